@@ -1,0 +1,1 @@
+"""Taichi kernels, one file per stage; imported by tisim.runtime once Taichi runs (never before)."""

@@ -1,0 +1,395 @@
+"""Candidate pairs: sweep and prune along the axis of largest spread, in strips on the second one.
+
+A geom is entered in every strip that its box touches; strips and the sweep coordinate are one sort key, so a sweep is
+a run of neighbours in one sorted list. Strips wrap around and the sweep coordinate is squashed into (0, 1): a body
+that has flown off costs nothing, and whatever aliases is told apart by the boxes themselves. The pairs come in no
+particular order and are sorted by (world, geom1, geom2) at the end, so that nothing later depends on the search.
+"""
+
+from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sum_of_block
+from tisim.kernels.types import *
+
+NSAMPLE = 32  # geoms looked at to choose the axes: enough for a 10 % and a 90 % quantile
+NKIND = 5  # pairs by collider: see kind_of
+PLANE, SPHERE, CAPSULE, BOX = 0, 2, 3, 6  # mjtGeom
+NPAIR, NSLOT, NENTRY = 0, 1, 14  # places in counts, as in tisim.arrays.COUNTS
+
+
+@kernel
+def geom_boxes(
+    nworld: ti.i32, ngeom: ti.i32, ncol: ti.i32, npair: ti.i32, override: ti.i32, o_margin: FP, col_geom: I,
+    geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_rbound: F, geom_margin: F,
+    geom_boxlo: F, geom_boxhi: F, counts: I,
+):  # fmt: skip
+    """World boxes of the bounded geoms, inflated by their margin: local box and bounding sphere intersected; parallel over geoms."""
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        counts[NPAIR] = nworld * npair
+        counts[NENTRY] = 0
+    ti.loop_config(serialize=SERIAL)
+    for t in range(nworld * ncol):
+        g = col_geom[t % ncol]
+        i = t // ncol * ngeom + g
+        R = ldm(geom_xmat, i)
+        x = ld3(geom_xpos, i)
+        half = vec3(geom_aabb[6 * g + 3], geom_aabb[6 * g + 4], geom_aabb[6 * g + 5])
+        center = x + R @ vec3(geom_aabb[6 * g], geom_aabb[6 * g + 1], geom_aabb[6 * g + 2])
+        extent = ti.abs(R) @ half
+        margin = geom_margin[g]
+        if override:
+            margin = o_margin
+        st3(geom_boxlo, i, ti.max(center - extent, x - geom_rbound[g]) - margin)
+        st3(geom_boxhi, i, ti.min(center + extent, x + geom_rbound[g]) + margin)
+
+
+@kernel
+def choose_axes(
+    nworld: ti.i32, ngeom: ti.i32, nmove: ti.i32, move_geom: I, geom_boxlo: F, geom_boxhi: F,
+    sweep_sample: F, sweep_axis: I, sweep_scale: F,
+):  # fmt: skip
+    """Sweep axis, strip axis and their scales from quantiles of a few moving geoms, which no stray body shifts; parallel over axes."""
+    total = nworld * nmove
+    n = ti.min(NSAMPLE, total)
+    ti.loop_config(serialize=SERIAL)
+    for axis in range(3):
+        extent = 0.0
+        for s in range(n):
+            t = ti.cast(ti.cast(s, ti.i64) * total // n, ti.i32)
+            i = t // nmove * ngeom + move_geom[t % nmove]
+            x = geom_boxlo[3 * i + axis]
+            extent += (geom_boxhi[3 * i + axis] - x) / n
+            k = s
+            while k > 0 and sweep_sample[NSAMPLE * axis + k - 1] > x:
+                sweep_sample[NSAMPLE * axis + k] = sweep_sample[NSAMPLE * axis + k - 1]
+                k -= 1
+            sweep_sample[NSAMPLE * axis + k] = x
+        first = NSAMPLE * axis
+        sweep_scale[axis] = sweep_sample[first + n // 2]
+        sweep_scale[3 + axis] = sweep_sample[first + n - 1 - n // 10] - sweep_sample[first + n // 10]
+        sweep_scale[6 + axis] = extent
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        a = 0
+        for k in range(1, 3):
+            if sweep_scale[3 + k] > sweep_scale[3 + a]:
+                a = k
+        b = (a + 1) % 3
+        if sweep_scale[3 + (a + 2) % 3] > sweep_scale[3 + b]:
+            b = (a + 2) % 3
+        sweep_axis[0] = a
+        sweep_axis[1] = b
+        sweep_scale[9] = sweep_scale[a]
+        sweep_scale[10] = 1.0 / ti.max(sweep_scale[3 + a], 4.0 * sweep_scale[6 + a], 1e-6)
+        sweep_scale[11] = 1.0 / ti.max(2.0 * sweep_scale[6 + b], 1e-6)  # strips of twice the mean extent
+
+
+@ti.func
+def squash(x, sweep_scale: ti.template(), nlevel):
+    """Monotone map of a coordinate to 0 .. nlevel-1, fine in the middle, never out of range."""
+    t = (x - sweep_scale[9]) * sweep_scale[10]
+    u = 0.5 + 0.5 * t / (1.0 + ti.abs(t))
+    return ti.max(0, ti.min(nlevel - 1, ti.cast(u * nlevel, ti.i32)))
+
+
+@ti.func
+def strip_of(x, sweep_scale: ti.template()):
+    """Number of the strip of a coordinate, before wrapping round."""
+    return ti.cast(ti.floor(ti.max(-1e9, ti.min(1e9, x * sweep_scale[11]))), ti.i32)
+
+
+@kernel
+def list_entries(
+    nworld: ti.i32, ngeom: ti.i32, ncol: ti.i32, npairmax: ti.i32, nstripbit: ti.i32, nlevelbit: ti.i32, col_geom: I,
+    geom_boxlo: F, geom_boxhi: F, sweep_axis: I, sweep_scale: F, counts: I, sort_key: I, sort_value: I,
+):  # fmt: skip
+    """Enters each geom in the strips that its box touches, parallel over geoms; the sort that follows forgets the order of entry."""
+    nstrip = 1 << nstripbit
+    ti.loop_config(serialize=SERIAL)
+    for t in range(nworld * ncol):
+        w = t // ncol
+        i = w * ngeom + col_geom[t % ncol]
+        low = squash(geom_boxlo[3 * i + sweep_axis[0]], sweep_scale, 1 << nlevelbit)
+        first = strip_of(geom_boxlo[3 * i + sweep_axis[1]], sweep_scale)
+        n = ti.max(1, ti.min(nstrip, strip_of(geom_boxhi[3 * i + sweep_axis[1]], sweep_scale) - first + 1))
+        at = ti.atomic_add(counts[NENTRY], n)
+        for k in range(n):
+            if at + k < npairmax:
+                sort_key[at + k] = (((w << nstripbit) | ((first + k) & (nstrip - 1))) << nlevelbit) | low
+                sort_value[at + k] = i
+
+
+@kernel
+def order_entries(
+    npairmax: ti.i32, half: ti.i32, counts: I, sort_value: I, geom_boxlo: F, geom_boxhi: F, entry_box: F,
+):  # fmt: skip
+    """Copies the boxes into the order of the sweep, parallel over entries."""
+    n = ti.min(counts[NENTRY], npairmax)
+    ti.loop_config(serialize=SERIAL)
+    for e in range(n):
+        i = sort_value[half * npairmax + e]
+        st3(entry_box, 2 * e, ld3(geom_boxlo, i))
+        st3(entry_box, 2 * e + 1, ld3(geom_boxhi, i))
+
+
+@ti.func
+def is_listed(a, b, first: ti.template(), second: ti.template(), n):
+    """True if (a, b) is in the list of n sorted pairs (first, second)."""
+    lo = 0
+    hi = n
+    while lo < hi:
+        mid = (lo + hi) // 2
+        if first[mid] < a or (first[mid] == a and second[mid] < b):
+            lo = mid + 1
+        else:
+            hi = mid
+    found = False
+    if lo < n:
+        found = first[lo] == a and second[lo] == b
+    return found
+
+
+@ti.func
+def may_collide(
+    g1, g2, filterparent, nexclude, npair, geom_bodyid: ti.template(), geom_contype: ti.template(),
+    geom_conaffinity: ti.template(), body_weldid: ti.template(), body_parentid: ti.template(),
+    exclude_body1: ti.template(), exclude_body2: ti.template(), listed_geom1: ti.template(), listed_geom2: ti.template(),
+):  # fmt: skip
+    """The filters for pairs that the model does not list: seed 000, "Selection"."""
+    b1 = geom_bodyid[g1]
+    b2 = geom_bodyid[g2]
+    w1 = body_weldid[b1]
+    w2 = body_weldid[b2]
+    ok = w1 != w2
+    if ok and filterparent and w1 != 0 and w2 != 0:
+        ok = w1 != body_weldid[body_parentid[w2]] and w2 != body_weldid[body_parentid[w1]]
+    if ok:
+        ok = ((geom_contype[g1] & geom_conaffinity[g2]) | (geom_contype[g2] & geom_conaffinity[g1])) != 0
+    if ok and nexclude > 0:
+        ok = not is_listed(ti.min(b1, b2), ti.max(b1, b2), exclude_body1, exclude_body2, nexclude)
+    if ok and npair > 0:
+        ok = not is_listed(ti.min(g1, g2), ti.max(g1, g2), listed_geom1, listed_geom2, npair)
+    return ok
+
+
+@ti.func
+def add_candidate(
+    w, ga, gb, k, ngeom, npairmax, geom_type: ti.template(), counts: ti.template(),
+    cand_geom1: ti.template(), cand_geom2: ti.template(), cand_listed: ti.template(),
+):  # fmt: skip
+    """Appends a pair, lower type first; geom1 carries the world, k is the place in the model's own list or -1."""
+    g1 = ga
+    g2 = gb
+    if geom_type[ga] > geom_type[gb] or (k < 0 and geom_type[ga] == geom_type[gb] and ga > gb):
+        g1 = gb
+        g2 = ga
+    at = k
+    if k < 0:
+        at = ti.atomic_add(counts[NPAIR], 1)
+    if at < npairmax:
+        cand_geom1[at] = w * ngeom + g1
+        cand_geom2[at] = g2
+        cand_listed[at] = k
+
+
+@kernel
+def sweep(
+    ngeom: ti.i32, npairmax: ti.i32, half: ti.i32, nstripbit: ti.i32, nlevelbit: ti.i32, filterparent: ti.i32,
+    nexclude: ti.i32, npair: ti.i32, sort_key: I, sort_value: I, entry_box: F, sweep_axis: I, sweep_scale: F,
+    geom_xpos: F, geom_rbound: F, geom_margin: F, override: ti.i32, o_margin: FP, geom_type: I, geom_bodyid: I,
+    geom_contype: I, geom_conaffinity: I, body_weldid: I, body_parentid: I,
+    exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
+    counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
+):  # fmt: skip
+    """Pairs whose boxes and bounding spheres overlap and that no filter refuses, parallel over entries; a pair is taken in the first strip that both touch."""
+    n = ti.min(counts[NENTRY], npairmax)
+    ax = sweep_axis[0]
+    ay = sweep_axis[1]
+    az = 3 - ax - ay
+    start = half * npairmax
+    ti.loop_config(serialize=SERIAL)
+    for e in range(n):
+        i = sort_value[start + e]
+        key = sort_key[start + e]
+        strip = (key >> nlevelbit) & ((1 << nstripbit) - 1)
+        xhi = entry_box[6 * e + 3 + ax]
+        ylo = entry_box[6 * e + ay]
+        yhi = entry_box[6 * e + 3 + ay]
+        zlo = entry_box[6 * e + az]
+        zhi = entry_box[6 * e + 3 + az]
+        last = ((key >> nlevelbit) << nlevelbit) | squash(xhi, sweep_scale, 1 << nlevelbit)
+        f = e + 1
+        while f < n and sort_key[start + f] <= last:
+            yflo = entry_box[6 * f + ay]
+            if (
+                yflo <= yhi and ylo <= entry_box[6 * f + 3 + ay]
+                and entry_box[6 * f + az] <= zhi and zlo <= entry_box[6 * f + 3 + az]
+                and entry_box[6 * f + ax] <= xhi and entry_box[6 * e + ax] <= entry_box[6 * f + 3 + ax]
+            ):  # fmt: skip
+                if (strip_of(ti.max(ylo, yflo), sweep_scale) & ((1 << nstripbit) - 1)) == strip:
+                    j = sort_value[start + f]
+                    w = i // ngeom
+                    g1 = i - w * ngeom
+                    g2 = j - w * ngeom
+                    margin = ti.max(geom_margin[g1], geom_margin[g2])
+                    if override:
+                        margin = o_margin
+                    reach = geom_rbound[g1] + geom_rbound[g2] + margin
+                    if (ld3(geom_xpos, i) - ld3(geom_xpos, j)).norm_sqr() <= reach * reach and may_collide(
+                        g1, g2, filterparent, nexclude, npair, geom_bodyid, geom_contype, geom_conaffinity,
+                        body_weldid, body_parentid, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
+                    ):  # fmt: skip
+                        add_candidate(
+                            w, g1, g2, -1, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed
+                        )
+            f += 1
+
+
+@kernel
+def plane_pairs(
+    nworld: ti.i32, ngeom: ti.i32, ncol: ti.i32, nplane: ti.i32, npairmax: ti.i32, filterparent: ti.i32,
+    nexclude: ti.i32, npair: ti.i32, col_geom: I, plane_geom: I, geom_xpos: F, geom_xmat: F, geom_rbound: F,
+    geom_margin: F, override: ti.i32, o_margin: FP, geom_type: I, geom_bodyid: I, geom_contype: I,
+    geom_conaffinity: I, body_weldid: I, body_parentid: I, exclude_body1: I, exclude_body2: I,
+    listed_geom1: I, listed_geom2: I, counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
+):  # fmt: skip
+    """Pairs of a plane and a geom whose bounding sphere reaches it, parallel over geoms."""
+    ti.loop_config(serialize=SERIAL)
+    for t in range(nworld * ncol):
+        w = t // ncol
+        g = col_geom[t % ncol]
+        x = ld3(geom_xpos, w * ngeom + g)
+        for k in range(nplane):
+            p = plane_geom[k]
+            q = w * ngeom + p
+            normal = vec3(geom_xmat[9 * q + 2], geom_xmat[9 * q + 5], geom_xmat[9 * q + 8])
+            margin = ti.max(geom_margin[g], geom_margin[p])
+            if override:
+                margin = o_margin
+            if normal.dot(x - ld3(geom_xpos, q)) <= margin + geom_rbound[g] and may_collide(
+                p, g, filterparent, nexclude, npair, geom_bodyid, geom_contype, geom_conaffinity,
+                body_weldid, body_parentid, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
+            ):  # fmt: skip
+                add_candidate(w, p, g, -1, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed)
+
+
+@kernel
+def listed_pairs(
+    nworld: ti.i32, ngeom: ti.i32, npair: ti.i32, npairmax: ti.i32, pair_geom1: I, pair_geom2: I, geom_type: I,
+    counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
+):  # fmt: skip
+    """The pairs that the model lists, at the head of the candidates and past all filters; parallel over pairs."""
+    ti.loop_config(serialize=SERIAL)
+    for t in range(nworld * npair):
+        w = t // npair
+        k = t % npair
+        g1 = pair_geom1[k]
+        g2 = pair_geom2[k]
+        if geom_type[g1] > geom_type[g2]:
+            g1 = pair_geom2[k]
+            g2 = pair_geom1[k]
+        if t < npairmax:
+            cand_geom1[t] = w * ngeom + g1
+            cand_geom2[t] = g2
+            cand_listed[t] = k
+
+
+@kernel
+def key_by_geom2(npairmax: ti.i32, counts: I, cand_geom2: I, sort_key: I, sort_value: I):
+    """Keys of the first half of the pair sort, parallel over pairs."""
+    n = ti.min(counts[NPAIR], npairmax)
+    ti.loop_config(serialize=SERIAL)
+    for p in range(n):
+        sort_key[p] = cand_geom2[p]
+        sort_value[p] = p
+
+
+@kernel
+def key_by_geom1(npairmax: ti.i32, half: ti.i32, counts: I, cand_geom1: I, sort_value: I, sort_key: I):
+    """Keys of the second half of the pair sort, parallel over pairs."""
+    n = ti.min(counts[NPAIR], npairmax)
+    ti.loop_config(serialize=SERIAL)
+    for p in range(n):
+        sort_key[half * npairmax + p] = cand_geom1[sort_value[half * npairmax + p]]
+
+
+@ti.func
+def kind_of(t1, t2):
+    """Collider of two types: 0 plane-round, 1 round-round, 2 plane-box, 3 round-box, 4 box-box, -1 none (round: sphere, capsule)."""
+    round1 = t1 == SPHERE or t1 == CAPSULE
+    round2 = t2 == SPHERE or t2 == CAPSULE
+    kind = -1
+    if t1 == PLANE and round2:
+        kind = 0
+    elif round1 and round2:
+        kind = 1
+    elif t1 == PLANE and t2 == BOX:
+        kind = 2
+    elif round1 and t2 == BOX:
+        kind = 3
+    elif t1 == BOX and t2 == BOX:
+        kind = 4
+    return kind
+
+
+@kernel
+def order_pairs(
+    ngeom: ti.i32, npairmax: ti.i32, half: ti.i32, sort_value: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
+    geom_type: I, geom_margin: F, pair_margin: F, override: ti.i32, o_margin: FP,
+    counts: I, cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_kind: I, cpair_margin: F, cpair_slot: I,
+    cpair_ncon: I, cpair_bin: I, bin_adr: I, scan_sum: I,
+):  # fmt: skip
+    """Sorted pairs with their margins, addresses of their contact slots and lists by collider, parallel over pairs."""
+    n = ti.min(counts[NPAIR], npairmax)
+    nblock = (n + SCAN_BLOCK - 1) // SCAN_BLOCK
+    ti.loop_config(serialize=True)
+    for k in range(NKIND + 1):
+        bin_adr[k] = 0
+    ti.loop_config(serialize=SERIAL)
+    for p in range(n):
+        c = sort_value[half * npairmax + p]
+        i = cand_geom1[c]
+        g1 = i % ngeom
+        g2 = cand_geom2[c]
+        listed = cand_listed[c]
+        kind = kind_of(geom_type[g1], geom_type[g2])
+        margin = ti.max(geom_margin[g1], geom_margin[g2])
+        if listed >= 0:
+            margin = pair_margin[listed]
+        if override:
+            margin = o_margin
+        need = 0
+        if kind == 0 or kind == 1 or kind == 3:
+            need = 2
+        elif kind == 2:
+            need = 4
+        elif kind == 4:
+            need = 24  # before duplicates go: 16 crossings of edges, 4 corners of either face
+        cpair_geom1[p] = i
+        cpair_geom2[p] = g2
+        cpair_listed[p] = listed
+        cpair_kind[p] = kind
+        cpair_margin[p] = margin
+        cpair_slot[p] = need
+        cpair_ncon[p] = 0
+        if kind >= 0:
+            ti.atomic_add(bin_adr[kind], 1)
+    ti.loop_config(serialize=SERIAL)
+    for b in range(nblock):
+        scan_sum[b] = sum_of_block(cpair_slot, b, n)
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        counts[NSLOT] = scan_sums(scan_sum, nblock)
+        at = 0
+        for k in range(NKIND + 1):
+            x = bin_adr[k]
+            bin_adr[k] = at
+            bin_adr[8 + k] = at
+            at += x
+    ti.loop_config(serialize=SERIAL)
+    for b in range(nblock):
+        scan_block(cpair_slot, b, n, scan_sum[b])
+    # the order inside a bin does not show: results go to the pair's own slots
+    ti.loop_config(serialize=SERIAL)
+    for p in range(n):
+        if cpair_kind[p] >= 0:
+            cpair_bin[ti.atomic_add(bin_adr[8 + cpair_kind[p]], 1)] = p

@@ -1,0 +1,544 @@
+"""Contacts of a sphere or capsule with a box, and of two boxes. The rules are those of MuJoCo 3.4.0; seed 000, "Checking"."""
+
+from tisim.kernels.broadphase import CAPSULE
+from tisim.kernels.collide_primitive import axis_of, put
+from tisim.kernels.types import *
+
+MAXBOX = 24  # slots of a box pair before duplicates go
+RIM = 1.01  # a contact farther outside one box than 1 %, and not inside the other by as much, is dropped
+FAR = 1e10  # larger than any squared distance; the start of a minimum
+
+
+@ti.func
+def sphere_in_box_frame(c, radius, size):
+    """Sphere at c against a box at the origin: distance, midpoint and normal; from inside, out through the nearest face."""
+    clamped = ti.max(-size, ti.min(size, c))
+    normal = clamped - c
+    dist = normal.norm()
+    pos = c
+    if dist <= MINVAL:
+        depth = 2.0 * (size[0] + size[1] + size[2])
+        normal = vec3(0.0, 0.0, 0.0)
+        for k in ti.static(range(3)):
+            if size[k] + c[k] < depth:
+                depth = size[k] + c[k]
+                normal = vec3(0.0, 0.0, 0.0)
+                normal[k] = 1.0
+            if size[k] - c[k] < depth:
+                depth = size[k] - c[k]
+                normal = vec3(0.0, 0.0, 0.0)
+                normal[k] = -1.0
+        pos = c + 0.5 * (radius - depth) * normal
+        dist = -depth
+    else:
+        normal = normal / dist
+        pos = 0.5 * (clamped + c + radius * normal)
+    return dist - radius, pos, normal
+
+
+@ti.func
+def nearest_to_box(c, h, size):
+    """Where the segment c + s h, |s| <= 1, is nearest to a box at the origin.
+
+    Returns s, what is nearest (-1 a face or the inside, 0 a corner, 1 an edge, -2 nothing), the face's axis (-1:
+    inside), the edge's axis, the corner or lower end of the edge as bits of its positive coordinates, and the place on
+    the edge in [-1, 1].
+    """
+    best = FAR
+    s = 0.0
+    what = -2
+    face = -1
+    edge = 0
+    corner = 0
+    place = 0.0
+    # an end above a face or inside
+    for e in range(2):
+        x = c + (2.0 * e - 1.0) * h
+        outside = 0
+        axis = -1
+        for k in ti.static(range(3)):
+            if ti.abs(x[k]) > size[k]:
+                outside += 1
+                axis = k
+        gap = x - ti.max(-size, ti.min(size, x))
+        if outside < 2 and gap.dot(gap) < best:
+            best = gap.dot(gap)
+            s = 2.0 * e - 1.0
+            what = -1
+            face = axis
+    # the twelve edges
+    cc = h.dot(h)
+    for j in ti.static(range(3)):
+        for q in range(4):
+            bits = (q & ((1 << j) - 1)) | ((q >> j) << (j + 1))
+            middle = vec3(
+                (2.0 * (bits & 1) - 1.0) * size[0], (2.0 * ((bits >> 1) & 1) - 1.0) * size[1],
+                (2.0 * ((bits >> 2) & 1) - 1.0) * size[2],
+            )  # fmt: skip
+            middle[j] = 0.0
+            d = middle - c
+            a = size[j] * size[j]
+            b = -size[j] * h[j]
+            u = -size[j] * d[j]
+            v = h.dot(d)
+            det = a * cc - b * b
+            if ti.abs(det) >= MINVAL:
+                x1 = (cc * u - b * v) / det
+                x2 = (a * v - b * u) / det
+                end = 0  # the end of the edge at which x1 was last clipped
+                if ti.abs(x1) > 1.0:
+                    end = ti.select(x1 > 1.0, 1, -1)
+                    x1 = ti.cast(end, FP)
+                    x2 = (v - end * b) / cc
+                if ti.abs(x2) > 1.0:
+                    x2 = ti.select(x2 > 1.0, 1.0, -1.0)
+                    x1 = (u - x2 * b) / a
+                    if ti.abs(x1) > 1.0:
+                        end = ti.select(x1 > 1.0, 1, -1)
+                        x1 = ti.cast(end, FP)
+                d -= x2 * h
+                d[j] += size[j] * x1
+                if d.dot(d) < best - MINVAL:
+                    best = d.dot(d)
+                    s = x2
+                    place = x1
+                    edge = j
+                    what = ti.select(end == 0, 1, 0)
+                    corner = bits + ti.select(end == 1, 1 << j, 0)
+    return s, what, face, edge, corner, place
+
+
+@ti.func
+def second_place(c, h, size, s, what, face, edge, corner, place):
+    """Step along h from the nearest point to where the segment leaves the face or edge it lies along; -FAR: it does not lie along one."""
+    step = -FAR
+    length = h.norm()
+    toward = ti.cast(h[0] > 0, ti.i32) + 2 * ti.cast(h[1] > 0, ti.i32) + 4 * ti.cast(h[2] > 0, ti.i32)
+    size_over_h = vec3(FAR, FAR, FAR)
+    for k in ti.static(range(3)):
+        if h[k] != 0.0:
+            size_over_h[k] = size[k] / ti.abs(h[k])
+    if what == 0:
+        # signs in which the segment leaves the corner: one or two of three, else it points into it or away
+        along = toward ^ corner
+        if along != 0 and along != 7:
+            sign = 1.0
+            if along == 3 or along == 5 or along == 6:
+                sign = -1.0
+                along = 7 - along
+            for k in ti.static(range(3)):
+                if along == 1 << k:
+                    if h[k] * h[k] > 0.5 * length * length:  # along the edge k
+                        step = sign * ti.min(1.0 - sign * s, 2.0 * size_over_h[k])
+                    else:  # along a face
+                        step = -sign * ti.min(
+                            1.0 + sign * s, 2.0 * ti.min(size_over_h[(k + 1) % 3], size_over_h[(k + 2) % 3])
+                        )
+    elif what == 1:
+        for j in ti.static(range(3)):
+            if edge == j:
+                along = (toward ^ corner) & (7 - (1 << j))
+                if along == 1 or along == 2 or along == 4:
+                    # of the two faces at the edge, the one that makes the smaller angle with the segment
+                    k = (j + 1) % 3
+                    if ti.abs(h[(j + 1) % 3]) <= ti.abs(h[(j + 2) % 3]):
+                        k = (j + 2) % 3
+                    across = size_over_h[(j + 1) % 3]
+                    if k == (j + 2) % 3:
+                        across = size_over_h[(j + 2) % 3]
+                    sign = ti.select((along >> k) & 1, 1.0, -1.0)
+                    rest = ti.select(((toward >> j) & 1) == ((along >> k) & 1), 1.0 - place, 1.0 + place)
+                    step = sign * ti.min(1.0 - sign * s, 2.0 * across, size_over_h[j] * rest)
+    elif what == -1 and face >= 0:
+        # an end is above a face: go on until the segment is no longer above it
+        step = 2.0
+        x = c + s * h
+        for k in ti.static(range(3)):
+            if k != face and h[k] != 0.0:
+                for e in ti.static(range(2)):
+                    t = -s * ((1 - 2 * e) * size[k] - x[k]) / h[k]
+                    if t > 0.0 and t < step:
+                        step = t
+        step = -s * step
+    return step
+
+
+@kernel
+def round_box(
+    ngeom: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F,
+    cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F,
+    slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
+):  # fmt: skip
+    """Sphere (1 contact) or capsule (2: spheres at its nearest point and at the end of where it lies along the box) against box, parallel over pairs."""
+    first = bin_adr[3]
+    last = bin_adr[4]
+    ti.loop_config(serialize=SERIAL)
+    for t in range(first, last):
+        p = cpair_bin[t]
+        i1 = cpair_geom1[p]
+        g1 = i1 % ngeom
+        g2 = cpair_geom2[p]
+        i2 = i1 - g1 + g2
+        slot = cpair_slot[p]
+        R = ldm(geom_xmat, i2)
+        origin = ld3(geom_xpos, i2)
+        size = ld3(geom_size, g2)
+        radius = geom_size[3 * g1]
+        c = R.transpose() @ (ld3(geom_xpos, i1) - origin)
+        h = vec3(0.0, 0.0, 0.0)
+        s = 0.0
+        step = -FAR
+        ntry = 1
+        if geom_type[g1] == CAPSULE:
+            h = R.transpose() @ axis_of(geom_xmat, i1) * geom_size[3 * g1 + 1]
+            s, what, face, edge, corner, place = nearest_to_box(c, h, size)
+            step = second_place(c, h, size, s, what, face, edge, corner, place)
+            if what == -2:
+                ntry = 0
+            elif step > -FAR:
+                ntry = 2
+        n = 0
+        for k in range(ntry):
+            dist, pos, normal = sphere_in_box_frame(c + (s + k * step) * h, radius, size)
+            if dist <= cpair_margin[p] and slot + 2 <= nslotmax:
+                put(slot + n, dist, R @ pos + origin, R @ normal, slot_dist, slot_pos, slot_normal)
+                n += 1
+        cpair_ncon[p] = n
+
+
+@ti.func
+def outside(x, size, ratio):
+    """1 outside the box enlarged by the ratio, -1 inside the box shrunk by it, else 0; x in the box's frame."""
+    out = 0
+    if ti.abs(x[0]) > size[0] * ratio or ti.abs(x[1]) > size[1] * ratio or ti.abs(x[2]) > size[2] * ratio:
+        out = 1
+    elif ti.abs(x[0]) < size[0] / ratio and ti.abs(x[1]) < size[1] / ratio and ti.abs(x[2]) < size[2] / ratio:
+        out = -1
+    return out
+
+
+@ti.func
+def face_frame(axis, sign):
+    """Rotation, by rows, of a box's frame that turns the outward normal of a face to +z; signed axes, so exact."""
+    Q = mat3(sign, 0, 0, 0, 1, 0, 0, 0, sign)
+    if axis == 0:
+        Q = mat3(0, 0, -sign, 0, 1, 0, sign, 0, 0)
+    elif axis == 1:
+        Q = mat3(1, 0, 0, 0, 0, -sign, 0, sign, 0)
+    return Q
+
+
+@ti.func
+def column(M, k):
+    """Column k, known at run time only."""
+    return vec3(M[0, k], M[1, k], M[2, k])
+
+
+@ti.func
+def separation(R, d, e, s1, s2, margin):
+    """Axis of least overlap of two boxes; R: axes of box 2 in box 1's frame; d, e: the other's centre in 1's, 2's frame.
+
+    Returns the code of the axis (-1: apart by more than the margin; 0-2 faces of 1, 3-5 of 2, 6 + 3 i + j edges i of 1
+    and j of 2) and, for edges, the unit normal in box 1's frame.
+    """
+    code = -1
+    normal = vec3(0.0, 0.0, 0.0)
+    apart = False
+    A = ti.abs(R)
+    least = FAR
+    over1 = s1 + A @ s2 - ti.abs(d)
+    over2 = s2 + A.transpose() @ s1 - ti.abs(e)
+    for k in ti.static(range(3)):
+        if over1[k] < -margin or over2[k] < -margin:
+            apart = True
+        if over1[k] < least:
+            least = over1[k]
+            code = k
+        if over2[k] < least:
+            least = over2[k]
+            code = 3 + k
+    for ij in range(9):
+        i = ij // 3
+        j = ij % 3
+        unit = vec3(0.0, 0.0, 0.0)
+        unit[i] = 1.0
+        n = unit.cross(column(R, j))
+        length = n.norm()
+        if length >= MINVAL and not apart:
+            n = n / length
+            across = 0.0
+            for k in range(3):
+                if k != j:
+                    across += s2[k] * A[i, 3 - k - j] / length
+            over = s1.dot(ti.abs(n)) + across - ti.abs(d.dot(n))
+            if over < -margin:
+                apart = True
+            elif over < least * (1.0 - 1e-12):  # a face wins a tie
+                least = over
+                code = 6 + ij
+                normal = n
+    if apart:
+        code = -1
+    return code, normal
+
+
+@ti.func
+def box_polygons(
+    by_edge, tilt, lx, ly, hz, o, e1, e2, uo, ue1, ue2, nedge, margin, W, origin, slot,
+    slot_dist: ti.template(), slot_pos: ti.template(),
+):  # fmt: skip
+    """Contacts of a face rectangle (half sides lx, ly, at z = 0) with the parallelogram o, e1, e2 of the other box.
+
+    By a face: the normal is z, the parallelogram (nedge = 2; 1: an edge, 0: a corner) is seen along it. By an edge: o,
+    e1, e2 are the projection along the tilted normal of uo, ue1, ue2, and `tilt` turns heights into distances.
+    Writes distance and midpoint (to the world by W, origin) to the slots; returns their number.
+    """
+    n = 0
+    margin2 = margin * margin
+    # edges of the parallelogram across sides of the rectangle
+    nline = ti.select(nedge == 2, 4, nedge)
+    for line in range(nline):
+        start = o
+        along = e1
+        ustart = uo
+        ualong = ue1
+        if line == 1 or line == 2:
+            along = e2
+            ualong = ue2
+        if line == 2:
+            start = o + e1
+            ustart = uo + ue1
+        elif line == 3:
+            start = o + e2
+            ustart = uo + ue2
+        for q in ti.static(range(2)):
+            if ti.abs(along[q]) > MINVAL:
+                for side in range(2):
+                    limit = (2.0 * side - 1.0) * (lx if q == 0 else ly)
+                    t = (limit - start[q]) * (1.0 / along[q])
+                    other = start[1 - q] + along[1 - q] * t
+                    if t >= 0.0 and t <= 1.0 and ti.abs(other) <= (ly if q == 0 else lx) and n < MAXBOX:
+                        x = ustart + t * ualong
+                        dist = x[2] * tilt
+                        if dist <= margin:
+                            if by_edge:
+                                x = 0.5 * x
+                                x[q] += 0.5 * limit
+                                x[1 - q] += 0.5 * other
+                            else:
+                                x[2] = 0.5 * x[2]
+                            slot_dist[slot + n] = dist
+                            st3(slot_pos, slot + n, W @ (x + vec3(0.0, 0.0, hz)) + origin)
+                            n += 1
+    ncross = n
+    # corners of the rectangle inside the parallelogram
+    if nedge == 2:
+        det = e1[0] * e2[1] - e2[0] * e1[1]
+        for k in range(4):
+            corner = vec3((2.0 * (k >> 1) - 1.0) * lx, (2.0 * (k & 1) - 1.0) * ly, 0.0)
+            x = corner[0] - o[0]
+            y = corner[1] - o[1]
+            u = (x * e2[1] - y * e2[0]) * (1.0 / det)
+            v = (y * e1[0] - x * e1[1]) * (1.0 / det)
+            inside = u > 0.0 and v > 0.0 and u < 1.0 and v < 1.0
+            if by_edge:
+                inu = u >= 0.0 and u <= 1.0
+                inv = v >= 0.0 and v <= 1.0
+                inside = (inu and inv) or (ncross == 0 and (inu or inv))
+            if inside and n < MAXBOX:
+                u = ti.max(0.0, ti.min(1.0, u))
+                v = ti.max(0.0, ti.min(1.0, v))
+                x3 = uo + u * ue1 + v * ue2
+                dist = x3[2]
+                keep = dist <= margin
+                pos = vec3(corner[0], corner[1], 0.5 * x3[2])
+                if by_edge:
+                    gap = (corner - x3).norm_sqr()
+                    keep = x3[2] <= 0.0 or gap <= margin2
+                    dist = ti.select(x3[2] < 0.0, -1.0, 1.0) * ti.sqrt(gap)
+                    pos = 0.5 * (corner + x3)
+                if keep:
+                    slot_dist[slot + n] = dist
+                    st3(slot_pos, slot + n, W @ (pos + vec3(0.0, 0.0, hz)) + origin)
+                    n += 1
+    nface = n
+    # corners of the parallelogram inside the rectangle
+    for k in range(1 << nedge):
+        x = o
+        ux = uo
+        if k & 1:
+            x += e1
+            ux += ue1
+        if k & 2:
+            x += e2
+            ux += ue2
+        inx = ti.abs(x[0]) < lx
+        iny = ti.abs(x[1]) < ly
+        keep = (k == 0 or (inx and iny)) and x[2] <= margin
+        dist = x[2]
+        pos = vec3(x[0], x[1], 0.5 * x[2])
+        if by_edge:
+            inx = ti.abs(x[0]) <= lx
+            iny = ti.abs(x[1]) <= ly
+            keep = (inx and iny) or (ncross == 0 and (nface == 0 or inx or iny))
+            nearest = vec3(ti.max(-lx, ti.min(lx, x[0])), ti.max(-ly, ti.min(ly, x[1])), 0.0)
+            gap = (x[0] - nearest[0]) ** 2 + (x[1] - nearest[1]) ** 2 + (ux[2] * tilt) ** 2
+            keep = keep and (ux[2] <= 0.0 or gap <= margin2)
+            dist = ti.select(ux[2] < 0.0, -1.0, 1.0) * ti.sqrt(gap)
+            pos = 0.5 * (nearest + ux)
+        if keep and n < MAXBOX:
+            slot_dist[slot + n] = dist
+            st3(slot_pos, slot + n, W @ (pos + vec3(0.0, 0.0, hz)) + origin)
+            n += 1
+    return n
+
+
+@kernel
+def box_box(
+    ngeom: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F,
+    cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_size: F,
+    slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
+):  # fmt: skip
+    """Two boxes: axis of least overlap, then the polygon of a face of one and the facing face of the other; parallel over pairs."""
+    first = bin_adr[4]
+    last = bin_adr[5]
+    ti.loop_config(serialize=SERIAL)
+    for t in range(first, last):
+        p = cpair_bin[t]
+        i1 = cpair_geom1[p]
+        g1 = i1 % ngeom
+        g2 = cpair_geom2[p]
+        i2 = i1 - g1 + g2
+        slot = cpair_slot[p]
+        margin = cpair_margin[p]
+        R1 = ldm(geom_xmat, i1)
+        R2 = ldm(geom_xmat, i2)
+        x1 = ld3(geom_xpos, i1)
+        x2 = ld3(geom_xpos, i2)
+        s1 = ld3(geom_size, g1)
+        s2 = ld3(geom_size, g2)
+        R = R1.transpose() @ R2
+        d = R1.transpose() @ (x2 - x1)
+        e = R2.transpose() @ (x1 - x2)
+        code, along = separation(R, d, e, s1, s2, margin)
+        n = 0
+        if code >= 0 and slot + MAXBOX <= nslotmax:
+            by_edge = code >= 6
+            swap = code >= 3 and code < 6  # the face is box 2's: it takes the part of box 1
+            outward = along.dot(d) >= 0.0  # the edges' normal points to box 2
+            i = (code - 6) // 3
+            j = (code - 6) % 3
+            axis = code % 3
+            side = d
+            if swap:
+                side = e
+            ax = 0  # box 2's axis whose face meets at the edge j and is used
+            flip = 1.0
+            if by_edge:
+                # of the two faces at either edge, the one more across the other edge
+                ax = (j + 1) % 3
+                other = (j + 2) % 3
+                if j == 1:
+                    ax = 0
+                    other = 2
+                elif j == 2:
+                    ax = 1
+                    other = 0
+                if ti.abs(R[i, ax]) < ti.abs(R[i, other]):
+                    ax = other
+                pick = 1
+                axis = 2
+                if i == 1:
+                    pick = 0
+                elif i == 2:
+                    axis = 0
+                if ti.abs(R[pick, j]) < ti.abs(R[axis, j]):
+                    axis = pick
+                if not outward:
+                    flip = -1.0
+            sign = 1.0
+            if by_edge:
+                sign = ti.select((along[axis] > 0.0) == outward, 1.0, -1.0)
+            elif side[axis] < 0.0:
+                sign = -1.0
+            Q = face_frame(axis, sign)
+            S = Q @ R
+            c = Q @ d
+            size = s2
+            W = R1 @ Q.transpose()
+            origin = x1
+            l3 = ti.abs(Q @ s1)
+            if swap:
+                S = Q @ R.transpose()
+                c = Q @ e
+                size = s1
+                W = R2 @ Q.transpose()
+                origin = x2
+                l3 = ti.abs(Q @ s2)
+            c[2] -= l3[2]
+            normal = vec3(0.0, 0.0, 1.0)
+            tilt = 1.0
+            o = c
+            e1 = vec3(0.0, 0.0, 0.0)
+            e2 = vec3(0.0, 0.0, 0.0)
+            nedge = 0
+            ok = True
+            if by_edge:
+                normal = Q @ along
+                ok = ti.abs(normal[2]) >= MINVAL
+                # the edge of box 2 nearest to box 1, and the parallelogram of its face that holds it
+                for k in range(3):
+                    if k != j:
+                        # sign of along . axis k = (edge i x edge j) . axis k, without its rounding
+                        high = ((R[i, 3 - k - j] > 0.0) == outward) == ((k - j + 3) % 3 != 1)
+                        o += column(S, k) * size[k] * ti.select(high, 1.0, -1.0)
+                        if k == ax:
+                            e2 = column(S, k) * size[k] * ti.select(high, -2.0, 2.0)
+                e1 = column(S, j) * (-2.0 * size[j])
+                o += column(S, j) * size[j]
+                nedge = 2
+            else:
+                for k in range(3):
+                    low = S[2, k] < 0.0
+                    o += column(S, k) * size[k] * ti.select(low, 1.0, -1.0)
+                    if ti.abs(S[2, k]) < 0.5:
+                        v = column(S, k) * size[k] * ti.select(low, -2.0, 2.0)
+                        if nedge == 0:
+                            e1 = v
+                        else:
+                            e2 = v
+                        nedge += 1
+            if ok:
+                uo = o
+                ue1 = e1
+                ue2 = e2
+                if by_edge:
+                    inverse = 1.0 / normal[2]
+                    tilt = flip * inverse
+                    o = uo - uo[2] * inverse * normal
+                    e1 = ue1 - ue1[2] * inverse * normal
+                    e2 = ue2 - ue2[2] * inverse * normal
+                n = box_polygons(
+                    by_edge, tilt, l3[0], l3[1], l3[2], o, e1, e2, uo, ue1, ue2, nedge, margin, W, origin, slot,
+                    slot_dist, slot_pos,
+                )  # fmt: skip
+            to2 = (W @ normal) * ti.select(swap, -1.0, flip)
+            # drop what lies off both boxes and what comes twice (of equals the last stays)
+            kept = 0
+            for k in range(n):
+                x = ld3(slot_pos, slot + k)
+                out1 = outside(R1.transpose() @ (x - x1), s1 + margin, RIM)
+                out2 = outside(R2.transpose() @ (x - x2), s2 + margin, RIM)
+                keep = not ((out1 == 1 and out2 != -1) or (out2 == 1 and out1 != -1))
+                for q in range(k + 1, n):
+                    if (
+                        x[0] == slot_pos[3 * (slot + q)]
+                        and x[1] == slot_pos[3 * (slot + q) + 1]
+                        and x[2] == slot_pos[3 * (slot + q) + 2]
+                    ):
+                        keep = False
+                if keep:
+                    put(slot + kept, slot_dist[slot + k], x, to2, slot_dist, slot_pos, slot_normal)
+                    kept += 1
+            n = kept
+        cpair_ncon[p] = n

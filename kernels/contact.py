@@ -1,0 +1,137 @@
+"""The contact list: how many each pair has, where they go, and their parameters mixed from the two geoms."""
+
+from tisim.kernels.broadphase import NPAIR
+from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sum_of_block
+from tisim.kernels.types import *
+
+NCON = 2  # place in counts, as in tisim.arrays.COUNTS
+MINMU = 1e-5  # mjMINMU: smallest friction coefficient
+
+
+@kernel
+def number_contacts(npairmax: ti.i32, counts: I, cpair_ncon: I, cpair_adr: I, scan_sum: I):
+    """Address of each pair's contacts and their total, parallel over blocks of pairs."""
+    n = ti.min(counts[NPAIR], npairmax)
+    nblock = (n + SCAN_BLOCK - 1) // SCAN_BLOCK
+    ti.loop_config(serialize=SERIAL)
+    for b in range(nblock):
+        for p in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
+            cpair_adr[p] = cpair_ncon[p]
+        scan_sum[b] = sum_of_block(cpair_adr, b, n)
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        counts[NCON] = scan_sums(scan_sum, nblock)
+    ti.loop_config(serialize=SERIAL)
+    for b in range(nblock):
+        scan_block(cpair_adr, b, n, scan_sum[b])
+
+
+@ti.func
+def frame_of(normal, hint):
+    """Rows: normal, hint made orthogonal to it (no hint: y, or z if the normal is near y), their cross product."""
+    y = hint
+    if y.dot(y) < 0.25:
+        y = vec3(0.0, 1.0, 0.0)
+        if ti.abs(normal[1]) >= 0.5:
+            y = vec3(0.0, 0.0, 1.0)
+    y = y - normal.dot(y) * normal
+    length = y.norm()
+    if length < MINVAL:
+        y = vec3(1.0, 0.0, 0.0)
+    else:
+        y = y / length
+    z = normal.cross(y)
+    return mat3(normal[0], normal[1], normal[2], y[0], y[1], y[2], z[0], z[1], z[2])
+
+
+@kernel
+def write_contacts(
+    ngeom: ti.i32, npairmax: ti.i32, nconmax: ti.i32, override: ti.i32, counts: I,
+    cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_margin: F, cpair_slot: I, cpair_ncon: I, cpair_adr: I,
+    slot_dist: F, slot_pos: F, slot_normal: F, geom_xmat: F, geom_type: I, geom_bodyid: I, body_weldid: I,
+    geom_condim: I, geom_priority: I, geom_solmix: F, geom_gap: F, geom_solref: F, geom_solimp: F, geom_friction: F,
+    pair_dim: I, pair_gap: F, pair_solref: F, pair_solreffriction: F, pair_solimp: F, pair_friction: F,
+    override_param: F,
+    contact_dist: F, contact_pos: F, contact_frame: F, contact_includemargin: F, contact_friction: F,
+    contact_solref: F, contact_solreffriction: F, contact_solimp: F, contact_dim: I, contact_geom: I,
+    contact_exclude: I, contact_worldid: I,
+):  # fmt: skip
+    """All fields of every contact, mixed as in SEMANTICS.md, parallel over pairs."""
+    n = ti.min(counts[NPAIR], npairmax)
+    ti.loop_config(serialize=SERIAL)
+    for p in range(n):
+        ncon = cpair_ncon[p]
+        if ncon > 0 and cpair_adr[p] + ncon <= nconmax:
+            i1 = cpair_geom1[p]
+            g1 = i1 % ngeom
+            w = i1 // ngeom
+            g2 = cpair_geom2[p]
+            k = cpair_listed[p]
+            # weight of geom 1: by priority, else by solmix
+            mix = 0.5
+            same = geom_priority[g1] == geom_priority[g2]
+            if same:
+                m1 = geom_solmix[g1]
+                m2 = geom_solmix[g2]
+                if m1 >= MINVAL and m2 >= MINVAL:
+                    mix = m1 / (m1 + m2)
+                elif m1 >= MINVAL:
+                    mix = 1.0
+                elif m2 >= MINVAL:
+                    mix = 0.0
+            else:
+                mix = ti.select(geom_priority[g1] > geom_priority[g2], 1.0, 0.0)
+            gap = ti.max(geom_gap[g1], geom_gap[g2])
+            dim = ti.max(geom_condim[g1], geom_condim[g2])
+            if not same:
+                dim = ti.select(mix > 0.5, geom_condim[g1], geom_condim[g2])
+            direct = same and (geom_solref[2 * g1] <= 0.0 or geom_solref[2 * g2] <= 0.0)
+            if k >= 0:
+                gap = pair_gap[k]
+                dim = pair_dim[k]
+            includemargin = cpair_margin[p] - gap
+            hint = vec3(0.0, 0.0, 0.0)
+            if geom_type[g1] == 0 and geom_type[g2] == 3:  # on a plane the tangent follows the capsule
+                i2 = i1 - g1 + g2
+                hint = vec3(geom_xmat[9 * i2 + 2], geom_xmat[9 * i2 + 5], geom_xmat[9 * i2 + 8])
+            still = body_weldid[geom_bodyid[g1]] == 0 and body_weldid[geom_bodyid[g2]] == 0
+            for s in range(ncon):
+                c = cpair_adr[p] + s
+                slot = cpair_slot[p] + s
+                dist = slot_dist[slot]
+                contact_dist[c] = dist
+                st3(contact_pos, c, ld3(slot_pos, slot))
+                stm(contact_frame, c, frame_of(ld3(slot_normal, slot), hint))
+                contact_includemargin[c] = includemargin
+                contact_dim[c] = dim
+                contact_geom[2 * c] = g1
+                contact_geom[2 * c + 1] = g2
+                contact_worldid[c] = w
+                contact_exclude[c] = ti.select(still, 2, ti.select(dist >= includemargin, 1, 0))
+                for j in range(5):
+                    q = (j + 1) // 2  # sliding, spinning, rolling
+                    mu = ti.max(geom_friction[3 * g1 + q], geom_friction[3 * g2 + q])
+                    if not same:
+                        mu = ti.select(mix > 0.5, geom_friction[3 * g1 + q], geom_friction[3 * g2 + q])
+                    imp = mix * geom_solimp[5 * g1 + j] + (1.0 - mix) * geom_solimp[5 * g2 + j]
+                    if k >= 0:
+                        mu = pair_friction[5 * k + j]
+                        imp = pair_solimp[5 * k + j]
+                    if override:
+                        mu = override_param[7 + j]
+                        imp = override_param[2 + j]
+                    contact_friction[5 * c + j] = ti.max(mu, MINMU)
+                    contact_solimp[5 * c + j] = imp
+                for j in range(2):
+                    ref = mix * geom_solref[2 * g1 + j] + (1.0 - mix) * geom_solref[2 * g2 + j]
+                    if direct:
+                        ref = ti.min(geom_solref[2 * g1 + j], geom_solref[2 * g2 + j])
+                    reffriction = 0.0
+                    if k >= 0:
+                        ref = pair_solref[2 * k + j]
+                        reffriction = pair_solreffriction[2 * k + j]
+                    if override:
+                        ref = override_param[j]
+                        reffriction = override_param[j]
+                    contact_solref[2 * c + j] = ref
+                    contact_solreffriction[2 * c + j] = reffriction

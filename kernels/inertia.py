@@ -1,0 +1,254 @@
+"""Inertia of trees: spatial inertias, motion axes, M, its factor, and the products and solves others need.
+
+Spatial vectors are rotation first, about the centre of mass of the tree's root body (`subtree_com[body_rootid]`), in
+world axes. A spatial inertia is Ixx Iyy Izz Ixy Ixz Iyz, mass * offset, mass. A dof's row of M lists its ancestors in
+the tree and ends with itself; the rows of the ancestors are prefixes of it, so L of M = L' D L has no fill-in.
+"""
+
+from tisim.kernels.kinematics import BALL, BLOCK, FREE, SLIDE
+from tisim.kernels.types import FP, MINVAL, F, I, kernel, ld3, ld6, ldm, st3, st6, ti, vec3, vec6
+
+vec10 = ti.types.vector(10, FP)
+
+
+@ti.func
+def spatial_inertia(inertia, mat, offset, mass):
+    """Inertia of a body whose centre of mass lies at `offset`; inertia: principal moments, mat: their frame."""
+    s = ti.Matrix.zero(FP, 3, 3)
+    for r in ti.static(range(3)):
+        for c in ti.static(range(3)):
+            s[r, c] = mat[r, c] * inertia[c]
+    s = s @ mat.transpose()
+    o2 = mass * offset.dot(offset)
+    m = mass * offset
+    return vec10(
+        s[0, 0] + o2 - m[0] * offset[0], s[1, 1] + o2 - m[1] * offset[1], s[2, 2] + o2 - m[2] * offset[2],
+        s[0, 1] - m[0] * offset[1], s[0, 2] - m[0] * offset[2], s[1, 2] - m[1] * offset[2],
+        m[0], m[1], m[2], mass,
+    )  # fmt: skip
+
+
+@ti.func
+def body_inertia_about(e, i, com, body_mass: ti.template(), body_inertia: ti.template(), xipos: ti.template(),
+                       ximat: ti.template()):  # fmt: skip
+    """Spatial inertia of body i (element e over worlds) about the point com."""
+    return spatial_inertia(ld3(body_inertia, i), ldm(ximat, e), ld3(xipos, e) - com, body_mass[i])
+
+
+@ti.func
+def mul_inertia(a: ti.template(), e, v):
+    """Momentum of the spatial inertia a[e] at velocity v."""
+    k = 10 * e
+    ang, lin = vec3(v[0], v[1], v[2]), vec3(v[3], v[4], v[5])
+    mc = vec3(a[k + 6], a[k + 7], a[k + 8])
+    r = mc.cross(lin)
+    f = a[k + 9] * lin - mc.cross(ang)
+    return vec6(
+        a[k] * ang[0] + a[k + 3] * ang[1] + a[k + 4] * ang[2] + r[0],
+        a[k + 3] * ang[0] + a[k + 1] * ang[1] + a[k + 5] * ang[2] + r[1],
+        a[k + 4] * ang[0] + a[k + 5] * ang[1] + a[k + 2] * ang[2] + r[2],
+        f[0], f[1], f[2],
+    )  # fmt: skip
+
+
+@ti.func
+def rotation_dof(axis, offset):
+    """Motion axis of a rotation about a line at -offset from the reference point."""
+    lin = axis.cross(offset)
+    return vec6(axis[0], axis[1], axis[2], lin[0], lin[1], lin[2])
+
+
+@ti.func
+def factor_tree(da, dn, Lo, Do, L: ti.template(), Dinv: ti.template(), M_rownnz: ti.template(),
+                M_rowadr: ti.template(), M_colind: ti.template()):  # fmt: skip
+    """M = L' D L in place for the dofs da..da+dn of one tree. L holds M at offset Lo = w*nC, Do = w*nv."""
+    for kk in range(dn):
+        k = da + dn - 1 - kk
+        row = Lo + M_rowadr[k]
+        n = M_rownnz[k] - 1
+        inv = 1.0 / ti.max(L[row + n], MINVAL)
+        Dinv[Do + k] = inv
+        for p in range(n):
+            scaled = L[row + p] * inv
+            j = M_colind[row - Lo + p]
+            above = Lo + M_rowadr[j]
+            for q in range(p + 1):
+                L[above + q] -= scaled * L[row + q]
+        for p in range(n):
+            L[row + p] *= inv
+
+
+@ti.func
+def solve_tree(da, dn, Lo, Do, L: ti.template(), Dinv: ti.template(), M_rownnz: ti.template(),
+               M_rowadr: ti.template(), M_colind: ti.template(), x: ti.template()):  # fmt: skip
+    """x = M^-1 x in place for the dofs da..da+dn of one tree; Lo = w*nC, Do = w*nv (the offset of x too)."""
+    for kk in range(dn):
+        k = da + dn - 1 - kk
+        xk = x[Do + k]
+        for p in range(M_rowadr[k], M_rowadr[k] + M_rownnz[k] - 1):
+            x[Do + M_colind[p]] -= L[Lo + p] * xk
+    for k in range(da, da + dn):
+        xk = x[Do + k] * Dinv[Do + k]
+        for p in range(M_rowadr[k], M_rowadr[k] + M_rownnz[k] - 1):
+            xk -= L[Lo + p] * x[Do + M_colind[p]]
+        x[Do + k] = xk
+
+
+@ti.func
+def mul_M_tree(da, dn, Mo, Do, M: ti.template(), M_rownnz: ti.template(), M_rowadr: ti.template(),
+               M_colind: ti.template(), x: ti.template(), y: ti.template()):  # fmt: skip
+    """y = M x for the dofs da..da+dn of one tree; Mo = w*nC, Do = w*nv (the offset of x and y)."""
+    for k in range(da, da + dn):
+        last = M_rowadr[k] + M_rownnz[k] - 1
+        xk = x[Do + k]
+        yk = M[Mo + last] * xk
+        for p in range(M_rowadr[k], last):
+            j = M_colind[p]
+            yk += M[Mo + p] * x[Do + j]
+            y[Do + j] += M[Mo + p] * xk
+        y[Do + k] = yk
+
+
+@ti.func
+def tree_motion(ba, bn, Bo, Do, body_parentid: ti.template(), body_dofadr: ti.template(), body_dofnum: ti.template(),
+                cdof: ti.template(), x: ti.template(), v: ti.template()):  # fmt: skip
+    """v[body] = spatial motion of the bodies ba..ba+bn of one tree under joint motion x; Bo = w*nbody, Do = w*nv."""
+    for i in range(ba, ba + bn):
+        s = vec6(0.0)
+        if i > ba:
+            s = ld6(v, Bo + body_parentid[i])
+        for k in range(Do + body_dofadr[i], Do + body_dofadr[i] + body_dofnum[i]):
+            s += x[k] * ld6(cdof, k)
+        st6(v, Bo + i, s)
+
+
+@ti.func
+def tree_force(ba, bn, Bo, Do, body_parentid: ti.template(), body_dofadr: ti.template(), body_dofnum: ti.template(),
+               cdof: ti.template(), f: ti.template(), y: ti.template()):  # fmt: skip
+    """y = J' f for wrenches f on the bodies ba..ba+bn of one tree; f becomes the sum over each subtree."""
+    for kk in range(bn):
+        i = ba + bn - 1 - kk
+        s = ld6(f, Bo + i)
+        for k in range(Do + body_dofadr[i], Do + body_dofadr[i] + body_dofnum[i]):
+            y[k] = s.dot(ld6(cdof, k))
+        if i > ba:
+            for c in range(6):
+                f[6 * (Bo + body_parentid[i]) + c] += f[6 * (Bo + i) + c]
+
+
+@ti.func
+def add_wrench(b, Bo, Do, com, point, force, torque, body_parentid: ti.template(), body_dofadr: ti.template(),
+               body_dofnum: ti.template(), dof_parentid: ti.template(), cdof: ti.template(),
+               y: ti.template()):  # fmt: skip
+    """y += J' (force, torque at point) for body b of a tree whose reference point is com."""
+    moment = torque + (point - com).cross(force)
+    f = vec6(moment[0], moment[1], moment[2], force[0], force[1], force[2])
+    up = b
+    while body_dofnum[up] == 0:
+        up = body_parentid[up]
+    k = body_dofadr[up] + body_dofnum[up] - 1
+    while k >= 0:
+        y[Do + k] += f.dot(ld6(cdof, Do + k))
+        k = dof_parentid[k]
+
+
+@kernel
+def tree_inertia(
+    nworld: ti.i32, nbody: ti.i32, nv: ti.i32, njnt: ti.i32, nC: ti.i32,
+    body_parentid: I, body_rootid: I, body_treeid: I, body_jntnum: I, body_jntadr: I, body_mass: F,
+    body_subtreemass: F, body_inertia: F, tree_bodyadr: I, tree_bodynum: I, tree_dofadr: I, tree_dofnum: I,
+    jnt_type: I, jnt_dofadr: I, dof_bodyid: I, dof_M0: F, dof_simplenum: I, dof_armature: F, M_rownnz: I, M_rowadr: I,
+    M_colind: I, body_block: F, xipos: F, ximat: F, xmat: F, xanchor: F, xaxis: F,
+    subtree_com: F, cinert: F, cdof: F, crb: F, M: F, qLD: F, qLDiagInv: F,
+):  # fmt: skip
+    """Centres of mass, cinert, cdof, crb, M and its factor; parallel over worlds and trees, a static body being a
+    tree. Seed 000, stages 3, 10 and 11.
+    """
+    ti.loop_config(serialize=SERIAL)  # noqa: F821
+    for wb in range(nworld * nbody):
+        w = wb // nbody
+        b = wb - w * nbody
+        tree = body_treeid[b]
+        Bo = w * nbody
+        Do = w * nv
+        n = 0
+        if tree < 0:
+            n = 1
+        elif tree_bodyadr[tree] == b:
+            n = tree_bodynum[tree]
+            for i in range(Bo + b, Bo + b + n):
+                st3(subtree_com, i, body_mass[i - Bo] * ld3(xipos, i))
+            for ii in range(n):
+                i = b + n - 1 - ii
+                com = ld3(subtree_com, Bo + i)
+                if i > b:
+                    up = Bo + body_parentid[i]
+                    st3(subtree_com, up, ld3(subtree_com, up) + com)
+                if body_subtreemass[i] >= MINVAL:
+                    st3(subtree_com, Bo + i, com / body_subtreemass[i])
+                else:
+                    st3(subtree_com, Bo + i, ld3(xipos, Bo + i))
+        if b == 0:
+            com = vec3(0.0, 0.0, 0.0)
+            for k in range((nbody + BLOCK - 1) // BLOCK):
+                com += ld3(body_block, Bo + k)
+            st3(subtree_com, Bo, com / ti.max(body_subtreemass[0], MINVAL))
+            n = 0
+        if n > 0:
+            com = ld3(subtree_com, Bo + body_rootid[b])
+            last = b + n
+            if tree < 0:  # a static body's crb counts the trees below it
+                while last < nbody:
+                    if body_parentid[last] < b:
+                        break
+                    last += 1
+            for i in range(b, last):
+                e = Bo + i
+                s = body_inertia_about(e, i, com, body_mass, body_inertia, xipos, ximat)
+                if i < b + n:
+                    for c in ti.static(range(10)):
+                        cinert[10 * e + c] = s[c]
+                        crb[10 * e + c] = s[c]
+                    mat = ldm(xmat, e)
+                    for j in range(body_jntadr[i], body_jntadr[i] + body_jntnum[i]):
+                        kind = jnt_type[j]
+                        k = Do + jnt_dofadr[j]
+                        offset = com - ld3(xanchor, w * njnt + j)
+                        axis = ld3(xaxis, w * njnt + j)
+                        if kind == FREE:
+                            st6(cdof, k, vec6(0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+                            st6(cdof, k + 1, vec6(0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
+                            st6(cdof, k + 2, vec6(0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+                            k += 3
+                        if kind == SLIDE:
+                            st6(cdof, k, vec6(0.0, 0.0, 0.0, axis[0], axis[1], axis[2]))
+                        elif kind == FREE or kind == BALL:
+                            for c in ti.static(range(3)):
+                                st6(cdof, k + c, rotation_dof(vec3(mat[0, c], mat[1, c], mat[2, c]), offset))
+                        else:
+                            st6(cdof, k, rotation_dof(axis, offset))
+                else:
+                    for c in ti.static(range(10)):
+                        crb[10 * (Bo + b) + c] += s[c]
+        if tree >= 0 and n > 0:
+            for ii in range(n - 1):
+                i = b + n - 1 - ii
+                for c in range(10):
+                    crb[10 * (Bo + body_parentid[i]) + c] += crb[10 * (Bo + i) + c]
+            da = tree_dofadr[tree]
+            dn = tree_dofnum[tree]
+            for k in range(da, da + dn):
+                adr = M_rowadr[k]
+                end = adr + M_rownnz[k] - 1
+                if dof_simplenum[k] > 0:
+                    M[w * nC + end] = dof_M0[k]
+                    qLD[w * nC + end] = dof_M0[k]
+                else:
+                    f = mul_inertia(crb, Bo + dof_bodyid[k], ld6(cdof, Do + k))
+                    for p in range(adr, end + 1):
+                        v = f.dot(ld6(cdof, Do + M_colind[p]))
+                        if p == end:
+                            v += dof_armature[k]
+                        M[w * nC + p] = v
+                        qLD[w * nC + p] = v
+            factor_tree(da, dn, w * nC, Do, qLD, qLDiagInv, M_rownnz, M_rowadr, M_colind)

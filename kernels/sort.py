@@ -1,0 +1,79 @@
+"""Exclusive scans and a stable radix sort, equal for any number of threads.
+
+Both split their items into blocks whose number depends on sizes only; every block is worked through in order by one
+thread. Written here because Taichi's own scan raises on the CPU and its own sort is unstable.
+"""
+
+from tisim.kernels.types import *
+
+SCAN_BLOCK = 64  # items per block of a scan: short, since Taichi gives a CPU thread 512 loop rounds at a time
+
+
+@ti.func
+def sum_of_block(a: ti.template(), b, n):
+    total = 0
+    for i in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
+        total += a[i]
+    return total
+
+
+@ti.func
+def scan_block(a: ti.template(), b, n, start):
+    """Replaces block b of a by the sums of all items before each, the first being start."""
+    total = start
+    for i in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
+        x = a[i]
+        a[i] = total
+        total += x
+
+
+@ti.func
+def scan_sums(scan_sum: ti.template(), nblock):
+    """Exclusive scan of the block sums by one thread; returns the total."""
+    total = 0
+    for b in range(nblock):
+        x = scan_sum[b]
+        scan_sum[b] = total
+        total += x
+    return total
+
+
+@kernel
+def radix_pass(
+    counts: I, icount: ti.i32, npairmax: ti.i32, shift: ti.i32, nbit: ti.i32, half: ti.i32, nsortblock: ti.i32,
+    sort_key: I, sort_value: I, sort_count: I, scan_sum: I,
+):  # fmt: skip
+    """One stable pass over `nbit` bits of the keys from `shift` on, parallel over blocks of items; reads the given half of the arrays, writes the other."""
+    n = ti.min(counts[icount], npairmax)
+    nbin = 1 << nbit
+    total = nbin * nsortblock
+    nscan = (total + SCAN_BLOCK - 1) // SCAN_BLOCK
+    chunk = (n + nsortblock - 1) // nsortblock
+    src = half * npairmax
+    dst = (1 - half) * npairmax
+    # how many keys of each digit a block has, digit-major
+    ti.loop_config(serialize=SERIAL)
+    for b in range(nsortblock):
+        for k in range(nbin):
+            sort_count[k * nsortblock + b] = 0
+        for i in range(b * chunk, ti.min((b + 1) * chunk, n)):
+            k = ((sort_key[src + i] >> shift) & (nbin - 1)) * nsortblock + b
+            sort_count[k] = sort_count[k] + 1
+    ti.loop_config(serialize=SERIAL)
+    for s in range(nscan):
+        scan_sum[s] = sum_of_block(sort_count, s, total)
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        scan_sums(scan_sum, nscan)
+    ti.loop_config(serialize=SERIAL)
+    for s in range(nscan):
+        scan_block(sort_count, s, total, scan_sum[s])
+    ti.loop_config(serialize=SERIAL)
+    for b in range(nsortblock):
+        for i in range(b * chunk, ti.min((b + 1) * chunk, n)):
+            key = sort_key[src + i]
+            k = ((key >> shift) & (nbin - 1)) * nsortblock + b
+            to = dst + sort_count[k]
+            sort_count[k] = sort_count[k] + 1
+            sort_key[to] = key
+            sort_value[to] = sort_value[src + i]

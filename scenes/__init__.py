@@ -1,0 +1,60 @@
+"""Scenes by name, as MJCF text that MuJoCo runs too; for tests, benchmarks, the command line and the viewer alike.
+
+    tisim.scenes.build("dominos", n=500)     MJCF text
+    tisim.Model.from_scene("dominos", n=500)
+"""
+
+import difflib
+import inspect
+
+from tisim.errors import Error
+from tisim.scenes.chain import chain
+from tisim.scenes.dominos import dominos
+from tisim.scenes.joints import joints
+from tisim.scenes.pendulum import pendulum
+from tisim.scenes.pile import pile
+from tisim.scenes.pyramid import pyramid
+from tisim.scenes.ragdolls import ragdolls
+from tisim.scenes.shapes import shapes
+from tisim.scenes.wall import wall
+
+_SCENES = {f.__name__: f for f in (pile, dominos, wall, pyramid, ragdolls, shapes, chain, pendulum, joints)}
+
+
+def names():
+    """Names of the scenes."""
+    return list(_SCENES)
+
+
+def get(name):
+    """The function that builds a scene; raises Error for an unknown name, listing near ones."""
+    if name not in _SCENES:
+        near = difflib.get_close_matches(str(name), _SCENES, 3, 0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(_SCENES)}"
+        raise Error(f"no scene is named {name!r}; {hint}")
+    return _SCENES[name]
+
+
+def params(name):
+    """Parameters of a scene and their defaults, in order."""
+    return {p.name: p.default for p in inspect.signature(get(name)).parameters.values()}
+
+
+def about(name):
+    """One line saying what a scene shows."""
+    return inspect.getdoc(get(name)).splitlines()[0]
+
+
+def build(name, **values):
+    """MJCF text of a scene; raises Error for a parameter it does not have or cannot use."""
+    known = params(name)
+    for key, value in values.items():
+        if key not in known:
+            raise Error(f"scene {name} has no parameter {key!r}; it takes {', '.join(known)}")
+        default = known[key]
+        kinds = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}[type(default)]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            raise Error(f"scene {name}: {key}={value!r}: expected a value like {default!r}")
+        if key == "n" and value < 1:
+            raise Error(f"scene {name}: n={value}: expected at least 1")
+    return get(name)(**values)

@@ -1,0 +1,195 @@
+"""Data: the state, inputs and results of one or many worlds of a Model."""
+
+import numpy as np
+
+from tisim import launch, runtime
+from tisim.arrays import CAPACITIES, COUNTS, DATA
+from tisim.device_array import DeviceArray
+from tisim.enums import mjtDisableBit
+from tisim.errors import CapacityError, Error
+from tisim.state import Warnings, reset
+
+
+class Contact:
+    """The contact list: fields of mujoco's mjContact as arrays of length ncon."""
+
+    def __init__(self, data):
+        object.__setattr__(self, "_data", data)
+
+    def __getattr__(self, name):
+        if "contact_" + name not in DATA:
+            raise AttributeError(f"contact has no field {name!r}")
+        return self._data.list_view("contact_" + name, "ncon")
+
+    def __setattr__(self, name, value):
+        raise Error(f"contact.{name} is computed by the collision stage; writing it would be lost")
+
+    def __len__(self):
+        return self._data.count("ncon")
+
+
+class Data:
+    """State, inputs and results of `nworld` worlds of one model.
+
+    m       a tisim.Model.
+    nworld  number of independent worlds; above 1 every array gains a leading axis of that length.
+    Raises UnsupportedError if the model uses a feature that the engine does not simulate.
+    """
+
+    def __init__(self, m, nworld=1):
+        runtime.ensure()
+        if int(nworld) < 1:
+            raise Error(f"nworld={nworld}: expected a positive number")
+        m.check_simulable()
+        self.model = m
+        self.nworld = int(nworld)
+        self._generation = runtime.generation
+        self._device = {}
+        self._capacity = {name: self._first_capacity(name) for name in CAPACITIES}
+        self._info = {}  # host-side numbers a stage keeps between steps
+        self.contact = Contact(self)
+        reset(m, self)
+
+    # ---- memory
+
+    def _first_capacity(self, name):
+        if name == "nrowmax":
+            return self.nworld * (self.model.scalar("nfriction") + 2 * self.model.scalar("nlimited"))
+        n = self.nworld * max(16, self.model.nbody)
+        return dict(npairmax=4, nslotmax=16, nconmax=4, nefcmax=16, ndensemax=36)[name] * n
+
+    def capacity(self, name):
+        """Allocated length of the lists with this first dimension."""
+        return self._capacity[name]
+
+    def grow(self, name, needed):
+        """Enlarges every list of this capacity to hold `needed` items and a reserve; their contents are lost."""
+        m = self.model
+        limit = getattr(m, "capacity_limit", {}).get(name)
+        if limit is not None and needed > limit:
+            raise CapacityError(f"{needed} items needed, {name} is limited to {limit}; raise the limit")
+        self._capacity[name] = int(needed * 1.25) + 64
+        for array in DATA.values():
+            if array.is_list and array.shape[0] == name and array.name in self._device:
+                launch.delete_array(self._device.pop(array.name))
+
+    def _size_of(self, name):
+        return self._capacity[name] if name in self._capacity else self.model.scalar(name)
+
+    def device(self, name):
+        """The device array of this name, made on first use; names of the model's arrays give those."""
+        a = self._device.get(name)
+        if a is not None:
+            return a
+        array = DATA.get(name)
+        if array is None:
+            return self.model.device(name)
+        if self._generation != runtime.generation:
+            raise Error("Taichi was started again (tisim.init); make a new Data")
+        count = array.size(self._size_of) * (1 if array.is_list else self.nworld)
+        if name == "counts":
+            count = array.shape[0]
+        if count >= 2**31:
+            raise CapacityError(f"{name} needs {count} elements; an array holds fewer than 2^31")
+        a = self._device[name] = launch.new_array(array.dtype == "f", count)
+        return a
+
+    def scalar(self, name):
+        """A number a kernel asks for by name: nworld, a size or an option of the model, a capacity."""
+        if name == "nworld":
+            return self.nworld
+        if name in self._capacity:
+            return self._capacity[name]
+        return self.model.scalar(name)
+
+    def counts_on_host(self):
+        """All counts; on the CPU a view, elsewhere a copy that waits for the device."""
+        view = launch.host_view(self.device("counts"))
+        return launch.download(self.device("counts")) if view is None else view
+
+    def count(self, name):
+        """Length of a list over all worlds."""
+        return int(self.counts_on_host()[COUNTS[name]])
+
+    def set_counts(self, **values):
+        """Writes lengths of lists (0 at the start of a stage that redoes them)."""
+        counts = self.counts_on_host()
+        for name, value in values.items():
+            counts[COUNTS[name]] = value
+        if runtime.arch != "cpu":
+            launch.upload(self.device("counts"), counts)
+
+    # ---- what a user reads and writes
+
+    def host(self, name):
+        """Copy of an array on the host, shaped (nworld, ...) or (length, ...)."""
+        array = DATA[name]
+        dims = array.dims(self._size_of)
+        lead = () if array.is_list else (self.nworld,)
+        flat = launch.download(self.device(name))
+        return flat[: int(np.prod(lead + dims))].reshape(lead + dims)
+
+    def list_view(self, name, count):
+        """Read-only copy of the filled part of a list."""
+        values = self.host(name)[: self.count(count)]
+        values.flags.writeable = False
+        return values
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in DATA:
+            raise AttributeError(f"Data has no field {name!r}")
+        array = DATA[name]
+        if array.is_list:
+            return self.list_view(name, "nefc" if name.startswith("efc_") else "ncon")
+        dims = array.dims(self._size_of)
+        return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
+
+    def __setattr__(self, name, value):
+        if name in DATA:
+            getattr(self, name)[...] = value
+        elif name == "time":
+            self.world_time[...] = np.reshape(value, (-1, 1)) if np.ndim(value) else value
+        elif name in ("ncon", "nefc", "nisland", "warning", "solver_niter"):
+            raise Error(f"{name} is computed; writing it would be lost")
+        else:
+            object.__setattr__(self, name, value)
+
+    @property
+    def time(self):
+        """Simulation time [s]: a float for one world, else (nworld,)."""
+        t = self.host("world_time")[:, 0]
+        return float(t[0]) if self.nworld == 1 else t
+
+    @property
+    def warning(self):
+        """Warnings by mjtWarning, each with number and lastinfo (arrays over worlds if there are several)."""
+        from tisim.state import Warnings
+
+        return Warnings(self)
+
+    @property
+    def ncon(self):
+        """Number of listed contacts, per world if there are several."""
+        if self.nworld == 1:
+            return self.count("ncon")
+        return np.bincount(self.contact.worldid, minlength=self.nworld)
+
+    @property
+    def nefc(self):
+        """Number of constraint rows over all worlds."""
+        return self.count("nefc")
+
+    @property
+    def nisland(self):
+        """Number of constraint islands over all worlds; 0 if the island flag is disabled."""
+        return 0 if self.model.disabled(mjtDisableBit.mjDSBL_ISLAND) else self.count("nisland")
+
+    @property
+    def solver_niter(self):
+        """Solver iterations of each island."""
+        return self.host("island_niter").reshape(-1)[: self.count("nisland")]
+
+    @property
+    def warning(self):
+        """Warnings counted by kind, as mujoco's mjData.warning."""
+        return Warnings(self)

@@ -1,0 +1,155 @@
+"""The device side of a Model: arrays uploaded when a kernel first asks for them, and again after they were written."""
+
+import numpy as np
+
+from tisim import launch, runtime
+from tisim.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtJoint, mjtSolver
+from tisim.errors import UnsupportedError
+
+
+class ModelArray(np.ndarray):
+    """A NumPy array of a Model that remembers being written, so that the device copy follows."""
+
+    _changed = None  # (set of names, name)
+
+    def __array_finalize__(self, source):
+        self._changed = getattr(source, "_changed", None)
+
+    def _mark(self):
+        if self._changed is not None:
+            self._changed[0].add(self._changed[1])
+
+    def __setitem__(self, index, value):
+        super().__setitem__(index, value)
+        self._mark()
+
+    def fill(self, value):
+        super().fill(value)
+        self._mark()
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        def plain(a):
+            return a.view(np.ndarray) if isinstance(a, ModelArray) else a
+
+        if out is not None:
+            for a in out:
+                if isinstance(a, ModelArray):
+                    a._mark()
+            kwargs["out"] = tuple(plain(a) for a in out)
+        result = getattr(ufunc, method)(*(plain(a) for a in inputs), **kwargs)
+        return out[0] if out is not None and len(out) == 1 else result
+
+
+def tracked(arrays, changed):
+    """The arrays as ModelArray, each adding its name to the set `changed` when it is written."""
+    out = {}
+    for name, value in arrays.items():
+        a = np.ascontiguousarray(value).view(ModelArray)
+        a._changed = (changed, name)
+        out[name] = a
+    return out
+
+
+def _tree_table(m):
+    return np.stack([m.tree_bodyadr, m.tree_bodynum, m.tree_dofadr, m.tree_dofnum], 1)
+
+
+def _body_table(m):
+    return np.stack([m.body_parentid, m.body_treeid, m.body_dofadr, m.body_dofnum], 1)
+
+
+def _dof_table(m):
+    return np.stack([m.dof_parentid, m.dof_Madr], 1)
+
+
+def _friction_dof(m):
+    return np.flatnonzero(m.dof_frictionloss > 0)
+
+
+def _limited_joint(m):
+    return np.flatnonzero(np.asarray(m.jnt_limited, bool) & (m.jnt_type != mjtJoint.mjJNT_FREE))
+
+
+# tables made from the model's arrays: name -> (maker, arrays it reads)
+DERIVED = {
+    "tree_table": (_tree_table, ()),
+    "body_table": (_body_table, ()),
+    "dof_table": (_dof_table, ()),
+    "friction_dof": (_friction_dof, ("dof_frictionloss",)),
+    "limited_joint": (_limited_joint, ("jnt_limited",)),
+}
+
+
+class DeviceModel:
+    """Mixin of Model: device(name), scalar(name), check_simulable()."""
+
+    def derived(self, name):
+        """A table made from the model's arrays, on the host."""
+        make, reads = DERIVED[name]
+        cached = self._derived.get(name)
+        if cached is None or any(not np.array_equal(self._arrays[r], old) for r, old in zip(reads, cached[1])):
+            cached = self._derived[name] = (make(self), [np.array(self._arrays[r]) for r in reads])
+            self._changed.add(name)
+        return cached[0]
+
+    def device(self, name):
+        """Device array of a field or derived table, uploaded if it is new or was written."""
+        if self._on_device.get("generation") != runtime.generation:
+            self._on_device.clear()
+            self._on_device["generation"] = runtime.generation
+        if name in DERIVED and DERIVED[name][1]:
+            self.derived(name)
+        a = self._on_device.get(name)
+        if a is None or name in self._changed:
+            self._changed.discard(name)
+            if name not in DERIVED and name not in self._arrays:
+                raise KeyError(f"no array is named {name}: neither in tisim.arrays.DATA nor in Model")
+            host = np.asarray(self.derived(name) if name in DERIVED else self._arrays[name])
+            is_float = host.dtype.kind == "f"
+            values = host.reshape(-1).astype(runtime.numpy_float() if is_float else np.int32)
+            if a is None or a.shape[0] != max(1, values.size):
+                if a is not None:
+                    launch.delete_array(a)
+                a = self._on_device[name] = launch.new_array(is_float, values.size)
+            launch.upload(a, values)
+        return a
+
+    def scalar(self, name):
+        """A size, an option, or a number derived from the model, by name."""
+        if name == "nfriction":
+            return len(self.derived("friction_dof"))
+        if name == "nlimited":
+            return len(self.derived("limited_joint"))
+        if name == "meaninertia":
+            return self.stat.meaninertia
+        if name in self._sizes:
+            return self._sizes[name]
+        return getattr(self.opt, name)
+
+    def check_simulable(self):
+        """Raises UnsupportedError for what compiles but is not simulated yet."""
+        from tisim import collision
+
+        opt = self.opt
+        if opt.integrator != mjtIntegrator.mjINT_EULER:
+            raise UnsupportedError(f"integrator {mjtIntegrator(opt.integrator).name}: only Euler is simulated so far")
+        if opt.solver != mjtSolver.mjSOL_NEWTON:
+            raise UnsupportedError(
+                f"solver {mjtSolver(opt.solver).name}: only Newton is simulated so far (all reach the same minimum)"
+            )
+        if opt.noslip_iterations:
+            raise UnsupportedError("option noslip_iterations: the noslip solver is not simulated so far; set it to 0")
+        if opt.density or opt.viscosity:
+            raise UnsupportedError("option density/viscosity: forces of the medium are not simulated so far; set to 0")
+        if opt.enableflags & mjtEnableBit.mjENBL_SLEEP:
+            raise UnsupportedError("flag sleep: sleeping is not simulated so far; disable it")
+        if opt.enableflags & (mjtEnableBit.mjENBL_FWDINV | mjtEnableBit.mjENBL_INVDISCRETE):
+            raise UnsupportedError("flags fwdinv and invdiscrete: inverse dynamics is not simulated so far")
+        collision.check_simulable(self)
+
+    def disabled(self, bit):
+        """True if this mjtDisableBit is set."""
+        return bool(self.opt.disableflags & bit)
+
+    def has_contacts(self):
+        return not (self.disabled(mjtDisableBit.mjDSBL_CONTACT) or self.disabled(mjtDisableBit.mjDSBL_CONSTRAINT))

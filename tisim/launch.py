@@ -1,0 +1,160 @@
+"""The only file that launches kernels: arguments are bound by name, a sequence of kernels is one Taichi graph.
+
+A kernel's parameter names are the names of the arrays (tisim/arrays.py, tisim/model_arrays.py) and scalars (model
+sizes, options, counts) it gets, so a stage is written as `run(m, d, [kernel, kernel])` and no argument list exists
+twice. Every kernel has a serial and a parallel variant with equal arithmetic: waking threads costs more than a small
+scene has to compute.
+"""
+
+import inspect
+import types
+
+import numpy as np
+
+_graphs = {}
+
+
+class Kernel:
+    """A kernel function and its two compiled variants (made on first use)."""
+
+    def __init__(self, func):
+        self.func = func
+        self.__name__ = func.__name__
+        self.__doc__ = func.__doc__
+        self.params = list(inspect.signature(func).parameters.values())
+        self._variants = {}
+
+    def variant(self, parallel):
+        """The Taichi kernel, with `SERIAL`, `SHORT` and `SPREAD` bound as asked.
+
+        Taichi's CPU threads take 512 iterations at a time, so a loop over few heavy items runs SPREAD idle
+        iterations per item to be shared out at all; serial variants and GPUs need none.
+        """
+        if parallel not in self._variants:
+            import taichi as ti
+
+            from tisim import runtime
+
+            cpu = runtime.arch == "cpu"
+            bound = dict(SERIAL=not parallel, SHORT=cpu, SPREAD=64 if parallel and cpu else 1)
+            func = types.FunctionType(self.func.__code__, dict(self.func.__globals__, **bound), self.func.__name__)
+            func.__annotations__ = self.func.__annotations__
+            func.__qualname__ = self.func.__qualname__
+            func.__module__ = self.func.__module__
+            self._variants[parallel] = ti.kernel(func)
+        return self._variants[parallel]
+
+    def __call__(self, *args):
+        raise TypeError(f"kernel {self.__name__} is launched by tisim.launch.run(m, d, [{self.__name__}])")
+
+
+def kernel(func):
+    """Marks a function as a kernel; its parameters are named after the arrays and scalars they receive."""
+    return Kernel(func)
+
+
+class _Graph:
+    def __init__(self, kernels, parallel):
+        import taichi as ti
+
+        builder = ti.graph.GraphBuilder()
+        args = {}
+        self.arrays, self.scalars = [], []
+        for k in kernels:
+            symbols = []
+            for p in k.params:
+                if p.name not in args:
+                    ann = p.annotation
+                    if isinstance(ann, ti.types.ndarray_type.NdarrayType):
+                        args[p.name] = ti.graph.Arg(ti.graph.ArgKind.NDARRAY, p.name, ann.dtype, ndim=1)
+                        self.arrays.append((p.name, ann.dtype))
+                    else:
+                        args[p.name] = ti.graph.Arg(ti.graph.ArgKind.SCALAR, p.name, ann)
+                        self.scalars.append((p.name, int if ann == ti.i32 else float))
+                symbols.append(args[p.name])
+            builder.dispatch(k.variant(parallel), *symbols)
+        self.graph = builder.compile()
+
+
+def run(m, d, kernels, parallel=True, **scalars):
+    """Runs kernels in order; arrays come from d and m by name, scalars from the call, d's counts or m.
+
+    parallel  False for scenes whose work is less than waking the threads costs.
+    """
+    key = (tuple(id(k) for k in kernels), parallel)
+    graph = _graphs.get(key)
+    if graph is None:
+        graph = _graphs[key] = _Graph(kernels, parallel)
+        graph.kernels = kernels  # keeps the ids alive
+    env = {name: d.device(name) for name, _ in graph.arrays}
+    for name, kind in graph.scalars:
+        env[name] = kind(scalars[name] if name in scalars else d.scalar(name))
+    graph.graph.run(env)
+
+
+def forget():
+    """Drops the compiled graphs (Taichi was restarted)."""
+    _graphs.clear()
+
+
+def new_array(is_float, size):
+    """A device array of max(1, size) zeros in the running precision, or of int32."""
+    import taichi as ti
+
+    from tisim import runtime
+
+    fp = ti.f64 if runtime.precision == "f64" else ti.f32
+    a = ti.ndarray(fp if is_float else ti.i32, (max(1, int(size)),))
+    a.fill(0)
+    return a
+
+
+def delete_array(a):
+    """Frees a device array now."""
+    from taichi.lang import impl
+
+    impl.get_runtime().prog.delete_ndarray(a.arr)
+    a.arr = None
+
+
+def host_view(a):
+    """NumPy array over the memory of a device array on the CPU, without a copy; None on a GPU."""
+    import ctypes
+
+    from taichi.lang import impl
+
+    from tisim import runtime
+
+    if runtime.arch != "cpu":
+        return None
+    np_type = np.dtype({"f64": np.float64, "f32": np.float32}.get(str(a.dtype), np.int32))
+    n = a.shape[0]
+    pointer = impl.get_runtime().prog.get_ndarray_data_ptr_as_int(a.arr)
+    buffer = (ctypes.c_char * (n * np_type.itemsize)).from_address(pointer)
+    return np.frombuffer(buffer, np_type)
+
+
+def download(a):
+    """Copy of a device array on the host."""
+    view = host_view(a)
+    return a.to_numpy() if view is None else view.copy()
+
+
+def upload(a, values):
+    """Writes host values into a device array (the first values.size elements)."""
+    view = host_view(a)
+    if view is not None:
+        view[: values.size] = values
+    elif values.size == a.shape[0]:
+        a.from_numpy(np.ascontiguousarray(values))
+    elif values.size:
+        whole = a.to_numpy()
+        whole[: values.size] = values
+        a.from_numpy(whole)
+
+
+def sync():
+    """Waits for the device."""
+    import taichi as ti
+
+    ti.sync()

@@ -1,0 +1,22 @@
+"""MJCF: the model format, from XML text to the arrays of a model.
+
+grammar.py   the table of elements and attributes        xmltext.py    XML, includes, places in files
+parse.py     checks a file against the table             defaults.py   default classes
+world.py     the body tree, frames, replicate            shapes.py     volumes, inertias, bounds
+elements.py  geoms, joints, sites                        bodies.py     bodies and their inertia
+extras.py    assets, cameras, pairs, keys                tree.py       index arrays of the kinematic tree
+setconst.py  constants of the reference pose             compile.py    the order of all this
+"""
+
+from .compile import compile_tree
+from .parse import parse_file, parse_string
+
+
+def compile_file(path):
+    """Compiled model of an MJCF file. Raises MjcfError or UnsupportedError with file, line and column."""
+    return compile_tree(*parse_file(path))
+
+
+def compile_string(text, assets=None):
+    """The same for a text; `assets` maps names of included files to their contents."""
+    return compile_tree(*parse_string(text, assets))

@@ -1,0 +1,159 @@
+"""The compiler: a checked tree becomes the arrays of a model. The order of the work, on one screen."""
+
+import numpy as np
+
+from ..enums import mjtJoint, mjtObj, mjtSleepPolicy
+from . import bodies, defaults, elements, extras, rotations, settings, setconst, tree, world
+from .elements import first
+
+
+class Compiled:
+    """What the compiler hands to Model: arrays (dict name -> array), sizes, option, stat, visual, names, textures.
+
+    names  dict mjtObj -> list of names in id order.
+    """
+
+    def __init__(self):
+        self.arrays, self.sizes, self.names = {}, {}, {}
+        self.option = self.stat = self.visual = None
+        self.textures, self.modelname = [], "MuJoCo Model"
+
+
+def compile_tree(root, source):
+    """Compiled model of a parsed file (see parse.py). Raises MjcfError where a rule of the format is broken."""
+    sections = {}
+    for node in root.children:
+        sections.setdefault(node.tag, []).append(node)
+
+    def of(tag):
+        return sections.get(tag, [])
+
+    out = Compiled()
+    out.modelname = root.attrib.get("model", out.modelname)
+    compiler, size = settings.read_compiler(of("compiler")), settings.read_size(of("size"))
+    out.option, out.visual = settings.read_option(of("option")), settings.read_visual(of("visual"))
+    table = defaults.classes(of("default"))
+    scene = world.flatten(of("worldbody"), table, compiler)
+    materials, textures = extras.read_assets(of("asset"), table)
+    a = out.arrays
+
+    # geoms first: bodies take their inertia from them
+    a["body_parentid"], weld = bodies.body_tree(scene)
+    infer = bodies.inferred(scene, compiler)
+    geoms, mass, inertia = elements.compile_geoms(scene.geoms, compiler, materials, size["nuser_geom"], weld, infer)
+    a.update(bodies.compile_bodies(scene, compiler, size["nuser_body"], infer, geoms, mass, inertia))
+    a.update(geoms)
+    joints, dofs, ref, spring_ref, spring_damper = elements.compile_joints(scene.joints, compiler, size["nuser_jnt"])
+    a.update(joints)
+    a.update(elements.compile_sites(scene.sites, compiler, materials, size["nuser_site"]))
+    out.sizes["ntree"] = tree.link(a)
+    bodies.check_bodies(scene, a)
+    aligned = _align(scene, compiler, a)
+
+    # joints and dofs
+    for name, values in dofs.items():
+        a[f"dof_{name}"] = values[a["dof_jntid"]]
+    a["qpos0"], a["qpos_spring"] = _reference(a, ref), _reference(a, spring_ref)
+    contact = elements.column(scene.geoms, "margin")
+    _body_contact(a, contact)
+    for kind in ("geom", "site"):
+        owner = a[f"{kind}_bodyid"]
+        a[f"{kind}_sameframe"] = elements.same_frame(
+            a[f"{kind}_pos"], a[f"{kind}_quat"], a["body_ipos"][owner], a["body_iquat"][owner]
+        )
+    at_zero = np.zeros((len(weld), 3)), np.tile(rotations.IDENTITY, (len(weld), 1))
+    a["body_sameframe"] = elements.same_frame(a["body_ipos"], a["body_iquat"], *at_zero)
+    tree.simplify(a)
+    out.sizes["nM"], out.sizes["nC"] = tree.inertia_sparsity(a)
+    a["tree_sleep_policy"] = _sleep(scene, a)
+
+    # everything that refers to bodies, geoms and joints by name
+    out.names = _names(scene, materials, textures)
+    extras.compile_assets(a, materials, textures, out)
+    extras.compile_cameras(a, scene.cameras, compiler, size["nuser_cam"], out)
+    extras.compile_lights(a, scene.lights, out)
+    _align_lights(aligned, a)
+    extras.compile_contacts(a, of("contact"), table, out)
+    extras.compile_custom(a, of("custom"), out)
+
+    # constants of the reference pose
+    stat = setconst.set_const(a)
+    if compiler["settotalmass"] > 0:
+        scale = compiler["settotalmass"] / max(setconst.MINVAL, float(a["body_mass"][1:].sum()))
+        a["body_mass"] *= scale
+        a["body_inertia"] *= scale
+        stat = setconst.set_const(a)
+    setconst.spring_damper(a, spring_damper)
+    out.stat = stat
+    for node in of("statistic"):
+        if node.attrib.get("extent", 1.0) <= 0:
+            raise node.error("'extent' must be positive")
+        out.stat.update({k: np.array(v) if isinstance(v, list) else v for k, v in node.attrib.items()})
+    extras.compile_keys(a, of("keyframe"), size["nkey"], out)
+    for kind in ("body", "jnt", "geom", "site", "cam"):
+        out.sizes[f"nuser_{kind}"] = a[f"{kind}_user"].shape[1]
+    out.sizes.update({f"nuser_{kind}": max(size[f"nuser_{kind}"], 0) for kind in ("tendon", "actuator", "sensor")})
+    out.sizes.update(nuserdata=size["nuserdata"], njmax=size["njmax"], nconmax=size["nconmax"], memory=size["memory"])
+    return out
+
+
+def _align(scene, compiler, a):
+    """Aligns free joints where asked, and moves what is fixed to their bodies."""
+    aligned = bodies.align_free(scene, compiler, a)
+    if len(aligned[0]):
+        for kind in ("geom", "site"):
+            bodies.into_aligned(aligned, a[f"{kind}_bodyid"], a[f"{kind}_pos"], a[f"{kind}_quat"])
+    return aligned
+
+
+def _align_lights(aligned, a):
+    if len(aligned[0]):
+        bodies.into_aligned(aligned, a["cam_bodyid"], a["cam_pos"], a["cam_quat"])
+        rows, back = bodies.into_aligned(aligned, a["light_bodyid"], a["light_pos"], None)
+        a["light_dir"][rows] = rotations.rotate(back, a["light_dir"][rows])
+
+
+def _reference(a, scalar):
+    """qpos (nq,) with `scalar` (njnt,) in hinges and slides, the body's pose in free joints, no turn in balls."""
+    kind, adr, body = a["jnt_type"], a["jnt_qposadr"], a["jnt_bodyid"]
+    qpos = np.zeros(int(tree.NQ[kind].sum()))
+    one = kind >= mjtJoint.mjJNT_SLIDE
+    qpos[adr[one]] = scalar[one]
+    qpos[adr[kind == mjtJoint.mjJNT_BALL]] = 1
+    free = kind == mjtJoint.mjJNT_FREE
+    place = adr[free][:, None]
+    qpos[place + np.arange(3)] = a["body_pos"][body[free]]
+    qpos[place + np.arange(3, 7)] = a["body_quat"][body[free]]
+    return qpos
+
+
+def _body_contact(a, margin):
+    """body_contype, body_conaffinity and body_margin: the union over a body's geoms."""
+    n, owner = len(a["body_parentid"]), a["geom_bodyid"]
+    a["body_contype"], a["body_conaffinity"] = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    a["body_margin"] = np.zeros(n)
+    np.bitwise_or.at(a["body_contype"], owner, a["geom_contype"])
+    np.bitwise_or.at(a["body_conaffinity"], owner, a["geom_conaffinity"])
+    np.maximum.at(a["body_margin"], owner, margin)
+
+
+def _sleep(scene, a):
+    """Policy of each tree: what the root body says, `auto` where it says nothing, which here means allowed."""
+    policy = np.full(len(a["tree_bodyadr"]), int(mjtSleepPolicy.mjSLEEP_AUTO_ALLOWED), np.int32)
+    said = np.zeros(len(scene.bodies), np.int32)
+    said[1:] = elements.column(scene.bodies[1:], "sleep", dtype=np.int32)
+    root = np.zeros(len(said), bool)
+    root[a["tree_bodyadr"]] = True
+    first(scene.bodies, (said != mjtSleepPolicy.mjSLEEP_AUTO) & ~root, "'sleep' belongs to the root of a moving tree")
+    given = said[a["tree_bodyadr"]]
+    return np.where(given == mjtSleepPolicy.mjSLEEP_AUTO, policy, given).astype(np.int32)
+
+
+def _names(scene, materials, textures):
+    """dict mjtObj -> names; MjcfError where a name is used twice for one type."""
+    lists = {
+        mjtObj.mjOBJ_BODY: scene.bodies, mjtObj.mjOBJ_JOINT: scene.joints, mjtObj.mjOBJ_GEOM: scene.geoms,
+        mjtObj.mjOBJ_SITE: scene.sites, mjtObj.mjOBJ_CAMERA: scene.cameras, mjtObj.mjOBJ_LIGHT: scene.lights,
+        mjtObj.mjOBJ_MATERIAL: materials, mjtObj.mjOBJ_TEXTURE: textures,
+    }  # fmt: skip
+    return {kind: elements.unique_names(items, kind) for kind, items in lists.items()}

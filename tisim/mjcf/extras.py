@@ -1,0 +1,263 @@
+"""What refers to the world by name or is kept for display: assets, cameras, lights, contact pairs, custom data, keys."""
+
+import math
+
+import numpy as np
+
+from ..enums import mjtJoint, mjtLightType, mjtObj
+from . import rotations
+from .defaults import class_of, merge
+from .elements import first, unique_names, user_data
+from .parse import nearest
+from .world import Item, apply_frames, column, poses
+
+# mat_texid has one column per mjtTextureRole
+NTEXROLE = 10
+TEXTURE = dict(
+    type=1, builtin=0, colorspace=0, width=0, height=0, nchannel=3, rgb1=[0.8] * 3, rgb2=[0.5] * 3, mark=0,
+    markrgb=[0.0] * 3, random=0.01, file="",
+)  # fmt: skip
+
+
+def _ids(names):
+    return {name: i for i, name in enumerate(names) if name}
+
+
+def _find(ids, name, node, what):
+    if name not in ids:
+        raise node.error(f"{what} '{name}' is not defined{nearest(name, ids)}")
+    return ids[name]
+
+
+def read_assets(sections, table):
+    """(materials, textures): Items in file order."""
+    materials, textures = [], []
+    for section in sections:
+        for node in section.children:
+            if node.tag == "material":
+                cls = class_of(table, node.attrib.get("class", "main"), node)
+                attrib = merge(cls["material"], node.attrib, node)
+                if node.children:
+                    attrib["layers"] = node.children
+                    if "texture" in node.attrib:
+                        raise node.error("'texture' and layers exclude each other")
+                name = node.attrib.get("name", "")
+                if not name:
+                    raise node.error("a material needs a name")
+                materials.append(Item(attrib, 0, None, name, node, ""))
+            elif node.tag == "texture":
+                attrib = {**TEXTURE, **node.attrib}
+                name = node.attrib.get("name", "")
+                if not name and attrib["type"] != 2:
+                    raise node.error("a texture needs a name, or a file, or to be a skybox") if not attrib["file"] else None
+                textures.append(Item(attrib, 0, None, name or _stem(attrib["file"]), node, ""))
+    return materials, textures
+
+
+def _stem(path):
+    return path.replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
+
+
+def compile_assets(a, materials, textures, out):
+    """Arrays mat_* and tex_*; pixels are made by the viewer from `out.textures`."""
+    ids = _ids(out.names[mjtObj.mjOBJ_TEXTURE])
+    texid = np.full((len(materials), NTEXROLE), -1, np.int32)
+    for row, item in zip(texid, materials):
+        if item.attrib["texture"]:
+            row[1] = _find(ids, item.attrib["texture"], item.node, "texture")
+        for layer in item.attrib.get("layers", ()):
+            row[layer.attrib["role"]] = _find(ids, layer.attrib["texture"], layer, "texture")
+    a["mat_texid"] = texid
+    a["mat_texuniform"] = column(materials, "texuniform", dtype=np.uint8)
+    a["mat_texrepeat"] = column(materials, "texrepeat", 2, np.float32)
+    for name in ("emission", "specular", "shininess", "reflectance", "metallic", "roughness"):
+        a[f"mat_{name}"] = column(materials, name, dtype=np.float32)
+    a["mat_rgba"] = column(materials, "rgba", 4, np.float32)
+    for name in ("type", "colorspace", "width", "height", "nchannel"):
+        a[f"tex_{name}"] = column(textures, name, dtype=np.int32)
+    out.textures = [{"name": item.name, **item.attrib} for item in textures]
+
+
+def _targets(items, out):
+    """(n,) ids of target bodies, -1 where there is none; a copy by `replicate` prefers the target in the same copy."""
+    ids = _ids(out.names[mjtObj.mjOBJ_BODY])
+    result = np.full(len(items), -1, np.int32)
+    for i, item in enumerate(items):
+        name = item.attrib["target"]
+        if name:
+            result[i] = ids[name + item.suffix] if name + item.suffix in ids else _find(ids, name, item.node, "body")
+    return result
+
+
+def compile_cameras(a, items, compiler, width, out):
+    """Arrays cam_*: pose, lens and mode."""
+    pos, quat = poses(items, compiler)
+    apply_frames(items, pos, quat)
+    resolution = column(items, "resolution", 2)
+    sensor = column(items, "sensorsize", 2)
+    fovy = column(items, "fovy")
+    intrinsic = np.zeros((len(items), 4), np.float32)
+    for i, item in enumerate(items):
+        _lens(item, resolution[i], sensor[i], fovy, intrinsic, i)
+    a.update(
+        cam_mode=column(items, "mode", dtype=np.int32), cam_bodyid=np.array([item.body for item in items], np.int32),
+        cam_targetbodyid=_targets(items, out), cam_pos=pos, cam_quat=quat,
+        cam_orthographic=column(items, "orthographic", dtype=np.int32), cam_fovy=fovy, cam_ipd=column(items, "ipd"),
+        cam_resolution=resolution.astype(np.int32), cam_sensorsize=sensor.astype(np.float32), cam_intrinsic=intrinsic,
+        cam_user=user_data(items, width, "cam"),
+    )  # fmt: skip
+
+
+def _lens(item, resolution, sensor, fovy, intrinsic, i):
+    """Focal lengths and principal point [m] of a camera with a sensor size; else the clip-plane defaults."""
+    attrib = item.attrib
+    own = item.node.attrib
+    if fovy[i] >= 180:
+        raise item.node.error("'fovy' must be smaller than 180")
+    if "sensorsize" in own and "fovy" in own:
+        raise item.node.error("'fovy' and 'sensorsize' exclude each other")
+    if "sensorsize" in own and "resolution" not in own:
+        raise item.node.error("'sensorsize' needs a 'resolution'")
+    for name in ("focal", "focalpixel", "principal", "principalpixel"):
+        if name in own and "sensorsize" not in own:
+            raise item.node.error(f"'{name}' needs a 'sensorsize'")
+    if not (sensor > 0).all():
+        intrinsic[i] = [0.01, 0.01, 0, 0]
+        return
+    if (resolution <= 0).any():
+        raise item.node.error("'sensorsize' needs a positive 'resolution'")
+    pixel = sensor / resolution
+    focal = np.float32([f if not p else p * s for f, p, s in zip(attrib["focal"], attrib["focalpixel"], pixel)])
+    centre = [f if not p else p * s for f, p, s in zip(attrib["principal"], attrib["principalpixel"], pixel)]
+    intrinsic[i] = [*focal, *centre]
+    # in single precision, which is what MuJoCo keeps of a sensor
+    fovy[i] = float(np.float32(math.atan2(sensor[1] / 2, focal[1]))) * 360 / np.pi
+
+
+def compile_lights(a, items, out):
+    """Arrays light_*."""
+    both = [{"type", "directional"} <= item.node.attrib.keys() for item in items]
+    first(items, both, "'type' and 'directional' exclude each other")
+    pos, direction = column(items, "pos", 3), column(items, "dir", 3)
+    norm = np.linalg.norm(direction, axis=1, keepdims=True)
+    first(items, norm[:, 0] < 1e-14, "'dir' is too short")
+    direction /= norm
+    rows = apply_frames(items, pos, None)
+    if rows:
+        direction[rows] = rotations.rotate(np.array([items[i].frame[1] for i in rows]), direction[rows])
+    kind = [
+        item.attrib["type"]
+        if item.attrib["directional"] is None
+        else int(mjtLightType.mjLIGHT_DIRECTIONAL if item.attrib["directional"] else mjtLightType.mjLIGHT_SPOT)
+        for item in items
+    ]
+    a.update(
+        light_mode=column(items, "mode", dtype=np.int32), light_bodyid=np.array([item.body for item in items], np.int32),
+        light_targetbodyid=_targets(items, out), light_type=np.array(kind, np.int32),
+        light_texid=np.full(len(items), -1, np.int32), light_castshadow=column(items, "castshadow", dtype=np.uint8),
+        light_active=column(items, "active", dtype=np.uint8), light_pos=pos, light_dir=direction,
+    )  # fmt: skip
+    for name, width in dict(
+        bulbradius=None, intensity=None, range=None, attenuation=3, cutoff=None, exponent=None, ambient=3, diffuse=3, specular=3
+    ).items():
+        a[f"light_{name}"] = column(items, name, width, np.float32)
+
+
+def compile_contacts(a, sections, table, out):
+    """Arrays pair_* and exclude_signature, sorted by the pair of bodies as in MuJoCo."""
+    pairs, excludes = [], []
+    for section in sections:
+        for node in section.children:
+            name = node.attrib.get("name", "")
+            if node.tag == "pair":
+                cls = class_of(table, node.attrib.get("class", "main"), node)
+                pairs.append(Item(merge(cls["pair"], node.attrib, node), 0, None, name, node, ""))
+            else:
+                excludes.append(Item(node.attrib, 0, None, name, node, ""))
+    geom_ids, body_ids = _ids(out.names[mjtObj.mjOBJ_GEOM]), _ids(out.names[mjtObj.mjOBJ_BODY])
+
+    def ends(items, attributes, ids, what):
+        found = [[_find(ids, item.attrib.get(name, ""), item.node, what) for name in attributes] for item in items]
+        return np.array(found, np.int64).reshape(-1, 2)
+
+    geom = ends(pairs, ("geom1", "geom2"), geom_ids, "geom")
+    body = a["geom_bodyid"][geom].reshape(-1, 2)
+    swap = body[:, 0] > body[:, 1]
+    geom[swap], body[swap] = geom[swap, ::-1], body[swap, ::-1]
+    signature = _signature(body)
+    order = np.argsort(signature, kind="stable")
+    pairs = [pairs[i] for i in order]
+    condim = column(pairs, "condim", dtype=np.int32)
+    first(pairs, ~np.isin(condim, [1, 3, 4, 6]), "'condim' is 1, 3, 4 or 6")
+    a.update(
+        pair_dim=condim, pair_geom1=geom[order, 0].astype(np.int32), pair_geom2=geom[order, 1].astype(np.int32),
+        pair_signature=signature[order], pair_solref=column(pairs, "solref", 2),
+        pair_solreffriction=column(pairs, "solreffriction", 2), pair_solimp=column(pairs, "solimp", 5),
+        pair_margin=column(pairs, "margin"), pair_gap=column(pairs, "gap"), pair_friction=column(pairs, "friction", 5),
+    )  # fmt: skip
+
+    body = np.sort(ends(excludes, ("body1", "body2"), body_ids, "body"), axis=1)
+    signature = _signature(body)
+    order = np.argsort(signature, kind="stable")
+    a["exclude_signature"] = signature[order]
+    out.names[mjtObj.mjOBJ_PAIR] = unique_names(pairs, mjtObj.mjOBJ_PAIR)
+    out.names[mjtObj.mjOBJ_EXCLUDE] = unique_names([excludes[i] for i in order], mjtObj.mjOBJ_EXCLUDE)
+
+
+def _signature(body):
+    """(n,) int32 of body pairs, as MuJoCo packs them: 16 bits each, wrapping around in larger models."""
+    packed = (body[:, 0] << 16) + body[:, 1]
+    return packed.astype(np.uint32).astype(np.int32)
+
+
+def compile_custom(a, sections, out):
+    """Arrays numeric_* and the texts of the custom section."""
+    numerics, texts = [], []
+    for section in sections:
+        for node in section.children:
+            if not node.attrib["name"] or node.attrib.get("data") == "":
+                raise node.error(f"a {node.tag} needs a name and data that are not empty")
+            (numerics if node.tag == "numeric" else texts).append(Item(node.attrib, 0, None, node.attrib["name"], node, ""))
+    data = []
+    for item in numerics:
+        values = item.attrib.get("data", [])
+        size = item.attrib.get("size", len(values))
+        if not 0 < size <= 500_000 or size < len(values):
+            raise item.node.error("'size' must be positive and not smaller than the number of data")
+        data.append(values + [0.0] * (size - len(values)))
+    size = np.array([len(d) for d in data], np.int32)
+    a["numeric_size"], a["numeric_adr"] = size, (np.cumsum(size) - size).astype(np.int32)
+    a["numeric_data"] = np.array([v for d in data for v in d], float)
+    out.names[mjtObj.mjOBJ_NUMERIC] = unique_names(numerics, mjtObj.mjOBJ_NUMERIC)
+    out.names[mjtObj.mjOBJ_TEXT] = unique_names(texts, mjtObj.mjOBJ_TEXT)
+    out.texts = {item.name: item.attrib["data"] for item in texts}
+
+
+def compile_keys(a, sections, nkey, out):
+    """Arrays key_*; what a key leaves out, or the end of it, is the reference state. `nkey` adds unnamed keys at the end."""
+    nodes = [node for section in sections for node in section.children]
+    items = [Item(node.attrib, 0, None, node.attrib.get("name", ""), node, "") for node in nodes]
+    count = max(len(items), nkey)
+    mocap = np.flatnonzero(a["body_mocapid"] >= 0)
+    nv = len(a["dof_bodyid"])
+    start = dict(
+        qpos=a["qpos0"], qvel=np.zeros(nv), act=np.zeros(0), ctrl=np.zeros(0), mpos=a["body_pos"][mocap].ravel(),
+        mquat=a["body_quat"][mocap].ravel(),
+    )  # fmt: skip
+    for name, value in start.items():
+        rows = np.tile(value, (count, 1))
+        for i, item in enumerate(items):
+            given = item.attrib.get(name)
+            if given:
+                if len(given) > len(value):
+                    raise item.node.error(f"'{name}' of a key has {len(given)} numbers, at most {len(value)} fit the model")
+                rows[i, : len(given)] = given
+        a[f"key_{name}"] = rows
+    kind, adr = a["jnt_type"], a["jnt_qposadr"]
+    quat = np.concatenate([adr[kind == mjtJoint.mjJNT_FREE] + 3, adr[kind == mjtJoint.mjJNT_BALL]])
+    place = quat[:, None] + np.arange(4)
+    a["key_qpos"][:, place] = rotations.normalize(a["key_qpos"][:, place])
+    quats = a["key_mquat"].reshape(count, len(mocap), 4)
+    a["key_mquat"] = rotations.normalize(quats).reshape(count, 4 * len(mocap))
+    a["key_time"] = np.array([item.attrib.get("time", 0.0) for item in items] + [0.0] * (count - len(items)))
+    out.names[mjtObj.mjOBJ_KEY] = unique_names(items, mjtObj.mjOBJ_KEY) + [""] * (count - len(items))

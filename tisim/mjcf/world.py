@@ -1,0 +1,213 @@
+"""The tree below `worldbody`, flattened into lists: frames composed, replicates expanded, default classes applied."""
+
+import math
+
+import numpy as np
+
+from . import rotations
+from .defaults import BUILTIN, class_of, merge
+
+# More elements than this come from a mistyped or hostile `replicate`, and would not fit in memory.
+MAX_ELEMENTS = 4_000_000
+
+LEAVES = {"joint": "joints", "geom": "geoms", "site": "sites", "camera": "cameras", "light": "lights"}
+
+
+class Item:
+    """One element of the model: merged attributes (shared, read-only), body id, frame (pos, quat) or None, name, node."""
+
+    __slots__ = ("attrib", "body", "frame", "name", "node", "suffix")
+
+    def __init__(self, attrib, body, frame, name, node, suffix):
+        self.attrib, self.body, self.frame = attrib, body, frame
+        self.name, self.node, self.suffix = name, node, suffix
+
+
+class World:
+    """Flat lists of Items, each in MuJoCo's order: bodies depth first, everything else by body.
+
+    `Item.body` of a body is its parent; `inertials` maps a body id to its `inertial` node.
+    """
+
+    def __init__(self):
+        self.bodies, self.inertials = [], {}
+        self.joints, self.geoms, self.sites, self.cameras, self.lights = [], [], [], [], []
+
+
+class Context:
+    """What an element inherits from where it stands."""
+
+    __slots__ = ("body", "frame", "cls", "suffix")
+
+    def __init__(self, body, frame, cls, suffix):
+        self.body, self.frame, self.cls, self.suffix = body, frame, cls, suffix
+
+
+def flatten(sections, table, compiler):
+    """World of the `worldbody` sections.
+
+    table  default classes by name;  compiler  dict of compiler settings (degree, eulerseq).
+    """
+    world = World()
+    world.bodies.append(Item({}, -1, None, "world", sections[0] if sections else None, ""))
+    merged, count = {}, 0
+    # work items: (node, context) for an element, (node, context, copy, pos, quat) for what is left of a replicate
+    todo = []
+    top = Context(0, None, "main", "")
+    for node in reversed(sections):
+        todo.extend((child, top) for child in reversed(node.children))
+    while todo:
+        work = todo.pop()
+        node, context = work[0], work[1]
+        count += 1
+        if count > MAX_ELEMENTS:
+            raise node.error(f"the model has more than {MAX_ELEMENTS:,} elements")
+        tag = node.tag
+        if tag in LEAVES:
+            own = node.attrib
+            cls = own.get("class", context.cls)
+            key = (id(node), cls)
+            attrib = merged.get(key)
+            if attrib is None:
+                attrib = merged[key] = merge(class_of(table, cls, node)[tag], own, node)
+            if tag == "joint" and context.body == 0:
+                raise node.error("the world body cannot have joints")
+            getattr(world, LEAVES[tag]).append(_item(attrib, context, node))
+        elif tag == "body":
+            world.bodies.append(_item(_body(node), context, node))
+            cls = node.attrib.get("childclass", context.cls)
+            class_of(table, cls, node)
+            inner = Context(len(world.bodies) - 1, None, cls, context.suffix)
+            todo.extend((child, inner) for child in reversed(node.children))
+        elif tag == "freejoint":
+            if context.body == 0:
+                raise node.error("the world body cannot have joints")
+            world.joints.append(_item({**BUILTIN["joint"], **node.attrib, "type": 0, "frictionloss": 0.0}, context, node))
+        elif tag == "inertial":
+            if context.body == 0:
+                raise node.error("the world body cannot have inertia")
+            if context.body in world.inertials:
+                raise node.error("a body can have only one inertial element")
+            world.inertials[context.body] = node
+        elif tag == "frame":
+            cls = node.attrib.get("childclass", context.cls)
+            class_of(table, cls, node)
+            frame = compose(context.frame, _frame(node, compiler))
+            inner = Context(context.body, frame, cls, context.suffix)
+            todo.extend((child, inner) for child in reversed(node.children))
+        elif tag == "replicate":
+            _replicate(work, compiler, todo)
+    for name in LEAVES.values():
+        getattr(world, name).sort(key=lambda item: item.body)
+    return world
+
+
+def _item(attrib, context, node):
+    name = node.attrib.get("name", "")
+    return Item(attrib, context.body, context.frame, name + context.suffix if name else "", node, context.suffix)
+
+
+_BODY = dict(pos=[0.0] * 3, quat=[1.0, 0.0, 0.0, 0.0], alt=None, gravcomp=0.0, mocap=0, sleep=0, user=[])
+
+
+def _body(node):
+    return merge(_BODY, node.attrib, node)
+
+
+def _frame(node, compiler):
+    """(pos, quat) of a frame element, as lists."""
+    attrib = _body(node)
+    quat = rotations.normalize(attrib["quat"])
+    if attrib["alt"]:
+        quat = orientation(*attrib["alt"], compiler, node)
+    return attrib["pos"], quat.tolist()
+
+
+def orientation(kind, values, compiler, node):
+    """The quaternion (4,) of one alternative orientation specifier; MjcfError at node where it has no axis."""
+    quat, bad = rotations.from_alternative(kind, [values], compiler["angle"], compiler["eulerseq"])
+    if bad[0]:
+        raise node.error(f"an axis in '{kind}' is too short")
+    return quat[0]
+
+
+def _replicate(work, compiler, todo):
+    """Puts the next copy of a replicate, and the rest of the replicate, on the list of work."""
+    node, context = work[0], work[1]
+    attrib = node.attrib
+    total = attrib["count"]
+    if len(work) == 2:
+        if total < 0:
+            raise node.error("'count' of 'replicate' cannot be negative")
+        turn = rotations.from_alternative(
+            "euler", [attrib.get("euler", [0.0] * 3)], compiler["angle"], compiler["eulerseq"]
+        )[0][0].tolist()
+        copy, pos, quat = 0, [0.0] * 3, [1.0, 0.0, 0.0, 0.0]
+    else:
+        copy, pos, quat, turn = work[2:]
+    if copy >= total or not node.children:
+        return
+    after = compose((pos, quat), (attrib.get("offset", [0.0] * 3), turn))
+    todo.append((node, context, copy + 1, *after, turn))
+    suffix = attrib.get("sep", "") + str(copy).zfill(len(str(total))) + context.suffix
+    inner = Context(context.body, compose(context.frame, (pos, quat)), context.cls, suffix)
+    todo.extend((child, inner) for child in reversed(node.children))
+
+
+def compose(outer, inner):
+    """The pose (pos, quat) of `inner`, given in `outer`, in outer's parent; an outer of None is the identity."""
+    if outer is None:
+        return inner
+    (px, py, pz), (w, x, y, z) = outer
+    (vx, vy, vz), (bw, bx, by, bz) = inner
+    tx, ty, tz = 2 * (y * vz - z * vy), 2 * (z * vx - x * vz), 2 * (x * vy - y * vx)
+    pos = [
+        px + vx + w * tx + y * tz - z * ty,
+        py + vy + w * ty + z * tx - x * tz,
+        pz + vz + w * tz + x * ty - y * tx,
+    ]
+    quat = [
+        w * bw - x * bx - y * by - z * bz,
+        w * bx + x * bw + y * bz - z * by,
+        w * by - x * bz + y * bw + z * bx,
+        w * bz + x * by - y * bx + z * bw,
+    ]
+    norm = math.sqrt(sum(c * c for c in quat)) or 1.0
+    return pos, [c / norm for c in quat]
+
+
+def poses(items, compiler, default_quat=True):
+    """(pos (n, 3), quat (n, 4)) of items in their own frames: quaternions normalised, alternatives resolved."""
+    pos = column(items, "pos", 3)
+    quat = rotations.normalize(column(items, "quat", 4)) if items else np.zeros((0, 4))
+    kinds = {}
+    for i, item in enumerate(items):
+        alt = item.attrib["alt"]
+        if alt:
+            kinds.setdefault(alt[0], []).append(i)
+    for kind, rows in kinds.items():
+        values = [items[i].attrib["alt"][1] for i in rows]
+        quat[rows], bad = rotations.from_alternative(kind, values, compiler["angle"], compiler["eulerseq"])
+        if bad.any():
+            raise items[rows[int(np.argmax(bad))]].node.error(f"an axis in '{kind}' is too short")
+    return pos, quat
+
+
+def apply_frames(items, pos, quat):
+    """Turns poses given in `frame` elements into poses in the body, in place; quat may be None."""
+    rows = [i for i, item in enumerate(items) if item.frame is not None]
+    if rows:
+        frame_pos = np.array([items[i].frame[0] for i in rows])
+        frame_quat = np.array([items[i].frame[1] for i in rows])
+        pos[rows] = frame_pos + rotations.rotate(frame_quat, pos[rows])
+        if quat is not None:
+            quat[rows] = rotations.mul(frame_quat, quat[rows])
+    return rows
+
+
+def column(items, name, width=None, dtype=float):
+    """One attribute of all items as an array: (n,) without a width, else (n, width)."""
+    values = [item.attrib[name] for item in items]
+    if width is None:
+        return np.array(values, dtype)
+    return np.array(values, dtype).reshape(len(items), width)

@@ -1,0 +1,50 @@
+"""The order of the stages. Seed 000, "Simulation pipeline"; seed 003, "Simulation loop"."""
+
+from tisim import collision, constraint, dynamics, runtime
+from tisim.validate import validate
+
+
+def step1(m, d):
+    """First half of a step: everything that does not depend on controls and applied forces."""
+    dynamics.check_state(m, d)
+    _position_and_velocity(m, d)
+
+
+def step2(m, d):
+    """Second half of a step: accelerations with the controls and forces set since step1, then integration."""
+    _acceleration(m, d)
+    if dynamics.check_acceleration(m, d):
+        forward(m, d)
+    dynamics.euler(m, d)
+    if runtime.debug():
+        validate(m, d)
+
+
+def step(m, d, nstep=1):
+    """Advances every world by nstep timesteps.
+
+    m  Model;  d  Data made from it;  nstep  number of steps.
+    Raises CapacityError if a limit the user set is reached; the state is then as before the step.
+    """
+    for _ in range(int(nstep)):
+        step1(m, d)
+        step2(m, d)
+
+
+def forward(m, d):
+    """Everything a step computes, without integrating: the results follow from the state and inputs alone."""
+    _position_and_velocity(m, d)
+    _acceleration(m, d)
+
+
+def _position_and_velocity(m, d):
+    dynamics.fwd_position(m, d)
+    collision.collide(m, d)
+    dynamics.fwd_velocity(m, d)
+    constraint.make_constraints(m, d)
+    dynamics.energy(m, d)
+
+
+def _acceleration(m, d):
+    dynamics.fwd_acceleration(m, d)
+    constraint.constrain(m, d)

@@ -1,0 +1,52 @@
+"""The constraint solver: which kernels run until every island has converged."""
+
+from tisim import launch, runtime
+from tisim.arrays import COUNTS
+from tisim.enums import mjtDisableBit
+
+PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
+PARALLEL_CONTACTS = 20000  # contacts of large islands that are; each of some ten loops per iteration wakes them
+BLOCKS = dict(treesize=32, consize=64, rowsize=64)  # units of work and of fixed-order sums
+LINEAR_TOLERANCE = 0.1  # by how much a Newton direction's residual is reduced; 0.01 costs half as much again
+LINEAR_ITERATIONS = 200  # a direction that needs more is taken as it is: it descends all the same
+CHUNK = 4  # iterations queued before the host looks whether all islands are done
+
+
+def solve(m, d):
+    """Newton's method on every island: one thread for each small one, all threads for the large ones together."""
+    launch.run(m, d, [runtime.kernels("island").cut_blocks], False, **BLOCKS)
+    counts = d.counts_on_host()
+    if small := counts[COUNTS["nsmall"]]:
+        many = small > PARALLEL_ISLANDS or runtime.arch != "cpu"
+        launch.run(m, d, [runtime.kernels("solve_small").solve_small], many)
+    if counts[COUNTS["nlarge"]]:
+        _solve_large(m, d)
+
+
+def _solve_large(m, d):
+    large, linear = runtime.kernels("solve_large"), runtime.kernels("solve_linear")
+    many = runtime.arch != "cpu" or d.count("ncon") > PARALLEL_CONTACTS
+
+    def run(kernels, **scalars):
+        launch.run(m, d, kernels, many, **scalars)
+
+    def run_until(kernel, limit, **scalars):
+        """Repeats an inner iteration until no island needs it."""
+        for _ in range(0, limit, CHUNK):
+            run([kernel] * CHUNK, **scalars)
+            if not d.count("nseek"):
+                break
+
+    run([large.start_round, large.project, large.move], towards_warmstart=0, whole_step=1, newton_round=-2)
+    if d.count("nrun") and not m.disabled(mjtDisableBit.mjDSBL_WARMSTART):
+        run([large.start_round, large.project], towards_warmstart=1, whole_step=0)
+        run_until(large.search, m.opt.ls_iterations)
+        run([large.move], newton_round=-1)
+    for newton_round in range(m.opt.iterations):
+        if not d.count("nrun"):
+            break
+        run([large.precondition, linear.linear_start])
+        run_until(linear.linear_step, LINEAR_ITERATIONS, linear_tolerance=LINEAR_TOLERANCE)
+        run([large.project], whole_step=0)
+        run_until(large.search, m.opt.ls_iterations)
+        run([large.move], newton_round=newton_round)

@@ -1,0 +1,12 @@
+"""Pictures and an interactive window of a simulation, drawn by Taichi's GGUI over Vulkan.
+
+    from tisim.viewer import Camera, render, save_png, view
+    save_png("pile.png", render(m, d, 1280, 720))
+    view(m, d)
+"""
+
+from tisim.viewer.camera import Camera
+from tisim.viewer.offscreen import render, save_png
+from tisim.viewer.window import view
+
+__all__ = ["Camera", "render", "save_png", "view"]

@@ -1,0 +1,71 @@
+"""Whether pictures can be drawn here; asked before Taichi, which ends the process when Vulkan is missing."""
+
+import ctypes
+import os
+import sys
+
+from tisim.errors import Error
+
+PACKAGES = "apt-get install -y mesa-vulkan-drivers libvulkan1"
+_devices = None
+
+
+class _InstanceInfo(ctypes.Structure):
+    _fields_ = [
+        ("type", ctypes.c_int), ("next", ctypes.c_void_p), ("flags", ctypes.c_uint32), ("app", ctypes.c_void_p),
+        ("nlayer", ctypes.c_uint32), ("layers", ctypes.c_void_p), ("nextension", ctypes.c_uint32),
+        ("extensions", ctypes.c_void_p),
+    ]  # fmt: skip
+
+
+def _ask():
+    """Names of the Vulkan devices, or a sentence saying what is missing."""
+    try:
+        lib = ctypes.CDLL("libvulkan.so.1")
+    except OSError:
+        return "the Vulkan loader libvulkan.so.1 is not installed"
+    info, instance = _InstanceInfo(type=1), ctypes.c_void_p()
+    if lib.vkCreateInstance(ctypes.byref(info), None, ctypes.byref(instance)) != 0:
+        return "no Vulkan driver is installed"
+    count = ctypes.c_uint32(0)
+    lib.vkEnumeratePhysicalDevices(instance, ctypes.byref(count), None)
+    handles = (ctypes.c_void_p * max(1, count.value))()
+    lib.vkEnumeratePhysicalDevices(instance, ctypes.byref(count), handles)
+    names = []
+    for i in range(count.value):
+        properties = ctypes.create_string_buffer(4096)  # VkPhysicalDeviceProperties; the name is at byte 20
+        lib.vkGetPhysicalDeviceProperties(ctypes.c_void_p(handles[i]), properties)
+        names.append(properties.raw[20 : 20 + 256].split(b"\0")[0].decode(errors="replace"))
+    lib.vkDestroyInstance(instance, None)
+    return names or "no Vulkan device was found"
+
+
+def devices():
+    """Names of the Vulkan devices, or a sentence saying what is missing (str)."""
+    global _devices
+    if _devices is None:
+        _devices = _ask() if sys.platform.startswith("linux") else ["(not probed on this system)"]
+    return _devices
+
+
+def missing():
+    """What is missing for drawing, with the command that installs it; None if nothing is."""
+    found = devices()
+    if isinstance(found, str):
+        return f"pictures need Vulkan, and {found}; on Debian or Ubuntu: {PACKAGES}"
+    from taichi._lib import core
+
+    if not core.GGUI_AVAILABLE:
+        return "this build of Taichi has no GGUI; install taichi==1.7.4 from PyPI"
+    return None
+
+
+def require(display=False):
+    """Raises Error if nothing can be drawn here, or with `display` if no window can be opened."""
+    reason = missing()
+    if reason:
+        raise Error(reason)
+    if display and sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):  # fmt: skip
+        raise Error("no display here (DISPLAY is not set), so no window can be opened; `tisim render` draws to a file")
