@@ -6,81 +6,14 @@ that has flown off costs nothing, and whatever aliases is told apart by the boxe
 particular order and are sorted by (world, geom1, geom2) at the end, so that nothing later depends on the search.
 """
 
-from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sum_of_block
+from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sort_all, sum_of_block
 from tisim.kernels.types import *
 
 NSAMPLE = 32  # geoms looked at to choose the axes: enough for a 10 % and a 90 % quantile
+GROW = 1.000001  # boxes that touch exactly must not part by rounding
 NKIND = 5  # pairs by collider: see kind_of
 PLANE, SPHERE, CAPSULE, BOX = 0, 2, 3, 6  # mjtGeom
 NPAIR, NSLOT, NENTRY = 0, 1, 14  # places in counts, as in tisim.arrays.COUNTS
-
-
-@kernel
-def geom_boxes(
-    nworld: ti.i32, ngeom: ti.i32, ncol: ti.i32, npair: ti.i32, override: ti.i32, o_margin: FP, col_geom: I,
-    geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_rbound: F, geom_margin: F,
-    geom_boxlo: F, geom_boxhi: F, counts: I,
-):  # fmt: skip
-    """World boxes of the bounded geoms, inflated by their margin: local box and bounding sphere intersected; parallel over geoms."""
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        counts[NPAIR] = nworld * npair
-        counts[NENTRY] = 0
-    ti.loop_config(serialize=SERIAL)
-    for t in range(nworld * ncol):
-        g = col_geom[t % ncol]
-        i = t // ncol * ngeom + g
-        R = ldm(geom_xmat, i)
-        x = ld3(geom_xpos, i)
-        half = vec3(geom_aabb[6 * g + 3], geom_aabb[6 * g + 4], geom_aabb[6 * g + 5])
-        center = x + R @ vec3(geom_aabb[6 * g], geom_aabb[6 * g + 1], geom_aabb[6 * g + 2])
-        extent = ti.abs(R) @ half
-        margin = geom_margin[g]
-        if override:
-            margin = o_margin
-        st3(geom_boxlo, i, ti.max(center - extent, x - geom_rbound[g]) - margin)
-        st3(geom_boxhi, i, ti.min(center + extent, x + geom_rbound[g]) + margin)
-
-
-@kernel
-def choose_axes(
-    nworld: ti.i32, ngeom: ti.i32, nmove: ti.i32, move_geom: I, geom_boxlo: F, geom_boxhi: F,
-    sweep_sample: F, sweep_axis: I, sweep_scale: F,
-):  # fmt: skip
-    """Sweep axis, strip axis and their scales from quantiles of a few moving geoms, which no stray body shifts; parallel over axes."""
-    total = nworld * nmove
-    n = ti.min(NSAMPLE, total)
-    ti.loop_config(serialize=SERIAL)
-    for axis in range(3):
-        extent = 0.0
-        for s in range(n):
-            t = ti.cast(ti.cast(s, ti.i64) * total // n, ti.i32)
-            i = t // nmove * ngeom + move_geom[t % nmove]
-            x = geom_boxlo[3 * i + axis]
-            extent += (geom_boxhi[3 * i + axis] - x) / n
-            k = s
-            while k > 0 and sweep_sample[NSAMPLE * axis + k - 1] > x:
-                sweep_sample[NSAMPLE * axis + k] = sweep_sample[NSAMPLE * axis + k - 1]
-                k -= 1
-            sweep_sample[NSAMPLE * axis + k] = x
-        first = NSAMPLE * axis
-        sweep_scale[axis] = sweep_sample[first + n // 2]
-        sweep_scale[3 + axis] = sweep_sample[first + n - 1 - n // 10] - sweep_sample[first + n // 10]
-        sweep_scale[6 + axis] = extent
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        a = 0
-        for k in range(1, 3):
-            if sweep_scale[3 + k] > sweep_scale[3 + a]:
-                a = k
-        b = (a + 1) % 3
-        if sweep_scale[3 + (a + 2) % 3] > sweep_scale[3 + b]:
-            b = (a + 2) % 3
-        sweep_axis[0] = a
-        sweep_axis[1] = b
-        sweep_scale[9] = sweep_scale[a]
-        sweep_scale[10] = 1.0 / ti.max(sweep_scale[3 + a], 4.0 * sweep_scale[6 + a], 1e-6)
-        sweep_scale[11] = 1.0 / ti.max(2.0 * sweep_scale[6 + b], 1e-6)  # strips of twice the mean extent
 
 
 @ti.func
@@ -98,11 +31,68 @@ def strip_of(x, sweep_scale: ti.template()):
 
 
 @kernel
-def list_entries(
-    nworld: ti.i32, ngeom: ti.i32, ncol: ti.i32, npairmax: ti.i32, nstripbit: ti.i32, nlevelbit: ti.i32, col_geom: I,
-    geom_boxlo: F, geom_boxhi: F, sweep_axis: I, sweep_scale: F, counts: I, sort_key: I, sort_value: I,
+def enter_geoms(
+    nworld: ti.i32, ngeom: ti.i32, ncol: ti.i32, nmove: ti.i32, npair: ti.i32, npairmax: ti.i32, nstripbit: ti.i32,
+    nlevelbit: ti.i32, override: ti.i32, o_margin: FP, col_geom: I, move_geom: I,
+    geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_rbound: F, geom_margin: F,
+    geom_boxlo: F, geom_boxhi: F, sweep_sample: F, sweep_axis: I, sweep_scale: F, counts: I, sort_key: I, sort_value: I,
 ):  # fmt: skip
-    """Enters each geom in the strips that its box touches, parallel over geoms; the sort that follows forgets the order of entry."""
+    """World boxes of the bounded geoms, the axes of the sweep, and an entry for each strip that a box touches; parallel over geoms."""
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        counts[NPAIR] = nworld * npair
+        counts[NENTRY] = 0
+    # local box and bounding sphere intersected, inflated by the margin
+    ti.loop_config(serialize=SERIAL)
+    for t in range(nworld * ncol):
+        g = col_geom[t % ncol]
+        i = t // ncol * ngeom + g
+        R = ldm(geom_xmat, i)
+        x = ld3(geom_xpos, i)
+        half = vec3(geom_aabb[6 * g + 3], geom_aabb[6 * g + 4], geom_aabb[6 * g + 5])
+        center = x + R @ vec3(geom_aabb[6 * g], geom_aabb[6 * g + 1], geom_aabb[6 * g + 2])
+        extent = ti.abs(R) @ half * GROW
+        reach = geom_rbound[g] * GROW
+        margin = geom_margin[g]
+        if override:
+            margin = o_margin
+        st3(geom_boxlo, i, ti.max(center - extent, x - reach) - margin)
+        st3(geom_boxhi, i, ti.min(center + extent, x + reach) + margin)
+    # axes and scales from quantiles of a few moving geoms, which no stray body shifts
+    total = nworld * nmove
+    n = ti.min(NSAMPLE, total)
+    ti.loop_config(serialize=SERIAL)
+    for axis in range(3):
+        extent = 0.0
+        for s in range(n):
+            t = ti.cast(ti.cast(s, ti.i64) * total // n, ti.i32)
+            i = t // nmove * ngeom + move_geom[t % nmove]
+            x = geom_boxlo[3 * i + axis]
+            extent += (geom_boxhi[3 * i + axis] - x) / n
+            k = s
+            while k > 0 and sweep_sample[NSAMPLE * axis + k - 1] > x:
+                sweep_sample[NSAMPLE * axis + k] = sweep_sample[NSAMPLE * axis + k - 1]
+                k -= 1
+            sweep_sample[NSAMPLE * axis + k] = x
+        at = NSAMPLE * axis
+        sweep_scale[axis] = sweep_sample[at + n // 2]
+        sweep_scale[3 + axis] = sweep_sample[at + ti.max(0, n - 1 - n // 10)] - sweep_sample[at + n // 10]
+        sweep_scale[6 + axis] = extent
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        a = 0
+        for k in range(1, 3):
+            if sweep_scale[3 + k] > sweep_scale[3 + a]:
+                a = k
+        b = (a + 1) % 3
+        if sweep_scale[3 + (a + 2) % 3] > sweep_scale[3 + b]:
+            b = (a + 2) % 3
+        sweep_axis[0] = a
+        sweep_axis[1] = b
+        sweep_scale[9] = sweep_scale[a]
+        sweep_scale[10] = 1.0 / ti.max(sweep_scale[3 + a], 4.0 * sweep_scale[6 + a], 1e-6)
+        sweep_scale[11] = 1.0 / ti.max(2.0 * sweep_scale[6 + b], 1e-6)  # strips of twice the mean extent
+    # entries: the sort that follows forgets their order
     nstrip = 1 << nstripbit
     ti.loop_config(serialize=SERIAL)
     for t in range(nworld * ncol):
@@ -110,25 +100,23 @@ def list_entries(
         i = w * ngeom + col_geom[t % ncol]
         low = squash(geom_boxlo[3 * i + sweep_axis[0]], sweep_scale, 1 << nlevelbit)
         first = strip_of(geom_boxlo[3 * i + sweep_axis[1]], sweep_scale)
-        n = ti.max(1, ti.min(nstrip, strip_of(geom_boxhi[3 * i + sweep_axis[1]], sweep_scale) - first + 1))
-        at = ti.atomic_add(counts[NENTRY], n)
-        for k in range(n):
+        touched = ti.max(1, ti.min(nstrip, strip_of(geom_boxhi[3 * i + sweep_axis[1]], sweep_scale) - first + 1))
+        at = ti.atomic_add(counts[NENTRY], touched)
+        for k in range(touched):
             if at + k < npairmax:
                 sort_key[at + k] = (((w << nstripbit) | ((first + k) & (nstrip - 1))) << nlevelbit) | low
                 sort_value[at + k] = i
 
 
 @kernel
-def order_entries(
-    npairmax: ti.i32, half: ti.i32, counts: I, sort_value: I, geom_boxlo: F, geom_boxhi: F, entry_box: F,
+def sort_entries(
+    npairmax: ti.i32, entrybits: ti.i32, digit: ti.i32, counts: I, sort_key: I, sort_value: I, sort_count: I
 ):  # fmt: skip
-    """Copies the boxes into the order of the sweep, parallel over entries."""
+    """Sorts the entries by strip and place, by one thread (a GPU: kernels/sort.py, radix_pass)."""
     n = ti.min(counts[NENTRY], npairmax)
-    ti.loop_config(serialize=SERIAL)
-    for e in range(n):
-        i = sort_value[half * npairmax + e]
-        st3(entry_box, 2 * e, ld3(geom_boxlo, i))
-        st3(entry_box, 2 * e + 1, ld3(geom_boxhi, i))
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        sort_all(n, npairmax, entrybits, digit, 0, sort_key, sort_value, sort_count)
 
 
 @ti.func
@@ -192,40 +180,52 @@ def add_candidate(
 
 
 @kernel
-def sweep(
-    ngeom: ti.i32, npairmax: ti.i32, half: ti.i32, nstripbit: ti.i32, nlevelbit: ti.i32, filterparent: ti.i32,
-    nexclude: ti.i32, npair: ti.i32, sort_key: I, sort_value: I, entry_box: F, sweep_axis: I, sweep_scale: F,
-    geom_xpos: F, geom_rbound: F, geom_margin: F, override: ti.i32, o_margin: FP, geom_type: I, geom_bodyid: I,
-    geom_contype: I, geom_conaffinity: I, body_weldid: I, body_parentid: I,
-    exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
-    counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
+def search_pairs(
+    nworld: ti.i32, ngeom: ti.i32, ncol: ti.i32, nplane: ti.i32, npair: ti.i32, nexclude: ti.i32, npairmax: ti.i32,
+    entryhalf: ti.i32, nstripbit: ti.i32, nlevelbit: ti.i32, filterparent: ti.i32, override: ti.i32, o_margin: FP,
+    col_geom: I, plane_geom: I, sort_key: I, sort_value: I, geom_boxlo: F, geom_boxhi: F, sweep_axis: I, sweep_scale: F,
+    geom_xpos: F, geom_xmat: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_bodyid: I, geom_contype: I,
+    geom_conaffinity: I, body_weldid: I, body_parentid: I, exclude_body1: I, exclude_body2: I, listed_geom1: I,
+    listed_geom2: I, pair_geom1: I, pair_geom2: I, entry_box: F, counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
 ):  # fmt: skip
-    """Pairs whose boxes and bounding spheres overlap and that no filter refuses, parallel over entries; a pair is taken in the first strip that both touch."""
+    """Candidate pairs: boxes and bounding spheres overlap and no filter refuses, parallel over entries; with planes, parallel over geoms; the model's own list."""
     n = ti.min(counts[NENTRY], npairmax)
     ax = sweep_axis[0]
     ay = sweep_axis[1]
     az = 3 - ax - ay
-    start = half * npairmax
+    start = entryhalf * npairmax
+    # boxes in the order of the sweep: low and high along its axis, the strips' axis, the third
+    ti.loop_config(serialize=SERIAL)
+    for e in range(n):
+        i = sort_value[start + e]
+        entry_box[6 * e] = geom_boxlo[3 * i + ax]
+        entry_box[6 * e + 1] = geom_boxhi[3 * i + ax]
+        entry_box[6 * e + 2] = geom_boxlo[3 * i + ay]
+        entry_box[6 * e + 3] = geom_boxhi[3 * i + ay]
+        entry_box[6 * e + 4] = geom_boxlo[3 * i + az]
+        entry_box[6 * e + 5] = geom_boxhi[3 * i + az]
+    # each entry with those that start before it ends; a pair is taken in the first strip that both touch
     ti.loop_config(serialize=SERIAL)
     for e in range(n):
         i = sort_value[start + e]
         key = sort_key[start + e]
         strip = (key >> nlevelbit) & ((1 << nstripbit) - 1)
-        xhi = entry_box[6 * e + 3 + ax]
-        ylo = entry_box[6 * e + ay]
-        yhi = entry_box[6 * e + 3 + ay]
-        zlo = entry_box[6 * e + az]
-        zhi = entry_box[6 * e + 3 + az]
+        xlo = entry_box[6 * e]
+        xhi = entry_box[6 * e + 1]
+        ylo = entry_box[6 * e + 2]
+        yhi = entry_box[6 * e + 3]
+        zlo = entry_box[6 * e + 4]
+        zhi = entry_box[6 * e + 5]
         last = ((key >> nlevelbit) << nlevelbit) | squash(xhi, sweep_scale, 1 << nlevelbit)
         f = e + 1
         while f < n and sort_key[start + f] <= last:
-            yflo = entry_box[6 * f + ay]
             if (
-                yflo <= yhi and ylo <= entry_box[6 * f + 3 + ay]
-                and entry_box[6 * f + az] <= zhi and zlo <= entry_box[6 * f + 3 + az]
-                and entry_box[6 * f + ax] <= xhi and entry_box[6 * e + ax] <= entry_box[6 * f + 3 + ax]
+                entry_box[6 * f + 4] <= zhi and zlo <= entry_box[6 * f + 5]
+                and entry_box[6 * f + 2] <= yhi and ylo <= entry_box[6 * f + 3]
+                and entry_box[6 * f] <= xhi and xlo <= entry_box[6 * f + 1]
             ):  # fmt: skip
-                if (strip_of(ti.max(ylo, yflo), sweep_scale) & ((1 << nstripbit) - 1)) == strip:
+                common = strip_of(ti.max(ylo, entry_box[6 * f + 2]), sweep_scale)
+                if (common & ((1 << nstripbit) - 1)) == strip:
                     j = sort_value[start + f]
                     w = i // ngeom
                     g1 = i - w * ngeom
@@ -242,17 +242,7 @@ def sweep(
                             w, g1, g2, -1, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed
                         )
             f += 1
-
-
-@kernel
-def plane_pairs(
-    nworld: ti.i32, ngeom: ti.i32, ncol: ti.i32, nplane: ti.i32, npairmax: ti.i32, filterparent: ti.i32,
-    nexclude: ti.i32, npair: ti.i32, col_geom: I, plane_geom: I, geom_xpos: F, geom_xmat: F, geom_rbound: F,
-    geom_margin: F, override: ti.i32, o_margin: FP, geom_type: I, geom_bodyid: I, geom_contype: I,
-    geom_conaffinity: I, body_weldid: I, body_parentid: I, exclude_body1: I, exclude_body2: I,
-    listed_geom1: I, listed_geom2: I, counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
-):  # fmt: skip
-    """Pairs of a plane and a geom whose bounding sphere reaches it, parallel over geoms."""
+    # planes are unbounded: every geom against each
     ti.loop_config(serialize=SERIAL)
     for t in range(nworld * ncol):
         w = t // ncol
@@ -270,14 +260,7 @@ def plane_pairs(
                 body_weldid, body_parentid, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
             ):  # fmt: skip
                 add_candidate(w, p, g, -1, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed)
-
-
-@kernel
-def listed_pairs(
-    nworld: ti.i32, ngeom: ti.i32, npair: ti.i32, npairmax: ti.i32, pair_geom1: I, pair_geom2: I, geom_type: I,
-    counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
-):  # fmt: skip
-    """The pairs that the model lists, at the head of the candidates and past all filters; parallel over pairs."""
+    # pairs of the model come first and pass no filter
     ti.loop_config(serialize=SERIAL)
     for t in range(nworld * npair):
         w = t // npair
@@ -291,6 +274,24 @@ def listed_pairs(
             cand_geom1[t] = w * ngeom + g1
             cand_geom2[t] = g2
             cand_listed[t] = k
+
+
+@kernel
+def sort_pairs(
+    npairmax: ti.i32, geombits: ti.i32, worldgeombits: ti.i32, digit: ti.i32, cand_geom1: I, cand_geom2: I, counts: I,
+    sort_key: I, sort_value: I, sort_count: I,
+):  # fmt: skip
+    """Order of the candidates by (world, geom1, geom2), by one thread (a GPU: kernels/sort.py, radix_pass)."""
+    n = ti.min(counts[NPAIR], npairmax)
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        for p in range(n):
+            sort_key[p] = cand_geom2[p]
+            sort_value[p] = p
+        half = sort_all(n, npairmax, geombits, digit, 0, sort_key, sort_value, sort_count)
+        for p in range(half * npairmax, half * npairmax + n):
+            sort_key[p] = cand_geom1[sort_value[p]]
+        sort_all(n, npairmax, worldgeombits, digit, half, sort_key, sort_value, sort_count)
 
 
 @kernel
@@ -333,7 +334,7 @@ def kind_of(t1, t2):
 
 @kernel
 def order_pairs(
-    ngeom: ti.i32, npairmax: ti.i32, half: ti.i32, sort_value: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
+    ngeom: ti.i32, npairmax: ti.i32, pairhalf: ti.i32, sort_value: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
     geom_type: I, geom_margin: F, pair_margin: F, override: ti.i32, o_margin: FP,
     counts: I, cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_kind: I, cpair_margin: F, cpair_slot: I,
     cpair_ncon: I, cpair_bin: I, bin_adr: I, scan_sum: I,
@@ -346,7 +347,7 @@ def order_pairs(
         bin_adr[k] = 0
     ti.loop_config(serialize=SERIAL)
     for p in range(n):
-        c = sort_value[half * npairmax + p]
+        c = sort_value[pairhalf * npairmax + p]
         i = cand_geom1[c]
         g1 = i % ngeom
         g2 = cand_geom2[c]

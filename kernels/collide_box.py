@@ -6,6 +6,7 @@ from tisim.kernels.types import *
 
 MAXBOX = 24  # slots of a box pair before duplicates go
 RIM = 1.01  # a contact farther outside one box than 1 %, and not inside the other by as much, is dropped
+NEAR = 1.001  # slack of the early test of a capsule's bounding sphere against a box
 FAR = 1e10  # larger than any squared distance; the start of a minimum
 
 
@@ -68,6 +69,7 @@ def nearest_to_box(c, h, size):
             face = axis
     # the twelve edges
     cc = h.dot(h)
+    per_cc = 1.0 / ti.max(cc, MINVAL)
     for j in ti.static(range(3)):
         for q in range(4):
             bits = (q & ((1 << j) - 1)) | ((q >> j) << (j + 1))
@@ -83,13 +85,14 @@ def nearest_to_box(c, h, size):
             v = h.dot(d)
             det = a * cc - b * b
             if ti.abs(det) >= MINVAL:
-                x1 = (cc * u - b * v) / det
-                x2 = (a * v - b * u) / det
+                per_det = 1.0 / det
+                x1 = (cc * u - b * v) * per_det
+                x2 = (a * v - b * u) * per_det
                 end = 0  # the end of the edge at which x1 was last clipped
                 if ti.abs(x1) > 1.0:
                     end = ti.select(x1 > 1.0, 1, -1)
                     x1 = ti.cast(end, FP)
-                    x2 = (v - end * b) / cc
+                    x2 = (v - end * b) * per_cc
                 if ti.abs(x2) > 1.0:
                     x2 = ti.select(x2 > 1.0, 1.0, -1.0)
                     x1 = (u - x2 * b) / a
@@ -163,47 +166,42 @@ def second_place(c, h, size, s, what, face, edge, corner, place):
     return step
 
 
-@kernel
+@ti.func
 def round_box(
-    ngeom: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F,
-    cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F,
-    slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
+    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
+    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
 ):  # fmt: skip
-    """Sphere (1 contact) or capsule (2: spheres at its nearest point and at the end of where it lies along the box) against box, parallel over pairs."""
-    first = bin_adr[3]
-    last = bin_adr[4]
-    ti.loop_config(serialize=SERIAL)
-    for t in range(first, last):
-        p = cpair_bin[t]
-        i1 = cpair_geom1[p]
-        g1 = i1 % ngeom
-        g2 = cpair_geom2[p]
-        i2 = i1 - g1 + g2
-        slot = cpair_slot[p]
-        R = ldm(geom_xmat, i2)
-        origin = ld3(geom_xpos, i2)
-        size = ld3(geom_size, g2)
-        radius = geom_size[3 * g1]
-        c = R.transpose() @ (ld3(geom_xpos, i1) - origin)
-        h = vec3(0.0, 0.0, 0.0)
-        s = 0.0
-        step = -FAR
-        ntry = 1
-        if geom_type[g1] == CAPSULE:
-            h = R.transpose() @ axis_of(geom_xmat, i1) * geom_size[3 * g1 + 1]
+    """Sphere (1 contact) or capsule (2: spheres at its nearest point and at the end of where it lies along the box) against box."""
+    i1 = cpair_geom1[p]
+    g1 = i1 % ngeom
+    g2 = cpair_geom2[p]
+    i2 = i1 - g1 + g2
+    slot = cpair_slot[p]
+    R = ldm(geom_xmat, i2)
+    origin = ld3(geom_xpos, i2)
+    size = ld3(geom_size, g2)
+    radius = geom_size[3 * g1]
+    c = R.transpose() @ (ld3(geom_xpos, i1) - origin)
+    h = vec3(0.0, 0.0, 0.0)
+    s = 0.0
+    step = -FAR
+    ntry = 1
+    if geom_type[g1] == CAPSULE:
+        h = R.transpose() @ axis_of(geom_xmat, i1) * geom_size[3 * g1 + 1]
+        reach = (radius + geom_size[3 * g1 + 1] + cpair_margin[p]) * NEAR
+        ntry = 0
+        if (c - ti.max(-size, ti.min(size, c))).norm_sqr() <= reach * reach:
             s, what, face, edge, corner, place = nearest_to_box(c, h, size)
             step = second_place(c, h, size, s, what, face, edge, corner, place)
-            if what == -2:
-                ntry = 0
-            elif step > -FAR:
-                ntry = 2
-        n = 0
-        for k in range(ntry):
-            dist, pos, normal = sphere_in_box_frame(c + (s + k * step) * h, radius, size)
-            if dist <= cpair_margin[p] and slot + 2 <= nslotmax:
-                put(slot + n, dist, R @ pos + origin, R @ normal, slot_dist, slot_pos, slot_normal)
-                n += 1
-        cpair_ncon[p] = n
+            ntry = ti.select(what == -2, 0, ti.select(step > -FAR, 2, 1))
+    n = 0
+    for k in range(ntry):
+        dist, pos, normal = sphere_in_box_frame(c + (s + k * step) * h, radius, size)
+        if dist <= cpair_margin[p] and slot + 2 <= nslotmax:
+            put(slot + n, dist, R @ pos + origin, R @ normal, slot_dist, slot_pos, slot_normal)
+            n += 1
+    return n
 
 
 @ti.func
@@ -354,6 +352,7 @@ def box_polygons(
                 pos = vec3(corner[0], corner[1], 0.5 * x3[2])
                 if by_edge:
                     gap = (corner - x3).norm_sqr()
+                    det = gap  # MuJoCo reuses the variable here, and so tests the corners that follow wrongly
                     keep = x3[2] <= 0.0 or gap <= margin2
                     dist = ti.select(x3[2] < 0.0, -1.0, 1.0) * ti.sqrt(gap)
                     pos = 0.5 * (corner + x3)
@@ -393,152 +392,147 @@ def box_polygons(
     return n
 
 
-@kernel
+@ti.func
 def box_box(
-    ngeom: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F,
-    cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_size: F,
-    slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
+    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
+    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
 ):  # fmt: skip
-    """Two boxes: axis of least overlap, then the polygon of a face of one and the facing face of the other; parallel over pairs."""
-    first = bin_adr[4]
-    last = bin_adr[5]
-    ti.loop_config(serialize=SERIAL)
-    for t in range(first, last):
-        p = cpair_bin[t]
-        i1 = cpair_geom1[p]
-        g1 = i1 % ngeom
-        g2 = cpair_geom2[p]
-        i2 = i1 - g1 + g2
-        slot = cpair_slot[p]
-        margin = cpair_margin[p]
-        R1 = ldm(geom_xmat, i1)
-        R2 = ldm(geom_xmat, i2)
-        x1 = ld3(geom_xpos, i1)
-        x2 = ld3(geom_xpos, i2)
-        s1 = ld3(geom_size, g1)
-        s2 = ld3(geom_size, g2)
-        R = R1.transpose() @ R2
-        d = R1.transpose() @ (x2 - x1)
-        e = R2.transpose() @ (x1 - x2)
-        code, along = separation(R, d, e, s1, s2, margin)
-        n = 0
-        if code >= 0 and slot + MAXBOX <= nslotmax:
-            by_edge = code >= 6
-            swap = code >= 3 and code < 6  # the face is box 2's: it takes the part of box 1
-            outward = along.dot(d) >= 0.0  # the edges' normal points to box 2
-            i = (code - 6) // 3
-            j = (code - 6) % 3
-            axis = code % 3
-            side = d
-            if swap:
-                side = e
-            ax = 0  # box 2's axis whose face meets at the edge j and is used
-            flip = 1.0
+    """Two boxes: axis of least overlap, then the polygon of a face of one and the facing face of the other."""
+    i1 = cpair_geom1[p]
+    g1 = i1 % ngeom
+    g2 = cpair_geom2[p]
+    i2 = i1 - g1 + g2
+    slot = cpair_slot[p]
+    margin = cpair_margin[p]
+    R1 = ldm(geom_xmat, i1)
+    R2 = ldm(geom_xmat, i2)
+    x1 = ld3(geom_xpos, i1)
+    x2 = ld3(geom_xpos, i2)
+    s1 = ld3(geom_size, g1)
+    s2 = ld3(geom_size, g2)
+    R = R1.transpose() @ R2
+    d = R1.transpose() @ (x2 - x1)
+    e = R2.transpose() @ (x1 - x2)
+    code, along = separation(R, d, e, s1, s2, margin)
+    n = 0
+    if code >= 0 and slot + MAXBOX <= nslotmax:
+        by_edge = code >= 6
+        swap = code >= 3 and code < 6  # the face is box 2's: it takes the part of box 1
+        outward = along.dot(d) >= 0.0  # the edges' normal points to box 2
+        i = (code - 6) // 3
+        j = (code - 6) % 3
+        axis = code % 3
+        side = d
+        if swap:
+            side = e
+        ax = 0  # box 2's axis whose face meets at the edge j and is used
+        flip = 1.0
+        if by_edge:
+            # of the two faces at either edge, the one more across the other edge
+            ax = (j + 1) % 3
+            other = (j + 2) % 3
+            if j == 1:
+                ax = 0
+                other = 2
+            elif j == 2:
+                ax = 1
+                other = 0
+            if ti.abs(R[i, ax]) < ti.abs(R[i, other]):
+                ax = other
+            pick = 1
+            axis = 2
+            if i == 1:
+                pick = 0
+            elif i == 2:
+                axis = 0
+            if ti.abs(R[pick, j]) < ti.abs(R[axis, j]):
+                axis = pick
+            if not outward:
+                flip = -1.0
+        sign = 1.0
+        if by_edge:
+            sign = ti.select((along[axis] > 0.0) == outward, 1.0, -1.0)
+        elif side[axis] < 0.0:
+            sign = -1.0
+        Q = face_frame(axis, sign)
+        S = Q @ R
+        c = Q @ d
+        size = s2
+        W = R1 @ Q.transpose()
+        origin = x1
+        l3 = ti.abs(Q @ s1)
+        if swap:
+            S = Q @ R.transpose()
+            c = Q @ e
+            size = s1
+            W = R2 @ Q.transpose()
+            origin = x2
+            l3 = ti.abs(Q @ s2)
+        c[2] -= l3[2]
+        normal = vec3(0.0, 0.0, 1.0)
+        tilt = 1.0
+        o = c
+        e1 = vec3(0.0, 0.0, 0.0)
+        e2 = vec3(0.0, 0.0, 0.0)
+        nedge = 0
+        ok = True
+        if by_edge:
+            normal = Q @ along
+            ok = ti.abs(normal[2]) >= MINVAL
+            # the edge of box 2 nearest to box 1, and the parallelogram of its face that holds it
+            for k in range(3):
+                if k != j:
+                    # sign of along . axis k = (edge i x edge j) . axis k, without its rounding
+                    high = ((R[i, 3 - k - j] > 0.0) == outward) == ((k - j + 3) % 3 != 1)
+                    o += column(S, k) * size[k] * ti.select(high, 1.0, -1.0)
+                    if k == ax:
+                        e2 = column(S, k) * size[k] * ti.select(high, -2.0, 2.0)
+            e1 = column(S, j) * (-2.0 * size[j])
+            o += column(S, j) * size[j]
+            nedge = 2
+        else:
+            for k in range(3):
+                low = S[2, k] < 0.0
+                o += column(S, k) * size[k] * ti.select(low, 1.0, -1.0)
+                if ti.abs(S[2, k]) < 0.5:
+                    v = column(S, k) * size[k] * ti.select(low, -2.0, 2.0)
+                    if nedge == 0:
+                        e1 = v
+                    else:
+                        e2 = v
+                    nedge += 1
+        if ok:
+            uo = o
+            ue1 = e1
+            ue2 = e2
             if by_edge:
-                # of the two faces at either edge, the one more across the other edge
-                ax = (j + 1) % 3
-                other = (j + 2) % 3
-                if j == 1:
-                    ax = 0
-                    other = 2
-                elif j == 2:
-                    ax = 1
-                    other = 0
-                if ti.abs(R[i, ax]) < ti.abs(R[i, other]):
-                    ax = other
-                pick = 1
-                axis = 2
-                if i == 1:
-                    pick = 0
-                elif i == 2:
-                    axis = 0
-                if ti.abs(R[pick, j]) < ti.abs(R[axis, j]):
-                    axis = pick
-                if not outward:
-                    flip = -1.0
-            sign = 1.0
-            if by_edge:
-                sign = ti.select((along[axis] > 0.0) == outward, 1.0, -1.0)
-            elif side[axis] < 0.0:
-                sign = -1.0
-            Q = face_frame(axis, sign)
-            S = Q @ R
-            c = Q @ d
-            size = s2
-            W = R1 @ Q.transpose()
-            origin = x1
-            l3 = ti.abs(Q @ s1)
-            if swap:
-                S = Q @ R.transpose()
-                c = Q @ e
-                size = s1
-                W = R2 @ Q.transpose()
-                origin = x2
-                l3 = ti.abs(Q @ s2)
-            c[2] -= l3[2]
-            normal = vec3(0.0, 0.0, 1.0)
-            tilt = 1.0
-            o = c
-            e1 = vec3(0.0, 0.0, 0.0)
-            e2 = vec3(0.0, 0.0, 0.0)
-            nedge = 0
-            ok = True
-            if by_edge:
-                normal = Q @ along
-                ok = ti.abs(normal[2]) >= MINVAL
-                # the edge of box 2 nearest to box 1, and the parallelogram of its face that holds it
-                for k in range(3):
-                    if k != j:
-                        # sign of along . axis k = (edge i x edge j) . axis k, without its rounding
-                        high = ((R[i, 3 - k - j] > 0.0) == outward) == ((k - j + 3) % 3 != 1)
-                        o += column(S, k) * size[k] * ti.select(high, 1.0, -1.0)
-                        if k == ax:
-                            e2 = column(S, k) * size[k] * ti.select(high, -2.0, 2.0)
-                e1 = column(S, j) * (-2.0 * size[j])
-                o += column(S, j) * size[j]
-                nedge = 2
-            else:
-                for k in range(3):
-                    low = S[2, k] < 0.0
-                    o += column(S, k) * size[k] * ti.select(low, 1.0, -1.0)
-                    if ti.abs(S[2, k]) < 0.5:
-                        v = column(S, k) * size[k] * ti.select(low, -2.0, 2.0)
-                        if nedge == 0:
-                            e1 = v
-                        else:
-                            e2 = v
-                        nedge += 1
-            if ok:
-                uo = o
-                ue1 = e1
-                ue2 = e2
-                if by_edge:
-                    inverse = 1.0 / normal[2]
-                    tilt = flip * inverse
-                    o = uo - uo[2] * inverse * normal
-                    e1 = ue1 - ue1[2] * inverse * normal
-                    e2 = ue2 - ue2[2] * inverse * normal
-                n = box_polygons(
-                    by_edge, tilt, l3[0], l3[1], l3[2], o, e1, e2, uo, ue1, ue2, nedge, margin, W, origin, slot,
-                    slot_dist, slot_pos,
-                )  # fmt: skip
-            to2 = (W @ normal) * ti.select(swap, -1.0, flip)
-            # drop what lies off both boxes and what comes twice (of equals the last stays)
-            kept = 0
-            for k in range(n):
-                x = ld3(slot_pos, slot + k)
-                out1 = outside(R1.transpose() @ (x - x1), s1 + margin, RIM)
-                out2 = outside(R2.transpose() @ (x - x2), s2 + margin, RIM)
-                keep = not ((out1 == 1 and out2 != -1) or (out2 == 1 and out1 != -1))
-                for q in range(k + 1, n):
-                    if (
-                        x[0] == slot_pos[3 * (slot + q)]
-                        and x[1] == slot_pos[3 * (slot + q) + 1]
-                        and x[2] == slot_pos[3 * (slot + q) + 2]
-                    ):
-                        keep = False
-                if keep:
-                    put(slot + kept, slot_dist[slot + k], x, to2, slot_dist, slot_pos, slot_normal)
-                    kept += 1
-            n = kept
-        cpair_ncon[p] = n
+                inverse = 1.0 / normal[2]
+                tilt = flip * inverse
+                o = uo - uo[2] * inverse * normal
+                e1 = ue1 - ue1[2] * inverse * normal
+                e2 = ue2 - ue2[2] * inverse * normal
+            n = box_polygons(
+                by_edge, tilt, l3[0], l3[1], l3[2], o, e1, e2, uo, ue1, ue2, nedge, margin, W, origin, slot,
+                slot_dist, slot_pos,
+            )  # fmt: skip
+        to2 = (W @ normal) * ti.select(swap, -1.0, flip)
+        # drop what lies off both boxes and what comes twice (of equals the last stays)
+        kept = 0
+        for k in range(n):
+            x = ld3(slot_pos, slot + k)
+            out1 = outside(R1.transpose() @ (x - x1), s1 + margin, RIM)
+            out2 = outside(R2.transpose() @ (x - x2), s2 + margin, RIM)
+            keep = not ((out1 == 1 and out2 != -1) or (out2 == 1 and out1 != -1))
+            for q in range(k + 1, n):
+                if (
+                    x[0] == slot_pos[3 * (slot + q)]
+                    and x[1] == slot_pos[3 * (slot + q) + 1]
+                    and x[2] == slot_pos[3 * (slot + q) + 2]
+                ):
+                    keep = False
+            if keep:
+                put(slot + kept, slot_dist[slot + k], x, to2, slot_dist, slot_pos, slot_normal)
+                kept += 1
+        n = kept
+    return n

@@ -1,7 +1,7 @@
 """Contacts of planes, spheres and capsules, and of a plane with a box. A sphere is a capsule of no length.
 
-Each kernel works through the pairs of one kind (`bin_adr`, `cpair_bin`) and writes distance, midpoint and normal (from
-geom 1 to geom 2) of each contact to the slots of the pair. Seed 000, "Checking"; the rules are those of MuJoCo 3.4.0.
+Each function takes a pair, writes distance, midpoint and normal (from geom 1 to geom 2) of each contact to the pair's
+slots, and returns their number; kernels/narrowphase.py calls them. Seed 000, "Checking"; the rules are those of MuJoCo 3.4.0.
 """
 
 from tisim.kernels.broadphase import CAPSULE
@@ -30,70 +30,60 @@ def half_axis(geom_type: ti.template(), geom_size: ti.template(), geom_xmat: ti.
     return h
 
 
-@kernel
+@ti.func
 def plane_round(
-    ngeom: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F,
-    cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F,
-    slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
+    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
+    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
 ):  # fmt: skip
-    """Plane against sphere (1 contact) or capsule (one at each end), parallel over pairs."""
-    first = bin_adr[0]
-    last = bin_adr[1]
-    ti.loop_config(serialize=SERIAL)
-    for t in range(first, last):
-        p = cpair_bin[t]
-        i1 = cpair_geom1[p]
-        g2 = cpair_geom2[p]
-        i2 = i1 // ngeom * ngeom + g2
-        slot = cpair_slot[p]
-        normal = axis_of(geom_xmat, i1)
-        radius = geom_size[3 * g2]
-        h = half_axis(geom_type, geom_size, geom_xmat, i2, g2)
-        nend = 1
-        if geom_type[g2] == CAPSULE:
-            nend = 2
-        n = 0
-        for e in range(nend):
-            x = ld3(geom_xpos, i2) + (1.0 - 2.0 * e) * h
-            height = (x - ld3(geom_xpos, i1)).dot(normal)
-            dist = height - radius
-            if height <= cpair_margin[p] + radius and slot + 2 <= nslotmax:
-                put(slot + n, dist, x - (0.5 * dist + radius) * normal, normal, slot_dist, slot_pos, slot_normal)
-                n += 1
-        cpair_ncon[p] = n
+    """Plane against sphere (1 contact) or capsule (one at each end)."""
+    i1 = cpair_geom1[p]
+    g2 = cpair_geom2[p]
+    i2 = i1 // ngeom * ngeom + g2
+    slot = cpair_slot[p]
+    normal = axis_of(geom_xmat, i1)
+    radius = geom_size[3 * g2]
+    h = half_axis(geom_type, geom_size, geom_xmat, i2, g2)
+    nend = 1
+    if geom_type[g2] == CAPSULE:
+        nend = 2
+    n = 0
+    for e in range(nend):
+        x = ld3(geom_xpos, i2) + (1.0 - 2.0 * e) * h
+        height = (x - ld3(geom_xpos, i1)).dot(normal)
+        dist = height - radius
+        if height <= cpair_margin[p] + radius and slot + 2 <= nslotmax:
+            put(slot + n, dist, x - (0.5 * dist + radius) * normal, normal, slot_dist, slot_pos, slot_normal)
+            n += 1
+    return n
 
 
-@kernel
+@ti.func
 def plane_box(
-    ngeom: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F,
-    cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_size: F,
-    slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
+    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
+    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
 ):  # fmt: skip
-    """Plane against box: the first 4 of its corners (x fastest) that are in the lower half and within the margin; parallel over pairs."""
-    first = bin_adr[2]
-    last = bin_adr[3]
-    ti.loop_config(serialize=SERIAL)
-    for t in range(first, last):
-        p = cpair_bin[t]
-        i1 = cpair_geom1[p]
-        g2 = cpair_geom2[p]
-        i2 = i1 // ngeom * ngeom + g2
-        slot = cpair_slot[p]
-        normal = axis_of(geom_xmat, i1)
-        R = ldm(geom_xmat, i2)
-        center = ld3(geom_xpos, i2)
-        height = (center - ld3(geom_xpos, i1)).dot(normal)
-        size = ld3(geom_size, g2)
-        n = 0
-        for c in range(8):
-            sign = vec3(2.0 * (c & 1) - 1.0, 2.0 * ((c >> 1) & 1) - 1.0, 2.0 * (c >> 2) - 1.0)
-            corner = R @ (sign * size)
-            below = normal.dot(corner)
-            if below <= 0.0 and height + below <= cpair_margin[p] and n < 4 and slot + 4 <= nslotmax:
-                dist = height + below
-                put(slot + n, dist, corner + center - 0.5 * dist * normal, normal, slot_dist, slot_pos, slot_normal)
-                n += 1
-        cpair_ncon[p] = n
+    """Plane against box: the first 4 of its corners (x fastest) that are in the lower half and within the margin."""
+    i1 = cpair_geom1[p]
+    g2 = cpair_geom2[p]
+    i2 = i1 // ngeom * ngeom + g2
+    slot = cpair_slot[p]
+    normal = axis_of(geom_xmat, i1)
+    R = ldm(geom_xmat, i2)
+    center = ld3(geom_xpos, i2)
+    height = (center - ld3(geom_xpos, i1)).dot(normal)
+    size = ld3(geom_size, g2)
+    n = 0
+    for c in range(8):
+        sign = vec3(2.0 * (c & 1) - 1.0, 2.0 * ((c >> 1) & 1) - 1.0, 2.0 * (c >> 2) - 1.0)
+        corner = R @ (sign * size)
+        below = normal.dot(corner)
+        if below <= 0.0 and height + below <= cpair_margin[p] and n < 4 and slot + 4 <= nslotmax:
+            dist = height + below
+            put(slot + n, dist, corner + center - 0.5 * dist * normal, normal, slot_dist, slot_pos, slot_normal)
+            n += 1
+    return n
 
 
 @ti.func
@@ -125,68 +115,63 @@ def nearest_on_lines(h1, h2, d):
     return s, u
 
 
-@kernel
+@ti.func
 def round_round(
-    ngeom: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F,
-    cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F,
-    slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
+    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
+    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
 ):  # fmt: skip
-    """Spheres and capsules with each other: nearest points of two segments; parallel capsules may touch at two ends; parallel over pairs."""
-    first = bin_adr[1]
-    last = bin_adr[2]
-    ti.loop_config(serialize=SERIAL)
-    for t in range(first, last):
-        p = cpair_bin[t]
-        i1 = cpair_geom1[p]
-        g1 = i1 % ngeom
-        g2 = cpair_geom2[p]
-        i2 = i1 - g1 + g2
-        slot = cpair_slot[p]
-        x1 = ld3(geom_xpos, i1)
-        x2 = ld3(geom_xpos, i2)
-        h1 = half_axis(geom_type, geom_size, geom_xmat, i1, g1)
-        h2 = half_axis(geom_type, geom_size, geom_xmat, i2, g2)
-        d = x1 - x2
-        aa = h1.dot(h1)
-        cc = h2.dot(h2)
-        b = -h1.dot(h2)
-        v1 = -h1.dot(d)
-        v2 = h2.dot(d)
-        parallel = geom_type[g1] == CAPSULE and ti.abs(aa * cc - b * b) < MINVAL
-        ntry = 1
-        if parallel:
-            ntry = 4
-        n = 0
-        for k in range(ntry):
-            s = 0.0
-            u = 0.0
-            if parallel:  # an end of one against the other's nearest point: both ends of 1, then both of 2
-                end = 1.0 - 2.0 * (k & 1)
-                if k < 2:
-                    s = end
-                    u = ti.max(-1.0, ti.min(1.0, (v2 - end * b) / ti.max(cc, MINVAL)))
-                else:
-                    u = end
-                    s = ti.max(-1.0, ti.min(1.0, (v1 - end * b) / ti.max(aa, MINVAL)))
-            elif geom_type[g1] == CAPSULE:
-                s, u = nearest_on_lines(h1, h2, d)
-            elif geom_type[g2] == CAPSULE:
-                u = ti.max(-1.0, ti.min(1.0, v2 / ti.max(cc, MINVAL)))
-            y1 = x1 + s * h1
-            normal = x2 + u * h2 - y1
-            length = normal.norm()
-            dist = length - geom_size[3 * g1] - geom_size[3 * g2]
-            if length <= cpair_margin[p] + geom_size[3 * g1] + geom_size[3 * g2] and n < 2 and slot + 2 <= nslotmax:
-                if length < MINVAL:  # coincident: across both axes
-                    normal = axis_of(geom_xmat, i1).cross(axis_of(geom_xmat, i2))
-                    length = normal.norm()
-                    if length < MINVAL:
-                        normal = vec3(1.0, 0.0, 0.0)
-                        length = 1.0
-                normal = normal / length
-                put(
-                    slot + n, dist, y1 + (geom_size[3 * g1] + 0.5 * dist) * normal, normal,
-                    slot_dist, slot_pos, slot_normal,
-                )  # fmt: skip
-                n += 1
-        cpair_ncon[p] = n
+    """Spheres and capsules with each other: nearest points of two segments; parallel capsules may touch at two ends."""
+    i1 = cpair_geom1[p]
+    g1 = i1 % ngeom
+    g2 = cpair_geom2[p]
+    i2 = i1 - g1 + g2
+    slot = cpair_slot[p]
+    x1 = ld3(geom_xpos, i1)
+    x2 = ld3(geom_xpos, i2)
+    h1 = half_axis(geom_type, geom_size, geom_xmat, i1, g1)
+    h2 = half_axis(geom_type, geom_size, geom_xmat, i2, g2)
+    d = x1 - x2
+    aa = h1.dot(h1)
+    cc = h2.dot(h2)
+    b = -h1.dot(h2)
+    v1 = -h1.dot(d)
+    v2 = h2.dot(d)
+    parallel = geom_type[g1] == CAPSULE and ti.abs(aa * cc - b * b) < MINVAL
+    ntry = 1
+    if parallel:
+        ntry = 4
+    n = 0
+    for k in range(ntry):
+        s = 0.0
+        u = 0.0
+        if parallel:  # an end of one against the other's nearest point: both ends of 1, then both of 2
+            end = 1.0 - 2.0 * (k & 1)
+            if k < 2:
+                s = end
+                u = ti.max(-1.0, ti.min(1.0, (v2 - end * b) / ti.max(cc, MINVAL)))
+            else:
+                u = end
+                s = ti.max(-1.0, ti.min(1.0, (v1 - end * b) / ti.max(aa, MINVAL)))
+        elif geom_type[g1] == CAPSULE:
+            s, u = nearest_on_lines(h1, h2, d)
+        elif geom_type[g2] == CAPSULE:
+            u = ti.max(-1.0, ti.min(1.0, v2 / ti.max(cc, MINVAL)))
+        y1 = x1 + s * h1
+        normal = x2 + u * h2 - y1
+        length = normal.norm()
+        dist = length - geom_size[3 * g1] - geom_size[3 * g2]
+        if length <= cpair_margin[p] + geom_size[3 * g1] + geom_size[3 * g2] and n < 2 and slot + 2 <= nslotmax:
+            if length < MINVAL:  # coincident: across both axes
+                normal = axis_of(geom_xmat, i1).cross(axis_of(geom_xmat, i2))
+                length = normal.norm()
+                if length < MINVAL:
+                    normal = vec3(1.0, 0.0, 0.0)
+                    length = 1.0
+            normal = normal / length
+            put(
+                slot + n, dist, y1 + (geom_size[3 * g1] + 0.5 * dist) * normal, normal,
+                slot_dist, slot_pos, slot_normal,
+            )  # fmt: skip
+            n += 1
+    return n

@@ -5,30 +5,14 @@ from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sum_of_block
 from tisim.kernels.types import *
 
 NCON = 2  # place in counts, as in tisim.arrays.COUNTS
+vec5 = ti.types.vector(5, FP)
 MINMU = 1e-5  # mjMINMU: smallest friction coefficient
 
 
-@kernel
-def number_contacts(npairmax: ti.i32, counts: I, cpair_ncon: I, cpair_adr: I, scan_sum: I):
-    """Address of each pair's contacts and their total, parallel over blocks of pairs."""
-    n = ti.min(counts[NPAIR], npairmax)
-    nblock = (n + SCAN_BLOCK - 1) // SCAN_BLOCK
-    ti.loop_config(serialize=SERIAL)
-    for b in range(nblock):
-        for p in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
-            cpair_adr[p] = cpair_ncon[p]
-        scan_sum[b] = sum_of_block(cpair_adr, b, n)
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        counts[NCON] = scan_sums(scan_sum, nblock)
-    ti.loop_config(serialize=SERIAL)
-    for b in range(nblock):
-        scan_block(cpair_adr, b, n, scan_sum[b])
-
-
 @ti.func
-def frame_of(normal, hint):
-    """Rows: normal, hint made orthogonal to it (no hint: y, or z if the normal is near y), their cross product."""
+def frame_of(direction, hint):
+    """Rows: unit normal, hint made orthogonal to it (no hint: y, or z if the normal is near y), their cross product."""
+    normal = direction / direction.norm(MINVAL)
     y = hint
     if y.dot(y) < 0.25:
         y = vec3(0.0, 1.0, 0.0)
@@ -47,17 +31,29 @@ def frame_of(normal, hint):
 @kernel
 def write_contacts(
     ngeom: ti.i32, npairmax: ti.i32, nconmax: ti.i32, override: ti.i32, counts: I,
-    cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_margin: F, cpair_slot: I, cpair_ncon: I, cpair_adr: I,
+    cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_margin: F, cpair_slot: I, cpair_ncon: I,
     slot_dist: F, slot_pos: F, slot_normal: F, geom_xmat: F, geom_type: I, geom_bodyid: I, body_weldid: I,
     geom_condim: I, geom_priority: I, geom_solmix: F, geom_gap: F, geom_solref: F, geom_solimp: F, geom_friction: F,
     pair_dim: I, pair_gap: F, pair_solref: F, pair_solreffriction: F, pair_solimp: F, pair_friction: F,
-    override_param: F,
+    override_param: F, cpair_adr: I, scan_sum: I,
     contact_dist: F, contact_pos: F, contact_frame: F, contact_includemargin: F, contact_friction: F,
     contact_solref: F, contact_solreffriction: F, contact_solimp: F, contact_dim: I, contact_geom: I,
     contact_exclude: I, contact_worldid: I,
 ):  # fmt: skip
-    """All fields of every contact, mixed as in SEMANTICS.md, parallel over pairs."""
+    """Address of each pair's contacts, their total, and all their fields, mixed as in SEMANTICS.md; parallel over pairs."""
     n = ti.min(counts[NPAIR], npairmax)
+    nblock = (n + SCAN_BLOCK - 1) // SCAN_BLOCK
+    ti.loop_config(serialize=SERIAL)
+    for b in range(nblock):
+        for p in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
+            cpair_adr[p] = cpair_ncon[p]
+        scan_sum[b] = sum_of_block(cpair_adr, b, n)
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        counts[NCON] = scan_sums(scan_sum, nblock)
+    ti.loop_config(serialize=SERIAL)
+    for b in range(nblock):
+        scan_block(cpair_adr, b, n, scan_sum[b])
     ti.loop_config(serialize=SERIAL)
     for p in range(n):
         ncon = cpair_ncon[p]
@@ -95,43 +91,50 @@ def write_contacts(
                 i2 = i1 - g1 + g2
                 hint = vec3(geom_xmat[9 * i2 + 2], geom_xmat[9 * i2 + 5], geom_xmat[9 * i2 + 8])
             still = body_weldid[geom_bodyid[g1]] == 0 and body_weldid[geom_bodyid[g2]] == 0
+            mu = vec3(0.0, 0.0, 0.0)
+            for j in ti.static(range(3)):
+                f1 = geom_friction[3 * g1 + j]
+                f2 = geom_friction[3 * g2 + j]
+                mu[j] = ti.max(f1, f2) if same else ti.select(mix > 0.5, f1, f2)
+            friction = vec5(mu[0], mu[0], mu[1], mu[2], mu[2])
+            solimp = vec5(0.0, 0.0, 0.0, 0.0, 0.0)
+            for j in ti.static(range(5)):
+                solimp[j] = mix * geom_solimp[5 * g1 + j] + (1.0 - mix) * geom_solimp[5 * g2 + j]
+                if k >= 0:
+                    friction[j] = pair_friction[5 * k + j]
+                    solimp[j] = pair_solimp[5 * k + j]
+                if override:
+                    friction[j] = override_param[7 + j]
+                    solimp[j] = override_param[2 + j]
+                friction[j] = ti.max(friction[j], MINMU)
+            solref = vec2(0.0, 0.0)
+            solreffriction = vec2(0.0, 0.0)
+            for j in ti.static(range(2)):
+                solref[j] = mix * geom_solref[2 * g1 + j] + (1.0 - mix) * geom_solref[2 * g2 + j]
+                if direct:
+                    solref[j] = ti.min(geom_solref[2 * g1 + j], geom_solref[2 * g2 + j])
+                if k >= 0:
+                    solref[j] = pair_solref[2 * k + j]
+                    solreffriction[j] = pair_solreffriction[2 * k + j]
+                if override:
+                    solref[j] = override_param[j]
+                    solreffriction[j] = override_param[j]
+            first_slot = cpair_slot[p]
             for s in range(ncon):
                 c = cpair_adr[p] + s
-                slot = cpair_slot[p] + s
-                dist = slot_dist[slot]
+                dist = slot_dist[first_slot + s]
                 contact_dist[c] = dist
-                st3(contact_pos, c, ld3(slot_pos, slot))
-                stm(contact_frame, c, frame_of(ld3(slot_normal, slot), hint))
+                st3(contact_pos, c, ld3(slot_pos, first_slot + s))
+                stm(contact_frame, c, frame_of(ld3(slot_normal, first_slot + s), hint))
                 contact_includemargin[c] = includemargin
                 contact_dim[c] = dim
                 contact_geom[2 * c] = g1
                 contact_geom[2 * c + 1] = g2
                 contact_worldid[c] = w
                 contact_exclude[c] = ti.select(still, 2, ti.select(dist >= includemargin, 1, 0))
-                for j in range(5):
-                    q = (j + 1) // 2  # sliding, spinning, rolling
-                    mu = ti.max(geom_friction[3 * g1 + q], geom_friction[3 * g2 + q])
-                    if not same:
-                        mu = ti.select(mix > 0.5, geom_friction[3 * g1 + q], geom_friction[3 * g2 + q])
-                    imp = mix * geom_solimp[5 * g1 + j] + (1.0 - mix) * geom_solimp[5 * g2 + j]
-                    if k >= 0:
-                        mu = pair_friction[5 * k + j]
-                        imp = pair_solimp[5 * k + j]
-                    if override:
-                        mu = override_param[7 + j]
-                        imp = override_param[2 + j]
-                    contact_friction[5 * c + j] = ti.max(mu, MINMU)
-                    contact_solimp[5 * c + j] = imp
-                for j in range(2):
-                    ref = mix * geom_solref[2 * g1 + j] + (1.0 - mix) * geom_solref[2 * g2 + j]
-                    if direct:
-                        ref = ti.min(geom_solref[2 * g1 + j], geom_solref[2 * g2 + j])
-                    reffriction = 0.0
-                    if k >= 0:
-                        ref = pair_solref[2 * k + j]
-                        reffriction = pair_solreffriction[2 * k + j]
-                    if override:
-                        ref = override_param[j]
-                        reffriction = override_param[j]
-                    contact_solref[2 * c + j] = ref
-                    contact_solreffriction[2 * c + j] = reffriction
+                for j in ti.static(range(5)):
+                    contact_friction[5 * c + j] = friction[j]
+                    contact_solimp[5 * c + j] = solimp[j]
+                for j in ti.static(range(2)):
+                    contact_solref[2 * c + j] = solref[j]
+                    contact_solreffriction[2 * c + j] = solreffriction[j]

@@ -14,25 +14,17 @@ vec10 = ti.types.vector(10, FP)
 @ti.func
 def spatial_inertia(inertia, mat, offset, mass):
     """Inertia of a body whose centre of mass lies at `offset`; inertia: principal moments, mat: their frame."""
-    s = ti.Matrix.zero(FP, 3, 3)
-    for r in ti.static(range(3)):
-        for c in ti.static(range(3)):
-            s[r, c] = mat[r, c] * inertia[c]
-    s = s @ mat.transpose()
-    o2 = mass * offset.dot(offset)
+    x = vec3(mat[0, 0], mat[0, 1], mat[0, 2])
+    y = vec3(mat[1, 0], mat[1, 1], mat[1, 2])
+    z = vec3(mat[2, 0], mat[2, 1], mat[2, 2])
+    ix, iy, iz = inertia * x, inertia * y, inertia * z
     m = mass * offset
+    o2 = m.dot(offset)
     return vec10(
-        s[0, 0] + o2 - m[0] * offset[0], s[1, 1] + o2 - m[1] * offset[1], s[2, 2] + o2 - m[2] * offset[2],
-        s[0, 1] - m[0] * offset[1], s[0, 2] - m[0] * offset[2], s[1, 2] - m[1] * offset[2],
+        ix.dot(x) + o2 - m[0] * offset[0], iy.dot(y) + o2 - m[1] * offset[1], iz.dot(z) + o2 - m[2] * offset[2],
+        ix.dot(y) - m[0] * offset[1], ix.dot(z) - m[0] * offset[2], iy.dot(z) - m[1] * offset[2],
         m[0], m[1], m[2], mass,
     )  # fmt: skip
-
-
-@ti.func
-def body_inertia_about(e, i, com, body_mass: ti.template(), body_inertia: ti.template(), xipos: ti.template(),
-                       ximat: ti.template()):  # fmt: skip
-    """Spatial inertia of body i (element e over worlds) about the point com."""
-    return spatial_inertia(ld3(body_inertia, i), ldm(ximat, e), ld3(xipos, e) - com, body_mass[i])
 
 
 @ti.func
@@ -49,13 +41,6 @@ def mul_inertia(a: ti.template(), e, v):
         a[k + 4] * ang[0] + a[k + 5] * ang[1] + a[k + 2] * ang[2] + r[2],
         f[0], f[1], f[2],
     )  # fmt: skip
-
-
-@ti.func
-def rotation_dof(axis, offset):
-    """Motion axis of a rotation about a line at -offset from the reference point."""
-    lin = axis.cross(offset)
-    return vec6(axis[0], axis[1], axis[2], lin[0], lin[1], lin[2])
 
 
 @ti.func
@@ -204,32 +189,38 @@ def tree_inertia(
                     last += 1
             for i in range(b, last):
                 e = Bo + i
-                s = body_inertia_about(e, i, com, body_mass, body_inertia, xipos, ximat)
+                up = e  # where this body's inertia is added first
+                if i >= b + n:
+                    up = Bo + b
+                else:
+                    for c in range(10):
+                        crb[10 * e + c] = 0.0
+                s = spatial_inertia(ld3(body_inertia, i), ldm(ximat, e), ld3(xipos, e) - com, body_mass[i])
+                for c in ti.static(range(10)):
+                    crb[10 * up + c] += s[c]
                 if i < b + n:
-                    for c in ti.static(range(10)):
-                        cinert[10 * e + c] = s[c]
-                        crb[10 * e + c] = s[c]
-                    mat = ldm(xmat, e)
+                    for c in range(10):
+                        cinert[10 * e + c] = crb[10 * e + c]
                     for j in range(body_jntadr[i], body_jntadr[i] + body_jntnum[i]):
                         kind = jnt_type[j]
                         k = Do + jnt_dofadr[j]
-                        offset = com - ld3(xanchor, w * njnt + j)
                         axis = ld3(xaxis, w * njnt + j)
                         if kind == FREE:
-                            st6(cdof, k, vec6(0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
-                            st6(cdof, k + 1, vec6(0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
-                            st6(cdof, k + 2, vec6(0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+                            for c in range(18):
+                                cdof[6 * k + c] = 0.0
+                            for c in range(3):
+                                cdof[6 * k + 7 * c + 3] = 1.0
                             k += 3
                         if kind == SLIDE:
                             st6(cdof, k, vec6(0.0, 0.0, 0.0, axis[0], axis[1], axis[2]))
-                        elif kind == FREE or kind == BALL:
-                            for c in ti.static(range(3)):
-                                st6(cdof, k + c, rotation_dof(vec3(mat[0, c], mat[1, c], mat[2, c]), offset))
                         else:
-                            st6(cdof, k, rotation_dof(axis, offset))
-                else:
-                    for c in ti.static(range(10)):
-                        crb[10 * (Bo + b) + c] += s[c]
+                            offset = com - ld3(xanchor, w * njnt + j)
+                            num = 3 if kind == FREE or kind == BALL else 1
+                            for c in range(num):
+                                if num == 3:
+                                    axis = vec3(xmat[9 * e + c], xmat[9 * e + 3 + c], xmat[9 * e + 6 + c])
+                                lin = axis.cross(offset)
+                                st6(cdof, k + c, vec6(axis[0], axis[1], axis[2], lin[0], lin[1], lin[2]))
         if tree >= 0 and n > 0:
             for ii in range(n - 1):
                 i = b + n - 1 - ii

@@ -55,25 +55,25 @@ def tree_euler(
             dn = tree_dofnum[tree]
             damped = 0
             for k in range(da, da + dn):
-                qacc_warmstart[Do + k] = qacc[Do + k]
-                qacc_euler[Do + k] = qacc[Do + k]
-                if dof_damping[k] > 0.0:
+                acc = qacc[Do + k]
+                qacc_warmstart[Do + k] = acc
+                if implicit_damping == 0:
+                    qvel[Do + k] += timestep * acc
+                elif dof_damping[k] > 0.0:
                     damped = 1
             if implicit_damping == 1:
-                for k in range(Do + da, Do + da + dn):
-                    qacc_euler[k] = qfrc_smooth[k] + qfrc_constraint[k]
+                for k in range(da, da + dn):
+                    last = Mo + M_rowadr[k] + M_rownnz[k] - 1
+                    for p in range(Mo + M_rowadr[k], last + 1):
+                        qH[p] = M[p] if damped == 1 else qLD[p]
+                    qH[last] += timestep * dof_damping[k]
+                    qHDiagInv[Do + k] = qLDiagInv[Do + k]
+                    qacc_euler[Do + k] = qfrc_smooth[Do + k] + qfrc_constraint[Do + k]
                 if damped == 1:
-                    for k in range(da, da + dn):
-                        last = M_rowadr[k] + M_rownnz[k] - 1
-                        for p in range(Mo + M_rowadr[k], Mo + last):
-                            qH[p] = M[p]
-                        qH[Mo + last] = M[Mo + last] + timestep * dof_damping[k]
                     factor_tree(da, dn, Mo, Do, qH, qHDiagInv, M_rownnz, M_rowadr, M_colind)
-                    solve_tree(da, dn, Mo, Do, qH, qHDiagInv, M_rownnz, M_rowadr, M_colind, qacc_euler)
-                else:
-                    solve_tree(da, dn, Mo, Do, qLD, qLDiagInv, M_rownnz, M_rowadr, M_colind, qacc_euler)
-            for k in range(Do + da, Do + da + dn):
-                qvel[k] += timestep * qacc_euler[k]
+                solve_tree(da, dn, Mo, Do, qH, qHDiagInv, M_rownnz, M_rowadr, M_colind, qacc_euler)
+                for k in range(Do + da, Do + da + dn):
+                    qvel[k] += timestep * qacc_euler[k]
             k = da
             while k < da + dn:
                 k += advance_joint(dof_jntid[k], Do, w * nq, timestep, jnt_type, jnt_qposadr, jnt_dofadr, qvel, qpos)

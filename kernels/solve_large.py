@@ -6,8 +6,8 @@ twists of their bodies. The preconditioner is each tree's own Hessian (kernels/t
 kernels/solve_small.py. Seed 000, "Convex solver"; inexact Newton: Dembo, Eisenstat, Steihaug 1982.
 """
 
-from tisim.kernels.cone import hessian_times
-from tisim.kernels.island import CONADR, CONS, DOFS
+from tisim.kernels.free_body import factor_twist
+from tisim.kernels.island import DOFS
 from tisim.kernels.solve_steps import (
     contact_direction,
     contact_line,
@@ -17,11 +17,9 @@ from tisim.kernels.solve_steps import (
     row_move,
     row_times,
     tree_gather,
-    tree_hessian_gather,
     tree_times_M,
 )
-from tisim.kernels.spatial import relative_twist, tree_twists
-from tisim.kernels.tree_hessian import body_hessian, factor_tree, solve_factored, tree_hessian
+from tisim.kernels.tree_hessian import body_hessian, factor_tree, tree_hessian
 from tisim.kernels.types import FP, SERIAL, SHORT, SPREAD, F, I, kernel, ld6, st6, ti, vec2
 
 NTBLK = 9  # indices in counts, as tisim.arrays.COUNTS
@@ -230,7 +228,7 @@ def move(
     contact_dim: I, contact_frame: F, con_par: F, con_arm: F, body_conadr: I, body_connum: I, body_con: I,
     row_int: I, row_f: F, tree_rowadr: I, tree_rownum: I, tree_row: I, island_tree: I, island_con: I, island_row: I,
     island_large: I, island_info: I, island_tblk: I, island_cblk: I, island_rblk: I, tblk: I, cblk: I, rblk: I,
-    con_acc: F, con_wrench: F, con_hess: F, con_hess_rot: F, row_sol: F, wrench: F, qacc: F, qfrc_constraint: F,
+    con_acc: F, con_force: F, con_torque: F, con_hess: F, con_hess_rot: F, row_sol: F, wrench: F, qacc: F, qfrc_constraint: F,
     sol_Ma: F, sol_p: F, sol_Mp: F, sol_r: F, tblk_sum: F, cblk_sum: F, rblk_sum: F, isl: F, isl_phase: I,
     island_niter: I, island_cost: F, island_gradient: F,
 ):  # fmt: skip
@@ -248,7 +246,7 @@ def move(
             for n in range(cblk[3 * b + 1], cblk[3 * b + 2]):
                 s += contact_move(
                     island_con[n], isl[16 * k + ALPHA], cone, impratio, contact_dim, contact_frame, con_par, con_acc,
-                    con_wrench, con_hess, con_hess_rot,
+                    con_force, con_torque, con_hess, con_hess_rot,
                 )  # fmt: skip
             cblk_sum[2 * b] = s
     ti.loop_config(serialize=SERIAL)
@@ -272,7 +270,7 @@ def move(
                 t = island_tree[n] % ntree
                 tree_gather(
                     w, t, ntree, nbody, nv, tree_table, body_table, cdof, body_conadr, body_connum, body_con,
-                    con_arm, con_wrench, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, wrench,
+                    con_arm, contact_dim, con_force, con_torque, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, wrench,
                     qfrc_constraint,
                 )  # fmt: skip
                 for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
@@ -313,7 +311,7 @@ def move(
 @kernel
 def precondition(
     nbody: ti.i32, ntree: ti.i32, nv: ti.i32, nM: ti.i32,
-    tree_table: I, body_table: I, dof_table: I, dof_armature: F, cinert: F, cdof: F, counts: I,
+    tree_table: I, tree_free: I, body_table: I, dof_table: I, dof_armature: F, cinert: F, cdof: F, counts: I,
     body_conadr: I, body_connum: I, body_con: I, con_arm: F, contact_dim: I, con_hess: F, con_hess_rot: F,
     tree_rowadr: I, tree_rownum: I, tree_row: I, row_int: I, row_f: F, row_sol: F, island_tree: I, tblk: I,
     isl_phase: I, body_hess: F, tree_hess: F,
@@ -332,8 +330,12 @@ def precondition(
                         w * nbody + a, cinert, body_conadr, body_connum, body_con, con_arm, contact_dim, con_hess,
                         con_hess_rot, body_hess,
                     )  # fmt: skip
-                tree_hessian(
-                    w, t, ntree, nbody, nv, nM, tree_table, body_table, dof_table, dof_armature, cdof, tree_rowadr,
-                    tree_rownum, tree_row, row_int, row_f, row_sol, body_hess, tree_hess,
-                )  # fmt: skip
-                factor_tree(w, t, nM, tree_table, dof_table, tree_hess)
+                if tree_free[t] == 1:
+                    o = w * nM + dof_table[2 * tree_table[4 * t + 2] + 1]
+                    factor_twist(w * nbody + tree_table[4 * t], o, body_hess, tree_hess)
+                else:
+                    tree_hessian(
+                        w, t, ntree, nbody, nv, nM, tree_table, body_table, dof_table, dof_armature, cdof,
+                        tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, body_hess, tree_hess,
+                    )  # fmt: skip
+                    factor_tree(w, t, nM, tree_table, dof_table, tree_hess)

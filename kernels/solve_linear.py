@@ -5,6 +5,7 @@ methods for sparse linear systems", algorithm 9.1.
 """
 
 from tisim.kernels.cone import hessian_times
+from tisim.kernels.free_body import dofs_of_twist, solve_twist, wrench_of_forces
 from tisim.kernels.solve_large import (
     BETA,
     NCBLK,
@@ -19,16 +20,50 @@ from tisim.kernels.solve_large import (
     STEP,
     block_sum,
 )
-from tisim.kernels.solve_steps import row_times, tree_hessian_gather
-from tisim.kernels.spatial import relative_twist, tree_twists
+from tisim.kernels.solve_steps import row_times, store_wrench, tree_hessian_gather
+from tisim.kernels.spatial import inertia_times, relative_twist, sum_contacts, tree_twists
 from tisim.kernels.tree_hessian import solve_factored
-from tisim.kernels.types import FP, SERIAL, SHORT, SPREAD, F, I, kernel, st6, ti
+from tisim.kernels.types import FP, SERIAL, SHORT, SPREAD, F, I, kernel, ld6, st6, ti, vec6
+
+
+@ti.func
+def at6(a: ti.template(), i):
+    """Six elements from position i."""
+    return vec6(a[i], a[i + 1], a[i + 2], a[i + 3], a[i + 4], a[i + 5])
+
+
+@ti.func
+def put6(a: ti.template(), i, v):
+    for c in ti.static(range(6)):
+        a[i + c] = v[c]
+
+
+@ti.func
+def precondition_tree(
+    w, t, nv, nM, tree_table: ti.template(), tree_free: ti.template(), dof_table: ti.template(),
+    tree_hess: ti.template(), r: ti.template(), z: ti.template(),
+):  # fmt: skip
+    """z = r through the factor of tree t; returns r'z."""
+    i0 = w * nv + tree_table[4 * t + 2]
+    s = FP(0.0)
+    if tree_free[t] == 1:
+        b = at6(r, i0)
+        x = solve_twist(w * nM + dof_table[2 * tree_table[4 * t + 2] + 1], b, tree_hess)
+        put6(z, i0, x)
+        s = b.dot(x)
+    else:
+        for i in range(i0, i0 + tree_table[4 * t + 3]):
+            z[i] = r[i]
+        solve_factored(w, t, nv, nM, tree_table, dof_table, tree_hess, z)
+        for i in range(i0, i0 + tree_table[4 * t + 3]):
+            s += r[i] * z[i]
+    return s
 
 
 @kernel
 def linear_start(
-    ntree: ti.i32, nv: ti.i32, nM: ti.i32, tree_table: I, dof_table: I, tree_hess: F, counts: I, sol_r: F,
-    island_tree: I, island_large: I, island_tblk: I, tblk: I, sol_p: F, sol_z: F, tblk_sum: F, isl: F, isl_phase: I,
+    ntree: ti.i32, nv: ti.i32, nM: ti.i32, tree_table: I, tree_free: I, dof_table: I, cdof: F, tree_hess: F, counts: I,
+    island_tree: I, island_large: I, island_tblk: I, tblk: I, sol_r: F, sol_p: F, sol_z: F, tblk_sum: F, isl: F, isl_phase: I,
 ):  # fmt: skip
     """p = 0, residual r = -gradient, z = preconditioned r; parallel over blocks."""
     nt = counts[NTBLK]
@@ -42,12 +77,12 @@ def linear_start(
                 w = island_tree[n] // ntree
                 t = island_tree[n] % ntree
                 i0 = w * nv + tree_table[4 * t + 2]
+                if tree_free[t] == 1:
+                    r = wrench_of_forces(i0, at6(sol_r, i0), cdof)
+                    put6(sol_r, i0, r)
                 for i in range(i0, i0 + tree_table[4 * t + 3]):
                     sol_p[i] = 0.0
-                    sol_z[i] = sol_r[i]
-                solve_factored(w, t, nv, nM, tree_table, dof_table, tree_hess, sol_z)
-                for i in range(i0, i0 + tree_table[4 * t + 3]):
-                    s += sol_r[i] * sol_z[i]
+                s += precondition_tree(w, t, nv, nM, tree_table, tree_free, dof_table, tree_hess, sol_r, sol_z)
             tblk_sum[4 * b] = s
     ti.loop_config(serialize=SHORT)
     for n in range(nl):
@@ -61,13 +96,31 @@ def linear_start(
 
 
 @kernel
+def linear_end(
+    ntree: ti.i32, nv: ti.i32, tree_table: I, tree_free: I, cdof: F, counts: I, island_tree: I, tblk: I,
+    isl_phase: I, sol_p: F,
+):  # fmt: skip
+    """The solution as a dof vector for free bodies too; parallel over blocks."""
+    nt = counts[NTBLK]
+    ti.loop_config(serialize=SERIAL)
+    for unit in range(nt * SPREAD):
+        b = unit // SPREAD
+        if unit % SPREAD == 0 and isl_phase[4 * tblk[3 * b] + RUN] == 1:
+            for n in range(tblk[3 * b + 1], tblk[3 * b + 2]):
+                t = island_tree[n] % ntree
+                if tree_free[t] == 1:
+                    i0 = island_tree[n] // ntree * nv + tree_table[4 * t + 2]
+                    put6(sol_p, i0, dofs_of_twist(i0, at6(sol_p, i0), cdof))
+
+
+@kernel
 def linear_step(
     nbody: ti.i32, ntree: ti.i32, nv: ti.i32, nM: ti.i32, linear_tolerance: FP,
-    tree_table: I, body_table: I, dof_table: I, dof_armature: F, cinert: F, cdof: F, tree_hess: F, counts: I,
+    tree_table: I, tree_free: I, body_table: I, dof_table: I, dof_armature: F, cinert: F, cdof: F, tree_hess: F, counts: I,
     contact_dim: I, con_body: I, con_arm: F, con_hess: F, con_hess_rot: F, body_conadr: I, body_connum: I, body_con: I,
     row_int: I, row_f: F, tree_rowadr: I, tree_rownum: I, tree_row: I,
     island_tree: I, island_con: I, island_row: I, island_large: I, island_tblk: I, tblk: I, cblk: I, rblk: I,
-    con_wrench: F, row_sol: F, twist: F, wrench: F, sol_p: F, sol_r: F, sol_z: F, sol_q: F, sol_Hq: F,
+    con_force: F, con_torque: F, row_sol: F, twist: F, wrench: F, sol_p: F, sol_r: F, sol_z: F, sol_q: F, sol_Hq: F,
     tblk_sum: F, isl: F, isl_phase: I,
 ):  # fmt: skip
     """One iteration; parallel over blocks. An island stops where the preconditioned residual has fallen by
@@ -91,7 +144,10 @@ def linear_step(
                     if beta != 0.0:
                         q += beta * sol_q[i]
                     sol_q[i] = q
-                tree_twists(w, t, nbody, nv, tree_table, body_table, cdof, sol_q, twist)
+                if tree_free[t] == 1:
+                    st6(twist, w * nbody + tree_table[4 * t], at6(sol_q, i0))
+                else:
+                    tree_twists(w, t, nbody, nv, tree_table, body_table, cdof, sol_q, twist)
     ti.loop_config(serialize=SERIAL)
     for unit in range(nc * SPREAD):
         b = unit // SPREAD
@@ -99,7 +155,8 @@ def linear_step(
             for n in range(cblk[3 * b + 1], cblk[3 * b + 2]):
                 c = island_con[n]
                 v = relative_twist(c, con_body, con_arm, twist)
-                st6(con_wrench, c, hessian_times(c, contact_dim[c], v, con_hess, con_hess_rot))
+                dim = contact_dim[c]
+                store_wrench(c, dim, hessian_times(c, dim, v, con_hess, con_hess_rot), con_force, con_torque)
     ti.loop_config(serialize=SERIAL)
     for unit in range(nr * SPREAD):
         b = unit // SPREAD
@@ -115,12 +172,19 @@ def linear_step(
             for n in range(tblk[3 * b + 1], tblk[3 * b + 2]):
                 w = island_tree[n] // ntree
                 t = island_tree[n] % ntree
-                tree_hessian_gather(
-                    w, t, ntree, nbody, nv, tree_table, body_table, dof_armature, cinert, cdof, body_conadr,
-                    body_connum, body_con, con_arm, con_wrench, tree_rowadr, tree_rownum, tree_row, row_int, row_f,
-                    row_sol, sol_q, twist, wrench, sol_Hq,
-                )  # fmt: skip
                 i0 = w * nv + tree_table[4 * t + 2]
+                if tree_free[t] == 1:
+                    wb = w * nbody + tree_table[4 * t]
+                    f = sum_contacts(
+                        wb, body_conadr, body_connum, body_con, con_arm, contact_dim, con_force, con_torque
+                    )
+                    put6(sol_Hq, i0, f + inertia_times(cinert, wb, ld6(twist, wb)))
+                else:
+                    tree_hessian_gather(
+                        w, t, ntree, nbody, nv, tree_table, body_table, dof_armature, cinert, cdof, body_conadr,
+                        body_connum, body_con, con_arm, contact_dim, con_force, con_torque, tree_rowadr, tree_rownum,
+                        tree_row, row_int, row_f, row_sol, sol_q, twist, wrench, sol_Hq,
+                    )  # fmt: skip
                 for i in range(i0, i0 + tree_table[4 * t + 3]):
                     s += sol_q[i] * sol_Hq[i]
             tblk_sum[4 * b + 1] = s
@@ -145,12 +209,8 @@ def linear_step(
                 i0 = w * nv + tree_table[4 * t + 2]
                 for i in range(i0, i0 + tree_table[4 * t + 3]):
                     sol_p[i] += step * sol_q[i]
-                    r = sol_r[i] - step * sol_Hq[i]
-                    sol_r[i] = r
-                    sol_z[i] = r
-                solve_factored(w, t, nv, nM, tree_table, dof_table, tree_hess, sol_z)
-                for i in range(i0, i0 + tree_table[4 * t + 3]):
-                    s += sol_r[i] * sol_z[i]
+                    sol_r[i] -= step * sol_Hq[i]
+                s += precondition_tree(w, t, nv, nM, tree_table, tree_free, dof_table, tree_hess, sol_r, sol_z)
             tblk_sum[4 * b] = s
     ti.loop_config(serialize=SHORT)
     for n in range(nl):

@@ -128,7 +128,7 @@ def solve_small(
     contact_dim: I, contact_frame: F, con_par: F, con_body: I, con_arm: F, body_conadr: I, body_connum: I, body_con: I,
     row_int: I, row_f: F, tree_rowadr: I, tree_rownum: I, tree_row: I,
     counts: I, island_small: I, island_info: I, island_con: I, island_row: I, island_tree: I, tree_dofstart: I,
-    con_acc: F, con_wrench: F, con_hess: F, con_hess_rot: F, row_sol: F, twist: F, wrench: F, body_hess: F,
+    con_acc: F, con_force: F, con_torque: F, con_hess: F, con_hess_rot: F, row_sol: F, twist: F, wrench: F, body_hess: F,
     tree_hess: F, island_dense: F, qacc: F, qfrc_constraint: F, sol_Ma: F, sol_p: F, sol_Mp: F,
     island_niter: I, island_cost: F, island_gradient: F,
 ):  # fmt: skip
@@ -260,7 +260,7 @@ def solve_small(
                 for m in range(con0, con1):
                     total_cost += contact_move(
                         island_con[m], alpha, cone, impratio, contact_dim, contact_frame, con_par, con_acc,
-                        con_wrench, con_hess, con_hess_rot,
+                        con_force, con_torque, con_hess, con_hess_rot,
                     )  # fmt: skip
                 for m in range(row0, row1):
                     total_cost += row_move(island_row[m], alpha, row_int, row_f, row_sol)
@@ -269,7 +269,7 @@ def solve_small(
                     t = island_tree[m] % ntree
                     tree_gather(
                         w, t, ntree, nbody, nv, tree_table, body_table, cdof, body_conadr, body_connum, body_con,
-                        con_arm, con_wrench, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, wrench,
+                        con_arm, contact_dim, con_force, con_torque, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, wrench,
                         qfrc_constraint,
                     )  # fmt: skip
                     for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):

@@ -6,8 +6,8 @@ contact lie in con_acc: aref at 0, Jx - aref at 6, Jp at 12; of a row in row_sol
 
 from tisim.kernels.cone import cone_force, cone_hessian, cone_line, load_parameters, to_contact, to_world
 from tisim.kernels.row_cost import row_force, row_line
-from tisim.kernels.spatial import inertia_times, relative_twist, sum_contacts, tree_project, tree_twists
-from tisim.kernels.types import FP, ld6, st6, ti, vec3, vec6
+from tisim.kernels.spatial import head, inertia_times, relative_twist, sum_contacts, tail, tree_project, tree_twists
+from tisim.kernels.types import FP, ld6, st3, st6, ti, vec3, vec6
 
 vec2f = ti.types.vector(2, FP)
 
@@ -65,9 +65,17 @@ def row_along(r, alpha, row_int: ti.template(), row_f: ti.template(), row_sol: t
 
 
 @ti.func
+def store_wrench(c, dim, f, con_force: ti.template(), con_torque: ti.template()):
+    """Keeps the wrench (torque, force) of contact c; there is a torque above dim 3 only."""
+    st3(con_force, c, tail(f))
+    if dim > 3:
+        st3(con_torque, c, head(f))
+
+
+@ti.func
 def contact_move(
     c, alpha, cone, impratio, contact_dim: ti.template(), contact_frame: ti.template(), con_par: ti.template(),
-    con_acc: ti.template(), con_wrench: ti.template(), con_hess: ti.template(), con_hess_rot: ti.template(),
+    con_acc: ti.template(), con_force: ti.template(), con_torque: ti.template(), con_hess: ti.template(), con_hess_rot: ti.template(),
 ):  # fmt: skip
     """Moves contact c along the direction; its force and Hessian there. Returns the cost."""
     dim = contact_dim[c]
@@ -75,7 +83,7 @@ def contact_move(
     st6(con_acc, 3 * c + 1, j)
     fri = load_parameters(c, con_par)
     f = cone_force(j, dim, cone, con_par[7 * c], con_par[7 * c + 1], fri, impratio)
-    st6(con_wrench, c, to_world(c, vec6(f[1], f[2], f[3], f[4], f[5], f[6]), contact_frame))
+    store_wrench(c, dim, to_world(c, vec6(f[1], f[2], f[3], f[4], f[5], f[6]), contact_frame), con_force, con_torque)
     cone_hessian(
         c, j, dim, cone, con_par[7 * c], con_par[7 * c + 1], fri, impratio, contact_frame, con_hess, con_hess_rot
     )
@@ -109,14 +117,14 @@ def add_rows(
 def tree_gather(
     w, t, ntree, nbody, nv, tree_table: ti.template(), body_table: ti.template(), cdof: ti.template(),
     body_conadr: ti.template(), body_connum: ti.template(), body_con: ti.template(), con_arm: ti.template(),
-    con_wrench: ti.template(), tree_rowadr: ti.template(), tree_rownum: ti.template(), tree_row: ti.template(),
+    contact_dim: ti.template(), con_force: ti.template(), con_torque: ti.template(), tree_rowadr: ti.template(), tree_rownum: ti.template(), tree_row: ti.template(),
     row_int: ti.template(), row_f: ti.template(), row_sol: ti.template(), wrench: ti.template(), y: ti.template(),
 ):  # fmt: skip
     """y = J' f of tree t from the wrenches of its contacts and the forces of its rows, gathered in list order."""
     for b in range(tree_table[4 * t], tree_table[4 * t] + tree_table[4 * t + 1]):
         st6(
             wrench, w * nbody + b,
-            sum_contacts(w * nbody + b, body_conadr, body_connum, body_con, con_arm, con_wrench),
+            sum_contacts(w * nbody + b, body_conadr, body_connum, body_con, con_arm, contact_dim, con_force, con_torque),
         )  # fmt: skip
     tree_project(w, t, nbody, nv, tree_table, body_table, cdof, wrench, y)
     add_rows(w * ntree + t, 1.0, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, y)
@@ -127,14 +135,14 @@ def tree_hessian_gather(
     w, t, ntree, nbody, nv, tree_table: ti.template(), body_table: ti.template(), dof_armature: ti.template(),
     cinert: ti.template(), cdof: ti.template(),
     body_conadr: ti.template(), body_connum: ti.template(), body_con: ti.template(), con_arm: ti.template(),
-    con_wrench: ti.template(), tree_rowadr: ti.template(), tree_rownum: ti.template(), tree_row: ti.template(),
+    contact_dim: ti.template(), con_force: ti.template(), con_torque: ti.template(), tree_rowadr: ti.template(), tree_rownum: ti.template(), tree_row: ti.template(),
     row_int: ti.template(), row_f: ti.template(), row_sol: ti.template(), x: ti.template(), twist: ti.template(),
     wrench: ti.template(), y: ti.template(),
 ):  # fmt: skip
-    """y = (M + J' D J) x of tree t; con_wrench and row_sol hold D J x."""
+    """y = (M + J' D J) x of tree t; con_force, con_torque and row_sol hold D J x."""
     for b in range(tree_table[4 * t], tree_table[4 * t] + tree_table[4 * t + 1]):
         wb = w * nbody + b
-        f = sum_contacts(wb, body_conadr, body_connum, body_con, con_arm, con_wrench)
+        f = sum_contacts(wb, body_conadr, body_connum, body_con, con_arm, contact_dim, con_force, con_torque)
         st6(wrench, wb, f + inertia_times(cinert, wb, ld6(twist, wb)))
     tree_project(w, t, nbody, nv, tree_table, body_table, cdof, wrench, y)
     for i in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):

@@ -8,7 +8,7 @@ tree_table (ntree, 4): first body, bodies, first dof, dofs; body_table (nbody, 4
 dofs; dof_table (nv, 2): parent dof, dof_Madr.
 """
 
-from tisim.kernels.types import ld3, ld6, st6, ti, vec3, vec6
+from tisim.kernels.types import FP, ld3, ld6, st6, ti, vec3, vec6
 
 cross = ti.math.cross
 
@@ -98,20 +98,18 @@ def relative_twist(c, con_body: ti.template(), con_arm: ti.template(), twist: ti
 
 @ti.func
 def sum_contacts(
-    b, body_conadr: ti.template(), body_connum: ti.template(), body_con: ti.template(),
-    con_arm: ti.template(), con_wrench: ti.template(),
+    b, body_conadr: ti.template(), body_connum: ti.template(), body_con: ti.template(), con_arm: ti.template(),
+    contact_dim: ti.template(), con_force: ti.template(), con_torque: ti.template(),
 ):  # fmt: skip
-    """Wrench of all contacts on body b (world-major id), in list order; con_wrench acts on body 2."""
-    f = vec6(0.0)
+    """Wrench of all contacts on body b (world-major id), in list order; force and torque act on body 2."""
+    total = vec6(0.0)
     for k in range(body_conadr[b], body_conadr[b] + body_connum[b]):
         side = body_con[k]
         c = side // 2
-        force = vec3(con_wrench[6 * c + 3], con_wrench[6 * c + 4], con_wrench[6 * c + 5])
-        torque = vec3(con_wrench[6 * c], con_wrench[6 * c + 1], con_wrench[6 * c + 2]) + cross(
-            ld3(con_arm, side), force
-        )
-        if side % 2 == 1:
-            f += join(torque, force)
-        else:
-            f -= join(torque, force)
-    return f
+        sign = 2.0 * ti.cast(side % 2, FP) - 1.0
+        force = sign * ld3(con_force, c)
+        torque = cross(ld3(con_arm, side), force)
+        if contact_dim[c] > 3:
+            torque += sign * ld3(con_torque, c)
+        total += join(torque, force)
+    return total

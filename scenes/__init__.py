@@ -7,7 +7,6 @@
 import difflib
 import inspect
 
-from tisim.errors import Error
 from tisim.scenes.chain import chain
 from tisim.scenes.dominos import dominos
 from tisim.scenes.joints import joints
@@ -17,6 +16,8 @@ from tisim.scenes.pyramid import pyramid
 from tisim.scenes.ragdolls import ragdolls
 from tisim.scenes.shapes import shapes
 from tisim.scenes.wall import wall
+
+from tisim.errors import Error
 
 _SCENES = {f.__name__: f for f in (pile, dominos, wall, pyramid, ragdolls, shapes, chain, pendulum, joints)}
 

@@ -1,7 +1,8 @@
 """A hanging chain."""
 
-from tisim.errors import Error
 from tisim.scenes.common import document, rainbow
+
+from tisim.errors import Error
 
 LINK = 0.1  # length of a link [m]
 

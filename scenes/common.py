@@ -37,8 +37,8 @@ def document(name, world, timestep=0.005, cone="pyramidal", sleep=False, rest=""
 
 
 def arena(n):
-    """Memory MuJoCo needs for a scene of n free bodies in contact."""
-    return f"{max(64, n * 2048 // 1000)}M"
+    """Memory MuJoCo needs for a scene of n free bodies in contact; tisim allocates what it needs."""
+    return f"{max(64, min(2048, 2 * n), n // 4)}M"
 
 
 def color(i, saturation=0.6, value=0.9):

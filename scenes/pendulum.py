@@ -1,7 +1,8 @@
 """One pendulum."""
 
-from tisim.errors import Error
 from tisim.scenes.common import document
+
+from tisim.errors import Error
 
 
 def pendulum(joint="hinge", length=1.0, angle=60.0, damping=0.0):

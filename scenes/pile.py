@@ -1,9 +1,9 @@
 """A pile: the scene of most benchmarks."""
 
 import numpy as np
+from tisim.scenes.common import FLOOR, arena, document
 
 from tisim.errors import Error
-from tisim.scenes.common import FLOOR, arena, document
 
 SIZES = dict(box="0.08 0.06 0.07", sphere="0.08", capsule="0.05 0.05", cylinder="0.06 0.06", ellipsoid="0.08 0.06 0.07")
 COLORS = dict(

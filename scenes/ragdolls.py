@@ -1,7 +1,6 @@
 """Articulated figures."""
 
 import numpy as np
-
 from tisim.scenes.common import FLOOR, arena, color, document
 
 SKIN = "0.87 0.70 0.58 1"

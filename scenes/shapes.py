@@ -1,7 +1,6 @@
 """Every primitive shape."""
 
 import numpy as np
-
 from tisim.scenes.common import FLOOR, arena, color, document
 
 SIZES = dict(

@@ -28,8 +28,9 @@ def wall(n=200, ball=0.3, cone="pyramidal", sleep=False):
             size = half if is_half else BRICK
             x -= 0.5 * (across - 1) * pitch
             world.append(
-                f'    <body pos="{x:.5f} 0 {BRICK[2] * (2 * course + 1):.5f}"><freejoint/><geom type="box" density="900" '
-                f'size="{size[0]:.4f} {size[1]} {size[2]}" rgba="{SHADES[(i * 7 + course * 3) % 4]}"/></body>'
+                f'    <body pos="{x:.5f} 0 {BRICK[2] * (2 * course + 1):.5f}"><freejoint/><geom type="box" '
+                f'density="900" size="{size[0]:.4f} {size[1]} {size[2]}" '
+                f'rgba="{SHADES[(i * 7 + course * 3) % 4]}"/></body>'
             )
             i += 1
         course += 1

@@ -7,7 +7,9 @@ import pytest
 from tisim import enums
 
 mujoco = pytest.importorskip("mujoco")
-OURS = [e for e in vars(enums).values() if isinstance(e, type) and issubclass(e, enum.IntEnum) and e is not enum.IntEnum]
+OURS = [
+    e for e in vars(enums).values() if isinstance(e, type) and issubclass(e, enum.IntEnum) and e is not enum.IntEnum
+]
 
 
 @pytest.mark.parametrize("ours", OURS, ids=lambda e: e.__name__)
@@ -18,5 +20,14 @@ def test_members_and_values(ours):
 
 def test_the_enums_of_the_interface_are_there():
     names = {e.__name__ for e in OURS}
-    assert {"mjtGeom", "mjtJoint", "mjtIntegrator", "mjtCone", "mjtSolver", "mjtDisableBit", "mjtEnableBit", "mjtState"} <= names
+    assert {
+        "mjtGeom",
+        "mjtJoint",
+        "mjtIntegrator",
+        "mjtCone",
+        "mjtSolver",
+        "mjtDisableBit",
+        "mjtEnableBit",
+        "mjtState",
+    } <= names
     assert {"mjtConstraint", "mjtConstraintState", "mjtWarning", "mjtObj", "mjtSleepPolicy", "mjtSleepState"} <= names

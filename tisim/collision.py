@@ -12,10 +12,6 @@ from tisim.enums import mjtDisableBit, mjtEnableBit, mjtGeom
 
 SERIAL_GEOMS = 2000  # worlds * geoms below which one CPU thread is faster than waking the others (measured: 2 cores)
 LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate: 1/4 body width at 100,000 bodies, and what 31 allow
-COLLIDERS = (
-    ("collide_primitive", "plane_round"), ("collide_primitive", "round_round"), ("collide_primitive", "plane_box"),
-    ("collide_box", "round_box"), ("collide_box", "box_box"),
-)  # fmt: skip
 ROUND = (int(mjtGeom.mjGEOM_SPHERE), int(mjtGeom.mjGEOM_CAPSULE))
 PLANE, BOX = int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_BOX)
 
@@ -30,7 +26,9 @@ def collide(m, d):
     if disable & (int(mjtDisableBit.mjDSBL_CONTACT) | int(mjtDisableBit.mjDSBL_CONSTRAINT)):
         d.set_counts(npair=0, nslot=0, ncon=0)
         return
-    tables = d._info.get("collision") or _tables(m, d)
+    tables = d._info.get("collision")
+    if tables is None or any(not np.array_equal(getattr(m, name), old) for name, old in tables["reads"].items()):
+        tables = _tables(m, d)
     if not tables["work"]:
         d.set_counts(npair=0, nslot=0, ncon=0)
         return
@@ -68,10 +66,21 @@ def _launch(m, d, t):
         t["scalars"], override=int(override), o_margin=float(m.opt.o_margin),
         filterparent=int(not int(m.opt.disableflags) & int(mjtDisableBit.mjDSBL_FILTERPARENT)),
     )  # fmt: skip
-    parallel = t["parallel"]
+    narrow = k("narrowphase").narrowphase(t["kinds"])
+    if not t["wide"]:
+        stages = [
+            bp.enter_geoms, bp.sort_entries, bp.search_pairs, bp.sort_pairs, bp.order_pairs, narrow,
+            contact.write_contacts,
+        ]  # fmt: skip
+        half = {name: -(-t["scalars"][name + "bits"] // t["digit"]) for name in ("entry", "geom", "worldgeom")}
+        launch.run(
+            m, d, stages, parallel=t["parallel"], entryhalf=half["entry"] % 2,
+            pairhalf=(half["geom"] + half["worldgeom"]) % 2, **scalars,
+        )  # fmt: skip
+        return
 
     def run(*kernels, **more):
-        launch.run(m, d, kernels, parallel=parallel, **scalars, **more)
+        launch.run(m, d, kernels, **scalars, **more)
 
     def radix(count, bits, half):
         """Sorts the list of this count by that many low bits of its keys; returns the half that holds the result."""
@@ -82,24 +91,13 @@ def _launch(m, d, t):
             half = 1 - half
         return half
 
-    half = 0
-    if t["sweep"]:
-        run(bp.geom_boxes, bp.choose_axes, bp.list_entries)
-        half = radix("nentry", t["entrybits"], 0)
-        search = [bp.order_entries, bp.sweep]
-    else:
-        search = [bp.geom_boxes]
-    if scalars["nplane"]:
-        search.append(bp.plane_pairs)
-    if m.npair:
-        search.append(bp.listed_pairs)
-    run(*search, half=half)
-    run(bp.key_by_geom2)
-    half = radix("npair", t["geombits"], 0)
+    run(bp.enter_geoms)
+    half = radix("nentry", scalars["entrybits"], 0)
+    run(bp.search_pairs, bp.key_by_geom2, entryhalf=half)
+    half = radix("npair", scalars["geombits"], 0)
     run(bp.key_by_geom1, half=half)
-    half = radix("npair", t["worldgeombits"], half)
-    colliders = [getattr(k(module), name) for module, name in t["colliders"]]
-    run(bp.order_pairs, *colliders, contact.number_contacts, contact.write_contacts, half=half)
+    half = radix("npair", scalars["worldgeombits"], half)
+    run(bp.order_pairs, narrow, contact.write_contacts, pairhalf=half)
 
 
 def _tables(m, d):
@@ -127,34 +125,37 @@ def _tables(m, d):
         exclude_body1=signature >> 16, exclude_body2=signature & 0xFFFF, sweep_axis=np.zeros(2, int),
         sort_count=np.zeros(nblock << digit, int), bin_adr=np.zeros(16, int),
     ).items():  # fmt: skip
+        if name in d._device:
+            launch.delete_array(d._device[name])
         d._device[name] = launch.new_array(False, len(values))
         launch.upload(d._device[name], np.ascontiguousarray(values, np.int32))
     for name, size in dict(sweep_sample=96, sweep_scale=12, override_param=12).items():
-        d._device[name] = launch.new_array(True, size)
+        if name not in d._device:
+            d._device[name] = launch.new_array(True, size)
     movers = int(moving.sum())
     geombit = max(1, int(m.ngeom - 1).bit_length())
     tables = dict(
-        sweep=movers > 0 and ncol > 1,
-        work=(movers > 0 and (ncol > 1 or len(plane) > 0)) or len(pair1) > 0,
-        parallel=wide or total >= SERIAL_GEOMS, digit=digit, entrybits=worldbit + stripbit + levelbit, geombits=geombit,
-        worldgeombits=max(1, int(m.ngeom * d.nworld - 1).bit_length()), colliders=_colliders(gtype, can, pair1, pair2),
+        reads={name: np.array(getattr(m, name)) for name in ("geom_contype", "geom_conaffinity")},
+        work=(movers > 0 and (ncol > 1 or len(plane) > 0)) or len(pair1) > 0, wide=wide, digit=digit,
+        parallel=total >= SERIAL_GEOMS, kinds=_kinds(gtype, can, pair1, pair2),
         scalars=dict(
-            ncol=ncol, nmove=max(1, len(move)), nplane=len(plane), nexclude=len(signature), nstripbit=stripbit,
-            nlevelbit=levelbit, nsortblock=nblock,
+            ncol=ncol, nmove=len(move), nplane=len(plane), nexclude=len(signature), nstripbit=stripbit,
+            nlevelbit=levelbit, nsortblock=nblock, digit=digit, entrybits=worldbit + stripbit + levelbit,
+            geombits=geombit, worldgeombits=max(1, int(m.ngeom * d.nworld - 1).bit_length()),
         ),
     )  # fmt: skip
     d._info["collision"] = tables
     return tables
 
 
-def _colliders(gtype, can, pair1, pair2):
-    """The colliders this model can need, so that no other is compiled."""
-
-    def needed(kind, t1, t2):
-        plane, round1, round2 = t1 == PLANE, t1 in ROUND, t2 in ROUND
-        return (plane and round2, round1 and round2, plane and t2 == BOX, round1 and t2 == BOX, t1 == t2 == BOX)[kind]
-
+def _kinds(gtype, can, pair1, pair2):
+    """Kinds of pairs (kernels/broadphase.py, kind_of) this model can have, so that no other collider is compiled."""
     some = np.unique(gtype[can])
     pairs = {(min(a, b), max(a, b)) for a in some for b in some}
     pairs |= {(min(a, b), max(a, b)) for a, b in zip(gtype[pair1], gtype[pair2])}
-    return [COLLIDERS[kind] for kind in range(5) if any(needed(kind, *p) for p in pairs)]
+
+    def needed(t1, t2):
+        plane, round1, round2 = t1 == PLANE, t1 in ROUND, t2 in ROUND
+        return (plane and round2, round1 and round2, plane and t2 == BOX, round1 and t2 == BOX, t1 == t2 == BOX)
+
+    return tuple(kind for kind in range(5) if any(needed(*p)[kind] for p in pairs))

@@ -3,8 +3,12 @@
 import numpy as np
 
 from tisim import launch, runtime
-from tisim.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtJoint, mjtSolver
+from tisim.enums import mjtDisableBit, mjtEnableBit, mjtGeom, mjtIntegrator, mjtJoint, mjtSolver
 from tisim.errors import UnsupportedError
+
+
+# types of geoms that have colliders
+COLLIDING = (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_BOX)
 
 
 class ModelArray(np.ndarray):
@@ -62,6 +66,13 @@ def _dof_table(m):
     return np.stack([m.dof_parentid, m.dof_Madr], 1)
 
 
+def _tree_free(m):
+    """1 for trees of one free body without armature and friction loss."""
+    plain = (m.tree_bodynum == 1) & (m.tree_dofnum == 6) & (m.body_jntnum[m.tree_bodyadr] == 1)
+    worst = np.maximum(m.dof_armature, m.dof_frictionloss)
+    return (plain & (np.maximum.reduceat(worst, m.tree_dofadr) == 0)) if m.ntree else plain
+
+
 def _friction_dof(m):
     return np.flatnonzero(m.dof_frictionloss > 0)
 
@@ -75,6 +86,7 @@ DERIVED = {
     "tree_table": (_tree_table, ()),
     "body_table": (_body_table, ()),
     "dof_table": (_dof_table, ()),
+    "tree_free": (_tree_free, ("dof_armature", "dof_frictionloss")),
     "friction_dof": (_friction_dof, ("dof_frictionloss",)),
     "limited_joint": (_limited_joint, ("jnt_limited",)),
 }
@@ -128,8 +140,6 @@ class DeviceModel:
 
     def check_simulable(self):
         """Raises UnsupportedError for what compiles but is not simulated yet."""
-        from tisim import collision
-
         opt = self.opt
         if opt.integrator != mjtIntegrator.mjINT_EULER:
             raise UnsupportedError(f"integrator {mjtIntegrator(opt.integrator).name}: only Euler is simulated so far")
@@ -145,7 +155,22 @@ class DeviceModel:
             raise UnsupportedError("flag sleep: sleeping is not simulated so far; disable it")
         if opt.enableflags & (mjtEnableBit.mjENBL_FWDINV | mjtEnableBit.mjENBL_INVDISCRETE):
             raise UnsupportedError("flags fwdinv and invdiscrete: inverse dynamics is not simulated so far")
-        collision.check_simulable(self)
+        self._check_colliders()
+
+    def _check_colliders(self):
+        """Geoms that may touch something need a collider."""
+        if not self.has_contacts():
+            return
+        touches = (self.geom_contype != 0) | (self.geom_conaffinity != 0)
+        touches[np.concatenate([self.pair_geom1, self.pair_geom2]).astype(int)] = True
+        bad = np.flatnonzero(touches & ~np.isin(self.geom_type, COLLIDING))
+        if len(bad):
+            g = int(bad[0])
+            name = self.id2name("geom", g) or f"number {g}"
+            raise UnsupportedError(
+                f"geom {name}: contacts of type {mjtGeom(self.geom_type[g]).name} are not simulated so far; "
+                "set contype and conaffinity to 0 if it is only to be seen"
+            )
 
     def disabled(self, bit):
         """True if this mjtDisableBit is set."""

@@ -1,4 +1,4 @@
-"""MuJoCo 3.4.0's enums, names and numbers alike. Numbers are part of the interface: they appear in model arrays and options."""
+"""MuJoCo 3.4.0's enums, names and numbers alike. Numbers are part of the interface: models and options hold them."""
 
 from enum import IntEnum
 

@@ -32,7 +32,13 @@ class UnsupportedError(Error):
 
     def __init__(self, message, feature="", file="", line=0, column=0):
         super().__init__(message)
-        self.message, self.feature, self.file, self.line, self.column = message, feature, str(file), int(line), int(column)
+        self.message, self.feature, self.file, self.line, self.column = (
+            message,
+            feature,
+            str(file),
+            int(line),
+            int(column),
+        )
 
     def __reduce__(self):
         return type(self), (self.message, self.feature, self.file, self.line, self.column)

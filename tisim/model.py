@@ -86,7 +86,8 @@ class Model(DeviceModel):
         changed = set()
         fields = dict(
             _arrays=tracked(arrays, changed), _changed=changed, _on_device={}, _derived={},
-            _sizes=sizes, _names=dict(compiled.names), _index={}, opt=Settings("opt", compiled.option), stat=Settings("stat", compiled.stat),
+            _sizes=sizes, _names=dict(compiled.names), _index={}, opt=Settings("opt", compiled.option),
+            stat=Settings("stat", compiled.stat),
             vis=visual(compiled.visual), textures=compiled.textures, texts=compiled.texts, modelname=compiled.modelname,
         )  # fmt: skip
         for name, value in fields.items():
@@ -106,6 +107,16 @@ class Model(DeviceModel):
         """Model of an MJCF text; `assets` maps names of included files to their contents (str or bytes)."""
         return cls(mjcf.compile_string(text, assets))
 
+    @classmethod
+    def from_scene(cls, name, **params):
+        """Model of a scene that ships with tisim, for example Model.from_scene("dominos", n=500).
+
+        name, params  as listed by `tisim scenes`. Raises Error for a scene or parameter that does not exist.
+        """
+        from tisim import scenes
+
+        return cls.from_xml_string(scenes.build(name, **params))
+
     # fields: the one place where arrays and sizes are read and written
 
     def __getattr__(self, name):
@@ -114,7 +125,9 @@ class Model(DeviceModel):
             return fields["_arrays"][name]
         if name in fields.get("_sizes", ()):
             return fields["_sizes"][name]
-        raise AttributeError(f"Model has no field '{name}'{nearest(name, [*fields.get('_arrays', ()), *fields.get('_sizes', ())])}")
+        raise AttributeError(
+            f"Model has no field '{name}'{nearest(name, [*fields.get('_arrays', ()), *fields.get('_sizes', ())])}"
+        )
 
     def __setattr__(self, name, value):
         if name in self._arrays:

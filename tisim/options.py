@@ -20,7 +20,9 @@ class Settings:
 
     def __init__(self, what, values):
         object.__setattr__(self, "_what", what)
-        object.__setattr__(self, "_values", {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()})
+        object.__setattr__(
+            self, "_values", {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+        )
 
     def __getattr__(self, name):
         values = object.__getattribute__(self, "__dict__").get("_values", {})
@@ -41,12 +43,16 @@ class Settings:
         try:
             array = np.asarray(value, float)
         except (TypeError, ValueError):
-            raise Error(f"{where} needs {'numbers' if isinstance(old, np.ndarray) else 'a number'}, got {value!r}") from None
+            raise Error(
+                f"{where} needs {'numbers' if isinstance(old, np.ndarray) else 'a number'}, got {value!r}"
+            ) from None
         if isinstance(old, np.ndarray):
             if array.shape != old.shape or not np.isfinite(array).all():
                 raise Error(f"{where} needs {old.size} finite numbers, got {value!r}")
             return array.astype(old.dtype)
-        if array.size != 1 or not math.isfinite(number := float(array.reshape(()) if array.ndim == 0 else array.ravel()[0])):
+        if array.size != 1 or not math.isfinite(
+            number := float(array.reshape(()) if array.ndim == 0 else array.ravel()[0])
+        ):
             raise Error(f"{where} needs one finite number, got {value!r}")
         if not isinstance(old, (int, np.integer)):
             return number

@@ -5,8 +5,10 @@ tests/test_taichi_computes_what_is_written.py. They are missing from the key of 
 cache folder's name is a hash over all of them.
 """
 
+import contextlib
 import hashlib
 import importlib
+import io
 import os
 import pathlib
 import sys
@@ -44,6 +46,7 @@ def _pick_arch(name):
     if name == "auto":
         from taichi._lib import core
 
+        ti.set_logging_level(ti.ERROR)  # a machine without CUDA is nothing to warn about
         name = "cuda" if core.with_cuda() else "cpu"
     if name not in known:
         raise Error(f"arch={name!r}: expected one of auto, {', '.join(known)}")
@@ -76,11 +79,14 @@ def init(arch="auto", precision=None, threads=None):
     path = cache_path(dict(options, arch=name))
     if threads is not None:
         options["cpu_max_num_threads"] = threads
+    if "tisim.viewer.ggui" in sys.modules:
+        sys.modules["tisim.viewer.ggui"].close()
     for module in [n for n in sys.modules if n.startswith("tisim.kernels")]:
         del sys.modules[module]
-    ti.init(
-        arch=backend, offline_cache=True, offline_cache_file_path=path, log_level=ti.WARN, verbose=False, **options
-    )
+    with contextlib.redirect_stdout(io.StringIO()):  # a library does not print
+        ti.init(
+            arch=backend, offline_cache=True, offline_cache_file_path=path, log_level=ti.WARN, verbose=False, **options
+        )
     started = ti.lang.impl.current_cfg().arch
     if started != backend and not (name == "cpu" and started in (ti.x64, ti.arm64)):
         ti.reset()

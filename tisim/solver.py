@@ -47,6 +47,6 @@ def _solve_large(m, d):
             break
         run([large.precondition, linear.linear_start])
         run_until(linear.linear_step, LINEAR_ITERATIONS, linear_tolerance=LINEAR_TOLERANCE)
-        run([large.project], whole_step=0)
+        run([linear.linear_end, large.project], whole_step=0)
         run_until(large.search, m.opt.ls_iterations)
         run([large.move], newton_round=newton_round)

@@ -128,7 +128,7 @@ def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION):
     state = np.asarray(state, dtype=np.float64)
     if state.shape not in ((size,), (d.nworld, size)):
         raise Error(f"state has shape {state.shape}, expected ({size},) or ({d.nworld}, {size})")
-    state = state.reshape(-1, size)
+    state = np.atleast_2d(state)
     at = 0
     for name, n in _parts(d, sig):
         _write(d, name, np.arange(d.nworld), state[:, at : at + n])

@@ -140,7 +140,11 @@ def check_bodies(world, a):
     """MuJoCo's rules about the joints and masses of a body; raises MjcfError at the body or joint that breaks one."""
     bodies, joints = world.bodies, world.joints
     kind, owner = a["jnt_type"], a["jnt_bodyid"]
-    first(joints, (kind == mjtJoint.mjJNT_FREE) & (a["body_parentid"][owner] != 0), "a free joint must be at the top level")
+    first(
+        joints,
+        (kind == mjtJoint.mjJNT_FREE) & (a["body_parentid"][owner] != 0),
+        "a free joint must be at the top level",
+    )
     first(bodies, a["body_dofnum"] > 6, "a body can have at most 6 degrees of freedom")
     ball = kind == mjtJoint.mjJNT_BALL
     turn = ball | (kind == mjtJoint.mjJNT_HINGE)
@@ -174,7 +178,9 @@ def align_free(world, compiler, a):
     parents[a["body_parentid"][1:]] = True
     rows = rows[(a["body_jntnum"][rows] == 1) & ~parents[rows]]
     ipos, iquat = a["body_ipos"][rows], a["body_iquat"][rows]
-    a["body_pos"][rows], a["body_quat"][rows] = rotations.into_parent(a["body_pos"][rows], a["body_quat"][rows], ipos, iquat)
+    a["body_pos"][rows], a["body_quat"][rows] = rotations.into_parent(
+        a["body_pos"][rows], a["body_quat"][rows], ipos, iquat
+    )
     back = rotations.conjugate(iquat)
     shift = -rotations.rotate(back, ipos)
     a["body_ipos"][rows], a["body_iquat"][rows] = 0, rotations.IDENTITY

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..enums import mjtJoint, mjtObj, mjtSleepPolicy
-from . import bodies, defaults, elements, extras, rotations, settings, setconst, tree, world
+from . import bodies, defaults, elements, extras, rotations, setconst, settings, tree, world
 from .elements import first
 
 
@@ -21,6 +21,15 @@ class Compiled:
 
 def compile_tree(root, source):
     """Compiled model of a parsed file (see parse.py). Raises MjcfError where a rule of the format is broken."""
+    with np.errstate(all="ignore"):
+        out = _compile(root, source)
+    for name, array in out.arrays.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise root.error(f"numbers too large: {name} of the compiled model is not finite")
+    return out
+
+
+def _compile(root, source):
     sections = {}
     for node in root.children:
         sections.setdefault(node.tag, []).append(node)
@@ -34,7 +43,7 @@ def compile_tree(root, source):
     out.option, out.visual = settings.read_option(of("option")), settings.read_visual(of("visual"))
     table = defaults.classes(of("default"))
     scene = world.flatten(of("worldbody"), table, compiler)
-    materials, textures = extras.read_assets(of("asset"), table)
+    materials, textures = extras.read_assets(of("asset"), table, compiler, source)
     a = out.arrays
 
     # geoms first: bodies take their inertia from them

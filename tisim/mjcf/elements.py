@@ -1,4 +1,4 @@
-"""Bodies, geoms, joints and sites: from merged attributes to model arrays. Everything here is per type, not per element."""
+"""Geoms, joints and sites: from merged attributes to model arrays, a whole column at a time."""
 
 import numpy as np
 
@@ -93,12 +93,16 @@ def _check_sizes(items, kind, size):
 def compile_geoms(items, compiler, materials, width, weldid, infer):
     """(arrays geom_*, mass (n,), inertia (n, 3)) of the geoms.
 
-    weldid  (nbody,) says which bodies are static;  infer  (nbody,) which take their inertia from geoms. Masses are those of MuJoCo's rule: `mass` if given, else density
-    times volume, or times area for `shellinertia`.
+    weldid  (nbody,) says which bodies are static;  infer  (nbody,) which take their inertia from geoms. Masses follow
+    MuJoCo's rule: `mass` if given, else density times volume, or times area for `shellinertia`.
     """
     n = len(items)
     kind = column(items, "type", dtype=np.int32)
-    for geom_type, name in ((mjtGeom.mjGEOM_MESH, "mesh"), (mjtGeom.mjGEOM_SDF, "mesh"), (mjtGeom.mjGEOM_HFIELD, "hfield")):
+    for geom_type, name in (
+        (mjtGeom.mjGEOM_MESH, "mesh"),
+        (mjtGeom.mjGEOM_SDF, "mesh"),
+        (mjtGeom.mjGEOM_HFIELD, "hfield"),
+    ):
         first(items, kind == geom_type, f"a geom of this type needs the name of a {name} asset")
     for name in ("mesh", "hfield"):
         for item in items:
@@ -176,7 +180,8 @@ def compile_sites(items, compiler, materials, width):
     return dict(
         site_type=kind, site_bodyid=np.array([item.body for item in items], np.int32),
         site_matid=material_ids(items, materials), site_group=column(items, "group", dtype=np.int32), site_size=size,
-        site_pos=pos, site_quat=quat, site_user=user_data(items, width, "site"), site_rgba=column(items, "rgba", 4, np.float32),
+        site_pos=pos, site_quat=quat, site_user=user_data(items, width, "site"),
+        site_rgba=column(items, "rgba", 4, np.float32),
     )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
-"""What refers to the world by name or is kept for display: assets, cameras, lights, contact pairs, custom data, keys."""
+"""What refers to the world by name or is kept for display: assets, cameras, lights, pairs, custom data, keys."""
 
 import math
+import os
 
 import numpy as np
 
@@ -19,6 +20,13 @@ TEXTURE = dict(
 )  # fmt: skip
 
 
+TEXTURE_FILES = ["file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback"]
+MAX_TEXTURE = 16384
+
+# how many numbers of a key's list are taken together
+GROUP = {"qpos": 1, "qvel": 1, "act": 1, "ctrl": 1, "mpos": 3, "mquat": 4}
+
+
 def _ids(names):
     return {name: i for i, name in enumerate(names) if name}
 
@@ -29,8 +37,8 @@ def _find(ids, name, node, what):
     return ids[name]
 
 
-def read_assets(sections, table):
-    """(materials, textures): Items in file order."""
+def read_assets(sections, table, compiler, source):
+    """(materials, textures): Items in file order. A texture file must exist; reading its pixels is the viewer's."""
     materials, textures = [], []
     for section in sections:
         for node in section.children:
@@ -47,11 +55,32 @@ def read_assets(sections, table):
                 materials.append(Item(attrib, 0, None, name, node, ""))
             elif node.tag == "texture":
                 attrib = {**TEXTURE, **node.attrib}
-                name = node.attrib.get("name", "")
+                attrib["paths"] = _texture_files(node, attrib, compiler, source)
+                name = node.attrib.get("name", "") or _stem(attrib["file"])
                 if not name and attrib["type"] != 2:
-                    raise node.error("a texture needs a name, or a file, or to be a skybox") if not attrib["file"] else None
-                textures.append(Item(attrib, 0, None, name or _stem(attrib["file"]), node, ""))
+                    raise node.error("a texture needs a name, or a file, or to be a skybox")
+                textures.append(Item(attrib, 0, None, name, node, ""))
     return materials, textures
+
+
+def _texture_files(node, attrib, compiler, source):
+    """dict attribute -> path of the files of a texture; MjcfError where they, or the size of a builtin, are missing."""
+    if attrib["builtin"]:
+        if attrib["width"] <= 0 or (attrib["type"] == 0 and attrib["height"] <= 0):
+            raise node.error("a builtin texture needs a positive 'width', and 'height' if it is 2d")
+        if max(attrib["width"], attrib["height"]) > MAX_TEXTURE:
+            raise node.error(f"a texture can be at most {MAX_TEXTURE} pixels wide and high")
+        return {}
+    paths = {name: attrib[name] for name in TEXTURE_FILES if attrib.get(name)}
+    if not paths or (attrib["type"] == 0 and "file" not in paths):
+        raise node.error("a texture needs 'builtin' or the name of its file")
+    for name, path in paths.items():
+        path = path.replace("\\", "/").rpartition("/")[2] if compiler["strippath"] else path
+        path = os.path.join(compiler["texturedir"], path)
+        if not source.exists(path):
+            raise node.error(f"cannot read the texture file '{path}'")
+        paths[name] = source.path(path)
+    return paths
 
 
 def _stem(path):
@@ -152,13 +181,22 @@ def compile_lights(a, items, out):
         for item in items
     ]
     a.update(
-        light_mode=column(items, "mode", dtype=np.int32), light_bodyid=np.array([item.body for item in items], np.int32),
+        light_mode=column(items, "mode", dtype=np.int32),
+        light_bodyid=np.array([item.body for item in items], np.int32),
         light_targetbodyid=_targets(items, out), light_type=np.array(kind, np.int32),
         light_texid=np.full(len(items), -1, np.int32), light_castshadow=column(items, "castshadow", dtype=np.uint8),
         light_active=column(items, "active", dtype=np.uint8), light_pos=pos, light_dir=direction,
     )  # fmt: skip
     for name, width in dict(
-        bulbradius=None, intensity=None, range=None, attenuation=3, cutoff=None, exponent=None, ambient=3, diffuse=3, specular=3
+        bulbradius=None,
+        intensity=None,
+        range=None,
+        attenuation=3,
+        cutoff=None,
+        exponent=None,
+        ambient=3,
+        diffuse=3,
+        specular=3,
     ).items():
         a[f"light_{name}"] = column(items, name, width, np.float32)
 
@@ -217,7 +255,9 @@ def compile_custom(a, sections, out):
         for node in section.children:
             if not node.attrib["name"] or node.attrib.get("data") == "":
                 raise node.error(f"a {node.tag} needs a name and data that are not empty")
-            (numerics if node.tag == "numeric" else texts).append(Item(node.attrib, 0, None, node.attrib["name"], node, ""))
+            (numerics if node.tag == "numeric" else texts).append(
+                Item(node.attrib, 0, None, node.attrib["name"], node, "")
+            )
     data = []
     for item in numerics:
         values = item.attrib.get("data", [])
@@ -234,7 +274,7 @@ def compile_custom(a, sections, out):
 
 
 def compile_keys(a, sections, nkey, out):
-    """Arrays key_*; what a key leaves out, or the end of it, is the reference state. `nkey` adds unnamed keys at the end."""
+    """Arrays key_*; what a key leaves out, even the end of a list, is the reference state. `nkey` adds unnamed keys."""
     nodes = [node for section in sections for node in section.children]
     items = [Item(node.attrib, 0, None, node.attrib.get("name", ""), node, "") for node in nodes]
     count = max(len(items), nkey)
@@ -250,8 +290,12 @@ def compile_keys(a, sections, nkey, out):
             given = item.attrib.get(name)
             if given:
                 if len(given) > len(value):
-                    raise item.node.error(f"'{name}' of a key has {len(given)} numbers, at most {len(value)} fit the model")
-                rows[i, : len(given)] = given
+                    raise item.node.error(
+                        f"'{name}' of a key has {len(given)} numbers, at most {len(value)} fit the model"
+                    )
+                # mocap poses count as a whole, the others number by number
+                whole = len(given) // GROUP[name] * GROUP[name]
+                rows[i, :whole] = given[:whole]
         a[f"key_{name}"] = rows
     kind, adr = a["jnt_type"], a["jnt_qposadr"]
     quat = np.concatenate([adr[kind == mjtJoint.mjJNT_FREE] + 3, adr[kind == mjtJoint.mjJNT_BALL]])

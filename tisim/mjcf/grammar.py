@@ -349,7 +349,7 @@ def _numbers(low, high):
             values = [float(word) for word in text.split()]
         except ValueError:
             raise ValueError(f"expected {expected}, found '{_short(text)}'") from None
-        if "_" in text or not all(map(math.isfinite, values)):
+        if "_" in text or not text.isascii() or not all(map(math.isfinite, values)):
             raise ValueError(f"expected {expected}, each finite, found '{_short(text)}'")
         if not low <= len(values) <= high:
             raise ValueError(f"expected {expected}, found {len(values)}")
@@ -366,7 +366,13 @@ def _integers(low, high):
             values = [int(word) for word in text.split()]
         except ValueError:
             values = None
-        if values is None or "_" in text or not low <= len(values) <= high or any(abs(v) > 2**31 - 1 for v in values):
+        if (
+            values is None
+            or "_" in text
+            or not text.isascii()
+            or not low <= len(values) <= high
+            or any(abs(v) > 2**31 - 1 for v in values)
+        ):
             raise ValueError(f"expected {expected}, found '{_short(text)}'")
         return values[0] if high == 1 else values
 

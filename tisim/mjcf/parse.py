@@ -25,6 +25,8 @@ def parse_string(text, assets=None):
 
 
 def _checked(root, source, main):
+    if root.tag == "robot":
+        raise UnsupportedError("a URDF file ('robot') is not supported", "robot", root.file, root.line, root.column)
     if root.tag != "mujoco":
         raise root.error(f"the root of an MJCF file is <mujoco>, found <{root.tag}>")
     resolve_includes(root, source, main)
@@ -91,12 +93,14 @@ def _convert(node, element):
 
 def _earlier(refusal, node, message, feature):
     """The refusal that stands first in the file (nodes are not visited in file order)."""
-    if refusal is not None and (refusal.file != node.file or (refusal.line, refusal.column) <= (node.line, node.column)):
+    if refusal is not None and (
+        refusal.file != node.file or (refusal.line, refusal.column) <= (node.line, node.column)
+    ):
         return refusal
     return UnsupportedError(message, feature, node.file, node.line, node.column)
 
 
 def nearest(name, names):
-    """" (did you mean ...?)" for a wrong name, or "" where nothing is near."""
+    """ " (did you mean ...?)" for a wrong name, or "" where nothing is near."""
     near = difflib.get_close_matches(str(name), [n for n in list(names)[:20000] if n], 3)
     return f" (did you mean {' or '.join(repr(n) for n in near)}?)" if near else ""

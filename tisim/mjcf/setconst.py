@@ -7,7 +7,7 @@ square of the model.
 
 import numpy as np
 
-from ..enums import mjtGeom, mjtJoint
+from ..enums import mjtGeom, mjtJoint, mjtSameFrame
 from . import rotations
 from .tree import levels
 
@@ -185,10 +185,9 @@ def statistics(a, xpos, xquat, xipos):
     """Mean inertia, mass and size, and the box of the model in qpos0; adds dof_length [m]."""
     nbody = len(xpos)
     owner, joint_body = a["geom_bodyid"], a["jnt_bodyid"]
-    geom_pos = xpos[owner] + rotations.rotate(xquat[owner], a["geom_pos"])
+    geom_pos = _placed(a, "geom", xpos, xquat, xipos)
     anchor = xpos[joint_body] + rotations.rotate(xquat[joint_body], a["jnt_pos"])
-    site = a["site_bodyid"]
-    site_pos = xpos[site] + rotations.rotate(xquat[site], a["site_pos"])
+    site_pos = _placed(a, "site", xpos, xquat, xipos)
     size, radius = a["geom_size"], a["geom_rbound"].copy()
     plane = (radius <= 0) & (a["geom_type"] == mjtGeom.mjGEOM_PLANE)
     widest = size[:, :2].max(1, initial=0)
@@ -219,6 +218,16 @@ def statistics(a, xpos, xquat, xipos):
     angular = dof_axes(a, xpos, xquat)[2]
     a["dof_length"] = np.where(angular, length[a["dof_bodyid"]], 1.0)
     return stat
+
+
+def _placed(a, kind, xpos, xquat, xipos):
+    """World positions (n, 3) of geoms or sites; one flagged as coinciding with a frame of its body is put right there,
+    as MuJoCo's kinematics do; the flag allows for 1e-6 m.
+    """
+    owner, flag = a[f"{kind}_bodyid"], a[f"{kind}_sameframe"][:, None]
+    pos = xpos[owner] + rotations.rotate(xquat[owner], a[f"{kind}_pos"])
+    pos = np.where(flag == mjtSameFrame.mjSAMEFRAME_BODY, xpos[owner], pos)
+    return np.where(flag == mjtSameFrame.mjSAMEFRAME_INERTIA, xipos[owner], pos)
 
 
 def _cameras_and_lights(a, xpos, xquat, xipos):

@@ -5,7 +5,8 @@ import numpy as np
 from ..enums import mjtDisableBit, mjtEnableBit
 
 COMPILER = dict(
-    angle=1, autolimits=1, alignfree=0, balanceinertia=0, boundinertia=0.0, boundmass=0.0, coordinate=0, discardvisual=0,
+    angle=1, autolimits=1, alignfree=0, balanceinertia=0, boundinertia=0.0, boundmass=0.0, coordinate=0,
+    discardvisual=0,
     eulerseq="xyz", fitaabb=0, fusestatic=0, inertiafromgeom=2, inertiagrouprange=[0, 5], saveinertial=0,
     settotalmass=-1.0, strippath=0, usethread=1, assetdir="", meshdir="", texturedir="",
 )  # fmt: skip
@@ -43,7 +44,8 @@ VISUAL = {
         zfar=50.0, haze=0.3, shadowclip=1.0, shadowscale=0.6, actuatortendon=2.0,
     ),
     "scale": dict(
-        forcewidth=0.1, contactwidth=0.3, contactheight=0.1, connect=0.2, com=0.4, camera=0.3, light=0.3, selectpoint=0.2,
+        forcewidth=0.1, contactwidth=0.3, contactheight=0.1, connect=0.2, com=0.4, camera=0.3, light=0.3,
+        selectpoint=0.2,
         jointlength=1.0, jointwidth=0.1, actuatorlength=0.7, actuatorwidth=0.2, framelength=1.0, framewidth=0.1,
         constraint=0.1, slidercrank=0.2, frustum=10.0,
     ),
@@ -65,8 +67,7 @@ _DISABLE = {
     actuation refsafe sensor midphase eulerdamp autoreset nativeccd island""".split()
 }
 _ENABLE = {
-    name: mjtEnableBit[f"mjENBL_{name.upper()}"]
-    for name in "override energy fwdinv invdiscrete multiccd sleep".split()
+    name: mjtEnableBit[f"mjENBL_{name.upper()}"] for name in "override energy fwdinv invdiscrete multiccd sleep".split()
 }
 
 
@@ -111,7 +112,9 @@ def read_option(sections):
         for flag in node.children:
             for name, value in flag.attrib.items():
                 field, bit, on = (
-                    ("disableflags", _DISABLE[name], not value) if name in _DISABLE else ("enableflags", _ENABLE[name], value)
+                    ("disableflags", _DISABLE[name], not value)
+                    if name in _DISABLE
+                    else ("enableflags", _ENABLE[name], value)
                 )
                 option[field] = option[field] | int(bit) if on else option[field] & ~int(bit)
     return {k: np.array(v, float) if isinstance(v, (tuple, list)) else v for k, v in option.items()}
@@ -135,7 +138,9 @@ def read_size(sections):
     unit = {"K": 10, "M": 20, "G": 30, "T": 40, "P": 50, "E": 60}.get(text[-1:].upper())
     digits = text[:-1] if unit else text
     if not (digits.isascii() and digits.isdigit() and len(digits) < 20):
-        raise sections[-1].error(f"'memory' is a number with an optional suffix K, M, G, T, P or E, found '{text[:40]}'")
+        raise sections[-1].error(
+            f"'memory' is a number with an optional suffix K, M, G, T, P or E, found '{text[:40]}'"
+        )
     size["memory"] = int(digits) << (unit or 0)
     return size
 

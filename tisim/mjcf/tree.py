@@ -71,7 +71,9 @@ def simplify(a):
     """
     parent = a["body_parentid"]
     fixed_child = (parent == 0) & (a["body_dofnum"] == 0)
-    simple = (a["body_sameframe"] == mjtSameFrame.mjSAMEFRAME_BODY) & ((a["body_rootid"] == np.arange(len(parent))) | fixed_child[parent])
+    simple = (a["body_sameframe"] == mjtSameFrame.mjSAMEFRAME_BODY) & (
+        (a["body_rootid"] == np.arange(len(parent))) | fixed_child[parent]
+    )
     simple[0] = True
     simple[np.setdiff1d(parent[1:], [0])] = False
 

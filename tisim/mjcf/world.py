@@ -14,7 +14,7 @@ LEAVES = {"joint": "joints", "geom": "geoms", "site": "sites", "camera": "camera
 
 
 class Item:
-    """One element of the model: merged attributes (shared, read-only), body id, frame (pos, quat) or None, name, node."""
+    """One element: merged attributes (shared, read-only), body id, frame (pos, quat) or None, name, node, suffix."""
 
     __slots__ = ("attrib", "body", "frame", "name", "node", "suffix")
 
@@ -50,8 +50,9 @@ def flatten(sections, table, compiler):
     """
     world = World()
     world.bodies.append(Item({}, -1, None, "world", sections[0] if sections else None, ""))
-    merged, count = {}, 0
-    # work items: (node, context) for an element, (node, context, copy, pos, quat) for what is left of a replicate
+    merged = {}
+    _check_count(sections)
+    # work items: (node, context) for an element, (node, context, copy, pos, turns) for what is left of a replicate
     todo = []
     top = Context(0, None, "main", "")
     for node in reversed(sections):
@@ -59,9 +60,6 @@ def flatten(sections, table, compiler):
     while todo:
         work = todo.pop()
         node, context = work[0], work[1]
-        count += 1
-        if count > MAX_ELEMENTS:
-            raise node.error(f"the model has more than {MAX_ELEMENTS:,} elements")
         tag = node.tag
         if tag in LEAVES:
             own = node.attrib
@@ -82,7 +80,9 @@ def flatten(sections, table, compiler):
         elif tag == "freejoint":
             if context.body == 0:
                 raise node.error("the world body cannot have joints")
-            world.joints.append(_item({**BUILTIN["joint"], **node.attrib, "type": 0, "frictionloss": 0.0}, context, node))
+            world.joints.append(
+                _item({**BUILTIN["joint"], **node.attrib, "type": 0, "frictionloss": 0.0}, context, node)
+            )
         elif tag == "inertial":
             if context.body == 0:
                 raise node.error("the world body cannot have inertia")
@@ -100,6 +100,19 @@ def flatten(sections, table, compiler):
     for name in LEAVES.values():
         getattr(world, name).sort(key=lambda item: item.body)
     return world
+
+
+def _check_count(sections):
+    """Counts the elements that replicates will make, before any is made; MjcfError where they are too many."""
+    order = list(sections)
+    for node in order:  # grows while it is read: parents before children
+        order.extend(node.children)
+    total = {}
+    for node in reversed(order):
+        inside = 1 + sum(total[id(child)] for child in node.children)
+        total[id(node)] = inside * max(node.attrib["count"], 1) if node.tag == "replicate" else inside
+        if total[id(node)] > MAX_ELEMENTS:
+            raise node.error(f"the model has more than {MAX_ELEMENTS:,} elements")
 
 
 def _item(attrib, context, node):
@@ -132,25 +145,31 @@ def orientation(kind, values, compiler, node):
 
 
 def _replicate(work, compiler, todo):
-    """Puts the next copy of a replicate, and the rest of the replicate, on the list of work."""
+    """Puts the next copy of a replicate, and the rest of the replicate, on the list of work.
+
+    Copy i is turned by i times the angles of `euler` (not by the i-th power of that turn), and stands one offset, in
+    the frame of the copy before, from that copy.
+    """
     node, context = work[0], work[1]
     attrib = node.attrib
     total = attrib["count"]
     if len(work) == 2:
         if total < 0:
             raise node.error("'count' of 'replicate' cannot be negative")
-        turn = rotations.from_alternative(
-            "euler", [attrib.get("euler", [0.0] * 3)], compiler["angle"], compiler["eulerseq"]
-        )[0][0].tolist()
-        copy, pos, quat = 0, [0.0] * 3, [1.0, 0.0, 0.0, 0.0]
+        turns = None
+        if "euler" in attrib:
+            angles = np.arange(total)[:, None] * np.array(attrib["euler"])
+            turns = rotations.from_alternative("euler", angles, compiler["angle"], compiler["eulerseq"])[0].tolist()
+        copy, pos = 0, [0.0] * 3
     else:
-        copy, pos, quat, turn = work[2:]
+        copy, pos, turns = work[2:]
     if copy >= total or not node.children:
         return
-    after = compose((pos, quat), (attrib.get("offset", [0.0] * 3), turn))
-    todo.append((node, context, copy + 1, *after, turn))
+    here = pos, turns[copy] if turns else [1.0, 0.0, 0.0, 0.0]
+    after = compose(here, (attrib.get("offset", [0.0] * 3), [1.0, 0.0, 0.0, 0.0]))[0]
+    todo.append((node, context, copy + 1, after, turns))
     suffix = attrib.get("sep", "") + str(copy).zfill(len(str(total))) + context.suffix
-    inner = Context(context.body, compose(context.frame, (pos, quat)), context.cls, suffix)
+    inner = Context(context.body, compose(context.frame, here), context.cls, suffix)
     todo.extend((child, inner) for child in reversed(node.children))
 
 

@@ -84,6 +84,13 @@ class Source:
     def path(self, name):
         return name if os.path.isabs(name) else os.path.join(self.folder, name)
 
+    def exists(self, name):
+        """Whether a file can be found, among the assets or on disk."""
+        try:
+            return name in self.assets or os.path.basename(name) in self.assets or os.path.isfile(self.path(name))
+        except ValueError:
+            return False
+
     def read(self, name):
         """Bytes or str of a file; OSError where it is missing."""
         for key in (name, os.path.basename(name)):

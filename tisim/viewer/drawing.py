@@ -45,10 +45,9 @@ def tree_of_geom(m):
 def island_of_geom(m, d, world=0):
     """Island of each geom (ngeom,), -1 for what cannot move; its tree where the engine labels no islands."""
     tree = tree_of_geom(m)
-    try:
-        island = np.asarray(d.tree_island).reshape(-1, max(1, m.ntree))[world]
-    except AttributeError:
+    if not m.ntree or not getattr(d, "nisland", 0):
         return tree
+    island = np.asarray(d.tree_island).reshape(-1, m.ntree)[world]
     labels = np.where(tree >= 0, island[np.maximum(tree, 0)], -1)
     # a tree without contacts has no island: it is drawn in the colour of its own
     return np.where((tree >= 0) & (labels < 0), m.ntree + tree, labels)
@@ -57,15 +56,13 @@ def island_of_geom(m, d, world=0):
 def checker_colors(m, geom):
     """Two colours (3,) of a plane: those of its material's chequer texture, or shades of its own colour."""
     own = geom_colors(m)[geom, :3]
-    try:
-        ids = np.asarray(m.mat_texid).reshape(m.nmat, -1)[m.geom_matid[geom]] if m.geom_matid[geom] >= 0 else []
-        texture = next(t for t in ids if t >= 0)
-        size = int(m.tex_height[texture]) * int(m.tex_width[texture]) * int(m.tex_nchannel[texture])
-        start = int(m.tex_adr[texture])
-        pixels = np.asarray(m.tex_data[start : start + size], np.float32).reshape(-1, m.tex_nchannel[texture])[:, :3]
-        return own * pixels[0] / 255, own * pixels[int(m.tex_width[texture]) - 1] / 255
-    except (AttributeError, StopIteration, IndexError):
-        return own, own * 0.86
+    material = int(m.geom_matid[geom])
+    if material >= 0:
+        for texture in np.asarray(m.mat_texid).reshape(m.nmat, -1)[material]:
+            if texture >= 0 and "rgb1" in m.textures[texture]:
+                t = m.textures[texture]
+                return own * np.float32(t["rgb1"]), own * np.float32(t["rgb2"])
+    return own, own * 0.86
 
 
 class _Batch:
@@ -73,7 +70,8 @@ class _Batch:
 
     def __init__(self, shape, geoms, scale, half):
         self.shape, self.geoms = shape, np.asarray(geoms)
-        self.local = scale[:, None, :] * shape.points + half[:, None, None] * shape.side[:, None] * np.float32([0, 0, 1])
+        ends = shape.side[:, None] * np.float32([0, 0, 1])
+        self.local = scale[:, None, :] * shape.points + half[:, None, None] * ends
         inverse = 1 / np.maximum(scale, 1e-9)
         normals = inverse[:, None, :] * shape.normals
         self.normals = normals / np.maximum(np.linalg.norm(normals, axis=2, keepdims=True), 1e-30)
@@ -95,7 +93,9 @@ class Drawing:
         self.colors[moving, 3] *= alpha
         shown = (np.asarray(m.geom_group) < SHOWN_GROUPS) & (self.colors[:, 3] > 0)
         clear = self.colors[:, 3] < 0.999
-        batches = [b for keep in (shown & ~clear, shown & clear) for b in self._batches(np.flatnonzero(keep), positions)]
+        # translucent things hide each other in the order drawn: what moves first, so that glass walls come over it
+        layers = (shown & ~clear, shown & clear & moving, shown & clear & ~moving)
+        batches = [b for keep in layers for b in self._batches(np.flatnonzero(keep), positions)]
         self.batches, start, triangles, self.opaque = batches, 0, [], 0
         for b in batches:
             count, v = len(b.geoms), len(b.shape.points)

@@ -1,30 +1,54 @@
 """The calls into Taichi's GGUI that take vertices straight from NumPy arrays (taichi==1.7.4)."""
 
+import atexit
+
 import numpy as np
 
 from tisim import runtime
+from tisim.errors import Error
 from tisim.viewer import vulkan
 
-_hidden = {}
+_window = None  # Taichi 1.7.4 crashes when a process that had two windows at once ends
 
 
 def open_window(title, width, height, show):
-    """A GGUI window; raises Error where Vulkan or, with `show`, a display is missing."""
+    """A GGUI window; raises Error where Vulkan or, with `show`, a display is missing, or where one is shown already."""
+    global _window
     vulkan.require(display=show)
     runtime.ensure()
     import taichi as ti
 
-    return ti.ui.Window(title, (width, height), vsync=show, show_window=show)
+    if _window is None:
+        atexit.register(close)  # before Taichi ends, which a window must not outlive
+    elif _window.shown:
+        raise Error("a window is open; close it before another picture is drawn (Taichi cannot have two)")
+    close()
+    _window = ti.ui.Window(title, (width, height), vsync=show, show_window=show)
+    _window.shown, _window.size = show, (width, height)
+    return _window
 
 
 def hidden_window(width, height):
-    """The window of this size that is never shown; one is kept for each size."""
-    key = (width, height, runtime.generation)
-    for old in [k for k in _hidden if k[2] != runtime.generation]:
-        del _hidden[old]
-    if key not in _hidden:
-        _hidden[key] = open_window("tisim", width, height, show=False)
-    return _hidden[key]
+    """The window that is never shown, in this size; the last one is kept."""
+    if _window is not None and not _window.shown and _window.size == (width, height):
+        return _window
+    return open_window("tisim", width, height, show=False)
+
+
+def close():
+    """Destroys the window; called when it is closed, before Taichi starts again and at the end of the process."""
+    global _window
+    if _window is not None:
+        _window.destroy()
+        staging_buffer().depth_ndarray_cache.clear()
+        _window = None
+
+
+def staging_buffer():
+    """Taichi's module that keeps an array for every window it ever read a depth from."""
+    from taichi.ui import staging_buffer
+
+    return staging_buffer
 
 
 def set_camera(scene, position, target, up, fovy, near, far):

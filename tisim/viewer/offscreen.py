@@ -17,7 +17,7 @@ SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the ca
 SUN_LIGHT = np.float32([1.50, 1.42, 1.28])
 SKY_LIGHT = np.float32([0.42, 0.46, 0.53])
 SKY_TOP, SKY_LOW = np.float32([0.50, 0.64, 0.82]), np.float32([0.87, 0.91, 0.95])
-SUN_MAP, SKY_MAP = 2048, 1024  # side of the shadow maps [pixel]
+MAP = 1400  # side of the shadow maps [pixel]
 LAMPS = 14  # sky lamps: more are smoother and slower
 
 
@@ -43,10 +43,6 @@ class _Stage:
         self.window = ggui.hidden_window(width, height)
         self.canvas, self.scene = self.window.get_canvas(), self.window.get_scene()
         self.drawing, self.marks = drawing, marks
-
-    def sized(self, side):
-        """The same in a square window."""
-        return _Stage(side, side, self.drawing, self.marks)
 
     def shoot(self, camera, vertices, solid, background=(0, 0, 0)):
         """Draws once; camera is (position, target, up, fovy, near, far)."""
@@ -110,14 +106,14 @@ def _light(stage, camera, width, height, shadows):
     origin = camera.position.astype(np.float32)
 
     center, radius = _bounds(d, camera)
-    points = origin + rays * away[:, None] + normal * np.float32(3 * radius / SKY_MAP)
+    points = origin + rays * away[:, None] + normal * np.float32(3 * radius / MAP)
     albedo = color[hit] ** np.float32(2.2)
     direction_of_sun = _sun(camera)
     sun, full = np.zeros((2, len(points)), np.float32)
     dome = 0.55 + 0.45 * normal[:, 2]
     if shadows:
-        _add_lamp(stage.sized(SUN_MAP), points, normal, direction_of_sun, center, radius, sun, full)
-        lamps = stage.sized(SKY_MAP)
+        lamps = _Stage(MAP, MAP, d, marks)
+        _add_lamp(lamps, points, normal, direction_of_sun, center, radius, sun, full)
         light, weight = np.zeros((2, len(points)), np.float32)
         for direction in _sky_directions(LAMPS):
             _add_lamp(lamps, points, normal, direction, center, radius, light, weight)

@@ -65,7 +65,7 @@ def box():
     """Cube from -1 to 1 with flat faces."""
     corners = np.array([[1, -1, -1], [1, 1, -1], [1, 1, 1], [1, -1, 1]], float)
     turns = [np.roll(corners, axis, axis=1) for axis in range(3)]
-    points = np.concatenate([t * s for t in turns for s in (1, -1)])
+    points = np.concatenate([face for t in turns for face in (t, -t[::-1])])
     normals = np.concatenate([np.tile(np.eye(3)[axis] * s, (4, 1)) for axis in range(3) for s in (1, -1)])
     quad = np.array([0, 1, 2, 0, 2, 3])
     return _shape(points, normals, np.concatenate([quad + 4 * f for f in range(6)]))

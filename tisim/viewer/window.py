@@ -22,7 +22,7 @@ HELP = (
     "h            this help",
     "esc          quit",
 )
-FRAME = 1 / 60  # time of simulation per picture [s]
+LAG = 0.25  # most time of simulation per picture, where drawing is slow [s]
 PATIENCE = 0.1  # wall time spent on steps before a picture is drawn anyway [s]
 
 
@@ -34,7 +34,8 @@ class _View:
         self.m, self.d, self.world = m, d, world
         self.home = camera or Camera.framing(m, positions)
         self.camera = dataclasses.replace(self.home)
-        self.running, self.single, self.show_contacts, self.islands, self.help, self.quit = True, False, False, False, True, False
+        self.running, self.help = True, True
+        self.single = self.show_contacts = self.islands = self.quit = False
         self.drag = None
         self.rebuild()
 
@@ -109,7 +110,7 @@ class _View:
         d = self.d
         t, ncon = (np.atleast_1d(v)[self.world] for v in (d.time, d.ncon))
         lines = [f"time {t:.3f} s", f"{factor:.2f} x real time" if self.running else "paused", f"{ncon} contacts"]
-        with gui.sub_window("tisim", 0.01, 0.02, 0.24, 0.04 + 0.028 * (len(lines) + len(HELP) * self.help)) as g:
+        with gui.sub_window("tisim", 0.01, 0.02, 0.24, 0.05 + 0.0215 * (len(lines) + len(HELP) * self.help)) as g:
             for line in (*lines, *(HELP if self.help else ("h  help",))):
                 g.text(line)
 
@@ -148,7 +149,7 @@ def view(m, d, width=1280, height=800, camera=None, world=0, step=None, restart=
             v.mouse(window, elapsed)
             done = 0.0
             if v.running:
-                done = advance(m, d, step, min(elapsed, 2 * FRAME))
+                done = advance(m, d, step, min(elapsed, LAG))
             elif v.single:
                 step(m, d)
             v.single = False
@@ -157,7 +158,7 @@ def view(m, d, width=1280, height=800, camera=None, world=0, step=None, restart=
             v.text(gui, factor)
             window.show()
     finally:
-        window.destroy()
+        ggui.close()
 
 
 def _presses(window):

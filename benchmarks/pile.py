@@ -1,0 +1,232 @@
+"""How fast is a step of a settled pile, against the newest MuJoCo with its best solver for it, in the same run?
+
+    python benchmarks/pile.py [--n 1000 4000 10000] [--peer .peers] [--settle 350] [--repeats 30] [--json FILE]
+
+tisim drops and settles the pile; its whole state is copied into the peer. From it both take one step in turn, and the
+medians are compared. At that state both solve the same problem, so both solutions are put into one objective and one
+gradient, made from the peer's own matrices: a faster answer that is worse shows. The exit code is 1 if tisim's
+objective is higher than the peer's by more than what the peer's tolerance allows, or if the contacts differ by more
+than 1 %.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PEERS = "mujoco==4.0.0 mujoco-core==4.0.0"
+SLACK = 1e-6  # relative excess of the objective that is called equal; both engines stop at 1e-8 of their own scale
+
+
+def parse():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--n", type=int, nargs="+", default=[1000, 4000, 10000], help="bodies")
+    p.add_argument("--peer", default=str(ROOT / ".peers"), help="folder of the peer's packages")
+    p.add_argument("--settle", type=int, default=350, help="steps before the measurement")
+    p.add_argument("--repeats", type=int, default=30, help="steps measured per engine")
+    p.add_argument("--cone", default="pyramidal", choices=["pyramidal"], help="the objective is written for this cone")
+    p.add_argument("--arch", default="cpu")
+    p.add_argument("--precision", default=None)
+    p.add_argument("--threads", type=int, default=None, help="of tisim; MuJoCo steps with one")
+    p.add_argument("--json", default=None, help="also write the figures to this file")
+    p.add_argument("--alone", nargs=3, metavar=("ENGINE", "N", "STATE"), help=argparse.SUPPRESS)
+    return p.parse_args()
+
+
+def import_peer(folder):
+    """The newest MuJoCo, ahead of the one the tests use."""
+    if not (pathlib.Path(folder) / "mujoco").is_dir():
+        sys.exit(f"the peer is not installed; run\n  {sys.executable} -m pip install --no-deps --target {folder} {PEERS}")
+    sys.path.insert(0, str(folder))
+    import mujoco
+
+    return mujoco
+
+
+def scene(n, args):
+    """MJCF text of the pile."""
+    from tisim import scenes
+
+    return scenes.build("pile", n=n, cone=args.cone)
+
+
+def load_tisim(n, args):
+    import tisim
+
+    tisim.init(arch=args.arch, precision=args.precision, threads=args.threads)
+    m = tisim.Model.from_xml_string(scene(n, args))
+    return m, tisim.Data(m)
+
+
+def load_peer(mujoco, n, args):
+    m = mujoco.MjModel.from_xml_string(scene(n, args))
+    m.opt.solver = mujoco.mjtSolver.mjSOL_CG
+    return m, mujoco.MjData(m)
+
+
+def objective(m, d):
+    """Cost and scaled gradient norm as functions of qacc, from the matrices of a peer's MjData after mj_forward.
+
+    1/2 (x - qacc_smooth)' M (x - qacc_smooth) + sum of 1/2 D r^2 over rows with r = Jx - aref < 0.
+    """
+    import numpy as np
+    import scipy.sparse as sp
+
+    def csr(values, rowadr, rownnz, colind, ncol):
+        pick = np.concatenate([np.arange(a, a + k) for a, k in zip(rowadr, rownnz)]) if len(rowadr) else np.zeros(0, int)
+        indptr = np.concatenate([[0], np.cumsum(rownnz)])
+        return sp.csr_matrix((np.asarray(values)[pick], np.asarray(colind)[pick], indptr), shape=(len(rowadr), ncol))
+
+    lower = csr(d.M, m.M_rowadr, m.M_rownnz, m.M_colind, m.nv)
+    mass = lower + lower.T - sp.diags(lower.diagonal())
+    n = d.nefc
+    jac = csr(d.efc_J, d.efc_J_rowadr[:n], d.efc_J_rownnz[:n], d.efc_J_colind, m.nv)
+    stiff, aref = d.efc_D[:n].copy(), d.efc_aref[:n].copy()
+    smooth = d.qacc_smooth.copy()
+    scale = 1 / (m.stat.meaninertia * max(1, m.nv))
+
+    def evaluate(x):
+        r = np.minimum(jac @ x - aref, 0)
+        e = mass @ (x - smooth)
+        cost = 0.5 * (x - smooth) @ e + 0.5 * np.sum(stiff * r * r)
+        return cost, scale * np.linalg.norm(e + jac.T @ (stiff * r))
+
+    return evaluate
+
+
+def alone(args):
+    """Loads, takes two steps from a saved state in a process of its own; prints load time and peak memory."""
+    import numpy as np
+
+    engine, n, state = args.alone[0], int(args.alone[1]), np.load(args.alone[2])
+    began = time.perf_counter()
+    if engine == "tisim":
+        import tisim
+
+        m, d = load_tisim(n, args)
+        loaded = time.perf_counter() - began
+        step = lambda: tisim.step(m, d)  # noqa: E731
+        d.qpos[...], d.qvel[...], d.qacc_warmstart[...] = state["qpos"], state["qvel"], state["qacc_warmstart"]
+    else:
+        mujoco = import_peer(args.peer)
+        m, d = load_peer(mujoco, n, args)
+        loaded = time.perf_counter() - began
+        step = lambda: mujoco.mj_step(m, d)  # noqa: E731
+        d.qpos, d.qvel, d.qacc_warmstart = state["qpos"], state["qvel"], state["qacc_warmstart"]
+    step()
+    first = time.perf_counter() - began
+    step()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps(dict(load_s=loaded, first_step_s=first, peak_mib=peak)))
+
+
+def run_alone(engine, n, state, args):
+    """`alone` in a fresh process."""
+    command = [sys.executable, __file__, "--peer", args.peer, "--cone", args.cone, "--arch", args.arch]
+    for name in ("precision", "threads"):
+        if getattr(args, name) is not None:
+            command += [f"--{name}", str(getattr(args, name))]
+    done = subprocess.run([*command, "--alone", engine, str(n), state], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{engine} alone failed:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measure(n, args, mujoco):
+    """All figures of one pile."""
+    import numpy as np
+
+    import tisim
+    from tisim.cli_run import runtime_sync, state_hash
+
+    m, d = load_tisim(n, args)
+    tisim.step(m, d, args.settle)
+    runtime_sync()
+    digest = state_hash(d)
+    state = {k: np.array(getattr(d, k), dtype=float) for k in ("qpos", "qvel", "qacc_warmstart")}
+    pm, pd = load_peer(mujoco, n, args)
+    for name, value in state.items():
+        getattr(pd, name)[:] = value
+
+    # the same problem, solved by both
+    tisim.forward(m, d)
+    mujoco.mj_forward(pm, pd)
+    evaluate = objective(pm, pd)
+    cost, gradient = evaluate(np.array(d.qacc, dtype=float))
+    peer_cost, peer_gradient = evaluate(pd.qacc.copy())
+    figures = dict(
+        n=n, nv=m.nv, contacts=int(d.ncon), peer_contacts=int(pd.ncon), rows=int(pd.nefc), hash=digest,
+        iterations=int(np.max(np.asarray(d.solver_niter), initial=0)), peer_iterations=int(pd.solver_niter[0]),
+        objective=cost, peer_objective=peer_cost, gradient=gradient, peer_gradient=peer_gradient,
+    )  # fmt: skip
+
+    # a step of each in turn
+    times, peer_times = [], []
+    for _ in range(args.repeats):
+        begin = time.perf_counter()
+        tisim.step(m, d)
+        runtime_sync()
+        middle = time.perf_counter()
+        mujoco.mj_step(pm, pd)
+        end = time.perf_counter()
+        times.append(1e3 * (middle - begin))
+        peer_times.append(1e3 * (end - middle))
+    for prefix, values in (("", times), ("peer_", peer_times)):
+        low, _, high = statistics.quantiles(values, n=4)
+        figures.update({prefix + "ms": statistics.median(values), prefix + "quartiles": [low, high]})
+    figures["ratio"] = figures["peer_ms"] / figures["ms"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "state.npz")
+        np.savez(path, **state)
+        figures["alone"], figures["peer_alone"] = (run_alone(e, n, path, args) for e in ("tisim", "peer"))
+    same = abs(figures["contacts"] - figures["peer_contacts"]) <= 0.01 * figures["peer_contacts"] + 1
+    good = cost <= peer_cost + SLACK * abs(peer_cost)
+    figures["ok"] = bool(same and good)
+    return figures
+
+
+def show(figures, version):
+    """Prints the figures of all piles."""
+    print(f"\nmedian of a settled step, tisim against MuJoCo {version} solver=CG, same state, same run")
+    print(f"{'bodies':>7} {'contacts':>9} {'tisim ms':>20} {'MuJoCo ms':>20} {'ratio':>6}  hash")
+    for f in figures:
+        ours, theirs = (f"{f[p + 'ms']:.2f} ({f[p + 'quartiles'][0]:.2f}-{f[p + 'quartiles'][1]:.2f})" for p in ("", "peer_"))
+        print(f"{f['n']:7d} {f['contacts']:9d} {ours:>20} {theirs:>20} {f['ratio']:6.2f}  {f['hash']}")
+    print("\nthe answer at that state, by one evaluator: objective, scaled gradient, iterations")
+    for f in figures:
+        print(f"{f['n']:7d} tisim  {f['objective']:.12g}  {f['gradient']:.1e}  {f['iterations']}")
+        print(f"{'':7} MuJoCo {f['peer_objective']:.12g}  {f['peer_gradient']:.1e}  {f['peer_iterations']}"
+              f"   contacts {f['peer_contacts']}  {'ok' if f['ok'] else 'WORSE'}")  # fmt: skip
+    print("\nin a process of its own: load s, until the first step s, peak memory MiB")
+    for f in figures:
+        for name, a in (("tisim", f["alone"]), ("MuJoCo", f["peer_alone"])):
+            print(f"{f['n']:7d} {name:6} {a['load_s']:8.2f} {a['first_step_s']:8.2f} {a['peak_mib']:8.0f}")
+
+
+def main():
+    args = parse()
+    if args.alone:
+        alone(args)
+        return
+    mujoco = import_peer(args.peer)
+    figures = []
+    for n in args.n:
+        figures.append(measure(n, args, mujoco))
+        f = figures[-1]
+        print(f"{n} bodies: {f['ms']:.2f} ms, MuJoCo {f['peer_ms']:.2f} ms", flush=True)
+    show(figures, mujoco.__version__)
+    if args.json:
+        machine = dict(cores=os.cpu_count(), mujoco=mujoco.__version__, settle=args.settle, repeats=args.repeats)
+        pathlib.Path(args.json).write_text(json.dumps(dict(machine=machine, figures=figures), indent=1) + "\n")
+    sys.exit(0 if all(f["ok"] for f in figures) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""The kernel that runs the colliders, made for the kinds of pairs a model can have: no other collider is compiled."""
+
+import types
+
+from tisim.kernels import collide_box, collide_primitive
+from tisim.kernels.types import *
+
+COLLIDERS = (
+    collide_primitive.plane_round, collide_primitive.round_round, collide_primitive.plane_box,
+    collide_box.round_box, collide_box.box_box,
+)  # fmt: skip
+KINDS = ()  # set by narrowphase()
+_made = {}
+
+
+def _narrowphase(
+    ngeom: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F,
+    cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F,
+    slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
+):  # fmt: skip
+    """Contacts of every pair, kind after kind, parallel over pairs."""
+    for kind in ti.static(KINDS):
+        first = bin_adr[kind]
+        last = bin_adr[kind + 1]
+        ti.loop_config(serialize=SERIAL)
+        for t in range(first, last):
+            p = cpair_bin[t]
+            cpair_ncon[p] = COLLIDERS[kind](
+                p, ngeom, nslotmax, cpair_geom1, cpair_geom2, cpair_margin, cpair_slot, geom_xpos, geom_xmat,
+                geom_type, geom_size, slot_dist, slot_pos, slot_normal,
+            )  # fmt: skip
+
+
+def narrowphase(kinds):
+    """The kernel with the colliders of these kinds (kernels/broadphase.py, kind_of)."""
+    if kinds not in _made:
+        func = types.FunctionType(_narrowphase.__code__, dict(globals(), KINDS=kinds), "narrowphase")
+        func.__annotations__ = _narrowphase.__annotations__
+        func.__qualname__ = func.__name__
+        func.__doc__ = _narrowphase.__doc__
+        _made[kinds] = kernel(func)
+    return _made[kinds]

@@ -1,0 +1,161 @@
+"""Every command works or prints one line saying what to do, with exit code 2; --debug shows the traceback; Ctrl-C
+finishes the step and saves what was reached."""
+
+import re
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tisim
+from tisim import cli, cli_run, scenes
+from tisim.viewer import vulkan
+
+
+@pytest.fixture
+def call(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*argv):
+        with pytest.raises(SystemExit) as end:
+            cli.main([str(a) for a in argv])
+        captured = capsys.readouterr()
+        return end.value.code, captured.out, captured.err
+
+    return run
+
+
+def broken_file(folder):
+    path = folder / "broken.xml"
+    path.write_text('<mujoco>\n  <worldbody>\n    <geom type="cube" size="1"/>\n  </worldbody>\n</mujoco>\n')
+    return path
+
+
+MISTAKES = [
+    (["run", "domino"], "did you mean dominos"),
+    (["run", "nothing.xml"], "no file nothing.xml"),
+    (["run", "broken.xml"], "broken.xml:3"),
+    (["run", "dominos", "--n", "-3"], "at least 1"),
+    (["run", "dominos", "--n", "many"], "--n"),
+    (["run", "dominos", "-p", "colour=1"], "it takes n, cone, sleep"),
+    (["run", "dominos", "-p", "sleep"], "KEY=VALUE"),
+    (["run", "dominos", "-p", "sleep=maybe"], "False"),
+    (["run", "pendulum", "--n", "3"], "no size --n"),
+    (["run", "broken.xml", "--n", "3"], "belong to scenes"),
+    (["run", "pendulum", "--seconds", "1", "--steps", "2"], "exclude each other"),
+    (["run", "pendulum", "--steps", "0"], "positive"),
+    (["run", "pendulum", "--arch", "abacus"], "expected one of auto, cpu"),
+    (["run", "pendulum", "--arch", "cpu", "--precision", "f16"], "'f32' or 'f64'"),
+    (["run", "pendulum", "--nworld", "0"], "positive"),
+    (["run", "pendulum", "--steps", "1", "--arch", "cpu", "--no-picture", "--out", "broken.xml/x"], "broken.xml/x"),
+    (["run"], "SCENE_OR_FILE"),
+    (["run", "pendulum", "--fast"], "--fast"),
+    (["fly"], "No such command 'fly'"),
+    (["bench", "pendulum", "--repeats", "0"], "--repeats"),
+    (["render", "pendulum", "-o", "a.bmp"], ".png"),
+    (["render", "pendulum", "-o", "a.png", "--size", "big"], "1280x720"),
+    (["render", "pendulum", "-o", "a.png", "--color", "mood"], "geom or island"),
+    (["info", "."], "folder"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("argv, words", MISTAKES, ids=lambda v: " ".join(v) if isinstance(v, list) else None)
+def test_a_mistake_is_one_line(call, tmp_path, argv, words):
+    broken_file(tmp_path)
+    code, out, err = call(*argv)
+    assert code == 2
+    lines = err.strip().splitlines()
+    assert len(lines) == 1 and lines[0].startswith("tisim: ") and words in lines[0], err
+    assert "Traceback" not in out + err
+
+
+def test_debug_shows_the_traceback(tmp_path):
+    broken_file(tmp_path)
+    with pytest.raises(tisim.MjcfError):
+        cli.main(["info", str(tmp_path / "broken.xml"), "--debug"])
+
+
+def test_as_a_module(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "tisim", "--version"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and done.stdout == f"tisim {tisim.__version__}\n"
+
+
+def test_scenes_lists_every_scene(call):
+    code, out, _ = call("scenes")
+    assert code == 0 and all(name in out for name in scenes.names()) and "shape=mixed" in out
+
+
+def test_doctor_tells_what_is_there(call):
+    code, out, _ = call("doctor")
+    assert code == 0
+    for words in ("taichi 1.7.4", "cpu", "kernel cache", "Vulkan", "TISIM_DEBUG"):
+        assert words in out
+
+
+def test_info_counts(call):
+    code, out, _ = call("info", "pile", "--n", "30")
+    assert code == 0
+    for words in ("nbody 31", "30 free", "10 sphere", "newton", "0.005 s", "can be simulated"):
+        assert words in out, words
+
+
+def test_run_saves_the_state(call, tmp_path):
+    code, out, err = call("run", "pendulum", "--steps", "25", "--arch", "cpu", "--no-picture", "-o", "here")
+    assert code == 0, err
+    saved = np.load(tmp_path / "here" / "state.npz")
+    assert np.isclose(saved["time"], 25 * 0.002) and saved["qpos"].shape == (1,) and saved["scene"] == "pendulum"
+    for words in ("real time", "25 steps", "energy", "none", "state hash"):
+        assert words in out, words
+    # a pendulum keeps its energy
+    potential, kinetic, start = (float(v) for v in re.search(
+        r"potential (\S+) J, kinetic (\S+) J \(at the start (\S+) J\)", out).groups())  # fmt: skip
+    assert abs(potential + kinetic - start) < 0.01
+
+
+def test_run_without_vulkan_succeeds_and_names_the_packages(call, monkeypatch):
+    monkeypatch.setattr(vulkan, "_devices", "no Vulkan driver is installed")
+    code, out, _ = call("run", "pendulum", "--steps", "1", "--arch", "cpu")
+    assert code == 0 and "apt-get install -y mesa-vulkan-drivers libvulkan1" in " ".join(out.split())
+    code, _, err = call("render", "pendulum", "-o", "a.png")
+    assert code == 2 and "mesa-vulkan-drivers" in err
+
+
+@pytest.mark.skipif(vulkan.missing() is not None, reason=str(vulkan.missing()))
+def test_render_writes_a_picture(call, tmp_path):
+    code, out, err = call(
+        "render", "pendulum", "-o", "p.png", "--size", "96x64", "--arch", "cpu", "--camera", "90,-10"
+    )
+    assert code == 0 and "pendulum at 0.000 s" in out, err
+    from PIL import Image
+
+    assert Image.open(tmp_path / "p.png").size == (96, 64)
+
+
+def test_bench_measures_a_step(call):
+    code, out, err = call("bench", "pendulum", "--settle", "3", "--repeats", "5", "--arch", "cpu")
+    assert code == 0, err
+    assert "ms median" in out and "5 steps after 3" in out
+
+
+def test_ctrl_c_finishes_the_step_and_saves(call, tmp_path, monkeypatch):
+    step, calls = tisim.step, []
+
+    def interrupted(m, d, nstep=1):
+        step(m, d, nstep)
+        calls.append(nstep)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(tisim, "step", interrupted)
+    code, out, err = call("run", "pendulum", "--steps", "100000", "--arch", "cpu", "--no-picture", "-o", "here")
+    assert code == 0 and "stopped early" in out, err
+    assert np.isclose(np.load(tmp_path / "here" / "state.npz")["time"], sum(calls) * 0.002)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_parameters_are_read_by_their_kind():
+    values = cli_run.parse_params("pile", 5, ["sleep=yes", "seed=3", "shape=box"])
+    assert values == dict(n=5, sleep=True, seed=3, shape="box")

@@ -1,0 +1,121 @@
+"""Each pair of shapes has MuJoCo 3.4.0's contacts: number, distance, point, frame, parameters.
+
+f64, 1e-9. Poses are random, of faces and edges lying flat on each other, and flat up to a tilt of 1e-6 to 1e-2; exact
+ties between two axes of least overlap are left out (there rounding decides, in either engine).
+"""
+
+import numpy as np
+import pytest
+from contacts import both, collide, difference, quaternion, their_contacts
+
+SIZE = {"plane": "1 1 1", "sphere": ".08", "capsule": ".05 .09", "box": ".08 .06 .1"}
+OTHER = {"sphere": ".06", "capsule": ".06 .05", "box": ".07 .09 .05"}
+PAIRS = [(a, b) for i, a in enumerate(SIZE) for b in list(SIZE)[i:] if b != "plane"]
+NPOSE = 240
+
+
+def place(dd, rng, kind, plane):
+    """Writes one pose: shape 1 (unless a plane) and shape 2 near it."""
+    turn = quaternion(rng)
+    base, origin = quaternion(rng), rng.uniform(-1, 1, 3)
+    x = rng.uniform(-0.14, 0.14, 3)
+    if kind != "random" or plane:
+        base = np.array([1.0, 0, 0, 0])
+    if kind == "flat":
+        turn = np.array([np.cos(x[0] * 9), 0, 0, np.sin(x[0] * 9)])
+        x[2] = (0 if plane else 0.1) + 0.05 + rng.uniform(-0.004, 0.002)
+    elif kind == "tilt":
+        turn = np.eye(4)[0] * 0.5**0.5 + np.eye(4)[rng.integers(4)] * 0.5**0.5
+        turn[1:] += rng.normal(size=3) * 10 ** rng.uniform(-6, -2)
+        turn /= np.linalg.norm(turn)
+    dd.qpos[-7:] = [*(x if plane else x + origin), *turn]
+    if not plane:
+        dd.qpos[:7] = [*origin, *base]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+def test_contacts_of_a_pair(pair):
+    import mujoco
+
+    for margin in (0, 0.02):
+        first = f'<geom type="{pair[0]}" size="{SIZE[pair[0]]}" margin="{margin}"/>'
+        if pair[0] != "plane":
+            first = f"<body><freejoint/>{first}</body>"
+        second = f'<body><freejoint/><geom type="{pair[1]}" size="{OTHER[pair[1]]}"/></body>'
+        mm, _, m, d = both(f"<mujoco><worldbody>{first}{second}</worldbody></mujoco>", NPOSE)
+        rng = np.random.default_rng(3)
+        datas, theirs = [], []
+        for i in range(NPOSE):
+            dd = mujoco.MjData(mm)
+            place(dd, rng, ("random", "flat", "tilt")[i % 3], pair[0] == "plane")
+            theirs.append(their_contacts(mm, dd))
+            datas.append(dd)
+        mine = collide(m, d, datas)
+        assert sum(len(c["dist"]) for c in theirs) > NPOSE // 4
+        assert max(difference(a, b) for a, b in zip(mine, theirs)) < 1e-9
+
+
+def scene(rng, extra="", option=""):
+    """Forty mixed bodies over a plane and a wall with random parameters; some trees have children."""
+    body = []
+    for i in range(40):
+        geoms = ""
+        for _ in range(rng.integers(1, 3)):
+            kind = rng.choice(["sphere", "capsule", "box"])
+            geoms += (
+                f'<geom name="g{len(body)}_{_}" type="{kind}" size="{OTHER[kind]}" condim="{rng.choice([1, 3, 4, 6])}" '
+                f'priority="{rng.integers(0, 2)}" solmix="{rng.choice([0, 1, 2.5])}" margin="{rng.choice([0, 0.01, 0.03])}" '
+                f'gap="{rng.choice([0, 0.005])}" friction="{rng.uniform(0, 1):.3f} {rng.uniform(0, 0.1):.3f} 0" '
+                f'solref="{rng.choice(["0.02 1", "0.1 0.5", "-100 -5"])}" solimp="{rng.uniform(0.5, 0.9):.3f} 0.95 0.01" '
+                f'contype="{rng.choice([1, 1, 2])}" conaffinity="{rng.choice([1, 1, 3])}" '
+                f'pos="{rng.uniform(-0.05, 0.05):.3f} 0 0"/>'
+            )
+        child = ""
+        if i % 4 == 0:
+            child = f'<body name="c{i}" pos=".1 0 0"><joint/><geom name="d{i}" size=".07"/><body pos="0 .05 0"><geom size=".05"/></body></body>'
+        body.append(f'<body name="b{i}"><freejoint/>{geoms}{child}</body>')
+    wall = '<geom name="floor" type="plane" size="1 1 1" margin="0.01"/><geom type="box" size=".02 1 1" pos=".3 0 .5"/>'
+    return f"<mujoco>{option}<worldbody>{wall}{''.join(body)}</worldbody>{extra}</mujoco>"
+
+
+LISTED = """<contact><exclude body1="b1" body2="b2"/><exclude body1="b7" body2="b3"/><exclude body1="b0" body2="world"/>
+<pair geom1="g3_0" geom2="g4_0" margin=".05" gap=".01" condim="4" friction="0 .2 .3 .4 .5" solreffriction=".1 .3"/>
+<pair geom1="g9_0" geom2="floor" margin="1" solref="-50 -3"/><pair geom1="g9_0" geom2="floor" margin="1" condim="1"/>
+<pair geom1="d4" geom2="g4_0" margin="1"/><pair geom1="g1_0" geom2="g2_0" margin=".1"/></contact>"""
+OVERRIDE = """<option o_margin=".02" o_solref=".3 .4" o_solimp=".1 .2 .3 .4 .5" o_friction="0 .2 .3 .4 .5">
+<flag override="enable"/></option>"""
+
+
+@pytest.mark.parametrize(
+    "extra, option",
+    [("", ""), (LISTED, ""), (LISTED, OVERRIDE), (LISTED, '<option><flag filterparent="disable"/></option>')],
+    ids=["plain", "listed", "override", "parents collide"],
+)
+def test_parameters_and_filters(extra, option):
+    rng = np.random.default_rng(1)
+    mm, dd, m, d = both(scene(rng, extra, option))
+    for _ in range(3):
+        free = mm.jnt_qposadr[mm.jnt_type == 0]
+        for a in free:
+            dd.qpos[a : a + 3] = rng.uniform(-0.35, 0.35, 3) + [0, 0, 0.3]
+            dd.qpos[a + 3 : a + 7] = quaternion(rng)
+        theirs = their_contacts(mm, dd)
+        mine = collide(m, d, [dd])[0]
+        assert len(theirs["dist"]) > 30
+        assert difference(mine, theirs) < 1e-9
+
+
+def test_flags_switch_contacts_off_and_contype_can_change():
+    mm, dd, m, d = both(scene(np.random.default_rng(1)))
+    dd.qpos[mm.jnt_qposadr[mm.jnt_type == 0] + 2] = 0.05
+    theirs = their_contacts(mm, dd)
+    assert len(theirs["dist"]) > 30
+    assert difference(collide(m, d, [dd])[0], theirs) < 1e-9
+    for flag in (1, 16):  # constraint, contact
+        m.opt.disableflags = flag
+        assert len(collide(m, d, [dd])[0]["dist"]) == 0
+    m.opt.disableflags = 0
+    m.geom_contype[5:20] = mm.geom_contype[5:20] = 0
+    m.geom_conaffinity[5:20] = mm.geom_conaffinity[5:20] = 0
+    theirs = their_contacts(mm, dd)
+    assert difference(collide(m, d, [dd])[0], theirs) < 1e-9

@@ -1,0 +1,74 @@
+"""From the same state, every quantity of smooth dynamics and one Euler step are MuJoCo 3.4.0's.
+
+f64 on the CPU, error relative to the largest value of the quantity: 1e-10 for the stages, 1e-12 for the step. The
+random states have quaternions that are not unit, wrenches on bodies and moved mocap bodies.
+"""
+
+import numpy as np
+import pytest
+from smooth import MODELS, copy_state, random_state, smooth_forward
+
+import tisim
+from tisim import dynamics
+
+mujoco = pytest.importorskip("mujoco")
+
+STAGES = """xpos xquat xmat xipos ximat xanchor xaxis geom_xpos geom_xmat site_xpos site_xmat subtree_com cinert cdof
+crb M qLD qLDiagInv cvel cdof_dot qfrc_bias qfrc_spring qfrc_damper qfrc_gravcomp qfrc_passive qfrc_smooth qacc_smooth
+energy""".split()
+NO_CONSTRAINT, SPRING, DAMPER, GRAVITY, EULERDAMP, ENERGY = 1, 32, 64, 128, 32768, 2
+
+
+def error(mine, theirs):
+    mine, theirs = np.ravel(np.asarray(mine)), np.ravel(np.asarray(theirs))
+    return np.max(np.abs(mine - theirs), initial=0) / max(1, np.max(np.abs(theirs), initial=0))
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda p: p.stem)
+@pytest.mark.parametrize("disable", [0, SPRING, DAMPER, SPRING | DAMPER, GRAVITY, EULERDAMP])
+def test_stages_and_euler_step(path, disable):
+    mm = mujoco.MjModel.from_xml_path(str(path))
+    m = tisim.Model.from_xml_path(path)
+    for opt in (mm.opt, m.opt):
+        opt.disableflags = disable | NO_CONSTRAINT
+        opt.enableflags = ENERGY
+    dd, d = mujoco.MjData(mm), tisim.Data(m)
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        random_state(mm, dd, rng)
+        copy_state(mm, dd, m, d)
+        mujoco.mj_forward(mm, dd)
+        smooth_forward(m, d)
+        for name in STAGES:
+            assert error(getattr(d, name), getattr(dd, name)) < 1e-10, name
+        d.qacc = dd.qacc
+        dynamics.euler(m, d)
+        mujoco.mj_Euler(mm, dd)
+        for name in ("qpos", "qvel", "time"):
+            assert error(getattr(d, name), getattr(dd, name)) < 1e-12, name
+        assert np.array_equal(d.qacc_warmstart, dd.qacc)
+
+
+def test_the_product_and_the_solve_with_M_are_inverse():
+    """M qacc_smooth = qfrc_smooth, with M expanded from its sparse rows."""
+    for path in MODELS:
+        m = tisim.Model.from_xml_path(path)
+        d = tisim.Data(m)
+        d.qvel = np.random.default_rng(0).normal(size=m.nv)
+        smooth_forward(m, d)
+        full = np.zeros((m.nv, m.nv))
+        for i in range(m.nv):
+            row = slice(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i])
+            full[i, m.M_colind[row]] = full[m.M_colind[row], i] = d.M[row]
+        assert error(full @ np.asarray(d.qacc_smooth), d.qfrc_smooth) < 1e-12, path.stem
+
+
+def test_energy_is_zero_unless_enabled():
+    m = tisim.Model.from_xml_path(MODELS[0])
+    d = tisim.Data(m)
+    m.opt.enableflags = ENERGY
+    smooth_forward(m, d)
+    assert np.any(np.asarray(d.energy))
+    m.opt.enableflags = 0
+    smooth_forward(m, d)
+    assert not np.any(np.asarray(d.energy))
