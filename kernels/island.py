@@ -57,13 +57,13 @@ def tree_of_body(b, nbody, ntree, body_treeid: ti.template()):
 
 @kernel
 def find_islands(
-    nworld: ti.i32, ntree: ti.i32, nbody: ti.i32, nv: ti.i32, maxdense: ti.i32,
+    nworld: ti.i32, ntree: ti.i32, nbody: ti.i32, nv: ti.i32, maxdense: ti.i32, maxcon: ti.i32,
     body_treeid: I, dof_treeid: I, tree_dofnum: I, con_body: I, row_int: I,
     counts: I, uf_parent: I, uf_touched: I, tree_island: I, tree_dofstart: I, island_info: I, island_tree: I,
     island_con: I, island_row: I,
 ):  # fmt: skip
-    """Union-find, then trees, contacts and rows listed by island; an island of more than maxdense coupled dofs is
-    large (kind 1), the others are solved by one thread each (kind 0)."""
+    """Union-find, then trees, contacts and rows listed by island; coupled ones of at most maxdense dofs get room
+    for a dense matrix; all threads share an island of more than maxcon coupling contacts (kind 1)."""
     ti.loop_config(serialize=True)
     for _ in range(1):
         total = nworld * ntree
@@ -127,7 +127,7 @@ def find_islands(
             island_info[10 * k + TREES] = 0
             island_info[10 * k + CONS] = 0
             island_info[10 * k + ROWS] = 0
-            island_info[10 * k + KIND] = ti.cast(island_info[10 * k + COUPLED] > 0 and island_info[10 * k + DOFS] > maxdense, ti.i32)
+            island_info[10 * k + KIND] = ti.cast(island_info[10 * k + COUPLED] > maxcon, ti.i32)
             island_info[10 * k + DENSEADR] = dense
             if island_info[10 * k + COUPLED] > 0 and island_info[10 * k + DOFS] <= maxdense:
                 dense += island_info[10 * k + DOFS] * (island_info[10 * k + DOFS] + 1)

@@ -3,11 +3,11 @@
 Work is cut into fixed blocks of trees, contacts and rows (kernels/island.py); sums go over the items of a block, then
 over the blocks of an island, always in the same order. Nothing is stored per row and dof: contacts act through the
 twists of their bodies. The preconditioner is each tree's own Hessian (kernels/tree_hessian.py). Rounds are those of
-kernels/solve_small.py. Seed 000, "Convex solver"; inexact Newton: Dembo, Eisenstat, Steihaug 1982.
+kernels/solve_island.py. Seed 000, "Convex solver"; inexact Newton: Dembo, Eisenstat, Steihaug 1982.
 """
 
-from tisim.kernels.free_body import factor_twist
 from tisim.kernels.island import DOFS
+from tisim.kernels.linear_island import factor_block
 from tisim.kernels.solve_steps import (
     contact_direction,
     contact_line,
@@ -19,9 +19,9 @@ from tisim.kernels.solve_steps import (
     tree_gather,
     tree_times_M,
 )
-from tisim.kernels.tree_hessian import body_hessian, factor_tree, tree_hessian
 from tisim.kernels.types import FP, SERIAL, SHORT, SPREAD, F, I, kernel, ld6, st6, ti, vec2
 
+WARMSTART = 1 << 8  # mjDSBL_WARMSTART
 NTBLK = 9  # indices in counts, as tisim.arrays.COUNTS
 NCBLK = 10
 NRBLK = 11
@@ -58,11 +58,11 @@ def block_sum(first, last, stride, col, sums: ti.template()):
 
 @kernel
 def start_round(
-    nbody: ti.i32, ntree: ti.i32, nv: ti.i32, towards_warmstart: ti.i32, tree_table: I, counts: I,
+    nbody: ti.i32, ntree: ti.i32, nv: ti.i32, disableflags: ti.i32, tree_table: I, counts: I,
     qacc_smooth: F, qacc_warmstart: F, row_f: F, island_tree: I, island_con: I, island_row: I, island_large: I,
     tblk: I, cblk: I, rblk: I, con_acc: F, row_sol: F, qacc: F, sol_Ma: F, sol_p: F, isl: F, isl_phase: I,
 ):  # fmt: skip
-    """Direction from x = 0 to qacc_smooth, or from there to the warm start; parallel over blocks."""
+    """Direction from x = 0 to the warm start, or to qacc_smooth without one; parallel over blocks."""
     nt = counts[NTBLK]
     nc = counts[NCBLK]
     nr = counts[NRBLK]
@@ -76,22 +76,19 @@ def start_round(
                 t = island_tree[n] % ntree
                 for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
                     i = w * nv + e
-                    if towards_warmstart == 1:
-                        sol_p[i] = qacc_warmstart[i] - qacc[i]
-                    else:
-                        sol_p[i] = qacc_smooth[i]
-                        qacc[i] = 0.0
-                        sol_Ma[i] = 0.0
+                    sol_p[i] = ti.select((disableflags & WARMSTART) != 0, qacc_smooth[i], qacc_warmstart[i])
+                    qacc[i] = 0.0
+                    sol_Ma[i] = 0.0
     ti.loop_config(serialize=SERIAL)
     for unit in range(nc * SPREAD):
-        if unit % SPREAD == 0 and towards_warmstart == 0:
+        if unit % SPREAD == 0:
             b = unit // SPREAD
             for n in range(cblk[3 * b + 1], cblk[3 * b + 2]):
                 c = island_con[n]
                 st6(con_acc, 3 * c + 1, -ld6(con_acc, 3 * c))
     ti.loop_config(serialize=SERIAL)
     for unit in range(nr * SPREAD):
-        if unit % SPREAD == 0 and towards_warmstart == 0:
+        if unit % SPREAD == 0:
             b = unit // SPREAD
             for n in range(rblk[3 * b + 1], rblk[3 * b + 2]):
                 r = island_row[n]
@@ -99,9 +96,8 @@ def start_round(
     ti.loop_config(serialize=SHORT)
     for n in range(nl):
         k = island_large[n]
-        if towards_warmstart == 0:
-            isl_phase[4 * k + RUN] = 1
-            isl[16 * k + COST] = 0.0
+        isl_phase[4 * k + RUN] = 1
+        isl[16 * k + COST] = 0.0
 
 
 @kernel
@@ -325,17 +321,8 @@ def precondition(
             for n in range(tblk[3 * b + 1], tblk[3 * b + 2]):
                 w = island_tree[n] // ntree
                 t = island_tree[n] % ntree
-                for a in range(tree_table[4 * t], tree_table[4 * t] + tree_table[4 * t + 1]):
-                    body_hessian(
-                        w * nbody + a, cinert, body_conadr, body_connum, body_con, con_arm, contact_dim, con_hess,
-                        con_hess_rot, body_hess,
-                    )  # fmt: skip
-                if tree_free[t] == 1:
-                    o = w * nM + dof_table[2 * tree_table[4 * t + 2] + 1]
-                    factor_twist(w * nbody + tree_table[4 * t], o, body_hess, tree_hess)
-                else:
-                    tree_hessian(
-                        w, t, ntree, nbody, nv, nM, tree_table, body_table, dof_table, dof_armature, cdof,
-                        tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, body_hess, tree_hess,
-                    )  # fmt: skip
-                    factor_tree(w, t, nM, tree_table, dof_table, tree_hess)
+                factor_block(
+                    w, t, ntree, nbody, nv, nM, tree_table, tree_free, body_table, dof_table, dof_armature, cinert,
+                    cdof, body_conadr, body_connum, body_con, con_arm, contact_dim, con_hess, con_hess_rot,
+                    tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, body_hess, tree_hess, False,
+                )  # fmt: skip

@@ -5,7 +5,8 @@ methods for sparse linear systems", algorithm 9.1.
 """
 
 from tisim.kernels.cone import hessian_times
-from tisim.kernels.free_body import dofs_of_twist, solve_twist, wrench_of_forces
+from tisim.kernels.free_body import dofs_of_twist, wrench_of_forces
+from tisim.kernels.linear_island import at6, precondition_tree, put6
 from tisim.kernels.solve_large import (
     BETA,
     NCBLK,
@@ -22,42 +23,7 @@ from tisim.kernels.solve_large import (
 )
 from tisim.kernels.solve_steps import row_times, store_wrench, tree_hessian_gather
 from tisim.kernels.spatial import inertia_times, relative_twist, sum_contacts, tree_twists
-from tisim.kernels.tree_hessian import solve_factored
-from tisim.kernels.types import FP, SERIAL, SHORT, SPREAD, F, I, kernel, ld6, st6, ti, vec6
-
-
-@ti.func
-def at6(a: ti.template(), i):
-    """Six elements from position i."""
-    return vec6(a[i], a[i + 1], a[i + 2], a[i + 3], a[i + 4], a[i + 5])
-
-
-@ti.func
-def put6(a: ti.template(), i, v):
-    for c in ti.static(range(6)):
-        a[i + c] = v[c]
-
-
-@ti.func
-def precondition_tree(
-    w, t, nv, nM, tree_table: ti.template(), tree_free: ti.template(), dof_table: ti.template(),
-    tree_hess: ti.template(), r: ti.template(), z: ti.template(),
-):  # fmt: skip
-    """z = r through the factor of tree t; returns r'z."""
-    i0 = w * nv + tree_table[4 * t + 2]
-    s = FP(0.0)
-    if tree_free[t] == 1:
-        b = at6(r, i0)
-        x = solve_twist(w * nM + dof_table[2 * tree_table[4 * t + 2] + 1], b, tree_hess)
-        put6(z, i0, x)
-        s = b.dot(x)
-    else:
-        for i in range(i0, i0 + tree_table[4 * t + 3]):
-            z[i] = r[i]
-        solve_factored(w, t, nv, nM, tree_table, dof_table, tree_hess, z)
-        for i in range(i0, i0 + tree_table[4 * t + 3]):
-            s += r[i] * z[i]
-    return s
+from tisim.kernels.types import FP, SERIAL, SHORT, SPREAD, F, I, kernel, ld6, st6, ti
 
 
 @kernel

@@ -106,8 +106,10 @@ def test_parameters_and_filters(extra, option):
 
 
 def test_flags_switch_contacts_off_and_contype_can_change():
-    mm, dd, m, d = both(scene(np.random.default_rng(1)))
-    dd.qpos[mm.jnt_qposadr[mm.jnt_type == 0] + 2] = 0.05
+    rng = np.random.default_rng(1)
+    mm, dd, m, d = both(scene(rng))
+    for a in mm.jnt_qposadr[mm.jnt_type == 0]:
+        dd.qpos[a : a + 3] = rng.uniform(-0.35, 0.35, 3) + [0, 0, 0.3]
     theirs = their_contacts(mm, dd)
     assert len(theirs["dist"]) > 30
     assert difference(collide(m, d, [dd])[0], theirs) < 1e-9

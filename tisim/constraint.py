@@ -4,7 +4,7 @@ from tisim import launch, runtime
 from tisim.arrays import COUNTS
 from tisim.dynamics import parallel
 from tisim.enums import mjtDisableBit
-from tisim.solver import solve
+from tisim.solver import MAX_DENSE, shared_island, solve
 
 PARALLEL_CONTACTS = 2000  # below, waking the threads costs more than the contacts (0.1 us each)
 
@@ -23,19 +23,16 @@ def make_constraints(m, d):
     if not nrow and not ncon:
         return
     kernels = [k.contact_terms, k.contact_lists, k.row_lists, runtime.kernels("island").find_islands]
-    launch.run(m, d, kernels, ncon > PARALLEL_CONTACTS or runtime.arch != "cpu", maxdense=MAX_DENSE)
+    many = ncon > PARALLEL_CONTACTS or runtime.arch != "cpu"
+    launch.run(m, d, kernels, many, maxdense=MAX_DENSE, maxcon=shared_island())
     needed = d.counts_on_host()[COUNTS["ndense"]]
     if needed > d.capacity("ndensemax"):
         d.grow("ndensemax", needed)
 
 
-# an island with more coupled dofs is solved by conjugate gradients on all threads; below, a dense factor is quicker
-MAX_DENSE = 90
-
-
 def constrain(m, d):
     """qacc and qfrc_constraint: the minimum of the constrained problem."""
-    k = runtime.kernels("solve_small")
+    k = runtime.kernels("solve_island")
     launch.run(m, d, [k.unconstrained], parallel(m, d))
     if d.counts_on_host()[COUNTS["nisland"]]:
         solve(m, d)

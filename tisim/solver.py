@@ -2,14 +2,19 @@
 
 from tisim import launch, runtime
 from tisim.arrays import COUNTS
-from tisim.enums import mjtDisableBit
 
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
-PARALLEL_CONTACTS = 20000  # contacts of large islands that are; each of some ten loops per iteration wakes them
+MAX_DENSE = 90  # coupled dofs up to which a dense factor is quicker than conjugate gradients
 BLOCKS = dict(treesize=32, consize=64, rowsize=64)  # units of work and of fixed-order sums
 LINEAR_TOLERANCE = 0.1  # by how much a Newton direction's residual is reduced; 0.01 costs half as much again
 LINEAR_ITERATIONS = 200  # a direction that needs more is taken as it is: it descends all the same
 CHUNK = 4  # iterations queued before the host looks whether all islands are done
+
+
+def shared_island():
+    """Contacts above which all threads share an island: each of some ten loops per iteration wakes them (150 us on a
+    CPU), while one thread takes 0.03 us per contact and iteration."""
+    return 50000 if runtime.arch == "cpu" else 300
 
 
 def solve(m, d):
@@ -18,17 +23,15 @@ def solve(m, d):
     counts = d.counts_on_host()
     if small := counts[COUNTS["nsmall"]]:
         many = small > PARALLEL_ISLANDS or runtime.arch != "cpu"
-        launch.run(m, d, [runtime.kernels("solve_small").solve_small], many)
+        launch.run(m, d, [runtime.kernels("solve_island").solve_island], many, maxdense=MAX_DENSE)
     if counts[COUNTS["nlarge"]]:
         _solve_large(m, d)
 
 
 def _solve_large(m, d):
     large, linear = runtime.kernels("solve_large"), runtime.kernels("solve_linear")
-    many = runtime.arch != "cpu" or d.count("ncon") > PARALLEL_CONTACTS
-
     def run(kernels, **scalars):
-        launch.run(m, d, kernels, many, **scalars)
+        launch.run(m, d, kernels, True, **scalars)
 
     def run_until(kernel, limit, **scalars):
         """Repeats an inner iteration until no island needs it."""
@@ -37,11 +40,7 @@ def _solve_large(m, d):
             if not d.count("nseek"):
                 break
 
-    run([large.start_round, large.project, large.move], towards_warmstart=0, whole_step=1, newton_round=-2)
-    if d.count("nrun") and not m.disabled(mjtDisableBit.mjDSBL_WARMSTART):
-        run([large.start_round, large.project], towards_warmstart=1, whole_step=0)
-        run_until(large.search, m.opt.ls_iterations)
-        run([large.move], newton_round=-1)
+    run([large.start_round, large.project, large.move], whole_step=1, newton_round=-1)
     for newton_round in range(m.opt.iterations):
         if not d.count("nrun"):
             break

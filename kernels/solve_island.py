@@ -1,12 +1,14 @@
-"""Newton's method for small islands, one thread each.
+"""Newton's method, one thread for each island.
 
-The island's Hessian is the trees' sparse factor where no contact couples two moving bodies, else a dense Cholesky
-factor. The first two rounds move to qacc_smooth and from there towards the warm start; every later one is a Newton
-step, all with an exact line search. Seed 000, "Convex solver".
+A small island's Hessian gets a dense Cholesky factor; the linear systems of the others, and of those whose trees touch
+only static bodies (there the preconditioner is exact), are solved by conjugate gradients. The first round moves to the
+warm start, or to qacc_smooth without one; every later one is a Newton step with an exact line search. Seed 000,
+"Convex solver"; inexact Newton: Dembo, Eisenstat, Steihaug 1982.
 """
 
 from tisim.kernels.cone import hessian_times
 from tisim.kernels.island import CONADR, CONS, COUPLED, DENSEADR, DOFS, ROWADR, ROWS, TREEADR, TREES
+from tisim.kernels.linear_island import factor_block, solve_linear
 from tisim.kernels.solve_steps import (
     contact_direction,
     contact_line,
@@ -19,11 +21,12 @@ from tisim.kernels.solve_steps import (
     tree_times_M,
 )
 from tisim.kernels.spatial import cross, head, join, tail
-from tisim.kernels.tree_hessian import body_hessian, factor_tree, solve_factored, tree_hessian
 from tisim.kernels.types import FP, SERIAL, SPREAD, F, I, kernel, ld3, ld6, st6, ti, vec2
 
 NSMALL = 12
 WARMSTART = 1 << 8  # mjDSBL_WARMSTART
+LINEAR_ITERATIONS = 200  # a direction that needs more is taken as it is: it descends all the same
+FIRST_REDUCTION = 0.2  # of the linear residual: tighter costs more products, looser more rounds
 
 
 @ti.func
@@ -120,19 +123,20 @@ def unconstrained(nworld: ti.i32, nv: ti.i32, qacc_smooth: F, qacc: F, qfrc_cons
 
 
 @kernel
-def solve_small(
+def solve_island(
     nbody: ti.i32, ntree: ti.i32, nv: ti.i32, nM: ti.i32, cone: ti.i32, impratio: FP, iterations: ti.i32,
-    ls_iterations: ti.i32, tolerance: FP, ls_tolerance: FP, meaninertia: FP, disableflags: ti.i32,
-    tree_table: I, body_table: I, dof_table: I, dof_armature: F,
+    ls_iterations: ti.i32, maxdense: ti.i32, tolerance: FP, ls_tolerance: FP, meaninertia: FP, disableflags: ti.i32,
+    tree_table: I, tree_free: I, body_table: I, dof_table: I, dof_armature: F,
     cinert: F, cdof: F, qacc_smooth: F, qfrc_smooth: F, qacc_warmstart: F,
     contact_dim: I, contact_frame: F, con_par: F, con_body: I, con_arm: F, body_conadr: I, body_connum: I, body_con: I,
     row_int: I, row_f: F, tree_rowadr: I, tree_rownum: I, tree_row: I,
     counts: I, island_small: I, island_info: I, island_con: I, island_row: I, island_tree: I, tree_dofstart: I,
     con_acc: F, con_force: F, con_torque: F, con_hess: F, con_hess_rot: F, row_sol: F, twist: F, wrench: F, body_hess: F,
     tree_hess: F, island_dense: F, qacc: F, qfrc_constraint: F, sol_Ma: F, sol_p: F, sol_Mp: F,
+    sol_r: F, sol_z: F, sol_q: F, sol_Hq: F,
     island_niter: I, island_cost: F, island_gradient: F,
 ):  # fmt: skip
-    """qacc and qfrc_constraint of every small island; parallel over islands."""
+    """qacc and qfrc_constraint of every island that gets one thread; parallel over islands."""
     total = counts[NSMALL]
     ti.loop_config(serialize=SERIAL)
     for unit in range(total * SPREAD):
@@ -147,7 +151,7 @@ def solve_small(
             row1 = row0 + island_info[info + ROWS]
             n = island_info[info + DOFS]
             adr = island_info[info + DENSEADR]
-            dense = island_info[info + COUPLED] > 0
+            dense = island_info[info + COUPLED] > 0 and n <= maxdense
             w = island_tree[tree0] // ntree
             scale = 1.0 / (meaninertia * ti.cast(n, FP))
 
@@ -160,26 +164,19 @@ def solve_small(
             cost = FP(0.0)
             gradient = FP(0.0)
             niter = 0
-            it = -2
-            if (disableflags & WARMSTART) != 0:
-                it = -3  # the round towards the warm start is left out
+            cold = (disableflags & WARMSTART) != 0
+            reduction = FP(FIRST_REDUCTION)
+            it = -1
             while it < iterations:
                 # search direction
                 if it >= 0:
                     for m in range(tree0, tree1):
-                        t = island_tree[m] % ntree
-                        for b in range(tree_table[4 * t], tree_table[4 * t] + tree_table[4 * t + 1]):
-                            body_hessian(
-                                w * nbody + b, cinert, body_conadr, body_connum, body_con, con_arm, contact_dim,
-                                con_hess, con_hess_rot, body_hess,
-                            )  # fmt: skip
-                        tree_hessian(
-                            w, t, ntree, nbody, nv, nM, tree_table, body_table, dof_table, dof_armature, cdof,
-                            tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, body_hess, tree_hess,
+                        factor_block(
+                            w, island_tree[m] % ntree, ntree, nbody, nv, nM, tree_table, tree_free, body_table,
+                            dof_table, dof_armature, cinert, cdof, body_conadr, body_connum, body_con, con_arm,
+                            contact_dim, con_hess, con_hess_rot, tree_rowadr, tree_rownum, tree_row, row_int, row_f,
+                            row_sol, body_hess, tree_hess, dense,
                         )  # fmt: skip
-                        if not dense:
-                            factor_tree(w, t, nM, tree_table, dof_table, tree_hess)
-                            solve_factored(w, t, nv, nM, tree_table, dof_table, tree_hess, sol_p)
                     if dense:
                         for e in range(n * n):
                             island_dense[adr + e] = 0.0
@@ -206,17 +203,22 @@ def solve_small(
                             n, adr, w, ntree, nv, tree0, tree1, tree_table, island_tree, tree_dofstart, island_dense,
                             sol_p,
                         )  # fmt: skip
+                    else:
+                        solve_linear(
+                            w, tree0, tree1, con0, con1, row0, row1, LINEAR_ITERATIONS, reduction, ntree, nbody, nv,
+                            nM, tree_table, tree_free, body_table, dof_table, dof_armature, cinert, cdof, contact_dim,
+                            con_body, con_arm, con_hess, con_hess_rot, row_int, row_f, tree_rowadr, tree_rownum,
+                            tree_row, island_tree, island_con, island_row, tree_hess, twist, wrench, row_sol, sol_p,
+                            sol_r, sol_z, sol_q, sol_Hq,
+                        )  # fmt: skip
                 else:
                     for m in range(tree0, tree1):
                         t = island_tree[m] % ntree
                         for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
                             i = w * nv + e
-                            if it < -1:
-                                sol_p[i] = qacc_smooth[i]
-                                qacc[i] = 0.0
-                                sol_Ma[i] = 0.0
-                            else:
-                                sol_p[i] = qacc_warmstart[i] - qacc[i]
+                            sol_p[i] = ti.select(cold, qacc_smooth[i], qacc_warmstart[i])
+                            qacc[i] = 0.0
+                            sol_Ma[i] = 0.0
 
                 # the direction through M and J
                 d0 = vec2(0.0)
@@ -237,7 +239,7 @@ def solve_small(
 
                 # exact line search: zero of the derivative
                 alpha = FP(1.0)
-                if it >= -1:
+                if it >= 0:
                     step = ti.math.vec3(0.0, 0.0, -1.0)
                     first = FP(0.0)
                     for e in range(ls_iterations + 1):
@@ -288,9 +290,9 @@ def solve_small(
                     niter = it + 1
                     if improvement < tolerance:
                         break
-                if it != -2 and gradient < tolerance:
+                if gradient < tolerance:
                     break
-                it = ti.select(it == -3, 0, it + 1)
+                it += 1
             island_niter[k] = niter
             island_cost[k] = cost
             island_gradient[k] = gradient

@@ -1,0 +1,181 @@
+"""Conjugate gradients for the Newton direction of one island, on one thread.
+
+H p = -gradient with H = M + J' D J never formed: contacts act through the twists of their bodies, and their wrenches
+are added to the bodies as they come. The preconditioner is each tree's own Hessian. Free bodies are solved in twist
+space (kernels/free_body.py). Saad, "Iterative methods for sparse linear systems", algorithm 9.1.
+"""
+
+from tisim.kernels.cone import hessian_times
+from tisim.kernels.free_body import dofs_of_twist, factor_twist, solve_twist, wrench_of_forces
+from tisim.kernels.solve_steps import add_rows, row_times
+from tisim.kernels.spatial import cross, inertia_times, join, relative_twist, tail, tree_project, tree_twists
+from tisim.kernels.tree_hessian import body_hessian, factor_tree, solve_factored, tree_hessian
+from tisim.kernels.types import FP, ld3, ld6, st6, ti, vec3, vec6
+
+
+@ti.func
+def at6(a: ti.template(), i):
+    """Six elements from position i."""
+    return vec6(a[i], a[i + 1], a[i + 2], a[i + 3], a[i + 4], a[i + 5])
+
+
+@ti.func
+def put6(a: ti.template(), i, v):
+    for c in ti.static(range(6)):
+        a[i + c] = v[c]
+
+
+@ti.func
+def factor_block(
+    w, t, ntree, nbody, nv, nM, tree_table: ti.template(), tree_free: ti.template(), body_table: ti.template(),
+    dof_table: ti.template(), dof_armature: ti.template(), cinert: ti.template(), cdof: ti.template(),
+    body_conadr: ti.template(), body_connum: ti.template(), body_con: ti.template(), con_arm: ti.template(),
+    contact_dim: ti.template(), con_hess: ti.template(), con_hess_rot: ti.template(), tree_rowadr: ti.template(),
+    tree_rownum: ti.template(), tree_row: ti.template(), row_int: ti.template(), row_f: ti.template(),
+    row_sol: ti.template(), body_hess: ti.template(), tree_hess: ti.template(), in_dofs,
+):  # fmt: skip
+    """tree_hess of tree t: factored for the preconditioner, or plain in dof space if in_dofs."""
+    for b in range(tree_table[4 * t], tree_table[4 * t] + tree_table[4 * t + 1]):
+        body_hessian(
+            w * nbody + b, cinert, body_conadr, body_connum, body_con, con_arm, contact_dim, con_hess, con_hess_rot,
+            body_hess,
+        )  # fmt: skip
+    if tree_free[t] == 1 and not in_dofs:
+        o = w * nM + dof_table[2 * tree_table[4 * t + 2] + 1]
+        factor_twist(w * nbody + tree_table[4 * t], o, body_hess, tree_hess)
+    else:
+        tree_hessian(
+            w, t, ntree, nbody, nv, nM, tree_table, body_table, dof_table, dof_armature, cdof, tree_rowadr,
+            tree_rownum, tree_row, row_int, row_f, row_sol, body_hess, tree_hess,
+        )  # fmt: skip
+        if not in_dofs:
+            factor_tree(w, t, nM, tree_table, dof_table, tree_hess)
+
+
+@ti.func
+def precondition_tree(
+    w, t, nv, nM, tree_table: ti.template(), tree_free: ti.template(), dof_table: ti.template(),
+    tree_hess: ti.template(), r: ti.template(), z: ti.template(),
+):  # fmt: skip
+    """z = r through the factor of tree t; returns r'z."""
+    i0 = w * nv + tree_table[4 * t + 2]
+    s = FP(0.0)
+    if tree_free[t] == 1:
+        b = at6(r, i0)
+        x = solve_twist(w * nM + dof_table[2 * tree_table[4 * t + 2] + 1], b, tree_hess)
+        put6(z, i0, x)
+        s = b.dot(x)
+    else:
+        for i in range(i0, i0 + tree_table[4 * t + 3]):
+            z[i] = r[i]
+        solve_factored(w, t, nv, nM, tree_table, dof_table, tree_hess, z)
+        for i in range(i0, i0 + tree_table[4 * t + 3]):
+            s += r[i] * z[i]
+    return s
+
+
+@ti.func
+def solve_linear(
+    w, tree0, tree1, con0, con1, row0, row1, limit, reduction, ntree, nbody, nv, nM,
+    tree_table: ti.template(), tree_free: ti.template(), body_table: ti.template(), dof_table: ti.template(),
+    dof_armature: ti.template(), cinert: ti.template(), cdof: ti.template(), contact_dim: ti.template(),
+    con_body: ti.template(), con_arm: ti.template(), con_hess: ti.template(), con_hess_rot: ti.template(),
+    row_int: ti.template(), row_f: ti.template(), tree_rowadr: ti.template(), tree_rownum: ti.template(),
+    tree_row: ti.template(), island_tree: ti.template(), island_con: ti.template(), island_row: ti.template(),
+    tree_hess: ti.template(), twist: ti.template(), wrench: ti.template(), row_sol: ti.template(),
+    p: ti.template(), r: ti.template(), z: ti.template(), q: ti.template(), Hq: ti.template(),
+):  # fmt: skip
+    """p = H^-1 p to a relative residual of `reduction` in the preconditioner's norm; at most limit iterations."""
+    rz = FP(0.0)
+    for n in range(tree0, tree1):
+        t = island_tree[n] % ntree
+        i0 = w * nv + tree_table[4 * t + 2]
+        if tree_free[t] == 1:
+            put6(r, i0, wrench_of_forces(i0, at6(p, i0), cdof))
+            put6(p, i0, vec6(0.0))
+        else:
+            for i in range(i0, i0 + tree_table[4 * t + 3]):
+                r[i] = p[i]
+                p[i] = 0.0
+        rz += precondition_tree(w, t, nv, nM, tree_table, tree_free, dof_table, tree_hess, r, z)
+    goal = reduction * reduction * rz
+    beta = FP(0.0)
+    k = 0
+    while k < limit and rz > goal:
+        for n in range(tree0, tree1):
+            t = island_tree[n] % ntree
+            i0 = w * nv + tree_table[4 * t + 2]
+            b0 = w * nbody + tree_table[4 * t]
+            if tree_free[t] == 1:
+                v = at6(z, i0)
+                if k > 0:
+                    v += beta * at6(q, i0)
+                put6(q, i0, v)
+                st6(twist, b0, v)
+                st6(wrench, b0, vec6(0.0))
+            else:
+                for i in range(i0, i0 + tree_table[4 * t + 3]):
+                    v = z[i]
+                    if k > 0:
+                        v += beta * q[i]
+                    q[i] = v
+                tree_twists(w, t, nbody, nv, tree_table, body_table, cdof, q, twist)
+                for b in range(b0, b0 + tree_table[4 * t + 1]):
+                    st6(wrench, b, vec6(0.0))
+        for n in range(con0, con1):
+            c = island_con[n]
+            v = relative_twist(c, con_body, con_arm, twist)
+            f = hessian_times(c, contact_dim[c], v, con_hess, con_hess_rot)
+            b1 = con_body[2 * c]
+            b2 = con_body[2 * c + 1]
+            g = tail(f)
+            torque = vec3(f[0], f[1], f[2])
+            if b2 >= 0:
+                st6(wrench, b2, ld6(wrench, b2) + join(torque + cross(ld3(con_arm, 2 * c + 1), g), g))
+            if b1 >= 0:
+                st6(wrench, b1, ld6(wrench, b1) - join(torque + cross(ld3(con_arm, 2 * c), g), g))
+        for n in range(row0, row1):
+            e = island_row[n]
+            row_sol[4 * e + 2] = row_sol[4 * e + 3] * row_times(e, row_int, row_f, q)
+        qHq = FP(0.0)
+        for n in range(tree0, tree1):
+            t = island_tree[n] % ntree
+            i0 = w * nv + tree_table[4 * t + 2]
+            b0 = w * nbody + tree_table[4 * t]
+            if tree_free[t] == 1:
+                v = at6(q, i0)
+                y = ld6(wrench, b0) + inertia_times(cinert, b0, v)
+                put6(Hq, i0, y)
+                qHq += v.dot(y)
+            else:
+                for b in range(b0, b0 + tree_table[4 * t + 1]):
+                    st6(wrench, b, ld6(wrench, b) + inertia_times(cinert, b, ld6(twist, b)))
+                tree_project(w, t, nbody, nv, tree_table, body_table, cdof, wrench, Hq)
+                for m in range(tree_table[4 * t + 3]):
+                    Hq[i0 + m] += dof_armature[tree_table[4 * t + 2] + m] * q[i0 + m]
+                add_rows(w * ntree + t, 1.0, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, Hq)
+                for i in range(i0, i0 + tree_table[4 * t + 3]):
+                    qHq += q[i] * Hq[i]
+        step = FP(0.0)
+        if qHq > 0.0:
+            step = rz / qHq
+        new = FP(0.0)
+        for n in range(tree0, tree1):
+            t = island_tree[n] % ntree
+            i0 = w * nv + tree_table[4 * t + 2]
+            if tree_free[t] == 1:
+                put6(p, i0, at6(p, i0) + step * at6(q, i0))
+                put6(r, i0, at6(r, i0) - step * at6(Hq, i0))
+            else:
+                for i in range(i0, i0 + tree_table[4 * t + 3]):
+                    p[i] += step * q[i]
+                    r[i] -= step * Hq[i]
+            new += precondition_tree(w, t, nv, nM, tree_table, tree_free, dof_table, tree_hess, r, z)
+        beta = new / rz
+        rz = new
+        k = ti.select(step > 0.0, k + 1, limit)
+    for n in range(tree0, tree1):
+        t = island_tree[n] % ntree
+        if tree_free[t] == 1:
+            i0 = w * nv + tree_table[4 * t + 2]
+            put6(p, i0, dofs_of_twist(i0, at6(p, i0), cdof))
