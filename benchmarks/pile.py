@@ -5,10 +5,10 @@
 tisim drops and settles the pile; its whole state is copied into the peer. From it both take one step in turn, and the
 medians are compared.
 
-What tisim answers is judged at that state by the MuJoCo whose physics it reproduces (3.4.0, from the environment): one
-evaluator makes objective and gradient from MuJoCo's own matrices, and gets tisim's solution and that of MuJoCo's CG. The
-exit code is 1 if tisim's objective is the higher one or its contacts are others. The peer is newer and lists slightly
-other contacts between boxes, so its gradient is one of its own problem.
+What tisim answers is judged at that state by the MuJoCo whose physics it reproduces (3.4.0, from the environment):
+one evaluator makes objective and gradient from MuJoCo's own matrices, and gets tisim's solution and that of MuJoCo's
+CG. The exit code is 1 if tisim's objective is the higher one or its contacts are others. The peer is newer and lists
+slightly other contacts between boxes, so its gradient is one of its own problem.
 """
 
 import argparse
@@ -45,7 +45,8 @@ def parse():
 def import_peer(folder):
     """The newest MuJoCo, ahead of the one the tests use."""
     if not (pathlib.Path(folder) / "mujoco").is_dir():
-        sys.exit(f"the peer is not installed; run\n  {sys.executable} -m pip install --no-deps --target {folder} {PEERS}")
+        command = f"{sys.executable} -m pip install --no-deps --target {folder} {PEERS}"
+        sys.exit(f"the peer is not installed; run\n  {command}")
     sys.path.insert(0, str(folder))
     import mujoco
 
@@ -83,7 +84,7 @@ def objective(m, d):
     import scipy.sparse as sp
 
     def csr(values, rowadr, rownnz, colind, ncol):
-        pick = np.concatenate([np.arange(a, a + k) for a, k in zip(rowadr, rownnz)]) if len(rowadr) else np.zeros(0, int)
+        pick = np.concatenate([np.zeros(0, int), *(np.arange(a, a + k) for a, k in zip(rowadr, rownnz))])
         indptr = np.concatenate([[0], np.cumsum(rownnz)])
         return sp.csr_matrix((np.asarray(values)[pick], np.asarray(colind)[pick], indptr), shape=(len(rowadr), ncol))
 

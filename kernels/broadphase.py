@@ -138,7 +138,7 @@ def is_listed(a, b, first: ti.template(), second: ti.template(), n):
 
 @ti.func
 def may_collide(
-    g1, g2, filterparent, nexclude, npair, geom_bodyid: ti.template(), geom_contype: ti.template(),
+    g1, g2, filterparent, nexclude, nlisted, geom_bodyid: ti.template(), geom_contype: ti.template(),
     geom_conaffinity: ti.template(), body_weldid: ti.template(), body_parentid: ti.template(),
     exclude_body1: ti.template(), exclude_body2: ti.template(), listed_geom1: ti.template(), listed_geom2: ti.template(),
 ):  # fmt: skip
@@ -154,8 +154,8 @@ def may_collide(
         ok = ((geom_contype[g1] & geom_conaffinity[g2]) | (geom_contype[g2] & geom_conaffinity[g1])) != 0
     if ok and nexclude > 0:
         ok = not is_listed(ti.min(b1, b2), ti.max(b1, b2), exclude_body1, exclude_body2, nexclude)
-    if ok and npair > 0:
-        ok = not is_listed(ti.min(g1, g2), ti.max(g1, g2), listed_geom1, listed_geom2, npair)
+    if ok and nlisted > 0:
+        ok = not is_listed(ti.min(g1, g2), ti.max(g1, g2), listed_geom1, listed_geom2, nlisted)
     return ok
 
 
@@ -181,8 +181,8 @@ def add_candidate(
 
 @kernel
 def search_pairs(
-    nworld: ti.i32, ngeom: ti.i32, ncol: ti.i32, nplane: ti.i32, npair: ti.i32, nexclude: ti.i32, npairmax: ti.i32,
-    entryhalf: ti.i32, nstripbit: ti.i32, nlevelbit: ti.i32, filterparent: ti.i32, override: ti.i32, o_margin: FP,
+    nworld: ti.i32, ngeom: ti.i32, ncol: ti.i32, nplane: ti.i32, npair: ti.i32, nlisted: ti.i32, nexclude: ti.i32,
+    npairmax: ti.i32, entryhalf: ti.i32, nstripbit: ti.i32, nlevelbit: ti.i32, filterparent: ti.i32, override: ti.i32, o_margin: FP,
     col_geom: I, plane_geom: I, sort_key: I, sort_value: I, geom_boxlo: F, geom_boxhi: F, sweep_axis: I, sweep_scale: F,
     geom_xpos: F, geom_xmat: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_bodyid: I, geom_contype: I,
     geom_conaffinity: I, body_weldid: I, body_parentid: I, exclude_body1: I, exclude_body2: I, listed_geom1: I,
@@ -235,7 +235,7 @@ def search_pairs(
                         margin = o_margin
                     reach = geom_rbound[g1] + geom_rbound[g2] + margin
                     if (ld3(geom_xpos, i) - ld3(geom_xpos, j)).norm_sqr() <= reach * reach and may_collide(
-                        g1, g2, filterparent, nexclude, npair, geom_bodyid, geom_contype, geom_conaffinity,
+                        g1, g2, filterparent, nexclude, nlisted, geom_bodyid, geom_contype, geom_conaffinity,
                         body_weldid, body_parentid, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
                     ):  # fmt: skip
                         add_candidate(
@@ -256,7 +256,7 @@ def search_pairs(
             if override:
                 margin = o_margin
             if normal.dot(x - ld3(geom_xpos, q)) <= margin + geom_rbound[g] and may_collide(
-                p, g, filterparent, nexclude, npair, geom_bodyid, geom_contype, geom_conaffinity,
+                p, g, filterparent, nexclude, nlisted, geom_bodyid, geom_contype, geom_conaffinity,
                 body_weldid, body_parentid, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
             ):  # fmt: skip
                 add_candidate(w, p, g, -1, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed)

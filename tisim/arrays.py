@@ -242,3 +242,20 @@ declare("scratch", [
     ("slot_pos", "f", ("nslotmax", 3), "m", "collision", "midpoint"),
     ("slot_normal", "f", ("nslotmax", 3), "-", "collision", "normal from geom 1 to geom 2"),
 ])  # fmt: skip
+
+# constraint rows as MuJoCo lists them (all but J), written when a user reads them
+declare("computed", [
+    ("efc_type", "i", ("nefcmax",), "-", "rows", "mjtConstraint"),
+    ("efc_id", "i", ("nefcmax",), "-", "rows", "dof, joint or contact of the row"),
+    ("efc_state", "i", ("nefcmax",), "-", "rows", "mjtConstraintState"),
+    ("efc_pos", "f", ("nefcmax",), "m, rad", "rows", "distance or angle to the constraint"),
+    ("efc_margin", "f", ("nefcmax",), "m, rad", "rows", "distance at which it acts"),
+    ("efc_frictionloss", "f", ("nefcmax",), "N, N m", "rows", "friction loss"),
+    ("efc_diagApprox", "f", ("nefcmax",), "1/kg", "rows", "approximate diagonal of J M^-1 J'"),
+    ("efc_KBIP", "f", ("nefcmax", 4), "1/s2, 1/s, -, -", "rows", "stiffness, damping, impedance, its derivative (0)"),
+    ("efc_D", "f", ("nefcmax",), "kg", "rows", "1 / R"),
+    ("efc_R", "f", ("nefcmax",), "1/kg", "rows", "regularisation"),
+    ("efc_vel", "f", ("nefcmax",), "m/s, rad/s", "rows", "velocity J qvel"),
+    ("efc_aref", "f", ("nefcmax",), "m/s2, rad/s2", "rows", "reference acceleration"),
+    ("efc_force", "f", ("nefcmax",), "N, N m", "rows", "constraint force"),
+])  # fmt: skip

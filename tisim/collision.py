@@ -11,7 +11,7 @@ from tisim.arrays import COUNTS
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtGeom
 
 SERIAL_GEOMS = 2000  # worlds * geoms below which one CPU thread is faster than waking the others (measured: 2 cores)
-LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate: 1/4 body width at 100,000 bodies, and what 31 allow
+LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate; 13 are 1/4 body width at 100,000 bodies
 ROUND = (int(mjtGeom.mjGEOM_SPHERE), int(mjtGeom.mjGEOM_CAPSULE))
 PLANE, BOX = int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_BOX)
 
@@ -139,7 +139,7 @@ def _tables(m, d):
         work=(movers > 0 and (ncol > 1 or len(plane) > 0)) or len(pair1) > 0, wide=wide, digit=digit,
         parallel=total >= SERIAL_GEOMS, kinds=_kinds(gtype, can, pair1, pair2),
         scalars=dict(
-            ncol=ncol, nmove=len(move), nplane=len(plane), nexclude=len(signature), nstripbit=stripbit,
+            ncol=ncol, nmove=len(move), nplane=len(plane), nlisted=len(listed), nexclude=len(signature), nstripbit=stripbit,
             nlevelbit=levelbit, nsortblock=nblock, digit=digit, entrybits=worldbit + stripbit + levelbit,
             geombits=geombit, worldgeombits=max(1, int(m.ngeom * d.nworld - 1).bit_length()),
         ),

@@ -45,6 +45,8 @@ class Data:
         self.nworld = int(nworld)
         self._generation = runtime.generation
         self._device = {}
+        self._bound = {}
+        self._model_version = None
         self._capacity = {name: self._first_capacity(name) for name in CAPACITIES}
         self._info = {}  # host-side numbers a stage keeps between steps
         self.contact = Contact(self)
@@ -69,9 +71,23 @@ class Data:
         if limit is not None and needed > limit:
             raise CapacityError(f"{needed} items needed, {name} is limited to {limit}; raise the limit")
         self._capacity[name] = int(needed * 1.25) + 64
+        self._bound.clear()
         for array in DATA.values():
             if array.is_list and array.shape[0] == name and array.name in self._device:
                 launch.delete_array(self._device.pop(array.name))
+
+    def bound(self, m, key):
+        """Arguments of a graph kept from its last run, None if an array may have moved or changed since."""
+        if self._generation != runtime.generation:
+            raise Error("Taichi was started again (tisim.init); make a new Data")
+        if m.refresh() != self._model_version:
+            self._model_version = m.refresh()
+            self._bound.clear()
+        return self._bound.get(key)
+
+    def bind(self, m, key, args):
+        """Keeps the arguments of a graph for `bound`."""
+        self._bound[key] = args
 
     def _size_of(self, name):
         return self._capacity[name] if name in self._capacity else self.model.scalar(name)
@@ -135,12 +151,24 @@ class Data:
         values.flags.writeable = False
         return values
 
+    def _rows(self, name):
+        """The efc_ vectors are not kept by the solver; they are written out from rows and contacts here."""
+        n = self.count("nefc")
+        if n > self._capacity["nefcmax"]:
+            self.grow("nefcmax", n)
+        if n:
+            k = runtime.kernels("rows")
+            launch.run(self.model, self, [k.expand_rows, k.expand_contacts], runtime.arch != "cpu")
+        return self.list_view(name, "nefc")
+
     def __getattr__(self, name):
         if name.startswith("_") or name not in DATA:
             raise AttributeError(f"Data has no field {name!r}")
         array = DATA[name]
+        if name.startswith("efc_"):
+            return self._rows(name)
         if array.is_list:
-            return self.list_view(name, "nefc" if name.startswith("efc_") else "ncon")
+            return self.list_view(name, "ncon")
         dims = array.dims(self._size_of)
         return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
 

@@ -101,14 +101,32 @@ class DeviceModel:
         cached = self._derived.get(name)
         if cached is None or any(not np.array_equal(self._arrays[r], old) for r, old in zip(reads, cached[1])):
             cached = self._derived[name] = (make(self), [np.array(self._arrays[r]) for r in reads])
-            self._changed.add(name)
+            if name in self._on_device:
+                self._changed.add(name)
         return cached[0]
+
+    def refresh(self):
+        """Uploads what was written since the last call; returns a number that changes when a device array moved."""
+        on = self._on_device
+        if on.get("generation") != runtime.generation:
+            on.clear()
+            on.update(generation=runtime.generation, version=object())
+        if self._changed:
+            names = [n for n in self._changed if n in on]
+            names += [n for n, (_, reads) in DERIVED.items() if n in on and self._changed.intersection(reads)]
+            before = [on[n] for n in names]
+            for name in names:
+                self.device(name)
+            self._changed.clear()
+            if any(on[n] is not old for n, old in zip(names, before)):
+                on["version"] = object()
+        return on["version"]
 
     def device(self, name):
         """Device array of a field or derived table, uploaded if it is new or was written."""
         if self._on_device.get("generation") != runtime.generation:
             self._on_device.clear()
-            self._on_device["generation"] = runtime.generation
+            self._on_device.update(generation=runtime.generation, version=object())
         if name in DERIVED and DERIVED[name][1]:
             self.derived(name)
         a = self._on_device.get(name)

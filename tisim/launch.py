@@ -73,7 +73,8 @@ class _Graph:
                         self.scalars.append((p.name, int if ann == ti.i32 else float))
                 symbols.append(args[p.name])
             builder.dispatch(k.variant(parallel), *symbols)
-        self.graph = builder.compile()
+        self.kernels = kernels  # keeps the ids in the cache's keys alive
+        self.graph = builder.compile()._compiled_graph
 
 
 def run(m, d, kernels, parallel=True, **scalars):
@@ -81,15 +82,19 @@ def run(m, d, kernels, parallel=True, **scalars):
 
     parallel  False for scenes whose work is less than waking the threads costs.
     """
-    key = (tuple(id(k) for k in kernels), parallel)
+    from taichi.lang import impl
+
+    key = (tuple(map(id, kernels)), parallel)
     graph = _graphs.get(key)
     if graph is None:
         graph = _graphs[key] = _Graph(kernels, parallel)
-        graph.kernels = kernels  # keeps the ids alive
-    env = {name: d.device(name) for name, _ in graph.arrays}
+    args = d.bound(m, key)
+    if args is None:
+        args = {name: d.device(name).arr for name, _ in graph.arrays}
+        d.bind(m, key, args)
     for name, kind in graph.scalars:
-        env[name] = kind(scalars[name] if name in scalars else d.scalar(name))
-    graph.graph.run(env)
+        args[name] = kind(scalars[name] if name in scalars else d.scalar(name))
+    graph.graph.jit_run(impl.get_runtime().prog.config(), args)
 
 
 def forget():

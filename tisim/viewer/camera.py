@@ -90,5 +90,5 @@ class Camera:
         low, high = np.quantile(points - radius, 0.005, axis=0), np.quantile(points + radius, 0.995, axis=0)
         half = 0.5 * np.linalg.norm(high - low)
         cam = cls(lookat=tuple(0.5 * (low + high)), **angles)
-        cam.distance = max(0.9 * half / np.tan(0.5 * np.radians(cam.fovy)), 1e-2)
+        cam.distance = max(0.8 * half / np.tan(0.5 * np.radians(cam.fovy)), 1e-2)
         return cam

@@ -152,10 +152,10 @@ class Drawing:
         points = positions[bounded] - positions[geom] if bounded.any() else np.zeros((1, 3))
         finite = np.abs(points[np.isfinite(points).all(1)])
         reach = float(np.quantile(finite.max(1), 0.99)) if finite.size else 1.0
-        far = 12 * max(reach, 1.0)
+        far = 30 * max(reach, 1.0)
         half = [min(float(s), far) if s > 0 else far for s in size[:2]]
         tile = 0.25 * 2.0 ** np.floor(np.log2(max(reach, 1.0)))
-        while max(half) / tile > 250:
+        while max(half) / tile > 80:
             tile *= 2
         return shapes.checker(half[0], half[1], tile, *checker_colors(self.m, geom))
 

@@ -130,7 +130,7 @@ def _light(stage, camera, width, height, shadows):
     shaded = albedo * lit + shine[:, None]
     shaded = np.clip(1 - np.exp(-1.25 * shaded), 0, 1) ** np.float32(1 / 2.2)
     # far ground fades into the sky
-    fade = 1 - np.exp(-((away / np.float32(4 * max(radius, camera.distance))) ** 2))
+    fade = 1 - np.exp(-((away / np.float32(3.2 * max(radius, camera.distance))) ** 2))
     shaded = shaded + (SKY_LOW - shaded) * fade[:, None]
     rise = np.linspace(1, 0, height, dtype=np.float32)[:, None, None] ** 1.5
     picture = color * (1 + (SKY_TOP - SKY_LOW) / SKY_LOW * 0.55 * rise)
