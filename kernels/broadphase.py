@@ -37,7 +37,9 @@ def enter_geoms(
     geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_rbound: F, geom_margin: F,
     geom_boxlo: F, geom_boxhi: F, sweep_sample: F, sweep_axis: I, sweep_scale: F, counts: I, sort_key: I, sort_value: I,
 ):  # fmt: skip
-    """World boxes of the bounded geoms, the axes of the sweep, and an entry for each strip that a box touches; parallel over geoms."""
+    """World boxes of the bounded geoms, the axes of the sweep, and an entry for each strip that a box touches; parallel
+    over geoms.
+    """
     ti.loop_config(serialize=True)
     for _ in range(1):
         counts[NPAIR] = nworld * npair
@@ -140,9 +142,10 @@ def is_listed(a, b, first: ti.template(), second: ti.template(), n):
 def may_collide(
     g1, g2, filterparent, nexclude, nlisted, geom_bodyid: ti.template(), geom_contype: ti.template(),
     geom_conaffinity: ti.template(), body_weldid: ti.template(), body_parentid: ti.template(),
-    exclude_body1: ti.template(), exclude_body2: ti.template(), listed_geom1: ti.template(), listed_geom2: ti.template(),
+    exclude_body1: ti.template(), exclude_body2: ti.template(), listed_geom1: ti.template(),
+    listed_geom2: ti.template(),
 ):  # fmt: skip
-    """The filters for pairs that the model does not list: seed 000, "Selection"."""
+    """The filters for pairs that the model does not list: seed 000, "Selection". Sleep will refuse pairs here."""
     b1 = geom_bodyid[g1]
     b2 = geom_bodyid[g2]
     w1 = body_weldid[b1]
@@ -182,13 +185,17 @@ def add_candidate(
 @kernel
 def search_pairs(
     nworld: ti.i32, ngeom: ti.i32, ncol: ti.i32, nplane: ti.i32, npair: ti.i32, nlisted: ti.i32, nexclude: ti.i32,
-    npairmax: ti.i32, entryhalf: ti.i32, nstripbit: ti.i32, nlevelbit: ti.i32, filterparent: ti.i32, override: ti.i32, o_margin: FP,
-    col_geom: I, plane_geom: I, sort_key: I, sort_value: I, geom_boxlo: F, geom_boxhi: F, sweep_axis: I, sweep_scale: F,
+    npairmax: ti.i32, entryhalf: ti.i32, nstripbit: ti.i32, nlevelbit: ti.i32, filterparent: ti.i32, override: ti.i32,
+    o_margin: FP, col_geom: I, plane_geom: I, sort_key: I, sort_value: I, geom_boxlo: F,
+    geom_boxhi: F, sweep_axis: I, sweep_scale: F,
     geom_xpos: F, geom_xmat: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_bodyid: I, geom_contype: I,
     geom_conaffinity: I, body_weldid: I, body_parentid: I, exclude_body1: I, exclude_body2: I, listed_geom1: I,
-    listed_geom2: I, pair_geom1: I, pair_geom2: I, entry_box: F, counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
+    listed_geom2: I, pair_geom1: I, pair_geom2: I, entry_box: F, counts: I, cand_geom1: I, cand_geom2: I,
+    cand_listed: I,
 ):  # fmt: skip
-    """Candidate pairs: boxes and bounding spheres overlap and no filter refuses, parallel over entries; with planes, parallel over geoms; the model's own list."""
+    """Candidate pairs: boxes and bounding spheres overlap and no filter refuses, parallel over entries; with planes,
+    parallel over geoms; the model's own list.
+    """
     n = ti.min(counts[NENTRY], npairmax)
     ax = sweep_axis[0]
     ay = sweep_axis[1]
@@ -315,7 +322,9 @@ def key_by_geom1(npairmax: ti.i32, half: ti.i32, counts: I, cand_geom1: I, sort_
 
 @ti.func
 def kind_of(t1, t2):
-    """Collider of two types: 0 plane-round, 1 round-round, 2 plane-box, 3 round-box, 4 box-box, -1 none (round: sphere, capsule)."""
+    """Collider of two types: 0 plane-round, 1 round-round, 2 plane-box, 3 round-box, 4 box-box, -1 none (round: sphere,
+    capsule).
+    """
     round1 = t1 == SPHERE or t1 == CAPSULE
     round2 = t2 == SPHERE or t2 == CAPSULE
     kind = -1

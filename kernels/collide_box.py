@@ -1,18 +1,24 @@
-"""Contacts of a sphere or capsule with a box, and of two boxes. The rules are those of MuJoCo 3.4.0; seed 000, "Checking"."""
+"""Contacts of a sphere or capsule with a box, and of two boxes. The rules are those of MuJoCo 3.4.0; seed 000,
+"Checking".
+"""
 
 from tisim.kernels.broadphase import CAPSULE
-from tisim.kernels.collide_primitive import axis_of, put
+from tisim.kernels.collide_primitive import PARALLEL, axis_of, put
 from tisim.kernels.types import *
 
 MAXBOX = 24  # slots of a box pair before duplicates go
 RIM = 1.01  # a contact farther outside one box than 1 %, and not inside the other by as much, is dropped
+SINE = MINVAL if FP == ti.f64 else 1e-4  # sine of the angle below which two edges are parallel
+TIE = 1e-12 if FP == ti.f64 else 1e-5  # an edge must beat a face by this share
 NEAR = 1.001  # slack of the early test of a capsule's bounding sphere against a box
 FAR = 1e10  # larger than any squared distance; the start of a minimum
 
 
 @ti.func
 def sphere_in_box_frame(c, radius, size):
-    """Sphere at c against a box at the origin: distance, midpoint and normal; from inside, out through the nearest face."""
+    """Sphere at c against a box at the origin: distance, midpoint and normal; from inside, out through the nearest
+    face.
+    """
     clamped = ti.max(-size, ti.min(size, c))
     normal = clamped - c
     dist = normal.norm()
@@ -84,7 +90,7 @@ def nearest_to_box(c, h, size):
             u = -size[j] * d[j]
             v = h.dot(d)
             det = a * cc - b * b
-            if ti.abs(det) >= MINVAL:
+            if ti.abs(det) >= ti.max(MINVAL, PARALLEL * a * cc):
                 per_det = 1.0 / det
                 x1 = (cc * u - b * v) * per_det
                 x2 = (a * v - b * u) * per_det
@@ -113,7 +119,9 @@ def nearest_to_box(c, h, size):
 
 @ti.func
 def second_place(c, h, size, s, what, face, edge, corner, place):
-    """Step along h from the nearest point to where the segment leaves the face or edge it lies along; -FAR: it does not lie along one."""
+    """Step along h from the nearest point to where the segment leaves the face or edge it lies along; -FAR: it does not
+    lie along one.
+    """
     step = -FAR
     length = h.norm()
     toward = ti.cast(h[0] > 0, ti.i32) + 2 * ti.cast(h[1] > 0, ti.i32) + 4 * ti.cast(h[2] > 0, ti.i32)
@@ -129,7 +137,7 @@ def second_place(c, h, size, s, what, face, edge, corner, place):
             if along == 3 or along == 5 or along == 6:
                 sign = -1.0
                 along = 7 - along
-            for k in ti.static(range(3)):
+            for k in range(3):
                 if along == 1 << k:
                     if h[k] * h[k] > 0.5 * length * length:  # along the edge k
                         step = sign * ti.min(1.0 - sign * s, 2.0 * size_over_h[k])
@@ -138,28 +146,23 @@ def second_place(c, h, size, s, what, face, edge, corner, place):
                             1.0 + sign * s, 2.0 * ti.min(size_over_h[(k + 1) % 3], size_over_h[(k + 2) % 3])
                         )
     elif what == 1:
-        for j in ti.static(range(3)):
-            if edge == j:
-                along = (toward ^ corner) & (7 - (1 << j))
-                if along == 1 or along == 2 or along == 4:
-                    # of the two faces at the edge, the one that makes the smaller angle with the segment
-                    k = (j + 1) % 3
-                    if ti.abs(h[(j + 1) % 3]) <= ti.abs(h[(j + 2) % 3]):
-                        k = (j + 2) % 3
-                    across = size_over_h[(j + 1) % 3]
-                    if k == (j + 2) % 3:
-                        across = size_over_h[(j + 2) % 3]
-                    sign = ti.select((along >> k) & 1, 1.0, -1.0)
-                    rest = ti.select(((toward >> j) & 1) == ((along >> k) & 1), 1.0 - place, 1.0 + place)
-                    step = sign * ti.min(1.0 - sign * s, 2.0 * across, size_over_h[j] * rest)
+        along = (toward ^ corner) & (7 - (1 << edge))
+        if along == 1 or along == 2 or along == 4:
+            # of the two faces at the edge, the one that makes the smaller angle with the segment
+            k = (edge + 1) % 3
+            if ti.abs(h[k]) <= ti.abs(h[(edge + 2) % 3]):
+                k = (edge + 2) % 3
+            sign = ti.select((along >> k) & 1, 1.0, -1.0)
+            rest = ti.select(((toward >> edge) & 1) == ((along >> k) & 1), 1.0 - place, 1.0 + place)
+            step = sign * ti.min(1.0 - sign * s, 2.0 * size_over_h[k], size_over_h[edge] * rest)
     elif what == -1 and face >= 0:
         # an end is above a face: go on until the segment is no longer above it
         step = 2.0
         x = c + s * h
-        for k in ti.static(range(3)):
+        for k in range(3):
             if k != face and h[k] != 0.0:
-                for e in ti.static(range(2)):
-                    t = -s * ((1 - 2 * e) * size[k] - x[k]) / h[k]
+                for e in range(2):
+                    t = -s * ((1.0 - 2.0 * e) * size[k] - x[k]) / h[k]
                     if t > 0.0 and t < step:
                         step = t
         step = -s * step
@@ -172,7 +175,9 @@ def round_box(
     cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
     geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
 ):  # fmt: skip
-    """Sphere (1 contact) or capsule (2: spheres at its nearest point and at the end of where it lies along the box) against box."""
+    """Sphere (1 contact) or capsule (2: spheres at its nearest point and at the end of where it lies along the box)
+    against box.
+    """
     i1 = cpair_geom1[p]
     g1 = i1 % ngeom
     g2 = cpair_geom2[p]
@@ -234,7 +239,7 @@ def column(M, k):
 
 @ti.func
 def separation(R, d, e, s1, s2, margin):
-    """Axis of least overlap of two boxes; R: axes of box 2 in box 1's frame; d, e: the other's centre in 1's, 2's frame.
+    """Axis of least overlap of two boxes; R: axes of box 2 in box 1's frame; d, e: the other's centre in 1's, 2's.
 
     Returns the code of the axis (-1: apart by more than the margin; 0-2 faces of 1, 3-5 of 2, 6 + 3 i + j edges i of 1
     and j of 2) and, for edges, the unit normal in box 1's frame.
@@ -244,8 +249,9 @@ def separation(R, d, e, s1, s2, margin):
     apart = False
     A = ti.abs(R)
     least = FAR
-    over1 = s1 + A @ s2 - ti.abs(d)
-    over2 = s2 + A.transpose() @ s1 - ti.abs(e)
+    # boxes in line tie two faces: the order of these sums, MuJoCo's, decides
+    over1 = -ti.abs(d) + s1 + A @ s2
+    over2 = -ti.abs(e) + s2 + A.transpose() @ s1
     for k in ti.static(range(3)):
         if over1[k] < -margin or over2[k] < -margin:
             apart = True
@@ -262,16 +268,16 @@ def separation(R, d, e, s1, s2, margin):
         unit[i] = 1.0
         n = unit.cross(column(R, j))
         length = n.norm()
-        if length >= MINVAL and not apart:
+        if length >= SINE and not apart:
             n = n / length
-            across = 0.0
+            over = s1.dot(ti.abs(n))
             for k in range(3):
                 if k != j:
-                    across += s2[k] * A[i, 3 - k - j] / length
-            over = s1.dot(ti.abs(n)) + across - ti.abs(d.dot(n))
+                    over += s2[k] * A[i, 3 - k - j] / length
+            over -= ti.abs(d.dot(n))
             if over < -margin:
                 apart = True
-            elif over < least * (1.0 - 1e-12):  # a face wins a tie
+            elif over < least * (1.0 - TIE):  # a face wins a tie
                 least = over
                 code = 6 + ij
                 normal = n
@@ -309,13 +315,13 @@ def box_polygons(
         elif line == 3:
             start = o + e2
             ustart = uo + ue2
-        for q in ti.static(range(2)):
+        for q in range(2):
             if ti.abs(along[q]) > MINVAL:
                 for side in range(2):
-                    limit = (2.0 * side - 1.0) * (lx if q == 0 else ly)
+                    limit = (2.0 * side - 1.0) * ti.select(q == 0, lx, ly)
                     t = (limit - start[q]) * (1.0 / along[q])
                     other = start[1 - q] + along[1 - q] * t
-                    if t >= 0.0 and t <= 1.0 and ti.abs(other) <= (ly if q == 0 else lx) and n < MAXBOX:
+                    if t >= 0.0 and t <= 1.0 and ti.abs(other) <= ti.select(q == 0, ly, lx) and n < MAXBOX:
                         x = ustart + t * ualong
                         dist = x[2] * tilt
                         if dist <= margin:

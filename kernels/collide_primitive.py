@@ -1,11 +1,15 @@
 """Contacts of planes, spheres and capsules, and of a plane with a box. A sphere is a capsule of no length.
 
 Each function takes a pair, writes distance, midpoint and normal (from geom 1 to geom 2) of each contact to the pair's
-slots, and returns their number; kernels/narrowphase.py calls them. Seed 000, "Checking"; the rules are those of MuJoCo 3.4.0.
+slots, and returns their number; kernels/narrowphase.py calls them. Seed 000, "Checking"; the rules are those of
+MuJoCo 3.4.0.
 """
 
 from tisim.kernels.broadphase import CAPSULE
 from tisim.kernels.types import *
+
+# squared sine below which lines are parallel besides MuJoCo's MINVAL: what rounding leaves of it in f32
+PARALLEL = 0.0 if FP == ti.f64 else 1e-6
 
 
 @ti.func
@@ -88,9 +92,9 @@ def plane_box(
 
 @ti.func
 def nearest_on_lines(h1, h2, d):
-    """Parameters in [-1, 1] of the nearest points of the segments x1 + s h1 and x2 + u h2, d = x1 - x2, not both parallel.
+    """Parameters in [-1, 1] of the nearest points of the segments x1 + s h1 and x2 + u h2, d = x1 - x2.
 
-    Solved for the lines, then clipped in the order s, u, s.
+    Not for parallel ones. Solved for the lines, then clipped in the order s, u, s.
     """
     a = h1.dot(h1)
     b = -h1.dot(h2)
@@ -137,7 +141,7 @@ def round_round(
     b = -h1.dot(h2)
     v1 = -h1.dot(d)
     v2 = h2.dot(d)
-    parallel = geom_type[g1] == CAPSULE and ti.abs(aa * cc - b * b) < MINVAL
+    parallel = geom_type[g1] == CAPSULE and ti.abs(aa * cc - b * b) < ti.max(MINVAL, PARALLEL * aa * cc)
     ntry = 1
     if parallel:
         ntry = 4

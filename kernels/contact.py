@@ -12,7 +12,7 @@ MINMU = 1e-5  # mjMINMU: smallest friction coefficient
 @ti.func
 def frame_of(direction, hint):
     """Rows: unit normal, hint made orthogonal to it (no hint: y, or z if the normal is near y), their cross product."""
-    normal = direction / direction.norm(MINVAL)
+    normal = direction / ti.max(direction.norm(), MINVAL)
     y = hint
     if y.dot(y) < 0.25:
         y = vec3(0.0, 1.0, 0.0)
@@ -40,7 +40,9 @@ def write_contacts(
     contact_solref: F, contact_solreffriction: F, contact_solimp: F, contact_dim: I, contact_geom: I,
     contact_exclude: I, contact_worldid: I,
 ):  # fmt: skip
-    """Address of each pair's contacts, their total, and all their fields, mixed as in SEMANTICS.md; parallel over pairs."""
+    """Address of each pair's contacts, their total, and all their fields, mixed as in SEMANTICS.md; parallel over
+    pairs.
+    """
     n = ti.min(counts[NPAIR], npairmax)
     nblock = (n + SCAN_BLOCK - 1) // SCAN_BLOCK
     ti.loop_config(serialize=SERIAL)

@@ -12,6 +12,19 @@ from tisim.kernels.spatial import cross, inertia_times, join, relative_twist, ta
 from tisim.kernels.tree_hessian import body_hessian, factor_tree, solve_factored, tree_hessian
 from tisim.kernels.types import FP, ld3, ld6, st6, ti, vec3, vec6
 
+# The linear residual is reduced by FIRST_REDUCTION: tighter costs more products, looser more rounds. Where a round's
+# improvement is below the tolerance but the gradient is not near it, the direction was too rough: it is tightened.
+FIRST_REDUCTION = 0.2
+TIGHTEN = 0.1
+LAST_REDUCTION = 1e-3
+NEAR = 30.0  # times the tolerance
+
+
+@ti.func
+def converged(gradient, tolerance, reduction):
+    """Whether a round that improved less than the tolerance was the last one."""
+    return gradient < NEAR * tolerance or reduction < LAST_REDUCTION
+
 
 @ti.func
 def at6(a: ti.template(), i):

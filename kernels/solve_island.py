@@ -8,7 +8,7 @@ warm start, or to qacc_smooth without one; every later one is a Newton step with
 
 from tisim.kernels.cone import hessian_times
 from tisim.kernels.island import CONADR, CONS, COUPLED, DENSEADR, DOFS, ROWADR, ROWS, TREEADR, TREES
-from tisim.kernels.linear_island import factor_block, solve_linear
+from tisim.kernels.linear_island import FIRST_REDUCTION, TIGHTEN, converged, factor_block, solve_linear
 from tisim.kernels.solve_steps import (
     contact_direction,
     contact_line,
@@ -26,7 +26,6 @@ from tisim.kernels.types import FP, SERIAL, SPREAD, F, I, kernel, ld3, ld6, st6,
 NSMALL = 12
 WARMSTART = 1 << 8  # mjDSBL_WARMSTART
 LINEAR_ITERATIONS = 200  # a direction that needs more is taken as it is: it descends all the same
-FIRST_REDUCTION = 0.2  # of the linear residual: tighter costs more products, looser more rounds
 
 
 @ti.func
@@ -286,12 +285,13 @@ def solve_island(
                 gradient = scale * ti.sqrt(norm)
                 improvement = scale * (cost - total_cost)
                 cost = total_cost
-                if it >= 0:
-                    niter = it + 1
-                    if improvement < tolerance:
-                        break
+                niter = it + 1
                 if gradient < tolerance:
                     break
+                if it >= 0 and improvement < tolerance:
+                    if dense or converged(gradient, tolerance, reduction):
+                        break
+                    reduction *= TIGHTEN
                 it += 1
             island_niter[k] = niter
             island_cost[k] = cost

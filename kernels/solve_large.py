@@ -7,7 +7,7 @@ kernels/solve_island.py. Seed 000, "Convex solver"; inexact Newton: Dembo, Eisen
 """
 
 from tisim.kernels.island import DOFS
-from tisim.kernels.linear_island import factor_block
+from tisim.kernels.linear_island import FIRST_REDUCTION, TIGHTEN, converged, factor_block
 from tisim.kernels.solve_steps import (
     contact_direction,
     contact_line,
@@ -41,6 +41,7 @@ RZ = 7  # conjugate gradients: r'z, its first value, step, direction update
 RZ0 = 8
 STEP = 9
 BETA = 10
+REDUCTION = 11  # by how much the linear residual is reduced
 
 # columns of isl_phase
 RUN = 0  # 1: not converged
@@ -98,6 +99,7 @@ def start_round(
         k = island_large[n]
         isl_phase[4 * k + RUN] = 1
         isl[16 * k + COST] = 0.0
+        isl[16 * k + REDUCTION] = FIRST_REDUCTION
 
 
 @kernel
@@ -291,8 +293,12 @@ def move(
             gradient = scale * ti.sqrt(norm)
             improvement = scale * (isl[16 * k + COST] - cost)
             isl[16 * k + COST] = cost
-            if gradient < tolerance or (newton_round >= 0 and improvement < tolerance):
+            if gradient < tolerance:
                 isl_phase[4 * k + RUN] = 0
+            elif newton_round >= 0 and improvement < tolerance:
+                if converged(gradient, tolerance, isl[16 * k + REDUCTION]):
+                    isl_phase[4 * k + RUN] = 0
+                isl[16 * k + REDUCTION] *= TIGHTEN
             island_niter[k] = ti.max(0, newton_round + 1)
             island_cost[k] = cost
             island_gradient[k] = gradient

@@ -14,6 +14,7 @@ from tisim.kernels.solve_large import (
     NRBLK,
     NSEEK,
     NTBLK,
+    REDUCTION,
     RUN,
     RZ,
     RZ0,
@@ -81,7 +82,7 @@ def linear_end(
 
 @kernel
 def linear_step(
-    nbody: ti.i32, ntree: ti.i32, nv: ti.i32, nM: ti.i32, linear_tolerance: FP,
+    nbody: ti.i32, ntree: ti.i32, nv: ti.i32, nM: ti.i32,
     tree_table: I, tree_free: I, body_table: I, dof_table: I, dof_armature: F, cinert: F, cdof: F, tree_hess: F, counts: I,
     contact_dim: I, con_body: I, con_arm: F, con_hess: F, con_hess_rot: F, body_conadr: I, body_connum: I, body_con: I,
     row_int: I, row_f: F, tree_rowadr: I, tree_rownum: I, tree_row: I,
@@ -89,8 +90,8 @@ def linear_step(
     con_force: F, con_torque: F, row_sol: F, twist: F, wrench: F, sol_p: F, sol_r: F, sol_z: F, sol_q: F, sol_Hq: F,
     tblk_sum: F, isl: F, isl_phase: I,
 ):  # fmt: skip
-    """One iteration; parallel over blocks. An island stops where the preconditioned residual has fallen by
-    linear_tolerance."""
+    """One iteration; parallel over blocks. An island stops where the preconditioned residual has been
+    reduced as asked."""
     nt = counts[NTBLK]
     nc = counts[NCBLK]
     nr = counts[NRBLK]
@@ -186,7 +187,8 @@ def linear_step(
             rz = block_sum(island_tblk[2 * k], island_tblk[2 * k + 1], 4, 0, tblk_sum)
             isl[o + BETA] = rz / isl[o + RZ]
             isl[o + RZ] = rz
-            if rz <= linear_tolerance * linear_tolerance * isl[o + RZ0] or isl[o + STEP] == 0.0:
+            goal = isl[o + REDUCTION] * isl[o + REDUCTION] * isl[o + RZ0]
+            if rz <= goal or isl[o + STEP] == 0.0:
                 isl_phase[4 * k + SEEK] = 0
     ti.loop_config(serialize=True)
     for _ in range(1):

@@ -65,7 +65,8 @@ def move_block(
 
 @ti.func
 def sort_all(
-    n, npairmax, nbits, digit, first_half, sort_key: ti.template(), sort_value: ti.template(), sort_count: ti.template(),
+    n, npairmax, nbits, digit, first_half, sort_key: ti.template(), sort_value: ti.template(),
+    sort_count: ti.template(),
 ):  # fmt: skip
     """Radix sort of n items by one thread; the arrays have two halves, used in turn. Returns the half of the result."""
     half = first_half
@@ -85,7 +86,9 @@ def radix_pass(
     counts: I, icount: ti.i32, npairmax: ti.i32, shift: ti.i32, nbit: ti.i32, half: ti.i32, nsortblock: ti.i32,
     sort_key: I, sort_value: I, sort_count: I, scan_sum: I,
 ):  # fmt: skip
-    """One stable pass over `nbit` bits of the keys from `shift` on, parallel over blocks of items; reads the given half of the arrays, writes the other."""
+    """One stable pass over `nbit` bits of the keys from `shift` on, parallel over blocks of items; reads the given half
+    of the arrays, writes the other.
+    """
     n = ti.min(counts[icount], npairmax)
     nbin = 1 << nbit
     total = nbin * nsortblock

@@ -7,7 +7,8 @@ import tisim
 from tisim import collision, launch
 
 # name -> number of components
-FIELDS = dict(dist=1, pos=3, frame=9, includemargin=1, friction=5, solref=2, solreffriction=2, solimp=5, dim=1, geom=2, exclude=1)
+FIELDS = dict(dist=1, pos=3, frame=9, includemargin=1, friction=5, solref=2, solreffriction=2, solimp=5, dim=1, geom=2,
+              exclude=1)  # fmt: skip
 
 
 def both(xml, nworld=1):
@@ -26,14 +27,17 @@ def their_contacts(mm, dd):
 
 
 def collide(m, d, datas, force=None):
-    """tisim's contacts at the poses of MuJoCo datas, one per world: a list of dicts. force: entries of the tables to set."""
+    """tisim's contacts at the poses of MuJoCo datas, one per world: a list of dicts.
+
+    force  entries of the stage's tables to set: another sort, serial or parallel loops.
+    """
     for name in ("geom_xpos", "geom_xmat"):
         values = np.concatenate([np.ravel(getattr(x, name)) for x in datas])
         launch.upload(d.device(name), values.astype(launch.download(d.device(name)).dtype))
     if force:
-        collision.collide(m, d)
-        d._info["collision"].update(force)
-        d._info["collision"]["scalars"].update({k: v for k, v in force.items() if k == "digit"})
+        tables = collision._tables(m, d)
+        tables.update(force)
+        tables["scalars"].update({k: v for k, v in force.items() if k == "digit"})
     collision.collide(m, d)
     return ours(d)
 

@@ -34,11 +34,8 @@ def brute(m, d):
 def test_every_pair_once(cloud, stray):
     size, static = CLOUDS[cloud]
     n = 60 if cloud == "point" else 250
-    names = list(SHAPES)
-    bodies = "".join(
-        f'<body><freejoint/><geom type="{names[i % 3]}" size="{SHAPES[names[i % 3]]}" margin="{0.02 * (i % 2)}"/></body>'
-        for i in range(n)
-    )
+    geoms = [f'<geom type="{k}" size="{s}" margin="{margin}"/>' for k, s in SHAPES.items() for margin in (0, 0.02)]
+    bodies = "".join(f"<body><freejoint/>{geoms[i % 6]}</body>" for i in range(n))
     mm, dd, m, d = both(f"<mujoco><worldbody>{static}{bodies}</worldbody></mujoco>")
     scatter(dd, np.random.default_rng(2), size)
     if stray:

@@ -55,7 +55,10 @@ def test_a_world_of_three_is_that_world_alone(three):
         assert same(collide(m, d, [dd])[0], many)
 
 
-@pytest.mark.parametrize("force", [dict(parallel=True), dict(wide=True, digit=8, parallel=True)], ids=["threads", "gpu sort"])
+ROADS = dict(threads=dict(parallel=True), gpu_sort=dict(wide=True, digit=8, parallel=True))
+
+
+@pytest.mark.parametrize("force", ROADS.values(), ids=ROADS)
 def test_other_roads_to_the_same_list(three, force):
     _, m, _, datas, contacts = three
     d = tisim.Data(m, nworld=3)
@@ -95,7 +98,7 @@ def test_thread_count_does_not_show():
 def test_coincident_shapes_give_numbers():
     sizes = dict(SIZES, capsule2="0.05 0.00000001")
     geoms = "".join(
-        f'<body><freejoint/><geom type="{k.rstrip("2")}" size="{s}"/></body>' for k, s in sizes.items() for _ in range(2)
+        2 * f'<body><freejoint/><geom type="{k.rstrip("2")}" size="{s}"/></body>' for k, s in sizes.items()
     )
     mm, dd, m, d = both(f'<mujoco><worldbody><geom type="plane" size="1 1 1"/>{geoms}</worldbody></mujoco>')
     mujoco.mj_kinematics(mm, dd)

@@ -4,6 +4,7 @@ f64, 1e-9. Poses are random, of faces and edges lying flat on each other, and fl
 ties between two axes of least overlap are left out (there rounding decides, in either engine).
 """
 
+import mujoco
 import numpy as np
 import pytest
 from contacts import both, collide, difference, quaternion, their_contacts
@@ -35,8 +36,6 @@ def place(dd, rng, kind, plane):
 
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_contacts_of_a_pair(pair):
-    import mujoco
-
     for margin in (0, 0.02):
         first = f'<geom type="{pair[0]}" size="{SIZE[pair[0]]}" margin="{margin}"/>'
         if pair[0] != "plane":
@@ -64,15 +63,17 @@ def scene(rng, extra="", option=""):
             kind = rng.choice(["sphere", "capsule", "box"])
             geoms += (
                 f'<geom name="g{len(body)}_{_}" type="{kind}" size="{OTHER[kind]}" condim="{rng.choice([1, 3, 4, 6])}" '
-                f'priority="{rng.integers(0, 2)}" solmix="{rng.choice([0, 1, 2.5])}" margin="{rng.choice([0, 0.01, 0.03])}" '
-                f'gap="{rng.choice([0, 0.005])}" friction="{rng.uniform(0, 1):.3f} {rng.uniform(0, 0.1):.3f} 0" '
-                f'solref="{rng.choice(["0.02 1", "0.1 0.5", "-100 -5"])}" solimp="{rng.uniform(0.5, 0.9):.3f} 0.95 0.01" '
+                f'priority="{rng.integers(0, 2)}" solmix="{rng.choice([0, 1, 2.5])}" gap="{rng.choice([0, 0.005])}" '
+                f'margin="{rng.choice([0, 0.01, 0.03])}" solimp="{rng.uniform(0.5, 0.9):.3f} 0.95 0.01" '
+                f'friction="{rng.uniform(0, 1):.3f} {rng.uniform(0, 0.1):.3f} 0" '
+                f'solref="{rng.choice(["0.02 1", "0.1 0.5", "-100 -5"])}" '
                 f'contype="{rng.choice([1, 1, 2])}" conaffinity="{rng.choice([1, 1, 3])}" '
                 f'pos="{rng.uniform(-0.05, 0.05):.3f} 0 0"/>'
             )
         child = ""
         if i % 4 == 0:
-            child = f'<body name="c{i}" pos=".1 0 0"><joint/><geom name="d{i}" size=".07"/><body pos="0 .05 0"><geom size=".05"/></body></body>'
+            welded = '<body pos="0 .05 0"><geom size=".05"/></body>'
+            child = f'<body name="c{i}" pos=".1 0 0"><joint/><geom name="d{i}" size=".07"/>{welded}</body>'
         body.append(f'<body name="b{i}"><freejoint/>{geoms}{child}</body>')
     wall = '<geom name="floor" type="plane" size="1 1 1" margin="0.01"/><geom type="box" size=".02 1 1" pos=".3 0 .5"/>'
     return f"<mujoco>{option}<worldbody>{wall}{''.join(body)}</worldbody>{extra}</mujoco>"

@@ -10,8 +10,8 @@ from tisim import launch, runtime
 from tisim.arrays import COUNTS
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtGeom
 
-SERIAL_GEOMS = 2000  # worlds * geoms below which one CPU thread is faster than waking the others (measured: 2 cores)
-LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate; 13 are 1/4 body width at 100,000 bodies
+SERIAL_GEOMS = 2000  # worlds * geoms below which loops run on one CPU thread; provisional, tuned on a busy machine
+LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estimated from body width, not tuned)
 ROUND = (int(mjtGeom.mjGEOM_SPHERE), int(mjtGeom.mjGEOM_CAPSULE))
 PLANE, BOX = int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_BOX)
 
@@ -120,6 +120,7 @@ def _tables(m, d):
     levelbit = max(1, min(LEVEL_BITS[1], max(LEVEL_BITS[0], 22 - stripbit - worldbit), 31 - stripbit - worldbit))
     digit = 8 if wide else 11
     nblock = max(1, min(1024, total // 256)) if wide else 1
+    d._bound.clear()
     for name, values in dict(
         col_geom=col, plane_geom=plane, move_geom=move, listed_geom1=listed[:, 0], listed_geom2=listed[:, 1],
         exclude_body1=signature >> 16, exclude_body2=signature & 0xFFFF, sweep_axis=np.zeros(2, int),
@@ -139,9 +140,10 @@ def _tables(m, d):
         work=(movers > 0 and (ncol > 1 or len(plane) > 0)) or len(pair1) > 0, wide=wide, digit=digit,
         parallel=total >= SERIAL_GEOMS, kinds=_kinds(gtype, can, pair1, pair2),
         scalars=dict(
-            ncol=ncol, nmove=len(move), nplane=len(plane), nlisted=len(listed), nexclude=len(signature), nstripbit=stripbit,
-            nlevelbit=levelbit, nsortblock=nblock, digit=digit, entrybits=worldbit + stripbit + levelbit,
-            geombits=geombit, worldgeombits=max(1, int(m.ngeom * d.nworld - 1).bit_length()),
+            ncol=ncol, nmove=len(move), nplane=len(plane), nlisted=len(listed), nexclude=len(signature),
+            nstripbit=stripbit, nlevelbit=levelbit, nsortblock=nblock, digit=digit,
+            entrybits=worldbit + stripbit + levelbit, geombits=geombit,
+            worldgeombits=max(1, int(m.ngeom * d.nworld - 1).bit_length()),
         ),
     )  # fmt: skip
     d._info["collision"] = tables

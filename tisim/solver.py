@@ -6,7 +6,6 @@ from tisim.arrays import COUNTS
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
 MAX_DENSE = 90  # coupled dofs up to which a dense factor is quicker than conjugate gradients
 BLOCKS = dict(treesize=32, consize=64, rowsize=64)  # units of work and of fixed-order sums
-LINEAR_TOLERANCE = 0.1  # by how much a Newton direction's residual is reduced; 0.01 costs half as much again
 LINEAR_ITERATIONS = 200  # a direction that needs more is taken as it is: it descends all the same
 CHUNK = 4  # iterations queued before the host looks whether all islands are done
 
@@ -45,7 +44,7 @@ def _solve_large(m, d):
         if not d.count("nrun"):
             break
         run([large.precondition, linear.linear_start])
-        run_until(linear.linear_step, LINEAR_ITERATIONS, linear_tolerance=LINEAR_TOLERANCE)
+        run_until(linear.linear_step, LINEAR_ITERATIONS)
         run([linear.linear_end, large.project], whole_step=0)
         run_until(large.search, m.opt.ls_iterations)
         run([large.move], newton_round=newton_round)

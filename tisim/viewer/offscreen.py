@@ -18,6 +18,7 @@ SUN_LIGHT = np.float32([1.50, 1.42, 1.28])
 SKY_LIGHT = np.float32([0.42, 0.46, 0.53])
 SKY_TOP, SKY_LOW = np.float32([0.50, 0.64, 0.82]), np.float32([0.87, 0.91, 0.95])
 MAP = 1400  # side of the shadow maps [pixel]
+ATTEMPTS = 3  # a window just opened sometimes gives an empty first depth picture (Taichi 1.7.4)
 LAMPS = 14  # sky lamps: more are smoother and slower
 
 
@@ -57,6 +58,15 @@ class _Stage:
         self.canvas.set_background_color(background)
         self.canvas.scene(self.scene)
 
+    def distance(self, camera):
+        """Distance of what is solid along the view (height, width) [m], infinite where there is nothing."""
+        for _ in range(ATTEMPTS):
+            self.shoot(camera, self.drawing.vertices, solid=True)
+            depth = ggui.distance(self.window, *camera[-2:])
+            if np.isfinite(depth).any():
+                break
+        return depth
+
 
 def _add_lamp(stage, points, normals, direction, center, radius, light_out, weight_out):
     """Adds the light of a far lamp that points (n, 3) f32 receive; direction towards the lamp (3,)."""
@@ -65,8 +75,7 @@ def _add_lamp(stage, points, normals, direction, center, radius, light_out, weig
     position = center + direction * far_away
     up = np.array([0, 0, 1.0]) if abs(direction[2]) < 0.99 else np.array([0, 1.0, 0])
     near, far = far_away - 1.5 * radius, far_away + 3 * radius
-    stage.shoot((position, center, up, 2 * np.degrees(half), near, far), stage.drawing.vertices, solid=True)
-    depth = ggui.distance(stage.window, near, far)
+    depth = stage.distance((position, center, up, 2 * np.degrees(half), near, far))
     right = np.cross(up, direction)
     right /= np.linalg.norm(right)
     axes = np.stack([right, np.cross(direction, right), direction])
@@ -89,8 +98,7 @@ def _light(stage, camera, width, height, shadows):
     normal_vertices[:, 8:11] = 0.5 + 0.5 * d.vertices[:, 3:6]
     marks = stage.marks
     stage.marks = (np.concatenate([marks[0][:, :8], 0.5 + 0.5 * marks[0][:, 3:6], marks[0][:, 11:]], 1), marks[1])
-    stage.shoot(view, d.vertices, True)
-    depth = ggui.distance(stage.window, near, far)
+    depth = stage.distance(view)
     stage.shoot(view, normal_vertices, True)
     normals = ggui.image(stage.window)
     stage.marks = marks
