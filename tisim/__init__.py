@@ -1,5 +1,12 @@
 """tisim: MuJoCo's physics in Taichi kernels, for scenes of many passive bodies."""
 
+import pathlib
+
+# Run from a source tree, kernels/, scenes/ and models/ lie beside this folder; installed, they are inside it.
+_source = pathlib.Path(__file__).resolve().parent.parent
+if (_source / "kernels" / "types.py").exists():
+    __path__.append(str(_source))
+
 from tisim.data import Data
 from tisim.enums import *  # noqa: F403
 from tisim.errors import CapacityError, Error, MjcfError, UnsupportedError

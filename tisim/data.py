@@ -67,7 +67,7 @@ class Data:
     def grow(self, name, needed):
         """Enlarges every list of this capacity to hold `needed` items and a reserve; their contents are lost."""
         m = self.model
-        limit = getattr(m, "capacity_limit", {}).get(name)
+        limit = m.capacity_limit.get(name)
         if limit is not None and needed > limit:
             raise CapacityError(f"{needed} items needed, {name} is limited to {limit}; raise the limit")
         self._capacity[name] = int(needed * 1.25) + 64

@@ -85,7 +85,7 @@ class Model(DeviceModel):
         sizes["ntext"] = len(compiled.names.get(mjtObj.mjOBJ_TEXT, ()))
         changed = set()
         fields = dict(
-            _arrays=tracked(arrays, changed), _changed=changed, _on_device={}, _derived={},
+            _arrays=tracked(arrays, changed), _changed=changed, _on_device={}, _derived={}, capacity_limit={},
             _sizes=sizes, _names=dict(compiled.names), _index={}, opt=Settings("opt", compiled.option),
             stat=Settings("stat", compiled.stat),
             vis=visual(compiled.visual), textures=compiled.textures, texts=compiled.texts, modelname=compiled.modelname,

@@ -8,6 +8,7 @@ from tisim import runtime
 from tisim.errors import Error
 from tisim.viewer import vulkan
 
+SETTLING = 20  # frames after which a window that draws nothing is given up
 _window = None  # Taichi 1.7.4 crashes when a process that had two windows at once ends
 
 
@@ -32,7 +33,30 @@ def hidden_window(width, height):
     """The window that is never shown, in this size; the last one is kept."""
     if _window is not None and not _window.shown and _window.size == (width, height):
         return _window
-    return open_window("tisim", width, height, show=False)
+    window = open_window("tisim", width, height, show=False)
+    _settle(window)
+    return window
+
+
+def _settle(window):
+    """Draws a wall until both its image and its distance are read right: a new window's first frames can be empty."""
+    wall = np.zeros((3, 12), np.float32)
+    wall[:, :3] = [[-9, 1, -9], [9, 1, -9], [0, 1, 18]]
+    wall[:, 4], wall[:, 8:12] = -1, 1
+    corners = np.arange(3, dtype=np.int32)
+    canvas, scene = window.get_canvas(), window.get_scene()
+    good = 0
+    for frame in range(SETTLING):
+        set_camera(scene, (0, 0, 0), (0, 1, 0), (0, 0, 1), 40, 0.1, 10)
+        scene.ambient_light((1.0, 1.0, 1.0))
+        draw(scene, wall, corners)
+        canvas.set_background_color((0, 0, 0))
+        canvas.scene(scene)
+        seen = image(window).min() > 0.9 if frame % 2 else np.isfinite(distance(window, 0.1, 10)).all()
+        good = good + 1 if seen else 0
+        if good == 4:
+            return
+    raise Error("the Vulkan driver draws nothing; `tisim doctor` shows which one it is")
 
 
 def close():
