@@ -20,6 +20,7 @@ _FRAME = """<mujoco model="{name}">
 {rest}
 </mujoco>
 """
+SINK = 2e-5  # by which stacked things start inside each other [m]: at an exact touch rounding decides what touches
 FLOOR = '    <geom name="floor" type="plane" size="50 50 1" material="floor"/>'
 
 
@@ -51,3 +52,8 @@ def rainbow(t, saturation=0.65, value=0.92):
     """Colour at t in 0..1 along a rainbow, as rgba text."""
     r, g, b = colorsys.hsv_to_rgb((0.98 + 0.8 * t) % 1, saturation, value)
     return f"{r:.3f} {g:.3f} {b:.3f} 1"
+
+
+def jitter(i, k=0):
+    """A fixed number in [-1, 1] for thing i, direction k: nothing built by hand is aligned to the last bit."""
+    return ((i * 0.6180339887 + k * 0.7548776662) % 1.0) * 2.0 - 1.0

@@ -2,7 +2,7 @@
 
 import math
 
-from tisim.scenes.common import FLOOR, arena, document, rainbow
+from tisim.scenes.common import FLOOR, SINK, arena, document, rainbow
 
 THICKNESS, WIDTH, HEIGHT = 0.024, 0.08, 0.16  # of a stone [m]
 SPACING = 0.08  # along the row [m]
@@ -37,7 +37,7 @@ def dominos(n=300, cone="pyramidal", sleep=False):
         ct, st, ch, sh = math.cos(tilt / 2), math.sin(tilt / 2), math.cos(heading / 2), math.sin(heading / 2)
         quat = f"{ch * ct:.6f} {-sh * st:.6f} {ch * st:.6f} {sh * ct:.6f}"
         world.append(
-            f'    <body pos="{x:.5f} {y:.5f} {z:.5f}" quat="{quat}"><freejoint/><geom type="box" size="{size}" '
+            f'    <body pos="{x:.5f} {y:.5f} {z - SINK:.6f}" quat="{quat}"><freejoint/><geom type="box" size="{size}" '
             f'density="700" friction=".4 .005 .0001" rgba="{rainbow(i / max(1, n - 1))}"/></body>'
         )
     return document("dominos", world, 0.002, cone, sleep, memory=arena(n))

@@ -2,10 +2,11 @@
 
 import math
 
-from tisim.scenes.common import FLOOR, arena, document
+from tisim.scenes.common import FLOOR, SINK, arena, document, jitter
 
 BRICK = (0.12, 0.06, 0.05)  # half sizes: along the wall, through it, up [m]
 GAP = 0.002  # between bricks of a course [m]
+SHIFT = 0.0004  # by which a brick lies beside its place [m]
 SHADES = ("0.76 0.36 0.28 1", "0.70 0.32 0.25 1", "0.82 0.43 0.33 1", "0.65 0.30 0.26 1")
 ROPE_ANGLE = 75  # of the ball's rope from the vertical at the start [degree]
 
@@ -27,8 +28,9 @@ def wall(n=200, ball=0.3, cone="pyramidal", sleep=False):
         for x, is_half in cells[: n - i]:
             size = half if is_half else BRICK
             x -= 0.5 * (across - 1) * pitch
+            z = BRICK[2] * (2 * course + 1) - SINK * (course + 1)
             world.append(
-                f'    <body pos="{x:.5f} 0 {BRICK[2] * (2 * course + 1):.5f}"><freejoint/><geom type="box" '
+                f'    <body pos="{x + SHIFT * jitter(i):.6f} {SHIFT * jitter(i, 1):.6f} {z:.6f}"><freejoint/><geom type="box" '
                 f'density="900" size="{size[0]:.4f} {size[1]} {size[2]}" '
                 f'rgba="{SHADES[(i * 7 + course * 3) % 4]}"/></body>'
             )

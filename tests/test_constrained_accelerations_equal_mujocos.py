@@ -9,6 +9,7 @@ import pathlib
 import pytest
 from reference import Pair, error
 
+import tisim
 from tisim import scenes
 
 CONTACTS = sorted((pathlib.Path(__file__).parent / "testdata" / "contacts").glob("*.xml"))
@@ -74,19 +75,19 @@ def test_rows_read_as_mujocos(cone):
     """efc_*; MuJoCo 3.4.0 lists a stale efc_state with islands, so they are off here."""
     xml = LIMITS.format(cone=cone).replace("<option", '<option><flag island="disable"/></option><option impratio="2"')
     pair = Pair(xml)
-    for _ in pair.states(4, 70):
+    contacts = 0
+    for _ in pair.states(6, 60):
+        contacts += pair.d.ncon
         assert pair.d.nefc == pair.md.nefc > 0
         for name in "type id state pos margin frictionloss diagApprox D R vel aref force".split():
             assert pair.error("efc_" + name) < 1e-7, name
         assert error(pair.d.efc_KBIP[:, :3], pair.md.efc_KBIP.reshape(-1, 4)[:, :3]) < 1e-9
-    assert pair.d.ncon > 0
+    assert contacts > 0
 
 
 def test_forward_twice_changes_nothing():
     pair = Pair(scenes.build("pile", n=30))
     for _ in pair.states(2, 150):
         first = pair.d.qacc[:].copy()
-        from tisim import forward
-
-        forward(pair.m, pair.d)
+        tisim.forward(pair.m, pair.d)
         assert (pair.d.qacc[:] == first).all()

@@ -18,7 +18,6 @@ SUN_LIGHT = np.float32([1.50, 1.42, 1.28])
 SKY_LIGHT = np.float32([0.42, 0.46, 0.53])
 SKY_TOP, SKY_LOW = np.float32([0.50, 0.64, 0.82]), np.float32([0.87, 0.91, 0.95])
 MAP = 1400  # side of the shadow maps [pixel]
-ATTEMPTS = 3  # a window just opened sometimes gives an empty first depth picture (Taichi 1.7.4)
 LAMPS = 14  # sky lamps: more are smoother and slower
 
 
@@ -60,12 +59,8 @@ class _Stage:
 
     def distance(self, camera):
         """Distance of what is solid along the view (height, width) [m], infinite where there is nothing."""
-        for _ in range(ATTEMPTS):
-            self.shoot(camera, self.drawing.vertices, solid=True)
-            depth = ggui.distance(self.window, *camera[-2:])
-            if np.isfinite(depth).any():
-                break
-        return depth
+        self.shoot(camera, self.drawing.vertices, solid=True)
+        return ggui.distance(self.window, *camera[-2:])
 
 
 def _add_lamp(stage, points, normals, direction, center, radius, light_out, weight_out):
