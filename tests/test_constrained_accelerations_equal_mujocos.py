@@ -76,7 +76,7 @@ def test_rows_read_as_mujocos(cone):
     xml = LIMITS.format(cone=cone).replace("<option", '<option><flag island="disable"/></option><option impratio="2"')
     pair = Pair(xml)
     contacts = 0
-    for _ in pair.states(6, 60):
+    for _ in pair.states(9, 25):
         contacts += pair.d.ncon
         assert pair.d.nefc == pair.md.nefc > 0
         for name in "type id state pos margin frictionloss diagApprox D R vel aref force".split():

@@ -102,6 +102,32 @@ def forget():
     _graphs.clear()
 
 
+def quicken_taichi():
+    """Makes Taichi's Python pass, the larger part of a warm start, about twice as fast.
+
+    Half of it formats the source position of every node, with the line and carets under it; file and line are enough.
+    The rest mostly looks up the source of functions that are inlined again and again.
+    """
+    import functools
+
+    import taichi as ti
+    from taichi.lang import kernel_impl
+    from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
+
+    if ti.__version__ != (1, 7, 4) or hasattr(kernel_impl, "_tisim"):
+        return
+
+    def position(self, node):
+        return f'File "{self.file}", line {node.lineno + self.lineno_offset}, in {self.func.func.__name__}:\n'
+
+    ASTTransformerContext.get_pos_info = position
+    for name in ("getsourcefile", "getsourcelines"):
+        for owner in (kernel_impl, getattr(kernel_impl, "oinspect", None)):
+            if hasattr(owner, name):
+                setattr(owner, name, functools.lru_cache(None)(getattr(owner, name)))
+    kernel_impl._tisim = True
+
+
 def new_array(is_float, size):
     """A device array of max(1, size) zeros in the running precision, or of int32."""
     import taichi as ti

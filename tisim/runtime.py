@@ -96,6 +96,7 @@ def init(arch="auto", precision=None, threads=None):
     from tisim import launch
 
     launch.forget()
+    launch.quicken_taichi()
 
 
 _settings = None
