@@ -33,45 +33,47 @@ def dofs_of_twist(i, v, cdof: ti.template()):
 
 
 @ti.func
-def factor_twist(b, o, body_hess: ti.template(), factor: ti.template()):
-    """factor[o:o+21] = L D L' of body b's Hessian, by rows; unit L, the diagonal holds 1/D."""
+def invert_twist(b, o, body_hess: ti.template(), inverse: ti.template()):
+    """inverse[o:o+21] = inverse of body b's Hessian, lower triangle by rows.
+
+    By six symmetric sweeps (Goodnight 1979), which leave minus the inverse. A product with the inverse has no chain
+    of dependent operations, as two triangular solves have.
+    """
     h = 21 * b
     for r in ti.static(range(3)):
-        factor[o + r * (r + 3) // 2] = body_hess[h + r]
+        inverse[o + r * (r + 3) // 2] = body_hess[h + r]
         for s in ti.static(range(3)):
-            factor[o + (3 + r) * (4 + r) // 2 + s] = body_hess[h + 6 + 3 * r + s]
-        factor[o + (3 + r) * (4 + r) // 2 + 3 + r] = body_hess[h + 15 + r]
+            inverse[o + (3 + r) * (4 + r) // 2 + s] = body_hess[h + 6 + 3 * r + s]
+        inverse[o + (3 + r) * (4 + r) // 2 + 3 + r] = body_hess[h + 15 + r]
     for r, s in ti.static(((0, 1), (0, 2), (1, 2))):
-        factor[o + s * (s + 1) // 2 + r] = body_hess[h + 2 + r + s]
-        factor[o + (3 + s) * (4 + s) // 2 + 3 + r] = body_hess[h + 17 + r + s]
-    for i in range(6):
-        row = o + i * (i + 1) // 2
-        d = factor[row + i]
-        for j in range(i):
-            other = o + j * (j + 1) // 2
-            s = factor[row + j]
-            for k in range(j):
-                s -= factor[row + k] * factor[other + k]
-            factor[row + j] = s  # L D until the row is done
-        for j in range(i):
-            e = factor[row + j]
-            q = e * factor[o + j * (j + 3) // 2]
-            d -= e * q
-            factor[row + j] = q
-        factor[row + i] = 1.0 / d
+        inverse[o + s * (s + 1) // 2 + r] = body_hess[h + 2 + r + s]
+        inverse[o + (3 + s) * (4 + s) // 2 + 3 + r] = body_hess[h + 17 + r + s]
+    for k in range(6):
+        d = 1.0 / inverse[o + k * (k + 3) // 2]
+        for i in range(6):
+            if i != k:
+                e = inverse[o + at(i, k)] * d
+                for j in range(i + 1):
+                    if j != k:
+                        inverse[o + at(i, j)] -= e * inverse[o + at(j, k)]
+        for i in range(6):
+            if i != k:
+                inverse[o + at(i, k)] *= d
+        inverse[o + k * (k + 3) // 2] = -d
 
 
 @ti.func
-def solve_twist(o, b, factor: ti.template()):
-    """x with L D L' x = b."""
+def at(i, j):
+    """Place of element (i, j) in a lower triangle by rows."""
+    a = ti.max(i, j)
+    return a * (a + 1) // 2 + ti.min(i, j)
+
+
+@ti.func
+def inverse_times(o, b, inverse: ti.template()):
+    """x = H^-1 b from minus the inverse at inverse[o:]."""
     x = vec6(0.0)
     for i in ti.static(range(6)):
-        x[i] = b[i]
-        for j in ti.static(range(i)):
-            x[i] -= factor[o + i * (i + 1) // 2 + j] * x[j]
-    for i in ti.static(range(6)):
-        x[i] *= factor[o + i * (i + 3) // 2]
-    for m in ti.static(range(6)):
-        for j in ti.static(range(5 - m)):
-            x[j] -= factor[o + (5 - m) * (6 - m) // 2 + j] * x[5 - m]
+        for j in ti.static(range(6)):
+            x[i] -= inverse[o + max(i, j) * (max(i, j) + 1) // 2 + min(i, j)] * b[j]
     return x

@@ -6,24 +6,39 @@ space (kernels/free_body.py). Saad, "Iterative methods for sparse linear systems
 """
 
 from tisim.kernels.cone import hessian_times
-from tisim.kernels.free_body import dofs_of_twist, factor_twist, solve_twist, wrench_of_forces
+from tisim.kernels.free_body import dofs_of_twist, inverse_times, invert_twist, wrench_of_forces
 from tisim.kernels.solve_steps import add_rows, row_times
 from tisim.kernels.spatial import cross, inertia_times, join, relative_twist, tail, tree_project, tree_twists
 from tisim.kernels.tree_hessian import body_hessian, factor_tree, solve_factored, tree_hessian
 from tisim.kernels.types import FP, ld3, ld6, st6, ti, vec3, vec6
 
-# The linear residual is reduced by FIRST_REDUCTION: tighter costs more products, looser more rounds. Where a round's
-# improvement is below the tolerance but the gradient is not near it, the direction was too rough: it is tightened.
-FIRST_REDUCTION = 0.2
-TIGHTEN = 0.1
-LAST_REDUCTION = 1e-3
-NEAR = 30.0  # times the tolerance
+# By how much a round reduces the linear residual. While the line search still corrects the step the direction may be
+# rough; once it takes the whole step the set of acting constraints has settled, and the next round aims at the goal.
+ROUGH = 0.3
+FINE = 0.01
+LAST = 1e-3  # a round this fine that improves less than the tolerance is the last one
+NEAR = 80.0  # gradient that is good enough after such an improvement, in tolerances
 
 
 @ti.func
-def converged(gradient, tolerance, reduction):
-    """Whether a round that improved less than the tolerance was the last one."""
-    return gradient < NEAR * tolerance or reduction < LAST_REDUCTION
+def settled(alpha, gradient, last_gradient):
+    """Whether a round took the whole step and did what a Newton step should."""
+    return ti.abs(alpha - 1.0) < 0.01 and gradient < 0.45 * last_gradient
+
+
+@ti.func
+def next_reduction(fine, gradient, tolerance, improvement, last):
+    """Reduction of the linear residual in the next round; 0 if there is no next one."""
+    r = FP(ROUGH)
+    if fine:
+        r = ti.min(ti.max(0.7 * NEAR * tolerance / gradient, FINE), ROUGH)
+    if improvement < tolerance:
+        r = ti.min(r, 0.1 * last)
+        if gradient < NEAR * tolerance or last < LAST:
+            r = 0.0
+    if gradient < tolerance:
+        r = 0.0
+    return r
 
 
 @ti.func
@@ -55,7 +70,7 @@ def factor_block(
         )  # fmt: skip
     if tree_free[t] == 1 and not in_dofs:
         o = w * nM + dof_table[2 * tree_table[4 * t + 2] + 1]
-        factor_twist(w * nbody + tree_table[4 * t], o, body_hess, tree_hess)
+        invert_twist(w * nbody + tree_table[4 * t], o, body_hess, tree_hess)
     else:
         tree_hessian(
             w, t, ntree, nbody, nv, nM, tree_table, body_table, dof_table, dof_armature, cdof, tree_rowadr,
@@ -75,7 +90,7 @@ def precondition_tree(
     s = FP(0.0)
     if tree_free[t] == 1:
         b = at6(r, i0)
-        x = solve_twist(w * nM + dof_table[2 * tree_table[4 * t + 2] + 1], b, tree_hess)
+        x = inverse_times(w * nM + dof_table[2 * tree_table[4 * t + 2] + 1], b, tree_hess)
         put6(z, i0, x)
         s = b.dot(x)
     else:
@@ -89,7 +104,7 @@ def precondition_tree(
 
 @ti.func
 def solve_linear(
-    w, tree0, tree1, con0, con1, row0, row1, limit, reduction, ntree, nbody, nv, nM,
+    w, tree0, tree1, con0, con1, row0, row1, limit, reduction, enough, ntree, nbody, nv, nM,
     tree_table: ti.template(), tree_free: ti.template(), body_table: ti.template(), dof_table: ti.template(),
     dof_armature: ti.template(), cinert: ti.template(), cdof: ti.template(), contact_dim: ti.template(),
     con_body: ti.template(), con_arm: ti.template(), con_hess: ti.template(), con_hess_rot: ti.template(),
@@ -98,7 +113,11 @@ def solve_linear(
     tree_hess: ti.template(), twist: ti.template(), wrench: ti.template(), row_sol: ti.template(),
     p: ti.template(), r: ti.template(), z: ti.template(), q: ti.template(), Hq: ti.template(),
 ):  # fmt: skip
-    """p = H^-1 p to a relative residual of `reduction` in the preconditioner's norm; at most limit iterations."""
+    """p = H^-1 p to a relative residual of `reduction` in the preconditioner's norm; at most limit iterations.
+
+    Returns 0, with p = 0, where the squared norm, which is what a Newton step gains, is below `enough`. The conjugate
+    direction of a free body and its product with H are kept in twist and wrench.
+    """
     rz = FP(0.0)
     for n in range(tree0, tree1):
         t = island_tree[n] % ntree
@@ -112,9 +131,10 @@ def solve_linear(
                 p[i] = 0.0
         rz += precondition_tree(w, t, nv, nM, tree_table, tree_free, dof_table, tree_hess, r, z)
     goal = reduction * reduction * rz
+    gain = rz
     beta = FP(0.0)
     k = 0
-    while k < limit and rz > goal:
+    while k < limit and rz > goal and gain >= enough:
         for n in range(tree0, tree1):
             t = island_tree[n] % ntree
             i0 = w * nv + tree_table[4 * t + 2]
@@ -122,8 +142,7 @@ def solve_linear(
             if tree_free[t] == 1:
                 v = at6(z, i0)
                 if k > 0:
-                    v += beta * at6(q, i0)
-                put6(q, i0, v)
+                    v += beta * ld6(twist, b0)
                 st6(twist, b0, v)
                 st6(wrench, b0, vec6(0.0))
             else:
@@ -156,9 +175,9 @@ def solve_linear(
             i0 = w * nv + tree_table[4 * t + 2]
             b0 = w * nbody + tree_table[4 * t]
             if tree_free[t] == 1:
-                v = at6(q, i0)
+                v = ld6(twist, b0)
                 y = ld6(wrench, b0) + inertia_times(cinert, b0, v)
-                put6(Hq, i0, y)
+                st6(wrench, b0, y)
                 qHq += v.dot(y)
             else:
                 for b in range(b0, b0 + tree_table[4 * t + 1]):
@@ -176,9 +195,10 @@ def solve_linear(
         for n in range(tree0, tree1):
             t = island_tree[n] % ntree
             i0 = w * nv + tree_table[4 * t + 2]
+            b0 = w * nbody + tree_table[4 * t]
             if tree_free[t] == 1:
-                put6(p, i0, at6(p, i0) + step * at6(q, i0))
-                put6(r, i0, at6(r, i0) - step * at6(Hq, i0))
+                put6(p, i0, at6(p, i0) + step * ld6(twist, b0))
+                put6(r, i0, at6(r, i0) - step * ld6(wrench, b0))
             else:
                 for i in range(i0, i0 + tree_table[4 * t + 3]):
                     p[i] += step * q[i]
@@ -192,3 +212,4 @@ def solve_linear(
         if tree_free[t] == 1:
             i0 = w * nv + tree_table[4 * t + 2]
             put6(p, i0, dofs_of_twist(i0, at6(p, i0), cdof))
+    return k

@@ -8,7 +8,7 @@ warm start, or to qacc_smooth without one; every later one is a Newton step with
 
 from tisim.kernels.cone import hessian_times
 from tisim.kernels.island import CONADR, CONS, COUPLED, DENSEADR, DOFS, ROWADR, ROWS, TREEADR, TREES
-from tisim.kernels.linear_island import FIRST_REDUCTION, TIGHTEN, converged, factor_block, solve_linear
+from tisim.kernels.linear_island import NEAR, ROUGH, factor_block, next_reduction, settled, solve_linear
 from tisim.kernels.solve_steps import (
     contact_direction,
     contact_line,
@@ -164,12 +164,13 @@ def solve_island(
             gradient = FP(0.0)
             niter = 0
             cold = (disableflags & WARMSTART) != 0
-            reduction = FP(FIRST_REDUCTION)
+            reduction = FP(ROUGH)
+            fine = False  # the acting constraints have settled
             it = -1
             while it < iterations:
                 # search direction
                 if it >= 0:
-                    for m in range(tree0, tree1):
+                    for m in range(tree0, ti.select(fine and not dense, tree0, tree1)):
                         factor_block(
                             w, island_tree[m] % ntree, ntree, nbody, nv, nM, tree_table, tree_free, body_table,
                             dof_table, dof_armature, cinert, cdof, body_conadr, body_connum, body_con, con_arm,
@@ -203,13 +204,16 @@ def solve_island(
                             sol_p,
                         )  # fmt: skip
                     else:
-                        solve_linear(
-                            w, tree0, tree1, con0, con1, row0, row1, LINEAR_ITERATIONS, reduction, ntree, nbody, nv,
-                            nM, tree_table, tree_free, body_table, dof_table, dof_armature, cinert, cdof, contact_dim,
+                        enough = ti.select(gradient < NEAR * tolerance, tolerance / scale, FP(0.0))
+                        products = solve_linear(
+                            w, tree0, tree1, con0, con1, row0, row1, LINEAR_ITERATIONS, reduction, enough, ntree,
+                            nbody, nv, nM, tree_table, tree_free, body_table, dof_table, dof_armature, cinert, cdof, contact_dim,
                             con_body, con_arm, con_hess, con_hess_rot, row_int, row_f, tree_rowadr, tree_rownum,
                             tree_row, island_tree, island_con, island_row, tree_hess, twist, wrench, row_sol, sol_p,
                             sol_r, sol_z, sol_q, sol_Hq,
                         )  # fmt: skip
+                        if products == 0:
+                            break
                 else:
                     for m in range(tree0, tree1):
                         t = island_tree[m] % ntree
@@ -282,16 +286,19 @@ def solve_island(
                         g = f - qfrc_constraint[i]
                         sol_p[i] = -g
                         norm += g * g
+                last_gradient = gradient
                 gradient = scale * ti.sqrt(norm)
                 improvement = scale * (cost - total_cost)
                 cost = total_cost
                 niter = it + 1
-                if gradient < tolerance:
+                if it < 0:
+                    improvement = tolerance
+                if dense and improvement < tolerance:
                     break
-                if it >= 0 and improvement < tolerance:
-                    if dense or converged(gradient, tolerance, reduction):
-                        break
-                    reduction *= TIGHTEN
+                fine = it >= 0 and settled(alpha, gradient, last_gradient)
+                reduction = next_reduction(fine, gradient, tolerance, improvement, reduction)
+                if reduction == 0.0:
+                    break
                 it += 1
             island_niter[k] = niter
             island_cost[k] = cost

@@ -7,7 +7,7 @@ kernels/solve_island.py. Seed 000, "Convex solver"; inexact Newton: Dembo, Eisen
 """
 
 from tisim.kernels.island import DOFS
-from tisim.kernels.linear_island import FIRST_REDUCTION, TIGHTEN, converged, factor_block
+from tisim.kernels.linear_island import ROUGH, factor_block, next_reduction, settled
 from tisim.kernels.solve_steps import (
     contact_direction,
     contact_line,
@@ -99,7 +99,7 @@ def start_round(
         k = island_large[n]
         isl_phase[4 * k + RUN] = 1
         isl[16 * k + COST] = 0.0
-        isl[16 * k + REDUCTION] = FIRST_REDUCTION
+        isl[16 * k + REDUCTION] = ROUGH
 
 
 @kernel
@@ -293,12 +293,13 @@ def move(
             gradient = scale * ti.sqrt(norm)
             improvement = scale * (isl[16 * k + COST] - cost)
             isl[16 * k + COST] = cost
-            if gradient < tolerance:
+            if newton_round < 0:
+                improvement = tolerance
+            fine = newton_round >= 0 and settled(isl[16 * k + ALPHA], gradient, island_gradient[k])
+            reduction = next_reduction(fine, gradient, tolerance, improvement, isl[16 * k + REDUCTION])
+            isl[16 * k + REDUCTION] = reduction
+            if reduction == 0.0:
                 isl_phase[4 * k + RUN] = 0
-            elif newton_round >= 0 and improvement < tolerance:
-                if converged(gradient, tolerance, isl[16 * k + REDUCTION]):
-                    isl_phase[4 * k + RUN] = 0
-                isl[16 * k + REDUCTION] *= TIGHTEN
             island_niter[k] = ti.max(0, newton_round + 1)
             island_cost[k] = cost
             island_gradient[k] = gradient
