@@ -33,47 +33,30 @@ def dofs_of_twist(i, v, cdof: ti.template()):
 
 
 @ti.func
-def invert_twist(b, o, body_hess: ti.template(), inverse: ti.template()):
-    """inverse[o:o+21] = inverse of body b's Hessian, lower triangle by rows.
+def invert_twist(o, a: ti.template()):
+    """Inverse of the symmetric positive 6 x 6 matrix whose lower triangle is at a[o:o+21], in place.
 
     By six symmetric sweeps (Goodnight 1979), which leave minus the inverse. A product with the inverse has no chain
     of dependent operations, as two triangular solves have.
     """
-    h = 21 * b
-    for r in ti.static(range(3)):
-        inverse[o + r * (r + 3) // 2] = body_hess[h + r]
-        for s in ti.static(range(3)):
-            inverse[o + (3 + r) * (4 + r) // 2 + s] = body_hess[h + 6 + 3 * r + s]
-        inverse[o + (3 + r) * (4 + r) // 2 + 3 + r] = body_hess[h + 15 + r]
-    for r, s in ti.static(((0, 1), (0, 2), (1, 2))):
-        inverse[o + s * (s + 1) // 2 + r] = body_hess[h + 2 + r + s]
-        inverse[o + (3 + s) * (4 + s) // 2 + 3 + r] = body_hess[h + 17 + r + s]
     for k in range(6):
-        d = 1.0 / inverse[o + k * (k + 3) // 2]
+        d = 1.0 / a[o + k * (k + 3) // 2]
         for i in range(6):
             if i != k:
-                e = inverse[o + at(i, k)] * d
+                e = a[o + place(i, k)] * d
                 for j in range(i + 1):
                     if j != k:
-                        inverse[o + at(i, j)] -= e * inverse[o + at(j, k)]
+                        a[o + place(i, j)] -= e * a[o + place(j, k)]
         for i in range(6):
             if i != k:
-                inverse[o + at(i, k)] *= d
-        inverse[o + k * (k + 3) // 2] = -d
+                a[o + place(i, k)] *= d
+        a[o + k * (k + 3) // 2] = -d
+    for i in range(21):
+        a[o + i] = -a[o + i]
 
 
 @ti.func
-def at(i, j):
+def place(i, j):
     """Place of element (i, j) in a lower triangle by rows."""
-    a = ti.max(i, j)
-    return a * (a + 1) // 2 + ti.min(i, j)
-
-
-@ti.func
-def inverse_times(o, b, inverse: ti.template()):
-    """x = H^-1 b from minus the inverse at inverse[o:]."""
-    x = vec6(0.0)
-    for i in ti.static(range(6)):
-        for j in ti.static(range(6)):
-            x[i] -= inverse[o + max(i, j) * (max(i, j) + 1) // 2 + min(i, j)] * b[j]
-    return x
+    r = ti.max(i, j)
+    return r * (r + 1) // 2 + ti.min(i, j)

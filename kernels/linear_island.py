@@ -6,11 +6,11 @@ space (kernels/free_body.py). Saad, "Iterative methods for sparse linear systems
 """
 
 from tisim.kernels.cone import hessian_times
-from tisim.kernels.free_body import dofs_of_twist, inverse_times, invert_twist, wrench_of_forces
+from tisim.kernels.free_body import dofs_of_twist, invert_twist, wrench_of_forces
 from tisim.kernels.solve_steps import add_rows, row_times
-from tisim.kernels.spatial import cross, inertia_times, join, relative_twist, tail, tree_project, tree_twists
-from tisim.kernels.tree_hessian import body_hessian, factor_tree, solve_factored, tree_hessian
-from tisim.kernels.types import FP, ld3, ld6, st6, ti, vec3, vec6
+from tisim.kernels.spatial import cross, head, inertia_times, join, tail, tree_project, tree_twists
+from tisim.kernels.tree_hessian import body_hessian, factor_tree, solve_factored, sym6_times, tree_hessian
+from tisim.kernels.types import FP, ld3, ld6, st6, ti, vec6
 
 # By how much a round reduces the linear residual. While the line search still corrects the step the direction may be
 # rough; once it takes the whole step the set of acting constraints has settled, and the next round aims at the goal.
@@ -62,15 +62,15 @@ def factor_block(
     tree_rownum: ti.template(), tree_row: ti.template(), row_int: ti.template(), row_f: ti.template(),
     row_sol: ti.template(), body_hess: ti.template(), tree_hess: ti.template(), in_dofs,
 ):  # fmt: skip
-    """tree_hess of tree t: factored for the preconditioner, or plain in dof space if in_dofs."""
+    """Preconditioner of tree t: inverse body_hess of a free body, else factored tree_hess; plain tree_hess if
+    in_dofs."""
     for b in range(tree_table[4 * t], tree_table[4 * t] + tree_table[4 * t + 1]):
         body_hessian(
             w * nbody + b, cinert, body_conadr, body_connum, body_con, con_arm, contact_dim, con_hess, con_hess_rot,
             body_hess,
         )  # fmt: skip
     if tree_free[t] == 1 and not in_dofs:
-        o = w * nM + dof_table[2 * tree_table[4 * t + 2] + 1]
-        invert_twist(w * nbody + tree_table[4 * t], o, body_hess, tree_hess)
+        invert_twist(21 * (w * nbody + tree_table[4 * t]), body_hess)
     else:
         tree_hessian(
             w, t, ntree, nbody, nv, nM, tree_table, body_table, dof_table, dof_armature, cdof, tree_rowadr,
@@ -82,15 +82,15 @@ def factor_block(
 
 @ti.func
 def precondition_tree(
-    w, t, nv, nM, tree_table: ti.template(), tree_free: ti.template(), dof_table: ti.template(),
-    tree_hess: ti.template(), r: ti.template(), z: ti.template(),
+    w, t, nbody, nv, nM, tree_table: ti.template(), tree_free: ti.template(), dof_table: ti.template(),
+    body_hess: ti.template(), tree_hess: ti.template(), r: ti.template(), z: ti.template(),
 ):  # fmt: skip
-    """z = r through the factor of tree t; returns r'z."""
+    """z = r through the preconditioner of tree t; returns r'z."""
     i0 = w * nv + tree_table[4 * t + 2]
     s = FP(0.0)
     if tree_free[t] == 1:
         b = at6(r, i0)
-        x = inverse_times(w * nM + dof_table[2 * tree_table[4 * t + 2] + 1], b, tree_hess)
+        x = sym6_times(21 * (w * nbody + tree_table[4 * t]), b, body_hess)
         put6(z, i0, x)
         s = b.dot(x)
     else:
@@ -110,8 +110,8 @@ def solve_linear(
     con_body: ti.template(), con_arm: ti.template(), con_hess: ti.template(), con_hess_rot: ti.template(),
     row_int: ti.template(), row_f: ti.template(), tree_rowadr: ti.template(), tree_rownum: ti.template(),
     tree_row: ti.template(), island_tree: ti.template(), island_con: ti.template(), island_row: ti.template(),
-    tree_hess: ti.template(), twist: ti.template(), wrench: ti.template(), row_sol: ti.template(),
-    p: ti.template(), r: ti.template(), z: ti.template(), q: ti.template(), Hq: ti.template(),
+    body_hess: ti.template(), tree_hess: ti.template(), twist: ti.template(), wrench: ti.template(),
+    row_sol: ti.template(), p: ti.template(), r: ti.template(), z: ti.template(), q: ti.template(), Hq: ti.template(),
 ):  # fmt: skip
     """p = H^-1 p to a relative residual of `reduction` in the preconditioner's norm; at most limit iterations.
 
@@ -120,7 +120,7 @@ def solve_linear(
     """
     rz = FP(0.0)
     for n in range(tree0, tree1):
-        t = island_tree[n] % ntree
+        t = island_tree[n] - w * ntree
         i0 = w * nv + tree_table[4 * t + 2]
         if tree_free[t] == 1:
             put6(r, i0, wrench_of_forces(i0, at6(p, i0), cdof))
@@ -129,14 +129,14 @@ def solve_linear(
             for i in range(i0, i0 + tree_table[4 * t + 3]):
                 r[i] = p[i]
                 p[i] = 0.0
-        rz += precondition_tree(w, t, nv, nM, tree_table, tree_free, dof_table, tree_hess, r, z)
+        rz += precondition_tree(w, t, nbody, nv, nM, tree_table, tree_free, dof_table, body_hess, tree_hess, r, z)
     goal = reduction * reduction * rz
     gain = rz
     beta = FP(0.0)
     k = 0
     while k < limit and rz > goal and gain >= enough:
         for n in range(tree0, tree1):
-            t = island_tree[n] % ntree
+            t = island_tree[n] - w * ntree
             i0 = w * nv + tree_table[4 * t + 2]
             b0 = w * nbody + tree_table[4 * t]
             if tree_free[t] == 1:
@@ -156,22 +156,28 @@ def solve_linear(
                     st6(wrench, b, vec6(0.0))
         for n in range(con0, con1):
             c = island_con[n]
-            v = relative_twist(c, con_body, con_arm, twist)
-            f = hessian_times(c, contact_dim[c], v, con_hess, con_hess_rot)
             b1 = con_body[2 * c]
             b2 = con_body[2 * c + 1]
-            g = tail(f)
-            torque = vec3(f[0], f[1], f[2])
-            if b2 >= 0:
-                st6(wrench, b2, ld6(wrench, b2) + join(torque + cross(ld3(con_arm, 2 * c + 1), g), g))
+            s1 = ti.max(b1, 0)  # the world's twist is zero
+            s2 = ti.max(b2, 0)
+            a1 = ld3(con_arm, 2 * c)
+            a2 = ld3(con_arm, 2 * c + 1)
+            v1 = ld6(twist, s1)
+            v2 = ld6(twist, s2)
+            u = tail(v2) - tail(v1) + cross(head(v2), a2) - cross(head(v1), a1)
+            f = hessian_times(c, contact_dim[c], join(head(v2) - head(v1), u), con_hess, con_hess_rot)
+            y1 = ld6(wrench, s1) - join(head(f) + cross(a1, tail(f)), tail(f))
+            y2 = ld6(wrench, s2) + join(head(f) + cross(a2, tail(f)), tail(f))
             if b1 >= 0:
-                st6(wrench, b1, ld6(wrench, b1) - join(torque + cross(ld3(con_arm, 2 * c), g), g))
+                st6(wrench, b1, y1)
+            if b2 >= 0:
+                st6(wrench, b2, y2)
         for n in range(row0, row1):
             e = island_row[n]
             row_sol[4 * e + 2] = row_sol[4 * e + 3] * row_times(e, row_int, row_f, q)
         qHq = FP(0.0)
         for n in range(tree0, tree1):
-            t = island_tree[n] % ntree
+            t = island_tree[n] - w * ntree
             i0 = w * nv + tree_table[4 * t + 2]
             b0 = w * nbody + tree_table[4 * t]
             if tree_free[t] == 1:
@@ -193,22 +199,27 @@ def solve_linear(
             step = rz / qHq
         new = FP(0.0)
         for n in range(tree0, tree1):
-            t = island_tree[n] % ntree
+            t = island_tree[n] - w * ntree
             i0 = w * nv + tree_table[4 * t + 2]
             b0 = w * nbody + tree_table[4 * t]
             if tree_free[t] == 1:
-                put6(p, i0, at6(p, i0) + step * ld6(twist, b0))
-                put6(r, i0, at6(r, i0) - step * ld6(wrench, b0))
+                x = at6(p, i0) + step * ld6(twist, b0)
+                y = at6(r, i0) - step * ld6(wrench, b0)
+                v = sym6_times(21 * b0, y, body_hess)
+                put6(p, i0, x)
+                put6(r, i0, y)
+                put6(z, i0, v)
+                new += y.dot(v)
             else:
                 for i in range(i0, i0 + tree_table[4 * t + 3]):
                     p[i] += step * q[i]
                     r[i] -= step * Hq[i]
-            new += precondition_tree(w, t, nv, nM, tree_table, tree_free, dof_table, tree_hess, r, z)
+                new += precondition_tree(w, t, nbody, nv, nM, tree_table, tree_free, dof_table, body_hess, tree_hess, r, z)
         beta = new / rz
         rz = new
         k = ti.select(step > 0.0, k + 1, limit)
     for n in range(tree0, tree1):
-        t = island_tree[n] % ntree
+        t = island_tree[n] - w * ntree
         if tree_free[t] == 1:
             i0 = w * nv + tree_table[4 * t + 2]
             put6(p, i0, dofs_of_twist(i0, at6(p, i0), cdof))

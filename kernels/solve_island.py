@@ -93,7 +93,7 @@ def solve_dense(
     """x = (L L')^-1 x on the dofs of an island; L at a[adr:], followed by room for n numbers."""
     v = adr + n * n
     for m in range(tree0, tree1):
-        t = island_tree[m] % ntree
+        t = island_tree[m] - w * ntree
         for e in range(tree_table[4 * t + 3]):
             i = tree_dofstart[island_tree[m]] + e
             s = x[w * nv + tree_table[4 * t + 2] + e]
@@ -107,7 +107,7 @@ def solve_dense(
         for k in range(i):
             a[v + k] -= a[adr + i * n + k] * s
     for m in range(tree0, tree1):
-        t = island_tree[m] % ntree
+        t = island_tree[m] - w * ntree
         for e in range(tree_table[4 * t + 3]):
             x[w * nv + tree_table[4 * t + 2] + e] = a[v + tree_dofstart[island_tree[m]] + e]
 
@@ -172,7 +172,7 @@ def solve_island(
                 if it >= 0:
                     for m in range(tree0, ti.select(fine and not dense, tree0, tree1)):
                         factor_block(
-                            w, island_tree[m] % ntree, ntree, nbody, nv, nM, tree_table, tree_free, body_table,
+                            w, island_tree[m] - w * ntree, ntree, nbody, nv, nM, tree_table, tree_free, body_table,
                             dof_table, dof_armature, cinert, cdof, body_conadr, body_connum, body_con, con_arm,
                             contact_dim, con_hess, con_hess_rot, tree_rowadr, tree_rownum, tree_row, row_int, row_f,
                             row_sol, body_hess, tree_hess, dense,
@@ -181,7 +181,7 @@ def solve_island(
                         for e in range(n * n):
                             island_dense[adr + e] = 0.0
                         for m in range(tree0, tree1):
-                            t = island_tree[m] % ntree
+                            t = island_tree[m] - w * ntree
                             s = tree_dofstart[island_tree[m]] - tree_table[4 * t + 2]
                             for i in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
                                 a = w * nM + dof_table[2 * i + 1]
@@ -209,14 +209,14 @@ def solve_island(
                             w, tree0, tree1, con0, con1, row0, row1, LINEAR_ITERATIONS, reduction, enough, ntree,
                             nbody, nv, nM, tree_table, tree_free, body_table, dof_table, dof_armature, cinert, cdof, contact_dim,
                             con_body, con_arm, con_hess, con_hess_rot, row_int, row_f, tree_rowadr, tree_rownum,
-                            tree_row, island_tree, island_con, island_row, tree_hess, twist, wrench, row_sol, sol_p,
+                            tree_row, island_tree, island_con, island_row, body_hess, tree_hess, twist, wrench, row_sol, sol_p,
                             sol_r, sol_z, sol_q, sol_Hq,
                         )  # fmt: skip
                         if products == 0:
                             break
                 else:
                     for m in range(tree0, tree1):
-                        t = island_tree[m] % ntree
+                        t = island_tree[m] - w * ntree
                         for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
                             i = w * nv + e
                             sol_p[i] = ti.select(cold, qacc_smooth[i], qacc_warmstart[i])
@@ -225,40 +225,40 @@ def solve_island(
 
                 # the direction through M and J
                 d0 = vec2(0.0)
+                first = FP(0.0)
                 for m in range(tree0, tree1):
-                    t = island_tree[m] % ntree
+                    t = island_tree[m] - w * ntree
                     tree_times_M(
                         w, t, nbody, nv, tree_table, body_table, dof_armature, cinert, cdof, sol_p, twist, wrench,
                         sol_Mp,
                     )  # fmt: skip
                     for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
                         i = w * nv + e
-                        d0 += vec2(sol_p[i] * (sol_Ma[i] - qfrc_smooth[i]), sol_p[i] * sol_Mp[i])
+                        f = sol_Ma[i] - qfrc_smooth[i]
+                        d0 += vec2(sol_p[i] * f, sol_p[i] * sol_Mp[i])
+                        first += sol_p[i] * (f - qfrc_constraint[i])
                 for m in range(con0, con1):
                     contact_direction(island_con[m], contact_dim, contact_frame, con_body, con_arm, twist, con_acc)
                 for m in range(row0, row1):
                     r = island_row[m]
                     row_sol[4 * r + 1] = row_times(r, row_int, row_f, sol_p)
 
-                # exact line search: zero of the derivative
+                # exact line search: zero of the derivative, which is `first` at 0
                 alpha = FP(1.0)
                 if it >= 0:
-                    step = ti.math.vec3(0.0, 0.0, -1.0)
-                    first = FP(0.0)
-                    for e in range(ls_iterations + 1):
+                    step = ti.math.vec3(1.0, 0.0, -1.0)
+                    for e in range(ls_iterations):
                         d = d0 + vec2(step[0] * d0[1], 0.0)
                         for m in range(con0, con1):
                             d += contact_line(island_con[m], step[0], cone, impratio, contact_dim, con_par, con_acc)
                         for m in range(row0, row1):
                             d += row_along(island_row[m], step[0], row_int, row_f, row_sol)
-                        if e == 0:
-                            first = d[0]
-                        if ti.abs(d[0]) <= ls_tolerance * ti.abs(first) and (e > 0 or first == 0.0):
-                            break
-                        if e == 0 and first >= 0.0:
+                        if ti.abs(d[0]) <= ls_tolerance * ti.abs(first):
                             break
                         step = next_alpha(step[0], step[1], step[2], d[0], d[1])
                     alpha = step[0]
+                    if first >= 0.0:
+                        alpha = 0.0
 
                 # move
                 total_cost = FP(0.0)
@@ -271,7 +271,7 @@ def solve_island(
                     total_cost += row_move(island_row[m], alpha, row_int, row_f, row_sol)
                 norm = FP(0.0)
                 for m in range(tree0, tree1):
-                    t = island_tree[m] % ntree
+                    t = island_tree[m] - w * ntree
                     tree_gather(
                         w, t, ntree, nbody, nv, tree_table, body_table, cdof, body_conadr, body_connum, body_con,
                         con_arm, contact_dim, con_force, con_torque, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, wrench,

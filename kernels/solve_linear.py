@@ -29,7 +29,7 @@ from tisim.kernels.types import FP, SERIAL, SHORT, SPREAD, F, I, kernel, ld6, st
 
 @kernel
 def linear_start(
-    ntree: ti.i32, nv: ti.i32, nM: ti.i32, tree_table: I, tree_free: I, dof_table: I, cdof: F, tree_hess: F, counts: I,
+    nbody: ti.i32, ntree: ti.i32, nv: ti.i32, nM: ti.i32, tree_table: I, tree_free: I, dof_table: I, cdof: F, body_hess: F, tree_hess: F, counts: I,
     island_tree: I, island_large: I, island_tblk: I, tblk: I, sol_r: F, sol_p: F, sol_z: F, tblk_sum: F, isl: F, isl_phase: I,
 ):  # fmt: skip
     """p = 0, residual r = -gradient, z = preconditioned r; parallel over blocks."""
@@ -49,7 +49,9 @@ def linear_start(
                     put6(sol_r, i0, r)
                 for i in range(i0, i0 + tree_table[4 * t + 3]):
                     sol_p[i] = 0.0
-                s += precondition_tree(w, t, nv, nM, tree_table, tree_free, dof_table, tree_hess, sol_r, sol_z)
+                s += precondition_tree(
+                    w, t, nbody, nv, nM, tree_table, tree_free, dof_table, body_hess, tree_hess, sol_r, sol_z
+                )
             tblk_sum[4 * b] = s
     ti.loop_config(serialize=SHORT)
     for n in range(nl):
@@ -83,7 +85,7 @@ def linear_end(
 @kernel
 def linear_step(
     nbody: ti.i32, ntree: ti.i32, nv: ti.i32, nM: ti.i32,
-    tree_table: I, tree_free: I, body_table: I, dof_table: I, dof_armature: F, cinert: F, cdof: F, tree_hess: F, counts: I,
+    tree_table: I, tree_free: I, body_table: I, dof_table: I, dof_armature: F, cinert: F, cdof: F, body_hess: F, tree_hess: F, counts: I,
     contact_dim: I, con_body: I, con_arm: F, con_hess: F, con_hess_rot: F, body_conadr: I, body_connum: I, body_con: I,
     row_int: I, row_f: F, tree_rowadr: I, tree_rownum: I, tree_row: I,
     island_tree: I, island_con: I, island_row: I, island_large: I, island_tblk: I, tblk: I, cblk: I, rblk: I,
@@ -177,7 +179,9 @@ def linear_step(
                 for i in range(i0, i0 + tree_table[4 * t + 3]):
                     sol_p[i] += step * sol_q[i]
                     sol_r[i] -= step * sol_Hq[i]
-                s += precondition_tree(w, t, nv, nM, tree_table, tree_free, dof_table, tree_hess, sol_r, sol_z)
+                s += precondition_tree(
+                    w, t, nbody, nv, nM, tree_table, tree_free, dof_table, body_hess, tree_hess, sol_r, sol_z
+                )
             tblk_sum[4 * b] = s
     ti.loop_config(serialize=SHORT)
     for n in range(nl):

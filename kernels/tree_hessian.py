@@ -2,12 +2,11 @@
 
 A contact adds a 6 x 6 matrix to its body's inertia, so the composite-rigid-body recursion that gives M gives this
 Hessian in M's own sparsity (dof_Madr, then ancestors), with no fill-in. It is exact for a tree whose contacts are all
-with static bodies, and the preconditioner of the linear solver elsewhere. Contacts: body_hess holds, per body, the
-Hessian of its twist: rotation (xx yy zz xy xz yz), coupling (linear rows, angular columns), linear (as rotation).
+with static bodies, and the preconditioner of the linear solver elsewhere. body_hess holds, per body, the Hessian of its
+twist (angular, linear), lower triangle by rows.
 """
 
-from tisim.kernels.spatial import head, join, tail
-from tisim.kernels.types import ld3, ld6, mat3, ti, vec3
+from tisim.kernels.types import ld3, ld6, mat3, ti, vec3, vec6
 
 
 @ti.func
@@ -55,27 +54,21 @@ def body_hessian(
             ww += sym(con_hess_rot, o + 9) + ak + ak.transpose()
     o = 21 * b
     for r in ti.static(range(3)):
-        body_hess[o + r] = ww[r, r]
-        body_hess[o + 15 + r] = vv[r, r]
         for s in ti.static(range(3)):
-            body_hess[o + 6 + 3 * r + s] = vw[r, s]
-    for r, s in ti.static(((0, 1), (0, 2), (1, 2))):
-        body_hess[o + 2 + r + s] = ww[r, s]
-        body_hess[o + 17 + r + s] = vv[r, s]
+            body_hess[o + (3 + r) * (4 + r) // 2 + s] = vw[r, s]
+            if ti.static(s <= r):
+                body_hess[o + r * (r + 1) // 2 + s] = ww[r, s]
+                body_hess[o + (3 + r) * (4 + r) // 2 + 3 + s] = vv[r, s]
 
 
 @ti.func
-def body_hessian_times(b, v, body_hess: ti.template()):
-    """Wrench = Hessian of body b's twist times v."""
-    o = 21 * b
-    w = head(v)
-    u = tail(v)
-    c = mat3(
-        body_hess[o + 6], body_hess[o + 7], body_hess[o + 8],
-        body_hess[o + 9], body_hess[o + 10], body_hess[o + 11],
-        body_hess[o + 12], body_hess[o + 13], body_hess[o + 14],
-    )  # fmt: skip
-    return join(sym(body_hess, o) @ w + c.transpose() @ u, c @ w + sym(body_hess, o + 15) @ u)
+def sym6_times(o, v, a: ti.template()):
+    """Symmetric 6 x 6 matrix, lower triangle by rows at a[o:o+21], times v."""
+    x = vec6(0.0)
+    for i in ti.static(range(6)):
+        for j in ti.static(range(6)):
+            x[i] += a[o + max(i, j) * (max(i, j) + 1) // 2 + min(i, j)] * v[j]
+    return x
 
 
 @ti.func
@@ -93,7 +86,7 @@ def tree_hessian(
         wb = w * nbody + b
         for m in range(body_table[4 * b + 3]):
             i = body_table[4 * b + 2] + m
-            f = body_hessian_times(wb, ld6(cdof, w * nv + i), body_hess)
+            f = sym6_times(21 * wb, ld6(cdof, w * nv + i), body_hess)
             a = w * nM + dof_table[2 * i + 1]
             tree_hess[a] = dof_armature[i] + ld6(cdof, w * nv + i).dot(f)
             j = dof_table[2 * i]
