@@ -6,7 +6,7 @@ orthonormal angular ones, so its inverse is explicit.
 """
 
 from tisim.kernels.spatial import head, join, tail
-from tisim.kernels.types import ld6, ti, vec3, vec6
+from tisim.kernels.types import ld6, mat3, ti, vec3
 
 
 @ti.func
@@ -33,30 +33,48 @@ def dofs_of_twist(i, v, cdof: ti.template()):
 
 
 @ti.func
-def invert_twist(o, a: ti.template()):
-    """Inverse of the symmetric positive 6 x 6 matrix whose lower triangle is at a[o:o+21], in place.
-
-    By six symmetric sweeps (Goodnight 1979), which leave minus the inverse. A product with the inverse has no chain
-    of dependent operations, as two triangular solves have.
-    """
-    for k in range(6):
-        d = 1.0 / a[o + k * (k + 3) // 2]
-        for i in range(6):
-            if i != k:
-                e = a[o + place(i, k)] * d
-                for j in range(i + 1):
-                    if j != k:
-                        a[o + place(i, j)] -= e * a[o + place(j, k)]
-        for i in range(6):
-            if i != k:
-                a[o + place(i, k)] *= d
-        a[o + k * (k + 3) // 2] = -d
-    for i in range(21):
-        a[o + i] = -a[o + i]
+def twist_of_dofs(i, x, cdof: ti.template()):
+    """S x."""
+    w = vec3(0.0)
+    u = head(x)
+    for k in ti.static(range(3)):
+        s = ld6(cdof, i + 3 + k)
+        w += x[3 + k] * head(s)
+        u += x[3 + k] * tail(s)
+    return join(w, u)
 
 
 @ti.func
-def place(i, j):
-    """Place of element (i, j) in a lower triangle by rows."""
-    r = ti.max(i, j)
-    return r * (r + 1) // 2 + ti.min(i, j)
+def forces_of_wrench(i, f, cdof: ti.template()):
+    """S' f."""
+    r = vec3(0.0)
+    for k in ti.static(range(3)):
+        r[k] = ld6(cdof, i + 3 + k).dot(f)
+    return join(tail(f), r)
+
+
+@ti.func
+def invert_twist(o, a: ti.template()):
+    """Inverse of the symmetric positive 6 x 6 matrix whose lower triangle is at a[o:o+21], in place, by 3 x 3 blocks.
+
+    A product with the inverse has no chain of dependent operations, as two triangular solves have.
+    """
+    ww = mat3(0.0)
+    vw = mat3(0.0)
+    vv = mat3(0.0)
+    for r in ti.static(range(3)):
+        for s in ti.static(range(3)):
+            vw[r, s] = a[o + (3 + r) * (4 + r) // 2 + s]
+            ww[r, s] = a[o + max(r, s) * (max(r, s) + 1) // 2 + min(r, s)]
+            vv[r, s] = a[o + (3 + max(r, s)) * (4 + max(r, s)) // 2 + 3 + min(r, s)]
+    inner = vv.inverse()
+    b = inner @ vw
+    top = (ww - vw.transpose() @ b).inverse()
+    left = -1.0 * (b @ top)
+    corner = inner - left @ b.transpose()
+    for r in ti.static(range(3)):
+        for s in ti.static(range(3)):
+            a[o + (3 + r) * (4 + r) // 2 + s] = left[r, s]
+            if ti.static(s <= r):
+                a[o + r * (r + 1) // 2 + s] = top[r, s]
+                a[o + (3 + r) * (4 + r) // 2 + 3 + s] = corner[r, s]

@@ -10,7 +10,7 @@ from tisim.kernels.free_body import dofs_of_twist, invert_twist, wrench_of_force
 from tisim.kernels.solve_steps import add_rows, row_times
 from tisim.kernels.spatial import cross, head, inertia_times, join, tail, tree_project, tree_twists
 from tisim.kernels.tree_hessian import body_hessian, factor_tree, solve_factored, sym6_times, tree_hessian
-from tisim.kernels.types import FP, ld3, ld6, st6, ti, vec6
+from tisim.kernels.types import FP, at6, ld3, ld6, put6, st6, ti, vec6
 
 # By how much a round reduces the linear residual. While the line search still corrects the step the direction may be
 # rough; once it takes the whole step the set of acting constraints has settled, and the next round aims at the goal.
@@ -39,18 +39,6 @@ def next_reduction(fine, gradient, tolerance, improvement, last):
     if gradient < tolerance:
         r = 0.0
     return r
-
-
-@ti.func
-def at6(a: ti.template(), i):
-    """Six elements from position i."""
-    return vec6(a[i], a[i + 1], a[i + 2], a[i + 3], a[i + 4], a[i + 5])
-
-
-@ti.func
-def put6(a: ti.template(), i, v):
-    for c in ti.static(range(6)):
-        a[i + c] = v[c]
 
 
 @ti.func

@@ -229,7 +229,7 @@ def solve_island(
                 for m in range(tree0, tree1):
                     t = island_tree[m] - w * ntree
                     tree_times_M(
-                        w, t, nbody, nv, tree_table, body_table, dof_armature, cinert, cdof, sol_p, twist, wrench,
+                        w, t, nbody, nv, tree_table, tree_free, body_table, dof_armature, cinert, cdof, sol_p, twist, wrench,
                         sol_Mp,
                     )  # fmt: skip
                     for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
@@ -273,7 +273,7 @@ def solve_island(
                 for m in range(tree0, tree1):
                     t = island_tree[m] - w * ntree
                     tree_gather(
-                        w, t, ntree, nbody, nv, tree_table, body_table, cdof, body_conadr, body_connum, body_con,
+                        w, t, ntree, nbody, nv, tree_table, tree_free, body_table, cdof, body_conadr, body_connum, body_con,
                         con_arm, contact_dim, con_force, con_torque, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, wrench,
                         qfrc_constraint,
                     )  # fmt: skip

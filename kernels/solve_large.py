@@ -105,7 +105,7 @@ def start_round(
 @kernel
 def project(
     nbody: ti.i32, ntree: ti.i32, nv: ti.i32, whole_step: ti.i32,
-    tree_table: I, body_table: I, dof_armature: F, cinert: F, cdof: F, qfrc_smooth: F, counts: I,
+    tree_table: I, tree_free: I, body_table: I, dof_armature: F, cinert: F, cdof: F, qfrc_smooth: F, counts: I,
     contact_dim: I, contact_frame: F, con_body: I, con_arm: F, row_int: I, row_f: F,
     island_tree: I, island_con: I, island_row: I, island_large: I, island_tblk: I, tblk: I, cblk: I, rblk: I,
     sol_p: F, sol_Ma: F, sol_Mp: F, twist: F, wrench: F, con_acc: F, row_sol: F, tblk_sum: F, isl: F, isl_phase: I,
@@ -124,7 +124,7 @@ def project(
                 w = island_tree[n] // ntree
                 t = island_tree[n] % ntree
                 tree_times_M(
-                    w, t, nbody, nv, tree_table, body_table, dof_armature, cinert, cdof, sol_p, twist, wrench, sol_Mp
+                    w, t, nbody, nv, tree_table, tree_free, body_table, dof_armature, cinert, cdof, sol_p, twist, wrench, sol_Mp
                 )
                 for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
                     i = w * nv + e
@@ -222,7 +222,7 @@ def search(
 @kernel
 def move(
     nbody: ti.i32, ntree: ti.i32, nv: ti.i32, cone: ti.i32, impratio: FP, tolerance: FP, meaninertia: FP,
-    newton_round: ti.i32, tree_table: I, body_table: I, cdof: F, qacc_smooth: F, qfrc_smooth: F, counts: I,
+    newton_round: ti.i32, tree_table: I, tree_free: I, body_table: I, cdof: F, qacc_smooth: F, qfrc_smooth: F, counts: I,
     contact_dim: I, contact_frame: F, con_par: F, con_arm: F, body_conadr: I, body_connum: I, body_con: I,
     row_int: I, row_f: F, tree_rowadr: I, tree_rownum: I, tree_row: I, island_tree: I, island_con: I, island_row: I,
     island_large: I, island_info: I, island_tblk: I, island_cblk: I, island_rblk: I, tblk: I, cblk: I, rblk: I,
@@ -267,7 +267,7 @@ def move(
                 w = island_tree[n] // ntree
                 t = island_tree[n] % ntree
                 tree_gather(
-                    w, t, ntree, nbody, nv, tree_table, body_table, cdof, body_conadr, body_connum, body_con,
+                    w, t, ntree, nbody, nv, tree_table, tree_free, body_table, cdof, body_conadr, body_connum, body_con,
                     con_arm, contact_dim, con_force, con_torque, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, wrench,
                     qfrc_constraint,
                 )  # fmt: skip

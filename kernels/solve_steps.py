@@ -5,26 +5,35 @@ contact lie in con_acc: aref at 0, Jx - aref at 6, Jp at 12; of a row in row_sol
 """
 
 from tisim.kernels.cone import cone_force, cone_hessian, cone_line, load_parameters, to_contact, to_world
+from tisim.kernels.free_body import forces_of_wrench, twist_of_dofs
 from tisim.kernels.row_cost import row_force, row_line
 from tisim.kernels.spatial import head, inertia_times, relative_twist, sum_contacts, tail, tree_project, tree_twists
-from tisim.kernels.types import FP, ld6, st3, st6, ti, vec3, vec6
+from tisim.kernels.types import FP, at6, ld6, put6, st3, st6, ti, vec3, vec6
 
 vec2f = ti.types.vector(2, FP)
 
 
 @ti.func
 def tree_times_M(
-    w, t, nbody, nv, tree_table: ti.template(), body_table: ti.template(), dof_armature: ti.template(),
-    cinert: ti.template(), cdof: ti.template(), x: ti.template(), twist: ti.template(), wrench: ti.template(),
+    w, t, nbody, nv, tree_table: ti.template(), tree_free: ti.template(), body_table: ti.template(),
+    dof_armature: ti.template(), cinert: ti.template(), cdof: ti.template(), x: ti.template(), twist: ti.template(), wrench: ti.template(),
     y: ti.template(),
 ):  # fmt: skip
     """y = M x on tree t, and the twists of its bodies."""
-    tree_twists(w, t, nbody, nv, tree_table, body_table, cdof, x, twist)
-    for b in range(tree_table[4 * t], tree_table[4 * t] + tree_table[4 * t + 1]):
-        st6(wrench, w * nbody + b, inertia_times(cinert, w * nbody + b, ld6(twist, w * nbody + b)))
-    tree_project(w, t, nbody, nv, tree_table, body_table, cdof, wrench, y)
-    for i in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
-        y[w * nv + i] += dof_armature[i] * x[w * nv + i]
+    if tree_free[t] == 1:
+        i0 = w * nv + tree_table[4 * t + 2]
+        b = w * nbody + tree_table[4 * t]
+        v = twist_of_dofs(i0, at6(x, i0), cdof)
+        f = forces_of_wrench(i0, inertia_times(cinert, b, v), cdof)
+        st6(twist, b, v)
+        put6(y, i0, f)
+    else:
+        tree_twists(w, t, nbody, nv, tree_table, body_table, cdof, x, twist)
+        for b in range(tree_table[4 * t], tree_table[4 * t] + tree_table[4 * t + 1]):
+            st6(wrench, w * nbody + b, inertia_times(cinert, w * nbody + b, ld6(twist, w * nbody + b)))
+        tree_project(w, t, nbody, nv, tree_table, body_table, cdof, wrench, y)
+        for i in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
+            y[w * nv + i] += dof_armature[i] * x[w * nv + i]
 
 
 @ti.func
@@ -115,19 +124,23 @@ def add_rows(
 
 @ti.func
 def tree_gather(
-    w, t, ntree, nbody, nv, tree_table: ti.template(), body_table: ti.template(), cdof: ti.template(),
+    w, t, ntree, nbody, nv, tree_table: ti.template(), tree_free: ti.template(), body_table: ti.template(), cdof: ti.template(),
     body_conadr: ti.template(), body_connum: ti.template(), body_con: ti.template(), con_arm: ti.template(),
     contact_dim: ti.template(), con_force: ti.template(), con_torque: ti.template(), tree_rowadr: ti.template(), tree_rownum: ti.template(), tree_row: ti.template(),
     row_int: ti.template(), row_f: ti.template(), row_sol: ti.template(), wrench: ti.template(), y: ti.template(),
 ):  # fmt: skip
     """y = J' f of tree t from the wrenches of its contacts and the forces of its rows, gathered in list order."""
-    for b in range(tree_table[4 * t], tree_table[4 * t] + tree_table[4 * t + 1]):
-        st6(
-            wrench, w * nbody + b,
-            sum_contacts(w * nbody + b, body_conadr, body_connum, body_con, con_arm, contact_dim, con_force, con_torque),
-        )  # fmt: skip
-    tree_project(w, t, nbody, nv, tree_table, body_table, cdof, wrench, y)
-    add_rows(w * ntree + t, 1.0, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, y)
+    for k in range(tree_table[4 * t + 1]):
+        b = w * nbody + tree_table[4 * t] + k
+        f = sum_contacts(b, body_conadr, body_connum, body_con, con_arm, contact_dim, con_force, con_torque)
+        if tree_free[t] == 1:
+            i0 = w * nv + tree_table[4 * t + 2]
+            put6(y, i0, forces_of_wrench(i0, f, cdof))
+        else:
+            st6(wrench, b, f)
+    if tree_free[t] == 0:
+        tree_project(w, t, nbody, nv, tree_table, body_table, cdof, wrench, y)
+        add_rows(w * ntree + t, 1.0, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, y)
 
 
 @ti.func

@@ -12,7 +12,7 @@ from tisim.launch import kernel
 
 __all__ = [
     "ti", "kernel", "FP", "F", "I", "SERIAL", "SPREAD", "SHORT", "MINVAL", "vec2", "vec3", "vec4", "vec6", "mat3",
-    "ld3", "st3", "ld4", "st4", "ld6", "st6", "ldm", "stm",
+    "ld3", "st3", "ld4", "st4", "ld6", "st6", "at6", "put6", "ldm", "stm",
 ]  # fmt: skip
 
 FP = ti.f64 if runtime.precision == "f64" else ti.f32
@@ -62,6 +62,18 @@ def ld6(a: ti.template(), i):
 def st6(a: ti.template(), i, v):
     for c in ti.static(range(6)):
         a[6 * i + c] = v[c]
+
+
+@ti.func
+def at6(a: ti.template(), i):
+    """Six elements from position i."""
+    return vec6(a[i], a[i + 1], a[i + 2], a[i + 3], a[i + 4], a[i + 5])
+
+
+@ti.func
+def put6(a: ti.template(), i, v):
+    for c in ti.static(range(6)):
+        a[i + c] = v[c]
 
 
 @ti.func
