@@ -202,7 +202,8 @@ def solve_linear(
                 for i in range(i0, i0 + tree_table[4 * t + 3]):
                     p[i] += step * q[i]
                     r[i] -= step * Hq[i]
-                new += precondition_tree(w, t, nbody, nv, nM, tree_table, tree_free, dof_table, body_hess, tree_hess, r, z)
+                new += precondition_tree(w, t, nbody, nv, nM, tree_table, tree_free, dof_table, body_hess, tree_hess,
+                r, z)
         beta = new / rz
         rz = new
         k = ti.select(step > 0.0, k + 1, limit)

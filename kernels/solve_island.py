@@ -130,7 +130,8 @@ def solve_island(
     contact_dim: I, contact_frame: F, con_par: F, con_body: I, con_arm: F, body_conadr: I, body_connum: I, body_con: I,
     row_int: I, row_f: F, tree_rowadr: I, tree_rownum: I, tree_row: I,
     counts: I, island_small: I, island_info: I, island_con: I, island_row: I, island_tree: I, tree_dofstart: I,
-    con_acc: F, con_force: F, con_torque: F, con_hess: F, con_hess_rot: F, row_sol: F, twist: F, wrench: F, body_hess: F,
+    con_acc: F, con_force: F, con_torque: F, con_hess: F, con_hess_rot: F, row_sol: F, twist: F, wrench: F,
+    body_hess: F,
     tree_hess: F, island_dense: F, qacc: F, qfrc_constraint: F, sol_Ma: F, sol_p: F, sol_Mp: F,
     sol_r: F, sol_z: F, sol_q: F, sol_Hq: F,
     island_niter: I, island_cost: F, island_gradient: F,
@@ -207,9 +208,11 @@ def solve_island(
                         enough = ti.select(gradient < NEAR * tolerance, tolerance / scale, FP(0.0))
                         products = solve_linear(
                             w, tree0, tree1, con0, con1, row0, row1, LINEAR_ITERATIONS, reduction, enough, ntree,
-                            nbody, nv, nM, tree_table, tree_free, body_table, dof_table, dof_armature, cinert, cdof, contact_dim,
+                            nbody, nv, nM, tree_table, tree_free, body_table, dof_table, dof_armature, cinert, cdof,
+                            contact_dim,
                             con_body, con_arm, con_hess, con_hess_rot, row_int, row_f, tree_rowadr, tree_rownum,
-                            tree_row, island_tree, island_con, island_row, body_hess, tree_hess, twist, wrench, row_sol, sol_p,
+                            tree_row, island_tree, island_con, island_row, body_hess, tree_hess, twist, wrench,
+                            row_sol, sol_p,
                             sol_r, sol_z, sol_q, sol_Hq,
                         )  # fmt: skip
                         if products == 0:
@@ -229,7 +232,8 @@ def solve_island(
                 for m in range(tree0, tree1):
                     t = island_tree[m] - w * ntree
                     tree_times_M(
-                        w, t, nbody, nv, tree_table, tree_free, body_table, dof_armature, cinert, cdof, sol_p, twist, wrench,
+                        w, t, nbody, nv, tree_table, tree_free, body_table, dof_armature, cinert, cdof, sol_p, twist,
+                        wrench,
                         sol_Mp,
                     )  # fmt: skip
                     for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
@@ -273,8 +277,10 @@ def solve_island(
                 for m in range(tree0, tree1):
                     t = island_tree[m] - w * ntree
                     tree_gather(
-                        w, t, ntree, nbody, nv, tree_table, tree_free, body_table, cdof, body_conadr, body_connum, body_con,
-                        con_arm, contact_dim, con_force, con_torque, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, wrench,
+                        w, t, ntree, nbody, nv, tree_table, tree_free, body_table, cdof, body_conadr, body_connum,
+                        body_con,
+                        con_arm, contact_dim, con_force, con_torque, tree_rowadr, tree_rownum, tree_row, row_int,
+                        row_f, row_sol, wrench,
                         qfrc_constraint,
                     )  # fmt: skip
                     for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):

@@ -124,7 +124,8 @@ def project(
                 w = island_tree[n] // ntree
                 t = island_tree[n] % ntree
                 tree_times_M(
-                    w, t, nbody, nv, tree_table, tree_free, body_table, dof_armature, cinert, cdof, sol_p, twist, wrench, sol_Mp
+                    w, t, nbody, nv, tree_table, tree_free, body_table, dof_armature, cinert, cdof, sol_p, twist,
+                    wrench, sol_Mp
                 )
                 for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
                     i = w * nv + e
@@ -222,11 +223,13 @@ def search(
 @kernel
 def move(
     nbody: ti.i32, ntree: ti.i32, nv: ti.i32, cone: ti.i32, impratio: FP, tolerance: FP, meaninertia: FP,
-    newton_round: ti.i32, tree_table: I, tree_free: I, body_table: I, cdof: F, qacc_smooth: F, qfrc_smooth: F, counts: I,
+    newton_round: ti.i32, tree_table: I, tree_free: I, body_table: I, cdof: F, qacc_smooth: F, qfrc_smooth: F,
+    counts: I,
     contact_dim: I, contact_frame: F, con_par: F, con_arm: F, body_conadr: I, body_connum: I, body_con: I,
     row_int: I, row_f: F, tree_rowadr: I, tree_rownum: I, tree_row: I, island_tree: I, island_con: I, island_row: I,
     island_large: I, island_info: I, island_tblk: I, island_cblk: I, island_rblk: I, tblk: I, cblk: I, rblk: I,
-    con_acc: F, con_force: F, con_torque: F, con_hess: F, con_hess_rot: F, row_sol: F, wrench: F, qacc: F, qfrc_constraint: F,
+    con_acc: F, con_force: F, con_torque: F, con_hess: F, con_hess_rot: F, row_sol: F, wrench: F, qacc: F,
+    qfrc_constraint: F,
     sol_Ma: F, sol_p: F, sol_Mp: F, sol_r: F, tblk_sum: F, cblk_sum: F, rblk_sum: F, isl: F, isl_phase: I,
     island_niter: I, island_cost: F, island_gradient: F,
 ):  # fmt: skip
@@ -268,7 +271,8 @@ def move(
                 t = island_tree[n] % ntree
                 tree_gather(
                     w, t, ntree, nbody, nv, tree_table, tree_free, body_table, cdof, body_conadr, body_connum, body_con,
-                    con_arm, contact_dim, con_force, con_torque, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, wrench,
+                    con_arm, contact_dim, con_force, con_torque, tree_rowadr, tree_rownum, tree_row, row_int, row_f,
+                    row_sol, wrench,
                     qfrc_constraint,
                 )  # fmt: skip
                 for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):

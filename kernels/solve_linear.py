@@ -29,8 +29,10 @@ from tisim.kernels.types import FP, SERIAL, SHORT, SPREAD, F, I, at6, kernel, ld
 
 @kernel
 def linear_start(
-    nbody: ti.i32, ntree: ti.i32, nv: ti.i32, nM: ti.i32, tree_table: I, tree_free: I, dof_table: I, cdof: F, body_hess: F, tree_hess: F, counts: I,
-    island_tree: I, island_large: I, island_tblk: I, tblk: I, sol_r: F, sol_p: F, sol_z: F, tblk_sum: F, isl: F, isl_phase: I,
+    nbody: ti.i32, ntree: ti.i32, nv: ti.i32, nM: ti.i32, tree_table: I, tree_free: I, dof_table: I, cdof: F,
+    body_hess: F, tree_hess: F, counts: I,
+    island_tree: I, island_large: I, island_tblk: I, tblk: I, sol_r: F, sol_p: F, sol_z: F, tblk_sum: F, isl: F,
+    isl_phase: I,
 ):  # fmt: skip
     """p = 0, residual r = -gradient, z = preconditioned r; parallel over blocks."""
     nt = counts[NTBLK]
@@ -85,7 +87,8 @@ def linear_end(
 @kernel
 def linear_step(
     nbody: ti.i32, ntree: ti.i32, nv: ti.i32, nM: ti.i32,
-    tree_table: I, tree_free: I, body_table: I, dof_table: I, dof_armature: F, cinert: F, cdof: F, body_hess: F, tree_hess: F, counts: I,
+    tree_table: I, tree_free: I, body_table: I, dof_table: I, dof_armature: F, cinert: F, cdof: F, body_hess: F,
+    tree_hess: F, counts: I,
     contact_dim: I, con_body: I, con_arm: F, con_hess: F, con_hess_rot: F, body_conadr: I, body_connum: I, body_con: I,
     row_int: I, row_f: F, tree_rowadr: I, tree_rownum: I, tree_row: I,
     island_tree: I, island_con: I, island_row: I, island_large: I, island_tblk: I, tblk: I, cblk: I, rblk: I,

@@ -16,7 +16,8 @@ vec2f = ti.types.vector(2, FP)
 @ti.func
 def tree_times_M(
     w, t, nbody, nv, tree_table: ti.template(), tree_free: ti.template(), body_table: ti.template(),
-    dof_armature: ti.template(), cinert: ti.template(), cdof: ti.template(), x: ti.template(), twist: ti.template(), wrench: ti.template(),
+    dof_armature: ti.template(), cinert: ti.template(), cdof: ti.template(), x: ti.template(), twist: ti.template(),
+    wrench: ti.template(),
     y: ti.template(),
 ):  # fmt: skip
     """y = M x on tree t, and the twists of its bodies."""
@@ -84,7 +85,8 @@ def store_wrench(c, dim, f, con_force: ti.template(), con_torque: ti.template())
 @ti.func
 def contact_move(
     c, alpha, cone, impratio, contact_dim: ti.template(), contact_frame: ti.template(), con_par: ti.template(),
-    con_acc: ti.template(), con_force: ti.template(), con_torque: ti.template(), con_hess: ti.template(), con_hess_rot: ti.template(),
+    con_acc: ti.template(), con_force: ti.template(), con_torque: ti.template(), con_hess: ti.template(),
+    con_hess_rot: ti.template(),
 ):  # fmt: skip
     """Moves contact c along the direction; its force and Hessian there. Returns the cost."""
     dim = contact_dim[c]
@@ -124,9 +126,11 @@ def add_rows(
 
 @ti.func
 def tree_gather(
-    w, t, ntree, nbody, nv, tree_table: ti.template(), tree_free: ti.template(), body_table: ti.template(), cdof: ti.template(),
+    w, t, ntree, nbody, nv, tree_table: ti.template(), tree_free: ti.template(), body_table: ti.template(),
+    cdof: ti.template(),
     body_conadr: ti.template(), body_connum: ti.template(), body_con: ti.template(), con_arm: ti.template(),
-    contact_dim: ti.template(), con_force: ti.template(), con_torque: ti.template(), tree_rowadr: ti.template(), tree_rownum: ti.template(), tree_row: ti.template(),
+    contact_dim: ti.template(), con_force: ti.template(), con_torque: ti.template(), tree_rowadr: ti.template(),
+    tree_rownum: ti.template(), tree_row: ti.template(),
     row_int: ti.template(), row_f: ti.template(), row_sol: ti.template(), wrench: ti.template(), y: ti.template(),
 ):  # fmt: skip
     """y = J' f of tree t from the wrenches of its contacts and the forces of its rows, gathered in list order."""
@@ -148,7 +152,8 @@ def tree_hessian_gather(
     w, t, ntree, nbody, nv, tree_table: ti.template(), body_table: ti.template(), dof_armature: ti.template(),
     cinert: ti.template(), cdof: ti.template(),
     body_conadr: ti.template(), body_connum: ti.template(), body_con: ti.template(), con_arm: ti.template(),
-    contact_dim: ti.template(), con_force: ti.template(), con_torque: ti.template(), tree_rowadr: ti.template(), tree_rownum: ti.template(), tree_row: ti.template(),
+    contact_dim: ti.template(), con_force: ti.template(), con_torque: ti.template(), tree_rowadr: ti.template(),
+    tree_rownum: ti.template(), tree_row: ti.template(),
     row_int: ti.template(), row_f: ti.template(), row_sol: ti.template(), x: ti.template(), twist: ti.template(),
     wrench: ti.template(), y: ti.template(),
 ):  # fmt: skip

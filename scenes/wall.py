@@ -29,8 +29,9 @@ def wall(n=200, ball=0.3, cone="pyramidal", sleep=False):
             size = half if is_half else BRICK
             x -= 0.5 * (across - 1) * pitch
             z = BRICK[2] * (2 * course + 1) - SINK * (course + 1)
+            pos = f"{x + SHIFT * jitter(i):.6f} {SHIFT * jitter(i, 1):.6f} {z:.6f}"
             world.append(
-                f'    <body pos="{x + SHIFT * jitter(i):.6f} {SHIFT * jitter(i, 1):.6f} {z:.6f}"><freejoint/><geom type="box" '
+                f'    <body pos="{pos}"><freejoint/><geom type="box" '
                 f'density="900" size="{size[0]:.4f} {size[1]} {size[2]}" '
                 f'rgba="{SHADES[(i * 7 + course * 3) % 4]}"/></body>'
             )

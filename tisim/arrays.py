@@ -229,7 +229,7 @@ declare("scratch", [
     ("cand_geom1", "i", ("npairmax",), "-", "collision", "candidate pairs in no order: world*ngeom + geom 1"),
     ("cand_geom2", "i", ("npairmax",), "-", "collision", "geom 2"),
     ("cand_listed", "i", ("npairmax",), "-", "collision", "index in the model's pairs, -1 if not from there"),
-    ("cpair_geom1", "i", ("npairmax",), "-", "collision", "pairs sorted by world, geom 1, geom 2: world*ngeom + geom 1"),
+    ("cpair_geom1", "i", ("npairmax",), "-", "collision", "pairs sorted by world and geoms: world*ngeom + geom 1"),
     ("cpair_geom2", "i", ("npairmax",), "-", "collision", "geom 2"),
     ("cpair_listed", "i", ("npairmax",), "-", "collision", "index in the model's pairs, -1 if not from there"),
     ("cpair_kind", "i", ("npairmax",), "-", "collision", "collider: kind_of in kernels/broadphase.py"),

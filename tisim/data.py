@@ -191,8 +191,6 @@ class Data:
     @property
     def warning(self):
         """Warnings by mjtWarning, each with number and lastinfo (arrays over worlds if there are several)."""
-        from tisim.state import Warnings
-
         return Warnings(self)
 
     @property
@@ -216,8 +214,3 @@ class Data:
     def solver_niter(self):
         """Solver iterations of each island."""
         return self.host("island_niter").reshape(-1)[: self.count("nisland")]
-
-    @property
-    def warning(self):
-        """Warnings counted by kind, as mujoco's mjData.warning."""
-        return Warnings(self)

@@ -6,7 +6,6 @@ from tisim import launch, runtime
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtGeom, mjtIntegrator, mjtJoint, mjtSolver
 from tisim.errors import UnsupportedError
 
-
 # types of geoms that have colliders
 COLLIDING = (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_BOX)
 
