@@ -2,12 +2,12 @@
 
 import types
 
-from tisim.kernels import collide_box, collide_primitive
+from tisim.kernels import collide_box_box, collide_primitive, collide_round_box
 from tisim.kernels.types import *
 
 COLLIDERS = (
     collide_primitive.plane_round, collide_primitive.round_round, collide_primitive.plane_box,
-    collide_box.round_box, collide_box.box_box,
+    collide_round_box.round_box, collide_box_box.box_box,
 )  # fmt: skip
 KINDS = ()  # set by narrowphase()
 _made = {}
