@@ -91,3 +91,10 @@ def test_forward_twice_changes_nothing():
         first = pair.d.qacc[:].copy()
         tisim.forward(pair.m, pair.d)
         assert (pair.d.qacc[:] == first).all()
+
+
+def test_options_changed_later_are_checked():
+    pair = Pair(scenes.build("pendulum"))
+    pair.m.opt.solver = tisim.mjtSolver.mjSOL_CG
+    with pytest.raises(tisim.UnsupportedError, match="solver"):
+        tisim.step(pair.m, pair.d)

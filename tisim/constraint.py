@@ -21,6 +21,7 @@ def make_constraints(m, d):
     counts = d.counts_on_host()
     nrow, ncon = counts[COUNTS["nrow"]], counts[COUNTS["ncon"]]
     if not nrow and not ncon:
+        launch.fill(d.device("tree_island"), -1)
         return
     kernels = [k.contact_terms, k.contact_lists, k.row_lists, runtime.kernels("island").find_islands]
     many = ncon > PARALLEL_CONTACTS or runtime.arch != "cpu"

@@ -157,6 +157,11 @@ class DeviceModel:
 
     def check_simulable(self):
         """Raises UnsupportedError for what compiles but is not simulated yet."""
+        self.check_options()
+        self._check_colliders()
+
+    def check_options(self):
+        """The part of check_simulable that looks at m.opt; made before every step, since options may change."""
         opt = self.opt
         if opt.integrator != mjtIntegrator.mjINT_EULER:
             raise UnsupportedError(f"integrator {mjtIntegrator(opt.integrator).name}: only Euler is simulated so far")
@@ -172,7 +177,6 @@ class DeviceModel:
             raise UnsupportedError("flag sleep: sleeping is not simulated so far; disable it")
         if opt.enableflags & (mjtEnableBit.mjENBL_FWDINV | mjtEnableBit.mjENBL_INVDISCRETE):
             raise UnsupportedError("flags fwdinv and invdiscrete: inverse dynamics is not simulated so far")
-        self._check_colliders()
 
     def _check_colliders(self):
         """Geoms that may touch something need a collider."""

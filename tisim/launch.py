@@ -184,6 +184,15 @@ def upload(a, values):
         a.from_numpy(whole)
 
 
+def fill(a, value):
+    """Sets every element of a device array."""
+    view = host_view(a)
+    if view is None:
+        a.fill(value)
+    else:
+        view[:] = value
+
+
 def sync():
     """Waits for the device."""
     import taichi as ti

@@ -38,6 +38,7 @@ def forward(m, d):
 
 
 def _position_and_velocity(m, d):
+    m.check_options()
     dynamics.fwd_position(m, d)
     collision.collide(m, d)
     dynamics.fwd_velocity(m, d)

@@ -1,12 +1,13 @@
 """XML text -> a tree of `Node`s that know their place, with `include`s resolved.
 
-The parser is expat from the standard library: it gives the line and column of every element exactly, in files of any
-length, never opens a file or a socket, and does not recurse on nesting. A DOCTYPE, and with it every entity that is not
-one of XML's five, is refused.
+lxml reads, with entities, DTD and network off. Before it, expat from the standard library notes the line and column of
+every element, which lxml does not give, and refuses a DOCTYPE, and with it every entity that is not one of XML's five.
 """
 
 import os
 from xml.parsers import expat
+
+from lxml import etree
 
 from ..errors import MjcfError
 
@@ -33,28 +34,58 @@ def parse_xml(data, file="<string>"):
 
     data  str or bytes;  file  its name in messages. Raises MjcfError with line and column.
     """
-    parser = expat.ParserCreate(encoding="utf-8" if isinstance(data, str) else None)
-    parser.buffer_text = True
-    stack, roots = [], []
+    encoding = "utf-8" if isinstance(data, str) else None
+    try:
+        data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+        places = _places(data, encoding, file)
+        parser = etree.XMLParser(
+            encoding=encoding, resolve_entities=False, load_dtd=False, no_network=True, dtd_validation=False,
+            remove_comments=True, remove_pis=True, huge_tree=True,  # depth is limited in _places, entities are refused
+        )  # fmt: skip
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as e:
+        line, column = e.position
+        raise MjcfError(f"not well-formed XML: {e.msg}", file, line, max(1, column)) from None
+    except (UnicodeError, LookupError, ValueError) as e:
+        raise MjcfError(f"not readable as XML: {e}", file, 1, 1) from None
+    elements = list(root.iter(etree.Element))
+    if len(elements) != len(places):
+        raise MjcfError("not readable as XML: its elements cannot be counted", file, 1, 1)
+    nodes = {}
+    for element, place in zip(elements, places):
+        node = nodes[element] = Node(element.tag, dict(element.attrib), file, *place)
+        if element is not root:
+            nodes[element.getparent()].children.append(node)
+    return nodes[root]
 
-    def place():
-        return file, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
 
-    def start(tag, attrib):
-        node = Node(tag, attrib, *place())
-        (stack[-1].children if stack else roots).append(node)
-        stack.append(node)
-        if len(stack) > MAX_DEPTH:
-            raise node.error(f"elements are nested deeper than {MAX_DEPTH} levels")
+def _places(data, encoding, file):
+    """(line, column) of every element in document order; lxml knows no columns.
+
+    Refuses a DOCTYPE, entities and too deep nesting before lxml sees them.
+    """
+    parser = expat.ParserCreate(encoding=encoding)
+    places, depth = [], 0
+
+    def here():
+        return parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
+
+    def start(*_):
+        nonlocal depth
+        places.append(here())
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise MjcfError(f"elements are nested deeper than {MAX_DEPTH} levels", file, *here())
 
     def end(_):
-        stack.pop()
+        nonlocal depth
+        depth -= 1
 
     def doctype(*_):
-        raise MjcfError("a DOCTYPE is not allowed in a model file", *place())
+        raise MjcfError("a DOCTYPE is not allowed in a model file", file, *here())
 
     def entity(*_):
-        raise MjcfError("entities are not allowed in a model file", *place())
+        raise MjcfError("entities are not allowed in a model file", file, *here())
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
@@ -62,13 +93,11 @@ def parse_xml(data, file="<string>"):
     parser.EntityDeclHandler = entity
     parser.ExternalEntityRefHandler = entity
     try:
-        parser.Parse(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data, True)
+        parser.Parse(data, True)
     except expat.ExpatError as e:
         message = f"not well-formed XML: {expat.errors.messages.get(e.code, e.code)}"
         raise MjcfError(message, file, e.lineno, e.offset + 1) from None
-    except (UnicodeError, LookupError, ValueError) as e:
-        raise MjcfError(f"not readable as XML: {e}", file, 1, 1) from None
-    return roots[0]
+    return places
 
 
 class Source:
