@@ -251,6 +251,7 @@ def solve_island(
                 alpha = FP(1.0)
                 if it >= 0:
                     step = ti.math.vec3(1.0, 0.0, -1.0)
+                    found = False
                     for e in range(ls_iterations):
                         d = d0 + vec2(step[0] * d0[1], 0.0)
                         for m in range(con0, con1):
@@ -258,11 +259,14 @@ def solve_island(
                         for m in range(row0, row1):
                             d += row_along(island_row[m], step[0], row_int, row_f, row_sol)
                         if ti.abs(d[0]) <= ls_tolerance * ti.abs(first):
+                            found = True
                             break
                         step = next_alpha(step[0], step[1], step[2], d[0], d[1])
                     alpha = step[0]
                     if first >= 0.0:
                         alpha = 0.0
+                    elif not found and step[1] > 0.0:
+                        alpha = step[1]  # too short, but known to descend
 
                 # move
                 total_cost = FP(0.0)

@@ -57,6 +57,15 @@ def block_sum(first, last, stride, col, sums: ti.template()):
     return s
 
 
+@ti.func
+def step_of(k, isl: ti.template(), isl_phase: ti.template()):
+    """Step of island k; a search that ran out takes one that is too short, but known to descend."""
+    alpha = isl[16 * k + ALPHA]
+    if isl_phase[4 * k + SEEK] == 1 and isl[16 * k + LO] > 0.0:
+        alpha = isl[16 * k + LO]
+    return alpha
+
+
 @kernel
 def start_round(
     nbody: ti.i32, ntree: ti.i32, nv: ti.i32, disableflags: ti.i32, tree_table: I, counts: I,
@@ -246,7 +255,8 @@ def move(
             s = FP(0.0)
             for n in range(cblk[3 * b + 1], cblk[3 * b + 2]):
                 s += contact_move(
-                    island_con[n], isl[16 * k + ALPHA], cone, impratio, contact_dim, contact_frame, con_par, con_acc,
+                    island_con[n], step_of(k, isl, isl_phase), cone, impratio, contact_dim, contact_frame, con_par,
+                    con_acc,
                     con_force, con_torque, con_hess, con_hess_rot,
                 )  # fmt: skip
             cblk_sum[2 * b] = s
@@ -257,14 +267,14 @@ def move(
         if unit % SPREAD == 0 and isl_phase[4 * k + RUN] == 1:
             s = FP(0.0)
             for n in range(rblk[3 * b + 1], rblk[3 * b + 2]):
-                s += row_move(island_row[n], isl[16 * k + ALPHA], row_int, row_f, row_sol)
+                s += row_move(island_row[n], step_of(k, isl, isl_phase), row_int, row_f, row_sol)
             rblk_sum[2 * b] = s
     ti.loop_config(serialize=SERIAL)
     for unit in range(nt * SPREAD):
         b = unit // SPREAD
         k = tblk[3 * b]
         if unit % SPREAD == 0 and isl_phase[4 * k + RUN] == 1:
-            alpha = isl[16 * k + ALPHA]
+            alpha = step_of(k, isl, isl_phase)
             s = vec2(0.0)
             for n in range(tblk[3 * b + 1], tblk[3 * b + 2]):
                 w = island_tree[n] // ntree
@@ -299,7 +309,7 @@ def move(
             isl[16 * k + COST] = cost
             if newton_round < 0:
                 improvement = tolerance
-            fine = newton_round >= 0 and settled(isl[16 * k + ALPHA], gradient, island_gradient[k])
+            fine = newton_round >= 0 and settled(step_of(k, isl, isl_phase), gradient, island_gradient[k])
             reduction = next_reduction(fine, gradient, tolerance, improvement, isl[16 * k + REDUCTION])
             isl[16 * k + REDUCTION] = reduction
             if reduction == 0.0:

@@ -181,8 +181,9 @@ def next_alpha(alpha, lo, hi, d1, d2):
     else:
         b = alpha
     x = alpha - d1 / ti.max(d2, 1e-30)
-    if x <= a or (b >= 0.0 and x >= b):
-        x = 2.0 * a + 1.0
-        if b >= 0.0:
-            x = 0.5 * (a + b)
+    if b < 0.0:
+        if x <= a:
+            x = 2.0 * a + 1.0
+    elif x <= a or x >= b or (hi >= 0.0 and b - a > 0.5 * (hi - lo)):  # a cone's tip can hold Newton up: bisect
+        x = 0.5 * (a + b)
     return vec3(x, a, b)

@@ -1,22 +1,45 @@
-"""Each command in README.md exists with its options, its Python example runs, its files and scenes are there, and CI
-installs and tests by README's own line."""
+"""README.md is true: its commands exist with their options, its Python example runs, its files, scenes and names are
+there, what it says is refused is refused, f32 is as close as it says, its table adds up, CI tests by its own line."""
 
 import pathlib
 import re
 import shlex
 import subprocess
+import sys
 
+import numpy as np
 import pytest
 import typer
 
 import tisim
 from tisim import cli, scenes
+from tisim.mjcf.grammar import GRAMMAR, REFUSED_ATTRIBUTES
 from tisim.viewer import vulkan
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = [part.strip() for line in README.splitlines() if line.startswith("    ")
             for part in line.split(" #")[0].split("&&") if part.strip().startswith(".venv/bin/tisim")]  # fmt: skip
+
+
+def between(start, end):
+    return README.split(start)[1].split(end)[0]
+
+
+READ = between("Refused when the file is read:", "Read, but refused")
+MADE = between("Read, but refused when", "A mistake raises")
+
+# what a Data refuses: word in README -> MJCF inside <mujoco>
+GEOM = '<worldbody><geom size=".1"/><body><freejoint/><geom type="{}" size=".1 .1 .1"/></body></worldbody>'
+REFUSED = {
+    "cylinder": GEOM.format("cylinder"),
+    "ellipsoid": GEOM.format("ellipsoid"),
+    **{word: f'<option integrator="{word}"/>' for word in ("implicit", "implicitfast", "RK4")},
+    **{word: f'<option solver="{word}"/>' for word in ("CG", "PGS")},
+    "noslip_iterations": '<option noslip_iterations="1"/>',
+    **{word: f'<option {word}="1"/>' for word in ("density", "viscosity")},
+    **{word: f'<option><flag {word}="enable"/></option>' for word in ("sleep", "fwdinv", "invdiscrete")},
+}
 
 
 def test_readme_shows_commands():
@@ -36,11 +59,13 @@ def test_command_exists_with_its_options(command):
         assert words[1] in scenes.names()
 
 
-def test_scenes_and_files_exist():
+def test_scenes_files_and_names_exist():
     for target in re.findall(r"\]\((?!https?:)([^)]+)\)", README):
         assert (ROOT / target).exists(), target
     for name in ("pile", "dominos", "wall", "pyramid", "ragdolls"):
         assert name in README and name in scenes.names()
+    for name in re.findall(r"`tisim\.(\w+)", README):
+        assert hasattr(tisim, name), name
 
 
 def test_python_example_runs(tmp_path, monkeypatch):
@@ -52,6 +77,95 @@ def test_python_example_runs(tmp_path, monkeypatch):
     tisim.init(arch="cpu")
     exec(compile(code, "README.md", "exec"), {})
     assert vulkan.missing() or (tmp_path / "dominos.png").is_file()
+
+
+def test_every_refused_element_is_named():
+    """And what is named as refused is an element or attribute that is refused."""
+    refused, seen, todo = {}, set(), [(GRAMMAR, ())]
+    while todo:
+        element, path = todo.pop()
+        if id(element) in seen:  # default and body hold themselves
+            continue
+        seen.add(id(element))
+        for name, child in element.children.items():
+            if child.refused:
+                refused.setdefault(name, []).append(path)
+            else:
+                todo.append((child, (*path, name)))
+    words = set(re.findall(r"`(\w+)[`=]", READ))
+    sections = {"tendon", "actuator", "sensor"}  # every kind of these is refused
+    for section in sections:
+        assert all(child.refused for child in GRAMMAR.children[section].children.values())
+    for name, paths in refused.items():
+        assert name in words or all(path[:1] and path[0] in sections for path in paths), name
+    attributes = {attribute for _, attribute in REFUSED_ATTRIBUTES}
+    assert sections | attributes <= words <= sections | attributes | set(refused)
+
+
+@pytest.mark.parametrize("word", REFUSED)
+def test_what_a_data_refuses_is_named(word):
+    assert f"`{word}`" in MADE
+    with pytest.raises(tisim.UnsupportedError, match=f"(?i){word}"):
+        tisim.Data(tisim.Model.from_xml_string(f"<mujoco>{REFUSED[word]}</mujoco>"))
+
+
+def test_options_are_checked_before_every_step():
+    m = tisim.Model.from_scene("pendulum")
+    d = tisim.Data(m)
+    m.opt.integrator = tisim.mjtIntegrator.mjINT_RK4
+    with pytest.raises(tisim.UnsupportedError, match="RK4"):
+        tisim.step(m, d)
+
+
+def test_nothing_else_is_said_to_be_refused():
+    words = set(re.findall(r"`(\w+)`", MADE)) - {"shapes"}
+    assert words == set(REFUSED)
+    with pytest.raises(tisim.UnsupportedError):
+        tisim.Data(tisim.Model.from_scene("shapes"))
+
+
+def test_f32_is_as_close_to_f64_as_readme_says(tmp_path):
+    bound = float(re.search(r"in f64 to (\S+) of the largest", README).group(1))
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_scene("pile", n=30)
+    d = tisim.Data(m)
+    tisim.step(m, d, 300)
+    state = tisim.get_state(m, d)
+    tisim.forward(m, d)
+    np.savez(tmp_path / "f64.npz", state=state, qacc=np.asarray(d.qacc))
+    program = (
+        "import sys, numpy as np, tisim\n"
+        "tisim.init(arch='cpu', precision='f32')\n"
+        "m = tisim.Model.from_scene('pile', n=30); d = tisim.Data(m); f = np.load(sys.argv[1])\n"
+        "tisim.set_state(m, d, f['state']); tisim.forward(m, d)\n"
+        "print(np.abs(np.asarray(d.qacc) - f['qacc']).max() / np.abs(f['qacc']).max(), d.qacc.dtype)"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "f64.npz")], capture_output=True, text=True, timeout=300
+    )
+    assert out.returncode == 0, out.stderr[-2000:]
+    error, dtype = out.stdout.split()
+    assert dtype == "float32" and 0 < float(error) < bound
+
+
+def test_the_measured_table_adds_up():
+    rows = [[float(x) for x in line.strip("| ").split("|")] for line in README.splitlines() if re.match(r"\| \d", line)]
+    assert len(rows) >= 2
+    for bodies, contacts, ours, theirs, ratio, gradient, cg_gradient in rows:
+        assert bodies < contacts and ratio == pytest.approx(theirs / ours, abs=0.006)
+        assert gradient < cg_gradient  # "its gradient smaller"
+    command = next(c for c in re.findall(r"`python (benchmarks/[^`]+)`", README))
+    script, *options = shlex.split(command)
+    text = (ROOT / script).read_text()
+    assert all(f'"{word}"' in text for word in options if word.startswith("-"))
+
+
+def test_versions_are_those_of_the_package():
+    project = (ROOT / "pyproject.toml").read_text()
+    assert re.search(r"pinned to (\S+),", README).group(1) == re.search(r'taichi==([^"]+)"', project).group(1)
+    assert "MuJoCo 3.4.0 is the reference" in README and "mujoco==3.4.0" in project
+    assert "Python 3.9 to 3.13" in README and 'requires-python = ">=3.9,<3.14"' in project
+    assert f"## {tisim.__version__}" in (ROOT / "tisim" / "CHANGELOG.md").read_text()
 
 
 def test_ci_runs_readmes_lines():
