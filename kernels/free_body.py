@@ -6,7 +6,10 @@ orthonormal angular ones, so its inverse is explicit.
 """
 
 from tisim.kernels.spatial import head, join, tail
-from tisim.kernels.types import ld6, mat3, ti, vec3
+from tisim.kernels.types import FP, ld6, ti, vec3
+
+mat6 = ti.types.matrix(6, 6, FP)
+LEAST_PIVOT = 1e-14 if FP == ti.f64 else 1e-6  # of a diagonal element; less is rounding
 
 
 @ti.func
@@ -55,26 +58,32 @@ def forces_of_wrench(i, f, cdof: ti.template()):
 
 @ti.func
 def invert_twist(o, a: ti.template()):
-    """Inverse of the symmetric positive 6 x 6 matrix whose lower triangle is at a[o:o+21], in place, by 3 x 3 blocks.
+    """Inverse of the symmetric positive 6 x 6 matrix whose lower triangle is at a[o:o+21], in place.
 
-    A product with the inverse has no chain of dependent operations, as two triangular solves have.
+    A product with the inverse has no chain of dependent operations, as two triangular solves have. It is made from
+    Cholesky's factor, which stays positive where contacts are 1e10 times stiffer than the body (pyramids without
+    friction); inverses by cofactors do not.
     """
-    ww = mat3(0.0)
-    vw = mat3(0.0)
-    vv = mat3(0.0)
-    for r in ti.static(range(3)):
-        for s in ti.static(range(3)):
-            vw[r, s] = a[o + (3 + r) * (4 + r) // 2 + s]
-            ww[r, s] = a[o + max(r, s) * (max(r, s) + 1) // 2 + min(r, s)]
-            vv[r, s] = a[o + (3 + max(r, s)) * (4 + max(r, s)) // 2 + 3 + min(r, s)]
-    inner = vv.inverse()
-    b = inner @ vw
-    top = (ww - vw.transpose() @ b).inverse()
-    left = -1.0 * (b @ top)
-    corner = inner - left @ b.transpose()
-    for r in ti.static(range(3)):
-        for s in ti.static(range(3)):
-            a[o + (3 + r) * (4 + r) // 2 + s] = left[r, s]
-            if ti.static(s <= r):
-                a[o + r * (r + 1) // 2 + s] = top[r, s]
-                a[o + (3 + r) * (4 + r) // 2 + 3 + s] = corner[r, s]
+    x = mat6(0.0)  # the factor, its diagonal inverted
+    for i in ti.static(range(6)):
+        for j in ti.static(range(i + 1)):
+            s = a[o + i * (i + 1) // 2 + j]
+            least = LEAST_PIVOT * s
+            for k in ti.static(range(j)):
+                s -= x[i, k] * x[j, k]
+            if ti.static(i == j):
+                x[i, i] = 1.0 / ti.sqrt(ti.max(s, least))
+            else:
+                x[i, j] = s * x[j, j]
+    for i in ti.static(range(1, 6)):  # x becomes its inverse
+        for j in ti.static(range(i)):
+            s = FP(0.0)
+            for k in ti.static(range(j, i)):
+                s += x[i, k] * x[k, j]
+            x[i, j] = -x[i, i] * s
+    for i in ti.static(range(6)):
+        for j in ti.static(range(i + 1)):
+            s = FP(0.0)
+            for k in ti.static(range(i, 6)):
+                s += x[k, i] * x[k, j]
+            a[o + i * (i + 1) // 2 + j] = s

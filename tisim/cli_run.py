@@ -203,7 +203,7 @@ def run(console, source, n, param, seconds, steps, out, arch, precision, threads
         console.print(f"no picture: {reason}", style="yellow")
     else:
         save_png(folder / "picture.png", render(m, d))
-        rows(console, None, [("picture", folder / "picture.png")])
+        console.print(f" picture         {folder / 'picture.png'}", highlight=False, soft_wrap=True)
 
 
 def bench(console, source, n, param, settle, repeats, arch, precision, threads, nworld):

@@ -164,10 +164,11 @@ class DeviceModel:
         """The part of check_simulable that looks at m.opt; made before every step, since options may change."""
         opt = self.opt
         if opt.integrator != mjtIntegrator.mjINT_EULER:
-            raise UnsupportedError(f"integrator {mjtIntegrator(opt.integrator).name}: only Euler is simulated so far")
+            name = mjtIntegrator(opt.integrator).name[6:]
+            raise UnsupportedError(f"integrator {name}: only Euler is simulated so far")
         if opt.solver != mjtSolver.mjSOL_NEWTON:
             raise UnsupportedError(
-                f"solver {mjtSolver(opt.solver).name}: only Newton is simulated so far (all reach the same minimum)"
+                f"solver {mjtSolver(opt.solver).name[6:]}: only Newton is simulated so far (all reach the same minimum)"
             )
         if opt.noslip_iterations:
             raise UnsupportedError("option noslip_iterations: the noslip solver is not simulated so far; set it to 0")
@@ -187,9 +188,9 @@ class DeviceModel:
         bad = np.flatnonzero(touches & ~np.isin(self.geom_type, COLLIDING))
         if len(bad):
             g = int(bad[0])
-            name = self.id2name("geom", g) or f"number {g}"
+            name, kind = self.id2name("geom", g) or f"number {g}", mjtGeom(self.geom_type[g]).name[7:].lower()
             raise UnsupportedError(
-                f"geom {name}: contacts of type {mjtGeom(self.geom_type[g]).name} are not simulated so far; "
+                f"geom {name}: contacts of type {kind} are not simulated so far; "
                 "set contype and conaffinity to 0 if it is only to be seen"
             )
 

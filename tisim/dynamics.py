@@ -6,7 +6,7 @@ from tisim import launch, runtime
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtWarning
 from tisim.state import reset
 
-PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies (40-90 us against 0.3 us each)
+PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies (some 100 us against 0.3 us each)
 
 
 def parallel(m, d):

@@ -1,6 +1,6 @@
 """The only file that launches kernels: arguments are bound by name, a sequence of kernels is one Taichi graph.
 
-A kernel's parameter names are the names of the arrays (tisim/arrays.py, tisim/model_arrays.py) and scalars (model
+A kernel's parameter names are the names of the arrays (tisim/arrays.py, MuJoCo's fields) and scalars (model
 sizes, options, counts) it gets, so a stage is written as `run(m, d, [kernel, kernel])` and no argument list exists
 twice. Every kernel has a serial and a parallel variant with equal arithmetic: waking threads costs more than a small
 scene has to compute.

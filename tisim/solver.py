@@ -4,15 +4,15 @@ from tisim import launch, runtime
 from tisim.arrays import COUNTS
 
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
-MAX_DENSE = 90  # coupled dofs up to which a dense factor is quicker than conjugate gradients
+MAX_DENSE = 60  # coupled dofs up to which a dense factor is no slower than conjugate gradients, and exact
 BLOCKS = dict(treesize=32, consize=64, rowsize=64)  # units of work and of fixed-order sums
 LINEAR_ITERATIONS = 200  # a direction that needs more is taken as it is: it descends all the same
 CHUNK = 4  # iterations queued before the host looks whether all islands are done
 
 
 def shared_island():
-    """Contacts above which all threads share an island: each of some ten loops per iteration wakes them (150 us on a
-    CPU), while one thread takes 0.03 us per contact and iteration."""
+    """Contacts above which all threads share an island: each of some ten loops per iteration wakes them (some 100 us
+    on a CPU), while one thread takes 0.03 us per contact and iteration."""
     return 50000 if runtime.arch == "cpu" else 300
 
 

@@ -1,6 +1,7 @@
 """The calls into Taichi's GGUI that take vertices straight from NumPy arrays (taichi==1.7.4)."""
 
 import atexit
+import os
 
 import numpy as np
 
@@ -9,12 +10,14 @@ from tisim.errors import Error
 from tisim.viewer import vulkan
 
 ORIGIN = np.eye(4, dtype=np.float32)[None]
+LEFTOVER = "imgui.ini"  # GGUI leaves it in the working folder when a window closes
+_leftover = None  # its path, where it is ours to remove
 _window = None  # Taichi 1.7.4 crashes when a process that had two windows at once ends
 
 
 def open_window(title, width, height, show):
     """A GGUI window; raises Error where Vulkan or, with `show`, a display is missing, or where one is shown already."""
-    global _window
+    global _window, _leftover
     vulkan.require(display=show)
     runtime.ensure()
     import taichi as ti
@@ -24,6 +27,7 @@ def open_window(title, width, height, show):
     elif _window.shown:
         raise Error("a window is open; close it before another picture is drawn (Taichi cannot have two)")
     close()
+    _leftover = None if os.path.exists(LEFTOVER) else os.path.abspath(LEFTOVER)
     _window = ti.ui.Window(title, (width, height), vsync=show, show_window=show)
     _window.shown, _window.size = show, (width, height)
     return _window
@@ -43,6 +47,8 @@ def close():
         _window.destroy()
         staging_buffer().depth_ndarray_cache.clear()
         _window = None
+        if _leftover and os.path.exists(_leftover):
+            os.remove(_leftover)
 
 
 def staging_buffer():
