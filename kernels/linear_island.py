@@ -15,6 +15,9 @@ from tisim.kernels.types import FP, at6, ld3, ld6, put6, st6, ti, vec6
 # By how much a round reduces the linear residual. While the line search still corrects the step the direction may be
 # rough; once it takes the whole step the set of acting constraints has settled, and the next round aims at the goal.
 ROUGH = 0.3
+PATIENCE = 10  # rounds after which a rough direction is not good enough: each further one aims better by TIGHTER
+TIGHTER = 0.7
+TIGHTEST = 1e-5
 FINE = 0.01
 LAST = 1e-3  # a round this fine that improves less than the tolerance is the last one
 NEAR = 80.0  # gradient that is good enough after such an improvement, in tolerances
@@ -27,11 +30,15 @@ def settled(alpha, gradient, last_gradient):
 
 
 @ti.func
-def next_reduction(fine, gradient, tolerance, improvement, last):
-    """Reduction of the linear residual in the next round; 0 if there is no next one."""
-    r = FP(ROUGH)
+def next_reduction(newton_round, fine, gradient, tolerance, improvement, last):
+    """Reduction of the linear residual in the next round; 0 if there is no next one.
+
+    Contacts far stiffer than the bodies (pyramids of little friction) need good directions long before they settle.
+    """
+    late = ti.cast(ti.max(0, newton_round - PATIENCE), FP)
+    r = ti.max(ROUGH * ti.pow(FP(TIGHTER), late), TIGHTEST)
     if fine:
-        r = ti.min(ti.max(0.7 * NEAR * tolerance / gradient, FINE), ROUGH)
+        r = ti.min(ti.max(0.7 * NEAR * tolerance / gradient, FINE), r)
     if improvement < tolerance:
         r = ti.min(r, 0.1 * last)
         if gradient < NEAR * tolerance or last < LAST:

@@ -119,8 +119,8 @@ def mat_to_quat(m):
 
 @ti.func
 def any_nonzero6(v):
-    """True if a 6-vector has a component other than 0."""
+    """True if a 6-vector has a component other than 0, also if it is NaN (ti.max drops it, != is false)."""
     s = ti.cast(0.0, FP)
     for c in ti.static(range(6)):
-        s = ti.max(s, ti.abs(v[c]))
-    return s > 0.0
+        s += ti.abs(v[c])
+    return not s == 0.0

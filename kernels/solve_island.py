@@ -25,7 +25,7 @@ from tisim.kernels.types import FP, SERIAL, SPREAD, F, I, kernel, ld3, ld6, st6,
 
 NSMALL = 12
 WARMSTART = 1 << 8  # mjDSBL_WARMSTART
-LINEAR_ITERATIONS = 200  # a direction that needs more is taken as it is: it descends all the same
+LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
 
 
 @ti.func
@@ -306,10 +306,15 @@ def solve_island(
                 if dense and improvement < tolerance:
                     break
                 fine = it >= 0 and settled(alpha, gradient, last_gradient)
-                reduction = next_reduction(fine, gradient, tolerance, improvement, reduction)
+                reduction = next_reduction(it, fine, gradient, tolerance, improvement, reduction)
                 if reduction == 0.0:
                     break
                 it += 1
+            if not gradient - gradient == 0.0:  # NaN or infinite (Taichi's != is false for NaN): it may not be lost
+                for m in range(tree0, tree1):
+                    t = island_tree[m] - w * ntree
+                    for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
+                        qacc[w * nv + e] = gradient - gradient
             island_niter[k] = niter
             island_cost[k] = cost
             island_gradient[k] = gradient

@@ -310,7 +310,9 @@ def move(
             if newton_round < 0:
                 improvement = tolerance
             fine = newton_round >= 0 and settled(step_of(k, isl, isl_phase), gradient, island_gradient[k])
-            reduction = next_reduction(fine, gradient, tolerance, improvement, isl[16 * k + REDUCTION])
+            reduction = next_reduction(
+                newton_round, fine, gradient, tolerance, improvement, isl[16 * k + REDUCTION]
+            )
             isl[16 * k + REDUCTION] = reduction
             if reduction == 0.0:
                 isl_phase[4 * k + RUN] = 0

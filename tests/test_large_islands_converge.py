@@ -118,3 +118,12 @@ def test_work_that_is_zero_costs_nothing(monkeypatch):
     monkeypatch.setattr(launch, "run", listen)
     tisim.step(m, d)
     assert not set(names) & {"limit_rows", "contact_terms", "find_islands", "solve_island", "cut_blocks"}
+
+
+def test_pyramids_that_are_too_stiff_are_named():
+    m = tisim.Model.from_xml_string(
+        "<mujoco><default><geom friction='0'/></default><worldbody><geom name='ice' type='plane' size='1 1 1'/>"
+        "<body pos='0 0 1'><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+    )
+    with pytest.warns(UserWarning, match="geom ice.*condim=1"):
+        tisim.Data(m)

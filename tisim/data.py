@@ -38,8 +38,8 @@ class Data:
 
     def __init__(self, m, nworld=1):
         runtime.ensure()
-        if int(nworld) < 1:
-            raise Error(f"nworld={nworld}: expected a positive number")
+        if not isinstance(nworld, (int, np.integer)) or nworld < 1:
+            raise Error(f"nworld={nworld!r}: expected a positive integer")
         m.check_simulable()
         self.model = m
         self.nworld = int(nworld)
@@ -80,6 +80,8 @@ class Data:
         """Arguments of a graph kept from its last run, None if an array may have moved or changed since."""
         if self._generation != runtime.generation:
             raise Error("Taichi was started again (tisim.init); make a new Data")
+        if m is not self.model:
+            raise Error("this Data was made from another Model")
         if m.refresh() != self._model_version:
             self._model_version = m.refresh()
             self._bound.clear()
@@ -94,14 +96,14 @@ class Data:
 
     def device(self, name):
         """The device array of this name, made on first use; names of the model's arrays give those."""
+        if self._generation != runtime.generation:
+            raise Error("Taichi was started again (tisim.init); make a new Data")
         a = self._device.get(name)
         if a is not None:
             return a
         array = DATA.get(name)
         if array is None:
             return self.model.device(name)
-        if self._generation != runtime.generation:
-            raise Error("Taichi was started again (tisim.init); make a new Data")
         count = array.size(self._size_of) * (1 if array.is_list else self.nworld)
         if name == "counts":
             count = array.shape[0]
@@ -179,8 +181,10 @@ class Data:
             self.world_time[...] = np.reshape(value, (-1, 1)) if np.ndim(value) else value
         elif name in ("ncon", "nefc", "nisland", "warning", "solver_niter"):
             raise Error(f"{name} is computed; writing it would be lost")
-        else:
+        elif name.startswith("_") or (name in ("model", "nworld", "contact") and name not in self.__dict__):
             object.__setattr__(self, name, value)
+        else:
+            raise AttributeError(f"Data has no field {name!r} that can be written")
 
     @property
     def time(self):

@@ -30,9 +30,18 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return np.asarray(self._host(), dtype)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-        if kwargs.get("out"):
-            raise Error(f"{self._array.name}: write with [...] = value")
-        return getattr(ufunc, method)(*(np.asarray(i) if isinstance(i, DeviceArray) else i for i in inputs), **kwargs)
+        def host(a):
+            return a._host() if isinstance(a, DeviceArray) else a
+
+        out = kwargs.pop("out", None)
+        if out is None:
+            return getattr(ufunc, method)(*map(host, inputs), **kwargs)
+        results = tuple(map(host, out))
+        getattr(ufunc, method)(*map(host, inputs), out=results, **kwargs)
+        for a, result in zip(out, results):  # d.qvel += 1, np.add(..., out=d.qvel)
+            if isinstance(a, DeviceArray):
+                a[...] = result
+        return out[0] if len(out) == 1 else out
 
     def __getitem__(self, index):
         value = self._host()[index]
@@ -49,12 +58,12 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         launch.upload(self._data.device(a.name), host.reshape(-1))
 
     def __iter__(self):
-        return iter(np.asarray(self))
+        return iter(self[...])
 
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        return getattr(np.asarray(self), name)
+        return getattr(self[...], name)  # read-only: d.qpos.fill(0) fails instead of filling a copy
 
     def __repr__(self):
         return repr(np.asarray(self))

@@ -1,11 +1,14 @@
 """The device side of a Model: arrays uploaded when a kernel first asks for them, and again after they were written."""
 
+import warnings
+
 import numpy as np
 
 from tisim import launch, runtime
-from tisim.enums import mjtDisableBit, mjtEnableBit, mjtGeom, mjtIntegrator, mjtJoint, mjtSolver
+from tisim.enums import mjtCone, mjtDisableBit, mjtEnableBit, mjtGeom, mjtIntegrator, mjtJoint, mjtSolver
 from tisim.errors import UnsupportedError
 
+SLIPPERY = 1e-3  # sliding friction below which a pyramidal cone makes a contact too stiff
 # types of geoms that have colliders
 COLLIDING = (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_BOX)
 
@@ -29,6 +32,17 @@ class ModelArray(np.ndarray):
     def fill(self, value):
         super().fill(value)
         self._mark()
+
+    @property
+    def flat(self):
+        """NumPy's iterator, through which elements may be written."""
+        self._mark()
+        return super().flat
+
+    def __array_function__(self, func, types, args, kwargs):
+        if func in (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal) and isinstance(args[0], ModelArray):
+            args[0]._mark()
+        return super().__array_function__(func, types, args, kwargs)
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
         def plain(a):
@@ -159,6 +173,21 @@ class DeviceModel:
         """Raises UnsupportedError for what compiles but is not simulated yet."""
         self.check_options()
         self._check_colliders()
+        self._warn_of_slippery_pyramids()
+
+    def _warn_of_slippery_pyramids(self):
+        """Frictionless pyramids are 1e10 times stiffer than their impedance asks for; large islands of them diverge."""
+        if self.opt.cone != mjtCone.mjCONE_PYRAMIDAL or not self.has_contacts():
+            return
+        touches = (self.geom_contype != 0) | (self.geom_conaffinity != 0)
+        slips = touches & (self.geom_condim > 1) & (self.geom_friction[:, 0] < SLIPPERY)
+        if slips.sum() > 1:  # friction of a pair is the larger one
+            g = int(np.flatnonzero(slips)[0])
+            warnings.warn(
+                f"geom {self.id2name('geom', g) or f'number {g}'}: friction below {SLIPPERY} with pyramidal cones is "
+                "too stiff to be solved well in large piles, in MuJoCo as here; use condim=1 or cone=elliptic",
+                stacklevel=4,
+            )
 
     def check_options(self):
         """The part of check_simulable that looks at m.opt; made before every step, since options may change."""

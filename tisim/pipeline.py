@@ -1,6 +1,9 @@
 """The order of the stages. Seed 000, "Simulation pipeline"; seed 003, "Simulation loop"."""
 
+import numpy as np
+
 from tisim import collision, constraint, dynamics, runtime
+from tisim.errors import Error
 from tisim.validate import validate
 
 
@@ -26,7 +29,9 @@ def step(m, d, nstep=1):
     m  Model;  d  Data made from it;  nstep  number of steps.
     Raises CapacityError if a limit the user set is reached; the state is then as before the step.
     """
-    for _ in range(int(nstep)):
+    if not isinstance(nstep, (int, np.integer)) or nstep < 0:
+        raise Error(f"nstep={nstep!r}: expected a number of steps")
+    for _ in range(nstep):
         step1(m, d)
         step2(m, d)
 

@@ -65,6 +65,7 @@ def reset(m, d, worlds=None):
     """
     index = _worlds(d, worlds)
     whole = len(index) == d.nworld
+    d.device("counts")  # refuses a Data of an earlier tisim.init
     for name in list(d._device):
         array = DATA.get(name)
         if array is None:
