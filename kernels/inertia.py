@@ -80,48 +80,6 @@ def solve_tree(da, dn, Lo, Do, L: ti.template(), Dinv: ti.template(), M_rownnz: 
 
 
 @ti.func
-def mul_M_tree(da, dn, Mo, Do, M: ti.template(), M_rownnz: ti.template(), M_rowadr: ti.template(),
-               M_colind: ti.template(), x: ti.template(), y: ti.template()):  # fmt: skip
-    """y = M x for the dofs da..da+dn of one tree; Mo = w*nC, Do = w*nv (the offset of x and y)."""
-    for k in range(da, da + dn):
-        last = M_rowadr[k] + M_rownnz[k] - 1
-        xk = x[Do + k]
-        yk = M[Mo + last] * xk
-        for p in range(M_rowadr[k], last):
-            j = M_colind[p]
-            yk += M[Mo + p] * x[Do + j]
-            y[Do + j] += M[Mo + p] * xk
-        y[Do + k] = yk
-
-
-@ti.func
-def tree_motion(ba, bn, Bo, Do, body_parentid: ti.template(), body_dofadr: ti.template(), body_dofnum: ti.template(),
-                cdof: ti.template(), x: ti.template(), v: ti.template()):  # fmt: skip
-    """v[body] = spatial motion of the bodies ba..ba+bn of one tree under joint motion x; Bo = w*nbody, Do = w*nv."""
-    for i in range(ba, ba + bn):
-        s = vec6(0.0)
-        if i > ba:
-            s = ld6(v, Bo + body_parentid[i])
-        for k in range(Do + body_dofadr[i], Do + body_dofadr[i] + body_dofnum[i]):
-            s += x[k] * ld6(cdof, k)
-        st6(v, Bo + i, s)
-
-
-@ti.func
-def tree_force(ba, bn, Bo, Do, body_parentid: ti.template(), body_dofadr: ti.template(), body_dofnum: ti.template(),
-               cdof: ti.template(), f: ti.template(), y: ti.template()):  # fmt: skip
-    """y = J' f for wrenches f on the bodies ba..ba+bn of one tree; f becomes the sum over each subtree."""
-    for kk in range(bn):
-        i = ba + bn - 1 - kk
-        s = ld6(f, Bo + i)
-        for k in range(Do + body_dofadr[i], Do + body_dofadr[i] + body_dofnum[i]):
-            y[k] = s.dot(ld6(cdof, k))
-        if i > ba:
-            for c in range(6):
-                f[6 * (Bo + body_parentid[i]) + c] += f[6 * (Bo + i) + c]
-
-
-@ti.func
 def add_wrench(b, Bo, Do, com, point, force, torque, body_parentid: ti.template(), body_dofadr: ti.template(),
                body_dofnum: ti.template(), dof_parentid: ti.template(), cdof: ti.template(),
                y: ti.template()):  # fmt: skip

@@ -99,25 +99,6 @@ def sub_quat(qa, qb):
 
 
 @ti.func
-def mat_to_quat(m):
-    """Unit quaternion of a rotation matrix, by its largest component."""
-    w, x = m[0, 0] + m[1, 1] + m[2, 2], m[0, 0] - m[1, 1] - m[2, 2]
-    y, z = m[1, 1] - m[0, 0] - m[2, 2], m[2, 2] - m[0, 0] - m[1, 1]
-    big = ti.max(ti.max(w, x), ti.max(y, z))
-    s = 2.0 * ti.sqrt(1.0 + big)
-    a, b, c = (m[2, 1] - m[1, 2]) / s, (m[0, 2] - m[2, 0]) / s, (m[1, 0] - m[0, 1]) / s
-    d, e, f = (m[1, 0] + m[0, 1]) / s, (m[0, 2] + m[2, 0]) / s, (m[2, 1] + m[1, 2]) / s
-    q = vec4(0.25 * s, a, b, c)
-    if big > w:
-        q = vec4(a, 0.25 * s, d, e)
-        if y > x and y >= z:
-            q = vec4(b, d, 0.25 * s, f)
-        elif z > x:
-            q = vec4(c, e, f, 0.25 * s)
-    return normalize_quat(q)
-
-
-@ti.func
 def any_nonzero6(v):
     """True if a 6-vector has a component other than 0, also if it is NaN (ti.max drops it, != is false)."""
     s = ti.cast(0.0, FP)

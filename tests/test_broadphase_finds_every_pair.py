@@ -1,12 +1,12 @@
 """The sweep lists exactly the pairs whose boxes and bounding spheres overlap, each once, whatever the scene's shape."""
 
+import mujoco
 import numpy as np
 import pytest
 from contacts import both, collide, scatter
 
 from tisim import launch
 
-mujoco = pytest.importorskip("mujoco")
 SHAPES = {"box": "0.08 0.06 0.07", "sphere": "0.08", "capsule": "0.05 0.05"}
 # half extents of the cloud of bodies, and what stands in it
 CLOUDS = {

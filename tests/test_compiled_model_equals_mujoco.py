@@ -2,13 +2,13 @@
 
 import pathlib
 
+import mujoco
 import numpy as np
 import pytest
 
 from tisim.errors import MjcfError
 from tisim.model import Model
 
-mujoco = pytest.importorskip("mujoco")
 FOLDER = pathlib.Path(__file__).parent / "testdata" / "compile"
 FILES = sorted(FOLDER.glob("*.xml"))
 

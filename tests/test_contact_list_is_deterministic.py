@@ -4,13 +4,13 @@ import os
 import subprocess
 import sys
 
+import mujoco
 import numpy as np
 import pytest
 from contacts import both, collide, scatter
 
 import tisim
 
-mujoco = pytest.importorskip("mujoco")
 SHAPES = ["box", "sphere", "capsule"]
 SIZES = {"box": "0.08 0.06 0.07", "sphere": "0.08", "capsule": "0.05 0.05"}
 

@@ -2,11 +2,11 @@
 
 import enum
 
+import mujoco
 import pytest
 
 from tisim import enums
 
-mujoco = pytest.importorskip("mujoco")
 OURS = [
     e for e in vars(enums).values() if isinstance(e, type) and issubclass(e, enum.IntEnum) and e is not enum.IntEnum
 ]

@@ -2,11 +2,10 @@
 
 import re
 
+import mujoco
 import pytest
 
 from tisim.mjcf.grammar import GRAMMAR
-
-mujoco = pytest.importorskip("mujoco")
 
 
 def schema():

@@ -4,14 +4,13 @@ f64 on the CPU, error relative to the largest value of the quantity: 1e-10 for t
 random states have quaternions that are not unit, wrenches on bodies and moved mocap bodies.
 """
 
+import mujoco
 import numpy as np
 import pytest
 from smooth import MODELS, copy_state, random_state, smooth_forward
 
 import tisim
 from tisim import dynamics
-
-mujoco = pytest.importorskip("mujoco")
 
 STAGES = """xpos xquat xmat xipos ximat xanchor xaxis geom_xpos geom_xmat site_xpos site_xmat subtree_com cinert cdof
 crb M qLD qLDiagInv cvel cdof_dot qfrc_bias qfrc_spring qfrc_damper qfrc_gravcomp qfrc_passive qfrc_smooth qacc_smooth

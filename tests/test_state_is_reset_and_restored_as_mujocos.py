@@ -1,13 +1,12 @@
 """reset, keyframes and the state vector give what mujoco's mj_resetData, mj_resetDataKeyframe and mj_getState give."""
 
+import mujoco
 import numpy as np
 import pytest
 from smooth import MODELS, STATE, random_state
 
 import tisim
 from tisim.state import state_size
-
-mujoco = pytest.importorskip("mujoco")
 
 KEYED = """<mujoco><worldbody><body mocap="true" pos="1 2 3"/><body><joint/><geom size=".1"/></body></worldbody>
 <keyframe><key time="2" qpos=".5" qvel="3" mpos="4 5 6" mquat="0 1 0 0"/><key qpos="1"/></keyframe></mujoco>"""

@@ -11,7 +11,7 @@ import math
 CAPACITIES = ("npairmax", "nslotmax", "nconmax", "nefcmax", "ndensemax", "nrowmax")
 
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
-COUNTS = dict(npair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, ndense=7, nawake=8,
+COUNTS = dict(npair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, ndense=7,
               ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17)  # fmt: skip
 
 
@@ -192,7 +192,6 @@ declare("scratch", [
     ("body_hess", "f", ("nbody", 21), "kg", "solver", "Hessian of each body's twist: rotation 6, coupling 9, linear 6"),
     ("tree_hess", "f", ("nM",), "kg", "solver", "Hessian of each tree by dof_Madr, then its L' D L factor"),
     ("sol_Ma", "f", ("nv",), "N, N m", "solver", "M times qacc"),
-    ("sol_grad", "f", ("nv",), "N, N m", "solver", "gradient of the objective"),
     ("sol_p", "f", ("nv",), "m/s2, rad/s2", "solver", "search direction"),
     ("sol_Mp", "f", ("nv",), "N, N m", "solver", "M times the search direction"),
     ("sol_r", "f", ("nv",), "N, N m", "solver", "residual of the linear system"),
