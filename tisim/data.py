@@ -33,14 +33,13 @@ class Data:
 
     m       a tisim.Model.
     nworld  number of independent worlds; above 1 every array gains a leading axis of that length.
-    Raises UnsupportedError if the model uses a feature that the engine does not simulate.
+    A feature that the engine does not simulate is refused by the first call that would compute it.
     """
 
     def __init__(self, m, nworld=1):
         runtime.ensure()
         if not isinstance(nworld, (int, np.integer)) or nworld < 1:
             raise Error(f"nworld={nworld!r}: expected a positive integer")
-        m.check_simulable()
         self.model = m
         self.nworld = int(nworld)
         self._generation = runtime.generation
@@ -48,6 +47,7 @@ class Data:
         self._bound = {}
         self._model_version = None
         self._capacity = {name: self._first_capacity(name) for name in CAPACITIES}
+        self._checked = False  # whether the model was found simulable
         self._info = {}  # host-side numbers a stage keeps between steps
         self.contact = Contact(self)
         reset(m, self)

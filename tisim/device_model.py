@@ -8,6 +8,8 @@ from tisim import launch, runtime
 from tisim.enums import mjtCone, mjtDisableBit, mjtEnableBit, mjtGeom, mjtIntegrator, mjtJoint, mjtSolver
 from tisim.errors import UnsupportedError
 
+# sizes that must be zero until the engine computes what they count
+NOT_SIMULATED = dict(neq="equality constraints", ntendon="tendons", nu="actuators", nsensor="sensors")
 SLIPPERY = 1e-3  # sliding friction below which a pyramidal cone makes a contact too stiff
 # types of geoms that have colliders
 COLLIDING = (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_BOX)
@@ -172,6 +174,9 @@ class DeviceModel:
     def check_simulable(self):
         """Raises UnsupportedError for what compiles but is not simulated yet."""
         self.check_options()
+        for size, what in NOT_SIMULATED.items():
+            if self._sizes[size]:
+                raise UnsupportedError(f"the model has {what}, which compile but are not simulated so far")
         self._check_colliders()
         self._warn_of_slippery_pyramids()
 
@@ -186,7 +191,7 @@ class DeviceModel:
             warnings.warn(
                 f"geom {self.id2name('geom', g) or f'number {g}'}: friction below {SLIPPERY} with pyramidal cones is "
                 "too stiff to be solved well in large piles, in MuJoCo as here; use condim=1 or cone=elliptic",
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def check_options(self):

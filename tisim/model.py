@@ -6,7 +6,7 @@ from . import mjcf
 from .device_model import DeviceModel, tracked
 from .enums import mjtObj
 from .errors import Error
-from .mjcf.parse import nearest
+from .mjcf.names import nearest
 from .options import Settings, visual
 
 # What m.<kind>(name) finds: type of object, prefix of its fields, its size.

@@ -8,7 +8,11 @@ from tisim.validate import validate
 
 
 def step1(m, d):
-    """First half of a step: everything that does not depend on controls and applied forces."""
+    """First half of a step: everything that does not depend on controls and applied forces.
+
+    Raises UnsupportedError if the model uses a feature that the engine does not simulate.
+    """
+    _check(m, d)
     dynamics.check_state(m, d)
     _position_and_velocity(m, d)
 
@@ -27,7 +31,8 @@ def step(m, d, nstep=1):
     """Advances every world by nstep timesteps.
 
     m  Model;  d  Data made from it;  nstep  number of steps.
-    Raises CapacityError if a limit the user set is reached; the state is then as before the step.
+    Raises UnsupportedError if the model uses a feature that the engine does not simulate, CapacityError if a limit the
+    user set is reached; the state is then as before the step.
     """
     if not isinstance(nstep, (int, np.integer)) or nstep < 0:
         raise Error(f"nstep={nstep!r}: expected a number of steps")
@@ -37,13 +42,24 @@ def step(m, d, nstep=1):
 
 
 def forward(m, d):
-    """Everything a step computes, without integrating: the results follow from the state and inputs alone."""
+    """Everything a step computes, without integrating: the results follow from the state and inputs alone.
+
+    Raises UnsupportedError if the model uses a feature that the engine does not simulate.
+    """
+    _check(m, d)
     _position_and_velocity(m, d)
     _acceleration(m, d)
 
 
-def _position_and_velocity(m, d):
+def _check(m, d):
+    """Refuses what is not simulated: the model once, the options, which may change, every time."""
+    if not d._checked:
+        m.check_simulable()
+        d._checked = True
     m.check_options()
+
+
+def _position_and_velocity(m, d):
     dynamics.fwd_position(m, d)
     collision.collide(m, d)
     dynamics.fwd_velocity(m, d)

@@ -8,15 +8,15 @@ extras.py    assets, cameras, pairs, keys                tree.py       index arr
 setconst.py  constants of the reference pose             compile.py    the order of all this
 """
 
-from .compile import compile_tree
+from .compile import compile_scope
 from .parse import parse_file, parse_string
 
 
 def compile_file(path):
     """Compiled model of an MJCF file. Raises MjcfError or UnsupportedError with file, line and column."""
-    return compile_tree(*parse_file(path))
+    return compile_scope(parse_file(path))
 
 
 def compile_string(text, assets=None):
     """The same for a text; `assets` maps names of included files to their contents."""
-    return compile_tree(*parse_string(text, assets))
+    return compile_scope(parse_string(text, assets))

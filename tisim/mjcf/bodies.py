@@ -5,8 +5,8 @@ import numpy as np
 from ..enums import mjtJoint
 from . import rotations
 from .defaults import merge
-from .elements import MINVAL, TINY, first, user_data
-from .world import Item, apply_frames, column, poses
+from .elements import MINVAL, TINY, first, in_inertia_group, user_data
+from .world import Item, apply_frames, column, poses, setting
 
 _INERTIAL = dict(pos=[0.0] * 3, mass=0.0, diaginertia=[0.0] * 3, fullinertia=None, quat=[1.0, 0.0, 0.0, 0.0], alt=None)
 
@@ -28,15 +28,15 @@ def given_inertia(world):
     return given
 
 
-def inferred(world, compiler):
+def inferred(world):
     """(nbody,) bool: which bodies take their inertia from geoms, by compiler/inertiafromgeom."""
-    rule = compiler["inertiafromgeom"]
-    infer = ~given_inertia(world) if rule == 2 else np.full(len(world.bodies), rule == 1)
+    rule = setting(world.bodies, "inertiafromgeom", int)
+    infer = np.where(rule == 2, ~given_inertia(world), rule == 1)
     infer[0] = False
     return infer
 
 
-def compile_bodies(world, compiler, width, infer, geoms, geom_mass, geom_inertia):
+def compile_bodies(world, width, infer, geoms, geom_mass, geom_inertia):
     """Arrays body_* that the file gives: pose, inertia, mocap, gravcomp, user.
 
     infer  from `inferred`;  geoms  arrays geom_*, in body coordinates;  geom_mass (ngeom,), geom_inertia (ngeom, 3).
@@ -44,7 +44,7 @@ def compile_bodies(world, compiler, width, infer, geoms, geom_mass, geom_inertia
     items = world.bodies[1:]
     n = len(items) + 1
     pos, quat = np.zeros((n, 3)), np.tile(rotations.IDENTITY, (n, 1))
-    pos[1:], quat[1:] = poses(items, compiler)
+    pos[1:], quat[1:] = poses(items)
     mass, inertia = np.zeros(n), np.zeros((n, 3))
     ipos, iquat = np.zeros((n, 3)), np.tile(rotations.IDENTITY, (n, 1))
 
@@ -52,7 +52,7 @@ def compile_bodies(world, compiler, width, infer, geoms, geom_mass, geom_inertia
     if len(explicit):
         given = [_inertial(world, i) for i in explicit]
         mass[explicit] = column(given, "mass")
-        ipos[explicit], iquat[explicit] = poses(given, compiler)
+        ipos[explicit], iquat[explicit] = poses(given)
         inertia[explicit] = column(given, "diaginertia", 3)
         rows = [k for k, item in enumerate(given) if item.attrib["fullinertia"] is not None]
         if rows:
@@ -65,14 +65,14 @@ def compile_bodies(world, compiler, width, infer, geoms, geom_mass, geom_inertia
     # a body that nothing gives an inertial frame gets the numbers of its own frame, as in MuJoCo
     ipos[missing], iquat[missing] = pos[missing], quat[missing]
     if infer.any():
-        _from_geoms(infer, compiler, geoms, geom_mass, geom_inertia, mass, ipos, iquat, inertia)
-    _check_inertia(world, compiler, mass, inertia)
+        _from_geoms(world, infer, geoms, geom_mass, geom_inertia, mass, ipos, iquat, inertia)
+    _check_inertia(world, mass, inertia)
     apply_frames(items, pos[1:], quat[1:])
     mocap = np.zeros(n, bool)
     mocap[1:] = column(items, "mocap", dtype=bool)
     gravcomp = np.zeros(n)
     gravcomp[1:] = column(items, "gravcomp")
-    user = user_data([Item({"user": []}, 0, None, "", None, "")] + items, width, "body")
+    user = user_data([Item({"user": []}, None, world.bodies[0].space), *items], width, "body")
     return dict(
         body_pos=pos, body_quat=quat, body_ipos=ipos, body_iquat=iquat, body_mass=mass, body_inertia=inertia,
         body_mocapid=np.where(mocap, np.cumsum(mocap) - 1, -1).astype(np.int32), body_gravcomp=gravcomp, body_user=user,
@@ -87,7 +87,7 @@ def _inertial(world, body):
         raise node.error("'fullinertia' and an orientation exclude each other")
     if attrib["fullinertia"] is not None and "diaginertia" in node.attrib:
         raise node.error("'fullinertia' and 'diaginertia' exclude each other")
-    return Item(attrib, body, None, "", node, "")
+    return Item(attrib, node, world.bodies[body].space, body)
 
 
 def _symmetric(six):
@@ -95,11 +95,10 @@ def _symmetric(six):
     return six[:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
 
 
-def _from_geoms(infer, compiler, geoms, geom_mass, geom_inertia, mass, ipos, iquat, inertia):
+def _from_geoms(world, infer, geoms, geom_mass, geom_inertia, mass, ipos, iquat, inertia):
     """Sets the inertial frames of the bodies in `infer` from their geoms, in place."""
-    low, high = compiler["inertiagrouprange"]
     body = geoms["geom_bodyid"]
-    use = infer[body] & (geoms["geom_group"] >= low) & (geoms["geom_group"] <= high) & (geom_mass > TINY)
+    use = infer[body] & in_inertia_group(world.geoms, geoms["geom_group"]) & (geom_mass > TINY)
     body, m = body[use], geom_mass[use]
     pos, quat, i3 = geoms["geom_pos"][use], geoms["geom_quat"][use], geom_inertia[use]
     count = np.bincount(body, minlength=len(mass))
@@ -125,15 +124,15 @@ def _from_geoms(infer, compiler, geoms, geom_mass, geom_inertia, mass, ipos, iqu
         inertia[many], iquat[many] = rotations.principal_axes(total[many])
 
 
-def _check_inertia(world, compiler, mass, inertia):
-    mass[1:] = np.maximum(mass[1:], compiler["boundmass"])
-    inertia[1:] = np.maximum(inertia[1:], compiler["boundinertia"])
-    first(world.bodies, (mass < 0) | (inertia < 0).any(1), "mass and inertia cannot be negative")
+def _check_inertia(world, mass, inertia):
+    bodies = world.bodies
+    mass[1:] = np.maximum(mass, setting(bodies, "boundmass"))[1:]
+    inertia[1:] = np.maximum(inertia, setting(bodies, "boundinertia")[:, None])[1:]
+    first(bodies, (mass < 0) | (inertia < 0).any(1), "mass and inertia cannot be negative")
     odd = (2 * inertia.max(1) > inertia.sum(1)) & (inertia.sum(1) - inertia.max(1) < inertia.max(1))
-    if compiler["balanceinertia"]:
-        inertia[odd] = inertia[odd].mean(1, keepdims=True)
-    else:
-        first(world.bodies, odd, "inertia must satisfy A + B >= C; 'balanceinertia' in the compiler section fixes it")
+    balance = setting(bodies, "balanceinertia", bool)
+    first(bodies, odd & ~balance, "inertia must satisfy A + B >= C; 'balanceinertia' in the compiler section fixes it")
+    inertia[odd] = inertia[odd].mean(1, keepdims=True)
 
 
 def check_bodies(world, a):
@@ -162,14 +161,15 @@ def check_bodies(world, a):
     first(bodies, (a["body_dofnum"] > 0) & ~held, "mass and inertia of a moving body must be larger than mjMINVAL")
 
 
-def align_free(world, compiler, a):
+def align_free(world, a):
     """Moves the frame of bodies with an aligned free joint onto their inertial frame.
 
     Changes body poses, inertial frames and geoms in place; returns (body ids, inverse pos, inverse quat) for what else
     is fixed to those bodies.
     """
     wanted = [
-        item.attrib["align"] == 1 or (item.attrib["align"] == 2 and compiler["alignfree"] == 1) for item in world.joints
+        item.attrib["align"] == 1 or (item.attrib["align"] == 2 and item.compiler["alignfree"] == 1)
+        for item in world.joints
     ]
     rows = np.array([
         item.body for item, want in zip(world.joints, wanted) if want and item.attrib["type"] == mjtJoint.mjJNT_FREE

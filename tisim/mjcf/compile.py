@@ -3,8 +3,9 @@
 import numpy as np
 
 from ..enums import mjtJoint, mjtObj, mjtSleepPolicy
-from . import bodies, defaults, elements, extras, rotations, setconst, settings, tree, world
+from . import bodies, elements, extras, rotations, setconst, settings, tree, world
 from .elements import first
+from .sections import gather
 
 
 class Compiled:
@@ -19,45 +20,38 @@ class Compiled:
         self.textures, self.modelname = [], "MuJoCo Model"
 
 
-def compile_tree(root, source):
+def compile_scope(scope):
     """Compiled model of a parsed file (see parse.py). Raises MjcfError where a rule of the format is broken."""
     with np.errstate(all="ignore"):
-        out = _compile(root, source)
+        out = _compile(scope)
     for name, array in out.arrays.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise root.error(f"numbers too large: {name} of the compiled model is not finite")
+            raise scope.root.error(f"numbers too large: {name} of the compiled model is not finite")
     return out
 
 
-def _compile(root, source):
-    sections = {}
-    for node in root.children:
-        sections.setdefault(node.tag, []).append(node)
-
-    def of(tag):
-        return sections.get(tag, [])
-
-    out = Compiled()
-    out.modelname = root.attrib.get("model", out.modelname)
-    compiler, size = settings.read_compiler(of("compiler")), settings.read_size(of("size"))
+def _compile(scope):
+    of, out = scope.of, Compiled()
+    out.modelname = scope.root.attrib.get("model", out.modelname)
+    compiler, size = scope.compiler, settings.read_size(of("size"))
     out.option, out.visual = settings.read_option(of("option")), settings.read_visual(of("visual"))
-    table = defaults.classes(of("default"))
-    scene = world.flatten(of("worldbody"), table, compiler)
-    materials, textures = extras.read_assets(of("asset"), table, compiler, source)
+    scene = world.flatten(scope)
+    items = gather(scope)
+    materials, textures = extras.read_materials(items["material"]), extras.read_textures(items["texture"])
     a = out.arrays
 
     # geoms first: bodies take their inertia from them
     a["body_parentid"], weld = bodies.body_tree(scene)
-    infer = bodies.inferred(scene, compiler)
-    geoms, mass, inertia = elements.compile_geoms(scene.geoms, compiler, materials, size["nuser_geom"], weld, infer)
-    a.update(bodies.compile_bodies(scene, compiler, size["nuser_body"], infer, geoms, mass, inertia))
+    infer = bodies.inferred(scene)
+    geoms, mass, inertia = elements.compile_geoms(scene.geoms, materials, size["nuser_geom"], weld, infer)
+    a.update(bodies.compile_bodies(scene, size["nuser_body"], infer, geoms, mass, inertia))
     a.update(geoms)
-    joints, dofs, ref, spring_ref, spring_damper = elements.compile_joints(scene.joints, compiler, size["nuser_jnt"])
+    joints, dofs, ref, spring_ref, spring_damper = elements.compile_joints(scene.joints, size["nuser_jnt"])
     a.update(joints)
-    a.update(elements.compile_sites(scene.sites, compiler, materials, size["nuser_site"]))
+    a.update(elements.compile_sites(scene.sites, materials, size["nuser_site"]))
     out.sizes["ntree"] = tree.link(a)
     bodies.check_bodies(scene, a)
-    aligned = _align(scene, compiler, a)
+    aligned = _align(scene, a)
 
     # joints and dofs
     for name, values in dofs.items():
@@ -79,11 +73,11 @@ def _compile(root, source):
     # everything that refers to bodies, geoms and joints by name
     out.names = _names(scene, materials, textures)
     extras.compile_assets(a, materials, textures, out)
-    extras.compile_cameras(a, scene.cameras, compiler, size["nuser_cam"], out)
+    extras.compile_cameras(a, scene.cameras, size["nuser_cam"], out)
     extras.compile_lights(a, scene.lights, out)
     _align_lights(aligned, a)
-    extras.compile_contacts(a, of("contact"), table, out)
-    extras.compile_custom(a, of("custom"), out)
+    extras.compile_contacts(a, items["pair"], items["exclude"], out)
+    extras.compile_custom(a, items["numeric"], items["text"], out)
 
     # constants of the reference pose
     stat = setconst.set_const(a)
@@ -98,7 +92,7 @@ def _compile(root, source):
         if node.attrib.get("extent", 1.0) <= 0:
             raise node.error("'extent' must be positive")
         out.stat.update({k: np.array(v) if isinstance(v, list) else v for k, v in node.attrib.items()})
-    extras.compile_keys(a, of("keyframe"), size["nkey"], out)
+    extras.compile_keys(a, items["key"], size["nkey"], out)
     for kind in ("body", "jnt", "geom", "site", "cam"):
         out.sizes[f"nuser_{kind}"] = a[f"{kind}_user"].shape[1]
     out.sizes.update({f"nuser_{kind}": max(size[f"nuser_{kind}"], 0) for kind in ("tendon", "actuator", "sensor")})
@@ -106,9 +100,9 @@ def _compile(root, source):
     return out
 
 
-def _align(scene, compiler, a):
+def _align(scene, a):
     """Aligns free joints where asked, and moves what is fixed to their bodies."""
-    aligned = bodies.align_free(scene, compiler, a)
+    aligned = bodies.align_free(scene, a)
     if len(aligned[0]):
         for kind in ("geom", "site"):
             bodies.into_aligned(aligned, a[f"{kind}_bodyid"], a[f"{kind}_pos"], a[f"{kind}_quat"])

@@ -5,7 +5,7 @@ one dictionary look-up, however deep the classes nest.
 """
 
 from .grammar import GRAMMAR
-from .parse import nearest
+from .names import nearest
 
 SOLREF = [0.02, 1.0]
 SOLIMP = [0.9, 0.95, 0.001, 0.5, 2.0]
@@ -138,6 +138,14 @@ BUILTIN = {
     ),
 }
 
+# Elements that have no default class.
+PLAIN = {
+    "texture": dict(
+        type=1, builtin=0, colorspace=0, width=0, height=0, nchannel=3, rgb1=[0.8] * 3, rgb2=[0.5] * 3, mark=0,
+        markrgb=[0.0] * 3, random=0.01, file="",
+    ),
+}  # fmt: skip
+
 _ALTERNATIVES = ("axisangle", "xyaxes", "zaxis", "euler")
 _PARTIAL = frozenset(
     name
@@ -157,8 +165,8 @@ def merge(base, own, node):
     count = "quat" in own
     for name in own:
         if name in _PARTIAL:
-            default, value = base[name], own[name]
-            if len(value) < len(default):
+            default, value = base.get(name), own[name]
+            if isinstance(default, list) and len(value) < len(default):
                 out[name] = value + default[len(value) :]
         elif name in _ALTERNATIVES:
             count += 1

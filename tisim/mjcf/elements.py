@@ -4,7 +4,7 @@ import numpy as np
 
 from ..enums import mjtGeom, mjtJoint, mjtSameFrame
 from . import rotations, shapes
-from .world import apply_frames, column, poses
+from .world import apply_frames, column, poses, setting
 
 TINY = 1e-14
 MINVAL = 1e-15
@@ -60,7 +60,7 @@ def same_frame(pos, quat, ipos, iquat):
     return np.select(choices, [int(v) for v in values], int(e.mjSAMEFRAME_NONE)).astype(np.uint8)
 
 
-def _from_to(items, kind, pos, quat, size, compiler):
+def _from_to(items, kind, pos, quat, size):
     """Shapes given by their two end points, in place."""
     rows = [i for i, item in enumerate(items) if item.attrib["fromto"] is not None]
     if not rows:
@@ -90,7 +90,7 @@ def _check_sizes(items, kind, size):
         first(items, bad, f"a {name} needs {number} positive size{'s' * (number > 1)}")
 
 
-def compile_geoms(items, compiler, materials, width, weldid, infer):
+def compile_geoms(items, materials, width, weldid, infer):
     """(arrays geom_*, mass (n,), inertia (n, 3)) of the geoms.
 
     weldid  (nbody,) says which bodies are static;  infer  (nbody,) which take their inertia from geoms. Masses follow
@@ -109,9 +109,9 @@ def compile_geoms(items, compiler, materials, width, weldid, infer):
             if item.attrib[name] is not None:
                 raise item.node.error(f"{name} '{item.attrib[name]}' is not defined")
     body = np.array([item.body for item in items], np.int32)
-    pos, quat = poses(items, compiler)
+    pos, quat = poses(items)
     size = column(items, "size", 3)
-    _from_to(items, kind, pos, quat, size, compiler)
+    _from_to(items, kind, pos, quat, size)
     _check_sizes(items, kind, size)
     first(items, (kind == mjtGeom.mjGEOM_PLANE) & (weldid[body] != 0), "a plane can only be in a static body")
     condim = column(items, "condim", dtype=np.int32)
@@ -124,9 +124,8 @@ def compile_geoms(items, compiler, materials, width, weldid, infer):
     per_mass = np.where(shell[:, None], shapes.shell_inertia_per_mass(kind, size), shapes.inertia_per_mass(kind, size))
     given = np.array([np.nan if item.attrib["mass"] is None else item.attrib["mass"] for item in items], float)
     mass = np.where(np.isnan(given), density * extent, np.where(extent > TINY, given, 0.0))
-    low, high = compiler["inertiagrouprange"]
     group = column(items, "group", dtype=np.int32)
-    used = infer[body] & (group >= low) & (group <= high)
+    used = infer[body] & in_inertia_group(items, group)
     bad = used & ((mass < 0) | (np.isnan(given) & (density < 0)))
     first(items, bad, "mass and density cannot be negative")
     inertia = mass[:, None] * per_mass
@@ -154,6 +153,12 @@ def compile_geoms(items, compiler, materials, width, weldid, infer):
     return arrays, mass, inertia
 
 
+def in_inertia_group(items, group):
+    """(n,) bool: which geoms' groups count for the inertia of their bodies, by compiler/inertiagrouprange."""
+    ranges = np.array([item.compiler["inertiagrouprange"] for item in items], int).reshape(-1, 2)
+    return (group >= ranges[:, 0]) & (group <= ranges[:, 1])
+
+
 def material_ids(items, materials):
     """(n,) ids of the materials of geoms or sites, -1 where there is none."""
     ids = {item.name: i for i, item in enumerate(materials)}
@@ -161,20 +166,18 @@ def material_ids(items, materials):
     for i, item in enumerate(items):
         name = item.attrib["material"]
         if name:
-            if name not in ids:
-                raise item.node.error(f"material '{name}' is not defined")
-            out[i] = ids[name]
+            out[i] = item.find(ids, name, "material")
     return out
 
 
-def compile_sites(items, compiler, materials, width):
+def compile_sites(items, materials, width):
     """Arrays site_* of the sites."""
     kind = column(items, "type", dtype=np.int32)
-    pos, quat = poses(items, compiler)
+    pos, quat = poses(items)
     size = column(items, "size", 3)
     allowed = [int(t) for t in shapes.SIZES]
     first(items, ~np.isin(kind, allowed), "a site is a sphere, capsule, ellipsoid, cylinder or box")
-    _from_to(items, kind, pos, quat, size, compiler)
+    _from_to(items, kind, pos, quat, size)
     _check_sizes(items, kind, size)
     apply_frames(items, pos, quat)
     return dict(
@@ -185,15 +188,15 @@ def compile_sites(items, compiler, materials, width):
     )  # fmt: skip
 
 
-def limits(items, flag, limited, ranges, compiler):
+def limits(items, flag, limited, ranges):
     """(n,) 0 or 1: whether each range is in force; `auto` follows compiler/autolimits."""
     has_range = (ranges != 0).any(1)
-    if not compiler["autolimits"]:
-        first(items, (limited == 2) & has_range, f"'{flag}' must be given with a range, because autolimits is false")
+    unsaid = (limited == 2) & has_range & ~setting(items, "autolimits", bool)
+    first(items, unsaid, f"'{flag}' must be given with a range, because autolimits is false")
     return ((limited == 1) | ((limited == 2) & (ranges[:, 0] < ranges[:, 1]))).astype(np.uint8)
 
 
-def compile_joints(items, compiler, width):
+def compile_joints(items, width):
     """(arrays jnt_* and their per-joint dof values, springdamper (n, 2)) of the joints. Angles become radians."""
     kind = column(items, "type", dtype=np.int32)
     free, ball = kind == mjtJoint.mjJNT_FREE, kind == mjtJoint.mjJNT_BALL
@@ -204,12 +207,12 @@ def compile_joints(items, compiler, width):
 
     ranges = column(items, "range", 2)
     flags = np.where(free, 0, column(items, "limited", dtype=np.int32))
-    limited = limits(items, "limited", flags, ranges, compiler)
+    limited = limits(items, "limited", flags, ranges)
     first(items, (limited > 0) & ~ball & (ranges[:, 0] >= ranges[:, 1]), "range[0] must be smaller than range[1]")
     first(items, (limited > 0) & ball & (ranges[:, 0] != 0), "range[0] of a ball joint must be 0")
     force = column(items, "actuatorfrcrange", 2)
     flags = np.where(free | ball, 0, column(items, "actuatorfrclimited", dtype=np.int32))
-    force_limited = limits(items, "actuatorfrclimited", flags, force, compiler)
+    force_limited = limits(items, "actuatorfrclimited", flags, force)
     bad = (force_limited > 0) & (force[:, 0] >= force[:, 1])
     first(items, bad, "actuatorfrcrange[0] must be smaller than actuatorfrcrange[1]")
 
@@ -225,10 +228,10 @@ def compile_joints(items, compiler, width):
     pos[free] = 0
 
     ref, spring_ref = column(items, "ref"), column(items, "springref")
-    if compiler["angle"]:
-        ranges[(limited > 0) & (hinge | ball)] *= np.pi / 180
-        ref[hinge] *= np.pi / 180
-        spring_ref[hinge] *= np.pi / 180
+    degree = setting(items, "angle", bool)
+    ranges[degree & (limited > 0) & (hinge | ball)] *= np.pi / 180
+    ref[degree & hinge] *= np.pi / 180
+    spring_ref[degree & hinge] *= np.pi / 180
     arrays = dict(
         jnt_type=kind, jnt_bodyid=np.array([item.body for item in items], np.int32),
         jnt_group=column(items, "group", dtype=np.int32), jnt_limited=limited, jnt_actfrclimited=force_limited,

@@ -7,19 +7,11 @@ import numpy as np
 
 from ..enums import mjtJoint, mjtLightType, mjtObj
 from . import rotations
-from .defaults import class_of, merge
 from .elements import first, unique_names, user_data
-from .parse import nearest
-from .world import Item, apply_frames, column, poses
+from .world import apply_frames, column, poses
 
 # mat_texid has one column per mjtTextureRole
 NTEXROLE = 10
-TEXTURE = dict(
-    type=1, builtin=0, colorspace=0, width=0, height=0, nchannel=3, rgb1=[0.8] * 3, rgb2=[0.5] * 3, mark=0,
-    markrgb=[0.0] * 3, random=0.01, file="",
-)  # fmt: skip
-
-
 TEXTURE_FILES = ["file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback"]
 MAX_TEXTURE = 16384
 
@@ -31,36 +23,28 @@ def _ids(names):
     return {name: i for i, name in enumerate(names) if name}
 
 
-def _find(ids, name, node, what):
-    if name not in ids:
-        raise node.error(f"{what} '{name}' is not defined{nearest(name, ids)}")
-    return ids[name]
+def read_materials(items):
+    """The Items of material assets; adds `layers`, the nodes of their layers."""
+    for item in items:
+        node = item.node
+        if node.children:
+            item.attrib["layers"] = node.children
+            if "texture" in node.attrib:
+                raise node.error("'texture' and layers exclude each other")
+        if not item.name:
+            raise node.error("a material needs a name")
+    return items
 
 
-def read_assets(sections, table, compiler, source):
-    """(materials, textures): Items in file order. A texture file must exist; reading its pixels is the viewer's."""
-    materials, textures = [], []
-    for section in sections:
-        for node in section.children:
-            if node.tag == "material":
-                cls = class_of(table, node.attrib.get("class", "main"), node)
-                attrib = merge(cls["material"], node.attrib, node)
-                if node.children:
-                    attrib["layers"] = node.children
-                    if "texture" in node.attrib:
-                        raise node.error("'texture' and layers exclude each other")
-                name = node.attrib.get("name", "")
-                if not name:
-                    raise node.error("a material needs a name")
-                materials.append(Item(attrib, 0, None, name, node, ""))
-            elif node.tag == "texture":
-                attrib = {**TEXTURE, **node.attrib}
-                attrib["paths"] = _texture_files(node, attrib, compiler, source)
-                name = node.attrib.get("name", "") or _stem(attrib["file"])
-                if not name and attrib["type"] != 2:
-                    raise node.error("a texture needs a name, or a file, or to be a skybox")
-                textures.append(Item(attrib, 0, None, name, node, ""))
-    return materials, textures
+def read_textures(items):
+    """The Items of texture assets. A texture file must exist; reading its pixels is the viewer's."""
+    for item in items:
+        node, scope = item.node, item.space.scope
+        item.attrib["paths"] = _texture_files(node, item.attrib, scope.compiler, scope.source)
+        item.name = item.name or item.space.name(_stem(item.attrib["file"]))
+        if not item.name and item.attrib["type"] != 2:
+            raise node.error("a texture needs a name, or a file, or to be a skybox")
+    return items
 
 
 def _texture_files(node, attrib, compiler, source):
@@ -93,9 +77,9 @@ def compile_assets(a, materials, textures, out):
     texid = np.full((len(materials), NTEXROLE), -1, np.int32)
     for row, item in zip(texid, materials):
         if item.attrib["texture"]:
-            row[1] = _find(ids, item.attrib["texture"], item.node, "texture")
+            row[1] = item.find(ids, item.attrib["texture"], "texture")
         for layer in item.attrib.get("layers", ()):
-            row[layer.attrib["role"]] = _find(ids, layer.attrib["texture"], layer, "texture")
+            row[layer.attrib["role"]] = item.find(ids, layer.attrib["texture"], "texture")
     a["mat_texid"] = texid
     a["mat_texuniform"] = column(materials, "texuniform", dtype=np.uint8)
     a["mat_texrepeat"] = column(materials, "texrepeat", 2, np.float32)
@@ -108,19 +92,19 @@ def compile_assets(a, materials, textures, out):
 
 
 def _targets(items, out):
-    """(n,) ids of target bodies, -1 where there is none; a copy by `replicate` prefers the target in the same copy."""
+    """(n,) ids of target bodies, -1 where there is none."""
     ids = _ids(out.names[mjtObj.mjOBJ_BODY])
     result = np.full(len(items), -1, np.int32)
     for i, item in enumerate(items):
         name = item.attrib["target"]
         if name:
-            result[i] = ids[name + item.suffix] if name + item.suffix in ids else _find(ids, name, item.node, "body")
+            result[i] = item.find(ids, name, "body")
     return result
 
 
-def compile_cameras(a, items, compiler, width, out):
+def compile_cameras(a, items, width, out):
     """Arrays cam_*: pose, lens and mode."""
-    pos, quat = poses(items, compiler)
+    pos, quat = poses(items)
     apply_frames(items, pos, quat)
     resolution = column(items, "resolution", 2)
     sensor = column(items, "sensorsize", 2)
@@ -201,21 +185,12 @@ def compile_lights(a, items, out):
         a[f"light_{name}"] = column(items, name, width, np.float32)
 
 
-def compile_contacts(a, sections, table, out):
+def compile_contacts(a, pairs, excludes, out):
     """Arrays pair_* and exclude_signature, sorted by the pair of bodies as in MuJoCo."""
-    pairs, excludes = [], []
-    for section in sections:
-        for node in section.children:
-            name = node.attrib.get("name", "")
-            if node.tag == "pair":
-                cls = class_of(table, node.attrib.get("class", "main"), node)
-                pairs.append(Item(merge(cls["pair"], node.attrib, node), 0, None, name, node, ""))
-            else:
-                excludes.append(Item(node.attrib, 0, None, name, node, ""))
     geom_ids, body_ids = _ids(out.names[mjtObj.mjOBJ_GEOM]), _ids(out.names[mjtObj.mjOBJ_BODY])
 
     def ends(items, attributes, ids, what):
-        found = [[_find(ids, item.attrib.get(name, ""), item.node, what) for name in attributes] for item in items]
+        found = [[item.find(ids, item.attrib.get(name, ""), what) for name in attributes] for item in items]
         return np.array(found, np.int64).reshape(-1, 2)
 
     geom = ends(pairs, ("geom1", "geom2"), geom_ids, "geom")
@@ -248,16 +223,11 @@ def _signature(body):
     return packed.astype(np.uint32).astype(np.int32)
 
 
-def compile_custom(a, sections, out):
+def compile_custom(a, numerics, texts, out):
     """Arrays numeric_* and the texts of the custom section."""
-    numerics, texts = [], []
-    for section in sections:
-        for node in section.children:
-            if not node.attrib["name"] or node.attrib.get("data") == "":
-                raise node.error(f"a {node.tag} needs a name and data that are not empty")
-            (numerics if node.tag == "numeric" else texts).append(
-                Item(node.attrib, 0, None, node.attrib["name"], node, "")
-            )
+    for item in numerics + texts:
+        if not item.name or item.attrib.get("data") == "":
+            raise item.node.error(f"a {item.node.tag} needs a name and data that are not empty")
     data = []
     for item in numerics:
         values = item.attrib.get("data", [])
@@ -273,10 +243,8 @@ def compile_custom(a, sections, out):
     out.texts = {item.name: item.attrib["data"] for item in texts}
 
 
-def compile_keys(a, sections, nkey, out):
+def compile_keys(a, items, nkey, out):
     """Arrays key_*; what a key leaves out, even the end of a list, is the reference state. `nkey` adds unnamed keys."""
-    nodes = [node for section in sections for node in section.children]
-    items = [Item(node.attrib, 0, None, node.attrib.get("name", ""), node, "") for node in nodes]
     count = max(len(items), nkey)
     mocap = np.flatnonzero(a["body_mocapid"] >= 0)
     nv = len(a["dof_bodyid"])

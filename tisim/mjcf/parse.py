@@ -1,15 +1,16 @@
 """MJCF text -> a checked tree: every name known to the grammar, every attribute converted to its type."""
 
-import difflib
 import os
 
 from ..errors import MjcfError, UnsupportedError
 from .grammar import GRAMMAR, REFUSED_ATTRIBUTES
+from .names import nearest
+from .scope import Scope
 from .xmltext import Source, parse_xml, resolve_includes
 
 
 def parse_file(path):
-    """(root Node, Source) of an MJCF file. Raises MjcfError or UnsupportedError, each with its place."""
+    """Scope of an MJCF file. Raises MjcfError or UnsupportedError, each with its place."""
     path = os.fspath(path)
     source = Source(os.path.dirname(path))
     try:
@@ -33,7 +34,7 @@ def _checked(root, source, main):
     refusal = check(root)
     if refusal is not None:
         raise refusal
-    return root, source
+    return Scope(root, source)
 
 
 def check(root):
@@ -98,9 +99,3 @@ def _earlier(refusal, node, message, feature):
     ):
         return refusal
     return UnsupportedError(message, feature, node.file, node.line, node.column)
-
-
-def nearest(name, names):
-    """ " (did you mean ...?)" for a wrong name, or "" where nothing is near."""
-    near = difflib.get_close_matches(str(name), [n for n in list(names)[:20000] if n], 3)
-    return f" (did you mean {' or '.join(repr(n) for n in near)}?)" if near else ""

@@ -6,6 +6,8 @@ import numpy as np
 
 from . import rotations
 from .defaults import BUILTIN, class_of, merge
+from .names import nearest
+from .scope import Namespace
 
 # More elements than this come from a mistyped or hostile `replicate`, and would not fit in memory.
 MAX_ELEMENTS = 4_000_000
@@ -14,13 +16,25 @@ LEAVES = {"joint": "joints", "geom": "geoms", "site": "sites", "camera": "camera
 
 
 class Item:
-    """One element: merged attributes (shared, read-only), body id, frame (pos, quat) or None, name, node, suffix."""
+    """One element: merged attributes (shared, read-only), name, node, namespace, body id, frame (pos, quat) or None."""
 
-    __slots__ = ("attrib", "body", "frame", "name", "node", "suffix")
+    __slots__ = ("attrib", "name", "node", "space", "body", "frame")
 
-    def __init__(self, attrib, body, frame, name, node, suffix):
-        self.attrib, self.body, self.frame = attrib, body, frame
-        self.name, self.node, self.suffix = name, node, suffix
+    def __init__(self, attrib, node, space, body=0, frame=None):
+        self.attrib, self.node, self.space, self.body, self.frame = attrib, node, space, body, frame
+        self.name = space.name(node.attrib.get("name", "")) if node is not None else ""
+
+    @property
+    def compiler(self):
+        """The compiler settings of the element's file."""
+        return self.space.scope.compiler
+
+    def find(self, ids, name, what):
+        """ids[...] of the `what` that `name` means to this element; MjcfError where there is none."""
+        found = self.space.find(ids, name)
+        if found is None:
+            raise self.node.error(f"{what} '{name}' is not defined{nearest(name, ids)}")
+        return found
 
 
 class World:
@@ -37,24 +51,23 @@ class World:
 class Context:
     """What an element inherits from where it stands."""
 
-    __slots__ = ("body", "frame", "cls", "suffix")
+    __slots__ = ("body", "frame", "cls", "space")
 
-    def __init__(self, body, frame, cls, suffix):
-        self.body, self.frame, self.cls, self.suffix = body, frame, cls, suffix
+    def __init__(self, body, frame, cls, space):
+        self.body, self.frame, self.cls, self.space = body, frame, cls, space
 
 
-def flatten(sections, table, compiler):
-    """World of the `worldbody` sections.
-
-    table  default classes by name;  compiler  dict of compiler settings (degree, eulerseq).
-    """
-    world = World()
-    world.bodies.append(Item({}, -1, None, "world", sections[0] if sections else None, ""))
+def flatten(scope):
+    """World of the `worldbody` sections of a Scope."""
+    world, sections, space = World(), scope.of("worldbody"), Namespace(scope)
+    root = Item({}, sections[0] if sections else None, space, body=-1)
+    root.name = "world"
+    world.bodies.append(root)
     merged = {}
     _check_count(sections)
     # work items: (node, context) for an element, (node, context, copy, pos, turns) for what is left of a replicate
     todo = []
-    top = Context(0, None, "main", "")
+    top = Context(0, None, "main", space)
     for node in reversed(sections):
         todo.extend((child, top) for child in reversed(node.children))
     while todo:
@@ -67,22 +80,22 @@ def flatten(sections, table, compiler):
             key = (id(node), cls)
             attrib = merged.get(key)
             if attrib is None:
+                table = context.space.scope.classes
                 attrib = merged[key] = merge(class_of(table, cls, node)[tag], own, node)
             if tag == "joint" and context.body == 0:
                 raise node.error("the world body cannot have joints")
-            getattr(world, LEAVES[tag]).append(_item(attrib, context, node))
+            getattr(world, LEAVES[tag]).append(Item(attrib, node, context.space, context.body, context.frame))
         elif tag == "body":
-            world.bodies.append(_item(_body(node), context, node))
+            world.bodies.append(Item(_body(node), node, context.space, context.body, context.frame))
             cls = node.attrib.get("childclass", context.cls)
-            class_of(table, cls, node)
-            inner = Context(len(world.bodies) - 1, None, cls, context.suffix)
+            class_of(context.space.scope.classes, cls, node)
+            inner = Context(len(world.bodies) - 1, None, cls, context.space)
             todo.extend((child, inner) for child in reversed(node.children))
         elif tag == "freejoint":
             if context.body == 0:
                 raise node.error("the world body cannot have joints")
-            world.joints.append(
-                _item({**BUILTIN["joint"], **node.attrib, "type": 0, "frictionloss": 0.0}, context, node)
-            )
+            attrib = {**BUILTIN["joint"], **node.attrib, "type": 0, "frictionloss": 0.0}
+            world.joints.append(Item(attrib, node, context.space, context.body, context.frame))
         elif tag == "inertial":
             if context.body == 0:
                 raise node.error("the world body cannot have inertia")
@@ -91,12 +104,12 @@ def flatten(sections, table, compiler):
             world.inertials[context.body] = node
         elif tag == "frame":
             cls = node.attrib.get("childclass", context.cls)
-            class_of(table, cls, node)
-            frame = compose(context.frame, _frame(node, compiler))
-            inner = Context(context.body, frame, cls, context.suffix)
+            class_of(context.space.scope.classes, cls, node)
+            frame = compose(context.frame, _frame(node, context.space.scope.compiler))
+            inner = Context(context.body, frame, cls, context.space)
             todo.extend((child, inner) for child in reversed(node.children))
         elif tag == "replicate":
-            _replicate(work, compiler, todo)
+            _replicate(work, todo)
     for name in LEAVES.values():
         getattr(world, name).sort(key=lambda item: item.body)
     return world
@@ -113,11 +126,6 @@ def _check_count(sections):
         total[id(node)] = inside * max(node.attrib["count"], 1) if node.tag == "replicate" else inside
         if total[id(node)] > MAX_ELEMENTS:
             raise node.error(f"the model has more than {MAX_ELEMENTS:,} elements")
-
-
-def _item(attrib, context, node):
-    name = node.attrib.get("name", "")
-    return Item(attrib, context.body, context.frame, name + context.suffix if name else "", node, context.suffix)
 
 
 _BODY = dict(pos=[0.0] * 3, quat=[1.0, 0.0, 0.0, 0.0], alt=None, gravcomp=0.0, mocap=0, sleep=0, user=[])
@@ -144,7 +152,7 @@ def orientation(kind, values, compiler, node):
     return quat[0]
 
 
-def _replicate(work, compiler, todo):
+def _replicate(work, todo):
     """Puts the next copy of a replicate, and the rest of the replicate, on the list of work.
 
     Copy i is turned by i times the angles of `euler` (not by the i-th power of that turn), and stands one offset, in
@@ -159,6 +167,7 @@ def _replicate(work, compiler, todo):
         turns = None
         if "euler" in attrib:
             angles = np.arange(total)[:, None] * np.array(attrib["euler"])
+            compiler = context.space.scope.compiler
             turns = rotations.from_alternative("euler", angles, compiler["angle"], compiler["eulerseq"])[0].tolist()
         copy, pos = 0, [0.0] * 3
     else:
@@ -168,8 +177,10 @@ def _replicate(work, compiler, todo):
     here = pos, turns[copy] if turns else [1.0, 0.0, 0.0, 0.0]
     after = compose(here, (attrib.get("offset", [0.0] * 3), [1.0, 0.0, 0.0, 0.0]))[0]
     todo.append((node, context, copy + 1, after, turns))
-    suffix = attrib.get("sep", "") + str(copy).zfill(len(str(total))) + context.suffix
-    inner = Context(context.body, compose(context.frame, here), context.cls, suffix)
+    outer = context.space
+    suffix = attrib.get("sep", "") + str(copy).zfill(len(str(total))) + outer.suffix
+    space = Namespace(outer.scope, outer.prefix, suffix, outer)
+    inner = Context(context.body, compose(context.frame, here), context.cls, space)
     todo.extend((child, inner) for child in reversed(node.children))
 
 
@@ -195,7 +206,7 @@ def compose(outer, inner):
     return pos, [c / norm for c in quat]
 
 
-def poses(items, compiler, default_quat=True):
+def poses(items):
     """(pos (n, 3), quat (n, 4)) of items in their own frames: quaternions normalised, alternatives resolved."""
     pos = column(items, "pos", 3)
     quat = rotations.normalize(column(items, "quat", 4)) if items else np.zeros((0, 4))
@@ -203,9 +214,9 @@ def poses(items, compiler, default_quat=True):
     for i, item in enumerate(items):
         alt = item.attrib["alt"]
         if alt:
-            kinds.setdefault(alt[0], []).append(i)
-    for kind, rows in kinds.items():
-        values = [items[i].attrib["alt"][1] for i in rows]
+            kinds.setdefault((alt[0], id(item.space.scope)), []).append(i)
+    for (kind, _), rows in kinds.items():
+        values, compiler = [items[i].attrib["alt"][1] for i in rows], items[rows[0]].compiler
         quat[rows], bad = rotations.from_alternative(kind, values, compiler["angle"], compiler["eulerseq"])
         if bad.any():
             raise items[rows[int(np.argmax(bad))]].node.error(f"an axis in '{kind}' is too short")
@@ -230,3 +241,8 @@ def column(items, name, width=None, dtype=float):
     if width is None:
         return np.array(values, dtype)
     return np.array(values, dtype).reshape(len(items), width)
+
+
+def setting(items, name, dtype=float):
+    """One compiler setting of all items, (n,): attached models keep their own."""
+    return np.array([item.compiler[name] for item in items], dtype)

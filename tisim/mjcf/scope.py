@@ -1,0 +1,52 @@
+"""What the elements of one file share, and how their names are written in the model they become part of."""
+
+from . import defaults, settings
+
+
+class Scope:
+    """One parsed file: its sections, compiler settings, default classes and files.
+
+    sections  dict tag -> list of Nodes below the root;  compiler  dict (settings.COMPILER);  source  xmltext.Source;
+    classes  dict class name -> dict element -> attributes.
+    """
+
+    def __init__(self, root, source):
+        self.root, self.source, self.sections = root, source, {}
+        for node in root.children:
+            self.sections.setdefault(node.tag, []).append(node)
+        self.compiler = settings.read_compiler(self.of("compiler"))
+        self.classes = defaults.classes(self.of("default"))
+
+    def of(self, tag):
+        """The sections of a tag, in file order."""
+        return self.sections.get(tag, [])
+
+    def nodes(self, *tags):
+        """The children of the sections of these tags, in file order."""
+        return [node for tag in tags for section in self.of(tag) for node in section.children]
+
+
+class Namespace:
+    """Where an element's names live: its scope, and what attaching and replicating put around a name.
+
+    outer  the namespace of the surrounding copy of a `replicate`, or None at the border of a file.
+    """
+
+    __slots__ = ("scope", "prefix", "suffix", "outer")
+
+    def __init__(self, scope, prefix="", suffix="", outer=None):
+        self.scope, self.prefix, self.suffix, self.outer = scope, prefix, suffix, outer
+
+    def name(self, own):
+        """A name as the model has it; an element without a name stays without one."""
+        return self.prefix + own + self.suffix if own else ""
+
+    def find(self, ids, own):
+        """ids[full name] of what `own` means here: the nearest copy first; None where there is none."""
+        space = self
+        while space is not None:
+            full = space.name(own)
+            if full in ids:
+                return ids[full]
+            space = space.outer
+        return None
