@@ -4,9 +4,12 @@ import numpy as np
 
 from tisim import launch, runtime
 from tisim.arrays import CAPACITIES, COUNTS, DATA
+from tisim.data_view import FIELDS as DATA_VIEWS
+from tisim.data_view import ContactView, accessor
 from tisim.device_array import DeviceArray
 from tisim.enums import mjtDisableBit
 from tisim.errors import CapacityError, Error
+from tisim.model import ALIASES
 from tisim.state import Warnings, reset
 
 
@@ -26,6 +29,13 @@ class Contact:
 
     def __len__(self):
         return self._data.count("ncon")
+
+    def __getitem__(self, index):
+        """The contact at a place in the list, as a ContactView."""
+        n = len(self)
+        if not isinstance(index, (int, np.integer)) or not -n <= index < n:
+            raise IndexError(f"no contact {index!r}: there are {n}")
+        return ContactView(self, int(index) % n)
 
 
 class Data:
@@ -218,3 +228,9 @@ class Data:
     def solver_niter(self):
         """Solver iterations of each island."""
         return self.host("island_niter").reshape(-1)[: self.count("nisland")]
+
+
+for _word in DATA_VIEWS:
+    setattr(Data, _word, accessor(_word))
+for _alias in ("jnt", "cam"):
+    setattr(Data, _alias, getattr(Data, ALIASES[_alias]))

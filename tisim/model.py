@@ -7,6 +7,7 @@ from .device_model import DeviceModel, tracked
 from .enums import mjtObj
 from .errors import Error
 from .mjcf.names import nearest
+from .model_fields import complete
 from .options import Settings, visual
 
 # What m.<kind>(name) finds: type of object, prefix of its fields, its size.
@@ -26,45 +27,8 @@ KINDS = {
 }
 ALIASES = {"jnt": "joint", "cam": "camera", "mat": "material", "tex": "texture", "keyframe": "key"}
 
-# Arrays of features that the compiler does not produce yet: present, with no rows. name -> (row shape, dtype).
-_F, _I, _B = np.float64, np.int32, np.uint8
-EMPTY = {
-    "hfield_size": ((4,), _F), "hfield_nrow": ((), _I), "hfield_ncol": ((), _I), "hfield_adr": ((), _I),
-    "hfield_data": ((), np.float32), "mesh_pos": ((3,), _F), "mesh_quat": ((4,), _F), "mesh_vertadr": ((), _I),
-    "mesh_vertnum": ((), _I), "mesh_vert": ((3,), np.float32), "mesh_faceadr": ((), _I), "mesh_facenum": ((), _I),
-    "mesh_face": ((3,), _I),
-    "eq_type": ((), _I), "eq_obj1id": ((), _I), "eq_obj2id": ((), _I), "eq_objtype": ((), _I), "eq_active0": ((), _B),
-    "eq_solref": ((2,), _F), "eq_solimp": ((5,), _F), "eq_data": ((11,), _F),
-    "tendon_adr": ((), _I), "tendon_num": ((), _I), "tendon_matid": ((), _I), "tendon_group": ((), _I),
-    "tendon_limited": ((), _B), "tendon_actfrclimited": ((), _B), "tendon_width": ((), _F),
-    "tendon_solref_lim": ((2,), _F), "tendon_solimp_lim": ((5,), _F), "tendon_solref_fri": ((2,), _F),
-    "tendon_solimp_fri": ((5,), _F), "tendon_range": ((2,), _F), "tendon_actfrcrange": ((2,), _F),
-    "tendon_margin": ((), _F), "tendon_stiffness": ((), _F), "tendon_damping": ((), _F), "tendon_armature": ((), _F),
-    "tendon_frictionloss": ((), _F), "tendon_lengthspring": ((2,), _F), "tendon_length0": ((), _F),
-    "tendon_invweight0": ((), _F), "tendon_rgba": ((4,), np.float32),
-    "wrap_type": ((), _I), "wrap_objid": ((), _I), "wrap_prm": ((), _F),
-    "actuator_trntype": ((), _I), "actuator_dyntype": ((), _I), "actuator_gaintype": ((), _I),
-    "actuator_biastype": ((), _I), "actuator_trnid": ((2,), _I), "actuator_actadr": ((), _I),
-    "actuator_actnum": ((), _I), "actuator_group": ((), _I), "actuator_ctrllimited": ((), _B),
-    "actuator_forcelimited": ((), _B), "actuator_actlimited": ((), _B), "actuator_dynprm": ((10,), _F),
-    "actuator_gainprm": ((10,), _F), "actuator_biasprm": ((10,), _F), "actuator_actearly": ((), _B),
-    "actuator_ctrlrange": ((2,), _F), "actuator_forcerange": ((2,), _F), "actuator_actrange": ((2,), _F),
-    "actuator_gear": ((6,), _F), "actuator_cranklength": ((), _F), "actuator_acc0": ((), _F),
-    "actuator_length0": ((), _F), "actuator_lengthrange": ((2,), _F),
-    "sensor_type": ((), _I), "sensor_datatype": ((), _I), "sensor_needstage": ((), _I), "sensor_objtype": ((), _I),
-    "sensor_objid": ((), _I), "sensor_reftype": ((), _I), "sensor_refid": ((), _I), "sensor_dim": ((), _I),
-    "sensor_adr": ((), _I), "sensor_cutoff": ((), _F), "sensor_noise": ((), _F),
-}  # fmt: skip
-ZERO_SIZES = """nu na ntendon neq nsensor nsensordata nmesh nhfield nwrap nflex nskin nplugin ntuple nflexvert
-nmeshvert nmeshface nhfielddata npluginstate""".split()
-
-# sizes that are lengths of arrays
-COUNTED = {
-    "nbody": "body_parentid", "njnt": "jnt_type", "ngeom": "geom_type", "nsite": "site_type", "ncam": "cam_mode",
-    "nlight": "light_mode", "nmat": "mat_rgba", "ntex": "tex_type", "npair": "pair_dim", "nkey": "key_time",
-    "nexclude": "exclude_signature", "nq": "qpos0", "nv": "dof_bodyid", "nnumeric": "numeric_size",
-    "nnumericdata": "numeric_data",
-}  # fmt: skip
+# sizes of what is refused: always zero, and kept for those who look
+REFUSED_SIZES = "nflex nskin nplugin nflexvert npluginstate".split()
 
 
 class Model(DeviceModel):
@@ -76,13 +40,7 @@ class Model(DeviceModel):
     """
 
     def __init__(self, compiled):
-        arrays = {name: np.zeros((0, *shape), dtype) for name, (shape, dtype) in EMPTY.items()}
-        arrays.update(compiled.arrays)
-        sizes = dict.fromkeys(ZERO_SIZES, 0) | compiled.sizes
-        sizes.update({name: len(arrays[array]) for name, array in COUNTED.items()})
-        sizes["nmocap"] = int((arrays["body_mocapid"] >= 0).sum())
-        sizes["ngravcomp"] = int((arrays["body_gravcomp"] > 0).sum())
-        sizes["ntext"] = len(compiled.names.get(mjtObj.mjOBJ_TEXT, ()))
+        arrays, sizes = complete(compiled.arrays, dict.fromkeys(REFUSED_SIZES, 0) | compiled.sizes)
         changed = set()
         fields = dict(
             _arrays=tracked(arrays, changed), _changed=changed, _on_device={}, _derived={}, capacity_limit={},
@@ -116,6 +74,29 @@ class Model(DeviceModel):
         from tisim import scenes
 
         return cls.from_xml_string(scenes.build(name, **params))
+
+    @classmethod
+    def from_mujoco(cls, mj_model):
+        """Model with the contents of a mujoco.MjModel, for those who edit with MuJoCo.
+
+        Raises UnsupportedError for what tisim does not support (flex, skin, plugin, SDF), Error for another object.
+        """
+        from .from_mujoco import convert
+
+        return cls(convert(mj_model))
+
+    @classmethod
+    def load(cls, path):
+        """Model of an .npz file that `save` wrote. Raises Error where it is damaged or of another version."""
+        from .model_file import load
+
+        return cls(load(path))
+
+    def save(self, path):
+        """Writes the model to an .npz file, from which `load` makes the same model without compiling."""
+        from .model_file import save
+
+        save(self, path)
 
     # fields: the one place where arrays and sizes are read and written
 
@@ -168,12 +149,16 @@ class Model(DeviceModel):
         return self._names.get(_kind(objtype), [])
 
     def _view(self, word, key):
+        return View(self, word, self._id(word, key))
+
+    def _id(self, word, key):
+        """Id of a name or id."""
         if isinstance(key, str):
-            key = self.name2id(KINDS[word][0], key)
+            return self.name2id(KINDS[word][0], key)
         number = self._sizes[KINDS[word][2]]
-        if not 0 <= key < number:
-            raise IndexError(f"no {word} with id {key}: there are {number}")
-        return View(self, word, int(key))
+        if not isinstance(key, (int, np.integer)) or not 0 <= key < number:
+            raise IndexError(f"no {word} with id {key!r}: there are {number}")
+        return int(key)
 
 
 def _accessor(word):
