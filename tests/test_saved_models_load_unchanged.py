@@ -126,7 +126,7 @@ def test_from_mujoco_equals_compiling(path):
 def test_from_mujoco_refuses_what_is_no_model():
     with pytest.raises(tisim.Error, match="MjModel"):
         tisim.Model.from_mujoco("scene.xml")
-    flex = """<mujoco><worldbody><body name="b"><flexcomp name="f" type="grid" count="3 3 1" spacing=".1 .1 .1" radius=".01"
-        dim="2"/></body></worldbody></mujoco>"""
+    flex = """<mujoco><worldbody><body name="b"><flexcomp name="f" type="grid" count="3 3 1" spacing=".1 .1 .1"
+        radius=".01" dim="2"/></body></worldbody></mujoco>"""
     with pytest.raises(tisim.UnsupportedError, match="flex"):
         tisim.Model.from_mujoco(mujoco.MjModel.from_xml_string(flex))
