@@ -1,9 +1,10 @@
 """Candidate pairs: sweep and prune along the axis of largest spread, in strips on the second one.
 
-A geom is entered in every strip that its box touches; strips and the sweep coordinate are one sort key, so a sweep is
-a run of neighbours in one sorted list. Strips wrap around and the sweep coordinate is squashed into (0, 1): a body
-that has flown off costs nothing, and whatever aliases is told apart by the boxes themselves. The pairs come in no
-particular order and are sorted by (world, geom1, geom2) at the end, so that nothing later depends on the search.
+An item, a moving geom or a body with many geoms (kernels/midphase.py), is entered in every strip that its box touches;
+strips and the sweep coordinate are one sort key, so a sweep is a run of neighbours in one sorted list. Strips wrap
+around and the sweep coordinate is squashed into (0, 1): a body that has flown off costs nothing, and whatever aliases
+is told apart by the boxes themselves. The pairs come in no particular order and are sorted by (world, geom1, geom2) at
+the end, so that nothing later depends on the search.
 """
 
 from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sort_all, sum_of_block
@@ -11,9 +12,10 @@ from tisim.kernels.types import *
 
 NSAMPLE = 32  # geoms looked at to choose the axes: enough for a 10 % and a 90 % quantile
 GROW = 1.000001  # boxes that touch exactly must not part by rounding
-NKIND = 5  # pairs by collider: see kind_of
-PLANE, SPHERE, CAPSULE, BOX = 0, 2, 3, 6  # mjtGeom
-NPAIR, NSLOT, NENTRY = 0, 1, 14  # places in counts, as in tisim.arrays.COUNTS
+NKIND = 10  # pairs by collider: see kind_of
+CURSOR = 16  # where bin_adr holds the places at which the next pairs go
+PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
+NPAIR, NSLOT, NENTRY, NMID = 0, 1, 14, 18  # places in counts, as in tisim.arrays.COUNTS
 
 
 @ti.func
@@ -31,46 +33,63 @@ def strip_of(x, sweep_scale: ti.template()):
 
 
 @kernel
-def enter_geoms(
-    nworld: ti.i32, ngeom: ti.i32, ncol: ti.i32, nmove: ti.i32, npair: ti.i32, npairmax: ti.i32, nstripbit: ti.i32,
-    nlevelbit: ti.i32, override: ti.i32, o_margin: FP, col_geom: I, move_geom: I,
+def enter_items(
+    nworld: ti.i32, ngeom: ti.i32, nbody: ti.i32, nitem: ti.i32, nbox: ti.i32, ncol: ti.i32, npair: ti.i32,
+    npairmax: ti.i32, nstripbit: ti.i32, nlevelbit: ti.i32, override: ti.i32, o_margin: FP, box_item: I,
+    mid_box: F, mid_adr: I, mid_body: I, xpos: F, xmat: F,
     geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_rbound: F, geom_margin: F,
-    geom_boxlo: F, geom_boxhi: F, sweep_sample: F, sweep_axis: I, sweep_scale: F, counts: I, sort_key: I, sort_value: I,
+    item_boxlo: F, item_boxhi: F, sweep_sample: F, sweep_axis: I, sweep_scale: F, counts: I, sort_key: I, sort_value: I,
 ):  # fmt: skip
-    """World boxes of the bounded geoms, the axes of the sweep, and an entry for each strip that a box touches; parallel
-    over geoms.
+    """World boxes of the moving items, the axes of the sweep, and an entry for each strip that a box touches; parallel
+    over items. The first ncol of the nbox items are entered.
     """
     ti.loop_config(serialize=True)
     for _ in range(1):
         counts[NPAIR] = nworld * npair
         counts[NENTRY] = 0
-    # local box and bounding sphere intersected, inflated by the margin
+        counts[NMID] = 0
+    # of a geom: local box and bounding sphere intersected, inflated by the margin; of a body: the root of its tree
     ti.loop_config(serialize=SERIAL)
-    for t in range(nworld * ncol):
-        g = col_geom[t % ncol]
-        i = t // ncol * ngeom + g
-        R = ldm(geom_xmat, i)
-        x = ld3(geom_xpos, i)
-        half = vec3(geom_aabb[6 * g + 3], geom_aabb[6 * g + 4], geom_aabb[6 * g + 5])
-        center = x + R @ vec3(geom_aabb[6 * g], geom_aabb[6 * g + 1], geom_aabb[6 * g + 2])
-        extent = ti.abs(R) @ half * GROW
-        reach = geom_rbound[g] * GROW
-        margin = geom_margin[g]
-        if override:
-            margin = o_margin
-        st3(geom_boxlo, i, ti.max(center - extent, x - reach) - margin)
-        st3(geom_boxhi, i, ti.min(center + extent, x + reach) + margin)
-    # axes and scales from quantiles of a few moving geoms, which no stray body shifts
-    total = nworld * nmove
+    for t in range(nworld * nbox):
+        w = t // nbox
+        g = box_item[t % nbox]
+        i = w * nitem + g
+        if g < ngeom:
+            k = w * ngeom + g
+            R = ldm(geom_xmat, k)
+            x = ld3(geom_xpos, k)
+            half = vec3(geom_aabb[6 * g + 3], geom_aabb[6 * g + 4], geom_aabb[6 * g + 5])
+            center = x + R @ vec3(geom_aabb[6 * g], geom_aabb[6 * g + 1], geom_aabb[6 * g + 2])
+            extent = ti.abs(R) @ half * GROW
+            reach = geom_rbound[g] * GROW
+            margin = geom_margin[g]
+            if override:
+                margin = o_margin
+            st3(item_boxlo, i, ti.max(center - extent, x - reach) - margin)
+            st3(item_boxhi, i, ti.min(center + extent, x + reach) + margin)
+        else:
+            k = w * nbody + mid_body[g - ngeom]
+            R = ldm(xmat, k)
+            n = mid_adr[g - ngeom] + 1
+            lo = vec3(mid_box[6 * n], mid_box[6 * n + 1], mid_box[6 * n + 2])
+            hi = vec3(mid_box[6 * n + 3], mid_box[6 * n + 4], mid_box[6 * n + 5])
+            center = ld3(xpos, k) + R @ (0.5 * (lo + hi))
+            extent = ti.abs(R) @ (0.5 * (hi - lo)) * GROW
+            if override:
+                extent += o_margin
+            st3(item_boxlo, i, center - extent)
+            st3(item_boxhi, i, center + extent)
+    # axes and scales from quantiles of a few moving items, which no stray body shifts
+    total = nworld * ncol
     n = ti.min(NSAMPLE, total)
     ti.loop_config(serialize=SERIAL)
     for axis in range(3):
         extent = 0.0
         for s in range(n):
             t = ti.cast(ti.cast(s, ti.i64) * total // n, ti.i32)
-            i = t // nmove * ngeom + move_geom[t % nmove]
-            x = geom_boxlo[3 * i + axis]
-            extent += (geom_boxhi[3 * i + axis] - x) / n
+            i = t // ncol * nitem + box_item[t % ncol]
+            x = item_boxlo[3 * i + axis]
+            extent += (item_boxhi[3 * i + axis] - x) / n
             k = s
             while k > 0 and sweep_sample[NSAMPLE * axis + k - 1] > x:
                 sweep_sample[NSAMPLE * axis + k] = sweep_sample[NSAMPLE * axis + k - 1]
@@ -99,10 +118,10 @@ def enter_geoms(
     ti.loop_config(serialize=SERIAL)
     for t in range(nworld * ncol):
         w = t // ncol
-        i = w * ngeom + col_geom[t % ncol]
-        low = squash(geom_boxlo[3 * i + sweep_axis[0]], sweep_scale, 1 << nlevelbit)
-        first = strip_of(geom_boxlo[3 * i + sweep_axis[1]], sweep_scale)
-        touched = ti.max(1, ti.min(nstrip, strip_of(geom_boxhi[3 * i + sweep_axis[1]], sweep_scale) - first + 1))
+        i = w * nitem + box_item[t % ncol]
+        low = squash(item_boxlo[3 * i + sweep_axis[0]], sweep_scale, 1 << nlevelbit)
+        first = strip_of(item_boxlo[3 * i + sweep_axis[1]], sweep_scale)
+        touched = ti.max(1, ti.min(nstrip, strip_of(item_boxhi[3 * i + sweep_axis[1]], sweep_scale) - first + 1))
         at = ti.atomic_add(counts[NENTRY], touched)
         for k in range(touched):
             if at + k < npairmax:
@@ -182,19 +201,41 @@ def add_candidate(
         cand_listed[at] = k
 
 
+@ti.func
+def consider(
+    w, g1, g2, ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin, geom_xpos: ti.template(),
+    geom_rbound: ti.template(), geom_margin: ti.template(), geom_type: ti.template(), geom_bodyid: ti.template(),
+    geom_contype: ti.template(), geom_conaffinity: ti.template(), body_weldid: ti.template(),
+    body_parentid: ti.template(), exclude_body1: ti.template(), exclude_body2: ti.template(),
+    listed_geom1: ti.template(), listed_geom2: ti.template(), counts: ti.template(), cand_geom1: ti.template(),
+    cand_geom2: ti.template(), cand_listed: ti.template(),
+):  # fmt: skip
+    """Appends a pair of geoms whose boxes meet, if their bounding spheres meet too and no filter refuses."""
+    margin = ti.max(geom_margin[g1], geom_margin[g2])
+    if override:
+        margin = o_margin
+    reach = geom_rbound[g1] + geom_rbound[g2] + margin
+    if (ld3(geom_xpos, w * ngeom + g1) - ld3(geom_xpos, w * ngeom + g2)).norm_sqr() <= reach * reach and may_collide(
+        g1, g2, filterparent, nexclude, nlisted, geom_bodyid, geom_contype, geom_conaffinity, body_weldid,
+        body_parentid, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
+    ):  # fmt: skip
+        add_candidate(w, g1, g2, -1, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed)
+
+
 @kernel
 def search_pairs(
-    nworld: ti.i32, ngeom: ti.i32, ncol: ti.i32, nplane: ti.i32, npair: ti.i32, nlisted: ti.i32, nexclude: ti.i32,
-    npairmax: ti.i32, entryhalf: ti.i32, nstripbit: ti.i32, nlevelbit: ti.i32, filterparent: ti.i32, override: ti.i32,
-    o_margin: FP, col_geom: I, plane_geom: I, sort_key: I, sort_value: I, geom_boxlo: F,
-    geom_boxhi: F, sweep_axis: I, sweep_scale: F,
+    nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, nplane: ti.i32, npair: ti.i32, nlisted: ti.i32,
+    nexclude: ti.i32, npairmax: ti.i32, entryhalf: ti.i32, nstripbit: ti.i32, nlevelbit: ti.i32, filterparent: ti.i32,
+    override: ti.i32, o_margin: FP, box_item: I, plane_geom: I, sort_key: I, sort_value: I, item_boxlo: F,
+    item_boxhi: F, sweep_axis: I, sweep_scale: F,
     geom_xpos: F, geom_xmat: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_bodyid: I, geom_contype: I,
     geom_conaffinity: I, body_weldid: I, body_parentid: I, exclude_body1: I, exclude_body2: I, listed_geom1: I,
     listed_geom2: I, pair_geom1: I, pair_geom2: I, entry_box: F, counts: I, cand_geom1: I, cand_geom2: I,
-    cand_listed: I,
+    cand_listed: I, mid_item1: I, mid_item2: I,
 ):  # fmt: skip
-    """Candidate pairs: boxes and bounding spheres overlap and no filter refuses, parallel over entries; with planes,
-    parallel over geoms; the model's own list.
+    """Candidate pairs of the sweep, parallel over entries; with planes, parallel over geoms; the model's own list.
+
+    A pair with a body of many geoms goes to a list of its own (kernels/midphase.py).
     """
     n = ti.min(counts[NENTRY], npairmax)
     ax = sweep_axis[0]
@@ -205,12 +246,12 @@ def search_pairs(
     ti.loop_config(serialize=SERIAL)
     for e in range(n):
         i = sort_value[start + e]
-        entry_box[6 * e] = geom_boxlo[3 * i + ax]
-        entry_box[6 * e + 1] = geom_boxhi[3 * i + ax]
-        entry_box[6 * e + 2] = geom_boxlo[3 * i + ay]
-        entry_box[6 * e + 3] = geom_boxhi[3 * i + ay]
-        entry_box[6 * e + 4] = geom_boxlo[3 * i + az]
-        entry_box[6 * e + 5] = geom_boxhi[3 * i + az]
+        entry_box[6 * e] = item_boxlo[3 * i + ax]
+        entry_box[6 * e + 1] = item_boxhi[3 * i + ax]
+        entry_box[6 * e + 2] = item_boxlo[3 * i + ay]
+        entry_box[6 * e + 3] = item_boxhi[3 * i + ay]
+        entry_box[6 * e + 4] = item_boxlo[3 * i + az]
+        entry_box[6 * e + 5] = item_boxhi[3 * i + az]
     # each entry with those that start before it ends; a pair is taken in the first strip that both touch
     ti.loop_config(serialize=SERIAL)
     for e in range(n):
@@ -234,28 +275,29 @@ def search_pairs(
                 common = strip_of(ti.max(ylo, entry_box[6 * f + 2]), sweep_scale)
                 if (common & ((1 << nstripbit) - 1)) == strip:
                     j = sort_value[start + f]
-                    w = i // ngeom
-                    g1 = i - w * ngeom
-                    g2 = j - w * ngeom
-                    margin = ti.max(geom_margin[g1], geom_margin[g2])
-                    if override:
-                        margin = o_margin
-                    reach = geom_rbound[g1] + geom_rbound[g2] + margin
-                    if (ld3(geom_xpos, i) - ld3(geom_xpos, j)).norm_sqr() <= reach * reach and may_collide(
-                        g1, g2, filterparent, nexclude, nlisted, geom_bodyid, geom_contype, geom_conaffinity,
-                        body_weldid, body_parentid, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
-                    ):  # fmt: skip
-                        add_candidate(
-                            w, g1, g2, -1, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed
-                        )
+                    w = i // nitem
+                    g1 = i - w * nitem
+                    g2 = j - w * nitem
+                    if g1 < ngeom and g2 < ngeom:
+                        consider(
+                            w, g1, g2, ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin, geom_xpos,
+                            geom_rbound, geom_margin, geom_type, geom_bodyid, geom_contype, geom_conaffinity,
+                            body_weldid, body_parentid, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
+                            counts, cand_geom1, cand_geom2, cand_listed,
+                        )  # fmt: skip
+                    else:
+                        at = ti.atomic_add(counts[NMID], 1)
+                        if at < npairmax:
+                            mid_item1[at] = i
+                            mid_item2[at] = g2
             f += 1
     # planes are unbounded: every geom against each
     ti.loop_config(serialize=SERIAL)
-    for t in range(nworld * ncol):
-        w = t // ncol
-        g = col_geom[t % ncol]
-        x = ld3(geom_xpos, w * ngeom + g)
-        for k in range(nplane):
+    for t in range(nworld * nbox):
+        w = t // nbox
+        g = box_item[t % nbox]
+        for k in range(ti.select(g < ngeom, nplane, 0)):
+            x = ld3(geom_xpos, w * ngeom + g)
             p = plane_geom[k]
             q = w * ngeom + p
             normal = vec3(geom_xmat[9 * q + 2], geom_xmat[9 * q + 5], geom_xmat[9 * q + 8])
@@ -322,8 +364,9 @@ def key_by_geom1(npairmax: ti.i32, half: ti.i32, counts: I, cand_geom1: I, sort_
 
 @ti.func
 def kind_of(t1, t2):
-    """Collider of two types: 0 plane-round, 1 round-round, 2 plane-box, 3 round-box, 4 box-box, -1 none (round: sphere,
-    capsule).
+    """Collider of two types, the lower first: 0 plane-round, 1 round-round, 2 plane-box, 3 round-box, 4 box-box,
+    5 plane-cylinder, 6 plane against ellipsoid or mesh, 7 sphere-cylinder, 8 other convex shapes, 9 height field
+    against any shape; -1 none (round: sphere, capsule).
     """
     round1 = t1 == SPHERE or t1 == CAPSULE
     round2 = t2 == SPHERE or t2 == CAPSULE
@@ -338,13 +381,23 @@ def kind_of(t1, t2):
         kind = 3
     elif t1 == BOX and t2 == BOX:
         kind = 4
+    elif t1 == PLANE and t2 == CYLINDER:
+        kind = 5
+    elif t1 == PLANE and (t2 == ELLIPSOID or t2 == MESH):
+        kind = 6
+    elif t1 == SPHERE and t2 == CYLINDER:
+        kind = 7
+    elif t1 >= SPHERE and t2 <= MESH:
+        kind = 8
+    elif t1 == HFIELD and SPHERE <= t2 and t2 <= MESH:
+        kind = 9
     return kind
 
 
 @kernel
 def order_pairs(
     ngeom: ti.i32, npairmax: ti.i32, pairhalf: ti.i32, sort_value: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
-    geom_type: I, geom_margin: F, pair_margin: F, override: ti.i32, o_margin: FP,
+    geom_type: I, geom_margin: F, pair_margin: F, override: ti.i32, multiccd: ti.i32, o_margin: FP,
     counts: I, cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_kind: I, cpair_margin: F, cpair_slot: I,
     cpair_ncon: I, cpair_bin: I, bin_adr: I, scan_sum: I,
 ):  # fmt: skip
@@ -370,8 +423,14 @@ def order_pairs(
         need = 0
         if kind == 0 or kind == 1 or kind == 3:
             need = 2
-        elif kind == 2:
+        elif kind == 2 or kind == 5 or kind == 6:
             need = 4
+        elif kind == 7:
+            need = 1
+        elif kind == 8:
+            need = 1 + 4 * multiccd
+        elif kind == 9:
+            need = 50  # mjMAXCONPAIR
         elif kind == 4:
             need = 24  # before duplicates go: 16 crossings of edges, 4 corners of either face
         cpair_geom1[p] = i
@@ -393,7 +452,7 @@ def order_pairs(
         for k in range(NKIND + 1):
             x = bin_adr[k]
             bin_adr[k] = at
-            bin_adr[8 + k] = at
+            bin_adr[CURSOR + k] = at
             at += x
     ti.loop_config(serialize=SERIAL)
     for b in range(nblock):
@@ -402,4 +461,4 @@ def order_pairs(
     ti.loop_config(serialize=SERIAL)
     for p in range(n):
         if cpair_kind[p] >= 0:
-            cpair_bin[ti.atomic_add(bin_adr[8 + cpair_kind[p]], 1)] = p
+            cpair_bin[ti.atomic_add(bin_adr[CURSOR + cpair_kind[p]], 1)] = p

@@ -120,6 +120,22 @@ def nearest_on_lines(h1, h2, d):
 
 
 @ti.func
+def sphere_sphere(x1, r1, axis1, x2, r2, axis2):
+    """Distance, midpoint and normal of two spheres; around the same point the normal is across both axes."""
+    normal = x2 - x1
+    length = normal.norm()
+    dist = length - r1 - r2
+    if length < MINVAL:
+        normal = axis1.cross(axis2)
+        length = normal.norm()
+        if length < MINVAL:
+            normal = vec3(1.0, 0.0, 0.0)
+            length = 1.0
+    normal = normal / length
+    return dist, x1 + (r1 + 0.5 * dist) * normal, normal
+
+
+@ti.func
 def round_round(
     p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
     cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
@@ -159,23 +175,15 @@ def round_round(
                 s = ti.max(-1.0, ti.min(1.0, (v1 - end * b) / ti.max(aa, MINVAL)))
         elif geom_type[g1] == CAPSULE:
             s, u = nearest_on_lines(h1, h2, d)
-        elif geom_type[g2] == CAPSULE:
-            u = ti.max(-1.0, ti.min(1.0, v2 / ti.max(cc, MINVAL)))
-        y1 = x1 + s * h1
-        normal = x2 + u * h2 - y1
-        length = normal.norm()
-        dist = length - geom_size[3 * g1] - geom_size[3 * g2]
-        if length <= cpair_margin[p] + geom_size[3 * g1] + geom_size[3 * g2] and n < 2 and slot + 2 <= nslotmax:
-            if length < MINVAL:  # coincident: across both axes
-                normal = axis_of(geom_xmat, i1).cross(axis_of(geom_xmat, i2))
-                length = normal.norm()
-                if length < MINVAL:
-                    normal = vec3(1.0, 0.0, 0.0)
-                    length = 1.0
-            normal = normal / length
-            put(
-                slot + n, dist, y1 + (geom_size[3 * g1] + 0.5 * dist) * normal, normal,
-                slot_dist, slot_pos, slot_normal,
-            )  # fmt: skip
+        y2 = x2 + u * h2
+        if geom_type[g1] != CAPSULE and geom_type[g2] == CAPSULE:
+            half = geom_size[3 * g2 + 1]
+            axis = axis_of(geom_xmat, i2)
+            y2 = x2 + ti.max(-half, ti.min(half, axis.dot(d))) * axis
+        dist, pos, normal = sphere_sphere(
+            x1 + s * h1, geom_size[3 * g1], axis_of(geom_xmat, i1), y2, geom_size[3 * g2], axis_of(geom_xmat, i2)
+        )
+        if dist <= cpair_margin[p] and n < 2 and slot + 2 <= nslotmax:
+            put(slot + n, dist, pos, normal, slot_dist, slot_pos, slot_normal)
             n += 1
     return n

@@ -7,7 +7,7 @@ from tisim.kernels.collide_primitive import PARALLEL, axis_of, put
 from tisim.kernels.types import *
 
 NEAR = 1.001  # slack of the early test of a capsule's bounding sphere against a box
-FAR = 1e10  # larger than any squared distance; the start of a minimum
+FAR = 1e10  # larger than any step along a segment
 
 
 @ti.func
@@ -40,14 +40,14 @@ def sphere_in_box_frame(c, radius, size):
 
 
 @ti.func
-def nearest_to_box(c, h, size):
-    """Where the segment c + s h, |s| <= 1, is nearest to a box at the origin.
+def nearest_to_box(c, h, half, size, limit):
+    """Where the segment c + s h, |s| <= 1, is nearest to a box at the origin, at a squared distance below the limit.
 
-    Returns s, what is nearest (-1 a face or the inside, 0 a corner, 1 an edge, -2 nothing), the face's axis (-1:
-    inside), the edge's axis, the corner or lower end of the edge as bits of its positive coordinates, and the place on
-    the edge in [-1, 1].
+    half  length of h. Returns s, what is nearest (-1 a face or the inside, 0 a corner, 1 an edge, -2 nothing), the
+    face's axis (-1: inside), the edge's axis, the corner or lower end of the edge as bits of its positive coordinates,
+    and the place on the edge in [-1, 1].
     """
-    best = FAR
+    best = limit
     s = 0.0
     what = -2
     face = -1
@@ -70,7 +70,7 @@ def nearest_to_box(c, h, size):
             what = -1
             face = axis
     # the twelve edges
-    cc = h.dot(h)
+    cc = half * half  # not h.dot(h): along an edge the rounding of det decides whether they are parallel
     per_cc = 1.0 / ti.max(cc, MINVAL)
     for j in ti.static(range(3)):
         for q in range(4):
@@ -193,7 +193,9 @@ def round_box(
         reach = (radius + geom_size[3 * g1 + 1] + cpair_margin[p]) * NEAR
         ntry = 0
         if (c - ti.max(-size, ti.min(size, c))).norm_sqr() <= reach * reach:
-            s, what, face, edge, corner, place = nearest_to_box(c, h, size)
+            # MuJoCo's limit, a length compared with squares: shapes of many metres that touch may get no contact
+            limit = cpair_margin[p] + 2.0 * (radius + geom_size[3 * g1 + 1] + size[0] + size[1] + size[2])
+            s, what, face, edge, corner, place = nearest_to_box(c, h, geom_size[3 * g1 + 1], size, limit)
             step = second_place(c, h, size, s, what, face, edge, corner, place)
             ntry = ti.select(what == -2, 0, ti.select(step > -FAR, 2, 1))
     n = 0

@@ -1,15 +1,21 @@
-"""The kernel that runs the colliders, made for the kinds of pairs a model can have: no other collider is compiled."""
+"""The kernel that runs the colliders, made for the kinds of pairs a model can have: no other collider is compiled.
 
+Kinds 8 and 9 need more arrays and have kernels of their own (convex.py, hfield.py).
+"""
+
+import importlib
 import types
 
-from tisim.kernels import collide_box_box, collide_primitive, collide_round_box
 from tisim.kernels.types import *
 
-COLLIDERS = (
-    collide_primitive.plane_round, collide_primitive.round_round, collide_primitive.plane_box,
-    collide_round_box.round_box, collide_box_box.box_box,
-)  # fmt: skip
-KINDS = ()  # set by narrowphase()
+# file and function by kind (kernels/broadphase.py, kind_of)
+FUNCTIONS = {
+    0: ("collide_primitive", "plane_round"), 1: ("collide_primitive", "round_round"),
+    2: ("collide_primitive", "plane_box"), 3: ("collide_round_box", "round_box"), 4: ("collide_box_box", "box_box"),
+    5: ("collide_plane_convex", "plane_cylinder"), 6: ("collide_plane_convex", "plane_convex"),
+    7: ("collide_sphere_cylinder", "sphere_cylinder"),
+}  # fmt: skip
+KINDS, COLLIDERS = (), {}  # set by narrowphase()
 _made = {}
 
 
@@ -33,8 +39,14 @@ def _narrowphase(
 
 def narrowphase(kinds):
     """The kernel with the colliders of these kinds (kernels/broadphase.py, kind_of)."""
+    kinds = tuple(kind for kind in kinds if kind in FUNCTIONS)
     if kinds not in _made:
-        func = types.FunctionType(_narrowphase.__code__, dict(globals(), KINDS=kinds), "narrowphase")
+        colliders = {}
+        for kind in kinds:
+            file, name = FUNCTIONS[kind]
+            colliders[kind] = getattr(importlib.import_module(f"tisim.kernels.{file}"), name)
+        scope = dict(globals(), KINDS=kinds, COLLIDERS=colliders)
+        func = types.FunctionType(_narrowphase.__code__, scope, "narrowphase")
         func.__annotations__ = _narrowphase.__annotations__
         func.__qualname__ = func.__name__
         func.__doc__ = _narrowphase.__doc__

@@ -31,7 +31,7 @@ def collide(m, d, datas, force=None):
 
     force  entries of the stage's tables to set: another sort, serial or parallel loops.
     """
-    for name in ("geom_xpos", "geom_xmat"):
+    for name in ("geom_xpos", "geom_xmat", "xpos", "xmat"):
         values = np.concatenate([np.ravel(getattr(x, name)) for x in datas])
         launch.upload(d.device(name), values.astype(launch.download(d.device(name)).dtype))
     if force:

@@ -12,7 +12,7 @@ CAPACITIES = ("npairmax", "nslotmax", "nconmax", "nefcmax", "ndensemax", "nrowma
 
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
 COUNTS = dict(npair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, ndense=7,
-              ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17)  # fmt: skip
+              ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nmid=18, nray=18)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -219,8 +219,11 @@ declare("scratch", [
 
 # collision: boxes, the sweep, candidate pairs, sorted pairs (cpair) and their contact slots
 declare("scratch", [
-    ("geom_boxlo", "f", ("ngeom", 3), "m", "collision", "lower corners of the margin-inflated world boxes"),
-    ("geom_boxhi", "f", ("ngeom", 3), "m", "collision", "upper corners"),
+    ("item_boxlo", "f", ("nitem", 3), "m", "collision", "lower corners of the margin-inflated world boxes of moving "
+     "geoms, then of bodies with many geoms"),
+    ("item_boxhi", "f", ("nitem", 3), "m", "collision", "upper corners"),
+    ("mid_item1", "i", ("npairmax",), "-", "collision", "pairs with such a body: world*nitem + item 1"),
+    ("mid_item2", "i", ("npairmax",), "-", "collision", "item 2"),
     ("entry_box", "f", ("npairmax", 6), "m", "collision", "boxes in the order of the sweep: lower, upper corner"),
     ("sort_key", "i", ("npairmax", 2), "-", "collision", "keys of the radix sort, two halves used in turn"),
     ("sort_value", "i", ("npairmax", 2), "-", "collision", "what the keys belong to"),

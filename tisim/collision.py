@@ -6,14 +6,18 @@ contacts of a pair follow its collider's own order.
 
 import numpy as np
 
-from tisim import launch, runtime
+from tisim import launch, midphase, runtime
 from tisim.arrays import COUNTS
-from tisim.enums import mjtDisableBit, mjtEnableBit, mjtGeom
+from tisim.enums import mjtDisableBit, mjtEnableBit
 
 SERIAL_GEOMS = 2000  # worlds * geoms below which loops run on one CPU thread; provisional, tuned on a busy machine
 LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estimated from body width, not tuned)
-ROUND = (int(mjtGeom.mjGEOM_SPHERE), int(mjtGeom.mjGEOM_CAPSULE))
-PLANE, BOX = int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_BOX)
+PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
+ROUND = (SPHERE, CAPSULE)
+PLANE_CONVEX, CONVEX, HEIGHT_FIELD = 6, 8, 9  # kinds with kernels of their own: kernels/broadphase.py, kind_of
+WORKERS = (8192, 256)  # pieces of scratch memory for convex shapes, 10 kB each: on a GPU, on a CPU
+MAX_POLYGON = 150  # corners of a mesh's face that count, mjMAX_POLYVERT
+MAX_EXPANSIONS = 1000  # larger ccd_iterations do not grow the scratch memory further
 
 
 def collide(m, d):
@@ -34,9 +38,9 @@ def collide(m, d):
         return
     while True:
         _launch(m, d, tables)
-        npair, nslot, ncon, nentry = _counts(d)
-        if max(npair, nentry) > d.capacity("npairmax"):
-            d.grow("npairmax", max(npair, nentry))
+        npair, nslot, ncon, nentry, nmid = _counts(d)
+        if max(npair, nentry, nmid) > d.capacity("npairmax"):
+            d.grow("npairmax", max(npair, nentry, nmid))
         elif nslot > d.capacity("nslotmax"):
             d.grow("nslotmax", nslot)
         elif ncon > d.capacity("nconmax"):
@@ -51,7 +55,7 @@ def _counts(d):
     view = launch.host_view(counts)
     if view is None:
         view = counts.to_numpy()
-    return [int(view[COUNTS[name]]) for name in ("npair", "nslot", "ncon", "nentry")]
+    return [int(view[COUNTS[name]]) for name in ("npair", "nslot", "ncon", "nentry", "nmid")]
 
 
 def _launch(m, d, t):
@@ -64,12 +68,15 @@ def _launch(m, d, t):
         launch.upload(d.device("override_param"), values.astype(runtime.numpy_float()))
     scalars = dict(
         t["scalars"], override=int(override), o_margin=float(m.opt.o_margin),
+        multiccd=int(bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_MULTICCD))),
         filterparent=int(not int(m.opt.disableflags) & int(mjtDisableBit.mjDSBL_FILTERPARENT)),
     )  # fmt: skip
-    narrow = k("narrowphase").narrowphase(t["kinds"])
+    narrow = _narrowphase(m, d, t["kinds"], scalars)
+    more = [k("midphase").search_static] if t["static"] else []
+    more += [k("midphase").search_groups] if t["groups"] else []
     if not t["wide"]:
         stages = [
-            bp.enter_geoms, bp.sort_entries, bp.search_pairs, bp.sort_pairs, bp.order_pairs, narrow,
+            bp.enter_items, bp.sort_entries, bp.search_pairs, *more, bp.sort_pairs, bp.order_pairs, *narrow,
             contact.write_contacts,
         ]  # fmt: skip
         half = {name: -(-t["scalars"][name + "bits"] // t["digit"]) for name in ("entry", "geom", "worldgeom")}
@@ -91,28 +98,60 @@ def _launch(m, d, t):
             half = 1 - half
         return half
 
-    run(bp.enter_geoms)
+    run(bp.enter_items)
     half = radix("nentry", scalars["entrybits"], 0)
-    run(bp.search_pairs, bp.key_by_geom2, entryhalf=half)
+    run(bp.search_pairs, *more, bp.key_by_geom2, entryhalf=half)
     half = radix("npair", scalars["geombits"], 0)
     run(bp.key_by_geom1, half=half)
     half = radix("npair", scalars["worldgeombits"], half)
-    run(bp.order_pairs, narrow, contact.write_contacts, pairhalf=half)
+    run(bp.order_pairs, *narrow, contact.write_contacts, pairhalf=half)
+
+
+def _narrowphase(m, d, kinds, scalars):
+    """The kernels that a model's kinds of pairs need; convex shapes get scratch memory, one piece per worker."""
+    k = runtime.kernels
+    kernels = [k("narrowphase").narrowphase(kinds)] if set(kinds) - {CONVEX, HEIGHT_FIELD} else []
+    if PLANE_CONVEX in kinds and m.nmesh:
+        kernels.append(k("collide_plane_convex").plane_mesh)
+    if CONVEX in kinds:
+        kernels.append(k("collide_convex").convex(bool(scalars["multiccd"])))
+    if HEIGHT_FIELD in kinds:
+        kernels.append(k("collide_hfield").hfield)
+    if CONVEX in kinds or HEIGHT_FIELD in kinds:
+        ccd_scratch(m, d, scalars)
+    return kernels
+
+
+def ccd_scratch(m, d, scalars):
+    """Scratch memory of GJK and EPA; adds the sizes that its kernels ask for to `scalars`."""
+    ccd = runtime.kernels("ccd")
+    nepa = max(1, min(int(m.opt.ccd_iterations), MAX_EXPANSIONS))
+    nworker = WORKERS[runtime.arch == "cpu"]
+    npoly = 0
+    if scalars.get("multiccd") and m.nmesh:
+        npoly = max(4, min(MAX_POLYGON, int(max(m.mesh_polyvertnum.max(), m.mesh_polymapnum.max()))))
+    size_f, size_i = ccd.scratch_size(nepa, npoly)
+    for name, is_float, size in (("ccd_f", True, size_f * nworker), ("ccd_i", False, size_i * nworker)):
+        a = d._device.get(name)
+        if a is None or a.shape[0] != size:
+            if a is not None:
+                launch.delete_array(a)
+            d._bound.clear()
+            d._device[name] = launch.new_array(is_float, size)
+    scalars.update(nepa=nepa, nccd=nworker, npoly=npoly)
 
 
 def _tables(m, d):
     """What does not change between steps: geoms by role, excluded and listed pairs, sizes of keys; kept in d."""
     gtype = np.asarray(m.geom_type)
-    body = np.asarray(m.geom_bodyid)
-    can = (np.asarray(m.geom_contype) != 0) | (np.asarray(m.geom_conaffinity) != 0)
-    col = np.flatnonzero(can & (gtype != PLANE))
+    can = midphase.can_collide(m)
+    single, bodies, members, static = midphase.sort_out(m)
+    box = np.concatenate([single, m.ngeom + np.arange(len(bodies)), members])
     plane = np.flatnonzero(can & (gtype == PLANE))
-    moving = np.asarray(m.body_weldid)[body[col]] != 0
-    move = col[moving] if moving.any() else col
     pair1, pair2 = np.asarray(m.pair_geom1, int), np.asarray(m.pair_geom2, int)
     listed = np.unique(np.sort(np.stack([pair1, pair2], 1), 1), axis=0).reshape(-1, 2)
     signature = np.sort(np.asarray(m.exclude_signature).astype(np.int64) & 0xFFFFFFFF)
-    ncol, total = len(col), len(col) * d.nworld
+    ncol, total = len(single) + len(bodies), len(box) * d.nworld
     wide = runtime.arch != "cpu"  # one thread per block of the sort, else one block in all
     stripbit = max(0, min(10, int(np.ceil(np.log2(max(1.0, ncol**0.5))))))
     worldbit = int(d.nworld - 1).bit_length()
@@ -122,26 +161,29 @@ def _tables(m, d):
     nblock = max(1, min(1024, total // 256)) if wide else 1
     d._bound.clear()
     for name, values in dict(
-        col_geom=col, plane_geom=plane, move_geom=move, listed_geom1=listed[:, 0], listed_geom2=listed[:, 1],
+        box_item=box, plane_geom=plane, listed_geom1=listed[:, 0], listed_geom2=listed[:, 1],
         exclude_body1=signature >> 16, exclude_body2=signature & 0xFFFF, sweep_axis=np.zeros(2, int),
-        sort_count=np.zeros(nblock << digit, int), bin_adr=np.zeros(16, int),
+        sort_count=np.zeros(nblock << digit, int), bin_adr=np.zeros(32, int),
     ).items():  # fmt: skip
         if name in d._device:
             launch.delete_array(d._device[name])
         d._device[name] = launch.new_array(False, len(values))
         launch.upload(d._device[name], np.ascontiguousarray(values, np.int32))
+    for name in ("item_boxlo", "item_boxhi"):  # their length follows from the geoms that can collide
+        if name in d._device:
+            launch.delete_array(d._device.pop(name))
     for name, size in dict(sweep_sample=96, sweep_scale=12, override_param=12).items():
         if name not in d._device:
             d._device[name] = launch.new_array(True, size)
-    movers = int(moving.sum())
     geombit = max(1, int(m.ngeom - 1).bit_length())
     tables = dict(
         reads={name: np.array(getattr(m, name)) for name in ("geom_contype", "geom_conaffinity")},
-        work=(movers > 0 and (ncol > 1 or len(plane) > 0)) or len(pair1) > 0, wide=wide, digit=digit,
+        work=(len(box) > 0 and len(box) + len(plane) + len(static) > 1) or len(pair1) > 0, wide=wide, digit=digit,
+        static=len(static) > 0, groups=len(bodies) > 0,
         parallel=total >= SERIAL_GEOMS, kinds=_kinds(gtype, can, pair1, pair2),
         scalars=dict(
-            ncol=ncol, nmove=len(move), nplane=len(plane), nlisted=len(listed), nexclude=len(signature),
-            nstripbit=stripbit, nlevelbit=levelbit, nsortblock=nblock, digit=digit,
+            nbox=len(box), ncol=ncol, ngroup=len(bodies), nplane=len(plane), nlisted=len(listed),
+            nexclude=len(signature), nstripbit=stripbit, nlevelbit=levelbit, nsortblock=nblock, digit=digit,
             entrybits=worldbit + stripbit + levelbit, geombits=geombit,
             worldgeombits=max(1, int(m.ngeom * d.nworld - 1).bit_length()),
         ),
@@ -156,8 +198,19 @@ def _kinds(gtype, can, pair1, pair2):
     pairs = {(min(a, b), max(a, b)) for a in some for b in some}
     pairs |= {(min(a, b), max(a, b)) for a, b in zip(gtype[pair1], gtype[pair2])}
 
-    def needed(t1, t2):
-        plane, round1, round2 = t1 == PLANE, t1 in ROUND, t2 in ROUND
-        return (plane and round2, round1 and round2, plane and t2 == BOX, round1 and t2 == BOX, t1 == t2 == BOX)
+    def kind(t1, t2):
+        if t1 == PLANE:
+            return {SPHERE: 0, CAPSULE: 0, BOX: 2, CYLINDER: 5, ELLIPSOID: 6, MESH: 6}.get(t2, -1)
+        if t1 == HFIELD:
+            return 9 if SPHERE <= t2 <= MESH else -1
+        if t1 in ROUND and t2 in ROUND:
+            return 1
+        if t1 in ROUND and t2 == BOX:
+            return 3
+        if t1 == t2 == BOX:
+            return 4
+        if (t1, t2) == (SPHERE, CYLINDER):
+            return 7
+        return 8 if t2 <= MESH else -1
 
-    return tuple(kind for kind in range(5) if any(needed(*p)[kind] for p in pairs))
+    return tuple(sorted({kind(*p) for p in pairs} - {-1}))

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from tisim import launch, runtime
+from tisim import launch, midphase, ray_tables, runtime
 from tisim.enums import mjtCone, mjtDisableBit, mjtEnableBit, mjtGeom, mjtIntegrator, mjtJoint, mjtSolver
 from tisim.errors import UnsupportedError
 
@@ -12,7 +12,10 @@ from tisim.errors import UnsupportedError
 NOT_SIMULATED = dict(neq="equality constraints", ntendon="tendons", nu="actuators", nsensor="sensors")
 SLIPPERY = 1e-3  # sliding friction below which a pyramidal cone makes a contact too stiff
 # types of geoms that have colliders
-COLLIDING = (mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_BOX)
+COLLIDING = (
+    mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_ELLIPSOID,
+    mjtGeom.mjGEOM_CYLINDER, mjtGeom.mjGEOM_BOX,
+)  # fmt: skip
 
 
 class ModelArray(np.ndarray):
@@ -104,6 +107,8 @@ DERIVED = {
     "tree_free": (_tree_free, ("dof_armature", "dof_frictionloss")),
     "friction_dof": (_friction_dof, ("dof_frictionloss",)),
     "limited_joint": (_limited_joint, ("jnt_limited",)),
+    **ray_tables.TABLES,
+    **midphase.TABLES,
 }
 
 
@@ -161,6 +166,8 @@ class DeviceModel:
 
     def scalar(self, name):
         """A size, an option, or a number derived from the model, by name."""
+        if name == "nitem":
+            return self._sizes["ngeom"] + len(self.derived("mid_body"))
         if name == "nfriction":
             return len(self.derived("friction_dof"))
         if name == "nlimited":

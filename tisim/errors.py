@@ -5,23 +5,71 @@ class Error(Exception):
     """Base class of every error that tisim raises on purpose."""
 
 
+SHOWN = 20  # so many of a file's errors are written out; the rest is counted
+
+
 class MjcfError(Error):
     """A model file that MuJoCo's grammar or rules forbid.
 
     file     path of the file, or "<string>";  line, column  1-based, 0 where the place is unknown.
     message  what is wrong and what was expected.  str() reads "file:line:column: message".
+    errors   the single errors where several were found: then message and str() list them, and the place is the first's.
     """
 
-    def __init__(self, message, file="<string>", line=0, column=0):
+    def __init__(self, message, file="<string>", line=0, column=0, errors=()):
         super().__init__(message)
         self.message, self.file, self.line, self.column = message, str(file), int(line), int(column)
+        self.errors = list(errors) or [self]
 
     def __reduce__(self):
-        return type(self), (self.message, self.file, self.line, self.column)
+        several = [] if self.errors == [self] else self.errors
+        return type(self), (self.message, self.file, self.line, self.column, several)
 
     def __str__(self):
-        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        if self.errors != [self]:
+            return self.message
+        place = ":".join([self.file, *(str(n) for n in (self.line, self.column) if n)])
         return f"{place}: {self.message}"
+
+
+def several(errors):
+    """One MjcfError for a list of them; a single one, or one that stands there twice, stays as it is."""
+    single = {str(e): e for error in errors for e in error.errors}
+    if len(single) == 1:
+        return next(iter(single.values()))
+    lines = list(single)[:SHOWN]
+    if len(single) > SHOWN:
+        lines.append(f"... and {len(single) - SHOWN} more")
+    found = list(single.values())
+    message = "\n  ".join([f"{len(single)} errors:", *lines])
+    return MjcfError(message, found[0].file, found[0].line, found[0].column, found)
+
+
+class Problems:
+    """Collects the MjcfErrors of parts that do not need each other, so that a user sees all of them.
+
+        problems = Problems()
+        with problems:      # as often as there are parts; an MjcfError ends its own part only
+            ...
+        problems.check()    # raises what was found; stands before whatever needs the parts
+    """
+
+    def __init__(self):
+        self.errors = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, MjcfError):
+            self.errors.append(error)
+            return True
+        return False
+
+    def check(self):
+        """Raises one MjcfError of everything that was found; nothing happens where nothing was."""
+        if self.errors:
+            raise several(self.errors) from None
 
 
 class UnsupportedError(Error):

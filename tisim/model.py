@@ -20,12 +20,23 @@ KINDS = {
     "light": (mjtObj.mjOBJ_LIGHT, "light", "nlight"),
     "material": (mjtObj.mjOBJ_MATERIAL, "mat", "nmat"),
     "texture": (mjtObj.mjOBJ_TEXTURE, "tex", "ntex"),
+    "mesh": (mjtObj.mjOBJ_MESH, "mesh", "nmesh"),
+    "hfield": (mjtObj.mjOBJ_HFIELD, "hfield", "nhfield"),
     "pair": (mjtObj.mjOBJ_PAIR, "pair", "npair"),
     "exclude": (mjtObj.mjOBJ_EXCLUDE, "exclude", "nexclude"),
+    "equality": (mjtObj.mjOBJ_EQUALITY, "eq", "neq"),
+    "tendon": (mjtObj.mjOBJ_TENDON, "tendon", "ntendon"),
     "numeric": (mjtObj.mjOBJ_NUMERIC, "numeric", "nnumeric"),
+    "actuator": (mjtObj.mjOBJ_ACTUATOR, "actuator", "nu"),
+    "sensor": (mjtObj.mjOBJ_SENSOR, "sensor", "nsensor"),
+    "text": (mjtObj.mjOBJ_TEXT, "text", "ntext"),
+    "tuple": (mjtObj.mjOBJ_TUPLE, "tuple", "ntuple"),
     "key": (mjtObj.mjOBJ_KEY, "key", "nkey"),
 }
-ALIASES = {"jnt": "joint", "cam": "camera", "mat": "material", "tex": "texture", "keyframe": "key"}
+ALIASES = {"jnt": "joint", "cam": "camera", "mat": "material", "tex": "texture", "eq": "equality", "keyframe": "key"}
+
+# Fields that hold several rows for each element: from its adr on, as many as its size.
+RUNS = {"numeric": ("data",), "text": ("data",), "tuple": ("objtype", "objid", "objprm")}
 
 # sizes of what is refused: always zero, and kept for those who look
 REFUSED_SIZES = "nflex nskin nplugin nflexvert npluginstate".split()
@@ -223,9 +234,9 @@ class View:
             if field in ("qpos0", "qpos_spring"):
                 start = int(arrays["jnt_qposadr"][i])
                 return arrays[field][start : start + (7, 4, 1, 1)[kind]]
-        if self._word == "numeric" and field == "data":
-            start = int(arrays["numeric_adr"][i])
-            return arrays["numeric_data"][start : start + int(arrays["numeric_size"][i])]
+        if field in RUNS.get(self._word, ()):
+            start = int(arrays[f"{self._word}_adr"][i])
+            return arrays[f"{self._word}_{field}"][start : start + int(arrays[f"{self._word}_size"][i])]
         raise AttributeError(f"a {self._word} has no field '{field}'{nearest(field, self._fields())}")
 
     def __setattr__(self, field, value):

@@ -3,9 +3,28 @@
 import numpy as np
 
 from ..enums import mjtJoint, mjtObj, mjtSleepPolicy
-from . import bodies, elements, extras, rotations, setconst, settings, tree, world
+from . import (
+    actuator,
+    bodies,
+    custom,
+    elements,
+    equality,
+    extras,
+    geom_assets,
+    hfield,
+    keyframe,
+    lengthrange,
+    mesh,
+    rotations,
+    sensor,
+    setconst,
+    settings,
+    tendon,
+    texture,
+    tree,
+)
 from .elements import first
-from .sections import gather
+from .expand import expand
 
 
 class Compiled:
@@ -35,15 +54,18 @@ def _compile(scope):
     out.modelname = scope.root.attrib.get("model", out.modelname)
     compiler, size = scope.compiler, settings.read_size(of("size"))
     out.option, out.visual = settings.read_option(of("option")), settings.read_visual(of("visual"))
-    scene = world.flatten(scope)
-    items = gather(scope)
-    materials, textures = extras.read_materials(items["material"]), extras.read_textures(items["texture"])
+    expanded = expand(scope)
+    scene, items = expanded.world, expanded.lists
+    materials = extras.read_materials(items["material"])
     a = out.arrays
 
     # geoms first: bodies take their inertia from them
     a["body_parentid"], weld = bodies.body_tree(scene)
     infer = bodies.inferred(scene)
-    geoms, mass, inertia = elements.compile_geoms(scene.geoms, materials, size["nuser_geom"], weld, infer)
+    meshes = mesh.compile_meshes(a, items["mesh"], scene.geoms, items["pair"], out)
+    hfield.compile_hfields(a, items["hfield"], out)
+    assets = geom_assets.Assets(meshes, a["hfield_size"], out.names)
+    geoms, mass, inertia = elements.compile_geoms(scene.geoms, assets, materials, size["nuser_geom"], weld, infer)
     a.update(bodies.compile_bodies(scene, size["nuser_body"], infer, geoms, mass, inertia))
     a.update(geoms)
     joints, dofs, ref, spring_ref, spring_damper = elements.compile_joints(scene.joints, size["nuser_jnt"])
@@ -66,36 +88,47 @@ def _compile(scope):
         )
     at_zero = np.zeros((len(weld), 3)), np.tile(rotations.IDENTITY, (len(weld), 1))
     a["body_sameframe"] = elements.same_frame(a["body_ipos"], a["body_iquat"], *at_zero)
-    tree.simplify(a)
+    out.names.update(_names(scene, materials))
+    coupled = tendon.compile_tendons(a, items["tendon"], materials, size["nuser_tendon"], out)
+    tree.simplify(a, coupled)
     out.sizes["nM"], out.sizes["nC"] = tree.inertia_sparsity(a)
     a["tree_sleep_policy"] = _sleep(scene, a)
+    tendon.keep_awake(a)
 
     # everything that refers to bodies, geoms and joints by name
-    out.names = _names(scene, materials, textures)
-    extras.compile_assets(a, materials, textures, out)
+    texture.compile_textures(a, items["texture"], out)
+    extras.compile_materials(a, materials, out)
     extras.compile_cameras(a, scene.cameras, size["nuser_cam"], out)
     extras.compile_lights(a, scene.lights, out)
     _align_lights(aligned, a)
     extras.compile_contacts(a, items["pair"], items["exclude"], out)
-    extras.compile_custom(a, items["numeric"], items["text"], out)
+    custom.compile_custom(a, items["numeric"], items["text"], out)
+    equality.compile_equalities(a, items["equality"], out)
+    actuator.compile_actuators(a, items["actuator"], size["nuser_actuator"], out)
 
     # constants of the reference pose
-    stat = setconst.set_const(a)
     if compiler["settotalmass"] > 0:
         scale = compiler["settotalmass"] / max(setconst.MINVAL, float(a["body_mass"][1:].sum()))
         a["body_mass"] *= scale
         a["body_inertia"] *= scale
-        stat = setconst.set_const(a)
+    blocks = [] if items["actuator"] or items["tendon"] else None
+    stat = setconst.set_const(a, blocks)
+    if items["actuator"]:
+        actuator.set_actuators(a, items["actuator"], blocks)
     setconst.spring_damper(a, spring_damper)
+    options = lengthrange.read_options(of("compiler"))
+    lengthrange.set_length_range(a, items["actuator"], options, out.option["timestep"])
     out.stat = stat
     for node in of("statistic"):
         if node.attrib.get("extent", 1.0) <= 0:
             raise node.error("'extent' must be positive")
         out.stat.update({k: np.array(v) if isinstance(v, list) else v for k, v in node.attrib.items()})
-    extras.compile_keys(a, items["key"], size["nkey"], out)
-    for kind in ("body", "jnt", "geom", "site", "cam"):
+    keyframe.compile_keys(a, items["key"], scene, size["nkey"], out)
+    custom.name_tuples(items["tuple"], out)
+    sensor.compile_sensors(a, items["sensor"], size["nuser_sensor"], out)
+    custom.compile_tuples(a, items["tuple"], out)
+    for kind in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor"):
         out.sizes[f"nuser_{kind}"] = a[f"{kind}_user"].shape[1]
-    out.sizes.update({f"nuser_{kind}": max(size[f"nuser_{kind}"], 0) for kind in ("tendon", "actuator", "sensor")})
     out.sizes.update(nuserdata=size["nuserdata"], njmax=size["njmax"], nconmax=size["nconmax"], memory=size["memory"])
     return out
 
@@ -152,11 +185,11 @@ def _sleep(scene, a):
     return np.where(given == mjtSleepPolicy.mjSLEEP_AUTO, policy, given).astype(np.int32)
 
 
-def _names(scene, materials, textures):
+def _names(scene, materials):
     """dict mjtObj -> names; MjcfError where a name is used twice for one type."""
     lists = {
         mjtObj.mjOBJ_BODY: scene.bodies, mjtObj.mjOBJ_JOINT: scene.joints, mjtObj.mjOBJ_GEOM: scene.geoms,
         mjtObj.mjOBJ_SITE: scene.sites, mjtObj.mjOBJ_CAMERA: scene.cameras, mjtObj.mjOBJ_LIGHT: scene.lights,
-        mjtObj.mjOBJ_MATERIAL: materials, mjtObj.mjOBJ_TEXTURE: textures,
+        mjtObj.mjOBJ_MATERIAL: materials,
     }  # fmt: skip
     return {kind: elements.unique_names(items, kind) for kind, items in lists.items()}

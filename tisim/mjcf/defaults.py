@@ -4,6 +4,7 @@ A class is a dict element -> dict attribute -> value. Classes inherit by copying
 one dictionary look-up, however deep the classes nest.
 """
 
+from . import actuator_defaults
 from .grammar import GRAMMAR
 from .names import nearest
 
@@ -114,6 +115,7 @@ BUILTIN = {
         diffuse=[0.7] * 3,
         specular=[0.3] * 3,
         target=None,
+        texture=None,
     ),
     "pair": dict(
         condim=3,
@@ -123,6 +125,11 @@ BUILTIN = {
         solimp=SOLIMP,
         margin=0.0,
         gap=0.0,
+    ),
+    "mesh": dict(
+        file=None, content_type=None, vertex=[], normal=[], texcoord=[], face=[], builtin=None, params=None,
+        refpos=[0.0] * 3, refquat=[1.0, 0.0, 0.0, 0.0], scale=[1.0] * 3, smoothnormal=0, inertia=2, maxhullvert=-1,
+        material=None,
     ),
     "material": dict(
         texture=None,
@@ -136,13 +143,24 @@ BUILTIN = {
         roughness=-1.0,
         rgba=[1.0] * 4,
     ),
+    "equality": dict(active=1, solref=SOLREF, solimp=SOLIMP),
+    "tendon": dict(
+        group=0, material=None, width=0.003, limited=2, actuatorfrclimited=0, range=[0.0] * 2,
+        actuatorfrcrange=[0.0] * 2, solreflimit=SOLREF, solimplimit=SOLIMP, solreffriction=SOLREF,
+        solimpfriction=SOLIMP, margin=0.0, stiffness=0.0, damping=0.0, armature=0.0, frictionloss=0.0,
+        springlength=[-1.0], rgba=[0.5, 0.5, 0.5, 1.0], user=[],
+    ),
+    "general": actuator_defaults.GENERAL,  # of all actuators
 }
 
 # Elements that have no default class.
 PLAIN = {
+    "sensor": dict(cutoff=0.0, noise=0.0, user=[]),
+    "hfield": dict(file=None, content_type=None, nrow=0, ncol=0, elevation=[]),
     "texture": dict(
         type=1, builtin=0, colorspace=0, width=0, height=0, nchannel=3, rgb1=[0.8] * 3, rgb2=[0.5] * 3, mark=0,
-        markrgb=[0.0] * 3, random=0.01, file="",
+        markrgb=[0.0] * 3, random=0.01, file="", content_type=None, hflip=0, vflip=0, gridsize=[1, 1], gridlayout=None,
+        fileright=None, fileleft=None, fileup=None, filedown=None, filefront=None, fileback=None,
     ),
 }  # fmt: skip
 
@@ -151,7 +169,7 @@ _PARTIAL = frozenset(
     name
     for tag in BUILTIN
     for name, attribute in GRAMMAR.children["default"].children[tag].attributes.items()
-    if attribute.partial
+    if attribute.partial and name != "springlength"  # one number of it stands for both
 )
 
 
@@ -195,7 +213,9 @@ def classes(sections):
             inherited = table[parent]
         own = dict(inherited)
         for child in node.children:
-            if child.tag in BUILTIN:
+            if child.tag in actuator_defaults.SHORTCUTS:
+                own["general"] = actuator_defaults.apply(own["general"], child.tag, child.attrib, child)
+            elif child.tag in BUILTIN:
                 attrib = child.attrib
                 if child.tag == "material" and child.children:
                     attrib = {**attrib, "layers": child.children}

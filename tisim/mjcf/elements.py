@@ -3,7 +3,8 @@
 import numpy as np
 
 from ..enums import mjtGeom, mjtJoint, mjtSameFrame
-from . import rotations, shapes
+from ..errors import several
+from . import geom_assets, rotations, shapes
 from .world import apply_frames, column, poses, setting
 
 TINY = 1e-14
@@ -11,20 +12,24 @@ MINVAL = 1e-15
 
 
 def first(items, bad, message):
-    """Raises MjcfError with `message` at the first item where `bad` is true."""
-    bad = np.asarray(bad)
-    if bad.any():
-        raise items[int(np.argmax(bad))].node.error(message)
+    """Raises one MjcfError with `message` at every item where `bad` is true; copies of one element count once."""
+    bad = np.flatnonzero(bad)
+    if len(bad):
+        nodes = {id(items[i].node): items[i].node for i in bad.tolist()}
+        raise several([node.error(message) for node in nodes.values()])
 
 
 def unique_names(items, kind):
-    """Names of items in id order; MjcfError at the second item of a name."""
-    seen, names = set(), []
+    """Names of items in id order; MjcfError at every item whose name stands before."""
+    seen, names, errors = set(), [], []
     for item in items:
         if item.name and item.name in seen:
-            raise item.node.error(f"the name '{item.name}' is already used by another {kind.name[6:].lower()}")
+            message = f"the name '{item.name}' is already used by another {kind.name[6:].lower()}"
+            errors.append(item.node.error(message))
         seen.add(item.name)
         names.append(item.name)
+    if errors:
+        raise several(errors)
     return names
 
 
@@ -90,29 +95,25 @@ def _check_sizes(items, kind, size):
         first(items, bad, f"a {name} needs {number} positive size{'s' * (number > 1)}")
 
 
-def compile_geoms(items, materials, width, weldid, infer):
+def compile_geoms(items, assets, materials, width, weldid, infer):
     """(arrays geom_*, mass (n,), inertia (n, 3)) of the geoms.
 
-    weldid  (nbody,) says which bodies are static;  infer  (nbody,) which take their inertia from geoms. Masses follow
-    MuJoCo's rule: `mass` if given, else density times volume, or times area for `shellinertia`.
+    assets  geom_assets.Assets;  weldid  (nbody,) says which bodies are static;  infer  (nbody,) which take their
+    inertia from geoms. Masses follow MuJoCo's rule: `mass` if given, else density times volume, or times area for a
+    shell.
     """
     n = len(items)
     kind = column(items, "type", dtype=np.int32)
-    for geom_type, name in (
-        (mjtGeom.mjGEOM_MESH, "mesh"),
-        (mjtGeom.mjGEOM_SDF, "mesh"),
-        (mjtGeom.mjGEOM_HFIELD, "hfield"),
-    ):
-        first(items, kind == geom_type, f"a geom of this type needs the name of a {name} asset")
-    for name in ("mesh", "hfield"):
-        for item in items:
-            if item.attrib[name] is not None:
-                raise item.node.error(f"{name} '{item.attrib[name]}' is not defined")
     body = np.array([item.body for item in items], np.int32)
+    dataid, of_mesh = geom_assets.link(items, kind, assets)
     pos, quat = poses(items)
     size = column(items, "size", 3)
     _from_to(items, kind, pos, quat, size)
+    geom_assets.place(items, kind, dataid, of_mesh, assets, pos, quat, size)
     _check_sizes(items, kind, size)
+    geom_assets.hfield_sizes(kind, dataid, assets, size)
+    aabb, rbound = shapes.bounding_box(kind, size), shapes.bounding_radius(kind, size)
+    geom_assets.bounds(kind, dataid, assets, aabb, rbound)
     first(items, (kind == mjtGeom.mjGEOM_PLANE) & (weldid[body] != 0), "a plane can only be in a static body")
     condim = column(items, "condim", dtype=np.int32)
     first(items, ~np.isin(condim, [1, 3, 4, 6]), "'condim' is 1, 3, 4 or 6")
@@ -122,6 +123,7 @@ def compile_geoms(items, materials, width, weldid, infer):
     density = column(items, "density")
     extent = np.where(shell, shapes.area(kind, size), shapes.volume(kind, size))
     per_mass = np.where(shell[:, None], shapes.shell_inertia_per_mass(kind, size), shapes.inertia_per_mass(kind, size))
+    geom_assets.extents(kind, dataid, assets, size, extent, per_mass)
     given = np.array([np.nan if item.attrib["mass"] is None else item.attrib["mass"] for item in items], float)
     mass = np.where(np.isnan(given), density * extent, np.where(extent > TINY, given, 0.0))
     group = column(items, "group", dtype=np.int32)
@@ -141,12 +143,13 @@ def compile_geoms(items, materials, width, weldid, infer):
     arrays = dict(
         geom_type=kind, geom_contype=column(items, "contype", dtype=np.int32),
         geom_conaffinity=column(items, "conaffinity", dtype=np.int32), geom_condim=condim, geom_bodyid=body,
-        geom_dataid=np.full(n, -1, np.int32), geom_matid=material_ids(items, materials),
+        geom_dataid=dataid,
+        geom_matid=material_ids(items, materials, geom_assets.mesh_materials(of_mesh, dataid, assets)),
         geom_group=group, geom_priority=column(items, "priority", dtype=np.int32),
         geom_plugin=np.full(n, -1, np.int32), geom_solmix=column(items, "solmix"),
         geom_solref=column(items, "solref", 2), geom_solimp=column(items, "solimp", 5), geom_size=size,
-        geom_aabb=shapes.bounding_box(kind, size), geom_rbound=shapes.bounding_radius(kind, size), geom_pos=pos,
-        geom_quat=quat, geom_friction=column(items, "friction", 3), geom_margin=column(items, "margin"),
+        geom_aabb=aabb, geom_rbound=rbound, geom_pos=pos, geom_quat=quat,
+        geom_friction=column(items, "friction", 3), geom_margin=column(items, "margin"),
         geom_gap=column(items, "gap"), geom_fluid=fluid, geom_user=user_data(items, width, "geom"),
         geom_rgba=column(items, "rgba", 4, np.float32),
     )  # fmt: skip
@@ -159,11 +162,15 @@ def in_inertia_group(items, group):
     return (group >= ranges[:, 0]) & (group <= ranges[:, 1])
 
 
-def material_ids(items, materials):
-    """(n,) ids of the materials of geoms or sites, -1 where there is none."""
+def material_ids(items, materials, others=None):
+    """(n,) ids of the materials of geoms or sites, -1 where there is none.
+
+    others  dict row -> Item whose material counts where the row names none.
+    """
     ids = {item.name: i for i, item in enumerate(materials)}
     out = np.full(len(items), -1, np.int32)
     for i, item in enumerate(items):
+        item = others[i] if others and i in others and not item.attrib["material"] else item
         name = item.attrib["material"]
         if name:
             out[i] = item.find(ids, name, "material")

@@ -1,22 +1,16 @@
-"""What refers to the world by name or is kept for display: assets, cameras, lights, pairs, custom data, keys."""
+"""What refers to the world by name or is kept for display: assets, cameras, lights, pairs."""
 
 import math
-import os
 
 import numpy as np
 
-from ..enums import mjtJoint, mjtLightType, mjtObj
+from ..enums import mjtLightType, mjtObj
 from . import rotations
 from .elements import first, unique_names, user_data
 from .world import apply_frames, column, poses
 
 # mat_texid has one column per mjtTextureRole
 NTEXROLE = 10
-TEXTURE_FILES = ["file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback"]
-MAX_TEXTURE = 16384
-
-# how many numbers of a key's list are taken together
-GROUP = {"qpos": 1, "qvel": 1, "act": 1, "ctrl": 1, "mpos": 3, "mquat": 4}
 
 
 def _ids(names):
@@ -36,43 +30,8 @@ def read_materials(items):
     return items
 
 
-def read_textures(items):
-    """The Items of texture assets. A texture file must exist; reading its pixels is the viewer's."""
-    for item in items:
-        node, scope = item.node, item.space.scope
-        item.attrib["paths"] = _texture_files(node, item.attrib, scope.compiler, scope.source)
-        item.name = item.name or item.space.name(_stem(item.attrib["file"]))
-        if not item.name and item.attrib["type"] != 2:
-            raise node.error("a texture needs a name, or a file, or to be a skybox")
-    return items
-
-
-def _texture_files(node, attrib, compiler, source):
-    """dict attribute -> path of the files of a texture; MjcfError where they, or the size of a builtin, are missing."""
-    if attrib["builtin"]:
-        if attrib["width"] <= 0 or (attrib["type"] == 0 and attrib["height"] <= 0):
-            raise node.error("a builtin texture needs a positive 'width', and 'height' if it is 2d")
-        if max(attrib["width"], attrib["height"]) > MAX_TEXTURE:
-            raise node.error(f"a texture can be at most {MAX_TEXTURE} pixels wide and high")
-        return {}
-    paths = {name: attrib[name] for name in TEXTURE_FILES if attrib.get(name)}
-    if not paths or (attrib["type"] == 0 and "file" not in paths):
-        raise node.error("a texture needs 'builtin' or the name of its file")
-    for name, path in paths.items():
-        path = path.replace("\\", "/").rpartition("/")[2] if compiler["strippath"] else path
-        path = os.path.join(compiler["texturedir"], path)
-        if not source.exists(path):
-            raise node.error(f"cannot read the texture file '{path}'")
-        paths[name] = source.path(path)
-    return paths
-
-
-def _stem(path):
-    return path.replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
-
-
-def compile_assets(a, materials, textures, out):
-    """Arrays mat_* and tex_*; pixels are made by the viewer from `out.textures`."""
+def compile_materials(a, materials, out):
+    """Arrays mat_*."""
     ids = _ids(out.names[mjtObj.mjOBJ_TEXTURE])
     texid = np.full((len(materials), NTEXROLE), -1, np.int32)
     for row, item in zip(texid, materials):
@@ -86,9 +45,6 @@ def compile_assets(a, materials, textures, out):
     for name in ("emission", "specular", "shininess", "reflectance", "metallic", "roughness"):
         a[f"mat_{name}"] = column(materials, name, dtype=np.float32)
     a["mat_rgba"] = column(materials, "rgba", 4, np.float32)
-    for name in ("type", "colorspace", "width", "height", "nchannel"):
-        a[f"tex_{name}"] = column(textures, name, dtype=np.int32)
-    out.textures = [{"name": item.name, **item.attrib} for item in textures]
 
 
 def _targets(items, out):
@@ -147,6 +103,13 @@ def _lens(item, resolution, sensor, fovy, intrinsic, i):
     fovy[i] = float(np.float32(math.atan2(sensor[1] / 2, focal[1]))) * 360 / np.pi
 
 
+def _textures(items, out):
+    """(n,) ids of the textures of lights, -1 where there is none."""
+    ids = _ids(out.names[mjtObj.mjOBJ_TEXTURE])
+    found = [item.find(ids, item.attrib["texture"], "texture") if item.attrib["texture"] else -1 for item in items]
+    return np.array(found, np.int32)
+
+
 def compile_lights(a, items, out):
     """Arrays light_*."""
     both = [{"type", "directional"} <= item.node.attrib.keys() for item in items]
@@ -168,7 +131,7 @@ def compile_lights(a, items, out):
         light_mode=column(items, "mode", dtype=np.int32),
         light_bodyid=np.array([item.body for item in items], np.int32),
         light_targetbodyid=_targets(items, out), light_type=np.array(kind, np.int32),
-        light_texid=np.full(len(items), -1, np.int32), light_castshadow=column(items, "castshadow", dtype=np.uint8),
+        light_texid=_textures(items, out), light_castshadow=column(items, "castshadow", dtype=np.uint8),
         light_active=column(items, "active", dtype=np.uint8), light_pos=pos, light_dir=direction,
     )  # fmt: skip
     for name, width in dict(
@@ -221,55 +184,3 @@ def _signature(body):
     """(n,) int32 of body pairs, as MuJoCo packs them: 16 bits each, wrapping around in larger models."""
     packed = (body[:, 0] << 16) + body[:, 1]
     return packed.astype(np.uint32).astype(np.int32)
-
-
-def compile_custom(a, numerics, texts, out):
-    """Arrays numeric_* and the texts of the custom section."""
-    for item in numerics + texts:
-        if not item.name or item.attrib.get("data") == "":
-            raise item.node.error(f"a {item.node.tag} needs a name and data that are not empty")
-    data = []
-    for item in numerics:
-        values = item.attrib.get("data", [])
-        size = item.attrib.get("size", len(values))
-        if not 0 < size <= 500_000 or size < len(values):
-            raise item.node.error("'size' must be positive and not smaller than the number of data")
-        data.append(values + [0.0] * (size - len(values)))
-    size = np.array([len(d) for d in data], np.int32)
-    a["numeric_size"], a["numeric_adr"] = size, (np.cumsum(size) - size).astype(np.int32)
-    a["numeric_data"] = np.array([v for d in data for v in d], float)
-    out.names[mjtObj.mjOBJ_NUMERIC] = unique_names(numerics, mjtObj.mjOBJ_NUMERIC)
-    out.names[mjtObj.mjOBJ_TEXT] = unique_names(texts, mjtObj.mjOBJ_TEXT)
-    out.texts = {item.name: item.attrib["data"] for item in texts}
-
-
-def compile_keys(a, items, nkey, out):
-    """Arrays key_*; what a key leaves out, even the end of a list, is the reference state. `nkey` adds unnamed keys."""
-    count = max(len(items), nkey)
-    mocap = np.flatnonzero(a["body_mocapid"] >= 0)
-    nv = len(a["dof_bodyid"])
-    start = dict(
-        qpos=a["qpos0"], qvel=np.zeros(nv), act=np.zeros(0), ctrl=np.zeros(0), mpos=a["body_pos"][mocap].ravel(),
-        mquat=a["body_quat"][mocap].ravel(),
-    )  # fmt: skip
-    for name, value in start.items():
-        rows = np.tile(value, (count, 1))
-        for i, item in enumerate(items):
-            given = item.attrib.get(name)
-            if given:
-                if len(given) > len(value):
-                    raise item.node.error(
-                        f"'{name}' of a key has {len(given)} numbers, at most {len(value)} fit the model"
-                    )
-                # mocap poses count as a whole, the others number by number
-                whole = len(given) // GROUP[name] * GROUP[name]
-                rows[i, :whole] = given[:whole]
-        a[f"key_{name}"] = rows
-    kind, adr = a["jnt_type"], a["jnt_qposadr"]
-    quat = np.concatenate([adr[kind == mjtJoint.mjJNT_FREE] + 3, adr[kind == mjtJoint.mjJNT_BALL]])
-    place = quat[:, None] + np.arange(4)
-    a["key_qpos"][:, place] = rotations.normalize(a["key_qpos"][:, place])
-    quats = a["key_mquat"].reshape(count, len(mocap), 4)
-    a["key_mquat"] = rotations.normalize(quats).reshape(count, 4 * len(mocap))
-    a["key_time"] = np.array([item.attrib.get("time", 0.0) for item in items] + [0.0] * (count - len(items)))
-    out.names[mjtObj.mjOBJ_KEY] = unique_names(items, mjtObj.mjOBJ_KEY) + [""] * (count - len(items))

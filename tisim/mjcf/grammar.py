@@ -95,14 +95,15 @@ TABLE = """
   custom
     numeric         name:text! data:* size:int
     text            name:text! data:text!
-    ~tuple          name:text
-      ~element objname objtype prm
+    tuple           name:text!
+      element objname:text! objtype:=objtype! prm:1
   asset
-    ~mesh           name:text class:text builtin:text content_type:text face:* file:text inertia:text material:text
-        | maxhullvert:int normal:* params:text refpos:3 refquat:4 scale:3 smoothnormal:text texcoord:* vertex:*
+    mesh            name:text class:text builtin:=meshbuiltin content_type:text face:ints file:text
+        | inertia:=meshinertia material:text maxhullvert:int normal:* params:* refpos:3 refquat:4 scale:3
+        | smoothnormal:=bool texcoord:* vertex:*
       ~plugin instance:text plugin:text
         ~config key value
-    ~hfield         name content_type elevation file ncol:int nrow:int size:4
+    hfield          name:text content_type:text elevation:* file:text ncol:int nrow:int size:4!
     ~skin           name:text face:* file:text group:int inflate:1 material:text rgba:4 texcoord:* vertex:*
       ~bone bindpos bindquat body vertid vertweight
     texture         name:text type:=texture builtin:=builtin colorspace:=colorspace content_type:text file:text
@@ -112,7 +113,7 @@ TABLE = """
     material        name:text class:text emission:1 metallic:1 reflectance:1 rgba:4 roughness:1 shininess:1
         | specular:1 texrepeat:2 texture:text texuniform:=bool
       layer texture:text! role:=texrole!
-    ~model          name:text content_type:text file:text
+    model           name:text content_type:text file:text!
   worldbody
   deformable
     ~flex           name body dim:int element elemtexcoord flatskin:text group:int material node radius:1 rgba:4
@@ -128,52 +129,52 @@ TABLE = """
         | solref:..2 solreffriction:..2
     exclude         name:text body1:text! body2:text!
   equality
-    ~connect        name:text class:text active anchor:3 body1:text body2:text site1:text site2:text solimp:text
-        | solref:text
-    ~weld           name:text class:text active anchor:3 body1:text body2:text relpose:7 site1:text site2:text
-        | solimp:text solref:text torquescale:text
-    ~joint          name class:text active joint1:text joint2 polycoef solimp solref
-    ~tendon         name class:text active polycoef solimp solref tendon1:text tendon2
+    connect         name:text class:text active:=bool anchor:3 body1:text body2:text site1:text site2:text solimp:..5
+        | solref:..2
+    weld            name:text class:text active:=bool anchor:3 body1:text body2:text relpose:7 site1:text site2:text
+        | solimp:..5 solref:..2 torquescale:1
+    joint           name:text class:text active:=bool joint1:text! joint2:text polycoef:..5 solimp:..5 solref:..2
+    tendon          name:text class:text active:=bool polycoef:..5 solimp:..5 solref:..2 tendon1:text! tendon2:text
     ~flex           name class:text active flex:text solimp solref
   tendon
-    ~spatial        name:text class:text actuatorfrclimited:=tri actuatorfrcrange:2 armature:1 damping:1
+    spatial         name:text class:text actuatorfrclimited:=tri actuatorfrcrange:2 armature:1 damping:1
         | frictionloss:1 group:int limited:=tri margin:1 material:text range:2 rgba:4 solimpfriction:..5
         | solimplimit:..5 solreffriction:..2 solreflimit:..2 springlength:..2 stiffness:1 user:* width:1
-      ~site site:text
-      ~geom geom:text sidesite
-      ~pulley divisor:1
-    ~fixed          name:text class:text actuatorfrclimited:=tri actuatorfrcrange:2 armature:1 damping:1
+      site site:text!
+      geom geom:text! sidesite:text
+      pulley divisor:1!
+    fixed           name:text class:text actuatorfrclimited:=tri actuatorfrcrange:2 armature:1 damping:1
         | frictionloss:1 group:int limited:=tri margin:1 range:2 solimpfriction:..5 solimplimit:..5
         | solreffriction:..2 solreflimit:..2 springlength:..2 stiffness:1 user:*
-      ~joint coef joint
+      joint coef:1! joint:text!
   actuator
-    ~general        name:text class:text actdim:int actearly:=bool actlimited:=tri actrange:2 biasprm:..10
+    general        name:text class:text actdim:int actearly:=bool actlimited:=tri actrange:2 biasprm:..10
         | biastype:=bias body:text cranklength:1 cranksite:text ctrllimited:=tri ctrlrange:2 dynprm:..10 dyntype:=dyn
         | forcelimited:=tri forcerange:2 gainprm:..10 gaintype:=gain gear:..6 group:int joint:text jointinparent:text
         | lengthrange:2 refsite:text site:text slidersite:text tendon:text user:*
-    ~motor          name:text class:text cranklength:1 cranksite:text ctrllimited:=tri ctrlrange:2 forcelimited:=tri
+    motor          name:text class:text cranklength:1 cranksite:text ctrllimited:=tri ctrlrange:2 forcelimited:=tri
         | forcerange:2 gear:..6 group:int joint:text jointinparent:text lengthrange:2 refsite:text site:text
         | slidersite:text tendon:text user:*
-    ~position       name:text class:text cranklength:1 cranksite:text ctrllimited:=tri ctrlrange:2 dampratio:1
+    position       name:text class:text cranklength:1 cranksite:text ctrllimited:=tri ctrlrange:2 dampratio:1
         | forcelimited:=tri forcerange:2 gear:..6 group:int inheritrange:1 joint:text jointinparent:text kp:1 kv:1
         | lengthrange:2 refsite:text site:text slidersite:text tendon:text timeconst:1 user:*
-    ~velocity       name:text class:text cranklength:1 cranksite:text ctrllimited:=tri ctrlrange:2 forcelimited:=tri
+    velocity       name:text class:text cranklength:1 cranksite:text ctrllimited:=tri ctrlrange:2 forcelimited:=tri
         | forcerange:2 gear:..6 group:int joint:text jointinparent:text kv:1 lengthrange:2 refsite:text site:text
         | slidersite:text tendon:text user:*
-    ~intvelocity    name:text class:text actrange:2 cranklength:1 cranksite:text ctrllimited:=tri ctrlrange:2
+    intvelocity    name:text class:text actrange:2 cranklength:1 cranksite:text ctrllimited:=tri ctrlrange:2
         | dampratio:1 forcelimited:=tri forcerange:2 gear:..6 group:int inheritrange:1 joint:text jointinparent:text
         | kp:1 kv:1 lengthrange:2 refsite:text site:text slidersite:text tendon:text user:*
-    ~damper         name:text class:text cranklength:1 cranksite:text ctrlrange:2 forcelimited:=tri forcerange:2
+    damper         name:text class:text cranklength:1 cranksite:text ctrlrange:2 forcelimited:=tri forcerange:2
         | gear:..6 group:int joint:text jointinparent:text kv:1 lengthrange:2 refsite:text site:text slidersite:text
         | tendon:text user:*
-    ~cylinder       name:text class:text area:1 bias:3 cranklength:1 cranksite:text ctrllimited:=tri ctrlrange:2
+    cylinder       name:text class:text area:1 bias:3 cranklength:1 cranksite:text ctrllimited:=tri ctrlrange:2
         | diameter:1 forcelimited:=tri forcerange:2 gear:..6 group:int joint:text jointinparent:text lengthrange:2
         | refsite:text site:text slidersite:text tendon:text timeconst:1 user:*
-    ~muscle         name:text class:text cranklength:1 cranksite:text ctrllimited:=tri ctrlrange:2 force:1
+    muscle         name:text class:text cranklength:1 cranksite:text ctrllimited:=tri ctrlrange:2 force:1
         | forcelimited:=tri forcerange:2 fpmax:1 fvmax:1 gear:..6 group:int joint:text jointinparent:text
         | lengthrange:2 lmax:1 lmin:1 range:2 scale:1 slidersite:text tausmooth:1 tendon:text timeconst:2 user:*
         | vmax:1
-    ~adhesion       name:text class:text body:text ctrlrange:2 forcelimited:=tri forcerange:2 gain:1 group:int
+    adhesion       name:text class:text body:text ctrlrange:2 forcelimited:=tri forcerange:2 gain:1 group:int
         | user:*
     ~plugin         name:text class:text actdim:int actearly:=bool actlimited:=tri actrange:2 cranklength:1
         | cranksite:text ctrllimited:=tri ctrlrange:2 dynprm:..10 dyntype:=dyn forcelimited:=tri forcerange:2
@@ -181,55 +182,56 @@ TABLE = """
         | slidersite:text tendon:text user:*
       ~config key value
   sensor
-    ~touch          name cutoff:1 noise:1 site:text user:*
-    ~accelerometer  name cutoff:1 noise:1 site:text user:*
-    ~velocimeter    name cutoff:1 noise:1 site:text user:*
-    ~gyro           name cutoff:1 noise:1 site:text user:*
-    ~force          name cutoff:1 noise:1 site:text user:*
-    ~torque         name cutoff:1 noise:1 site:text user:*
-    ~magnetometer   name cutoff:1 noise:1 site:text user:*
-    ~camprojection  name camera cutoff:1 noise:1 site user:*
-    ~rangefinder    name cutoff:1 noise:1 site:text user:*
-    ~jointpos       name cutoff:1 joint:text noise:1 user:*
-    ~jointvel       name cutoff:1 joint:text noise:1 user:*
-    ~tendonpos      name cutoff:1 noise:1 tendon:text user:*
-    ~tendonvel      name cutoff:1 noise:1 tendon:text user:*
-    ~actuatorpos    name actuator:text cutoff:1 noise:1 user:*
-    ~actuatorvel    name actuator:text cutoff:1 noise:1 user:*
-    ~actuatorfrc    name actuator:text cutoff:1 noise:1 user:*
-    ~jointactuatorfrc name cutoff:1 joint:text noise:1 user:*
-    ~tendonactuatorfrc name cutoff:1 noise:1 tendon:text user:*
-    ~ballquat       name cutoff:1 joint:text noise:1 user:*
-    ~ballangvel     name cutoff:1 joint:text noise:1 user:*
-    ~jointlimitpos  name cutoff:1 joint:text noise:1 user:*
-    ~jointlimitvel  name cutoff:1 joint:text noise:1 user:*
-    ~jointlimitfrc  name cutoff:1 joint:text noise:1 user:*
-    ~tendonlimitpos name cutoff:1 noise:1 tendon:text user:*
-    ~tendonlimitvel name cutoff:1 noise:1 tendon:text user:*
-    ~tendonlimitfrc name cutoff:1 noise:1 tendon:text user:*
-    ~framepos       name cutoff:1 noise:1 objname objtype refname reftype user:*
-    ~framequat      name cutoff:1 noise:1 objname objtype refname reftype user:*
-    ~framexaxis     name cutoff:1 noise:1 objname objtype refname reftype user:*
-    ~frameyaxis     name cutoff:1 noise:1 objname objtype refname reftype user:*
-    ~framezaxis     name cutoff:1 noise:1 objname objtype refname reftype user:*
-    ~framelinvel    name cutoff:1 noise:1 objname objtype refname reftype user:*
-    ~frameangvel    name cutoff:1 noise:1 objname objtype refname reftype user:*
-    ~framelinacc    name cutoff:1 noise:1 objname objtype user:*
-    ~frameangacc    name cutoff:1 noise:1 objname objtype user:*
-    ~subtreecom     name body:text cutoff:1 noise:1 user:*
-    ~subtreelinvel  name body:text cutoff:1 noise:1 user:*
-    ~subtreeangmom  name body:text cutoff:1 noise:1 user:*
-    ~insidesite     name cutoff:1 noise:1 objname objtype site user:*
-    ~distance       name:text body1:text body2:text cutoff:1 geom1:text geom2:text noise:1 user:*
-    ~normal         name:text body1:text body2:text cutoff:1 geom1:text geom2:text noise:1 user:*
-    ~fromto         name:text body1:text body2:text cutoff:1 geom1:text geom2:text noise:1 user:*
-    ~contact        name:text body1:text body2:text cutoff:1 data:text geom1:text geom2:text noise:1 num:int
-        | reduce:text site:text subtree1:text subtree2:text user:*
-    ~e_potential    name:text cutoff:1 noise:1 user:*
-    ~e_kinetic      name:text cutoff:1 noise:1 user:*
-    ~clock          name:text cutoff:1 noise:1 user:*
-    ~user           name cutoff:1 datatype dim:int needstage noise:1 objname:text objtype:text user:*
-    ~tactile        name geom mesh user:*
+    touch           name:text cutoff:1 noise:1 site:text! user:*
+    accelerometer   name:text cutoff:1 noise:1 site:text! user:*
+    velocimeter     name:text cutoff:1 noise:1 site:text! user:*
+    gyro            name:text cutoff:1 noise:1 site:text! user:*
+    force           name:text cutoff:1 noise:1 site:text! user:*
+    torque          name:text cutoff:1 noise:1 site:text! user:*
+    magnetometer    name:text cutoff:1 noise:1 site:text! user:*
+    camprojection   name:text camera:text! cutoff:1 noise:1 site:text! user:*
+    rangefinder     name:text cutoff:1 noise:1 site:text! user:*
+    jointpos        name:text cutoff:1 noise:1 joint:text! user:*
+    jointvel        name:text cutoff:1 noise:1 joint:text! user:*
+    tendonpos       name:text cutoff:1 noise:1 tendon:text! user:*
+    tendonvel       name:text cutoff:1 noise:1 tendon:text! user:*
+    actuatorpos     name:text cutoff:1 noise:1 actuator:text! user:*
+    actuatorvel     name:text cutoff:1 noise:1 actuator:text! user:*
+    actuatorfrc     name:text cutoff:1 noise:1 actuator:text! user:*
+    jointactuatorfrc name:text cutoff:1 noise:1 joint:text! user:*
+    tendonactuatorfrc name:text cutoff:1 noise:1 tendon:text! user:*
+    ballquat        name:text cutoff:1 noise:1 joint:text! user:*
+    ballangvel      name:text cutoff:1 noise:1 joint:text! user:*
+    jointlimitpos   name:text cutoff:1 noise:1 joint:text! user:*
+    jointlimitvel   name:text cutoff:1 noise:1 joint:text! user:*
+    jointlimitfrc   name:text cutoff:1 noise:1 joint:text! user:*
+    tendonlimitpos  name:text cutoff:1 noise:1 tendon:text! user:*
+    tendonlimitvel  name:text cutoff:1 noise:1 tendon:text! user:*
+    tendonlimitfrc  name:text cutoff:1 noise:1 tendon:text! user:*
+    framepos        name:text cutoff:1 noise:1 objname:text! objtype:=objtype! refname:text reftype:=objtype user:*
+    framequat       name:text cutoff:1 noise:1 objname:text! objtype:=objtype! refname:text reftype:=objtype user:*
+    framexaxis      name:text cutoff:1 noise:1 objname:text! objtype:=objtype! refname:text reftype:=objtype user:*
+    frameyaxis      name:text cutoff:1 noise:1 objname:text! objtype:=objtype! refname:text reftype:=objtype user:*
+    framezaxis      name:text cutoff:1 noise:1 objname:text! objtype:=objtype! refname:text reftype:=objtype user:*
+    framelinvel     name:text cutoff:1 noise:1 objname:text! objtype:=objtype! refname:text reftype:=objtype user:*
+    frameangvel     name:text cutoff:1 noise:1 objname:text! objtype:=objtype! refname:text reftype:=objtype user:*
+    framelinacc     name:text cutoff:1 noise:1 objname:text! objtype:=objtype! user:*
+    frameangacc     name:text cutoff:1 noise:1 objname:text! objtype:=objtype! user:*
+    subtreecom      name:text body:text! cutoff:1 noise:1 user:*
+    subtreelinvel   name:text body:text! cutoff:1 noise:1 user:*
+    subtreeangmom   name:text body:text! cutoff:1 noise:1 user:*
+    insidesite      name:text cutoff:1 noise:1 objname:text! objtype:=objtype! site:text! user:*
+    distance        name:text body1:text body2:text cutoff:1 geom1:text geom2:text noise:1 user:*
+    normal          name:text body1:text body2:text cutoff:1 geom1:text geom2:text noise:1 user:*
+    fromto          name:text body1:text body2:text cutoff:1 geom1:text geom2:text noise:1 user:*
+    contact         name:text body1:text body2:text cutoff:1 data:text geom1:text geom2:text noise:1 num:int
+        | reduce:=reduce site:text subtree1:text subtree2:text user:*
+    e_potential     name:text cutoff:1 noise:1 user:*
+    e_kinetic       name:text cutoff:1 noise:1 user:*
+    clock           name:text cutoff:1 noise:1 user:*
+    user            name:text cutoff:1 datatype:=datatype dim:int! needstage:=stage noise:1 objname:text
+        | objtype:=objtype user:*
+    tactile         name:text geom:text! mesh:text! user:*
     ~plugin         name:text cutoff:1 instance:text objname:text objtype:text plugin:text refname:text reftype:text
         | user:*
       ~config key value
@@ -251,7 +253,7 @@ BODY_TABLE = """
       | solref:..2 user:* $orient
     ~plugin instance:text plugin:text
       ~config key value
-  ~attach         body model prefix
+  attach          body:text model:text! prefix:text!
   site            name:text class:text type:=geom fromto:6 group:int material:text pos:3 rgba:4 size:..3 user:*
       | $orient
   camera          name:text class:text focal:2 focalpixel:2 fovy:1 ipd:1 mode:=camlight orthographic:=bool pos:3
@@ -294,7 +296,6 @@ ORIENT = "quat:4 axisangle:4 xyaxes:6 zaxis:3 euler:3"
 REFUSED_ATTRIBUTES = {
     ("compiler", "fusestatic"): (0,),
     ("compiler", "discardvisual"): (0,),
-    ("light", "texture"): (),
 }
 
 
@@ -332,9 +333,14 @@ KEYWORDS = {
     "mark": _words("none", "edge", "cross", "random"),
     "colorspace": {"auto": 0, "linear": 1, "sRGB": 2},
     "meshinertia": _words("convex", "exact", "legacy", "shell"),
+    "meshbuiltin": _words("none", "sphere", "hemisphere", "cone", "supersphere", "supertorus", "wedge", "plate"),
     "dyn": _words("none", "integrator", "filter", "filterexact", "muscle", "user"),
     "gain": _words("fixed", "affine", "muscle", "user"),
     "bias": _words("none", "affine", "muscle", "user"),
+    "objtype": {kind.name[6:].lower(): int(kind) for kind in e.mjtObj if 0 < kind < e.mjtObj.mjNOBJECT},
+    "stage": _words("none", "pos", "vel", "acc"),
+    "datatype": _words("real", "positive", "axis", "quaternion"),
+    "reduce": _words("none", "mindist", "maxforce", "netforce"),
 }
 
 
@@ -400,20 +406,21 @@ class Attribute:
     """One attribute: convert(text) -> typed value (ValueError says what was expected), required, exact.
 
     partial  True where fewer numbers than the full length may be given;  numeric  True for real numbers, which an empty
-    text leaves at their default, as in MuJoCo.
+    text leaves at their default, as in MuJoCo;  words  dict word -> value of a keyword, else None;  kind  as in TABLE.
     """
 
-    __slots__ = ("convert", "required", "partial", "numeric")
+    __slots__ = ("convert", "kind", "required", "partial", "numeric", "words")
 
     def __init__(self, kind):
         self.required = kind.endswith("!")
-        kind = kind.rstrip("!")
+        self.kind = kind = kind.rstrip("!")
         self.numeric = kind != "" and kind[0] in ".*0123456789"
         self.partial = kind.startswith("..")
+        self.words = KEYWORDS[kind[1:]] if kind.startswith("=") else None
         if kind in ("", "text"):
             self.convert = _text
-        elif kind.startswith("="):
-            self.convert = _keyword(KEYWORDS[kind[1:]])
+        elif self.words:
+            self.convert = _keyword(self.words)
         elif kind.startswith("int"):
             self.convert = _integers(*{"int": (1, 1), "int2": (2, 2), "ints": (0, math.inf)}[kind])
         elif kind == "*":
@@ -421,6 +428,21 @@ class Attribute:
         else:
             n = int(kind.lstrip("."))
             self.convert = _numbers(1 if self.partial else n, n)
+
+    def text(self, value):
+        """The text that `convert` turns into exactly this typed value."""
+        if isinstance(value, str):
+            return value
+        if self.words:
+            return next(word for word, known in self.words.items() if known == value)
+        values = value if isinstance(value, (list, tuple)) else [value]
+        return " ".join(map(_number, values))
+
+
+def _number(value):
+    """The shortest text of a number that reads back exactly."""
+    text = repr(value)
+    return text[:-2] if text.endswith(".0") else text
 
 
 class Element:

@@ -7,11 +7,12 @@ class Scope:
     """One parsed file: its sections, compiler settings, default classes and files.
 
     sections  dict tag -> list of Nodes below the root;  compiler  dict (settings.COMPILER);  source  xmltext.Source;
-    classes  dict class name -> dict element -> attributes.
+    classes  dict class name -> dict element -> attributes;  models  dict name -> Scope of its `model` assets, which
+    parse.load_models fills.
     """
 
     def __init__(self, root, source):
-        self.root, self.source, self.sections = root, source, {}
+        self.root, self.source, self.sections, self.models = root, source, {}, {}
         for node in root.children:
             self.sections.setdefault(node.tag, []).append(node)
         self.compiler = settings.read_compiler(self.of("compiler"))
@@ -27,26 +28,17 @@ class Scope:
 
 
 class Namespace:
-    """Where an element's names live: its scope, and what attaching and replicating put around a name.
+    """What `attach` puts before and `replicate` behind the names of an element of a scope."""
 
-    outer  the namespace of the surrounding copy of a `replicate`, or None at the border of a file.
-    """
+    __slots__ = ("scope", "prefix", "suffix")
 
-    __slots__ = ("scope", "prefix", "suffix", "outer")
-
-    def __init__(self, scope, prefix="", suffix="", outer=None):
-        self.scope, self.prefix, self.suffix, self.outer = scope, prefix, suffix, outer
+    def __init__(self, scope, prefix="", suffix=""):
+        self.scope, self.prefix, self.suffix = scope, prefix, suffix
 
     def name(self, own):
         """A name as the model has it; an element without a name stays without one."""
         return self.prefix + own + self.suffix if own else ""
 
     def find(self, ids, own):
-        """ids[full name] of what `own` means here: the nearest copy first; None where there is none."""
-        space = self
-        while space is not None:
-            full = space.name(own)
-            if full in ids:
-                return ids[full]
-            space = space.outer
-        return None
+        """ids[full name] of what `own` means here; None where there is none."""
+        return ids.get(self.name(own))

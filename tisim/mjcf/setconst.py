@@ -9,6 +9,10 @@ import numpy as np
 
 from ..enums import mjtGeom, mjtJoint, mjtSameFrame
 from . import rotations
+from .equality import set_equalities
+from .kinematics import Pose
+from .tendon import set_tendons
+from .tendon_path import tendon_moment
 from .tree import levels
 
 MINVAL = 1e-15
@@ -35,16 +39,23 @@ def reference_pose(a):
     return xpos, rotations.normalize(xquat)
 
 
-def set_const(a):
+def set_const(a, blocks=None):
     """Adds to the dict of model arrays: body_subtreemass, body_invweight0, dof_M0, dof_invweight0, dof_length, the
     cam_ and light_ fields of the reference pose. Returns dict(meaninertia, meanmass, meansize, extent, center).
+
+    blocks  a list that receives the inverses of the inertia matrix for solve_m, or None where the model has no tendons.
     """
     a["body_subtreemass"] = subtree_sum(a, a["body_mass"])
     xpos, xquat = reference_pose(a)
     xipos = xpos + rotations.rotate(xquat, a["body_ipos"])
-    inverse_weights(a, xpos, xquat, xipos)
+    pose = Pose(a, a["qpos0"], xpos, xquat, *dof_axes(a, xpos, xquat))
+    moment = tendon_moment(a, pose)
+    diagonal = inverse_weights(a, pose, xipos, moment, blocks)
+    if len(moment[0]):
+        set_tendons(a, moment, blocks)
+    set_equalities(a, pose)
     _cameras_and_lights(a, xpos, xquat, xipos)
-    return statistics(a, xpos, xquat, xipos)
+    return statistics(a, xpos, xquat, xipos, diagonal)
 
 
 def dof_axes(a, xpos, xquat):
@@ -62,20 +73,60 @@ def dof_axes(a, xpos, xquat):
     return axis, anchor, angular
 
 
-def inverse_weights(a, xpos, xquat, xipos):
-    """Adds dof_M0, dof_invweight0 and body_invweight0, tree by tree."""
+def inverse_weights(a, pose, xipos, moment, blocks=None):
+    """Adds dof_M0, dof_invweight0 and body_invweight0, tree by tree; the inverses to the list of blocks.
+
+    moment  of the tendons (tendon_moment), whose armature is part of the inertia. Returns the diagonal of M (nv,).
+    """
     nv = len(a["dof_bodyid"])
-    axis, anchor, angular = dof_axes(a, xpos, xquat)
-    frame = rotations.matrix(rotations.mul(xquat, rotations.normalize(a["body_iquat"])))
+    axis, anchor, angular = pose.axis, pose.anchor, pose.angular
+    heavy = _armature(a, moment)
+    frame = rotations.matrix(rotations.mul(pose.xquat, rotations.normalize(a["body_iquat"])))
     inertia = np.einsum("nij,nj,nkj->nik", frame, a["body_inertia"], frame)
     a["dof_M0"], a["dof_invweight0"] = np.zeros(nv), np.zeros(nv)
-    a["body_invweight0"] = np.zeros((len(xpos), 2))
+    a["body_invweight0"] = np.zeros((len(xipos), 2))
+    diagonal = np.zeros(nv)
     for trees, parents, owners in _shapes(a):
         n = len(owners)
         step = max(1, BATCH // (n * n))
         for start in range(0, len(trees), step):
-            _tree_batch(a, trees[start : start + step], parents, owners, axis, anchor, angular, inertia, xipos)
+            part = trees[start : start + step]
+            inverse = _tree_batch(a, part, parents, owners, axis, anchor, angular, inertia, xipos, heavy, diagonal)
+            if blocks is not None:
+                blocks.append((a["tree_dofadr"][part][:, None] + np.arange(n), inverse))
     _slide_only(a)
+    return diagonal
+
+
+def _armature(a, moment):
+    """dict tree -> (rows, dofs, values) of the moments of tendons with armature."""
+    _, rows, dof, value = moment
+    armature = a["tendon_armature"][rows]
+    some = np.flatnonzero(armature != 0)
+    if not len(some):
+        return {}
+    tree = a["dof_treeid"][dof[some]]
+    some = some[np.argsort(tree, kind="stable")]
+    trees, start = np.unique(np.sort(tree), return_index=True)
+    parts = np.split(some, start[1:])
+    return {int(t): (rows[i], dof[i], value[i]) for t, i in zip(trees, parts)}
+
+
+def _add_armature(a, m, parents, rows, dof, value):
+    """Adds the armature of tendons to the inertia matrix m (n, n) of a tree, where m may differ from zero.
+
+    As in MuJoCo, what a tendon would couple besides (dofs of which neither moves the other's body) is left out.
+    """
+    n, first = len(m), int(a["tree_dofadr"][a["dof_treeid"][dof[0]]])
+    ids, row = np.unique(rows, return_inverse=True)
+    moment = np.zeros((len(ids), n))
+    moment[row, dof - first] = value
+    added = moment.T @ (moment * a["tendon_armature"][ids, None])
+    above = np.eye(n, dtype=bool)
+    for i, p in enumerate(parents.tolist()):
+        if p >= 0 and not a["dof_simplenum"][first + i]:
+            above[i] |= above[p]
+    m += np.where(above | above.T, added, 0)
 
 
 def _shapes(a):
@@ -98,8 +149,8 @@ def _shapes(a):
         yield np.array(trees), parent[d], owner[d]
 
 
-def _tree_batch(a, trees, parents, owners, axis, anchor, angular, inertia, xipos):
-    """The three fields for trees of one shape: M by Jacobians of the bodies, then its inverse."""
+def _tree_batch(a, trees, parents, owners, axis, anchor, angular, inertia, xipos, heavy, total):
+    """The three fields for trees of one shape: M by Jacobians of the bodies, then its inverse, which is returned."""
     n, nbody = len(owners), int(a["tree_bodynum"][trees[0]])
     dof = a["tree_dofadr"][trees][:, None] + np.arange(n)
     body = a["tree_bodyadr"][trees][:, None] + np.arange(nbody)
@@ -123,6 +174,10 @@ def _tree_batch(a, trees, parents, owners, axis, anchor, angular, inertia, xipos
     diagonal = np.arange(n)
     m[:, diagonal, diagonal] += a["dof_armature"][dof]
     a["dof_M0"][dof] = m[:, diagonal, diagonal]
+    for i, tree in enumerate(trees.tolist() if heavy else ()):
+        if tree in heavy:
+            _add_armature(a, m[i], parents, *heavy[tree])
+    total[dof] = m[:, diagonal, diagonal]
     inverse = _inverse(m)
     a["dof_invweight0"][dof] = _averaged(a, dof[0], inverse[:, diagonal, diagonal])
     for local, chain in enumerate(chains):
@@ -130,6 +185,7 @@ def _tree_batch(a, trees, parents, owners, axis, anchor, angular, inertia, xipos
         part = inverse[:, chain[:, None], chain]
         a["body_invweight0"][body[:, local], 0] = np.einsum("tia,tij,tja->t", shift, part, shift) / 3
         a["body_invweight0"][body[:, local], 1] = np.einsum("tia,tij,tja->t", turn, part, turn) / 3
+    return inverse
 
 
 def _inverse(m):
@@ -181,7 +237,7 @@ def _slide_only(a):
     a["dof_invweight0"][mine] = weight[a["dof_bodyid"][mine]]
 
 
-def statistics(a, xpos, xquat, xipos):
+def statistics(a, xpos, xquat, xipos, diagonal):
     """Mean inertia, mass and size, and the box of the model in qpos0; adds dof_length [m]."""
     nbody = len(xpos)
     owner, joint_body = a["geom_bodyid"], a["jnt_bodyid"]
@@ -213,8 +269,8 @@ def statistics(a, xpos, xquat, xipos):
         stat["meansize"] = float(np.sum(length[1:]) / (nbody - 1))
         stat["meanmass"] = float(np.sum(a["body_mass"][1:]) / (nbody - 1))
     stat["extent"] = max(stat["extent"], 2 * stat["meansize"])
-    if len(a["dof_M0"]):
-        stat["meaninertia"] = float(np.mean(a["dof_M0"]))
+    if len(diagonal):
+        stat["meaninertia"] = float(np.mean(diagonal))
     angular = dof_axes(a, xpos, xquat)[2]
     a["dof_length"] = np.where(angular, length[a["dof_bodyid"]], 1.0)
     return stat

@@ -64,10 +64,10 @@ def link(a):
     return ntree
 
 
-def simplify(a):
+def simplify(a, coupled):
     """Adds body_simple and dof_simplenum: bodies whose block of the inertia matrix is diagonal and constant.
 
-    1: a simple body, 2: one with slides only.
+    1: a simple body, 2: one with slides only.  coupled  ids of bodies that tendons with armature make not simple.
     """
     parent = a["body_parentid"]
     fixed_child = (parent == 0) & (a["body_dofnum"] == 0)
@@ -88,6 +88,7 @@ def simplify(a):
     after_turn = (before - before[first]) > 0 if len(kind) else turns
     simple[owner[skew | offset | after_turn]] = False
 
+    simple[coupled] = False
     slides = np.ones(len(parent), bool)
     slides[owner[turns]] = False
     a["body_simple"] = np.where(simple, np.where(slides & (a["body_dofnum"] > 0), 2, 1), 0).astype(np.uint8)

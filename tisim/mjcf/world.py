@@ -1,28 +1,38 @@
-"""The tree below `worldbody`, flattened into lists: frames composed, replicates expanded, default classes applied."""
+"""The tree below `worldbody` as flat lists: elements with their names, bodies and frames (expand.py makes them)."""
 
 import math
 
 import numpy as np
 
 from . import rotations
-from .defaults import BUILTIN, class_of, merge
 from .names import nearest
 from .scope import Namespace
 
-# More elements than this come from a mistyped or hostile `replicate`, and would not fit in memory.
-MAX_ELEMENTS = 4_000_000
-
+# the lists of a World, and the elements in them
 LEAVES = {"joint": "joints", "geom": "geoms", "site": "sites", "camera": "cameras", "light": "lights"}
+KINDS = ("bodies", *LEAVES.values())
+
+# attributes of bodies and frames
+BODY = dict(pos=[0.0] * 3, quat=[1.0, 0.0, 0.0, 0.0], alt=None, gravcomp=0.0, mocap=0, sleep=0, user=[])
 
 
 class Item:
-    """One element: merged attributes (shared, read-only), name, node, namespace, body id, frame (pos, quat) or None."""
+    """One element: merged attributes (shared, read-only), name, node, namespace, body id, frame (pos, quat) or None.
 
-    __slots__ = ("attrib", "name", "node", "space", "body", "frame")
+    state  what keyframes say of it (keyframes.py), or None.
+    """
+
+    __slots__ = ("attrib", "name", "node", "space", "body", "frame", "copied", "state")
 
     def __init__(self, attrib, node, space, body=0, frame=None):
         self.attrib, self.node, self.space, self.body, self.frame = attrib, node, space, body, frame
+        self.copied = self.state = None
         self.name = space.name(node.attrib.get("name", "")) if node is not None else ""
+
+    @property
+    def children(self):
+        """The child nodes; those of a clone have names of their own."""
+        return self.node.children if self.copied is None else self.copied
 
     @property
     def compiler(self):
@@ -30,11 +40,22 @@ class Item:
         return self.space.scope.compiler
 
     def find(self, ids, name, what):
-        """ids[...] of the `what` that `name` means to this element; MjcfError where there is none."""
-        found = self.space.find(ids, name)
-        if found is None:
-            raise self.node.error(f"{what} '{name}' is not defined{nearest(name, ids)}")
-        return found
+        """ids[...] of the `what` that `name` means to this element; MjcfError where there is none.
+
+        The copies of a replicate share their assets; a body that they name is one of the same copy, as in MuJoCo.
+        """
+        full = self.space.name(name) if what == "body" else self.space.prefix + name
+        if full not in ids:
+            raise self.node.error(f"{what} '{full}' is not defined{nearest(full, ids)}")
+        return ids[full]
+
+    def copy(self, space, body, frame, prefix, suffix):
+        """The element once more, in another body; prefix and suffix are put around its name."""
+        new = Item.__new__(Item)
+        new.attrib, new.node, new.space, new.body, new.frame = self.attrib, self.node, space, body, frame
+        new.name = prefix + self.name + suffix if self.name else ""
+        new.copied, new.state = self.copied, self.state and dict(self.state)
+        return new
 
 
 class World:
@@ -47,101 +68,58 @@ class World:
         self.bodies, self.inertials = [], {}
         self.joints, self.geoms, self.sites, self.cameras, self.lights = [], [], [], [], []
 
+    def lengths(self):
+        """dict list -> length: a place to cut at."""
+        return {kind: len(getattr(self, kind)) for kind in KINDS}
 
-class Context:
-    """What an element inherits from where it stands."""
+    def cut(self, lengths, base):
+        """Takes out, as a Piece, what was added since lengths(); `base` is the body it was added to."""
+        piece = Piece({kind: getattr(self, kind)[n:] for kind, n in lengths.items()}, base, lengths["bodies"])
+        for kind, n in lengths.items():
+            del getattr(self, kind)[n:]
+        piece.inertials = {i: self.inertials.pop(i) for i in list(self.inertials) if i >= piece.first}
+        return piece
 
-    __slots__ = ("body", "frame", "cls", "space")
+    def subtree(self, root):
+        """The Piece that is a body with all below it; with root=None, everything in the world body."""
+        if root is None:
+            return Piece({kind: getattr(self, kind)[kind == "bodies" :] for kind in KINDS}, 0, 1, self.inertials)
+        end = root + 1
+        while end < len(self.bodies) and self.bodies[end].body >= root:
+            end += 1
+        items = {kind: [item for item in getattr(self, kind) if root <= item.body < end] for kind in LEAVES.values()}
+        top = self.bodies[root]
+        # the frame that an attached body stood in stays behind, as in MuJoCo
+        items["bodies"] = [top.copy(top.space, top.body, None, "", ""), *self.bodies[root + 1 : end]]
+        inertials = {i: node for i, node in self.inertials.items() if root <= i < end}
+        return Piece(items, top.body, root, inertials)
 
-    def __init__(self, body, frame, cls, space):
-        self.body, self.frame, self.cls, self.space = body, frame, cls, space
-
-
-def flatten(scope):
-    """World of the `worldbody` sections of a Scope."""
-    world, sections, space = World(), scope.of("worldbody"), Namespace(scope)
-    root = Item({}, sections[0] if sections else None, space, body=-1)
-    root.name = "world"
-    world.bodies.append(root)
-    merged = {}
-    _check_count(sections)
-    # work items: (node, context) for an element, (node, context, copy, pos, turns) for what is left of a replicate
-    todo = []
-    top = Context(0, None, "main", space)
-    for node in reversed(sections):
-        todo.extend((child, top) for child in reversed(node.children))
-    while todo:
-        work = todo.pop()
-        node, context = work[0], work[1]
-        tag = node.tag
-        if tag in LEAVES:
-            own = node.attrib
-            cls = own.get("class", context.cls)
-            key = (id(node), cls)
-            attrib = merged.get(key)
-            if attrib is None:
-                table = context.space.scope.classes
-                attrib = merged[key] = merge(class_of(table, cls, node)[tag], own, node)
-            if tag == "joint" and context.body == 0:
-                raise node.error("the world body cannot have joints")
-            getattr(world, LEAVES[tag]).append(Item(attrib, node, context.space, context.body, context.frame))
-        elif tag == "body":
-            world.bodies.append(Item(_body(node), node, context.space, context.body, context.frame))
-            cls = node.attrib.get("childclass", context.cls)
-            class_of(context.space.scope.classes, cls, node)
-            inner = Context(len(world.bodies) - 1, None, cls, context.space)
-            todo.extend((child, inner) for child in reversed(node.children))
-        elif tag == "freejoint":
-            if context.body == 0:
-                raise node.error("the world body cannot have joints")
-            attrib = {**BUILTIN["joint"], **node.attrib, "type": 0, "frictionloss": 0.0}
-            world.joints.append(Item(attrib, node, context.space, context.body, context.frame))
-        elif tag == "inertial":
-            if context.body == 0:
-                raise node.error("the world body cannot have inertia")
-            if context.body in world.inertials:
-                raise node.error("a body can have only one inertial element")
-            world.inertials[context.body] = node
-        elif tag == "frame":
-            cls = node.attrib.get("childclass", context.cls)
-            class_of(context.space.scope.classes, cls, node)
-            frame = compose(context.frame, _frame(node, context.space.scope.compiler))
-            inner = Context(context.body, frame, cls, context.space)
-            todo.extend((child, inner) for child in reversed(node.children))
-        elif tag == "replicate":
-            _replicate(work, todo)
-    for name in LEAVES.values():
-        getattr(world, name).sort(key=lambda item: item.body)
-    return world
+    def graft(self, piece, body, pose, prefix="", suffix=""):
+        """Adds a copy of a Piece to a body, moved by pose (pos, quat) or None, with prefix and suffix around names."""
+        shift, spaces = len(self.bodies) - piece.first, {}
+        for kind in KINDS:
+            out = getattr(self, kind)
+            for item in piece.items[kind]:
+                old = item.space
+                space = spaces.get(id(old))
+                if space is None:
+                    space = spaces[id(old)] = Namespace(old.scope, prefix + old.prefix, old.suffix + suffix)
+                if item.body == piece.base:
+                    frame = pose if item.frame is None or pose is None else compose(pose, item.frame)
+                    out.append(item.copy(space, body, frame or item.frame, prefix, suffix))
+                else:
+                    out.append(item.copy(space, item.body + shift, item.frame, prefix, suffix))
+        self.inertials.update({i + shift: node for i, node in piece.inertials.items()})
 
 
-def _check_count(sections):
-    """Counts the elements that replicates will make, before any is made; MjcfError where they are too many."""
-    order = list(sections)
-    for node in order:  # grows while it is read: parents before children
-        order.extend(node.children)
-    total = {}
-    for node in reversed(order):
-        inside = 1 + sum(total[id(child)] for child in node.children)
-        total[id(node)] = inside * max(node.attrib["count"], 1) if node.tag == "replicate" else inside
-        if total[id(node)] > MAX_ELEMENTS:
-            raise node.error(f"the model has more than {MAX_ELEMENTS:,} elements")
+class Piece:
+    """A part of a World: dict list -> Items, ids as they were there.
 
+    base  the body that holds the part;  first  the id of its first body;  inertials  as in World.
+    """
 
-_BODY = dict(pos=[0.0] * 3, quat=[1.0, 0.0, 0.0, 0.0], alt=None, gravcomp=0.0, mocap=0, sleep=0, user=[])
-
-
-def _body(node):
-    return merge(_BODY, node.attrib, node)
-
-
-def _frame(node, compiler):
-    """(pos, quat) of a frame element, as lists."""
-    attrib = _body(node)
-    quat = rotations.normalize(attrib["quat"])
-    if attrib["alt"]:
-        quat = orientation(*attrib["alt"], compiler, node)
-    return attrib["pos"], quat.tolist()
+    def __init__(self, items, base, first, inertials=None):
+        self.items, self.base, self.first, self.inertials = items, base, first, inertials or {}
 
 
 def orientation(kind, values, compiler, node):
@@ -150,38 +128,6 @@ def orientation(kind, values, compiler, node):
     if bad[0]:
         raise node.error(f"an axis in '{kind}' is too short")
     return quat[0]
-
-
-def _replicate(work, todo):
-    """Puts the next copy of a replicate, and the rest of the replicate, on the list of work.
-
-    Copy i is turned by i times the angles of `euler` (not by the i-th power of that turn), and stands one offset, in
-    the frame of the copy before, from that copy.
-    """
-    node, context = work[0], work[1]
-    attrib = node.attrib
-    total = attrib["count"]
-    if len(work) == 2:
-        if total < 0:
-            raise node.error("'count' of 'replicate' cannot be negative")
-        turns = None
-        if "euler" in attrib:
-            angles = np.arange(total)[:, None] * np.array(attrib["euler"])
-            compiler = context.space.scope.compiler
-            turns = rotations.from_alternative("euler", angles, compiler["angle"], compiler["eulerseq"])[0].tolist()
-        copy, pos = 0, [0.0] * 3
-    else:
-        copy, pos, turns = work[2:]
-    if copy >= total or not node.children:
-        return
-    here = pos, turns[copy] if turns else [1.0, 0.0, 0.0, 0.0]
-    after = compose(here, (attrib.get("offset", [0.0] * 3), [1.0, 0.0, 0.0, 0.0]))[0]
-    todo.append((node, context, copy + 1, after, turns))
-    outer = context.space
-    suffix = attrib.get("sep", "") + str(copy).zfill(len(str(total))) + outer.suffix
-    space = Namespace(outer.scope, outer.prefix, suffix, outer)
-    inner = Context(context.body, compose(context.frame, here), context.cls, space)
-    todo.extend((child, inner) for child in reversed(node.children))
 
 
 def compose(outer, inner):

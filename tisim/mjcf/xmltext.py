@@ -113,16 +113,20 @@ class Source:
     def path(self, name):
         return name if os.path.isabs(name) else os.path.join(self.folder, name)
 
+    def _keys(self, name):
+        """The names that a file may have among the assets."""
+        return name, os.path.normpath(self.path(name)), os.path.basename(name)
+
     def exists(self, name):
         """Whether a file can be found, among the assets or on disk."""
         try:
-            return name in self.assets or os.path.basename(name) in self.assets or os.path.isfile(self.path(name))
+            return any(key in self.assets for key in self._keys(name)) or os.path.isfile(self.path(name))
         except ValueError:
             return False
 
     def read(self, name):
         """Bytes or str of a file; OSError where it is missing."""
-        for key in (name, os.path.basename(name)):
+        for key in self._keys(name):
             if key in self.assets:
                 return self.assets[key]
         with open(self.path(name), "rb") as f:

@@ -1,0 +1,383 @@
+"""Distance and penetration of two convex shapes: GJK, then EPA where they overlap.
+
+`ccd` is one loop over support points, so that the support function, the longest part, is compiled once: each turn asks
+for a point in some direction and hands it to the phase that wanted it. Spheres and capsules are first taken as point and
+segment, and only if those overlap at full size. Rules, tolerances and the order of decisions are those of MuJoCo 3.4.0
+(mjc_ccd in engine_collision_gjk.c, Apache-2.0).
+"""
+
+from tisim.kernels.broadphase import BOX, CAPSULE, HFIELD, MESH, SPHERE
+from tisim.kernels.epa import FACE_F, FACE_I, FIRST, close_up, first_polytope, open_up
+from tisim.kernels.gjk import (
+    FAR, ROUNDING, VERT_F, VERT_I, barycentric, copy_vertex, nearest_face, nearest_on_simplex, vertex,
+)  # fmt: skip
+from tisim.kernels.multiccd import NPOLY_F, NPOLY_I
+from tisim.kernels.support import (
+    BOTTOM, INFLATE, POS, RADIUS, ROUND, SHAPE_F, SHAPE_I, TOP, TYPE, VERTEX, at3, put3, support,
+)  # fmt: skip
+from tisim.kernels.types import *
+
+# what the next support point is for; REDUCE and ENDED need none
+NEAREST, REDUCE, ENDED, SEARCH, BUILD, EXPAND, DONE = range(7)
+SIN120 = 0.86602540378
+
+
+def scratch_size(nepa, npoly):
+    """Numbers and integers of a worker's scratch memory for this many expansions and corners of a mesh's polygon."""
+    nvert, nface = nepa + FIRST + 5, 2 * nepa + 12
+    size_i = VERT_I * nvert + (FACE_I + 4) * nface + 20 + 2 * SHAPE_I
+    size_f = VERT_F * nvert + FACE_F * nface + 2 * SHAPE_F
+    return size_f + NPOLY_F * npoly, size_i + NPOLY_I * npoly
+
+
+@ti.func
+def nvertmax(nepa):
+    """Vertices of a worker's list for this many expansions."""
+    return nepa + FIRST + 5
+
+
+@ti.func
+def nfacemax(nepa):
+    """Faces that can exist at once: each expansion adds two."""
+    return 2 * nepa + 12
+
+
+@ti.func
+def shapes_f(fb, nepa):
+    """Where the numbers of a worker's shapes start."""
+    return fb + VERT_F * nvertmax(nepa) + FACE_F * nfacemax(nepa)
+
+
+@ti.func
+def shapes_i(ib, nepa):
+    """Where the integers of a worker's shapes start: behind vertices, faces, four lists of faces, an order of four."""
+    return ib + VERT_I * nvertmax(nepa) + (FACE_I + 4) * nfacemax(nepa) + 20
+
+
+@ti.func
+def center(s, sf, si, ccd_f: ti.template(), ccd_i: ti.template()):
+    """Where the search starts: a geom's position, the mean of a prism's corners."""
+    f = sf + s * SHAPE_F
+    x = at3(ccd_f, f + POS)
+    if ccd_i[si + s * SHAPE_I + TYPE] == HFIELD:
+        x = (at3(ccd_f, f + TOP) + at3(ccd_f, f + TOP + 3) + at3(ccd_f, f + TOP + 6)) / 3.0
+        x[2] = 0.5 * (x[2] + ccd_f[f + BOTTOM])
+    return x
+
+
+@ti.func
+def is_flat(gtype):
+    return gtype == BOX or gtype == MESH or gtype == HFIELD
+
+
+@ti.func
+def ccd(
+    fb, ib, nepa, niter, tolerance, cutoff, half1, half2, ccd_f: ti.template(), ccd_i: ti.template(),
+    mesh_vert: ti.template(), mesh_graph: ti.template(),
+):  # fmt: skip
+    """Signed distance of a worker's two shapes, inflated by half1 and half2, the nearest points or those of deepest
+    penetration, and the corners of the polytope's face they lie on (-1: none).
+
+    cutoff  distances above it need not be known; 0: only overlap counts. FAR is returned for shapes farther apart.
+    """
+    sf = shapes_f(fb, nepa)
+    si = shapes_i(ib, nepa)
+    ff = fb + VERT_F * nvertmax(nepa)
+    fi = ib + VERT_I * nvertmax(nepa)
+    mp = fi + FACE_I * nfacemax(nepa)  # candidates
+    fr = mp + nfacemax(nepa)  # free places
+    st = fr + nfacemax(nepa)  # stack
+    hz = st + nfacemax(nepa) + 8  # edges around a hole
+    order = si - 4
+    type1 = ccd_i[si + TYPE]
+    type2 = ccd_i[si + SHAPE_I + TYPE]
+    full1 = ccd_f[sf + RADIUS] + half1
+    full2 = ccd_f[sf + SHAPE_F + RADIUS] + half2
+    round1 = type1 == SPHERE or type1 == CAPSULE
+    round2 = type2 == SPHERE or type2 == CAPSULE
+    core = round1 or round2
+    flat = is_flat(type1) and is_flat(type2) and half1 == 0.0 and half2 == 0.0
+    x1 = center(0, sf, si, ccd_f, ccd_i)
+    x2 = center(1, sf, si, ccd_f, ccd_i)
+    x = x1 - x2
+    ccd_f[sf + INFLATE] = 0.0 if round1 else half1
+    ccd_f[sf + SHAPE_F + INFLATE] = 0.0 if round2 else half2
+    reach = cutoff
+    if core:
+        reach = cutoff + (full1 if round1 else 0.0) + (full2 if round2 else 0.0)
+    exact = reach > 0.0  # the distance is wanted, not only whether they overlap
+    shortcut = not exact
+    eps = 0.0 if flat else 0.5 * tolerance * tolerance
+    dist = FAR
+    p1 = x1
+    p2 = x2
+    w = vec4(1.0, 0.0, 0.0, 0.0)
+    n = 0
+    k = 0
+    kind = 0
+    at = 0
+    direction = vec3(1.0, 0.0, 0.0)
+    side = vec3(0.0, 0.0, 0.0)  # first direction off a segment or triangle
+    axis = vec3(0.0, 0.0, 0.0)
+    nvert = 0
+    nmap = 0
+    nfree = 0
+    ntop = 0
+    lower2 = 0.0
+    upper = FAR
+    foot = vec3(0.0, 0.0, 0.0)
+    foot2 = 0.0
+    corner = ti.Vector([-1, -1, -1], ti.i32)
+    before = foot
+    before2 = foot2
+    corner_before = corner
+    phase = NEAREST
+    while phase != DONE:
+        ask = False
+        if phase == SEARCH:
+            face, normal, depth, on_face = nearest_face(order, fb, ccd_f, ccd_i)
+            if k >= niter or on_face:
+                phase = REDUCE
+                shortcut = False
+            elif depth > 0.0:
+                for c in range(4):
+                    copy_vertex(fb, ib, ccd_i[order + c], c, ccd_f, ccd_i)
+                n = 4
+                dist = 0.0
+                phase = ENDED
+            else:
+                at = ccd_i[order + face]
+                direction = normal
+                kind = face
+                ask = True
+        if phase == REDUCE:
+            w = nearest_on_simplex(n + 1, fb, ccd_f)
+            n = 0
+            v = vec4(0.0, 0.0, 0.0, 0.0)
+            y = vec3(0.0, 0.0, 0.0)
+            for c in ti.static(range(4)):
+                if w[c] != 0.0:
+                    if n != c:
+                        copy_vertex(fb, ib, c, n, ccd_f, ccd_i)
+                    y += w[c] * vertex(ccd_f, fb, n)
+                    for e in ti.static(range(4)):
+                        if e == n:
+                            v[e] = w[c]
+                    n += 1
+            w = v
+            change = ti.abs(y - x).max()
+            phase = NEAREST
+            if n == 0:
+                dist = FAR
+                phase = DONE
+            elif not change >= MINVAL:
+                phase = ENDED
+            else:
+                x = y
+                k += 1
+                if n == 4:
+                    dist = 0.0
+                    phase = ENDED
+                elif k >= niter:
+                    phase = ENDED
+        if phase == NEAREST:
+            xx = x.dot(x)
+            at = n
+            direction = vec3(-1.0, 0.0, 0.0)
+            dist = ti.sqrt(xx)
+            if xx > MINVAL * MINVAL:
+                direction = -x * (1.0 / dist)
+            ask = True
+        if phase == ENDED:
+            if dist > 0.0:
+                p1 = vec3(0.0, 0.0, 0.0)
+                p2 = vec3(0.0, 0.0, 0.0)
+                for c in ti.static(range(4)):
+                    if c < n:
+                        p1 += w[c] * at3(ccd_f, fb + VERT_F * c + 3)
+                        p2 += w[c] * at3(ccd_f, fb + VERT_F * c + 6)
+            phase = DONE
+            if core:
+                if dist > tolerance:
+                    normal = (p2 - p1) / ti.max((p2 - p1).norm(), MINVAL)
+                    if round1:
+                        p1 += full1 * normal
+                        dist -= full1
+                    if round2:
+                        p2 -= full2 * normal
+                        dist -= full2
+                    if dist > cutoff:
+                        dist = FAR
+                else:
+                    core = False
+                    for s in range(2):
+                        ccd_f[sf + SHAPE_F * s + ROUND] = ccd_f[sf + SHAPE_F * s + RADIUS]
+                        ccd_f[sf + SHAPE_F * s + INFLATE] = half1 if s == 0 else half2
+                    x = x1 - x2
+                    n = 0
+                    k = 0
+                    exact = cutoff > 0.0
+                    shortcut = not exact
+                    reach = cutoff
+                    phase = NEAREST
+            elif dist <= tolerance and n > 1:
+                kind = n
+                nvert = 0
+                phase = BUILD
+        if phase == BUILD and nvert == 0:
+            for c in range(kind):
+                copy_vertex(fb, ib, c, FIRST + c, ccd_f, ccd_i)
+            nvert = kind
+            a = vertex(ccd_f, fb, 0)
+            axis = vertex(ccd_f, fb, 1) - a
+            if kind == 2:
+                m = ti.abs(axis)
+                e = vec3(0.0, 0.0, 1.0)
+                if m[0] <= m[1] and m[0] <= m[2]:
+                    e = vec3(1.0, 0.0, 0.0)
+                elif m[1] <= m[2]:
+                    e = vec3(0.0, 1.0, 0.0)
+                side = e.cross(axis)
+                axis = axis / ti.max(axis.norm(), MINVAL)
+            elif kind == 3:
+                side = -axis.cross(vertex(ccd_f, fb, 2) - a)
+                if side.norm() < MINVAL:
+                    dist = 0.0
+                    phase = DONE
+        if phase == BUILD:
+            if nvert < 5 and kind < 4:
+                length = side.norm()
+                direction = vec3(1.0, 0.0, 0.0)
+                if length > MINVAL:
+                    direction = side / length
+                at = FIRST + nvert
+                ask = True
+            else:
+                good, ntop = first_polytope(kind, dist, fb, ib, ff, fi, mp, ccd_f, ccd_i)
+                dist = 0.0  # touching
+                phase = DONE
+                nmap = ntop
+                nfree = 0
+                if good == 1:
+                    phase = EXPAND
+                    k = 0
+                    upper = FAR
+                elif good == -1:  # once more from the face that the origin lies on
+                    kind = 3
+                    nvert = 0
+                    phase = BUILD
+        if phase == EXPAND and (k >= niter or k >= nepa):
+            phase = DONE
+        if phase == EXPAND:
+            before = foot
+            before2 = foot2
+            corner_before = corner
+            lower2 = FAR * FAR
+            best = -1
+            for c in range(nmap):
+                f = ccd_i[mp + c]
+                if ccd_f[ff + FACE_F * f + 3] < lower2:
+                    lower2 = ccd_f[ff + FACE_F * f + 3]
+                    best = f
+            if best >= 0:
+                foot = at3(ccd_f, ff + FACE_F * best)
+                foot2 = lower2
+                for c in ti.static(range(3)):
+                    corner[c] = ccd_i[fi + FACE_I * best + c]
+            if best < 0 or lower2 > upper * upper:
+                foot = before
+                foot2 = before2
+                corner = corner_before
+                phase = DONE
+            elif lower2 <= 0.0:
+                phase = DONE
+            else:
+                direction = foot / ti.sqrt(lower2)
+                at = FIRST + nvert
+                kind = best
+                ask = True
+        if ask:
+            for s in range(2):
+                p = support(s, (1.0 - 2.0 * s) * direction, sf, si, ccd_f, ccd_i, mesh_vert, mesh_graph)
+                put3(ccd_f, fb + VERT_F * at + 3 + 3 * s, p)
+                ccd_i[ib + VERT_I * at + s] = ccd_i[si + SHAPE_I * s + VERTEX]
+            y = at3(ccd_f, fb + VERT_F * at + 3) - at3(ccd_f, fb + VERT_F * at + 6)
+            put3(ccd_f, fb + VERT_F * at, y)
+            along = direction.dot(y)
+            if phase == NEAREST:
+                xy = x.dot(y)
+                xx = x.dot(x)
+                if x.dot(x - y) < ti.max(eps, ROUNDING * xx):
+                    if k == 0:
+                        n = 1
+                    phase = ENDED
+                elif xy > 0.0 and (not exact or xy * xy / xx >= reach * reach):
+                    dist = FAR
+                    phase = DONE
+                elif n == 3 and shortcut:
+                    for c in range(4):
+                        copy_vertex(fb, ib, c, 4 + c, ccd_f, ccd_i)
+                        ccd_i[order + c] = 4 + c
+                    phase = SEARCH
+                else:
+                    phase = REDUCE
+            elif phase == SEARCH:
+                if along < 0.0:
+                    dist = FAR
+                    phase = DONE
+                else:
+                    k += 1
+                    i = order + ((kind + 1) & 3)
+                    j = order + ((kind + 2) & 3)
+                    moved = ccd_i[i]
+                    ccd_i[i] = ccd_i[j]
+                    ccd_i[j] = moved
+            elif phase == BUILD:
+                nvert += 1
+                if kind == 2:  # a third of a turn around the segment
+                    side = -0.5 * side + SIN120 * axis.cross(side)
+                else:
+                    side = -side
+            elif phase == EXPAND:
+                nvert += 1
+                lower = ti.sqrt(lower2)
+                upper = ti.min(upper, foot.dot(y) / lower)
+                again = False
+                if flat:  # a pair of corners that is a vertex already
+                    i = ib + VERT_I * at
+                    for c in range(FIRST, at):
+                        if ccd_i[ib + VERT_I * c] == ccd_i[i] and ccd_i[ib + VERT_I * c + 1] == ccd_i[i + 1]:
+                            again = True
+                close = tolerance
+                if ti.static(FP == ti.f64):
+                    if flat:
+                        close = MINVAL
+                else:
+                    close = ti.max(tolerance, 1e-6 * upper)
+                if upper - lower < close or again:
+                    phase = DONE
+                else:
+                    k += 1
+                    nmap, nfree, nedge = open_up(kind, y, ff, fi, mp, fr, st, hz, nmap, nfree, ccd_f, ccd_i)
+                    good = nedge >= 3
+                    if good:
+                        good, nmap, nfree, ntop = close_up(
+                            at, nedge, lower2, upper * upper, fb, ff, fi, mp, fr, st, hz, nmap, nfree, ntop,
+                            ccd_f, ccd_i,
+                        )  # fmt: skip
+                    if not good:
+                        corner[0] = -1
+                        phase = DONE
+                    elif nmap == 0:
+                        phase = DONE
+    if corner[0] >= 0:
+        t = barycentric(
+            vertex(ccd_f, fb, corner[0]), vertex(ccd_f, fb, corner[1]), vertex(ccd_f, fb, corner[2]), foot
+        )
+        p1 = vec3(0.0, 0.0, 0.0)
+        p2 = vec3(0.0, 0.0, 0.0)
+        for c in ti.static(range(3)):
+            p1 += t[c] * at3(ccd_f, fb + VERT_F * corner[c] + 3)
+            p2 += t[c] * at3(ccd_f, fb + VERT_F * corner[c] + 6)
+        dist = -ti.sqrt(foot2)
+    return dist, p1, p2, corner

@@ -1,0 +1,197 @@
+"""Contacts of a plane with a cylinder, an ellipsoid or the convex hull of a mesh. The rules are those of MuJoCo 3.4.0,
+after its engine_collision_primitive.c and engine_collision_convex.c (Apache-2.0); seed 000, "Checking".
+"""
+
+from tisim.kernels.broadphase import MESH
+from tisim.kernels.collide_primitive import axis_of, put
+from tisim.kernels.types import *
+
+PLANE_CONVEX = 6  # kind of pair, as in kind_of
+MAXMESH = 3  # contacts of a mesh
+NEAR = 0.3  # a further vertex of a mesh must be farther from the first contact than this many bounding radii
+FLAT = MINVAL if FP == ti.f64 else 1e-6  # sine below which a cylinder stands on the plane: rounding decides its side
+FAR = 1e10  # larger than any height; the start of a maximum
+
+
+@ti.func
+def plane_cylinder(
+    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
+    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
+):  # fmt: skip
+    """Plane against cylinder: the lowest point of the lower rim, the point above it on the upper rim, and the two that
+    complete a triangle on the lower one.
+    """
+    i1 = cpair_geom1[p]
+    g2 = cpair_geom2[p]
+    i2 = i1 // ngeom * ngeom + g2
+    slot = cpair_slot[p]
+    margin = cpair_margin[p]
+    normal = axis_of(geom_xmat, i1)
+    R = ldm(geom_xmat, i2)
+    center = ld3(geom_xpos, i2)
+    radius = geom_size[3 * g2]
+    height = (center - ld3(geom_xpos, i1)).dot(normal)
+    # all in the cylinder's frame: the normal, half the axis towards the plane, the radius towards its lowest point
+    up = R.transpose() @ normal
+    half = ti.select(up[2] > 0.0, -1.0, 1.0) * geom_size[3 * g2 + 1]
+    sine = ti.sqrt(up[0] * up[0] + up[1] * up[1])
+    down = vec3(radius, 0.0, 0.0)
+    if sine >= FLAT:
+        down = vec3(-up[0] * (radius / sine), -up[1] * (radius / sine), 0.0)
+    across = vec3(down[1], -down[0], 0.0) * ti.select(half > 0.0, 1.0, -1.0) * (0.5 * ti.sqrt(3.0))
+    drop = down.dot(up)
+    n = 0
+    if height + half * up[2] + drop <= margin and slot + 4 <= nslotmax:
+        for k in range(4):
+            x = down
+            x[2] = half
+            dist = height + half * up[2] + drop
+            if k == 1:
+                x[2] = -half
+                dist = height - half * up[2] + drop
+            elif k >= 2:
+                x = -0.5 * down + (5.0 - 2.0 * k) * across
+                x[2] = half
+                dist = height + half * up[2] - 0.5 * drop
+            if dist <= margin:
+                pos = R @ x + center - 0.5 * dist * normal
+                put(slot + n, dist, pos, normal, slot_dist, slot_pos, slot_normal)
+                n += 1
+    return n
+
+
+@ti.func
+def ellipsoid_support(direction, size):
+    """Point of an ellipsoid, in its frame, that is farthest along a direction."""
+    x = direction * size
+    length = x.norm()
+    unit = vec3(1.0, 0.0, 0.0)
+    if length >= MINVAL:
+        unit = x / length
+    return unit * size
+
+
+@ti.func
+def plane_convex(
+    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
+    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
+):  # fmt: skip
+    """Plane against ellipsoid: its lowest point. Meshes are left to plane_mesh."""
+    i1 = cpair_geom1[p]
+    g2 = cpair_geom2[p]
+    i2 = i1 // ngeom * ngeom + g2
+    slot = cpair_slot[p]
+    n = 0
+    if geom_type[g2] != MESH:
+        normal = axis_of(geom_xmat, i1)
+        R = ldm(geom_xmat, i2)
+        x = R @ ellipsoid_support(-(R.transpose() @ normal), ld3(geom_size, g2)) + ld3(geom_xpos, i2)
+        dist = normal.dot(x - ld3(geom_xpos, i1))
+        if dist <= cpair_margin[p] and slot + 4 <= nslotmax:
+            put(slot, dist, x - 0.5 * dist * normal, normal, slot_dist, slot_pos, slot_normal)
+            n = 1
+    return n
+
+
+@ti.func
+def mesh_support(mesh, direction, mesh_vertadr: ti.template(), mesh_vertnum: ti.template(), mesh_vert: ti.template(),
+                 mesh_graphadr: ti.template(), mesh_graph: ti.template()):  # fmt: skip
+    """Vertex of a mesh that is farthest along a direction, in the mesh's frame: along the hull's graph from its first
+    vertex, or the first of all vertices without a graph. Number in the graph, or in the mesh without one.
+    """
+    vert = mesh_vertadr[mesh]
+    graph = mesh_graphadr[mesh]
+    best = 0
+    most = -FAR
+    if graph < 0:
+        for i in range(mesh_vertnum[mesh]):
+            x = direction.dot(ld3(mesh_vert, vert + i))
+            if x > most:
+                most = x
+                best = i
+    else:
+        nhull = mesh_graph[graph]
+        edges = graph + 2 + 2 * nhull
+        most = direction.dot(ld3(mesh_vert, vert + mesh_graph[graph + 2 + nhull]))
+        climbs = True
+        while climbs:
+            climbs = False
+            e = edges + mesh_graph[graph + 2 + best]
+            while mesh_graph[e] >= 0:
+                x = direction.dot(ld3(mesh_vert, vert + mesh_graph[graph + 2 + nhull + mesh_graph[e]]))
+                if x > most:
+                    most = x
+                    best = mesh_graph[e]
+                    climbs = True
+                e += 1
+    return best
+
+
+@kernel
+def plane_mesh(
+    ngeom: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F,
+    cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_rbound: F, geom_dataid: I, mesh_vertadr: I,
+    mesh_vertnum: I, mesh_vert: F, mesh_graphadr: I, mesh_graph: I,
+    slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
+):  # fmt: skip
+    """Plane against mesh: its lowest vertex and up to two of that one's neighbours in the hull, none near the first
+    contact; parallel over pairs.
+    """
+    first = bin_adr[PLANE_CONVEX]
+    last = bin_adr[PLANE_CONVEX + 1]
+    ti.loop_config(serialize=SERIAL)
+    for t in range(first, last):
+        p = cpair_bin[t]
+        g2 = cpair_geom2[p]
+        slot = cpair_slot[p]
+        if geom_type[g2] == MESH and slot + 4 <= nslotmax:
+            i1 = cpair_geom1[p]
+            i2 = i1 // ngeom * ngeom + g2
+            margin = cpair_margin[p]
+            normal = axis_of(geom_xmat, i1)
+            origin = ld3(geom_xpos, i1)
+            center = ld3(geom_xpos, i2)
+            R = ldm(geom_xmat, i2)
+            down = R.transpose() @ (-normal)
+            mesh = geom_dataid[g2]
+            vert = mesh_vertadr[mesh]
+            graph = mesh_graphadr[mesh]
+            best = mesh_support(
+                mesh, down, mesh_vertadr, mesh_vertnum, mesh_vert, mesh_graphadr, mesh_graph
+            )  # fmt: skip
+            # the vertices to look at: neighbours in the graph up to a -1, or all
+            at = 0
+            end = mesh_vertnum[mesh]
+            lowest = vert + best
+            edges = 0
+            nhull = 0
+            if graph >= 0:
+                nhull = mesh_graph[graph]
+                lowest = vert + mesh_graph[graph + 2 + nhull + best]
+                edges = graph + 2 + 2 * nhull
+                at = mesh_graph[graph + 2 + best]
+                end = at
+                while mesh_graph[edges + end] >= 0:
+                    end += 1
+            x = R @ ld3(mesh_vert, lowest) + center
+            dist = normal.dot(x - origin)
+            n = 0
+            if dist <= margin:
+                spot = x - 0.5 * dist * normal
+                put(slot, dist, spot, normal, slot_dist, slot_pos, slot_normal)
+                n = 1
+                threshold = normal.dot(center - origin) - margin
+                while at < end and n < MAXMESH:
+                    v = vert + at
+                    if graph >= 0:
+                        v = vert + mesh_graph[graph + 2 + nhull + mesh_graph[edges + at]]
+                    if down.dot(ld3(mesh_vert, v)) > threshold and v != lowest:
+                        x = R @ ld3(mesh_vert, v) + center
+                        if (x - spot).norm() >= NEAR * geom_rbound[g2]:
+                            dist = normal.dot(x - origin)
+                            put(slot + n, dist, x - 0.5 * dist * normal, normal, slot_dist, slot_pos, slot_normal)
+                            n += 1
+                    at += 1
+            cpair_ncon[p] = n

@@ -1,0 +1,219 @@
+"""Parts of EPA: a polytope inside the Minkowski difference grows around the origin until its nearest face is a face of
+the difference, whose distance is the penetration depth.
+
+Polytope vertices are slots of the worker's vertex list (kernels/gjk.py) from FIRST on; a face is three of them, its
+three neighbours, its place in the list of candidates, the origin's projection on it, and that one's squared length.
+Method: G. van den Bergen, "Proximity queries and penetration depth computation on 3D game objects", GDC 2001. First
+polytopes, order of faces and what ends the search are those of MuJoCo 3.4.0 (engine_collision_gjk.c, Apache-2.0).
+"""
+
+from tisim.kernels.gjk import barycentric, copy_vertex, foot_on_plane, vertex
+from tisim.kernels.support import at3, put3
+from tisim.kernels.types import *
+
+FIRST = 8  # slots before the polytope: the simplex, the tetrahedron that is searched
+FACE_F, FACE_I = 4, 7
+PLACE = 6  # of a face's integers: its place in the list of candidates, OUT if it is none, GONE if it was removed
+OUT, GONE = -1, -2
+# faces of the first polytope: three vertices, then the neighbours across edges 01, 12, 20
+SEGMENT = ((0, 2, 3, 1, 3, 2), (0, 4, 2, 2, 4, 0), (0, 3, 4, 0, 5, 1), (1, 3, 2, 5, 0, 4), (1, 2, 4, 3, 1, 5),
+           (1, 4, 3, 4, 2, 3))  # fmt: skip
+TRIANGLE = ((4, 0, 1, 1, 3, 2), (4, 2, 0, 2, 4, 0), (4, 1, 2, 0, 5, 1), (3, 1, 0, 5, 0, 4), (3, 0, 2, 3, 1, 5),
+            (3, 2, 1, 4, 2, 3))  # fmt: skip
+TETRAHEDRON = ((0, 1, 2, 1, 3, 2), (0, 3, 1, 2, 3, 0), (0, 2, 3, 0, 3, 1), (3, 2, 1, 2, 0, 1))
+
+
+# the same with an octal digit per entry: (vertices of the simplex, face, digits)
+DIGITS = tuple(
+    (n, j, sum(x << (3 * k) for k, x in enumerate(row)))
+    for n, rows in ((2, SEGMENT), (3, TRIANGLE), (4, TETRAHEDRON)) for j, row in enumerate(rows)
+)  # fmt: skip
+
+
+@ti.func
+def digits(kind, j):
+    """Face j of the first polytope over a simplex of `kind` vertices, one octal digit per entry."""
+    code = 0
+    for n, i, x in ti.static(DIGITS):
+        if kind == n and j == i:
+            code = x
+    return code
+
+
+@ti.func
+def attach(k, a, b, c, ab, bc, ca, fb, ff, fi, ccd_f: ti.template(), ccd_i: ti.template()):
+    """Writes face k with corners a, b, c and neighbours; returns its squared distance, 0 if it is degenerate."""
+    i = fi + FACE_I * k
+    ccd_i[i] = a
+    ccd_i[i + 1] = b
+    ccd_i[i + 2] = c
+    ccd_i[i + 3] = ab
+    ccd_i[i + 4] = bc
+    ccd_i[i + 5] = ca
+    ccd_i[i + PLACE] = OUT
+    p, spans = foot_on_plane(vertex(ccd_f, fb, c), vertex(ccd_f, fb, b), vertex(ccd_f, fb, a))
+    dist2 = p.dot(p)
+    if not spans:
+        dist2 = 0.0
+    put3(ccd_f, ff + FACE_F * k, p)
+    ccd_f[ff + FACE_F * k + 3] = dist2
+    return dist2
+
+
+@ti.func
+def same_side(a, b, c, d):
+    """True if the origin and d are on the same side of the plane of a, b, c."""
+    n = (b - a).cross(c - a)
+    x = n.dot(d - a)
+    y = -n.dot(a)
+    return (x > 0.0 and y > 0.0) or (x < 0.0 and y < 0.0)
+
+
+@ti.func
+def holds_origin(a, b, c, d):
+    """True if the origin is inside the tetrahedron."""
+    found = True
+    for _ in range(4):
+        found = found and same_side(a, b, c, d)
+        t = a
+        a = b
+        b = c
+        c = d
+        d = t
+    return found
+
+
+@ti.func
+def in_triangle(a, b, c, p):
+    """True if p is a point of the triangle."""
+    w = barycentric(a, b, c, p)
+    inside = not (w[0] < 0.0 or w[1] < 0.0 or w[2] < 0.0)
+    return inside and (w[0] * a + w[1] * b + w[2] * c - p).norm() < MINVAL
+
+
+@ti.func
+def first_polytope(kind, dist, fb, ib, ff, fi, mp, ccd_f: ti.template(), ccd_i: ti.template()):
+    """Builds the faces of the first polytope over a simplex of `kind` vertices, and the list of candidates.
+
+    Returns 1 if it is good; 0 if it cannot be used; -1 if the origin lies on one of its faces, whose corners are then
+    the first vertices of the worker's list.
+    """
+    good = 1
+    bad = -1
+    nface = 4 if kind == 4 else 6
+    v0 = vertex(ccd_f, fb, FIRST)
+    v1 = vertex(ccd_f, fb, FIRST + 1)
+    v2 = vertex(ccd_f, fb, FIRST + 2)
+    v3 = vertex(ccd_f, fb, FIRST + 3)
+    v4 = vertex(ccd_f, fb, FIRST + 4)
+    if kind == 3:
+        for e in range(2):
+            if in_triangle(v0, v1, v2, v4 if e == 0 else v3):
+                good = 0
+        if dist > 10.0 * MINVAL and not holds_origin(v0, v1, v2, v4) and not holds_origin(v0, v1, v2, v3):
+            good = 0
+    if good == 1:
+        for j in range(nface):
+            if bad < 0:
+                x = digits(kind, j)
+                dist2 = attach(
+                    j, FIRST + (x & 7), FIRST + (x >> 3 & 7), FIRST + (x >> 6 & 7), x >> 9 & 7, x >> 12 & 7, x >> 15,
+                    fb, ff, fi, ccd_f, ccd_i,
+                )  # fmt: skip
+                ccd_i[fi + FACE_I * j + PLACE] = j
+                ccd_i[mp + j] = j
+                if dist2 < MINVAL * MINVAL:
+                    bad = j
+        if bad >= 0:
+            good = -1
+            if kind == 3:
+                good = 0
+            for c in range(3):
+                copy_vertex(fb, ib, ccd_i[fi + FACE_I * bad + c], c, ccd_f, ccd_i)
+        elif kind == 4:
+            if not holds_origin(v0, v1, v2, v3):
+                good = 0
+        elif kind == 2:  # the segment must pierce the triangle around it
+            u = v1 - v0
+            s = vec3(
+                (v2 - v0).dot((v3 - v0).cross(u)), (v3 - v0).dot((v4 - v0).cross(u)), (v4 - v0).dot((v2 - v0).cross(u))
+            )
+            if not (s.min() >= 0.0 or s.max() <= 0.0):
+                good = 0
+    return good, nface
+
+
+@ti.func
+def open_up(face, w, ff, fi, mp, fr, st, hz, nmap, nfree, ccd_f: ti.template(), ccd_i: ti.template()):
+    """Removes the faces that w sees, from `face` on; the edges around the hole go to the list hz in their order.
+
+    An entry of hz and of the stack st is 4 * face + edge. Returns the lengths of the candidates, free places and hz.
+    """
+    nedge = 0
+    nstack = 1
+    ccd_i[st] = 4 * face + 3
+    while nstack > 0:
+        nstack -= 1
+        f = ccd_i[st + nstack] >> 2
+        e = ccd_i[st + nstack] & 3
+        i = fi + FACE_I * f
+        place = ccd_i[i + PLACE]
+        if place != GONE:
+            j = ff + FACE_F * f
+            if e == 3 or at3(ccd_f, j).dot(w) - ccd_f[j + 3] > MINVAL:
+                if place >= 0:
+                    nmap -= 1
+                    moved = ccd_i[mp + nmap]
+                    ccd_i[mp + place] = moved
+                    ccd_i[fi + FACE_I * moved + PLACE] = place
+                ccd_i[i + PLACE] = GONE
+                ccd_i[fr + nfree] = f
+                nfree += 1
+                for s in range(3):
+                    k = (e + 2 - s) % 3
+                    if s < 2 or e == 3:
+                        g = ccd_i[i + 3 + k]
+                        start = ccd_i[i + (k + 1) % 3]
+                        edge = 2
+                        if ccd_i[fi + FACE_I * g] == start:
+                            edge = 0
+                        elif ccd_i[fi + FACE_I * g + 1] == start:
+                            edge = 1
+                        ccd_i[st + nstack] = 4 * g + edge
+                        nstack += 1
+            else:
+                ccd_i[hz + nedge] = 4 * f + e
+                nedge += 1
+    return nmap, nfree, nedge
+
+
+@ti.func
+def close_up(
+    w, nedge, lower2, upper2, fb, ff, fi, mp, fr, st, hz, nmap, nfree, ntop,
+    ccd_f: ti.template(), ccd_i: ti.template(),
+):  # fmt: skip
+    """Joins vertex w with the edges of hz. Returns whether all new faces are good, and the lengths of the lists."""
+    for k in range(nedge):  # places of the new faces
+        if nfree > 0:
+            nfree -= 1
+            ccd_i[st + k] = ccd_i[fr + nfree]
+        else:
+            ccd_i[st + k] = ntop
+            ntop += 1
+    good = True
+    for k in range(nedge):
+        f = ccd_i[hz + k] >> 2
+        e = ccd_i[hz + k] & 3
+        face = ccd_i[st + k]
+        ccd_i[fi + FACE_I * f + 3 + e] = face
+        dist2 = attach(
+            face, w, ccd_i[fi + FACE_I * f + (e + 1) % 3], ccd_i[fi + FACE_I * f + e],
+            ccd_i[st + (k + nedge - 1) % nedge], f, ccd_i[st + (k + 1) % nedge], fb, ff, fi, ccd_f, ccd_i,
+        )  # fmt: skip
+        if dist2 == 0.0:
+            good = False
+        if dist2 >= lower2 and dist2 <= upper2:
+            ccd_i[mp + nmap] = face
+            ccd_i[fi + FACE_I * face + PLACE] = nmap
+            nmap += 1
+    return good, nmap, nfree, ntop

@@ -1,0 +1,126 @@
+"""Pairs with geoms in trees of boxes (tisim/midphase.py): static ones, and those of bodies with many geoms."""
+
+from tisim.kernels.broadphase import NMID, consider
+from tisim.kernels.types import *
+
+
+@ti.func
+def after(k):
+    """Number of the node that follows when the subtree of node k is done; 0: none."""
+    while k & 1:
+        k >>= 1
+    return ti.select(k > 0, k + 1, 0)
+
+
+@ti.func
+def meets(n, lo, hi, extra, mid_box: ti.template()):
+    """Whether the box of node n, grown by extra, meets a box."""
+    return (
+        mid_box[6 * n] - extra <= hi[0] and lo[0] <= mid_box[6 * n + 3] + extra
+        and mid_box[6 * n + 1] - extra <= hi[1] and lo[1] <= mid_box[6 * n + 4] + extra
+        and mid_box[6 * n + 2] - extra <= hi[2] and lo[2] <= mid_box[6 * n + 5] + extra
+    )  # fmt: skip
+
+
+@ti.func
+def overlap(i, j, item_boxlo: ti.template(), item_boxhi: ti.template()):
+    """Whether the world boxes of two items meet."""
+    yes = True
+    for c in ti.static(range(3)):
+        yes = yes and item_boxlo[3 * i + c] <= item_boxhi[3 * j + c] and item_boxlo[3 * j + c] <= item_boxhi[3 * i + c]
+    return yes
+
+
+@kernel
+def search_static(
+    nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, ngroup: ti.i32, nlisted: ti.i32, nexclude: ti.i32,
+    npairmax: ti.i32, filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, item_boxlo: F, item_boxhi: F,
+    mid_box: F, mid_geom: I, mid_adr: I, mid_leaf: I,
+    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_bodyid: I, geom_contype: I, geom_conaffinity: I,
+    body_weldid: I, body_parentid: I, exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
+    counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
+):  # fmt: skip
+    """Candidate pairs of moving and static geoms, parallel over moving geoms."""
+    base = mid_adr[ngroup]
+    nleaf = mid_leaf[ngroup]
+    ti.loop_config(serialize=SERIAL)
+    for t in range(nworld * nbox):
+        w = t // nbox
+        g = box_item[t % nbox]
+        if g < ngeom:
+            lo = ld3(item_boxlo, w * nitem + g)
+            hi = ld3(item_boxhi, w * nitem + g)
+            extra = ti.select(override, o_margin, FP(0.0))
+            k = 1
+            while k > 0:
+                hit = meets(base + k, lo, hi, extra, mid_box)
+                if hit and k < nleaf:
+                    k = 2 * k
+                else:
+                    if hit:
+                        consider(
+                            w, g, mid_geom[base + k], ngeom, npairmax, filterparent, nexclude, nlisted, override,
+                            o_margin, geom_xpos, geom_rbound, geom_margin, geom_type, geom_bodyid, geom_contype,
+                            geom_conaffinity, body_weldid, body_parentid, exclude_body1, exclude_body2, listed_geom1,
+                            listed_geom2, counts, cand_geom1, cand_geom2, cand_listed,
+                        )  # fmt: skip
+                    k = after(k)
+
+
+@kernel
+def search_groups(
+    ngeom: ti.i32, nitem: ti.i32, nbody: ti.i32, nlisted: ti.i32, nexclude: ti.i32, npairmax: ti.i32,
+    filterparent: ti.i32, override: ti.i32, o_margin: FP, item_boxlo: F, item_boxhi: F, mid_box: F, mid_geom: I,
+    mid_adr: I, mid_leaf: I, mid_body: I, mid_item1: I, mid_item2: I, xpos: F, xmat: F,
+    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_bodyid: I, geom_contype: I, geom_conaffinity: I,
+    body_weldid: I, body_parentid: I, exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
+    counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
+):  # fmt: skip
+    """Candidate pairs of bodies with many geoms and what the sweep found near them, parallel over those finds."""
+    n = ti.min(counts[NMID], npairmax)
+    ti.loop_config(serialize=SERIAL)
+    for t in range(n):
+        w = mid_item1[t] // nitem
+        a = mid_item1[t] - w * nitem
+        b = mid_item2[t]
+        if a < ngeom or (b >= ngeom and mid_leaf[b - ngeom] > mid_leaf[a - ngeom]):
+            a, b = b, a
+        # a is the body whose tree is walked; b is a geom, or the body with fewer geoms, taken one by one
+        first = 0
+        count = 1
+        if b >= ngeom:
+            first = mid_adr[b - ngeom] + mid_leaf[b - ngeom]
+            count = mid_leaf[b - ngeom]
+        base = mid_adr[a - ngeom]
+        nleaf = mid_leaf[a - ngeom]
+        frame = w * nbody + mid_body[a - ngeom]
+        R = ldm(xmat, frame).transpose()
+        x = ld3(xpos, frame)
+        extra = ti.select(override, o_margin, FP(0.0))
+        for s in range(count):
+            h = b
+            if b >= ngeom:
+                h = mid_geom[first + s]
+            if h >= 0:
+                j = w * nitem + h
+                if b < ngeom or overlap(w * nitem + a, j, item_boxlo, item_boxhi):
+                    lo = ld3(item_boxlo, j)
+                    hi = ld3(item_boxhi, j)
+                    center = R @ (0.5 * (lo + hi) - x)
+                    half = ti.abs(R) @ (0.5 * (hi - lo)) * 1.000001
+                    k = 1
+                    while k > 0:
+                        hit = meets(base + k, center - half, center + half, extra, mid_box)
+                        if hit and k < nleaf:
+                            k = 2 * k
+                        else:
+                            if hit:
+                                g = mid_geom[base + k]
+                                if overlap(w * nitem + g, j, item_boxlo, item_boxhi):
+                                    consider(
+                                        w, g, h, ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin,
+                                        geom_xpos, geom_rbound, geom_margin, geom_type, geom_bodyid, geom_contype,
+                                        geom_conaffinity, body_weldid, body_parentid, exclude_body1, exclude_body2,
+                                        listed_geom1, listed_geom2, counts, cand_geom1, cand_geom2, cand_listed,
+                                    )  # fmt: skip
+                            k = after(k)

@@ -1,0 +1,285 @@
+"""The elements outside the tree that `replicate` and `attach` copy, because they refer to what is copied.
+
+The rules are those of MuJoCo's mjCModel and of the reference resolution of each element (Apache-2.0). An element is
+copied where its references exist with the prefix and suffix of the copy. All of them must, in equalities, actuators
+and tuples; at least one must in pairs, excludes, tendons (where a geom counts with its side site) and sensors of two
+objects, and the others stay what they are. When a replicate has made its copies, the elements that refer to the
+template are dropped. An element that this loses, since no copy was made of it, is refused here.
+
+A sensor without an object (clock, energies, user, contact) is copied with every copy, so its number doubles; beyond
+MAX_DOUBLED, which MuJoCo cannot load, it is not copied.
+"""
+
+from ..enums import mjtObj
+from ..errors import UnsupportedError
+from .limits import MAX_ELEMENTS
+from .references import OBJTYPE, place, references
+from .scope import Namespace
+from .world import LEAVES, Item
+from .xmltext import Node
+
+# lists in MuJoCo's order of copying -> the section of their elements
+SECTIONS = {
+    "pair": "contact", "exclude": "contact", "tendon": "tendon", "equality": "equality", "actuator": "actuator",
+    "sensor": "sensor", "tuple": "custom",
+}  # fmt: skip
+# what an attached model brings along, used or not
+ASSETS = ("mesh", "hfield", "texture", "material", "numeric", "text")
+STRICT = ("equality", "actuator", "tuple")
+FREE = ("clock", "e_potential", "e_kinetic", "user", "contact")
+MAX_DOUBLED = 10_000
+TREE = {"bodies": mjtObj.mjOBJ_BODY, **{name: OBJTYPE[tag] for tag, name in LEAVES.items()}}
+
+
+class Names:
+    """The names that exist while a model is read, as (mjtObj, name), with the number of elements that have them."""
+
+    def __init__(self):
+        self.count, self.tails = {}, {}
+
+    def has(self, name):
+        return name in self.count
+
+    def add(self, kind, name):
+        key = kind, name
+        self.count[key] = self.count.get(key, 0) + 1
+        for length, tails in self.tails.items():
+            tails.setdefault(name[-length:], {})[key] = None
+
+    def remove(self, kind, name):
+        """Takes one away; whether it was the last of that name."""
+        key = kind, name
+        self.count[key] -= 1
+        if self.count[key]:
+            return False
+        del self.count[key]
+        for length, tails in self.tails.items():
+            del tails[name[-length:]][key]
+        return True
+
+    def ending(self, suffix):
+        """List of the (mjtObj, name) that end with a suffix."""
+        if len(suffix) not in self.tails:
+            tails = self.tails[len(suffix)] = {}
+            for key in self.count:
+                tails.setdefault(key[1][-len(suffix) :], {})[key] = None
+        return list(self.tails[len(suffix)].get(suffix, ()))
+
+
+class Entry:
+    """One element: the Item it is or was copied from, its name, its references [(mjtObj, name)] and their places.
+
+    where  list of (index of a child or None, attribute), one for each reference;  number  grows in the order of the
+    list;  key  of a tendon: which references belong together.
+    """
+
+    __slots__ = ("item", "name", "refs", "where", "number")
+
+    def __init__(self, item, name, refs, where, number):
+        self.item, self.name, self.refs, self.where, self.number = item, name, refs, where, number
+
+
+class Clones:
+    """The lists of one model while its tree is read."""
+
+    def __init__(self, lists, world):
+        self.lists, self.world, self.names, self.seen = lists, world, Names(), dict.fromkeys(TREE, 0)
+        self.entries = {section: {} for section in SECTIONS}
+        self.by_name = {section: {} for section in SECTIONS}
+        self.number, self.cloned, self.free = 0, set(), 0
+        for tag in (*ASSETS, "key"):
+            for item in lists[tag]:
+                if item.name:
+                    self.names.add(OBJTYPE[tag], item.name)
+        for section in SECTIONS:
+            for item in lists[section]:
+                self._add(section, item, item.name, *_find_references(section, item))
+
+    def _add(self, section, item, name, refs, where):
+        entry = Entry(item, name, refs, where, self.number)
+        self.number += 1
+        if self.number > MAX_ELEMENTS:
+            raise item.node.error(f"the copies of '{item.node.tag}' make more than {MAX_ELEMENTS:,} elements")
+        self.entries[section][entry.number] = entry
+        for ref in refs:
+            self.by_name[section].setdefault(ref, {})[entry.number] = entry
+        if name:
+            self.names.add(OBJTYPE[section], name)
+        return entry
+
+    def _copy(self, section, entry, prefix, suffix):
+        """Adds the copy of an entry; None where its references say that there is none."""
+        refs = self._renamed(section, entry, prefix, suffix)
+        if refs is None:
+            return None
+        name = prefix + entry.name + suffix if entry.name else ""
+        if name and self.names.has((OBJTYPE[section], name)):
+            raise entry.item.node.error(f"a copy of this element has the name '{name}' of another {section}")
+        return self._add(section, entry.item, name, refs, entry.where)
+
+    def _renamed(self, section, entry, prefix, suffix):
+        """The references of a copy, or None."""
+        has, new = self.names.has, [(kind, prefix + name + suffix) for kind, name in entry.refs]
+        inside = [has(ref) for ref in new]
+        if section == "tendon":
+            inside = _whole_wraps(entry, inside, prefix + suffix)
+        if all(inside):
+            return new if new or entry.item.node.tag in FREE else None
+        if section in STRICT or not any(inside):
+            return None
+        refs = [a if here else b for a, b, here in zip(new, entry.refs, inside)]
+        return refs if all(map(has, refs)) else None
+
+    def sync(self):
+        """Notes the names of the tree that are new."""
+        for kind, objtype in TREE.items():
+            items = getattr(self.world, kind)
+            for item in items[self.seen[kind] :]:
+                if item.name:
+                    self.names.add(objtype, item.name)
+            self.seen[kind] = len(items)
+
+    def body(self, name):
+        """The body of a name, or None."""
+        self.sync()
+        if not self.names.has((mjtObj.mjOBJ_BODY, name)):
+            return None
+        return next(body for body in self.world.bodies if body.name == name)
+
+    def begin(self, start):
+        """Before the copies of a replicate: notes the names of the template, which stands in the world from `start`."""
+        self.sync()
+        self.cloned = set()
+        self.template = [
+            (objtype, item.name) for kind, objtype in TREE.items() for item in getattr(self.world, kind)[start[kind] :]
+            if item.name
+        ]  # fmt: skip
+        self.seen = dict(start)
+
+    def copy(self, suffix, node, left):
+        """After a copy of the template was added: copies what refers to it. `left` copies are still to come."""
+        self.sync()
+        first, touched, cut = self.number, self.names.ending(suffix), len(suffix)
+        for section in SECTIONS:
+            entries, by_name = {}, self.by_name[section]
+            for kind, name in touched:
+                entries.update(by_name.get((kind, name[:-cut]), {}))
+            if section == "sensor":
+                entries.update(self._doubled(left + 1))
+            for number in sorted(entries):
+                if number < first and (new := self._copy(section, entries[number], "", suffix)):
+                    self.cloned.add(number)
+                    if new.name:
+                        touched.append((OBJTYPE[section], new.name))
+        if self.number + (self.number - first) * left > MAX_ELEMENTS:
+            raise node.error(f"copying what refers to this replicate makes more than {MAX_ELEMENTS:,} elements")
+
+    def end(self, count):
+        """After the copies of a replicate: drops what refers to its template."""
+        gone = {key: None for key in self.template if self.names.remove(*key)}
+        for section in SECTIONS:
+            if section == "tuple":  # MuJoCo keeps it and cannot compile it
+                continue
+            entries, by_name = {}, self.by_name[section]
+            for key in gone:
+                entries.update(by_name.get(key, {}))
+            for number in sorted(entries):
+                entry = entries[number]
+                if not all(ref in gone or self.names.has(ref) for ref in entry.refs):
+                    continue
+                if count and number not in self.cloned:
+                    raise _lost(entry, "refers to elements inside and outside of a replicate")
+                del self.entries[section][number]
+                for ref in entry.refs:
+                    by_name[ref].pop(number, None)
+                key = OBJTYPE[section], entry.name
+                if entry.name and self.names.remove(*key):
+                    gone[key] = None
+
+    def attach(self, model, prefix, node):
+        """After a part of another model (expand.Expanded) was added: copies its assets and what refers to the part."""
+        self.sync()
+        for tag in ASSETS:
+            for item in model.lists[tag]:
+                space = Namespace(item.space.scope, prefix + item.space.prefix, item.space.suffix)
+                new = item.copy(space, 0, None, prefix, "")
+                new.attrib = dict(item.attrib)
+                key = OBJTYPE[tag], new.name
+                if new.name and self.names.has(key):
+                    raise node.error(f"the name '{new.name}' of an attached {tag} is already used: use another prefix")
+                if new.name:
+                    self.names.add(*key)
+                self.lists.setdefault(tag, []).append(new)
+        for section in SECTIONS:
+            for entry in list(model.clones.entries[section].values()):
+                inside = any(self.names.has((kind, prefix + name)) for kind, name in entry.refs)
+                if self._copy(section, entry, prefix, "") is None and section == "tendon" and inside:
+                    raise _lost(entry, "is attached and wraps a geom without a 'sidesite'")
+
+    def _doubled(self, copies):
+        """dict number -> entry of the sensors without an object, if they are not too many to be copied."""
+        free = {n: e for n, e in self.entries["sensor"].items() if not e.refs and e.item.node.tag in FREE}
+        return free if len(free) <= MAX_DOUBLED >> min(copies, 60) else {}
+
+    def finish(self):
+        """Writes the entries back to the lists, as Items that name what they refer to in full."""
+        for section, entries in self.entries.items():
+            self.lists[section] = [_item(entry) for entry in entries.values()]
+
+
+def _find_references(section, item):
+    """(references, their places) of an item, as Entry has them."""
+    refs, where, tag = [], [], item.node.tag
+    for name, value, kind in references(place(SECTIONS[section], tag), item.attrib):
+        if section != "tendon":  # MuJoCo leaves the material of a tendon as it is, even an attached one's
+            refs.append((kind, value))
+            where.append((None, name))
+    for i, child in enumerate(item.node.children):
+        for name, value, kind in references(f"{SECTIONS[section]}/{tag}/{child.tag}", child.attrib):
+            refs.append((kind, value))
+            where.append((i, name))
+    return refs, where
+
+
+def _whole_wraps(entry, inside, renamed):
+    """`inside` for the path of a tendon: a geom and its side site together, and never a geom without one."""
+    wraps, children = {}, entry.item.node.children
+    for (i, _), here in zip(entry.where, inside):
+        bare = renamed and children[i].tag == "geom" and not children[i].attrib.get("sidesite")
+        wraps[i] = wraps.get(i, True) and here and not bare
+    return [wraps[i] for i, _ in entry.where]
+
+
+def _lost(entry, why):
+    node, name = entry.item.node, entry.name
+    message = f"'{node.tag}' {name!r} {why}: MuJoCo drops it without a word; give each copy an element of its own"
+    return UnsupportedError(message, node.tag, node.file, node.line, node.column)
+
+
+def _item(entry):
+    """The Item of an entry."""
+    old = entry.item
+    changed = {
+        where: name for where, ref, (_, name) in zip(entry.where, _names(entry), entry.refs) if ref != name
+    }
+    if not changed and entry.name == old.name:
+        return old
+    new = Item(dict(old.attrib), old.node, Namespace(old.space.scope))
+    new.name, new.copied, new.state = entry.name, old.copied, old.state
+    for (i, attribute), name in changed.items():
+        if i is None:
+            new.attrib[attribute] = name
+            continue
+        if new.copied is old.copied:
+            new.copied = list(old.children)
+        child = new.copied[i]
+        if child is old.children[i]:
+            child = new.copied[i] = Node(child.tag, dict(child.attrib), child.file, child.line, child.column)
+        child.attrib[attribute] = name
+    return new
+
+
+def _names(entry):
+    """What the references of the original element are."""
+    old = entry.item
+    return [old.attrib[name] if i is None else old.children[i].attrib[name] for i, name in entry.where]

@@ -1,0 +1,220 @@
+"""The range of lengths that actuators can reach: each is pushed both ways in a short simulation, as MuJoCo does.
+
+Gravity, contacts, springs, dampers, friction loss and all other actuators are off; limits act. After MuJoCo's
+mj_setLengthRange and mjCModel::LengthRange (3.4.0, Apache-2.0); seed 001, "lengthrange".
+"""
+
+import math
+
+import numpy as np
+
+from ..enums import mjtBias, mjtGain, mjtTrn, mjtWrap
+from ..errors import UnsupportedError
+from .dense_copies import Copies
+from .kinematics import chains
+from .soft_constraints import Rows, accelerations, joint_limits, tendon_limits, tendons_of
+from .transmission import transmission
+
+OPTIONS = dict(
+    mode=1, useexisting=1, uselimit=0, accel=20.0, maxforce=0.0, timeconst=1.0, timestep=0.01, inttotal=10.0,
+    interval=2.0, tolrange=0.05,
+)  # fmt: skip
+NONE, MUSCLE, MUSCLE_USER, ALL = range(4)  # modes
+MINVAL = 1e-15
+
+# larger simulations than these come from a mistake, or would take minutes
+MAX_STEPS, MAX_DOFS = 20_000, 300
+# numbers in the matrices of the copies that are simulated at once
+BATCH = 4_000_000
+
+
+def read_options(sections):
+    """dict of the attributes of compiler/lengthrange."""
+    options = dict(OPTIONS)
+    for node in sections:
+        for child in node.children:
+            options.update(child.attrib)
+    return options
+
+
+def set_length_range(a, items, options, timestep):
+    """Fills actuator_lengthrange of the actuators that the mode selects.
+
+    items  of the actuators, for errors;  timestep [s]  the model's. Raises MjcfError where an actuator has no finite
+    range, UnsupportedError where something acts on it that these simulations leave out.
+    """
+    rows = _selected(a, options)
+    if not len(rows):
+        return
+    if "tendon_limited" not in a:
+        z = np.zeros(0, int)
+        a = a | dict(tendon_limited=z, tendon_adr=z, tendon_num=z, wrap_type=z, wrap_objid=z, wrap_prm=z)
+    if options["uselimit"]:
+        rows = _copy_limits(a, rows)
+    step = options["timestep"] if options["timestep"] > 0 else timestep
+    if len(rows) and not step > 0:
+        raise items[rows[0]].node.error("the length range of an actuator needs a positive timestep")
+    if len(rows) and options["inttotal"] / step > MAX_STEPS:
+        raise items[rows[0]].node.error(
+            f"the length range of an actuator would take more than {MAX_STEPS:,} steps: inttotal / timestep is too large"
+        )
+    for trees, members in _groups(a, items, rows):
+        number = int(a["tree_dofnum"][trees].sum())
+        if number > MAX_DOFS:
+            raise items[members[0]].node.error(
+                f"the length range of this actuator involves {number} degrees of freedom, more than {MAX_DOFS}: "
+                "give it a 'lengthrange', or set the mode of compiler/lengthrange to 'none'"
+            )
+        size = number * number + 36 * len(np.flatnonzero(np.isin(a["body_treeid"], trees)))
+        batch = max(1, BATCH // max(size, 1) // 2)
+        for start in range(0, len(members), batch):
+            part = members[start : start + batch]
+            low, high = _simulate(a, trees, part, options, step)
+            _check(items, part, low, high, options["tolrange"])
+            a["actuator_lengthrange"][part] = np.stack([low[:, 0], high[:, 1]], 1)
+
+
+def _selected(a, options):
+    """Ids of the actuators whose range is to be found."""
+    gain, bias = a["actuator_gaintype"], a["actuator_biastype"]
+    muscle = (gain == mjtGain.mjGAIN_MUSCLE) | (bias == mjtBias.mjBIAS_MUSCLE)
+    user = (gain == mjtGain.mjGAIN_USER) | (bias == mjtBias.mjBIAS_USER)
+    mode = options["mode"]
+    chosen = {NONE: np.zeros(len(gain), bool), MUSCLE: muscle, MUSCLE_USER: muscle | user, ALL: muscle | True}[mode]
+    known = a["actuator_lengthrange"][:, 0] < a["actuator_lengthrange"][:, 1]
+    return np.flatnonzero(chosen & ~known if options["useexisting"] else chosen)
+
+
+def _copy_limits(a, rows):
+    """Takes the limits of joints and tendons as they are, without the gear; returns the ids of the others."""
+    kind, target = a["actuator_trntype"][rows], a["actuator_trnid"][rows, 0]
+    left = np.ones(len(rows), bool)
+    for what, kinds in (("jnt", (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)), ("tendon", (mjtTrn.mjTRN_TENDON,))):
+        mine = np.flatnonzero(np.isin(kind, kinds))
+        mine = mine[a[f"{what}_limited"][target[mine]] > 0]
+        a["actuator_lengthrange"][rows[mine]] = a[f"{what}_range"][target[mine]]
+        left[mine] = False
+    return rows[left]
+
+
+def _groups(a, items, rows):
+    """Yields (ids of trees, ids of actuators): trees that move together when one of these actuators pulls."""
+    parent = np.arange(len(a["tree_bodyadr"]))
+
+    def root(tree):
+        while parent[tree] != tree:
+            parent[tree] = tree = parent[parent[tree]]
+        return tree
+
+    def join(trees):
+        for tree in trees[1:]:
+            parent[root(tree)] = root(trees[0])
+
+    for tendon in np.flatnonzero(a["tendon_limited"]):
+        join(_tendon_trees(a, tendon))
+    own = {int(i): _actuator_trees(a, i) for i in rows}
+    groups = {}
+    for trees in own.values():
+        join(trees)
+    for i, trees in own.items():
+        if not trees:
+            raise _invalid(items, i, 0.0, 0.0)
+        groups.setdefault(root(trees[0]), []).append(i)
+    everyone = np.array([root(tree) for tree in range(len(parent))])
+    for first, members in groups.items():
+        trees = np.flatnonzero(everyone == first)
+        _check_supported(a, items, trees, members)
+        yield trees, np.array(members)
+
+
+def _tendon_trees(a, tendon):
+    """Ids of the trees a tendon runs through."""
+    path = slice(a["tendon_adr"][tendon], a["tendon_adr"][tendon] + a["tendon_num"][tendon])
+    owner = {mjtWrap.mjWRAP_JOINT: "jnt_bodyid", mjtWrap.mjWRAP_SITE: "site_bodyid"}
+    bodies = [
+        a[owner.get(kind, "geom_bodyid")][i]
+        for kind, i in zip(a["wrap_type"][path].tolist(), a["wrap_objid"][path].tolist())
+        if kind != mjtWrap.mjWRAP_PULLEY
+    ]
+    return sorted({int(t) for t in a["body_treeid"][bodies] if t >= 0})
+
+
+def _actuator_trees(a, i):
+    """Ids of the trees an actuator acts on; an adhesion actuator, without contacts, on none."""
+    kind, (first, second) = int(a["actuator_trntype"][i]), a["actuator_trnid"][i].tolist()
+    if kind == mjtTrn.mjTRN_TENDON:
+        return _tendon_trees(a, first)
+    if kind == mjtTrn.mjTRN_BODY:
+        return []
+    if kind in (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT):
+        bodies = [a["jnt_bodyid"][first]]
+    else:
+        bodies = [a["site_bodyid"][s] for s in (first, second) if s >= 0]
+    return sorted({int(t) for t in a["body_treeid"][bodies] if t >= 0})
+
+
+def _check_supported(a, items, trees, members):
+    """Refuses by name what would act in the simulation and is not computed in it."""
+    return
+
+
+def _refuse(items, i, message, feature):
+    node = items[i].node
+    raise UnsupportedError(
+        f"the length range of this actuator depends on {message}, which is not supported: give it a 'lengthrange'",
+        feature, node.file, node.line, node.column,
+    )  # fmt: skip
+
+
+def _simulate(a, trees, members, options, step):
+    """(low, high), each (actuators, 2): the least and greatest length near the end, pushed to either side."""
+    limited = np.flatnonzero(a["tendon_limited"])
+    tendons = [t for t in limited.tolist() if np.isin(_tendon_trees(a, t), trees).any()]
+    pulled = a["actuator_trnid"][members, 0][a["actuator_trntype"][members] == mjtTrn.mjTRN_TENDON]
+    tendons = np.array(sorted({*tendons, *pulled.tolist()}), int)
+    actuators = np.repeat(members, 2)
+    c = Copies(a, trees, actuators, tendons)
+    side = np.tile([-1.0, 1.0], len(members))[:, None]
+    low, high = np.full(c.count, math.inf), np.full(c.count, -math.inf)
+    slower = math.exp(-step / max(0.01, options["timeconst"]))
+    qacc, time = np.zeros((c.count, c.nv)), 0.0
+    while time < options["inttotal"]:
+        c.qvel *= slower
+        c.refresh()
+        m, bias = c.dynamics()
+        length, *entries = transmission(c.arrays, c.pose)
+        moment = c.dense(*entries, 1)[:, 0]
+        norm = np.linalg.norm(np.linalg.solve(m, moment[..., None])[..., 0], axis=1, keepdims=True)
+        force = moment * side * options["accel"] / np.maximum(MINVAL, norm)
+        if options["maxforce"] > 0:
+            norm = np.linalg.norm(force, axis=1, keepdims=True)
+            force *= np.where(norm > options["maxforce"], options["maxforce"] / np.maximum(MINVAL, norm), 1.0)
+        rows = Rows()
+        joint_limits(c, a, rows)
+        tendon_limits(c, a, rows, tendons_of(c))
+        qacc = accelerations(m, force - bias, rows, c.qvel, step, qacc)
+        c.integrate(qacc, step)
+        time += step
+        if time > options["inttotal"] - options["interval"]:
+            low, high = np.minimum(low, length), np.maximum(high, length)
+    return low.reshape(-1, 2), high.reshape(-1, 2)
+
+
+def _invalid(items, i, low, high):
+    return items[i].node.error(
+        f"the length range of this actuator is empty ({low:g}, {high:g}): give it a 'lengthrange'"
+    )
+
+
+def _check(items, members, low, high, tolerance):
+    for k, i in enumerate(members.tolist()):
+        dif = high[k, 1] - low[k, 0]
+        if not dif > 0 or not math.isfinite(dif):
+            raise _invalid(items, i, low[k, 0], high[k, 1])
+        for side in (0, 1):
+            if high[k, side] - low[k, side] > tolerance * dif:
+                raise items[i].node.error(
+                    "the length range of this actuator does not converge: it still moves between "
+                    f"{low[k, side]:g} and {high[k, side]:g} at the end. Limit its joint or tendon, or give it a "
+                    "'lengthrange'"
+                )

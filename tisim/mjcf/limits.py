@@ -1,0 +1,4 @@
+"""Bounds against mistyped or hostile files."""
+
+# More elements than this come from a mistyped or hostile `replicate`, and would not fit in memory.
+MAX_ELEMENTS = 4_000_000

@@ -1,0 +1,183 @@
+"""Flat sides of a mesh: polygons merged from triangles whose normals are equal within a tolerance.
+
+MuJoCo keeps the sides in a C++ set ordered by normal. With a tolerance that order is not transitive, so which triangles
+meet depends on the shape of the set's red-black tree; it is built here in the same way (Cormen et al., "Introduction to
+Algorithms", chapter 13). Rules: MuJoCo's user_mesh.cc (Apache-2.0).
+"""
+
+import numpy as np
+
+# two triangles are of one side when the cosine between their normals is larger
+FLAT = 0.99999872
+MINVAL = 1e-15
+
+
+def unit_normals(vert, face):
+    """(f, 3) unit normals of triangles; x where a triangle has no area."""
+    a, b, c = np.moveaxis(vert[face], 1, 0)
+    (ux, uy, uz), (vx, vy, vz) = (b - a).T, (c - a).T
+    x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    length = np.sqrt(x * x + y * y + z * z)
+    flat = length < MINVAL
+    normal = np.stack([x, y, z], 1) / np.where(flat, 1.0, length)[:, None]
+    normal[flat] = [1, 0, 0]
+    return normal
+
+
+def polygons(vert, face):
+    """List of the polygons (lists of vertex ids, counterclockwise) of a mesh, in MuJoCo's order: by decreasing normals.
+
+    vert  (n, 3);  face  (f, 3). Sides of equal normals that do not touch are separate polygons.
+    """
+    sides = Sides()
+    for corners, normal in zip(face.tolist(), unit_normals(vert, face).tolist()):
+        edges = sides.find(normal)
+        if edges is None:
+            sides.insert(normal, _outline(corners))
+        else:
+            _join(edges, corners)
+    return [path for edges in sides.in_order() for path in _paths(edges) if len(path) >= 3]
+
+
+def _before(p, q):
+    """Whether a side of normal p stands before one of normal q."""
+    if p[0] * q[0] + p[1] * q[1] + p[2] * q[2] > FLAT:
+        return False
+    for x, y in zip(p, q):
+        if abs(x - y) > MINVAL:
+            return x > y
+    return False
+
+
+class Sides:
+    """Red-black tree normal -> outline. Nodes are numbers; number 0 is the empty leaf."""
+
+    def __init__(self):
+        self.normal, self.edges = [None], [None]
+        self.left, self.right, self.parent, self.red = [0], [0], [0], [False]
+        self.root = 0
+
+    def find(self, normal):
+        """The outline of the side that a normal belongs to, None where there is none yet."""
+        at, found, stored = self.root, 0, self.normal
+        while at:
+            if _before(stored[at], normal):
+                at = self.right[at]
+            else:
+                found, at = at, self.left[at]
+        return self.edges[found] if found and not _before(normal, stored[found]) else None
+
+    def insert(self, normal, edges):
+        """Adds a side, unless its place is taken by one that cannot be told apart from it."""
+        above, at, go_left = 0, self.root, True
+        while at:
+            above = at
+            go_left = _before(normal, self.normal[at])
+            if not go_left and not _before(self.normal[at], normal):
+                return
+            at = self.left[at] if go_left else self.right[at]
+        new = len(self.normal)
+        for column, value in (
+            (self.normal, normal), (self.edges, edges), (self.left, 0), (self.right, 0), (self.parent, above),
+            (self.red, True),
+        ):  # fmt: skip
+            column.append(value)
+        if not above:
+            self.root = new
+        elif go_left:
+            self.left[above] = new
+        else:
+            self.right[above] = new
+        self._balance(new)
+
+    def _rotate(self, at, down, up):
+        """Puts a node below its child in `down`; `up` is the other one of left and right."""
+        child, above = down[at], self.parent[at]
+        down[at] = up[child]
+        if up[child]:
+            self.parent[up[child]] = at
+        self.parent[child], self.parent[at], up[child] = above, child, at
+        if not above:
+            self.root = child
+        elif self.left[above] == at:
+            self.left[above] = child
+        else:
+            self.right[above] = child
+
+    def _balance(self, at):
+        while at != self.root and self.red[self.parent[at]]:
+            above = self.parent[at]
+            top = self.parent[above]
+            near, far = (self.left, self.right) if self.left[top] == above else (self.right, self.left)
+            other = far[top]
+            if other and self.red[other]:
+                self.red[above] = self.red[other] = False
+                self.red[top] = True
+                at = top
+                continue
+            if far[above] == at:
+                self._rotate(above, far, near)
+                above = at
+            self.red[above], self.red[top] = False, True
+            self._rotate(top, near, far)
+            break
+        self.red[self.root] = False
+
+    def in_order(self):
+        """The outlines from the first normal to the last."""
+        stack, at = [], self.root
+        while stack or at:
+            while at:
+                stack.append(at)
+                at = self.left[at]
+            at = stack.pop()
+            yield self.edges[at]
+            at = self.right[at]
+
+
+def _outline(corners):
+    a, b, c = corners
+    return {(a, b): 0, (b, c): 0, (c, a): 0}
+
+
+def _join(edges, corners):
+    """Adds a triangle to the outline of a side: dict edge -> number of the connected piece it belongs to."""
+    a, b, c = corners
+    new, pieces = [], []
+    for edge in ((a, b), (b, c), (c, a)):
+        piece = edges.pop((edge[1], edge[0]), None)
+        if piece is None:
+            new.append(edge)
+        else:
+            pieces.append(piece)
+    here = min(pieces) if pieces else max(edges.values(), default=-1) + 1
+    for gone in sorted({piece for piece in pieces if piece != here}, reverse=True):
+        for edge, piece in edges.items():
+            if piece == gone:
+                edges[edge] = here
+            elif piece > gone:
+                edges[edge] = piece - 1
+    for edge in new:
+        edges[edge] = here
+
+
+def _paths(edges):
+    """The closed outlines of a side, one per connected piece."""
+    if len(edges) == 3:
+        return [[edge[0] for edge in edges]]
+    following, first = {}, {}
+    for at, ((a, b), piece) in enumerate(edges.items()):
+        if at:
+            following.setdefault((piece, a), b)
+        first.setdefault(piece, [a, b])
+    out = []
+    for piece in sorted(first):
+        path = first[piece]
+        for _ in range(len(edges)):
+            after = following.get((piece, path[-1]))
+            if after is None or after == path[0]:
+                break
+            path.append(after)
+        if after is not None:
+            out.append(path)
+    return out
