@@ -12,10 +12,10 @@ from tisim.kernels.types import *
 
 NSAMPLE = 32  # geoms looked at to choose the axes: enough for a 10 % and a 90 % quantile
 GROW = 1.000001  # boxes that touch exactly must not part by rounding
-NKIND = 10  # pairs by collider: see kind_of
-CURSOR = 16  # where bin_adr holds the places at which the next pairs go
+NTYPE, NKIND = 8, 16  # geom types that collide, kinds of pairs: tisim/colliders.py
+CURSOR = NKIND + 1  # where bin_adr holds the places at which the next pairs go
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
-NPAIR, NSLOT, NENTRY, NMID = 0, 1, 14, 18  # places in counts, as in tisim.arrays.COUNTS
+NPAIR, NSLOT, NENTRY, NMID = 0, 1, 14, 19  # places in counts, as in tisim.arrays.COUNTS
 
 
 @ti.func
@@ -362,42 +362,10 @@ def key_by_geom1(npairmax: ti.i32, half: ti.i32, counts: I, cand_geom1: I, sort_
         sort_key[half * npairmax + p] = cand_geom1[sort_value[half * npairmax + p]]
 
 
-@ti.func
-def kind_of(t1, t2):
-    """Collider of two types, the lower first: 0 plane-round, 1 round-round, 2 plane-box, 3 round-box, 4 box-box,
-    5 plane-cylinder, 6 plane against ellipsoid or mesh, 7 sphere-cylinder, 8 other convex shapes, 9 height field
-    against any shape; -1 none (round: sphere, capsule).
-    """
-    round1 = t1 == SPHERE or t1 == CAPSULE
-    round2 = t2 == SPHERE or t2 == CAPSULE
-    kind = -1
-    if t1 == PLANE and round2:
-        kind = 0
-    elif round1 and round2:
-        kind = 1
-    elif t1 == PLANE and t2 == BOX:
-        kind = 2
-    elif round1 and t2 == BOX:
-        kind = 3
-    elif t1 == BOX and t2 == BOX:
-        kind = 4
-    elif t1 == PLANE and t2 == CYLINDER:
-        kind = 5
-    elif t1 == PLANE and (t2 == ELLIPSOID or t2 == MESH):
-        kind = 6
-    elif t1 == SPHERE and t2 == CYLINDER:
-        kind = 7
-    elif t1 >= SPHERE and t2 <= MESH:
-        kind = 8
-    elif t1 == HFIELD and SPHERE <= t2 and t2 <= MESH:
-        kind = 9
-    return kind
-
-
 @kernel
 def order_pairs(
     ngeom: ti.i32, npairmax: ti.i32, pairhalf: ti.i32, sort_value: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
-    geom_type: I, geom_margin: F, pair_margin: F, override: ti.i32, multiccd: ti.i32, o_margin: FP,
+    geom_type: I, geom_margin: F, pair_margin: F, override: ti.i32, o_margin: FP, type_kind: I, kind_slots: I,
     counts: I, cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_kind: I, cpair_margin: F, cpair_slot: I,
     cpair_ncon: I, cpair_bin: I, bin_adr: I, scan_sum: I,
 ):  # fmt: skip
@@ -414,25 +382,15 @@ def order_pairs(
         g1 = i % ngeom
         g2 = cand_geom2[c]
         listed = cand_listed[c]
-        kind = kind_of(geom_type[g1], geom_type[g2])
+        kind = type_kind[NTYPE * geom_type[g1] + geom_type[g2]]
         margin = ti.max(geom_margin[g1], geom_margin[g2])
         if listed >= 0:
             margin = pair_margin[listed]
         if override:
             margin = o_margin
         need = 0
-        if kind == 0 or kind == 1 or kind == 3:
-            need = 2
-        elif kind == 2 or kind == 5 or kind == 6:
-            need = 4
-        elif kind == 7:
-            need = 1
-        elif kind == 8:
-            need = 1 + 4 * multiccd
-        elif kind == 9:
-            need = 50  # mjMAXCONPAIR
-        elif kind == 4:
-            need = 24  # before duplicates go: 16 crossings of edges, 4 corners of either face
+        if kind >= 0:
+            need = kind_slots[kind]
         cpair_geom1[p] = i
         cpair_geom2[p] = g2
         cpair_listed[p] = listed

@@ -1,19 +1,39 @@
 """Distance and penetration of two convex shapes: GJK, then EPA where they overlap.
 
 `ccd` is one loop over support points, so that the support function, the longest part, is compiled once: each turn asks
-for a point in some direction and hands it to the phase that wanted it. Spheres and capsules are first taken as point and
-segment, and only if those overlap at full size. Rules, tolerances and the order of decisions are those of MuJoCo 3.4.0
-(mjc_ccd in engine_collision_gjk.c, Apache-2.0).
+for a point in some direction and hands it to the phase that wanted it. Spheres and capsules are first taken as point
+and segment, and only if those overlap at full size. Rules, tolerances and the order of decisions are those of MuJoCo
+3.4.0 (mjc_ccd in engine_collision_gjk.c, Apache-2.0).
 """
 
 from tisim.kernels.broadphase import BOX, CAPSULE, HFIELD, MESH, SPHERE
 from tisim.kernels.epa import FACE_F, FACE_I, FIRST, close_up, first_polytope, open_up
 from tisim.kernels.gjk import (
-    FAR, ROUNDING, VERT_F, VERT_I, barycentric, copy_vertex, nearest_face, nearest_on_simplex, vertex,
+    FAR,
+    ROUNDING,
+    VERT_F,
+    VERT_I,
+    barycentric,
+    copy_vertex,
+    nearest_face,
+    nearest_on_simplex,
+    vertex,
 )  # fmt: skip
 from tisim.kernels.multiccd import NPOLY_F, NPOLY_I
+from tisim.kernels.rotation import at3
 from tisim.kernels.support import (
-    BOTTOM, INFLATE, POS, RADIUS, ROUND, SHAPE_F, SHAPE_I, TOP, TYPE, VERTEX, at3, put3, support,
+    BOTTOM,
+    INFLATE,
+    POS,
+    RADIUS,
+    ROUND,
+    SHAPE_F,
+    SHAPE_I,
+    TOP,
+    TYPE,
+    VERTEX,
+    put3,
+    support,
 )  # fmt: skip
 from tisim.kernels.types import *
 
@@ -100,6 +120,8 @@ def ccd(
     x1 = center(0, sf, si, ccd_f, ccd_i)
     x2 = center(1, sf, si, ccd_f, ccd_i)
     x = x1 - x2
+    for s in range(2):
+        ccd_f[sf + SHAPE_F * s + ROUND] = 0.0
     ccd_f[sf + INFLATE] = 0.0 if round1 else half1
     ccd_f[sf + SHAPE_F + INFLATE] = 0.0 if round2 else half2
     reach = cutoff

@@ -31,8 +31,8 @@ def turned(axis, angle):
 
 
 def _convex(
-    ngeom: ti.i32, nslotmax: ti.i32, nccd: ti.i32, nepa: ti.i32, npoly: ti.i32, ccd_iterations: ti.i32, ccd_tolerance: FP,
-    bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F, cpair_slot: I,
+    ngeom: ti.i32, nslotmax: ti.i32, nccd: ti.i32, nepa: ti.i32, npoly: ti.i32, ccd_iterations: ti.i32,
+    ccd_tolerance: FP, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F, cpair_slot: I,
     geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F, geom_rbound: F, geom_dataid: I,
     mesh_vertadr: I, mesh_vertnum: I, mesh_graphadr: I, mesh_vert: F, mesh_graph: I,
     mesh_polyadr: I, mesh_polynormal: F, mesh_polyvertadr: I, mesh_polyvertnum: I, mesh_polyvert: I,

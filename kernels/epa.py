@@ -8,7 +8,8 @@ polytopes, order of faces and what ends the search are those of MuJoCo 3.4.0 (en
 """
 
 from tisim.kernels.gjk import barycentric, copy_vertex, foot_on_plane, vertex
-from tisim.kernels.support import at3, put3
+from tisim.kernels.rotation import at3
+from tisim.kernels.support import put3
 from tisim.kernels.types import *
 
 FIRST = 8  # slots before the polytope: the simplex, the tetrahedron that is searched

@@ -7,7 +7,7 @@ objects", ACM Transactions on Graphics 36 (2017): barycentric coordinates from s
 is chosen as in MuJoCo 3.4.0 (engine_collision_gjk.c, Apache-2.0).
 """
 
-from tisim.kernels.support import at3
+from tisim.kernels.rotation import at3
 from tisim.kernels.types import *
 
 VERT_F, VERT_I = 9, 2  # numbers kept of a vertex
@@ -230,20 +230,19 @@ def nearest_face(order, fb, ccd_f: ti.template(), ccd_i: ti.template()):
     for k in range(4):
         i = 0
         j = 1
-        l = 2
+        h = 2
         if k == 0:
             i = 2
-            j = 1
-            l = 3
+            h = 3
         elif k == 1:
             j = 2
-            l = 3
+            h = 3
         elif k == 2:
             i = 1
             j = 0
-            l = 3
+            h = 3
         a = vertex(ccd_f, fb, ccd_i[order + i])
-        n = (vertex(ccd_f, fb, ccd_i[order + l]) - a).cross(vertex(ccd_f, fb, ccd_i[order + j]) - a)
+        n = (vertex(ccd_f, fb, ccd_i[order + h]) - a).cross(vertex(ccd_f, fb, ccd_i[order + j]) - a)
         nn = n.dot(n)
         depth = FAR
         if nn > MINVAL * MINVAL and nn < FAR * FAR:

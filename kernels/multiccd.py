@@ -142,7 +142,7 @@ def mesh_edges(
         nvert = mesh_polyvertnum[polygon]
         for j in range(nvert):
             if mesh_polyvert[adr + j] == v1:
-                before = (j + nvert - 1) % nvert  # MuJoCo takes this place in the polygon for a vertex of the mesh
+                before = mesh_polyvert[adr + (j + nvert - 1) % nvert]
                 q = R @ mesh_vertex(vertadr + before, mesh_vert) + x
                 put3(ccd_f, ends + 3 * i, q)
                 put3(ccd_f, at + 3 * i, unit(q - p))

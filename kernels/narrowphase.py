@@ -7,8 +7,9 @@ import importlib
 import types
 
 from tisim.kernels.types import *
+from tisim.kernels.user_collider import adapted
 
-# file and function by kind (kernels/broadphase.py, kind_of)
+# file and function by kind (tisim/colliders.py)
 FUNCTIONS = {
     0: ("collide_primitive", "plane_round"), 1: ("collide_primitive", "round_round"),
     2: ("collide_primitive", "plane_box"), 3: ("collide_round_box", "round_box"), 4: ("collide_box_box", "box_box"),
@@ -37,18 +38,25 @@ def _narrowphase(
             )  # fmt: skip
 
 
-def narrowphase(kinds):
-    """The kernel with the colliders of these kinds (kernels/broadphase.py, kind_of)."""
-    kinds = tuple(kind for kind in kinds if kind in FUNCTIONS)
-    if kinds not in _made:
+def narrowphase(kinds, users):
+    """The kernel with the colliders of these kinds (tisim/colliders.py).
+
+    users  dict kind -> (Taichi function, contacts) of the colliders that users registered.
+    """
+    kinds = tuple(kind for kind in kinds if kind in FUNCTIONS or kind in users)
+    key = kinds, tuple(users.get(kind) for kind in kinds)
+    if key not in _made:
         colliders = {}
         for kind in kinds:
-            file, name = FUNCTIONS[kind]
-            colliders[kind] = getattr(importlib.import_module(f"tisim.kernels.{file}"), name)
+            if kind in users:
+                colliders[kind] = adapted(*users[kind])
+            else:
+                file, name = FUNCTIONS[kind]
+                colliders[kind] = getattr(importlib.import_module(f"tisim.kernels.{file}"), name)
         scope = dict(globals(), KINDS=kinds, COLLIDERS=colliders)
         func = types.FunctionType(_narrowphase.__code__, scope, "narrowphase")
         func.__annotations__ = _narrowphase.__annotations__
         func.__qualname__ = func.__name__
         func.__doc__ = _narrowphase.__doc__
-        _made[kinds] = kernel(func)
-    return _made[kinds]
+        _made[key] = kernel(func)
+    return _made[key]

@@ -18,11 +18,11 @@ LEAF = 4  # faces in a leaf of a mesh's tree
 
 @ti.func
 def roots(a, b, c):
-    """Solutions of a x^2 + 2 b x + c = 0, the lower first; -FAR where there are none or only one."""
+    """Solutions of a x^2 + 2 b x + c = 0, a >= 0, the lower first; -FAR where there are none or a is nearly 0."""
     x0 = -FAR
     x1 = -FAR
     det = b * b - a * c
-    if det >= MINVAL:
+    if det >= 0.0 and a >= MINVAL:
         det = ti.sqrt(det)
         x0 = (-b - det) / a
         x1 = (-b + det) / a
@@ -136,9 +136,9 @@ def across(v):
     else:
         b0[2] = 0.0
     b1 = b0 - (v.dot(b0) / v.dot(v)) * v
-    b1 = b1 / b1.norm()
+    b1 = b1 * (1.0 / b1.norm())
     b0 = b1.cross(v)
-    return b0 / b0.norm(), b1
+    return b0 * (1.0 / b0.norm()), b1
 
 
 @ti.func

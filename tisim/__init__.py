@@ -7,6 +7,7 @@ _source = pathlib.Path(__file__).resolve().parent.parent
 if (_source / "kernels" / "types.py").exists():
     __path__.append(str(_source))
 
+from tisim.colliders import register_collider
 from tisim.data import Data
 from tisim.enums import *  # noqa: F403
 from tisim.errors import CapacityError, Error, MjcfError, UnsupportedError
@@ -19,5 +20,5 @@ from tisim.state import get_state, reset, reset_keyframe, set_state
 
 __all__ = [
     "CapacityError", "Data", "Error", "MjcfError", "Model", "UnsupportedError", "__version__", "forward", "get_state",
-    "init", "multi_ray", "ray", "reset", "reset_keyframe", "set_state", "step", "step1", "step2",
+    "init", "multi_ray", "ray", "reset", "register_collider", "reset_keyframe", "set_state", "step", "step1", "step2",
 ]  # fmt: skip

@@ -12,7 +12,8 @@ CAPACITIES = ("npairmax", "nslotmax", "nconmax", "nefcmax", "ndensemax", "nrowma
 
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
 COUNTS = dict(npair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, ndense=7,
-              ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nmid=18, nray=18)  # fmt: skip
+              ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nray=18,
+              nmid=19)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,15 +6,13 @@ contacts of a pair follow its collider's own order.
 
 import numpy as np
 
-from tisim import launch, midphase, runtime
+from tisim import colliders, launch, midphase, runtime
 from tisim.arrays import COUNTS
+from tisim.colliders import CONVEX, HEIGHT_FIELD, PLANE, PLANE_CONVEX
 from tisim.enums import mjtDisableBit, mjtEnableBit
 
 SERIAL_GEOMS = 2000  # worlds * geoms below which loops run on one CPU thread; provisional, tuned on a busy machine
 LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estimated from body width, not tuned)
-PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
-ROUND = (SPHERE, CAPSULE)
-PLANE_CONVEX, CONVEX, HEIGHT_FIELD = 6, 8, 9  # kinds with kernels of their own: kernels/broadphase.py, kind_of
 WORKERS = (8192, 256)  # pieces of scratch memory for convex shapes, 10 kB each: on a GPU, on a CPU
 MAX_POLYGON = 150  # corners of a mesh's face that count, mjMAX_POLYVERT
 MAX_EXPANSIONS = 1000  # larger ccd_iterations do not grow the scratch memory further
@@ -31,7 +29,7 @@ def collide(m, d):
         d.set_counts(npair=0, nslot=0, ncon=0)
         return
     tables = d._info.get("collision")
-    if tables is None or any(not np.array_equal(getattr(m, name), old) for name, old in tables["reads"].items()):
+    if tables is None or _stale(m, tables):
         tables = _tables(m, d)
     if not tables["work"]:
         d.set_counts(npair=0, nslot=0, ncon=0)
@@ -47,6 +45,15 @@ def collide(m, d):
             d.grow("nconmax", ncon)
         else:
             return
+
+
+def _stale(m, tables):
+    """Whether the tables were made for other geoms, options or colliders than those of now."""
+    multiccd = bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_MULTICCD))
+    return (
+        tables["multiccd"] != multiccd or tables["users"] != colliders.users()
+        or any(not np.array_equal(getattr(m, name), old) for name, old in tables["reads"].items())
+    )  # fmt: skip
 
 
 def _counts(d):
@@ -68,7 +75,7 @@ def _launch(m, d, t):
         launch.upload(d.device("override_param"), values.astype(runtime.numpy_float()))
     scalars = dict(
         t["scalars"], override=int(override), o_margin=float(m.opt.o_margin),
-        multiccd=int(bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_MULTICCD))),
+        multiccd=int(t["multiccd"]),
         filterparent=int(not int(m.opt.disableflags) & int(mjtDisableBit.mjDSBL_FILTERPARENT)),
     )  # fmt: skip
     narrow = _narrowphase(m, d, t["kinds"], scalars)
@@ -77,13 +84,17 @@ def _launch(m, d, t):
     if not t["wide"]:
         stages = [
             bp.enter_items, bp.sort_entries, bp.search_pairs, *more, bp.sort_pairs, bp.order_pairs, *narrow,
-            contact.write_contacts,
         ]  # fmt: skip
+        if m.contact_filter is None:
+            stages.append(contact.write_contacts)
         half = {name: -(-t["scalars"][name + "bits"] // t["digit"]) for name in ("entry", "geom", "worldgeom")}
         launch.run(
             m, d, stages, parallel=t["parallel"], entryhalf=half["entry"] % 2,
             pairhalf=(half["geom"] + half["worldgeom"]) % 2, **scalars,
         )  # fmt: skip
+        if m.contact_filter is not None:
+            _filter(m, d)
+            launch.run(m, d, [contact.write_contacts], parallel=t["parallel"], **scalars)
         return
 
     def run(*kernels, **more):
@@ -104,13 +115,30 @@ def _launch(m, d, t):
     half = radix("npair", scalars["geombits"], 0)
     run(bp.key_by_geom1, half=half)
     half = radix("npair", scalars["worldgeombits"], half)
-    run(bp.order_pairs, *narrow, contact.write_contacts, pairhalf=half)
+    run(bp.order_pairs, *narrow, pairhalf=half)
+    if m.contact_filter is not None:
+        _filter(m, d)
+    run(contact.write_contacts)
+
+
+def _filter(m, d):
+    """Takes the contacts of the pairs away that the user's contact_filter refuses; listed pairs are not asked about."""
+    npair, nslot = _counts(d)[:2]
+    if npair > d.capacity("npairmax") or nslot > d.capacity("nslotmax"):
+        return  # the stage is done again with longer lists
+    ncon, first, second, listed = (d.host(f"cpair_{name}")[:npair] for name in ("ncon", "geom1", "geom2", "listed"))
+    asked = np.flatnonzero((ncon > 0) & (listed < 0))
+    refused = colliders.filter_contacts(m, d, first[asked] % m.ngeom, second[asked], first[asked] // m.ngeom)
+    if refused.any():
+        whole = d.host("cpair_ncon")
+        whole[asked[refused]] = 0
+        launch.upload(d.device("cpair_ncon"), whole)
 
 
 def _narrowphase(m, d, kinds, scalars):
     """The kernels that a model's kinds of pairs need; convex shapes get scratch memory, one piece per worker."""
     k = runtime.kernels
-    kernels = [k("narrowphase").narrowphase(kinds)] if set(kinds) - {CONVEX, HEIGHT_FIELD} else []
+    kernels = [k("narrowphase").narrowphase(kinds, colliders.users())] if set(kinds) - {CONVEX, HEIGHT_FIELD} else []
     if PLANE_CONVEX in kinds and m.nmesh:
         kernels.append(k("collide_plane_convex").plane_mesh)
     if CONVEX in kinds:
@@ -159,11 +187,14 @@ def _tables(m, d):
     levelbit = max(1, min(LEVEL_BITS[1], max(LEVEL_BITS[0], 22 - stripbit - worldbit), 31 - stripbit - worldbit))
     digit = 8 if wide else 11
     nblock = max(1, min(1024, total // 256)) if wide else 1
+    multiccd = bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_MULTICCD))
+    kinds, slots = colliders.tables(multiccd)
     d._bound.clear()
     for name, values in dict(
         box_item=box, plane_geom=plane, listed_geom1=listed[:, 0], listed_geom2=listed[:, 1],
         exclude_body1=signature >> 16, exclude_body2=signature & 0xFFFF, sweep_axis=np.zeros(2, int),
-        sort_count=np.zeros(nblock << digit, int), bin_adr=np.zeros(32, int),
+        sort_count=np.zeros(nblock << digit, int), bin_adr=np.zeros(64, int),
+        type_kind=kinds, kind_slots=slots,
     ).items():  # fmt: skip
         if name in d._device:
             launch.delete_array(d._device[name])
@@ -179,7 +210,7 @@ def _tables(m, d):
     tables = dict(
         reads={name: np.array(getattr(m, name)) for name in ("geom_contype", "geom_conaffinity")},
         work=(len(box) > 0 and len(box) + len(plane) + len(static) > 1) or len(pair1) > 0, wide=wide, digit=digit,
-        static=len(static) > 0, groups=len(bodies) > 0,
+        static=len(static) > 0, groups=len(bodies) > 0, multiccd=multiccd, users=colliders.users(),
         parallel=total >= SERIAL_GEOMS, kinds=_kinds(gtype, can, pair1, pair2),
         scalars=dict(
             nbox=len(box), ncol=ncol, ngroup=len(bodies), nplane=len(plane), nlisted=len(listed),
@@ -198,19 +229,4 @@ def _kinds(gtype, can, pair1, pair2):
     pairs = {(min(a, b), max(a, b)) for a in some for b in some}
     pairs |= {(min(a, b), max(a, b)) for a, b in zip(gtype[pair1], gtype[pair2])}
 
-    def kind(t1, t2):
-        if t1 == PLANE:
-            return {SPHERE: 0, CAPSULE: 0, BOX: 2, CYLINDER: 5, ELLIPSOID: 6, MESH: 6}.get(t2, -1)
-        if t1 == HFIELD:
-            return 9 if SPHERE <= t2 <= MESH else -1
-        if t1 in ROUND and t2 in ROUND:
-            return 1
-        if t1 in ROUND and t2 == BOX:
-            return 3
-        if t1 == t2 == BOX:
-            return 4
-        if (t1, t2) == (SPHERE, CYLINDER):
-            return 7
-        return 8 if t2 <= MESH else -1
-
-    return tuple(sorted({kind(*p) for p in pairs} - {-1}))
+    return tuple(sorted({colliders.kind_of(int(a), int(b)) for a, b in pairs} - {-1}))

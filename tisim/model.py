@@ -47,6 +47,9 @@ class Model(DeviceModel):
 
     Fields have MuJoCo's names: sizes are integers (m.nbody), quantities are arrays (m.geom_size is (ngeom, 3)),
     settings are m.opt, m.stat and m.vis. Writing `m.geom_friction = x` copies into the array.
+    `m.contact_filter`, a function f(m, d, geom1, geom2, worldid) or None, is called in every step with the ids of all
+    pairs in contact, each an array (n,), and returns (n,) truth values: True takes the contacts of that pair away.
+    Pairs that the model lists (contact/pair) are not asked about.
     Named access: m.geom("floor").friction, m.body("box").mass, m.key("home").qpos.
     """
 
@@ -55,6 +58,7 @@ class Model(DeviceModel):
         changed = set()
         fields = dict(
             _arrays=tracked(arrays, changed), _changed=changed, _on_device={}, _derived={}, capacity_limit={},
+            contact_filter=None,
             _sizes=sizes, _names=dict(compiled.names), _index={}, opt=Settings("opt", compiled.option),
             stat=Settings("stat", compiled.stat),
             vis=visual(compiled.visual), textures=compiled.textures, texts=compiled.texts, modelname=compiled.modelname,
@@ -126,6 +130,10 @@ class Model(DeviceModel):
             self._arrays[name][...] = value
         elif name in self._sizes:
             raise AttributeError(f"Model.{name} is a size and cannot be written")
+        elif name == "contact_filter":
+            if value is not None and not callable(value):
+                raise Error(f"contact_filter is a function f(m, d, geom1, geom2, worldid) or None, got {value!r}")
+            object.__setattr__(self, name, value)
         elif name in self.__dict__:
             raise AttributeError(f"Model.{name} cannot be replaced; write its fields")
         else:

@@ -142,13 +142,14 @@ def _stay_awake(a, kind, target):
     policy[tree] = mjtSleepPolicy.mjSLEEP_AUTO_NEVER
 
 
-def set_actuators(a, items, blocks):
+def set_actuators(a, items, blocks, sparse):
     """Adds actuator_length0 and actuator_acc0, and turns damping ratios of position actuators into damping.
 
-    blocks  of solve_m. Seed 004, "Actuators".
+    blocks  of solve_m;  sparse  whether MuJoCo's Jacobians are. Seed 004, "Actuators".
     """
     xpos, xquat = setconst.reference_pose(a)
     pose = Pose(a, a["qpos0"], xpos, xquat, *setconst.dof_axes(a, xpos, xquat))
+    pose.sparse = sparse
     a["actuator_length0"], rows, cols, values = transmission(a, pose)
     nu = len(items)
     solved, _, x = solve_m(blocks, rows, cols, values)

@@ -154,7 +154,10 @@ def check_bodies(world, a):
     moved = (a["body_mocapid"] >= 0) & ((a["body_dofnum"] > 0) | (a["body_parentid"] != 0))
     first(bodies, moved, "a mocap body must be a child of the world without joints")
 
-    # a moving body needs mass and inertia, its own or those of a body welded to it
+
+def check_masses(world, a):
+    """A moving body needs mass and inertia, its own or those of a body welded to it."""
+    bodies = world.bodies
     solid = (a["body_mass"] >= MINVAL) & (a["body_inertia"] >= MINVAL).all(1)
     held = np.zeros(len(bodies), bool)
     held[a["body_weldid"][solid]] = True

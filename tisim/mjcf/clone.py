@@ -28,6 +28,8 @@ ASSETS = ("mesh", "hfield", "texture", "material", "numeric", "text")
 STRICT = ("equality", "actuator", "tuple")
 FREE = ("clock", "e_potential", "e_kinetic", "user", "contact")
 MAX_DOUBLED = 10_000
+BARE = "wraps a geom without a 'sidesite' and is copied"
+MIXED = "refers to the inside and the outside of a replicate"
 TREE = {"bodies": mjtObj.mjOBJ_BODY, **{name: OBJTYPE[tag] for tag, name in LEAVES.items()}}
 
 
@@ -70,23 +72,24 @@ class Entry:
     """One element: the Item it is or was copied from, its name, its references [(mjtObj, name)] and their places.
 
     where  list of (index of a child or None, attribute), one for each reference;  number  grows in the order of the
-    list;  key  of a tendon: which references belong together.
+    list;  state  as in world.Item.
     """
 
-    __slots__ = ("item", "name", "refs", "where", "number")
+    __slots__ = ("item", "name", "refs", "where", "number", "state")
 
     def __init__(self, item, name, refs, where, number):
         self.item, self.name, self.refs, self.where, self.number = item, name, refs, where, number
+        self.state = None
 
 
 class Clones:
-    """The lists of one model while its tree is read."""
+    """The lists of one model while its tree is read; `copies` is the number of copies its replicates will make."""
 
-    def __init__(self, lists, world):
+    def __init__(self, lists, world, copies):
         self.lists, self.world, self.names, self.seen = lists, world, Names(), dict.fromkeys(TREE, 0)
         self.entries = {section: {} for section in SECTIONS}
         self.by_name = {section: {} for section in SECTIONS}
-        self.number, self.cloned, self.free = 0, set(), 0
+        self.number, self.cloned, self.free, self.copies = 0, set(), {}, copies
         for tag in (*ASSETS, "key"):
             for item in lists[tag]:
                 if item.name:
@@ -103,6 +106,8 @@ class Clones:
         self.entries[section][entry.number] = entry
         for ref in refs:
             self.by_name[section].setdefault(ref, {})[entry.number] = entry
+        if not refs and item.node.tag in FREE and section == "sensor":
+            self.free[entry.number] = entry
         if name:
             self.names.add(OBJTYPE[section], name)
         return entry
@@ -115,7 +120,9 @@ class Clones:
         name = prefix + entry.name + suffix if entry.name else ""
         if name and self.names.has((OBJTYPE[section], name)):
             raise entry.item.node.error(f"a copy of this element has the name '{name}' of another {section}")
-        return self._add(section, entry.item, name, refs, entry.where)
+        new = self._add(section, entry.item, name, refs, entry.where)
+        new.state, entry.state = entry.state, None
+        return new
 
     def _renamed(self, section, entry, prefix, suffix):
         """The references of a copy, or None."""
@@ -164,13 +171,14 @@ class Clones:
             entries, by_name = {}, self.by_name[section]
             for kind, name in touched:
                 entries.update(by_name.get((kind, name[:-cut]), {}))
-            if section == "sensor":
-                entries.update(self._doubled(left + 1))
+            if section == "sensor" and len(self.free) <= MAX_DOUBLED >> min(self.copies, 60):
+                entries.update(self.free)
             for number in sorted(entries):
                 if number < first and (new := self._copy(section, entries[number], "", suffix)):
                     self.cloned.add(number)
                     if new.name:
                         touched.append((OBJTYPE[section], new.name))
+        self.copies -= 1
         if self.number + (self.number - first) * left > MAX_ELEMENTS:
             raise node.error(f"copying what refers to this replicate makes more than {MAX_ELEMENTS:,} elements")
 
@@ -188,7 +196,7 @@ class Clones:
                 if not all(ref in gone or self.names.has(ref) for ref in entry.refs):
                     continue
                 if count and number not in self.cloned:
-                    raise _lost(entry, "refers to elements inside and outside of a replicate")
+                    raise _lost(entry, BARE if section == "tendon" else MIXED)
                 del self.entries[section][number]
                 for ref in entry.refs:
                     by_name[ref].pop(number, None)
@@ -214,12 +222,7 @@ class Clones:
             for entry in list(model.clones.entries[section].values()):
                 inside = any(self.names.has((kind, prefix + name)) for kind, name in entry.refs)
                 if self._copy(section, entry, prefix, "") is None and section == "tendon" and inside:
-                    raise _lost(entry, "is attached and wraps a geom without a 'sidesite'")
-
-    def _doubled(self, copies):
-        """dict number -> entry of the sensors without an object, if they are not too many to be copied."""
-        free = {n: e for n, e in self.entries["sensor"].items() if not e.refs and e.item.node.tag in FREE}
-        return free if len(free) <= MAX_DOUBLED >> min(copies, 60) else {}
+                    raise _lost(entry, BARE)
 
     def finish(self):
         """Writes the entries back to the lists, as Items that name what they refer to in full."""
@@ -265,7 +268,7 @@ def _item(entry):
     if not changed and entry.name == old.name:
         return old
     new = Item(dict(old.attrib), old.node, Namespace(old.space.scope))
-    new.name, new.copied, new.state = entry.name, old.copied, old.state
+    new.name, new.copied = entry.name, old.copied
     for (i, attribute), name in changed.items():
         if i is None:
             new.attrib[attribute] = name

@@ -2,14 +2,16 @@
 
 import numpy as np
 
-from ..enums import mjtJoint, mjtObj, mjtSleepPolicy
+from ..enums import mjtJacobian, mjtJoint, mjtObj, mjtSleepPolicy
 from . import (
     actuator,
     bodies,
     custom,
+    discard,
     elements,
     equality,
     extras,
+    fuse,
     geom_assets,
     hfield,
     keyframe,
@@ -30,11 +32,12 @@ from .expand import expand
 class Compiled:
     """What the compiler hands to Model: arrays (dict name -> array), sizes, option, stat, visual, names, textures.
 
-    names  dict mjtObj -> list of names in id order.
+    names  dict mjtObj -> list of names in id order;  nodes  dict "body", "joint", "actuator" -> Nodes in id order;
+    scope  the Scope of a specification that gives this model.
     """
 
     def __init__(self):
-        self.arrays, self.sizes, self.names = {}, {}, {}
+        self.arrays, self.sizes, self.names, self.nodes, self.scope = {}, {}, {}, {}, None
         self.option = self.stat = self.visual = None
         self.textures, self.modelname = [], "MuJoCo Model"
 
@@ -56,7 +59,12 @@ def _compile(scope):
     out.option, out.visual = settings.read_option(of("option")), settings.read_visual(of("visual"))
     expanded = expand(scope)
     scene, items = expanded.world, expanded.lists
+    lists = {"body": scene.bodies, "joint": scene.joints, "actuator": items["actuator"]}
+    out.scope, out.nodes = scope, {kind: [item.node for item in some] for kind, some in lists.items()}
     materials = extras.read_materials(items["material"])
+    if compiler["discardvisual"]:
+        materials = []
+        discard.discard_materials(scene, items)
     a = out.arrays
 
     # geoms first: bodies take their inertia from them
@@ -74,19 +82,26 @@ def _compile(scope):
     out.sizes["ntree"] = tree.link(a)
     bodies.check_bodies(scene, a)
     aligned = _align(scene, a)
+    if compiler["fusestatic"]:
+        fuse.fuse_static(a, scene, items)
+    _body_contact(a, elements.column(scene.geoms, "margin"))
+    if compiler["discardvisual"]:
+        discard.discard_visual(a, scene, items, meshes, out)
+    if compiler["fusestatic"] or compiler["discardvisual"]:
+        out.sizes["ntree"] = tree.link(a)
+    bodies.check_masses(scene, a)
 
     # joints and dofs
     for name, values in dofs.items():
         a[f"dof_{name}"] = values[a["dof_jntid"]]
     a["qpos0"], a["qpos_spring"] = _reference(a, ref), _reference(a, spring_ref)
-    contact = elements.column(scene.geoms, "margin")
-    _body_contact(a, contact)
     for kind in ("geom", "site"):
         owner = a[f"{kind}_bodyid"]
         a[f"{kind}_sameframe"] = elements.same_frame(
             a[f"{kind}_pos"], a[f"{kind}_quat"], a["body_ipos"][owner], a["body_iquat"][owner]
         )
-    at_zero = np.zeros((len(weld), 3)), np.tile(rotations.IDENTITY, (len(weld), 1))
+    nbody = len(scene.bodies)
+    at_zero = np.zeros((nbody, 3)), np.tile(rotations.IDENTITY, (nbody, 1))
     a["body_sameframe"] = elements.same_frame(a["body_ipos"], a["body_iquat"], *at_zero)
     out.names.update(_names(scene, materials))
     coupled = tendon.compile_tendons(a, items["tendon"], materials, size["nuser_tendon"], out)
@@ -100,7 +115,8 @@ def _compile(scope):
     extras.compile_materials(a, materials, out)
     extras.compile_cameras(a, scene.cameras, size["nuser_cam"], out)
     extras.compile_lights(a, scene.lights, out)
-    _align_lights(aligned, a)
+    if not compiler["fusestatic"]:  # there MuJoCo compiles cameras and lights once more, and forgets the alignment
+        _align_lights(aligned, a)
     extras.compile_contacts(a, items["pair"], items["exclude"], out)
     custom.compile_custom(a, items["numeric"], items["text"], out)
     equality.compile_equalities(a, items["equality"], out)
@@ -112,12 +128,13 @@ def _compile(scope):
         a["body_mass"] *= scale
         a["body_inertia"] *= scale
     blocks = [] if items["actuator"] or items["tendon"] else None
-    stat = setconst.set_const(a, blocks)
+    sparse = _is_sparse(out, a)
+    stat = setconst.set_const(a, blocks, sparse)
     if items["actuator"]:
-        actuator.set_actuators(a, items["actuator"], blocks)
+        actuator.set_actuators(a, items["actuator"], blocks, sparse)
     setconst.spring_damper(a, spring_damper)
     options = lengthrange.read_options(of("compiler"))
-    lengthrange.set_length_range(a, items["actuator"], options, out.option["timestep"])
+    lengthrange.set_length_range(a, items["actuator"], options, out.option, stat["meaninertia"], sparse)
     out.stat = stat
     for node in of("statistic"):
         if node.attrib.get("extent", 1.0) <= 0:
@@ -140,6 +157,13 @@ def _align(scene, a):
         for kind in ("geom", "site"):
             bodies.into_aligned(aligned, a[f"{kind}_bodyid"], a[f"{kind}_pos"], a[f"{kind}_quat"])
     return aligned
+
+
+def _is_sparse(out, a):
+    """Whether MuJoCo would use sparse Jacobians (mj_isSparse)."""
+    jacobian = out.option["jacobian"]
+    auto = jacobian == mjtJacobian.mjJAC_AUTO and len(a["dof_bodyid"]) >= 60
+    return jacobian == mjtJacobian.mjJAC_SPARSE or auto
 
 
 def _align_lights(aligned, a):

@@ -25,8 +25,7 @@ def discard_materials(scene, items):
 def discard_visual(a, scene, items, meshes, out):
     """Takes geoms and meshes out of the arrays and lists, in place; tree.link has to renew what counts geoms.
 
-    a  dict of arrays;  scene  World;  items  sections.Lists;  meshes  list of mesh.Mesh, whose texture coordinates go
-    too;  out  Compiled.
+    a  dict of arrays;  scene  World;  items  sections.Lists;  meshes  list of mesh.Mesh;  out  Compiled.
     """
     number = len(scene.geoms)
     keep = (a["geom_contype"] != 0) | (a["geom_conaffinity"] != 0)
@@ -40,8 +39,6 @@ def discard_visual(a, scene, items, meshes, out):
              if stays and item.attrib["mesh"]}  # fmt: skip
     new = np.full(len(names) + 1, -1, np.int32)
     new[sorted(used)] = np.arange(len(used))
-    for i in used:
-        meshes[i].texcoord = meshes[i].facetexcoord = None
     a.update(mesh._arrays([meshes[i] for i in sorted(used)]))
     out.names[mjtObj.mjOBJ_MESH] = [names[i] for i in sorted(used)]
     of_mesh = np.array([bool(item.attrib["mesh"]) for item in scene.geoms], bool)

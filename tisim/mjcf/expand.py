@@ -10,6 +10,7 @@ import numpy as np
 from . import rotations
 from .clone import Clones
 from .defaults import BUILTIN, class_of, merge
+from .key_copies import Keys, forget
 from .limits import MAX_ELEMENTS
 from .names import nearest
 from .scope import Namespace
@@ -18,23 +19,16 @@ from .world import BODY, LEAVES, Item, World, compose, orientation
 
 
 class Expanded:
-    """A scope as flat lists: world (World), lists (sections.Lists), clones (clone.Clones), classes (with prefixes)."""
+    """A scope as flat lists: world (World), lists (sections.Lists); clones, keys and classes serve who attaches it."""
 
-    def __init__(self, world, lists, clones, classes):
-        self.world, self.lists, self.clones, self.classes = world, lists, clones, classes
+    def __init__(self, world, lists, clones, keys, classes):
+        self.world, self.lists, self.clones, self.keys, self.classes = world, lists, clones, keys, classes
 
 
 def expand(scope):
     """Expanded of a Scope. Raises MjcfError, also where replicates and attached models make too many elements."""
     _count(scope, {})
-    return _expand(scope, {})
-
-
-def _expand(scope, done):
-    """The same; done  dict id(scope) -> Expanded of the models met before."""
-    if id(scope) not in done:
-        done[id(scope)] = _Walk(scope, done).run()
-    return done[id(scope)]
+    return _Walk(scope).run()
 
 
 def _count(scope, counted):
@@ -57,6 +51,15 @@ def _count(scope, counted):
     return counted[id(scope)]
 
 
+def _copies(scope):
+    """How many copies the replicates of a scope make when each is read once."""
+    todo, copies = list(scope.of("worldbody")), 0
+    for node in todo:
+        todo.extend(node.children)
+        copies += max(node.attrib["count"], 0) if node.tag == "replicate" else 0
+    return copies
+
+
 class _Context:
     """What an element inherits from where it stands."""
 
@@ -69,14 +72,15 @@ class _Context:
 class _Walk:
     """One walk over the tree of a scope."""
 
-    def __init__(self, scope, done):
-        self.scope, self.done = scope, done
+    def __init__(self, scope):
+        self.scope, self.models = scope, {}
         self.space, self.classes, self.merged = Namespace(scope), dict(scope.classes), {}
         self.world, self.lists = World(), gather(scope)
         root = Item(BODY, (scope.of("worldbody") or [scope.root])[0], self.space, body=-1)
         root.name = "world"
         self.world.bodies.append(root)
-        self.clones = Clones(self.lists, self.world)
+        self.clones = Clones(self.lists, self.world, _copies(scope))
+        self.keys = Keys(self.lists, self.world, self.clones)
 
     def run(self):
         """Expanded of the scope."""
@@ -89,8 +93,9 @@ class _Walk:
             visit(self, *given)
         for name in LEAVES.values():
             getattr(self.world, name).sort(key=lambda item: item.body)
+        self.keys.finish()
         self.clones.finish()
-        return Expanded(self.world, self.lists, self.clones, self.classes)
+        return Expanded(self.world, self.lists, self.clones, self.keys, self.classes)
 
     def inside(self, node, context):
         """Puts the children of a node on the list of work."""
@@ -164,9 +169,13 @@ class _Walk:
         for copy in range(total):
             here = pos, turns[copy] if turns else [1.0, 0.0, 0.0, 0.0]
             suffix = attrib.get("sep", "") + str(copy).zfill(len(str(total)))
+            self.keys.copy(suffix, piece, start)
             self.world.graft(piece, context.body, compose(context.frame, here), suffix=suffix)
+            forget(piece.items["joints"] + piece.items["bodies"])
             self.clones.copy(suffix, node, total - copy - 1)
+            self.keys.grow((piece, start))
             pos = compose(here, step)[0]
+        self.keys.end(piece, start)
         self.clones.end(total)
 
     def attach(self, node, context):
@@ -182,18 +191,23 @@ class _Walk:
                 raise node.error(f"cannot attach: the body '{existing.name}' exists in another body")
             existing.frame = context.frame or existing.frame
             return
-        if attrib["model"] not in models:
-            message = f"model '{attrib['model']}' is not defined{nearest(attrib['model'], models)}"
-            raise node.error(message)
-        model = _expand(models[attrib["model"]], self.done)
-        root = None
+        key, root = attrib["model"], None
+        if key not in models:
+            raise node.error(f"model '{key}' is not defined{nearest(key, models)}")
+        if key not in self.models:
+            self.models[key] = _Walk(models[key]).run()
+        model = self.models[key]
         if name:
             root = next((i for i, body in enumerate(model.world.bodies) if body.name == name), None)
             if root is None:
                 near = nearest(name, [body.name for body in model.world.bodies])
-                raise node.error(f"model '{attrib['model']}' has no body '{name}'{near}")
-        self.world.graft(model.world.subtree(root), context.body, context.frame, prefix)
+                raise node.error(f"model '{key}' has no body '{name}'{near}")
+        model.keys.store(prefix, into=self.keys)
+        piece = model.world.subtree(root)
+        self.world.graft(piece, context.body, context.frame, prefix)
+        forget(piece.items["joints"] + model.world.bodies[piece.first : piece.first + len(piece.items["bodies"])])
         self.clones.attach(model, prefix, node)
+        self.keys.attach(model.keys)
         for cls, elements in model.classes.items():
             self.classes.setdefault(prefix + cls, elements)
 

@@ -67,7 +67,7 @@ def compile_cameras(a, items, width, out):
     fovy = column(items, "fovy")
     intrinsic = np.zeros((len(items), 4), np.float32)
     for i, item in enumerate(items):
-        _lens(item, resolution[i], sensor[i], fovy, intrinsic, i)
+        _lens(item, resolution[i], sensor[i], fovy, intrinsic, i, out.visual["map"]["znear"])
     a.update(
         cam_mode=column(items, "mode", dtype=np.int32), cam_bodyid=np.array([item.body for item in items], np.int32),
         cam_targetbodyid=_targets(items, out), cam_pos=pos, cam_quat=quat,
@@ -77,7 +77,7 @@ def compile_cameras(a, items, width, out):
     )  # fmt: skip
 
 
-def _lens(item, resolution, sensor, fovy, intrinsic, i):
+def _lens(item, resolution, sensor, fovy, intrinsic, i, znear):
     """Focal lengths and principal point [m] of a camera with a sensor size; else the clip-plane defaults."""
     attrib = item.attrib
     own = item.node.attrib
@@ -91,7 +91,7 @@ def _lens(item, resolution, sensor, fovy, intrinsic, i):
         if name in own and "sensorsize" not in own:
             raise item.node.error(f"'{name}' needs a 'sensorsize'")
     if not (sensor > 0).all():
-        intrinsic[i] = [0.01, 0.01, 0, 0]
+        intrinsic[i] = [znear, znear, 0, 0]
         return
     if (resolution <= 0).any():
         raise item.node.error("'sensorsize' needs a positive 'resolution'")

@@ -10,7 +10,7 @@ import numpy as np
 from ..enums import mjtObj
 from . import rotations, tree
 from .elements import MINVAL, TINY, first
-from .usage import referenced
+from .usage import lookup, referenced
 from .world import compose
 
 
@@ -57,12 +57,13 @@ def _kept(a, scene, items):
     keep[0] = True
     keep[a["jnt_bodyid"]] = True
     named = referenced(items, mjtObj.mjOBJ_BODY, ids)
-    named |= {item.space.find(ids, item.attrib["target"]) for item in scene.cameras + scene.lights}
+    looking = [item for item in scene.cameras + scene.lights if item.attrib["target"]]
+    named |= {lookup(item, ids, item.attrib["target"], mjtObj.mjOBJ_BODY) for item in looking}
     keep[list(named - {None})] = True
     sites = {item.name: i for i, item in enumerate(scene.sites) if item.name}
     for item in items["sensor"]:
         if item.node.tag in ("force", "torque"):
-            site = item.space.find(sites, item.attrib["site"])
+            site = lookup(item, sites, item.attrib["site"], mjtObj.mjOBJ_SITE)
             if site is not None and bodies[scene.sites[site].body].name:
                 keep[scene.sites[site].body] = True
     return keep
@@ -78,11 +79,12 @@ def _join_inertia(a, scene, keep, target):
     for turn in range(int(rank.max(initial=-1)) + 1):
         rows = order[rank == turn]
         into = target[rows]
-        place, frame = rotations.into_parent(a["body_pos"][rows], a["body_quat"][rows], ipos[rows], iquat[rows])
+        # the pose of the body is given in its inertial frame here, and that frame's turn is not composed: MuJoCo's way
+        place = ipos[rows] + rotations.rotate(iquat[rows], a["body_pos"][rows])
         total = mass[into] + mass[rows]
         com = (mass[into, None] * ipos[into] + mass[rows, None] * place) / total[:, None]
         full = _about(com, mass[into], ipos[into], iquat[into], inertia[into])
-        full += _about(com, mass[rows], place, frame, inertia[rows])
+        full += _about(com, mass[rows], place, iquat[rows], inertia[rows])
         inertia[into], iquat[into] = rotations.principal_axes(full)
         mass[into], ipos[into] = total, com
         bad = np.zeros(len(keep), bool)

@@ -294,8 +294,6 @@ ORIENT = "quat:4 axisangle:4 xyaxes:6 zaxis:3 euler:3"
 
 # Attributes of handled elements that change the model and are not supported, with the values that change nothing.
 REFUSED_ATTRIBUTES = {
-    ("compiler", "fusestatic"): (0,),
-    ("compiler", "discardvisual"): (0,),
 }
 
 

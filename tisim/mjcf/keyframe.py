@@ -47,7 +47,7 @@ def compile_keys(a, items, scene, nkey, out):
                 if len(given) < len(value):
                     rows[i] = fill[name]
                 rows[i, :whole] = given[:whole]
-        a[f"key_{name}"] = rows
+        a[f"key_{name}"] = np.where(np.isnan(rows), value, rows)  # nan: nothing is known (key_copies.py)
     kind, adr = a["jnt_type"], a["jnt_qposadr"]
     quat = np.concatenate([adr[kind == mjtJoint.mjJNT_FREE] + 3, adr[kind == mjtJoint.mjJNT_BALL]])
     place = quat[:, None] + np.arange(4)

@@ -16,8 +16,10 @@ class Pose:
     """Where bodies and dof axes stand, world frame.
 
     qpos (nq,);  xpos (nbody, 3) [m];  xquat (nbody, 4);  axis, anchor (nv, 3) and angular (nv,) of the dofs, as
-    setconst.dof_axes gives them in qpos0 and pose() anywhere.
+    setconst.dof_axes gives them in qpos0 and pose() anywhere;  sparse  whether MuJoCo's Jacobians are (mj_isSparse).
     """
+
+    sparse = False
 
     def __init__(self, a, qpos, xpos, xquat, axis, anchor, angular):
         self.qpos, self.xpos, self.xquat = qpos, xpos, xquat

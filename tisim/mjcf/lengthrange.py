@@ -37,21 +37,19 @@ def read_options(sections):
     return options
 
 
-def set_length_range(a, items, options, timestep):
+def set_length_range(a, items, options, option, meaninertia, sparse):
     """Fills actuator_lengthrange of the actuators that the mode selects.
 
-    items  of the actuators, for errors;  timestep [s]  the model's. Raises MjcfError where an actuator has no finite
+    items  of the actuators, for errors;  option  mjOption's fields;  meaninertia  of the statistics;  sparse  whether MuJoCo's
+    Jacobians are. Raises MjcfError where an actuator has no finite
     range, UnsupportedError where something acts on it that these simulations leave out.
     """
     rows = _selected(a, options)
     if not len(rows):
         return
-    if "tendon_limited" not in a:
-        z = np.zeros(0, int)
-        a = a | dict(tendon_limited=z, tendon_adr=z, tendon_num=z, wrap_type=z, wrap_objid=z, wrap_prm=z)
     if options["uselimit"]:
         rows = _copy_limits(a, rows)
-    step = options["timestep"] if options["timestep"] > 0 else timestep
+    step = options["timestep"] if options["timestep"] > 0 else option["timestep"]
     if len(rows) and not step > 0:
         raise items[rows[0]].node.error("the length range of an actuator needs a positive timestep")
     if len(rows) and options["inttotal"] / step > MAX_STEPS:
@@ -69,7 +67,7 @@ def set_length_range(a, items, options, timestep):
         batch = max(1, BATCH // max(size, 1) // 2)
         for start in range(0, len(members), batch):
             part = members[start : start + batch]
-            low, high = _simulate(a, trees, part, options, step)
+            low, high = _simulate(a, trees, part, options, step, option, meaninertia, sparse)
             _check(items, part, low, high, options["tolrange"])
             a["actuator_lengthrange"][part] = np.stack([low[:, 0], high[:, 1]], 1)
 
@@ -166,7 +164,7 @@ def _refuse(items, i, message, feature):
     )  # fmt: skip
 
 
-def _simulate(a, trees, members, options, step):
+def _simulate(a, trees, members, options, step, option, meaninertia, sparse):
     """(low, high), each (actuators, 2): the least and greatest length near the end, pushed to either side."""
     limited = np.flatnonzero(a["tendon_limited"])
     tendons = [t for t in limited.tolist() if np.isin(_tendon_trees(a, t), trees).any()]
@@ -178,9 +176,11 @@ def _simulate(a, trees, members, options, step):
     low, high = np.full(c.count, math.inf), np.full(c.count, -math.inf)
     slower = math.exp(-step / max(0.01, options["timeconst"]))
     qacc, time = np.zeros((c.count, c.nv)), 0.0
+    scale = 1 / (meaninertia * max(1, c.nv))
     while time < options["inttotal"]:
         c.qvel *= slower
         c.refresh()
+        c.pose.sparse = sparse
         m, bias = c.dynamics()
         length, *entries = transmission(c.arrays, c.pose)
         moment = c.dense(*entries, 1)[:, 0]
@@ -192,7 +192,7 @@ def _simulate(a, trees, members, options, step):
         rows = Rows()
         joint_limits(c, a, rows)
         tendon_limits(c, a, rows, tendons_of(c))
-        qacc = accelerations(m, force - bias, rows, c.qvel, step, qacc)
+        qacc = accelerations(m, force - bias, rows, c.qvel, step, qacc, scale, option)
         c.integrate(qacc, step)
         time += step
         if time > options["inttotal"] - options["interval"]:

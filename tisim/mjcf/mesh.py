@@ -176,8 +176,8 @@ def _process(mesh, solid):
         mesh.facetexcoord = mesh.face
     if mesh.facenormal is None:
         mesh.facenormal = len(mesh.normal) // len(vert) * mesh.face
-    sides = mesh.face if mesh.hull is None else mesh.hull
-    mesh.polygons = polygons.polygons(vert, sides)
+    # only what collides needs sides; MuJoCo makes them of the faces where there is no hull
+    mesh.polygons = [] if mesh.hull is None else polygons.polygons(vert, mesh.hull)
 
     vert = _transform(mesh, vert)
     area, centroid = mesh_inertia.face_centroid(vert, mesh.face)

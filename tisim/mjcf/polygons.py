@@ -31,54 +31,55 @@ def polygons(vert, face):
     """
     sides = Sides()
     for corners, normal in zip(face.tolist(), unit_normals(vert, face).tolist()):
-        edges = sides.find(normal)
-        if edges is None:
-            sides.insert(normal, _outline(corners))
+        side = sides.find(normal)
+        if side is None:
+            sides.insert(normal, Side(corners))
         else:
-            _join(edges, corners)
-    return [path for edges in sides.in_order() for path in _paths(edges) if len(path) >= 3]
+            side.join(corners)
+    return [path for side in sides.in_order() for path in side.paths() if len(path) >= 3]
 
 
-def _before(p, q):
-    """Whether a side of normal p stands before one of normal q."""
+def _order(p, q):
+    """Negative where a side of normal p stands before one of normal q, 0 where they are one side."""
     if p[0] * q[0] + p[1] * q[1] + p[2] * q[2] > FLAT:
-        return False
+        return 0
     for x, y in zip(p, q):
         if abs(x - y) > MINVAL:
-            return x > y
-    return False
+            return -1 if x > y else 1
+    return 0
 
 
 class Sides:
-    """Red-black tree normal -> outline. Nodes are numbers; number 0 is the empty leaf."""
+    """Red-black tree normal -> Side. Nodes are numbers; number 0 is the empty leaf."""
 
     def __init__(self):
-        self.normal, self.edges = [None], [None]
+        self.normal, self.side = [None], [None]
         self.left, self.right, self.parent, self.red = [0], [0], [0], [False]
         self.root = 0
 
     def find(self, normal):
-        """The outline of the side that a normal belongs to, None where there is none yet."""
+        """The side that a normal belongs to, None where there is none yet."""
         at, found, stored = self.root, 0, self.normal
         while at:
-            if _before(stored[at], normal):
+            if _order(stored[at], normal) < 0:
                 at = self.right[at]
             else:
                 found, at = at, self.left[at]
-        return self.edges[found] if found and not _before(normal, stored[found]) else None
+        return self.side[found] if found and _order(normal, stored[found]) >= 0 else None
 
-    def insert(self, normal, edges):
+    def insert(self, normal, side):
         """Adds a side, unless its place is taken by one that cannot be told apart from it."""
         above, at, go_left = 0, self.root, True
         while at:
             above = at
-            go_left = _before(normal, self.normal[at])
-            if not go_left and not _before(self.normal[at], normal):
+            order = _order(normal, self.normal[at])
+            if order == 0:
                 return
+            go_left = order < 0
             at = self.left[at] if go_left else self.right[at]
         new = len(self.normal)
         for column, value in (
-            (self.normal, normal), (self.edges, edges), (self.left, 0), (self.right, 0), (self.parent, above),
+            (self.normal, normal), (self.side, side), (self.left, 0), (self.right, 0), (self.parent, above),
             (self.red, True),
         ):  # fmt: skip
             column.append(value)
@@ -124,60 +125,71 @@ class Sides:
         self.red[self.root] = False
 
     def in_order(self):
-        """The outlines from the first normal to the last."""
+        """The sides from the first normal to the last."""
         stack, at = [], self.root
         while stack or at:
             while at:
                 stack.append(at)
                 at = self.left[at]
             at = stack.pop()
-            yield self.edges[at]
+            yield self.side[at]
             at = self.right[at]
 
 
-def _outline(corners):
-    a, b, c = corners
-    return {(a, b): 0, (b, c): 0, (c, a): 0}
+class Side:
+    """The outline of triangles of one normal: directed edges, each of one of the connected pieces.
 
+    edges  dict (from, to) -> piece;  merged  piece -> the piece it became part of, or itself.
+    """
 
-def _join(edges, corners):
-    """Adds a triangle to the outline of a side: dict edge -> number of the connected piece it belongs to."""
-    a, b, c = corners
-    new, pieces = [], []
-    for edge in ((a, b), (b, c), (c, a)):
-        piece = edges.pop((edge[1], edge[0]), None)
-        if piece is None:
-            new.append(edge)
-        else:
-            pieces.append(piece)
-    here = min(pieces) if pieces else max(edges.values(), default=-1) + 1
-    for gone in sorted({piece for piece in pieces if piece != here}, reverse=True):
-        for edge, piece in edges.items():
-            if piece == gone:
-                edges[edge] = here
-            elif piece > gone:
-                edges[edge] = piece - 1
-    for edge in new:
-        edges[edge] = here
+    def __init__(self, corners):
+        a, b, c = corners
+        self.edges, self.merged = {(a, b): 0, (b, c): 0, (c, a): 0}, [0]
 
+    def _piece(self, piece):
+        """The piece that a piece is part of by now."""
+        merged = self.merged
+        while merged[piece] != piece:
+            merged[piece] = piece = merged[merged[piece]]
+        return piece
 
-def _paths(edges):
-    """The closed outlines of a side, one per connected piece."""
-    if len(edges) == 3:
-        return [[edge[0] for edge in edges]]
-    following, first = {}, {}
-    for at, ((a, b), piece) in enumerate(edges.items()):
-        if at:
-            following.setdefault((piece, a), b)
-        first.setdefault(piece, [a, b])
-    out = []
-    for piece in sorted(first):
-        path = first[piece]
-        for _ in range(len(edges)):
-            after = following.get((piece, path[-1]))
-            if after is None or after == path[0]:
-                break
-            path.append(after)
-        if after is not None:
-            out.append(path)
-    return out
+    def join(self, corners):
+        """Adds a triangle: edges that it shares with the outline vanish."""
+        a, b, c = corners
+        new, pieces = [], []
+        for edge in ((a, b), (b, c), (c, a)):
+            piece = self.edges.pop((edge[1], edge[0]), None)
+            if piece is None:
+                new.append(edge)
+            else:
+                pieces.append(self._piece(piece))
+        if not pieces:
+            pieces.append(len(self.merged))
+            self.merged.append(pieces[0])
+        here = min(pieces)
+        for piece in pieces:
+            self.merged[piece] = here
+        for edge in new:
+            self.edges[edge] = here
+
+    def paths(self):
+        """The closed outlines, one per connected piece."""
+        if len(self.edges) == 3:
+            return [[edge[0] for edge in self.edges]]
+        following, first = {}, {}
+        for at, ((a, b), piece) in enumerate(self.edges.items()):
+            piece = self._piece(piece)
+            if at:
+                following.setdefault((piece, a), b)
+            first.setdefault(piece, [a, b])
+        out = []
+        for piece in sorted(first):
+            path, after = first[piece], None
+            for _ in range(len(self.edges)):
+                after = following.get((piece, path[-1]))
+                if after is None or after == path[0]:
+                    break
+                path.append(after)
+            if after == path[0]:
+                out.append(path)
+        return out

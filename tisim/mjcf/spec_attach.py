@@ -1,21 +1,249 @@
 """Attaching a part of one tisim.Spec to another, and taking parts away: what comes along, under which names.
 
-The rules for what comes along are MuJoCo's (mjCModel's attachment, Apache-2.0): all assets, custom data and classes,
-and the elements of the other sections whose references are attached too.
+The rules for what comes along are MuJoCo's (mjCModel, Apache-2.0): all assets, custom data and classes, and the
+elements of the other sections whose references are attached too.
 """
 
+from ..errors import Error
+from . import defaults, spec_state, write
 from .grammar import GRAMMAR
 from .references import OBJTYPE, place, references
+from .spec_convert import convert
 from .xmltext import Node
+
+ASSETS = ("mesh", "hfield", "texture", "material", "model")
+# (section, tags or None for all) in the order in which they can refer to each other
+FOLLOWERS = [
+    ("contact", ("pair", "exclude")), ("tendon", None), ("equality", None), ("actuator", None), ("sensor", None),
+    ("custom", ("tuple",)),
+]  # fmt: skip
+FREE = ("clock", "e_potential", "e_kinetic", "user", "contact")  # sensors without an object
+PARTLY = ("pair", "exclude", "tendon", "sensor")  # some of their references may stay the parent's
 
 
 def copied(root):
     """(copy of a tree, dict id of node -> its copy)."""
-    new = {}
-    todo = [root]
+    new, todo = {}, [root]
     for node in todo:  # grows while it is read
-        copy = new[id(node)] = type(node)(node.tag, dict(node.attrib), node.file, node.line, node.column)
+        new[id(node)] = Node(node.tag, dict(node.attrib), node.file, node.line, node.column)
         todo.extend(node.children)
     for node in todo:
         new[id(node)].children = [new[id(child)] for child in node.children]
     return new[id(root)], new
+
+
+def names_below(node):
+    """dict of the (mjtObj, name) of an element of the world and all below it."""
+    found, todo = {}, [node]
+    while todo:
+        node = todo.pop()
+        kind = OBJTYPE.get("joint" if node.tag == "freejoint" else node.tag)
+        if kind is not None and node.attrib.get("name"):
+            found[kind, node.attrib["name"]] = None
+        todo.extend(node.children)
+    return found
+
+
+def named(section, node):
+    """(section, node, place) of an element outside the world and of its children, for references()."""
+    yield node, place(section, node.tag)
+    for child in node.children:
+        yield child, place(section, node.tag, child.tag)
+
+
+def _kind(section, node):
+    return OBJTYPE.get(section if section in ("equality", "tendon", "actuator", "sensor") else node.tag)
+
+
+def drop_dangling(spec, gone):
+    """Drops the contacts, equalities, tendons, actuators, sensors and tuples that refer to what is gone.
+
+    gone  dict with keys (mjtObj, name); what is dropped is added.
+    """
+    for section, tags in FOLLOWERS:
+        for top in spec._sections(section):
+            for node in list(top.children):
+                refs = [ref for part, where in named(section, node) for ref in references(where, part.attrib)]
+                if (tags is None or node.tag in tags) and any((kind, name) in gone for _, name, kind in refs):
+                    spec._drop(node)
+                    if node.attrib.get("name"):
+                        gone[_kind(section, node), node.attrib["name"]] = None
+
+
+def attach(child, element, spec, holder, prefix, suffix):
+    """Copies `element`, a node of the Spec `child`, into `holder`, an element of `spec`; returns its handle there."""
+    keys = spec_state.Keys(child, spec)
+    root, copies = copied(child._root)
+    scope = child._scope(root)
+    work, parent = type(child)(scope), holder._spec
+    moved = copies[id(element)]
+    _join_files(work, parent)
+    convert(work, parent)
+    work._restructured()
+
+    def new(name):
+        return prefix + name + suffix
+
+    # the part of the world, in one node
+    cls = work._class_name(moved)
+    inside = names_below(moved) if moved.tag != "worldbody" else {}
+    if moved.tag == "worldbody":
+        for node in moved.children:
+            inside.update(names_below(node))
+        frame = Node("frame", {}, element.file, element.line, element.column)
+        frame.children, moved = moved.children, frame
+    if _join_classes(work, parent, new):
+        moved.attrib["childclass"] = cls
+        renamed_classes = new
+    else:
+        renamed_classes = None
+
+    world, todo = [], [moved]
+    while todo:
+        node = todo.pop()
+        world.append((node, place("body", node.tag)))
+        todo.extend(node.children)
+    pieces, here = [], set(inside)
+    for tag in ASSETS:
+        here.update((OBJTYPE[tag], _asset_name(work, node)) for node in work._all().get(tag, ()))
+    here.update((OBJTYPE["model"], name) for name in work._models)
+    stay = _followers(work, parent, here, pieces)
+    assets = [("asset", node) for top in work._sections("asset") for node in top.children]
+    custom = [("custom", n) for top in work._sections("custom") for n in top.children if n.tag in ("numeric", "text")]
+
+    for node, where in world:
+        _rename(node, where, new, renamed_classes)
+    for section, node in [*assets, *custom, *pieces]:
+        if section == "asset" and not node.attrib.get("name") and (name := _asset_name(work, node)):
+            node.attrib["name"] = name
+        if renamed_classes and "class" in GRAMMAR.children[section].children[node.tag].attributes:
+            node.attrib.setdefault("class", "main")
+        for part, where in named(section, node):
+            _rename(part, where, new, renamed_classes, stay.get(id(node), ()))
+    parent._models.update({new(name): model for name, model in work._models.items()})
+    for section, node in [*assets, *custom]:
+        same = [n for n in parent._section(section).children if n.tag == node.tag
+                and n.attrib == node.attrib and node.attrib.get("name")]  # fmt: skip
+        if not same:
+            parent._section(section).children.append(node)
+    for section, node in pieces:
+        parent._section(section).children.append(node)
+    holder._node.children.append(moved)
+    parent._restructured()
+    keys.join(parent, copies, new)
+    return parent._handle(moved)
+
+
+def _asset_name(work, node):
+    """Name of an asset, from its file where it has none."""
+    if node.tag == "model":
+        by_file = {id(model): name for name, model in work._models.items()}
+        return node.attrib.get("name") or next(iter(by_file.values()), "")
+    stem = node.attrib.get("file", "").replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
+    return node.attrib.get("name") or stem
+
+
+def _followers(work, parent, here, pieces):
+    """Adds to `pieces` the (section, node) of what comes along; dict id of node -> references that stay as they are."""
+    stay = {}
+    for section, tags in FOLLOWERS:
+        for node in [n for top in work._sections(section) for n in top.children if tags is None or n.tag in tags]:
+            refs = [(k, name) for part, where in named(section, node) for _, name, k in references(where, part.attrib)]
+            out = [ref for ref in refs if ref not in here]
+            partly = node.tag in PARTLY or section in PARTLY
+            if not refs and not (section == "sensor" and node.tag in FREE):
+                continue
+            if out and not (partly and len(out) < len(refs) and all(_exists(parent, *ref) for ref in out)):
+                continue
+            stay[id(node)] = {name for _, name in out}
+            pieces.append((section, node))
+            if node.attrib.get("name"):
+                here.add((_kind(section, node), node.attrib["name"]))
+    return stay
+
+
+def _exists(spec, kind, name):
+    word = kind.name[6:].lower()
+    try:
+        return spec.find(word, name) is not None
+    except Error:
+        return False
+
+
+def _rename(node, where, new, classes, stay=()):
+    for attribute, name, _ in references(where, node.attrib):
+        if name not in stay:
+            node.attrib[attribute] = new(name)
+    if node.attrib.get("name"):
+        node.attrib["name"] = new(node.attrib["name"])
+    for attribute in ("class", "childclass"):
+        if classes and node.attrib.get(attribute):
+            node.attrib[attribute] = classes(node.attrib[attribute])
+
+
+def _join_files(work, parent):
+    """Names files so that both specifications find theirs."""
+    both = work._source, parent._source
+    for name, data in both[0].assets.items():
+        if both[1].assets.get(name, data) != data:
+            raise Error(f"both specifications have an asset '{name}', with different contents")
+    folders = [{k: spec.compiler._value(k) for k in write.FOLDERS} for spec in (work, parent)]
+    has_files = any(write.FILES.get(n.tag) for top in work._sections("asset") for n in top.children)
+    if has_files and (folders[0] != folders[1] or both[0].folder != both[1].folder):
+        for spec in (work, parent):
+            scope = spec._scope(spec._root)
+            for top in spec._sections("asset"):
+                for node in top.children:
+                    node.attrib = write.with_paths(node, scope).attrib
+            for node in spec._sections("compiler"):
+                node.attrib = {k: v for k, v in node.attrib.items() if k not in write.FOLDERS}
+    both[1].assets.update(both[0].assets)
+
+
+def _join_classes(work, parent, new):
+    """Adds the default classes of `work` below the parent's top class; whether there are any.
+
+    What the parent's top class sets and the other's does not gets its own value again.
+    """
+    tops = [spec._sections("default") for spec in (work, parent)]
+    if not any(top.children for some in tops for top in some):
+        return False
+    if len(tops[0]) > 1:
+        raise Error("the specification to attach has several default sections that cannot be one")
+    if any(node.attrib.get("class") == new("main") for node in parent._default_nodes()):
+        return True  # an earlier attachment brought them
+    top = tops[0][0] if tops[0] else Node("default", {})
+    ours, theirs = (defaults.classes(some)["main"] for some in tops)
+    for tag, record in ours.items():
+        known = GRAMMAR.children["default"].children[tag].attributes
+        own = next((child for child in top.children if child.tag == tag), None)
+        given = own.attrib if own is not None else {}
+        changed = [n for n in record if theirs[tag].get(n) != record[n] and n not in given]
+        for name in changed:
+            if name == "alt" and record[name] is None or name in known and record[name] is None or name == "layers":
+                raise Error(f"cannot attach: the top default class sets '{name}' of '{tag}', which the attached one "
+                            "cannot take back; use a class of its own for it")  # fmt: skip
+        if values := {n: record[n] for n in changed if n in known}:
+            if own is None:
+                own = Node(tag, {}, top.file, top.line, top.column)
+                top.children.append(own)
+            own.attrib = {**values, **own.attrib}
+    todo = [top]
+    while todo:
+        node = todo.pop()
+        node.attrib["class"] = new("main" if node is top else node.attrib["class"])
+        for child in node.children:
+            if child.tag == "default":
+                todo.append(child)
+            else:
+                for part, where in named("default", child):
+                    _rename_default(part, new)
+    parent.default._node.children.append(top)
+    return True
+
+
+def _rename_default(node, new):
+    """A class refers to assets by the names that elements would use."""
+    for attribute in ("material", "mesh", "hfield", "texture"):
+        if node.attrib.get(attribute):
+            node.attrib[attribute] = new(node.attrib[attribute])

@@ -29,10 +29,12 @@ def tendon_moment(a, pose):
     joint = np.flatnonzero(kind == mjtWrap.mjWRAP_JOINT)
     coef, ids = a["wrap_prm"][joint], a["wrap_objid"][joint]
     np.add.at(length, owner[joint], coef * pose.qpos[a["jnt_qposadr"][ids]])
-    # a joint that a path names twice adds to the length twice, but only its last coefficient is in the moment
     dof = a["jnt_dofadr"][ids].astype(np.int64)
-    last = len(joint) - 1 - np.unique((owner[joint] * np.int64(len(pose.axis)) + dof)[::-1], return_index=True)[1]
-    entries = [(owner[joint[last]], dof[last], coef[last])]
+    if not pose.sparse:
+        # of a joint that a path names twice, only the last coefficient is in a dense moment; the length has both
+        last = len(joint) - 1 - np.unique((owner[joint] * np.int64(len(pose.axis)) + dof)[::-1], return_index=True)[1]
+        joint, dof, coef = joint[last], dof[last], coef[last]
+    entries = [(owner[joint], dof, coef)]
     if (kind == SITE).any():
         tendon, divisor, x, bodies, arc = _spans(a, pose, owner)
         straight = np.diff(x, axis=1)  # (n, 3 pieces, 3)

@@ -1,5 +1,6 @@
 """Which elements of the world other elements name: what fusestatic and discardvisual must leave alone."""
 
+from ..enums import mjtObj
 from .references import place, references
 
 # section -> the lists of sections.Lists that hold its elements
@@ -23,5 +24,10 @@ def referenced(items, kind, ids):
             for where, attrib in nodes:
                 for _, name, what in references(where, attrib):
                     if what == kind:
-                        found.add(item.space.find(ids, name))
+                        found.add(lookup(item, ids, name, kind))
     return found - {None}
+
+
+def lookup(item, ids, name, kind):
+    """The id that Item.find would find, or None."""
+    return ids.get(item.space.name(name) if kind == mjtObj.mjOBJ_BODY else item.space.prefix + name)

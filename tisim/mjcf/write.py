@@ -22,7 +22,7 @@ FILES = {
     "texture": ("texturedir", ["file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback"]),
     "model": (None, ["file"]),
 }  # fmt: skip
-_FOLDERS = ("assetdir", "meshdir", "texturedir", "strippath")
+FOLDERS = ("assetdir", "meshdir", "texturedir", "strippath")
 
 
 def to_text(scope, folder=""):
@@ -37,9 +37,9 @@ def to_text(scope, folder=""):
     for tag in SECTIONS:
         for node in merged(tag, scope.of(tag)):
             if moved and tag == "compiler":
-                node = _like(node, {k: v for k, v in node.attrib.items() if k not in _FOLDERS})
+                node = _like(node, {k: v for k, v in node.attrib.items() if k not in FOLDERS})
             if moved and tag == "asset":
-                node = _like(node, node.attrib, [_with_paths(child, scope) for child in node.children])
+                node = _like(node, node.attrib, [with_paths(child, scope) for child in node.children])
             if node.attrib or node.children or tag == "worldbody":
                 _write(node, GRAMMAR.children[tag], lines)
     return "\n".join([*lines, "</mujoco>", ""])
@@ -97,7 +97,7 @@ def _like(node, attrib, children=()):
     return new
 
 
-def _with_paths(node, scope):
+def with_paths(node, scope):
     """An asset with names of files that need no folder settings."""
     setting, names = FILES.get(node.tag, (None, ()))
     paths = {name: file_path(scope, node.attrib[name], setting) for name in names if node.attrib.get(name)}

@@ -1,0 +1,32 @@
+"""A user's function as a collider: tisim.register_collider."""
+
+from tisim.kernels.collide_primitive import put
+from tisim.kernels.types import *
+
+
+def adapted(func, contacts):
+    """A collider, with the parameters they all have, that asks `func` for each of its contacts."""
+
+    @ti.func
+    def collide(
+        p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
+        cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+        geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
+    ):  # fmt: skip
+        i1 = cpair_geom1[p]
+        g2 = cpair_geom2[p]
+        i2 = i1 // ngeom * ngeom + g2
+        slot = cpair_slot[p]
+        n = 0
+        for c in range(contacts):
+            r = func(
+                c, ld3(geom_xpos, i1), ldm(geom_xmat, i1), ld3(geom_size, i1 % ngeom), ld3(geom_xpos, i2),
+                ldm(geom_xmat, i2), ld3(geom_size, g2),
+            )  # fmt: skip
+            if r[0] <= cpair_margin[p] and slot + contacts <= nslotmax:
+                pos = vec3(r[1], r[2], r[3])
+                put(slot + n, r[0], pos, vec3(r[4], r[5], r[6]), slot_dist, slot_pos, slot_normal)
+                n += 1
+        return n
+
+    return collide
