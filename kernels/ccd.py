@@ -80,8 +80,13 @@ def center(s, sf, si, ccd_f: ti.template(), ccd_i: ti.template()):
     f = sf + s * SHAPE_F
     x = at3(ccd_f, f + POS)
     if ccd_i[si + s * SHAPE_I + TYPE] == HFIELD:
-        x = (at3(ccd_f, f + TOP) + at3(ccd_f, f + TOP + 3) + at3(ccd_f, f + TOP + 6)) / 3.0
-        x[2] = 0.5 * (x[2] + ccd_f[f + BOTTOM])
+        x = vec3(0.0, 0.0, 0.0)
+        for k in range(6):
+            p = at3(ccd_f, f + TOP + 3 * (k % 3))
+            if k < 3:
+                p[2] = ccd_f[f + BOTTOM]
+            x += p
+        x *= 1.0 / 6.0
     return x
 
 
@@ -221,13 +226,17 @@ def ccd(
             phase = DONE
             if core:
                 if dist > tolerance:
-                    normal = (p2 - p1) / ti.max((p2 - p1).norm(), MINVAL)
-                    if round1:
-                        p1 += full1 * normal
-                        dist -= full1
-                    if round2:
-                        p2 -= full2 * normal
-                        dist -= full2
+                    normal = p2 - p1
+                    length = normal.norm()
+                    if length < MINVAL:
+                        normal = vec3(1.0, 0.0, 0.0)
+                    else:
+                        normal *= 1.0 / length
+                    thick1 = full1 if round1 else 0.0
+                    thick2 = full2 if round2 else 0.0
+                    p1 += thick1 * normal
+                    p2 -= thick2 * normal
+                    dist -= thick1 + thick2
                     if dist > cutoff:
                         dist = FAR
                 else:

@@ -39,12 +39,18 @@ mat_roughness mat_rgba tex_type tex_colorspace
 pair_dim pair_geom1 pair_geom2 pair_signature pair_solref pair_solreffriction pair_solimp pair_margin pair_gap
 pair_friction exclude_signature numeric_adr numeric_size numeric_data
 key_time key_qpos key_qvel key_act key_mpos key_mquat key_ctrl
+eq_type eq_obj1id eq_obj2id eq_objtype eq_active0 eq_solref eq_solimp eq_data nuser_tendon nwrap
+tendon_adr tendon_num tendon_matid tendon_group tendon_limited tendon_actfrclimited tendon_width tendon_solref_lim
+tendon_solimp_lim tendon_solref_fri tendon_solimp_fri tendon_range tendon_actfrcrange tendon_margin tendon_stiffness
+tendon_damping tendon_armature tendon_frictionloss tendon_lengthspring tendon_length0 tendon_invweight0 tendon_treenum
+tendon_treeid tendon_user tendon_rgba wrap_type wrap_objid wrap_prm
 """.split()
 OPTIONS = """timestep impratio gravity wind magnetic density viscosity o_margin o_solref o_solimp o_friction integrator
 cone jacobian solver iterations ls_iterations noslip_iterations ccd_iterations disableflags enableflags tolerance
 ls_tolerance noslip_tolerance ccd_tolerance sleep_tolerance disableactuator sdf_iterations sdf_initpoints""".split()
 STATISTICS = ["meaninertia", "meanmass", "meansize", "extent", "center"]
-NAMED = ["body", "joint", "geom", "site", "camera", "light", "material", "texture", "pair", "exclude", "numeric", "key"]
+NAMED = ["body", "joint", "geom", "site", "camera", "light", "material", "texture", "pair", "exclude", "equality", "tendon", "numeric",
+         "key"]
 
 
 def differences(ours, theirs):

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from test_compiled_model_equals_mujoco import NAMED, differences
 
+from tisim.errors import UnsupportedError
 from tisim.model import Model
 
-MORE = """nsensordata sensor_type sensor_objtype sensor_objid sensor_reftype sensor_refid tuple_objtype tuple_objid eq_obj1id
-eq_obj2id eq_data mesh_vert mesh_face mesh_vertadr mesh_pos mesh_quat nmesh nmeshtexcoord nmat ntex actuator_trnid
-wrap_objid""".split()
+MORE = """nsensordata sensor_type sensor_objtype sensor_objid sensor_reftype sensor_refid tuple_objtype tuple_objid
+eq_obj1id eq_obj2id eq_data mesh_vert mesh_face mesh_vertadr mesh_pos mesh_quat nmesh nmeshtexcoord nmat ntex
+actuator_trnid wrap_objid""".split()
 ASSETS = """<asset>
   <mesh name="m0" vertex="0 0 0 1 0 0 0 1 0 0 0 1" texcoord="0 0 0 1 1 0 1 1"/>
-  <mesh name="m1" vertex="0 0 0 1 0 0 0 2 0 0 0 1" material="red"/>
+  <mesh name="m1" vertex="0 0 0 1 0 0 0 2 0 0 0 1"/>
   <mesh name="m2" vertex="0 0 0 1 0 0 0 1 0 0 0 3"/>
   <texture name="t" type="2d" builtin="flat" width="8" height="8"/>
   <material name="red" texture="t" rgba="1 0 0 1"/>
@@ -23,7 +24,7 @@ ASSETS = """<asset>
 
 
 class Scene:
-    """A random model; text() is its MJCF. Cameras and lights stand only in bodies that stay: MuJoCo crashes elsewhere."""
+    """A random model; text() is its MJCF. Cameras and lights stand in bodies that stay: MuJoCo crashes elsewhere."""
 
     def __init__(self, rng, fuse, discard):
         self.rng, self.fuse, self.discard = rng, fuse, discard
@@ -44,7 +45,7 @@ class Scene:
     def any(self, kind):
         return self.rng.choice(self.names[kind]) if self.names[kind] else None
 
-    def geom(self):
+    def geom(self, highest=5):
         shape = self.rng.choice(["sphere", "capsule", "box", "mesh"], p=[0.3, 0.3, 0.25, 0.15])
         kind = f'type="{shape}" size="{self.numbers(3, 0.1, 0.5)}"'
         if shape == "mesh":
@@ -54,7 +55,7 @@ class Scene:
         seen = 'contype="0" conaffinity="0"' if self.chance(0.5) else f'contype="{self.rng.integers(1, 4)}"'
         look = 'material="red"' if self.chance(0.3) else ""
         extra = f'margin="{self.rng.random():.3g}" user="{self.numbers(self.rng.integers(0, 3))}"'
-        place = f'pos="{self.numbers(3)}" quat="{self.numbers(4)}" group="{self.rng.integers(0, 5)}"'
+        place = f'pos="{self.numbers(3)}" quat="{self.numbers(4)}" group="{self.rng.integers(0, highest)}"'
         return f"<geom {self.named('geom', 0.7)} {kind} {seen} {look} {extra} {place}/>"
 
     def joints(self, top):
@@ -70,9 +71,10 @@ class Scene:
         mocap = depth == 0 and not moving and self.chance(0.2)
         inside = self.joints(depth == 0) if moving else ""
         if self.chance(0.2):
-            turn = f'quat="{self.numbers(4)}"'
-            inside += f'<inertial pos="{self.numbers(3)}" {turn} mass="{1 + self.rng.random():.3g}" diaginertia="1 .9 .8"/>'
-        inside += "".join(self.geom() for _ in range(self.rng.integers(1 if moving else 0, 4)))
+            mass = f'mass="{1 + self.rng.random():.3g}" diaginertia="1 .9 .8"'
+            inside += f'<inertial pos="{self.numbers(3)}" quat="{self.numbers(4)}" {mass}/>'
+        inside += self.geom(highest=4) if moving else ""
+        inside += "".join(self.geom() for _ in range(self.rng.integers(0, 4)))
         if self.chance(0.5):
             inside += f'<site {self.named("site")} pos="{self.numbers(3)}" quat="{self.numbers(4)}"/>'
         if moving or mocap:
@@ -91,18 +93,18 @@ class Scene:
         body, geom, site, joint = (self.any(kind) for kind in ("body", "geom", "site", "joint"))
         two = self.rng.permutation(self.names["body"])[:2]
         geoms = self.rng.permutation(self.names["geom"])[:2]
-        if site:
+        if site and self.chance(0.5):
             out["sensor"] += f'<{self.rng.choice(["force", "torque", "gyro", "touch"])} site="{site}"/>'
         if body and self.chance(0.4):
             out["sensor"] += self.rng.choice([
                 f'<framepos objtype="body" objname="{body}"/>', f'<subtreecom body="{body}"/>',
                 f'<contact body1="{body}"/>', f'<user dim="2" objtype="body" objname="{body}"/>',
             ])  # fmt: skip
-        if geom and self.chance(0.5):
+        if geom and self.chance(0.3):
             out["sensor"] += f'<framequat objtype="geom" objname="{geom}"/>'
         if self.chance(0.3):
             out["sensor"] += '<user dim="1" objtype="mesh" objname="m2"/>'
-        if len(geoms) == 2 and self.chance(0.4):
+        if len(geoms) == 2 and self.chance(0.3):
             out["contact"] += f'<pair geom1="{geoms[0]}" geom2="{geoms[1]}"/>'
         if len(two) == 2 and self.chance(0.3):
             out["contact"] += f'<exclude body1="{two[0]}" body2="{two[1]}"/>'
@@ -112,11 +114,11 @@ class Scene:
             out["actuator"] += f'<adhesion body="{body}" ctrlrange="0 1"/>'
         if joint:
             out["actuator"] += f'<motor joint="{joint}"/>'
-        if body and geom and self.chance(0.3):
+        if body and geom and self.chance(0.2):
             elements = f'<element objtype="body" objname="{body}"/><element objtype="geom" objname="{geom}"/>'
             out["custom"] += f'<tuple name="t">{elements}</tuple>'
         sites = self.rng.permutation(self.names["site"])[:2]
-        if len(sites) == 2 and self.chance(0.4):
+        if len(sites) == 2 and self.chance(0.3):
             out["tendon"] += f'<spatial><site site="{sites[0]}"/><site site="{sites[1]}"/></spatial>'
         out["keyframe"] = '<key name="k"/>'
         return "".join(f"<{tag}>{inside}</{tag}>" for tag, inside in out.items() if inside)
@@ -125,19 +127,26 @@ class Scene:
         inside = "".join(self.geom() for _ in range(self.rng.integers(0, 3)))
         inside += "".join(self.body(0) for _ in range(self.rng.integers(2, 5)))
         word = ("false", "true")
-        compiler = f'<compiler fusestatic="{word[self.fuse]}" discardvisual="{word[self.discard]}" inertiagrouprange="0 3"/>'
-        return f"<mujoco>{compiler}{ASSETS}<worldbody>{inside}</worldbody>{self.references()}</mujoco>"
+        compiler = f'fusestatic="{word[self.fuse]}" discardvisual="{word[self.discard]}" inertiagrouprange="0 3"'
+        return f"<mujoco><compiler {compiler}/>{ASSETS}<worldbody>{inside}</worldbody>{self.references()}</mujoco>"
 
 
 def check(seed):
-    """dict of what differs for one seed, None where MuJoCo refuses the model."""
+    """dict of what differs for one seed, None where one of both refuses the model.
+
+    tisim refuses names of geoms and sites that fusestatic gives new ids: MuJoCo 3.4.0 takes another element there.
+    """
     rng = np.random.default_rng(seed)
     text = Scene(rng, fuse=seed % 3 != 1, discard=seed % 3 != 0).text()
     try:
         theirs = mujoco.MjModel.from_xml_string(text)
     except ValueError:
         return None
-    ours = Model.from_xml_string(text)
+    try:
+        ours = Model.from_xml_string(text)
+    except UnsupportedError as e:
+        assert e.feature == "fusestatic"
+        return None
     out = differences(ours, theirs)
     for name in MORE:
         a, b = np.asarray(getattr(ours, name)), np.asarray(getattr(theirs, name))
@@ -149,7 +158,7 @@ def check(seed):
 @pytest.mark.parametrize("start", range(0, 300, 60))
 def test_random_trees(start):
     results = {seed: check(seed) for seed in range(start, start + 60)}
-    assert sum(bad is not None for bad in results.values()) >= 40
+    assert sum(bad is not None for bad in results.values()) >= 35
     assert {seed: bad for seed, bad in results.items() if bad} == {}
 
 

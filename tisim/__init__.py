@@ -11,6 +11,7 @@ from tisim.colliders import register_collider
 from tisim.data import Data
 from tisim.enums import *  # noqa: F403
 from tisim.errors import CapacityError, Error, MjcfError, UnsupportedError
+from tisim.mjcf.spec import Spec
 from tisim.model import Model
 from tisim.pipeline import forward, step, step1, step2
 from tisim.rays import multi_ray, ray
@@ -19,6 +20,6 @@ from tisim.runtime import init
 from tisim.state import get_state, reset, reset_keyframe, set_state
 
 __all__ = [
-    "CapacityError", "Data", "Error", "MjcfError", "Model", "UnsupportedError", "__version__", "forward", "get_state",
+    "CapacityError", "Data", "Error", "MjcfError", "Model", "Spec", "UnsupportedError", "__version__", "forward", "get_state",
     "init", "multi_ray", "ray", "reset", "register_collider", "reset_keyframe", "set_state", "step", "step1", "step2",
 ]  # fmt: skip

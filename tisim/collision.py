@@ -12,6 +12,7 @@ from tisim.colliders import CONVEX, HEIGHT_FIELD, PLANE, PLANE_CONVEX
 from tisim.enums import mjtDisableBit, mjtEnableBit
 
 SERIAL_GEOMS = 2000  # worlds * geoms below which loops run on one CPU thread; provisional, tuned on a busy machine
+PARTS = ("entries", "pairs", "contacts", "list")  # of the stage: sorted boxes, their pairs, colliders, contact list
 LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estimated from body width, not tuned)
 WORKERS = (8192, 256)  # pieces of scratch memory for convex shapes, 10 kB each: on a GPU, on a CPU
 MAX_POLYGON = 150  # corners of a mesh's face that count, mjMAX_POLYVERT
@@ -65,8 +66,8 @@ def _counts(d):
     return [int(view[COUNTS[name]]) for name in ("npair", "nslot", "ncon", "nentry", "nmid")]
 
 
-def _launch(m, d, t):
-    """One attempt, from boxes to contacts."""
+def _launch(m, d, t, parts=PARTS):
+    """One attempt, from boxes to contacts, or some of its parts."""
     k = runtime.kernels
     bp, sort, contact = k("broadphase"), k("sort"), k("contact")
     override = bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_OVERRIDE))
@@ -81,44 +82,52 @@ def _launch(m, d, t):
     narrow = _narrowphase(m, d, t["kinds"], scalars)
     more = [k("midphase").search_static] if t["static"] else []
     more += [k("midphase").search_groups] if t["groups"] else []
-    if not t["wide"]:
-        stages = [
-            bp.enter_items, bp.sort_entries, bp.search_pairs, *more, bp.sort_pairs, bp.order_pairs, *narrow,
-        ]  # fmt: skip
-        if m.contact_filter is None:
-            stages.append(contact.write_contacts)
-        half = {name: -(-t["scalars"][name + "bits"] // t["digit"]) for name in ("entry", "geom", "worldgeom")}
-        launch.run(
-            m, d, stages, parallel=t["parallel"], entryhalf=half["entry"] % 2,
-            pairhalf=(half["geom"] + half["worldgeom"]) % 2, **scalars,
-        )  # fmt: skip
-        if m.contact_filter is not None:
-            _filter(m, d)
-            launch.run(m, d, [contact.write_contacts], parallel=t["parallel"], **scalars)
-        return
+    half = {name: -(-t["scalars"][name + "bits"] // t["digit"]) for name in ("entry", "geom", "worldgeom")}
+    scalars.update(entryhalf=half["entry"] % 2, pairhalf=(half["geom"] + half["worldgeom"]) % 2)
 
-    def run(*kernels, **more):
-        launch.run(m, d, kernels, **scalars, **more)
+    def run(*kernels):
+        if kernels:
+            launch.run(m, d, kernels, parallel=t["parallel"] or t["wide"], **scalars)
+
+    if not t["wide"]:
+        stages = dict(
+            entries=[bp.enter_items, bp.sort_entries], pairs=[bp.search_pairs, *more, bp.sort_pairs, bp.order_pairs],
+            contacts=narrow, list=[contact.write_contacts],
+        )  # fmt: skip
+        if m.contact_filter is not None and parts == PARTS:
+            _launch(m, d, t, PARTS[:3])
+            _filter(m, d)
+            parts = PARTS[3:]
+        run(*(kernel for part in parts for kernel in stages[part]))
+        return
 
     def radix(count, bits, half):
         """Sorts the list of this count by that many low bits of its keys; returns the half that holds the result."""
         npass = -(-bits // t["digit"])
         nbit = -(-bits // npass)
         for i in range(npass):
-            run(sort.radix_pass, icount=COUNTS[count], shift=i * nbit, nbit=nbit, half=half)
+            launch.run(
+                m, d, [sort.radix_pass], **scalars, icount=COUNTS[count], shift=i * nbit, nbit=nbit, half=half
+            )
             half = 1 - half
         return half
 
-    run(bp.enter_items)
-    half = radix("nentry", scalars["entrybits"], 0)
-    run(bp.search_pairs, *more, bp.key_by_geom2, entryhalf=half)
-    half = radix("npair", scalars["geombits"], 0)
-    run(bp.key_by_geom1, half=half)
-    half = radix("npair", scalars["worldgeombits"], half)
-    run(bp.order_pairs, *narrow, pairhalf=half)
-    if m.contact_filter is not None:
-        _filter(m, d)
-    run(contact.write_contacts)
+    if "entries" in parts:
+        run(bp.enter_items)
+        d._info["entryhalf"] = radix("nentry", scalars["entrybits"], 0)
+    if "pairs" in parts:
+        scalars["entryhalf"] = d._info["entryhalf"]
+        run(bp.search_pairs, *more, bp.key_by_geom2)
+        first = radix("npair", scalars["geombits"], 0)
+        launch.run(m, d, [bp.key_by_geom1], **scalars, half=first)
+        scalars["pairhalf"] = radix("npair", scalars["worldgeombits"], first)
+        run(bp.order_pairs)
+    if "contacts" in parts:
+        run(*narrow)
+        if m.contact_filter is not None:
+            _filter(m, d)
+    if "list" in parts:
+        run(contact.write_contacts)
 
 
 def _filter(m, d):

@@ -13,8 +13,8 @@ NOT_SIMULATED = dict(neq="equality constraints", ntendon="tendons", nu="actuator
 SLIPPERY = 1e-3  # sliding friction below which a pyramidal cone makes a contact too stiff
 # types of geoms that have colliders
 COLLIDING = (
-    mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE, mjtGeom.mjGEOM_ELLIPSOID,
-    mjtGeom.mjGEOM_CYLINDER, mjtGeom.mjGEOM_BOX,
+    mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE,
+    mjtGeom.mjGEOM_ELLIPSOID, mjtGeom.mjGEOM_CYLINDER, mjtGeom.mjGEOM_BOX, mjtGeom.mjGEOM_MESH,
 )  # fmt: skip
 
 

@@ -58,7 +58,7 @@ class Model(DeviceModel):
         changed = set()
         fields = dict(
             _arrays=tracked(arrays, changed), _changed=changed, _on_device={}, _derived={}, capacity_limit={},
-            contact_filter=None,
+            contact_filter=None, _scope=compiled.scope, _nodes=compiled.nodes,
             _sizes=sizes, _names=dict(compiled.names), _index={}, opt=Settings("opt", compiled.option),
             stat=Settings("stat", compiled.stat),
             vis=visual(compiled.visual), textures=compiled.textures, texts=compiled.texts, modelname=compiled.modelname,
@@ -108,10 +108,24 @@ class Model(DeviceModel):
         return cls(load(path))
 
     def save(self, path):
-        """Writes the model to an .npz file, from which `load` makes the same model without compiling."""
+        """Writes the model to an .npz file, from which `load` makes the same model without compiling.
+
+        To a path that ends in .xml it writes the MJCF that the model was compiled from, without later changes of fields.
+        """
         from .model_file import save
 
-        save(self, path)
+        if str(path).lower().endswith(".xml"):
+            self.spec().to_file(path)
+        else:
+            save(self, path)
+
+    def spec(self):
+        """A new Spec of what the model was compiled from; Error where it did not come from MJCF or a Spec."""
+        from .mjcf.spec import Spec
+
+        if self._scope is None:
+            raise Error("the model did not come from MJCF or a Spec, so it has no specification")
+        return Spec.from_scope(self._scope)
 
     # fields: the one place where arrays and sizes are read and written
 

@@ -6,8 +6,10 @@ from ..enums import mjtBias, mjtDyn, mjtGain, mjtJoint, mjtObj, mjtSleepPolicy, 
 from . import actuator_defaults, setconst
 from .defaults import class_of
 from .elements import column, first, limits, unique_names, user_data
+from .kinematics import Pose
 from .solve_m import solve_m
-from .transmission import Pose, transmission
+from .tendon import wrap_trees
+from .transmission import transmission
 
 TINY = 1e-15
 
@@ -135,7 +137,10 @@ def _stay_awake(a, kind, target):
     for what, kinds in (("jnt", (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)),
                         ("site", (mjtTrn.mjTRN_SITE, mjtTrn.mjTRN_SLIDERCRANK))):  # fmt: skip
         bodies.append(a[f"{what}_bodyid"][target[np.isin(kind, kinds)]])
-    tree = a["body_treeid"][np.concatenate(bodies)]
+    pulled = np.zeros(len(a["tendon_num"]), bool)
+    pulled[target[kind == mjtTrn.mjTRN_TENDON]] = True
+    along = wrap_trees(a)[np.repeat(pulled, a["tendon_num"])]
+    tree = np.concatenate([a["body_treeid"][np.concatenate(bodies)], along])
     policy = a["tree_sleep_policy"]
     tree = tree[tree >= 0]
     tree = tree[policy[tree] == mjtSleepPolicy.mjSLEEP_AUTO_ALLOWED]

@@ -89,7 +89,7 @@ class Clones:
         self.lists, self.world, self.names, self.seen = lists, world, Names(), dict.fromkeys(TREE, 0)
         self.entries = {section: {} for section in SECTIONS}
         self.by_name = {section: {} for section in SECTIONS}
-        self.number, self.cloned, self.free, self.copies = 0, set(), {}, copies
+        self.number, self.cloned, self.free, self.copies, self.doubling = 0, set(), {}, copies, True
         for tag in (*ASSETS, "key"):
             for item in lists[tag]:
                 if item.name:
@@ -166,12 +166,13 @@ class Clones:
     def copy(self, suffix, node, left):
         """After a copy of the template was added: copies what refers to it. `left` copies are still to come."""
         self.sync()
+        self.doubling = self.doubling and len(self.free) <= MAX_DOUBLED >> min(self.copies, 60)
         first, touched, cut = self.number, self.names.ending(suffix), len(suffix)
         for section in SECTIONS:
             entries, by_name = {}, self.by_name[section]
             for kind, name in touched:
                 entries.update(by_name.get((kind, name[:-cut]), {}))
-            if section == "sensor" and len(self.free) <= MAX_DOUBLED >> min(self.copies, 60):
+            if section == "sensor" and self.doubling:
                 entries.update(self.free)
             for number in sorted(entries):
                 if number < first and (new := self._copy(section, entries[number], "", suffix)):
@@ -196,7 +197,7 @@ class Clones:
                 if not all(ref in gone or self.names.has(ref) for ref in entry.refs):
                     continue
                 if count and number not in self.cloned:
-                    raise _lost(entry, BARE if section == "tendon" else MIXED)
+                    raise _lost(entry, BARE if any(map(_bare, entry.item.node.children)) else MIXED)
                 del self.entries[section][number]
                 for ref in entry.refs:
                     by_name[ref].pop(number, None)
@@ -220,9 +221,10 @@ class Clones:
                 self.lists.setdefault(tag, []).append(new)
         for section in SECTIONS:
             for entry in list(model.clones.entries[section].values()):
-                inside = any(self.names.has((kind, prefix + name)) for kind, name in entry.refs)
-                if self._copy(section, entry, prefix, "") is None and section == "tendon" and inside:
-                    raise _lost(entry, BARE)
+                if self._copy(section, entry, prefix, "") is None and section == "tendon":
+                    bare = [ref for (i, _), ref in zip(entry.where, entry.refs) if _bare(entry.item.node.children[i])]
+                    if any(self.names.has((kind, prefix + name)) for kind, name in bare):
+                        raise _lost(entry, BARE)
 
     def finish(self):
         """Writes the entries back to the lists, as Items that name what they refer to in full."""
@@ -248,9 +250,12 @@ def _whole_wraps(entry, inside, renamed):
     """`inside` for the path of a tendon: a geom and its side site together, and never a geom without one."""
     wraps, children = {}, entry.item.node.children
     for (i, _), here in zip(entry.where, inside):
-        bare = renamed and children[i].tag == "geom" and not children[i].attrib.get("sidesite")
-        wraps[i] = wraps.get(i, True) and here and not bare
+        wraps[i] = wraps.get(i, True) and here and not (renamed and _bare(children[i]))
     return [wraps[i] for i, _ in entry.where]
+
+
+def _bare(child):
+    return child.tag == "geom" and not child.attrib.get("sidesite")
 
 
 def _lost(entry, why):

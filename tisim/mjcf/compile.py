@@ -59,8 +59,6 @@ def _compile(scope):
     out.option, out.visual = settings.read_option(of("option")), settings.read_visual(of("visual"))
     expanded = expand(scope)
     scene, items = expanded.world, expanded.lists
-    lists = {"body": scene.bodies, "joint": scene.joints, "actuator": items["actuator"]}
-    out.scope, out.nodes = scope, {kind: [item.node for item in some] for kind, some in lists.items()}
     materials = extras.read_materials(items["material"])
     if compiler["discardvisual"]:
         materials = []
@@ -147,6 +145,8 @@ def _compile(scope):
     for kind in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor"):
         out.sizes[f"nuser_{kind}"] = a[f"{kind}_user"].shape[1]
     out.sizes.update(nuserdata=size["nuserdata"], njmax=size["njmax"], nconmax=size["nconmax"], memory=size["memory"])
+    lists = {"body": scene.bodies, "joint": scene.joints, "actuator": items["actuator"]}
+    out.scope, out.nodes = scope, {kind: [item.node for item in some] for kind, some in lists.items()}
     return out
 
 

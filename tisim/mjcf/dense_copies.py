@@ -156,7 +156,7 @@ class Copies:
         """(M (copies, nv, nv), bias (copies, nv)): inertia matrix, and forces that velocities alone need."""
         spin = self.angular[:, None]
         self.centre = self.xpos.mean(1, keepdims=True)  # moments are taken about it
-        linear = np.where(spin, np.cross(self.anchor - self.centre, self.axis), self.axis)
+        linear = np.where(spin, rotations.cross(self.anchor - self.centre, self.axis), self.axis)
         motion = np.concatenate([np.where(spin, self.axis, 0.0), linear], -1)  # (copies, nv, 6), about `centre`
         inertia = self._spatial_inertia()
         composite = np.einsum("bj,cbxy->cjxy", self.moves, inertia)
@@ -208,13 +208,13 @@ class Copies:
 
 def _cross_motion(v, m):
     """Rate of motion vectors m (..., 6) that move with v."""
-    return np.concatenate(
-        [np.cross(v[..., :3], m[..., :3]), np.cross(v[..., :3], m[..., 3:]) + np.cross(v[..., 3:], m[..., :3])], -1
-    )
+    w = v[..., :3]
+    linear = rotations.cross(w, m[..., 3:]) + rotations.cross(v[..., 3:], m[..., :3])
+    return np.concatenate([rotations.cross(w, m[..., :3]), linear], -1)
 
 
 def _cross_force(v, f):
     """Rate of wrenches f (..., 6) that move with v."""
-    return np.concatenate(
-        [np.cross(v[..., :3], f[..., :3]) + np.cross(v[..., 3:], f[..., 3:]), np.cross(v[..., :3], f[..., 3:])], -1
-    )
+    w = v[..., :3]
+    torque = rotations.cross(w, f[..., :3]) + rotations.cross(v[..., 3:], f[..., 3:])
+    return np.concatenate([torque, rotations.cross(w, f[..., 3:])], -1)

@@ -34,7 +34,7 @@ def discard_visual(a, scene, items, meshes, out):
 
     names = out.names[mjtObj.mjOBJ_MESH]
     mesh_ids = {name: i for i, name in enumerate(names)}
-    used = referenced(items, mjtObj.mjOBJ_MESH, mesh_ids)
+    used = set(referenced(items, mjtObj.mjOBJ_MESH, mesh_ids))
     used |= {item.find(mesh_ids, item.attrib["mesh"], "mesh") for item, stays in zip(scene.geoms, keep)
              if stays and item.attrib["mesh"]}  # fmt: skip
     new = np.full(len(names) + 1, -1, np.int32)

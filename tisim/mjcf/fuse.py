@@ -1,13 +1,14 @@
 """compiler/fusestatic: bodies that cannot move are joined with their parents.
 
-After MuJoCo's compiler (Apache-2.0) for what is joined and in which order. A body stays if it has joints, is a mocap
-body, is named by another element, or has a name and a site with a force or torque sensor. Cameras and lights move to
-the parent with everything else; MuJoCo 3.4.0 itself crashes there.
+After MuJoCo's compiler (Apache-2.0) for what is joined, in which order, and how inertias are added. A body stays if it
+has joints, is a mocap body, is named by another element, or has a name and a site with a force or torque sensor.
+Cameras and lights move to the parent with everything else; MuJoCo 3.4.0 itself crashes there.
 """
 
 import numpy as np
 
 from ..enums import mjtObj
+from ..errors import UnsupportedError
 from . import rotations, tree
 from .elements import MINVAL, TINY, first
 from .usage import lookup, referenced
@@ -43,30 +44,55 @@ def fuse_static(a, scene, items):
         if not keep[item.body]:
             item.frame = compose((pos[item.body].tolist(), quat[item.body].tolist()), item.frame or _NO_TURN)
     _join_inertia(a, scene, keep, target)
+    before = {kind: list(getattr(scene, name)) for kind, name in _ORDERED.items()}
     _renumber(a, scene, keep, target)
+    for kind, name in _ORDERED.items():
+        _check_order(items, kind, before[kind], getattr(scene, name))
 
 
+_ORDERED = {mjtObj.mjOBJ_GEOM: "geoms", mjtObj.mjOBJ_SITE: "sites"}
 _NO_TURN = [0.0] * 3, [1.0, 0.0, 0.0, 0.0]
 
 
 def _kept(a, scene, items):
-    """(nbody,) bool: which bodies stay."""
+    """(nbody,) bool: which bodies stay.
+
+    MuJoCo looks names up under the ids they had before anything was joined. While an id is too large for the bodies
+    that are left, that look-up fails, and no body with a name is joined.
+    """
     bodies = scene.bodies
     ids = {item.name: i for i, item in enumerate(bodies) if item.name}
-    keep = a["body_mocapid"] >= 0
-    keep[0] = True
-    keep[a["jnt_bodyid"]] = True
-    named = referenced(items, mjtObj.mjOBJ_BODY, ids)
+    used = set(referenced(items, mjtObj.mjOBJ_BODY, ids))
     looking = [item for item in scene.cameras + scene.lights if item.attrib["target"]]
-    named |= {lookup(item, ids, item.attrib["target"], mjtObj.mjOBJ_BODY) for item in looking}
-    keep[list(named - {None})] = True
+    used |= {lookup(item, ids, item.attrib["target"], mjtObj.mjOBJ_BODY) for item in looking}
+    fixed = a["body_mocapid"] >= 0
+    fixed[0] = True
+    fixed[a["jnt_bodyid"]] = True
     sites = {item.name: i for i, item in enumerate(scene.sites) if item.name}
     for item in items["sensor"]:
         if item.node.tag in ("force", "torque"):
             site = lookup(item, sites, item.attrib["site"], mjtObj.mjOBJ_SITE)
             if site is not None and bodies[scene.sites[site].body].name:
-                keep[scene.sites[site].body] = True
+                fixed[scene.sites[site].body] = True
+    used = sorted(used - {None})
+    last = used[-1] if used else -1
+    fixed[used] = True
+    keep, joined = fixed.copy(), 0
+    for i in np.flatnonzero(~fixed).tolist():
+        keep[i] = bool(bodies[i].name) and i < last and last > len(bodies) - 1 - joined
+        joined += not keep[i]
     return keep
+
+
+def _check_order(items, kind, before, after):
+    """Refuses names of elements that have new ids: MuJoCo 3.4.0 takes the element that has the old id instead."""
+    ids = {item.name: i for i, item in enumerate(before) if item.name}
+    for i, user in referenced(items, kind, ids).items():
+        if after[i] is not before[i]:
+            node, what = user.node, kind.name[6:].lower()
+            message = f"fusestatic gives {what} '{before[i].name}' a new id, and MuJoCo refers to another {what} here"
+            message += "; set fusestatic=\"false\", or let the static bodies stand before their moving siblings"
+            raise UnsupportedError(message, "fusestatic", node.file, node.line, node.column)
 
 
 def _join_inertia(a, scene, keep, target):

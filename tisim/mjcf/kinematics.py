@@ -16,10 +16,11 @@ class Pose:
     """Where bodies and dof axes stand, world frame.
 
     qpos (nq,);  xpos (nbody, 3) [m];  xquat (nbody, 4);  axis, anchor (nv, 3) and angular (nv,) of the dofs, as
-    setconst.dof_axes gives them in qpos0 and pose() anywhere;  sparse  whether MuJoCo's Jacobians are (mj_isSparse).
+    setconst.dof_axes gives them in qpos0 and pose() anywhere;  sparse  whether MuJoCo's Jacobians are (mj_isSparse);
+    tendons  what tendon_moment gives here, where somebody has it already.
     """
 
-    sparse = False
+    sparse, tendons = False, None
 
     def __init__(self, a, qpos, xpos, xquat, axis, anchor, angular):
         self.qpos, self.xpos, self.xquat = qpos, xpos, xquat
@@ -52,7 +53,7 @@ class Pose:
     def jacobian(self, index, dof, point):
         """(linear, angular) velocity (k, 3) that each dof gives to a point; index picks the point of each entry."""
         spin, axis = self.angular[dof][:, None], self.axis[dof]
-        linear = np.where(spin, np.cross(axis, point[index] - self.anchor[dof]), axis)
+        linear = np.where(spin, rotations.cross(axis, point[index] - self.anchor[dof]), axis)
         return linear, np.where(spin, axis, 0.0)
 
 

@@ -8,11 +8,12 @@ import math
 
 import numpy as np
 
-from ..enums import mjtBias, mjtGain, mjtTrn, mjtWrap
+from ..enums import mjtBias, mjtGain, mjtTrn
 from ..errors import UnsupportedError
 from .dense_copies import Copies
-from .kinematics import chains
-from .soft_constraints import Rows, accelerations, joint_limits, tendon_limits, tendons_of
+from .soft_constraints import Rows, accelerations, joint_limits, tendon_limits
+from .tendon import wrap_trees
+from .tendon_path import tendon_moment
 from .transmission import transmission
 
 OPTIONS = dict(
@@ -23,7 +24,9 @@ NONE, MUSCLE, MUSCLE_USER, ALL = range(4)  # modes
 MINVAL = 1e-15
 
 # larger simulations than these come from a mistake, or would take minutes
-MAX_STEPS, MAX_DOFS = 20_000, 300
+MAX_STEPS, MAX_TOTAL, MAX_DOFS = 20_000, 500_000, 300
+# movement per step below which nothing moves [rad or m], and for how many steps: then the end is known
+STILL, STILL_STEPS = 1e-14, 20
 # numbers in the matrices of the copies that are simulated at once
 BATCH = 4_000_000
 
@@ -40,9 +43,9 @@ def read_options(sections):
 def set_length_range(a, items, options, option, meaninertia, sparse):
     """Fills actuator_lengthrange of the actuators that the mode selects.
 
-    items  of the actuators, for errors;  option  mjOption's fields;  meaninertia  of the statistics;  sparse  whether MuJoCo's
-    Jacobians are. Raises MjcfError where an actuator has no finite
-    range, UnsupportedError where something acts on it that these simulations leave out.
+    items  of the actuators, for errors;  options  of read_options;  option  mjOption's fields;  meaninertia  of the
+    statistics;  sparse  whether MuJoCo's Jacobians are. Raises MjcfError where an actuator has no finite range,
+    UnsupportedError where something acts on it that these simulations leave out.
     """
     rows = _selected(a, options)
     if not len(rows):
@@ -50,13 +53,18 @@ def set_length_range(a, items, options, option, meaninertia, sparse):
     if options["uselimit"]:
         rows = _copy_limits(a, rows)
     step = options["timestep"] if options["timestep"] > 0 else option["timestep"]
-    if len(rows) and not step > 0:
-        raise items[rows[0]].node.error("the length range of an actuator needs a positive timestep")
-    if len(rows) and options["inttotal"] / step > MAX_STEPS:
-        raise items[rows[0]].node.error(
-            f"the length range of an actuator would take more than {MAX_STEPS:,} steps: inttotal / timestep is too large"
-        )
-    for trees, members in _groups(a, items, rows):
+    if not len(rows):
+        return
+    node, steps = items[rows[0]].node, options["inttotal"] / step if step > 0 else math.inf
+    if steps > MAX_STEPS:
+        raise node.error(f"the length range of an actuator would take more than {MAX_STEPS:,} steps of {step:g} s")
+    a = {**a, "wrap_tree": wrap_trees(a)}
+    run = {**options, "step": step, "option": option, "meaninertia": meaninertia, "sparse": sparse}
+    groups = list(_groups(a, items, rows))
+    if len(groups) * steps > MAX_TOTAL:
+        raise node.error(f"the length ranges of actuators in {len(groups)} separate mechanisms would take too long: "
+                         "give them a 'lengthrange'")  # fmt: skip
+    for trees, members in groups:
         number = int(a["tree_dofnum"][trees].sum())
         if number > MAX_DOFS:
             raise items[members[0]].node.error(
@@ -67,7 +75,7 @@ def set_length_range(a, items, options, option, meaninertia, sparse):
         batch = max(1, BATCH // max(size, 1) // 2)
         for start in range(0, len(members), batch):
             part = members[start : start + batch]
-            low, high = _simulate(a, trees, part, options, step, option, meaninertia, sparse)
+            low, high = _simulate(a, trees, part, run)
             _check(items, part, low, high, options["tolrange"])
             a["actuator_lengthrange"][part] = np.stack([low[:, 0], high[:, 1]], 1)
 
@@ -128,13 +136,7 @@ def _groups(a, items, rows):
 def _tendon_trees(a, tendon):
     """Ids of the trees a tendon runs through."""
     path = slice(a["tendon_adr"][tendon], a["tendon_adr"][tendon] + a["tendon_num"][tendon])
-    owner = {mjtWrap.mjWRAP_JOINT: "jnt_bodyid", mjtWrap.mjWRAP_SITE: "site_bodyid"}
-    bodies = [
-        a[owner.get(kind, "geom_bodyid")][i]
-        for kind, i in zip(a["wrap_type"][path].tolist(), a["wrap_objid"][path].tolist())
-        if kind != mjtWrap.mjWRAP_PULLEY
-    ]
-    return sorted({int(t) for t in a["body_treeid"][bodies] if t >= 0})
+    return sorted({int(t) for t in a["wrap_tree"][path] if t >= 0})
 
 
 def _actuator_trees(a, i):
@@ -164,40 +166,45 @@ def _refuse(items, i, message, feature):
     )  # fmt: skip
 
 
-def _simulate(a, trees, members, options, step, option, meaninertia, sparse):
+def _simulate(a, trees, members, run):
     """(low, high), each (actuators, 2): the least and greatest length near the end, pushed to either side."""
-    limited = np.flatnonzero(a["tendon_limited"])
-    tendons = [t for t in limited.tolist() if np.isin(_tendon_trees(a, t), trees).any()]
+    tendons = [t for t in np.flatnonzero(a["tendon_limited"]).tolist() if np.isin(_tendon_trees(a, t), trees).any()]
     pulled = a["actuator_trnid"][members, 0][a["actuator_trntype"][members] == mjtTrn.mjTRN_TENDON]
-    tendons = np.array(sorted({*tendons, *pulled.tolist()}), int)
-    actuators = np.repeat(members, 2)
-    c = Copies(a, trees, actuators, tendons)
+    c = Copies(a, trees, np.repeat(members, 2), np.array(sorted({*tendons, *pulled.tolist()}), int))
     side = np.tile([-1.0, 1.0], len(members))[:, None]
     low, high = np.full(c.count, math.inf), np.full(c.count, -math.inf)
-    slower = math.exp(-step / max(0.01, options["timeconst"]))
-    qacc, time = np.zeros((c.count, c.nv)), 0.0
-    scale = 1 / (meaninertia * max(1, c.nv))
-    while time < options["inttotal"]:
+    step, slower = run["step"], math.exp(-run["step"] / max(0.01, run["timeconst"]))
+    scale = 1 / (run["meaninertia"] * max(1, c.nv))
+    qacc, time, still = np.zeros((c.count, c.nv)), 0.0, 0
+    while time < run["inttotal"]:
         c.qvel *= slower
         c.refresh()
-        c.pose.sparse = sparse
+        c.pose.sparse, c.pose.tendons = run["sparse"], tendon_moment(c.arrays, c.pose)
         m, bias = c.dynamics()
         length, *entries = transmission(c.arrays, c.pose)
-        moment = c.dense(*entries, 1)[:, 0]
-        norm = np.linalg.norm(np.linalg.solve(m, moment[..., None])[..., 0], axis=1, keepdims=True)
-        force = moment * side * options["accel"] / np.maximum(MINVAL, norm)
-        if options["maxforce"] > 0:
-            norm = np.linalg.norm(force, axis=1, keepdims=True)
-            force *= np.where(norm > options["maxforce"], options["maxforce"] / np.maximum(MINVAL, norm), 1.0)
+        force = _push(m, c.dense(*entries, 1)[:, 0], run) * side
         rows = Rows()
         joint_limits(c, a, rows)
-        tendon_limits(c, a, rows, tendons_of(c))
-        qacc = accelerations(m, force - bias, rows, c.qvel, step, qacc, scale, option)
+        tendon_limits(c, a, rows)
+        qacc = accelerations(m, force - bias, rows, c.qvel, step, qacc, scale, run["option"])
         c.integrate(qacc, step)
         time += step
-        if time > options["inttotal"] - options["interval"]:
+        still = still + 1 if np.abs(step * c.qvel).max(initial=0.0) < STILL else 0
+        if still == STILL_STEPS:
+            return length.reshape(-1, 2), length.reshape(-1, 2)
+        if time > run["inttotal"] - run["interval"]:
             low, high = np.minimum(low, length), np.maximum(high, length)
     return low.reshape(-1, 2), high.reshape(-1, 2)
+
+
+def _push(m, moment, run):
+    """Forces (copies, nv) along moments that give, without constraints, accelerations of norm `accel`."""
+    norm = np.linalg.norm(np.linalg.solve(m, moment[..., None])[..., 0], axis=1, keepdims=True)
+    force = moment * run["accel"] / np.maximum(MINVAL, norm)
+    if run["maxforce"] > 0:
+        norm = np.linalg.norm(force, axis=1, keepdims=True)
+        force *= np.where(norm > run["maxforce"], run["maxforce"] / np.maximum(MINVAL, norm), 1.0)
+    return force
 
 
 def _invalid(items, i, low, high):

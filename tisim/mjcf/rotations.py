@@ -5,10 +5,20 @@ import numpy as np
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
 
+def cross(a, b):
+    """Cross products of vectors; several times as fast as np.cross where there are few."""
+    return a[..., [1, 2, 0]] * b[..., [2, 0, 1]] - a[..., [2, 0, 1]] * b[..., [1, 2, 0]]
+
+
+def _parts(q):
+    q = np.asarray(q, float)
+    return q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+
+
 def mul(a, b):
     """Quaternion products a b."""
-    aw, ax, ay, az = np.moveaxis(np.asarray(a, float), -1, 0)
-    bw, bx, by, bz = np.moveaxis(np.asarray(b, float), -1, 0)
+    aw, ax, ay, az = _parts(a)
+    bw, bx, by, bz = _parts(b)
     return np.stack(
         [
             aw * bw - ax * bx - ay * by - az * bz,
@@ -28,13 +38,14 @@ def conjugate(q):
 def rotate(q, v):
     """Vectors v turned by q."""
     q, v = np.asarray(q, float), np.asarray(v, float)
-    t = 2 * np.cross(q[..., 1:], v)
-    return v + q[..., :1] * t + np.cross(q[..., 1:], t)
+    axis = q[..., 1:]
+    t = 2 * cross(axis, v)
+    return v + q[..., :1] * t + cross(axis, t)
 
 
 def matrix(q):
     """Rotation matrices (n, 3, 3) of unit quaternions; columns are the axes."""
-    w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
+    w, x, y, z = _parts(q)
     rows = [
         [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
         [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],

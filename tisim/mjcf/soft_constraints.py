@@ -8,7 +8,6 @@ import numpy as np
 
 from ..enums import mjtJoint
 from . import rotations
-from .tendon_path import tendon_moment
 from .transmission import rotation_vector
 
 MINVAL, MINIMP, MAXIMP = 1e-15, 0.0001, 0.9999
@@ -17,7 +16,7 @@ SOLREF = np.array([0.02, 1.0])
 
 
 class Rows:
-    """Rows of constraints of all copies: J (copies, n, nv), pos, margin, weight (copies, n), and per row its parameters.
+    """Rows of constraints of all copies: J (copies, n, nv), pos, margin, weight (copies, n), solref and solimp.
 
     weight  the inverse inertia along the row;  exists (copies, n) bool;  equality (n,) bool: pulls both ways.
     """
@@ -95,23 +94,16 @@ def joint_limits(c, a, rows):
                  a["dof_invweight0"][a["jnt_dofadr"][i]], a["jnt_solref"][i], a["jnt_solimp"][i])  # fmt: skip
 
 
-def tendon_limits(c, a, rows, tendons):
-    """Adds the limits of the tendons to the Rows; tendons  (length (copies, n), gradient (copies, n, nv))."""
+def tendon_limits(c, a, rows):
+    """Adds the limits of the tendons to the Rows; c.pose.tendons  must be there."""
     limited = np.flatnonzero(a["tendon_limited"][c.tendon.moving])
     if len(limited):
-        length, gradient = tendons
+        length, *entries = c.pose.tendons
+        n = len(c.tendon.moving)
+        length, gradient = length.reshape(c.count, n), c.dense(*entries, n)
         i = c.tendon.moving[limited]
         _two_sides(rows, length[:, limited], gradient[:, limited], a["tendon_range"][i], a["tendon_margin"][i],
                    a["tendon_invweight0"][i], a["tendon_solref_lim"][i], a["tendon_solimp_lim"][i])  # fmt: skip
-
-
-def tendons_of(c):
-    """(length (copies, n), gradient (copies, n, nv)) of the tendons of the Copies."""
-    n = len(c.tendon.moving)
-    if not n:
-        return np.zeros((c.count, 0)), np.zeros((c.count, 0, c.nv))
-    length, *entries = tendon_moment(c.arrays, c.pose)
-    return length.reshape(c.count, n), c.dense(*entries, n)
 
 
 def _two_sides(rows, value, gradient, ranges, margin, weight, solref, solimp):
@@ -122,9 +114,9 @@ def _two_sides(rows, value, gradient, ranges, margin, weight, solref, solimp):
 def accelerations(m, force, rows, qvel, step, start, scale, option):
     """qacc (copies, nv) under forces (copies, nv) and the Rows: the minimum of a convex, piecewise quadratic cost.
 
-    m  (copies, nv, nv) inertia;  start  qacc to begin with, where it is better than the one without constraints.
-    option  mjOption's fields. Newton's method with exact line search. It ends where MuJoCo's ends, when the cost times `scale` falls by less than
-    the tolerance, or its gradient is smaller: where the lengths are to agree to 1e-9, that can be seen.
+    m  (copies, nv, nv) inertia;  start  qacc to begin with, where it is better than the one without constraints;
+    option  mjOption's fields. Newton's method with exact line search. It ends where MuJoCo's ends, when the cost times
+    `scale` falls by less than the tolerance, or its gradient is smaller: in lengths that can be seen, by some 1e-9.
     """
     smooth = np.linalg.solve(m, force[..., None])[..., 0]
     if not len(rows):
@@ -157,7 +149,8 @@ def accelerations(m, force, rows, qvel, step, start, scale, option):
             i = todo[late]
             pull = (m[i] @ move[late, :, None])[..., 0]
             slope = ((qacc[i] - smooth[i]) * pull).sum(1)
-            size[late] = _line_search((move[late] * pull).sum(1), slope, x[late], along[late], d[i], exists[i], equality)
+            curve = (move[late] * pull).sum(1)
+            size[late] = _line_search(curve, slope, x[late], along[late], d[i], exists[i], equality)
         qacc[todo] += size[:, None] * move
         now, gradient, *_ = state(qacc[todo], todo)
         going = (scale * (cost - now) >= tolerance) & (scale * np.linalg.norm(gradient, axis=1) >= tolerance)
@@ -168,7 +161,7 @@ def accelerations(m, force, rows, qvel, step, start, scale, option):
 
 
 def _line_search(curve, slope, x, along, d, acting, equality):
-    """Steps (n,) to the zero of the cost's derivative along a line, which grows with the step, piece by piece linear."""
+    """Steps (n,) to the zero of the cost's derivative along a line; it grows with the step, piece by piece linear."""
 
     def derivative(size):
         at = x + size[:, None] * along

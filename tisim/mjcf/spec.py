@@ -24,6 +24,7 @@ from .spec_elements import (
     sensor_tag,
 )
 from .spec_settings import SpecOption, SpecSettings
+from .spec_state import Keys, recompile
 from .spec_values import caller
 from .xmltext import Node, Source
 
@@ -85,9 +86,14 @@ class Spec:
         """Spec of an MJCF text; assets maps file names to contents (bytes or str)."""
         return cls(parse.parse_string(text, assets))
 
+    @classmethod
+    def from_scope(cls, scope):
+        """Spec of a copy of a Scope (see parse.py)."""
+        return cls(_copy_of(scope))
+
     def copy(self):
         """An independent copy."""
-        return type(self)(self._snapshot())
+        return type(self)(self._scope(spec_attach.copied(self._root)[0]))
 
     def __repr__(self):
         counts = ", ".join(f"{len(nodes)} {PLURALS[kind]}" for kind, nodes in self._all().items() if nodes)
@@ -134,7 +140,7 @@ class Spec:
 
         self._check()
         compiled = compile_scope(self._scope(self._root))
-        compiled.scope = self._snapshot()
+        compiled.scope = self._scope(spec_attach.copied(self._root)[0])
         return Model(compiled)
 
     def recompile(self, m, d):
@@ -142,8 +148,6 @@ class Spec:
 
         m, d  a Model that this Spec compiled and its Data. What was added starts at its reference state.
         """
-        from .spec_state import recompile
-
         return recompile(self, m, d)
 
     def to_xml(self):
@@ -293,7 +297,7 @@ class Spec:
     # taking away, attaching
 
     def delete(self, element):
-        """Takes an element away. With a body goes all below it and whatever refers to that, and all keyframes.
+        """Takes an element away. With a body goes all below it and whatever refers to that; keyframes keep the rest.
 
         What refers to another element stays, as in MjSpec, and is told by compile().
         """
@@ -303,13 +307,12 @@ class Spec:
         kind = node.tag
         if kind == "default":
             self._unused(node)
-        gone = spec_attach.names_below(node) if kind == "body" else None
+        if kind != "body":
+            return self._drop(node)
+        gone, keys = spec_attach.names_below(node), Keys(self)
         self._drop(node)
-        if gone:
-            spec_attach.drop_dangling(self, gone)
-            for section in self._sections("keyframe"):
-                for child in list(section.children):
-                    self._drop(child)
+        spec_attach.drop_dangling(self, gone)
+        keys.write(self, None)
 
     def attach(self, child, prefix="", suffix="", frame=None, site=None):
         """Copies everything of another Spec to a frame or site of this one; returns the frame that holds the copy.
@@ -498,11 +501,8 @@ class Spec:
             node = self._parents.get(id(node))
         return node is other
 
-    def _snapshot(self):
-        """A Scope of a copy of the tree."""
-        return self._scope(spec_attach.copied(self._root)[0])
-
     def _scope(self, root):
+        """A Scope of this tree or a copy of it."""
         scope = Scope(root, Source(self._source.folder, self._source.assets))
         scope.models = dict(self._models)
         return scope
@@ -530,6 +530,12 @@ class Spec:
         problems.check()
         if refused is not None:
             raise refused
+
+
+def _copy_of(scope):
+    copy = Scope(spec_attach.copied(scope.root)[0], Source(scope.source.folder, scope.source.assets))
+    copy.models = dict(scope.models)
+    return copy
 
 
 def _finder(kind):

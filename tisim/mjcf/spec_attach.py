@@ -72,7 +72,7 @@ def drop_dangling(spec, gone):
 
 def attach(child, element, spec, holder, prefix, suffix):
     """Copies `element`, a node of the Spec `child`, into `holder`, an element of `spec`; returns its handle there."""
-    keys = spec_state.Keys(child, spec)
+    keys = spec_state.Keys(spec, child)
     root, copies = copied(child._root)
     scope = child._scope(root)
     work, parent = type(child)(scope), holder._spec
@@ -130,7 +130,7 @@ def attach(child, element, spec, holder, prefix, suffix):
         parent._section(section).children.append(node)
     holder._node.children.append(moved)
     parent._restructured()
-    keys.join(parent, copies, new)
+    keys.write(parent, None, (copies, new))
     return parent._handle(moved)
 
 

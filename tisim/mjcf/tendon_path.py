@@ -150,12 +150,12 @@ def _unit(v):
 def _plane(p0, p1):
     """Two axes (n, 2, 3) that span the plane of the origin and two points; the first one points to p0."""
     x = _unit(p0)
-    normal = np.cross(p0, p1)
+    normal = rotations.cross(p0, p1)
     flat = np.linalg.norm(normal, axis=1) < MINVAL
     other = np.ones(x.shape)
     other[np.arange(len(x)), np.argmax(np.abs(x), axis=1)] = 0
-    normal = _unit(np.where(flat[:, None], np.cross(x, other), normal))
-    return np.stack([x, _unit(np.cross(normal, x))], 1)
+    normal = _unit(np.where(flat[:, None], rotations.cross(x, other), normal))
+    return np.stack([x, _unit(rotations.cross(normal, x))], 1)
 
 
 def _outside(d0, d1, side, has_side, radius):

@@ -6,6 +6,7 @@ The patterns are those of MuJoCo's user_objects.cc (Apache-2.0), pixel for pixel
 import numpy as np
 
 from ..enums import mjtObj, mjtTexture
+from ..errors import UnsupportedError
 from . import images
 from .elements import unique_names
 from .mesh import read_asset, stem
@@ -83,7 +84,9 @@ def _load(item, name, cache, room):
         if attrib[name].lower().endswith(".ktx"):
             kind = KTX
     if kind == KTX:
-        raise ValueError("textures in the format KTX are not supported")
+        node = item.node
+        message = "textures in the format KTX are not supported"
+        raise UnsupportedError(message, "ktx", node.file, node.line, node.column)
     data = read_asset(item, "texturedir", cache, name)
     if kind == PNG:
         if channels not in (1, 3, 4):

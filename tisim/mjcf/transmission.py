@@ -6,9 +6,9 @@ MuJoCo's mj_transmission (3.4.0, Apache-2.0); seed 000, "Actuation model".
 
 import numpy as np
 
-from ..enums import mjtJoint, mjtSameFrame, mjtTrn
+from ..enums import mjtJoint, mjtTrn
 from . import rotations
-from .kinematics import Pose, chains, merged
+from .kinematics import chains, merged
 from .tendon_path import tendon_moment
 
 FREE, BALL = mjtJoint.mjJNT_FREE, mjtJoint.mjJNT_BALL
@@ -20,7 +20,7 @@ def transmission(a, pose):
 
     An adhesion actuator acts through contacts; without any its moment is empty.
     """
-    kind, gear = a["actuator_trntype"], a["actuator_gear"]
+    kind = a["actuator_trntype"]
     length, entries = np.zeros(len(kind)), []
     joint = (kind == mjtTrn.mjTRN_JOINT) | (kind == mjtTrn.mjTRN_JOINTINPARENT)
     second = a["actuator_trnid"][:, 1]
@@ -88,7 +88,7 @@ def _slider_cranks(a, pose, rows):
     entries = [(index, dof, (by_vec[index] * linear).sum(1))]
     index, dof = chains(a, a["site_bodyid"][slider])
     linear, turn = pose.jacobian(index, dof, xpos[slider])
-    value = (by_axis[index] * np.cross(turn, axis[index])).sum(1) - (by_vec[index] * linear).sum(1)
+    value = (by_axis[index] * rotations.cross(turn, axis[index])).sum(1) - (by_vec[index] * linear).sum(1)
     entries.append((index, dof, value))
     index, dof, value = (np.concatenate(column) for column in zip(*entries))
     return length, index, dof, value * gear[index]
@@ -96,7 +96,7 @@ def _slider_cranks(a, pose, rows):
 
 def _tendons(a, pose, rows):
     tendon, gear = a["actuator_trnid"][rows, 0], a["actuator_gear"][rows, 0]
-    length, of, dof, value = tendon_moment(a, pose)
+    length, of, dof, value = pose.tendons or tendon_moment(a, pose)
     order = np.argsort(of, kind="stable")
     of, dof, value = of[order], dof[order], value[order]
     start, end = np.searchsorted(of, tendon), np.searchsorted(of, tendon, side="right")

@@ -11,11 +11,11 @@ LISTS = {
 
 
 def referenced(items, kind, ids):
-    """Set of the ids of one mjtObj that elements outside the world body name.
+    """dict id -> first Item that names it, of the elements of one mjtObj named outside the world body.
 
     items  sections.Lists;  ids  dict name -> id. A name that means nothing is the referring element's error, not ours.
     """
-    found = set()
+    found = {}
     for section, names in LISTS.items():
         for item in (item for name in names for item in items[name]):
             tag = item.node.tag
@@ -24,8 +24,9 @@ def referenced(items, kind, ids):
             for where, attrib in nodes:
                 for _, name, what in references(where, attrib):
                     if what == kind:
-                        found.add(lookup(item, ids, name, kind))
-    return found - {None}
+                        found.setdefault(lookup(item, ids, name, kind), item)
+    found.pop(None, None)
+    return found
 
 
 def lookup(item, ids, name, kind):

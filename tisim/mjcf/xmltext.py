@@ -4,7 +4,9 @@ lxml reads, with entities, DTD and network off. Before it, expat from the standa
 every element, which lxml does not give, and refuses a DOCTYPE, and with it every entity that is not one of XML's five.
 """
 
+import errno
 import os
+import stat
 from xml.parsers import expat
 
 from lxml import etree
@@ -13,6 +15,8 @@ from ..errors import MjcfError
 
 # MuJoCo's own XML reader refuses deeper files, so no model that works there is lost.
 MAX_DEPTH = 500
+# bytes of one file: a larger one is no model, and would not fit in memory once it is read
+MAX_FILE = 2**28
 
 
 class Node:
@@ -125,12 +129,18 @@ class Source:
             return False
 
     def read(self, name):
-        """Bytes or str of a file; OSError where it is missing."""
+        """Bytes or str of a file; OSError where it is missing, no regular file, or larger than MAX_FILE bytes."""
         for key in self._keys(name):
             if key in self.assets:
                 return self.assets[key]
-        with open(self.path(name), "rb") as f:
-            return f.read()
+        path = self.path(name)
+        about = os.stat(path)
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        if about.st_size > MAX_FILE:
+            raise OSError(errno.EFBIG, f"it has {about.st_size:,} bytes, more than {MAX_FILE:,}")
+        with open(path, "rb") as f:
+            return f.read(MAX_FILE)
 
 
 def resolve_includes(root, source, main=""):

@@ -1,0 +1,171 @@
+"""How fast are broad and narrow phase, against the newest MuJoCo's, on the same poses in the same run?
+
+    python benchmarks/collision.py [--n 1000 4000 10000 30000 100000] [--scene pile floor tower] [--shape mixed ...]
+
+Bodies are put where a settled scene has them: a heap that is a few bodies high for its width ("pile"), one layer on a
+floor ("floor"), a stack 16 bodies wide ("tower"), each turned at random and overlapping its neighbours a little. The
+broad phase is everything up to the sorted pairs, the narrow phase the colliders, the list the parameters of contacts.
+The peer's figure is its timer of mj_collision; its contacts are counted to see that both do the same work (it lists
+slightly other ones between boxes). The exit code is 1 if the numbers of contacts differ by more than 5 %.
+"""
+
+import argparse
+import pathlib
+import statistics
+import sys
+import time
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+SIZES = dict(box="0.08 0.06 0.07", sphere="0.08", capsule="0.05 0.05", cylinder="0.06 0.06", ellipsoid="0.08 0.06 0.07")
+SPACING = 0.135  # of bodies in a heap: about three contacts each [m]
+MESH = """<asset><mesh name="gem" vertex="{}"/></asset>"""
+
+
+def parse():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--n", type=int, nargs="+", default=[1000, 4000, 10000, 30000, 100000], help="bodies")
+    p.add_argument("--scene", nargs="+", default=["pile", "floor", "tower"], choices=["pile", "floor", "tower"])
+    p.add_argument("--shape", nargs="+", default=["mixed"], choices=["mixed", *SIZES, "mesh"])
+    p.add_argument("--peer", default=str(ROOT / ".peers"), help="folder of the peer's packages")
+    p.add_argument("--peer-max", type=int, default=4000, help="largest scene the peer takes part in")
+    p.add_argument("--repeats", type=int, default=15, help="measurements of each figure; the median counts")
+    p.add_argument("--arch", default="cpu")
+    p.add_argument("--threads", type=int, default=None, help="of tisim; MuJoCo's collision runs on one")
+    return p.parse_args()
+
+
+def text(n, shape):
+    """MJCF of n free bodies and a floor."""
+    kinds = ["box", "sphere", "capsule"] if shape == "mixed" else [shape]
+    size = {kind: f'type="{kind}" size="{SIZES[kind]}"' for kind in kinds if kind != "mesh"}
+    size["mesh"] = 'type="mesh" mesh="gem"'
+    points = np.random.default_rng(1).normal(size=(24, 3))
+    points *= 0.075 / np.linalg.norm(points, axis=1, keepdims=True)
+    assets = MESH.format(" ".join(f"{v:.5f}" for v in points.ravel())) if "mesh" in kinds else ""
+    bodies = "\n".join(f"<body><freejoint/><geom {size[kinds[i % len(kinds)]]}/></body>" for i in range(n))
+    return f"""<mujoco><size memory="{max(64, n // 4)}M"/>{assets}<worldbody>
+        <geom type="plane" size="0 0 1"/>{bodies}</worldbody></mujoco>"""
+
+
+def poses(n, scene):
+    """(n, 7) positions and quaternions of the bodies."""
+    rng = np.random.default_rng(0)
+    if scene == "tower":
+        wide = deep = 4
+    elif scene == "floor":
+        wide = deep = int(np.ceil(n**0.5))
+    else:
+        wide = deep = max(3, int(round((n / 10) ** 0.5)))
+    i = np.arange(n)
+    lattice = np.stack([i % wide, i // wide % deep, i // (wide * deep)], 1)
+    pos = lattice * SPACING + rng.uniform(-0.02, 0.02, (n, 3))
+    pos[:, 2] += 0.06
+    quat = rng.normal(size=(n, 4))
+    return np.concatenate([pos, quat / np.linalg.norm(quat, axis=1, keepdims=True)], 1)
+
+
+def median_ms(function, repeats):
+    """Median time of a call [ms] after one that does not count."""
+    function()
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - began)
+    return 1e3 * statistics.median(times)
+
+
+def sweep_tests(d, tables):
+    """How many boxes the sweep compares: for each entry those that start before it ends, from the sorted keys."""
+    from tisim import collision, launch
+
+    s = tables["scalars"]
+    n = d.count("nentry")
+    collision._launch(d.model, d, tables, ("entries",))
+    half = -(-s["entrybits"] // tables["digit"]) % 2 * d.capacity("npairmax")
+    key = launch.download(d.device("sort_key"))[half : half + n]
+    item = launch.download(d.device("sort_value"))[half : half + n]
+    axis = launch.download(d.device("sweep_axis"))[0]
+    scale = launch.download(d.device("sweep_scale"))
+    high = launch.download(d.device("item_boxhi")).reshape(-1, 3)[item, axis]
+    t = (high - scale[9]) * scale[10]
+    level = np.clip((0.5 + 0.5 * t / (1 + np.abs(t))) * (1 << s["nlevelbit"]), 0, (1 << s["nlevelbit"]) - 1).astype(int)
+    last = (key >> s["nlevelbit"] << s["nlevelbit"]) | level
+    return int((np.searchsorted(key, last, "right") - np.arange(n) - 1).sum())
+
+
+def ours(n, scene, shape, args):
+    """dict of tisim's figures."""
+    import tisim
+    from tisim import collision, dynamics
+
+    tisim.init(arch=args.arch, threads=args.threads)
+    m = tisim.Model.from_xml_string(text(n, shape))
+    d = tisim.Data(m)
+    d.qpos = poses(n, scene).ravel()
+    dynamics.fwd_position(m, d)
+    collision.collide(m, d)
+    tables = d._info["collision"]
+    wait = (lambda: None) if args.arch == "cpu" else lambda: d.count("ncon")
+
+    def part(name):
+        collision._launch(m, d, tables, (name,))
+        wait()
+
+    def broad():
+        part("entries")
+        part("pairs")
+
+    out = dict(
+        broad=median_ms(broad, args.repeats), narrow=median_ms(lambda: part("contacts"), args.repeats),
+        list=median_ms(lambda: part("list"), args.repeats), npair=d.count("npair"), ncon=int(d.ncon),
+        all=median_ms(lambda: collision.collide(m, d), args.repeats),
+    )  # fmt: skip
+    return out | dict(tests=sweep_tests(d, tables))
+
+
+def theirs(n, scene, shape, args, mujoco):
+    """(ms of mj_collision, contacts) of the peer."""
+    m = mujoco.MjModel.from_xml_string(text(n, shape))
+    d = mujoco.MjData(m)
+    d.qpos = poses(n, scene).ravel()
+    mujoco.mj_kinematics(m, d)
+    mujoco.mj_comPos(m, d)
+    return median_ms(lambda: mujoco.mj_collision(m, d), args.repeats), int(d.ncon)
+
+
+def main():
+    args = parse()
+    from pile import import_peer
+
+    mujoco = import_peer(args.peer)
+    ok, linear = True, {}
+    print(f"tisim on {args.arch}, MuJoCo {mujoco.__version__} on one thread; median ms of {args.repeats}")
+    print(f"{'scene':6} {'shape':9} {'bodies':>7} {'tests':>9} {'pairs':>8} {'contacts':>8} {'broad':>8} {'narrow':>8} "
+          f"{'list':>7} {'all':>8} {'MuJoCo':>8} {'ratio':>6} {'growth':>7}")  # fmt: skip
+    for scene in args.scene:
+        for shape in args.shape:
+            for n in args.n:
+                r = ours(n, scene, shape, args)
+                peer, ratio = "", ""
+                if n <= args.peer_max:
+                    ms, ncon = theirs(n, scene, shape, args, mujoco)
+                    peer, ratio = f"{ms:.2f}", f"{ms / r['all']:.2f}"
+                    if abs(ncon - r["ncon"]) > 0.05 * ncon:
+                        ok = False
+                        ratio += f" !{ncon}"
+                first = linear.setdefault((scene, shape), (n, r["broad"]))
+                growth = r["broad"] / first[1] / (n / first[0])
+                print(f"{scene:6} {shape:9} {n:7d} {r['tests']:9d} {r['npair']:8d} {r['ncon']:8d} {r['broad']:8.2f} "
+                      f"{r['narrow']:8.2f} {r['list']:7.2f} {r['all']:8.2f} {peer:>8} {ratio:>6} {growth:7.2f}",
+                      flush=True)  # fmt: skip
+    print("growth: time of the broad phase per body, against the smallest scene's")
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+"""States across edits of a tisim.Spec: what every joint, actuator and mocap body had, found again after the edit."""
+
+import numpy as np
+
+from ..enums import mjtObj
+from ..errors import Error, MjcfError
+from .compile import Compiled, compile_scope
+from .xmltext import Node
+
+# quantity -> how many numbers a joint of type free, ball, slide, hinge has
+WIDTH = {"qpos": (7, 4, 1, 1), "qvel": (6, 3, 1, 1)}
+QUANTITIES = ("qpos", "qvel", "act", "ctrl", "mpos", "mquat")
+
+
+def places(compiled, name):
+    """dict key -> indices in a quantity of QUANTITIES; a key is (id of a Node, number of the copy of that node)."""
+    a = compiled.arrays
+    if name in WIDTH:
+        nodes, start = compiled.nodes["joint"], a["jnt_qposadr" if name == "qpos" else "jnt_dofadr"]
+        number = np.array(WIDTH[name])[a["jnt_type"]] if len(nodes) else []
+    elif name == "ctrl":
+        nodes, start = compiled.nodes["actuator"], np.arange(len(compiled.nodes["actuator"]))
+        number = np.ones(len(nodes), int)
+    elif name == "act":
+        nodes, start, number = compiled.nodes["actuator"], a.get("actuator_actadr", []), a.get("actuator_actnum", [])
+    else:
+        width = 3 if name == "mpos" else 4
+        bodies = np.flatnonzero(a["body_mocapid"] >= 0).tolist()
+        nodes = [compiled.nodes["body"][i] for i in bodies]
+        start, number = width * a["body_mocapid"][bodies], np.full(len(bodies), width)
+    out, seen = {}, {}
+    for node, first, count in zip(nodes, start, number):
+        copy = seen[id(node)] = seen.get(id(node), -1) + 1
+        out[id(node), copy] = range(int(first), int(first) + int(count))
+    return out
+
+
+def transfer(old, new, values, start, copies=None):
+    """States of one Compiled in another: dict quantity -> (..., n).
+
+    values  of the old one;  start  of the new one, for what was not there;  copies  dict id of an old Node -> the Node
+    that stands for it, None where nodes stayed. What has another number of values than before starts anew.
+    """
+    out = {}
+    for name in QUANTITIES:
+        was, rows = places(old, name), np.array(start[name], float)
+        for (node, copy), source in was.items():
+            if copies is not None:
+                node = id(copies[node])
+            target = places_of(new, name).get((node, copy))
+            if target is not None and len(target) == len(source):
+                rows[..., list(target)] = np.asarray(values[name])[..., list(source)]
+        out[name] = rows
+    return out
+
+
+def places_of(compiled, name):
+    """places(), computed once for a Compiled."""
+    known = compiled.__dict__.setdefault("places", {})
+    if name not in known:
+        known[name] = places(compiled, name)
+    return known[name]
+
+
+def reference(compiled, rows):
+    """dict quantity -> (rows, n): the reference state."""
+    a = compiled.arrays
+    mocap = np.flatnonzero(a["body_mocapid"] >= 0)
+    na = int(np.sum(a.get("actuator_actnum", 0)))
+    one = dict(
+        qpos=a["qpos0"], qvel=np.zeros(len(a["dof_bodyid"])), act=np.zeros(na),
+        ctrl=np.zeros(len(compiled.nodes["actuator"])), mpos=a["body_pos"][mocap].ravel(),
+        mquat=a["body_quat"][mocap].ravel(),
+    )  # fmt: skip
+    return {name: np.tile(value, (rows, 1)) for name, value in one.items()}
+
+
+class Keys:
+    """The keyframes of specifications while a part of one is attached to the other, or taken away.
+
+    They are read before the change; raises Error where a specification with keyframes does not compile.
+    """
+
+    def __init__(self, *specs):
+        self.before = []
+        if any(spec.keys for spec in specs):
+            for spec in specs:
+                try:
+                    spec._check()
+                    compiled = compile_scope(spec._scope(spec._root))
+                except MjcfError as e:
+                    raise Error(f"keyframes cannot follow while the specification does not compile: {e}") from None
+                nodes = [node for section in spec._sections("keyframe") for node in section.children]
+                self.before.append((compiled, nodes))
+
+    def write(self, spec, *copies):
+        """Writes the keyframes into `spec`, after the change and for its model.
+
+        copies  for each specification None, or (dict id of a node -> its copy, function that renames).
+        """
+        if not self.before:
+            return
+        for section in spec._sections("keyframe"):
+            section.children = []
+        after = compile_scope(spec._scope(spec._root))
+        start = reference(after, 1)
+        for (old, nodes), copy in zip(self.before, copies):
+            mapping, new = copy or (None, str)
+            for i, node in enumerate(nodes):
+                values = {name: old.arrays[f"key_{name}"][i : i + 1] for name in QUANTITIES}
+                key = Node("key", {k: v for k, v in node.attrib.items() if k == "time"}, node.file, node.line)
+                if node.attrib.get("name"):
+                    key.attrib["name"] = new(node.attrib["name"])
+                for name, value in transfer(old, after, values, start, mapping).items():
+                    if not np.array_equal(value, start[name]):
+                        key.attrib[name] = value[0].tolist()
+                spec._section("keyframe").children.append(key)
+        spec._restructured()
+
+
+def recompile(spec, m, d):
+    """(Model, Data) of an edited Spec, with the state of the elements that are still there; see Spec.recompile."""
+    from ..data import Data
+    from ..state import _write
+
+    if d.model is not m or not m._nodes:
+        raise Error("recompile() needs a Model that came from MJCF or a Spec, and a Data of that Model")
+    new_m = spec.compile()
+    new_d = Data(new_m, d.nworld)
+    old, new = _compiled(m), _compiled(new_m)
+    source = dict(qpos="qpos", qvel="qvel", act="act", ctrl="ctrl", mpos="mocap_pos", mquat="mocap_quat")
+    values = {name: d.host(array).reshape(d.nworld, -1) for name, array in source.items()}
+    state = transfer(old, new, values, reference(new, d.nworld), _by_name(old, new))
+    worlds = np.arange(d.nworld)
+    for name, array in source.items():
+        _write(new_d, array, worlds, state[name])
+    _write(new_d, "world_time", worlds, d.host("world_time").reshape(d.nworld, -1))
+    return new_m, new_d
+
+
+def _compiled(m):
+    """What transfer() needs of a Model."""
+    out = Compiled()
+    out.arrays, out.nodes, out.names = m._arrays, m._nodes, m._names
+    return out
+
+
+def _by_name(old, new):
+    """None where both were compiled from the same nodes; else dict id of an old node -> the new one of its name."""
+    fresh = {id(node) for nodes in new.nodes.values() for node in nodes}
+    if any(id(node) in fresh for nodes in old.nodes.values() for node in nodes):
+        return None
+    kinds = {"body": mjtObj.mjOBJ_BODY, "joint": mjtObj.mjOBJ_JOINT, "actuator": mjtObj.mjOBJ_ACTUATOR}
+    out = {}
+    for kind, objtype in kinds.items():
+        known = {name: node for name, node in zip(new.names.get(objtype, ()), new.nodes[kind]) if name}
+        for name, node in zip(old.names.get(objtype, ()), old.nodes[kind]):
+            out[id(node)] = known.get(name, node)
+    return out
