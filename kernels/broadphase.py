@@ -1,10 +1,11 @@
-"""Candidate pairs: sweep and prune along the axis of largest spread, in strips on the second one.
+"""Candidate pairs: sweep and prune along the axis of largest spread, in strips on the other ones.
 
 An item, a moving geom or a body with many geoms (kernels/midphase.py), is entered in every strip that its box touches;
-strips and the sweep coordinate are one sort key, so a sweep is a run of neighbours in one sorted list. Strips wrap
-around and the sweep coordinate is squashed into (0, 1): a body that has flown off costs nothing, and whatever aliases
-is told apart by the boxes themselves. The pairs come in no particular order and are sorted by (world, geom1, geom2) at
-the end, so that nothing later depends on the search.
+where bodies lie above each other too, strips are divided into rows along the third axis. Strip, row and the sweep
+coordinate are one sort key, so a sweep is a run of neighbours in one sorted list. Strips and rows wrap around and the
+sweep coordinate is squashed into (0, 1): a body that has flown off costs nothing, and whatever aliases is told apart by
+the boxes themselves. The pairs come in no particular order and are sorted by (world, geom1, geom2) at the end, so that
+nothing later depends on the search.
 """
 
 from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sort_all, sum_of_block
@@ -27,16 +28,16 @@ def squash(x, sweep_scale: ti.template(), nlevel):
 
 
 @ti.func
-def strip_of(x, sweep_scale: ti.template()):
-    """Number of the strip of a coordinate, before wrapping round."""
-    return ti.cast(ti.floor(ti.max(-1e9, ti.min(1e9, x * sweep_scale[11]))), ti.i32)
+def strip_of(x, width):
+    """Number of the strip of a coordinate, before wrapping round; width: 1 / width of a strip, 0 for one in all."""
+    return ti.cast(ti.floor(ti.max(-1e9, ti.min(1e9, x * width))), ti.i32)
 
 
 @kernel
 def enter_items(
     nworld: ti.i32, ngeom: ti.i32, nbody: ti.i32, nitem: ti.i32, nbox: ti.i32, ncol: ti.i32, npair: ti.i32,
-    npairmax: ti.i32, nstripbit: ti.i32, nlevelbit: ti.i32, override: ti.i32, o_margin: FP, box_item: I,
-    mid_box: F, mid_adr: I, mid_body: I, xpos: F, xmat: F,
+    npairmax: ti.i32, nstripbit: ti.i32, nrowbit: ti.i32, nlevelbit: ti.i32, override: ti.i32, o_margin: FP,
+    box_item: I, mid_box: F, mid_adr: I, mid_body: I, xpos: F, xmat: F,
     geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_rbound: F, geom_margin: F,
     item_boxlo: F, item_boxhi: F, sweep_sample: F, sweep_axis: I, sweep_scale: F, counts: I, sort_key: I, sort_value: I,
 ):  # fmt: skip
@@ -112,20 +113,31 @@ def enter_items(
         sweep_axis[1] = b
         sweep_scale[9] = sweep_scale[a]
         sweep_scale[10] = 1.0 / ti.max(sweep_scale[3 + a], 4.0 * sweep_scale[6 + a], 1e-6)
+        c = 3 - a - b
         sweep_scale[11] = 1.0 / ti.max(2.0 * sweep_scale[6 + b], 1e-6)  # strips of twice the mean extent
+        sweep_scale[12] = 0.0  # the third axis is divided too where there is enough of it
+        if sweep_scale[3 + c] > 3.0 * sweep_scale[6 + c]:
+            sweep_scale[12] = 1.0 / ti.max(2.0 * sweep_scale[6 + c], 1e-6)
     # entries: the sort that follows forgets their order
     nstrip = 1 << nstripbit
+    nrow = 1 << nrowbit
     ti.loop_config(serialize=SERIAL)
     for t in range(nworld * ncol):
         w = t // ncol
         i = w * nitem + box_item[t % ncol]
         low = squash(item_boxlo[3 * i + sweep_axis[0]], sweep_scale, 1 << nlevelbit)
-        first = strip_of(item_boxlo[3 * i + sweep_axis[1]], sweep_scale)
-        touched = ti.max(1, ti.min(nstrip, strip_of(item_boxhi[3 * i + sweep_axis[1]], sweep_scale) - first + 1))
-        at = ti.atomic_add(counts[NENTRY], touched)
-        for k in range(touched):
+        ay = sweep_axis[1]
+        az = 3 - sweep_axis[0] - ay
+        first = strip_of(item_boxlo[3 * i + ay], sweep_scale[11])
+        touched = ti.max(1, ti.min(nstrip, strip_of(item_boxhi[3 * i + ay], sweep_scale[11]) - first + 1))
+        row = strip_of(item_boxlo[3 * i + az], sweep_scale[12])
+        rows = ti.max(1, ti.min(nrow, strip_of(item_boxhi[3 * i + az], sweep_scale[12]) - row + 1))
+        at = ti.atomic_add(counts[NENTRY], touched * rows)
+        for k in range(touched * rows):
             if at + k < npairmax:
-                sort_key[at + k] = (((w << nstripbit) | ((first + k) & (nstrip - 1))) << nlevelbit) | low
+                strip = (first + k % touched) & (nstrip - 1)
+                cell = (((w << nstripbit) | strip) << nrowbit) | ((row + k // touched) & (nrow - 1))
+                sort_key[at + k] = (cell << nlevelbit) | low
                 sort_value[at + k] = i
 
 
@@ -159,22 +171,24 @@ def is_listed(a, b, first: ti.template(), second: ti.template(), n):
 
 @ti.func
 def may_collide(
-    g1, g2, filterparent, nexclude, nlisted, geom_bodyid: ti.template(), geom_contype: ti.template(),
-    geom_conaffinity: ti.template(), body_weldid: ti.template(), body_parentid: ti.template(),
-    exclude_body1: ti.template(), exclude_body2: ti.template(), listed_geom1: ti.template(),
-    listed_geom2: ti.template(),
+    g1, g2, filterparent, nexclude, nlisted, geom_filter: ti.template(), exclude_body1: ti.template(),
+    exclude_body2: ti.template(), listed_geom1: ti.template(), listed_geom2: ti.template(),
 ):  # fmt: skip
-    """The filters for pairs that the model does not list: seed 000, "Selection". Sleep will refuse pairs here."""
-    b1 = geom_bodyid[g1]
-    b2 = geom_bodyid[g2]
-    w1 = body_weldid[b1]
-    w2 = body_weldid[b2]
+    """The filters for pairs that the model does not list: seed 000, "Selection". Sleep will refuse pairs here.
+
+    geom_filter  of each geom: body, the body it is welded to, that of its parent, contype, conaffinity.
+    """
+    w1 = geom_filter[5 * g1 + 1]
+    w2 = geom_filter[5 * g2 + 1]
     ok = w1 != w2
     if ok and filterparent and w1 != 0 and w2 != 0:
-        ok = w1 != body_weldid[body_parentid[w2]] and w2 != body_weldid[body_parentid[w1]]
+        ok = w1 != geom_filter[5 * g2 + 2] and w2 != geom_filter[5 * g1 + 2]
     if ok:
-        ok = ((geom_contype[g1] & geom_conaffinity[g2]) | (geom_contype[g2] & geom_conaffinity[g1])) != 0
+        meets = geom_filter[5 * g1 + 3] & geom_filter[5 * g2 + 4]
+        ok = (meets | (geom_filter[5 * g2 + 3] & geom_filter[5 * g1 + 4])) != 0
     if ok and nexclude > 0:
+        b1 = geom_filter[5 * g1]
+        b2 = geom_filter[5 * g2]
         ok = not is_listed(ti.min(b1, b2), ti.max(b1, b2), exclude_body1, exclude_body2, nexclude)
     if ok and nlisted > 0:
         ok = not is_listed(ti.min(g1, g2), ti.max(g1, g2), listed_geom1, listed_geom2, nlisted)
@@ -204,11 +218,10 @@ def add_candidate(
 @ti.func
 def consider(
     w, g1, g2, ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin, geom_xpos: ti.template(),
-    geom_rbound: ti.template(), geom_margin: ti.template(), geom_type: ti.template(), geom_bodyid: ti.template(),
-    geom_contype: ti.template(), geom_conaffinity: ti.template(), body_weldid: ti.template(),
-    body_parentid: ti.template(), exclude_body1: ti.template(), exclude_body2: ti.template(),
-    listed_geom1: ti.template(), listed_geom2: ti.template(), counts: ti.template(), cand_geom1: ti.template(),
-    cand_geom2: ti.template(), cand_listed: ti.template(),
+    geom_rbound: ti.template(), geom_margin: ti.template(), geom_type: ti.template(), geom_filter: ti.template(),
+    exclude_body1: ti.template(), exclude_body2: ti.template(), listed_geom1: ti.template(),
+    listed_geom2: ti.template(), counts: ti.template(), cand_geom1: ti.template(), cand_geom2: ti.template(),
+    cand_listed: ti.template(),
 ):  # fmt: skip
     """Appends a pair of geoms whose boxes meet, if their bounding spheres meet too and no filter refuses."""
     margin = ti.max(geom_margin[g1], geom_margin[g2])
@@ -216,8 +229,7 @@ def consider(
         margin = o_margin
     reach = geom_rbound[g1] + geom_rbound[g2] + margin
     if (ld3(geom_xpos, w * ngeom + g1) - ld3(geom_xpos, w * ngeom + g2)).norm_sqr() <= reach * reach and may_collide(
-        g1, g2, filterparent, nexclude, nlisted, geom_bodyid, geom_contype, geom_conaffinity, body_weldid,
-        body_parentid, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
+        g1, g2, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
     ):  # fmt: skip
         add_candidate(w, g1, g2, -1, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed)
 
@@ -225,11 +237,10 @@ def consider(
 @kernel
 def search_pairs(
     nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, nplane: ti.i32, npair: ti.i32, nlisted: ti.i32,
-    nexclude: ti.i32, npairmax: ti.i32, entryhalf: ti.i32, nstripbit: ti.i32, nlevelbit: ti.i32, filterparent: ti.i32,
-    override: ti.i32, o_margin: FP, box_item: I, plane_geom: I, sort_key: I, sort_value: I, item_boxlo: F,
+    nexclude: ti.i32, npairmax: ti.i32, entryhalf: ti.i32, nstripbit: ti.i32, nrowbit: ti.i32, nlevelbit: ti.i32,
+    filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, plane_geom: I, sort_key: I, sort_value: I, item_boxlo: F,
     item_boxhi: F, sweep_axis: I, sweep_scale: F,
-    geom_xpos: F, geom_xmat: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_bodyid: I, geom_contype: I,
-    geom_conaffinity: I, body_weldid: I, body_parentid: I, exclude_body1: I, exclude_body2: I, listed_geom1: I,
+    geom_xpos: F, geom_xmat: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I, exclude_body1: I, exclude_body2: I, listed_geom1: I,
     listed_geom2: I, pair_geom1: I, pair_geom2: I, entry_box: F, counts: I, cand_geom1: I, cand_geom2: I,
     cand_listed: I, mid_item1: I, mid_item2: I,
 ):  # fmt: skip
@@ -242,7 +253,9 @@ def search_pairs(
     ay = sweep_axis[1]
     az = 3 - ax - ay
     start = entryhalf * npairmax
-    # boxes in the order of the sweep: low and high along its axis, the strips' axis, the third
+    nstrip = 1 << nstripbit
+    nrow = 1 << nrowbit
+    # boxes in the order of the sweep: low and high along its axis, the strips' axis, the rows'
     ti.loop_config(serialize=SERIAL)
     for e in range(n):
         i = sort_value[start + e]
@@ -252,12 +265,13 @@ def search_pairs(
         entry_box[6 * e + 3] = item_boxhi[3 * i + ay]
         entry_box[6 * e + 4] = item_boxlo[3 * i + az]
         entry_box[6 * e + 5] = item_boxhi[3 * i + az]
-    # each entry with those that start before it ends; a pair is taken in the first strip that both touch
+    # each entry with those that start before it ends; a pair is taken in the first strip and row that both touch
     ti.loop_config(serialize=SERIAL)
     for e in range(n):
         i = sort_value[start + e]
         key = sort_key[start + e]
-        strip = (key >> nlevelbit) & ((1 << nstripbit) - 1)
+        strip = (key >> (nlevelbit + nrowbit)) & (nstrip - 1)
+        row = (key >> nlevelbit) & (nrow - 1)
         xlo = entry_box[6 * e]
         xhi = entry_box[6 * e + 1]
         ylo = entry_box[6 * e + 2]
@@ -267,13 +281,14 @@ def search_pairs(
         last = ((key >> nlevelbit) << nlevelbit) | squash(xhi, sweep_scale, 1 << nlevelbit)
         f = e + 1
         while f < n and sort_key[start + f] <= last:
-            if (
-                entry_box[6 * f + 4] <= zhi and zlo <= entry_box[6 * f + 5]
-                and entry_box[6 * f + 2] <= yhi and ylo <= entry_box[6 * f + 3]
-                and entry_box[6 * f] <= xhi and xlo <= entry_box[6 * f + 1]
-            ):  # fmt: skip
-                common = strip_of(ti.max(ylo, entry_box[6 * f + 2]), sweep_scale)
-                if (common & ((1 << nstripbit) - 1)) == strip:
+            # one branch instead of six that nobody can predict
+            hit = (entry_box[6 * f + 4] <= zhi) & (zlo <= entry_box[6 * f + 5])
+            hit &= (entry_box[6 * f + 2] <= yhi) & (ylo <= entry_box[6 * f + 3])
+            hit &= (entry_box[6 * f] <= xhi) & (xlo <= entry_box[6 * f + 1])
+            if hit:
+                common = strip_of(ti.max(ylo, entry_box[6 * f + 2]), sweep_scale[11])
+                level = strip_of(ti.max(zlo, entry_box[6 * f + 4]), sweep_scale[12])
+                if (common & (nstrip - 1)) == strip and (level & (nrow - 1)) == row:
                     j = sort_value[start + f]
                     w = i // nitem
                     g1 = i - w * nitem
@@ -281,9 +296,8 @@ def search_pairs(
                     if g1 < ngeom and g2 < ngeom:
                         consider(
                             w, g1, g2, ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin, geom_xpos,
-                            geom_rbound, geom_margin, geom_type, geom_bodyid, geom_contype, geom_conaffinity,
-                            body_weldid, body_parentid, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
-                            counts, cand_geom1, cand_geom2, cand_listed,
+                            geom_rbound, geom_margin, geom_type, geom_filter, exclude_body1, exclude_body2,
+                            listed_geom1, listed_geom2, counts, cand_geom1, cand_geom2, cand_listed,
                         )  # fmt: skip
                     else:
                         at = ti.atomic_add(counts[NMID], 1)
@@ -305,8 +319,8 @@ def search_pairs(
             if override:
                 margin = o_margin
             if normal.dot(x - ld3(geom_xpos, q)) <= margin + geom_rbound[g] and may_collide(
-                p, g, filterparent, nexclude, nlisted, geom_bodyid, geom_contype, geom_conaffinity,
-                body_weldid, body_parentid, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
+                p, g, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1,
+                listed_geom2,
             ):  # fmt: skip
                 add_candidate(w, p, g, -1, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed)
     # pairs of the model come first and pass no filter

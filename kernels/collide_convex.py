@@ -31,8 +31,9 @@ def turned(axis, angle):
 
 
 def _convex(
-    ngeom: ti.i32, nslotmax: ti.i32, nccd: ti.i32, nepa: ti.i32, npoly: ti.i32, ccd_iterations: ti.i32,
-    ccd_tolerance: FP, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F, cpair_slot: I,
+    ngeom: ti.i32, nslotmax: ti.i32, nccd: ti.i32, nccd_f: ti.i32, nccd_i: ti.i32, nepa: ti.i32,
+    npoly: ti.i32, ccd_iterations: ti.i32, ccd_tolerance: FP,
+    bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F, cpair_slot: I,
     geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F, geom_rbound: F, geom_dataid: I,
     mesh_vertadr: I, mesh_vertnum: I, mesh_graphadr: I, mesh_vert: F, mesh_graph: I,
     mesh_polyadr: I, mesh_polynormal: F, mesh_polyvertadr: I, mesh_polyvertnum: I, mesh_polyvert: I,
@@ -42,14 +43,12 @@ def _convex(
     """Contacts of every pair of this kind, parallel over workers, which have scratch memory each."""
     first = bin_adr[CONVEX]
     last = bin_adr[CONVEX + 1]
-    stride_f = ccd_f.shape[0] // nccd
-    stride_i = ccd_i.shape[0] // nccd
     ti.loop_config(serialize=SERIAL)
     for t in range(nccd * SPREAD):
         worker = t // SPREAD
         if t % SPREAD == 0:
-            fb = worker * stride_f
-            ib = worker * stride_i
+            fb = worker * nccd_f
+            ib = worker * nccd_i
             sf = shapes_f(fb, nepa)
             si = shapes_i(ib, nepa)
             c = first + worker

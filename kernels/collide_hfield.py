@@ -34,7 +34,8 @@ def put_prism_shape(sf, si, bottom, ccd_f: ti.template(), ccd_i: ti.template()):
 
 @kernel
 def hfield(
-    ngeom: ti.i32, nslotmax: ti.i32, nccd: ti.i32, nepa: ti.i32, ccd_iterations: ti.i32, ccd_tolerance: FP,
+    ngeom: ti.i32, nslotmax: ti.i32, nccd: ti.i32, nccd_f: ti.i32, nccd_i: ti.i32, nepa: ti.i32,
+    ccd_iterations: ti.i32, ccd_tolerance: FP,
     bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F, cpair_slot: I,
     geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F, geom_rbound: F, geom_dataid: I,
     hfield_size: F, hfield_nrow: I, hfield_ncol: I, hfield_adr: I, hfield_data: F,
@@ -44,14 +45,12 @@ def hfield(
     """Contacts of every pair of this kind, parallel over workers, which have scratch memory each."""
     first = bin_adr[HEIGHT_FIELD]
     last = bin_adr[HEIGHT_FIELD + 1]
-    stride_f = ccd_f.shape[0] // nccd
-    stride_i = ccd_i.shape[0] // nccd
     ti.loop_config(serialize=SERIAL)
     for t in range(nccd * SPREAD):
         worker = t // SPREAD
         if t % SPREAD == 0:
-            fb = worker * stride_f
-            ib = worker * stride_i
+            fb = worker * nccd_f
+            ib = worker * nccd_i
             sf = shapes_f(fb, nepa)
             si = shapes_i(ib, nepa)
             at = first + worker

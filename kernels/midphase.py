@@ -36,8 +36,7 @@ def search_static(
     nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, ngroup: ti.i32, nlisted: ti.i32, nexclude: ti.i32,
     npairmax: ti.i32, filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, item_boxlo: F, item_boxhi: F,
     mid_box: F, mid_geom: I, mid_adr: I, mid_leaf: I,
-    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_bodyid: I, geom_contype: I, geom_conaffinity: I,
-    body_weldid: I, body_parentid: I, exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
+    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I, exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
     counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
 ):  # fmt: skip
     """Candidate pairs of moving and static geoms, parallel over moving geoms."""
@@ -60,9 +59,8 @@ def search_static(
                     if hit:
                         consider(
                             w, g, mid_geom[base + k], ngeom, npairmax, filterparent, nexclude, nlisted, override,
-                            o_margin, geom_xpos, geom_rbound, geom_margin, geom_type, geom_bodyid, geom_contype,
-                            geom_conaffinity, body_weldid, body_parentid, exclude_body1, exclude_body2, listed_geom1,
-                            listed_geom2, counts, cand_geom1, cand_geom2, cand_listed,
+                            o_margin, geom_xpos, geom_rbound, geom_margin, geom_type, geom_filter, exclude_body1,
+                            exclude_body2, listed_geom1, listed_geom2, counts, cand_geom1, cand_geom2, cand_listed,
                         )  # fmt: skip
                     k = after(k)
 
@@ -72,8 +70,7 @@ def search_groups(
     ngeom: ti.i32, nitem: ti.i32, nbody: ti.i32, nlisted: ti.i32, nexclude: ti.i32, npairmax: ti.i32,
     filterparent: ti.i32, override: ti.i32, o_margin: FP, item_boxlo: F, item_boxhi: F, mid_box: F, mid_geom: I,
     mid_adr: I, mid_leaf: I, mid_body: I, mid_item1: I, mid_item2: I, xpos: F, xmat: F,
-    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_bodyid: I, geom_contype: I, geom_conaffinity: I,
-    body_weldid: I, body_parentid: I, exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
+    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I, exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
     counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
 ):  # fmt: skip
     """Candidate pairs of bodies with many geoms and what the sweep found near them, parallel over those finds."""
@@ -119,8 +116,8 @@ def search_groups(
                                 if overlap(w * nitem + g, j, item_boxlo, item_boxhi):
                                     consider(
                                         w, g, h, ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin,
-                                        geom_xpos, geom_rbound, geom_margin, geom_type, geom_bodyid, geom_contype,
-                                        geom_conaffinity, body_weldid, body_parentid, exclude_body1, exclude_body2,
-                                        listed_geom1, listed_geom2, counts, cand_geom1, cand_geom2, cand_listed,
+                                        geom_xpos, geom_rbound, geom_margin, geom_type, geom_filter, exclude_body1,
+                                        exclude_body2, listed_geom1, listed_geom2, counts, cand_geom1, cand_geom2,
+                                        cand_listed,
                                     )  # fmt: skip
                             k = after(k)

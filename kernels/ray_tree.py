@@ -1,12 +1,12 @@
 """A tree of boxes over the geoms of each world, for rays: geoms sorted along a space-filling curve are the leaves of a
 heap, whose node k has the children 2 k and 2 k + 1; world w's nodes start at 2 w nleaf, its root is node 1.
 
-After T. Karras, "Thinking Parallel, Part III: Tree Construction on the GPU" (2012), with a complete tree in place of one
-that follows the keys: it needs no pointers, and stray geoms inflate only the nodes above them.
+After T. Karras, "Thinking Parallel, Part III: Tree Construction on the GPU" (2012), with a complete tree in place of
+one that follows the keys: it needs no pointers, and stray geoms inflate only the nodes above them.
 """
 
 from tisim.kernels.broadphase import CAPSULE, CYLINDER, HFIELD, MESH, SPHERE
-from tisim.kernels.ray import FAR
+from tisim.kernels.ray_shapes import FAR
 from tisim.kernels.sort import sort_all
 from tisim.kernels.types import *
 
@@ -99,11 +99,10 @@ def box_leaves(
                 half = vec3(size[0], size[0], size[1])
             elif t == HFIELD:
                 h = geom_dataid[g]
-                half = ld3(hfield_size, 0)
-                half[0] = hfield_size[4 * h]
-                half[1] = hfield_size[4 * h + 1]
-                half[2] = 0.5 * (hfield_size[4 * h + 2] + hfield_size[4 * h + 3])
-                center[2] = 0.5 * (hfield_size[4 * h + 2] - hfield_size[4 * h + 3])
+                top = hfield_size[4 * h + 2]
+                base = hfield_size[4 * h + 3]
+                half = vec3(hfield_size[4 * h], hfield_size[4 * h + 1], 0.5 * (top + base))
+                center[2] = 0.5 * (top - base)
             elif t == MESH:
                 center = vec3(geom_aabb[6 * g], geom_aabb[6 * g + 1], geom_aabb[6 * g + 2])
                 half = vec3(geom_aabb[6 * g + 3], geom_aabb[6 * g + 4], geom_aabb[6 * g + 5])

@@ -1,8 +1,9 @@
 """Contacts of the shapes with closed forms are MuJoCo 3.4.0's in any pose: their number, depth, point and normal.
 
 f64. Sizes of 0.02, 1 and 5 m with aspect ratios up to 1000; poses at random, deep, touching, flat on each other, almost
-so, and on a lattice (tests/poses.py). Numbers and depths differ in fewer than 0.1 % of them, points and normals in 1 %:
-only where two faces are equally near or lie in one plane, and rounding decides between them, in either engine.
+so, and on a lattice (tests/poses.py). Only two boxes differ in number, in fewer than 0.1 % of the poses: where faces of
+both lie in one plane. A capsule and a box differ in point and normal in fewer than 0.5 %: where its axis is deep
+inside, equally near to two faces. Rounding decides there, in either engine.
 """
 
 import numpy as np
@@ -29,8 +30,8 @@ def differences(pair, nmodel, npose, seed=0):
 def test_some_poses(pair):
     count, touching, depth, place = differences(pair, 9, 48)
     assert touching > count // 2
-    assert depth <= (pair == ("box", "box"))  # two faces in one plane
-    assert place <= 0.01 * count
+    assert depth <= (pair == ("box", "box"))
+    assert place <= depth + 0.005 * count * (pair == ("capsule", "box"))
 
 
 @pytest.mark.slow
@@ -38,5 +39,5 @@ def test_some_poses(pair):
 def test_many_poses(pair):
     count, touching, depth, place = differences(pair, 18, 300, seed=1)
     assert touching > count // 2
-    assert depth < 0.001 * count
-    assert place <= 0.01 * count
+    assert depth <= 0.001 * count * (pair == ("box", "box"))
+    assert place <= depth + 0.005 * count * (pair == ("capsule", "box"))

@@ -47,7 +47,7 @@ WRONG = {
         "<mujoco><worldbody>\n<geom size='1' euler='0 0 0' quat='1 0 0 0'/></worldbody></mujoco>", 2, 1, "orientation"),
     "unknown geom in a pair": (
         "<mujoco><worldbody><geom name='floor' size='1'/></worldbody>"
-        "<contact>\n<pair geom1='flor'/></contact></mujoco>",
+        "<contact>\n<pair geom1='flor' geom2='floor'/></contact></mujoco>",
         2, 1, "'flor' 'floor'"),
     "unknown body in an exclude": ("<mujoco><contact>\n<exclude body1='a' body2='world'/></contact></mujoco>", 2, 1,
     "'a'"),
@@ -93,7 +93,6 @@ REFUSED = {
     "plugin"),
     "flexcomp": ("<mujoco><worldbody>\n<flexcomp name='a'><edge damping='1'/></flexcomp></worldbody></mujoco>", 2,
     "flexcomp"),
-    "an attribute": ("<mujoco>\n<compiler fusestatic='true'/></mujoco>", 2, "fusestatic"),
     "urdf": ("\n<robot name='a'/>", 2, "robot"),
 }  # fmt: skip
 

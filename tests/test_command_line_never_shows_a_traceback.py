@@ -47,6 +47,9 @@ MISTAKES = [
     (["run", "broken.xml", "--n", "3"], "belong to scenes"),
     (["run", "pendulum", "--seconds", "1", "--steps", "2"], "exclude each other"),
     (["run", "pendulum", "--steps", "0"], "positive"),
+    (["compile", "pendulum", "out.txt"], ".npz"),
+    (["compile", "broken.xml", "out.npz"], "broken.xml:3"),
+    (["compile", "pendulum", "no/folder/out.npz"], "cannot write"),
     (["run", "pendulum", "--arch", "abacus"], "expected one of auto, cpu"),
     (["run", "pendulum", "--arch", "cpu", "--precision", "f16"], "'f32' or 'f64'"),
     (["run", "pendulum", "--nworld", "0"], "positive"),
@@ -100,6 +103,16 @@ def test_info_counts(call):
     assert code == 0
     for words in ("nbody 31", "30 free", "10 sphere", "newton", "0.005 s", "can be simulated"):
         assert words in out, words
+
+
+def test_compile_writes_what_loads_again(call, tmp_path):
+    for name in ("model.npz", "model.xml"):
+        code, out, _ = call("compile", "dominos", name, "--n", "5")
+        assert code == 0 and "6 bodies" in out
+        code, out, _ = call("info", name)
+        assert code == 0 and "nbody 6" in out
+    code, out, _ = call("compile", "model.xml", "again.npz")
+    assert code == 0 and (tmp_path / "again.npz").stat().st_size > 1000
 
 
 def test_run_saves_the_state(call, tmp_path):

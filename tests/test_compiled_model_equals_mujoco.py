@@ -38,19 +38,26 @@ mat_texid mat_texuniform mat_texrepeat mat_emission mat_specular mat_shininess m
 mat_roughness mat_rgba tex_type tex_colorspace
 pair_dim pair_geom1 pair_geom2 pair_signature pair_solref pair_solreffriction pair_solimp pair_margin pair_gap
 pair_friction exclude_signature numeric_adr numeric_size numeric_data
+text_adr text_size ntextdata ntuple ntupledata tuple_adr tuple_size tuple_objtype tuple_objid tuple_objprm nuser_sensor
+sensor_type sensor_datatype sensor_needstage sensor_objtype sensor_objid sensor_reftype sensor_refid sensor_intprm
+sensor_dim sensor_adr sensor_cutoff sensor_noise sensor_user sensor_plugin
 key_time key_qpos key_qvel key_act key_mpos key_mquat key_ctrl
 eq_type eq_obj1id eq_obj2id eq_objtype eq_active0 eq_solref eq_solimp eq_data nuser_tendon nwrap
 tendon_adr tendon_num tendon_matid tendon_group tendon_limited tendon_actfrclimited tendon_width tendon_solref_lim
 tendon_solimp_lim tendon_solref_fri tendon_solimp_fri tendon_range tendon_actfrcrange tendon_margin tendon_stiffness
 tendon_damping tendon_armature tendon_frictionloss tendon_lengthspring tendon_length0 tendon_invweight0 tendon_treenum
 tendon_treeid tendon_user tendon_rgba wrap_type wrap_objid wrap_prm
+nuser_actuator actuator_trntype actuator_dyntype actuator_gaintype actuator_biastype actuator_trnid actuator_actadr
+actuator_actnum actuator_group actuator_ctrllimited actuator_forcelimited actuator_actlimited actuator_dynprm
+actuator_gainprm actuator_biasprm actuator_actearly actuator_ctrlrange actuator_forcerange actuator_actrange
+actuator_gear actuator_cranklength actuator_acc0 actuator_length0 actuator_lengthrange actuator_user actuator_plugin
 """.split()
 OPTIONS = """timestep impratio gravity wind magnetic density viscosity o_margin o_solref o_solimp o_friction integrator
 cone jacobian solver iterations ls_iterations noslip_iterations ccd_iterations disableflags enableflags tolerance
 ls_tolerance noslip_tolerance ccd_tolerance sleep_tolerance disableactuator sdf_iterations sdf_initpoints""".split()
 STATISTICS = ["meaninertia", "meanmass", "meansize", "extent", "center"]
-NAMED = ["body", "joint", "geom", "site", "camera", "light", "material", "texture", "pair", "exclude", "equality", "tendon", "numeric",
-         "key"]
+NAMED = """body joint geom site camera light material texture pair exclude equality tendon actuator sensor numeric text
+tuple key""".split()
 
 
 def differences(ours, theirs):
@@ -68,6 +75,8 @@ def differences(ours, theirs):
         compare(name, a, b)
         if isinstance(b, np.ndarray) and a.dtype != b.dtype:
             out[name] = f"dtype {a.dtype}, expected {b.dtype}"
+    if bytes(ours.text_data) != theirs.text_data:
+        out["text_data"] = f"{bytes(ours.text_data)}, expected {theirs.text_data}"
     for group, names in (("opt", OPTIONS), ("stat", STATISTICS)):
         for name in names:
             compare(f"{group}.{name}", getattr(getattr(ours, group), name), getattr(getattr(theirs, group), name))

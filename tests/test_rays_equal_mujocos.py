@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tisim
-from tisim import rays
+from tisim import collision
 
 SHAPES = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
 RNG = np.random.default_rng(0)
@@ -28,10 +28,11 @@ ASSETS = f"""<asset><material name="gone" rgba="1 1 1 0"/><material name="seen" 
 
 def geom(shape, size, more=""):
     """A geom that touches nothing."""
-    kind = f'mesh="{shape}"' if shape in ("mesh", "cube") else f'hfield="{shape}"' if shape in ("hfield", "steps") else ""
     typed = {"cube": "mesh", "steps": "hfield"}.get(shape, shape)
-    size = "" if kind else f'size="{" ".join(f"{x:.4f}" for x in size)}"'
-    return f'<geom type="{typed}" {kind} {size} contype="0" conaffinity="0" {more}/>'
+    form = f'size="{" ".join(f"{x:.4f}" for x in size)}"'
+    if typed in ("mesh", "hfield"):
+        form = f'{typed}="{shape}"'
+    return f'<geom type="{typed}" {form} contype="0" conaffinity="0" {more}/>'
 
 
 def scattered(rng, count, shapes=SHAPES, extent=2.0):
@@ -102,9 +103,10 @@ def test_random_rays(shapes, count):
     mm, dd, m, d = both(scattered(rng, count, shapes))
     pnt, vec = random_rays(rng, 2000 if len(shapes) > 1 else 400, dd)
     dist, geomid = theirs(mm, dd, pnt, vec)
-    assert (geomid >= 0).sum() > 20 and (geomid < 0).sum() >= 0
+    assert (geomid >= 0).sum() > 20
     assert_equal(tisim.ray(m, d, pnt, vec), (dist, geomid))
-    assert_equal(tisim.ray(m, d, pnt, vec, [1, 0, 1, 0, 1, 0], 0, 2), theirs(mm, dd, pnt, vec, [1, 0, 1, 0, 1, 0], 0, 2))
+    some = ([1, 0, 1, 0, 1, 0], 0, 2)
+    assert_equal(tisim.ray(m, d, pnt, vec, *some), theirs(mm, dd, pnt, vec, *some))
 
 
 @pytest.mark.parametrize("shape", ["plane", "steps", "sphere", "capsule", "ellipsoid", "cylinder", "box"])
@@ -121,17 +123,21 @@ def test_touching_rays(shape):
 
 
 def test_a_mesh_is_hit_as_the_box_of_its_shape():
+    """Also along the diagonals and edges of its triangles; what only touches it is left to rounding."""
     rng = np.random.default_rng(3)
     xml = on_lattice(rng, 40, ("cube",))
     mm, dd, m, d = both(xml)
-    _, _, m2, d2 = both(xml.replace('type="mesh" mesh="cube"', 'type="box" size=".25 .25 .25"'))
-    pnt, vec = rng.integers(-16, 17, (3000, 3)) / 8.0, rng.integers(-2, 3, (3000, 3)).astype(float)
+    pnt, vec = rng.integers(-16, 17, (20000, 3)) / 8.0, rng.integers(-2, 3, (20000, 3)).astype(float)
     vec[(vec == 0).all(1)] = [0, 0, 1]
     mine = tisim.ray(m, d, pnt, vec)
-    assert_equal(mine, tisim.ray(m2, d2, pnt, vec))
-    dist, geomid = theirs(mm, dd, pnt, vec)
-    inside = geomid >= 0  # where MuJoCo finds anything, it is nothing nearer
-    assert inside.sum() > 300 and np.all(dist[inside] >= mine[0][inside] - 1e-9)
+    boxes = [both(xml.replace('type="mesh" mesh="cube"', f'type="box" size="{s} {s} {s}"'))[2:] for s in (0.25, 0.249)]
+    outer, inner = (tisim.ray(*box, pnt, vec) for box in boxes)
+    through = outer[1] == inner[1]
+    assert (through & (outer[1] >= 0)).sum() > 3000
+    assert_equal([x[through] for x in mine], [x[through] for x in outer])
+    dist, geomid = theirs(mm, dd, pnt[:3000], vec[:3000])
+    hit = geomid >= 0  # MuJoCo finds nothing nearer
+    assert hit.sum() > 300 and np.all(mine[0][:3000][hit] <= dist[hit] + 1e-9)
 
 
 def test_far_and_stray_geoms():
@@ -146,11 +152,23 @@ def test_far_and_stray_geoms():
     assert_equal(mine, theirs(mm, dd, pnt, vec))
 
 
+def test_the_tree_built_as_on_a_gpu():
+    """Sorted by blocks of keys, joined level by level; several worlds."""
+    rng = np.random.default_rng(8)
+    mm, dd, m, d = both(scattered(rng, 300, SHAPES[2:], 4.0), nworld=3)
+    pnt, vec = random_rays(rng, 500, dd)
+    serial = tisim.ray(m, d, np.tile(pnt, (3, 1, 1)), vec)
+    collision._tables(m, d).update(wide=True, digit=8)
+    blocks = tisim.ray(m, d, np.tile(pnt, (3, 1, 1)), vec)
+    assert np.array_equal(serial[0], blocks[0]) and np.array_equal(serial[1], blocks[1])
+    assert_equal((blocks[0][2], blocks[1][2]), theirs(mm, dd, pnt, vec))
+
+
 def test_what_is_invisible_or_left_out():
-    plain = both(f'<mujoco>{ASSETS}<worldbody><geom size=".1" pos="0 0 1"/><geom size=".1" group="2" pos="0 0 2"/>'
-                 '<body pos="0 0 3"><joint/><geom size=".1"/><geom type="plane" size="0 0 1" pos="0 0 -7" rgba="1 0 0 0"/>'
-                 '</body></worldbody></mujoco>'.replace('<geom type="plane" size="0 0 1" pos="0 0 -7" rgba="1 0 0 0"/>', ""))  # fmt: skip
-    mm, dd, m, d = plain
+    _, _, m, d = both(
+        '<mujoco><worldbody><geom size=".1" pos="0 0 1"/><geom size=".1" group="2" pos="0 0 2"/>'
+        '<body pos="0 0 3"><joint/><geom size=".1"/></body></worldbody></mujoco>'
+    )
     up = ([0, 0, 0], [0, 0, 2.0])
     assert tisim.ray(m, d, *up) == (pytest.approx(0.45), 0)
     assert tisim.ray(m, d, *up, geomgroup=[0, 0, 1, 0, 0, 0])[1] == 1
@@ -195,7 +213,7 @@ def test_shapes_of_the_arguments_and_several_worlds():
 
 def test_many_rays_from_a_point():
     rng = np.random.default_rng(7)
-    mm, dd, m, d = both(scattered(rng, 60))
+    mm, dd, m, d = both(scattered(rng, 60).replace('contype="0"', 'contype="2"', 60))
     count, lost = 500, 0
     for cutoff in (1e10, 1.0):
         for _ in range(4):
@@ -208,7 +226,7 @@ def test_many_rays_from_a_point():
             same = mine[1] == geomid
             lost += (~same).sum()
             assert np.all(np.abs(mine[0] - dist)[same] <= 1e-9 * np.maximum(1, dist[same]))
-            assert np.all((dist < 0) | (mine[0] < dist) | same)
+            assert np.all(same | (mine[1] >= 0) & ((dist < 0) | (mine[0] < dist)))
     assert lost < 0.01 * 8 * count
 
 
@@ -251,4 +269,3 @@ def test_wrong_arguments_of_multi_ray_are_named():
         tisim.ray(other, d, [0, 0, 0], [0, 0, 1])
     empty = tisim.Model.from_xml_string("<mujoco/>")
     assert tisim.ray(empty, tisim.Data(empty), [0, 0, 0], [0, 0, 1]) == (-1.0, -1)
-    assert rays.MAXVAL == mujoco.mjMAXVAL if hasattr(mujoco, "mjMAXVAL") else True

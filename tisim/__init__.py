@@ -9,6 +9,7 @@ if (_source / "kernels" / "types.py").exists():
 
 from tisim.colliders import register_collider
 from tisim.data import Data
+from tisim.distance import geom_distance
 from tisim.enums import *  # noqa: F403
 from tisim.errors import CapacityError, Error, MjcfError, UnsupportedError
 from tisim.mjcf.spec import Spec
@@ -20,6 +21,7 @@ from tisim.runtime import init
 from tisim.state import get_state, reset, reset_keyframe, set_state
 
 __all__ = [
-    "CapacityError", "Data", "Error", "MjcfError", "Model", "Spec", "UnsupportedError", "__version__", "forward", "get_state",
-    "init", "multi_ray", "ray", "reset", "register_collider", "reset_keyframe", "set_state", "step", "step1", "step2",
+    "CapacityError", "Data", "Error", "MjcfError", "Model", "Spec", "UnsupportedError", "__version__", "forward",
+    "geom_distance", "get_state", "init", "multi_ray", "ray", "register_collider", "reset", "reset_keyframe",
+    "set_state", "step", "step1", "step2",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ app = typer.Typer(
 console = Console(highlight=False)
 FAILED = 2  # exit code of every mistake
 
-Source = typer.Argument(..., metavar="SCENE_OR_FILE", help="a scene's name (see `tisim scenes`) or an MJCF file")
+Source = typer.Argument(..., metavar="SCENE_OR_FILE", help="a scene (see `tisim scenes`) or a file: MJCF, URDF, .npz")
 Number = typer.Option(None, "--n", help="size of the scene: how many bodies")
 Param = typer.Option([], "--param", "-p", metavar="KEY=VALUE", help="a parameter of the scene; may be repeated")
 Arch = typer.Option("auto", help="auto, cpu, cuda, vulkan or metal")
@@ -105,6 +105,18 @@ def info(source: str = Source, n: int = Number, param: list[str] = Param):
     from tisim import cli_info
 
     cli_info.info(console, source, n, param)
+
+
+@app.command("compile")
+def compile_(
+    source: str = Source,
+    out: str = typer.Argument(..., metavar="OUT", help="what to write: .npz, compiled, or .xml, canonical MJCF"),
+    n: int = Number, param: list[str] = Param,
+):  # fmt: skip
+    """Compile a model and save it: .npz loads without compiling, .xml is MJCF that compiles to the same model."""
+    from tisim import cli_compile
+
+    cli_compile.compile_file(console, source, out, n, param)
 
 
 @app.command()

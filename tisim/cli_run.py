@@ -49,8 +49,6 @@ def load(source, n=None, params=()):
         if not path.is_file():
             raise Error(f"no file {source}")
         if path.suffix.lower() == ".npz":
-            if not hasattr(tisim.Model, "load"):
-                raise Error(f"{source}: compiled models are not read yet; give the MJCF file")
             return tisim.Model.load(path), path.stem
         return tisim.Model.from_xml_path(path), path.stem
     if path.is_dir():

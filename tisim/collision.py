@@ -15,6 +15,7 @@ SERIAL_GEOMS = 2000  # worlds * geoms below which loops run on one CPU thread; p
 PARTS = ("entries", "pairs", "contacts", "list")  # of the stage: sorted boxes, their pairs, colliders, contact list
 LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estimated from body width, not tuned)
 WORKERS = (8192, 256)  # pieces of scratch memory for convex shapes, 10 kB each: on a GPU, on a CPU
+WORKER_NUMBERS = 1 << 26  # numbers in all of them together, at most
 MAX_POLYGON = 150  # corners of a mesh's face that count, mjMAX_POLYVERT
 MAX_EXPANSIONS = 1000  # larger ccd_iterations do not grow the scratch memory further
 
@@ -79,7 +80,7 @@ def _launch(m, d, t, parts=PARTS):
         multiccd=int(t["multiccd"]),
         filterparent=int(not int(m.opt.disableflags) & int(mjtDisableBit.mjDSBL_FILTERPARENT)),
     )  # fmt: skip
-    narrow = _narrowphase(m, d, t["kinds"], scalars)
+    narrow = _narrowphase(m, d, t["kinds"], scalars, t["parallel"] or t["wide"])
     more = [k("midphase").search_static] if t["static"] else []
     more += [k("midphase").search_groups] if t["groups"] else []
     half = {name: -(-t["scalars"][name + "bits"] // t["digit"]) for name in ("entry", "geom", "worldgeom")}
@@ -144,7 +145,7 @@ def _filter(m, d):
         launch.upload(d.device("cpair_ncon"), whole)
 
 
-def _narrowphase(m, d, kinds, scalars):
+def _narrowphase(m, d, kinds, scalars, parallel):
     """The kernels that a model's kinds of pairs need; convex shapes get scratch memory, one piece per worker."""
     k = runtime.kernels
     kernels = [k("narrowphase").narrowphase(kinds, colliders.users())] if set(kinds) - {CONVEX, HEIGHT_FIELD} else []
@@ -155,27 +156,32 @@ def _narrowphase(m, d, kinds, scalars):
     if HEIGHT_FIELD in kinds:
         kernels.append(k("collide_hfield").hfield)
     if CONVEX in kinds or HEIGHT_FIELD in kinds:
-        ccd_scratch(m, d, scalars)
+        ccd_scratch(m, d, scalars, parallel)
     return kernels
 
 
-def ccd_scratch(m, d, scalars):
-    """Scratch memory of GJK and EPA; adds the sizes that its kernels ask for to `scalars`."""
+def ccd_scratch(m, d, scalars, parallel):
+    """Scratch memory of GJK and EPA; adds the sizes that its kernels ask for to `scalars`.
+
+    parallel  whether they run in parallel; else one worker, thus one piece of memory, does all.
+    """
     ccd = runtime.kernels("ccd")
     nepa = max(1, min(int(m.opt.ccd_iterations), MAX_EXPANSIONS))
-    nworker = WORKERS[runtime.arch == "cpu"]
     npoly = 0
-    if scalars.get("multiccd") and m.nmesh:
+    if scalars["multiccd"] and m.nmesh:
         npoly = max(4, min(MAX_POLYGON, int(max(m.mesh_polyvertnum.max(), m.mesh_polymapnum.max()))))
     size_f, size_i = ccd.scratch_size(nepa, npoly)
+    nworker = 1
+    if parallel:
+        nworker = max(32, min(WORKERS[runtime.arch == "cpu"], WORKER_NUMBERS // (size_f + size_i)))
     for name, is_float, size in (("ccd_f", True, size_f * nworker), ("ccd_i", False, size_i * nworker)):
         a = d._device.get(name)
-        if a is None or a.shape[0] != size:
+        if a is None or a.shape[0] < size:
             if a is not None:
                 launch.delete_array(a)
             d._bound.clear()
             d._device[name] = launch.new_array(is_float, size)
-    scalars.update(nepa=nepa, nccd=nworker, npoly=npoly)
+    scalars.update(nepa=nepa, nccd=nworker, nccd_f=size_f, nccd_i=size_i, npoly=npoly)
 
 
 def _tables(m, d):
@@ -193,7 +199,9 @@ def _tables(m, d):
     stripbit = max(0, min(10, int(np.ceil(np.log2(max(1.0, ncol**0.5))))))
     worldbit = int(d.nworld - 1).bit_length()
     stripbit = min(stripbit, max(0, 31 - LEVEL_BITS[0] - worldbit))
-    levelbit = max(1, min(LEVEL_BITS[1], max(LEVEL_BITS[0], 22 - stripbit - worldbit), 31 - stripbit - worldbit))
+    rowbit = min(stripbit // 2 + 1, max(0, 31 - LEVEL_BITS[0] - worldbit - stripbit))
+    cellbit = worldbit + stripbit + rowbit
+    levelbit = max(1, min(LEVEL_BITS[1], max(LEVEL_BITS[0], 22 - cellbit), 31 - cellbit))
     digit = 8 if wide else 11
     nblock = max(1, min(1024, total // 256)) if wide else 1
     multiccd = bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_MULTICCD))
@@ -212,7 +220,7 @@ def _tables(m, d):
     for name in ("item_boxlo", "item_boxhi"):  # their length follows from the geoms that can collide
         if name in d._device:
             launch.delete_array(d._device.pop(name))
-    for name, size in dict(sweep_sample=96, sweep_scale=12, override_param=12).items():
+    for name, size in dict(sweep_sample=96, sweep_scale=16, override_param=12).items():
         if name not in d._device:
             d._device[name] = launch.new_array(True, size)
     geombit = max(1, int(m.ngeom - 1).bit_length())
@@ -223,8 +231,8 @@ def _tables(m, d):
         parallel=total >= SERIAL_GEOMS, kinds=_kinds(gtype, can, pair1, pair2),
         scalars=dict(
             nbox=len(box), ncol=ncol, ngroup=len(bodies), nplane=len(plane), nlisted=len(listed),
-            nexclude=len(signature), nstripbit=stripbit, nlevelbit=levelbit, nsortblock=nblock, digit=digit,
-            entrybits=worldbit + stripbit + levelbit, geombits=geombit,
+            nexclude=len(signature), nstripbit=stripbit, nrowbit=rowbit, nlevelbit=levelbit, nsortblock=nblock, digit=digit,
+            entrybits=cellbit + levelbit, geombits=geombit,
             worldgeombits=max(1, int(m.ngeom * d.nworld - 1).bit_length()),
         ),
     )  # fmt: skip

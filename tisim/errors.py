@@ -33,8 +33,10 @@ class MjcfError(Error):
 
 
 def several(errors):
-    """One MjcfError for a list of them; a single one, or one that stands there twice, stays as it is."""
+    """One MjcfError for a list of them, in the order of each file; a single one stays as it is."""
     single = {str(e): e for error in errors for e in error.errors}
+    files = {e.file: i for i, e in reversed(list(enumerate(single.values())))}
+    single = {str(e): e for e in sorted(single.values(), key=lambda e: (files[e.file], e.line, e.column))}
     if len(single) == 1:
         return next(iter(single.values()))
     lines = list(single)[:SHOWN]
@@ -43,33 +45,6 @@ def several(errors):
     found = list(single.values())
     message = "\n  ".join([f"{len(single)} errors:", *lines])
     return MjcfError(message, found[0].file, found[0].line, found[0].column, found)
-
-
-class Problems:
-    """Collects the MjcfErrors of parts that do not need each other, so that a user sees all of them.
-
-        problems = Problems()
-        with problems:      # as often as there are parts; an MjcfError ends its own part only
-            ...
-        problems.check()    # raises what was found; stands before whatever needs the parts
-    """
-
-    def __init__(self):
-        self.errors = []
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, trace):
-        if isinstance(error, MjcfError):
-            self.errors.append(error)
-            return True
-        return False
-
-    def check(self):
-        """Raises one MjcfError of everything that was found; nothing happens where nothing was."""
-        if self.errors:
-            raise several(self.errors) from None
 
 
 class UnsupportedError(Error):
@@ -97,3 +72,49 @@ class UnsupportedError(Error):
 
 class CapacityError(Error):
     """A limit set by the user (`size`, `max_memory`) was reached; the state is as it was before the call."""
+
+
+class Problems:
+    """Collects the errors of parts that can go on without each other, so that a user sees all of them.
+
+        problems = Problems()
+        with problems:      # as often as there are parts; an error ends its own part only
+            ...
+        problems.check()    # raises what was found; stands before whatever needs the parts
+
+    An UnsupportedError waits until all is checked. After an error a later part may miss what a failed one would have
+    made: then whatever it raises is a consequence, and is dropped.
+    """
+
+    def __init__(self):
+        self.errors, self.refusal = [], None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        before = bool(self.errors or self.refusal)
+        if isinstance(error, MjcfError):
+            self.errors.append(error)
+        elif isinstance(error, UnsupportedError):
+            self.refusal = self.refusal or error
+        else:
+            return before and isinstance(error, Exception)
+        return True
+
+    def check(self):
+        """Raises one MjcfError of everything that was found, else the first UnsupportedError, if any."""
+        if self.errors:
+            raise several(self.errors) from None
+        if self.refusal is not None:
+            raise self.refusal
+
+
+def each(work, items):
+    """[work(item) for item in items]; raises the errors of all items together."""
+    out, problems = [], Problems()
+    for item in items:
+        with problems:
+            out.append(work(item))
+    problems.check()
+    return out

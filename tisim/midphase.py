@@ -106,12 +106,20 @@ def _morton(points):
     return key
 
 
+def geom_filter(m):
+    """(ngeom, 5) what decides whether two geoms may touch: body, the body it is welded to, that of its parent, bits."""
+    body = np.asarray(m.geom_bodyid)
+    weld = np.asarray(m.body_weldid)
+    above = weld[np.asarray(m.body_parentid)[weld[body]]]
+    return np.stack([body, weld[body], above, m.geom_contype, m.geom_conaffinity], 1)
+
+
 # what the trees depend on, and the tables of a model (device_model.DERIVED): all five are made together
 READS = (
     "geom_contype", "geom_conaffinity", "geom_pos", "geom_quat", "geom_aabb", "geom_rbound", "geom_margin", "body_pos",
     "body_quat",
 )  # fmt: skip
-TABLES = {"mid_trees": (trees, READS)} | {
+TABLES = {"mid_trees": (trees, READS), "geom_filter": (geom_filter, READS[:2])} | {
     name: (lambda m, name=name: m.derived("mid_trees")[name], READS)
     for name in ("mid_box", "mid_geom", "mid_adr", "mid_leaf", "mid_body")
 }

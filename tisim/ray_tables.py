@@ -5,7 +5,7 @@ import numpy as np
 from tisim.enums import mjtGeom
 
 NGROUP = 6  # mjNGROUP
-LEAF = 4  # faces in a leaf, as in kernels/ray.py
+LEAF = 4  # faces in a leaf, as in kernels/ray_shapes.py
 GROW = 1e-6  # boxes grow by this share of the mesh: a ray along a face must not be lost to rounding
 
 
@@ -15,13 +15,16 @@ def ray_order(m):
 
 
 def ray_class(m):
-    """Group of each geom (0 to 5), + 8 if it is static; -1 if it is invisible."""
+    """Group of each geom (0 to 5), + 8 if static, + 16 if a geom of its body can collide; -1 if it is invisible."""
     material = np.asarray(m.geom_matid)
     alpha = np.array(m.geom_rgba)[:, 3]
     has = material >= 0
     alpha[has] = np.asarray(m.mat_rgba)[material[has], 3]
-    static = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] == 0
-    return np.where(alpha == 0, -1, np.clip(m.geom_group, 0, NGROUP - 1) + 8 * static)
+    body = np.asarray(m.geom_bodyid)
+    static = np.asarray(m.body_weldid)[body] == 0
+    collides = np.zeros(m.nbody, bool)
+    collides[body[(np.asarray(m.geom_contype) != 0) | (np.asarray(m.geom_conaffinity) != 0)]] = True
+    return np.where(alpha == 0, -1, np.clip(m.geom_group, 0, NGROUP - 1) + 8 * static + 16 * collides[body])
 
 
 def _mesh_trees(m):
@@ -66,8 +69,11 @@ READS = ("mesh_vert", "mesh_face")
 # name -> (maker, arrays it reads), for tisim/device_model.py
 TABLES = {
     "ray_order": (ray_order, ()),
-    "ray_class": (ray_class, ("geom_rgba", "mat_rgba", "geom_matid", "geom_group")),
-    "ray_meshadr": (lambda m: _mesh_trees(m)[0], READS),
-    "ray_meshbox": (lambda m: _mesh_trees(m)[1], READS),
-    "ray_meshface": (lambda m: _mesh_trees(m)[2], READS),
+    "ray_class": (
+        ray_class, ("geom_rgba", "mat_rgba", "geom_matid", "geom_group", "geom_contype", "geom_conaffinity")
+    ),
+    "ray_mesh": (_mesh_trees, READS),
+    "ray_meshadr": (lambda m: m.derived("ray_mesh")[0], READS),
+    "ray_meshbox": (lambda m: m.derived("ray_mesh")[1], READS),
+    "ray_meshface": (lambda m: m.derived("ray_mesh")[2], READS),
 }

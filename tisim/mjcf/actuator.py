@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..enums import mjtBias, mjtDyn, mjtGain, mjtJoint, mjtObj, mjtSleepPolicy, mjtTrn
+from ..errors import each
 from . import actuator_defaults, setconst
 from .defaults import class_of
 from .elements import column, first, limits, unique_names, user_data
@@ -61,7 +62,7 @@ def compile_actuators(a, items, width, out):
     )  # fmt: skip
     for name in ranges:
         a[f"actuator_{name}limited"], a[f"actuator_{name}range"] = limited[name], ranges[name]
-    _stay_awake(a, kind, trnid[:, 0])
+    _stay_awake(a)
     out.sizes["na"] = int(number.sum())
     out.names[mjtObj.mjOBJ_ACTUATOR] = unique_names(items, mjtObj.mjOBJ_ACTUATOR)
 
@@ -75,14 +76,15 @@ def _targets(items, kind, crank, out):
           "a slider-crank needs a 'slidersite'")  # fmt: skip
     first(items, slider_crank & (crank <= 0), "'cranklength' must be positive")
     ids = {what: {n: i for i, n in enumerate(out.names.get(what, ())) if n} for what, _ in TARGETS.values()}
-    trnid = np.full((len(items), 2), -1, np.int32)
-    for row, item, k in zip(trnid, items, kind.tolist()):
+
+    def find(pair):
+        item, k = pair
         what, word = TARGETS[k]
-        row[0] = item.find(ids[what], item.attrib["target"], word)
         other = {mjtTrn.mjTRN_SLIDERCRANK: "slidersite", mjtTrn.mjTRN_SITE: "refsite"}.get(k)
-        if other and item.attrib[other]:
-            row[1] = item.find(ids[mjtObj.mjOBJ_SITE], item.attrib[other], "site")
-    return trnid
+        second = item.find(ids[mjtObj.mjOBJ_SITE], item.attrib[other], "site") if other and item.attrib[other] else -1
+        return item.find(ids[what], item.attrib["target"], word), second
+
+    return np.array(each(find, zip(items, kind.tolist())), np.int32).reshape(-1, 2)
 
 
 def _inherit_ranges(a, items, ranges, kind, target, dyn, gain, bias, gainprm, biasprm):
@@ -131,8 +133,9 @@ def _check_muscles(items, mine, prm):
     first(items, mine & bad, "scale, vmax, fpmax and fvmax of a muscle must be positive")
 
 
-def _stay_awake(a, kind, target):
-    """Trees that an actuator acts on do not fall asleep, unless their root says so."""
+def _stay_awake(a):
+    """Trees that an actuator acts on do not fall asleep on their own."""
+    kind, target = a["actuator_trntype"], a["actuator_trnid"][:, 0]
     bodies = [target[kind == mjtTrn.mjTRN_BODY]]
     for what, kinds in (("jnt", (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)),
                         ("site", (mjtTrn.mjTRN_SITE, mjtTrn.mjTRN_SLIDERCRANK))):  # fmt: skip

@@ -156,7 +156,7 @@ class Clones:
     def begin(self, start):
         """Before the copies of a replicate: notes the names of the template, which stands in the world from `start`."""
         self.sync()
-        self.cloned = set()
+        self.cloned, self.first = set(), self.number
         self.template = [
             (objtype, item.name) for kind, objtype in TREE.items() for item in getattr(self.world, kind)[start[kind] :]
             if item.name
@@ -196,8 +196,9 @@ class Clones:
                 entry = entries[number]
                 if not all(ref in gone or self.names.has(ref) for ref in entry.refs):
                     continue
-                if count and number not in self.cloned:
-                    raise _lost(entry, BARE if any(map(_bare, entry.item.node.children)) else MIXED)
+                bare = any(map(_bare, entry.item.node.children))
+                if count and number not in self.cloned and (bare or number < self.first):
+                    raise _lost(entry, BARE if bare else MIXED)
                 del self.entries[section][number]
                 for ref in entry.refs:
                     by_name[ref].pop(number, None)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..enums import mjtJacobian, mjtJoint, mjtObj, mjtSleepPolicy
+from ..errors import Problems
 from . import (
     actuator,
     bodies,
@@ -55,28 +56,42 @@ def compile_scope(scope):
 def _compile(scope):
     of, out = scope.of, Compiled()
     out.modelname = scope.root.attrib.get("model", out.modelname)
-    compiler, size = scope.compiler, settings.read_size(of("size"))
-    out.option, out.visual = settings.read_option(of("option")), settings.read_visual(of("visual"))
-    expanded = expand(scope)
+    compiler, problems = scope.compiler, Problems()
+    with problems:
+        size = settings.read_size(of("size"))
+    with problems:
+        out.option, out.visual = settings.read_option(of("option")), settings.read_visual(of("visual"))
+    with problems:
+        options = lengthrange.read_options(of("compiler"))
+    with problems:
+        expanded = expand(scope)
+    problems.check()
     scene, items = expanded.world, expanded.lists
-    materials = extras.read_materials(items["material"])
+    materials = items["material"]
+    with problems:
+        materials = extras.read_materials(materials)
     if compiler["discardvisual"]:
         materials = []
         discard.discard_materials(scene, items)
     a = out.arrays
 
     # geoms first: bodies take their inertia from them
-    a["body_parentid"], weld = bodies.body_tree(scene)
-    infer = bodies.inferred(scene)
-    meshes = mesh.compile_meshes(a, items["mesh"], scene.geoms, items["pair"], out)
-    hfield.compile_hfields(a, items["hfield"], out)
-    assets = geom_assets.Assets(meshes, a["hfield_size"], out.names)
-    geoms, mass, inertia = elements.compile_geoms(scene.geoms, assets, materials, size["nuser_geom"], weld, infer)
+    with problems:
+        a["body_parentid"], weld = bodies.body_tree(scene)
+        infer = bodies.inferred(scene)
+        meshes = mesh.compile_meshes(a, items["mesh"], scene.geoms, items["pair"], out)
+        hfield.compile_hfields(a, items["hfield"], out)
+        assets = geom_assets.Assets(meshes, a["hfield_size"], out.names)
+        geoms, mass, inertia = elements.compile_geoms(scene.geoms, assets, materials, size["nuser_geom"], weld, infer)
+    with problems:
+        joints, dofs, ref, spring_ref, spring_damper = elements.compile_joints(scene.joints, size["nuser_jnt"])
+    with problems:
+        sites = elements.compile_sites(scene.sites, materials, size["nuser_site"])
+    problems.check()
     a.update(bodies.compile_bodies(scene, size["nuser_body"], infer, geoms, mass, inertia))
     a.update(geoms)
-    joints, dofs, ref, spring_ref, spring_damper = elements.compile_joints(scene.joints, size["nuser_jnt"])
     a.update(joints)
-    a.update(elements.compile_sites(scene.sites, materials, size["nuser_site"]))
+    a.update(sites)
     out.sizes["ntree"] = tree.link(a)
     bodies.check_bodies(scene, a)
     aligned = _align(scene, a)
@@ -101,24 +116,19 @@ def _compile(scope):
     nbody = len(scene.bodies)
     at_zero = np.zeros((nbody, 3)), np.tile(rotations.IDENTITY, (nbody, 1))
     a["body_sameframe"] = elements.same_frame(a["body_ipos"], a["body_iquat"], *at_zero)
-    out.names.update(_names(scene, materials))
-    coupled = tendon.compile_tendons(a, items["tendon"], materials, size["nuser_tendon"], out)
+    a["tree_sleep_policy"] = _sleep(scene, a)
+    with problems:
+        out.names.update(_names(scene, materials))
+        _refer(scene, items, materials, size, out, problems)
+        coupled = tendon.compile_tendons(a, items["tendon"], materials, size["nuser_tendon"], out)
+        tendon.keep_awake(a, items["tendon"])
+        _drive(scene, items, size, out, problems)
+    problems.check()
     tree.simplify(a, coupled)
     out.sizes["nM"], out.sizes["nC"] = tree.inertia_sparsity(a)
-    a["tree_sleep_policy"] = _sleep(scene, a)
-    tendon.keep_awake(a)
 
-    # everything that refers to bodies, geoms and joints by name
-    texture.compile_textures(a, items["texture"], out)
-    extras.compile_materials(a, materials, out)
-    extras.compile_cameras(a, scene.cameras, size["nuser_cam"], out)
-    extras.compile_lights(a, scene.lights, out)
     if not compiler["fusestatic"]:  # there MuJoCo compiles cameras and lights once more, and forgets the alignment
         _align_lights(aligned, a)
-    extras.compile_contacts(a, items["pair"], items["exclude"], out)
-    custom.compile_custom(a, items["numeric"], items["text"], out)
-    equality.compile_equalities(a, items["equality"], out)
-    actuator.compile_actuators(a, items["actuator"], size["nuser_actuator"], out)
 
     # constants of the reference pose
     if compiler["settotalmass"] > 0:
@@ -131,23 +141,50 @@ def _compile(scope):
     if items["actuator"]:
         actuator.set_actuators(a, items["actuator"], blocks, sparse)
     setconst.spring_damper(a, spring_damper)
-    options = lengthrange.read_options(of("compiler"))
     lengthrange.set_length_range(a, items["actuator"], options, out.option, stat["meaninertia"], sparse)
     out.stat = stat
     for node in of("statistic"):
         if node.attrib.get("extent", 1.0) <= 0:
             raise node.error("'extent' must be positive")
         out.stat.update({k: np.array(v) if isinstance(v, list) else v for k, v in node.attrib.items()})
-    keyframe.compile_keys(a, items["key"], scene, size["nkey"], out)
-    custom.name_tuples(items["tuple"], out)
-    sensor.compile_sensors(a, items["sensor"], size["nuser_sensor"], out)
-    custom.compile_tuples(a, items["tuple"], out)
     for kind in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor"):
         out.sizes[f"nuser_{kind}"] = a[f"{kind}_user"].shape[1]
     out.sizes.update(nuserdata=size["nuserdata"], njmax=size["njmax"], nconmax=size["nconmax"], memory=size["memory"])
     lists = {"body": scene.bodies, "joint": scene.joints, "actuator": items["actuator"]}
     out.scope, out.nodes = scope, {kind: [item.node for item in some] for kind, some in lists.items()}
     return out
+
+
+def _refer(scene, items, materials, size, out, problems):
+    """What refers to bodies, geoms and joints by name and does not need the tendons."""
+    a = out.arrays
+    with problems:
+        texture.compile_textures(a, items["texture"], out)
+        extras.compile_materials(a, materials, out)
+    with problems:
+        extras.compile_cameras(a, scene.cameras, size["nuser_cam"], out)
+    with problems:
+        extras.compile_lights(a, scene.lights, out)
+    with problems:
+        extras.compile_contacts(a, items["pair"], items["exclude"], out)
+    with problems:
+        custom.compile_custom(a, items["numeric"], items["text"], out)
+
+
+def _drive(scene, items, size, out, problems):
+    """What refers to tendons too: equalities, actuators, keyframes, sensors, tuples."""
+    a = out.arrays
+    with problems:
+        equality.compile_equalities(a, items["equality"], out)
+    with problems:
+        actuator.compile_actuators(a, items["actuator"], size["nuser_actuator"], out)
+    with problems:
+        keyframe.compile_keys(a, items["key"], scene, size["nkey"], out)
+    problems.check()  # sensors need the arrays of all they refer to
+    with problems:
+        custom.name_tuples(items["tuple"], out)
+        sensor.compile_sensors(a, items["sensor"], size["nuser_sensor"], out)
+        custom.compile_tuples(a, items["tuple"], out)
 
 
 def _align(scene, a):

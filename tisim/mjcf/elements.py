@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..enums import mjtGeom, mjtJoint, mjtSameFrame
-from ..errors import several
+from ..errors import each, several
 from . import geom_assets, rotations, shapes
 from .world import apply_frames, column, poses, setting
 
@@ -168,13 +168,13 @@ def material_ids(items, materials, others=None):
     others  dict row -> Item whose material counts where the row names none.
     """
     ids = {item.name: i for i, item in enumerate(materials)}
-    out = np.full(len(items), -1, np.int32)
-    for i, item in enumerate(items):
-        item = others[i] if others and i in others and not item.attrib["material"] else item
+
+    def find(i):
+        item = others[i] if others and i in others and not items[i].attrib["material"] else items[i]
         name = item.attrib["material"]
-        if name:
-            out[i] = item.find(ids, name, "material")
-    return out
+        return item.find(ids, name, "material") if name else -1
+
+    return np.array(each(find, range(len(items))), np.int32)
 
 
 def compile_sites(items, materials, width):

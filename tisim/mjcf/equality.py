@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..enums import mjtEq, mjtJoint, mjtObj
+from ..errors import each
 from . import rotations
 from .elements import first, unique_names
 from .world import column
@@ -24,13 +25,14 @@ def compile_equalities(a, items, out):
     out.names[mjtObj.mjOBJ_EQUALITY] = unique_names(items, mjtObj.mjOBJ_EQUALITY)
     ids = {what: {n: i for i, n in enumerate(out.names[kind]) if n} for what, kind in KINDS.items()}
     what = [_objects(item) for item in items]
-    ends = []
-    for item, name in zip(items, what):
+
+    def find(pair):
+        item, name = pair
         one, two = item.attrib.get(f"{name}1"), item.attrib.get(f"{name}2")
         missing = 0 if name == "body" else -1
-        second = item.find(ids[name], two, name) if two or name == "site" else missing
-        ends.append((item.find(ids[name], one, name), second))
-    ends = np.array(ends, np.int32).reshape(-1, 2)
+        return item.find(ids[name], one, name), item.find(ids[name], two, name) if two or name == "site" else missing
+
+    ends = np.array(each(find, zip(items, what)), np.int32).reshape(-1, 2)
     first(items, ends[:, 0] == ends[:, 1], "an equality constraint needs two different objects")
     kind = np.array([TYPES[item.node.tag] for item in items], np.int32)
     scalar = np.append(a["jnt_type"] >= mjtJoint.mjJNT_SLIDE, True)  # the last one stands for no joint

@@ -7,6 +7,7 @@ that refer to it are copied along (clone.py).
 
 import numpy as np
 
+from ..errors import Problems
 from . import rotations
 from .clone import Clones
 from .defaults import BUILTIN, class_of, merge
@@ -88,9 +89,12 @@ class _Walk:
         self.todo = []
         for node in reversed(self.scope.of("worldbody")):
             self.inside(node, top)
+        problems = Problems()
         while self.todo:
             visit, *given = self.todo.pop()
-            visit(self, *given)
+            with problems:
+                visit(self, *given)
+        problems.check()
         for name in LEAVES.values():
             getattr(self.world, name).sort(key=lambda item: item.body)
         self.keys.finish()
@@ -161,6 +165,7 @@ class _Walk:
         attrib, total = node.attrib, node.attrib["count"]
         self.clones.begin(start)
         piece = self.world.cut(start, context.body)
+        self.keys.begin(piece, total)
         turns = None
         if "euler" in attrib:
             angles, compiler = np.arange(total)[:, None] * np.array(attrib["euler"]), self.scope.compiler

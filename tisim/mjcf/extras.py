@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ..enums import mjtLightType, mjtObj
+from ..errors import each
 from . import rotations
 from .elements import first, unique_names, user_data
 from .world import apply_frames, column, poses
@@ -50,12 +51,8 @@ def compile_materials(a, materials, out):
 def _targets(items, out):
     """(n,) ids of target bodies, -1 where there is none."""
     ids = _ids(out.names[mjtObj.mjOBJ_BODY])
-    result = np.full(len(items), -1, np.int32)
-    for i, item in enumerate(items):
-        name = item.attrib["target"]
-        if name:
-            result[i] = item.find(ids, name, "body")
-    return result
+    names = (item.attrib["target"] for item in items)
+    return np.array(each(lambda p: p[0].find(ids, p[1], "body") if p[1] else -1, zip(items, names)), np.int32)
 
 
 def compile_cameras(a, items, width, out):
@@ -106,8 +103,8 @@ def _lens(item, resolution, sensor, fovy, intrinsic, i, znear):
 def _textures(items, out):
     """(n,) ids of the textures of lights, -1 where there is none."""
     ids = _ids(out.names[mjtObj.mjOBJ_TEXTURE])
-    found = [item.find(ids, item.attrib["texture"], "texture") if item.attrib["texture"] else -1 for item in items]
-    return np.array(found, np.int32)
+    names = (item.attrib["texture"] for item in items)
+    return np.array(each(lambda p: p[0].find(ids, p[1], "texture") if p[1] else -1, zip(items, names)), np.int32)
 
 
 def compile_lights(a, items, out):
@@ -153,10 +150,12 @@ def compile_contacts(a, pairs, excludes, out):
     geom_ids, body_ids = _ids(out.names[mjtObj.mjOBJ_GEOM]), _ids(out.names[mjtObj.mjOBJ_BODY])
 
     def ends(items, attributes, ids, what):
-        found = [[item.find(ids, item.attrib.get(name, ""), what) for name in attributes] for item in items]
+        wanted = [(item, name) for item in items for name in attributes]
+        found = each(lambda p: p[0].find(ids, p[0].attrib.get(p[1], ""), what), wanted)
         return np.array(found, np.int64).reshape(-1, 2)
 
-    geom = ends(pairs, ("geom1", "geom2"), geom_ids, "geom")
+    ask = [(pairs, ("geom1", "geom2"), geom_ids, "geom"), (excludes, ("body1", "body2"), body_ids, "body")]
+    geom, excluded = each(lambda question: ends(*question), ask)
     body = a["geom_bodyid"][geom].reshape(-1, 2)
     swap = body[:, 0] > body[:, 1]
     geom[swap], body[swap] = geom[swap, ::-1], body[swap, ::-1]
@@ -172,7 +171,7 @@ def compile_contacts(a, pairs, excludes, out):
         pair_margin=column(pairs, "margin"), pair_gap=column(pairs, "gap"), pair_friction=column(pairs, "friction", 5),
     )  # fmt: skip
 
-    body = np.sort(ends(excludes, ("body1", "body2"), body_ids, "body"), axis=1)
+    body = np.sort(excluded, axis=1)
     signature = _signature(body)
     order = np.argsort(signature, kind="stable")
     a["exclude_signature"] = signature[order]

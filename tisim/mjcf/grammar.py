@@ -403,8 +403,9 @@ def _short(text):
 class Attribute:
     """One attribute: convert(text) -> typed value (ValueError says what was expected), required, exact.
 
-    partial  True where fewer numbers than the full length may be given;  numeric  True for real numbers, which an empty
-    text leaves at their default, as in MuJoCo;  words  dict word -> value of a keyword, else None;  kind  as in TABLE.
+    partial  True where fewer numbers than the full length may be given;  numeric  True for real numbers and pairs,
+    which an empty text leaves at their default, as in MuJoCo;  words  dict word -> value of a keyword, else None;
+    kind  as in TABLE.
     """
 
     __slots__ = ("convert", "kind", "required", "partial", "numeric", "words")
@@ -412,7 +413,7 @@ class Attribute:
     def __init__(self, kind):
         self.required = kind.endswith("!")
         self.kind = kind = kind.rstrip("!")
-        self.numeric = kind != "" and kind[0] in ".*0123456789"
+        self.numeric = kind == "int2" or (kind != "" and kind[0] in ".*0123456789")
         self.partial = kind.startswith("..")
         self.words = KEYWORDS[kind[1:]] if kind.startswith("=") else None
         if kind in ("", "text"):

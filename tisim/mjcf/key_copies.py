@@ -16,8 +16,8 @@ from .defaults import class_of
 from .scope import Namespace
 from .world import Item
 
-MAX_NUMBERS = 20_000_000  # in all keys together
-DIRECT = "keyframes of a model with a joint that stands directly in a replicate"
+MAX_NUMBERS = 5_000_000  # in all copies of keys together
+TOO_MANY = f"a keyframe whose copies hold more than {MAX_NUMBERS:,} numbers"
 # list of a key -> what it is made of
 LISTS = {"qpos": "joint", "qvel": "joint", "act": "actuator", "ctrl": "actuator", "mpos": "mocap", "mquat": "mocap"}
 
@@ -70,15 +70,21 @@ class Keys:
                     place += size
                 self.stored += place
             if self.stored > MAX_NUMBERS:
-                node, message = item.node, f"the copies of this key hold more than {MAX_NUMBERS:,} numbers"
-                raise UnsupportedError(message, "key", node.file, node.line, node.column)
+                raise _unsupported(item, TOO_MANY)
             (into or self).pending.append(_copy(item, name, item.attrib))
+
+    def begin(self, piece, count):
+        """Before the copies of a replicate: refuses what cannot be done."""
+        if not self.live:
+            return
+        if any(item.body == piece.base for item in piece.items["joints"]):
+            raise _unsupported(self.live[0], "a keyframe of a model with a joint directly in a replicate")
+        sizes = [sum(_size(joint, what) for what in ("qpos", "qvel")) for joint in piece.items["joints"]]
+        if len(self.live) * count * count * sum(sizes) > MAX_NUMBERS:
+            raise _unsupported(self.live[0], TOO_MANY)
 
     def copy(self, suffix, piece, start):
         """Before a copy of a replicate is made."""
-        if self.live and any(item.body == piece.base for item in piece.items["joints"]):
-            node = self.live[0].node
-            raise UnsupportedError(f"{DIRECT} are not supported", "key", node.file, node.line, node.column)
         self.store(suffix=suffix, template=(piece, start))
 
     def end(self, piece, start):
@@ -128,8 +134,7 @@ class Keys:
             keys.append(_copy(item, item.name, attrib))
             self.stored += sum(len(attrib.get(what, ())) for what in LISTS)
             if self.stored > 2 * MAX_NUMBERS:
-                node, message = item.node, f"the copies of this key hold more than {MAX_NUMBERS:,} numbers"
-                raise UnsupportedError(message, "key", node.file, node.line, node.column)
+                raise _unsupported(item, TOO_MANY)
         self.lists["key"] = keys
 
 
@@ -137,6 +142,11 @@ def forget(items):
     """Takes the memory of items away, after they were copied."""
     for item in items:
         item.state = None
+
+
+def _unsupported(item, what):
+    node = item.node
+    return UnsupportedError(f"{what} is not supported", "key", node.file, node.line, node.column)
 
 
 def _copy(item, name, attrib):

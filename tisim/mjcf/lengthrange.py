@@ -92,12 +92,17 @@ def _selected(a, options):
 
 
 def _copy_limits(a, rows):
-    """Takes the limits of joints and tendons as they are, without the gear; returns the ids of the others."""
-    kind, target = a["actuator_trntype"][rows], a["actuator_trnid"][rows, 0]
+    """Takes the limits of joints and tendons as they are, without the gear; returns the ids of the others.
+
+    MuJoCo 3.4.0 looks up the target of actuator i in place i of actuator_trnid as a flat list, and so do we, for the
+    same numbers: only for the first actuator is that its own target. What is no id there counts as unlimited.
+    """
+    kind, target = a["actuator_trntype"][rows], a["actuator_trnid"].ravel()[rows]
     left = np.ones(len(rows), bool)
     for what, kinds in (("jnt", (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)), ("tendon", (mjtTrn.mjTRN_TENDON,))):
-        mine = np.flatnonzero(np.isin(kind, kinds))
-        mine = mine[a[f"{what}_limited"][target[mine]] > 0]
+        limited = a[f"{what}_limited"]
+        mine = np.flatnonzero(np.isin(kind, kinds) & (target >= 0) & (target < len(limited)))
+        mine = mine[limited[target[mine]] > 0]
         a["actuator_lengthrange"][rows[mine]] = a[f"{what}_range"][target[mine]]
         left[mine] = False
     return rows[left]

@@ -13,7 +13,7 @@ from ..enums import mjtGeom, mjtObj
 from . import builtin_mesh, hull, mesh_files, mesh_inertia, polygons, rotations
 from .elements import unique_names
 
-MINVAL = 1e-15
+MINVAL, EPS = 1e-15, 1e-14
 INERTIA = ("convex", "exact", "legacy", "shell")
 # a face turns its corner's normal only where the cosine between the two is at least this
 SMOOTH = 0.8
@@ -222,18 +222,18 @@ def vertex_normals(vert, face, smooth):
 
     Without `smooth`, faces at a large angle to that mean do not count.
     """
+    unit = polygons.unit_normals(vert, face)
     a, b, c = np.moveaxis(vert[face], 1, 0)
-    weighted = np.cross(b - a, c - a)
+    weighted = np.repeat(unit * np.linalg.norm(np.cross(b - a, c - a), axis=1, keepdims=True), 3, axis=0)
     normal = np.zeros((len(vert), 3), np.float32)
     # a normal is rounded after every face that is added to it
-    np.add.at(normal, face.ravel(), np.repeat(weighted, 3, axis=0))
+    np.add.at(normal, face.ravel(), weighted)
     if not smooth:
-        unit = polygons.unit_normals(vert, face)
         length = np.linalg.norm(normal.astype(float), axis=1, keepdims=True)
-        mean = np.where(length < MINVAL, [1.0, 0.0, 0.0], normal / np.where(length < MINVAL, 1.0, length))
+        mean = np.where(length < EPS, [1.0, 0.0, 0.0], normal / np.where(length < EPS, 1.0, length))
         away = np.sum(unit[:, None] * mean[face], 2) < SMOOTH
         remove = np.zeros_like(normal)
-        np.add.at(remove, face[away], np.repeat(weighted, 3, axis=0)[away.ravel()])
+        np.add.at(remove, face[away], weighted[away.ravel()])
         normal -= remove
     return _unit(normal, MINVAL)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 # two triangles are of one side when the cosine between their normals is larger
 FLAT = 0.99999872
-MINVAL = 1e-15
+MINVAL, EPS = 1e-15, 1e-14
 
 
 def unit_normals(vert, face):
@@ -18,7 +18,7 @@ def unit_normals(vert, face):
     (ux, uy, uz), (vx, vy, vz) = (b - a).T, (c - a).T
     x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     length = np.sqrt(x * x + y * y + z * z)
-    flat = length < MINVAL
+    flat = length < EPS
     normal = np.stack([x, y, z], 1) / np.where(flat, 1.0, length)[:, None]
     normal[flat] = [1, 0, 0]
     return normal

@@ -1,5 +1,6 @@
 """What the elements of one file share, and how their names are written in the model they become part of."""
 
+from ..errors import Problems
 from . import defaults, settings
 
 
@@ -15,8 +16,12 @@ class Scope:
         self.root, self.source, self.sections, self.models = root, source, {}, {}
         for node in root.children:
             self.sections.setdefault(node.tag, []).append(node)
-        self.compiler = settings.read_compiler(self.of("compiler"))
-        self.classes = defaults.classes(self.of("default"))
+        problems = Problems()
+        with problems:
+            self.compiler = settings.read_compiler(self.of("compiler"))
+        with problems:
+            self.classes = defaults.classes(self.of("default"))
+        problems.check()
 
     def of(self, tag):
         """The sections of a tag, in file order."""

@@ -6,8 +6,8 @@ from .world import Item
 
 # section -> element of a default class that its elements inherit; None: the element of their own name
 SECTIONS = {
-    "asset": None, "contact": None, "equality": "equality", "tendon": "tendon", "actuator": "general", "sensor": "sensor",
-    "custom": None, "keyframe": None,
+    "asset": None, "contact": None, "equality": "equality", "tendon": "tendon", "actuator": "general",
+    "sensor": "sensor", "custom": None, "keyframe": None,
 }  # fmt: skip
 BY_SECTION = ("equality", "tendon", "actuator", "sensor")
 

@@ -6,6 +6,7 @@ After MuJoCo's sensor compiler (Apache-2.0) for the rules; datatypes, stages and
 import numpy as np
 
 from ..enums import mjtConDataField, mjtDataType, mjtGeom, mjtJoint, mjtObj, mjtSensor, mjtStage
+from ..errors import each
 from .elements import first, unique_names, user_data
 from .settings import MAX_COUNT
 from .world import column
@@ -113,7 +114,7 @@ def compile_sensors(a, items, width, out):
     datatype = np.array([item.attrib.get("datatype", row.datatype) for item, row in zip(items, rows)], np.int32)
     stage = np.array([item.attrib.get("needstage", row.stage) for item, row in zip(items, rows)], np.int32)
     dim = np.array([row.dim for row in rows], np.int64)
-    ends = [(*_end(item, row.object, ids), *_end(item, row.reference, ids)) for item, row in zip(items, rows)]
+    ends = each(lambda p: (*_end(p[0], p[1].object, ids), *_end(p[0], p[1].reference, ids)), zip(items, rows))
     objtype, objid, reftype, refid = np.array(ends, np.int32).reshape(n, 4).T
     intprm = np.zeros((n, 3), np.int32)
 

@@ -41,7 +41,8 @@ def reference_pose(a):
 
 def set_const(a, blocks=None, sparse=False):
     """Adds to the dict of model arrays: body_subtreemass, body_invweight0, dof_M0, dof_invweight0, dof_length, the
-    cam_ and light_ fields of the reference pose. Returns dict(meaninertia, meanmass, meansize, extent, center).
+    tendon_, cam_ and light_ fields of the reference pose; completes eq_data. Returns dict(meaninertia, meanmass,
+    meansize, extent, center).
 
     blocks  a list that receives the inverses of the inertia matrix for solve_m, or None where the model has no tendons.
     sparse  whether MuJoCo would use sparse Jacobians.

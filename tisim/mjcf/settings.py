@@ -122,12 +122,15 @@ def read_option(sections):
 
 def read_size(sections):
     """dict of the size section; `memory` in bytes, -1 where it is not given."""
-    size = _update(dict(SIZE), sections)
+    size = dict(SIZE)
     for node in sections:
-        if "memory" in node.attrib and {"njmax", "nconmax", "nstack"} & set(node.attrib):
-            raise node.error("'memory' excludes 'njmax', 'nconmax' and 'nstack'")
+        _update(size, [node])
+        for name in {"njmax", "nstack"} & set(node.attrib):
+            if size["memory"].strip() != "-1" and size[name] != -1:
+                raise node.error(f"'memory' and '{name}' exclude each other")
         for name, value in node.attrib.items():
-            if name != "memory" and value < (0 if name in ("nuserdata", "nkey") else -1):
+            # a negative number means nothing, but only -1 may say so for user data and nconmax
+            if name not in ("memory", "nkey", "njmax", "nstack") and value < (0 if name == "nuserdata" else -1):
                 raise node.error(f"'{name}' is too small: {value}")
             if name not in ("memory", "njmax", "nconmax", "nstack") and value > MAX_COUNT:
                 raise node.error(f"'{name}' is too large: {value}")
@@ -142,6 +145,8 @@ def read_size(sections):
             f"'memory' is a number with an optional suffix K, M, G, T, P or E, found '{text[:40]}'"
         )
     size["memory"] = int(digits) << (unit or 0)
+    if size["memory"] >= 2**63:
+        raise sections[-1].error(f"'memory' is too large: {text}")
     return size
 
 

@@ -53,7 +53,7 @@ class SpecHolder(SpecElement):
         return self._add("light", default, values.items())
 
     def attach_body(self, body, prefix="", suffix=""):
-        """Copies a body, of another Spec or this one, to here; see Spec.attach for what comes along. Returns the copy."""
+        """Copies a body, of another Spec or this one, to here, and returns the copy. See Spec.attach."""
         return self._spec._attach(body, self, prefix, suffix)
 
     def attach_frame(self, frame, prefix="", suffix=""):
@@ -148,7 +148,7 @@ class SpecBody(SpecHolder):
         return next((body for body in self.find_all("body") if body.name == name), None)
 
     def to_frame(self):
-        """Turns the body into a frame of its parent, with what it holds except joints and inertia; returns the frame."""
+        """Turns the body into a frame of its parent, with what it holds but joints and inertia; returns it."""
         if self._node.tag == "worldbody":
             raise Error("the world body cannot become a frame")
         spec, node = self._spec, self._node

@@ -19,7 +19,7 @@ def convert(work, parent):
     here, there = (spec._scope(spec._root).compiler for spec in (work, parent))
     for name in _FIXED:
         if here[name] != there[name]:
-            raise Error(f"cannot attach: the compilers differ in '{name}' ({here[name]} and {there[name]}); set it equal")
+            raise Error(f"cannot attach: the compilers differ in '{name}': {here[name]} and {there[name]}")
     if here["autolimits"] and not there["autolimits"]:
         parent.compiler.autolimits = True  # this only takes a check away
     if here["inertiafromgeom"] != there["inertiafromgeom"]:

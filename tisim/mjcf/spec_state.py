@@ -78,10 +78,11 @@ def reference(compiled, rows):
 class Keys:
     """The keyframes of specifications while a part of one is attached to the other, or taken away.
 
-    They are read before the change; raises Error where a specification with keyframes does not compile.
+    They are read before the change. Where a specification with keyframes does not compile then, raises Error if
+    strict, else leaves them as they are. Where it does not compile after the change, write() raises MjcfError.
     """
 
-    def __init__(self, *specs):
+    def __init__(self, *specs, strict=True):
         self.before = []
         if any(spec.keys for spec in specs):
             for spec in specs:
@@ -89,6 +90,8 @@ class Keys:
                     spec._check()
                     compiled = compile_scope(spec._scope(spec._root))
                 except MjcfError as e:
+                    if not strict:
+                        return
                     raise Error(f"keyframes cannot follow while the specification does not compile: {e}") from None
                 nodes = [node for section in spec._sections("keyframe") for node in section.children]
                 self.before.append((compiled, nodes))
@@ -100,9 +103,15 @@ class Keys:
         """
         if not self.before:
             return
-        for section in spec._sections("keyframe"):
-            section.children = []
-        after = compile_scope(spec._scope(spec._root))
+        kept = {id(section): section.children for section in spec._sections("keyframe")}
+        try:
+            for section in spec._sections("keyframe"):
+                section.children = []
+            after = compile_scope(spec._scope(spec._root))
+        except MjcfError:
+            for section in spec._sections("keyframe"):
+                section.children = kept[id(section)]
+            raise
         start = reference(after, 1)
         for (old, nodes), copy in zip(self.before, copies):
             mapping, new = copy or (None, str)

@@ -6,6 +6,7 @@ The rules for paths are those of MuJoCo's compiler (3.4.0, Apache-2.0); seed 004
 import numpy as np
 
 from ..enums import mjtGeom, mjtObj, mjtSleepPolicy, mjtWrap
+from ..errors import each
 from . import kinematics
 from .elements import first, limits, material_ids, unique_names, user_data
 from .names import nearest
@@ -27,7 +28,7 @@ def compile_tendons(a, items, materials, width, out):
         what: {name: i for i, name in enumerate(out.names[kind]) if name}
         for what, kind in (("joint", mjtObj.mjOBJ_JOINT), ("geom", mjtObj.mjOBJ_GEOM), ("site", mjtObj.mjOBJ_SITE))
     }
-    paths = [_path(a, item, ids) for item in items]
+    paths = each(lambda item: _path(a, item, ids), items)
     wraps = [wrap for path in paths for wrap in path]
     spatial = np.array([item.node.tag == "spatial" for item in items], bool)
     armature, thickness = column(items, "armature"), column(items, "width")
@@ -150,14 +151,21 @@ def _trees(a):
     return number.astype(np.int32), treeid
 
 
-def keep_awake(a):
-    """Trees joined by a tendon do not fall asleep on their own where it joins more than two, or pulls at them."""
+def keep_awake(a, items):
+    """Trees joined by a tendon do not fall asleep on their own where it joins more than two, or pulls at them.
+
+    MjcfError at the tendon of a tree that is to sleep all the same.
+    """
     pulls = (a["tendon_stiffness"] != 0) | (a["tendon_damping"] != 0)
     many = (a["tendon_treenum"] > 2) | ((a["tendon_treenum"] == 2) & pulls)
     wrap = np.repeat(many, a["tendon_num"])
     tree = wrap_trees(a)[wrap]
     policy = a["tree_sleep_policy"]
+    owner = np.repeat(np.arange(len(items)), a["tendon_num"])[wrap][tree >= 0]
     tree = tree[tree >= 0]
+    bad = np.zeros(len(items), bool)
+    bad[owner[np.isin(policy[tree], [mjtSleepPolicy.mjSLEEP_ALLOWED, mjtSleepPolicy.mjSLEEP_INIT])]] = True
+    first(items, bad, "'sleep' excludes a tendon between trees that has stiffness or damping, or joins more than two")
     tree = tree[policy[tree] == mjtSleepPolicy.mjSLEEP_AUTO_ALLOWED]
     policy[tree] = mjtSleepPolicy.mjSLEEP_AUTO_NEVER
 

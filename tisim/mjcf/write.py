@@ -37,7 +37,7 @@ def to_text(scope, folder=""):
     for tag in SECTIONS:
         for node in merged(tag, scope.of(tag)):
             if moved and tag == "compiler":
-                node = _like(node, {k: v for k, v in node.attrib.items() if k not in FOLDERS})
+                node = _like(node, {k: v for k, v in node.attrib.items() if k not in FOLDERS}, node.children)
             if moved and tag == "asset":
                 node = _like(node, node.attrib, [with_paths(child, scope) for child in node.children])
             if node.attrib or node.children or tag == "worldbody":
