@@ -50,7 +50,7 @@ def enter_items(
         counts[NENTRY] = 0
         counts[NMID] = 0
     # of a geom: local box and bounding sphere intersected, inflated by the margin; of a body: the root of its tree
-    ti.loop_config(serialize=SERIAL)
+    ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(nworld * nbox):
         w = t // nbox
         g = box_item[t % nbox]
@@ -83,7 +83,7 @@ def enter_items(
     # axes and scales from quantiles of a few moving items, which no stray body shifts
     total = nworld * ncol
     n = ti.min(NSAMPLE, total)
-    ti.loop_config(serialize=SERIAL)
+    ti.loop_config(serialize=SERIAL or SHORT)
     for axis in range(3):
         extent = 0.0
         for s in range(n):
@@ -121,7 +121,7 @@ def enter_items(
     # entries: the sort that follows forgets their order
     nstrip = 1 << nstripbit
     nrow = 1 << nrowbit
-    ti.loop_config(serialize=SERIAL)
+    ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(nworld * ncol):
         w = t // ncol
         i = w * nitem + box_item[t % ncol]
@@ -256,7 +256,7 @@ def search_pairs(
     nstrip = 1 << nstripbit
     nrow = 1 << nrowbit
     # boxes in the order of the sweep: low and high along its axis, the strips' axis, the rows'
-    ti.loop_config(serialize=SERIAL)
+    ti.loop_config(serialize=SERIAL or SHORT)
     for e in range(n):
         i = sort_value[start + e]
         entry_box[6 * e] = item_boxlo[3 * i + ax]
@@ -306,7 +306,7 @@ def search_pairs(
                             mid_item2[at] = g2
             f += 1
     # planes are unbounded: every geom against each
-    ti.loop_config(serialize=SERIAL)
+    ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(nworld * nbox):
         w = t // nbox
         g = box_item[t % nbox]
@@ -324,7 +324,7 @@ def search_pairs(
             ):  # fmt: skip
                 add_candidate(w, p, g, -1, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed)
     # pairs of the model come first and pass no filter
-    ti.loop_config(serialize=SERIAL)
+    ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(nworld * npair):
         w = t // npair
         k = t % npair
@@ -389,7 +389,7 @@ def order_pairs(
     ti.loop_config(serialize=True)
     for k in range(NKIND + 1):
         bin_adr[k] = 0
-    ti.loop_config(serialize=SERIAL)
+    ti.loop_config(serialize=SERIAL or SHORT)
     for p in range(n):
         c = sort_value[pairhalf * npairmax + p]
         i = cand_geom1[c]
@@ -414,7 +414,7 @@ def order_pairs(
         cpair_ncon[p] = 0
         if kind >= 0:
             ti.atomic_add(bin_adr[kind], 1)
-    ti.loop_config(serialize=SERIAL)
+    ti.loop_config(serialize=SERIAL or SHORT)
     for b in range(nblock):
         scan_sum[b] = sum_of_block(cpair_slot, b, n)
     ti.loop_config(serialize=True)
@@ -426,11 +426,11 @@ def order_pairs(
             bin_adr[k] = at
             bin_adr[CURSOR + k] = at
             at += x
-    ti.loop_config(serialize=SERIAL)
+    ti.loop_config(serialize=SERIAL or SHORT)
     for b in range(nblock):
         scan_block(cpair_slot, b, n, scan_sum[b])
     # the order inside a bin does not show: results go to the pair's own slots
-    ti.loop_config(serialize=SERIAL)
+    ti.loop_config(serialize=SERIAL or SHORT)
     for p in range(n):
         if cpair_kind[p] >= 0:
             cpair_bin[ti.atomic_add(bin_adr[CURSOR + cpair_kind[p]], 1)] = p

@@ -91,6 +91,18 @@ def center(s, sf, si, ccd_f: ti.template(), ccd_i: ti.template()):
 
 
 @ti.func
+def third_of_turn(axis):
+    """Matrix of a rotation by 120 degrees about an axis of any length."""
+    u = axis / ti.max(axis.norm(), MINVAL)
+    v = SIN120 * u
+    return mat3(
+        -0.5 + u[0] * u[0] * 1.5, u[0] * u[1] * 1.5 - v[2], u[0] * u[2] * 1.5 + v[1],
+        u[1] * u[0] * 1.5 + v[2], -0.5 + u[1] * u[1] * 1.5, u[1] * u[2] * 1.5 - v[0],
+        u[0] * u[2] * 1.5 - v[1], u[1] * u[2] * 1.5 + v[0], -0.5 + u[2] * u[2] * 1.5,
+    )  # fmt: skip
+
+
+@ti.func
 def is_flat(gtype):
     return gtype == BOX or gtype == MESH or gtype == HFIELD
 
@@ -269,7 +281,6 @@ def ccd(
                 elif m[1] <= m[2]:
                     e = vec3(0.0, 1.0, 0.0)
                 side = e.cross(axis)
-                axis = axis / ti.max(axis.norm(), MINVAL)
             elif kind == 3:
                 side = -axis.cross(vertex(ccd_f, fb, 2) - a)
                 if side.norm() < MINVAL:
@@ -366,7 +377,7 @@ def ccd(
             elif phase == BUILD:
                 nvert += 1
                 if kind == 2:  # a third of a turn around the segment
-                    side = -0.5 * side + SIN120 * axis.cross(side)
+                    side = third_of_turn(axis) @ side
                 else:
                     side = -side
             elif phase == EXPAND:

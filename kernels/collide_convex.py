@@ -91,9 +91,9 @@ def _convex(
                                     axis = vec3(frame[2, 0], frame[2, 1], frame[2, 2])
                                 turn = turned(axis, -TURN if k & 1 else TURN)
                                 Q1 = turn @ R1
-                                y1 = pos0 - turn @ (pos0 - x1)
+                                y1 = x1 - (turn @ (pos0 - x1) - (pos0 - x1))
                                 Q2 = turn.transpose() @ R2
-                                y2 = pos0 - turn.transpose() @ (pos0 - x2)
+                                y2 = x2 - (turn.transpose() @ (pos0 - x2) - (pos0 - x2))
                         enter_shape(
                             0, sf, si, Q1, y1, type1, ld3(geom_size, g1), geom_dataid[g1], ccd_f, ccd_i,
                             mesh_vertadr, mesh_vertnum, mesh_graphadr,
@@ -112,7 +112,7 @@ def _convex(
                             if length < MINVAL:
                                 normal = vec3(1.0, 0.0, 0.0)
                             else:
-                                normal = normal / length
+                                normal *= 1.0 / length
                             pos = 0.5 * (p1 + p2)
                             new = True
                             if k == 0:

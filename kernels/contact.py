@@ -45,7 +45,7 @@ def write_contacts(
     """
     n = ti.min(counts[NPAIR], npairmax)
     nblock = (n + SCAN_BLOCK - 1) // SCAN_BLOCK
-    ti.loop_config(serialize=SERIAL)
+    ti.loop_config(serialize=SERIAL or SHORT)
     for b in range(nblock):
         for p in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
             cpair_adr[p] = cpair_ncon[p]
@@ -53,7 +53,7 @@ def write_contacts(
     ti.loop_config(serialize=True)
     for _ in range(1):
         counts[NCON] = scan_sums(scan_sum, nblock)
-    ti.loop_config(serialize=SERIAL)
+    ti.loop_config(serialize=SERIAL or SHORT)
     for b in range(nblock):
         scan_block(cpair_adr, b, n, scan_sum[b])
     ti.loop_config(serialize=SERIAL)

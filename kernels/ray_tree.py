@@ -50,8 +50,11 @@ def key_geoms(
             place[axis] = ti.max(0, ti.min((1 << nbit) - 1, ti.cast(u * (1 << nbit), ti.i32)))
         for b in range(nbit):
             shift = nbit - 1 - b
-            key = (key << 3) | (((place[0] >> shift) & 1) << 2) | (((place[1] >> shift) & 1) << 1) | (
-                (place[2] >> shift) & 1
+            key = (
+                (key << 3)
+                | (((place[0] >> shift) & 1) << 2)
+                | (((place[1] >> shift) & 1) << 1)
+                | ((place[2] >> shift) & 1)
             )
         sort_key[t] = key
         sort_value[t] = g

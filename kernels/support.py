@@ -80,9 +80,7 @@ def support(
     size = at3(ccd_f, f + SIZE)
     d = R.transpose() @ direction
     p = vec3(0.0, 0.0, 0.0)
-    if gtype == SPHERE:
-        p = ccd_f[f + ROUND] * d
-    elif gtype == CAPSULE:
+    if gtype == CAPSULE:
         p = ccd_f[f + ROUND] * d
         p[2] += size[1] if d[2] >= 0.0 else -size[1]
     elif gtype == ELLIPSOID:
@@ -151,4 +149,7 @@ def support(
             at = mesh_graph[globalid + at]
         ccd_i[i + VERTEX] = at
         p = mesh_vertex(adr + at, mesh_vert)
-    return R @ p + at3(ccd_f, f + POS) + ccd_f[f + INFLATE] * direction
+    x = R @ p + at3(ccd_f, f + POS)
+    if gtype == SPHERE:
+        x += ccd_f[f + ROUND] * direction
+    return x + ccd_f[f + INFLATE] * direction

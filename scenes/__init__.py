@@ -7,6 +7,8 @@
 import difflib
 import inspect
 
+from tisim.scenes.bowl import bowl
+from tisim.scenes.cards import cards
 from tisim.scenes.chain import chain
 from tisim.scenes.dominos import dominos
 from tisim.scenes.joints import joints
@@ -15,11 +17,15 @@ from tisim.scenes.pile import pile
 from tisim.scenes.pyramid import pyramid
 from tisim.scenes.ragdolls import ragdolls
 from tisim.scenes.shapes import shapes
+from tisim.scenes.terrain import terrain
+from tisim.scenes.tower import tower
 from tisim.scenes.wall import wall
 
 from tisim.errors import Error
 
-_SCENES = {f.__name__: f for f in (pile, dominos, wall, pyramid, ragdolls, shapes, chain, pendulum, joints)}
+_SCENES = {f.__name__: f for f in (
+    pile, dominos, wall, pyramid, tower, ragdolls, shapes, bowl, terrain, cards, chain, pendulum, joints
+)}  # fmt: skip
 
 
 def names():

@@ -98,7 +98,7 @@ def product(a, b):
 
 
 def sweep(shapes, nmodel, npose, seed=0, option=""):
-    """Contacts of both engines in nmodel * npose poses of two shapes, as dicts of dist, pos, normal, kind and scale.
+    """Contacts of both engines in nmodel * npose poses of two shapes, as dicts of dist, pos, frame, kind and scale.
 
     Yields (tisim's, MuJoCo's) for each pose. Scales are 1, 0.02 and 5 in turn, aspect ratios up to 1, 10 and 1000, the
     margin 0 or a tenth of the scale.
@@ -116,15 +116,15 @@ def sweep(shapes, nmodel, npose, seed=0, option=""):
             place(mm, dd, pose)
             at.append(types.SimpleNamespace(**{f: getattr(dd, f).copy() for f in PLACES}))
             theirs.append(
-                dict(dist=dd.contact.dist.copy(), pos=dd.contact.pos.copy(), normal=dd.contact.frame[:, :3].copy(),
+                dict(dist=dd.contact.dist.copy(), pos=dd.contact.pos.copy(), frame=dd.contact.frame.copy(),
                      kind=KINDS[i % len(KINDS)], scale=scale, model=k, pose=pose)
             )  # fmt: skip
         for mine, b in zip(collide(m, d, at), theirs):
-            yield dict(dist=mine["dist"].reshape(-1), pos=mine["pos"], normal=mine["frame"][:, :3]), b
+            yield dict(dist=mine["dist"].reshape(-1), pos=mine["pos"], frame=mine["frame"]), b
 
 
 def apart(a, b):
-    """Differences of two lists of contacts, matched by position: of depths and of points and normals, by scale.
+    """Differences of two lists of contacts, matched by position: of depths and of points (by scale) and frames.
 
     (inf, inf) if their numbers differ.
     """
@@ -137,5 +137,5 @@ def apart(a, b):
         j = min(gap, key=gap.get)
         free.remove(j)
         depth = max(depth, abs(a["dist"][i] - b["dist"][j]) / b["scale"])
-        place = max(place, gap[j] / b["scale"], np.abs(a["normal"][i] - b["normal"][j]).max())
+        place = max(place, gap[j] / b["scale"], np.abs(a["frame"][i] - b["frame"][j]).max())
     return depth, place

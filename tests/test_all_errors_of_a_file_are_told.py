@@ -126,7 +126,7 @@ def test_errors_survive_pickling():
 
 
 def test_a_feature_that_is_refused_waits_for_the_errors():
-    flex = '<mujoco><deformable><flex/></deformable><worldbody>{}</worldbody></mujoco>'
+    flex = "<mujoco><deformable><flex/></deformable><worldbody>{}</worldbody></mujoco>"
     assert "goem" in str(errors(flex.format("<goem/>")))
     with pytest.raises(tisim.UnsupportedError):
         compile_string(flex.format(""))

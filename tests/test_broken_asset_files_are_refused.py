@@ -44,7 +44,8 @@ def png(width, height, rows=b"", bits=8, color=2, chunks=b"", end=True):
 
 
 MESH_FILES = {
-    "empty.stl": b"", "short.stl": bytes(83), "counts_4e9.stl": stl(2**32 - 1, TRIANGLE), "counts_none.stl": stl(0, b""),
+    "empty.stl": b"", "short.stl": bytes(83), "counts_4e9.stl": stl(2**32 - 1, TRIANGLE),
+    "counts_none.stl": stl(0, b""),
     "counts_too_many.stl": stl(200_001, b""), "cut.stl": stl(3, TRIANGLE * 2 + TRIANGLE[:20]),
     "long.stl": stl(1, TRIANGLE * 2),
     "ascii.stl": b"solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nendloop\nendfacet\nendsolid x\n" * 3,
@@ -71,25 +72,31 @@ MESH_FILES = {
 IMAGES = {
     "empty.png": b"", "no.png": b"hello", "header_only.png": png(4, 4)[:33], "cut.png": png(4, 4, bytes(52))[:-20],
     "claims.png": png(2**31 - 1, 2**31 - 1), "claims_64k.png": png(65536, 65536), "claims_wide.png": png(2**30, 1),
-    "bomb.png": png(60_000, 60_000, bytes(200_000_000)), "no_pixels.png": png(0, 0), "bits.png": png(4, 4, bytes(99), bits=77),
+    "bomb.png": png(60_000, 60_000, bytes(200_000_000)), "no_pixels.png": png(0, 0),
+    "bits.png": png(4, 4, bytes(99), bits=77),
     "few_rows.png": png(4, 4, bytes(13)), "no_end.png": png(4, 4, bytes(52), end=False),
-    "color.png": png(4, 4, bytes(99), color=9), "palette.png": png(4, 4, bytes(20), color=3), "gif.png": b"GIF89a" + bytes(50),
+    "color.png": png(4, 4, bytes(99), color=9), "palette.png": png(4, 4, bytes(20), color=3),
+    "gif.png": b"GIF89a" + bytes(50),
     "jpeg.png": b"\xff\xd8\xff\xe0" + bytes(100),
 }  # fmt: skip
 FIELD_FILES = {
     "empty.bin": b"", "short.bin": bytes(7), "negative.bin": struct.pack("<2i", -1, -1),
     "counts.bin": struct.pack("<2i", 2**31 - 1, 2**31 - 1),
-    "wraps.bin": struct.pack("<2i", 2**16, 2**16), "cut.bin": struct.pack("<2i", 2, 2) + bytes(15), "zero.bin": bytes(8),
+    "wraps.bin": struct.pack("<2i", 2**16, 2**16),
+    "cut.bin": struct.pack("<2i", 2, 2) + bytes(15), "zero.bin": bytes(8),
     "nan.bin": struct.pack("<2i4f", 2, 2, float("nan"), 0, 0, 0),
     "inf.bin": struct.pack("<2i4f", 2, 2, float("inf"), 0, 0, 0),
 }  # fmt: skip
 TEXTURE_FILES = {
-    "empty.tex": b"", "short.tex": bytes(7), "counts.tex": struct.pack("<2i", 2**31 - 1, 2**31 - 1), "zero.tex": bytes(8),
+    "empty.tex": b"", "short.tex": bytes(7), "counts.tex": struct.pack("<2i", 2**31 - 1, 2**31 - 1),
+    "zero.tex": bytes(8),
     "cut.tex": struct.pack("<2i", 2, 2) + bytes(11), "negative.tex": struct.pack("<2i", -1, 3), "x.ktx": b"KTX",
 }  # fmt: skip
 MESH = '<mesh name="m" file="{}"/>'
 HFIELD = '<hfield name="h" file="{}" size="1 1 1 1"/>'
-TEXTURES = ['<texture name="t" type="2d" file="{}"/>', '<texture name="t" file="{}"/>', '<texture name="t" fileup="{}"/>']
+TEXTURES = [
+    '<texture name="t" type="2d" file="{}"/>', '<texture name="t" file="{}"/>', '<texture name="t" fileup="{}"/>',
+]  # fmt: skip
 CASES = [
     *[(MESH, name, data) for name, data in MESH_FILES.items()],
     *[(element, name, data) for name, data in IMAGES.items() for element in (HFIELD, *TEXTURES)],
@@ -142,7 +149,8 @@ def test_what_is_no_file_is_not_read(asset, tmp_path):
     "".join(f'<texture name="t{i}" builtin="flat" width="5000"/>' for i in range(20)),
     '<mesh name="m" builtin="supersphere" params="2000000000 1 1"/>', '<mesh name="m" builtin="cone" params="2e9 0"/>',
     '<mesh name="m" builtin="cone" params="-1 0"/>', '<mesh name="m" builtin="supersphere" params="1e300 1 1"/>',
-    '<mesh name="m" builtin="plate" params="100000 100000"/>', '<mesh name="m" builtin="wedge" params="1e9 1e9 10 10 0"/>',
+    '<mesh name="m" builtin="plate" params="100000 100000"/>',
+    '<mesh name="m" builtin="wedge" params="1e9 1e9 10 10 0"/>',
     '<mesh name="m" builtin="sphere" params="-1e300"/>', '<mesh name="m" vertex="1e300 0 0 0 1 0 0 0 1 0 0 0"/>',
     '<mesh name="m" builtin="sphere" params="1" scale="1e300 1 1"/>',
     '<mesh name="m" builtin="sphere" params="1" refpos="1e308 0 0"/>',

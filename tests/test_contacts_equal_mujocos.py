@@ -1,57 +1,13 @@
-"""Each pair of shapes has MuJoCo 3.4.0's contacts: number, distance, point, frame, parameters.
+"""The contact list of a scene is MuJoCo 3.4.0's: which pairs, number, distance, point, frame, parameters, filters.
 
-f64, 1e-9. Poses are random, of faces and edges lying flat on each other, and flat up to a tilt of 1e-6 to 1e-2; exact
-ties between two axes of least overlap are left out (there rounding decides, in either engine).
+f64, 1e-9. Single pairs of shapes in all poses: test_analytic_contacts_equal_mujocos.py.
 """
 
-import mujoco
 import numpy as np
 import pytest
 from contacts import both, collide, difference, quaternion, their_contacts
 
-SIZE = {"plane": "1 1 1", "sphere": ".08", "capsule": ".05 .09", "box": ".08 .06 .1"}
 OTHER = {"sphere": ".06", "capsule": ".06 .05", "box": ".07 .09 .05"}
-PAIRS = [(a, b) for i, a in enumerate(SIZE) for b in list(SIZE)[i:] if b != "plane"]
-NPOSE = 240
-
-
-def place(dd, rng, kind, plane):
-    """Writes one pose: shape 1 (unless a plane) and shape 2 near it."""
-    turn = quaternion(rng)
-    base, origin = quaternion(rng), rng.uniform(-1, 1, 3)
-    x = rng.uniform(-0.14, 0.14, 3)
-    if kind != "random" or plane:
-        base = np.array([1.0, 0, 0, 0])
-    if kind == "flat":
-        turn = np.array([np.cos(x[0] * 9), 0, 0, np.sin(x[0] * 9)])
-        x[2] = (0 if plane else 0.1) + 0.05 + rng.uniform(-0.004, 0.002)
-    elif kind == "tilt":
-        turn = np.eye(4)[0] * 0.5**0.5 + np.eye(4)[rng.integers(4)] * 0.5**0.5
-        turn[1:] += rng.normal(size=3) * 10 ** rng.uniform(-6, -2)
-        turn /= np.linalg.norm(turn)
-    dd.qpos[-7:] = [*(x if plane else x + origin), *turn]
-    if not plane:
-        dd.qpos[:7] = [*origin, *base]
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
-def test_contacts_of_a_pair(pair):
-    for margin in (0, 0.02):
-        first = f'<geom type="{pair[0]}" size="{SIZE[pair[0]]}" margin="{margin}"/>'
-        if pair[0] != "plane":
-            first = f"<body><freejoint/>{first}</body>"
-        second = f'<body><freejoint/><geom type="{pair[1]}" size="{OTHER[pair[1]]}"/></body>'
-        mm, _, m, d = both(f"<mujoco><worldbody>{first}{second}</worldbody></mujoco>", NPOSE)
-        rng = np.random.default_rng(3)
-        datas, theirs = [], []
-        for i in range(NPOSE):
-            dd = mujoco.MjData(mm)
-            place(dd, rng, ("random", "flat", "tilt")[i % 3], pair[0] == "plane")
-            theirs.append(their_contacts(mm, dd))
-            datas.append(dd)
-        mine = collide(m, d, datas)
-        assert sum(len(c["dist"]) for c in theirs) > NPOSE // 4
-        assert max(difference(a, b) for a, b in zip(mine, theirs)) < 1e-9
 
 
 def scene(rng, extra="", option=""):

@@ -96,7 +96,11 @@ def test_files_are_found_from_another_folder(tmp_path, monkeypatch):
     (tmp_path / "model" / "art").mkdir(parents=True)
     (tmp_path / "model" / "art" / "a.png").write_bytes(PNG)
     body = '<asset><texture name="t" type="2d" file="{}"/></asset><worldbody/>'
-    for compiler, name in (("", "art/a.png"), ('texturedir="art"', "a.png"), ('assetdir="art" strippath="1"', "x/a.png")):
+    for compiler, name in (
+        ("", "art/a.png"),
+        ('texturedir="art"', "a.png"),
+        ('assetdir="art" strippath="1"', "x/a.png"),
+    ):
         compiler = compiler.replace('"1"', '"true"')
         path = tmp_path / "model" / "m.xml"
         path.write_text(f"<mujoco><compiler {compiler}/>{body.format(name)}</mujoco>")
@@ -113,4 +117,3 @@ def test_files_are_found_from_another_folder(tmp_path, monkeypatch):
     scope = parse_string(text, assets)
     monkeypatch.chdir(tmp_path)
     assert same(compile_scope(parse_string(to_text(scope), assets)), compile_scope(scope)) == []
-

@@ -113,13 +113,19 @@ def test_other_files_are_refused(tmp_path, saved):
         tisim.Model.load(saved).save(tmp_path / "no" / "folder.npz")
 
 
+# sides of meshes that cannot collide, and the order of a hull vertex's neighbours (see test_mesh_assets_equal_mujocos)
+OTHER_IN_MUJOCO = ("mesh_poly", "mesh_graph")
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_from_mujoco_equals_compiling(path):
     m = tisim.Model.from_xml_path(path)
     n = tisim.Model.from_mujoco(mujoco.MjModel.from_xml_path(str(path)))
     for name, array in m._arrays.items():
-        np.testing.assert_allclose(n._arrays[name], array, rtol=1e-7, atol=1e-8, err_msg=name)
-    assert m._sizes == n._sizes | {"memory": m._sizes["memory"]}
+        if not name.startswith(OTHER_IN_MUJOCO):
+            np.testing.assert_allclose(n._arrays[name], array, rtol=1e-7, atol=1e-8, err_msg=name)
+    same = {"memory", *(size for size in m._sizes if size.startswith("nmeshpoly"))}
+    assert m._sizes == n._sizes | {size: m._sizes[size] for size in same}
     assert {k: v for k, v in m._names.items() if any(v)} == {k: v for k, v in n._names.items() if any(v)}
 
 

@@ -8,13 +8,13 @@ from .mjcf.compile import Compiled
 from .mjcf.settings import OPTION, VISUAL
 from .model_fields import FIELDS
 
-REFUSED = dict(nflex="flex", nskin="skin", nplugin="plugin")
+REFUSED = dict(nflex="flex", nplugin="plugin")
 # mjtObj -> (count, array with the place of each name)
 NAMES = {
     mjtObj.mjOBJ_BODY: ("nbody", "body"), mjtObj.mjOBJ_JOINT: ("njnt", "jnt"), mjtObj.mjOBJ_GEOM: ("ngeom", "geom"),
     mjtObj.mjOBJ_SITE: ("nsite", "site"), mjtObj.mjOBJ_CAMERA: ("ncam", "cam"), mjtObj.mjOBJ_LIGHT: ("nlight", "light"),
     mjtObj.mjOBJ_MESH: ("nmesh", "mesh"), mjtObj.mjOBJ_HFIELD: ("nhfield", "hfield"),
-    mjtObj.mjOBJ_TEXTURE: ("ntex", "tex"), mjtObj.mjOBJ_MATERIAL: ("nmat", "mat"), mjtObj.mjOBJ_PAIR: ("npair", "pair"),
+    mjtObj.mjOBJ_SKIN: ("nskin", "skin"), mjtObj.mjOBJ_TEXTURE: ("ntex", "tex"), mjtObj.mjOBJ_MATERIAL: ("nmat", "mat"), mjtObj.mjOBJ_PAIR: ("npair", "pair"),
     mjtObj.mjOBJ_EXCLUDE: ("nexclude", "exclude"), mjtObj.mjOBJ_EQUALITY: ("neq", "eq"),
     mjtObj.mjOBJ_TENDON: ("ntendon", "tendon"), mjtObj.mjOBJ_ACTUATOR: ("nu", "actuator"),
     mjtObj.mjOBJ_SENSOR: ("nsensor", "sensor"), mjtObj.mjOBJ_NUMERIC: ("nnumeric", "numeric"),
@@ -25,7 +25,7 @@ NAMES = {
 def convert(source):
     """Compiled model of an mjModel of mujoco 3.4 (any other version that has the same fields works too).
 
-    Raises UnsupportedError for flexes, skins, plugins and SDF geoms, Error for anything that is not an mjModel.
+    Raises UnsupportedError for flexes, plugins and SDF geoms, Error for anything that is not an mjModel.
     """
     if not all(hasattr(source, name) for name in ("qpos0", "body_parentid", "opt", "names")):
         raise Error(f"expected a mujoco.MjModel, got {type(source).__name__}")

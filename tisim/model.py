@@ -22,6 +22,7 @@ KINDS = {
     "texture": (mjtObj.mjOBJ_TEXTURE, "tex", "ntex"),
     "mesh": (mjtObj.mjOBJ_MESH, "mesh", "nmesh"),
     "hfield": (mjtObj.mjOBJ_HFIELD, "hfield", "nhfield"),
+    "skin": (mjtObj.mjOBJ_SKIN, "skin", "nskin"),
     "pair": (mjtObj.mjOBJ_PAIR, "pair", "npair"),
     "exclude": (mjtObj.mjOBJ_EXCLUDE, "exclude", "nexclude"),
     "equality": (mjtObj.mjOBJ_EQUALITY, "eq", "neq"),
@@ -39,7 +40,7 @@ ALIASES = {"jnt": "joint", "cam": "camera", "mat": "material", "tex": "texture",
 RUNS = {"numeric": ("data",), "text": ("data",), "tuple": ("objtype", "objid", "objprm")}
 
 # sizes of what is refused: always zero, and kept for those who look
-REFUSED_SIZES = "nflex nskin nplugin nflexvert npluginstate".split()
+REFUSED_SIZES = "nflex nplugin nflexvert npluginstate".split()
 
 
 class Model(DeviceModel):
@@ -94,7 +95,7 @@ class Model(DeviceModel):
     def from_mujoco(cls, mj_model):
         """Model with the contents of a mujoco.MjModel, for those who edit with MuJoCo.
 
-        Raises UnsupportedError for what tisim does not support (flex, skin, plugin, SDF), Error for another object.
+        Raises UnsupportedError for what tisim does not support (flex, plugin, SDF), Error for another object.
         """
         from .from_mujoco import convert
 

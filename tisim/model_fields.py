@@ -38,6 +38,13 @@ nmeshgraph/mesh_ graph:i
 nmeshpoly/mesh_ polynormal:d3 polyvertadr:i polyvertnum:i
 nmeshpolyvert/mesh_ polyvert:i<nmeshvert
 nmeshpolymap/mesh_ polymap:i<nmeshpoly
+nskin/skin_ matid:i?nmat group:i rgba:f4 inflate:f vertadr:i vertnum:i texcoordadr:i faceadr:i facenum:i boneadr:i
+    bonenum:i
+nskinvert/skin_ vert:f3
+nskintexvert/skin_ texcoord:f2
+nskinface/skin_ face:i3<nskinvert
+nskinbone/skin_ bonevertadr:i bonevertnum:i bonebindpos:f3 bonebindquat:f4 bonebodyid:i<nbody
+nskinbonevert/skin_ bonevertid:i<nskinvert bonevertweight:f
 nhfield/hfield_ size:d4 nrow:i ncol:i adr:i<nhfielddata
 nhfielddata/hfield_ data:f
 ntex/tex_   type:i colorspace:i height:i width:i nchannel:i adr:i

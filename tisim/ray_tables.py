@@ -69,9 +69,7 @@ READS = ("mesh_vert", "mesh_face")
 # name -> (maker, arrays it reads), for tisim/device_model.py
 TABLES = {
     "ray_order": (ray_order, ()),
-    "ray_class": (
-        ray_class, ("geom_rgba", "mat_rgba", "geom_matid", "geom_group", "geom_contype", "geom_conaffinity")
-    ),
+    "ray_class": (ray_class, ("geom_rgba", "mat_rgba", "geom_matid", "geom_group", "geom_contype", "geom_conaffinity")),
     "ray_mesh": (_mesh_trees, READS),
     "ray_meshadr": (lambda m: m.derived("ray_mesh")[0], READS),
     "ray_meshbox": (lambda m: m.derived("ray_mesh")[1], READS),

@@ -80,8 +80,8 @@ def _vectors(name, value):
         raise Error(f"{name}: expected numbers, three for each ray") from None
     if a.ndim == 0 or a.shape[-1] != 3:
         raise Error(f"{name} has shape {a.shape}: expected three numbers for each ray")
-    if not np.isfinite(a).all():
-        raise Error(f"{name} has a number that is not finite")
+    if not (np.abs(a) <= MAXVAL).all():
+        raise Error(f"{name} has a number that is not finite, or above {MAXVAL:g}")
     return a
 
 

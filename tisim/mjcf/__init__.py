@@ -4,7 +4,10 @@ grammar.py   the table of elements and attributes        xmltext.py    XML, incl
 parse.py     checks a file against the table             defaults.py   default classes
 world.py     the body tree, frames, replicate            shapes.py     volumes, inertias, bounds
 elements.py  geoms, joints, sites                        bodies.py     bodies and their inertia
-extras.py    assets, cameras, pairs, keys                tree.py       index arrays of the kinematic tree
+extras.py    assets, cameras, pairs                      tree.py       index arrays of the kinematic tree
+sensor.py    sensors                                     custom.py     numeric, text, tuple
+keyframe.py  keyframes                                   usage.py      what other elements name
+fuse.py      compiler/fusestatic                         discard.py    compiler/discardvisual
 setconst.py  constants of the reference pose             compile.py    the order of all this
 """
 

@@ -6,12 +6,13 @@ and tuples; at least one must in pairs, excludes, tendons (where a geom counts w
 objects, and the others stay what they are. When a replicate has made its copies, the elements that refer to the
 template are dropped. An element that this loses, since no copy was made of it, is refused here.
 
-A sensor without an object (clock, energies, user, contact) is copied with every copy, so its number doubles; beyond
-MAX_DOUBLED, which MuJoCo cannot load, it is not copied.
+A sensor without an object (clock, energies, user, contact) is copied with every copy, so its number doubles, as in
+MuJoCo. Where that would make more than MAX_DOUBLED, and soon fill any memory, it stays a single one: a deviation.
 """
 
 from ..enums import mjtObj
 from ..errors import UnsupportedError
+from . import skin
 from .limits import MAX_ELEMENTS
 from .references import OBJTYPE, place, references
 from .scope import Namespace
@@ -30,6 +31,7 @@ FREE = ("clock", "e_potential", "e_kinetic", "user", "contact")
 MAX_DOUBLED = 10_000
 BARE = "wraps a geom without a 'sidesite' and is copied"
 MIXED = "refers to the inside and the outside of a replicate"
+OF = {"bodies": "body", **{name: tag for tag, name in LEAVES.items()}}
 TREE = {"bodies": mjtObj.mjOBJ_BODY, **{name: OBJTYPE[tag] for tag, name in LEAVES.items()}}
 
 
@@ -86,17 +88,39 @@ class Clones:
     """The lists of one model while its tree is read; `copies` is the number of copies its replicates will make."""
 
     def __init__(self, lists, world, copies):
-        self.lists, self.world, self.names, self.seen = lists, world, Names(), dict.fromkeys(TREE, 0)
+        self.lists, self.world, self.copies, self.doubling = lists, world, copies, True
+        self.names, self.seen, self.bodies = Names(), dict.fromkeys(TREE, 0), {}
         self.entries = {section: {} for section in SECTIONS}
         self.by_name = {section: {} for section in SECTIONS}
-        self.number, self.cloned, self.free, self.copies, self.doubling = 0, set(), {}, copies, True
-        for tag in (*ASSETS, "key"):
-            for item in lists[tag]:
+        self.number, self.cloned, self.free = 0, set(), {}
+        self.started = self.finished = False
+
+    def sync(self, read=True):
+        """Notes the names that are new in the tree, and at first those of the lists.
+
+        read  whether the new elements were read: then their names must be new, even those of a template.
+        """
+        if not self.started:
+            self.started = True
+            for tag in (*ASSETS, "skin", "key"):
+                for item in self.lists[tag]:
+                    if item.name:
+                        self.names.add(OBJTYPE[tag], item.name)
+            for section in SECTIONS:
+                for item in self.lists[section]:
+                    self._add(section, item, item.name, *_find_references(section, item))
+        if self.finished:  # a part that is attached: its tree is sorted by now, and its names are not asked for
+            return
+        for kind, objtype in TREE.items():
+            items = getattr(self.world, kind)
+            for item in items[self.seen[kind] :]:
                 if item.name:
-                    self.names.add(OBJTYPE[tag], item.name)
-        for section in SECTIONS:
-            for item in lists[section]:
-                self._add(section, item, item.name, *_find_references(section, item))
+                    if read and self.names.has((objtype, item.name)):
+                        raise item.node.error(f"the name '{item.name}' is already used by another {OF[kind]}")
+                    self.names.add(objtype, item.name)
+                    if kind == "bodies":
+                        self.bodies[item.name] = item
+            self.seen[kind] = len(items)
 
     def _add(self, section, item, name, refs, where):
         entry = Entry(item, name, refs, where, self.number)
@@ -137,21 +161,10 @@ class Clones:
         refs = [a if here else b for a, b, here in zip(new, entry.refs, inside)]
         return refs if all(map(has, refs)) else None
 
-    def sync(self):
-        """Notes the names of the tree that are new."""
-        for kind, objtype in TREE.items():
-            items = getattr(self.world, kind)
-            for item in items[self.seen[kind] :]:
-                if item.name:
-                    self.names.add(objtype, item.name)
-            self.seen[kind] = len(items)
-
     def body(self, name):
         """The body of a name, or None."""
         self.sync()
-        if not self.names.has((mjtObj.mjOBJ_BODY, name)):
-            return None
-        return next(body for body in self.world.bodies if body.name == name)
+        return self.bodies.get(name)
 
     def begin(self, start):
         """Before the copies of a replicate: notes the names of the template, which stands in the world from `start`."""
@@ -161,11 +174,13 @@ class Clones:
             (objtype, item.name) for kind, objtype in TREE.items() for item in getattr(self.world, kind)[start[kind] :]
             if item.name
         ]  # fmt: skip
+        for body in self.world.bodies[start["bodies"] :]:
+            self.bodies.pop(body.name, None)
         self.seen = dict(start)
 
     def copy(self, suffix, node, left):
         """After a copy of the template was added: copies what refers to it. `left` copies are still to come."""
-        self.sync()
+        self.sync(read=False)
         self.doubling = self.doubling and len(self.free) <= MAX_DOUBLED >> min(self.copies, 60)
         first, touched, cut = self.number, self.names.ending(suffix), len(suffix)
         for section in SECTIONS:
@@ -208,7 +223,7 @@ class Clones:
 
     def attach(self, model, prefix, node):
         """After a part of another model (expand.Expanded) was added: copies its assets and what refers to the part."""
-        self.sync()
+        self.sync(read=False)
         for tag in ASSETS:
             for item in model.lists[tag]:
                 space = Namespace(item.space.scope, prefix + item.space.prefix, item.space.suffix)
@@ -220,6 +235,8 @@ class Clones:
                 if new.name:
                     self.names.add(*key)
                 self.lists.setdefault(tag, []).append(new)
+        for item in model.lists["skin"]:
+            self._attach_skin(item, prefix, node)
         for section in SECTIONS:
             for entry in list(model.clones.entries[section].values()):
                 if self._copy(section, entry, prefix, "") is None and section == "tendon":
@@ -227,8 +244,22 @@ class Clones:
                     if any(self.names.has((kind, prefix + name)) for kind, name in bare):
                         raise _lost(entry, BARE)
 
+    def _attach_skin(self, item, prefix, node):
+        """Copies a skin whose bones all came along; MuJoCo puts the prefix before their names only."""
+        if all(self.names.has((mjtObj.mjOBJ_BODY, prefix + name)) for name in skin.bodies(item)):
+            new = item.copy(Namespace(item.space.scope, prefix + item.space.prefix, item.space.suffix), 0, None, "", "")
+            key = mjtObj.mjOBJ_SKIN, new.name
+            if new.name and self.names.has(key):
+                raise node.error(f"the name '{new.name}' of an attached skin is already used: leave it without a name")
+            if new.name:
+                self.names.add(*key)
+            self.lists.setdefault("skin", []).append(new)
+
     def finish(self):
         """Writes the entries back to the lists, as Items that name what they refer to in full."""
+        self.finished = True
+        if not self.started:
+            return
         for section, entries in self.entries.items():
             self.lists[section] = [_item(entry) for entry in entries.values()]
 

@@ -22,6 +22,7 @@ from . import (
     sensor,
     setconst,
     settings,
+    skin,
     tendon,
     texture,
     tree,
@@ -95,6 +96,8 @@ def _compile(scope):
     out.sizes["ntree"] = tree.link(a)
     bodies.check_bodies(scene, a)
     aligned = _align(scene, a)
+    if compiler["fusestatic"] or compiler["discardvisual"]:
+        _names(scene, materials)  # even what will be gone needs a name of its own
     if compiler["fusestatic"]:
         fuse.fuse_static(a, scene, items)
     _body_contact(a, elements.column(scene.geoms, "margin"))
@@ -161,6 +164,7 @@ def _refer(scene, items, materials, size, out, problems):
     with problems:
         texture.compile_textures(a, items["texture"], out)
         extras.compile_materials(a, materials, out)
+        skin.compile_skins(a, items["skin"], materials, out)
     with problems:
         extras.compile_cameras(a, scene.cameras, size["nuser_cam"], out)
     with problems:

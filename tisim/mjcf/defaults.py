@@ -157,6 +157,9 @@ BUILTIN = {
 PLAIN = {
     "sensor": dict(cutoff=0.0, noise=0.0, user=[]),
     "hfield": dict(file=None, content_type=None, nrow=0, ncol=0, elevation=[]),
+    "skin": dict(
+        file=None, vertex=[], texcoord=[], face=[], group=0, inflate=0.0, material=None, rgba=[0.5, 0.5, 0.5, 1.0],
+    ),
     "texture": dict(
         type=1, builtin=0, colorspace=0, width=0, height=0, nchannel=3, rgb1=[0.8] * 3, rgb2=[0.5] * 3, mark=0,
         markrgb=[0.0] * 3, random=0.01, file="", content_type=None, hflip=0, vflip=0, gridsize=[1, 1], gridlayout=None,

@@ -6,9 +6,9 @@ no contact pair, sensor, tendon or tuple names, and meshes that no other geom an
 
 import numpy as np
 
-from ..enums import mjtObj
+from ..enums import mjtObj, mjtTexture
 from . import mesh
-from .elements import unique_names
+from .elements import first, unique_names
 from .usage import referenced
 
 
@@ -16,8 +16,11 @@ def discard_materials(scene, items):
     """Takes materials and textures out of the lists, and their names out of the elements that have one."""
     for tag, kind in (("material", mjtObj.mjOBJ_MATERIAL), ("texture", mjtObj.mjOBJ_TEXTURE)):
         unique_names(items[tag], kind)
+        nameless = [not item.name and not item.attrib.get("file") and tag == "texture" and
+                    item.attrib["type"] != mjtTexture.mjTEXTURE_SKYBOX for item in items[tag]]  # fmt: skip
+        first(items[tag], nameless, "a texture needs a name, or a file, or to be a skybox")
         items[tag] = []
-    for item in scene.geoms + scene.sites + items["tendon"] + items["mesh"]:
+    for item in scene.geoms + scene.sites + items["tendon"] + items["mesh"] + items["skin"]:
         if item.attrib.get("material"):
             item.attrib = {**item.attrib, "material": None}
 

@@ -15,8 +15,11 @@ from .key_copies import Keys, forget
 from .limits import MAX_ELEMENTS
 from .names import nearest
 from .scope import Namespace
-from .sections import gather
+from .sections import SECTIONS, gather
 from .world import BODY, LEAVES, Item, World, compose, orientation
+
+# A replicate of nothing still doubles clocks in MuJoCo; beyond this there is nothing to be had but a long wait.
+MAX_EMPTY = 1000
 
 
 class Expanded:
@@ -48,7 +51,9 @@ def _count(scope, counted):
             total[id(node)] = inside
             if inside + copied // 4 > MAX_ELEMENTS:
                 raise node.error(f"the model has more than {MAX_ELEMENTS:,} elements")
-        counted[id(scope)] = sum(total[id(node)] for node in scope.of("worldbody"))
+        # attaching a part looks at everything in the part's file
+        others = sum(len(scope.nodes(section)) for section in SECTIONS)
+        counted[id(scope)] = others + sum(total[id(node)] for node in scope.of("worldbody"))
     return counted[id(scope)]
 
 
@@ -166,6 +171,8 @@ class _Walk:
         self.clones.begin(start)
         piece = self.world.cut(start, context.body)
         self.keys.begin(piece, total)
+        if not any(piece.items.values()) and total > MAX_EMPTY:
+            return
         turns = None
         if "euler" in attrib:
             angles, compiler = np.arange(total)[:, None] * np.array(attrib["euler"]), self.scope.compiler
@@ -207,6 +214,8 @@ class _Walk:
             if root is None:
                 near = nearest(name, [body.name for body in model.world.bodies])
                 raise node.error(f"model '{key}' has no body '{name}'{near}")
+        self.clones.sync()
+        model.clones.sync()
         model.keys.store(prefix, into=self.keys)
         piece = model.world.subtree(root)
         self.world.graft(piece, context.body, context.frame, prefix)

@@ -104,8 +104,8 @@ TABLE = """
       ~plugin instance:text plugin:text
         ~config key value
     hfield          name:text content_type:text elevation:* file:text ncol:int nrow:int size:4!
-    ~skin           name:text face:* file:text group:int inflate:1 material:text rgba:4 texcoord:* vertex:*
-      ~bone bindpos bindquat body vertid vertweight
+    skin            name:text face:ints file:text group:int inflate:1 material:text rgba:4 texcoord:* vertex:*
+      bone bindpos:3! bindquat:4! body:text! vertid:ints! vertweight:*!
     texture         name:text type:=texture builtin:=builtin colorspace:=colorspace content_type:text file:text
         | fileback:text filedown:text filefront:text fileleft:text fileright:text fileup:text gridlayout:text
         | gridsize:int2 height:int hflip:=bool mark:=mark markrgb:3 nchannel:int random:1 rgb1:3 rgb2:3 vflip:=bool
@@ -122,8 +122,8 @@ TABLE = """
           | solimp solmix solref vertcollide
       ~edge? damping stiffness
       ~elasticity? damping elastic2d poisson thickness young
-    ~skin           name:text face:* file:text group:int inflate:1 material:text rgba:4 texcoord:* vertex:*
-      ~bone bindpos bindquat body vertid vertweight
+    skin            name:text face:ints file:text group:int inflate:1 material:text rgba:4 texcoord:* vertex:*
+      bone bindpos:3! bindquat:4! body:text! vertid:ints! vertweight:*!
   contact
     pair            name:text class:text condim:int friction:..5 gap:1 geom1:text geom2:text margin:1 solimp:..5
         | solref:..2 solreffriction:..2

@@ -1,6 +1,6 @@
 """The range of lengths that actuators can reach: each is pushed both ways in a short simulation, as MuJoCo does.
 
-Gravity, contacts, springs, dampers, friction loss and all other actuators are off; limits act. After MuJoCo's
+Gravity, contacts, springs, dampers, friction loss and all other actuators are off; limits and equality constraints act. After MuJoCo's
 mj_setLengthRange and mjCModel::LengthRange (3.4.0, Apache-2.0); seed 001, "lengthrange".
 """
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ..enums import mjtBias, mjtGain, mjtTrn
 from ..errors import UnsupportedError
+from . import soft_equalities
 from .dense_copies import Copies
 from .soft_constraints import Rows, accelerations, joint_limits, tendon_limits
 from .tendon import wrap_trees
@@ -123,6 +124,8 @@ def _groups(a, items, rows):
 
     for tendon in np.flatnonzero(a["tendon_limited"]):
         join(_tendon_trees(a, tendon))
+    for i in np.flatnonzero(a["eq_active0"]):
+        join(soft_equalities.trees_of(a, i))
     own = {int(i): _actuator_trees(a, i) for i in rows}
     groups = {}
     for trees in own.values():
@@ -133,9 +136,7 @@ def _groups(a, items, rows):
         groups.setdefault(root(trees[0]), []).append(i)
     everyone = np.array([root(tree) for tree in range(len(parent))])
     for first, members in groups.items():
-        trees = np.flatnonzero(everyone == first)
-        _check_supported(a, items, trees, members)
-        yield trees, np.array(members)
+        yield np.flatnonzero(everyone == first), np.array(members)
 
 
 def _tendon_trees(a, tendon):
@@ -158,22 +159,11 @@ def _actuator_trees(a, i):
     return sorted({int(t) for t in a["body_treeid"][bodies] if t >= 0})
 
 
-def _check_supported(a, items, trees, members):
-    """Refuses by name what would act in the simulation and is not computed in it."""
-    return
-
-
-def _refuse(items, i, message, feature):
-    node = items[i].node
-    raise UnsupportedError(
-        f"the length range of this actuator depends on {message}, which is not supported: give it a 'lengthrange'",
-        feature, node.file, node.line, node.column,
-    )  # fmt: skip
-
-
 def _simulate(a, trees, members, run):
     """(low, high), each (actuators, 2): the least and greatest length near the end, pushed to either side."""
     tendons = [t for t in np.flatnonzero(a["tendon_limited"]).tolist() if np.isin(_tendon_trees(a, t), trees).any()]
+    equalities = [i for i in np.flatnonzero(a["eq_active0"]) if np.isin(soft_equalities.trees_of(a, i), trees).any()]
+    tendons += soft_equalities.tendons_of(a, equalities)
     pulled = a["actuator_trnid"][members, 0][a["actuator_trntype"][members] == mjtTrn.mjTRN_TENDON]
     c = Copies(a, trees, np.repeat(members, 2), np.array(sorted({*tendons, *pulled.tolist()}), int))
     side = np.tile([-1.0, 1.0], len(members))[:, None]
@@ -189,6 +179,7 @@ def _simulate(a, trees, members, run):
         length, *entries = transmission(c.arrays, c.pose)
         force = _push(m, c.dense(*entries, 1)[:, 0], run) * side
         rows = Rows()
+        soft_equalities.equalities(c, a, rows, equalities)
         joint_limits(c, a, rows)
         tendon_limits(c, a, rows)
         qacc = accelerations(m, force - bias, rows, c.qvel, step, qacc, scale, run["option"])

@@ -100,6 +100,8 @@ def _read(mesh, cache):
         texcoord=_rows(attrib, "texcoord", 2, np.float32), face=_rows(attrib, "face", 3, np.int32),
     )  # fmt: skip
     if attrib["builtin"]:
+        if attrib["file"] or attrib["vertex"]:
+            raise ValueError("'builtin' excludes a file and 'vertex'")
         made, shell = builtin_mesh.build(attrib["builtin"], attrib["params"])
         own.update(made)
         if shell:
@@ -235,16 +237,11 @@ def vertex_normals(vert, face, smooth):
         remove = np.zeros_like(normal)
         np.add.at(remove, face[away], weighted[away.ravel()])
         normal -= remove
-    return _unit(normal, MINVAL)
-
-
-def _unit(normal, limit):
-    """float32 normals of length one; z where one is shorter than `limit`."""
-    length = np.sqrt(np.sum(normal * normal, 1, dtype=np.float32))
-    short = ~(length > limit)
+    length = np.sqrt(np.add.accumulate(normal * normal, axis=1)[:, 2])
+    short = ~(length > MINVAL)
     normal = normal / np.where(short, np.float32(1), length)[:, None]
     normal[short] = [0, 0, 1]
-    return normal.astype(np.float32)
+    return normal
 
 
 def _turn(v, matrix):
@@ -255,13 +252,19 @@ def _turn(v, matrix):
 def _transform(mesh, vert):
     """The vertices after refpos, refquat and scale, in this order; the normals too."""
     attrib = mesh.attrib
+    if not any(attrib["refquat"]):
+        raise ValueError("a 'refquat' of zeros is no rotation")
     vert = vert - np.array(attrib["refpos"])
     if attrib["refquat"] != [1, 0, 0, 0]:
         matrix = rotations.matrix(rotations.normalize(attrib["refquat"])).T
         vert = _turn(vert, matrix)
         mesh.normal = _turn(mesh.normal.astype(float), matrix).astype(np.float32)
     vert = vert * attrib["scale"]
-    mesh.normal = _unit((mesh.normal * np.array(attrib["scale"])).astype(np.float32), np.sqrt(MINVAL))
+    normal = (mesh.normal * np.array(attrib["scale"])).astype(np.float32)
+    square = np.add.accumulate(normal * normal, axis=1)[:, 2]
+    short = ~(square > MINVAL)
+    mesh.normal = normal * (np.float32(1) / np.sqrt(np.where(short, np.float32(1), square)))[:, None]
+    mesh.normal[short] = [0, 0, 1]
     if not (np.abs(vert) < 1e15).all():
         raise ValueError("its coordinates are too large")
     return vert

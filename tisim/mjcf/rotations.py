@@ -133,6 +133,17 @@ def into_parent(pos, quat, child_pos, child_quat):
     return pos + rotate(quat, child_pos), mul(quat, child_quat)
 
 
+def _product(a, b):
+    """Products of (n, 3, 3) matrices, summed from the left: rounding decides about axes of equal eigenvalues."""
+    return a[:, :, :1] * b[:, :1] + a[:, :, 1:2] * b[:, 1:2] + a[:, :, 2:] * b[:, 2:]
+
+
+def _tidied(q):
+    """Almost unit quaternions, normalised only where they are not unit to 1e-14: each division rounds again."""
+    norm = np.sqrt(np.add.accumulate(q * q, axis=-1)[..., -1:])
+    return np.where(np.abs(norm - 1) > 1e-14, q / norm, q)
+
+
 def principal_axes(full):
     """Eigen-decomposition of symmetric (n, 3, 3) matrices by Jacobi rotations held as quaternions.
 
@@ -145,7 +156,7 @@ def principal_axes(full):
     active = np.arange(len(full))
     for _ in range(500):
         axes = matrix(quat[active])
-        d = np.einsum("nki,nkl,nlj->nij", axes, full[active], axes)
+        d = _product(_product(axes.swapaxes(1, 2), full[active]), axes)
         off = np.abs(np.stack([d[:, 0, 1], d[:, 0, 2], d[:, 1, 2]], 1))
         largest = np.where((off[:, 0] > off[:, 1]) & (off[:, 0] > off[:, 2]), 0, np.where(off[:, 1] > off[:, 2], 1, 2))
         row, column, axis = np.array([0, 0, 1])[largest], np.array([1, 2, 2])[largest], np.array([2, 1, 0])[largest]
@@ -165,13 +176,13 @@ def principal_axes(full):
         turn[:, 0] = np.sqrt(1 - s * s)
         turn[n, axis + 1] = s
         active = active[keep]
-        quat[active] = normalize(mul(quat[active], normalize(turn[keep])))
+        quat[active] = _tidied(mul(quat[active], _tidied(turn[keep])))
     axes = matrix(quat)
-    values = np.einsum("nki,nkl,nli->ni", axes, full, axes)
+    values = np.einsum("nii->ni", _product(_product(axes.swapaxes(1, 2), full), axes)).copy()
     for i in (0, 1, 0):
         swap = values[:, i] + 1e-12 < values[:, i + 1]
         values[swap, i], values[swap, i + 1] = values[swap, i + 1], values[swap, i].copy()
         turn = np.zeros(4)
-        turn[0] = turn[(i + 2) % 3 + 1] = np.sqrt(0.5)
-        quat[swap] = normalize(mul(quat[swap], turn))
+        turn[0] = turn[(i + 2) % 3 + 1] = 0.707106781186548
+        quat[swap] = _tidied(mul(quat[swap], turn))
     return values, quat

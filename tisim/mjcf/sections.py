@@ -7,7 +7,7 @@ from .world import Item
 # section -> element of a default class that its elements inherit; None: the element of their own name
 SECTIONS = {
     "asset": None, "contact": None, "equality": "equality", "tendon": "tendon", "actuator": "general",
-    "sensor": "sensor", "custom": None, "keyframe": None,
+    "sensor": "sensor", "custom": None, "keyframe": None, "deformable": None,
 }  # fmt: skip
 BY_SECTION = ("equality", "tendon", "actuator", "sensor")
 

@@ -130,7 +130,7 @@ def attach(child, element, spec, holder, prefix, suffix):
         parent._section(section).children.append(node)
     holder._node.children.append(moved)
     parent._restructured()
-    keys.write(parent, None, (copies, new))
+    keys.write(parent, None, ({id(copy): node for node, copy in copies.items()}, new))
     return parent._handle(moved)
 
 

@@ -136,7 +136,7 @@ class SpecElement:
 
     @classname.setter
     def classname(self, value):
-        name = value if isinstance(value, str) or value is None else value.name
+        name = value if value is None else self._spec.find_default(value).name if isinstance(value, str) else value.name
         self._set("childclass" if "childclass" in self._grammar.attributes else self._attribute("class"), name)
 
     @property

@@ -38,17 +38,15 @@ def places(compiled, name):
 def transfer(old, new, values, start, copies=None):
     """States of one Compiled in another: dict quantity -> (..., n).
 
-    values  of the old one;  start  of the new one, for what was not there;  copies  dict id of an old Node -> the Node
-    that stands for it, None where nodes stayed. What has another number of values than before starts anew.
+    values  of the old one;  start  of the new one, for what was not there;  copies  dict id of a new Node -> id of the
+    old one that it stands for, None where nodes stayed. What has another number of values than before starts anew.
     """
     out = {}
     for name in QUANTITIES:
-        was, rows = places(old, name), np.array(start[name], float)
-        for (node, copy), source in was.items():
-            if copies is not None:
-                node = id(copies[node])
-            target = places_of(new, name).get((node, copy))
-            if target is not None and len(target) == len(source):
+        was, rows = places_of(old, name), np.array(start[name], float)
+        for (node, number), target in places_of(new, name).items():
+            source = was.get((node if copies is None else copies.get(node), number))
+            if source is not None and len(target) == len(source):
                 rows[..., list(target)] = np.asarray(values[name])[..., list(source)]
         out[name] = rows
     return out
@@ -79,7 +77,8 @@ class Keys:
     """The keyframes of specifications while a part of one is attached to the other, or taken away.
 
     They are read before the change. Where a specification with keyframes does not compile then, raises Error if
-    strict, else leaves them as they are. Where it does not compile after the change, write() raises MjcfError.
+    strict, else leaves them as they are. Where it does not compile after the change, write() raises MjcfError. What a
+    keyframe did not know gets the numbers of its file, before angles and frames are resolved, as in MuJoCo.
     """
 
     def __init__(self, *specs, strict=True):
@@ -94,12 +93,12 @@ class Keys:
                         return
                     raise Error(f"keyframes cannot follow while the specification does not compile: {e}") from None
                 nodes = [node for section in spec._sections("keyframe") for node in section.children]
-                self.before.append((compiled, nodes))
+                self.before.append((compiled, nodes, _raw(spec, compiled)))
 
     def write(self, spec, *copies):
         """Writes the keyframes into `spec`, after the change and for its model.
 
-        copies  for each specification None, or (dict id of a node -> its copy, function that renames).
+        copies  for each specification None, or (dict id of a copy -> id of its original, function that renames).
         """
         if not self.before:
             return
@@ -113,18 +112,40 @@ class Keys:
                 section.children = kept[id(section)]
             raise
         start = reference(after, 1)
-        for (old, nodes), copy in zip(self.before, copies):
+        filled = {name: value.copy() for name, value in start.items()}
+        for (_, _, raw), copy in zip(self.before, copies):
+            for name in ("qpos", "mpos", "mquat"):
+                for (node, _), indices in places_of(after, name).items():
+                    source = raw.get(node) if copy is None else raw.get(copy[0].get(node))
+                    if source:
+                        filled[name][0, list(indices)] = source[name]
+        for (old, nodes, _), copy in zip(self.before, copies):
             mapping, new = copy or (None, str)
             for i, node in enumerate(nodes):
                 values = {name: old.arrays[f"key_{name}"][i : i + 1] for name in QUANTITIES}
                 key = Node("key", {k: v for k, v in node.attrib.items() if k == "time"}, node.file, node.line)
                 if node.attrib.get("name"):
                     key.attrib["name"] = new(node.attrib["name"])
-                for name, value in transfer(old, after, values, start, mapping).items():
-                    if not np.array_equal(value, start[name]):
+                for name, value in transfer(old, after, values, filled, mapping).items():
+                    if name in node.attrib and not np.array_equal(value, start[name]):
                         key.attrib[name] = value[0].tolist()
                 spec._section("keyframe").children.append(key)
         spec._restructured()
+
+
+def _raw(spec, compiled):
+    """dict id of a Node of a joint or mocap body -> dict quantity -> its numbers in the file's own terms."""
+    out = {}
+    for node, kind in zip(compiled.nodes["joint"], compiled.arrays["jnt_type"].tolist()):
+        if kind < 2:
+            out[id(node)] = {"qpos": ([0, 0, 0, 1, 0, 0, 0], [1, 0, 0, 0])[kind]}
+        elif id(node) in spec._parents:  # not in a model that the file attaches
+            out[id(node)] = {"qpos": [spec._handle(node)._value("ref")]}
+    for node in compiled.nodes["body"]:
+        if node.attrib.get("mocap"):
+            attrib = node.attrib
+            out[id(node)] = {"mpos": attrib.get("pos", [0.0] * 3), "mquat": attrib.get("quat", [1.0, 0.0, 0.0, 0.0])}
+    return out
 
 
 def recompile(spec, m, d):
@@ -155,14 +176,14 @@ def _compiled(m):
 
 
 def _by_name(old, new):
-    """None where both were compiled from the same nodes; else dict id of an old node -> the new one of its name."""
+    """None where both were compiled from the same nodes; else dict id of a new node -> id of the old one of its name."""
     fresh = {id(node) for nodes in new.nodes.values() for node in nodes}
     if any(id(node) in fresh for nodes in old.nodes.values() for node in nodes):
         return None
     kinds = {"body": mjtObj.mjOBJ_BODY, "joint": mjtObj.mjOBJ_JOINT, "actuator": mjtObj.mjOBJ_ACTUATOR}
     out = {}
     for kind, objtype in kinds.items():
-        known = {name: node for name, node in zip(new.names.get(objtype, ()), new.nodes[kind]) if name}
-        for name, node in zip(old.names.get(objtype, ()), old.nodes[kind]):
-            out[id(node)] = known.get(name, node)
+        known = {name: node for name, node in zip(old.names.get(objtype, ()), old.nodes[kind]) if name}
+        for name, node in zip(new.names.get(objtype, ()), new.nodes[kind]):
+            out[id(node)] = id(known.get(name))
     return out

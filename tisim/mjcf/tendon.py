@@ -165,7 +165,7 @@ def keep_awake(a, items):
     tree = tree[tree >= 0]
     bad = np.zeros(len(items), bool)
     bad[owner[np.isin(policy[tree], [mjtSleepPolicy.mjSLEEP_ALLOWED, mjtSleepPolicy.mjSLEEP_INIT])]] = True
-    first(items, bad, "'sleep' excludes a tendon between trees that has stiffness or damping, or joins more than two")
+    first(items, bad, "'sleep' excludes a tendon that pulls at two trees or joins more than two")
     tree = tree[policy[tree] == mjtSleepPolicy.mjSLEEP_AUTO_ALLOWED]
     policy[tree] = mjtSleepPolicy.mjSLEEP_AUTO_NEVER
 

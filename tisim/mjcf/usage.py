@@ -6,7 +6,7 @@ from .references import place, references
 # section -> the lists of sections.Lists that hold its elements
 LISTS = {
     "contact": ("pair", "exclude"), "equality": ("equality",), "tendon": ("tendon",), "actuator": ("actuator",),
-    "sensor": ("sensor",), "custom": ("tuple",),
+    "sensor": ("sensor",), "custom": ("tuple",), "asset": ("skin",),
 }  # fmt: skip
 
 
