@@ -139,8 +139,8 @@ def ccd(
     x = x1 - x2
     for s in range(2):
         ccd_f[sf + SHAPE_F * s + ROUND] = 0.0
-    ccd_f[sf + INFLATE] = 0.0 if round1 else half1
-    ccd_f[sf + SHAPE_F + INFLATE] = 0.0 if round2 else half2
+    ccd_f[sf + INFLATE] = 0.0 if round1 else ti.max(half1, 0.0)
+    ccd_f[sf + SHAPE_F + INFLATE] = 0.0 if round2 else ti.max(half2, 0.0)
     reach = cutoff
     if core:
         reach = cutoff + (full1 if round1 else 0.0) + (full2 if round2 else 0.0)
@@ -255,7 +255,7 @@ def ccd(
                     core = False
                     for s in range(2):
                         ccd_f[sf + SHAPE_F * s + ROUND] = ccd_f[sf + SHAPE_F * s + RADIUS]
-                        ccd_f[sf + SHAPE_F * s + INFLATE] = half1 if s == 0 else half2
+                        ccd_f[sf + SHAPE_F * s + INFLATE] = ti.max(half1 if s == 0 else half2, 0.0)
                     x = x1 - x2
                     n = 0
                     k = 0

@@ -61,7 +61,7 @@ def _convex(
                 i2 = i1 - g1 + g2
                 slot = cpair_slot[p]
                 margin = cpair_margin[p]
-                half = 0.5 * ti.max(margin, 0.0)
+                half = 0.5 * margin
                 type1 = geom_type[g1]
                 type2 = geom_type[g2]
                 R1 = ldm(geom_xmat, i1)

@@ -126,7 +126,7 @@ def hfield(
                             if not low:
                                 dist, p1, p2, corner = ccd(
                                     fb, ib, nepa, ccd_iterations, ccd_tolerance, 0.0, 0.0,
-                                    0.5 * ti.max(margin, 0.0), ccd_f, ccd_i, mesh_vert, mesh_graph,
+                                    0.5 * margin, ccd_f, ccd_i, mesh_vert, mesh_graph,
                                 )  # fmt: skip
                                 if dist < 0.0:
                                     normal = p1 - p2

@@ -68,10 +68,13 @@ WRONG = {
     "name of a copy": (
         main(replicate(B), '<sensor><jointpos name="p" joint="j"/><jointvel name="p_0" joint="j"/></sensor>'),
         "'p_0'"),
+    "name of a copy in a later template": (
+        main(replicate(B) + replicate(f'<body name="b_0">{GEOM}</body>'), "<sensor><clock/></sensor>"), "'b_0' body"),
     "target outside of the replicate": (
         main(OUT + replicate(f'<body>{GEOM}<camera target="o" mode="targetbody"/></body>')), "body 'o_0'"),
     "tuple of replicated names": (
-        main(replicate(B), '<custom><tuple name="t"><element objtype="site" objname="s"/></tuple></custom>'), "site 's'"),
+        main(replicate(B), '<custom><tuple name="t"><element objtype="site" objname="s"/></tuple></custom>'),
+        "site 's'"),
     "key of the whole model": (main(replicate(B), '<keyframe><key qpos="1 2"/></keyframe>'), "qpos 2 1"),
     "outside defined later": (
         main(replicate(B) + OUT, '<sensor><framepos objtype="body" objname="b" reftype="body" refname="o"/></sensor>'),

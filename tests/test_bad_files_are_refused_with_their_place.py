@@ -93,7 +93,6 @@ REFUSED = {
     "plugin"),
     "flexcomp": ("<mujoco><worldbody>\n<flexcomp name='a'><edge damping='1'/></flexcomp></worldbody></mujoco>", 2,
     "flexcomp"),
-    "urdf": ("\n<robot name='a'/>", 2, "robot"),
 }  # fmt: skip
 
 
@@ -114,10 +113,10 @@ def test_the_rest_of_the_file_is_checked_before_a_refusal():
 
 
 def test_the_first_refusal_of_a_file_is_reported():
-    text = "<mujoco>\n<deformable><skin name='s'/></deformable>\n<deformable>\n<flex name='a'/></deformable></mujoco>"
+    text = "<mujoco>\n<extension><plugin plugin='s'/></extension>\n<deformable>\n<flex name='a'/></deformable></mujoco>"
     with pytest.raises(UnsupportedError) as info:
         Model.from_xml_string(text)
-    assert (info.value.feature, info.value.line) == ("skin", 2)
+    assert (info.value.feature, info.value.line) == ("plugin", 2)
 
 
 def test_an_error_in_an_included_file_names_that_file(tmp_path):

@@ -51,13 +51,16 @@ nuser_actuator actuator_trntype actuator_dyntype actuator_gaintype actuator_bias
 actuator_actnum actuator_group actuator_ctrllimited actuator_forcelimited actuator_actlimited actuator_dynprm
 actuator_gainprm actuator_biasprm actuator_actearly actuator_ctrlrange actuator_forcerange actuator_actrange
 actuator_gear actuator_cranklength actuator_acc0 actuator_length0 actuator_lengthrange actuator_user actuator_plugin
+nskin nskinvert nskintexvert nskinface nskinbone nskinbonevert skin_matid skin_group skin_rgba skin_inflate skin_vertadr
+skin_vertnum skin_texcoordadr skin_faceadr skin_facenum skin_boneadr skin_bonenum skin_vert skin_texcoord skin_face
+skin_bonevertadr skin_bonevertnum skin_bonebindpos skin_bonebindquat skin_bonebodyid skin_bonevertid skin_bonevertweight
 """.split()
 OPTIONS = """timestep impratio gravity wind magnetic density viscosity o_margin o_solref o_solimp o_friction integrator
 cone jacobian solver iterations ls_iterations noslip_iterations ccd_iterations disableflags enableflags tolerance
 ls_tolerance noslip_tolerance ccd_tolerance sleep_tolerance disableactuator sdf_iterations sdf_initpoints""".split()
 STATISTICS = ["meaninertia", "meanmass", "meansize", "extent", "center"]
-NAMED = """body joint geom site camera light material texture pair exclude equality tendon actuator sensor numeric text
-tuple key""".split()
+NAMED = """body joint geom site camera light material texture skin pair exclude equality tendon actuator sensor numeric
+text tuple key""".split()
 
 
 def differences(ours, theirs):

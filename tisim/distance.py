@@ -80,6 +80,7 @@ def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
     bins[kind + 1 :] = n
     for name, values in dict(
         cpair_geom1=world * m.ngeom + geom1, cpair_geom2=geom2, cpair_bin=np.arange(n), bin_adr=bins,
+        cpair_kind=np.full(n, kind),
         cpair_slot=np.arange(n) * slots, cpair_margin=np.full(n, distmax), cpair_ncon=np.zeros(n, int),
     ).items():  # fmt: skip
         a = d.device(name)

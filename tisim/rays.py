@@ -1,9 +1,9 @@
 """Ray casting: the nearest geom that a ray meets.
 
-Seed 003, "Ray collisions"; the rules are those of MuJoCo 3.4.0's mj_ray, after its engine_ray.c (Apache-2.0). Two
-things are better here. mj_multiRay loses some hits (0.2 % among random boxes) to bounds that are too narrow. mj_ray
-does not see a triangle of a mesh along the sides of the triangle's bounding box, and an axis-parallel one not from
-hundreds of metres away, because its box test is open.
+The rules are those of MuJoCo 3.4.0's mj_ray, after its engine_ray.c (Apache-2.0). Two things are better here:
+mj_multiRay loses some hits (0.2 % among random boxes) to bounds that are too narrow; and mj_ray does not see a triangle
+of a mesh along the sides of the triangle's bounding box, nor an axis-parallel one from hundreds of metres away, because
+its box test is open.
 """
 
 import numpy as np

@@ -11,7 +11,7 @@ MuJoCo. Where that would make more than MAX_DOUBLED, and soon fill any memory, i
 """
 
 from ..enums import mjtObj
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, several
 from . import skin
 from .limits import MAX_ELEMENTS
 from .references import OBJTYPE, place, references
@@ -111,16 +111,20 @@ class Clones:
                     self._add(section, item, item.name, *_find_references(section, item))
         if self.finished:  # a part that is attached: its tree is sorted by now, and its names are not asked for
             return
+        errors = []
         for kind, objtype in TREE.items():
             items = getattr(self.world, kind)
             for item in items[self.seen[kind] :]:
                 if item.name:
                     if read and self.names.has((objtype, item.name)):
-                        raise item.node.error(f"the name '{item.name}' is already used by another {OF[kind]}")
+                        message = f"the name '{item.name}' is already used by another {OF[kind]}"
+                        errors.append(item.node.error(message))
                     self.names.add(objtype, item.name)
                     if kind == "bodies":
                         self.bodies[item.name] = item
             self.seen[kind] = len(items)
+        if errors:
+            raise several(errors)
 
     def _add(self, section, item, name, refs, where):
         entry = Entry(item, name, refs, where, self.number)

@@ -166,13 +166,23 @@ class Copies:
         n = np.arange(self.nv)
         m[:, n, n] += self.armature
 
-        given = motion * self.qvel[..., None]
-        ahead = self.before @ given
-        rate = _cross_motion(ahead, motion) * self.qvel[..., None]
+        self._motion, self._inertia = motion, inertia
+        return m, self.bias(self.qvel)
+
+    def bias(self, qvel):
+        """Forces that velocities (..., copies, nv) alone need, after dynamics()."""
+        motion = self._motion
+        given = motion * qvel[..., None]
+        rate = _cross_motion(self.before @ given, motion) * qvel[..., None]
         velocity, acceleration = self.moves @ given, self.moves @ rate
-        momentum = (inertia @ velocity[..., None])[..., 0]
-        force = (inertia @ acceleration[..., None])[..., 0] + _cross_force(velocity, momentum)
-        return m, (motion * (self.moves.T @ force)).sum(-1)
+        momentum = (self._inertia @ velocity[..., None])[..., 0]
+        force = (self._inertia @ acceleration[..., None])[..., 0] + _cross_force(velocity, momentum)
+        return (motion * (self.moves.T @ force)).sum(-1)
+
+    def bias_derivative(self):
+        """(copies, nv, nv) derivative of the bias force by the velocities; exact, since that force is quadratic."""
+        unit = np.eye(self.nv)[:, None]
+        return np.moveaxis(0.5 * (self.bias(self.qvel + unit) - self.bias(self.qvel - unit)), 0, -1)
 
     def _spatial_inertia(self):
         """(copies, bodies, 6, 6) inertias about `centre`, for (angular, linear) velocities."""

@@ -97,6 +97,10 @@ class _Walk:
         problems = Problems()
         while self.todo:
             visit, *given = self.todo.pop()
+            if visit in COPYING:  # a copy of something wrong, or half a copy, would only give more errors
+                problems.check()
+                visit(self, *given)
+                continue
             with problems:
                 visit(self, *given)
         problems.check()
@@ -214,6 +218,11 @@ class _Walk:
             if root is None:
                 near = nearest(name, [body.name for body in model.world.bodies])
                 raise node.error(f"model '{key}' has no body '{name}'{near}")
+        self.todo.append((_Walk.copy_part, node, context, model, root))
+
+    def copy_part(self, node, context, model, root):
+        """Adds what `attach` found: a body (its id) of another model (Expanded), or everything in its world body."""
+        prefix = node.attrib["prefix"]
         self.clones.sync()
         model.clones.sync()
         model.keys.store(prefix, into=self.keys)
@@ -226,6 +235,7 @@ class _Walk:
             self.classes.setdefault(prefix + cls, elements)
 
 
+COPYING = (_Walk.copies, _Walk.copy_part)
 VISIT = {
     **dict.fromkeys(LEAVES, _Walk.leaf), "freejoint": _Walk.free_joint, "body": _Walk.body, "inertial": _Walk.inertial,
     "frame": _Walk.frame, "replicate": _Walk.replicate, "attach": _Walk.attach,

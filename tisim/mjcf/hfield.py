@@ -11,8 +11,8 @@ from .world import column
 EPS = 1e-14
 # MuJoCo looks for the lowest and the highest elevation starting from these
 LARGE = np.float32(1e10)
-# a height field with more points than this comes from a mistyped or hostile number
-MAX_POINTS = 100_000_000
+# points of all height fields together: more come from a mistyped or hostile number
+MAX_POINTS = 2**26
 
 PNG, CUSTOM = "image/png", "image/vnd.mujoco.hfield"
 
@@ -27,10 +27,11 @@ def compile_hfields(a, items, out):
     out.names[mjtObj.mjOBJ_HFIELD] = unique_names(items, mjtObj.mjOBJ_HFIELD)
     size = column(items, "size", 4)
     first(items, ~(size > 0).all(1), "the four sizes of a height field must be positive")
-    cache, fields = {}, []
+    cache, fields, room = {}, [], MAX_POINTS
     for item in items:
         try:
-            fields.append(_normalized(_elevation(item, cache)))
+            fields.append(_normalized(_elevation(item, cache, room)))
+            room -= fields[-1].size
         except ValueError as e:
             raise item.node.error(f"height field '{item.name}': {e}") from None
     shape = np.array([field.shape for field in fields], np.int32).reshape(-1, 2)
@@ -42,8 +43,8 @@ def compile_hfields(a, items, out):
     )  # fmt: skip
 
 
-def _elevation(item, cache):
-    """(nrow, ncol) float32 elevations; row 0 is at the smallest y."""
+def _elevation(item, cache, room):
+    """(nrow, ncol) float32 elevations; row 0 is at the smallest y. room  points that are still allowed."""
     attrib = item.attrib
     nrow, ncol, inline = attrib["nrow"], attrib["ncol"], attrib["elevation"]
     if attrib["file"]:
@@ -54,12 +55,16 @@ def _elevation(item, cache):
             raise ValueError(f"the content type '{kind}' is not {PNG} or {CUSTOM}")
         data = read_asset(item, "meshdir", cache)
         if kind == PNG:
-            return images.read_png(data, 1)[0][::-1, :, 0].astype(np.float32)
-        return _read_custom(data)
+            found = images.read_png(data, 1)[0][::-1, :, 0].astype(np.float32)
+        else:
+            found = _read_custom(data)
+        if found.size > room:
+            raise ValueError(f"the height fields of the model have more than {MAX_POINTS:,} points together")
+        return found
     if nrow < 1 or ncol < 1:
         raise ValueError("'nrow' and 'ncol' must be positive, or a file given")
-    if nrow * ncol > MAX_POINTS:
-        raise ValueError(f"it has more than {MAX_POINTS:,} points")
+    if nrow * ncol > room:
+        raise ValueError(f"the height fields of the model have more than {MAX_POINTS:,} points together")
     if not inline:
         return np.zeros((nrow, ncol), np.float32)
     if len(inline) != nrow * ncol:

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from ..enums import mjtBias, mjtGain, mjtTrn
+from ..enums import mjtBias, mjtGain, mjtIntegrator, mjtTrn
 from ..errors import UnsupportedError
 from . import soft_equalities
 from .dense_copies import Copies
@@ -21,6 +21,7 @@ OPTIONS = dict(
     mode=1, useexisting=1, uselimit=0, accel=20.0, maxforce=0.0, timeconst=1.0, timestep=0.01, inttotal=10.0,
     interval=2.0, tolrange=0.05,
 )  # fmt: skip
+IMPLICIT = mjtIntegrator.mjINT_IMPLICIT, mjtIntegrator.mjINT_IMPLICITFAST
 NONE, MUSCLE, MUSCLE_USER, ALL = range(4)  # modes
 MINVAL = 1e-15
 
@@ -170,6 +171,7 @@ def _simulate(a, trees, members, run):
     low, high = np.full(c.count, math.inf), np.full(c.count, -math.inf)
     step, slower = run["step"], math.exp(-run["step"] / max(0.01, run["timeconst"]))
     scale = 1 / (run["meaninertia"] * max(1, c.nv))
+    integrator = run["option"]["integrator"]
     qacc, time, still = np.zeros((c.count, c.nv)), 0.0, 0
     while time < run["inttotal"]:
         c.qvel *= slower
@@ -182,8 +184,12 @@ def _simulate(a, trees, members, run):
         soft_equalities.equalities(c, a, rows, equalities)
         joint_limits(c, a, rows)
         tendon_limits(c, a, rows)
-        qacc = accelerations(m, force - bias, rows, c.qvel, step, qacc, scale, run["option"])
-        c.integrate(qacc, step)
+        qacc, residue = accelerations(m, force - bias, rows, c.qvel, step, qacc, scale, run["option"])
+        moved = qacc
+        if integrator in IMPLICIT:  # these start from the forces, not from the acceleration that the solver found
+            inertia = m + step * c.bias_derivative() if integrator == IMPLICIT[0] else m
+            moved = np.linalg.solve(inertia, m @ qacc[..., None] - residue[..., None])[..., 0]
+        c.integrate(moved, step)
         time += step
         still = still + 1 if np.abs(step * c.qvel).max(initial=0.0) < STILL else 0
         if still == STILL_STEPS:

@@ -14,6 +14,8 @@ from . import builtin_mesh, hull, mesh_files, mesh_inertia, polygons, rotations
 from .elements import unique_names
 
 MINVAL, EPS = 1e-15, 1e-14
+# vertices and faces of all meshes together: what a careless or hostile file may take
+MAX_ROWS = 10_000_000
 INERTIA = ("convex", "exact", "legacy", "shell")
 # a face turns its corner's normal only where the cosine between the two is at least this
 SMOOTH = 0.8
@@ -49,8 +51,12 @@ def compile_meshes(a, items, geoms, pairs, out):
     out.names[mjtObj.mjOBJ_MESH] = unique_names(items, mjtObj.mjOBJ_MESH)
     ids = {item.name: i for i, item in enumerate(items)}
     solid = _colliding(geoms, pairs, ids)
-    cache = {}
-    meshes = [_compile(item, i in solid, cache) for i, item in enumerate(items)]
+    cache, meshes, rows = {}, [], 0
+    for i, item in enumerate(items):
+        meshes.append(_compile(item, i in solid, cache))
+        rows += len(meshes[-1].vert) + len(meshes[-1].face)
+        if rows > MAX_ROWS:
+            raise item.node.error(f"the meshes of the model have more than {MAX_ROWS:,} vertices and faces together")
     a.update(_arrays(meshes))
     return meshes
 
@@ -140,6 +146,8 @@ def read_asset(item, folder, cache, name="file"):
             data = item.space.scope.source.read(path)
         except (OSError, ValueError) as e:
             raise ValueError(f"cannot read '{path}': {getattr(e, 'strerror', None) or e}") from None
+        if not isinstance(data, (str, bytes, bytearray, memoryview)):
+            raise ValueError(f"the asset '{path}' is a {type(data).__name__}, expected bytes or str")
         cache[key] = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
     return cache[key]
 
@@ -265,7 +273,7 @@ def _transform(mesh, vert):
     short = ~(square > MINVAL)
     mesh.normal = normal * (np.float32(1) / np.sqrt(np.where(short, np.float32(1), square)))[:, None]
     mesh.normal[short] = [0, 0, 1]
-    if not (np.abs(vert) < 1e15).all():
+    if not (np.abs(vert) < 1e30).all():
         raise ValueError("its coordinates are too large")
     return vert
 

@@ -14,8 +14,8 @@ from . import obj_file
 
 # MuJoCo's own limits for STL
 MAX_STL_FACES, MAX_STL_COORDINATE = 200_000, 2**30
-# more triangles than this would not fit in memory next to what is computed from them
-MAX_FACES = 5_000_000
+# more faces or vertices than this would not fit in memory next to what is computed from them
+MAX_ROWS = 2_000_000
 
 TYPES = {"stl": "model/stl", "obj": "model/obj", "msh": "model/vnd.mujoco.msh"}
 
@@ -35,8 +35,8 @@ def content_type(path, given):
 def read(data, kind, flip):
     """The arrays of a file of a content type; data  bytes."""
     found = {TYPES["stl"]: read_stl, TYPES["obj"]: obj_file.read_obj, TYPES["msh"]: read_msh}[kind](data, flip)
-    if len(found.get("face", ())) > MAX_FACES:
-        raise ValueError(f"the mesh has more than {MAX_FACES:,} faces")
+    if max(len(found.get(name, ())) for name in ("vert", "face")) > MAX_ROWS:
+        raise ValueError(f"the mesh has more than {MAX_ROWS:,} vertices or faces")
     return found
 
 

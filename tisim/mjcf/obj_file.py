@@ -11,8 +11,8 @@ import numpy as np
 
 # how many numbers of a line count
 WIDTH = {"v": 3, "vn": 3, "vt": 2}
-# corners of one face; cutting one takes a time of the third power
-MAX_CORNERS = 200
+# corners of one face; cutting takes a time of the third power
+MAX_CORNERS = 100
 
 
 def read_obj(data, flip):
@@ -73,91 +73,88 @@ def _corner(word, numbers):
 def _triangles(vertex, sizes, vert):
     """(t, 3) corners of the triangles that faces are cut into.
 
-    vertex  (c,) vertex of each corner;  sizes  (f,) corners of each face;  vert  (n, 3).
+    vertex  (c,) vertex of each corner;  sizes  (f,) corners of each face;  vert  (n, 3) float32.
     """
     start = np.cumsum(sizes) - sizes
     if (sizes > MAX_CORNERS).any():
         raise ValueError(f"a face has {int(sizes.max())} vertices, more than {MAX_CORNERS}")
-    out = np.zeros((len(sizes), 2, 3), int)
-    out[:, 0] = start[:, None] + [0, 1, 2]
-    out[:, 1] = start[:, None] + [0, 2, 3]
-    count = np.clip(sizes - 2, 0, 2)
-    cut = sizes >= 4
-    index = vertex[np.repeat(cut, sizes)]
+    index = vertex[np.repeat(sizes > 3, sizes)]
     if (index < 0).any() or (index >= len(vert)).any():
         raise ValueError("a face names a vertex that does not exist")
-    four = np.flatnonzero(sizes == 4)
-    cut[four] = ~_flat_ear(vert[vertex[start[four][:, None] + np.arange(4)]])
-    if not cut.any():
-        return out[np.arange(2) < count[:, None]]
-    pieces = [face[:n] for face, n in zip(out, count)]
-    for i in np.flatnonzero(cut):
-        pieces[i] = start[i] + np.array(_ears(vert[vertex[start[i] : start[i] + sizes[i]]]), int).reshape(-1, 3)
-    return np.concatenate(pieces)
-
-
-def _flat_ear(point):
-    """(n,) whether quadrangles (n, 4, 3) are so plainly convex that they are cut from the first to the third vertex.
-
-    All four corners turn the same way, by at least a thousandth of the sides' lengths. `_ears` gives the same, slowly.
-    """
-    point = point.astype(float)
-    edge = np.roll(point, -1, axis=1) - point
-    turn = np.cross(edge, np.roll(edge, -1, axis=1))
-    normal = turn[:, 0]
-    axis = np.abs(normal).argmax(1)
-    component = np.take_along_axis(turn, axis[:, None, None], 2)[..., 0]
-    length = np.linalg.norm(edge, axis=2)
-    clear = np.sign(component[:, :1]) * component > 1e-3 * length * np.roll(length, -1, axis=1)
-    return clear.all(1) & (component[:, 0] != 0)
+    faces, parts = [], []
+    for size in np.unique(sizes[sizes >= 3]):
+        rows = np.flatnonzero(sizes == size)
+        corner = start[rows][:, None] + np.arange(size)
+        if size == 3:
+            faces.append(rows)
+            parts.append(corner)
+            continue
+        face, triangle = _ears(vert[vertex[corner]])
+        faces.append(rows[face])
+        parts.append(corner[face[:, None], triangle])
+    if not parts:
+        return np.zeros((0, 3), int)
+    return np.concatenate(parts)[np.argsort(np.concatenate(faces), kind="stable")]
 
 
 def _ears(point):
-    """Triangles (lists of three corners) of a polygon, cut off one after the other.
+    """(face (t,), triangle (t, 3)): the triangles that are cut off polygons one after the other, by corner.
 
-    point  (k, 3) float32. The polygon is looked at along the axis closest to the normal of its first real corner.
+    point  (n, k, 3) float32, n polygons of k corners. A polygon is looked at along the axis closest to the normal of
+    its first real corner. A corner is cut off where it turns the way of the whole polygon and none other lies inside.
     """
-    edge = np.roll(point, -1, axis=0) - point
-    turn = np.abs(np.cross(edge, np.roll(edge, -1, axis=0)))
-    real = np.flatnonzero((turn > np.finfo(np.float32).eps).any(1))
-    axes = 1, 2
-    if len(real):
-        x, y, z = turn[real[0]]
-        if not (x > y and x > z):
-            axes = (0, 1) if z > x and z > y else (0, 2)
-    flat = point[:, axes]
-    (x, y), (u, v) = flat.T, np.roll(flat, -1, axis=0).T
-    area = np.add.accumulate((x * v - y * u) * np.float32(0.5))[-1]
-    rest, guess, ears = list(range(len(point))), 0, []
-    tries, before = len(rest), len(rest)
-    while len(rest) > 3 and tries > 0:
-        n = len(rest)
-        if guess >= n:
-            guess -= n
-        if before != n:
-            before = tries = n
-        else:
-            tries -= 1
-        ear = [rest[(guess + k) % n] for k in range(3)]
-        a, b, c = flat[ear]
-        cross = (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0])
-        others = flat[[rest[(guess + k) % n] for k in range(3, n)]]
-        if cross * area < 0 or _inside(flat[ear], others).any():
-            guess += 1
+    n, k = point.shape[:2]
+    flat = point[np.arange(n)[:, None, None], np.arange(k)[None, :, None], _axes(point)[:, None]]
+    (x, y), (u, v) = np.moveaxis(flat, 2, 0), np.moveaxis(np.roll(flat, -1, axis=1), 2, 0)
+    area = np.add.accumulate((x * v - y * u) * np.float32(0.5), axis=1)[:, -1]
+    rest, guess, found = np.tile(np.arange(k), (n, 1)), np.zeros(n, int), []
+    # what is left of the polygons, those with equally many corners together; those that cannot be cut are dropped
+    todo = [(np.arange(n), rest, guess)]
+    while todo:
+        face, rest, guess = todo.pop()
+        k = rest.shape[1]
+        if k == 3:
+            found.append((np.full(len(face), k), face, rest))
             continue
-        ears.append(ear)
-        del rest[(guess + 1) % n]
-    if len(rest) == 3:
-        ears.append(rest)
-    return ears
+        for attempt in range(k):
+            guess = np.where(guess >= k, guess - k, guess)
+            turned = np.take_along_axis(rest, (guess[:, None] + np.arange(k)) % k, 1)
+            corner = flat[face[:, None], turned]
+            a, b, c = corner[:, 0], corner[:, 1], corner[:, 2]
+            cross = (b[:, 0] - a[:, 0]) * (c[:, 1] - b[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - b[:, 0])
+            good = ~(cross * area[face] < 0)
+            good &= ~_inside(corner[:, :3], corner[:, 3:]).any(1)
+            if good.any():
+                found.append((np.full(int(good.sum()), k), face[good], turned[good, :3]))
+                keep = np.arange(k) != ((guess[good] + 1) % k)[:, None]
+                # tinyobjloader gives up after the last corner of the whole polygon, even if it was an ear
+                if attempt < k - 1 or k == 4 or k < point.shape[1]:
+                    todo.append((face[good], rest[good][keep].reshape(-1, k - 1), guess[good]))
+            face, rest, guess = face[~good], rest[~good], guess[~good] + 1
+            if not len(face):
+                break
+    if not found:
+        return np.zeros(0, int), np.zeros((0, 3), int)
+    left, face, triangle = (np.concatenate(column) for column in zip(*found))
+    order = np.lexsort([-left, face])
+    return face[order], triangle[order]
+
+
+def _axes(point):
+    """(n, 2) coordinates that polygons (n, k, 3) are looked at in."""
+    edge = np.roll(point, -1, axis=1) - point
+    turn = np.abs(np.cross(edge, np.roll(edge, -1, axis=1)))
+    real = (turn > np.finfo(np.float32).eps).any(2)
+    x, y, z = turn[np.arange(len(point)), real.argmax(1)].T
+    out = np.where(((z > x) & (z > y))[:, None], [0, 1], [0, 2])
+    return np.where((((x > y) & (x > z)) | ~real.any(1))[:, None], [1, 2], out)
 
 
 def _inside(triangle, point):
-    """(k,) whether points (k, 2) lie in a triangle (3, 2): how often a ray from them crosses its sides."""
-    odd = np.zeros(len(point), bool)
-    x, y = point.T
-    for i in range(3):
-        (xi, yi), (xj, yj) = triangle[i], triangle[i - 1]
-        if yi != yj:
+    """(n, m) whether points (n, m, 2) lie in triangles (n, 3, 2): how often a ray from them crosses the sides."""
+    odd, x, y = np.zeros(point.shape[:2], bool), point[..., 0], point[..., 1]
+    with np.errstate(all="ignore"):
+        for i in range(3):
+            (xi, yi), (xj, yj) = triangle[:, i].T[..., None], triangle[:, i - 1].T[..., None]
             odd ^= ((yi > y) != (yj > y)) & (x < (xj - xi) * (y - yi) / (yj - yi) + xi)
     return odd

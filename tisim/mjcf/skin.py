@@ -38,8 +38,8 @@ def compile_skins(a, items, materials, out):
     out.names[mjtObj.mjOBJ_SKIN] = unique_names(items, mjtObj.mjOBJ_SKIN)
     group = column(items, "group", dtype=np.int32)
     first(items, (group < 0) | (group >= GROUPS), f"'group' of a skin is 0 to {GROUPS - 1}")
-    cache, bodies = {}, {name: i for i, name in enumerate(out.names[mjtObj.mjOBJ_BODY]) if name}
-    skins = each(lambda item: _compile(item, bodies, cache), items)
+    cache, numbers = {}, {name: i for i, name in enumerate(out.names[mjtObj.mjOBJ_BODY]) if name}
+    skins = each(lambda item: _compile(item, numbers, cache), items)
     a.update(_arrays(skins))
     # MuJoCo leaves the material of a skin as it is, even an attached one's
     ids = {item.name: i for i, item in enumerate(materials) if item.name}
@@ -178,7 +178,8 @@ def _arrays(skins):
     """The arrays skin_* that hold the skins' own numbers."""
     rows = {"vert": 3, "texcoord": 2, "face": 3, "bindpos": 3, "bindquat": 4}
     ints = ("face", "vertid", "vertnum", "bodyid")
-    parts = {name: [getattr(skin, name) for skin in skins] for name in (*rows, "vertid", "vertweight", "vertnum", "bodyid")}
+    names = (*rows, "vertid", "vertweight", "vertnum", "bodyid")
+    parts = {name: [getattr(skin, name) for skin in skins] for name in names}
     a = {}
     for name, values in parts.items():
         shape = (0, rows[name]) if name in rows else (0,)

@@ -112,7 +112,9 @@ def _two_sides(rows, value, gradient, ranges, margin, weight, solref, solimp):
 
 
 def accelerations(m, force, rows, qvel, step, start, scale, option):
-    """qacc (copies, nv) under forces (copies, nv) and the Rows: the minimum of a convex, piecewise quadratic cost.
+    """(qacc, gradient), each (copies, nv), under forces (copies, nv) and the Rows.
+
+    qacc is where a convex, piecewise quadratic cost is least, and `gradient` what is left of its gradient there.
 
     m  (copies, nv, nv) inertia;  start  qacc to begin with, where it is better than the one without constraints;
     option  mjOption's fields. Newton's method with exact line search. It ends where MuJoCo's ends, when the cost times
@@ -120,7 +122,7 @@ def accelerations(m, force, rows, qvel, step, start, scale, option):
     """
     smooth = np.linalg.solve(m, force[..., None])[..., 0]
     if not len(rows):
-        return smooth
+        return smooth, np.zeros(smooth.shape)
     jacobian, d, aref, exists, equality = rows.reference(qvel, step)
 
     def state(qacc, i):
@@ -157,7 +159,7 @@ def accelerations(m, force, rows, qvel, step, start, scale, option):
         todo = todo[going]
         if not len(todo):
             break
-    return qacc
+    return qacc, state(qacc, everyone)[1]
 
 
 def _line_search(curve, slope, x, along, d, acting, equality):

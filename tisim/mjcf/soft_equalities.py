@@ -13,12 +13,14 @@ from .kinematics import chains
 def trees_of(a, i):
     """Ids of the trees that equality constraint i joins; a  has wrap_tree."""
     first, second = int(a["eq_obj1id"][i]), int(a["eq_obj2id"][i])
-    kind, ends = a["eq_objtype"][i], [k for k in (first, second) if k >= 0]
-    if kind == mjtObj.mjOBJ_TENDON:
+    kind, ends = a["eq_type"][i], [k for k in (first, second) if k >= 0]
+    if kind == mjtEq.mjEQ_TENDON:
         parts = [a["wrap_tree"][a["tendon_adr"][t] : a["tendon_adr"][t] + a["tendon_num"][t]] for t in ends]
         trees = np.concatenate(parts)
     else:
-        trees = a["body_treeid"][_bodies(a, kind, ends)]
+        by_site = a["eq_objtype"][i] == mjtObj.mjOBJ_SITE
+        owner = "jnt_bodyid" if kind == mjtEq.mjEQ_JOINT else "site_bodyid" if by_site else None
+        trees = a["body_treeid"][a[owner][ends] if owner else ends]
     return sorted({int(t) for t in trees if t >= 0})
 
 
@@ -27,11 +29,6 @@ def tendons_of(a, ids):
     ids = [i for i in ids if a["eq_type"][i] == mjtEq.mjEQ_TENDON]
     ends = np.stack([a["eq_obj1id"][ids], a["eq_obj2id"][ids]]).ravel()
     return ends[ends >= 0].tolist()
-
-
-def _bodies(a, kind, ends):
-    owner = {mjtObj.mjOBJ_SITE: "site_bodyid", mjtObj.mjOBJ_JOINT: "jnt_bodyid"}.get(int(kind))
-    return a[owner][ends] if owner else np.array(ends)
 
 
 def equalities(c, a, rows, ids):

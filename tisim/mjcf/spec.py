@@ -9,7 +9,8 @@ from .grammar import GRAMMAR
 from .names import nearest
 from .scope import Scope
 from .spec_bodies import SpecBody, SpecFrame, SpecSite
-from .spec_elements import equality_tag, sensor_tag
+from .spec_element import SpecElement
+from .spec_elements import SpecDefault, equality_tag, sensor_tag
 from .spec_state import Keys, recompile
 from .spec_tree import KINDS, PLURALS, Tree
 from .xmltext import Node, Source
@@ -33,17 +34,24 @@ class Spec(Tree):
     """
 
     def __init__(self, scope=None):
+        if not isinstance(scope, Scope | None):
+            raise Error("Spec() is empty; Spec.from_file and Spec.from_string read a model")
         super().__init__(Scope(Node("mujoco", {}), Source()) if scope is None else scope)
 
     @classmethod
-    def from_file(cls, path):
-        """Spec of an MJCF file. Raises MjcfError or UnsupportedError with file, line and column."""
-        return cls(parse.parse_file(path))
+    def from_file(cls, path, assets=None):
+        """Spec of an MJCF file; assets maps names of meshes, textures, ... that are not on disk to their contents.
+
+        Raises MjcfError or UnsupportedError with file, line and column.
+        """
+        spec = cls(parse.parse_file(path))
+        spec.assets.update(assets or {})
+        return spec
 
     @classmethod
-    def from_string(cls, text, assets=None):
-        """Spec of an MJCF text; assets maps file names to contents (bytes or str)."""
-        return cls(parse.parse_string(text, assets))
+    def from_string(cls, text, assets=None, include=None):
+        """Spec of an MJCF text; assets, and include for included files, map file names to contents (bytes or str)."""
+        return cls(parse.parse_string(text, {**(assets or {}), **(include or {})}))
 
     @classmethod
     def from_scope(cls, scope):
@@ -76,6 +84,8 @@ class Spec(Tree):
 
     @assets.setter
     def assets(self, files):
+        if not isinstance(files, dict):
+            raise Error(f"assets is a dict of contents by name, found {files!r}")
         self._source.assets = dict(files)
 
     @property
@@ -127,21 +137,21 @@ class Spec(Tree):
 
     def find(self, kind, name):
         """The element of a kind ("body", "geom", "actuator", ...) and name, or None."""
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise Error(f"unknown kind of element '{kind}'{nearest(kind, KINDS)}")
         if self._names is None:
             self._names = {word: {} for word in KINDS}
             for word, nodes in self._all().items():
                 for node in nodes:
                     self._names[word].setdefault("world" if node.tag == "worldbody" else node.attrib.get("name"), node)
-        node = self._names[kind].get(name)
+        node = self._names[kind].get(name) if isinstance(name, str) else None
         return None if node is None or not name else self._handle(node)
 
     def find_default(self, name):
         """The default class of a name; Error with the near names where there is none."""
         found = {("main" if node in self._root.children else node.attrib.get("class")): node
                  for node in reversed(self._default_nodes())}  # fmt: skip
-        if name not in found:
+        if not isinstance(name, str) or name not in found:
             if name == "main":
                 return self.default
             raise Error(f"there is no default class '{name}'{nearest(name, found)}")
@@ -218,7 +228,9 @@ class Spec(Tree):
         """A default class that inherits from `parent` (a SpecDefault or its name), or from the top one."""
         if any(node.attrib.get("class") == name for node in self._default_nodes()) or name == "main" or not name:
             raise Error(f"default class '{name}' is already defined" if name else "a default class needs a name")
-        above = self.default if parent is None else self.find_default(parent) if isinstance(parent, str) else parent
+        above = self.default if parent is None else parent
+        if not isinstance(above, SpecDefault):
+            above = self.find_default(parent)
         new = above._add("default")
         try:
             new._set("class", name)
@@ -234,7 +246,7 @@ class Spec(Tree):
 
         What refers to another element stays, as in MjSpec, and is told by compile().
         """
-        node = element._node
+        node = element._node if isinstance(element, SpecElement) else None
         if id(node) not in self._parents or node.tag == "worldbody" or node in self._root.children:
             raise Error(f"{element!r} cannot be deleted: it is not, or no longer, an element of this specification")
         kind = node.tag
@@ -254,10 +266,14 @@ class Spec(Tree):
         Assets, custom data and classes come along, and contacts, equalities, tendons, actuators, sensors and keyframes
         whose elements do. Raises Error where settings of the compiler differ in a way that a file cannot hold.
         """
+        if not isinstance(child, Spec):
+            raise Error(f"attach() needs a Spec, found {child!r}")
         if (frame is None) == (site is None):
             raise Error("attach() needs one of frame and site")
         kind, target = ("frame", frame) if site is None else ("site", site)
         target = self._found(kind, target) if isinstance(target, str) else target
+        if site is None and not isinstance(target, SpecFrame):
+            raise Error(f"expected a frame, found {target!r}")
         holder = target if site is None else self._frame_at(target)
         return self._attach(child.worldbody, holder, prefix, suffix)
 

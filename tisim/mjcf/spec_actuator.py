@@ -115,14 +115,14 @@ class SpecActuator(OrderedElement):
     def set_to_position(self, kp, kv=-1, dampratio=-1, timeconst=-1, inheritrange=0):
         """Position servo: force kp (ctrl - length) - kv velocity. timeconst [s] filters ctrl."""
         self._shortcut("position", kp=kp, **_given(kv=kv, dampratio=dampratio, timeconst=timeconst),
-                       **({"inheritrange": float(inheritrange)} if inheritrange else {}))  # fmt: skip
+                       **({"inheritrange": inheritrange} if inheritrange else {}))  # fmt: skip
 
     def set_to_intvelocity(self, kp, kv=-1, dampratio=-1, timeconst=-1, inheritrange=0):
         """Position servo whose set point is the integral of ctrl."""
-        if timeconst >= 0:
+        if timeconst != -1:
             raise Error("'intvelocity' has no attribute 'timeconst'")
         self._shortcut("intvelocity", kp=kp, **_given(kv=kv, dampratio=dampratio),
-                       **({"inheritrange": float(inheritrange)} if inheritrange else {}))  # fmt: skip
+                       **({"inheritrange": inheritrange} if inheritrange else {}))  # fmt: skip
 
     def set_to_velocity(self, kv):
         """Velocity servo: force kv (ctrl - velocity)."""
@@ -140,8 +140,8 @@ class SpecActuator(OrderedElement):
     def set_to_muscle(self, timeconst=-1, tausmooth=-1, range=(-1, -1), force=-1, scale=-1, lmin=-1, lmax=-1, vmax=-1,
                       fpmax=-1, fvmax=-1):  # fmt: skip
         """Muscle; see MuJoCo's manual for the parameters."""
-        pair = [timeconst, timeconst] if isinstance(timeconst, (int, float)) else list(timeconst)
-        values = {name: list(v) for name, v in (("timeconst", pair), ("range", range)) if max(v) >= 0}
+        pair = [timeconst, timeconst] if isinstance(timeconst, (int, float)) else timeconst
+        values = {name: v for name, v in (("timeconst", pair), ("range", range)) if str(list(v) if isinstance(v, tuple) else v) != "[-1, -1]"}
         values |= _given(tausmooth=tausmooth, force=force, scale=scale, lmin=lmin, lmax=lmax, vmax=vmax, fpmax=fpmax,
                          fvmax=fvmax)  # fmt: skip
         self._shortcut("muscle", **values)
@@ -158,4 +158,5 @@ _PARAMETERS = ("dyntype", "gaintype", "biastype", "dynprm", "gainprm", "biasprm"
 
 
 def _given(**values):
-    return {name: value for name, value in values.items() if value >= 0}
+    """The values that are not below 0, which stands for the default."""
+    return {name: value for name, value in values.items() if not (isinstance(value, (int, float)) and value < 0)}

@@ -3,6 +3,7 @@
 from ..enums import mjtJoint
 from ..errors import Error
 from .spec_element import SpecElement
+from .spec_elements import object_word
 
 LEAVES = ("joint", "geom", "site", "camera", "light")
 
@@ -132,7 +133,7 @@ class SpecBody(SpecHolder):
 
     def find_all(self, kind):
         """All elements of a kind ("body", "geom", ...) in this body and below it, in the model's order."""
-        word = kind if isinstance(kind, str) else kind.name[6:].lower()
+        word = object_word(kind)
         if word != "body" and word not in (*LEAVES, "frame"):
             raise Error(f"a body holds body, frame, {', '.join(LEAVES)}; found '{word}'")
         out, todo = [], [self]

@@ -62,8 +62,11 @@ class SpecElement:
         return readable(attribute, self._value(name), lambda values: setattr(self, name, values))
 
     def __setattr__(self, name, value):
-        if isinstance(getattr(type(self), name, None), property):
-            object.__setattr__(self, name, value)
+        own = getattr(type(self), name, None)
+        if isinstance(own, property):
+            if own.fset is None:
+                raise _NoAttribute(f"'{name}' of '{self._node.tag}' can only be read")
+            own.fset(self, value)
         else:
             self._set(self._attribute(name), value)
 
@@ -136,7 +139,11 @@ class SpecElement:
 
     @classname.setter
     def classname(self, value):
-        name = value if value is None else self._spec.find_default(value).name if isinstance(value, str) else value.name
+        if isinstance(value, str):
+            value = self._spec.find_default(value)
+        elif value is not None and not (isinstance(value, SpecElement) and value._node.tag == "default"):
+            raise Error(f"expected a default class or its name, found {value!r}")
+        name = None if value is None else value.name
         self._set("childclass" if "childclass" in self._grammar.attributes else self._attribute("class"), name)
 
     @property
@@ -179,6 +186,14 @@ class SpecElement:
             self._spec._drop(node)
             raise
         return handle
+
+
+def texts(values, number):
+    """A list of at most `number` texts, with "" for None; Error for anything else."""
+    values = list(values) if isinstance(values, (list, tuple)) else values
+    if not isinstance(values, list) or len(values) > number or any(not isinstance(v or "", str) for v in values):
+        raise Error(f"expected a list of at most {number} names, found {values!r}")
+    return [v or "" for v in values]
 
 
 class _NoAttribute(Error, AttributeError):

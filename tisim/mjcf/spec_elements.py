@@ -4,7 +4,7 @@ from ..enums import mjtEq, mjtObj, mjtSensor, mjtTextureRole
 from ..errors import Error
 from .grammar import GRAMMAR
 from .names import nearest
-from .spec_element import OrderedElement, SpecElement
+from .spec_element import OrderedElement, SpecElement, texts
 
 # types of sensors whose enum does not read like their tag
 SENSORS = {"JOINTACTFRC": "jointactuatorfrc", "TENDONACTFRC": "tendonactuatorfrc", "GEOMDIST": "distance",
@@ -224,7 +224,7 @@ class SpecMaterial(SpecElement):
 
     @textures.setter
     def textures(self, names):
-        names = list(names)
+        names = texts(names, int(mjtTextureRole.mjNTEXROLE))
         for child in list(self._node.children):
             self._spec._drop(child)
         given = {role: name for role, name in enumerate(names) if name}
@@ -259,7 +259,7 @@ class SpecTexture(SpecElement):
 
     @cubefiles.setter
     def cubefiles(self, names):
-        for name, file in zip(self._CUBE, names):
+        for name, file in zip(self._CUBE, texts(names, 6)):
             self._set(name, file or None)
 
 
@@ -275,10 +275,14 @@ class SpecTuple(SpecElement):
     def update(self, **values):
         lists = [values.pop(name, None) for name in ("objtype", "objname", "objprm")]
         super().update(**values)
-        if lists[0] is not None and lists[1] is not None:
+        if any(values is not None for values in lists):
+            if lists[2] is None and isinstance(lists[0], (list, tuple)):
+                lists[2] = [0.0] * len(lists[0])
+            if not all(isinstance(v, (list, tuple)) and len(v) == len(lists[0]) for v in lists):
+                raise Error("a tuple needs objtype and objname, and objprm if given, as lists of one length")
             for child in list(self._node.children):
                 self._spec._drop(child)
-            for kind, name, prm in zip(lists[0], lists[1], lists[2] or [0] * len(lists[0])):
+            for kind, name, prm in zip(*lists):
                 self.add_element(kind, name, prm)
         return self
 

@@ -153,7 +153,7 @@ def recompile(spec, m, d):
     from ..data import Data
     from ..state import _write
 
-    if d.model is not m or not m._nodes:
+    if getattr(d, "model", None) is not m or not getattr(m, "_nodes", None):
         raise Error("recompile() needs a Model that came from MJCF or a Spec, and a Data of that Model")
     new_m = spec.compile()
     new_d = Data(new_m, d.nworld)
@@ -176,7 +176,7 @@ def _compiled(m):
 
 
 def _by_name(old, new):
-    """None where both were compiled from the same nodes; else dict id of a new node -> id of the old one of its name."""
+    """None where both come from the same nodes; else dict id of a new node -> id of the old one of its name."""
     fresh = {id(node) for nodes in new.nodes.values() for node in nodes}
     if any(id(node) in fresh for nodes in old.nodes.values() for node in nodes):
         return None

@@ -37,9 +37,8 @@ def typed(attribute, name, value):
             raise ValueError("expected numbers, found an empty text")
         return attribute.convert(value)
     if attribute.words:
-        number = int(value) if isinstance(value, (int, float)) and value == int(value) else value
-        if isinstance(number, int) and number in attribute.words.values():
-            return number
+        if isinstance(value, (int, float)) and value in attribute.words.values():
+            return int(value)
         words = ", ".join(f"{word} ({int(known)})" for word, known in attribute.words.items())
         raise ValueError(f"expected one of {words}, found {_show(value)}")
     return attribute.convert(_text(value))

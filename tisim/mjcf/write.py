@@ -9,6 +9,8 @@ import os
 from xml.sax.saxutils import quoteattr
 
 from ..errors import Error
+from .actuator_defaults import SHORTCUTS
+from .defaults import BUILTIN
 from .grammar import GRAMMAR
 from .xmltext import MAX_DEPTH, Node
 
@@ -124,6 +126,13 @@ def _attributes(element, attrib):
     return "".join(f" {name}={quoteattr(known[name].text(attrib[name]))}" for name in known if name in attrib)
 
 
+def _silent(parent, child):
+    """Whether an empty child says nothing. Actuators in a class do: each kind sets what its kind has."""
+    if parent.tag == "default":
+        return child.tag in BUILTIN and child.tag not in SHORTCUTS
+    return parent.tag in ("visual", "option", "compiler")
+
+
 def _write(node, element, lines):
     """Appends the lines of a node and what is below it."""
     todo = [(node, element, 1)]
@@ -136,9 +145,10 @@ def _write(node, element, lines):
         if depth >= MAX_DEPTH:
             raise Error(f"elements are nested deeper than {MAX_DEPTH} levels: no reader would accept the file")
         start = f"{indent}<{node.tag}{_attributes(element, node.attrib)}"
-        if node.children:
+        children = [child for child in node.children if child.attrib or child.children or not _silent(node, child)]
+        if children:
             lines.append(start + ">")
             todo.append((node, None, depth))
-            todo.extend((child, element.children[child.tag], depth + 1) for child in reversed(node.children))
+            todo.extend((child, element.children[child.tag], depth + 1) for child in reversed(children))
         else:
             lines.append(start + "/>")
