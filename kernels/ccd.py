@@ -400,12 +400,14 @@ def ccd(
                     phase = DONE
                 else:
                     k += 1
-                    nmap, nfree, nedge = open_up(kind, y, ff, fi, mp, fr, st, hz, nmap, nfree, ccd_f, ccd_i)
+                    nmap, nfree, nedge = open_up(
+                        kind, y, ff, fi, mp, fr, st, hz, nmap, nfree, nfacemax(nepa) + 8, ccd_f, ccd_i
+                    )
                     good = nedge >= 3
                     if good:
                         good, nmap, nfree, ntop = close_up(
                             at, nedge, lower2, upper * upper, fb, ff, fi, mp, fr, st, hz, nmap, nfree, ntop,
-                            ccd_f, ccd_i,
+                            nfacemax(nepa), ccd_f, ccd_i,
                         )  # fmt: skip
                     if not good:
                         corner[0] = -1

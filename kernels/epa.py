@@ -145,15 +145,19 @@ def first_polytope(kind, dist, fb, ib, ff, fi, mp, ccd_f: ti.template(), ccd_i: 
 
 
 @ti.func
-def open_up(face, w, ff, fi, mp, fr, st, hz, nmap, nfree, ccd_f: ti.template(), ccd_i: ti.template()):
+def open_up(face, w, ff, fi, mp, fr, st, hz, nmap, nfree, nroom, ccd_f: ti.template(), ccd_i: ti.template()):
     """Removes the faces that w sees, from `face` on; the edges around the hole go to the list hz in their order.
 
-    An entry of hz and of the stack st is 4 * face + edge. Returns the lengths of the candidates, free places and hz.
+    An entry of hz and of the stack st, which have room for nroom, is 4 * face + edge. Returns the lengths of the
+    candidates, free places and hz; 0 for hz if rounding has spoilt the polytope.
     """
     nedge = 0
     nstack = 1
     ccd_i[st] = 4 * face + 3
     while nstack > 0:
+        if nstack + 2 >= nroom or nedge >= nroom:
+            nedge = 0
+            break
         nstack -= 1
         f = ccd_i[st + nstack] >> 2
         e = ccd_i[st + nstack] & 3
@@ -190,10 +194,16 @@ def open_up(face, w, ff, fi, mp, fr, st, hz, nmap, nfree, ccd_f: ti.template(), 
 
 @ti.func
 def close_up(
-    w, nedge, lower2, upper2, fb, ff, fi, mp, fr, st, hz, nmap, nfree, ntop,
+    w, nedge, lower2, upper2, fb, ff, fi, mp, fr, st, hz, nmap, nfree, ntop, nface,
     ccd_f: ti.template(), ccd_i: ti.template(),
 ):  # fmt: skip
-    """Joins vertex w with the edges of hz. Returns whether all new faces are good, and the lengths of the lists."""
+    """Joins vertex w with the edges of hz. Returns whether all new faces are good, and the lengths of the lists.
+
+    nface  places for faces; a polytope that rounding has spoilt could need more.
+    """
+    good = ntop + nedge - nfree <= nface
+    if not good:
+        nedge = 0
     for k in range(nedge):  # places of the new faces
         if nfree > 0:
             nfree -= 1
@@ -201,7 +211,6 @@ def close_up(
         else:
             ccd_i[st + k] = ntop
             ntop += 1
-    good = True
     for k in range(nedge):
         f = ccd_i[hz + k] >> 2
         e = ccd_i[hz + k] & 3

@@ -5,15 +5,15 @@ import math
 import numpy as np
 from tisim.scenes.common import FLOOR, arena, color, document
 
-RADIUS = 0.06  # of a rabbit's body [m]
+RADIUS = 0.06  # of a fig [m]
 ACROSS, DOWN = 18, 11  # grid of its surface: round the axis, from pole to pole
 PANELS = 20  # boards of each ring of the bowl
 RINGS = ((0.32, 30), (0.46, 55))  # distance of a ring's boards from the axis [m], their slope [degree]
-SPACING = 0.2  # between rabbits at the start [m]
+SPACING = 0.2  # between figs at the start [m]
 
 
-def _rabbit():
-    """(vertices (n, 3), faces (f, 3)) of a body with a head and two ears: a surface that every ray cuts once."""
+def _fig():
+    """(vertices (n, 3), faces (f, 3)) of a lumpy body: a surface that every ray cuts once."""
     bumps = [((0.8, 0.0, 0.6), 0.45, 6), ((0.35, 0.35, 0.95), 0.75, 22), ((0.35, -0.35, 0.95), 0.75, 22),
              ((-1.0, 0.0, -0.1), 0.2, 12)]  # fmt: skip
     phi = np.arange(ACROSS) * 2 * np.pi / ACROSS
@@ -36,14 +36,14 @@ def _rabbit():
 
 
 def bowl(n=50, cone="pyramidal", seed=0, sleep=False):
-    """n rabbits, meshes of 182 vertices, drop into a bowl of boards; meshes collide as their convex hulls.
+    """n figs, meshes of 182 vertices, drop into a bowl of boards; meshes collide as their convex hulls.
 
     seed  of the directions at the start.
     """
     rng = np.random.default_rng(seed)
-    vertices, faces = _rabbit()
+    vertices, faces = _fig()
     mesh = (
-        f'  <asset><mesh name="rabbit" vertex="{" ".join(f"{v:.5f}" for v in vertices.ravel())}" '
+        f'  <asset><mesh name="fig" vertex="{" ".join(f"{v:.5f}" for v in vertices.ravel())}" '
         f'face="{" ".join(str(f) for f in faces.ravel())}"/></asset>'
     )
     world = [FLOOR]
@@ -64,6 +64,6 @@ def bowl(n=50, cone="pyramidal", seed=0, sleep=False):
         q /= np.linalg.norm(q)
         world.append(
             f'    <body pos="{x:.4f} {y:.4f} {0.25 + layer * SPACING:.4f}" quat="%.5f %.5f %.5f %.5f"><freejoint/>'
-            f'<geom type="mesh" mesh="rabbit" density="300" rgba="{color(i, 0.35)}"/></body>' % tuple(q)
+            f'<geom type="mesh" mesh="fig" density="300" rgba="{color(i, 0.35)}"/></body>' % tuple(q)
         )
     return document("bowl", world, 0.004, cone, sleep, mesh, memory=arena(2 * n))

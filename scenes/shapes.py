@@ -1,4 +1,4 @@
-"""Every primitive shape, to be looked at: contacts of cylinders and ellipsoids are not simulated so far."""
+"""Every primitive shape in one heap."""
 
 import numpy as np
 from tisim.scenes.common import FLOOR, arena, color, document
@@ -9,7 +9,7 @@ SIZES = dict(
 
 
 def shapes(n=50, cone="pyramidal", seed=0, sleep=False):
-    """n bodies of every shape, to be looked at: cylinders and ellipsoids do not collide so far.
+    """n spheres, capsules, ellipsoids, cylinders and boxes fall in a heap.
 
     seed  of the directions at the start.
     """

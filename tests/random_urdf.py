@@ -10,12 +10,12 @@ def random_urdf(rng, meshes=()):
     """
     links = [f"link{i}" for i in range(int(rng.integers(2, 10)))]
     if rng.random() < 0.3:
-        links[0] = "world"
+        links[int(rng.integers(len(links)))] = "world"
     out = [_extension(rng), _material("paint", rng), _material("", rng)]
     bodies = [_link(name, rng, meshes) for name in links]
     joints = []
     for i, name in enumerate(links[1:], 1):
-        if rng.random() < 0.9:  # else it is one more root
+        if name != "world" and rng.random() < 0.9:  # else it is one more root
             joints.append(_joint(i, links[int(rng.integers(i))], name, rng))
     out += [part for _, part in sorted(zip(rng.random(len(bodies) + len(joints)), bodies + joints))]
     return f'<robot name="r">{"".join(out)}</robot>'
@@ -50,7 +50,7 @@ def _material(name, rng):
 
 def _link(name, rng, meshes):
     inside = ""
-    if rng.random() < 0.8:
+    if rng.random() < 0.8 and name != "world":
         a, b, c = rng.uniform(1, 1.4, 3)
         inertia = f'ixx="{a:.4g}" iyy="{b:.4g}" izz="{c:.4g}" ixy="{_numbers(rng, 1, -0.1, 0.1)}" ixz="0" iyz=".01"'
         inside += f'<inertial>{_origin(rng)}<mass value="{rng.uniform(0.5, 2):.3g}"/><inertia {inertia}/></inertial>'

@@ -22,7 +22,8 @@ WORLD = """
       <body pos=".1 .2 .3"><joint name="hinge" ref="30" range="-10 20"/><geom size=".1"/>
         <joint name="slide" type="slide" axis="1 1 0"/><site name="v" euler="10 0 0"/></body></body></body>
   <body><joint name="alone" range="0 50"/><geom size=".1" pos=".1 0 .1"/></body>"""
-TENDON = """<tendon><fixed name="fixed" range="-1 1"><joint joint="hinge" coef="2"/><joint joint="alone" coef="-1"/></fixed>
+TENDON = """<tendon><fixed name="fixed" range="-1 1"><joint joint="hinge" coef="2"/>
+  <joint joint="alone" coef="-1"/></fixed>
   <spatial name="rope"><site site="w"/><site site="t"/><site site="v"/></spatial></tendon>"""
 
 NUMBER = ["0", "1", "-1", "0.5", "2", "3.5"]
@@ -34,7 +35,8 @@ COMMON = dict(group=["0", "3"], gear=["2", "1 2 3", "-1 0 2 1 0 1"], forcelimite
 PARAMETERS = ["1", "2 -2 0.5", "3 0 -1", "0.6 1.1 30 100 0.5 1.5 1 1.2 1.1", "0 -3 1"]
 SERVO = dict(kp=NUMBER, kv=POSITIVE + ["-1"], dampratio=POSITIVE, inheritrange=["0", "1", "0.5"])
 OWN = {
-    "general": dict(dyntype=["none", "integrator", "filter", "filterexact", "muscle", "user"], actdim=["0", "1", "3", "-1"],
+    "general": dict(dyntype=["none", "integrator", "filter", "filterexact", "muscle", "user"],
+                    actdim=["0", "1", "3", "-1"],
                     gaintype=["fixed", "affine", "muscle", "user"], biastype=["none", "affine", "muscle", "user"],
                     dynprm=PARAMETERS, gainprm=PARAMETERS, biasprm=PARAMETERS, actearly=["true", "false"],
                     actlimited=LIMITED, actrange=RANGES, ctrllimited=LIMITED),
@@ -51,7 +53,8 @@ OWN = {
 }  # fmt: skip
 NEEDED = dict(damper=dict(ctrlrange="0 2"), adhesion=dict(ctrlrange="0 1"), intvelocity=dict(actrange="-1 1"))
 TARGETS = [
-    dict(joint="hinge"), dict(joint="alone"), dict(jointinparent="slide"), dict(joint="ball"), dict(jointinparent="ball"),
+    dict(joint="hinge"), dict(joint="alone"), dict(jointinparent="slide"), dict(joint="ball"),
+    dict(jointinparent="ball"),
     dict(joint="free"), dict(jointinparent="free"), dict(site="t"), dict(site="t", refsite="u"),
     dict(site="v", refsite="w"), dict(cranksite="t", slidersite="w", cranklength="4"),
     dict(cranksite="v", slidersite="u", cranklength="0.1"), dict(tendon="fixed"), dict(tendon="rope"),

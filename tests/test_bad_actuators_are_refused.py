@@ -7,7 +7,8 @@ from tisim.errors import MjcfError
 from tisim.model import Model
 
 WORLD = """<worldbody><site name="w"/><body><joint name="hinge" range="-30 60"/><joint name="free" type="slide"/>
-<geom size="1"/><body><joint name="ball" type="ball"/><geom size="1"/><site name="t" pos="1 0 0"/></body></body></worldbody>
+<geom size="1"/><body><joint name="ball" type="ball"/><geom size="1"/><site name="t" pos="1 0 0"/></body></body>
+</worldbody>
 <tendon><fixed name="loose"><joint joint="hinge" coef="1"/></fixed></tendon>"""
 
 # actuator -> words of the message
@@ -114,4 +115,20 @@ def test_a_length_range_of_a_huge_mechanism_is_refused():
     chain = chain.replace("<joint", "<joint name='j'", 1) + "</body>" * 301
     text = f"<mujoco><worldbody>{chain}</worldbody><actuator>\n<muscle joint='j'/></actuator></mujoco>"
     with pytest.raises(MjcfError, match="301 degrees of freedom"):
+        Model.from_xml_string(text)
+
+
+def test_an_unstable_length_range_is_refused():
+    """Two sites that cannot meet, held together across joints at their limits; MuJoCo 3.4.0 loops for ever."""
+    text = """<mujoco><worldbody>
+      <body pos="0 0 1"><joint name="j" axis="0 1 0" range="-30 60"/><geom size=".05" pos=".2 0 0"/>
+        <site name="s1" pos=".2 .05 0"/>
+        <body pos=".4 0 0"><joint axis="0 1 0" range="-80 80"/><geom size=".05" pos=".2 0 0"/>
+          <joint type="slide" axis="1 0 0" range="-.1 .1"/></body></body>
+      <body pos=".8 0 1"><joint axis="0 1 0" range="-40 50"/><geom size=".05" pos="-.2 0 .1"/>
+        <body pos="0 0 .1"><joint type="ball" range="0 50"/><geom size=".05" pos="0 0 .2"/>
+          <site name="s2" pos="0 0 .2" euler="10 20 30"/></body></body></worldbody>
+      <equality><connect site1="s1" site2="s2"/></equality>
+      <actuator><muscle joint="j"/></actuator></mujoco>"""
+    with pytest.raises(MjcfError, match="unstable|converge|empty"):
         Model.from_xml_string(text)

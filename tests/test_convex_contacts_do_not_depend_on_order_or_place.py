@@ -69,7 +69,7 @@ def reach(mm, dd, g, n):
     return value + dd.geom_xpos[g] @ n
 
 
-@pytest.fixture(params=["f64", "f32"])
+@pytest.fixture(scope="module", params=["f64", "f32"])
 def precision(request):
     tisim.init(arch="cpu", precision=request.param)
     yield request.param

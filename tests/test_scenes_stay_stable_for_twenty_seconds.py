@@ -9,7 +9,8 @@ SECONDS = 20
 # scene, parameters, bodies that the lowest contact carries at most, speed at the end [m/s], lowest body [m]
 SCENES = [
     ("tower", dict(n=20), 20, 0.01, 0.09), ("pyramid", dict(n=140), 12, 0.01, 0.09),
-    ("bowl", dict(n=50), 10, 2.0, 0.015), ("terrain", dict(n=40), 3, 3.0, -0.01), ("cards", dict(n=40), 40, 0.5, -0.001),
+    ("bowl", dict(n=50), 10, 2.0, 0.015), ("terrain", dict(n=40), 3, 3.0, -0.01),
+    ("cards", dict(n=40), 40, 0.5, -0.001),
 ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ The order of vertices and faces is MuJoCo's (mjCMesh::Make..., Apache-2.0), sinc
 import numpy as np
 
 # vertices of a builtin shape: more come from a mistyped number, and their hull would take minutes
-MAX_VERTICES = 100_000
+MAX_VERTICES = 50_000
 
 # the twenty faces of an icosahedron
 _ICOSAHEDRON = (

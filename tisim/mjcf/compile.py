@@ -94,7 +94,6 @@ def _compile(scope):
     a.update(joints)
     a.update(sites)
     out.sizes["ntree"] = tree.link(a)
-    bodies.check_bodies(scene, a)
     aligned = _align(scene, a)
     if compiler["fusestatic"] or compiler["discardvisual"]:
         _names(scene, materials)  # even what will be gone needs a name of its own
@@ -105,6 +104,7 @@ def _compile(scope):
         discard.discard_visual(a, scene, items, meshes, out)
     if compiler["fusestatic"] or compiler["discardvisual"]:
         out.sizes["ntree"] = tree.link(a)
+    bodies.check_bodies(scene, a)
     bodies.check_masses(scene, a)
 
     # joints and dofs

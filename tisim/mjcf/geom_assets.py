@@ -31,7 +31,7 @@ def link(items, kind, assets):
             dataid[i] = item.find(assets.hfield_ids, attrib["hfield"], "hfield")
         if shape == SDF:
             node = item.node
-            message = "signed distance fields are not supported"
+            message = "geoms of type sdf, signed distance fields, are not supported"
             raise UnsupportedError(message, "sdf", node.file, node.line, node.column)
         if shape == MESH and not attrib["mesh"]:
             raise item.node.error("a geom of type 'mesh' needs the name of a mesh asset")

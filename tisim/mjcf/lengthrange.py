@@ -1,7 +1,7 @@
 """The range of lengths that actuators can reach: each is pushed both ways in a short simulation, as MuJoCo does.
 
-Gravity, contacts, springs, dampers, friction loss and all other actuators are off; limits and equality constraints act. After MuJoCo's
-mj_setLengthRange and mjCModel::LengthRange (3.4.0, Apache-2.0); seed 001, "lengthrange".
+Gravity, contacts, springs, dampers, friction loss and all other actuators are off; limits and equality constraints act.
+After MuJoCo's mj_setLengthRange and mjCModel::LengthRange (3.4.0, Apache-2.0); seed 001, "lengthrange".
 """
 
 import math
@@ -9,7 +9,6 @@ import math
 import numpy as np
 
 from ..enums import mjtBias, mjtGain, mjtIntegrator, mjtTrn
-from ..errors import UnsupportedError
 from . import soft_equalities
 from .dense_copies import Copies
 from .soft_constraints import Rows, accelerations, joint_limits, tendon_limits
@@ -29,6 +28,8 @@ MINVAL = 1e-15
 MAX_STEPS, MAX_TOTAL, MAX_DOFS = 20_000, 500_000, 300
 # movement per step below which nothing moves [rad or m], and for how many steps: then the end is known
 STILL, STILL_STEPS = 1e-14, 20
+# beyond this, a simulation is unstable (mjMAXVAL); MuJoCo starts it again, for ever
+MAX_VALUE = 1e10
 # numbers in the matrices of the copies that are simulated at once
 BATCH = 4_000_000
 
@@ -46,8 +47,8 @@ def set_length_range(a, items, options, option, meaninertia, sparse):
     """Fills actuator_lengthrange of the actuators that the mode selects.
 
     items  of the actuators, for errors;  options  of read_options;  option  mjOption's fields;  meaninertia  of the
-    statistics;  sparse  whether MuJoCo's Jacobians are. Raises MjcfError where an actuator has no finite range,
-    UnsupportedError where something acts on it that these simulations leave out.
+    statistics;  sparse  whether MuJoCo's Jacobians are. Raises MjcfError where an actuator has no finite range, or
+    where it would take too long to find it.
     """
     rows = _selected(a, options)
     if not len(rows):
@@ -77,7 +78,10 @@ def set_length_range(a, items, options, option, meaninertia, sparse):
         batch = max(1, BATCH // max(size, 1) // 2)
         for start in range(0, len(members), batch):
             part = members[start : start + batch]
-            low, high = _simulate(a, trees, part, run)
+            try:
+                low, high = _simulate(a, trees, part, run)
+            except np.linalg.LinAlgError:  # an inertia matrix without inverse
+                low = high = np.full((len(part), 2), math.nan)
             _check(items, part, low, high, options["tolrange"])
             a["actuator_lengthrange"][part] = np.stack([low[:, 0], high[:, 1]], 1)
 
@@ -191,6 +195,9 @@ def _simulate(a, trees, members, run):
             moved = np.linalg.solve(inertia, m @ qacc[..., None] - residue[..., None])[..., 0]
         c.integrate(moved, step)
         time += step
+        if not (np.abs(np.concatenate([c.qpos, c.qvel, qacc], 1)) < MAX_VALUE).all():
+            unstable = np.full((len(members), 2), math.nan)
+            return unstable, unstable
         still = still + 1 if np.abs(step * c.qvel).max(initial=0.0) < STILL else 0
         if still == STILL_STEPS:
             return length.reshape(-1, 2), length.reshape(-1, 2)
@@ -218,7 +225,10 @@ def _invalid(items, i, low, high):
 def _check(items, members, low, high, tolerance):
     for k, i in enumerate(members.tolist()):
         dif = high[k, 1] - low[k, 0]
-        if not dif > 0 or not math.isfinite(dif):
+        if not math.isfinite(dif):
+            raise items[i].node.error("the simulation that finds the length range of this actuator, or of one in the "
+                                      "same mechanism, is unstable: give it a 'lengthrange'")  # fmt: skip
+        if not dif > 0:
             raise _invalid(items, i, low[k, 0], high[k, 1])
         for side in (0, 1):
             if high[k, side] - low[k, side] > tolerance * dif:

@@ -34,7 +34,7 @@ class Spec(Tree):
     """
 
     def __init__(self, scope=None):
-        if not isinstance(scope, Scope | None):
+        if not isinstance(scope, (Scope, type(None))):
             raise Error("Spec() is empty; Spec.from_file and Spec.from_string read a model")
         super().__init__(Scope(Node("mujoco", {}), Source()) if scope is None else scope)
 

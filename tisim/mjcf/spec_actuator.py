@@ -141,7 +141,11 @@ class SpecActuator(OrderedElement):
                       fpmax=-1, fvmax=-1):  # fmt: skip
         """Muscle; see MuJoCo's manual for the parameters."""
         pair = [timeconst, timeconst] if isinstance(timeconst, (int, float)) else timeconst
-        values = {name: v for name, v in (("timeconst", pair), ("range", range)) if str(list(v) if isinstance(v, tuple) else v) != "[-1, -1]"}
+        values = {
+            name: v
+            for name, v in (("timeconst", pair), ("range", range))
+            if str(list(v) if isinstance(v, tuple) else v) != "[-1, -1]"
+        }
         values |= _given(tausmooth=tausmooth, force=force, scale=scale, lmin=lmin, lmax=lmax, vmax=vmax, fpmax=fpmax,
                          fvmax=fvmax)  # fmt: skip
         self._shortcut("muscle", **values)

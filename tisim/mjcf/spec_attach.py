@@ -208,26 +208,11 @@ def _join_classes(work, parent, new):
     tops = [spec._sections("default") for spec in (work, parent)]
     if not any(top.children for some in tops for top in some):
         return False
-    if len(tops[0]) > 1:
-        raise Error("the specification to attach has several default sections that cannot be one")
     if any(node.attrib.get("class") == new("main") for node in parent._default_nodes()):
         return True  # an earlier attachment brought them
-    top = tops[0][0] if tops[0] else Node("default", {})
-    ours, theirs = (defaults.classes(some)["main"] for some in tops)
-    for tag, record in ours.items():
-        known = GRAMMAR.children["default"].children[tag].attributes
-        own = next((child for child in top.children if child.tag == tag), None)
-        given = own.attrib if own is not None else {}
-        changed = [n for n in record if theirs[tag].get(n) != record[n] and n not in given]
-        for name in changed:
-            if name == "alt" and record[name] is None or name in known and record[name] is None or name == "layers":
-                raise Error(f"cannot attach: the top default class sets '{name}' of '{tag}', which the attached one "
-                            "cannot take back; use a class of its own for it")  # fmt: skip
-        if values := {n: record[n] for n in changed if n in known}:
-            if own is None:
-                own = Node(tag, {}, top.file, top.line, top.column)
-                top.children.append(own)
-            own.attrib = {**values, **own.attrib}
+    table, theirs = (defaults.classes(some) for some in tops)
+    top = _one_class(tops[0], table)
+    _inherit(top, table["main"], theirs["main"])
     todo = [top]
     while todo:
         node = todo.pop()
@@ -240,6 +225,44 @@ def _join_classes(work, parent, new):
                     _rename_default(part, new)
     parent.default._node.children.append(top)
     return True
+
+
+def _one_class(sections, table):
+    """The top default section of a file; where there are several, one that gives the same classes."""
+    if len(sections) < 2:
+        return sections[0] if sections else Node("default", {})
+    top = Node("default", {}, sections[0].file, sections[0].line, sections[0].column)
+    for section in sections:
+        for child in section.children:
+            if child.tag == "default":
+                top.children.append(child)
+                # it was made before what a later section adds to the top class
+                _inherit(child, table[child.attrib["class"]], table["main"])
+    return top
+
+
+def _inherit(cls, record, inherited):
+    """Gives a default class, a Node, the attributes it needs to be `record` where it inherits from `inherited`."""
+    for tag, wanted in record.items():
+        known = GRAMMAR.children["default"].children[tag].attributes
+        own = next((child for child in cls.children if child.tag == tag), None)
+        given = own.attrib if own is not None else {}
+        values = {n: wanted[n] for n, v in given.items() if isinstance(v, list) and len(v) < len(wanted.get(n) or ())}
+        for name in wanted:
+            if inherited[tag].get(name) == wanted[name] or name in given:
+                continue
+            no_name = wanted[name] is None and name in known and known[name].kind == "text"
+            values[name] = "" if no_name else wanted[name]
+            if values[name] is None or name not in known:
+                raise Error(
+                    f"cannot attach: the top default class sets '{name}' of '{tag}', which another class cannot take back; "
+                    "use a class of its own for it"
+                )
+        if values:
+            if own is None:
+                own = Node(tag, {}, cls.file, cls.line, cls.column)
+                cls.children.append(own)
+            own.attrib.update(values)
 
 
 def _rename_default(node, new):

@@ -2,8 +2,11 @@
 
 import math
 
+import numpy as np
+
 from ..enums import mjtJoint
 from ..errors import Error
+from .compile import compile_scope
 from .spec_element import BODY
 from .world import orientation
 
@@ -17,15 +20,26 @@ def convert(work, parent):
     Raises Error where the settings differ in a way that elements cannot express.
     """
     here, there = (spec._scope(spec._root).compiler for spec in (work, parent))
-    for name in _FIXED:
-        if here[name] != there[name]:
-            raise Error(f"cannot attach: the compilers differ in '{name}': {here[name]} and {there[name]}")
+    differ = [name for name in _FIXED if here[name] != there[name]]
+    if differ and not _indifferent(work, {name: there[name] for name in differ}):
+        settings = " and ".join(f"'{name}': {here[name]} and {there[name]}" for name in differ)
+        raise Error(f"cannot attach: the compilers differ in {settings}, which changes the attached model")
     if here["autolimits"] and not there["autolimits"]:
         parent.compiler.autolimits = True  # this only takes a check away
     if here["inertiafromgeom"] != there["inertiafromgeom"]:
         _inertia(work, here["inertiafromgeom"], there["inertiafromgeom"])
     if (here["angle"], here["eulerseq"]) != (there["angle"], there["eulerseq"]):
         _angles(work, here, there)
+
+
+def _indifferent(work, settings):
+    """Whether other compiler settings leave the model as it is."""
+    models = []
+    for change in ({}, settings):
+        scope = work._scope(work._root)
+        scope.compiler.update(change)
+        models.append(compile_scope(scope).arrays)
+    return all(np.array_equal(models[0][name], models[1][name]) for name in models[0])
 
 
 def _inertia(work, here, there):

@@ -22,6 +22,7 @@ KNOWN = {
     "link": {"inertial", "visual", "collision"},
     "joint": {"parent", "child", "origin", "axis", "limit", "dynamics"},
 }
+SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
 EXTENSION = ("compiler", "option", "size")
 NUMBERS = {n: Attribute(str(n)).convert for n in (1, 3, 4)}
 
@@ -123,8 +124,10 @@ class _Robot:
                     f"in URDF, the element 'mujoco' may hold {', '.join(EXTENSION)}, found '{node.tag}', which MuJoCo "
                     "ignores", node.tag, node.file, node.line, node.column,
                 )  # fmt: skip
+            _child(extension, node.tag)
             if node.tag == "compiler":
                 self.compiler.attrib.update(node.attrib)
+                self.compiler.children = node.children
                 self.compiler.line, self.compiler.column = node.line, node.column
             else:
                 self.root.children.append(node)
@@ -169,13 +172,14 @@ class _Robot:
             parent[ends[1]] = joint
             children[ends[0]].append(ends[1])
             self._joint(joint, bodies[ends[1]])
+        if "world" in parent:
+            raise parent["world"].error("the link 'world' stands still and cannot be the child of a joint")
         todo, placed = [name for name in reversed(links) if name not in parent], set()
-        for name in todo:
-            if name != "world":
-                self.world.children.insert(0, bodies[name])
         while todo:
             name = todo.pop()
             placed.add(name)
+            if name not in parent and name != "world":
+                self.world.children.append(bodies[name])
             bodies[name].children += [bodies[child] for child in children[name]]
             todo.extend(children[name])
         for name, node in links.items():
@@ -220,8 +224,12 @@ class _Robot:
         self._skip_unknown(link)
         own = []
         inertial = _child(link, "inertial")
-        if inertial is not None and body is not self.world:
-            own.append(self._inertial(inertial))
+        if inertial is not None:
+            inertia = self._inertial(inertial)
+            if body is not self.world:
+                own.append(inertia)
+            else:  # MuJoCo keeps it as body_mass[0], ..., which moves nothing
+                self.ignored.add("inertial (of the link 'world')")
         rgba = None
         for node in link.children:
             if node.tag == "visual":
@@ -254,7 +262,7 @@ class _Robot:
         geom = _new("geom", node, pos=pos, quat=quat, **self._shape(_child(node, "geometry", required=True)))
         if node.tag == "visual":
             geom.attrib.update(contype="0", conaffinity="0", group="1", density="0")
-        if rgba is not None:
+        if rgba is not None and rgba[0] >= 0:
             geom.attrib["rgba"] = _written(rgba)
         name = node.attrib.get("name", "")
         if name and name not in self.names:
@@ -264,30 +272,34 @@ class _Robot:
 
     def _shape(self, geometry):
         """Attributes type and size, or type and mesh, of a geometry."""
-        for shape in geometry.children:
-            if shape.tag == "box":
+        for tag in SHAPES:  # of several, MuJoCo takes the first in this order
+            shape = _child(geometry, tag)
+            if shape is None:
+                continue
+            if tag == "box":
                 return dict(type="box", size=[s / 2 for s in _numbers(shape, "size", 3)])
-            if shape.tag == "sphere":
+            if tag == "sphere":
                 return dict(type="sphere", size=[_numbers(shape, "radius")])
-            if shape.tag in ("cylinder", "capsule"):
-                size = [_numbers(shape, "radius"), _numbers(shape, "length") / 2]
-                return dict(type=shape.tag, size=size)
-            if shape.tag == "mesh":
+            if tag == "mesh":
                 return dict(type="mesh", mesh=self._mesh(shape))
-        raise geometry.error("'geometry' needs one of box, sphere, cylinder, capsule, mesh")
+            return dict(type=tag, size=[_numbers(shape, "radius"), _numbers(shape, "length") / 2])
+        raise geometry.error(f"'geometry' needs one of {', '.join(SHAPES)}")
 
     def _mesh(self, shape):
-        """Name of the mesh asset of a file and scale; the same file in another scale gets a number after its name."""
+        """Name of the mesh asset of a file and scale; the same file in another scale gets a number after its name.
+
+        When that other scale is used once more, MuJoCo 3.4.0 takes the first mesh of the file; so does this.
+        """
         file, scale = _text(shape, "filename"), _numbers(shape, "scale", 3, [1.0] * 3)
         bare = file.replace("\\", "/").rpartition("/")[2]
         stem = bare.rpartition(".")[0] or bare
         scales = self.meshes.setdefault(stem, [])
         if scale in scales:
-            number = scales.index(scale)
-        else:
-            number = len(scales)
-            scales.append(scale)
-            name = stem + (str(number) if number else "")
-            mesh = _new("mesh", shape, name=name, file=bare if self.strip else file, scale=scale)
-            self.asset.children.append(mesh)
-        return stem + (str(number) if number else "")
+            if scale != scales[0]:
+                warnings.warn(f"{shape.file}:{shape.line}: MuJoCo 3.4.0 takes the scale of the first use of '{bare}' "
+                              "here, and so does this model", stacklevel=2)  # fmt: skip
+            return stem
+        name = stem + (str(len(scales)) if scales else "")
+        scales.append(scale)
+        self.asset.children.append(_new("mesh", shape, name=name, file=bare if self.strip else file, scale=scale))
+        return name
