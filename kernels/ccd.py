@@ -103,6 +103,18 @@ def third_of_turn(axis):
 
 
 @ti.func
+def witness(w, n, fb, ccd_f: ti.template()):
+    """The points of the two shapes that belong to weights of the first n vertices."""
+    p1 = vec3(0.0, 0.0, 0.0)
+    p2 = vec3(0.0, 0.0, 0.0)
+    for c in ti.static(range(4)):
+        if c < n:
+            p1 += w[c] * at3(ccd_f, fb + VERT_F * c + 3)
+            p2 += w[c] * at3(ccd_f, fb + VERT_F * c + 6)
+    return p1, p2
+
+
+@ti.func
 def is_flat(gtype):
     return gtype == BOX or gtype == MESH or gtype == HFIELD
 
@@ -170,6 +182,7 @@ def ccd(
     before = foot
     before2 = foot2
     corner_before = corner
+    size = 0.0  # of the Minkowski difference, as far as it was seen
     phase = NEAREST
     while phase != DONE:
         ask = False
@@ -209,9 +222,11 @@ def ccd(
             if n == 0:
                 dist = FAR
                 phase = DONE
-            elif not change >= MINVAL:
+            elif not change >= MINVAL or (ROUNDING > 0.0 and k > 0 and y.dot(y) >= x.dot(x)):
                 phase = ENDED
             else:
+                if ti.static(FP == ti.f32):
+                    p1, p2 = witness(w, n, fb, ccd_f)
                 x = y
                 k += 1
                 if n == 4:
@@ -228,16 +243,14 @@ def ccd(
                 direction = -x * (1.0 / dist)
             ask = True
         if phase == ENDED:
-            if dist > 0.0:
-                p1 = vec3(0.0, 0.0, 0.0)
-                p2 = vec3(0.0, 0.0, 0.0)
-                for c in ti.static(range(4)):
-                    if c < n:
-                        p1 += w[c] * at3(ccd_f, fb + VERT_F * c + 3)
-                        p2 += w[c] * at3(ccd_f, fb + VERT_F * c + 6)
+            if dist > 0.0 and (ROUNDING == 0.0 or k == 0):  # f32 keeps those of the nearest simplex
+                p1, p2 = witness(w, n, fb, ccd_f)
             phase = DONE
+            touch = tolerance
+            if ti.static(FP == ti.f32):
+                touch = ti.max(tolerance, 2.0 * ROUNDING * size)
             if core:
-                if dist > tolerance:
+                if dist > touch:
                     normal = p2 - p1
                     length = normal.norm()
                     if length < MINVAL:
@@ -263,7 +276,7 @@ def ccd(
                     shortcut = not exact
                     reach = cutoff
                     phase = NEAREST
-            elif dist <= tolerance and n > 1:
+            elif dist <= touch and n > 1:
                 kind = n
                 nvert = 0
                 phase = BUILD
@@ -283,7 +296,7 @@ def ccd(
                 side = e.cross(axis)
             elif kind == 3:
                 side = -axis.cross(vertex(ccd_f, fb, 2) - a)
-                if side.norm() < MINVAL:
+                if side.norm() < ti.max(MINVAL, ROUNDING * axis.norm() * (vertex(ccd_f, fb, 2) - a).norm()):
                     dist = 0.0
                     phase = DONE
         if phase == BUILD:
@@ -345,11 +358,12 @@ def ccd(
                 ccd_i[ib + VERT_I * at + s] = ccd_i[si + SHAPE_I * s + VERTEX]
             y = at3(ccd_f, fb + VERT_F * at + 3) - at3(ccd_f, fb + VERT_F * at + 6)
             put3(ccd_f, fb + VERT_F * at, y)
+            size = ti.max(size, y.norm())
             along = direction.dot(y)
             if phase == NEAREST:
                 xy = x.dot(y)
                 xx = x.dot(x)
-                if x.dot(x - y) < ti.max(eps, ROUNDING * xx):
+                if x.dot(x - y) < ti.max(eps, ROUNDING * ti.sqrt(xx * ti.max(xx, y.dot(y)))):
                     if k == 0:
                         n = 1
                     phase = ENDED
@@ -395,7 +409,7 @@ def ccd(
                     if flat:
                         close = MINVAL
                 else:
-                    close = ti.max(tolerance, 1e-6 * upper)
+                    close = ti.max(tolerance, ROUNDING * y.norm())
                 if upper - lower < close or again:
                     phase = DONE
                 else:

@@ -66,8 +66,11 @@ def _convex(
                 type2 = geom_type[g2]
                 R1 = ldm(geom_xmat, i1)
                 R2 = ldm(geom_xmat, i2)
-                x1 = ld3(geom_xpos, i1)
-                x2 = ld3(geom_xpos, i2)
+                origin = vec3(0.0, 0.0, 0.0)
+                if ti.static(FP == ti.f32):
+                    origin = ld3(geom_xpos, i1)  # a far origin costs digits
+                x1 = ld3(geom_xpos, i1) - origin
+                x2 = ld3(geom_xpos, i2) - origin
                 ntry = 1
                 faces = False
                 if ti.static(MULTI):
@@ -136,6 +139,9 @@ def _convex(
                                         mesh_polymapadr, mesh_polymapnum, mesh_polymap, slot_dist, slot_pos,
                                         slot_normal,
                                     )  # fmt: skip
+                if ti.static(FP == ti.f32):
+                    for j in range(ncon):
+                        st3(slot_pos, slot + j, ld3(slot_pos, slot + j) + origin)
                 cpair_ncon[p] = ncon
 
 

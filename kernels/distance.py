@@ -31,16 +31,21 @@ def convex_distance(
                 g1 = i1 % ngeom
                 g2 = cpair_geom2[p]
                 i2 = i1 - g1 + g2
+                origin = vec3(0.0, 0.0, 0.0)
+                if ti.static(FP == ti.f32):
+                    origin = ld3(geom_xpos, i1)  # a far origin costs digits
                 for s in range(2):
                     i = i1 if s == 0 else i2
                     g = g1 if s == 0 else g2
                     enter_shape(
-                        s, sf, si, ldm(geom_xmat, i), ld3(geom_xpos, i), geom_type[g], ld3(geom_size, g),
+                        s, sf, si, ldm(geom_xmat, i), ld3(geom_xpos, i) - origin, geom_type[g], ld3(geom_size, g),
                         geom_dataid[g], ccd_f, ccd_i, mesh_vertadr, mesh_vertnum, mesh_graphadr,
                     )  # fmt: skip
                 dist, p1, p2, corner = ccd(
                     fb, ib, nepa, ccd_iterations, ccd_tolerance, distmax, 0.0, 0.0, ccd_f, ccd_i, mesh_vert, mesh_graph
                 )
+                p1 += origin
+                p2 += origin
                 if dist >= ti.min(distmax, FAR):
                     dist = distmax
                     p1 = vec3(0.0, 0.0, 0.0)

@@ -7,7 +7,7 @@ Method: G. van den Bergen, "Proximity queries and penetration depth computation 
 polytopes, order of faces and what ends the search are those of MuJoCo 3.4.0 (engine_collision_gjk.c, Apache-2.0).
 """
 
-from tisim.kernels.gjk import barycentric, copy_vertex, foot_on_plane, vertex
+from tisim.kernels.gjk import ROUNDING, barycentric, copy_vertex, foot_on_plane, vertex
 from tisim.kernels.rotation import at3
 from tisim.kernels.support import put3
 from tisim.kernels.types import *
@@ -52,9 +52,10 @@ def attach(k, a, b, c, ab, bc, ca, fb, ff, fi, ccd_f: ti.template(), ccd_i: ti.t
     ccd_i[i + 4] = bc
     ccd_i[i + 5] = ca
     ccd_i[i + PLACE] = OUT
-    p, spans = foot_on_plane(vertex(ccd_f, fb, c), vertex(ccd_f, fb, b), vertex(ccd_f, fb, a))
+    x = vertex(ccd_f, fb, a)
+    p, spans = foot_on_plane(vertex(ccd_f, fb, c), vertex(ccd_f, fb, b), x)
     dist2 = p.dot(p)
-    if not spans:
+    if not spans or dist2 < ROUNDING * ROUNDING * x.dot(x):
         dist2 = 0.0
     put3(ccd_f, ff + FACE_F * k, p)
     ccd_f[ff + FACE_F * k + 3] = dist2
@@ -89,7 +90,7 @@ def in_triangle(a, b, c, p):
     """True if p is a point of the triangle."""
     w = barycentric(a, b, c, p)
     inside = not (w[0] < 0.0 or w[1] < 0.0 or w[2] < 0.0)
-    return inside and (w[0] * a + w[1] * b + w[2] * c - p).norm() < MINVAL
+    return inside and (w[0] * a + w[1] * b + w[2] * c - p).norm() < ti.max(MINVAL, ROUNDING * p.norm())
 
 
 @ti.func
@@ -153,6 +154,7 @@ def open_up(face, w, ff, fi, mp, fr, st, hz, nmap, nfree, nroom, ccd_f: ti.templ
     """
     nedge = 0
     nstack = 1
+    ww = w.dot(w)
     ccd_i[st] = 4 * face + 3
     while nstack > 0:
         if nstack + 2 >= nroom or nedge >= nroom:
@@ -165,7 +167,8 @@ def open_up(face, w, ff, fi, mp, fr, st, hz, nmap, nfree, nroom, ccd_f: ti.templ
         place = ccd_i[i + PLACE]
         if place != GONE:
             j = ff + FACE_F * f
-            if e == 3 or at3(ccd_f, j).dot(w) - ccd_f[j + 3] > MINVAL:
+            seen = at3(ccd_f, j).dot(w) - ccd_f[j + 3]
+            if e == 3 or seen > ti.max(MINVAL, ROUNDING * ti.sqrt(ww * ccd_f[j + 3])):
                 if place >= 0:
                     nmap -= 1
                     moved = ccd_i[mp + nmap]

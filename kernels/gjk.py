@@ -12,8 +12,7 @@ from tisim.kernels.types import *
 
 VERT_F, VERT_I = 9, 2  # numbers kept of a vertex
 FAR = 1e10  # no distance is larger
-# f32 only: rounding of a squared distance relative to it, below which GJK cannot improve any more
-ROUNDING = 0.0 if FP == ti.f64 else 2e-7
+ROUNDING = 0.0 if FP == ti.f64 else 4e-7  # relative error of products that f32 must reckon with; f64 goes by MINVAL
 
 
 @ti.func
@@ -248,7 +247,7 @@ def nearest_face(order, fb, ccd_f: ti.template(), ccd_i: ti.template()):
         if nn > MINVAL * MINVAL and nn < FAR * FAR:
             n = n * (1.0 / ti.sqrt(nn))
             depth = n.dot(a)
-        if depth == 0.0:
+        if ti.abs(depth) <= ROUNDING * a.norm():
             flat = True
         if depth <= least:
             least = depth

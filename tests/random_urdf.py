@@ -36,11 +36,8 @@ def _extension(rng):
 
 
 def _origin(rng):
-    return _some(rng, f'<origin {_some(rng, f"xyz={_q(_numbers(rng, 3))}")} {_some(rng, f"rpy={_q(_numbers(rng, 3, -3, 3))}")}/>', 0.7)
-
-
-def _q(text):
-    return f'"{text}"'
+    pos, turn = _some(rng, f'xyz="{_numbers(rng, 3)}"'), _some(rng, f'rpy="{_numbers(rng, 3, -3, 3)}"')
+    return _some(rng, f"<origin {pos} {turn}/>", 0.7)
 
 
 def _material(name, rng):
@@ -60,7 +57,7 @@ def _link(name, rng, meshes):
 
 
 def _shape(name, rng, meshes):
-    kind = rng.choice(["box", "sphere", "cylinder", "capsule", "mesh"] if meshes else ["box", "sphere", "cylinder", "capsule"])
+    kind = rng.choice(["box", "sphere", "cylinder", "capsule", "mesh"][: 5 if meshes else 4])
     round_ = f'radius="{rng.uniform(0.1, 0.5):.3g}"'
     geometry = {
         "box": f'<box size="{_numbers(rng, 3, 0.1, 1)}"/>', "sphere": f"<sphere {round_}/>",
@@ -83,7 +80,8 @@ def _joint(i, parent, child, rng):
     if kind != "spherical":
         low = _some(rng, f'lower="{_numbers(rng, 1, -2, 0.2)}"', 0.9)
         high = _some(rng, f'upper="{_numbers(rng, 1, -0.2, 2)}"', 0.9)
-        inside += _some(rng, f'<limit {low} {high} {_some(rng, f"effort={_q(_numbers(rng, 1, -9, 9))}")} velocity="1"/>', 0.7)
+        effort = _some(rng, f'effort="{_numbers(rng, 1, -9, 9)}"')
+        inside += _some(rng, f'<limit {low} {high} {effort} velocity="1"/>', 0.7)
     damping, friction = _some(rng, 'damping=".3"'), _some(rng, 'friction=".2"')
     inside += _some(rng, f"<dynamics {damping} {friction}/>")
     return f'<joint name="joint{i}" type="{kind}">{inside}</joint>'

@@ -97,8 +97,8 @@ def _couplings(e, spec):
     data = [0, 0, 0.1, 0.5, 0, 0, 1, 0, 0, 0, 1]
     spec.add_equality(name="e2", type=e.mjtEq.mjEQ_WELD, objtype=obj.mjOBJ_BODY, name1="b", name2="arm", data=data)
     spec.add_equality(
-        name="e3", type=e.mjtEq.mjEQ_CONNECT, objtype=obj.mjOBJ_BODY, name1="b", name2="arm", data=[1, 2, 3] + [0] * 7 + [1],
-        solref=[0.03, 1], active=False,
+        name="e3", type=e.mjtEq.mjEQ_CONNECT, objtype=obj.mjOBJ_BODY, name1="b", name2="arm",
+        data=[1, 2, 3] + [0] * 7 + [1], solref=[0.03, 1], active=False,
     )  # fmt: skip
     fixed = spec.add_tendon(name="fixed", range=[0, 1], stiffness=2)
     fixed.wrap_joint("hinge", 2)
@@ -191,8 +191,9 @@ ROBOT = """<mujoco model="robot"><compiler angle="radian"/>
     <default class="c"><geom rgba="1 0 0 1" size=".3"/><joint range="0 .5"/></default></default>
   <asset><material name="mat"/><material name="unused"/></asset>
   <worldbody><light name="L"/>
-    <body name="b" childclass="c" pos="1 0 0" euler=".1 .2 .3"><joint name="j" range="0 1"/><joint name="j2" axis="1 0 0"/>
-      <geom name="g" material="mat"/><site name="s"/><site name="s2" pos="0 0 1"/>
+    <body name="b" childclass="c" pos="1 0 0" euler=".1 .2 .3">
+      <joint name="j" range="0 1"/><joint name="j2" axis="1 0 0"/><geom name="g" material="mat"/>
+      <site name="s"/><site name="s2" pos="0 0 1"/>
       <body name="bb"><joint name="jj" type="slide" ref=".1"/><geom name="gg" axisangle="0 0 1 .3"/></body></body>
     <body name="free"><freejoint name="f"/><geom name="fg" size=".1"/></body>
     <body name="ghost" mocap="true" pos="0 0 7"/>
@@ -319,13 +320,14 @@ def test_a_model_that_itself_attaches_models_is_attached():
     inner = '<mujoco model="i"><compiler angle="radian"/><worldbody><body name="p"><joint name="q" range="0 1"/>'
     inner += '<geom size=".1" euler="1 0 0"/></body></worldbody></mujoco>'
     outer = '<mujoco><asset><model name="m" file="inner.xml"/></asset><worldbody><body name="b"><geom size=".2"/>'
-    outer += '<attach model="m" body="p" prefix="in-"/></body></worldbody><actuator><motor joint="in-q"/></actuator></mujoco>'
+    outer += '<attach model="m" body="p" prefix="in-"/></body></worldbody>'
+    outer += '<actuator><motor joint="in-q"/></actuator></mujoco>'
     stage = tisim.Spec.from_string(STAGE)
     stage.frame("F").attach_body(tisim.Spec.from_string(outer, {"inner.xml": inner}).body("b"), "x-")
     theirs = mujoco.MjSpec.from_string(STAGE)
     flat = outer[: outer.index("<attach")] + inner[inner.index("<body") : inner.index("</worldbody>")] + "</body>"
-    flat = flat.replace('<asset><model name="m" file="inner.xml"/></asset>', "").replace('"p"', '"in-p"').replace('"q"', '"in-q"')
-    flat = flat.replace("<mujoco>", '<mujoco><compiler angle="radian"/>') + outer[outer.index("</worldbody>") :]
+    flat = flat.replace('<asset><model name="m" file="inner.xml"/></asset>', '<compiler angle="radian"/>')
+    flat = flat.replace('"p"', '"in-p"').replace('"q"', '"in-q"') + outer[outer.index("</worldbody>") :]
     theirs.frame("F").attach_body(mujoco.MjSpec.from_string(flat).body("b"), "x-", "")
     assert differences(stage.compile(), theirs.compile()) == {}
     again = tisim.Model.from_xml_string(stage.to_xml(), stage.assets)

@@ -9,6 +9,7 @@ sensor.py    sensors                                     custom.py     numeric, 
 keyframe.py  keyframes                                   usage.py      what other elements name
 fuse.py      compiler/fusestatic                         discard.py    compiler/discardvisual
 setconst.py  constants of the reference pose             compile.py    the order of all this
+write.py     a specification as MJCF text                spec*.py      tisim.Spec: build, edit, attach
 """
 
 from .compile import compile_scope

@@ -254,7 +254,7 @@ class Spec(Tree):
             self._unused(node)
         if kind != "body":
             return self._drop(node)
-        gone, keys = spec_attach.names_below(node), Keys(self, strict=False)
+        gone, keys = spec_attach.names_below(self, node), Keys(self, strict=False)
         self._drop(node)
         spec_attach.drop_dangling(self, gone)
         keys.write(self, None)

@@ -4,8 +4,10 @@ The rules for what comes along are MuJoCo's (mjCModel, Apache-2.0): all assets, 
 elements of the other sections whose references are attached too.
 """
 
-from ..errors import Error
+from ..errors import Error, MjcfError
 from . import defaults, spec_state, write
+from .clone import TREE
+from .expand import expand
 from .grammar import GRAMMAR
 from .references import OBJTYPE, place, references
 from .spec_convert import convert
@@ -32,16 +34,30 @@ def copied(root):
     return new[id(root)], new
 
 
-def names_below(node):
-    """dict of the (mjtObj, name) of an element of the world and all below it."""
+def names_below(spec, node):
+    """dict of the (mjtObj, name) of an element of the world and all below it, copies and attached models included."""
     found, todo = {}, [node]
     while todo:
-        node = todo.pop()
-        kind = OBJTYPE.get("joint" if node.tag == "freejoint" else node.tag)
-        if kind is not None and node.attrib.get("name"):
-            found[kind, node.attrib["name"]] = None
-        todo.extend(node.children)
+        part = todo.pop()
+        kind = OBJTYPE.get("joint" if part.tag == "freejoint" else part.tag)
+        if kind is not None and part.attrib.get("name"):
+            found[kind, part.attrib["name"]] = None
+        todo.extend(part.children)
+        if part.tag in ("replicate", "attach"):
+            found.update(_expanded_names(spec, part))
     return found
+
+
+def _expanded_names(spec, node):
+    root, world = Node("mujoco", {}), Node("worldbody", {})
+    holder = Node("body", {})  # a joint cannot stand in the world
+    holder.children, world.children = [node], [holder]
+    root.children = [*(n for n in spec._root.children if n.tag in ("compiler", "default")), world]
+    try:
+        expanded = expand(spec._scope(root)).world
+    except MjcfError:  # compile() will tell
+        return {}
+    return {(kind, item.name): None for name, kind in TREE.items() for item in getattr(expanded, name) if item.name}
 
 
 def named(section, node):
@@ -86,10 +102,10 @@ def attach(child, element, spec, holder, prefix, suffix):
 
     # the part of the world, in one node
     cls = work._class_name(moved)
-    inside = names_below(moved) if moved.tag != "worldbody" else {}
+    inside = {}
+    for node in [moved] if moved.tag != "worldbody" else moved.children:
+        inside.update(names_below(work, node))
     if moved.tag == "worldbody":
-        for node in moved.children:
-            inside.update(names_below(node))
         frame = Node("frame", {}, element.file, element.line, element.column)
         frame.children, moved = moved.children, frame
     if _join_classes(work, parent, new):
@@ -101,6 +117,10 @@ def attach(child, element, spec, holder, prefix, suffix):
     world, todo = [], [moved]
     while todo:
         node = todo.pop()
+        if node.tag in ("attach", "replicate") and suffix:
+            raise Error(f"'{node.tag}' cannot put a suffix behind the names it makes; attach with a prefix only")
+        if node.tag == "attach":
+            node.attrib["prefix"] = new(node.attrib["prefix"])
         world.append((node, place("body", node.tag)))
         todo.extend(node.children)
     pieces, here = [], set(inside)
@@ -255,8 +275,8 @@ def _inherit(cls, record, inherited):
             values[name] = "" if no_name else wanted[name]
             if values[name] is None or name not in known:
                 raise Error(
-                    f"cannot attach: the top default class sets '{name}' of '{tag}', which another class cannot take back; "
-                    "use a class of its own for it"
+                    f"cannot attach: the top default class sets '{name}' of '{tag}', which another class cannot take "
+                    "back; use a class of its own for it"
                 )
         if values:
             if own is None:

@@ -45,7 +45,7 @@ def transfer(old, new, values, start, copies=None):
     for name in QUANTITIES:
         was, rows = places_of(old, name), np.array(start[name], float)
         for (node, number), target in places_of(new, name).items():
-            source = was.get((node if copies is None else copies.get(node), number))
+            source = was.get((node if copies is None else copies.get(node, node), number))
             if source is not None and len(target) == len(source):
                 rows[..., list(target)] = np.asarray(values[name])[..., list(source)]
         out[name] = rows
@@ -116,7 +116,7 @@ class Keys:
         for (_, _, raw), copy in zip(self.before, copies):
             for name in ("qpos", "mpos", "mquat"):
                 for (node, _), indices in places_of(after, name).items():
-                    source = raw.get(node) if copy is None else raw.get(copy[0].get(node))
+                    source = raw.get(node) if copy is None else raw.get(copy[0].get(node, node))
                     if source:
                         filled[name][0, list(indices)] = source[name]
         for (old, nodes, _), copy in zip(self.before, copies):

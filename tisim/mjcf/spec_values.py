@@ -6,7 +6,6 @@ import sys
 import numpy as np
 
 from .. import enums as e
-from ..errors import Error
 
 # keyword kinds whose values read as members of an enum
 ENUMS = {
@@ -107,8 +106,3 @@ def caller():
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "tisim":
         frame = frame.f_back
     return ("<python>", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-
-
-def wrong(message):
-    """An Error of the user's call; the caller raises it."""
-    return Error(message)
