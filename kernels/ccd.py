@@ -40,6 +40,7 @@ from tisim.kernels.types import *
 # what the next support point is for; REDUCE and ENDED need none
 NEAREST, REDUCE, ENDED, SEARCH, BUILD, EXPAND, DONE = range(7)
 SIN120 = 0.86602540378
+MAXTRY = 5  # starts of a search that fails in f32
 
 
 def scratch_size(nepa, npoly):
@@ -183,6 +184,8 @@ def ccd(
     before2 = foot2
     corner_before = corner
     size = 0.0  # of the Minkowski difference, as far as it was seen
+    failed = False
+    ntry = 1
     phase = NEAREST
     while phase != DONE:
         ask = False
@@ -222,7 +225,7 @@ def ccd(
             if n == 0:
                 dist = FAR
                 phase = DONE
-            elif not change >= MINVAL or (ROUNDING > 0.0 and k > 0 and y.dot(y) >= x.dot(x)):
+            elif not change >= MINVAL or (ROUNDING > 0.0 and exact and k > 0 and not y.dot(y) < x.dot(x)):
                 phase = ENDED
             else:
                 if ti.static(FP == ti.f32):
@@ -243,7 +246,7 @@ def ccd(
                 direction = -x * (1.0 / dist)
             ask = True
         if phase == ENDED:
-            if dist > 0.0 and (ROUNDING == 0.0 or k == 0):  # f32 keeps those of the nearest simplex
+            if dist > 0.0 and ROUNDING == 0.0:  # f32 keeps those of the nearest simplex
                 p1, p2 = witness(w, n, fb, ccd_f)
             phase = DONE
             touch = tolerance
@@ -317,6 +320,8 @@ def ccd(
                     phase = EXPAND
                     k = 0
                     upper = FAR
+                elif good == 0:
+                    failed = True
                 elif good == -1:  # once more from the face that the origin lies on
                     kind = 3
                     nvert = 0
@@ -425,9 +430,20 @@ def ccd(
                         )  # fmt: skip
                     if not good:
                         corner[0] = -1
+                        failed = True
                         phase = DONE
                     elif nmap == 0:
                         phase = DONE
+        if ti.static(FP == ti.f32):
+            if failed and ntry < MAXTRY and phase == DONE:  # rounding spoilt the polytope: from another start
+                x = x1 - x2 + 0.01 * size * vec3(ntry & 1, ntry >> 1 & 1, 1 - ntry // 2)
+                ntry += 1
+                failed = False
+                n = 0
+                k = 0
+                dist = FAR
+                shortcut = not exact
+                phase = NEAREST
     if corner[0] >= 0:
         t = barycentric(
             vertex(ccd_f, fb, corner[0]), vertex(ccd_f, fb, corner[1]), vertex(ccd_f, fb, corner[2]), foot

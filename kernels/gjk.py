@@ -69,6 +69,14 @@ def shadow(a, b, c, p):
         b[0] * c[2] - b[2] * c[0] - a[0] * c[2] + a[2] * c[0] + a[0] * b[2] - a[2] * b[0],
         b[0] * c[1] - b[1] * c[0] - a[0] * c[1] + a[1] * c[0] + a[0] * b[1] - a[1] * b[0],
     )
+    if ti.static(FP == ti.f32):  # the same numbers with fewer digits lost; their order decides ties in f64
+        u = b - a
+        v = c - a
+        n = vec3(u[1] * v[2] - u[2] * v[1], u[0] * v[2] - u[2] * v[0], u[0] * v[1] - u[1] * v[0])
+        a = a - p
+        b = b - p
+        c = c - p
+        p = vec3(0.0, 0.0, 0.0)
     m = ti.abs(n)
     area = n[2]
     a2 = vec2(a[0], a[1])
@@ -87,7 +95,10 @@ def shadow(a, b, c, p):
         b2 = vec2(b[0], b[2])
         c2 = vec2(c[0], c[2])
         p2 = vec2(p[0], p[2])
-    return area, vec3(area2(p2, b2, c2), area2(p2, c2, a2), area2(p2, a2, b2))
+    s = vec3(area2(p2, b2, c2), area2(p2, c2, a2), area2(p2, a2, b2))
+    if ti.static(FP == ti.f32):
+        area = s[0] + s[1] + s[2]
+    return area, s
 
 
 @ti.func

@@ -132,3 +132,11 @@ def test_an_unstable_length_range_is_refused():
       <actuator><muscle joint="j"/></actuator></mujoco>"""
     with pytest.raises(MjcfError, match="unstable|converge|empty"):
         Model.from_xml_string(text)
+
+
+def test_length_ranges_of_very_many_mechanisms_are_refused():
+    arm = "<body><joint name='j' range='0 9'/><geom size='.1'/></body>"
+    arms = f"<replicate count='5000' offset='1 0 0'>{arm}</replicate>"
+    muscles = "".join(f"<muscle joint='j{i:04d}'/>" for i in range(5000))
+    with pytest.raises(MjcfError, match="too long"):
+        Model.from_xml_string(f"<mujoco><worldbody>{arms}</worldbody><actuator>{muscles}</actuator></mujoco>")

@@ -245,6 +245,18 @@ def test_changing_what_a_file_says():
     agree(edit, ROBOT)
 
 
+def test_moving_an_element_into_a_frame():
+    def edit(e, spec):
+        frame = spec.worldbody.add_frame(pos=[1, 2, 3], euler=[0.1, 0.2, 0.3])
+        spec.geom("w").set_frame(frame)
+        spec.body("ghost").set_frame(frame)
+
+    agree(edit, ROBOT)
+    spec = tisim.Spec.from_string(ROBOT)
+    with pytest.raises(tisim.Error, match="no frame"):
+        spec.geom("g").set_frame(spec.worldbody.add_frame())
+
+
 def test_what_still_refers_to_a_deleted_element_is_told():
     spec = tisim.Spec.from_string(ROBOT)
     spec.delete(spec.joint("j"))
@@ -301,6 +313,14 @@ def test_attaching_keeps_the_meaning_of_other_compiler_settings(compiler):
         '<joint name="jj"', '<inertial pos="0 0 0" mass="5" diaginertia="1 1 1"/><joint name="jj"'
     )
     agree(_all_at_a_frame, stage, robot)
+
+
+def test_attaching_keeps_the_rule_for_inertia():
+    """The parent looks at geoms only, the child at its inertial elements too."""
+    inertial = '<inertial pos="0 0 .1" mass="5" diaginertia="1 1 1"/>'
+    stage = STAGE.replace("<default>", '<compiler inertiafromgeom="true"/><default>', 1)
+    stage = stage.replace('<joint name="J"/>', inertial + '<joint name="J"/>')
+    agree(_all_at_a_frame, stage, ROBOT.replace('<joint name="jj"', inertial + '<joint name="jj"'))
 
 
 def test_attached_classes_take_back_what_the_parents_say():

@@ -22,8 +22,8 @@ def read_materials(items):
     """The Items of material assets; adds `layers`, the nodes of their layers."""
     for item in items:
         node = item.node
-        if node.children:
-            item.attrib["layers"] = node.children
+        if item.children:
+            item.attrib["layers"] = item.children
             if "texture" in node.attrib:
                 raise node.error("'texture' and layers exclude each other")
         if not item.name:

@@ -11,6 +11,9 @@ from . import rotations
 from .elements import TINY, unique_names
 from .world import column
 
+# more come from a mistyped nkey, and would not fit in memory
+MAX_NUMBERS = 100_000_000
+
 # how many numbers of a key's list are taken together
 GROUP = {"qpos": 1, "qvel": 1, "act": 1, "ctrl": 1, "mpos": 3, "mquat": 4}
 
@@ -29,6 +32,10 @@ def compile_keys(a, items, scene, nkey, out):
     start = dict(
         qpos=a["qpos0"], **zeros, mpos=a["body_pos"][mocap].ravel(), mquat=a["body_quat"][mocap].ravel()
     )
+    numbers = count * sum(len(value) for value in start.values())
+    if numbers > MAX_NUMBERS:
+        message = f"the keyframes would hold {numbers:,} numbers, more than {MAX_NUMBERS:,}"
+        raise scene.bodies[0].space.scope.root.error(message)
     moved = [scene.bodies[i] for i in mocap]
     fill = dict(
         qpos=_raw_reference(a, scene), **zeros, mpos=column(moved, "pos", 3).ravel(),

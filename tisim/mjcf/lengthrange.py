@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from ..enums import mjtBias, mjtGain, mjtIntegrator, mjtTrn
+from ..errors import UnsupportedError
 from . import soft_equalities
 from .dense_copies import Copies
 from .soft_constraints import Rows, accelerations, joint_limits, tendon_limits
@@ -25,7 +26,9 @@ NONE, MUSCLE, MUSCLE_USER, ALL = range(4)  # modes
 MINVAL = 1e-15
 
 # larger simulations than these come from a mistake, or would take minutes
-MAX_STEPS, MAX_TOTAL, MAX_DOFS = 20_000, 500_000, 300
+MAX_STEPS, MAX_DOFS = 20_000, 300
+# most numbers in matrices, times steps, and what the calls of a step cost in the same unit: some minutes
+MAX_WORK, CALLS = 20e9, 100_000
 # movement per step below which nothing moves [rad or m], and for how many steps: then the end is known
 STILL, STILL_STEPS = 1e-14, 20
 # beyond this, a simulation is unstable (mjMAXVAL); MuJoCo starts it again, for ever
@@ -58,32 +61,39 @@ def set_length_range(a, items, options, option, meaninertia, sparse):
     step = options["timestep"] if options["timestep"] > 0 else option["timestep"]
     if not len(rows):
         return
+    if a["tendon_armature"].any():
+        node = items[rows[0]].node
+        raise UnsupportedError(
+            "the length range of an actuator in a model with tendon armature is not computed: give it a 'lengthrange'",
+            "armature", node.file, node.line, node.column,
+        )  # fmt: skip
     node, steps = items[rows[0]].node, options["inttotal"] / step if step > 0 else math.inf
     if steps > MAX_STEPS:
         raise node.error(f"the length range of an actuator would take more than {MAX_STEPS:,} steps of {step:g} s")
     a = {**a, "wrap_tree": wrap_trees(a)}
     run = {**options, "step": step, "option": option, "meaninertia": meaninertia, "sparse": sparse}
-    groups = list(_groups(a, items, rows))
-    if len(groups) * steps > MAX_TOTAL:
-        raise node.error(f"the length ranges of actuators in {len(groups)} separate mechanisms would take too long: "
-                         "give them a 'lengthrange'")  # fmt: skip
-    for trees, members in groups:
+    work, todo = 0, []
+    for trees, members in _groups(a, items, rows):
         number = int(a["tree_dofnum"][trees].sum())
         if number > MAX_DOFS:
             raise items[members[0]].node.error(
                 f"the length range of this actuator involves {number} degrees of freedom, more than {MAX_DOFS}: "
                 "give it a 'lengthrange', or set the mode of compiler/lengthrange to 'none'"
             )
-        size = number * number + 36 * len(np.flatnonzero(np.isin(a["body_treeid"], trees)))
-        batch = max(1, BATCH // max(size, 1) // 2)
-        for start in range(0, len(members), batch):
-            part = members[start : start + batch]
-            try:
-                low, high = _simulate(a, trees, part, run)
-            except np.linalg.LinAlgError:  # an inertia matrix without inverse
-                low = high = np.full((len(part), 2), math.nan)
-            _check(items, part, low, high, options["tolrange"])
-            a["actuator_lengthrange"][part] = np.stack([low[:, 0], high[:, 1]], 1)
+        size = number * number + 36 * int(np.isin(a["body_treeid"], trees).sum())
+        batch = max(1, BATCH // (2 * size))
+        todo += [(trees, members[start : start + batch]) for start in range(0, len(members), batch)]
+        work += steps * (2 * size * len(members) + CALLS + 36 * int((a["body_treeid"] < 0).sum()))
+        if work > MAX_WORK:
+            raise node.error("the length ranges of the actuators would take too long: give them a 'lengthrange', or "
+                             "set the mode of compiler/lengthrange to 'none'")  # fmt: skip
+    for trees, members in todo:
+        try:
+            low, high = _simulate(a, trees, members, run)
+        except np.linalg.LinAlgError:  # an inertia matrix without inverse
+            low = high = np.full((len(members), 2), math.nan)
+        _check(items, members, low, high, options["tolrange"])
+        a["actuator_lengthrange"][members] = np.stack([low[:, 0], high[:, 1]], 1)
 
 
 def _selected(a, options):

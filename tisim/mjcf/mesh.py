@@ -232,15 +232,14 @@ def vertex_normals(vert, face, smooth):
 
     Without `smooth`, faces at a large angle to that mean do not count.
     """
-    unit = polygons.unit_normals(vert, face)
     a, b, c = np.moveaxis(vert[face], 1, 0)
-    weighted = np.repeat(unit * np.linalg.norm(np.cross(b - a, c - a), axis=1, keepdims=True), 3, axis=0)
+    unit, length = _normalized(mesh_inertia.cross(b - a, c - a))
+    weighted = np.repeat(unit * length, 3, axis=0)
     normal = np.zeros((len(vert), 3), np.float32)
     # a normal is rounded after every face that is added to it
     np.add.at(normal, face.ravel(), weighted)
     if not smooth:
-        length = np.linalg.norm(normal.astype(float), axis=1, keepdims=True)
-        mean = np.where(length < EPS, [1.0, 0.0, 0.0], normal / np.where(length < EPS, 1.0, length))
+        mean = _normalized(normal.astype(float))[0]
         away = np.sum(unit[:, None] * mean[face], 2) < SMOOTH
         remove = np.zeros_like(normal)
         np.add.at(remove, face[away], weighted[away.ravel()])
@@ -250,6 +249,13 @@ def vertex_normals(vert, face, smooth):
     normal = normal / np.where(short, np.float32(1), length)[:, None]
     normal[short] = [0, 0, 1]
     return normal
+
+
+def _normalized(v):
+    """(rows of v of length one, lengths (n, 1)); rows shorter than 1e-7 stay, and count as 0, as in MuJoCo."""
+    square = mesh_inertia.dot(v, v)[:, None]
+    length = np.where(square < EPS, 0.0, np.sqrt(square))
+    return v / np.where(square < EPS, 1.0, length), length
 
 
 def _turn(v, matrix):

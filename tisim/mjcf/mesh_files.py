@@ -1,4 +1,4 @@
-"""Mesh files -> arrays: binary STL, OBJ, and MuJoCo's own MSH.
+"""Mesh files -> arrays: binary STL, OBJ, and MuJoCo's own MSH; PLY and OFF, which MuJoCo cannot read, by trimesh.
 
 A reader takes the bytes of a file, and `flip`, which is true where the scale mirrors the mesh, so that its faces must
 turn round. It returns a dict with some of: vert (n, 3) float32, face (f, 3) int32, normal (k, 3) float32, facenormal
@@ -7,6 +7,9 @@ turn round. It returns a dict with some of: vert (n, 3) float32, face (f, 3) int
 The rules are those of MuJoCo's user_mesh.cc (Apache-2.0); trimesh would reorder vertices, on which inertia and
 collisions depend to the last bit.
 """
+
+import io
+import re
 
 import numpy as np
 
@@ -18,6 +21,8 @@ MAX_STL_FACES, MAX_STL_COORDINATE = 200_000, 2**30
 MAX_ROWS = 2_000_000
 
 TYPES = {"stl": "model/stl", "obj": "model/obj", "msh": "model/vnd.mujoco.msh"}
+# formats without references to other files and without compression, so that what trimesh reads stays small
+OTHERS = ("ply", "off")
 
 
 def content_type(path, given):
@@ -27,14 +32,20 @@ def content_type(path, given):
             raise ValueError(f"the content type '{given}' is not one of {', '.join(TYPES.values())}")
         return given
     ending = path.rpartition(".")[2].lower()
+    if ending in OTHERS:
+        return ending
     if ending not in TYPES:
-        raise ValueError("a mesh file ends with .stl, .obj or .msh")
+        endings = ", ".join(f".{word}" for word in (*TYPES, *OTHERS))
+        raise ValueError(f"a mesh file ends with one of {endings}, found '.{ending[:20]}'; convert it to .obj")
     return TYPES[ending]
 
 
 def read(data, kind, flip):
     """The arrays of a file of a content type; data  bytes."""
-    found = {TYPES["stl"]: read_stl, TYPES["obj"]: obj_file.read_obj, TYPES["msh"]: read_msh}[kind](data, flip)
+    if kind in OTHERS:
+        found = read_other(data, kind, flip)
+    else:
+        found = {TYPES["stl"]: read_stl, TYPES["obj"]: obj_file.read_obj, TYPES["msh"]: read_msh}[kind](data, flip)
     if max(len(found.get(name, ())) for name in ("vert", "face")) > MAX_ROWS:
         raise ValueError(f"the mesh has more than {MAX_ROWS:,} vertices or faces")
     return found
@@ -67,6 +78,32 @@ def read_stl(data, flip):
 def _turned(face):
     """The faces the other way round, as MuJoCo does it for mirrored meshes."""
     return np.ascontiguousarray(face[:, [0, 2, 1]])
+
+
+def read_other(data, kind, flip):
+    """A file of a format of OTHERS, as trimesh reads it; polygons become triangles."""
+    import trimesh  # here, since it takes a while and few models need it
+
+    head = re.sub("#.*", "", data[:100_000].decode("latin-1")).partition("end_header")[0]
+    counts = dict(re.findall(r"element\s+(\S+)\s+(\d+)", head))
+    if kind == "off":
+        counts = dict(zip(("vertex", "face", "edge"), re.findall(r"\d+", head)))
+    counts = {word: int(number[:20]) for word, number in counts.items()}
+    if sum(counts.values()) > len(data):  # an element takes a byte or more
+        raise ValueError(f"the .{kind} file is too short for what its header says")
+    try:
+        mesh = trimesh.load(io.BytesIO(data), file_type=kind, force="mesh", process=False)
+        vert, face = np.asarray(mesh.vertices, float), np.asarray(mesh.faces, int).reshape(-1, 3)
+    except Exception as e:  # trimesh raises whatever its parsers raise
+        raise ValueError(f"the .{kind} file cannot be read: {type(e).__name__}: {str(e)[:100]}") from None
+    if not len(face) or vert.ndim != 2 or vert.shape[1] != 3:
+        raise ValueError(f"the .{kind} file has no faces")
+    if len(vert) < counts.get("vertex", 0) or len(face) < counts.get("face", 0):
+        raise ValueError(f"the .{kind} file has fewer vertices or faces than its header says")
+    if face.min() < 0 or face.max() >= len(vert):
+        raise ValueError(f"a face of the .{kind} file names a vertex that does not exist")
+    face = face.astype(np.int32)
+    return dict(vert=vert.astype(np.float32), face=_turned(face) if flip else face)
 
 
 def read_msh(data, flip):

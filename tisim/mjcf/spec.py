@@ -30,7 +30,8 @@ class Spec(Tree):
     .compiler, .visual, .stat and .size are the settings; spec.assets holds files by name, as bytes or str.
 
     Differences to MjSpec: default classes act when the model is compiled, as in MJCF, so changing one changes elements
-    that exist already; attaching copies, and leaves the attached Spec as it was.
+    that exist already; an element of a frame stands in the model's order where the frame stands; a new element in a
+    frame with a childclass has that class; attaching copies, and leaves the attached Spec as it was.
     """
 
     def __init__(self, scope=None):
@@ -175,6 +176,10 @@ class Spec(Tree):
     def add_hfield(self, **values):
         """A height field: size, and file or nrow, ncol and userdata."""
         return self._add("asset", "hfield", None, values)
+
+    def add_skin(self, **values):
+        """A skin: file, or vertex, face and texcoord. Bones: skin.add_bone(body=..., vertid=...)."""
+        return self._add("asset", "skin", None, values)
 
     def add_texture(self, **values):
         """A texture."""

@@ -1,5 +1,7 @@
 """SpecActuator: an actuator of a tisim.Spec."""
 
+import numpy as np
+
 from ..enums import mjtTrn
 from ..errors import Error
 from .actuator_defaults import SHORTCUTS, TRANSMISSIONS, apply
@@ -66,7 +68,7 @@ class SpecActuator(OrderedElement):
     def trntype(self, value):
         word = value.lower() if isinstance(value, str) else None
         for name, kind in TRANSMISSIONS.items():
-            if word in (name, kind.name[6:].lower()) or (word is None and value == kind):
+            if word in (name, kind.name[6:].lower()) or (isinstance(value, (int, np.integer)) and value == kind):
                 break
         else:
             raise Error(f"expected an mjtTrn or one of {', '.join(TRANSMISSIONS)}, found {value!r}")

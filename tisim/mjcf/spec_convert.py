@@ -27,7 +27,8 @@ def convert(work, parent):
     if here["autolimits"] and not there["autolimits"]:
         parent.compiler.autolimits = True  # this only takes a check away
     if here["inertiafromgeom"] != there["inertiafromgeom"]:
-        _inertia(work, here["inertiafromgeom"], there["inertiafromgeom"])
+        _inertia(work, here["inertiafromgeom"])
+        _inertia(parent, there["inertiafromgeom"])
     if (here["angle"], here["eulerseq"]) != (there["angle"], there["eulerseq"]):
         _angles(work, here, there)
 
@@ -42,19 +43,17 @@ def _indifferent(work, settings):
     return all(np.array_equal(models[0][name], models[1][name]) for name in models[0])
 
 
-def _inertia(work, here, there):
-    """`true` takes no notice of inertial elements, `false` never looks at geoms, `auto` looks where there is none."""
-    bodies = [body for body in work.bodies if body._node.tag == "body"]
-    if here == 1:
-        if there == 0:
-            raise Error("cannot attach: 'inertiafromgeom' is true here and false in the parent")
-        for body in bodies:
+def _inertia(spec, rule):
+    """Makes `auto` mean what the rule of inertiafromgeom means.
+
+    `true` takes no notice of inertial elements, `false` never looks at geoms, `auto` looks where there is no inertial.
+    """
+    for body in spec.bodies[1:]:
+        if rule == 1:
             body.explicitinertial = False
-    elif here == 0 or there == 1:
-        wrong = [body for body in bodies if (there == 1 and body.explicitinertial)
-                 or (here == 0 and not body.explicitinertial and body.geoms)]  # fmt: skip
-        if wrong:
-            raise Error(f"cannot attach: the compilers differ in 'inertiafromgeom', which matters for {wrong[0]!r}")
+        elif rule == 0 and not body.explicitinertial and body.geoms:
+            raise Error(f"cannot attach: the compilers differ in 'inertiafromgeom', which matters for {body!r}")
+    spec.compiler.inertiafromgeom = 2
 
 
 def _angles(work, here, there):

@@ -163,6 +163,20 @@ class SpecElement:
         node = self._spec._parent(self._node)
         return self._spec._handle(node) if node is not None and node.tag == "frame" else None
 
+    def set_frame(self, frame):
+        """Moves the element into a frame of the same body, or out of all frames (None), to the end of what is there."""
+        body, node = self.parent, self._node
+        home = body if frame is None else frame
+        if body is None or not isinstance(home, SpecElement) or home._spec is not self._spec:
+            raise Error(f"expected a frame of the same specification, found {frame!r}")
+        if home != body and (home._node.tag != "frame" or home.parent != body or home == self):
+            raise Error(f"{frame!r} is no frame of {body!r}")
+        if self._spec._below(home._node, node):
+            raise Error(f"{frame!r} stands in {self!r}")
+        self._spec._parent(node).children.remove(node)
+        home._node.children.append(node)
+        self._spec._restructured()
+
     @property
     def info(self):
         """Where the element was made: "file:line" of the model file or of the Python code."""

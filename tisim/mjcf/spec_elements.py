@@ -263,6 +263,21 @@ class SpecTexture(SpecElement):
             self._set(name, file or None)
 
 
+class SpecSkin(SpecElement):
+    """A skin for display: a file, or vertex, face, texcoord and bones."""
+
+    __slots__ = ()
+
+    def add_bone(self, **values):
+        """Adds a bone: body, bindpos, bindquat, vertid, vertweight."""
+        return self._add("bone", None, values.items())
+
+    @property
+    def bones(self):
+        """The bones, in order."""
+        return [self._spec._handle(node) for node in self._node.children]
+
+
 class SpecTuple(SpecElement):
     """A tuple of elements with a number each: objtype, objname, objprm are lists."""
 

@@ -13,6 +13,7 @@ from .spec_elements import (
     SpecHField,
     SpecMaterial,
     SpecSensor,
+    SpecSkin,
     SpecTendon,
     SpecTexture,
     SpecTuple,
@@ -23,7 +24,7 @@ from .xmltext import Node, Source
 
 HANDLES = dict(
     worldbody=SpecBody, body=SpecBody, frame=SpecFrame, replicate=SpecFrame, site=SpecSite, joint=SpecJoint,
-    freejoint=SpecJoint, key=SpecKey, material=SpecMaterial, texture=SpecTexture, hfield=SpecHField, tuple=SpecTuple,
+    freejoint=SpecJoint, key=SpecKey, material=SpecMaterial, texture=SpecTexture, hfield=SpecHField, tuple=SpecTuple, skin=SpecSkin,
     default=SpecDefault, option=SpecOption,
 )  # fmt: skip
 SECTION_HANDLES = dict(actuator=SpecActuator, sensor=SpecSensor, equality=SpecEquality, tendon=SpecTendon)
@@ -35,7 +36,7 @@ KINDS = {
     "body": (None, ("worldbody", "body")), "frame": (None, ("frame",)), "geom": (None, ("geom",)),
     "joint": (None, ("joint", "freejoint")), "site": (None, ("site",)), "camera": (None, ("camera",)),
     "light": (None, ("light",)), "mesh": ("asset", ("mesh",)), "hfield": ("asset", ("hfield",)),
-    "texture": ("asset", ("texture",)), "material": ("asset", ("material",)), "pair": ("contact", ("pair",)),
+    "skin": ("asset", ("skin",)), "texture": ("asset", ("texture",)), "material": ("asset", ("material",)), "pair": ("contact", ("pair",)),
     "exclude": ("contact", ("exclude",)), "equality": ("equality", None), "tendon": ("tendon", None),
     "actuator": ("actuator", None), "sensor": ("sensor", None), "numeric": ("custom", ("numeric",)),
     "text": ("custom", ("text",)), "tuple": ("custom", ("tuple",)), "key": ("keyframe", ("key",)),
