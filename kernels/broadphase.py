@@ -238,9 +238,11 @@ def consider(
 def search_pairs(
     nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, nplane: ti.i32, npair: ti.i32, nlisted: ti.i32,
     nexclude: ti.i32, npairmax: ti.i32, entryhalf: ti.i32, nstripbit: ti.i32, nrowbit: ti.i32, nlevelbit: ti.i32,
-    filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, plane_geom: I, sort_key: I, sort_value: I, item_boxlo: F,
+    filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, plane_geom: I, sort_key: I, sort_value: I,
+    item_boxlo: F,
     item_boxhi: F, sweep_axis: I, sweep_scale: F,
-    geom_xpos: F, geom_xmat: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I, exclude_body1: I, exclude_body2: I, listed_geom1: I,
+    geom_xpos: F, geom_xmat: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I,
+    exclude_body1: I, exclude_body2: I, listed_geom1: I,
     listed_geom2: I, pair_geom1: I, pair_geom2: I, entry_box: F, counts: I, cand_geom1: I, cand_geom2: I,
     cand_listed: I, mid_item1: I, mid_item2: I,
 ):  # fmt: skip
@@ -289,22 +291,23 @@ def search_pairs(
                 common = strip_of(ti.max(ylo, entry_box[6 * f + 2]), sweep_scale[11])
                 level = strip_of(ti.max(zlo, entry_box[6 * f + 4]), sweep_scale[12])
                 if (common & (nstrip - 1)) == strip and (level & (nrow - 1)) == row:
-                    j = sort_value[start + f]
-                    w = i // nitem
-                    g1 = i - w * nitem
-                    g2 = j - w * nitem
-                    if g1 < ngeom and g2 < ngeom:
-                        consider(
-                            w, g1, g2, ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin, geom_xpos,
-                            geom_rbound, geom_margin, geom_type, geom_filter, exclude_body1, exclude_body2,
-                            listed_geom1, listed_geom2, counts, cand_geom1, cand_geom2, cand_listed,
-                        )  # fmt: skip
-                    else:
-                        at = ti.atomic_add(counts[NMID], 1)
-                        if at < npairmax:
-                            mid_item1[at] = i
-                            mid_item2[at] = g2
+                    at = ti.atomic_add(counts[NMID], 1)
+                    if at < npairmax:
+                        mid_item1[at] = i
+                        mid_item2[at] = sort_value[start + f]
             f += 1
+    # those of two geoms: bounding spheres and filters, apart from the sweep, whose loop must stay small
+    ti.loop_config(serialize=SERIAL)
+    for t in range(ti.min(counts[NMID], npairmax)):
+        w = mid_item1[t] // nitem
+        g1 = mid_item1[t] - w * nitem
+        g2 = mid_item2[t] - w * nitem
+        if g1 < ngeom and g2 < ngeom:
+            consider(
+                w, g1, g2, ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin, geom_xpos,
+                geom_rbound, geom_margin, geom_type, geom_filter, exclude_body1, exclude_body2, listed_geom1,
+                listed_geom2, counts, cand_geom1, cand_geom2, cand_listed,
+            )  # fmt: skip
     # planes are unbounded: every geom against each
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(nworld * nbox):

@@ -42,21 +42,27 @@ def same_sign(a, b):
 
 @ti.func
 def foot_on_plane(a, b, c):
-    """The origin projected on the plane of a, b, c, and whether they span one."""
+    """The origin projected on the plane of a, b, c, and whether they span one.
+
+    The normal is taken from b; from a, then c, if the origin seems to lie on the plane or the triangle is tiny.
+    """
     n = (c - b).cross(b - a)
-    nn = n.dot(n)
     height = n.dot(b)
-    if nn <= MINVAL:  # a tiny triangle: from its third corner
-        m = (c - a).cross(c - b)
-        mm = m.dot(m)
-        if mm > 0.0:
-            n = m
-            nn = mm
-            height = m.dot(c)
+    nn = n.dot(n)
+    spans = nn != 0.0
+    if spans and (height == 0.0 or nn <= MINVAL):
+        n = (b - a).cross(c - a)
+        height = n.dot(a)
+        nn = n.dot(n)
+        spans = nn != 0.0
+        if spans and (height == 0.0 or nn <= MINVAL):
+            n = (c - a).cross(c - b)
+            height = n.dot(c)
+            nn = n.dot(n)
     p = vec3(0.0, 0.0, 0.0)
-    if nn > 0.0:
+    if spans:
         p = n * (height / nn)
-    return p, nn > 0.0
+    return p, spans
 
 
 @ti.func

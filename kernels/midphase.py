@@ -36,7 +36,8 @@ def search_static(
     nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, ngroup: ti.i32, nlisted: ti.i32, nexclude: ti.i32,
     npairmax: ti.i32, filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, item_boxlo: F, item_boxhi: F,
     mid_box: F, mid_geom: I, mid_adr: I, mid_leaf: I,
-    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I, exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
+    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I,
+    exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
     counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
 ):  # fmt: skip
     """Candidate pairs of moving and static geoms, parallel over moving geoms."""
@@ -70,7 +71,8 @@ def search_groups(
     ngeom: ti.i32, nitem: ti.i32, nbody: ti.i32, nlisted: ti.i32, nexclude: ti.i32, npairmax: ti.i32,
     filterparent: ti.i32, override: ti.i32, o_margin: FP, item_boxlo: F, item_boxhi: F, mid_box: F, mid_geom: I,
     mid_adr: I, mid_leaf: I, mid_body: I, mid_item1: I, mid_item2: I, xpos: F, xmat: F,
-    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I, exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
+    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I,
+    exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
     counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
 ):  # fmt: skip
     """Candidate pairs of bodies with many geoms and what the sweep found near them, parallel over those finds."""
@@ -79,7 +81,9 @@ def search_groups(
     for t in range(n):
         w = mid_item1[t] // nitem
         a = mid_item1[t] - w * nitem
-        b = mid_item2[t]
+        b = mid_item2[t] - w * nitem
+        if a < ngeom and b < ngeom:
+            continue
         if a < ngeom or (b >= ngeom and mid_leaf[b - ngeom] > mid_leaf[a - ngeom]):
             a, b = b, a
         # a is the body whose tree is walked; b is a geom, or the body with fewer geoms, taken one by one

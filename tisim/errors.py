@@ -6,6 +6,7 @@ class Error(Exception):
 
 
 SHOWN = 20  # so many of a file's errors are written out; the rest is counted
+FOUND = 200  # after so many, no more are looked for
 
 
 class MjcfError(Error):
@@ -96,6 +97,8 @@ class Problems:
         before = bool(self.errors or self.refusal)
         if isinstance(error, MjcfError):
             self.errors.append(error)
+            if len(self.errors) >= FOUND:
+                raise several(self.errors) from None
         elif isinstance(error, UnsupportedError):
             self.refusal = self.refusal or error
         else:

@@ -9,6 +9,8 @@ from .world import apply_frames, column, poses, setting
 
 TINY = 1e-14
 MINVAL = 1e-15
+# more user data come from a mistyped number, and would not fit in memory
+MAX_NUMBERS = 30_000_000
 
 
 def first(items, bad, message):
@@ -41,6 +43,9 @@ def user_data(items, width, what):
         width = longest
     elif longest > width:
         first(items, [len(v) > width for v in values], f"'user' has more numbers than nuser_{what}, which is {width}")
+    if len(items) * width > MAX_NUMBERS:
+        message = f"nuser_{what} = {width:,} makes more than {MAX_NUMBERS:,} numbers"
+        raise items[-1].node.error(message)
     out = np.zeros((len(items), width))
     if longest:
         for row, value in zip(out, values):

@@ -12,7 +12,7 @@ from .elements import TINY, unique_names
 from .world import column
 
 # more come from a mistyped nkey, and would not fit in memory
-MAX_NUMBERS = 100_000_000
+MAX_NUMBERS = 30_000_000
 
 # how many numbers of a key's list are taken together
 GROUP = {"qpos": 1, "qvel": 1, "act": 1, "ctrl": 1, "mpos": 3, "mquat": 4}

@@ -2,7 +2,7 @@
 
 import os
 
-from ..errors import MjcfError, UnsupportedError, several
+from ..errors import FOUND, MjcfError, UnsupportedError, several
 from .grammar import GRAMMAR, REFUSED_ATTRIBUTES
 from .names import nearest
 from .scope import Scope
@@ -88,7 +88,7 @@ def check(root):
     """
     refusal, errors = None, []
     todo = [(root, GRAMMAR, False)]
-    while todo:
+    while todo and len(errors) < FOUND:
         node, element, refused = todo.pop()
         found = f"attribute '{name}'" if (name := _convert(node, element, errors)) else ""
         if element.refused and not refused:
@@ -99,6 +99,8 @@ def check(root):
             refusal = UnsupportedError(message, feature, node.file, node.line, node.column)
         children, once, inner = element.children, set(), []
         for child in node.children:
+            if len(errors) >= FOUND:
+                break
             known = children.get(child.tag)
             if known is None:
                 message = f"'{node.tag}' has no child element '{child.tag}'{nearest(child.tag, children)}"
@@ -118,6 +120,8 @@ def _convert(node, element, errors):
     """Converts the attributes of a node; the name of the first one that is not supported, or None."""
     known, values, refused = element.attributes, {}, None
     for name, text in node.attrib.items():
+        if len(errors) >= FOUND:
+            break
         attribute = known.get(name)
         if attribute is None:
             errors.append(node.error(f"'{node.tag}' has no attribute '{name}'{nearest(name, known)}"))

@@ -24,8 +24,8 @@ from .xmltext import Node, Source
 
 HANDLES = dict(
     worldbody=SpecBody, body=SpecBody, frame=SpecFrame, replicate=SpecFrame, site=SpecSite, joint=SpecJoint,
-    freejoint=SpecJoint, key=SpecKey, material=SpecMaterial, texture=SpecTexture, hfield=SpecHField, tuple=SpecTuple, skin=SpecSkin,
-    default=SpecDefault, option=SpecOption,
+    freejoint=SpecJoint, key=SpecKey, material=SpecMaterial, texture=SpecTexture, hfield=SpecHField, tuple=SpecTuple,
+    skin=SpecSkin, default=SpecDefault, option=SpecOption,
 )  # fmt: skip
 SECTION_HANDLES = dict(actuator=SpecActuator, sensor=SpecSensor, equality=SpecEquality, tendon=SpecTendon)
 SETTINGS = ("compiler", "option", "size", "visual", "statistic")
@@ -36,7 +36,8 @@ KINDS = {
     "body": (None, ("worldbody", "body")), "frame": (None, ("frame",)), "geom": (None, ("geom",)),
     "joint": (None, ("joint", "freejoint")), "site": (None, ("site",)), "camera": (None, ("camera",)),
     "light": (None, ("light",)), "mesh": ("asset", ("mesh",)), "hfield": ("asset", ("hfield",)),
-    "skin": ("asset", ("skin",)), "texture": ("asset", ("texture",)), "material": ("asset", ("material",)), "pair": ("contact", ("pair",)),
+    "skin": ("asset", ("skin",)),
+    "texture": ("asset", ("texture",)), "material": ("asset", ("material",)), "pair": ("contact", ("pair",)),
     "exclude": ("contact", ("exclude",)), "equality": ("equality", None), "tendon": ("tendon", None),
     "actuator": ("actuator", None), "sensor": ("sensor", None), "numeric": ("custom", ("numeric",)),
     "text": ("custom", ("text",)), "tuple": ("custom", ("tuple",)), "key": ("keyframe", ("key",)),

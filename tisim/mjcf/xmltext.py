@@ -17,6 +17,8 @@ from ..errors import MjcfError
 MAX_DEPTH = 500
 # bytes of one file: a larger one is no model, and would not fit in memory once it is read
 MAX_FILE = 2**28
+# characters at the beginning and at the end of a message that are shown
+SHOWN = 1000
 
 
 class Node:
@@ -30,6 +32,8 @@ class Node:
 
     def error(self, message):
         """An MjcfError at this element; the caller raises it."""
+        if len(message) > 2 * SHOWN:
+            message = f"{message[:SHOWN]} ... {message[-SHOWN:]}"
         return MjcfError(message, self.file, self.line, self.column)
 
 
