@@ -12,6 +12,7 @@ from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sort_all, sum_
 from tisim.kernels.types import *
 
 NSAMPLE = 32  # geoms looked at to choose the axes: enough for a 10 % and a 90 % quantile
+HUGE = 1e15  # radius of a sphere that takes in everything [m]
 GROW = 1.000001  # boxes that touch exactly must not part by rounding
 NTYPE, NKIND = 8, 16  # geom types that collide, kinds of pairs: tisim/colliders.py
 CURSOR = NKIND + 1  # where bin_adr holds the places at which the next pairs go
@@ -243,7 +244,7 @@ def search_pairs(
     item_boxhi: F, sweep_axis: I, sweep_scale: F,
     geom_xpos: F, geom_xmat: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I,
     exclude_body1: I, exclude_body2: I, listed_geom1: I,
-    listed_geom2: I, pair_geom1: I, pair_geom2: I, entry_box: F, counts: I, cand_geom1: I, cand_geom2: I,
+    listed_geom2: I, pair_geom1: I, pair_geom2: I, entry_box: F, entry_cell: I, counts: I, cand_geom1: I, cand_geom2: I,
     cand_listed: I, mid_item1: I, mid_item2: I,
 ):  # fmt: skip
     """Candidate pairs of the sweep, parallel over entries; with planes, parallel over geoms; the model's own list.
@@ -257,16 +258,26 @@ def search_pairs(
     start = entryhalf * npairmax
     nstrip = 1 << nstripbit
     nrow = 1 << nrowbit
-    # boxes in the order of the sweep: low and high along its axis, the strips' axis, the rows'
+    # boxes in the order of the sweep: low and high along its axis, the strips' axis, the rows'; first strip and row
     ti.loop_config(serialize=SERIAL or SHORT)
     for e in range(n):
         i = sort_value[start + e]
-        entry_box[6 * e] = item_boxlo[3 * i + ax]
-        entry_box[6 * e + 1] = item_boxhi[3 * i + ax]
-        entry_box[6 * e + 2] = item_boxlo[3 * i + ay]
-        entry_box[6 * e + 3] = item_boxhi[3 * i + ay]
-        entry_box[6 * e + 4] = item_boxlo[3 * i + az]
-        entry_box[6 * e + 5] = item_boxhi[3 * i + az]
+        entry_box[10 * e] = item_boxlo[3 * i + ax]
+        entry_box[10 * e + 1] = item_boxhi[3 * i + ax]
+        entry_box[10 * e + 2] = item_boxlo[3 * i + ay]
+        entry_box[10 * e + 3] = item_boxhi[3 * i + ay]
+        entry_box[10 * e + 4] = item_boxlo[3 * i + az]
+        entry_box[10 * e + 5] = item_boxhi[3 * i + az]
+        # and the bounding sphere; that of a body with many geoms takes in everything
+        w = i // nitem
+        g = i - w * nitem
+        entry_box[10 * e + 9] = HUGE
+        if g < ngeom:
+            for c in ti.static(range(3)):
+                entry_box[10 * e + 6 + c] = geom_xpos[3 * (w * ngeom + g) + c]
+            entry_box[10 * e + 9] = geom_rbound[g] + ti.select(override, o_margin, geom_margin[g])
+        entry_cell[2 * e] = strip_of(item_boxlo[3 * i + ay], sweep_scale[11])
+        entry_cell[2 * e + 1] = strip_of(item_boxlo[3 * i + az], sweep_scale[12])
     # each entry with those that start before it ends; a pair is taken in the first strip and row that both touch
     ti.loop_config(serialize=SERIAL)
     for e in range(n):
@@ -274,27 +285,33 @@ def search_pairs(
         key = sort_key[start + e]
         strip = (key >> (nlevelbit + nrowbit)) & (nstrip - 1)
         row = (key >> nlevelbit) & (nrow - 1)
-        xlo = entry_box[6 * e]
-        xhi = entry_box[6 * e + 1]
-        ylo = entry_box[6 * e + 2]
-        yhi = entry_box[6 * e + 3]
-        zlo = entry_box[6 * e + 4]
-        zhi = entry_box[6 * e + 5]
+        xlo = entry_box[10 * e]
+        xhi = entry_box[10 * e + 1]
+        ylo = entry_box[10 * e + 2]
+        yhi = entry_box[10 * e + 3]
+        zlo = entry_box[10 * e + 4]
+        zhi = entry_box[10 * e + 5]
+        x = vec3(entry_box[10 * e + 6], entry_box[10 * e + 7], entry_box[10 * e + 8])
+        radius = entry_box[10 * e + 9]
+        ycell = entry_cell[2 * e]
+        zcell = entry_cell[2 * e + 1]
         last = ((key >> nlevelbit) << nlevelbit) | squash(xhi, sweep_scale, 1 << nlevelbit)
         f = e + 1
         while f < n and sort_key[start + f] <= last:
-            # one branch instead of six that nobody can predict
-            hit = (entry_box[6 * f + 4] <= zhi) & (zlo <= entry_box[6 * f + 5])
-            hit &= (entry_box[6 * f + 2] <= yhi) & (ylo <= entry_box[6 * f + 3])
-            hit &= (entry_box[6 * f] <= xhi) & (xlo <= entry_box[6 * f + 1])
+            # one branch instead of many that nobody can predict
+            hit = (entry_box[10 * f + 4] <= zhi) & (zlo <= entry_box[10 * f + 5])
+            hit &= (entry_box[10 * f + 2] <= yhi) & (ylo <= entry_box[10 * f + 3])
+            hit &= (entry_box[10 * f] <= xhi) & (xlo <= entry_box[10 * f + 1])
+            hit &= (ti.max(ycell, entry_cell[2 * f]) & (nstrip - 1)) == strip
+            hit &= (ti.max(zcell, entry_cell[2 * f + 1]) & (nrow - 1)) == row
+            apart = x - vec3(entry_box[10 * f + 6], entry_box[10 * f + 7], entry_box[10 * f + 8])
+            reach = radius + entry_box[10 * f + 9]
+            hit &= apart.norm_sqr() <= reach * reach
             if hit:
-                common = strip_of(ti.max(ylo, entry_box[6 * f + 2]), sweep_scale[11])
-                level = strip_of(ti.max(zlo, entry_box[6 * f + 4]), sweep_scale[12])
-                if (common & (nstrip - 1)) == strip and (level & (nrow - 1)) == row:
-                    at = ti.atomic_add(counts[NMID], 1)
-                    if at < npairmax:
-                        mid_item1[at] = i
-                        mid_item2[at] = sort_value[start + f]
+                at = ti.atomic_add(counts[NMID], 1)
+                if at < npairmax:
+                    mid_item1[at] = i
+                    mid_item2[at] = sort_value[start + f]
             f += 1
     # those of two geoms: bounding spheres and filters, apart from the sweep, whose loop must stay small
     ti.loop_config(serialize=SERIAL)

@@ -240,11 +240,12 @@ def ccd(
         if phase == NEAREST:
             xx = x.dot(x)
             at = n
-            direction = vec3(-1.0, 0.0, 0.0)
             dist = ti.sqrt(xx)
-            if xx > MINVAL * MINVAL:
+            if xx < MINVAL * MINVAL:
+                phase = ENDED
+            else:
                 direction = -x * (1.0 / dist)
-            ask = True
+                ask = True
         if phase == ENDED:
             if dist > 0.0 and ROUNDING == 0.0:  # f32 keeps those of the nearest simplex
                 p1, p2 = witness(w, n, fb, ccd_f)

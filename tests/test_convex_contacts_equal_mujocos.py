@@ -69,7 +69,7 @@ def test_iterations_and_tolerance_are_obeyed(option):
 
 
 def brick(name, size, n):
-    """A mesh with the faces of a box, each of n x n quadrangles, so that it has more vertices than are tried in turn."""
+    """A mesh with the faces of a box, each of n x n quadrangles: from n = 2 on its hull is climbed."""
     t = np.linspace(-1, 1, n + 1)
     v = [p for p in np.array(np.meshgrid(t, t, t)).reshape(3, -1).T if np.abs(p).max() == 1]
     return f'<mesh name="{name}" vertex="{" ".join(f"{x:.6g}" for x in (np.array(v) * size).ravel())}"/>'

@@ -1,6 +1,7 @@
 """geom_distance gives MuJoCo 3.4.0's distances and segments, or better ones, for every pair of types.
 
-f64, 1e-9 (the points of nearly parallel faces 5e-5), with iterations to converge. Two faults of 3.4.0 are not copied, and the tests look for nothing else to differ:
+f64, 1e-9 (points of nearly parallel faces 5e-5), with iterations to converge. Two faults of 3.4.0 are not copied, and
+the tests look for nothing else to differ:
 - It leaves the weight of a dropped corner standing when GJK reduces some tetrahedra. For a few separated boxes and
   meshes it then returns 0; there the result must prove itself: the points lie in the shapes, and a plane between them
   is as far from both. For a few overlapping shapes EPA then starts elsewhere, and stops elsewhere within its tolerance.
@@ -32,8 +33,9 @@ def model(rng, pair):
     free = '<body><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
     first = geom[0] if pair[0] in ("plane", "hfield") else f"{free}{geom[0]}</body>"
     return (
-        f'<mujoco><option ccd_iterations="150"/><asset><hfield name="h" nrow="5" ncol="6" size=".6 .5 .1 .2" elevation="{height}"/>'
-        f'<mesh name="m" vertex="{vertex}"/></asset><worldbody>{first}{free}{geom[1]}</body></worldbody></mujoco>'
+        '<mujoco><option ccd_iterations="150"/><asset><hfield name="h" nrow="5" ncol="6" size=".6 .5 .1 .2" '
+        f'elevation="{height}"/><mesh name="m" vertex="{vertex}"/></asset>'
+        f"<worldbody>{first}{free}{geom[1]}</body></worldbody></mujoco>"
     )
 
 

@@ -223,9 +223,11 @@ declare("scratch", [
     ("item_boxlo", "f", ("nitem", 3), "m", "collision", "lower corners of the margin-inflated world boxes of moving "
      "geoms, then of bodies with many geoms"),
     ("item_boxhi", "f", ("nitem", 3), "m", "collision", "upper corners"),
-    ("mid_item1", "i", ("npairmax",), "-", "collision", "pairs with such a body: world*nitem + item 1"),
-    ("mid_item2", "i", ("npairmax",), "-", "collision", "item 2"),
-    ("entry_box", "f", ("npairmax", 6), "m", "collision", "boxes in the order of the sweep: lower, upper corner"),
+    ("mid_item1", "i", ("npairmax",), "-", "collision", "what the sweep finds: world*nitem + item 1"),
+    ("mid_item2", "i", ("npairmax",), "-", "collision", "the same, item 2"),
+    ("entry_box", "f", ("npairmax", 10), "m", "collision", "in the order of the sweep: lower and upper end of the "
+     "box along each of its axes, centre and radius of the bounding sphere"),
+    ("entry_cell", "i", ("npairmax", 2), "-", "collision", "first strip and row of each entry, before wrapping round"),
     ("sort_key", "i", ("npairmax", 2), "-", "collision", "keys of the radix sort, two halves used in turn"),
     ("sort_value", "i", ("npairmax", 2), "-", "collision", "what the keys belong to"),
     ("scan_sum", "i", ("npairmax",), "-", "collision", "block sums of scans"),

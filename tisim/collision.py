@@ -231,7 +231,8 @@ def _tables(m, d):
         parallel=total >= SERIAL_GEOMS, kinds=_kinds(gtype, can, pair1, pair2),
         scalars=dict(
             nbox=len(box), ncol=ncol, ngroup=len(bodies), nplane=len(plane), nlisted=len(listed),
-            nexclude=len(signature), nstripbit=stripbit, nrowbit=rowbit, nlevelbit=levelbit, nsortblock=nblock, digit=digit,
+            nexclude=len(signature), nstripbit=stripbit, nrowbit=rowbit, nlevelbit=levelbit, nsortblock=nblock,
+            digit=digit,
             entrybits=cellbit + levelbit, geombits=geombit,
             worldgeombits=max(1, int(m.ngeom * d.nworld - 1).bit_length()),
         ),

@@ -13,7 +13,7 @@ MuJoCo. Where that would make more than MAX_DOUBLED, and soon fill any memory, i
 from ..enums import mjtObj
 from ..errors import UnsupportedError, several
 from . import skin
-from .limits import MAX_ELEMENTS
+from .limits import MAX_CHARACTERS, MAX_ELEMENTS
 from .references import OBJTYPE, place, references
 from .scope import Namespace
 from .world import LEAVES, Item
@@ -92,7 +92,7 @@ class Clones:
         self.names, self.seen, self.bodies = Names(), dict.fromkeys(TREE, 0), {}
         self.entries = {section: {} for section in SECTIONS}
         self.by_name = {section: {} for section in SECTIONS}
-        self.number, self.cloned, self.free = 0, set(), {}
+        self.number, self.characters, self.cloned, self.free = 0, 0, set(), {}
         self.started = self.finished = False
 
     def sync(self, read=True):
@@ -129,6 +129,9 @@ class Clones:
     def _add(self, section, item, name, refs, where):
         entry = Entry(item, name, refs, where, self.number)
         self.number += 1
+        self.characters += sum(len(text) for _, text in refs) + len(name)
+        if self.characters > MAX_CHARACTERS:
+            raise item.node.error(f"the names in the copies of '{item.node.tag}' are too long in all")
         if self.number > MAX_ELEMENTS:
             raise item.node.error(f"the copies of '{item.node.tag}' make more than {MAX_ELEMENTS:,} elements")
         self.entries[section][entry.number] = entry

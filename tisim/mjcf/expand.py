@@ -12,7 +12,7 @@ from . import rotations
 from .clone import Clones
 from .defaults import BUILTIN, class_of, merge
 from .key_copies import Keys, forget
-from .limits import MAX_ELEMENTS
+from .limits import MAX_CHARACTERS, MAX_ELEMENTS
 from .names import nearest
 from .scope import Namespace
 from .sections import SECTIONS, gather
@@ -79,7 +79,7 @@ class _Walk:
     """One walk over the tree of a scope."""
 
     def __init__(self, scope):
-        self.scope, self.models = scope, {}
+        self.scope, self.models, self.characters = scope, {}, 0
         self.space, self.classes, self.merged = Namespace(scope), dict(scope.classes), {}
         self.world, self.lists = World(), gather(scope)
         root = Item(BODY, (scope.of("worldbody") or [scope.root])[0], self.space, body=-1)
@@ -165,6 +165,12 @@ class _Walk:
         self.todo.append((_Walk.copies, node, context, self.world.lengths()))
         self.inside(node, _Context(context.body, None, context.cls))
 
+    def lengthen(self, piece, text, node):
+        """Counts the characters that the names of a part grow by; MjcfError at node where they are too many."""
+        self.characters += len(text) * sum(map(len, piece.items.values()))
+        if self.characters > MAX_CHARACTERS:
+            raise node.error(f"the names of all copies grow by more than {MAX_CHARACTERS:,} characters")
+
     def copies(self, node, context, start):
         """The end of a replicate: what was read since `start` is taken out and copied.
 
@@ -186,6 +192,7 @@ class _Walk:
             here = pos, turns[copy] if turns else [1.0, 0.0, 0.0, 0.0]
             suffix = attrib.get("sep", "") + str(copy).zfill(len(str(total)))
             self.keys.copy(suffix, piece, start)
+            self.lengthen(piece, suffix, node)
             self.world.graft(piece, context.body, compose(context.frame, here), suffix=suffix)
             forget(piece.items["joints"] + piece.items["bodies"])
             self.clones.copy(suffix, node, total - copy - 1)
@@ -227,6 +234,7 @@ class _Walk:
         model.clones.sync()
         model.keys.store(prefix, into=self.keys)
         piece = model.world.subtree(root)
+        self.lengthen(piece, prefix, node)
         self.world.graft(piece, context.body, context.frame, prefix)
         forget(piece.items["joints"] + model.world.bodies[piece.first : piece.first + len(piece.items["bodies"])])
         self.clones.attach(model, prefix, node)

@@ -2,3 +2,5 @@
 
 # More elements than this come from a mistyped or hostile `replicate`, and would not fit in memory.
 MAX_ELEMENTS = 4_000_000
+# in what `replicate` and `attach` put before and behind names, in all copies together
+MAX_CHARACTERS = 200_000_000

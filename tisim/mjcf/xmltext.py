@@ -15,6 +15,7 @@ from ..errors import MjcfError
 
 # MuJoCo's own XML reader refuses deeper files, so no model that works there is lost.
 MAX_DEPTH = 500
+MAX_ATTRIBUTES = 1000
 # bytes of one file: a larger one is no model, and would not fit in memory once it is read
 MAX_FILE = 2**28
 # characters at the beginning and at the end of a message that are shown
@@ -61,7 +62,7 @@ def parse_xml(data, file="<string>"):
         raise MjcfError("not readable as XML: its elements cannot be counted", file, 1, 1)
     nodes = {}
     for element, place in zip(elements, places):
-        node = nodes[element] = Node(element.tag, dict(element.attrib), file, *place)
+        node = nodes[element] = Node(element.tag, dict(element.items()), file, *place)
         if element is not root:
             nodes[element.getparent()].children.append(node)
     return nodes[root]
@@ -78,10 +79,12 @@ def _places(data, encoding, file):
     def here():
         return parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
 
-    def start(*_):
+    def start(_, attributes):
         nonlocal depth
         places.append(here())
         depth += 1
+        if len(attributes) > MAX_ATTRIBUTES:  # lxml takes the square of their number in time
+            raise MjcfError(f"an element has more than {MAX_ATTRIBUTES:,} attributes", file, *here())
         if depth > MAX_DEPTH:
             raise MjcfError(f"elements are nested deeper than {MAX_DEPTH} levels", file, *here())
 
