@@ -43,36 +43,36 @@ SIN120 = 0.86602540378
 MAXTRY = 5  # starts of a search that fails in f32
 
 
-def scratch_size(nepa, npoly):
-    """Numbers and integers of a worker's scratch memory for this many expansions and corners of a mesh's polygon."""
-    nvert, nface = nepa + FIRST + 5, 2 * nepa + 12
+def scratch_size(niter, npoly):
+    """Numbers and integers of a worker's scratch memory for this many iterations and corners of a mesh's polygon."""
+    nvert, nface = niter + FIRST + 5, 2 * niter + 12
     size_i = VERT_I * nvert + (FACE_I + 4) * nface + 20 + 2 * SHAPE_I
     size_f = VERT_F * nvert + FACE_F * nface + 2 * SHAPE_F
     return size_f + NPOLY_F * npoly, size_i + NPOLY_I * npoly
 
 
 @ti.func
-def nvertmax(nepa):
-    """Vertices of a worker's list for this many expansions."""
-    return nepa + FIRST + 5
+def nvertmax(niter):
+    """Vertices of a worker's list for this many iterations."""
+    return niter + FIRST + 5
 
 
 @ti.func
-def nfacemax(nepa):
+def nfacemax(niter):
     """Faces that can exist at once: each expansion adds two."""
-    return 2 * nepa + 12
+    return 2 * niter + 12
 
 
 @ti.func
-def shapes_f(fb, nepa):
+def shapes_f(fb, niter):
     """Where the numbers of a worker's shapes start."""
-    return fb + VERT_F * nvertmax(nepa) + FACE_F * nfacemax(nepa)
+    return fb + VERT_F * nvertmax(niter) + FACE_F * nfacemax(niter)
 
 
 @ti.func
-def shapes_i(ib, nepa):
+def shapes_i(ib, niter):
     """Where the integers of a worker's shapes start: behind vertices, faces, four lists of faces, an order of four."""
-    return ib + VERT_I * nvertmax(nepa) + (FACE_I + 4) * nfacemax(nepa) + 20
+    return ib + VERT_I * nvertmax(niter) + (FACE_I + 4) * nfacemax(niter) + 20
 
 
 @ti.func
@@ -122,22 +122,23 @@ def is_flat(gtype):
 
 @ti.func
 def ccd(
-    fb, ib, nepa, niter, tolerance, cutoff, half1, half2, ccd_f: ti.template(), ccd_i: ti.template(),
+    fb, ib, niter, tolerance, cutoff, half1, half2, ccd_f: ti.template(), ccd_i: ti.template(),
     mesh_vert: ti.template(), mesh_graph: ti.template(),
 ):  # fmt: skip
     """Signed distance of a worker's two shapes, inflated by half1 and half2, the nearest points or those of deepest
     penetration, and the corners of the polytope's face they lie on (-1: none).
 
+    niter   most iterations, of GJK and of EPA each.
     cutoff  distances above it need not be known; 0: only overlap counts. FAR is returned for shapes farther apart.
     """
-    sf = shapes_f(fb, nepa)
-    si = shapes_i(ib, nepa)
-    ff = fb + VERT_F * nvertmax(nepa)
-    fi = ib + VERT_I * nvertmax(nepa)
-    mp = fi + FACE_I * nfacemax(nepa)  # candidates
-    fr = mp + nfacemax(nepa)  # free places
-    st = fr + nfacemax(nepa)  # stack
-    hz = st + nfacemax(nepa) + 8  # edges around a hole
+    sf = shapes_f(fb, niter)
+    si = shapes_i(ib, niter)
+    ff = fb + VERT_F * nvertmax(niter)
+    fi = ib + VERT_I * nvertmax(niter)
+    mp = fi + FACE_I * nfacemax(niter)  # candidates
+    fr = mp + nfacemax(niter)  # free places
+    st = fr + nfacemax(niter)  # stack
+    hz = st + nfacemax(niter) + 8  # edges around a hole
     order = si - 4
     type1 = ccd_i[si + TYPE]
     type2 = ccd_i[si + SHAPE_I + TYPE]
@@ -327,7 +328,7 @@ def ccd(
                     kind = 3
                     nvert = 0
                     phase = BUILD
-        if phase == EXPAND and (k >= niter or k >= nepa):
+        if phase == EXPAND and k >= niter:
             phase = DONE
         if phase == EXPAND:
             before = foot
@@ -421,13 +422,13 @@ def ccd(
                 else:
                     k += 1
                     nmap, nfree, nedge = open_up(
-                        kind, y, ff, fi, mp, fr, st, hz, nmap, nfree, nfacemax(nepa) + 8, ccd_f, ccd_i
+                        kind, y, ff, fi, mp, fr, st, hz, nmap, nfree, nfacemax(niter) + 8, ccd_f, ccd_i
                     )
                     good = nedge >= 3
                     if good:
                         good, nmap, nfree, ntop = close_up(
                             at, nedge, lower2, upper * upper, fb, ff, fi, mp, fr, st, hz, nmap, nfree, ntop,
-                            nfacemax(nepa), ccd_f, ccd_i,
+                            nfacemax(niter), ccd_f, ccd_i,
                         )  # fmt: skip
                     if not good:
                         corner[0] = -1

@@ -31,8 +31,8 @@ def turned(axis, angle):
 
 
 def _convex(
-    ngeom: ti.i32, nslotmax: ti.i32, nccd: ti.i32, nccd_f: ti.i32, nccd_i: ti.i32, nepa: ti.i32,
-    npoly: ti.i32, ccd_iterations: ti.i32, ccd_tolerance: FP,
+    ngeom: ti.i32, nslotmax: ti.i32, nccd: ti.i32, nccd_f: ti.i32, nccd_i: ti.i32, niter: ti.i32,
+    npoly: ti.i32, ccd_tolerance: FP,
     bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F, cpair_slot: I,
     geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F, geom_rbound: F, geom_dataid: I,
     mesh_vertadr: I, mesh_vertnum: I, mesh_graphadr: I, mesh_vert: F, mesh_graph: I,
@@ -49,8 +49,8 @@ def _convex(
         if t % SPREAD == 0:
             fb = worker * nccd_f
             ib = worker * nccd_i
-            sf = shapes_f(fb, nepa)
-            si = shapes_i(ib, nepa)
+            sf = shapes_f(fb, niter)
+            si = shapes_i(ib, niter)
             c = first + worker
             while c < last:
                 p = cpair_bin[c]
@@ -106,7 +106,7 @@ def _convex(
                             mesh_vertadr, mesh_vertnum, mesh_graphadr,
                         )  # fmt: skip
                         dist, p1, p2, corner = ccd(
-                            fb, ib, nepa, ccd_iterations, ccd_tolerance, 0.0, half, half, ccd_f, ccd_i,
+                            fb, ib, niter, ccd_tolerance, 0.0, half, half, ccd_f, ccd_i,
                             mesh_vert, mesh_graph,
                         )  # fmt: skip
                         if dist < 0.0:

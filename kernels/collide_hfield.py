@@ -34,8 +34,8 @@ def put_prism_shape(sf, si, bottom, ccd_f: ti.template(), ccd_i: ti.template()):
 
 @kernel
 def hfield(
-    ngeom: ti.i32, nslotmax: ti.i32, nccd: ti.i32, nccd_f: ti.i32, nccd_i: ti.i32, nepa: ti.i32,
-    ccd_iterations: ti.i32, ccd_tolerance: FP,
+    ngeom: ti.i32, nslotmax: ti.i32, nccd: ti.i32, nccd_f: ti.i32, nccd_i: ti.i32, niter: ti.i32,
+    ccd_tolerance: FP,
     bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F, cpair_slot: I,
     geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F, geom_rbound: F, geom_dataid: I,
     hfield_size: F, hfield_nrow: I, hfield_ncol: I, hfield_adr: I, hfield_data: F,
@@ -51,8 +51,8 @@ def hfield(
         if t % SPREAD == 0:
             fb = worker * nccd_f
             ib = worker * nccd_i
-            sf = shapes_f(fb, nepa)
-            si = shapes_i(ib, nepa)
+            sf = shapes_f(fb, niter)
+            si = shapes_i(ib, niter)
             at = first + worker
             while at < last:
                 p = cpair_bin[at]
@@ -125,7 +125,7 @@ def hfield(
                                         low = False
                             if not low:
                                 dist, p1, p2, corner = ccd(
-                                    fb, ib, nepa, ccd_iterations, ccd_tolerance, 0.0, 0.0,
+                                    fb, ib, niter, ccd_tolerance, 0.0, 0.0,
                                     0.5 * margin, ccd_f, ccd_i, mesh_vert, mesh_graph,
                                 )  # fmt: skip
                                 if dist < 0.0:

@@ -9,7 +9,7 @@ from tisim.kernels.types import *
 @kernel
 def convex_distance(
     nquery: ti.i32, distmax: FP, ngeom: ti.i32, nccd: ti.i32, nccd_f: ti.i32, nccd_i: ti.i32,
-    nepa: ti.i32, ccd_iterations: ti.i32, ccd_tolerance: FP,
+    niter: ti.i32, ccd_tolerance: FP,
     cpair_geom1: I, cpair_geom2: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F, geom_dataid: I,
     mesh_vertadr: I, mesh_vertnum: I, mesh_graphadr: I, mesh_vert: F, mesh_graph: I, ccd_f: F, ccd_i: I,
     slot_dist: F, slot_pos: F, slot_normal: F,
@@ -23,8 +23,8 @@ def convex_distance(
         if t % SPREAD == 0:
             fb = worker * nccd_f
             ib = worker * nccd_i
-            sf = shapes_f(fb, nepa)
-            si = shapes_i(ib, nepa)
+            sf = shapes_f(fb, niter)
+            si = shapes_i(ib, niter)
             p = worker
             while p < nquery:
                 i1 = cpair_geom1[p]
@@ -42,7 +42,7 @@ def convex_distance(
                         geom_dataid[g], ccd_f, ccd_i, mesh_vertadr, mesh_vertnum, mesh_graphadr,
                     )  # fmt: skip
                 dist, p1, p2, corner = ccd(
-                    fb, ib, nepa, ccd_iterations, ccd_tolerance, distmax, 0.0, 0.0, ccd_f, ccd_i, mesh_vert, mesh_graph
+                    fb, ib, niter, ccd_tolerance, distmax, 0.0, 0.0, ccd_f, ccd_i, mesh_vert, mesh_graph
                 )
                 p1 += origin
                 p2 += origin

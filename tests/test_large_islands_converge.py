@@ -125,5 +125,6 @@ def test_pyramids_that_are_too_stiff_are_named():
         "<mujoco><default><geom friction='0'/></default><worldbody><geom name='ice' type='plane' size='1 1 1'/>"
         "<body pos='0 0 1'><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
     )
+    d = tisim.Data(m)
     with pytest.warns(UserWarning, match="geom ice.*condim=1"):
-        tisim.Data(m)
+        tisim.step(m, d)

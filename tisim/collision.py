@@ -17,7 +17,7 @@ LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estima
 WORKERS = (8192, 256)  # pieces of scratch memory for convex shapes, 10 kB each: on a GPU, on a CPU
 WORKER_NUMBERS = 1 << 26  # numbers in all of them together, at most
 MAX_POLYGON = 150  # corners of a mesh's face that count, mjMAX_POLYVERT
-MAX_EXPANSIONS = 1000  # larger ccd_iterations do not grow the scratch memory further
+MAX_ITERATIONS = 1000  # larger ccd_iterations mean no more: memory and time stay bounded
 
 
 def collide(m, d):
@@ -166,11 +166,11 @@ def ccd_scratch(m, d, scalars, parallel):
     parallel  whether they run in parallel; else one worker, thus one piece of memory, does all.
     """
     ccd = runtime.kernels("ccd")
-    nepa = max(1, min(int(m.opt.ccd_iterations), MAX_EXPANSIONS))
+    niter = max(1, min(int(m.opt.ccd_iterations), MAX_ITERATIONS))
     npoly = 0
     if scalars["multiccd"] and m.nmesh:
         npoly = max(4, min(MAX_POLYGON, int(max(m.mesh_polyvertnum.max(), m.mesh_polymapnum.max()))))
-    size_f, size_i = ccd.scratch_size(nepa, npoly)
+    size_f, size_i = ccd.scratch_size(niter, npoly)
     nworker = 1
     if parallel:
         nworker = max(32, min(WORKERS[runtime.arch == "cpu"], WORKER_NUMBERS // (size_f + size_i)))
@@ -181,7 +181,7 @@ def ccd_scratch(m, d, scalars, parallel):
                 launch.delete_array(a)
             d._bound.clear()
             d._device[name] = launch.new_array(is_float, size)
-    scalars.update(nepa=nepa, nccd=nworker, nccd_f=size_f, nccd_i=size_i, npoly=npoly)
+    scalars.update(niter=niter, nccd=nworker, nccd_f=size_f, nccd_i=size_i, npoly=npoly)
 
 
 def _tables(m, d):

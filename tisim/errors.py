@@ -44,7 +44,8 @@ def several(errors):
     if len(single) > SHOWN:
         lines.append(f"... and {len(single) - SHOWN} more")
     found = list(single.values())
-    message = "\n  ".join([f"{len(single)} errors:", *lines])
+    more = " or more" if len(single) >= FOUND else ""
+    message = "\n  ".join([f"{len(single)} errors{more}:", *lines])
     return MjcfError(message, found[0].file, found[0].line, found[0].column, found)
 
 

@@ -3,11 +3,17 @@
 import numpy as np
 
 from ..enums import mjtJoint
+from ..errors import UnsupportedError
 from . import rotations
 from .defaults import merge
 from .elements import MINVAL, TINY, first, in_inertia_group, user_data
 from .world import Item, apply_frames, column, poses, setting
 
+# inverses of larger trees, which constants of the reference pose are made of, would not fit in memory
+MAX_TREE = 5000
+
+# the constants of the reference pose need a few matrices of this size for a tree: larger ones do not fit in memory
+MAX_TREE_DOFS = 6000
 _INERTIAL = dict(pos=[0.0] * 3, mass=0.0, diaginertia=[0.0] * 3, fullinertia=None, quat=[1.0, 0.0, 0.0, 0.0], alt=None)
 
 
@@ -145,6 +151,17 @@ def check_bodies(world, a):
         "a free joint must be at the top level",
     )
     first(bodies, a["body_dofnum"] > 6, "a body can have at most 6 degrees of freedom")
+    large = np.flatnonzero(a["tree_dofnum"] > MAX_TREE)
+    if len(large):
+        number, node = int(a["tree_dofnum"][large[0]]), bodies[int(a["tree_bodyadr"][large[0]])].node
+        raise UnsupportedError(
+            f"a kinematic tree of {number:,} degrees of freedom: trees of at most {MAX_TREE:,} are supported", "body",
+            node.file, node.line, node.column,
+        )  # fmt: skip
+    large = np.zeros(len(bodies), bool)
+    large[a["tree_bodyadr"][a["tree_dofnum"] > MAX_TREE_DOFS]] = True
+    message = f"the bodies that hang together here have more than {MAX_TREE_DOFS:,} degrees of freedom"
+    first(bodies, large, message)
     ball = kind == mjtJoint.mjJNT_BALL
     turn = ball | (kind == mjtJoint.mjJNT_HINGE)
     before = np.cumsum(ball) - ball

@@ -6,6 +6,7 @@ square of the model.
 """
 
 import numpy as np
+from scipy import linalg
 
 from ..enums import mjtGeom, mjtJoint, mjtSameFrame
 from . import rotations
@@ -19,6 +20,8 @@ MINVAL = 1e-15
 
 # entries of one batch of inertia matrices; larger batches are cut to keep memory bounded
 BATCH = 4_000_000
+# trees with more dofs are factored by LAPACK, which is much faster for them
+LAPACK = 100
 
 
 def subtree_sum(a, values):
@@ -171,9 +174,9 @@ def _tree_batch(a, trees, parents, owners, axis, anchor, angular, inertia, xipos
         chains.append(chain)
         turn, shift = _jacobian(dof[:, chain], axis, anchor, angular, xipos[body[:, local]])
         mass = a["body_mass"][body[:, local]]
-        block = np.einsum("tia,tja->tij", shift, shift) * mass[:, None, None]
-        block += np.einsum("tia,tab,tjb->tij", turn, inertia[body[:, local]], turn)
-        m[:, chain[:, None], chain] += block
+        block = np.matmul(shift, shift.swapaxes(1, 2)) * mass[:, None, None]
+        block += np.matmul(np.matmul(turn, inertia[body[:, local]]), turn.swapaxes(1, 2))
+        m[_square(chain)] += block
     diagonal = np.arange(n)
     m[:, diagonal, diagonal] += a["dof_armature"][dof]
     a["dof_M0"][dof] = m[:, diagonal, diagonal]
@@ -185,10 +188,18 @@ def _tree_batch(a, trees, parents, owners, axis, anchor, angular, inertia, xipos
     a["dof_invweight0"][dof] = _averaged(a, dof[0], inverse[:, diagonal, diagonal])
     for local, chain in enumerate(chains):
         turn, shift = _jacobian(dof[:, chain], axis, anchor, angular, xipos[body[:, local]])
-        part = inverse[:, chain[:, None], chain]
-        a["body_invweight0"][body[:, local], 0] = np.einsum("tia,tij,tja->t", shift, part, shift) / 3
-        a["body_invweight0"][body[:, local], 1] = np.einsum("tia,tij,tja->t", turn, part, turn) / 3
+        part = inverse[_square(chain)]
+        a["body_invweight0"][body[:, local], 0] = np.sum(shift * np.matmul(part, shift), (1, 2)) / 3
+        a["body_invweight0"][body[:, local], 1] = np.sum(turn * np.matmul(part, turn), (1, 2)) / 3
     return inverse
+
+
+def _square(chain):
+    """Index of the rows and columns `chain` in an array (t, n, n); slices where they are consecutive, for speed."""
+    if len(chain) and chain[-1] - chain[0] == len(chain) - 1:
+        run = slice(int(chain[0]), int(chain[-1]) + 1)
+        return slice(None), run, run
+    return slice(None), chain[:, None], chain
 
 
 def _inverse(m):
@@ -196,8 +207,14 @@ def _inverse(m):
 
     A pivot of zero (four hinges in one body) is replaced by mjMINVAL: a huge inverse weight, where MuJoCo has nan.
     """
-    m = m.copy()
     n = m.shape[1]
+    if n > LAPACK:
+        try:
+            # the same order of elimination: from the last row up
+            return np.array([linalg.cho_solve(linalg.cho_factor(x[::-1, ::-1]), np.eye(n))[::-1, ::-1] for x in m])
+        except linalg.LinAlgError:
+            pass
+    m = m.copy()
     pivot = np.empty(m.shape[:2])
     lower = np.broadcast_to(np.eye(n), m.shape).copy()
     for k in range(n - 1, -1, -1):
