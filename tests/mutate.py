@@ -76,6 +76,27 @@ def _set(node, name, value):
         node.set(name, "?")
 
 
+def mutated_bytes(data, seed):
+    """The bytes of a good asset file after one to six random changes; header and numbers are hit most."""
+    rng, data = random.Random(seed), bytearray(data)
+    for _ in range(rng.randint(1, 6)):
+        at = rng.randrange(min(len(data), rng.choice([20, 200, 10**9]))) if data else 0
+        kind = rng.randrange(9)
+        if kind <= 3:
+            data[at : at + 1] = bytes([rng.randrange(256)])
+        elif kind <= 5:
+            word = at // 4 * 4
+            data[word : word + 4] = rng.choice([b"\xff" * 4, b"\0" * 4, b"\xff\xff\xff\x7f", b"\0\0\x80\x7f"])
+        elif kind == 6:
+            del data[at : at + rng.randint(1, 50)]
+        elif kind == 7:
+            start = bytes(data[: rng.randrange(99)])
+            data[at:at] = rng.choice([b" 999999999999 ", b"-1", b"nan", b"\n", b"/" * 9, b"\0" * 4, start])
+        else:
+            del data[len(data) - rng.randint(0, len(data)) :]
+    return bytes(data)
+
+
 def _copy(node):
     return etree.fromstring(etree.tostring(node, with_tail=False))
 

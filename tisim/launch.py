@@ -54,12 +54,14 @@ def kernel(func):
 
 
 class _Graph:
+    """A list of kernels with the arrays and scalars they ask for, ready to be bound to those of a Data."""
+
     def __init__(self, kernels, parallel):
         import taichi as ti
 
         builder = ti.graph.GraphBuilder()
         args = {}
-        self.arrays, self.scalars = [], []
+        self.arrays, self.scalars, self.calls = [], [], []
         for k in kernels:
             symbols = []
             for p in k.params:
@@ -72,9 +74,35 @@ class _Graph:
                         args[p.name] = ti.graph.Arg(ti.graph.ArgKind.SCALAR, p.name, ann)
                         self.scalars.append((p.name, int if ann == ti.i32 else float))
                 symbols.append(args[p.name])
-            builder.dispatch(k.variant(parallel), *symbols)
+            variant = k.variant(parallel)
+            builder.dispatch(variant, *symbols)
+            self.calls.append((variant, [p.name for p in k.params]))
         self.kernels = kernels  # keeps the ids in the cache's keys alive
         self.graph = builder.compile()._compiled_graph
+
+    def bind(self, d):
+        """A call of every kernel with the arrays it works on, for the CPU: only scalars are set again afterwards.
+
+        Setting all arguments each time costs more than a microsecond per array, most of a step of a small scene.
+        """
+        from taichi.lang import impl
+
+        prog = impl.get_runtime().prog
+        kinds, calls = dict(self.scalars), []
+        for variant, names in self.calls:
+            (compiled,) = variant._primal.compiled_kernels.values()
+            context = compiled.make_launch_context()
+            setters = []
+            for i, name in enumerate(names):
+                if name in kinds:
+                    setter = context.set_arg_int if kinds[name] is int else context.set_arg_float
+                    setters.append((name, setter, (i,)))
+                else:
+                    view = host_view(d.device(name))
+                    context.set_arg_external_array_with_shape((i,), view.ctypes.data, view.nbytes, view.shape, 0)
+            data = prog.compile_kernel(prog.config(), prog.get_device_caps(), compiled)
+            calls.append((data, context, setters))
+        return calls, {}
 
 
 def run(m, d, kernels, parallel=True, **scalars):
@@ -84,17 +112,33 @@ def run(m, d, kernels, parallel=True, **scalars):
     """
     from taichi.lang import impl
 
+    from tisim import runtime
+
     key = (tuple(map(id, kernels)), parallel)
     graph = _graphs.get(key)
     if graph is None:
         graph = _graphs[key] = _Graph(kernels, parallel)
-    args = d.bound(m, key)
-    if args is None:
-        args = {name: d.device(name).arr for name, _ in graph.arrays}
-        d.bind(m, key, args)
-    for name, kind in graph.scalars:
-        args[name] = kind(scalars[name] if name in scalars else d.scalar(name))
-    graph.graph.jit_run(impl.get_runtime().prog.config(), args)
+    values = {name: kind(scalars[name] if name in scalars else d.scalar(name)) for name, kind in graph.scalars}
+    bound = d.bound(m, key)
+    prog = impl.get_runtime().prog
+    if runtime.arch != "cpu":
+        if bound is None:
+            bound = {name: d.device(name).arr for name, _ in graph.arrays}
+            d.bind(m, key, bound)
+        graph.graph.jit_run(prog.config(), bound | values)
+        return
+    if bound is None:
+        bound = graph.bind(d)
+        d.bind(m, key, bound)
+    calls, last = bound
+    changed = {name for name, value in values.items() if last.get(name) != value}
+    last.update(values)
+    for data, context, setters in calls:
+        if changed:
+            for name, setter, place in setters:
+                if name in changed:
+                    setter(place, values[name])
+        prog.launch_kernel(data, context)
 
 
 def forget():

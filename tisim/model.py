@@ -111,7 +111,7 @@ class Model(DeviceModel):
     def save(self, path):
         """Writes the model to an .npz file, from which `load` makes the same model without compiling.
 
-        To a path that ends in .xml it writes the MJCF that the model was compiled from, without later changes of fields.
+        To a path that ends in .xml it writes the MJCF the model was compiled from, without later changes of fields.
         """
         from .model_file import save
 

@@ -12,8 +12,6 @@ from .world import Item, apply_frames, column, poses, setting
 # inverses of larger trees, which constants of the reference pose are made of, would not fit in memory
 MAX_TREE = 5000
 
-# the constants of the reference pose need a few matrices of this size for a tree: larger ones do not fit in memory
-MAX_TREE_DOFS = 6000
 _INERTIAL = dict(pos=[0.0] * 3, mass=0.0, diaginertia=[0.0] * 3, fullinertia=None, quat=[1.0, 0.0, 0.0, 0.0], alt=None)
 
 
@@ -158,10 +156,6 @@ def check_bodies(world, a):
             f"a kinematic tree of {number:,} degrees of freedom: trees of at most {MAX_TREE:,} are supported", "body",
             node.file, node.line, node.column,
         )  # fmt: skip
-    large = np.zeros(len(bodies), bool)
-    large[a["tree_bodyadr"][a["tree_dofnum"] > MAX_TREE_DOFS]] = True
-    message = f"the bodies that hang together here have more than {MAX_TREE_DOFS:,} degrees of freedom"
-    first(bodies, large, message)
     ball = kind == mjtJoint.mjJNT_BALL
     turn = ball | (kind == mjtJoint.mjJNT_HINGE)
     before = np.cumsum(ball) - ball
