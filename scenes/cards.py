@@ -4,8 +4,8 @@ import numpy as np
 from tisim.scenes.common import FLOOR, arena, document
 
 CARD = (0.045, 0.032, 0.0015)  # half sizes [m]
-SPACING = 0.03  # between cards at the start [m]
-TILT = 25  # of a card at the start, at most [degree]
+SPACING = 0.02  # between cards at the start [m]
+TILT = 15  # of a card at the start, at most [degree]
 
 
 def cards(n=40, cone="pyramidal", seed=0, sleep=False):
@@ -20,7 +20,7 @@ def cards(n=40, cone="pyramidal", seed=0, sleep=False):
         a, b, turn = *rng.uniform(-TILT, TILT, 2), rng.uniform(0, 360)
         shade = ".85 .25 .22 1" if i % 2 else ".93 .91 .86 1"
         world.append(
-            f'    <body pos="{x:.4f} {y:.4f} {0.05 + i * SPACING:.4f}" euler="{a:.2f} {b:.2f} {turn:.2f}"><freejoint/>'
-            f'<geom type="box" size="%g %g %g" density="1200" solref=".004 1" rgba="{shade}"/></body>' % CARD
+            f'    <body pos="{x:.4f} {y:.4f} {0.03 + i * SPACING:.4f}" euler="{a:.2f} {b:.2f} {turn:.2f}"><freejoint/>'
+            f'<geom type="box" size="%g %g %g" density="1200" solref=".004 1.5" rgba="{shade}"/></body>' % CARD
         )
     return document("cards", world, 0.002, cone, sleep, memory=arena(2 * n))
