@@ -10,7 +10,7 @@ SECONDS = 20
 SCENES = [
     ("tower", dict(n=20), 20, 0.01, 0.09), ("pyramid", dict(n=140), 12, 0.01, 0.09),
     ("bowl", dict(n=50), 10, 2.0, 0.015), ("terrain", dict(n=40), 3, 3.0, -0.01),
-    ("cards", dict(n=40), 40, 0.5, -0.001),
+    ("cards", dict(n=40), 40, 0.5, -0.005),  # they dip into the floor when they hit it, in MuJoCo as here
 ]  # fmt: skip
 
 
@@ -42,6 +42,7 @@ def test_scene(name, params, load, speed, lowest):
         potential, kinetic = np.asarray(d.energy)
         assert potential + kinetic < start + 1e-3 * abs(start), f"energy grew at {d.time:.2f} s"
     assert np.abs(np.asarray(d.qvel).reshape(-1, 6)[:, :3]).max() < speed
+    assert np.asarray(d.xpos)[moving, 2].min() > 0
     assert np.asarray(d.contact.dist).min() > -3 * sinking(m, load)
     for warning in d.warning:
         assert np.all(warning.number == 0)
