@@ -8,10 +8,12 @@ scene has to compute.
 
 import inspect
 import types
+import weakref
 
 import numpy as np
 
 _graphs = {}
+_arrays = weakref.WeakSet()  # all that were made since Taichi started
 
 
 class Kernel:
@@ -142,8 +144,14 @@ def run(m, d, kernels, parallel=True, **scalars):
 
 
 def forget():
-    """Drops the compiled graphs (Taichi was restarted)."""
+    """Lets go of all arrays and graphs, before Taichi is started again.
+
+    An array that dies later would ask the new Taichi to free what lies at its old address, which may be another array.
+    """
     _graphs.clear()
+    for a in list(_arrays):
+        a.arr = None
+    _arrays.clear()
 
 
 def quicken_taichi():
@@ -181,6 +189,7 @@ def new_array(is_float, size):
     fp = ti.f64 if runtime.precision == "f64" else ti.f32
     a = ti.ndarray(fp if is_float else ti.i32, (max(1, int(size)),))
     a.fill(0)
+    _arrays.add(a)
     return a
 
 

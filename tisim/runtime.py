@@ -18,7 +18,7 @@ from tisim.errors import Error
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
 
 SAFE_OPTIONS = dict(advanced_optimization=False, cache_loop_invariant_global_vars=False, fast_math=False)
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 arch = None  # name of the running backend, None before init
 precision = None  # "f32" or "f64"
@@ -83,6 +83,9 @@ def init(arch="auto", precision=None, threads=None):
         sys.modules["tisim.viewer.ggui"].close()
     for module in [n for n in sys.modules if n.startswith("tisim.kernels")]:
         del sys.modules[module]
+    from tisim import launch
+
+    launch.forget()
     with contextlib.redirect_stdout(io.StringIO()):  # a library does not print
         ti.init(
             arch=backend, offline_cache=True, offline_cache_file_path=path, log_level=ti.WARN, verbose=False, **options
@@ -93,9 +96,6 @@ def init(arch="auto", precision=None, threads=None):
         raise Error(f"arch={name!r}: Taichi could not start it here (it fell back to {started}); run `tisim doctor`")
     me.arch, me.precision, me._settings = name, precision, settings
     me.generation += 1
-    from tisim import launch
-
-    launch.forget()
     launch.quicken_taichi()
 
 
