@@ -87,6 +87,7 @@ def test_the_place_and_the_reason(name):
 
 
 REFUSED = {
+    "body": ("<mujoco>\n<body><geom size='.1'/></body></mujoco>", 2, "body"),
     "composite": ("<mujoco><worldbody>\n<body><composite type='cable'/></body></worldbody></mujoco>", 2, "composite"),
     "flex": ("<mujoco><deformable>\n\n<flex name='a'/></deformable></mujoco>", 3, "flex"),
     "plugin": ("<mujoco><extension>\n<plugin plugin='a'><instance name='b'/></plugin></extension></mujoco>", 2,

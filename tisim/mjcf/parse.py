@@ -80,6 +80,10 @@ def _checked(root, source, main):
     return Scope(root, source)
 
 
+# what MuJoCo accepts at the top of a file, where it has no effect
+OUTSIDE = ("body", "frame", "replicate")
+
+
 def check(root):
     """Checks a tree against the grammar and replaces attribute texts by typed values, in place.
 
@@ -102,6 +106,12 @@ def check(root):
             if len(errors) >= FOUND:
                 break
             known = children.get(child.tag)
+            if known is None and element is GRAMMAR and child.tag in OUTSIDE:
+                known = GRAMMAR.children["worldbody"].children[child.tag]
+                refusal = refusal or UnsupportedError(
+                    f"'{child.tag}' outside worldbody, which MuJoCo leaves out in silence; put it into worldbody",
+                    child.tag, child.file, child.line, child.column,
+                )  # fmt: skip
             if known is None:
                 message = f"'{node.tag}' has no child element '{child.tag}'{nearest(child.tag, children)}"
                 errors.append(child.error(message))
