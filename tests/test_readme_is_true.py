@@ -172,6 +172,15 @@ def test_the_measured_table_adds_up():
     assert all(f'"{word}"' in text for word in options if word.startswith("-"))
 
 
+def test_the_table_of_collision_adds_up():
+    rows = [line.strip("| ").split("|") for line in README.splitlines() if re.match(r"\| (pile|floor|tower) ", line)]
+    assert len(rows) == 6
+    for row in rows:
+        pairs, contacts, *parts, together, theirs, ratio = map(float, row[2:])
+        assert contacts <= 1.2 * pairs and together < 1.5 * sum(parts)
+        assert ratio == pytest.approx(theirs / together, abs=0.02)
+
+
 def test_versions_are_those_of_the_package():
     project = (ROOT / "pyproject.toml").read_text()
     assert re.search(r"pinned to (\S+),", README).group(1) == re.search(r'taichi==([^"]+)"', project).group(1)
