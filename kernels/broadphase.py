@@ -12,7 +12,6 @@ from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sort_all, sum_
 from tisim.kernels.types import *
 
 NSAMPLE = 32  # geoms looked at to choose the axes: enough for a 10 % and a 90 % quantile
-HUGE = 1e15  # radius of a sphere that takes in everything [m]
 GROW = 1.000001  # boxes that touch exactly must not part by rounding
 NTYPE, NKIND = 8, 16  # geom types that collide, kinds of pairs: tisim/colliders.py
 CURSOR = NKIND + 1  # where bin_adr holds the places at which the next pairs go
@@ -198,22 +197,20 @@ def may_collide(
 
 @ti.func
 def add_candidate(
-    w, ga, gb, k, ngeom, npairmax, geom_type: ti.template(), counts: ti.template(),
-    cand_geom1: ti.template(), cand_geom2: ti.template(), cand_listed: ti.template(),
+    w, ga, gb, ngeom, npairmax, geom_type: ti.template(), counts: ti.template(), cand_geom1: ti.template(),
+    cand_geom2: ti.template(), cand_listed: ti.template(),
 ):  # fmt: skip
-    """Appends a pair, lower type first; geom1 carries the world, k is the place in the model's own list or -1."""
+    """Appends a pair that the model does not list, lower type first; geom1 carries the world."""
     g1 = ga
     g2 = gb
-    if geom_type[ga] > geom_type[gb] or (k < 0 and geom_type[ga] == geom_type[gb] and ga > gb):
+    if geom_type[ga] > geom_type[gb] or (geom_type[ga] == geom_type[gb] and ga > gb):
         g1 = gb
         g2 = ga
-    at = k
-    if k < 0:
-        at = ti.atomic_add(counts[NPAIR], 1)
+    at = ti.atomic_add(counts[NPAIR], 1)
     if at < npairmax:
         cand_geom1[at] = w * ngeom + g1
         cand_geom2[at] = g2
-        cand_listed[at] = k
+        cand_listed[at] = -1
 
 
 @ti.func
@@ -232,7 +229,7 @@ def consider(
     if (ld3(geom_xpos, w * ngeom + g1) - ld3(geom_xpos, w * ngeom + g2)).norm_sqr() <= reach * reach and may_collide(
         g1, g2, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
     ):  # fmt: skip
-        add_candidate(w, g1, g2, -1, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed)
+        add_candidate(w, g1, g2, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed)
 
 
 @kernel
@@ -240,16 +237,14 @@ def search_pairs(
     nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, nplane: ti.i32, npair: ti.i32, nlisted: ti.i32,
     nexclude: ti.i32, npairmax: ti.i32, entryhalf: ti.i32, nstripbit: ti.i32, nrowbit: ti.i32, nlevelbit: ti.i32,
     filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, plane_geom: I, sort_key: I, sort_value: I,
-    item_boxlo: F,
-    item_boxhi: F, sweep_axis: I, sweep_scale: F,
-    geom_xpos: F, geom_xmat: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I,
-    exclude_body1: I, exclude_body2: I, listed_geom1: I,
-    listed_geom2: I, pair_geom1: I, pair_geom2: I, entry_box: F, entry_cell: I, counts: I, cand_geom1: I, cand_geom2: I,
-    cand_listed: I, mid_item1: I, mid_item2: I,
+    item_boxlo: F, item_boxhi: F, sweep_axis: I, sweep_scale: F, geom_xpos: F, geom_xmat: F, geom_rbound: F,
+    geom_margin: F, geom_type: I, geom_filter: I, exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
+    pair_geom1: I, pair_geom2: I, entry_box: F, entry_cell: I, counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
+    mid_item1: I, mid_item2: I,
 ):  # fmt: skip
     """Candidate pairs of the sweep, parallel over entries; with planes, parallel over geoms; the model's own list.
 
-    A pair with a body of many geoms goes to a list of its own (kernels/midphase.py).
+    What the sweep finds is noted in mid_item1, mid_item2; those with a body of many geoms are left to midphase.py.
     """
     n = ti.min(counts[NENTRY], npairmax)
     ax = sweep_axis[0]
@@ -262,20 +257,12 @@ def search_pairs(
     ti.loop_config(serialize=SERIAL or SHORT)
     for e in range(n):
         i = sort_value[start + e]
-        entry_box[10 * e] = item_boxlo[3 * i + ax]
-        entry_box[10 * e + 1] = item_boxhi[3 * i + ax]
-        entry_box[10 * e + 2] = item_boxlo[3 * i + ay]
-        entry_box[10 * e + 3] = item_boxhi[3 * i + ay]
-        entry_box[10 * e + 4] = item_boxlo[3 * i + az]
-        entry_box[10 * e + 5] = item_boxhi[3 * i + az]
-        # and the bounding sphere; that of a body with many geoms takes in everything
-        w = i // nitem
-        g = i - w * nitem
-        entry_box[10 * e + 9] = HUGE
-        if g < ngeom:
-            for c in ti.static(range(3)):
-                entry_box[10 * e + 6 + c] = geom_xpos[3 * (w * ngeom + g) + c]
-            entry_box[10 * e + 9] = geom_rbound[g] + ti.select(override, o_margin, geom_margin[g])
+        entry_box[6 * e] = item_boxlo[3 * i + ax]
+        entry_box[6 * e + 1] = item_boxhi[3 * i + ax]
+        entry_box[6 * e + 2] = item_boxlo[3 * i + ay]
+        entry_box[6 * e + 3] = item_boxhi[3 * i + ay]
+        entry_box[6 * e + 4] = item_boxlo[3 * i + az]
+        entry_box[6 * e + 5] = item_boxhi[3 * i + az]
         entry_cell[2 * e] = strip_of(item_boxlo[3 * i + ay], sweep_scale[11])
         entry_cell[2 * e + 1] = strip_of(item_boxlo[3 * i + az], sweep_scale[12])
     # each entry with those that start before it ends; a pair is taken in the first strip and row that both touch
@@ -285,28 +272,23 @@ def search_pairs(
         key = sort_key[start + e]
         strip = (key >> (nlevelbit + nrowbit)) & (nstrip - 1)
         row = (key >> nlevelbit) & (nrow - 1)
-        xlo = entry_box[10 * e]
-        xhi = entry_box[10 * e + 1]
-        ylo = entry_box[10 * e + 2]
-        yhi = entry_box[10 * e + 3]
-        zlo = entry_box[10 * e + 4]
-        zhi = entry_box[10 * e + 5]
-        x = vec3(entry_box[10 * e + 6], entry_box[10 * e + 7], entry_box[10 * e + 8])
-        radius = entry_box[10 * e + 9]
+        xlo = entry_box[6 * e]
+        xhi = entry_box[6 * e + 1]
+        ylo = entry_box[6 * e + 2]
+        yhi = entry_box[6 * e + 3]
+        zlo = entry_box[6 * e + 4]
+        zhi = entry_box[6 * e + 5]
         ycell = entry_cell[2 * e]
         zcell = entry_cell[2 * e + 1]
         last = ((key >> nlevelbit) << nlevelbit) | squash(xhi, sweep_scale, 1 << nlevelbit)
         f = e + 1
         while f < n and sort_key[start + f] <= last:
             # one branch instead of many that nobody can predict
-            hit = (entry_box[10 * f + 4] <= zhi) & (zlo <= entry_box[10 * f + 5])
-            hit &= (entry_box[10 * f + 2] <= yhi) & (ylo <= entry_box[10 * f + 3])
-            hit &= (entry_box[10 * f] <= xhi) & (xlo <= entry_box[10 * f + 1])
+            hit = (entry_box[6 * f + 4] <= zhi) & (zlo <= entry_box[6 * f + 5])
+            hit &= (entry_box[6 * f + 2] <= yhi) & (ylo <= entry_box[6 * f + 3])
+            hit &= (entry_box[6 * f] <= xhi) & (xlo <= entry_box[6 * f + 1])
             hit &= (ti.max(ycell, entry_cell[2 * f]) & (nstrip - 1)) == strip
             hit &= (ti.max(zcell, entry_cell[2 * f + 1]) & (nrow - 1)) == row
-            apart = x - vec3(entry_box[10 * f + 6], entry_box[10 * f + 7], entry_box[10 * f + 8])
-            reach = radius + entry_box[10 * f + 9]
-            hit &= apart.norm_sqr() <= reach * reach
             if hit:
                 at = ti.atomic_add(counts[NMID], 1)
                 if at < npairmax:
@@ -342,7 +324,7 @@ def search_pairs(
                 p, g, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1,
                 listed_geom2,
             ):  # fmt: skip
-                add_candidate(w, p, g, -1, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed)
+                add_candidate(w, p, g, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed)
     # pairs of the model come first and pass no filter
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(nworld * npair):

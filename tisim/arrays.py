@@ -220,13 +220,13 @@ declare("scratch", [
 
 # collision: boxes, the sweep, candidate pairs, sorted pairs (cpair) and their contact slots
 declare("scratch", [
-    ("item_boxlo", "f", ("nitem", 3), "m", "collision", "lower corners of the margin-inflated world boxes of moving "
-     "geoms, then of bodies with many geoms"),
+    ("item_boxlo", "f", ("nitem", 3), "m", "collision",
+     "lower corners of the margin-inflated world boxes of moving geoms, then of bodies with many geoms"),
     ("item_boxhi", "f", ("nitem", 3), "m", "collision", "upper corners"),
     ("mid_item1", "i", ("npairmax",), "-", "collision", "what the sweep finds: world*nitem + item 1"),
     ("mid_item2", "i", ("npairmax",), "-", "collision", "the same, item 2"),
-    ("entry_box", "f", ("npairmax", 10), "m", "collision", "in the order of the sweep: lower and upper end of the "
-     "box along each of its axes, centre and radius of the bounding sphere"),
+    ("entry_box", "f", ("npairmax", 6), "m", "collision",
+     "in the order of the sweep: lower and upper end of the box along each of its axes"),
     ("entry_cell", "i", ("npairmax", 2), "-", "collision", "first strip and row of each entry, before wrapping round"),
     ("sort_key", "i", ("npairmax", 2), "-", "collision", "keys of the radix sort, two halves used in turn"),
     ("sort_value", "i", ("npairmax", 2), "-", "collision", "what the keys belong to"),
@@ -237,7 +237,7 @@ declare("scratch", [
     ("cpair_geom1", "i", ("npairmax",), "-", "collision", "pairs sorted by world and geoms: world*ngeom + geom 1"),
     ("cpair_geom2", "i", ("npairmax",), "-", "collision", "geom 2"),
     ("cpair_listed", "i", ("npairmax",), "-", "collision", "index in the model's pairs, -1 if not from there"),
-    ("cpair_kind", "i", ("npairmax",), "-", "collision", "collider: kind_of in kernels/broadphase.py"),
+    ("cpair_kind", "i", ("npairmax",), "-", "collision", "collider: kind_of in tisim/colliders.py"),
     ("cpair_margin", "f", ("npairmax",), "m", "collision", "distance below which contacts are listed"),
     ("cpair_slot", "i", ("npairmax",), "-", "collision", "first contact slot"),
     ("cpair_ncon", "i", ("npairmax",), "-", "collision", "number of contacts"),

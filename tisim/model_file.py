@@ -22,7 +22,7 @@ HEADER = "header.json"
 # larger than any model that can be simulated; a damaged or hostile file must not fill the memory
 MAX_BYTES = 8 << 30
 
-# (first of each run, length of each run, size of what they lie in, -1 allowed)
+# first of each run, length of each run, size of what they lie in
 RUNS = [
     ("mesh_vertadr", "mesh_vertnum", "nmeshvert"), ("mesh_faceadr", "mesh_facenum", "nmeshface"),
     ("mesh_normaladr", "mesh_normalnum", "nmeshnormal"), ("mesh_texcoordadr", "mesh_texcoordnum", "nmeshtexcoord"),
