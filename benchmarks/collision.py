@@ -88,7 +88,7 @@ def sweep_tests(d, tables):
 
     s = tables["scalars"]
     n = d.count("nentry")
-    collision._launch(d.model, d, tables, ("entries",))
+    collision.attempt(d.model, d, tables, ("entries",))
     half = -(-s["entrybits"] // tables["digit"]) % 2 * d.capacity("npairmax")
     key = launch.download(d.device("sort_key"))[half : half + n]
     item = launch.download(d.device("sort_value"))[half : half + n]
@@ -116,7 +116,7 @@ def ours(n, scene, shape, args):
     wait = (lambda: None) if args.arch == "cpu" else lambda: d.count("ncon")
 
     def part(name):
-        collision._launch(m, d, tables, (name,))
+        collision.attempt(m, d, tables, (name,))
         wait()
 
     def broad():

@@ -35,7 +35,8 @@ def collide(m, d, datas, force=None):
         values = np.concatenate([np.ravel(getattr(x, name)) for x in datas])
         launch.upload(d.device(name), values.astype(launch.download(d.device(name)).dtype))
     if force:
-        tables = collision._tables(m, d)
+        d._info.pop("collision", None)
+        tables = collision.tables(m, d)
         tables.update(force)
         tables["scalars"].update({k: v for k, v in force.items() if k == "digit"})
     collision.collide(m, d)

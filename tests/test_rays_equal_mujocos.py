@@ -158,7 +158,7 @@ def test_the_tree_built_as_on_a_gpu():
     mm, dd, m, d = both(scattered(rng, 300, SHAPES[2:], 4.0), nworld=3)
     pnt, vec = random_rays(rng, 500, dd)
     serial = tisim.ray(m, d, np.tile(pnt, (3, 1, 1)), vec)
-    collision._tables(m, d).update(wide=True, digit=8)
+    collision.tables(m, d).update(wide=True, digit=8)
     blocks = tisim.ray(m, d, np.tile(pnt, (3, 1, 1)), vec)
     assert np.array_equal(serial[0], blocks[0]) and np.array_equal(serial[1], blocks[1])
     assert_equal((blocks[0][2], blocks[1][2]), theirs(mm, dd, pnt, vec))

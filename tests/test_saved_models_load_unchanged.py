@@ -50,6 +50,16 @@ def test_what_was_written_after_compiling_is_saved(saved):
     assert m.geom_friction[0, 0] == 0.25 and m.opt.timestep == 0.001
 
 
+def test_mjcf_is_not_written_where_it_would_lose_a_change(tmp_path):
+    m = tisim.Model.from_xml_path(DATA / "compile" / "humanoid_like.xml")
+    m.save(tmp_path / "a.xml")
+    m.geom_friction[0, 0] = 0.25
+    m.opt.timestep = 0.001
+    with pytest.raises(tisim.Error, match="geom_friction, opt; save to .npz"):
+        m.save(tmp_path / "b.xml")
+    assert not (tmp_path / "b.xml").exists()
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_a_damaged_file_is_an_error_or_the_same_model(saved, tmp_path_factory, data):

@@ -30,14 +30,12 @@ def collide(m, d):
     if disable & (int(mjtDisableBit.mjDSBL_CONTACT) | int(mjtDisableBit.mjDSBL_CONSTRAINT)):
         d.set_counts(npair=0, nslot=0, ncon=0)
         return
-    tables = d._info.get("collision")
-    if tables is None or _stale(m, tables):
-        tables = _tables(m, d)
-    if not tables["work"]:
+    t = tables(m, d)
+    if not t["work"]:
         d.set_counts(npair=0, nslot=0, ncon=0)
         return
     while True:
-        _launch(m, d, tables)
+        attempt(m, d, t)
         npair, nslot, ncon, nentry, nmid = _counts(d)
         if max(npair, nentry, nmid) > d.capacity("npairmax"):
             d.grow("npairmax", max(npair, nentry, nmid))
@@ -49,13 +47,19 @@ def collide(m, d):
             return
 
 
-def _stale(m, tables):
-    """Whether the tables were made for other geoms, options or colliders than those of now."""
-    multiccd = bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_MULTICCD))
-    return (
-        tables["multiccd"] != multiccd or tables["users"] != colliders.users()
-        or any(not np.array_equal(getattr(m, name), old) for name, old in tables["reads"].items())
-    )  # fmt: skip
+def tables(m, d):
+    """What does not change between steps, kept in d; made anew for other geoms, options or colliders than before."""
+    t = d._info.get("collision")
+    if t is None or (
+        t["multiccd"] != _multiccd(m) or t["users"] != colliders.users()
+        or any(not np.array_equal(getattr(m, name), old) for name, old in t["reads"].items())
+    ):  # fmt: skip
+        t = d._info["collision"] = _tables(m, d)
+    return t
+
+
+def _multiccd(m):
+    return bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_MULTICCD))
 
 
 def _counts(d):
@@ -67,7 +71,7 @@ def _counts(d):
     return [int(view[COUNTS[name]]) for name in ("npair", "nslot", "ncon", "nentry", "nmid")]
 
 
-def _launch(m, d, t, parts=PARTS):
+def attempt(m, d, t, parts=PARTS):
     """One attempt, from boxes to contacts, or some of its parts."""
     k = runtime.kernels
     bp, sort, contact = k("broadphase"), k("sort"), k("contact")
@@ -77,14 +81,13 @@ def _launch(m, d, t, parts=PARTS):
         launch.upload(d.device("override_param"), values.astype(runtime.numpy_float()))
     scalars = dict(
         t["scalars"], override=int(override), o_margin=float(m.opt.o_margin),
-        multiccd=int(t["multiccd"]),
         filterparent=int(not int(m.opt.disableflags) & int(mjtDisableBit.mjDSBL_FILTERPARENT)),
     )  # fmt: skip
-    narrow = _narrowphase(m, d, t["kinds"], scalars, t["parallel"] or t["wide"])
+    narrow, sizes = narrowphase(m, d, t["kinds"], t["multiccd"], t["parallel"] or t["wide"])
     more = [k("midphase").search_static] if t["static"] else []
     more += [k("midphase").search_groups] if t["groups"] else []
     half = {name: -(-t["scalars"][name + "bits"] // t["digit"]) for name in ("entry", "geom", "worldgeom")}
-    scalars.update(entryhalf=half["entry"] % 2, pairhalf=(half["geom"] + half["worldgeom"]) % 2)
+    scalars.update(sizes, entryhalf=half["entry"] % 2, pairhalf=(half["geom"] + half["worldgeom"]) % 2)
 
     def run(*kernels):
         if kernels:
@@ -96,7 +99,7 @@ def _launch(m, d, t, parts=PARTS):
             contacts=narrow, list=[contact.write_contacts],
         )  # fmt: skip
         if m.contact_filter is not None and parts == PARTS:
-            _launch(m, d, t, PARTS[:3])
+            attempt(m, d, t, PARTS[:3])
             _filter(m, d)
             parts = PARTS[3:]
         run(*(kernel for part in parts for kernel in stages[part]))
@@ -145,47 +148,40 @@ def _filter(m, d):
         launch.upload(d.device("cpair_ncon"), whole)
 
 
-def _narrowphase(m, d, kinds, scalars, parallel):
-    """The kernels that a model's kinds of pairs need; convex shapes get scratch memory, one piece per worker."""
+def narrowphase(m, d, kinds, multiccd, parallel):
+    """(kernels that these kinds of pairs need, scalars that they ask for); convex shapes get scratch memory."""
     k = runtime.kernels
     kernels = [k("narrowphase").narrowphase(kinds, colliders.users())] if set(kinds) - {CONVEX, HEIGHT_FIELD} else []
     if PLANE_CONVEX in kinds and m.nmesh:
         kernels.append(k("collide_plane_convex").plane_mesh)
     if CONVEX in kinds:
-        kernels.append(k("collide_convex").convex(bool(scalars["multiccd"])))
+        kernels.append(k("collide_convex").convex(multiccd))
     if HEIGHT_FIELD in kinds:
         kernels.append(k("collide_hfield").hfield)
-    if CONVEX in kinds or HEIGHT_FIELD in kinds:
-        ccd_scratch(m, d, scalars, parallel)
-    return kernels
+    return kernels, ccd_scratch(m, d, multiccd, parallel) if {CONVEX, HEIGHT_FIELD} & set(kinds) else {}
 
 
-def ccd_scratch(m, d, scalars, parallel):
-    """Scratch memory of GJK and EPA; adds the sizes that its kernels ask for to `scalars`.
+def ccd_scratch(m, d, multiccd, parallel):
+    """Makes scratch memory of GJK and EPA, one piece per worker; returns the scalars that their kernels ask for.
 
     parallel  whether they run in parallel; else one worker, thus one piece of memory, does all.
     """
     ccd = runtime.kernels("ccd")
     niter = max(1, min(int(m.opt.ccd_iterations), MAX_ITERATIONS))
     npoly = 0
-    if scalars["multiccd"] and m.nmesh:
+    if multiccd and m.nmesh:
         npoly = max(4, min(MAX_POLYGON, int(max(m.mesh_polyvertnum.max(), m.mesh_polymapnum.max()))))
     size_f, size_i = ccd.scratch_size(niter, npoly)
     nworker = 1
     if parallel:
         nworker = max(32, min(WORKERS[runtime.arch == "cpu"], WORKER_NUMBERS // (size_f + size_i)))
     for name, is_float, size in (("ccd_f", True, size_f * nworker), ("ccd_i", False, size_i * nworker)):
-        a = d._device.get(name)
-        if a is None or a.shape[0] < size:
-            if a is not None:
-                launch.delete_array(a)
-            d._bound.clear()
-            d._device[name] = launch.new_array(is_float, size)
-    scalars.update(niter=niter, nccd=nworker, nccd_f=size_f, nccd_i=size_i, npoly=npoly)
+        d.scratch(name, is_float, size)
+    return dict(niter=niter, nccd=nworker, nccd_f=size_f, nccd_i=size_i, npoly=npoly)
 
 
 def _tables(m, d):
-    """What does not change between steps: geoms by role, excluded and listed pairs, sizes of keys; kept in d."""
+    """The tables, made anew: geoms by role, excluded and listed pairs, sizes of keys; uploads the arrays among them."""
     gtype = np.asarray(m.geom_type)
     can = midphase.can_collide(m)
     single, bodies, members, static = midphase.sort_out(m)
@@ -204,47 +200,35 @@ def _tables(m, d):
     levelbit = max(1, min(LEVEL_BITS[1], max(LEVEL_BITS[0], 22 - cellbit), 31 - cellbit))
     digit = 8 if wide else 11
     nblock = max(1, min(1024, total // 256)) if wide else 1
-    multiccd = bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_MULTICCD))
-    kinds, slots = colliders.tables(multiccd)
-    d._bound.clear()
+    kinds, slots = colliders.tables(_multiccd(m))
     for name, values in dict(
         box_item=box, plane_geom=plane, listed_geom1=listed[:, 0], listed_geom2=listed[:, 1],
         exclude_body1=signature >> 16, exclude_body2=signature & 0xFFFF, sweep_axis=np.zeros(2, int),
         sort_count=np.zeros(nblock << digit, int), bin_adr=np.zeros(64, int),
         type_kind=kinds, kind_slots=slots,
     ).items():  # fmt: skip
-        if name in d._device:
-            launch.delete_array(d._device[name])
-        d._device[name] = launch.new_array(False, len(values))
-        launch.upload(d._device[name], np.ascontiguousarray(values, np.int32))
-    for name in ("item_boxlo", "item_boxhi"):  # their length follows from the geoms that can collide
-        if name in d._device:
-            launch.delete_array(d._device.pop(name))
+        launch.upload(d.scratch(name, False, len(values)), np.ascontiguousarray(values, np.int32))
+    d.drop("item_boxlo", "item_boxhi")  # their length follows from the geoms that can collide
     for name, size in dict(sweep_sample=96, sweep_scale=16, override_param=12).items():
-        if name not in d._device:
-            d._device[name] = launch.new_array(True, size)
+        d.scratch(name, True, size)
     geombit = max(1, int(m.ngeom - 1).bit_length())
-    tables = dict(
+    return dict(
         reads={name: np.array(getattr(m, name)) for name in ("geom_contype", "geom_conaffinity")},
         work=(len(box) > 0 and len(box) + len(plane) + len(static) > 1) or len(pair1) > 0, wide=wide, digit=digit,
-        static=len(static) > 0, groups=len(bodies) > 0, multiccd=multiccd, users=colliders.users(),
+        static=len(static) > 0, groups=len(bodies) > 0, multiccd=_multiccd(m), users=colliders.users(),
         parallel=total >= SERIAL_GEOMS, kinds=_kinds(gtype, can, pair1, pair2),
         scalars=dict(
             nbox=len(box), ncol=ncol, ngroup=len(bodies), nplane=len(plane), nlisted=len(listed),
             nexclude=len(signature), nstripbit=stripbit, nrowbit=rowbit, nlevelbit=levelbit, nsortblock=nblock,
-            digit=digit,
-            entrybits=cellbit + levelbit, geombits=geombit,
+            digit=digit, entrybits=cellbit + levelbit, geombits=geombit,
             worldgeombits=max(1, int(m.ngeom * d.nworld - 1).bit_length()),
         ),
     )  # fmt: skip
-    d._info["collision"] = tables
-    return tables
 
 
 def _kinds(gtype, can, pair1, pair2):
-    """Kinds of pairs (kernels/broadphase.py, kind_of) this model can have, so that no other collider is compiled."""
+    """Kinds of pairs (tisim/colliders.py) this model can have, so that no other collider is compiled."""
     some = np.unique(gtype[can])
     pairs = {(min(a, b), max(a, b)) for a in some for b in some}
     pairs |= {(min(a, b), max(a, b)) for a, b in zip(gtype[pair1], gtype[pair2])}
-
     return tuple(sorted({colliders.kind_of(int(a), int(b)) for a, b in pairs} - {-1}))

@@ -81,10 +81,7 @@ class Data:
         if limit is not None and needed > limit:
             raise CapacityError(f"{needed} items needed, {name} is limited to {limit}; raise the limit")
         self._capacity[name] = int(needed * 1.25) + 64
-        self._bound.clear()
-        for array in DATA.values():
-            if array.is_list and array.shape[0] == name and array.name in self._device:
-                launch.delete_array(self._device.pop(array.name))
+        self.drop(*(array.name for array in DATA.values() if array.is_list and array.shape[0] == name))
 
     def bound(self, m, key):
         """Arguments of a graph kept from its last run, None if an array may have moved or changed since."""
@@ -121,6 +118,25 @@ class Data:
             raise CapacityError(f"{name} needs {count} elements; an array holds fewer than 2^31")
         a = self._device[name] = launch.new_array(array.dtype == "f", count)
         return a
+
+    def scratch(self, name, is_float, size):
+        """A device array of at least this length for a stage's own use, kept under this name; not in arrays.py because
+        its length is the stage's matter. An array that is too short is replaced, its contents are lost.
+        """
+        a = self._device.get(name)
+        if a is None or a.shape[0] < size:
+            if a is not None:
+                launch.delete_array(a)
+            self._bound.clear()
+            a = self._device[name] = launch.new_array(is_float, size)
+        return a
+
+    def drop(self, *names):
+        """Frees arrays whose length has changed; they are made anew when they are asked for."""
+        self._bound.clear()
+        for name in names:
+            if name in self._device:
+                launch.delete_array(self._device.pop(name))
 
     def scalar(self, name):
         """A number a kernel asks for by name: nworld, a size or an option of the model, a capacity."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from .errors import Error
 from .mjcf.names import nearest
+from .mjcf.tree import NQ, NV
 
 # word -> (fields without prefix, fields with the prefix that is dropped)
 _BODY = "xpos xquat xmat xipos ximat subtree_com cinert crb cvel xfrc_applied cacc cfrc_int cfrc_ext subtree_linvel "
@@ -25,7 +26,6 @@ FIELDS = {
     "sensor": {"data": ("sensordata", "nsensordata")},
     "equality": {"active": ("eq_active", "neq")},
 }  # fmt: skip
-NQ, NV = (7, 4, 1, 1), (6, 3, 1, 1)
 
 
 class DataView:

@@ -71,8 +71,7 @@ def _geoms(m, what, value):
 def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
     """Distances and segments of pairs of one kind, lower type first. Uses the scratch lists of the collision stage."""
     n = len(world)
-    if d._info.get("collision") is None:
-        collision._tables(m, d)
+    collision.tables(m, d)
     for name, needed in (("npairmax", n), ("nslotmax", n * slots)):
         if d.capacity(name) < needed:
             d.grow(name, needed)
@@ -86,14 +85,14 @@ def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
         a = d.device(name)
         launch.upload(a, np.ascontiguousarray(values, np.int32 if name != "cpair_margin" else runtime.numpy_float()))
     parallel = n >= PARALLEL_PAIRS or runtime.arch != "cpu"
-    scalars = dict(multiccd=0)
     if kind == colliders.CONVEX:
-        collision.ccd_scratch(m, d, scalars, parallel)
+        scalars = collision.ccd_scratch(m, d, False, parallel)
         kernel = runtime.kernels("distance").convex_distance
         launch.run(m, d, [kernel], parallel=parallel, nquery=n, distmax=distmax, **scalars)
         dist, a, b = (launch.download(d.device(name)) for name in ("slot_dist", "slot_pos", "slot_normal"))
         return dist[:n], np.concatenate([a[: 3 * n].reshape(n, 3), b[: 3 * n].reshape(n, 3)], 1)
-    launch.run(m, d, collision._narrowphase(m, d, (kind,), scalars, parallel), parallel=parallel, **scalars)
+    kernels, scalars = collision.narrowphase(m, d, (kind,), False, parallel)
+    launch.run(m, d, kernels, parallel=parallel, **scalars)
     ncon = launch.download(d.device("cpair_ncon"))[:n]
     dist, pos, normal = (launch.download(d.device(name)) for name in ("slot_dist", "slot_pos", "slot_normal"))
     # the smallest of each pair, the first of equal ones

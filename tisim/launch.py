@@ -1,4 +1,4 @@
-"""The only file that launches kernels: arguments are bound by name, a sequence of kernels is one Taichi graph.
+"""The only file that launches kernels: arguments are bound by name, and a sequence of kernels is bound as a whole.
 
 A kernel's parameter names are the names of the arrays (tisim/arrays.py, MuJoCo's fields) and scalars (model
 sizes, options, counts) it gets, so a stage is written as `run(m, d, [kernel, kernel])` and no argument list exists
@@ -12,7 +12,7 @@ import weakref
 
 import numpy as np
 
-_graphs = {}
+_sequences = {}
 _arrays = weakref.WeakSet()  # all that were made since Taichi started
 
 
@@ -55,8 +55,8 @@ def kernel(func):
     return Kernel(func)
 
 
-class _Graph:
-    """A list of kernels with the arrays and scalars they ask for, ready to be bound to those of a Data."""
+class _Sequence:
+    """Kernels with the arrays and scalars they ask for: calls of their own on a CPU, one Taichi graph elsewhere."""
 
     def __init__(self, kernels, parallel):
         import taichi as ti
@@ -83,7 +83,7 @@ class _Graph:
         self.graph = builder.compile()._compiled_graph
 
     def bind(self, d):
-        """A call of every kernel with the arrays it works on, for the CPU: only scalars are set again afterwards.
+        """(calls, scalars set so far) with the arrays of d, for the CPU: only scalars are set again afterwards.
 
         Setting all arguments each time costs more than a microsecond per array, most of a step of a small scene.
         """
@@ -92,7 +92,7 @@ class _Graph:
         prog = impl.get_runtime().prog
         kinds, calls = dict(self.scalars), []
         for variant, names in self.calls:
-            (compiled,) = variant._primal.compiled_kernels.values()
+            (compiled,) = variant._primal.compiled_kernels.values()  # a variant is compiled for one set of types
             context = compiled.make_launch_context()
             setters = []
             for i, name in enumerate(names):
@@ -117,20 +117,20 @@ def run(m, d, kernels, parallel=True, **scalars):
     from tisim import runtime
 
     key = (tuple(map(id, kernels)), parallel)
-    graph = _graphs.get(key)
-    if graph is None:
-        graph = _graphs[key] = _Graph(kernels, parallel)
-    values = {name: kind(scalars[name] if name in scalars else d.scalar(name)) for name, kind in graph.scalars}
+    sequence = _sequences.get(key)
+    if sequence is None:
+        sequence = _sequences[key] = _Sequence(kernels, parallel)
+    values = {name: kind(scalars[name] if name in scalars else d.scalar(name)) for name, kind in sequence.scalars}
     bound = d.bound(m, key)
     prog = impl.get_runtime().prog
     if runtime.arch != "cpu":
         if bound is None:
-            bound = {name: d.device(name).arr for name, _ in graph.arrays}
+            bound = {name: d.device(name).arr for name, _ in sequence.arrays}
             d.bind(m, key, bound)
-        graph.graph.jit_run(prog.config(), bound | values)
+        sequence.graph.jit_run(prog.config(), bound | values)
         return
     if bound is None:
-        bound = graph.bind(d)
+        bound = sequence.bind(d)
         d.bind(m, key, bound)
     calls, last = bound
     changed = {name for name, value in values.items() if last.get(name) != value}
@@ -144,11 +144,11 @@ def run(m, d, kernels, parallel=True, **scalars):
 
 
 def forget():
-    """Lets go of all arrays and graphs, before Taichi is started again.
+    """Lets go of all arrays and sequences, before Taichi is started again.
 
     An array that dies later would ask the new Taichi to free what lies at its old address, which may be another array.
     """
-    _graphs.clear()
+    _sequences.clear()
     for a in list(_arrays):
         a.arr = None
     _arrays.clear()

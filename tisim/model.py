@@ -7,6 +7,7 @@ from .device_model import DeviceModel, tracked
 from .enums import mjtObj
 from .errors import Error
 from .mjcf.names import nearest
+from .mjcf.tree import NQ, NV
 from .model_fields import complete
 from .options import Settings, visual
 
@@ -111,14 +112,27 @@ class Model(DeviceModel):
     def save(self, path):
         """Writes the model to an .npz file, from which `load` makes the same model without compiling.
 
-        To a path that ends in .xml it writes the MJCF the model was compiled from, without later changes of fields.
+        To a path that ends in .xml it writes the MJCF that the model was compiled from. Raises Error where the file
+        cannot be written, or where fields have been written since, which MJCF would lose.
         """
         from .model_file import save
 
-        if str(path).lower().endswith(".xml"):
-            self.spec().to_file(path)
-        else:
+        if not str(path).lower().endswith(".xml"):
             save(self, path)
+            return
+        spec = self.spec()
+        edited = self._differences(spec.compile())
+        if edited:
+            raise Error(
+                f"{path}: written since the model was compiled, and lost in MJCF: {', '.join(edited)}; "
+                "save to .npz, or change m.spec() instead"
+            )
+        spec.to_file(path)
+
+    def _differences(self, other):
+        """Names of the arrays and settings in which another model of the same sizes differs."""
+        names = [n for n, a in self._arrays.items() if a.tobytes() != other._arrays[n].tobytes()]
+        return names + [g for g in ("opt", "stat", "vis") if repr(getattr(self, g)) != repr(getattr(other, g))]
 
     def spec(self):
         """A new Spec of what the model was compiled from; Error where it did not come from MJCF or a Spec."""
@@ -253,10 +267,10 @@ class View:
             kind = int(arrays["jnt_type"][i])
             if f"dof_{field}" in arrays and len(arrays[f"dof_{field}"]) == self._model.nv:
                 start = int(arrays["jnt_dofadr"][i])
-                return arrays[f"dof_{field}"][start : start + (6, 3, 1, 1)[kind]]
+                return arrays[f"dof_{field}"][start : start + NV[kind]]
             if field in ("qpos0", "qpos_spring"):
                 start = int(arrays["jnt_qposadr"][i])
-                return arrays[field][start : start + (7, 4, 1, 1)[kind]]
+                return arrays[field][start : start + NQ[kind]]
         if field in RUNS.get(self._word, ()):
             start = int(arrays[f"{self._word}_adr"][i])
             return arrays[f"{self._word}_{field}"][start : start + int(arrays[f"{self._word}_size"][i])]

@@ -151,7 +151,7 @@ def ray_tree(m, d, nray):
         d.grow("npairmax", total)
     worldbit = int(d.nworld - 1).bit_length()
     nbit = max(1, min(10, (31 - worldbit) // 3))
-    tables = d._info.get("collision") or collision._tables(m, d)
+    tables = collision.tables(m, d)
     digit = tables["digit"]
     raybits = worldbit + 3 * nbit
     npass = -(-raybits // digit)
