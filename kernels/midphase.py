@@ -1,6 +1,6 @@
 """Pairs with geoms in trees of boxes (tisim/midphase.py): static ones, and those of bodies with many geoms."""
 
-from tisim.kernels.broadphase import NMID, consider
+from tisim.kernels.broadphase import GROW, NMID, consider
 from tisim.kernels.types import *
 
 
@@ -20,6 +20,21 @@ def meets(n, lo, hi, extra, mid_box: ti.template()):
         and mid_box[6 * n + 1] - extra <= hi[1] and lo[1] <= mid_box[6 * n + 4] + extra
         and mid_box[6 * n + 2] - extra <= hi[2] and lo[2] <= mid_box[6 * n + 5] + extra
     )  # fmt: skip
+
+
+@ti.func
+def leaf_from(node, base, nleaf, lo, hi, extra, mid_box: ti.template()):
+    """Number of the first leaf, from a node on in the order of its tree, whose box meets a box; 0: none."""
+    k = node
+    found = False
+    while k > 0 and not found:
+        if not meets(base + k, lo, hi, extra, mid_box):
+            k = after(k)
+        elif k < nleaf:
+            k = 2 * k
+        else:
+            found = True
+    return k
 
 
 @ti.func
@@ -51,19 +66,14 @@ def search_static(
             lo = ld3(item_boxlo, w * nitem + g)
             hi = ld3(item_boxhi, w * nitem + g)
             extra = ti.select(override, o_margin, FP(0.0))
-            k = 1
+            k = leaf_from(1, base, nleaf, lo, hi, extra, mid_box)
             while k > 0:
-                hit = meets(base + k, lo, hi, extra, mid_box)
-                if hit and k < nleaf:
-                    k = 2 * k
-                else:
-                    if hit:
-                        consider(
-                            w, g, mid_geom[base + k], ngeom, npairmax, filterparent, nexclude, nlisted, override,
-                            o_margin, geom_xpos, geom_rbound, geom_margin, geom_type, geom_filter, exclude_body1,
-                            exclude_body2, listed_geom1, listed_geom2, counts, cand_geom1, cand_geom2, cand_listed,
-                        )  # fmt: skip
-                    k = after(k)
+                consider(
+                    w, g, mid_geom[base + k], ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin,
+                    geom_xpos, geom_rbound, geom_margin, geom_type, geom_filter, exclude_body1, exclude_body2,
+                    listed_geom1, listed_geom2, counts, cand_geom1, cand_geom2, cand_listed,
+                )  # fmt: skip
+                k = leaf_from(after(k), base, nleaf, lo, hi, extra, mid_box)
 
 
 @kernel
@@ -75,7 +85,7 @@ def search_groups(
     exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
     counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
 ):  # fmt: skip
-    """Candidate pairs of bodies with many geoms and what the sweep found near them, parallel over those finds."""
+    """Candidate pairs of bodies with many geoms and what the sweep found near them, parallel over all it found."""
     n = ti.min(counts[NMID], npairmax)
     ti.loop_config(serialize=SERIAL)
     for t in range(n):
@@ -100,28 +110,21 @@ def search_groups(
         extra = ti.select(override, o_margin, FP(0.0))
         for s in range(count):
             h = b
+            near = True
             if b >= ngeom:
                 h = mid_geom[first + s]
-            if h >= 0:
+                near = h >= 0 and overlap(w * nitem + a, w * nitem + h, item_boxlo, item_boxhi)
+            if near:
                 j = w * nitem + h
-                if b < ngeom or overlap(w * nitem + a, j, item_boxlo, item_boxhi):
-                    lo = ld3(item_boxlo, j)
-                    hi = ld3(item_boxhi, j)
-                    center = R @ (0.5 * (lo + hi) - x)
-                    half = ti.abs(R) @ (0.5 * (hi - lo)) * 1.000001
-                    k = 1
-                    while k > 0:
-                        hit = meets(base + k, center - half, center + half, extra, mid_box)
-                        if hit and k < nleaf:
-                            k = 2 * k
-                        else:
-                            if hit:
-                                g = mid_geom[base + k]
-                                if overlap(w * nitem + g, j, item_boxlo, item_boxhi):
-                                    consider(
-                                        w, g, h, ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin,
-                                        geom_xpos, geom_rbound, geom_margin, geom_type, geom_filter, exclude_body1,
-                                        exclude_body2, listed_geom1, listed_geom2, counts, cand_geom1, cand_geom2,
-                                        cand_listed,
-                                    )  # fmt: skip
-                            k = after(k)
+                center = R @ (0.5 * (ld3(item_boxlo, j) + ld3(item_boxhi, j)) - x)
+                half = ti.abs(R) @ (0.5 * (ld3(item_boxhi, j) - ld3(item_boxlo, j))) * GROW
+                k = leaf_from(1, base, nleaf, center - half, center + half, extra, mid_box)
+                while k > 0:
+                    g = mid_geom[base + k]
+                    if overlap(w * nitem + g, j, item_boxlo, item_boxhi):
+                        consider(
+                            w, g, h, ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin, geom_xpos,
+                            geom_rbound, geom_margin, geom_type, geom_filter, exclude_body1, exclude_body2,
+                            listed_geom1, listed_geom2, counts, cand_geom1, cand_geom2, cand_listed,
+                        )  # fmt: skip
+                    k = leaf_from(after(k), base, nleaf, center - half, center + half, extra, mid_box)

@@ -83,7 +83,7 @@ def load(path):
     try:
         return _compiled(header, arrays)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as e:
-        raise Error(f"{path}: the file is damaged: its header is incomplete ({type(e).__name__}: {e})") from None
+        raise Error(f"{path}: the file is damaged, or from another tisim ({type(e).__name__}: {e})") from None
 
 
 def _read(z, path):
