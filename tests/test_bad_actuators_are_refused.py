@@ -1,7 +1,7 @@
 """An actuator that MuJoCo refuses is refused with its place and what is wrong, and never by another exception."""
 
-import mujoco
 import pytest
+from compiled import refusal
 
 from tisim.errors import MjcfError
 from tisim.model import Model
@@ -69,14 +69,8 @@ WRONG = {
 @pytest.mark.parametrize("text", WRONG)
 def test_the_actuator_and_the_reason_are_named(text):
     text, words = f"<mujoco>{WORLD}<actuator>\n{text}</actuator></mujoco>", WRONG[text]
-    with pytest.raises(ValueError):
-        mujoco.MjModel.from_xml_string(text)
-    with pytest.raises(MjcfError) as info:
-        Model.from_xml_string(text)
-    lines = text.split("\n")
-    assert lines[info.value.line - 1].startswith("<") and info.value.line >= len(lines) - text.count("name='a'") // 2
-    for word in words.split():
-        assert word in str(info.value)
+    line, lines = refusal(text, words.split()).line, text.split("\n")
+    assert lines[line - 1].startswith("<") and line >= len(lines) - text.count("name='a'") // 2
 
 
 def test_a_range_needs_its_flag_without_autolimits():

@@ -4,10 +4,10 @@ import os
 import resource
 import struct
 import time
-import zlib
 
 import numpy as np
 import pytest
+from images import png
 
 from tisim.errors import Error, MjcfError
 from tisim.model import Model
@@ -30,17 +30,6 @@ def msh(nvert, nnormal, ntexcoord, nface, data=b""):
 def corner(x):
     """One triangle of an STL file with a corner at x."""
     return struct.pack("<12fH", 0, 0, 1, x, 0, 0, 1, 0, 0, 0, 1, 0, 0)
-
-
-def png(width, height, rows=b"", bits=8, color=2, chunks=b"", end=True):
-    """A PNG with a header that says anything, and `rows` as its compressed pixels."""
-
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", width, height, bits, color, 0, 0, 0)
-    parts = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunks + chunk(b"IDAT", zlib.compress(rows, 9))
-    return parts + (chunk(b"IEND", b"") if end else b"")
 
 
 MESH_FILES = {

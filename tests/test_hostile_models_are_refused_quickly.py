@@ -13,6 +13,7 @@ import time
 import zlib
 
 import pytest
+from images import png
 
 SECONDS, MEMORY = 10, 2 * 10**9
 GEOM = '<geom size=".1"/>'
@@ -90,13 +91,9 @@ def keys(number, count=1):
     return world(f"<body><freejoint/>{GEOM}</body>", f"<keyframe>{key}</keyframe>")
 
 
-def png(width, height):
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    body = zlib.compress(b"\0" * 10**6) * 20
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+def bomb(width, height):
+    """A PNG whose pixels unpack to more than its header may say."""
+    return png(width, height, packed=zlib.compress(b"\0" * 10**6) * 20)
 
 
 def many(text, number):
@@ -222,10 +219,10 @@ CASES = {
         f'<texture name="t" builtin="flat" width="9" height="9" nchannel="{BIG}"/>'),
     "a cube texture": lambda: asset('<texture name="t" type="cube" builtin="gradient" width="20000" height="120000"/>'),
     "a grid of textures": lambda: asset(
-        f'<texture name="t" type="cube" file="a.png" gridsize="{BIG} {BIG}"/>', a_png=png(8, 8)),
-    "a huge PNG": lambda: asset('<texture name="t" type="2d" file="a.png"/>', a_png=png(100_000, 100_000)),
-    "a PNG that unpacks to more": lambda: asset('<texture name="t" type="2d" file="a.png"/>', a_png=png(8, 8)),
-    "a height field of a huge PNG": lambda: asset('<hfield size="1 1 1 1" file="a.png"/>', a_png=png(60_000, 60_000)),
+        f'<texture name="t" type="cube" file="a.png" gridsize="{BIG} {BIG}"/>', a_png=bomb(8, 8)),
+    "a huge PNG": lambda: asset('<texture name="t" type="2d" file="a.png"/>', a_png=bomb(100_000, 100_000)),
+    "a PNG that unpacks to more": lambda: asset('<texture name="t" type="2d" file="a.png"/>', a_png=bomb(8, 8)),
+    "a height field of a huge PNG": lambda: asset('<hfield size="1 1 1 1" file="a.png"/>', a_png=bomb(60_000, 60_000)),
     "the header of a texture": lambda: asset('<texture name="t" file="a.bin"/>', a_bin=struct.pack("<2i", BIG, BIG)),
     "a built mesh": lambda: asset('<mesh name="m" builtin="sphere" params="100"/>'),
     "a built torus": lambda: asset('<mesh name="m" builtin="supertorus" params="1000000000 1 1 1"/>'),

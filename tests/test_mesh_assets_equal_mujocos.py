@@ -5,8 +5,8 @@ import pathlib
 import mujoco
 import numpy as np
 import pytest
+from compiled import array_differences, disagreements
 
-from tisim.errors import Error
 from tisim.mjcf.hull import convex_hull
 from tisim.mjcf.obj_file import read_obj
 from tisim.mjcf.polygons import polygons
@@ -30,14 +30,7 @@ def mesh_model(attributes, geom='type="mesh"'):
 
 def different(ours, theirs):
     """dict array -> how it differs."""
-    out = {}
-    for name in ASSETS:
-        a, b = getattr(ours, name), getattr(theirs, name)
-        tolerance = 1e-6 if a.dtype == np.float32 else 1e-9
-        if a.shape != b.shape or a.dtype != b.dtype:
-            out[name] = f"{a.dtype} {a.shape}, expected {b.dtype} {b.shape}"
-        elif a.size and not np.abs(a.astype(float) - b).max() <= tolerance * max(1, np.abs(b).max()):
-            out[name] = f"{a}, expected {b}"
+    out = array_differences(ours, theirs, ASSETS, single=1e-6)
     for i in range(theirs.nmesh):
         if hull(ours, i) != hull(theirs, i):
             out[f"hull of mesh {i}"] = f"{hull(ours, i)}, expected {hull(theirs, i)}"
@@ -199,18 +192,4 @@ CASES = [
 
 def test_what_is_accepted_is_what_mujoco_accepts():
     """Wrong and unusual assets, one at a time: both accept (and then agree), or both refuse."""
-    disagree = {}
-    for text in CASES:
-        try:
-            theirs = mujoco.MjModel.from_xml_string(text)
-        except ValueError:
-            theirs = None
-        try:
-            ours = Model.from_xml_string(text)
-        except Error:
-            ours = None
-        if (ours is None) != (theirs is None):
-            disagree[text] = "accepted" if ours else "refused"
-        elif ours:
-            disagree.update({text: bad} if (bad := different(ours, theirs)) else {})
-    assert disagree == {}
+    assert disagreements(CASES, different) == {}

@@ -6,13 +6,13 @@ from ..enums import mjtBias, mjtDyn, mjtGain, mjtJoint, mjtObj, mjtSleepPolicy, 
 from ..errors import each
 from . import actuator_defaults, setconst
 from .defaults import class_of
-from .elements import column, first, limits, unique_names, user_data
+from .elements import MINVAL, first, limits, unique_names, user_data
 from .kinematics import Pose
+from .sensor import Names
 from .solve_m import solve_m
 from .tendon import wrap_trees
 from .transmission import transmission
-
-TINY = 1e-15
+from .world import column
 
 # more activations than this come from a mistyped or hostile actdim, and would not fit in memory
 MAX_ACT = 10_000_000
@@ -75,14 +75,14 @@ def _targets(items, kind, crank, out):
     first(items, slider_crank & np.array([not item.attrib["slidersite"] for item in items], bool),
           "a slider-crank needs a 'slidersite'")  # fmt: skip
     first(items, slider_crank & (crank <= 0), "'cranklength' must be positive")
-    ids = {what: {n: i for i, n in enumerate(out.names.get(what, ())) if n} for what, _ in TARGETS.values()}
+    ids = Names(out.names)
 
     def find(pair):
         item, k = pair
         what, word = TARGETS[k]
-        other = {mjtTrn.mjTRN_SLIDERCRANK: "slidersite", mjtTrn.mjTRN_SITE: "refsite"}.get(k)
-        second = item.find(ids[mjtObj.mjOBJ_SITE], item.attrib[other], "site") if other and item.attrib[other] else -1
-        return item.find(ids[what], item.attrib["target"], word), second
+        other = item.attrib.get({mjtTrn.mjTRN_SLIDERCRANK: "slidersite", mjtTrn.mjTRN_SITE: "refsite"}.get(k))
+        second = item.find(ids.of(mjtObj.mjOBJ_SITE), other, "site") if other else -1
+        return item.find(ids.of(what), item.attrib["target"], word), second
 
     return np.array(each(find, zip(items, kind.tolist())), np.int32).reshape(-1, 2)
 
@@ -168,7 +168,7 @@ def set_actuators(a, items, blocks, sparse):
     first(items, ratio & (gain < 0), "'dampratio' needs a 'kp' that is not negative")
     # the inertia that the actuator feels at each dof, by its moment there
     square = values * values
-    felt = np.where(square > TINY, a["dof_M0"][cols] / np.where(square > TINY, square, 1.0), 0.0)
+    felt = np.where(square > MINVAL, a["dof_M0"][cols] / np.where(square > MINVAL, square, 1.0), 0.0)
     mass = np.bincount(rows, felt, nu)[:nu]
     damping = 2 * bias[:, 2] * np.sqrt(np.where(ratio, gain * mass, 0.0))
     bias[ratio, 2] = -damping[ratio]

@@ -3,7 +3,6 @@
 import numpy as np
 
 from ..enums import mjtJoint
-from ..errors import UnsupportedError
 from . import rotations
 from .defaults import merge
 from .elements import MINVAL, TINY, first, in_inertia_group, user_data
@@ -118,14 +117,17 @@ def _from_geoms(world, infer, geoms, geom_mass, geom_inertia, mass, ipos, iquat,
         com = np.stack([np.bincount(body, m * pos[:, k], len(mass)) for k in range(3)], 1)
         com[many] /= mass[many, None]
         rest = ~single
-        d = pos[rest] - com[body[rest]]
-        axes = rotations.matrix(quat[rest])
-        full = np.einsum("nij,nj,nkj->nik", axes, i3[rest], axes)
-        full += m[rest, None, None] * (np.sum(d * d, 1)[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None, :])
         total = np.zeros((len(mass), 3, 3))
-        np.add.at(total, body[rest], full)
+        np.add.at(total, body[rest], inertia_about(com[body[rest]], m[rest], pos[rest], quat[rest], i3[rest]))
         ipos[many] = com[many]
         inertia[many], iquat[many] = rotations.principal_axes(total[many])
+
+
+def inertia_about(point, mass, pos, quat, inertia):
+    """Inertia matrices (n, 3, 3) about `point` of masses with principal inertia (n, 3) in frames (pos, quat)."""
+    axes, d = rotations.matrix(quat), pos - point
+    full = np.einsum("nij,nj,nkj->nik", axes, inertia, axes)
+    return full + mass[:, None, None] * (np.sum(d * d, 1)[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None, :])
 
 
 def _check_inertia(world, mass, inertia):
@@ -152,10 +154,8 @@ def check_bodies(world, a):
     large = np.flatnonzero(a["tree_dofnum"] > MAX_TREE)
     if len(large):
         number, node = int(a["tree_dofnum"][large[0]]), bodies[int(a["tree_bodyadr"][large[0]])].node
-        raise UnsupportedError(
-            f"a kinematic tree of {number:,} degrees of freedom: trees of at most {MAX_TREE:,} are supported", "body",
-            node.file, node.line, node.column,
-        )  # fmt: skip
+        message = f"a kinematic tree of {number:,} degrees of freedom: trees of at most {MAX_TREE:,} are supported"
+        raise node.unsupported(message, "body")
     ball = kind == mjtJoint.mjJNT_BALL
     turn = ball | (kind == mjtJoint.mjJNT_HINGE)
     before = np.cumsum(ball) - ball

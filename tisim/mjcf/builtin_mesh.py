@@ -5,6 +5,9 @@ The order of vertices and faces is MuJoCo's (mjCMesh::Make..., Apache-2.0), sinc
 
 import numpy as np
 
+from .mesh_files import first_uses
+from .mesh_inertia import dot
+
 # vertices of a builtin shape: more come from a mistyped number, and their hull would take minutes
 MAX_VERTICES = 50_000
 
@@ -63,15 +66,11 @@ def sphere(subdivision):
     for _ in range(times):
         # the edges in the order in which the faces name them; each gets one new vertex
         edge = np.sort(face[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-        edge, start, which = np.unique(edge, axis=0, return_index=True, return_inverse=True)
-        order = np.argsort(start)
-        place = np.empty(len(order), int)
-        place[order] = np.arange(len(order)) + len(vert)
-        middle = ((vert[edge[order, 0]] + vert[edge[order, 1]]) / np.float32(2)).astype(np.float32)
-        x, y, z = middle.T
-        middle = middle / np.sqrt(x * x + y * y + z * z)[:, None]
+        start, which = first_uses(edge)
+        middle = ((vert[edge[start, 0]] + vert[edge[start, 1]]) / np.float32(2)).astype(np.float32)
+        middle = middle / np.sqrt(dot(middle, middle))[:, None]
+        ab, bc, ca = (which + len(vert)).reshape(-1, 3).T
         vert = np.concatenate([vert, middle])
-        ab, bc, ca = place[which.reshape(-1)].reshape(-1, 3).T
         a, b, c = face.T
         face = np.stack([a, ab, ca, b, bc, ab, c, ca, bc, ab, bc, ca], 1).reshape(-1, 3)
     return dict(vert=vert, face=face.astype(np.int32)), False
@@ -87,8 +86,7 @@ def hemisphere(resolution):
         side = pole + ring / rings * (equator - pole)
         step = (side[1:] - side[:-1]) / ring
         point = (side[:-1, None] + np.arange(ring)[:, None] * step[:, None]).reshape(-1, 3)
-        x, y, z = point.T
-        vert.append(point / np.sqrt(x * x + y * y + z * z)[:, None])
+        vert.append(point / np.sqrt(dot(point, point))[:, None])
     vert = np.concatenate([*vert, [[0.0, 0.0, 0.0]]])
     face = [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1]]
     for ring in range(1, rings):

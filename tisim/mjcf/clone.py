@@ -11,7 +11,7 @@ MuJoCo. Where that would make more than MAX_DOUBLED, and soon fill any memory, i
 """
 
 from ..enums import mjtObj
-from ..errors import UnsupportedError, several
+from ..errors import several
 from . import skin
 from .limits import MAX_CHARACTERS, MAX_ELEMENTS
 from .references import OBJTYPE, place, references
@@ -298,9 +298,9 @@ def _bare(child):
 
 
 def _lost(entry, why):
-    node, name = entry.item.node, entry.name
-    message = f"'{node.tag}' {name!r} {why}: MuJoCo drops it without a word; give each copy an element of its own"
-    return UnsupportedError(message, node.tag, node.file, node.line, node.column)
+    node = entry.item.node
+    message = f"'{node.tag}' {entry.name!r} {why}: MuJoCo drops it without a word; give each copy an element of its own"
+    return node.unsupported(message, node.tag)
 
 
 def _item(entry):

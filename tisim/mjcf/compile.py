@@ -35,13 +35,13 @@ class Compiled:
     """What the compiler hands to Model: arrays (dict name -> array), sizes, option, stat, visual, names, textures.
 
     names  dict mjtObj -> list of names in id order;  nodes  dict "body", "joint", "actuator" -> Nodes in id order;
-    scope  the Scope of a specification that gives this model.
+    scope  the Scope of a specification that gives this model;  texts  dict name -> text of custom texts.
     """
 
     def __init__(self):
         self.arrays, self.sizes, self.names, self.nodes, self.scope = {}, {}, {}, {}, None
         self.option = self.stat = self.visual = None
-        self.textures, self.modelname = [], "MuJoCo Model"
+        self.textures, self.texts, self.modelname = [], {}, "MuJoCo Model"
 
 
 def compile_scope(scope):
@@ -55,112 +55,138 @@ def compile_scope(scope):
 
 
 def _compile(scope):
-    of, out = scope.of, Compiled()
-    out.modelname = scope.root.attrib.get("model", out.modelname)
-    compiler, problems = scope.compiler, Problems()
-    with problems:
-        size = settings.read_size(of("size"))
-    with problems:
-        out.option, out.visual = settings.read_option(of("option")), settings.read_visual(of("visual"))
-    with problems:
-        options = lengthrange.read_options(of("compiler"))
+    compiler, out, problems = scope.compiler, Compiled(), Problems()
+    out.scope, out.modelname, a = scope, scope.root.attrib.get("model", out.modelname), out.arrays
+    size, ranges = _settings(scope, out, problems)
     with problems:
         expanded = expand(scope)
     problems.check()
     scene, items = expanded.world, expanded.lists
-    materials = items["material"]
     with problems:
-        materials = extras.read_materials(materials)
+        extras.check_materials(items["material"])
     if compiler["discardvisual"]:
-        materials = []
         discard.discard_materials(scene, items)
-    a = out.arrays
 
-    # geoms first: bodies take their inertia from them
-    with problems:
-        a["body_parentid"], weld = bodies.body_tree(scene)
-        infer = bodies.inferred(scene)
-        meshes = mesh.compile_meshes(a, items["mesh"], scene.geoms, items["pair"], out)
-        hfield.compile_hfields(a, items["hfield"], out)
-        assets = geom_assets.Assets(meshes, a["hfield_size"], out.names)
-        geoms, mass, inertia = elements.compile_geoms(scene.geoms, assets, materials, size["nuser_geom"], weld, infer)
-    with problems:
-        joints, dofs, ref, spring_ref, spring_damper = elements.compile_joints(scene.joints, size["nuser_jnt"])
-    with problems:
-        sites = elements.compile_sites(scene.sites, materials, size["nuser_site"])
-    problems.check()
-    a.update(bodies.compile_bodies(scene, size["nuser_body"], infer, geoms, mass, inertia))
-    a.update(geoms)
-    a.update(joints)
-    a.update(sites)
+    meshes, (dofs, ref, spring_ref, spring_damper) = _elements(scene, items, size, out, problems)
     out.sizes["ntree"] = tree.link(a)
     aligned = _align(scene, a)
-    if compiler["fusestatic"] or compiler["discardvisual"]:
-        _names(scene, materials)  # even what will be gone needs a name of its own
-    if compiler["fusestatic"]:
-        fuse.fuse_static(a, scene, items)
-    _body_contact(a, elements.column(scene.geoms, "margin"))
-    if compiler["discardvisual"]:
-        discard.discard_visual(a, scene, items, meshes, out)
-    if compiler["fusestatic"] or compiler["discardvisual"]:
-        out.sizes["ntree"] = tree.link(a)
+    _leave_out(scene, items, meshes, compiler, out)
     bodies.check_bodies(scene, a)
     bodies.check_masses(scene, a)
-
-    # joints and dofs
     for name, values in dofs.items():
         a[f"dof_{name}"] = values[a["dof_jntid"]]
     a["qpos0"], a["qpos_spring"] = _reference(a, ref), _reference(a, spring_ref)
-    for kind in ("geom", "site"):
-        owner = a[f"{kind}_bodyid"]
-        a[f"{kind}_sameframe"] = elements.same_frame(
-            a[f"{kind}_pos"], a[f"{kind}_quat"], a["body_ipos"][owner], a["body_iquat"][owner]
-        )
-    nbody = len(scene.bodies)
-    at_zero = np.zeros((nbody, 3)), np.tile(rotations.IDENTITY, (nbody, 1))
-    a["body_sameframe"] = elements.same_frame(a["body_ipos"], a["body_iquat"], *at_zero)
+    _same_frames(a)
     a["tree_sleep_policy"] = _sleep(scene, a)
+
     with problems:
-        out.names.update(_names(scene, materials))
-        _refer(scene, items, materials, size, out, problems)
-        coupled = tendon.compile_tendons(a, items["tendon"], materials, size["nuser_tendon"], out)
+        out.names.update(_names(scene, items))
+        _refer(scene, items, size, out, problems)
+        coupled = tendon.compile_tendons(a, items["tendon"], items["material"], size["nuser_tendon"], out)
         tendon.keep_awake(a, items["tendon"])
         _drive(scene, items, size, out, problems)
     problems.check()
     tree.simplify(a, coupled)
     out.sizes["nM"], out.sizes["nC"] = tree.inertia_sparsity(a)
-
     if not compiler["fusestatic"]:  # there MuJoCo compiles cameras and lights once more, and forgets the alignment
-        _align_lights(aligned, a)
+        _align_seen(aligned, a)
+    _constants(scope, items, ranges, spring_damper, out)
 
-    # constants of the reference pose
-    if compiler["settotalmass"] > 0:
-        scale = compiler["settotalmass"] / max(setconst.MINVAL, float(a["body_mass"][1:].sum()))
-        a["body_mass"] *= scale
-        a["body_inertia"] *= scale
-    blocks = [] if items["actuator"] or items["tendon"] else None
-    sparse = _is_sparse(out, a)
-    stat = setconst.set_const(a, blocks, sparse)
-    if items["actuator"]:
-        actuator.set_actuators(a, items["actuator"], blocks, sparse)
-    setconst.spring_damper(a, spring_damper)
-    lengthrange.set_length_range(a, items["actuator"], options, out.option, stat["meaninertia"], sparse)
-    out.stat = stat
-    for node in of("statistic"):
-        if node.attrib.get("extent", 1.0) <= 0:
-            raise node.error("'extent' must be positive")
-        out.stat.update({k: np.array(v) if isinstance(v, list) else v for k, v in node.attrib.items()})
     for kind in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor"):
         out.sizes[f"nuser_{kind}"] = a[f"{kind}_user"].shape[1]
     out.sizes.update(nuserdata=size["nuserdata"], njmax=size["njmax"], nconmax=size["nconmax"], memory=size["memory"])
     lists = {"body": scene.bodies, "joint": scene.joints, "actuator": items["actuator"]}
-    out.scope, out.nodes = scope, {kind: [item.node for item in some] for kind, some in lists.items()}
+    out.nodes = {kind: [item.node for item in some] for kind, some in lists.items()}
     return out
 
 
-def _refer(scene, items, materials, size, out, problems):
-    """What refers to bodies, geoms and joints by name and does not need the tendons."""
+def _settings(scope, out, problems):
+    """(size, options of lengthrange): dicts of what the file sets for the whole model; the rest goes to `out`."""
+    of, size, ranges = scope.of, None, None
+    with problems:
+        size = settings.read_size(of("size"))
+    with problems:
+        out.option, out.visual = settings.read_option(of("option")), settings.read_visual(of("visual"))
+    with problems:
+        ranges = lengthrange.read_options(of("compiler"))
+    return size, ranges
+
+
+def _elements(scene, items, size, out, problems):
+    """Arrays of meshes, height fields, geoms, joints, sites and bodies, each as if it stood alone.
+
+    Returns the meshes and what joints know of their dofs: (dict of dof values, ref, springref, springdamper).
+    """
     a = out.arrays
+    with problems:  # geoms first: bodies take their inertia from them
+        a["body_parentid"], weld = bodies.body_tree(scene)
+        infer = bodies.inferred(scene)
+        meshes = mesh.compile_meshes(a, items["mesh"], scene.geoms, items["pair"], out)
+        hfield.compile_hfields(a, items["hfield"], out)
+        assets = geom_assets.Assets(meshes, a["hfield_size"], out.names)
+        geoms, mass, inertia = elements.compile_geoms(
+            scene.geoms, assets, items["material"], size["nuser_geom"], weld, infer
+        )
+    with problems:
+        joints, *of_dofs = elements.compile_joints(scene.joints, size["nuser_jnt"])
+    with problems:
+        sites = elements.compile_sites(scene.sites, items["material"], size["nuser_site"])
+    problems.check()
+    a.update(bodies.compile_bodies(scene, size["nuser_body"], infer, geoms, mass, inertia))
+    for arrays in (geoms, joints, sites):
+        a.update(arrays)
+    return meshes, of_dofs
+
+
+def _leave_out(scene, items, meshes, compiler, out):
+    """What fusestatic and discardvisual take out of the model, and the contact flags of the bodies in between."""
+    a, less = out.arrays, compiler["fusestatic"] or compiler["discardvisual"]
+    if less:
+        _names(scene, items)  # even what will be gone needs a name of its own
+    if compiler["fusestatic"]:
+        fuse.fuse_static(a, scene, items)
+    _body_contact(a, elements.column(scene.geoms, "margin"))
+    if compiler["discardvisual"]:
+        discard.discard_visual(a, scene, items, meshes, out)
+    if less:
+        out.sizes["ntree"] = tree.link(a)
+
+
+def _same_frames(a):
+    """geom_sameframe, site_sameframe and body_sameframe."""
+    for kind in ("geom", "site"):
+        owner = a[f"{kind}_bodyid"]
+        a[f"{kind}_sameframe"] = elements.same_frame(
+            a[f"{kind}_pos"], a[f"{kind}_quat"], a["body_ipos"][owner], a["body_iquat"][owner]
+        )
+    nbody = len(a["body_parentid"])
+    at_zero = np.zeros((nbody, 3)), np.tile(rotations.IDENTITY, (nbody, 1))
+    a["body_sameframe"] = elements.same_frame(a["body_ipos"], a["body_iquat"], *at_zero)
+
+
+def _constants(scope, items, ranges, spring_damper, out):
+    """The constants of the reference pose, what actuators and springs take from them, and the statistics."""
+    a, total = out.arrays, scope.compiler["settotalmass"]
+    if total > 0:
+        scale = total / max(setconst.MINVAL, float(a["body_mass"][1:].sum()))
+        a["body_mass"] *= scale
+        a["body_inertia"] *= scale
+    blocks = [] if items["actuator"] or items["tendon"] else None
+    sparse = _is_sparse(out, a)
+    out.stat = setconst.set_const(a, blocks, sparse)
+    if items["actuator"]:
+        actuator.set_actuators(a, items["actuator"], blocks, sparse)
+    setconst.spring_damper(a, spring_damper)
+    lengthrange.set_length_range(a, items["actuator"], ranges, out.option, out.stat["meaninertia"], sparse)
+    for node in scope.of("statistic"):
+        if node.attrib.get("extent", 1.0) <= 0:
+            raise node.error("'extent' must be positive")
+        out.stat.update({k: np.array(v) if isinstance(v, list) else v for k, v in node.attrib.items()})
+
+
+def _refer(scene, items, size, out, problems):
+    """What refers to bodies, geoms and joints by name and does not need the tendons."""
+    a, materials = out.arrays, items["material"]
     with problems:
         texture.compile_textures(a, items["texture"], out)
         extras.compile_materials(a, materials, out)
@@ -207,7 +233,8 @@ def _is_sparse(out, a):
     return jacobian == mjtJacobian.mjJAC_SPARSE or auto
 
 
-def _align_lights(aligned, a):
+def _align_seen(aligned, a):
+    """Moves cameras and lights with the aligned bodies that they are fixed to."""
     if len(aligned[0]):
         bodies.into_aligned(aligned, a["cam_bodyid"], a["cam_pos"], a["cam_quat"])
         rows, back = bodies.into_aligned(aligned, a["light_bodyid"], a["light_pos"], None)
@@ -250,11 +277,11 @@ def _sleep(scene, a):
     return np.where(given == mjtSleepPolicy.mjSLEEP_AUTO, policy, given).astype(np.int32)
 
 
-def _names(scene, materials):
+def _names(scene, items):
     """dict mjtObj -> names; MjcfError where a name is used twice for one type."""
     lists = {
         mjtObj.mjOBJ_BODY: scene.bodies, mjtObj.mjOBJ_JOINT: scene.joints, mjtObj.mjOBJ_GEOM: scene.geoms,
         mjtObj.mjOBJ_SITE: scene.sites, mjtObj.mjOBJ_CAMERA: scene.cameras, mjtObj.mjOBJ_LIGHT: scene.lights,
-        mjtObj.mjOBJ_MATERIAL: materials,
+        mjtObj.mjOBJ_MATERIAL: items["material"],
     }  # fmt: skip
-    return {kind: elements.unique_names(items, kind) for kind, items in lists.items()}
+    return {kind: elements.unique_names(some, kind) for kind, some in lists.items()}

@@ -7,12 +7,10 @@ for a whole model (transmissions, tendons), `arrays` holds a model made of the s
 
 import numpy as np
 
-from ..enums import mjtJoint, mjtTrn, mjtWrap
+from ..enums import mjtTrn, mjtWrap
 from . import rotations
 from .kinematics import pose
-from .tree import NQ, NV, levels
-
-FREE, SLIDE = mjtJoint.mjJNT_FREE, mjtJoint.mjJNT_SLIDE
+from .tree import FREE, NQ, NV, SLIDE, levels
 
 # arrays of ids -> the attribute of Copies that tells their new numbers
 REFERS = dict(

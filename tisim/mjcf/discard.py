@@ -42,7 +42,7 @@ def discard_visual(a, scene, items, meshes, out):
              if stays and item.attrib["mesh"]}  # fmt: skip
     new = np.full(len(names) + 1, -1, np.int32)
     new[sorted(used)] = np.arange(len(used))
-    a.update(mesh._arrays([meshes[i] for i in sorted(used)]))
+    a.update(mesh.arrays([meshes[i] for i in sorted(used)]))
     out.names[mjtObj.mjOBJ_MESH] = [names[i] for i in sorted(used)]
     of_mesh = np.array([bool(item.attrib["mesh"]) for item in scene.geoms], bool)
     a["geom_dataid"] = np.where(of_mesh, new[a["geom_dataid"]], a["geom_dataid"]).astype(np.int32)

@@ -5,12 +5,11 @@ import numpy as np
 from ..enums import mjtGeom, mjtJoint, mjtSameFrame
 from ..errors import each, several
 from . import geom_assets, rotations, shapes
+from .limits import MAX_NUMBERS
 from .world import apply_frames, column, poses, setting
 
 TINY = 1e-14
 MINVAL = 1e-15
-# more user data come from a mistyped number, and would not fit in memory
-MAX_NUMBERS = 30_000_000
 
 
 def first(items, bad, message):

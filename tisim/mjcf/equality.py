@@ -6,6 +6,7 @@ from ..enums import mjtEq, mjtJoint, mjtObj
 from ..errors import each
 from . import rotations
 from .elements import first, unique_names
+from .sensor import Names
 from .world import column
 
 TYPES = {
@@ -23,14 +24,14 @@ DATA = [0.0, 1.0, *[0.0] * 8, 1.0]
 def compile_equalities(a, items, out):
     """Arrays eq_* and the names of the equality constraints; bodies, joints, sites and tendons have theirs already."""
     out.names[mjtObj.mjOBJ_EQUALITY] = unique_names(items, mjtObj.mjOBJ_EQUALITY)
-    ids = {what: {n: i for i, n in enumerate(out.names[kind]) if n} for what, kind in KINDS.items()}
+    ids = Names(out.names)
     what = [_objects(item) for item in items]
 
     def find(pair):
         item, name = pair
         one, two = item.attrib.get(f"{name}1"), item.attrib.get(f"{name}2")
-        missing = 0 if name == "body" else -1
-        return item.find(ids[name], one, name), item.find(ids[name], two, name) if two or name == "site" else missing
+        known, missing = ids.of(KINDS[name]), 0 if name == "body" else -1
+        return item.find(known, one, name), item.find(known, two, name) if two or name == "site" else missing
 
     ends = np.array(each(find, zip(items, what)), np.int32).reshape(-1, 2)
     first(items, ends[:, 0] == ends[:, 1], "an equality constraint needs two different objects")

@@ -18,8 +18,8 @@ def _ids(names):
     return {name: i for i, name in enumerate(names) if name}
 
 
-def read_materials(items):
-    """The Items of material assets; adds `layers`, the nodes of their layers."""
+def check_materials(items):
+    """Checks the Items of material assets and gives them `layers`, the nodes of their layers."""
     for item in items:
         node = item.node
         if item.children:
@@ -28,7 +28,6 @@ def read_materials(items):
                 raise node.error("'texture' and layers exclude each other")
         if not item.name:
             raise node.error("a material needs a name")
-    return items
 
 
 def compile_materials(a, materials, out):
@@ -48,11 +47,15 @@ def compile_materials(a, materials, out):
     a["mat_rgba"] = column(materials, "rgba", 4, np.float32)
 
 
-def _targets(items, out):
-    """(n,) ids of target bodies, -1 where there is none."""
-    ids = _ids(out.names[mjtObj.mjOBJ_BODY])
-    names = (item.attrib["target"] for item in items)
-    return np.array(each(lambda p: p[0].find(ids, p[1], "body") if p[1] else -1, zip(items, names)), np.int32)
+def _named(items, attribute, kind, out):
+    """(n,) ids of the elements of a mjtObj that an attribute names, -1 where it names none."""
+    ids, what = _ids(out.names[kind]), kind.name[6:].lower()
+
+    def find(item):
+        name = item.attrib[attribute]
+        return item.find(ids, name, what) if name else -1
+
+    return np.array(each(find, items), np.int32)
 
 
 def compile_cameras(a, items, width, out):
@@ -67,7 +70,7 @@ def compile_cameras(a, items, width, out):
         _lens(item, resolution[i], sensor[i], fovy, intrinsic, i, out.visual["map"]["znear"])
     a.update(
         cam_mode=column(items, "mode", dtype=np.int32), cam_bodyid=np.array([item.body for item in items], np.int32),
-        cam_targetbodyid=_targets(items, out), cam_pos=pos, cam_quat=quat,
+        cam_targetbodyid=_named(items, "target", mjtObj.mjOBJ_BODY, out), cam_pos=pos, cam_quat=quat,
         cam_orthographic=column(items, "orthographic", dtype=np.int32), cam_fovy=fovy, cam_ipd=column(items, "ipd"),
         cam_resolution=resolution.astype(np.int32), cam_sensorsize=sensor.astype(np.float32), cam_intrinsic=intrinsic,
         cam_user=user_data(items, width, "cam"),
@@ -100,13 +103,6 @@ def _lens(item, resolution, sensor, fovy, intrinsic, i, znear):
     fovy[i] = float(np.float32(math.atan2(sensor[1] / 2, focal[1]))) * 360 / np.pi
 
 
-def _textures(items, out):
-    """(n,) ids of the textures of lights, -1 where there is none."""
-    ids = _ids(out.names[mjtObj.mjOBJ_TEXTURE])
-    names = (item.attrib["texture"] for item in items)
-    return np.array(each(lambda p: p[0].find(ids, p[1], "texture") if p[1] else -1, zip(items, names)), np.int32)
-
-
 def compile_lights(a, items, out):
     """Arrays light_*."""
     both = [{"type", "directional"} <= item.node.attrib.keys() for item in items]
@@ -127,8 +123,9 @@ def compile_lights(a, items, out):
     a.update(
         light_mode=column(items, "mode", dtype=np.int32),
         light_bodyid=np.array([item.body for item in items], np.int32),
-        light_targetbodyid=_targets(items, out), light_type=np.array(kind, np.int32),
-        light_texid=_textures(items, out), light_castshadow=column(items, "castshadow", dtype=np.uint8),
+        light_targetbodyid=_named(items, "target", mjtObj.mjOBJ_BODY, out), light_type=np.array(kind, np.int32),
+        light_texid=_named(items, "texture", mjtObj.mjOBJ_TEXTURE, out),
+        light_castshadow=column(items, "castshadow", dtype=np.uint8),
         light_active=column(items, "active", dtype=np.uint8), light_pos=pos, light_dir=direction,
     )  # fmt: skip
     for name, width in dict(

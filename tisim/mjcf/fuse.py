@@ -8,8 +8,8 @@ Cameras and lights move to the parent with everything else; MuJoCo 3.4.0 itself 
 import numpy as np
 
 from ..enums import mjtObj
-from ..errors import UnsupportedError
 from . import rotations, tree
+from .bodies import inertia_about
 from .elements import MINVAL, TINY, first
 from .usage import lookup, referenced
 from .world import compose
@@ -89,10 +89,10 @@ def _check_order(items, kind, before, after):
     ids = {item.name: i for i, item in enumerate(before) if item.name}
     for i, user in referenced(items, kind, ids).items():
         if after[i] is not before[i]:
-            node, what = user.node, kind.name[6:].lower()
+            what = kind.name[6:].lower()
             message = f"fusestatic gives {what} '{before[i].name}' a new id, and MuJoCo refers to another {what} here"
             message += "; set fusestatic=\"false\", or let the static bodies stand before their moving siblings"
-            raise UnsupportedError(message, "fusestatic", node.file, node.line, node.column)
+            raise user.node.unsupported(message, "fusestatic")
 
 
 def _join_inertia(a, scene, keep, target):
@@ -109,20 +109,13 @@ def _join_inertia(a, scene, keep, target):
         place = ipos[rows] + rotations.rotate(iquat[rows], a["body_pos"][rows])
         total = mass[into] + mass[rows]
         com = (mass[into, None] * ipos[into] + mass[rows, None] * place) / total[:, None]
-        full = _about(com, mass[into], ipos[into], iquat[into], inertia[into])
-        full += _about(com, mass[rows], place, iquat[rows], inertia[rows])
+        full = inertia_about(com, mass[into], ipos[into], iquat[into], inertia[into])
+        full += inertia_about(com, mass[rows], place, iquat[rows], inertia[rows])
         inertia[into], iquat[into] = rotations.principal_axes(full)
         mass[into], ipos[into] = total, com
         bad = np.zeros(len(keep), bool)
         bad[rows] = inertia[into].min(1) < TINY
         first(scene.bodies, bad, "the inertia of this body and its parent, joined by fusestatic, must be positive")
-
-
-def _about(point, mass, pos, quat, inertia):
-    """Inertia matrices (n, 3, 3) about `point` of masses with principal inertia (n, 3) in frames (pos, quat)."""
-    axes, d = rotations.matrix(quat), pos - point
-    full = np.einsum("nij,nj,nkj->nik", axes, inertia, axes)
-    return full + mass[:, None, None] * (np.sum(d * d, 1)[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None, :])
 
 
 def _renumber(a, scene, keep, target):

@@ -3,7 +3,6 @@
 import numpy as np
 
 from ..enums import mjtGeom, mjtObj
-from ..errors import UnsupportedError
 from . import rotations
 
 MESH, SDF, HFIELD = mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_SDF, mjtGeom.mjGEOM_HFIELD
@@ -30,9 +29,7 @@ def link(items, kind, assets):
         elif attrib["hfield"]:
             dataid[i] = item.find(assets.hfield_ids, attrib["hfield"], "hfield")
         if shape == SDF:
-            node = item.node
-            message = "geoms of type sdf, signed distance fields, are not supported"
-            raise UnsupportedError(message, "sdf", node.file, node.line, node.column)
+            raise item.node.unsupported("geoms of type sdf, signed distance fields, are not supported", "sdf")
         if shape == MESH and not attrib["mesh"]:
             raise item.node.error("a geom of type 'mesh' needs the name of a mesh asset")
         if (shape == HFIELD) != bool(attrib["hfield"]):

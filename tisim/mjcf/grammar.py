@@ -293,8 +293,7 @@ SPATIAL = {
 ORIENT = "quat:4 axisangle:4 xyaxes:6 zaxis:3 euler:3"
 
 # Attributes of handled elements that change the model and are not supported, with the values that change nothing.
-REFUSED_ATTRIBUTES = {
-}
+REFUSED_ATTRIBUTES = {}
 
 
 def _words(*names):
@@ -401,7 +400,7 @@ def _short(text):
 
 
 class Attribute:
-    """One attribute: convert(text) -> typed value (ValueError says what was expected), required, exact.
+    """One attribute: convert(text) -> typed value (ValueError says what was expected), required.
 
     partial  True where fewer numbers than the full length may be given;  numeric  True for real numbers and pairs,
     which an empty text leaves at their default, as in MuJoCo;  words  dict word -> value of a keyword, else None;

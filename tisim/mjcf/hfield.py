@@ -5,7 +5,7 @@ import numpy as np
 from ..enums import mjtObj
 from . import images
 from .elements import first, unique_names
-from .mesh import read_asset, stem
+from .mesh import name_by_file, places, read_asset
 from .world import column
 
 EPS = 1e-14
@@ -20,8 +20,7 @@ PNG, CUSTOM = "image/png", "image/vnd.mujoco.hfield"
 def compile_hfields(a, items, out):
     """Fills the arrays hfield_* and the names."""
     for item in items:
-        if not item.name and item.attrib["file"]:
-            item.name = item.space.name(stem(item.attrib["file"]))
+        name_by_file(item)
         if not item.name:
             raise item.node.error("a height field needs a name, or a file to take it from")
     out.names[mjtObj.mjOBJ_HFIELD] = unique_names(items, mjtObj.mjOBJ_HFIELD)
@@ -35,11 +34,11 @@ def compile_hfields(a, items, out):
         except ValueError as e:
             raise item.node.error(f"height field '{item.name}': {e}") from None
     shape = np.array([field.shape for field in fields], np.int32).reshape(-1, 2)
-    number = shape.prod(1, dtype=int)
+    data = [field.ravel() for field in fields]
     a.update(
         hfield_size=size, hfield_nrow=shape[:, 0].copy(), hfield_ncol=shape[:, 1].copy(),
-        hfield_adr=(np.cumsum(number) - number).astype(np.int32),
-        hfield_data=np.concatenate([np.zeros(0, np.float32), *(field.ravel() for field in fields)]),
+        hfield_adr=places(data)[1],
+        hfield_data=np.concatenate([np.zeros(0, np.float32), *data]),
     )  # fmt: skip
 
 

@@ -5,7 +5,6 @@ order.
 """
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 
 def convex_hull(vert, maxhullvert=-1):
@@ -15,6 +14,8 @@ def convex_hull(vert, maxhullvert=-1):
     vert_edgeadr, vert_globalid, edge_localid, face_globalid;  maxhullvert  limit of the number of vertices, -1: none.
     ValueError where the vertices span no volume.
     """
+    from scipy.spatial import ConvexHull, QhullError  # here, since it takes a while and few models need it
+
     options = "Qt" if maxhullvert < 0 else f"Qt TA{maxhullvert - 4}"
     try:
         hull = ConvexHull(vert, qhull_options=options)

@@ -6,7 +6,6 @@ import warnings
 import zlib
 
 import numpy as np
-from PIL import Image
 
 # pixels of an image; larger ones come from a hostile file
 MAX_PIXELS = 2**26
@@ -24,6 +23,8 @@ def read_png(data, channels):
     data  bytes;  channels  1 (grey), 3 or 4. ValueError where the bytes are no PNG, or too large an image. As in MuJoCo
     alpha is dropped where it is not asked for, 16 bits per channel are cut to the upper 8, and red counts as grey.
     """
+    from PIL import Image  # here, since it takes a while and few models need it
+
     _check(data)
     try:
         with warnings.catch_warnings():

@@ -10,7 +10,6 @@ then they too become memories of what is left. Actuators lose theirs at that mom
 
 import math
 
-from ..errors import UnsupportedError
 from . import actuator_defaults
 from .defaults import class_of
 from .scope import Namespace
@@ -145,8 +144,7 @@ def forget(items):
 
 
 def _unsupported(item, what):
-    node = item.node
-    return UnsupportedError(f"{what} is not supported", "key", node.file, node.line, node.column)
+    return item.node.unsupported(f"{what} is not supported", "key")
 
 
 def _copy(item, name, attrib):

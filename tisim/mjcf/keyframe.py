@@ -9,10 +9,8 @@ import numpy as np
 from ..enums import mjtJoint, mjtObj
 from . import rotations
 from .elements import TINY, unique_names
+from .limits import MAX_NUMBERS
 from .world import column
-
-# more come from a mistyped nkey, and would not fit in memory
-MAX_NUMBERS = 30_000_000
 
 # how many numbers of a key's list are taken together
 GROUP = {"qpos": 1, "qvel": 1, "act": 1, "ctrl": 1, "mpos": 3, "mquat": 4}

@@ -5,11 +5,9 @@ Seed 000, "Forward kinematics"; the order of operations is MuJoCo's.
 
 import numpy as np
 
-from ..enums import mjtJoint, mjtSameFrame
+from ..enums import mjtSameFrame
 from . import rotations
-from .tree import levels
-
-FREE, BALL, SLIDE, HINGE = mjtJoint.mjJNT_FREE, mjtJoint.mjJNT_BALL, mjtJoint.mjJNT_SLIDE, mjtJoint.mjJNT_HINGE
+from .tree import BALL, FREE, HINGE, SLIDE, levels
 
 
 class Pose:

@@ -9,7 +9,6 @@ import math
 import numpy as np
 
 from ..enums import mjtBias, mjtGain, mjtIntegrator, mjtTrn
-from ..errors import UnsupportedError
 from . import soft_equalities
 from .dense_copies import Copies
 from .soft_constraints import Rows, accelerations, joint_limits, tendon_limits
@@ -54,19 +53,16 @@ def set_length_range(a, items, options, option, meaninertia, sparse):
     where it would take too long to find it.
     """
     rows = _selected(a, options)
-    if not len(rows):
-        return
     if options["uselimit"]:
         rows = _copy_limits(a, rows)
-    step = options["timestep"] if options["timestep"] > 0 else option["timestep"]
     if not len(rows):
         return
+    step = options["timestep"] if options["timestep"] > 0 else option["timestep"]
     if a["tendon_armature"].any():
-        node = items[rows[0]].node
-        raise UnsupportedError(
+        raise items[rows[0]].node.unsupported(
             "the length range of an actuator in a model with tendon armature is not computed: give it a 'lengthrange'",
-            "armature", node.file, node.line, node.column,
-        )  # fmt: skip
+            "armature",
+        )
     node, steps = items[rows[0]].node, options["inttotal"] / step if step > 0 else math.inf
     if steps > MAX_STEPS:
         raise node.error(f"the length range of an actuator would take more than {MAX_STEPS:,} steps of {step:g} s")

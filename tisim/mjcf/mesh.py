@@ -31,7 +31,7 @@ class Mesh:
     def __init__(self, item):
         self.item, self.attrib = item, item.attrib
         self.kind = INERTIA[item.attrib["inertia"]]
-        self.hull = self.texcoord = self.facetexcoord = None
+        self.hull = None
 
     @property
     def shell(self):
@@ -44,8 +44,7 @@ def compile_meshes(a, items, geoms, pairs, out):
     items  mesh assets;  geoms, pairs  say which meshes collide and so need a hull.
     """
     for item in items:
-        if not item.name and item.attrib["file"]:
-            item.name = item.space.name(stem(item.attrib["file"]))
+        name_by_file(item)
         if not item.name:
             raise item.node.error("a mesh needs a name, or a file to take it from")
     out.names[mjtObj.mjOBJ_MESH] = unique_names(items, mjtObj.mjOBJ_MESH)
@@ -57,8 +56,14 @@ def compile_meshes(a, items, geoms, pairs, out):
         rows += len(meshes[-1].vert) + len(meshes[-1].face)
         if rows > MAX_ROWS:
             raise item.node.error(f"the meshes of the model have more than {MAX_ROWS:,} vertices and faces together")
-    a.update(_arrays(meshes))
+    a.update(arrays(meshes))
     return meshes
+
+
+def name_by_file(item):
+    """Names an asset that has no name after its file."""
+    if not item.name and item.attrib["file"]:
+        item.name = item.space.name(stem(item.attrib["file"]))
 
 
 def stem(path):
@@ -102,8 +107,8 @@ def _read(mesh, cache):
         data = read_asset(mesh.item, "meshdir", cache)
         found = mesh_files.read(data, kind, not scale.prod() > 0)
     own = dict(
-        vert=_rows(attrib, "vertex", 3, np.float32), normal=_rows(attrib, "normal", 3, np.float32),
-        texcoord=_rows(attrib, "texcoord", 2, np.float32), face=_rows(attrib, "face", 3, np.int32),
+        vert=inline_rows(attrib, "vertex", 3, np.float32), normal=inline_rows(attrib, "normal", 3, np.float32),
+        texcoord=inline_rows(attrib, "texcoord", 2, np.float32), face=inline_rows(attrib, "face", 3, np.int32),
     )  # fmt: skip
     if attrib["builtin"]:
         if attrib["file"] or attrib["vertex"]:
@@ -122,7 +127,7 @@ def _read(mesh, cache):
         setattr(mesh, name, found.get(name))
 
 
-def _rows(attrib, name, width, dtype):
+def inline_rows(attrib, name, width, dtype):
     """An inline list of numbers as rows, None where it is not given."""
     values = attrib[name]
     if not values:
@@ -233,7 +238,7 @@ def vertex_normals(vert, face, smooth):
     Without `smooth`, faces at a large angle to that mean do not count.
     """
     a, b, c = np.moveaxis(vert[face], 1, 0)
-    unit, length = _normalized(mesh_inertia.cross(b - a, c - a))
+    unit, length = _normalized(rotations.cross(b - a, c - a))
     weighted = np.repeat(unit * length, 3, axis=0)
     normal = np.zeros((len(vert), 3), np.float32)
     # a normal is rounded after every face that is added to it
@@ -284,7 +289,7 @@ def _transform(mesh, vert):
     return vert
 
 
-def _arrays(meshes):
+def arrays(meshes):
     """The arrays mesh_* of a list of meshes."""
     rows = {
         "vert": (3, np.float32), "normal": (3, np.float32), "face": (3, np.int32), "facenormal": (3, np.int32),
@@ -313,11 +318,11 @@ def _arrays(meshes):
     for name, values in lists.items():
         a[f"mesh_{name}"] = np.concatenate([zeros[:, 0], *values]).astype(np.int32)
     for name, part in (("vert", "vert"), ("normal", "normal"), ("face", "face"), ("texcoord", "texcoord")):
-        a[f"mesh_{name}num"], a[f"mesh_{name}adr"] = _places(parts[part])
+        a[f"mesh_{name}num"], a[f"mesh_{name}adr"] = places(parts[part])
     a["mesh_texcoordadr"][a["mesh_texcoordnum"] == 0] = -1
-    num, a["mesh_graphadr"] = _places(lists["graph"])
+    num, a["mesh_graphadr"] = places(lists["graph"])
     a["mesh_graphadr"][num == 0] = -1
-    a["mesh_polynum"], a["mesh_polyadr"] = _places(lists["polyvertnum"])
+    a["mesh_polynum"], a["mesh_polyadr"] = places(lists["polyvertnum"])
     for name in ("polyvert", "polymap"):
         size = a[f"mesh_{name}num"]
         a[f"mesh_{name}adr"] = (np.cumsum(size) - size).astype(np.int32)
@@ -327,7 +332,7 @@ def _arrays(meshes):
     return a
 
 
-def _places(parts):
+def places(parts):
     """(number, address) int32 of the rows of each part in their concatenation."""
     size = np.array([len(part) for part in parts], int)
     return size.astype(np.int32), (np.cumsum(size) - size).astype(np.int32)

@@ -67,12 +67,16 @@ def read_stl(data, flip):
     if not np.isfinite(vert).all():
         raise ValueError("the STL file has coordinates that are not finite")
     # adding zero makes -0 and 0 equal
-    _, start, which = np.unique(vert + np.float32(0), axis=0, return_index=True, return_inverse=True)
+    start, which = first_uses(vert + np.float32(0))
+    face = which.astype(np.int32).reshape(-1, 3)
+    return dict(vert=vert[start].astype(np.float32), face=_turned(face) if flip else face)
+
+
+def first_uses(rows):
+    """(start (k,), which (n,)) of n rows, k of them different: where each stands first, in this order; which it is."""
+    _, start, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(start)
-    place = np.empty(len(order), np.int32)
-    place[order] = np.arange(len(order))
-    face = place[which.reshape(-1)].reshape(-1, 3)
-    return dict(vert=vert[start[order]].astype(np.float32), face=_turned(face) if flip else face)
+    return start[order], np.argsort(order)[which.reshape(-1)]
 
 
 def _turned(face):

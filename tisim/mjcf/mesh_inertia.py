@@ -7,18 +7,14 @@ inertia tensor (or other mass properties) of a 3D solid body represented by a tr
 
 import numpy as np
 
+from .rotations import cross
+
 MINVAL = 1e-15
 
 
 def total(values):
     """Sum over the first axis, one after the other, where np.sum would add in pairs."""
     return np.add.accumulate(values, axis=0)[-1] if len(values) else np.zeros(values.shape[1:])
-
-
-def cross(a, b):
-    """Cross products (n, 3)."""
-    (ax, ay, az), (bx, by, bz) = a.T, b.T
-    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], 1)
 
 
 def dot(a, b):

@@ -2,7 +2,7 @@
 
 import os
 
-from ..errors import FOUND, MjcfError, UnsupportedError, several
+from ..errors import FOUND, MjcfError, several
 from .grammar import GRAMMAR, REFUSED_ATTRIBUTES
 from .names import nearest
 from .scope import Scope
@@ -100,7 +100,7 @@ def check(root):
         if found and refusal is None:
             feature = node.tag if element.refused else name
             message = f"{found} is not supported" if element.refused else f"{found} of '{node.tag}' is not supported"
-            refusal = UnsupportedError(message, feature, node.file, node.line, node.column)
+            refusal = node.unsupported(message, feature)
         children, once, inner = element.children, set(), []
         for child in node.children:
             if len(errors) >= FOUND:
@@ -108,10 +108,8 @@ def check(root):
             known = children.get(child.tag)
             if known is None and element is GRAMMAR and child.tag in OUTSIDE:
                 known = GRAMMAR.children["worldbody"].children[child.tag]
-                refusal = refusal or UnsupportedError(
-                    f"'{child.tag}' outside worldbody, which MuJoCo leaves out in silence; put it into worldbody",
-                    child.tag, child.file, child.line, child.column,
-                )  # fmt: skip
+                message = f"'{child.tag}' outside worldbody, which MuJoCo leaves out in silence; put it into worldbody"
+                refusal = refusal or child.unsupported(message, child.tag)
             if known is None:
                 message = f"'{node.tag}' has no child element '{child.tag}'{nearest(child.tag, children)}"
                 errors.append(child.error(message))

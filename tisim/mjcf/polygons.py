@@ -7,6 +7,9 @@ Algorithms", chapter 13). Rules: MuJoCo's user_mesh.cc (Apache-2.0).
 
 import numpy as np
 
+from .mesh_inertia import dot
+from .rotations import cross
+
 # two triangles are of one side when the cosine between their normals is larger
 FLAT = 0.99999872
 MINVAL, EPS = 1e-15, 1e-14
@@ -15,11 +18,10 @@ MINVAL, EPS = 1e-15, 1e-14
 def unit_normals(vert, face):
     """(f, 3) unit normals of triangles; x where a triangle has no area."""
     a, b, c = np.moveaxis(vert[face], 1, 0)
-    (ux, uy, uz), (vx, vy, vz) = (b - a).T, (c - a).T
-    x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-    length = np.sqrt(x * x + y * y + z * z)
+    normal = cross(b - a, c - a)
+    length = np.sqrt(dot(normal, normal))
     flat = length < EPS
-    normal = np.stack([x, y, z], 1) / np.where(flat, 1.0, length)[:, None]
+    normal /= np.where(flat, 1.0, length)[:, None]
     normal[flat] = [1, 0, 0]
     return normal
 

@@ -6,9 +6,8 @@ square of the model.
 """
 
 import numpy as np
-from scipy import linalg
 
-from ..enums import mjtGeom, mjtJoint, mjtSameFrame
+from ..enums import mjtGeom, mjtJoint
 from . import rotations
 from .equality import set_equalities
 from .kinematics import Pose
@@ -61,7 +60,7 @@ def set_const(a, blocks=None, sparse=False):
         set_tendons(a, moment, blocks)
     set_equalities(a, pose)
     _cameras_and_lights(a, xpos, xquat, xipos)
-    return statistics(a, xpos, xquat, xipos, diagonal)
+    return statistics(a, pose, xipos, diagonal)
 
 
 def dof_axes(a, xpos, xquat):
@@ -209,6 +208,8 @@ def _inverse(m):
     """
     n = m.shape[1]
     if n > LAPACK:
+        from scipy import linalg  # 0.2 s to import, and few models need it
+
         try:
             # the same order of elimination: from the last row up
             return np.array([linalg.cho_solve(linalg.cho_factor(x[::-1, ::-1]), np.eye(n))[::-1, ::-1] for x in m])
@@ -257,13 +258,12 @@ def _slide_only(a):
     a["dof_invweight0"][mine] = weight[a["dof_bodyid"][mine]]
 
 
-def statistics(a, xpos, xquat, xipos, diagonal):
+def statistics(a, pose, xipos, diagonal):
     """Mean inertia, mass and size, and the box of the model in qpos0; adds dof_length [m]."""
-    nbody = len(xpos)
+    xpos, xquat, nbody = pose.xpos, pose.xquat, len(xipos)
     owner, joint_body = a["geom_bodyid"], a["jnt_bodyid"]
-    geom_pos = _placed(a, "geom", xpos, xquat, xipos)
+    geom_pos, site_pos = pose.place("geom", slice(None))[0], pose.sites[0]
     anchor = xpos[joint_body] + rotations.rotate(xquat[joint_body], a["jnt_pos"])
-    site_pos = _placed(a, "site", xpos, xquat, xipos)
     size, radius = a["geom_size"], a["geom_rbound"].copy()
     plane = (radius <= 0) & (a["geom_type"] == mjtGeom.mjGEOM_PLANE)
     widest = size[:, :2].max(1, initial=0)
@@ -291,19 +291,8 @@ def statistics(a, xpos, xquat, xipos, diagonal):
     stat["extent"] = max(stat["extent"], 2 * stat["meansize"])
     if len(diagonal):
         stat["meaninertia"] = float(np.mean(diagonal))
-    angular = dof_axes(a, xpos, xquat)[2]
-    a["dof_length"] = np.where(angular, length[a["dof_bodyid"]], 1.0)
+    a["dof_length"] = np.where(pose.angular, length[a["dof_bodyid"]], 1.0)
     return stat
-
-
-def _placed(a, kind, xpos, xquat, xipos):
-    """World positions (n, 3) of geoms or sites; one flagged as coinciding with a frame of its body is put right there,
-    as MuJoCo's kinematics do; the flag allows for 1e-6 m.
-    """
-    owner, flag = a[f"{kind}_bodyid"], a[f"{kind}_sameframe"][:, None]
-    pos = xpos[owner] + rotations.rotate(xquat[owner], a[f"{kind}_pos"])
-    pos = np.where(flag == mjtSameFrame.mjSAMEFRAME_BODY, xpos[owner], pos)
-    return np.where(flag == mjtSameFrame.mjSAMEFRAME_INERTIA, xipos[owner], pos)
 
 
 def _cameras_and_lights(a, xpos, xquat, xipos):

@@ -12,7 +12,7 @@ import numpy as np
 from ..enums import mjtObj
 from ..errors import each
 from .elements import MINVAL, TINY, first, unique_names
-from .mesh import _places, _rows, read_asset, stem
+from .mesh import inline_rows, places, read_asset, stem
 from .names import nearest
 from .world import column
 
@@ -89,7 +89,7 @@ def _inline(item):
     for name, source, width, dtype in (
         ("vert", "vertex", 3, np.float32), ("texcoord", "texcoord", 2, np.float32), ("face", "face", 3, np.int32)
     ):  # fmt: skip
-        value = _rows(attrib, source, width, dtype)
+        value = inline_rows(attrib, source, width, dtype)
         setattr(skin, name, empty[:, :width].astype(dtype) if value is None else value)
     skin.bodies = bodies(item)
     for i, bone in enumerate(bones):
@@ -187,8 +187,8 @@ def _arrays(skins):
         full = name if name in ("vert", "texcoord", "face") else f"bone{name}"
         a[f"skin_{full}"] = np.concatenate([np.zeros(shape, dtype), *values]).astype(dtype)
     for name, part in (("vert", "vert"), ("face", "face"), ("bone", "vertnum")):
-        a[f"skin_{name}num"], a[f"skin_{name}adr"] = _places(parts[part])
-    number, a["skin_texcoordadr"] = _places(parts["texcoord"])
+        a[f"skin_{name}num"], a[f"skin_{name}adr"] = places(parts[part])
+    number, a["skin_texcoordadr"] = places(parts["texcoord"])
     a["skin_texcoordadr"][number == 0] = -1
     number = a["skin_bonevertnum"]
     a["skin_bonevertadr"] = (np.cumsum(number) - number).astype(np.int32)

@@ -10,11 +10,13 @@ from ..errors import each
 from . import kinematics
 from .elements import first, limits, material_ids, unique_names, user_data
 from .names import nearest
+from .sensor import Names
 from .solve_m import solve_m
 from .tendon_path import tendon_moment
 from .world import column
 
 WRAPS = {mjtGeom.mjGEOM_SPHERE: mjtWrap.mjWRAP_SPHERE, mjtGeom.mjGEOM_CYLINDER: mjtWrap.mjWRAP_CYLINDER}
+KINDS = {"joint": mjtObj.mjOBJ_JOINT, "geom": mjtObj.mjOBJ_GEOM, "site": mjtObj.mjOBJ_SITE}
 
 
 def compile_tendons(a, items, materials, width, out):
@@ -24,10 +26,7 @@ def compile_tendons(a, items, materials, width, out):
     passes must be 0. Returns the ids of these bodies.
     """
     out.names[mjtObj.mjOBJ_TENDON] = unique_names(items, mjtObj.mjOBJ_TENDON)
-    ids = {
-        what: {name: i for i, name in enumerate(out.names[kind]) if name}
-        for what, kind in (("joint", mjtObj.mjOBJ_JOINT), ("geom", mjtObj.mjOBJ_GEOM), ("site", mjtObj.mjOBJ_SITE))
-    }
+    ids = Names(out.names)
     paths = each(lambda item: _path(a, item, ids), items)
     wraps = [wrap for path in paths for wrap in path]
     spatial = np.array([item.node.tag == "spatial" for item in items], bool)
@@ -99,10 +98,10 @@ def _path(a, item, ids):
 
 def _find(item, node, ids, what, attribute):
     """The id of what an element of a path names."""
-    name = node.attrib[attribute]
-    found = item.space.find(ids[what], name)
+    name, known = node.attrib[attribute], ids.of(KINDS[what])
+    found = item.space.find(known, name)
     if found is None:
-        raise node.error(f"{what} '{name}' is not defined{nearest(name, ids[what])}")
+        raise node.error(f"{what} '{name}' is not defined{nearest(name, known)}")
     return found
 
 

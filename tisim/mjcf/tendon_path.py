@@ -91,9 +91,7 @@ def _piece(a, pose, tendon, scale, x, bodies):
 
     Dofs that move both ends do not change the distance and get no entry.
     """
-    along = x[:, 1] - x[:, 0]
-    distance = np.linalg.norm(along, axis=1, keepdims=True)
-    along = np.where(distance < MINVAL, [1.0, 0.0, 0.0], along / np.where(distance < MINVAL, 1.0, distance))
+    along = _unit(x[:, 1] - x[:, 0])
     parts = []
     for end, sign in ((0, -1.0), (1, 1.0)):
         index, dof = chains(a, bodies[:, end])

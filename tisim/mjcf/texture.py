@@ -6,10 +6,9 @@ The patterns are those of MuJoCo's user_objects.cc (Apache-2.0), pixel for pixel
 import numpy as np
 
 from ..enums import mjtObj, mjtTexture
-from ..errors import UnsupportedError
 from . import images
 from .elements import unique_names
-from .mesh import read_asset, stem
+from .mesh import name_by_file, places, read_asset
 from .random_dots import uniform
 from .world import column
 
@@ -34,8 +33,7 @@ class Texture:
 def compile_textures(a, items, out):
     """Fills the arrays tex_*, the names, and out.textures: one dict of attributes per texture."""
     for item in items:
-        if not item.name and item.attrib["file"]:
-            item.name = item.space.name(stem(item.attrib["file"]))
+        name_by_file(item)
         if not item.name and item.attrib["type"] != mjtTexture.mjTEXTURE_SKYBOX:
             raise item.node.error("a texture needs a name, or a file, or to be a skybox")
     out.names[mjtObj.mjOBJ_TEXTURE] = unique_names(items, mjtObj.mjOBJ_TEXTURE)
@@ -47,12 +45,12 @@ def compile_textures(a, items, out):
             raise item.node.error(f"texture '{item.name}': {e}") from None
         used += textures[-1].pixels.size
     shape = np.array([t.pixels.shape for t in textures], np.int32).reshape(-1, 3)
-    size = shape.prod(1, dtype=int)
+    data = [t.pixels.ravel() for t in textures]
     a.update(
         tex_type=column(items, "type", dtype=np.int32), tex_height=shape[:, 0].copy(), tex_width=shape[:, 1].copy(),
         tex_nchannel=shape[:, 2].copy(), tex_colorspace=np.array([t.colorspace for t in textures], np.int32),
-        tex_adr=(np.cumsum(size) - size).astype(np.int32),
-        tex_data=np.concatenate([np.zeros(0, np.uint8), *(t.pixels.ravel() for t in textures)]),
+        tex_adr=places(data)[1],
+        tex_data=np.concatenate([np.zeros(0, np.uint8), *data]),
     )  # fmt: skip
     out.textures = [{"name": item.name, **item.attrib} for item in items]
 
@@ -84,9 +82,7 @@ def _load(item, name, cache, room):
         if attrib[name].lower().endswith(".ktx"):
             kind = KTX
     if kind == KTX:
-        node = item.node
-        message = "textures in the format KTX are not supported"
-        raise UnsupportedError(message, "ktx", node.file, node.line, node.column)
+        raise item.node.unsupported("textures in the format KTX are not supported", "ktx")
     data = read_asset(item, "texturedir", cache, name)
     if kind == PNG:
         if channels not in (1, 3, 4):

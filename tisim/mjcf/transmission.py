@@ -6,13 +6,13 @@ MuJoCo's mj_transmission (3.4.0, Apache-2.0); seed 000, "Actuation model".
 
 import numpy as np
 
-from ..enums import mjtJoint, mjtTrn
+from ..enums import mjtTrn
 from . import rotations
 from .kinematics import chains, merged
 from .tendon_path import tendon_moment
+from .tree import BALL, FREE, SLIDE
 
-FREE, BALL = mjtJoint.mjJNT_FREE, mjtJoint.mjJNT_BALL
-TINY = 1e-15
+MINVAL = 1e-15
 
 
 def transmission(a, pose):
@@ -45,8 +45,8 @@ def _joints(a, pose, rows):
     joint, gear = a["actuator_trnid"][rows, 0], a["actuator_gear"][rows]
     in_parent = a["actuator_trntype"][rows] == mjtTrn.mjTRN_JOINTINPARENT
     kind, adr, first = a["jnt_type"][joint], a["jnt_qposadr"][joint], a["jnt_dofadr"][joint]
-    length = np.where(kind >= mjtJoint.mjJNT_SLIDE, gear[:, 0] * pose.qpos[adr], 0.0)
-    one = np.flatnonzero(kind >= mjtJoint.mjJNT_SLIDE)
+    length = np.where(kind >= SLIDE, gear[:, 0] * pose.qpos[adr], 0.0)
+    one = np.flatnonzero(kind >= SLIDE)
     entries = [(one, first[one], gear[one, 0])]
     for wanted, turn, count in ((BALL, 0, 3), (FREE, 3, 6)):
         i = np.flatnonzero(kind == wanted)
@@ -66,7 +66,7 @@ def rotation_vector(quat):
     sine = np.linalg.norm(axis, axis=1)
     angle = 2 * np.arctan2(sine, w)
     angle = np.where(angle > np.pi, angle - 2 * np.pi, angle)
-    return axis * np.where(sine < TINY, 0.0, angle / np.where(sine < TINY, 1.0, sine))[:, None]
+    return axis * np.where(sine < MINVAL, 0.0, angle / np.where(sine < MINVAL, 1.0, sine))[:, None]
 
 
 def _slider_cranks(a, pose, rows):

@@ -10,7 +10,6 @@ import warnings
 
 import numpy as np
 
-from ..errors import UnsupportedError
 from . import rotations
 from .grammar import Attribute
 from .names import nearest
@@ -120,10 +119,8 @@ class _Robot:
         extension = _child(self.robot, "mujoco")
         for node in extension.children if extension is not None else ():
             if node.tag not in EXTENSION:
-                raise UnsupportedError(
-                    f"in URDF, the element 'mujoco' may hold {', '.join(EXTENSION)}, found '{node.tag}', which MuJoCo "
-                    "ignores", node.tag, node.file, node.line, node.column,
-                )  # fmt: skip
+                message = f"in URDF, the element 'mujoco' may hold {', '.join(EXTENSION)}, found '{node.tag}'"
+                raise node.unsupported(message + ", which MuJoCo ignores", node.tag)
             _child(extension, node.tag)
             if node.tag == "compiler":
                 self.compiler.attrib.update(node.attrib)

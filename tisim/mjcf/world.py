@@ -19,7 +19,7 @@ BODY = dict(pos=[0.0] * 3, quat=[1.0, 0.0, 0.0, 0.0], alt=None, gravcomp=0.0, mo
 class Item:
     """One element: merged attributes (shared, read-only), name, node, namespace, body id, frame (pos, quat) or None.
 
-    state  what keyframes say of it (keyframes.py), or None.
+    state  what keyframes say of it (key_copies.py), or None.
     """
 
     __slots__ = ("attrib", "name", "node", "space", "body", "frame", "copied", "state")

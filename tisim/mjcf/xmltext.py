@@ -11,7 +11,7 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from ..errors import MjcfError
+from ..errors import MjcfError, UnsupportedError
 
 # MuJoCo's own XML reader refuses deeper files, so no model that works there is lost.
 MAX_DEPTH = 500
@@ -36,6 +36,10 @@ class Node:
         if len(message) > 2 * SHOWN:
             message = f"{message[:SHOWN]} ... {message[-SHOWN:]}"
         return MjcfError(message, self.file, self.line, self.column)
+
+    def unsupported(self, message, feature):
+        """An UnsupportedError at this element; the caller raises it."""
+        return UnsupportedError(message, feature, self.file, self.line, self.column)
 
 
 def parse_xml(data, file="<string>"):
