@@ -16,6 +16,7 @@ GROW = 1.000001  # boxes that touch exactly must not part by rounding
 NTYPE, NKIND = 8, 16  # geom types that collide, kinds of pairs: tisim/colliders.py
 CURSOR = NKIND + 1  # where bin_adr holds the places at which the next pairs go
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
+FOUND = 64  # boxes that meet, found by the thread of a chunk before their filters are asked
 NPAIR, NSLOT, NENTRY, NMID = 0, 1, 14, 19  # places in counts, as in tisim.arrays.COUNTS
 
 
@@ -196,17 +197,29 @@ def may_collide(
 
 
 @ti.func
-def add_candidate(
-    w, ga, gb, ngeom, npairmax, geom_type: ti.template(), counts: ti.template(), cand_geom1: ti.template(),
-    cand_geom2: ti.template(), cand_listed: ti.template(),
+def spheres_meet(
+    i1, i2, g1, g2, override, o_margin, geom_xpos: ti.template(), geom_rbound: ti.template(),
+    geom_margin: ti.template(),
 ):  # fmt: skip
-    """Appends a pair that the model does not list, lower type first; geom1 carries the world."""
+    """Whether the bounding spheres of geoms g1 and g2, placed at i1 and i2, meet within the margin."""
+    margin = ti.max(geom_margin[g1], geom_margin[g2])
+    if override:
+        margin = o_margin
+    reach = geom_rbound[g1] + geom_rbound[g2] + margin
+    return (ld3(geom_xpos, i1) - ld3(geom_xpos, i2)).norm_sqr() <= reach * reach
+
+
+@ti.func
+def put_candidate(
+    at, w, ga, gb, ngeom, npairmax, geom_type: ti.template(), cand_geom1: ti.template(), cand_geom2: ti.template(),
+    cand_listed: ti.template(),
+):  # fmt: skip
+    """Writes a pair that the model does not list, lower type first; geom1 carries the world."""
     g1 = ga
     g2 = gb
     if geom_type[ga] > geom_type[gb] or (geom_type[ga] == geom_type[gb] and ga > gb):
         g1 = gb
         g2 = ga
-    at = ti.atomic_add(counts[NPAIR], 1)
     if at < npairmax:
         cand_geom1[at] = w * ngeom + g1
         cand_geom2[at] = g2
@@ -222,14 +235,14 @@ def consider(
     cand_listed: ti.template(),
 ):  # fmt: skip
     """Appends a pair of geoms whose boxes meet, if their bounding spheres meet too and no filter refuses."""
-    margin = ti.max(geom_margin[g1], geom_margin[g2])
-    if override:
-        margin = o_margin
-    reach = geom_rbound[g1] + geom_rbound[g2] + margin
-    if (ld3(geom_xpos, w * ngeom + g1) - ld3(geom_xpos, w * ngeom + g2)).norm_sqr() <= reach * reach and may_collide(
-        g1, g2, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
+    if spheres_meet(w * ngeom + g1, w * ngeom + g2, g1, g2, override, o_margin, geom_xpos, geom_rbound, geom_margin) and (
+        may_collide(
+            g1, g2, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1,
+            listed_geom2,
+        )
     ):  # fmt: skip
-        add_candidate(w, g1, g2, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed)
+        at = ti.atomic_add(counts[NPAIR], 1)
+        put_candidate(at, w, g1, g2, ngeom, npairmax, geom_type, cand_geom1, cand_geom2, cand_listed)
 
 
 @kernel
@@ -239,12 +252,11 @@ def search_pairs(
     filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, plane_geom: I, sort_key: I, sort_value: I,
     item_boxlo: F, item_boxhi: F, sweep_axis: I, sweep_scale: F, geom_xpos: F, geom_xmat: F, geom_rbound: F,
     geom_margin: F, geom_type: I, geom_filter: I, exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
-    pair_geom1: I, pair_geom2: I, entry_box: F, entry_cell: I, counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
-    mid_item1: I, mid_item2: I,
+    pair_geom1: I, pair_geom2: I, entry_box: F, entry_cell: I, sweep_found: I, counts: I, cand_geom1: I, cand_geom2: I,
+    cand_listed: I, mid_item1: I, mid_item2: I,
 ):  # fmt: skip
-    """Candidate pairs of the sweep, parallel over entries; with planes, parallel over geoms; the model's own list.
-
-    What the sweep finds is noted in mid_item1, mid_item2; those with a body of many geoms are left to midphase.py.
+    """Candidate pairs of the sweep, parallel over chunks of entries; with planes, parallel over geoms; the model's own
+    list. Pairs with a body of many geoms are noted in mid_item1, mid_item2 and left to midphase.py.
     """
     n = ti.min(counts[NENTRY], npairmax)
     ax = sweep_axis[0]
@@ -265,48 +277,77 @@ def search_pairs(
         entry_box[6 * e + 5] = item_boxhi[3 * i + az]
         entry_cell[2 * e] = strip_of(item_boxlo[3 * i + ay], sweep_scale[11])
         entry_cell[2 * e + 1] = strip_of(item_boxlo[3 * i + az], sweep_scale[12])
-    # each entry with those that start before it ends; a pair is taken in the first strip and row that both touch
+    # each entry with those that start before it ends; a pair is taken in the first strip and row that both touch. What
+    # is found waits until there are some: threads that share one counter for each pair would wait for each other
+    nchunk = (n + CHUNK - 1) // CHUNK
     ti.loop_config(serialize=SERIAL)
-    for e in range(n):
-        i = sort_value[start + e]
-        key = sort_key[start + e]
-        strip = (key >> (nlevelbit + nrowbit)) & (nstrip - 1)
-        row = (key >> nlevelbit) & (nrow - 1)
-        xlo = entry_box[6 * e]
-        xhi = entry_box[6 * e + 1]
-        ylo = entry_box[6 * e + 2]
-        yhi = entry_box[6 * e + 3]
-        zlo = entry_box[6 * e + 4]
-        zhi = entry_box[6 * e + 5]
-        ycell = entry_cell[2 * e]
-        zcell = entry_cell[2 * e + 1]
-        last = ((key >> nlevelbit) << nlevelbit) | squash(xhi, sweep_scale, 1 << nlevelbit)
+    for u in range(nchunk * SPREAD):
+        if u % SPREAD != 0:
+            continue
+        chunk = u // SPREAD
+        found = 2 * FOUND * chunk
+        nfound = 0
+        end = ti.min((chunk + 1) * CHUNK, n)
+        e = chunk * CHUNK
         f = e + 1
-        while f < n and sort_key[start + f] <= last:
-            # one branch instead of many that nobody can predict
-            hit = (entry_box[6 * f + 4] <= zhi) & (zlo <= entry_box[6 * f + 5])
-            hit &= (entry_box[6 * f + 2] <= yhi) & (ylo <= entry_box[6 * f + 3])
-            hit &= (entry_box[6 * f] <= xhi) & (xlo <= entry_box[6 * f + 1])
-            hit &= (ti.max(ycell, entry_cell[2 * f]) & (nstrip - 1)) == strip
-            hit &= (ti.max(zcell, entry_cell[2 * f + 1]) & (nrow - 1)) == row
-            if hit:
-                at = ti.atomic_add(counts[NMID], 1)
-                if at < npairmax:
-                    mid_item1[at] = i
-                    mid_item2[at] = sort_value[start + f]
-            f += 1
-    # those of two geoms: bounding spheres and filters, apart from the sweep, whose loop must stay small
-    ti.loop_config(serialize=SERIAL)
-    for t in range(ti.min(counts[NMID], npairmax)):
-        w = mid_item1[t] // nitem
-        g1 = mid_item1[t] - w * nitem
-        g2 = mid_item2[t] - w * nitem
-        if g1 < ngeom and g2 < ngeom:
-            consider(
-                w, g1, g2, ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin, geom_xpos,
-                geom_rbound, geom_margin, geom_type, geom_filter, exclude_body1, exclude_body2, listed_geom1,
-                listed_geom2, counts, cand_geom1, cand_geom2, cand_listed,
-            )  # fmt: skip
+        while e < end:
+            key = sort_key[start + e]
+            strip = (key >> (nlevelbit + nrowbit)) & (nstrip - 1)
+            row = (key >> nlevelbit) & (nrow - 1)
+            xlo = entry_box[6 * e]
+            xhi = entry_box[6 * e + 1]
+            ylo = entry_box[6 * e + 2]
+            yhi = entry_box[6 * e + 3]
+            zlo = entry_box[6 * e + 4]
+            zhi = entry_box[6 * e + 5]
+            ycell = entry_cell[2 * e]
+            zcell = entry_cell[2 * e + 1]
+            last = ((key >> nlevelbit) << nlevelbit) | squash(xhi, sweep_scale, 1 << nlevelbit)
+            while f < n and nfound < FOUND and sort_key[start + f] <= last:
+                # no branches, which nobody could predict: what does not count is overwritten by the next
+                hit = (entry_box[6 * f + 4] <= zhi) & (zlo <= entry_box[6 * f + 5])
+                hit &= (entry_box[6 * f + 2] <= yhi) & (ylo <= entry_box[6 * f + 3])
+                hit &= (entry_box[6 * f] <= xhi) & (xlo <= entry_box[6 * f + 1])
+                hit &= (ti.max(ycell, entry_cell[2 * f]) & (nstrip - 1)) == strip
+                hit &= (ti.max(zcell, entry_cell[2 * f + 1]) & (nrow - 1)) == row
+                sweep_found[found + 2 * nfound] = e
+                sweep_found[found + 2 * nfound + 1] = f
+                nfound += ti.cast(hit, ti.i32)
+                f += 1
+            if nfound < FOUND:
+                e += 1
+                f = e + 1
+            if nfound == FOUND or e == end:
+                kept = 0
+                for k in range(nfound):
+                    i = sort_value[start + sweep_found[found + 2 * k]]
+                    j = sort_value[start + sweep_found[found + 2 * k + 1]]
+                    w = i // nitem
+                    g1 = i - w * nitem
+                    g2 = j - w * nitem
+                    if g1 >= ngeom or g2 >= ngeom:
+                        at = ti.atomic_add(counts[NMID], 1)
+                        if at < npairmax:
+                            mid_item1[at] = i
+                            mid_item2[at] = j
+                    elif spheres_meet(
+                        w * ngeom + g1, w * ngeom + g2, g1, g2, override, o_margin, geom_xpos, geom_rbound, geom_margin,
+                    ) and may_collide(
+                        g1, g2, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2,
+                        listed_geom1, listed_geom2,
+                    ):  # fmt: skip
+                        sweep_found[found + 2 * kept] = i
+                        sweep_found[found + 2 * kept + 1] = j
+                        kept += 1
+                at = ti.atomic_add(counts[NPAIR], kept)
+                for k in range(kept):
+                    i = sweep_found[found + 2 * k]
+                    w = i // nitem
+                    put_candidate(
+                        at + k, w, i - w * nitem, sweep_found[found + 2 * k + 1] - w * nitem, ngeom, npairmax,
+                        geom_type, cand_geom1, cand_geom2, cand_listed,
+                    )  # fmt: skip
+                nfound = 0
     # planes are unbounded: every geom against each
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(nworld * nbox):
@@ -324,7 +365,8 @@ def search_pairs(
                 p, g, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1,
                 listed_geom2,
             ):  # fmt: skip
-                add_candidate(w, p, g, ngeom, npairmax, geom_type, counts, cand_geom1, cand_geom2, cand_listed)
+                at = ti.atomic_add(counts[NPAIR], 1)
+                put_candidate(at, w, p, g, ngeom, npairmax, geom_type, cand_geom1, cand_geom2, cand_listed)
     # pairs of the model come first and pass no filter
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(nworld * npair):

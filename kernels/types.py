@@ -11,7 +11,7 @@ from tisim import runtime
 from tisim.launch import kernel
 
 __all__ = [
-    "ti", "kernel", "FP", "F", "I", "SERIAL", "SPREAD", "SHORT", "MINVAL", "vec2", "vec3", "vec4", "vec6", "mat3",
+    "ti", "kernel", "FP", "F", "I", "SERIAL", "SPREAD", "SHORT", "CHUNK", "MINVAL", "vec2", "vec3", "vec4", "vec6", "mat3",
     "ld3", "st3", "ld4", "st4", "ld6", "st6", "at6", "put6", "ldm", "stm",
 ]  # fmt: skip
 
@@ -21,6 +21,7 @@ I = ti.types.ndarray(dtype=ti.i32, ndim=1)  # noqa: E741
 SERIAL = False
 SHORT = False  # True on a CPU: a loop over few, light items stays on one thread there
 SPREAD = 1  # loop iterations per unit of heavy work, see launch.Kernel.variant
+CHUNK = 32  # neighbours in a list that one thread works through: 4 on a GPU
 MINVAL = 1e-15  # mjMINVAL: smallest number a division accepts
 
 vec2 = ti.types.vector(2, FP)

@@ -13,8 +13,9 @@ import tisim
 from tisim import scenes
 tisim.init(arch="cpu", threads=int(sys.argv[1]))
 if sys.argv[2] == "shared":  # all threads on one island, every stage parallel
-    import tisim.constraint, tisim.dynamics
+    import tisim.collision, tisim.constraint, tisim.dynamics
     tisim.constraint.shared_island = lambda: 20
+    tisim.collision.SERIAL_GEOMS = 0
     tisim.constraint.PARALLEL_CONTACTS = tisim.dynamics.PARALLEL_BODIES = 0
 m = tisim.Model.from_xml_string(scenes.build("pile", n=200))
 d = tisim.Data(m)

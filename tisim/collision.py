@@ -11,7 +11,7 @@ from tisim.arrays import COUNTS
 from tisim.colliders import CONVEX, HEIGHT_FIELD, PLANE, PLANE_CONVEX
 from tisim.enums import mjtDisableBit, mjtEnableBit
 
-SERIAL_GEOMS = 2000  # worlds * geoms below which loops run on one CPU thread; provisional, tuned on a busy machine
+SERIAL_GEOMS = 600  # worlds * geoms below which loops run on one CPU thread
 PARTS = ("entries", "pairs", "contacts", "list")  # of the stage: sorted boxes, their pairs, colliders, contact list
 LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estimated from body width, not tuned)
 WORKERS = (8192, 256)  # pieces of scratch memory for convex shapes, 10 kB each: on a GPU, on a CPU
@@ -86,6 +86,9 @@ def attempt(m, d, t, parts=PARTS):
     narrow, sizes = narrowphase(m, d, t["kinds"], t["multiccd"], t["parallel"] or t["wide"])
     more = [k("midphase").search_static] if t["static"] else []
     more += [k("midphase").search_groups] if t["groups"] else []
+    cpu = not t["wide"]
+    nfound = 2 * bp.FOUND * -(-d.capacity("npairmax") // launch.CHUNK[cpu])
+    d.scratch("sweep_found", False, nfound)
     half = {name: -(-t["scalars"][name + "bits"] // t["digit"]) for name in ("entry", "geom", "worldgeom")}
     scalars.update(sizes, entryhalf=half["entry"] % 2, pairhalf=(half["geom"] + half["worldgeom"]) % 2)
 

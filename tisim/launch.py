@@ -12,6 +12,7 @@ import weakref
 
 import numpy as np
 
+CHUNK = (4, 32)  # neighbours in a list that one thread works through, on a GPU and on a CPU
 _sequences = {}
 _arrays = weakref.WeakSet()  # all that were made since Taichi started
 
@@ -38,7 +39,7 @@ class Kernel:
             from tisim import runtime
 
             cpu = runtime.arch == "cpu"
-            bound = dict(SERIAL=not parallel, SHORT=cpu, SPREAD=64 if parallel and cpu else 1)
+            bound = dict(SERIAL=not parallel, SHORT=cpu, SPREAD=64 if parallel and cpu else 1, CHUNK=CHUNK[cpu])
             func = types.FunctionType(self.func.__code__, dict(self.func.__globals__, **bound), self.func.__name__)
             func.__annotations__ = self.func.__annotations__
             func.__qualname__ = self.func.__qualname__

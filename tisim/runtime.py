@@ -83,9 +83,10 @@ def init(arch="auto", precision=None, threads=None):
         sys.modules["tisim.viewer.ggui"].close()
     for module in [n for n in sys.modules if n.startswith("tisim.kernels")]:
         del sys.modules[module]
-    from tisim import launch
+    from tisim import launch, threads as cpu_threads
 
     launch.forget()
+    before = cpu_threads.running()
     with contextlib.redirect_stdout(io.StringIO()):  # a library does not print
         ti.init(
             arch=backend, offline_cache=True, offline_cache_file_path=path, log_level=ti.WARN, verbose=False, **options
@@ -96,6 +97,8 @@ def init(arch="auto", precision=None, threads=None):
         raise Error(f"arch={name!r}: Taichi could not start it here (it fell back to {started}); run `tisim doctor`")
     me.arch, me.precision, me._settings = name, precision, settings
     me.generation += 1
+    if name == "cpu":
+        cpu_threads.pin(before, threads)
     launch.quicken_taichi()
 
 
