@@ -8,11 +8,11 @@ the boxes themselves. The pairs come in no particular order and are sorted by (w
 nothing later depends on the search.
 """
 
+from tisim.kernels.boxes import SKIN, above_plane, spheres_meet
 from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sort_all, sum_of_block
 from tisim.kernels.types import *
 
 NSAMPLE = 32  # geoms looked at to choose the axes: enough for a 10 % and a 90 % quantile
-GROW = 1.000001  # boxes that touch exactly must not part by rounding
 NTYPE, NKIND = 8, 16  # geom types that collide, kinds of pairs: tisim/colliders.py
 CURSOR = NKIND + 1  # where bin_adr holds the places at which the next pairs go
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
@@ -35,53 +35,14 @@ def strip_of(x, width):
 
 
 @kernel
-def enter_items(
-    nworld: ti.i32, ngeom: ti.i32, nbody: ti.i32, nitem: ti.i32, nbox: ti.i32, ncol: ti.i32, npair: ti.i32,
-    npairmax: ti.i32, nstripbit: ti.i32, nrowbit: ti.i32, nlevelbit: ti.i32, override: ti.i32, o_margin: FP,
-    box_item: I, mid_box: F, mid_adr: I, mid_body: I, xpos: F, xmat: F,
-    geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_rbound: F, geom_margin: F,
-    item_boxlo: F, item_boxhi: F, sweep_sample: F, sweep_axis: I, sweep_scale: F, counts: I, sort_key: I, sort_value: I,
+def choose_axes(
+    nworld: ti.i32, nitem: ti.i32, ncol: ti.i32, skin: FP, box_item: I, item_boxlo: F, item_boxhi: F, sweep_sample: F,
+    sweep_axis: I, sweep_scale: F,
 ):  # fmt: skip
-    """World boxes of the moving items, the axes of the sweep, and an entry for each strip that a box touches; parallel
-    over items. The first ncol of the nbox items are entered.
+    """Axes and scales of the sweep, from quantiles of a few moving items, which no stray body shifts; by one thread.
+
+    skin  by how much boxes are enlarged, relative to the mean extent of those looked at.
     """
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        counts[NPAIR] = nworld * npair
-        counts[NENTRY] = 0
-        counts[NMID] = 0
-    # of a geom: local box and bounding sphere intersected, inflated by the margin; of a body: the root of its tree
-    ti.loop_config(serialize=SERIAL or SHORT)
-    for t in range(nworld * nbox):
-        w = t // nbox
-        g = box_item[t % nbox]
-        i = w * nitem + g
-        if g < ngeom:
-            k = w * ngeom + g
-            R = ldm(geom_xmat, k)
-            x = ld3(geom_xpos, k)
-            half = vec3(geom_aabb[6 * g + 3], geom_aabb[6 * g + 4], geom_aabb[6 * g + 5])
-            center = x + R @ vec3(geom_aabb[6 * g], geom_aabb[6 * g + 1], geom_aabb[6 * g + 2])
-            extent = ti.abs(R) @ half * GROW
-            reach = geom_rbound[g] * GROW
-            margin = geom_margin[g]
-            if override:
-                margin = o_margin
-            st3(item_boxlo, i, ti.max(center - extent, x - reach) - margin)
-            st3(item_boxhi, i, ti.min(center + extent, x + reach) + margin)
-        else:
-            k = w * nbody + mid_body[g - ngeom]
-            R = ldm(xmat, k)
-            n = mid_adr[g - ngeom] + 1
-            lo = vec3(mid_box[6 * n], mid_box[6 * n + 1], mid_box[6 * n + 2])
-            hi = vec3(mid_box[6 * n + 3], mid_box[6 * n + 4], mid_box[6 * n + 5])
-            center = ld3(xpos, k) + R @ (0.5 * (lo + hi))
-            extent = ti.abs(R) @ (0.5 * (hi - lo)) * GROW
-            if override:
-                extent += o_margin
-            st3(item_boxlo, i, center - extent)
-            st3(item_boxhi, i, center + extent)
-    # axes and scales from quantiles of a few moving items, which no stray body shifts
     total = nworld * ncol
     n = ti.min(NSAMPLE, total)
     ti.loop_config(serialize=SERIAL or SHORT)
@@ -119,6 +80,23 @@ def enter_items(
         sweep_scale[12] = 0.0  # the third axis is divided too where there is enough of it
         if sweep_scale[3 + c] > 3.0 * sweep_scale[6 + c]:
             sweep_scale[12] = 1.0 / ti.max(2.0 * sweep_scale[6 + c], 1e-6)
+        sweep_scale[SKIN] = skin * (sweep_scale[6] + sweep_scale[7] + sweep_scale[8]) / 3.0
+
+
+@kernel
+def enter_items(
+    nworld: ti.i32, nitem: ti.i32, ncol: ti.i32, npair: ti.i32, npairmax: ti.i32, nstripbit: ti.i32, nrowbit: ti.i32,
+    nlevelbit: ti.i32, box_item: I, item_fatlo: F, item_fathi: F, sweep_axis: I, sweep_scale: F, counts: I,
+    sort_key: I, sort_value: I,
+):  # fmt: skip
+    """An entry of the sweep for each strip that an enlarged box touches, parallel over items. The first ncol of the
+    items are entered.
+    """
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        counts[NPAIR] = nworld * npair
+        counts[NENTRY] = 0
+        counts[NMID] = 0
     # entries: the sort that follows forgets their order
     nstrip = 1 << nstripbit
     nrow = 1 << nrowbit
@@ -126,13 +104,13 @@ def enter_items(
     for t in range(nworld * ncol):
         w = t // ncol
         i = w * nitem + box_item[t % ncol]
-        low = squash(item_boxlo[3 * i + sweep_axis[0]], sweep_scale, 1 << nlevelbit)
+        low = squash(item_fatlo[3 * i + sweep_axis[0]], sweep_scale, 1 << nlevelbit)
         ay = sweep_axis[1]
         az = 3 - sweep_axis[0] - ay
-        first = strip_of(item_boxlo[3 * i + ay], sweep_scale[11])
-        touched = ti.max(1, ti.min(nstrip, strip_of(item_boxhi[3 * i + ay], sweep_scale[11]) - first + 1))
-        row = strip_of(item_boxlo[3 * i + az], sweep_scale[12])
-        rows = ti.max(1, ti.min(nrow, strip_of(item_boxhi[3 * i + az], sweep_scale[12]) - row + 1))
+        first = strip_of(item_fatlo[3 * i + ay], sweep_scale[11])
+        touched = ti.max(1, ti.min(nstrip, strip_of(item_fathi[3 * i + ay], sweep_scale[11]) - first + 1))
+        row = strip_of(item_fatlo[3 * i + az], sweep_scale[12])
+        rows = ti.max(1, ti.min(nrow, strip_of(item_fathi[3 * i + az], sweep_scale[12]) - row + 1))
         at = ti.atomic_add(counts[NENTRY], touched * rows)
         for k in range(touched * rows):
             if at + k < npairmax:
@@ -197,19 +175,6 @@ def may_collide(
 
 
 @ti.func
-def spheres_meet(
-    i1, i2, g1, g2, override, o_margin, geom_xpos: ti.template(), geom_rbound: ti.template(),
-    geom_margin: ti.template(),
-):  # fmt: skip
-    """Whether the bounding spheres of geoms g1 and g2, placed at i1 and i2, meet within the margin."""
-    margin = ti.max(geom_margin[g1], geom_margin[g2])
-    if override:
-        margin = o_margin
-    reach = geom_rbound[g1] + geom_rbound[g2] + margin
-    return (ld3(geom_xpos, i1) - ld3(geom_xpos, i2)).norm_sqr() <= reach * reach
-
-
-@ti.func
 def put_candidate(
     at, w, ga, gb, ngeom, npairmax, geom_type: ti.template(), cand_geom1: ti.template(), cand_geom2: ti.template(),
     cand_listed: ti.template(),
@@ -227,22 +192,19 @@ def put_candidate(
 
 
 @ti.func
-def consider(
-    w, g1, g2, ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin, geom_xpos: ti.template(),
-    geom_rbound: ti.template(), geom_margin: ti.template(), geom_type: ti.template(), geom_filter: ti.template(),
-    exclude_body1: ti.template(), exclude_body2: ti.template(), listed_geom1: ti.template(),
-    listed_geom2: ti.template(), counts: ti.template(), cand_geom1: ti.template(), cand_geom2: ti.template(),
-    cand_listed: ti.template(),
+def passes(
+    w, g1, g2, ngeom, filterparent, nexclude, nlisted, override, o_margin, skin, geom_xpos: ti.template(),
+    geom_rbound: ti.template(), geom_margin: ti.template(), geom_filter: ti.template(), exclude_body1: ti.template(),
+    exclude_body2: ti.template(), listed_geom1: ti.template(), listed_geom2: ti.template(),
 ):  # fmt: skip
-    """Appends a pair of geoms whose boxes meet, if their bounding spheres meet too and no filter refuses."""
-    if spheres_meet(w * ngeom + g1, w * ngeom + g2, g1, g2, override, o_margin, geom_xpos, geom_rbound, geom_margin) and (
-        may_collide(
-            g1, g2, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1,
-            listed_geom2,
-        )
-    ):  # fmt: skip
-        at = ti.atomic_add(counts[NPAIR], 1)
-        put_candidate(at, w, g1, g2, ngeom, npairmax, geom_type, cand_geom1, cand_geom2, cand_listed)
+    """Whether the bounding spheres of two geoms whose boxes meet do so too, and no filter refuses."""
+    margin = ti.max(geom_margin[g1], geom_margin[g2])
+    if override:
+        margin = o_margin
+    i = w * ngeom
+    return spheres_meet(i + g1, i + g2, g1, g2, margin + 2.0 * skin, geom_xpos, geom_rbound) and may_collide(
+        g1, g2, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
+    )  # fmt: skip
 
 
 @kernel
@@ -250,7 +212,7 @@ def search_pairs(
     nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, nplane: ti.i32, npair: ti.i32, nlisted: ti.i32,
     nexclude: ti.i32, npairmax: ti.i32, entryhalf: ti.i32, nstripbit: ti.i32, nrowbit: ti.i32, nlevelbit: ti.i32,
     filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, plane_geom: I, sort_key: I, sort_value: I,
-    item_boxlo: F, item_boxhi: F, sweep_axis: I, sweep_scale: F, geom_xpos: F, geom_xmat: F, geom_rbound: F,
+    item_fatlo: F, item_fathi: F, sweep_axis: I, sweep_scale: F, geom_xpos: F, geom_xmat: F, geom_rbound: F,
     geom_margin: F, geom_type: I, geom_filter: I, exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
     pair_geom1: I, pair_geom2: I, entry_box: F, entry_cell: I, sweep_found: I, counts: I, cand_geom1: I, cand_geom2: I,
     cand_listed: I, mid_item1: I, mid_item2: I,
@@ -263,20 +225,21 @@ def search_pairs(
     ay = sweep_axis[1]
     az = 3 - ax - ay
     start = entryhalf * npairmax
+    skin = sweep_scale[SKIN]
     nstrip = 1 << nstripbit
     nrow = 1 << nrowbit
     # boxes in the order of the sweep: low and high along its axis, the strips' axis, the rows'; first strip and row
     ti.loop_config(serialize=SERIAL or SHORT)
     for e in range(n):
         i = sort_value[start + e]
-        entry_box[6 * e] = item_boxlo[3 * i + ax]
-        entry_box[6 * e + 1] = item_boxhi[3 * i + ax]
-        entry_box[6 * e + 2] = item_boxlo[3 * i + ay]
-        entry_box[6 * e + 3] = item_boxhi[3 * i + ay]
-        entry_box[6 * e + 4] = item_boxlo[3 * i + az]
-        entry_box[6 * e + 5] = item_boxhi[3 * i + az]
-        entry_cell[2 * e] = strip_of(item_boxlo[3 * i + ay], sweep_scale[11])
-        entry_cell[2 * e + 1] = strip_of(item_boxlo[3 * i + az], sweep_scale[12])
+        entry_box[6 * e] = item_fatlo[3 * i + ax]
+        entry_box[6 * e + 1] = item_fathi[3 * i + ax]
+        entry_box[6 * e + 2] = item_fatlo[3 * i + ay]
+        entry_box[6 * e + 3] = item_fathi[3 * i + ay]
+        entry_box[6 * e + 4] = item_fatlo[3 * i + az]
+        entry_box[6 * e + 5] = item_fathi[3 * i + az]
+        entry_cell[2 * e] = strip_of(item_fatlo[3 * i + ay], sweep_scale[11])
+        entry_cell[2 * e + 1] = strip_of(item_fatlo[3 * i + az], sweep_scale[12])
     # each entry with those that start before it ends; a pair is taken in the first strip and row that both touch. What
     # is found waits until there are some: threads that share one counter for each pair would wait for each other
     nchunk = (n + CHUNK - 1) // CHUNK
@@ -330,11 +293,10 @@ def search_pairs(
                         if at < npairmax:
                             mid_item1[at] = i
                             mid_item2[at] = j
-                    elif spheres_meet(
-                        w * ngeom + g1, w * ngeom + g2, g1, g2, override, o_margin, geom_xpos, geom_rbound, geom_margin,
-                    ) and may_collide(
-                        g1, g2, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2,
-                        listed_geom1, listed_geom2,
+                    elif passes(
+                        w, g1, g2, ngeom, filterparent, nexclude, nlisted, override, o_margin, skin, geom_xpos,
+                        geom_rbound, geom_margin, geom_filter, exclude_body1, exclude_body2, listed_geom1,
+                        listed_geom2,
                     ):  # fmt: skip
                         sweep_found[found + 2 * kept] = i
                         sweep_found[found + 2 * kept + 1] = j
@@ -354,14 +316,13 @@ def search_pairs(
         w = t // nbox
         g = box_item[t % nbox]
         for k in range(ti.select(g < ngeom, nplane, 0)):
-            x = ld3(geom_xpos, w * ngeom + g)
             p = plane_geom[k]
-            q = w * ngeom + p
-            normal = vec3(geom_xmat[9 * q + 2], geom_xmat[9 * q + 5], geom_xmat[9 * q + 8])
             margin = ti.max(geom_margin[g], geom_margin[p])
             if override:
                 margin = o_margin
-            if normal.dot(x - ld3(geom_xpos, q)) <= margin + geom_rbound[g] and may_collide(
+            if not above_plane(
+                w * ngeom + p, w * ngeom + g, g, margin + skin, geom_xpos, geom_xmat, geom_rbound
+            ) and may_collide(
                 p, g, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1,
                 listed_geom2,
             ):  # fmt: skip

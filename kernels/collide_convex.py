@@ -7,6 +7,7 @@ little against each other. After MuJoCo 3.4.0's mjc_Convex (engine_collision_con
 
 import types
 
+from tisim.kernels.boxes import TODO
 from tisim.kernels.broadphase import BOX, ELLIPSOID, MESH, SPHERE
 from tisim.kernels.ccd import ccd, shapes_f, shapes_i
 from tisim.kernels.collide_primitive import put
@@ -55,6 +56,8 @@ def _convex(
             while c < last:
                 p = cpair_bin[c]
                 c += nccd
+                if cpair_ncon[p] != TODO:
+                    continue
                 i1 = cpair_geom1[p]
                 g1 = i1 % ngeom
                 g2 = cpair_geom2[p]

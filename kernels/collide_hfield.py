@@ -4,6 +4,7 @@ Everything happens in the frame of the height field. Two triangles fill a cell o
 triangle down to the bottom of the base. After MuJoCo 3.4.0's mjc_ConvexHField (engine_collision_convex.c, Apache-2.0).
 """
 
+from tisim.kernels.boxes import TODO
 from tisim.kernels.broadphase import HFIELD
 from tisim.kernels.ccd import ccd, shapes_f, shapes_i
 from tisim.kernels.collide_primitive import put
@@ -57,6 +58,8 @@ def hfield(
             while at < last:
                 p = cpair_bin[at]
                 at += nccd
+                if cpair_ncon[p] != TODO:
+                    continue
                 i1 = cpair_geom1[p]
                 g1 = i1 % ngeom
                 g2 = cpair_geom2[p]

@@ -2,6 +2,7 @@
 after its engine_collision_primitive.c and engine_collision_convex.c (Apache-2.0); seed 000, "Checking".
 """
 
+from tisim.kernels.boxes import TODO
 from tisim.kernels.broadphase import MESH
 from tisim.kernels.collide_primitive import axis_of, put
 from tisim.kernels.types import *
@@ -83,8 +84,9 @@ def plane_convex(
     g2 = cpair_geom2[p]
     i2 = i1 // ngeom * ngeom + g2
     slot = cpair_slot[p]
-    n = 0
+    n = TODO
     if geom_type[g2] != MESH:
+        n = 0
         normal = axis_of(geom_xmat, i1)
         R = ldm(geom_xmat, i2)
         x = R @ ellipsoid_support(-(R.transpose() @ normal), ld3(geom_size, g2)) + ld3(geom_xpos, i2)
@@ -146,7 +148,7 @@ def plane_mesh(
         p = cpair_bin[t]
         g2 = cpair_geom2[p]
         slot = cpair_slot[p]
-        if geom_type[g2] == MESH and slot + 4 <= nslotmax:
+        if cpair_ncon[p] == TODO and slot + 4 <= nslotmax:
             i1 = cpair_geom1[p]
             i2 = i1 // ngeom * ngeom + g2
             margin = cpair_margin[p]

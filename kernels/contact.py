@@ -48,7 +48,7 @@ def write_contacts(
     ti.loop_config(serialize=SERIAL or SHORT)
     for b in range(nblock):
         for p in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
-            cpair_adr[p] = cpair_ncon[p]
+            cpair_adr[p] = ti.max(0, cpair_ncon[p])
         scan_sum[b] = sum_of_block(cpair_adr, b, n)
     ti.loop_config(serialize=True)
     for _ in range(1):

@@ -1,6 +1,7 @@
 """Pairs with geoms in trees of boxes (tisim/midphase.py): static ones, and those of bodies with many geoms."""
 
-from tisim.kernels.broadphase import GROW, NMID, consider
+from tisim.kernels.boxes import GROW, SKIN, boxes_meet
+from tisim.kernels.broadphase import NMID, NPAIR, passes, put_candidate
 from tisim.kernels.types import *
 
 
@@ -37,25 +38,17 @@ def leaf_from(node, base, nleaf, lo, hi, extra, mid_box: ti.template()):
     return k
 
 
-@ti.func
-def overlap(i, j, item_boxlo: ti.template(), item_boxhi: ti.template()):
-    """Whether the world boxes of two items meet."""
-    yes = True
-    for c in ti.static(range(3)):
-        yes = yes and item_boxlo[3 * i + c] <= item_boxhi[3 * j + c] and item_boxlo[3 * j + c] <= item_boxhi[3 * i + c]
-    return yes
-
-
 @kernel
 def search_static(
     nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, ngroup: ti.i32, nlisted: ti.i32, nexclude: ti.i32,
-    npairmax: ti.i32, filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, item_boxlo: F, item_boxhi: F,
+    npairmax: ti.i32, filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, item_fatlo: F, item_fathi: F,
     mid_box: F, mid_geom: I, mid_adr: I, mid_leaf: I,
-    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I,
+    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I, sweep_scale: F,
     exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
     counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
 ):  # fmt: skip
     """Candidate pairs of moving and static geoms, parallel over moving geoms."""
+    skin = sweep_scale[SKIN]
     base = mid_adr[ngroup]
     nleaf = mid_leaf[ngroup]
     ti.loop_config(serialize=SERIAL)
@@ -63,29 +56,32 @@ def search_static(
         w = t // nbox
         g = box_item[t % nbox]
         if g < ngeom:
-            lo = ld3(item_boxlo, w * nitem + g)
-            hi = ld3(item_boxhi, w * nitem + g)
+            lo = ld3(item_fatlo, w * nitem + g)
+            hi = ld3(item_fathi, w * nitem + g)
             extra = ti.select(override, o_margin, FP(0.0))
             k = leaf_from(1, base, nleaf, lo, hi, extra, mid_box)
             while k > 0:
-                consider(
-                    w, g, mid_geom[base + k], ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin,
-                    geom_xpos, geom_rbound, geom_margin, geom_type, geom_filter, exclude_body1, exclude_body2,
-                    listed_geom1, listed_geom2, counts, cand_geom1, cand_geom2, cand_listed,
-                )  # fmt: skip
+                h = mid_geom[base + k]
+                if passes(
+                    w, g, h, ngeom, filterparent, nexclude, nlisted, override, o_margin, skin, geom_xpos, geom_rbound,
+                    geom_margin, geom_filter, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
+                ):  # fmt: skip
+                    at = ti.atomic_add(counts[NPAIR], 1)
+                    put_candidate(at, w, g, h, ngeom, npairmax, geom_type, cand_geom1, cand_geom2, cand_listed)
                 k = leaf_from(after(k), base, nleaf, lo, hi, extra, mid_box)
 
 
 @kernel
 def search_groups(
     ngeom: ti.i32, nitem: ti.i32, nbody: ti.i32, nlisted: ti.i32, nexclude: ti.i32, npairmax: ti.i32,
-    filterparent: ti.i32, override: ti.i32, o_margin: FP, item_boxlo: F, item_boxhi: F, mid_box: F, mid_geom: I,
+    filterparent: ti.i32, override: ti.i32, o_margin: FP, item_fatlo: F, item_fathi: F, mid_box: F, mid_geom: I,
     mid_adr: I, mid_leaf: I, mid_body: I, mid_item1: I, mid_item2: I, xpos: F, xmat: F,
-    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I,
+    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I, sweep_scale: F,
     exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
     counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
 ):  # fmt: skip
     """Candidate pairs of bodies with many geoms and what the sweep found near them, parallel over all it found."""
+    skin = sweep_scale[SKIN]
     n = ti.min(counts[NMID], npairmax)
     ti.loop_config(serialize=SERIAL)
     for t in range(n):
@@ -107,24 +103,26 @@ def search_groups(
         frame = w * nbody + mid_body[a - ngeom]
         R = ldm(xmat, frame).transpose()
         x = ld3(xpos, frame)
-        extra = ti.select(override, o_margin, FP(0.0))
+        extra = ti.select(override, o_margin, FP(0.0)) + skin
         for s in range(count):
             h = b
             near = True
             if b >= ngeom:
                 h = mid_geom[first + s]
-                near = h >= 0 and overlap(w * nitem + a, w * nitem + h, item_boxlo, item_boxhi)
+                near = h >= 0 and boxes_meet(w * nitem + a, w * nitem + h, item_fatlo, item_fathi)
             if near:
                 j = w * nitem + h
-                center = R @ (0.5 * (ld3(item_boxlo, j) + ld3(item_boxhi, j)) - x)
-                half = ti.abs(R) @ (0.5 * (ld3(item_boxhi, j) - ld3(item_boxlo, j))) * GROW
+                center = R @ (0.5 * (ld3(item_fatlo, j) + ld3(item_fathi, j)) - x)
+                half = ti.abs(R) @ (0.5 * (ld3(item_fathi, j) - ld3(item_fatlo, j))) * GROW
                 k = leaf_from(1, base, nleaf, center - half, center + half, extra, mid_box)
                 while k > 0:
                     g = mid_geom[base + k]
-                    if overlap(w * nitem + g, j, item_boxlo, item_boxhi):
-                        consider(
-                            w, g, h, ngeom, npairmax, filterparent, nexclude, nlisted, override, o_margin, geom_xpos,
-                            geom_rbound, geom_margin, geom_type, geom_filter, exclude_body1, exclude_body2,
-                            listed_geom1, listed_geom2, counts, cand_geom1, cand_geom2, cand_listed,
-                        )  # fmt: skip
+                    if boxes_meet(w * nitem + g, j, item_fatlo, item_fathi):
+                        if passes(
+                            w, g, h, ngeom, filterparent, nexclude, nlisted, override, o_margin, skin, geom_xpos,
+                            geom_rbound, geom_margin, geom_filter, exclude_body1, exclude_body2, listed_geom1,
+                            listed_geom2,
+                        ):  # fmt: skip
+                            at = ti.atomic_add(counts[NPAIR], 1)
+                            put_candidate(at, w, g, h, ngeom, npairmax, geom_type, cand_geom1, cand_geom2, cand_listed)
                     k = leaf_from(after(k), base, nleaf, center - half, center + half, extra, mid_box)

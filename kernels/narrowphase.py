@@ -1,11 +1,13 @@
 """The kernel that runs the colliders, made for the kinds of pairs a model can have: no other collider is compiled.
 
-Kinds 8 and 9 need more arrays and have kernels of their own (convex.py, hfield.py).
+Convex pairs, height fields and meshes on planes need more arrays: their pairs are only marked here, and have kernels
+of their own.
 """
 
 import importlib
 import types
 
+from tisim.kernels.boxes import TODO, near
 from tisim.kernels.broadphase import NKIND
 from tisim.kernels.types import *
 from tisim.kernels.user_collider import adapted
@@ -23,12 +25,12 @@ _made = {}
 
 
 def _narrowphase(
-    ngeom: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F,
-    cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F,
-    slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
+    ngeom: ti.i32, nitem: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I,
+    cpair_listed: I, cpair_margin: F, cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F,
+    geom_rbound: F, item_boxlo: F, item_boxhi: F, slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
 ):  # fmt: skip
-    """Contacts of every pair, parallel over slices of the list, each with its share of every kind: threads are woken
-    once, and a loop of one kind stays small, since one loop for all kinds is slower by half.
+    """Contacts of every pair that is near enough now, parallel over slices of the list, each with its share of every
+    kind: threads are woken once, and a loop of one kind stays small, since one loop for all is slower by half.
     """
     nslice = ti.select(SERIAL, 1, (bin_adr[NKIND] + SLICE * CHUNK - 1) // (SLICE * CHUNK))
     ti.loop_config(serialize=SERIAL)
@@ -40,10 +42,18 @@ def _narrowphase(
             first = bin_adr[kind] + u // SPREAD * share
             for t in range(first, ti.min(first + share, bin_adr[kind + 1])):
                 p = cpair_bin[t]
-                cpair_ncon[p] = COLLIDERS[kind](
-                    p, ngeom, nslotmax, cpair_geom1, cpair_geom2, cpair_margin, cpair_slot, geom_xpos, geom_xmat,
-                    geom_type, geom_size, slot_dist, slot_pos, slot_normal,
-                )  # fmt: skip
+                ncon = 0
+                if near(
+                    p, ngeom, nitem, cpair_geom1, cpair_geom2, cpair_listed, cpair_margin, geom_type, geom_xpos,
+                    geom_xmat, geom_rbound, item_boxlo, item_boxhi,
+                ):  # fmt: skip
+                    ncon = TODO
+                    if ti.static(kind in COLLIDERS):
+                        ncon = COLLIDERS[kind](
+                            p, ngeom, nslotmax, cpair_geom1, cpair_geom2, cpair_margin, cpair_slot, geom_xpos,
+                            geom_xmat, geom_type, geom_size, slot_dist, slot_pos, slot_normal,
+                        )  # fmt: skip
+                cpair_ncon[p] = ncon
 
 
 def narrowphase(kinds, users):
@@ -51,14 +61,13 @@ def narrowphase(kinds, users):
 
     users  dict kind -> (Taichi function, contacts) of the colliders that users registered.
     """
-    kinds = tuple(kind for kind in kinds if kind in FUNCTIONS or kind in users)
     key = kinds, tuple(users.get(kind) for kind in kinds)
     if key not in _made:
         colliders = {}
         for kind in kinds:
             if kind in users:
                 colliders[kind] = adapted(*users[kind])
-            else:
+            elif kind in FUNCTIONS:
                 file, name = FUNCTIONS[kind]
                 colliders[kind] = getattr(importlib.import_module(f"tisim.kernels.{file}"), name)
         scope = dict(globals(), KINDS=kinds, COLLIDERS=colliders)

@@ -11,8 +11,8 @@ from tisim import runtime
 from tisim.launch import kernel
 
 __all__ = [
-    "ti", "kernel", "FP", "F", "I", "SERIAL", "SPREAD", "SHORT", "CHUNK", "MINVAL", "vec2", "vec3", "vec4", "vec6", "mat3",
-    "ld3", "st3", "ld4", "st4", "ld6", "st6", "at6", "put6", "ldm", "stm",
+    "ti", "kernel", "FP", "F", "I", "SERIAL", "SPREAD", "SHORT", "CHUNK", "MINVAL", "vec2", "vec3", "vec4", "vec6",
+    "mat3", "ld3", "st3", "ld4", "st4", "ld6", "st6", "at6", "put6", "ldm", "stm",
 ]  # fmt: skip
 
 FP = ti.f64 if runtime.precision == "f64" else ti.f32

@@ -48,7 +48,7 @@ def test_every_pair_once(cloud, stray):
     if stray:
         dd.qpos[:14].reshape(2, 7)[:, :3] = [[stray, 0, -stray], [stray, 0, -stray]]
     mujoco.mj_kinematics(mm, dd)
-    collide(m, d, [dd])
+    collide(m, d, [dd], keep=False)
     check(m, d)
 
 
@@ -83,7 +83,7 @@ def test_bodies_with_many_geoms_and_static_geoms(override):
         <geom type="plane" size="5 5 .1"/>{static}{mocap}{bodies}</worldbody></mujoco>""")
     scatter(dd, rng, [1, 1, 1])
     theirs = their_contacts(mm, dd)
-    (mine,) = collide(m, d, [dd])
+    (mine,) = collide(m, d, [dd], keep=False)
     assert len(theirs["dist"]) > 200 and difference(mine, theirs, ["dist", "geom"]) < 1e-6
     planes = m.geom_type[launch.download(d.device("cpair_geom1"))[: d.count("npair")]] == 0
     assert planes.any()

@@ -13,7 +13,7 @@ CAPACITIES = ("npairmax", "nslotmax", "nconmax", "nefcmax", "ndensemax", "nrowma
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
 COUNTS = dict(npair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, ndense=7,
               ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nray=18,
-              nmid=19)  # fmt: skip
+              nmid=19, nout=20)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -223,6 +223,9 @@ declare("scratch", [
     ("item_boxlo", "f", ("nitem", 3), "m", "collision",
      "lower corners of the margin-inflated world boxes of moving geoms, then of bodies with many geoms"),
     ("item_boxhi", "f", ("nitem", 3), "m", "collision", "upper corners"),
+    ("item_fatlo", "f", ("nitem", 3), "m", "collision", "lower corners of the boxes of the last search, enlarged"),
+    ("item_fathi", "f", ("nitem", 3), "m", "collision", "upper corners"),
+    ("item_from", "f", ("nitem", 3), "m", "collision", "positions of the geoms then"),
     ("mid_item1", "i", ("npairmax",), "-", "collision", "what the sweep finds: world*nitem + item 1"),
     ("mid_item2", "i", ("npairmax",), "-", "collision", "the same, item 2"),
     ("entry_box", "f", ("npairmax", 6), "m", "collision",

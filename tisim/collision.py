@@ -12,30 +12,43 @@ from tisim.colliders import CONVEX, HEIGHT_FIELD, PLANE, PLANE_CONVEX
 from tisim.enums import mjtDisableBit, mjtEnableBit
 
 SERIAL_GEOMS = 600  # worlds * geoms below which loops run on one CPU thread
-PARTS = ("entries", "pairs", "contacts", "list")  # of the stage: sorted boxes, their pairs, colliders, contact list
+# parts of the stage: boxes, then, if a search is due, its sorted entries and their pairs; colliders; contact list
+PARTS = ("boxes", "entries", "pairs", "contacts", "list")
 LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estimated from body width, not tuned)
+SKINS = (0.025, 0.1, 0.2)  # by how much a search enlarges boxes, relative to their mean extent: least, first, most
+SHORT_LIFE, LONG_LIFE = 8, 100  # steps that its pairs serve, below and above which the next skin is larger or smaller
+REST = 16  # searches without a skin, where things move so fast that not even the largest one pays
 WORKERS = (8192, 256)  # pieces of scratch memory for convex shapes, 10 kB each: on a GPU, on a CPU
 WORKER_NUMBERS = 1 << 26  # numbers in all of them together, at most
 MAX_POLYGON = 150  # corners of a mesh's face that count, mjMAX_POLYVERT
 MAX_ITERATIONS = 1000  # larger ccd_iterations mean no more: memory and time stay bounded
 
 
-def collide(m, d):
+def collide(m, d, keep=True):
     """Finds all contacts of the present poses: fills the contact list and counts.
 
+    keep  whether pairs of an earlier search may serve again; they do as long as nothing has moved far and the model
+           is the same. The contacts do not depend on it.
     Lists that are too short grow and the stage is done again; raises CapacityError only at a limit the user set.
     Seed 000, "Collision detection".
     """
     disable = int(m.opt.disableflags)
     if disable & (int(mjtDisableBit.mjDSBL_CONTACT) | int(mjtDisableBit.mjDSBL_CONSTRAINT)):
         d.set_counts(npair=0, nslot=0, ncon=0)
+        forget(d)
         return
     t = tables(m, d)
     if not t["work"]:
         d.set_counts(npair=0, nslot=0, ncon=0)
         return
     while True:
-        attempt(m, d, t)
+        attempt(m, d, t, ("boxes",))
+        if not (keep and _kept(m, d, t)):
+            skin = t["skin"].next(t["age"]) if keep else 0.0
+            t.update(age=0, relative_skin=skin, of=None)
+            attempt(m, d, t, ("entries", "pairs"))
+            t["of"] = _conditions(m, d)
+        attempt(m, d, t, ("contacts", "list"))
         npair, nslot, ncon, nentry, nmid = _counts(d)
         if max(npair, nentry, nmid) > d.capacity("npairmax"):
             d.grow("npairmax", max(npair, nentry, nmid))
@@ -44,7 +57,45 @@ def collide(m, d):
         elif ncon > d.capacity("nconmax"):
             d.grow("nconmax", ncon)
         else:
+            t["age"] += 1
             return
+
+
+class _Skin:
+    """Chooses by how much a search enlarges boxes, from how long the pairs of the last ones served."""
+
+    def __init__(self):
+        self.skin = SKINS[1]
+        self.rest = 0  # searches until a skin is tried again, where none pays
+
+    def next(self, age):
+        """Relative skin of a search, when the pairs of the one before have served `age` times."""
+        if self.rest:
+            self.rest -= 1
+            return 0.0
+        if age and age < SHORT_LIFE:
+            if self.skin == SKINS[-1] and age == 1:
+                self.rest = REST
+            self.skin = min(SKINS[-1], 2 * self.skin)
+        elif age > LONG_LIFE:
+            self.skin = max(SKINS[0], 0.5 * self.skin)
+        return self.skin
+
+
+def forget(d):
+    """Lets the next collision search for pairs again."""
+    d._info.get("collision", {})["of"] = None
+
+
+def _conditions(m, d):
+    """What the pairs of a search depend on besides poses; equal as long as they may serve again."""
+    return (
+        int(m.opt.disableflags), int(m.opt.enableflags), float(m.opt.o_margin), m.edits, d.device("cpair_geom1"),
+    )  # fmt: skip
+
+
+def _kept(m, d, t):
+    return t["of"] is not None and not d.count("nout") and t["of"] == _conditions(m, d)
 
 
 def tables(m, d):
@@ -71,16 +122,16 @@ def _counts(d):
     return [int(view[COUNTS[name]]) for name in ("npair", "nslot", "ncon", "nentry", "nmid")]
 
 
-def attempt(m, d, t, parts=PARTS):
-    """One attempt, from boxes to contacts, or some of its parts."""
+def attempt(m, d, t, parts):
+    """One attempt at some parts of the stage."""
     k = runtime.kernels
-    bp, sort, contact = k("broadphase"), k("sort"), k("contact")
+    boxes, bp, sort, contact = k("boxes"), k("broadphase"), k("sort"), k("contact")
     override = bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_OVERRIDE))
     if override:
         values = np.concatenate([m.opt.o_solref, m.opt.o_solimp, m.opt.o_friction])
         launch.upload(d.device("override_param"), values.astype(runtime.numpy_float()))
     scalars = dict(
-        t["scalars"], override=int(override), o_margin=float(m.opt.o_margin),
+        t["scalars"], skin=t["relative_skin"], override=int(override), o_margin=float(m.opt.o_margin),
         filterparent=int(not int(m.opt.disableflags) & int(mjtDisableBit.mjDSBL_FILTERPARENT)),
     )  # fmt: skip
     narrow, sizes = narrowphase(m, d, t["kinds"], t["multiccd"], t["parallel"] or t["wide"])
@@ -98,13 +149,15 @@ def attempt(m, d, t, parts=PARTS):
 
     if not t["wide"]:
         stages = dict(
-            entries=[bp.enter_items, bp.sort_entries], pairs=[bp.search_pairs, *more, bp.sort_pairs, bp.order_pairs],
+            boxes=[boxes.update_boxes],
+            entries=[bp.choose_axes, boxes.enlarge_boxes, bp.enter_items, bp.sort_entries],
+            pairs=[bp.search_pairs, *more, bp.sort_pairs, bp.order_pairs],
             contacts=narrow, list=[contact.write_contacts],
         )  # fmt: skip
-        if m.contact_filter is not None and parts == PARTS:
-            attempt(m, d, t, PARTS[:3])
+        if m.contact_filter is not None and "contacts" in parts:
+            run(*stages["contacts"])
             _filter(m, d)
-            parts = PARTS[3:]
+            parts = [part for part in parts if part != "contacts"]
         run(*(kernel for part in parts for kernel in stages[part]))
         return
 
@@ -119,8 +172,10 @@ def attempt(m, d, t, parts=PARTS):
             half = 1 - half
         return half
 
+    if "boxes" in parts:
+        run(boxes.update_boxes)
     if "entries" in parts:
-        run(bp.enter_items)
+        run(bp.choose_axes, boxes.enlarge_boxes, bp.enter_items)
         d._info["entryhalf"] = radix("nentry", scalars["entrybits"], 0)
     if "pairs" in parts:
         scalars["entryhalf"] = d._info["entryhalf"]
@@ -154,7 +209,7 @@ def _filter(m, d):
 def narrowphase(m, d, kinds, multiccd, parallel):
     """(kernels that these kinds of pairs need, scalars that they ask for); convex shapes get scratch memory."""
     k = runtime.kernels
-    kernels = [k("narrowphase").narrowphase(kinds, colliders.users())] if set(kinds) - {CONVEX, HEIGHT_FIELD} else []
+    kernels = [k("narrowphase").narrowphase(kinds, colliders.users())]
     if PLANE_CONVEX in kinds and m.nmesh:
         kernels.append(k("collide_plane_convex").plane_mesh)
     if CONVEX in kinds:
@@ -205,23 +260,27 @@ def _tables(m, d):
     nblock = max(1, min(1024, total // 256)) if wide else 1
     kinds, slots = colliders.tables(_multiccd(m))
     for name, values in dict(
-        box_item=box, plane_geom=plane, listed_geom1=listed[:, 0], listed_geom2=listed[:, 1],
+        box_item=box, plane_geom=plane, static_geom=static, listed_geom1=listed[:, 0], listed_geom2=listed[:, 1],
         exclude_body1=signature >> 16, exclude_body2=signature & 0xFFFF, sweep_axis=np.zeros(2, int),
         sort_count=np.zeros(nblock << digit, int), bin_adr=np.zeros(64, int),
         type_kind=kinds, kind_slots=slots,
     ).items():  # fmt: skip
         launch.upload(d.scratch(name, False, len(values)), np.ascontiguousarray(values, np.int32))
-    d.drop("item_boxlo", "item_boxhi")  # their length follows from the geoms that can collide
-    for name, size in dict(sweep_sample=96, sweep_scale=16, override_param=12).items():
+    # their length follows from the geoms that can collide
+    d.drop("item_boxlo", "item_boxhi", "item_fatlo", "item_fathi", "item_from")
+    for name, size in dict(
+        sweep_sample=96, sweep_scale=16, override_param=12, plane_from=6 * d.nworld * len(plane)
+    ).items():
         d.scratch(name, True, size)
     geombit = max(1, int(m.ngeom - 1).bit_length())
     return dict(
         reads={name: np.array(getattr(m, name)) for name in ("geom_contype", "geom_conaffinity")},
         work=(len(box) > 0 and len(box) + len(plane) + len(static) > 1) or len(pair1) > 0, wide=wide, digit=digit,
         static=len(static) > 0, groups=len(bodies) > 0, multiccd=_multiccd(m), users=colliders.users(),
-        parallel=total >= SERIAL_GEOMS, kinds=_kinds(gtype, can, pair1, pair2),
+        skin=_Skin(), relative_skin=0.0, age=0, of=None, parallel=total >= SERIAL_GEOMS,
+        kinds=_kinds(gtype, can, pair1, pair2),
         scalars=dict(
-            nbox=len(box), ncol=ncol, ngroup=len(bodies), nplane=len(plane), nlisted=len(listed),
+            nbox=len(box), ncol=ncol, ngroup=len(bodies), nplane=len(plane), nstatic=len(static), nlisted=len(listed),
             nexclude=len(signature), nstripbit=stripbit, nrowbit=rowbit, nlevelbit=levelbit, nsortblock=nblock,
             digit=digit, entrybits=cellbit + levelbit, geombits=geombit,
             worldgeombits=max(1, int(m.ngeom * d.nworld - 1).bit_length()),

@@ -18,6 +18,16 @@ COLLIDING = (
 )  # fmt: skip
 
 
+class Changes(set):
+    """Names of the arrays written since the device copies were last made; counts all writes."""
+
+    count = 0
+
+    def add(self, name):
+        super().add(name)
+        self.count += 1
+
+
 class ModelArray(np.ndarray):
     """A NumPy array of a Model that remembers being written, so that the device copy follows."""
 
@@ -63,7 +73,7 @@ class ModelArray(np.ndarray):
 
 
 def tracked(arrays, changed):
-    """The arrays as ModelArray, each adding its name to the set `changed` when it is written."""
+    """The arrays as ModelArray, each adding its name to the Changes `changed` when it is written."""
     out = {}
     for name, value in arrays.items():
         a = np.ascontiguousarray(value).view(ModelArray)
@@ -141,6 +151,11 @@ class DeviceModel:
             if any(on[n] is not old for n, old in zip(names, before)):
                 on["version"] = object()
         return on["version"]
+
+    @property
+    def edits(self):
+        """A number that grows with each write to the model's arrays."""
+        return self._changed.count
 
     def device(self, name):
         """Device array of a field or derived table, uploaded if it is new or was written."""

@@ -72,6 +72,7 @@ def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
     """Distances and segments of pairs of one kind, lower type first. Uses the scratch lists of the collision stage."""
     n = len(world)
     collision.tables(m, d)
+    collision.forget(d)
     for name, needed in (("npairmax", n), ("nslotmax", n * slots)):
         if d.capacity(name) < needed:
             d.grow(name, needed)
@@ -79,7 +80,7 @@ def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
     bins[kind + 1 :] = n
     for name, values in dict(
         cpair_geom1=world * m.ngeom + geom1, cpair_geom2=geom2, cpair_bin=np.arange(n), bin_adr=bins,
-        cpair_kind=np.full(n, kind),
+        cpair_kind=np.full(n, kind), cpair_listed=np.zeros(n, int),
         cpair_slot=np.arange(n) * slots, cpair_margin=np.full(n, distmax), cpair_ncon=np.zeros(n, int),
     ).items():  # fmt: skip
         a = d.device(name)

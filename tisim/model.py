@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import mjcf
-from .device_model import DeviceModel, tracked
+from .device_model import Changes, DeviceModel, tracked
 from .enums import mjtObj
 from .errors import Error
 from .mjcf.names import nearest
@@ -57,7 +57,7 @@ class Model(DeviceModel):
 
     def __init__(self, compiled):
         arrays, sizes = complete(compiled.arrays, dict.fromkeys(REFUSED_SIZES, 0) | compiled.sizes)
-        changed = set()
+        changed = Changes()
         fields = dict(
             _arrays=tracked(arrays, changed), _changed=changed, _on_device={}, _derived={}, capacity_limit={},
             contact_filter=None, _scope=compiled.scope, _nodes=compiled.nodes,

@@ -83,7 +83,8 @@ def init(arch="auto", precision=None, threads=None):
         sys.modules["tisim.viewer.ggui"].close()
     for module in [n for n in sys.modules if n.startswith("tisim.kernels")]:
         del sys.modules[module]
-    from tisim import launch, threads as cpu_threads
+    from tisim import launch
+    from tisim import threads as cpu_threads
 
     launch.forget()
     before = cpu_threads.running()

@@ -1,0 +1,174 @@
+"""World boxes of what can collide, and which of the pairs found by an earlier search are near enough at these poses.
+
+A search (kernels/broadphase.py) looks for pairs whose boxes meet when they are enlarged by `skin`. Its pairs are
+complete as long as no box has left its enlarged one and no centre has moved by more than the skin: boxes that part and
+meet again were listed all the time. Which of the listed pairs meet at the present poses is asked anew in each step, so
+contacts do not depend on when the last search was. Verlet 1967, Phys. Rev. 159, 98.
+"""
+
+from tisim.kernels.types import *
+
+GROW = 1.000001  # boxes that touch exactly must not part by rounding
+SKIN = 13  # where sweep_scale holds the skin of the last search [m]
+NOUT = 20  # place in counts, as in tisim.arrays.COUNTS
+PLANE = 0  # mjtGeom
+TODO = -1  # in cpair_ncon: the pair is near, and a kernel of its own has its collider
+
+
+@ti.func
+def box_of_geom(
+    g, k, margin, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_aabb: ti.template(),
+    geom_rbound: ti.template(),
+):  # fmt: skip
+    """Lower and upper corner of geom g placed at k: local box and bounding sphere intersected, margin added."""
+    R = ldm(geom_xmat, k)
+    x = ld3(geom_xpos, k)
+    half = vec3(geom_aabb[6 * g + 3], geom_aabb[6 * g + 4], geom_aabb[6 * g + 5])
+    center = x + R @ vec3(geom_aabb[6 * g], geom_aabb[6 * g + 1], geom_aabb[6 * g + 2])
+    extent = ti.abs(R) @ half * GROW
+    reach = geom_rbound[g] * GROW
+    return ti.max(center - extent, x - reach) - margin, ti.min(center + extent, x + reach) + margin
+
+
+@ti.func
+def inside(lo, hi, x, i, skin, item_fatlo: ti.template(), item_fathi: ti.template(), item_from: ti.template()):
+    """Whether a box is within item i's enlarged one and its centre within the skin; False for what is not a number."""
+    fatlo = ld3(item_fatlo, i)
+    fathi = ld3(item_fathi, i)
+    yes = (x - ld3(item_from, i)).norm_sqr() <= skin * skin
+    for c in ti.static(range(3)):
+        yes = yes and fatlo[c] <= lo[c] and hi[c] <= fathi[c]
+    return yes
+
+
+@kernel
+def update_boxes(
+    nworld: ti.i32, ngeom: ti.i32, nbody: ti.i32, nitem: ti.i32, nbox: ti.i32, nplane: ti.i32, override: ti.i32,
+    o_margin: FP, box_item: I, plane_geom: I, mid_box: F, mid_adr: I, mid_body: I, xpos: F, xmat: F, geom_xpos: F,
+    geom_xmat: F, geom_aabb: F, geom_rbound: F, geom_margin: F, item_boxlo: F, item_boxhi: F, item_fatlo: F,
+    item_fathi: F, item_from: F, plane_from: F, sweep_scale: F, counts: I,
+):  # fmt: skip
+    """Boxes of the moving items at these poses, parallel over items; counts[NOUT] is not 0 where a search is due."""
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        counts[NOUT] = 0
+    # of a body with many geoms: the root of its tree; its geoms are items too and tell whether they have moved
+    ti.loop_config(serialize=SERIAL or SHORT)
+    for t in range(nworld * nbox):
+        w = t // nbox
+        g = box_item[t % nbox]
+        i = w * nitem + g
+        if g < ngeom:
+            k = w * ngeom + g
+            margin = geom_margin[g]
+            if override:
+                margin = o_margin
+            lo, hi = box_of_geom(g, k, margin, geom_xpos, geom_xmat, geom_aabb, geom_rbound)
+            st3(item_boxlo, i, lo)
+            st3(item_boxhi, i, hi)
+            if not inside(lo, hi, ld3(geom_xpos, k), i, sweep_scale[SKIN], item_fatlo, item_fathi, item_from):
+                counts[NOUT] = 1
+        else:
+            k = w * nbody + mid_body[g - ngeom]
+            R = ldm(xmat, k)
+            n = mid_adr[g - ngeom] + 1
+            lo = vec3(mid_box[6 * n], mid_box[6 * n + 1], mid_box[6 * n + 2])
+            hi = vec3(mid_box[6 * n + 3], mid_box[6 * n + 4], mid_box[6 * n + 5])
+            center = ld3(xpos, k) + R @ (0.5 * (lo + hi))
+            extent = ti.abs(R) @ (0.5 * (hi - lo)) * GROW
+            if override:
+                extent += o_margin
+            st3(item_boxlo, i, center - extent)
+            st3(item_boxhi, i, center + extent)
+    ti.loop_config(serialize=SERIAL or SHORT)
+    for t in range(nworld * nplane):
+        k = t // nplane * ngeom + plane_geom[t % nplane]
+        for c in ti.static(range(3)):
+            moved = plane_from[6 * t + c] != geom_xpos[3 * k + c]
+            if moved or plane_from[6 * t + 3 + c] != geom_xmat[9 * k + 3 * c + 2]:
+                counts[NOUT] = 1
+
+
+@kernel
+def enlarge_boxes(
+    nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, nstatic: ti.i32, nplane: ti.i32, override: ti.i32,
+    o_margin: FP, box_item: I, static_geom: I, plane_geom: I, geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_rbound: F,
+    geom_margin: F, item_boxlo: F, item_boxhi: F, item_fatlo: F, item_fathi: F, item_from: F, plane_from: F,
+    sweep_scale: F,
+):  # fmt: skip
+    """Enlarged boxes for a search, and what does not change until the next one: static boxes and the planes' places;
+    parallel over items.
+    """
+    skin = sweep_scale[SKIN]
+    ti.loop_config(serialize=SERIAL)
+    for t in range(nworld * nbox):
+        w = t // nbox
+        g = box_item[t % nbox]
+        i = w * nitem + g
+        st3(item_fatlo, i, ld3(item_boxlo, i) - skin)
+        st3(item_fathi, i, ld3(item_boxhi, i) + skin)
+        if g < ngeom:
+            st3(item_from, i, ld3(geom_xpos, w * ngeom + g))
+    ti.loop_config(serialize=SERIAL or SHORT)
+    for t in range(nworld * nstatic):
+        w = t // nstatic
+        g = static_geom[t % nstatic]
+        margin = geom_margin[g]
+        if override:
+            margin = o_margin
+        lo, hi = box_of_geom(g, w * ngeom + g, margin, geom_xpos, geom_xmat, geom_aabb, geom_rbound)
+        st3(item_boxlo, w * nitem + g, lo)
+        st3(item_boxhi, w * nitem + g, hi)
+    ti.loop_config(serialize=SERIAL or SHORT)
+    for t in range(nworld * nplane):
+        k = t // nplane * ngeom + plane_geom[t % nplane]
+        for c in ti.static(range(3)):
+            plane_from[6 * t + c] = geom_xpos[3 * k + c]
+            plane_from[6 * t + 3 + c] = geom_xmat[9 * k + 3 * c + 2]
+
+
+@ti.func
+def boxes_meet(i, j, boxlo: ti.template(), boxhi: ti.template()):
+    """Whether the boxes of two items meet."""
+    yes = True
+    for c in ti.static(range(3)):
+        yes = yes and boxlo[3 * i + c] <= boxhi[3 * j + c] and boxlo[3 * j + c] <= boxhi[3 * i + c]
+    return yes
+
+
+@ti.func
+def spheres_meet(i1, i2, g1, g2, margin, geom_xpos: ti.template(), geom_rbound: ti.template()):
+    """Whether the bounding spheres of geoms g1 and g2, placed at i1 and i2, come within a margin."""
+    reach = geom_rbound[g1] + geom_rbound[g2] + margin
+    return (ld3(geom_xpos, i1) - ld3(geom_xpos, i2)).norm_sqr() <= reach * reach
+
+
+@ti.func
+def above_plane(i1, i2, g2, margin, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_rbound: ti.template()):
+    """Whether the bounding sphere of geom g2, placed at i2, is farther than a margin above the plane placed at i1."""
+    normal = vec3(geom_xmat[9 * i1 + 2], geom_xmat[9 * i1 + 5], geom_xmat[9 * i1 + 8])
+    return normal.dot(ld3(geom_xpos, i2) - ld3(geom_xpos, i1)) > margin + geom_rbound[g2]
+
+
+@ti.func
+def near(
+    p, ngeom, nitem, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_listed: ti.template(),
+    cpair_margin: ti.template(), geom_type: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(),
+    geom_rbound: ti.template(), item_boxlo: ti.template(), item_boxhi: ti.template(),
+):  # fmt: skip
+    """Whether pair p passes the tests of a search at the present poses. A pair that the model lists passes always."""
+    yes = cpair_listed[p] >= 0
+    if not yes:
+        i1 = cpair_geom1[p]
+        w = i1 // ngeom
+        g1 = i1 - w * ngeom
+        g2 = cpair_geom2[p]
+        i2 = w * ngeom + g2
+        margin = cpair_margin[p]
+        if geom_type[g1] == PLANE:
+            yes = not above_plane(i1, i2, g2, margin, geom_xpos, geom_xmat, geom_rbound)
+        else:
+            yes = spheres_meet(i1, i2, g1, g2, margin, geom_xpos, geom_rbound) and boxes_meet(
+                w * nitem + g1, w * nitem + g2, item_boxlo, item_boxhi
+            )
+    return yes
