@@ -152,11 +152,14 @@ def above_plane(i1, i2, g2, margin, geom_xpos: ti.template(), geom_xmat: ti.temp
 
 @ti.func
 def near(
-    p, ngeom, nitem, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_listed: ti.template(),
-    cpair_margin: ti.template(), geom_type: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(),
-    geom_rbound: ti.template(), item_boxlo: ti.template(), item_boxhi: ti.template(),
+    p, boxes: ti.template(), ngeom, nitem, cpair_geom1: ti.template(), cpair_geom2: ti.template(),
+    cpair_listed: ti.template(), cpair_margin: ti.template(), geom_type: ti.template(), geom_xpos: ti.template(),
+    geom_xmat: ti.template(), geom_rbound: ti.template(), item_boxlo: ti.template(), item_boxhi: ti.template(),
 ):  # fmt: skip
-    """Whether pair p passes the tests of a search at the present poses. A pair that the model lists passes always."""
+    """Whether pair p passes the tests of a search at the present poses. A pair that the model lists passes always.
+
+    boxes  False: leave out the test of the boxes.
+    """
     yes = cpair_listed[p] >= 0
     if not yes:
         i1 = cpair_geom1[p]
@@ -168,7 +171,7 @@ def near(
         if geom_type[g1] == PLANE:
             yes = not above_plane(i1, i2, g2, margin, geom_xpos, geom_xmat, geom_rbound)
         else:
-            yes = spheres_meet(i1, i2, g1, g2, margin, geom_xpos, geom_rbound) and boxes_meet(
-                w * nitem + g1, w * nitem + g2, item_boxlo, item_boxhi
-            )
+            yes = spheres_meet(i1, i2, g1, g2, margin, geom_xpos, geom_rbound)
+            if ti.static(boxes):
+                yes = yes and boxes_meet(w * nitem + g1, w * nitem + g2, item_boxlo, item_boxhi)
     return yes

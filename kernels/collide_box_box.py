@@ -2,7 +2,7 @@
 box-box collider is by Svetoslav Kolev; seed 000, "Checking".
 """
 
-from tisim.kernels.collide_primitive import put
+from tisim.kernels.slots import dist_at, pos_at, put, put_place
 from tisim.kernels.types import *
 
 MAXBOX = 24  # slots of a box pair before duplicates go
@@ -64,26 +64,27 @@ def separation(R, d, e, s1, s2, margin):
         if over2[k] < least:
             least = over2[k]
             code = 3 + k
-    for ij in range(9):
-        i = ij // 3
-        j = ij % 3
-        unit = vec3(0.0, 0.0, 0.0)
-        unit[i] = 1.0
-        n = unit.cross(column(R, j))
-        length = n.norm()
-        if length >= SINE and not apart:
-            n = n / length
-            over = s1.dot(ti.abs(n))
-            for k in range(3):
-                if k != j:
-                    over += s2[k] * A[i, 3 - k - j] / length
-            over -= ti.abs(d.dot(n))
-            if over < -margin:
-                apart = True
-            elif over < least * (1.0 - TIE):  # a face wins a tie
-                least = over
-                code = 6 + ij
-                normal = n
+    for ij in ti.static(range(9)):
+        i = ti.static(ij // 3)
+        j = ti.static(ij % 3)
+        if not apart:
+            unit = vec3(0.0, 0.0, 0.0)
+            unit[i] = 1.0
+            n = unit.cross(vec3(R[0, j], R[1, j], R[2, j]))
+            length = n.norm()
+            if length >= SINE:
+                n = n / length
+                over = s1.dot(ti.abs(n))
+                for k in ti.static(range(3)):
+                    if ti.static(k != j):
+                        over += s2[k] * A[i, 3 - k - j] / length
+                over -= ti.abs(d.dot(n))
+                if over < -margin:
+                    apart = True
+                elif over < least * (1.0 - TIE):  # a face wins a tie
+                    least = over
+                    code = 6 + ij
+                    normal = n
     if apart:
         code = -1
     return code, normal
@@ -92,7 +93,7 @@ def separation(R, d, e, s1, s2, margin):
 @ti.func
 def box_polygons(
     by_edge, tilt, lx, ly, hz, o, e1, e2, uo, ue1, ue2, nedge, margin, W, origin, slot,
-    slot_dist: ti.template(), slot_pos: ti.template(),
+    con_slot: ti.template(),
 ):  # fmt: skip
     """Contacts of a face rectangle (half sides lx, ly, at z = 0) with the parallelogram o, e1, e2 of the other box.
 
@@ -134,8 +135,7 @@ def box_polygons(
                                 x[1 - q] += 0.5 * other
                             else:
                                 x[2] = 0.5 * x[2]
-                            slot_dist[slot + n] = dist
-                            st3(slot_pos, slot + n, W @ (x + vec3(0.0, 0.0, hz)) + origin)
+                            put_place(slot + n, dist, W @ (x + vec3(0.0, 0.0, hz)) + origin, con_slot)
                             n += 1
     ncross = n
     # corners of the rectangle inside the parallelogram
@@ -166,8 +166,7 @@ def box_polygons(
                     dist = ti.select(x3[2] < 0.0, -1.0, 1.0) * ti.sqrt(gap)
                     pos = 0.5 * (corner + x3)
                 if keep:
-                    slot_dist[slot + n] = dist
-                    st3(slot_pos, slot + n, W @ (pos + vec3(0.0, 0.0, hz)) + origin)
+                    put_place(slot + n, dist, W @ (pos + vec3(0.0, 0.0, hz)) + origin, con_slot)
                     n += 1
     nface = n
     # corners of the parallelogram inside the rectangle
@@ -195,8 +194,7 @@ def box_polygons(
             dist = ti.select(ux[2] < 0.0, -1.0, 1.0) * ti.sqrt(gap)
             pos = 0.5 * (nearest + ux)
         if keep and n < MAXBOX:
-            slot_dist[slot + n] = dist
-            st3(slot_pos, slot + n, W @ (pos + vec3(0.0, 0.0, hz)) + origin)
+            put_place(slot + n, dist, W @ (pos + vec3(0.0, 0.0, hz)) + origin, con_slot)
             n += 1
     return n
 
@@ -205,7 +203,7 @@ def box_polygons(
 def box_box(
     p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
     cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
+    geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Two boxes: axis of least overlap, then the polygon of a face of one and the facing face of the other."""
     i1 = cpair_geom1[p]
@@ -323,25 +321,22 @@ def box_box(
                 e2 = ue2 - ue2[2] * inverse * normal
             n = box_polygons(
                 by_edge, tilt, l3[0], l3[1], l3[2], o, e1, e2, uo, ue1, ue2, nedge, margin, W, origin, slot,
-                slot_dist, slot_pos,
+                con_slot,
             )  # fmt: skip
         to2 = (W @ normal) * ti.select(swap, -1.0, flip)
         # drop what lies off both boxes and what comes twice (of equals the last stays)
         kept = 0
         for k in range(n):
-            x = ld3(slot_pos, slot + k)
+            x = pos_at(slot + k, con_slot)
             out1 = outside(R1.transpose() @ (x - x1), s1 + margin, RIM)
             out2 = outside(R2.transpose() @ (x - x2), s2 + margin, RIM)
             keep = not ((out1 == 1 and out2 != -1) or (out2 == 1 and out1 != -1))
             for q in range(k + 1, n):
-                if (
-                    x[0] == slot_pos[3 * (slot + q)]
-                    and x[1] == slot_pos[3 * (slot + q) + 1]
-                    and x[2] == slot_pos[3 * (slot + q) + 2]
-                ):
+                y = pos_at(slot + q, con_slot)
+                if x[0] == y[0] and x[1] == y[1] and x[2] == y[2]:
                     keep = False
             if keep:
-                put(slot + kept, slot_dist[slot + k], x, to2, slot_dist, slot_pos, slot_normal)
+                put(slot + kept, dist_at(slot + k, con_slot), x, to2, con_slot)
                 kept += 1
         n = kept
     return n

@@ -10,10 +10,10 @@ import types
 from tisim.kernels.boxes import TODO
 from tisim.kernels.broadphase import BOX, ELLIPSOID, MESH, SPHERE
 from tisim.kernels.ccd import ccd, shapes_f, shapes_i
-from tisim.kernels.collide_primitive import put
 from tisim.kernels.contact import frame_of
 from tisim.kernels.multiccd import multicontact
 from tisim.kernels.rotation import quat_to_mat
+from tisim.kernels.slots import dist_at, pos_at, put, put_place
 from tisim.kernels.support import SHAPE_F, SHAPE_I, enter_shape
 from tisim.kernels.types import *
 
@@ -39,7 +39,7 @@ def _convex(
     mesh_vertadr: I, mesh_vertnum: I, mesh_graphadr: I, mesh_vert: F, mesh_graph: I,
     mesh_polyadr: I, mesh_polynormal: F, mesh_polyvertadr: I, mesh_polyvertnum: I, mesh_polyvert: I,
     mesh_polymapadr: I, mesh_polymapnum: I, mesh_polymap: I, ccd_f: F, ccd_i: I,
-    slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
+    con_slot: F, cpair_ncon: I,
 ):  # fmt: skip
     """Contacts of every pair of this kind, parallel over workers, which have scratch memory each."""
     first = bin_adr[CONVEX]
@@ -128,10 +128,10 @@ def _convex(
                             else:
                                 near = APART * ti.min(geom_rbound[g1], geom_rbound[g2])
                                 for j in range(ncon):
-                                    if (pos - ld3(slot_pos, slot + j)).norm() <= near:
+                                    if (pos - pos_at(slot + j, con_slot)).norm() <= near:
                                         new = False
                             if new:
-                                put(slot + ncon, dist0, pos, normal, slot_dist, slot_pos, slot_normal)
+                                put(slot + ncon, dist0, pos, normal, con_slot)
                                 ncon += 1
                             if ti.static(MULTI):
                                 if faces and corner[0] >= 0:
@@ -139,12 +139,11 @@ def _convex(
                                         slot, dist0, p1, p2, corner, fb, ib, sf, si, sf + 2 * SHAPE_F,
                                         si + 2 * SHAPE_I, npoly, ccd_f, ccd_i, mesh_vertadr, mesh_vert, mesh_polyadr,
                                         mesh_polynormal, mesh_polyvertadr, mesh_polyvertnum, mesh_polyvert,
-                                        mesh_polymapadr, mesh_polymapnum, mesh_polymap, slot_dist, slot_pos,
-                                        slot_normal,
+                                        mesh_polymapadr, mesh_polymapnum, mesh_polymap, con_slot,
                                     )  # fmt: skip
                 if ti.static(FP == ti.f32):
                     for j in range(ncon):
-                        st3(slot_pos, slot + j, ld3(slot_pos, slot + j) + origin)
+                        put_place(slot + j, dist_at(slot + j, con_slot), pos_at(slot + j, con_slot) + origin, con_slot)
                 cpair_ncon[p] = ncon
 
 

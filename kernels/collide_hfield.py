@@ -7,7 +7,7 @@ triangle down to the bottom of the base. After MuJoCo 3.4.0's mjc_ConvexHField (
 from tisim.kernels.boxes import TODO
 from tisim.kernels.broadphase import HFIELD
 from tisim.kernels.ccd import ccd, shapes_f, shapes_i
-from tisim.kernels.collide_primitive import put
+from tisim.kernels.slots import put
 from tisim.kernels.support import BOTTOM, RADIUS, ROUND, SHAPE_F, TOP, TYPE, VERTEX, enter_shape, put3, support
 from tisim.kernels.types import *
 
@@ -41,7 +41,7 @@ def hfield(
     geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F, geom_rbound: F, geom_dataid: I,
     hfield_size: F, hfield_nrow: I, hfield_ncol: I, hfield_adr: I, hfield_data: F,
     mesh_vertadr: I, mesh_vertnum: I, mesh_graphadr: I, mesh_vert: F, mesh_graph: I, ccd_f: F, ccd_i: I,
-    slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
+    con_slot: F, cpair_ncon: I,
 ):  # fmt: skip
     """Contacts of every pair of this kind, parallel over workers, which have scratch memory each."""
     first = bin_adr[HEIGHT_FIELD]
@@ -140,7 +140,7 @@ def hfield(
                                         normal = normal / length
                                     put(
                                         slot + ncon, dist, R1 @ (0.5 * (p1 + p2)) + x1, R1 @ normal,
-                                        slot_dist, slot_pos, slot_normal,
+                                        con_slot,
                                     )  # fmt: skip
                                     ncon += 1
                 cpair_ncon[p] = ncon

@@ -4,7 +4,8 @@ after its engine_collision_primitive.c and engine_collision_convex.c (Apache-2.0
 
 from tisim.kernels.boxes import TODO
 from tisim.kernels.broadphase import MESH
-from tisim.kernels.collide_primitive import axis_of, put
+from tisim.kernels.collide_primitive import axis_of
+from tisim.kernels.slots import put
 from tisim.kernels.types import *
 
 PLANE_CONVEX = 6  # kind of pair, as in kind_of
@@ -18,7 +19,7 @@ FAR = 1e10  # larger than any height; the start of a maximum
 def plane_cylinder(
     p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
     cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
+    geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Plane against cylinder: the lowest point of the lower rim, the point above it on the upper rim, and the two that
     complete a triangle on the lower one.
@@ -57,7 +58,7 @@ def plane_cylinder(
                 dist = height + half * up[2] - 0.5 * drop
             if dist <= margin:
                 pos = R @ x + center - 0.5 * dist * normal
-                put(slot + n, dist, pos, normal, slot_dist, slot_pos, slot_normal)
+                put(slot + n, dist, pos, normal, con_slot)
                 n += 1
     return n
 
@@ -77,7 +78,7 @@ def ellipsoid_support(direction, size):
 def plane_convex(
     p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
     cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
+    geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Plane against ellipsoid: its lowest point. Meshes are left to plane_mesh."""
     i1 = cpair_geom1[p]
@@ -92,7 +93,7 @@ def plane_convex(
         x = R @ ellipsoid_support(-(R.transpose() @ normal), ld3(geom_size, g2)) + ld3(geom_xpos, i2)
         dist = normal.dot(x - ld3(geom_xpos, i1))
         if dist <= cpair_margin[p] and slot + 4 <= nslotmax:
-            put(slot, dist, x - 0.5 * dist * normal, normal, slot_dist, slot_pos, slot_normal)
+            put(slot, dist, x - 0.5 * dist * normal, normal, con_slot)
             n = 1
     return n
 
@@ -136,7 +137,7 @@ def plane_mesh(
     ngeom: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F,
     cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_rbound: F, geom_dataid: I, mesh_vertadr: I,
     mesh_vertnum: I, mesh_vert: F, mesh_graphadr: I, mesh_graph: I,
-    slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
+    con_slot: F, cpair_ncon: I,
 ):  # fmt: skip
     """Plane against mesh: its lowest vertex and up to two of that one's neighbours in the hull, none near the first
     contact; parallel over pairs.
@@ -182,7 +183,7 @@ def plane_mesh(
             n = 0
             if dist <= margin:
                 spot = x - 0.5 * dist * normal
-                put(slot, dist, spot, normal, slot_dist, slot_pos, slot_normal)
+                put(slot, dist, spot, normal, con_slot)
                 n = 1
                 threshold = normal.dot(center - origin) - margin
                 while at < end and n < MAXMESH:
@@ -193,7 +194,7 @@ def plane_mesh(
                         x = R @ ld3(mesh_vert, v) + center
                         if (x - spot).norm() >= NEAR * geom_rbound[g2]:
                             dist = normal.dot(x - origin)
-                            put(slot + n, dist, x - 0.5 * dist * normal, normal, slot_dist, slot_pos, slot_normal)
+                            put(slot + n, dist, x - 0.5 * dist * normal, normal, con_slot)
                             n += 1
                     at += 1
             cpair_ncon[p] = n

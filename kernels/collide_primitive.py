@@ -6,17 +6,11 @@ MuJoCo 3.4.0.
 """
 
 from tisim.kernels.broadphase import CAPSULE
+from tisim.kernels.slots import put
 from tisim.kernels.types import *
 
 # squared sine below which lines are parallel besides MuJoCo's MINVAL: what rounding leaves of it in f32
 PARALLEL = 0.0 if FP == ti.f64 else 1e-6
-
-
-@ti.func
-def put(k, dist, pos, normal, slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template()):
-    slot_dist[k] = dist
-    st3(slot_pos, k, pos)
-    st3(slot_normal, k, normal)
 
 
 @ti.func
@@ -38,7 +32,7 @@ def half_axis(geom_type: ti.template(), geom_size: ti.template(), geom_xmat: ti.
 def plane_round(
     p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
     cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
+    geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Plane against sphere (1 contact) or capsule (one at each end)."""
     i1 = cpair_geom1[p]
@@ -57,7 +51,7 @@ def plane_round(
         height = (x - ld3(geom_xpos, i1)).dot(normal)
         dist = height - radius
         if height <= cpair_margin[p] + radius and slot + 2 <= nslotmax:
-            put(slot + n, dist, x - (0.5 * dist + radius) * normal, normal, slot_dist, slot_pos, slot_normal)
+            put(slot + n, dist, x - (0.5 * dist + radius) * normal, normal, con_slot)
             n += 1
     return n
 
@@ -66,7 +60,7 @@ def plane_round(
 def plane_box(
     p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
     cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
+    geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Plane against box: the first 4 of its corners (x fastest) that are in the lower half and within the margin."""
     i1 = cpair_geom1[p]
@@ -85,7 +79,7 @@ def plane_box(
         below = normal.dot(corner)
         if below <= 0.0 and height + below <= cpair_margin[p] and n < 4 and slot + 4 <= nslotmax:
             dist = height + below
-            put(slot + n, dist, corner + center - 0.5 * dist * normal, normal, slot_dist, slot_pos, slot_normal)
+            put(slot + n, dist, corner + center - 0.5 * dist * normal, normal, con_slot)
             n += 1
     return n
 
@@ -139,7 +133,7 @@ def sphere_sphere(x1, r1, axis1, x2, r2, axis2):
 def round_round(
     p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
     cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
+    geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Spheres and capsules with each other: nearest points of two segments; parallel capsules may touch at two ends."""
     i1 = cpair_geom1[p]
@@ -184,6 +178,6 @@ def round_round(
             x1 + s * h1, geom_size[3 * g1], axis_of(geom_xmat, i1), y2, geom_size[3 * g2], axis_of(geom_xmat, i2)
         )
         if dist <= cpair_margin[p] and n < 2 and slot + 2 <= nslotmax:
-            put(slot + n, dist, pos, normal, slot_dist, slot_pos, slot_normal)
+            put(slot + n, dist, pos, normal, con_slot)
             n += 1
     return n

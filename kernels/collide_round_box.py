@@ -3,10 +3,11 @@
 """
 
 from tisim.kernels.broadphase import CAPSULE
-from tisim.kernels.collide_primitive import PARALLEL, axis_of, put
+from tisim.kernels.collide_primitive import PARALLEL, axis_of
+from tisim.kernels.slots import put
 from tisim.kernels.types import *
 
-NEAR = 1.001  # slack of the early test of a capsule's bounding sphere against a box
+NEAR = 1.001  # slack of the early test of a capsule's box, in the frame of the other
 FAR = 1e10  # larger than any step along a segment
 
 
@@ -73,19 +74,19 @@ def nearest_to_box(c, h, half, size, limit):
     cc = half * half  # not h.dot(h): along an edge the rounding of det decides whether they are parallel
     per_cc = 1.0 / ti.max(cc, MINVAL)
     for j in ti.static(range(3)):
-        for q in range(4):
-            bits = (q & ((1 << j) - 1)) | ((q >> j) << (j + 1))
+        a = size[j] * size[j]
+        b = -size[j] * h[j]
+        det = a * cc - b * b
+        for q in ti.static(range(4)):
+            bits = ti.static((q & ((1 << j) - 1)) | ((q >> j) << (j + 1)))
             middle = vec3(
-                (2.0 * (bits & 1) - 1.0) * size[0], (2.0 * ((bits >> 1) & 1) - 1.0) * size[1],
-                (2.0 * ((bits >> 2) & 1) - 1.0) * size[2],
+                ti.static(2.0 * (bits & 1) - 1.0) * size[0], ti.static(2.0 * ((bits >> 1) & 1) - 1.0) * size[1],
+                ti.static(2.0 * ((bits >> 2) & 1) - 1.0) * size[2],
             )  # fmt: skip
             middle[j] = 0.0
             d = middle - c
-            a = size[j] * size[j]
-            b = -size[j] * h[j]
             u = -size[j] * d[j]
             v = h.dot(d)
-            det = a * cc - b * b
             if ti.abs(det) >= ti.max(MINVAL, PARALLEL * a * cc):
                 per_det = 1.0 / det
                 x1 = (cc * u - b * v) * per_det
@@ -169,7 +170,7 @@ def second_place(c, h, size, s, what, face, edge, corner, place):
 def round_box(
     p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
     cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
+    geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Sphere (1 contact) or capsule (2: spheres at its nearest point and at the end of where it lies along the box)
     against box.
@@ -190,9 +191,9 @@ def round_box(
     ntry = 1
     if geom_type[g1] == CAPSULE:
         h = R.transpose() @ axis_of(geom_xmat, i1) * geom_size[3 * g1 + 1]
-        reach = (radius + geom_size[3 * g1 + 1] + cpair_margin[p]) * NEAR
+        reach = (radius + cpair_margin[p]) * NEAR
         ntry = 0
-        if (c - ti.max(-size, ti.min(size, c))).norm_sqr() <= reach * reach:
+        if ti.max(ti.abs(c) - ti.abs(h) - size, 0.0).norm_sqr() <= reach * reach:
             # MuJoCo's limit, a length compared with squares: shapes of many metres that touch may get no contact
             limit = cpair_margin[p] + 2.0 * (radius + geom_size[3 * g1 + 1] + size[0] + size[1] + size[2])
             s, what, face, edge, corner, place = nearest_to_box(c, h, geom_size[3 * g1 + 1], size, limit)
@@ -202,6 +203,6 @@ def round_box(
     for k in range(ntry):
         dist, pos, normal = sphere_in_box_frame(c + (s + k * step) * h, radius, size)
         if dist <= cpair_margin[p] and slot + 2 <= nslotmax:
-            put(slot + n, dist, R @ pos + origin, R @ normal, slot_dist, slot_pos, slot_normal)
+            put(slot + n, dist, R @ pos + origin, R @ normal, con_slot)
             n += 1
     return n

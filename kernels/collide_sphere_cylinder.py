@@ -2,7 +2,8 @@
 (Apache-2.0); seed 000, "Checking".
 """
 
-from tisim.kernels.collide_primitive import axis_of, put, sphere_sphere
+from tisim.kernels.collide_primitive import axis_of, sphere_sphere
+from tisim.kernels.slots import put
 from tisim.kernels.types import *
 
 
@@ -10,7 +11,7 @@ from tisim.kernels.types import *
 def sphere_cylinder(
     p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
     cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
+    geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Sphere against cylinder: against a cap, else against a sphere on the axis (the side) or of radius 0 on the rim.
 
@@ -55,6 +56,6 @@ def sphere_cylinder(
                 radius = 0.0
             dist, pos, normal = sphere_sphere(x1, r1, axis_of(geom_xmat, i1), y, radius, axis)
         if dist <= cpair_margin[p]:
-            put(slot, dist, pos, normal, slot_dist, slot_pos, slot_normal)
+            put(slot, dist, pos, normal, con_slot)
             n = 1
     return n

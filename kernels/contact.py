@@ -1,6 +1,7 @@
 """The contact list: how many each pair has, where they go, and their parameters mixed from the two geoms."""
 
 from tisim.kernels.broadphase import NPAIR
+from tisim.kernels.slots import dist_at, normal_at, pos_at
 from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sum_of_block
 from tisim.kernels.types import *
 
@@ -32,7 +33,7 @@ def frame_of(direction, hint):
 def write_contacts(
     ngeom: ti.i32, npairmax: ti.i32, nconmax: ti.i32, override: ti.i32, counts: I,
     cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_margin: F, cpair_slot: I, cpair_ncon: I,
-    slot_dist: F, slot_pos: F, slot_normal: F, geom_xmat: F, geom_type: I, geom_bodyid: I, body_weldid: I,
+    con_slot: F, geom_xmat: F, geom_type: I, geom_bodyid: I, body_weldid: I,
     geom_condim: I, geom_priority: I, geom_solmix: F, geom_gap: F, geom_solref: F, geom_solimp: F, geom_friction: F,
     pair_dim: I, pair_gap: F, pair_solref: F, pair_solreffriction: F, pair_solimp: F, pair_friction: F,
     override_param: F, cpair_adr: I, scan_sum: I,
@@ -124,10 +125,10 @@ def write_contacts(
             first_slot = cpair_slot[p]
             for s in range(ncon):
                 c = cpair_adr[p] + s
-                dist = slot_dist[first_slot + s]
+                dist = dist_at(first_slot + s, con_slot)
                 contact_dist[c] = dist
-                st3(contact_pos, c, ld3(slot_pos, first_slot + s))
-                stm(contact_frame, c, frame_of(ld3(slot_normal, first_slot + s), hint))
+                st3(contact_pos, c, pos_at(first_slot + s, con_slot))
+                stm(contact_frame, c, frame_of(normal_at(first_slot + s, con_slot), hint))
                 contact_includemargin[c] = includemargin
                 contact_dim[c] = dim
                 contact_geom[2 * c] = g1

@@ -2,6 +2,7 @@
 
 from tisim.kernels.ccd import ccd, shapes_f, shapes_i
 from tisim.kernels.gjk import FAR
+from tisim.kernels.slots import put
 from tisim.kernels.support import enter_shape
 from tisim.kernels.types import *
 
@@ -12,9 +13,9 @@ def convex_distance(
     niter: ti.i32, ccd_tolerance: FP,
     cpair_geom1: I, cpair_geom2: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F, geom_dataid: I,
     mesh_vertadr: I, mesh_vertnum: I, mesh_graphadr: I, mesh_vert: F, mesh_graph: I, ccd_f: F, ccd_i: I,
-    slot_dist: F, slot_pos: F, slot_normal: F,
+    con_slot: F,
 ):  # fmt: skip
-    """Signed distance and the nearest points of geom 1 (slot_pos) and geom 2 (slot_normal) of the first pairs of the
+    """Signed distance and the nearest points of geom 1 and geom 2, in their slots, of the first pairs of the
     list, parallel over workers, which have scratch memory each; distmax and zeros for pairs that are farther apart.
     """
     ti.loop_config(serialize=SERIAL)
@@ -50,7 +51,5 @@ def convex_distance(
                     dist = distmax
                     p1 = vec3(0.0, 0.0, 0.0)
                     p2 = vec3(0.0, 0.0, 0.0)
-                slot_dist[p] = dist
-                st3(slot_pos, p, p1)
-                st3(slot_normal, p, p2)
+                put(p, dist, p1, p2, con_slot)
                 p += nccd

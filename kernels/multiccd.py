@@ -7,9 +7,9 @@ Apache-2.0), tolerances included.
 """
 
 from tisim.kernels.broadphase import BOX
-from tisim.kernels.collide_primitive import put
 from tisim.kernels.gjk import VERT_F, VERT_I
 from tisim.kernels.rotation import at3
+from tisim.kernels.slots import put
 from tisim.kernels.support import DATA, POS, ROT, SHAPE_F, SHAPE_I, SIZE, TYPE, mesh_vertex, put3, rotation_at
 from tisim.kernels.types import *
 
@@ -252,7 +252,7 @@ def multicontact(
     mesh_vertadr: ti.template(), mesh_vert: ti.template(), mesh_polyadr: ti.template(),
     mesh_polynormal: ti.template(), mesh_polyvertadr: ti.template(), mesh_polyvertnum: ti.template(),
     mesh_polyvert: ti.template(), mesh_polymapadr: ti.template(), mesh_polymapnum: ti.template(),
-    mesh_polymap: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
+    mesh_polymap: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Replaces the contact in `slot` by those of parallel faces, or of a face and an edge, if there are; returns their
     number. corner are the EPA face's vertices, p1 and p2 its witness points.
@@ -390,6 +390,6 @@ def multicontact(
                             again = again or ti.abs(x - at3(ccd_f, poly + 3 * j)).max() < SAME
                         if pruned or not again:
                             pos = x + 0.5 * depth * normal
-                            put(slot + ncon, dist, pos, normal, slot_dist, slot_pos, slot_normal)
+                            put(slot + ncon, dist, pos, normal, con_slot)
                             ncon += 1
     return ncon

@@ -19,6 +19,7 @@ FUNCTIONS = {
     5: ("collide_plane_convex", "plane_cylinder"), 6: ("collide_plane_convex", "plane_convex"),
     7: ("collide_sphere_cylinder", "sphere_cylinder"),
 }  # fmt: skip
+QUICK = (1, 3)  # round with round or with box: these colliders refuse a pair sooner than the test of its boxes
 SLICE = 4  # chunks of pairs in a slice
 KINDS, COLLIDERS = (), {}  # set by narrowphase()
 _made = {}
@@ -27,7 +28,7 @@ _made = {}
 def _narrowphase(
     ngeom: ti.i32, nitem: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I,
     cpair_listed: I, cpair_margin: F, cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F,
-    geom_rbound: F, item_boxlo: F, item_boxhi: F, slot_dist: F, slot_pos: F, slot_normal: F, cpair_ncon: I,
+    geom_rbound: F, item_boxlo: F, item_boxhi: F, con_slot: F, cpair_ncon: I,
 ):  # fmt: skip
     """Contacts of every pair that is near enough now, parallel over slices of the list, each with its share of every
     kind: threads are woken once, and a loop of one kind stays small, since one loop for all is slower by half.
@@ -44,14 +45,14 @@ def _narrowphase(
                 p = cpair_bin[t]
                 ncon = 0
                 if near(
-                    p, ngeom, nitem, cpair_geom1, cpair_geom2, cpair_listed, cpair_margin, geom_type, geom_xpos,
-                    geom_xmat, geom_rbound, item_boxlo, item_boxhi,
+                    p, ti.static(kind not in QUICK), ngeom, nitem, cpair_geom1, cpair_geom2, cpair_listed,
+                    cpair_margin, geom_type, geom_xpos, geom_xmat, geom_rbound, item_boxlo, item_boxhi,
                 ):  # fmt: skip
                     ncon = TODO
                     if ti.static(kind in COLLIDERS):
                         ncon = COLLIDERS[kind](
                             p, ngeom, nslotmax, cpair_geom1, cpair_geom2, cpair_margin, cpair_slot, geom_xpos,
-                            geom_xmat, geom_type, geom_size, slot_dist, slot_pos, slot_normal,
+                            geom_xmat, geom_type, geom_size, con_slot,
                         )  # fmt: skip
                 cpair_ncon[p] = ncon
 

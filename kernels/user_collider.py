@@ -1,6 +1,6 @@
 """A user's function as a collider: tisim.register_collider."""
 
-from tisim.kernels.collide_primitive import put
+from tisim.kernels.slots import put
 from tisim.kernels.types import *
 
 
@@ -11,7 +11,7 @@ def adapted(func, contacts):
     def collide(
         p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
         cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-        geom_size: ti.template(), slot_dist: ti.template(), slot_pos: ti.template(), slot_normal: ti.template(),
+        geom_size: ti.template(), con_slot: ti.template(),
     ):  # fmt: skip
         i1 = cpair_geom1[p]
         g2 = cpair_geom2[p]
@@ -25,7 +25,7 @@ def adapted(func, contacts):
             )  # fmt: skip
             if r[0] <= cpair_margin[p] and slot + contacts <= nslotmax:
                 pos = vec3(r[1], r[2], r[3])
-                put(slot + n, r[0], pos, vec3(r[4], r[5], r[6]), slot_dist, slot_pos, slot_normal)
+                put(slot + n, r[0], pos, vec3(r[4], r[5], r[6]), con_slot)
                 n += 1
         return n
 

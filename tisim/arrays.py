@@ -246,9 +246,7 @@ declare("scratch", [
     ("cpair_ncon", "i", ("npairmax",), "-", "collision", "number of contacts"),
     ("cpair_adr", "i", ("npairmax",), "-", "collision", "first contact"),
     ("cpair_bin", "i", ("npairmax",), "-", "collision", "pairs by collider"),
-    ("slot_dist", "f", ("nslotmax",), "m", "collision", "distance"),
-    ("slot_pos", "f", ("nslotmax", 3), "m", "collision", "midpoint"),
-    ("slot_normal", "f", ("nslotmax", 3), "-", "collision", "normal from geom 1 to geom 2"),
+    ("con_slot", "f", ("nslotmax", 8), "m, -", "collision", "distance, midpoint, normal of a pair's contacts"),
 ])  # fmt: skip
 
 # constraint rows as MuJoCo lists them (all but J), written when a user reads them

@@ -101,11 +101,11 @@ def _kept(m, d, t):
 def tables(m, d):
     """What does not change between steps, kept in d; made anew for other geoms, options or colliders than before."""
     t = d._info.get("collision")
-    if t is None or (
-        t["multiccd"] != _multiccd(m) or t["users"] != colliders.users()
-        or any(not np.array_equal(getattr(m, name), old) for name, old in t["reads"].items())
+    if t is None or t["multiccd"] != _multiccd(m) or t["users"] != colliders.users() or (
+        t["edits"] != m.edits and any(not np.array_equal(getattr(m, name), old) for name, old in t["reads"].items())
     ):  # fmt: skip
         t = d._info["collision"] = _tables(m, d)
+    t["edits"] = m.edits
     return t
 
 

@@ -129,11 +129,13 @@ class DeviceModel:
         """A table made from the model's arrays, on the host."""
         make, reads = DERIVED[name]
         cached = self._derived.get(name)
-        if cached is None or any(not np.array_equal(self._arrays[r], old) for r, old in zip(reads, cached[1])):
-            cached = self._derived[name] = (make(self), [np.array(self._arrays[r]) for r in reads])
-            if name in self._on_device:
-                self._changed.add(name)
-        return cached[0]
+        if cached is None or cached["edits"] != self.edits:
+            if cached is None or any(not np.array_equal(self._arrays[r], old) for r, old in cached["reads"].items()):
+                cached = dict(table=make(self), reads={r: np.array(self._arrays[r]) for r in reads})
+                if name in self._on_device:
+                    self._changed.add(name)
+            self._derived[name] = cached | dict(edits=self.edits)
+        return cached["table"]
 
     def refresh(self):
         """Uploads what was written since the last call; returns a number that changes when a device array moved."""

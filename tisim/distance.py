@@ -90,20 +90,18 @@ def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
         scalars = collision.ccd_scratch(m, d, False, parallel)
         kernel = runtime.kernels("distance").convex_distance
         launch.run(m, d, [kernel], parallel=parallel, nquery=n, distmax=distmax, **scalars)
-        dist, a, b = (launch.download(d.device(name)) for name in ("slot_dist", "slot_pos", "slot_normal"))
-        return dist[:n], np.concatenate([a[: 3 * n].reshape(n, 3), b[: 3 * n].reshape(n, 3)], 1)
+        slot = d.host("con_slot")[:n]
+        return slot[:, 0], slot[:, 1:7]
     kernels, scalars = collision.narrowphase(m, d, (kind,), False, parallel)
     launch.run(m, d, kernels, parallel=parallel, **scalars)
     ncon = launch.download(d.device("cpair_ncon"))[:n]
-    dist, pos, normal = (launch.download(d.device(name)) for name in ("slot_dist", "slot_pos", "slot_normal"))
+    slot = d.host("con_slot")[: n * slots].reshape(n, slots, -1)
     # the smallest of each pair, the first of equal ones
-    dist = dist[: n * slots].reshape(n, slots)
-    dist = np.where(np.arange(slots) < ncon[:, None], dist, np.inf)
-    best = dist.argmin(1)
-    at = np.arange(n) * slots + best
-    least = dist[np.arange(n), best]
+    dist = np.where(np.arange(slots) < ncon[:, None], slot[:, :, 0], np.inf)
+    slot = slot[np.arange(n), dist.argmin(1)]
+    least = dist.min(1)
     found = least < distmax
-    pos, normal = pos[: 3 * n * slots].reshape(-1, 3)[at], normal[: 3 * n * slots].reshape(-1, 3)[at]
+    pos, normal = slot[:, 1:4], slot[:, 4:7]
     step = 0.5 * np.where(found, least, 0.0)[:, None] * normal
     fromto = np.where(found[:, None], np.concatenate([pos - step, pos + step], 1), 0.0)
     return np.where(found, least, distmax), fromto

@@ -115,7 +115,8 @@ def ensure():
 def kernels(name):
     """The module tisim.kernels.<name>, imported only once Taichi runs (its types follow the precision)."""
     ensure()
-    return importlib.import_module(f"tisim.kernels.{name}")
+    full = f"tisim.kernels.{name}"
+    return sys.modules.get(full) or importlib.import_module(full)
 
 
 def numpy_float():
