@@ -53,7 +53,7 @@ def update_boxes(
     for _ in range(1):
         counts[NOUT] = 0
     # of a body with many geoms: the root of its tree; its geoms are items too and tell whether they have moved
-    ti.loop_config(serialize=SERIAL or SHORT)
+    ti.loop_config(serialize=SERIAL)
     for t in range(nworld * nbox):
         w = t // nbox
         g = box_item[t % nbox]
@@ -100,7 +100,7 @@ def enlarge_boxes(
     parallel over items.
     """
     skin = sweep_scale[SKIN]
-    ti.loop_config(serialize=SERIAL)
+    ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(nworld * nbox):
         w = t // nbox
         g = box_item[t % nbox]

@@ -155,19 +155,19 @@ def may_collide(
 ):  # fmt: skip
     """The filters for pairs that the model does not list: seed 000, "Selection". Sleep will refuse pairs here.
 
-    geom_filter  of each geom: body, the body it is welded to, that of its parent, contype, conaffinity.
+    geom_filter  of each geom: body, the body it is welded to, that of its parent, contype, conaffinity, ...
     """
-    w1 = geom_filter[5 * g1 + 1]
-    w2 = geom_filter[5 * g2 + 1]
+    w1 = geom_filter[8 * g1 + 1]
+    w2 = geom_filter[8 * g2 + 1]
     ok = w1 != w2
     if ok and filterparent and w1 != 0 and w2 != 0:
-        ok = w1 != geom_filter[5 * g2 + 2] and w2 != geom_filter[5 * g1 + 2]
+        ok = w1 != geom_filter[8 * g2 + 2] and w2 != geom_filter[8 * g1 + 2]
     if ok:
-        meets = geom_filter[5 * g1 + 3] & geom_filter[5 * g2 + 4]
-        ok = (meets | (geom_filter[5 * g2 + 3] & geom_filter[5 * g1 + 4])) != 0
+        meets = geom_filter[8 * g1 + 3] & geom_filter[8 * g2 + 4]
+        ok = (meets | (geom_filter[8 * g2 + 3] & geom_filter[8 * g1 + 4])) != 0
     if ok and nexclude > 0:
-        b1 = geom_filter[5 * g1]
-        b2 = geom_filter[5 * g2]
+        b1 = geom_filter[8 * g1]
+        b2 = geom_filter[8 * g2]
         ok = not is_listed(ti.min(b1, b2), ti.max(b1, b2), exclude_body1, exclude_body2, nexclude)
     if ok and nlisted > 0:
         ok = not is_listed(ti.min(g1, g2), ti.max(g1, g2), listed_geom1, listed_geom2, nlisted)

@@ -119,9 +119,9 @@ def box_polygons(
         elif line == 3:
             start = o + e2
             ustart = uo + ue2
-        for q in range(2):
+        for q in ti.static(range(2)):
             if ti.abs(along[q]) > MINVAL:
-                for side in range(2):
+                for side in ti.static(range(2)):
                     limit = (2.0 * side - 1.0) * ti.select(q == 0, lx, ly)
                     t = (limit - start[q]) * (1.0 / along[q])
                     other = start[1 - q] + along[1 - q] * t

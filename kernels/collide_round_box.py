@@ -8,6 +8,7 @@ from tisim.kernels.slots import put
 from tisim.kernels.types import *
 
 NEAR = 1.001  # slack of the early test of a capsule's box, in the frame of the other
+CLOSER = 0.9999  # slack of the bound that lets edges be left out
 FAR = 1e10  # larger than any step along a segment
 
 
@@ -85,32 +86,36 @@ def nearest_to_box(c, h, half, size, limit):
             )  # fmt: skip
             middle[j] = 0.0
             d = middle - c
-            u = -size[j] * d[j]
-            v = h.dot(d)
-            if ti.abs(det) >= ti.max(MINVAL, PARALLEL * a * cc):
-                per_det = 1.0 / det
-                x1 = (cc * u - b * v) * per_det
-                x2 = (a * v - b * u) * per_det
-                end = 0  # the end of the edge at which x1 was last clipped
-                if ti.abs(x1) > 1.0:
-                    end = ti.select(x1 > 1.0, 1, -1)
-                    x1 = ti.cast(end, FP)
-                    x2 = (v - end * b) * per_cc
-                if ti.abs(x2) > 1.0:
-                    x2 = ti.select(x2 > 1.0, 1.0, -1.0)
-                    x1 = (u - x2 * b) / a
+            # an edge cannot be nearest that is farther along the other axes already
+            gap = ti.max(ti.abs(d) - ti.abs(h), 0.0)
+            gap[j] = 0.0
+            if CLOSER * gap.norm_sqr() < best:
+                u = -size[j] * d[j]
+                v = h.dot(d)
+                if ti.abs(det) >= ti.max(MINVAL, PARALLEL * a * cc):
+                    per_det = 1.0 / det
+                    x1 = (cc * u - b * v) * per_det
+                    x2 = (a * v - b * u) * per_det
+                    end = 0  # the end of the edge at which x1 was last clipped
                     if ti.abs(x1) > 1.0:
                         end = ti.select(x1 > 1.0, 1, -1)
                         x1 = ti.cast(end, FP)
-                d -= x2 * h
-                d[j] += size[j] * x1
-                if d.dot(d) < best - MINVAL:
-                    best = d.dot(d)
-                    s = x2
-                    place = x1
-                    edge = j
-                    what = ti.select(end == 0, 1, 0)
-                    corner = bits + ti.select(end == 1, 1 << j, 0)
+                        x2 = (v - end * b) * per_cc
+                    if ti.abs(x2) > 1.0:
+                        x2 = ti.select(x2 > 1.0, 1.0, -1.0)
+                        x1 = (u - x2 * b) / a
+                        if ti.abs(x1) > 1.0:
+                            end = ti.select(x1 > 1.0, 1, -1)
+                            x1 = ti.cast(end, FP)
+                    d -= x2 * h
+                    d[j] += size[j] * x1
+                    if d.dot(d) < best - MINVAL:
+                        best = d.dot(d)
+                        s = x2
+                        place = x1
+                        edge = j
+                        what = ti.select(end == 0, 1, 0)
+                        corner = bits + ti.select(end == 1, 1 << j, 0)
     return s, what, face, edge, corner, place
 
 
@@ -134,7 +139,7 @@ def second_place(c, h, size, s, what, face, edge, corner, place):
             if along == 3 or along == 5 or along == 6:
                 sign = -1.0
                 along = 7 - along
-            for k in range(3):
+            for k in ti.static(range(3)):
                 if along == 1 << k:
                     if h[k] * h[k] > 0.5 * length * length:  # along the edge k
                         step = sign * ti.min(1.0 - sign * s, 2.0 * size_over_h[k])
@@ -156,9 +161,9 @@ def second_place(c, h, size, s, what, face, edge, corner, place):
         # an end is above a face: go on until the segment is no longer above it
         step = 2.0
         x = c + s * h
-        for k in range(3):
+        for k in ti.static(range(3)):
             if k != face and h[k] != 0.0:
-                for e in range(2):
+                for e in ti.static(range(2)):
                     t = -s * ((1.0 - 2.0 * e) * size[k] - x[k]) / h[k]
                     if t > 0.0 and t < step:
                         step = t

@@ -1,42 +1,49 @@
 """The contact list: how many each pair has, where they go, and their parameters mixed from the two geoms."""
 
-from tisim.kernels.broadphase import NPAIR
+from tisim.kernels.broadphase import CAPSULE, NPAIR, PLANE
 from tisim.kernels.slots import dist_at, normal_at, pos_at
 from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sum_of_block
 from tisim.kernels.types import *
 
 NCON = 2  # place in counts, as in tisim.arrays.COUNTS
 vec5 = ti.types.vector(5, FP)
+# places in a row of geom_filter and of geom_contact (tisim/midphase.py)
+WELD, CONDIM, PRIORITY, TYPE = 1, 5, 6, 7
+SOLREF, SOLIMP, FRICTION, SOLMIX, GAP = 0, 2, 7, 10, 11
 MINMU = 1e-5  # mjMINMU: smallest friction coefficient
 
 
 @ti.func
 def frame_of(direction, hint):
     """Rows: unit normal, hint made orthogonal to it (no hint: y, or z if the normal is near y), their cross product."""
-    normal = direction / ti.max(direction.norm(), MINVAL)
-    y = hint
-    if y.dot(y) < 0.25:
-        y = vec3(0.0, 1.0, 0.0)
-        if ti.abs(normal[1]) >= 0.5:
-            y = vec3(0.0, 0.0, 1.0)
-    y = y - normal.dot(y) * normal
-    length = y.norm()
-    if length < MINVAL:
-        y = vec3(1.0, 0.0, 0.0)
+    n = direction * (1.0 / ti.max(direction.norm(), MINVAL))
+    y = vec3(0.0, 1.0, 0.0)
+    z = vec3(0.0, 0.0, 1.0)
+    if hint.dot(hint) >= 0.25:
+        y = hint - n.dot(hint) * n
+        length = y.norm()
+        if length < MINVAL:
+            y = vec3(1.0, 0.0, 0.0)
+        else:
+            y *= 1.0 / length
+        z = n.cross(y)
+    elif ti.abs(n[1]) < 0.5:
+        scale = 1.0 / ti.sqrt(n[0] * n[0] + n[2] * n[2])
+        y = vec3(-n[1] * n[0], n[0] * n[0] + n[2] * n[2], -n[1] * n[2]) * scale
+        z = vec3(-n[2], 0.0, n[0]) * scale
     else:
-        y = y / length
-    z = normal.cross(y)
-    return mat3(normal[0], normal[1], normal[2], y[0], y[1], y[2], z[0], z[1], z[2])
+        scale = 1.0 / ti.sqrt(n[0] * n[0] + n[1] * n[1])
+        y = vec3(-n[2] * n[0], -n[2] * n[1], n[0] * n[0] + n[1] * n[1]) * scale
+        z = vec3(n[1], -n[0], 0.0) * scale
+    return mat3(n[0], n[1], n[2], y[0], y[1], y[2], z[0], z[1], z[2])
 
 
 @kernel
 def write_contacts(
     ngeom: ti.i32, npairmax: ti.i32, nconmax: ti.i32, override: ti.i32, counts: I,
     cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_margin: F, cpair_slot: I, cpair_ncon: I,
-    con_slot: F, geom_xmat: F, geom_type: I, geom_bodyid: I, body_weldid: I,
-    geom_condim: I, geom_priority: I, geom_solmix: F, geom_gap: F, geom_solref: F, geom_solimp: F, geom_friction: F,
-    pair_dim: I, pair_gap: F, pair_solref: F, pair_solreffriction: F, pair_solimp: F, pair_friction: F,
-    override_param: F, cpair_adr: I, scan_sum: I,
+    con_slot: F, geom_xmat: F, geom_filter: I, geom_contact: F, pair_dim: I, pair_gap: F, pair_solref: F,
+    pair_solreffriction: F, pair_solimp: F, pair_friction: F, override_param: F, cpair_adr: I, scan_sum: I,
     contact_dist: F, contact_pos: F, contact_frame: F, contact_includemargin: F, contact_friction: F,
     contact_solref: F, contact_solreffriction: F, contact_solimp: F, contact_dim: I, contact_geom: I,
     contact_exclude: I, contact_worldid: I,
@@ -68,10 +75,14 @@ def write_contacts(
             k = cpair_listed[p]
             # weight of geom 1: by priority, else by solmix
             mix = 0.5
-            same = geom_priority[g1] == geom_priority[g2]
+            f1 = 8 * g1
+            f2 = 8 * g2
+            r1 = 12 * g1
+            r2 = 12 * g2
+            same = geom_filter[f1 + PRIORITY] == geom_filter[f2 + PRIORITY]
             if same:
-                m1 = geom_solmix[g1]
-                m2 = geom_solmix[g2]
+                m1 = geom_contact[r1 + SOLMIX]
+                m2 = geom_contact[r2 + SOLMIX]
                 if m1 >= MINVAL and m2 >= MINVAL:
                     mix = m1 / (m1 + m2)
                 elif m1 >= MINVAL:
@@ -79,49 +90,50 @@ def write_contacts(
                 elif m2 >= MINVAL:
                     mix = 0.0
             else:
-                mix = ti.select(geom_priority[g1] > geom_priority[g2], 1.0, 0.0)
-            gap = ti.max(geom_gap[g1], geom_gap[g2])
-            dim = ti.max(geom_condim[g1], geom_condim[g2])
+                mix = ti.select(geom_filter[f1 + PRIORITY] > geom_filter[f2 + PRIORITY], 1.0, 0.0)
+            gap = ti.max(geom_contact[r1 + GAP], geom_contact[r2 + GAP])
+            dim = ti.max(geom_filter[f1 + CONDIM], geom_filter[f2 + CONDIM])
             if not same:
-                dim = ti.select(mix > 0.5, geom_condim[g1], geom_condim[g2])
-            direct = same and (geom_solref[2 * g1] <= 0.0 or geom_solref[2 * g2] <= 0.0)
-            if k >= 0:
-                gap = pair_gap[k]
-                dim = pair_dim[k]
-            includemargin = cpair_margin[p] - gap
+                dim = ti.select(mix > 0.5, geom_filter[f1 + CONDIM], geom_filter[f2 + CONDIM])
+            direct = same and (geom_contact[r1 + SOLREF] <= 0.0 or geom_contact[r2 + SOLREF] <= 0.0)
             hint = vec3(0.0, 0.0, 0.0)
-            if geom_type[g1] == 0 and geom_type[g2] == 3:  # on a plane the tangent follows the capsule
-                i2 = i1 - g1 + g2
+            if geom_filter[f1 + TYPE] == PLANE and geom_filter[f2 + TYPE] == CAPSULE:
+                i2 = i1 - g1 + g2  # on a plane the tangent follows the capsule
                 hint = vec3(geom_xmat[9 * i2 + 2], geom_xmat[9 * i2 + 5], geom_xmat[9 * i2 + 8])
-            still = body_weldid[geom_bodyid[g1]] == 0 and body_weldid[geom_bodyid[g2]] == 0
+            still = geom_filter[f1 + WELD] == 0 and geom_filter[f2 + WELD] == 0
             mu = vec3(0.0, 0.0, 0.0)
             for j in ti.static(range(3)):
-                f1 = geom_friction[3 * g1 + j]
-                f2 = geom_friction[3 * g2 + j]
-                mu[j] = ti.max(f1, f2) if same else ti.select(mix > 0.5, f1, f2)
+                mu1 = geom_contact[r1 + FRICTION + j]
+                mu2 = geom_contact[r2 + FRICTION + j]
+                mu[j] = ti.select(same, ti.max(mu1, mu2), ti.select(mix > 0.5, mu1, mu2))
             friction = vec5(mu[0], mu[0], mu[1], mu[2], mu[2])
             solimp = vec5(0.0, 0.0, 0.0, 0.0, 0.0)
             for j in ti.static(range(5)):
-                solimp[j] = mix * geom_solimp[5 * g1 + j] + (1.0 - mix) * geom_solimp[5 * g2 + j]
-                if k >= 0:
-                    friction[j] = pair_friction[5 * k + j]
-                    solimp[j] = pair_solimp[5 * k + j]
-                if override:
-                    friction[j] = override_param[7 + j]
-                    solimp[j] = override_param[2 + j]
-                friction[j] = ti.max(friction[j], MINMU)
+                solimp[j] = mix * geom_contact[r1 + SOLIMP + j] + (1.0 - mix) * geom_contact[r2 + SOLIMP + j]
             solref = vec2(0.0, 0.0)
             solreffriction = vec2(0.0, 0.0)
             for j in ti.static(range(2)):
-                solref[j] = mix * geom_solref[2 * g1 + j] + (1.0 - mix) * geom_solref[2 * g2 + j]
-                if direct:
-                    solref[j] = ti.min(geom_solref[2 * g1 + j], geom_solref[2 * g2 + j])
-                if k >= 0:
+                ref1 = geom_contact[r1 + SOLREF + j]
+                ref2 = geom_contact[r2 + SOLREF + j]
+                solref[j] = ti.select(direct, ti.min(ref1, ref2), mix * ref1 + (1.0 - mix) * ref2)
+            if k >= 0:
+                gap = pair_gap[k]
+                dim = pair_dim[k]
+                for j in ti.static(range(5)):
+                    friction[j] = pair_friction[5 * k + j]
+                    solimp[j] = pair_solimp[5 * k + j]
+                for j in ti.static(range(2)):
                     solref[j] = pair_solref[2 * k + j]
                     solreffriction[j] = pair_solreffriction[2 * k + j]
-                if override:
+            if override:
+                for j in ti.static(range(5)):
+                    friction[j] = override_param[7 + j]
+                    solimp[j] = override_param[2 + j]
+                for j in ti.static(range(2)):
                     solref[j] = override_param[j]
                     solreffriction[j] = override_param[j]
+            friction = ti.max(friction, MINMU)
+            includemargin = cpair_margin[p] - gap
             first_slot = cpair_slot[p]
             for s in range(ncon):
                 c = cpair_adr[p] + s

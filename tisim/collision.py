@@ -4,6 +4,8 @@ Nothing that a later stage sees depends on the search for pairs: they are sorted
 contacts of a pair follow its collider's own order.
 """
 
+import types
+
 import numpy as np
 
 from tisim import colliders, launch, midphase, runtime
@@ -11,7 +13,8 @@ from tisim.arrays import COUNTS
 from tisim.colliders import CONVEX, HEIGHT_FIELD, PLANE, PLANE_CONVEX
 from tisim.enums import mjtDisableBit, mjtEnableBit
 
-SERIAL_GEOMS = 600  # worlds * geoms below which loops run on one CPU thread
+# worlds * geoms below which loops run on one CPU thread: the heavy ones, and that over boxes, a tenth of the work
+SERIAL_GEOMS, SERIAL_BOXES = 600, 3000
 # parts of the stage: boxes, then, if a search is due, its sorted entries and their pairs; colliders; contact list
 PARTS = ("boxes", "entries", "pairs", "contacts", "list")
 LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estimated from body width, not tuned)
@@ -47,7 +50,7 @@ def collide(m, d, keep=True):
             skin = t["skin"].next(t["age"]) if keep else 0.0
             t.update(age=0, relative_skin=skin, of=None)
             attempt(m, d, t, ("entries", "pairs"))
-            t["of"] = _conditions(m, d)
+            t["of"] = _conditions(m, d, t)
         attempt(m, d, t, ("contacts", "list"))
         npair, nslot, ncon, nentry, nmid = _counts(d)
         if max(npair, nentry, nmid) > d.capacity("npairmax"):
@@ -87,15 +90,13 @@ def forget(d):
     d._info.get("collision", {})["of"] = None
 
 
-def _conditions(m, d):
+def _conditions(m, d, t):
     """What the pairs of a search depend on besides poses; equal as long as they may serve again."""
-    return (
-        int(m.opt.disableflags), int(m.opt.enableflags), float(m.opt.o_margin), m.edits, d.device("cpair_geom1"),
-    )  # fmt: skip
+    return _plan(m, d, t).key, m.edits, d.device("cpair_geom1")
 
 
 def _kept(m, d, t):
-    return t["of"] is not None and not d.count("nout") and t["of"] == _conditions(m, d)
+    return t["of"] is not None and not d.count("nout") and t["of"] == _conditions(m, d, t)
 
 
 def tables(m, d):
@@ -115,49 +116,64 @@ def _multiccd(m):
 
 def _counts(d):
     """Lengths of the lists: on a GPU the one place where the stage waits."""
-    counts = d.device("counts")
-    view = launch.host_view(counts)
-    if view is None:
-        view = counts.to_numpy()
-    return [int(view[COUNTS[name]]) for name in ("npair", "nslot", "ncon", "nentry", "nmid")]
+    counts = d.counts_on_host()
+    return [int(counts[COUNTS[name]]) for name in ("npair", "nslot", "ncon", "nentry", "nmid")]
+
+
+def _plan(m, d, t):
+    """Kernels of each part and the scalars they ask for; made anew for other options or longer lists than before."""
+    key = (
+        int(m.opt.disableflags), int(m.opt.enableflags), float(m.opt.o_margin), int(m.opt.ccd_iterations),
+        d.capacity("npairmax"),
+    )  # fmt: skip
+    plan = t["plan"]
+    if plan is None or plan.key != key:
+        k = runtime.kernels
+        boxes, bp, contact = k("boxes"), k("broadphase"), k("contact")
+        nfound = 2 * bp.FOUND * -(-d.capacity("npairmax") // launch.CHUNK[not t["wide"]])
+        d.scratch("sweep_found", False, nfound)
+        narrow, sizes = narrowphase(m, d, t["kinds"], t["multiccd"], t["parallel"] or t["wide"])
+        half = {name: -(-t["scalars"][name + "bits"] // t["digit"]) for name in ("entry", "geom", "worldgeom")}
+        override = bool(key[1] & int(mjtEnableBit.mjENBL_OVERRIDE))
+        search = [bp.search_pairs]
+        search += [k("midphase").search_static] if t["static"] else []
+        search += [k("midphase").search_groups] if t["groups"] else []
+        plan = t["plan"] = types.SimpleNamespace(
+            key=key, override=override, boxes=[boxes.update_boxes],
+            enter=[bp.choose_axes, boxes.enlarge_boxes, bp.enter_items], search=search, contacts=narrow,
+            list=[contact.write_contacts],
+            scalars=dict(
+                t["scalars"], **sizes, override=int(override), o_margin=key[2], entryhalf=half["entry"] % 2,
+                pairhalf=(half["geom"] + half["worldgeom"]) % 2,
+                filterparent=int(not key[0] & int(mjtDisableBit.mjDSBL_FILTERPARENT)),
+            ),
+        )  # fmt: skip
+    return plan
 
 
 def attempt(m, d, t, parts):
     """One attempt at some parts of the stage."""
-    k = runtime.kernels
-    boxes, bp, sort, contact = k("boxes"), k("broadphase"), k("sort"), k("contact")
-    override = bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_OVERRIDE))
-    if override:
+    plan = _plan(m, d, t)
+    bp, sort = runtime.kernels("broadphase"), runtime.kernels("sort")
+    scalars = dict(plan.scalars, skin=t["relative_skin"])
+    if plan.override:
         values = np.concatenate([m.opt.o_solref, m.opt.o_solimp, m.opt.o_friction])
         launch.upload(d.device("override_param"), values.astype(runtime.numpy_float()))
-    scalars = dict(
-        t["scalars"], skin=t["relative_skin"], override=int(override), o_margin=float(m.opt.o_margin),
-        filterparent=int(not int(m.opt.disableflags) & int(mjtDisableBit.mjDSBL_FILTERPARENT)),
-    )  # fmt: skip
-    narrow, sizes = narrowphase(m, d, t["kinds"], t["multiccd"], t["parallel"] or t["wide"])
-    more = [k("midphase").search_static] if t["static"] else []
-    more += [k("midphase").search_groups] if t["groups"] else []
-    cpu = not t["wide"]
-    nfound = 2 * bp.FOUND * -(-d.capacity("npairmax") // launch.CHUNK[cpu])
-    d.scratch("sweep_found", False, nfound)
-    half = {name: -(-t["scalars"][name + "bits"] // t["digit"]) for name in ("entry", "geom", "worldgeom")}
-    scalars.update(sizes, entryhalf=half["entry"] % 2, pairhalf=(half["geom"] + half["worldgeom"]) % 2)
 
     def run(*kernels):
         if kernels:
-            launch.run(m, d, kernels, parallel=t["parallel"] or t["wide"], **scalars)
+            light = kernels == (*plan.boxes,) and t["scalars"]["nbox"] * d.nworld < SERIAL_BOXES
+            launch.run(m, d, kernels, parallel=t["wide"] or (t["parallel"] and not light), **scalars)
 
+    if m.contact_filter is not None and "contacts" in parts:
+        run(*plan.contacts)
+        _filter(m, d)
+        parts = [part for part in parts if part != "contacts"]
     if not t["wide"]:
         stages = dict(
-            boxes=[boxes.update_boxes],
-            entries=[bp.choose_axes, boxes.enlarge_boxes, bp.enter_items, bp.sort_entries],
-            pairs=[bp.search_pairs, *more, bp.sort_pairs, bp.order_pairs],
-            contacts=narrow, list=[contact.write_contacts],
+            boxes=plan.boxes, entries=[*plan.enter, bp.sort_entries],
+            pairs=[*plan.search, bp.sort_pairs, bp.order_pairs], contacts=plan.contacts, list=plan.list,
         )  # fmt: skip
-        if m.contact_filter is not None and "contacts" in parts:
-            run(*stages["contacts"])
-            _filter(m, d)
-            parts = [part for part in parts if part != "contacts"]
         run(*(kernel for part in parts for kernel in stages[part]))
         return
 
@@ -173,23 +189,18 @@ def attempt(m, d, t, parts):
         return half
 
     if "boxes" in parts:
-        run(boxes.update_boxes)
+        run(*plan.boxes)
     if "entries" in parts:
-        run(bp.choose_axes, boxes.enlarge_boxes, bp.enter_items)
+        run(*plan.enter)
         d._info["entryhalf"] = radix("nentry", scalars["entrybits"], 0)
     if "pairs" in parts:
         scalars["entryhalf"] = d._info["entryhalf"]
-        run(bp.search_pairs, *more, bp.key_by_geom2)
+        run(*plan.search, bp.key_by_geom2)
         first = radix("npair", scalars["geombits"], 0)
         launch.run(m, d, [bp.key_by_geom1], **scalars, half=first)
         scalars["pairhalf"] = radix("npair", scalars["worldgeombits"], first)
         run(bp.order_pairs)
-    if "contacts" in parts:
-        run(*narrow)
-        if m.contact_filter is not None:
-            _filter(m, d)
-    if "list" in parts:
-        run(contact.write_contacts)
+    run(*(kernel for part in parts if part in ("contacts", "list") for kernel in getattr(plan, part)))
 
 
 def _filter(m, d):
@@ -277,7 +288,7 @@ def _tables(m, d):
         reads={name: np.array(getattr(m, name)) for name in ("geom_contype", "geom_conaffinity")},
         work=(len(box) > 0 and len(box) + len(plane) + len(static) > 1) or len(pair1) > 0, wide=wide, digit=digit,
         static=len(static) > 0, groups=len(bodies) > 0, multiccd=_multiccd(m), users=colliders.users(),
-        skin=_Skin(), relative_skin=0.0, age=0, of=None, parallel=total >= SERIAL_GEOMS,
+        skin=_Skin(), relative_skin=0.0, age=0, of=None, plan=None, parallel=total >= SERIAL_GEOMS,
         kinds=_kinds(gtype, can, pair1, pair2),
         scalars=dict(
             nbox=len(box), ncol=ncol, ngroup=len(bodies), nplane=len(plane), nstatic=len(static), nlisted=len(listed),

@@ -151,7 +151,7 @@ def forget():
     """
     _sequences.clear()
     for a in list(_arrays):
-        a.arr = None
+        a.arr = a.host = None
     _arrays.clear()
 
 
@@ -199,11 +199,16 @@ def delete_array(a):
     from taichi.lang import impl
 
     impl.get_runtime().prog.delete_ndarray(a.arr)
-    a.arr = None
+    a.arr = a.host = None
 
 
 def host_view(a):
     """NumPy array over the memory of a device array on the CPU, without a copy; None on a GPU."""
+    view = getattr(a, "host", None)
+    return _host_view(a) if view is None else view
+
+
+def _host_view(a):
     import ctypes
 
     from taichi.lang import impl
@@ -216,7 +221,8 @@ def host_view(a):
     n = a.shape[0]
     pointer = impl.get_runtime().prog.get_ndarray_data_ptr_as_int(a.arr)
     buffer = (ctypes.c_char * (n * np_type.itemsize)).from_address(pointer)
-    return np.frombuffer(buffer, np_type)
+    a.host = np.frombuffer(buffer, np_type)
+    return a.host
 
 
 def download(a):

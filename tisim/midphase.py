@@ -107,11 +107,19 @@ def _morton(points):
 
 
 def geom_filter(m):
-    """(ngeom, 5) what decides whether two geoms may touch: body, the body it is welded to, that of its parent, bits."""
+    """(ngeom, 8) whole numbers of the geoms that decide on pairs and contacts: body, the body it is welded to, that of
+    its parent, contype, conaffinity; condim, priority, type.
+    """
     body = np.asarray(m.geom_bodyid)
     weld = np.asarray(m.body_weldid)
     above = weld[np.asarray(m.body_parentid)[weld[body]]]
-    return np.stack([body, weld[body], above, m.geom_contype, m.geom_conaffinity], 1)
+    bits, rest = (m.geom_contype, m.geom_conaffinity), (m.geom_condim, m.geom_priority, m.geom_type)
+    return np.stack([body, weld[body], above, *bits, *rest], 1)
+
+
+def geom_contact(m):
+    """(ngeom, 12) real numbers of the geoms that contacts are mixed from: solref, solimp, friction, solmix, gap."""
+    return np.concatenate([m.geom_solref, m.geom_solimp, m.geom_friction, np.stack([m.geom_solmix, m.geom_gap], 1)], 1)
 
 
 # what the trees depend on, and the tables of a model (device_model.DERIVED): all five are made together
@@ -119,7 +127,14 @@ READS = (
     "geom_contype", "geom_conaffinity", "geom_pos", "geom_quat", "geom_aabb", "geom_rbound", "geom_margin", "body_pos",
     "body_quat",
 )  # fmt: skip
-TABLES = {"mid_trees": (trees, READS), "geom_filter": (geom_filter, READS[:2])} | {
+CONTACT = (
+    "geom_condim", "geom_priority", "geom_type", "geom_solref", "geom_solimp", "geom_friction", "geom_solmix",
+    "geom_gap",
+)  # fmt: skip
+TABLES = {
+    "mid_trees": (trees, READS), "geom_filter": (geom_filter, READS[:2] + CONTACT[:3]),
+    "geom_contact": (geom_contact, CONTACT[3:]),
+} | {
     name: (lambda m, name=name: m.derived("mid_trees")[name], READS)
     for name in ("mid_box", "mid_geom", "mid_adr", "mid_leaf", "mid_body")
 }
