@@ -9,7 +9,7 @@ nothing later depends on the search.
 """
 
 from tisim.kernels.boxes import SKIN, above_plane, spheres_meet
-from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sort_all, sum_of_block
+from tisim.kernels.sort import sort_all
 from tisim.kernels.types import *
 
 NSAMPLE = 32  # geoms looked at to choose the axes: enough for a 10 % and a 90 % quantile
@@ -385,12 +385,11 @@ def key_by_geom1(npairmax: ti.i32, half: ti.i32, counts: I, cand_geom1: I, sort_
 def order_pairs(
     ngeom: ti.i32, npairmax: ti.i32, pairhalf: ti.i32, sort_value: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
     geom_type: I, geom_margin: F, pair_margin: F, override: ti.i32, o_margin: FP, type_kind: I, kind_slots: I,
-    counts: I, cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_kind: I, cpair_margin: F, cpair_slot: I,
-    cpair_ncon: I, cpair_bin: I, bin_adr: I, scan_sum: I,
+    counts: I, cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_kind: I, cpair_margin: F,
+    cpair_ncon: I, cpair_bin: I, bin_adr: I,
 ):  # fmt: skip
-    """Sorted pairs with their margins, addresses of their contact slots and lists by collider, parallel over pairs."""
+    """Sorted pairs with their margins, lists of them by collider, and the slots they need; parallel over pairs."""
     n = ti.min(counts[NPAIR], npairmax)
-    nblock = (n + SCAN_BLOCK - 1) // SCAN_BLOCK
     ti.loop_config(serialize=True)
     for k in range(NKIND + 1):
         bin_adr[k] = 0
@@ -407,33 +406,25 @@ def order_pairs(
             margin = pair_margin[listed]
         if override:
             margin = o_margin
-        need = 0
-        if kind >= 0:
-            need = kind_slots[kind]
         cpair_geom1[p] = i
         cpair_geom2[p] = g2
         cpair_listed[p] = listed
         cpair_kind[p] = kind
         cpair_margin[p] = margin
-        cpair_slot[p] = need
         cpair_ncon[p] = 0
         if kind >= 0:
             ti.atomic_add(bin_adr[kind], 1)
-    ti.loop_config(serialize=SERIAL or SHORT)
-    for b in range(nblock):
-        scan_sum[b] = sum_of_block(cpair_slot, b, n)
     ti.loop_config(serialize=True)
     for _ in range(1):
-        counts[NSLOT] = scan_sums(scan_sum, nblock)
+        nslot = 0
         at = 0
         for k in range(NKIND + 1):
             x = bin_adr[k]
+            nslot += x * ti.select(k < NKIND, kind_slots[ti.min(k, NKIND - 1)], 0)
             bin_adr[k] = at
             bin_adr[CURSOR + k] = at
             at += x
-    ti.loop_config(serialize=SERIAL or SHORT)
-    for b in range(nblock):
-        scan_block(cpair_slot, b, n, scan_sum[b])
+        counts[NSLOT] = nslot
     # the order inside a bin does not show: results go to the pair's own slots
     ti.loop_config(serialize=SERIAL or SHORT)
     for p in range(n):

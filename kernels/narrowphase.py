@@ -20,29 +20,36 @@ FUNCTIONS = {
     7: ("collide_sphere_cylinder", "sphere_cylinder"),
 }  # fmt: skip
 QUICK = (1, 3)  # round with round or with box: these colliders refuse a pair sooner than the test of its boxes
-SLICE = 4  # chunks of pairs in a slice
+SLICE = 128  # pairs in a slice on a CPU; on a GPU one of each kind
 KINDS, COLLIDERS = (), {}  # set by narrowphase()
 _made = {}
 
 
 def _narrowphase(
-    ngeom: ti.i32, nitem: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I,
+    ngeom: ti.i32, nitem: ti.i32, nslotmax: ti.i32, kind_slots: I, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I,
     cpair_listed: I, cpair_margin: F, cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F,
     geom_rbound: F, item_boxlo: F, item_boxhi: F, con_slot: F, cpair_ncon: I,
 ):  # fmt: skip
     """Contacts of every pair that is near enough now, parallel over slices of the list, each with its share of every
-    kind: threads are woken once, and a loop of one kind stays small, since one loop for all is slower by half.
+    kind: threads are woken once, and a loop of one kind stays small, since one loop for all is slower by half. There are
+    slots for all contacts that the pairs can have; those of a slice and kind are filled without gaps.
     """
-    nslice = ti.select(SERIAL, 1, (bin_adr[NKIND] + SLICE * CHUNK - 1) // (SLICE * CHUNK))
+    size = ti.static(SLICE if SHORT else 1)
+    nslice = ti.select(SERIAL, 1, (bin_adr[NKIND] + size - 1) // size)
     ti.loop_config(serialize=SERIAL)
     for u in range(nslice * SPREAD):
         if u % SPREAD != 0:
             continue
+        kind_slot = 0
         for kind in ti.static(KINDS):
-            share = (bin_adr[kind + 1] - bin_adr[kind] + nslice - 1) // nslice
-            first = bin_adr[kind] + u // SPREAD * share
-            for t in range(first, ti.min(first + share, bin_adr[kind + 1])):
+            end = bin_adr[kind + 1]
+            share = (end - bin_adr[kind] + nslice - 1) // nslice
+            first = ti.min(bin_adr[kind] + u // SPREAD * share, end)
+            slot = kind_slot + (first - bin_adr[kind]) * kind_slots[kind]
+            kind_slot += (end - bin_adr[kind]) * kind_slots[kind]
+            for t in range(first, ti.min(first + share, end)):
                 p = cpair_bin[t]
+                cpair_slot[p] = slot
                 ncon = 0
                 if near(
                     p, ti.static(kind not in QUICK), ngeom, nitem, cpair_geom1, cpair_geom2, cpair_listed,
@@ -55,6 +62,7 @@ def _narrowphase(
                             geom_xmat, geom_type, geom_size, con_slot,
                         )  # fmt: skip
                 cpair_ncon[p] = ncon
+                slot += ti.select(ncon == TODO, kind_slots[kind], ncon)
 
 
 def narrowphase(kinds, users):

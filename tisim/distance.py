@@ -81,7 +81,7 @@ def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
     for name, values in dict(
         cpair_geom1=world * m.ngeom + geom1, cpair_geom2=geom2, cpair_bin=np.arange(n), bin_adr=bins,
         cpair_kind=np.full(n, kind), cpair_listed=np.zeros(n, int),
-        cpair_slot=np.arange(n) * slots, cpair_margin=np.full(n, distmax), cpair_ncon=np.zeros(n, int),
+        cpair_margin=np.full(n, distmax), cpair_ncon=np.zeros(n, int),
     ).items():  # fmt: skip
         a = d.device(name)
         launch.upload(a, np.ascontiguousarray(values, np.int32 if name != "cpair_margin" else runtime.numpy_float()))
@@ -95,9 +95,10 @@ def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
     kernels, scalars = collision.narrowphase(m, d, (kind,), False, parallel)
     launch.run(m, d, kernels, parallel=parallel, **scalars)
     ncon = launch.download(d.device("cpair_ncon"))[:n]
-    slot = d.host("con_slot")[: n * slots].reshape(n, slots, -1)
+    place = np.arange(slots)
+    slot = d.host("con_slot")[np.minimum(d.host("cpair_slot")[:n, None] + place, d.capacity("nslotmax") - 1)]
     # the smallest of each pair, the first of equal ones
-    dist = np.where(np.arange(slots) < ncon[:, None], slot[:, :, 0], np.inf)
+    dist = np.where(place < ncon[:, None], slot[:, :, 0], np.inf)
     slot = slot[np.arange(n), dist.argmin(1)]
     least = dist.min(1)
     found = least < distmax
