@@ -1,14 +1,17 @@
 """World boxes of what can collide, and which of the pairs found by an earlier search are near enough at these poses.
 
-A search (kernels/broadphase.py) looks for pairs whose boxes meet when they are enlarged by `skin`. Its pairs are
-complete as long as no box has left its enlarged one and no centre has moved by more than the skin: boxes that part and
-meet again were listed all the time. Which of the listed pairs meet at the present poses is asked anew in each step, so
-contacts do not depend on when the last search was. Verlet 1967, Phys. Rev. 159, 98.
+A search (kernels/broadphase.py) looks for pairs whose boxes meet when they are enlarged: by a skin on all sides, and
+along the way that the body is expected to go. Its pairs are complete as long as every box is within its enlarged one
+and every geom within a ball around the middle of its way: what parts and meets again was listed all the time. Which of
+the listed pairs meet at the present poses is asked anew in each step, so contacts do not depend on when the last search
+was. Verlet 1967, Phys. Rev. 159, 98.
 """
 
 from tisim.kernels.types import *
 
 GROW = 1.000001  # boxes that touch exactly must not part by rounding
+FORESIGHT = 16.0  # steps over which a body is expected to move on as it did since the last search
+FARTHEST = 4.0  # its way is at most this many skins along each axis: after a jump nobody knows where it goes
 SKIN = 13  # where sweep_scale holds the skin of the last search [m]
 NOUT = 20  # place in counts, as in tisim.arrays.COUNTS
 PLANE = 0  # mjtGeom
@@ -31,11 +34,17 @@ def box_of_geom(
 
 
 @ti.func
-def inside(lo, hi, x, i, skin, item_fatlo: ti.template(), item_fathi: ti.template(), item_from: ti.template()):
-    """Whether a box is within item i's enlarged one and its centre within the skin; False for what is not a number."""
+def ball_at(i, item_ball: ti.template()):
+    """Centre of the ball that item i's position stays in; the radius is number 3 of its row."""
+    return vec3(item_ball[4 * i], item_ball[4 * i + 1], item_ball[4 * i + 2])
+
+
+@ti.func
+def inside(lo, hi, x, i, item_fatlo: ti.template(), item_fathi: ti.template(), item_ball: ti.template()):
+    """Whether a box is within item i's enlarged one and x within its ball; False for what is not a number."""
     fatlo = ld3(item_fatlo, i)
     fathi = ld3(item_fathi, i)
-    yes = (x - ld3(item_from, i)).norm_sqr() <= skin * skin
+    yes = (x - ball_at(i, item_ball)).norm_sqr() <= item_ball[4 * i + 3] * item_ball[4 * i + 3]
     for c in ti.static(range(3)):
         yes = yes and fatlo[c] <= lo[c] and hi[c] <= fathi[c]
     return yes
@@ -46,7 +55,7 @@ def update_boxes(
     nworld: ti.i32, ngeom: ti.i32, nbody: ti.i32, nitem: ti.i32, nbox: ti.i32, nplane: ti.i32, override: ti.i32,
     o_margin: FP, box_item: I, plane_geom: I, mid_box: F, mid_adr: I, mid_body: I, xpos: F, xmat: F, geom_xpos: F,
     geom_xmat: F, geom_aabb: F, geom_rbound: F, geom_margin: F, item_boxlo: F, item_boxhi: F, item_fatlo: F,
-    item_fathi: F, item_from: F, plane_from: F, sweep_scale: F, counts: I,
+    item_fathi: F, item_ball: F, plane_from: F, counts: I,
 ):  # fmt: skip
     """Boxes of the moving items at these poses, parallel over items; counts[NOUT] is not 0 where a search is due."""
     ti.loop_config(serialize=True)
@@ -66,7 +75,7 @@ def update_boxes(
             lo, hi = box_of_geom(g, k, margin, geom_xpos, geom_xmat, geom_aabb, geom_rbound)
             st3(item_boxlo, i, lo)
             st3(item_boxhi, i, hi)
-            if not inside(lo, hi, ld3(geom_xpos, k), i, sweep_scale[SKIN], item_fatlo, item_fathi, item_from):
+            if not inside(lo, hi, ld3(geom_xpos, k), i, item_fatlo, item_fathi, item_ball):
                 counts[NOUT] = 1
         else:
             k = w * nbody + mid_body[g - ngeom]
@@ -91,13 +100,15 @@ def update_boxes(
 
 @kernel
 def enlarge_boxes(
-    nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, nstatic: ti.i32, nplane: ti.i32, override: ti.i32,
-    o_margin: FP, box_item: I, static_geom: I, plane_geom: I, geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_rbound: F,
-    geom_margin: F, item_boxlo: F, item_boxhi: F, item_fatlo: F, item_fathi: F, item_from: F, plane_from: F,
-    sweep_scale: F,
+    nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, ncol: ti.i32, nstatic: ti.i32, nplane: ti.i32,
+    age: ti.i32, override: ti.i32, o_margin: FP, box_item: I, static_geom: I, plane_geom: I, geom_xpos: F, geom_xmat: F,
+    geom_aabb: F, geom_rbound: F, geom_margin: F, item_boxlo: F, item_boxhi: F, item_fatlo: F, item_fathi: F,
+    item_ball: F, item_from: F, plane_from: F, sweep_scale: F,
 ):  # fmt: skip
     """Enlarged boxes for a search, and what does not change until the next one: static boxes and the planes' places;
     parallel over items.
+
+    age  steps since the last search, which tell how fast things move; 0: there was none, or it was of something else.
     """
     skin = sweep_scale[SKIN]
     ti.loop_config(serialize=SERIAL or SHORT)
@@ -105,10 +116,17 @@ def enlarge_boxes(
         w = t // nbox
         g = box_item[t % nbox]
         i = w * nitem + g
-        st3(item_fatlo, i, ld3(item_boxlo, i) - skin)
-        st3(item_fathi, i, ld3(item_boxhi, i) + skin)
+        way = vec3(0.0, 0.0, 0.0)
         if g < ngeom:
-            st3(item_from, i, ld3(geom_xpos, w * ngeom + g))
+            x = ld3(geom_xpos, w * ngeom + g)
+            if age > 0 and t % nbox < ncol:  # not geoms of a tree, whose boxes grow by the skin only
+                way = ti.max(-FARTHEST * skin, ti.min(FARTHEST * skin, (x - ld3(item_from, i)) * (FORESIGHT / age)))
+            st3(item_from, i, x)
+            for c in ti.static(range(3)):
+                item_ball[4 * i + c] = x[c] + 0.5 * way[c]
+            item_ball[4 * i + 3] = skin + 0.5 * way.norm()
+        st3(item_fatlo, i, ld3(item_boxlo, i) - skin + ti.min(way, 0.0))
+        st3(item_fathi, i, ld3(item_boxhi, i) + skin + ti.max(way, 0.0))
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(nworld * nstatic):
         w = t // nstatic
@@ -119,6 +137,9 @@ def enlarge_boxes(
         lo, hi = box_of_geom(g, w * ngeom + g, margin, geom_xpos, geom_xmat, geom_aabb, geom_rbound)
         st3(item_boxlo, w * nitem + g, lo)
         st3(item_boxhi, w * nitem + g, hi)
+        for c in ti.static(range(3)):
+            item_ball[4 * (w * nitem + g) + c] = geom_xpos[3 * (w * ngeom + g) + c]
+        item_ball[4 * (w * nitem + g) + 3] = 0.0
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(nworld * nplane):
         k = t // nplane * ngeom + plane_geom[t % nplane]
@@ -137,17 +158,17 @@ def boxes_meet(i, j, boxlo: ti.template(), boxhi: ti.template()):
 
 
 @ti.func
-def spheres_meet(i1, i2, g1, g2, margin, geom_xpos: ti.template(), geom_rbound: ti.template()):
-    """Whether the bounding spheres of geoms g1 and g2, placed at i1 and i2, come within a margin."""
+def spheres_meet(x1, x2, g1, g2, margin, geom_rbound: ti.template()):
+    """Whether the bounding spheres of geoms g1 and g2 around x1 and x2 come within a margin."""
     reach = geom_rbound[g1] + geom_rbound[g2] + margin
-    return (ld3(geom_xpos, i1) - ld3(geom_xpos, i2)).norm_sqr() <= reach * reach
+    return (x1 - x2).norm_sqr() <= reach * reach
 
 
 @ti.func
-def above_plane(i1, i2, g2, margin, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_rbound: ti.template()):
-    """Whether the bounding sphere of geom g2, placed at i2, is farther than a margin above the plane placed at i1."""
+def above_plane(i1, x2, g2, margin, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_rbound: ti.template()):
+    """Whether the bounding sphere of geom g2 around x2 is farther than a margin above the plane placed at i1."""
     normal = vec3(geom_xmat[9 * i1 + 2], geom_xmat[9 * i1 + 5], geom_xmat[9 * i1 + 8])
-    return normal.dot(ld3(geom_xpos, i2) - ld3(geom_xpos, i1)) > margin + geom_rbound[g2]
+    return normal.dot(x2 - ld3(geom_xpos, i1)) > margin + geom_rbound[g2]
 
 
 @ti.func
@@ -166,12 +187,12 @@ def near(
         w = i1 // ngeom
         g1 = i1 - w * ngeom
         g2 = cpair_geom2[p]
-        i2 = w * ngeom + g2
+        x2 = ld3(geom_xpos, w * ngeom + g2)
         margin = cpair_margin[p]
         if geom_type[g1] == PLANE:
-            yes = not above_plane(i1, i2, g2, margin, geom_xpos, geom_xmat, geom_rbound)
+            yes = not above_plane(i1, x2, g2, margin, geom_xpos, geom_xmat, geom_rbound)
         else:
-            yes = spheres_meet(i1, i2, g1, g2, margin, geom_xpos, geom_rbound)
+            yes = spheres_meet(ld3(geom_xpos, i1), x2, g1, g2, margin, geom_rbound)
             if ti.static(boxes):
                 yes = yes and boxes_meet(w * nitem + g1, w * nitem + g2, item_boxlo, item_boxhi)
     return yes

@@ -8,7 +8,7 @@ the boxes themselves. The pairs come in no particular order and are sorted by (w
 nothing later depends on the search.
 """
 
-from tisim.kernels.boxes import SKIN, above_plane, spheres_meet
+from tisim.kernels.boxes import SKIN, above_plane, ball_at, spheres_meet
 from tisim.kernels.sort import sort_all
 from tisim.kernels.types import *
 
@@ -193,16 +193,18 @@ def put_candidate(
 
 @ti.func
 def passes(
-    w, g1, g2, ngeom, filterparent, nexclude, nlisted, override, o_margin, skin, geom_xpos: ti.template(),
+    i, j, g1, g2, filterparent, nexclude, nlisted, override, o_margin, item_ball: ti.template(),
     geom_rbound: ti.template(), geom_margin: ti.template(), geom_filter: ti.template(), exclude_body1: ti.template(),
     exclude_body2: ti.template(), listed_geom1: ti.template(), listed_geom2: ti.template(),
 ):  # fmt: skip
-    """Whether the bounding spheres of two geoms whose boxes meet do so too, and no filter refuses."""
+    """Whether the bounding spheres of geoms g1 and g2, items i and j, whose boxes meet, may do so too on their ways,
+    and no filter refuses.
+    """
     margin = ti.max(geom_margin[g1], geom_margin[g2])
     if override:
         margin = o_margin
-    i = w * ngeom
-    return spheres_meet(i + g1, i + g2, g1, g2, margin + 2.0 * skin, geom_xpos, geom_rbound) and may_collide(
+    margin += item_ball[4 * i + 3] + item_ball[4 * j + 3]
+    return spheres_meet(ball_at(i, item_ball), ball_at(j, item_ball), g1, g2, margin, geom_rbound) and may_collide(
         g1, g2, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
     )  # fmt: skip
 
@@ -212,10 +214,10 @@ def search_pairs(
     nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, nplane: ti.i32, npair: ti.i32, nlisted: ti.i32,
     nexclude: ti.i32, npairmax: ti.i32, entryhalf: ti.i32, nstripbit: ti.i32, nrowbit: ti.i32, nlevelbit: ti.i32,
     filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, plane_geom: I, sort_key: I, sort_value: I,
-    item_fatlo: F, item_fathi: F, sweep_axis: I, sweep_scale: F, geom_xpos: F, geom_xmat: F, geom_rbound: F,
-    geom_margin: F, geom_type: I, geom_filter: I, exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
-    pair_geom1: I, pair_geom2: I, entry_box: F, entry_cell: I, sweep_found: I, counts: I, cand_geom1: I, cand_geom2: I,
-    cand_listed: I, mid_item1: I, mid_item2: I,
+    item_fatlo: F, item_fathi: F, item_ball: F, sweep_axis: I, sweep_scale: F, geom_xpos: F, geom_xmat: F,
+    geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I, exclude_body1: I, exclude_body2: I, listed_geom1: I,
+    listed_geom2: I, pair_geom1: I, pair_geom2: I, entry_box: F, entry_cell: I, sweep_found: I, counts: I,
+    cand_geom1: I, cand_geom2: I, cand_listed: I, mid_item1: I, mid_item2: I,
 ):  # fmt: skip
     """Candidate pairs of the sweep, parallel over chunks of entries; with planes, parallel over geoms; the model's own
     list. Pairs with a body of many geoms are noted in mid_item1, mid_item2 and left to midphase.py.
@@ -225,7 +227,6 @@ def search_pairs(
     ay = sweep_axis[1]
     az = 3 - ax - ay
     start = entryhalf * npairmax
-    skin = sweep_scale[SKIN]
     nstrip = 1 << nstripbit
     nrow = 1 << nrowbit
     # boxes in the order of the sweep: low and high along its axis, the strips' axis, the rows'; first strip and row
@@ -294,9 +295,8 @@ def search_pairs(
                             mid_item1[at] = i
                             mid_item2[at] = j
                     elif passes(
-                        w, g1, g2, ngeom, filterparent, nexclude, nlisted, override, o_margin, skin, geom_xpos,
-                        geom_rbound, geom_margin, geom_filter, exclude_body1, exclude_body2, listed_geom1,
-                        listed_geom2,
+                        i, j, g1, g2, filterparent, nexclude, nlisted, override, o_margin, item_ball, geom_rbound,
+                        geom_margin, geom_filter, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
                     ):  # fmt: skip
                         sweep_found[found + 2 * kept] = i
                         sweep_found[found + 2 * kept + 1] = j
@@ -320,8 +320,10 @@ def search_pairs(
             margin = ti.max(geom_margin[g], geom_margin[p])
             if override:
                 margin = o_margin
+            i = w * nitem + g
             if not above_plane(
-                w * ngeom + p, w * ngeom + g, g, margin + skin, geom_xpos, geom_xmat, geom_rbound
+                w * ngeom + p, ball_at(i, item_ball), g, margin + item_ball[4 * i + 3], geom_xpos, geom_xmat,
+                geom_rbound,
             ) and may_collide(
                 p, g, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1,
                 listed_geom2,

@@ -43,12 +43,11 @@ def search_static(
     nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, ngroup: ti.i32, nlisted: ti.i32, nexclude: ti.i32,
     npairmax: ti.i32, filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, item_fatlo: F, item_fathi: F,
     mid_box: F, mid_geom: I, mid_adr: I, mid_leaf: I,
-    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I, sweep_scale: F,
+    item_ball: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I,
     exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
     counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
 ):  # fmt: skip
     """Candidate pairs of moving and static geoms, parallel over moving geoms."""
-    skin = sweep_scale[SKIN]
     base = mid_adr[ngroup]
     nleaf = mid_leaf[ngroup]
     ti.loop_config(serialize=SERIAL)
@@ -63,8 +62,8 @@ def search_static(
             while k > 0:
                 h = mid_geom[base + k]
                 if passes(
-                    w, g, h, ngeom, filterparent, nexclude, nlisted, override, o_margin, skin, geom_xpos, geom_rbound,
-                    geom_margin, geom_filter, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
+                    w * nitem + g, w * nitem + h, g, h, filterparent, nexclude, nlisted, override, o_margin, item_ball,
+                    geom_rbound, geom_margin, geom_filter, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
                 ):  # fmt: skip
                     at = ti.atomic_add(counts[NPAIR], 1)
                     put_candidate(at, w, g, h, ngeom, npairmax, geom_type, cand_geom1, cand_geom2, cand_listed)
@@ -76,7 +75,7 @@ def search_groups(
     ngeom: ti.i32, nitem: ti.i32, nbody: ti.i32, nlisted: ti.i32, nexclude: ti.i32, npairmax: ti.i32,
     filterparent: ti.i32, override: ti.i32, o_margin: FP, item_fatlo: F, item_fathi: F, mid_box: F, mid_geom: I,
     mid_adr: I, mid_leaf: I, mid_body: I, mid_item1: I, mid_item2: I, xpos: F, xmat: F,
-    geom_xpos: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I, sweep_scale: F,
+    item_ball: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I, sweep_scale: F,
     exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
     counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
 ):  # fmt: skip
@@ -119,7 +118,7 @@ def search_groups(
                     g = mid_geom[base + k]
                     if boxes_meet(w * nitem + g, j, item_fatlo, item_fathi):
                         if passes(
-                            w, g, h, ngeom, filterparent, nexclude, nlisted, override, o_margin, skin, geom_xpos,
+                            w * nitem + g, j, g, h, filterparent, nexclude, nlisted, override, o_margin, item_ball,
                             geom_rbound, geom_margin, geom_filter, exclude_body1, exclude_body2, listed_geom1,
                             listed_geom2,
                         ):  # fmt: skip

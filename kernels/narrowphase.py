@@ -26,13 +26,13 @@ _made = {}
 
 
 def _narrowphase(
-    ngeom: ti.i32, nitem: ti.i32, nslotmax: ti.i32, kind_slots: I, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I,
-    cpair_listed: I, cpair_margin: F, cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F,
-    geom_rbound: F, item_boxlo: F, item_boxhi: F, con_slot: F, cpair_ncon: I,
+    ngeom: ti.i32, nitem: ti.i32, nslotmax: ti.i32, kind_slots: I, bin_adr: I, cpair_bin: I, cpair_geom1: I,
+    cpair_geom2: I, cpair_listed: I, cpair_margin: F, cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I,
+    geom_size: F, geom_rbound: F, item_boxlo: F, item_boxhi: F, con_slot: F, cpair_ncon: I,
 ):  # fmt: skip
     """Contacts of every pair that is near enough now, parallel over slices of the list, each with its share of every
-    kind: threads are woken once, and a loop of one kind stays small, since one loop for all is slower by half. There are
-    slots for all contacts that the pairs can have; those of a slice and kind are filled without gaps.
+    kind: threads are woken once, and a loop of one kind stays small, since one loop for all is slower by half. There
+    are slots for all contacts that the pairs can have; those of a slice and kind are filled without gaps.
     """
     size = ti.static(SLICE if SHORT else 1)
     nslice = ti.select(SERIAL, 1, (bin_adr[NKIND] + size - 1) // size)

@@ -226,6 +226,7 @@ declare("scratch", [
     ("item_fatlo", "f", ("nitem", 3), "m", "collision", "lower corners of the boxes of the last search, enlarged"),
     ("item_fathi", "f", ("nitem", 3), "m", "collision", "upper corners"),
     ("item_from", "f", ("nitem", 3), "m", "collision", "positions of the geoms then"),
+    ("item_ball", "f", ("nitem", 4), "m", "collision", "balls that they are expected to stay in: centre, radius"),
     ("mid_item1", "i", ("npairmax",), "-", "collision", "what the sweep finds: world*nitem + item 1"),
     ("mid_item2", "i", ("npairmax",), "-", "collision", "the same, item 2"),
     ("entry_box", "f", ("npairmax", 6), "m", "collision",

@@ -19,7 +19,7 @@ SERIAL_GEOMS, SERIAL_BOXES = 600, 3000
 PARTS = ("boxes", "entries", "pairs", "contacts", "list")
 LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estimated from body width, not tuned)
 SKINS = (0.025, 0.1, 0.2)  # by how much a search enlarges boxes, relative to their mean extent: least, first, most
-SHORT_LIFE, LONG_LIFE = 8, 100  # steps that its pairs serve, below and above which the next skin is larger or smaller
+SHORT_LIFE, LONG_LIFE = 6, 40  # steps that its pairs serve, below and above which the next skin is larger or smaller
 REST = 16  # searches without a skin, where things move so fast that not even the largest one pays
 WORKERS = (8192, 256)  # pieces of scratch memory for convex shapes, 10 kB each: on a GPU, on a CPU
 WORKER_NUMBERS = 1 << 26  # numbers in all of them together, at most
@@ -48,7 +48,7 @@ def collide(m, d, keep=True):
         attempt(m, d, t, ("boxes",))
         if not (keep and _kept(m, d, t)):
             skin = t["skin"].next(t["age"]) if keep else 0.0
-            t.update(age=0, relative_skin=skin, of=None)
+            t.update(age=0, last_age=t["age"] if keep else 0, relative_skin=skin, of=None)
             attempt(m, d, t, ("entries", "pairs"))
             t["of"] = _conditions(m, d, t)
         attempt(m, d, t, ("contacts", "list"))
@@ -69,16 +69,18 @@ class _Skin:
 
     def __init__(self):
         self.skin = SKINS[1]
-        self.rest = 0  # searches until a skin is tried again, where none pays
+        self.lives = (0, 0, 0)  # steps that the pairs of the last three searches served; 0: there were none
+        self.rest = 0  # searches until a skin is tried again
 
     def next(self, age):
         """Relative skin of a search, when the pairs of the one before have served `age` times."""
         if self.rest:
             self.rest -= 1
             return 0.0
-        if age and age < SHORT_LIFE:
-            if self.skin == SKINS[-1] and age == 1:
-                self.rest = REST
+        self.lives = (*self.lives[1:], age)
+        if self.skin == SKINS[-1] and self.lives == (1, 1, 1):
+            self.rest = REST
+        elif 0 < min(self.lives[1:]) and max(self.lives[1:]) < SHORT_LIFE:
             self.skin = min(SKINS[-1], 2 * self.skin)
         elif age > LONG_LIFE:
             self.skin = max(SKINS[0], 0.5 * self.skin)
@@ -155,7 +157,7 @@ def attempt(m, d, t, parts):
     """One attempt at some parts of the stage."""
     plan = _plan(m, d, t)
     bp, sort = runtime.kernels("broadphase"), runtime.kernels("sort")
-    scalars = dict(plan.scalars, skin=t["relative_skin"])
+    scalars = dict(plan.scalars, skin=t["relative_skin"], age=t["last_age"])
     if plan.override:
         values = np.concatenate([m.opt.o_solref, m.opt.o_solimp, m.opt.o_friction])
         launch.upload(d.device("override_param"), values.astype(runtime.numpy_float()))
@@ -278,7 +280,7 @@ def _tables(m, d):
     ).items():  # fmt: skip
         launch.upload(d.scratch(name, False, len(values)), np.ascontiguousarray(values, np.int32))
     # their length follows from the geoms that can collide
-    d.drop("item_boxlo", "item_boxhi", "item_fatlo", "item_fathi", "item_from")
+    d.drop("item_boxlo", "item_boxhi", "item_fatlo", "item_fathi", "item_from", "item_ball")
     for name, size in dict(
         sweep_sample=96, sweep_scale=16, override_param=12, plane_from=6 * d.nworld * len(plane)
     ).items():
@@ -288,7 +290,7 @@ def _tables(m, d):
         reads={name: np.array(getattr(m, name)) for name in ("geom_contype", "geom_conaffinity")},
         work=(len(box) > 0 and len(box) + len(plane) + len(static) > 1) or len(pair1) > 0, wide=wide, digit=digit,
         static=len(static) > 0, groups=len(bodies) > 0, multiccd=_multiccd(m), users=colliders.users(),
-        skin=_Skin(), relative_skin=0.0, age=0, of=None, plan=None, parallel=total >= SERIAL_GEOMS,
+        skin=_Skin(), relative_skin=0.0, age=0, last_age=0, of=None, plan=None, parallel=total >= SERIAL_GEOMS,
         kinds=_kinds(gtype, can, pair1, pair2),
         scalars=dict(
             nbox=len(box), ncol=ncol, ngroup=len(bodies), nplane=len(plane), nstatic=len(static), nlisted=len(listed),
