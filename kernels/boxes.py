@@ -2,9 +2,9 @@
 
 A search (kernels/broadphase.py) looks for pairs whose boxes meet when they are enlarged: by a skin on all sides, and
 along the way that the body is expected to go. Its pairs are complete as long as every box is within its enlarged one
-and every geom within a ball around the middle of its way: what parts and meets again was listed all the time. Which of
-the listed pairs meet at the present poses is asked anew in each step, so contacts do not depend on when the last search
-was. Verlet 1967, Phys. Rev. 159, 98.
+and every geom within a ball around the middle of its way, and no point of a body with many geoms has moved by more than
+the skin: what parts and meets again was listed all the time. Which of the listed pairs meet at the present poses is
+asked anew in each step, so contacts do not depend on when the last search was. Verlet 1967, Phys. Rev. 159, 98.
 """
 
 from tisim.kernels.types import *
@@ -50,18 +50,36 @@ def inside(lo, hi, x, i, item_fatlo: ti.template(), item_fathi: ti.template(), i
     return yes
 
 
+@ti.func
+def has_moved(x, R, lo, hi, i, skin, group_from: ti.template()):
+    """Whether a corner of the box (lo, hi) in the frame of a body has moved by more than the skin since the last
+    search: one has if any point within has, since the displacement is linear in the point.
+    """
+    x0 = vec3(group_from[12 * i], group_from[12 * i + 1], group_from[12 * i + 2])
+    moved = False
+    for c in range(8):
+        s = ti.select(ti.Vector([c & 1, c >> 1 & 1, c >> 2 & 1]) > 0, hi, lo)
+        y = x - x0 + R @ s
+        for r in ti.static(range(3)):
+            for k in ti.static(range(3)):
+                y[r] -= group_from[12 * i + 3 + 3 * r + k] * s[k]
+        if not y.norm_sqr() <= skin * skin:
+            moved = True
+    return moved
+
+
 @kernel
 def update_boxes(
-    nworld: ti.i32, ngeom: ti.i32, nbody: ti.i32, nitem: ti.i32, nbox: ti.i32, nplane: ti.i32, override: ti.i32,
-    o_margin: FP, box_item: I, plane_geom: I, mid_box: F, mid_adr: I, mid_body: I, xpos: F, xmat: F, geom_xpos: F,
-    geom_xmat: F, geom_aabb: F, geom_rbound: F, geom_margin: F, item_boxlo: F, item_boxhi: F, item_fatlo: F,
-    item_fathi: F, item_ball: F, plane_from: F, counts: I,
+    nworld: ti.i32, ngeom: ti.i32, nbody: ti.i32, nitem: ti.i32, nbox: ti.i32, ncol: ti.i32, ngroup: ti.i32,
+    nplane: ti.i32, override: ti.i32, o_margin: FP, box_item: I, plane_geom: I, mid_box: F, mid_adr: I, mid_body: I,
+    xpos: F, xmat: F, geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_rbound: F, geom_margin: F, item_boxlo: F,
+    item_boxhi: F, item_fatlo: F, item_fathi: F, item_ball: F, plane_from: F, group_from: F, sweep_scale: F, counts: I,
 ):  # fmt: skip
     """Boxes of the moving items at these poses, parallel over items; counts[NOUT] is not 0 where a search is due."""
     ti.loop_config(serialize=True)
     for _ in range(1):
         counts[NOUT] = 0
-    # of a body with many geoms: the root of its tree; its geoms are items too and tell whether they have moved
+    # of a body with many geoms: the root of its tree, and the boxes of its geoms, the items from ncol on
     ti.loop_config(serialize=SERIAL)
     for t in range(nworld * nbox):
         w = t // nbox
@@ -75,7 +93,7 @@ def update_boxes(
             lo, hi = box_of_geom(g, k, margin, geom_xpos, geom_xmat, geom_aabb, geom_rbound)
             st3(item_boxlo, i, lo)
             st3(item_boxhi, i, hi)
-            if not inside(lo, hi, ld3(geom_xpos, k), i, item_fatlo, item_fathi, item_ball):
+            if t % nbox < ncol and not inside(lo, hi, ld3(geom_xpos, k), i, item_fatlo, item_fathi, item_ball):
                 counts[NOUT] = 1
         else:
             k = w * nbody + mid_body[g - ngeom]
@@ -89,6 +107,8 @@ def update_boxes(
                 extent += o_margin
             st3(item_boxlo, i, center - extent)
             st3(item_boxhi, i, center + extent)
+            if has_moved(ld3(xpos, k), R, lo, hi, w * ngroup + g - ngeom, sweep_scale[SKIN], group_from):
+                counts[NOUT] = 1
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(nworld * nplane):
         k = t // nplane * ngeom + plane_geom[t % nplane]
@@ -100,10 +120,11 @@ def update_boxes(
 
 @kernel
 def enlarge_boxes(
-    nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, ncol: ti.i32, nstatic: ti.i32, nplane: ti.i32,
-    age: ti.i32, override: ti.i32, o_margin: FP, box_item: I, static_geom: I, plane_geom: I, geom_xpos: F, geom_xmat: F,
-    geom_aabb: F, geom_rbound: F, geom_margin: F, item_boxlo: F, item_boxhi: F, item_fatlo: F, item_fathi: F,
-    item_ball: F, item_from: F, plane_from: F, sweep_scale: F,
+    nworld: ti.i32, ngeom: ti.i32, nbody: ti.i32, nitem: ti.i32, nbox: ti.i32, ncol: ti.i32, ngroup: ti.i32,
+    nstatic: ti.i32, nplane: ti.i32, age: ti.i32, override: ti.i32, o_margin: FP, box_item: I, static_geom: I,
+    plane_geom: I, mid_body: I, xpos: F, xmat: F, geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_rbound: F,
+    geom_margin: F, item_boxlo: F, item_boxhi: F, item_fatlo: F, item_fathi: F, item_ball: F, item_from: F,
+    plane_from: F, group_from: F, sweep_scale: F,
 ):  # fmt: skip
     """Enlarged boxes for a search, and what does not change until the next one: static boxes and the planes' places;
     parallel over items.
@@ -125,6 +146,13 @@ def enlarge_boxes(
             for c in ti.static(range(3)):
                 item_ball[4 * i + c] = x[c] + 0.5 * way[c]
             item_ball[4 * i + 3] = skin + 0.5 * way.norm()
+        else:
+            k = 12 * (w * ngroup + g - ngeom)
+            body = w * nbody + mid_body[g - ngeom]
+            for c in ti.static(range(3)):
+                group_from[k + c] = xpos[3 * body + c]
+            for c in ti.static(range(9)):
+                group_from[k + 3 + c] = xmat[9 * body + c]
         st3(item_fatlo, i, ld3(item_boxlo, i) - skin + ti.min(way, 0.0))
         st3(item_fathi, i, ld3(item_boxhi, i) + skin + ti.max(way, 0.0))
     ti.loop_config(serialize=SERIAL or SHORT)

@@ -75,6 +75,10 @@ MEETINGS = {
         [(0, 0, 0, *TURNED), (0.15, 0.15, 0.15, 1, 0, 0, 0)],
         [(0.07, 0.07, 0.07, 1, 0, 0, 0), (0.15, 0.15, 0.15, 1, 0, 0, 0)],
     ),
+    "a body of many geoms turns on the spot": (
+        f"""<body><freejoint/><geom type="box" size=".1 .1 .1"/>{15 * '<geom size=".01"/>'}</body>""" + BALL.format(0.01),
+        [(0, 0, 0, *TURNED), (0.1, 0.1, -0.1, 1, 0, 0, 0)], [(0, 0, 0, 1, 0, 0, 0), (0.1, 0.1, -0.1, 1, 0, 0, 0)],
+    ),
     "a body of many geoms and a ball approach": (
         f"""<body><freejoint/>{"".join(f'<geom size=".1" pos="{0.2 * i} 0 0"/>' for i in range(-8, 8))}</body>"""
         + BALL.format(0.1),

@@ -282,7 +282,8 @@ def _tables(m, d):
     # their length follows from the geoms that can collide
     d.drop("item_boxlo", "item_boxhi", "item_fatlo", "item_fathi", "item_from", "item_ball")
     for name, size in dict(
-        sweep_sample=96, sweep_scale=16, override_param=12, plane_from=6 * d.nworld * len(plane)
+        sweep_sample=96, sweep_scale=16, override_param=12, plane_from=6 * d.nworld * len(plane),
+        group_from=12 * d.nworld * len(bodies),
     ).items():
         d.scratch(name, True, size)
     geombit = max(1, int(m.ngeom - 1).bit_length())
