@@ -63,6 +63,7 @@ def test_contacts_are_those_of_a_new_search(override):
 
 
 BALL = '<body><freejoint/><geom size="{}"/></body>'
+FIFTEEN = 15 * '<geom size=".01"/>'
 TURNED = (0.8660254, 0.2886751, 0.2886751, 0.2886751)  # its box is 5/3 as wide as the cube, along all axes
 # what stands in the model, poses at which nothing touches, poses at which two bodies do
 MEETINGS = {
@@ -76,7 +77,7 @@ MEETINGS = {
         [(0.07, 0.07, 0.07, 1, 0, 0, 0), (0.15, 0.15, 0.15, 1, 0, 0, 0)],
     ),
     "a body of many geoms turns on the spot": (
-        f"""<body><freejoint/><geom type="box" size=".1 .1 .1"/>{15 * '<geom size=".01"/>'}</body>""" + BALL.format(0.01),
+        f"""<body><freejoint/><geom type="box" size=".1 .1 .1"/>{FIFTEEN}</body>""" + BALL.format(0.01),
         [(0, 0, 0, *TURNED), (0.1, 0.1, -0.1, 1, 0, 0, 0)], [(0, 0, 0, 1, 0, 0, 0), (0.1, 0.1, -0.1, 1, 0, 0, 0)],
     ),
     "a body of many geoms and a ball approach": (
