@@ -201,26 +201,18 @@ def above_plane(i1, x2, g2, margin, geom_xpos: ti.template(), geom_xmat: ti.temp
 
 @ti.func
 def near(
-    p, boxes: ti.template(), ngeom, nitem, cpair_geom1: ti.template(), cpair_geom2: ti.template(),
-    cpair_listed: ti.template(), cpair_margin: ti.template(), geom_type: ti.template(), geom_xpos: ti.template(),
+    boxes: ti.template(), i1, i2, g1, g2, item1, item2, margin, geom_type: ti.template(), geom_xpos: ti.template(),
     geom_xmat: ti.template(), geom_rbound: ti.template(), item_boxlo: ti.template(), item_boxhi: ti.template(),
 ):  # fmt: skip
-    """Whether pair p passes the tests of a search at the present poses. A pair that the model lists passes always.
+    """Whether geoms g1 and g2, placed at i1 and i2, pass the tests of a search at the present poses.
 
-    boxes  False: leave out the test of the boxes.
+    boxes  False: leave out the test of their boxes, those of item1 and item2.
     """
-    yes = cpair_listed[p] >= 0
-    if not yes:
-        i1 = cpair_geom1[p]
-        w = i1 // ngeom
-        g1 = i1 - w * ngeom
-        g2 = cpair_geom2[p]
-        x2 = ld3(geom_xpos, w * ngeom + g2)
-        margin = cpair_margin[p]
-        if geom_type[g1] == PLANE:
-            yes = not above_plane(i1, x2, g2, margin, geom_xpos, geom_xmat, geom_rbound)
-        else:
-            yes = spheres_meet(ld3(geom_xpos, i1), x2, g1, g2, margin, geom_rbound)
-            if ti.static(boxes):
-                yes = yes and boxes_meet(w * nitem + g1, w * nitem + g2, item_boxlo, item_boxhi)
+    yes = True
+    if geom_type[g1] == PLANE:
+        yes = not above_plane(i1, ld3(geom_xpos, i2), g2, margin, geom_xpos, geom_xmat, geom_rbound)
+    else:
+        yes = spheres_meet(ld3(geom_xpos, i1), ld3(geom_xpos, i2), g1, g2, margin, geom_rbound)
+        if ti.static(boxes):
+            yes = yes and boxes_meet(item1, item2, item_boxlo, item_boxhi)
     return yes

@@ -201,17 +201,10 @@ def box_polygons(
 
 @ti.func
 def box_box(
-    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
-    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
     geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Two boxes: axis of least overlap, then the polygon of a face of one and the facing face of the other."""
-    i1 = cpair_geom1[p]
-    g1 = i1 % ngeom
-    g2 = cpair_geom2[p]
-    i2 = i1 - g1 + g2
-    slot = cpair_slot[p]
-    margin = cpair_margin[p]
     R1 = ldm(geom_xmat, i1)
     R2 = ldm(geom_xmat, i2)
     x1 = ld3(geom_xpos, i1)
@@ -223,7 +216,7 @@ def box_box(
     e = R2.transpose() @ (x1 - x2)
     code, along = separation(R, d, e, s1, s2, margin)
     n = 0
-    if code >= 0 and slot + MAXBOX <= nslotmax:
+    if code >= 0:
         by_edge = code >= 6
         swap = code >= 3 and code < 6  # the face is box 2's: it takes the part of box 1
         outward = along.dot(d) >= 0.0  # the edges' normal points to box 2

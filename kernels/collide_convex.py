@@ -32,7 +32,7 @@ def turned(axis, angle):
 
 
 def _convex(
-    ngeom: ti.i32, nslotmax: ti.i32, nccd: ti.i32, nccd_f: ti.i32, nccd_i: ti.i32, niter: ti.i32,
+    ngeom: ti.i32, nccd: ti.i32, nccd_f: ti.i32, nccd_i: ti.i32, niter: ti.i32,
     npoly: ti.i32, ccd_tolerance: FP,
     bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F, cpair_slot: I,
     geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F, geom_rbound: F, geom_dataid: I,
@@ -85,7 +85,7 @@ def _convex(
                 pos0 = vec3(0.0, 0.0, 0.0)
                 dist0 = 0.0
                 for k in range(ntry):
-                    if slot + (5 if ti.static(MULTI) else 1) <= nslotmax and (k == 0 or ncon > 0):
+                    if k == 0 or ncon > 0:
                         Q1 = R1
                         Q2 = R2
                         y1 = x1

@@ -35,7 +35,7 @@ def put_prism_shape(sf, si, bottom, ccd_f: ti.template(), ccd_i: ti.template()):
 
 @kernel
 def hfield(
-    ngeom: ti.i32, nslotmax: ti.i32, nccd: ti.i32, nccd_f: ti.i32, nccd_i: ti.i32, niter: ti.i32,
+    ngeom: ti.i32, nccd: ti.i32, nccd_f: ti.i32, nccd_i: ti.i32, niter: ti.i32,
     ccd_tolerance: FP,
     bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F, cpair_slot: I,
     geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F, geom_rbound: F, geom_dataid: I,
@@ -99,8 +99,7 @@ def hfield(
                 reach = geom_rbound[g2] + margin
                 ncon = 0
                 if (
-                    slot + MAXCON <= nslotmax
-                    and ti.abs(x[0]) <= half[0] + reach and ti.abs(x[1]) <= half[1] + reach
+                    ti.abs(x[0]) <= half[0] + reach and ti.abs(x[1]) <= half[1] + reach
                     and x[2] - reach <= top and x[2] + reach >= -base
                     and lo[0] - margin <= half[0] and hi[0] + margin >= -half[0]
                     and lo[1] - margin <= half[1] and hi[1] + margin >= -half[1]

@@ -17,18 +17,12 @@ FAR = 1e10  # larger than any height; the start of a maximum
 
 @ti.func
 def plane_cylinder(
-    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
-    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
     geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Plane against cylinder: the lowest point of the lower rim, the point above it on the upper rim, and the two that
     complete a triangle on the lower one.
     """
-    i1 = cpair_geom1[p]
-    g2 = cpair_geom2[p]
-    i2 = i1 // ngeom * ngeom + g2
-    slot = cpair_slot[p]
-    margin = cpair_margin[p]
     normal = axis_of(geom_xmat, i1)
     R = ldm(geom_xmat, i2)
     center = ld3(geom_xpos, i2)
@@ -44,7 +38,7 @@ def plane_cylinder(
     across = vec3(down[1], -down[0], 0.0) * ti.select(half > 0.0, 1.0, -1.0) * (0.5 * ti.sqrt(3.0))
     drop = down.dot(up)
     n = 0
-    if height + half * up[2] + drop <= margin and slot + 4 <= nslotmax:
+    if height + half * up[2] + drop <= margin:
         for k in range(4):
             x = down
             x[2] = half
@@ -76,15 +70,10 @@ def ellipsoid_support(direction, size):
 
 @ti.func
 def plane_convex(
-    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
-    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
     geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Plane against ellipsoid: its lowest point. Meshes are left to plane_mesh."""
-    i1 = cpair_geom1[p]
-    g2 = cpair_geom2[p]
-    i2 = i1 // ngeom * ngeom + g2
-    slot = cpair_slot[p]
     n = TODO
     if geom_type[g2] != MESH:
         n = 0
@@ -92,7 +81,7 @@ def plane_convex(
         R = ldm(geom_xmat, i2)
         x = R @ ellipsoid_support(-(R.transpose() @ normal), ld3(geom_size, g2)) + ld3(geom_xpos, i2)
         dist = normal.dot(x - ld3(geom_xpos, i1))
-        if dist <= cpair_margin[p] and slot + 4 <= nslotmax:
+        if dist <= margin:
             put(slot, dist, x - 0.5 * dist * normal, normal, con_slot)
             n = 1
     return n
@@ -134,7 +123,7 @@ def mesh_support(mesh, direction, mesh_vertadr: ti.template(), mesh_vertnum: ti.
 
 @kernel
 def plane_mesh(
-    ngeom: ti.i32, nslotmax: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F,
+    ngeom: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F,
     cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_rbound: F, geom_dataid: I, mesh_vertadr: I,
     mesh_vertnum: I, mesh_vert: F, mesh_graphadr: I, mesh_graph: I,
     con_slot: F, cpair_ncon: I,
@@ -149,7 +138,7 @@ def plane_mesh(
         p = cpair_bin[t]
         g2 = cpair_geom2[p]
         slot = cpair_slot[p]
-        if cpair_ncon[p] == TODO and slot + 4 <= nslotmax:
+        if cpair_ncon[p] == TODO:
             i1 = cpair_geom1[p]
             i2 = i1 // ngeom * ngeom + g2
             margin = cpair_margin[p]

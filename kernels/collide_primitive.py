@@ -30,15 +30,10 @@ def half_axis(geom_type: ti.template(), geom_size: ti.template(), geom_xmat: ti.
 
 @ti.func
 def plane_round(
-    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
-    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
     geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Plane against sphere (1 contact) or capsule (one at each end)."""
-    i1 = cpair_geom1[p]
-    g2 = cpair_geom2[p]
-    i2 = i1 // ngeom * ngeom + g2
-    slot = cpair_slot[p]
     normal = axis_of(geom_xmat, i1)
     radius = geom_size[3 * g2]
     h = half_axis(geom_type, geom_size, geom_xmat, i2, g2)
@@ -50,7 +45,7 @@ def plane_round(
         x = ld3(geom_xpos, i2) + (1.0 - 2.0 * e) * h
         height = (x - ld3(geom_xpos, i1)).dot(normal)
         dist = height - radius
-        if height <= cpair_margin[p] + radius and slot + 2 <= nslotmax:
+        if height <= margin + radius:
             put(slot + n, dist, x - (0.5 * dist + radius) * normal, normal, con_slot)
             n += 1
     return n
@@ -58,15 +53,10 @@ def plane_round(
 
 @ti.func
 def plane_box(
-    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
-    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
     geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Plane against box: the first 4 of its corners (x fastest) that are in the lower half and within the margin."""
-    i1 = cpair_geom1[p]
-    g2 = cpair_geom2[p]
-    i2 = i1 // ngeom * ngeom + g2
-    slot = cpair_slot[p]
     normal = axis_of(geom_xmat, i1)
     R = ldm(geom_xmat, i2)
     center = ld3(geom_xpos, i2)
@@ -77,7 +67,7 @@ def plane_box(
         sign = vec3(2.0 * (c & 1) - 1.0, 2.0 * ((c >> 1) & 1) - 1.0, 2.0 * (c >> 2) - 1.0)
         corner = R @ (sign * size)
         below = normal.dot(corner)
-        if below <= 0.0 and height + below <= cpair_margin[p] and n < 4 and slot + 4 <= nslotmax:
+        if below <= 0.0 and height + below <= margin and n < 4:
             dist = height + below
             put(slot + n, dist, corner + center - 0.5 * dist * normal, normal, con_slot)
             n += 1
@@ -131,16 +121,10 @@ def sphere_sphere(x1, r1, axis1, x2, r2, axis2):
 
 @ti.func
 def round_round(
-    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
-    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
     geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Spheres and capsules with each other: nearest points of two segments; parallel capsules may touch at two ends."""
-    i1 = cpair_geom1[p]
-    g1 = i1 % ngeom
-    g2 = cpair_geom2[p]
-    i2 = i1 - g1 + g2
-    slot = cpair_slot[p]
     x1 = ld3(geom_xpos, i1)
     x2 = ld3(geom_xpos, i2)
     h1 = half_axis(geom_type, geom_size, geom_xmat, i1, g1)
@@ -177,7 +161,7 @@ def round_round(
         dist, pos, normal = sphere_sphere(
             x1 + s * h1, geom_size[3 * g1], axis_of(geom_xmat, i1), y2, geom_size[3 * g2], axis_of(geom_xmat, i2)
         )
-        if dist <= cpair_margin[p] and n < 2 and slot + 2 <= nslotmax:
+        if dist <= margin and n < 2:
             put(slot + n, dist, pos, normal, con_slot)
             n += 1
     return n

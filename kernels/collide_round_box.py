@@ -173,18 +173,12 @@ def second_place(c, h, size, s, what, face, edge, corner, place):
 
 @ti.func
 def round_box(
-    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
-    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
     geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Sphere (1 contact) or capsule (2: spheres at its nearest point and at the end of where it lies along the box)
     against box.
     """
-    i1 = cpair_geom1[p]
-    g1 = i1 % ngeom
-    g2 = cpair_geom2[p]
-    i2 = i1 - g1 + g2
-    slot = cpair_slot[p]
     R = ldm(geom_xmat, i2)
     origin = ld3(geom_xpos, i2)
     size = ld3(geom_size, g2)
@@ -196,18 +190,18 @@ def round_box(
     ntry = 1
     if geom_type[g1] == CAPSULE:
         h = R.transpose() @ axis_of(geom_xmat, i1) * geom_size[3 * g1 + 1]
-        reach = (radius + cpair_margin[p]) * NEAR
+        reach = (radius + margin) * NEAR
         ntry = 0
         if ti.max(ti.abs(c) - ti.abs(h) - size, 0.0).norm_sqr() <= reach * reach:
             # MuJoCo's limit, a length compared with squares: shapes of many metres that touch may get no contact
-            limit = cpair_margin[p] + 2.0 * (radius + geom_size[3 * g1 + 1] + size[0] + size[1] + size[2])
+            limit = margin + 2.0 * (radius + geom_size[3 * g1 + 1] + size[0] + size[1] + size[2])
             s, what, face, edge, corner, place = nearest_to_box(c, h, geom_size[3 * g1 + 1], size, limit)
             step = second_place(c, h, size, s, what, face, edge, corner, place)
             ntry = ti.select(what == -2, 0, ti.select(step > -FAR, 2, 1))
     n = 0
     for k in range(ntry):
         dist, pos, normal = sphere_in_box_frame(c + (s + k * step) * h, radius, size)
-        if dist <= cpair_margin[p] and slot + 2 <= nslotmax:
+        if dist <= margin:
             put(slot + n, dist, R @ pos + origin, R @ normal, con_slot)
             n += 1
     return n

@@ -9,19 +9,13 @@ from tisim.kernels.types import *
 
 @ti.func
 def sphere_cylinder(
-    p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
-    cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
     geom_size: ti.template(), con_slot: ti.template(),
 ):  # fmt: skip
     """Sphere against cylinder: against a cap, else against a sphere on the axis (the side) or of radius 0 on the rim.
 
     From inside, the nearer of cap and side.
     """
-    i1 = cpair_geom1[p]
-    g1 = i1 % ngeom
-    g2 = cpair_geom2[p]
-    i2 = i1 - g1 + g2
-    slot = cpair_slot[p]
     x1 = ld3(geom_xpos, i1)
     x2 = ld3(geom_xpos, i2)
     r1 = geom_size[3 * g1]
@@ -40,22 +34,21 @@ def sphere_cylinder(
         else:
             cap = False
     n = 0
-    if slot + 1 <= nslotmax:
-        toward = ti.select(along > 0.0, 1.0, -1.0) * axis
-        dist = 0.0
-        pos = x1
-        normal = -toward
-        if cap:
-            dist = toward.dot(x1 - (x2 + half * toward)) - r1
-            pos = x1 - (0.5 * dist + r1) * toward
-        else:
-            y = x2 + along * axis
-            radius = r2
-            if not side:
-                y = x2 + half * toward + (r2 / dist_axis) * out
-                radius = 0.0
-            dist, pos, normal = sphere_sphere(x1, r1, axis_of(geom_xmat, i1), y, radius, axis)
-        if dist <= cpair_margin[p]:
-            put(slot, dist, pos, normal, con_slot)
-            n = 1
+    toward = ti.select(along > 0.0, 1.0, -1.0) * axis
+    dist = 0.0
+    pos = x1
+    normal = -toward
+    if cap:
+        dist = toward.dot(x1 - (x2 + half * toward)) - r1
+        pos = x1 - (0.5 * dist + r1) * toward
+    else:
+        y = x2 + along * axis
+        radius = r2
+        if not side:
+            y = x2 + half * toward + (r2 / dist_axis) * out
+            radius = 0.0
+        dist, pos, normal = sphere_sphere(x1, r1, axis_of(geom_xmat, i1), y, radius, axis)
+    if dist <= margin:
+        put(slot, dist, pos, normal, con_slot)
+        n = 1
     return n

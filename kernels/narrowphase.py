@@ -49,18 +49,26 @@ def _narrowphase(
             kind_slot += (end - bin_adr[kind]) * kind_slots[kind]
             for t in range(first, ti.min(first + share, end)):
                 p = cpair_bin[t]
+                i1 = cpair_geom1[p]
+                g1 = i1 % ngeom
+                g2 = cpair_geom2[p]
+                i2 = i1 - g1 + g2
+                margin = cpair_margin[p]
+                item = i1 // ngeom * nitem
                 cpair_slot[p] = slot
                 ncon = 0
-                if near(
-                    p, ti.static(kind not in QUICK), ngeom, nitem, cpair_geom1, cpair_geom2, cpair_listed,
-                    cpair_margin, geom_type, geom_xpos, geom_xmat, geom_rbound, item_boxlo, item_boxhi,
+                if slot + kind_slots[kind] <= nslotmax and (
+                    cpair_listed[p] >= 0  # a pair that the model lists passes always
+                    or near(
+                        ti.static(kind not in QUICK), i1, i2, g1, g2, item + g1, item + g2, margin, geom_type,
+                        geom_xpos, geom_xmat, geom_rbound, item_boxlo, item_boxhi,
+                    )
                 ):  # fmt: skip
                     ncon = TODO
                     if ti.static(kind in COLLIDERS):
                         ncon = COLLIDERS[kind](
-                            p, ngeom, nslotmax, cpair_geom1, cpair_geom2, cpair_margin, cpair_slot, geom_xpos,
-                            geom_xmat, geom_type, geom_size, con_slot,
-                        )  # fmt: skip
+                            slot, margin, i1, i2, g1, g2, geom_xpos, geom_xmat, geom_type, geom_size, con_slot
+                        )
                 cpair_ncon[p] = ncon
                 slot += ti.select(ncon == TODO, kind_slots[kind], ncon)
 

@@ -9,21 +9,16 @@ def adapted(func, contacts):
 
     @ti.func
     def collide(
-        p, ngeom, nslotmax, cpair_geom1: ti.template(), cpair_geom2: ti.template(), cpair_margin: ti.template(),
-        cpair_slot: ti.template(), geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
+        slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
         geom_size: ti.template(), con_slot: ti.template(),
     ):  # fmt: skip
-        i1 = cpair_geom1[p]
-        g2 = cpair_geom2[p]
-        i2 = i1 // ngeom * ngeom + g2
-        slot = cpair_slot[p]
         n = 0
         for c in range(contacts):
             r = func(
-                c, ld3(geom_xpos, i1), ldm(geom_xmat, i1), ld3(geom_size, i1 % ngeom), ld3(geom_xpos, i2),
+                c, ld3(geom_xpos, i1), ldm(geom_xmat, i1), ld3(geom_size, g1), ld3(geom_xpos, i2),
                 ldm(geom_xmat, i2), ld3(geom_size, g2),
             )  # fmt: skip
-            if r[0] <= cpair_margin[p] and slot + contacts <= nslotmax:
+            if r[0] <= margin:
                 pos = vec3(r[1], r[2], r[3])
                 put(slot + n, r[0], pos, vec3(r[4], r[5], r[6]), con_slot)
                 n += 1
