@@ -93,8 +93,9 @@ def update_boxes(
             lo, hi = box_of_geom(g, k, margin, geom_xpos, geom_xmat, geom_aabb, geom_rbound)
             st3(item_boxlo, i, lo)
             st3(item_boxhi, i, hi)
-            if t % nbox < ncol and not inside(lo, hi, ld3(geom_xpos, k), i, item_fatlo, item_fathi, item_ball):
-                counts[NOUT] = 1
+            if t % nbox < ncol:
+                if not inside(lo, hi, ld3(geom_xpos, k), i, item_fatlo, item_fathi, item_ball):
+                    counts[NOUT] = 1
         else:
             k = w * nbody + mid_body[g - ngeom]
             R = ldm(xmat, k)
@@ -214,5 +215,6 @@ def near(
     else:
         yes = spheres_meet(ld3(geom_xpos, i1), ld3(geom_xpos, i2), g1, g2, margin, geom_rbound)
         if ti.static(boxes):
-            yes = yes and boxes_meet(item1, item2, item_boxlo, item_boxhi)
+            if yes:
+                yes = boxes_meet(item1, item2, item_boxlo, item_boxhi)
     return yes

@@ -204,9 +204,13 @@ def passes(
     if override:
         margin = o_margin
     margin += item_ball[4 * i + 3] + item_ball[4 * j + 3]
-    return spheres_meet(ball_at(i, item_ball), ball_at(j, item_ball), g1, g2, margin, geom_rbound) and may_collide(
-        g1, g2, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
-    )  # fmt: skip
+    yes = spheres_meet(ball_at(i, item_ball), ball_at(j, item_ball), g1, g2, margin, geom_rbound)
+    if yes:  # not "and": Taichi runs a function on the right of it in any case
+        yes = may_collide(
+            g1, g2, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1,
+            listed_geom2,
+        )  # fmt: skip
+    return yes
 
 
 @kernel
@@ -324,12 +328,13 @@ def search_pairs(
             if not above_plane(
                 w * ngeom + p, ball_at(i, item_ball), g, margin + item_ball[4 * i + 3], geom_xpos, geom_xmat,
                 geom_rbound,
-            ) and may_collide(
-                p, g, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1,
-                listed_geom2,
             ):  # fmt: skip
-                at = ti.atomic_add(counts[NPAIR], 1)
-                put_candidate(at, w, p, g, ngeom, npairmax, geom_type, cand_geom1, cand_geom2, cand_listed)
+                if may_collide(
+                    p, g, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1,
+                    listed_geom2,
+                ):  # fmt: skip
+                    at = ti.atomic_add(counts[NPAIR], 1)
+                    put_candidate(at, w, p, g, ngeom, npairmax, geom_type, cand_geom1, cand_geom2, cand_listed)
     # pairs of the model come first and pass no filter
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(nworld * npair):

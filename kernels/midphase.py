@@ -108,7 +108,9 @@ def search_groups(
             near = True
             if b >= ngeom:
                 h = mid_geom[first + s]
-                near = h >= 0 and boxes_meet(w * nitem + a, w * nitem + h, item_fatlo, item_fathi)
+                near = h >= 0
+                if near:
+                    near = boxes_meet(w * nitem + a, w * nitem + h, item_fatlo, item_fathi)
             if near:
                 j = w * nitem + h
                 center = R @ (0.5 * (ld3(item_fatlo, j) + ld3(item_fathi, j)) - x)

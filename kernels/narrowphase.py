@@ -56,14 +56,14 @@ def _narrowphase(
                 margin = cpair_margin[p]
                 item = i1 // ngeom * nitem
                 cpair_slot[p] = slot
-                ncon = 0
-                if slot + kind_slots[kind] <= nslotmax and (
-                    cpair_listed[p] >= 0  # a pair that the model lists passes always
-                    or near(
+                yes = cpair_listed[p] >= 0  # a pair that the model lists passes always
+                if not yes:
+                    yes = near(
                         ti.static(kind not in QUICK), i1, i2, g1, g2, item + g1, item + g2, margin, geom_type,
                         geom_xpos, geom_xmat, geom_rbound, item_boxlo, item_boxhi,
-                    )
-                ):  # fmt: skip
+                    )  # fmt: skip
+                ncon = 0
+                if yes and slot + kind_slots[kind] <= nslotmax:
                     ncon = TODO
                     if ti.static(kind in COLLIDERS):
                         ncon = COLLIDERS[kind](
