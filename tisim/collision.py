@@ -15,8 +15,6 @@ from tisim.enums import mjtDisableBit, mjtEnableBit
 
 # worlds * geoms below which loops run on one CPU thread: the heavy ones, and that over boxes, a tenth of the work
 SERIAL_GEOMS, SERIAL_BOXES = 600, 3000
-# parts of the stage: boxes, then, if a search is due, its sorted entries and their pairs; colliders; contact list
-PARTS = ("boxes", "entries", "pairs", "contacts", "list")
 LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estimated from body width, not tuned)
 SKINS = (0.025, 0.1, 0.2)  # by how much a search enlarges boxes, relative to their mean extent: least, first, most
 SHORT_LIFE, LONG_LIFE = 6, 40  # steps that its pairs serve, below and above which the next skin is larger or smaller
@@ -30,8 +28,8 @@ MAX_ITERATIONS = 1000  # larger ccd_iterations mean no more: memory and time sta
 def collide(m, d, keep=True):
     """Finds all contacts of the present poses: fills the contact list and counts.
 
-    keep  whether pairs of an earlier search may serve again; they do as long as nothing has moved far and the model
-           is the same. The contacts do not depend on it.
+    keep  whether pairs of an earlier search may serve again; they do as long as nothing has moved far and the model is
+          the same. The contacts do not depend on it.
     Lists that are too short grow and the stage is done again; raises CapacityError only at a limit the user set.
     Seed 000, "Collision detection".
     """
@@ -154,7 +152,7 @@ def _plan(m, d, t):
 
 
 def attempt(m, d, t, parts):
-    """One attempt at some parts of the stage."""
+    """One attempt at some parts of the stage: "boxes"; of a search "entries", sorted, and "pairs"; "contacts"; "list"."""
     plan = _plan(m, d, t)
     bp, sort = runtime.kernels("broadphase"), runtime.kernels("sort")
     scalars = dict(plan.scalars, skin=t["relative_skin"], age=t["last_age"])
