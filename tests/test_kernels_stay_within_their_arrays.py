@@ -1,4 +1,4 @@
-"""With TISIM_DEBUG every array access of a kernel is checked: none is out of bounds, in a scene of all kinds of pairs."""
+"""With TISIM_DEBUG each array access of a kernel is checked: none is out of bounds in a scene of all kinds of pairs."""
 
 import os
 import pathlib

@@ -152,7 +152,7 @@ def _plan(m, d, t):
 
 
 def attempt(m, d, t, parts):
-    """One attempt at some parts of the stage: "boxes"; of a search "entries", sorted, and "pairs"; "contacts"; "list"."""
+    """One attempt at parts of the stage: "boxes"; of a search sorted "entries" and "pairs"; "contacts"; "list"."""
     plan = _plan(m, d, t)
     bp, sort = runtime.kernels("broadphase"), runtime.kernels("sort")
     scalars = dict(plan.scalars, skin=t["relative_skin"], age=t["last_age"])
