@@ -28,11 +28,11 @@ def frame_of(direction, hint):
             y *= 1.0 / length
         z = n.cross(y)
     elif ti.abs(n[1]) < 0.5:
-        scale = 1.0 / ti.sqrt(n[0] * n[0] + n[2] * n[2])
+        scale = 1.0 / ti.max(ti.sqrt(n[0] * n[0] + n[2] * n[2]), MINVAL)
         y = vec3(-n[1] * n[0], n[0] * n[0] + n[2] * n[2], -n[1] * n[2]) * scale
         z = vec3(-n[2], 0.0, n[0]) * scale
     else:
-        scale = 1.0 / ti.sqrt(n[0] * n[0] + n[1] * n[1])
+        scale = 1.0 / ti.max(ti.sqrt(n[0] * n[0] + n[1] * n[1]), MINVAL)
         y = vec3(-n[2] * n[0], -n[2] * n[1], n[0] * n[0] + n[1] * n[1]) * scale
         z = vec3(n[1], -n[0], 0.0) * scale
     return mat3(n[0], n[1], n[2], y[0], y[1], y[2], z[0], z[1], z[2])
