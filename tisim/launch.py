@@ -118,11 +118,11 @@ def run(m, d, kernels, parallel=True, **scalars):
     from tisim import runtime
 
     key = (tuple(map(id, kernels)), parallel)
+    bound = d.bound(m, key)  # first of all: it refuses a Data whose Taichi is gone, and the kernels with it
     sequence = _sequences.get(key)
     if sequence is None:
         sequence = _sequences[key] = _Sequence(kernels, parallel)
     values = {name: kind(scalars[name] if name in scalars else d.scalar(name)) for name, kind in sequence.scalars}
-    bound = d.bound(m, key)
     prog = impl.get_runtime().prog
     if runtime.arch != "cpu":
         if bound is None:

@@ -30,6 +30,9 @@ def pin(before, threads):
     if len(processors) < 2 or len(workers) < len(processors) or threads not in (None, len(processors)):
         return {}
     places = dict(zip(workers, processors))
-    for thread, processor in places.items():
-        os.sched_setaffinity(thread, {processor})
+    try:
+        for thread, processor in places.items():
+            os.sched_setaffinity(thread, {processor})
+    except OSError:  # some systems do not allow it; all works without
+        return {}
     return places
