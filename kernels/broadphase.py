@@ -391,11 +391,11 @@ def key_by_geom1(npairmax: ti.i32, half: ti.i32, counts: I, cand_geom1: I, sort_
 @kernel
 def order_pairs(
     ngeom: ti.i32, npairmax: ti.i32, pairhalf: ti.i32, sort_value: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
-    geom_type: I, geom_margin: F, pair_margin: F, override: ti.i32, o_margin: FP, type_kind: I, kind_slots: I,
-    counts: I, cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_kind: I, cpair_margin: F,
+    geom_type: I, geom_margin: F, pair_margin: F, override: ti.i32, o_margin: FP, type_kind: I, counts: I,
+    cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_kind: I, cpair_margin: F,
     cpair_ncon: I, cpair_bin: I, bin_adr: I,
 ):  # fmt: skip
-    """Sorted pairs with their margins, lists of them by collider, and the slots they need; parallel over pairs."""
+    """Sorted pairs with their margins and lists of them by collider; parallel over pairs."""
     n = ti.min(counts[NPAIR], npairmax)
     ti.loop_config(serialize=True)
     for k in range(NKIND + 1):
@@ -423,15 +423,12 @@ def order_pairs(
             ti.atomic_add(bin_adr[kind], 1)
     ti.loop_config(serialize=True)
     for _ in range(1):
-        nslot = 0
         at = 0
         for k in range(NKIND + 1):
             x = bin_adr[k]
-            nslot += x * ti.select(k < NKIND, kind_slots[ti.min(k, NKIND - 1)], 0)
             bin_adr[k] = at
             bin_adr[CURSOR + k] = at
             at += x
-        counts[NSLOT] = nslot
     # the order inside a bin does not show: results go to the pair's own slots
     ti.loop_config(serialize=SERIAL or SHORT)
     for p in range(n):

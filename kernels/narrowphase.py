@@ -8,7 +8,7 @@ import importlib
 import types
 
 from tisim.kernels.boxes import TODO, near
-from tisim.kernels.broadphase import NKIND
+from tisim.kernels.broadphase import NKIND, NSLOT
 from tisim.kernels.types import *
 from tisim.kernels.user_collider import adapted
 
@@ -21,6 +21,7 @@ FUNCTIONS = {
 }  # fmt: skip
 QUICK = (1, 3)  # round with round or with box: these colliders refuse a pair sooner than the test of its boxes
 SLICE = 128  # pairs in a slice on a CPU; on a GPU one of each kind
+BLOCK = 32  # slots that a slice takes at a time on a CPU, at least; on a GPU those of a pair
 KINDS, COLLIDERS = (), {}  # set by narrowphase()
 _made = {}
 
@@ -28,25 +29,30 @@ _made = {}
 def _narrowphase(
     ngeom: ti.i32, nitem: ti.i32, nslotmax: ti.i32, kind_slots: I, bin_adr: I, cpair_bin: I, cpair_geom1: I,
     cpair_geom2: I, cpair_listed: I, cpair_margin: F, cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I,
-    geom_size: F, geom_rbound: F, item_boxlo: F, item_boxhi: F, con_slot: F, cpair_ncon: I,
+    geom_size: F, geom_rbound: F, item_boxlo: F, item_boxhi: F, counts: I, con_slot: F,
+    cpair_ncon: I,
 ):  # fmt: skip
     """Contacts of every pair that is near enough now, parallel over slices of the list, each with its share of every
-    kind: threads are woken once, and a loop of one kind stays small, since one loop for all is slower by half. There
-    are slots for all contacts that the pairs can have; those of a slice and kind are filled without gaps.
+    kind: threads are woken once, and a loop of one kind stays small, since one loop for all is slower by half. A slice
+    takes slots in blocks, as it needs them; their order does not show. Where too few are left, pairs take as many as
+    they can need and are not done: the count tells how many slots to make.
     """
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        counts[NSLOT] = 0
     size = ti.static(SLICE if SHORT else 1)
     nslice = ti.select(SERIAL, 1, (bin_adr[NKIND] + size - 1) // size)
     ti.loop_config(serialize=SERIAL)
     for u in range(nslice * SPREAD):
         if u % SPREAD != 0:
             continue
-        kind_slot = 0
+        slot = 0
+        end_slot = 0
         for kind in ti.static(KINDS):
             end = bin_adr[kind + 1]
             share = (end - bin_adr[kind] + nslice - 1) // nslice
             first = ti.min(bin_adr[kind] + u // SPREAD * share, end)
-            slot = kind_slot + (first - bin_adr[kind]) * kind_slots[kind]
-            kind_slot += (end - bin_adr[kind]) * kind_slots[kind]
+            need = kind_slots[kind]
             for t in range(first, ti.min(first + share, end)):
                 p = cpair_bin[t]
                 i1 = cpair_geom1[p]
@@ -55,7 +61,6 @@ def _narrowphase(
                 i2 = i1 - g1 + g2
                 margin = cpair_margin[p]
                 item = i1 // ngeom * nitem
-                cpair_slot[p] = slot
                 yes = cpair_listed[p] >= 0  # a pair that the model lists passes always
                 if not yes:
                     yes = near(
@@ -63,14 +68,21 @@ def _narrowphase(
                         geom_xpos, geom_xmat, geom_rbound, item_boxlo, item_boxhi,
                     )  # fmt: skip
                 ncon = 0
-                if yes and slot + kind_slots[kind] <= nslotmax:
-                    ncon = TODO
-                    if ti.static(kind in COLLIDERS):
-                        ncon = COLLIDERS[kind](
-                            slot, margin, i1, i2, g1, g2, geom_xpos, geom_xmat, geom_type, geom_size, con_slot
-                        )
+                if yes:
+                    if slot + need > end_slot:
+                        block = ti.max(need, ti.static(BLOCK if SHORT else 0))
+                        slot = ti.atomic_add(counts[NSLOT], block)
+                        end_slot = slot + block
+                    fits = end_slot <= nslotmax
+                    if fits:
+                        ncon = TODO
+                        if ti.static(kind in COLLIDERS):
+                            ncon = COLLIDERS[kind](
+                                slot, margin, i1, i2, g1, g2, geom_xpos, geom_xmat, geom_type, geom_size, con_slot
+                            )
+                    cpair_slot[p] = slot
+                    slot += ti.select(fits and ncon != TODO, ncon, need)
                 cpair_ncon[p] = ncon
-                slot += ti.select(ncon == TODO, kind_slots[kind], ncon)
 
 
 def narrowphase(kinds, users):

@@ -1,7 +1,10 @@
 """What a user writes acts or is refused with a clear error; NaN and infinite inputs reset their world."""
 
+import gc
+
 import numpy as np
 import pytest
+from taichi.lang._ndarray import Ndarray
 
 import tisim
 from tisim import constraint, scenes, solver
@@ -69,6 +72,26 @@ def test_old_data_after_another_start():
             with pytest.raises(tisim.Error, match="make a new Data"):
                 use()
     finally:
+        tisim.init(arch="cpu", precision="f64")
+
+
+def test_no_array_outlives_its_taichi():
+    """One that died after another start would free what then lies at its old address."""
+    m = tisim.Model.from_xml_string(scenes.build("pile", n=3))
+    tisim.step(m, tisim.Data(m))
+
+    def alive():
+        return sum(issubclass(type(o), Ndarray) and o.arr is not None for o in gc.get_objects())
+
+    gc.disable()  # garbage that is still there is the dangerous kind
+    try:
+        tisim.init(arch="cpu", precision="f32")
+        tisim.step(m, tisim.Data(m))
+        assert alive() > 50
+        tisim.init(arch="cpu", precision="f64")
+        assert alive() == 0
+    finally:
+        gc.enable()
         tisim.init(arch="cpu", precision="f64")
 
 

@@ -68,7 +68,7 @@ class Data:
         if name == "nrowmax":
             return self.nworld * (self.model.scalar("nfriction") + 2 * self.model.scalar("nlimited"))
         n = self.nworld * max(16, self.model.nbody)
-        return dict(npairmax=4, nslotmax=16, nconmax=4, nefcmax=16, ndensemax=36)[name] * n
+        return dict(npairmax=4, nslotmax=8, nconmax=4, nefcmax=16, ndensemax=36)[name] * n
 
     def capacity(self, name):
         """Allocated length of the lists with this first dimension."""

@@ -94,6 +94,9 @@ def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
         return slot[:, 0], slot[:, 1:7]
     kernels, scalars = collision.narrowphase(m, d, (kind,), False, parallel)
     launch.run(m, d, kernels, parallel=parallel, **scalars)
+    while d.count("nslot") > d.capacity("nslotmax"):
+        d.grow("nslotmax", d.count("nslot"))
+        launch.run(m, d, kernels, parallel=parallel, **scalars)
     ncon = launch.download(d.device("cpair_ncon"))[:n]
     place = np.arange(slots)
     slot = d.host("con_slot")[np.minimum(d.host("cpair_slot")[:n, None] + place, d.capacity("nslotmax") - 1)]

@@ -6,15 +6,14 @@ twice. Every kernel has a serial and a parallel variant with equal arithmetic: w
 scene has to compute.
 """
 
+import gc
 import inspect
 import types
-import weakref
 
 import numpy as np
 
 CHUNK = (4, 32)  # neighbours in a list that one thread works through, on a GPU and on a CPU
 _sequences = {}
-_arrays = weakref.WeakSet()  # all that were made since Taichi started
 
 
 class Kernel:
@@ -148,11 +147,14 @@ def forget():
     """Lets go of all arrays and sequences, before Taichi is started again.
 
     An array that dies later would ask the new Taichi to free what lies at its old address, which may be another array.
+    Taichi makes some itself when it compiles a graph, so all that Python knows are looked for.
     """
+    from taichi.lang._ndarray import Ndarray
+
     _sequences.clear()
-    for a in list(_arrays):
-        a.arr = a.host = None
-    _arrays.clear()
+    for a in gc.get_objects():
+        if issubclass(type(a), Ndarray):
+            a.arr = a.host = None
 
 
 def quicken_taichi():
@@ -190,7 +192,6 @@ def new_array(is_float, size):
     fp = ti.f64 if runtime.precision == "f64" else ti.f32
     a = ti.ndarray(fp if is_float else ti.i32, (max(1, int(size)),))
     a.fill(0)
-    _arrays.add(a)
     return a
 
 
