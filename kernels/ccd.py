@@ -7,7 +7,7 @@ and segment, and only if those overlap at full size. Rules, tolerances and the o
 """
 
 from tisim.kernels.broadphase import BOX, CAPSULE, HFIELD, MESH, SPHERE
-from tisim.kernels.epa import FACE_F, FACE_I, FIRST, close_up, first_polytope, open_up
+from tisim.kernels.epa import FACE_F, FACE_I, FIRST, close_up, corner_of, first_polytope, open_up
 from tisim.kernels.gjk import (
     FAR,
     ROUNDING,
@@ -345,7 +345,7 @@ def ccd(
                 foot = at3(ccd_f, ff + FACE_F * best)
                 foot2 = lower2
                 for c in ti.static(range(3)):
-                    corner[c] = ccd_i[fi + FACE_I * best + c]
+                    corner[c] = corner_of(best, c, fi, ccd_i)
             if best < 0 or lower2 > upper * upper:
                 foot = before
                 foot2 = before2

@@ -13,50 +13,64 @@ from tisim.kernels.support import put3
 from tisim.kernels.types import *
 
 FIRST = 8  # slots before the polytope: the simplex, the tetrahedron that is searched
-FACE_F, FACE_I = 4, 7
-PLACE = 6  # of a face's integers: its place in the list of candidates, OUT if it is none, GONE if it was removed
+FACE_F, FACE_I = 4, 5
+# of a face's integers: its place in the list of candidates, OUT if it is none, GONE if it was removed
+PLACE = 4
 OUT, GONE = -1, -2
-# faces of the first polytope: three vertices, then the neighbours across edges 01, 12, 20
-SEGMENT = ((0, 2, 3, 1, 3, 2), (0, 4, 2, 2, 4, 0), (0, 3, 4, 0, 5, 1), (1, 3, 2, 5, 0, 4), (1, 2, 4, 3, 1, 5),
-           (1, 4, 3, 4, 2, 3))  # fmt: skip
-TRIANGLE = ((4, 0, 1, 1, 3, 2), (4, 2, 0, 2, 4, 0), (4, 1, 2, 0, 5, 1), (3, 1, 0, 5, 0, 4), (3, 0, 2, 3, 1, 5),
-            (3, 2, 1, 4, 2, 3))  # fmt: skip
-TETRAHEDRON = ((0, 1, 2, 1, 3, 2), (0, 3, 1, 2, 3, 0), (0, 2, 3, 0, 3, 1), (3, 2, 1, 2, 0, 1))
+BITS = 10  # of a corner's number: three fit into an integer, and MAX_ITERATIONS (tisim/collision.py) keeps below it
+# faces of the first polytope: three corners, the neighbours across the edges 01, 12, 20 being those that share them
+SEGMENT = ((0, 2, 3), (0, 4, 2), (0, 3, 4), (1, 3, 2), (1, 2, 4), (1, 4, 3))
+TRIANGLE = ((4, 0, 1), (4, 2, 0), (4, 1, 2), (3, 1, 0), (3, 0, 2), (3, 2, 1))
+TETRAHEDRON = ((0, 1, 2), (0, 3, 1), (0, 2, 3), (3, 2, 1))
 
 
-# the same with an octal digit per entry: (vertices of the simplex, face, digits)
-DIGITS = tuple(
-    (n, j, sum(x << (3 * k) for k, x in enumerate(row)))
-    for n, rows in ((2, SEGMENT), (3, TRIANGLE), (4, TETRAHEDRON)) for j, row in enumerate(rows)
-)  # fmt: skip
+def code(faces, j):
+    """Face j in digits of 32: its corners, then for each edge 4 * neighbour + that one's edge."""
+    digits = list(faces[j])
+    for e in range(3):
+        edge = faces[j][(e + 1) % 3], faces[j][e]
+        digits += [4 * k + i for k, f in enumerate(faces) for i in range(3) if (f[i], f[(i + 1) % 3]) == edge]
+    return sum(x << (5 * k) for k, x in enumerate(digits))
+
+
+CODES = tuple(
+    (n, j, code(faces, j)) for n, faces in ((2, SEGMENT), (3, TRIANGLE), (4, TETRAHEDRON)) for j in range(len(faces))
+)
 
 
 @ti.func
-def digits(kind, j):
-    """Face j of the first polytope over a simplex of `kind` vertices, one octal digit per entry."""
-    code = 0
-    for n, i, x in ti.static(DIGITS):
+def code_of(kind, j):
+    """The code of face j of the first polytope over a simplex of `kind` vertices."""
+    x = 0
+    for n, i, value in ti.static(CODES):
         if kind == n and j == i:
-            code = x
-    return code
+            x = value
+    return x
 
 
 @ti.func
-def attach(k, a, b, c, ab, bc, ca, fb, ff, fi, ccd_f: ti.template(), ccd_i: ti.template()):
-    """Writes face k with corners a, b, c and neighbours; returns its squared distance, 0 if it is degenerate."""
+def corner_of(face, e, fi, ccd_i: ti.template()):
+    """Number of a face's corner e in the list of vertices."""
+    return ccd_i[fi + FACE_I * face] >> (BITS * e) & ((1 << BITS) - 1)
+
+
+@ti.func
+def attach(k, a, b, c, ab, bc, ca, x, fb, ff, fi, ccd_f: ti.template(), ccd_i: ti.template()):
+    """Writes face k with corners a at x, b, c and what is across its edges, 4 * neighbour + that one's edge.
+
+    Returns its squared distance, 0 if it is degenerate.
+    """
     i = fi + FACE_I * k
-    ccd_i[i] = a
-    ccd_i[i + 1] = b
-    ccd_i[i + 2] = c
-    ccd_i[i + 3] = ab
-    ccd_i[i + 4] = bc
-    ccd_i[i + 5] = ca
+    ccd_i[i] = a + (b << BITS) + (c << (2 * BITS))
+    ccd_i[i + 1] = ab
+    ccd_i[i + 2] = bc
+    ccd_i[i + 3] = ca
     ccd_i[i + PLACE] = OUT
-    x = vertex(ccd_f, fb, a)
     p, spans = foot_on_plane(vertex(ccd_f, fb, c), vertex(ccd_f, fb, b), x)
-    dist2 = p.dot(p)
-    if not spans or dist2 < ROUNDING * ROUNDING * x.dot(x):
-        dist2 = 0.0
+    dist2 = p.dot(p)  # 0 if they span no plane
+    if ti.static(FP == ti.f32):
+        if not spans or dist2 < ROUNDING * ROUNDING * x.dot(x):
+            dist2 = 0.0
     put3(ccd_f, ff + FACE_F * k, p)
     ccd_f[ff + FACE_F * k + 3] = dist2
     return dist2
@@ -117,10 +131,11 @@ def first_polytope(kind, dist, fb, ib, ff, fi, mp, ccd_f: ti.template(), ccd_i: 
     if good == 1:
         for j in range(nface):
             if bad < 0:
-                x = digits(kind, j)
+                x = code_of(kind, j)
+                a = FIRST + (x & 31)
                 dist2 = attach(
-                    j, FIRST + (x & 7), FIRST + (x >> 3 & 7), FIRST + (x >> 6 & 7), x >> 9 & 7, x >> 12 & 7, x >> 15,
-                    fb, ff, fi, ccd_f, ccd_i,
+                    j, a, FIRST + (x >> 5 & 31), FIRST + (x >> 10 & 31), x >> 15 & 31, x >> 20 & 31, x >> 25,
+                    vertex(ccd_f, fb, a), fb, ff, fi, ccd_f, ccd_i,
                 )  # fmt: skip
                 ccd_i[fi + FACE_I * j + PLACE] = j
                 ccd_i[mp + j] = j
@@ -131,7 +146,7 @@ def first_polytope(kind, dist, fb, ib, ff, fi, mp, ccd_f: ti.template(), ccd_i: 
             if kind == 3:
                 good = 0
             for c in range(3):
-                copy_vertex(fb, ib, ccd_i[fi + FACE_I * bad + c], c, ccd_f, ccd_i)
+                copy_vertex(fb, ib, corner_of(bad, c, fi, ccd_i), c, ccd_f, ccd_i)
         elif kind == 4:
             if not holds_origin(v0, v1, v2, v3):
                 good = 0
@@ -168,7 +183,10 @@ def open_up(face, w, ff, fi, mp, fr, st, hz, nmap, nfree, nroom, ccd_f: ti.templ
         if place != GONE:
             j = ff + FACE_F * f
             seen = at3(ccd_f, j).dot(w) - ccd_f[j + 3]
-            if e == 3 or seen > ti.max(MINVAL, ROUNDING * ti.sqrt(ww * ccd_f[j + 3])):
+            least = MINVAL
+            if ti.static(FP == ti.f32):
+                least = ti.max(MINVAL, ROUNDING * ti.sqrt(ww * ccd_f[j + 3]))
+            if e == 3 or seen > least:
                 if place >= 0:
                     nmap -= 1
                     moved = ccd_i[mp + nmap]
@@ -178,16 +196,9 @@ def open_up(face, w, ff, fi, mp, fr, st, hz, nmap, nfree, nroom, ccd_f: ti.templ
                 ccd_i[fr + nfree] = f
                 nfree += 1
                 for s in range(3):
-                    k = (e + 2 - s) % 3
                     if s < 2 or e == 3:
-                        g = ccd_i[i + 3 + k]
-                        start = ccd_i[i + (k + 1) % 3]
-                        edge = 2
-                        if ccd_i[fi + FACE_I * g] == start:
-                            edge = 0
-                        elif ccd_i[fi + FACE_I * g + 1] == start:
-                            edge = 1
-                        ccd_i[st + nstack] = 4 * g + edge
+                        k = e + 2 - s
+                        ccd_i[st + nstack] = ccd_i[i + 1 + k - ti.select(k > 2, 3, 0)]
                         nstack += 1
             else:
                 ccd_i[hz + nedge] = 4 * f + e
@@ -207,6 +218,7 @@ def close_up(
     good = ntop + nedge - nfree <= nface
     if not good:
         nedge = 0
+    x = vertex(ccd_f, fb, w)
     for k in range(nedge):  # places of the new faces
         if nfree > 0:
             nfree -= 1
@@ -214,14 +226,16 @@ def close_up(
         else:
             ccd_i[st + k] = ntop
             ntop += 1
+    before = ccd_i[st + ti.max(0, nedge - 1)]
+    face = ccd_i[st]
     for k in range(nedge):
         f = ccd_i[hz + k] >> 2
         e = ccd_i[hz + k] & 3
-        face = ccd_i[st + k]
-        ccd_i[fi + FACE_I * f + 3 + e] = face
+        after = ccd_i[st + ti.select(k == nedge - 1, 0, k + 1)]
+        ccd_i[fi + FACE_I * f + 1 + e] = 4 * face + 1
         dist2 = attach(
-            face, w, ccd_i[fi + FACE_I * f + (e + 1) % 3], ccd_i[fi + FACE_I * f + e],
-            ccd_i[st + (k + nedge - 1) % nedge], f, ccd_i[st + (k + 1) % nedge], fb, ff, fi, ccd_f, ccd_i,
+            face, w, corner_of(f, ti.select(e == 2, 0, e + 1), fi, ccd_i), corner_of(f, e, fi, ccd_i),
+            4 * before + 2, 4 * f + e, 4 * after, x, fb, ff, fi, ccd_f, ccd_i,
         )  # fmt: skip
         if dist2 == 0.0:
             good = False
@@ -229,4 +243,6 @@ def close_up(
             ccd_i[mp + nmap] = face
             ccd_i[fi + FACE_I * face + PLACE] = nmap
             nmap += 1
+        before = face
+        face = after
     return good, nmap, nfree, ntop
