@@ -123,7 +123,7 @@ def is_flat(gtype):
 @ti.func
 def ccd(
     fb, ib, niter, tolerance, cutoff, half1, half2, ccd_f: ti.template(), ccd_i: ti.template(),
-    mesh_vert: ti.template(), mesh_graph: ti.template(),
+    mesh_vert: ti.template(), mesh_graph: ti.template(), hull_vert: ti.template(),
 ):  # fmt: skip
     """Signed distance of a worker's two shapes, inflated by half1 and half2, the nearest points or those of deepest
     penetration, and the corners of the polytope's face they lie on (-1: none).
@@ -360,7 +360,7 @@ def ccd(
                 ask = True
         if ask:
             for s in range(2):
-                p = support(s, (1.0 - 2.0 * s) * direction, sf, si, ccd_f, ccd_i, mesh_vert, mesh_graph)
+                p = support(s, (1.0 - 2.0 * s) * direction, sf, si, ccd_f, ccd_i, mesh_vert, mesh_graph, hull_vert)
                 put3(ccd_f, fb + VERT_F * at + 3 + 3 * s, p)
                 ccd_i[ib + VERT_I * at + s] = ccd_i[si + SHAPE_I * s + VERTEX]
             y = at3(ccd_f, fb + VERT_F * at + 3) - at3(ccd_f, fb + VERT_F * at + 6)

@@ -36,7 +36,7 @@ def _convex(
     npoly: ti.i32, ccd_tolerance: FP,
     bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F, cpair_slot: I,
     geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F, geom_rbound: F, geom_dataid: I,
-    mesh_vertadr: I, mesh_vertnum: I, mesh_graphadr: I, mesh_vert: F, mesh_graph: I,
+    mesh_vertadr: I, mesh_vertnum: I, mesh_graphadr: I, mesh_vert: F, mesh_graph: I, hull_vert: F,
     mesh_polyadr: I, mesh_polynormal: F, mesh_polyvertadr: I, mesh_polyvertnum: I, mesh_polyvert: I,
     mesh_polymapadr: I, mesh_polymapnum: I, mesh_polymap: I, ccd_f: F, ccd_i: I,
     con_slot: F, cpair_ncon: I,
@@ -110,7 +110,7 @@ def _convex(
                         )  # fmt: skip
                         dist, p1, p2, corner = ccd(
                             fb, ib, niter, ccd_tolerance, 0.0, half, half, ccd_f, ccd_i,
-                            mesh_vert, mesh_graph,
+                            mesh_vert, mesh_graph, hull_vert,
                         )  # fmt: skip
                         if dist < 0.0:
                             normal = p1 - p2

@@ -40,7 +40,7 @@ def hfield(
     bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F, cpair_slot: I,
     geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F, geom_rbound: F, geom_dataid: I,
     hfield_size: F, hfield_nrow: I, hfield_ncol: I, hfield_adr: I, hfield_data: F,
-    mesh_vertadr: I, mesh_vertnum: I, mesh_graphadr: I, mesh_vert: F, mesh_graph: I, ccd_f: F, ccd_i: I,
+    mesh_vertadr: I, mesh_vertnum: I, mesh_graphadr: I, mesh_vert: F, mesh_graph: I, hull_vert: F, ccd_f: F, ccd_i: I,
     con_slot: F, cpair_ncon: I,
 ):  # fmt: skip
     """Contacts of every pair of this kind, parallel over workers, which have scratch memory each."""
@@ -90,7 +90,7 @@ def hfield(
                     for e in ti.static(range(3)):
                         if k >> 1 == e:
                             axis[e] = 1.0 - 2.0 * (k & 1)
-                    q = support(1, axis, sf, si, ccd_f, ccd_i, mesh_vert, mesh_graph)
+                    q = support(1, axis, sf, si, ccd_f, ccd_i, mesh_vert, mesh_graph, hull_vert, hull_vert)
                     for e in ti.static(range(3)):
                         if k == 2 * e:
                             hi[e] = q[e]
@@ -128,7 +128,7 @@ def hfield(
                             if not low:
                                 dist, p1, p2, corner = ccd(
                                     fb, ib, niter, ccd_tolerance, 0.0, 0.0,
-                                    0.5 * margin, ccd_f, ccd_i, mesh_vert, mesh_graph,
+                                    0.5 * margin, ccd_f, ccd_i, mesh_vert, mesh_graph, hull_vert,
                                 )  # fmt: skip
                                 if dist < 0.0:
                                     normal = p1 - p2

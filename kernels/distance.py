@@ -12,7 +12,7 @@ def convex_distance(
     nquery: ti.i32, distmax: FP, ngeom: ti.i32, nccd: ti.i32, nccd_f: ti.i32, nccd_i: ti.i32,
     niter: ti.i32, ccd_tolerance: FP,
     cpair_geom1: I, cpair_geom2: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F, geom_dataid: I,
-    mesh_vertadr: I, mesh_vertnum: I, mesh_graphadr: I, mesh_vert: F, mesh_graph: I, ccd_f: F, ccd_i: I,
+    mesh_vertadr: I, mesh_vertnum: I, mesh_graphadr: I, mesh_vert: F, mesh_graph: I, hull_vert: F, ccd_f: F, ccd_i: I,
     con_slot: F,
 ):  # fmt: skip
     """Signed distance and the nearest points of geom 1 and geom 2, in their slots, of the first pairs of the
@@ -43,7 +43,7 @@ def convex_distance(
                         geom_dataid[g], ccd_f, ccd_i, mesh_vertadr, mesh_vertnum, mesh_graphadr,
                     )  # fmt: skip
                 dist, p1, p2, corner = ccd(
-                    fb, ib, niter, ccd_tolerance, distmax, 0.0, 0.0, ccd_f, ccd_i, mesh_vert, mesh_graph
+                    fb, ib, niter, ccd_tolerance, distmax, 0.0, 0.0, ccd_f, ccd_i, mesh_vert, mesh_graph, hull_vert
                 )
                 p1 += origin
                 p2 += origin

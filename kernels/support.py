@@ -70,7 +70,7 @@ def mesh_vertex(k, mesh_vert: ti.template()):
 @ti.func
 def support(
     s, direction, sf, si, ccd_f: ti.template(), ccd_i: ti.template(), mesh_vert: ti.template(),
-    mesh_graph: ti.template(),
+    mesh_graph: ti.template(), hull_vert: ti.template(),
 ):  # fmt: skip
     """World point of shape s farthest along a unit direction; notes a polyhedron's vertex in the shape."""
     f = sf + s * SHAPE_F
@@ -139,12 +139,14 @@ def support(
             while at != before:
                 before = at
                 e = edge + mesh_graph[graph + 2 + at]
-                while mesh_graph[e] >= 0:
-                    along = d.dot(mesh_vertex(adr + mesh_graph[globalid + mesh_graph[e]], mesh_vert))
+                neighbor = mesh_graph[e]
+                while neighbor >= 0:
+                    along = d.dot(mesh_vertex(e, hull_vert))
                     if along > best:
                         best = along
-                        at = mesh_graph[e]
+                        at = neighbor
                     e += 1
+                    neighbor = mesh_graph[e]
             ccd_i[i + HINT] = at
             at = mesh_graph[globalid + at]
         ccd_i[i + VERTEX] = at
