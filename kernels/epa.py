@@ -55,8 +55,8 @@ def corner_of(face, e, fi, ccd_i: ti.template()):
 
 
 @ti.func
-def attach(k, a, b, c, ab, bc, ca, x, fb, ff, fi, ccd_f: ti.template(), ccd_i: ti.template()):
-    """Writes face k with corners a at x, b, c and what is across its edges, 4 * neighbour + that one's edge.
+def attach(k, a, b, c, ab, bc, ca, x, y, z, ff, fi, ccd_f: ti.template(), ccd_i: ti.template()):
+    """Writes face k with corners a at x, b at y, c at z and what is across its edges, 4 * neighbour + that one's edge.
 
     Returns its squared distance, 0 if it is degenerate.
     """
@@ -65,8 +65,7 @@ def attach(k, a, b, c, ab, bc, ca, x, fb, ff, fi, ccd_f: ti.template(), ccd_i: t
     ccd_i[i + 1] = ab
     ccd_i[i + 2] = bc
     ccd_i[i + 3] = ca
-    ccd_i[i + PLACE] = OUT
-    p, spans = foot_on_plane(vertex(ccd_f, fb, c), vertex(ccd_f, fb, b), x)
+    p, spans = foot_on_plane(z, y, x)
     dist2 = p.dot(p)  # 0 if they span no plane
     if ti.static(FP == ti.f32):
         if not spans or dist2 < ROUNDING * ROUNDING * x.dot(x):
@@ -133,9 +132,11 @@ def first_polytope(kind, dist, fb, ib, ff, fi, mp, ccd_f: ti.template(), ccd_i: 
             if bad < 0:
                 x = code_of(kind, j)
                 a = FIRST + (x & 31)
+                b = FIRST + (x >> 5 & 31)
+                c = FIRST + (x >> 10 & 31)
                 dist2 = attach(
-                    j, a, FIRST + (x >> 5 & 31), FIRST + (x >> 10 & 31), x >> 15 & 31, x >> 20 & 31, x >> 25,
-                    vertex(ccd_f, fb, a), fb, ff, fi, ccd_f, ccd_i,
+                    j, a, b, c, x >> 15 & 31, x >> 20 & 31, x >> 25, vertex(ccd_f, fb, a), vertex(ccd_f, fb, b),
+                    vertex(ccd_f, fb, c), ff, fi, ccd_f, ccd_i,
                 )  # fmt: skip
                 ccd_i[fi + FACE_I * j + PLACE] = j
                 ccd_i[mp + j] = j
@@ -168,41 +169,47 @@ def open_up(face, w, ff, fi, mp, fr, st, hz, nmap, nfree, nroom, ccd_f: ti.templ
     candidates, free places and hz; 0 for hz if rounding has spoilt the polytope.
     """
     nedge = 0
-    nstack = 1
+    nstack = 0
     ww = w.dot(w)
-    ccd_i[st] = 4 * face + 3
-    while nstack > 0:
+    entry = 4 * face + 3
+    while entry >= 0:
         if nstack + 2 >= nroom or nedge >= nroom:
             nedge = 0
             break
-        nstack -= 1
-        f = ccd_i[st + nstack] >> 2
-        e = ccd_i[st + nstack] & 3
+        f = entry >> 2
+        e = entry & 3
         i = fi + FACE_I * f
+        j = ff + FACE_F * f
         place = ccd_i[i + PLACE]
-        if place != GONE:
-            j = ff + FACE_F * f
-            seen = at3(ccd_f, j).dot(w) - ccd_f[j + 3]
-            least = MINVAL
-            if ti.static(FP == ti.f32):
-                least = ti.max(MINVAL, ROUNDING * ti.sqrt(ww * ccd_f[j + 3]))
-            if e == 3 or seen > least:
-                if place >= 0:
-                    nmap -= 1
-                    moved = ccd_i[mp + nmap]
-                    ccd_i[mp + place] = moved
-                    ccd_i[fi + FACE_I * moved + PLACE] = place
-                ccd_i[i + PLACE] = GONE
-                ccd_i[fr + nfree] = f
-                nfree += 1
-                for s in range(3):
-                    if s < 2 or e == 3:
-                        k = e + 2 - s
-                        ccd_i[st + nstack] = ccd_i[i + 1 + k - ti.select(k > 2, 3, 0)]
-                        nstack += 1
-            else:
-                ccd_i[hz + nedge] = 4 * f + e
+        least = MINVAL
+        if ti.static(FP == ti.f32):
+            least = ti.max(MINVAL, ROUNDING * ti.sqrt(ww * ccd_f[j + 3]))
+        gone = place == GONE
+        if not gone and (e == 3 or at3(ccd_f, j).dot(w) - ccd_f[j + 3] > least):
+            if place >= 0:
+                nmap -= 1
+                moved = ccd_i[mp + nmap]
+                ccd_i[mp + place] = moved
+                ccd_i[fi + FACE_I * moved + PLACE] = place
+            ccd_i[i + PLACE] = GONE
+            ccd_i[fr + nfree] = f
+            nfree += 1
+            # across the two edges after e, the next one first; from the first face all three, 0 first
+            ccd_i[st + nstack] = ccd_i[i + 1 + ti.select(e == 3, 2, e + ti.select(e > 0, -1, 2))]
+            nstack += 1
+            entry = ccd_i[i + 1 + ti.select(e > 1, e - 2, e + 1)]
+            if e == 3:
+                ccd_i[st + nstack] = entry
+                nstack += 1
+                entry = ccd_i[i + 1]
+        else:
+            if not gone:
+                ccd_i[hz + nedge] = entry
                 nedge += 1
+            nstack -= 1
+            entry = -1
+            if nstack >= 0:
+                entry = ccd_i[st + nstack]
     return nmap, nfree, nedge
 
 
@@ -228,21 +235,29 @@ def close_up(
             ntop += 1
     before = ccd_i[st + ti.max(0, nedge - 1)]
     face = ccd_i[st]
-    for k in range(nedge):
+    b = 0
+    if nedge > 0:
+        e = ccd_i[hz] & 3
+        b = corner_of(ccd_i[hz] >> 2, ti.select(e == 2, 0, e + 1), fi, ccd_i)
+    y = vertex(ccd_f, fb, b)
+    for k in range(nedge):  # each starts where the one before ends
         f = ccd_i[hz + k] >> 2
         e = ccd_i[hz + k] & 3
         after = ccd_i[st + ti.select(k == nedge - 1, 0, k + 1)]
         ccd_i[fi + FACE_I * f + 1 + e] = 4 * face + 1
+        c = corner_of(f, e, fi, ccd_i)
+        z = vertex(ccd_f, fb, c)
         dist2 = attach(
-            face, w, corner_of(f, ti.select(e == 2, 0, e + 1), fi, ccd_i), corner_of(f, e, fi, ccd_i),
-            4 * before + 2, 4 * f + e, 4 * after, x, fb, ff, fi, ccd_f, ccd_i,
+            face, w, b, c, 4 * before + 2, 4 * f + e, 4 * after, x, y, z, ff, fi, ccd_f, ccd_i
         )  # fmt: skip
         if dist2 == 0.0:
             good = False
-        if dist2 >= lower2 and dist2 <= upper2:
-            ccd_i[mp + nmap] = face
-            ccd_i[fi + FACE_I * face + PLACE] = nmap
-            nmap += 1
+        ccd_i[mp + nmap] = face
+        near = dist2 >= lower2 and dist2 <= upper2
+        ccd_i[fi + FACE_I * face + PLACE] = ti.select(near, nmap, OUT)
+        nmap += ti.select(near, 1, 0)
         before = face
         face = after
+        b = c
+        y = z
     return good, nmap, nfree, ntop
