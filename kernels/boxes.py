@@ -21,7 +21,7 @@ TODO = -1  # in cpair_ncon: the pair is near, and a kernel of its own has its co
 @ti.func
 def box_of_geom(
     g, k, margin, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_aabb: ti.template(),
-    geom_rbound: ti.template(),
+    geom_reach: ti.template(),
 ):  # fmt: skip
     """Lower and upper corner of geom g placed at k: local box and bounding sphere intersected, margin added."""
     R = ldm(geom_xmat, k)
@@ -29,7 +29,7 @@ def box_of_geom(
     half = vec3(geom_aabb[6 * g + 3], geom_aabb[6 * g + 4], geom_aabb[6 * g + 5])
     center = x + R @ vec3(geom_aabb[6 * g], geom_aabb[6 * g + 1], geom_aabb[6 * g + 2])
     extent = ti.abs(R) @ half * GROW
-    reach = geom_rbound[g] * GROW
+    reach = geom_reach[g] * GROW
     return ti.max(center - extent, x - reach) - margin, ti.min(center + extent, x + reach) + margin
 
 
@@ -72,7 +72,7 @@ def has_moved(x, R, lo, hi, i, skin, group_from: ti.template()):
 def update_boxes(
     nworld: ti.i32, ngeom: ti.i32, nbody: ti.i32, nitem: ti.i32, nbox: ti.i32, ncol: ti.i32, ngroup: ti.i32,
     nplane: ti.i32, override: ti.i32, o_margin: FP, box_item: I, plane_geom: I, mid_box: F, mid_adr: I, mid_body: I,
-    xpos: F, xmat: F, geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_rbound: F, geom_margin: F, item_boxlo: F,
+    xpos: F, xmat: F, geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_reach: F, geom_margin: F, item_boxlo: F,
     item_boxhi: F, item_fatlo: F, item_fathi: F, item_ball: F, plane_from: F, group_from: F, sweep_scale: F, counts: I,
 ):  # fmt: skip
     """Boxes of the moving items at these poses, parallel over items; counts[NOUT] is not 0 where a search is due."""
@@ -90,7 +90,7 @@ def update_boxes(
             margin = geom_margin[g]
             if override:
                 margin = o_margin
-            lo, hi = box_of_geom(g, k, margin, geom_xpos, geom_xmat, geom_aabb, geom_rbound)
+            lo, hi = box_of_geom(g, k, margin, geom_xpos, geom_xmat, geom_aabb, geom_reach)
             st3(item_boxlo, i, lo)
             st3(item_boxhi, i, hi)
             if t % nbox < ncol:
@@ -123,7 +123,7 @@ def update_boxes(
 def enlarge_boxes(
     nworld: ti.i32, ngeom: ti.i32, nbody: ti.i32, nitem: ti.i32, nbox: ti.i32, ncol: ti.i32, ngroup: ti.i32,
     nstatic: ti.i32, nplane: ti.i32, age: ti.i32, override: ti.i32, o_margin: FP, box_item: I, static_geom: I,
-    plane_geom: I, mid_body: I, xpos: F, xmat: F, geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_rbound: F,
+    plane_geom: I, mid_body: I, xpos: F, xmat: F, geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_reach: F,
     geom_margin: F, item_boxlo: F, item_boxhi: F, item_fatlo: F, item_fathi: F, item_ball: F, item_from: F,
     plane_from: F, group_from: F, sweep_scale: F,
 ):  # fmt: skip
@@ -163,7 +163,7 @@ def enlarge_boxes(
         margin = geom_margin[g]
         if override:
             margin = o_margin
-        lo, hi = box_of_geom(g, w * ngeom + g, margin, geom_xpos, geom_xmat, geom_aabb, geom_rbound)
+        lo, hi = box_of_geom(g, w * ngeom + g, margin, geom_xpos, geom_xmat, geom_aabb, geom_reach)
         st3(item_boxlo, w * nitem + g, lo)
         st3(item_boxhi, w * nitem + g, hi)
         for c in ti.static(range(3)):
@@ -187,23 +187,23 @@ def boxes_meet(i, j, boxlo: ti.template(), boxhi: ti.template()):
 
 
 @ti.func
-def spheres_meet(x1, x2, g1, g2, margin, geom_rbound: ti.template()):
+def spheres_meet(x1, x2, g1, g2, margin, geom_reach: ti.template()):
     """Whether the bounding spheres of geoms g1 and g2 around x1 and x2 come within a margin."""
-    reach = geom_rbound[g1] + geom_rbound[g2] + margin
+    reach = geom_reach[g1] + geom_reach[g2] + margin
     return (x1 - x2).norm_sqr() <= reach * reach
 
 
 @ti.func
-def above_plane(i1, x2, g2, margin, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_rbound: ti.template()):
+def above_plane(i1, x2, g2, margin, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_reach: ti.template()):
     """Whether the bounding sphere of geom g2 around x2 is farther than a margin above the plane placed at i1."""
     normal = vec3(geom_xmat[9 * i1 + 2], geom_xmat[9 * i1 + 5], geom_xmat[9 * i1 + 8])
-    return normal.dot(x2 - ld3(geom_xpos, i1)) > margin + geom_rbound[g2]
+    return normal.dot(x2 - ld3(geom_xpos, i1)) > margin + geom_reach[g2]
 
 
 @ti.func
 def near(
     boxes: ti.template(), i1, i2, g1, g2, item1, item2, margin, geom_type: ti.template(), geom_xpos: ti.template(),
-    geom_xmat: ti.template(), geom_rbound: ti.template(), item_boxlo: ti.template(), item_boxhi: ti.template(),
+    geom_xmat: ti.template(), geom_reach: ti.template(), item_boxlo: ti.template(), item_boxhi: ti.template(),
 ):  # fmt: skip
     """Whether geoms g1 and g2, placed at i1 and i2, pass the tests of a search at the present poses.
 
@@ -211,9 +211,9 @@ def near(
     """
     yes = True
     if geom_type[g1] == PLANE:
-        yes = not above_plane(i1, ld3(geom_xpos, i2), g2, margin, geom_xpos, geom_xmat, geom_rbound)
+        yes = not above_plane(i1, ld3(geom_xpos, i2), g2, margin, geom_xpos, geom_xmat, geom_reach)
     else:
-        yes = spheres_meet(ld3(geom_xpos, i1), ld3(geom_xpos, i2), g1, g2, margin, geom_rbound)
+        yes = spheres_meet(ld3(geom_xpos, i1), ld3(geom_xpos, i2), g1, g2, margin, geom_reach)
         if ti.static(boxes):
             if yes:
                 yes = boxes_meet(item1, item2, item_boxlo, item_boxhi)

@@ -194,7 +194,7 @@ def put_candidate(
 @ti.func
 def passes(
     i, j, g1, g2, filterparent, nexclude, nlisted, override, o_margin, item_ball: ti.template(),
-    geom_rbound: ti.template(), geom_margin: ti.template(), geom_filter: ti.template(), exclude_body1: ti.template(),
+    geom_reach: ti.template(), geom_margin: ti.template(), geom_filter: ti.template(), exclude_body1: ti.template(),
     exclude_body2: ti.template(), listed_geom1: ti.template(), listed_geom2: ti.template(),
 ):  # fmt: skip
     """Whether the bounding spheres of geoms g1 and g2, items i and j, whose boxes meet, may do so too on their ways,
@@ -204,7 +204,7 @@ def passes(
     if override:
         margin = o_margin
     margin += item_ball[4 * i + 3] + item_ball[4 * j + 3]
-    yes = spheres_meet(ball_at(i, item_ball), ball_at(j, item_ball), g1, g2, margin, geom_rbound)
+    yes = spheres_meet(ball_at(i, item_ball), ball_at(j, item_ball), g1, g2, margin, geom_reach)
     if yes:  # not "and": Taichi runs a function on the right of it in any case
         yes = may_collide(
             g1, g2, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1,
@@ -219,7 +219,7 @@ def search_pairs(
     nexclude: ti.i32, npairmax: ti.i32, entryhalf: ti.i32, nstripbit: ti.i32, nrowbit: ti.i32, nlevelbit: ti.i32,
     filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, plane_geom: I, sort_key: I, sort_value: I,
     item_fatlo: F, item_fathi: F, item_ball: F, sweep_axis: I, sweep_scale: F, geom_xpos: F, geom_xmat: F,
-    geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I, exclude_body1: I, exclude_body2: I, listed_geom1: I,
+    geom_reach: F, geom_margin: F, geom_type: I, geom_filter: I, exclude_body1: I, exclude_body2: I, listed_geom1: I,
     listed_geom2: I, pair_geom1: I, pair_geom2: I, entry_box: F, entry_cell: I, sweep_found: I, counts: I,
     cand_geom1: I, cand_geom2: I, cand_listed: I, mid_item1: I, mid_item2: I,
 ):  # fmt: skip
@@ -299,7 +299,7 @@ def search_pairs(
                             mid_item1[at] = i
                             mid_item2[at] = j
                     elif passes(
-                        i, j, g1, g2, filterparent, nexclude, nlisted, override, o_margin, item_ball, geom_rbound,
+                        i, j, g1, g2, filterparent, nexclude, nlisted, override, o_margin, item_ball, geom_reach,
                         geom_margin, geom_filter, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
                     ):  # fmt: skip
                         sweep_found[found + 2 * kept] = i
@@ -327,7 +327,7 @@ def search_pairs(
             i = w * nitem + g
             if not above_plane(
                 w * ngeom + p, ball_at(i, item_ball), g, margin + item_ball[4 * i + 3], geom_xpos, geom_xmat,
-                geom_rbound,
+                geom_reach,
             ):  # fmt: skip
                 if may_collide(
                     p, g, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1,

@@ -90,7 +90,7 @@ def hfield(
                     for e in ti.static(range(3)):
                         if k >> 1 == e:
                             axis[e] = 1.0 - 2.0 * (k & 1)
-                    q = support(1, axis, sf, si, ccd_f, ccd_i, mesh_vert, mesh_graph, hull_vert, hull_vert)
+                    q = support(1, axis, sf, si, ccd_f, ccd_i, mesh_vert, mesh_graph, hull_vert)
                     for e in ti.static(range(3)):
                         if k == 2 * e:
                             hi[e] = q[e]

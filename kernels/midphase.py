@@ -43,7 +43,7 @@ def search_static(
     nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, ngroup: ti.i32, nlisted: ti.i32, nexclude: ti.i32,
     npairmax: ti.i32, filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, item_fatlo: F, item_fathi: F,
     mid_box: F, mid_geom: I, mid_adr: I, mid_leaf: I,
-    item_ball: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I,
+    item_ball: F, geom_reach: F, geom_margin: F, geom_type: I, geom_filter: I,
     exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
     counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
 ):  # fmt: skip
@@ -63,7 +63,7 @@ def search_static(
                 h = mid_geom[base + k]
                 if passes(
                     w * nitem + g, w * nitem + h, g, h, filterparent, nexclude, nlisted, override, o_margin, item_ball,
-                    geom_rbound, geom_margin, geom_filter, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
+                    geom_reach, geom_margin, geom_filter, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
                 ):  # fmt: skip
                     at = ti.atomic_add(counts[NPAIR], 1)
                     put_candidate(at, w, g, h, ngeom, npairmax, geom_type, cand_geom1, cand_geom2, cand_listed)
@@ -75,7 +75,7 @@ def search_groups(
     ngeom: ti.i32, nitem: ti.i32, nbody: ti.i32, nlisted: ti.i32, nexclude: ti.i32, npairmax: ti.i32,
     filterparent: ti.i32, override: ti.i32, o_margin: FP, item_fatlo: F, item_fathi: F, mid_box: F, mid_geom: I,
     mid_adr: I, mid_leaf: I, mid_body: I, mid_item1: I, mid_item2: I, xpos: F, xmat: F,
-    item_ball: F, geom_rbound: F, geom_margin: F, geom_type: I, geom_filter: I, sweep_scale: F,
+    item_ball: F, geom_reach: F, geom_margin: F, geom_type: I, geom_filter: I, sweep_scale: F,
     exclude_body1: I, exclude_body2: I, listed_geom1: I, listed_geom2: I,
     counts: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
 ):  # fmt: skip
@@ -121,7 +121,7 @@ def search_groups(
                     if boxes_meet(w * nitem + g, j, item_fatlo, item_fathi):
                         if passes(
                             w * nitem + g, j, g, h, filterparent, nexclude, nlisted, override, o_margin, item_ball,
-                            geom_rbound, geom_margin, geom_filter, exclude_body1, exclude_body2, listed_geom1,
+                            geom_reach, geom_margin, geom_filter, exclude_body1, exclude_body2, listed_geom1,
                             listed_geom2,
                         ):  # fmt: skip
                             at = ti.atomic_add(counts[NPAIR], 1)

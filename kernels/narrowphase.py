@@ -29,7 +29,7 @@ _made = {}
 def _narrowphase(
     ngeom: ti.i32, nitem: ti.i32, nslotmax: ti.i32, kind_slots: I, bin_adr: I, cpair_bin: I, cpair_geom1: I,
     cpair_geom2: I, cpair_listed: I, cpair_margin: F, cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I,
-    geom_size: F, geom_rbound: F, item_boxlo: F, item_boxhi: F, counts: I, con_slot: F,
+    geom_size: F, geom_reach: F, item_boxlo: F, item_boxhi: F, counts: I, con_slot: F,
     cpair_ncon: I,
 ):  # fmt: skip
     """Contacts of every pair that is near enough now, parallel over slices of the list, each with its share of every
@@ -65,7 +65,7 @@ def _narrowphase(
                 if not yes:
                     yes = near(
                         ti.static(kind not in QUICK), i1, i2, g1, g2, item + g1, item + g2, margin, geom_type,
-                        geom_xpos, geom_xmat, geom_rbound, item_boxlo, item_boxhi,
+                        geom_xpos, geom_xmat, geom_reach, item_boxlo, item_boxhi,
                     )  # fmt: skip
                 ncon = 0
                 if yes:

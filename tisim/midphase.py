@@ -122,6 +122,19 @@ def geom_contact(m):
     return np.concatenate([m.geom_solref, m.geom_solimp, m.geom_friction, np.stack([m.geom_solmix, m.geom_gap], 1)], 1)
 
 
+def geom_reach(m):
+    """(ngeom,) radii of spheres around the geoms' positions that hold them: geom_rbound, which for a mesh is half the
+    diagonal of its box, or the distance of its farthest vertex.
+    """
+    reach = np.array(m.geom_rbound)
+    if m.nmesh:
+        norm = np.linalg.norm(np.asarray(m.mesh_vert), axis=1) * (1 + 1e-6)
+        farthest = np.array([norm[a : a + n].max() for a, n in zip(m.mesh_vertadr, m.mesh_vertnum)])
+        mesh = np.asarray(m.geom_type) == mjtGeom.mjGEOM_MESH
+        reach[mesh] = np.minimum(reach[mesh], farthest[np.asarray(m.geom_dataid)[mesh]])
+    return reach
+
+
 # what the trees depend on, and the tables of a model (device_model.DERIVED): all five are made together
 READS = (
     "geom_contype", "geom_conaffinity", "geom_pos", "geom_quat", "geom_aabb", "geom_rbound", "geom_margin", "body_pos",
@@ -132,6 +145,7 @@ CONTACT = (
     "geom_gap",
 )  # fmt: skip
 TABLES = {
+    "geom_reach": (geom_reach, ("geom_rbound", "mesh_vert")),
     "mid_trees": (trees, READS), "geom_filter": (geom_filter, READS[:2] + CONTACT[:3]),
     "geom_contact": (geom_contact, CONTACT[3:]),
 } | {
