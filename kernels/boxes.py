@@ -20,15 +20,18 @@ TODO = -1  # in cpair_ncon: the pair is near, and a kernel of its own has its co
 
 @ti.func
 def box_of_geom(
-    g, k, margin, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_aabb: ti.template(),
+    g, k, margin, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_box: ti.template(),
     geom_reach: ti.template(),
 ):  # fmt: skip
-    """Lower and upper corner of geom g placed at k: local box and bounding sphere intersected, margin added."""
+    """Lower and upper corner of geom g placed at k, margin added."""
     R = ldm(geom_xmat, k)
     x = ld3(geom_xpos, k)
-    half = vec3(geom_aabb[6 * g + 3], geom_aabb[6 * g + 4], geom_aabb[6 * g + 5])
-    center = x + R @ vec3(geom_aabb[6 * g], geom_aabb[6 * g + 1], geom_aabb[6 * g + 2])
-    extent = ti.abs(R) @ half * GROW
+    center = x + R @ ld3(geom_box, 3 * g)
+    extent = ti.abs(R) @ ld3(geom_box, 3 * g + 1)
+    radius = ld3(geom_box, 3 * g + 2)
+    for c in ti.static(range(3)):
+        extent[c] += vec3(R[c, 0] * radius[0], R[c, 1] * radius[1], R[c, 2] * radius[2]).norm()
+    extent *= GROW
     reach = geom_reach[g] * GROW
     return ti.max(center - extent, x - reach) - margin, ti.min(center + extent, x + reach) + margin
 
@@ -72,7 +75,7 @@ def has_moved(x, R, lo, hi, i, skin, group_from: ti.template()):
 def update_boxes(
     nworld: ti.i32, ngeom: ti.i32, nbody: ti.i32, nitem: ti.i32, nbox: ti.i32, ncol: ti.i32, ngroup: ti.i32,
     nplane: ti.i32, override: ti.i32, o_margin: FP, box_item: I, plane_geom: I, mid_box: F, mid_adr: I, mid_body: I,
-    xpos: F, xmat: F, geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_reach: F, geom_margin: F, item_boxlo: F,
+    xpos: F, xmat: F, geom_xpos: F, geom_xmat: F, geom_box: F, geom_reach: F, geom_margin: F, item_boxlo: F,
     item_boxhi: F, item_fatlo: F, item_fathi: F, item_ball: F, plane_from: F, group_from: F, sweep_scale: F, counts: I,
 ):  # fmt: skip
     """Boxes of the moving items at these poses, parallel over items; counts[NOUT] is not 0 where a search is due."""
@@ -90,7 +93,7 @@ def update_boxes(
             margin = geom_margin[g]
             if override:
                 margin = o_margin
-            lo, hi = box_of_geom(g, k, margin, geom_xpos, geom_xmat, geom_aabb, geom_reach)
+            lo, hi = box_of_geom(g, k, margin, geom_xpos, geom_xmat, geom_box, geom_reach)
             st3(item_boxlo, i, lo)
             st3(item_boxhi, i, hi)
             if t % nbox < ncol:
@@ -123,7 +126,7 @@ def update_boxes(
 def enlarge_boxes(
     nworld: ti.i32, ngeom: ti.i32, nbody: ti.i32, nitem: ti.i32, nbox: ti.i32, ncol: ti.i32, ngroup: ti.i32,
     nstatic: ti.i32, nplane: ti.i32, age: ti.i32, override: ti.i32, o_margin: FP, box_item: I, static_geom: I,
-    plane_geom: I, mid_body: I, xpos: F, xmat: F, geom_xpos: F, geom_xmat: F, geom_aabb: F, geom_reach: F,
+    plane_geom: I, mid_body: I, xpos: F, xmat: F, geom_xpos: F, geom_xmat: F, geom_box: F, geom_reach: F,
     geom_margin: F, item_boxlo: F, item_boxhi: F, item_fatlo: F, item_fathi: F, item_ball: F, item_from: F,
     plane_from: F, group_from: F, sweep_scale: F,
 ):  # fmt: skip
@@ -163,7 +166,7 @@ def enlarge_boxes(
         margin = geom_margin[g]
         if override:
             margin = o_margin
-        lo, hi = box_of_geom(g, w * ngeom + g, margin, geom_xpos, geom_xmat, geom_aabb, geom_reach)
+        lo, hi = box_of_geom(g, w * ngeom + g, margin, geom_xpos, geom_xmat, geom_box, geom_reach)
         st3(item_boxlo, w * nitem + g, lo)
         st3(item_boxhi, w * nitem + g, hi)
         for c in ti.static(range(3)):
