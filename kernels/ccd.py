@@ -359,11 +359,15 @@ def ccd(
                 kind = best
                 ask = True
         if ask:
+            y = vec3(0.0, 0.0, 0.0)
             for s in range(2):
-                p = support(s, (1.0 - 2.0 * s) * direction, sf, si, ccd_f, ccd_i, mesh_vert, mesh_graph, hull_vert)
+                p = support(
+                    s, ti.select(s == 0, direction, -direction), sf, si, ccd_f, ccd_i, mesh_vert, mesh_graph, hull_vert
+                )  # fmt: skip
                 put3(ccd_f, fb + VERT_F * at + 3 + 3 * s, p)
                 ccd_i[ib + VERT_I * at + s] = ccd_i[si + SHAPE_I * s + VERTEX]
-            y = at3(ccd_f, fb + VERT_F * at + 3) - at3(ccd_f, fb + VERT_F * at + 6)
+                y = p - y
+            y = -y
             put3(ccd_f, fb + VERT_F * at, y)
             size = ti.max(size, y.norm())
             along = direction.dot(y)

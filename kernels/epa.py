@@ -203,9 +203,8 @@ def open_up(face, w, ff, fi, mp, fr, st, hz, nmap, nfree, nroom, ccd_f: ti.templ
                 nstack += 1
                 entry = ccd_i[i + 1]
         else:
-            if not gone:
-                ccd_i[hz + nedge] = entry
-                nedge += 1
+            ccd_i[hz + nedge] = entry
+            nedge += ti.select(gone, 0, 1)
             nstack -= 1
             entry = -1
             if nstack >= 0:

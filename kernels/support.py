@@ -154,4 +154,6 @@ def support(
     x = R @ p + at3(ccd_f, f + POS)
     if gtype == SPHERE:
         x += ccd_f[f + ROUND] * direction
-    return x + ccd_f[f + INFLATE] * direction
+    if ccd_f[f + INFLATE] > 0.0:
+        x += ccd_f[f + INFLATE] * direction
+    return x
