@@ -20,11 +20,14 @@ CLOUDS = {
 
 
 def brute(m, d):
-    """All pairs by comparing every box with every other."""
+    """All pairs by comparing every box with every other: those of the shapes themselves, not of their local boxes."""
     x, R = np.asarray(d.geom_xpos).reshape(-1, 3), np.asarray(d.geom_xmat).reshape(-1, 3, 3)
     reach = 1.000001 * m.geom_rbound[:, None]
     center = x + np.einsum("nij,nj->ni", R, m.geom_aabb[:, :3])
-    extent = 1.000001 * np.einsum("nij,nj->ni", np.abs(R), m.geom_aabb[:, 3:])
+    size, box = np.asarray(m.geom_size), (m.geom_type == tisim.mjtGeom.mjGEOM_BOX)[:, None]
+    half = np.where(box, size, size * 0)
+    half[m.geom_type == tisim.mjtGeom.mjGEOM_CAPSULE, 2] = size[m.geom_type == tisim.mjtGeom.mjGEOM_CAPSULE, 1]
+    extent = 1.000001 * (np.einsum("nij,nj->ni", np.abs(R), half) + np.where(box, 0, size[:, :1]))
     lo = np.maximum(center - extent, x - reach) - m.geom_margin[:, None]
     hi = np.minimum(center + extent, x + reach) + m.geom_margin[:, None]
     reach = np.add.outer(m.geom_rbound, m.geom_rbound) + np.maximum.outer(m.geom_margin, m.geom_margin)

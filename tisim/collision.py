@@ -4,6 +4,7 @@ Nothing that a later stage sees depends on the search for pairs: they are sorted
 contacts of a pair follow its collider's own order.
 """
 
+import itertools
 import types
 
 import numpy as np
@@ -13,8 +14,9 @@ from tisim.arrays import COUNTS
 from tisim.colliders import CONVEX, HEIGHT_FIELD, PLANE, PLANE_CONVEX
 from tisim.enums import mjtDisableBit, mjtEnableBit
 
-# worlds * geoms below which loops run on one CPU thread: the heavy ones, and that over boxes, a tenth of the work
-SERIAL_GEOMS, SERIAL_BOXES = 600, 3000
+# what is too little to wake CPU threads for: geoms of all worlds for a search, and to have their boxes made; the work
+# of the colliders in microseconds (colliders.COST); contacts
+SEARCHED, BOXED, COLLIDED, LISTED = 600, 3000, 300, 3000
 LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estimated from body width, not tuned)
 SKINS = (0.025, 0.1, 0.2)  # by how much a search enlarges boxes, relative to their mean extent: least, first, most
 SHORT_LIFE, LONG_LIFE = 6, 40  # steps that its pairs serve, below and above which the next skin is larger or smaller
@@ -43,12 +45,14 @@ def collide(m, d, keep=True):
         d.set_counts(npair=0, nslot=0, ncon=0)
         return
     while True:
+        t["plan"] = _plan(m, d, t)
         attempt(m, d, t, ("boxes",))
         if not (keep and _kept(m, d, t)):
             skin = t["skin"].next(t["age"]) if keep else 0.0
             t.update(age=0, last_age=t["age"] if keep else 0, relative_skin=skin, of=None)
             attempt(m, d, t, ("entries", "pairs"))
             t["of"] = _conditions(m, d, t)
+            t["busy"]["contacts"] = _work(d, t) > COLLIDED
         attempt(m, d, t, ("contacts", "list"))
         npair, nslot, ncon, nentry, nmid = _counts(d)
         if max(npair, nentry, nmid) > d.capacity("npairmax"):
@@ -59,7 +63,16 @@ def collide(m, d, keep=True):
             d.grow("nconmax", ncon)
         else:
             t["age"] += 1
+            t["busy"]["list"] = ncon > LISTED
             return
+
+
+def _work(d, t):
+    """How long the colliders of the listed pairs take on one CPU thread, in microseconds."""
+    if t["wide"]:
+        return 0.0
+    first = launch.host_view(d.device("bin_adr"))
+    return float(np.diff(first[: colliders.NKIND + 1]) @ colliders.COST)
 
 
 class _Skin:
@@ -92,7 +105,7 @@ def forget(d):
 
 def _conditions(m, d, t):
     """What the pairs of a search depend on besides poses; equal as long as they may serve again."""
-    return _plan(m, d, t).key, m.edits, d.device("cpair_geom1")
+    return t["plan"].key, m.edits, d.device("cpair_geom1")
 
 
 def _kept(m, d, t):
@@ -132,13 +145,13 @@ def _plan(m, d, t):
         boxes, bp, contact = k("boxes"), k("broadphase"), k("contact")
         nfound = 2 * bp.FOUND * -(-d.capacity("npairmax") // launch.CHUNK[not t["wide"]])
         d.scratch("sweep_found", False, nfound)
-        narrow, sizes = narrowphase(m, d, t["kinds"], t["multiccd"], t["parallel"] or t["wide"])
+        narrow, sizes = narrowphase(m, d, t["kinds"], t["multiccd"], t["many"] or t["wide"])
         half = {name: -(-t["scalars"][name + "bits"] // t["digit"]) for name in ("entry", "geom", "worldgeom")}
         override = bool(key[1] & int(mjtEnableBit.mjENBL_OVERRIDE))
         search = [bp.search_pairs]
         search += [k("midphase").search_static] if t["static"] else []
         search += [k("midphase").search_groups] if t["groups"] else []
-        plan = t["plan"] = types.SimpleNamespace(
+        plan = types.SimpleNamespace(
             key=key, override=override, boxes=[boxes.update_boxes],
             enter=[bp.choose_axes, boxes.enlarge_boxes, bp.enter_items], search=search, contacts=narrow,
             list=[contact.write_contacts],
@@ -153,20 +166,20 @@ def _plan(m, d, t):
 
 def attempt(m, d, t, parts):
     """One attempt at parts of the stage: "boxes"; of a search sorted "entries" and "pairs"; "contacts"; "list"."""
-    plan = _plan(m, d, t)
+    plan = t["plan"]
     bp, sort = runtime.kernels("broadphase"), runtime.kernels("sort")
     scalars = dict(plan.scalars, skin=t["relative_skin"], age=t["last_age"])
     if plan.override:
         values = np.concatenate([m.opt.o_solref, m.opt.o_solimp, m.opt.o_friction])
         launch.upload(d.device("override_param"), values.astype(runtime.numpy_float()))
 
-    def run(*kernels):
+    def run(part, *kernels):
         if kernels:
-            light = kernels == (*plan.boxes,) and t["scalars"]["nbox"] * d.nworld < SERIAL_BOXES
-            launch.run(m, d, kernels, parallel=t["wide"] or (t["parallel"] and not light), **scalars)
+            parallel = t["wide"] or (t["busy"][part] if t["parallel"] is None else t["parallel"])
+            launch.run(m, d, kernels, parallel=parallel, **scalars)
 
     if m.contact_filter is not None and "contacts" in parts:
-        run(*plan.contacts)
+        run("contacts", *plan.contacts)
         _filter(m, d)
         parts = [part for part in parts if part != "contacts"]
     if not t["wide"]:
@@ -174,7 +187,9 @@ def attempt(m, d, t, parts):
             boxes=plan.boxes, entries=[*plan.enter, bp.sort_entries],
             pairs=[*plan.search, bp.sort_pairs, bp.order_pairs], contacts=plan.contacts, list=plan.list,
         )  # fmt: skip
-        run(*(kernel for part in parts for kernel in stages[part]))
+        for _, same in itertools.groupby(parts, key=t["busy"].get):
+            same = list(same)
+            run(same[0], *(kernel for part in same for kernel in stages[part]))
         return
 
     def radix(count, bits, half):
@@ -189,18 +204,18 @@ def attempt(m, d, t, parts):
         return half
 
     if "boxes" in parts:
-        run(*plan.boxes)
+        run("boxes", *plan.boxes)
     if "entries" in parts:
-        run(*plan.enter)
+        run("entries", *plan.enter)
         d._info["entryhalf"] = radix("nentry", scalars["entrybits"], 0)
     if "pairs" in parts:
         scalars["entryhalf"] = d._info["entryhalf"]
-        run(*plan.search, bp.key_by_geom2)
+        run("pairs", *plan.search, bp.key_by_geom2)
         first = radix("npair", scalars["geombits"], 0)
         launch.run(m, d, [bp.key_by_geom1], **scalars, half=first)
         scalars["pairhalf"] = radix("npair", scalars["worldgeombits"], first)
-        run(bp.order_pairs)
-    run(*(kernel for part in parts if part in ("contacts", "list") for kernel in getattr(plan, part)))
+        run("pairs", bp.order_pairs)
+    run("list", *(kernel for part in parts if part in ("contacts", "list") for kernel in getattr(plan, part)))
 
 
 def _filter(m, d):
@@ -289,8 +304,12 @@ def _tables(m, d):
         reads={name: np.array(getattr(m, name)) for name in ("geom_contype", "geom_conaffinity")},
         work=(len(box) > 0 and len(box) + len(plane) + len(static) > 1) or len(pair1) > 0, wide=wide, digit=digit,
         static=len(static) > 0, groups=len(bodies) > 0, multiccd=_multiccd(m), users=colliders.users(),
-        skin=_Skin(), relative_skin=0.0, age=0, last_age=0, of=None, plan=None, parallel=total >= SERIAL_GEOMS,
+        skin=_Skin(), relative_skin=0.0, age=0, last_age=0, of=None, plan=None, parallel=None, many=total >= 64,
         kinds=_kinds(gtype, can, pair1, pair2),
+        busy=dict(
+            boxes=total >= BOXED, entries=total >= SEARCHED, pairs=total >= SEARCHED, contacts=total >= SEARCHED,
+            list=total >= SEARCHED,
+        ),
         scalars=dict(
             nbox=len(box), ncol=ncol, ngroup=len(bodies), nplane=len(plane), nstatic=len(static), nlisted=len(listed),
             nexclude=len(signature), nstripbit=stripbit, nrowbit=rowbit, nlevelbit=levelbit, nsortblock=nblock,

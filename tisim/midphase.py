@@ -86,11 +86,12 @@ def _tree(m, ids, pos, quat):
 
 
 def _boxes(m, ids, pos, quat):
-    """Lower and upper corners (n, 3) of geoms at these poses: box and bounding sphere intersected, margins added."""
-    aabb, reach = np.asarray(m.geom_aabb)[ids], np.asarray(m.geom_rbound)[ids, None] * (1 + 1e-6)
+    """Lower and upper corners (n, 3) of geoms at these poses, margins added; as kernels/boxes.py makes them."""
+    (middle, half, radius), reach = np.split(m.derived("geom_box")[ids], 3, axis=1), m.derived("geom_reach")[ids, None]
     R = rotations.matrix(quat)
-    center = pos + np.einsum("nij,nj->ni", R, aabb[:, :3])
-    extent = np.einsum("nij,nj->ni", np.abs(R), aabb[:, 3:]) * (1 + 1e-6)
+    center = pos + np.einsum("nij,nj->ni", R, middle)
+    extent = np.einsum("nij,nj->ni", np.abs(R), half) + np.linalg.norm(R * radius[:, None], axis=2)
+    extent, reach = extent * (1 + 1e-6), reach * (1 + 1e-6)
     margin = np.asarray(m.geom_margin)[ids, None]
     return np.maximum(center - extent, pos - reach) - margin, np.minimum(center + extent, pos + reach) + margin
 
@@ -153,7 +154,7 @@ def geom_reach(m):
 # what the trees depend on, and the tables of a model (device_model.DERIVED): all five are made together
 READS = (
     "geom_contype", "geom_conaffinity", "geom_pos", "geom_quat", "geom_aabb", "geom_rbound", "geom_margin", "body_pos",
-    "body_quat",
+    "body_quat", "mesh_vert",
 )  # fmt: skip
 CONTACT = (
     "geom_condim", "geom_priority", "geom_type", "geom_solref", "geom_solimp", "geom_friction", "geom_solmix",

@@ -165,7 +165,7 @@ def ray_tree(m, d, nray):
     )  # fmt: skip
     if not tables["wide"]:
         stages = [k.key_geoms, k.sort_geoms, k.box_leaves, k.join_all]
-        launch.run(m, d, stages, parallel=total >= collision.SERIAL_GEOMS, **scalars)
+        launch.run(m, d, stages, parallel=total >= collision.SEARCHED, **scalars)
         return dict(nlinear=nplane, nleaf=nleaf)
     launch.run(m, d, [k.key_geoms], **scalars)
     nbits = -(-raybits // npass)
