@@ -16,7 +16,7 @@ from tisim.enums import mjtDisableBit, mjtEnableBit
 
 # what is too little to wake CPU threads for: geoms of all worlds for a search, and to have their boxes made; the work
 # of the colliders in microseconds (colliders.COST); contacts
-SEARCHED, BOXED, COLLIDED, LISTED = 600, 3000, 300, 3000
+SEARCHED, BOXED, COLLIDED, LISTED = 600, 3000, 200, 3000
 LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estimated from body width, not tuned)
 SKINS = (0.025, 0.1, 0.2)  # by how much a search enlarges boxes, relative to their mean extent: least, first, most
 SHORT_LIFE, LONG_LIFE = 6, 40  # steps that its pairs serve, below and above which the next skin is larger or smaller
