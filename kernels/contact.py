@@ -7,7 +7,7 @@ from tisim.kernels.types import *
 
 NCON = 2  # place in counts, as in tisim.arrays.COUNTS
 vec5 = ti.types.vector(5, FP)
-# places in a row of geom_filter and of geom_contact (tisim/midphase.py)
+# places in a row of geom_filter and of geom_contact (tisim/geom_tables.py)
 WELD, CONDIM, PRIORITY, TYPE = 1, 5, 6, 7
 SOLREF, SOLIMP, FRICTION, SOLMIX, GAP = 0, 2, 7, 10, 11
 MINMU = 1e-5  # mjMINMU: smallest friction coefficient

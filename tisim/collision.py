@@ -22,6 +22,7 @@ SKINS = (0.025, 0.1, 0.2)  # by how much a search enlarges boxes, relative to th
 SHORT_LIFE, LONG_LIFE = 6, 40  # steps that its pairs serve, below and above which the next skin is larger or smaller
 REST = 16  # searches without a skin, where things move so fast that not even the largest one pays
 WORKERS = (8192, 256)  # pieces of scratch memory for convex shapes, 10 kB each: on a GPU, on a CPU
+WORKED = 64  # geoms of all worlds from which on there are so many pieces, not one
 WORKER_NUMBERS = 1 << 26  # numbers in all of them together, at most
 MAX_POLYGON = 150  # corners of a mesh's face that count, mjMAX_POLYVERT
 MAX_ITERATIONS = 1000  # larger ccd_iterations mean no more: memory and time stay bounded
@@ -145,7 +146,7 @@ def _plan(m, d, t):
         boxes, bp, contact = k("boxes"), k("broadphase"), k("contact")
         nfound = 2 * bp.FOUND * -(-d.capacity("npairmax") // launch.CHUNK[not t["wide"]])
         d.scratch("sweep_found", False, nfound)
-        narrow, sizes = narrowphase(m, d, t["kinds"], t["multiccd"], t["many"] or t["wide"])
+        narrow, sizes = narrowphase(m, d, t["kinds"], t["multiccd"], t["worked"] or t["wide"])
         half = {name: -(-t["scalars"][name + "bits"] // t["digit"]) for name in ("entry", "geom", "worldgeom")}
         override = bool(key[1] & int(mjtEnableBit.mjENBL_OVERRIDE))
         search = [bp.search_pairs]
@@ -304,7 +305,7 @@ def _tables(m, d):
         reads={name: np.array(getattr(m, name)) for name in ("geom_contype", "geom_conaffinity")},
         work=(len(box) > 0 and len(box) + len(plane) + len(static) > 1) or len(pair1) > 0, wide=wide, digit=digit,
         static=len(static) > 0, groups=len(bodies) > 0, multiccd=_multiccd(m), users=colliders.users(),
-        skin=_Skin(), relative_skin=0.0, age=0, last_age=0, of=None, plan=None, parallel=None, many=total >= 64,
+        skin=_Skin(), relative_skin=0.0, age=0, last_age=0, of=None, plan=None, parallel=None, worked=total >= WORKED,
         kinds=_kinds(gtype, can, pair1, pair2),
         busy=dict(
             boxes=total >= BOXED, entries=total >= SEARCHED, pairs=total >= SEARCHED, contacts=total >= SEARCHED,

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from tisim import launch, midphase, ray_tables, runtime
+from tisim import geom_tables, launch, midphase, ray_tables, runtime
 from tisim.enums import mjtCone, mjtDisableBit, mjtEnableBit, mjtGeom, mjtIntegrator, mjtJoint, mjtSolver
 from tisim.errors import UnsupportedError
 
@@ -109,17 +109,6 @@ def _limited_joint(m):
     return np.flatnonzero(np.asarray(m.jnt_limited, bool) & (m.jnt_type != mjtJoint.mjJNT_FREE))
 
 
-def _hull_vert(m):
-    """Coordinates of the neighbours that mesh_graph lists, in its places: climbing reads them in a row."""
-    graph, out = np.asarray(m.mesh_graph), np.zeros((m.nmeshgraph, 3))
-    for adr, first in zip(np.asarray(m.mesh_graphadr), np.asarray(m.mesh_vertadr)):
-        if adr >= 0:
-            nvert, nface = graph[adr : adr + 2]
-            ids, edge = graph[adr + 2 + nvert :][:nvert], slice(adr + 2 + 2 * nvert, adr + 2 + 3 * nvert + 3 * nface)
-            out[edge] = m.mesh_vert[first + ids[graph[edge]]]
-    return out
-
-
 # tables made from the model's arrays: name -> (maker, arrays it reads)
 DERIVED = {
     "tree_table": (_tree_table, ()),
@@ -128,8 +117,8 @@ DERIVED = {
     "tree_free": (_tree_free, ("dof_armature", "dof_frictionloss")),
     "friction_dof": (_friction_dof, ("dof_frictionloss",)),
     "limited_joint": (_limited_joint, ("jnt_limited",)),
-    "hull_vert": (_hull_vert, ("mesh_vert",)),
     **ray_tables.TABLES,
+    **geom_tables.TABLES,
     **midphase.TABLES,
 }
 

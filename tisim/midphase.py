@@ -7,7 +7,7 @@ from the constant poses in the model.
 
 import numpy as np
 
-from .enums import mjtGeom as _T
+from .enums import mjtGeom
 from .mjcf import rotations
 from .mjcf.setconst import reference_pose
 
@@ -27,7 +27,7 @@ def sort_out(m):
     A mocap body has no joints but moves.
     """
     body = np.asarray(m.geom_bodyid)
-    bounded = can_collide(m) & (np.asarray(m.geom_type) != _T.mjGEOM_PLANE)
+    bounded = can_collide(m) & (np.asarray(m.geom_type) != mjtGeom.mjGEOM_PLANE)
     root = np.asarray(m.body_rootid)[body]
     fixed = (np.asarray(m.body_weldid)[body] == 0) & (np.asarray(m.body_mocapid)[root] < 0)
     static = np.flatnonzero(bounded & fixed)
@@ -107,65 +107,12 @@ def _morton(points):
     return key
 
 
-def geom_filter(m):
-    """(ngeom, 8) whole numbers of the geoms that decide on pairs and contacts: body, the body it is welded to, that of
-    its parent, contype, conaffinity; condim, priority, type.
-    """
-    body = np.asarray(m.geom_bodyid)
-    weld = np.asarray(m.body_weldid)
-    above = weld[np.asarray(m.body_parentid)[weld[body]]]
-    bits, rest = (m.geom_contype, m.geom_conaffinity), (m.geom_condim, m.geom_priority, m.geom_type)
-    return np.stack([body, weld[body], above, *bits, *rest], 1)
-
-
-def geom_contact(m):
-    """(ngeom, 12) real numbers of the geoms that contacts are mixed from: solref, solimp, friction, solmix, gap."""
-    return np.concatenate([m.geom_solref, m.geom_solimp, m.geom_friction, np.stack([m.geom_solmix, m.geom_gap], 1)], 1)
-
-
-def geom_box(m):
-    """(ngeom, 9) centre of what holds a geom, in its frame; half sizes of a box; radii of an ellipsoid: the geom is in
-    the sum of these two, whose extent along any axis is exact for all primitive shapes.
-    """
-    aabb, gtype = np.asarray(m.geom_aabb), np.asarray(m.geom_type)
-    half, radius = aabb[:, 3:].copy(), np.zeros((m.ngeom, 3))
-    for kind, axes in ((_T.mjGEOM_SPHERE, 3), (_T.mjGEOM_ELLIPSOID, 3), (_T.mjGEOM_CYLINDER, 2)):
-        radius[gtype == kind, :axes] = half[gtype == kind, :axes]
-        half[gtype == kind, :axes] = 0
-    capsule = gtype == _T.mjGEOM_CAPSULE
-    radius[capsule] = half[capsule, :1]
-    half[capsule] -= radius[capsule]
-    return np.concatenate([aabb[:, :3], half, radius], 1)
-
-
-def geom_reach(m):
-    """(ngeom,) radii of spheres around the geoms' positions that hold them: geom_rbound, which for a mesh is half the
-    diagonal of its box, or the distance of its farthest vertex.
-    """
-    reach = np.array(m.geom_rbound)
-    if m.nmesh:
-        norm = np.linalg.norm(np.asarray(m.mesh_vert), axis=1) * (1 + 1e-6)
-        farthest = np.array([norm[a : a + n].max() for a, n in zip(m.mesh_vertadr, m.mesh_vertnum)])
-        mesh = np.asarray(m.geom_type) == _T.mjGEOM_MESH
-        reach[mesh] = np.minimum(reach[mesh], farthest[np.asarray(m.geom_dataid)[mesh]])
-    return reach
-
-
-# what the trees depend on, and the tables of a model (device_model.DERIVED): all five are made together
+# what the trees depend on, and the tables of a model (device_model.DERIVED): all are made together
 READS = (
     "geom_contype", "geom_conaffinity", "geom_pos", "geom_quat", "geom_aabb", "geom_rbound", "geom_margin", "body_pos",
     "body_quat", "mesh_vert",
 )  # fmt: skip
-CONTACT = (
-    "geom_condim", "geom_priority", "geom_type", "geom_solref", "geom_solimp", "geom_friction", "geom_solmix",
-    "geom_gap",
-)  # fmt: skip
-TABLES = {
-    "geom_box": (geom_box, ("geom_aabb", "geom_type")),
-    "geom_reach": (geom_reach, ("geom_rbound", "mesh_vert")),
-    "mid_trees": (trees, READS), "geom_filter": (geom_filter, READS[:2] + CONTACT[:3]),
-    "geom_contact": (geom_contact, CONTACT[3:]),
-} | {
+TABLES = {"mid_trees": (trees, READS)} | {
     name: (lambda m, name=name: m.derived("mid_trees")[name], READS)
     for name in ("mid_box", "mid_geom", "mid_adr", "mid_leaf", "mid_body")
 }
