@@ -5,7 +5,7 @@ import pathlib
 import mujoco
 import numpy as np
 import pytest
-from compiled import array_differences, disagreements
+from shared.compiled import array_differences, disagreements
 
 from tisim.mjcf.hull import convex_hull
 from tisim.mjcf.obj_file import read_obj
