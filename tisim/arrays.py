@@ -274,7 +274,8 @@ declare("scratch", [
 
 # collision: what its stages make for a model's geoms, and lists whose length only they know
 declare("stage", [
-    ("box_item", "i", ("nbox",), "-", "collision", "items that have boxes: geoms, and ngeom + number of a body of many"),
+    ("box_item", "i", ("nbox",), "-", "collision",
+     "items that have boxes: geoms, and ngeom + number of a body with many geoms"),
     ("plane_geom", "i", ("nplane",), "-", "collision", "planes that can collide"),
     ("static_geom", "i", ("nstatic",), "-", "collision", "other geoms of static bodies that can collide"),
     ("listed_geom1", "i", ("nlisted",), "-", "collision", "lower geoms of the pairs that the model lists, sorted"),
