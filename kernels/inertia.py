@@ -5,7 +5,8 @@ world axes. A spatial inertia is Ixx Iyy Izz Ixy Ixz Iyz, mass * offset, mass. A
 the tree and ends with itself; the rows of the ancestors are prefixes of it, so L of M = L' D L has no fill-in.
 """
 
-from tisim.kernels.kinematics import BALL, BLOCK, FREE, SLIDE
+from tisim.kernels.constants import BALL, FREE, SLIDE
+from tisim.kernels.kinematics import BLOCK
 from tisim.kernels.types import FP, MINVAL, F, I, kernel, ld3, ld6, ldm, st3, st6, ti, vec3, vec6
 
 vec10 = ti.types.vector(10, FP)

@@ -1,7 +1,7 @@
 """Semi-implicit Euler step with implicit joint damping, and the search for values that are not finite."""
 
+from tisim.kernels.constants import BALL, FREE
 from tisim.kernels.inertia import factor_tree, solve_tree
-from tisim.kernels.kinematics import BALL, FREE
 from tisim.kernels.rotation import at4, integrate_quat
 from tisim.kernels.types import FP, F, I, kernel, ti, vec3
 

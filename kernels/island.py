@@ -3,17 +3,8 @@
 Labels follow the smallest tree of each island. Seed 000, "Constraint islands". Serial: 20,000 trees take 0.4 ms.
 """
 
+from tisim.kernels.constants import NCBLK, NCON, NDENSE, NISLAND, NLARGE, NRBLK, NROW, NSMALL, NTBLK
 from tisim.kernels.types import I, kernel, ti
-
-NCON = 2  # indices in counts, as tisim.arrays.COUNTS
-NROW = 3
-NISLAND = 5
-NDENSE = 7
-NTBLK = 9
-NCBLK = 10
-NRBLK = 11
-NSMALL = 12
-NLARGE = 13
 
 # columns of island_info
 TREEADR = 0

@@ -7,6 +7,7 @@ warm start, or to qacc_smooth without one; every later one is a Newton step with
 """
 
 from tisim.kernels.cone import hessian_times
+from tisim.kernels.constants import DSBL_WARMSTART, NSMALL
 from tisim.kernels.island import CONADR, CONS, COUPLED, DENSEADR, DOFS, ROWADR, ROWS, TREEADR, TREES
 from tisim.kernels.linear_island import NEAR, ROUGH, factor_block, next_reduction, settled, solve_linear
 from tisim.kernels.solve_steps import (
@@ -23,8 +24,6 @@ from tisim.kernels.solve_steps import (
 from tisim.kernels.spatial import cross, head, join, tail
 from tisim.kernels.types import FP, SERIAL, SPREAD, F, I, kernel, ld3, ld6, st6, ti, vec2
 
-NSMALL = 12
-WARMSTART = 1 << 8  # mjDSBL_WARMSTART
 LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
 
 
@@ -164,7 +163,7 @@ def solve_island(
             cost = FP(0.0)
             gradient = FP(0.0)
             niter = 0
-            cold = (disableflags & WARMSTART) != 0
+            cold = (disableflags & DSBL_WARMSTART) != 0
             reduction = FP(ROUGH)
             fine = False  # the acting constraints have settled
             it = -1

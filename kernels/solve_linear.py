@@ -5,23 +5,10 @@ methods for sparse linear systems", algorithm 9.1.
 """
 
 from tisim.kernels.cone import hessian_times
+from tisim.kernels.constants import NCBLK, NLARGE, NRBLK, NSEEK, NTBLK
 from tisim.kernels.free_body import dofs_of_twist, wrench_of_forces
 from tisim.kernels.linear_island import precondition_tree
-from tisim.kernels.solve_large import (
-    BETA,
-    NCBLK,
-    NLARGE,
-    NRBLK,
-    NSEEK,
-    NTBLK,
-    REDUCTION,
-    RUN,
-    RZ,
-    RZ0,
-    SEEK,
-    STEP,
-    block_sum,
-)
+from tisim.kernels.solve_large import BETA, REDUCTION, RUN, RZ, RZ0, SEEK, STEP, block_sum
 from tisim.kernels.solve_steps import row_times, store_wrench, tree_hessian_gather
 from tisim.kernels.spatial import inertia_times, relative_twist, sum_contacts, tree_twists
 from tisim.kernels.types import FP, SERIAL, SHORT, SPREAD, F, I, at6, kernel, ld6, put6, st6, ti

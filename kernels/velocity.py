@@ -1,8 +1,8 @@
 """Velocities of bodies, passive and bias forces, and the acceleration without constraints."""
 
+from tisim.kernels.constants import BALL, DSBL_DAMPER, DSBL_GRAVITY, DSBL_SPRING, FREE
 from tisim.kernels.inertia import add_wrench, mul_inertia, solve_tree
-from tisim.kernels.kinematics import BALL, FREE
-from tisim.kernels.passive import DSBL_DAMPER, DSBL_GRAVITY, DSBL_SPRING, spring_stretch
+from tisim.kernels.passive import spring_stretch
 from tisim.kernels.rotation import any_nonzero6
 from tisim.kernels.types import FP, F, I, kernel, ld3, ld6, st6, ti, vec3, vec6
 

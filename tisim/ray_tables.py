@@ -6,7 +6,7 @@ from tisim.enums import mjtGeom
 from tisim.table import Table, declared
 
 NGROUP = 6  # mjNGROUP
-LEAF = 4  # faces in a leaf, as in kernels/ray_shapes.py
+LEAF = 4  # faces in a leaf
 GROW = 1e-6  # boxes grow by this share of the mesh: a ray along a face must not be lost to rounding
 
 
