@@ -1,4 +1,4 @@
-"""Numbers that kernels share with the rest of tisim, each taken from where it is defined; plain ints, as Taichi asks."""
+"""Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
 
 from tisim import colliders, ray_tables
 from tisim.arrays import COUNTS

@@ -252,7 +252,7 @@ def contact_lists(
                 for side in range(2):
                     b = con_body[2 * c + side]
                     if b >= 0:
-                        body_connum[b] += 1
+                        body_connum[b] = body_connum[b] + 1
         counts[NEFC] = row
         s = 0
         for b in range(nworld * nbody):
@@ -264,7 +264,7 @@ def contact_lists(
                 b = con_body[2 * c + side]
                 if b >= 0:
                     body_con[body_conadr[b] + body_connum[b]] = 2 * c + side
-                    body_connum[b] += 1
+                    body_connum[b] = body_connum[b] + 1
 
 
 @kernel
@@ -278,7 +278,8 @@ def row_lists(nworld: ti.i32, ntree: ti.i32, nv: ti.i32, dof_treeid: I, row_int:
             tree_rownum[t] = 0
         for r in range(n):
             i = row_int[6 * r + 3]
-            tree_rownum[i // nv * ntree + dof_treeid[i % nv]] += 1
+            t = i // nv * ntree + dof_treeid[i % nv]
+            tree_rownum[t] = tree_rownum[t] + 1
         s = 0
         for t in range(nworld * ntree):
             tree_rowadr[t] = s
@@ -288,6 +289,6 @@ def row_lists(nworld: ti.i32, ntree: ti.i32, nv: ti.i32, dof_treeid: I, row_int:
             i = row_int[6 * r + 3]
             t = i // nv * ntree + dof_treeid[i % nv]
             tree_row[tree_rowadr[t] + tree_rownum[t]] = r
-            tree_rownum[t] += 1
+            tree_rownum[t] = tree_rownum[t] + 1
 
 

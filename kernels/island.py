@@ -91,19 +91,20 @@ def find_islands(
                 k = tree_island[root]
                 tree_island[t] = k
                 tree_dofstart[t] = island_info[10 * k + DOFS]
-                island_info[10 * k + TREES] += 1
-                island_info[10 * k + DOFS] += tree_dofnum[t % ntree]
+                island_info[10 * k + TREES] = island_info[10 * k + TREES] + 1
+                island_info[10 * k + DOFS] = island_info[10 * k + DOFS] + tree_dofnum[t % ntree]
         counts[NISLAND] = n
         for c in range(ncon):
             b = ti.max(con_body[2 * c], con_body[2 * c + 1])
             if b >= 0:
                 k = tree_island[tree_of_body(b, nbody, ntree, body_treeid)]
-                island_info[10 * k + CONS] += 1
+                island_info[10 * k + CONS] = island_info[10 * k + CONS] + 1
                 if con_body[2 * c] >= 0 and con_body[2 * c + 1] >= 0:
-                    island_info[10 * k + COUPLED] += 1
+                    island_info[10 * k + COUPLED] = island_info[10 * k + COUPLED] + 1
         for r in range(nrow):
             i = row_int[6 * r + 3]
-            island_info[10 * tree_island[i // nv * ntree + dof_treeid[i % nv]] + ROWS] += 1
+            k = tree_island[i // nv * ntree + dof_treeid[i % nv]]
+            island_info[10 * k + ROWS] = island_info[10 * k + ROWS] + 1
         a = 0
         b = 0
         e = 0
@@ -127,18 +128,18 @@ def find_islands(
             k = tree_island[t]
             if k >= 0:
                 island_tree[island_info[10 * k + TREEADR] + island_info[10 * k + TREES]] = t
-                island_info[10 * k + TREES] += 1
+                island_info[10 * k + TREES] = island_info[10 * k + TREES] + 1
         for c in range(ncon):
             b = ti.max(con_body[2 * c], con_body[2 * c + 1])
             if b >= 0:
                 k = tree_island[tree_of_body(b, nbody, ntree, body_treeid)]
                 island_con[island_info[10 * k + CONADR] + island_info[10 * k + CONS]] = c
-                island_info[10 * k + CONS] += 1
+                island_info[10 * k + CONS] = island_info[10 * k + CONS] + 1
         for r in range(nrow):
             i = row_int[6 * r + 3]
             k = tree_island[i // nv * ntree + dof_treeid[i % nv]]
             island_row[island_info[10 * k + ROWADR] + island_info[10 * k + ROWS]] = r
-            island_info[10 * k + ROWS] += 1
+            island_info[10 * k + ROWS] = island_info[10 * k + ROWS] + 1
 
 
 @ti.func

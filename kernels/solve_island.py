@@ -65,7 +65,8 @@ def couple(
             b = s1 + j
             if a == b:
                 e *= 2.0
-            dense[adr + ti.max(a, b) * n + ti.min(a, b)] += e
+            to = adr + ti.max(a, b) * n + ti.min(a, b)
+            dense[to] = dense[to] + e
             j = dof_table[2 * j]
         i = dof_table[2 * i]
 
@@ -104,7 +105,7 @@ def solve_dense(
         s = a[v + i] * a[adr + i * n + i]
         a[v + i] = s
         for k in range(i):
-            a[v + k] -= a[adr + i * n + k] * s
+            a[v + k] = a[v + k] - a[adr + i * n + k] * s
     for m in range(tree0, tree1):
         t = island_tree[m] - w * ntree
         for e in range(tree_table[4 * t + 3]):
@@ -288,8 +289,8 @@ def solve_island(
                     )  # fmt: skip
                     for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
                         i = w * nv + e
-                        qacc[i] += alpha * sol_p[i]
-                        sol_Ma[i] += alpha * sol_Mp[i]
+                        qacc[i] = qacc[i] + alpha * sol_p[i]
+                        sol_Ma[i] = sol_Ma[i] + alpha * sol_Mp[i]
                         f = sol_Ma[i] - qfrc_smooth[i]
                         total_cost += 0.5 * f * (qacc[i] - qacc_smooth[i])
                         g = f - qfrc_constraint[i]

@@ -280,8 +280,8 @@ def move(
                 )  # fmt: skip
                 for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
                     i = w * nv + e
-                    qacc[i] += alpha * sol_p[i]
-                    sol_Ma[i] += alpha * sol_Mp[i]
+                    qacc[i] = qacc[i] + alpha * sol_p[i]
+                    sol_Ma[i] = sol_Ma[i] + alpha * sol_Mp[i]
                     f = sol_Ma[i] - qfrc_smooth[i]
                     g = f - qfrc_constraint[i]
                     sol_r[i] = -g

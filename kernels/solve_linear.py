@@ -167,8 +167,8 @@ def linear_step(
                 t = island_tree[n] % ntree
                 i0 = w * nv + tree_table[4 * t + 2]
                 for i in range(i0, i0 + tree_table[4 * t + 3]):
-                    sol_p[i] += step * sol_q[i]
-                    sol_r[i] -= step * sol_Hq[i]
+                    sol_p[i] = sol_p[i] + step * sol_q[i]
+                    sol_r[i] = sol_r[i] - step * sol_Hq[i]
                 s += precondition_tree(
                     w, t, nbody, nv, nM, tree_table, tree_free, dof_table, body_hess, tree_hess, sol_r, sol_z
                 )

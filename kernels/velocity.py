@@ -100,7 +100,8 @@ def tree_velocity(
         for ii in range(tree_bodynum[tree] - 1):
             i = b + tree_bodynum[tree] - 1 - ii
             for c in range(6):
-                cfrc_bias[6 * (Bo + body_parentid[i]) + c] += cfrc_bias[6 * (Bo + i) + c]
+                to = 6 * (Bo + body_parentid[i]) + c
+                cfrc_bias[to] = cfrc_bias[to] + cfrc_bias[6 * (Bo + i) + c]
         for k in range(da, da + dn):
             damper = -dof_damping[k] * qvel[Do + k]
             if (disableflags & DSBL_DAMPER) != 0:
