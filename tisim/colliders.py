@@ -4,9 +4,10 @@ import inspect
 
 import numpy as np
 
+from tisim.mjcf.format.names import nearest
+
 from .enums import mjtGeom
 from .errors import Error
-from .mjcf.names import nearest
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
 NTYPE = 8

@@ -2,11 +2,12 @@
 
 import numpy as np
 
+from tisim.mjcf.format.names import nearest
+
 from . import mjcf
 from .device_model import Changes, DeviceModel, tracked
 from .enums import mjtObj
 from .errors import Error
-from .mjcf.names import nearest
 from .mjcf.tree import NQ, NV
 from .model_fields import complete
 from .options import Settings, visual
@@ -136,7 +137,7 @@ class Model(DeviceModel):
 
     def spec(self):
         """A new Spec of what the model was compiled from; Error where it did not come from MJCF or a Spec."""
-        from .mjcf.spec import Spec
+        from tisim.spec.spec import Spec
 
         if self._scope is None:
             raise Error("the model did not come from MJCF or a Spec, so it has no specification")

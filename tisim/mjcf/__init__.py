@@ -13,7 +13,7 @@ write.py     a specification as MJCF text                spec*.py      tisim.Spe
 """
 
 from .compile import compile_scope
-from .parse import parse_file, parse_string
+from .format.parse import parse_file, parse_string
 
 
 def compile_file(path):

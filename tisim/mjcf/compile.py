@@ -4,31 +4,16 @@ import numpy as np
 
 from ..enums import mjtJacobian, mjtJoint, mjtObj, mjtSleepPolicy
 from ..errors import Problems
-from . import (
-    actuator,
-    bodies,
-    custom,
-    discard,
-    elements,
-    equality,
-    extras,
-    fuse,
-    geom_assets,
-    hfield,
-    keyframe,
-    lengthrange,
-    mesh,
-    rotations,
-    sensor,
-    setconst,
-    settings,
-    skin,
-    tendon,
-    texture,
-    tree,
-)
-from .elements import first
-from .expand import expand
+from . import rotations, tree
+from .assets import hfield, mesh, skin, texture
+from .elements import actuator, bodies, custom, equality, extras, geom_assets, keyframe, sensor, tendon
+from .elements import geoms as elements
+from .elements.geoms import first
+from .format import settings
+from .lengthrange import lengthrange
+from .reduce import discard, fuse
+from .reference import setconst
+from .scene.expand import expand
 
 
 class Compiled:
