@@ -8,12 +8,12 @@ from . import rotations, tree
 from .assets import hfield, mesh, skin, texture
 from .elements import actuator, bodies, custom, equality, extras, geom_assets, keyframe, sensor, tendon
 from .elements import geoms as elements
-from .elements.geoms import first
 from .format import settings
 from .lengthrange import lengthrange
 from .reduce import discard, fuse
 from .reference import setconst
 from .scene.expand import expand
+from .scene.items import column, first, unique_names
 
 
 class Compiled:
@@ -130,7 +130,7 @@ def _leave_out(scene, items, meshes, compiler, out):
         _names(scene, items)  # even what will be gone needs a name of its own
     if compiler["fusestatic"]:
         fuse.fuse_static(a, scene, items)
-    _body_contact(a, elements.column(scene.geoms, "margin"))
+    _body_contact(a, column(scene.geoms, "margin"))
     if compiler["discardvisual"]:
         discard.discard_visual(a, scene, items, meshes, out)
     if less:
@@ -254,7 +254,7 @@ def _sleep(scene, a):
     """Policy of each tree: what the root body says, `auto` where it says nothing, which here means allowed."""
     policy = np.full(len(a["tree_bodyadr"]), int(mjtSleepPolicy.mjSLEEP_AUTO_ALLOWED), np.int32)
     said = np.zeros(len(scene.bodies), np.int32)
-    said[1:] = elements.column(scene.bodies[1:], "sleep", dtype=np.int32)
+    said[1:] = column(scene.bodies[1:], "sleep", dtype=np.int32)
     root = np.zeros(len(said), bool)
     root[a["tree_bodyadr"]] = True
     first(scene.bodies, (said != mjtSleepPolicy.mjSLEEP_AUTO) & ~root, "'sleep' belongs to the root of a moving tree")
@@ -269,4 +269,4 @@ def _names(scene, items):
         mjtObj.mjOBJ_SITE: scene.sites, mjtObj.mjOBJ_CAMERA: scene.cameras, mjtObj.mjOBJ_LIGHT: scene.lights,
         mjtObj.mjOBJ_MATERIAL: items["material"],
     }  # fmt: skip
-    return {kind: elements.unique_names(some, kind) for kind, some in lists.items()}
+    return {kind: unique_names(some, kind) for kind, some in lists.items()}

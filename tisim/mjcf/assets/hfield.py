@@ -4,8 +4,7 @@ import numpy as np
 
 from tisim.enums import mjtObj
 
-from ..elements.geoms import first, unique_names
-from ..scene.world import column
+from ..scene.items import column, first, unique_names
 from . import images
 from .mesh import name_by_file, places, read_asset
 

@@ -12,7 +12,7 @@ import numpy as np
 from tisim.enums import mjtGeom, mjtObj
 
 from .. import rotations
-from ..elements.geoms import unique_names
+from ..scene.items import unique_names
 from . import builtin_mesh, hull, mesh_files, mesh_inertia, polygons
 
 MINVAL, EPS = 1e-15, 1e-14

@@ -12,9 +12,8 @@ import numpy as np
 from tisim.enums import mjtObj
 from tisim.errors import each
 
-from ..elements.geoms import MINVAL, TINY, first, unique_names
 from ..format.names import nearest
-from ..scene.world import column
+from ..scene.items import MINVAL, TINY, column, first, unique_names
 from .mesh import inline_rows, places, read_asset, stem
 
 GROUPS = 6

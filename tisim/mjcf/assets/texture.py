@@ -7,8 +7,7 @@ import numpy as np
 
 from tisim.enums import mjtObj, mjtTexture
 
-from ..elements.geoms import unique_names
-from ..scene.world import column
+from ..scene.items import column, unique_names
 from . import images
 from .mesh import name_by_file, places, read_asset
 from .random_dots import uniform

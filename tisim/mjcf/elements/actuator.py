@@ -11,8 +11,7 @@ from ..reference import setconst
 from ..reference.kinematics import Pose
 from ..reference.solve_m import solve_m
 from ..reference.transmission import transmission
-from ..scene.world import column
-from .geoms import MINVAL, first, limits, unique_names, user_data
+from ..scene.items import MINVAL, column, first, limits, unique_names, user_data
 from .sensor import Names
 from .tendon import wrap_trees
 

@@ -6,8 +6,8 @@ from tisim.enums import mjtJoint
 
 from .. import rotations
 from ..format.defaults import merge
-from ..scene.world import Item, apply_frames, column, poses, setting
-from .geoms import MINVAL, TINY, first, in_inertia_group, user_data
+from ..scene.items import MINVAL, TINY, Item, apply_frames, column, first, poses, setting, user_data
+from .geoms import in_inertia_group
 
 # inverses of larger trees, which constants of the reference pose are made of, would not fit in memory
 MAX_TREE = 5000

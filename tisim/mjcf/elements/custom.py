@@ -4,7 +4,7 @@ import numpy as np
 
 from tisim.enums import mjtObj
 
-from .geoms import first, unique_names
+from ..scene.items import first, unique_names
 from .sensor import Names
 
 MAX_NUMERIC = 500  # numbers in one `numeric`, as in MuJoCo

@@ -6,8 +6,7 @@ from tisim.enums import mjtEq, mjtJoint, mjtObj
 from tisim.errors import each
 
 from .. import rotations
-from ..scene.world import column
-from .geoms import first, unique_names
+from ..scene.items import column, first, unique_names
 from .sensor import Names
 
 TYPES = {

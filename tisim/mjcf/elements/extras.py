@@ -8,8 +8,7 @@ from tisim.enums import mjtLightType, mjtObj
 from tisim.errors import each
 
 from .. import rotations
-from ..scene.world import apply_frames, column, poses
-from .geoms import first, unique_names, user_data
+from ..scene.items import apply_frames, column, first, poses, unique_names, user_data
 
 # mat_texid has one column per mjtTextureRole
 NTEXROLE = 10

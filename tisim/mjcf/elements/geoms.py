@@ -3,55 +3,11 @@
 import numpy as np
 
 from tisim.enums import mjtGeom, mjtJoint, mjtSameFrame
-from tisim.errors import each, several
+from tisim.errors import each
 
 from .. import rotations
-from ..format.limits import MAX_NUMBERS
-from ..scene.world import apply_frames, column, poses, setting
+from ..scene.items import TINY, apply_frames, column, first, limits, poses, setting, user_data
 from . import geom_assets, shapes
-
-TINY = 1e-14
-MINVAL = 1e-15
-
-
-def first(items, bad, message):
-    """Raises one MjcfError with `message` at every item where `bad` is true; copies of one element count once."""
-    bad = np.flatnonzero(bad)
-    if len(bad):
-        nodes = {id(items[i].node): items[i].node for i in bad.tolist()}
-        raise several([node.error(message) for node in nodes.values()])
-
-
-def unique_names(items, kind):
-    """Names of items in id order; MjcfError at every item whose name stands before."""
-    seen, names, errors = set(), [], []
-    for item in items:
-        if item.name and item.name in seen:
-            message = f"the name '{item.name}' is already used by another {kind.name[6:].lower()}"
-            errors.append(item.node.error(message))
-        seen.add(item.name)
-        names.append(item.name)
-    if errors:
-        raise several(errors)
-    return names
-
-
-def user_data(items, width, what):
-    """(n, width) of `user` attributes; a width of -1 means the longest one."""
-    values = [item.attrib["user"] for item in items]
-    longest = max(map(len, values), default=0)
-    if width < 0:
-        width = longest
-    elif longest > width:
-        first(items, [len(v) > width for v in values], f"'user' has more numbers than nuser_{what}, which is {width}")
-    if len(items) * width > MAX_NUMBERS:
-        message = f"nuser_{what} = {width:,} makes more than {MAX_NUMBERS:,} numbers"
-        raise items[-1].node.error(message)
-    out = np.zeros((len(items), width))
-    if longest:
-        for row, value in zip(out, values):
-            row[: len(value)] = value
-    return out
 
 
 def same_frame(pos, quat, ipos, iquat):
@@ -199,14 +155,6 @@ def compile_sites(items, materials, width):
         site_pos=pos, site_quat=quat, site_user=user_data(items, width, "site"),
         site_rgba=column(items, "rgba", 4, np.float32),
     )  # fmt: skip
-
-
-def limits(items, flag, limited, ranges):
-    """(n,) 0 or 1: whether each range is in force; `auto` follows compiler/autolimits."""
-    has_range = (ranges != 0).any(1)
-    unsaid = (limited == 2) & has_range & ~setting(items, "autolimits", bool)
-    first(items, unsaid, f"'{flag}' must be given with a range, because autolimits is false")
-    return ((limited == 1) | ((limited == 2) & (ranges[:, 0] < ranges[:, 1]))).astype(np.uint8)
 
 
 def compile_joints(items, width):

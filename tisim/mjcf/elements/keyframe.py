@@ -10,8 +10,7 @@ from tisim.enums import mjtJoint, mjtObj
 
 from .. import rotations
 from ..format.limits import MAX_NUMBERS
-from ..scene.world import column
-from .geoms import TINY, unique_names
+from ..scene.items import TINY, column, unique_names
 
 # how many numbers of a key's list are taken together
 GROUP = {"qpos": 1, "qvel": 1, "act": 1, "ctrl": 1, "mpos": 3, "mquat": 4}

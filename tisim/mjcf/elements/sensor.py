@@ -9,8 +9,7 @@ from tisim.enums import mjtConDataField, mjtDataType, mjtGeom, mjtJoint, mjtObj,
 from tisim.errors import each
 
 from ..format.settings import MAX_COUNT
-from ..scene.world import column
-from .geoms import first, unique_names, user_data
+from ..scene.items import column, first, unique_names, user_data
 
 # element, mjtSensor, attributes that name the object and the reference, dimension (*: own), datatype, stage, rule.
 # A name is an attribute; a|b: exactly one of them, a|b?: at most one; a?: may be left out.

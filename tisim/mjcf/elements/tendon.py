@@ -12,8 +12,8 @@ from ..format.names import nearest
 from ..reference import kinematics
 from ..reference.solve_m import solve_m
 from ..reference.tendon_path import tendon_moment
-from ..scene.world import column
-from .geoms import first, limits, material_ids, unique_names, user_data
+from ..scene.items import column, first, limits, unique_names, user_data
+from .geoms import material_ids
 from .sensor import Names
 
 WRAPS = {mjtGeom.mjGEOM_SPHERE: mjtWrap.mjWRAP_SPHERE, mjtGeom.mjGEOM_CYLINDER: mjtWrap.mjWRAP_CYLINDER}

@@ -9,7 +9,7 @@ import numpy as np
 from tisim.enums import mjtObj, mjtTexture
 
 from ..assets import mesh
-from ..elements.geoms import first, unique_names
+from ..scene.items import first, unique_names
 from ..scene.usage import referenced
 
 

@@ -11,7 +11,7 @@ from tisim.enums import mjtObj
 
 from .. import rotations, tree
 from ..elements.bodies import inertia_about
-from ..elements.geoms import MINVAL, TINY, first
+from ..scene.items import MINVAL, TINY, first
 from ..scene.usage import lookup, referenced
 from ..scene.world import compose
 

@@ -18,7 +18,8 @@ from ..format.limits import MAX_CHARACTERS, MAX_ELEMENTS
 from ..format.references import OBJTYPE, place, references
 from ..format.scope import Namespace
 from ..format.xmltext import Node
-from .world import LEAVES, Item
+from .items import Item
+from .world import LEAVES
 
 # lists in MuJoCo's order of copying -> the section of their elements
 SECTIONS = {

@@ -15,9 +15,10 @@ from ..format.limits import MAX_CHARACTERS, MAX_ELEMENTS
 from ..format.names import nearest
 from ..format.scope import Namespace
 from .clone import Clones
+from .items import Item
 from .key_copies import Keys, forget
 from .sections import SECTIONS, gather
-from .world import BODY, LEAVES, Item, World, compose, orientation
+from .world import BODY, LEAVES, World, compose, orientation
 
 # A replicate of nothing still doubles clocks in MuJoCo; beyond this there is nothing to be had but a long wait.
 MAX_EMPTY = 1000

@@ -13,7 +13,7 @@ import math
 from ..format import actuator_defaults
 from ..format.defaults import class_of
 from ..format.scope import Namespace
-from .world import Item
+from .items import Item
 
 MAX_NUMBERS = 5_000_000  # in all copies of keys together
 TOO_MANY = f"a keyframe whose copies hold more than {MAX_NUMBERS:,} numbers"

@@ -2,7 +2,7 @@
 
 from ..format.defaults import BUILTIN, PLAIN, class_of, merge
 from ..format.scope import Namespace
-from .world import Item
+from .items import Item
 
 # section -> element of a default class that its elements inherit; None: the element of their own name
 SECTIONS = {

@@ -1,11 +1,8 @@
-"""The tree below `worldbody` as flat lists: elements with their names, bodies and frames (expand.py makes them)."""
+"""The tree below `worldbody`: its elements as flat lists, bodies and frames (expand.py makes them)."""
 
 import math
 
-import numpy as np
-
 from .. import rotations
-from ..format.names import nearest
 from ..format.scope import Namespace
 
 # the lists of a World, and the elements in them
@@ -14,48 +11,6 @@ KINDS = ("bodies", *LEAVES.values())
 
 # attributes of bodies and frames
 BODY = dict(pos=[0.0] * 3, quat=[1.0, 0.0, 0.0, 0.0], alt=None, gravcomp=0.0, mocap=0, sleep=0, user=[])
-
-
-class Item:
-    """One element: merged attributes (shared, read-only), name, node, namespace, body id, frame (pos, quat) or None.
-
-    state  what keyframes say of it (key_copies.py), or None.
-    """
-
-    __slots__ = ("attrib", "name", "node", "space", "body", "frame", "copied", "state")
-
-    def __init__(self, attrib, node, space, body=0, frame=None):
-        self.attrib, self.node, self.space, self.body, self.frame = attrib, node, space, body, frame
-        self.copied = self.state = None
-        self.name = space.name(node.attrib.get("name", "")) if node is not None else ""
-
-    @property
-    def children(self):
-        """The child nodes; those of a clone have names of their own."""
-        return self.node.children if self.copied is None else self.copied
-
-    @property
-    def compiler(self):
-        """The compiler settings of the element's file."""
-        return self.space.scope.compiler
-
-    def find(self, ids, name, what):
-        """ids[...] of the `what` that `name` means to this element; MjcfError where there is none.
-
-        The copies of a replicate share their assets; a body that they name is one of the same copy, as in MuJoCo.
-        """
-        full = self.space.name(name) if what == "body" else self.space.prefix + name
-        if full not in ids:
-            raise self.node.error(f"{what} '{full}' is not defined{nearest(full, ids)}")
-        return ids[full]
-
-    def copy(self, space, body, frame, prefix, suffix):
-        """The element once more, in another body; prefix and suffix are put around its name."""
-        new = Item.__new__(Item)
-        new.attrib, new.node, new.space, new.body, new.frame = self.attrib, self.node, space, body, frame
-        new.name = prefix + self.name + suffix if self.name else ""
-        new.copied, new.state = self.copied, self.state and dict(self.state)
-        return new
 
 
 class World:
@@ -150,45 +105,3 @@ def compose(outer, inner):
     ]
     norm = math.sqrt(sum(c * c for c in quat)) or 1.0
     return pos, [c / norm for c in quat]
-
-
-def poses(items):
-    """(pos (n, 3), quat (n, 4)) of items in their own frames: quaternions normalised, alternatives resolved."""
-    pos = column(items, "pos", 3)
-    quat = rotations.normalize(column(items, "quat", 4)) if items else np.zeros((0, 4))
-    kinds = {}
-    for i, item in enumerate(items):
-        alt = item.attrib["alt"]
-        if alt:
-            kinds.setdefault((alt[0], id(item.space.scope)), []).append(i)
-    for (kind, _), rows in kinds.items():
-        values, compiler = [items[i].attrib["alt"][1] for i in rows], items[rows[0]].compiler
-        quat[rows], bad = rotations.from_alternative(kind, values, compiler["angle"], compiler["eulerseq"])
-        if bad.any():
-            raise items[rows[int(np.argmax(bad))]].node.error(f"an axis in '{kind}' is too short")
-    return pos, quat
-
-
-def apply_frames(items, pos, quat):
-    """Turns poses given in `frame` elements into poses in the body, in place; quat may be None."""
-    rows = [i for i, item in enumerate(items) if item.frame is not None]
-    if rows:
-        frame_pos = np.array([items[i].frame[0] for i in rows])
-        frame_quat = np.array([items[i].frame[1] for i in rows])
-        pos[rows] = frame_pos + rotations.rotate(frame_quat, pos[rows])
-        if quat is not None:
-            quat[rows] = rotations.mul(frame_quat, quat[rows])
-    return rows
-
-
-def column(items, name, width=None, dtype=float):
-    """One attribute of all items as an array: (n,) without a width, else (n, width)."""
-    values = [item.attrib[name] for item in items]
-    if width is None:
-        return np.array(values, dtype)
-    return np.array(values, dtype).reshape(len(items), width)
-
-
-def setting(items, name, dtype=float):
-    """One compiler setting of all items, (n,): attached models keep their own."""
-    return np.array([item.compiler[name] for item in items], dtype)
