@@ -14,6 +14,7 @@ from tisim.errors import each
 
 from ..format.names import nearest
 from ..scene.items import MINVAL, TINY, column, first, unique_names
+from ..scene.skin_names import bodies
 from .mesh import inline_rows, places, read_asset, stem
 
 GROUPS = 6
@@ -46,11 +47,6 @@ def compile_skins(a, items, materials, out):
     a["skin_matid"] = np.array(each(lambda item: _material(item, ids), items), np.int32)
     a["skin_group"], a["skin_inflate"] = group, column(items, "inflate", dtype=np.float32)
     a["skin_rgba"] = column(items, "rgba", 4, np.float32)
-
-
-def bodies(item):
-    """Full names of the bodies that the bones of a skin name in the model file."""
-    return [item.space.name(child.attrib["body"]) for child in item.children]
 
 
 def _material(item, ids):

@@ -12,7 +12,7 @@ from ..reference.kinematics import Pose
 from ..reference.solve_m import solve_m
 from ..reference.transmission import transmission
 from ..scene.items import MINVAL, column, first, limits, unique_names, user_data
-from .sensor import Names
+from .object_names import Names
 from .tendon import wrap_trees
 
 # more activations than this come from a mistyped or hostile actdim, and would not fit in memory

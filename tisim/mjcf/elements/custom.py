@@ -5,7 +5,7 @@ import numpy as np
 from tisim.enums import mjtObj
 
 from ..scene.items import first, unique_names
-from .sensor import Names
+from .object_names import Names
 
 MAX_NUMERIC = 500  # numbers in one `numeric`, as in MuJoCo
 

@@ -7,7 +7,7 @@ from tisim.errors import each
 
 from .. import rotations
 from ..scene.items import column, first, unique_names
-from .sensor import Names
+from .object_names import Names
 
 TYPES = {
     "connect": mjtEq.mjEQ_CONNECT, "weld": mjtEq.mjEQ_WELD, "joint": mjtEq.mjEQ_JOINT, "tendon": mjtEq.mjEQ_TENDON,

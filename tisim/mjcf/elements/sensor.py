@@ -10,6 +10,7 @@ from tisim.errors import each
 
 from ..format.settings import MAX_COUNT
 from ..scene.items import column, first, unique_names, user_data
+from .object_names import Names
 
 # element, mjtSensor, attributes that name the object and the reference, dimension (*: own), datatype, stage, rule.
 # A name is an attribute; a|b: exactly one of them, a|b?: at most one; a?: may be left out.
@@ -83,20 +84,6 @@ class Row:
 
 
 SENSORS = {line.split()[0]: Row(*line.split()[1:]) for line in TABLE.strip().split("\n")}
-
-
-class Names:
-    """The ids of named objects, by kind."""
-
-    def __init__(self, names):
-        self.names, self.ids = names, {}
-
-    def of(self, kind):
-        """dict name -> id of the objects of an mjtObj."""
-        kind = mjtObj.mjOBJ_BODY if kind == mjtObj.mjOBJ_XBODY else mjtObj(kind)
-        if kind not in self.ids:
-            self.ids[kind] = {name: i for i, name in enumerate(self.names.get(kind, ())) if name}
-        return self.ids[kind]
 
 
 def compile_sensors(a, items, width, out):

@@ -14,7 +14,7 @@ from ..reference.solve_m import solve_m
 from ..reference.tendon_path import tendon_moment
 from ..scene.items import column, first, limits, unique_names, user_data
 from .geoms import material_ids
-from .sensor import Names
+from .object_names import Names
 
 WRAPS = {mjtGeom.mjGEOM_SPHERE: mjtWrap.mjWRAP_SPHERE, mjtGeom.mjGEOM_CYLINDER: mjtWrap.mjWRAP_CYLINDER}
 KINDS = {"joint": mjtObj.mjOBJ_JOINT, "geom": mjtObj.mjOBJ_GEOM, "site": mjtObj.mjOBJ_SITE}

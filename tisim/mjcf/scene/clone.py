@@ -13,11 +13,11 @@ MuJoCo. Where that would make more than MAX_DOUBLED, and soon fill any memory, i
 from tisim.enums import mjtObj
 from tisim.errors import several
 
-from ..assets import skin
 from ..format.limits import MAX_CHARACTERS, MAX_ELEMENTS
 from ..format.references import OBJTYPE, place, references
 from ..format.scope import Namespace
 from ..format.xmltext import Node
+from . import skin_names
 from .items import Item
 from .world import LEAVES
 
@@ -255,7 +255,7 @@ class Clones:
 
     def _attach_skin(self, item, prefix, node):
         """Copies a skin whose bones all came along; MuJoCo puts the prefix before their names only."""
-        if all(self.names.has((mjtObj.mjOBJ_BODY, prefix + name)) for name in skin.bodies(item)):
+        if all(self.names.has((mjtObj.mjOBJ_BODY, prefix + name)) for name in skin_names.bodies(item)):
             new = item.copy(Namespace(item.space.scope, prefix + item.space.prefix, item.space.suffix), 0, None, "", "")
             key = mjtObj.mjOBJ_SKIN, new.name
             if new.name and self.names.has(key):
