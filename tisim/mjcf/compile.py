@@ -2,12 +2,18 @@
 
 import numpy as np
 
-from ..enums import mjtJacobian, mjtJoint, mjtObj, mjtSleepPolicy
-from ..errors import Problems
+from tisim.enums import mjtJacobian, mjtJoint, mjtObj, mjtSleepPolicy
+from tisim.errors import Problems
+
 from . import rotations, tree
 from .assets import hfield, mesh, skin, texture
-from .elements import actuator, bodies, custom, equality, extras, geom_assets, keyframe, sensor, tendon
-from .elements import geoms as elements
+from .elements import actuator, bodies, custom, equality, geom_assets, keyframe, sensor, tendon
+from .elements.cameras import compile_cameras, compile_lights
+from .elements.geoms import compile_geoms
+from .elements.joints import compile_joints
+from .elements.materials import check_materials, compile_materials
+from .elements.pairs import compile_contacts
+from .elements.sites import compile_sites
 from .format import settings
 from .lengthrange import lengthrange
 from .reduce import discard, fuse
@@ -48,7 +54,7 @@ def _compile(scope):
     problems.check()
     scene, items = expanded.world, expanded.lists
     with problems:
-        extras.check_materials(items["material"])
+        check_materials(items["material"])
     if compiler["discardvisual"]:
         discard.discard_materials(scene, items)
 
@@ -109,13 +115,11 @@ def _elements(scene, items, size, out, problems):
         meshes = mesh.compile_meshes(a, items["mesh"], scene.geoms, items["pair"], out)
         hfield.compile_hfields(a, items["hfield"], out)
         assets = geom_assets.Assets(meshes, a["hfield_size"], out.names)
-        geoms, mass, inertia = elements.compile_geoms(
-            scene.geoms, assets, items["material"], size["nuser_geom"], weld, infer
-        )
+        geoms, mass, inertia = compile_geoms(scene.geoms, assets, items["material"], size["nuser_geom"], weld, infer)
     with problems:
-        joints, *of_dofs = elements.compile_joints(scene.joints, size["nuser_jnt"])
+        joints, *of_dofs = compile_joints(scene.joints, size["nuser_jnt"])
     with problems:
-        sites = elements.compile_sites(scene.sites, items["material"], size["nuser_site"])
+        sites = compile_sites(scene.sites, items["material"], size["nuser_site"])
     problems.check()
     a.update(bodies.compile_bodies(scene, size["nuser_body"], infer, geoms, mass, inertia))
     for arrays in (geoms, joints, sites):
@@ -141,12 +145,12 @@ def _same_frames(a):
     """geom_sameframe, site_sameframe and body_sameframe."""
     for kind in ("geom", "site"):
         owner = a[f"{kind}_bodyid"]
-        a[f"{kind}_sameframe"] = elements.same_frame(
+        a[f"{kind}_sameframe"] = bodies.same_frame(
             a[f"{kind}_pos"], a[f"{kind}_quat"], a["body_ipos"][owner], a["body_iquat"][owner]
         )
     nbody = len(a["body_parentid"])
     at_zero = np.zeros((nbody, 3)), np.tile(rotations.IDENTITY, (nbody, 1))
-    a["body_sameframe"] = elements.same_frame(a["body_ipos"], a["body_iquat"], *at_zero)
+    a["body_sameframe"] = bodies.same_frame(a["body_ipos"], a["body_iquat"], *at_zero)
 
 
 def _constants(scope, items, ranges, spring_damper, out):
@@ -174,14 +178,14 @@ def _refer(scene, items, size, out, problems):
     a, materials = out.arrays, items["material"]
     with problems:
         texture.compile_textures(a, items["texture"], out)
-        extras.compile_materials(a, materials, out)
+        compile_materials(a, materials, out)
         skin.compile_skins(a, items["skin"], materials, out)
     with problems:
-        extras.compile_cameras(a, scene.cameras, size["nuser_cam"], out)
+        compile_cameras(a, scene.cameras, size["nuser_cam"], out)
     with problems:
-        extras.compile_lights(a, scene.lights, out)
+        compile_lights(a, scene.lights, out)
     with problems:
-        extras.compile_contacts(a, items["pair"], items["exclude"], out)
+        compile_contacts(a, items["pair"], items["exclude"], out)
     with problems:
         custom.compile_custom(a, items["numeric"], items["text"], out)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tisim.enums import mjtJoint
+from tisim.enums import mjtJoint, mjtSameFrame
 
 from .. import rotations
 from ..format.defaults import merge
@@ -214,3 +214,20 @@ def into_aligned(aligned, owner, pos, quat):
     if quat is not None:
         quat[mine] = rotations.mul(back[which], quat[mine])
     return mine, back[which]
+
+
+def same_frame(pos, quat, ipos, iquat):
+    """mjtSameFrame (n,) of frames in a body whose inertial frame is (ipos, iquat)."""
+
+    def near(a, b):
+        return np.abs(a - b).max(-1, initial=0) < 1e-6
+
+    def turned(a, b):
+        return near(a, b) | near(a, -b)
+
+    upright = turned(quat, rotations.IDENTITY)
+    along = turned(quat, iquat)
+    choices = [upright & near(pos, 0.0), upright, along & near(pos, ipos), along]
+    e = mjtSameFrame
+    values = [e.mjSAMEFRAME_BODY, e.mjSAMEFRAME_BODYROT, e.mjSAMEFRAME_INERTIA, e.mjSAMEFRAME_INERTIAROT]
+    return np.select(choices, [int(v) for v in values], int(e.mjSAMEFRAME_NONE)).astype(np.uint8)

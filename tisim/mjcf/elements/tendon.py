@@ -13,7 +13,7 @@ from ..reference import kinematics
 from ..reference.solve_m import solve_m
 from ..reference.tendon_path import tendon_moment
 from ..scene.items import column, first, limits, unique_names, user_data
-from .geoms import material_ids
+from .materials import material_ids
 from .object_names import Names
 
 WRAPS = {mjtGeom.mjGEOM_SPHERE: mjtWrap.mjWRAP_SPHERE, mjtGeom.mjGEOM_CYLINDER: mjtWrap.mjWRAP_CYLINDER}

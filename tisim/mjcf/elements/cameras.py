@@ -1,4 +1,4 @@
-"""What refers to the world by name or is kept for display: assets, cameras, lights, pairs."""
+"""Cameras and lights: from merged attributes to model arrays."""
 
 import math
 
@@ -8,48 +8,13 @@ from tisim.enums import mjtLightType, mjtObj
 from tisim.errors import each
 
 from .. import rotations
-from ..scene.items import apply_frames, column, first, poses, unique_names, user_data
-
-# mat_texid has one column per mjtTextureRole
-NTEXROLE = 10
-
-
-def _ids(names):
-    return {name: i for i, name in enumerate(names) if name}
-
-
-def check_materials(items):
-    """Checks the Items of material assets and gives them `layers`, the nodes of their layers."""
-    for item in items:
-        node = item.node
-        if item.children:
-            item.attrib["layers"] = item.children
-            if "texture" in node.attrib:
-                raise node.error("'texture' and layers exclude each other")
-        if not item.name:
-            raise node.error("a material needs a name")
-
-
-def compile_materials(a, materials, out):
-    """Arrays mat_*."""
-    ids = _ids(out.names[mjtObj.mjOBJ_TEXTURE])
-    texid = np.full((len(materials), NTEXROLE), -1, np.int32)
-    for row, item in zip(texid, materials):
-        if item.attrib["texture"]:
-            row[1] = item.find(ids, item.attrib["texture"], "texture")
-        for layer in item.attrib.get("layers", ()):
-            row[layer.attrib["role"]] = item.find(ids, layer.attrib["texture"], "texture")
-    a["mat_texid"] = texid
-    a["mat_texuniform"] = column(materials, "texuniform", dtype=np.uint8)
-    a["mat_texrepeat"] = column(materials, "texrepeat", 2, np.float32)
-    for name in ("emission", "specular", "shininess", "reflectance", "metallic", "roughness"):
-        a[f"mat_{name}"] = column(materials, name, dtype=np.float32)
-    a["mat_rgba"] = column(materials, "rgba", 4, np.float32)
+from ..scene.items import apply_frames, column, first, poses, user_data
+from .object_names import Names
 
 
 def _named(items, attribute, kind, out):
     """(n,) ids of the elements of a mjtObj that an attribute names, -1 where it names none."""
-    ids, what = _ids(out.names[kind]), kind.name[6:].lower()
+    ids, what = Names(out.names).of(kind), kind.name[6:].lower()
 
     def find(item):
         name = item.attrib[attribute]
@@ -140,43 +105,3 @@ def compile_lights(a, items, out):
         specular=3,
     ).items():
         a[f"light_{name}"] = column(items, name, width, np.float32)
-
-
-def compile_contacts(a, pairs, excludes, out):
-    """Arrays pair_* and exclude_signature, sorted by the pair of bodies as in MuJoCo."""
-    geom_ids, body_ids = _ids(out.names[mjtObj.mjOBJ_GEOM]), _ids(out.names[mjtObj.mjOBJ_BODY])
-
-    def ends(items, attributes, ids, what):
-        wanted = [(item, name) for item in items for name in attributes]
-        found = each(lambda p: p[0].find(ids, p[0].attrib.get(p[1], ""), what), wanted)
-        return np.array(found, np.int64).reshape(-1, 2)
-
-    ask = [(pairs, ("geom1", "geom2"), geom_ids, "geom"), (excludes, ("body1", "body2"), body_ids, "body")]
-    geom, excluded = each(lambda question: ends(*question), ask)
-    body = a["geom_bodyid"][geom].reshape(-1, 2)
-    swap = body[:, 0] > body[:, 1]
-    geom[swap], body[swap] = geom[swap, ::-1], body[swap, ::-1]
-    signature = _signature(body)
-    order = np.argsort(signature, kind="stable")
-    pairs = [pairs[i] for i in order]
-    condim = column(pairs, "condim", dtype=np.int32)
-    first(pairs, ~np.isin(condim, [1, 3, 4, 6]), "'condim' is 1, 3, 4 or 6")
-    a.update(
-        pair_dim=condim, pair_geom1=geom[order, 0].astype(np.int32), pair_geom2=geom[order, 1].astype(np.int32),
-        pair_signature=signature[order], pair_solref=column(pairs, "solref", 2),
-        pair_solreffriction=column(pairs, "solreffriction", 2), pair_solimp=column(pairs, "solimp", 5),
-        pair_margin=column(pairs, "margin"), pair_gap=column(pairs, "gap"), pair_friction=column(pairs, "friction", 5),
-    )  # fmt: skip
-
-    body = np.sort(excluded, axis=1)
-    signature = _signature(body)
-    order = np.argsort(signature, kind="stable")
-    a["exclude_signature"] = signature[order]
-    out.names[mjtObj.mjOBJ_PAIR] = unique_names(pairs, mjtObj.mjOBJ_PAIR)
-    out.names[mjtObj.mjOBJ_EXCLUDE] = unique_names([excludes[i] for i in order], mjtObj.mjOBJ_EXCLUDE)
-
-
-def _signature(body):
-    """(n,) int32 of body pairs, as MuJoCo packs them: 16 bits each, wrapping around in larger models."""
-    packed = (body[:, 0] << 16) + body[:, 1]
-    return packed.astype(np.uint32).astype(np.int32)
