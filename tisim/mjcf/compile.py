@@ -18,6 +18,7 @@ from .format import settings
 from .lengthrange import lengthrange
 from .reduce import discard, fuse
 from .reference import setconst
+from .reference.set_actuators import set_actuators
 from .scene.expand import expand
 from .scene.items import column, first, unique_names
 
@@ -164,7 +165,7 @@ def _constants(scope, items, ranges, spring_damper, out):
     sparse = _is_sparse(out, a)
     out.stat = setconst.set_const(a, blocks, sparse)
     if items["actuator"]:
-        actuator.set_actuators(a, items["actuator"], blocks, sparse)
+        set_actuators(a, items["actuator"], blocks, sparse)
     setconst.spring_damper(a, spring_damper)
     lengthrange.set_length_range(a, items["actuator"], ranges, out.option, out.stat["meaninertia"], sparse)
     for node in scope.of("statistic"):

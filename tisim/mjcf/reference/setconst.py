@@ -10,10 +10,10 @@ import numpy as np
 from tisim.enums import mjtGeom, mjtJoint
 
 from .. import rotations
-from ..elements.equality import set_equalities
-from ..elements.tendon import set_tendons
 from ..tree import levels
 from .kinematics import Pose
+from .set_equalities import set_equalities
+from .set_tendons import set_tendons
 from .tendon_path import tendon_moment
 
 MINVAL = 1e-15
