@@ -12,8 +12,8 @@ from tisim.mjcf.format.xmltext import Node
 from tisim.mjcf.scene.clone import TREE
 from tisim.mjcf.scene.expand import expand
 
-from . import state as spec_state
 from .convert import convert
+from .state import Keys
 
 ASSETS = ("mesh", "hfield", "texture", "material", "model")
 # (section, tags or None for all) in the order in which they can refer to each other
@@ -90,7 +90,7 @@ def drop_dangling(spec, gone):
 
 def attach(child, element, spec, holder, prefix, suffix):
     """Copies `element`, a node of the Spec `child`, into `holder`, an element of `spec`; returns its handle there."""
-    keys = spec_state.Keys(spec, child)
+    keys = Keys(spec, child)
     root, copies = copied(child._root)
     scope = child._scope(root)
     work, parent = type(child)(scope), holder._spec

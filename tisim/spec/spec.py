@@ -10,7 +10,7 @@ from tisim.mjcf.format.names import nearest
 from tisim.mjcf.format.scope import Scope
 from tisim.mjcf.format.xmltext import Node, Source
 
-from . import attach as spec_attach
+from .attach import attach, copied, drop_dangling, names_below
 from .bodies import SpecBody, SpecFrame, SpecSite
 from .element import SpecElement
 from .elements import SpecDefault, equality_tag, sensor_tag
@@ -63,7 +63,7 @@ class Spec(Tree):
 
     def copy(self):
         """An independent copy."""
-        return type(self)(self._scope(spec_attach.copied(self._root)[0]))
+        return type(self)(self._scope(copied(self._root)[0]))
 
     def __repr__(self):
         counts = ", ".join(f"{len(nodes)} {PLURALS[kind]}" for kind, nodes in self._all().items() if nodes)
@@ -112,7 +112,7 @@ class Spec(Tree):
 
         self._check()
         compiled = compile_scope(self._scope(self._root))
-        compiled.scope = self._scope(spec_attach.copied(self._root)[0])
+        compiled.scope = self._scope(copied(self._root)[0])
         return Model(compiled)
 
     def recompile(self, m, d):
@@ -261,9 +261,9 @@ class Spec(Tree):
             self._unused(node)
         if kind != "body":
             return self._drop(node)
-        gone, keys = spec_attach.names_below(self, node), Keys(self, strict=False)
+        gone, keys = names_below(self, node), Keys(self, strict=False)
         self._drop(node)
-        spec_attach.drop_dangling(self, gone)
+        drop_dangling(self, gone)
         keys.write(self, None)
 
     def attach(self, child, prefix="", suffix="", frame=None, site=None):
@@ -287,7 +287,7 @@ class Spec(Tree):
     def _attach(self, element, holder, prefix, suffix):
         if not isinstance(element, (SpecBody, SpecFrame)):
             raise Error(f"expected a body or frame of a Spec, found {element!r}")
-        return spec_attach.attach(element._spec, element._node, self, holder, prefix or "", suffix or "")
+        return attach(element._spec, element._node, self, holder, prefix or "", suffix or "")
 
     def _frame_at(self, site):
         """A new frame with the pose of a site, in the site's place."""
@@ -301,7 +301,7 @@ class Spec(Tree):
 
 
 def _copy_of(scope):
-    copy = Scope(spec_attach.copied(scope.root)[0], Source(scope.source.folder, scope.source.assets))
+    copy = Scope(copied(scope.root)[0], Source(scope.source.folder, scope.source.assets))
     copy.models = dict(scope.models)
     return copy
 

@@ -76,7 +76,7 @@ class Entry:
     """One element: the Item it is or was copied from, its name, its references [(mjtObj, name)] and their places.
 
     where  list of (index of a child or None, attribute), one for each reference;  number  grows in the order of the
-    list;  state  as in world.Item.
+    list;  state  as in items.Item.
     """
 
     __slots__ = ("item", "name", "refs", "where", "number", "state")
