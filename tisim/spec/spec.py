@@ -9,6 +9,7 @@ from tisim.mjcf.format.grammar import GRAMMAR
 from tisim.mjcf.format.names import nearest
 from tisim.mjcf.format.scope import Scope
 from tisim.mjcf.format.xmltext import Node, Source
+from tisim.model import Model
 
 from .attach import attach, copied, drop_dangling, names_below
 from .bodies import SpecBody, SpecFrame, SpecSite
@@ -108,8 +109,6 @@ class Spec(Tree):
 
     def compile(self):
         """The Model. Raises MjcfError at the line of the file, or of the Python code, where something is wrong."""
-        from tisim.model import Model
-
         self._check()
         compiled = compile_scope(self._scope(self._root))
         compiled.scope = self._scope(copied(self._root)[0])

@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from tisim.data import Data
 from tisim.enums import mjtObj
 from tisim.errors import Error, MjcfError
 from tisim.mjcf.compile import Compiled, compile_scope
 from tisim.mjcf.format.xmltext import Node
+from tisim.state import write_worlds
 
 # quantity -> how many numbers a joint of type free, ball, slide, hinge has
 WIDTH = {"qpos": (7, 4, 1, 1), "qvel": (6, 3, 1, 1)}
@@ -150,9 +152,6 @@ def _raw(spec, compiled):
 
 def recompile(spec, m, d):
     """(Model, Data) of an edited Spec, with the state of the elements that are still there; see Spec.recompile."""
-    from tisim.data import Data
-    from tisim.state import _write
-
     if getattr(d, "model", None) is not m or not getattr(m, "_nodes", None):
         raise Error("recompile() needs a Model that came from MJCF or a Spec, and a Data of that Model")
     new_m = spec.compile()
@@ -163,8 +162,8 @@ def recompile(spec, m, d):
     state = transfer(old, new, values, reference(new, d.nworld), _by_name(old, new))
     worlds = np.arange(d.nworld)
     for name, array in source.items():
-        _write(new_d, array, worlds, state[name])
-    _write(new_d, "world_time", worlds, d.host("world_time").reshape(d.nworld, -1))
+        write_worlds(new_d, array, worlds, state[name])
+    write_worlds(new_d, "world_time", worlds, d.host("world_time").reshape(d.nworld, -1))
     return new_m, new_d
 
 
