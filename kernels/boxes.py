@@ -7,14 +7,13 @@ the skin: what parts and meets again was listed all the time. Which of the liste
 asked anew in each step, so contacts do not depend on when the last search was. Verlet 1967, Phys. Rev. 159, 98.
 """
 
+from tisim.kernels.constants import NOUT, PLANE
 from tisim.kernels.types import *
 
 GROW = 1.000001  # boxes that touch exactly must not part by rounding
 FORESIGHT = 16.0  # steps over which a body is expected to move on as it did since the last search
 FARTHEST = 4.0  # its way is at most this many skins along each axis: after a jump nobody knows where it goes
 SKIN = 13  # where sweep_scale holds the skin of the last search [m]
-NOUT = 20  # place in counts, as in tisim.arrays.COUNTS
-PLANE = 0  # mjtGeom
 TODO = -1  # in cpair_ncon: the pair is near, and a kernel of its own has its collider
 
 

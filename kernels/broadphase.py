@@ -9,15 +9,13 @@ nothing later depends on the search.
 """
 
 from tisim.kernels.boxes import SKIN, above_plane, ball_at, spheres_meet
+from tisim.kernels.constants import NENTRY, NKIND, NMID, NPAIR, NTYPE
 from tisim.kernels.sort import sort_all
 from tisim.kernels.types import *
 
 NSAMPLE = 32  # geoms looked at to choose the axes: enough for a 10 % and a 90 % quantile
-NTYPE, NKIND = 8, 16  # geom types that collide, kinds of pairs: tisim/colliders.py
 CURSOR = NKIND + 1  # where bin_adr holds the places at which the next pairs go
-PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
 FOUND = 64  # boxes that meet, found by the thread of a chunk before their filters are asked
-NPAIR, NSLOT, NENTRY, NMID = 0, 1, 14, 19  # places in counts, as in tisim.arrays.COUNTS
 
 
 @ti.func

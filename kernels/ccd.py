@@ -6,7 +6,7 @@ and segment, and only if those overlap at full size. Rules, tolerances and the o
 3.4.0 (mjc_ccd in engine_collision_gjk.c, Apache-2.0).
 """
 
-from tisim.kernels.broadphase import BOX, CAPSULE, HFIELD, MESH, SPHERE
+from tisim.kernels.constants import BOX, CAPSULE, HFIELD, MESH, SPHERE
 from tisim.kernels.epa import FACE_F, FACE_I, FIRST, close_up, corner_of, first_polytope, open_up
 from tisim.kernels.gjk import (
     FAR,

@@ -2,10 +2,10 @@
 box-box collider is by Svetoslav Kolev; seed 000, "Checking".
 """
 
+from tisim.kernels.constants import BOX_SLOTS
 from tisim.kernels.slots import dist_at, pos_at, put, put_place
 from tisim.kernels.types import *
 
-MAXBOX = 24  # slots of a box pair before duplicates go
 RIM = 1.01  # a contact farther outside one box than 1 %, and not inside the other by as much, is dropped
 SINE = MINVAL if FP == ti.f64 else 1e-4  # sine of the angle below which two edges are parallel
 TIE = 1e-12 if FP == ti.f64 else 1e-5  # an edge must beat a face by this share
@@ -125,7 +125,7 @@ def box_polygons(
                     limit = (2.0 * side - 1.0) * ti.select(q == 0, lx, ly)
                     t = (limit - start[q]) * (1.0 / along[q])
                     other = start[1 - q] + along[1 - q] * t
-                    if t >= 0.0 and t <= 1.0 and ti.abs(other) <= ti.select(q == 0, ly, lx) and n < MAXBOX:
+                    if t >= 0.0 and t <= 1.0 and ti.abs(other) <= ti.select(q == 0, ly, lx) and n < BOX_SLOTS:
                         x = ustart + t * ualong
                         dist = x[2] * tilt
                         if dist <= margin:
@@ -152,7 +152,7 @@ def box_polygons(
                 inu = u >= 0.0 and u <= 1.0
                 inv = v >= 0.0 and v <= 1.0
                 inside = (inu and inv) or (ncross == 0 and (inu or inv))
-            if inside and n < MAXBOX:
+            if inside and n < BOX_SLOTS:
                 u = ti.max(0.0, ti.min(1.0, u))
                 v = ti.max(0.0, ti.min(1.0, v))
                 x3 = uo + u * ue1 + v * ue2
@@ -193,7 +193,7 @@ def box_polygons(
             keep = keep and (ux[2] <= 0.0 or gap <= margin2)
             dist = ti.select(ux[2] < 0.0, -1.0, 1.0) * ti.sqrt(gap)
             pos = 0.5 * (nearest + ux)
-        if keep and n < MAXBOX:
+        if keep and n < BOX_SLOTS:
             put_place(slot + n, dist, W @ (pos + vec3(0.0, 0.0, hz)) + origin, con_slot)
             n += 1
     return n

@@ -8,8 +8,8 @@ little against each other. After MuJoCo 3.4.0's mjc_Convex (engine_collision_con
 import types
 
 from tisim.kernels.boxes import TODO
-from tisim.kernels.broadphase import BOX, ELLIPSOID, MESH, SPHERE
 from tisim.kernels.ccd import ccd, shapes_f, shapes_i
+from tisim.kernels.constants import BOX, CONVEX, ELLIPSOID, MESH, SPHERE
 from tisim.kernels.contact import frame_of
 from tisim.kernels.multiccd import multicontact
 from tisim.kernels.rotation import quat_to_mat
@@ -17,7 +17,6 @@ from tisim.kernels.slots import dist_at, pos_at, put, put_place
 from tisim.kernels.support import SHAPE_F, SHAPE_I, enter_shape
 from tisim.kernels.types import *
 
-CONVEX = 8  # kind of these pairs: kernels/broadphase.py, kind_of
 TURN = 1e-3  # angle between the first search and each of four more [rad]
 APART = 1e-3  # distance of a new contact from others, relative to the smaller shape's radius
 MULTI = False  # set by convex()

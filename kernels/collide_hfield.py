@@ -5,14 +5,11 @@ triangle down to the bottom of the base. After MuJoCo 3.4.0's mjc_ConvexHField (
 """
 
 from tisim.kernels.boxes import TODO
-from tisim.kernels.broadphase import HFIELD
 from tisim.kernels.ccd import ccd, shapes_f, shapes_i
+from tisim.kernels.constants import HEIGHT_FIELD, HFIELD, HFIELD_SLOTS
 from tisim.kernels.slots import put
 from tisim.kernels.support import BOTTOM, RADIUS, ROUND, SHAPE_F, TOP, TYPE, VERTEX, enter_shape, put3, support
 from tisim.kernels.types import *
-
-HEIGHT_FIELD = 9  # kind of these pairs: kernels/broadphase.py, kind_of
-MAXCON = 50  # contacts of a pair, mjMAXCONPAIR
 
 
 @ti.func
@@ -115,7 +112,7 @@ def hfield(
                     for r in range(rmin, rmax):
                         for k in range(ntri):
                             low = True  # the whole triangle lies below the shape
-                            if ncon < MAXCON:
+                            if ncon < HFIELD_SLOTS:
                                 for v in range(3):
                                     c = cmin + (k + v) // 2
                                     row = r + 1 - (k + v) % 2

@@ -3,12 +3,11 @@ after its engine_collision_primitive.c and engine_collision_convex.c (Apache-2.0
 """
 
 from tisim.kernels.boxes import TODO
-from tisim.kernels.broadphase import MESH
 from tisim.kernels.collide_primitive import axis_of
+from tisim.kernels.constants import MESH, PLANE_CONVEX
 from tisim.kernels.slots import put
 from tisim.kernels.types import *
 
-PLANE_CONVEX = 6  # kind of pair, as in kind_of
 MAXMESH = 3  # contacts of a mesh
 NEAR = 0.3  # a further vertex of a mesh must be farther from the first contact than this many bounding radii
 FLAT = MINVAL if FP == ti.f64 else 1e-6  # sine below which a cylinder stands on the plane: rounding decides its side

@@ -5,7 +5,7 @@ slots, and returns their number; kernels/narrowphase.py calls them. Seed 000, "C
 MuJoCo 3.4.0.
 """
 
-from tisim.kernels.broadphase import CAPSULE
+from tisim.kernels.constants import CAPSULE
 from tisim.kernels.slots import put
 from tisim.kernels.types import *
 

@@ -2,8 +2,8 @@
 (Apache-2.0); seed 000, "Checking".
 """
 
-from tisim.kernels.broadphase import CAPSULE
 from tisim.kernels.collide_primitive import PARALLEL, axis_of
+from tisim.kernels.constants import CAPSULE
 from tisim.kernels.slots import put
 from tisim.kernels.types import *
 

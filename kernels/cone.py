@@ -5,12 +5,11 @@ contact's dim are zero. A pyramidal cone penalises its 2(dim - 1) edges j0 +- mu
 from the cone, in three zones. Seed 000, "Constraint model" and "Convex solver".
 """
 
+from tisim.kernels.constants import PYRAMIDAL
 from tisim.kernels.types import FP, MINVAL, ld3, ti, vec3, vec6
 
 vec2f = ti.types.vector(2, FP)
 vec7 = ti.types.vector(7, FP)
-PYRAMIDAL = 0
-ELLIPTIC = 1
 
 
 @ti.func

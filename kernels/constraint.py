@@ -4,21 +4,15 @@ Contacts have no stored Jacobian: the solver works on their relative twist (kern
 model" and "Parameters"; rows are ordered as in MuJoCo: friction loss, limits, contacts.
 """
 
-from tisim.kernels.cone import ELLIPTIC, load_friction, to_contact
+from tisim.kernels.cone import load_friction, to_contact
+from tisim.kernels.constants import BALL, DSBL_REFSAFE, ELLIPTIC, FRICTION_DOF, LIMIT_JOINT, NCON, NEFC, NROW
 from tisim.kernels.rotation import quat_to_rotvec
 from tisim.kernels.spatial import relative_twist
 from tisim.kernels.types import FP, MINVAL, SERIAL, F, I, kernel, ld3, st3, st6, ti, vec3, vec4
 
 MINIMP = 0.0001  # mjMINIMP, mjMAXIMP: impedance stays inside
 MAXIMP = 0.9999
-REFSAFE = 1 << 14  # mjDSBL_REFSAFE
-NROW = 3  # index in counts, as tisim.arrays.COUNTS
-NEFC = 4
-NCON = 2
-FRICTION_DOF = 1  # mjtConstraint
-LIMIT_JOINT = 3
 
-BALL = 1
 
 vec5 = ti.types.vector(5, FP)
 
@@ -36,7 +30,7 @@ def stiffness_damping_impedance(pos, ref0, ref1, imp, timestep, disableflags):
     if (r0 > 0.0) != (r1 > 0.0):  # mixed formats: the default, as MuJoCo does
         r0 = 0.02
         r1 = 1.0
-    if r0 > 0.0 and (disableflags & REFSAFE) == 0:
+    if r0 > 0.0 and (disableflags & DSBL_REFSAFE) == 0:
         r0 = ti.max(r0, 2.0 * timestep)
     dmin = ti.min(ti.max(imp[0], MINIMP), MAXIMP)
     dmax = ti.min(ti.max(imp[1], MINIMP), MAXIMP)
@@ -258,7 +252,7 @@ def contact_lists(
                 for side in range(2):
                     b = con_body[2 * c + side]
                     if b >= 0:
-                        body_connum[b] += 1
+                        body_connum[b] = body_connum[b] + 1
         counts[NEFC] = row
         s = 0
         for b in range(nworld * nbody):
@@ -270,7 +264,7 @@ def contact_lists(
                 b = con_body[2 * c + side]
                 if b >= 0:
                     body_con[body_conadr[b] + body_connum[b]] = 2 * c + side
-                    body_connum[b] += 1
+                    body_connum[b] = body_connum[b] + 1
 
 
 @kernel
@@ -284,7 +278,8 @@ def row_lists(nworld: ti.i32, ntree: ti.i32, nv: ti.i32, dof_treeid: I, row_int:
             tree_rownum[t] = 0
         for r in range(n):
             i = row_int[6 * r + 3]
-            tree_rownum[i // nv * ntree + dof_treeid[i % nv]] += 1
+            t = i // nv * ntree + dof_treeid[i % nv]
+            tree_rownum[t] = tree_rownum[t] + 1
         s = 0
         for t in range(nworld * ntree):
             tree_rowadr[t] = s
@@ -294,6 +289,6 @@ def row_lists(nworld: ti.i32, ntree: ti.i32, nv: ti.i32, dof_treeid: I, row_int:
             i = row_int[6 * r + 3]
             t = i // nv * ntree + dof_treeid[i % nv]
             tree_row[tree_rowadr[t] + tree_rownum[t]] = r
-            tree_rownum[t] += 1
+            tree_rownum[t] = tree_rownum[t] + 1
 
 

@@ -1,11 +1,10 @@
 """The contact list: how many each pair has, where they go, and their parameters mixed from the two geoms."""
 
-from tisim.kernels.broadphase import CAPSULE, NPAIR, PLANE
+from tisim.kernels.constants import CAPSULE, NCON, NPAIR, PLANE
 from tisim.kernels.slots import dist_at, normal_at, pos_at
 from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sum_of_block
 from tisim.kernels.types import *
 
-NCON = 2  # place in counts, as in tisim.arrays.COUNTS
 vec5 = ti.types.vector(5, FP)
 # places in a row of geom_filter and of geom_contact (tisim/geom_tables.py)
 WELD, CONDIM, PRIORITY, TYPE = 1, 5, 6, 7

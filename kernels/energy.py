@@ -1,7 +1,8 @@
 """Potential and kinetic energy."""
 
+from tisim.kernels.constants import DSBL_GRAVITY, DSBL_SPRING
 from tisim.kernels.kinematics import BLOCK
-from tisim.kernels.passive import DSBL_GRAVITY, DSBL_SPRING, spring_stretch
+from tisim.kernels.passive import spring_stretch
 from tisim.kernels.types import FP, F, I, kernel, ld3, ti, vec3
 
 

@@ -5,7 +5,8 @@ world axes. A spatial inertia is Ixx Iyy Izz Ixy Ixz Iyz, mass * offset, mass. A
 the tree and ends with itself; the rows of the ancestors are prefixes of it, so L of M = L' D L has no fill-in.
 """
 
-from tisim.kernels.kinematics import BALL, BLOCK, FREE, SLIDE
+from tisim.kernels.constants import BALL, FREE, SLIDE
+from tisim.kernels.kinematics import BLOCK
 from tisim.kernels.types import FP, MINVAL, F, I, kernel, ld3, ld6, ldm, st3, st6, ti, vec3, vec6
 
 vec10 = ti.types.vector(10, FP)
@@ -58,9 +59,9 @@ def factor_tree(da, dn, Lo, Do, L: ti.template(), Dinv: ti.template(), M_rownnz:
             j = M_colind[row - Lo + p]
             above = Lo + M_rowadr[j]
             for q in range(p + 1):
-                L[above + q] -= scaled * L[row + q]
+                L[above + q] = L[above + q] - scaled * L[row + q]
         for p in range(n):
-            L[row + p] *= inv
+            L[row + p] = L[row + p] * inv
 
 
 @ti.func
@@ -71,7 +72,8 @@ def solve_tree(da, dn, Lo, Do, L: ti.template(), Dinv: ti.template(), M_rownnz: 
         k = da + dn - 1 - kk
         xk = x[Do + k]
         for p in range(M_rowadr[k], M_rowadr[k] + M_rownnz[k] - 1):
-            x[Do + M_colind[p]] -= L[Lo + p] * xk
+            i = Do + M_colind[p]
+            x[i] = x[i] - L[Lo + p] * xk
     for k in range(da, da + dn):
         xk = x[Do + k] * Dinv[Do + k]
         for p in range(M_rowadr[k], M_rowadr[k] + M_rownnz[k] - 1):
@@ -91,7 +93,7 @@ def add_wrench(b, Bo, Do, com, point, force, torque, body_parentid: ti.template(
         up = body_parentid[up]
     k = body_dofadr[up] + body_dofnum[up] - 1
     while k >= 0:
-        y[Do + k] += f.dot(ld6(cdof, Do + k))
+        y[Do + k] = y[Do + k] + f.dot(ld6(cdof, Do + k))
         k = dof_parentid[k]
 
 
@@ -155,7 +157,7 @@ def tree_inertia(
                         crb[10 * e + c] = 0.0
                 s = spatial_inertia(ld3(body_inertia, i), ldm(ximat, e), ld3(xipos, e) - com, body_mass[i])
                 for c in ti.static(range(10)):
-                    crb[10 * up + c] += s[c]
+                    crb[10 * up + c] = crb[10 * up + c] + s[c]
                 if i < b + n:
                     for c in range(10):
                         cinert[10 * e + c] = crb[10 * e + c]
@@ -183,7 +185,8 @@ def tree_inertia(
             for ii in range(n - 1):
                 i = b + n - 1 - ii
                 for c in range(10):
-                    crb[10 * (Bo + body_parentid[i]) + c] += crb[10 * (Bo + i) + c]
+                    to = 10 * (Bo + body_parentid[i]) + c
+                    crb[to] = crb[to] + crb[10 * (Bo + i) + c]
             da = tree_dofadr[tree]
             dn = tree_dofnum[tree]
             for k in range(da, da + dn):

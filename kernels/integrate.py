@@ -1,7 +1,7 @@
 """Semi-implicit Euler step with implicit joint damping, and the search for values that are not finite."""
 
+from tisim.kernels.constants import BALL, FREE
 from tisim.kernels.inertia import factor_tree, solve_tree
-from tisim.kernels.kinematics import BALL, FREE
 from tisim.kernels.rotation import at4, integrate_quat
 from tisim.kernels.types import FP, F, I, kernel, ti, vec3
 
@@ -18,7 +18,7 @@ def advance_joint(j, Do, Qo, h, jnt_type: ti.template(), jnt_qposadr: ti.templat
     num = 1
     if kind == FREE:
         for c in range(3):
-            qpos[q + c] += h * qvel[k + c]
+            qpos[q + c] = qpos[q + c] + h * qvel[k + c]
         num = 6
         q += 3
         k += 3
@@ -28,7 +28,7 @@ def advance_joint(j, Do, Qo, h, jnt_type: ti.template(), jnt_qposadr: ti.templat
             qpos[q + c] = r[c]
         num = ti.max(num, 3)
     else:
-        qpos[q] += h * qvel[k]
+        qpos[q] = qpos[q] + h * qvel[k]
     return num
 
 
@@ -49,7 +49,7 @@ def tree_euler(
         Do = w * nv
         Mo = w * nC
         if tree == ntree:
-            world_time[w] += timestep
+            world_time[w] = world_time[w] + timestep
         else:
             da = tree_dofadr[tree]
             dn = tree_dofnum[tree]
@@ -58,7 +58,7 @@ def tree_euler(
                 acc = qacc[Do + k]
                 qacc_warmstart[Do + k] = acc
                 if implicit_damping == 0:
-                    qvel[Do + k] += timestep * acc
+                    qvel[Do + k] = qvel[Do + k] + timestep * acc
                 elif dof_damping[k] > 0.0:
                     damped = 1
             if implicit_damping == 1:
@@ -66,14 +66,14 @@ def tree_euler(
                     last = Mo + M_rowadr[k] + M_rownnz[k] - 1
                     for p in range(Mo + M_rowadr[k], last + 1):
                         qH[p] = M[p] if damped == 1 else qLD[p]
-                    qH[last] += timestep * dof_damping[k]
+                    qH[last] = qH[last] + timestep * dof_damping[k]
                     qHDiagInv[Do + k] = qLDiagInv[Do + k]
                     qacc_euler[Do + k] = qfrc_smooth[Do + k] + qfrc_constraint[Do + k]
                 if damped == 1:
                     factor_tree(da, dn, Mo, Do, qH, qHDiagInv, M_rownnz, M_rowadr, M_colind)
                 solve_tree(da, dn, Mo, Do, qH, qHDiagInv, M_rownnz, M_rowadr, M_colind, qacc_euler)
                 for k in range(Do + da, Do + da + dn):
-                    qvel[k] += timestep * qacc_euler[k]
+                    qvel[k] = qvel[k] + timestep * qacc_euler[k]
             k = da
             while k < da + dn:
                 k += advance_joint(dof_jntid[k], Do, w * nq, timestep, jnt_type, jnt_qposadr, jnt_dofadr, qvel, qpos)

@@ -3,17 +3,8 @@
 Labels follow the smallest tree of each island. Seed 000, "Constraint islands". Serial: 20,000 trees take 0.4 ms.
 """
 
+from tisim.kernels.constants import NCBLK, NCON, NDENSE, NISLAND, NLARGE, NRBLK, NROW, NSMALL, NTBLK
 from tisim.kernels.types import I, kernel, ti
-
-NCON = 2  # indices in counts, as tisim.arrays.COUNTS
-NROW = 3
-NISLAND = 5
-NDENSE = 7
-NTBLK = 9
-NCBLK = 10
-NRBLK = 11
-NSMALL = 12
-NLARGE = 13
 
 # columns of island_info
 TREEADR = 0
@@ -100,19 +91,20 @@ def find_islands(
                 k = tree_island[root]
                 tree_island[t] = k
                 tree_dofstart[t] = island_info[10 * k + DOFS]
-                island_info[10 * k + TREES] += 1
-                island_info[10 * k + DOFS] += tree_dofnum[t % ntree]
+                island_info[10 * k + TREES] = island_info[10 * k + TREES] + 1
+                island_info[10 * k + DOFS] = island_info[10 * k + DOFS] + tree_dofnum[t % ntree]
         counts[NISLAND] = n
         for c in range(ncon):
             b = ti.max(con_body[2 * c], con_body[2 * c + 1])
             if b >= 0:
                 k = tree_island[tree_of_body(b, nbody, ntree, body_treeid)]
-                island_info[10 * k + CONS] += 1
+                island_info[10 * k + CONS] = island_info[10 * k + CONS] + 1
                 if con_body[2 * c] >= 0 and con_body[2 * c + 1] >= 0:
-                    island_info[10 * k + COUPLED] += 1
+                    island_info[10 * k + COUPLED] = island_info[10 * k + COUPLED] + 1
         for r in range(nrow):
             i = row_int[6 * r + 3]
-            island_info[10 * tree_island[i // nv * ntree + dof_treeid[i % nv]] + ROWS] += 1
+            k = tree_island[i // nv * ntree + dof_treeid[i % nv]]
+            island_info[10 * k + ROWS] = island_info[10 * k + ROWS] + 1
         a = 0
         b = 0
         e = 0
@@ -136,18 +128,18 @@ def find_islands(
             k = tree_island[t]
             if k >= 0:
                 island_tree[island_info[10 * k + TREEADR] + island_info[10 * k + TREES]] = t
-                island_info[10 * k + TREES] += 1
+                island_info[10 * k + TREES] = island_info[10 * k + TREES] + 1
         for c in range(ncon):
             b = ti.max(con_body[2 * c], con_body[2 * c + 1])
             if b >= 0:
                 k = tree_island[tree_of_body(b, nbody, ntree, body_treeid)]
                 island_con[island_info[10 * k + CONADR] + island_info[10 * k + CONS]] = c
-                island_info[10 * k + CONS] += 1
+                island_info[10 * k + CONS] = island_info[10 * k + CONS] + 1
         for r in range(nrow):
             i = row_int[6 * r + 3]
             k = tree_island[i // nv * ntree + dof_treeid[i % nv]]
             island_row[island_info[10 * k + ROWADR] + island_info[10 * k + ROWS]] = r
-            island_info[10 * k + ROWS] += 1
+            island_info[10 * k + ROWS] = island_info[10 * k + ROWS] + 1
 
 
 @ti.func

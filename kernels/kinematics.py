@@ -1,9 +1,9 @@
 """Poses of bodies, joints, geoms and sites, and the centres of mass of static subtrees."""
 
+from tisim.kernels.constants import BALL, FREE, SLIDE
 from tisim.kernels.rotation import at3, at4, axis_angle_to_quat, mul_quat, normalize_quat, quat_to_mat, rotate
 from tisim.kernels.types import MINVAL, F, I, kernel, ld3, ld4, st3, st4, stm, ti, vec3, vec4
 
-SLIDE, FREE, BALL = 2, 0, 1  # mjtJoint
 BLOCK = 256  # bodies per partial sum; fixed, so that sums do not depend on the machine
 
 

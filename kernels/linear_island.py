@@ -185,7 +185,7 @@ def solve_linear(
                     st6(wrench, b, ld6(wrench, b) + inertia_times(cinert, b, ld6(twist, b)))
                 tree_project(w, t, nbody, nv, tree_table, body_table, cdof, wrench, Hq)
                 for m in range(tree_table[4 * t + 3]):
-                    Hq[i0 + m] += dof_armature[tree_table[4 * t + 2] + m] * q[i0 + m]
+                    Hq[i0 + m] = Hq[i0 + m] + dof_armature[tree_table[4 * t + 2] + m] * q[i0 + m]
                 add_rows(w * ntree + t, 1.0, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, Hq)
                 for i in range(i0, i0 + tree_table[4 * t + 3]):
                     qHq += q[i] * Hq[i]
@@ -207,8 +207,8 @@ def solve_linear(
                 new += y.dot(v)
             else:
                 for i in range(i0, i0 + tree_table[4 * t + 3]):
-                    p[i] += step * q[i]
-                    r[i] -= step * Hq[i]
+                    p[i] = p[i] + step * q[i]
+                    r[i] = r[i] - step * Hq[i]
                 new += precondition_tree(w, t, nbody, nv, nM, tree_table, tree_free, dof_table, body_hess, tree_hess,
                 r, z)
         beta = new / rz

@@ -1,7 +1,8 @@
 """Pairs with geoms in trees of boxes (tisim/midphase.py): static ones, and those of bodies with many geoms."""
 
 from tisim.kernels.boxes import GROW, SKIN, boxes_meet
-from tisim.kernels.broadphase import NMID, NPAIR, passes, put_candidate
+from tisim.kernels.broadphase import passes, put_candidate
+from tisim.kernels.constants import NMID, NPAIR
 from tisim.kernels.types import *
 
 

@@ -6,7 +6,7 @@ quadrangle, gives the contacts, all of the same depth. After MuJoCo 3.4.0 (multi
 Apache-2.0), tolerances included.
 """
 
-from tisim.kernels.broadphase import BOX
+from tisim.kernels.constants import BOX
 from tisim.kernels.gjk import VERT_F, VERT_I
 from tisim.kernels.rotation import at3
 from tisim.kernels.slots import put

@@ -8,18 +8,30 @@ import importlib
 import types
 
 from tisim.kernels.boxes import TODO, near
-from tisim.kernels.broadphase import NKIND, NSLOT
+from tisim.kernels.constants import (
+    BOX_BOX,
+    NKIND,
+    NSLOT,
+    PLANE_BOX,
+    PLANE_CONVEX,
+    PLANE_CYLINDER,
+    PLANE_ROUND,
+    ROUND_BOX,
+    ROUND_ROUND,
+    SPHERE_CYLINDER,
+)
 from tisim.kernels.types import *
 from tisim.kernels.user_collider import adapted
 
 # file and function by kind (tisim/colliders.py)
 FUNCTIONS = {
-    0: ("collide_primitive", "plane_round"), 1: ("collide_primitive", "round_round"),
-    2: ("collide_primitive", "plane_box"), 3: ("collide_round_box", "round_box"), 4: ("collide_box_box", "box_box"),
-    5: ("collide_plane_convex", "plane_cylinder"), 6: ("collide_plane_convex", "plane_convex"),
-    7: ("collide_sphere_cylinder", "sphere_cylinder"),
+    PLANE_ROUND: ("collide_primitive", "plane_round"), ROUND_ROUND: ("collide_primitive", "round_round"),
+    PLANE_BOX: ("collide_primitive", "plane_box"), ROUND_BOX: ("collide_round_box", "round_box"),
+    BOX_BOX: ("collide_box_box", "box_box"), PLANE_CYLINDER: ("collide_plane_convex", "plane_cylinder"),
+    PLANE_CONVEX: ("collide_plane_convex", "plane_convex"),
+    SPHERE_CYLINDER: ("collide_sphere_cylinder", "sphere_cylinder"),
 }  # fmt: skip
-QUICK = (1, 3)  # round with round or with box: these colliders refuse a pair sooner than the test of its boxes
+QUICK = (ROUND_ROUND, ROUND_BOX)  # these colliders refuse a pair sooner than the test of its boxes
 SLICE = 128  # pairs in a slice on a CPU; on a GPU one of each kind
 BLOCK = 32  # slots that a slice takes at a time on a CPU, at least; on a GPU those of a pair
 KINDS, COLLIDERS = (), {}  # set by narrowphase()

@@ -1,10 +1,8 @@
 """Passive forces of joints: springs (dampers and gravity compensation are one line each in velocity.py)."""
 
-from tisim.kernels.kinematics import BALL, FREE
+from tisim.kernels.constants import BALL, FREE
 from tisim.kernels.rotation import at3, at4, normalize_quat, sub_quat
 from tisim.kernels.types import ti, vec3, vec6
-
-DSBL_SPRING, DSBL_DAMPER, DSBL_GRAVITY = 32, 64, 128  # mjtDisableBit
 
 
 @ti.func

@@ -3,7 +3,7 @@
 import types
 
 from tisim.kernels import ray_shapes
-from tisim.kernels.broadphase import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE
+from tisim.kernels.constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE
 from tisim.kernels.ray_shapes import FAR, enter_box, next_node, reciprocal
 from tisim.kernels.types import *
 

@@ -5,6 +5,7 @@ FAR. In f32 the ray is first moved to its point nearest to the geom, so that a f
 at `start`.
 """
 
+from tisim.kernels.constants import LEAF
 from tisim.kernels.types import *
 
 FAR = 1e30  # no hit
@@ -13,7 +14,6 @@ SLACK = 1e-12 if FP == ti.f64 else 1e-6  # a ray leaves a box later by this shar
 # triangles are widened by this share, so that no ray slips through a seam; a height field's are as in MuJoCo
 SEAM_MESH = 1e-12 if FP == ti.f64 else 1e-6
 SEAM_HFIELD = 0.0 if FP == ti.f64 else 1e-6
-LEAF = 4  # faces in a leaf of a mesh's tree
 
 
 @ti.func

@@ -5,7 +5,7 @@ After T. Karras, "Thinking Parallel, Part III: Tree Construction on the GPU" (20
 one that follows the keys: it needs no pointers, and stray geoms inflate only the nodes above them.
 """
 
-from tisim.kernels.broadphase import CAPSULE, CYLINDER, HFIELD, MESH, SPHERE
+from tisim.kernels.constants import CAPSULE, CYLINDER, HFIELD, MESH, SPHERE
 from tisim.kernels.ray_shapes import FAR
 from tisim.kernels.sort import sort_all
 from tisim.kernels.types import *

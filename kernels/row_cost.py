@@ -3,11 +3,11 @@
 Friction loss: quadratic near zero, linear beyond R * frictionloss (Huber). Limit: half a quadratic. Seed 000.
 """
 
+from tisim.kernels.constants import FRICTION_DOF
 from tisim.kernels.types import FP, ti
 
 vec2f = ti.types.vector(2, FP)
 vec3f = ti.types.vector(3, FP)
-FRICTION_DOF = 1
 
 
 @ti.func

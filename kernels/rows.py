@@ -1,19 +1,21 @@
 """The efc_* vectors of MuJoCo, written out from rows and contacts when a user asks for them. Seed 000."""
 
-from tisim.kernels.cone import ELLIPTIC, cone_force, load_parameters
+from tisim.kernels.cone import cone_force, load_parameters
+from tisim.kernels.constants import (
+    CONE,
+    CONTACT_ELLIPTIC,
+    CONTACT_FRICTIONLESS,
+    CONTACT_PYRAMIDAL,
+    ELLIPTIC,
+    LINEARNEG,
+    LINEARPOS,
+    NCON,
+    NROW,
+    QUADRATIC,
+    SATISFIED,
+)
 from tisim.kernels.constraint import ld5, stiffness_damping_impedance
 from tisim.kernels.types import FP, SERIAL, F, I, kernel, ld6, ti, vec6
-
-NCON = 2
-NROW = 3
-FRICTIONLESS = 5  # mjtConstraint
-PYRAMIDAL_ROW = 6
-ELLIPTIC_ROW = 7
-SATISFIED = 0  # mjtConstraintState
-QUADRATIC = 1
-LINEARNEG = 2
-LINEARPOS = 3
-CONE = 4
 
 
 @kernel
@@ -125,7 +127,8 @@ def expand_contacts(
                         state = SATISFIED
                 pos = ti.select(elliptic and k > 0, FP(0.0), contact_dist[c])
                 row_margin = ti.select(elliptic and k > 0, FP(0.0), margin)
-                efc_type[r] = ti.select(elliptic, ELLIPTIC_ROW, ti.select(dim == 1, FRICTIONLESS, PYRAMIDAL_ROW))
+                flat = ti.select(dim == 1, CONTACT_FRICTIONLESS, CONTACT_PYRAMIDAL)
+                efc_type[r] = ti.select(elliptic, CONTACT_ELLIPTIC, flat)
                 efc_id[r] = c
                 efc_state[r] = state
                 efc_pos[r] = pos

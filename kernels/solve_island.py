@@ -7,6 +7,7 @@ warm start, or to qacc_smooth without one; every later one is a Newton step with
 """
 
 from tisim.kernels.cone import hessian_times
+from tisim.kernels.constants import DSBL_WARMSTART, NSMALL
 from tisim.kernels.island import CONADR, CONS, COUPLED, DENSEADR, DOFS, ROWADR, ROWS, TREEADR, TREES
 from tisim.kernels.linear_island import NEAR, ROUGH, factor_block, next_reduction, settled, solve_linear
 from tisim.kernels.solve_steps import (
@@ -23,8 +24,6 @@ from tisim.kernels.solve_steps import (
 from tisim.kernels.spatial import cross, head, join, tail
 from tisim.kernels.types import FP, SERIAL, SPREAD, F, I, kernel, ld3, ld6, st6, ti, vec2
 
-NSMALL = 12
-WARMSTART = 1 << 8  # mjDSBL_WARMSTART
 LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
 
 
@@ -66,7 +65,8 @@ def couple(
             b = s1 + j
             if a == b:
                 e *= 2.0
-            dense[adr + ti.max(a, b) * n + ti.min(a, b)] += e
+            to = adr + ti.max(a, b) * n + ti.min(a, b)
+            dense[to] = dense[to] + e
             j = dof_table[2 * j]
         i = dof_table[2 * i]
 
@@ -105,7 +105,7 @@ def solve_dense(
         s = a[v + i] * a[adr + i * n + i]
         a[v + i] = s
         for k in range(i):
-            a[v + k] -= a[adr + i * n + k] * s
+            a[v + k] = a[v + k] - a[adr + i * n + k] * s
     for m in range(tree0, tree1):
         t = island_tree[m] - w * ntree
         for e in range(tree_table[4 * t + 3]):
@@ -164,7 +164,7 @@ def solve_island(
             cost = FP(0.0)
             gradient = FP(0.0)
             niter = 0
-            cold = (disableflags & WARMSTART) != 0
+            cold = (disableflags & DSBL_WARMSTART) != 0
             reduction = FP(ROUGH)
             fine = False  # the acting constraints have settled
             it = -1
@@ -289,8 +289,8 @@ def solve_island(
                     )  # fmt: skip
                     for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
                         i = w * nv + e
-                        qacc[i] += alpha * sol_p[i]
-                        sol_Ma[i] += alpha * sol_Mp[i]
+                        qacc[i] = qacc[i] + alpha * sol_p[i]
+                        sol_Ma[i] = sol_Ma[i] + alpha * sol_Mp[i]
                         f = sol_Ma[i] - qfrc_smooth[i]
                         total_cost += 0.5 * f * (qacc[i] - qacc_smooth[i])
                         g = f - qfrc_constraint[i]

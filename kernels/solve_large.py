@@ -6,6 +6,7 @@ twists of their bodies. The preconditioner is each tree's own Hessian (kernels/t
 kernels/solve_island.py. Seed 000, "Convex solver"; inexact Newton: Dembo, Eisenstat, Steihaug 1982.
 """
 
+from tisim.kernels.constants import DSBL_WARMSTART, NCBLK, NLARGE, NRBLK, NRUN, NSEEK, NTBLK
 from tisim.kernels.island import DOFS
 from tisim.kernels.linear_island import ROUGH, factor_block, next_reduction, settled
 from tisim.kernels.solve_steps import (
@@ -20,14 +21,6 @@ from tisim.kernels.solve_steps import (
     tree_times_M,
 )
 from tisim.kernels.types import FP, SERIAL, SHORT, SPREAD, F, I, kernel, ld6, st6, ti, vec2
-
-WARMSTART = 1 << 8  # mjDSBL_WARMSTART
-NTBLK = 9  # indices in counts, as tisim.arrays.COUNTS
-NCBLK = 10
-NRBLK = 11
-NLARGE = 13
-NRUN = 16
-NSEEK = 17
 
 # columns of isl
 COST = 0
@@ -86,7 +79,7 @@ def start_round(
                 t = island_tree[n] % ntree
                 for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
                     i = w * nv + e
-                    sol_p[i] = ti.select((disableflags & WARMSTART) != 0, qacc_smooth[i], qacc_warmstart[i])
+                    sol_p[i] = ti.select((disableflags & DSBL_WARMSTART) != 0, qacc_smooth[i], qacc_warmstart[i])
                     qacc[i] = 0.0
                     sol_Ma[i] = 0.0
     ti.loop_config(serialize=SERIAL)
@@ -287,8 +280,8 @@ def move(
                 )  # fmt: skip
                 for e in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
                     i = w * nv + e
-                    qacc[i] += alpha * sol_p[i]
-                    sol_Ma[i] += alpha * sol_Mp[i]
+                    qacc[i] = qacc[i] + alpha * sol_p[i]
+                    sol_Ma[i] = sol_Ma[i] + alpha * sol_Mp[i]
                     f = sol_Ma[i] - qfrc_smooth[i]
                     g = f - qfrc_constraint[i]
                     sol_r[i] = -g

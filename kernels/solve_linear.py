@@ -5,23 +5,10 @@ methods for sparse linear systems", algorithm 9.1.
 """
 
 from tisim.kernels.cone import hessian_times
+from tisim.kernels.constants import NCBLK, NLARGE, NRBLK, NSEEK, NTBLK
 from tisim.kernels.free_body import dofs_of_twist, wrench_of_forces
 from tisim.kernels.linear_island import precondition_tree
-from tisim.kernels.solve_large import (
-    BETA,
-    NCBLK,
-    NLARGE,
-    NRBLK,
-    NSEEK,
-    NTBLK,
-    REDUCTION,
-    RUN,
-    RZ,
-    RZ0,
-    SEEK,
-    STEP,
-    block_sum,
-)
+from tisim.kernels.solve_large import BETA, REDUCTION, RUN, RZ, RZ0, SEEK, STEP, block_sum
 from tisim.kernels.solve_steps import row_times, store_wrench, tree_hessian_gather
 from tisim.kernels.spatial import inertia_times, relative_twist, sum_contacts, tree_twists
 from tisim.kernels.types import FP, SERIAL, SHORT, SPREAD, F, I, at6, kernel, ld6, put6, st6, ti
@@ -180,8 +167,8 @@ def linear_step(
                 t = island_tree[n] % ntree
                 i0 = w * nv + tree_table[4 * t + 2]
                 for i in range(i0, i0 + tree_table[4 * t + 3]):
-                    sol_p[i] += step * sol_q[i]
-                    sol_r[i] -= step * sol_Hq[i]
+                    sol_p[i] = sol_p[i] + step * sol_q[i]
+                    sol_r[i] = sol_r[i] - step * sol_Hq[i]
                 s += precondition_tree(
                     w, t, nbody, nv, nM, tree_table, tree_free, dof_table, body_hess, tree_hess, sol_r, sol_z
                 )

@@ -34,7 +34,7 @@ def tree_times_M(
             st6(wrench, w * nbody + b, inertia_times(cinert, w * nbody + b, ld6(twist, w * nbody + b)))
         tree_project(w, t, nbody, nv, tree_table, body_table, cdof, wrench, y)
         for i in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
-            y[w * nv + i] += dof_armature[i] * x[w * nv + i]
+            y[w * nv + i] = y[w * nv + i] + dof_armature[i] * x[w * nv + i]
 
 
 @ti.func
@@ -121,7 +121,8 @@ def add_rows(
     for n in range(tree_rowadr[wt], tree_rowadr[wt] + tree_rownum[wt]):
         r = tree_row[n]
         for k in range(row_int[6 * r + 2]):
-            y[row_int[6 * r + 3 + k]] += scale * row_f[13 * r + k] * row_sol[4 * r + 2]
+            i = row_int[6 * r + 3 + k]
+            y[i] = y[i] + scale * row_f[13 * r + k] * row_sol[4 * r + 2]
 
 
 @ti.func
@@ -164,7 +165,7 @@ def tree_hessian_gather(
         st6(wrench, wb, f + inertia_times(cinert, wb, ld6(twist, wb)))
     tree_project(w, t, nbody, nv, tree_table, body_table, cdof, wrench, y)
     for i in range(tree_table[4 * t + 2], tree_table[4 * t + 2] + tree_table[4 * t + 3]):
-        y[w * nv + i] += dof_armature[i] * x[w * nv + i]
+        y[w * nv + i] = y[w * nv + i] + dof_armature[i] * x[w * nv + i]
     add_rows(w * ntree + t, 1.0, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, y)
 
 

@@ -6,7 +6,7 @@ Which of several equal vertices is taken, and how a hull is climbed, follows MuJ
 Apache-2.0), because the place of a contact between parallel faces depends on it.
 """
 
-from tisim.kernels.broadphase import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, SPHERE
+from tisim.kernels.constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, SPHERE
 from tisim.kernels.rotation import at3
 from tisim.kernels.types import *
 

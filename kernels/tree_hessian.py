@@ -97,14 +97,16 @@ def tree_hessian(
         parent = body_table[4 * b]
         if body_table[4 * parent + 1] == t:
             for c in range(21):
-                body_hess[21 * (w * nbody + parent) + c] += body_hess[21 * wb + c]
+                to = 21 * (w * nbody + parent) + c
+                body_hess[to] = body_hess[to] + body_hess[21 * wb + c]
     wt = w * ntree + t
     for n in range(tree_rowadr[wt], tree_rowadr[wt] + tree_rownum[wt]):
         r = tree_row[n]
         for k in range(row_int[6 * r + 2]):
             i = row_int[6 * r + 3 + k] - w * nv
             f = row_sol[4 * r + 3] * row_f[13 * r + k]
-            tree_hess[w * nM + dof_table[2 * i + 1]] += f * row_f[13 * r + k]
+            a = w * nM + dof_table[2 * i + 1]
+            tree_hess[a] = tree_hess[a] + f * row_f[13 * r + k]
             for m in range(k):  # earlier dofs of the row that are ancestors
                 a = w * nM + dof_table[2 * i + 1]
                 j = i
@@ -112,7 +114,7 @@ def tree_hessian(
                     j = dof_table[2 * j]
                     a += 1
                 if j >= 0:
-                    tree_hess[a] += f * row_f[13 * r + m]
+                    tree_hess[a] = tree_hess[a] + f * row_f[13 * r + m]
 
 
 @ti.func
@@ -130,7 +132,7 @@ def factor_tree(w, t, nM, tree_table: ti.template(), dof_table: ti.template(), t
             j = i
             m = 0
             while j >= 0:
-                tree_hess[o + m] -= e * tree_hess[a + m]
+                tree_hess[o + m] = tree_hess[o + m] - e * tree_hess[a + m]
                 j = dof_table[2 * j]
                 m += 1
             tree_hess[a] = e
@@ -150,7 +152,7 @@ def solve_factored(
         j = dof_table[2 * k]
         m = 1
         while j >= 0:
-            x[o + j] -= tree_hess[a + m] * xk
+            x[o + j] = x[o + j] - tree_hess[a + m] * xk
             j = dof_table[2 * j]
             m += 1
         x[o + k] = xk / tree_hess[a]

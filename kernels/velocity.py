@@ -1,8 +1,8 @@
 """Velocities of bodies, passive and bias forces, and the acceleration without constraints."""
 
+from tisim.kernels.constants import BALL, DSBL_DAMPER, DSBL_GRAVITY, DSBL_SPRING, FREE
 from tisim.kernels.inertia import add_wrench, mul_inertia, solve_tree
-from tisim.kernels.kinematics import BALL, FREE
-from tisim.kernels.passive import DSBL_DAMPER, DSBL_GRAVITY, DSBL_SPRING, spring_stretch
+from tisim.kernels.passive import spring_stretch
 from tisim.kernels.rotation import any_nonzero6
 from tisim.kernels.types import FP, F, I, kernel, ld3, ld6, st6, ti, vec3, vec6
 
@@ -100,7 +100,8 @@ def tree_velocity(
         for ii in range(tree_bodynum[tree] - 1):
             i = b + tree_bodynum[tree] - 1 - ii
             for c in range(6):
-                cfrc_bias[6 * (Bo + body_parentid[i]) + c] += cfrc_bias[6 * (Bo + i) + c]
+                to = 6 * (Bo + body_parentid[i]) + c
+                cfrc_bias[to] = cfrc_bias[to] + cfrc_bias[6 * (Bo + i) + c]
         for k in range(da, da + dn):
             damper = -dof_damping[k] * qvel[Do + k]
             if (disableflags & DSBL_DAMPER) != 0:

@@ -9,7 +9,7 @@ import random
 import mujoco
 import numpy as np
 import pytest
-from compiled import their_model
+from shared.compiled import their_model
 
 from tisim.errors import MjcfError
 from tisim.model import Model

@@ -9,7 +9,7 @@ exactly face to face, of whose contacts MuJoCo drops equals by rounding; 1 in 20
 
 import numpy as np
 import pytest
-from poses import apart, sweep
+from shared.poses import apart, sweep
 
 PAIRS = [("plane", shape) for shape in ("sphere", "capsule", "box", "cylinder", "ellipsoid", "mesh")]
 PAIRS += [("sphere", shape) for shape in ("sphere", "capsule", "box", "cylinder")]

@@ -8,8 +8,8 @@ import time
 
 import mujoco
 import pytest
-from compiled import differences, their_model
-from random_models import random_model
+from shared.compiled import differences, their_model
+from shared.random_models import random_model
 
 from tisim.errors import Error, MjcfError, UnsupportedError
 from tisim.model import Model

@@ -2,9 +2,9 @@
 
 import mujoco
 import pytest
-from compiled import bit_differences, differences
-from images import png
-from specs import ROBOT, STAGE, agree
+from shared.compiled import bit_differences, differences
+from shared.images import png
+from shared.specs import ROBOT, STAGE, agree
 
 import tisim
 from tisim.mjcf import compile_file

@@ -1,7 +1,7 @@
 """An actuator that MuJoCo refuses is refused with its place and what is wrong, and never by another exception."""
 
 import pytest
-from compiled import refusal
+from shared.compiled import refusal
 
 from tisim.errors import MjcfError
 from tisim.model import Model

@@ -1,7 +1,7 @@
 """What MuJoCo's rules forbid in equalities and tendons gives MjcfError with its place and the reason."""
 
 import pytest
-from compiled import refusal
+from shared.compiled import refusal
 
 from tisim.errors import MjcfError, UnsupportedError
 from tisim.model import Model

@@ -7,7 +7,7 @@ object is an error, not silence, and the sensors together have at most 10 millio
 import mujoco
 import numpy as np
 import pytest
-from compiled import refusal
+from shared.compiled import refusal
 
 from tisim.errors import MjcfError
 from tisim.model import Model

@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
-from contacts import both, collide, difference, scatter, their_contacts
+from shared.contacts import both, collide, difference, scatter, their_contacts
 
 import tisim
 from tisim import launch

@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from images import png
+from shared.images import png
 
 from tisim.errors import Error, MjcfError
 from tisim.model import Model

@@ -5,7 +5,7 @@ import pathlib
 import mujoco
 import numpy as np
 import pytest
-from compiled import differences, disagreements
+from shared.compiled import differences, disagreements
 
 from tisim.model import Model
 

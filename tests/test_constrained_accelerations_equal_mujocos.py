@@ -7,7 +7,7 @@ pair of primitives, both cones and condim 1, 3, 4, 6, for joint limits and frict
 import pathlib
 
 import pytest
-from reference import Pair, error
+from shared.reference import Pair, error
 
 import tisim
 from tisim import scenes

@@ -7,7 +7,7 @@ import sys
 import mujoco
 import numpy as np
 import pytest
-from contacts import both, collide, scatter
+from shared.contacts import both, collide, scatter
 
 import tisim
 

@@ -5,7 +5,7 @@ f64, 1e-9. Single pairs of shapes in all poses: test_analytic_contacts_equal_muj
 
 import numpy as np
 import pytest
-from contacts import both, collide, difference, quaternion, their_contacts
+from shared.contacts import both, collide, difference, quaternion, their_contacts
 
 OTHER = {"sphere": ".06", "capsule": ".06 .05", "box": ".07 .09 .05"}
 

@@ -8,7 +8,7 @@ converge, within ccd_tolerance.
 import mujoco
 import numpy as np
 import pytest
-from contacts import both, collide, quaternion
+from shared.contacts import both, collide, quaternion
 
 import tisim
 

@@ -11,8 +11,8 @@ same, depths differ by less than 1e-5 of the size, points and normals by less th
 import mujoco
 import numpy as np
 import pytest
-from contacts import both, collide, their_contacts
-from poses import apart, sweep
+from shared.contacts import both, collide, their_contacts
+from shared.poses import apart, sweep
 
 import tisim
 

@@ -11,7 +11,7 @@ the tests look for nothing else to differ:
 import mujoco
 import numpy as np
 import pytest
-from contacts import both, quaternion
+from shared.contacts import both, quaternion
 
 import tisim
 from tisim import launch

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from smooth import smooth_step
+from shared.smooth import smooth_step
 
 import tisim
 from tisim.enums import mjtWarning

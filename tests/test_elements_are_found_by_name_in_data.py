@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
-from reference import Pair
+from shared.reference import Pair
 
 import tisim
 

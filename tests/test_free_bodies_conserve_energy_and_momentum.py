@@ -1,7 +1,7 @@
 """Closed forms that need no reference engine: free fall, free rotation, a swinging pendulum."""
 
 import numpy as np
-from smooth import smooth_forward, smooth_step
+from shared.smooth import smooth_forward, smooth_step
 
 import tisim
 

@@ -8,7 +8,7 @@ import time
 import mujoco
 import numpy as np
 import pytest
-from compiled import array_differences, differences, their_model
+from shared.compiled import array_differences, differences, their_model
 
 from tisim.errors import UnsupportedError
 from tisim.model import Model

@@ -5,7 +5,7 @@ import time
 import warnings
 
 import pytest
-from mutate import mutated, mutated_bytes
+from shared.mutate import mutated, mutated_bytes
 
 import tisim
 

@@ -8,7 +8,7 @@ under them, shapes smaller than a cell and larger than the field, with up to 50 
 import mujoco
 import numpy as np
 import pytest
-from contacts import both, collide, difference, quaternion, their_contacts
+from shared.contacts import both, collide, difference, quaternion, their_contacts
 
 SHAPES = {
     "sphere": 'size="{0}"', "capsule": 'size="{0} {1}"', "ellipsoid": 'size="{0} {1} {2}"',

@@ -13,7 +13,7 @@ import time
 import zlib
 
 import pytest
-from images import png
+from shared.images import png
 
 SECONDS, MEMORY = 10, 2 * 10**9
 GEOM = '<geom size=".1"/>'

@@ -5,7 +5,7 @@ import pathlib
 import mujoco
 import numpy as np
 import pytest
-from compiled import array_differences, disagreements
+from shared.compiled import array_differences, disagreements
 
 from tisim.mjcf.assets.hull import convex_hull
 from tisim.mjcf.assets.obj_file import read_obj

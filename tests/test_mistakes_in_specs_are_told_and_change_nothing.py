@@ -4,7 +4,7 @@ import pathlib
 
 import numpy as np
 import pytest
-from specs import ROBOT, STAGE
+from shared.specs import ROBOT, STAGE
 
 import tisim
 

@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
-from contacts import both, ours
+from shared.contacts import both, ours
 
 import tisim
 from tisim import collision, dynamics

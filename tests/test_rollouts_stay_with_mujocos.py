@@ -7,7 +7,7 @@ import pathlib
 
 import mujoco
 import pytest
-from reference import Pair
+from shared.reference import Pair
 
 import tisim
 from tisim import scenes

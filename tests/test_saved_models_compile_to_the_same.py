@@ -4,8 +4,8 @@ import os
 import pathlib
 
 import pytest
-from compiled import bit_differences
-from images import png
+from shared.compiled import bit_differences
+from shared.images import png
 
 from tisim import scenes
 from tisim.mjcf import compile_scope, parse_file, parse_string

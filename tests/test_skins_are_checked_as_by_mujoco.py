@@ -9,7 +9,7 @@ import struct
 import mujoco
 import numpy as np
 import pytest
-from compiled import differences, their_model
+from shared.compiled import differences, their_model
 
 import tisim
 

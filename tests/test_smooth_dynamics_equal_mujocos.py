@@ -7,7 +7,7 @@ random states have quaternions that are not unit, wrenches on bodies and moved m
 import mujoco
 import numpy as np
 import pytest
-from smooth import MODELS, copy_state, random_state, smooth_forward
+from shared.smooth import MODELS, copy_state, random_state, smooth_forward
 
 import tisim
 from tisim import dynamics

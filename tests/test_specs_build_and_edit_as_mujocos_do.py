@@ -5,8 +5,8 @@ import pathlib
 import mujoco
 import numpy as np
 import pytest
-from compiled import bit_differences, differences
-from specs import ROBOT, agree
+from shared.compiled import bit_differences, differences
+from shared.specs import ROBOT, agree
 
 import tisim
 from tisim.mjcf import compile_file

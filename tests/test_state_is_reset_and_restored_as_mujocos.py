@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
-from smooth import MODELS, STATE, random_state
+from shared.smooth import MODELS, STATE, random_state
 
 import tisim
 from tisim.state import state_size

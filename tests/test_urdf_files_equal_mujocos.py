@@ -10,8 +10,8 @@ import warnings
 import mujoco
 import numpy as np
 import pytest
-from compiled import array_differences, differences, refusal, their_model
-from random_urdf import random_urdf
+from shared.compiled import array_differences, differences, refusal, their_model
+from shared.random_urdf import random_urdf
 
 import tisim
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from smooth import MODELS, smooth_step
+from shared.smooth import MODELS, smooth_step
 
 import tisim
 from tisim import dynamics

@@ -1,14 +1,27 @@
 """Every array of a Data, declared once: allocation, access, copying, reset, saving and printing follow this list.
 
-`shape` counts one world. A first dimension named in `CAPACITIES` makes the array a list that all worlds share and
-that grows; every other array has nworld times that many elements, world by world. The arrays of a Model are those of
-mujoco.MjModel 3.4.0 and need no second list: tisim.model holds them by name.
+`shape` counts one world, and an array has nworld times that many elements, world by world, unless its first dimension
+says that all worlds share it: a name in `CAPACITIES` is a list that grows, one in `LENGTHS` has a length that its stage
+sets by `Data.scratch`, and `ALL` means one row. The arrays of a Model are declared in tisim/model_fields.py, the tables
+made from them in tisim/device_model.py, the numbers that kernels ask for in tisim/scalars.py.
 """
 
 import dataclasses
 import math
 
 CAPACITIES = ("npairmax", "nslotmax", "nconmax", "nefcmax", "ndensemax", "nrowmax")
+
+# lengths that the stages set: name -> meaning
+LENGTHS = dict(
+    nbox="moving geoms with boxes of their own, bodies with many geoms, and the geoms of these",
+    nplane="planes", nstatic="bounded static geoms", nlisted="different pairs of geoms that the model lists",
+    nexclude="pairs of bodies that the model excludes", nworldplane="planes of all worlds",
+    nworldgroup="bodies with many geoms of all worlds", nsortcount="blocks of the sort times values of a digit",
+    nfound="places for what the threads of a sweep find", nccdreal="real numbers of all workers on convex shapes",
+    nccdint="whole numbers of all workers on convex shapes", nray="rays of all worlds",
+    nleafall="leaves of the rays' trees of all worlds", nnodeall="nodes of the rays' trees of all worlds",
+)  # fmt: skip
+ALL = "all"
 
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
 COUNTS = dict(npair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, ndense=7,
@@ -21,7 +34,7 @@ class Array:
     """One array: name, dtype "f" (running precision) or "i" (int32), shape, role, unit, writing stage, meaning.
 
     role  "state" and "input": the user writes it; "computed": a stage writes it, users only read; "scratch": not
-          shown to users.
+          shown to users; "stage": neither, and a reset leaves it, since its stage keeps something in it.
     """
 
     name: str
@@ -34,11 +47,20 @@ class Array:
 
     @property
     def is_list(self):
-        return bool(self.shape) and self.shape[0] in CAPACITIES
+        return self.shape[0] in CAPACITIES
+
+    @property
+    def is_shared(self):
+        """True if there is one for all worlds."""
+        return self.is_list or self.shape[0] in LENGTHS or self.shape[0] == ALL
+
+    @property
+    def hidden(self):
+        return self.role in ("scratch", "stage")
 
     def dims(self, sizes):
-        """Shape in numbers; sizes maps a dimension's name to its value."""
-        return tuple(s if isinstance(s, int) else int(sizes(s)) for s in self.shape)
+        """Shape in numbers, without ALL; sizes maps a dimension's name to its value."""
+        return tuple(s if isinstance(s, int) else int(sizes(s)) for s in self.shape if s != ALL)
 
     def size(self, sizes):
         return math.prod(self.dims(sizes))
@@ -137,7 +159,7 @@ declare("scratch", [
     ("qHDiagInv", "f", ("nv",), "-", "integrate", "1 / diagonal of its D"),
     ("qacc_euler", "f", ("nv",), "m/s2, rad/s2", "integrate", "acceleration with implicit damping"),
     ("bad", "i", (3,), "-", "check", "nq or nv minus the first bad index in qpos, qvel, qacc; 0: all are finite"),
-    ("counts", "i", (32,), "-", "all", "lengths of the lists over all worlds, by the indices in COUNTS"),
+    ("counts", "i", (ALL, 32), "-", "all", "lengths of the lists over all worlds, by the indices in COUNTS"),
     ("warning", "i", (16,), "-", "check", "warnings by mjtWarning: number, then last info"),
 ])  # fmt: skip
 
@@ -248,6 +270,44 @@ declare("scratch", [
     ("cpair_adr", "i", ("npairmax",), "-", "collision", "first contact"),
     ("cpair_bin", "i", ("npairmax",), "-", "collision", "pairs by collider"),
     ("con_slot", "f", ("nslotmax", 8), "m, -", "collision", "distance, midpoint, normal of a pair's contacts"),
+])  # fmt: skip
+
+# collision: what its stages make for a model's geoms, and lists whose length only they know
+declare("stage", [
+    ("box_item", "i", ("nbox",), "-", "collision",
+     "items that have boxes: geoms, and ngeom + number of a body with many geoms"),
+    ("plane_geom", "i", ("nplane",), "-", "collision", "planes that can collide"),
+    ("static_geom", "i", ("nstatic",), "-", "collision", "other geoms of static bodies that can collide"),
+    ("listed_geom1", "i", ("nlisted",), "-", "collision", "lower geoms of the pairs that the model lists, sorted"),
+    ("listed_geom2", "i", ("nlisted",), "-", "collision", "their other geoms"),
+    ("exclude_body1", "i", ("nexclude",), "-", "collision", "lower bodies of excluded pairs, sorted"),
+    ("exclude_body2", "i", ("nexclude",), "-", "collision", "their other bodies"),
+    ("type_kind", "i", (ALL, 64), "-", "collision", "kind of a pair by 8 * type 1 + type 2, see tisim/colliders.py"),
+    ("kind_slots", "i", (ALL, 16), "-", "collision", "slots that a pair of each kind needs"),
+    ("bin_adr", "i", (ALL, 64), "-", "collision", "where each kind begins in cpair_bin, then where its next pair goes"),
+    ("override_param", "f", (ALL, 12), "-", "collision", "contact parameters that override: solref, solimp, friction"),
+    ("sweep_axis", "i", (ALL, 2), "-", "collision", "axis of the sweep, axis of the strips"),
+    ("sweep_sample", "f", (ALL, 96), "m", "collision", "sorted coordinates of a few items, for each axis"),
+    ("sweep_scale", "f", (ALL, 16), "m", "collision",
+     "median, spread and mean extent of the items along each axis; middle and 1 / scale of the sweep; 1 / width of "
+     "strips and of rows; skin of the last search"),
+    ("sweep_found", "i", ("nfound",), "-", "collision", "pairs of entries whose boxes meet, by thread"),
+    ("plane_from", "f", ("nworldplane", 6), "m, -", "collision", "place and normal of each plane in the last search"),
+    ("group_from", "f", ("nworldgroup", 12), "m, -", "collision", "place of each body with many geoms then"),
+    ("sort_count", "i", ("nsortcount",), "-", "collision", "how many keys of each digit a block of the sort has"),
+    ("ccd_f", "f", ("nccdreal",), "any", "collision", "shapes, vertices and faces of each worker, see kernels/ccd.py"),
+    ("ccd_i", "i", ("nccdint",), "-", "collision", "the whole numbers among them"),
+])  # fmt: skip
+
+# rays, when they are cast
+declare("stage", [
+    ("ray_pnt", "f", ("nray", 3), "m", "rays", "where each ray starts"),
+    ("ray_vec", "f", ("nray", 3), "m", "rays", "its direction, of any length"),
+    ("ray_dist", "f", ("nray",), "-", "rays", "where it hits, as a multiple of its direction; -1: nowhere"),
+    ("ray_geomid", "i", ("nray",), "-", "rays", "what it hits, or -1"),
+    ("ray_sample", "f", (ALL, 198), "m", "rays", "sorted coordinates of a few geoms, median, spread, for each axis"),
+    ("ray_leaf", "i", ("nleafall",), "-", "rays", "geom of each leaf of the trees of boxes, or -1"),
+    ("ray_node", "f", ("nnodeall", 6), "m", "rays", "lower and upper corner of each node's box"),
 ])  # fmt: skip
 
 # constraint rows as MuJoCo lists them (all but J), written when a user reads them

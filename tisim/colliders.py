@@ -9,8 +9,8 @@ from tisim.mjcf.format.names import nearest
 from .enums import mjtGeom
 from .errors import Error
 
-PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
-NTYPE = 8
+NTYPE = 8  # geom types that can collide, the first of mjtGeom
+PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = (int(mjtGeom(t)) for t in range(NTYPE))
 # kinds of pairs; kernels/narrowphase.py names the functions of the first eight, 8 and 9 have kernels of their own
 PLANE_ROUND, ROUND_ROUND, PLANE_BOX, ROUND_BOX, BOX_BOX, PLANE_CYLINDER, PLANE_CONVEX, SPHERE_CYLINDER = range(8)
 CONVEX, HEIGHT_FIELD, FIRST_USER, NKIND = 8, 9, 10, 16
@@ -20,6 +20,10 @@ MULTICCD_SLOTS = 8
 # what a pair of each kind costs on one CPU thread, in microseconds, roughly
 COST = np.array([0.025, 0.025, 0.06, 0.08, 0.2, 0.06, 0.1, 0.05, 2.0, 20.0] + [0.1] * (NKIND - FIRST_USER))
 
+WITH_PLANE = {
+    SPHERE: PLANE_ROUND, CAPSULE: PLANE_ROUND, BOX: PLANE_BOX, CYLINDER: PLANE_CYLINDER, ELLIPSOID: PLANE_CONVEX,
+    MESH: PLANE_CONVEX,
+}  # fmt: skip
 _users = {}  # (type 1, type 2) -> (kind, Taichi function, contacts)
 
 
@@ -28,7 +32,7 @@ def kind_of(t1, t2):
     if (t1, t2) in _users:
         return _users[t1, t2][0]
     if t1 == PLANE:
-        return {SPHERE: 0, CAPSULE: 0, BOX: 2, CYLINDER: 5, ELLIPSOID: 6, MESH: 6}.get(t2, -1)
+        return WITH_PLANE.get(t2, -1)
     if t1 == HFIELD:
         return HEIGHT_FIELD if t2 >= SPHERE else -1
     if t2 <= CAPSULE:

@@ -145,7 +145,7 @@ def _plan(m, d, t):
         k = runtime.kernels
         boxes, bp, contact = k("boxes"), k("broadphase"), k("contact")
         nfound = 2 * bp.FOUND * -(-d.capacity("npairmax") // launch.CHUNK[not t["wide"]])
-        d.scratch("sweep_found", False, nfound)
+        d.scratch("sweep_found", nfound)
         narrow, sizes = narrowphase(m, d, t["kinds"], t["multiccd"], t["worked"] or t["wide"])
         half = {name: -(-t["scalars"][name + "bits"] // t["digit"]) for name in ("entry", "geom", "worldgeom")}
         override = bool(key[1] & int(mjtEnableBit.mjENBL_OVERRIDE))
@@ -260,8 +260,8 @@ def ccd_scratch(m, d, multiccd, parallel):
     nworker = 1
     if parallel:
         nworker = max(32, min(WORKERS[runtime.arch == "cpu"], WORKER_NUMBERS // (size_f + size_i)))
-    for name, is_float, size in (("ccd_f", True, size_f * nworker), ("ccd_i", False, size_i * nworker)):
-        d.scratch(name, is_float, size)
+    d.scratch("ccd_f", size_f * nworker)
+    d.scratch("ccd_i", size_i * nworker)
     return dict(niter=niter, nccd=nworker, nccd_f=size_f, nccd_i=size_i, npoly=npoly)
 
 
@@ -288,18 +288,16 @@ def _tables(m, d):
     kinds, slots = colliders.tables(_multiccd(m))
     for name, values in dict(
         box_item=box, plane_geom=plane, static_geom=static, listed_geom1=listed[:, 0], listed_geom2=listed[:, 1],
-        exclude_body1=signature >> 16, exclude_body2=signature & 0xFFFF, sweep_axis=np.zeros(2, int),
-        sort_count=np.zeros(nblock << digit, int), bin_adr=np.zeros(64, int),
-        type_kind=kinds, kind_slots=slots,
+        exclude_body1=signature >> 16, exclude_body2=signature & 0xFFFF,
     ).items():  # fmt: skip
-        launch.upload(d.scratch(name, False, len(values)), np.ascontiguousarray(values, np.int32))
+        launch.upload(d.scratch(name, len(values)), np.ascontiguousarray(values, np.int32))
+    for name, values in dict(type_kind=kinds, kind_slots=slots, bin_adr=np.zeros(64)).items():
+        launch.upload(d.device(name), np.ascontiguousarray(values, np.int32))
     # their length follows from the geoms that can collide
     d.drop("item_boxlo", "item_boxhi", "item_fatlo", "item_fathi", "item_from", "item_ball")
-    for name, size in dict(
-        sweep_sample=96, sweep_scale=16, override_param=12, plane_from=6 * d.nworld * len(plane),
-        group_from=12 * d.nworld * len(bodies),
-    ).items():
-        d.scratch(name, True, size)
+    d.scratch("sort_count", nblock << digit)
+    d.scratch("plane_from", d.nworld * len(plane))
+    d.scratch("group_from", d.nworld * len(bodies))
     geombit = max(1, int(m.ngeom - 1).bit_length())
     return dict(
         reads={name: np.array(getattr(m, name)) for name in ("geom_contype", "geom_conaffinity")},

@@ -1,9 +1,11 @@
 """Data: the state, inputs and results of one or many worlds of a Model."""
 
+import math
+
 import numpy as np
 
 from tisim import launch, runtime
-from tisim.arrays import CAPACITIES, COUNTS, DATA
+from tisim.arrays import CAPACITIES, COUNTS, DATA, LENGTHS
 from tisim.data_view import FIELDS as DATA_VIEWS
 from tisim.data_view import ContactView, accessor
 from tisim.device_array import DeviceArray
@@ -111,25 +113,30 @@ class Data:
         array = DATA.get(name)
         if array is None:
             return self.model.device(name)
-        count = array.size(self._size_of) * (1 if array.is_list else self.nworld)
-        if name == "counts":
-            count = array.shape[0]
+        if array.shape[0] in LENGTHS:
+            raise KeyError(f"{name} has no length so far: its stage sets it by Data.scratch")
+        return self._make(array, array.size(self._size_of) * (1 if array.is_shared else self.nworld))
+
+    def _make(self, array, count):
         if count >= 2**31:
-            raise CapacityError(f"{name} needs {count} elements; an array holds fewer than 2^31")
-        a = self._device[name] = launch.new_array(array.dtype == "f", count)
+            raise CapacityError(f"{array.name} needs {count} elements; an array holds fewer than 2^31")
+        a = self._device[array.name] = launch.new_array(array.dtype == "f", count)
         return a
 
-    def scratch(self, name, is_float, size):
-        """A device array of at least this length for a stage's own use, kept under this name; not in arrays.py because
-        its length is the stage's matter. An array that is too short is replaced, its contents are lost.
+    def scratch(self, name, length):
+        """The device array of a name whose length is its stage's matter (arrays.LENGTHS), with at least this many rows.
+
+        An array that is too short is replaced, its contents are lost.
         """
+        array = DATA.get(name)
+        if array is None or array.shape[0] not in LENGTHS:
+            raise KeyError(f"{name} is not declared in tisim.arrays with a length that a stage sets")
+        count = length * math.prod(array.shape[1:])
         a = self._device.get(name)
-        if a is None or a.shape[0] < size:
-            if a is not None:
-                launch.delete_array(a)
-            self._bound.clear()
-            a = self._device[name] = launch.new_array(is_float, size)
-        return a
+        if a is not None and a.shape[0] >= count:
+            return a
+        self.drop(name)
+        return self._make(array, count)
 
     def drop(self, *names):
         """Frees arrays whose length has changed; they are made anew when they are asked for."""
@@ -166,12 +173,13 @@ class Data:
     # ---- what a user reads and writes
 
     def host(self, name):
-        """Copy of an array on the host, shaped (nworld, ...) or (length, ...)."""
+        """Copy of an array on the host, shaped (nworld, ...) or, if the worlds share it, as it is declared."""
         array = DATA[name]
-        dims = array.dims(self._size_of)
-        lead = () if array.is_list else (self.nworld,)
         flat = launch.download(self.device(name))
-        return flat[: int(np.prod(lead + dims))].reshape(lead + dims)
+        if array.shape[0] in LENGTHS:
+            return flat[: flat.size // (n := math.prod(array.shape[1:])) * n].reshape(-1, *array.shape[1:])
+        dims = (() if array.is_shared else (self.nworld,)) + array.dims(self._size_of)
+        return flat[: math.prod(dims)].reshape(dims)
 
     def list_view(self, name, count):
         """Read-only copy of the filled part of a list."""
@@ -193,6 +201,8 @@ class Data:
         if name.startswith("_") or name not in DATA:
             raise AttributeError(f"Data has no field {name!r}")
         array = DATA[name]
+        if array.hidden:
+            raise AttributeError(f"{name} is the {array.stage} stage's own and not for users; `host` copies it")
         if name.startswith("efc_"):
             return self._rows(name)
         if array.is_list:
@@ -201,12 +211,12 @@ class Data:
         return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
 
     def __setattr__(self, name, value):
-        if name in DATA:
+        if name in ("ncon", "nefc", "nisland", "warning", "solver_niter"):
+            raise Error(f"{name} is computed; writing it would be lost")
+        elif name in DATA:
             getattr(self, name)[...] = value
         elif name == "time":
             self.world_time[...] = np.reshape(value, (-1, 1)) if np.ndim(value) else value
-        elif name in ("ncon", "nefc", "nisland", "warning", "solver_niter"):
-            raise Error(f"{name} is computed; writing it would be lost")
         elif name.startswith("_") or (name in ("model", "nworld", "contact") and name not in self.__dict__):
             object.__setattr__(self, name, value)
         else:

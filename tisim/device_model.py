@@ -7,6 +7,8 @@ import numpy as np
 from tisim import geom_tables, launch, midphase, ray_tables, runtime
 from tisim.enums import mjtCone, mjtDisableBit, mjtEnableBit, mjtGeom, mjtIntegrator, mjtJoint, mjtSolver
 from tisim.errors import UnsupportedError
+from tisim.model_fields import FIELDS
+from tisim.table import Table, declared
 
 # sizes that must be zero until the engine computes what they count
 NOT_SIMULATED = dict(neq="equality constraints", ntendon="tendons", nu="actuators", nsensor="sensors")
@@ -109,18 +111,15 @@ def _limited_joint(m):
     return np.flatnonzero(np.asarray(m.jnt_limited, bool) & (m.jnt_type != mjtJoint.mjJNT_FREE))
 
 
-# tables made from the model's arrays: name -> (maker, arrays it reads)
-DERIVED = {
-    "tree_table": (_tree_table, ()),
-    "body_table": (_body_table, ()),
-    "dof_table": (_dof_table, ()),
-    "tree_free": (_tree_free, ("dof_armature", "dof_frictionloss")),
-    "friction_dof": (_friction_dof, ("dof_frictionloss",)),
-    "limited_joint": (_limited_joint, ("jnt_limited",)),
-    **ray_tables.TABLES,
-    **geom_tables.TABLES,
-    **midphase.TABLES,
-}
+DERIVED = declared(
+    Table("tree_table", "i", ("ntree", 4), _tree_table, (), "first body, bodies, first dof, dofs of each tree"),
+    Table("body_table", "i", ("nbody", 4), _body_table, (), "parent, tree, first dof, dofs of each body"),
+    Table("dof_table", "i", ("nv", 2), _dof_table, (), "parent, and address in M by dof_Madr, of each dof"),
+    Table("tree_free", "i", ("ntree",), _tree_free, ("dof_armature", "dof_frictionloss"),
+          "1: the tree is one free body without armature and friction loss"),
+    Table("friction_dof", "i", ("nfriction",), _friction_dof, ("dof_frictionloss",), "dofs with friction loss"),
+    Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
+) | ray_tables.TABLES | geom_tables.TABLES | midphase.TABLES  # fmt: skip
 
 
 class DeviceModel:
@@ -128,11 +127,11 @@ class DeviceModel:
 
     def derived(self, name):
         """A table made from the model's arrays, on the host."""
-        make, reads = DERIVED[name]
+        table = DERIVED[name]
         cached = self._derived.get(name)
         if cached is None or cached["edits"] != self.edits:
             if cached is None or any(not np.array_equal(self._arrays[r], old) for r, old in cached["reads"].items()):
-                cached = dict(table=make(self), reads={r: np.array(self._arrays[r]) for r in reads})
+                cached = dict(table=table.make(self), reads={r: np.array(self._arrays[r]) for r in table.reads})
                 if name in self._on_device:
                     self._changed.add(name)
             self._derived[name] = cached | dict(edits=self.edits)
@@ -146,7 +145,7 @@ class DeviceModel:
             on.update(generation=runtime.generation, version=object())
         if self._changed:
             names = [n for n in self._changed if n in on]
-            names += [n for n, (_, reads) in DERIVED.items() if n in on and self._changed.intersection(reads)]
+            names += [n for n, table in DERIVED.items() if n in on and self._changed.intersection(table.reads)]
             before = [on[n] for n in names]
             for name in names:
                 self.device(name)
@@ -165,15 +164,16 @@ class DeviceModel:
         if self._on_device.get("generation") != runtime.generation:
             self._on_device.clear()
             self._on_device.update(generation=runtime.generation, version=object())
-        if name in DERIVED and DERIVED[name][1]:
+        table = DERIVED.get(name)
+        if table is not None and table.reads:
             self.derived(name)
         a = self._on_device.get(name)
         if a is None or name in self._changed:
             self._changed.discard(name)
-            if name not in DERIVED and name not in self._arrays:
+            if table is None and name not in FIELDS:
                 raise KeyError(f"no array is named {name}: neither in tisim.arrays.DATA nor in Model")
-            host = np.asarray(self.derived(name) if name in DERIVED else self._arrays[name])
-            is_float = host.dtype.kind == "f"
+            host = np.asarray(self.derived(name) if table else self._arrays[name])
+            is_float = table.dtype == "f" if table else FIELDS[name].dtype.kind == "f"
             values = host.reshape(-1).astype(runtime.numpy_float() if is_float else np.int32)
             if a is None or a.shape[0] != max(1, values.size):
                 if a is not None:
@@ -192,6 +192,8 @@ class DeviceModel:
             return len(self.derived("limited_joint"))
         if name == "meaninertia":
             return self.stat.meaninertia
+        if name.startswith("gravity_"):
+            return self.opt.gravity["xyz".index(name[-1])]
         if name in self._sizes:
             return self._sizes[name]
         return getattr(self.opt, name)

@@ -14,10 +14,6 @@ def parallel(m, d):
     return runtime.arch != "cpu" or d.nworld * m.nbody > PARALLEL_BODIES
 
 
-def _gravity(m):
-    return dict(zip(("gravity_x", "gravity_y", "gravity_z"), map(float, m.opt.gravity)))
-
-
 def fwd_position(m, d):
     """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv."""
     kin, ine = runtime.kernels("kinematics"), runtime.kernels("inertia")
@@ -34,7 +30,7 @@ def fwd_velocity(m, d):
     """Body velocities, passive forces of joints, bias force: cvel ... qfrc_bias."""
     if m.nv:
         vel = runtime.kernels("velocity")
-        launch.run(m, d, [vel.tree_velocity], parallel(m, d), disableflags=m.opt.disableflags, **_gravity(m))
+        launch.run(m, d, [vel.tree_velocity], parallel(m, d))
 
 
 def fwd_acceleration(m, d):
@@ -47,9 +43,7 @@ def energy(m, d):
     """Potential and kinetic energy of joints and bodies, if the enable bit `energy` is set, else 0."""
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
         k = runtime.kernels("energy")
-        launch.run(
-            m, d, [k.block_energy, k.world_energy], parallel(m, d), disableflags=m.opt.disableflags, **_gravity(m)
-        )
+        launch.run(m, d, [k.block_energy, k.world_energy], parallel(m, d))
         d._info["energy"] = True
     elif d._info.pop("energy", False):
         launch.upload(d.device("energy"), np.zeros(2 * d.nworld))
@@ -59,10 +53,7 @@ def euler(m, d):
     """Advances velocity, position and time by one timestep and keeps qacc as the next warm start."""
     off = mjtDisableBit.mjDSBL_EULERDAMP | mjtDisableBit.mjDSBL_DAMPER
     implicit = not m.opt.disableflags & off and bool(np.any(m.dof_damping))
-    launch.run(
-        m, d, [runtime.kernels("integrate").tree_euler], parallel(m, d),
-        timestep=m.opt.timestep, implicit_damping=int(implicit),
-    )  # fmt: skip
+    launch.run(m, d, [runtime.kernels("integrate").tree_euler], parallel(m, d), implicit_damping=int(implicit))
 
 
 def check_state(m, d):

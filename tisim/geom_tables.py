@@ -3,6 +3,7 @@
 import numpy as np
 
 from .enums import mjtGeom
+from .table import Table, declared
 
 
 def geom_filter(m):
@@ -60,15 +61,18 @@ def hull_vert(m):
     return out
 
 
-# name -> (maker, arrays it reads), for device_model.DERIVED
-TABLES = {
-    "geom_filter": (
-        geom_filter, ("geom_contype", "geom_conaffinity", "geom_condim", "geom_priority", "geom_type")
-    ),
-    "geom_contact": (
-        geom_contact, ("geom_solref", "geom_solimp", "geom_friction", "geom_solmix", "geom_gap")
-    ),
-    "geom_box": (geom_box, ("geom_aabb", "geom_type")),
-    "geom_reach": (geom_reach, ("geom_rbound", "mesh_vert")),
-    "hull_vert": (hull_vert, ("mesh_vert",)),
-}  # fmt: skip
+# for device_model.DERIVED
+TABLES = declared(
+    Table("geom_filter", "i", ("ngeom", 8), geom_filter,
+          ("geom_contype", "geom_conaffinity", "geom_condim", "geom_priority", "geom_type"),
+          "body, the body it is welded to, that of its parent, contype, conaffinity, condim, priority, type"),
+    Table("geom_contact", "f", ("ngeom", 12), geom_contact,
+          ("geom_solref", "geom_solimp", "geom_friction", "geom_solmix", "geom_gap"),
+          "solref, solimp, friction, solmix, gap"),
+    Table("geom_box", "f", ("ngeom", 9), geom_box, ("geom_aabb", "geom_type"),
+          "what holds a geom, in its frame [m]: centre, half sizes of a box, radii of an ellipsoid around each point"),
+    Table("geom_reach", "f", ("ngeom",), geom_reach, ("geom_rbound", "mesh_vert"),
+          "radius of a sphere around the geom's position that holds it [m]"),
+    Table("hull_vert", "f", ("nmeshgraph", 3), hull_vert, ("mesh_vert",),
+          "coordinates of the neighbours in mesh_graph [m]"),
+)  # fmt: skip

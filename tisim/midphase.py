@@ -11,6 +11,7 @@ from tisim.mjcf.reference.setconst import reference_pose
 
 from .enums import mjtGeom
 from .mjcf import rotations
+from .table import Table, declared
 
 GROUP = 16  # geoms of a moving body from which on it is one entry; below, its geoms are entries themselves
 FAR = 1e30  # corners of a box that meets nothing
@@ -113,7 +114,16 @@ READS = (
     "geom_contype", "geom_conaffinity", "geom_pos", "geom_quat", "geom_aabb", "geom_rbound", "geom_margin", "body_pos",
     "body_quat", "mesh_vert",
 )  # fmt: skip
-TABLES = {"mid_trees": (trees, READS)} | {
-    name: (lambda m, name=name: m.derived("mid_trees")[name], READS)
-    for name in ("mid_box", "mid_geom", "mid_adr", "mid_leaf", "mid_body")
-}
+TABLES = declared(
+    Table("mid_trees", None, (), trees, READS, "the five below"),
+    *(
+        Table(name, dtype, shape, lambda m, name=name: m.derived("mid_trees")[name], READS, doc)
+        for name, dtype, shape, doc in (
+            ("mid_box", "f", ("nodes", 6), "lower and upper corner of each node, in the body's frame [m]"),
+            ("mid_geom", "i", ("nodes",), "geom of a leaf, else -1"),
+            ("mid_adr", "i", ("trees",), "first node of each tree: bodies with many geoms, then the static geoms"),
+            ("mid_leaf", "i", ("trees",), "leaves of each tree, a power of two"),
+            ("mid_body", "i", ("bodies",), "bodies with many geoms"),
+        )
+    ),
+)

@@ -3,9 +3,10 @@
 import numpy as np
 
 from tisim.enums import mjtGeom
+from tisim.table import Table, declared
 
 NGROUP = 6  # mjNGROUP
-LEAF = 4  # faces in a leaf, as in kernels/ray_shapes.py
+LEAF = 4  # faces in a leaf
 GROW = 1e-6  # boxes grow by this share of the mesh: a ray along a face must not be lost to rounding
 
 
@@ -66,12 +67,17 @@ def _mesh_trees(m):
 
 
 READS = ("mesh_vert", "mesh_face")
-# name -> (maker, arrays it reads), for tisim/device_model.py
-TABLES = {
-    "ray_order": (ray_order, ()),
-    "ray_class": (ray_class, ("geom_rgba", "mat_rgba", "geom_matid", "geom_group", "geom_contype", "geom_conaffinity")),
-    "ray_mesh": (_mesh_trees, READS),
-    "ray_meshadr": (lambda m: m.derived("ray_mesh")[0], READS),
-    "ray_meshbox": (lambda m: m.derived("ray_mesh")[1], READS),
-    "ray_meshface": (lambda m: m.derived("ray_mesh")[2], READS),
-}
+# for device_model.DERIVED
+TABLES = declared(
+    Table("ray_order", "i", ("ngeom",), ray_order, (), "geoms, planes first"),
+    Table("ray_class", "i", ("ngeom",), ray_class,
+          ("geom_rgba", "mat_rgba", "geom_matid", "geom_group", "geom_contype", "geom_conaffinity"),
+          "group, + 8 if static, + 16 if a geom of its body can collide; -1: invisible"),
+    Table("ray_mesh", None, (), _mesh_trees, READS, "the three below"),
+    Table("ray_meshadr", "i", ("nmesh", 2), lambda m: m.derived("ray_mesh")[0], READS,
+          "first node and number of leaves of each mesh's tree"),
+    Table("ray_meshbox", "f", ("nodes", 6), lambda m: m.derived("ray_mesh")[1], READS,
+          "lower and upper corner of each node [m]"),
+    Table("ray_meshface", "i", ("nmeshface",), lambda m: m.derived("ray_mesh")[2], READS,
+          "faces in the order of the leaves"),
+)  # fmt: skip

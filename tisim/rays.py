@@ -115,8 +115,8 @@ def _cast(m, d, pnt, vec, geomgroup, flg_static, bodyexclude, cutoff):
         return np.full(vec.shape[:-1], -1.0), np.full(vec.shape[:-1], -1, np.int32)
     nray = total // d.nworld
     for name, values in (("ray_pnt", pnt), ("ray_vec", vec)):
-        launch.upload(_array(d, name, True, 3 * total), values.reshape(-1).astype(runtime.numpy_float()))
-    dist, geomid = _array(d, "ray_dist", True, total), _array(d, "ray_geomid", False, total)
+        launch.upload(d.scratch(name, total), values.reshape(-1).astype(runtime.numpy_float()))
+    dist, geomid = d.scratch("ray_dist", total), d.scratch("ray_geomid", total)
     scalars = ray_tree(m, d, nray)
     kernel = runtime.kernels("ray").cast_rays(ray_types(m))
     parallel = runtime.arch != "cpu" or total >= PARALLEL_RAYS
@@ -140,8 +140,8 @@ def ray_tree(m, d, nray):
     n = m.ngeom - nplane
     cpu = runtime.arch == "cpu"
     if n < TREE_GEOMS or (cpu and nray < TREE_RAYS):
-        _array(d, "ray_leaf", False, 1, at_least=True)
-        _array(d, "ray_node", True, 1, at_least=True)
+        d.scratch("ray_leaf", 1)
+        d.scratch("ray_node", 1)
         return dict(nlinear=m.ngeom, nleaf=0)
     nleaf = 1 << (n - 1).bit_length()
     total = d.nworld * n
@@ -155,9 +155,8 @@ def ray_tree(m, d, nray):
     digit = tables["digit"]
     raybits = worldbit + 3 * nbit
     npass = -(-raybits // digit)
-    _array(d, "ray_leaf", False, d.nworld * nleaf)
-    _array(d, "ray_node", True, 12 * d.nworld * nleaf)
-    _array(d, "ray_sample", True, 3 * 66)
+    d.scratch("ray_leaf", d.nworld * nleaf)
+    d.scratch("ray_node", 2 * d.nworld * nleaf)
     k, sort = runtime.kernels("ray_tree"), runtime.kernels("sort")
     scalars = dict(
         nplane=nplane, nbounded=n, nleaf=nleaf, nbit=nbit, raybits=raybits, digit=digit, iray=COUNTS["nray"],
@@ -179,14 +178,3 @@ def ray_tree(m, d, nray):
         launch.run(m, d, [k.join_level], width=width, **scalars)
         width //= 2
     return dict(nlinear=nplane, nleaf=nleaf)
-
-
-def _array(d, name, is_float, size, at_least=False):
-    """A device array of this length that Data keeps under this name."""
-    a = d._device.get(name)
-    if a is None or (a.shape[0] < size if at_least else a.shape[0] != size):
-        if a is not None:
-            launch.delete_array(a)
-        d._bound.clear()
-        a = d._device[name] = launch.new_array(is_float, size)
-    return a

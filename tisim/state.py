@@ -67,12 +67,12 @@ def reset(m, d, worlds=None):
     whole = len(index) == d.nworld
     d.device("counts")  # refuses a Data of an earlier tisim.init
     for name in list(d._device):
-        array = DATA.get(name)
-        if array is None:
+        array = DATA[name]
+        if array.role == "stage":
             continue
         if whole:
             d._device[name].fill(0)
-        elif not array.is_list and name != "counts":
+        elif not array.is_shared:
             write_worlds(d, name, index, np.zeros(array.size(d._size_of)))
     for name, values in _start(m).items():
         if np.size(values):

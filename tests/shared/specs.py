@@ -1,9 +1,9 @@
 """What tests of tisim.Spec share: models to edit, and the same edit in both engines."""
 
 import mujoco
-from compiled import differences
 
 import tisim
+from shared.compiled import differences
 
 ROBOT = """<mujoco model="robot"><compiler angle="radian"/>
   <default><geom rgba="0 1 0 1"/><joint damping="3"/>

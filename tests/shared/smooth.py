@@ -6,7 +6,7 @@ import numpy as np
 
 from tisim import dynamics, set_state
 
-MODELS = sorted((pathlib.Path(__file__).parent / "testdata" / "dynamics").glob("*.xml"))
+MODELS = sorted((pathlib.Path(__file__).parent.parent / "testdata" / "dynamics").glob("*.xml"))
 STATE = 8191  # mjSTATE_INTEGRATION
 
 

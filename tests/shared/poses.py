@@ -4,9 +4,9 @@ import types
 
 import mujoco
 import numpy as np
-from contacts import collide, quaternion
 
 import tisim
+from shared.contacts import collide, quaternion
 
 KINDS = ("random", "deep", "touch", "flat", "tilt", "lattice")
 PLACES = ("geom_xpos", "geom_xmat", "xpos", "xmat")

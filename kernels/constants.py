@@ -1,0 +1,83 @@
+"""Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
+
+from tisim import colliders, ray_tables
+from tisim.arrays import COUNTS
+from tisim.enums import mjtCone, mjtConstraint, mjtConstraintState, mjtDisableBit, mjtGeom, mjtJoint
+
+# mjtGeom
+PLANE = int(mjtGeom.mjGEOM_PLANE)
+HFIELD = int(mjtGeom.mjGEOM_HFIELD)
+SPHERE = int(mjtGeom.mjGEOM_SPHERE)
+CAPSULE = int(mjtGeom.mjGEOM_CAPSULE)
+ELLIPSOID = int(mjtGeom.mjGEOM_ELLIPSOID)
+CYLINDER = int(mjtGeom.mjGEOM_CYLINDER)
+BOX = int(mjtGeom.mjGEOM_BOX)
+MESH = int(mjtGeom.mjGEOM_MESH)
+
+# mjtJoint
+FREE = int(mjtJoint.mjJNT_FREE)
+BALL = int(mjtJoint.mjJNT_BALL)
+SLIDE = int(mjtJoint.mjJNT_SLIDE)
+HINGE = int(mjtJoint.mjJNT_HINGE)
+
+# mjtCone
+PYRAMIDAL = int(mjtCone.mjCONE_PYRAMIDAL)
+ELLIPTIC = int(mjtCone.mjCONE_ELLIPTIC)
+
+# mjtConstraint
+FRICTION_DOF = int(mjtConstraint.mjCNSTR_FRICTION_DOF)
+LIMIT_JOINT = int(mjtConstraint.mjCNSTR_LIMIT_JOINT)
+CONTACT_FRICTIONLESS = int(mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
+CONTACT_PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
+CONTACT_ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
+
+# mjtConstraintState
+SATISFIED = int(mjtConstraintState.mjCNSTRSTATE_SATISFIED)
+QUADRATIC = int(mjtConstraintState.mjCNSTRSTATE_QUADRATIC)
+LINEARNEG = int(mjtConstraintState.mjCNSTRSTATE_LINEARNEG)
+LINEARPOS = int(mjtConstraintState.mjCNSTRSTATE_LINEARPOS)
+CONE = int(mjtConstraintState.mjCNSTRSTATE_CONE)
+
+# mjtDisableBit
+DSBL_SPRING = int(mjtDisableBit.mjDSBL_SPRING)
+DSBL_DAMPER = int(mjtDisableBit.mjDSBL_DAMPER)
+DSBL_GRAVITY = int(mjtDisableBit.mjDSBL_GRAVITY)
+DSBL_WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
+DSBL_REFSAFE = int(mjtDisableBit.mjDSBL_REFSAFE)
+
+# places in `counts`
+NPAIR = COUNTS["npair"]
+NSLOT = COUNTS["nslot"]
+NCON = COUNTS["ncon"]
+NROW = COUNTS["nrow"]
+NEFC = COUNTS["nefc"]
+NISLAND = COUNTS["nisland"]
+NDENSE = COUNTS["ndense"]
+NTBLK = COUNTS["ntblk"]
+NCBLK = COUNTS["ncblk"]
+NRBLK = COUNTS["nrblk"]
+NSMALL = COUNTS["nsmall"]
+NLARGE = COUNTS["nlarge"]
+NENTRY = COUNTS["nentry"]
+NRUN = COUNTS["nrun"]
+NSEEK = COUNTS["nseek"]
+NMID = COUNTS["nmid"]
+NOUT = COUNTS["nout"]
+
+# kinds of pairs, types of geoms that collide, contacts of a pair
+NTYPE = colliders.NTYPE
+NKIND = colliders.NKIND
+PLANE_ROUND = colliders.PLANE_ROUND
+ROUND_ROUND = colliders.ROUND_ROUND
+PLANE_BOX = colliders.PLANE_BOX
+ROUND_BOX = colliders.ROUND_BOX
+BOX_BOX = colliders.BOX_BOX
+PLANE_CYLINDER = colliders.PLANE_CYLINDER
+PLANE_CONVEX = colliders.PLANE_CONVEX
+SPHERE_CYLINDER = colliders.SPHERE_CYLINDER
+CONVEX = colliders.CONVEX
+HEIGHT_FIELD = colliders.HEIGHT_FIELD
+BOX_SLOTS = colliders.SLOTS[BOX_BOX]  # of a pair of boxes, before duplicates go
+HFIELD_SLOTS = colliders.SLOTS[HEIGHT_FIELD]  # of a geom and a height field, mjMAXCONPAIR
+
+LEAF = ray_tables.LEAF  # faces in a leaf of a mesh's tree

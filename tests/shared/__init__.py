@@ -1,0 +1,1 @@
+"""What the tests share: both engines on one model, random models and states, golden hashes."""
