@@ -3,7 +3,7 @@
 import gc
 import sys
 
-from tisim.mjcf import setconst
+from tisim.mjcf.reference import setconst
 from tisim.model import Model
 
 

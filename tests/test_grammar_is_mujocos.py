@@ -5,7 +5,7 @@ import re
 import mujoco
 import pytest
 
-from tisim.mjcf.grammar import GRAMMAR
+from tisim.mjcf.format.grammar import GRAMMAR
 
 
 def schema():

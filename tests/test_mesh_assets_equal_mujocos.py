@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from shared.compiled import array_differences, disagreements
 
-from tisim.mjcf.hull import convex_hull
-from tisim.mjcf.obj_file import read_obj
-from tisim.mjcf.polygons import polygons
+from tisim.mjcf.assets.hull import convex_hull
+from tisim.mjcf.assets.obj_file import read_obj
+from tisim.mjcf.assets.polygons import polygons
 from tisim.model import Model
 from tisim.model_fields import FIELDS
 

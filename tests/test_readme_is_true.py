@@ -13,7 +13,7 @@ import typer
 
 import tisim
 from tisim import cli, scenes
-from tisim.mjcf.grammar import GRAMMAR, REFUSED_ATTRIBUTES
+from tisim.mjcf.format.grammar import GRAMMAR, REFUSED_ATTRIBUTES
 from tisim.viewer import vulkan
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

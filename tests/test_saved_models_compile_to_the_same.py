@@ -9,7 +9,7 @@ from shared.images import png
 
 from tisim import scenes
 from tisim.mjcf import compile_scope, parse_file, parse_string
-from tisim.mjcf.write import to_text
+from tisim.mjcf.format.write import to_text
 
 FOLDER = pathlib.Path(__file__).parent / "testdata"
 FILES = sorted([*FOLDER.glob("compile/*.xml"), *FOLDER.glob("contacts/*.xml"), *FOLDER.glob("dynamics/*.xml")])

@@ -4,8 +4,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from tisim.mjcf.kinematics import pose
-from tisim.mjcf.tendon_path import tendon_moment
+from tisim.mjcf.reference.kinematics import pose
+from tisim.mjcf.reference.tendon_path import tendon_moment
 from tisim.model import Model
 
 

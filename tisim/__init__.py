@@ -12,12 +12,12 @@ from tisim.data import Data
 from tisim.distance import geom_distance
 from tisim.enums import *  # noqa: F403
 from tisim.errors import CapacityError, Error, MjcfError, UnsupportedError
-from tisim.mjcf.spec import Spec
 from tisim.model import Model
 from tisim.pipeline import forward, step, step1, step2
 from tisim.rays import multi_ray, ray
 from tisim.runtime import VERSION as __version__
 from tisim.runtime import init
+from tisim.spec.spec import Spec
 from tisim.state import get_state, reset, reset_keyframe, set_state
 
 __all__ = [

@@ -1,6 +1,5 @@
 """The commands that simulate: run, bench, render and view."""
 
-import hashlib
 import pathlib
 import signal
 import time
@@ -10,6 +9,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from tisim import memory, scenes, session
+from tisim.digest import state_hash
 from tisim.errors import Error
 
 SUFFIXES = (".xml", ".mjcf", ".urdf", ".npz")
@@ -138,12 +138,6 @@ def warnings(d):
     counted = d.warning
     found = [(w, int(np.sum(counted[int(w)].number))) for w in mjtWarning if w != mjtWarning.mjNWARNING]
     return ", ".join(f"{w.name.removeprefix('mjWARN_').lower()} {k} times" for w, k in found if k)
-
-
-def state_hash(d):
-    """Hash of positions and velocities: equal on every thread count and from run to run."""
-    parts = np.concatenate([np.ravel(d.qpos), np.ravel(d.qvel)])
-    return hashlib.sha256(np.ascontiguousarray(parts).tobytes()).hexdigest()[:16]
 
 
 def save_state(path, m, d, name):

@@ -4,9 +4,10 @@ import inspect
 
 import numpy as np
 
+from tisim.mjcf.format.names import nearest
+
 from .enums import mjtGeom
 from .errors import Error
-from .mjcf.names import nearest
 
 NTYPE = 8  # geom types that can collide, the first of mjtGeom
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = (int(mjtGeom(t)) for t in range(NTYPE))

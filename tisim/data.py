@@ -11,7 +11,7 @@ from tisim.data_view import ContactView, accessor
 from tisim.device_array import DeviceArray
 from tisim.enums import mjtDisableBit
 from tisim.errors import CapacityError, Error
-from tisim.model import ALIASES
+from tisim.model_kinds import ALIASES
 from tisim.state import Warnings, reset
 
 

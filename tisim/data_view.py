@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from tisim.mjcf.format.names import nearest
+
 from .errors import Error
-from .mjcf.names import nearest
 from .mjcf.tree import NQ, NV
 
 # word -> (fields without prefix, fields with the prefix that is dropped)

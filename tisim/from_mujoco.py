@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from tisim.mjcf.format.settings import OPTION, VISUAL
+
 from .enums import mjtGeom, mjtObj
 from .errors import Error, UnsupportedError
 from .mjcf.compile import Compiled
-from .mjcf.settings import OPTION, VISUAL
 from .model_fields import FIELDS
 
 REFUSED = dict(nflex="flex", nplugin="plugin")

@@ -1,8 +1,8 @@
 """The only file that launches kernels: arguments are bound by name, and a sequence of kernels is bound as a whole.
 
 A stage is written as `run(m, d, [kernel, kernel])`: which arrays and numbers a kernel takes is found from its source
-(tisim/bundle.py). Every kernel has a serial and a parallel variant with equal arithmetic: waking threads costs more than
-a small scene has to compute.
+(tisim/bundle.py). Every kernel has a serial and a parallel variant with equal arithmetic: waking threads costs more
+than a small scene has to compute.
 """
 
 import inspect

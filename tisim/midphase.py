@@ -7,9 +7,10 @@ from the constant poses in the model.
 
 import numpy as np
 
+from tisim.mjcf.reference.setconst import reference_pose
+
 from .enums import mjtGeom
 from .mjcf import rotations
-from .mjcf.setconst import reference_pose
 from .table import Table, declared
 
 GROUP = 16  # geoms of a moving body from which on it is one entry; below, its geoms are entries themselves

@@ -2,43 +2,15 @@
 
 import numpy as np
 
+from tisim.mjcf.format.names import nearest
+from tisim.model_kinds import ALIASES, KINDS, as_objtype, word_of
+from tisim.model_view import View
+
 from . import mjcf
 from .device_model import Changes, DeviceModel, tracked
-from .enums import mjtObj
 from .errors import Error
-from .mjcf.names import nearest
-from .mjcf.tree import NQ, NV
 from .model_fields import complete
 from .options import Settings, visual
-
-# What m.<kind>(name) finds: type of object, prefix of its fields, its size.
-KINDS = {
-    "body": (mjtObj.mjOBJ_BODY, "body", "nbody"),
-    "joint": (mjtObj.mjOBJ_JOINT, "jnt", "njnt"),
-    "geom": (mjtObj.mjOBJ_GEOM, "geom", "ngeom"),
-    "site": (mjtObj.mjOBJ_SITE, "site", "nsite"),
-    "camera": (mjtObj.mjOBJ_CAMERA, "cam", "ncam"),
-    "light": (mjtObj.mjOBJ_LIGHT, "light", "nlight"),
-    "material": (mjtObj.mjOBJ_MATERIAL, "mat", "nmat"),
-    "texture": (mjtObj.mjOBJ_TEXTURE, "tex", "ntex"),
-    "mesh": (mjtObj.mjOBJ_MESH, "mesh", "nmesh"),
-    "hfield": (mjtObj.mjOBJ_HFIELD, "hfield", "nhfield"),
-    "skin": (mjtObj.mjOBJ_SKIN, "skin", "nskin"),
-    "pair": (mjtObj.mjOBJ_PAIR, "pair", "npair"),
-    "exclude": (mjtObj.mjOBJ_EXCLUDE, "exclude", "nexclude"),
-    "equality": (mjtObj.mjOBJ_EQUALITY, "eq", "neq"),
-    "tendon": (mjtObj.mjOBJ_TENDON, "tendon", "ntendon"),
-    "numeric": (mjtObj.mjOBJ_NUMERIC, "numeric", "nnumeric"),
-    "actuator": (mjtObj.mjOBJ_ACTUATOR, "actuator", "nu"),
-    "sensor": (mjtObj.mjOBJ_SENSOR, "sensor", "nsensor"),
-    "text": (mjtObj.mjOBJ_TEXT, "text", "ntext"),
-    "tuple": (mjtObj.mjOBJ_TUPLE, "tuple", "ntuple"),
-    "key": (mjtObj.mjOBJ_KEY, "key", "nkey"),
-}
-ALIASES = {"jnt": "joint", "cam": "camera", "mat": "material", "tex": "texture", "eq": "equality", "keyframe": "key"}
-
-# Fields that hold several rows for each element: from its adr on, as many as its size.
-RUNS = {"numeric": ("data",), "text": ("data",), "tuple": ("objtype", "objid", "objprm")}
 
 # sizes of what is refused: always zero, and kept for those who look
 REFUSED_SIZES = "nflex nplugin nflexvert npluginstate".split()
@@ -136,7 +108,7 @@ class Model(DeviceModel):
 
     def spec(self):
         """A new Spec of what the model was compiled from; Error where it did not come from MJCF or a Spec."""
-        from .mjcf.spec import Spec
+        from tisim.spec.spec import Spec  # the one arrow upwards: a Spec compiles to Models
 
         if self._scope is None:
             raise Error("the model did not come from MJCF or a Spec, so it has no specification")
@@ -180,21 +152,21 @@ class Model(DeviceModel):
         """Name of an object, "" where it has none. objtype  mjtObj or a word like "geom". IndexError out of range."""
         names = self._names_of(objtype)
         if not 0 <= index < len(names):
-            raise IndexError(f"no {_word(objtype)} with id {index}: there are {len(names)}")
+            raise IndexError(f"no {word_of(objtype)} with id {index}: there are {len(names)}")
         return names[index]
 
     def name2id(self, objtype, name):
         """Id of a named object. Raises Error, listing near names, where there is none."""
-        kind = _kind(objtype)
+        kind = as_objtype(objtype)
         index = self._index.get(kind)
         if index is None:
             index = self._index[kind] = {n: i for i, n in enumerate(self._names_of(objtype)) if n}
         if name not in index:
-            raise Error(f"the model has no {_word(objtype)} named '{name}'{nearest(name, index)}")
+            raise Error(f"the model has no {word_of(objtype)} named '{name}'{nearest(name, index)}")
         return index[name]
 
     def _names_of(self, objtype):
-        return self._names.get(_kind(objtype), [])
+        return self._names.get(as_objtype(objtype), [])
 
     def _view(self, word, key):
         return View(self, word, self._id(word, key))
@@ -222,72 +194,3 @@ for _name in KINDS:
     setattr(Model, _name, _accessor(_name))
 for _alias, _name in ALIASES.items():
     setattr(Model, _alias, getattr(Model, _name))
-
-
-def _kind(objtype):
-    if isinstance(objtype, str):
-        word = ALIASES.get(objtype, objtype)
-        if word not in KINDS:
-            raise Error(f"unknown type of object '{objtype}'{nearest(objtype, KINDS)}")
-        return KINDS[word][0]
-    try:
-        return mjtObj(int(objtype))
-    except ValueError:
-        raise Error(f"unknown type of object {objtype!r}") from None
-
-
-def _word(objtype):
-    return _kind(objtype).name.removeprefix("mjOBJ_").lower()
-
-
-class View:
-    """The fields of one element, without their prefix: m.geom("floor").friction is m.geom_friction[id].
-
-    Reading gives a view that writes through; a scalar reads as an array of one element, as in mujoco. A joint also has
-    the fields of its dofs (damping, armature, frictionloss, ...) and qpos0. `id` and `name` tell which it is.
-    """
-
-    __slots__ = ("_model", "_word", "id")
-
-    def __init__(self, model, word, index):
-        object.__setattr__(self, "_model", model)
-        object.__setattr__(self, "_word", word)
-        object.__setattr__(self, "id", index)
-
-    @property
-    def name(self):
-        return self._model.id2name(KINDS[self._word][0], self.id)
-
-    def __getattr__(self, field):
-        arrays, i = self._model._arrays, self.id
-        array = arrays.get(f"{KINDS[self._word][1]}_{field}")
-        if array is not None and len(array) == self._model._sizes[KINDS[self._word][2]]:
-            return array[i : i + 1] if array.ndim == 1 else array[i]
-        if self._word == "joint":
-            kind = int(arrays["jnt_type"][i])
-            if f"dof_{field}" in arrays and len(arrays[f"dof_{field}"]) == self._model.nv:
-                start = int(arrays["jnt_dofadr"][i])
-                return arrays[f"dof_{field}"][start : start + NV[kind]]
-            if field in ("qpos0", "qpos_spring"):
-                start = int(arrays["jnt_qposadr"][i])
-                return arrays[field][start : start + NQ[kind]]
-        if field in RUNS.get(self._word, ()):
-            start = int(arrays[f"{self._word}_adr"][i])
-            return arrays[f"{self._word}_{field}"][start : start + int(arrays[f"{self._word}_size"][i])]
-        raise AttributeError(f"a {self._word} has no field '{field}'{nearest(field, self._fields())}")
-
-    def __setattr__(self, field, value):
-        getattr(self, field)[...] = value
-
-    def _fields(self):
-        prefix = KINDS[self._word][1] + "_"
-        names = [name.removeprefix(prefix) for name in self._model._arrays if name.startswith(prefix)]
-        if self._word == "joint":
-            names += [name.removeprefix("dof_") for name in self._model._arrays if name.startswith("dof_")]
-        return names
-
-    def __dir__(self):
-        return [*super().__dir__(), *self._fields()]
-
-    def __repr__(self):
-        return f"<{self._word} {self.id} '{self.name}'>"

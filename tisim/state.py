@@ -32,7 +32,7 @@ def _worlds(d, worlds):
     return index
 
 
-def _write(d, name, worlds, values):
+def write_worlds(d, name, worlds, values):
     """Writes one row per world (or one for all) into an array of Data."""
     a = d.device(name)
     n = DATA[name].size(d._size_of)
@@ -73,10 +73,10 @@ def reset(m, d, worlds=None):
         if whole:
             d._device[name].fill(0)
         elif not array.is_shared:
-            _write(d, name, index, np.zeros(array.size(d._size_of)))
+            write_worlds(d, name, index, np.zeros(array.size(d._size_of)))
     for name, values in _start(m).items():
         if np.size(values):
-            _write(d, name, index, values)
+            write_worlds(d, name, index, values)
 
 
 def reset_keyframe(m, d, key, worlds=None):
@@ -92,7 +92,7 @@ def reset_keyframe(m, d, key, worlds=None):
         ("world_time", m.key_time), ("qpos", m.key_qpos), ("qvel", m.key_qvel), ("act", m.key_act),
         ("ctrl", m.key_ctrl), ("mocap_pos", m.key_mpos), ("mocap_quat", m.key_mquat),
     ):  # fmt: skip
-        _write(d, name, index, np.asarray(source).reshape(m.nkey, -1)[int(key)])
+        write_worlds(d, name, index, np.asarray(source).reshape(m.nkey, -1)[int(key)])
 
 
 def _parts(d, sig):
@@ -132,7 +132,7 @@ def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION):
     state = np.atleast_2d(state)
     at = 0
     for name, n in _parts(d, sig):
-        _write(d, name, np.arange(d.nworld), state[:, at : at + n])
+        write_worlds(d, name, np.arange(d.nworld), state[:, at : at + n])
         at += n
 
 

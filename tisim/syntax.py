@@ -6,7 +6,7 @@ import linecache
 
 
 class Syntax:
-    """Where a function stands: file, first line (that of its first decorator), lines, and tree, with line 1 there."""
+    """Where a function stands: file, first line (that of its first decorator), lines, tree with line 1 there."""
 
     def __init__(self, file, first, lines, node):
         self.file, self.first, self.lines, self.node = file, first, lines, node

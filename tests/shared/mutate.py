@@ -4,7 +4,7 @@ import random
 
 from lxml import etree
 
-from tisim.mjcf.grammar import GRAMMAR
+from tisim.mjcf.format.grammar import GRAMMAR
 
 VALUES = [
     "", " ", "nan", "inf", "-inf", "1e400", "1e308", "-1e308", "1e-320", "-1", "0", "1", "2147483647", "2147483648",

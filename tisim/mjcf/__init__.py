@@ -1,19 +1,21 @@
 """MJCF: the model format, from XML text to the arrays of a model.
 
-grammar.py   the table of elements and attributes        xmltext.py    XML, includes, places in files
-parse.py     checks a file against the table             defaults.py   default classes
-world.py     the body tree, frames, replicate            shapes.py     volumes, inertias, bounds
-elements.py  geoms, joints, sites                        bodies.py     bodies and their inertia
-extras.py    assets, cameras, pairs                      tree.py       index arrays of the kinematic tree
-sensor.py    sensors                                     custom.py     numeric, text, tuple
-keyframe.py  keyframes                                   usage.py      what other elements name
-fuse.py      compiler/fusestatic                         discard.py    compiler/discardvisual
-setconst.py  constants of the reference pose             compile.py    the order of all this
-write.py     a specification as MJCF text                spec*.py      tisim.Spec: build, edit, attach
+rotations.py   quaternions and orientations             tree.py   index arrays of the kinematic tree
+format/        what may stand in a file: XML and URDF, places in files, the grammar, defaults, writing
+scene/         the tree becomes flat lists of Items: frames, replicates, attached models, references
+assets/        meshes, height fields, textures, skins and their files
+elements/      each kind of element becomes its arrays
+reference/     what follows from the reference pose
+reduce/        compiler/fusestatic and compiler/discardvisual
+lengthrange/   the short simulation behind actuator_lengthrange
+compile.py     the order of the work, on one screen
+
+What stands in this list imports only from what stands above it. `tisim.spec` builds and edits the tree that format/
+reads and writes.
 """
 
 from .compile import compile_scope
-from .parse import parse_file, parse_string
+from .format.parse import parse_file, parse_string
 
 
 def compile_file(path):

@@ -2,33 +2,25 @@
 
 import numpy as np
 
-from ..enums import mjtJacobian, mjtJoint, mjtObj, mjtSleepPolicy
-from ..errors import Problems
-from . import (
-    actuator,
-    bodies,
-    custom,
-    discard,
-    elements,
-    equality,
-    extras,
-    fuse,
-    geom_assets,
-    hfield,
-    keyframe,
-    lengthrange,
-    mesh,
-    rotations,
-    sensor,
-    setconst,
-    settings,
-    skin,
-    tendon,
-    texture,
-    tree,
-)
-from .elements import first
-from .expand import expand
+from tisim.enums import mjtJacobian, mjtJoint, mjtObj, mjtSleepPolicy
+from tisim.errors import Problems
+
+from . import rotations, tree
+from .assets import hfield, mesh, skin, texture
+from .elements import actuator, bodies, custom, equality, geom_assets, keyframe, sensor, tendon
+from .elements.cameras import compile_cameras, compile_lights
+from .elements.geoms import compile_geoms
+from .elements.joints import compile_joints
+from .elements.materials import check_materials, compile_materials
+from .elements.pairs import compile_contacts
+from .elements.sites import compile_sites
+from .format import settings
+from .lengthrange import lengthrange
+from .reduce import discard, fuse
+from .reference import setconst
+from .reference.set_actuators import set_actuators
+from .scene.expand import expand
+from .scene.items import column, first, unique_names
 
 
 class Compiled:
@@ -63,7 +55,7 @@ def _compile(scope):
     problems.check()
     scene, items = expanded.world, expanded.lists
     with problems:
-        extras.check_materials(items["material"])
+        check_materials(items["material"])
     if compiler["discardvisual"]:
         discard.discard_materials(scene, items)
 
@@ -124,13 +116,11 @@ def _elements(scene, items, size, out, problems):
         meshes = mesh.compile_meshes(a, items["mesh"], scene.geoms, items["pair"], out)
         hfield.compile_hfields(a, items["hfield"], out)
         assets = geom_assets.Assets(meshes, a["hfield_size"], out.names)
-        geoms, mass, inertia = elements.compile_geoms(
-            scene.geoms, assets, items["material"], size["nuser_geom"], weld, infer
-        )
+        geoms, mass, inertia = compile_geoms(scene.geoms, assets, items["material"], size["nuser_geom"], weld, infer)
     with problems:
-        joints, *of_dofs = elements.compile_joints(scene.joints, size["nuser_jnt"])
+        joints, *of_dofs = compile_joints(scene.joints, size["nuser_jnt"])
     with problems:
-        sites = elements.compile_sites(scene.sites, items["material"], size["nuser_site"])
+        sites = compile_sites(scene.sites, items["material"], size["nuser_site"])
     problems.check()
     a.update(bodies.compile_bodies(scene, size["nuser_body"], infer, geoms, mass, inertia))
     for arrays in (geoms, joints, sites):
@@ -145,7 +135,7 @@ def _leave_out(scene, items, meshes, compiler, out):
         _names(scene, items)  # even what will be gone needs a name of its own
     if compiler["fusestatic"]:
         fuse.fuse_static(a, scene, items)
-    _body_contact(a, elements.column(scene.geoms, "margin"))
+    _body_contact(a, column(scene.geoms, "margin"))
     if compiler["discardvisual"]:
         discard.discard_visual(a, scene, items, meshes, out)
     if less:
@@ -156,12 +146,12 @@ def _same_frames(a):
     """geom_sameframe, site_sameframe and body_sameframe."""
     for kind in ("geom", "site"):
         owner = a[f"{kind}_bodyid"]
-        a[f"{kind}_sameframe"] = elements.same_frame(
+        a[f"{kind}_sameframe"] = bodies.same_frame(
             a[f"{kind}_pos"], a[f"{kind}_quat"], a["body_ipos"][owner], a["body_iquat"][owner]
         )
     nbody = len(a["body_parentid"])
     at_zero = np.zeros((nbody, 3)), np.tile(rotations.IDENTITY, (nbody, 1))
-    a["body_sameframe"] = elements.same_frame(a["body_ipos"], a["body_iquat"], *at_zero)
+    a["body_sameframe"] = bodies.same_frame(a["body_ipos"], a["body_iquat"], *at_zero)
 
 
 def _constants(scope, items, ranges, spring_damper, out):
@@ -175,7 +165,7 @@ def _constants(scope, items, ranges, spring_damper, out):
     sparse = _is_sparse(out, a)
     out.stat = setconst.set_const(a, blocks, sparse)
     if items["actuator"]:
-        actuator.set_actuators(a, items["actuator"], blocks, sparse)
+        set_actuators(a, items["actuator"], blocks, sparse)
     setconst.spring_damper(a, spring_damper)
     lengthrange.set_length_range(a, items["actuator"], ranges, out.option, out.stat["meaninertia"], sparse)
     for node in scope.of("statistic"):
@@ -189,14 +179,14 @@ def _refer(scene, items, size, out, problems):
     a, materials = out.arrays, items["material"]
     with problems:
         texture.compile_textures(a, items["texture"], out)
-        extras.compile_materials(a, materials, out)
+        compile_materials(a, materials, out)
         skin.compile_skins(a, items["skin"], materials, out)
     with problems:
-        extras.compile_cameras(a, scene.cameras, size["nuser_cam"], out)
+        compile_cameras(a, scene.cameras, size["nuser_cam"], out)
     with problems:
-        extras.compile_lights(a, scene.lights, out)
+        compile_lights(a, scene.lights, out)
     with problems:
-        extras.compile_contacts(a, items["pair"], items["exclude"], out)
+        compile_contacts(a, items["pair"], items["exclude"], out)
     with problems:
         custom.compile_custom(a, items["numeric"], items["text"], out)
 
@@ -269,7 +259,7 @@ def _sleep(scene, a):
     """Policy of each tree: what the root body says, `auto` where it says nothing, which here means allowed."""
     policy = np.full(len(a["tree_bodyadr"]), int(mjtSleepPolicy.mjSLEEP_AUTO_ALLOWED), np.int32)
     said = np.zeros(len(scene.bodies), np.int32)
-    said[1:] = elements.column(scene.bodies[1:], "sleep", dtype=np.int32)
+    said[1:] = column(scene.bodies[1:], "sleep", dtype=np.int32)
     root = np.zeros(len(said), bool)
     root[a["tree_bodyadr"]] = True
     first(scene.bodies, (said != mjtSleepPolicy.mjSLEEP_AUTO) & ~root, "'sleep' belongs to the root of a moving tree")
@@ -284,4 +274,4 @@ def _names(scene, items):
         mjtObj.mjOBJ_SITE: scene.sites, mjtObj.mjOBJ_CAMERA: scene.cameras, mjtObj.mjOBJ_LIGHT: scene.lights,
         mjtObj.mjOBJ_MATERIAL: items["material"],
     }  # fmt: skip
-    return {kind: elements.unique_names(some, kind) for kind, some in lists.items()}
+    return {kind: unique_names(some, kind) for kind, some in lists.items()}

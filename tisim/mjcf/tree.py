@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..enums import mjtJoint, mjtSameFrame
+from tisim.enums import mjtJoint, mjtSameFrame
 
 FREE, BALL, SLIDE, HINGE = mjtJoint.mjJNT_FREE, mjtJoint.mjJNT_BALL, mjtJoint.mjJNT_SLIDE, mjtJoint.mjJNT_HINGE
 NQ = np.array([7, 4, 1, 1])

@@ -1,0 +1,1 @@
+"""Meshes, height fields, textures, skins and their files."""

@@ -1,0 +1,1 @@
+"""Each kind of element becomes its arrays."""

@@ -1,0 +1,203 @@
+"""XML text -> a tree of `Node`s that know their place, with `include`s resolved.
+
+lxml reads, with entities, DTD and network off. Before it, expat from the standard library notes the line and column of
+every element, which lxml does not give, and refuses a DOCTYPE, and with it every entity that is not one of XML's five.
+"""
+
+import errno
+import os
+import stat
+from xml.parsers import expat
+
+from lxml import etree
+
+from tisim.errors import MjcfError, UnsupportedError
+
+# MuJoCo's own XML reader refuses deeper files, so no model that works there is lost.
+MAX_DEPTH = 500
+MAX_ATTRIBUTES = 1000
+# bytes of one file: a larger one is no model, and would not fit in memory once it is read
+MAX_FILE = 2**28
+# characters at the beginning and at the end of a message that are shown
+SHOWN = 1000
+
+
+class Node:
+    """One XML element: tag, attributes (dict str -> str), children, and where it stands."""
+
+    __slots__ = ("tag", "attrib", "children", "file", "line", "column")
+
+    def __init__(self, tag, attrib, file="<string>", line=0, column=0):
+        self.tag, self.attrib, self.children = tag, attrib, []
+        self.file, self.line, self.column = file, line, column
+
+    def error(self, message):
+        """An MjcfError at this element; the caller raises it."""
+        if len(message) > 2 * SHOWN:
+            message = f"{message[:SHOWN]} ... {message[-SHOWN:]}"
+        return MjcfError(message, self.file, self.line, self.column)
+
+    def unsupported(self, message, feature):
+        """An UnsupportedError at this element; the caller raises it."""
+        return UnsupportedError(message, feature, self.file, self.line, self.column)
+
+
+def parse_xml(data, file="<string>"):
+    """The root Node of an XML text.
+
+    data  str or bytes;  file  its name in messages. Raises MjcfError with line and column.
+    """
+    encoding = "utf-8" if isinstance(data, str) else None
+    try:
+        data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
+        places = _places(data, encoding, file)
+        parser = etree.XMLParser(
+            encoding=encoding, resolve_entities=False, load_dtd=False, no_network=True, dtd_validation=False,
+            remove_comments=True, remove_pis=True, huge_tree=True,  # depth is limited in _places, entities are refused
+        )  # fmt: skip
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as e:
+        line, column = e.position
+        raise MjcfError(f"not well-formed XML: {e.msg}", file, line, max(1, column)) from None
+    except (UnicodeError, LookupError, ValueError) as e:
+        raise MjcfError(f"not readable as XML: {e}", file, 1, 1) from None
+    elements = list(root.iter(etree.Element))
+    if len(elements) != len(places):
+        raise MjcfError("not readable as XML: its elements cannot be counted", file, 1, 1)
+    nodes = {}
+    for element, place in zip(elements, places):
+        node = nodes[element] = Node(element.tag, dict(element.items()), file, *place)
+        if element is not root:
+            nodes[element.getparent()].children.append(node)
+    return nodes[root]
+
+
+def _places(data, encoding, file):
+    """(line, column) of every element in document order; lxml knows no columns.
+
+    Refuses a DOCTYPE, entities and too deep nesting before lxml sees them.
+    """
+    parser = expat.ParserCreate(encoding=encoding)
+    places, depth = [], 0
+
+    def here():
+        return parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
+
+    def start(_, attributes):
+        nonlocal depth
+        places.append(here())
+        depth += 1
+        if len(attributes) > MAX_ATTRIBUTES:  # lxml takes the square of their number in time
+            raise MjcfError(f"an element has more than {MAX_ATTRIBUTES:,} attributes", file, *here())
+        if depth > MAX_DEPTH:
+            raise MjcfError(f"elements are nested deeper than {MAX_DEPTH} levels", file, *here())
+
+    def end(_):
+        nonlocal depth
+        depth -= 1
+
+    def doctype(*_):
+        raise MjcfError("a DOCTYPE is not allowed in a model file", file, *here())
+
+    def entity(*_):
+        raise MjcfError("entities are not allowed in a model file", file, *here())
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = doctype
+    parser.EntityDeclHandler = entity
+    parser.ExternalEntityRefHandler = entity
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as e:
+        message = f"not well-formed XML: {expat.errors.messages.get(e.code, e.code)}"
+        raise MjcfError(message, file, e.lineno, e.offset + 1) from None
+    return places
+
+
+class Source:
+    """Where a model's files come from: a dictionary of assets first, then the folder of the main file.
+
+    assets  None or dict name -> str or bytes;  folder  path that relative names start from.
+    """
+
+    def __init__(self, folder="", assets=None):
+        self.folder = os.fspath(folder)
+        self.assets = dict(assets or {})
+
+    def path(self, name):
+        return name if os.path.isabs(name) else os.path.join(self.folder, name)
+
+    def _keys(self, name):
+        """The names that a file may have among the assets."""
+        return name, os.path.normpath(self.path(name)), os.path.basename(name)
+
+    def exists(self, name):
+        """Whether a file can be found, among the assets or on disk."""
+        try:
+            return any(key in self.assets for key in self._keys(name)) or os.path.isfile(self.path(name))
+        except ValueError:
+            return False
+
+    def read(self, name):
+        """Bytes or str of a file; OSError where it is missing, no regular file, or larger than MAX_FILE bytes."""
+        for key in self._keys(name):
+            if key in self.assets:
+                return self.assets[key]
+        path = self.path(name)
+        about = os.stat(path)
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        if about.st_size > MAX_FILE:
+            raise OSError(errno.EFBIG, f"it has {about.st_size:,} bytes, more than {MAX_FILE:,}")
+        with open(path, "rb") as f:
+            return f.read(MAX_FILE)
+
+
+def resolve_includes(root, source, main=""):
+    """Replaces every `include` below root by the children of the file it names, in place.
+
+    Names are relative to the main file; a file may be included once, as in MuJoCo, so a file cannot include itself.
+    """
+    seen = {os.path.normpath(source.path(main))} if main else set()
+    todo = [(root, 1)]
+    while todo:
+        node, depth = todo.pop()
+        if depth > MAX_DEPTH:
+            raise node.error(f"elements are nested deeper than {MAX_DEPTH} levels")
+        if any(child.tag == "include" for child in node.children):
+            node.children = list(_expanded(node.children, source, seen))
+        todo.extend((child, depth + 1) for child in node.children if child.children)
+
+
+def _expanded(children, source, seen):
+    """The children with includes replaced, in document order, without recursion."""
+    stack = [iter(children)]
+    while stack:
+        child = next(stack[-1], None)
+        if child is None:
+            stack.pop()
+        elif child.tag == "include":
+            stack.append(iter(_included(child, source, seen)))
+        else:
+            yield child
+
+
+def _included(node, source, seen):
+    name = node.attrib.get("file")
+    if set(node.attrib) != {"file"} or not name:
+        raise node.error("include needs the attribute 'file' and no other")
+    if node.children:
+        raise node.error("an include element cannot have children")
+    path = os.path.normpath(source.path(name))
+    if path in seen:
+        raise node.error(f"file '{name}' is already included")
+    seen.add(path)
+    try:
+        data = source.read(name)
+    except (OSError, ValueError) as e:
+        raise node.error(f"cannot read included file '{name}': {getattr(e, 'strerror', None) or e}") from None
+    root = parse_xml(data, path)
+    if not root.children:
+        raise node.error(f"included file '{name}' is empty")
+    return root.children

@@ -1,0 +1,1 @@
+"""The short simulation behind actuator_lengthrange."""

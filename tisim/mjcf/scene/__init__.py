@@ -1,0 +1,1 @@
+"""Trees become flat lists of elements."""
