@@ -1,4 +1,4 @@
-"""The search for pairs, as seen from outside the kernels: who takes part, sizes of its keys, how long its pairs serve."""
+"""The search for pairs, outside the kernels: who takes part, sizes of its keys, how long its pairs serve."""
 
 import numpy as np
 
