@@ -20,11 +20,11 @@ TODO = -1  # in cpair_ncon: the pair is near, and a kernel of its own has its co
 @func
 def box_of_geom(m, d, g, k, margin):
     """Lower and upper corner of geom g placed at k, margin added."""
-    R = ldm(d.geom_xmat, k)
-    x = ld3(d.geom_xpos, k)
-    center = x + R @ ld3(m.geom_box, 3 * g)
-    extent = ti.abs(R) @ ld3(m.geom_box, 3 * g + 1)
-    radius = ld3(m.geom_box, 3 * g + 2)
+    R = d.geom_xmat[k]
+    x = d.geom_xpos[k]
+    center = x + R @ m.geom_box[g, 0]
+    extent = ti.abs(R) @ m.geom_box[g, 1]
+    radius = m.geom_box[g, 2]
     for c in ti.static(range(3)):
         extent[c] += vec3(R[c, 0] * radius[0], R[c, 1] * radius[1], R[c, 2] * radius[2]).norm()
     extent *= GROW
@@ -35,15 +35,15 @@ def box_of_geom(m, d, g, k, margin):
 @func
 def ball_at(m, d, i):
     """Centre of the ball that item i's position stays in; the radius is number 3 of its row."""
-    return vec3(d.item_ball[4 * i], d.item_ball[4 * i + 1], d.item_ball[4 * i + 2])
+    return vec3(d.item_ball[i][0], d.item_ball[i][1], d.item_ball[i][2])
 
 
 @func
 def inside(m, d, lo, hi, x, i):
     """Whether a box is within item i's enlarged one and x within its ball; False for what is not a number."""
-    fatlo = ld3(d.item_fatlo, i)
-    fathi = ld3(d.item_fathi, i)
-    yes = (x - ball_at(m, d, i)).norm_sqr() <= d.item_ball[4 * i + 3] * d.item_ball[4 * i + 3]
+    fatlo = d.item_fatlo[i]
+    fathi = d.item_fathi[i]
+    yes = (x - ball_at(m, d, i)).norm_sqr() <= d.item_ball[i][3] * d.item_ball[i][3]
     for c in ti.static(range(3)):
         yes = yes and fatlo[c] <= lo[c] and hi[c] <= fathi[c]
     return yes
@@ -54,14 +54,14 @@ def has_moved(m, d, x, R, lo, hi, i, skin):
     """Whether a corner of the box (lo, hi) in the frame of a body has moved by more than the skin since the last
     search: one has if any point within has, since the displacement is linear in the point.
     """
-    x0 = vec3(d.group_from[12 * i], d.group_from[12 * i + 1], d.group_from[12 * i + 2])
+    x0 = vec3(d.group_pos[i][0], d.group_pos[i][1], d.group_pos[i][2])
     moved = False
     for c in range(8):
         s = ti.select(ti.Vector([c & 1, c >> 1 & 1, c >> 2 & 1]) > 0, hi, lo)
         y = x - x0 + R @ s
         for r in ti.static(range(3)):
             for k in ti.static(range(3)):
-                y[r] -= d.group_from[12 * i + 3 + 3 * r + k] * s[k]
+                y[r] -= d.group_mat[i][r, k] * s[k]
         if not y.norm_sqr() <= skin * skin:
             moved = True
     return moved
@@ -85,31 +85,31 @@ def update_boxes(m, d):
             if d.override:
                 margin = m.opt.o_margin
             lo, hi = box_of_geom(m, d, g, k, margin)
-            st3(d.item_boxlo, i, lo)
-            st3(d.item_boxhi, i, hi)
+            d.item_boxlo[i] = lo
+            d.item_boxhi[i] = hi
             if t % d.nbox < d.ncol:
-                if not inside(m, d, lo, hi, ld3(d.geom_xpos, k), i):
+                if not inside(m, d, lo, hi, d.geom_xpos[k], i):
                     d.nout = 1
         else:
             k = w * m.nbody + m.mid_body[g - m.ngeom]
-            R = ldm(d.xmat, k)
+            R = d.xmat[k]
             n = m.mid_adr[g - m.ngeom] + 1
-            lo = vec3(m.mid_box[6 * n], m.mid_box[6 * n + 1], m.mid_box[6 * n + 2])
-            hi = vec3(m.mid_box[6 * n + 3], m.mid_box[6 * n + 4], m.mid_box[6 * n + 5])
-            center = ld3(d.xpos, k) + R @ (0.5 * (lo + hi))
+            lo = m.mid_box[n, 0]
+            hi = m.mid_box[n, 1]
+            center = d.xpos[k] + R @ (0.5 * (lo + hi))
             extent = ti.abs(R) @ (0.5 * (hi - lo)) * GROW
             if d.override:
                 extent += m.opt.o_margin
-            st3(d.item_boxlo, i, center - extent)
-            st3(d.item_boxhi, i, center + extent)
-            if has_moved(m, d, ld3(d.xpos, k), R, lo, hi, w * d.ngroup + g - m.ngeom, d.sweep_scale[SKIN]):
+            d.item_boxlo[i] = center - extent
+            d.item_boxhi[i] = center + extent
+            if has_moved(m, d, d.xpos[k], R, lo, hi, w * d.ngroup + g - m.ngeom, d.sweep_skin):
                 d.nout = 1
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(d.nworld * d.nplane):
         k = t // d.nplane * m.ngeom + d.plane_geom[t % d.nplane]
         for c in ti.static(range(3)):
-            moved = d.plane_from[6 * t + c] != d.geom_xpos[3 * k + c]
-            if moved or d.plane_from[6 * t + 3 + c] != d.geom_xmat[9 * k + 3 * c + 2]:
+            moved = d.plane_pos[t][c] != d.geom_xpos[k][c]
+            if moved or d.plane_normal[t][c] != d.geom_xmat[k][c, 2]:
                 d.nout = 1
 
 
@@ -120,7 +120,7 @@ def enlarge_boxes(m, d):
 
     age  steps since the last search, which tell how fast things move; 0: there was none, or it was of something else.
     """
-    skin = d.sweep_scale[SKIN]
+    skin = d.sweep_skin
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(d.nworld * d.nbox):
         w = t // d.nbox
@@ -128,22 +128,20 @@ def enlarge_boxes(m, d):
         i = w * m.nitem + g
         way = vec3(0.0, 0.0, 0.0)
         if g < m.ngeom:
-            x = ld3(d.geom_xpos, w * m.ngeom + g)
+            x = d.geom_xpos[w * m.ngeom + g]
             if d.age > 0 and t % d.nbox < d.ncol:  # not geoms of a tree, whose boxes grow by the skin only
-                way = ti.max(-FARTHEST * skin, ti.min(FARTHEST * skin, (x - ld3(d.item_from, i)) * (FORESIGHT / d.age)))
-            st3(d.item_from, i, x)
+                way = ti.max(-FARTHEST * skin, ti.min(FARTHEST * skin, (x - d.item_from[i]) * (FORESIGHT / d.age)))
+            d.item_from[i] = x
             for c in ti.static(range(3)):
-                d.item_ball[4 * i + c] = x[c] + 0.5 * way[c]
-            d.item_ball[4 * i + 3] = skin + 0.5 * way.norm()
+                d.item_ball[i][c] = x[c] + 0.5 * way[c]
+            d.item_ball[i][3] = skin + 0.5 * way.norm()
         else:
-            k = 12 * (w * d.ngroup + g - m.ngeom)
+            k = w * d.ngroup + g - m.ngeom
             body = w * m.nbody + m.mid_body[g - m.ngeom]
-            for c in ti.static(range(3)):
-                d.group_from[k + c] = d.xpos[3 * body + c]
-            for c in ti.static(range(9)):
-                d.group_from[k + 3 + c] = d.xmat[9 * body + c]
-        st3(d.item_fatlo, i, ld3(d.item_boxlo, i) - skin + ti.min(way, 0.0))
-        st3(d.item_fathi, i, ld3(d.item_boxhi, i) + skin + ti.max(way, 0.0))
+            d.group_pos[k] = d.xpos[body]
+            d.group_mat[k] = d.xmat[body]
+        d.item_fatlo[i] = d.item_boxlo[i] - skin + ti.min(way, 0.0)
+        d.item_fathi[i] = d.item_boxhi[i] + skin + ti.max(way, 0.0)
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(d.nworld * d.nstatic):
         w = t // d.nstatic
@@ -152,17 +150,17 @@ def enlarge_boxes(m, d):
         if d.override:
             margin = m.opt.o_margin
         lo, hi = box_of_geom(m, d, g, w * m.ngeom + g, margin)
-        st3(d.item_boxlo, w * m.nitem + g, lo)
-        st3(d.item_boxhi, w * m.nitem + g, hi)
+        d.item_boxlo[w * m.nitem + g] = lo
+        d.item_boxhi[w * m.nitem + g] = hi
         for c in ti.static(range(3)):
-            d.item_ball[4 * (w * m.nitem + g) + c] = d.geom_xpos[3 * (w * m.ngeom + g) + c]
-        d.item_ball[4 * (w * m.nitem + g) + 3] = 0.0
+            d.item_ball[w * m.nitem + g][c] = d.geom_xpos[w * m.ngeom + g][c]
+        d.item_ball[w * m.nitem + g][3] = 0.0
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(d.nworld * d.nplane):
         k = t // d.nplane * m.ngeom + d.plane_geom[t % d.nplane]
         for c in ti.static(range(3)):
-            d.plane_from[6 * t + c] = d.geom_xpos[3 * k + c]
-            d.plane_from[6 * t + 3 + c] = d.geom_xmat[9 * k + 3 * c + 2]
+            d.plane_pos[t][c] = d.geom_xpos[k][c]
+            d.plane_normal[t][c] = d.geom_xmat[k][c, 2]
 
 
 @ti.func
@@ -170,7 +168,7 @@ def boxes_meet(i, j, boxlo: ti.template(), boxhi: ti.template()):
     """Whether the boxes of two items meet."""
     yes = True
     for c in ti.static(range(3)):
-        yes = yes and boxlo[3 * i + c] <= boxhi[3 * j + c] and boxlo[3 * j + c] <= boxhi[3 * i + c]
+        yes = yes and boxlo[i][c] <= boxhi[j][c] and (boxlo[j][c] <= boxhi[i][c])
     return yes
 
 
@@ -184,8 +182,8 @@ def spheres_meet(m, d, x1, x2, g1, g2, margin):
 @func
 def above_plane(m, d, i1, x2, g2, margin):
     """Whether the bounding sphere of geom g2 around x2 is farther than a margin above the plane placed at i1."""
-    normal = vec3(d.geom_xmat[9 * i1 + 2], d.geom_xmat[9 * i1 + 5], d.geom_xmat[9 * i1 + 8])
-    return normal.dot(x2 - ld3(d.geom_xpos, i1)) > margin + m.geom_reach[g2]
+    normal = vec3(d.geom_xmat[i1][0, 2], d.geom_xmat[i1][1, 2], d.geom_xmat[i1][2, 2])
+    return normal.dot(x2 - d.geom_xpos[i1]) > margin + m.geom_reach[g2]
 
 
 @func
@@ -196,9 +194,9 @@ def near(m, d, boxes: ti.template(), i1, i2, g1, g2, item1, item2, margin):
     """
     yes = True
     if m.geom_type[g1] == PLANE:
-        yes = not above_plane(m, d, i1, ld3(d.geom_xpos, i2), g2, margin)
+        yes = not above_plane(m, d, i1, d.geom_xpos[i2], g2, margin)
     else:
-        yes = spheres_meet(m, d, ld3(d.geom_xpos, i1), ld3(d.geom_xpos, i2), g1, g2, margin)
+        yes = spheres_meet(m, d, d.geom_xpos[i1], d.geom_xpos[i2], g1, g2, margin)
         if ti.static(boxes):
             if yes:
                 yes = boxes_meet(item1, item2, d.item_boxlo, d.item_boxhi)

@@ -8,7 +8,7 @@ the boxes themselves. The pairs come in no particular order and are sorted by (w
 nothing later depends on the search.
 """
 
-from tisim.kernels.boxes import SKIN, above_plane, ball_at, spheres_meet
+from tisim.kernels.boxes import above_plane, ball_at, spheres_meet
 from tisim.kernels.constants import NKIND, NPAIR, NTYPE
 from tisim.kernels.sort import sort_all
 from tisim.kernels.types import *
@@ -21,7 +21,7 @@ FOUND = 64  # boxes that meet, found by the thread of a chunk before their filte
 @func
 def squash(m, d, x, nlevel):
     """Monotone map of a coordinate to 0 .. nlevel-1, fine in the middle, never out of range."""
-    t = (x - d.sweep_scale[9]) * d.sweep_scale[10]
+    t = (x - d.sweep_middle) * d.sweep_per_length
     u = 0.5 + 0.5 * t / (1.0 + ti.abs(t))
     return ti.max(0, ti.min(nlevel - 1, ti.cast(u * nlevel, ti.i32)))
 
@@ -46,36 +46,36 @@ def choose_axes(m, d):
         for s in range(n):
             t = ti.cast(ti.cast(s, ti.i64) * total // n, ti.i32)
             i = t // d.ncol * m.nitem + d.box_item[t % d.ncol]
-            x = d.item_boxlo[3 * i + axis]
-            extent += (d.item_boxhi[3 * i + axis] - x) / n
+            x = d.item_boxlo[i][axis]
+            extent += (d.item_boxhi[i][axis] - x) / n
             k = s
             while k > 0 and d.sweep_sample[NSAMPLE * axis + k - 1] > x:
                 d.sweep_sample[NSAMPLE * axis + k] = d.sweep_sample[NSAMPLE * axis + k - 1]
                 k -= 1
             d.sweep_sample[NSAMPLE * axis + k] = x
         at = NSAMPLE * axis
-        d.sweep_scale[axis] = d.sweep_sample[at + n // 2]
-        d.sweep_scale[3 + axis] = d.sweep_sample[at + ti.max(0, n - 1 - n // 10)] - d.sweep_sample[at + n // 10]
-        d.sweep_scale[6 + axis] = extent
+        d.sweep_median[axis] = d.sweep_sample[at + n // 2]
+        d.sweep_spread[axis] = d.sweep_sample[at + ti.max(0, n - 1 - n // 10)] - d.sweep_sample[at + n // 10]
+        d.sweep_extent[axis] = extent
     ti.loop_config(serialize=True)
     for _ in range(1):
         a = 0
         for k in range(1, 3):
-            if d.sweep_scale[3 + k] > d.sweep_scale[3 + a]:
+            if d.sweep_spread[k] > d.sweep_spread[a]:
                 a = k
         b = (a + 1) % 3
-        if d.sweep_scale[3 + (a + 2) % 3] > d.sweep_scale[3 + b]:
+        if d.sweep_spread[(a + 2) % 3] > d.sweep_spread[b]:
             b = (a + 2) % 3
         d.sweep_axis[0] = a
         d.sweep_axis[1] = b
-        d.sweep_scale[9] = d.sweep_scale[a]
-        d.sweep_scale[10] = 1.0 / ti.max(d.sweep_scale[3 + a], 4.0 * d.sweep_scale[6 + a], 1e-06)
+        d.sweep_middle = d.sweep_median[a]
+        d.sweep_per_length = 1.0 / ti.max(d.sweep_spread[a], 4.0 * d.sweep_extent[a], 1e-06)
         c = 3 - a - b
-        d.sweep_scale[11] = 1.0 / ti.max(2.0 * d.sweep_scale[6 + b], 1e-06)  # strips of twice the mean extent
-        d.sweep_scale[12] = 0.0  # the third axis is divided too where there is enough of it
-        if d.sweep_scale[3 + c] > 3.0 * d.sweep_scale[6 + c]:
-            d.sweep_scale[12] = 1.0 / ti.max(2.0 * d.sweep_scale[6 + c], 1e-06)
-        d.sweep_scale[SKIN] = d.skin * (d.sweep_scale[6] + d.sweep_scale[7] + d.sweep_scale[8]) / 3.0
+        d.sweep_per_strip = 1.0 / ti.max(2.0 * d.sweep_extent[b], 1e-06)  # strips of twice the mean extent
+        d.sweep_per_row = 0.0  # the third axis is divided too where there is enough of it
+        if d.sweep_spread[c] > 3.0 * d.sweep_extent[c]:
+            d.sweep_per_row = 1.0 / ti.max(2.0 * d.sweep_extent[c], 1e-06)
+        d.sweep_skin = d.skin * (d.sweep_extent[0] + d.sweep_extent[1] + d.sweep_extent[2]) / 3.0
 
 
 @kernel
@@ -95,13 +95,13 @@ def enter_items(m, d):
     for t in range(d.nworld * d.ncol):
         w = t // d.ncol
         i = w * m.nitem + d.box_item[t % d.ncol]
-        low = squash(m, d, d.item_fatlo[3 * i + d.sweep_axis[0]], 1 << d.nlevelbit)
+        low = squash(m, d, d.item_fatlo[i][d.sweep_axis[0]], 1 << d.nlevelbit)
         ay = d.sweep_axis[1]
         az = 3 - d.sweep_axis[0] - ay
-        first = strip_of(d.item_fatlo[3 * i + ay], d.sweep_scale[11])
-        touched = ti.max(1, ti.min(nstrip, strip_of(d.item_fathi[3 * i + ay], d.sweep_scale[11]) - first + 1))
-        row = strip_of(d.item_fatlo[3 * i + az], d.sweep_scale[12])
-        rows = ti.max(1, ti.min(nrow, strip_of(d.item_fathi[3 * i + az], d.sweep_scale[12]) - row + 1))
+        first = strip_of(d.item_fatlo[i][ay], d.sweep_per_strip)
+        touched = ti.max(1, ti.min(nstrip, strip_of(d.item_fathi[i][ay], d.sweep_per_strip) - first + 1))
+        row = strip_of(d.item_fatlo[i][az], d.sweep_per_row)
+        rows = ti.max(1, ti.min(nrow, strip_of(d.item_fathi[i][az], d.sweep_per_row) - row + 1))
         at = ti.atomic_add(d.nentry, touched * rows)
         for k in range(touched * rows):
             if at + k < d.npairmax:
@@ -143,17 +143,17 @@ def may_collide(m, d, g1, g2):
 
     geom_filter  of each geom: body, the body it is welded to, that of its parent, contype, conaffinity, ...
     """
-    w1 = m.geom_filter[8 * g1 + 1]
-    w2 = m.geom_filter[8 * g2 + 1]
+    w1 = m.geom_filter[g1][1]
+    w2 = m.geom_filter[g2][1]
     ok = w1 != w2
     if ok and d.filterparent and (w1 != 0) and (w2 != 0):
-        ok = w1 != m.geom_filter[8 * g2 + 2] and w2 != m.geom_filter[8 * g1 + 2]
+        ok = w1 != m.geom_filter[g2][2] and w2 != m.geom_filter[g1][2]
     if ok:
-        meets = m.geom_filter[8 * g1 + 3] & m.geom_filter[8 * g2 + 4]
-        ok = meets | m.geom_filter[8 * g2 + 3] & m.geom_filter[8 * g1 + 4] != 0
+        meets = m.geom_filter[g1][3] & m.geom_filter[g2][4]
+        ok = meets | m.geom_filter[g2][3] & m.geom_filter[g1][4] != 0
     if ok and d.nexclude > 0:
-        b1 = m.geom_filter[8 * g1]
-        b2 = m.geom_filter[8 * g2]
+        b1 = m.geom_filter[g1][0]
+        b2 = m.geom_filter[g2][0]
         ok = not is_listed(ti.min(b1, b2), ti.max(b1, b2), d.exclude_body1, d.exclude_body2, d.nexclude)
     if ok and d.nlisted > 0:
         ok = not is_listed(ti.min(g1, g2), ti.max(g1, g2), d.listed_geom1, d.listed_geom2, d.nlisted)
@@ -182,7 +182,7 @@ def passes(m, d, i, j, g1, g2):
     margin = ti.max(m.geom_margin[g1], m.geom_margin[g2])
     if d.override:
         margin = m.opt.o_margin
-    margin += d.item_ball[4 * i + 3] + d.item_ball[4 * j + 3]
+    margin += d.item_ball[i][3] + d.item_ball[j][3]
     yes = spheres_meet(m, d, ball_at(m, d, i), ball_at(m, d, j), g1, g2, margin)
     if yes:  # not "and": Taichi runs a function on the right of it in any case
         yes = may_collide(m, d, g1, g2)
@@ -205,14 +205,14 @@ def search_pairs(m, d):
     ti.loop_config(serialize=SERIAL or SHORT)
     for e in range(n):
         i = d.sort_value[start + e]
-        d.entry_box[6 * e] = d.item_fatlo[3 * i + ax]
-        d.entry_box[6 * e + 1] = d.item_fathi[3 * i + ax]
-        d.entry_box[6 * e + 2] = d.item_fatlo[3 * i + ay]
-        d.entry_box[6 * e + 3] = d.item_fathi[3 * i + ay]
-        d.entry_box[6 * e + 4] = d.item_fatlo[3 * i + az]
-        d.entry_box[6 * e + 5] = d.item_fathi[3 * i + az]
-        d.entry_cell[2 * e] = strip_of(d.item_fatlo[3 * i + ay], d.sweep_scale[11])
-        d.entry_cell[2 * e + 1] = strip_of(d.item_fatlo[3 * i + az], d.sweep_scale[12])
+        d.entry_box[e][0] = d.item_fatlo[i][ax]
+        d.entry_box[e][1] = d.item_fathi[i][ax]
+        d.entry_box[e][2] = d.item_fatlo[i][ay]
+        d.entry_box[e][3] = d.item_fathi[i][ay]
+        d.entry_box[e][4] = d.item_fatlo[i][az]
+        d.entry_box[e][5] = d.item_fathi[i][az]
+        d.entry_cell[e][0] = strip_of(d.item_fatlo[i][ay], d.sweep_per_strip)
+        d.entry_cell[e][1] = strip_of(d.item_fatlo[i][az], d.sweep_per_row)
     # each entry with those that start before it ends; a pair is taken in the first strip and row that both touch. What
     # is found waits until there are some: threads that share one counter for each pair would wait for each other
     nchunk = (n + CHUNK - 1) // CHUNK
@@ -230,22 +230,22 @@ def search_pairs(m, d):
             key = d.sort_key[start + e]
             strip = key >> d.nlevelbit + d.nrowbit & nstrip - 1
             row = key >> d.nlevelbit & nrow - 1
-            xlo = d.entry_box[6 * e]
-            xhi = d.entry_box[6 * e + 1]
-            ylo = d.entry_box[6 * e + 2]
-            yhi = d.entry_box[6 * e + 3]
-            zlo = d.entry_box[6 * e + 4]
-            zhi = d.entry_box[6 * e + 5]
-            ycell = d.entry_cell[2 * e]
-            zcell = d.entry_cell[2 * e + 1]
+            xlo = d.entry_box[e][0]
+            xhi = d.entry_box[e][1]
+            ylo = d.entry_box[e][2]
+            yhi = d.entry_box[e][3]
+            zlo = d.entry_box[e][4]
+            zhi = d.entry_box[e][5]
+            ycell = d.entry_cell[e][0]
+            zcell = d.entry_cell[e][1]
             last = key >> d.nlevelbit << d.nlevelbit | squash(m, d, xhi, 1 << d.nlevelbit)
             while f < n and nfound < FOUND and (d.sort_key[start + f] <= last):
                 # no branches, which nobody could predict: what does not count is overwritten by the next
-                hit = (d.entry_box[6 * f + 4] <= zhi) & (zlo <= d.entry_box[6 * f + 5])
-                hit &= (d.entry_box[6 * f + 2] <= yhi) & (ylo <= d.entry_box[6 * f + 3])
-                hit &= (d.entry_box[6 * f] <= xhi) & (xlo <= d.entry_box[6 * f + 1])
-                hit &= ti.max(ycell, d.entry_cell[2 * f]) & nstrip - 1 == strip
-                hit &= ti.max(zcell, d.entry_cell[2 * f + 1]) & nrow - 1 == row
+                hit = (d.entry_box[f][4] <= zhi) & (zlo <= d.entry_box[f][5])
+                hit &= (d.entry_box[f][2] <= yhi) & (ylo <= d.entry_box[f][3])
+                hit &= (d.entry_box[f][0] <= xhi) & (xlo <= d.entry_box[f][1])
+                hit &= ti.max(ycell, d.entry_cell[f][0]) & nstrip - 1 == strip
+                hit &= ti.max(zcell, d.entry_cell[f][1]) & nrow - 1 == row
                 d.sweep_found[found + 2 * nfound] = e
                 d.sweep_found[found + 2 * nfound + 1] = f
                 nfound += ti.cast(hit, ti.i32)
@@ -287,7 +287,7 @@ def search_pairs(m, d):
             if d.override:
                 margin = m.opt.o_margin
             i = w * m.nitem + g
-            if not above_plane(m, d, w * m.ngeom + p, ball_at(m, d, i), g, margin + d.item_ball[4 * i + 3]):
+            if not above_plane(m, d, w * m.ngeom + p, ball_at(m, d, i), g, margin + d.item_ball[i][3]):
                 if may_collide(m, d, p, g):
                     at = ti.atomic_add(d.counts[NPAIR], 1)
                     put_candidate(m, d, at, w, p, g)

@@ -199,12 +199,12 @@ def box_polygons(m, d, by_edge, tilt, lx, ly, hz, o, e1, e2, uo, ue1, ue2, nedge
 @func
 def box_box(m, d, slot, margin, i1, i2, g1, g2):
     """Two boxes: axis of least overlap, then the polygon of a face of one and the facing face of the other."""
-    R1 = ldm(d.geom_xmat, i1)
-    R2 = ldm(d.geom_xmat, i2)
-    x1 = ld3(d.geom_xpos, i1)
-    x2 = ld3(d.geom_xpos, i2)
-    s1 = ld3(m.geom_size, g1)
-    s2 = ld3(m.geom_size, g2)
+    R1 = d.geom_xmat[i1]
+    R2 = d.geom_xmat[i2]
+    x1 = d.geom_xpos[i1]
+    x2 = d.geom_xpos[i2]
+    s1 = m.geom_size[g1]
+    s2 = m.geom_size[g2]
     R = R1.transpose() @ R2
     delta = R1.transpose() @ (x2 - x1)
     e = R2.transpose() @ (x1 - x2)

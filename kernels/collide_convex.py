@@ -57,13 +57,13 @@ def _convex(m, d):
                 half = 0.5 * margin
                 type1 = m.geom_type[g1]
                 type2 = m.geom_type[g2]
-                R1 = ldm(d.geom_xmat, i1)
-                R2 = ldm(d.geom_xmat, i2)
+                R1 = d.geom_xmat[i1]
+                R2 = d.geom_xmat[i2]
                 origin = vec3(0.0, 0.0, 0.0)
                 if ti.static(FP == ti.f32):
-                    origin = ld3(d.geom_xpos, i1)  # a far origin costs digits
-                x1 = ld3(d.geom_xpos, i1) - origin
-                x2 = ld3(d.geom_xpos, i2) - origin
+                    origin = d.geom_xpos[i1]  # a far origin costs digits
+                x1 = d.geom_xpos[i1] - origin
+                x2 = d.geom_xpos[i2] - origin
                 ntry = 1
                 faces = False
                 if ti.static(MULTI):
@@ -90,8 +90,8 @@ def _convex(m, d):
                                 y1 = x1 - (turn @ (pos0 - x1) - (pos0 - x1))
                                 Q2 = turn.transpose() @ R2
                                 y2 = x2 - (turn.transpose() @ (pos0 - x2) - (pos0 - x2))
-                        enter_shape(m, d, 0, sf, si, Q1, y1, type1, ld3(m.geom_size, g1), m.geom_dataid[g1])
-                        enter_shape(m, d, 1, sf, si, Q2, y2, type2, ld3(m.geom_size, g2), m.geom_dataid[g2])
+                        enter_shape(m, d, 0, sf, si, Q1, y1, type1, m.geom_size[g1], m.geom_dataid[g1])
+                        enter_shape(m, d, 1, sf, si, Q2, y2, type2, m.geom_size[g2], m.geom_dataid[g2])
                         dist, p1, p2, corner = ccd(m, d, fb, ib, m.opt.ccd_tolerance, 0.0, half, half)
                         if dist < 0.0:
                             normal = p1 - p2

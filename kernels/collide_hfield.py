@@ -59,22 +59,22 @@ def hfield(m, d):
                 ncol = m.hfield_ncol[field]
                 nrow = m.hfield_nrow[field]
                 adr = m.hfield_adr[field]
-                half = vec2(m.hfield_size[4 * field], m.hfield_size[4 * field + 1])
-                top = m.hfield_size[4 * field + 2]
-                base = m.hfield_size[4 * field + 3]
-                R1 = ldm(d.geom_xmat, i1)
-                x1 = ld3(d.geom_xpos, i1)
-                x = R1.transpose() @ (ld3(d.geom_xpos, i2) - x1)
+                half = vec2(m.hfield_size[field][0], m.hfield_size[field][1])
+                top = m.hfield_size[field][2]
+                base = m.hfield_size[field][3]
+                R1 = d.geom_xmat[i1]
+                x1 = d.geom_xpos[i1]
+                x = R1.transpose() @ (d.geom_xpos[i2] - x1)
                 enter_shape(
                     m,
                     d,
                     1,
                     sf,
                     si,
-                    R1.transpose() @ ldm(d.geom_xmat, i2),
+                    R1.transpose() @ d.geom_xmat[i2],
                     x,
                     m.geom_type[g2],
-                    ld3(m.geom_size, g2),
+                    m.geom_size[g2],
                     m.geom_dataid[g2],
                 )
                 put_prism_shape(m, d, sf, si, -base)

@@ -20,13 +20,13 @@ def plane_cylinder(m, d, slot, margin, i1, i2, g1, g2):
     complete a triangle on the lower one.
     """
     normal = axis_of(m, d, i1)
-    R = ldm(d.geom_xmat, i2)
-    center = ld3(d.geom_xpos, i2)
-    radius = m.geom_size[3 * g2]
-    height = (center - ld3(d.geom_xpos, i1)).dot(normal)
+    R = d.geom_xmat[i2]
+    center = d.geom_xpos[i2]
+    radius = m.geom_size[g2][0]
+    height = (center - d.geom_xpos[i1]).dot(normal)
     # all in the cylinder's frame: the normal, half the axis towards the plane, the radius towards its lowest point
     up = R.transpose() @ normal
-    half = ti.select(up[2] > 0.0, -1.0, 1.0) * m.geom_size[3 * g2 + 1]
+    half = ti.select(up[2] > 0.0, -1.0, 1.0) * m.geom_size[g2][1]
     sine = ti.sqrt(up[0] * up[0] + up[1] * up[1])
     down = vec3(radius, 0.0, 0.0)
     if sine >= FLAT:
@@ -71,9 +71,9 @@ def plane_convex(m, d, slot, margin, i1, i2, g1, g2):
     if m.geom_type[g2] != MESH:
         n = 0
         normal = axis_of(m, d, i1)
-        R = ldm(d.geom_xmat, i2)
-        x = R @ ellipsoid_support(-(R.transpose() @ normal), ld3(m.geom_size, g2)) + ld3(d.geom_xpos, i2)
-        dist = normal.dot(x - ld3(d.geom_xpos, i1))
+        R = d.geom_xmat[i2]
+        x = R @ ellipsoid_support(-(R.transpose() @ normal), m.geom_size[g2]) + d.geom_xpos[i2]
+        dist = normal.dot(x - d.geom_xpos[i1])
         if dist <= margin:
             put(m, d, slot, dist, x - 0.5 * dist * normal, normal)
             n = 1
@@ -91,20 +91,20 @@ def mesh_support(m, d, mesh, direction):
     most = -FAR
     if graph < 0:
         for i in range(m.mesh_vertnum[mesh]):
-            x = direction.dot(ld3(m.mesh_vert, vert + i))
+            x = direction.dot(m.mesh_vert[vert + i])
             if x > most:
                 most = x
                 best = i
     else:
         nhull = m.mesh_graph[graph]
         edges = graph + 2 + 2 * nhull
-        most = direction.dot(ld3(m.mesh_vert, vert + m.mesh_graph[graph + 2 + nhull]))
+        most = direction.dot(m.mesh_vert[vert + m.mesh_graph[graph + 2 + nhull]])
         climbs = True
         while climbs:
             climbs = False
             e = edges + m.mesh_graph[graph + 2 + best]
             while m.mesh_graph[e] >= 0:
-                x = direction.dot(ld3(m.mesh_vert, vert + m.mesh_graph[graph + 2 + nhull + m.mesh_graph[e]]))
+                x = direction.dot(m.mesh_vert[vert + m.mesh_graph[graph + 2 + nhull + m.mesh_graph[e]]])
                 if x > most:
                     most = x
                     best = m.mesh_graph[e]
@@ -130,9 +130,9 @@ def plane_mesh(m, d):
             i2 = i1 // m.ngeom * m.ngeom + g2
             margin = d.cpair_margin[p]
             normal = axis_of(m, d, i1)
-            origin = ld3(d.geom_xpos, i1)
-            center = ld3(d.geom_xpos, i2)
-            R = ldm(d.geom_xmat, i2)
+            origin = d.geom_xpos[i1]
+            center = d.geom_xpos[i2]
+            R = d.geom_xmat[i2]
             down = R.transpose() @ (-normal)
             mesh = m.geom_dataid[g2]
             vert = m.mesh_vertadr[mesh]
@@ -152,7 +152,7 @@ def plane_mesh(m, d):
                 end = at
                 while m.mesh_graph[edges + end] >= 0:
                     end += 1
-            x = R @ ld3(m.mesh_vert, lowest) + center
+            x = R @ m.mesh_vert[lowest] + center
             dist = normal.dot(x - origin)
             n = 0
             if dist <= margin:
@@ -164,8 +164,8 @@ def plane_mesh(m, d):
                     v = vert + at
                     if graph >= 0:
                         v = vert + m.mesh_graph[graph + 2 + nhull + m.mesh_graph[edges + at]]
-                    if down.dot(ld3(m.mesh_vert, v)) > threshold and v != lowest:
-                        x = R @ ld3(m.mesh_vert, v) + center
+                    if down.dot(m.mesh_vert[v]) > threshold and v != lowest:
+                        x = R @ m.mesh_vert[v] + center
                         if (x - spot).norm() >= NEAR * m.geom_rbound[g2]:
                             dist = normal.dot(x - origin)
                             put(m, d, slot + n, dist, x - 0.5 * dist * normal, normal)

@@ -16,7 +16,7 @@ PARALLEL = 0.0 if FP == ti.f64 else 1e-6
 @func
 def axis_of(m, d, i):
     """The geom's z axis: normal of a plane, axis of a capsule."""
-    return vec3(d.geom_xmat[9 * i + 2], d.geom_xmat[9 * i + 5], d.geom_xmat[9 * i + 8])
+    return vec3(d.geom_xmat[i][0, 2], d.geom_xmat[i][1, 2], d.geom_xmat[i][2, 2])
 
 
 @func
@@ -24,7 +24,7 @@ def half_axis(m, d, i, g):
     """Half axis of a capsule, zero for a sphere."""
     h = vec3(0.0, 0.0, 0.0)
     if m.geom_type[g] == CAPSULE:
-        h = m.geom_size[3 * g + 1] * axis_of(m, d, i)
+        h = m.geom_size[g][1] * axis_of(m, d, i)
     return h
 
 
@@ -32,15 +32,15 @@ def half_axis(m, d, i, g):
 def plane_round(m, d, slot, margin, i1, i2, g1, g2):
     """Plane against sphere (1 contact) or capsule (one at each end)."""
     normal = axis_of(m, d, i1)
-    radius = m.geom_size[3 * g2]
+    radius = m.geom_size[g2][0]
     h = half_axis(m, d, i2, g2)
     nend = 1
     if m.geom_type[g2] == CAPSULE:
         nend = 2
     n = 0
     for e in range(nend):
-        x = ld3(d.geom_xpos, i2) + (1.0 - 2.0 * e) * h
-        height = (x - ld3(d.geom_xpos, i1)).dot(normal)
+        x = d.geom_xpos[i2] + (1.0 - 2.0 * e) * h
+        height = (x - d.geom_xpos[i1]).dot(normal)
         dist = height - radius
         if height <= margin + radius:
             put(m, d, slot + n, dist, x - (0.5 * dist + radius) * normal, normal)
@@ -52,10 +52,10 @@ def plane_round(m, d, slot, margin, i1, i2, g1, g2):
 def plane_box(m, d, slot, margin, i1, i2, g1, g2):
     """Plane against box: the first 4 of its corners (x fastest) that are in the lower half and within the margin."""
     normal = axis_of(m, d, i1)
-    R = ldm(d.geom_xmat, i2)
-    center = ld3(d.geom_xpos, i2)
-    height = (center - ld3(d.geom_xpos, i1)).dot(normal)
-    size = ld3(m.geom_size, g2)
+    R = d.geom_xmat[i2]
+    center = d.geom_xpos[i2]
+    height = (center - d.geom_xpos[i1]).dot(normal)
+    size = m.geom_size[g2]
     n = 0
     for c in range(8):
         sign = vec3(2.0 * (c & 1) - 1.0, 2.0 * ((c >> 1) & 1) - 1.0, 2.0 * (c >> 2) - 1.0)
@@ -116,8 +116,8 @@ def sphere_sphere(x1, r1, axis1, x2, r2, axis2):
 @func
 def round_round(m, d, slot, margin, i1, i2, g1, g2):
     """Spheres and capsules with each other: nearest points of two segments; parallel capsules may touch at two ends."""
-    x1 = ld3(d.geom_xpos, i1)
-    x2 = ld3(d.geom_xpos, i2)
+    x1 = d.geom_xpos[i1]
+    x2 = d.geom_xpos[i2]
     h1 = half_axis(m, d, i1, g1)
     h2 = half_axis(m, d, i2, g2)
     delta = x1 - x2
@@ -146,11 +146,11 @@ def round_round(m, d, slot, margin, i1, i2, g1, g2):
             s, u = nearest_on_lines(h1, h2, delta)
         y2 = x2 + u * h2
         if m.geom_type[g1] != CAPSULE and m.geom_type[g2] == CAPSULE:
-            half = m.geom_size[3 * g2 + 1]
+            half = m.geom_size[g2][1]
             axis = axis_of(m, d, i2)
             y2 = x2 + ti.max(-half, ti.min(half, axis.dot(delta))) * axis
         dist, pos, normal = sphere_sphere(
-            x1 + s * h1, m.geom_size[3 * g1], axis_of(m, d, i1), y2, m.geom_size[3 * g2], axis_of(m, d, i2)
+            x1 + s * h1, m.geom_size[g1][0], axis_of(m, d, i1), y2, m.geom_size[g2][0], axis_of(m, d, i2)
         )
         if dist <= margin and n < 2:
             put(m, d, slot + n, dist, pos, normal)

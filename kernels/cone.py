@@ -10,7 +10,6 @@ from tisim.kernels.types import (
     FP,
     MINVAL,
     func,
-    ld3,
     ti,
     vec3,
     vec6,
@@ -154,18 +153,17 @@ def cone_hessian(m, d, c, j, dim, D, mu, fri, frame: ti.template()):
                     q[k] = fri[k] * fri[k] * j[k]
                     g[k] = -dm * mu * mu * q[k] / t
                     e[k] = dm * (mu * mu - mu * n / t) * fri[k] * fri[k]
-    f0 = ld3(frame, 3 * c)
-    f1 = ld3(frame, 3 * c + 1)
-    f2 = ld3(frame, 3 * c + 2)
+    f0 = frame[c, 0]
+    f1 = frame[c, 1]
+    f2 = frame[c, 2]
     gv = g[1] * f1 + g[2] * f2
     qv = q[1] * f1 + q[2] * f2
-    o = 6 * c
     for r in ti.static(range(3)):
-        d.con_hess[o + r] = (
+        d.con_hess[c][r] = (
             h * f0[r] * f0[r] + 2.0 * f0[r] * gv[r] + e[1] * f1[r] * f1[r] + e[2] * f2[r] * f2[r] + a * qv[r] * qv[r]
         )
     for r, s in ti.static(((0, 1), (0, 2), (1, 2))):
-        d.con_hess[o + 2 + r + s] = (
+        d.con_hess[c][r + s + 2] = (
             h * f0[r] * f0[s]
             + f0[r] * gv[s]
             + gv[r] * f0[s]
@@ -175,26 +173,25 @@ def cone_hessian(m, d, c, j, dim, D, mu, fri, frame: ti.template()):
     if dim > 3:
         gw = g[3] * f0 + g[4] * f1 + g[5] * f2
         qw = q[3] * f0 + q[4] * f1 + q[5] * f2
-        ro = 15 * c
         for r in ti.static(range(3)):
             for s in ti.static(range(3)):
-                d.con_hess_rot[ro + 3 * r + s] = f0[r] * gw[s] + a * qv[r] * qw[s]
-            d.con_hess_rot[ro + 9 + r] = (
+                d.con_hess_rot[c][3 * r + s] = f0[r] * gw[s] + a * qv[r] * qw[s]
+            d.con_hess_rot[c][r + 9] = (
                 e[3] * f0[r] * f0[r] + e[4] * f1[r] * f1[r] + e[5] * f2[r] * f2[r] + a * qw[r] * qw[r]
             )
         for r, s in ti.static(((0, 1), (0, 2), (1, 2))):
-            d.con_hess_rot[ro + 11 + r + s] = (
+            d.con_hess_rot[c][r + s + 11] = (
                 e[3] * f0[r] * f0[s] + e[4] * f1[r] * f1[s] + e[5] * f2[r] * f2[s] + a * qw[r] * qw[s]
             )
 
 
 @ti.func
-def sym_times(a: ti.template(), o, v):
-    """Symmetric 3 x 3 matrix at a[o:o+6] (xx yy zz xy xz yz) times v."""
+def sym_times(a: ti.template(), c, o: ti.template(), v):
+    """Symmetric 3 x 3 matrix in numbers o to o + 5 (xx yy zz xy xz yz) of record c, times v."""
     return vec3(
-        a[o] * v[0] + a[o + 3] * v[1] + a[o + 4] * v[2],
-        a[o + 3] * v[0] + a[o + 1] * v[1] + a[o + 5] * v[2],
-        a[o + 4] * v[0] + a[o + 5] * v[1] + a[o + 2] * v[2],
+        a[c][o] * v[0] + a[c][o + 3] * v[1] + a[c][o + 4] * v[2],
+        a[c][o + 3] * v[0] + a[c][o + 1] * v[1] + a[c][o + 5] * v[2],
+        a[c][o + 4] * v[0] + a[c][o + 5] * v[1] + a[c][o + 2] * v[2],
     )
 
 
@@ -202,16 +199,15 @@ def sym_times(a: ti.template(), o, v):
 def hessian_times(m, d, c, dim, twist):
     """Wrench on body 2 (torque at the contact point, force) = world Hessian of contact c times a relative twist."""
     u = vec3(twist[3], twist[4], twist[5])
-    force = sym_times(d.con_hess, 6 * c, u)
+    force = sym_times(d.con_hess, c, 0, u)
     torque = vec3(0.0)
     if dim > 3:
         w = vec3(twist[0], twist[1], twist[2])
-        ro = 15 * c
-        torque = sym_times(d.con_hess_rot, ro + 9, w)
+        torque = sym_times(d.con_hess_rot, c, 9, w)
         for r in ti.static(range(3)):
             for s in ti.static(range(3)):
-                force[r] += d.con_hess_rot[ro + 3 * r + s] * w[s]
-                torque[s] += d.con_hess_rot[ro + 3 * r + s] * u[r]
+                force[r] += d.con_hess_rot[c][3 * r + s] * w[s]
+                torque[s] += d.con_hess_rot[c][3 * r + s] * u[r]
     return vec6(torque[0], torque[1], torque[2], force[0], force[1], force[2])
 
 
@@ -221,24 +217,24 @@ def to_contact(c, twist, dim, frame: ti.template()):
     w = vec3(twist[0], twist[1], twist[2])
     u = vec3(twist[3], twist[4], twist[5])
     out = vec6(0.0)
-    out[0] = ld3(frame, 3 * c).dot(u)
+    out[0] = frame[c, 0].dot(u)
     if dim > 1:
-        out[1] = ld3(frame, 3 * c + 1).dot(u)
-        out[2] = ld3(frame, 3 * c + 2).dot(u)
+        out[1] = frame[c, 1].dot(u)
+        out[2] = frame[c, 2].dot(u)
     if dim > 3:
-        out[3] = ld3(frame, 3 * c).dot(w)
+        out[3] = frame[c, 0].dot(w)
     if dim > 4:
-        out[4] = ld3(frame, 3 * c + 1).dot(w)
-        out[5] = ld3(frame, 3 * c + 2).dot(w)
+        out[4] = frame[c, 1].dot(w)
+        out[5] = frame[c, 2].dot(w)
     return out
 
 
 @ti.func
 def to_world(c, f, frame: ti.template()):
     """Wrench (torque, force) in the world frame of contact-frame forces f."""
-    f0 = ld3(frame, 3 * c)
-    f1 = ld3(frame, 3 * c + 1)
-    f2 = ld3(frame, 3 * c + 2)
+    f0 = frame[c, 0]
+    f1 = frame[c, 1]
+    f2 = frame[c, 2]
     force = f[0] * f0 + f[1] * f1 + f[2] * f2
     torque = f[3] * f0 + f[4] * f1 + f[5] * f2
     return vec6(torque[0], torque[1], torque[2], force[0], force[1], force[2])
@@ -249,7 +245,7 @@ def load_friction(m, d, c):
     """Friction coefficients by component: [0, slide, slide, spin, roll, roll]."""
     f = vec6(0.0)
     for k in ti.static(range(5)):
-        f[k + 1] = d.contact_friction[5 * c + k]
+        f[k + 1] = d.contact_friction[c][k]
     return f
 
 
@@ -258,5 +254,5 @@ def load_parameters(m, d, c):
     """The same from the solver's parameters of contact c."""
     f = vec6(0.0)
     for k in ti.static(range(5)):
-        f[k + 1] = d.con_par[7 * c + 2 + k]
+        f[k + 1] = d.con_friction[c][k]
     return f

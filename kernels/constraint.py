@@ -14,9 +14,6 @@ from tisim.kernels.types import (
     SERIAL,
     func,
     kernel,
-    ld3,
-    st3,
-    st6,
     ti,
     vec3,
     vec4,
@@ -31,7 +28,7 @@ vec5 = ti.types.vector(5, FP)
 
 @ti.func
 def ld5(a: ti.template(), i):
-    return vec5(a[5 * i], a[5 * i + 1], a[5 * i + 2], a[5 * i + 3], a[5 * i + 4])
+    return vec5(a[i][0], a[i][1], a[i][2], a[i][3], a[i][4])
 
 
 @func
@@ -70,19 +67,18 @@ def stiffness_damping_impedance(m, d, pos, ref0, ref1, imp):
 @func
 def finish_row(m, d, r, kind, id, pos, margin, diag, floss, kbi, vel):
     """Everything of row r but its Jacobian; layout in tisim/arrays.py."""
-    d.row_int[6 * r] = kind
-    d.row_int[6 * r + 1] = id
-    o = 13 * r
-    d.row_f[o + 3] = ti.max(MINVAL, (1.0 - kbi[2]) * diag / kbi[2])
-    d.row_f[o + 4] = -kbi[1] * vel - kbi[0] * kbi[2] * (pos - margin)
-    d.row_f[o + 5] = floss
-    d.row_f[o + 6] = pos
-    d.row_f[o + 7] = margin
-    d.row_f[o + 8] = diag
-    d.row_f[o + 9] = kbi[0]
-    d.row_f[o + 10] = kbi[1]
-    d.row_f[o + 11] = kbi[2]
-    d.row_f[o + 12] = vel
+    d.row_type[r] = kind
+    d.row_id[r] = id
+    d.row_R[r] = ti.max(MINVAL, (1.0 - kbi[2]) * diag / kbi[2])
+    d.row_aref[r] = -kbi[1] * vel - kbi[0] * kbi[2] * (pos - margin)
+    d.row_floss[r] = floss
+    d.row_pos[r] = pos
+    d.row_margin[r] = margin
+    d.row_diag[r] = diag
+    d.row_K[r] = kbi[0]
+    d.row_B[r] = kbi[1]
+    d.row_imp[r] = kbi[2]
+    d.row_vel[r] = vel
 
 
 @kernel
@@ -92,9 +88,7 @@ def friction_rows(m, d):
     for r in range(d.nworld * m.nfriction):
         w = r // m.nfriction
         i = m.friction_dof[r % m.nfriction]
-        kbi = stiffness_damping_impedance(
-            m, d, FP(0.0), m.dof_solref[2 * i], m.dof_solref[2 * i + 1], ld5(m.dof_solimp, i)
-        )
+        kbi = stiffness_damping_impedance(m, d, FP(0.0), m.dof_solref[i][0], m.dof_solref[i][1], m.dof_solimp[i])
         kbi[0] = 0.0
         finish_row(
             m,
@@ -109,9 +103,9 @@ def friction_rows(m, d):
             kbi,
             d.qvel[w * m.nv + i],
         )
-        d.row_int[6 * r + 2] = 1
-        d.row_int[6 * r + 3] = w * m.nv + i
-        d.row_f[13 * r] = 1.0
+        d.row_num[r] = 1
+        d.row_dof[r][0] = w * m.nv + i
+        d.row_J[r][0] = 1.0
     ti.loop_config(serialize=True)
     for _ in range(1):
         d.nrow = d.nworld * m.nfriction
@@ -130,8 +124,8 @@ def limit_rows(m, d):
     for k in range(d.nworld * m.nlimited):
         w = k // m.nlimited
         j = m.limited_joint[k % m.nlimited]
-        lo = m.jnt_range[2 * j]
-        hi = m.jnt_range[2 * j + 1]
+        lo = m.jnt_range[j][0]
+        hi = m.jnt_range[j][1]
         q = w * m.nq + m.jnt_qposadr[j]
         n = 0
         if m.jnt_type[j] == BALL:
@@ -162,23 +156,23 @@ def limit_rows(m, d):
             if ball:
                 axis = ball_angle(vec4_at(d.qpos, q))
                 a = axis.norm()
-                pos = ti.max(m.jnt_range[2 * j], m.jnt_range[2 * j + 1]) - a
+                pos = ti.max(m.jnt_range[j][0], m.jnt_range[j][1]) - a
                 axis = -axis / ti.max(MINVAL, a)
             else:
                 sign = ti.cast(1 - 2 * side, FP)
                 axis[0] = sign
-                pos = sign * (d.qpos[q] - m.jnt_range[2 * j + side])
+                pos = sign * (d.qpos[q] - m.jnt_range[j][side])
             if pos < m.jnt_margin[j] and (not (ball and side == 1)):
                 vel = FP(0.0)
                 num = ti.select(ball, 3, 1)
-                d.row_int[6 * r + 2] = num
+                d.row_num[r] = num
                 for c in ti.static(range(3)):
                     if c < num:
-                        d.row_int[6 * r + 3 + c] = w * m.nv + i + c
-                        d.row_f[13 * r + c] = axis[c]
+                        d.row_dof[r][c] = w * m.nv + i + c
+                        d.row_J[r][c] = axis[c]
                         vel += axis[c] * d.qvel[w * m.nv + i + c]
                 kbi = stiffness_damping_impedance(
-                    m, d, pos - m.jnt_margin[j], m.jnt_solref[2 * j], m.jnt_solref[2 * j + 1], ld5(m.jnt_solimp, j)
+                    m, d, pos - m.jnt_margin[j], m.jnt_solref[j][0], m.jnt_solref[j][1], m.jnt_solimp[j]
                 )
                 finish_row(m, d, r, LIMIT_JOINT, j, pos, m.jnt_margin[j], m.dof_invweight0[i], FP(0.0), kbi, vel)
                 r += 1
@@ -198,17 +192,15 @@ def contact_terms(m, d):
         w = d.contact_worldid[c]
         tran = FP(0.0)
         for side in ti.static(range(2)):
-            b = m.geom_bodyid[d.contact_geom[2 * c + side]]
-            tran += m.body_invweight0[2 * b]
-            st3(d.con_arm, 2 * c + side, ld3(d.contact_pos, c) - ld3(d.subtree_com, w * m.nbody + m.body_rootid[b]))
-            d.con_body[2 * c + side] = ti.select(
-                m.body_treeid[b] >= 0 and d.contact_exclude[c] == 0, w * m.nbody + b, -1
-            )
+            b = m.geom_bodyid[d.contact_geom[c][side]]
+            tran += m.body_invweight0[b][0]
+            d.con_arm[c, side] = d.contact_pos[c] - d.subtree_com[w * m.nbody + m.body_rootid[b]]
+            d.con_body[c][side] = ti.select(m.body_treeid[b] >= 0 and d.contact_exclude[c] == 0, w * m.nbody + b, -1)
         fri = load_friction(m, d, c)
         dim = d.contact_dim[c]
         pos = d.contact_dist[c] - d.contact_includemargin[c]
-        imp = ld5(d.contact_solimp, c)
-        kbi = stiffness_damping_impedance(m, d, pos, d.contact_solref[2 * c], d.contact_solref[2 * c + 1], imp)
+        imp = d.contact_solimp[c]
+        kbi = stiffness_damping_impedance(m, d, pos, d.contact_solref[c][0], d.contact_solref[c][1], imp)
         diag = tran
         mu = fri[1] / ti.sqrt(ti.max(MINVAL, m.opt.impratio))
         if m.opt.cone != ELLIPTIC and dim > 1:
@@ -217,22 +209,20 @@ def contact_terms(m, d):
         if m.opt.cone != ELLIPTIC and dim > 1:
             R = ti.max(MINVAL, 2.0 * mu * mu * R)
         damping = kbi[1]
-        if m.opt.cone == ELLIPTIC and (
-            d.contact_solreffriction[2 * c] != 0.0 or d.contact_solreffriction[2 * c + 1] != 0.0
-        ):
+        if m.opt.cone == ELLIPTIC and (d.contact_solreffriction[c][0] != 0.0 or d.contact_solreffriction[c][1] != 0.0):
             kf = stiffness_damping_impedance(
-                m, d, FP(0.0), d.contact_solreffriction[2 * c], d.contact_solreffriction[2 * c + 1], imp
+                m, d, FP(0.0), d.contact_solreffriction[c][0], d.contact_solreffriction[c][1], imp
             )
             damping = kf[1]
         v = to_contact(c, relative_twist(m, d, c, d.cvel), dim, d.contact_frame)
         a = -damping * v
         a[0] = -kbi[1] * v[0] - kbi[0] * kbi[2] * pos
         d.contact_mu[c] = mu
-        d.con_par[7 * c] = 1.0 / R
-        d.con_par[7 * c + 1] = mu
+        d.con_D[c] = 1.0 / R
+        d.con_mu[c] = mu
         for k in ti.static(range(5)):
-            d.con_par[7 * c + 2 + k] = fri[k + 1]
-        st6(d.con_acc, 3 * c, a)
+            d.con_friction[c][k] = fri[k + 1]
+        d.con_aref[c] = a
 
 
 @kernel
@@ -251,7 +241,7 @@ def contact_lists(m, d):
                 dim = d.contact_dim[c]
                 row += ti.select(m.opt.cone == ELLIPTIC or dim == 1, dim, 2 * (dim - 1))
                 for side in range(2):
-                    b = d.con_body[2 * c + side]
+                    b = d.con_body[c][side]
                     if b >= 0:
                         d.body_connum[b] = d.body_connum[b] + 1
         d.nefc = row
@@ -262,7 +252,7 @@ def contact_lists(m, d):
             d.body_connum[b] = 0
         for c in range(n):
             for side in range(2):
-                b = d.con_body[2 * c + side]
+                b = d.con_body[c][side]
                 if b >= 0:
                     d.body_con[d.body_conadr[b] + d.body_connum[b]] = 2 * c + side
                     d.body_connum[b] = d.body_connum[b] + 1
@@ -277,7 +267,7 @@ def row_lists(m, d):
         for t in range(d.nworld * m.ntree):
             d.tree_rownum[t] = 0
         for r in range(n):
-            i = d.row_int[6 * r + 3]
+            i = d.row_dof[r][0]
             t = i // m.nv * m.ntree + m.dof_treeid[i % m.nv]
             d.tree_rownum[t] = d.tree_rownum[t] + 1
         s = 0
@@ -286,7 +276,7 @@ def row_lists(m, d):
             s += d.tree_rownum[t]
             d.tree_rownum[t] = 0
         for r in range(n):
-            i = d.row_int[6 * r + 3]
+            i = d.row_dof[r][0]
             t = i // m.nv * m.ntree + m.dof_treeid[i % m.nv]
             d.tree_row[d.tree_rowadr[t] + d.tree_rownum[t]] = r
             d.tree_rownum[t] = d.tree_rownum[t] + 1

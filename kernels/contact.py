@@ -66,14 +66,10 @@ def write_contacts(m, d):
             k = d.cpair_listed[p]
             # weight of geom 1: by priority, else by solmix
             mix = 0.5
-            f1 = 8 * g1
-            f2 = 8 * g2
-            r1 = 12 * g1
-            r2 = 12 * g2
-            same = m.geom_filter[f1 + PRIORITY] == m.geom_filter[f2 + PRIORITY]
+            same = m.geom_filter[g1][PRIORITY] == m.geom_filter[g2][PRIORITY]
             if same:
-                m1 = m.geom_contact[r1 + SOLMIX]
-                m2 = m.geom_contact[r2 + SOLMIX]
+                m1 = m.geom_contact[g1][SOLMIX]
+                m2 = m.geom_contact[g2][SOLMIX]
                 if m1 >= MINVAL and m2 >= MINVAL:
                     mix = m1 / (m1 + m2)
                 elif m1 >= MINVAL:
@@ -81,48 +77,48 @@ def write_contacts(m, d):
                 elif m2 >= MINVAL:
                     mix = 0.0
             else:
-                mix = ti.select(m.geom_filter[f1 + PRIORITY] > m.geom_filter[f2 + PRIORITY], 1.0, 0.0)
-            gap = ti.max(m.geom_contact[r1 + GAP], m.geom_contact[r2 + GAP])
-            dim = ti.max(m.geom_filter[f1 + CONDIM], m.geom_filter[f2 + CONDIM])
+                mix = ti.select(m.geom_filter[g1][PRIORITY] > m.geom_filter[g2][PRIORITY], 1.0, 0.0)
+            gap = ti.max(m.geom_contact[g1][GAP], m.geom_contact[g2][GAP])
+            dim = ti.max(m.geom_filter[g1][CONDIM], m.geom_filter[g2][CONDIM])
             if not same:
-                dim = ti.select(mix > 0.5, m.geom_filter[f1 + CONDIM], m.geom_filter[f2 + CONDIM])
-            direct = same and (m.geom_contact[r1 + SOLREF] <= 0.0 or m.geom_contact[r2 + SOLREF] <= 0.0)
+                dim = ti.select(mix > 0.5, m.geom_filter[g1][CONDIM], m.geom_filter[g2][CONDIM])
+            direct = same and (m.geom_contact[g1][SOLREF] <= 0.0 or m.geom_contact[g2][SOLREF] <= 0.0)
             hint = vec3(0.0, 0.0, 0.0)
-            if m.geom_filter[f1 + TYPE] == PLANE and m.geom_filter[f2 + TYPE] == CAPSULE:
+            if m.geom_filter[g1][TYPE] == PLANE and m.geom_filter[g2][TYPE] == CAPSULE:
                 i2 = i1 - g1 + g2  # on a plane the tangent follows the capsule
-                hint = vec3(d.geom_xmat[9 * i2 + 2], d.geom_xmat[9 * i2 + 5], d.geom_xmat[9 * i2 + 8])
-            still = m.geom_filter[f1 + WELD] == 0 and m.geom_filter[f2 + WELD] == 0
+                hint = vec3(d.geom_xmat[i2][0, 2], d.geom_xmat[i2][1, 2], d.geom_xmat[i2][2, 2])
+            still = m.geom_filter[g1][WELD] == 0 and m.geom_filter[g2][WELD] == 0
             mu = vec3(0.0, 0.0, 0.0)
             for j in ti.static(range(3)):
-                mu1 = m.geom_contact[r1 + FRICTION + j]
-                mu2 = m.geom_contact[r2 + FRICTION + j]
+                mu1 = m.geom_contact[g1][FRICTION + j]
+                mu2 = m.geom_contact[g2][FRICTION + j]
                 mu[j] = ti.select(same, ti.max(mu1, mu2), ti.select(mix > 0.5, mu1, mu2))
             friction = vec5(mu[0], mu[0], mu[1], mu[2], mu[2])
             solimp = vec5(0.0, 0.0, 0.0, 0.0, 0.0)
             for j in ti.static(range(5)):
-                solimp[j] = mix * m.geom_contact[r1 + SOLIMP + j] + (1.0 - mix) * m.geom_contact[r2 + SOLIMP + j]
+                solimp[j] = mix * m.geom_contact[g1][SOLIMP + j] + (1.0 - mix) * m.geom_contact[g2][SOLIMP + j]
             solref = vec2(0.0, 0.0)
             solreffriction = vec2(0.0, 0.0)
             for j in ti.static(range(2)):
-                ref1 = m.geom_contact[r1 + SOLREF + j]
-                ref2 = m.geom_contact[r2 + SOLREF + j]
+                ref1 = m.geom_contact[g1][SOLREF + j]
+                ref2 = m.geom_contact[g2][SOLREF + j]
                 solref[j] = ti.select(direct, ti.min(ref1, ref2), mix * ref1 + (1.0 - mix) * ref2)
             if k >= 0:
                 gap = m.pair_gap[k]
                 dim = m.pair_dim[k]
                 for j in ti.static(range(5)):
-                    friction[j] = m.pair_friction[5 * k + j]
-                    solimp[j] = m.pair_solimp[5 * k + j]
+                    friction[j] = m.pair_friction[k][j]
+                    solimp[j] = m.pair_solimp[k][j]
                 for j in ti.static(range(2)):
-                    solref[j] = m.pair_solref[2 * k + j]
-                    solreffriction[j] = m.pair_solreffriction[2 * k + j]
+                    solref[j] = m.pair_solref[k][j]
+                    solreffriction[j] = m.pair_solreffriction[k][j]
             if d.override:
                 for j in ti.static(range(5)):
-                    friction[j] = d.override_param[7 + j]
-                    solimp[j] = d.override_param[2 + j]
+                    friction[j] = d.override_friction[j]
+                    solimp[j] = d.override_solimp[j]
                 for j in ti.static(range(2)):
-                    solref[j] = d.override_param[j]
-                    solreffriction[j] = d.override_param[j]
+                    solref[j] = d.override_solref[j]
+                    solreffriction[j] = d.override_solref[j]
             friction = ti.max(friction, MINMU)
             includemargin = d.cpair_margin[p] - gap
             first_slot = d.cpair_slot[p]
@@ -130,17 +126,19 @@ def write_contacts(m, d):
                 c = d.cpair_adr[p] + s
                 dist = dist_at(m, d, first_slot + s)
                 d.contact_dist[c] = dist
-                st3(d.contact_pos, c, pos_at(m, d, first_slot + s))
-                stm(d.contact_frame, c, frame_of(normal_at(m, d, first_slot + s), hint))
+                d.contact_pos[c] = pos_at(m, d, first_slot + s)
+                frame = frame_of(normal_at(m, d, first_slot + s), hint)
+                for r in ti.static(range(3)):
+                    d.contact_frame[c, r] = vec3(frame[r, 0], frame[r, 1], frame[r, 2])
                 d.contact_includemargin[c] = includemargin
                 d.contact_dim[c] = dim
-                d.contact_geom[2 * c] = g1
-                d.contact_geom[2 * c + 1] = g2
+                d.contact_geom[c][0] = g1
+                d.contact_geom[c][1] = g2
                 d.contact_worldid[c] = w
                 d.contact_exclude[c] = ti.select(still, 2, ti.select(dist >= includemargin, 1, 0))
                 for j in ti.static(range(5)):
-                    d.contact_friction[5 * c + j] = friction[j]
-                    d.contact_solimp[5 * c + j] = solimp[j]
+                    d.contact_friction[c][j] = friction[j]
+                    d.contact_solimp[c][j] = solimp[j]
                 for j in ti.static(range(2)):
-                    d.contact_solref[2 * c + j] = solref[j]
-                    d.contact_solreffriction[2 * c + j] = solreffriction[j]
+                    d.contact_solref[c][j] = solref[j]
+                    d.contact_solreffriction[c][j] = solreffriction[j]

@@ -28,7 +28,7 @@ def convex_distance(m, d):
                 i2 = i1 - g1 + g2
                 origin = vec3(0.0, 0.0, 0.0)
                 if ti.static(FP == ti.f32):
-                    origin = ld3(d.geom_xpos, i1)  # a far origin costs digits
+                    origin = d.geom_xpos[i1]  # a far origin costs digits
                 for s in range(2):
                     i = i1 if s == 0 else i2
                     g = g1 if s == 0 else g2
@@ -38,10 +38,10 @@ def convex_distance(m, d):
                         s,
                         sf,
                         si,
-                        ldm(d.geom_xmat, i),
-                        ld3(d.geom_xpos, i) - origin,
+                        d.geom_xmat[i],
+                        d.geom_xpos[i] - origin,
                         m.geom_type[g],
-                        ld3(m.geom_size, g),
+                        m.geom_size[g],
                         m.geom_dataid[g],
                     )
                 dist, p1, p2, corner = ccd(m, d, fb, ib, m.opt.ccd_tolerance, d.distmax, 0.0, 0.0)

@@ -3,7 +3,7 @@
 from tisim.kernels.constants import DSBL_GRAVITY, DSBL_SPRING
 from tisim.kernels.kinematics import BLOCK
 from tisim.kernels.passive import spring_stretch
-from tisim.kernels.types import FP, kernel, ld3, ti, vec3
+from tisim.kernels.types import FP, kernel, ti, vec3
 
 
 @kernel
@@ -20,7 +20,7 @@ def block_energy(m, d):
         potential = ti.cast(0.0, FP)
         kinetic = ti.cast(0.0, FP)
         for i in range(ti.max(first, 1), ti.min(first + BLOCK, m.nbody)):
-            potential -= m.body_mass[i] * gravity.dot(ld3(d.xipos, w * m.nbody + i))
+            potential -= m.body_mass[i] * gravity.dot(d.xipos[w * m.nbody + i])
             for j in range(m.body_jntadr[i], m.body_jntadr[i] + m.body_jntnum[i]):
                 if m.jnt_stiffness[j] != 0.0 and m.opt.disableflags & DSBL_SPRING == 0:
                     q = m.jnt_qposadr[j]
@@ -32,8 +32,8 @@ def block_energy(m, d):
                 for p in range(m.M_rowadr[k], last):
                     momentum += d.M[w * m.nC + p] * d.qvel[w * m.nv + m.M_colind[p]]
                 kinetic += momentum * d.qvel[w * m.nv + k]
-        d.body_block[3 * (w * m.nbody + first // BLOCK)] = potential
-        d.body_block[3 * (w * m.nbody + first // BLOCK) + 1] = kinetic
+        d.body_block[w * m.nbody + first // BLOCK][0] = potential
+        d.body_block[w * m.nbody + first // BLOCK][1] = kinetic
 
 
 @kernel
@@ -44,7 +44,7 @@ def world_energy(m, d):
         potential = ti.cast(0.0, FP)
         kinetic = ti.cast(0.0, FP)
         for k in range(w * m.nbody, w * m.nbody + (m.nbody + BLOCK - 1) // BLOCK):
-            potential += d.body_block[3 * k]
-            kinetic += d.body_block[3 * k + 1]
-        d.energy[2 * w] = potential
-        d.energy[2 * w + 1] = kinetic
+            potential += d.body_block[k][0]
+            kinetic += d.body_block[k][1]
+        d.energy[w][0] = potential
+        d.energy[w][1] = kinetic

@@ -9,7 +9,6 @@ from tisim.kernels.spatial import head, join, tail
 from tisim.kernels.types import (
     FP,
     func,
-    ld6,
     ti,
     vec3,
 )
@@ -24,7 +23,7 @@ def wrench_of_forces(m, d, i, r):
     f = head(r)
     t = vec3(0.0)
     for k in ti.static(range(3)):
-        s = ld6(d.cdof, i + 3 + k)
+        s = d.cdof[i + 3 + k]
         t += (r[3 + k] - tail(s).dot(f)) * head(s)
     return join(t, f)
 
@@ -35,7 +34,7 @@ def dofs_of_twist(m, d, i, v):
     x = vec3(0.0)
     u = tail(v)
     for k in ti.static(range(3)):
-        s = ld6(d.cdof, i + 3 + k)
+        s = d.cdof[i + 3 + k]
         x[k] = head(s).dot(head(v))
         u -= x[k] * tail(s)
     return join(u, x)
@@ -47,7 +46,7 @@ def twist_of_dofs(m, d, i, x):
     w = vec3(0.0)
     u = head(x)
     for k in ti.static(range(3)):
-        s = ld6(d.cdof, i + 3 + k)
+        s = d.cdof[i + 3 + k]
         w += x[3 + k] * head(s)
         u += x[3 + k] * tail(s)
     return join(w, u)
@@ -58,13 +57,13 @@ def forces_of_wrench(m, d, i, f):
     """S' f."""
     r = vec3(0.0)
     for k in ti.static(range(3)):
-        r[k] = ld6(d.cdof, i + 3 + k).dot(f)
+        r[k] = d.cdof[i + 3 + k].dot(f)
     return join(tail(f), r)
 
 
 @ti.func
-def invert_twist(o, a: ti.template()):
-    """Inverse of the symmetric positive 6 x 6 matrix whose lower triangle is at a[o:o+21], in place.
+def invert_twist(b, a: ti.template()):
+    """Inverse of the symmetric positive 6 x 6 matrix whose lower triangle is record b of a, in place.
 
     A product with the inverse has no chain of dependent operations, as two triangular solves have. It is made from
     Cholesky's factor, which stays positive where contacts are 1e10 times stiffer than the body (pyramids without
@@ -73,7 +72,7 @@ def invert_twist(o, a: ti.template()):
     x = mat6(0.0)  # the factor, its diagonal inverted
     for i in ti.static(range(6)):
         for j in ti.static(range(i + 1)):
-            s = a[o + i * (i + 1) // 2 + j]
+            s = a[b][i * (i + 1) // 2 + j]
             least = LEAST_PIVOT * s
             for k in ti.static(range(j)):
                 s -= x[i, k] * x[j, k]
@@ -92,4 +91,4 @@ def invert_twist(o, a: ti.template()):
             s = FP(0.0)
             for k in ti.static(range(i, 6)):
                 s += x[k, i] * x[k, j]
-            a[o + i * (i + 1) // 2 + j] = s
+            a[b][i * (i + 1) // 2 + j] = s

@@ -12,11 +12,6 @@ from tisim.kernels.types import (
     MINVAL,
     func,
     kernel,
-    ld3,
-    ld6,
-    ldm,
-    st3,
-    st6,
     ti,
     vec3,
     vec6,
@@ -51,15 +46,14 @@ def spatial_inertia(inertia, mat, offset, mass):
 @ti.func
 def mul_inertia(a: ti.template(), e, v):
     """Momentum of the spatial inertia a[e] at velocity v."""
-    k = 10 * e
     ang, lin = vec3(v[0], v[1], v[2]), vec3(v[3], v[4], v[5])
-    mc = vec3(a[k + 6], a[k + 7], a[k + 8])
+    mc = vec3(a[e][6], a[e][7], a[e][8])
     r = mc.cross(lin)
-    f = a[k + 9] * lin - mc.cross(ang)
+    f = a[e][9] * lin - mc.cross(ang)
     return vec6(
-        a[k] * ang[0] + a[k + 3] * ang[1] + a[k + 4] * ang[2] + r[0],
-        a[k + 3] * ang[0] + a[k + 1] * ang[1] + a[k + 5] * ang[2] + r[1],
-        a[k + 4] * ang[0] + a[k + 5] * ang[1] + a[k + 2] * ang[2] + r[2],
+        a[e][0] * ang[0] + a[e][3] * ang[1] + a[e][4] * ang[2] + r[0],
+        a[e][3] * ang[0] + a[e][1] * ang[1] + a[e][5] * ang[2] + r[1],
+        a[e][4] * ang[0] + a[e][5] * ang[1] + a[e][2] * ang[2] + r[2],
         f[0],
         f[1],
         f[2],
@@ -111,7 +105,7 @@ def add_wrench(m, d, b, Bo, Do, com, point, force, torque, y: ti.template()):
         up = m.body_parentid[up]
     k = m.body_dofadr[up] + m.body_dofnum[up] - 1
     while k >= 0:
-        y[Do + k] = y[Do + k] + f.dot(ld6(d.cdof, Do + k))
+        y[Do + k] = y[Do + k] + f.dot(d.cdof[Do + k])
         k = m.dof_parentid[k]
 
 
@@ -133,25 +127,25 @@ def tree_inertia(m, d):
         elif m.tree_bodyadr[tree] == b:
             n = m.tree_bodynum[tree]
             for i in range(Bo + b, Bo + b + n):
-                st3(d.subtree_com, i, m.body_mass[i - Bo] * ld3(d.xipos, i))
+                d.subtree_com[i] = m.body_mass[i - Bo] * d.xipos[i]
             for ii in range(n):
                 i = b + n - 1 - ii
-                com = ld3(d.subtree_com, Bo + i)
+                com = d.subtree_com[Bo + i]
                 if i > b:
                     up = Bo + m.body_parentid[i]
-                    st3(d.subtree_com, up, ld3(d.subtree_com, up) + com)
+                    d.subtree_com[up] = d.subtree_com[up] + com
                 if m.body_subtreemass[i] >= MINVAL:
-                    st3(d.subtree_com, Bo + i, com / m.body_subtreemass[i])
+                    d.subtree_com[Bo + i] = com / m.body_subtreemass[i]
                 else:
-                    st3(d.subtree_com, Bo + i, ld3(d.xipos, Bo + i))
+                    d.subtree_com[Bo + i] = d.xipos[Bo + i]
         if b == 0:
             com = vec3(0.0, 0.0, 0.0)
             for k in range((m.nbody + BLOCK - 1) // BLOCK):
-                com += ld3(d.body_block, Bo + k)
-            st3(d.subtree_com, Bo, com / ti.max(m.body_subtreemass[0], MINVAL))
+                com += d.body_block[Bo + k]
+            d.subtree_com[Bo] = com / ti.max(m.body_subtreemass[0], MINVAL)
             n = 0
         if n > 0:
-            com = ld3(d.subtree_com, Bo + m.body_rootid[b])
+            com = d.subtree_com[Bo + m.body_rootid[b]]
             last = b + n
             if tree < 0:  # a static body's crb counts the trees below it
                 while last < m.nbody:
@@ -165,39 +159,38 @@ def tree_inertia(m, d):
                     up = Bo + b
                 else:
                     for c in range(10):
-                        d.crb[10 * e + c] = 0.0
-                s = spatial_inertia(ld3(m.body_inertia, i), ldm(d.ximat, e), ld3(d.xipos, e) - com, m.body_mass[i])
+                        d.crb[e][c] = 0.0
+                s = spatial_inertia(m.body_inertia[i], d.ximat[e], d.xipos[e] - com, m.body_mass[i])
                 for c in ti.static(range(10)):
-                    d.crb[10 * up + c] = d.crb[10 * up + c] + s[c]
+                    d.crb[up][c] = d.crb[up][c] + s[c]
                 if i < b + n:
                     for c in range(10):
-                        d.cinert[10 * e + c] = d.crb[10 * e + c]
+                        d.cinert[e][c] = d.crb[e][c]
                     for j in range(m.body_jntadr[i], m.body_jntadr[i] + m.body_jntnum[i]):
                         kind = m.jnt_type[j]
                         k = Do + m.jnt_dofadr[j]
-                        axis = ld3(d.xaxis, w * m.njnt + j)
+                        axis = d.xaxis[w * m.njnt + j]
                         if kind == FREE:
-                            for c in range(18):
-                                d.cdof[6 * k + c] = 0.0
-                            for c in range(3):
-                                d.cdof[6 * k + 7 * c + 3] = 1.0
+                            for c in ti.static(range(3)):
+                                unit = vec6(0.0)
+                                unit[3 + c] = 1.0
+                                d.cdof[k + c] = unit
                             k += 3
                         if kind == SLIDE:
-                            st6(d.cdof, k, vec6(0.0, 0.0, 0.0, axis[0], axis[1], axis[2]))
+                            d.cdof[k] = vec6(0.0, 0.0, 0.0, axis[0], axis[1], axis[2])
                         else:
-                            offset = com - ld3(d.xanchor, w * m.njnt + j)
+                            offset = com - d.xanchor[w * m.njnt + j]
                             num = 3 if kind == FREE or kind == BALL else 1
                             for c in range(num):
                                 if num == 3:
-                                    axis = vec3(d.xmat[9 * e + c], d.xmat[9 * e + 3 + c], d.xmat[9 * e + 6 + c])
+                                    axis = vec3(d.xmat[e][0, c], d.xmat[e][1, c], d.xmat[e][2, c])
                                 lin = axis.cross(offset)
-                                st6(d.cdof, k + c, vec6(axis[0], axis[1], axis[2], lin[0], lin[1], lin[2]))
+                                d.cdof[k + c] = vec6(axis[0], axis[1], axis[2], lin[0], lin[1], lin[2])
         if tree >= 0 and n > 0:
             for ii in range(n - 1):
                 i = b + n - 1 - ii
                 for c in range(10):
-                    to = 10 * (Bo + m.body_parentid[i]) + c
-                    d.crb[to] = d.crb[to] + d.crb[10 * (Bo + i) + c]
+                    d.crb[Bo + m.body_parentid[i]][c] = d.crb[Bo + m.body_parentid[i]][c] + d.crb[Bo + i][c]
             da = m.tree_dofadr[tree]
             dn = m.tree_dofnum[tree]
             for k in range(da, da + dn):
@@ -207,9 +200,9 @@ def tree_inertia(m, d):
                     d.M[w * m.nC + end] = m.dof_M0[k]
                     d.qLD[w * m.nC + end] = m.dof_M0[k]
                 else:
-                    f = mul_inertia(d.crb, Bo + m.dof_bodyid[k], ld6(d.cdof, Do + k))
+                    f = mul_inertia(d.crb, Bo + m.dof_bodyid[k], d.cdof[Do + k])
                     for p in range(adr, end + 1):
-                        v = f.dot(ld6(d.cdof, Do + m.M_colind[p]))
+                        v = f.dot(d.cdof[Do + m.M_colind[p]])
                         if p == end:
                             v += m.dof_armature[k]
                         d.M[w * m.nC + p] = v

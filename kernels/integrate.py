@@ -86,10 +86,10 @@ def find_bad_state(m, d):
         w = wi // m.nq
         i = wi - w * m.nq
         if not ti.abs(d.qpos[wi]) <= MAXVAL:
-            ti.atomic_max(d.bad[3 * w], m.nq - i)
+            ti.atomic_max(d.bad[w][0], m.nq - i)
         if i < m.nv:
             if not ti.abs(d.qvel[w * m.nv + i]) <= MAXVAL:
-                ti.atomic_max(d.bad[3 * w + 1], m.nv - i)
+                ti.atomic_max(d.bad[w][1], m.nv - i)
 
 
 @kernel
@@ -98,4 +98,4 @@ def find_bad_acceleration(m, d):
     ti.loop_config(serialize=SERIAL)  # noqa: F821
     for wi in range(d.nworld * m.nv):
         if not ti.abs(d.qacc[wi]) <= MAXVAL:
-            ti.atomic_max(d.bad[3 * (wi // m.nv) + 2], m.nv - wi % m.nv)
+            ti.atomic_max(d.bad[wi // m.nv][2], m.nv - wi % m.nv)

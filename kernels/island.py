@@ -62,8 +62,8 @@ def find_islands(m, d):
             d.uf_parent[t] = t
             d.uf_touched[t] = 0
         for c in range(ncon):
-            s = tree_of_body(m, d, d.con_body[2 * c])
-            t = tree_of_body(m, d, d.con_body[2 * c + 1])
+            s = tree_of_body(m, d, d.con_body[c][0])
+            t = tree_of_body(m, d, d.con_body[c][1])
             if s >= 0:
                 d.uf_touched[s] = 1
             if t >= 0:
@@ -71,7 +71,7 @@ def find_islands(m, d):
             if s >= 0 and t >= 0:
                 unite(m, d, s, t)
         for r in range(nrow):
-            i = d.row_int[6 * r + 3]
+            i = d.row_dof[r][0]
             d.uf_touched[i // m.nv * m.ntree + m.dof_treeid[i % m.nv]] = 1
         n = 0
         for t in range(total):
@@ -80,84 +80,84 @@ def find_islands(m, d):
                 root = find(m, d, t)
                 if root == t:
                     d.tree_island[t] = n
-                    d.island_info[10 * n + TREES] = 0
-                    d.island_info[10 * n + DOFS] = 0
-                    d.island_info[10 * n + CONS] = 0
-                    d.island_info[10 * n + ROWS] = 0
-                    d.island_info[10 * n + COUPLED] = 0
+                    d.island_treenum[n] = 0
+                    d.island_dofnum[n] = 0
+                    d.island_connum[n] = 0
+                    d.island_rownum[n] = 0
+                    d.island_coupled[n] = 0
                     n += 1
                 k = d.tree_island[root]
                 d.tree_island[t] = k
-                d.tree_dofstart[t] = d.island_info[10 * k + DOFS]
-                d.island_info[10 * k + TREES] = d.island_info[10 * k + TREES] + 1
-                d.island_info[10 * k + DOFS] = d.island_info[10 * k + DOFS] + m.tree_dofnum[t % m.ntree]
+                d.tree_dofstart[t] = d.island_dofnum[k]
+                d.island_treenum[k] = d.island_treenum[k] + 1
+                d.island_dofnum[k] = d.island_dofnum[k] + m.tree_dofnum[t % m.ntree]
         d.nisland = n
         for c in range(ncon):
-            b = ti.max(d.con_body[2 * c], d.con_body[2 * c + 1])
+            b = ti.max(d.con_body[c][0], d.con_body[c][1])
             if b >= 0:
                 k = d.tree_island[tree_of_body(m, d, b)]
-                d.island_info[10 * k + CONS] = d.island_info[10 * k + CONS] + 1
-                if d.con_body[2 * c] >= 0 and d.con_body[2 * c + 1] >= 0:
-                    d.island_info[10 * k + COUPLED] = d.island_info[10 * k + COUPLED] + 1
+                d.island_connum[k] = d.island_connum[k] + 1
+                if d.con_body[c][0] >= 0 and d.con_body[c][1] >= 0:
+                    d.island_coupled[k] = d.island_coupled[k] + 1
         for r in range(nrow):
-            i = d.row_int[6 * r + 3]
+            i = d.row_dof[r][0]
             k = d.tree_island[i // m.nv * m.ntree + m.dof_treeid[i % m.nv]]
-            d.island_info[10 * k + ROWS] = d.island_info[10 * k + ROWS] + 1
+            d.island_rownum[k] = d.island_rownum[k] + 1
         a = 0
         b = 0
         e = 0
         dense = 0
         for k in range(n):
-            d.island_info[10 * k + TREEADR] = a
-            d.island_info[10 * k + CONADR] = b
-            d.island_info[10 * k + ROWADR] = e
-            a += d.island_info[10 * k + TREES]
-            b += d.island_info[10 * k + CONS]
-            e += d.island_info[10 * k + ROWS]
-            d.island_info[10 * k + TREES] = 0
-            d.island_info[10 * k + CONS] = 0
-            d.island_info[10 * k + ROWS] = 0
-            d.island_info[10 * k + KIND] = ti.cast(d.island_info[10 * k + COUPLED] > d.maxcon, ti.i32)
-            d.island_info[10 * k + DENSEADR] = dense
-            if d.island_info[10 * k + COUPLED] > 0 and d.island_info[10 * k + DOFS] <= d.maxdense:
-                dense += d.island_info[10 * k + DOFS] * (d.island_info[10 * k + DOFS] + 1)
+            d.island_treeadr[k] = a
+            d.island_conadr[k] = b
+            d.island_rowadr[k] = e
+            a += d.island_treenum[k]
+            b += d.island_connum[k]
+            e += d.island_rownum[k]
+            d.island_treenum[k] = 0
+            d.island_connum[k] = 0
+            d.island_rownum[k] = 0
+            d.island_shared[k] = ti.cast(d.island_coupled[k] > d.maxcon, ti.i32)
+            d.island_denseadr[k] = dense
+            if d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
+                dense += d.island_dofnum[k] * (d.island_dofnum[k] + 1)
         d.ndense = dense
         for t in range(total):
             k = d.tree_island[t]
             if k >= 0:
-                d.island_tree[d.island_info[10 * k + TREEADR] + d.island_info[10 * k + TREES]] = t
-                d.island_info[10 * k + TREES] = d.island_info[10 * k + TREES] + 1
+                d.island_tree[d.island_treeadr[k] + d.island_treenum[k]] = t
+                d.island_treenum[k] = d.island_treenum[k] + 1
         for c in range(ncon):
-            b = ti.max(d.con_body[2 * c], d.con_body[2 * c + 1])
+            b = ti.max(d.con_body[c][0], d.con_body[c][1])
             if b >= 0:
                 k = d.tree_island[tree_of_body(m, d, b)]
-                d.island_con[d.island_info[10 * k + CONADR] + d.island_info[10 * k + CONS]] = c
-                d.island_info[10 * k + CONS] = d.island_info[10 * k + CONS] + 1
+                d.island_con[d.island_conadr[k] + d.island_connum[k]] = c
+                d.island_connum[k] = d.island_connum[k] + 1
         for r in range(nrow):
-            i = d.row_int[6 * r + 3]
+            i = d.row_dof[r][0]
             k = d.tree_island[i // m.nv * m.ntree + m.dof_treeid[i % m.nv]]
-            d.island_row[d.island_info[10 * k + ROWADR] + d.island_info[10 * k + ROWS]] = r
-            d.island_info[10 * k + ROWS] = d.island_info[10 * k + ROWS] + 1
+            d.island_row[d.island_rowadr[k] + d.island_rownum[k]] = r
+            d.island_rownum[k] = d.island_rownum[k] + 1
 
 
 @ti.func
-def cut(island, begin, length, size, n, blk: ti.template()):
-    """Cuts a range of an island's list into blocks of at most `size`, appended at n; returns the new n."""
-    k = n
+def cut(k, begin, length, size, n, island: ti.template(), first: ti.template(), last: ti.template()):
+    """Cuts a range of island k's list into blocks of at most `size`, appended at n; returns the new n."""
+    b = n
     a = begin
     while a < begin + length:
-        blk[3 * k] = island
-        blk[3 * k + 1] = a
-        blk[3 * k + 2] = ti.min(a + size, begin + length)
+        island[b] = k
+        first[b] = a
+        last[b] = ti.min(a + size, begin + length)
         a += size
-        k += 1
-    return k
+        b += 1
+    return b
 
 
 @kernel
 def cut_blocks(m, d):
     """Lists of small and large islands, and fixed blocks of the large ones' trees, contacts and rows: the units of
-    parallel work and of fixed-order sums. island_*blk[2k], [2k+1]: first and one past the last block of island k."""
+    parallel work and of fixed-order sums. island_*blkadr, island_*blkend: an island's first block, one past the last."""
     ti.loop_config(serialize=True)
     for _ in range(1):
         small = 0
@@ -166,21 +166,27 @@ def cut_blocks(m, d):
         nc = 0
         nr = 0
         for k in range(d.nisland):
-            if d.island_info[10 * k + KIND] == 0:
+            if d.island_shared[k] == 0:
                 d.island_small[small] = k
                 small += 1
             else:
                 d.island_large[large] = k
                 large += 1
-                d.island_tblk[2 * k] = nt
-                d.island_cblk[2 * k] = nc
-                d.island_rblk[2 * k] = nr
-                nt = cut(k, d.island_info[10 * k + TREEADR], d.island_info[10 * k + TREES], d.treesize, nt, d.tblk)
-                nc = cut(k, d.island_info[10 * k + CONADR], d.island_info[10 * k + CONS], d.consize, nc, d.cblk)
-                nr = cut(k, d.island_info[10 * k + ROWADR], d.island_info[10 * k + ROWS], d.rowsize, nr, d.rblk)
-                d.island_tblk[2 * k + 1] = nt
-                d.island_cblk[2 * k + 1] = nc
-                d.island_rblk[2 * k + 1] = nr
+                d.island_tblkadr[k] = nt
+                d.island_cblkadr[k] = nc
+                d.island_rblkadr[k] = nr
+                nt = cut(
+                    k, d.island_treeadr[k], d.island_treenum[k], d.treesize, nt, d.tblk_island, d.tblk_begin, d.tblk_end
+                )
+                nc = cut(
+                    k, d.island_conadr[k], d.island_connum[k], d.consize, nc, d.cblk_island, d.cblk_begin, d.cblk_end
+                )
+                nr = cut(
+                    k, d.island_rowadr[k], d.island_rownum[k], d.rowsize, nr, d.rblk_island, d.rblk_begin, d.rblk_end
+                )
+                d.island_tblkend[k] = nt
+                d.island_cblkend[k] = nc
+                d.island_rblkend[k] = nr
         d.nsmall = small
         d.nlarge = large
         d.ntblk = nt

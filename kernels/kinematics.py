@@ -2,7 +2,7 @@
 
 from tisim.kernels.constants import BALL, FREE, SLIDE
 from tisim.kernels.rotation import at3, at4, axis_angle_to_quat, mul_quat, normalize_quat, quat_to_mat, rotate
-from tisim.kernels.types import MINVAL, kernel, ld3, ld4, st3, st4, stm, ti, vec3, vec4
+from tisim.kernels.types import MINVAL, kernel, ti, vec3, vec4
 
 BLOCK = 256  # bodies per partial sum; fixed, so that sums do not depend on the machine
 
@@ -27,12 +27,12 @@ def body_poses(m, d):
             squat = vec4(1.0, 0.0, 0.0, 0.0)
             up = static
             while up > 0:
-                lpos = ld3(m.body_pos, up)
-                lquat = ld4(m.body_quat, up)
+                lpos = m.body_pos[up]
+                lquat = m.body_quat[up]
                 k = m.body_mocapid[up]
                 if k >= 0:
-                    lpos = ld3(d.mocap_pos, w * m.nmocap + k)
-                    lquat = normalize_quat(ld4(d.mocap_quat, w * m.nmocap + k))
+                    lpos = d.mocap_pos[w * m.nmocap + k]
+                    lquat = normalize_quat(d.mocap_quat[w * m.nmocap + k])
                 spos = lpos + rotate(lquat, spos)
                 squat = mul_quat(lquat, squat)
                 up = m.body_parentid[up]
@@ -42,15 +42,15 @@ def body_poses(m, d):
                 quat = squat
                 if tree >= 0:
                     if i > b:
-                        pos = ld3(d.xpos, w * m.nbody + m.body_parentid[i])
-                        quat = ld4(d.xquat, w * m.nbody + m.body_parentid[i])
-                    pos = pos + rotate(quat, ld3(m.body_pos, i))
-                    quat = mul_quat(quat, ld4(m.body_quat, i))
+                        pos = d.xpos[w * m.nbody + m.body_parentid[i]]
+                        quat = d.xquat[w * m.nbody + m.body_parentid[i]]
+                    pos = pos + rotate(quat, m.body_pos[i])
+                    quat = mul_quat(quat, m.body_quat[i])
                     for j in range(m.body_jntadr[i], m.body_jntadr[i] + m.body_jntnum[i]):
                         kind = m.jnt_type[j]
                         q = w * m.nq + m.jnt_qposadr[j]
-                        anchor = ld3(m.jnt_pos, j)
-                        axis = ld3(m.jnt_axis, j)
+                        anchor = m.jnt_pos[j]
+                        axis = m.jnt_axis[j]
                         if kind == FREE:
                             pos = at3(d.qpos, q)
                             quat = normalize_quat(at4(d.qpos, q + 3))
@@ -67,16 +67,16 @@ def body_poses(m, d):
                                 pos = pos + axis * (d.qpos[q] - m.qpos0[m.jnt_qposadr[j]])
                             else:
                                 quat = mul_quat(quat, turn)
-                                pos = anchor - rotate(quat, ld3(m.jnt_pos, j))
-                        st3(d.xanchor, w * m.njnt + j, anchor)
-                        st3(d.xaxis, w * m.njnt + j, axis)
+                                pos = anchor - rotate(quat, m.jnt_pos[j])
+                        d.xanchor[w * m.njnt + j] = anchor
+                        d.xaxis[w * m.njnt + j] = axis
                 quat = normalize_quat(quat)
                 mat = quat_to_mat(quat)
-                st3(d.xpos, e, pos)
-                st4(d.xquat, e, quat)
-                stm(d.xmat, e, mat)
-                st3(d.xipos, e, pos + mat @ ld3(m.body_ipos, i))
-                stm(d.ximat, e, quat_to_mat(mul_quat(quat, ld4(m.body_iquat, i))))
+                d.xpos[e] = pos
+                d.xquat[e] = quat
+                d.xmat[e] = mat
+                d.xipos[e] = pos + mat @ m.body_ipos[i]
+                d.ximat[e] = quat_to_mat(mul_quat(quat, m.body_iquat[i]))
 
 
 @kernel
@@ -92,28 +92,28 @@ def geom_poses(m, d):
         if i >= m.nbody + m.ngeom:
             i -= m.nbody + m.ngeom
             e = w * m.nbody + m.site_bodyid[i]
-            quat = ld4(d.xquat, e)
-            st3(d.site_xpos, w * m.nsite + i, ld3(d.xpos, e) + rotate(quat, ld3(m.site_pos, i)))
-            stm(d.site_xmat, w * m.nsite + i, quat_to_mat(mul_quat(quat, ld4(m.site_quat, i))))
+            quat = d.xquat[e]
+            d.site_xpos[w * m.nsite + i] = d.xpos[e] + rotate(quat, m.site_pos[i])
+            d.site_xmat[w * m.nsite + i] = quat_to_mat(mul_quat(quat, m.site_quat[i]))
         elif i >= m.nbody:
             i -= m.nbody
             e = w * m.nbody + m.geom_bodyid[i]
-            quat = ld4(d.xquat, e)
-            st3(d.geom_xpos, w * m.ngeom + i, ld3(d.xpos, e) + rotate(quat, ld3(m.geom_pos, i)))
-            stm(d.geom_xmat, w * m.ngeom + i, quat_to_mat(mul_quat(quat, ld4(m.geom_quat, i))))
+            quat = d.xquat[e]
+            d.geom_xpos[w * m.ngeom + i] = d.xpos[e] + rotate(quat, m.geom_pos[i])
+            d.geom_xmat[w * m.ngeom + i] = quat_to_mat(mul_quat(quat, m.geom_quat[i]))
         else:
             if i % BLOCK == 0:
                 s = vec3(0.0, 0.0, 0.0)
                 for j in range(i, ti.min(i + BLOCK, m.nbody)):
-                    s += m.body_mass[j] * ld3(d.xipos, w * m.nbody + j)
-                st3(d.body_block, w * m.nbody + i // BLOCK, s)
+                    s += m.body_mass[j] * d.xipos[w * m.nbody + j]
+                d.body_block[w * m.nbody + i // BLOCK] = s
             if i > 0 and m.body_treeid[i] < 0:
-                com = ld3(d.xipos, w * m.nbody + i)
+                com = d.xipos[w * m.nbody + i]
                 if m.body_subtreemass[i] >= MINVAL:
                     com = m.body_mass[i] * com
                     for j in range(i + 1, m.nbody):  # depth-first order: the subtree is a range
                         if m.body_parentid[j] < i:
                             break
-                        com += m.body_mass[j] * ld3(d.xipos, w * m.nbody + j)
+                        com += m.body_mass[j] * d.xipos[w * m.nbody + j]
                     com /= m.body_subtreemass[i]
-                st3(d.subtree_com, w * m.nbody + i, com)
+                d.subtree_com[w * m.nbody + i] = com

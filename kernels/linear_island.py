@@ -14,10 +14,7 @@ from tisim.kernels.types import (
     FP,
     at6,
     func,
-    ld3,
-    ld6,
     put6,
-    st6,
     ti,
     vec6,
 )
@@ -62,10 +59,10 @@ def next_reduction(m, d, newton_round, fine, gradient, improvement, last):
 def factor_block(m, d, w, t, in_dofs):
     """Preconditioner of tree t: inverse body_hess of a free body, else factored tree_hess; plain tree_hess if
     in_dofs."""
-    for b in range(m.tree_table[4 * t], m.tree_table[4 * t] + m.tree_table[4 * t + 1]):
+    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         body_hessian(m, d, w * m.nbody + b)
     if m.tree_free[t] == 1 and (not in_dofs):
-        invert_twist(21 * (w * m.nbody + m.tree_table[4 * t]), d.body_hess)
+        invert_twist(w * m.nbody + m.tree_bodyadr[t], d.body_hess)
     else:
         tree_hessian(m, d, w, t)
         if not in_dofs:
@@ -75,18 +72,18 @@ def factor_block(m, d, w, t, in_dofs):
 @func
 def precondition_tree(m, d, w, t, r: ti.template(), z: ti.template()):
     """z = r through the preconditioner of tree t; returns r'z."""
-    i0 = w * m.nv + m.tree_table[4 * t + 2]
+    i0 = w * m.nv + m.tree_dofadr[t]
     s = FP(0.0)
     if m.tree_free[t] == 1:
         b = at6(r, i0)
-        x = sym6_times(21 * (w * m.nbody + m.tree_table[4 * t]), b, d.body_hess)
+        x = sym6_times(w * m.nbody + m.tree_bodyadr[t], b, d.body_hess)
         put6(z, i0, x)
         s = b.dot(x)
     else:
-        for i in range(i0, i0 + m.tree_table[4 * t + 3]):
+        for i in range(i0, i0 + m.tree_dofnum[t]):
             z[i] = r[i]
         solve_factored(m, d, w, t, z)
-        for i in range(i0, i0 + m.tree_table[4 * t + 3]):
+        for i in range(i0, i0 + m.tree_dofnum[t]):
             s += r[i] * z[i]
     return s
 
@@ -119,12 +116,12 @@ def solve_linear(
     rz = FP(0.0)
     for n in range(tree0, tree1):
         t = d.island_tree[n] - w * m.ntree
-        i0 = w * m.nv + m.tree_table[4 * t + 2]
+        i0 = w * m.nv + m.tree_dofadr[t]
         if m.tree_free[t] == 1:
             put6(r, i0, wrench_of_forces(m, d, i0, at6(p, i0)))
             put6(p, i0, vec6(0.0))
         else:
-            for i in range(i0, i0 + m.tree_table[4 * t + 3]):
+            for i in range(i0, i0 + m.tree_dofnum[t]):
                 r[i] = p[i]
                 p[i] = 0.0
         rz += precondition_tree(m, d, w, t, r, z)
@@ -135,62 +132,62 @@ def solve_linear(
     while k < limit and rz > goal and gain >= enough:
         for n in range(tree0, tree1):
             t = d.island_tree[n] - w * m.ntree
-            i0 = w * m.nv + m.tree_table[4 * t + 2]
-            b0 = w * m.nbody + m.tree_table[4 * t]
+            i0 = w * m.nv + m.tree_dofadr[t]
+            b0 = w * m.nbody + m.tree_bodyadr[t]
             if m.tree_free[t] == 1:
                 v = at6(z, i0)
                 if k > 0:
-                    v += beta * ld6(d.twist, b0)
-                st6(d.twist, b0, v)
-                st6(d.wrench, b0, vec6(0.0))
+                    v += beta * d.twist[b0]
+                d.twist[b0] = v
+                d.wrench[b0] = vec6(0.0)
             else:
-                for i in range(i0, i0 + m.tree_table[4 * t + 3]):
+                for i in range(i0, i0 + m.tree_dofnum[t]):
                     v = z[i]
                     if k > 0:
                         v += beta * q[i]
                     q[i] = v
                 tree_twists(m, d, w, t, q)
-                for b in range(b0, b0 + m.tree_table[4 * t + 1]):
-                    st6(d.wrench, b, vec6(0.0))
+                for b in range(b0, b0 + m.tree_bodynum[t]):
+                    d.wrench[b] = vec6(0.0)
         for n in range(con0, con1):
             c = d.island_con[n]
-            b1 = d.con_body[2 * c]
-            b2 = d.con_body[2 * c + 1]
+            b1 = d.con_body[c][0]
+            b2 = d.con_body[c][1]
             s1 = ti.max(b1, 0)  # the world's twist is zero
             s2 = ti.max(b2, 0)
-            a1 = ld3(d.con_arm, 2 * c)
-            a2 = ld3(d.con_arm, 2 * c + 1)
-            v1 = ld6(d.twist, s1)
-            v2 = ld6(d.twist, s2)
+            a1 = d.con_arm[c, 0]
+            a2 = d.con_arm[c, 1]
+            v1 = d.twist[s1]
+            v2 = d.twist[s2]
             u = tail(v2) - tail(v1) + cross(head(v2), a2) - cross(head(v1), a1)
             f = hessian_times(m, d, c, d.contact_dim[c], join(head(v2) - head(v1), u))
-            y1 = ld6(d.wrench, s1) - join(head(f) + cross(a1, tail(f)), tail(f))
-            y2 = ld6(d.wrench, s2) + join(head(f) + cross(a2, tail(f)), tail(f))
+            y1 = d.wrench[s1] - join(head(f) + cross(a1, tail(f)), tail(f))
+            y2 = d.wrench[s2] + join(head(f) + cross(a2, tail(f)), tail(f))
             if b1 >= 0:
-                st6(d.wrench, b1, y1)
+                d.wrench[b1] = y1
             if b2 >= 0:
-                st6(d.wrench, b2, y2)
+                d.wrench[b2] = y2
         for n in range(row0, row1):
             e = d.island_row[n]
-            d.row_sol[4 * e + 2] = d.row_sol[4 * e + 3] * row_times(m, d, e, q)
+            d.row_force[e] = d.row_hess[e] * row_times(m, d, e, q)
         qHq = FP(0.0)
         for n in range(tree0, tree1):
             t = d.island_tree[n] - w * m.ntree
-            i0 = w * m.nv + m.tree_table[4 * t + 2]
-            b0 = w * m.nbody + m.tree_table[4 * t]
+            i0 = w * m.nv + m.tree_dofadr[t]
+            b0 = w * m.nbody + m.tree_bodyadr[t]
             if m.tree_free[t] == 1:
-                v = ld6(d.twist, b0)
-                y = ld6(d.wrench, b0) + inertia_times(m, d, b0, v)
-                st6(d.wrench, b0, y)
+                v = d.twist[b0]
+                y = d.wrench[b0] + inertia_times(m, d, b0, v)
+                d.wrench[b0] = y
                 qHq += v.dot(y)
             else:
-                for b in range(b0, b0 + m.tree_table[4 * t + 1]):
-                    st6(d.wrench, b, ld6(d.wrench, b) + inertia_times(m, d, b, ld6(d.twist, b)))
+                for b in range(b0, b0 + m.tree_bodynum[t]):
+                    d.wrench[b] = d.wrench[b] + inertia_times(m, d, b, d.twist[b])
                 tree_project(m, d, w, t, Hq)
-                for j in range(m.tree_table[4 * t + 3]):
-                    Hq[i0 + j] = Hq[i0 + j] + m.dof_armature[m.tree_table[4 * t + 2] + j] * q[i0 + j]
+                for j in range(m.tree_dofnum[t]):
+                    Hq[i0 + j] = Hq[i0 + j] + m.dof_armature[m.tree_dofadr[t] + j] * q[i0 + j]
                 add_rows(m, d, w * m.ntree + t, 1.0, Hq)
-                for i in range(i0, i0 + m.tree_table[4 * t + 3]):
+                for i in range(i0, i0 + m.tree_dofnum[t]):
                     qHq += q[i] * Hq[i]
         step = FP(0.0)
         if qHq > 0.0:
@@ -198,18 +195,18 @@ def solve_linear(
         new = FP(0.0)
         for n in range(tree0, tree1):
             t = d.island_tree[n] - w * m.ntree
-            i0 = w * m.nv + m.tree_table[4 * t + 2]
-            b0 = w * m.nbody + m.tree_table[4 * t]
+            i0 = w * m.nv + m.tree_dofadr[t]
+            b0 = w * m.nbody + m.tree_bodyadr[t]
             if m.tree_free[t] == 1:
-                x = at6(p, i0) + step * ld6(d.twist, b0)
-                y = at6(r, i0) - step * ld6(d.wrench, b0)
-                v = sym6_times(21 * b0, y, d.body_hess)
+                x = at6(p, i0) + step * d.twist[b0]
+                y = at6(r, i0) - step * d.wrench[b0]
+                v = sym6_times(b0, y, d.body_hess)
                 put6(p, i0, x)
                 put6(r, i0, y)
                 put6(z, i0, v)
                 new += y.dot(v)
             else:
-                for i in range(i0, i0 + m.tree_table[4 * t + 3]):
+                for i in range(i0, i0 + m.tree_dofnum[t]):
                     p[i] = p[i] + step * q[i]
                     r[i] = r[i] - step * Hq[i]
                 new += precondition_tree(m, d, w, t, r, z)
@@ -219,6 +216,6 @@ def solve_linear(
     for n in range(tree0, tree1):
         t = d.island_tree[n] - w * m.ntree
         if m.tree_free[t] == 1:
-            i0 = w * m.nv + m.tree_table[4 * t + 2]
+            i0 = w * m.nv + m.tree_dofadr[t]
             put6(p, i0, dofs_of_twist(m, d, i0, at6(p, i0)))
     return k

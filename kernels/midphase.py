@@ -1,6 +1,6 @@
 """Pairs with geoms in trees of boxes (tisim/midphase.py): static ones, and those of bodies with many geoms."""
 
-from tisim.kernels.boxes import GROW, SKIN, boxes_meet
+from tisim.kernels.boxes import GROW, boxes_meet
 from tisim.kernels.broadphase import passes, put_candidate
 from tisim.kernels.constants import NPAIR
 from tisim.kernels.types import *
@@ -17,13 +17,15 @@ def after(k):
 @func
 def meets(m, d, n, lo, hi, extra):
     """Whether the box of node n, grown by extra, meets a box."""
+    low = m.mid_box[n, 0]
+    high = m.mid_box[n, 1]
     return (
-        m.mid_box[6 * n] - extra <= hi[0]
-        and lo[0] <= m.mid_box[6 * n + 3] + extra
-        and (m.mid_box[6 * n + 1] - extra <= hi[1])
-        and (lo[1] <= m.mid_box[6 * n + 4] + extra)
-        and (m.mid_box[6 * n + 2] - extra <= hi[2])
-        and (lo[2] <= m.mid_box[6 * n + 5] + extra)
+        low[0] - extra <= hi[0]
+        and lo[0] <= high[0] + extra
+        and low[1] - extra <= hi[1]
+        and lo[1] <= high[1] + extra
+        and low[2] - extra <= hi[2]
+        and lo[2] <= high[2] + extra
     )
 
 
@@ -52,8 +54,8 @@ def search_static(m, d):
         w = t // d.nbox
         g = d.box_item[t % d.nbox]
         if g < m.ngeom:
-            lo = ld3(d.item_fatlo, w * m.nitem + g)
-            hi = ld3(d.item_fathi, w * m.nitem + g)
+            lo = d.item_fatlo[w * m.nitem + g]
+            hi = d.item_fathi[w * m.nitem + g]
             extra = ti.select(d.override, m.opt.o_margin, FP(0.0))
             k = leaf_from(m, d, 1, base, nleaf, lo, hi, extra)
             while k > 0:
@@ -67,7 +69,7 @@ def search_static(m, d):
 @kernel
 def search_groups(m, d):
     """Candidate pairs of bodies with many geoms and what the sweep found near them, parallel over all it found."""
-    skin = d.sweep_scale[SKIN]
+    skin = d.sweep_skin
     n = ti.min(d.nmid, d.npairmax)
     ti.loop_config(serialize=SERIAL)
     for t in range(n):
@@ -87,8 +89,8 @@ def search_groups(m, d):
         base = m.mid_adr[a - m.ngeom]
         nleaf = m.mid_leaf[a - m.ngeom]
         frame = w * m.nbody + m.mid_body[a - m.ngeom]
-        R = ldm(d.xmat, frame).transpose()
-        x = ld3(d.xpos, frame)
+        R = d.xmat[frame].transpose()
+        x = d.xpos[frame]
         extra = ti.select(d.override, m.opt.o_margin, FP(0.0)) + skin
         for s in range(count):
             h = b
@@ -100,8 +102,8 @@ def search_groups(m, d):
                     near = boxes_meet(w * m.nitem + a, w * m.nitem + h, d.item_fatlo, d.item_fathi)
             if near:
                 j = w * m.nitem + h
-                center = R @ (0.5 * (ld3(d.item_fatlo, j) + ld3(d.item_fathi, j)) - x)
-                half = ti.abs(R) @ (0.5 * (ld3(d.item_fathi, j) - ld3(d.item_fatlo, j))) * GROW
+                center = R @ (0.5 * (d.item_fatlo[j] + d.item_fathi[j]) - x)
+                half = ti.abs(R) @ (0.5 * (d.item_fathi[j] - d.item_fatlo[j])) * GROW
                 k = leaf_from(m, d, 1, base, nleaf, center - half, center + half, extra)
                 while k > 0:
                     g = m.mid_geom[base + k]

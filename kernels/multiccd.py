@@ -115,7 +115,7 @@ def mesh_normals(m, d, at, index, dim, v1, v2, v3, vertadr, polyadr, f):
         d.ccd_i[index] = found
         n = 1 if found >= 0 else 0
     for i in range(n):
-        put3(d.ccd_f, at + 3 * i, R @ ld3(m.mesh_polynormal, polyadr + d.ccd_i[index + i]))
+        put3(d.ccd_f, at + 3 * i, R @ m.mesh_polynormal[polyadr + d.ccd_i[index + i]])
     return n
 
 

@@ -49,7 +49,7 @@ def caster(kinds):
             if g >= 0:
                 i = w * m.ngeom + g
                 kind = m.ray_class[g]
-                p = pnt - ld3(d.geom_xpos, i)
+                p = pnt - d.geom_xpos[i]
                 if (
                     kind >= 0
                     and groups >> (kind & 7) & 1 == 1
@@ -58,8 +58,8 @@ def caster(kinds):
                     and (kind & 16 == 0 or p.norm() <= d.cutoff + m.geom_rbound[g])
                 ):
                     t = m.geom_type[g]
-                    size = ld3(m.geom_size, g)
-                    R = ldm(d.geom_xmat, i)
+                    size = m.geom_size[g]
+                    R = d.geom_xmat[i]
                     v = R.transpose() @ vec
                     p = R.transpose() @ p
                     shift = 0.0
@@ -113,7 +113,7 @@ def _cast_rays(m, d, groups: ti.i32, flg_static: ti.i32, bodyexclude: ti.i32):
     for unit in range(d.nworld * d.nray * SPREAD):
         if unit % SPREAD == 0:
             r = unit // SPREAD
-            x, g = CAST(m, d, r // d.nray, ld3(d.ray_pnt, r), ld3(d.ray_vec, r), groups, flg_static, bodyexclude)
+            x, g = CAST(m, d, r // d.nray, d.ray_pnt[r], d.ray_vec[r], groups, flg_static, bodyexclude)
             d.ray_dist[r] = x
             d.ray_geomid[r] = g
 

@@ -171,8 +171,8 @@ def ray_triangle(p, v, c0, c1, c2, b0, b1, start, seam):
 @ti.func
 def enter_box(p, per_v, start, best, box: ti.template(), at):
     """Where the ray enters box `at` (lower, upper corner), FAR if it is empty, missed or beyond `best`."""
-    lo = ld3(box, 2 * at)
-    hi = ld3(box, 2 * at + 1)
+    lo = box[at, 0]
+    hi = box[at, 1]
     t1 = (lo - p) * per_v
     t2 = (hi - p) * per_v
     x = ti.max(start, ti.min(t1, t2).max())
@@ -212,8 +212,8 @@ def ray_mesh(m, d, p, v, start, size, mesh):
     if ray_box(p, v, size, start) < FAR:
         b0, b1 = across(v)
         per_v = reciprocal(v)
-        adr = m.ray_meshadr[2 * mesh]
-        nleaf = m.ray_meshadr[2 * mesh + 1]
+        adr = m.ray_meshadr[mesh][0]
+        nleaf = m.ray_meshadr[mesh][1]
         vert = m.mesh_vertadr[mesh]
         face = m.mesh_faceadr[mesh]
         nface = m.mesh_facenum[mesh]
@@ -227,9 +227,9 @@ def ray_mesh(m, d, p, v, start, size, mesh):
                     t = ray_triangle(
                         p,
                         v,
-                        ld3(m.mesh_vert, vert + m.mesh_face[3 * f]),
-                        ld3(m.mesh_vert, vert + m.mesh_face[3 * f + 1]),
-                        ld3(m.mesh_vert, vert + m.mesh_face[3 * f + 2]),
+                        m.mesh_vert[vert + m.mesh_face[f][0]],
+                        m.mesh_vert[vert + m.mesh_face[f][1]],
+                        m.mesh_vert[vert + m.mesh_face[f][2]],
                         b0,
                         b1,
                         start,
@@ -251,10 +251,10 @@ def ray_mesh(m, d, p, v, start, size, mesh):
 @func
 def ray_hfield(m, d, p, v, start, hfield):
     """The box below the height field, its surface, and its four sides up to the surface."""
-    sx = m.hfield_size[4 * hfield]
-    sy = m.hfield_size[4 * hfield + 1]
-    top = m.hfield_size[4 * hfield + 2]
-    base = m.hfield_size[4 * hfield + 3]
+    sx = m.hfield_size[hfield][0]
+    sy = m.hfield_size[hfield][1]
+    top = m.hfield_size[hfield][2]
+    base = m.hfield_size[hfield][3]
     nrow = m.hfield_nrow[hfield]
     ncol = m.hfield_ncol[hfield]
     adr = m.hfield_adr[hfield]

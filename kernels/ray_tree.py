@@ -24,7 +24,7 @@ def key_geoms(m, d, nbit: ti.i32, iray: ti.i32):
         at = (NSAMPLE + 2) * axis
         for s in range(n):
             t = ti.cast(ti.cast(s, ti.i64) * total // n, ti.i32)
-            x = d.geom_xpos[3 * (t // d.nbounded * m.ngeom + m.ray_order[d.nplane + t % d.nbounded]) + axis]
+            x = d.geom_xpos[t // d.nbounded * m.ngeom + m.ray_order[d.nplane + t % d.nbounded]][axis]
             k = s
             while k > 0 and d.ray_sample[at + k - 1] > x:
                 d.ray_sample[at + k] = d.ray_sample[at + k - 1]
@@ -42,7 +42,7 @@ def key_geoms(m, d, nbit: ti.i32, iray: ti.i32):
         key = w
         place = ti.Vector([0, 0, 0])
         for axis in ti.static(range(3)):
-            u = (d.geom_xpos[3 * (w * m.ngeom + g) + axis] - d.ray_sample[(NSAMPLE + 2) * axis + NSAMPLE]) / spread
+            u = (d.geom_xpos[w * m.ngeom + g][axis] - d.ray_sample[(NSAMPLE + 2) * axis + NSAMPLE]) / spread
             u = 0.5 + 0.5 * u / (1.0 + ti.abs(u))  # monotone, never out of range, fine in the middle
             place[axis] = ti.max(0, ti.min((1 << nbit) - 1, ti.cast(u * (1 << nbit), ti.i32)))
         for b in range(nbit):
@@ -81,7 +81,7 @@ def box_leaves(m, d):
         if k < d.nbounded:
             g = d.sort_value[d.rayhalf * d.npairmax + w * d.nbounded + k]
             t = m.geom_type[g]
-            size = ld3(m.geom_size, g)
+            size = m.geom_size[g]
             center = vec3(0.0, 0.0, 0.0)
             half = size
             if t == SPHERE:
@@ -92,32 +92,30 @@ def box_leaves(m, d):
                 half = vec3(size[0], size[0], size[1])
             elif t == HFIELD:
                 h = m.geom_dataid[g]
-                top = m.hfield_size[4 * h + 2]
-                base = m.hfield_size[4 * h + 3]
-                half = vec3(m.hfield_size[4 * h], m.hfield_size[4 * h + 1], 0.5 * (top + base))
+                top = m.hfield_size[h][2]
+                base = m.hfield_size[h][3]
+                half = vec3(m.hfield_size[h][0], m.hfield_size[h][1], 0.5 * (top + base))
                 center[2] = 0.5 * (top - base)
             elif t == MESH:
-                center = vec3(m.geom_aabb[6 * g], m.geom_aabb[6 * g + 1], m.geom_aabb[6 * g + 2])
-                half = vec3(m.geom_aabb[6 * g + 3], m.geom_aabb[6 * g + 4], m.geom_aabb[6 * g + 5])
+                center = vec3(m.geom_aabb[g][0], m.geom_aabb[g][1], m.geom_aabb[g][2])
+                half = vec3(m.geom_aabb[g][3], m.geom_aabb[g][4], m.geom_aabb[g][5])
             i = w * m.ngeom + g
-            R = ldm(d.geom_xmat, i)
-            x = ld3(d.geom_xpos, i) + R @ center
+            R = d.geom_xmat[i]
+            x = d.geom_xpos[i] + R @ center
             extent = ti.abs(R) @ half
             extent += GROW * (extent.max() + ti.abs(x))
             lo = x - extent
             hi = x + extent
         d.ray_leaf[unit] = g
-        st3(d.ray_node, 2 * node, lo)
-        st3(d.ray_node, 2 * node + 1, hi)
+        d.ray_node[node, 0] = lo
+        d.ray_node[node, 1] = hi
 
 
 @func
 def join(m, d, at, node):
     """Box of a node from those of its children; at: the world's first node."""
-    a = 2 * (at + 2 * node)
-    b = 2 * (at + 2 * node + 1)
-    st3(d.ray_node, 2 * (at + node), ti.min(ld3(d.ray_node, a), ld3(d.ray_node, b)))
-    st3(d.ray_node, 2 * (at + node) + 1, ti.max(ld3(d.ray_node, a + 1), ld3(d.ray_node, b + 1)))
+    d.ray_node[at + node, 0] = ti.min(d.ray_node[at + 2 * node, 0], d.ray_node[at + 2 * node + 1, 0])
+    d.ray_node[at + node, 1] = ti.max(d.ray_node[at + 2 * node, 1], d.ray_node[at + 2 * node + 1, 1])
 
 
 @kernel

@@ -12,8 +12,8 @@ from tisim.kernels.constants import (
     QUADRATIC,
     SATISFIED,
 )
-from tisim.kernels.constraint import ld5, stiffness_damping_impedance
-from tisim.kernels.types import FP, SERIAL, kernel, ld6, ti, vec6
+from tisim.kernels.constraint import stiffness_damping_impedance
+from tisim.kernels.types import FP, SERIAL, kernel, ti, vec4, vec6
 
 
 @kernel
@@ -22,24 +22,21 @@ def expand_rows(m, d):
     n = d.nrow
     ti.loop_config(serialize=SERIAL)
     for r in range(n):
-        o = 13 * r
-        R = d.row_f[o + 3]
-        j = d.row_sol[4 * r]
-        floss = d.row_f[o + 5]
-        d.efc_type[r] = d.row_int[6 * r]
-        d.efc_id[r] = d.row_int[6 * r + 1]
+        R = d.row_R[r]
+        j = d.row_Jaref[r]
+        floss = d.row_floss[r]
+        d.efc_type[r] = d.row_type[r]
+        d.efc_id[r] = d.row_id[r]
         d.efc_R[r] = R
         d.efc_D[r] = 1.0 / R
-        d.efc_aref[r] = d.row_f[o + 4]
+        d.efc_aref[r] = d.row_aref[r]
         d.efc_frictionloss[r] = floss
-        d.efc_pos[r] = d.row_f[o + 6]
-        d.efc_margin[r] = d.row_f[o + 7]
-        d.efc_diagApprox[r] = d.row_f[o + 8]
-        for k in range(3):
-            d.efc_KBIP[4 * r + k] = d.row_f[o + 9 + k]
-        d.efc_KBIP[4 * r + 3] = 0.0
-        d.efc_vel[r] = d.row_f[o + 12]
-        d.efc_force[r] = d.row_sol[4 * r + 2]
+        d.efc_pos[r] = d.row_pos[r]
+        d.efc_margin[r] = d.row_margin[r]
+        d.efc_diagApprox[r] = d.row_diag[r]
+        d.efc_KBIP[r] = vec4(d.row_K[r], d.row_B[r], d.row_imp[r], 0.0)
+        d.efc_vel[r] = d.row_vel[r]
+        d.efc_force[r] = d.row_force[r]
         state = QUADRATIC
         if floss > 0.0:
             if j <= -R * floss:
@@ -61,31 +58,26 @@ def expand_contacts(m, d):
         if first >= 0:
             dim = d.contact_dim[c]
             fri = load_parameters(m, d, c)
-            D = d.con_par[7 * c]
-            mu = d.con_par[7 * c + 1]
-            aref = ld6(d.con_acc, 3 * c)
-            j = ld6(d.con_acc, 3 * c + 1)
+            D = d.con_D[c]
+            mu = d.con_mu[c]
+            aref = d.con_aref[c]
+            j = d.con_Jaref[c]
             out = cone_force(m, d, j, dim, D, mu, fri)
             margin = d.contact_includemargin[c]
             kbi = stiffness_damping_impedance(
-                m,
-                d,
-                d.contact_dist[c] - margin,
-                d.contact_solref[2 * c],
-                d.contact_solref[2 * c + 1],
-                ld5(d.contact_solimp, c),
+                m, d, d.contact_dist[c] - margin, d.contact_solref[c][0], d.contact_solref[c][1], d.contact_solimp[c]
             )
             friction = kbi
             if m.opt.cone == ELLIPTIC and (
-                d.contact_solreffriction[2 * c] != 0.0 or d.contact_solreffriction[2 * c + 1] != 0.0
+                d.contact_solreffriction[c][0] != 0.0 or d.contact_solreffriction[c][1] != 0.0
             ):
                 friction = stiffness_damping_impedance(
                     m,
                     d,
                     d.contact_dist[c] - margin,
-                    d.contact_solreffriction[2 * c],
-                    d.contact_solreffriction[2 * c + 1],
-                    ld5(d.contact_solimp, c),
+                    d.contact_solreffriction[c][0],
+                    d.contact_solreffriction[c][1],
+                    d.contact_solimp[c],
                 )
             elliptic = m.opt.cone == ELLIPTIC and dim > 1
             rows = ti.select(dim == 1 or elliptic, dim, 2 * (dim - 1))
@@ -136,10 +128,7 @@ def expand_contacts(m, d):
                 d.efc_D[r] = Dk
                 d.efc_R[r] = 1.0 / Dk
                 d.efc_diagApprox[r] = kbi[2] / (1.0 - kbi[2]) / Dk
-                d.efc_KBIP[4 * r] = stiff
-                d.efc_KBIP[4 * r + 1] = b
-                d.efc_KBIP[4 * r + 2] = kbi[2]
-                d.efc_KBIP[4 * r + 3] = 0.0
+                d.efc_KBIP[r] = vec4(stiff, b, kbi[2], 0.0)
                 d.efc_aref[r] = a
                 d.efc_vel[r] = -(a + stiff * kbi[2] * (pos - row_margin)) / b
                 d.efc_force[r] = force

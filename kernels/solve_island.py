@@ -8,7 +8,6 @@ warm start, or to qacc_smooth without one; every later one is a Newton step with
 
 from tisim.kernels.cone import hessian_times
 from tisim.kernels.constants import DSBL_WARMSTART
-from tisim.kernels.island import CONADR, CONS, COUPLED, DENSEADR, DOFS, ROWADR, ROWS, TREEADR, TREES
 from tisim.kernels.linear_island import NEAR, ROUGH, factor_block, next_reduction, settled, solve_linear
 from tisim.kernels.solve_steps import (
     contact_direction,
@@ -28,9 +27,6 @@ from tisim.kernels.types import (
     SPREAD,
     func,
     kernel,
-    ld3,
-    ld6,
-    st6,
     ti,
     vec2,
 )
@@ -42,40 +38,40 @@ LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it de
 def last_dof(m, d, b):
     """Last dof that moves body b of a tree."""
     a = b
-    while m.body_table[4 * a + 3] == 0:
-        a = m.body_table[4 * a]
-    return m.body_table[4 * a + 2] + m.body_table[4 * a + 3] - 1
+    while m.body_dofnum[a] == 0:
+        a = m.body_parentid[a]
+    return m.body_dofadr[a] + m.body_dofnum[a] - 1
 
 
 @func
 def at_point(m, d, i, arm):
     """Twist of dof i (world-major) at a point arm away from its tree's centre: (angular, linear)."""
-    v = ld6(d.cdof, i)
+    v = d.cdof[i]
     return join(head(v), tail(v) + cross(head(v), arm))
 
 
 @func
 def couple(m, d, c, w, n, adr, dense: ti.template()):
     """Adds the part of contact c's Hessian that couples its two moving bodies to the dense matrix at adr."""
-    b1 = d.con_body[2 * c] - w * m.nbody
-    b2 = d.con_body[2 * c + 1] - w * m.nbody
-    s1 = d.tree_dofstart[w * m.ntree + m.body_table[4 * b1 + 1]] - m.tree_table[4 * m.body_table[4 * b1 + 1] + 2]
-    s2 = d.tree_dofstart[w * m.ntree + m.body_table[4 * b2 + 1]] - m.tree_table[4 * m.body_table[4 * b2 + 1] + 2]
+    b1 = d.con_body[c][0] - w * m.nbody
+    b2 = d.con_body[c][1] - w * m.nbody
+    s1 = d.tree_dofstart[w * m.ntree + m.body_treeid[b1]] - m.tree_dofadr[m.body_treeid[b1]]
+    s2 = d.tree_dofstart[w * m.ntree + m.body_treeid[b2]] - m.tree_dofadr[m.body_treeid[b2]]
     i = last_dof(m, d, b2)
     while i >= 0:
-        v = at_point(m, d, w * m.nv + i, ld3(d.con_arm, 2 * c + 1))
+        v = at_point(m, d, w * m.nv + i, d.con_arm[c, 1])
         f = hessian_times(m, d, c, d.contact_dim[c], v)
         j = last_dof(m, d, b1)
         while j >= 0:
-            e = -f.dot(at_point(m, d, w * m.nv + j, ld3(d.con_arm, 2 * c)))
+            e = -f.dot(at_point(m, d, w * m.nv + j, d.con_arm[c, 0]))
             a = s2 + i
             b = s1 + j
             if a == b:
                 e *= 2.0
             to = adr + ti.max(a, b) * n + ti.min(a, b)
             dense[to] = dense[to] + e
-            j = m.dof_table[2 * j]
-        i = m.dof_table[2 * i]
+            j = m.dof_parentid[j]
+        i = m.dof_parentid[i]
 
 
 @ti.func
@@ -98,9 +94,9 @@ def solve_dense(m, d, n, adr, w, tree0, tree1, a: ti.template(), x: ti.template(
     v = adr + n * n
     for j in range(tree0, tree1):
         t = d.island_tree[j] - w * m.ntree
-        for e in range(m.tree_table[4 * t + 3]):
+        for e in range(m.tree_dofnum[t]):
             i = d.tree_dofstart[d.island_tree[j]] + e
-            s = x[w * m.nv + m.tree_table[4 * t + 2] + e]
+            s = x[w * m.nv + m.tree_dofadr[t] + e]
             for k in range(i):
                 s -= a[adr + i * n + k] * a[v + k]
             a[v + i] = s * a[adr + i * n + i]
@@ -112,8 +108,8 @@ def solve_dense(m, d, n, adr, w, tree0, tree1, a: ti.template(), x: ti.template(
             a[v + k] = a[v + k] - a[adr + i * n + k] * s
     for j in range(tree0, tree1):
         t = d.island_tree[j] - w * m.ntree
-        for e in range(m.tree_table[4 * t + 3]):
-            x[w * m.nv + m.tree_table[4 * t + 2] + e] = a[v + d.tree_dofstart[d.island_tree[j]] + e]
+        for e in range(m.tree_dofnum[t]):
+            x[w * m.nv + m.tree_dofadr[t] + e] = a[v + d.tree_dofstart[d.island_tree[j]] + e]
 
 
 @kernel
@@ -133,25 +129,24 @@ def solve_island(m, d):
     for unit in range(total * SPREAD):
         if unit % SPREAD == 0:
             k = d.island_small[unit // SPREAD]
-            info = 10 * k
-            tree0 = d.island_info[info + TREEADR]
-            tree1 = tree0 + d.island_info[info + TREES]
-            con0 = d.island_info[info + CONADR]
-            con1 = con0 + d.island_info[info + CONS]
-            row0 = d.island_info[info + ROWADR]
-            row1 = row0 + d.island_info[info + ROWS]
-            n = d.island_info[info + DOFS]
-            adr = d.island_info[info + DENSEADR]
-            dense = d.island_info[info + COUPLED] > 0 and n <= d.maxdense
+            tree0 = d.island_treeadr[k]
+            tree1 = tree0 + d.island_treenum[k]
+            con0 = d.island_conadr[k]
+            con1 = con0 + d.island_connum[k]
+            row0 = d.island_rowadr[k]
+            row1 = row0 + d.island_rownum[k]
+            n = d.island_dofnum[k]
+            adr = d.island_denseadr[k]
+            dense = d.island_coupled[k] > 0 and n <= d.maxdense
             w = d.island_tree[tree0] // m.ntree
             scale = 1.0 / (m.stat.meaninertia * ti.cast(n, FP))
 
             # start from x = 0, where the residual is -aref
             for q in range(con0, con1):
                 c = d.island_con[q]
-                st6(d.con_acc, 3 * c + 1, -ld6(d.con_acc, 3 * c))
+                d.con_Jaref[c] = -d.con_aref[c]
             for q in range(row0, row1):
-                d.row_sol[4 * d.island_row[q]] = -d.row_f[13 * d.island_row[q] + 4]
+                d.row_Jaref[d.island_row[q]] = -d.row_aref[d.island_row[q]]
             cost = FP(0.0)
             gradient = FP(0.0)
             niter = 0
@@ -169,17 +164,17 @@ def solve_island(m, d):
                             d.island_dense[adr + e] = 0.0
                         for q in range(tree0, tree1):
                             t = d.island_tree[q] - w * m.ntree
-                            s = d.tree_dofstart[d.island_tree[q]] - m.tree_table[4 * t + 2]
-                            for i in range(m.tree_table[4 * t + 2], m.tree_table[4 * t + 2] + m.tree_table[4 * t + 3]):
-                                a = w * m.nM + m.dof_table[2 * i + 1]
+                            s = d.tree_dofstart[d.island_tree[q]] - m.tree_dofadr[t]
+                            for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
+                                a = w * m.nM + m.dof_Madr[i]
                                 j = i
                                 while j >= 0:
                                     d.island_dense[adr + (s + i) * n + s + j] = d.tree_hess[a]
                                     a += 1
-                                    j = m.dof_table[2 * j]
+                                    j = m.dof_parentid[j]
                         for q in range(con0, con1):
                             c = d.island_con[q]
-                            if d.con_body[2 * c] >= 0 and d.con_body[2 * c + 1] >= 0:
+                            if d.con_body[c][0] >= 0 and d.con_body[c][1] >= 0:
                                 couple(m, d, c, w, n, adr, d.island_dense)
                         cholesky(n, adr, d.island_dense)
                         solve_dense(m, d, n, adr, w, tree0, tree1, d.island_dense, d.sol_p)
@@ -209,7 +204,7 @@ def solve_island(m, d):
                 else:
                     for q in range(tree0, tree1):
                         t = d.island_tree[q] - w * m.ntree
-                        for e in range(m.tree_table[4 * t + 2], m.tree_table[4 * t + 2] + m.tree_table[4 * t + 3]):
+                        for e in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
                             i = w * m.nv + e
                             d.sol_p[i] = ti.select(cold, d.qacc_smooth[i], d.qacc_warmstart[i])
                             d.qacc[i] = 0.0
@@ -221,7 +216,7 @@ def solve_island(m, d):
                 for q in range(tree0, tree1):
                     t = d.island_tree[q] - w * m.ntree
                     tree_times_M(m, d, w, t, d.sol_p, d.sol_Mp)
-                    for e in range(m.tree_table[4 * t + 2], m.tree_table[4 * t + 2] + m.tree_table[4 * t + 3]):
+                    for e in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
                         i = w * m.nv + e
                         f = d.sol_Ma[i] - d.qfrc_smooth[i]
                         d0 += vec2(d.sol_p[i] * f, d.sol_p[i] * d.sol_Mp[i])
@@ -230,7 +225,7 @@ def solve_island(m, d):
                     contact_direction(m, d, d.island_con[q])
                 for q in range(row0, row1):
                     r = d.island_row[q]
-                    d.row_sol[4 * r + 1] = row_times(m, d, r, d.sol_p)
+                    d.row_Jp[r] = row_times(m, d, r, d.sol_p)
 
                 # exact line search: zero of the derivative, which is `first` at 0
                 alpha = FP(1.0)
@@ -263,7 +258,7 @@ def solve_island(m, d):
                 for q in range(tree0, tree1):
                     t = d.island_tree[q] - w * m.ntree
                     tree_gather(m, d, w, t, d.qfrc_constraint)
-                    for e in range(m.tree_table[4 * t + 2], m.tree_table[4 * t + 2] + m.tree_table[4 * t + 3]):
+                    for e in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
                         i = w * m.nv + e
                         d.qacc[i] = d.qacc[i] + alpha * d.sol_p[i]
                         d.sol_Ma[i] = d.sol_Ma[i] + alpha * d.sol_Mp[i]
@@ -289,7 +284,7 @@ def solve_island(m, d):
             if not gradient - gradient == 0.0:  # NaN or infinite (Taichi's != is false for NaN): it may not be lost
                 for q in range(tree0, tree1):
                     t = d.island_tree[q] - w * m.ntree
-                    for e in range(m.tree_table[4 * t + 2], m.tree_table[4 * t + 2] + m.tree_table[4 * t + 3]):
+                    for e in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
                         d.qacc[w * m.nv + e] = gradient - gradient
             d.island_niter[k] = niter
             d.island_cost[k] = cost

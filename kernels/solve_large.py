@@ -7,7 +7,6 @@ kernels/solve_island.py. Seed 000, "Convex solver"; inexact Newton: Dembo, Eisen
 """
 
 from tisim.kernels.constants import DSBL_WARMSTART
-from tisim.kernels.island import DOFS
 from tisim.kernels.linear_island import ROUGH, factor_block, next_reduction, settled
 from tisim.kernels.solve_steps import (
     contact_direction,
@@ -27,8 +26,6 @@ from tisim.kernels.types import (
     SPREAD,
     func,
     kernel,
-    ld6,
-    st6,
     ti,
     vec2,
 )
@@ -53,20 +50,20 @@ SEEK = 1  # 1: inner loop (linear system or line search) not converged
 
 
 @ti.func
-def block_sum(first, last, stride, col, sums: ti.template()):
+def block_sum(first, last, col: ti.template(), sums: ti.template()):
     """Sum of a column over blocks, in order."""
     s = FP(0.0)
     for b in range(first, last):
-        s += sums[stride * b + col]
+        s += sums[b][col]
     return s
 
 
 @func
 def step_of(m, d, k):
     """Step of island k; a search that ran out takes one that is too short, but known to descend."""
-    alpha = d.isl[16 * k + ALPHA]
-    if d.isl_phase[4 * k + SEEK] == 1 and d.isl[16 * k + LO] > 0.0:
-        alpha = d.isl[16 * k + LO]
+    alpha = d.isl_alpha[k]
+    if d.isl_seek[k] == 1 and d.isl_lo[k] > 0.0:
+        alpha = d.isl_lo[k]
     return alpha
 
 
@@ -81,10 +78,10 @@ def start_round(m, d):
     for unit in range(nt * SPREAD):
         if unit % SPREAD == 0:
             b = unit // SPREAD
-            for n in range(d.tblk[3 * b + 1], d.tblk[3 * b + 2]):
+            for n in range(d.tblk_begin[b], d.tblk_end[b]):
                 w = d.island_tree[n] // m.ntree
                 t = d.island_tree[n] % m.ntree
-                for e in range(m.tree_table[4 * t + 2], m.tree_table[4 * t + 2] + m.tree_table[4 * t + 3]):
+                for e in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
                     i = w * m.nv + e
                     d.sol_p[i] = ti.select(
                         m.opt.disableflags & DSBL_WARMSTART != 0, d.qacc_smooth[i], d.qacc_warmstart[i]
@@ -95,22 +92,22 @@ def start_round(m, d):
     for unit in range(nc * SPREAD):
         if unit % SPREAD == 0:
             b = unit // SPREAD
-            for n in range(d.cblk[3 * b + 1], d.cblk[3 * b + 2]):
+            for n in range(d.cblk_begin[b], d.cblk_end[b]):
                 c = d.island_con[n]
-                st6(d.con_acc, 3 * c + 1, -ld6(d.con_acc, 3 * c))
+                d.con_Jaref[c] = -d.con_aref[c]
     ti.loop_config(serialize=SERIAL)
     for unit in range(nr * SPREAD):
         if unit % SPREAD == 0:
             b = unit // SPREAD
-            for n in range(d.rblk[3 * b + 1], d.rblk[3 * b + 2]):
+            for n in range(d.rblk_begin[b], d.rblk_end[b]):
                 r = d.island_row[n]
-                d.row_sol[4 * r] = -d.row_f[13 * r + 4]
+                d.row_Jaref[r] = -d.row_aref[r]
     ti.loop_config(serialize=SHORT)
     for n in range(nl):
         k = d.island_large[n]
-        d.isl_phase[4 * k + RUN] = 1
-        d.isl[16 * k + COST] = 0.0
-        d.isl[16 * k + REDUCTION] = ROUGH
+        d.isl_run[k] = 1
+        d.isl_cost[k] = 0.0
+        d.isl_reduction[k] = ROUGH
 
 
 @kernel
@@ -123,42 +120,41 @@ def project(m, d, whole_step: ti.i32):
     ti.loop_config(serialize=SERIAL)
     for unit in range(nt * SPREAD):
         b = unit // SPREAD
-        if unit % SPREAD == 0 and d.isl_phase[4 * d.tblk[3 * b] + RUN] == 1:
+        if unit % SPREAD == 0 and d.isl_run[d.tblk_island[b]] == 1:
             delta = vec2(0.0)
-            for n in range(d.tblk[3 * b + 1], d.tblk[3 * b + 2]):
+            for n in range(d.tblk_begin[b], d.tblk_end[b]):
                 w = d.island_tree[n] // m.ntree
                 t = d.island_tree[n] % m.ntree
                 tree_times_M(m, d, w, t, d.sol_p, d.sol_Mp)
-                for e in range(m.tree_table[4 * t + 2], m.tree_table[4 * t + 2] + m.tree_table[4 * t + 3]):
+                for e in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
                     i = w * m.nv + e
                     delta += vec2(d.sol_p[i] * (d.sol_Ma[i] - d.qfrc_smooth[i]), d.sol_p[i] * d.sol_Mp[i])
-            d.tblk_sum[4 * b] = delta[0]
-            d.tblk_sum[4 * b + 1] = delta[1]
+            d.tblk_sum[b][0] = delta[0]
+            d.tblk_sum[b][1] = delta[1]
     ti.loop_config(serialize=SERIAL)
     for unit in range(nc * SPREAD):
         b = unit // SPREAD
-        if unit % SPREAD == 0 and d.isl_phase[4 * d.cblk[3 * b] + RUN] == 1:
-            for n in range(d.cblk[3 * b + 1], d.cblk[3 * b + 2]):
+        if unit % SPREAD == 0 and d.isl_run[d.cblk_island[b]] == 1:
+            for n in range(d.cblk_begin[b], d.cblk_end[b]):
                 contact_direction(m, d, d.island_con[n])
     ti.loop_config(serialize=SERIAL)
     for unit in range(nr * SPREAD):
         b = unit // SPREAD
-        if unit % SPREAD == 0 and d.isl_phase[4 * d.rblk[3 * b] + RUN] == 1:
-            for n in range(d.rblk[3 * b + 1], d.rblk[3 * b + 2]):
+        if unit % SPREAD == 0 and d.isl_run[d.rblk_island[b]] == 1:
+            for n in range(d.rblk_begin[b], d.rblk_end[b]):
                 r = d.island_row[n]
-                d.row_sol[4 * r + 1] = row_times(m, d, r, d.sol_p)
+                d.row_Jp[r] = row_times(m, d, r, d.sol_p)
     ti.loop_config(serialize=SHORT)
     for n in range(nl):
         k = d.island_large[n]
-        d.isl_phase[4 * k + SEEK] = d.isl_phase[4 * k + RUN] * (1 - whole_step)
-        if d.isl_phase[4 * k + RUN] == 1:
-            o = 16 * k
-            d.isl[o + D1] = block_sum(d.island_tblk[2 * k], d.island_tblk[2 * k + 1], 4, 0, d.tblk_sum)
-            d.isl[o + D2] = block_sum(d.island_tblk[2 * k], d.island_tblk[2 * k + 1], 4, 1, d.tblk_sum)
-            d.isl[o + ALPHA] = ti.cast(whole_step, FP)
-            d.isl[o + LO] = 0.0
-            d.isl[o + HI] = -1.0
-            d.isl[o + FIRST] = 1.0
+        d.isl_seek[k] = d.isl_run[k] * (1 - whole_step)
+        if d.isl_run[k] == 1:
+            d.isl_d1[k] = block_sum(d.island_tblkadr[k], d.island_tblkend[k], 0, d.tblk_sum)
+            d.isl_d2[k] = block_sum(d.island_tblkadr[k], d.island_tblkend[k], 1, d.tblk_sum)
+            d.isl_alpha[k] = ti.cast(whole_step, FP)
+            d.isl_lo[k] = 0.0
+            d.isl_hi[k] = -1.0
+            d.isl_first[k] = 1.0
 
 
 @kernel
@@ -170,51 +166,50 @@ def search(m, d):
     ti.loop_config(serialize=SERIAL)
     for unit in range(nc * SPREAD):
         b = unit // SPREAD
-        k = d.cblk[3 * b]
-        if unit % SPREAD == 0 and d.isl_phase[4 * k + SEEK] == 1:
+        k = d.cblk_island[b]
+        if unit % SPREAD == 0 and d.isl_seek[k] == 1:
             delta = vec2(0.0)
-            for n in range(d.cblk[3 * b + 1], d.cblk[3 * b + 2]):
-                delta += contact_line(m, d, d.island_con[n], d.isl[16 * k + ALPHA])
-            d.cblk_sum[2 * b] = delta[0]
-            d.cblk_sum[2 * b + 1] = delta[1]
+            for n in range(d.cblk_begin[b], d.cblk_end[b]):
+                delta += contact_line(m, d, d.island_con[n], d.isl_alpha[k])
+            d.cblk_sum[b][0] = delta[0]
+            d.cblk_sum[b][1] = delta[1]
     ti.loop_config(serialize=SERIAL)
     for unit in range(nr * SPREAD):
         b = unit // SPREAD
-        k = d.rblk[3 * b]
-        if unit % SPREAD == 0 and d.isl_phase[4 * k + SEEK] == 1:
+        k = d.rblk_island[b]
+        if unit % SPREAD == 0 and d.isl_seek[k] == 1:
             delta = vec2(0.0)
-            for n in range(d.rblk[3 * b + 1], d.rblk[3 * b + 2]):
-                delta += row_along(m, d, d.island_row[n], d.isl[16 * k + ALPHA])
-            d.rblk_sum[2 * b] = delta[0]
-            d.rblk_sum[2 * b + 1] = delta[1]
+            for n in range(d.rblk_begin[b], d.rblk_end[b]):
+                delta += row_along(m, d, d.island_row[n], d.isl_alpha[k])
+            d.rblk_sum[b][0] = delta[0]
+            d.rblk_sum[b][1] = delta[1]
     ti.loop_config(serialize=SHORT)
     for n in range(nl):
         k = d.island_large[n]
-        o = 16 * k
-        if d.isl_phase[4 * k + SEEK] == 1:
-            alpha = d.isl[o + ALPHA]
-            d1 = d.isl[o + D1] + alpha * d.isl[o + D2]
-            d2 = d.isl[o + D2]
-            d1 += block_sum(d.island_cblk[2 * k], d.island_cblk[2 * k + 1], 2, 0, d.cblk_sum)
-            d2 += block_sum(d.island_cblk[2 * k], d.island_cblk[2 * k + 1], 2, 1, d.cblk_sum)
-            d1 += block_sum(d.island_rblk[2 * k], d.island_rblk[2 * k + 1], 2, 0, d.rblk_sum)
-            d2 += block_sum(d.island_rblk[2 * k], d.island_rblk[2 * k + 1], 2, 1, d.rblk_sum)
-            done = ti.abs(d1) <= m.opt.ls_tolerance * ti.abs(d.isl[o + FIRST]) and d.isl[o + FIRST] <= 0.0
-            if d.isl[o + FIRST] > 0.0:  # the first evaluation
-                d.isl[o + FIRST] = ti.min(d1, 0.0)
+        if d.isl_seek[k] == 1:
+            alpha = d.isl_alpha[k]
+            d1 = d.isl_d1[k] + alpha * d.isl_d2[k]
+            d2 = d.isl_d2[k]
+            d1 += block_sum(d.island_cblkadr[k], d.island_cblkend[k], 0, d.cblk_sum)
+            d2 += block_sum(d.island_cblkadr[k], d.island_cblkend[k], 1, d.cblk_sum)
+            d1 += block_sum(d.island_rblkadr[k], d.island_rblkend[k], 0, d.rblk_sum)
+            d2 += block_sum(d.island_rblkadr[k], d.island_rblkend[k], 1, d.rblk_sum)
+            done = ti.abs(d1) <= m.opt.ls_tolerance * ti.abs(d.isl_first[k]) and d.isl_first[k] <= 0.0
+            if d.isl_first[k] > 0.0:  # the first evaluation
+                d.isl_first[k] = ti.min(d1, 0.0)
                 done = d1 >= 0.0
             if done:
-                d.isl_phase[4 * k + SEEK] = 0
+                d.isl_seek[k] = 0
             else:
-                step = next_alpha(alpha, d.isl[o + LO], d.isl[o + HI], d1, d2)
-                d.isl[o + ALPHA] = step[0]
-                d.isl[o + LO] = step[1]
-                d.isl[o + HI] = step[2]
+                step = next_alpha(alpha, d.isl_lo[k], d.isl_hi[k], d1, d2)
+                d.isl_alpha[k] = step[0]
+                d.isl_lo[k] = step[1]
+                d.isl_hi[k] = step[2]
     ti.loop_config(serialize=True)
     for _ in range(1):
         s = 0
         for n in range(nl):
-            s += d.isl_phase[4 * d.island_large[n] + SEEK]
+            s += d.isl_seek[d.island_large[n]]
         d.nseek = s
 
 
@@ -228,33 +223,33 @@ def move(m, d, newton_round: ti.i32):
     ti.loop_config(serialize=SERIAL)
     for unit in range(nc * SPREAD):
         b = unit // SPREAD
-        k = d.cblk[3 * b]
-        if unit % SPREAD == 0 and d.isl_phase[4 * k + RUN] == 1:
+        k = d.cblk_island[b]
+        if unit % SPREAD == 0 and d.isl_run[k] == 1:
             s = FP(0.0)
-            for n in range(d.cblk[3 * b + 1], d.cblk[3 * b + 2]):
+            for n in range(d.cblk_begin[b], d.cblk_end[b]):
                 s += contact_move(m, d, d.island_con[n], step_of(m, d, k))
-            d.cblk_sum[2 * b] = s
+            d.cblk_sum[b][0] = s
     ti.loop_config(serialize=SERIAL)
     for unit in range(nr * SPREAD):
         b = unit // SPREAD
-        k = d.rblk[3 * b]
-        if unit % SPREAD == 0 and d.isl_phase[4 * k + RUN] == 1:
+        k = d.rblk_island[b]
+        if unit % SPREAD == 0 and d.isl_run[k] == 1:
             s = FP(0.0)
-            for n in range(d.rblk[3 * b + 1], d.rblk[3 * b + 2]):
+            for n in range(d.rblk_begin[b], d.rblk_end[b]):
                 s += row_move(m, d, d.island_row[n], step_of(m, d, k))
-            d.rblk_sum[2 * b] = s
+            d.rblk_sum[b][0] = s
     ti.loop_config(serialize=SERIAL)
     for unit in range(nt * SPREAD):
         b = unit // SPREAD
-        k = d.tblk[3 * b]
-        if unit % SPREAD == 0 and d.isl_phase[4 * k + RUN] == 1:
+        k = d.tblk_island[b]
+        if unit % SPREAD == 0 and d.isl_run[k] == 1:
             alpha = step_of(m, d, k)
             s = vec2(0.0)
-            for n in range(d.tblk[3 * b + 1], d.tblk[3 * b + 2]):
+            for n in range(d.tblk_begin[b], d.tblk_end[b]):
                 w = d.island_tree[n] // m.ntree
                 t = d.island_tree[n] % m.ntree
                 tree_gather(m, d, w, t, d.qfrc_constraint)
-                for e in range(m.tree_table[4 * t + 2], m.tree_table[4 * t + 2] + m.tree_table[4 * t + 3]):
+                for e in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
                     i = w * m.nv + e
                     d.qacc[i] = d.qacc[i] + alpha * d.sol_p[i]
                     d.sol_Ma[i] = d.sol_Ma[i] + alpha * d.sol_Mp[i]
@@ -262,27 +257,27 @@ def move(m, d, newton_round: ti.i32):
                     g = f - d.qfrc_constraint[i]
                     d.sol_r[i] = -g
                     s += vec2(0.5 * f * (d.qacc[i] - d.qacc_smooth[i]), g * g)
-            d.tblk_sum[4 * b] = s[0]
-            d.tblk_sum[4 * b + 1] = s[1]
+            d.tblk_sum[b][0] = s[0]
+            d.tblk_sum[b][1] = s[1]
     ti.loop_config(serialize=SHORT)
     for n in range(nl):
         k = d.island_large[n]
-        if d.isl_phase[4 * k + RUN] == 1:
-            cost = block_sum(d.island_tblk[2 * k], d.island_tblk[2 * k + 1], 4, 0, d.tblk_sum)
-            cost += block_sum(d.island_cblk[2 * k], d.island_cblk[2 * k + 1], 2, 0, d.cblk_sum)
-            cost += block_sum(d.island_rblk[2 * k], d.island_rblk[2 * k + 1], 2, 0, d.rblk_sum)
-            scale = 1.0 / (m.stat.meaninertia * ti.cast(d.island_info[10 * k + DOFS], FP))
-            norm = block_sum(d.island_tblk[2 * k], d.island_tblk[2 * k + 1], 4, 1, d.tblk_sum)
+        if d.isl_run[k] == 1:
+            cost = block_sum(d.island_tblkadr[k], d.island_tblkend[k], 0, d.tblk_sum)
+            cost += block_sum(d.island_cblkadr[k], d.island_cblkend[k], 0, d.cblk_sum)
+            cost += block_sum(d.island_rblkadr[k], d.island_rblkend[k], 0, d.rblk_sum)
+            scale = 1.0 / (m.stat.meaninertia * ti.cast(d.island_dofnum[k], FP))
+            norm = block_sum(d.island_tblkadr[k], d.island_tblkend[k], 1, d.tblk_sum)
             gradient = scale * ti.sqrt(norm)
-            improvement = scale * (d.isl[16 * k + COST] - cost)
-            d.isl[16 * k + COST] = cost
+            improvement = scale * (d.isl_cost[k] - cost)
+            d.isl_cost[k] = cost
             if newton_round < 0:
                 improvement = m.opt.tolerance
             fine = newton_round >= 0 and settled(step_of(m, d, k), gradient, d.island_gradient[k])
-            reduction = next_reduction(m, d, newton_round, fine, gradient, improvement, d.isl[16 * k + REDUCTION])
-            d.isl[16 * k + REDUCTION] = reduction
+            reduction = next_reduction(m, d, newton_round, fine, gradient, improvement, d.isl_reduction[k])
+            d.isl_reduction[k] = reduction
             if reduction == 0.0:
-                d.isl_phase[4 * k + RUN] = 0
+                d.isl_run[k] = 0
             d.island_niter[k] = ti.max(0, newton_round + 1)
             d.island_cost[k] = cost
             d.island_gradient[k] = gradient
@@ -290,7 +285,7 @@ def move(m, d, newton_round: ti.i32):
     for _ in range(1):
         s = 0
         for n in range(nl):
-            s += d.isl_phase[4 * d.island_large[n] + RUN]
+            s += d.isl_run[d.island_large[n]]
         d.nrun = s
 
 
@@ -301,8 +296,8 @@ def precondition(m, d):
     ti.loop_config(serialize=SERIAL)
     for unit in range(nt * SPREAD):
         b = unit // SPREAD
-        if unit % SPREAD == 0 and d.isl_phase[4 * d.tblk[3 * b] + RUN] == 1:
-            for n in range(d.tblk[3 * b + 1], d.tblk[3 * b + 2]):
+        if unit % SPREAD == 0 and d.isl_run[d.tblk_island[b]] == 1:
+            for n in range(d.tblk_begin[b], d.tblk_end[b]):
                 w = d.island_tree[n] // m.ntree
                 t = d.island_tree[n] % m.ntree
                 factor_block(m, d, w, t, False)

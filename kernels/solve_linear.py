@@ -7,10 +7,10 @@ methods for sparse linear systems", algorithm 9.1.
 from tisim.kernels.cone import hessian_times
 from tisim.kernels.free_body import dofs_of_twist, wrench_of_forces
 from tisim.kernels.linear_island import precondition_tree
-from tisim.kernels.solve_large import BETA, REDUCTION, RUN, RZ, RZ0, SEEK, STEP, block_sum
+from tisim.kernels.solve_large import block_sum
 from tisim.kernels.solve_steps import row_times, store_wrench, tree_hessian_gather
 from tisim.kernels.spatial import inertia_times, relative_twist, sum_contacts, tree_twists
-from tisim.kernels.types import FP, SERIAL, SHORT, SPREAD, at6, kernel, ld6, put6, st6, ti
+from tisim.kernels.types import FP, SERIAL, SHORT, SPREAD, at6, kernel, put6, ti
 
 
 @kernel
@@ -21,28 +21,28 @@ def linear_start(m, d):
     ti.loop_config(serialize=SERIAL)
     for unit in range(nt * SPREAD):
         b = unit // SPREAD
-        if unit % SPREAD == 0 and d.isl_phase[4 * d.tblk[3 * b] + RUN] == 1:
+        if unit % SPREAD == 0 and d.isl_run[d.tblk_island[b]] == 1:
             s = FP(0.0)
-            for n in range(d.tblk[3 * b + 1], d.tblk[3 * b + 2]):
+            for n in range(d.tblk_begin[b], d.tblk_end[b]):
                 w = d.island_tree[n] // m.ntree
                 t = d.island_tree[n] % m.ntree
-                i0 = w * m.nv + m.tree_table[4 * t + 2]
+                i0 = w * m.nv + m.tree_dofadr[t]
                 if m.tree_free[t] == 1:
                     r = wrench_of_forces(m, d, i0, at6(d.sol_r, i0))
                     put6(d.sol_r, i0, r)
-                for i in range(i0, i0 + m.tree_table[4 * t + 3]):
+                for i in range(i0, i0 + m.tree_dofnum[t]):
                     d.sol_p[i] = 0.0
                 s += precondition_tree(m, d, w, t, d.sol_r, d.sol_z)
-            d.tblk_sum[4 * b] = s
+            d.tblk_sum[b][0] = s
     ti.loop_config(serialize=SHORT)
     for n in range(nl):
         k = d.island_large[n]
-        d.isl_phase[4 * k + SEEK] = d.isl_phase[4 * k + RUN]
-        if d.isl_phase[4 * k + RUN] == 1:
-            rz = block_sum(d.island_tblk[2 * k], d.island_tblk[2 * k + 1], 4, 0, d.tblk_sum)
-            d.isl[16 * k + RZ] = rz
-            d.isl[16 * k + RZ0] = rz
-            d.isl[16 * k + BETA] = 0.0
+        d.isl_seek[k] = d.isl_run[k]
+        if d.isl_run[k] == 1:
+            rz = block_sum(d.island_tblkadr[k], d.island_tblkend[k], 0, d.tblk_sum)
+            d.isl_rz[k] = rz
+            d.isl_rz0[k] = rz
+            d.isl_beta[k] = 0.0
 
 
 @kernel
@@ -52,11 +52,11 @@ def linear_end(m, d):
     ti.loop_config(serialize=SERIAL)
     for unit in range(nt * SPREAD):
         b = unit // SPREAD
-        if unit % SPREAD == 0 and d.isl_phase[4 * d.tblk[3 * b] + RUN] == 1:
-            for n in range(d.tblk[3 * b + 1], d.tblk[3 * b + 2]):
+        if unit % SPREAD == 0 and d.isl_run[d.tblk_island[b]] == 1:
+            for n in range(d.tblk_begin[b], d.tblk_end[b]):
                 t = d.island_tree[n] % m.ntree
                 if m.tree_free[t] == 1:
-                    i0 = d.island_tree[n] // m.ntree * m.nv + m.tree_table[4 * t + 2]
+                    i0 = d.island_tree[n] // m.ntree * m.nv + m.tree_dofadr[t]
                     put6(d.sol_p, i0, dofs_of_twist(m, d, i0, at6(d.sol_p, i0)))
 
 
@@ -71,27 +71,27 @@ def linear_step(m, d):
     ti.loop_config(serialize=SERIAL)
     for unit in range(nt * SPREAD):
         b = unit // SPREAD
-        k = d.tblk[3 * b]
-        if unit % SPREAD == 0 and d.isl_phase[4 * k + SEEK] == 1:
-            for n in range(d.tblk[3 * b + 1], d.tblk[3 * b + 2]):
+        k = d.tblk_island[b]
+        if unit % SPREAD == 0 and d.isl_seek[k] == 1:
+            for n in range(d.tblk_begin[b], d.tblk_end[b]):
                 w = d.island_tree[n] // m.ntree
                 t = d.island_tree[n] % m.ntree
-                i0 = w * m.nv + m.tree_table[4 * t + 2]
-                beta = d.isl[16 * k + BETA]
-                for i in range(i0, i0 + m.tree_table[4 * t + 3]):
+                i0 = w * m.nv + m.tree_dofadr[t]
+                beta = d.isl_beta[k]
+                for i in range(i0, i0 + m.tree_dofnum[t]):
                     q = d.sol_z[i]
                     if beta != 0.0:
                         q += beta * d.sol_q[i]
                     d.sol_q[i] = q
                 if m.tree_free[t] == 1:
-                    st6(d.twist, w * m.nbody + m.tree_table[4 * t], at6(d.sol_q, i0))
+                    d.twist[w * m.nbody + m.tree_bodyadr[t]] = at6(d.sol_q, i0)
                 else:
                     tree_twists(m, d, w, t, d.sol_q)
     ti.loop_config(serialize=SERIAL)
     for unit in range(nc * SPREAD):
         b = unit // SPREAD
-        if unit % SPREAD == 0 and d.isl_phase[4 * d.cblk[3 * b] + SEEK] == 1:
-            for n in range(d.cblk[3 * b + 1], d.cblk[3 * b + 2]):
+        if unit % SPREAD == 0 and d.isl_seek[d.cblk_island[b]] == 1:
+            for n in range(d.cblk_begin[b], d.cblk_end[b]):
                 c = d.island_con[n]
                 v = relative_twist(m, d, c, d.twist)
                 dim = d.contact_dim[c]
@@ -99,66 +99,65 @@ def linear_step(m, d):
     ti.loop_config(serialize=SERIAL)
     for unit in range(nr * SPREAD):
         b = unit // SPREAD
-        if unit % SPREAD == 0 and d.isl_phase[4 * d.rblk[3 * b] + SEEK] == 1:
-            for n in range(d.rblk[3 * b + 1], d.rblk[3 * b + 2]):
+        if unit % SPREAD == 0 and d.isl_seek[d.rblk_island[b]] == 1:
+            for n in range(d.rblk_begin[b], d.rblk_end[b]):
                 r = d.island_row[n]
-                d.row_sol[4 * r + 2] = d.row_sol[4 * r + 3] * row_times(m, d, r, d.sol_q)
+                d.row_force[r] = d.row_hess[r] * row_times(m, d, r, d.sol_q)
     ti.loop_config(serialize=SERIAL)
     for unit in range(nt * SPREAD):
         b = unit // SPREAD
-        if unit % SPREAD == 0 and d.isl_phase[4 * d.tblk[3 * b] + SEEK] == 1:
+        if unit % SPREAD == 0 and d.isl_seek[d.tblk_island[b]] == 1:
             s = FP(0.0)
-            for n in range(d.tblk[3 * b + 1], d.tblk[3 * b + 2]):
+            for n in range(d.tblk_begin[b], d.tblk_end[b]):
                 w = d.island_tree[n] // m.ntree
                 t = d.island_tree[n] % m.ntree
-                i0 = w * m.nv + m.tree_table[4 * t + 2]
+                i0 = w * m.nv + m.tree_dofadr[t]
                 if m.tree_free[t] == 1:
-                    wb = w * m.nbody + m.tree_table[4 * t]
+                    wb = w * m.nbody + m.tree_bodyadr[t]
                     f = sum_contacts(m, d, wb)
-                    put6(d.sol_Hq, i0, f + inertia_times(m, d, wb, ld6(d.twist, wb)))
+                    put6(d.sol_Hq, i0, f + inertia_times(m, d, wb, d.twist[wb]))
                 else:
                     tree_hessian_gather(m, d, w, t, d.sol_q, d.sol_Hq)
-                for i in range(i0, i0 + m.tree_table[4 * t + 3]):
+                for i in range(i0, i0 + m.tree_dofnum[t]):
                     s += d.sol_q[i] * d.sol_Hq[i]
-            d.tblk_sum[4 * b + 1] = s
+            d.tblk_sum[b][1] = s
     ti.loop_config(serialize=SHORT)
     for n in range(nl):
         k = d.island_large[n]
-        if d.isl_phase[4 * k + SEEK] == 1:
-            qHq = block_sum(d.island_tblk[2 * k], d.island_tblk[2 * k + 1], 4, 1, d.tblk_sum)
-            d.isl[16 * k + STEP] = 0.0
+        if d.isl_seek[k] == 1:
+            qHq = block_sum(d.island_tblkadr[k], d.island_tblkend[k], 1, d.tblk_sum)
+            d.isl_step[k] = 0.0
             if qHq > 0.0:
-                d.isl[16 * k + STEP] = d.isl[16 * k + RZ] / qHq
+                d.isl_step[k] = d.isl_rz[k] / qHq
     ti.loop_config(serialize=SERIAL)
     for unit in range(nt * SPREAD):
         b = unit // SPREAD
-        k = d.tblk[3 * b]
-        if unit % SPREAD == 0 and d.isl_phase[4 * k + SEEK] == 1:
-            step = d.isl[16 * k + STEP]
+        k = d.tblk_island[b]
+        if unit % SPREAD == 0 and d.isl_seek[k] == 1:
+            step = d.isl_step[k]
             s = FP(0.0)
-            for n in range(d.tblk[3 * b + 1], d.tblk[3 * b + 2]):
+            for n in range(d.tblk_begin[b], d.tblk_end[b]):
                 w = d.island_tree[n] // m.ntree
                 t = d.island_tree[n] % m.ntree
-                i0 = w * m.nv + m.tree_table[4 * t + 2]
-                for i in range(i0, i0 + m.tree_table[4 * t + 3]):
+                i0 = w * m.nv + m.tree_dofadr[t]
+                for i in range(i0, i0 + m.tree_dofnum[t]):
                     d.sol_p[i] = d.sol_p[i] + step * d.sol_q[i]
                     d.sol_r[i] = d.sol_r[i] - step * d.sol_Hq[i]
                 s += precondition_tree(m, d, w, t, d.sol_r, d.sol_z)
-            d.tblk_sum[4 * b] = s
+            d.tblk_sum[b][0] = s
     ti.loop_config(serialize=SHORT)
     for n in range(nl):
         k = d.island_large[n]
-        if d.isl_phase[4 * k + SEEK] == 1:
-            o = 16 * k
-            rz = block_sum(d.island_tblk[2 * k], d.island_tblk[2 * k + 1], 4, 0, d.tblk_sum)
-            d.isl[o + BETA] = rz / d.isl[o + RZ]
-            d.isl[o + RZ] = rz
-            goal = d.isl[o + REDUCTION] * d.isl[o + REDUCTION] * d.isl[o + RZ0]
-            if rz <= goal or d.isl[o + STEP] == 0.0:
-                d.isl_phase[4 * k + SEEK] = 0
+        if d.isl_seek[k] == 1:
+            rz = block_sum(d.island_tblkadr[k], d.island_tblkend[k], 0, d.tblk_sum)
+            d.isl_beta[k] = rz / d.isl_rz[k]
+            d.isl_rz[k] = rz
+            goal = d.isl_reduction[k] * d.isl_reduction[k] * d.isl_rz0[k]
+            if rz <= goal or d.isl_step[k] == 0.0:
+                d.isl_seek[k] = 0
     ti.loop_config(serialize=True)
     for _ in range(1):
         s = 0
         for n in range(nl):
-            s += d.isl_phase[4 * d.island_large[n] + SEEK]
+            s += d.isl_seek[d.island_large[n]]
         d.nseek = s

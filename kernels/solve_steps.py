@@ -12,10 +12,7 @@ from tisim.kernels.types import (
     FP,
     at6,
     func,
-    ld6,
     put6,
-    st3,
-    st6,
     ti,
     vec3,
     vec6,
@@ -28,33 +25,33 @@ vec2f = ti.types.vector(2, FP)
 def tree_times_M(m, d, w, t, x: ti.template(), y: ti.template()):
     """y = M x on tree t, and the twists of its bodies."""
     if m.tree_free[t] == 1:
-        i0 = w * m.nv + m.tree_table[4 * t + 2]
-        b = w * m.nbody + m.tree_table[4 * t]
+        i0 = w * m.nv + m.tree_dofadr[t]
+        b = w * m.nbody + m.tree_bodyadr[t]
         v = twist_of_dofs(m, d, i0, at6(x, i0))
         f = forces_of_wrench(m, d, i0, inertia_times(m, d, b, v))
-        st6(d.twist, b, v)
+        d.twist[b] = v
         put6(y, i0, f)
     else:
         tree_twists(m, d, w, t, x)
-        for b in range(m.tree_table[4 * t], m.tree_table[4 * t] + m.tree_table[4 * t + 1]):
-            st6(d.wrench, w * m.nbody + b, inertia_times(m, d, w * m.nbody + b, ld6(d.twist, w * m.nbody + b)))
+        for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+            d.wrench[w * m.nbody + b] = inertia_times(m, d, w * m.nbody + b, d.twist[w * m.nbody + b])
         tree_project(m, d, w, t, y)
-        for i in range(m.tree_table[4 * t + 2], m.tree_table[4 * t + 2] + m.tree_table[4 * t + 3]):
+        for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
             y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
 
 
 @func
 def contact_direction(m, d, c):
     """J p of contact c from the bodies' twists."""
-    st6(d.con_acc, 3 * c + 2, to_contact(c, relative_twist(m, d, c, d.twist), d.contact_dim[c], d.contact_frame))
+    d.con_Jp[c] = to_contact(c, relative_twist(m, d, c, d.twist), d.contact_dim[c], d.contact_frame)
 
 
 @func
 def row_times(m, d, r, x: ti.template()):
     """J x of row r."""
     s = FP(0.0)
-    for k in range(d.row_int[6 * r + 2]):
-        s += d.row_f[13 * r + k] * x[d.row_int[6 * r + 3 + k]]
+    for k in range(d.row_num[r]):
+        s += d.row_J[r][k] * x[d.row_dof[r][k]]
     return s
 
 
@@ -62,55 +59,45 @@ def row_times(m, d, r, x: ti.template()):
 def contact_line(m, d, c, alpha):
     """Derivatives of contact c's cost along the direction."""
     return cone_line(
-        m,
-        d,
-        ld6(d.con_acc, 3 * c + 1),
-        ld6(d.con_acc, 3 * c + 2),
-        alpha,
-        d.contact_dim[c],
-        d.con_par[7 * c],
-        d.con_par[7 * c + 1],
-        load_parameters(m, d, c),
+        m, d, d.con_Jaref[c], d.con_Jp[c], alpha, d.contact_dim[c], d.con_D[c], d.con_mu[c], load_parameters(m, d, c)
     )
 
 
 @func
 def row_along(m, d, r, alpha):
     """Derivatives of row r's cost along the direction."""
-    return row_line(
-        d.row_int[6 * r], d.row_sol[4 * r], d.row_sol[4 * r + 1], alpha, d.row_f[13 * r + 3], d.row_f[13 * r + 5]
-    )
+    return row_line(d.row_type[r], d.row_Jaref[r], d.row_Jp[r], alpha, d.row_R[r], d.row_floss[r])
 
 
 @func
 def store_wrench(m, d, c, dim, f):
     """Keeps the wrench (torque, force) of contact c; there is a torque above dim 3 only."""
-    st3(d.con_force, c, tail(f))
+    d.con_force[c] = tail(f)
     if dim > 3:
-        st3(d.con_torque, c, head(f))
+        d.con_torque[c] = head(f)
 
 
 @func
 def contact_move(m, d, c, alpha):
     """Moves contact c along the direction; its force and Hessian there. Returns the cost."""
     dim = d.contact_dim[c]
-    j = ld6(d.con_acc, 3 * c + 1) + alpha * ld6(d.con_acc, 3 * c + 2)
-    st6(d.con_acc, 3 * c + 1, j)
+    j = d.con_Jaref[c] + alpha * d.con_Jp[c]
+    d.con_Jaref[c] = j
     fri = load_parameters(m, d, c)
-    f = cone_force(m, d, j, dim, d.con_par[7 * c], d.con_par[7 * c + 1], fri)
+    f = cone_force(m, d, j, dim, d.con_D[c], d.con_mu[c], fri)
     store_wrench(m, d, c, dim, to_world(c, vec6(f[1], f[2], f[3], f[4], f[5], f[6]), d.contact_frame))
-    cone_hessian(m, d, c, j, dim, d.con_par[7 * c], d.con_par[7 * c + 1], fri, d.contact_frame)
+    cone_hessian(m, d, c, j, dim, d.con_D[c], d.con_mu[c], fri, d.contact_frame)
     return f[0]
 
 
 @func
 def row_move(m, d, r, alpha):
     """The same for row r."""
-    j = d.row_sol[4 * r] + alpha * d.row_sol[4 * r + 1]
-    f = row_force(d.row_int[6 * r], j, d.row_f[13 * r + 3], d.row_f[13 * r + 5])
-    d.row_sol[4 * r] = j
-    d.row_sol[4 * r + 2] = f[1]
-    d.row_sol[4 * r + 3] = f[2]
+    j = d.row_Jaref[r] + alpha * d.row_Jp[r]
+    f = row_force(d.row_type[r], j, d.row_R[r], d.row_floss[r])
+    d.row_Jaref[r] = j
+    d.row_force[r] = f[1]
+    d.row_hess[r] = f[2]
     return f[0]
 
 
@@ -119,22 +106,22 @@ def add_rows(m, d, wt, scale, y: ti.template()):
     """y += scale J' f of the rows of world-major tree wt."""
     for n in range(d.tree_rowadr[wt], d.tree_rowadr[wt] + d.tree_rownum[wt]):
         r = d.tree_row[n]
-        for k in range(d.row_int[6 * r + 2]):
-            i = d.row_int[6 * r + 3 + k]
-            y[i] = y[i] + scale * d.row_f[13 * r + k] * d.row_sol[4 * r + 2]
+        for k in range(d.row_num[r]):
+            i = d.row_dof[r][k]
+            y[i] = y[i] + scale * d.row_J[r][k] * d.row_force[r]
 
 
 @func
 def tree_gather(m, d, w, t, y: ti.template()):
     """y = J' f of tree t from the wrenches of its contacts and the forces of its rows, gathered in list order."""
-    for k in range(m.tree_table[4 * t + 1]):
-        b = w * m.nbody + m.tree_table[4 * t] + k
+    for k in range(m.tree_bodynum[t]):
+        b = w * m.nbody + m.tree_bodyadr[t] + k
         f = sum_contacts(m, d, b)
         if m.tree_free[t] == 1:
-            i0 = w * m.nv + m.tree_table[4 * t + 2]
+            i0 = w * m.nv + m.tree_dofadr[t]
             put6(y, i0, forces_of_wrench(m, d, i0, f))
         else:
-            st6(d.wrench, b, f)
+            d.wrench[b] = f
     if m.tree_free[t] == 0:
         tree_project(m, d, w, t, y)
         add_rows(m, d, w * m.ntree + t, 1.0, y)
@@ -143,12 +130,12 @@ def tree_gather(m, d, w, t, y: ti.template()):
 @func
 def tree_hessian_gather(m, d, w, t, x: ti.template(), y: ti.template()):
     """y = (M + J' D J) x of tree t; con_force, con_torque and row_sol hold D J x."""
-    for b in range(m.tree_table[4 * t], m.tree_table[4 * t] + m.tree_table[4 * t + 1]):
+    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         wb = w * m.nbody + b
         f = sum_contacts(m, d, wb)
-        st6(d.wrench, wb, f + inertia_times(m, d, wb, ld6(d.twist, wb)))
+        d.wrench[wb] = f + inertia_times(m, d, wb, d.twist[wb])
     tree_project(m, d, w, t, y)
-    for i in range(m.tree_table[4 * t + 2], m.tree_table[4 * t + 2] + m.tree_table[4 * t + 3]):
+    for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
     add_rows(m, d, w * m.ntree + t, 1.0, y)
 

@@ -61,7 +61,7 @@ def enter_shape(m, d, s, sf, si, R, x, gtype, size, dataid):
 
 @ti.func
 def mesh_vertex(k, mesh_vert: ti.template()):
-    return vec3(mesh_vert[3 * k], mesh_vert[3 * k + 1], mesh_vert[3 * k + 2])
+    return vec3(mesh_vert[k][0], mesh_vert[k][1], mesh_vert[k][2])
 
 
 @func

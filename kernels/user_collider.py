@@ -12,13 +12,7 @@ def adapted(func, contacts):
         n = 0
         for c in range(contacts):
             r = func(
-                c,
-                ld3(d.geom_xpos, i1),
-                ldm(d.geom_xmat, i1),
-                ld3(m.geom_size, g1),
-                ld3(d.geom_xpos, i2),
-                ldm(d.geom_xmat, i2),
-                ld3(m.geom_size, g2),
+                c, d.geom_xpos[i1], d.geom_xmat[i1], m.geom_size[g1], d.geom_xpos[i2], d.geom_xmat[i2], m.geom_size[g2]
             )
             if r[0] <= margin:
                 pos = vec3(r[1], r[2], r[3])

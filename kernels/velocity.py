@@ -4,7 +4,7 @@ from tisim.kernels.constants import BALL, DSBL_DAMPER, DSBL_GRAVITY, DSBL_SPRING
 from tisim.kernels.inertia import add_wrench, mul_inertia, solve_tree
 from tisim.kernels.passive import spring_stretch
 from tisim.kernels.rotation import any_nonzero6
-from tisim.kernels.types import kernel, ld3, ld6, st6, ti, vec3, vec6
+from tisim.kernels.types import kernel, ti, vec3, vec6
 
 
 @ti.func
@@ -51,24 +51,24 @@ def tree_velocity(m, d):
             vel = vec6(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
             acc = vec6(0.0, 0.0, 0.0, -gravity[0], -gravity[1], -gravity[2])
             if i > b:
-                vel = ld6(d.cvel, Bo + m.body_parentid[i])
-                acc = ld6(d.cacc_bias, Bo + m.body_parentid[i])
+                vel = d.cvel[Bo + m.body_parentid[i]]
+                acc = d.cacc_bias[Bo + m.body_parentid[i]]
             for j in range(m.body_jntadr[i], m.body_jntadr[i] + m.body_jntnum[i]):
                 kind = m.jnt_type[j]
                 k = m.jnt_dofadr[j]
                 if kind == FREE:
                     for c in ti.static(range(3)):
                         vel[3 + c] += d.qvel[Do + k + c]
-                        st6(d.cdof_dot, Do + k + c, vec6(0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+                        d.cdof_dot[Do + k + c] = vec6(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
                     k += 3
                 num = 1
                 if kind == FREE or kind == BALL:
                     num = 3
                 frame = vel
                 for delta in range(Do + k, Do + k + num):
-                    axis = ld6(d.cdof, delta)
+                    axis = d.cdof[delta]
                     rate = cross_motion(frame, axis)
-                    st6(d.cdof_dot, delta, rate)
+                    d.cdof_dot[delta] = rate
                     vel += d.qvel[delta] * axis
                     acc += d.qvel[delta] * rate
                 if m.jnt_stiffness[j] != 0.0 and m.opt.disableflags & DSBL_SPRING == 0:
@@ -81,9 +81,9 @@ def tree_velocity(m, d):
                     if num == 3:
                         d.qfrc_spring[Do + k + 1] = s[4]
                         d.qfrc_spring[Do + k + 2] = s[5]
-            st6(d.cvel, e, vel)
-            st6(d.cacc_bias, e, acc)
-            st6(d.cfrc_bias, e, mul_inertia(d.cinert, e, acc) + cross_force(vel, mul_inertia(d.cinert, e, vel)))
+            d.cvel[e] = vel
+            d.cacc_bias[e] = acc
+            d.cfrc_bias[e] = mul_inertia(d.cinert, e, acc) + cross_force(vel, mul_inertia(d.cinert, e, vel))
             if m.body_gravcomp[i] != 0.0 and passive == 1:
                 add_wrench(
                     m,
@@ -91,8 +91,8 @@ def tree_velocity(m, d):
                     i,
                     Bo,
                     Do,
-                    ld3(d.subtree_com, Bo + m.body_rootid[i]),
-                    ld3(d.xipos, e),
+                    d.subtree_com[Bo + m.body_rootid[i]],
+                    d.xipos[e],
                     -m.body_mass[i] * m.body_gravcomp[i] * gravity,
                     vec3(0.0, 0.0, 0.0),
                     d.qfrc_gravcomp,
@@ -100,8 +100,9 @@ def tree_velocity(m, d):
         for ii in range(m.tree_bodynum[tree] - 1):
             i = b + m.tree_bodynum[tree] - 1 - ii
             for c in range(6):
-                to = 6 * (Bo + m.body_parentid[i]) + c
-                d.cfrc_bias[to] = d.cfrc_bias[to] + d.cfrc_bias[6 * (Bo + i) + c]
+                d.cfrc_bias[Bo + m.body_parentid[i]][c] = (
+                    d.cfrc_bias[Bo + m.body_parentid[i]][c] + d.cfrc_bias[Bo + i][c]
+                )
         for k in range(da, da + dn):
             damper = -m.dof_damping[k] * d.qvel[Do + k]
             if m.opt.disableflags & DSBL_DAMPER != 0:
@@ -112,7 +113,7 @@ def tree_velocity(m, d):
                 total += d.qfrc_gravcomp[Do + k]
             d.qfrc_damper[Do + k] = damper
             d.qfrc_passive[Do + k] = total
-            d.qfrc_bias[Do + k] = ld6(d.cdof, Do + k).dot(ld6(d.cfrc_bias, Bo + m.dof_bodyid[k]))
+            d.qfrc_bias[Do + k] = d.cdof[Do + k].dot(d.cfrc_bias[Bo + m.dof_bodyid[k]])
 
 
 @kernel
@@ -130,7 +131,7 @@ def tree_acceleration(m, d):
         for k in range(Do + da, Do + da + dn):
             d.qfrc_smooth[k] = d.qfrc_passive[k] - d.qfrc_bias[k] + d.qfrc_applied[k] + d.qfrc_actuator[k]
         for i in range(b, b + m.tree_bodynum[tree]):
-            f = ld6(d.xfrc_applied, Bo + i)
+            f = d.xfrc_applied[Bo + i]
             if any_nonzero6(f):
                 add_wrench(
                     m,
@@ -138,8 +139,8 @@ def tree_acceleration(m, d):
                     i,
                     Bo,
                     Do,
-                    ld3(d.subtree_com, Bo + m.body_rootid[i]),
-                    ld3(d.xipos, Bo + i),
+                    d.subtree_com[Bo + m.body_rootid[i]],
+                    d.xipos[Bo + i],
                     vec3(f[0], f[1], f[2]),
                     vec3(f[3], f[4], f[5]),
                     d.qfrc_smooth,

@@ -28,6 +28,9 @@ COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, ndense=7,
               ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nraykey=18,
               nmid=19, nout=20)  # fmt: skip
 
+# indices into `sweep_scale`: middle and 1 / scale of the sweep, 1 / width of strips and of rows, skin [m]
+SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
+
 
 @dataclasses.dataclass(frozen=True)
 class Array:
@@ -35,6 +38,7 @@ class Array:
 
     role  "state" and "input": the user writes it; "computed": a stage writes it, users only read; "scratch": not
           shown to users; "stage": neither, and a reset leaves it, since its stage keeps something in it.
+    element  numbers of an element, if these are not the last dimension.
     """
 
     name: str
@@ -44,6 +48,19 @@ class Array:
     unit: str
     stage: str
     doc: str
+    element: int = None
+
+    @property
+    def width(self):
+        """Numbers of an element: `d.xpos[b]` is a vector of 3, `d.xmat[b]` a 3 x 3 matrix."""
+        if self.element is not None:
+            return self.element
+        return self.shape[-1] if len(self.shape) > 1 and self.shape[0] != ALL else 1
+
+    @property
+    def rows(self):
+        """Elements of one item: of contact_frame there are three, `d.contact_frame[c, r]`."""
+        return max(1, math.prod(self.shape[1:]) // self.width) if self.shape[0] != ALL else 1
 
     @property
     def is_list(self):
@@ -70,11 +87,11 @@ DATA = {}
 
 
 def declare(role, rows):
-    """Adds arrays given as (name, dtype, shape, unit, stage, meaning)."""
-    for name, dtype, shape, unit, stage, doc in rows:
+    """Adds arrays given as (name, dtype, shape, unit, stage, meaning), perhaps with the numbers of an element."""
+    for name, dtype, shape, unit, stage, doc, *element in rows:
         if name in DATA:
             raise ValueError(f"array {name} is declared twice")
-        DATA[name] = Array(name, dtype, shape, role, unit, stage, doc)
+        DATA[name] = Array(name, dtype, shape, role, unit, stage, doc, *element)
 
 
 declare("state", [
@@ -130,14 +147,14 @@ declare("computed", [
     ("qacc_smooth", "f", ("nv",), "m/s2, rad/s2", "acceleration", "acceleration without constraints"),
     ("qfrc_constraint", "f", ("nv",), "N, N m", "constraint", "constraint forces"),
     ("qfrc_inverse", "f", ("nv",), "N, N m", "inverse", "force that gives qacc"),
-    ("energy", "f", (2,), "J", "energy", "potential and kinetic energy"),
+    ("energy", "f", (2,), "J", "energy", "potential and kinetic energy", 2),
 ])  # fmt: skip
 
 # collision: lists over all worlds
 declare("computed", [
     ("contact_dist", "f", ("nconmax",), "m", "collision", "distance, negative in penetration"),
     ("contact_pos", "f", ("nconmax", 3), "m", "collision", "midpoint between the surfaces"),
-    ("contact_frame", "f", ("nconmax", 9), "-", "collision", "rows: normal from geom 1 to geom 2, two tangents"),
+    ("contact_frame", "f", ("nconmax", 9), "-", "collision", "rows: normal from geom 1 to geom 2, two tangents", 3),
     ("contact_includemargin", "f", ("nconmax",), "m", "collision", "margin - gap: force acts below this distance"),
     ("contact_friction", "f", ("nconmax", 5), "-", "collision", "tangential (2), torsional, rolling (2)"),
     ("contact_solref", "f", ("nconmax", 2), "s, -", "collision", "reference of the normal direction"),
@@ -158,7 +175,7 @@ declare("scratch", [
     ("qH", "f", ("nC",), "kg, kg m, kg m2", "integrate", "factor of M + timestep * damping, in the places of M"),
     ("qHDiagInv", "f", ("nv",), "-", "integrate", "1 / diagonal of its D"),
     ("qacc_euler", "f", ("nv",), "m/s2, rad/s2", "integrate", "acceleration with implicit damping"),
-    ("bad", "i", (3,), "-", "check", "nq or nv minus the first bad index in qpos, qvel, qacc; 0: all are finite"),
+    ("bad", "i", (3,), "-", "check", "nq or nv minus the first bad index in qpos, qvel, qacc; 0: all are finite", 3),
     ("counts", "i", (ALL, 32), "-", "all", "lengths of the lists over all worlds, by the indices in COUNTS"),
     ("warning", "i", (16,), "-", "check", "warnings by mjtWarning: number, then last info"),
 ])  # fmt: skip
@@ -166,26 +183,43 @@ declare("scratch", [
 # constraint rows other than contacts (friction loss, limits), and what the solver needs of contacts
 declare("scratch", [
     ("limit_row", "i", ("nlimited",), "-", "constraint", "first row of each limited joint"),
-    ("row_int", "i", ("nrowmax", 6), "-", "constraint", "mjtConstraint, dof or joint, number of dofs, those dofs"),
-    ("row_f", "f", ("nrowmax", 13), "-", "constraint",
-     "Jacobian at those dofs (3), R, aref, frictionloss, pos, margin, diagApprox, K, B, impedance, velocity"),
-    ("row_sol", "f", ("nrowmax", 4), "-", "solver", "residual Jx - aref, J p, force (or Hessian product), Hessian"),
+    ("row_type", "i", ("nrowmax",), "-", "constraint", "mjtConstraint"),
+    ("row_id", "i", ("nrowmax",), "-", "constraint", "dof or joint"),
+    ("row_num", "i", ("nrowmax",), "-", "constraint", "number of dofs"),
+    ("row_dof", "i", ("nrowmax", 3), "-", "constraint", "those dofs, world-major"),
+    ("row_J", "f", ("nrowmax", 3), "-", "constraint", "Jacobian at those dofs"),
+    ("row_R", "f", ("nrowmax",), "1/kg", "constraint", "regularisation"),
+    ("row_aref", "f", ("nrowmax",), "m/s2, rad/s2", "constraint", "reference acceleration"),
+    ("row_floss", "f", ("nrowmax",), "N, N m", "constraint", "friction loss"),
+    ("row_pos", "f", ("nrowmax",), "m, rad", "constraint", "constraint position"),
+    ("row_margin", "f", ("nrowmax",), "m, rad", "constraint", "margin"),
+    ("row_diag", "f", ("nrowmax",), "1/kg", "constraint", "approximate diagonal of J M^-1 J'"),
+    ("row_K", "f", ("nrowmax",), "1/s2", "constraint", "stiffness"),
+    ("row_B", "f", ("nrowmax",), "1/s", "constraint", "damping"),
+    ("row_imp", "f", ("nrowmax",), "-", "constraint", "impedance"),
+    ("row_vel", "f", ("nrowmax",), "m/s, rad/s", "constraint", "constraint velocity"),
+    ("row_Jaref", "f", ("nrowmax",), "m/s2, rad/s2", "solver", "residual Jx - aref"),
+    ("row_Jp", "f", ("nrowmax",), "m/s2, rad/s2", "solver", "J p"),
+    ("row_force", "f", ("nrowmax",), "N, N m", "solver", "force, or its change in a product with the Hessian"),
+    ("row_hess", "f", ("nrowmax",), "kg", "solver", "second derivative of the cost"),
     ("tree_rowadr", "i", ("ntree",), "-", "constraint", "first entry of each tree in tree_row"),
     ("tree_rownum", "i", ("ntree",), "-", "constraint", "rows of each tree"),
     ("tree_row", "i", ("nrowmax",), "-", "constraint", "rows by tree"),
     ("con_body", "i", ("nconmax", 2), "-", "constraint", "world-major moving bodies of a contact, -1: static"),
     ("con_arm", "f", ("nconmax", 2, 3), "m", "constraint", "contact point from each tree's centre of mass"),
-    ("con_par", "f", ("nconmax", 7), "kg, -", "constraint",
-     "1 / regularisation of the normal (of every pyramid edge), mu of the regularised cone, friction (5)"),
-    ("con_acc", "f", ("nconmax", 3, 6), "m/s2, rad/s2", "solver",
-     "in the contact frame: reference acceleration aref, residual Jx - aref, J p"),
+    ("con_D", "f", ("nconmax",), "kg", "constraint", "1 / regularisation of the normal, of every pyramid edge"),
+    ("con_mu", "f", ("nconmax",), "-", "constraint", "mu of the regularised cone"),
+    ("con_friction", "f", ("nconmax", 5), "-", "constraint", "friction, as contact.friction"),
+    ("con_aref", "f", ("nconmax", 6), "m/s2, rad/s2", "constraint", "reference acceleration, in the contact frame"),
+    ("con_Jaref", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "residual Jx - aref, in the contact frame"),
+    ("con_Jp", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "J p, in the contact frame"),
     ("con_force", "f", ("nconmax", 3), "N", "solver", "world force on body 2 at the contact point"),
     ("con_torque", "f", ("nconmax", 3), "N m", "solver", "world torque on body 2, above dim 3"),
     ("con_hess", "f", ("nconmax", 6), "kg", "solver", "world Hessian of the contact's cost, translation"),
     ("con_hess_rot", "f", ("nconmax", 15), "kg m, kg m2", "solver", "the same, coupling and rotation"),
     ("body_conadr", "i", ("nbody",), "-", "constraint", "first entry of each body in body_con"),
     ("body_connum", "i", ("nbody",), "-", "constraint", "contact sides of each body"),
-    ("body_con", "i", ("nconmax", 2), "-", "constraint", "contact sides by body: 2 * contact + side"),
+    ("body_con", "i", ("nconmax", 2), "-", "constraint", "contact sides by body: 2 * contact + side", 1),
 ])  # fmt: skip
 
 # islands
@@ -198,9 +232,16 @@ declare("computed", [
 declare("scratch", [
     ("uf_parent", "i", ("ntree",), "-", "island", "union-find over trees of all worlds"),
     ("uf_touched", "i", ("ntree",), "-", "island", "1: the tree has an active constraint"),
-    ("island_info", "i", ("ntree", 10), "-", "island",
-     "address and number in island_tree, in island_con, in island_row; contacts between moving bodies; dofs; "
-     "address in island_dense; 0: one thread solves it, 1: all do"),
+    ("island_treeadr", "i", ("ntree",), "-", "island", "first entry of each island in island_tree"),
+    ("island_treenum", "i", ("ntree",), "-", "island", "trees"),
+    ("island_conadr", "i", ("ntree",), "-", "island", "first entry in island_con"),
+    ("island_connum", "i", ("ntree",), "-", "island", "contacts"),
+    ("island_rowadr", "i", ("ntree",), "-", "island", "first entry in island_row"),
+    ("island_rownum", "i", ("ntree",), "-", "island", "rows"),
+    ("island_coupled", "i", ("ntree",), "-", "island", "contacts between moving bodies"),
+    ("island_dofnum", "i", ("ntree",), "-", "island", "dofs"),
+    ("island_denseadr", "i", ("ntree",), "-", "island", "address in island_dense"),
+    ("island_shared", "i", ("ntree",), "-", "island", "0: one thread solves it, 1: all do"),
     ("island_tree", "i", ("ntree",), "-", "island", "world-major trees by island"),
     ("island_con", "i", ("nconmax",), "-", "island", "contacts by island"),
     ("island_row", "i", ("nrowmax",), "-", "island", "rows by island"),
@@ -227,17 +268,38 @@ declare("scratch", [
 declare("scratch", [
     ("island_small", "i", ("ntree",), "-", "island", "islands solved by one thread each"),
     ("island_large", "i", ("ntree",), "-", "island", "islands solved by all threads"),
-    ("island_tblk", "i", ("ntree", 2), "-", "island", "range of tree blocks of each large island"),
-    ("island_cblk", "i", ("ntree", 2), "-", "island", "range of contact blocks of each large island"),
-    ("island_rblk", "i", ("ntree", 2), "-", "island", "range of row blocks of each large island"),
-    ("tblk", "i", ("ntree", 3), "-", "island", "tree block: island, range in island_tree"),
-    ("cblk", "i", ("nconmax", 3), "-", "island", "contact block: island, range in island_con"),
-    ("rblk", "i", ("nrowmax", 3), "-", "island", "row block: island, range in island_row"),
+    ("island_tblkadr", "i", ("ntree",), "-", "island", "first tree block of each large island"),
+    ("island_tblkend", "i", ("ntree",), "-", "island", "one past its last"),
+    ("island_cblkadr", "i", ("ntree",), "-", "island", "first contact block"),
+    ("island_cblkend", "i", ("ntree",), "-", "island", "one past the last"),
+    ("island_rblkadr", "i", ("ntree",), "-", "island", "first row block"),
+    ("island_rblkend", "i", ("ntree",), "-", "island", "one past the last"),
+    ("tblk_island", "i", ("ntree",), "-", "island", "island of each tree block"),
+    ("tblk_begin", "i", ("ntree",), "-", "island", "where it begins in island_tree"),
+    ("tblk_end", "i", ("ntree",), "-", "island", "one past its last"),
+    ("cblk_island", "i", ("nconmax",), "-", "island", "island of each contact block"),
+    ("cblk_begin", "i", ("nconmax",), "-", "island", "where it begins in island_con"),
+    ("cblk_end", "i", ("nconmax",), "-", "island", "one past its last"),
+    ("rblk_island", "i", ("nrowmax",), "-", "island", "island of each row block"),
+    ("rblk_begin", "i", ("nrowmax",), "-", "island", "where it begins in island_row"),
+    ("rblk_end", "i", ("nrowmax",), "-", "island", "one past its last"),
     ("tblk_sum", "f", ("ntree", 4), "-", "solver", "sums over a tree block"),
     ("cblk_sum", "f", ("nconmax", 2), "-", "solver", "sums over a contact block"),
     ("rblk_sum", "f", ("nrowmax", 2), "-", "solver", "sums over a row block"),
-    ("isl", "f", ("ntree", 16), "-", "solver", "scalars of each large island, see kernels/solve_large.py"),
-    ("isl_phase", "i", ("ntree", 4), "-", "solver", "which phase of the solver each large island is in"),
+    ("isl_cost", "f", ("ntree",), "kg m2/s4", "solver", "cost of each large island"),
+    ("isl_alpha", "f", ("ntree",), "-", "solver", "step along the direction"),
+    ("isl_lo", "f", ("ntree",), "-", "solver", "a step known to be too short"),
+    ("isl_hi", "f", ("ntree",), "-", "solver", "a step known to be too long, -1: none yet"),
+    ("isl_first", "f", ("ntree",), "-", "solver", "derivative at the start of the line search"),
+    ("isl_d1", "f", ("ntree",), "-", "solver", "Gauss term of the derivative along the direction"),
+    ("isl_d2", "f", ("ntree",), "-", "solver", "Gauss term of the second derivative"),
+    ("isl_rz", "f", ("ntree",), "-", "solver", "conjugate gradients: r'z"),
+    ("isl_rz0", "f", ("ntree",), "-", "solver", "its first value"),
+    ("isl_step", "f", ("ntree",), "-", "solver", "step along the conjugate direction"),
+    ("isl_beta", "f", ("ntree",), "-", "solver", "how much of the last conjugate direction stays"),
+    ("isl_reduction", "f", ("ntree",), "-", "solver", "by how much the linear residual is reduced"),
+    ("isl_run", "i", ("ntree",), "-", "solver", "1: not converged"),
+    ("isl_seek", "i", ("ntree",), "-", "solver", "1: inner loop (linear system or line search) not converged"),
 ])  # fmt: skip
 
 # collision: boxes, the sweep, candidate pairs, sorted pairs (cpair) and their contact slots
@@ -254,8 +316,8 @@ declare("scratch", [
     ("entry_box", "f", ("npairmax", 6), "m", "collision",
      "in the order of the sweep: lower and upper end of the box along each of its axes"),
     ("entry_cell", "i", ("npairmax", 2), "-", "collision", "first strip and row of each entry, before wrapping round"),
-    ("sort_key", "i", ("npairmax", 2), "-", "collision", "keys of the radix sort, two halves used in turn"),
-    ("sort_value", "i", ("npairmax", 2), "-", "collision", "what the keys belong to"),
+    ("sort_key", "i", ("npairmax", 2), "-", "collision", "keys of the radix sort, two halves used in turn", 1),
+    ("sort_value", "i", ("npairmax", 2), "-", "collision", "what the keys belong to", 1),
     ("scan_sum", "i", ("npairmax",), "-", "collision", "block sums of scans"),
     ("cand_geom1", "i", ("npairmax",), "-", "collision", "candidate pairs in no order: world*ngeom + geom 1"),
     ("cand_geom2", "i", ("npairmax",), "-", "collision", "geom 2"),
@@ -269,7 +331,7 @@ declare("scratch", [
     ("cpair_ncon", "i", ("npairmax",), "-", "collision", "number of contacts"),
     ("cpair_adr", "i", ("npairmax",), "-", "collision", "first contact"),
     ("cpair_bin", "i", ("npairmax",), "-", "collision", "pairs by collider"),
-    ("con_slot", "f", ("nslotmax", 8), "m, -", "collision", "distance, midpoint, normal of a pair's contacts"),
+    ("con_slot", "f", ("nslotmax", 8), "m, -", "collision", "distance, midpoint, normal of a pair's contacts", 1),
 ])  # fmt: skip
 
 # collision: what its stages make for a model's geoms, and lists whose length only they know
@@ -285,15 +347,20 @@ declare("stage", [
     ("type_kind", "i", (ALL, 64), "-", "collision", "kind of a pair by 8 * type 1 + type 2, see tisim/colliders.py"),
     ("kind_slots", "i", (ALL, 16), "-", "collision", "slots that a pair of each kind needs"),
     ("bin_adr", "i", (ALL, 64), "-", "collision", "where each kind begins in cpair_bin, then where its next pair goes"),
-    ("override_param", "f", (ALL, 12), "-", "collision", "contact parameters that override: solref, solimp, friction"),
+    ("override_solref", "f", (ALL, 2), "s, -", "collision", "solref of all contacts, where it is overridden"),
+    ("override_solimp", "f", (ALL, 5), "-", "collision", "solimp"),
+    ("override_friction", "f", (ALL, 5), "-", "collision", "friction"),
     ("sweep_axis", "i", (ALL, 2), "-", "collision", "axis of the sweep, axis of the strips"),
     ("sweep_sample", "f", (ALL, 96), "m", "collision", "sorted coordinates of a few items, for each axis"),
-    ("sweep_scale", "f", (ALL, 16), "m", "collision",
-     "median, spread and mean extent of the items along each axis; middle and 1 / scale of the sweep; 1 / width of "
-     "strips and of rows; skin of the last search"),
+    ("sweep_median", "f", (ALL, 3), "m", "collision", "median of the items along each axis"),
+    ("sweep_spread", "f", (ALL, 3), "m", "collision", "from their 10 % to their 90 % quantile"),
+    ("sweep_extent", "f", (ALL, 3), "m", "collision", "their mean extent"),
+    ("sweep_scale", "f", (ALL, len(SCALES)), "m", "collision", "numbers of the last search, by the indices in SCALES"),
     ("sweep_found", "i", ("nfound",), "-", "collision", "pairs of entries whose boxes meet, by thread"),
-    ("plane_from", "f", ("nworldplane", 6), "m, -", "collision", "place and normal of each plane in the last search"),
-    ("group_from", "f", ("nworldgroup", 12), "m, -", "collision", "place of each body with many geoms then"),
+    ("plane_pos", "f", ("nworldplane", 3), "m", "collision", "place of each plane in the last search"),
+    ("plane_normal", "f", ("nworldplane", 3), "-", "collision", "its normal"),
+    ("group_pos", "f", ("nworldgroup", 3), "m", "collision", "place of each body with many geoms then"),
+    ("group_mat", "f", ("nworldgroup", 9), "-", "collision", "its orientation"),
     ("sort_count", "i", ("nsortcount",), "-", "collision", "how many keys of each digit a block of the sort has"),
     ("ccd_f", "f", ("nccdreal",), "any", "collision", "shapes, vertices and faces of each worker, see kernels/ccd.py"),
     ("ccd_i", "i", ("nccdint",), "-", "collision", "the whole numbers among them"),
@@ -307,7 +374,7 @@ declare("stage", [
     ("ray_geomid", "i", ("nray",), "-", "rays", "what it hits, or -1"),
     ("ray_sample", "f", (ALL, 198), "m", "rays", "sorted coordinates of a few geoms, median, spread, for each axis"),
     ("ray_leaf", "i", ("nleafall",), "-", "rays", "geom of each leaf of the trees of boxes, or -1"),
-    ("ray_node", "f", ("nnodeall", 6), "m", "rays", "lower and upper corner of each node's box"),
+    ("ray_node", "f", ("nnodeall", 2, 3), "m", "rays", "lower and upper corner of each node's box"),
 ])  # fmt: skip
 
 # constraint rows as MuJoCo lists them (all but J), written when a user reads them

@@ -269,10 +269,29 @@ class Arguments:
             if entry.parts:
                 at.__dict__[last] = tuple(by_name[part.argument] for part in entry.parts)
             elif entry.index is None:
-                at.__dict__[last] = by_name[entry.argument]
+                value = by_name[entry.argument]
+                at.__dict__[last] = value if entry.rows == 1 else Rows(value, entry.rows)
             else:
                 at._places[last] = by_name[entry.argument], entry.index
         return tuple(roots[name] for name in BUNDLES)
+
+
+def _subscript(array, index):
+    from taichi.lang import impl
+
+    return impl.subscript(impl.get_runtime().compiling_callable.ast_builder(), array, index)
+
+
+class Rows:
+    """An array of which an item has several elements: `a[c, r]` is element r of item c."""
+
+    def __init__(self, array, rows):
+        self._array, self._rows = array, rows
+
+    def __getitem__(self, index):
+        if isinstance(index, (tuple, list)):
+            index = index[0] * self._rows + index[1]
+        return _subscript(self._array, index)
 
 
 class Bundle:
@@ -285,9 +304,7 @@ class Bundle:
 
     def __getattr__(self, name):
         """A number that stands in an array, as an expression made anew at each use."""
-        from taichi.lang import impl
-
         place = self.__dict__.get("_places", {}).get(name)
         if place is None:
             raise AttributeError(f"{self._name} has no {name} here")
-        return impl.subscript(impl.get_runtime().compiling_callable.ast_builder(), *place)
+        return _subscript(*place)

@@ -131,8 +131,9 @@ class Stage:
         """Launches parts of a detection, in the order of PARTS; neighbours on as many threads go together."""
         scalars = dict(self.scalars, skin=self.pairs.skin, age=self.pairs.last_age)
         if "list" in parts and scalars["override"]:
-            values = np.concatenate([m.opt.o_solref, m.opt.o_solimp, m.opt.o_friction])
-            memory.upload(d.device("override_param"), values.astype(session.numpy_float()))
+            for name in ("solref", "solimp", "friction"):
+                values = np.asarray(getattr(m.opt, f"o_{name}"), session.numpy_float())
+                memory.upload(d.device(f"override_{name}"), values)
         steps = [(self._threads(part), more, kernel) for part in parts for kernel, more in self.steps[part]]
         for (parallel, more), same in itertools.groupby(steps, key=lambda step: step[:2]):
             launch.run(m, d, [kernel for *_, kernel in same], parallel=parallel, **dict(scalars, **more))

@@ -120,7 +120,7 @@ class Data:
     def _make(self, array, count):
         if count >= 2**31:
             raise CapacityError(f"{array.name} needs {count} elements; an array holds fewer than 2^31")
-        a = self._device[array.name] = memory.new_array(array.dtype == "f", count)
+        a = self._device[array.name] = memory.new_array(array.dtype == "f", count, array.width)
         return a
 
     def scratch(self, name, length):
@@ -133,7 +133,7 @@ class Data:
             raise KeyError(f"{name} is not declared in tisim.arrays with a length that a stage sets")
         count = length * math.prod(array.shape[1:])
         a = self._device.get(name)
-        if a is not None and a.shape[0] >= count:
+        if a is not None and a.numbers >= count:
             return a
         self.drop(name)
         return self._make(array, count)

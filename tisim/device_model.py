@@ -84,18 +84,6 @@ def tracked(arrays, changed):
     return out
 
 
-def _tree_table(m):
-    return np.stack([m.tree_bodyadr, m.tree_bodynum, m.tree_dofadr, m.tree_dofnum], 1)
-
-
-def _body_table(m):
-    return np.stack([m.body_parentid, m.body_treeid, m.body_dofadr, m.body_dofnum], 1)
-
-
-def _dof_table(m):
-    return np.stack([m.dof_parentid, m.dof_Madr], 1)
-
-
 def _tree_free(m):
     """1 for trees of one free body without armature and friction loss."""
     plain = (m.tree_bodynum == 1) & (m.tree_dofnum == 6) & (m.body_jntnum[m.tree_bodyadr] == 1)
@@ -112,9 +100,6 @@ def _limited_joint(m):
 
 
 DERIVED = declared(
-    Table("tree_table", "i", ("ntree", 4), _tree_table, (), "first body, bodies, first dof, dofs of each tree"),
-    Table("body_table", "i", ("nbody", 4), _body_table, (), "parent, tree, first dof, dofs of each body"),
-    Table("dof_table", "i", ("nv", 2), _dof_table, (), "parent, and address in M by dof_Madr, of each dof"),
     Table("tree_free", "i", ("ntree",), _tree_free, ("dof_armature", "dof_frictionloss"),
           "1: the tree is one free body without armature and friction loss"),
     Table("friction_dof", "i", ("nfriction",), _friction_dof, ("dof_frictionloss",), "dofs with friction loss"),
@@ -175,10 +160,10 @@ class DeviceModel:
             host = np.asarray(self.derived(name) if table else self._arrays[name])
             is_float = table.dtype == "f" if table else FIELDS[name].dtype.kind == "f"
             values = host.reshape(-1).astype(session.numpy_float() if is_float else np.int32)
-            if a is None or a.shape[0] != max(1, values.size):
+            if a is None or a.length != values.size:
                 if a is not None:
                     memory.delete_array(a)
-                a = self._on_device[name] = memory.new_array(is_float, values.size)
+                a = self._on_device[name] = memory.new_array(is_float, values.size, (table or FIELDS[name]).width)
             memory.upload(a, values)
         return a
 

@@ -69,7 +69,7 @@ TABLES = declared(
     Table("geom_contact", "f", ("ngeom", 12), geom_contact,
           ("geom_solref", "geom_solimp", "geom_friction", "geom_solmix", "geom_gap"),
           "solref, solimp, friction, solmix, gap"),
-    Table("geom_box", "f", ("ngeom", 9), geom_box, ("geom_aabb", "geom_type"),
+    Table("geom_box", "f", ("ngeom", 3, 3), geom_box, ("geom_aabb", "geom_type"),
           "what holds a geom, in its frame [m]: centre, half sizes of a box, radii of an ellipsoid around each point"),
     Table("geom_reach", "f", ("ngeom",), geom_reach, ("geom_rbound", "mesh_vert"),
           "radius of a sphere around the geom's position that holds it [m]"),

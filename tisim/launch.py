@@ -54,7 +54,7 @@ class Variant:
         integer, real = ti.i32, memory.element(True)
         self.names, self.arrays, self.numbers, params = [], {}, {}, []
         for entry in self.arguments.entries:
-            kind = memory.element(entry.dtype == "f")
+            kind = memory.element(entry.dtype == "f", entry.width)
             if entry.is_array:
                 self.arrays[entry.argument] = kind
                 kind = ti.types.ndarray(dtype=kind, ndim=1)

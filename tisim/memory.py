@@ -18,11 +18,12 @@ def element(is_float, width=1):
     return ti.types.matrix(3, 3, number) if is_float and width == 9 else ti.types.vector(width, number)
 
 
-def new_array(is_float, size):
-    """A device array of max(1, size) zeros in the running precision, or of int32."""
+def new_array(is_float, size, width=1):
+    """A device array of max(1, size) zeros in the running precision, or of int32, in elements of `width` numbers."""
     import taichi as ti
 
-    a = ti.ndarray(element(is_float), (max(1, int(size)),))
+    a = ti.ndarray(element(is_float, width), (max(1, -(-int(size) // width)),))
+    a.length, a.numbers = int(size), a.shape[0] * width
     fill(a, 0)
     return a
 
@@ -47,9 +48,8 @@ def _host_view(a):
     if session.arch != "cpu":
         return None
     np_type = np.dtype({"f64": np.float64, "f32": np.float32}.get(str(a.dtype), np.int32))
-    n = a.shape[0]
     pointer = impl.get_runtime().prog.get_ndarray_data_ptr_as_int(a.arr)
-    buffer = (ctypes.c_char * (n * np_type.itemsize)).from_address(pointer)
+    buffer = (ctypes.c_char * (a.numbers * np_type.itemsize)).from_address(pointer)
     a.host = np.frombuffer(buffer, np_type)
     return a.host
 
@@ -57,7 +57,7 @@ def _host_view(a):
 def download(a):
     """Copy of a device array on the host."""
     view = host_view(a)
-    return a.to_numpy() if view is None else view.copy()
+    return a.to_numpy().reshape(-1) if view is None else view.copy()
 
 
 def upload(a, values):
@@ -65,11 +65,9 @@ def upload(a, values):
     view = host_view(a)
     if view is not None:
         view[: values.size] = values
-    elif values.size == a.shape[0]:
-        a.from_numpy(np.ascontiguousarray(values))
     elif values.size:
         whole = a.to_numpy()
-        whole[: values.size] = values
+        whole.reshape(-1)[: values.size] = values
         a.from_numpy(whole)
 
 

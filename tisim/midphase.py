@@ -119,7 +119,7 @@ TABLES = declared(
     *(
         Table(name, dtype, shape, lambda m, name=name: m.derived("mid_trees")[name], READS, doc)
         for name, dtype, shape, doc in (
-            ("mid_box", "f", ("nodes", 6), "lower and upper corner of each node, in the body's frame [m]"),
+            ("mid_box", "f", ("nodes", 2, 3), "lower and upper corner of each node, in the body's frame [m]"),
             ("mid_geom", "i", ("nodes",), "geom of a leaf, else -1"),
             ("mid_adr", "i", ("trees",), "first node of each tree: bodies with many geoms, then the static geoms"),
             ("mid_leaf", "i", ("trees",), "leaves of each tree, a power of two"),

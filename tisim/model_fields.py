@@ -77,28 +77,33 @@ DTYPES = {"d": np.float64, "f": np.float32, "i": np.int32, "b": np.uint8}
 
 
 class Field:
-    """One array: size (name of its length), dtype, width (columns: a number, a size name, or None), index, optional.
+    """One array: size (name of its length), dtype, columns (a number, a size name, or None), index, optional.
 
     index  name of the size that its values index, or None;  optional  True where -1 stands for none.
     """
 
-    __slots__ = ("name", "size", "dtype", "width", "index", "optional")
+    __slots__ = ("name", "size", "dtype", "columns", "index", "optional")
 
     def __init__(self, name, size, kind):
         self.name, self.size, self.dtype = name, size, np.dtype(DTYPES[kind[0]])
         self.optional = "?" in kind
         width, _, index = kind[1:].replace("?", "<").partition("<")
         self.index = index or None
-        self.width = None if not width else width[1:] if width.startswith("*") else int(width)
+        self.columns = None if not width else width[1:] if width.startswith("*") else int(width)
+
+    @property
+    def width(self):
+        """Numbers of an element, as kernels see it."""
+        return self.columns if isinstance(self.columns, int) else 1
 
     def shape(self, sizes):
         """Shape in a model of these sizes (dict name -> int)."""
         n = sizes[self.size]
-        if self.width is None:
+        if self.columns is None:
             return (n,)
-        if isinstance(self.width, int):
-            return (n, self.width)
-        times, name = (int(self.width[0]), self.width[1:]) if self.width[0].isdigit() else (1, self.width)
+        if isinstance(self.columns, int):
+            return (n, self.columns)
+        times, name = (int(self.columns[0]), self.columns[1:]) if self.columns[0].isdigit() else (1, self.columns)
         return (n, times * sizes[name])
 
 

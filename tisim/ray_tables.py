@@ -76,7 +76,7 @@ TABLES = declared(
     Table("ray_mesh", None, (), _mesh_trees, READS, "the three below"),
     Table("ray_meshadr", "i", ("nmesh", 2), lambda m: m.derived("ray_mesh")[0], READS,
           "first node and number of leaves of each mesh's tree"),
-    Table("ray_meshbox", "f", ("nodes", 6), lambda m: m.derived("ray_mesh")[1], READS,
+    Table("ray_meshbox", "f", ("nodes", 2, 3), lambda m: m.derived("ray_mesh")[1], READS,
           "lower and upper corner of each node [m]"),
     Table("ray_meshface", "i", ("nmeshface",), lambda m: m.derived("ray_mesh")[2], READS,
           "faces in the order of the leaves"),

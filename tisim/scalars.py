@@ -7,7 +7,7 @@ or of the data `d` (tisim/arrays.py, lengths, and what the caller passes to `lau
 import dataclasses
 import functools
 
-from tisim.arrays import CAPACITIES, COUNTS, DATA
+from tisim.arrays import CAPACITIES, COUNTS, DATA, SCALES
 from tisim.device_model import DERIVED
 from tisim.model_fields import FIELDS
 
@@ -152,6 +152,7 @@ class Name:
     argument  the kernel's argument that brings it, under which Data finds the array or number.
     is_array  else it is a number.  dtype  "f" (running precision) or "i" (int32).
     index     place in the array of a number that stands in one, as lengths of lists do in `counts`; else None.
+    width     numbers of an array's element: 1, a vector's, 9 of a matrix.  rows  elements of one item.
     parts     Names of the numbers of a small vector, which kernels get as a tuple.
     """
 
@@ -159,6 +160,8 @@ class Name:
     is_array: bool
     dtype: str
     index: int = None
+    width: int = 1
+    rows: int = 1
     parts: tuple = ()
 
 
@@ -167,18 +170,20 @@ def lookup(path):
     """The Name of a path. Raises KeyError for one that is not declared, or belongs to the other bundle."""
     bundle, _, name = path.partition(".")
     if path == "m.opt.gravity":
-        return Name("gravity", False, "f", None, tuple(lookup(f"m.opt.gravity_{x}") for x in "xyz"))
+        return Name("gravity", False, "f", parts=tuple(lookup(f"m.opt.gravity_{x}") for x in "xyz"))
     source = None
     if name.startswith(("opt.", "stat.")):
         source, name = "option", name.partition(".")[2]
     elif bundle == "d" and name in COUNTS:
         return Name("counts", True, "i", COUNTS[name])
+    elif bundle == "d" and name in SCALES:
+        return Name("sweep_scale", True, "f", SCALES[name])
     elif bundle == "d" and name in DATA:
-        return Name(name, True, DATA[name].dtype)
+        return Name(name, True, DATA[name].dtype, None, DATA[name].width, DATA[name].rows)
     elif bundle == "m" and name in FIELDS:
-        return Name(name, True, "f" if FIELDS[name].dtype.kind == "f" else "i")
+        return Name(name, True, "f" if FIELDS[name].dtype.kind == "f" else "i", None, FIELDS[name].width)
     elif bundle == "m" and name in DERIVED and DERIVED[name].dtype:
-        return Name(name, True, DERIVED[name].dtype)
+        return Name(name, True, DERIVED[name].dtype, None, DERIVED[name].width, DERIVED[name].rows)
     scalar = SCALARS.get(name)
     if scalar is None or (source or {"size": "m", "length": "d", "call": "d"}.get(scalar.source)) not in (
         scalar.source, bundle,

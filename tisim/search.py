@@ -41,8 +41,9 @@ class Members:
             listed_geom2=self.listed[:, 1], exclude_body1=self.exclude >> 16, exclude_body2=self.exclude & 0xFFFF,
         ).items():  # fmt: skip
             memory.upload(d.scratch(name, len(ids)), np.ascontiguousarray(ids, np.int32))
-        d.scratch("plane_from", d.nworld * len(self.plane))
-        d.scratch("group_from", d.nworld * len(self.bodies))
+        for name, count in dict(plane=len(self.plane), group=len(self.bodies)).items():
+            d.scratch(f"{name}_pos", d.nworld * count)
+            d.scratch(dict(plane="plane_normal", group="group_mat")[name], d.nworld * count)
         d.drop("item_boxlo", "item_boxhi", "item_fatlo", "item_fathi", "item_from", "item_ball")
 
     @property

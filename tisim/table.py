@@ -1,6 +1,7 @@
 """How a table is declared that kernels read and that is made from a model's arrays."""
 
 import dataclasses
+import math
 from typing import Callable
 
 
@@ -18,6 +19,16 @@ class Table:
     make: Callable
     reads: tuple
     doc: str
+
+    @property
+    def width(self):
+        """Numbers of an element, as kernels see it."""
+        return self.shape[-1] if len(self.shape) > 1 else 1
+
+    @property
+    def rows(self):
+        """Elements of one item."""
+        return math.prod(self.shape[1:-1])
 
 
 def declared(*tables):

@@ -36,7 +36,7 @@ def _islands(m, d, require):
     n, rows, total = d.count("ncon"), d.count("nrow"), d.nworld * m.ntree
     body = d.host("con_body")[:n]
     tree = np.where(body >= 0, body // m.nbody * m.ntree + np.asarray(m.body_treeid)[body % m.nbody], -1)
-    dof = d.host("row_int")[:rows, 3]
+    dof = d.host("row_dof")[:rows, 0]
     touched = np.zeros(total, bool)
     touched[tree[tree >= 0]] = True
     touched[dof // max(1, m.nv) * m.ntree + np.asarray(m.dof_treeid)[dof % max(1, m.nv)]] = True

@@ -105,7 +105,7 @@ def force(variant):
     are sorted by the passes that a GPU would take.
     Data must be made within it. The only place that knows where the engine keeps its thresholds.
     """
-    from tisim import collision, constraint, distance, dynamics, rays, solver
+    from tisim import collision, constraint, distance, dynamics, rays, solver, sorting
 
     never = 1 << 30
     places = [
@@ -119,8 +119,7 @@ def force(variant):
         border = 0 if variant == "shared" else never
         changes.append((constraint, "shared_island", lambda: border))
     if variant == "gpu_sort":
-        tables = collision._tables
-        changes.append((collision, "_tables", lambda m, d: _with_gpu_sort(tables(m, d))))
+        changes.append((sorting, "shared", lambda: True))
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]
     try:
         for module, name, value in changes:
@@ -129,12 +128,6 @@ def force(variant):
     finally:
         for module, name, value in before:
             setattr(module, name, value)
-
-
-def _with_gpu_sort(tables):
-    tables.update(wide=True, digit=8)
-    tables["scalars"]["digit"] = 8
-    return tables
 
 
 def processor_kind():
