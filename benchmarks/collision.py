@@ -120,17 +120,17 @@ def median_ms(function, repeats):
 
 def sweep_tests(d, tables):
     """How many boxes the sweep compares: for each entry those that start before it ends, from the sorted keys."""
-    from tisim import collision, launch
+    from tisim import collision, memory
 
     s = tables["scalars"]
     n = d.count("nentry")
     collision.attempt(d.model, d, tables, ("entries",))
     half = -(-s["entrybits"] // tables["digit"]) % 2 * d.capacity("npairmax")
-    key = launch.download(d.device("sort_key"))[half : half + n]
-    item = launch.download(d.device("sort_value"))[half : half + n]
-    axis = launch.download(d.device("sweep_axis"))[0]
-    scale = launch.download(d.device("sweep_scale"))
-    high = launch.download(d.device("item_boxhi")).reshape(-1, 3)[item, axis]
+    key = memory.download(d.device("sort_key"))[half : half + n]
+    item = memory.download(d.device("sort_value"))[half : half + n]
+    axis = memory.download(d.device("sweep_axis"))[0]
+    scale = memory.download(d.device("sweep_scale"))
+    high = memory.download(d.device("item_boxhi")).reshape(-1, 3)[item, axis]
     t = (high - scale[9]) * scale[10]
     level = np.clip((0.5 + 0.5 * t / (1 + np.abs(t))) * (1 << s["nlevelbit"]), 0, (1 << s["nlevelbit"]) - 1).astype(int)
     last = (key >> s["nlevelbit"] << s["nlevelbit"]) | level
@@ -162,7 +162,7 @@ def ours(n, scene, shape, args):
 
     out = dict(
         broad=median_ms(broad, args.repeats), narrow=median_ms(lambda: part("contacts"), args.repeats),
-        list=median_ms(lambda: part("list"), args.repeats), npair=d.count("npair"), ncon=int(d.ncon),
+        list=median_ms(lambda: part("list"), args.repeats), npair=d.count("ncpair"), ncon=int(d.ncon),
         anew=median_ms(lambda: collision.collide(m, d, keep=False), args.repeats),
     )  # fmt: skip
     out["tests"] = sweep_tests(d, tables)

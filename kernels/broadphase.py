@@ -9,7 +9,7 @@ nothing later depends on the search.
 """
 
 from tisim.kernels.boxes import SKIN, above_plane, ball_at, spheres_meet
-from tisim.kernels.constants import NENTRY, NKIND, NMID, NPAIR, NTYPE
+from tisim.kernels.constants import NKIND, NPAIR, NTYPE
 from tisim.kernels.sort import sort_all
 from tisim.kernels.types import *
 
@@ -18,10 +18,10 @@ CURSOR = NKIND + 1  # where bin_adr holds the places at which the next pairs go
 FOUND = 64  # boxes that meet, found by the thread of a chunk before their filters are asked
 
 
-@ti.func
-def squash(x, sweep_scale: ti.template(), nlevel):
+@func
+def squash(m, d, x, nlevel):
     """Monotone map of a coordinate to 0 .. nlevel-1, fine in the middle, never out of range."""
-    t = (x - sweep_scale[9]) * sweep_scale[10]
+    t = (x - d.sweep_scale[9]) * d.sweep_scale[10]
     u = 0.5 + 0.5 * t / (1.0 + ti.abs(t))
     return ti.max(0, ti.min(nlevel - 1, ti.cast(u * nlevel, ti.i32)))
 
@@ -33,100 +33,91 @@ def strip_of(x, width):
 
 
 @kernel
-def choose_axes(
-    nworld: ti.i32, nitem: ti.i32, ncol: ti.i32, skin: FP, box_item: I, item_boxlo: F, item_boxhi: F, sweep_sample: F,
-    sweep_axis: I, sweep_scale: F,
-):  # fmt: skip
+def choose_axes(m, d):
     """Axes and scales of the sweep, from quantiles of a few moving items, which no stray body shifts; by one thread.
 
     skin  by how much boxes are enlarged, relative to the mean extent of those looked at.
     """
-    total = nworld * ncol
+    total = d.nworld * d.ncol
     n = ti.min(NSAMPLE, total)
     ti.loop_config(serialize=SERIAL or SHORT)
     for axis in range(3):
         extent = 0.0
         for s in range(n):
             t = ti.cast(ti.cast(s, ti.i64) * total // n, ti.i32)
-            i = t // ncol * nitem + box_item[t % ncol]
-            x = item_boxlo[3 * i + axis]
-            extent += (item_boxhi[3 * i + axis] - x) / n
+            i = t // d.ncol * m.nitem + d.box_item[t % d.ncol]
+            x = d.item_boxlo[3 * i + axis]
+            extent += (d.item_boxhi[3 * i + axis] - x) / n
             k = s
-            while k > 0 and sweep_sample[NSAMPLE * axis + k - 1] > x:
-                sweep_sample[NSAMPLE * axis + k] = sweep_sample[NSAMPLE * axis + k - 1]
+            while k > 0 and d.sweep_sample[NSAMPLE * axis + k - 1] > x:
+                d.sweep_sample[NSAMPLE * axis + k] = d.sweep_sample[NSAMPLE * axis + k - 1]
                 k -= 1
-            sweep_sample[NSAMPLE * axis + k] = x
+            d.sweep_sample[NSAMPLE * axis + k] = x
         at = NSAMPLE * axis
-        sweep_scale[axis] = sweep_sample[at + n // 2]
-        sweep_scale[3 + axis] = sweep_sample[at + ti.max(0, n - 1 - n // 10)] - sweep_sample[at + n // 10]
-        sweep_scale[6 + axis] = extent
+        d.sweep_scale[axis] = d.sweep_sample[at + n // 2]
+        d.sweep_scale[3 + axis] = d.sweep_sample[at + ti.max(0, n - 1 - n // 10)] - d.sweep_sample[at + n // 10]
+        d.sweep_scale[6 + axis] = extent
     ti.loop_config(serialize=True)
     for _ in range(1):
         a = 0
         for k in range(1, 3):
-            if sweep_scale[3 + k] > sweep_scale[3 + a]:
+            if d.sweep_scale[3 + k] > d.sweep_scale[3 + a]:
                 a = k
         b = (a + 1) % 3
-        if sweep_scale[3 + (a + 2) % 3] > sweep_scale[3 + b]:
+        if d.sweep_scale[3 + (a + 2) % 3] > d.sweep_scale[3 + b]:
             b = (a + 2) % 3
-        sweep_axis[0] = a
-        sweep_axis[1] = b
-        sweep_scale[9] = sweep_scale[a]
-        sweep_scale[10] = 1.0 / ti.max(sweep_scale[3 + a], 4.0 * sweep_scale[6 + a], 1e-6)
+        d.sweep_axis[0] = a
+        d.sweep_axis[1] = b
+        d.sweep_scale[9] = d.sweep_scale[a]
+        d.sweep_scale[10] = 1.0 / ti.max(d.sweep_scale[3 + a], 4.0 * d.sweep_scale[6 + a], 1e-06)
         c = 3 - a - b
-        sweep_scale[11] = 1.0 / ti.max(2.0 * sweep_scale[6 + b], 1e-6)  # strips of twice the mean extent
-        sweep_scale[12] = 0.0  # the third axis is divided too where there is enough of it
-        if sweep_scale[3 + c] > 3.0 * sweep_scale[6 + c]:
-            sweep_scale[12] = 1.0 / ti.max(2.0 * sweep_scale[6 + c], 1e-6)
-        sweep_scale[SKIN] = skin * (sweep_scale[6] + sweep_scale[7] + sweep_scale[8]) / 3.0
+        d.sweep_scale[11] = 1.0 / ti.max(2.0 * d.sweep_scale[6 + b], 1e-06)  # strips of twice the mean extent
+        d.sweep_scale[12] = 0.0  # the third axis is divided too where there is enough of it
+        if d.sweep_scale[3 + c] > 3.0 * d.sweep_scale[6 + c]:
+            d.sweep_scale[12] = 1.0 / ti.max(2.0 * d.sweep_scale[6 + c], 1e-06)
+        d.sweep_scale[SKIN] = d.skin * (d.sweep_scale[6] + d.sweep_scale[7] + d.sweep_scale[8]) / 3.0
 
 
 @kernel
-def enter_items(
-    nworld: ti.i32, nitem: ti.i32, ncol: ti.i32, npair: ti.i32, npairmax: ti.i32, nstripbit: ti.i32, nrowbit: ti.i32,
-    nlevelbit: ti.i32, box_item: I, item_fatlo: F, item_fathi: F, sweep_axis: I, sweep_scale: F, counts: I,
-    sort_key: I, sort_value: I,
-):  # fmt: skip
+def enter_items(m, d):
     """An entry of the sweep for each strip that an enlarged box touches, parallel over items. The first ncol of the
     items are entered.
     """
     ti.loop_config(serialize=True)
     for _ in range(1):
-        counts[NPAIR] = nworld * npair
-        counts[NENTRY] = 0
-        counts[NMID] = 0
+        d.counts[NPAIR] = d.nworld * m.npair
+        d.nentry = 0
+        d.nmid = 0
     # entries: the sort that follows forgets their order
-    nstrip = 1 << nstripbit
-    nrow = 1 << nrowbit
+    nstrip = 1 << d.nstripbit
+    nrow = 1 << d.nrowbit
     ti.loop_config(serialize=SERIAL or SHORT)
-    for t in range(nworld * ncol):
-        w = t // ncol
-        i = w * nitem + box_item[t % ncol]
-        low = squash(item_fatlo[3 * i + sweep_axis[0]], sweep_scale, 1 << nlevelbit)
-        ay = sweep_axis[1]
-        az = 3 - sweep_axis[0] - ay
-        first = strip_of(item_fatlo[3 * i + ay], sweep_scale[11])
-        touched = ti.max(1, ti.min(nstrip, strip_of(item_fathi[3 * i + ay], sweep_scale[11]) - first + 1))
-        row = strip_of(item_fatlo[3 * i + az], sweep_scale[12])
-        rows = ti.max(1, ti.min(nrow, strip_of(item_fathi[3 * i + az], sweep_scale[12]) - row + 1))
-        at = ti.atomic_add(counts[NENTRY], touched * rows)
+    for t in range(d.nworld * d.ncol):
+        w = t // d.ncol
+        i = w * m.nitem + d.box_item[t % d.ncol]
+        low = squash(m, d, d.item_fatlo[3 * i + d.sweep_axis[0]], 1 << d.nlevelbit)
+        ay = d.sweep_axis[1]
+        az = 3 - d.sweep_axis[0] - ay
+        first = strip_of(d.item_fatlo[3 * i + ay], d.sweep_scale[11])
+        touched = ti.max(1, ti.min(nstrip, strip_of(d.item_fathi[3 * i + ay], d.sweep_scale[11]) - first + 1))
+        row = strip_of(d.item_fatlo[3 * i + az], d.sweep_scale[12])
+        rows = ti.max(1, ti.min(nrow, strip_of(d.item_fathi[3 * i + az], d.sweep_scale[12]) - row + 1))
+        at = ti.atomic_add(d.nentry, touched * rows)
         for k in range(touched * rows):
-            if at + k < npairmax:
+            if at + k < d.npairmax:
                 strip = (first + k % touched) & (nstrip - 1)
-                cell = (((w << nstripbit) | strip) << nrowbit) | ((row + k // touched) & (nrow - 1))
-                sort_key[at + k] = (cell << nlevelbit) | low
-                sort_value[at + k] = i
+                cell = (w << d.nstripbit | strip) << d.nrowbit | row + k // touched & nrow - 1
+                d.sort_key[at + k] = cell << d.nlevelbit | low
+                d.sort_value[at + k] = i
 
 
 @kernel
-def sort_entries(
-    npairmax: ti.i32, entrybits: ti.i32, digit: ti.i32, counts: I, sort_key: I, sort_value: I, sort_count: I
-):  # fmt: skip
+def sort_entries(m, d):
     """Sorts the entries by strip and place, by one thread (a GPU: kernels/sort.py, radix_pass)."""
-    n = ti.min(counts[NENTRY], npairmax)
+    n = ti.min(d.nentry, d.npairmax)
     ti.loop_config(serialize=True)
     for _ in range(1):
-        sort_all(n, npairmax, entrybits, digit, 0, sort_key, sort_value, sort_count)
+        sort_all(m, d, n, d.entrybits, 0)
 
 
 @ti.func
@@ -146,103 +137,82 @@ def is_listed(a, b, first: ti.template(), second: ti.template(), n):
     return found
 
 
-@ti.func
-def may_collide(
-    g1, g2, filterparent, nexclude, nlisted, geom_filter: ti.template(), exclude_body1: ti.template(),
-    exclude_body2: ti.template(), listed_geom1: ti.template(), listed_geom2: ti.template(),
-):  # fmt: skip
+@func
+def may_collide(m, d, g1, g2):
     """The filters for pairs that the model does not list: seed 000, "Selection". Sleep will refuse pairs here.
 
     geom_filter  of each geom: body, the body it is welded to, that of its parent, contype, conaffinity, ...
     """
-    w1 = geom_filter[8 * g1 + 1]
-    w2 = geom_filter[8 * g2 + 1]
+    w1 = m.geom_filter[8 * g1 + 1]
+    w2 = m.geom_filter[8 * g2 + 1]
     ok = w1 != w2
-    if ok and filterparent and w1 != 0 and w2 != 0:
-        ok = w1 != geom_filter[8 * g2 + 2] and w2 != geom_filter[8 * g1 + 2]
+    if ok and d.filterparent and (w1 != 0) and (w2 != 0):
+        ok = w1 != m.geom_filter[8 * g2 + 2] and w2 != m.geom_filter[8 * g1 + 2]
     if ok:
-        meets = geom_filter[8 * g1 + 3] & geom_filter[8 * g2 + 4]
-        ok = (meets | (geom_filter[8 * g2 + 3] & geom_filter[8 * g1 + 4])) != 0
-    if ok and nexclude > 0:
-        b1 = geom_filter[8 * g1]
-        b2 = geom_filter[8 * g2]
-        ok = not is_listed(ti.min(b1, b2), ti.max(b1, b2), exclude_body1, exclude_body2, nexclude)
-    if ok and nlisted > 0:
-        ok = not is_listed(ti.min(g1, g2), ti.max(g1, g2), listed_geom1, listed_geom2, nlisted)
+        meets = m.geom_filter[8 * g1 + 3] & m.geom_filter[8 * g2 + 4]
+        ok = meets | m.geom_filter[8 * g2 + 3] & m.geom_filter[8 * g1 + 4] != 0
+    if ok and d.nexclude > 0:
+        b1 = m.geom_filter[8 * g1]
+        b2 = m.geom_filter[8 * g2]
+        ok = not is_listed(ti.min(b1, b2), ti.max(b1, b2), d.exclude_body1, d.exclude_body2, d.nexclude)
+    if ok and d.nlisted > 0:
+        ok = not is_listed(ti.min(g1, g2), ti.max(g1, g2), d.listed_geom1, d.listed_geom2, d.nlisted)
     return ok
 
 
-@ti.func
-def put_candidate(
-    at, w, ga, gb, ngeom, npairmax, geom_type: ti.template(), cand_geom1: ti.template(), cand_geom2: ti.template(),
-    cand_listed: ti.template(),
-):  # fmt: skip
+@func
+def put_candidate(m, d, at, w, ga, gb):
     """Writes a pair that the model does not list, lower type first; geom1 carries the world."""
     g1 = ga
     g2 = gb
-    if geom_type[ga] > geom_type[gb] or (geom_type[ga] == geom_type[gb] and ga > gb):
+    if m.geom_type[ga] > m.geom_type[gb] or (m.geom_type[ga] == m.geom_type[gb] and ga > gb):
         g1 = gb
         g2 = ga
-    if at < npairmax:
-        cand_geom1[at] = w * ngeom + g1
-        cand_geom2[at] = g2
-        cand_listed[at] = -1
+    if at < d.npairmax:
+        d.cand_geom1[at] = w * m.ngeom + g1
+        d.cand_geom2[at] = g2
+        d.cand_listed[at] = -1
 
 
-@ti.func
-def passes(
-    i, j, g1, g2, filterparent, nexclude, nlisted, override, o_margin, item_ball: ti.template(),
-    geom_reach: ti.template(), geom_margin: ti.template(), geom_filter: ti.template(), exclude_body1: ti.template(),
-    exclude_body2: ti.template(), listed_geom1: ti.template(), listed_geom2: ti.template(),
-):  # fmt: skip
+@func
+def passes(m, d, i, j, g1, g2):
     """Whether the bounding spheres of geoms g1 and g2, items i and j, whose boxes meet, may do so too on their ways,
     and no filter refuses.
     """
-    margin = ti.max(geom_margin[g1], geom_margin[g2])
-    if override:
-        margin = o_margin
-    margin += item_ball[4 * i + 3] + item_ball[4 * j + 3]
-    yes = spheres_meet(ball_at(i, item_ball), ball_at(j, item_ball), g1, g2, margin, geom_reach)
+    margin = ti.max(m.geom_margin[g1], m.geom_margin[g2])
+    if d.override:
+        margin = m.opt.o_margin
+    margin += d.item_ball[4 * i + 3] + d.item_ball[4 * j + 3]
+    yes = spheres_meet(m, d, ball_at(m, d, i), ball_at(m, d, j), g1, g2, margin)
     if yes:  # not "and": Taichi runs a function on the right of it in any case
-        yes = may_collide(
-            g1, g2, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1,
-            listed_geom2,
-        )  # fmt: skip
+        yes = may_collide(m, d, g1, g2)
     return yes
 
 
 @kernel
-def search_pairs(
-    nworld: ti.i32, ngeom: ti.i32, nitem: ti.i32, nbox: ti.i32, nplane: ti.i32, npair: ti.i32, nlisted: ti.i32,
-    nexclude: ti.i32, npairmax: ti.i32, entryhalf: ti.i32, nstripbit: ti.i32, nrowbit: ti.i32, nlevelbit: ti.i32,
-    filterparent: ti.i32, override: ti.i32, o_margin: FP, box_item: I, plane_geom: I, sort_key: I, sort_value: I,
-    item_fatlo: F, item_fathi: F, item_ball: F, sweep_axis: I, sweep_scale: F, geom_xpos: F, geom_xmat: F,
-    geom_reach: F, geom_margin: F, geom_type: I, geom_filter: I, exclude_body1: I, exclude_body2: I, listed_geom1: I,
-    listed_geom2: I, pair_geom1: I, pair_geom2: I, entry_box: F, entry_cell: I, sweep_found: I, counts: I,
-    cand_geom1: I, cand_geom2: I, cand_listed: I, mid_item1: I, mid_item2: I,
-):  # fmt: skip
+def search_pairs(m, d):
     """Candidate pairs of the sweep, parallel over chunks of entries; with planes, parallel over geoms; the model's own
     list. Pairs with a body of many geoms are noted in mid_item1, mid_item2 and left to midphase.py.
     """
-    n = ti.min(counts[NENTRY], npairmax)
-    ax = sweep_axis[0]
-    ay = sweep_axis[1]
+    n = ti.min(d.nentry, d.npairmax)
+    ax = d.sweep_axis[0]
+    ay = d.sweep_axis[1]
     az = 3 - ax - ay
-    start = entryhalf * npairmax
-    nstrip = 1 << nstripbit
-    nrow = 1 << nrowbit
+    start = d.entryhalf * d.npairmax
+    nstrip = 1 << d.nstripbit
+    nrow = 1 << d.nrowbit
     # boxes in the order of the sweep: low and high along its axis, the strips' axis, the rows'; first strip and row
     ti.loop_config(serialize=SERIAL or SHORT)
     for e in range(n):
-        i = sort_value[start + e]
-        entry_box[6 * e] = item_fatlo[3 * i + ax]
-        entry_box[6 * e + 1] = item_fathi[3 * i + ax]
-        entry_box[6 * e + 2] = item_fatlo[3 * i + ay]
-        entry_box[6 * e + 3] = item_fathi[3 * i + ay]
-        entry_box[6 * e + 4] = item_fatlo[3 * i + az]
-        entry_box[6 * e + 5] = item_fathi[3 * i + az]
-        entry_cell[2 * e] = strip_of(item_fatlo[3 * i + ay], sweep_scale[11])
-        entry_cell[2 * e + 1] = strip_of(item_fatlo[3 * i + az], sweep_scale[12])
+        i = d.sort_value[start + e]
+        d.entry_box[6 * e] = d.item_fatlo[3 * i + ax]
+        d.entry_box[6 * e + 1] = d.item_fathi[3 * i + ax]
+        d.entry_box[6 * e + 2] = d.item_fatlo[3 * i + ay]
+        d.entry_box[6 * e + 3] = d.item_fathi[3 * i + ay]
+        d.entry_box[6 * e + 4] = d.item_fatlo[3 * i + az]
+        d.entry_box[6 * e + 5] = d.item_fathi[3 * i + az]
+        d.entry_cell[2 * e] = strip_of(d.item_fatlo[3 * i + ay], d.sweep_scale[11])
+        d.entry_cell[2 * e + 1] = strip_of(d.item_fatlo[3 * i + az], d.sweep_scale[12])
     # each entry with those that start before it ends; a pair is taken in the first strip and row that both touch. What
     # is found waits until there are some: threads that share one counter for each pair would wait for each other
     nchunk = (n + CHUNK - 1) // CHUNK
@@ -257,27 +227,27 @@ def search_pairs(
         e = chunk * CHUNK
         f = e + 1
         while e < end:
-            key = sort_key[start + e]
-            strip = (key >> (nlevelbit + nrowbit)) & (nstrip - 1)
-            row = (key >> nlevelbit) & (nrow - 1)
-            xlo = entry_box[6 * e]
-            xhi = entry_box[6 * e + 1]
-            ylo = entry_box[6 * e + 2]
-            yhi = entry_box[6 * e + 3]
-            zlo = entry_box[6 * e + 4]
-            zhi = entry_box[6 * e + 5]
-            ycell = entry_cell[2 * e]
-            zcell = entry_cell[2 * e + 1]
-            last = ((key >> nlevelbit) << nlevelbit) | squash(xhi, sweep_scale, 1 << nlevelbit)
-            while f < n and nfound < FOUND and sort_key[start + f] <= last:
+            key = d.sort_key[start + e]
+            strip = key >> d.nlevelbit + d.nrowbit & nstrip - 1
+            row = key >> d.nlevelbit & nrow - 1
+            xlo = d.entry_box[6 * e]
+            xhi = d.entry_box[6 * e + 1]
+            ylo = d.entry_box[6 * e + 2]
+            yhi = d.entry_box[6 * e + 3]
+            zlo = d.entry_box[6 * e + 4]
+            zhi = d.entry_box[6 * e + 5]
+            ycell = d.entry_cell[2 * e]
+            zcell = d.entry_cell[2 * e + 1]
+            last = key >> d.nlevelbit << d.nlevelbit | squash(m, d, xhi, 1 << d.nlevelbit)
+            while f < n and nfound < FOUND and (d.sort_key[start + f] <= last):
                 # no branches, which nobody could predict: what does not count is overwritten by the next
-                hit = (entry_box[6 * f + 4] <= zhi) & (zlo <= entry_box[6 * f + 5])
-                hit &= (entry_box[6 * f + 2] <= yhi) & (ylo <= entry_box[6 * f + 3])
-                hit &= (entry_box[6 * f] <= xhi) & (xlo <= entry_box[6 * f + 1])
-                hit &= (ti.max(ycell, entry_cell[2 * f]) & (nstrip - 1)) == strip
-                hit &= (ti.max(zcell, entry_cell[2 * f + 1]) & (nrow - 1)) == row
-                sweep_found[found + 2 * nfound] = e
-                sweep_found[found + 2 * nfound + 1] = f
+                hit = (d.entry_box[6 * f + 4] <= zhi) & (zlo <= d.entry_box[6 * f + 5])
+                hit &= (d.entry_box[6 * f + 2] <= yhi) & (ylo <= d.entry_box[6 * f + 3])
+                hit &= (d.entry_box[6 * f] <= xhi) & (xlo <= d.entry_box[6 * f + 1])
+                hit &= ti.max(ycell, d.entry_cell[2 * f]) & nstrip - 1 == strip
+                hit &= ti.max(zcell, d.entry_cell[2 * f + 1]) & nrow - 1 == row
+                d.sweep_found[found + 2 * nfound] = e
+                d.sweep_found[found + 2 * nfound + 1] = f
                 nfound += ti.cast(hit, ti.i32)
                 f += 1
             if nfound < FOUND:
@@ -286,149 +256,129 @@ def search_pairs(
             if nfound == FOUND or e == end:
                 kept = 0
                 for k in range(nfound):
-                    i = sort_value[start + sweep_found[found + 2 * k]]
-                    j = sort_value[start + sweep_found[found + 2 * k + 1]]
-                    w = i // nitem
-                    g1 = i - w * nitem
-                    g2 = j - w * nitem
-                    if g1 >= ngeom or g2 >= ngeom:
-                        at = ti.atomic_add(counts[NMID], 1)
-                        if at < npairmax:
-                            mid_item1[at] = i
-                            mid_item2[at] = j
-                    elif passes(
-                        i, j, g1, g2, filterparent, nexclude, nlisted, override, o_margin, item_ball, geom_reach,
-                        geom_margin, geom_filter, exclude_body1, exclude_body2, listed_geom1, listed_geom2,
-                    ):  # fmt: skip
-                        sweep_found[found + 2 * kept] = i
-                        sweep_found[found + 2 * kept + 1] = j
+                    i = d.sort_value[start + d.sweep_found[found + 2 * k]]
+                    j = d.sort_value[start + d.sweep_found[found + 2 * k + 1]]
+                    w = i // m.nitem
+                    g1 = i - w * m.nitem
+                    g2 = j - w * m.nitem
+                    if g1 >= m.ngeom or g2 >= m.ngeom:
+                        at = ti.atomic_add(d.nmid, 1)
+                        if at < d.npairmax:
+                            d.mid_item1[at] = i
+                            d.mid_item2[at] = j
+                    elif passes(m, d, i, j, g1, g2):
+                        d.sweep_found[found + 2 * kept] = i
+                        d.sweep_found[found + 2 * kept + 1] = j
                         kept += 1
-                at = ti.atomic_add(counts[NPAIR], kept)
+                at = ti.atomic_add(d.counts[NPAIR], kept)
                 for k in range(kept):
-                    i = sweep_found[found + 2 * k]
-                    w = i // nitem
-                    put_candidate(
-                        at + k, w, i - w * nitem, sweep_found[found + 2 * k + 1] - w * nitem, ngeom, npairmax,
-                        geom_type, cand_geom1, cand_geom2, cand_listed,
-                    )  # fmt: skip
+                    i = d.sweep_found[found + 2 * k]
+                    w = i // m.nitem
+                    put_candidate(m, d, at + k, w, i - w * m.nitem, d.sweep_found[found + 2 * k + 1] - w * m.nitem)
                 nfound = 0
     # planes are unbounded: every geom against each
     ti.loop_config(serialize=SERIAL or SHORT)
-    for t in range(nworld * nbox):
-        w = t // nbox
-        g = box_item[t % nbox]
-        for k in range(ti.select(g < ngeom, nplane, 0)):
-            p = plane_geom[k]
-            margin = ti.max(geom_margin[g], geom_margin[p])
-            if override:
-                margin = o_margin
-            i = w * nitem + g
-            if not above_plane(
-                w * ngeom + p, ball_at(i, item_ball), g, margin + item_ball[4 * i + 3], geom_xpos, geom_xmat,
-                geom_reach,
-            ):  # fmt: skip
-                if may_collide(
-                    p, g, filterparent, nexclude, nlisted, geom_filter, exclude_body1, exclude_body2, listed_geom1,
-                    listed_geom2,
-                ):  # fmt: skip
-                    at = ti.atomic_add(counts[NPAIR], 1)
-                    put_candidate(at, w, p, g, ngeom, npairmax, geom_type, cand_geom1, cand_geom2, cand_listed)
+    for t in range(d.nworld * d.nbox):
+        w = t // d.nbox
+        g = d.box_item[t % d.nbox]
+        for k in range(ti.select(g < m.ngeom, d.nplane, 0)):
+            p = d.plane_geom[k]
+            margin = ti.max(m.geom_margin[g], m.geom_margin[p])
+            if d.override:
+                margin = m.opt.o_margin
+            i = w * m.nitem + g
+            if not above_plane(m, d, w * m.ngeom + p, ball_at(m, d, i), g, margin + d.item_ball[4 * i + 3]):
+                if may_collide(m, d, p, g):
+                    at = ti.atomic_add(d.counts[NPAIR], 1)
+                    put_candidate(m, d, at, w, p, g)
     # pairs of the model come first and pass no filter
     ti.loop_config(serialize=SERIAL or SHORT)
-    for t in range(nworld * npair):
-        w = t // npair
-        k = t % npair
-        g1 = pair_geom1[k]
-        g2 = pair_geom2[k]
-        if geom_type[g1] > geom_type[g2]:
-            g1 = pair_geom2[k]
-            g2 = pair_geom1[k]
-        if t < npairmax:
-            cand_geom1[t] = w * ngeom + g1
-            cand_geom2[t] = g2
-            cand_listed[t] = k
+    for t in range(d.nworld * m.npair):
+        w = t // m.npair
+        k = t % m.npair
+        g1 = m.pair_geom1[k]
+        g2 = m.pair_geom2[k]
+        if m.geom_type[g1] > m.geom_type[g2]:
+            g1 = m.pair_geom2[k]
+            g2 = m.pair_geom1[k]
+        if t < d.npairmax:
+            d.cand_geom1[t] = w * m.ngeom + g1
+            d.cand_geom2[t] = g2
+            d.cand_listed[t] = k
 
 
 @kernel
-def sort_pairs(
-    npairmax: ti.i32, geombits: ti.i32, worldgeombits: ti.i32, digit: ti.i32, cand_geom1: I, cand_geom2: I, counts: I,
-    sort_key: I, sort_value: I, sort_count: I,
-):  # fmt: skip
+def sort_pairs(m, d):
     """Order of the candidates by (world, geom1, geom2), by one thread (a GPU: kernels/sort.py, radix_pass)."""
-    n = ti.min(counts[NPAIR], npairmax)
+    n = ti.min(d.counts[NPAIR], d.npairmax)
     ti.loop_config(serialize=True)
     for _ in range(1):
         for p in range(n):
-            sort_key[p] = cand_geom2[p]
-            sort_value[p] = p
-        half = sort_all(n, npairmax, geombits, digit, 0, sort_key, sort_value, sort_count)
-        for p in range(half * npairmax, half * npairmax + n):
-            sort_key[p] = cand_geom1[sort_value[p]]
-        sort_all(n, npairmax, worldgeombits, digit, half, sort_key, sort_value, sort_count)
+            d.sort_key[p] = d.cand_geom2[p]
+            d.sort_value[p] = p
+        half = sort_all(m, d, n, d.geombits, 0)
+        for p in range(half * d.npairmax, half * d.npairmax + n):
+            d.sort_key[p] = d.cand_geom1[d.sort_value[p]]
+        sort_all(m, d, n, d.worldgeombits, half)
 
 
 @kernel
-def key_by_geom2(npairmax: ti.i32, counts: I, cand_geom2: I, sort_key: I, sort_value: I):
+def key_by_geom2(m, d):
     """Keys of the first half of the pair sort, parallel over pairs."""
-    n = ti.min(counts[NPAIR], npairmax)
+    n = ti.min(d.counts[NPAIR], d.npairmax)
     ti.loop_config(serialize=SERIAL)
     for p in range(n):
-        sort_key[p] = cand_geom2[p]
-        sort_value[p] = p
+        d.sort_key[p] = d.cand_geom2[p]
+        d.sort_value[p] = p
 
 
 @kernel
-def key_by_geom1(npairmax: ti.i32, half: ti.i32, counts: I, cand_geom1: I, sort_value: I, sort_key: I):
+def key_by_geom1(m, d, half: ti.i32):
     """Keys of the second half of the pair sort, parallel over pairs."""
-    n = ti.min(counts[NPAIR], npairmax)
+    n = ti.min(d.counts[NPAIR], d.npairmax)
     ti.loop_config(serialize=SERIAL)
     for p in range(n):
-        sort_key[half * npairmax + p] = cand_geom1[sort_value[half * npairmax + p]]
+        d.sort_key[half * d.npairmax + p] = d.cand_geom1[d.sort_value[half * d.npairmax + p]]
 
 
 @kernel
-def order_pairs(
-    ngeom: ti.i32, npairmax: ti.i32, pairhalf: ti.i32, sort_value: I, cand_geom1: I, cand_geom2: I, cand_listed: I,
-    geom_type: I, geom_margin: F, pair_margin: F, override: ti.i32, o_margin: FP, type_kind: I, counts: I,
-    cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_kind: I, cpair_margin: F,
-    cpair_ncon: I, cpair_bin: I, bin_adr: I,
-):  # fmt: skip
+def order_pairs(m, d):
     """Sorted pairs with their margins and lists of them by collider; parallel over pairs."""
-    n = ti.min(counts[NPAIR], npairmax)
+    n = ti.min(d.counts[NPAIR], d.npairmax)
     ti.loop_config(serialize=True)
     for k in range(NKIND + 1):
-        bin_adr[k] = 0
+        d.bin_adr[k] = 0
     ti.loop_config(serialize=SERIAL or SHORT)
     for p in range(n):
-        c = sort_value[pairhalf * npairmax + p]
-        i = cand_geom1[c]
-        g1 = i % ngeom
-        g2 = cand_geom2[c]
-        listed = cand_listed[c]
-        kind = type_kind[NTYPE * geom_type[g1] + geom_type[g2]]
-        margin = ti.max(geom_margin[g1], geom_margin[g2])
+        c = d.sort_value[d.pairhalf * d.npairmax + p]
+        i = d.cand_geom1[c]
+        g1 = i % m.ngeom
+        g2 = d.cand_geom2[c]
+        listed = d.cand_listed[c]
+        kind = d.type_kind[NTYPE * m.geom_type[g1] + m.geom_type[g2]]
+        margin = ti.max(m.geom_margin[g1], m.geom_margin[g2])
         if listed >= 0:
-            margin = pair_margin[listed]
-        if override:
-            margin = o_margin
-        cpair_geom1[p] = i
-        cpair_geom2[p] = g2
-        cpair_listed[p] = listed
-        cpair_kind[p] = kind
-        cpair_margin[p] = margin
-        cpair_ncon[p] = 0
+            margin = m.pair_margin[listed]
+        if d.override:
+            margin = m.opt.o_margin
+        d.cpair_geom1[p] = i
+        d.cpair_geom2[p] = g2
+        d.cpair_listed[p] = listed
+        d.cpair_kind[p] = kind
+        d.cpair_margin[p] = margin
+        d.cpair_ncon[p] = 0
         if kind >= 0:
-            ti.atomic_add(bin_adr[kind], 1)
+            ti.atomic_add(d.bin_adr[kind], 1)
     ti.loop_config(serialize=True)
     for _ in range(1):
         at = 0
         for k in range(NKIND + 1):
-            x = bin_adr[k]
-            bin_adr[k] = at
-            bin_adr[CURSOR + k] = at
+            x = d.bin_adr[k]
+            d.bin_adr[k] = at
+            d.bin_adr[CURSOR + k] = at
             at += x
     # the order inside a bin does not show: results go to the pair's own slots
     ti.loop_config(serialize=SERIAL or SHORT)
     for p in range(n):
-        if cpair_kind[p] >= 0:
-            cpair_bin[ti.atomic_add(bin_adr[CURSOR + cpair_kind[p]], 1)] = p
+        if d.cpair_kind[p] >= 0:
+            d.cpair_bin[ti.atomic_add(d.bin_adr[CURSOR + d.cpair_kind[p]], 1)] = p

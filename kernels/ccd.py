@@ -18,7 +18,7 @@ from tisim.kernels.gjk import (
     nearest_face,
     nearest_on_simplex,
     vertex,
-)  # fmt: skip
+)
 from tisim.kernels.multiccd import NPOLY_F, NPOLY_I
 from tisim.kernels.rotation import at3
 from tisim.kernels.support import (
@@ -34,7 +34,7 @@ from tisim.kernels.support import (
     VERTEX,
     put3,
     support,
-)  # fmt: skip
+)
 from tisim.kernels.types import *
 
 # what the next support point is for; REDUCE and ENDED need none
@@ -51,41 +51,41 @@ def scratch_size(niter, npoly):
     return size_f + NPOLY_F * npoly, size_i + NPOLY_I * npoly
 
 
-@ti.func
-def nvertmax(niter):
+@func
+def nvertmax(m, d):
     """Vertices of a worker's list for this many iterations."""
-    return niter + FIRST + 5
+    return d.niter + FIRST + 5
 
 
-@ti.func
-def nfacemax(niter):
+@func
+def nfacemax(m, d):
     """Faces that can exist at once: each expansion adds two."""
-    return 2 * niter + 12
+    return 2 * d.niter + 12
 
 
-@ti.func
-def shapes_f(fb, niter):
+@func
+def shapes_f(m, d, fb):
     """Where the numbers of a worker's shapes start."""
-    return fb + VERT_F * nvertmax(niter) + FACE_F * nfacemax(niter)
+    return fb + VERT_F * nvertmax(m, d) + FACE_F * nfacemax(m, d)
 
 
-@ti.func
-def shapes_i(ib, niter):
+@func
+def shapes_i(m, d, ib):
     """Where the integers of a worker's shapes start: behind vertices, faces, four lists of faces, an order of four."""
-    return ib + VERT_I * nvertmax(niter) + (FACE_I + 4) * nfacemax(niter) + 20
+    return ib + VERT_I * nvertmax(m, d) + (FACE_I + 4) * nfacemax(m, d) + 20
 
 
-@ti.func
-def center(s, sf, si, ccd_f: ti.template(), ccd_i: ti.template()):
+@func
+def center(m, d, s, sf, si):
     """Where the search starts: a geom's position, the mean of a prism's corners."""
     f = sf + s * SHAPE_F
-    x = at3(ccd_f, f + POS)
-    if ccd_i[si + s * SHAPE_I + TYPE] == HFIELD:
+    x = at3(d.ccd_f, f + POS)
+    if d.ccd_i[si + s * SHAPE_I + TYPE] == HFIELD:
         x = vec3(0.0, 0.0, 0.0)
         for k in range(6):
-            p = at3(ccd_f, f + TOP + 3 * (k % 3))
+            p = at3(d.ccd_f, f + TOP + 3 * (k % 3))
             if k < 3:
-                p[2] = ccd_f[f + BOTTOM]
+                p[2] = d.ccd_f[f + BOTTOM]
             x += p
         x *= 1.0 / 6.0
     return x
@@ -97,21 +97,27 @@ def third_of_turn(axis):
     u = axis / ti.max(axis.norm(), MINVAL)
     v = SIN120 * u
     return mat3(
-        -0.5 + u[0] * u[0] * 1.5, u[0] * u[1] * 1.5 - v[2], u[0] * u[2] * 1.5 + v[1],
-        u[1] * u[0] * 1.5 + v[2], -0.5 + u[1] * u[1] * 1.5, u[1] * u[2] * 1.5 - v[0],
-        u[0] * u[2] * 1.5 - v[1], u[1] * u[2] * 1.5 + v[0], -0.5 + u[2] * u[2] * 1.5,
-    )  # fmt: skip
+        -0.5 + u[0] * u[0] * 1.5,
+        u[0] * u[1] * 1.5 - v[2],
+        u[0] * u[2] * 1.5 + v[1],
+        u[1] * u[0] * 1.5 + v[2],
+        -0.5 + u[1] * u[1] * 1.5,
+        u[1] * u[2] * 1.5 - v[0],
+        u[0] * u[2] * 1.5 - v[1],
+        u[1] * u[2] * 1.5 + v[0],
+        -0.5 + u[2] * u[2] * 1.5,
+    )
 
 
-@ti.func
-def witness(w, n, fb, ccd_f: ti.template()):
+@func
+def witness(m, d, w, n, fb):
     """The points of the two shapes that belong to weights of the first n vertices."""
     p1 = vec3(0.0, 0.0, 0.0)
     p2 = vec3(0.0, 0.0, 0.0)
     for c in ti.static(range(4)):
         if c < n:
-            p1 += w[c] * at3(ccd_f, fb + VERT_F * c + 3)
-            p2 += w[c] * at3(ccd_f, fb + VERT_F * c + 6)
+            p1 += w[c] * at3(d.ccd_f, fb + VERT_F * c + 3)
+            p2 += w[c] * at3(d.ccd_f, fb + VERT_F * c + 6)
     return p1, p2
 
 
@@ -120,41 +126,38 @@ def is_flat(gtype):
     return gtype == BOX or gtype == MESH or gtype == HFIELD
 
 
-@ti.func
-def ccd(
-    fb, ib, niter, tolerance, cutoff, half1, half2, ccd_f: ti.template(), ccd_i: ti.template(),
-    mesh_vert: ti.template(), mesh_graph: ti.template(), hull_vert: ti.template(),
-):  # fmt: skip
+@func
+def ccd(m, d, fb, ib, tolerance, cutoff, half1, half2):
     """Signed distance of a worker's two shapes, inflated by half1 and half2, the nearest points or those of deepest
     penetration, and the corners of the polytope's face they lie on (-1: none).
 
     niter   most iterations, of GJK and of EPA each.
     cutoff  distances above it need not be known; 0: only overlap counts. FAR is returned for shapes farther apart.
     """
-    sf = shapes_f(fb, niter)
-    si = shapes_i(ib, niter)
-    ff = fb + VERT_F * nvertmax(niter)
-    fi = ib + VERT_I * nvertmax(niter)
-    mp = fi + FACE_I * nfacemax(niter)  # candidates
-    fr = mp + nfacemax(niter)  # free places
-    st = fr + nfacemax(niter)  # stack
-    hz = st + nfacemax(niter) + 8  # edges around a hole
+    sf = shapes_f(m, d, fb)
+    si = shapes_i(m, d, ib)
+    ff = fb + VERT_F * nvertmax(m, d)
+    fi = ib + VERT_I * nvertmax(m, d)
+    mp = fi + FACE_I * nfacemax(m, d)  # candidates
+    fr = mp + nfacemax(m, d)  # free places
+    st = fr + nfacemax(m, d)  # stack
+    hz = st + nfacemax(m, d) + 8  # edges around a hole
     order = si - 4
-    type1 = ccd_i[si + TYPE]
-    type2 = ccd_i[si + SHAPE_I + TYPE]
-    full1 = ccd_f[sf + RADIUS] + half1
-    full2 = ccd_f[sf + SHAPE_F + RADIUS] + half2
+    type1 = d.ccd_i[si + TYPE]
+    type2 = d.ccd_i[si + SHAPE_I + TYPE]
+    full1 = d.ccd_f[sf + RADIUS] + half1
+    full2 = d.ccd_f[sf + SHAPE_F + RADIUS] + half2
     round1 = type1 == SPHERE or type1 == CAPSULE
     round2 = type2 == SPHERE or type2 == CAPSULE
     core = round1 or round2
     flat = is_flat(type1) and is_flat(type2) and half1 == 0.0 and half2 == 0.0
-    x1 = center(0, sf, si, ccd_f, ccd_i)
-    x2 = center(1, sf, si, ccd_f, ccd_i)
+    x1 = center(m, d, 0, sf, si)
+    x2 = center(m, d, 1, sf, si)
     x = x1 - x2
     for s in range(2):
-        ccd_f[sf + SHAPE_F * s + ROUND] = 0.0
-    ccd_f[sf + INFLATE] = 0.0 if round1 else ti.max(half1, 0.0)
-    ccd_f[sf + SHAPE_F + INFLATE] = 0.0 if round2 else ti.max(half2, 0.0)
+        d.ccd_f[sf + SHAPE_F * s + ROUND] = 0.0
+    d.ccd_f[sf + INFLATE] = 0.0 if round1 else ti.max(half1, 0.0)
+    d.ccd_f[sf + SHAPE_F + INFLATE] = 0.0 if round2 else ti.max(half2, 0.0)
     reach = cutoff
     if core:
         reach = cutoff + (full1 if round1 else 0.0) + (full2 if round2 else 0.0)
@@ -191,31 +194,31 @@ def ccd(
     while phase != DONE:
         ask = False
         if phase == SEARCH:
-            face, normal, depth, on_face = nearest_face(order, fb, ccd_f, ccd_i)
-            if k >= niter or on_face:
+            face, normal, depth, on_face = nearest_face(m, d, order, fb)
+            if k >= d.niter or on_face:
                 phase = REDUCE
                 shortcut = False
             elif depth > 0.0:
                 for c in range(4):
-                    copy_vertex(fb, ib, ccd_i[order + c], c, ccd_f, ccd_i)
+                    copy_vertex(m, d, fb, ib, d.ccd_i[order + c], c)
                 n = 4
                 dist = 0.0
                 phase = ENDED
             else:
-                at = ccd_i[order + face]
+                at = d.ccd_i[order + face]
                 direction = normal
                 kind = face
                 ask = True
         if phase == REDUCE:
-            w = nearest_on_simplex(n + 1, fb, ccd_f)
+            w = nearest_on_simplex(m, d, n + 1, fb)
             n = 0
             v = vec4(0.0, 0.0, 0.0, 0.0)
             y = vec3(0.0, 0.0, 0.0)
             for c in ti.static(range(4)):
                 if w[c] != 0.0:
                     if n != c:
-                        copy_vertex(fb, ib, c, n, ccd_f, ccd_i)
-                    y += w[c] * vertex(ccd_f, fb, n)
+                        copy_vertex(m, d, fb, ib, c, n)
+                    y += w[c] * vertex(m, d, fb, n)
                     for e in ti.static(range(4)):
                         if e == n:
                             v[e] = w[c]
@@ -230,13 +233,13 @@ def ccd(
                 phase = ENDED
             else:
                 if ti.static(FP == ti.f32):
-                    p1, p2 = witness(w, n, fb, ccd_f)
+                    p1, p2 = witness(m, d, w, n, fb)
                 x = y
                 k += 1
                 if n == 4:
                     dist = 0.0
                     phase = ENDED
-                elif k >= niter:
+                elif k >= d.niter:
                     phase = ENDED
         if phase == NEAREST:
             xx = x.dot(x)
@@ -249,7 +252,7 @@ def ccd(
                 ask = True
         if phase == ENDED:
             if dist > 0.0 and ROUNDING == 0.0:  # f32 keeps those of the nearest simplex
-                p1, p2 = witness(w, n, fb, ccd_f)
+                p1, p2 = witness(m, d, w, n, fb)
             phase = DONE
             touch = tolerance
             if ti.static(FP == ti.f32):
@@ -272,8 +275,8 @@ def ccd(
                 else:
                     core = False
                     for s in range(2):
-                        ccd_f[sf + SHAPE_F * s + ROUND] = ccd_f[sf + SHAPE_F * s + RADIUS]
-                        ccd_f[sf + SHAPE_F * s + INFLATE] = ti.max(half1 if s == 0 else half2, 0.0)
+                        d.ccd_f[sf + SHAPE_F * s + ROUND] = d.ccd_f[sf + SHAPE_F * s + RADIUS]
+                        d.ccd_f[sf + SHAPE_F * s + INFLATE] = ti.max(half1 if s == 0 else half2, 0.0)
                     x = x1 - x2
                     n = 0
                     k = 0
@@ -287,21 +290,21 @@ def ccd(
                 phase = BUILD
         if phase == BUILD and nvert == 0:
             for c in range(kind):
-                copy_vertex(fb, ib, c, FIRST + c, ccd_f, ccd_i)
+                copy_vertex(m, d, fb, ib, c, FIRST + c)
             nvert = kind
-            a = vertex(ccd_f, fb, 0)
-            axis = vertex(ccd_f, fb, 1) - a
+            a = vertex(m, d, fb, 0)
+            axis = vertex(m, d, fb, 1) - a
             if kind == 2:
-                m = ti.abs(axis)
+                q = ti.abs(axis)
                 e = vec3(0.0, 0.0, 1.0)
-                if m[0] <= m[1] and m[0] <= m[2]:
+                if q[0] <= q[1] and q[0] <= q[2]:
                     e = vec3(1.0, 0.0, 0.0)
-                elif m[1] <= m[2]:
+                elif q[1] <= q[2]:
                     e = vec3(0.0, 1.0, 0.0)
                 side = e.cross(axis)
             elif kind == 3:
-                side = -axis.cross(vertex(ccd_f, fb, 2) - a)
-                if side.norm() < ti.max(MINVAL, ROUNDING * axis.norm() * (vertex(ccd_f, fb, 2) - a).norm()):
+                side = -axis.cross(vertex(m, d, fb, 2) - a)
+                if side.norm() < ti.max(MINVAL, ROUNDING * axis.norm() * (vertex(m, d, fb, 2) - a).norm()):
                     dist = 0.0
                     phase = DONE
         if phase == BUILD:
@@ -313,7 +316,7 @@ def ccd(
                 at = FIRST + nvert
                 ask = True
             else:
-                good, ntop = first_polytope(kind, dist, fb, ib, ff, fi, mp, ccd_f, ccd_i)
+                good, ntop = first_polytope(m, d, kind, dist, fb, ib, ff, fi, mp)
                 dist = 0.0  # touching
                 phase = DONE
                 nmap = ntop
@@ -328,7 +331,7 @@ def ccd(
                     kind = 3
                     nvert = 0
                     phase = BUILD
-        if phase == EXPAND and k >= niter:
+        if phase == EXPAND and k >= d.niter:
             phase = DONE
         if phase == EXPAND:
             before = foot
@@ -337,15 +340,15 @@ def ccd(
             lower2 = FAR * FAR
             best = -1
             for c in range(nmap):
-                f = ccd_i[mp + c]
-                if ccd_f[ff + FACE_F * f + 3] < lower2:
-                    lower2 = ccd_f[ff + FACE_F * f + 3]
+                f = d.ccd_i[mp + c]
+                if d.ccd_f[ff + FACE_F * f + 3] < lower2:
+                    lower2 = d.ccd_f[ff + FACE_F * f + 3]
                     best = f
             if best >= 0:
-                foot = at3(ccd_f, ff + FACE_F * best)
+                foot = at3(d.ccd_f, ff + FACE_F * best)
                 foot2 = lower2
                 for c in ti.static(range(3)):
-                    corner[c] = corner_of(best, c, fi, ccd_i)
+                    corner[c] = corner_of(m, d, best, c, fi)
             if best < 0 or lower2 > upper * upper:
                 foot = before
                 foot2 = before2
@@ -361,14 +364,12 @@ def ccd(
         if ask:
             y = vec3(0.0, 0.0, 0.0)
             for s in range(2):
-                p = support(
-                    s, ti.select(s == 0, direction, -direction), sf, si, ccd_f, ccd_i, mesh_vert, mesh_graph, hull_vert
-                )  # fmt: skip
-                put3(ccd_f, fb + VERT_F * at + 3 + 3 * s, p)
-                ccd_i[ib + VERT_I * at + s] = ccd_i[si + SHAPE_I * s + VERTEX]
+                p = support(m, d, s, ti.select(s == 0, direction, -direction), sf, si)
+                put3(d.ccd_f, fb + VERT_F * at + 3 + 3 * s, p)
+                d.ccd_i[ib + VERT_I * at + s] = d.ccd_i[si + SHAPE_I * s + VERTEX]
                 y = p - y
             y = -y
-            put3(ccd_f, fb + VERT_F * at, y)
+            put3(d.ccd_f, fb + VERT_F * at, y)
             size = ti.max(size, y.norm())
             along = direction.dot(y)
             if phase == NEAREST:
@@ -383,8 +384,8 @@ def ccd(
                     phase = DONE
                 elif n == 3 and shortcut:
                     for c in range(4):
-                        copy_vertex(fb, ib, c, 4 + c, ccd_f, ccd_i)
-                        ccd_i[order + c] = 4 + c
+                        copy_vertex(m, d, fb, ib, c, 4 + c)
+                        d.ccd_i[order + c] = 4 + c
                     phase = SEARCH
                 else:
                     phase = REDUCE
@@ -396,9 +397,9 @@ def ccd(
                     k += 1
                     i = order + ((kind + 1) & 3)
                     j = order + ((kind + 2) & 3)
-                    moved = ccd_i[i]
-                    ccd_i[i] = ccd_i[j]
-                    ccd_i[j] = moved
+                    moved = d.ccd_i[i]
+                    d.ccd_i[i] = d.ccd_i[j]
+                    d.ccd_i[j] = moved
             elif phase == BUILD:
                 nvert += 1
                 if kind == 2:  # a third of a turn around the segment
@@ -413,7 +414,7 @@ def ccd(
                 if flat:  # a pair of corners that is a vertex already
                     i = ib + VERT_I * at
                     for c in range(FIRST, at):
-                        if ccd_i[ib + VERT_I * c] == ccd_i[i] and ccd_i[ib + VERT_I * c + 1] == ccd_i[i + 1]:
+                        if d.ccd_i[ib + VERT_I * c] == d.ccd_i[i] and d.ccd_i[ib + VERT_I * c + 1] == d.ccd_i[i + 1]:
                             again = True
                 close = tolerance
                 if ti.static(FP == ti.f64):
@@ -425,15 +426,28 @@ def ccd(
                     phase = DONE
                 else:
                     k += 1
-                    nmap, nfree, nedge = open_up(
-                        kind, y, ff, fi, mp, fr, st, hz, nmap, nfree, nfacemax(niter) + 8, ccd_f, ccd_i
-                    )
+                    nmap, nfree, nedge = open_up(m, d, kind, y, ff, fi, mp, fr, st, hz, nmap, nfree, nfacemax(m, d) + 8)
                     good = nedge >= 3
                     if good:
                         good, nmap, nfree, ntop = close_up(
-                            at, nedge, lower2, upper * upper, fb, ff, fi, mp, fr, st, hz, nmap, nfree, ntop,
-                            nfacemax(niter), ccd_f, ccd_i,
-                        )  # fmt: skip
+                            m,
+                            d,
+                            at,
+                            nedge,
+                            lower2,
+                            upper * upper,
+                            fb,
+                            ff,
+                            fi,
+                            mp,
+                            fr,
+                            st,
+                            hz,
+                            nmap,
+                            nfree,
+                            ntop,
+                            nfacemax(m, d),
+                        )
                     if not good:
                         corner[0] = -1
                         failed = True
@@ -451,13 +465,11 @@ def ccd(
                 shortcut = not exact
                 phase = NEAREST
     if corner[0] >= 0:
-        t = barycentric(
-            vertex(ccd_f, fb, corner[0]), vertex(ccd_f, fb, corner[1]), vertex(ccd_f, fb, corner[2]), foot
-        )
+        t = barycentric(vertex(m, d, fb, corner[0]), vertex(m, d, fb, corner[1]), vertex(m, d, fb, corner[2]), foot)
         p1 = vec3(0.0, 0.0, 0.0)
         p2 = vec3(0.0, 0.0, 0.0)
         for c in ti.static(range(3)):
-            p1 += t[c] * at3(ccd_f, fb + VERT_F * corner[c] + 3)
-            p2 += t[c] * at3(ccd_f, fb + VERT_F * corner[c] + 6)
+            p1 += t[c] * at3(d.ccd_f, fb + VERT_F * corner[c] + 3)
+            p2 += t[c] * at3(d.ccd_f, fb + VERT_F * corner[c] + 6)
         dist = -ti.sqrt(foot2)
     return dist, p1, p2, corner

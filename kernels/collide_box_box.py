@@ -41,7 +41,7 @@ def column(M, k):
 
 
 @ti.func
-def separation(R, d, e, s1, s2, margin):
+def separation(R, delta, e, s1, s2, margin):
     """Axis of least overlap of two boxes; R: axes of box 2 in box 1's frame; d, e: the other's centre in 1's, 2's.
 
     Returns the code of the axis (-1: apart by more than the margin; 0-2 faces of 1, 3-5 of 2, 6 + 3 i + j edges i of 1
@@ -53,7 +53,7 @@ def separation(R, d, e, s1, s2, margin):
     A = ti.abs(R)
     least = FAR
     # boxes in line tie two faces: the order of these sums, MuJoCo's, decides
-    over1 = -ti.abs(d) + s1 + A @ s2
+    over1 = -ti.abs(delta) + s1 + A @ s2
     over2 = -ti.abs(e) + s2 + A.transpose() @ s1
     for k in ti.static(range(3)):
         if over1[k] < -margin or over2[k] < -margin:
@@ -78,7 +78,7 @@ def separation(R, d, e, s1, s2, margin):
                 for k in ti.static(range(3)):
                     if ti.static(k != j):
                         over += s2[k] * A[i, 3 - k - j] / length
-                over -= ti.abs(d.dot(n))
+                over -= ti.abs(delta.dot(n))
                 if over < -margin:
                     apart = True
                 elif over < least * (1.0 - TIE):  # a face wins a tie
@@ -90,11 +90,8 @@ def separation(R, d, e, s1, s2, margin):
     return code, normal
 
 
-@ti.func
-def box_polygons(
-    by_edge, tilt, lx, ly, hz, o, e1, e2, uo, ue1, ue2, nedge, margin, W, origin, slot,
-    con_slot: ti.template(),
-):  # fmt: skip
+@func
+def box_polygons(m, d, by_edge, tilt, lx, ly, hz, o, e1, e2, uo, ue1, ue2, nedge, margin, W, origin, slot):
     """Contacts of a face rectangle (half sides lx, ly, at z = 0) with the parallelogram o, e1, e2 of the other box.
 
     By a face: the normal is z, the parallelogram (nedge = 2; 1: an edge, 0: a corner) is seen along it. By an edge: o,
@@ -135,7 +132,7 @@ def box_polygons(
                                 x[1 - q] += 0.5 * other
                             else:
                                 x[2] = 0.5 * x[2]
-                            put_place(slot + n, dist, W @ (x + vec3(0.0, 0.0, hz)) + origin, con_slot)
+                            put_place(m, d, slot + n, dist, W @ (x + vec3(0.0, 0.0, hz)) + origin)
                             n += 1
     ncross = n
     # corners of the rectangle inside the parallelogram
@@ -166,7 +163,7 @@ def box_polygons(
                     dist = ti.select(x3[2] < 0.0, -1.0, 1.0) * ti.sqrt(gap)
                     pos = 0.5 * (corner + x3)
                 if keep:
-                    put_place(slot + n, dist, W @ (pos + vec3(0.0, 0.0, hz)) + origin, con_slot)
+                    put_place(m, d, slot + n, dist, W @ (pos + vec3(0.0, 0.0, hz)) + origin)
                     n += 1
     nface = n
     # corners of the parallelogram inside the rectangle
@@ -194,36 +191,33 @@ def box_polygons(
             dist = ti.select(ux[2] < 0.0, -1.0, 1.0) * ti.sqrt(gap)
             pos = 0.5 * (nearest + ux)
         if keep and n < BOX_SLOTS:
-            put_place(slot + n, dist, W @ (pos + vec3(0.0, 0.0, hz)) + origin, con_slot)
+            put_place(m, d, slot + n, dist, W @ (pos + vec3(0.0, 0.0, hz)) + origin)
             n += 1
     return n
 
 
-@ti.func
-def box_box(
-    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), con_slot: ti.template(),
-):  # fmt: skip
+@func
+def box_box(m, d, slot, margin, i1, i2, g1, g2):
     """Two boxes: axis of least overlap, then the polygon of a face of one and the facing face of the other."""
-    R1 = ldm(geom_xmat, i1)
-    R2 = ldm(geom_xmat, i2)
-    x1 = ld3(geom_xpos, i1)
-    x2 = ld3(geom_xpos, i2)
-    s1 = ld3(geom_size, g1)
-    s2 = ld3(geom_size, g2)
+    R1 = ldm(d.geom_xmat, i1)
+    R2 = ldm(d.geom_xmat, i2)
+    x1 = ld3(d.geom_xpos, i1)
+    x2 = ld3(d.geom_xpos, i2)
+    s1 = ld3(m.geom_size, g1)
+    s2 = ld3(m.geom_size, g2)
     R = R1.transpose() @ R2
-    d = R1.transpose() @ (x2 - x1)
+    delta = R1.transpose() @ (x2 - x1)
     e = R2.transpose() @ (x1 - x2)
-    code, along = separation(R, d, e, s1, s2, margin)
+    code, along = separation(R, delta, e, s1, s2, margin)
     n = 0
     if code >= 0:
         by_edge = code >= 6
         swap = code >= 3 and code < 6  # the face is box 2's: it takes the part of box 1
-        outward = along.dot(d) >= 0.0  # the edges' normal points to box 2
+        outward = along.dot(delta) >= 0.0  # the edges' normal points to box 2
         i = (code - 6) // 3
         j = (code - 6) % 3
         axis = code % 3
-        side = d
+        side = delta
         if swap:
             side = e
         ax = 0  # box 2's axis whose face meets at the edge j and is used
@@ -257,7 +251,7 @@ def box_box(
             sign = -1.0
         Q = face_frame(axis, sign)
         S = Q @ R
-        c = Q @ d
+        c = Q @ delta
         size = s2
         W = R1 @ Q.transpose()
         origin = x1
@@ -313,23 +307,22 @@ def box_box(
                 e1 = ue1 - ue1[2] * inverse * normal
                 e2 = ue2 - ue2[2] * inverse * normal
             n = box_polygons(
-                by_edge, tilt, l3[0], l3[1], l3[2], o, e1, e2, uo, ue1, ue2, nedge, margin, W, origin, slot,
-                con_slot,
-            )  # fmt: skip
+                m, d, by_edge, tilt, l3[0], l3[1], l3[2], o, e1, e2, uo, ue1, ue2, nedge, margin, W, origin, slot
+            )
         to2 = (W @ normal) * ti.select(swap, -1.0, flip)
         # drop what lies off both boxes and what comes twice (of equals the last stays)
         kept = 0
         for k in range(n):
-            x = pos_at(slot + k, con_slot)
+            x = pos_at(m, d, slot + k)
             out1 = outside(R1.transpose() @ (x - x1), s1 + margin, RIM)
             out2 = outside(R2.transpose() @ (x - x2), s2 + margin, RIM)
             keep = not ((out1 == 1 and out2 != -1) or (out2 == 1 and out1 != -1))
             for q in range(k + 1, n):
-                y = pos_at(slot + q, con_slot)
+                y = pos_at(m, d, slot + q)
                 if x[0] == y[0] and x[1] == y[1] and x[2] == y[2]:
                     keep = False
             if keep:
-                put(slot + kept, dist_at(slot + k, con_slot), x, to2, con_slot)
+                put(m, d, slot + kept, dist_at(m, d, slot + k), x, to2)
                 kept += 1
         n = kept
     return n

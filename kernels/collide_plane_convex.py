@@ -14,22 +14,19 @@ FLAT = MINVAL if FP == ti.f64 else 1e-6  # sine below which a cylinder stands on
 FAR = 1e10  # larger than any height; the start of a maximum
 
 
-@ti.func
-def plane_cylinder(
-    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), con_slot: ti.template(),
-):  # fmt: skip
+@func
+def plane_cylinder(m, d, slot, margin, i1, i2, g1, g2):
     """Plane against cylinder: the lowest point of the lower rim, the point above it on the upper rim, and the two that
     complete a triangle on the lower one.
     """
-    normal = axis_of(geom_xmat, i1)
-    R = ldm(geom_xmat, i2)
-    center = ld3(geom_xpos, i2)
-    radius = geom_size[3 * g2]
-    height = (center - ld3(geom_xpos, i1)).dot(normal)
+    normal = axis_of(m, d, i1)
+    R = ldm(d.geom_xmat, i2)
+    center = ld3(d.geom_xpos, i2)
+    radius = m.geom_size[3 * g2]
+    height = (center - ld3(d.geom_xpos, i1)).dot(normal)
     # all in the cylinder's frame: the normal, half the axis towards the plane, the radius towards its lowest point
     up = R.transpose() @ normal
-    half = ti.select(up[2] > 0.0, -1.0, 1.0) * geom_size[3 * g2 + 1]
+    half = ti.select(up[2] > 0.0, -1.0, 1.0) * m.geom_size[3 * g2 + 1]
     sine = ti.sqrt(up[0] * up[0] + up[1] * up[1])
     down = vec3(radius, 0.0, 0.0)
     if sine >= FLAT:
@@ -51,7 +48,7 @@ def plane_cylinder(
                 dist = height + half * up[2] - 0.5 * drop
             if dist <= margin:
                 pos = R @ x + center - 0.5 * dist * normal
-                put(slot + n, dist, pos, normal, con_slot)
+                put(m, d, slot + n, dist, pos, normal)
                 n += 1
     return n
 
@@ -67,122 +64,111 @@ def ellipsoid_support(direction, size):
     return unit * size
 
 
-@ti.func
-def plane_convex(
-    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), con_slot: ti.template(),
-):  # fmt: skip
+@func
+def plane_convex(m, d, slot, margin, i1, i2, g1, g2):
     """Plane against ellipsoid: its lowest point. Meshes are left to plane_mesh."""
     n = TODO
-    if geom_type[g2] != MESH:
+    if m.geom_type[g2] != MESH:
         n = 0
-        normal = axis_of(geom_xmat, i1)
-        R = ldm(geom_xmat, i2)
-        x = R @ ellipsoid_support(-(R.transpose() @ normal), ld3(geom_size, g2)) + ld3(geom_xpos, i2)
-        dist = normal.dot(x - ld3(geom_xpos, i1))
+        normal = axis_of(m, d, i1)
+        R = ldm(d.geom_xmat, i2)
+        x = R @ ellipsoid_support(-(R.transpose() @ normal), ld3(m.geom_size, g2)) + ld3(d.geom_xpos, i2)
+        dist = normal.dot(x - ld3(d.geom_xpos, i1))
         if dist <= margin:
-            put(slot, dist, x - 0.5 * dist * normal, normal, con_slot)
+            put(m, d, slot, dist, x - 0.5 * dist * normal, normal)
             n = 1
     return n
 
 
-@ti.func
-def mesh_support(mesh, direction, mesh_vertadr: ti.template(), mesh_vertnum: ti.template(), mesh_vert: ti.template(),
-                 mesh_graphadr: ti.template(), mesh_graph: ti.template()):  # fmt: skip
+@func
+def mesh_support(m, d, mesh, direction):
     """Vertex of a mesh that is farthest along a direction, in the mesh's frame: along the hull's graph from its first
     vertex, or the first of all vertices without a graph. Number in the graph, or in the mesh without one.
     """
-    vert = mesh_vertadr[mesh]
-    graph = mesh_graphadr[mesh]
+    vert = m.mesh_vertadr[mesh]
+    graph = m.mesh_graphadr[mesh]
     best = 0
     most = -FAR
     if graph < 0:
-        for i in range(mesh_vertnum[mesh]):
-            x = direction.dot(ld3(mesh_vert, vert + i))
+        for i in range(m.mesh_vertnum[mesh]):
+            x = direction.dot(ld3(m.mesh_vert, vert + i))
             if x > most:
                 most = x
                 best = i
     else:
-        nhull = mesh_graph[graph]
+        nhull = m.mesh_graph[graph]
         edges = graph + 2 + 2 * nhull
-        most = direction.dot(ld3(mesh_vert, vert + mesh_graph[graph + 2 + nhull]))
+        most = direction.dot(ld3(m.mesh_vert, vert + m.mesh_graph[graph + 2 + nhull]))
         climbs = True
         while climbs:
             climbs = False
-            e = edges + mesh_graph[graph + 2 + best]
-            while mesh_graph[e] >= 0:
-                x = direction.dot(ld3(mesh_vert, vert + mesh_graph[graph + 2 + nhull + mesh_graph[e]]))
+            e = edges + m.mesh_graph[graph + 2 + best]
+            while m.mesh_graph[e] >= 0:
+                x = direction.dot(ld3(m.mesh_vert, vert + m.mesh_graph[graph + 2 + nhull + m.mesh_graph[e]]))
                 if x > most:
                     most = x
-                    best = mesh_graph[e]
+                    best = m.mesh_graph[e]
                     climbs = True
                 e += 1
     return best
 
 
 @kernel
-def plane_mesh(
-    ngeom: ti.i32, bin_adr: I, cpair_bin: I, cpair_geom1: I, cpair_geom2: I, cpair_margin: F,
-    cpair_slot: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_rbound: F, geom_dataid: I, mesh_vertadr: I,
-    mesh_vertnum: I, mesh_vert: F, mesh_graphadr: I, mesh_graph: I,
-    con_slot: F, cpair_ncon: I,
-):  # fmt: skip
+def plane_mesh(m, d):
     """Plane against mesh: its lowest vertex and up to two of that one's neighbours in the hull, none near the first
     contact; parallel over pairs.
     """
-    first = bin_adr[PLANE_CONVEX]
-    last = bin_adr[PLANE_CONVEX + 1]
+    first = d.bin_adr[PLANE_CONVEX]
+    last = d.bin_adr[PLANE_CONVEX + 1]
     ti.loop_config(serialize=SERIAL)
     for t in range(first, last):
-        p = cpair_bin[t]
-        g2 = cpair_geom2[p]
-        slot = cpair_slot[p]
-        if cpair_ncon[p] == TODO:
-            i1 = cpair_geom1[p]
-            i2 = i1 // ngeom * ngeom + g2
-            margin = cpair_margin[p]
-            normal = axis_of(geom_xmat, i1)
-            origin = ld3(geom_xpos, i1)
-            center = ld3(geom_xpos, i2)
-            R = ldm(geom_xmat, i2)
+        p = d.cpair_bin[t]
+        g2 = d.cpair_geom2[p]
+        slot = d.cpair_slot[p]
+        if d.cpair_ncon[p] == TODO:
+            i1 = d.cpair_geom1[p]
+            i2 = i1 // m.ngeom * m.ngeom + g2
+            margin = d.cpair_margin[p]
+            normal = axis_of(m, d, i1)
+            origin = ld3(d.geom_xpos, i1)
+            center = ld3(d.geom_xpos, i2)
+            R = ldm(d.geom_xmat, i2)
             down = R.transpose() @ (-normal)
-            mesh = geom_dataid[g2]
-            vert = mesh_vertadr[mesh]
-            graph = mesh_graphadr[mesh]
-            best = mesh_support(
-                mesh, down, mesh_vertadr, mesh_vertnum, mesh_vert, mesh_graphadr, mesh_graph
-            )  # fmt: skip
+            mesh = m.geom_dataid[g2]
+            vert = m.mesh_vertadr[mesh]
+            graph = m.mesh_graphadr[mesh]
+            best = mesh_support(m, d, mesh, down)
             # the vertices to look at: neighbours in the graph up to a -1, or all
             at = 0
-            end = mesh_vertnum[mesh]
+            end = m.mesh_vertnum[mesh]
             lowest = vert + best
             edges = 0
             nhull = 0
             if graph >= 0:
-                nhull = mesh_graph[graph]
-                lowest = vert + mesh_graph[graph + 2 + nhull + best]
+                nhull = m.mesh_graph[graph]
+                lowest = vert + m.mesh_graph[graph + 2 + nhull + best]
                 edges = graph + 2 + 2 * nhull
-                at = mesh_graph[graph + 2 + best]
+                at = m.mesh_graph[graph + 2 + best]
                 end = at
-                while mesh_graph[edges + end] >= 0:
+                while m.mesh_graph[edges + end] >= 0:
                     end += 1
-            x = R @ ld3(mesh_vert, lowest) + center
+            x = R @ ld3(m.mesh_vert, lowest) + center
             dist = normal.dot(x - origin)
             n = 0
             if dist <= margin:
                 spot = x - 0.5 * dist * normal
-                put(slot, dist, spot, normal, con_slot)
+                put(m, d, slot, dist, spot, normal)
                 n = 1
                 threshold = normal.dot(center - origin) - margin
                 while at < end and n < MAXMESH:
                     v = vert + at
                     if graph >= 0:
-                        v = vert + mesh_graph[graph + 2 + nhull + mesh_graph[edges + at]]
-                    if down.dot(ld3(mesh_vert, v)) > threshold and v != lowest:
-                        x = R @ ld3(mesh_vert, v) + center
-                        if (x - spot).norm() >= NEAR * geom_rbound[g2]:
+                        v = vert + m.mesh_graph[graph + 2 + nhull + m.mesh_graph[edges + at]]
+                    if down.dot(ld3(m.mesh_vert, v)) > threshold and v != lowest:
+                        x = R @ ld3(m.mesh_vert, v) + center
+                        if (x - spot).norm() >= NEAR * m.geom_rbound[g2]:
                             dist = normal.dot(x - origin)
-                            put(slot + n, dist, x - 0.5 * dist * normal, normal, con_slot)
+                            put(m, d, slot + n, dist, x - 0.5 * dist * normal, normal)
                             n += 1
                     at += 1
-            cpair_ncon[p] = n
+            d.cpair_ncon[p] = n

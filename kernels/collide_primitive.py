@@ -13,55 +13,49 @@ from tisim.kernels.types import *
 PARALLEL = 0.0 if FP == ti.f64 else 1e-6
 
 
-@ti.func
-def axis_of(geom_xmat: ti.template(), i):
+@func
+def axis_of(m, d, i):
     """The geom's z axis: normal of a plane, axis of a capsule."""
-    return vec3(geom_xmat[9 * i + 2], geom_xmat[9 * i + 5], geom_xmat[9 * i + 8])
+    return vec3(d.geom_xmat[9 * i + 2], d.geom_xmat[9 * i + 5], d.geom_xmat[9 * i + 8])
 
 
-@ti.func
-def half_axis(geom_type: ti.template(), geom_size: ti.template(), geom_xmat: ti.template(), i, g):
+@func
+def half_axis(m, d, i, g):
     """Half axis of a capsule, zero for a sphere."""
     h = vec3(0.0, 0.0, 0.0)
-    if geom_type[g] == CAPSULE:
-        h = geom_size[3 * g + 1] * axis_of(geom_xmat, i)
+    if m.geom_type[g] == CAPSULE:
+        h = m.geom_size[3 * g + 1] * axis_of(m, d, i)
     return h
 
 
-@ti.func
-def plane_round(
-    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), con_slot: ti.template(),
-):  # fmt: skip
+@func
+def plane_round(m, d, slot, margin, i1, i2, g1, g2):
     """Plane against sphere (1 contact) or capsule (one at each end)."""
-    normal = axis_of(geom_xmat, i1)
-    radius = geom_size[3 * g2]
-    h = half_axis(geom_type, geom_size, geom_xmat, i2, g2)
+    normal = axis_of(m, d, i1)
+    radius = m.geom_size[3 * g2]
+    h = half_axis(m, d, i2, g2)
     nend = 1
-    if geom_type[g2] == CAPSULE:
+    if m.geom_type[g2] == CAPSULE:
         nend = 2
     n = 0
     for e in range(nend):
-        x = ld3(geom_xpos, i2) + (1.0 - 2.0 * e) * h
-        height = (x - ld3(geom_xpos, i1)).dot(normal)
+        x = ld3(d.geom_xpos, i2) + (1.0 - 2.0 * e) * h
+        height = (x - ld3(d.geom_xpos, i1)).dot(normal)
         dist = height - radius
         if height <= margin + radius:
-            put(slot + n, dist, x - (0.5 * dist + radius) * normal, normal, con_slot)
+            put(m, d, slot + n, dist, x - (0.5 * dist + radius) * normal, normal)
             n += 1
     return n
 
 
-@ti.func
-def plane_box(
-    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), con_slot: ti.template(),
-):  # fmt: skip
+@func
+def plane_box(m, d, slot, margin, i1, i2, g1, g2):
     """Plane against box: the first 4 of its corners (x fastest) that are in the lower half and within the margin."""
-    normal = axis_of(geom_xmat, i1)
-    R = ldm(geom_xmat, i2)
-    center = ld3(geom_xpos, i2)
-    height = (center - ld3(geom_xpos, i1)).dot(normal)
-    size = ld3(geom_size, g2)
+    normal = axis_of(m, d, i1)
+    R = ldm(d.geom_xmat, i2)
+    center = ld3(d.geom_xpos, i2)
+    height = (center - ld3(d.geom_xpos, i1)).dot(normal)
+    size = ld3(m.geom_size, g2)
     n = 0
     for c in range(8):
         sign = vec3(2.0 * (c & 1) - 1.0, 2.0 * ((c >> 1) & 1) - 1.0, 2.0 * (c >> 2) - 1.0)
@@ -69,13 +63,13 @@ def plane_box(
         below = normal.dot(corner)
         if below <= 0.0 and height + below <= margin and n < 4:
             dist = height + below
-            put(slot + n, dist, corner + center - 0.5 * dist * normal, normal, con_slot)
+            put(m, d, slot + n, dist, corner + center - 0.5 * dist * normal, normal)
             n += 1
     return n
 
 
 @ti.func
-def nearest_on_lines(h1, h2, d):
+def nearest_on_lines(h1, h2, delta):
     """Parameters in [-1, 1] of the nearest points of the segments x1 + s h1 and x2 + u h2, d = x1 - x2.
 
     Not for parallel ones. Solved for the lines, then clipped in the order s, u, s.
@@ -83,8 +77,8 @@ def nearest_on_lines(h1, h2, d):
     a = h1.dot(h1)
     b = -h1.dot(h2)
     c = h2.dot(h2)
-    v1 = -h1.dot(d)
-    v2 = h2.dot(d)
+    v1 = -h1.dot(delta)
+    v2 = h2.dot(delta)
     det = a * c - b * b
     s = (c * v1 - b * v2) / det
     u = (a * v2 - b * v1) / det
@@ -119,23 +113,20 @@ def sphere_sphere(x1, r1, axis1, x2, r2, axis2):
     return dist, x1 + (r1 + 0.5 * dist) * normal, normal
 
 
-@ti.func
-def round_round(
-    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), con_slot: ti.template(),
-):  # fmt: skip
+@func
+def round_round(m, d, slot, margin, i1, i2, g1, g2):
     """Spheres and capsules with each other: nearest points of two segments; parallel capsules may touch at two ends."""
-    x1 = ld3(geom_xpos, i1)
-    x2 = ld3(geom_xpos, i2)
-    h1 = half_axis(geom_type, geom_size, geom_xmat, i1, g1)
-    h2 = half_axis(geom_type, geom_size, geom_xmat, i2, g2)
-    d = x1 - x2
+    x1 = ld3(d.geom_xpos, i1)
+    x2 = ld3(d.geom_xpos, i2)
+    h1 = half_axis(m, d, i1, g1)
+    h2 = half_axis(m, d, i2, g2)
+    delta = x1 - x2
     aa = h1.dot(h1)
     cc = h2.dot(h2)
     b = -h1.dot(h2)
-    v1 = -h1.dot(d)
-    v2 = h2.dot(d)
-    parallel = geom_type[g1] == CAPSULE and ti.abs(aa * cc - b * b) < ti.max(MINVAL, PARALLEL * aa * cc)
+    v1 = -h1.dot(delta)
+    v2 = h2.dot(delta)
+    parallel = m.geom_type[g1] == CAPSULE and ti.abs(aa * cc - b * b) < ti.max(MINVAL, PARALLEL * aa * cc)
     ntry = 1
     if parallel:
         ntry = 4
@@ -151,17 +142,17 @@ def round_round(
             else:
                 u = end
                 s = ti.max(-1.0, ti.min(1.0, (v1 - end * b) / ti.max(aa, MINVAL)))
-        elif geom_type[g1] == CAPSULE:
-            s, u = nearest_on_lines(h1, h2, d)
+        elif m.geom_type[g1] == CAPSULE:
+            s, u = nearest_on_lines(h1, h2, delta)
         y2 = x2 + u * h2
-        if geom_type[g1] != CAPSULE and geom_type[g2] == CAPSULE:
-            half = geom_size[3 * g2 + 1]
-            axis = axis_of(geom_xmat, i2)
-            y2 = x2 + ti.max(-half, ti.min(half, axis.dot(d))) * axis
+        if m.geom_type[g1] != CAPSULE and m.geom_type[g2] == CAPSULE:
+            half = m.geom_size[3 * g2 + 1]
+            axis = axis_of(m, d, i2)
+            y2 = x2 + ti.max(-half, ti.min(half, axis.dot(delta))) * axis
         dist, pos, normal = sphere_sphere(
-            x1 + s * h1, geom_size[3 * g1], axis_of(geom_xmat, i1), y2, geom_size[3 * g2], axis_of(geom_xmat, i2)
+            x1 + s * h1, m.geom_size[3 * g1], axis_of(m, d, i1), y2, m.geom_size[3 * g2], axis_of(m, d, i2)
         )
         if dist <= margin and n < 2:
-            put(slot + n, dist, pos, normal, con_slot)
+            put(m, d, slot + n, dist, pos, normal)
             n += 1
     return n

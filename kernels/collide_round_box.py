@@ -81,17 +81,18 @@ def nearest_to_box(c, h, half, size, limit):
         for q in ti.static(range(4)):
             bits = ti.static((q & ((1 << j) - 1)) | ((q >> j) << (j + 1)))
             middle = vec3(
-                ti.static(2.0 * (bits & 1) - 1.0) * size[0], ti.static(2.0 * ((bits >> 1) & 1) - 1.0) * size[1],
+                ti.static(2.0 * (bits & 1) - 1.0) * size[0],
+                ti.static(2.0 * ((bits >> 1) & 1) - 1.0) * size[1],
                 ti.static(2.0 * ((bits >> 2) & 1) - 1.0) * size[2],
-            )  # fmt: skip
+            )
             middle[j] = 0.0
-            d = middle - c
+            delta = middle - c
             # an edge cannot be nearest that is farther along the other axes already
-            gap = ti.max(ti.abs(d) - ti.abs(h), 0.0)
+            gap = ti.max(ti.abs(delta) - ti.abs(h), 0.0)
             gap[j] = 0.0
             if CLOSER * gap.norm_sqr() < best:
-                u = -size[j] * d[j]
-                v = h.dot(d)
+                u = -size[j] * delta[j]
+                v = h.dot(delta)
                 if ti.abs(det) >= ti.max(MINVAL, PARALLEL * a * cc):
                     per_det = 1.0 / det
                     x1 = (cc * u - b * v) * per_det
@@ -107,10 +108,10 @@ def nearest_to_box(c, h, half, size, limit):
                         if ti.abs(x1) > 1.0:
                             end = ti.select(x1 > 1.0, 1, -1)
                             x1 = ti.cast(end, FP)
-                    d -= x2 * h
-                    d[j] += size[j] * x1
-                    if d.dot(d) < best - MINVAL:
-                        best = d.dot(d)
+                    delta -= x2 * h
+                    delta[j] += size[j] * x1
+                    if delta.dot(delta) < best - MINVAL:
+                        best = delta.dot(delta)
                         s = x2
                         place = x1
                         edge = j
@@ -171,37 +172,34 @@ def second_place(c, h, size, s, what, face, edge, corner, place):
     return step
 
 
-@ti.func
-def round_box(
-    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), con_slot: ti.template(),
-):  # fmt: skip
+@func
+def round_box(m, d, slot, margin, i1, i2, g1, g2):
     """Sphere (1 contact) or capsule (2: spheres at its nearest point and at the end of where it lies along the box)
     against box.
     """
-    R = ldm(geom_xmat, i2)
-    origin = ld3(geom_xpos, i2)
-    size = ld3(geom_size, g2)
-    radius = geom_size[3 * g1]
-    c = R.transpose() @ (ld3(geom_xpos, i1) - origin)
+    R = ldm(d.geom_xmat, i2)
+    origin = ld3(d.geom_xpos, i2)
+    size = ld3(m.geom_size, g2)
+    radius = m.geom_size[3 * g1]
+    c = R.transpose() @ (ld3(d.geom_xpos, i1) - origin)
     h = vec3(0.0, 0.0, 0.0)
     s = 0.0
     step = -FAR
     ntry = 1
-    if geom_type[g1] == CAPSULE:
-        h = R.transpose() @ axis_of(geom_xmat, i1) * geom_size[3 * g1 + 1]
+    if m.geom_type[g1] == CAPSULE:
+        h = R.transpose() @ axis_of(m, d, i1) * m.geom_size[3 * g1 + 1]
         reach = (radius + margin) * NEAR
         ntry = 0
         if ti.max(ti.abs(c) - ti.abs(h) - size, 0.0).norm_sqr() <= reach * reach:
             # MuJoCo's limit, a length compared with squares: shapes of many metres that touch may get no contact
-            limit = margin + 2.0 * (radius + geom_size[3 * g1 + 1] + size[0] + size[1] + size[2])
-            s, what, face, edge, corner, place = nearest_to_box(c, h, geom_size[3 * g1 + 1], size, limit)
+            limit = margin + 2.0 * (radius + m.geom_size[3 * g1 + 1] + size[0] + size[1] + size[2])
+            s, what, face, edge, corner, place = nearest_to_box(c, h, m.geom_size[3 * g1 + 1], size, limit)
             step = second_place(c, h, size, s, what, face, edge, corner, place)
             ntry = ti.select(what == -2, 0, ti.select(step > -FAR, 2, 1))
     n = 0
     for k in range(ntry):
         dist, pos, normal = sphere_in_box_frame(c + (s + k * step) * h, radius, size)
         if dist <= margin:
-            put(slot + n, dist, R @ pos + origin, R @ normal, con_slot)
+            put(m, d, slot + n, dist, R @ pos + origin, R @ normal)
             n += 1
     return n

@@ -7,24 +7,21 @@ from tisim.kernels.slots import put
 from tisim.kernels.types import *
 
 
-@ti.func
-def sphere_cylinder(
-    slot, margin, i1, i2, g1, g2, geom_xpos: ti.template(), geom_xmat: ti.template(), geom_type: ti.template(),
-    geom_size: ti.template(), con_slot: ti.template(),
-):  # fmt: skip
+@func
+def sphere_cylinder(m, d, slot, margin, i1, i2, g1, g2):
     """Sphere against cylinder: against a cap, else against a sphere on the axis (the side) or of radius 0 on the rim.
 
     From inside, the nearer of cap and side.
     """
-    x1 = ld3(geom_xpos, i1)
-    x2 = ld3(geom_xpos, i2)
-    r1 = geom_size[3 * g1]
-    r2 = geom_size[3 * g2]
-    half = geom_size[3 * g2 + 1]
-    axis = axis_of(geom_xmat, i2)
-    d = x1 - x2
-    along = axis.dot(d)
-    out = d - along * axis
+    x1 = ld3(d.geom_xpos, i1)
+    x2 = ld3(d.geom_xpos, i2)
+    r1 = m.geom_size[3 * g1]
+    r2 = m.geom_size[3 * g2]
+    half = m.geom_size[3 * g2 + 1]
+    axis = axis_of(m, d, i2)
+    delta = x1 - x2
+    along = axis.dot(delta)
+    out = delta - along * axis
     dist_axis = out.norm()
     side = ti.abs(along) < half
     cap = out.norm_sqr() < r2 * r2
@@ -47,8 +44,8 @@ def sphere_cylinder(
         if not side:
             y = x2 + half * toward + (r2 / dist_axis) * out
             radius = 0.0
-        dist, pos, normal = sphere_sphere(x1, r1, axis_of(geom_xmat, i1), y, radius, axis)
+        dist, pos, normal = sphere_sphere(x1, r1, axis_of(m, d, i1), y, radius, axis)
     if dist <= margin:
-        put(slot, dist, pos, normal, con_slot)
+        put(m, d, slot, dist, pos, normal)
         n = 1
     return n

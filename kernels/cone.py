@@ -6,21 +6,29 @@ from the cone, in three zones. Seed 000, "Constraint model" and "Convex solver".
 """
 
 from tisim.kernels.constants import PYRAMIDAL
-from tisim.kernels.types import FP, MINVAL, ld3, ti, vec3, vec6
+from tisim.kernels.types import (
+    FP,
+    MINVAL,
+    func,
+    ld3,
+    ti,
+    vec3,
+    vec6,
+)
 
 vec2f = ti.types.vector(2, FP)
 vec7 = ti.types.vector(7, FP)
 
 
-@ti.func
-def cone_force(j, dim, cone, D, mu, fri, impratio):
+@func
+def cone_force(m, d, j, dim, D, mu, fri):
     """(cost, force[6]) of a contact. D of the normal, regularised mu, fri[k] friction of component k >= 1."""
     out = vec7(0.0)
     if dim == 1:
         if j[0] < 0.0:
             out[0] = 0.5 * D * j[0] * j[0]
             out[1] = -D * j[0]
-    elif cone == PYRAMIDAL:
+    elif m.opt.cone == PYRAMIDAL:
         for k in ti.static(range(1, 6)):
             if k < dim:
                 a = ti.min(j[0] + fri[k] * j[k], 0.0)
@@ -36,7 +44,7 @@ def cone_force(j, dim, cone, D, mu, fri, impratio):
             out[1] = -D * j[0]
             for k in ti.static(range(1, 6)):
                 if k < dim:
-                    dk = D * impratio * fri[k] * fri[k] / (fri[1] * fri[1])
+                    dk = D * m.opt.impratio * fri[k] * fri[k] / (fri[1] * fri[1])
                     out[0] += 0.5 * dk * j[k] * j[k]
                     out[1 + k] = -dk * j[k]
         elif n < mu * t:  # middle: distance to the cone
@@ -58,8 +66,8 @@ def tangent_norm(j, fri):
     return ti.sqrt(s)
 
 
-@ti.func
-def cone_line(j, p, alpha, dim, cone, D, mu, fri, impratio):
+@func
+def cone_line(m, d, j, p, alpha, dim, D, mu, fri):
     """First and second derivative of the cost along j + alpha p."""
     d1 = 0.0
     d2 = 0.0
@@ -68,7 +76,7 @@ def cone_line(j, p, alpha, dim, cone, D, mu, fri, impratio):
         if n0 < 0.0:
             d1 = D * n0 * p[0]
             d2 = D * p[0] * p[0]
-    elif cone == PYRAMIDAL:
+    elif m.opt.cone == PYRAMIDAL:
         for k in ti.static(range(1, 6)):
             if k < dim:
                 e = fri[k] * (j[k] + alpha * p[k])
@@ -88,7 +96,7 @@ def cone_line(j, p, alpha, dim, cone, D, mu, fri, impratio):
             d2 = D * p[0] * p[0]
             for k in ti.static(range(1, 6)):
                 if k < dim:
-                    dk = D * impratio * fri[k] * fri[k] / (fri[1] * fri[1])
+                    dk = D * m.opt.impratio * fri[k] * fri[k] / (fri[1] * fri[1])
                     d1 += dk * v[k] * p[k]
                     d2 += dk * p[k] * p[k]
         elif n < mu * t:
@@ -106,10 +114,8 @@ def cone_line(j, p, alpha, dim, cone, D, mu, fri, impratio):
     return vec2f(d1, d2)
 
 
-@ti.func
-def cone_hessian(
-    c, j, dim, cone, D, mu, fri, impratio, frame: ti.template(), con_hess: ti.template(), con_hess_rot: ti.template()
-):
+@func
+def cone_hessian(m, d, c, j, dim, D, mu, fri, frame: ti.template()):
     """Second derivative of the cost with respect to the relative twist in the world frame.
 
     con_hess: translation (xx yy zz xy xz yz); con_hess_rot, above dim 3: coupling (9, row major) and rotation (6).
@@ -123,7 +129,7 @@ def cone_hessian(
     if dim == 1:
         if j[0] < 0.0:
             h = D
-    elif cone == PYRAMIDAL:
+    elif m.opt.cone == PYRAMIDAL:
         for k in ti.static(range(1, 6)):
             if k < dim:
                 up = ti.select(j[0] + fri[k] * j[k] < 0.0, D, FP(0.0))
@@ -138,7 +144,7 @@ def cone_hessian(
             h = D
             for k in ti.static(range(1, 6)):
                 if k < dim:
-                    e[k] = D * impratio * fri[k] * fri[k] / (fri[1] * fri[1])
+                    e[k] = D * m.opt.impratio * fri[k] * fri[k] / (fri[1] * fri[1])
         elif n < mu * t:
             dm = D / (mu * mu * (1.0 + mu * mu))
             h = dm * mu * mu
@@ -155,12 +161,16 @@ def cone_hessian(
     qv = q[1] * f1 + q[2] * f2
     o = 6 * c
     for r in ti.static(range(3)):
-        con_hess[o + r] = h * f0[r] * f0[r] + 2.0 * f0[r] * gv[r] + e[1] * f1[r] * f1[r] + e[2] * f2[r] * f2[r] + (
-            a * qv[r] * qv[r]
+        d.con_hess[o + r] = (
+            h * f0[r] * f0[r] + 2.0 * f0[r] * gv[r] + e[1] * f1[r] * f1[r] + e[2] * f2[r] * f2[r] + a * qv[r] * qv[r]
         )
     for r, s in ti.static(((0, 1), (0, 2), (1, 2))):
-        con_hess[o + 2 + r + s] = h * f0[r] * f0[s] + f0[r] * gv[s] + gv[r] * f0[s] + e[1] * f1[r] * f1[s] + (
-            e[2] * f2[r] * f2[s] + a * qv[r] * qv[s]
+        d.con_hess[o + 2 + r + s] = (
+            h * f0[r] * f0[s]
+            + f0[r] * gv[s]
+            + gv[r] * f0[s]
+            + e[1] * f1[r] * f1[s]
+            + (e[2] * f2[r] * f2[s] + a * qv[r] * qv[s])
         )
     if dim > 3:
         gw = g[3] * f0 + g[4] * f1 + g[5] * f2
@@ -168,13 +178,13 @@ def cone_hessian(
         ro = 15 * c
         for r in ti.static(range(3)):
             for s in ti.static(range(3)):
-                con_hess_rot[ro + 3 * r + s] = f0[r] * gw[s] + a * qv[r] * qw[s]
-            con_hess_rot[ro + 9 + r] = e[3] * f0[r] * f0[r] + e[4] * f1[r] * f1[r] + e[5] * f2[r] * f2[r] + (
-                a * qw[r] * qw[r]
+                d.con_hess_rot[ro + 3 * r + s] = f0[r] * gw[s] + a * qv[r] * qw[s]
+            d.con_hess_rot[ro + 9 + r] = (
+                e[3] * f0[r] * f0[r] + e[4] * f1[r] * f1[r] + e[5] * f2[r] * f2[r] + a * qw[r] * qw[r]
             )
         for r, s in ti.static(((0, 1), (0, 2), (1, 2))):
-            con_hess_rot[ro + 11 + r + s] = e[3] * f0[r] * f0[s] + e[4] * f1[r] * f1[s] + e[5] * f2[r] * f2[s] + (
-                a * qw[r] * qw[s]
+            d.con_hess_rot[ro + 11 + r + s] = (
+                e[3] * f0[r] * f0[s] + e[4] * f1[r] * f1[s] + e[5] * f2[r] * f2[s] + a * qw[r] * qw[s]
             )
 
 
@@ -188,20 +198,20 @@ def sym_times(a: ti.template(), o, v):
     )
 
 
-@ti.func
-def hessian_times(c, dim, twist, con_hess: ti.template(), con_hess_rot: ti.template()):
+@func
+def hessian_times(m, d, c, dim, twist):
     """Wrench on body 2 (torque at the contact point, force) = world Hessian of contact c times a relative twist."""
     u = vec3(twist[3], twist[4], twist[5])
-    force = sym_times(con_hess, 6 * c, u)
+    force = sym_times(d.con_hess, 6 * c, u)
     torque = vec3(0.0)
     if dim > 3:
         w = vec3(twist[0], twist[1], twist[2])
         ro = 15 * c
-        torque = sym_times(con_hess_rot, ro + 9, w)
+        torque = sym_times(d.con_hess_rot, ro + 9, w)
         for r in ti.static(range(3)):
             for s in ti.static(range(3)):
-                force[r] += con_hess_rot[ro + 3 * r + s] * w[s]
-                torque[s] += con_hess_rot[ro + 3 * r + s] * u[r]
+                force[r] += d.con_hess_rot[ro + 3 * r + s] * w[s]
+                torque[s] += d.con_hess_rot[ro + 3 * r + s] * u[r]
     return vec6(torque[0], torque[1], torque[2], force[0], force[1], force[2])
 
 
@@ -234,19 +244,19 @@ def to_world(c, f, frame: ti.template()):
     return vec6(torque[0], torque[1], torque[2], force[0], force[1], force[2])
 
 
-@ti.func
-def load_friction(c, contact_friction: ti.template()):
+@func
+def load_friction(m, d, c):
     """Friction coefficients by component: [0, slide, slide, spin, roll, roll]."""
     f = vec6(0.0)
     for k in ti.static(range(5)):
-        f[k + 1] = contact_friction[5 * c + k]
+        f[k + 1] = d.contact_friction[5 * c + k]
     return f
 
 
-@ti.func
-def load_parameters(c, con_par: ti.template()):
+@func
+def load_parameters(m, d, c):
     """The same from the solver's parameters of contact c."""
     f = vec6(0.0)
     for k in ti.static(range(5)):
-        f[k + 1] = con_par[7 * c + 2 + k]
+        f[k + 1] = d.con_par[7 * c + 2 + k]
     return f

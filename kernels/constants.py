@@ -46,7 +46,7 @@ DSBL_WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
 DSBL_REFSAFE = int(mjtDisableBit.mjDSBL_REFSAFE)
 
 # places in `counts`
-NPAIR = COUNTS["npair"]
+NPAIR = COUNTS["ncpair"]
 NSLOT = COUNTS["nslot"]
 NCON = COUNTS["ncon"]
 NROW = COUNTS["nrow"]

@@ -1,6 +1,6 @@
 """The contact list: how many each pair has, where they go, and their parameters mixed from the two geoms."""
 
-from tisim.kernels.constants import CAPSULE, NCON, NPAIR, PLANE
+from tisim.kernels.constants import CAPSULE, NPAIR, PLANE
 from tisim.kernels.slots import dist_at, normal_at, pos_at
 from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sum_of_block
 from tisim.kernels.types import *
@@ -38,50 +38,42 @@ def frame_of(direction, hint):
 
 
 @kernel
-def write_contacts(
-    ngeom: ti.i32, npairmax: ti.i32, nconmax: ti.i32, override: ti.i32, counts: I,
-    cpair_geom1: I, cpair_geom2: I, cpair_listed: I, cpair_margin: F, cpair_slot: I, cpair_ncon: I,
-    con_slot: F, geom_xmat: F, geom_filter: I, geom_contact: F, pair_dim: I, pair_gap: F, pair_solref: F,
-    pair_solreffriction: F, pair_solimp: F, pair_friction: F, override_param: F, cpair_adr: I, scan_sum: I,
-    contact_dist: F, contact_pos: F, contact_frame: F, contact_includemargin: F, contact_friction: F,
-    contact_solref: F, contact_solreffriction: F, contact_solimp: F, contact_dim: I, contact_geom: I,
-    contact_exclude: I, contact_worldid: I,
-):  # fmt: skip
+def write_contacts(m, d):
     """Address of each pair's contacts, their total, and all their fields, mixed as in SEMANTICS.md; parallel over
     pairs.
     """
-    n = ti.min(counts[NPAIR], npairmax)
+    n = ti.min(d.counts[NPAIR], d.npairmax)
     nblock = (n + SCAN_BLOCK - 1) // SCAN_BLOCK
     ti.loop_config(serialize=SERIAL or SHORT)
     for b in range(nblock):
         for p in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
-            cpair_adr[p] = ti.max(0, cpair_ncon[p])
-        scan_sum[b] = sum_of_block(cpair_adr, b, n)
+            d.cpair_adr[p] = ti.max(0, d.cpair_ncon[p])
+        d.scan_sum[b] = sum_of_block(d.cpair_adr, b, n)
     ti.loop_config(serialize=True)
     for _ in range(1):
-        counts[NCON] = scan_sums(scan_sum, nblock)
+        d.ncon = scan_sums(d.scan_sum, nblock)
     ti.loop_config(serialize=SERIAL or SHORT)
     for b in range(nblock):
-        scan_block(cpair_adr, b, n, scan_sum[b])
+        scan_block(d.cpair_adr, b, n, d.scan_sum[b])
     ti.loop_config(serialize=SERIAL)
     for p in range(n):
-        ncon = cpair_ncon[p]
-        if ncon > 0 and cpair_adr[p] + ncon <= nconmax:
-            i1 = cpair_geom1[p]
-            g1 = i1 % ngeom
-            w = i1 // ngeom
-            g2 = cpair_geom2[p]
-            k = cpair_listed[p]
+        ncon = d.cpair_ncon[p]
+        if ncon > 0 and d.cpair_adr[p] + ncon <= d.nconmax:
+            i1 = d.cpair_geom1[p]
+            g1 = i1 % m.ngeom
+            w = i1 // m.ngeom
+            g2 = d.cpair_geom2[p]
+            k = d.cpair_listed[p]
             # weight of geom 1: by priority, else by solmix
             mix = 0.5
             f1 = 8 * g1
             f2 = 8 * g2
             r1 = 12 * g1
             r2 = 12 * g2
-            same = geom_filter[f1 + PRIORITY] == geom_filter[f2 + PRIORITY]
+            same = m.geom_filter[f1 + PRIORITY] == m.geom_filter[f2 + PRIORITY]
             if same:
-                m1 = geom_contact[r1 + SOLMIX]
-                m2 = geom_contact[r2 + SOLMIX]
+                m1 = m.geom_contact[r1 + SOLMIX]
+                m2 = m.geom_contact[r2 + SOLMIX]
                 if m1 >= MINVAL and m2 >= MINVAL:
                     mix = m1 / (m1 + m2)
                 elif m1 >= MINVAL:
@@ -89,66 +81,66 @@ def write_contacts(
                 elif m2 >= MINVAL:
                     mix = 0.0
             else:
-                mix = ti.select(geom_filter[f1 + PRIORITY] > geom_filter[f2 + PRIORITY], 1.0, 0.0)
-            gap = ti.max(geom_contact[r1 + GAP], geom_contact[r2 + GAP])
-            dim = ti.max(geom_filter[f1 + CONDIM], geom_filter[f2 + CONDIM])
+                mix = ti.select(m.geom_filter[f1 + PRIORITY] > m.geom_filter[f2 + PRIORITY], 1.0, 0.0)
+            gap = ti.max(m.geom_contact[r1 + GAP], m.geom_contact[r2 + GAP])
+            dim = ti.max(m.geom_filter[f1 + CONDIM], m.geom_filter[f2 + CONDIM])
             if not same:
-                dim = ti.select(mix > 0.5, geom_filter[f1 + CONDIM], geom_filter[f2 + CONDIM])
-            direct = same and (geom_contact[r1 + SOLREF] <= 0.0 or geom_contact[r2 + SOLREF] <= 0.0)
+                dim = ti.select(mix > 0.5, m.geom_filter[f1 + CONDIM], m.geom_filter[f2 + CONDIM])
+            direct = same and (m.geom_contact[r1 + SOLREF] <= 0.0 or m.geom_contact[r2 + SOLREF] <= 0.0)
             hint = vec3(0.0, 0.0, 0.0)
-            if geom_filter[f1 + TYPE] == PLANE and geom_filter[f2 + TYPE] == CAPSULE:
+            if m.geom_filter[f1 + TYPE] == PLANE and m.geom_filter[f2 + TYPE] == CAPSULE:
                 i2 = i1 - g1 + g2  # on a plane the tangent follows the capsule
-                hint = vec3(geom_xmat[9 * i2 + 2], geom_xmat[9 * i2 + 5], geom_xmat[9 * i2 + 8])
-            still = geom_filter[f1 + WELD] == 0 and geom_filter[f2 + WELD] == 0
+                hint = vec3(d.geom_xmat[9 * i2 + 2], d.geom_xmat[9 * i2 + 5], d.geom_xmat[9 * i2 + 8])
+            still = m.geom_filter[f1 + WELD] == 0 and m.geom_filter[f2 + WELD] == 0
             mu = vec3(0.0, 0.0, 0.0)
             for j in ti.static(range(3)):
-                mu1 = geom_contact[r1 + FRICTION + j]
-                mu2 = geom_contact[r2 + FRICTION + j]
+                mu1 = m.geom_contact[r1 + FRICTION + j]
+                mu2 = m.geom_contact[r2 + FRICTION + j]
                 mu[j] = ti.select(same, ti.max(mu1, mu2), ti.select(mix > 0.5, mu1, mu2))
             friction = vec5(mu[0], mu[0], mu[1], mu[2], mu[2])
             solimp = vec5(0.0, 0.0, 0.0, 0.0, 0.0)
             for j in ti.static(range(5)):
-                solimp[j] = mix * geom_contact[r1 + SOLIMP + j] + (1.0 - mix) * geom_contact[r2 + SOLIMP + j]
+                solimp[j] = mix * m.geom_contact[r1 + SOLIMP + j] + (1.0 - mix) * m.geom_contact[r2 + SOLIMP + j]
             solref = vec2(0.0, 0.0)
             solreffriction = vec2(0.0, 0.0)
             for j in ti.static(range(2)):
-                ref1 = geom_contact[r1 + SOLREF + j]
-                ref2 = geom_contact[r2 + SOLREF + j]
+                ref1 = m.geom_contact[r1 + SOLREF + j]
+                ref2 = m.geom_contact[r2 + SOLREF + j]
                 solref[j] = ti.select(direct, ti.min(ref1, ref2), mix * ref1 + (1.0 - mix) * ref2)
             if k >= 0:
-                gap = pair_gap[k]
-                dim = pair_dim[k]
+                gap = m.pair_gap[k]
+                dim = m.pair_dim[k]
                 for j in ti.static(range(5)):
-                    friction[j] = pair_friction[5 * k + j]
-                    solimp[j] = pair_solimp[5 * k + j]
+                    friction[j] = m.pair_friction[5 * k + j]
+                    solimp[j] = m.pair_solimp[5 * k + j]
                 for j in ti.static(range(2)):
-                    solref[j] = pair_solref[2 * k + j]
-                    solreffriction[j] = pair_solreffriction[2 * k + j]
-            if override:
+                    solref[j] = m.pair_solref[2 * k + j]
+                    solreffriction[j] = m.pair_solreffriction[2 * k + j]
+            if d.override:
                 for j in ti.static(range(5)):
-                    friction[j] = override_param[7 + j]
-                    solimp[j] = override_param[2 + j]
+                    friction[j] = d.override_param[7 + j]
+                    solimp[j] = d.override_param[2 + j]
                 for j in ti.static(range(2)):
-                    solref[j] = override_param[j]
-                    solreffriction[j] = override_param[j]
+                    solref[j] = d.override_param[j]
+                    solreffriction[j] = d.override_param[j]
             friction = ti.max(friction, MINMU)
-            includemargin = cpair_margin[p] - gap
-            first_slot = cpair_slot[p]
+            includemargin = d.cpair_margin[p] - gap
+            first_slot = d.cpair_slot[p]
             for s in range(ncon):
-                c = cpair_adr[p] + s
-                dist = dist_at(first_slot + s, con_slot)
-                contact_dist[c] = dist
-                st3(contact_pos, c, pos_at(first_slot + s, con_slot))
-                stm(contact_frame, c, frame_of(normal_at(first_slot + s, con_slot), hint))
-                contact_includemargin[c] = includemargin
-                contact_dim[c] = dim
-                contact_geom[2 * c] = g1
-                contact_geom[2 * c + 1] = g2
-                contact_worldid[c] = w
-                contact_exclude[c] = ti.select(still, 2, ti.select(dist >= includemargin, 1, 0))
+                c = d.cpair_adr[p] + s
+                dist = dist_at(m, d, first_slot + s)
+                d.contact_dist[c] = dist
+                st3(d.contact_pos, c, pos_at(m, d, first_slot + s))
+                stm(d.contact_frame, c, frame_of(normal_at(m, d, first_slot + s), hint))
+                d.contact_includemargin[c] = includemargin
+                d.contact_dim[c] = dim
+                d.contact_geom[2 * c] = g1
+                d.contact_geom[2 * c + 1] = g2
+                d.contact_worldid[c] = w
+                d.contact_exclude[c] = ti.select(still, 2, ti.select(dist >= includemargin, 1, 0))
                 for j in ti.static(range(5)):
-                    contact_friction[5 * c + j] = friction[j]
-                    contact_solimp[5 * c + j] = solimp[j]
+                    d.contact_friction[5 * c + j] = friction[j]
+                    d.contact_solimp[5 * c + j] = solimp[j]
                 for j in ti.static(range(2)):
-                    contact_solref[2 * c + j] = solref[j]
-                    contact_solreffriction[2 * c + j] = solreffriction[j]
+                    d.contact_solref[2 * c + j] = solref[j]
+                    d.contact_solreffriction[2 * c + j] = solreffriction[j]

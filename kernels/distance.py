@@ -8,48 +8,48 @@ from tisim.kernels.types import *
 
 
 @kernel
-def convex_distance(
-    nquery: ti.i32, distmax: FP, ngeom: ti.i32, nccd: ti.i32, nccd_f: ti.i32, nccd_i: ti.i32,
-    niter: ti.i32, ccd_tolerance: FP,
-    cpair_geom1: I, cpair_geom2: I, geom_xpos: F, geom_xmat: F, geom_type: I, geom_size: F, geom_dataid: I,
-    mesh_vertadr: I, mesh_vertnum: I, mesh_graphadr: I, mesh_vert: F, mesh_graph: I, hull_vert: F, ccd_f: F, ccd_i: I,
-    con_slot: F,
-):  # fmt: skip
+def convex_distance(m, d):
     """Signed distance and the nearest points of geom 1 and geom 2, in their slots, of the first pairs of the
     list, parallel over workers, which have scratch memory each; distmax and zeros for pairs that are farther apart.
     """
     ti.loop_config(serialize=SERIAL)
-    for t in range(nccd * SPREAD):
+    for t in range(d.nccd * SPREAD):
         worker = t // SPREAD
         if t % SPREAD == 0:
-            fb = worker * nccd_f
-            ib = worker * nccd_i
-            sf = shapes_f(fb, niter)
-            si = shapes_i(ib, niter)
+            fb = worker * d.nccd_f
+            ib = worker * d.nccd_i
+            sf = shapes_f(m, d, fb)
+            si = shapes_i(m, d, ib)
             p = worker
-            while p < nquery:
-                i1 = cpair_geom1[p]
-                g1 = i1 % ngeom
-                g2 = cpair_geom2[p]
+            while p < d.nquery:
+                i1 = d.cpair_geom1[p]
+                g1 = i1 % m.ngeom
+                g2 = d.cpair_geom2[p]
                 i2 = i1 - g1 + g2
                 origin = vec3(0.0, 0.0, 0.0)
                 if ti.static(FP == ti.f32):
-                    origin = ld3(geom_xpos, i1)  # a far origin costs digits
+                    origin = ld3(d.geom_xpos, i1)  # a far origin costs digits
                 for s in range(2):
                     i = i1 if s == 0 else i2
                     g = g1 if s == 0 else g2
                     enter_shape(
-                        s, sf, si, ldm(geom_xmat, i), ld3(geom_xpos, i) - origin, geom_type[g], ld3(geom_size, g),
-                        geom_dataid[g], ccd_f, ccd_i, mesh_vertadr, mesh_vertnum, mesh_graphadr,
-                    )  # fmt: skip
-                dist, p1, p2, corner = ccd(
-                    fb, ib, niter, ccd_tolerance, distmax, 0.0, 0.0, ccd_f, ccd_i, mesh_vert, mesh_graph, hull_vert
-                )
+                        m,
+                        d,
+                        s,
+                        sf,
+                        si,
+                        ldm(d.geom_xmat, i),
+                        ld3(d.geom_xpos, i) - origin,
+                        m.geom_type[g],
+                        ld3(m.geom_size, g),
+                        m.geom_dataid[g],
+                    )
+                dist, p1, p2, corner = ccd(m, d, fb, ib, m.opt.ccd_tolerance, d.distmax, 0.0, 0.0)
                 p1 += origin
                 p2 += origin
-                if dist >= ti.min(distmax, FAR):
-                    dist = distmax
+                if dist >= ti.min(d.distmax, FAR):
+                    dist = d.distmax
                     p1 = vec3(0.0, 0.0, 0.0)
                     p2 = vec3(0.0, 0.0, 0.0)
-                put(p, dist, p1, p2, con_slot)
-                p += nccd
+                put(m, d, p, dist, p1, p2)
+                p += d.nccd

@@ -48,53 +48,53 @@ def code_of(kind, j):
     return x
 
 
-@ti.func
-def corner_of(face, e, fi, ccd_i: ti.template()):
+@func
+def corner_of(m, d, face, e, fi):
     """Number of a face's corner e in the list of vertices."""
-    return ccd_i[fi + FACE_I * face] >> (BITS * e) & ((1 << BITS) - 1)
+    return d.ccd_i[fi + FACE_I * face] >> BITS * e & (1 << BITS) - 1
 
 
-@ti.func
-def attach(k, a, b, c, ab, bc, ca, x, y, z, ff, fi, ccd_f: ti.template(), ccd_i: ti.template()):
+@func
+def attach(m, d, k, a, b, c, ab, bc, ca, x, y, z, ff, fi):
     """Writes face k with corners a at x, b at y, c at z and what is across its edges, 4 * neighbour + that one's edge.
 
     Returns its squared distance, 0 if it is degenerate.
     """
     i = fi + FACE_I * k
-    ccd_i[i] = a + (b << BITS) + (c << (2 * BITS))
-    ccd_i[i + 1] = ab
-    ccd_i[i + 2] = bc
-    ccd_i[i + 3] = ca
+    d.ccd_i[i] = a + (b << BITS) + (c << 2 * BITS)
+    d.ccd_i[i + 1] = ab
+    d.ccd_i[i + 2] = bc
+    d.ccd_i[i + 3] = ca
     p, spans = foot_on_plane(z, y, x)
     dist2 = p.dot(p)  # 0 if they span no plane
     if ti.static(FP == ti.f32):
         if not spans or dist2 < ROUNDING * ROUNDING * x.dot(x):
             dist2 = 0.0
-    put3(ccd_f, ff + FACE_F * k, p)
-    ccd_f[ff + FACE_F * k + 3] = dist2
+    put3(d.ccd_f, ff + FACE_F * k, p)
+    d.ccd_f[ff + FACE_F * k + 3] = dist2
     return dist2
 
 
 @ti.func
-def same_side(a, b, c, d):
+def same_side(a, b, c, delta):
     """True if the origin and d are on the same side of the plane of a, b, c."""
     n = (b - a).cross(c - a)
-    x = n.dot(d - a)
+    x = n.dot(delta - a)
     y = -n.dot(a)
     return (x > 0.0 and y > 0.0) or (x < 0.0 and y < 0.0)
 
 
 @ti.func
-def holds_origin(a, b, c, d):
+def holds_origin(a, b, c, delta):
     """True if the origin is inside the tetrahedron."""
     found = True
     for _ in range(4):
-        found = found and same_side(a, b, c, d)
+        found = found and same_side(a, b, c, delta)
         t = a
         a = b
         b = c
-        c = d
-        d = t
+        c = delta
+        delta = t
     return found
 
 
@@ -106,8 +106,8 @@ def in_triangle(a, b, c, p):
     return inside and (w[0] * a + w[1] * b + w[2] * c - p).norm() < ti.max(MINVAL, ROUNDING * p.norm())
 
 
-@ti.func
-def first_polytope(kind, dist, fb, ib, ff, fi, mp, ccd_f: ti.template(), ccd_i: ti.template()):
+@func
+def first_polytope(m, d, kind, dist, fb, ib, ff, fi, mp):
     """Builds the faces of the first polytope over a simplex of `kind` vertices, and the list of candidates.
 
     Returns 1 if it is good; 0 if it cannot be used; -1 if the origin lies on one of its faces, whose corners are then
@@ -116,11 +116,11 @@ def first_polytope(kind, dist, fb, ib, ff, fi, mp, ccd_f: ti.template(), ccd_i: 
     good = 1
     bad = -1
     nface = 4 if kind == 4 else 6
-    v0 = vertex(ccd_f, fb, FIRST)
-    v1 = vertex(ccd_f, fb, FIRST + 1)
-    v2 = vertex(ccd_f, fb, FIRST + 2)
-    v3 = vertex(ccd_f, fb, FIRST + 3)
-    v4 = vertex(ccd_f, fb, FIRST + 4)
+    v0 = vertex(m, d, fb, FIRST)
+    v1 = vertex(m, d, fb, FIRST + 1)
+    v2 = vertex(m, d, fb, FIRST + 2)
+    v3 = vertex(m, d, fb, FIRST + 3)
+    v4 = vertex(m, d, fb, FIRST + 4)
     if kind == 3:
         for e in range(2):
             if in_triangle(v0, v1, v2, v4 if e == 0 else v3):
@@ -135,11 +135,23 @@ def first_polytope(kind, dist, fb, ib, ff, fi, mp, ccd_f: ti.template(), ccd_i: 
                 b = FIRST + (x >> 5 & 31)
                 c = FIRST + (x >> 10 & 31)
                 dist2 = attach(
-                    j, a, b, c, x >> 15 & 31, x >> 20 & 31, x >> 25, vertex(ccd_f, fb, a), vertex(ccd_f, fb, b),
-                    vertex(ccd_f, fb, c), ff, fi, ccd_f, ccd_i,
-                )  # fmt: skip
-                ccd_i[fi + FACE_I * j + PLACE] = j
-                ccd_i[mp + j] = j
+                    m,
+                    d,
+                    j,
+                    a,
+                    b,
+                    c,
+                    x >> 15 & 31,
+                    x >> 20 & 31,
+                    x >> 25,
+                    vertex(m, d, fb, a),
+                    vertex(m, d, fb, b),
+                    vertex(m, d, fb, c),
+                    ff,
+                    fi,
+                )
+                d.ccd_i[fi + FACE_I * j + PLACE] = j
+                d.ccd_i[mp + j] = j
                 if dist2 < MINVAL * MINVAL:
                     bad = j
         if bad >= 0:
@@ -147,7 +159,7 @@ def first_polytope(kind, dist, fb, ib, ff, fi, mp, ccd_f: ti.template(), ccd_i: 
             if kind == 3:
                 good = 0
             for c in range(3):
-                copy_vertex(fb, ib, corner_of(bad, c, fi, ccd_i), c, ccd_f, ccd_i)
+                copy_vertex(m, d, fb, ib, corner_of(m, d, bad, c, fi), c)
         elif kind == 4:
             if not holds_origin(v0, v1, v2, v3):
                 good = 0
@@ -161,8 +173,8 @@ def first_polytope(kind, dist, fb, ib, ff, fi, mp, ccd_f: ti.template(), ccd_i: 
     return good, nface
 
 
-@ti.func
-def open_up(face, w, ff, fi, mp, fr, st, hz, nmap, nfree, nroom, ccd_f: ti.template(), ccd_i: ti.template()):
+@func
+def open_up(m, d, face, w, ff, fi, mp, fr, st, hz, nmap, nfree, nroom):
     """Removes the faces that w sees, from `face` on; the edges around the hole go to the list hz in their order.
 
     An entry of hz and of the stack st, which have room for nroom, is 4 * face + edge. Returns the lengths of the
@@ -180,43 +192,40 @@ def open_up(face, w, ff, fi, mp, fr, st, hz, nmap, nfree, nroom, ccd_f: ti.templ
         e = entry & 3
         i = fi + FACE_I * f
         j = ff + FACE_F * f
-        place = ccd_i[i + PLACE]
+        place = d.ccd_i[i + PLACE]
         least = MINVAL
         if ti.static(FP == ti.f32):
-            least = ti.max(MINVAL, ROUNDING * ti.sqrt(ww * ccd_f[j + 3]))
+            least = ti.max(MINVAL, ROUNDING * ti.sqrt(ww * d.ccd_f[j + 3]))
         gone = place == GONE
-        if not gone and (e == 3 or at3(ccd_f, j).dot(w) - ccd_f[j + 3] > least):
+        if not gone and (e == 3 or at3(d.ccd_f, j).dot(w) - d.ccd_f[j + 3] > least):
             if place >= 0:
                 nmap -= 1
-                moved = ccd_i[mp + nmap]
-                ccd_i[mp + place] = moved
-                ccd_i[fi + FACE_I * moved + PLACE] = place
-            ccd_i[i + PLACE] = GONE
-            ccd_i[fr + nfree] = f
+                moved = d.ccd_i[mp + nmap]
+                d.ccd_i[mp + place] = moved
+                d.ccd_i[fi + FACE_I * moved + PLACE] = place
+            d.ccd_i[i + PLACE] = GONE
+            d.ccd_i[fr + nfree] = f
             nfree += 1
             # across the two edges after e, the next one first; from the first face all three, 0 first
-            ccd_i[st + nstack] = ccd_i[i + 1 + ti.select(e == 3, 2, e + ti.select(e > 0, -1, 2))]
+            d.ccd_i[st + nstack] = d.ccd_i[i + 1 + ti.select(e == 3, 2, e + ti.select(e > 0, -1, 2))]
             nstack += 1
-            entry = ccd_i[i + 1 + ti.select(e > 1, e - 2, e + 1)]
+            entry = d.ccd_i[i + 1 + ti.select(e > 1, e - 2, e + 1)]
             if e == 3:
-                ccd_i[st + nstack] = entry
+                d.ccd_i[st + nstack] = entry
                 nstack += 1
-                entry = ccd_i[i + 1]
+                entry = d.ccd_i[i + 1]
         else:
-            ccd_i[hz + nedge] = entry
+            d.ccd_i[hz + nedge] = entry
             nedge += ti.select(gone, 0, 1)
             nstack -= 1
             entry = -1
             if nstack >= 0:
-                entry = ccd_i[st + nstack]
+                entry = d.ccd_i[st + nstack]
     return nmap, nfree, nedge
 
 
-@ti.func
-def close_up(
-    w, nedge, lower2, upper2, fb, ff, fi, mp, fr, st, hz, nmap, nfree, ntop, nface,
-    ccd_f: ti.template(), ccd_i: ti.template(),
-):  # fmt: skip
+@func
+def close_up(m, d, w, nedge, lower2, upper2, fb, ff, fi, mp, fr, st, hz, nmap, nfree, ntop, nface):
     """Joins vertex w with the edges of hz. Returns whether all new faces are good, and the lengths of the lists.
 
     nface  places for faces; a polytope that rounding has spoilt could need more.
@@ -224,36 +233,34 @@ def close_up(
     good = ntop + nedge - nfree <= nface
     if not good:
         nedge = 0
-    x = vertex(ccd_f, fb, w)
+    x = vertex(m, d, fb, w)
     for k in range(nedge):  # places of the new faces
         if nfree > 0:
             nfree -= 1
-            ccd_i[st + k] = ccd_i[fr + nfree]
+            d.ccd_i[st + k] = d.ccd_i[fr + nfree]
         else:
-            ccd_i[st + k] = ntop
+            d.ccd_i[st + k] = ntop
             ntop += 1
-    before = ccd_i[st + ti.max(0, nedge - 1)]
-    face = ccd_i[st]
+    before = d.ccd_i[st + ti.max(0, nedge - 1)]
+    face = d.ccd_i[st]
     b = 0
     if nedge > 0:
-        e = ccd_i[hz] & 3
-        b = corner_of(ccd_i[hz] >> 2, ti.select(e == 2, 0, e + 1), fi, ccd_i)
-    y = vertex(ccd_f, fb, b)
+        e = d.ccd_i[hz] & 3
+        b = corner_of(m, d, d.ccd_i[hz] >> 2, ti.select(e == 2, 0, e + 1), fi)
+    y = vertex(m, d, fb, b)
     for k in range(nedge):  # each starts where the one before ends
-        f = ccd_i[hz + k] >> 2
-        e = ccd_i[hz + k] & 3
-        after = ccd_i[st + ti.select(k == nedge - 1, 0, k + 1)]
-        ccd_i[fi + FACE_I * f + 1 + e] = 4 * face + 1
-        c = corner_of(f, e, fi, ccd_i)
-        z = vertex(ccd_f, fb, c)
-        dist2 = attach(
-            face, w, b, c, 4 * before + 2, 4 * f + e, 4 * after, x, y, z, ff, fi, ccd_f, ccd_i
-        )  # fmt: skip
+        f = d.ccd_i[hz + k] >> 2
+        e = d.ccd_i[hz + k] & 3
+        after = d.ccd_i[st + ti.select(k == nedge - 1, 0, k + 1)]
+        d.ccd_i[fi + FACE_I * f + 1 + e] = 4 * face + 1
+        c = corner_of(m, d, f, e, fi)
+        z = vertex(m, d, fb, c)
+        dist2 = attach(m, d, face, w, b, c, 4 * before + 2, 4 * f + e, 4 * after, x, y, z, ff, fi)
         if dist2 == 0.0:
             good = False
-        ccd_i[mp + nmap] = face
+        d.ccd_i[mp + nmap] = face
         near = dist2 >= lower2 and dist2 <= upper2
-        ccd_i[fi + FACE_I * face + PLACE] = ti.select(near, nmap, OUT)
+        d.ccd_i[fi + FACE_I * face + PLACE] = ti.select(near, nmap, OUT)
         nmap += ti.select(near, 1, 0)
         before = face
         face = after

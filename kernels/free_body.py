@@ -6,53 +6,59 @@ orthonormal angular ones, so its inverse is explicit.
 """
 
 from tisim.kernels.spatial import head, join, tail
-from tisim.kernels.types import FP, ld6, ti, vec3
+from tisim.kernels.types import (
+    FP,
+    func,
+    ld6,
+    ti,
+    vec3,
+)
 
 mat6 = ti.types.matrix(6, 6, FP)
 LEAST_PIVOT = 1e-14 if FP == ti.f64 else 1e-6  # of a diagonal element; less is rounding
 
 
-@ti.func
-def wrench_of_forces(i, r, cdof: ti.template()):
+@func
+def wrench_of_forces(m, d, i, r):
     """Wrench W with S' W = r (dof forces of the body whose first world-major dof is i)."""
     f = head(r)
     t = vec3(0.0)
     for k in ti.static(range(3)):
-        s = ld6(cdof, i + 3 + k)
+        s = ld6(d.cdof, i + 3 + k)
         t += (r[3 + k] - tail(s).dot(f)) * head(s)
     return join(t, f)
 
 
-@ti.func
-def dofs_of_twist(i, v, cdof: ti.template()):
+@func
+def dofs_of_twist(m, d, i, v):
     """x with S x = v."""
     x = vec3(0.0)
     u = tail(v)
     for k in ti.static(range(3)):
-        s = ld6(cdof, i + 3 + k)
+        s = ld6(d.cdof, i + 3 + k)
         x[k] = head(s).dot(head(v))
         u -= x[k] * tail(s)
     return join(u, x)
 
 
-@ti.func
-def twist_of_dofs(i, x, cdof: ti.template()):
+@func
+def twist_of_dofs(m, d, i, x):
     """S x."""
     w = vec3(0.0)
     u = head(x)
     for k in ti.static(range(3)):
-        s = ld6(cdof, i + 3 + k)
+        s = ld6(d.cdof, i + 3 + k)
         w += x[3 + k] * head(s)
         u += x[3 + k] * tail(s)
     return join(w, u)
 
 
-@ti.func
-def forces_of_wrench(i, f, cdof: ti.template()):
+@func
+def forces_of_wrench(m, d, i, f):
     """S' f."""
     r = vec3(0.0)
     for k in ti.static(range(3)):
-        r[k] = ld6(cdof, i + 3 + k).dot(f)
+        r[k] = ld6(d.cdof, i + 3 + k).dot(f)
     return join(tail(f), r)
 
 

@@ -15,18 +15,18 @@ FAR = 1e10  # no distance is larger
 ROUNDING = 0.0 if FP == ti.f64 else 4e-7  # relative error of products that f32 must reckon with; f64 goes by MINVAL
 
 
-@ti.func
-def vertex(ccd_f: ti.template(), fb, k):
+@func
+def vertex(m, d, fb, k):
     """Vertex k of the Minkowski difference."""
-    return at3(ccd_f, fb + VERT_F * k)
+    return at3(d.ccd_f, fb + VERT_F * k)
 
 
-@ti.func
-def copy_vertex(fb, ib, source, target, ccd_f: ti.template(), ccd_i: ti.template()):
+@func
+def copy_vertex(m, d, fb, ib, source, target):
     for c in range(VERT_F):
-        ccd_f[fb + VERT_F * target + c] = ccd_f[fb + VERT_F * source + c]
+        d.ccd_f[fb + VERT_F * target + c] = d.ccd_f[fb + VERT_F * source + c]
     for c in range(VERT_I):
-        ccd_i[ib + VERT_I * target + c] = ccd_i[ib + VERT_I * source + c]
+        d.ccd_i[ib + VERT_I * target + c] = d.ccd_i[ib + VERT_I * source + c]
 
 
 @ti.func
@@ -83,19 +83,19 @@ def shadow(a, b, c, p):
         b = b - p
         c = c - p
         p = vec3(0.0, 0.0, 0.0)
-    m = ti.abs(n)
+    k = ti.abs(n)
     area = n[2]
     a2 = vec2(a[0], a[1])
     b2 = vec2(b[0], b[1])
     c2 = vec2(c[0], c[1])
     p2 = vec2(p[0], p[1])
-    if m[0] >= m[1] and m[0] >= m[2]:
+    if k[0] >= k[1] and k[0] >= k[2]:
         area = n[0]
         a2 = vec2(a[1], a[2])
         b2 = vec2(b[1], b[2])
         c2 = vec2(c[1], c[2])
         p2 = vec2(p[1], p[2])
-    elif m[1] >= m[2]:
+    elif k[1] >= k[2]:
         area = n[1]
         a2 = vec2(a[0], a[2])
         b2 = vec2(b[0], b[2])
@@ -117,8 +117,8 @@ def barycentric(a, b, c, p):
 @ti.func
 def nearest_on_segment(a, b):
     """Weights of a and b at the point of the line a, b nearest to the origin; b if that is beyond an end."""
-    d = b - a
-    x = b - (b.dot(d) / d.dot(d)) * d
+    delta = b - a
+    x = b - b.dot(delta) / delta.dot(delta) * delta
     long = a[0] - b[0]
     part = x[0] - b[0]
     rest = a[0] - x[0]
@@ -182,18 +182,18 @@ def nearest_on_triangle(a, b, c, only_ab):
     return w
 
 
-@ti.func
-def nearest_on_simplex(n, fb, ccd_f: ti.template()):
+@func
+def nearest_on_simplex(m, d, n, fb):
     """Weights of the first n vertices at the point of their simplex that is nearest to the origin."""
     w = vec4(1.0, 0.0, 0.0, 0.0)
-    a = vertex(ccd_f, fb, 0)
-    b = vertex(ccd_f, fb, 1)
-    c = vertex(ccd_f, fb, 2)
+    a = vertex(m, d, fb, 0)
+    b = vertex(m, d, fb, 1)
+    c = vertex(m, d, fb, 2)
     inside = n == 1
     outside = vec4(0.0, 0.0, 0.0, 1.0)  # faces beyond which the origin lies, named by the vertex they leave out
     if n == 4:
-        d = vertex(ccd_f, fb, 3)
-        v = vec4(-b.dot(c.cross(d)), a.dot(c.cross(d)), -a.dot(b.cross(d)), a.dot(b.cross(c)))
+        delta = vertex(m, d, fb, 3)
+        v = vec4(-b.dot(c.cross(delta)), a.dot(c.cross(delta)), -a.dot(b.cross(delta)), a.dot(b.cross(c)))
         total = v[0] + v[1] + v[2] + v[3]
         inside = True
         for k in ti.static(range(4)):
@@ -214,9 +214,9 @@ def nearest_on_simplex(n, fb, ccd_f: ti.template()):
             elif k == 2:
                 tried = outside[2]
             if tried == 1.0:
-                p = vertex(ccd_f, fb, 1 if k == 0 else 0)
-                q = vertex(ccd_f, fb, 2 if k <= 1 else 1)
-                r = vertex(ccd_f, fb, 3 if k <= 2 else 2)
+                p = vertex(m, d, fb, 1 if k == 0 else 0)
+                q = vertex(m, d, fb, 2 if k <= 1 else 1)
+                r = vertex(m, d, fb, 3 if k <= 2 else 2)
                 if n == 2:
                     r = q
                 t = nearest_on_triangle(p, q, r, n == 2)
@@ -234,8 +234,8 @@ def nearest_on_simplex(n, fb, ccd_f: ti.template()):
     return w
 
 
-@ti.func
-def nearest_face(order, fb, ccd_f: ti.template(), ccd_i: ti.template()):
+@func
+def nearest_face(m, d, order, fb):
     """Of the tetrahedron whose vertices ccd_i[order ...] names: the face that the origin is least inside of, named
     by the vertex it leaves out, its outward normal, and the origin's depth below it; 0 depth if it lies on any face.
     """
@@ -257,8 +257,8 @@ def nearest_face(order, fb, ccd_f: ti.template(), ccd_i: ti.template()):
             i = 1
             j = 0
             h = 3
-        a = vertex(ccd_f, fb, ccd_i[order + i])
-        n = (vertex(ccd_f, fb, ccd_i[order + h]) - a).cross(vertex(ccd_f, fb, ccd_i[order + j]) - a)
+        a = vertex(m, d, fb, d.ccd_i[order + i])
+        n = (vertex(m, d, fb, d.ccd_i[order + h]) - a).cross(vertex(m, d, fb, d.ccd_i[order + j]) - a)
         nn = n.dot(n)
         depth = FAR
         if nn > MINVAL * MINVAL and nn < FAR * FAR:

@@ -7,7 +7,20 @@ the tree and ends with itself; the rows of the ancestors are prefixes of it, so 
 
 from tisim.kernels.constants import BALL, FREE, SLIDE
 from tisim.kernels.kinematics import BLOCK
-from tisim.kernels.types import FP, MINVAL, F, I, kernel, ld3, ld6, ldm, st3, st6, ti, vec3, vec6
+from tisim.kernels.types import (
+    FP,
+    MINVAL,
+    func,
+    kernel,
+    ld3,
+    ld6,
+    ldm,
+    st3,
+    st6,
+    ti,
+    vec3,
+    vec6,
+)
 
 vec10 = ti.types.vector(10, FP)
 
@@ -19,13 +32,20 @@ def spatial_inertia(inertia, mat, offset, mass):
     y = vec3(mat[1, 0], mat[1, 1], mat[1, 2])
     z = vec3(mat[2, 0], mat[2, 1], mat[2, 2])
     ix, iy, iz = inertia * x, inertia * y, inertia * z
-    m = mass * offset
-    o2 = m.dot(offset)
+    n = mass * offset
+    o2 = n.dot(offset)
     return vec10(
-        ix.dot(x) + o2 - m[0] * offset[0], iy.dot(y) + o2 - m[1] * offset[1], iz.dot(z) + o2 - m[2] * offset[2],
-        ix.dot(y) - m[0] * offset[1], ix.dot(z) - m[0] * offset[2], iy.dot(z) - m[1] * offset[2],
-        m[0], m[1], m[2], mass,
-    )  # fmt: skip
+        ix.dot(x) + o2 - n[0] * offset[0],
+        iy.dot(y) + o2 - n[1] * offset[1],
+        iz.dot(z) + o2 - n[2] * offset[2],
+        ix.dot(y) - n[0] * offset[1],
+        ix.dot(z) - n[0] * offset[2],
+        iy.dot(z) - n[1] * offset[2],
+        n[0],
+        n[1],
+        n[2],
+        mass,
+    )
 
 
 @ti.func
@@ -40,111 +60,102 @@ def mul_inertia(a: ti.template(), e, v):
         a[k] * ang[0] + a[k + 3] * ang[1] + a[k + 4] * ang[2] + r[0],
         a[k + 3] * ang[0] + a[k + 1] * ang[1] + a[k + 5] * ang[2] + r[1],
         a[k + 4] * ang[0] + a[k + 5] * ang[1] + a[k + 2] * ang[2] + r[2],
-        f[0], f[1], f[2],
-    )  # fmt: skip
+        f[0],
+        f[1],
+        f[2],
+    )
 
 
-@ti.func
-def factor_tree(da, dn, Lo, Do, L: ti.template(), Dinv: ti.template(), M_rownnz: ti.template(),
-                M_rowadr: ti.template(), M_colind: ti.template()):  # fmt: skip
+@func
+def factor_tree(m, d, da, dn, Lo, Do, L: ti.template(), Dinv: ti.template()):
     """M = L' D L in place for the dofs da..da+dn of one tree. L holds M at offset Lo = w*nC, Do = w*nv."""
     for kk in range(dn):
         k = da + dn - 1 - kk
-        row = Lo + M_rowadr[k]
-        n = M_rownnz[k] - 1
+        row = Lo + m.M_rowadr[k]
+        n = m.M_rownnz[k] - 1
         inv = 1.0 / ti.max(L[row + n], MINVAL)
         Dinv[Do + k] = inv
         for p in range(n):
             scaled = L[row + p] * inv
-            j = M_colind[row - Lo + p]
-            above = Lo + M_rowadr[j]
+            j = m.M_colind[row - Lo + p]
+            above = Lo + m.M_rowadr[j]
             for q in range(p + 1):
                 L[above + q] = L[above + q] - scaled * L[row + q]
         for p in range(n):
             L[row + p] = L[row + p] * inv
 
 
-@ti.func
-def solve_tree(da, dn, Lo, Do, L: ti.template(), Dinv: ti.template(), M_rownnz: ti.template(),
-               M_rowadr: ti.template(), M_colind: ti.template(), x: ti.template()):  # fmt: skip
+@func
+def solve_tree(m, d, da, dn, Lo, Do, L: ti.template(), Dinv: ti.template(), x: ti.template()):
     """x = M^-1 x in place for the dofs da..da+dn of one tree; Lo = w*nC, Do = w*nv (the offset of x too)."""
     for kk in range(dn):
         k = da + dn - 1 - kk
         xk = x[Do + k]
-        for p in range(M_rowadr[k], M_rowadr[k] + M_rownnz[k] - 1):
-            i = Do + M_colind[p]
+        for p in range(m.M_rowadr[k], m.M_rowadr[k] + m.M_rownnz[k] - 1):
+            i = Do + m.M_colind[p]
             x[i] = x[i] - L[Lo + p] * xk
     for k in range(da, da + dn):
         xk = x[Do + k] * Dinv[Do + k]
-        for p in range(M_rowadr[k], M_rowadr[k] + M_rownnz[k] - 1):
-            xk -= L[Lo + p] * x[Do + M_colind[p]]
+        for p in range(m.M_rowadr[k], m.M_rowadr[k] + m.M_rownnz[k] - 1):
+            xk -= L[Lo + p] * x[Do + m.M_colind[p]]
         x[Do + k] = xk
 
 
-@ti.func
-def add_wrench(b, Bo, Do, com, point, force, torque, body_parentid: ti.template(), body_dofadr: ti.template(),
-               body_dofnum: ti.template(), dof_parentid: ti.template(), cdof: ti.template(),
-               y: ti.template()):  # fmt: skip
+@func
+def add_wrench(m, d, b, Bo, Do, com, point, force, torque, y: ti.template()):
     """y += J' (force, torque at point) for body b of a tree whose reference point is com."""
     moment = torque + (point - com).cross(force)
     f = vec6(moment[0], moment[1], moment[2], force[0], force[1], force[2])
     up = b
-    while body_dofnum[up] == 0:
-        up = body_parentid[up]
-    k = body_dofadr[up] + body_dofnum[up] - 1
+    while m.body_dofnum[up] == 0:
+        up = m.body_parentid[up]
+    k = m.body_dofadr[up] + m.body_dofnum[up] - 1
     while k >= 0:
-        y[Do + k] = y[Do + k] + f.dot(ld6(cdof, Do + k))
-        k = dof_parentid[k]
+        y[Do + k] = y[Do + k] + f.dot(ld6(d.cdof, Do + k))
+        k = m.dof_parentid[k]
 
 
 @kernel
-def tree_inertia(
-    nworld: ti.i32, nbody: ti.i32, nv: ti.i32, njnt: ti.i32, nC: ti.i32,
-    body_parentid: I, body_rootid: I, body_treeid: I, body_jntnum: I, body_jntadr: I, body_mass: F,
-    body_subtreemass: F, body_inertia: F, tree_bodyadr: I, tree_bodynum: I, tree_dofadr: I, tree_dofnum: I,
-    jnt_type: I, jnt_dofadr: I, dof_bodyid: I, dof_M0: F, dof_simplenum: I, dof_armature: F, M_rownnz: I, M_rowadr: I,
-    M_colind: I, body_block: F, xipos: F, ximat: F, xmat: F, xanchor: F, xaxis: F,
-    subtree_com: F, cinert: F, cdof: F, crb: F, M: F, qLD: F, qLDiagInv: F,
-):  # fmt: skip
+def tree_inertia(m, d):
     """Centres of mass, cinert, cdof, crb, M and its factor; parallel over worlds and trees, a static body being a
     tree. Seed 000, stages 3, 10 and 11.
     """
     ti.loop_config(serialize=SERIAL)  # noqa: F821
-    for wb in range(nworld * nbody):
-        w = wb // nbody
-        b = wb - w * nbody
-        tree = body_treeid[b]
-        Bo = w * nbody
-        Do = w * nv
+    for wb in range(d.nworld * m.nbody):
+        w = wb // m.nbody
+        b = wb - w * m.nbody
+        tree = m.body_treeid[b]
+        Bo = w * m.nbody
+        Do = w * m.nv
         n = 0
         if tree < 0:
             n = 1
-        elif tree_bodyadr[tree] == b:
-            n = tree_bodynum[tree]
+        elif m.tree_bodyadr[tree] == b:
+            n = m.tree_bodynum[tree]
             for i in range(Bo + b, Bo + b + n):
-                st3(subtree_com, i, body_mass[i - Bo] * ld3(xipos, i))
+                st3(d.subtree_com, i, m.body_mass[i - Bo] * ld3(d.xipos, i))
             for ii in range(n):
                 i = b + n - 1 - ii
-                com = ld3(subtree_com, Bo + i)
+                com = ld3(d.subtree_com, Bo + i)
                 if i > b:
-                    up = Bo + body_parentid[i]
-                    st3(subtree_com, up, ld3(subtree_com, up) + com)
-                if body_subtreemass[i] >= MINVAL:
-                    st3(subtree_com, Bo + i, com / body_subtreemass[i])
+                    up = Bo + m.body_parentid[i]
+                    st3(d.subtree_com, up, ld3(d.subtree_com, up) + com)
+                if m.body_subtreemass[i] >= MINVAL:
+                    st3(d.subtree_com, Bo + i, com / m.body_subtreemass[i])
                 else:
-                    st3(subtree_com, Bo + i, ld3(xipos, Bo + i))
+                    st3(d.subtree_com, Bo + i, ld3(d.xipos, Bo + i))
         if b == 0:
             com = vec3(0.0, 0.0, 0.0)
-            for k in range((nbody + BLOCK - 1) // BLOCK):
-                com += ld3(body_block, Bo + k)
-            st3(subtree_com, Bo, com / ti.max(body_subtreemass[0], MINVAL))
+            for k in range((m.nbody + BLOCK - 1) // BLOCK):
+                com += ld3(d.body_block, Bo + k)
+            st3(d.subtree_com, Bo, com / ti.max(m.body_subtreemass[0], MINVAL))
             n = 0
         if n > 0:
-            com = ld3(subtree_com, Bo + body_rootid[b])
+            com = ld3(d.subtree_com, Bo + m.body_rootid[b])
             last = b + n
             if tree < 0:  # a static body's crb counts the trees below it
-                while last < nbody:
-                    if body_parentid[last] < b:
+                while last < m.nbody:
+                    if m.body_parentid[last] < b:
                         break
                     last += 1
             for i in range(b, last):
@@ -154,53 +165,53 @@ def tree_inertia(
                     up = Bo + b
                 else:
                     for c in range(10):
-                        crb[10 * e + c] = 0.0
-                s = spatial_inertia(ld3(body_inertia, i), ldm(ximat, e), ld3(xipos, e) - com, body_mass[i])
+                        d.crb[10 * e + c] = 0.0
+                s = spatial_inertia(ld3(m.body_inertia, i), ldm(d.ximat, e), ld3(d.xipos, e) - com, m.body_mass[i])
                 for c in ti.static(range(10)):
-                    crb[10 * up + c] = crb[10 * up + c] + s[c]
+                    d.crb[10 * up + c] = d.crb[10 * up + c] + s[c]
                 if i < b + n:
                     for c in range(10):
-                        cinert[10 * e + c] = crb[10 * e + c]
-                    for j in range(body_jntadr[i], body_jntadr[i] + body_jntnum[i]):
-                        kind = jnt_type[j]
-                        k = Do + jnt_dofadr[j]
-                        axis = ld3(xaxis, w * njnt + j)
+                        d.cinert[10 * e + c] = d.crb[10 * e + c]
+                    for j in range(m.body_jntadr[i], m.body_jntadr[i] + m.body_jntnum[i]):
+                        kind = m.jnt_type[j]
+                        k = Do + m.jnt_dofadr[j]
+                        axis = ld3(d.xaxis, w * m.njnt + j)
                         if kind == FREE:
                             for c in range(18):
-                                cdof[6 * k + c] = 0.0
+                                d.cdof[6 * k + c] = 0.0
                             for c in range(3):
-                                cdof[6 * k + 7 * c + 3] = 1.0
+                                d.cdof[6 * k + 7 * c + 3] = 1.0
                             k += 3
                         if kind == SLIDE:
-                            st6(cdof, k, vec6(0.0, 0.0, 0.0, axis[0], axis[1], axis[2]))
+                            st6(d.cdof, k, vec6(0.0, 0.0, 0.0, axis[0], axis[1], axis[2]))
                         else:
-                            offset = com - ld3(xanchor, w * njnt + j)
+                            offset = com - ld3(d.xanchor, w * m.njnt + j)
                             num = 3 if kind == FREE or kind == BALL else 1
                             for c in range(num):
                                 if num == 3:
-                                    axis = vec3(xmat[9 * e + c], xmat[9 * e + 3 + c], xmat[9 * e + 6 + c])
+                                    axis = vec3(d.xmat[9 * e + c], d.xmat[9 * e + 3 + c], d.xmat[9 * e + 6 + c])
                                 lin = axis.cross(offset)
-                                st6(cdof, k + c, vec6(axis[0], axis[1], axis[2], lin[0], lin[1], lin[2]))
+                                st6(d.cdof, k + c, vec6(axis[0], axis[1], axis[2], lin[0], lin[1], lin[2]))
         if tree >= 0 and n > 0:
             for ii in range(n - 1):
                 i = b + n - 1 - ii
                 for c in range(10):
-                    to = 10 * (Bo + body_parentid[i]) + c
-                    crb[to] = crb[to] + crb[10 * (Bo + i) + c]
-            da = tree_dofadr[tree]
-            dn = tree_dofnum[tree]
+                    to = 10 * (Bo + m.body_parentid[i]) + c
+                    d.crb[to] = d.crb[to] + d.crb[10 * (Bo + i) + c]
+            da = m.tree_dofadr[tree]
+            dn = m.tree_dofnum[tree]
             for k in range(da, da + dn):
-                adr = M_rowadr[k]
-                end = adr + M_rownnz[k] - 1
-                if dof_simplenum[k] > 0:
-                    M[w * nC + end] = dof_M0[k]
-                    qLD[w * nC + end] = dof_M0[k]
+                adr = m.M_rowadr[k]
+                end = adr + m.M_rownnz[k] - 1
+                if m.dof_simplenum[k] > 0:
+                    d.M[w * m.nC + end] = m.dof_M0[k]
+                    d.qLD[w * m.nC + end] = m.dof_M0[k]
                 else:
-                    f = mul_inertia(crb, Bo + dof_bodyid[k], ld6(cdof, Do + k))
+                    f = mul_inertia(d.crb, Bo + m.dof_bodyid[k], ld6(d.cdof, Do + k))
                     for p in range(adr, end + 1):
-                        v = f.dot(ld6(cdof, Do + M_colind[p]))
+                        v = f.dot(ld6(d.cdof, Do + m.M_colind[p]))
                         if p == end:
-                            v += dof_armature[k]
-                        M[w * nC + p] = v
-                        qLD[w * nC + p] = v
-            factor_tree(da, dn, w * nC, Do, qLD, qLDiagInv, M_rownnz, M_rowadr, M_colind)
+                            v += m.dof_armature[k]
+                        d.M[w * m.nC + p] = v
+                        d.qLD[w * m.nC + p] = v
+            factor_tree(m, d, da, dn, w * m.nC, Do, d.qLD, d.qLDiagInv)

@@ -10,7 +10,17 @@ from tisim.kernels.free_body import dofs_of_twist, invert_twist, wrench_of_force
 from tisim.kernels.solve_steps import add_rows, row_times
 from tisim.kernels.spatial import cross, head, inertia_times, join, tail, tree_project, tree_twists
 from tisim.kernels.tree_hessian import body_hessian, factor_tree, solve_factored, sym6_times, tree_hessian
-from tisim.kernels.types import FP, at6, ld3, ld6, put6, st6, ti, vec6
+from tisim.kernels.types import (
+    FP,
+    at6,
+    func,
+    ld3,
+    ld6,
+    put6,
+    st6,
+    ti,
+    vec6,
+)
 
 # By how much a round reduces the linear residual. While the line search still corrects the step the direction may be
 # rough; once it takes the whole step the set of acting constraints has settled, and the next round aims at the goal.
@@ -29,8 +39,8 @@ def settled(alpha, gradient, last_gradient):
     return ti.abs(alpha - 1.0) < 0.01 and gradient < 0.45 * last_gradient
 
 
-@ti.func
-def next_reduction(newton_round, fine, gradient, tolerance, improvement, last):
+@func
+def next_reduction(m, d, newton_round, fine, gradient, improvement, last):
     """Reduction of the linear residual in the next round; 0 if there is no next one.
 
     Contacts far stiffer than the bodies (pyramids of little friction) need good directions long before they settle.
@@ -38,76 +48,69 @@ def next_reduction(newton_round, fine, gradient, tolerance, improvement, last):
     late = ti.cast(ti.max(0, newton_round - PATIENCE), FP)
     r = ti.max(ROUGH * ti.pow(FP(TIGHTER), late), TIGHTEST)
     if fine:
-        r = ti.min(ti.max(0.7 * NEAR * tolerance / gradient, FINE), r)
-    if improvement < tolerance:
+        r = ti.min(ti.max(0.7 * NEAR * m.opt.tolerance / gradient, FINE), r)
+    if improvement < m.opt.tolerance:
         r = ti.min(r, 0.1 * last)
-        if gradient < NEAR * tolerance or last < LAST:
+        if gradient < NEAR * m.opt.tolerance or last < LAST:
             r = 0.0
-    if gradient < tolerance:
+    if gradient < m.opt.tolerance:
         r = 0.0
     return r
 
 
-@ti.func
-def factor_block(
-    w, t, ntree, nbody, nv, nM, tree_table: ti.template(), tree_free: ti.template(), body_table: ti.template(),
-    dof_table: ti.template(), dof_armature: ti.template(), cinert: ti.template(), cdof: ti.template(),
-    body_conadr: ti.template(), body_connum: ti.template(), body_con: ti.template(), con_arm: ti.template(),
-    contact_dim: ti.template(), con_hess: ti.template(), con_hess_rot: ti.template(), tree_rowadr: ti.template(),
-    tree_rownum: ti.template(), tree_row: ti.template(), row_int: ti.template(), row_f: ti.template(),
-    row_sol: ti.template(), body_hess: ti.template(), tree_hess: ti.template(), in_dofs,
-):  # fmt: skip
+@func
+def factor_block(m, d, w, t, in_dofs):
     """Preconditioner of tree t: inverse body_hess of a free body, else factored tree_hess; plain tree_hess if
     in_dofs."""
-    for b in range(tree_table[4 * t], tree_table[4 * t] + tree_table[4 * t + 1]):
-        body_hessian(
-            w * nbody + b, cinert, body_conadr, body_connum, body_con, con_arm, contact_dim, con_hess, con_hess_rot,
-            body_hess,
-        )  # fmt: skip
-    if tree_free[t] == 1 and not in_dofs:
-        invert_twist(21 * (w * nbody + tree_table[4 * t]), body_hess)
+    for b in range(m.tree_table[4 * t], m.tree_table[4 * t] + m.tree_table[4 * t + 1]):
+        body_hessian(m, d, w * m.nbody + b)
+    if m.tree_free[t] == 1 and (not in_dofs):
+        invert_twist(21 * (w * m.nbody + m.tree_table[4 * t]), d.body_hess)
     else:
-        tree_hessian(
-            w, t, ntree, nbody, nv, nM, tree_table, body_table, dof_table, dof_armature, cdof, tree_rowadr,
-            tree_rownum, tree_row, row_int, row_f, row_sol, body_hess, tree_hess,
-        )  # fmt: skip
+        tree_hessian(m, d, w, t)
         if not in_dofs:
-            factor_tree(w, t, nM, tree_table, dof_table, tree_hess)
+            factor_tree(m, d, w, t)
 
 
-@ti.func
-def precondition_tree(
-    w, t, nbody, nv, nM, tree_table: ti.template(), tree_free: ti.template(), dof_table: ti.template(),
-    body_hess: ti.template(), tree_hess: ti.template(), r: ti.template(), z: ti.template(),
-):  # fmt: skip
+@func
+def precondition_tree(m, d, w, t, r: ti.template(), z: ti.template()):
     """z = r through the preconditioner of tree t; returns r'z."""
-    i0 = w * nv + tree_table[4 * t + 2]
+    i0 = w * m.nv + m.tree_table[4 * t + 2]
     s = FP(0.0)
-    if tree_free[t] == 1:
+    if m.tree_free[t] == 1:
         b = at6(r, i0)
-        x = sym6_times(21 * (w * nbody + tree_table[4 * t]), b, body_hess)
+        x = sym6_times(21 * (w * m.nbody + m.tree_table[4 * t]), b, d.body_hess)
         put6(z, i0, x)
         s = b.dot(x)
     else:
-        for i in range(i0, i0 + tree_table[4 * t + 3]):
+        for i in range(i0, i0 + m.tree_table[4 * t + 3]):
             z[i] = r[i]
-        solve_factored(w, t, nv, nM, tree_table, dof_table, tree_hess, z)
-        for i in range(i0, i0 + tree_table[4 * t + 3]):
+        solve_factored(m, d, w, t, z)
+        for i in range(i0, i0 + m.tree_table[4 * t + 3]):
             s += r[i] * z[i]
     return s
 
 
-@ti.func
+@func
 def solve_linear(
-    w, tree0, tree1, con0, con1, row0, row1, limit, reduction, enough, ntree, nbody, nv, nM,
-    tree_table: ti.template(), tree_free: ti.template(), body_table: ti.template(), dof_table: ti.template(),
-    dof_armature: ti.template(), cinert: ti.template(), cdof: ti.template(), contact_dim: ti.template(),
-    con_body: ti.template(), con_arm: ti.template(), con_hess: ti.template(), con_hess_rot: ti.template(),
-    row_int: ti.template(), row_f: ti.template(), tree_rowadr: ti.template(), tree_rownum: ti.template(),
-    tree_row: ti.template(), island_tree: ti.template(), island_con: ti.template(), island_row: ti.template(),
-    body_hess: ti.template(), tree_hess: ti.template(), twist: ti.template(), wrench: ti.template(),
-    row_sol: ti.template(), p: ti.template(), r: ti.template(), z: ti.template(), q: ti.template(), Hq: ti.template(),
-):  # fmt: skip
+    m,
+    d,
+    w,
+    tree0,
+    tree1,
+    con0,
+    con1,
+    row0,
+    row1,
+    limit,
+    reduction,
+    enough,
+    p: ti.template(),
+    r: ti.template(),
+    z: ti.template(),
+    q: ti.template(),
+    Hq: ti.template(),
+):
     """p = H^-1 p to a relative residual of `reduction` in the preconditioner's norm; at most limit iterations.
 
     Returns 0, with p = 0, where the squared norm, which is what a Newton step gains, is below `enough`. The conjugate
@@ -115,108 +118,107 @@ def solve_linear(
     """
     rz = FP(0.0)
     for n in range(tree0, tree1):
-        t = island_tree[n] - w * ntree
-        i0 = w * nv + tree_table[4 * t + 2]
-        if tree_free[t] == 1:
-            put6(r, i0, wrench_of_forces(i0, at6(p, i0), cdof))
+        t = d.island_tree[n] - w * m.ntree
+        i0 = w * m.nv + m.tree_table[4 * t + 2]
+        if m.tree_free[t] == 1:
+            put6(r, i0, wrench_of_forces(m, d, i0, at6(p, i0)))
             put6(p, i0, vec6(0.0))
         else:
-            for i in range(i0, i0 + tree_table[4 * t + 3]):
+            for i in range(i0, i0 + m.tree_table[4 * t + 3]):
                 r[i] = p[i]
                 p[i] = 0.0
-        rz += precondition_tree(w, t, nbody, nv, nM, tree_table, tree_free, dof_table, body_hess, tree_hess, r, z)
+        rz += precondition_tree(m, d, w, t, r, z)
     goal = reduction * reduction * rz
     gain = rz
     beta = FP(0.0)
     k = 0
     while k < limit and rz > goal and gain >= enough:
         for n in range(tree0, tree1):
-            t = island_tree[n] - w * ntree
-            i0 = w * nv + tree_table[4 * t + 2]
-            b0 = w * nbody + tree_table[4 * t]
-            if tree_free[t] == 1:
+            t = d.island_tree[n] - w * m.ntree
+            i0 = w * m.nv + m.tree_table[4 * t + 2]
+            b0 = w * m.nbody + m.tree_table[4 * t]
+            if m.tree_free[t] == 1:
                 v = at6(z, i0)
                 if k > 0:
-                    v += beta * ld6(twist, b0)
-                st6(twist, b0, v)
-                st6(wrench, b0, vec6(0.0))
+                    v += beta * ld6(d.twist, b0)
+                st6(d.twist, b0, v)
+                st6(d.wrench, b0, vec6(0.0))
             else:
-                for i in range(i0, i0 + tree_table[4 * t + 3]):
+                for i in range(i0, i0 + m.tree_table[4 * t + 3]):
                     v = z[i]
                     if k > 0:
                         v += beta * q[i]
                     q[i] = v
-                tree_twists(w, t, nbody, nv, tree_table, body_table, cdof, q, twist)
-                for b in range(b0, b0 + tree_table[4 * t + 1]):
-                    st6(wrench, b, vec6(0.0))
+                tree_twists(m, d, w, t, q)
+                for b in range(b0, b0 + m.tree_table[4 * t + 1]):
+                    st6(d.wrench, b, vec6(0.0))
         for n in range(con0, con1):
-            c = island_con[n]
-            b1 = con_body[2 * c]
-            b2 = con_body[2 * c + 1]
+            c = d.island_con[n]
+            b1 = d.con_body[2 * c]
+            b2 = d.con_body[2 * c + 1]
             s1 = ti.max(b1, 0)  # the world's twist is zero
             s2 = ti.max(b2, 0)
-            a1 = ld3(con_arm, 2 * c)
-            a2 = ld3(con_arm, 2 * c + 1)
-            v1 = ld6(twist, s1)
-            v2 = ld6(twist, s2)
+            a1 = ld3(d.con_arm, 2 * c)
+            a2 = ld3(d.con_arm, 2 * c + 1)
+            v1 = ld6(d.twist, s1)
+            v2 = ld6(d.twist, s2)
             u = tail(v2) - tail(v1) + cross(head(v2), a2) - cross(head(v1), a1)
-            f = hessian_times(c, contact_dim[c], join(head(v2) - head(v1), u), con_hess, con_hess_rot)
-            y1 = ld6(wrench, s1) - join(head(f) + cross(a1, tail(f)), tail(f))
-            y2 = ld6(wrench, s2) + join(head(f) + cross(a2, tail(f)), tail(f))
+            f = hessian_times(m, d, c, d.contact_dim[c], join(head(v2) - head(v1), u))
+            y1 = ld6(d.wrench, s1) - join(head(f) + cross(a1, tail(f)), tail(f))
+            y2 = ld6(d.wrench, s2) + join(head(f) + cross(a2, tail(f)), tail(f))
             if b1 >= 0:
-                st6(wrench, b1, y1)
+                st6(d.wrench, b1, y1)
             if b2 >= 0:
-                st6(wrench, b2, y2)
+                st6(d.wrench, b2, y2)
         for n in range(row0, row1):
-            e = island_row[n]
-            row_sol[4 * e + 2] = row_sol[4 * e + 3] * row_times(e, row_int, row_f, q)
+            e = d.island_row[n]
+            d.row_sol[4 * e + 2] = d.row_sol[4 * e + 3] * row_times(m, d, e, q)
         qHq = FP(0.0)
         for n in range(tree0, tree1):
-            t = island_tree[n] - w * ntree
-            i0 = w * nv + tree_table[4 * t + 2]
-            b0 = w * nbody + tree_table[4 * t]
-            if tree_free[t] == 1:
-                v = ld6(twist, b0)
-                y = ld6(wrench, b0) + inertia_times(cinert, b0, v)
-                st6(wrench, b0, y)
+            t = d.island_tree[n] - w * m.ntree
+            i0 = w * m.nv + m.tree_table[4 * t + 2]
+            b0 = w * m.nbody + m.tree_table[4 * t]
+            if m.tree_free[t] == 1:
+                v = ld6(d.twist, b0)
+                y = ld6(d.wrench, b0) + inertia_times(m, d, b0, v)
+                st6(d.wrench, b0, y)
                 qHq += v.dot(y)
             else:
-                for b in range(b0, b0 + tree_table[4 * t + 1]):
-                    st6(wrench, b, ld6(wrench, b) + inertia_times(cinert, b, ld6(twist, b)))
-                tree_project(w, t, nbody, nv, tree_table, body_table, cdof, wrench, Hq)
-                for m in range(tree_table[4 * t + 3]):
-                    Hq[i0 + m] = Hq[i0 + m] + dof_armature[tree_table[4 * t + 2] + m] * q[i0 + m]
-                add_rows(w * ntree + t, 1.0, tree_rowadr, tree_rownum, tree_row, row_int, row_f, row_sol, Hq)
-                for i in range(i0, i0 + tree_table[4 * t + 3]):
+                for b in range(b0, b0 + m.tree_table[4 * t + 1]):
+                    st6(d.wrench, b, ld6(d.wrench, b) + inertia_times(m, d, b, ld6(d.twist, b)))
+                tree_project(m, d, w, t, Hq)
+                for j in range(m.tree_table[4 * t + 3]):
+                    Hq[i0 + j] = Hq[i0 + j] + m.dof_armature[m.tree_table[4 * t + 2] + j] * q[i0 + j]
+                add_rows(m, d, w * m.ntree + t, 1.0, Hq)
+                for i in range(i0, i0 + m.tree_table[4 * t + 3]):
                     qHq += q[i] * Hq[i]
         step = FP(0.0)
         if qHq > 0.0:
             step = rz / qHq
         new = FP(0.0)
         for n in range(tree0, tree1):
-            t = island_tree[n] - w * ntree
-            i0 = w * nv + tree_table[4 * t + 2]
-            b0 = w * nbody + tree_table[4 * t]
-            if tree_free[t] == 1:
-                x = at6(p, i0) + step * ld6(twist, b0)
-                y = at6(r, i0) - step * ld6(wrench, b0)
-                v = sym6_times(21 * b0, y, body_hess)
+            t = d.island_tree[n] - w * m.ntree
+            i0 = w * m.nv + m.tree_table[4 * t + 2]
+            b0 = w * m.nbody + m.tree_table[4 * t]
+            if m.tree_free[t] == 1:
+                x = at6(p, i0) + step * ld6(d.twist, b0)
+                y = at6(r, i0) - step * ld6(d.wrench, b0)
+                v = sym6_times(21 * b0, y, d.body_hess)
                 put6(p, i0, x)
                 put6(r, i0, y)
                 put6(z, i0, v)
                 new += y.dot(v)
             else:
-                for i in range(i0, i0 + tree_table[4 * t + 3]):
+                for i in range(i0, i0 + m.tree_table[4 * t + 3]):
                     p[i] = p[i] + step * q[i]
                     r[i] = r[i] - step * Hq[i]
-                new += precondition_tree(w, t, nbody, nv, nM, tree_table, tree_free, dof_table, body_hess, tree_hess,
-                r, z)
+                new += precondition_tree(m, d, w, t, r, z)
         beta = new / rz
         rz = new
         k = ti.select(step > 0.0, k + 1, limit)
     for n in range(tree0, tree1):
-        t = island_tree[n] - w * ntree
-        if tree_free[t] == 1:
-            i0 = w * nv + tree_table[4 * t + 2]
-            put6(p, i0, dofs_of_twist(i0, at6(p, i0), cdof))
+        t = d.island_tree[n] - w * m.ntree
+        if m.tree_free[t] == 1:
+            i0 = w * m.nv + m.tree_table[4 * t + 2]
+            put6(p, i0, dofs_of_twist(m, d, i0, at6(p, i0)))
     return k

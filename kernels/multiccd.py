@@ -29,157 +29,144 @@ def unit(v):
 @ti.func
 def box_corner(bits, size):
     """Corner of a box by the signs of its coordinates, bits of a number."""
-    return vec3(
-        size[0] if bits & 1 else -size[0], size[1] if bits & 2 else -size[1], size[2] if bits & 4 else -size[2]
-    )
+    return vec3(size[0] if bits & 1 else -size[0], size[1] if bits & 2 else -size[1], size[2] if bits & 4 else -size[2])
 
 
-@ti.func
-def box_normals(at, index, dim, v1, v2, v3, direction, f, ccd_f: ti.template(), ccd_i: ti.template()):
+@func
+def box_normals(m, d, at, index, dim, v1, v2, v3, direction, f):
     """Normals of the faces that share the corners v1 ... (dim of them); if these are no face or edge, the face nearest
     to `direction`. A face is numbered by its axis: +x -x +y -y +z -z.
     """
-    R = rotation_at(ccd_f, f + ROT)
+    R = rotation_at(d.ccd_f, f + ROT)
     both = v1 & v2 & v3  # coordinates positive in all corners
     none = 7 & ~(v1 | v2 | v3)  # negative in all
     n = 0
     for k in ti.static(range(3)):
         if (both | none) >> k & 1:
             s = 1 if both >> k & 1 else -1
-            put3(ccd_f, at + 3 * n, s * vec3(R[0, k], R[1, k], R[2, k]))
-            ccd_i[index + n] = 2 * k + (1 - s) // 2
+            put3(d.ccd_f, at + 3 * n, s * vec3(R[0, k], R[1, k], R[2, k]))
+            d.ccd_i[index + n] = 2 * k + (1 - s) // 2
             n += 1
     if n != 4 - dim:
         n = 0
-        d = unit(R.transpose() @ direction)
+        delta = unit(R.transpose() @ direction)
         for k in ti.static(range(3)):
-            if ti.abs(d[k]) > FACE_TOL:
-                s = 1 if d[k] > 0.0 else -1
-                put3(ccd_f, at, s * vec3(R[0, k], R[1, k], R[2, k]))
-                ccd_i[index] = 2 * k + (1 - s) // 2
+            if ti.abs(delta[k]) > FACE_TOL:
+                s = 1 if delta[k] > 0.0 else -1
+                put3(d.ccd_f, at, s * vec3(R[0, k], R[1, k], R[2, k]))
+                d.ccd_i[index] = 2 * k + (1 - s) // 2
                 n = 1
     return n
 
 
-@ti.func
-def box_edges(at, ends, v1, f, ccd_f: ti.template()):
+@func
+def box_edges(m, d, at, ends, v1, f):
     """Directions and far ends of the three edges at a corner."""
-    R = rotation_at(ccd_f, f + ROT)
-    size = at3(ccd_f, f + SIZE)
-    p = R @ box_corner(v1, size) + at3(ccd_f, f + POS)
+    R = rotation_at(d.ccd_f, f + ROT)
+    size = at3(d.ccd_f, f + SIZE)
+    p = R @ box_corner(v1, size) + at3(d.ccd_f, f + POS)
     for k in range(3):
-        q = R @ box_corner(v1 ^ (1 << k), size) + at3(ccd_f, f + POS)
-        put3(ccd_f, ends + 3 * k, q)
-        put3(ccd_f, at + 3 * k, unit(q - p))
+        q = R @ box_corner(v1 ^ 1 << k, size) + at3(d.ccd_f, f + POS)
+        put3(d.ccd_f, ends + 3 * k, q)
+        put3(d.ccd_f, at + 3 * k, unit(q - p))
     return 3
 
 
-@ti.func
-def box_face(at, face, f, ccd_f: ti.template()):
+@func
+def box_face(m, d, at, face, f):
     """Corners of a face of a box, clockwise seen from outside."""
-    R = rotation_at(ccd_f, f + ROT)
-    size = at3(ccd_f, f + SIZE)
+    R = rotation_at(d.ccd_f, f + ROT)
+    size = at3(d.ccd_f, f + SIZE)
     bits = 0
     for k, digits in ti.static(enumerate(BOX_FACES)):
         if face == k:
             bits = digits
     for c in range(4):
-        put3(ccd_f, at + 3 * c, R @ box_corner(bits >> 3 * c & 7, size) + at3(ccd_f, f + POS))
+        put3(d.ccd_f, at + 3 * c, R @ box_corner(bits >> 3 * c & 7, size) + at3(d.ccd_f, f + POS))
     return 4
 
 
-@ti.func
-def mesh_normals(
-    at, index, dim, v1, v2, v3, npoly, vertadr, polyadr, f, ccd_f: ti.template(), ccd_i: ti.template(),
-    mesh_polynormal: ti.template(), mesh_polymapadr: ti.template(), mesh_polymapnum: ti.template(),
-    mesh_polymap: ti.template(),
-):  # fmt: skip
+@func
+def mesh_normals(m, d, at, index, dim, v1, v2, v3, vertadr, polyadr, f):
     """Normals of the polygons that share the vertices v1 ... (dim of them): up to two for an edge, one for three."""
-    R = rotation_at(ccd_f, f + ROT)
-    adr1 = mesh_polymapadr[vertadr + v1]
-    adr2 = mesh_polymapadr[vertadr + v2]
-    adr3 = mesh_polymapadr[vertadr + v3]
-    most = npoly
+    R = rotation_at(d.ccd_f, f + ROT)
+    adr1 = m.mesh_polymapadr[vertadr + v1]
+    adr2 = m.mesh_polymapadr[vertadr + v2]
+    adr3 = m.mesh_polymapadr[vertadr + v3]
+    most = d.npoly
     if dim > 1:
         most = 2
     n = 0
-    for i in range(mesh_polymapnum[vertadr + v1]):
-        polygon = mesh_polymap[adr1 + i]
+    for i in range(m.mesh_polymapnum[vertadr + v1]):
+        polygon = m.mesh_polymap[adr1 + i]
         shared = dim == 1
         if dim > 1:
-            for j in range(mesh_polymapnum[vertadr + v2]):
-                shared = shared or mesh_polymap[adr2 + j] == polygon
+            for j in range(m.mesh_polymapnum[vertadr + v2]):
+                shared = shared or m.mesh_polymap[adr2 + j] == polygon
         if shared and n < most:
-            ccd_i[index + n] = polygon
+            d.ccd_i[index + n] = polygon
             n += 1
     if dim == 3:
         found = -1
         for i in range(n):
-            for j in range(mesh_polymapnum[vertadr + v3]):
-                if found < 0 and mesh_polymap[adr3 + j] == ccd_i[index + i]:
-                    found = ccd_i[index + i]
-        ccd_i[index] = found
+            for j in range(m.mesh_polymapnum[vertadr + v3]):
+                if found < 0 and m.mesh_polymap[adr3 + j] == d.ccd_i[index + i]:
+                    found = d.ccd_i[index + i]
+        d.ccd_i[index] = found
         n = 1 if found >= 0 else 0
     for i in range(n):
-        put3(ccd_f, at + 3 * i, R @ ld3(mesh_polynormal, polyadr + ccd_i[index + i]))
+        put3(d.ccd_f, at + 3 * i, R @ ld3(m.mesh_polynormal, polyadr + d.ccd_i[index + i]))
     return n
 
 
-@ti.func
-def mesh_edges(
-    at, ends, v1, npoly, vertadr, polyadr, f, ccd_f: ti.template(), mesh_vert: ti.template(),
-    mesh_polyvertadr: ti.template(), mesh_polyvertnum: ti.template(), mesh_polyvert: ti.template(),
-    mesh_polymapadr: ti.template(), mesh_polymapnum: ti.template(), mesh_polymap: ti.template(),
-):  # fmt: skip
+@func
+def mesh_edges(m, d, at, ends, v1, vertadr, polyadr, f):
     """Directions and far ends of the edges at a vertex, one for each polygon there."""
-    R = rotation_at(ccd_f, f + ROT)
-    x = at3(ccd_f, f + POS)
-    p = R @ mesh_vertex(vertadr + v1, mesh_vert) + x
-    n = ti.min(npoly, mesh_polymapnum[vertadr + v1])
+    R = rotation_at(d.ccd_f, f + ROT)
+    x = at3(d.ccd_f, f + POS)
+    p = R @ mesh_vertex(vertadr + v1, m.mesh_vert) + x
+    n = ti.min(d.npoly, m.mesh_polymapnum[vertadr + v1])
     for i in range(n):
-        polygon = polyadr + mesh_polymap[mesh_polymapadr[vertadr + v1] + i]
-        adr = mesh_polyvertadr[polygon]
-        nvert = mesh_polyvertnum[polygon]
+        polygon = polyadr + m.mesh_polymap[m.mesh_polymapadr[vertadr + v1] + i]
+        adr = m.mesh_polyvertadr[polygon]
+        nvert = m.mesh_polyvertnum[polygon]
         for j in range(nvert):
-            if mesh_polyvert[adr + j] == v1:
-                before = mesh_polyvert[adr + (j + nvert - 1) % nvert]
-                q = R @ mesh_vertex(vertadr + before, mesh_vert) + x
-                put3(ccd_f, ends + 3 * i, q)
-                put3(ccd_f, at + 3 * i, unit(q - p))
+            if m.mesh_polyvert[adr + j] == v1:
+                before = m.mesh_polyvert[adr + (j + nvert - 1) % nvert]
+                q = R @ mesh_vertex(vertadr + before, m.mesh_vert) + x
+                put3(d.ccd_f, ends + 3 * i, q)
+                put3(d.ccd_f, at + 3 * i, unit(q - p))
     return n
 
 
-@ti.func
-def mesh_face(
-    at, face, npoly, vertadr, polyadr, f, ccd_f: ti.template(), mesh_vert: ti.template(),
-    mesh_polyvertadr: ti.template(), mesh_polyvertnum: ti.template(), mesh_polyvert: ti.template(),
-):  # fmt: skip
+@func
+def mesh_face(m, d, at, face, vertadr, polyadr, f):
     """Corners of a polygon of a mesh, clockwise seen from outside."""
-    R = rotation_at(ccd_f, f + ROT)
-    x = at3(ccd_f, f + POS)
-    adr = mesh_polyvertadr[polyadr + face]
-    n = ti.min(npoly, mesh_polyvertnum[polyadr + face])
+    R = rotation_at(d.ccd_f, f + ROT)
+    x = at3(d.ccd_f, f + POS)
+    adr = m.mesh_polyvertadr[polyadr + face]
+    n = ti.min(d.npoly, m.mesh_polyvertnum[polyadr + face])
     for i in range(n):
-        put3(ccd_f, at + 3 * i, R @ mesh_vertex(vertadr + mesh_polyvert[adr + n - 1 - i], mesh_vert) + x)
+        put3(d.ccd_f, at + 3 * i, R @ mesh_vertex(vertadr + m.mesh_polyvert[adr + n - 1 - i], m.mesh_vert) + x)
     return n
 
 
-@ti.func
-def quad_area(a, b, c, d, ccd_f: ti.template()):
+@func
+def quad_area(m, d, a, b, c, delta):
     """Area of a quadrangle, up to its factor of one half."""
-    pa = at3(ccd_f, a)
-    pb = at3(ccd_f, b)
-    pc = at3(ccd_f, c)
-    pd = at3(ccd_f, d)
+    pa = at3(d.ccd_f, a)
+    pb = at3(d.ccd_f, b)
+    pc = at3(d.ccd_f, c)
+    pd = at3(d.ccd_f, delta)
     return ((pd - pa).cross(pb - pd) + (pc - pb).cross(pa - pc)).norm()
 
 
-@ti.func
-def largest_quad(at, n, ccd_f: ti.template()):
+@func
+def largest_quad(m, d, at, n):
     """Four corners of a convex polygon that span the largest area, by turning a quadrangle around in it."""
     v = ti.Vector([0, 1, 2, 3], ti.i32)
     best = v
-    most = quad_area(at, at + 3, at + 6, at + 9, ccd_f)
+    most = quad_area(m, d, at, at + 3, at + 6, at + 9)
     for a in range(n):
         v[0] = a
         moving = 3  # the corner that moves on while the area grows: d, then c, then b
@@ -192,7 +179,7 @@ def largest_quad(at, n, ccd_f: ti.template()):
                 w[2] = (v[2] + 1) % n
             else:
                 w[1] = (v[1] + 1) % n
-            area = quad_area(at + 3 * w[0], at + 3 * w[1], at + 3 * w[2], at + 3 * w[3], ccd_f)
+            area = quad_area(m, d, at + 3 * w[0], at + 3 * w[1], at + 3 * w[2], at + 3 * w[3])
             if area > most:
                 most = area
                 v = w
@@ -214,19 +201,19 @@ def largest_quad(at, n, ccd_f: ti.template()):
     return best
 
 
-@ti.func
-def clip(face, nface, poly, npoint, spare, normal, ccd_f: ti.template()):
+@func
+def clip(m, d, face, nface, poly, npoint, spare, normal):
     """Cuts the polygon `poly` with the planes through the edges of `face` along its normal; returns where the result
     is and how many corners it has.
     """
     for e in range(nface):
-        a = at3(ccd_f, face + 3 * e)
-        side = (at3(ccd_f, face + 3 * ((e + 1) % nface)) - a).cross(a + normal - a)
+        a = at3(d.ccd_f, face + 3 * e)
+        side = (at3(d.ccd_f, face + 3 * ((e + 1) % nface)) - a).cross(a + normal - a)
         level = side.dot(a)
         n = 0
         for i in range(npoint):
-            p = at3(ccd_f, poly + 3 * i)
-            q = at3(ccd_f, poly + 3 * ((i + 1) % npoint))
+            p = at3(d.ccd_f, poly + 3 * i)
+            q = at3(d.ccd_f, poly + 3 * ((i + 1) % npoint))
             inside_p = (p - a).dot(side) > -MINVAL
             inside_q = (q - a).dot(side) > -MINVAL
             if inside_p != inside_q:
@@ -234,10 +221,10 @@ def clip(face, nface, poly, npoint, spare, normal, ccd_f: ti.template()):
                 if along != 0.0:
                     t = (level - side.dot(p)) / along
                     if t >= 0.0 and t <= 1.0:
-                        put3(ccd_f, spare + 3 * n, p + t * (q - p))
+                        put3(d.ccd_f, spare + 3 * n, p + t * (q - p))
                         n += 1
             if inside_q:
-                put3(ccd_f, spare + 3 * n, q)
+                put3(d.ccd_f, spare + 3 * n, q)
                 n += 1
         moved = poly
         poly = spare
@@ -246,18 +233,12 @@ def clip(face, nface, poly, npoint, spare, normal, ccd_f: ti.template()):
     return poly, npoint
 
 
-@ti.func
-def multicontact(
-    slot, dist, p1, p2, corner, fb, ib, sf, si, tail_f, tail_i, npoly, ccd_f: ti.template(), ccd_i: ti.template(),
-    mesh_vertadr: ti.template(), mesh_vert: ti.template(), mesh_polyadr: ti.template(),
-    mesh_polynormal: ti.template(), mesh_polyvertadr: ti.template(), mesh_polyvertnum: ti.template(),
-    mesh_polyvert: ti.template(), mesh_polymapadr: ti.template(), mesh_polymapnum: ti.template(),
-    mesh_polymap: ti.template(), con_slot: ti.template(),
-):  # fmt: skip
+@func
+def multicontact(m, d, slot, dist, p1, p2, corner, fb, ib, sf, si, tail_f, tail_i):
     """Replaces the contact in `slot` by those of parallel faces, or of a face and an edge, if there are; returns their
     number. corner are the EPA face's vertices, p1 and p2 its witness points.
     """
-    half = 3 * npoly
+    half = 3 * d.npoly
     normals = tail_f  # of both shapes' faces, or directions of edges
     ends = tail_f + 2 * half
     faces = tail_f + 3 * half
@@ -266,9 +247,9 @@ def multicontact(
     count = ti.Vector([0, 0], ti.i32)
     first = ti.Vector([0, 0], ti.i32)
     for s in ti.static(range(2)):
-        v1 = ccd_i[ib + VERT_I * corner[0] + s]
-        v2 = ccd_i[ib + VERT_I * corner[1] + s]
-        v3 = ccd_i[ib + VERT_I * corner[2] + s]
+        v1 = d.ccd_i[ib + VERT_I * corner[0] + s]
+        v2 = d.ccd_i[ib + VERT_I * corner[1] + s]
+        v3 = d.ccd_i[ib + VERT_I * corner[2] + s]
         dim[s] = 3
         if v1 == v2 and v1 == v3:
             dim[s] = 1
@@ -278,24 +259,41 @@ def multicontact(
     # faces that meet the corners
     for s in range(2):
         f = sf + SHAPE_F * s
-        v1 = ccd_i[ib + VERT_I * corner[0] + s]
-        v2 = ccd_i[ib + VERT_I * corner[1] + s]
-        v3 = ccd_i[ib + VERT_I * corner[2] + s]
-        d = dim[0] if s == 0 else dim[1]
-        if d == 2 and v1 == v2:
+        v1 = d.ccd_i[ib + VERT_I * corner[0] + s]
+        v2 = d.ccd_i[ib + VERT_I * corner[1] + s]
+        v3 = d.ccd_i[ib + VERT_I * corner[2] + s]
+        delta = dim[0] if s == 0 else dim[1]
+        if delta == 2 and v1 == v2:
             v2 = v3
         n = 0
-        if ccd_i[si + SHAPE_I * s + TYPE] == BOX:
+        if d.ccd_i[si + SHAPE_I * s + TYPE] == BOX:
             n = box_normals(
-                normals + half * s, tail_i + npoly * s, d, v1, v2, v3 if d == 3 else v1, (1.0 - 2.0 * s) * (p1 - p2),
-                f, ccd_f, ccd_i,
-            )  # fmt: skip
+                m,
+                d,
+                normals + half * s,
+                tail_i + d.npoly * s,
+                delta,
+                v1,
+                v2,
+                v3 if delta == 3 else v1,
+                (1.0 - 2.0 * s) * (p1 - p2),
+                f,
+            )
         else:
-            mesh = ccd_i[si + SHAPE_I * s + DATA]
+            mesh = d.ccd_i[si + SHAPE_I * s + DATA]
             n = mesh_normals(
-                normals + half * s, tail_i + npoly * s, d, v1, v2, v3, npoly, mesh_vertadr[mesh], mesh_polyadr[mesh],
-                f, ccd_f, ccd_i, mesh_polynormal, mesh_polymapadr, mesh_polymapnum, mesh_polymap,
-            )  # fmt: skip
+                m,
+                d,
+                normals + half * s,
+                tail_i + d.npoly * s,
+                delta,
+                v1,
+                v2,
+                v3,
+                m.mesh_vertadr[mesh],
+                m.mesh_polyadr[mesh],
+                f,
+            )
         if s == 0:
             count[0] = n
         else:
@@ -304,7 +302,7 @@ def multicontact(
     take = ti.Vector([-1, -1], ti.i32)
     for i in range(count[0]):
         for j in range(count[1]):
-            if take[0] < 0 and at3(ccd_f, normals + 3 * i).dot(at3(ccd_f, normals + half + 3 * j)) < -FACE_TOL:
+            if take[0] < 0 and at3(d.ccd_f, normals + 3 * i).dot(at3(d.ccd_f, normals + half + 3 * j)) < -FACE_TOL:
                 take[0] = i
                 take[1] = j
     # an edge parallel to a face
@@ -321,23 +319,20 @@ def multicontact(
         n = 1
         if (dim[0] if edge == 0 else dim[1]) == 2:
             c2 = corner[1]
-            if ccd_i[ib + VERT_I * c2 + edge] == v1:
+            if d.ccd_i[ib + VERT_I * c2 + edge] == v1:
                 c2 = corner[2]
-            q = at3(ccd_f, fb + VERT_F * c2 + 3 + 3 * edge)
-            put3(ccd_f, ends, q)
-            put3(ccd_f, normals + half * edge, unit(q - at3(ccd_f, fb + VERT_F * corner[0] + 3 + 3 * edge)))
-        elif ccd_i[si + SHAPE_I * edge + TYPE] == BOX:
-            n = box_edges(normals + half * edge, ends, v1, f, ccd_f)
+            q = at3(d.ccd_f, fb + VERT_F * c2 + 3 + 3 * edge)
+            put3(d.ccd_f, ends, q)
+            put3(d.ccd_f, normals + half * edge, unit(q - at3(d.ccd_f, fb + VERT_F * corner[0] + 3 + 3 * edge)))
+        elif d.ccd_i[si + SHAPE_I * edge + TYPE] == BOX:
+            n = box_edges(m, d, normals + half * edge, ends, v1, f)
         else:
-            mesh = ccd_i[si + SHAPE_I * edge + DATA]
-            n = mesh_edges(
-                normals + half * edge, ends, v1, npoly, mesh_vertadr[mesh], mesh_polyadr[mesh], f, ccd_f, mesh_vert,
-                mesh_polyvertadr, mesh_polyvertnum, mesh_polyvert, mesh_polymapadr, mesh_polymapnum, mesh_polymap,
-            )  # fmt: skip
+            mesh = d.ccd_i[si + SHAPE_I * edge + DATA]
+            n = mesh_edges(m, d, normals + half * edge, ends, v1, m.mesh_vertadr[mesh], m.mesh_polyadr[mesh], f)
         for j in range(count[1] if edge == 0 else count[0]):
             for i in range(n):
-                v = at3(ccd_f, normals + half * edge + 3 * i)
-                if take[0] < 0 and ti.abs(v.dot(at3(ccd_f, normals + half * (1 - edge) + 3 * j))) < EDGE_TOL:
+                v = at3(d.ccd_f, normals + half * edge + 3 * i)
+                if take[0] < 0 and ti.abs(v.dot(at3(d.ccd_f, normals + half * (1 - edge) + 3 * j))) < EDGE_TOL:
                     end = i
                     take[0] = j
                     take[1] = j
@@ -347,18 +342,15 @@ def multicontact(
         for s in range(2):
             f = sf + SHAPE_F * s
             n = 2
-            chosen = ccd_i[tail_i + npoly * s + (take[0] if s == 0 else take[1])]
+            chosen = d.ccd_i[tail_i + d.npoly * s + (take[0] if s == 0 else take[1])]
             if s == edge:
-                put3(ccd_f, faces + half * s, at3(ccd_f, fb + VERT_F * corner[0] + 3 + 3 * s))
-                put3(ccd_f, faces + half * s + 3, at3(ccd_f, ends + 3 * end))
-            elif ccd_i[si + SHAPE_I * s + TYPE] == BOX:
-                n = box_face(faces + half * s, chosen, f, ccd_f)
+                put3(d.ccd_f, faces + half * s, at3(d.ccd_f, fb + VERT_F * corner[0] + 3 + 3 * s))
+                put3(d.ccd_f, faces + half * s + 3, at3(d.ccd_f, ends + 3 * end))
+            elif d.ccd_i[si + SHAPE_I * s + TYPE] == BOX:
+                n = box_face(m, d, faces + half * s, chosen, f)
             else:
-                mesh = ccd_i[si + SHAPE_I * s + DATA]
-                n = mesh_face(
-                    faces + half * s, chosen, npoly, mesh_vertadr[mesh], mesh_polyadr[mesh], f, ccd_f, mesh_vert,
-                    mesh_polyvertadr, mesh_polyvertnum, mesh_polyvert,
-                )  # fmt: skip
+                mesh = d.ccd_i[si + SHAPE_I * s + DATA]
+                n = mesh_face(m, d, faces + half * s, chosen, m.mesh_vertadr[mesh], m.mesh_polyadr[mesh], f)
             if s == 0:
                 nface[0] = n
             else:
@@ -368,28 +360,28 @@ def multicontact(
         npoint = nface[0] if edge == 0 else nface[1]
         if ncut >= 3:
             for c in range(3 * npoint):
-                ccd_f[polys + c] = ccd_f[faces + half * (1 - cutter) + c]
-            outward = at3(ccd_f, normals + half * cutter + 3 * (take[0] if cutter == 0 else take[1]))
+                d.ccd_f[polys + c] = d.ccd_f[faces + half * (1 - cutter) + c]
+            outward = at3(d.ccd_f, normals + half * cutter + 3 * (take[0] if cutter == 0 else take[1]))
             normal = outward  # from shape 1 to shape 2: against the normal of 2's face, or along that of 1's
             if edge != 1:
-                normal = -at3(ccd_f, normals + half + 3 * take[1])
-            poly, npoint = clip(faces + half * cutter, ncut, polys, npoint, polys + 2 * half, outward, ccd_f)
+                normal = -at3(d.ccd_f, normals + half + 3 * take[1])
+            poly, npoint = clip(m, d, faces + half * cutter, ncut, polys, npoint, polys + 2 * half, outward)
             depth = (p2 - p1).norm()
             if npoint > 0:
                 chosen = ti.Vector([0, 1, 2, 3], ti.i32)
                 pruned = npoint > 4
                 if pruned:
-                    chosen = largest_quad(poly, npoint, ccd_f)
+                    chosen = largest_quad(m, d, poly, npoint)
                     npoint = 4
                 ncon = 0
                 for k in ti.static(range(4)):
                     if k < npoint:
-                        x = at3(ccd_f, poly + 3 * chosen[k])
+                        x = at3(d.ccd_f, poly + 3 * chosen[k])
                         again = False
                         for j in ti.static(range(k)):
-                            again = again or ti.abs(x - at3(ccd_f, poly + 3 * j)).max() < SAME
+                            again = again or ti.abs(x - at3(d.ccd_f, poly + 3 * j)).max() < SAME
                         if pruned or not again:
                             pos = x + 0.5 * depth * normal
-                            put(slot + ncon, dist, pos, normal, con_slot)
+                            put(m, d, slot + ncon, dist, pos, normal)
                             ncon += 1
     return ncon

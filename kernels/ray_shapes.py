@@ -205,37 +205,40 @@ def next_node(node, trail):
     return node, trail
 
 
-@ti.func
-def ray_mesh(
-    p, v, start, size, mesh, mesh_vertadr: ti.template(), mesh_faceadr: ti.template(), mesh_facenum: ti.template(),
-    mesh_vert: ti.template(), mesh_face: ti.template(), ray_meshadr: ti.template(), ray_meshbox: ti.template(),
-    ray_meshface: ti.template(),
-):  # fmt: skip
+@func
+def ray_mesh(m, d, p, v, start, size, mesh):
     """The mesh's faces, by a heap of boxes over them (tisim/rays.py)."""
     x = FAR
     if ray_box(p, v, size, start) < FAR:
         b0, b1 = across(v)
         per_v = reciprocal(v)
-        adr = ray_meshadr[2 * mesh]
-        nleaf = ray_meshadr[2 * mesh + 1]
-        vert = mesh_vertadr[mesh]
-        face = mesh_faceadr[mesh]
-        nface = mesh_facenum[mesh]
+        adr = m.ray_meshadr[2 * mesh]
+        nleaf = m.ray_meshadr[2 * mesh + 1]
+        vert = m.mesh_vertadr[mesh]
+        face = m.mesh_faceadr[mesh]
+        nface = m.mesh_facenum[mesh]
         node = 1
         trail = 0
         while node > 0:
             down = False
             if node >= nleaf:
                 for k in range((node - nleaf) * LEAF, ti.min(nface, (node - nleaf + 1) * LEAF)):
-                    f = ray_meshface[face + k]
+                    f = m.ray_meshface[face + k]
                     t = ray_triangle(
-                        p, v, ld3(mesh_vert, vert + mesh_face[3 * f]), ld3(mesh_vert, vert + mesh_face[3 * f + 1]),
-                        ld3(mesh_vert, vert + mesh_face[3 * f + 2]), b0, b1, start, SEAM_MESH,
-                    )  # fmt: skip
+                        p,
+                        v,
+                        ld3(m.mesh_vert, vert + m.mesh_face[3 * f]),
+                        ld3(m.mesh_vert, vert + m.mesh_face[3 * f + 1]),
+                        ld3(m.mesh_vert, vert + m.mesh_face[3 * f + 2]),
+                        b0,
+                        b1,
+                        start,
+                        SEAM_MESH,
+                    )
                     x = ti.min(x, t)
             else:
-                t1 = enter_box(p, per_v, start, x, ray_meshbox, adr + 2 * node)
-                t2 = enter_box(p, per_v, start, x, ray_meshbox, adr + 2 * node + 1)
+                t1 = enter_box(p, per_v, start, x, m.ray_meshbox, adr + 2 * node)
+                t2 = enter_box(p, per_v, start, x, m.ray_meshbox, adr + 2 * node + 1)
                 if t1 < FAR or t2 < FAR:
                     down = True
                     node = 2 * node + ti.cast(t2 < t1, ti.i32)
@@ -245,19 +248,16 @@ def ray_mesh(
     return x
 
 
-@ti.func
-def ray_hfield(
-    p, v, start, hfield, hfield_size: ti.template(), hfield_nrow: ti.template(), hfield_ncol: ti.template(),
-    hfield_adr: ti.template(), hfield_data: ti.template(),
-):  # fmt: skip
+@func
+def ray_hfield(m, d, p, v, start, hfield):
     """The box below the height field, its surface, and its four sides up to the surface."""
-    sx = hfield_size[4 * hfield]
-    sy = hfield_size[4 * hfield + 1]
-    top = hfield_size[4 * hfield + 2]
-    base = hfield_size[4 * hfield + 3]
-    nrow = hfield_nrow[hfield]
-    ncol = hfield_ncol[hfield]
-    adr = hfield_adr[hfield]
+    sx = m.hfield_size[4 * hfield]
+    sy = m.hfield_size[4 * hfield + 1]
+    top = m.hfield_size[4 * hfield + 2]
+    base = m.hfield_size[4 * hfield + 3]
+    nrow = m.hfield_nrow[hfield]
+    ncol = m.hfield_ncol[hfield]
+    adr = m.hfield_adr[hfield]
     x = ray_box(p + vec3(0.0, 0.0, 0.5 * base), v, vec3(sx, sy, 0.5 * base), start)
     sides = ray_box_sides(p - vec3(0.0, 0.0, 0.5 * top), v, vec3(sx, sy, 0.5 * top), start)
     first = sides.min()
@@ -290,12 +290,12 @@ def ray_hfield(
             cmax = ti.min(ncol - 1, ti.cast(ti.ceil(ti.max(xa, xb)), ti.i32) + 1)
             for c in range(cmin, cmax):
                 at = adr + r * ncol + c
-                low = vec3(dx * c - sx, dy * r - sy, hfield_data[at] * top)
-                high = vec3(dx * (c + 1) - sx, dy * (r + 1) - sy, hfield_data[at + ncol + 1] * top)
+                low = vec3(dx * c - sx, dy * r - sy, m.hfield_data[at] * top)
+                high = vec3(dx * (c + 1) - sx, dy * (r + 1) - sy, m.hfield_data[at + ncol + 1] * top)
                 for half in range(2):
-                    corner = vec3(high[0], low[1], hfield_data[at + 1] * top)
+                    corner = vec3(high[0], low[1], m.hfield_data[at + 1] * top)
                     if half == 1:
-                        corner = vec3(low[0], high[1], hfield_data[at + ncol] * top)
+                        corner = vec3(low[0], high[1], m.hfield_data[at + ncol] * top)
                     x = ti.min(x, ray_triangle(p, v, low, high, corner, b0, b1, start, SEAM_HFIELD))
         for i in ti.static(range(4)):
             if sides[i] < x:
@@ -315,7 +315,7 @@ def ray_hfield(
                     begin = adr + ti.static(i - 2) * (nrow - 1) * ncol
                     step = 1
                 k = ti.max(0, ti.min(n - 2, ti.cast(ti.floor(place), ti.i32)))
-                rim = hfield_data[begin + k * step] * (k + 1.0 - place) + hfield_data[begin + (k + 1) * step] * (
+                rim = m.hfield_data[begin + k * step] * (k + 1.0 - place) + m.hfield_data[begin + (k + 1) * step] * (
                     place - k
                 )
                 if at[2] / top < rim:

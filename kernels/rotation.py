@@ -55,10 +55,16 @@ def quat_to_mat(q):
     xy, xz, yz = 2.0 * q[1] * q[2], 2.0 * q[1] * q[3], 2.0 * q[2] * q[3]
     wx, wy, wz = 2.0 * q[0] * q[1], 2.0 * q[0] * q[2], 2.0 * q[0] * q[3]
     return mat3(
-        ww + xx - yy - zz, xy - wz, xz + wy,
-        xy + wz, ww - xx + yy - zz, yz - wx,
-        xz - wy, yz + wx, ww - xx - yy + zz,
-    )  # fmt: skip
+        ww + xx - yy - zz,
+        xy - wz,
+        xz + wy,
+        xy + wz,
+        ww - xx + yy - zz,
+        yz - wx,
+        xz - wy,
+        yz + wx,
+        ww - xx - yy + zz,
+    )
 
 
 @ti.func

@@ -9,42 +9,37 @@ from tisim.kernels.constants import (
     ELLIPTIC,
     LINEARNEG,
     LINEARPOS,
-    NCON,
-    NROW,
     QUADRATIC,
     SATISFIED,
 )
 from tisim.kernels.constraint import ld5, stiffness_damping_impedance
-from tisim.kernels.types import FP, SERIAL, F, I, kernel, ld6, ti, vec6
+from tisim.kernels.types import FP, SERIAL, kernel, ld6, ti, vec6
 
 
 @kernel
-def expand_rows(
-    counts: I, row_int: I, row_f: F, row_sol: F, efc_type: I, efc_id: I, efc_state: I, efc_pos: F, efc_margin: F,
-    efc_frictionloss: F, efc_diagApprox: F, efc_KBIP: F, efc_D: F, efc_R: F, efc_vel: F, efc_aref: F, efc_force: F,
-):  # fmt: skip
+def expand_rows(m, d):
     """Rows of friction loss and limits; parallel over rows."""
-    n = counts[NROW]
+    n = d.nrow
     ti.loop_config(serialize=SERIAL)
     for r in range(n):
         o = 13 * r
-        R = row_f[o + 3]
-        j = row_sol[4 * r]
-        floss = row_f[o + 5]
-        efc_type[r] = row_int[6 * r]
-        efc_id[r] = row_int[6 * r + 1]
-        efc_R[r] = R
-        efc_D[r] = 1.0 / R
-        efc_aref[r] = row_f[o + 4]
-        efc_frictionloss[r] = floss
-        efc_pos[r] = row_f[o + 6]
-        efc_margin[r] = row_f[o + 7]
-        efc_diagApprox[r] = row_f[o + 8]
+        R = d.row_f[o + 3]
+        j = d.row_sol[4 * r]
+        floss = d.row_f[o + 5]
+        d.efc_type[r] = d.row_int[6 * r]
+        d.efc_id[r] = d.row_int[6 * r + 1]
+        d.efc_R[r] = R
+        d.efc_D[r] = 1.0 / R
+        d.efc_aref[r] = d.row_f[o + 4]
+        d.efc_frictionloss[r] = floss
+        d.efc_pos[r] = d.row_f[o + 6]
+        d.efc_margin[r] = d.row_f[o + 7]
+        d.efc_diagApprox[r] = d.row_f[o + 8]
         for k in range(3):
-            efc_KBIP[4 * r + k] = row_f[o + 9 + k]
-        efc_KBIP[4 * r + 3] = 0.0
-        efc_vel[r] = row_f[o + 12]
-        efc_force[r] = row_sol[4 * r + 2]
+            d.efc_KBIP[4 * r + k] = d.row_f[o + 9 + k]
+        d.efc_KBIP[4 * r + 3] = 0.0
+        d.efc_vel[r] = d.row_f[o + 12]
+        d.efc_force[r] = d.row_sol[4 * r + 2]
         state = QUADRATIC
         if floss > 0.0:
             if j <= -R * floss:
@@ -53,42 +48,46 @@ def expand_rows(
                 state = LINEARPOS
         elif j >= 0.0:
             state = SATISFIED
-        efc_state[r] = state
+        d.efc_state[r] = state
 
 
 @kernel
-def expand_contacts(
-    cone: ti.i32, impratio: FP, timestep: FP, disableflags: ti.i32, counts: I, contact_efc_address: I, contact_dim: I,
-    contact_dist: F, contact_includemargin: F, contact_solref: F, contact_solreffriction: F, contact_solimp: F,
-    con_par: F, con_acc: F,
-    efc_type: I, efc_id: I, efc_state: I, efc_pos: F, efc_margin: F, efc_frictionloss: F, efc_KBIP: F, efc_D: F,
-    efc_R: F, efc_diagApprox: F, efc_vel: F, efc_aref: F, efc_force: F,
-):  # fmt: skip
+def expand_contacts(m, d):
     """Rows of contacts; parallel over contacts."""
-    n = counts[NCON]
+    n = d.ncon
     ti.loop_config(serialize=SERIAL)
     for c in range(n):
-        first = contact_efc_address[c]
+        first = d.contact_efc_address[c]
         if first >= 0:
-            dim = contact_dim[c]
-            fri = load_parameters(c, con_par)
-            D = con_par[7 * c]
-            mu = con_par[7 * c + 1]
-            aref = ld6(con_acc, 3 * c)
-            j = ld6(con_acc, 3 * c + 1)
-            out = cone_force(j, dim, cone, D, mu, fri, impratio)
-            margin = contact_includemargin[c]
+            dim = d.contact_dim[c]
+            fri = load_parameters(m, d, c)
+            D = d.con_par[7 * c]
+            mu = d.con_par[7 * c + 1]
+            aref = ld6(d.con_acc, 3 * c)
+            j = ld6(d.con_acc, 3 * c + 1)
+            out = cone_force(m, d, j, dim, D, mu, fri)
+            margin = d.contact_includemargin[c]
             kbi = stiffness_damping_impedance(
-                contact_dist[c] - margin, contact_solref[2 * c], contact_solref[2 * c + 1], ld5(contact_solimp, c),
-                timestep, disableflags,
-            )  # fmt: skip
+                m,
+                d,
+                d.contact_dist[c] - margin,
+                d.contact_solref[2 * c],
+                d.contact_solref[2 * c + 1],
+                ld5(d.contact_solimp, c),
+            )
             friction = kbi
-            if cone == ELLIPTIC and (contact_solreffriction[2 * c] != 0.0 or contact_solreffriction[2 * c + 1] != 0.0):
+            if m.opt.cone == ELLIPTIC and (
+                d.contact_solreffriction[2 * c] != 0.0 or d.contact_solreffriction[2 * c + 1] != 0.0
+            ):
                 friction = stiffness_damping_impedance(
-                    contact_dist[c] - margin, contact_solreffriction[2 * c], contact_solreffriction[2 * c + 1],
-                    ld5(contact_solimp, c), timestep, disableflags,
-                )  # fmt: skip
-            elliptic = cone == ELLIPTIC and dim > 1
+                    m,
+                    d,
+                    d.contact_dist[c] - margin,
+                    d.contact_solreffriction[2 * c],
+                    d.contact_solreffriction[2 * c + 1],
+                    ld5(d.contact_solimp, c),
+                )
+            elliptic = m.opt.cone == ELLIPTIC and dim > 1
             rows = ti.select(dim == 1 or elliptic, dim, 2 * (dim - 1))
             tangent = 0.0
             for k in ti.static(range(1, 6)):
@@ -119,31 +118,31 @@ def expand_contacts(
                     b = kbi[1]
                 if elliptic:
                     if k > 0:
-                        Dk = D * impratio * fk * fk / (fri[1] * fri[1])
+                        Dk = D * m.opt.impratio * fk * fk / (fri[1] * fri[1])
                     state = CONE
                     if j[0] * mu * mu + tangent <= 0.0:
                         state = QUADRATIC
                     elif j[0] >= tangent:
                         state = SATISFIED
-                pos = ti.select(elliptic and k > 0, FP(0.0), contact_dist[c])
+                pos = ti.select(elliptic and k > 0, FP(0.0), d.contact_dist[c])
                 row_margin = ti.select(elliptic and k > 0, FP(0.0), margin)
                 flat = ti.select(dim == 1, CONTACT_FRICTIONLESS, CONTACT_PYRAMIDAL)
-                efc_type[r] = ti.select(elliptic, CONTACT_ELLIPTIC, flat)
-                efc_id[r] = c
-                efc_state[r] = state
-                efc_pos[r] = pos
-                efc_margin[r] = row_margin
-                efc_frictionloss[r] = 0.0
-                efc_D[r] = Dk
-                efc_R[r] = 1.0 / Dk
-                efc_diagApprox[r] = kbi[2] / (1.0 - kbi[2]) / Dk
-                efc_KBIP[4 * r] = stiff
-                efc_KBIP[4 * r + 1] = b
-                efc_KBIP[4 * r + 2] = kbi[2]
-                efc_KBIP[4 * r + 3] = 0.0
-                efc_aref[r] = a
-                efc_vel[r] = -(a + stiff * kbi[2] * (pos - row_margin)) / b
-                efc_force[r] = force
+                d.efc_type[r] = ti.select(elliptic, CONTACT_ELLIPTIC, flat)
+                d.efc_id[r] = c
+                d.efc_state[r] = state
+                d.efc_pos[r] = pos
+                d.efc_margin[r] = row_margin
+                d.efc_frictionloss[r] = 0.0
+                d.efc_D[r] = Dk
+                d.efc_R[r] = 1.0 / Dk
+                d.efc_diagApprox[r] = kbi[2] / (1.0 - kbi[2]) / Dk
+                d.efc_KBIP[4 * r] = stiff
+                d.efc_KBIP[4 * r + 1] = b
+                d.efc_KBIP[4 * r + 2] = kbi[2]
+                d.efc_KBIP[4 * r + 3] = 0.0
+                d.efc_aref[r] = a
+                d.efc_vel[r] = -(a + stiff * kbi[2] * (pos - row_margin)) / b
+                d.efc_force[r] = force
 
 
 @ti.func

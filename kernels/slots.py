@@ -7,32 +7,32 @@ from tisim.kernels.types import *
 SLOT = 8  # numbers of a slot
 
 
-@ti.func
-def put(k, dist, pos, normal, con_slot: ti.template()):
+@func
+def put(m, d, k, dist, pos, normal):
     """Writes a contact to slot k."""
-    put_place(k, dist, pos, con_slot)
+    put_place(m, d, k, dist, pos)
     for c in ti.static(range(3)):
-        con_slot[SLOT * k + 4 + c] = normal[c]
+        d.con_slot[SLOT * k + 4 + c] = normal[c]
 
 
-@ti.func
-def put_place(k, dist, pos, con_slot: ti.template()):
+@func
+def put_place(m, d, k, dist, pos):
     """Writes a contact but for its normal."""
-    con_slot[SLOT * k] = dist
+    d.con_slot[SLOT * k] = dist
     for c in ti.static(range(3)):
-        con_slot[SLOT * k + 1 + c] = pos[c]
+        d.con_slot[SLOT * k + 1 + c] = pos[c]
 
 
-@ti.func
-def dist_at(k, con_slot: ti.template()):
-    return con_slot[SLOT * k]
+@func
+def dist_at(m, d, k):
+    return d.con_slot[SLOT * k]
 
 
-@ti.func
-def pos_at(k, con_slot: ti.template()):
-    return vec3(con_slot[SLOT * k + 1], con_slot[SLOT * k + 2], con_slot[SLOT * k + 3])
+@func
+def pos_at(m, d, k):
+    return vec3(d.con_slot[SLOT * k + 1], d.con_slot[SLOT * k + 2], d.con_slot[SLOT * k + 3])
 
 
-@ti.func
-def normal_at(k, con_slot: ti.template()):
-    return vec3(con_slot[SLOT * k + 4], con_slot[SLOT * k + 5], con_slot[SLOT * k + 6])
+@func
+def normal_at(m, d, k):
+    return vec3(d.con_slot[SLOT * k + 4], d.con_slot[SLOT * k + 5], d.con_slot[SLOT * k + 6])

@@ -38,76 +38,67 @@ def scan_sums(scan_sum: ti.template(), nblock):
     return total
 
 
-@ti.func
-def count_digits(b, chunk, n, nblock, src, shift, nbin, sort_key: ti.template(), sort_count: ti.template()):
+@func
+def count_digits(m, d, b, chunk, n, nblock, src, shift, nbin):
     """How many keys of each digit block b has, digit-major."""
     for k in range(nbin):
-        sort_count[k * nblock + b] = 0
+        d.sort_count[k * nblock + b] = 0
     for i in range(b * chunk, ti.min((b + 1) * chunk, n)):
-        k = ((sort_key[src + i] >> shift) & (nbin - 1)) * nblock + b
-        sort_count[k] = sort_count[k] + 1
+        k = (d.sort_key[src + i] >> shift & nbin - 1) * nblock + b
+        d.sort_count[k] = d.sort_count[k] + 1
 
 
-@ti.func
-def move_block(
-    b, chunk, n, nblock, src, dst, shift, nbin, sort_key: ti.template(), sort_value: ti.template(),
-    sort_count: ti.template(),
-):  # fmt: skip
+@func
+def move_block(m, d, b, chunk, n, nblock, src, dst, shift, nbin):
     """Moves the items of block b to the places that the scanned counts give."""
     for i in range(b * chunk, ti.min((b + 1) * chunk, n)):
-        key = sort_key[src + i]
+        key = d.sort_key[src + i]
         k = ((key >> shift) & (nbin - 1)) * nblock + b
-        to = dst + sort_count[k]
-        sort_count[k] = sort_count[k] + 1
-        sort_key[to] = key
-        sort_value[to] = sort_value[src + i]
+        to = dst + d.sort_count[k]
+        d.sort_count[k] = d.sort_count[k] + 1
+        d.sort_key[to] = key
+        d.sort_value[to] = d.sort_value[src + i]
 
 
-@ti.func
-def sort_all(
-    n, npairmax, nbits, digit, first_half, sort_key: ti.template(), sort_value: ti.template(),
-    sort_count: ti.template(),
-):  # fmt: skip
+@func
+def sort_all(m, d, n, nbits, first_half):
     """Radix sort of n items by one thread; the arrays have two halves, used in turn. Returns the half of the result."""
     half = first_half
-    npass = (nbits + digit - 1) // digit
+    npass = (nbits + d.digit - 1) // d.digit
     nbit = (nbits + npass - 1) // npass
     for i in range(npass):
-        src = half * npairmax
-        count_digits(0, n, n, 1, src, i * nbit, 1 << nbit, sort_key, sort_count)
-        scan_sums(sort_count, 1 << nbit)
-        move_block(0, n, n, 1, src, npairmax - src, i * nbit, 1 << nbit, sort_key, sort_value, sort_count)
+        src = half * d.npairmax
+        count_digits(m, d, 0, n, n, 1, src, i * nbit, 1 << nbit)
+        scan_sums(d.sort_count, 1 << nbit)
+        move_block(m, d, 0, n, n, 1, src, d.npairmax - src, i * nbit, 1 << nbit)
         half = 1 - half
     return half
 
 
 @kernel
-def radix_pass(
-    counts: I, icount: ti.i32, npairmax: ti.i32, shift: ti.i32, nbit: ti.i32, half: ti.i32, nsortblock: ti.i32,
-    sort_key: I, sort_value: I, sort_count: I, scan_sum: I,
-):  # fmt: skip
+def radix_pass(m, d, icount: ti.i32, shift: ti.i32, nbit: ti.i32, half: ti.i32):
     """One stable pass over `nbit` bits of the keys from `shift` on, parallel over blocks of items; reads the given half
     of the arrays, writes the other.
     """
-    n = ti.min(counts[icount], npairmax)
+    n = ti.min(d.counts[icount], d.npairmax)
     nbin = 1 << nbit
-    total = nbin * nsortblock
+    total = nbin * d.nsortblock
     nscan = (total + SCAN_BLOCK - 1) // SCAN_BLOCK
-    chunk = (n + nsortblock - 1) // nsortblock
-    src = half * npairmax
-    dst = npairmax - src
+    chunk = (n + d.nsortblock - 1) // d.nsortblock
+    src = half * d.npairmax
+    dst = d.npairmax - src
     ti.loop_config(serialize=SERIAL)
-    for b in range(nsortblock):
-        count_digits(b, chunk, n, nsortblock, src, shift, nbin, sort_key, sort_count)
+    for b in range(d.nsortblock):
+        count_digits(m, d, b, chunk, n, d.nsortblock, src, shift, nbin)
     ti.loop_config(serialize=SERIAL)
     for s in range(nscan):
-        scan_sum[s] = sum_of_block(sort_count, s, total)
+        d.scan_sum[s] = sum_of_block(d.sort_count, s, total)
     ti.loop_config(serialize=True)
     for _ in range(1):
-        scan_sums(scan_sum, nscan)
+        scan_sums(d.scan_sum, nscan)
     ti.loop_config(serialize=SERIAL)
     for s in range(nscan):
-        scan_block(sort_count, s, total, scan_sum[s])
+        scan_block(d.sort_count, s, total, d.scan_sum[s])
     ti.loop_config(serialize=SERIAL)
-    for b in range(nsortblock):
-        move_block(b, chunk, n, nsortblock, src, dst, shift, nbin, sort_key, sort_value, sort_count)
+    for b in range(d.nsortblock):
+        move_block(m, d, b, chunk, n, d.nsortblock, src, dst, shift, nbin)

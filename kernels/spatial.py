@@ -8,7 +8,16 @@ tree_table (ntree, 4): first body, bodies, first dof, dofs; body_table (nbody, 4
 dofs; dof_table (nv, 2): parent dof, dof_Madr.
 """
 
-from tisim.kernels.types import FP, ld3, ld6, st6, ti, vec3, vec6
+from tisim.kernels.types import (
+    FP,
+    func,
+    ld3,
+    ld6,
+    st6,
+    ti,
+    vec3,
+    vec6,
+)
 
 cross = ti.math.cross
 
@@ -28,88 +37,79 @@ def join(a, b):
     return vec6(a[0], a[1], a[2], b[0], b[1], b[2])
 
 
-@ti.func
-def inertia_times(cinert: ti.template(), b, v):
+@func
+def inertia_times(m, d, b, v):
     """Wrench that gives body b the spatial acceleration v."""
     i = 10 * b
     w = head(v)
     u = tail(v)
-    h = vec3(cinert[i + 6], cinert[i + 7], cinert[i + 8])
+    h = vec3(d.cinert[i + 6], d.cinert[i + 7], d.cinert[i + 8])
     t = vec3(
-        cinert[i] * w[0] + cinert[i + 3] * w[1] + cinert[i + 4] * w[2],
-        cinert[i + 3] * w[0] + cinert[i + 1] * w[1] + cinert[i + 5] * w[2],
-        cinert[i + 4] * w[0] + cinert[i + 5] * w[1] + cinert[i + 2] * w[2],
+        d.cinert[i] * w[0] + d.cinert[i + 3] * w[1] + d.cinert[i + 4] * w[2],
+        d.cinert[i + 3] * w[0] + d.cinert[i + 1] * w[1] + d.cinert[i + 5] * w[2],
+        d.cinert[i + 4] * w[0] + d.cinert[i + 5] * w[1] + d.cinert[i + 2] * w[2],
     )
-    return join(t + cross(h, u), cinert[i + 9] * u + cross(w, h))
+    return join(t + cross(h, u), d.cinert[i + 9] * u + cross(w, h))
 
 
-@ti.func
-def tree_twists(
-    w, t, nbody, nv, tree_table: ti.template(), body_table: ti.template(), cdof: ti.template(),
-    x: ti.template(), twist: ti.template(),
-):  # fmt: skip
+@func
+def tree_twists(m, d, w, t, x: ti.template()):
     """twist of each body of tree t in world w when the dofs move with x."""
-    for b in range(tree_table[4 * t], tree_table[4 * t] + tree_table[4 * t + 1]):
+    for b in range(m.tree_table[4 * t], m.tree_table[4 * t] + m.tree_table[4 * t + 1]):
         v = vec6(0.0)
-        parent = body_table[4 * b]
-        if body_table[4 * parent + 1] == t:
-            v = ld6(twist, w * nbody + parent)
-        for k in range(body_table[4 * b + 3]):
-            i = w * nv + body_table[4 * b + 2] + k
-            v += ld6(cdof, i) * x[i]
-        st6(twist, w * nbody + b, v)
+        parent = m.body_table[4 * b]
+        if m.body_table[4 * parent + 1] == t:
+            v = ld6(d.twist, w * m.nbody + parent)
+        for k in range(m.body_table[4 * b + 3]):
+            i = w * m.nv + m.body_table[4 * b + 2] + k
+            v += ld6(d.cdof, i) * x[i]
+        st6(d.twist, w * m.nbody + b, v)
 
 
-@ti.func
-def tree_project(
-    w, t, nbody, nv, tree_table: ti.template(), body_table: ti.template(), cdof: ti.template(),
-    wrench: ti.template(), y: ti.template(),
-):  # fmt: skip
+@func
+def tree_project(m, d, w, t, y: ti.template()):
     """y = dof forces of the body wrenches of tree t; the wrenches are summed towards the root in place."""
-    last = tree_table[4 * t] + tree_table[4 * t + 1] - 1
-    for k in range(tree_table[4 * t + 1]):
+    last = m.tree_table[4 * t] + m.tree_table[4 * t + 1] - 1
+    for k in range(m.tree_table[4 * t + 1]):
         b = last - k
-        f = ld6(wrench, w * nbody + b)
-        for m in range(body_table[4 * b + 3]):
-            i = w * nv + body_table[4 * b + 2] + m
-            y[i] = ld6(cdof, i).dot(f)
-        parent = body_table[4 * b]
-        if body_table[4 * parent + 1] == t:
-            st6(wrench, w * nbody + parent, ld6(wrench, w * nbody + parent) + f)
+        f = ld6(d.wrench, w * m.nbody + b)
+        for n in range(m.body_table[4 * b + 3]):
+            i = w * m.nv + m.body_table[4 * b + 2] + n
+            y[i] = ld6(d.cdof, i).dot(f)
+        parent = m.body_table[4 * b]
+        if m.body_table[4 * parent + 1] == t:
+            st6(d.wrench, w * m.nbody + parent, ld6(d.wrench, w * m.nbody + parent) + f)
 
 
-@ti.func
-def relative_twist(c, con_body: ti.template(), con_arm: ti.template(), twist: ti.template()):
+@func
+def relative_twist(m, d, c, twist: ti.template()):
     """Twist of body 2 against body 1 at contact c: (angular, linear at the contact point)."""
     w = vec3(0.0)
     u = vec3(0.0)
-    b1 = con_body[2 * c]
-    b2 = con_body[2 * c + 1]
+    b1 = d.con_body[2 * c]
+    b2 = d.con_body[2 * c + 1]
     if b2 >= 0:
         v = ld6(twist, b2)
         w += head(v)
-        u += tail(v) + cross(head(v), ld3(con_arm, 2 * c + 1))
+        u += tail(v) + cross(head(v), ld3(d.con_arm, 2 * c + 1))
     if b1 >= 0:
         v1 = ld6(twist, b1)
         w -= head(v1)
-        u -= tail(v1) + cross(head(v1), ld3(con_arm, 2 * c))
+        u -= tail(v1) + cross(head(v1), ld3(d.con_arm, 2 * c))
     return join(w, u)
 
 
-@ti.func
-def sum_contacts(
-    b, body_conadr: ti.template(), body_connum: ti.template(), body_con: ti.template(), con_arm: ti.template(),
-    contact_dim: ti.template(), con_force: ti.template(), con_torque: ti.template(),
-):  # fmt: skip
+@func
+def sum_contacts(m, d, b):
     """Wrench of all contacts on body b (world-major id), in list order; force and torque act on body 2."""
     total = vec6(0.0)
-    for k in range(body_conadr[b], body_conadr[b] + body_connum[b]):
-        side = body_con[k]
+    for k in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
+        side = d.body_con[k]
         c = side // 2
         sign = 2.0 * ti.cast(side % 2, FP) - 1.0
-        force = sign * ld3(con_force, c)
-        torque = cross(ld3(con_arm, side), force)
-        if contact_dim[c] > 3:
-            torque += sign * ld3(con_torque, c)
+        force = sign * ld3(d.con_force, c)
+        torque = cross(ld3(d.con_arm, side), force)
+        if d.contact_dim[c] > 3:
+            torque += sign * ld3(d.con_torque, c)
         total += join(torque, force)
     return total

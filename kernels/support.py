@@ -32,34 +32,31 @@ def rotation_at(a: ti.template(), i):
 
 
 @ti.func
-def put_rotation(a: ti.template(), i, m):
+def put_rotation(a: ti.template(), i, n):
     for r in ti.static(range(3)):
         for c in ti.static(range(3)):
-            a[i + 3 * r + c] = m[r, c]
+            a[i + 3 * r + c] = n[r, c]
 
 
-@ti.func
-def enter_shape(
-    s, sf, si, R, x, gtype, size, dataid, ccd_f: ti.template(), ccd_i: ti.template(),
-    mesh_vertadr: ti.template(), mesh_vertnum: ti.template(), mesh_graphadr: ti.template(),
-):  # fmt: skip
+@func
+def enter_shape(m, d, s, sf, si, R, x, gtype, size, dataid):
     """Writes a geom as shape s of a worker."""
     f = sf + s * SHAPE_F
     i = si + s * SHAPE_I
-    put_rotation(ccd_f, f + ROT, R)
-    put3(ccd_f, f + POS, x)
-    put3(ccd_f, f + SIZE, size)
-    ccd_f[f + RADIUS] = size[0] if gtype == SPHERE or gtype == CAPSULE else 0.0
-    ccd_f[f + ROUND] = 0.0
-    ccd_f[f + INFLATE] = 0.0
-    ccd_i[i + TYPE] = gtype
-    ccd_i[i + HINT] = -1
-    ccd_i[i + VERTEX] = -1
-    ccd_i[i + DATA] = dataid
+    put_rotation(d.ccd_f, f + ROT, R)
+    put3(d.ccd_f, f + POS, x)
+    put3(d.ccd_f, f + SIZE, size)
+    d.ccd_f[f + RADIUS] = size[0] if gtype == SPHERE or gtype == CAPSULE else 0.0
+    d.ccd_f[f + ROUND] = 0.0
+    d.ccd_f[f + INFLATE] = 0.0
+    d.ccd_i[i + TYPE] = gtype
+    d.ccd_i[i + HINT] = -1
+    d.ccd_i[i + VERTEX] = -1
+    d.ccd_i[i + DATA] = dataid
     if gtype == MESH:
-        ccd_i[i + VERTADR] = mesh_vertadr[dataid]
-        ccd_i[i + VERTNUM] = mesh_vertnum[dataid]
-        ccd_i[i + GRAPHADR] = mesh_graphadr[dataid] if mesh_vertnum[dataid] >= CLIMB else -1
+        d.ccd_i[i + VERTADR] = m.mesh_vertadr[dataid]
+        d.ccd_i[i + VERTNUM] = m.mesh_vertnum[dataid]
+        d.ccd_i[i + GRAPHADR] = m.mesh_graphadr[dataid] if m.mesh_vertnum[dataid] >= CLIMB else -1
 
 
 @ti.func
@@ -67,93 +64,90 @@ def mesh_vertex(k, mesh_vert: ti.template()):
     return vec3(mesh_vert[3 * k], mesh_vert[3 * k + 1], mesh_vert[3 * k + 2])
 
 
-@ti.func
-def support(
-    s, direction, sf, si, ccd_f: ti.template(), ccd_i: ti.template(), mesh_vert: ti.template(),
-    mesh_graph: ti.template(), hull_vert: ti.template(),
-):  # fmt: skip
+@func
+def support(m, d, s, direction, sf, si):
     """World point of shape s farthest along a unit direction; notes a polyhedron's vertex in the shape."""
     f = sf + s * SHAPE_F
     i = si + s * SHAPE_I
-    gtype = ccd_i[i + TYPE]
-    R = rotation_at(ccd_f, f + ROT)
-    size = at3(ccd_f, f + SIZE)
-    d = R.transpose() @ direction
+    gtype = d.ccd_i[i + TYPE]
+    R = rotation_at(d.ccd_f, f + ROT)
+    size = at3(d.ccd_f, f + SIZE)
+    delta = R.transpose() @ direction
     p = vec3(0.0, 0.0, 0.0)
     if gtype == CAPSULE:
-        p = ccd_f[f + ROUND] * d
-        p[2] += size[1] if d[2] >= 0.0 else -size[1]
+        p = d.ccd_f[f + ROUND] * delta
+        p[2] += size[1] if delta[2] >= 0.0 else -size[1]
     elif gtype == ELLIPSOID:
-        q = d * size
+        q = delta * size
         length = q.norm()
         p = vec3(size[0], 0.0, 0.0)
         if length >= MINVAL:
             p = q * ((1.0 / length) * size)
     elif gtype == CYLINDER:
-        r = d[0] * d[0] + d[1] * d[1]
+        r = delta[0] * delta[0] + delta[1] * delta[1]
         if r > MINVAL * MINVAL:
             r = size[0] / ti.sqrt(r)
-            p[0] = d[0] * r
-            p[1] = d[1] * r
-        p[2] = size[1] if d[2] >= 0.0 else -size[1]
+            p[0] = delta[0] * r
+            p[1] = delta[1] * r
+        p[2] = size[1] if delta[2] >= 0.0 else -size[1]
     elif gtype == BOX:
         corner = 0
         for k in ti.static(range(3)):
             p[k] = -size[k]
-            if d[k] >= 0.0:
+            if delta[k] >= 0.0:
                 p[k] = size[k]
                 corner += 1 << k
-        ccd_i[i + VERTEX] = corner
+        d.ccd_i[i + VERTEX] = corner
     elif gtype == HFIELD:
-        first = 3 if d[2] >= 0.0 else 0  # the upper or the lower triangle
+        first = 3 if delta[2] >= 0.0 else 0  # the upper or the lower triangle
         best = LOWEST
         for k in range(3):
-            q = at3(ccd_f, f + TOP + 3 * k)
+            q = at3(d.ccd_f, f + TOP + 3 * k)
             if first == 0:
-                q[2] = ccd_f[f + BOTTOM]
-            if q.dot(d) > best:
-                best = q.dot(d)
+                q[2] = d.ccd_f[f + BOTTOM]
+            if q.dot(delta) > best:
+                best = q.dot(delta)
                 p = q
     elif gtype == MESH:
-        adr = ccd_i[i + VERTADR]
-        graph = ccd_i[i + GRAPHADR]
+        adr = d.ccd_i[i + VERTADR]
+        graph = d.ccd_i[i + GRAPHADR]
         best = LOWEST
-        at = ccd_i[i + HINT]
+        at = d.ccd_i[i + HINT]
         if graph < 0:
             if at >= 0:
-                best = d.dot(mesh_vertex(adr + at, mesh_vert))
+                best = delta.dot(mesh_vertex(adr + at, m.mesh_vert))
             else:
                 at = 0
-            for k in range(ccd_i[i + VERTNUM]):
-                along = d.dot(mesh_vertex(adr + k, mesh_vert))
+            for k in range(d.ccd_i[i + VERTNUM]):
+                along = delta.dot(mesh_vertex(adr + k, m.mesh_vert))
                 if along > best:
                     best = along
                     at = k
-            ccd_i[i + HINT] = at
+            d.ccd_i[i + HINT] = at
         else:
-            nvert = mesh_graph[graph]
+            nvert = m.mesh_graph[graph]
             globalid = graph + 2 + nvert
             edge = globalid + nvert
             at = ti.max(0, at)
             before = -1
             while at != before:
                 before = at
-                e = edge + mesh_graph[graph + 2 + at]
-                neighbor = mesh_graph[e]
+                e = edge + m.mesh_graph[graph + 2 + at]
+                neighbor = m.mesh_graph[e]
                 while neighbor >= 0:
-                    along = d.dot(mesh_vertex(e, hull_vert))
+                    along = delta.dot(mesh_vertex(e, m.hull_vert))
                     if along > best:
                         best = along
                         at = neighbor
                     e += 1
-                    neighbor = mesh_graph[e]
-            ccd_i[i + HINT] = at
-            at = mesh_graph[globalid + at]
-        ccd_i[i + VERTEX] = at
-        p = mesh_vertex(adr + at, mesh_vert)
-    x = R @ p + at3(ccd_f, f + POS)
+                    neighbor = m.mesh_graph[e]
+            d.ccd_i[i + HINT] = at
+            at = m.mesh_graph[globalid + at]
+        d.ccd_i[i + VERTEX] = at
+        p = mesh_vertex(adr + at, m.mesh_vert)
+    x = R @ p + at3(d.ccd_f, f + POS)
     if gtype == SPHERE:
-        x += ccd_f[f + ROUND] * direction
-    if ccd_f[f + INFLATE] > 0.0:
-        x += ccd_f[f + INFLATE] * direction
+        x += d.ccd_f[f + ROUND] * direction
+    if d.ccd_f[f + INFLATE] > 0.0:
+        x += d.ccd_f[f + INFLATE] * direction
     return x

@@ -7,15 +7,40 @@ of a 3-vector at 3*(w*n + i) + c. `SERIAL` is replaced by True in the variant a 
 
 import taichi as ti
 
-from tisim import runtime
+from tisim import session
+from tisim.bundle import func
 from tisim.launch import kernel
 
 __all__ = [
-    "ti", "kernel", "FP", "F", "I", "SERIAL", "SPREAD", "SHORT", "CHUNK", "MINVAL", "vec2", "vec3", "vec4", "vec6",
-    "mat3", "ld3", "st3", "ld4", "st4", "ld6", "st6", "at6", "put6", "ldm", "stm",
-]  # fmt: skip
+    "ti",
+    "func",
+    "kernel",
+    "FP",
+    "F",
+    "I",
+    "SERIAL",
+    "SPREAD",
+    "SHORT",
+    "CHUNK",
+    "MINVAL",
+    "vec2",
+    "vec3",
+    "vec4",
+    "vec6",
+    "mat3",
+    "ld3",
+    "st3",
+    "ld4",
+    "st4",
+    "ld6",
+    "st6",
+    "at6",
+    "put6",
+    "ldm",
+    "stm",
+]
 
-FP = ti.f64 if runtime.precision == "f64" else ti.f32
+FP = ti.f64 if session.precision == "f64" else ti.f32
 F = ti.types.ndarray(dtype=FP, ndim=1)
 I = ti.types.ndarray(dtype=ti.i32, ndim=1)  # noqa: E741
 SERIAL = False
@@ -81,14 +106,20 @@ def put6(a: ti.template(), i, v):
 def ldm(a: ti.template(), i):
     """Matrix i (3 x 3, row major)."""
     return mat3(
-        a[9 * i], a[9 * i + 1], a[9 * i + 2],
-        a[9 * i + 3], a[9 * i + 4], a[9 * i + 5],
-        a[9 * i + 6], a[9 * i + 7], a[9 * i + 8],
-    )  # fmt: skip
+        a[9 * i],
+        a[9 * i + 1],
+        a[9 * i + 2],
+        a[9 * i + 3],
+        a[9 * i + 4],
+        a[9 * i + 5],
+        a[9 * i + 6],
+        a[9 * i + 7],
+        a[9 * i + 8],
+    )
 
 
 @ti.func
-def stm(a: ti.template(), i, m):
+def stm(a: ti.template(), i, n):
     for r in ti.static(range(3)):
         for c in ti.static(range(3)):
-            a[9 * i + 3 * r + c] = m[r, c]
+            a[9 * i + 3 * r + c] = n[r, c]

@@ -6,7 +6,7 @@ import pytest
 from shared.contacts import both, collide, difference, scatter, their_contacts
 
 import tisim
-from tisim import launch
+from tisim import memory
 
 SHAPES = {"box": "0.08 0.06 0.07", "sphere": "0.08", "capsule": "0.05 0.05"}
 # half extents of the cloud of bodies, and what stands in it
@@ -57,8 +57,8 @@ def test_every_pair_once(cloud, stray):
 
 def check(m, d, exact=True):
     """Asserts that the pairs, those with planes aside, are those of `brute` (or some of them), each once, in order."""
-    npair = d.count("npair")
-    pairs = np.stack([launch.download(d.device(k))[:npair] for k in ("cpair_geom1", "cpair_geom2")], 1)
+    npair = d.count("ncpair")
+    pairs = np.stack([memory.download(d.device(k))[:npair] for k in ("cpair_geom1", "cpair_geom2")], 1)
     order = pairs[:, 0].astype(np.int64) * m.ngeom + pairs[:, 1]
     assert np.all(np.diff(order) > 0)
     assert np.all(m.geom_type[pairs[:, 0]] <= m.geom_type[pairs[:, 1]])
@@ -88,7 +88,7 @@ def test_bodies_with_many_geoms_and_static_geoms(override):
     theirs = their_contacts(mm, dd)
     (mine,) = collide(m, d, [dd], keep=False)
     assert len(theirs["dist"]) > 200 and difference(mine, theirs, ["dist", "geom"]) < 1e-6
-    planes = m.geom_type[launch.download(d.device("cpair_geom1"))[: d.count("npair")]] == 0
+    planes = m.geom_type[memory.download(d.device("cpair_geom1"))[: d.count("ncpair")]] == 0
     assert planes.any()
     if override == "disable":  # with an override the trees keep the model's margins besides
         check(m, d, exact=False)  # boxes that meet in the world may miss each other in the frame of a body

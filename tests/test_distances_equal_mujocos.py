@@ -14,7 +14,7 @@ import pytest
 from shared.contacts import both, quaternion
 
 import tisim
-from tisim import launch
+from tisim import memory
 
 TYPES = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
 PAIRS = [(a, b) for i, a in enumerate(TYPES) for b in TYPES[i:] if b != "plane"]
@@ -70,7 +70,7 @@ def test_pair(pair):
         mujoco.mj_kinematics(mm, dd)
         poses.append((dd.geom_xpos.copy(), dd.geom_xmat.copy()))
     for name, values in zip(("geom_xpos", "geom_xmat"), zip(*poses)):
-        launch.upload(d.device(name), np.ravel(values))
+        memory.upload(d.device(name), np.ravel(values))
     segment, faults = np.zeros(6), 0
     for distmax in (10.0, 0.1, 0.0, -0.05):
         for first, second in ((0, 1), (1, 0)):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tisim
-from tisim import launch
+from tisim import memory
 from tisim.arrays import ALL, CAPACITIES, DATA, LENGTHS
 from tisim.device_model import DERIVED
 from tisim.model_fields import FIELDS
@@ -80,7 +80,7 @@ def test_tables_are_as_declared(model):
         assert values.shape[1:] == table.shape[1:], table.name
         if table.shape[0] not in ("nodes", "trees", "bodies"):
             assert len(values) == model.scalar(table.shape[0]), table.name
-        kind = launch.download(model.device(table.name)).dtype.kind
+        kind = memory.download(model.device(table.name)).dtype.kind
         assert kind == table.dtype, table.name
 
 

@@ -24,8 +24,8 @@ LENGTHS = dict(
 ALL = "all"
 
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
-COUNTS = dict(npair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, ndense=7,
-              ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nray=18,
+COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, ndense=7,
+              ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nraykey=18,
               nmid=19, nout=20)  # fmt: skip
 
 

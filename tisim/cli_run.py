@@ -8,7 +8,7 @@ import numpy as np
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from tisim import runtime, scenes
+from tisim import memory, scenes, session
 from tisim.digest import state_hash
 from tisim.errors import Error
 
@@ -116,10 +116,9 @@ def advance(console, m, d, steps, label="simulating"):
 
 def runtime_sync():
     """Waits for the device, so that wall times are true."""
-    if runtime.arch != "cpu":
-        from tisim import launch
+    if session.arch != "cpu":
 
-        launch.sync()
+        memory.sync()
 
 
 def rows(console, title, pairs):
@@ -182,7 +181,7 @@ def run(console, source, n, param, seconds, steps, out, arch, precision, threads
         ("islands", f"{d.nisland}, most solver iterations {int(niter.max()) if niter.size else 0}"),
         ("energy", f"potential {energy[0]:.5g} J, kinetic {energy[1]:.5g} J (at the start {energy0.sum():.5g} J)"),
         ("warnings", warnings(d) or "none"),
-        ("backend", f"{runtime.arch}, {runtime.precision}"),
+        ("backend", f"{session.arch}, {session.precision}"),
         ("state hash", state_hash(d)),
         ("saved", state),
     ])  # fmt: skip
@@ -228,7 +227,7 @@ def bench(console, source, n, param, settle, repeats, arch, precision, threads, 
         ("contacts, rows", f"{int(np.median(contacts))}, {d.nefc}"),
         ("islands", f"{d.nisland}, most solver iterations {most}"),
         ("load, compile", f"{loaded:.1f} s"),
-        ("backend", f"{runtime.arch}, {runtime.precision}"),
+        ("backend", f"{session.arch}, {session.precision}"),
         ("hash", f"{settled} after {settle} steps, {state_hash(d)} at the end"),
     ])  # fmt: skip
 

@@ -9,7 +9,7 @@ import types
 
 import numpy as np
 
-from tisim import colliders, launch, midphase, runtime
+from tisim import colliders, launch, memory, midphase, runtime, session
 from tisim.arrays import COUNTS
 from tisim.colliders import CONVEX, HEIGHT_FIELD, PLANE, PLANE_CONVEX
 from tisim.enums import mjtDisableBit, mjtEnableBit
@@ -38,12 +38,12 @@ def collide(m, d, keep=True):
     """
     disable = int(m.opt.disableflags)
     if disable & (int(mjtDisableBit.mjDSBL_CONTACT) | int(mjtDisableBit.mjDSBL_CONSTRAINT)):
-        d.set_counts(npair=0, nslot=0, ncon=0)
+        d.set_counts(ncpair=0, nslot=0, ncon=0)
         forget(d)
         return
     t = tables(m, d)
     if not t["work"]:
-        d.set_counts(npair=0, nslot=0, ncon=0)
+        d.set_counts(ncpair=0, nslot=0, ncon=0)
         return
     while True:
         t["plan"] = _plan(m, d, t)
@@ -72,7 +72,7 @@ def _work(d, t):
     """How long the colliders of the listed pairs take on one CPU thread, in microseconds."""
     if t["wide"]:
         return 0.0
-    first = launch.host_view(d.device("bin_adr"))
+    first = memory.host_view(d.device("bin_adr"))
     return float(np.diff(first[: colliders.NKIND + 1]) @ colliders.COST)
 
 
@@ -131,7 +131,7 @@ def _multiccd(m):
 def _counts(d):
     """Lengths of the lists: on a GPU the one place where the stage waits."""
     counts = d.counts_on_host()
-    return [int(counts[COUNTS[name]]) for name in ("npair", "nslot", "ncon", "nentry", "nmid")]
+    return [int(counts[COUNTS[name]]) for name in ("ncpair", "nslot", "ncon", "nentry", "nmid")]
 
 
 def _plan(m, d, t):
@@ -172,7 +172,7 @@ def attempt(m, d, t, parts):
     scalars = dict(plan.scalars, skin=t["relative_skin"], age=t["last_age"])
     if plan.override:
         values = np.concatenate([m.opt.o_solref, m.opt.o_solimp, m.opt.o_friction])
-        launch.upload(d.device("override_param"), values.astype(runtime.numpy_float()))
+        memory.upload(d.device("override_param"), values.astype(session.numpy_float()))
 
     def run(part, *kernels):
         if kernels:
@@ -212,9 +212,9 @@ def attempt(m, d, t, parts):
     if "pairs" in parts:
         scalars["entryhalf"] = d._info["entryhalf"]
         run("pairs", *plan.search, bp.key_by_geom2)
-        first = radix("npair", scalars["geombits"], 0)
+        first = radix("ncpair", scalars["geombits"], 0)
         launch.run(m, d, [bp.key_by_geom1], **scalars, half=first)
-        scalars["pairhalf"] = radix("npair", scalars["worldgeombits"], first)
+        scalars["pairhalf"] = radix("ncpair", scalars["worldgeombits"], first)
         run("pairs", bp.order_pairs)
     run("list", *(kernel for part in parts if part in ("contacts", "list") for kernel in getattr(plan, part)))
 
@@ -230,7 +230,7 @@ def _filter(m, d):
     if refused.any():
         whole = d.host("cpair_ncon")
         whole[asked[refused]] = 0
-        launch.upload(d.device("cpair_ncon"), whole)
+        memory.upload(d.device("cpair_ncon"), whole)
 
 
 def narrowphase(m, d, kinds, multiccd, parallel):
@@ -259,7 +259,7 @@ def ccd_scratch(m, d, multiccd, parallel):
     size_f, size_i = ccd.scratch_size(niter, npoly)
     nworker = 1
     if parallel:
-        nworker = max(32, min(WORKERS[runtime.arch == "cpu"], WORKER_NUMBERS // (size_f + size_i)))
+        nworker = max(32, min(WORKERS[session.arch == "cpu"], WORKER_NUMBERS // (size_f + size_i)))
     d.scratch("ccd_f", size_f * nworker)
     d.scratch("ccd_i", size_i * nworker)
     return dict(niter=niter, nccd=nworker, nccd_f=size_f, nccd_i=size_i, npoly=npoly)
@@ -276,7 +276,7 @@ def _tables(m, d):
     listed = np.unique(np.sort(np.stack([pair1, pair2], 1), 1), axis=0).reshape(-1, 2)
     signature = np.sort(np.asarray(m.exclude_signature).astype(np.int64) & 0xFFFFFFFF)
     ncol, total = len(single) + len(bodies), len(box) * d.nworld
-    wide = runtime.arch != "cpu"  # one thread per block of the sort, else one block in all
+    wide = session.arch != "cpu"  # one thread per block of the sort, else one block in all
     stripbit = max(0, min(10, int(np.ceil(np.log2(max(1.0, ncol**0.5))))))
     worldbit = int(d.nworld - 1).bit_length()
     stripbit = min(stripbit, max(0, 31 - LEVEL_BITS[0] - worldbit))
@@ -290,9 +290,9 @@ def _tables(m, d):
         box_item=box, plane_geom=plane, static_geom=static, listed_geom1=listed[:, 0], listed_geom2=listed[:, 1],
         exclude_body1=signature >> 16, exclude_body2=signature & 0xFFFF,
     ).items():  # fmt: skip
-        launch.upload(d.scratch(name, len(values)), np.ascontiguousarray(values, np.int32))
+        memory.upload(d.scratch(name, len(values)), np.ascontiguousarray(values, np.int32))
     for name, values in dict(type_kind=kinds, kind_slots=slots, bin_adr=np.zeros(64)).items():
-        launch.upload(d.device(name), np.ascontiguousarray(values, np.int32))
+        memory.upload(d.device(name), np.ascontiguousarray(values, np.int32))
     # their length follows from the geoms that can collide
     d.drop("item_boxlo", "item_boxhi", "item_fatlo", "item_fathi", "item_from", "item_ball")
     d.scratch("sort_count", nblock << digit)

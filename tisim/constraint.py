@@ -1,6 +1,6 @@
 """Constraint stage: rows, islands and the solver, from the launches' point of view."""
 
-from tisim import launch, runtime
+from tisim import launch, memory, runtime, session
 from tisim.arrays import COUNTS
 from tisim.dynamics import parallel
 from tisim.enums import mjtDisableBit
@@ -21,10 +21,10 @@ def make_constraints(m, d):
     counts = d.counts_on_host()
     nrow, ncon = counts[COUNTS["nrow"]], counts[COUNTS["ncon"]]
     if not nrow and not ncon:
-        launch.fill(d.device("tree_island"), -1)
+        memory.fill(d.device("tree_island"), -1)
         return
     kernels = [k.contact_terms, k.contact_lists, k.row_lists, runtime.kernels("island").find_islands]
-    many = ncon > PARALLEL_CONTACTS or runtime.arch != "cpu"
+    many = ncon > PARALLEL_CONTACTS or session.arch != "cpu"
     launch.run(m, d, kernels, many, maxdense=MAX_DENSE, maxcon=shared_island())
     needed = d.counts_on_host()[COUNTS["ndense"]]
     if needed > d.capacity("ndensemax"):

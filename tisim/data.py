@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tisim import launch, runtime
+from tisim import launch, memory, runtime, session
 from tisim.arrays import CAPACITIES, COUNTS, DATA, LENGTHS
 from tisim.data_view import FIELDS as DATA_VIEWS
 from tisim.data_view import ContactView, accessor
@@ -54,7 +54,7 @@ class Data:
             raise Error(f"nworld={nworld!r}: expected a positive integer")
         self.model = m
         self.nworld = int(nworld)
-        self._generation = runtime.generation
+        self._generation = session.generation
         self._device = {}
         self._bound = {}
         self._model_version = None
@@ -87,7 +87,7 @@ class Data:
 
     def bound(self, m, key):
         """Arguments of a graph kept from its last run, None if an array may have moved or changed since."""
-        if self._generation != runtime.generation:
+        if self._generation != session.generation:
             raise Error("Taichi was started again (tisim.init); make a new Data")
         if m is not self.model:
             raise Error("this Data was made from another Model")
@@ -105,7 +105,7 @@ class Data:
 
     def device(self, name):
         """The device array of this name, made on first use; names of the model's arrays give those."""
-        if self._generation != runtime.generation:
+        if self._generation != session.generation:
             raise Error("Taichi was started again (tisim.init); make a new Data")
         a = self._device.get(name)
         if a is not None:
@@ -120,7 +120,7 @@ class Data:
     def _make(self, array, count):
         if count >= 2**31:
             raise CapacityError(f"{array.name} needs {count} elements; an array holds fewer than 2^31")
-        a = self._device[array.name] = launch.new_array(array.dtype == "f", count)
+        a = self._device[array.name] = memory.new_array(array.dtype == "f", count)
         return a
 
     def scratch(self, name, length):
@@ -143,7 +143,7 @@ class Data:
         self._bound.clear()
         for name in names:
             if name in self._device:
-                launch.delete_array(self._device.pop(name))
+                memory.delete_array(self._device.pop(name))
 
     def scalar(self, name):
         """A number a kernel asks for by name: nworld, a size or an option of the model, a capacity."""
@@ -155,8 +155,8 @@ class Data:
 
     def counts_on_host(self):
         """All counts; on the CPU a view, elsewhere a copy that waits for the device."""
-        view = launch.host_view(self.device("counts"))
-        return launch.download(self.device("counts")) if view is None else view
+        view = memory.host_view(self.device("counts"))
+        return memory.download(self.device("counts")) if view is None else view
 
     def count(self, name):
         """Length of a list over all worlds."""
@@ -167,15 +167,15 @@ class Data:
         counts = self.counts_on_host()
         for name, value in values.items():
             counts[COUNTS[name]] = value
-        if runtime.arch != "cpu":
-            launch.upload(self.device("counts"), counts)
+        if session.arch != "cpu":
+            memory.upload(self.device("counts"), counts)
 
     # ---- what a user reads and writes
 
     def host(self, name):
         """Copy of an array on the host, shaped (nworld, ...) or, if the worlds share it, as it is declared."""
         array = DATA[name]
-        flat = launch.download(self.device(name))
+        flat = memory.download(self.device(name))
         if array.shape[0] in LENGTHS:
             return flat[: flat.size // (n := math.prod(array.shape[1:])) * n].reshape(-1, *array.shape[1:])
         dims = (() if array.is_shared else (self.nworld,)) + array.dims(self._size_of)
@@ -194,7 +194,7 @@ class Data:
             self.grow("nefcmax", n)
         if n:
             k = runtime.kernels("rows")
-            launch.run(self.model, self, [k.expand_rows, k.expand_contacts], runtime.arch != "cpu")
+            launch.run(self.model, self, [k.expand_rows, k.expand_contacts], session.arch != "cpu")
         return self.list_view(name, "nefc")
 
     def __getattr__(self, name):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tisim import launch, runtime
+from tisim import memory, session
 from tisim.errors import Error
 
 
@@ -16,7 +16,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __init__(self, data, array, shape):
         self._data, self._array, self.shape = data, array, shape
 
-    dtype = property(lambda self: np.dtype(np.int32 if self._array.dtype == "i" else runtime.numpy_float()))
+    dtype = property(lambda self: np.dtype(np.int32 if self._array.dtype == "i" else session.numpy_float()))
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: int(np.prod(self.shape)))
 
@@ -24,7 +24,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self.shape[0]
 
     def _host(self):
-        return launch.download(self._data.device(self._array.name))[: self.size].reshape(self.shape)
+        return memory.download(self._data.device(self._array.name))[: self.size].reshape(self.shape)
 
     def __array__(self, dtype=None, copy=None):
         return np.asarray(self._host(), dtype)
@@ -55,7 +55,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
             raise Error(f"{a.name} is computed by the {a.stage} stage; writing it would be lost")
         host = self._host()
         host[index] = value
-        launch.upload(self._data.device(a.name), host.reshape(-1))
+        memory.upload(self._data.device(a.name), host.reshape(-1))
 
     def __iter__(self):
         return iter(self[...])

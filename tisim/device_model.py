@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from tisim import geom_tables, launch, midphase, ray_tables, runtime
+from tisim import geom_tables, memory, midphase, ray_tables, session
 from tisim.enums import mjtCone, mjtDisableBit, mjtEnableBit, mjtGeom, mjtIntegrator, mjtJoint, mjtSolver
 from tisim.errors import UnsupportedError
 from tisim.model_fields import FIELDS
@@ -140,9 +140,9 @@ class DeviceModel:
     def refresh(self):
         """Uploads what was written since the last call; returns a number that changes when a device array moved."""
         on = self._on_device
-        if on.get("generation") != runtime.generation:
+        if on.get("generation") != session.generation:
             on.clear()
-            on.update(generation=runtime.generation, version=object())
+            on.update(generation=session.generation, version=object())
         if self._changed:
             names = [n for n in self._changed if n in on]
             names += [n for n, table in DERIVED.items() if n in on and self._changed.intersection(table.reads)]
@@ -161,9 +161,9 @@ class DeviceModel:
 
     def device(self, name):
         """Device array of a field or derived table, uploaded if it is new or was written."""
-        if self._on_device.get("generation") != runtime.generation:
+        if self._on_device.get("generation") != session.generation:
             self._on_device.clear()
-            self._on_device.update(generation=runtime.generation, version=object())
+            self._on_device.update(generation=session.generation, version=object())
         table = DERIVED.get(name)
         if table is not None and table.reads:
             self.derived(name)
@@ -174,12 +174,12 @@ class DeviceModel:
                 raise KeyError(f"no array is named {name}: neither in tisim.arrays.DATA nor in Model")
             host = np.asarray(self.derived(name) if table else self._arrays[name])
             is_float = table.dtype == "f" if table else FIELDS[name].dtype.kind == "f"
-            values = host.reshape(-1).astype(runtime.numpy_float() if is_float else np.int32)
+            values = host.reshape(-1).astype(session.numpy_float() if is_float else np.int32)
             if a is None or a.shape[0] != max(1, values.size):
                 if a is not None:
-                    launch.delete_array(a)
-                a = self._on_device[name] = launch.new_array(is_float, values.size)
-            launch.upload(a, values)
+                    memory.delete_array(a)
+                a = self._on_device[name] = memory.new_array(is_float, values.size)
+            memory.upload(a, values)
         return a
 
     def scalar(self, name):

@@ -4,7 +4,7 @@ engine_support.c (Apache-2.0).
 
 import numpy as np
 
-from tisim import colliders, collision, launch, runtime
+from tisim import colliders, collision, launch, memory, runtime, session
 from tisim.errors import Error
 
 CHUNK = 100_000  # slots of contacts asked for at once
@@ -84,8 +84,8 @@ def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
         cpair_margin=np.full(n, distmax), cpair_ncon=np.zeros(n, int),
     ).items():  # fmt: skip
         a = d.device(name)
-        launch.upload(a, np.ascontiguousarray(values, np.int32 if name != "cpair_margin" else runtime.numpy_float()))
-    parallel = n >= PARALLEL_PAIRS or runtime.arch != "cpu"
+        memory.upload(a, np.ascontiguousarray(values, np.int32 if name != "cpair_margin" else session.numpy_float()))
+    parallel = n >= PARALLEL_PAIRS or session.arch != "cpu"
     if kind == colliders.CONVEX:
         scalars = collision.ccd_scratch(m, d, False, parallel)
         kernel = runtime.kernels("distance").convex_distance
@@ -97,7 +97,7 @@ def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
     while d.count("nslot") > d.capacity("nslotmax"):
         d.grow("nslotmax", d.count("nslot"))
         launch.run(m, d, kernels, parallel=parallel, **scalars)
-    ncon = launch.download(d.device("cpair_ncon"))[:n]
+    ncon = memory.download(d.device("cpair_ncon"))[:n]
     place = np.arange(slots)
     slot = d.host("con_slot")[np.minimum(d.host("cpair_slot")[:n, None] + place, d.capacity("nslotmax") - 1)]
     # the smallest of each pair, the first of equal ones

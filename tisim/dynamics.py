@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tisim import launch, runtime
+from tisim import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtWarning
 from tisim.state import reset
 
@@ -11,7 +11,7 @@ PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies (
 
 def parallel(m, d):
     """Whether the scene is worth several threads."""
-    return runtime.arch != "cpu" or d.nworld * m.nbody > PARALLEL_BODIES
+    return session.arch != "cpu" or d.nworld * m.nbody > PARALLEL_BODIES
 
 
 def fwd_position(m, d):
@@ -46,7 +46,7 @@ def energy(m, d):
         launch.run(m, d, [k.block_energy, k.world_energy], parallel(m, d))
         d._info["energy"] = True
     elif d._info.pop("energy", False):
-        launch.upload(d.device("energy"), np.zeros(2 * d.nworld))
+        memory.upload(d.device("energy"), np.zeros(2 * d.nworld))
 
 
 def euler(m, d):
@@ -72,18 +72,18 @@ def check_acceleration(m, d):
 
 
 def _handle_bad(m, d):
-    bad = launch.host_view(d.device("bad"))
+    bad = memory.host_view(d.device("bad"))
     if bad is None:
-        bad = launch.download(d.device("bad"))
+        bad = memory.download(d.device("bad"))
     if not bad.any():
         return False
     bad = bad.reshape(d.nworld, 3).copy()
-    launch.upload(d.device("bad"), np.zeros(bad.size, np.int32))
+    memory.upload(d.device("bad"), np.zeros(bad.size, np.int32))
     worlds = np.flatnonzero(bad.any(axis=1))
     autoreset = not m.opt.disableflags & mjtDisableBit.mjDSBL_AUTORESET
     if autoreset:
         reset(m, d, worlds)
-    warning = launch.download(d.device("warning")).reshape(d.nworld, 2, 8)
+    warning = memory.download(d.device("warning")).reshape(d.nworld, 2, 8)
     for k, (kind, size) in enumerate(
         ((mjtWarning.mjWARN_BADQPOS, m.nq), (mjtWarning.mjWARN_BADQVEL, m.nv), (mjtWarning.mjWARN_BADQACC, m.nv))
     ):
@@ -92,5 +92,5 @@ def _handle_bad(m, d):
             hit = hit[bad[hit, 0] == 0]  # the reset for qpos already repaired qvel
         warning[hit, 0, kind] += 1
         warning[hit, 1, kind] = size - bad[hit, k]
-    launch.upload(d.device("warning"), warning.reshape(-1))
+    memory.upload(d.device("warning"), warning.reshape(-1))
     return autoreset

@@ -8,7 +8,7 @@ its box test is open.
 
 import numpy as np
 
-from tisim import collision, launch, runtime
+from tisim import collision, launch, memory, runtime, session
 from tisim.arrays import COUNTS
 from tisim.enums import mjtGeom
 from tisim.errors import CapacityError, Error
@@ -115,15 +115,15 @@ def _cast(m, d, pnt, vec, geomgroup, flg_static, bodyexclude, cutoff):
         return np.full(vec.shape[:-1], -1.0), np.full(vec.shape[:-1], -1, np.int32)
     nray = total // d.nworld
     for name, values in (("ray_pnt", pnt), ("ray_vec", vec)):
-        launch.upload(d.scratch(name, total), values.reshape(-1).astype(runtime.numpy_float()))
+        memory.upload(d.scratch(name, total), values.reshape(-1).astype(session.numpy_float()))
     dist, geomid = d.scratch("ray_dist", total), d.scratch("ray_geomid", total)
     scalars = ray_tree(m, d, nray)
     kernel = runtime.kernels("ray").cast_rays(ray_types(m))
-    parallel = runtime.arch != "cpu" or total >= PARALLEL_RAYS
+    parallel = session.arch != "cpu" or total >= PARALLEL_RAYS
     launch.run(m, d, [kernel], parallel=parallel, nray=nray, cutoff=cutoff, **filters, **scalars)
     shape = vec.shape[:-1]
-    return (launch.download(dist)[:total].astype(np.float64).reshape(shape),
-            launch.download(geomid)[:total].reshape(shape))  # fmt: skip
+    return (memory.download(dist)[:total].astype(np.float64).reshape(shape),
+            memory.download(geomid)[:total].reshape(shape))  # fmt: skip
 
 
 def ray_types(m):
@@ -138,7 +138,7 @@ def ray_tree(m, d, nray):
     """
     nplane = int((np.asarray(m.geom_type) == mjtGeom.mjGEOM_PLANE).sum())
     n = m.ngeom - nplane
-    cpu = runtime.arch == "cpu"
+    cpu = session.arch == "cpu"
     if n < TREE_GEOMS or (cpu and nray < TREE_RAYS):
         d.scratch("ray_leaf", 1)
         d.scratch("ray_node", 1)
@@ -159,7 +159,7 @@ def ray_tree(m, d, nray):
     d.scratch("ray_node", 2 * d.nworld * nleaf)
     k, sort = runtime.kernels("ray_tree"), runtime.kernels("sort")
     scalars = dict(
-        nplane=nplane, nbounded=n, nleaf=nleaf, nbit=nbit, raybits=raybits, digit=digit, iray=COUNTS["nray"],
+        nplane=nplane, nbounded=n, nleaf=nleaf, nbit=nbit, raybits=raybits, digit=digit, iray=COUNTS["nraykey"],
         rayhalf=npass % 2, nsortblock=tables["scalars"]["nsortblock"],
     )  # fmt: skip
     if not tables["wide"]:
@@ -170,7 +170,7 @@ def ray_tree(m, d, nray):
     nbits = -(-raybits // npass)
     for i in range(npass):
         launch.run(
-            m, d, [sort.radix_pass], icount=COUNTS["nray"], shift=i * nbits, half=i % 2, **dict(scalars, nbit=nbits)
+            m, d, [sort.radix_pass], icount=COUNTS["nraykey"], shift=i * nbits, half=i % 2, **dict(scalars, nbit=nbits)
         )
     launch.run(m, d, [k.box_leaves], **scalars)
     width = nleaf // 2

@@ -13,16 +13,14 @@ import os
 import pathlib
 import sys
 
+from tisim import launch, session, taichi_patches
+from tisim import threads as cpu_threads
 from tisim.errors import Error
 
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
 
 SAFE_OPTIONS = dict(advanced_optimization=False, cache_loop_invariant_global_vars=False, fast_math=False)
 VERSION = "0.2.0"
-
-arch = None  # name of the running backend, None before init
-precision = None  # "f32" or "f64"
-generation = 0  # counts starts; device memory of an earlier one is gone
 
 
 def debug():
@@ -63,7 +61,6 @@ def init(arch="auto", precision=None, threads=None):
     """
     import taichi as ti
 
-    me = sys.modules[__name__]
     name, backend = _pick_arch(arch)
     precision = precision or ("f64" if name == "cpu" else "f32")
     if precision not in ("f32", "f64"):
@@ -73,7 +70,7 @@ def init(arch="auto", precision=None, threads=None):
     if threads is not None and threads < 1:
         raise Error(f"threads={threads}: expected a positive number")
     settings = (name, precision, threads, debug())
-    if me.generation and settings == me._settings:
+    if session.generation and settings == session.settings:
         return
     options = dict(SAFE_OPTIONS, default_fp=ti.f64 if precision == "f64" else ti.f32, debug=debug())
     path = cache_path(dict(options, arch=name))
@@ -83,9 +80,6 @@ def init(arch="auto", precision=None, threads=None):
         sys.modules["tisim.viewer.ggui"].close()
     for module in [n for n in sys.modules if n.startswith("tisim.kernels")]:
         del sys.modules[module]
-    from tisim import launch
-    from tisim import threads as cpu_threads
-
     launch.forget()
     before = cpu_threads.running()
     with contextlib.redirect_stdout(io.StringIO()):  # a library does not print
@@ -96,19 +90,16 @@ def init(arch="auto", precision=None, threads=None):
     if started != backend and not (name == "cpu" and started in (ti.x64, ti.arm64)):
         ti.reset()
         raise Error(f"arch={name!r}: Taichi could not start it here (it fell back to {started}); run `tisim doctor`")
-    me.arch, me.precision, me._settings = name, precision, settings
-    me.generation += 1
+    session.arch, session.precision, session.settings = name, precision, settings
+    session.generation += 1
     if name == "cpu":
         cpu_threads.pin(before, threads)
-    launch.quicken_taichi()
-
-
-_settings = None
+    taichi_patches.install()
 
 
 def ensure():
     """Starts Taichi with the defaults unless it already runs."""
-    if not generation:
+    if not session.generation:
         init()
 
 
@@ -117,10 +108,3 @@ def kernels(name):
     ensure()
     full = f"tisim.kernels.{name}"
     return sys.modules.get(full) or importlib.import_module(full)
-
-
-def numpy_float():
-    """NumPy's type of the running precision."""
-    import numpy as np
-
-    return np.float32 if precision == "f32" else np.float64

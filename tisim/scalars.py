@@ -5,8 +5,9 @@ or of the data `d` (tisim/arrays.py, lengths, and what the caller passes to `lau
 """
 
 import dataclasses
+import functools
 
-from tisim.arrays import CAPACITIES, DATA
+from tisim.arrays import CAPACITIES, COUNTS, DATA
 from tisim.device_model import DERIVED
 from tisim.model_fields import FIELDS
 
@@ -146,22 +147,41 @@ declare("call", [
 
 @dataclasses.dataclass(frozen=True)
 class Name:
-    """Where a name of a kernel belongs: bundle "m" or "d", whether it is an array, dtype "f" or "i"."""
+    """What a path of a kernel such as "d.qpos" or "m.opt.timestep" stands for.
 
-    bundle: str
+    argument  the kernel's argument that brings it, under which Data finds the array or number.
+    is_array  else it is a number.  dtype  "f" (running precision) or "i" (int32).
+    index     place in the array of a number that stands in one, as lengths of lists do in `counts`; else None.
+    parts     Names of the numbers of a small vector, which kernels get as a tuple.
+    """
+
+    argument: str
     is_array: bool
     dtype: str
+    index: int = None
+    parts: tuple = ()
 
 
-def lookup(name):
-    """The Name of a parameter of a kernel. Raises KeyError for one that is not declared."""
-    if name in DATA:
-        return Name("d", True, DATA[name].dtype)
-    if name in FIELDS:
-        return Name("m", True, "f" if FIELDS[name].dtype.kind == "f" else "i")
-    if name in DERIVED and DERIVED[name].dtype:
-        return Name("m", True, DERIVED[name].dtype)
-    if name in SCALARS:
-        scalar = SCALARS[name]
-        return Name("m" if scalar.source in ("size", "option") else "d", False, scalar.dtype)
-    raise KeyError(f"{name} is not declared: see tisim/scalars.py")
+@functools.lru_cache(None)
+def lookup(path):
+    """The Name of a path. Raises KeyError for one that is not declared, or belongs to the other bundle."""
+    bundle, _, name = path.partition(".")
+    if path == "m.opt.gravity":
+        return Name("gravity", False, "f", None, tuple(lookup(f"m.opt.gravity_{x}") for x in "xyz"))
+    source = None
+    if name.startswith(("opt.", "stat.")):
+        source, name = "option", name.partition(".")[2]
+    elif bundle == "d" and name in COUNTS:
+        return Name("counts", True, "i", COUNTS[name])
+    elif bundle == "d" and name in DATA:
+        return Name(name, True, DATA[name].dtype)
+    elif bundle == "m" and name in FIELDS:
+        return Name(name, True, "f" if FIELDS[name].dtype.kind == "f" else "i")
+    elif bundle == "m" and name in DERIVED and DERIVED[name].dtype:
+        return Name(name, True, DERIVED[name].dtype)
+    scalar = SCALARS.get(name)
+    if scalar is None or (source or {"size": "m", "length": "d", "call": "d"}.get(scalar.source)) not in (
+        scalar.source, bundle,
+    ):  # fmt: skip
+        raise KeyError(f"{path} is not declared: see tisim/arrays.py, tisim/scalars.py, tisim/device_model.py")
+    return Name(name, False, scalar.dtype)

@@ -1,6 +1,6 @@
 """The constraint solver: which kernels run until every island has converged."""
 
-from tisim import launch, runtime
+from tisim import launch, runtime, session
 from tisim.arrays import COUNTS
 
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
@@ -12,7 +12,7 @@ CHUNK = 4  # iterations queued before the host looks whether all islands are don
 def shared_island():
     """Contacts above which all threads share an island: each of some ten loops per iteration wakes them (some 100 us
     on a CPU), while one thread takes 0.03 us per contact and iteration."""
-    return 50000 if runtime.arch == "cpu" else 300
+    return 50000 if session.arch == "cpu" else 300
 
 
 def solve(m, d):
@@ -20,7 +20,7 @@ def solve(m, d):
     launch.run(m, d, [runtime.kernels("island").cut_blocks], False, **BLOCKS)
     counts = d.counts_on_host()
     if small := counts[COUNTS["nsmall"]]:
-        many = small > PARALLEL_ISLANDS or runtime.arch != "cpu"
+        many = small > PARALLEL_ISLANDS or session.arch != "cpu"
         launch.run(m, d, [runtime.kernels("solve_island").solve_island], many, maxdense=MAX_DENSE)
     if counts[COUNTS["nlarge"]]:
         _solve_large(m, d)

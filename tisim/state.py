@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tisim import launch
+from tisim import memory
 from tisim.arrays import DATA
 from tisim.enums import mjtState, mjtWarning
 from tisim.errors import Error
@@ -41,11 +41,11 @@ def write_worlds(d, name, worlds, values):
     values = np.asarray(values).reshape(-1, n)
     if len(worlds) == d.nworld:
         whole = np.ascontiguousarray(np.broadcast_to(values, (d.nworld, n)))
-        launch.upload(a, whole.astype(launch.download(a).dtype).reshape(-1))
+        memory.upload(a, whole.astype(memory.download(a).dtype).reshape(-1))
     elif len(worlds):
-        whole = launch.download(a)
+        whole = memory.download(a)
         whole[: d.nworld * n].reshape(d.nworld, n)[worlds] = values
-        launch.upload(a, whole)
+        memory.upload(a, whole)
 
 
 def _start(m):

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 import tisim
-from tisim import collision, launch
+from tisim import collision, memory
 
 # name -> number of components
 FIELDS = dict(dist=1, pos=3, frame=9, includemargin=1, friction=5, solref=2, solreffriction=2, solimp=5, dim=1, geom=2,
@@ -34,7 +34,7 @@ def collide(m, d, datas, force=None, keep=True):
     """
     for name in ("geom_xpos", "geom_xmat", "xpos", "xmat"):
         values = np.concatenate([np.ravel(getattr(x, name)) for x in datas])
-        launch.upload(d.device(name), values.astype(launch.download(d.device(name)).dtype))
+        memory.upload(d.device(name), values.astype(memory.download(d.device(name)).dtype))
     if force:
         d._info.pop("collision", None)
         tables = collision.tables(m, d)

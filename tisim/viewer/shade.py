@@ -49,10 +49,10 @@ def look_up(points, normals, depth, focal, bias, position, axes, light_out, weig
     points, normals (n, 3) f32;  depth (height, width) [m] seen from the lamp at `position` (3,), whose picture has
     the axes right, up, backward (3, 3);  focal [pixel];  bias  width of a texel of that picture [m].
     """
-    from tisim import runtime
+    from tisim import session
 
     height, width = depth.shape
-    _kernel(runtime.generation)(
+    _kernel(session.generation)(
         points.reshape(-1), normals.reshape(-1), depth.reshape(-1), width, height, float(focal), float(bias),
         *(tuple(map(float, v)) for v in (position, *axes)), light_out, weight_out,
     )  # fmt: skip
