@@ -118,14 +118,14 @@ def median_ms(function, repeats):
     return 1e3 * statistics.median(times)
 
 
-def sweep_tests(d, tables):
+def sweep_tests(d, stage):
     """How many boxes the sweep compares: for each entry those that start before it ends, from the sorted keys."""
-    from tisim import collision, memory
+    from tisim import memory
 
-    s = tables["scalars"]
+    s = stage.scalars
     n = d.count("nentry")
-    collision.attempt(d.model, d, tables, ("entries",))
-    half = -(-s["entrybits"] // tables["digit"]) % 2 * d.capacity("npairmax")
+    stage.run(d.model, d, "entries")
+    half = s["entryhalf"] * d.capacity("npairmax")
     key = memory.download(d.device("sort_key"))[half : half + n]
     item = memory.download(d.device("sort_value"))[half : half + n]
     axis = memory.download(d.device("sweep_axis"))[0]
@@ -148,11 +148,11 @@ def ours(n, scene, shape, args):
     d.qpos = poses(n, scene).ravel()
     dynamics.fwd_position(m, d)
     collision.collide(m, d, keep=False)
-    tables = d._info["collision"]
+    stage = collision.of(m, d)
     wait = (lambda: None) if args.arch == "cpu" else lambda: d.count("ncon")
 
     def part(name):
-        collision.attempt(m, d, tables, (name,))
+        stage.run(m, d, name)
         wait()
 
     def broad():
@@ -165,7 +165,7 @@ def ours(n, scene, shape, args):
         list=median_ms(lambda: part("list"), args.repeats), npair=d.count("ncpair"), ncon=int(d.ncon),
         anew=median_ms(lambda: collision.collide(m, d, keep=False), args.repeats),
     )  # fmt: skip
-    out["tests"] = sweep_tests(d, tables)
+    out["tests"] = sweep_tests(d, stage)
 
     def pose(q):
         d.qpos = q

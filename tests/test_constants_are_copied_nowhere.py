@@ -35,7 +35,7 @@ def known():
     return names
 
 
-@pytest.mark.parametrize("path", sorted(KERNELS.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(KERNELS.rglob("*.py")), ids=lambda path: path.stem)
 def test_no_file_has_its_own(path):
     if path.stem != "constants":
         assert not set(assigned(path)) & known()
@@ -57,6 +57,6 @@ def test_constants_are_where_they_come_from():
 
 
 def test_each_constant_is_used():
-    text = "\n".join(path.read_text() for path in KERNELS.glob("*.py") if path.stem != "constants")
+    text = "\n".join(path.read_text() for path in KERNELS.rglob("*.py") if path.stem != "constants")
     used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
     assert set(assigned(KERNELS / "constants.py")) - used <= {"HINGE"}

@@ -10,6 +10,7 @@ import pytest
 from shared.contacts import both, collide, scatter
 
 import tisim
+from tisim import sorting
 
 SHAPES = ["box", "sphere", "capsule"]
 SIZES = {"box": "0.08 0.06 0.07", "sphere": "0.08", "capsule": "0.05 0.05"}
@@ -55,14 +56,13 @@ def test_a_world_of_three_is_that_world_alone(three):
         assert same(collide(m, d, [dd])[0], many)
 
 
-ROADS = dict(threads=dict(parallel=True), gpu_sort=dict(wide=True, digit=8, parallel=True))
-
-
-@pytest.mark.parametrize("force", ROADS.values(), ids=ROADS)
-def test_other_roads_to_the_same_list(three, force):
+@pytest.mark.parametrize("road", ["all threads", "sorted as on a GPU"])
+def test_other_roads_to_the_same_list(three, road, monkeypatch):
     _, m, _, datas, contacts = three
+    if road == "sorted as on a GPU":
+        monkeypatch.setattr(sorting, "shared", lambda: True)
     d = tisim.Data(m, nworld=3)
-    assert all(same(a, b) for a, b in zip(collide(m, d, datas, force), contacts))
+    assert all(same(a, b) for a, b in zip(collide(m, d, datas, parallel=True), contacts))
 
 
 def test_lists_grow(three):
@@ -79,7 +79,7 @@ sys.path.insert(0, {here!r})
 import numpy as np
 from test_contact_list_is_deterministic import heap, pose, both, collide
 mm, _, m, d = both(heap(700))
-c = collide(m, d, [pose(mm, 0)], dict(parallel=True))[0]
+c = collide(m, d, [pose(mm, 0)], parallel=True)[0]
 print(len(c["dist"]), hashlib.sha256(b"".join(v.tobytes() for v in c.values())).hexdigest())
 """
 

@@ -124,7 +124,7 @@ def test_threads_change_no_bit():
     found, datas = contacts(mm, m, d, near(rng))
     assert sum(len(c["dist"]) for c in found) > NPOSE
     for parallel in (True, False, True):
-        again = collide(m, d, datas, dict(parallel=parallel))
+        again = collide(m, d, datas, parallel)
         assert all(np.array_equal(a[f], b[f]) for a, b in zip(found, again) for f in ("dist", "pos", "frame"))
 
 

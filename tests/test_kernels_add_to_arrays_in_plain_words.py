@@ -43,12 +43,12 @@ def test_the_check_sees_arrays_and_spares_vectors():
     assert list(added_in_place(source)) == [4, 5]
 
 
-@pytest.mark.parametrize("path", sorted(KERNELS.glob("**/*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(KERNELS.rglob("*.py")), ids=lambda path: path.stem)
 def test_no_array_is_added_to_in_place(path):
     assert not list(added_in_place(path.read_text()))
 
 
-@pytest.mark.parametrize("path", sorted(KERNELS.glob("**/*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(KERNELS.rglob("*.py")), ids=lambda path: path.stem)
 def test_atomics_are_on_known_whole_numbers(path):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("ti.atomic"):

@@ -23,7 +23,7 @@ SCENE = """<mujoco><asset><mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1
 
 def parameters():
     """(file, kernel, name, is an array, dtype) of every parameter of a kernel: only kernels annotate theirs."""
-    for path in sorted((ROOT / "kernels").glob("*.py")):
+    for path in sorted((ROOT / "kernels").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef):
                 for arg in node.args.args:

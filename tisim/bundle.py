@@ -221,7 +221,7 @@ class _Walk(ast.NodeVisitor):
             self.visit(node.func)
 
     def callees(self, node):
-        """Python functions behind a called expression, all values of a dict; None where not ours or not known."""
+        """Python functions behind a called expression, all values of a dict; None where they are not ours."""
         try:
             if isinstance(node, ast.Subscript):
                 found = list(self.value(node.value).values())

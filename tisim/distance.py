@@ -4,7 +4,7 @@ engine_support.c (Apache-2.0).
 
 import numpy as np
 
-from tisim import colliders, collision, launch, memory, runtime, session
+from tisim import colliders, collision, launch, memory, narrowphase, runtime, session
 from tisim.errors import Error
 
 CHUNK = 100_000  # slots of contacts asked for at once
@@ -71,7 +71,7 @@ def _geoms(m, what, value):
 def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
     """Distances and segments of pairs of one kind, lower type first. Uses the scratch lists of the collision stage."""
     n = len(world)
-    collision.tables(m, d)
+    collision.of(m, d)
     collision.forget(d)
     for name, needed in (("npairmax", n), ("nslotmax", n * slots)):
         if d.capacity(name) < needed:
@@ -87,12 +87,12 @@ def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
         memory.upload(a, np.ascontiguousarray(values, np.int32 if name != "cpair_margin" else session.numpy_float()))
     parallel = n >= PARALLEL_PAIRS or session.arch != "cpu"
     if kind == colliders.CONVEX:
-        scalars = collision.ccd_scratch(m, d, False, parallel)
+        scalars = narrowphase.ccd_scratch(m, d, False, parallel)
         kernel = runtime.kernels("distance").convex_distance
         launch.run(m, d, [kernel], parallel=parallel, nquery=n, distmax=distmax, **scalars)
         slot = d.host("con_slot")[:n]
         return slot[:, 0], slot[:, 1:7]
-    kernels, scalars = collision.narrowphase(m, d, (kind,), False, parallel)
+    kernels, scalars = narrowphase.kernels_of(m, d, (kind,), False, parallel)
     launch.run(m, d, kernels, parallel=parallel, **scalars)
     while d.count("nslot") > d.capacity("nslotmax"):
         d.grow("nslotmax", d.count("nslot"))

@@ -8,10 +8,11 @@ its box test is open.
 
 import numpy as np
 
-from tisim import collision, launch, memory, runtime, session
+from tisim import launch, memory, runtime, session
 from tisim.arrays import COUNTS
 from tisim.enums import mjtGeom
 from tisim.errors import CapacityError, Error
+from tisim.sorting import Sort
 
 NGROUP = 6  # mjNGROUP
 MAXVAL = 1e10  # mjMAXVAL
@@ -19,6 +20,7 @@ MINVAL = 1e-15  # mjMINVAL
 TREE_GEOMS = 32  # bounded geoms below which rays try all of them
 TREE_RAYS = 8  # rays per world below which a CPU does; building the tree costs as much as some rays
 MAX_RAYS = 2**25  # loop counters are 32 bits wide and count up to 64 steps a ray (launch.Kernel.variant)
+PARALLEL_GEOMS = 600  # bounded geoms of all worlds below which one CPU thread builds the tree
 PARALLEL_RAYS = 256  # rays below which they are cast by one CPU thread
 
 
@@ -151,27 +153,22 @@ def ray_tree(m, d, nray):
         d.grow("npairmax", total)
     worldbit = int(d.nworld - 1).bit_length()
     nbit = max(1, min(10, (31 - worldbit) // 3))
-    tables = collision.tables(m, d)
-    digit = tables["digit"]
+    sort = Sort(d, total)
     raybits = worldbit + 3 * nbit
-    npass = -(-raybits // digit)
     d.scratch("ray_leaf", d.nworld * nleaf)
     d.scratch("ray_node", 2 * d.nworld * nleaf)
-    k, sort = runtime.kernels("ray_tree"), runtime.kernels("sort")
+    k = runtime.kernels("ray_tree")
     scalars = dict(
-        nplane=nplane, nbounded=n, nleaf=nleaf, nbit=nbit, raybits=raybits, digit=digit, iray=COUNTS["nraykey"],
-        rayhalf=npass % 2, nsortblock=tables["scalars"]["nsortblock"],
+        nplane=nplane, nbounded=n, nleaf=nleaf, nbit=nbit, raybits=raybits, iray=COUNTS["nraykey"],
+        rayhalf=sort.half(raybits), **sort.scalars,
     )  # fmt: skip
-    if not tables["wide"]:
+    if not sort.wide:
         stages = [k.key_geoms, k.sort_geoms, k.box_leaves, k.join_all]
-        launch.run(m, d, stages, parallel=total >= collision.SEARCHED, **scalars)
+        launch.run(m, d, stages, parallel=total >= PARALLEL_GEOMS, **scalars)
         return dict(nlinear=nplane, nleaf=nleaf)
     launch.run(m, d, [k.key_geoms], **scalars)
-    nbits = -(-raybits // npass)
-    for i in range(npass):
-        launch.run(
-            m, d, [sort.radix_pass], icount=COUNTS["nraykey"], shift=i * nbits, half=i % 2, **dict(scalars, nbit=nbits)
-        )
+    for kernel, more in sort.passes("nray", raybits):
+        launch.run(m, d, [kernel], **dict(scalars, **more))
     launch.run(m, d, [k.box_leaves], **scalars)
     width = nleaf // 2
     while width:
