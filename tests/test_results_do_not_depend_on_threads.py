@@ -13,10 +13,10 @@ import tisim
 from tisim import scenes
 tisim.init(arch="cpu", threads=int(sys.argv[1]))
 if sys.argv[2] == "shared":  # all threads on one island, every stage parallel
-    import tisim.collision, tisim.constraint, tisim.dynamics
-    tisim.constraint.shared_island = lambda: 20
-    tisim.collision.SEARCHED = tisim.collision.COLLIDED = tisim.collision.LISTED = tisim.collision.BOXED = 0
-    tisim.constraint.PARALLEL_CONTACTS = tisim.dynamics.PARALLEL_BODIES = 0
+    from tisim import collision, constraint, dynamics
+    constraint.shared_island = lambda: 20
+    collision.SEARCHED = collision.COLLIDED = collision.LISTED = collision.BOXED = 0
+    constraint.PARALLEL_CONTACTS = dynamics.PARALLEL_BODIES = 0
 m = tisim.Model.from_xml_string(scenes.build("pile", n=200))
 d = tisim.Data(m)
 tisim.step(m, d, int(sys.argv[3]))

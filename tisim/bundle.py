@@ -20,11 +20,20 @@ import builtins
 import functools
 
 from tisim.errors import Error
-from tisim.scalars import lookup
 from tisim.syntax import syntax
 
 BUNDLES = ("m", "d")
 ATOMICS = ("atomic_add", "atomic_sub", "atomic_max", "atomic_min", "atomic_or", "atomic_and")
+_lookup = None  # set by `declare`
+
+
+def declare(lookup):
+    """Says what names mean: `lookup` gives the Name of a path such as "d.qpos", KeyError where there is none.
+
+    Declarations stand above this file (tisim/scalars.py knows them all), so they are told and not imported.
+    """
+    global _lookup
+    _lookup = lookup
 
 
 def func(function):
@@ -248,7 +257,7 @@ class Arguments:
         found, self.paths = {}, {}
         for path in walked.paths:
             try:
-                name = self.paths[path] = lookup(path)
+                name = self.paths[path] = _lookup(path)
             except KeyError as e:
                 raise Error(f"{_place(function)}: {e.args[0]}") from None
             for part in name.parts or (name,):

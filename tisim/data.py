@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tisim import launch, memory, runtime, session
+from tisim import bundle, launch, memory, runtime, session
 from tisim.arrays import CAPACITIES, COUNTS, DATA, LENGTHS
 from tisim.data_view import FIELDS as DATA_VIEWS
 from tisim.data_view import ContactView, accessor
@@ -12,7 +12,10 @@ from tisim.device_array import DeviceArray
 from tisim.enums import mjtDisableBit
 from tisim.errors import CapacityError, Error
 from tisim.model_kinds import ALIASES
+from tisim.scalars import lookup
 from tisim.state import Warnings, reset
+
+bundle.declare(lookup)
 
 
 class Contact:
