@@ -69,7 +69,7 @@ def has_moved(m, d, x, R, lo, hi, i, skin):
 
 @kernel
 def update_boxes(m, d):
-    """Boxes of the moving items at these poses, parallel over items; counts[NOUT] is not 0 where a search is due."""
+    """Boxes of the moving items at these poses, parallel over items; d.nout is not 0 where a search is due."""
     ti.loop_config(serialize=True)
     for _ in range(1):
         d.nout = 0

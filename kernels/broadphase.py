@@ -9,7 +9,7 @@ nothing later depends on the search.
 """
 
 from tisim.kernels.boxes import above_plane, ball_at, spheres_meet
-from tisim.kernels.constants import NKIND, NPAIR, NTYPE
+from tisim.kernels.constants import NKIND, NTYPE
 from tisim.kernels.sort import sort_all
 from tisim.kernels.types import *
 
@@ -85,7 +85,7 @@ def enter_items(m, d):
     """
     ti.loop_config(serialize=True)
     for _ in range(1):
-        d.counts[NPAIR] = d.nworld * m.npair
+        d.ncpair = d.nworld * m.npair
         d.nentry = 0
         d.nmid = 0
     # entries: the sort that follows forgets their order
@@ -270,7 +270,7 @@ def search_pairs(m, d):
                         d.sweep_found[found + 2 * kept] = i
                         d.sweep_found[found + 2 * kept + 1] = j
                         kept += 1
-                at = ti.atomic_add(d.counts[NPAIR], kept)
+                at = ti.atomic_add(d.ncpair, kept)
                 for k in range(kept):
                     i = d.sweep_found[found + 2 * k]
                     w = i // m.nitem
@@ -289,7 +289,7 @@ def search_pairs(m, d):
             i = w * m.nitem + g
             if not above_plane(m, d, w * m.ngeom + p, ball_at(m, d, i), g, margin + d.item_ball[i][3]):
                 if may_collide(m, d, p, g):
-                    at = ti.atomic_add(d.counts[NPAIR], 1)
+                    at = ti.atomic_add(d.ncpair, 1)
                     put_candidate(m, d, at, w, p, g)
     # pairs of the model come first and pass no filter
     ti.loop_config(serialize=SERIAL or SHORT)
@@ -310,7 +310,7 @@ def search_pairs(m, d):
 @kernel
 def sort_pairs(m, d):
     """Order of the candidates by (world, geom1, geom2), by one thread (a GPU: kernels/sort.py, radix_pass)."""
-    n = ti.min(d.counts[NPAIR], d.npairmax)
+    n = ti.min(d.ncpair, d.npairmax)
     ti.loop_config(serialize=True)
     for _ in range(1):
         for p in range(n):
@@ -325,7 +325,7 @@ def sort_pairs(m, d):
 @kernel
 def key_by_geom2(m, d):
     """Keys of the first half of the pair sort, parallel over pairs."""
-    n = ti.min(d.counts[NPAIR], d.npairmax)
+    n = ti.min(d.ncpair, d.npairmax)
     ti.loop_config(serialize=SERIAL)
     for p in range(n):
         d.sort_key[p] = d.cand_geom2[p]
@@ -335,7 +335,7 @@ def key_by_geom2(m, d):
 @kernel
 def key_by_geom1(m, d, half: ti.i32):
     """Keys of the second half of the pair sort, parallel over pairs."""
-    n = ti.min(d.counts[NPAIR], d.npairmax)
+    n = ti.min(d.ncpair, d.npairmax)
     ti.loop_config(serialize=SERIAL)
     for p in range(n):
         d.sort_key[half * d.npairmax + p] = d.cand_geom1[d.sort_value[half * d.npairmax + p]]
@@ -344,7 +344,7 @@ def key_by_geom1(m, d, half: ti.i32):
 @kernel
 def order_pairs(m, d):
     """Sorted pairs with their margins and lists of them by collider; parallel over pairs."""
-    n = ti.min(d.counts[NPAIR], d.npairmax)
+    n = ti.min(d.ncpair, d.npairmax)
     ti.loop_config(serialize=True)
     for k in range(NKIND + 1):
         d.bin_adr[k] = 0

@@ -1,6 +1,6 @@
 """The contact list: how many each pair has, where they go, and their parameters mixed from the two geoms."""
 
-from tisim.kernels.constants import CAPSULE, NPAIR, PLANE
+from tisim.kernels.constants import CAPSULE, PLANE
 from tisim.kernels.slots import dist_at, normal_at, pos_at
 from tisim.kernels.sort import SCAN_BLOCK, scan_block, scan_sums, sum_of_block
 from tisim.kernels.types import *
@@ -42,7 +42,7 @@ def write_contacts(m, d):
     """Address of each pair's contacts, their total, and all their fields, mixed as in SEMANTICS.md; parallel over
     pairs.
     """
-    n = ti.min(d.counts[NPAIR], d.npairmax)
+    n = ti.min(d.ncpair, d.npairmax)
     nblock = (n + SCAN_BLOCK - 1) // SCAN_BLOCK
     ti.loop_config(serialize=SERIAL or SHORT)
     for b in range(nblock):

@@ -157,7 +157,7 @@ def cut(k, begin, length, size, n, island: ti.template(), first: ti.template(), 
 @kernel
 def cut_blocks(m, d):
     """Lists of small and large islands, and fixed blocks of the large ones' trees, contacts and rows: the units of
-    parallel work and of fixed-order sums. island_*blkadr, island_*blkend: an island's first block, one past the last."""
+    parallel work and of fixed-order sums. island_*blkadr, island_*blkend: first block of an island, one past it."""
     ti.loop_config(serialize=True)
     for _ in range(1):
         small = 0

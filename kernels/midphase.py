@@ -2,7 +2,6 @@
 
 from tisim.kernels.boxes import GROW, boxes_meet
 from tisim.kernels.broadphase import passes, put_candidate
-from tisim.kernels.constants import NPAIR
 from tisim.kernels.types import *
 
 
@@ -61,7 +60,7 @@ def search_static(m, d):
             while k > 0:
                 h = m.mid_geom[base + k]
                 if passes(m, d, w * m.nitem + g, w * m.nitem + h, g, h):
-                    at = ti.atomic_add(d.counts[NPAIR], 1)
+                    at = ti.atomic_add(d.ncpair, 1)
                     put_candidate(m, d, at, w, g, h)
                 k = leaf_from(m, d, after(k), base, nleaf, lo, hi, extra)
 
@@ -109,6 +108,6 @@ def search_groups(m, d):
                     g = m.mid_geom[base + k]
                     if boxes_meet(w * m.nitem + g, j, d.item_fatlo, d.item_fathi):
                         if passes(m, d, w * m.nitem + g, j, g, h):
-                            at = ti.atomic_add(d.counts[NPAIR], 1)
+                            at = ti.atomic_add(d.ncpair, 1)
                             put_candidate(m, d, at, w, g, h)
                     k = leaf_from(m, d, after(k), base, nleaf, center - half, center + half, extra)

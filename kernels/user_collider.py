@@ -4,14 +4,14 @@ from tisim.kernels.slots import put
 from tisim.kernels.types import *
 
 
-def adapted(func, contacts):
-    """A collider, with the parameters they all have, that asks `func` for each of its contacts."""
+def adapted(made, contacts):
+    """A collider, with the parameters they all have, that asks a user's function for each of its contacts."""
 
     @func
     def collide(m, d, slot, margin, i1, i2, g1, g2):
         n = 0
         for c in range(contacts):
-            r = func(
+            r = made(
                 c, d.geom_xpos[i1], d.geom_xmat[i1], m.geom_size[g1], d.geom_xpos[i2], d.geom_xmat[i2], m.geom_size[g2]
             )
             if r[0] <= margin:

@@ -202,7 +202,7 @@ class _Walk(ast.NodeVisitor):
                 self.visit(a)
             return
         whole = [a for a in node.args if isinstance(a, ast.Name) and a.id in (*BUNDLES, *self.params) or _path(a)]
-        callees = self.callees(node.func)
+        callees = self.callees(node.func) if whole else None  # a user's function has names of its own
         bundles = [a for a in whole if isinstance(a, ast.Name) and a.id in BUNDLES]
         if bundles and callees is None:
             self.fail(node, f"the call of {ast.unparse(node.func)} cannot be followed, but it passes {bundles[0].id}")

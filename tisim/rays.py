@@ -167,7 +167,7 @@ def ray_tree(m, d, nray):
         launch.run(m, d, stages, parallel=total >= PARALLEL_GEOMS, **scalars)
         return dict(nlinear=nplane, nleaf=nleaf)
     launch.run(m, d, [k.key_geoms], **scalars)
-    for kernel, more in sort.passes("nray", raybits):
+    for kernel, more in sort.passes("nraykey", raybits):
         launch.run(m, d, [kernel], **dict(scalars, **more))
     launch.run(m, d, [k.box_leaves], **scalars)
     width = nleaf // 2
