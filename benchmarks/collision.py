@@ -120,8 +120,8 @@ def median_ms(function, repeats):
 
 def sweep_tests(d, stage):
     """How many boxes the sweep compares: for each entry those that start before it ends, from the sorted keys."""
-    from tisim import memory
-    from tisim.arrays import SCALES
+    from tisim.data.arrays import SCALES
+    from tisim.device import memory
 
     s = stage.scalars
     n = d.count("nentry")
@@ -141,7 +141,7 @@ def sweep_tests(d, stage):
 def ours(n, scene, shape, args):
     """dict of tisim's figures."""
     import tisim
-    from tisim import collision, dynamics
+    from tisim.stages import collision, dynamics
 
     tisim.init(arch=args.arch, threads=args.threads)
     m = tisim.Model.from_xml_string(text(n, shape))

@@ -1,7 +1,8 @@
 """Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
 
-from tisim import colliders, ray_tables
 from tisim.enums import mjtCone, mjtConstraint, mjtConstraintState, mjtDisableBit, mjtGeom, mjtJoint
+from tisim.model.tables import ray as ray_tables
+from tisim.stages import colliders
 
 # mjtGeom
 PLANE = int(mjtGeom.mjGEOM_PLANE)

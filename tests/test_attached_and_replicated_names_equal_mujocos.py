@@ -12,8 +12,8 @@ from shared.compiled import differences, their_model
 from shared.cost import calls
 from shared.random_models import random_model
 
+from tisim import Model
 from tisim.errors import Error, MjcfError, UnsupportedError
-from tisim.model import Model
 
 GEOM = '<geom size="0.1"/>'
 PART = f'<mujoco model="part"><worldbody><body name="b"><joint name="j"/>{GEOM}</body></worldbody></mujoco>'

@@ -2,8 +2,8 @@
 
 from shared.cost import calls
 
+from tisim import Model
 from tisim.mjcf.reference import setconst
-from tisim.model import Model
 
 
 def scene(n):

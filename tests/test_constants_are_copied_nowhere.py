@@ -8,7 +8,10 @@ import pathlib
 import mujoco
 import pytest
 
-from tisim import arrays, colliders, enums, runtime
+from tisim import enums
+from tisim.data import arrays
+from tisim.device import runtime
+from tisim.stages import colliders
 
 KERNELS = pathlib.Path(__file__).resolve().parent.parent / "kernels"
 # enums whose members kernels compare with, without the prefix of their names

@@ -9,8 +9,9 @@ import pytest
 from shared import checked, golden
 
 import tisim
-from tisim import launch, scenes
-from tisim.validate import validate
+from tisim import scenes
+from tisim.data.validate import validate
+from tisim.device import launch
 
 SMALL = dict(pile=60, dominos=25, wall=40, pyramid=30, ragdolls=2, shapes=20, chain=8, bowl=15, terrain=12, cards=15)
 

@@ -8,7 +8,7 @@ import pathlib
 
 import pytest
 
-from tisim.arrays import COUNTS
+from tisim.data.arrays import COUNTS
 
 KERNELS = pathlib.Path(__file__).resolve().parent.parent / "kernels"
 # arrays that atomics may touch: lengths of lists that are sorted later or whose order does not show, largest indices

@@ -13,7 +13,8 @@ import pytest
 import typer
 
 import tisim
-from tisim import cli, scenes
+from tisim import scenes
+from tisim.cli import app as cli
 from tisim.mjcf.format.grammar import GRAMMAR, REFUSED_ATTRIBUTES
 from tisim.viewer import vulkan
 

@@ -10,7 +10,7 @@ import pytest
 from shared.smooth import MODELS, copy_state, random_state, without_constraints
 
 import tisim
-from tisim import dynamics
+from tisim.stages import dynamics
 
 STAGES = """xpos xquat xmat xipos ximat xanchor xaxis geom_xpos geom_xmat site_xpos site_xmat subtree_com cinert cdof
 crb M qLD qLDiagInv cvel cdof_dot qfrc_bias qfrc_spring qfrc_damper qfrc_gravcomp qfrc_passive qfrc_smooth qacc_smooth

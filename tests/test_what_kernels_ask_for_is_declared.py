@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import tisim
-from tisim import memory
-from tisim.arrays import ALL, CAPACITIES, COUNTS, DATA, LENGTHS
-from tisim.device_model import DERIVED
-from tisim.model_fields import FIELDS
-from tisim.scalars import SCALARS, lookup
+from tisim.data.arrays import ALL, CAPACITIES, COUNTS, DATA, LENGTHS
+from tisim.data.scalars import SCALARS, lookup
+from tisim.device import memory
+from tisim.model.device_model import DERIVED
+from tisim.model.fields import FIELDS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KINDS = {"FP": "f", "ti.i32": "i"}

@@ -1,7 +1,7 @@
-"""Stepping with every rule of tisim.validate checked after each step."""
+"""Stepping with every rule of tisim.data.validate checked after each step."""
 
 import tisim
-from tisim.validate import validate
+from tisim.data.validate import validate
 
 
 def step(m, d, nstep=1):

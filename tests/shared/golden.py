@@ -105,7 +105,8 @@ def force(variant):
     are sorted by the passes that a GPU would take.
     Data must be made within it. The only place that knows where the engine keeps its thresholds.
     """
-    from tisim import collision, constraint, distance, dynamics, rays, solver, sorting
+    from tisim.queries import distance, rays
+    from tisim.stages import collision, constraint, dynamics, solver, sorting
 
     never = 1 << 30
     places = [
