@@ -169,7 +169,7 @@ def compute(case):
     with force(case.variant):
         m, d, queries = load(case)
         tisim.step(m, d, case.steps)
-        return digest(d) + (f" queries:{_hash(_queries(m, d))}" if queries else "")
+        return digest(d) + (f" queries:{_hash(query(m, d))}" if queries else "")
 
 
 def digest(d):
@@ -184,7 +184,7 @@ def read(d, part, field):
     return np.asarray(getattr(d, f"efc_{field}" if part == "rows" else field))
 
 
-def _queries(m, d):
+def query(m, d):
     """Rays and distances, few (one thread) and many (all)."""
     rng = np.random.default_rng(1)
     out = []
