@@ -37,7 +37,7 @@ for variant, scene, steps in (
 """
 REACHES_OUT = """
 import tisim
-from tisim import launch, runtime
+from tisim.device import launch, runtime
 tisim.init(arch="cpu")
 m = tisim.Model.from_scene("pendulum")
 d = tisim.Data(m)
