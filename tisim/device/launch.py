@@ -7,7 +7,7 @@ than a small scene has to compute.
 
 import inspect
 
-from . import bundle, memory, session
+from . import bundle, flow, memory, session
 from .specialise import specialise
 
 CHUNK = (4, 32)  # neighbours in a list that one thread works through, on a GPU and on a CPU
@@ -18,6 +18,7 @@ class Kernel:
     """A kernel function and its two compiled variants (made on first use)."""
 
     def __init__(self, function):
+        bundle.check_names(function)
         self.function = function
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
@@ -183,5 +184,5 @@ def forget():
     """Lets go of all sequences and arrays, before Taichi is started again."""
     _sequences.clear()
     _samples.clear()
-    bundle.forget()
+    flow.forget()
     memory.forget()
