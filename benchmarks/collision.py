@@ -120,7 +120,8 @@ def median_ms(function, repeats):
 
 def sweep_tests(d, stage):
     """How many boxes the sweep compares: for each entry those that start before it ends, from the sorted keys."""
-    from tisim import memory
+    from tisim.data.arrays import SCALES
+    from tisim.device import memory
 
     s = stage.scalars
     n = d.count("nentry")
@@ -129,9 +130,9 @@ def sweep_tests(d, stage):
     key = memory.download(d.device("sort_key"))[half : half + n]
     item = memory.download(d.device("sort_value"))[half : half + n]
     axis = memory.download(d.device("sweep_axis"))[0]
-    scale = memory.download(d.device("sweep_scale"))
+    middle, per_length = d.host("sweep_scale")[[SCALES["sweep_middle"], SCALES["sweep_per_length"]]]
     high = memory.download(d.device("item_boxhi")).reshape(-1, 3)[item, axis]
-    t = (high - scale[9]) * scale[10]
+    t = (high - middle) * per_length
     level = np.clip((0.5 + 0.5 * t / (1 + np.abs(t))) * (1 << s["nlevelbit"]), 0, (1 << s["nlevelbit"]) - 1).astype(int)
     last = (key >> s["nlevelbit"] << s["nlevelbit"]) | level
     return int((np.searchsorted(key, last, "right") - np.arange(n) - 1).sum())
@@ -140,7 +141,7 @@ def sweep_tests(d, stage):
 def ours(n, scene, shape, args):
     """dict of tisim's figures."""
     import tisim
-    from tisim import collision, dynamics
+    from tisim.stages import collision, dynamics
 
     tisim.init(arch=args.arch, threads=args.threads)
     m = tisim.Model.from_xml_string(text(n, shape))

@@ -179,8 +179,8 @@ def measure(n, args, mujoco):
     import numpy as np
 
     import tisim
-    from tisim.cli_run import runtime_sync
-    from tisim.digest import state_hash
+    from tisim.cli.run import runtime_sync
+    from tisim.data.digest import state_hash
 
     m, d = load_tisim(n, args)
     tisim.step(m, d, args.settle)

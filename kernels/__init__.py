@@ -1,1 +1,1 @@
-"""Taichi kernels, one file per stage; imported by tisim.runtime once Taichi runs (never before)."""
+"""Taichi kernels, one file per stage; imported by tisim.device.runtime once Taichi runs (never before)."""

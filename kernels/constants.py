@@ -1,8 +1,8 @@
 """Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
 
-from tisim import colliders, ray_tables
-from tisim.arrays import COUNTS
 from tisim.enums import mjtCone, mjtConstraint, mjtConstraintState, mjtDisableBit, mjtGeom, mjtJoint
+from tisim.model.tables import ray as ray_tables
+from tisim.stages import colliders
 
 # mjtGeom
 PLANE = int(mjtGeom.mjGEOM_PLANE)
@@ -44,25 +44,6 @@ DSBL_DAMPER = int(mjtDisableBit.mjDSBL_DAMPER)
 DSBL_GRAVITY = int(mjtDisableBit.mjDSBL_GRAVITY)
 DSBL_WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
 DSBL_REFSAFE = int(mjtDisableBit.mjDSBL_REFSAFE)
-
-# places in `counts`
-NPAIR = COUNTS["ncpair"]
-NSLOT = COUNTS["nslot"]
-NCON = COUNTS["ncon"]
-NROW = COUNTS["nrow"]
-NEFC = COUNTS["nefc"]
-NISLAND = COUNTS["nisland"]
-NDENSE = COUNTS["ndense"]
-NTBLK = COUNTS["ntblk"]
-NCBLK = COUNTS["ncblk"]
-NRBLK = COUNTS["nrblk"]
-NSMALL = COUNTS["nsmall"]
-NLARGE = COUNTS["nlarge"]
-NENTRY = COUNTS["nentry"]
-NRUN = COUNTS["nrun"]
-NSEEK = COUNTS["nseek"]
-NMID = COUNTS["nmid"]
-NOUT = COUNTS["nout"]
 
 # kinds of pairs, types of geoms that collide, contacts of a pair
 NTYPE = colliders.NTYPE

@@ -11,9 +11,6 @@ dofs; dof_table (nv, 2): parent dof, dof_Madr.
 from tisim.kernels.types import (
     FP,
     func,
-    ld3,
-    ld6,
-    st6,
     ti,
     vec3,
     vec6,
@@ -40,45 +37,44 @@ def join(a, b):
 @func
 def inertia_times(m, d, b, v):
     """Wrench that gives body b the spatial acceleration v."""
-    i = 10 * b
     w = head(v)
     u = tail(v)
-    h = vec3(d.cinert[i + 6], d.cinert[i + 7], d.cinert[i + 8])
+    h = vec3(d.cinert[b][6], d.cinert[b][7], d.cinert[b][8])
     t = vec3(
-        d.cinert[i] * w[0] + d.cinert[i + 3] * w[1] + d.cinert[i + 4] * w[2],
-        d.cinert[i + 3] * w[0] + d.cinert[i + 1] * w[1] + d.cinert[i + 5] * w[2],
-        d.cinert[i + 4] * w[0] + d.cinert[i + 5] * w[1] + d.cinert[i + 2] * w[2],
+        d.cinert[b][0] * w[0] + d.cinert[b][3] * w[1] + d.cinert[b][4] * w[2],
+        d.cinert[b][3] * w[0] + d.cinert[b][1] * w[1] + d.cinert[b][5] * w[2],
+        d.cinert[b][4] * w[0] + d.cinert[b][5] * w[1] + d.cinert[b][2] * w[2],
     )
-    return join(t + cross(h, u), d.cinert[i + 9] * u + cross(w, h))
+    return join(t + cross(h, u), d.cinert[b][9] * u + cross(w, h))
 
 
 @func
 def tree_twists(m, d, w, t, x: ti.template()):
     """twist of each body of tree t in world w when the dofs move with x."""
-    for b in range(m.tree_table[4 * t], m.tree_table[4 * t] + m.tree_table[4 * t + 1]):
+    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         v = vec6(0.0)
-        parent = m.body_table[4 * b]
-        if m.body_table[4 * parent + 1] == t:
-            v = ld6(d.twist, w * m.nbody + parent)
-        for k in range(m.body_table[4 * b + 3]):
-            i = w * m.nv + m.body_table[4 * b + 2] + k
-            v += ld6(d.cdof, i) * x[i]
-        st6(d.twist, w * m.nbody + b, v)
+        parent = m.body_parentid[b]
+        if m.body_treeid[parent] == t:
+            v = d.twist[w * m.nbody + parent]
+        for k in range(m.body_dofnum[b]):
+            i = w * m.nv + m.body_dofadr[b] + k
+            v += d.cdof[i] * x[i]
+        d.twist[w * m.nbody + b] = v
 
 
 @func
 def tree_project(m, d, w, t, y: ti.template()):
     """y = dof forces of the body wrenches of tree t; the wrenches are summed towards the root in place."""
-    last = m.tree_table[4 * t] + m.tree_table[4 * t + 1] - 1
-    for k in range(m.tree_table[4 * t + 1]):
+    last = m.tree_bodyadr[t] + m.tree_bodynum[t] - 1
+    for k in range(m.tree_bodynum[t]):
         b = last - k
-        f = ld6(d.wrench, w * m.nbody + b)
-        for n in range(m.body_table[4 * b + 3]):
-            i = w * m.nv + m.body_table[4 * b + 2] + n
-            y[i] = ld6(d.cdof, i).dot(f)
-        parent = m.body_table[4 * b]
-        if m.body_table[4 * parent + 1] == t:
-            st6(d.wrench, w * m.nbody + parent, ld6(d.wrench, w * m.nbody + parent) + f)
+        f = d.wrench[w * m.nbody + b]
+        for n in range(m.body_dofnum[b]):
+            i = w * m.nv + m.body_dofadr[b] + n
+            y[i] = d.cdof[i].dot(f)
+        parent = m.body_parentid[b]
+        if m.body_treeid[parent] == t:
+            d.wrench[w * m.nbody + parent] = d.wrench[w * m.nbody + parent] + f
 
 
 @func
@@ -86,16 +82,16 @@ def relative_twist(m, d, c, twist: ti.template()):
     """Twist of body 2 against body 1 at contact c: (angular, linear at the contact point)."""
     w = vec3(0.0)
     u = vec3(0.0)
-    b1 = d.con_body[2 * c]
-    b2 = d.con_body[2 * c + 1]
+    b1 = d.con_body[c][0]
+    b2 = d.con_body[c][1]
     if b2 >= 0:
-        v = ld6(twist, b2)
+        v = twist[b2]
         w += head(v)
-        u += tail(v) + cross(head(v), ld3(d.con_arm, 2 * c + 1))
+        u += tail(v) + cross(head(v), d.con_arm[c, 1])
     if b1 >= 0:
-        v1 = ld6(twist, b1)
+        v1 = twist[b1]
         w -= head(v1)
-        u -= tail(v1) + cross(head(v1), ld3(d.con_arm, 2 * c))
+        u -= tail(v1) + cross(head(v1), d.con_arm[c, 0])
     return join(w, u)
 
 
@@ -107,9 +103,9 @@ def sum_contacts(m, d, b):
         side = d.body_con[k]
         c = side // 2
         sign = 2.0 * ti.cast(side % 2, FP) - 1.0
-        force = sign * ld3(d.con_force, c)
-        torque = cross(ld3(d.con_arm, side), force)
+        force = sign * d.con_force[c]
+        torque = cross(d.con_arm[side], force)
         if d.contact_dim[c] > 3:
-            torque += sign * ld3(d.con_torque, c)
+            torque += sign * d.con_torque[c]
         total += join(torque, force)
     return total

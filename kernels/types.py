@@ -7,9 +7,9 @@ of a 3-vector at 3*(w*n + i) + c. `SERIAL` is replaced by True in the variant a 
 
 import taichi as ti
 
-from tisim import session
-from tisim.bundle import func
-from tisim.launch import kernel
+from tisim.device import session
+from tisim.device.bundle import func
+from tisim.device.launch import kernel
 
 __all__ = [
     "ti",

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from shared.compiled import their_model
 
+from tisim import Model
 from tisim.errors import MjcfError
-from tisim.model import Model
 
 WORLD = """
   <site name="w" pos="1 2 3" euler="10 20 30"/>

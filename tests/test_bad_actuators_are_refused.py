@@ -3,8 +3,8 @@
 import pytest
 from shared.compiled import refusal
 
+from tisim import Model
 from tisim.errors import MjcfError
-from tisim.model import Model
 
 WORLD = """<worldbody><site name="w"/><body><joint name="hinge" range="-30 60"/><joint name="free" type="slide"/>
 <geom size="1"/><body><joint name="ball" type="ball"/><geom size="1"/><site name="t" pos="1 0 0"/></body></body>

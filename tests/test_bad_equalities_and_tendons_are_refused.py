@@ -3,8 +3,8 @@
 import pytest
 from shared.compiled import refusal
 
+from tisim import Model
 from tisim.errors import MjcfError, UnsupportedError
-from tisim.model import Model
 
 WORLD = """<worldbody>
   <site name="w"/>

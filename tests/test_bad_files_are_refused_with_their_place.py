@@ -9,8 +9,8 @@ import re
 
 import pytest
 
+from tisim import Model
 from tisim.errors import Error, MjcfError, UnsupportedError
-from tisim.model import Model
 
 FOLDER = pathlib.Path(__file__).parent / "testdata" / "compile"
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from shared.compiled import refusal
 
+from tisim import Model
 from tisim.errors import MjcfError
-from tisim.model import Model
 
 TEXT = """<mujoco>
 <worldbody>

@@ -6,7 +6,7 @@ import pytest
 from shared.contacts import both, collide, difference, scatter, their_contacts
 
 import tisim
-from tisim import memory
+from tisim.device import memory
 
 SHAPES = {"box": "0.08 0.06 0.07", "sphere": "0.08", "capsule": "0.05 0.05"}
 # half extents of the cloud of bodies, and what stands in it

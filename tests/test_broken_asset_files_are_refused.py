@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from shared.images import png
 
+from tisim import Model
 from tisim.errors import Error, MjcfError
-from tisim.model import Model
 
 SECONDS = 10
 MEGABYTES = 1500

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import tisim
-from tisim import cli, cli_run, scenes
+from tisim import scenes
+from tisim.cli import app as cli
+from tisim.cli import run as cli_run
 from tisim.viewer import vulkan
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from shared.compiled import differences, disagreements
 
-from tisim.model import Model
+from tisim import Model
 
 FOLDER = pathlib.Path(__file__).parent / "testdata" / "compile"
 FILES = sorted(FOLDER.glob("*.xml"))

@@ -1,10 +1,9 @@
 """Compiling a large scene does a fixed amount of work per body, and equal trees are treated as one batch."""
 
-import gc
-import sys
+from shared.cost import calls
 
+from tisim import Model
 from tisim.mjcf.reference.inverse_weights import Trees
-from tisim.model import Model
 
 
 def scene(n):
@@ -12,27 +11,8 @@ def scene(n):
     return f"<mujoco><worldbody>{bodies}</worldbody></mujoco>"
 
 
-def calls(n):
-    """Python function calls made while a scene of n free bodies compiles."""
-    count, text = 0, scene(n)
-
-    def profile(frame, event, arg):
-        nonlocal count
-        count += event == "call"
-
-    gc.collect()
-    gc.disable()  # what is collected meanwhile belongs to other tests
-    sys.setprofile(profile)
-    try:
-        Model.from_xml_string(text)
-    finally:
-        sys.setprofile(None)
-        gc.enable()
-    return count
-
-
 def test_calls_grow_linearly():
-    few, some, many = calls(10), calls(110), calls(410)
+    few, some, many = (calls(lambda text=scene(n): Model.from_xml_string(text)) for n in (10, 110, 410))
     per_body = (some - few) / 100
     assert per_body < 100
     assert (many - some) / 300 < per_body * 1.01 + 1

@@ -10,7 +10,7 @@ import pytest
 from shared.contacts import both, collide, scatter
 
 import tisim
-from tisim import sorting
+from tisim.stages import sorting
 
 SHAPES = ["box", "sphere", "capsule"]
 SIZES = {"box": "0.08 0.06 0.07", "sphere": "0.08", "capsule": "0.05 0.05"}

@@ -14,7 +14,7 @@ import pytest
 from shared.contacts import both, quaternion
 
 import tisim
-from tisim import memory
+from tisim.device import memory
 
 TYPES = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
 PAIRS = [(a, b) for i, a in enumerate(TYPES) for b in TYPES[i:] if b != "plane"]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from shared.compiled import array_differences, differences, their_model
 
+from tisim import Model
 from tisim.errors import UnsupportedError
-from tisim.model import Model
 
 MESH_FIELDS = "mesh_vert mesh_face mesh_vertadr mesh_pos mesh_quat nmeshtexcoord".split()
 ASSETS = """<asset>

@@ -1,4 +1,5 @@
-"""With TISIM_DEBUG each array access of a kernel is checked: none is out of bounds in a scene of all kinds of pairs."""
+"""With TISIM_DEBUG each array access of a kernel is checked: none is out of bounds in scenes of all kinds of pairs,
+joints, rows and islands, serial or parallel, and one that is ends the run. validate() checks each step besides."""
 
 import os
 import pathlib
@@ -8,24 +9,58 @@ import sys
 PROGRAM = """
 import numpy as np
 import tisim
-from test_pairs_serve_until_something_moves_far import scene
+from shared import golden
+
 tisim.init(arch="cpu")
-m = tisim.Model.from_xml_string(scene(np.random.default_rng(0))[0])
-d = tisim.Data(m)
-q = np.array(d.qpos).reshape(-1, 7)
-q[:, :3] = np.random.default_rng(1).uniform(-1, 1, (len(q), 3)) * [0.5, 0.5, 0.2]
-d.qpos = q.ravel()
-tisim.step(m, d, 3)
-g = np.arange(m.ngeom - 1)
-dist = tisim.geom_distance(m, d, g, g + 1, 1.0)
-hit = tisim.multi_ray(m, d, [0, 0, 2], np.random.default_rng(2).normal(size=(40, 3)))
-print(d.ncon)
+for variant, scene, steps in (
+    ("serial", "golden/everything.xml queries=1", 6), ("serial", "joints", 30), ("serial", "ragdolls n=2", 30),
+    ("parallel", "golden/everything.xml elliptic=1 multiccd=1 worlds=2", 6),
+    ("parallel", "ragdolls n=2 cone=elliptic worlds=2", 30), ("parallel", "joints", 9), ("shared", "wall n=12", 9),
+    ("shared", "golden/everything.xml worlds=2 multiccd=1", 6),
+):
+    with golden.force(variant):
+        m, d, queries = golden.load(golden.Case(scene, 0))
+        free = m.jnt_qposadr[m.jnt_type == tisim.mjtJoint.mjJNT_FREE]
+        if "everything" in scene:  # all in a heap
+            q = np.array(d.qpos).reshape(d.nworld, -1)
+            place = np.random.default_rng(1).uniform(-1, 1, (len(q), len(free), 3)) * [0.5, 0.5, 0.2]
+            q[:, free[:, None] + np.arange(3)] = place
+            d.qpos = q if d.nworld > 1 else q[0]
+        most = large = 0
+        for _ in range(0, steps, 3):
+            tisim.step(m, d, 3)
+            most, large = max(most, d.nefc), max(large, d.count("nlarge"))
+        golden.digest(d)
+        if queries:
+            golden.query(m, d)
+    print(variant, most, large, scene, flush=True)
 """
-
-
-def test_a_scene_of_all_shapes():
+REACHES_OUT = """
+import tisim
+from tisim.device import launch, runtime
+tisim.init(arch="cpu")
+m = tisim.Model.from_scene("pendulum")
+d = tisim.Data(m)
+launch.run(m, d, [runtime.kernels("kinematics").body_poses], False, nworld=2)
+"""
+def run(program, *arguments):
     env = os.environ | {"TISIM_DEBUG": "1"}
     env["PYTHONPATH"] = os.pathsep.join([str(pathlib.Path(__file__).parent), env.get("PYTHONPATH", "")])
-    out = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=env, timeout=600)
-    assert out.returncode == 0, out.stderr[-2000:]
-    assert int(out.stdout) > 300
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, env=env, timeout=600
+    )
+
+
+def test_scenes_of_all_kinds():
+    out = run(PROGRAM)
+    assert out.returncode == 0, out.stdout + out.stderr[-2000:]
+    found = [line.split(maxsplit=3) for line in out.stdout.splitlines()]
+    assert len(found) == 8
+    for variant, most, large, scene in found:
+        assert int(most) > (1000 if "everything" in scene else 0), scene  # constraint rows
+        assert (int(large) > 0) == (variant == "shared"), scene  # islands that all threads solve
+
+
+def test_one_that_reaches_out_ends_the_run():
+    out = run(REACHES_OUT)
+    assert out.returncode != 0 and "Out of bound access" in out.stderr

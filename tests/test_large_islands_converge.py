@@ -6,8 +6,9 @@ import pytest
 from scipy.sparse import coo_matrix, diags
 
 import tisim
-from tisim import launch, scenes
-from tisim.arrays import DATA
+from tisim import scenes
+from tisim.data.arrays import DATA
+from tisim.device import launch
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +71,7 @@ def test_all_threads_reach_the_same_minimum(pile, monkeypatch):
     m.opt.tolerance = 1e-12
     tisim.forward(m, d)
     one = d.qacc[:].copy()
-    monkeypatch.setattr("tisim.constraint.shared_island", lambda: 10)
+    monkeypatch.setattr("tisim.stages.constraint.shared_island", lambda: 10)
     tisim.forward(m, d)
     assert d.count("nlarge") == 1
     all_threads = d.qacc[:].copy()

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from shared.compiled import array_differences, disagreements
 
+from tisim import Model
 from tisim.mjcf.assets.hull import convex_hull
 from tisim.mjcf.assets.obj_file import read_obj
 from tisim.mjcf.assets.polygons import polygons
-from tisim.model import Model
-from tisim.model_fields import FIELDS
+from tisim.model.fields import FIELDS
 
 FOLDER = pathlib.Path(__file__).parent / "testdata" / "compile"
 FILES = sorted(path for kind in ("mesh", "hfield", "texture") for path in FOLDER.glob(f"{kind}_*.xml"))

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from tisim import Model
 from tisim.enums import mjtObj
 from tisim.errors import Error
-from tisim.model import Model
 
 TEXT = """
 <mujoco model="names">

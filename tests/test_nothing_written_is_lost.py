@@ -7,8 +7,9 @@ import pytest
 from taichi.lang._ndarray import Ndarray
 
 import tisim
-from tisim import constraint, scenes, solver
+from tisim import scenes
 from tisim.enums import mjtWarning
+from tisim.stages import constraint, solver
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 from shared.contacts import both, ours
 
 import tisim
-from tisim import collision, dynamics
+from tisim.stages import collision, dynamics
 
 XML = """<mujoco><option o_margin="0.02"><flag override="{}"/></option>
   <asset><hfield name="h" nrow="6" ncol="6" size="2 2 .2 .1" elevation="{}"/></asset>

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tisim
-from tisim import sorting
+from tisim.stages import sorting
 
 SHAPES = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
 RNG = np.random.default_rng(0)

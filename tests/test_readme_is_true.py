@@ -1,5 +1,6 @@
 """README.md is true: its commands exist with their options, its Python example runs, its files, scenes and names are
-there, what it says is refused is refused, f32 is as close as it says, its table adds up, CI tests by its own line."""
+there, what it says is refused is refused, f32 is as close as it says, its benchmarks take the options that it gives, CI
+tests by its own line."""
 
 import pathlib
 import re
@@ -12,7 +13,8 @@ import pytest
 import typer
 
 import tisim
-from tisim import cli, scenes
+from tisim import scenes
+from tisim.cli import app as cli
 from tisim.mjcf.format.grammar import GRAMMAR, REFUSED_ATTRIBUTES
 from tisim.viewer import vulkan
 
@@ -160,27 +162,21 @@ def test_f32_is_as_close_to_f64_as_readme_says(tmp_path):
     assert dtype == "float32" and 0 < float(error) < bound
 
 
-def test_the_measured_table_adds_up():
-    rows = [[float(x) for x in line.strip("| ").split("|")] for line in README.splitlines() if re.match(r"\| \d", line)]
-    assert len(rows) >= 2
-    for bodies, contacts, ours, theirs, ratio, gradient, cg_gradient in rows:
-        assert bodies < contacts and ratio == pytest.approx(theirs / ours, abs=0.006)
-        assert gradient < cg_gradient  # "its gradient smaller"
-    command = next(c for c in re.findall(r"`python (benchmarks/[^`]+)`", README))
+BENCHMARKS = re.findall(r"`python (benchmarks/[^`]+)`", README)
+
+
+@pytest.mark.parametrize("command", BENCHMARKS)
+def test_the_benchmark_of_a_table_takes_its_options(command):
+    """What a benchmark measures is not tested: the machine decides it."""
     script, *options = shlex.split(command)
-    text = (ROOT / script).read_text()
-    assert all(f'"{word}"' in text for word in options if word.startswith("-"))
+    out = subprocess.run([sys.executable, ROOT / script, "--help"], capture_output=True, text=True)
+    assert out.returncode == 0, out.stderr[-2000:]
+    known = re.findall(r"--[\w-]+", out.stdout)
+    assert all(word in known for word in options if word.startswith("-"))
 
 
-def test_the_table_of_collision_adds_up():
-    rows = [line.strip()[1:-1].split("|") for line in README.splitlines() if re.match(r"\| (pile|floor|tower) ", line)]
-    assert len(rows) == 9
-    for row in rows:
-        pairs, contacts, *parts, anew, moving = map(float, row[2:9])
-        assert contacts <= 1.2 * pairs and moving < anew < 1.5 * sum(parts)
-        if row[9].strip():
-            theirs, ratio = map(float, row[9:11])
-            assert ratio == pytest.approx(theirs / moving, rel=0.02) and ratio >= 2
+def test_readme_says_how_its_tables_are_measured():
+    assert len(BENCHMARKS) >= 2
 
 
 def test_versions_are_those_of_the_package():

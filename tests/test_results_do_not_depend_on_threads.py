@@ -13,7 +13,7 @@ import tisim
 from tisim import scenes
 tisim.init(arch="cpu", threads=int(sys.argv[1]))
 if sys.argv[2] == "shared":  # all threads on one island, every stage parallel
-    from tisim import collision, constraint, dynamics
+    from tisim.stages import collision, constraint, dynamics
     constraint.shared_island = lambda: 20
     collision.SEARCHED = collision.COLLIDED = collision.LISTED = collision.BOXED = 0
     constraint.PARALLEL_CONTACTS = dynamics.PARALLEL_BODIES = 0

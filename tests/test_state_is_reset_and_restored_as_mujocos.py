@@ -6,7 +6,7 @@ import pytest
 from shared.smooth import MODELS, STATE, random_state
 
 import tisim
-from tisim.state import state_size
+from tisim.data.state import state_size
 
 KEYED = """<mujoco><worldbody><body mocap="true" pos="1 2 3"/><body><joint/><geom size=".1"/></body></worldbody>
 <keyframe><key time="2" qpos=".5" qvel="3" mpos="4 5 6" mquat="0 1 0 0"/><key qpos="1"/></keyframe></mujoco>"""

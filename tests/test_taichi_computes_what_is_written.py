@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import taichi as ti
 
-from tisim.runtime import SAFE_OPTIONS
+from tisim.device.runtime import SAFE_OPTIONS
 
 options = SAFE_OPTIONS if sys.argv[1] == "safe" else {}
 ti.init(arch=ti.cpu, offline_cache=False, log_level=ti.ERROR, **options)

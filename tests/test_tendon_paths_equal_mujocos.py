@@ -4,9 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from tisim import Model
 from tisim.mjcf.reference.kinematics import pose
 from tisim.mjcf.reference.tendon_path import tendon_moment
-from tisim.model import Model
 
 
 def numbers(rng, n, low=-1.0, high=1.0):

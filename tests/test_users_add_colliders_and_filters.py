@@ -13,12 +13,12 @@ SCENE = """<mujoco><worldbody><geom name="floor" type="box" size="1 1 .1" pos="0
 
 @ti.func
 def ball_on_lid(c, x1, R1, size1, x2, R2, size2):
-    """A sphere touches only the upper face of a box, wherever it is beside it."""
+    """A sphere touches only the upper face of a box, wherever it is beside it; d is a name of the user's own."""
     up = ti.Vector([R2[0, 2], R2[1, 2], R2[2, 2]])
     height = (x1 - x2).dot(up) - size2[2]
-    dist = height - size1[0]
-    pos = x1 - (size1[0] + 0.5 * dist) * up
-    return ti.Vector([dist, pos[0], pos[1], pos[2], -up[0], -up[1], -up[2]])
+    d = height - size1[0]
+    pos = x1 - (size1[0] + 0.5 * d) * up
+    return ti.Vector([d, pos[0], pos[1], pos[2], -up[0], -up[1], -up[2]])
 
 
 @pytest.fixture

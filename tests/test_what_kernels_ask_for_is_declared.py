@@ -2,34 +2,48 @@
 
 import ast
 import pathlib
+import re
 
 import numpy as np
 import pytest
 
 import tisim
-from tisim import memory
-from tisim.arrays import ALL, CAPACITIES, DATA, LENGTHS
-from tisim.device_model import DERIVED
-from tisim.model_fields import FIELDS
-from tisim.scalars import SCALARS, lookup
+from tisim.data.arrays import ALL, CAPACITIES, COUNTS, DATA, LENGTHS
+from tisim.data.scalars import SCALARS, lookup
+from tisim.device import memory
+from tisim.model.device_model import DERIVED
+from tisim.model.fields import FIELDS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KINDS = {"F": (True, "f"), "I": (True, "i"), "FP": (False, "f"), "ti.i32": (False, "i")}
+KINDS = {"FP": "f", "ti.i32": "i"}
 SCENE = """<mujoco><asset><mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1 .1 .1"/></asset>
 <worldbody><geom type="plane" size="1 1 .1"/><geom type="box" size=".1 .1 .1"/>
 <body pos="0 0 1"><freejoint/><geom type="mesh" mesh="gem"/></body>
 <body pos="0 0 2"><joint range="-10 20" limited="true" frictionloss=".1"/>{}</body></worldbody></mujoco>"""
 
 
-def parameters():
-    """(file, kernel, name, is an array, dtype) of every parameter of a kernel: only kernels annotate theirs."""
+def nodes():
+    """(file, node) of all that is written in kernels/."""
     for path in sorted((ROOT / "kernels").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef):
-                for arg in node.args.args:
-                    kind = KINDS.get(ast.unparse(arg.annotation)) if arg.annotation else None
-                    if kind:
-                        yield path.name, node.name, arg.arg, *kind
+            yield path.name, node
+
+
+def paths():
+    """(file, line, "d.qpos") of everything that is taken from the bundles; "m.opt" is part of a longer one."""
+    for file, node in nodes():
+        path = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+        if re.fullmatch(r"[md](\.\w+)+", path) and path not in ("m.opt", "m.stat"):
+            yield file, node.lineno, path
+
+
+def parameters():
+    """(file, kernel, name, dtype) of every number that a kernel gets at its launch: only kernels annotate theirs."""
+    for file, node in nodes():
+        if isinstance(node, ast.FunctionDef):
+            for arg in node.args.args:
+                if arg.annotation and ast.unparse(arg.annotation) in KINDS:
+                    yield file, node.name, arg.arg, KINDS[ast.unparse(arg.annotation)]
 
 
 @pytest.fixture(scope="module")
@@ -38,20 +52,23 @@ def model():
     return tisim.Model.from_xml_string(SCENE.format(many))
 
 
-def test_every_parameter_has_its_declared_type():
-    wrong = []
-    for file, kernel, name, is_array, dtype in parameters():
-        declared = lookup(name)
-        if (declared.is_array, declared.dtype) != (is_array, dtype):
-            wrong.append((file, kernel, name, declared))
-    assert not wrong
+def test_every_name_is_declared():
+    for file, line, path in paths():
+        assert lookup(path), (file, line)
+    for file, kernel, name, dtype in parameters():
+        assert (SCALARS[name].dtype, SCALARS[name].source) == (dtype, "call"), (file, kernel, name)
 
 
 def test_each_name_has_one_declaration():
-    names = [*DATA, *FIELDS, *DERIVED, *SCALARS]
+    names = [*DATA, *FIELDS, *DERIVED, *SCALARS, *COUNTS]
     assert len(names) == len(set(names))
-    used = {name for *_, name, _, _ in parameters()}
-    assert set(SCALARS) - set(CAPACITIES) <= used, "declared, but no kernel asks for it"
+
+
+def test_what_is_declared_is_used():
+    used = {name for *_, name, _ in parameters()} | {path.rpartition(".")[2] for *_, path in paths()}
+    if "gravity" in used:
+        used |= {"gravity_x", "gravity_y", "gravity_z"}
+    assert set(SCALARS) - set(CAPACITIES) <= used
     assert {a.name for a in DATA.values() if a.role == "stage"} <= used
 
 

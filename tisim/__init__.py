@@ -7,18 +7,18 @@ _source = pathlib.Path(__file__).resolve().parent.parent
 if (_source / "kernels" / "types.py").exists():
     __path__.append(str(_source))
 
-from tisim.colliders import register_collider
-from tisim.data import Data
-from tisim.distance import geom_distance
+from tisim.data.data import Data
+from tisim.data.state import get_state, reset, reset_keyframe, set_state
+from tisim.device.runtime import VERSION as __version__
+from tisim.device.runtime import init
 from tisim.enums import *  # noqa: F403
 from tisim.errors import CapacityError, Error, MjcfError, UnsupportedError
-from tisim.model import Model
+from tisim.model.model import Model
 from tisim.pipeline import forward, step, step1, step2
-from tisim.rays import multi_ray, ray
-from tisim.runtime import VERSION as __version__
-from tisim.runtime import init
+from tisim.queries.distance import geom_distance
+from tisim.queries.rays import multi_ray, ray
 from tisim.spec.spec import Spec
-from tisim.state import get_state, reset, reset_keyframe, set_state
+from tisim.stages.colliders import register_collider
 
 __all__ = [
     "CapacityError", "Data", "Error", "MjcfError", "Model", "Spec", "UnsupportedError", "__version__", "forward",

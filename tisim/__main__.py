@@ -1,6 +1,6 @@
 """python -m tisim: the command line."""
 
-from tisim.cli import main
+from tisim.cli.app import main
 
 if __name__ == "__main__":
     main()

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from tisim import collision, constraint, dynamics, runtime
+from tisim.data.validate import validate
+from tisim.device import runtime
 from tisim.errors import Error
-from tisim.validate import validate
+from tisim.stages import collision, constraint, dynamics
 
 
 def step1(m, d):

@@ -4,8 +4,8 @@ import mujoco
 import numpy as np
 import pytest
 
+from tisim import Model
 from tisim.errors import MjcfError
-from tisim.model import Model
 
 # what differences() compares
 FIELDS = """

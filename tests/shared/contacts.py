@@ -4,7 +4,8 @@ import mujoco
 import numpy as np
 
 import tisim
-from tisim import collision, memory
+from tisim.device import memory
+from tisim.stages import collision
 
 # name -> number of components
 FIELDS = dict(dist=1, pos=3, frame=9, includemargin=1, friction=5, solref=2, solreffriction=2, solimp=5, dim=1, geom=2,

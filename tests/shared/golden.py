@@ -105,7 +105,8 @@ def force(variant):
     are sorted by the passes that a GPU would take.
     Data must be made within it. The only place that knows where the engine keeps its thresholds.
     """
-    from tisim import collision, constraint, distance, dynamics, rays, solver
+    from tisim.queries import distance, rays
+    from tisim.stages import collision, constraint, dynamics, solver, sorting
 
     never = 1 << 30
     places = [
@@ -119,8 +120,7 @@ def force(variant):
         border = 0 if variant == "shared" else never
         changes.append((constraint, "shared_island", lambda: border))
     if variant == "gpu_sort":
-        tables = collision._tables
-        changes.append((collision, "_tables", lambda m, d: _with_gpu_sort(tables(m, d))))
+        changes.append((sorting, "shared", lambda: True))
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]
     try:
         for module, name, value in changes:
@@ -129,12 +129,6 @@ def force(variant):
     finally:
         for module, name, value in before:
             setattr(module, name, value)
-
-
-def _with_gpu_sort(tables):
-    tables.update(wide=True, digit=8)
-    tables["scalars"]["digit"] = 8
-    return tables
 
 
 def processor_kind():
@@ -175,7 +169,7 @@ def compute(case):
     with force(case.variant):
         m, d, queries = load(case)
         tisim.step(m, d, case.steps)
-        return digest(d) + (f" queries:{_hash(_queries(m, d))}" if queries else "")
+        return digest(d) + (f" queries:{_hash(query(m, d))}" if queries else "")
 
 
 def digest(d):
@@ -190,7 +184,7 @@ def read(d, part, field):
     return np.asarray(getattr(d, f"efc_{field}" if part == "rows" else field))
 
 
-def _queries(m, d):
+def query(m, d):
     """Rays and distances, few (one thread) and many (all)."""
     rng = np.random.default_rng(1)
     out = []

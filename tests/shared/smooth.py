@@ -1,31 +1,20 @@
-"""What tests of smooth dynamics share: the models, a step without constraints, and a state given to both engines."""
+"""What tests of smooth dynamics share: the models, constraints off, and a state given to both engines."""
 
 import pathlib
 
 import numpy as np
 
-from tisim import dynamics, set_state
+from tisim import set_state
+from tisim.enums import mjtDisableBit
 
 MODELS = sorted((pathlib.Path(__file__).parent.parent / "testdata" / "dynamics").glob("*.xml"))
 STATE = 8191  # mjSTATE_INTEGRATION
 
 
-def smooth_forward(m, d):
-    """The stages of forward() that need no contacts and no solver; qacc becomes qacc_smooth."""
-    dynamics.fwd_position(m, d)
-    dynamics.fwd_velocity(m, d)
-    dynamics.energy(m, d)
-    dynamics.fwd_acceleration(m, d)
-    d.qacc = np.asarray(d.qacc_smooth)
-
-
-def smooth_step(m, d):
-    """step() without constraints."""
-    dynamics.check_state(m, d)
-    smooth_forward(m, d)
-    if dynamics.check_acceleration(m, d):
-        smooth_forward(m, d)
-    dynamics.euler(m, d)
+def without_constraints(m):
+    """The model with the constraint flag off, so that step() and forward() are smooth dynamics alone."""
+    m.opt.disableflags = int(m.opt.disableflags) | int(mjtDisableBit.mjDSBL_CONSTRAINT)
+    return m
 
 
 def random_state(mm, dd, rng):

@@ -9,7 +9,7 @@ from tisim.mjcf.format.grammar import GRAMMAR
 from tisim.mjcf.format.names import nearest
 from tisim.mjcf.format.scope import Scope
 from tisim.mjcf.format.xmltext import Node, Source
-from tisim.model import Model
+from tisim.model.model import Model
 
 from .attach import attach, copied, drop_dangling, names_below
 from .bodies import SpecBody, SpecFrame, SpecSite

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from tisim.data import Data
+from tisim.data.data import Data
+from tisim.data.state import write_worlds
 from tisim.enums import mjtObj
 from tisim.errors import Error, MjcfError
 from tisim.mjcf.compile import Compiled, compile_scope
 from tisim.mjcf.format.xmltext import Node
-from tisim.state import write_worlds
 
 # quantity -> how many numbers a joint of type free, ball, slide, hinge has
 WIDTH = {"qpos": (7, 4, 1, 1), "qvel": (6, 3, 1, 1)}

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from tisim import runtime
+from tisim.device import runtime
 from tisim.errors import Error
 from tisim.viewer import vulkan
 

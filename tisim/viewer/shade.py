@@ -49,7 +49,7 @@ def look_up(points, normals, depth, focal, bias, position, axes, light_out, weig
     points, normals (n, 3) f32;  depth (height, width) [m] seen from the lamp at `position` (3,), whose picture has
     the axes right, up, backward (3, 3);  focal [pixel];  bias  width of a texel of that picture [m].
     """
-    from tisim import session
+    from tisim.device import session
 
     height, width = depth.shape
     _kernel(session.generation)(

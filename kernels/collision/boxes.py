@@ -1,0 +1,203 @@
+"""World boxes of what can collide, and which of the pairs found by an earlier search are near enough at these poses.
+
+A search (collision/broadphase.py) looks for pairs whose boxes meet when they are enlarged: by a skin on all sides, and
+along the way that the body is expected to go. Its pairs are complete as long as every box is within its enlarged one
+and every geom within a ball around the middle of its way, and no point of a body with many geoms has moved by more than
+the skin: what parts and meets again was listed all the time. Which of the listed pairs meet at the present poses is
+asked anew in each step, so contacts do not depend on when the last search was. Verlet 1967, Phys. Rev. 159, 98.
+"""
+
+from ..constants import PLANE
+from ..types import *
+
+GROW = 1.000001  # boxes that touch exactly must not part by rounding
+FORESIGHT = 16.0  # steps over which a body is expected to move on as it did since the last search
+FARTHEST = 4.0  # its way is at most this many skins along each axis: after a jump nobody knows where it goes
+SKIN = 13  # where sweep_scale holds the skin of the last search [m]
+TODO = -1  # in cpair_ncon: the pair is near, and a kernel of its own has its collider
+
+
+@func
+def box_of_geom(m, d, g, k, margin):
+    """Lower and upper corner of geom g placed at k, margin added."""
+    R = d.geom_xmat[k]
+    x = d.geom_xpos[k]
+    center = x + R @ m.geom_box[g, 0]
+    extent = ti.abs(R) @ m.geom_box[g, 1]
+    radius = m.geom_box[g, 2]
+    for c in ti.static(range(3)):
+        extent[c] += vec3(R[c, 0] * radius[0], R[c, 1] * radius[1], R[c, 2] * radius[2]).norm()
+    extent *= GROW
+    reach = m.geom_reach[g] * GROW
+    return ti.max(center - extent, x - reach) - margin, ti.min(center + extent, x + reach) + margin
+
+
+@func
+def ball_at(m, d, i):
+    """Centre of the ball that item i's position stays in; the radius is number 3 of its row."""
+    return vec3(d.item_ball[i][0], d.item_ball[i][1], d.item_ball[i][2])
+
+
+@func
+def inside(m, d, lo, hi, x, i):
+    """Whether a box is within item i's enlarged one and x within its ball; False for what is not a number."""
+    fatlo = d.item_fatlo[i]
+    fathi = d.item_fathi[i]
+    yes = (x - ball_at(m, d, i)).norm_sqr() <= d.item_ball[i][3] * d.item_ball[i][3]
+    for c in ti.static(range(3)):
+        yes = yes and fatlo[c] <= lo[c] and hi[c] <= fathi[c]
+    return yes
+
+
+@func
+def has_moved(m, d, x, R, lo, hi, i, skin):
+    """Whether a corner of the box (lo, hi) in the frame of a body has moved by more than the skin since the last
+    search: one has if any point within has, since the displacement is linear in the point.
+    """
+    x0 = vec3(d.group_pos[i][0], d.group_pos[i][1], d.group_pos[i][2])
+    moved = False
+    for c in range(8):
+        s = ti.select(ti.Vector([c & 1, c >> 1 & 1, c >> 2 & 1]) > 0, hi, lo)
+        y = x - x0 + R @ s
+        for r in ti.static(range(3)):
+            for k in ti.static(range(3)):
+                y[r] -= d.group_mat[i][r, k] * s[k]
+        if not y.norm_sqr() <= skin * skin:
+            moved = True
+    return moved
+
+
+@kernel
+def update_boxes(m, d):
+    """Boxes of the moving items at these poses, parallel over items; d.nout is not 0 where a search is due."""
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        d.nout = 0
+    # of a body with many geoms: the root of its tree, and the boxes of its geoms, the items from ncol on
+    ti.loop_config(serialize=SERIAL)
+    for t in range(d.nworld * d.nbox):
+        w = t // d.nbox
+        g = d.box_item[t % d.nbox]
+        i = w * m.nitem + g
+        if g < m.ngeom:
+            k = w * m.ngeom + g
+            margin = m.geom_margin[g]
+            if d.override:
+                margin = m.opt.o_margin
+            lo, hi = box_of_geom(m, d, g, k, margin)
+            d.item_boxlo[i] = lo
+            d.item_boxhi[i] = hi
+            if t % d.nbox < d.ncol:
+                if not inside(m, d, lo, hi, d.geom_xpos[k], i):
+                    d.nout = 1
+        else:
+            k = w * m.nbody + m.mid_body[g - m.ngeom]
+            R = d.xmat[k]
+            n = m.mid_adr[g - m.ngeom] + 1
+            lo = m.mid_box[n, 0]
+            hi = m.mid_box[n, 1]
+            center = d.xpos[k] + R @ (0.5 * (lo + hi))
+            extent = ti.abs(R) @ (0.5 * (hi - lo)) * GROW
+            if d.override:
+                extent += m.opt.o_margin
+            d.item_boxlo[i] = center - extent
+            d.item_boxhi[i] = center + extent
+            if has_moved(m, d, d.xpos[k], R, lo, hi, w * d.ngroup + g - m.ngeom, d.sweep_skin):
+                d.nout = 1
+    ti.loop_config(serialize=SERIAL or SHORT)
+    for t in range(d.nworld * d.nplane):
+        k = t // d.nplane * m.ngeom + d.plane_geom[t % d.nplane]
+        for c in ti.static(range(3)):
+            moved = d.plane_pos[t][c] != d.geom_xpos[k][c]
+            if moved or d.plane_normal[t][c] != d.geom_xmat[k][c, 2]:
+                d.nout = 1
+
+
+@kernel
+def enlarge_boxes(m, d):
+    """Enlarged boxes for a search, and what does not change until the next one: static boxes and the planes' places;
+    parallel over items.
+
+    age  steps since the last search, which tell how fast things move; 0: there was none, or it was of something else.
+    """
+    skin = d.sweep_skin
+    ti.loop_config(serialize=SERIAL or SHORT)
+    for t in range(d.nworld * d.nbox):
+        w = t // d.nbox
+        g = d.box_item[t % d.nbox]
+        i = w * m.nitem + g
+        way = vec3(0.0, 0.0, 0.0)
+        if g < m.ngeom:
+            x = d.geom_xpos[w * m.ngeom + g]
+            if d.age > 0 and t % d.nbox < d.ncol:  # not geoms of a tree, whose boxes grow by the skin only
+                way = ti.max(-FARTHEST * skin, ti.min(FARTHEST * skin, (x - d.item_from[i]) * (FORESIGHT / d.age)))
+            d.item_from[i] = x
+            for c in ti.static(range(3)):
+                d.item_ball[i][c] = x[c] + 0.5 * way[c]
+            d.item_ball[i][3] = skin + 0.5 * way.norm()
+        else:
+            k = w * d.ngroup + g - m.ngeom
+            body = w * m.nbody + m.mid_body[g - m.ngeom]
+            d.group_pos[k] = d.xpos[body]
+            d.group_mat[k] = d.xmat[body]
+        d.item_fatlo[i] = d.item_boxlo[i] - skin + ti.min(way, 0.0)
+        d.item_fathi[i] = d.item_boxhi[i] + skin + ti.max(way, 0.0)
+    ti.loop_config(serialize=SERIAL or SHORT)
+    for t in range(d.nworld * d.nstatic):
+        w = t // d.nstatic
+        g = d.static_geom[t % d.nstatic]
+        margin = m.geom_margin[g]
+        if d.override:
+            margin = m.opt.o_margin
+        lo, hi = box_of_geom(m, d, g, w * m.ngeom + g, margin)
+        d.item_boxlo[w * m.nitem + g] = lo
+        d.item_boxhi[w * m.nitem + g] = hi
+        for c in ti.static(range(3)):
+            d.item_ball[w * m.nitem + g][c] = d.geom_xpos[w * m.ngeom + g][c]
+        d.item_ball[w * m.nitem + g][3] = 0.0
+    ti.loop_config(serialize=SERIAL or SHORT)
+    for t in range(d.nworld * d.nplane):
+        k = t // d.nplane * m.ngeom + d.plane_geom[t % d.nplane]
+        for c in ti.static(range(3)):
+            d.plane_pos[t][c] = d.geom_xpos[k][c]
+            d.plane_normal[t][c] = d.geom_xmat[k][c, 2]
+
+
+@ti.func
+def boxes_meet(i, j, boxlo: ti.template(), boxhi: ti.template()):
+    """Whether the boxes of two items meet."""
+    yes = True
+    for c in ti.static(range(3)):
+        yes = yes and boxlo[i][c] <= boxhi[j][c] and (boxlo[j][c] <= boxhi[i][c])
+    return yes
+
+
+@func
+def spheres_meet(m, d, x1, x2, g1, g2, margin):
+    """Whether the bounding spheres of geoms g1 and g2 around x1 and x2 come within a margin."""
+    reach = m.geom_reach[g1] + m.geom_reach[g2] + margin
+    return (x1 - x2).norm_sqr() <= reach * reach
+
+
+@func
+def above_plane(m, d, i1, x2, g2, margin):
+    """Whether the bounding sphere of geom g2 around x2 is farther than a margin above the plane placed at i1."""
+    normal = vec3(d.geom_xmat[i1][0, 2], d.geom_xmat[i1][1, 2], d.geom_xmat[i1][2, 2])
+    return normal.dot(x2 - d.geom_xpos[i1]) > margin + m.geom_reach[g2]
+
+
+@func
+def near(m, d, boxes: ti.template(), i1, i2, g1, g2, item1, item2, margin):
+    """Whether geoms g1 and g2, placed at i1 and i2, pass the tests of a search at the present poses.
+
+    boxes  False: leave out the test of their boxes, those of item1 and item2.
+    """
+    yes = True
+    if m.geom_type[g1] == PLANE:
+        yes = not above_plane(m, d, i1, d.geom_xpos[i2], g2, margin)
+    else:
+        yes = spheres_meet(m, d, d.geom_xpos[i1], d.geom_xpos[i2], g1, g2, margin)
+        if ti.static(boxes):
+            if yes:
+                yes = boxes_meet(item1, item2, d.item_boxlo, d.item_boxhi)
+    return yes

@@ -1,0 +1,1 @@
+"""Rows, cones, islands."""

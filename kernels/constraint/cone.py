@@ -1,0 +1,258 @@
+"""The cost of one contact as a function of its residual acceleration, and that function's derivatives.
+
+j is the residual Jx - aref in the contact frame: normal, two tangents, spin, two rolls; components at and beyond the
+contact's dim are zero. A pyramidal cone penalises its 2(dim - 1) edges j0 +- mu_k j_k, an elliptic one the distance
+from the cone, in three zones. Seed 000, "Constraint model" and "Convex solver".
+"""
+
+from ..constants import PYRAMIDAL
+from ..types import (
+    FP,
+    MINVAL,
+    func,
+    ti,
+    vec3,
+    vec6,
+)
+
+vec2f = ti.types.vector(2, FP)
+vec7 = ti.types.vector(7, FP)
+
+
+@func
+def cone_force(m, d, j, dim, D, mu, fri):
+    """(cost, force[6]) of a contact. D of the normal, regularised mu, fri[k] friction of component k >= 1."""
+    out = vec7(0.0)
+    if dim == 1:
+        if j[0] < 0.0:
+            out[0] = 0.5 * D * j[0] * j[0]
+            out[1] = -D * j[0]
+    elif m.opt.cone == PYRAMIDAL:
+        for k in ti.static(range(1, 6)):
+            if k < dim:
+                a = ti.min(j[0] + fri[k] * j[k], 0.0)
+                b = ti.min(j[0] - fri[k] * j[k], 0.0)
+                out[0] += 0.5 * D * (a * a + b * b)
+                out[1] -= D * (a + b)
+                out[1 + k] = -D * (a - b) * fri[k]
+    else:
+        n = j[0] * mu
+        t = tangent_norm(j, fri)
+        if mu * n + t <= 0.0 or (t < MINVAL and n < 0.0):  # bottom: every row is a quadratic
+            out[0] = 0.5 * D * j[0] * j[0]
+            out[1] = -D * j[0]
+            for k in ti.static(range(1, 6)):
+                if k < dim:
+                    dk = D * m.opt.impratio * fri[k] * fri[k] / (fri[1] * fri[1])
+                    out[0] += 0.5 * dk * j[k] * j[k]
+                    out[1 + k] = -dk * j[k]
+        elif n < mu * t:  # middle: distance to the cone
+            dm = D / (mu * mu * (1.0 + mu * mu))
+            e = n - mu * t
+            out[0] = 0.5 * dm * e * e
+            out[1] = -dm * e * mu
+            for k in ti.static(range(1, 6)):
+                if k < dim:
+                    out[1 + k] = dm * e * mu / t * fri[k] * fri[k] * j[k]
+    return out
+
+
+@ti.func
+def tangent_norm(j, fri):
+    s = 0.0
+    for k in ti.static(range(1, 6)):
+        s += fri[k] * fri[k] * j[k] * j[k]
+    return ti.sqrt(s)
+
+
+@func
+def cone_line(m, d, j, p, alpha, dim, D, mu, fri):
+    """First and second derivative of the cost along j + alpha p."""
+    d1 = 0.0
+    d2 = 0.0
+    n0 = j[0] + alpha * p[0]
+    if dim == 1:
+        if n0 < 0.0:
+            d1 = D * n0 * p[0]
+            d2 = D * p[0] * p[0]
+    elif m.opt.cone == PYRAMIDAL:
+        for k in ti.static(range(1, 6)):
+            if k < dim:
+                e = fri[k] * (j[k] + alpha * p[k])
+                pe = fri[k] * p[k]
+                if n0 + e < 0.0:
+                    d1 += D * (n0 + e) * (p[0] + pe)
+                    d2 += D * (p[0] + pe) * (p[0] + pe)
+                if n0 - e < 0.0:
+                    d1 += D * (n0 - e) * (p[0] - pe)
+                    d2 += D * (p[0] - pe) * (p[0] - pe)
+    else:
+        v = j + alpha * p
+        n = n0 * mu
+        t = tangent_norm(v, fri)
+        if mu * n + t <= 0.0 or (t < MINVAL and n < 0.0):
+            d1 = D * n0 * p[0]
+            d2 = D * p[0] * p[0]
+            for k in ti.static(range(1, 6)):
+                if k < dim:
+                    dk = D * m.opt.impratio * fri[k] * fri[k] / (fri[1] * fri[1])
+                    d1 += dk * v[k] * p[k]
+                    d2 += dk * p[k] * p[k]
+        elif n < mu * t:
+            dm = D / (mu * mu * (1.0 + mu * mu))
+            up = 0.0
+            pp = 0.0
+            for k in ti.static(range(1, 6)):
+                up += fri[k] * fri[k] * v[k] * p[k]
+                pp += fri[k] * fri[k] * p[k] * p[k]
+            e = n - mu * t
+            e1 = p[0] * mu - mu * up / t
+            t2 = (pp - up * up / (t * t)) / t
+            d1 = dm * e * e1
+            d2 = dm * (e1 * e1 - e * mu * t2)
+    return vec2f(d1, d2)
+
+
+@func
+def cone_hessian(m, d, c, j, dim, D, mu, fri, frame: ti.template()):
+    """Second derivative of the cost with respect to the relative twist in the world frame.
+
+    con_hess: translation (xx yy zz xy xz yz); con_hess_rot, above dim 3: coupling (9, row major) and rotation (6).
+    In the contact frame it is [h, g'; g, diag(e) + a q q'].
+    """
+    h = 0.0
+    a = 0.0
+    g = vec6(0.0)
+    e = vec6(0.0)
+    q = vec6(0.0)
+    if dim == 1:
+        if j[0] < 0.0:
+            h = D
+    elif m.opt.cone == PYRAMIDAL:
+        for k in ti.static(range(1, 6)):
+            if k < dim:
+                up = ti.select(j[0] + fri[k] * j[k] < 0.0, D, FP(0.0))
+                down = ti.select(j[0] - fri[k] * j[k] < 0.0, D, FP(0.0))
+                h += up + down
+                g[k] = fri[k] * (up - down)
+                e[k] = fri[k] * fri[k] * (up + down)
+    else:
+        n = j[0] * mu
+        t = tangent_norm(j, fri)
+        if mu * n + t <= 0.0 or (t < MINVAL and n < 0.0):
+            h = D
+            for k in ti.static(range(1, 6)):
+                if k < dim:
+                    e[k] = D * m.opt.impratio * fri[k] * fri[k] / (fri[1] * fri[1])
+        elif n < mu * t:
+            dm = D / (mu * mu * (1.0 + mu * mu))
+            h = dm * mu * mu
+            a = dm * mu * n / (t * t * t)
+            for k in ti.static(range(1, 6)):
+                if k < dim:
+                    q[k] = fri[k] * fri[k] * j[k]
+                    g[k] = -dm * mu * mu * q[k] / t
+                    e[k] = dm * (mu * mu - mu * n / t) * fri[k] * fri[k]
+    f0 = frame[c, 0]
+    f1 = frame[c, 1]
+    f2 = frame[c, 2]
+    gv = g[1] * f1 + g[2] * f2
+    qv = q[1] * f1 + q[2] * f2
+    for r in ti.static(range(3)):
+        d.con_hess[c][r] = (
+            h * f0[r] * f0[r] + 2.0 * f0[r] * gv[r] + e[1] * f1[r] * f1[r] + e[2] * f2[r] * f2[r] + a * qv[r] * qv[r]
+        )
+    for r, s in ti.static(((0, 1), (0, 2), (1, 2))):
+        d.con_hess[c][r + s + 2] = (
+            h * f0[r] * f0[s]
+            + f0[r] * gv[s]
+            + gv[r] * f0[s]
+            + e[1] * f1[r] * f1[s]
+            + (e[2] * f2[r] * f2[s] + a * qv[r] * qv[s])
+        )
+    if dim > 3:
+        gw = g[3] * f0 + g[4] * f1 + g[5] * f2
+        qw = q[3] * f0 + q[4] * f1 + q[5] * f2
+        for r in ti.static(range(3)):
+            for s in ti.static(range(3)):
+                d.con_hess_rot[c][3 * r + s] = f0[r] * gw[s] + a * qv[r] * qw[s]
+            d.con_hess_rot[c][r + 9] = (
+                e[3] * f0[r] * f0[r] + e[4] * f1[r] * f1[r] + e[5] * f2[r] * f2[r] + a * qw[r] * qw[r]
+            )
+        for r, s in ti.static(((0, 1), (0, 2), (1, 2))):
+            d.con_hess_rot[c][r + s + 11] = (
+                e[3] * f0[r] * f0[s] + e[4] * f1[r] * f1[s] + e[5] * f2[r] * f2[s] + a * qw[r] * qw[s]
+            )
+
+
+@ti.func
+def sym_times(a: ti.template(), c, o: ti.template(), v):
+    """Symmetric 3 x 3 matrix in numbers o to o + 5 (xx yy zz xy xz yz) of record c, times v."""
+    return vec3(
+        a[c][o] * v[0] + a[c][o + 3] * v[1] + a[c][o + 4] * v[2],
+        a[c][o + 3] * v[0] + a[c][o + 1] * v[1] + a[c][o + 5] * v[2],
+        a[c][o + 4] * v[0] + a[c][o + 5] * v[1] + a[c][o + 2] * v[2],
+    )
+
+
+@func
+def hessian_times(m, d, c, dim, twist):
+    """Wrench on body 2 (torque at the contact point, force) = world Hessian of contact c times a relative twist."""
+    u = vec3(twist[3], twist[4], twist[5])
+    force = sym_times(d.con_hess, c, 0, u)
+    torque = vec3(0.0)
+    if dim > 3:
+        w = vec3(twist[0], twist[1], twist[2])
+        torque = sym_times(d.con_hess_rot, c, 9, w)
+        for r in ti.static(range(3)):
+            for s in ti.static(range(3)):
+                force[r] += d.con_hess_rot[c][3 * r + s] * w[s]
+                torque[s] += d.con_hess_rot[c][3 * r + s] * u[r]
+    return vec6(torque[0], torque[1], torque[2], force[0], force[1], force[2])
+
+
+@ti.func
+def to_contact(c, twist, dim, frame: ti.template()):
+    """Components of a relative twist in the frame of contact c, zero at and beyond dim."""
+    w = vec3(twist[0], twist[1], twist[2])
+    u = vec3(twist[3], twist[4], twist[5])
+    out = vec6(0.0)
+    out[0] = frame[c, 0].dot(u)
+    if dim > 1:
+        out[1] = frame[c, 1].dot(u)
+        out[2] = frame[c, 2].dot(u)
+    if dim > 3:
+        out[3] = frame[c, 0].dot(w)
+    if dim > 4:
+        out[4] = frame[c, 1].dot(w)
+        out[5] = frame[c, 2].dot(w)
+    return out
+
+
+@ti.func
+def to_world(c, f, frame: ti.template()):
+    """Wrench (torque, force) in the world frame of contact-frame forces f."""
+    f0 = frame[c, 0]
+    f1 = frame[c, 1]
+    f2 = frame[c, 2]
+    force = f[0] * f0 + f[1] * f1 + f[2] * f2
+    torque = f[3] * f0 + f[4] * f1 + f[5] * f2
+    return vec6(torque[0], torque[1], torque[2], force[0], force[1], force[2])
+
+
+@func
+def load_friction(m, d, c):
+    """Friction coefficients by component: [0, slide, slide, spin, roll, roll]."""
+    f = vec6(0.0)
+    for k in ti.static(range(5)):
+        f[k + 1] = d.contact_friction[c][k]
+    return f
+
+
+@func
+def load_parameters(m, d, c):
+    """The same from the solver's parameters of contact c."""
+    f = vec6(0.0)
+    for k in ti.static(range(5)):
+        f[k + 1] = d.con_friction[c][k]
+    return f

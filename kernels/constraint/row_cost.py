@@ -1,0 +1,33 @@
+"""The cost of one friction-loss or limit row as a function of its residual acceleration j = Jx - aref.
+
+Friction loss: quadratic near zero, linear beyond R * frictionloss (Huber). Limit: half a quadratic. Seed 000.
+"""
+
+from ..constants import FRICTION_DOF
+from ..types import FP, ti
+
+vec2f = ti.types.vector(2, FP)
+vec3f = ti.types.vector(3, FP)
+
+
+@ti.func
+def row_force(kind, j, R, floss):
+    """(cost, force, second derivative)."""
+    out = vec3f(0.0, 0.0, 0.0)
+    if kind == FRICTION_DOF:
+        if j <= -R * floss:
+            out = vec3f(-0.5 * R * floss * floss - floss * j, floss, 0.0)
+        elif j >= R * floss:
+            out = vec3f(-0.5 * R * floss * floss + floss * j, -floss, 0.0)
+        else:
+            out = vec3f(0.5 * j * j / R, -j / R, 1.0 / R)
+    elif j < 0.0:
+        out = vec3f(0.5 * j * j / R, -j / R, 1.0 / R)
+    return out
+
+
+@ti.func
+def row_line(kind, j, p, alpha, R, floss):
+    """First and second derivative of the cost along j + alpha p."""
+    f = row_force(kind, j + alpha * p, R, floss)
+    return vec2f(-f[1] * p, f[2] * p * p)

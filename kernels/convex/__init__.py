@@ -1,0 +1,1 @@
+"""Distance and depth of two convex shapes."""

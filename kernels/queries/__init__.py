@@ -1,0 +1,1 @@
+"""Rays and distances."""

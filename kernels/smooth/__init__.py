@@ -1,0 +1,1 @@
+"""Bodies without constraints."""

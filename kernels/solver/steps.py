@@ -1,0 +1,161 @@
+"""What both solvers do with one tree, one contact or one row: the parts of a Newton round.
+
+A round takes a search direction p through J and M, finds the step along it and moves. Residuals and directions of a
+contact lie in con_acc: aref at 0, Jx - aref at 6, Jp at 12; of a row in row_sol at 0 and 1. Seed 000, "Convex solver".
+"""
+
+from ..constraint.cone import cone_force, cone_hessian, cone_line, load_parameters, to_contact, to_world
+from ..constraint.row_cost import row_force, row_line
+from ..spatial import head, inertia_times, relative_twist, sum_contacts, tail, tree_project, tree_twists
+from ..types import (
+    FP,
+    at6,
+    func,
+    put6,
+    ti,
+    vec3,
+    vec6,
+)
+from .free_body import forces_of_wrench, twist_of_dofs
+
+vec2f = ti.types.vector(2, FP)
+
+
+@func
+def tree_times_M(m, d, w, t, x: ti.template(), y: ti.template()):
+    """y = M x on tree t, and the twists of its bodies."""
+    if m.tree_free[t] == 1:
+        i0 = w * m.nv + m.tree_dofadr[t]
+        b = w * m.nbody + m.tree_bodyadr[t]
+        v = twist_of_dofs(m, d, i0, at6(x, i0))
+        f = forces_of_wrench(m, d, i0, inertia_times(m, d, b, v))
+        d.twist[b] = v
+        put6(y, i0, f)
+    else:
+        tree_twists(m, d, w, t, x)
+        for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+            d.wrench[w * m.nbody + b] = inertia_times(m, d, w * m.nbody + b, d.twist[w * m.nbody + b])
+        tree_project(m, d, w, t, y)
+        for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
+            y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
+
+
+@func
+def contact_direction(m, d, c):
+    """J p of contact c from the bodies' twists."""
+    d.con_Jp[c] = to_contact(c, relative_twist(m, d, c, d.twist), d.contact_dim[c], d.contact_frame)
+
+
+@func
+def row_times(m, d, r, x: ti.template()):
+    """J x of row r."""
+    s = FP(0.0)
+    for k in range(d.row_num[r]):
+        s += d.row_J[r][k] * x[d.row_dof[r][k]]
+    return s
+
+
+@func
+def contact_line(m, d, c, alpha):
+    """Derivatives of contact c's cost along the direction."""
+    return cone_line(
+        m, d, d.con_Jaref[c], d.con_Jp[c], alpha, d.contact_dim[c], d.con_D[c], d.con_mu[c], load_parameters(m, d, c)
+    )
+
+
+@func
+def row_along(m, d, r, alpha):
+    """Derivatives of row r's cost along the direction."""
+    return row_line(d.row_type[r], d.row_Jaref[r], d.row_Jp[r], alpha, d.row_R[r], d.row_floss[r])
+
+
+@func
+def store_wrench(m, d, c, dim, f):
+    """Keeps the wrench (torque, force) of contact c; there is a torque above dim 3 only."""
+    d.con_force[c] = tail(f)
+    if dim > 3:
+        d.con_torque[c] = head(f)
+
+
+@func
+def contact_move(m, d, c, alpha):
+    """Moves contact c along the direction; its force and Hessian there. Returns the cost."""
+    dim = d.contact_dim[c]
+    j = d.con_Jaref[c] + alpha * d.con_Jp[c]
+    d.con_Jaref[c] = j
+    fri = load_parameters(m, d, c)
+    f = cone_force(m, d, j, dim, d.con_D[c], d.con_mu[c], fri)
+    store_wrench(m, d, c, dim, to_world(c, vec6(f[1], f[2], f[3], f[4], f[5], f[6]), d.contact_frame))
+    cone_hessian(m, d, c, j, dim, d.con_D[c], d.con_mu[c], fri, d.contact_frame)
+    return f[0]
+
+
+@func
+def row_move(m, d, r, alpha):
+    """The same for row r."""
+    j = d.row_Jaref[r] + alpha * d.row_Jp[r]
+    f = row_force(d.row_type[r], j, d.row_R[r], d.row_floss[r])
+    d.row_Jaref[r] = j
+    d.row_force[r] = f[1]
+    d.row_hess[r] = f[2]
+    return f[0]
+
+
+@func
+def add_rows(m, d, wt, scale, y: ti.template()):
+    """y += scale J' f of the rows of world-major tree wt."""
+    for n in range(d.tree_rowadr[wt], d.tree_rowadr[wt] + d.tree_rownum[wt]):
+        r = d.tree_row[n]
+        for k in range(d.row_num[r]):
+            i = d.row_dof[r][k]
+            y[i] = y[i] + scale * d.row_J[r][k] * d.row_force[r]
+
+
+@func
+def tree_gather(m, d, w, t, y: ti.template()):
+    """y = J' f of tree t from the wrenches of its contacts and the forces of its rows, gathered in list order."""
+    for k in range(m.tree_bodynum[t]):
+        b = w * m.nbody + m.tree_bodyadr[t] + k
+        f = sum_contacts(m, d, b)
+        if m.tree_free[t] == 1:
+            i0 = w * m.nv + m.tree_dofadr[t]
+            put6(y, i0, forces_of_wrench(m, d, i0, f))
+        else:
+            d.wrench[b] = f
+    if m.tree_free[t] == 0:
+        tree_project(m, d, w, t, y)
+        add_rows(m, d, w * m.ntree + t, 1.0, y)
+
+
+@func
+def tree_hessian_gather(m, d, w, t, x: ti.template(), y: ti.template()):
+    """y = (M + J' D J) x of tree t; con_force, con_torque and row_sol hold D J x."""
+    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+        wb = w * m.nbody + b
+        f = sum_contacts(m, d, wb)
+        d.wrench[wb] = f + inertia_times(m, d, wb, d.twist[wb])
+    tree_project(m, d, w, t, y)
+    for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
+        y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
+    add_rows(m, d, w * m.ntree + t, 1.0, y)
+
+
+@ti.func
+def next_alpha(alpha, lo, hi, d1, d2):
+    """(alpha, lo, hi) of a Newton search for the zero of the derivative, kept inside its bracket (hi < 0: none yet).
+
+    d1, d2 are the derivatives at alpha; lo is a step known to be too short, hi one too long.
+    """
+    a = lo
+    b = hi
+    if d1 < 0.0:
+        a = ti.max(lo, alpha)
+    else:
+        b = alpha
+    x = alpha - d1 / ti.max(d2, 1e-30)
+    if b < 0.0:
+        if x <= a:
+            x = 2.0 * a + 1.0
+    elif x <= a or x >= b or (hi >= 0.0 and b - a > 0.5 * (hi - lo)):  # a cone's tip can hold Newton up: bisect
+        x = 0.5 * (a + b)
+    return vec3(x, a, b)

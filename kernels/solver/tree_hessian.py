@@ -1,0 +1,175 @@
+"""Hessian of the solver's objective within one tree: M plus the contacts and rows that touch it, factored L' D L.
+
+A contact adds a 6 x 6 matrix to its body's inertia, so the composite-rigid-body recursion that gives M gives this
+Hessian in M's own sparsity (dof_Madr, then ancestors), with no fill-in. It is exact for a tree whose contacts are all
+with static bodies, and the preconditioner of the linear solver elsewhere. body_hess holds, per body, the Hessian of its
+twist (angular, linear), lower triangle by rows.
+"""
+
+from ..types import (
+    func,
+    mat3,
+    ti,
+    vec3,
+    vec6,
+)
+
+
+@ti.func
+def skew(r):
+    return mat3(0.0, -r[2], r[1], r[2], 0.0, -r[0], -r[1], r[0], 0.0)
+
+
+@ti.func
+def sym(a: ti.template(), i, o: ti.template()):
+    """Symmetric matrix in numbers o to o + 5 (xx yy zz xy xz yz) of record i."""
+    return mat3(
+        a[i][o],
+        a[i][o + 3],
+        a[i][o + 4],
+        a[i][o + 3],
+        a[i][o + 1],
+        a[i][o + 5],
+        a[i][o + 4],
+        a[i][o + 5],
+        a[i][o + 2],
+    )
+
+
+@func
+def body_hessian(m, d, b):
+    """Inertia of world-major body b plus the Hessians of its contacts."""
+    h = vec3(d.cinert[b][6], d.cinert[b][7], d.cinert[b][8])
+    e = d.cinert[b][9]
+    ww = sym(d.cinert, b, 0)
+    vw = -1.0 * skew(h)
+    vv = mat3(e, 0.0, 0.0, 0.0, e, 0.0, 0.0, 0.0, e)
+    for n in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
+        side = d.body_con[n]
+        c = side // 2
+        k = sym(d.con_hess, c, 0)
+        a = skew(d.con_arm[side])
+        ka = k @ a
+        vv += k
+        vw -= ka
+        ww -= a @ ka
+        if d.contact_dim[c] > 3:
+            kvw = mat3(
+                d.con_hess_rot[c][0],
+                d.con_hess_rot[c][1],
+                d.con_hess_rot[c][2],
+                d.con_hess_rot[c][3],
+                d.con_hess_rot[c][4],
+                d.con_hess_rot[c][5],
+                d.con_hess_rot[c][6],
+                d.con_hess_rot[c][7],
+                d.con_hess_rot[c][8],
+            )
+            ak = a @ kvw
+            vw += kvw
+            ww += sym(d.con_hess_rot, c, 9) + ak + ak.transpose()
+    for r in ti.static(range(3)):
+        for s in ti.static(range(3)):
+            d.body_hess[b][(3 + r) * (4 + r) // 2 + s] = vw[r, s]
+            if ti.static(s <= r):
+                d.body_hess[b][r * (r + 1) // 2 + s] = ww[r, s]
+                d.body_hess[b][(3 + r) * (4 + r) // 2 + 3 + s] = vv[r, s]
+
+
+@ti.func
+def sym6_times(b, v, a: ti.template()):
+    """Symmetric 6 x 6 matrix, lower triangle by rows in record b of a, times v."""
+    x = vec6(0.0)
+    for i in ti.static(range(6)):
+        for j in ti.static(range(6)):
+            x[i] += a[b][max(i, j) * (max(i, j) + 1) // 2 + min(i, j)] * v[j]
+    return x
+
+
+@func
+def tree_hessian(m, d, w, t):
+    """tree_hess of tree t from the body_hess of its bodies, which are summed towards the root in place."""
+    last = m.tree_bodyadr[t] + m.tree_bodynum[t] - 1
+    for k in range(m.tree_bodynum[t]):
+        b = last - k
+        wb = w * m.nbody + b
+        for e in range(m.body_dofnum[b]):
+            i = m.body_dofadr[b] + e
+            f = sym6_times(wb, d.cdof[w * m.nv + i], d.body_hess)
+            a = w * m.nM + m.dof_Madr[i]
+            d.tree_hess[a] = m.dof_armature[i] + d.cdof[w * m.nv + i].dot(f)
+            j = m.dof_parentid[i]
+            while j >= 0:
+                a += 1
+                d.tree_hess[a] = d.cdof[w * m.nv + j].dot(f)
+                j = m.dof_parentid[j]
+        parent = m.body_parentid[b]
+        if m.body_treeid[parent] == t:
+            for c in range(21):
+                d.body_hess[w * m.nbody + parent][c] = d.body_hess[w * m.nbody + parent][c] + d.body_hess[wb][c]
+    wt = w * m.ntree + t
+    for n in range(d.tree_rowadr[wt], d.tree_rowadr[wt] + d.tree_rownum[wt]):
+        r = d.tree_row[n]
+        for k in range(d.row_num[r]):
+            i = d.row_dof[r][k] - w * m.nv
+            f = d.row_hess[r] * d.row_J[r][k]
+            a = w * m.nM + m.dof_Madr[i]
+            d.tree_hess[a] = d.tree_hess[a] + f * d.row_J[r][k]
+            for e in range(k):  # earlier dofs of the row that are ancestors
+                a = w * m.nM + m.dof_Madr[i]
+                j = i
+                while j >= 0 and j != d.row_dof[r][e] - w * m.nv:
+                    j = m.dof_parentid[j]
+                    a += 1
+                if j >= 0:
+                    d.tree_hess[a] = d.tree_hess[a] + f * d.row_J[r][e]
+
+
+@func
+def factor_tree(m, d, w, t):
+    """tree_hess = L' D L in place (unit L below, D on the diagonal)."""
+    for n in range(m.tree_dofnum[t]):
+        k = m.tree_dofadr[t] + m.tree_dofnum[t] - 1 - n
+        a = w * m.nM + m.dof_Madr[k]
+        inverse = 1.0 / d.tree_hess[a]
+        i = m.dof_parentid[k]
+        while i >= 0:
+            a += 1
+            e = d.tree_hess[a] * inverse
+            o = w * m.nM + m.dof_Madr[i]
+            j = i
+            q = 0
+            while j >= 0:
+                d.tree_hess[o + q] = d.tree_hess[o + q] - e * d.tree_hess[a + q]
+                j = m.dof_parentid[j]
+                q += 1
+            d.tree_hess[a] = e
+            i = m.dof_parentid[i]
+
+
+@func
+def solve_factored(m, d, w, t, x: ti.template()):
+    """x = (L' D L)^-1 x on the dofs of tree t."""
+    o = w * m.nv
+    for n in range(m.tree_dofnum[t]):
+        k = m.tree_dofadr[t] + m.tree_dofnum[t] - 1 - n
+        a = w * m.nM + m.dof_Madr[k]
+        xk = x[o + k]
+        j = m.dof_parentid[k]
+        e = 1
+        while j >= 0:
+            x[o + j] = x[o + j] - d.tree_hess[a + e] * xk
+            j = m.dof_parentid[j]
+            e += 1
+        x[o + k] = xk / d.tree_hess[a]
+    for n in range(m.tree_dofnum[t]):
+        k = m.tree_dofadr[t] + n
+        a = w * m.nM + m.dof_Madr[k]
+        s = x[o + k]
+        j = m.dof_parentid[k]
+        e = 1
+        while j >= 0:
+            s -= d.tree_hess[a + e] * x[o + j]
+            j = m.dof_parentid[j]
+            e += 1
+        x[o + k] = s

@@ -1,0 +1,177 @@
+"""The command line. Every command catches the user's mistakes and prints one line; --debug shows the traceback."""
+
+import os
+import sys
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tisim.device.runtime import VERSION
+from tisim.errors import Error
+
+app = typer.Typer(
+    name="tisim", help="MuJoCo's physics in Taichi kernels, for scenes of many passive bodies.", add_completion=False,
+    no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
+console = Console(highlight=False)
+FAILED = 2  # exit code of every mistake
+
+Source = typer.Argument(..., metavar="SCENE_OR_FILE", help="a scene (see `tisim scenes`) or a file: MJCF, URDF, .npz")
+Number = typer.Option(None, "--n", help="size of the scene: how many bodies")
+Param = typer.Option([], "--param", "-p", metavar="KEY=VALUE", help="a parameter of the scene; may be repeated")
+Arch = typer.Option("auto", help="auto, cpu, cuda, vulkan or metal")
+Precision = typer.Option(None, help="f64 or f32; f64 on the CPU and f32 on a GPU by default")
+Threads = typer.Option(None, help="CPU threads; all by default")
+Size = typer.Option("1280x720", "--size", metavar="WxH", help="of the picture [pixel]")
+View = typer.Option("", "--camera", metavar="AZ,EL,DIST[,X,Y,Z]", help="azimuth, elevation [degree], distance [m]")
+Color = typer.Option("geom", help="geom: the model's colours; island: one colour for each island")
+Contacts = typer.Option(False, "--contacts", help="mark the contacts")
+
+
+def _version(asked: bool):
+    if asked:
+        typer.echo(f"tisim {VERSION}")
+        raise typer.Exit()
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="print the version"),
+    debug: bool = typer.Option(False, "--debug", help="show the traceback of an error (works after a command, too)"),
+):
+    """MuJoCo's physics in Taichi kernels, for scenes of many passive bodies."""
+
+
+@app.command()
+def run(
+    source: str = Source, n: int = Number, param: list[str] = Param,
+    seconds: float = typer.Option(None, help="simulated time to reach; 3 by default"),
+    steps: int = typer.Option(None, help="number of steps, instead of --seconds"),
+    out: str = typer.Option(None, "--out", "-o", help="folder of the results; out/<scene> by default"),
+    arch: str = Arch, precision: str = Precision, threads: int = Threads,
+    nworld: int = typer.Option(1, help="independent copies of the scene"),
+    picture: bool = typer.Option(True, help="write a picture of the end, if Vulkan is there"),
+):  # fmt: skip
+    """Simulate, show progress, save the final state and a picture."""
+    from . import run as cli_run
+
+    cli_run.run(console, source, n, param, seconds, steps, out, arch, precision, threads, nworld, picture)
+
+
+@app.command()
+def bench(
+    source: str = Source, n: int = Number, param: list[str] = Param,
+    settle: int = typer.Option(350, help="steps before the measurement"),
+    repeats: int = typer.Option(50, help="steps measured"),
+    arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = typer.Option(1),
+):  # fmt: skip
+    """Measure the time of a step: median over single steps from a settled state."""
+    from . import run as cli_run
+
+    cli_run.bench(console, source, n, param, settle, repeats, arch, precision, threads, nworld)
+
+
+@app.command()
+def render(
+    source: str = Source, n: int = Number, param: list[str] = Param,
+    out: str = typer.Option(..., "--out", "-o", help="the picture, a .png"),
+    time: float = typer.Option(0.0, "--time", "-t", help="simulated time of the picture [s]"),
+    size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts,
+    arch: str = Arch, precision: str = Precision, threads: int = Threads,
+):  # fmt: skip
+    """Draw a picture without a window."""
+    from . import run as cli_run
+
+    cli_run.render(console, source, n, param, out, time, size, camera, color, contacts, arch, precision, threads)
+
+
+@app.command()
+def view(
+    source: str = Source, n: int = Number, param: list[str] = Param, size: str = Size, camera: str = View,
+    arch: str = Arch, precision: str = Precision, threads: int = Threads,
+):  # fmt: skip
+    """Open a window and simulate in real time."""
+    from . import run as cli_run
+
+    cli_run.view(console, source, n, param, size, camera, arch, precision, threads)
+
+
+@app.command()
+def info(source: str = Source, n: int = Number, param: list[str] = Param):
+    """Print what a model contains, its options, and what in it cannot be simulated."""
+    from . import info as cli_info
+
+    cli_info.info(console, source, n, param)
+
+
+@app.command("compile")
+def compile_(
+    source: str = Source,
+    out: str = typer.Argument(..., metavar="OUT", help="what to write: .npz, compiled, or .xml, canonical MJCF"),
+    n: int = Number, param: list[str] = Param,
+):  # fmt: skip
+    """Compile a model and save it: .npz loads without compiling, .xml is MJCF that compiles to the same model."""
+    from . import compile as cli_compile
+
+    cli_compile.compile_file(console, source, out, n, param)
+
+
+@app.command()
+def scenes():
+    """List the scenes and their parameters."""
+    from tisim import scenes as registry
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for title in ("scene", "shows", "parameters"):
+        table.add_column(title, header_style="bold")
+    for name in registry.names():
+        values = " ".join(f"{k}={v}" for k, v in registry.params(name).items())
+        table.add_row(Text(name, "cyan"), registry.about(name), Text(values, "dim"))
+    console.print(table)
+
+
+@app.command()
+def doctor():
+    """Check the installation: backends, Vulkan, versions, kernel cache."""
+    from . import info as cli_info
+
+    cli_info.doctor(console)
+
+
+def complain(message):
+    """Prints a mistake on one red line of the error stream."""
+    line = " ".join(str(message).split())
+    Console(stderr=True, highlight=False, soft_wrap=True).print(Text(f"tisim: {line}", "bold red"))
+
+
+def main(argv=None):
+    """Runs the command line and ends the process: 0 done, 2 a mistake of the user, 130 interrupted."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in argv
+    argv = [a for a in argv if a != "--debug"]
+    code = 0
+    try:
+        result = app(args=argv, prog_name="tisim", standalone_mode=False)
+        code = result if isinstance(result, int) else 0
+    except (KeyboardInterrupt, typer.Abort):
+        complain("interrupted")
+        code = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Exception as error:
+        if debug:
+            raise
+        code = FAILED
+        if isinstance(error, Error):
+            complain(error)
+        elif isinstance(error, OSError):
+            complain(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else error)
+        elif hasattr(error, "format_message"):  # a wrong option or argument
+            complain(f"{error.format_message()}; see `tisim --help`")
+        else:
+            name = f"{type(error).__name__}: {error}"
+            complain(f"unexpected {name}; please report it with the output of the same command and --debug")
+    sys.exit(code)

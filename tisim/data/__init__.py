@@ -1,0 +1,1 @@
+"""What changes: state, inputs and results of one or many worlds."""

@@ -1,0 +1,395 @@
+"""Every array of a Data, declared once: allocation, access, copying, reset, saving and printing follow this list.
+
+`shape` counts one world, and an array has nworld times that many elements, world by world, unless its first dimension
+says that all worlds share it: a name in `CAPACITIES` is a list that grows, one in `LENGTHS` has a length that its stage
+sets by `Data.scratch`, and `ALL` means one row. The arrays of a Model are declared in tisim/model/fields.py, the tables
+made from them in tisim/model/device_model.py, the numbers that kernels ask for in tisim/data/scalars.py.
+"""
+
+import dataclasses
+import math
+
+CAPACITIES = ("npairmax", "nslotmax", "nconmax", "nefcmax", "ndensemax", "nrowmax")
+
+# lengths that the stages set: name -> meaning
+LENGTHS = dict(
+    nbox="moving geoms with boxes of their own, bodies with many geoms, and the geoms of these",
+    nplane="planes", nstatic="bounded static geoms", nlisted="different pairs of geoms that the model lists",
+    nexclude="pairs of bodies that the model excludes", nworldplane="planes of all worlds",
+    nworldgroup="bodies with many geoms of all worlds", nsortcount="blocks of the sort times values of a digit",
+    nfound="places for what the threads of a sweep find", nccdreal="real numbers of all workers on convex shapes",
+    nccdint="whole numbers of all workers on convex shapes", nray="rays of all worlds",
+    nleafall="leaves of the rays' trees of all worlds", nnodeall="nodes of the rays' trees of all worlds",
+)  # fmt: skip
+ALL = "all"
+
+# indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
+COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, ndense=7,
+              ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nraykey=18,
+              nmid=19, nout=20)  # fmt: skip
+
+# indices into `sweep_scale`: middle and 1 / scale of the sweep, 1 / width of strips and of rows, skin [m]
+SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
+
+
+@dataclasses.dataclass(frozen=True)
+class Array:
+    """One array: name, dtype "f" (running precision) or "i" (int32), shape, role, unit, writing stage, meaning.
+
+    role  "state" and "input": the user writes it; "computed": a stage writes it, users only read; "scratch": not
+          shown to users; "stage": neither, and a reset leaves it, since its stage keeps something in it.
+    element  numbers of an element, if these are not the last dimension.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple
+    role: str
+    unit: str
+    stage: str
+    doc: str
+    element: int = None
+
+    @property
+    def width(self):
+        """Numbers of an element: `d.xpos[b]` is a vector of 3, `d.xmat[b]` a 3 x 3 matrix."""
+        if self.element is not None:
+            return self.element
+        return self.shape[-1] if len(self.shape) > 1 and self.shape[0] != ALL else 1
+
+    @property
+    def rows(self):
+        """Elements of one item: of contact_frame there are three, `d.contact_frame[c, r]`."""
+        return max(1, math.prod(self.shape[1:]) // self.width) if self.shape[0] != ALL else 1
+
+    @property
+    def is_list(self):
+        return self.shape[0] in CAPACITIES
+
+    @property
+    def is_shared(self):
+        """True if there is one for all worlds."""
+        return self.is_list or self.shape[0] in LENGTHS or self.shape[0] == ALL
+
+    @property
+    def hidden(self):
+        return self.role in ("scratch", "stage")
+
+    def dims(self, sizes):
+        """Shape in numbers, without ALL; sizes maps a dimension's name to its value."""
+        return tuple(s if isinstance(s, int) else int(sizes(s)) for s in self.shape if s != ALL)
+
+    def size(self, sizes):
+        return math.prod(self.dims(sizes))
+
+
+DATA = {}
+
+
+def declare(role, rows):
+    """Adds arrays given as (name, dtype, shape, unit, stage, meaning), perhaps with the numbers of an element."""
+    for name, dtype, shape, unit, stage, doc, *element in rows:
+        if name in DATA:
+            raise ValueError(f"array {name} is declared twice")
+        DATA[name] = Array(name, dtype, shape, role, unit, stage, doc, *element)
+
+
+declare("state", [
+    ("qpos", "f", ("nq",), "m, rad, -", "integrate", "joint positions, quaternions w x y z"),
+    ("qvel", "f", ("nv",), "m/s, rad/s", "integrate", "joint velocities"),
+    ("act", "f", ("na",), "-", "integrate", "actuator activations"),
+    ("qacc_warmstart", "f", ("nv",), "m/s2, rad/s2", "step end", "where the solver starts"),
+    ("world_time", "f", (1,), "s", "integrate", "simulation time"),
+])  # fmt: skip
+
+declare("input", [
+    ("ctrl", "f", ("nu",), "-", "user", "controls"),
+    ("qfrc_applied", "f", ("nv",), "N, N m", "user", "applied joint forces"),
+    ("xfrc_applied", "f", ("nbody", 6), "N, N m", "user", "applied force, then torque, at the body's inertial frame"),
+    ("eq_active", "i", ("neq",), "-", "user", "which equality constraints act"),
+    ("mocap_pos", "f", ("nmocap", 3), "m", "user", "positions of mocap bodies"),
+    ("mocap_quat", "f", ("nmocap", 4), "-", "user", "orientations of mocap bodies"),
+    ("userdata", "f", ("nuserdata",), "-", "user", "free for the user"),
+    ("qacc", "f", ("nv",), "m/s2, rad/s2", "constraint", "joint accelerations (an input of inverse)"),
+])  # fmt: skip
+
+# smooth dynamics
+declare("computed", [
+    ("xpos", "f", ("nbody", 3), "m", "kinematics", "body frame positions"),
+    ("xquat", "f", ("nbody", 4), "-", "kinematics", "body frame orientations"),
+    ("xmat", "f", ("nbody", 9), "-", "kinematics", "the same as rotation matrices"),
+    ("xipos", "f", ("nbody", 3), "m", "kinematics", "positions of the inertial frames"),
+    ("ximat", "f", ("nbody", 9), "-", "kinematics", "orientations of the inertial frames"),
+    ("xanchor", "f", ("njnt", 3), "m", "kinematics", "joint anchors"),
+    ("xaxis", "f", ("njnt", 3), "-", "kinematics", "joint axes"),
+    ("geom_xpos", "f", ("ngeom", 3), "m", "kinematics", "geom positions"),
+    ("geom_xmat", "f", ("ngeom", 9), "-", "kinematics", "geom orientations"),
+    ("site_xpos", "f", ("nsite", 3), "m", "kinematics", "site positions"),
+    ("site_xmat", "f", ("nsite", 9), "-", "kinematics", "site orientations"),
+    ("subtree_com", "f", ("nbody", 3), "m", "comPos", "centre of mass of each subtree"),
+    ("cinert", "f", ("nbody", 10), "kg, kg m, kg m2", "comPos",
+     "body inertia about the tree's centre of mass: Ixx Iyy Izz Ixy Ixz Iyz, m*offset, m"),
+    ("cdof", "f", ("nv", 6), "-", "comPos", "motion axis of each dof, rotation first, about the tree's centre of mass"),
+    ("crb", "f", ("nbody", 10), "kg, kg m, kg m2", "crb", "composite inertia of each subtree, as cinert"),
+    ("M", "f", ("nC",), "kg, kg m, kg m2", "crb", "inertia matrix, sparse lower triangle by M_rowadr, M_colind"),
+    ("qLD", "f", ("nC",), "-", "factorM", "L and D of M = L' D L, in the places of M"),
+    ("qLDiagInv", "f", ("nv",), "-", "factorM", "1 / diagonal of D"),
+    ("cvel", "f", ("nbody", 6), "rad/s, m/s", "comVel", "body velocity about the tree's centre of mass"),
+    ("cdof_dot", "f", ("nv", 6), "1/s", "comVel", "time derivative of cdof"),
+    ("qfrc_bias", "f", ("nv",), "N, N m", "rne", "Coriolis, centrifugal and gravity forces"),
+    ("qfrc_spring", "f", ("nv",), "N, N m", "passive", "joint springs"),
+    ("qfrc_damper", "f", ("nv",), "N, N m", "passive", "joint dampers"),
+    ("qfrc_gravcomp", "f", ("nv",), "N, N m", "passive", "gravity compensation"),
+    ("qfrc_fluid", "f", ("nv",), "N, N m", "passive", "forces of the medium"),
+    ("qfrc_passive", "f", ("nv",), "N, N m", "passive", "sum of the passive forces"),
+    ("qfrc_actuator", "f", ("nv",), "N, N m", "actuation", "actuator forces"),
+    ("qfrc_smooth", "f", ("nv",), "N, N m", "acceleration", "all forces but those of constraints"),
+    ("qacc_smooth", "f", ("nv",), "m/s2, rad/s2", "acceleration", "acceleration without constraints"),
+    ("qfrc_constraint", "f", ("nv",), "N, N m", "constraint", "constraint forces"),
+    ("qfrc_inverse", "f", ("nv",), "N, N m", "inverse", "force that gives qacc"),
+    ("energy", "f", (2,), "J", "energy", "potential and kinetic energy", 2),
+])  # fmt: skip
+
+# collision: lists over all worlds
+declare("computed", [
+    ("contact_dist", "f", ("nconmax",), "m", "collision", "distance, negative in penetration"),
+    ("contact_pos", "f", ("nconmax", 3), "m", "collision", "midpoint between the surfaces"),
+    ("contact_frame", "f", ("nconmax", 9), "-", "collision", "rows: normal from geom 1 to geom 2, two tangents", 3),
+    ("contact_includemargin", "f", ("nconmax",), "m", "collision", "margin - gap: force acts below this distance"),
+    ("contact_friction", "f", ("nconmax", 5), "-", "collision", "tangential (2), torsional, rolling (2)"),
+    ("contact_solref", "f", ("nconmax", 2), "s, -", "collision", "reference of the normal direction"),
+    ("contact_solreffriction", "f", ("nconmax", 2), "s, -", "collision", "reference of the frictional directions"),
+    ("contact_solimp", "f", ("nconmax", 5), "-", "collision", "impedance"),
+    ("contact_dim", "i", ("nconmax",), "-", "collision", "dimension of the contact space: 1, 3, 4, 6"),
+    ("contact_geom", "i", ("nconmax", 2), "-", "collision", "geom ids"),
+    ("contact_exclude", "i", ("nconmax",), "-", "collision", "0: acts; 1: inside the gap; 2: no degrees of freedom"),
+    ("contact_worldid", "i", ("nconmax",), "-", "collision", "world of the contact"),
+    ("contact_mu", "f", ("nconmax",), "-", "constraint", "friction of the regularised cone"),
+    ("contact_efc_address", "i", ("nconmax",), "-", "constraint", "first row of the contact, -1 if it has none"),
+])  # fmt: skip
+
+declare("scratch", [
+    ("body_block", "f", ("nbody", 3), "any", "kinematics", "partial sums over fixed blocks of bodies"),
+    ("cacc_bias", "f", ("nbody", 6), "rad/s2, m/s2", "rne", "body acceleration at qacc = 0, gravity included"),
+    ("cfrc_bias", "f", ("nbody", 6), "N m, N", "rne", "bias wrench, summed over each subtree"),
+    ("qH", "f", ("nC",), "kg, kg m, kg m2", "integrate", "factor of M + timestep * damping, in the places of M"),
+    ("qHDiagInv", "f", ("nv",), "-", "integrate", "1 / diagonal of its D"),
+    ("qacc_euler", "f", ("nv",), "m/s2, rad/s2", "integrate", "acceleration with implicit damping"),
+    ("bad", "i", (3,), "-", "check", "nq or nv minus the first bad index in qpos, qvel, qacc; 0: all are finite", 3),
+    ("counts", "i", (ALL, 32), "-", "all", "lengths of the lists over all worlds, by the indices in COUNTS"),
+    ("warning", "i", (16,), "-", "check", "warnings by mjtWarning: number, then last info"),
+])  # fmt: skip
+
+# constraint rows other than contacts (friction loss, limits), and what the solver needs of contacts
+declare("scratch", [
+    ("limit_row", "i", ("nlimited",), "-", "constraint", "first row of each limited joint"),
+    ("row_type", "i", ("nrowmax",), "-", "constraint", "mjtConstraint"),
+    ("row_id", "i", ("nrowmax",), "-", "constraint", "dof or joint"),
+    ("row_num", "i", ("nrowmax",), "-", "constraint", "number of dofs"),
+    ("row_dof", "i", ("nrowmax", 3), "-", "constraint", "those dofs, world-major"),
+    ("row_J", "f", ("nrowmax", 3), "-", "constraint", "Jacobian at those dofs"),
+    ("row_R", "f", ("nrowmax",), "1/kg", "constraint", "regularisation"),
+    ("row_aref", "f", ("nrowmax",), "m/s2, rad/s2", "constraint", "reference acceleration"),
+    ("row_floss", "f", ("nrowmax",), "N, N m", "constraint", "friction loss"),
+    ("row_pos", "f", ("nrowmax",), "m, rad", "constraint", "constraint position"),
+    ("row_margin", "f", ("nrowmax",), "m, rad", "constraint", "margin"),
+    ("row_diag", "f", ("nrowmax",), "1/kg", "constraint", "approximate diagonal of J M^-1 J'"),
+    ("row_K", "f", ("nrowmax",), "1/s2", "constraint", "stiffness"),
+    ("row_B", "f", ("nrowmax",), "1/s", "constraint", "damping"),
+    ("row_imp", "f", ("nrowmax",), "-", "constraint", "impedance"),
+    ("row_vel", "f", ("nrowmax",), "m/s, rad/s", "constraint", "constraint velocity"),
+    ("row_Jaref", "f", ("nrowmax",), "m/s2, rad/s2", "solver", "residual Jx - aref"),
+    ("row_Jp", "f", ("nrowmax",), "m/s2, rad/s2", "solver", "J p"),
+    ("row_force", "f", ("nrowmax",), "N, N m", "solver", "force, or its change in a product with the Hessian"),
+    ("row_hess", "f", ("nrowmax",), "kg", "solver", "second derivative of the cost"),
+    ("tree_rowadr", "i", ("ntree",), "-", "constraint", "first entry of each tree in tree_row"),
+    ("tree_rownum", "i", ("ntree",), "-", "constraint", "rows of each tree"),
+    ("tree_row", "i", ("nrowmax",), "-", "constraint", "rows by tree"),
+    ("con_body", "i", ("nconmax", 2), "-", "constraint", "world-major moving bodies of a contact, -1: static"),
+    ("con_arm", "f", ("nconmax", 2, 3), "m", "constraint", "contact point from each tree's centre of mass"),
+    ("con_D", "f", ("nconmax",), "kg", "constraint", "1 / regularisation of the normal, of every pyramid edge"),
+    ("con_mu", "f", ("nconmax",), "-", "constraint", "mu of the regularised cone"),
+    ("con_friction", "f", ("nconmax", 5), "-", "constraint", "friction, as contact.friction"),
+    ("con_aref", "f", ("nconmax", 6), "m/s2, rad/s2", "constraint", "reference acceleration, in the contact frame"),
+    ("con_Jaref", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "residual Jx - aref, in the contact frame"),
+    ("con_Jp", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "J p, in the contact frame"),
+    ("con_force", "f", ("nconmax", 3), "N", "solver", "world force on body 2 at the contact point"),
+    ("con_torque", "f", ("nconmax", 3), "N m", "solver", "world torque on body 2, above dim 3"),
+    ("con_hess", "f", ("nconmax", 6), "kg", "solver", "world Hessian of the contact's cost, translation"),
+    ("con_hess_rot", "f", ("nconmax", 15), "kg m, kg m2", "solver", "the same, coupling and rotation"),
+    ("body_conadr", "i", ("nbody",), "-", "constraint", "first entry of each body in body_con"),
+    ("body_connum", "i", ("nbody",), "-", "constraint", "contact sides of each body"),
+    ("body_con", "i", ("nconmax", 2), "-", "constraint", "contact sides by body: 2 * contact + side", 1),
+])  # fmt: skip
+
+# islands
+declare("computed", [
+    ("tree_island", "i", ("ntree",), "-", "island", "island of each tree, -1: unconstrained"),
+    ("island_niter", "i", ("ntree",), "-", "solver", "solver iterations of each island"),
+    ("island_cost", "f", ("ntree",), "kg m2/s4", "solver", "objective of each island at the solution"),
+    ("island_gradient", "f", ("ntree",), "-", "solver", "scaled gradient norm of each island at the solution"),
+])  # fmt: skip
+declare("scratch", [
+    ("uf_parent", "i", ("ntree",), "-", "island", "union-find over trees of all worlds"),
+    ("uf_touched", "i", ("ntree",), "-", "island", "1: the tree has an active constraint"),
+    ("island_treeadr", "i", ("ntree",), "-", "island", "first entry of each island in island_tree"),
+    ("island_treenum", "i", ("ntree",), "-", "island", "trees"),
+    ("island_conadr", "i", ("ntree",), "-", "island", "first entry in island_con"),
+    ("island_connum", "i", ("ntree",), "-", "island", "contacts"),
+    ("island_rowadr", "i", ("ntree",), "-", "island", "first entry in island_row"),
+    ("island_rownum", "i", ("ntree",), "-", "island", "rows"),
+    ("island_coupled", "i", ("ntree",), "-", "island", "contacts between moving bodies"),
+    ("island_dofnum", "i", ("ntree",), "-", "island", "dofs"),
+    ("island_denseadr", "i", ("ntree",), "-", "island", "address in island_dense"),
+    ("island_shared", "i", ("ntree",), "-", "island", "0: one thread solves it, 1: all do"),
+    ("island_tree", "i", ("ntree",), "-", "island", "world-major trees by island"),
+    ("island_con", "i", ("nconmax",), "-", "island", "contacts by island"),
+    ("island_row", "i", ("nrowmax",), "-", "island", "rows by island"),
+    ("tree_dofstart", "i", ("ntree",), "-", "island", "first dof of a tree within its island"),
+    ("island_dense", "f", ("ndensemax",), "kg", "solver", "dense Hessians of small islands, lower triangle by rows"),
+])  # fmt: skip
+
+# solver vectors and per-body work space
+declare("scratch", [
+    ("twist", "f", ("nbody", 6), "rad/s2, m/s2", "solver", "body accelerations of the vector at hand"),
+    ("wrench", "f", ("nbody", 6), "N m, N", "solver", "body wrenches, summed towards the root"),
+    ("body_hess", "f", ("nbody", 21), "kg", "solver", "Hessian of each body's twist: rotation 6, coupling 9, linear 6"),
+    ("tree_hess", "f", ("nM",), "kg", "solver", "Hessian of each tree by dof_Madr, then its L' D L factor"),
+    ("sol_Ma", "f", ("nv",), "N, N m", "solver", "M times qacc"),
+    ("sol_p", "f", ("nv",), "m/s2, rad/s2", "solver", "search direction"),
+    ("sol_Mp", "f", ("nv",), "N, N m", "solver", "M times the search direction"),
+    ("sol_r", "f", ("nv",), "N, N m", "solver", "residual of the linear system"),
+    ("sol_z", "f", ("nv",), "m/s2, rad/s2", "solver", "preconditioned residual"),
+    ("sol_q", "f", ("nv",), "m/s2, rad/s2", "solver", "conjugate direction of the linear system"),
+    ("sol_Hq", "f", ("nv",), "N, N m", "solver", "Hessian times that direction"),
+])  # fmt: skip
+
+# blocks of large islands: the units of parallel work and of fixed-order sums
+declare("scratch", [
+    ("island_small", "i", ("ntree",), "-", "island", "islands solved by one thread each"),
+    ("island_large", "i", ("ntree",), "-", "island", "islands solved by all threads"),
+    ("island_tblkadr", "i", ("ntree",), "-", "island", "first tree block of each large island"),
+    ("island_tblkend", "i", ("ntree",), "-", "island", "one past its last"),
+    ("island_cblkadr", "i", ("ntree",), "-", "island", "first contact block"),
+    ("island_cblkend", "i", ("ntree",), "-", "island", "one past the last"),
+    ("island_rblkadr", "i", ("ntree",), "-", "island", "first row block"),
+    ("island_rblkend", "i", ("ntree",), "-", "island", "one past the last"),
+    ("tblk_island", "i", ("ntree",), "-", "island", "island of each tree block"),
+    ("tblk_begin", "i", ("ntree",), "-", "island", "where it begins in island_tree"),
+    ("tblk_end", "i", ("ntree",), "-", "island", "one past its last"),
+    ("cblk_island", "i", ("nconmax",), "-", "island", "island of each contact block"),
+    ("cblk_begin", "i", ("nconmax",), "-", "island", "where it begins in island_con"),
+    ("cblk_end", "i", ("nconmax",), "-", "island", "one past its last"),
+    ("rblk_island", "i", ("nrowmax",), "-", "island", "island of each row block"),
+    ("rblk_begin", "i", ("nrowmax",), "-", "island", "where it begins in island_row"),
+    ("rblk_end", "i", ("nrowmax",), "-", "island", "one past its last"),
+    ("tblk_sum", "f", ("ntree", 4), "-", "solver", "sums over a tree block"),
+    ("cblk_sum", "f", ("nconmax", 2), "-", "solver", "sums over a contact block"),
+    ("rblk_sum", "f", ("nrowmax", 2), "-", "solver", "sums over a row block"),
+    ("isl_cost", "f", ("ntree",), "kg m2/s4", "solver", "cost of each large island"),
+    ("isl_alpha", "f", ("ntree",), "-", "solver", "step along the direction"),
+    ("isl_lo", "f", ("ntree",), "-", "solver", "a step known to be too short"),
+    ("isl_hi", "f", ("ntree",), "-", "solver", "a step known to be too long, -1: none yet"),
+    ("isl_first", "f", ("ntree",), "-", "solver", "derivative at the start of the line search"),
+    ("isl_d1", "f", ("ntree",), "-", "solver", "Gauss term of the derivative along the direction"),
+    ("isl_d2", "f", ("ntree",), "-", "solver", "Gauss term of the second derivative"),
+    ("isl_rz", "f", ("ntree",), "-", "solver", "conjugate gradients: r'z"),
+    ("isl_rz0", "f", ("ntree",), "-", "solver", "its first value"),
+    ("isl_step", "f", ("ntree",), "-", "solver", "step along the conjugate direction"),
+    ("isl_beta", "f", ("ntree",), "-", "solver", "how much of the last conjugate direction stays"),
+    ("isl_reduction", "f", ("ntree",), "-", "solver", "by how much the linear residual is reduced"),
+    ("isl_run", "i", ("ntree",), "-", "solver", "1: not converged"),
+    ("isl_seek", "i", ("ntree",), "-", "solver", "1: inner loop (linear system or line search) not converged"),
+])  # fmt: skip
+
+# collision: boxes, the sweep, candidate pairs, sorted pairs (cpair) and their contact slots
+declare("scratch", [
+    ("item_boxlo", "f", ("nitem", 3), "m", "collision",
+     "lower corners of the margin-inflated world boxes of moving geoms, then of bodies with many geoms"),
+    ("item_boxhi", "f", ("nitem", 3), "m", "collision", "upper corners"),
+    ("item_fatlo", "f", ("nitem", 3), "m", "collision", "lower corners of the boxes of the last search, enlarged"),
+    ("item_fathi", "f", ("nitem", 3), "m", "collision", "upper corners"),
+    ("item_from", "f", ("nitem", 3), "m", "collision", "positions of the geoms then"),
+    ("item_ball", "f", ("nitem", 4), "m", "collision", "balls that they are expected to stay in: centre, radius"),
+    ("mid_item1", "i", ("npairmax",), "-", "collision", "what the sweep finds: world*nitem + item 1"),
+    ("mid_item2", "i", ("npairmax",), "-", "collision", "the same, item 2"),
+    ("entry_box", "f", ("npairmax", 6), "m", "collision",
+     "in the order of the sweep: lower and upper end of the box along each of its axes"),
+    ("entry_cell", "i", ("npairmax", 2), "-", "collision", "first strip and row of each entry, before wrapping round"),
+    ("sort_key", "i", ("npairmax", 2), "-", "collision", "keys of the radix sort, two halves used in turn", 1),
+    ("sort_value", "i", ("npairmax", 2), "-", "collision", "what the keys belong to", 1),
+    ("scan_sum", "i", ("npairmax",), "-", "collision", "block sums of scans"),
+    ("cand_geom1", "i", ("npairmax",), "-", "collision", "candidate pairs in no order: world*ngeom + geom 1"),
+    ("cand_geom2", "i", ("npairmax",), "-", "collision", "geom 2"),
+    ("cand_listed", "i", ("npairmax",), "-", "collision", "index in the model's pairs, -1 if not from there"),
+    ("cpair_geom1", "i", ("npairmax",), "-", "collision", "pairs sorted by world and geoms: world*ngeom + geom 1"),
+    ("cpair_geom2", "i", ("npairmax",), "-", "collision", "geom 2"),
+    ("cpair_listed", "i", ("npairmax",), "-", "collision", "index in the model's pairs, -1 if not from there"),
+    ("cpair_kind", "i", ("npairmax",), "-", "collision", "collider: kind_of in tisim/stages/colliders.py"),
+    ("cpair_margin", "f", ("npairmax",), "m", "collision", "distance below which contacts are listed"),
+    ("cpair_slot", "i", ("npairmax",), "-", "collision", "first contact slot"),
+    ("cpair_ncon", "i", ("npairmax",), "-", "collision", "number of contacts"),
+    ("cpair_adr", "i", ("npairmax",), "-", "collision", "first contact"),
+    ("cpair_bin", "i", ("npairmax",), "-", "collision", "pairs by collider"),
+    ("con_slot", "f", ("nslotmax", 8), "m, -", "collision", "distance, midpoint, normal of a pair's contacts", 1),
+])  # fmt: skip
+
+# collision: what its stages make for a model's geoms, and lists whose length only they know
+declare("stage", [
+    ("box_item", "i", ("nbox",), "-", "collision",
+     "items that have boxes: geoms, and ngeom + number of a body with many geoms"),
+    ("plane_geom", "i", ("nplane",), "-", "collision", "planes that can collide"),
+    ("static_geom", "i", ("nstatic",), "-", "collision", "other geoms of static bodies that can collide"),
+    ("listed_geom1", "i", ("nlisted",), "-", "collision", "lower geoms of the pairs that the model lists, sorted"),
+    ("listed_geom2", "i", ("nlisted",), "-", "collision", "their other geoms"),
+    ("exclude_body1", "i", ("nexclude",), "-", "collision", "lower bodies of excluded pairs, sorted"),
+    ("exclude_body2", "i", ("nexclude",), "-", "collision", "their other bodies"),
+    ("type_kind", "i", (ALL, 64), "-", "collision", "kind of a pair by 8 * type 1 + type 2, see stages/colliders.py"),
+    ("kind_slots", "i", (ALL, 16), "-", "collision", "slots that a pair of each kind needs"),
+    ("bin_adr", "i", (ALL, 64), "-", "collision", "where each kind begins in cpair_bin, then where its next pair goes"),
+    ("override_solref", "f", (ALL, 2), "s, -", "collision", "solref of all contacts, where it is overridden"),
+    ("override_solimp", "f", (ALL, 5), "-", "collision", "solimp"),
+    ("override_friction", "f", (ALL, 5), "-", "collision", "friction"),
+    ("sweep_axis", "i", (ALL, 2), "-", "collision", "axis of the sweep, axis of the strips"),
+    ("sweep_sample", "f", (ALL, 96), "m", "collision", "sorted coordinates of a few items, for each axis"),
+    ("sweep_median", "f", (ALL, 3), "m", "collision", "median of the items along each axis"),
+    ("sweep_spread", "f", (ALL, 3), "m", "collision", "from their 10 % to their 90 % quantile"),
+    ("sweep_extent", "f", (ALL, 3), "m", "collision", "their mean extent"),
+    ("sweep_scale", "f", (ALL, len(SCALES)), "m", "collision", "numbers of the last search, by the indices in SCALES"),
+    ("sweep_found", "i", ("nfound",), "-", "collision", "pairs of entries whose boxes meet, by thread"),
+    ("plane_pos", "f", ("nworldplane", 3), "m", "collision", "place of each plane in the last search"),
+    ("plane_normal", "f", ("nworldplane", 3), "-", "collision", "its normal"),
+    ("group_pos", "f", ("nworldgroup", 3), "m", "collision", "place of each body with many geoms then"),
+    ("group_mat", "f", ("nworldgroup", 9), "-", "collision", "its orientation"),
+    ("sort_count", "i", ("nsortcount",), "-", "collision", "how many keys of each digit a block of the sort has"),
+    ("ccd_f", "f", ("nccdreal",), "any", "collision", "shapes, vertices and faces of each worker, see convex/ccd.py"),
+    ("ccd_i", "i", ("nccdint",), "-", "collision", "the whole numbers among them"),
+])  # fmt: skip
+
+# rays, when they are cast
+declare("stage", [
+    ("ray_pnt", "f", ("nray", 3), "m", "rays", "where each ray starts"),
+    ("ray_vec", "f", ("nray", 3), "m", "rays", "its direction, of any length"),
+    ("ray_dist", "f", ("nray",), "-", "rays", "where it hits, as a multiple of its direction; -1: nowhere"),
+    ("ray_geomid", "i", ("nray",), "-", "rays", "what it hits, or -1"),
+    ("ray_sample", "f", (ALL, 198), "m", "rays", "sorted coordinates of a few geoms, median, spread, for each axis"),
+    ("ray_leaf", "i", ("nleafall",), "-", "rays", "geom of each leaf of the trees of boxes, or -1"),
+    ("ray_node", "f", ("nnodeall", 2, 3), "m", "rays", "lower and upper corner of each node's box"),
+])  # fmt: skip
+
+# constraint rows as MuJoCo lists them (all but J), written when a user reads them
+declare("computed", [
+    ("efc_type", "i", ("nefcmax",), "-", "rows", "mjtConstraint"),
+    ("efc_id", "i", ("nefcmax",), "-", "rows", "dof, joint or contact of the row"),
+    ("efc_state", "i", ("nefcmax",), "-", "rows", "mjtConstraintState"),
+    ("efc_pos", "f", ("nefcmax",), "m, rad", "rows", "distance or angle to the constraint"),
+    ("efc_margin", "f", ("nefcmax",), "m, rad", "rows", "distance at which it acts"),
+    ("efc_frictionloss", "f", ("nefcmax",), "N, N m", "rows", "friction loss"),
+    ("efc_diagApprox", "f", ("nefcmax",), "1/kg", "rows", "approximate diagonal of J M^-1 J'"),
+    ("efc_KBIP", "f", ("nefcmax", 4), "1/s2, 1/s, -, -", "rows", "stiffness, damping, impedance, its derivative (0)"),
+    ("efc_D", "f", ("nefcmax",), "kg", "rows", "1 / R"),
+    ("efc_R", "f", ("nefcmax",), "1/kg", "rows", "regularisation"),
+    ("efc_vel", "f", ("nefcmax",), "m/s, rad/s", "rows", "velocity J qvel"),
+    ("efc_aref", "f", ("nefcmax",), "m/s2, rad/s2", "rows", "reference acceleration"),
+    ("efc_force", "f", ("nefcmax",), "N, N m", "rows", "constraint force"),
+])  # fmt: skip

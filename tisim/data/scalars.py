@@ -1,0 +1,193 @@
+"""Every number that a kernel asks for by name, declared once, and where any name of a kernel is declared.
+
+A kernel's parameters are arrays or numbers of the model `m` (mjModel's arrays, tables made from them, options, sizes)
+or of the data `d` (tisim/data/arrays.py, lengths, and what the caller passes to `launch.run`); no name is in both.
+"""
+
+import dataclasses
+import functools
+
+from tisim.model.device_model import DERIVED
+from tisim.model.fields import FIELDS
+
+from .arrays import CAPACITIES, COUNTS, DATA, SCALES
+
+
+@dataclasses.dataclass(frozen=True)
+class Scalar:
+    """One number: name, dtype "f" (running precision) or "i" (int32), source, meaning.
+
+    source  "size" and "option" of the model; "length" in the data; "call": passed to launch.run.
+    """
+
+    name: str
+    dtype: str
+    source: str
+    doc: str
+
+
+SCALARS = {}
+
+
+def declare(source, rows):
+    """Adds numbers given as (name, dtype, meaning)."""
+    for name, dtype, doc in rows:
+        if name in SCALARS:
+            raise ValueError(f"{name} is declared twice")
+        SCALARS[name] = Scalar(name, dtype, source, doc)
+
+
+declare("size", [
+    ("nq", "i", "numbers in qpos"),
+    ("nv", "i", "dofs"),
+    ("nbody", "i", "bodies, the world among them"),
+    ("njnt", "i", "joints"),
+    ("ngeom", "i", "geoms"),
+    ("nsite", "i", "sites"),
+    ("nmocap", "i", "mocap bodies"),
+    ("ntree", "i", "kinematic trees"),
+    ("npair", "i", "pairs of geoms that the model lists"),
+    ("nM", "i", "numbers of the inertia matrix by dof_Madr"),
+    ("nC", "i", "numbers of the inertia matrix by M_rowadr"),
+    ("nitem", "i", "geoms and bodies with many geoms: what has boxes"),
+    ("nfriction", "i", "dofs with friction loss"),
+    ("nlimited", "i", "joints with limits"),
+])  # fmt: skip
+
+declare("option", [
+    ("timestep", "f", "[s]"),
+    ("gravity_x", "f", "gravity along x [m/s2]"),
+    ("gravity_y", "f", "along y"),
+    ("gravity_z", "f", "along z"),
+    ("disableflags", "i", "sum of mjtDisableBit"),
+    ("cone", "i", "mjtCone"),
+    ("impratio", "f", "impedance of friction over that of the normal"),
+    ("iterations", "i", "most Newton iterations"),
+    ("tolerance", "f", "scaled gradient and improvement at which the solver stops"),
+    ("ls_iterations", "i", "most iterations of a line search"),
+    ("ls_tolerance", "f", "derivative at which a line search stops, relative to that at its start"),
+    ("ccd_tolerance", "f", "distance at which GJK and EPA stop [m]"),
+    ("o_margin", "f", "margin of all pairs where `override` is set [m]"),
+    ("meaninertia", "f", "mean diagonal of the inertia matrix, m.stat.meaninertia"),
+])  # fmt: skip
+
+declare("length", [("nworld", "i", "worlds"), *((name, "i", "capacity of lists") for name in CAPACITIES)])
+
+# smooth dynamics, islands, the solver
+declare("call", [
+    ("implicit_damping", "i", "1: joint damping is integrated implicitly"),
+    ("maxdense", "i", "dofs of an island up to which its Hessian is dense"),
+    ("maxcon", "i", "contacts of an island above which all threads share it"),
+    ("treesize", "i", "trees in a block of a large island"),
+    ("consize", "i", "contacts in a block"),
+    ("rowsize", "i", "rows in a block"),
+    ("whole_step", "i", "1: the step of length one is taken, without a line search"),
+    ("newton_round", "i", "round of Newton's method, -1 before the first"),
+])  # fmt: skip
+
+# collision: who takes part
+declare("call", [
+    ("nbox", "i", "items that have boxes"),
+    ("ncol", "i", "the first of them, which enter the sweep: moving geoms, bodies with many geoms"),
+    ("ngroup", "i", "bodies with many geoms"),
+    ("nplane", "i", "planes: those that can collide; for rays, all"),
+    ("nstatic", "i", "static geoms in the tree"),
+    ("nlisted", "i", "different pairs that the model lists"),
+    ("nexclude", "i", "excluded pairs of bodies"),
+    ("filterparent", "i", "1: a body does not collide with its parent"),
+    ("override", "i", "1: contact parameters of the options replace all others"),
+    ("skin", "f", "by how much a search enlarges boxes, relative to their mean extent"),
+    ("age", "i", "steps that the pairs of the last search served, 0: there was none"),
+])  # fmt: skip
+
+# collision: keys and their sort
+declare("call", [
+    ("nstripbit", "i", "bits of the strip in a key of the sweep"),
+    ("nrowbit", "i", "bits of the row"),
+    ("nlevelbit", "i", "bits of the place along the sweep"),
+    ("entrybits", "i", "bits of such a key"),
+    ("geombits", "i", "bits of a geom's number"),
+    ("worldgeombits", "i", "bits of a world and geom"),
+    ("digit", "i", "most bits that a pass of the sort takes"),
+    ("nsortblock", "i", "blocks of a sort: each is one thread's work"),
+    ("entryhalf", "i", "half of the sort's arrays that holds the sorted entries"),
+    ("pairhalf", "i", "half that holds the sorted pairs"),
+    ("half", "i", "half that a pass reads"),
+    ("icount", "i", "place in counts of the length of what is sorted"),
+    ("shift", "i", "first bit that a pass looks at"),
+    ("nbit", "i", "bits that a pass takes; for rays, bits of each axis in a key"),
+])  # fmt: skip
+
+# convex shapes, distances
+declare("call", [
+    ("niter", "i", "most iterations of GJK and EPA"),
+    ("npoly", "i", "corners of the largest face of a mesh, 0 without multiccd"),
+    ("nccd", "i", "workers"),
+    ("nccd_f", "i", "real numbers of each worker in ccd_f"),
+    ("nccd_i", "i", "whole numbers of each worker in ccd_i"),
+    ("nquery", "i", "pairs whose distance is asked for"),
+    ("distmax", "f", "distance beyond which it need not be known [m]"),
+])  # fmt: skip
+
+# rays
+declare("call", [
+    ("nray", "i", "rays of each world"),
+    ("groups", "i", "bit k: geoms of group k count"),
+    ("flg_static", "i", "1: static geoms count"),
+    ("bodyexclude", "i", "body whose geoms do not count, -1: none"),
+    ("cutoff", "f", "distance of bounding spheres beyond which geoms do not count [m]"),
+    ("nlinear", "i", "geoms of ray_order that are tried one by one"),
+    ("nleaf", "i", "leaves of a world's tree, a power of two; 0: there is no tree"),
+    ("nbounded", "i", "geoms in a tree"),
+    ("raybits", "i", "bits of a geom's key"),
+    ("rayhalf", "i", "half of the sort's arrays that holds the sorted keys"),
+    ("iray", "i", "place in counts of the number of keys"),
+    ("width", "i", "nodes of the level of a tree that is made"),
+])  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class Name:
+    """What a path of a kernel such as "d.qpos" or "m.opt.timestep" stands for.
+
+    argument  the kernel's argument that brings it, under which Data finds the array or number.
+    is_array  else it is a number.  dtype  "f" (running precision) or "i" (int32).
+    index     place in the array of a number that stands in one, as lengths of lists do in `counts`; else None.
+    width     numbers of an array's element: 1, a vector's, 9 of a matrix.  rows  elements of one item.
+    parts     Names of the numbers of a small vector, which kernels get as a tuple.
+    """
+
+    argument: str
+    is_array: bool
+    dtype: str
+    index: int = None
+    width: int = 1
+    rows: int = 1
+    parts: tuple = ()
+
+
+@functools.lru_cache(None)
+def lookup(path):
+    """The Name of a path. Raises KeyError for one that is not declared, or belongs to the other bundle."""
+    bundle, _, name = path.partition(".")
+    if path == "m.opt.gravity":
+        return Name("gravity", False, "f", parts=tuple(lookup(f"m.opt.gravity_{x}") for x in "xyz"))
+    source = None
+    if name.startswith(("opt.", "stat.")):
+        source, name = "option", name.partition(".")[2]
+    elif bundle == "d" and name in COUNTS:
+        return Name("counts", True, "i", COUNTS[name])
+    elif bundle == "d" and name in SCALES:
+        return Name("sweep_scale", True, "f", SCALES[name])
+    elif bundle == "d" and name in DATA:
+        return Name(name, True, DATA[name].dtype, None, DATA[name].width, DATA[name].rows)
+    elif bundle == "m" and name in FIELDS:
+        return Name(name, True, "f" if FIELDS[name].dtype.kind == "f" else "i", None, FIELDS[name].width)
+    elif bundle == "m" and name in DERIVED and DERIVED[name].dtype:
+        return Name(name, True, DERIVED[name].dtype, None, DERIVED[name].width, DERIVED[name].rows)
+    scalar = SCALARS.get(name)
+    if scalar is None or (source or {"size": "m", "length": "d", "call": "d"}.get(scalar.source)) not in (
+        scalar.source, bundle,
+    ):  # fmt: skip
+        raise KeyError(f"{path} is not declared: see data/arrays.py, data/scalars.py, model/device_model.py")
+    return Name(name, False, scalar.dtype)

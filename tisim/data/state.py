@@ -1,0 +1,162 @@
+"""State of a Data: reset, keyframes, and the state vector by mjtState bits."""
+
+import numpy as np
+
+from tisim.device import memory
+from tisim.enums import mjtState, mjtWarning
+from tisim.errors import Error
+
+from .arrays import DATA
+
+# parts of the state vector, in its order: bit, array
+STATE = (
+    (mjtState.mjSTATE_TIME, "world_time"),
+    (mjtState.mjSTATE_QPOS, "qpos"),
+    (mjtState.mjSTATE_QVEL, "qvel"),
+    (mjtState.mjSTATE_ACT, "act"),
+    (mjtState.mjSTATE_WARMSTART, "qacc_warmstart"),
+    (mjtState.mjSTATE_CTRL, "ctrl"),
+    (mjtState.mjSTATE_QFRC_APPLIED, "qfrc_applied"),
+    (mjtState.mjSTATE_XFRC_APPLIED, "xfrc_applied"),
+    (mjtState.mjSTATE_EQ_ACTIVE, "eq_active"),
+    (mjtState.mjSTATE_MOCAP_POS, "mocap_pos"),
+    (mjtState.mjSTATE_MOCAP_QUAT, "mocap_quat"),
+    (mjtState.mjSTATE_USERDATA, "userdata"),
+)
+
+
+def _worlds(d, worlds):
+    """Indices of worlds: None is all of them."""
+    index = np.arange(d.nworld) if worlds is None else np.atleast_1d(np.asarray(worlds, dtype=np.int64))
+    if index.size and (index.min() < 0 or index.max() >= d.nworld):
+        raise Error(f"world index {index.tolist()} outside 0..{d.nworld - 1}")
+    return index
+
+
+def write_worlds(d, name, worlds, values):
+    """Writes one row per world (or one for all) into an array of Data."""
+    a = d.device(name)
+    n = DATA[name].size(d._size_of)
+    if not n:
+        return
+    values = np.asarray(values).reshape(-1, n)
+    if len(worlds) == d.nworld:
+        whole = np.ascontiguousarray(np.broadcast_to(values, (d.nworld, n)))
+        memory.upload(a, whole.astype(memory.download(a).dtype).reshape(-1))
+    elif len(worlds):
+        whole = memory.download(a)
+        whole[: d.nworld * n].reshape(d.nworld, n)[worlds] = values
+        memory.upload(a, whole)
+
+
+def _start(m):
+    """What a reset writes besides zeros."""
+    mocap = np.flatnonzero(np.asarray(m.body_mocapid) >= 0)
+    mocap = mocap[np.argsort(np.asarray(m.body_mocapid)[mocap])]
+    return dict(
+        qpos=m.qpos0, eq_active=m.eq_active0, mocap_pos=np.asarray(m.body_pos).reshape(-1, 3)[mocap],
+        mocap_quat=np.asarray(m.body_quat).reshape(-1, 4)[mocap],
+    )  # fmt: skip
+
+
+def reset(m, d, worlds=None):
+    """Sets the state to the model's start: qpos0, mocap bodies and equalities as modelled, all else zero.
+
+    worlds  index or list of the worlds to reset; None: all of them.
+    """
+    index = _worlds(d, worlds)
+    whole = len(index) == d.nworld
+    d.device("counts")  # refuses a Data of an earlier tisim.init
+    for name in list(d._device):
+        array = DATA[name]
+        if array.role == "stage":
+            continue
+        if whole:
+            d._device[name].fill(0)
+        elif not array.is_shared:
+            write_worlds(d, name, index, np.zeros(array.size(d._size_of)))
+    for name, values in _start(m).items():
+        if np.size(values):
+            write_worlds(d, name, index, values)
+
+
+def reset_keyframe(m, d, key, worlds=None):
+    """Resets, then sets time, qpos, qvel, act, ctrl and mocap poses of a keyframe.
+
+    key  index of the keyframe;  worlds  as in reset.
+    """
+    if not 0 <= int(key) < m.nkey:
+        raise Error(f"keyframe {key} does not exist: the model has {m.nkey}")
+    reset(m, d, worlds)
+    index = _worlds(d, worlds)
+    for name, source in (
+        ("world_time", m.key_time), ("qpos", m.key_qpos), ("qvel", m.key_qvel), ("act", m.key_act),
+        ("ctrl", m.key_ctrl), ("mocap_pos", m.key_mpos), ("mocap_quat", m.key_mquat),
+    ):  # fmt: skip
+        write_worlds(d, name, index, np.asarray(source).reshape(m.nkey, -1)[int(key)])
+
+
+def _parts(d, sig):
+    sig = int(sig)
+    if not 0 <= sig < 1 << int(mjtState.mjNSTATE):
+        raise Error(f"sig={sig}: expected a sum of mjtState bits")
+    return [(name, DATA[name].size(d._size_of)) for bit, name in STATE if sig & bit]
+
+
+def state_size(m, sig):
+    """Number of values of one world's state for the mjtState bits in sig."""
+    if not 0 <= int(sig) < 1 << int(mjtState.mjNSTATE):
+        raise Error(f"sig={int(sig)}: expected a sum of mjtState bits")
+    return sum(DATA[name].size(lambda s: getattr(m, s)) for bit, name in STATE if int(sig) & bit)
+
+
+def get_state(m, d, sig=mjtState.mjSTATE_INTEGRATION):
+    """State as one vector, in mujoco's order.
+
+    sig  sum of mjtState bits.
+    Returns (size,) for one world, else (nworld, size).
+    """
+    parts = [d.host(name).reshape(d.nworld, -1) for name, n in _parts(d, sig)]
+    out = np.concatenate([np.empty((d.nworld, 0)), *parts], axis=1).astype(np.float64)
+    return out[0] if d.nworld == 1 else out
+
+
+def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION):
+    """Writes a vector made by get_state with the same sig; one vector is written to all worlds.
+
+    state  (size,) or (nworld, size).
+    """
+    size = state_size(m, sig)
+    state = np.asarray(state, dtype=np.float64)
+    if state.shape not in ((size,), (d.nworld, size)):
+        raise Error(f"state has shape {state.shape}, expected ({size},) or ({d.nworld}, {size})")
+    state = np.atleast_2d(state)
+    at = 0
+    for name, n in _parts(d, sig):
+        write_worlds(d, name, np.arange(d.nworld), state[:, at : at + n])
+        at += n
+
+
+class Warnings:
+    """Warnings counted by kind, as mujoco's mjData.warning: `warning[mjtWarning.mjWARN_BADQPOS].number`."""
+
+    def __init__(self, d):
+        self._values = d.host("warning").reshape(d.nworld, 2, 8)
+        self._single = d.nworld == 1
+
+    def __len__(self):
+        return int(mjtWarning.mjNWARNING)
+
+    def __getitem__(self, kind):
+        number, lastinfo = self._values[:, 0, kind], self._values[:, 1, kind]
+        return WarningStat(*((int(number[0]), int(lastinfo[0])) if self._single else (number, lastinfo)))
+
+
+class WarningStat:
+    """One kind of warning: how often, and its last info (an index); arrays over worlds if there are several."""
+
+    def __init__(self, number, lastinfo):
+        self.number, self.lastinfo = number, lastinfo
+
+    def __repr__(self):
+        return f"WarningStat(number={self.number}, lastinfo={self.lastinfo})"

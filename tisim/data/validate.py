@@ -1,0 +1,162 @@
+"""Checks of a whole Data that hold after every step and forward(); run with TISIM_DEBUG=1 and by the tests."""
+
+import numpy as np
+
+from tisim.enums import mjtCone, mjtJoint
+from tisim.errors import Error
+
+from .arrays import DATA
+
+UNIT = 1e-5  # by which a unit quaternion or a frame may be off, in either precision
+CONTACT_DIMS = (1, 3, 4, 6)
+NAMES = dict(tree="trees", con="contacts", row="rows")
+
+
+def validate(m, d):
+    """Raises Error naming the first broken rule.
+
+    Every number is finite and every quaternion of unit length; pairs and contacts exist and are in order, world by
+    world; the lists that lead from one thing to others (bodies to contacts, trees and islands to contacts and rows)
+    hold each of them once, where the ranges say; islands are the connected components of trees that constraints touch.
+    """
+    for check in (_finite, _quaternions, _pairs, _contacts, _addresses, _islands):
+        check(m, d)
+
+
+def require(ok, rule):
+    if not np.all(ok):
+        raise Error(f"validate: {rule}")
+
+
+def _finite(m, d):
+    """Everything users see; of a list its filled part."""
+    for name, array in DATA.items():
+        if array.dtype != "f" or array.role == "scratch":
+            continue
+        values = np.asarray(getattr(d, name)) if array.is_list else d.host(name)  # efc_ vectors are made when read
+        require(np.isfinite(values), f"{name} is finite")
+
+
+def _quaternions(m, d):
+    def unit(q):
+        return np.abs(np.linalg.norm(q, axis=-1) - 1) < UNIT
+
+    require(unit(d.host("xquat")), "xquat is of unit length")
+    kind, adr = np.asarray(m.jnt_type), np.asarray(m.jnt_qposadr)
+    free, ball = adr[kind == mjtJoint.mjJNT_FREE] + 3, adr[kind == mjtJoint.mjJNT_BALL]
+    place = np.concatenate([free, ball])[:, None] + np.arange(4)
+    require(unit(d.host("qpos")[:, place]), "quaternions in qpos are of unit length")
+
+
+def _pairs(m, d):
+    """Candidate pairs: their order, their collider's lists, their slots."""
+    n = d.count("npair")
+    first, second, listed, kind, slot, ncon = (
+        d.host(f"cpair_{name}")[:n].astype(np.int64) for name in ("geom1", "geom2", "listed", "kind", "slot", "ncon")
+    )
+    require((first >= 0) & (first < d.nworld * m.ngeom) & (second >= 0) & (second < m.ngeom), "geoms of pairs exist")
+    step = np.diff(first * m.ngeom + second)
+    require((step > 0) | (step == 0) & (listed[1:] >= 0), "pairs are sorted by world and geoms, each listed once")
+    binned = d.host("cpair_bin")[: (kind >= 0).sum()]
+    require(np.sort(binned) == np.flatnonzero(kind >= 0), "the pairs of all colliders are the pairs")
+    require(np.diff(kind[binned]) >= 0, "pairs are listed by collider")
+    require(ncon >= 0, "every pair was computed")
+    order = np.flatnonzero(ncon)[np.argsort(slot[ncon > 0], kind="stable")]
+    end = slot[order] + ncon[order]
+    require((slot[order][1:] >= end[:-1]) & (end[-1:] <= d.capacity("nslotmax")), "pairs have slots of their own")
+
+
+def _contacts(m, d):
+    """The contact list: its order, its numbers, where its pairs and rows point."""
+    n, npair = d.count("ncon"), d.count("npair")
+    geom, world = d.host("contact_geom")[:n].astype(np.int64), d.host("contact_worldid")[:n]
+    require((geom >= 0) & (geom < m.ngeom), "contact geoms exist")
+    require((world >= 0) & (world < d.nworld), "contact worlds exist")
+    require(np.diff((world * m.ngeom + geom[:, 0]) * m.ngeom + geom[:, 1]) >= 0, "contacts are sorted")
+    first, second, number, adr = (d.host(f"cpair_{name}")[:npair] for name in ("geom1", "geom2", "ncon", "adr"))
+    _tile(adr, number, n, "contacts of pairs")
+    require(np.repeat(first, number) == world * m.ngeom + geom[:, 0], "contacts are those of their pairs")
+    require(np.repeat(second, number) == geom[:, 1], "contacts are those of their pairs")
+    frame = d.host("contact_frame")[:n].reshape(n, 3, 3)
+    require(np.abs(frame @ frame.transpose(0, 2, 1) - np.eye(3)) < UNIT, "contact frames are orthonormal")
+    dim, exclude = d.host("contact_dim")[:n], d.host("contact_exclude")[:n]
+    require(np.isin(dim, CONTACT_DIMS), "contact_dim is 1, 3, 4 or 6")
+    rows = np.where(exclude == 0, dim if m.opt.cone == mjtCone.mjCONE_ELLIPTIC else np.maximum(1, 2 * (dim - 1)), 0)
+    address, start = d.host("contact_efc_address")[:n], d.count("nrow") + np.cumsum(rows) - rows
+    require(address == np.where(rows > 0, start, -1), "rows of contacts tile")
+    require(d.count("nefc") == d.count("nrow") + rows.sum(), "nefc counts all rows")
+
+
+def _tile(adr, number, total, what):
+    """Ranges follow each other from 0 to total."""
+    end = np.cumsum(number)
+    require(adr == end - number, f"{what} tile")
+    require((end[-1] if len(end) else 0) == total, f"{what} are all")
+
+
+def _listed(adr, number, items, owner, what):
+    """items[adr[k] : adr[k] + number[k]] are those whose owner is k, in order; an owner of -1 has none."""
+    require(number == np.bincount(owner[owner >= 0], minlength=len(number)), f"{what} are counted")
+    _tile(adr, number, (owner >= 0).sum(), what)
+    expected = np.argsort(owner, kind="stable")[(owner < 0).sum() :]
+    require(items[: len(expected)] == expected, f"{what} are listed")
+
+
+def _bodies_and_rows(d):
+    """((ncon, 2) world-major moving bodies of contacts or -1, (nrow,) world-major first dof of rows)."""
+    return d.host("con_body")[: d.count("ncon")], d.host("row_dof")[: d.count("nrow"), 0]
+
+
+def _addresses(m, d):
+    """Lists of what acts on each body and tree."""
+    if not d.count("nefc"):
+        return  # they are not made
+    body, dof = _bodies_and_rows(d)
+    flat = {name: d.host(name).reshape(-1) for name in ("body_conadr", "body_connum", "body_con")}
+    _listed(flat["body_conadr"], flat["body_connum"], flat["body_con"], body.reshape(-1), "contacts of bodies")
+    flat = {name: d.host(name).reshape(-1) for name in ("tree_rowadr", "tree_rownum", "tree_row")}
+    _listed(flat["tree_rowadr"], flat["tree_rownum"], flat["tree_row"], _trees_of_dofs(m, dof), "rows of trees")
+
+
+def _trees_of_dofs(m, dof):
+    return dof // max(1, m.nv) * m.ntree + np.asarray(m.dof_treeid)[dof % max(1, m.nv)]
+
+
+def _islands(m, d):
+    """tree_island against a plain graph search over contacts and rows, and what is listed by island."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    body, dof = _bodies_and_rows(d)
+    total, row = d.nworld * m.ntree, _trees_of_dofs(m, dof)
+    tree = np.where(body >= 0, body // m.nbody * m.ntree + np.asarray(m.body_treeid)[body % m.nbody], -1)
+    touched = np.zeros(total, bool)
+    touched[tree[tree >= 0]] = touched[row] = True
+    pair = tree[(tree >= 0).all(1)]
+    label = connected_components(coo_matrix((np.ones(len(pair)), pair.T), (total, total)), directed=False)[1]
+    island, count = d.host("tree_island").reshape(-1), d.count("nisland")
+    require((island >= 0) == touched, "a tree has an island where a constraint acts on it")
+    groups = np.unique(np.stack([label[touched], island[touched]], 1), axis=0)
+    names = [len(np.unique(x[touched])) for x in (label, island)]
+    require(len(groups) == names[0] == names[1] == count, "islands are connected components")
+    if not count:
+        return
+    first = np.unique(island[touched], return_index=True)
+    require(first[0] == np.arange(count), "islands are numbered without gaps")
+    require(np.diff(first[1]) > 0, "islands are numbered in the order of their first trees")
+
+    def of_islands(name):
+        return d.host(f"island_{name}").reshape(-1)[:count]
+
+    of_contact = np.where((tree >= 0).any(1), island[tree.max(1)], -1)
+    for item, owner in dict(tree=island, con=of_contact, row=island[row]).items():
+        items = d.host(f"island_{item}").reshape(-1)
+        _listed(of_islands(f"{item}adr"), of_islands(f"{item}num"), items, owner, f"{NAMES[item]} of islands")
+    order = d.host("island_tree").reshape(-1)[: touched.sum()]
+    dofs = np.asarray(m.tree_dofnum)[order % m.ntree]
+    begin = np.cumsum(dofs) - dofs
+    begin = begin - begin[of_islands("treeadr")][island[order]]
+    require(d.host("tree_dofstart").reshape(-1)[order] == begin, "dofs of islands tile")
+    require(np.bincount(island[order], dofs, count) == of_islands("dofnum"), "dofs of islands are counted")
+    solved = [d.host(f"island_{size}").reshape(-1)[: d.count(f"n{size}")] for size in ("small", "large")]
+    require(np.sort(np.concatenate(solved)) == np.arange(count), "every island is solved once")

@@ -1,0 +1,1 @@
+"""Taichi, started; kernels bound by name and launched; memory."""

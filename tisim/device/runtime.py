@@ -1,0 +1,111 @@
+"""Taichi started once per process, with the options that compile correctly, and the kernels imported after it.
+
+Taichi 1.7.4 miscompiles ordinary code with its default optimiser; `SAFE_OPTIONS` passes every probe in
+tests/test_taichi_computes_what_is_written.py. They are missing from the key of Taichi's offline cache, so the
+cache folder's name is a hash over all of them.
+"""
+
+import contextlib
+import hashlib
+import importlib
+import io
+import os
+import pathlib
+import sys
+
+from tisim.errors import Error
+
+from . import launch, session, taichi_patches
+from . import threads as cpu_threads
+
+os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
+
+SAFE_OPTIONS = dict(advanced_optimization=False, cache_loop_invariant_global_vars=False, fast_math=False)
+VERSION = "0.2.0"
+
+
+def debug():
+    """True if TISIM_DEBUG is set: bounds-checked kernels and validate() after every step."""
+    return os.environ.get("TISIM_DEBUG", "0") not in ("", "0")
+
+
+def cache_path(options):
+    """Folder of the kernel cache for these Taichi options."""
+    base = os.environ.get("TISIM_CACHE") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "tisim"
+    )
+    key = hashlib.sha256(repr((VERSION, sorted((k, str(v)) for k, v in options.items()))).encode()).hexdigest()[:16]
+    return str(pathlib.Path(base) / f"kernels-{key}")
+
+
+def _pick_arch(name):
+    import taichi as ti
+
+    known = {"cpu": ti.cpu, "cuda": ti.cuda, "vulkan": ti.vulkan, "metal": ti.metal}
+    if name == "auto":
+        from taichi._lib import core
+
+        ti.set_logging_level(ti.ERROR)  # a machine without CUDA is nothing to warn about
+        name = "cuda" if core.with_cuda() else "cpu"
+    if name not in known:
+        raise Error(f"arch={name!r}: expected one of auto, {', '.join(known)}")
+    return name, known[name]
+
+
+def init(arch="auto", precision=None, threads=None):
+    """Starts Taichi; optional, the first `Data` does it with the defaults.
+
+    arch       "auto" (cuda where a device is, else cpu), "cpu", "cuda", "vulkan" or "metal".
+    precision  "f64" or "f32"; None: f64 on the CPU, f32 on a GPU.
+    threads    number of CPU threads, None for all; results do not depend on it.
+    Starting again with other settings is allowed; every `Data` made before becomes unusable.
+    """
+    import taichi as ti
+
+    name, backend = _pick_arch(arch)
+    precision = precision or ("f64" if name == "cpu" else "f32")
+    if precision not in ("f32", "f64"):
+        raise Error(f"precision={precision!r}: expected 'f32' or 'f64'")
+    if threads is None and os.environ.get("TISIM_THREADS"):
+        threads = int(os.environ["TISIM_THREADS"])
+    if threads is not None and threads < 1:
+        raise Error(f"threads={threads}: expected a positive number")
+    settings = (name, precision, threads, debug())
+    if session.generation and settings == session.settings:
+        return
+    options = dict(SAFE_OPTIONS, default_fp=ti.f64 if precision == "f64" else ti.f32, debug=debug())
+    path = cache_path(dict(options, arch=name))
+    if threads is not None:
+        options["cpu_max_num_threads"] = threads
+    if "tisim.viewer.ggui" in sys.modules:
+        sys.modules["tisim.viewer.ggui"].close()
+    for module in [n for n in sys.modules if n.startswith("tisim.kernels")]:
+        del sys.modules[module]
+    launch.forget()
+    before = cpu_threads.running()
+    with contextlib.redirect_stdout(io.StringIO()):  # a library does not print
+        ti.init(
+            arch=backend, offline_cache=True, offline_cache_file_path=path, log_level=ti.WARN, verbose=False, **options
+        )
+    started = ti.lang.impl.current_cfg().arch
+    if started != backend and not (name == "cpu" and started in (ti.x64, ti.arm64)):
+        ti.reset()
+        raise Error(f"arch={name!r}: Taichi could not start it here (it fell back to {started}); run `tisim doctor`")
+    session.arch, session.precision, session.settings = name, precision, settings
+    session.generation += 1
+    if name == "cpu":
+        cpu_threads.pin(before, threads)
+    taichi_patches.install()
+
+
+def ensure():
+    """Starts Taichi with the defaults unless it already runs."""
+    if not session.generation:
+        init()
+
+
+def kernels(name):
+    """The module tisim.kernels.<name>, imported only once Taichi runs (its types follow the precision)."""
+    ensure()
+    full = f"tisim.kernels.{name}"
+    return sys.modules.get(full) or importlib.import_module(full)

@@ -1,0 +1,13 @@
+"""What runs now: the backend, its precision, and how often Taichi was started. Set by device.runtime.init only."""
+
+import numpy as np
+
+arch = None  # name of the running backend, None before init
+precision = None  # "f32" or "f64"
+generation = 0  # counts starts; device memory of an earlier one is gone
+settings = None  # what init was asked for
+
+
+def numpy_float():
+    """NumPy's type of the running precision."""
+    return np.float32 if precision == "f32" else np.float64

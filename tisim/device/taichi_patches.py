@@ -1,0 +1,164 @@
+"""Changes to Taichi 1.7.4's Python pass, made once per process: kernels over bundles, and a pass of half the time.
+
+The pass turns a kernel and all functions inlined into it into Taichi's own form, in every process. As it comes, it
+parses a function's source at each call that inlines it, formats the source position of every node, and asks for options
+and types again and again. What it makes is the same with these changes.
+"""
+
+import ast
+import copy
+
+import numpy as np
+
+
+def install():
+    """Makes the changes, if this is the version they were made for."""
+    import taichi as ti
+    from taichi.lang import kernel_impl
+
+    if ti.__version__ != (1, 7, 4):
+        raise ImportError(f"taichi {'.'.join(map(str, ti.__version__))} is installed; tisim needs 1.7.4")
+    if not hasattr(kernel_impl, "_tisim"):
+        kernel_impl._tisim = True
+        _give_trees(kernel_impl)
+        _visit_quickly()
+        _check_once()
+
+
+def _give_trees(kernel_impl):
+    """Trees come from tisim.device.syntax, which parses a file once; a kernel's arguments are those of its bundles."""
+    from .syntax import syntax
+
+    plain = kernel_impl._get_tree_and_ctx
+
+    def get(
+        self, excluded_parameters=(), is_kernel=True, arg_features=None, args=None, ast_builder=None,
+        is_real_function=False,
+    ):  # fmt: skip
+        source = syntax(self.func)
+        if source is None:
+            return plain(self, excluded_parameters, is_kernel, arg_features, args, ast_builder, is_real_function)
+        node, scope = source.node, kernel_impl._get_global_vars(self.func)
+        if is_kernel or is_real_function:  # the pass takes the parameters out of the tree
+            node = copy.copy(node)
+            node.args = copy.copy(node.args)
+            for i in self.template_slot_locations:
+                scope[self.arguments[i].name] = args[i]
+        if is_kernel and hasattr(self.func, "_arguments"):
+            _enter_bundles(node, scope, self.func._arguments, [a.name for a in self.arguments])
+        return ast.Module([node], []), kernel_impl.ASTTransformerContext(
+            excluded_parameters=excluded_parameters, is_kernel=is_kernel, func=self, arg_features=arg_features,
+            global_vars=scope, argument_data=args, src=source.lines, start_lineno=source.first, file=source.file,
+            ast_builder=ast_builder, is_real_function=is_real_function,
+        )  # fmt: skip
+
+    kernel_impl._get_tree_and_ctx = get
+
+
+def _enter_bundles(node, scope, arguments, names):
+    """Makes the kernel's tree one whose parameters are these names, and that begins with `m, d = bundles(...)`."""
+    scope["_bundles"] = arguments.bundles
+    count = len(arguments.entries)
+    made = ast.parse(f"m, d = _bundles({', '.join(names[:count])})").body[0]
+    for child in ast.walk(made):
+        if hasattr(child, "lineno"):
+            child.lineno = child.end_lineno = node.lineno
+    node.args.args = [ast.copy_location(ast.arg(name), node) for name in names]
+    node.body = [made, *node.body]
+
+
+def _visit_quickly():
+    """A node's builder is looked up in a table, and its position made once per line: file and line, not its text."""
+    from taichi.lang import impl
+    from taichi.lang.ast import ast_transformer_utils as utils
+    from taichi.lang.ast.ast_transformer import ASTTransformer
+
+    plain, builders = utils.Builder.__call__, {}
+
+    def call(self, ctx, node):
+        kind = type(node)
+        found = builders.get(kind)
+        if found is None:
+            method = getattr(self, "build_" + kind.__name__, None)
+            found = builders[kind] = method, issubclass(kind, (ast.stmt, ast.expr))
+        method, placed = found
+        if method is None:
+            return plain(self, ctx, node)
+        position = ""
+        if placed:
+            positions = ctx.__dict__.setdefault("_positions", {})
+            position = positions.get(node.lineno)
+            if position is None:
+                name = ctx.func.func.__name__
+                position = f'File "{ctx.file}", line {node.lineno + ctx.lineno_offset}, in {name}:\n'
+                positions[node.lineno] = position
+        stack = impl.get_runtime().src_info_stack
+        stack.append(position)
+        try:
+            return method(ctx, node)
+        except Exception as e:
+            return fail(ctx, node, e)
+        finally:
+            stack.pop()
+
+    def fail(ctx, node, error):
+        """Raises the error as Taichi does, with the position."""
+
+        def again(*_):
+            raise error
+
+        failing = type("Failing", (utils.Builder,), {"build_" + type(node).__name__: staticmethod(again)})
+        return plain(failing(), ctx, node)
+
+    def position_of(self, node):
+        return f'File "{self.file}", line {node.lineno + self.lineno_offset}, in {self.func.func.__name__}:\n'
+
+    utils.Builder.__call__ = call
+    utils.ASTTransformerContext.get_pos_info = position_of
+    ASTTransformer.warn_if_is_external_func = staticmethod(lambda ctx, node: None)  # `_bundles` is one
+
+
+def _check_once():
+    """Options are asked for once per start, a checked expression is not checked again, ranges of integers are kept."""
+    from taichi._lib import core
+    from taichi.lang import expr, impl
+
+    plain, cpp, python = expr.Expr.__init__, core.Expr, expr.Expr
+    last = [None, None]  # Taichi's Python side and its options; not its Program, which must be able to die
+
+    def init(self, *args, dbg_info=None, dtype=None):
+        if len(args) != 1:
+            return plain(self, *args, dbg_info=dbg_info, dtype=dtype)
+        (a,) = args
+        kind = type(a)
+        if kind is python and a.ptr_type_checked:
+            self.dbg_info, self.ptr_type_checked, self.ptr = a.dbg_info, True, a.ptr
+        elif kind is cpp:
+            if last[0] is not impl.pytaichi:
+                last[:] = impl.pytaichi, impl.pytaichi.prog.config()
+            self.ptr, self.dbg_info = a, dbg_info
+            if dbg_info:
+                a.set_dbg_info(dbg_info)
+            a.type_check(last[1])
+            self.ptr_type_checked = True
+        else:
+            plain(self, *args, dbg_info=dbg_info, dtype=dtype)
+
+    expr.Expr.__init__ = init
+    limits = {}
+
+    def limits_of(kind):
+        if kind not in limits:
+            i = np.iinfo(kind)
+            limits[kind] = int(i.min), int(i.max), i.bits
+        return limits[kind]
+
+    def in_range(kind, value):
+        low, high, _ = limits_of(kind)
+        return low <= value <= high
+
+    def clamped(kind, value):
+        low, high, bits = limits_of(kind)
+        return value if low <= value <= high else value - (1 << bits)
+
+    expr._check_in_range, expr._clamp_unsigned_to_range = in_range, clamped

@@ -1,0 +1,164 @@
+"""A compiled model as one file: NumPy's .npz with every array of model/fields.py and a JSON header.
+
+Reading trusts nothing: format and version, names, dtypes, shapes, index ranges and runs of addresses are checked before
+a Model is made, pickled objects are never loaded, and a zip entry larger than its header says is not unpacked.
+"""
+
+import io
+import json
+import os
+import zipfile
+import zlib
+
+import numpy as np
+
+from tisim.enums import mjtObj
+from tisim.errors import Error
+from tisim.mjcf.compile import Compiled
+
+from .fields import FIELDS, complete, wrong
+
+FORMAT, VERSION = "tisim model", 1
+HEADER = "header.json"
+# larger than any model that can be simulated; a damaged or hostile file must not fill the memory
+MAX_BYTES = 8 << 30
+
+# first of each run, length of each run, size of what they lie in
+RUNS = [
+    ("mesh_vertadr", "mesh_vertnum", "nmeshvert"), ("mesh_faceadr", "mesh_facenum", "nmeshface"),
+    ("mesh_normaladr", "mesh_normalnum", "nmeshnormal"), ("mesh_texcoordadr", "mesh_texcoordnum", "nmeshtexcoord"),
+    ("mesh_polyadr", "mesh_polynum", "nmeshpoly"), ("mesh_polyvertadr", "mesh_polyvertnum", "nmeshpolyvert"),
+    ("mesh_polymapadr", "mesh_polymapnum", "nmeshpolymap"), ("body_jntadr", "body_jntnum", "njnt"),
+    ("body_dofadr", "body_dofnum", "nv"), ("body_geomadr", "body_geomnum", "ngeom"), ("M_rowadr", "M_rownnz", "nC"),
+    ("tree_dofadr", "tree_dofnum", "nv"), ("tree_bodyadr", "tree_bodynum", "nbody"),
+    ("tendon_adr", "tendon_num", "nwrap"), ("actuator_actadr", "actuator_actnum", "na"),
+    ("sensor_adr", "sensor_dim", "nsensordata"), ("numeric_adr", "numeric_size", "nnumericdata"),
+    ("text_adr", "text_size", "ntextdata"), ("tuple_adr", "tuple_size", "ntupledata"),
+]  # fmt: skip
+
+
+def save(m, path):
+    """Writes a Model to an .npz file, all at once: an interrupted write leaves the old file as it was."""
+    path = os.fspath(path)
+    header = dict(
+        format=FORMAT, version=VERSION, modelname=m.modelname, sizes={k: int(v) for k, v in m._sizes.items()},
+        names={kind.name: list(names) for kind, names in m._names.items()}, texts=m.texts, textures=m.textures,
+        opt=_plain(m.opt), stat=_plain(m.stat), vis=_plain(m.vis),
+    )  # fmt: skip
+    part = f"{path}.part"
+    try:
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as z:
+            z.writestr(HEADER, json.dumps(header))
+            for name in FIELDS:
+                with z.open(f"{name}.npy", "w", force_zip64=True) as f:
+                    np.lib.format.write_array(f, np.asarray(m._arrays[name]), allow_pickle=False)
+        os.replace(part, path)
+    except OSError as e:
+        raise Error(f"{path}: cannot write the model: {e.strerror or e}") from None
+    finally:
+        if os.path.exists(part):
+            os.remove(part)
+
+
+def _plain(settings):
+    """A Settings group as JSON: arrays as lists, groups as objects."""
+    out = {}
+    for name, value in settings.items():
+        if hasattr(value, "items"):
+            out[name] = _plain(value)
+        else:
+            out[name] = np.asarray(value).tolist()
+    return out
+
+
+def load(path):
+    """Compiled model of a file that `save` wrote. Raises Error where it is missing, damaged or of another kind."""
+    path = os.fspath(path)
+    try:
+        with zipfile.ZipFile(path) as z:
+            header, arrays = _read(z, path)
+    except OSError as e:
+        raise Error(f"{path}: cannot read the model: {e.strerror or e}") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError) as e:
+        raise Error(f"{path}: the file is damaged or is no saved model: {e}") from None
+    try:
+        return _compiled(header, arrays)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as e:
+        raise Error(f"{path}: the file is damaged, or from another tisim ({type(e).__name__}: {e})") from None
+
+
+def _read(z, path):
+    info = z.getinfo(HEADER) if HEADER in z.namelist() else None
+    if info is None:
+        raise Error(f"{path}: not a saved model: it has no {HEADER}")
+    header = json.loads(_entry(z, info))
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise Error(f"{path}: not a saved model")
+    if header.get("version") != VERSION:
+        raise Error(
+            f"{path}: saved as version {header.get('version')}, this tisim reads version {VERSION}; save it again from "
+            "its MJCF"
+        )
+    if sum(i.file_size for i in z.infolist()) > MAX_BYTES:
+        raise Error(f"{path}: the file claims more than {MAX_BYTES >> 30} GiB")
+    arrays = {}
+    for info in z.infolist():
+        name = info.filename.removesuffix(".npy")
+        if name in FIELDS:
+            arrays[name] = _array(_entry(z, info))
+        elif info.filename != HEADER:
+            raise Error(f"{path}: damaged: it holds an unknown entry '{info.filename[:60]}'")
+    return header, arrays
+
+
+def _entry(z, info):
+    with z.open(info) as f:
+        data = f.read(info.file_size + 1)
+    if len(data) != info.file_size:
+        raise ValueError(f"{info.filename} has another length than its entry says")
+    return data
+
+
+def _array(data):
+    f = io.BytesIO(data)
+    version = np.lib.format.read_magic(f)
+    shape, fortran, dtype = {
+        (1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0,
+    }[version](f)  # fmt: skip
+    rest = data[f.tell() :]
+    if dtype.hasobject or fortran or int(np.prod(shape, dtype=object)) * dtype.itemsize != len(rest):
+        raise ValueError("an array's header does not fit its data")
+    return np.frombuffer(rest, dtype).reshape(shape).copy()
+
+
+def _compiled(header, arrays):
+    sizes = {str(k): int(v) for k, v in header["sizes"].items()}
+    if any(v < -1 for k, v in sizes.items() if k != "memory"):
+        raise ValueError("a size is negative")
+    problem = wrong(arrays, sizes) or _bad_run(arrays, sizes)
+    if problem:
+        raise ValueError(problem)
+    out = Compiled()
+    out.arrays, out.sizes = arrays, sizes
+    recomputed = complete(arrays, sizes)[1]
+    if recomputed != sizes:
+        raise ValueError(f"sizes do not fit the arrays: {sorted(k for k in sizes if sizes[k] != recomputed.get(k))}")
+    out.names = {mjtObj[kind]: [str(n) for n in names] for kind, names in header["names"].items()}
+    out.modelname, out.texts, out.textures = str(header["modelname"]), dict(header["texts"]), list(header["textures"])
+    out.option, out.stat = _settings(header["opt"]), _settings(header["stat"])
+    out.visual = {k.rstrip("_"): _settings(v) for k, v in header["vis"].items()}
+    return out
+
+
+def _settings(values):
+    return {k: np.array(v, float) if isinstance(v, list) else v for k, v in values.items()}
+
+
+def _bad_run(arrays, sizes):
+    """The first run of addresses that leaves its array, as text, or None."""
+    for adr, num, size in RUNS:
+        first, count = arrays[adr].astype(np.int64), arrays[num].astype(np.int64)
+        used = count > 0
+        if (count < 0).any() or (first[used] < 0).any() or (first + count)[used].max(initial=0) > sizes[size]:
+            return f"{adr} and {num} leave the {sizes[size]} places they index"
+    return None

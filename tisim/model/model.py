@@ -1,0 +1,196 @@
+"""Model: the constant description of a scene, with mjModel's field names, shapes and values."""
+
+import numpy as np
+
+from tisim import mjcf
+from tisim.errors import Error
+from tisim.mjcf.format.names import nearest
+
+from .device_model import Changes, DeviceModel, tracked
+from .fields import complete
+from .kinds import ALIASES, KINDS, as_objtype, word_of
+from .options import Settings, visual
+from .view import View
+
+# sizes of what is refused: always zero, and kept for those who look
+REFUSED_SIZES = "nflex nplugin nflexvert npluginstate".split()
+
+
+class Model(DeviceModel):
+    """A compiled scene. Create it with `Model.from_xml_path` or `Model.from_xml_string`.
+
+    Fields have MuJoCo's names: sizes are integers (m.nbody), quantities are arrays (m.geom_size is (ngeom, 3)),
+    settings are m.opt, m.stat and m.vis. Writing `m.geom_friction = x` copies into the array.
+    `m.contact_filter`, a function f(m, d, geom1, geom2, worldid) or None, is called in every step with the ids of all
+    pairs in contact, each an array (n,), and returns (n,) truth values: True takes the contacts of that pair away.
+    Pairs that the model lists (contact/pair) are not asked about.
+    Named access: m.geom("floor").friction, m.body("box").mass, m.key("home").qpos.
+    """
+
+    def __init__(self, compiled):
+        arrays, sizes = complete(compiled.arrays, dict.fromkeys(REFUSED_SIZES, 0) | compiled.sizes)
+        changed = Changes()
+        fields = dict(
+            _arrays=tracked(arrays, changed), _changed=changed, _on_device={}, _derived={}, capacity_limit={},
+            contact_filter=None, _scope=compiled.scope, _nodes=compiled.nodes,
+            _sizes=sizes, _names=dict(compiled.names), _index={}, opt=Settings("opt", compiled.option),
+            stat=Settings("stat", compiled.stat),
+            vis=visual(compiled.visual), textures=compiled.textures, texts=compiled.texts, modelname=compiled.modelname,
+        )  # fmt: skip
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_xml_path(cls, path):
+        """Model of an MJCF file.
+
+        path  str or path-like. Raises MjcfError with file, line and column where the file is wrong, UnsupportedError
+        where it uses a feature outside tisim's scope.
+        """
+        return cls(mjcf.compile_file(path))
+
+    @classmethod
+    def from_xml_string(cls, text, assets=None):
+        """Model of an MJCF text; `assets` maps names of included files to their contents (str or bytes)."""
+        return cls(mjcf.compile_string(text, assets))
+
+    @classmethod
+    def from_scene(cls, name, **params):
+        """Model of a scene that ships with tisim, for example Model.from_scene("dominos", n=500).
+
+        name, params  as listed by `tisim scenes`. Raises Error for a scene or parameter that does not exist.
+        """
+        from tisim import scenes
+
+        return cls.from_xml_string(scenes.build(name, **params))
+
+    @classmethod
+    def from_mujoco(cls, mj_model):
+        """Model with the contents of a mujoco.MjModel, for those who edit with MuJoCo.
+
+        Raises UnsupportedError for what tisim does not support (flex, plugin, SDF), Error for another object.
+        """
+        from .from_mujoco import convert
+
+        return cls(convert(mj_model))
+
+    @classmethod
+    def load(cls, path):
+        """Model of an .npz file that `save` wrote. Raises Error where it is damaged or of another version."""
+        from .file import load
+
+        return cls(load(path))
+
+    def save(self, path):
+        """Writes the model to an .npz file, from which `load` makes the same model without compiling.
+
+        To a path that ends in .xml it writes the MJCF that the model was compiled from. Raises Error where the file
+        cannot be written, or where fields have been written since, which MJCF would lose.
+        """
+        from .file import save
+
+        if not str(path).lower().endswith(".xml"):
+            save(self, path)
+            return
+        spec = self.spec()
+        edited = self._differences(spec.compile())
+        if edited:
+            raise Error(
+                f"{path}: written since the model was compiled, and lost in MJCF: {', '.join(edited)}; "
+                "save to .npz, or change m.spec() instead"
+            )
+        spec.to_file(path)
+
+    def _differences(self, other):
+        """Names of the arrays and settings in which another model of the same sizes differs."""
+        names = [n for n, a in self._arrays.items() if a.tobytes() != other._arrays[n].tobytes()]
+        return names + [g for g in ("opt", "stat", "vis") if repr(getattr(self, g)) != repr(getattr(other, g))]
+
+    def spec(self):
+        """A new Spec of what the model was compiled from; Error where it did not come from MJCF or a Spec."""
+        from tisim.spec.spec import Spec  # the one arrow upwards: a Spec compiles to Models
+
+        if self._scope is None:
+            raise Error("the model did not come from MJCF or a Spec, so it has no specification")
+        return Spec.from_scope(self._scope)
+
+    # fields: the one place where arrays and sizes are read and written
+
+    def __getattr__(self, name):
+        fields = object.__getattribute__(self, "__dict__")
+        if name in fields.get("_arrays", ()):
+            return fields["_arrays"][name]
+        if name in fields.get("_sizes", ()):
+            return fields["_sizes"][name]
+        raise AttributeError(
+            f"Model has no field '{name}'{nearest(name, [*fields.get('_arrays', ()), *fields.get('_sizes', ())])}"
+        )
+
+    def __setattr__(self, name, value):
+        if name in self._arrays:
+            self._arrays[name][...] = value
+        elif name in self._sizes:
+            raise AttributeError(f"Model.{name} is a size and cannot be written")
+        elif name == "contact_filter":
+            if value is not None and not callable(value):
+                raise Error(f"contact_filter is a function f(m, d, geom1, geom2, worldid) or None, got {value!r}")
+            object.__setattr__(self, name, value)
+        elif name in self.__dict__:
+            raise AttributeError(f"Model.{name} cannot be replaced; write its fields")
+        else:
+            raise AttributeError(f"Model has no field '{name}'{nearest(name, self._arrays)}")
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._arrays, *self._sizes]
+
+    def __repr__(self):
+        return f"<tisim.Model '{self.modelname}': {self.nbody} bodies, {self.ngeom} geoms, nq {self.nq}, nv {self.nv}>"
+
+    # names
+
+    def id2name(self, objtype, index):
+        """Name of an object, "" where it has none. objtype  mjtObj or a word like "geom". IndexError out of range."""
+        names = self._names_of(objtype)
+        if not 0 <= index < len(names):
+            raise IndexError(f"no {word_of(objtype)} with id {index}: there are {len(names)}")
+        return names[index]
+
+    def name2id(self, objtype, name):
+        """Id of a named object. Raises Error, listing near names, where there is none."""
+        kind = as_objtype(objtype)
+        index = self._index.get(kind)
+        if index is None:
+            index = self._index[kind] = {n: i for i, n in enumerate(self._names_of(objtype)) if n}
+        if name not in index:
+            raise Error(f"the model has no {word_of(objtype)} named '{name}'{nearest(name, index)}")
+        return index[name]
+
+    def _names_of(self, objtype):
+        return self._names.get(as_objtype(objtype), [])
+
+    def _view(self, word, key):
+        return View(self, word, self._id(word, key))
+
+    def _id(self, word, key):
+        """Id of a name or id."""
+        if isinstance(key, str):
+            return self.name2id(KINDS[word][0], key)
+        number = self._sizes[KINDS[word][2]]
+        if not isinstance(key, (int, np.integer)) or not 0 <= key < number:
+            raise IndexError(f"no {word} with id {key!r}: there are {number}")
+        return int(key)
+
+
+def _accessor(word):
+    def access(self, key):
+        return self._view(word, key)
+
+    access.__name__ = word
+    access.__doc__ = f"The {word} of a name or id, as a View of its fields."
+    return access
+
+
+for _name in KINDS:
+    setattr(Model, _name, _accessor(_name))
+for _alias, _name in ALIASES.items():
+    setattr(Model, _alias, getattr(Model, _name))

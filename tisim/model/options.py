@@ -1,0 +1,87 @@
+"""`m.opt`, `m.stat` and `m.vis`: plain groups of named settings, checked when they are written."""
+
+import difflib
+import math
+
+import numpy as np
+
+from tisim.enums import mjtCone, mjtIntegrator, mjtJacobian, mjtSolver
+from tisim.errors import Error
+
+# fields that hold a member of an enum, with the enum
+CHOICES = {"integrator": mjtIntegrator, "cone": mjtCone, "jacobian": mjtJacobian, "solver": mjtSolver}
+
+
+class Settings:
+    """A group of settings. Reading gives a number or an array; writing checks type, shape and finiteness.
+
+    An array can also be written in place (`m.opt.gravity[2] = 0`). An unknown name is refused with the near ones.
+    """
+
+    def __init__(self, what, values):
+        object.__setattr__(self, "_what", what)
+        object.__setattr__(
+            self, "_values", {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+        )
+
+    def __getattr__(self, name):
+        values = object.__getattribute__(self, "__dict__").get("_values", {})
+        if name in values:
+            return values[name]
+        raise AttributeError(_unknown(self.__dict__.get("_what", "settings"), name, values))
+
+    def __setattr__(self, name, value):
+        if name not in self._values:
+            raise AttributeError(_unknown(self._what, name, self._values))
+        self._values[name] = self._checked(name, value)
+
+    def _checked(self, name, value):
+        old = self._values[name]
+        where = f"{self._what}.{name}"
+        if isinstance(old, Settings):
+            raise Error(f"{where} is a group of settings; write its fields")
+        try:
+            array = np.asarray(value, float)
+        except (TypeError, ValueError):
+            raise Error(
+                f"{where} needs {'numbers' if isinstance(old, np.ndarray) else 'a number'}, got {value!r}"
+            ) from None
+        if isinstance(old, np.ndarray):
+            if array.shape != old.shape or not np.isfinite(array).all():
+                raise Error(f"{where} needs {old.size} finite numbers, got {value!r}")
+            return array.astype(old.dtype)
+        if array.size != 1 or not math.isfinite(
+            number := float(array.reshape(()) if array.ndim == 0 else array.ravel()[0])
+        ):
+            raise Error(f"{where} needs one finite number, got {value!r}")
+        if not isinstance(old, (int, np.integer)):
+            return number
+        if number != int(number):
+            raise Error(f"{where} needs an integer, got {value!r}")
+        if name in CHOICES and int(number) not in {int(c) for c in CHOICES[name]}:
+            raise Error(f"{where} is one of {', '.join(c.name for c in CHOICES[name])}, got {value!r}")
+        return int(number)
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._values]
+
+    def __repr__(self):
+        return f"<{self._what}: " + ", ".join(f"{k}={v!r}" for k, v in self._values.items()) + ">"
+
+    def copy(self):
+        """An independent copy."""
+        return Settings(self._what, {k: v.copy() if hasattr(v, "copy") else v for k, v in self._values.items()})
+
+    def items(self):
+        """(name, value) pairs."""
+        return self._values.items()
+
+
+def visual(values):
+    """Settings `vis` from dict section -> dict; the section `global` is named `global_`, as in mujoco."""
+    return Settings("vis", {("global_" if k == "global" else k): Settings(f"vis.{k}", v) for k, v in values.items()})
+
+
+def _unknown(what, name, values):
+    near = difflib.get_close_matches(name, list(values), 3)
+    return f"{what} has no field '{name}'" + (f"; near: {', '.join(near)}" if near else "")

@@ -1,0 +1,1 @@
+"""Tables made from a model's arrays, which only the engine needs."""

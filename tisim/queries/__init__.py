@@ -1,0 +1,1 @@
+"""Questions that no step needs."""

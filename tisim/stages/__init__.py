@@ -1,0 +1,1 @@
+"""Which kernels make each stage, when loops run in parallel, when lists grow."""

@@ -1,0 +1,191 @@
+"""Collision: candidate pairs, contacts of each pair, contact list. Order of launches and growth of the lists.
+
+Nothing that a later stage sees depends on the search for pairs: they are sorted by (world, geom1, geom2), and the
+contacts of a pair follow its collider's own order.
+"""
+
+import itertools
+
+import numpy as np
+
+from tisim.data.arrays import COUNTS
+from tisim.device import launch, memory, runtime, session
+from tisim.enums import mjtDisableBit, mjtEnableBit
+
+from . import colliders, narrowphase
+from .search import Members, Pairs, key_bits
+from .sorting import Sort
+
+# what is too little to wake CPU threads for: geoms of all worlds for a search, and to have their boxes made; the work
+# of the colliders in microseconds (colliders.COST); contacts
+SEARCHED, BOXED, COLLIDED, LISTED = 600, 3000, 200, 3000
+WORKED = 64  # geoms of all worlds from which on convex shapes have many workers, not one
+PARTS = ("boxes", "entries", "pairs", "contacts", "list")
+READS = ("geom_contype", "geom_conaffinity")  # what users may write and the stage is made anew for
+
+
+def collide(m, d, keep=True):
+    """Finds all contacts of the present poses: fills the contact list and counts.
+
+    keep  whether pairs of an earlier search may serve again; they do as long as nothing has moved far and the model is
+          the same. The contacts do not depend on it.
+    Lists that are too short grow and the stage is done again; raises CapacityError only at a limit the user set.
+    Seed 000, "Collision detection".
+    """
+    stage = of(m, d) if m.has_contacts() else None
+    if stage is None or not stage.members.some():
+        d.set_counts(ncpair=0, nslot=0, ncon=0)
+        return forget(d)
+    stage.find(m, d, keep)
+    while stage.grow(d):
+        stage.find(m, d, keep)
+
+
+def of(m, d):
+    """The Stage of a Data; made anew for other geoms, options or colliders than before."""
+    stage = d._info.get("collision")
+    if stage is None or not stage.serves(m):
+        stage = d._info["collision"] = Stage(m, d)
+    return stage
+
+
+def forget(d):
+    """Lets the next collision search for pairs again, as after its lists held something else."""
+    if "collision" in d._info:
+        d._info["collision"].pairs.of = None
+
+
+class Stage:
+    """What collision keeps of one Data from step to step. A detection is `find`; `run` launches parts of one.
+
+    members   who takes part in the search;  sort  how its lists are sorted;  pairs  how long those it found serve.
+    kinds     kinds of pairs the model can have;  multiccd  whether flat faces get several contacts.
+    parallel  whether loops run in parallel; None: those that pay.
+    busy      part -> whether it has enough to do for several threads.
+    steps     part -> [(kernel, scalars of this launch)], for the options and lengths of lists in `key`.
+    scalars   what the kernels ask for besides.
+    """
+
+    def __init__(self, m, d):
+        self.members, self.pairs = Members(m), Pairs()
+        total = len(self.members.box) * d.nworld
+        self.sort = Sort(d, total)
+        self.kinds, self.multiccd, self._users = narrowphase.kinds_of(m), _multiccd(m), colliders.users()
+        self._edits, self._reads = m.edits, {name: np.array(getattr(m, name)) for name in READS}
+        self.parallel = None
+        self.busy = dict.fromkeys(PARTS, total >= SEARCHED) | dict(boxes=total >= BOXED)
+        self._many_workers = total >= WORKED
+        self._sizes = self.members.scalars | self.sort.scalars | key_bits(m, d.nworld, self.members.ncol)
+        self.key, self.steps, self.scalars = None, {}, {}
+        self.members.upload(d)
+        kinds, slots = colliders.tables(self.multiccd)
+        for name, values in dict(type_kind=kinds, kind_slots=slots, bin_adr=np.zeros(64)).items():
+            memory.upload(d.device(name), np.ascontiguousarray(values, np.int32))
+
+    def serves(self, m):
+        """Whether it still fits the model and the colliders."""
+        if self.multiccd != _multiccd(m) or self._users != colliders.users():
+            return False
+        if self._edits != m.edits:
+            if any(not np.array_equal(getattr(m, name), old) for name, old in self._reads.items()):
+                return False
+            self._edits = m.edits
+        return True
+
+    def find(self, m, d, keep):
+        """One detection with the lists as long as they are; searches for pairs only where a search is due."""
+        self.plan(m, d)
+        self.run(m, d, "boxes")
+        if not (keep and self._pairs_serve(m, d)):
+            self.pairs.renew(keep)
+            self.run(m, d, "entries", "pairs")
+            self.pairs.of = self._conditions(m, d)
+            self.busy["contacts"] = not self.sort.wide and narrowphase.work(d) > COLLIDED
+        if m.contact_filter is None:
+            return self.run(m, d, "contacts", "list")
+        self.run(m, d, "contacts")
+        narrowphase.apply_filter(m, d)
+        self.run(m, d, "list")
+
+    def _pairs_serve(self, m, d):
+        pairs = self.pairs
+        return pairs.of is not None and not d.count("nout") and pairs.of == self._conditions(m, d)
+
+    def _conditions(self, m, d):
+        """What the pairs of a search depend on besides poses; equal as long as they may serve again."""
+        return self.key, m.edits, d.device("cpair_geom1")
+
+    def grow(self, d):
+        """Lengthens the first list that was too short; returns whether there was one: contacts are missing then."""
+        counts = d.counts_on_host()  # on a GPU the one place where the stage waits
+        npair, nslot, ncon, nentry, nmid = (
+            int(counts[COUNTS[name]]) for name in ("ncpair", "nslot", "ncon", "nentry", "nmid")
+        )
+        for name, needed in (("npairmax", max(npair, nentry, nmid)), ("nslotmax", nslot), ("nconmax", ncon)):
+            if needed > d.capacity(name):
+                d.grow(name, needed)
+                return True
+        self.pairs.age += 1
+        self.busy["list"] = ncon > LISTED
+        return False
+
+    def run(self, m, d, *parts):
+        """Launches parts of a detection, in the order of PARTS; neighbours on as many threads go together."""
+        scalars = dict(self.scalars, skin=self.pairs.skin, age=self.pairs.last_age)
+        if "list" in parts and scalars["override"]:
+            for name in ("solref", "solimp", "friction"):
+                values = np.asarray(getattr(m.opt, f"o_{name}"), session.numpy_float())
+                memory.upload(d.device(f"override_{name}"), values)
+        steps = [(self._threads(part), more, kernel) for part in parts for kernel, more in self.steps[part]]
+        for (parallel, more), same in itertools.groupby(steps, key=lambda step: step[:2]):
+            launch.run(m, d, [kernel for *_, kernel in same], parallel=parallel, **dict(scalars, **more))
+
+    def _threads(self, part):
+        return self.sort.wide or (self.busy[part] if self.parallel is None else self.parallel)
+
+    def plan(self, m, d):
+        """Chooses the kernels of each part, anew for other options or longer lists than before."""
+        disable, enable = int(m.opt.disableflags), int(m.opt.enableflags)
+        key = (disable, enable, float(m.opt.o_margin), int(m.opt.ccd_iterations), d.capacity("npairmax"))
+        if key == self.key:
+            return
+        nchunk = -(-d.capacity("npairmax") // launch.CHUNK[session.arch == "cpu"])
+        d.scratch("sweep_found", 2 * runtime.kernels("collision.broadphase").FOUND * nchunk)
+        contacts, ccd = narrowphase.kernels_of(m, d, self.kinds, self.multiccd, self._many_workers or self.sort.wide)
+        sizes, half = self._sizes, self.sort.half
+        self.key, self.steps = key, self._steps(contacts)
+        self.scalars = sizes | ccd | dict(
+            override=int(bool(enable & int(mjtEnableBit.mjENBL_OVERRIDE))), o_margin=key[2],
+            filterparent=int(not disable & int(mjtDisableBit.mjDSBL_FILTERPARENT)),
+            entryhalf=half(sizes["entrybits"]), pairhalf=half(sizes["worldgeombits"], half(sizes["geombits"])),
+        )  # fmt: skip
+
+    def _steps(self, contacts):
+        """The kernels of each part; the lists are sorted by one thread in a kernel, or by all in many."""
+        k, sizes, sort = runtime.kernels, self._sizes, self.sort
+        boxes, bp = k("collision.boxes"), k("collision.broadphase")
+        search = [bp.search_pairs]
+        search += [k("collision.midphase").search_static] if len(self.members.static) else []
+        search += [k("collision.midphase").search_groups] if len(self.members.bodies) else []
+        entries = _alone(bp.choose_axes, boxes.enlarge_boxes, bp.enter_items)
+        if sort.wide:
+            middle = sort.half(sizes["geombits"])
+            entries += sort.passes("nentry", sizes["entrybits"])
+            pairs = _alone(*search, bp.key_by_geom2) + sort.passes("ncpair", sizes["geombits"])
+            pairs += [(bp.key_by_geom1, dict(half=middle))] + sort.passes("ncpair", sizes["worldgeombits"], middle)
+        else:
+            entries += _alone(bp.sort_entries)
+            pairs = _alone(*search, bp.sort_pairs)
+        return dict(
+            boxes=_alone(boxes.update_boxes), entries=entries, pairs=pairs + _alone(bp.order_pairs),
+            contacts=_alone(*contacts), list=_alone(k("collision.contact").write_contacts),
+        )  # fmt: skip
+
+
+def _alone(*kernels):
+    """Steps of kernels that ask for no scalars of their own."""
+    return [(kernel, {}) for kernel in kernels]
+
+
+def _multiccd(m):
+    return bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_MULTICCD))

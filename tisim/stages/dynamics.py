@@ -1,0 +1,96 @@
+"""Smooth dynamics and integration: which kernels make each stage, for tisim.pipeline."""
+
+import numpy as np
+
+from tisim.data.state import reset
+from tisim.device import launch, memory, runtime, session
+from tisim.enums import mjtDisableBit, mjtEnableBit, mjtWarning
+
+PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies (some 100 us against 0.3 us each)
+
+
+def parallel(m, d):
+    """Whether the scene is worth several threads."""
+    return session.arch != "cpu" or d.nworld * m.nbody > PARALLEL_BODIES
+
+
+def fwd_position(m, d):
+    """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv."""
+    kin, ine = runtime.kernels("smooth.kinematics"), runtime.kernels("smooth.inertia")
+    launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia], parallel(m, d))
+
+
+def fwd_kinematics(m, d):
+    """Only the poses of bodies, joints, geoms and sites."""
+    kin = runtime.kernels("smooth.kinematics")
+    launch.run(m, d, [kin.body_poses, kin.geom_poses], parallel(m, d))
+
+
+def fwd_velocity(m, d):
+    """Body velocities, passive forces of joints, bias force: cvel ... qfrc_bias."""
+    if m.nv:
+        vel = runtime.kernels("smooth.velocity")
+        launch.run(m, d, [vel.tree_velocity], parallel(m, d))
+
+
+def fwd_acceleration(m, d):
+    """Force and acceleration without constraints: qfrc_smooth, qacc_smooth."""
+    if m.nv:
+        launch.run(m, d, [runtime.kernels("smooth.velocity").tree_acceleration], parallel(m, d))
+
+
+def energy(m, d):
+    """Potential and kinetic energy of joints and bodies, if the enable bit `energy` is set, else 0."""
+    if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
+        k = runtime.kernels("smooth.energy")
+        launch.run(m, d, [k.block_energy, k.world_energy], parallel(m, d))
+        d._info["energy"] = True
+    elif d._info.pop("energy", False):
+        memory.upload(d.device("energy"), np.zeros(2 * d.nworld))
+
+
+def euler(m, d):
+    """Advances velocity, position and time by one timestep and keeps qacc as the next warm start."""
+    off = mjtDisableBit.mjDSBL_EULERDAMP | mjtDisableBit.mjDSBL_DAMPER
+    implicit = not m.opt.disableflags & off and bool(np.any(m.dof_damping))
+    launch.run(m, d, [runtime.kernels("smooth.integrate").tree_euler], parallel(m, d), implicit_damping=int(implicit))
+
+
+def check_state(m, d):
+    """Resets worlds whose qpos or qvel is not finite or beyond mjMAXVAL, and counts the warning."""
+    if m.nq:
+        launch.run(m, d, [runtime.kernels("smooth.integrate").find_bad_state], parallel(m, d))
+        _handle_bad(m, d)
+
+
+def check_acceleration(m, d):
+    """The same for qacc; returns True if a world was reset, so that forward() has to run again."""
+    if not m.nv:
+        return False
+    launch.run(m, d, [runtime.kernels("smooth.integrate").find_bad_acceleration], parallel(m, d))
+    return _handle_bad(m, d)
+
+
+def _handle_bad(m, d):
+    bad = memory.host_view(d.device("bad"))
+    if bad is None:
+        bad = memory.download(d.device("bad"))
+    if not bad.any():
+        return False
+    bad = bad.reshape(d.nworld, 3).copy()
+    memory.upload(d.device("bad"), np.zeros(bad.size, np.int32))
+    worlds = np.flatnonzero(bad.any(axis=1))
+    autoreset = not m.opt.disableflags & mjtDisableBit.mjDSBL_AUTORESET
+    if autoreset:
+        reset(m, d, worlds)
+    warning = memory.download(d.device("warning")).reshape(d.nworld, 2, 8)
+    for k, (kind, size) in enumerate(
+        ((mjtWarning.mjWARN_BADQPOS, m.nq), (mjtWarning.mjWARN_BADQVEL, m.nv), (mjtWarning.mjWARN_BADQACC, m.nv))
+    ):
+        hit = worlds[bad[worlds, k] > 0]
+        if autoreset and k == 1:
+            hit = hit[bad[hit, 0] == 0]  # the reset for qpos already repaired qvel
+        warning[hit, 0, kind] += 1
+        warning[hit, 1, kind] = size - bad[hit, k]
+    memory.upload(d.device("warning"), warning.reshape(-1))
+    return autoreset

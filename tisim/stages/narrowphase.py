@@ -1,0 +1,75 @@
+"""The colliders, as seen from outside the kernels: which ones a model needs, their memory, the user's filter."""
+
+import numpy as np
+
+from tisim.device import memory, runtime, session
+from tisim.model.tables import midphase
+
+from . import colliders
+from .colliders import CONVEX, HEIGHT_FIELD, PLANE_CONVEX
+
+WORKERS = (8192, 256)  # pieces of scratch memory for convex shapes, 10 kB each: on a GPU, on a CPU
+WORKER_NUMBERS = 1 << 26  # numbers in all of them together, at most
+MAX_POLYGON = 150  # corners of a mesh's face that count, mjMAX_POLYVERT
+MAX_ITERATIONS = 1000  # larger ccd_iterations mean no more: memory and time stay bounded
+
+
+def kinds_of(m):
+    """Kinds of pairs (tisim/stages/colliders.py) that a model can have, so that no other collider is compiled."""
+    gtype = np.asarray(m.geom_type)
+    some = np.unique(gtype[midphase.can_collide(m)])
+    pairs = {(min(a, b), max(a, b)) for a in some for b in some}
+    pairs |= {(min(a, b), max(a, b)) for a, b in zip(gtype[m.pair_geom1], gtype[m.pair_geom2])}
+    return tuple(sorted({colliders.kind_of(int(a), int(b)) for a, b in pairs} - {-1}))
+
+
+def kernels_of(m, d, kinds, multiccd, parallel):
+    """(kernels that these kinds of pairs need, scalars that they ask for); convex shapes get scratch memory."""
+    k = runtime.kernels
+    kernels = [k("collision.narrowphase").narrowphase(kinds, colliders.users())]
+    if PLANE_CONVEX in kinds and m.nmesh:
+        kernels.append(k("collision.collide_plane_convex").plane_mesh)
+    if CONVEX in kinds:
+        kernels.append(k("collision.collide_convex").convex(multiccd))
+    if HEIGHT_FIELD in kinds:
+        kernels.append(k("collision.collide_hfield").hfield)
+    return kernels, ccd_scratch(m, d, multiccd, parallel) if {CONVEX, HEIGHT_FIELD} & set(kinds) else {}
+
+
+def ccd_scratch(m, d, multiccd, parallel):
+    """Makes scratch memory of GJK and EPA, one piece per worker; returns the scalars that their kernels ask for.
+
+    parallel  whether they run in parallel; else one worker, thus one piece of memory, does all.
+    """
+    ccd = runtime.kernels("convex.ccd")
+    niter = max(1, min(int(m.opt.ccd_iterations), MAX_ITERATIONS))
+    npoly = 0
+    if multiccd and m.nmesh:
+        npoly = max(4, min(MAX_POLYGON, int(max(m.mesh_polyvertnum.max(), m.mesh_polymapnum.max()))))
+    size_f, size_i = ccd.scratch_size(niter, npoly)
+    nworker = 1
+    if parallel:
+        nworker = max(32, min(WORKERS[session.arch == "cpu"], WORKER_NUMBERS // (size_f + size_i)))
+    d.scratch("ccd_f", size_f * nworker)
+    d.scratch("ccd_i", size_i * nworker)
+    return dict(niter=niter, nccd=nworker, nccd_f=size_f, nccd_i=size_i, npoly=npoly)
+
+
+def work(d):
+    """How long the colliders of the listed pairs take on one CPU thread, in microseconds."""
+    first = memory.host_view(d.device("bin_adr"))
+    return float(np.diff(first[: colliders.NKIND + 1]) @ colliders.COST)
+
+
+def apply_filter(m, d):
+    """Takes the contacts of the pairs away that the user's contact_filter refuses; listed pairs are not asked about."""
+    npair = d.count("ncpair")
+    if npair > d.capacity("npairmax") or d.count("nslot") > d.capacity("nslotmax"):
+        return  # the stage is done again with longer lists
+    ncon, first, second, listed = (d.host(f"cpair_{name}")[:npair] for name in ("ncon", "geom1", "geom2", "listed"))
+    asked = np.flatnonzero((ncon > 0) & (listed < 0))
+    refused = colliders.filter_contacts(m, d, first[asked] % m.ngeom, second[asked], first[asked] // m.ngeom)
+    if refused.any():
+        whole = d.host("cpair_ncon")
+        whole[asked[refused]] = 0
+        memory.upload(d.device("cpair_ncon"), whole)

@@ -1,0 +1,107 @@
+"""The search for pairs, outside the kernels: who takes part, sizes of its keys, how long its pairs serve."""
+
+import numpy as np
+
+from tisim.device import memory
+from tisim.model.tables import midphase
+
+from .colliders import PLANE
+
+LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estimated from body width, not tuned)
+SKINS = (0.025, 0.1, 0.2)  # by how much a search enlarges boxes, relative to their mean extent: least, first, most
+SHORT_LIFE, LONG_LIFE = 6, 40  # steps that its pairs serve, below and above which the next skin is larger or smaller
+REST = 16  # searches without a skin, where things move so fast that not even the largest one pays
+
+
+class Members:
+    """Who takes part in the search: ids, as arrays.
+
+    box      items that have boxes: the first `ncol` enter the sweep, moving geoms (id) and bodies with many geoms
+             (ngeom + place in `bodies`); the rest are the geoms of these bodies.
+    bodies   bodies with many geoms;  plane, static  planes and bounded static geoms that can collide.
+    listed   (n, 2) different pairs of geoms that the model lists, lower first, sorted.
+    exclude  (n,) pairs of bodies that the model excludes, 65536 * lower + higher, sorted.
+    """
+
+    def __init__(self, m):
+        single, self.bodies, grouped, self.static = midphase.sort_out(m)
+        self.box = np.concatenate([single, m.ngeom + np.arange(len(self.bodies)), grouped])
+        self.ncol = len(single) + len(self.bodies)
+        self.plane = np.flatnonzero(midphase.can_collide(m) & (np.asarray(m.geom_type) == PLANE))
+        pairs = np.stack([m.pair_geom1, m.pair_geom2], 1).astype(int)
+        self.listed = np.unique(np.sort(pairs, 1), axis=0).reshape(-1, 2)
+        self.exclude = np.sort(np.asarray(m.exclude_signature).astype(np.int64) & 0xFFFFFFFF)
+
+    def some(self):
+        """Whether there can be any pair."""
+        return len(self.listed) > 0 or (len(self.box) > 0 and len(self.box) + len(self.plane) + len(self.static) > 1)
+
+    def upload(self, d):
+        """Writes the ids to the device and makes what has their length."""
+        for name, ids in dict(
+            box_item=self.box, plane_geom=self.plane, static_geom=self.static, listed_geom1=self.listed[:, 0],
+            listed_geom2=self.listed[:, 1], exclude_body1=self.exclude >> 16, exclude_body2=self.exclude & 0xFFFF,
+        ).items():  # fmt: skip
+            memory.upload(d.scratch(name, len(ids)), np.ascontiguousarray(ids, np.int32))
+        for name, count in dict(plane=len(self.plane), group=len(self.bodies)).items():
+            d.scratch(f"{name}_pos", d.nworld * count)
+            d.scratch(dict(plane="plane_normal", group="group_mat")[name], d.nworld * count)
+        d.drop("item_boxlo", "item_boxhi", "item_fatlo", "item_fathi", "item_from", "item_ball")
+
+    @property
+    def scalars(self):
+        return dict(
+            nbox=len(self.box), ncol=self.ncol, ngroup=len(self.bodies), nplane=len(self.plane),
+            nstatic=len(self.static), nlisted=len(self.listed), nexclude=len(self.exclude),
+        )  # fmt: skip
+
+
+def key_bits(m, nworld, ncol):
+    """Bits of the parts of a sweep's key, world, strip, row and place, and of the keys of pairs, as scalars."""
+    stripbit = max(0, min(10, int(np.ceil(np.log2(max(1.0, ncol**0.5))))))
+    worldbit = int(nworld - 1).bit_length()
+    stripbit = min(stripbit, max(0, 31 - LEVEL_BITS[0] - worldbit))
+    rowbit = min(stripbit // 2 + 1, max(0, 31 - LEVEL_BITS[0] - worldbit - stripbit))
+    cellbit = worldbit + stripbit + rowbit
+    levelbit = max(1, min(LEVEL_BITS[1], max(LEVEL_BITS[0], 22 - cellbit), 31 - cellbit))
+    return dict(
+        nstripbit=stripbit, nrowbit=rowbit, nlevelbit=levelbit, entrybits=cellbit + levelbit,
+        geombits=max(1, int(m.ngeom - 1).bit_length()), worldgeombits=max(1, int(m.ngeom * nworld - 1).bit_length()),
+    )  # fmt: skip
+
+
+class Pairs:
+    """How long the pairs of the last search have served, and by how much it enlarged boxes.
+
+    of        what they depend on besides poses; None: there are none that may serve.
+    age       steps that they have served;  last_age  steps that those of the search before did, 0: there were none.
+    skin      by how much the search enlarged boxes, relative to their mean extent.
+    """
+
+    def __init__(self):
+        self.of = None
+        self.age = self.last_age = 0
+        self.skin = 0.0
+        self._chosen = SKINS[1]
+        self._lives = (0, 0, 0)  # steps that the pairs of the last three searches served; 0: there were none
+        self._rest = 0  # searches until a skin is tried again
+
+    def renew(self, keep):
+        """Before a search. keep: its pairs are meant to serve again."""
+        self.skin = self._next_skin() if keep else 0.0
+        self.last_age = self.age if keep else 0
+        self.age, self.of = 0, None
+
+    def _next_skin(self):
+        """Skin of the next search, from how long the pairs of the last ones served."""
+        if self._rest:
+            self._rest -= 1
+            return 0.0
+        self._lives = (*self._lives[1:], self.age)
+        if self._chosen == SKINS[-1] and self._lives == (1, 1, 1):
+            self._rest = REST
+        elif 0 < min(self._lives[1:]) and max(self._lives[1:]) < SHORT_LIFE:
+            self._chosen = min(SKINS[-1], 2 * self._chosen)
+        elif self.age > LONG_LIFE:
+            self._chosen = max(SKINS[0], 0.5 * self._chosen)
+        return self._chosen
