@@ -26,22 +26,21 @@ def their_contacts(mm, dd):
     return {f: np.array(getattr(dd.contact, f)).reshape(dd.ncon, size) for f, size in FIELDS.items()}
 
 
-def collide(m, d, datas, force=None, keep=True):
+def collide(m, d, datas, keep=True):
     """tisim's contacts at the poses of MuJoCo datas, one per world: a list of dicts.
 
-    force  entries of the stage's tables to set: another sort, serial or parallel loops.
     keep   whether pairs of an earlier search may serve again; without, the pairs are those of these poses exactly.
     """
     for name in ("geom_xpos", "geom_xmat", "xpos", "xmat"):
         values = np.concatenate([np.ravel(getattr(x, name)) for x in datas])
         launch.upload(d.device(name), values.astype(launch.download(d.device(name)).dtype))
-    if force:
-        d._info.pop("collision", None)
-        tables = collision.tables(m, d)
-        tables.update(force)
-        tables["scalars"].update({k: v for k, v in force.items() if k == "digit"})
     collision.collide(m, d, keep)
     return ours(d)
+
+
+def age(d):
+    """How many steps the pairs of the last search have served."""
+    return d._info["collision"]["age"]
 
 
 def ours(d):
