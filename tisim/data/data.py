@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tisim.device import bundle, launch, memory, runtime, session
+from tisim.device import flow, launch, memory, runtime, session
 from tisim.enums import mjtDisableBit
 from tisim.errors import CapacityError, Error
 from tisim.model.kinds import ALIASES
@@ -16,7 +16,7 @@ from .state import Warnings, reset
 from .view import FIELDS as DATA_VIEWS
 from .view import ContactView, accessor
 
-bundle.declare(lookup)
+flow.declare(lookup)
 
 
 class Contact:

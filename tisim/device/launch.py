@@ -7,17 +7,21 @@ than a small scene has to compute.
 
 import inspect
 
-from . import bundle, memory, session
+from tisim.errors import Error
+
+from . import bundle, flow, memory, session
 from .specialise import specialise
 
 CHUNK = (4, 32)  # neighbours in a list that one thread works through, on a GPU and on a CPU
 _sequences = {}
+_declared = set()  # names that launches passed and that are declared
 
 
 class Kernel:
     """A kernel function and its two compiled variants (made on first use)."""
 
     def __init__(self, function):
+        bundle.check_names(function)
         self.function = function
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
@@ -62,8 +66,11 @@ class Variant:
                 self.numbers[entry.argument] = float if entry.dtype == "f" else int
             params.append((entry.argument, kind))
         for name, kind in self.arguments.own:
+            if kind not in (real, integer):
+                raise Error(f"{flow.place_of(function)}: parameter {name}: {kind}; a kernel's numbers are FP or ti.i32")
             self.numbers[name] = float if kind is real else int
-            params.append((name, real if kind is real else integer))
+            params.append((name, kind))
+        self.passed = {e.argument for e in self.arguments.entries if e.passed} | {n for n, _ in self.arguments.own}
         self.names = [name for name, _ in params]
         plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
         function.__signature__ = inspect.Signature([inspect.Parameter(n, plain, annotation=k) for n, k in params])
@@ -105,6 +112,7 @@ class _Sequence:
         for v in self.variants:
             self.arrays.update(v.arrays)
             self.numbers.update(v.numbers)
+        self.passed = frozenset().union(*(v.passed for v in self.variants))
         self.graph = None if session.arch == "cpu" else self._graph()
 
     def _graph(self):
@@ -146,9 +154,11 @@ class _Sequence:
 
 
 def run(m, d, kernels, parallel=True, **scalars):
-    """Runs kernels in order; arrays come from d and m by name, numbers from the call, d's counts or m.
+    """Runs kernels in order; arrays come from d and m by name, numbers from the call, d or m.
 
     parallel  False for scenes whose work is less than waking the threads costs.
+    scalars   the numbers that tisim/data/scalars.py declares as passed; those that no kernel here asks for are left.
+    Raises Error for a number that is not declared, or that is missing.
     """
     from taichi.lang import impl
 
@@ -157,6 +167,8 @@ def run(m, d, kernels, parallel=True, **scalars):
     sequence = _sequences.get(key)
     if sequence is None:
         sequence = _sequences[key] = _Sequence(kernels, parallel)
+    if not (sequence.passed <= scalars.keys() <= _declared):
+        _check_passed(kernels, sequence, scalars)
     values = {n: kind(scalars[n] if n in scalars else d.scalar(n)) for n, kind in sequence.numbers.items()}
     prog = impl.get_runtime().prog
     if session.arch != "cpu":
@@ -179,9 +191,20 @@ def run(m, d, kernels, parallel=True, **scalars):
         prog.launch_kernel(data, context)
 
 
+def _check_passed(kernels, sequence, scalars):
+    """Raises Error unless the launch passes all numbers that its kernels ask for, and declared ones only."""
+    place = f"launch of {', '.join(dict.fromkeys(k.__name__ for k in kernels))}"
+    for name in scalars:
+        if not flow.lookup(f"d.{name}", place).passed:
+            raise Error(f"{place}: {name} is no number that launches pass")
+        _declared.add(name)
+    if missing := sequence.passed - scalars.keys():
+        raise Error(f"{place}: nobody passes {', '.join(sorted(missing))}")
+
+
 def forget():
     """Lets go of all sequences and arrays, before Taichi is started again."""
     _sequences.clear()
     _samples.clear()
-    bundle.forget()
+    flow.forget()
     memory.forget()

@@ -48,7 +48,7 @@ def _give_trees(kernel_impl):
             _enter_bundles(node, scope, self.func._arguments, [a.name for a in self.arguments])
         return ast.Module([node], []), kernel_impl.ASTTransformerContext(
             excluded_parameters=excluded_parameters, is_kernel=is_kernel, func=self, arg_features=arg_features,
-            global_vars=scope, argument_data=args, src=source.lines, start_lineno=source.first, file=source.file,
+            global_vars=scope, argument_data=args, src=source.lines, start_lineno=1, file=source.file,
             ast_builder=ast_builder, is_real_function=is_real_function,
         )  # fmt: skip
 
