@@ -11,7 +11,7 @@ from shared import checked, golden
 import tisim
 from tisim import scenes
 from tisim.data.validate import validate
-from tisim.device import launch
+from tisim.device import memory
 
 SMALL = dict(pile=60, dominos=25, wall=40, pyramid=30, ragdolls=2, shapes=20, chain=8, bowl=15, terrain=12, cards=15)
 
@@ -121,18 +121,18 @@ def filled(d, name):
 def test_a_broken_rule_is_named(pile, what):
     m, d = pile
     name, change, message = BROKEN[what]
-    before = launch.download(d.device(name))
+    before = memory.download(d.device(name))
     broken, n = before.copy(), filled(d, name)
     assert n > 1
     part = broken[:n]
     change(part)
     validate(m, d)
-    launch.upload(d.device(name), broken)
+    memory.upload(d.device(name), broken)
     try:
         with pytest.raises(tisim.Error, match=f"validate: .*{message}"):
             validate(m, d)
     finally:
-        launch.upload(d.device(name), before)
+        memory.upload(d.device(name), before)
 
 
 def test_rules_hold_without_contacts():
@@ -140,6 +140,6 @@ def test_rules_hold_without_contacts():
     d = tisim.Data(m)
     checked.step(m, d, 2)
     assert d.ncon == 0
-    launch.upload(d.device("xquat"), np.zeros(4))
+    memory.upload(d.device("xquat"), np.zeros(4))
     with pytest.raises(tisim.Error, match="xquat is of unit length"):
         validate(m, d)

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 import tisim
-from tisim.device import launch
+from tisim.device import memory
 from tisim.stages import collision
 
 # name -> number of components
@@ -34,7 +34,7 @@ def collide(m, d, datas, keep=True):
     """
     for name in ("geom_xpos", "geom_xmat", "xpos", "xmat"):
         values = np.concatenate([np.ravel(getattr(x, name)) for x in datas])
-        launch.upload(d.device(name), values.astype(launch.download(d.device(name)).dtype))
+        memory.upload(d.device(name), values.astype(memory.download(d.device(name)).dtype))
     collision.collide(m, d, keep)
     return ours(d)
 

@@ -11,6 +11,7 @@ import sys
 from tisim.data.arrays import COUNTS, DATA, SCALES
 from tisim.data.data import Data
 from tisim.device import launch, memory, runtime
+from tisim.model.features import EVERYTHING
 from tisim.model.model import Model
 
 # a model with every shape, joint and row, a body with many geoms, and enough geoms for the tree of rays
@@ -47,7 +48,7 @@ class Step:
 
     def __init__(self, kernel, writes=()):
         self.kernel, self.writes, self.needs, self.model, self.sources = kernel, set(writes), set(), set(), {}
-        self.variants = [kernel.variant(parallel).arguments for parallel in (False, True)] if kernel else []
+        self.variants = [kernel.variant(parallel, EVERYTHING).arguments for parallel in (False, True)] if kernel else []
         for v in self.variants:
             self.needs |= _lists(v.flow.needs)
             self.writes |= _lists(v.flow.writes)

@@ -38,10 +38,13 @@ def check_names(function):
 
 
 class Arguments:
-    """The arguments of a kernel's variant, in order: arrays and numbers of the bundles, then its own parameters."""
+    """The arguments of a kernel's variant, in order: arrays and numbers of the bundles, then its own parameters.
 
-    def __init__(self, function):
-        self.flow, place = flow(function), place_of(function)
+    has  the Features of the models that it is for.
+    """
+
+    def __init__(self, function, has=None):
+        self.flow, self.has, place = flow(function, has), has, place_of(function)
         self.paths = {path: lookup(path, place) for path in self.flow.paths}
         found = {part.argument: part for name in self.paths.values() for part in name.parts or (name,)}
         self.entries = [found[name] for name in sorted(found)]
@@ -68,6 +71,7 @@ class Arguments:
                 at.__dict__[last] = value if entry.rows == 1 else Rows(value, entry.rows)
             else:
                 at._places[last] = by_name[entry.argument], entry.index
+        roots["m"].has = self.has
         return tuple(roots[name] for name in BUNDLES)
 
 

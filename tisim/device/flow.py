@@ -7,6 +7,7 @@ error that names file and line.
 
 import ast
 import builtins
+import types
 
 from tisim.errors import Error
 
@@ -14,6 +15,7 @@ from .syntax import forget as forget_files
 from .syntax import syntax
 
 BUNDLES = ("m", "d")
+FEATURES = "m.has."
 _known = {}  # flows of functions; a variant of a kernel has one of its own
 _lookup = None  # set by `declare`
 
@@ -38,11 +40,13 @@ def lookup(path, place):
 class Flow:
     """What a function reads and writes: paths such as "d.qpos" and "m.opt.timestep", and its own parameters by name.
 
-    needs  what it reads before it writes it, in the order of the source: others must have written that.
+    needs     what it reads before it writes it, in the order of the source: others must have written that.
+    features  whether it asks for the model's Features, `ti.static(m.has.x)`.
     """
 
     def __init__(self):
         self.reads, self.writes, self.needs = set(), set(), set()
+        self.features = False
 
     def note(self, place, read, write):
         if read:
@@ -58,6 +62,7 @@ class Flow:
         def here(places):
             return {p for p in (p if "." in p else given.get(p) for p in places) if p}
 
+        self.features |= inner.features
         self.needs |= here(inner.needs) - self.writes
         self.reads |= here(inner.reads)
         self.writes |= here(inner.writes)
@@ -68,14 +73,18 @@ class Flow:
         return sorted(p for p in self.reads | self.writes if "." in p)
 
 
-def flow(function):
-    """The Flow of a Python function, with its own globals and closure."""
-    if function not in _known:
-        _known[function] = None
-        _known[function] = _Walk(function).flow
-    if _known[function] is None:
+def flow(function, has=None):
+    """The Flow of a Python function, with its own globals and closure.
+
+    has  the model's Features, which decide `ti.static(m.has.x)`; None: all branches count.
+    """
+    key = function, has
+    if key not in _known:
+        _known[key] = None
+        _known[key] = _Walk(function, has).flow
+    if _known[key] is None:
         raise Error(f"{place_of(function)}: a function that calls itself cannot be followed")
-    return _known[function]
+    return _known[key]
 
 
 def forget():
@@ -103,10 +112,10 @@ def _by_reference(function):
 
 
 class _Walk(ast.NodeVisitor):
-    def __init__(self, function):
+    def __init__(self, function, has):
         import taichi as ti
 
-        self.flow = Flow()
+        self.flow, self.has = Flow(), has
         self.syntax = syntax(function)
         if self.syntax is None:
             raise Error(f"{place_of(function)}: its source is not in a file, so that its arrays cannot be found")
@@ -138,6 +147,9 @@ class _Walk(ast.NodeVisitor):
         """What a[i].x is an element of, a path or a parameter's name; visits the indices. None if it is a local."""
         while isinstance(node, (ast.Subscript, ast.Attribute)):
             path = self.path(node)
+            if path and path.startswith(FEATURES):
+                self.flow.features = True
+                return None
             if path:
                 lookup(path, self.syntax.place(node))
                 return path
@@ -226,11 +238,16 @@ class _Walk(ast.NodeVisitor):
         if not isinstance(test, ast.Call) or self.meaning(test.func) is not self.ti.static or len(test.args) != 1:
             return False, None
         condition = test.args[0]
-        if any(isinstance(n, ast.Name) and n.id in self.locals for n in ast.walk(condition)):
+        features = [n for n in ast.walk(condition) if (self.path(n) or "").startswith(FEATURES)]
+        self.flow.features |= bool(features)
+        ours = {id(n.value.value) for n in features}  # the m of m.has.x
+        if any(isinstance(n, ast.Name) and n.id in self.locals and id(n) not in ours for n in ast.walk(condition)):
+            return False, None
+        if features and self.has is None:
             return False, None
         try:
             code = compile(ast.Expression(condition), self.syntax.file, "eval")
-            return True, eval(code, {**self.globals, **self.inside})
+            return True, eval(code, {**self.globals, **self.inside, "m": types.SimpleNamespace(has=self.has)})
         except Exception as e:
             self.fail(test, f"{ast.unparse(condition)}: {e}")
 
@@ -252,7 +269,7 @@ class _Walk(ast.NodeVisitor):
         name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         if name.startswith("atomic_"):
             self.use(arguments.pop(0), True, True)
-        elif name == "static" and any(self.path(n) for n in ast.walk(node)):
+        elif name == "static" and any(not p.startswith(FEATURES) for p in map(self.path, ast.walk(node)) if p):
             self.fail(node, "what is in a bundle is not known when the kernel is made")
         handed = [a.id for a in arguments if self.is_bundle(a)]
         callees = self.callees(func)
@@ -292,7 +309,7 @@ class _Walk(ast.NodeVisitor):
             elif not self.is_bundle(a):
                 self.visit(a)
         for callee in callees:
-            given, shared, inner = {}, _by_reference(callee), flow(callee)
+            given, shared, inner = {}, _by_reference(callee), flow(callee, self.has)
             for name, a in [*zip(parameters(callee), node.args), *((k.arg, k.value) for k in node.keywords)]:
                 if self.is_bundle(a) and name != a.id:
                     self.fail(node, f"{called} gets {a.id} as its parameter {name}")

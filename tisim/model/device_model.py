@@ -5,6 +5,7 @@ import numpy as np
 from tisim.device import memory, session
 from tisim.enums import mjtDisableBit, mjtJoint
 
+from .features import features
 from .fields import FIELDS
 from .tables import geom as geom_tables
 from .tables import midphase
@@ -49,6 +50,10 @@ class DeviceModel:
                     self._changed.add(name)
             self._derived[name] = cached | dict(edits=self.edits)
         return cached["table"]
+
+    def features(self):
+        """What this model can need of the kernels: tisim/model/features.py."""
+        return features(self)
 
     def refresh(self):
         """Uploads what was written since the last call; returns a number that changes when a device array moved."""
