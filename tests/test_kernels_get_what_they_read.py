@@ -22,6 +22,7 @@ from tisim.device.launch import kernel
 from tisim.device.specialise import specialise
 from tisim.errors import Error
 from tisim.model.device_model import DERIVED
+from tisim.model.features import EVERYTHING
 from tisim.model.fields import FIELDS
 
 FAST, TABLE = True, {}  # specialised below
@@ -92,6 +93,18 @@ def test_a_variant_gets_what_its_static_branches_read():
 
     assert paths(choose) == {"d.qacc", "d.qvel"}
     assert paths(choose, FAST=False) == {"d.qacc", "m.body_mass"}
+
+
+def test_a_variant_gets_what_its_models_need():
+    def choose(m, d):
+        if ti.static(m.has.jointed and FAST):
+            d.qacc[0] = d.qvel[0]
+        else:
+            d.qacc[0] = d.qpos[0]
+
+    assert set(Arguments(choose, EVERYTHING).paths) == {"d.qacc", "d.qvel"}
+    assert set(Arguments(choose, EVERYTHING._replace(jointed=False)).paths) == {"d.qacc", "d.qpos"}
+    assert paths(choose) == {"d.qacc", "d.qvel", "d.qpos"}
 
 
 def test_a_condition_on_a_local_or_at_run_time_takes_both_branches():
@@ -399,7 +412,7 @@ def test_numbers_have_the_types_of_kernels(scene):
         d.qvel[0] = nray
 
     with pytest.raises(Error, match=f"{__file__}:.* nray: i64; a kernel's numbers are FP or ti.i32"):
-        launch.Variant(wrong)
+        launch.Variant(wrong, EVERYTHING)
 
 
 def test_taichi_tells_the_lines_of_the_source(scene):
@@ -412,7 +425,7 @@ def test_taichi_tells_the_lines_of_the_source(scene):
     lines, first = inspect.getsourcelines(wrong.function)
     line = first + next(k for k, text in enumerate(lines) if "# here" in text)
     with pytest.raises(ti.TaichiCompilationError) as error:
-        wrong.variant(False).compiled()
+        wrong.variant(False, EVERYTHING).compiled()
     assert f'File "{__file__}", line {line}, in wrong' in str(error.value)
 
 
@@ -425,7 +438,7 @@ def test_making_a_kernel_warns_of_nothing(scene):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for parallel in (False, True):
-            quiet.variant(parallel).compiled()
+            quiet.variant(parallel, EVERYTHING).compiled()
 
 
 # ---- kernels/
