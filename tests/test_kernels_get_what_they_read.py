@@ -101,6 +101,8 @@ def test_a_variant_gets_what_its_models_need():
             d.qacc[0] = d.qvel[0]
         else:
             d.qacc[0] = d.qpos[0]
+        for _ in ti.static(range(m.has.dims)):
+            d.qacc[1] = 0.0
 
     assert set(Arguments(choose, EVERYTHING).paths) == {"d.qacc", "d.qvel"}
     assert set(Arguments(choose, EVERYTHING._replace(jointed=False)).paths) == {"d.qacc", "d.qpos"}
