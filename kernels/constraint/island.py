@@ -9,18 +9,6 @@ from ..types import (
     ti,
 )
 
-# columns of island_info
-TREEADR = 0
-TREES = 1
-CONADR = 2
-CONS = 3
-ROWADR = 4
-ROWS = 5
-COUPLED = 6
-DOFS = 7
-DENSEADR = 8
-KIND = 9
-
 
 @func
 def find(m, d, t):
@@ -71,8 +59,7 @@ def find_islands(m, d):
             if s >= 0 and t >= 0:
                 unite(m, d, s, t)
         for r in range(nrow):
-            i = d.row_dof[r][0]
-            d.uf_touched[i // m.nv * m.ntree + m.dof_treeid[i % m.nv]] = 1
+            d.uf_touched[d.row_tree[r]] = 1
         n = 0
         for t in range(total):
             d.tree_island[t] = -1
@@ -100,8 +87,7 @@ def find_islands(m, d):
                 if d.con_body[c][0] >= 0 and d.con_body[c][1] >= 0:
                     d.island_coupled[k] = d.island_coupled[k] + 1
         for r in range(nrow):
-            i = d.row_dof[r][0]
-            k = d.tree_island[i // m.nv * m.ntree + m.dof_treeid[i % m.nv]]
+            k = d.tree_island[d.row_tree[r]]
             d.island_rownum[k] = d.island_rownum[k] + 1
         a = 0
         b = 0
@@ -134,8 +120,7 @@ def find_islands(m, d):
                 d.island_con[d.island_conadr[k] + d.island_connum[k]] = c
                 d.island_connum[k] = d.island_connum[k] + 1
         for r in range(nrow):
-            i = d.row_dof[r][0]
-            k = d.tree_island[i // m.nv * m.ntree + m.dof_treeid[i % m.nv]]
+            k = d.tree_island[d.row_tree[r]]
             d.island_row[d.island_rowadr[k] + d.island_rownum[k]] = r
             d.island_rownum[k] = d.island_rownum[k] + 1
 

@@ -107,22 +107,28 @@ def tree_hessian(m, d, w, t):
         if m.body_treeid[parent] == t:
             for c in range(21):
                 d.body_hess[w * m.nbody + parent][c] = d.body_hess[w * m.nbody + parent][c] + d.body_hess[wb][c]
+    add_row_hessians(m, d, w, t)
+
+
+@func
+def add_row_hessians(m, d, w, t):
+    """Adds to tree_hess of tree t the J' D J of its rows, dofs and their ancestors."""
     wt = w * m.ntree + t
-    for n in range(d.tree_rowadr[wt], d.tree_rowadr[wt] + d.tree_rownum[wt]):
-        r = d.tree_row[n]
-        for k in range(d.row_num[r]):
-            i = d.row_dof[r][k] - w * m.nv
-            f = d.row_hess[r] * d.row_J[r][k]
-            a = w * m.nM + m.dof_Madr[i]
-            d.tree_hess[a] = d.tree_hess[a] + f * d.row_J[r][k]
-            for e in range(k):  # earlier dofs of the row that are ancestors
-                a = w * m.nM + m.dof_Madr[i]
-                j = i
-                while j >= 0 and j != d.row_dof[r][e] - w * m.nv:
+    for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
+        first = d.seg_adr[s]
+        for k in range(d.seg_num[s]):
+            j = d.J_dof[first + k] - w * m.nv
+            f = d.row_hess[d.seg_row[s]] * d.J[first + k]
+            a = w * m.nM + m.dof_Madr[j]
+            d.tree_hess[a] = d.tree_hess[a] + f * d.J[first + k]
+            for e in range(k):  # earlier dofs, from the last one
+                other = first + k - 1 - e
+                i = d.J_dof[other] - w * m.nv
+                while j > i:
                     j = m.dof_parentid[j]
                     a += 1
-                if j >= 0:
-                    d.tree_hess[a] = d.tree_hess[a] + f * d.row_J[r][e]
+                if j == i:
+                    d.tree_hess[a] = d.tree_hess[a] + f * d.J[other]
 
 
 @func
