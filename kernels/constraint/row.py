@@ -81,7 +81,8 @@ def is_coupled(m, d, r):
 
 @kernel
 def row_lists(m, d):
-    """The parts of rows that act on each tree, in the order of rows, and which rows couple dofs; serial."""
+    """The parts of rows that act on each tree, in the order of rows, which rows couple dofs, and which trees are single
+    free bodies on which only contacts act; serial."""
     ti.loop_config(serialize=True)
     for _ in range(1):
         n = d.nrow
@@ -116,3 +117,5 @@ def row_lists(m, d):
                     d.seg_num[s] = 0
                 d.seg_num[s] = d.seg_num[s] + 1
                 last = t
+        for t in range(total):
+            d.tree_single[t] = ti.select(d.tree_segnum[t] == 0, m.tree_free[t % m.ntree], 0)

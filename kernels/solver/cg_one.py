@@ -61,10 +61,10 @@ def factor_block(m, d, w, t, in_dofs):
     in_dofs."""
     for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         body_hessian(m, d, w * m.nbody + b)
-    if m.tree_free[t] == 1 and (not in_dofs):
+    if d.tree_single[w * m.ntree + t] == 1 and (not in_dofs):
         invert_twist(w * m.nbody + m.tree_bodyadr[t], d.body_hess)
     else:
-        tree_hessian(m, d, w, t)
+        tree_hessian(m, d, w, t, not in_dofs)
         if not in_dofs:
             factor_tree(m, d, w, t)
 
@@ -74,7 +74,7 @@ def precondition_tree(m, d, w, t, r: ti.template(), z: ti.template()):
     """z = r through the preconditioner of tree t; returns r'z."""
     i0 = w * m.nv + m.tree_dofadr[t]
     s = FP(0.0)
-    if m.tree_free[t] == 1:
+    if d.tree_single[w * m.ntree + t] == 1:
         b = at6(r, i0)
         x = sym6_times(w * m.nbody + m.tree_bodyadr[t], b, d.body_hess)
         put6(z, i0, x)
@@ -117,7 +117,7 @@ def solve_linear(
     for n in range(tree0, tree1):
         t = d.island_tree[n] - w * m.ntree
         i0 = w * m.nv + m.tree_dofadr[t]
-        if m.tree_free[t] == 1:
+        if d.tree_single[d.island_tree[n]] == 1:
             put6(r, i0, wrench_of_forces(m, d, i0, at6(p, i0)))
             put6(p, i0, vec6(0.0))
         else:
@@ -134,7 +134,7 @@ def solve_linear(
             t = d.island_tree[n] - w * m.ntree
             i0 = w * m.nv + m.tree_dofadr[t]
             b0 = w * m.nbody + m.tree_bodyadr[t]
-            if m.tree_free[t] == 1:
+            if d.tree_single[d.island_tree[n]] == 1:
                 v = at6(z, i0)
                 if k > 0:
                     v += beta * d.twist[b0]
@@ -175,7 +175,7 @@ def solve_linear(
             t = d.island_tree[n] - w * m.ntree
             i0 = w * m.nv + m.tree_dofadr[t]
             b0 = w * m.nbody + m.tree_bodyadr[t]
-            if m.tree_free[t] == 1:
+            if d.tree_single[d.island_tree[n]] == 1:
                 v = d.twist[b0]
                 y = d.wrench[b0] + inertia_times(m, d, b0, v)
                 d.wrench[b0] = y
@@ -197,7 +197,7 @@ def solve_linear(
             t = d.island_tree[n] - w * m.ntree
             i0 = w * m.nv + m.tree_dofadr[t]
             b0 = w * m.nbody + m.tree_bodyadr[t]
-            if m.tree_free[t] == 1:
+            if d.tree_single[d.island_tree[n]] == 1:
                 x = at6(p, i0) + step * d.twist[b0]
                 y = at6(r, i0) - step * d.wrench[b0]
                 v = sym6_times(b0, y, d.body_hess)
@@ -215,7 +215,7 @@ def solve_linear(
         k = ti.select(step > 0.0, k + 1, limit)
     for n in range(tree0, tree1):
         t = d.island_tree[n] - w * m.ntree
-        if m.tree_free[t] == 1:
+        if d.tree_single[d.island_tree[n]] == 1:
             i0 = w * m.nv + m.tree_dofadr[t]
             put6(p, i0, dofs_of_twist(m, d, i0, at6(p, i0)))
     return k

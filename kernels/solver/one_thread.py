@@ -19,6 +19,7 @@ from ..types import (
     vec2,
 )
 from .cg_one import NEAR, ROUGH, factor_block, next_reduction, settled, solve_linear
+from .row_hessian import couple_row
 from .steps import (
     contact_direction,
     contact_line,
@@ -176,6 +177,9 @@ def solve_island(m, d):
                             c = d.island_con[q]
                             if d.con_body[c][0] >= 0 and d.con_body[c][1] >= 0:
                                 couple(m, d, c, w, n, adr, d.island_dense)
+                        for q in range(row0, row1):
+                            if d.row_coupled[d.island_row[q]] == 1:
+                                couple_row(m, d, d.island_row[q], w, n, adr, d.island_dense)
                         cholesky(n, adr, d.island_dense)
                         solve_dense(m, d, n, adr, w, tree0, tree1, d.island_dense, d.sol_p)
                     else:

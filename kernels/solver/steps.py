@@ -106,15 +106,16 @@ def add_rows(m, d, wt, scale, y: ti.template()):
 @func
 def tree_gather(m, d, w, t, y: ti.template()):
     """y = J' f of tree t from the wrenches of its contacts and the forces of its rows, gathered in list order."""
+    single = d.tree_single[w * m.ntree + t] == 1
     for k in range(m.tree_bodynum[t]):
         b = w * m.nbody + m.tree_bodyadr[t] + k
         f = sum_contacts(m, d, b)
-        if m.tree_free[t] == 1:
+        if single:
             i0 = w * m.nv + m.tree_dofadr[t]
             put6(y, i0, forces_of_wrench(m, d, i0, f))
         else:
             d.wrench[b] = f
-    if m.tree_free[t] == 0:
+    if not single:
         tree_project(m, d, w, t, y)
         add_rows(m, d, w * m.ntree + t, 1.0, y)
 

@@ -2,8 +2,8 @@
 
 A contact adds a 6 x 6 matrix to its body's inertia, so the composite-rigid-body recursion that gives M gives this
 Hessian in M's own sparsity (dof_Madr, then ancestors), with no fill-in. It is exact for a tree whose contacts are all
-with static bodies, and the preconditioner of the linear solver elsewhere. body_hess holds, per body, the Hessian of its
-twist (angular, linear), lower triangle by rows.
+with static bodies and whose rows have their dofs on one branch each, and the preconditioner of the linear solver
+elsewhere. body_hess holds, per body, the Hessian of its twist (angular, linear), lower triangle by rows.
 """
 
 from ..types import (
@@ -13,6 +13,7 @@ from ..types import (
     vec3,
     vec6,
 )
+from .row_hessian import add_row_hessians
 
 
 @ti.func
@@ -87,8 +88,9 @@ def sym6_times(b, v, a: ti.template()):
 
 
 @func
-def tree_hessian(m, d, w, t):
-    """tree_hess of tree t from the body_hess of its bodies, which are summed towards the root in place."""
+def tree_hessian(m, d, w, t, alone):
+    """tree_hess of tree t from the body_hess of its bodies, which are summed towards the root in place, and from rows;
+    alone as in `add_row_hessians`."""
     last = m.tree_bodyadr[t] + m.tree_bodynum[t] - 1
     for k in range(m.tree_bodynum[t]):
         b = last - k
@@ -107,28 +109,7 @@ def tree_hessian(m, d, w, t):
         if m.body_treeid[parent] == t:
             for c in range(21):
                 d.body_hess[w * m.nbody + parent][c] = d.body_hess[w * m.nbody + parent][c] + d.body_hess[wb][c]
-    add_row_hessians(m, d, w, t)
-
-
-@func
-def add_row_hessians(m, d, w, t):
-    """Adds to tree_hess of tree t the J' D J of its rows, dofs and their ancestors."""
-    wt = w * m.ntree + t
-    for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
-        first = d.seg_adr[s]
-        for k in range(d.seg_num[s]):
-            j = d.J_dof[first + k] - w * m.nv
-            f = d.row_hess[d.seg_row[s]] * d.J[first + k]
-            a = w * m.nM + m.dof_Madr[j]
-            d.tree_hess[a] = d.tree_hess[a] + f * d.J[first + k]
-            for e in range(k):  # earlier dofs, from the last one
-                other = first + k - 1 - e
-                i = d.J_dof[other] - w * m.nv
-                while j > i:
-                    j = m.dof_parentid[j]
-                    a += 1
-                if j == i:
-                    d.tree_hess[a] = d.tree_hess[a] + f * d.J[other]
+    add_row_hessians(m, d, w, t, alone)
 
 
 @func
