@@ -54,14 +54,14 @@ XML = """
       <joint joint="a3" coef=".7"/><joint joint="a4" coef="1.2"/><joint joint="a5" coef="2"/></fixed>
     <fixed name="across" range="-.05 .1" limited="true" margin=".02"><joint joint="a1" coef="1"/>
       <joint joint="a4" coef="-1"/><joint joint="b0" coef=".5"/><joint joint="b1" coef=".8"/></fixed>
-    <fixed name="stiff"><joint joint="a1" coef="1"/><joint joint="a3" coef="1"/><joint joint="a5" coef="-1"/></fixed>
+    <fixed name="stiff"><joint joint="a0" coef="1"/><joint joint="a3" coef="1"/><joint joint="a5" coef="-1"/></fixed>
   </tendon>
   <equality>
     <weld body1="c" body2="e" torquescale=".7"/>
     <connect body1="hand" body2="f" anchor="0 .3 0"/>
     <weld body1="f" body2="c" solref=".03 1"/>
     <joint joint1="b0" joint2="a4" polycoef=".05 .8 .3 0 .2"/>
-    <tendon tendon1="stiff"/>
+    <tendon tendon1="stiff" solimp=".99 .999 .001"/>
   </equality>
 </mujoco>
 """
