@@ -97,28 +97,31 @@ CASES = [
 
 
 @contextlib.contextmanager
-def force(variant):
+def force(variant="chosen", shared_above=None, dense_up_to=None):
     """Within it every stage takes the same road, whatever the size of the scene.
 
     chosen  the engine chooses;  serial  one thread does all;  parallel  all loops that can be are parallel, an island
-    has one thread;  shared  the same, and all threads share each island in which bodies meet;  gpu_sort  pairs
-    are sorted by the passes that a GPU would take.
+    has one thread;  shared  the same, and all threads share each island in which bodies meet;  gpu_sort  pairs are
+    sorted by the passes that a GPU would take.
+    shared_above  contacts between moving bodies above which all threads share an island.
+    dense_up_to  dofs of an island up to which it gets a dense factor.
     Data must be made within it. The only place that knows where the engine keeps its thresholds.
     """
     from tisim.queries import distance, rays
     from tisim.stages import collision, constraint, dynamics, solver, sorting
 
     never = 1 << 30
-    places = [
-        (dynamics, "PARALLEL_BODIES"), (constraint, "PARALLEL_CONTACTS"), (solver, "PARALLEL_ISLANDS"),
-        (collision, "SEARCHED"), (collision, "BOXED"), (collision, "COLLIDED"), (collision, "LISTED"),
-        (rays, "PARALLEL_RAYS"), (distance, "PARALLEL_PAIRS"),
-    ]  # fmt: skip
+    changes = []
     at = dict(chosen=None, serial=never, parallel=-1, shared=-1, gpu_sort=-1)[variant]
-    changes = [] if at is None else [(module, name, at) for module, name in places]
     if at is not None:
-        border = 0 if variant == "shared" else never
-        changes.append((constraint, "shared_island", lambda: border))
+        changes += [(dynamics, "PARALLEL_BODIES", at), (constraint, "PARALLEL_CONTACTS", at)]
+        changes += [(collision, name, at) for name in ("SEARCHED", "BOXED", "COLLIDED", "LISTED")]
+        changes += [(solver, "PARALLEL_ISLANDS", at), (rays, "PARALLEL_RAYS", at), (distance, "PARALLEL_PAIRS", at)]
+        shared_above = (0 if variant == "shared" else never) if shared_above is None else shared_above
+    if shared_above is not None:
+        changes.append((constraint, "shared_island", lambda: shared_above))
+    if dense_up_to is not None:
+        changes += [(constraint, "MAX_DENSE", dense_up_to), (solver, "MAX_DENSE", dense_up_to)]
     if variant == "gpu_sort":
         changes.append((sorting, "shared", lambda: True))
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]
