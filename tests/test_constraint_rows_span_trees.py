@@ -16,6 +16,7 @@ from shared.reference import Pair, error
 
 import tisim
 from tisim.data.validate import validate
+from tisim.model import features
 from tisim.stages import constraint, solver
 
 # a tree of two branches, an arm, free bodies in chains of equalities, a floor that some of them touch
@@ -134,3 +135,8 @@ def test_roads_and_loops_agree(monkeypatch):
             tisim.step(pair.m, pair.d, 30)
             results.append(pair.d.qpos[:].copy())
     assert error(*results) == 0
+
+
+def test_makers_are_known_to_the_model():
+    """What a maker makes rows of is a reason to compile kernels with rows."""
+    assert {maker.size for maker in constraint.MAKERS} == set(features.ROWS)
