@@ -205,8 +205,12 @@ class _Walk(ast.NodeVisitor):
         whole = [a for a in node.args if isinstance(a, ast.Name) and a.id in (*BUNDLES, *self.params) or _path(a)]
         callees = self.callees(node.func) if whole else None  # a user's function has names of its own
         bundles = [a for a in whole if isinstance(a, ast.Name) and a.id in BUNDLES]
-        if bundles and callees is None:
+        handed_in = isinstance(node.func, ast.Name) and node.func.id in self.params  # followed where it is handed in
+        if bundles and callees is None and not handed_in:
             self.fail(node, f"the call of {ast.unparse(node.func)} cannot be followed, but it passes {bundles[0].id}")
+        for function in [f for a in node.args for f in self.callees(a) or ()] if bundles else ():
+            self.flow.reads.update(p for p in flow(function).reads if "." in p)
+            self.flow.writes.update(p for p in flow(function).writes if "." in p)
         for callee in callees or ():
             inner = flow(callee)
             self.flow.reads.update(p for p in inner.reads if "." in p)
