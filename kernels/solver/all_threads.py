@@ -9,7 +9,6 @@ Eisenstat, Steihaug 1982.
 
 from ..types import FP, SERIAL, SHORT, SPREAD, func, kernel, ti, vec2
 from .blocks import block_sum, each
-from .cg_one import ROUGH, factor_block, next_reduction, settled
 from .phases import (
     move_contacts,
     move_rows,
@@ -23,6 +22,8 @@ from .phases import (
     start_rows,
     start_trees,
 )
+from .preconditioner import factor_hessian
+from .rounds import ROUGH, next_reduction, scale_of, settled
 from .steps import next_alpha
 
 
@@ -71,7 +72,7 @@ def factor_tree_block(m, d, b):
     if d.isl_run[d.tblk_island[b]] == 1:
         w = d.island_tree[d.tblk_begin[b]] // m.ntree
         for n in range(d.tblk_begin[b], d.tblk_end[b]):
-            factor_block(m, d, w, d.island_tree[n] - w * m.ntree, False)
+            factor_hessian(m, d, w, d.island_tree[n] - w * m.ntree, False)
 
 
 @kernel
@@ -230,7 +231,7 @@ def move_island(m, d, n, newton_round):
         cost += block_sum(d.island_cblkadr[k], d.island_cblkend[k], 0, d.cblk_sum)
         cost += block_sum(d.island_rblkadr[k], d.island_rblkend[k], 0, d.rblk_sum)
         norm = block_sum(d.island_tblkadr[k], d.island_tblkend[k], 1, d.tblk_sum)
-        scale = 1.0 / (m.stat.meaninertia * ti.cast(d.island_dofnum[k], FP))
+        scale = scale_of(m, d, k)
         gradient = scale * ti.sqrt(norm)
         improvement = scale * (d.isl_cost[k] - cost)
         if newton_round < 0:
