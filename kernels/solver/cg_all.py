@@ -7,9 +7,9 @@ methods for sparse linear systems", algorithm 9.1.
 from ..constraint.cone import hessian_times
 from ..spatial import inertia_times, relative_twist, sum_contacts, tree_twists
 from ..types import FP, SERIAL, SHORT, SPREAD, at6, kernel, put6, ti
-from .all_threads import block_sum
-from .cg_one import precondition_tree
+from .blocks import block_sum
 from .free_body import dofs_of_twist, wrench_of_forces
+from .preconditioner import precondition_tree
 from .steps import row_times, store_wrench, tree_hessian_gather
 
 
