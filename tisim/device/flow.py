@@ -269,7 +269,7 @@ class _Walk(ast.NodeVisitor):
         name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         if name.startswith("atomic_"):
             self.use(arguments.pop(0), True, True)
-        elif name == "static" and any(not p.startswith(FEATURES) for p in map(self.path, ast.walk(node)) if p):
+        elif name == "static" and any(not f"{p}.".startswith(FEATURES) for p in map(self.path, ast.walk(node)) if p):
             self.fail(node, "what is in a bundle is not known when the kernel is made")
         handed = [a.id for a in arguments if self.is_bundle(a)]
         callees = self.callees(func)
