@@ -88,7 +88,12 @@ BROKEN = {
     "contacts of bodies": ("body_con", swap(0, -1), "contacts of bodies are listed"),
     "their number": ("body_connum", shift, "contacts of bodies are counted"),
     "their address": ("body_conadr", shift, "contacts of bodies tile"),
-    "rows of trees": ("tree_row", swap(0, -1), "rows of trees are listed"),
+    "dofs of rows": ("J_dof", put(0, -1), "dofs of rows exist"),
+    "the place of rows": ("row_adr", swap(0, -1), "Jacobians of rows tile"),
+    "the order of dofs": ("J_dof", lambda v: np.copyto(v, v[::-1].copy()), "dofs of rows are sorted|rows of trees"),
+    "rows of trees": ("seg_row", swap(0, -1), "rows of trees are listed"),
+    "dofs of rows in trees": ("seg_num", shift, "rows of trees are listed"),
+    "the tree of a row": ("row_tree", swap(0, -1), "rows know their trees"),
     "an island that is missing": ("tree_island", put(slice(None), -1), "where a constraint acts"),
     "two islands in one": ("tree_island", lambda v: np.minimum(v, 0, out=v), "connected components"),
     "a gap among islands": ("tree_island", lambda v: v.__setitem__(v == v.max(), v.max() + 1), "without gaps"),
@@ -99,7 +104,8 @@ BROKEN = {
     "dofs of islands": ("tree_dofstart", shift, "dofs of islands tile"),
     "islands to solve": ("island_large", shift, "solved once"),
 }
-FILLED = dict(cpair="npair", contact="ncon", body_con=None, tree_row="nrow", island_row="nrow", island_large="nlarge")
+FILLED = dict(cpair="ncpair", contact="ncon", body_con=None, row="nrow", J="nJ", seg="nJ", island_row="nrow",
+              island_large="nlarge")
 
 
 def filled(d, name):
@@ -107,7 +113,7 @@ def filled(d, name):
     if name == "body_con":
         return int(d.host("body_connum").sum())
     if name == "cpair_bin":
-        return int((d.host("cpair_kind")[: d.count("npair")] >= 0).sum())
+        return int((d.host("cpair_kind")[: d.count("ncpair")] >= 0).sum())
     if name == "island_con":
         return int((d.host("con_body")[: d.count("ncon")] >= 0).any(1).sum())
     if name == "island_tree":

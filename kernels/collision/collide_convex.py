@@ -8,9 +8,10 @@ little against each other. After MuJoCo 3.4.0's mjc_Convex (engine_collision_con
 from tisim.device.specialise import specialise
 
 from ..constants import BOX, CONVEX, ELLIPSOID, MESH, SPHERE
-from ..convex.ccd import ccd, shapes_f, shapes_i
+from ..convex.ccd import ccd
+from ..convex.memory import memory_of
 from ..convex.multiccd import multicontact
-from ..convex.support import SHAPE_F, SHAPE_I, enter_shape
+from ..convex.support import enter_shape
 from ..rotation import quat_to_mat
 from ..slots import dist_at, pos_at, put, put_place
 from ..types import *
@@ -38,10 +39,7 @@ def _convex(m, d):
     for t in range(d.nccd * SPREAD):
         worker = t // SPREAD
         if t % SPREAD == 0:
-            fb = worker * d.nccd_f
-            ib = worker * d.nccd_i
-            sf = shapes_f(m, d, fb)
-            si = shapes_i(m, d, ib)
+            mem = memory_of(m, d, worker)
             c = first + worker
             while c < last:
                 p = d.cpair_bin[c]
@@ -90,9 +88,9 @@ def _convex(m, d):
                                 y1 = x1 - (turn @ (pos0 - x1) - (pos0 - x1))
                                 Q2 = turn.transpose() @ R2
                                 y2 = x2 - (turn.transpose() @ (pos0 - x2) - (pos0 - x2))
-                        enter_shape(m, d, 0, sf, si, Q1, y1, type1, m.geom_size[g1], m.geom_dataid[g1])
-                        enter_shape(m, d, 1, sf, si, Q2, y2, type2, m.geom_size[g2], m.geom_dataid[g2])
-                        dist, p1, p2, corner = ccd(m, d, fb, ib, m.opt.ccd_tolerance, 0.0, half, half)
+                        enter_shape(m, d, mem, 0, Q1, y1, g1)
+                        enter_shape(m, d, mem, 1, Q2, y2, g2)
+                        dist, p1, p2, corner = ccd(m, d, mem, 0.0, half, half)
                         if dist < 0.0:
                             normal = p1 - p2
                             length = normal.norm()
@@ -116,21 +114,7 @@ def _convex(m, d):
                                 ncon += 1
                             if ti.static(MULTI):
                                 if faces and corner[0] >= 0:
-                                    ncon = multicontact(
-                                        m,
-                                        d,
-                                        slot,
-                                        dist0,
-                                        p1,
-                                        p2,
-                                        corner,
-                                        fb,
-                                        ib,
-                                        sf,
-                                        si,
-                                        sf + 2 * SHAPE_F,
-                                        si + 2 * SHAPE_I,
-                                    )
+                                    ncon = multicontact(m, d, mem, slot, dist0, p1, p2, corner)
                 if ti.static(FP == ti.f32):
                     for j in range(ncon):
                         put_place(m, d, slot + j, dist_at(m, d, slot + j), pos_at(m, d, slot + j) + origin)

@@ -5,8 +5,22 @@ triangle down to the bottom of the base. After MuJoCo 3.4.0's mjc_ConvexHField (
 """
 
 from ..constants import HEIGHT_FIELD, HFIELD, HFIELD_SLOTS
-from ..convex.ccd import ccd, shapes_f, shapes_i
-from ..convex.support import BOTTOM, RADIUS, ROUND, SHAPE_F, TOP, TYPE, VERTEX, enter_shape, put3, support
+from ..convex.ccd import ccd
+from ..convex.memory import (
+    BOTTOM,
+    FOUND,
+    RADIUS,
+    ROT,
+    ROUND,
+    SHAPE_F,
+    TOP,
+    TYPE,
+    memory_of,
+    put3,
+    shape_f,
+    shape_i,
+)
+from ..convex.support import enter_shape, support
 from ..slots import put
 from ..types import *
 from .boxes import TODO
@@ -19,15 +33,16 @@ def grid_place(x, n):
 
 
 @func
-def put_prism_shape(m, d, sf, si, bottom):
+def put_prism_shape(m, d, mem: ti.template(), bottom):
     """Makes a worker's first shape a prism in the frame of the height field; its upper corners follow."""
+    f = shape_f(mem, 0)
     for k in range(SHAPE_F):
-        d.ccd_f[sf + k] = 0.0
+        d.ccd_f[f + k] = 0.0
     for k in ti.static(range(3)):
-        d.ccd_f[sf + 4 * k] = 1.0
-    d.ccd_f[sf + BOTTOM] = bottom
-    d.ccd_i[si + TYPE] = HFIELD
-    d.ccd_i[si + VERTEX] = -1
+        d.ccd_f[f + ROT + 4 * k] = 1.0
+    d.ccd_f[f + BOTTOM] = bottom
+    d.ccd_i[shape_i(mem, 0) + TYPE] = HFIELD
+    d.ccd_i[shape_i(mem, 0) + FOUND] = -1
 
 
 @kernel
@@ -39,10 +54,7 @@ def hfield(m, d):
     for t in range(d.nccd * SPREAD):
         worker = t // SPREAD
         if t % SPREAD == 0:
-            fb = worker * d.nccd_f
-            ib = worker * d.nccd_i
-            sf = shapes_f(m, d, fb)
-            si = shapes_i(m, d, ib)
+            mem = memory_of(m, d, worker)
             at = first + worker
             while at < last:
                 p = d.cpair_bin[at]
@@ -65,21 +77,10 @@ def hfield(m, d):
                 R1 = d.geom_xmat[i1]
                 x1 = d.geom_xpos[i1]
                 x = R1.transpose() @ (d.geom_xpos[i2] - x1)
-                enter_shape(
-                    m,
-                    d,
-                    1,
-                    sf,
-                    si,
-                    R1.transpose() @ d.geom_xmat[i2],
-                    x,
-                    m.geom_type[g2],
-                    m.geom_size[g2],
-                    m.geom_dataid[g2],
-                )
-                put_prism_shape(m, d, sf, si, -base)
+                enter_shape(m, d, mem, 1, R1.transpose() @ d.geom_xmat[i2], x, g2)
+                put_prism_shape(m, d, mem, -base)
                 # the shape's box
-                d.ccd_f[sf + SHAPE_F + ROUND] = d.ccd_f[sf + SHAPE_F + RADIUS]
+                d.ccd_f[shape_f(mem, 1) + ROUND] = d.ccd_f[shape_f(mem, 1) + RADIUS]
                 lo = vec3(0.0, 0.0, 0.0)
                 hi = vec3(0.0, 0.0, 0.0)
                 for k in range(6):
@@ -87,7 +88,7 @@ def hfield(m, d):
                     for e in ti.static(range(3)):
                         if k >> 1 == e:
                             axis[e] = 1.0 - 2.0 * (k & 1)
-                    q = support(m, d, 1, axis, sf, si)
+                    q = support(m, d, mem, 1, axis)
                     for e in ti.static(range(3)):
                         if k == 2 * e:
                             hi[e] = q[e]
@@ -122,11 +123,15 @@ def hfield(m, d):
                                     c = cmin + (k + v) // 2
                                     row = r + 1 - (k + v) % 2
                                     z = m.hfield_data[adr + row * ncol + c] * top + margin
-                                    put3(d.ccd_f, sf + TOP + 3 * v, vec3(dx * c - half[0], dy * row - half[1], z))
+                                    put3(
+                                        d.ccd_f,
+                                        mem.shapes_f + TOP + 3 * v,
+                                        vec3(dx * c - half[0], dy * row - half[1], z),
+                                    )
                                     if z >= lo[2]:
                                         low = False
                             if not low:
-                                dist, p1, p2, corner = ccd(m, d, fb, ib, m.opt.ccd_tolerance, 0.0, 0.0, 0.5 * margin)
+                                dist, p1, p2, corner = ccd(m, d, mem, 0.0, 0.0, 0.5 * margin)
                                 if dist < 0.0:
                                     normal = p1 - p2
                                     length = normal.norm()

@@ -1,7 +1,8 @@
 """Distances of pairs of convex geoms by GJK and EPA (kernels/convex/ccd.py)."""
 
-from ..convex.ccd import ccd, shapes_f, shapes_i
+from ..convex.ccd import ccd
 from ..convex.gjk import FAR
+from ..convex.memory import memory_of
 from ..convex.support import enter_shape
 from ..slots import put
 from ..types import *
@@ -16,10 +17,7 @@ def convex_distance(m, d):
     for t in range(d.nccd * SPREAD):
         worker = t // SPREAD
         if t % SPREAD == 0:
-            fb = worker * d.nccd_f
-            ib = worker * d.nccd_i
-            sf = shapes_f(m, d, fb)
-            si = shapes_i(m, d, ib)
+            mem = memory_of(m, d, worker)
             p = worker
             while p < d.nquery:
                 i1 = d.cpair_geom1[p]
@@ -32,19 +30,8 @@ def convex_distance(m, d):
                 for s in range(2):
                     i = i1 if s == 0 else i2
                     g = g1 if s == 0 else g2
-                    enter_shape(
-                        m,
-                        d,
-                        s,
-                        sf,
-                        si,
-                        d.geom_xmat[i],
-                        d.geom_xpos[i] - origin,
-                        m.geom_type[g],
-                        m.geom_size[g],
-                        m.geom_dataid[g],
-                    )
-                dist, p1, p2, corner = ccd(m, d, fb, ib, m.opt.ccd_tolerance, d.distmax, 0.0, 0.0)
+                    enter_shape(m, d, mem, s, d.geom_xmat[i], d.geom_xpos[i] - origin, g)
+                dist, p1, p2, corner = ccd(m, d, mem, d.distmax, 0.0, 0.0)
                 p1 += origin
                 p2 += origin
                 if dist >= ti.min(d.distmax, FAR):

@@ -74,8 +74,9 @@ class Data:
     # ---- memory
 
     def _first_capacity(self, name):
-        if name == "nrowmax":
-            return self.nworld * (self.model.scalar("nfriction") + 2 * self.model.scalar("nlimited"))
+        if name in ("nrowmax", "nJmax"):  # at most two rows of a slide or hinge, one with three dofs of a ball
+            most = 2 if name == "nrowmax" else 3
+            return self.nworld * (self.model.scalar("nfriction") + most * self.model.scalar("nlimited"))
         n = self.nworld * max(16, self.model.nbody)
         return dict(npairmax=4, nslotmax=8, nconmax=4, nefcmax=16, ndensemax=36)[name] * n
 

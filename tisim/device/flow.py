@@ -273,6 +273,8 @@ class _Walk(ast.NodeVisitor):
             self.fail(node, "what is in a bundle is not known when the kernel is made")
         handed = [a.id for a in arguments if self.is_bundle(a)]
         callees = self.callees(func)
+        if handed and callees is None and isinstance(func, ast.Name) and func.id in self.params:
+            return  # a function that was handed in: it is followed there
         if handed and callees is None:
             self.fail(node, f"the call of {ast.unparse(func)} cannot be followed, but it passes {handed[0]}")
         if handed or any(_by_reference(callee) for callee in callees or ()):
@@ -304,6 +306,8 @@ class _Walk(ast.NodeVisitor):
             self.fail(node, f"the call of {called} cannot be followed: it has * or **")
         owners = {}
         for a in arguments:
+            for function in self.callees(a) or ():  # a function that the callee calls with the same bundles
+                self.flow.take(flow(function, self.has), {})
             if isinstance(a, (ast.Name, ast.Attribute, ast.Subscript)) and not self.is_bundle(a):
                 owners[a] = self.owner(a)
             elif not self.is_bundle(a):

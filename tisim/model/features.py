@@ -6,11 +6,13 @@ import numpy as np
 
 from tisim.enums import mjtCone
 
+ROWS = ("nfriction", "nlimited")  # numbers of what makes constraint rows that are no contacts
+
 
 class Features(NamedTuple):
     """Constants of a kernel's variant, read in kernels as `ti.static(m.has.jointed)`.
 
-    jointed   some tree is more than one free body.
+    jointed   some tree is more than one free body on which only contacts act.
     rows      there can be constraint rows that are no contacts.
     elliptic  friction cones are elliptic, else pyramidal.
     torsion   contacts can have torques: a dimension above 3.
@@ -33,9 +35,10 @@ def features(m):
     last = m._derived.get("features")
     if last is None or last[0] != key:
         dims = np.concatenate([np.asarray(m.geom_condim), np.asarray(m.pair_dim)])
+        rows = any(m.scalar(name) for name in ROWS)
         last = m._derived["features"] = key, Features(
-            jointed=bool((m.derived("tree_free") == 0).any()),
-            rows=m.scalar("nfriction") + m.scalar("nlimited") > 0,
+            jointed=rows or bool((m.derived("tree_free") == 0).any()),
+            rows=rows,
             elliptic=int(m.opt.cone) == int(mjtCone.mjCONE_ELLIPTIC),
             torsion=bool((dims > 3).any()),
         )  # fmt: skip
