@@ -11,7 +11,7 @@ import sys
 from tisim.data.arrays import COUNTS, DATA, SCALES
 from tisim.data.data import Data
 from tisim.device import launch, memory, runtime
-from tisim.model.features import EVERYTHING
+from tisim.device.bundle import Arguments
 from tisim.model.model import Model
 
 # a model with every shape, joint and row, a body with many geoms, and enough geoms for the tree of rays
@@ -39,7 +39,7 @@ INPUTS = ("state", "input")  # roles of arrays that the user may write
 class Step:
     """A kernel of a stage, or what Python writes there.
 
-    kernel   the Kernel, None for Python;  variants  arguments of its serial and of its parallel variant.
+    kernel   the Kernel, None for Python;  variants  arguments of its serial and its parallel variant, for all models.
     needs    names of what it reads before it writes it, in the order of the source;  writes  names of what it writes.
     model    names of the model's arrays that it reads.
     sources  where what it needs comes from -> names: the stage that wrote it last, "above" for its own, "state" and
@@ -48,7 +48,7 @@ class Step:
 
     def __init__(self, kernel, writes=()):
         self.kernel, self.writes, self.needs, self.model, self.sources = kernel, set(writes), set(), set(), {}
-        self.variants = [kernel.variant(parallel, EVERYTHING).arguments for parallel in (False, True)] if kernel else []
+        self.variants = [Arguments(kernel.special(parallel)) for parallel in (False, True)] if kernel else []
         for v in self.variants:
             self.needs |= _lists(v.flow.needs)
             self.writes |= _lists(v.flow.writes)
@@ -125,6 +125,7 @@ class _Recorder:
     """Takes one step and asks all queries. wide: lists are sorted by the passes that a GPU takes."""
 
     def __init__(self, wide):
+        from tisim import pipeline
         from tisim.stages import sorting
 
         self.events = []  # (stage, first line of its docstring, Step)
@@ -135,7 +136,7 @@ class _Recorder:
             for place, name, value in (
                 (launch, "run", self.run), (memory, "upload", self.upload), (memory, "fill", self.fill),
                 (Data, "set_counts", lambda d, **counts: self.add(Step(None, counts))),
-                (sorting, "shared", lambda: wide),
+                (sorting, "shared", lambda: wide), (pipeline, "validate", lambda m, d: None),
             ):  # fmt: skip
                 changes.callback(setattr, place, name, getattr(place, name))
                 setattr(place, name, value)

@@ -273,17 +273,17 @@ class _Walk(ast.NodeVisitor):
             self.fail(node, "what is in a bundle is not known when the kernel is made")
         handed = [a.id for a in arguments if self.is_bundle(a)]
         callees = self.callees(func)
-        if handed and callees is None and isinstance(func, ast.Name) and func.id in self.params:
-            return  # a function that was handed in: it is followed there
-        if handed and callees is None:
+        handed_in = isinstance(func, ast.Name) and func.id in self.params  # a function, followed where it was named
+        if handed and callees is None and not handed_in:
             self.fail(node, f"the call of {ast.unparse(func)} cannot be followed, but it passes {handed[0]}")
-        if handed or any(_by_reference(callee) for callee in callees or ()):
+        if callees and (handed or any(map(_by_reference, callees))):
             self.follow(node, arguments, callees)
             return
         if isinstance(func, ast.Attribute):  # perhaps a method: of these only `fill` writes
             self.use(func.value, True, name == "fill")
         for a in arguments:
-            self.visit(a)
+            if not self.is_bundle(a):
+                self.visit(a)
 
     def is_bundle(self, node):
         return isinstance(node, ast.Name) and node.id in self.bundles

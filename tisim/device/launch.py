@@ -30,18 +30,22 @@ class Kernel:
         self._variants = {}
 
     def variant(self, parallel, has):
-        """The Variant for models with these Features, with `SERIAL`, `SHORT` and `SPREAD` bound as asked.
+        """The Variant for models with these Features."""
+        for key in ((parallel, None), (parallel, has)):
+            if key in self._variants:
+                return self._variants[key]
+        made = Variant(self.special(parallel), has)
+        return self._variants.setdefault((parallel, has if made.arguments.flow.features else None), made)
+
+    def special(self, parallel):
+        """The function with `SERIAL`, `SHORT`, `SPREAD` and `CHUNK` bound as asked.
 
         Taichi's CPU threads take 512 iterations at a time, so a loop over few heavy items runs SPREAD idle
         iterations per item to be shared out at all; serial variants and GPUs need none.
         """
-        for key in ((parallel, None), (parallel, has)):
-            if key in self._variants:
-                return self._variants[key]
         cpu = session.arch == "cpu"
         names = dict(SERIAL=not parallel, SHORT=cpu, SPREAD=64 if parallel and cpu else 1, CHUNK=CHUNK[cpu])
-        made = Variant(specialise(self.function, **names), has)
-        return self._variants.setdefault((parallel, has if made.arguments.flow.features else None), made)
+        return specialise(self.function, **names)
 
     def __call__(self, *args):
         raise TypeError(f"kernel {self.__name__} is launched by tisim.device.launch.run(m, d, [{self.__name__}])")
