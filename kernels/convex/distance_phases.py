@@ -4,7 +4,7 @@ A phase either sets what the next support point is for, or takes it in (`take_..
 """
 
 from ..types import *
-from .gjk import FAR, ROUNDING, nearest_face, nearest_on_simplex
+from .gjk import FAR, ROUNDING, direction_of, nearest_face, nearest_on_simplex
 from .memory import copy_vertex, point, vertex
 from .search import BUILD, DONE, ENDED, NEAREST, REDUCE, SEARCH, START, thickness
 
@@ -138,12 +138,7 @@ def take_search(m, d, mem: ti.template(), s: ti.template(), y):
 @func
 def thicken(m, d, mem: ti.template(), s: ti.template()):
     """From the distance of the cores to that of the round shapes."""
-    normal = s.p2 - s.p1
-    length = normal.norm()
-    if length < MINVAL:
-        normal = vec3(1.0, 0.0, 0.0)
-    else:
-        normal *= 1.0 / length
+    normal = direction_of(s.p2 - s.p1)
     thick1 = thickness(m, d, mem, s, 0)
     thick2 = thickness(m, d, mem, s, 1)
     s.p1 += thick1 * normal

@@ -14,6 +14,16 @@ ROUNDING = 0.0 if FP == ti.f64 else 4e-7  # relative error of products that f32 
 
 
 @ti.func
+def direction_of(v):
+    """The unit vector along v; along x if v vanishes."""
+    length = v.norm()
+    u = vec3(1.0, 0.0, 0.0)
+    if not length < MINVAL:
+        u = v * (1.0 / length)
+    return u
+
+
+@ti.func
 def area2(p, q, r):
     """Twice the signed area of a plane triangle."""
     return p[0] * q[1] + p[1] * r[0] + q[0] * r[1] - p[0] * r[1] - p[1] * q[0] - r[0] * q[1]

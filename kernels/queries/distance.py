@@ -8,6 +8,30 @@ from ..slots import put
 from ..types import *
 
 
+@func
+def put_distance(m, d, mem: ti.template(), p):
+    """Writes distance and nearest points of a listed pair to its slot."""
+    i1 = d.cpair_geom1[p]
+    g1 = i1 % m.ngeom
+    g2 = d.cpair_geom2[p]
+    i2 = i1 - g1 + g2
+    origin = vec3(0.0, 0.0, 0.0)
+    if ti.static(FP == ti.f32):
+        origin = d.geom_xpos[i1]  # a far origin costs digits
+    for s in range(2):
+        i = i1 if s == 0 else i2
+        g = g1 if s == 0 else g2
+        enter_shape(m, d, mem, s, d.geom_xmat[i], d.geom_xpos[i] - origin, g)
+    dist, p1, p2, corner = ccd(m, d, mem, d.distmax, 0.0, 0.0)
+    p1 += origin
+    p2 += origin
+    if dist >= ti.min(d.distmax, FAR):
+        dist = d.distmax
+        p1 = vec3(0.0, 0.0, 0.0)
+        p2 = vec3(0.0, 0.0, 0.0)
+    put(m, d, p, dist, p1, p2)
+
+
 @kernel
 def convex_distance(m, d):
     """Signed distance and the nearest points of geom 1 and geom 2, in their slots, of the first pairs of the
@@ -15,28 +39,10 @@ def convex_distance(m, d):
     """
     ti.loop_config(serialize=SERIAL)
     for t in range(d.nccd * SPREAD):
-        worker = t // SPREAD
         if t % SPREAD == 0:
+            worker = t // SPREAD
             mem = memory_of(m, d, worker)
             p = worker
             while p < d.nquery:
-                i1 = d.cpair_geom1[p]
-                g1 = i1 % m.ngeom
-                g2 = d.cpair_geom2[p]
-                i2 = i1 - g1 + g2
-                origin = vec3(0.0, 0.0, 0.0)
-                if ti.static(FP == ti.f32):
-                    origin = d.geom_xpos[i1]  # a far origin costs digits
-                for s in range(2):
-                    i = i1 if s == 0 else i2
-                    g = g1 if s == 0 else g2
-                    enter_shape(m, d, mem, s, d.geom_xmat[i], d.geom_xpos[i] - origin, g)
-                dist, p1, p2, corner = ccd(m, d, mem, d.distmax, 0.0, 0.0)
-                p1 += origin
-                p2 += origin
-                if dist >= ti.min(d.distmax, FAR):
-                    dist = d.distmax
-                    p1 = vec3(0.0, 0.0, 0.0)
-                    p2 = vec3(0.0, 0.0, 0.0)
-                put(m, d, p, dist, p1, p2)
+                put_distance(m, d, mem, p)
                 p += d.nccd

@@ -85,8 +85,9 @@ def linear_step(m, d):
                     d.sol_q[i] = q
                 if d.tree_single[d.island_tree[n]] == 1:
                     d.twist[w * m.nbody + m.tree_bodyadr[t]] = at6(d.sol_q, i0)
-                else:
-                    tree_twists(m, d, w, t, d.sol_q)
+                if ti.static(m.has.jointed):
+                    if d.tree_single[d.island_tree[n]] == 0:
+                        tree_twists(m, d, w, t, d.sol_q)
     ti.loop_config(serialize=SERIAL)
     for unit in range(nc * SPREAD):
         b = unit // SPREAD
@@ -116,8 +117,9 @@ def linear_step(m, d):
                     wb = w * m.nbody + m.tree_bodyadr[t]
                     f = sum_contacts(m, d, wb)
                     put6(d.sol_Hq, i0, f + inertia_times(m, d, wb, d.twist[wb]))
-                else:
-                    tree_hessian_gather(m, d, w, t, d.sol_q, d.sol_Hq)
+                if ti.static(m.has.jointed):
+                    if d.tree_single[d.island_tree[n]] == 0:
+                        tree_hessian_gather(m, d, w, t, d.sol_q, d.sol_Hq)
                 for i in range(i0, i0 + m.tree_dofnum[t]):
                     s += d.sol_q[i] * d.sol_Hq[i]
             d.tblk_sum[b][1] = s

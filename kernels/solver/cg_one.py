@@ -60,10 +60,11 @@ def linear_start(m, d, isle: ti.template()):
         if d.tree_single[d.island_tree[n]] == 1:
             put6(d.sol_r, i0, wrench_of_forces(m, d, i0, at6(d.sol_p, i0)))
             put6(d.sol_p, i0, vec6(0.0))
-        else:
-            for i in range(i0, i0 + m.tree_dofnum[t]):
-                d.sol_r[i] = d.sol_p[i]
-                d.sol_p[i] = 0.0
+        if ti.static(m.has.jointed):
+            if d.tree_single[d.island_tree[n]] == 0:
+                for i in range(i0, i0 + m.tree_dofnum[t]):
+                    d.sol_r[i] = d.sol_p[i]
+                    d.sol_p[i] = 0.0
 
 
 @func
@@ -79,15 +80,16 @@ def turn(m, d, isle: ti.template(), k, beta):
                 v += beta * d.twist[b0]
             d.twist[b0] = v
             d.wrench[b0] = vec6(0.0)
-        else:
-            for i in range(i0, i0 + m.tree_dofnum[t]):
-                v = d.sol_z[i]
-                if k > 0:
-                    v += beta * d.sol_q[i]
-                d.sol_q[i] = v
-            tree_twists(m, d, isle.world, t, d.sol_q)
-            for b in range(b0, b0 + m.tree_bodynum[t]):
-                d.wrench[b] = vec6(0.0)
+        if ti.static(m.has.jointed):
+            if d.tree_single[d.island_tree[n]] == 0:
+                for i in range(i0, i0 + m.tree_dofnum[t]):
+                    v = d.sol_z[i]
+                    if k > 0:
+                        v += beta * d.sol_q[i]
+                    d.sol_q[i] = v
+                tree_twists(m, d, isle.world, t, d.sol_q)
+                for b in range(b0, b0 + m.tree_bodynum[t]):
+                    d.wrench[b] = vec6(0.0)
 
 
 @func
@@ -116,9 +118,10 @@ def multiply_contacts(m, d, isle: ti.template()):
 @func
 def multiply_rows(m, d, isle: ti.template()):
     """D J q of the rows."""
-    for n in range(isle.row0, isle.row1):
-        r = d.island_row[n]
-        d.row_force[r] = d.row_hess[r] * row_times(m, d, r, d.sol_q)
+    if ti.static(m.has.rows):
+        for n in range(isle.row0, isle.row1):
+            r = d.island_row[n]
+            d.row_force[r] = d.row_hess[r] * row_times(m, d, r, d.sol_q)
 
 
 @func
@@ -134,15 +137,16 @@ def multiply_trees(m, d, isle: ti.template()):
             y = d.wrench[b0] + inertia_times(m, d, b0, v)
             d.wrench[b0] = y
             s += v.dot(y)
-        else:
-            for b in range(b0, b0 + m.tree_bodynum[t]):
-                d.wrench[b] = d.wrench[b] + inertia_times(m, d, b, d.twist[b])
-            tree_project(m, d, isle.world, t, d.sol_Hq)
-            for j in range(m.tree_dofnum[t]):
-                d.sol_Hq[i0 + j] = d.sol_Hq[i0 + j] + m.dof_armature[m.tree_dofadr[t] + j] * d.sol_q[i0 + j]
-            add_rows(m, d, isle.world * m.ntree + t, 1.0, d.sol_Hq)
-            for i in range(i0, i0 + m.tree_dofnum[t]):
-                s += d.sol_q[i] * d.sol_Hq[i]
+        if ti.static(m.has.jointed):
+            if d.tree_single[d.island_tree[n]] == 0:
+                for b in range(b0, b0 + m.tree_bodynum[t]):
+                    d.wrench[b] = d.wrench[b] + inertia_times(m, d, b, d.twist[b])
+                tree_project(m, d, isle.world, t, d.sol_Hq)
+                for j in range(m.tree_dofnum[t]):
+                    d.sol_Hq[i0 + j] = d.sol_Hq[i0 + j] + m.dof_armature[m.tree_dofadr[t] + j] * d.sol_q[i0 + j]
+                add_rows(m, d, isle.world * m.ntree + t, 1.0, d.sol_Hq)
+                for i in range(i0, i0 + m.tree_dofnum[t]):
+                    s += d.sol_q[i] * d.sol_Hq[i]
     return s
 
 
@@ -158,10 +162,11 @@ def advance(m, d, isle: ti.template(), k, step):
             if d.tree_single[d.island_tree[n]] == 1:
                 put6(d.sol_p, i0, at6(d.sol_p, i0) + step * d.twist[b0])
                 put6(d.sol_r, i0, at6(d.sol_r, i0) - step * d.wrench[b0])
-            else:
-                for i in range(i0, i0 + m.tree_dofnum[t]):
-                    d.sol_p[i] = d.sol_p[i] + step * d.sol_q[i]
-                    d.sol_r[i] = d.sol_r[i] - step * d.sol_Hq[i]
+            if ti.static(m.has.jointed):
+                if d.tree_single[d.island_tree[n]] == 0:
+                    for i in range(i0, i0 + m.tree_dofnum[t]):
+                        d.sol_p[i] = d.sol_p[i] + step * d.sol_q[i]
+                        d.sol_r[i] = d.sol_r[i] - step * d.sol_Hq[i]
         s += precondition_tree(m, d, isle.world, t, d.sol_r, d.sol_z)
     return s
 

@@ -32,10 +32,11 @@ def precondition_tree(m, d, w, t, r: ti.template(), z: ti.template()):
         x = sym6_times(w * m.nbody + m.tree_bodyadr[t], b, d.body_hess)
         put6(z, i0, x)
         s = b.dot(x)
-    else:
-        for i in range(i0, i0 + m.tree_dofnum[t]):
-            z[i] = r[i]
-        solve_factored(m, d, w, t, z)
-        for i in range(i0, i0 + m.tree_dofnum[t]):
-            s += r[i] * z[i]
+    if ti.static(m.has.jointed):
+        if d.tree_single[w * m.ntree + t] == 0:
+            for i in range(i0, i0 + m.tree_dofnum[t]):
+                z[i] = r[i]
+            solve_factored(m, d, w, t, z)
+            for i in range(i0, i0 + m.tree_dofnum[t]):
+                s += r[i] * z[i]
     return s
