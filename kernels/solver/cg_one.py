@@ -12,8 +12,9 @@ from ..constraint.row import row_times
 from ..spatial import cross, head, inertia_times, join, tail, tree_project, tree_twists
 from ..types import FP, at6, func, put6, ti, vec6
 from .free_body import dofs_of_twist, wrench_of_forces
-from .preconditioner import precondition_tree
+from .preconditioner import precondition_dofs
 from .steps import add_rows
+from .tree_hessian import sym6_times
 
 LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
 
@@ -154,15 +155,21 @@ def advance(m, d, isle: ti.template(), k, step):
         t = d.island_tree[n] - isle.world * m.ntree
         i0 = isle.world * m.nv + m.tree_dofadr[t]
         b0 = isle.world * m.nbody + m.tree_bodyadr[t]
-        if k >= 0:
-            if d.tree_single[d.island_tree[n]] == 1:
+        if d.tree_single[d.island_tree[n]] == 1:
+            r = at6(d.sol_r, i0)
+            if k >= 0:
+                r -= step * d.wrench[b0]
                 put6(d.sol_p, i0, at6(d.sol_p, i0) + step * d.twist[b0])
-                put6(d.sol_r, i0, at6(d.sol_r, i0) - step * d.wrench[b0])
-            else:
+                put6(d.sol_r, i0, r)
+            z = sym6_times(b0, r, d.body_hess)
+            put6(d.sol_z, i0, z)
+            s += r.dot(z)
+        else:
+            if k >= 0:
                 for i in range(i0, i0 + m.tree_dofnum[t]):
                     d.sol_p[i] = d.sol_p[i] + step * d.sol_q[i]
                     d.sol_r[i] = d.sol_r[i] - step * d.sol_Hq[i]
-        s += precondition_tree(m, d, isle.world, t, d.sol_r, d.sol_z)
+            s += precondition_dofs(m, d, isle.world, t, d.sol_r, d.sol_z)
     return s
 
 
