@@ -110,7 +110,8 @@ def sum_contacts(m, d, b):
         sign = 2.0 * ti.cast(side % 2, FP) - 1.0
         force = sign * d.con_force[c]
         torque = cross(d.con_arm[side], force)
-        if d.contact_dim[c] > 3:
-            torque += sign * d.con_torque[c]
+        if ti.static(m.has.torsion):
+            if d.contact_dim[c] > 3:
+                torque += sign * d.con_torque[c]
         total += join(torque, force)
     return total

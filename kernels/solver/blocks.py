@@ -16,7 +16,7 @@ def each(m, d, units: ti.template(), serial: ti.template(), spread: ti.template(
         each(m, d, trees, SERIAL, SPREAD, act_on_tree_block)
         each(m, d, contacts, SERIAL, SPREAD, act_on_contact_block)
 
-    units   SPREAD times the blocks: a block is one thread's, the other units are idle, see `Kernel.variant`. All are
+    units   SPREAD times the blocks: a block is one thread's, the other units are idle, see `Kernel.special`. All are
             counted at the top of the kernel, since what stands between two loops is a task of its own.
     serial, spread  SERIAL and SPREAD, which have the variant's values in the kernel only.
 

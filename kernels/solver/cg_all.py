@@ -84,7 +84,7 @@ def turn_tree_block(m, d, b):
                 d.sol_q[i] = q
             if d.tree_single[d.island_tree[n]] == 1:
                 d.twist[w * m.nbody + m.tree_bodyadr[t]] = at6(d.sol_q, i0)
-            else:
+            elif ti.static(m.has.jointed):
                 tree_twists(m, d, w, t, d.sol_q)
 
 
@@ -102,10 +102,11 @@ def multiply_contact_block(m, d, b):
 @func
 def multiply_row_block(m, d, b):
     """D J q of the rows."""
-    if d.isl_seek[d.rblk_island[b]] == 1:
-        for n in range(d.rblk_begin[b], d.rblk_end[b]):
-            r = d.island_row[n]
-            d.row_force[r] = d.row_hess[r] * row_times(m, d, r, d.sol_q)
+    if ti.static(m.has.rows):
+        if d.isl_seek[d.rblk_island[b]] == 1:
+            for n in range(d.rblk_begin[b], d.rblk_end[b]):
+                r = d.island_row[n]
+                d.row_force[r] = d.row_hess[r] * row_times(m, d, r, d.sol_q)
 
 
 @func
@@ -121,7 +122,7 @@ def multiply_tree_block(m, d, b):
                 wb = w * m.nbody + m.tree_bodyadr[t]
                 f = sum_contacts(m, d, wb)
                 put6(d.sol_Hq, i0, f + inertia_times(m, d, wb, d.twist[wb]))
-            else:
+            elif ti.static(m.has.jointed):
                 tree_hessian_gather(m, d, w, t, d.sol_q, d.sol_Hq)
             for i in range(i0, i0 + m.tree_dofnum[t]):
                 s += d.sol_q[i] * d.sol_Hq[i]

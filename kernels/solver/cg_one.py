@@ -61,7 +61,7 @@ def linear_start(m, d, isle: ti.template()):
         if d.tree_single[d.island_tree[n]] == 1:
             put6(d.sol_r, i0, wrench_of_forces(m, d, i0, at6(d.sol_p, i0)))
             put6(d.sol_p, i0, vec6(0.0))
-        else:
+        elif ti.static(m.has.jointed):
             for i in range(i0, i0 + m.tree_dofnum[t]):
                 d.sol_r[i] = d.sol_p[i]
                 d.sol_p[i] = 0.0
@@ -80,7 +80,7 @@ def turn(m, d, isle: ti.template(), k, beta):
                 v += beta * d.twist[b0]
             d.twist[b0] = v
             d.wrench[b0] = vec6(0.0)
-        else:
+        elif ti.static(m.has.jointed):
             for i in range(i0, i0 + m.tree_dofnum[t]):
                 v = d.sol_z[i]
                 if k > 0:
@@ -117,9 +117,10 @@ def multiply_contacts(m, d, isle: ti.template()):
 @func
 def multiply_rows(m, d, isle: ti.template()):
     """D J q of the rows."""
-    for n in range(isle.row0, isle.row1):
-        r = d.island_row[n]
-        d.row_force[r] = d.row_hess[r] * row_times(m, d, r, d.sol_q)
+    if ti.static(m.has.rows):
+        for n in range(isle.row0, isle.row1):
+            r = d.island_row[n]
+            d.row_force[r] = d.row_hess[r] * row_times(m, d, r, d.sol_q)
 
 
 @func
@@ -135,7 +136,7 @@ def multiply_trees(m, d, isle: ti.template()):
             y = d.wrench[b0] + inertia_times(m, d, b0, v)
             d.wrench[b0] = y
             s += v.dot(y)
-        else:
+        elif ti.static(m.has.jointed):
             for b in range(b0, b0 + m.tree_bodynum[t]):
                 d.wrench[b] = d.wrench[b] + inertia_times(m, d, b, d.twist[b])
             tree_project(m, d, isle.world, t, d.sol_Hq)
@@ -164,7 +165,7 @@ def advance(m, d, isle: ti.template(), k, step):
             z = sym6_times(b0, r, d.body_hess)
             put6(d.sol_z, i0, z)
             s += r.dot(z)
-        else:
+        elif ti.static(m.has.jointed):
             if k >= 0:
                 for i in range(i0, i0 + m.tree_dofnum[t]):
                     d.sol_p[i] = d.sol_p[i] + step * d.sol_q[i]

@@ -29,10 +29,11 @@ def fill(m, d, isle: ti.template()):
         c = d.island_con[n]
         if d.con_body[c][0] >= 0 and d.con_body[c][1] >= 0:
             couple(m, d, isle, c)
-    for n in range(isle.row0, isle.row1):
-        r = d.island_row[n]
-        if d.row_coupled[r] == 1:
-            couple_row(m, d, r, isle.world, isle.ndof, isle.dense, d.island_dense)
+    if ti.static(m.has.rows):
+        for n in range(isle.row0, isle.row1):
+            r = d.island_row[n]
+            if d.row_coupled[r] == 1:
+                couple_row(m, d, r, isle.world, isle.ndof, isle.dense, d.island_dense)
 
 
 @func

@@ -43,9 +43,10 @@ def start_contacts(m, d, first, last):
 
 @func
 def start_rows(m, d, first, last):
-    for n in range(first, last):
-        r = d.island_row[n]
-        d.row_Jaref[r] = -d.row_aref[r]
+    if ti.static(m.has.rows):
+        for n in range(first, last):
+            r = d.island_row[n]
+            d.row_Jaref[r] = -d.row_aref[r]
 
 
 @func
@@ -70,9 +71,10 @@ def project_contacts(m, d, first, last):
 
 @func
 def project_rows(m, d, first, last):
-    for n in range(first, last):
-        r = d.island_row[n]
-        d.row_Jp[r] = row_times(m, d, r, d.sol_p)
+    if ti.static(m.has.rows):
+        for n in range(first, last):
+            r = d.island_row[n]
+            d.row_Jp[r] = row_times(m, d, r, d.sol_p)
 
 
 @func
@@ -85,8 +87,9 @@ def search_contacts(m, d, first, last, alpha, slope):
 
 @func
 def search_rows(m, d, first, last, alpha, slope):
-    for n in range(first, last):
-        slope += row_along(m, d, d.island_row[n], alpha)
+    if ti.static(m.has.rows):
+        for n in range(first, last):
+            slope += row_along(m, d, d.island_row[n], alpha)
     return slope
 
 
@@ -100,8 +103,9 @@ def move_contacts(m, d, first, last, alpha, cost):
 
 @func
 def move_rows(m, d, first, last, alpha, cost):
-    for n in range(first, last):
-        cost += row_move(m, d, d.island_row[n], alpha)
+    if ti.static(m.has.rows):
+        for n in range(first, last):
+            cost += row_move(m, d, d.island_row[n], alpha)
     return cost
 
 

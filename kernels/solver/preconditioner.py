@@ -32,7 +32,7 @@ def precondition_tree(m, d, w, t, r: ti.template(), z: ti.template()):
         x = sym6_times(w * m.nbody + m.tree_bodyadr[t], b, d.body_hess)
         put6(z, i0, x)
         s = b.dot(x)
-    else:
+    elif ti.static(m.has.jointed):
         s = precondition_dofs(m, d, w, t, r, z)
     return s
 

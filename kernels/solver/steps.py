@@ -32,13 +32,14 @@ def tree_times_M(m, d, w, t, x: ti.template(), y: ti.template()):
         f = forces_of_wrench(m, d, i0, inertia_times(m, d, b, v))
         d.twist[b] = v
         put6(y, i0, f)
-    else:
-        tree_twists(m, d, w, t, x)
-        for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
-            d.wrench[w * m.nbody + b] = inertia_times(m, d, w * m.nbody + b, d.twist[w * m.nbody + b])
-        tree_project(m, d, w, t, y)
-        for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-            y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
+    if ti.static(m.has.jointed):
+        if m.tree_free[t] == 0:
+            tree_twists(m, d, w, t, x)
+            for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+                d.wrench[w * m.nbody + b] = inertia_times(m, d, w * m.nbody + b, d.twist[w * m.nbody + b])
+            tree_project(m, d, w, t, y)
+            for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
+                y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
 
 
 @func
@@ -65,8 +66,9 @@ def row_along(m, d, r, alpha):
 def store_wrench(m, d, c, dim, f):
     """Keeps the wrench (torque, force) of contact c; there is a torque above dim 3 only."""
     d.con_force[c] = tail(f)
-    if dim > 3:
-        d.con_torque[c] = head(f)
+    if ti.static(m.has.torsion):
+        if dim > 3:
+            d.con_torque[c] = head(f)
 
 
 @func
@@ -96,11 +98,12 @@ def row_move(m, d, r, alpha):
 @func
 def add_rows(m, d, wt, scale, y: ti.template()):
     """y += scale J' f of what rows do to world-major tree wt."""
-    for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
-        f = d.row_force[d.seg_row[s]]
-        for e in range(d.seg_adr[s], d.seg_adr[s] + d.seg_num[s]):
-            i = d.J_dof[e]
-            y[i] = y[i] + scale * d.J[e] * f
+    if ti.static(m.has.rows):
+        for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
+            f = d.row_force[d.seg_row[s]]
+            for e in range(d.seg_adr[s], d.seg_adr[s] + d.seg_num[s]):
+                i = d.J_dof[e]
+                y[i] = y[i] + scale * d.J[e] * f
 
 
 @func
@@ -113,11 +116,13 @@ def tree_gather(m, d, w, t, y: ti.template()):
         if single:
             i0 = w * m.nv + m.tree_dofadr[t]
             put6(y, i0, forces_of_wrench(m, d, i0, f))
-        else:
-            d.wrench[b] = f
-    if not single:
-        tree_project(m, d, w, t, y)
-        add_rows(m, d, w * m.ntree + t, 1.0, y)
+        if ti.static(m.has.jointed):
+            if not single:
+                d.wrench[b] = f
+    if ti.static(m.has.jointed):
+        if not single:
+            tree_project(m, d, w, t, y)
+            add_rows(m, d, w * m.ntree + t, 1.0, y)
 
 
 @func

@@ -54,21 +54,22 @@ def body_hessian(m, d, b):
         vv += k
         vw -= ka
         ww -= a @ ka
-        if d.contact_dim[c] > 3:
-            kvw = mat3(
-                d.con_hess_rot[c][0],
-                d.con_hess_rot[c][1],
-                d.con_hess_rot[c][2],
-                d.con_hess_rot[c][3],
-                d.con_hess_rot[c][4],
-                d.con_hess_rot[c][5],
-                d.con_hess_rot[c][6],
-                d.con_hess_rot[c][7],
-                d.con_hess_rot[c][8],
-            )
-            ak = a @ kvw
-            vw += kvw
-            ww += sym(d.con_hess_rot, c, 9) + ak + ak.transpose()
+        if ti.static(m.has.torsion):
+            if d.contact_dim[c] > 3:
+                kvw = mat3(
+                    d.con_hess_rot[c][0],
+                    d.con_hess_rot[c][1],
+                    d.con_hess_rot[c][2],
+                    d.con_hess_rot[c][3],
+                    d.con_hess_rot[c][4],
+                    d.con_hess_rot[c][5],
+                    d.con_hess_rot[c][6],
+                    d.con_hess_rot[c][7],
+                    d.con_hess_rot[c][8],
+                )
+                ak = a @ kvw
+                vw += kvw
+                ww += sym(d.con_hess_rot, c, 9) + ak + ak.transpose()
     for r in ti.static(range(3)):
         for s in ti.static(range(3)):
             d.body_hess[b][(3 + r) * (4 + r) // 2 + s] = vw[r, s]
@@ -109,7 +110,8 @@ def tree_hessian(m, d, w, t, alone):
         if m.body_treeid[parent] == t:
             for c in range(21):
                 d.body_hess[w * m.nbody + parent][c] = d.body_hess[w * m.nbody + parent][c] + d.body_hess[wb][c]
-    add_row_hessians(m, d, w, t, alone)
+    if ti.static(m.has.rows):
+        add_row_hessians(m, d, w, t, alone)
 
 
 @func
