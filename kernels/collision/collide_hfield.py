@@ -123,7 +123,7 @@ def cells_under(field: ti.template(), lo, hi):
 
 @func
 def put_prism(m, d, mem: ti.template(), field: ti.template(), row, column, k, margin):
-    """Writes the upper corners of prism k of a strip, a row of cells from this column on; returns the greatest height."""
+    """Writes the upper corners of prism k of a strip, a row of cells from this column on; returns the greatest z."""
     highest = LOWEST
     for v in range(3):
         c = column + (k + v) // 2

@@ -16,7 +16,6 @@ from .specialise import specialise
 
 CHUNK = (4, 32)  # neighbours in a list that one thread works through, on a GPU and on a CPU
 _sequences = {}
-_declared = set()  # names that launches passed and that are declared
 
 
 class Kernel:
@@ -134,6 +133,7 @@ class _Sequence:
             self.arrays.update(v.arrays)
             self.numbers.update(v.numbers)
         self.passed = frozenset().union(*(v.passed for v in self.variants))
+        self.checked = None  # names that the last launch passed, found to be right
         self.graph = None if session.arch == "cpu" else self._graph()
 
     def _graph(self):
@@ -189,7 +189,7 @@ def run(m, d, kernels, parallel=True, **scalars):
     sequence = _sequences.get(key)
     if sequence is None:
         sequence = _sequences[key] = _Sequence(kernels, parallel, has)
-    if not (sequence.passed <= scalars.keys() <= _declared):
+    if sequence.checked != tuple(scalars):
         _check_passed(kernels, sequence, scalars)
     values = {n: kind(scalars[n] if n in scalars else d.scalar(n)) for n, kind in sequence.numbers.items()}
     prog = impl.get_runtime().prog
@@ -219,9 +219,9 @@ def _check_passed(kernels, sequence, scalars):
     for name in scalars:
         if not flow.lookup(f"d.{name}", place).passed:
             raise Error(f"{place}: {name} is no number that launches pass")
-        _declared.add(name)
     if missing := sequence.passed - scalars.keys():
         raise Error(f"{place}: nobody passes {', '.join(sorted(missing))}")
+    sequence.checked = tuple(scalars)
 
 
 def forget():
