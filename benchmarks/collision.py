@@ -9,8 +9,9 @@ each from scratch at one and the same poses; "anew" is all three. "moving" is wh
 move on at 0.5 m/s and 3 rad/s (r.m.s. per axis) in steps of 2 ms, and pairs serve as long as nothing has moved far.
 The peer's figure is its mj_collision at the poses of the same motion; "ratio" is of "moving", "anew" of the other.
 What tisim finds is judged by the MuJoCo whose physics it reproduces (3.4.0, from the environment): the exit code is 1
-if their numbers of contacts differ by more than 0.1 %. The newer peer lists other contacts between boxes and between
-meshes; how many is printed.
+if their numbers of contacts differ by more than 0.1 %, or if the contacts are not, bit for bit, those that
+tests/testdata/golden.csv has for this kind of processor (--write-golden). The newer peer lists other contacts between
+boxes and between meshes; how many is printed.
 """
 
 import argparse
@@ -19,14 +20,16 @@ import statistics
 import subprocess
 import sys
 import time
+from itertools import product
 
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests")]
 
 SIZES = dict(box="0.08 0.06 0.07", sphere="0.08", capsule="0.05 0.05", cylinder="0.06 0.06", ellipsoid="0.08 0.06 0.07")
 SPEED, TIMESTEP, STEPS = (0.5, 3.0), 0.002, 60  # of the motion: m/s, rad/s; s
+CONTACT = ("worldid", "geom", "dist", "pos", "frame", "dim", "includemargin", "friction", "solref", "solimp")
 SPACING = 0.135  # of bodies in a heap: about three contacts each [m]
 MESH = """<asset><mesh name="gem" vertex="{}"/></asset>"""
 
@@ -41,6 +44,7 @@ def parse():
     p.add_argument("--repeats", type=int, default=15, help="measurements of each figure; the median counts")
     p.add_argument("--arch", default="cpu")
     p.add_argument("--threads", type=int, default=None, help="of tisim; MuJoCo's collision runs on one")
+    p.add_argument("--write-golden", action="store_true", help="write hashes of the contacts, measure nothing")
     p.add_argument("--count", nargs=3, metavar=("N", "SCENE", "SHAPE"), help=argparse.SUPPRESS)
     return p.parse_args()
 
@@ -138,9 +142,12 @@ def sweep_tests(d, stage):
     return int((np.searchsorted(key, last, "right") - np.arange(n) - 1).sum())
 
 
-def ours(n, scene, shape, args):
-    """dict of tisim's figures."""
+def collided(n, scene, shape, args):
+    """Model and Data with the contacts of a scene, the key of its golden hash, and that hash."""
+    from shared import golden
+
     import tisim
+    from tisim.device import session
     from tisim.stages import collision, dynamics
 
     tisim.init(arch=args.arch, threads=args.threads)
@@ -149,6 +156,17 @@ def ours(n, scene, shape, args):
     d.qpos = poses(n, scene).ravel()
     dynamics.fwd_position(m, d)
     collision.collide(m, d, keep=False)
+    key = (f"{golden.BY_BENCHMARK}{scene} {shape} n={n}", "0", session.precision, "chosen")
+    return m, d, key, golden.digest(d, {"contacts": CONTACT})
+
+
+def ours(n, scene, shape, args):
+    """dict of tisim's figures."""
+    from shared import golden
+
+    from tisim.stages import collision, dynamics
+
+    m, d, key, digest = collided(n, scene, shape, args)
     stage = collision.of(m, d)
     wait = (lambda: None) if args.arch == "cpu" else lambda: d.count("ncon")
 
@@ -176,7 +194,8 @@ def ours(n, scene, shape, args):
         collision.collide(m, d)
         wait()
 
-    return out | dict(moving=moving_ms(pose, collide, n, scene, args.repeats))
+    known, words = golden.verdict(key, digest)
+    return out | dict(moving=moving_ms(pose, collide, n, scene, args.repeats), known=known, golden=words)
 
 
 def theirs(n, scene, shape, args, mujoco):
@@ -217,6 +236,11 @@ def main():
         mujoco.mj_collision(m, d)
         print(int(d.ncon))
         return 0
+    if args.write_golden:
+        from shared import golden
+
+        golden.write(dict(collided(n, *which, args)[2:] for n in args.n for which in product(args.scene, args.shape)))
+        return 0
     from pile import import_peer
 
     mujoco = import_peer(args.peer)
@@ -224,7 +248,7 @@ def main():
     print(f"tisim on {args.arch}, MuJoCo {mujoco.__version__} on one thread; median ms of {args.repeats}")
     print(f"{'scene':6} {'shape':9} {'bodies':>7} {'tests':>9} {'pairs':>8} {'contacts':>8} {'broad':>8} {'narrow':>8} "
           f"{'list':>7} {'anew':>8} {'moving':>8} {'MuJoCo':>8} {'ratio':>6} {'anew':>6} {'its con.':>8} "
-          f"{'growth':>7}")  # fmt: skip
+          f"{'growth':>7}  golden hash")  # fmt: skip
     for scene in args.scene:
         for shape in args.shape:
             for n in args.n:
@@ -237,11 +261,12 @@ def main():
                     if abs(right - r["ncon"]) > 0.001 * right:
                         ok = False
                         print(f"wrong: MuJoCo's reference finds {right} contacts")
+                ok = ok and r["known"]
                 first = linear.setdefault((scene, shape), (n, r["broad"]))
                 growth = r["broad"] / first[1] / (n / first[0])
                 print(f"{scene:6} {shape:9} {n:7d} {r['tests']:9d} {r['npair']:8d} {r['ncon']:8d} {r['broad']:8.2f} "
                       f"{r['narrow']:8.2f} {r['list']:7.2f} {r['anew']:8.2f} {r['moving']:8.2f} {peer:>8} {ratio:>6} "
-                      f"{anew:>6} {ncon:>8} {growth:7.2f}", flush=True)  # fmt: skip
+                      f"{anew:>6} {ncon:>8} {growth:7.2f}  {r['golden']}", flush=True)  # fmt: skip
     print("growth: time of the broad phase per body, against the smallest scene's")
     return 0 if ok else 1
 

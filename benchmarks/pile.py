@@ -7,8 +7,9 @@ medians are compared.
 
 What tisim answers is judged at that state by the MuJoCo whose physics it reproduces (3.4.0, from the environment):
 one evaluator makes objective and gradient from MuJoCo's own matrices, and gets tisim's solution and that of MuJoCo's
-CG. The exit code is 1 if tisim's objective is the higher one or its contacts are others. The peer is newer and lists
-slightly other contacts between boxes, so its gradient is one of its own problem.
+CG. The exit code is 1 if tisim's objective is the higher one, its contacts are others, or the settled state is not, bit
+for bit, that of tests/testdata/golden.csv for this kind of processor. The peer is newer and lists slightly other
+contacts between boxes, so its gradient is one of its own problem.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
 PEERS = "mujoco==4.0.0 mujoco-core==4.0.0"
 STATE = ("qpos", "qvel", "qacc_warmstart")
 SLACK = 1e-8  # relative excess of the objective that is called equal: the solvers' own tolerance
@@ -177,22 +179,26 @@ def run_alone(engine, n, state, args):
 def measure(n, args, mujoco):
     """All figures of one pile."""
     import numpy as np
+    from shared import golden
 
     import tisim
     from tisim.cli.run import runtime_sync
     from tisim.data.digest import state_hash
+    from tisim.device import session
 
     m, d = load_tisim(n, args)
     tisim.step(m, d, args.settle)
     runtime_sync()
     digest = state_hash(d)
+    known, words = golden.verdict((f"pile n={n}", str(args.settle), session.precision, "chosen"), golden.digest(d))
     state = {k: np.array(getattr(d, k), dtype=float) for k in STATE}
     pm, pd = load_peer(mujoco, n, args)
     set_state(pd, state)
     tisim.forward(m, d)
     mujoco.mj_forward(pm, pd)
     figures = dict(
-        n=n, nv=m.nv, hash=digest, contacts=int(d.ncon), iterations=int(np.max(np.asarray(d.solver_niter), initial=0)),
+        n=n, nv=m.nv, hash=digest, known=known, golden=words, contacts=int(d.ncon),
+        iterations=int(np.max(np.asarray(d.solver_niter), initial=0)),
         peer_contacts=int(pd.ncon), peer_iterations=int(np.max(pd.solver_niter)),
         peer_gradient=objective(pm, pd)(pd.qacc.copy())[1],
     )  # fmt: skip
@@ -229,7 +235,7 @@ def show(figures, version):
     print(f"{'bodies':>7} {'contacts':>9} {'tisim ms':>20} {'MuJoCo ms':>20} {'ratio':>6}  hash")
     for f in figures:
         ours, theirs = ("{:.2f} ({:.2f}-{:.2f})".format(f[p + "ms"], *f[p + "quartiles"]) for p in ("", "peer_"))
-        print(f"{f['n']:7d} {f['contacts']:9d} {ours:>20} {theirs:>20} {f['ratio']:6.2f}  {f['hash']}")
+        print(f"{f['n']:7d} {f['contacts']:9d} {ours:>20} {theirs:>20} {f['ratio']:6.2f}  {f['hash']} ({f['golden']})")
     print("\nthe answer at that state: contacts, objective, scaled gradient, iterations")
     for f in figures:
         j = f["judge"]
@@ -260,7 +266,7 @@ def main():
     if args.json:
         machine = dict(cores=os.cpu_count(), mujoco=mujoco.__version__, settle=args.settle, repeats=args.repeats)
         pathlib.Path(args.json).write_text(json.dumps(dict(machine=machine, figures=figures), indent=1) + "\n")
-    sys.exit(0 if all(f["ok"] for f in figures) else 1)
+    sys.exit(0 if all(f["ok"] and f["known"] for f in figures) else 1)
 
 
 if __name__ == "__main__":

@@ -49,8 +49,9 @@ def count_digits(m, d, b, chunk, n, nblock, src, shift, nbin):
 
 
 @func
-def move_block(m, d, b, chunk, n, nblock, src, dst, shift, nbin):
-    """Moves the items of block b to the places that the scanned counts give."""
+def move_block(m, d, b, chunk, n, nblock, src, shift, nbin):
+    """Moves the items of block b, in the half at src, to the places in the other half that the scanned counts give."""
+    dst = d.npairmax - src
     for i in range(b * chunk, ti.min((b + 1) * chunk, n)):
         key = d.sort_key[src + i]
         k = ((key >> shift) & (nbin - 1)) * nblock + b
@@ -70,7 +71,7 @@ def sort_all(m, d, n, nbits, first_half):
         src = half * d.npairmax
         count_digits(m, d, 0, n, n, 1, src, i * nbit, 1 << nbit)
         scan_sums(d.sort_count, 1 << nbit)
-        move_block(m, d, 0, n, n, 1, src, d.npairmax - src, i * nbit, 1 << nbit)
+        move_block(m, d, 0, n, n, 1, src, i * nbit, 1 << nbit)
         half = 1 - half
     return half
 
@@ -86,7 +87,6 @@ def radix_pass(m, d, icount: ti.i32, shift: ti.i32, nbit: ti.i32, half: ti.i32):
     nscan = (total + SCAN_BLOCK - 1) // SCAN_BLOCK
     chunk = (n + d.nsortblock - 1) // d.nsortblock
     src = half * d.npairmax
-    dst = d.npairmax - src
     ti.loop_config(serialize=SERIAL)
     for b in range(d.nsortblock):
         count_digits(m, d, b, chunk, n, d.nsortblock, src, shift, nbin)
@@ -101,4 +101,4 @@ def radix_pass(m, d, icount: ti.i32, shift: ti.i32, nbit: ti.i32, half: ti.i32):
         scan_block(d.sort_count, s, total, d.scan_sum[s])
     ti.loop_config(serialize=SERIAL)
     for b in range(d.nsortblock):
-        move_block(m, d, b, chunk, n, d.nsortblock, src, dst, shift, nbin)
+        move_block(m, d, b, chunk, n, d.nsortblock, src, shift, nbin)

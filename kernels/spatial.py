@@ -2,10 +2,6 @@
 
 A twist is (angular, linear), a wrench (torque, force), both in the world frame about the centre of mass of the body's
 tree, as cdof and cinert are. One thread walks one tree; bodies come parents first. Seed 000, "General framework".
-
-The walks read three tables of the model, packed because a kernel takes at most 64 arguments:
-tree_table (ntree, 4): first body, bodies, first dof, dofs; body_table (nbody, 4): parent, tree (-1: static), first dof,
-dofs; dof_table (nv, 2): parent dof, dof_Madr.
 """
 
 from tisim.kernels.types import (
@@ -32,6 +28,15 @@ def tail(a):
 @ti.func
 def join(a, b):
     return vec6(a[0], a[1], a[2], b[0], b[1], b[2])
+
+
+@func
+def last_dof(m, d, b):
+    """Last dof that moves body b of a tree; the others are its ancestors."""
+    a = b
+    while m.body_dofnum[a] == 0:
+        a = m.body_parentid[a]
+    return m.body_dofadr[a] + m.body_dofnum[a] - 1
 
 
 @func
@@ -105,7 +110,8 @@ def sum_contacts(m, d, b):
         sign = 2.0 * ti.cast(side % 2, FP) - 1.0
         force = sign * d.con_force[c]
         torque = cross(d.con_arm[side], force)
-        if d.contact_dim[c] > 3:
-            torque += sign * d.con_torque[c]
+        if ti.static(m.has.torsion):
+            if d.contact_dim[c] > 3:
+                torque += sign * d.con_torque[c]
         total += join(torque, force)
     return total

@@ -138,6 +138,17 @@ def test_run_without_vulkan_succeeds_and_names_the_packages(call, monkeypatch):
     assert code == 2 and "mesa-vulkan-drivers" in err
 
 
+def test_kernels_are_listed_with_what_they_read(call, tmp_path):
+    code, out, _ = call("kernels")
+    assert code == 0 and re.search(r"^body_poses +smooth/kinematics.py +\d+ +Frames of bodies", out, re.M), out
+    code, flow, _ = call("kernels", "--flow")
+    assert code == 0 and "dynamics.fwd_position: Poses" in flow and "xpos xquat" in flow
+    code, out, _ = call("kernels", "--write", "flow.txt")
+    assert code == 0 and (tmp_path / "flow.txt").read_text() == flow
+    code, _, err = call("kernels", "--write", "nowhere/flow.txt")
+    assert code == 2 and "nowhere/flow.txt: No such file" in err
+
+
 @pytest.mark.skipif(vulkan.missing() is not None, reason=str(vulkan.missing()))
 def test_render_writes_a_picture(call, tmp_path):
     code, out, err = call(

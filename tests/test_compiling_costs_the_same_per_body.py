@@ -3,7 +3,7 @@
 from shared.cost import calls
 
 from tisim import Model
-from tisim.mjcf.reference import setconst
+from tisim.mjcf.reference.inverse_weights import Trees
 
 
 def scene(n):
@@ -20,9 +20,9 @@ def test_calls_grow_linearly():
 
 def test_free_bodies_are_one_batch(monkeypatch):
     batches = []
-    original = setconst._tree_batch
+    original = Trees.weigh
     monkeypatch.setattr(
-        setconst, "_tree_batch", lambda a, trees, *rest: (batches.append(len(trees)), original(a, trees, *rest))
+        Trees, "weigh", lambda self, trees, *rest: (batches.append(len(trees)), original(self, trees, *rest))
     )
     m = Model.from_xml_string(scene(300))
     assert batches == [300] and m.nv == 1800

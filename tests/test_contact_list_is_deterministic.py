@@ -7,10 +7,10 @@ import sys
 import mujoco
 import numpy as np
 import pytest
+from shared import golden
 from shared.contacts import both, collide, scatter
 
 import tisim
-from tisim.stages import sorting
 
 SHAPES = ["box", "sphere", "capsule"]
 SIZES = {"box": "0.08 0.06 0.07", "sphere": "0.08", "capsule": "0.05 0.05"}
@@ -56,19 +56,17 @@ def test_a_world_of_three_is_that_world_alone(three):
         assert same(collide(m, d, [dd])[0], many)
 
 
-@pytest.mark.parametrize("road", ["all threads", "sorted as on a GPU"])
-def test_other_roads_to_the_same_list(three, road, monkeypatch):
+@pytest.mark.parametrize("variant", ["serial", "parallel", "gpu_sort"])
+def test_other_roads_to_the_same_list(three, variant):
     _, m, _, datas, contacts = three
-    if road == "sorted as on a GPU":
-        monkeypatch.setattr(sorting, "shared", lambda: True)
-    d = tisim.Data(m, nworld=3)
-    assert all(same(a, b) for a, b in zip(collide(m, d, datas, parallel=True), contacts))
+    with golden.force(variant):
+        d = tisim.Data(m, nworld=3)
+        assert all(same(a, b) for a, b in zip(collide(m, d, datas), contacts))
 
 
 def test_lists_grow(three):
     _, m, _, datas, contacts = three
-    d = tisim.Data(m, nworld=3)
-    d._capacity.update(npairmax=200, nslotmax=100, nconmax=30)
+    d = tisim.Data(m, nworld=3, capacity=dict(npairmax=200, nslotmax=100, nconmax=30))
     assert all(same(a, b) for a, b in zip(collide(m, d, datas), contacts))
     assert d.capacity("npairmax") > 2000 and d.capacity("nconmax") > 1500
 
@@ -77,9 +75,10 @@ CODE = """
 import hashlib, sys
 sys.path.insert(0, {here!r})
 import numpy as np
-from test_contact_list_is_deterministic import heap, pose, both, collide
+from test_contact_list_is_deterministic import heap, pose, both, collide, golden
 mm, _, m, d = both(heap(700))
-c = collide(m, d, [pose(mm, 0)], parallel=True)[0]
+with golden.force("parallel"):
+    c = collide(m, d, [pose(mm, 0)])[0]
 print(len(c["dist"]), hashlib.sha256(b"".join(v.tobytes() for v in c.values())).hexdigest())
 """
 

@@ -8,6 +8,7 @@ converge, within ccd_tolerance.
 import mujoco
 import numpy as np
 import pytest
+from shared import golden
 from shared.contacts import both, collide, quaternion
 
 import tisim
@@ -123,8 +124,9 @@ def test_threads_change_no_bit():
     m.opt.enableflags = int(tisim.mjtEnableBit.mjENBL_MULTICCD)
     found, datas = contacts(mm, m, d, near(rng))
     assert sum(len(c["dist"]) for c in found) > NPOSE
-    for parallel in (True, False, True):
-        again = collide(m, d, datas, parallel)
+    for variant in ("parallel", "serial", "parallel"):
+        with golden.force(variant):
+            again = collide(m, tisim.Data(m, nworld=NPOSE), datas)
         assert all(np.array_equal(a[f], b[f]) for a, b in zip(found, again) for f in ("dist", "pos", "frame"))
 
 

@@ -108,4 +108,4 @@ def test_models_without_such_pairs_have_no_scratch_memory():
     d = tisim.Data(m)
     tisim.forward(m, d)
     assert d.ncon == 1
-    assert "ccd_f" not in d._device
+    assert "ccd_f" not in d.memory()

@@ -11,7 +11,7 @@ from shared import checked, golden
 import tisim
 from tisim import scenes
 from tisim.data.validate import validate
-from tisim.device import launch
+from tisim.device import memory
 
 SMALL = dict(pile=60, dominos=25, wall=40, pyramid=30, ragdolls=2, shapes=20, chain=8, bowl=15, terrain=12, cards=15)
 
@@ -88,7 +88,12 @@ BROKEN = {
     "contacts of bodies": ("body_con", swap(0, -1), "contacts of bodies are listed"),
     "their number": ("body_connum", shift, "contacts of bodies are counted"),
     "their address": ("body_conadr", shift, "contacts of bodies tile"),
-    "rows of trees": ("tree_row", swap(0, -1), "rows of trees are listed"),
+    "dofs of rows": ("J_dof", put(0, -1), "dofs of rows exist"),
+    "the place of rows": ("row_adr", swap(0, -1), "Jacobians of rows tile"),
+    "the order of dofs": ("J_dof", lambda v: np.copyto(v, v[::-1].copy()), "dofs of rows are sorted|rows of trees"),
+    "rows of trees": ("seg_row", swap(0, -1), "rows of trees are listed"),
+    "dofs of rows in trees": ("seg_num", shift, "rows of trees are listed"),
+    "the tree of a row": ("row_tree", swap(0, -1), "rows know their trees"),
     "an island that is missing": ("tree_island", put(slice(None), -1), "where a constraint acts"),
     "two islands in one": ("tree_island", lambda v: np.minimum(v, 0, out=v), "connected components"),
     "a gap among islands": ("tree_island", lambda v: v.__setitem__(v == v.max(), v.max() + 1), "without gaps"),
@@ -99,7 +104,8 @@ BROKEN = {
     "dofs of islands": ("tree_dofstart", shift, "dofs of islands tile"),
     "islands to solve": ("island_large", shift, "solved once"),
 }
-FILLED = dict(cpair="npair", contact="ncon", body_con=None, tree_row="nrow", island_row="nrow", island_large="nlarge")
+FILLED = dict(cpair="ncpair", contact="ncon", body_con=None, row="nrow", J="nJ", seg="nJ", island_row="nrow",
+              island_large="nlarge")
 
 
 def filled(d, name):
@@ -107,7 +113,7 @@ def filled(d, name):
     if name == "body_con":
         return int(d.host("body_connum").sum())
     if name == "cpair_bin":
-        return int((d.host("cpair_kind")[: d.count("npair")] >= 0).sum())
+        return int((d.host("cpair_kind")[: d.count("ncpair")] >= 0).sum())
     if name == "island_con":
         return int((d.host("con_body")[: d.count("ncon")] >= 0).any(1).sum())
     if name == "island_tree":
@@ -121,18 +127,18 @@ def filled(d, name):
 def test_a_broken_rule_is_named(pile, what):
     m, d = pile
     name, change, message = BROKEN[what]
-    before = launch.download(d.device(name))
+    before = memory.download(d.device(name))
     broken, n = before.copy(), filled(d, name)
     assert n > 1
     part = broken[:n]
     change(part)
     validate(m, d)
-    launch.upload(d.device(name), broken)
+    memory.upload(d.device(name), broken)
     try:
         with pytest.raises(tisim.Error, match=f"validate: .*{message}"):
             validate(m, d)
     finally:
-        launch.upload(d.device(name), before)
+        memory.upload(d.device(name), before)
 
 
 def test_rules_hold_without_contacts():
@@ -140,6 +146,6 @@ def test_rules_hold_without_contacts():
     d = tisim.Data(m)
     checked.step(m, d, 2)
     assert d.ncon == 0
-    launch.upload(d.device("xquat"), np.zeros(4))
+    memory.upload(d.device("xquat"), np.zeros(4))
     with pytest.raises(tisim.Error, match="xquat is of unit length"):
         validate(m, d)

@@ -1,6 +1,7 @@
 """Whatever a model file holds, compiling it succeeds or raises tisim.Error, within seconds."""
 
 import pathlib
+import shutil
 import time
 import warnings
 
@@ -14,12 +15,18 @@ FILES = sorted((DATA / "compile").glob("*.xml")) + sorted((DATA / "urdf").glob("
 SECONDS = 10
 
 
-def compile_all(seeds):
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory):
+    """A copy of the test files, for mutated ones to stand beside what they refer to."""
+    return shutil.copytree(DATA, tmp_path_factory.mktemp("fuzz") / "testdata")
+
+
+def compile_all(seeds, beside):
     """How many mutated files compiled; fails on any exception but tisim.Error and on a slow file."""
     good = 0
     for seed in seeds:
         path = FILES[seed % len(FILES)]
-        broken = path.with_name(f".fuzz{seed}.tmp")
+        broken = beside / path.parent.name / f"fuzz{seed}{path.suffix}"
         broken.write_bytes(mutated(path.read_bytes(), seed))
         start = time.perf_counter()
         try:
@@ -38,8 +45,8 @@ def compile_all(seeds):
     return good
 
 
-def test_mutated_files():
-    good = compile_all(range(300))
+def test_mutated_files(beside):
+    good = compile_all(range(300), beside)
     assert 20 < good < 280  # the mutator is neither toothless nor too blunt
 
 
@@ -79,6 +86,6 @@ def test_mutated_assets():
 
 
 @pytest.mark.slow
-def test_many_mutated_files():
-    compile_all(range(300, 2300))
+def test_many_mutated_files(beside):
+    compile_all(range(300, 2300), beside)
     compile_assets(range(400, 4000))

@@ -51,7 +51,8 @@ def test_the_table_holds_exactly_the_cases():
     known = golden.golden()
     if not known:
         pytest.skip(f"no golden hashes for the processor kind {golden.processor_kind()}")
-    assert sorted(known) == sorted(case.key for case in golden.CASES)
+    ours = [key for key in known if not key[0].startswith(golden.BY_BENCHMARK)]
+    assert sorted(ours) == sorted(case.key for case in golden.CASES)
 
 
 def test_a_difference_tells_its_part():

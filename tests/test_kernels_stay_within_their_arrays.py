@@ -41,8 +41,11 @@ from tisim.device import launch, runtime
 tisim.init(arch="cpu")
 m = tisim.Model.from_scene("pendulum")
 d = tisim.Data(m)
-launch.run(m, d, [runtime.kernels("kinematics").body_poses], False, nworld=2)
+d.__dict__["nworld"] = 2
+launch.run(m, d, [runtime.kernels("smooth.kinematics").body_poses], False)
 """
+
+
 def run(program, *arguments):
     env = os.environ | {"TISIM_DEBUG": "1"}
     env["PYTHONPATH"] = os.pathsep.join([str(pathlib.Path(__file__).parent), env.get("PYTHONPATH", "")])

@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
-from shared.contacts import both, ours
+from shared.contacts import age, both, ours
 
 import tisim
 from tisim.stages import collision, dynamics
@@ -55,7 +55,7 @@ def test_contacts_are_those_of_a_new_search(override):
             dynamics.fwd_position(m, x)
         collision.collide(m, d)
         collision.collide(m, fresh, keep=False)
-        searches += collision.of(m, d).pairs.age == 1
+        searches += age(d) == 1
         (a,), (b,) = ours(d), ours(fresh)
         assert all(np.array_equal(a[f], b[f]) for f in a)
         found += len(a["dist"])
@@ -106,7 +106,7 @@ def test_nothing_is_searched_while_nothing_moves_far():
     dynamics.fwd_position(m, d)
     for _ in range(5):
         collision.collide(m, d)
-    assert collision.of(m, d).pairs.age == 5
+    assert age(d) == 5
 
 
 CHANGES = {

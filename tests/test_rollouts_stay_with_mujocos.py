@@ -13,7 +13,9 @@ import tisim
 from tisim import scenes
 
 CONTACTS = sorted((pathlib.Path(__file__).parent / "testdata" / "contacts").glob("*.xml"))
-SCENES = {"pile": dict(n=30), "dominos": dict(n=15), "ragdolls": dict(n=2), "wall": {}, "pyramid": {}, "chain": {}}
+SCENES = {
+    "pile": dict(n=30), "dominos": dict(n=15), "ragdolls": dict(n=2), "wall": {}, "pyramid": dict(n=91), "chain": {},
+}  # fmt: skip
 
 
 def compare(pair):

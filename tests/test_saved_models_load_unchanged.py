@@ -60,7 +60,7 @@ def test_mjcf_is_not_written_where_it_would_lose_a_change(tmp_path):
     assert not (tmp_path / "b.xml").exists()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, database=None)
 @given(st.data())
 def test_a_damaged_file_is_an_error_or_the_same_model(saved, tmp_path_factory, data):
     good = saved.read_bytes()

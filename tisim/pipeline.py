@@ -5,6 +5,7 @@ import numpy as np
 from tisim.data.validate import validate
 from tisim.device import runtime
 from tisim.errors import Error
+from tisim.model import simulable
 from tisim.stages import collision, constraint, dynamics
 
 
@@ -55,9 +56,9 @@ def forward(m, d):
 def _check(m, d):
     """Refuses what is not simulated: the model once, the options, which may change, every time."""
     if not d._checked:
-        m.check_simulable()
+        simulable.check(m)
         d._checked = True
-    m.check_options()
+    simulable.check_options(m)
 
 
 def _position_and_velocity(m, d):

@@ -8,9 +8,11 @@ little against each other. After MuJoCo 3.4.0's mjc_Convex (engine_collision_con
 from tisim.device.specialise import specialise
 
 from ..constants import BOX, CONVEX, ELLIPSOID, MESH, SPHERE
-from ..convex.ccd import ccd, shapes_f, shapes_i
+from ..convex.ccd import ccd
+from ..convex.gjk import direction_of
+from ..convex.memory import memory_of
 from ..convex.multiccd import multicontact
-from ..convex.support import SHAPE_F, SHAPE_I, enter_shape
+from ..convex.support import enter_shape
 from ..rotation import quat_to_mat
 from ..slots import dist_at, pos_at, put, put_place
 from ..types import *
@@ -23,11 +25,126 @@ MULTI = False  # set by convex()
 _made = {}
 
 
+@ti.dataclass
+class Pair:
+    g1: ti.i32
+    g2: ti.i32
+    R1: mat3
+    R2: mat3
+    x1: vec3  # from the origin, which is shape 1's place in f32: a far origin costs digits
+    x2: vec3
+    origin: vec3
+
+
+@func
+def pair_of(m, d, p):
+    """Geoms and poses of a listed pair."""
+    i1 = d.cpair_geom1[p]
+    g1 = i1 % m.ngeom
+    i2 = i1 - g1 + d.cpair_geom2[p]
+    origin = vec3(0.0, 0.0, 0.0)
+    if ti.static(FP == ti.f32):
+        origin = d.geom_xpos[i1]
+    return Pair(
+        g1=g1,
+        g2=d.cpair_geom2[p],
+        R1=d.geom_xmat[i1],
+        R2=d.geom_xmat[i2],
+        x1=d.geom_xpos[i1] - origin,
+        x2=d.geom_xpos[i2] - origin,
+        origin=origin,
+    )
+
+
 @ti.func
 def turned(axis, angle):
     """Matrix of a rotation about a unit axis."""
     v = ti.sin(0.5 * angle) * axis
     return quat_to_mat(vec4(ti.cos(0.5 * angle), v[0], v[1], v[2]))
+
+
+@ti.func
+def turn_about(pair: ti.template(), k, pos, frame):
+    """Poses of the shapes turned against each other about a contact's tangents: turn k of four."""
+    axis = vec3(frame[1, 0], frame[1, 1], frame[1, 2])
+    if k > 2:
+        axis = vec3(frame[2, 0], frame[2, 1], frame[2, 2])
+    turn = turned(axis, -TURN if k & 1 else TURN)
+    y1 = pair.x1 - (turn @ (pos - pair.x1) - (pos - pair.x1))
+    y2 = pair.x2 - (turn.transpose() @ (pos - pair.x2) - (pos - pair.x2))
+    return turn @ pair.R1, y1, turn.transpose() @ pair.R2, y2
+
+
+@ti.func
+def has_faces(gtype):
+    return gtype == BOX or gtype == MESH
+
+
+@ti.func
+def is_curved(gtype):
+    """True if all of the surface curves in all directions."""
+    return gtype == SPHERE or gtype == ELLIPSOID
+
+
+@func
+def is_near(m, d, slot, n, pos, distance):
+    """True if one of the first n contacts from the slot on is as near as this to a position."""
+    near = False
+    for j in range(n):
+        if (pos - pos_at(m, d, slot + j)).norm() <= distance:
+            near = True
+    return near
+
+
+def _collide_pair(m, d, mem: ti.template(), p):
+    """Writes the contacts of a listed pair to its slots; returns their number."""
+    pair = pair_of(m, d, p)
+    slot = d.cpair_slot[p]
+    margin = d.cpair_margin[p]
+    type1 = m.geom_type[pair.g1]
+    type2 = m.geom_type[pair.g2]
+    ntry = 1
+    faces = False
+    if ti.static(MULTI):
+        faces = has_faces(type1) and has_faces(type2) and margin <= 0.0
+        if not is_curved(type1) and not is_curved(type2) and not faces:
+            ntry = 5
+    ncon = 0
+    frame = mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    pos0 = vec3(0.0, 0.0, 0.0)
+    dist0 = 0.0
+    for k in range(ntry):
+        if k == 0 or ncon > 0:
+            R1 = pair.R1
+            R2 = pair.R2
+            x1 = pair.x1
+            x2 = pair.x2
+            if ti.static(MULTI):
+                if k > 0:
+                    R1, x1, R2, x2 = turn_about(pair, k, pos0, frame)
+            enter_shape(m, d, mem, 0, R1, x1, pair.g1)
+            enter_shape(m, d, mem, 1, R2, x2, pair.g2)
+            dist, p1, p2, corner = ccd(m, d, mem, 0.0, 0.5 * margin, 0.5 * margin)
+            if dist < 0.0:
+                normal = direction_of(p1 - p2)
+                pos = 0.5 * (p1 + p2)
+                if k == 0:
+                    dist0 = margin + dist
+                    pos0 = pos
+                    frame = frame_of(normal, vec3(0.0, 0.0, 0.0))
+                if not is_near(m, d, slot, ncon, pos, APART * ti.min(m.geom_rbound[pair.g1], m.geom_rbound[pair.g2])):
+                    put(m, d, slot + ncon, dist0, pos, normal)
+                    ncon += 1
+                if ti.static(MULTI):
+                    if faces and corner[0] >= 0:
+                        ncon = multicontact(m, d, mem, slot, dist0, p1, p2, corner)
+    if ti.static(FP == ti.f32):
+        for j in range(ncon):
+            put_place(m, d, slot + j, dist_at(m, d, slot + j), pos_at(m, d, slot + j) + pair.origin)
+    return ncon
+
+
+collide_pair = func(_collide_pair)
 
 
 def _convex(m, d):
@@ -36,109 +153,20 @@ def _convex(m, d):
     last = d.bin_adr[CONVEX + 1]
     ti.loop_config(serialize=SERIAL)
     for t in range(d.nccd * SPREAD):
-        worker = t // SPREAD
         if t % SPREAD == 0:
-            fb = worker * d.nccd_f
-            ib = worker * d.nccd_i
-            sf = shapes_f(m, d, fb)
-            si = shapes_i(m, d, ib)
+            worker = t // SPREAD
+            mem = memory_of(m, d, worker)
             c = first + worker
             while c < last:
                 p = d.cpair_bin[c]
+                if d.cpair_ncon[p] == TODO:
+                    d.cpair_ncon[p] = collide_pair(m, d, mem, p)
                 c += d.nccd
-                if d.cpair_ncon[p] != TODO:
-                    continue
-                i1 = d.cpair_geom1[p]
-                g1 = i1 % m.ngeom
-                g2 = d.cpair_geom2[p]
-                i2 = i1 - g1 + g2
-                slot = d.cpair_slot[p]
-                margin = d.cpair_margin[p]
-                half = 0.5 * margin
-                type1 = m.geom_type[g1]
-                type2 = m.geom_type[g2]
-                R1 = d.geom_xmat[i1]
-                R2 = d.geom_xmat[i2]
-                origin = vec3(0.0, 0.0, 0.0)
-                if ti.static(FP == ti.f32):
-                    origin = d.geom_xpos[i1]  # a far origin costs digits
-                x1 = d.geom_xpos[i1] - origin
-                x2 = d.geom_xpos[i2] - origin
-                ntry = 1
-                faces = False
-                if ti.static(MULTI):
-                    faces = (type1 == BOX or type1 == MESH) and (type2 == BOX or type2 == MESH) and margin <= 0.0
-                    if type1 != SPHERE and type1 != ELLIPSOID and type2 != ELLIPSOID and not faces:
-                        ntry = 5
-                ncon = 0
-                frame = mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-                pos0 = vec3(0.0, 0.0, 0.0)
-                dist0 = 0.0
-                for k in range(ntry):
-                    if k == 0 or ncon > 0:
-                        Q1 = R1
-                        Q2 = R2
-                        y1 = x1
-                        y2 = x2
-                        if ti.static(MULTI):
-                            if k > 0:
-                                axis = vec3(frame[1, 0], frame[1, 1], frame[1, 2])
-                                if k > 2:
-                                    axis = vec3(frame[2, 0], frame[2, 1], frame[2, 2])
-                                turn = turned(axis, -TURN if k & 1 else TURN)
-                                Q1 = turn @ R1
-                                y1 = x1 - (turn @ (pos0 - x1) - (pos0 - x1))
-                                Q2 = turn.transpose() @ R2
-                                y2 = x2 - (turn.transpose() @ (pos0 - x2) - (pos0 - x2))
-                        enter_shape(m, d, 0, sf, si, Q1, y1, type1, m.geom_size[g1], m.geom_dataid[g1])
-                        enter_shape(m, d, 1, sf, si, Q2, y2, type2, m.geom_size[g2], m.geom_dataid[g2])
-                        dist, p1, p2, corner = ccd(m, d, fb, ib, m.opt.ccd_tolerance, 0.0, half, half)
-                        if dist < 0.0:
-                            normal = p1 - p2
-                            length = normal.norm()
-                            if length < MINVAL:
-                                normal = vec3(1.0, 0.0, 0.0)
-                            else:
-                                normal *= 1.0 / length
-                            pos = 0.5 * (p1 + p2)
-                            new = True
-                            if k == 0:
-                                dist0 = margin + dist
-                                pos0 = pos
-                                frame = frame_of(normal, vec3(0.0, 0.0, 0.0))
-                            else:
-                                near = APART * ti.min(m.geom_rbound[g1], m.geom_rbound[g2])
-                                for j in range(ncon):
-                                    if (pos - pos_at(m, d, slot + j)).norm() <= near:
-                                        new = False
-                            if new:
-                                put(m, d, slot + ncon, dist0, pos, normal)
-                                ncon += 1
-                            if ti.static(MULTI):
-                                if faces and corner[0] >= 0:
-                                    ncon = multicontact(
-                                        m,
-                                        d,
-                                        slot,
-                                        dist0,
-                                        p1,
-                                        p2,
-                                        corner,
-                                        fb,
-                                        ib,
-                                        sf,
-                                        si,
-                                        sf + 2 * SHAPE_F,
-                                        si + 2 * SHAPE_I,
-                                    )
-                if ti.static(FP == ti.f32):
-                    for j in range(ncon):
-                        put_place(m, d, slot + j, dist_at(m, d, slot + j), pos_at(m, d, slot + j) + origin)
-                d.cpair_ncon[p] = ncon
 
 
 def convex(multi):
     """The kernel, with or without the search for more than one contact."""
     if multi not in _made:
-        _made[multi] = kernel(specialise(_convex, "convex", MULTI=multi))
+        one = func(specialise(_collide_pair, MULTI=multi))
+        _made[multi] = kernel(specialise(_convex, "convex", collide_pair=one))
     return _made[multi]

@@ -5,7 +5,6 @@ contact's dim are zero. A pyramidal cone penalises its 2(dim - 1) edges j0 +- mu
 from the cone, in three zones. Seed 000, "Constraint model" and "Convex solver".
 """
 
-from ..constants import PYRAMIDAL
 from ..types import (
     FP,
     MINVAL,
@@ -27,8 +26,8 @@ def cone_force(m, d, j, dim, D, mu, fri):
         if j[0] < 0.0:
             out[0] = 0.5 * D * j[0] * j[0]
             out[1] = -D * j[0]
-    elif m.opt.cone == PYRAMIDAL:
-        for k in ti.static(range(1, 6)):
+    elif ti.static(not m.has.elliptic):
+        for k in ti.static(range(1, m.has.dims)):
             if k < dim:
                 a = ti.min(j[0] + fri[k] * j[k], 0.0)
                 b = ti.min(j[0] - fri[k] * j[k], 0.0)
@@ -41,7 +40,7 @@ def cone_force(m, d, j, dim, D, mu, fri):
         if mu * n + t <= 0.0 or (t < MINVAL and n < 0.0):  # bottom: every row is a quadratic
             out[0] = 0.5 * D * j[0] * j[0]
             out[1] = -D * j[0]
-            for k in ti.static(range(1, 6)):
+            for k in ti.static(range(1, m.has.dims)):
                 if k < dim:
                     dk = D * m.opt.impratio * fri[k] * fri[k] / (fri[1] * fri[1])
                     out[0] += 0.5 * dk * j[k] * j[k]
@@ -51,7 +50,7 @@ def cone_force(m, d, j, dim, D, mu, fri):
             e = n - mu * t
             out[0] = 0.5 * dm * e * e
             out[1] = -dm * e * mu
-            for k in ti.static(range(1, 6)):
+            for k in ti.static(range(1, m.has.dims)):
                 if k < dim:
                     out[1 + k] = dm * e * mu / t * fri[k] * fri[k] * j[k]
     return out
@@ -75,8 +74,8 @@ def cone_line(m, d, j, p, alpha, dim, D, mu, fri):
         if n0 < 0.0:
             d1 = D * n0 * p[0]
             d2 = D * p[0] * p[0]
-    elif m.opt.cone == PYRAMIDAL:
-        for k in ti.static(range(1, 6)):
+    elif ti.static(not m.has.elliptic):
+        for k in ti.static(range(1, m.has.dims)):
             if k < dim:
                 e = fri[k] * (j[k] + alpha * p[k])
                 pe = fri[k] * p[k]
@@ -93,7 +92,7 @@ def cone_line(m, d, j, p, alpha, dim, D, mu, fri):
         if mu * n + t <= 0.0 or (t < MINVAL and n < 0.0):
             d1 = D * n0 * p[0]
             d2 = D * p[0] * p[0]
-            for k in ti.static(range(1, 6)):
+            for k in ti.static(range(1, m.has.dims)):
                 if k < dim:
                     dk = D * m.opt.impratio * fri[k] * fri[k] / (fri[1] * fri[1])
                     d1 += dk * v[k] * p[k]
@@ -102,7 +101,7 @@ def cone_line(m, d, j, p, alpha, dim, D, mu, fri):
             dm = D / (mu * mu * (1.0 + mu * mu))
             up = 0.0
             pp = 0.0
-            for k in ti.static(range(1, 6)):
+            for k in ti.static(range(1, m.has.dims)):
                 up += fri[k] * fri[k] * v[k] * p[k]
                 pp += fri[k] * fri[k] * p[k] * p[k]
             e = n - mu * t
@@ -128,8 +127,8 @@ def cone_hessian(m, d, c, j, dim, D, mu, fri, frame: ti.template()):
     if dim == 1:
         if j[0] < 0.0:
             h = D
-    elif m.opt.cone == PYRAMIDAL:
-        for k in ti.static(range(1, 6)):
+    elif ti.static(not m.has.elliptic):
+        for k in ti.static(range(1, m.has.dims)):
             if k < dim:
                 up = ti.select(j[0] + fri[k] * j[k] < 0.0, D, FP(0.0))
                 down = ti.select(j[0] - fri[k] * j[k] < 0.0, D, FP(0.0))
@@ -141,14 +140,14 @@ def cone_hessian(m, d, c, j, dim, D, mu, fri, frame: ti.template()):
         t = tangent_norm(j, fri)
         if mu * n + t <= 0.0 or (t < MINVAL and n < 0.0):
             h = D
-            for k in ti.static(range(1, 6)):
+            for k in ti.static(range(1, m.has.dims)):
                 if k < dim:
                     e[k] = D * m.opt.impratio * fri[k] * fri[k] / (fri[1] * fri[1])
         elif n < mu * t:
             dm = D / (mu * mu * (1.0 + mu * mu))
             h = dm * mu * mu
             a = dm * mu * n / (t * t * t)
-            for k in ti.static(range(1, 6)):
+            for k in ti.static(range(1, m.has.dims)):
                 if k < dim:
                     q[k] = fri[k] * fri[k] * j[k]
                     g[k] = -dm * mu * mu * q[k] / t
@@ -170,19 +169,20 @@ def cone_hessian(m, d, c, j, dim, D, mu, fri, frame: ti.template()):
             + e[1] * f1[r] * f1[s]
             + (e[2] * f2[r] * f2[s] + a * qv[r] * qv[s])
         )
-    if dim > 3:
-        gw = g[3] * f0 + g[4] * f1 + g[5] * f2
-        qw = q[3] * f0 + q[4] * f1 + q[5] * f2
-        for r in ti.static(range(3)):
-            for s in ti.static(range(3)):
-                d.con_hess_rot[c][3 * r + s] = f0[r] * gw[s] + a * qv[r] * qw[s]
-            d.con_hess_rot[c][r + 9] = (
-                e[3] * f0[r] * f0[r] + e[4] * f1[r] * f1[r] + e[5] * f2[r] * f2[r] + a * qw[r] * qw[r]
-            )
-        for r, s in ti.static(((0, 1), (0, 2), (1, 2))):
-            d.con_hess_rot[c][r + s + 11] = (
-                e[3] * f0[r] * f0[s] + e[4] * f1[r] * f1[s] + e[5] * f2[r] * f2[s] + a * qw[r] * qw[s]
-            )
+    if ti.static(m.has.torsion):
+        if dim > 3:
+            gw = g[3] * f0 + g[4] * f1 + g[5] * f2
+            qw = q[3] * f0 + q[4] * f1 + q[5] * f2
+            for r in ti.static(range(3)):
+                for s in ti.static(range(3)):
+                    d.con_hess_rot[c][3 * r + s] = f0[r] * gw[s] + a * qv[r] * qw[s]
+                d.con_hess_rot[c][r + 9] = (
+                    e[3] * f0[r] * f0[r] + e[4] * f1[r] * f1[r] + e[5] * f2[r] * f2[r] + a * qw[r] * qw[r]
+                )
+            for r, s in ti.static(((0, 1), (0, 2), (1, 2))):
+                d.con_hess_rot[c][r + s + 11] = (
+                    e[3] * f0[r] * f0[s] + e[4] * f1[r] * f1[s] + e[5] * f2[r] * f2[s] + a * qw[r] * qw[s]
+                )
 
 
 @ti.func
@@ -201,13 +201,14 @@ def hessian_times(m, d, c, dim, twist):
     u = vec3(twist[3], twist[4], twist[5])
     force = sym_times(d.con_hess, c, 0, u)
     torque = vec3(0.0)
-    if dim > 3:
-        w = vec3(twist[0], twist[1], twist[2])
-        torque = sym_times(d.con_hess_rot, c, 9, w)
-        for r in ti.static(range(3)):
-            for s in ti.static(range(3)):
-                force[r] += d.con_hess_rot[c][3 * r + s] * w[s]
-                torque[s] += d.con_hess_rot[c][3 * r + s] * u[r]
+    if ti.static(m.has.torsion):
+        if dim > 3:
+            w = vec3(twist[0], twist[1], twist[2])
+            torque = sym_times(d.con_hess_rot, c, 9, w)
+            for r in ti.static(range(3)):
+                for s in ti.static(range(3)):
+                    force[r] += d.con_hess_rot[c][3 * r + s] * w[s]
+                    torque[s] += d.con_hess_rot[c][3 * r + s] * u[r]
     return vec6(torque[0], torque[1], torque[2], force[0], force[1], force[2])
 
 

@@ -3,23 +3,8 @@
 Labels follow the smallest tree of each island. Seed 000, "Constraint islands". Serial: 20,000 trees take 0.4 ms.
 """
 
-from ..types import (
-    func,
-    kernel,
-    ti,
-)
-
-# columns of island_info
-TREEADR = 0
-TREES = 1
-CONADR = 2
-CONS = 3
-ROWADR = 4
-ROWS = 5
-COUPLED = 6
-DOFS = 7
-DENSEADR = 8
-KIND = 9
+from ..types import func, kernel, ti
+from .row import tree_of_dof
 
 
 @func
@@ -49,109 +34,150 @@ def tree_of_body(m, d, b):
     return t
 
 
+@func
+def tree_of_contact(m, d, c):
+    """A tree that contact c acts on, -1 if there is none."""
+    return tree_of_body(m, d, ti.max(d.con_body[c][0], d.con_body[c][1]))
+
+
+@func
+def unite_trees(m, d, ncon, nrow):
+    """Joins the trees of each contact and of each row."""
+    for t in range(d.nworld * m.ntree):
+        d.uf_parent[t] = t
+        d.uf_touched[t] = 0
+    for c in range(ncon):
+        s = tree_of_body(m, d, d.con_body[c][0])
+        t = tree_of_body(m, d, d.con_body[c][1])
+        if s >= 0:
+            d.uf_touched[s] = 1
+        if t >= 0:
+            d.uf_touched[t] = 1
+        if s >= 0 and t >= 0:
+            unite(m, d, s, t)
+    for r in range(nrow):
+        t = d.row_tree[r]
+        d.uf_touched[t] = 1
+        if d.row_coupled[r] == 1:
+            for e in range(d.row_adr[r], d.row_adr[r] + d.row_num[r]):
+                s = tree_of_dof(m, d, d.J_dof[e])
+                d.uf_touched[s] = 1
+                unite(m, d, s, t)
+
+
+@func
+def label_trees(m, d):
+    """Numbers islands by their first trees, and counts trees and dofs; returns the number of islands."""
+    n = 0
+    for t in range(d.nworld * m.ntree):
+        d.tree_island[t] = -1
+        if d.uf_touched[t] == 1:
+            root = find(m, d, t)
+            if root == t:
+                d.tree_island[t] = n
+                d.island_treenum[n] = 0
+                d.island_dofnum[n] = 0
+                d.island_connum[n] = 0
+                d.island_rownum[n] = 0
+                d.island_coupled[n] = 0
+                n += 1
+            k = d.tree_island[root]
+            d.tree_island[t] = k
+            d.tree_dofstart[t] = d.island_dofnum[k]
+            d.island_treenum[k] = d.island_treenum[k] + 1
+            d.island_dofnum[k] = d.island_dofnum[k] + m.tree_dofnum[t % m.ntree]
+    return n
+
+
+@func
+def count_constraints(m, d, ncon, nrow):
+    """Contacts and rows of each island, and how many of them couple what each tree's own Hessian keeps apart."""
+    for c in range(ncon):
+        t = tree_of_contact(m, d, c)
+        if t >= 0:
+            k = d.tree_island[t]
+            d.island_connum[k] = d.island_connum[k] + 1
+            if d.con_body[c][0] >= 0 and d.con_body[c][1] >= 0:
+                d.island_coupled[k] = d.island_coupled[k] + 1
+    for r in range(nrow):
+        k = d.tree_island[d.row_tree[r]]
+        d.island_rownum[k] = d.island_rownum[k] + 1
+        d.island_coupled[k] = d.island_coupled[k] + d.row_coupled[r]
+
+
+@func
+def place_lists(m, d, n):
+    """Where the lists of the n islands begin, and their dense matrices; the counts start again for `fill_lists`."""
+    tree = 0
+    con = 0
+    row = 0
+    dense = 0
+    for k in range(n):
+        d.island_treeadr[k] = tree
+        d.island_conadr[k] = con
+        d.island_rowadr[k] = row
+        d.island_denseadr[k] = dense
+        tree += d.island_treenum[k]
+        con += d.island_connum[k]
+        row += d.island_rownum[k]
+        if d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
+            dense += d.island_dofnum[k] * (d.island_dofnum[k] + 1)
+        d.island_treenum[k] = 0
+        d.island_connum[k] = 0
+        d.island_rownum[k] = 0
+        d.island_shared[k] = ti.cast(d.island_coupled[k] > d.maxcon, ti.i32)
+    d.ndense = dense
+
+
+@func
+def fill_lists(m, d, ncon, nrow):
+    """Trees, contacts and rows of each island, in order."""
+    for t in range(d.nworld * m.ntree):
+        k = d.tree_island[t]
+        if k >= 0:
+            d.island_tree[d.island_treeadr[k] + d.island_treenum[k]] = t
+            d.island_treenum[k] = d.island_treenum[k] + 1
+    for c in range(ncon):
+        t = tree_of_contact(m, d, c)
+        if t >= 0:
+            k = d.tree_island[t]
+            d.island_con[d.island_conadr[k] + d.island_connum[k]] = c
+            d.island_connum[k] = d.island_connum[k] + 1
+    for r in range(nrow):
+        k = d.tree_island[d.row_tree[r]]
+        d.island_row[d.island_rowadr[k] + d.island_rownum[k]] = r
+        d.island_rownum[k] = d.island_rownum[k] + 1
+
+
 @kernel
 def find_islands(m, d):
-    """Union-find, then trees, contacts and rows listed by island; coupled ones of at most maxdense dofs get room
-    for a dense matrix; all threads share an island of more than maxcon coupling contacts (kind 1)."""
+    """Union-find, then trees, contacts and rows listed by island; serial. Coupled islands of at most maxdense dofs get
+    room for a dense matrix; all threads share an island of more than maxcon coupling contacts and rows."""
     ti.loop_config(serialize=True)
     for _ in range(1):
-        total = d.nworld * m.ntree
         ncon = d.ncon
         nrow = d.nrow
-        for t in range(total):
-            d.uf_parent[t] = t
-            d.uf_touched[t] = 0
-        for c in range(ncon):
-            s = tree_of_body(m, d, d.con_body[c][0])
-            t = tree_of_body(m, d, d.con_body[c][1])
-            if s >= 0:
-                d.uf_touched[s] = 1
-            if t >= 0:
-                d.uf_touched[t] = 1
-            if s >= 0 and t >= 0:
-                unite(m, d, s, t)
-        for r in range(nrow):
-            i = d.row_dof[r][0]
-            d.uf_touched[i // m.nv * m.ntree + m.dof_treeid[i % m.nv]] = 1
-        n = 0
-        for t in range(total):
-            d.tree_island[t] = -1
-            if d.uf_touched[t] == 1:
-                root = find(m, d, t)
-                if root == t:
-                    d.tree_island[t] = n
-                    d.island_treenum[n] = 0
-                    d.island_dofnum[n] = 0
-                    d.island_connum[n] = 0
-                    d.island_rownum[n] = 0
-                    d.island_coupled[n] = 0
-                    n += 1
-                k = d.tree_island[root]
-                d.tree_island[t] = k
-                d.tree_dofstart[t] = d.island_dofnum[k]
-                d.island_treenum[k] = d.island_treenum[k] + 1
-                d.island_dofnum[k] = d.island_dofnum[k] + m.tree_dofnum[t % m.ntree]
+        unite_trees(m, d, ncon, nrow)
+        n = label_trees(m, d)
         d.nisland = n
-        for c in range(ncon):
-            b = ti.max(d.con_body[c][0], d.con_body[c][1])
-            if b >= 0:
-                k = d.tree_island[tree_of_body(m, d, b)]
-                d.island_connum[k] = d.island_connum[k] + 1
-                if d.con_body[c][0] >= 0 and d.con_body[c][1] >= 0:
-                    d.island_coupled[k] = d.island_coupled[k] + 1
-        for r in range(nrow):
-            i = d.row_dof[r][0]
-            k = d.tree_island[i // m.nv * m.ntree + m.dof_treeid[i % m.nv]]
-            d.island_rownum[k] = d.island_rownum[k] + 1
-        a = 0
-        b = 0
-        e = 0
-        dense = 0
-        for k in range(n):
-            d.island_treeadr[k] = a
-            d.island_conadr[k] = b
-            d.island_rowadr[k] = e
-            a += d.island_treenum[k]
-            b += d.island_connum[k]
-            e += d.island_rownum[k]
-            d.island_treenum[k] = 0
-            d.island_connum[k] = 0
-            d.island_rownum[k] = 0
-            d.island_shared[k] = ti.cast(d.island_coupled[k] > d.maxcon, ti.i32)
-            d.island_denseadr[k] = dense
-            if d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
-                dense += d.island_dofnum[k] * (d.island_dofnum[k] + 1)
-        d.ndense = dense
-        for t in range(total):
-            k = d.tree_island[t]
-            if k >= 0:
-                d.island_tree[d.island_treeadr[k] + d.island_treenum[k]] = t
-                d.island_treenum[k] = d.island_treenum[k] + 1
-        for c in range(ncon):
-            b = ti.max(d.con_body[c][0], d.con_body[c][1])
-            if b >= 0:
-                k = d.tree_island[tree_of_body(m, d, b)]
-                d.island_con[d.island_conadr[k] + d.island_connum[k]] = c
-                d.island_connum[k] = d.island_connum[k] + 1
-        for r in range(nrow):
-            i = d.row_dof[r][0]
-            k = d.tree_island[i // m.nv * m.ntree + m.dof_treeid[i % m.nv]]
-            d.island_row[d.island_rowadr[k] + d.island_rownum[k]] = r
-            d.island_rownum[k] = d.island_rownum[k] + 1
+        count_constraints(m, d, ncon, nrow)
+        place_lists(m, d, n)
+        fill_lists(m, d, ncon, nrow)
 
 
 @ti.func
-def cut(k, begin, length, size, n, island: ti.template(), first: ti.template(), last: ti.template()):
-    """Cuts a range of island k's list into blocks of at most `size`, appended at n; returns the new n."""
-    b = n
+def cut(k, begin, end, size, n, island: ti.template(), first: ti.template(), last: ti.template()):
+    """Cuts the part from begin to end of island k's list into blocks of at most `size`, appended at n; returns the
+    new n."""
+    block = n
     a = begin
-    while a < begin + length:
-        island[b] = k
-        first[b] = a
-        last[b] = ti.min(a + size, begin + length)
+    while a < end:
+        island[block] = k
+        first[block] = a
+        last[block] = ti.min(a + size, end)
         a += size
-        b += 1
-    return b
+        block += 1
+    return block
 
 
 @kernel
@@ -162,9 +188,9 @@ def cut_blocks(m, d):
     for _ in range(1):
         small = 0
         large = 0
-        nt = 0
-        nc = 0
-        nr = 0
+        tblk = 0
+        cblk = 0
+        rblk = 0
         for k in range(d.nisland):
             if d.island_shared[k] == 0:
                 d.island_small[small] = k
@@ -172,23 +198,23 @@ def cut_blocks(m, d):
             else:
                 d.island_large[large] = k
                 large += 1
-                d.island_tblkadr[k] = nt
-                d.island_cblkadr[k] = nc
-                d.island_rblkadr[k] = nr
-                nt = cut(
-                    k, d.island_treeadr[k], d.island_treenum[k], d.treesize, nt, d.tblk_island, d.tblk_begin, d.tblk_end
-                )
-                nc = cut(
-                    k, d.island_conadr[k], d.island_connum[k], d.consize, nc, d.cblk_island, d.cblk_begin, d.cblk_end
-                )
-                nr = cut(
-                    k, d.island_rowadr[k], d.island_rownum[k], d.rowsize, nr, d.rblk_island, d.rblk_begin, d.rblk_end
-                )
-                d.island_tblkend[k] = nt
-                d.island_cblkend[k] = nc
-                d.island_rblkend[k] = nr
+                tree = d.island_treeadr[k]
+                con = d.island_conadr[k]
+                row = d.island_rowadr[k]
+                d.island_tblkadr[k] = tblk
+                d.island_cblkadr[k] = cblk
+                d.island_rblkadr[k] = rblk
+                tree_end = tree + d.island_treenum[k]
+                con_end = con + d.island_connum[k]
+                row_end = row + d.island_rownum[k]
+                tblk = cut(k, tree, tree_end, d.treesize, tblk, d.tblk_island, d.tblk_begin, d.tblk_end)
+                cblk = cut(k, con, con_end, d.consize, cblk, d.cblk_island, d.cblk_begin, d.cblk_end)
+                rblk = cut(k, row, row_end, d.rowsize, rblk, d.rblk_island, d.rblk_begin, d.rblk_end)
+                d.island_tblkend[k] = tblk
+                d.island_cblkend[k] = cblk
+                d.island_rblkend[k] = rblk
         d.nsmall = small
         d.nlarge = large
-        d.ntblk = nt
-        d.ncblk = nc
-        d.nrblk = nr
+        d.ntblk = tblk
+        d.ncblk = cblk
+        d.nrblk = rblk

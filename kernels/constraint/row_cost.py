@@ -1,9 +1,10 @@
-"""The cost of one friction-loss or limit row as a function of its residual acceleration j = Jx - aref.
+"""The cost of one row as a function of its residual acceleration j = Jx - aref.
 
-Friction loss: quadratic near zero, linear beyond R * frictionloss (Huber). Limit: half a quadratic. Seed 000.
+Equality: a quadratic. Friction loss: quadratic near zero, linear beyond R * frictionloss (Huber). Limit: half a
+quadratic. Seed 000, "Constraint model".
 """
 
-from ..constants import FRICTION_DOF
+from ..constants import EQUALITY, FRICTION_DOF, FRICTION_TENDON
 from ..types import FP, ti
 
 vec2f = ti.types.vector(2, FP)
@@ -11,17 +12,23 @@ vec3f = ti.types.vector(3, FP)
 
 
 @ti.func
+def is_friction(kind):
+    """Whether rows of this mjtConstraint are friction loss."""
+    return kind == FRICTION_DOF or kind == FRICTION_TENDON
+
+
+@ti.func
 def row_force(kind, j, R, floss):
     """(cost, force, second derivative)."""
     out = vec3f(0.0, 0.0, 0.0)
-    if kind == FRICTION_DOF:
+    if is_friction(kind):
         if j <= -R * floss:
             out = vec3f(-0.5 * R * floss * floss - floss * j, floss, 0.0)
         elif j >= R * floss:
             out = vec3f(-0.5 * R * floss * floss + floss * j, -floss, 0.0)
         else:
             out = vec3f(0.5 * j * j / R, -j / R, 1.0 / R)
-    elif j < 0.0:
+    elif kind == EQUALITY or j < 0.0:
         out = vec3f(0.5 * j * j / R, -j / R, 1.0 / R)
     return out
 

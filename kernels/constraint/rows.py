@@ -6,6 +6,7 @@ from ..constants import (
     CONTACT_FRICTIONLESS,
     CONTACT_PYRAMIDAL,
     ELLIPTIC,
+    EQUALITY,
     LINEARNEG,
     LINEARPOS,
     QUADRATIC,
@@ -13,12 +14,13 @@ from ..constants import (
 )
 from ..types import FP, SERIAL, kernel, ti, vec4, vec6
 from .cone import cone_force, load_parameters
-from .constraint import stiffness_damping_impedance
+from .impedance import stiffness_damping_impedance
+from .row_cost import is_friction
 
 
 @kernel
 def expand_rows(m, d):
-    """Rows of friction loss and limits; parallel over rows."""
+    """All rows but those of contacts; parallel over rows."""
     n = d.nrow
     ti.loop_config(serialize=SERIAL)
     for r in range(n):
@@ -38,12 +40,12 @@ def expand_rows(m, d):
         d.efc_vel[r] = d.row_vel[r]
         d.efc_force[r] = d.row_force[r]
         state = QUADRATIC
-        if floss > 0.0:
+        if is_friction(d.row_type[r]):
             if j <= -R * floss:
                 state = LINEARNEG
             elif j >= R * floss:
                 state = LINEARPOS
-        elif j >= 0.0:
+        elif d.row_type[r] != EQUALITY and j >= 0.0:
             state = SATISFIED
         d.efc_state[r] = state
 

@@ -1,23 +1,37 @@
 """Parts of EPA: a polytope inside the Minkowski difference grows around the origin until its nearest face is a face of
 the difference, whose distance is the penetration depth.
 
-Polytope vertices are slots of the worker's vertex list (convex/gjk.py) from FIRST on; a face is three of them, its
-three neighbours, its place in the list of candidates, the origin's projection on it, and that one's squared length.
+The polytope's vertices are those of the worker's list from FIRST on; its faces and lists of faces stand in the worker's
+memory too (convex/memory.py), their lengths in the Search (convex/search.py).
 Method: G. van den Bergen, "Proximity queries and penetration depth computation on 3D game objects", GDC 2001. First
 polytopes, order of faces and what ends the search are those of MuJoCo 3.4.0 (engine_collision_gjk.c, Apache-2.0).
 """
 
 from ..rotation import at3
 from ..types import *
-from .gjk import ROUNDING, barycentric, copy_vertex, foot_on_plane, vertex
-from .support import put3
+from .gjk import ROUNDING, barycentric, foot_on_plane
+from .memory import (
+    ACROSS,
+    BITS,
+    CORNERS,
+    DIST2,
+    FIRST,
+    FOOT,
+    GONE,
+    OUT,
+    PLACE,
+    SPARE,
+    copy_vertex,
+    corner_of,
+    face_f,
+    face_i,
+    nfacemax,
+    put3,
+    vertex,
+)
 
-FIRST = 8  # slots before the polytope: the simplex, the tetrahedron that is searched
-FACE_F, FACE_I = 4, 5
-# of a face's integers: its place in the list of candidates, OUT if it is none, GONE if it was removed
-PLACE = 4
-OUT, GONE = -1, -2
-BITS = 10  # of a corner's number: three fit into an integer, and MAX_ITERATIONS (stages/collision.py) keeps below it
+MADE, UNUSABLE, ON_FACE = range(3)  # what became of the first polytope
+ivec3 = ti.types.vector(3, ti.i32)
 # faces of the first polytope: three corners, the neighbours across the edges 01, 12, 20 being those that share them
 SEGMENT = ((0, 2, 3), (0, 4, 2), (0, 3, 4), (1, 3, 2), (1, 2, 4), (1, 4, 3))
 TRIANGLE = ((4, 0, 1), (4, 2, 0), (4, 1, 2), (3, 1, 0), (3, 0, 2), (3, 2, 1))
@@ -49,52 +63,46 @@ def code_of(kind, j):
 
 
 @func
-def corner_of(m, d, face, e, fi):
-    """Number of a face's corner e in the list of vertices."""
-    return d.ccd_i[fi + FACE_I * face] >> BITS * e & (1 << BITS) - 1
-
-
-@func
-def attach(m, d, k, a, b, c, ab, bc, ca, x, y, z, ff, fi):
-    """Writes face k with corners a at x, b at y, c at z and what is across its edges, 4 * neighbour + that one's edge.
+def attach(m, d, mem: ti.template(), face, corners, across):
+    """Writes a face with these vertices and what is across its edges 01, 12, 20, 4 * neighbour + that one's edge.
 
     Returns its squared distance, 0 if it is degenerate.
     """
-    i = fi + FACE_I * k
-    d.ccd_i[i] = a + (b << BITS) + (c << 2 * BITS)
-    d.ccd_i[i + 1] = ab
-    d.ccd_i[i + 2] = bc
-    d.ccd_i[i + 3] = ca
-    p, spans = foot_on_plane(z, y, x)
+    i = face_i(mem, face)
+    d.ccd_i[i + CORNERS] = corners[0] + (corners[1] << BITS) + (corners[2] << 2 * BITS)
+    for e in ti.static(range(3)):
+        d.ccd_i[i + ACROSS + e] = across[e]
+    first = vertex(m, d, mem, corners[0])
+    p, spans = foot_on_plane(vertex(m, d, mem, corners[2]), vertex(m, d, mem, corners[1]), first)
     dist2 = p.dot(p)  # 0 if they span no plane
     if ti.static(FP == ti.f32):
-        if not spans or dist2 < ROUNDING * ROUNDING * x.dot(x):
+        if not spans or dist2 < ROUNDING * ROUNDING * first.dot(first):
             dist2 = 0.0
-    put3(d.ccd_f, ff + FACE_F * k, p)
-    d.ccd_f[ff + FACE_F * k + 3] = dist2
+    put3(d.ccd_f, face_f(mem, face) + FOOT, p)
+    d.ccd_f[face_f(mem, face) + DIST2] = dist2
     return dist2
 
 
 @ti.func
-def same_side(a, b, c, delta):
-    """True if the origin and d are on the same side of the plane of a, b, c."""
+def same_side(a, b, c, p):
+    """True if the origin and p are on the same side of the plane of a, b, c."""
     n = (b - a).cross(c - a)
-    x = n.dot(delta - a)
+    x = n.dot(p - a)
     y = -n.dot(a)
     return (x > 0.0 and y > 0.0) or (x < 0.0 and y < 0.0)
 
 
 @ti.func
-def holds_origin(a, b, c, delta):
+def holds_origin(a, b, c, e):
     """True if the origin is inside the tetrahedron."""
     found = True
     for _ in range(4):
-        found = found and same_side(a, b, c, delta)
-        t = a
+        found = found and same_side(a, b, c, e)
+        first = a
         a = b
         b = c
-        c = delta
-        delta = t
+        c = e
+        e = first
     return found
 
 
@@ -107,163 +115,170 @@ def in_triangle(a, b, c, p):
 
 
 @func
-def first_polytope(m, d, kind, dist, fb, ib, ff, fi, mp):
-    """Builds the faces of the first polytope over a simplex of `kind` vertices, and the list of candidates.
-
-    Returns 1 if it is good; 0 if it cannot be used; -1 if the origin lies on one of its faces, whose corners are then
-    the first vertices of the worker's list.
-    """
-    good = 1
-    bad = -1
-    nface = 4 if kind == 4 else 6
-    v0 = vertex(m, d, fb, FIRST)
-    v1 = vertex(m, d, fb, FIRST + 1)
-    v2 = vertex(m, d, fb, FIRST + 2)
-    v3 = vertex(m, d, fb, FIRST + 3)
-    v4 = vertex(m, d, fb, FIRST + 4)
-    if kind == 3:
-        for e in range(2):
-            if in_triangle(v0, v1, v2, v4 if e == 0 else v3):
-                good = 0
-        if dist > 10.0 * MINVAL and not holds_origin(v0, v1, v2, v4) and not holds_origin(v0, v1, v2, v3):
-            good = 0
-    if good == 1:
-        for j in range(nface):
-            if bad < 0:
-                x = code_of(kind, j)
-                a = FIRST + (x & 31)
-                b = FIRST + (x >> 5 & 31)
-                c = FIRST + (x >> 10 & 31)
-                dist2 = attach(
-                    m,
-                    d,
-                    j,
-                    a,
-                    b,
-                    c,
-                    x >> 15 & 31,
-                    x >> 20 & 31,
-                    x >> 25,
-                    vertex(m, d, fb, a),
-                    vertex(m, d, fb, b),
-                    vertex(m, d, fb, c),
-                    ff,
-                    fi,
-                )
-                d.ccd_i[fi + FACE_I * j + PLACE] = j
-                d.ccd_i[mp + j] = j
-                if dist2 < MINVAL * MINVAL:
-                    bad = j
-        if bad >= 0:
-            good = -1
-            if kind == 3:
-                good = 0
-            for c in range(3):
-                copy_vertex(m, d, fb, ib, corner_of(m, d, bad, c, fi), c)
-        elif kind == 4:
-            if not holds_origin(v0, v1, v2, v3):
-                good = 0
-        elif kind == 2:  # the segment must pierce the triangle around it
-            u = v1 - v0
-            s = vec3(
-                (v2 - v0).dot((v3 - v0).cross(u)), (v3 - v0).dot((v4 - v0).cross(u)), (v4 - v0).dot((v2 - v0).cross(u))
-            )
-            if not (s.min() >= 0.0 or s.max() <= 0.0):
-                good = 0
-    return good, nface
+def encloses(m, d, mem: ti.template(), dist):
+    """False if the first polytope over a triangle cannot hold the origin, at this distance from the simplex."""
+    a = vertex(m, d, mem, FIRST)
+    b = vertex(m, d, mem, FIRST + 1)
+    c = vertex(m, d, mem, FIRST + 2)
+    below = vertex(m, d, mem, FIRST + 3)
+    above = vertex(m, d, mem, FIRST + 4)
+    good = True
+    for e in range(2):
+        if in_triangle(a, b, c, above if e == 0 else below):
+            good = False
+    if dist > 10.0 * MINVAL and not holds_origin(a, b, c, above) and not holds_origin(a, b, c, below):
+        good = False
+    return good
 
 
 @func
-def open_up(m, d, face, w, ff, fi, mp, fr, st, hz, nmap, nfree, nroom):
-    """Removes the faces that w sees, from `face` on; the edges around the hole go to the list hz in their order.
+def pierces(m, d, mem: ti.template()):
+    """True if the segment of the first polytope's two ends pierces the triangle around it."""
+    end = vertex(m, d, mem, FIRST)
+    u = vertex(m, d, mem, FIRST + 1) - end
+    x = vertex(m, d, mem, FIRST + 2) - end
+    y = vertex(m, d, mem, FIRST + 3) - end
+    z = vertex(m, d, mem, FIRST + 4) - end
+    side = vec3(x.dot(y.cross(u)), y.dot(z.cross(u)), z.dot(x.cross(u)))
+    return side.min() >= 0.0 or side.max() <= 0.0
 
-    An entry of hz and of the stack st, which have room for nroom, is 4 * face + edge. Returns the lengths of the
-    candidates, free places and hz; 0 for hz if rounding has spoilt the polytope.
+
+@func
+def first_polytope(m, d, mem: ti.template(), s: ti.template()):
+    """Builds the faces of the first polytope over a simplex of s.kind vertices, and the list of candidates.
+
+    Returns MADE; UNUSABLE if it cannot be used; ON_FACE if the origin lies on one of its faces, whose corners are then
+    the first vertices of the worker's list.
     """
+    result = MADE
+    s.ncandidate = 4 if s.kind == 4 else 6
+    s.nface = s.ncandidate
+    s.nfree = 0
+    if s.kind == 3 and not encloses(m, d, mem, s.dist):
+        result = UNUSABLE
+    if result == MADE:
+        bad = -1
+        for j in range(s.nface):
+            if bad < 0:
+                x = code_of(s.kind, j)
+                corners = FIRST + ivec3(x & 31, x >> 5 & 31, x >> 10 & 31)
+                dist2 = attach(m, d, mem, j, corners, ivec3(x >> 15 & 31, x >> 20 & 31, x >> 25))
+                d.ccd_i[face_i(mem, j) + PLACE] = j
+                d.ccd_i[mem.candidates + j] = j
+                if dist2 < MINVAL * MINVAL:
+                    bad = j
+        if bad >= 0:
+            result = UNUSABLE if s.kind == 3 else ON_FACE
+            for c in range(3):
+                copy_vertex(m, d, mem, corner_of(m, d, mem, bad, c), c)
+        elif s.kind == 4:
+            a = vertex(m, d, mem, FIRST)
+            b = vertex(m, d, mem, FIRST + 1)
+            if not holds_origin(a, b, vertex(m, d, mem, FIRST + 2), vertex(m, d, mem, FIRST + 3)):
+                result = UNUSABLE
+        elif s.kind == 2:
+            if not pierces(m, d, mem):
+                result = UNUSABLE
+    return result
+
+
+@func
+def remove_face(m, d, mem: ti.template(), s: ti.template(), face):
+    """Takes a face out of the list of candidates, whose last one takes its place, and frees its own place."""
+    place = d.ccd_i[face_i(mem, face) + PLACE]
+    if place >= 0:
+        s.ncandidate -= 1
+        moved = d.ccd_i[mem.candidates + s.ncandidate]
+        d.ccd_i[mem.candidates + place] = moved
+        d.ccd_i[face_i(mem, moved) + PLACE] = place
+    d.ccd_i[face_i(mem, face) + PLACE] = GONE
+    d.ccd_i[mem.free + s.nfree] = face
+    s.nfree += 1
+
+
+@func
+def open_up(m, d, mem: ti.template(), s: ti.template(), first, w):
+    """Removes the faces that w sees, from the first one on; the edges around the hole go to mem.hole in their order.
+
+    An entry of that list and of the stack is 4 * face + edge; edge 3 stands for the whole first face. Returns the
+    number of edges; 0 if rounding has spoilt the polytope.
+    """
+    nroom = nfacemax(m, d) + SPARE  # of either list
     nedge = 0
     nstack = 0
     ww = w.dot(w)
-    entry = 4 * face + 3
+    entry = 4 * first + 3
     while entry >= 0:
         if nstack + 2 >= nroom or nedge >= nroom:
             nedge = 0
             break
-        f = entry >> 2
+        face = entry >> 2
         e = entry & 3
-        i = fi + FACE_I * f
-        j = ff + FACE_F * f
-        place = d.ccd_i[i + PLACE]
+        i = face_i(mem, face)
+        j = face_f(mem, face)
+        dist2 = d.ccd_f[j + DIST2]
         least = MINVAL
         if ti.static(FP == ti.f32):
-            least = ti.max(MINVAL, ROUNDING * ti.sqrt(ww * d.ccd_f[j + 3]))
-        gone = place == GONE
-        if not gone and (e == 3 or at3(d.ccd_f, j).dot(w) - d.ccd_f[j + 3] > least):
-            if place >= 0:
-                nmap -= 1
-                moved = d.ccd_i[mp + nmap]
-                d.ccd_i[mp + place] = moved
-                d.ccd_i[fi + FACE_I * moved + PLACE] = place
-            d.ccd_i[i + PLACE] = GONE
-            d.ccd_i[fr + nfree] = f
-            nfree += 1
+            least = ti.max(MINVAL, ROUNDING * ti.sqrt(ww * dist2))
+        gone = d.ccd_i[i + PLACE] == GONE
+        if not gone and (e == 3 or at3(d.ccd_f, j + FOOT).dot(w) - dist2 > least):
+            remove_face(m, d, mem, s, face)
             # across the two edges after e, the next one first; from the first face all three, 0 first
-            d.ccd_i[st + nstack] = d.ccd_i[i + 1 + ti.select(e == 3, 2, e + ti.select(e > 0, -1, 2))]
+            d.ccd_i[mem.stack + nstack] = d.ccd_i[i + ACROSS + ti.select(e == 3, 2, e + ti.select(e > 0, -1, 2))]
             nstack += 1
-            entry = d.ccd_i[i + 1 + ti.select(e > 1, e - 2, e + 1)]
+            entry = d.ccd_i[i + ACROSS + ti.select(e > 1, e - 2, e + 1)]
             if e == 3:
-                d.ccd_i[st + nstack] = entry
+                d.ccd_i[mem.stack + nstack] = entry
                 nstack += 1
-                entry = d.ccd_i[i + 1]
+                entry = d.ccd_i[i + ACROSS]
         else:
-            d.ccd_i[hz + nedge] = entry
+            d.ccd_i[mem.hole + nedge] = entry
             nedge += ti.select(gone, 0, 1)
             nstack -= 1
             entry = -1
             if nstack >= 0:
-                entry = d.ccd_i[st + nstack]
-    return nmap, nfree, nedge
+                entry = d.ccd_i[mem.stack + nstack]
+    return nedge
 
 
 @func
-def close_up(m, d, w, nedge, lower2, upper2, fb, ff, fi, mp, fr, st, hz, nmap, nfree, ntop, nface):
-    """Joins vertex w with the edges of hz. Returns whether all new faces are good, and the lengths of the lists.
+def take_places(m, d, mem: ti.template(), s: ti.template(), n):
+    """Puts places for n new faces on the stack: first those that are free."""
+    for k in range(n):
+        if s.nfree > 0:
+            s.nfree -= 1
+            d.ccd_i[mem.stack + k] = d.ccd_i[mem.free + s.nfree]
+        else:
+            d.ccd_i[mem.stack + k] = s.nface
+            s.nface += 1
 
-    nface  places for faces; a polytope that rounding has spoilt could need more.
-    """
-    good = ntop + nedge - nfree <= nface
+
+@func
+def close_up(m, d, mem: ti.template(), s: ti.template(), w, nedge):
+    """Joins vertex w with the edges of the hole. Returns whether all new faces are good."""
+    good = s.nface + nedge - s.nfree <= nfacemax(m, d)  # a polytope that rounding has spoilt could need more
     if not good:
         nedge = 0
-    x = vertex(m, d, fb, w)
-    for k in range(nedge):  # places of the new faces
-        if nfree > 0:
-            nfree -= 1
-            d.ccd_i[st + k] = d.ccd_i[fr + nfree]
-        else:
-            d.ccd_i[st + k] = ntop
-            ntop += 1
-    before = d.ccd_i[st + ti.max(0, nedge - 1)]
-    face = d.ccd_i[st]
+    take_places(m, d, mem, s, nedge)
+    before = d.ccd_i[mem.stack + ti.max(0, nedge - 1)]
+    face = d.ccd_i[mem.stack]
     b = 0
     if nedge > 0:
-        e = d.ccd_i[hz] & 3
-        b = corner_of(m, d, d.ccd_i[hz] >> 2, ti.select(e == 2, 0, e + 1), fi)
-    y = vertex(m, d, fb, b)
+        e = d.ccd_i[mem.hole] & 3
+        b = corner_of(m, d, mem, d.ccd_i[mem.hole] >> 2, ti.select(e == 2, 0, e + 1))
     for k in range(nedge):  # each starts where the one before ends
-        f = d.ccd_i[hz + k] >> 2
-        e = d.ccd_i[hz + k] & 3
-        after = d.ccd_i[st + ti.select(k == nedge - 1, 0, k + 1)]
-        d.ccd_i[fi + FACE_I * f + 1 + e] = 4 * face + 1
-        c = corner_of(m, d, f, e, fi)
-        z = vertex(m, d, fb, c)
-        dist2 = attach(m, d, face, w, b, c, 4 * before + 2, 4 * f + e, 4 * after, x, y, z, ff, fi)
+        entry = d.ccd_i[mem.hole + k]
+        after = d.ccd_i[mem.stack + ti.select(k == nedge - 1, 0, k + 1)]
+        d.ccd_i[face_i(mem, entry >> 2) + ACROSS + (entry & 3)] = 4 * face + 1
+        c = corner_of(m, d, mem, entry >> 2, entry & 3)
+        dist2 = attach(m, d, mem, face, ivec3(w, b, c), ivec3(4 * before + 2, entry, 4 * after))
         if dist2 == 0.0:
             good = False
-        d.ccd_i[mp + nmap] = face
-        near = dist2 >= lower2 and dist2 <= upper2
-        d.ccd_i[fi + FACE_I * face + PLACE] = ti.select(near, nmap, OUT)
-        nmap += ti.select(near, 1, 0)
+        d.ccd_i[mem.candidates + s.ncandidate] = face
+        near = dist2 >= s.lower2 and dist2 <= s.upper * s.upper
+        d.ccd_i[face_i(mem, face) + PLACE] = ti.select(near, s.ncandidate, OUT)
+        s.ncandidate += ti.select(near, 1, 0)
         before = face
         face = after
         b = c
-        y = z
-    return good, nmap, nfree, ntop
+    return good

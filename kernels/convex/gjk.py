@@ -1,32 +1,26 @@
 """Parts of GJK: the point of a simplex nearest to the origin, and the search for a tetrahedron around it.
 
-A vertex of the Minkowski difference A - B is kept in a worker's scratch memory as nine numbers, the vertex and the
-points of A and B it is the difference of, and the two points' numbers on polyhedra. The distance follows M. Montanari,
+Vertices of the Minkowski difference stand in the worker's memory (convex/memory.py). The distance follows M. Montanari,
 N. Petrinic, E. Barbieri: "Improving the GJK algorithm for faster and more reliable distance queries between convex
 objects", ACM Transactions on Graphics 36 (2017): barycentric coordinates from signed volumes. What is dropped in a tie
 is chosen as in MuJoCo 3.4.0 (engine_collision_gjk.c, Apache-2.0).
 """
 
-from ..rotation import at3
 from ..types import *
+from .memory import vertex
 
-VERT_F, VERT_I = 9, 2  # numbers kept of a vertex
 FAR = 1e10  # no distance is larger
 ROUNDING = 0.0 if FP == ti.f64 else 4e-7  # relative error of products that f32 must reckon with; f64 goes by MINVAL
 
 
-@func
-def vertex(m, d, fb, k):
-    """Vertex k of the Minkowski difference."""
-    return at3(d.ccd_f, fb + VERT_F * k)
-
-
-@func
-def copy_vertex(m, d, fb, ib, source, target):
-    for c in range(VERT_F):
-        d.ccd_f[fb + VERT_F * target + c] = d.ccd_f[fb + VERT_F * source + c]
-    for c in range(VERT_I):
-        d.ccd_i[ib + VERT_I * target + c] = d.ccd_i[ib + VERT_I * source + c]
+@ti.func
+def direction_of(v):
+    """The unit vector along v; along x if v vanishes."""
+    length = v.norm()
+    u = vec3(1.0, 0.0, 0.0)
+    if not length < MINVAL:
+        u = v * (1.0 / length)
+    return u
 
 
 @ti.func
@@ -117,8 +111,8 @@ def barycentric(a, b, c, p):
 @ti.func
 def nearest_on_segment(a, b):
     """Weights of a and b at the point of the line a, b nearest to the origin; b if that is beyond an end."""
-    delta = b - a
-    x = b - b.dot(delta) / delta.dot(delta) * delta
+    ab = b - a
+    x = b - b.dot(ab) / ab.dot(ab) * ab
     long = a[0] - b[0]
     part = x[0] - b[0]
     rest = a[0] - x[0]
@@ -183,17 +177,17 @@ def nearest_on_triangle(a, b, c, only_ab):
 
 
 @func
-def nearest_on_simplex(m, d, n, fb):
+def nearest_on_simplex(m, d, mem: ti.template(), n):
     """Weights of the first n vertices at the point of their simplex that is nearest to the origin."""
     w = vec4(1.0, 0.0, 0.0, 0.0)
-    a = vertex(m, d, fb, 0)
-    b = vertex(m, d, fb, 1)
-    c = vertex(m, d, fb, 2)
+    a = vertex(m, d, mem, 0)
+    b = vertex(m, d, mem, 1)
+    c = vertex(m, d, mem, 2)
     inside = n == 1
     outside = vec4(0.0, 0.0, 0.0, 1.0)  # faces beyond which the origin lies, named by the vertex they leave out
     if n == 4:
-        delta = vertex(m, d, fb, 3)
-        v = vec4(-b.dot(c.cross(delta)), a.dot(c.cross(delta)), -a.dot(b.cross(delta)), a.dot(b.cross(c)))
+        e = vertex(m, d, mem, 3)
+        v = vec4(-b.dot(c.cross(e)), a.dot(c.cross(e)), -a.dot(b.cross(e)), a.dot(b.cross(c)))
         total = v[0] + v[1] + v[2] + v[3]
         inside = True
         for k in ti.static(range(4)):
@@ -214,9 +208,9 @@ def nearest_on_simplex(m, d, n, fb):
             elif k == 2:
                 tried = outside[2]
             if tried == 1.0:
-                p = vertex(m, d, fb, 1 if k == 0 else 0)
-                q = vertex(m, d, fb, 2 if k <= 1 else 1)
-                r = vertex(m, d, fb, 3 if k <= 2 else 2)
+                p = vertex(m, d, mem, 1 if k == 0 else 0)
+                q = vertex(m, d, mem, 2 if k <= 1 else 1)
+                r = vertex(m, d, mem, 3 if k <= 2 else 2)
                 if n == 2:
                     r = q
                 t = nearest_on_triangle(p, q, r, n == 2)
@@ -235,8 +229,8 @@ def nearest_on_simplex(m, d, n, fb):
 
 
 @func
-def nearest_face(m, d, order, fb):
-    """Of the tetrahedron whose vertices ccd_i[order ...] names: the face that the origin is least inside of, named
+def nearest_face(m, d, mem: ti.template()):
+    """Of the tetrahedron whose vertices mem.order names: the face that the origin is least inside of, named
     by the vertex it leaves out, its outward normal, and the origin's depth below it; 0 depth if it lies on any face.
     """
     least = FAR
@@ -257,8 +251,8 @@ def nearest_face(m, d, order, fb):
             i = 1
             j = 0
             h = 3
-        a = vertex(m, d, fb, d.ccd_i[order + i])
-        n = (vertex(m, d, fb, d.ccd_i[order + h]) - a).cross(vertex(m, d, fb, d.ccd_i[order + j]) - a)
+        a = vertex(m, d, mem, d.ccd_i[mem.order + i])
+        n = (vertex(m, d, mem, d.ccd_i[mem.order + h]) - a).cross(vertex(m, d, mem, d.ccd_i[mem.order + j]) - a)
         nn = n.dot(n)
         depth = FAR
         if nn > MINVAL * MINVAL and nn < FAR * FAR:

@@ -1,10 +1,35 @@
 """Distances of pairs of convex geoms by GJK and EPA (kernels/convex/ccd.py)."""
 
-from ..convex.ccd import ccd, shapes_f, shapes_i
+from ..convex.ccd import ccd
 from ..convex.gjk import FAR
+from ..convex.memory import memory_of
 from ..convex.support import enter_shape
 from ..slots import put
 from ..types import *
+
+
+@func
+def put_distance(m, d, mem: ti.template(), p):
+    """Writes distance and nearest points of a listed pair to its slot."""
+    i1 = d.cpair_geom1[p]
+    g1 = i1 % m.ngeom
+    g2 = d.cpair_geom2[p]
+    i2 = i1 - g1 + g2
+    origin = vec3(0.0, 0.0, 0.0)
+    if ti.static(FP == ti.f32):
+        origin = d.geom_xpos[i1]  # a far origin costs digits
+    for s in range(2):
+        i = i1 if s == 0 else i2
+        g = g1 if s == 0 else g2
+        enter_shape(m, d, mem, s, d.geom_xmat[i], d.geom_xpos[i] - origin, g)
+    dist, p1, p2, corner = ccd(m, d, mem, d.distmax, 0.0, 0.0)
+    p1 += origin
+    p2 += origin
+    if dist >= ti.min(d.distmax, FAR):
+        dist = d.distmax
+        p1 = vec3(0.0, 0.0, 0.0)
+        p2 = vec3(0.0, 0.0, 0.0)
+    put(m, d, p, dist, p1, p2)
 
 
 @kernel
@@ -14,42 +39,10 @@ def convex_distance(m, d):
     """
     ti.loop_config(serialize=SERIAL)
     for t in range(d.nccd * SPREAD):
-        worker = t // SPREAD
         if t % SPREAD == 0:
-            fb = worker * d.nccd_f
-            ib = worker * d.nccd_i
-            sf = shapes_f(m, d, fb)
-            si = shapes_i(m, d, ib)
+            worker = t // SPREAD
+            mem = memory_of(m, d, worker)
             p = worker
             while p < d.nquery:
-                i1 = d.cpair_geom1[p]
-                g1 = i1 % m.ngeom
-                g2 = d.cpair_geom2[p]
-                i2 = i1 - g1 + g2
-                origin = vec3(0.0, 0.0, 0.0)
-                if ti.static(FP == ti.f32):
-                    origin = d.geom_xpos[i1]  # a far origin costs digits
-                for s in range(2):
-                    i = i1 if s == 0 else i2
-                    g = g1 if s == 0 else g2
-                    enter_shape(
-                        m,
-                        d,
-                        s,
-                        sf,
-                        si,
-                        d.geom_xmat[i],
-                        d.geom_xpos[i] - origin,
-                        m.geom_type[g],
-                        m.geom_size[g],
-                        m.geom_dataid[g],
-                    )
-                dist, p1, p2, corner = ccd(m, d, fb, ib, m.opt.ccd_tolerance, d.distmax, 0.0, 0.0)
-                p1 += origin
-                p2 += origin
-                if dist >= ti.min(d.distmax, FAR):
-                    dist = d.distmax
-                    p1 = vec3(0.0, 0.0, 0.0)
-                    p2 = vec3(0.0, 0.0, 0.0)
-                put(m, d, p, dist, p1, p2)
+                put_distance(m, d, mem, p)
                 p += d.nccd

@@ -96,9 +96,9 @@ def solve_tree(m, d, da, dn, Lo, Do, L: ti.template(), Dinv: ti.template(), x: t
 
 
 @func
-def add_wrench(m, d, b, Bo, Do, com, point, force, torque, y: ti.template()):
-    """y += J' (force, torque at point) for body b of a tree whose reference point is com."""
-    moment = torque + (point - com).cross(force)
+def add_wrench(m, d, b, Do, arm, force, torque, y: ti.template()):
+    """y += J' (force, torque) for body b, at an arm from the centre of its tree."""
+    moment = torque + arm.cross(force)
     f = vec6(moment[0], moment[1], moment[2], force[0], force[1], force[2])
     up = b
     while m.body_dofnum[up] == 0:

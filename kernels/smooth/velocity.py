@@ -85,18 +85,9 @@ def tree_velocity(m, d):
             d.cacc_bias[e] = acc
             d.cfrc_bias[e] = mul_inertia(d.cinert, e, acc) + cross_force(vel, mul_inertia(d.cinert, e, vel))
             if m.body_gravcomp[i] != 0.0 and passive == 1:
-                add_wrench(
-                    m,
-                    d,
-                    i,
-                    Bo,
-                    Do,
-                    d.subtree_com[Bo + m.body_rootid[i]],
-                    d.xipos[e],
-                    -m.body_mass[i] * m.body_gravcomp[i] * gravity,
-                    vec3(0.0, 0.0, 0.0),
-                    d.qfrc_gravcomp,
-                )
+                arm = d.xipos[e] - d.subtree_com[Bo + m.body_rootid[i]]
+                force = -m.body_mass[i] * m.body_gravcomp[i] * gravity
+                add_wrench(m, d, i, Do, arm, force, vec3(0.0, 0.0, 0.0), d.qfrc_gravcomp)
         for ii in range(m.tree_bodynum[tree] - 1):
             i = b + m.tree_bodynum[tree] - 1 - ii
             for c in range(6):
@@ -133,18 +124,8 @@ def tree_acceleration(m, d):
         for i in range(b, b + m.tree_bodynum[tree]):
             f = d.xfrc_applied[Bo + i]
             if any_nonzero6(f):
-                add_wrench(
-                    m,
-                    d,
-                    i,
-                    Bo,
-                    Do,
-                    d.subtree_com[Bo + m.body_rootid[i]],
-                    d.xipos[Bo + i],
-                    vec3(f[0], f[1], f[2]),
-                    vec3(f[3], f[4], f[5]),
-                    d.qfrc_smooth,
-                )
+                arm = d.xipos[Bo + i] - d.subtree_com[Bo + m.body_rootid[i]]
+                add_wrench(m, d, i, Do, arm, vec3(f[0], f[1], f[2]), vec3(f[3], f[4], f[5]), d.qfrc_smooth)
         for k in range(Do + da, Do + da + dn):
             d.qacc_smooth[k] = d.qfrc_smooth[k]
         solve_tree(m, d, da, dn, w * m.nC, Do, d.qLD, d.qLDiagInv, d.qacc_smooth)

@@ -7,9 +7,9 @@ methods for sparse linear systems", algorithm 9.1.
 from ..constraint.cone import hessian_times
 from ..spatial import inertia_times, relative_twist, sum_contacts, tree_twists
 from ..types import FP, SERIAL, SHORT, SPREAD, at6, kernel, put6, ti
-from .all_threads import block_sum
-from .cg_one import precondition_tree
+from .blocks import block_sum
 from .free_body import dofs_of_twist, wrench_of_forces
+from .preconditioner import precondition_tree
 from .steps import row_times, store_wrench, tree_hessian_gather
 
 
@@ -27,7 +27,7 @@ def linear_start(m, d):
                 w = d.island_tree[n] // m.ntree
                 t = d.island_tree[n] % m.ntree
                 i0 = w * m.nv + m.tree_dofadr[t]
-                if m.tree_free[t] == 1:
+                if d.tree_single[d.island_tree[n]] == 1:
                     r = wrench_of_forces(m, d, i0, at6(d.sol_r, i0))
                     put6(d.sol_r, i0, r)
                 for i in range(i0, i0 + m.tree_dofnum[t]):
@@ -55,7 +55,7 @@ def linear_end(m, d):
         if unit % SPREAD == 0 and d.isl_run[d.tblk_island[b]] == 1:
             for n in range(d.tblk_begin[b], d.tblk_end[b]):
                 t = d.island_tree[n] % m.ntree
-                if m.tree_free[t] == 1:
+                if d.tree_single[d.island_tree[n]] == 1:
                     i0 = d.island_tree[n] // m.ntree * m.nv + m.tree_dofadr[t]
                     put6(d.sol_p, i0, dofs_of_twist(m, d, i0, at6(d.sol_p, i0)))
 
@@ -83,10 +83,11 @@ def linear_step(m, d):
                     if beta != 0.0:
                         q += beta * d.sol_q[i]
                     d.sol_q[i] = q
-                if m.tree_free[t] == 1:
+                if d.tree_single[d.island_tree[n]] == 1:
                     d.twist[w * m.nbody + m.tree_bodyadr[t]] = at6(d.sol_q, i0)
-                else:
-                    tree_twists(m, d, w, t, d.sol_q)
+                if ti.static(m.has.jointed):
+                    if d.tree_single[d.island_tree[n]] == 0:
+                        tree_twists(m, d, w, t, d.sol_q)
     ti.loop_config(serialize=SERIAL)
     for unit in range(nc * SPREAD):
         b = unit // SPREAD
@@ -112,12 +113,13 @@ def linear_step(m, d):
                 w = d.island_tree[n] // m.ntree
                 t = d.island_tree[n] % m.ntree
                 i0 = w * m.nv + m.tree_dofadr[t]
-                if m.tree_free[t] == 1:
+                if d.tree_single[d.island_tree[n]] == 1:
                     wb = w * m.nbody + m.tree_bodyadr[t]
                     f = sum_contacts(m, d, wb)
                     put6(d.sol_Hq, i0, f + inertia_times(m, d, wb, d.twist[wb]))
-                else:
-                    tree_hessian_gather(m, d, w, t, d.sol_q, d.sol_Hq)
+                if ti.static(m.has.jointed):
+                    if d.tree_single[d.island_tree[n]] == 0:
+                        tree_hessian_gather(m, d, w, t, d.sol_q, d.sol_Hq)
                 for i in range(i0, i0 + m.tree_dofnum[t]):
                     s += d.sol_q[i] * d.sol_Hq[i]
             d.tblk_sum[b][1] = s

@@ -1,115 +1,33 @@
 """Newton's method, one thread for each island.
 
-A small island's Hessian gets a dense Cholesky factor; the linear systems of the others, and of those whose trees touch
-only static bodies (there the preconditioner is exact), are solved by conjugate gradients. The first round moves to the
-warm start, or to qacc_smooth without one; every later one is a Newton step with an exact line search. Seed 000,
-"Convex solver"; inexact Newton: Dembo, Eisenstat, Steihaug 1982.
+A small island's Hessian gets a dense Cholesky factor (dense.py); the linear systems of the others, and of those whose
+trees touch only static bodies (there the preconditioner is exact), are solved by conjugate gradients (cg_one.py). The
+first round moves to the warm start, or to qacc_smooth without one; every later one is a Newton step with an exact line
+search. all_threads.py goes through the same phases. Seed 000, "Convex solver"; inexact Newton: Dembo, Eisenstat,
+Steihaug 1982.
 """
 
-from ..constants import DSBL_WARMSTART
-from ..constraint.cone import hessian_times
-from ..spatial import cross, head, join, tail
-from ..types import (
-    FP,
-    SERIAL,
-    SPREAD,
-    func,
-    kernel,
-    ti,
-    vec2,
+from ..types import FP, SERIAL, SPREAD, func, kernel, ti, vec2, vec3
+from .blocks import each
+from .cg_one import solve_linear
+from .dense import dense_direction
+from .isle import isle_of
+from .phases import (
+    move_contacts,
+    move_rows,
+    move_trees,
+    project_contacts,
+    project_rows,
+    project_trees,
+    search_contacts,
+    search_rows,
+    start_contacts,
+    start_rows,
+    start_trees,
 )
-from .cg_one import NEAR, ROUGH, factor_block, next_reduction, settled, solve_linear
-from .steps import (
-    contact_direction,
-    contact_line,
-    contact_move,
-    next_alpha,
-    row_along,
-    row_move,
-    row_times,
-    tree_gather,
-    tree_times_M,
-)
-
-LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
-
-
-@func
-def last_dof(m, d, b):
-    """Last dof that moves body b of a tree."""
-    a = b
-    while m.body_dofnum[a] == 0:
-        a = m.body_parentid[a]
-    return m.body_dofadr[a] + m.body_dofnum[a] - 1
-
-
-@func
-def at_point(m, d, i, arm):
-    """Twist of dof i (world-major) at a point arm away from its tree's centre: (angular, linear)."""
-    v = d.cdof[i]
-    return join(head(v), tail(v) + cross(head(v), arm))
-
-
-@func
-def couple(m, d, c, w, n, adr, dense: ti.template()):
-    """Adds the part of contact c's Hessian that couples its two moving bodies to the dense matrix at adr."""
-    b1 = d.con_body[c][0] - w * m.nbody
-    b2 = d.con_body[c][1] - w * m.nbody
-    s1 = d.tree_dofstart[w * m.ntree + m.body_treeid[b1]] - m.tree_dofadr[m.body_treeid[b1]]
-    s2 = d.tree_dofstart[w * m.ntree + m.body_treeid[b2]] - m.tree_dofadr[m.body_treeid[b2]]
-    i = last_dof(m, d, b2)
-    while i >= 0:
-        v = at_point(m, d, w * m.nv + i, d.con_arm[c, 1])
-        f = hessian_times(m, d, c, d.contact_dim[c], v)
-        j = last_dof(m, d, b1)
-        while j >= 0:
-            e = -f.dot(at_point(m, d, w * m.nv + j, d.con_arm[c, 0]))
-            a = s2 + i
-            b = s1 + j
-            if a == b:
-                e *= 2.0
-            to = adr + ti.max(a, b) * n + ti.min(a, b)
-            dense[to] = dense[to] + e
-            j = m.dof_parentid[j]
-        i = m.dof_parentid[i]
-
-
-@ti.func
-def cholesky(n, adr, a: ti.template()):
-    """Lower factor of the n x n matrix at a[adr:], in place; its diagonal holds the inverse."""
-    for i in range(n):
-        for j in range(i + 1):
-            s = a[adr + i * n + j]
-            for k in range(j):
-                s -= a[adr + i * n + k] * a[adr + j * n + k]
-            if i == j:
-                a[adr + i * n + i] = 1.0 / ti.sqrt(ti.max(s, 1e-30))
-            else:
-                a[adr + i * n + j] = s * a[adr + j * n + j]
-
-
-@func
-def solve_dense(m, d, n, adr, w, tree0, tree1, a: ti.template(), x: ti.template()):
-    """x = (L L')^-1 x on the dofs of an island; L at a[adr:], followed by room for n numbers."""
-    v = adr + n * n
-    for j in range(tree0, tree1):
-        t = d.island_tree[j] - w * m.ntree
-        for e in range(m.tree_dofnum[t]):
-            i = d.tree_dofstart[d.island_tree[j]] + e
-            s = x[w * m.nv + m.tree_dofadr[t] + e]
-            for k in range(i):
-                s -= a[adr + i * n + k] * a[v + k]
-            a[v + i] = s * a[adr + i * n + i]
-    for j in range(n):
-        i = n - 1 - j
-        s = a[v + i] * a[adr + i * n + i]
-        a[v + i] = s
-        for k in range(i):
-            a[v + k] = a[v + k] - a[adr + i * n + k] * s
-    for j in range(tree0, tree1):
-        t = d.island_tree[j] - w * m.ntree
-        for e in range(m.tree_dofnum[t]):
-            x[w * m.nv + m.tree_dofadr[t] + e] = a[v + d.tree_dofstart[d.island_tree[j]] + e]
+from .preconditioner import factor_hessian
+from .rounds import NEAR, ROUGH, next_reduction, scale_of, settled
+from .steps import next_alpha
 
 
 @kernel
@@ -124,168 +42,116 @@ def unconstrained(m, d):
 @kernel
 def solve_island(m, d):
     """qacc and qfrc_constraint of every island that gets one thread; parallel over islands."""
-    total = d.nsmall
-    ti.loop_config(serialize=SERIAL)
-    for unit in range(total * SPREAD):
-        if unit % SPREAD == 0:
-            k = d.island_small[unit // SPREAD]
-            tree0 = d.island_treeadr[k]
-            tree1 = tree0 + d.island_treenum[k]
-            con0 = d.island_conadr[k]
-            con1 = con0 + d.island_connum[k]
-            row0 = d.island_rowadr[k]
-            row1 = row0 + d.island_rownum[k]
-            n = d.island_dofnum[k]
-            adr = d.island_denseadr[k]
-            dense = d.island_coupled[k] > 0 and n <= d.maxdense
-            w = d.island_tree[tree0] // m.ntree
-            scale = 1.0 / (m.stat.meaninertia * ti.cast(n, FP))
+    islands = d.nsmall * SPREAD
+    each(m, d, islands, SERIAL, SPREAD, solve_small)
 
-            # start from x = 0, where the residual is -aref
-            for q in range(con0, con1):
-                c = d.island_con[q]
-                d.con_Jaref[c] = -d.con_aref[c]
-            for q in range(row0, row1):
-                d.row_Jaref[d.island_row[q]] = -d.row_aref[d.island_row[q]]
-            cost = FP(0.0)
-            gradient = FP(0.0)
-            niter = 0
-            cold = m.opt.disableflags & DSBL_WARMSTART != 0
-            reduction = FP(ROUGH)
-            fine = False  # the acting constraints have settled
-            it = -1
-            while it < m.opt.iterations:
-                # search direction
-                if it >= 0:
-                    for q in range(tree0, ti.select(fine and not dense, tree0, tree1)):
-                        factor_block(m, d, w, d.island_tree[q] - w * m.ntree, dense)
-                    if dense:
-                        for e in range(n * n):
-                            d.island_dense[adr + e] = 0.0
-                        for q in range(tree0, tree1):
-                            t = d.island_tree[q] - w * m.ntree
-                            s = d.tree_dofstart[d.island_tree[q]] - m.tree_dofadr[t]
-                            for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-                                a = w * m.nM + m.dof_Madr[i]
-                                j = i
-                                while j >= 0:
-                                    d.island_dense[adr + (s + i) * n + s + j] = d.tree_hess[a]
-                                    a += 1
-                                    j = m.dof_parentid[j]
-                        for q in range(con0, con1):
-                            c = d.island_con[q]
-                            if d.con_body[c][0] >= 0 and d.con_body[c][1] >= 0:
-                                couple(m, d, c, w, n, adr, d.island_dense)
-                        cholesky(n, adr, d.island_dense)
-                        solve_dense(m, d, n, adr, w, tree0, tree1, d.island_dense, d.sol_p)
-                    else:
-                        enough = ti.select(gradient < NEAR * m.opt.tolerance, m.opt.tolerance / scale, FP(0.0))
-                        products = solve_linear(
-                            m,
-                            d,
-                            w,
-                            tree0,
-                            tree1,
-                            con0,
-                            con1,
-                            row0,
-                            row1,
-                            LINEAR_ITERATIONS,
-                            reduction,
-                            enough,
-                            d.sol_p,
-                            d.sol_r,
-                            d.sol_z,
-                            d.sol_q,
-                            d.sol_Hq,
-                        )
-                        if products == 0:
-                            break
-                else:
-                    for q in range(tree0, tree1):
-                        t = d.island_tree[q] - w * m.ntree
-                        for e in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-                            i = w * m.nv + e
-                            d.sol_p[i] = ti.select(cold, d.qacc_smooth[i], d.qacc_warmstart[i])
-                            d.qacc[i] = 0.0
-                            d.sol_Ma[i] = 0.0
 
-                # the direction through M and J
-                d0 = vec2(0.0)
-                first = FP(0.0)
-                for q in range(tree0, tree1):
-                    t = d.island_tree[q] - w * m.ntree
-                    tree_times_M(m, d, w, t, d.sol_p, d.sol_Mp)
-                    for e in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-                        i = w * m.nv + e
-                        f = d.sol_Ma[i] - d.qfrc_smooth[i]
-                        d0 += vec2(d.sol_p[i] * f, d.sol_p[i] * d.sol_Mp[i])
-                        first += d.sol_p[i] * (f - d.qfrc_constraint[i])
-                for q in range(con0, con1):
-                    contact_direction(m, d, d.island_con[q])
-                for q in range(row0, row1):
-                    r = d.island_row[q]
-                    d.row_Jp[r] = row_times(m, d, r, d.sol_p)
+@func
+def solve_small(m, d, n):
+    """Newton's method on island d.island_small[n]."""
+    k = d.island_small[n]
+    isle = isle_of(m, d, k)
+    scale = scale_of(m, d, k)
+    cost, gradient, reduction = FP(0.0), FP(0.0), FP(ROUGH)
+    fine = False  # the acting constraints have settled
+    niter = 0
+    start(m, d, isle)
+    newton_round = -1
+    while newton_round < m.opt.iterations:
+        if newton_round >= 0:
+            enough = ti.select(gradient < NEAR * m.opt.tolerance, m.opt.tolerance / scale, FP(0.0))
+            if direction(m, d, isle, fine, reduction, enough) == 0:
+                break
+        slope = project(m, d, isle)
+        alpha = FP(1.0)
+        if newton_round >= 0:
+            alpha = search(m, d, isle, slope)
+        there = move(m, d, isle, alpha)
+        improvement = scale * (cost - there[0])
+        last_gradient = gradient
+        cost = there[0]
+        gradient = scale * ti.sqrt(there[1])
+        niter = newton_round + 1
+        if newton_round < 0:
+            improvement = m.opt.tolerance
+        if isle.dense >= 0 and improvement < m.opt.tolerance:
+            break
+        fine = newton_round >= 0 and settled(alpha, gradient, last_gradient)
+        reduction = next_reduction(m, d, newton_round, fine, gradient, improvement, reduction)
+        if reduction == 0.0:
+            break
+        newton_round += 1
+    tell_loss(m, d, isle, gradient)
+    d.island_niter[k] = niter
+    d.island_cost[k] = cost
+    d.island_gradient[k] = gradient
 
-                # exact line search: zero of the derivative, which is `first` at 0
-                alpha = FP(1.0)
-                if it >= 0:
-                    step = ti.math.vec3(1.0, 0.0, -1.0)
-                    found = False
-                    for e in range(m.opt.ls_iterations):
-                        delta = d0 + vec2(step[0] * d0[1], 0.0)
-                        for q in range(con0, con1):
-                            delta += contact_line(m, d, d.island_con[q], step[0])
-                        for q in range(row0, row1):
-                            delta += row_along(m, d, d.island_row[q], step[0])
-                        if ti.abs(delta[0]) <= m.opt.ls_tolerance * ti.abs(first):
-                            found = True
-                            break
-                        step = next_alpha(step[0], step[1], step[2], delta[0], delta[1])
-                    alpha = step[0]
-                    if first >= 0.0:
-                        alpha = 0.0
-                    elif not found and step[1] > 0.0:
-                        alpha = step[1]  # too short, but known to descend
 
-                # move
-                total_cost = FP(0.0)
-                for q in range(con0, con1):
-                    total_cost += contact_move(m, d, d.island_con[q], alpha)
-                for q in range(row0, row1):
-                    total_cost += row_move(m, d, d.island_row[q], alpha)
-                norm = FP(0.0)
-                for q in range(tree0, tree1):
-                    t = d.island_tree[q] - w * m.ntree
-                    tree_gather(m, d, w, t, d.qfrc_constraint)
-                    for e in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-                        i = w * m.nv + e
-                        d.qacc[i] = d.qacc[i] + alpha * d.sol_p[i]
-                        d.sol_Ma[i] = d.sol_Ma[i] + alpha * d.sol_Mp[i]
-                        f = d.sol_Ma[i] - d.qfrc_smooth[i]
-                        total_cost += 0.5 * f * (d.qacc[i] - d.qacc_smooth[i])
-                        g = f - d.qfrc_constraint[i]
-                        d.sol_p[i] = -g
-                        norm += g * g
-                last_gradient = gradient
-                gradient = scale * ti.sqrt(norm)
-                improvement = scale * (cost - total_cost)
-                cost = total_cost
-                niter = it + 1
-                if it < 0:
-                    improvement = m.opt.tolerance
-                if dense and improvement < m.opt.tolerance:
-                    break
-                fine = it >= 0 and settled(alpha, gradient, last_gradient)
-                reduction = next_reduction(m, d, it, fine, gradient, improvement, reduction)
-                if reduction == 0.0:
-                    break
-                it += 1
-            if not gradient - gradient == 0.0:  # NaN or infinite (Taichi's != is false for NaN): it may not be lost
-                for q in range(tree0, tree1):
-                    t = d.island_tree[q] - w * m.ntree
-                    for e in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-                        d.qacc[w * m.nv + e] = gradient - gradient
-            d.island_niter[k] = niter
-            d.island_cost[k] = cost
-            d.island_gradient[k] = gradient
+@func
+def start(m, d, isle: ti.template()):
+    """x = 0, and the first direction."""
+    start_trees(m, d, isle.tree0, isle.tree1)
+    start_contacts(m, d, isle.con0, isle.con1)
+    start_rows(m, d, isle.row0, isle.row1)
+
+
+@func
+def direction(m, d, isle: ti.template(), fine, reduction, enough):
+    """Newton's direction, sol_p = H^-1 sol_p. Returns 0 if there is none that is worth a step, as in solve_linear."""
+    worth = 1
+    if isle.dense >= 0 or not fine:  # conjugate gradients keep their preconditioner once constraints have settled
+        for n in range(isle.tree0, isle.tree1):
+            factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, isle.dense >= 0)
+    if isle.dense >= 0:
+        dense_direction(m, d, isle)
+    else:
+        worth = solve_linear(m, d, isle, reduction, enough)
+    return worth
+
+
+@func
+def project(m, d, isle: ti.template()):
+    """The direction through M and J; derivatives along it as in project_trees."""
+    slope = project_trees(m, d, isle.tree0, isle.tree1)
+    project_contacts(m, d, isle.con0, isle.con1)
+    project_rows(m, d, isle.row0, isle.row1)
+    return slope
+
+
+@func
+def search(m, d, isle: ti.template(), slope):
+    """Exact line search: the step at which the derivative, slope[0] at 0, is zero; slope[1:] is the Gauss term's."""
+    step = vec3(1.0, 0.0, -1.0)
+    found = False
+    for _ in range(m.opt.ls_iterations):
+        s = vec2(slope[1] + step[0] * slope[2], slope[2])
+        s = search_contacts(m, d, isle.con0, isle.con1, step[0], s)
+        s = search_rows(m, d, isle.row0, isle.row1, step[0], s)
+        if ti.abs(s[0]) <= m.opt.ls_tolerance * ti.abs(slope[0]):
+            found = True
+            break
+        step = next_alpha(step[0], step[1], step[2], s[0], s[1])
+    alpha = step[0]
+    if slope[0] >= 0.0:
+        alpha = 0.0
+    elif not found and step[1] > 0.0:
+        alpha = step[1]  # too short, but known to descend
+    return alpha
+
+
+@func
+def move(m, d, isle: ti.template(), alpha):
+    """Moves along the direction; sol_p becomes -gradient. Returns the cost there and the square of the gradient."""
+    cost = move_contacts(m, d, isle.con0, isle.con1, alpha, FP(0.0))
+    cost = move_rows(m, d, isle.row0, isle.row1, alpha, cost)
+    return move_trees(m, d, isle.tree0, isle.tree1, alpha, cost, d.sol_p)
+
+
+@func
+def tell_loss(m, d, isle: ti.template(), gradient):
+    """A gradient that is not finite may not be lost: qacc becomes NaN."""
+    if not gradient - gradient == 0.0:  # NaN or infinite; Taichi's != is false for NaN
+        for n in range(isle.tree0, isle.tree1):
+            t = d.island_tree[n] - isle.world * m.ntree
+            for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
+                d.qacc[isle.world * m.nv + i] = gradient - gradient

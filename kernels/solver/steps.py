@@ -5,6 +5,7 @@ contact lie in con_acc: aref at 0, Jx - aref at 6, Jp at 12; of a row in row_sol
 """
 
 from ..constraint.cone import cone_force, cone_hessian, cone_line, load_parameters, to_contact, to_world
+from ..constraint.row import row_times  # noqa: F401
 from ..constraint.row_cost import row_force, row_line
 from ..spatial import head, inertia_times, relative_twist, sum_contacts, tail, tree_project, tree_twists
 from ..types import (
@@ -31,28 +32,20 @@ def tree_times_M(m, d, w, t, x: ti.template(), y: ti.template()):
         f = forces_of_wrench(m, d, i0, inertia_times(m, d, b, v))
         d.twist[b] = v
         put6(y, i0, f)
-    else:
-        tree_twists(m, d, w, t, x)
-        for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
-            d.wrench[w * m.nbody + b] = inertia_times(m, d, w * m.nbody + b, d.twist[w * m.nbody + b])
-        tree_project(m, d, w, t, y)
-        for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-            y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
+    if ti.static(m.has.jointed):
+        if m.tree_free[t] == 0:
+            tree_twists(m, d, w, t, x)
+            for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+                d.wrench[w * m.nbody + b] = inertia_times(m, d, w * m.nbody + b, d.twist[w * m.nbody + b])
+            tree_project(m, d, w, t, y)
+            for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
+                y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
 
 
 @func
 def contact_direction(m, d, c):
     """J p of contact c from the bodies' twists."""
     d.con_Jp[c] = to_contact(c, relative_twist(m, d, c, d.twist), d.contact_dim[c], d.contact_frame)
-
-
-@func
-def row_times(m, d, r, x: ti.template()):
-    """J x of row r."""
-    s = FP(0.0)
-    for k in range(d.row_num[r]):
-        s += d.row_J[r][k] * x[d.row_dof[r][k]]
-    return s
 
 
 @func
@@ -73,8 +66,9 @@ def row_along(m, d, r, alpha):
 def store_wrench(m, d, c, dim, f):
     """Keeps the wrench (torque, force) of contact c; there is a torque above dim 3 only."""
     d.con_force[c] = tail(f)
-    if dim > 3:
-        d.con_torque[c] = head(f)
+    if ti.static(m.has.torsion):
+        if dim > 3:
+            d.con_torque[c] = head(f)
 
 
 @func
@@ -103,28 +97,32 @@ def row_move(m, d, r, alpha):
 
 @func
 def add_rows(m, d, wt, scale, y: ti.template()):
-    """y += scale J' f of the rows of world-major tree wt."""
-    for n in range(d.tree_rowadr[wt], d.tree_rowadr[wt] + d.tree_rownum[wt]):
-        r = d.tree_row[n]
-        for k in range(d.row_num[r]):
-            i = d.row_dof[r][k]
-            y[i] = y[i] + scale * d.row_J[r][k] * d.row_force[r]
+    """y += scale J' f of what rows do to world-major tree wt."""
+    if ti.static(m.has.rows):
+        for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
+            f = d.row_force[d.seg_row[s]]
+            for e in range(d.seg_adr[s], d.seg_adr[s] + d.seg_num[s]):
+                i = d.J_dof[e]
+                y[i] = y[i] + scale * d.J[e] * f
 
 
 @func
 def tree_gather(m, d, w, t, y: ti.template()):
     """y = J' f of tree t from the wrenches of its contacts and the forces of its rows, gathered in list order."""
+    single = d.tree_single[w * m.ntree + t] == 1
     for k in range(m.tree_bodynum[t]):
         b = w * m.nbody + m.tree_bodyadr[t] + k
         f = sum_contacts(m, d, b)
-        if m.tree_free[t] == 1:
+        if single:
             i0 = w * m.nv + m.tree_dofadr[t]
             put6(y, i0, forces_of_wrench(m, d, i0, f))
-        else:
-            d.wrench[b] = f
-    if m.tree_free[t] == 0:
-        tree_project(m, d, w, t, y)
-        add_rows(m, d, w * m.ntree + t, 1.0, y)
+        if ti.static(m.has.jointed):
+            if not single:
+                d.wrench[b] = f
+    if ti.static(m.has.jointed):
+        if not single:
+            tree_project(m, d, w, t, y)
+            add_rows(m, d, w * m.ntree + t, 1.0, y)
 
 
 @func

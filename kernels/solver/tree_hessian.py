@@ -2,8 +2,8 @@
 
 A contact adds a 6 x 6 matrix to its body's inertia, so the composite-rigid-body recursion that gives M gives this
 Hessian in M's own sparsity (dof_Madr, then ancestors), with no fill-in. It is exact for a tree whose contacts are all
-with static bodies, and the preconditioner of the linear solver elsewhere. body_hess holds, per body, the Hessian of its
-twist (angular, linear), lower triangle by rows.
+with static bodies and whose rows have their dofs on one branch each, and the preconditioner of the linear solver
+elsewhere. body_hess holds, per body, the Hessian of its twist (angular, linear), lower triangle by rows.
 """
 
 from ..types import (
@@ -13,6 +13,7 @@ from ..types import (
     vec3,
     vec6,
 )
+from .row_hessian import add_row_hessians
 
 
 @ti.func
@@ -53,21 +54,22 @@ def body_hessian(m, d, b):
         vv += k
         vw -= ka
         ww -= a @ ka
-        if d.contact_dim[c] > 3:
-            kvw = mat3(
-                d.con_hess_rot[c][0],
-                d.con_hess_rot[c][1],
-                d.con_hess_rot[c][2],
-                d.con_hess_rot[c][3],
-                d.con_hess_rot[c][4],
-                d.con_hess_rot[c][5],
-                d.con_hess_rot[c][6],
-                d.con_hess_rot[c][7],
-                d.con_hess_rot[c][8],
-            )
-            ak = a @ kvw
-            vw += kvw
-            ww += sym(d.con_hess_rot, c, 9) + ak + ak.transpose()
+        if ti.static(m.has.torsion):
+            if d.contact_dim[c] > 3:
+                kvw = mat3(
+                    d.con_hess_rot[c][0],
+                    d.con_hess_rot[c][1],
+                    d.con_hess_rot[c][2],
+                    d.con_hess_rot[c][3],
+                    d.con_hess_rot[c][4],
+                    d.con_hess_rot[c][5],
+                    d.con_hess_rot[c][6],
+                    d.con_hess_rot[c][7],
+                    d.con_hess_rot[c][8],
+                )
+                ak = a @ kvw
+                vw += kvw
+                ww += sym(d.con_hess_rot, c, 9) + ak + ak.transpose()
     for r in ti.static(range(3)):
         for s in ti.static(range(3)):
             d.body_hess[b][(3 + r) * (4 + r) // 2 + s] = vw[r, s]
@@ -87,8 +89,9 @@ def sym6_times(b, v, a: ti.template()):
 
 
 @func
-def tree_hessian(m, d, w, t):
-    """tree_hess of tree t from the body_hess of its bodies, which are summed towards the root in place."""
+def tree_hessian(m, d, w, t, alone):
+    """tree_hess of tree t from the body_hess of its bodies, which are summed towards the root in place, and from rows;
+    alone as in `add_row_hessians`."""
     last = m.tree_bodyadr[t] + m.tree_bodynum[t] - 1
     for k in range(m.tree_bodynum[t]):
         b = last - k
@@ -107,22 +110,8 @@ def tree_hessian(m, d, w, t):
         if m.body_treeid[parent] == t:
             for c in range(21):
                 d.body_hess[w * m.nbody + parent][c] = d.body_hess[w * m.nbody + parent][c] + d.body_hess[wb][c]
-    wt = w * m.ntree + t
-    for n in range(d.tree_rowadr[wt], d.tree_rowadr[wt] + d.tree_rownum[wt]):
-        r = d.tree_row[n]
-        for k in range(d.row_num[r]):
-            i = d.row_dof[r][k] - w * m.nv
-            f = d.row_hess[r] * d.row_J[r][k]
-            a = w * m.nM + m.dof_Madr[i]
-            d.tree_hess[a] = d.tree_hess[a] + f * d.row_J[r][k]
-            for e in range(k):  # earlier dofs of the row that are ancestors
-                a = w * m.nM + m.dof_Madr[i]
-                j = i
-                while j >= 0 and j != d.row_dof[r][e] - w * m.nv:
-                    j = m.dof_parentid[j]
-                    a += 1
-                if j >= 0:
-                    d.tree_hess[a] = d.tree_hess[a] + f * d.row_J[r][e]
+    if ti.static(m.has.rows):
+        add_row_hessians(m, d, w, t, alone)
 
 
 @func

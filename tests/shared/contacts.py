@@ -27,19 +27,21 @@ def their_contacts(mm, dd):
     return {f: np.array(getattr(dd.contact, f)).reshape(dd.ncon, size) for f, size in FIELDS.items()}
 
 
-def collide(m, d, datas, parallel=None, keep=True):
+def collide(m, d, datas, keep=True):
     """tisim's contacts at the poses of MuJoCo datas, one per world: a list of dicts.
 
-    parallel  whether the stage's loops run in parallel; None: those that pay.
     keep   whether pairs of an earlier search may serve again; without, the pairs are those of these poses exactly.
     """
     for name in ("geom_xpos", "geom_xmat", "xpos", "xmat"):
         values = np.concatenate([np.ravel(getattr(x, name)) for x in datas])
         memory.upload(d.device(name), values.astype(memory.download(d.device(name)).dtype))
-    if m.has_contacts():
-        collision.of(m, d).parallel = parallel
     collision.collide(m, d, keep)
     return ours(d)
+
+
+def age(d):
+    """How many steps the pairs of the last search have served."""
+    return d._info["collision"]["age"]
 
 
 def ours(d):

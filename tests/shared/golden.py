@@ -2,7 +2,11 @@
 
     python tests/shared/golden.py            computes all cases and compares them; exit code 1 where one differs
     python tests/shared/golden.py --fast     only those that the test suite runs
-    python tests/shared/golden.py --write    computes all cases and writes golden.csv for this kind of processor
+    python tests/shared/golden.py --long     also those of benchmarks/pile.py, which take minutes
+    python tests/shared/golden.py --write    writes what it computes to golden.csv, for this kind of processor
+
+benchmarks/pile.py and benchmarks/collision.py compare theirs too and end with 1 where one differs; the latter's are
+written by its own --write-golden.
 
 A change that is to change no physics must leave all hashes as they are. One that changes rounding on purpose writes
 them anew and says so in its commit.
@@ -42,7 +46,8 @@ PARTS = dict(
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A scene and its parameters, as text; steps; precision; how it is computed (`force`); whether the suite runs it.
+    """A scene and its parameters, as text; steps; precision; how it is computed (`force`); whether the suite runs it,
+    whether it takes long.
 
     Beside those of the scene, a parameter may be worlds=, multiccd=1, elliptic=1, or queries=1 (rays and distances).
     """
@@ -52,6 +57,7 @@ class Case:
     precision: str = "f64"
     variant: str = "chosen"
     fast: bool = False
+    long: bool = False
 
     @property
     def key(self):
@@ -93,32 +99,37 @@ CASES = [
     Case("bowl n=20 multiccd=1", 60, "f32", "serial"),
     Case("golden/everything.xml elliptic=1 queries=1", 200, "f32", "serial"),
     Case("golden/everything.xml worlds=2", 40, "f32", "shared"),
+    *(Case(f"pile n={n}", 350, long=True) for n in (1000, 4000, 10000)),
 ]
+BY_BENCHMARK = "collision "  # what the scene of a hash that benchmarks/collision.py writes begins with
 
 
 @contextlib.contextmanager
-def force(variant):
+def force(variant="chosen", shared_above=None, dense_up_to=None):
     """Within it every stage takes the same road, whatever the size of the scene.
 
     chosen  the engine chooses;  serial  one thread does all;  parallel  all loops that can be are parallel, an island
-    has one thread;  shared  the same, and all threads share each island in which bodies meet;  gpu_sort  pairs
-    are sorted by the passes that a GPU would take.
+    has one thread;  shared  the same, and all threads share each island in which bodies meet;  gpu_sort  pairs are
+    sorted by the passes that a GPU would take.
+    shared_above  contacts between moving bodies above which all threads share an island.
+    dense_up_to  dofs of an island up to which it gets a dense factor.
     Data must be made within it. The only place that knows where the engine keeps its thresholds.
     """
     from tisim.queries import distance, rays
     from tisim.stages import collision, constraint, dynamics, solver, sorting
 
     never = 1 << 30
-    places = [
-        (dynamics, "PARALLEL_BODIES"), (constraint, "PARALLEL_CONTACTS"), (solver, "PARALLEL_ISLANDS"),
-        (collision, "SEARCHED"), (collision, "BOXED"), (collision, "COLLIDED"), (collision, "LISTED"),
-        (rays, "PARALLEL_RAYS"), (distance, "PARALLEL_PAIRS"),
-    ]  # fmt: skip
+    changes = []
     at = dict(chosen=None, serial=never, parallel=-1, shared=-1, gpu_sort=-1)[variant]
-    changes = [] if at is None else [(module, name, at) for module, name in places]
     if at is not None:
-        border = 0 if variant == "shared" else never
-        changes.append((constraint, "shared_island", lambda: border))
+        changes += [(dynamics, "PARALLEL_BODIES", at), (constraint, "PARALLEL_CONTACTS", at)]
+        changes += [(collision, name, at) for name in ("SEARCHED", "BOXED", "COLLIDED", "LISTED")]
+        changes += [(solver, "PARALLEL_ISLANDS", at), (rays, "PARALLEL_RAYS", at), (distance, "PARALLEL_PAIRS", at)]
+        shared_above = (0 if variant == "shared" else never) if shared_above is None else shared_above
+    if shared_above is not None:
+        changes.append((constraint, "shared_island", lambda: shared_above))
+    if dense_up_to is not None:
+        changes += [(constraint, "MAX_DENSE", dense_up_to), (solver, "MAX_DENSE", dense_up_to)]
     if variant == "gpu_sort":
         changes.append((sorting, "shared", lambda: True))
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]
@@ -153,7 +164,8 @@ def load(case):
         m = tisim.Model.from_xml_path(TESTDATA / name)
     else:
         m = tisim.Model.from_scene(name, **{k: int(v) if v.isdigit() else v for k, v in values.items()})
-    m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_ENERGY)
+    if not case.long:  # those are as the benchmark has them
+        m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_ENERGY)
     if multiccd:
         m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_MULTICCD)
     if elliptic:
@@ -172,9 +184,9 @@ def compute(case):
         return digest(d) + (f" queries:{_hash(query(m, d))}" if queries else "")
 
 
-def digest(d):
+def digest(d, parts=PARTS):
     """The hash of what a Data holds, part by part."""
-    return " ".join(f"{name}:{_hash([read(d, name, field) for field in fields])}" for name, fields in PARTS.items())
+    return " ".join(f"{name}:{_hash([read(d, name, field) for field in fields])}" for name, fields in parts.items())
 
 
 def read(d, part, field):
@@ -218,14 +230,24 @@ def _rows():
 
 
 def write(hashes):
-    """Replaces the hashes of this kind of processor in golden.csv."""
-    kind = processor_kind()
+    """Writes hashes of this kind of processor into golden.csv; drops those of cases that are no more."""
+    kind, cases = processor_kind(), [case.key for case in CASES]
     rows = [r for r in _rows() if r["processor"] != kind]
-    rows += [dict(zip(COLUMNS, (*key, kind, value))) for key, value in hashes.items()]
+    known = golden() | hashes
+    apart = sorted(key for key in known if key[0].startswith(BY_BENCHMARK))
+    rows += [dict(zip(COLUMNS, (*key, kind, known[key]))) for key in cases + apart if key in known]
     with TABLE.open("w", newline="") as file:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         table.writeheader()
         table.writerows(rows)
+
+
+def verdict(key, found):
+    """(whether a hash is not another than the golden one, words for it)."""
+    wanted = golden().get(key)
+    if wanted is None:
+        return True, "no golden"
+    return found == wanted, "ok" if found == wanted else f"DIFFERS in {', '.join(differing(found, wanted))}"
 
 
 def differing(one, other):
@@ -236,21 +258,18 @@ def differing(one, other):
 
 def main(arguments):
     """Computes cases, prints them, and compares or writes; returns the exit code."""
-    known, hashes, wrong = golden(), {}, 0
-    print(f"processor {processor_kind()}: {len(known)} golden hashes")
+    hashes, wrong = {}, 0
+    print(f"processor {processor_kind()}: {len(golden())} golden hashes")
     for case in CASES:
-        if "--fast" in arguments and not case.fast:
+        if "--fast" in arguments and not case.fast or case.long and "--long" not in arguments:
             continue
         tisim.init(arch="cpu", precision=case.precision)
         began = time.perf_counter()
         hashes[case.key] = found = compute(case)
-        wanted = known.get(case.key)
-        verdict = "no golden" if wanted is None else "ok" if wanted == found else "DIFFERS in "
-        if verdict == "DIFFERS in ":
-            verdict += ", ".join(differing(found, wanted))
-            wrong += 1
+        ok, words = verdict(case.key, found)
+        wrong += not ok
         took = time.perf_counter() - began
-        print(f"{took:6.1f} s  {case.precision} {case.variant:9} {case.steps:4} {case.scene:56} {verdict}", flush=True)
+        print(f"{took:6.1f} s  {case.precision} {case.variant:9} {case.steps:4} {case.scene:56} {words}", flush=True)
     if "--write" in arguments:
         write(hashes)
         print(f"{len(hashes)} hashes written to {TABLE}")

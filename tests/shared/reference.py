@@ -11,8 +11,8 @@ STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_p
 class Pair:
     """A model and its data in both engines."""
 
-    def __init__(self, xml, path=None):
-        tisim.init(arch="cpu", precision="f64")
+    def __init__(self, xml, path=None, precision="f64"):
+        tisim.init(arch="cpu", precision=precision)
         if path is None:
             self.mm, self.m = mujoco.MjModel.from_xml_string(xml), tisim.Model.from_xml_string(xml)
         else:

@@ -134,6 +134,17 @@ def scenes():
 
 
 @app.command()
+def kernels(
+    flow: bool = typer.Option(False, "--flow", help="what each of them reads and writes, stage by stage"),
+    write: str = typer.Option(None, "--write", metavar="FILE", help="write that to a file"),
+):
+    """List the kernels of a step and of the queries, in their order."""
+    from . import kernels as cli_kernels
+
+    cli_kernels.kernels(console, flow, write)
+
+
+@app.command()
 def doctor():
     """Check the installation: backends, Vulkan, versions, kernel cache."""
     from . import info as cli_info

@@ -10,6 +10,7 @@ import numpy as np
 
 from tisim.device import runtime
 from tisim.errors import UnsupportedError
+from tisim.model import simulable
 
 from .run import load, rows
 
@@ -55,7 +56,7 @@ def info(console, source, n, param):
         ("enabled", _flags(o.enableflags, enums.mjtEnableBit) or "nothing"),
     ])  # fmt: skip
     try:
-        m.check_simulable()
+        simulable.check(m)
         rows(console, None, [("can be simulated", "yes")])
     except UnsupportedError as error:
         rows(console, None, [("can be simulated", f"no: {error}")])

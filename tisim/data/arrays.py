@@ -9,7 +9,7 @@ made from them in tisim/model/device_model.py, the numbers that kernels ask for 
 import dataclasses
 import math
 
-CAPACITIES = ("npairmax", "nslotmax", "nconmax", "nefcmax", "ndensemax", "nrowmax")
+CAPACITIES = ("npairmax", "nslotmax", "nconmax", "nefcmax", "ndensemax", "nrowmax", "nJmax")
 
 # lengths that the stages set: name -> meaning
 LENGTHS = dict(
@@ -24,7 +24,7 @@ LENGTHS = dict(
 ALL = "all"
 
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
-COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, ndense=7,
+COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense=7,
               ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nraykey=18,
               nmid=19, nout=20)  # fmt: skip
 
@@ -180,14 +180,21 @@ declare("scratch", [
     ("warning", "i", (16,), "-", "check", "warnings by mjtWarning: number, then last info"),
 ])  # fmt: skip
 
-# constraint rows other than contacts (friction loss, limits), and what the solver needs of contacts
+# constraint rows other than contacts, their Jacobian's entries, and what the solver needs of contacts
 declare("scratch", [
     ("limit_row", "i", ("nlimited",), "-", "constraint", "first row of each limited joint"),
+    ("limit_adr", "i", ("nlimited",), "-", "constraint", "first entry of these rows"),
     ("row_type", "i", ("nrowmax",), "-", "constraint", "mjtConstraint"),
-    ("row_id", "i", ("nrowmax",), "-", "constraint", "dof or joint"),
-    ("row_num", "i", ("nrowmax",), "-", "constraint", "number of dofs"),
-    ("row_dof", "i", ("nrowmax", 3), "-", "constraint", "those dofs, world-major"),
-    ("row_J", "f", ("nrowmax", 3), "-", "constraint", "Jacobian at those dofs"),
+    ("row_id", "i", ("nrowmax",), "-", "constraint", "what makes the row: dof, joint, equality, tendon"),
+    ("row_adr", "i", ("nrowmax",), "-", "constraint", "first entry of the row in J and J_dof"),
+    ("row_num", "i", ("nrowmax",), "-", "constraint", "entries"),
+    ("row_tree", "i", ("nrowmax",), "-", "constraint", "world-major tree of the first entry"),
+    ("row_coupled", "i", ("nrowmax",), "-", "constraint", "1: its dofs lie in several trees or on several branches"),
+    ("J", "f", ("nJmax",), "any", "constraint", "entries of the rows' Jacobians, row by row"),
+    ("J_dof", "i", ("nJmax",), "-", "constraint", "world-major dof of each entry, ascending within a row"),
+    ("seg_row", "i", ("nJmax",), "-", "constraint", "parts of rows by tree: the row"),
+    ("seg_adr", "i", ("nJmax",), "-", "constraint", "first entry of the row in this tree"),
+    ("seg_num", "i", ("nJmax",), "-", "constraint", "entries in this tree"),
     ("row_R", "f", ("nrowmax",), "1/kg", "constraint", "regularisation"),
     ("row_aref", "f", ("nrowmax",), "m/s2, rad/s2", "constraint", "reference acceleration"),
     ("row_floss", "f", ("nrowmax",), "N, N m", "constraint", "friction loss"),
@@ -202,9 +209,9 @@ declare("scratch", [
     ("row_Jp", "f", ("nrowmax",), "m/s2, rad/s2", "solver", "J p"),
     ("row_force", "f", ("nrowmax",), "N, N m", "solver", "force, or its change in a product with the Hessian"),
     ("row_hess", "f", ("nrowmax",), "kg", "solver", "second derivative of the cost"),
-    ("tree_rowadr", "i", ("ntree",), "-", "constraint", "first entry of each tree in tree_row"),
-    ("tree_rownum", "i", ("ntree",), "-", "constraint", "rows of each tree"),
-    ("tree_row", "i", ("nrowmax",), "-", "constraint", "rows by tree"),
+    ("tree_segadr", "i", ("ntree",), "-", "constraint", "first element of each tree in seg_row, seg_adr, seg_num"),
+    ("tree_segnum", "i", ("ntree",), "-", "constraint", "rows that act on each tree"),
+    ("tree_single", "i", ("ntree",), "-", "constraint", "1: one free body on which no row acts, solved as a twist"),
     ("con_body", "i", ("nconmax", 2), "-", "constraint", "world-major moving bodies of a contact, -1: static"),
     ("con_arm", "f", ("nconmax", 2, 3), "m", "constraint", "contact point from each tree's centre of mass"),
     ("con_D", "f", ("nconmax",), "kg", "constraint", "1 / regularisation of the normal, of every pyramid edge"),
@@ -238,7 +245,7 @@ declare("scratch", [
     ("island_connum", "i", ("ntree",), "-", "island", "contacts"),
     ("island_rowadr", "i", ("ntree",), "-", "island", "first entry in island_row"),
     ("island_rownum", "i", ("ntree",), "-", "island", "rows"),
-    ("island_coupled", "i", ("ntree",), "-", "island", "contacts between moving bodies"),
+    ("island_coupled", "i", ("ntree",), "-", "island", "contacts between moving bodies, rows over several branches"),
     ("island_dofnum", "i", ("ntree",), "-", "island", "dofs"),
     ("island_denseadr", "i", ("ntree",), "-", "island", "address in island_dense"),
     ("island_shared", "i", ("ntree",), "-", "island", "0: one thread solves it, 1: all do"),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tisim.device import bundle, launch, memory, runtime, session
+from tisim.device import flow, launch, memory, runtime, session
 from tisim.enums import mjtDisableBit
 from tisim.errors import CapacityError, Error
 from tisim.model.kinds import ALIASES
@@ -16,7 +16,7 @@ from .state import Warnings, reset
 from .view import FIELDS as DATA_VIEWS
 from .view import ContactView, accessor
 
-bundle.declare(lookup)
+flow.declare(lookup)
 
 
 class Contact:
@@ -49,20 +49,23 @@ class Data:
 
     m       a tisim.Model.
     nworld  number of independent worlds; above 1 every array gains a leading axis of that length.
+    capacity  lengths that lists have at first, by name (nconmax: contacts, ...); they grow where that is too little.
     A feature that the engine does not simulate is refused by the first call that would compute it.
     """
 
-    def __init__(self, m, nworld=1):
+    def __init__(self, m, nworld=1, capacity=None):
         runtime.ensure()
         if not isinstance(nworld, (int, np.integer)) or nworld < 1:
             raise Error(f"nworld={nworld!r}: expected a positive integer")
+        if unknown := set(capacity or {}) - set(CAPACITIES):
+            raise Error(f"no capacity is named {', '.join(sorted(unknown))}; there are {', '.join(CAPACITIES)}")
         self.model = m
         self.nworld = int(nworld)
         self._generation = session.generation
         self._device = {}
         self._bound = {}
         self._model_version = None
-        self._capacity = {name: self._first_capacity(name) for name in CAPACITIES}
+        self._capacity = {name: self._first_capacity(name) for name in CAPACITIES} | (capacity or {})
         self._checked = False  # whether the model was found simulable
         self._info = {}  # host-side numbers a stage keeps between steps
         self.contact = Contact(self)
@@ -71,14 +74,19 @@ class Data:
     # ---- memory
 
     def _first_capacity(self, name):
-        if name == "nrowmax":
-            return self.nworld * (self.model.scalar("nfriction") + 2 * self.model.scalar("nlimited"))
+        if name in ("nrowmax", "nJmax"):  # at most two rows of a slide or hinge, one with three dofs of a ball
+            most = 2 if name == "nrowmax" else 3
+            return self.nworld * (self.model.scalar("nfriction") + most * self.model.scalar("nlimited"))
         n = self.nworld * max(16, self.model.nbody)
         return dict(npairmax=4, nslotmax=8, nconmax=4, nefcmax=16, ndensemax=36)[name] * n
 
     def capacity(self, name):
         """Allocated length of the lists with this first dimension."""
         return self._capacity[name]
+
+    def memory(self):
+        """dict name -> bytes of every array that was made so far."""
+        return {name: a.shape[0] * (8 if str(a.dtype) == "f64" else 4) for name, a in self._device.items()}
 
     def grow(self, name, needed):
         """Enlarges every list of this capacity to hold `needed` items and a reserve; their contents are lost."""

@@ -17,7 +17,8 @@ from .arrays import CAPACITIES, COUNTS, DATA, SCALES
 class Scalar:
     """One number: name, dtype "f" (running precision) or "i" (int32), source, meaning.
 
-    source  "size" and "option" of the model; "length" in the data; "call": passed to launch.run.
+    source  "size" of the model, "option" in m.opt, "stat" in m.stat; "length" in the data; "call": what each launch
+            passes to launch.run by name.
     """
 
     name: str
@@ -68,8 +69,9 @@ declare("option", [
     ("ls_tolerance", "f", "derivative at which a line search stops, relative to that at its start"),
     ("ccd_tolerance", "f", "distance at which GJK and EPA stop [m]"),
     ("o_margin", "f", "margin of all pairs where `override` is set [m]"),
-    ("meaninertia", "f", "mean diagonal of the inertia matrix, m.stat.meaninertia"),
 ])  # fmt: skip
+
+declare("stat", [("meaninertia", "f", "mean diagonal of the inertia matrix")])
 
 declare("length", [("nworld", "i", "worlds"), *((name, "i", "capacity of lists") for name in CAPACITIES)])
 
@@ -155,6 +157,7 @@ class Name:
     index     place in the array of a number that stands in one, as lengths of lists do in `counts`; else None.
     width     numbers of an array's element: 1, a vector's, 9 of a matrix.  rows  elements of one item.
     parts     Names of the numbers of a small vector, which kernels get as a tuple.
+    passed    it is a number that each launch passes by name.
     """
 
     argument: str
@@ -164,30 +167,30 @@ class Name:
     width: int = 1
     rows: int = 1
     parts: tuple = ()
+    passed: bool = False
+
+
+# what may hold numbers of which source
+HOLDERS = {"m": ("size",), "m.opt": ("option",), "m.stat": ("stat",), "d": ("length", "call")}
 
 
 @functools.lru_cache(None)
 def lookup(path):
     """The Name of a path. Raises KeyError for one that is not declared, or belongs to the other bundle."""
-    bundle, _, name = path.partition(".")
     if path == "m.opt.gravity":
         return Name("gravity", False, "f", parts=tuple(lookup(f"m.opt.gravity_{x}") for x in "xyz"))
-    source = None
-    if name.startswith(("opt.", "stat.")):
-        source, name = "option", name.partition(".")[2]
-    elif bundle == "d" and name in COUNTS:
+    holder, _, name = path.rpartition(".")
+    if holder == "d" and name in COUNTS:
         return Name("counts", True, "i", COUNTS[name])
-    elif bundle == "d" and name in SCALES:
+    if holder == "d" and name in SCALES:
         return Name("sweep_scale", True, "f", SCALES[name])
-    elif bundle == "d" and name in DATA:
+    if holder == "d" and name in DATA:
         return Name(name, True, DATA[name].dtype, None, DATA[name].width, DATA[name].rows)
-    elif bundle == "m" and name in FIELDS:
+    if holder == "m" and name in FIELDS:
         return Name(name, True, "f" if FIELDS[name].dtype.kind == "f" else "i", None, FIELDS[name].width)
-    elif bundle == "m" and name in DERIVED and DERIVED[name].dtype:
+    if holder == "m" and name in DERIVED and DERIVED[name].dtype:
         return Name(name, True, DERIVED[name].dtype, None, DERIVED[name].width, DERIVED[name].rows)
     scalar = SCALARS.get(name)
-    if scalar is None or (source or {"size": "m", "length": "d", "call": "d"}.get(scalar.source)) not in (
-        scalar.source, bundle,
-    ):  # fmt: skip
+    if scalar is None or scalar.source not in HOLDERS.get(holder, ()):
         raise KeyError(f"{path} is not declared: see data/arrays.py, data/scalars.py, model/device_model.py")
-    return Name(name, False, scalar.dtype)
+    return Name(name, False, scalar.dtype, passed=scalar.source == "call")

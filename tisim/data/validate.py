@@ -19,7 +19,7 @@ def validate(m, d):
     world; the lists that lead from one thing to others (bodies to contacts, trees and islands to contacts and rows)
     hold each of them once, where the ranges say; islands are the connected components of trees that constraints touch.
     """
-    for check in (_finite, _quaternions, _pairs, _contacts, _addresses, _islands):
+    for check in (_finite, _quaternions, _pairs, _contacts, _addresses, _rows, _islands):
         check(m, d)
 
 
@@ -31,7 +31,7 @@ def require(ok, rule):
 def _finite(m, d):
     """Everything users see; of a list its filled part."""
     for name, array in DATA.items():
-        if array.dtype != "f" or array.role == "scratch":
+        if array.dtype != "f" or array.hidden:
             continue
         values = np.asarray(getattr(d, name)) if array.is_list else d.host(name)  # efc_ vectors are made when read
         require(np.isfinite(values), f"{name} is finite")
@@ -50,7 +50,7 @@ def _quaternions(m, d):
 
 def _pairs(m, d):
     """Candidate pairs: their order, their collider's lists, their slots."""
-    n = d.count("npair")
+    n = d.count("ncpair")
     first, second, listed, kind, slot, ncon = (
         d.host(f"cpair_{name}")[:n].astype(np.int64) for name in ("geom1", "geom2", "listed", "kind", "slot", "ncon")
     )
@@ -68,7 +68,7 @@ def _pairs(m, d):
 
 def _contacts(m, d):
     """The contact list: its order, its numbers, where its pairs and rows point."""
-    n, npair = d.count("ncon"), d.count("npair")
+    n, npair = d.count("ncon"), d.count("ncpair")
     geom, world = d.host("contact_geom")[:n].astype(np.int64), d.host("contact_worldid")[:n]
     require((geom >= 0) & (geom < m.ngeom), "contact geoms exist")
     require((world >= 0) & (world < d.nworld), "contact worlds exist")
@@ -102,20 +102,39 @@ def _listed(adr, number, items, owner, what):
     require(items[: len(expected)] == expected, f"{what} are listed")
 
 
-def _bodies_and_rows(d):
-    """((ncon, 2) world-major moving bodies of contacts or -1, (nrow,) world-major first dof of rows)."""
-    return d.host("con_body")[: d.count("ncon")], d.host("row_dof")[: d.count("nrow"), 0]
+def _rows(m, d):
+    """Jacobians of rows: their dofs, and the parts of rows that act on each tree."""
+    n, total = d.count("nrow"), d.count("nJ")
+    require(n <= d.capacity("nrowmax") and total <= d.capacity("nJmax"), "rows and their Jacobians fit")
+    adr, number, dof = d.host("row_adr")[:n], d.host("row_num")[:n], d.host("J_dof")[:total]
+    _tile(adr, number, total, "Jacobians of rows")
+    require(number > 0, "every row acts on a dof")
+    require((dof >= 0) & (dof < d.nworld * m.nv), "dofs of rows exist")
+    row = np.repeat(np.arange(n), number)
+    within = row[1:] == row[:-1]
+    require(~within | (np.diff(dof) > 0), "dofs of rows are sorted")
+    require(~within | (dof[1:] // max(1, m.nv) == dof[:-1] // max(1, m.nv)), "dofs of rows are of one world")
+    if not d.count("nefc"):
+        return  # no lists are made
+    tree = _trees_of_dofs(m, dof)
+    begin = np.flatnonzero(np.concatenate([[True], ~within | (np.diff(tree) != 0)])) if total else np.zeros(0, int)
+    flat = {name: d.host(name).reshape(-1) for name in ("tree_segadr", "tree_segnum", "seg_row", "seg_adr", "seg_num")}
+    order = np.argsort(tree[begin], kind="stable")
+    require(flat["tree_segnum"] == np.bincount(tree[begin], minlength=d.nworld * m.ntree), "rows of trees are counted")
+    _tile(flat["tree_segadr"], flat["tree_segnum"], len(begin), "rows of trees")
+    listed = [flat[name][: len(begin)] for name in ("seg_row", "seg_adr", "seg_num")]
+    for values, expected in zip(listed, (row[begin], begin, np.diff(np.append(begin, total)))):
+        require(values == expected[order], "rows of trees are listed")
+    require(d.host("row_tree")[:n] == tree[adr], "rows know their trees")
 
 
 def _addresses(m, d):
-    """Lists of what acts on each body and tree."""
+    """Contacts of each body."""
     if not d.count("nefc"):
         return  # they are not made
-    body, dof = _bodies_and_rows(d)
+    body = d.host("con_body")[: d.count("ncon")]
     flat = {name: d.host(name).reshape(-1) for name in ("body_conadr", "body_connum", "body_con")}
     _listed(flat["body_conadr"], flat["body_connum"], flat["body_con"], body.reshape(-1), "contacts of bodies")
-    flat = {name: d.host(name).reshape(-1) for name in ("tree_rowadr", "tree_rownum", "tree_row")}
-    _listed(flat["tree_rowadr"], flat["tree_rownum"], flat["tree_row"], _trees_of_dofs(m, dof), "rows of trees")
 
 
 def _trees_of_dofs(m, dof):
@@ -127,12 +146,14 @@ def _islands(m, d):
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    body, dof = _bodies_and_rows(d)
-    total, row = d.nworld * m.ntree, _trees_of_dofs(m, dof)
+    body, dof = d.host("con_body")[: d.count("ncon")], d.host("J_dof")[: d.count("nJ")]
+    total, touching = d.nworld * m.ntree, _trees_of_dofs(m, dof)
+    row = touching[d.host("row_adr")[: d.count("nrow")]]  # the first tree of each row
     tree = np.where(body >= 0, body // m.nbody * m.ntree + np.asarray(m.body_treeid)[body % m.nbody], -1)
     touched = np.zeros(total, bool)
-    touched[tree[tree >= 0]] = touched[row] = True
-    pair = tree[(tree >= 0).all(1)]
+    touched[tree[tree >= 0]] = touched[touching] = True
+    also = np.stack([np.repeat(row, d.host("row_num")[: len(row)]), touching], 1)
+    pair = np.concatenate([tree[(tree >= 0).all(1)], also])
     label = connected_components(coo_matrix((np.ones(len(pair)), pair.T), (total, total)), directed=False)[1]
     island, count = d.host("tree_island").reshape(-1), d.count("nisland")
     require((island >= 0) == touched, "a tree has an island where a constraint acts on it")

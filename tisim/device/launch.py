@@ -5,9 +5,13 @@ A stage is written as `run(m, d, [kernel, kernel])`: which arrays and numbers a 
 than a small scene has to compute.
 """
 
+import contextlib
+import gc
 import inspect
 
-from . import bundle, memory, session
+from tisim.errors import Error
+
+from . import bundle, flow, memory, session
 from .specialise import specialise
 
 CHUNK = (4, 32)  # neighbours in a list that one thread works through, on a GPU and on a CPU
@@ -18,22 +22,29 @@ class Kernel:
     """A kernel function and its two compiled variants (made on first use)."""
 
     def __init__(self, function):
+        bundle.check_names(function)
         self.function = function
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
         self._variants = {}
 
-    def variant(self, parallel):
-        """The Variant, with `SERIAL`, `SHORT` and `SPREAD` bound as asked.
+    def variant(self, parallel, has):
+        """The Variant for models with these Features."""
+        for key in ((parallel, None), (parallel, has)):
+            if key in self._variants:
+                return self._variants[key]
+        made = Variant(self.special(parallel), has)
+        return self._variants.setdefault((parallel, has if made.arguments.flow.features else None), made)
+
+    def special(self, parallel):
+        """The function with `SERIAL`, `SHORT`, `SPREAD` and `CHUNK` bound as asked.
 
         Taichi's CPU threads take 512 iterations at a time, so a loop over few heavy items runs SPREAD idle
         iterations per item to be shared out at all; serial variants and GPUs need none.
         """
-        if parallel not in self._variants:
-            cpu = session.arch == "cpu"
-            names = dict(SERIAL=not parallel, SHORT=cpu, SPREAD=64 if parallel and cpu else 1, CHUNK=CHUNK[cpu])
-            self._variants[parallel] = Variant(specialise(self.function, **names))
-        return self._variants[parallel]
+        cpu = session.arch == "cpu"
+        names = dict(SERIAL=not parallel, SHORT=cpu, SPREAD=64 if parallel and cpu else 1, CHUNK=CHUNK[cpu])
+        return specialise(self.function, **names)
 
     def __call__(self, *args):
         raise TypeError(f"kernel {self.__name__} is launched by tisim.device.launch.run(m, d, [{self.__name__}])")
@@ -47,10 +58,10 @@ def kernel(function):
 class Variant:
     """A kernel as Taichi compiles it, with the arguments it takes: names, element types of arrays, types of numbers."""
 
-    def __init__(self, function):
+    def __init__(self, function, has):
         import taichi as ti
 
-        self.arguments = bundle.Arguments(function)
+        self.arguments = bundle.Arguments(function, has)
         integer, real = ti.i32, memory.element(True)
         self.names, self.arrays, self.numbers, params = [], {}, {}, []
         for entry in self.arguments.entries:
@@ -62,8 +73,11 @@ class Variant:
                 self.numbers[entry.argument] = float if entry.dtype == "f" else int
             params.append((entry.argument, kind))
         for name, kind in self.arguments.own:
+            if kind not in (real, integer):
+                raise Error(f"{flow.place_of(function)}: parameter {name}: {kind}; a kernel's numbers are FP or ti.i32")
             self.numbers[name] = float if kind is real else int
-            params.append((name, real if kind is real else integer))
+            params.append((name, kind))
+        self.passed = {e.argument for e in self.arguments.entries if e.passed} | {n for n, _ in self.arguments.own}
         self.names = [name for name, _ in params]
         plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
         function.__signature__ = inspect.Signature([inspect.Parameter(n, plain, annotation=k) for n, k in params])
@@ -74,9 +88,22 @@ class Variant:
         """Taichi's compiled kernel; made on first use."""
         primal = self.kernel._primal
         if not primal.compiled_kernels:
-            primal.ensure_compiled(*(_sample(self.arrays[n]) if n in self.arrays else 0 for n in self.names))
+            with _no_garbage_collection():
+                primal.ensure_compiled(*(_sample(self.arrays[n]) if n in self.arrays else 0 for n in self.names))
         (made,) = primal.compiled_kernels.values()
         return made
+
+
+@contextlib.contextmanager
+def _no_garbage_collection():
+    """Taichi's pass makes a hundred thousand objects, and looking through them again and again takes a tenth of it."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 def _sample(kind):
@@ -98,13 +125,15 @@ _samples = {}
 class _Sequence:
     """Kernels with the arrays and numbers they ask for: calls of their own on a CPU, one Taichi graph elsewhere."""
 
-    def __init__(self, kernels, parallel):
+    def __init__(self, kernels, parallel, has):
         self.kernels = kernels  # keeps the ids in the cache's keys alive
-        self.variants = [k.variant(parallel) for k in kernels]
+        self.variants = [k.variant(parallel, has) for k in kernels]
         self.arrays, self.numbers = {}, {}
         for v in self.variants:
             self.arrays.update(v.arrays)
             self.numbers.update(v.numbers)
+        self.passed = frozenset().union(*(v.passed for v in self.variants))
+        self.checked = None  # names that the last launch passed, found to be right
         self.graph = None if session.arch == "cpu" else self._graph()
 
     def _graph(self):
@@ -146,17 +175,22 @@ class _Sequence:
 
 
 def run(m, d, kernels, parallel=True, **scalars):
-    """Runs kernels in order; arrays come from d and m by name, numbers from the call, d's counts or m.
+    """Runs kernels in order; arrays come from d and m by name, numbers from the call, d or m.
 
     parallel  False for scenes whose work is less than waking the threads costs.
+    scalars   the numbers that tisim/data/scalars.py declares as passed; those that no kernel here asks for are left.
+    Raises Error for a number that is not declared, or that is missing.
     """
     from taichi.lang import impl
 
-    key = (tuple(map(id, kernels)), parallel)
+    has = m.features()
+    key = (tuple(map(id, kernels)), parallel, has)
     bound = d.bound(m, key)  # first of all: it refuses a Data whose Taichi is gone, and the kernels with it
     sequence = _sequences.get(key)
     if sequence is None:
-        sequence = _sequences[key] = _Sequence(kernels, parallel)
+        sequence = _sequences[key] = _Sequence(kernels, parallel, has)
+    if sequence.checked != tuple(scalars):
+        _check_passed(kernels, sequence, scalars)
     values = {n: kind(scalars[n] if n in scalars else d.scalar(n)) for n, kind in sequence.numbers.items()}
     prog = impl.get_runtime().prog
     if session.arch != "cpu":
@@ -179,9 +213,20 @@ def run(m, d, kernels, parallel=True, **scalars):
         prog.launch_kernel(data, context)
 
 
+def _check_passed(kernels, sequence, scalars):
+    """Raises Error unless the launch passes all numbers that its kernels ask for, and declared ones only."""
+    place = f"launch of {', '.join(dict.fromkeys(k.__name__ for k in kernels))}"
+    for name in scalars:
+        if not flow.lookup(f"d.{name}", place).passed:
+            raise Error(f"{place}: {name} is no number that launches pass")
+    if missing := sequence.passed - scalars.keys():
+        raise Error(f"{place}: nobody passes {', '.join(sorted(missing))}")
+    sequence.checked = tuple(scalars)
+
+
 def forget():
     """Lets go of all sequences and arrays, before Taichi is started again."""
     _sequences.clear()
     _samples.clear()
-    bundle.forget()
+    flow.forget()
     memory.forget()

@@ -14,15 +14,19 @@ import numpy as np
 def install():
     """Makes the changes, if this is the version they were made for."""
     import taichi as ti
-    from taichi.lang import kernel_impl
+    from taichi.lang import _ndarray, kernel_impl, matrix
 
     if ti.__version__ != (1, 7, 4):
         raise ImportError(f"taichi {'.'.join(map(str, ti.__version__))} is installed; tisim needs 1.7.4")
     if not hasattr(kernel_impl, "_tisim"):
         kernel_impl._tisim = True
+        kernel_impl._inside_class = lambda level_of_class_stackframe: False  # no kernel of ours stands in a class
+        for module in (_ndarray, matrix):
+            module.get_traceback = lambda stacklevel=1: ""  # of every array that is made
         _give_trees(kernel_impl)
         _visit_quickly()
         _check_once()
+        _multiply_directly()
 
 
 def _give_trees(kernel_impl):
@@ -48,7 +52,7 @@ def _give_trees(kernel_impl):
             _enter_bundles(node, scope, self.func._arguments, [a.name for a in self.arguments])
         return ast.Module([node], []), kernel_impl.ASTTransformerContext(
             excluded_parameters=excluded_parameters, is_kernel=is_kernel, func=self, arg_features=arg_features,
-            global_vars=scope, argument_data=args, src=source.lines, start_lineno=source.first, file=source.file,
+            global_vars=scope, argument_data=args, src=source.lines, start_lineno=1, file=source.file,
             ast_builder=ast_builder, is_real_function=is_real_function,
         )  # fmt: skip
 
@@ -162,3 +166,76 @@ def _check_once():
         return value if low <= value <= high else value - (1 << bits)
 
     expr._check_in_range, expr._clamp_unsigned_to_range = in_range, clamped
+
+
+def _multiply_directly():
+    """Products and sums of small vectors and matrices are made element by element, not by inlining functions.
+
+    They are a third of the pass otherwise. Operations and their order are Taichi's own, so results keep their bits.
+    """
+    from taichi.lang import impl, matrix_ops, ops
+    from taichi.lang.expr import Expr
+    from taichi.lang.matrix import make_matrix
+
+    def elements(a):
+        """(elements, shape) of a vector or matrix expression, which is computed once."""
+        a = impl.expr_init(a)
+        builder = impl.get_runtime().compiling_callable.ast_builder()
+        return [Expr(x) for x in builder.expand_exprs([a.ptr])], a.get_shape()
+
+    def direct(name, made):
+        """Takes the place of a function of matrix_ops inside kernels, where its arguments are small."""
+        plain = getattr(matrix_ops, name)
+
+        def function(*args):
+            small = impl.inside_kernel() and all(isinstance(a, Expr) and a.is_tensor() for a in args)
+            result = made(*args) if small else None
+            return plain(*args) if result is None else result
+
+        setattr(matrix_ops, name, function)
+
+    def sum_of(a):
+        (first, *rest), _ = elements(a)
+        for x in rest:
+            first = ops.add(first, x)
+        return impl.expr_init(first)
+
+    def dot(a, b):
+        return sum_of(a * b) if len(a.get_shape()) == len(b.get_shape()) == 1 else None
+
+    def norm_sqr(a):
+        return sum_of(a * a)
+
+    def cross(a, b):
+        if tuple(a.get_shape()) != (3,) or tuple(b.get_shape()) != (3,):
+            return None
+        (a0, a1, a2), _ = elements(a)
+        (b0, b1, b2), _ = elements(b)
+        return make_matrix([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
+
+    def matmul(a, b):
+        if len(a.get_shape()) != 2 or a.get_shape()[1] != b.get_shape()[0]:
+            return None
+        x, (rows, inner) = elements(a)
+        y, shape = elements(b)
+        columns = shape[1] if len(shape) == 2 else 1
+        zero = impl.expr_init(x[0] * y[0] * 0)  # where Taichi's sums begin
+        out = []
+        for i in range(rows):
+            for j in range(columns):
+                total = zero
+                for k in range(inner):
+                    total = total + x[i * inner + k] * y[k * columns + j]
+                out.append(total)
+        return make_matrix(out if len(shape) == 1 else [out[i * columns : (i + 1) * columns] for i in range(rows)])
+
+    def transpose(a):
+        if len(a.get_shape()) != 2:
+            return None
+        x, (rows, columns) = elements(a)
+        return make_matrix([[x[i * columns + j] for i in range(rows)] for j in range(columns)])
+
+    for name, made in dict(
+        sum=sum_of, dot=dot, norm_sqr=norm_sqr, cross=cross, matmul=matmul, transpose=transpose
+    ).items():
+        direct(name, made)

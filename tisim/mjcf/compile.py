@@ -16,6 +16,7 @@ from .elements.pairs import compile_contacts
 from .elements.sites import compile_sites
 from .format import settings
 from .lengthrange import lengthrange
+from .numbers import MINVAL
 from .reduce import discard, fuse
 from .reference import setconst
 from .reference.set_actuators import set_actuators
@@ -158,7 +159,7 @@ def _constants(scope, items, ranges, spring_damper, out):
     """The constants of the reference pose, what actuators and springs take from them, and the statistics."""
     a, total = out.arrays, scope.compiler["settotalmass"]
     if total > 0:
-        scale = total / max(setconst.MINVAL, float(a["body_mass"][1:].sum()))
+        scale = total / max(MINVAL, float(a["body_mass"][1:].sum()))
         a["body_mass"] *= scale
         a["body_inertia"] *= scale
     blocks = [] if items["actuator"] or items["tendon"] else None

@@ -6,10 +6,11 @@ from tisim import mjcf
 from tisim.errors import Error
 from tisim.mjcf.format.names import nearest
 
-from .device_model import Changes, DeviceModel, tracked
+from .device_model import DeviceModel
 from .fields import complete
 from .kinds import ALIASES, KINDS, as_objtype, word_of
 from .options import Settings, visual
+from .tracked import Changes, tracked
 from .view import View
 
 # sizes of what is refused: always zero, and kept for those who look

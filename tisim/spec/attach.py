@@ -91,69 +91,122 @@ def drop_dangling(spec, gone):
 def attach(child, element, spec, holder, prefix, suffix):
     """Copies `element`, a node of the Spec `child`, into `holder`, an element of `spec`; returns its handle there."""
     keys = Keys(spec, child)
-    root, copies = copied(child._root)
-    scope = child._scope(root)
-    work, parent = type(child)(scope), holder._spec
-    moved = copies[id(element)]
-    _join_files(work, parent)
-    convert(work, parent)
-    work._restructured()
+    guest = _Guest(child, element, holder._spec, prefix, suffix)
+    guest.follow()
+    guest.rename()
+    guest.enter(holder._node)
+    keys.write(guest.parent, None, (guest.originals, guest.new))
+    return guest.parent._handle(guest.moved)
 
-    def new(name):
-        return prefix + name + suffix
 
-    # the part of the world, in one node
-    cls = work._class_name(moved)
-    inside = {}
-    for node in [moved] if moved.tag != "worldbody" else moved.children:
-        inside.update(names_below(work, node))
-    if moved.tag == "worldbody":
-        frame = Node("frame", {}, element.file, element.line, element.column)
-        frame.children, moved = moved.children, frame
-    if _join_classes(work, parent, new):
-        moved.attrib["childclass"] = cls
-        renamed_classes = new
-    else:
-        renamed_classes = None
+class _Guest:
+    """A part of a copy of one Spec on its way into another.
 
-    world, todo = [], [moved]
-    while todo:
-        node = todo.pop()
-        if node.tag in ("attach", "replicate") and suffix:
-            raise Error(f"'{node.tag}' cannot put a suffix behind the names it makes; attach with a prefix only")
-        if node.tag == "attach":
-            node.attrib["prefix"] = new(node.attrib["prefix"])
-        world.append((node, place("body", node.tag)))
-        todo.extend(node.children)
-    pieces, here = [], set(inside)
-    for tag in ASSETS:
-        here.update((OBJTYPE[tag], _asset_name(work, node)) for node in work._all().get(tag, ()))
-    here.update((OBJTYPE["model"], name) for name in work._models)
-    stay = _followers(work, parent, here, pieces)
-    assets = [("asset", node) for top in work._sections("asset") for node in top.children]
-    custom = [("custom", n) for top in work._sections("custom") for n in top.children if n.tag in ("numeric", "text")]
+    work, parent  the copy, and the Spec it goes to;  moved  the node with the part of the world;  originals  dict id of
+    a copied node -> id of what it is a copy of;  here  the (mjtObj, name) of all that comes along;  world
+    [(node, place)] of the part;  shared, pieces  [(section, node)] of assets and custom data, and of what refers to the
+    part;  stay  dict id of a piece -> names of the parent's elements that it refers to;  classes  whether any come.
+    """
 
-    for node, where in world:
-        _rename(node, where, new, renamed_classes)
-    for section, node in [*assets, *custom, *pieces]:
-        if section == "asset" and not node.attrib.get("name") and (name := _asset_name(work, node)):
-            node.attrib["name"] = name
-        if renamed_classes and "class" in GRAMMAR.children[section].children[node.tag].attributes:
-            node.attrib.setdefault("class", "main")
-        for part, where in named(section, node):
-            _rename(part, where, new, renamed_classes, stay.get(id(node), ()))
-    parent._models.update({new(name): model for name, model in work._models.items()})
-    for section, node in [*assets, *custom]:
-        same = [n for n in parent._section(section).children if n.tag == node.tag
-                and n.attrib == node.attrib and node.attrib.get("name")]  # fmt: skip
-        if not same:
+    def __init__(self, child, element, parent, prefix, suffix):
+        root, copies = copied(child._root)
+        work = type(child)(child._scope(root))
+        self.work, self.parent, self.prefix, self.suffix = work, parent, prefix, suffix
+        self.originals = {id(copy): node for node, copy in copies.items()}
+        moved = copies[id(element)]
+        _join_files(work, parent)
+        convert(work, parent)
+        work._restructured()
+        cls, inside = work._class_name(moved), {}
+        for node in [moved] if moved.tag != "worldbody" else moved.children:
+            inside.update(names_below(work, node))
+        if moved.tag == "worldbody":
+            frame = Node("frame", {}, element.file, element.line, element.column)
+            frame.children, moved = moved.children, frame
+        self.classes = _join_classes(work, parent, self.new)
+        if self.classes:
+            moved.attrib["childclass"] = cls
+        self.moved, self.here, self.world = moved, set(inside), self._below(moved)
+        self.shared, self.pieces, self.stay = [], [], {}
+
+    def new(self, name):
+        """The name that something has in the parent."""
+        return self.prefix + name + self.suffix
+
+    def _below(self, moved):
+        world, todo = [], [moved]
+        while todo:
+            node = todo.pop()
+            if node.tag in ("attach", "replicate") and self.suffix:
+                raise Error(f"'{node.tag}' cannot put a suffix behind the names it makes; attach with a prefix only")
+            if node.tag == "attach":
+                node.attrib["prefix"] = self.new(node.attrib["prefix"])
+            world.append((node, place("body", node.tag)))
+            todo.extend(node.children)
+        return world
+
+    def follow(self):
+        """Finds what comes along: all assets and custom data, and what refers to nothing but what comes along."""
+        work = self.work
+        for tag in ASSETS:
+            self.here.update((OBJTYPE[tag], _asset_name(work, node)) for node in work._all().get(tag, ()))
+        self.here.update((OBJTYPE["model"], name) for name in work._models)
+        for section, tags in FOLLOWERS:
+            for node in [n for top in work._sections(section) for n in top.children if tags is None or n.tag in tags]:
+                self._follow(section, node)
+        self.shared += [("asset", node) for top in work._sections("asset") for node in top.children]
+        self.shared += [
+            ("custom", n) for top in work._sections("custom") for n in top.children if n.tag in ("numeric", "text")
+        ]
+
+    def _follow(self, section, node):
+        refs = [(k, name) for part, where in named(section, node) for _, name, k in references(where, part.attrib)]
+        out = [ref for ref in refs if ref not in self.here]
+        partly = node.tag in PARTLY or section in PARTLY
+        if not refs and not (section == "sensor" and node.tag in FREE):
+            return
+        if out and not (partly and len(out) < len(refs) and all(_exists(self.parent, *ref) for ref in out)):
+            return
+        self.stay[id(node)] = {name for _, name in out}
+        self.pieces.append((section, node))
+        if node.attrib.get("name"):
+            self.here.add((_kind(section, node), node.attrib["name"]))
+
+    def rename(self):
+        """Gives all that comes along the names it has in the parent."""
+        for node, where in self.world:
+            self._rename(node, where)
+        for section, node in [*self.shared, *self.pieces]:
+            if section == "asset" and not node.attrib.get("name") and (name := _asset_name(self.work, node)):
+                node.attrib["name"] = name
+            if self.classes and "class" in GRAMMAR.children[section].children[node.tag].attributes:
+                node.attrib.setdefault("class", "main")
+            for part, where in named(section, node):
+                self._rename(part, where, self.stay.get(id(node), ()))
+
+    def _rename(self, node, where, stay=()):
+        for attribute, name, _ in references(where, node.attrib):
+            if name not in stay:
+                node.attrib[attribute] = self.new(name)
+        if node.attrib.get("name"):
+            node.attrib["name"] = self.new(node.attrib["name"])
+        for attribute in ("class", "childclass"):
+            if self.classes and node.attrib.get(attribute):
+                node.attrib[attribute] = self.new(node.attrib[attribute])
+
+    def enter(self, holder):
+        """Moves everything into the parent, the part of the world into the node `holder`."""
+        parent = self.parent
+        parent._models.update({self.new(name): model for name, model in self.work._models.items()})
+        for section, node in self.shared:
+            same = [n for n in parent._section(section).children if n.tag == node.tag
+                    and n.attrib == node.attrib and node.attrib.get("name")]  # fmt: skip
+            if not same:
+                parent._section(section).children.append(node)
+        for section, node in self.pieces:
             parent._section(section).children.append(node)
-    for section, node in pieces:
-        parent._section(section).children.append(node)
-    holder._node.children.append(moved)
-    parent._restructured()
-    keys.write(parent, None, ({id(copy): node for node, copy in copies.items()}, new))
-    return parent._handle(moved)
+        holder.children.append(self.moved)
+        parent._restructured()
 
 
 def _asset_name(work, node):
@@ -165,42 +218,12 @@ def _asset_name(work, node):
     return node.attrib.get("name") or stem
 
 
-def _followers(work, parent, here, pieces):
-    """Adds to `pieces` the (section, node) of what comes along; dict id of node -> references that stay as they are."""
-    stay = {}
-    for section, tags in FOLLOWERS:
-        for node in [n for top in work._sections(section) for n in top.children if tags is None or n.tag in tags]:
-            refs = [(k, name) for part, where in named(section, node) for _, name, k in references(where, part.attrib)]
-            out = [ref for ref in refs if ref not in here]
-            partly = node.tag in PARTLY or section in PARTLY
-            if not refs and not (section == "sensor" and node.tag in FREE):
-                continue
-            if out and not (partly and len(out) < len(refs) and all(_exists(parent, *ref) for ref in out)):
-                continue
-            stay[id(node)] = {name for _, name in out}
-            pieces.append((section, node))
-            if node.attrib.get("name"):
-                here.add((_kind(section, node), node.attrib["name"]))
-    return stay
-
-
 def _exists(spec, kind, name):
     word = kind.name[6:].lower()
     try:
         return spec.find(word, name) is not None
     except Error:
         return False
-
-
-def _rename(node, where, new, classes, stay=()):
-    for attribute, name, _ in references(where, node.attrib):
-        if name not in stay:
-            node.attrib[attribute] = new(name)
-    if node.attrib.get("name"):
-        node.attrib["name"] = new(node.attrib["name"])
-    for attribute in ("class", "childclass"):
-        if classes and node.attrib.get(attribute):
-            node.attrib[attribute] = classes(node.attrib[attribute])
 
 
 def _join_files(work, parent):

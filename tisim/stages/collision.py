@@ -155,7 +155,7 @@ class Stage:
         sizes, half = self._sizes, self.sort.half
         self.key, self.steps = key, self._steps(contacts)
         self.scalars = sizes | ccd | dict(
-            override=int(bool(enable & int(mjtEnableBit.mjENBL_OVERRIDE))), o_margin=key[2],
+            override=int(bool(enable & int(mjtEnableBit.mjENBL_OVERRIDE))),
             filterparent=int(not disable & int(mjtDisableBit.mjDSBL_FILTERPARENT)),
             entryhalf=half(sizes["entrybits"]), pairhalf=half(sizes["worldgeombits"], half(sizes["geombits"])),
         )  # fmt: skip

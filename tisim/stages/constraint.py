@@ -1,5 +1,7 @@
 """Constraint stage: rows, islands and the solver, from the launches' point of view."""
 
+import dataclasses
+
 from tisim.data.arrays import COUNTS
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit
@@ -10,26 +12,66 @@ from .solver import MAX_DENSE, shared_island, solve
 PARALLEL_CONTACTS = 2000  # below, waking the threads costs more than the contacts (0.1 us each)
 
 
+@dataclasses.dataclass(frozen=True)
+class RowMaker:
+    """A kernel that appends rows of one kind, see kernels/constraint/row.py.
+
+    kernel  "module.function" in kernels/.  size  the number in the model without which there are no such rows.
+    flag    mjtDisableBit that leaves them out.
+    """
+
+    kernel: str
+    size: str
+    flag: int
+
+    def acts(self, m):
+        return bool(m.scalar(self.size)) and not m.disabled(self.flag)
+
+    def function(self):
+        module, _, name = self.kernel.rpartition(".")
+        return getattr(runtime.kernels(module), name)
+
+
+# in MuJoCo's order: equalities, friction loss of dofs and tendons, limits of joints and tendons; contacts come after
+MAKERS = [
+    RowMaker("constraint.friction_loss.friction_rows", "nfriction", mjtDisableBit.mjDSBL_FRICTIONLOSS),
+    RowMaker("constraint.limits.limit_rows", "nlimited", mjtDisableBit.mjDSBL_LIMIT),
+]
+
+
 def make_constraints(m, d):
-    """Rows of friction loss and limits, solver terms of contacts, islands; nefc and nisland are known after it."""
-    k = runtime.kernels("constraint.constraint")
-    d.set_counts(nrow=0, nefc=0, nisland=0, nsmall=0, nlarge=0)
-    off = m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT)
-    if m.scalar("nfriction") and not off and not m.disabled(mjtDisableBit.mjDSBL_FRICTIONLOSS):
-        launch.run(m, d, [k.friction_rows], parallel(m, d))
-    if m.scalar("nlimited") and not off and not m.disabled(mjtDisableBit.mjDSBL_LIMIT):
-        launch.run(m, d, [k.limit_rows], parallel(m, d))
+    """Rows, solver terms of contacts, islands; nefc and nisland are known after it."""
+    d.set_counts(nrow=0, nJ=0, nefc=0, nisland=0, nsmall=0, nlarge=0)
+    if not m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT):
+        _make_rows(m, d)
     counts = d.counts_on_host()
     nrow, ncon = counts[COUNTS["nrow"]], counts[COUNTS["ncon"]]
     if not nrow and not ncon:
         memory.fill(d.device("tree_island"), -1)
         return
-    kernels = [k.contact_terms, k.contact_lists, k.row_lists, runtime.kernels("constraint.island").find_islands]
+    contacts = runtime.kernels("constraint.contacts")
+    lists = [runtime.kernels("constraint.row").row_lists, runtime.kernels("constraint.island").find_islands]
+    kernels = [contacts.contact_terms, contacts.contact_lists, *lists]
     many = ncon > PARALLEL_CONTACTS or session.arch != "cpu"
     launch.run(m, d, kernels, many, maxdense=MAX_DENSE, maxcon=shared_island())
     needed = d.counts_on_host()[COUNTS["ndense"]]
     if needed > d.capacity("ndensemax"):
         d.grow("ndensemax", needed)
+
+
+def _make_rows(m, d):
+    """All rows but those of contacts, in the order of MAKERS; again with longer lists where they did not fit."""
+    makers = [maker.function() for maker in MAKERS if maker.acts(m)]
+    while makers:
+        launch.run(m, d, makers, parallel(m, d))
+        counts = d.counts_on_host()
+        needed = dict(nrowmax=int(counts[COUNTS["nrow"]]), nJmax=int(counts[COUNTS["nJ"]]))
+        short = [name for name, n in needed.items() if n > d.capacity(name)]
+        if not short:
+            return
+        for name in short:
+            d.grow(name, needed[name])
+        d.set_counts(nrow=0, nJ=0)
 
 
 def constrain(m, d):

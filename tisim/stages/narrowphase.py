@@ -41,12 +41,12 @@ def ccd_scratch(m, d, multiccd, parallel):
 
     parallel  whether they run in parallel; else one worker, thus one piece of memory, does all.
     """
-    ccd = runtime.kernels("convex.ccd")
+    convex = runtime.kernels("convex.memory")
     niter = max(1, min(int(m.opt.ccd_iterations), MAX_ITERATIONS))
     npoly = 0
     if multiccd and m.nmesh:
         npoly = max(4, min(MAX_POLYGON, int(max(m.mesh_polyvertnum.max(), m.mesh_polymapnum.max()))))
-    size_f, size_i = ccd.scratch_size(niter, npoly)
+    size_f, size_i = convex.scratch_size(niter, npoly)
     nworker = 1
     if parallel:
         nworker = max(32, min(WORKERS[session.arch == "cpu"], WORKER_NUMBERS // (size_f + size_i)))

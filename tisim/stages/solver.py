@@ -43,7 +43,7 @@ def _solve_large(m, d):
         if not d.count("nrun"):
             break
         run([large.precondition, linear.linear_start])
-        run_until(linear.linear_step, runtime.kernels("solver.one_thread").LINEAR_ITERATIONS)
+        run_until(linear.linear_step, runtime.kernels("solver.cg_one").LINEAR_ITERATIONS)
         run([linear.linear_end, large.project], whole_step=0)
         run_until(large.search, m.opt.ls_iterations)
         run([large.move], newton_round=newton_round)

@@ -12,10 +12,10 @@ import numpy as np
 from tisim.enums import mjtGeom, mjtObj
 
 from .. import rotations
+from ..numbers import EPS, MINVAL
 from ..scene.items import unique_names
 from . import builtin_mesh, hull, mesh_files, mesh_inertia, polygons
 
-MINVAL, EPS = 1e-15, 1e-14
 # vertices and faces of all meshes together: what a careless or hostile file may take
 MAX_ROWS = 10_000_000
 INERTIA = ("convex", "exact", "legacy", "shell")

@@ -7,9 +7,8 @@ inertia tensor (or other mass properties) of a 3D solid body represented by a tr
 
 import numpy as np
 
+from ..numbers import MINVAL
 from ..rotations import cross
-
-MINVAL = 1e-15
 
 
 def total(values):

@@ -7,12 +7,12 @@ Algorithms", chapter 13). Rules: MuJoCo's user_mesh.cc (Apache-2.0).
 
 import numpy as np
 
+from ..numbers import EPS, MINVAL
 from ..rotations import cross
 from .mesh_inertia import dot
 
 # two triangles are of one side when the cosine between their normals is larger
 FLAT = 0.99999872
-MINVAL, EPS = 1e-15, 1e-14
 
 
 def unit_normals(vert, face):

@@ -13,7 +13,8 @@ from tisim.enums import mjtObj
 from tisim.errors import each
 
 from ..format.names import nearest
-from ..scene.items import MINVAL, TINY, column, first, unique_names
+from ..numbers import EPS, MINVAL
+from ..scene.items import column, first, unique_names
 from ..scene.skin_names import bodies
 from .mesh import inline_rows, places, read_asset, stem
 
@@ -75,7 +76,7 @@ def _compile(item, ids, cache):
         raise item.node.error(f"skin '{item.name}': vertex {int(np.argmin(total > MINVAL))} needs a positive weight")
     skin.vertweight = skin.vertweight / total[skin.vertid]
     square = np.sum(skin.bindquat.astype(float) ** 2, 1, keepdims=True)
-    skin.bindquat = (skin.bindquat / np.where(square < TINY, 1.0, np.sqrt(square))).astype(np.float32)
+    skin.bindquat = (skin.bindquat / np.where(square < EPS, 1.0, np.sqrt(square))).astype(np.float32)
     return skin
 
 

@@ -29,36 +29,29 @@ def compile_actuators(a, items, width, out):
     for item in items:
         inherited = class_of(item.space.scope.classes, item.node.attrib.get("class", "main"), item.node)["general"]
         item.attrib = actuator_defaults.apply(inherited, item.node.tag, item.attrib, item.node)
-    kind = column(items, "trntype", dtype=np.int32)
-    trnid = _targets(items, kind, column(items, "cranklength"), out)
-    dyn, gain, bias = (column(items, f"{name}type", dtype=np.int32) for name in ("dyn", "gain", "bias"))
-    ranges = {name: column(items, f"{name}range", 2) for name in ("ctrl", "force", "act")}
-    gainprm, biasprm = column(items, "gainprm", 10), column(items, "biasprm", 10)
-    _inherit_ranges(a, items, ranges, kind, trnid[:, 0], dyn, gain, bias, gainprm, biasprm)
+    own = {name: column(items, name, dtype=np.int32) for name in ("trntype", "dyntype", "gaintype", "biastype")}
+    own |= {name: column(items, name, 10) for name in ("dynprm", "gainprm", "biasprm")}
+    own |= {name: column(items, name, 2) for name in ("ctrlrange", "forcerange", "actrange", "lengthrange")}
+    own |= dict(cranklength=column(items, "cranklength"), gear=column(items, "gear", 6))
+    own["trnid"] = _targets(items, own["trntype"], own["cranklength"], out)
+    _inherit_ranges(a, items, own)
 
-    limited = {}
-    for name, values in ranges.items():
-        flag = f"{name}limited"
-        limited[name] = limits(items, flag, column(items, flag, dtype=np.int32), values)
-        bad = (limited[name] > 0) & (values[:, 0] >= values[:, 1])
+    for name in ("ctrl", "force", "act"):
+        flag, values = f"{name}limited", own[f"{name}range"]
+        own[flag] = limits(items, flag, column(items, flag, dtype=np.int32), values)
+        bad = (own[flag] > 0) & (values[:, 0] >= values[:, 1])
         first(items, bad, f"{name}range[0] must be smaller than {name}range[1]")
-    stateless = dyn == mjtDyn.mjDYN_NONE
-    first(items, (limited["act"] > 0) & stateless, "'actrange' needs a 'dyntype': this actuator has no activation")
-    number = _activations(items, stateless, dyn)
-    _check_muscles(items, gain == mjtGain.mjGAIN_MUSCLE, gainprm)
-    _check_muscles(items, bias == mjtBias.mjBIAS_MUSCLE, biasprm)
-    start = np.cumsum(number) - number
-    a.update(
-        actuator_trntype=kind, actuator_trnid=trnid, actuator_dyntype=dyn, actuator_gaintype=gain,
-        actuator_biastype=bias, actuator_actadr=np.where(number > 0, start, -1).astype(np.int32),
-        actuator_actnum=number.astype(np.int32), actuator_group=column(items, "group", dtype=np.int32),
-        actuator_dynprm=column(items, "dynprm", 10), actuator_gainprm=gainprm, actuator_biasprm=biasprm,
-        actuator_actearly=column(items, "actearly", dtype=np.uint8), actuator_gear=column(items, "gear", 6),
-        actuator_cranklength=column(items, "cranklength"), actuator_lengthrange=column(items, "lengthrange", 2),
-        actuator_user=user_data(items, width, "actuator"), actuator_plugin=np.full(len(items), -1, np.int32),
+    stateless = own["dyntype"] == mjtDyn.mjDYN_NONE
+    first(items, (own["actlimited"] > 0) & stateless, "'actrange' needs a 'dyntype': this actuator has no activation")
+    number = _activations(items, stateless, own["dyntype"])
+    _check_muscles(items, own["gaintype"] == mjtGain.mjGAIN_MUSCLE, own["gainprm"])
+    _check_muscles(items, own["biastype"] == mjtBias.mjBIAS_MUSCLE, own["biasprm"])
+    own |= dict(
+        actadr=np.where(number > 0, np.cumsum(number) - number, -1).astype(np.int32), actnum=number.astype(np.int32),
+        actearly=column(items, "actearly", dtype=np.uint8), user=user_data(items, width, "actuator"),
+        group=column(items, "group", dtype=np.int32), plugin=np.full(len(items), -1, np.int32),
     )  # fmt: skip
-    for name in ranges:
-        a[f"actuator_{name}limited"], a[f"actuator_{name}range"] = limited[name], ranges[name]
+    a.update({f"actuator_{name}": values for name, values in own.items()})
     _stay_awake(a)
     out.sizes["na"] = int(number.sum())
     out.names[mjtObj.mjOBJ_ACTUATOR] = unique_names(items, mjtObj.mjOBJ_ACTUATOR)
@@ -84,10 +77,14 @@ def _targets(items, kind, crank, out):
     return np.array(each(find, zip(items, kind.tolist())), np.int32).reshape(-1, 2)
 
 
-def _inherit_ranges(a, items, ranges, kind, target, dyn, gain, bias, gainprm, biasprm):
-    """Writes the control (position) or activation (intvelocity) ranges that follow from the target's range."""
-    share = column(items, "inheritrange")
-    servo = (gain == mjtGain.mjGAIN_FIXED) & (bias == mjtBias.mjBIAS_AFFINE) & (gainprm[:, 0] == -biasprm[:, 1])
+def _inherit_ranges(a, items, own):
+    """Writes the control (position) or activation (intvelocity) ranges that follow from the target's range.
+
+    own  arrays of the actuators, without the prefix of their names.
+    """
+    share, dyn, kind, target = column(items, "inheritrange"), own["dyntype"], own["trntype"], own["trnid"][:, 0]
+    servo = (own["gaintype"] == mjtGain.mjGAIN_FIXED) & (own["biastype"] == mjtBias.mjBIAS_AFFINE)
+    servo &= own["gainprm"][:, 0] == -own["biasprm"][:, 1]
     wanted = servo & (share > 0)
     if not wanted.any():
         return
@@ -108,8 +105,8 @@ def _inherit_ranges(a, items, ranges, kind, target, dyn, gain, bias, gainprm, bi
     first(items, wanted & (source[:, 0] == source[:, 1]), "'inheritrange': the joint or tendon has no range")
     middle, radius = 0.5 * (source[:, 1] + source[:, 0]), 0.5 * (source[:, 1] - source[:, 0]) * share
     inherited = np.stack([middle - radius, middle + radius], 1)
-    for name, mine in (("ctrl", by_ctrl), ("act", by_act)):
-        ranges[name][wanted & mine] = inherited[wanted & mine]
+    for name, mine in (("ctrlrange", by_ctrl), ("actrange", by_act)):
+        own[name][wanted & mine] = inherited[wanted & mine]
 
 
 def _activations(items, stateless, dyn):

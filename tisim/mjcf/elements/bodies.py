@@ -6,7 +6,8 @@ from tisim.enums import mjtJoint, mjtSameFrame
 
 from .. import rotations
 from ..format.defaults import merge
-from ..scene.items import MINVAL, TINY, Item, apply_frames, column, first, poses, setting, user_data
+from ..numbers import EPS, MINVAL
+from ..scene.items import Item, apply_frames, column, first, poses, setting, user_data
 from .geoms import in_inertia_group
 
 # inverses of larger trees, which constants of the reference pose are made of, would not fit in memory
@@ -62,7 +63,7 @@ def compile_bodies(world, width, infer, geoms, geom_mass, geom_inertia):
         if rows:
             full = _symmetric(np.array([given[k].attrib["fullinertia"] for k in rows]))
             inertia[explicit[rows]], iquat[explicit[rows]] = rotations.principal_axes(full)
-            bad = inertia[explicit[rows]].min(1) < TINY
+            bad = inertia[explicit[rows]].min(1) < EPS
             first([given[k] for k in rows], bad, "'fullinertia' must be positive definite")
 
     missing = ~given_inertia(world)
@@ -102,7 +103,7 @@ def _symmetric(six):
 def _from_geoms(world, infer, geoms, geom_mass, geom_inertia, mass, ipos, iquat, inertia):
     """Sets the inertial frames of the bodies in `infer` from their geoms, in place."""
     body = geoms["geom_bodyid"]
-    use = infer[body] & in_inertia_group(world.geoms, geoms["geom_group"]) & (geom_mass > TINY)
+    use = infer[body] & in_inertia_group(world.geoms, geoms["geom_group"]) & (geom_mass > EPS)
     body, m = body[use], geom_mass[use]
     pos, quat, i3 = geoms["geom_pos"][use], geoms["geom_quat"][use], geom_inertia[use]
     count = np.bincount(body, minlength=len(mass))

@@ -5,7 +5,8 @@ import numpy as np
 from tisim.enums import mjtGeom
 
 from .. import rotations
-from ..scene.items import TINY, apply_frames, column, first, poses, user_data
+from ..numbers import EPS
+from ..scene.items import apply_frames, column, first, poses, user_data
 from . import geom_assets, shapes
 from .materials import material_ids
 
@@ -22,7 +23,7 @@ def from_to(items, kind, pos, quat, size):
     ends = np.array([item.attrib["fromto"] for item in some])
     axis = ends[:, :3] - ends[:, 3:]
     half = np.linalg.norm(axis, axis=1) / 2
-    first(some, half < TINY, "the two points of 'fromto' are too close")
+    first(some, half < EPS, "the two points of 'fromto' are too close")
     pos[rows] = (ends[:, :3] + ends[:, 3:]) / 2
     quat[rows] = rotations.from_z(axis)
     three = np.isin(kind[rows], [mjtGeom.mjGEOM_ELLIPSOID, mjtGeom.mjGEOM_BOX])
@@ -71,7 +72,7 @@ def compile_geoms(items, assets, materials, width, weldid, infer):
     per_mass = np.where(shell[:, None], shapes.shell_inertia_per_mass(kind, size), shapes.inertia_per_mass(kind, size))
     geom_assets.extents(kind, dataid, assets, size, extent, per_mass)
     given = np.array([np.nan if item.attrib["mass"] is None else item.attrib["mass"] for item in items], float)
-    mass = np.where(np.isnan(given), density * extent, np.where(extent > TINY, given, 0.0))
+    mass = np.where(np.isnan(given), density * extent, np.where(extent > EPS, given, 0.0))
     group = column(items, "group", dtype=np.int32)
     used = infer[body] & in_inertia_group(items, group)
     bad = used & ((mass < 0) | (np.isnan(given) & (density < 0)))

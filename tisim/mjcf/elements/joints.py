@@ -5,7 +5,8 @@ import numpy as np
 from tisim.enums import mjtJoint
 
 from .. import rotations
-from ..scene.items import TINY, apply_frames, column, first, limits, setting, user_data
+from ..numbers import EPS
+from ..scene.items import apply_frames, column, first, limits, setting, user_data
 
 
 def compile_joints(items, width):
@@ -31,7 +32,7 @@ def compile_joints(items, width):
     axis = column(items, "axis", 3)
     axis[free | ball] = [0, 0, 1]
     norm = np.linalg.norm(axis, axis=1, keepdims=True)
-    first(items, norm[:, 0] < TINY, "'axis' is too short")
+    first(items, norm[:, 0] < EPS, "'axis' is too short")
     axis /= norm
     pos = column(items, "pos", 3)
     rows = np.array(apply_frames(items, pos, None), int)

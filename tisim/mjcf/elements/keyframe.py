@@ -10,7 +10,8 @@ from tisim.enums import mjtJoint, mjtObj
 
 from .. import rotations
 from ..format.limits import MAX_NUMBERS
-from ..scene.items import TINY, column, unique_names
+from ..numbers import EPS
+from ..scene.items import column, unique_names
 
 # how many numbers of a key's list are taken together
 GROUP = {"qpos": 1, "qvel": 1, "act": 1, "ctrl": 1, "mpos": 3, "mquat": 4}
@@ -59,7 +60,7 @@ def compile_keys(a, items, scene, nkey, out):
     a["key_qpos"][:, place] = rotations.normalize(a["key_qpos"][:, place])
     quats = a["key_mquat"].reshape(count, len(mocap), 4)
     norm = np.linalg.norm(quats, axis=-1, keepdims=True)
-    quats = np.where(norm < TINY, quats, quats / np.where(norm < TINY, 1.0, norm))
+    quats = np.where(norm < EPS, quats, quats / np.where(norm < EPS, 1.0, norm))
     a["key_mquat"] = quats.reshape(count, 4 * len(mocap))
     a["key_time"] = np.array([item.attrib.get("time", 0.0) for item in items] + [0.0] * (count - len(items)))
     out.names[mjtObj.mjOBJ_KEY] = unique_names(items, mjtObj.mjOBJ_KEY) + [""] * (count - len(items))

@@ -11,6 +11,7 @@ import numpy as np
 from tisim.enums import mjtBias, mjtGain, mjtIntegrator, mjtTrn
 
 from ..elements.tendon import wrap_trees
+from ..numbers import MINVAL
 from ..reference.tendon_path import tendon_moment
 from ..reference.transmission import transmission
 from . import soft_equalities
@@ -23,7 +24,6 @@ OPTIONS = dict(
 )  # fmt: skip
 IMPLICIT = mjtIntegrator.mjINT_IMPLICIT, mjtIntegrator.mjINT_IMPLICITFAST
 NONE, MUSCLE, MUSCLE_USER, ALL = range(4)  # modes
-MINVAL = 1e-15
 
 # larger simulations than these come from a mistake, or would take minutes
 MAX_STEPS, MAX_DOFS = 20_000, 300

@@ -9,9 +9,10 @@ import numpy as np
 from tisim.enums import mjtJoint
 
 from .. import rotations
+from ..numbers import MINVAL
 from ..reference.transmission import rotation_vector
 
-MINVAL, MINIMP, MAXIMP = 1e-15, 0.0001, 0.9999
+MINIMP, MAXIMP = 0.0001, 0.9999
 MAX_NEWTON, MAX_SEARCH = 100, 200
 SOLREF = np.array([0.02, 1.0])
 

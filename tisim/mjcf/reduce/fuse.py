@@ -11,7 +11,8 @@ from tisim.enums import mjtObj
 
 from .. import rotations, tree
 from ..elements.bodies import inertia_about
-from ..scene.items import MINVAL, TINY, first
+from ..numbers import EPS, MINVAL
+from ..scene.items import first
 from ..scene.usage import lookup, referenced
 from ..scene.world import compose
 
@@ -115,7 +116,7 @@ def _join_inertia(a, scene, keep, target):
         inertia[into], iquat[into] = rotations.principal_axes(full)
         mass[into], ipos[into] = total, com
         bad = np.zeros(len(keep), bool)
-        bad[rows] = inertia[into].min(1) < TINY
+        bad[rows] = inertia[into].min(1) < EPS
         first(scene.bodies, bad, "the inertia of this body and its parent, joined by fusestatic, must be positive")
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..scene.items import MINVAL, first
+from ..numbers import MINVAL
+from ..scene.items import first
 from . import setconst
 from .kinematics import Pose
 from .solve_m import solve_m

@@ -10,9 +10,9 @@ import numpy as np
 from tisim.enums import mjtWrap
 
 from .. import rotations
+from ..numbers import MINVAL
 from .kinematics import chains, merged
 
-MINVAL = 1e-15
 SITE, PULLEY, CYLINDER = mjtWrap.mjWRAP_SITE, mjtWrap.mjWRAP_PULLEY, mjtWrap.mjWRAP_CYLINDER
 
 # Newton's method for inner wrapping: most iterations, start, tolerance [rad]; MuJoCo's, to end where MuJoCo ends

@@ -9,11 +9,10 @@ import numpy as np
 from tisim.enums import mjtTrn
 
 from .. import rotations
+from ..numbers import MINVAL
 from ..tree import BALL, FREE, SLIDE
 from .kinematics import chains, merged
 from .tendon_path import tendon_moment
-
-MINVAL = 1e-15
 
 
 def transmission(a, pose):

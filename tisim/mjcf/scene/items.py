@@ -8,9 +8,6 @@ from .. import rotations
 from ..format.limits import MAX_NUMBERS
 from ..format.names import nearest
 
-TINY = 1e-14
-MINVAL = 1e-15  # mjMINVAL
-
 
 class Item:
     """One element: merged attributes (shared, read-only), name, node, namespace, body id, frame (pos, quat) or None.

@@ -1,0 +1,86 @@
+"""What the solver needs of each contact, and which contacts touch each body.
+
+Contacts have no stored Jacobian: the solver works on their relative twist (kernels/spatial.py). Seed 000, "Constraint
+model" and "Parameters".
+"""
+
+from ..constants import ELLIPTIC
+from ..spatial import relative_twist
+from ..types import FP, MINVAL, SERIAL, kernel, ti
+from .cone import load_friction, to_contact
+from .impedance import stiffness_damping_impedance
+
+
+@kernel
+def contact_terms(m, d):
+    """Bodies, lever arms, regularisation and reference acceleration of each contact; parallel over contacts."""
+    n = d.ncon
+    ti.loop_config(serialize=SERIAL)
+    for c in range(n):
+        w = d.contact_worldid[c]
+        tran = FP(0.0)
+        for side in ti.static(range(2)):
+            b = m.geom_bodyid[d.contact_geom[c][side]]
+            tran += m.body_invweight0[b][0]
+            d.con_arm[c, side] = d.contact_pos[c] - d.subtree_com[w * m.nbody + m.body_rootid[b]]
+            d.con_body[c][side] = ti.select(m.body_treeid[b] >= 0 and d.contact_exclude[c] == 0, w * m.nbody + b, -1)
+        fri = load_friction(m, d, c)
+        dim = d.contact_dim[c]
+        pos = d.contact_dist[c] - d.contact_includemargin[c]
+        imp = d.contact_solimp[c]
+        kbi = stiffness_damping_impedance(m, d, pos, d.contact_solref[c][0], d.contact_solref[c][1], imp)
+        diag = tran
+        mu = fri[1] / ti.sqrt(ti.max(MINVAL, m.opt.impratio))
+        if m.opt.cone != ELLIPTIC and dim > 1:
+            diag = tran + fri[1] * fri[1] * tran
+        R = ti.max(MINVAL, (1.0 - kbi[2]) * diag / kbi[2])
+        if m.opt.cone != ELLIPTIC and dim > 1:
+            R = ti.max(MINVAL, 2.0 * mu * mu * R)
+        damping = kbi[1]
+        if m.opt.cone == ELLIPTIC and (d.contact_solreffriction[c][0] != 0.0 or d.contact_solreffriction[c][1] != 0.0):
+            kf = stiffness_damping_impedance(
+                m, d, FP(0.0), d.contact_solreffriction[c][0], d.contact_solreffriction[c][1], imp
+            )
+            damping = kf[1]
+        v = to_contact(c, relative_twist(m, d, c, d.cvel), dim, d.contact_frame)
+        a = -damping * v
+        a[0] = -kbi[1] * v[0] - kbi[0] * kbi[2] * pos
+        d.contact_mu[c] = mu
+        d.con_D[c] = 1.0 / R
+        d.con_mu[c] = mu
+        for k in ti.static(range(5)):
+            d.con_friction[c][k] = fri[k + 1]
+        d.con_aref[c] = a
+
+
+@kernel
+def contact_lists(m, d):
+    """First row of each contact, and the contacts of each body in list order; serial."""
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        n = d.ncon
+        row = d.nrow
+        for b in range(d.nworld * m.nbody):
+            d.body_connum[b] = 0
+        for c in range(n):
+            d.contact_efc_address[c] = -1
+            if d.contact_exclude[c] == 0:
+                d.contact_efc_address[c] = row
+                dim = d.contact_dim[c]
+                row += ti.select(m.opt.cone == ELLIPTIC or dim == 1, dim, 2 * (dim - 1))
+                for side in range(2):
+                    b = d.con_body[c][side]
+                    if b >= 0:
+                        d.body_connum[b] = d.body_connum[b] + 1
+        d.nefc = row
+        s = 0
+        for b in range(d.nworld * m.nbody):
+            d.body_conadr[b] = s
+            s += d.body_connum[b]
+            d.body_connum[b] = 0
+        for c in range(n):
+            for side in range(2):
+                b = d.con_body[c][side]
+                if b >= 0:
+                    d.body_con[d.body_conadr[b] + d.body_connum[b]] = 2 * c + side
+                    d.body_connum[b] = d.body_connum[b] + 1

@@ -1,0 +1,27 @@
+"""Maker of rows: friction loss of dofs. Seed 000, "Friction loss"."""
+
+from ..constants import FRICTION_DOF
+from ..types import FP, SERIAL, kernel, ti
+from .row import finish_row, fits, start_row
+
+
+@kernel
+def friction_rows(m, d):
+    """Parallel over (world, dof with friction loss)."""
+    row0 = d.nrow
+    adr0 = d.nJ
+    ti.loop_config(serialize=SERIAL)
+    for k in range(d.nworld * m.nfriction):
+        r = row0 + k
+        adr = adr0 + k
+        if fits(m, d, r, adr, 1):
+            i = m.friction_dof[k % m.nfriction]
+            start_row(m, d, r, FRICTION_DOF, i, adr, 1)
+            d.row_floss[r] = m.dof_frictionloss[i]
+            d.J_dof[adr] = k // m.nfriction * m.nv + i
+            d.J[adr] = 1.0
+            finish_row(m, d, r, FP(0.0), FP(0.0), FP(0.0), m.dof_invweight0[i], m.dof_solref[i], m.dof_solimp[i])
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        d.nrow = row0 + d.nworld * m.nfriction
+        d.nJ = adr0 + d.nworld * m.nfriction

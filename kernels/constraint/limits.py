@@ -1,0 +1,76 @@
+"""Maker of rows: active joint limits. Seed 000, "Limits"."""
+
+from ..constants import BALL, LIMIT_JOINT
+from ..rotation import quat_to_rotvec
+from ..types import FP, MINVAL, SERIAL, func, kernel, ti, vec3, vec4
+from .row import finish_row, fits, start_row
+
+
+@func
+def ball_angle(m, d, q):
+    """Rotation vector of the ball joint at qpos[q:], its quaternion normalised first."""
+    x = vec4(d.qpos[q], d.qpos[q + 1], d.qpos[q + 2], d.qpos[q + 3])
+    return quat_to_rotvec(x / ti.max(MINVAL, x.norm()))
+
+
+@kernel
+def limit_rows(m, d):
+    """Count, scan, fill; parallel over (world, limited joint)."""
+    ti.loop_config(serialize=SERIAL)
+    for k in range(d.nworld * m.nlimited):
+        w = k // m.nlimited
+        j = m.limited_joint[k % m.nlimited]
+        lo = m.jnt_range[j][0]
+        hi = m.jnt_range[j][1]
+        q = w * m.nq + m.jnt_qposadr[j]
+        n = 0
+        if m.jnt_type[j] == BALL:
+            a = ball_angle(m, d, q).norm()
+            n = ti.cast(ti.max(lo, hi) - a < m.jnt_margin[j], ti.i32)
+        else:
+            n = ti.cast(d.qpos[q] - lo < m.jnt_margin[j], ti.i32) + ti.cast(hi - d.qpos[q] < m.jnt_margin[j], ti.i32)
+        d.limit_row[k] = n
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        row = d.nrow
+        adr = d.nJ
+        for k in range(d.nworld * m.nlimited):
+            n = d.limit_row[k]
+            d.limit_row[k] = row
+            d.limit_adr[k] = adr
+            row += n
+            adr += n * ti.select(m.jnt_type[m.limited_joint[k % m.nlimited]] == BALL, 3, 1)
+        d.nrow = row
+        d.nJ = adr
+    ti.loop_config(serialize=SERIAL)
+    for k in range(d.nworld * m.nlimited):
+        w = k // m.nlimited
+        j = m.limited_joint[k % m.nlimited]
+        r = d.limit_row[k]
+        adr = d.limit_adr[k]
+        q = w * m.nq + m.jnt_qposadr[j]
+        i = m.jnt_dofadr[j]
+        for side in range(2):
+            pos = FP(0.0)
+            axis = vec3(0.0)
+            ball = m.jnt_type[j] == BALL
+            if ball:
+                axis = ball_angle(m, d, q)
+                a = axis.norm()
+                pos = ti.max(m.jnt_range[j][0], m.jnt_range[j][1]) - a
+                axis = -axis / ti.max(MINVAL, a)
+            else:
+                sign = ti.cast(1 - 2 * side, FP)
+                axis[0] = sign
+                pos = sign * (d.qpos[q] - m.jnt_range[j][side])
+            margin = m.jnt_margin[j]
+            num = ti.select(ball, 3, 1)
+            if pos < margin and (not (ball and side == 1)) and fits(m, d, r, adr, num):
+                start_row(m, d, r, LIMIT_JOINT, j, adr, num)
+                for c in ti.static(range(3)):
+                    if c < num:
+                        d.J_dof[adr + c] = w * m.nv + i + c
+                        d.J[adr + c] = axis[c]
+                finish_row(m, d, r, pos, margin, pos - margin, m.dof_invweight0[i], m.jnt_solref[j], m.jnt_solimp[j])
+                r += 1
+                adr += num

@@ -1,0 +1,121 @@
+"""A constraint row: a residual that any degrees of freedom enter, of one tree or several.
+
+A maker is a kernel that appends the rows of one kind: it counts the rows and the entries of their Jacobians, scans, and
+fills, for each row `start_row`, the entries J and J_dof (world-major dofs, ascending), `finish_row`. It counts all it
+wants to add in d.nrow and d.nJ and fills only rows that `fits` allows; tisim/stages/constraint.py lists the makers, in
+MuJoCo's order, and lets the lists grow. See "A constraint row" in tisim/ARCHITECTURE.md; seed 000, "Constraint model".
+"""
+
+from ..types import FP, MINVAL, func, kernel, ti
+from .impedance import stiffness_damping_impedance
+from .row_cost import is_friction
+
+
+@func
+def fits(m, d, r, adr, num):
+    """Whether the lists hold row r, with num entries from adr."""
+    return r < d.nrowmax and adr + num <= d.nJmax
+
+
+@func
+def start_row(m, d, r, kind, id, adr, num):
+    """Row r of a mjtConstraint `kind`, made by the dof, joint, ... `id`, with num entries from adr."""
+    d.row_type[r] = kind
+    d.row_id[r] = id
+    d.row_adr[r] = adr
+    d.row_num[r] = num
+    d.row_floss[r] = 0.0
+
+
+@func
+def row_times(m, d, r, x: ti.template()):
+    """J x of row r."""
+    s = FP(0.0)
+    for e in range(d.row_adr[r], d.row_adr[r] + d.row_num[r]):
+        s += d.J[e] * x[d.J_dof[e]]
+    return s
+
+
+@func
+def finish_row(m, d, r, pos, margin, at, diag, solref, solimp):
+    """The rest of row r, once its entries stand.
+
+    pos   violation where positive for an equality, distance for a limit; 0 for friction loss.
+    at    distance that sets the impedance: pos - margin, or the norm of pos over all rows of an equality.
+    diag  approximate diagonal of J M^-1 J'.
+    """
+    kbi = stiffness_damping_impedance(m, d, at, solref[0], solref[1], solimp)
+    if is_friction(d.row_type[r]):
+        kbi[0] = 0.0
+    vel = row_times(m, d, r, d.qvel)
+    d.row_R[r] = ti.max(MINVAL, (1.0 - kbi[2]) * diag / kbi[2])
+    d.row_aref[r] = -kbi[1] * vel - kbi[0] * kbi[2] * (pos - margin)
+    d.row_pos[r] = pos
+    d.row_margin[r] = margin
+    d.row_diag[r] = diag
+    d.row_K[r] = kbi[0]
+    d.row_B[r] = kbi[1]
+    d.row_imp[r] = kbi[2]
+    d.row_vel[r] = vel
+
+
+@func
+def tree_of_dof(m, d, i):
+    """World-major tree of a world-major dof."""
+    return i // m.nv * m.ntree + m.dof_treeid[i % m.nv]
+
+
+@func
+def is_coupled(m, d, r):
+    """1 if the dofs of row r are not all ancestors of the last one."""
+    coupled = 0
+    for e in range(d.row_adr[r] + 1, d.row_adr[r] + d.row_num[r]):
+        before = d.J_dof[e - 1] % m.nv
+        i = d.J_dof[e] % m.nv
+        while i > before:
+            i = m.dof_parentid[i]
+        if i != before:
+            coupled = 1
+    return coupled
+
+
+@kernel
+def row_lists(m, d):
+    """The parts of rows that act on each tree, in the order of rows, which rows couple dofs, and which trees are single
+    free bodies on which only contacts act; serial."""
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        n = d.nrow
+        total = d.nworld * m.ntree
+        for t in range(total):
+            d.tree_segnum[t] = 0
+        for r in range(n):
+            first = d.row_adr[r]
+            d.row_tree[r] = tree_of_dof(m, d, d.J_dof[first])
+            d.row_coupled[r] = is_coupled(m, d, r)
+            last = -1
+            for e in range(first, first + d.row_num[r]):
+                t = tree_of_dof(m, d, d.J_dof[e])
+                if t != last:
+                    d.tree_segnum[t] = d.tree_segnum[t] + 1
+                last = t
+        start = 0
+        for t in range(total):
+            d.tree_segadr[t] = start
+            start += d.tree_segnum[t]
+            d.tree_segnum[t] = 0
+        for r in range(n):
+            last = -1
+            s = 0
+            for e in range(d.row_adr[r], d.row_adr[r] + d.row_num[r]):
+                t = tree_of_dof(m, d, d.J_dof[e])
+                if t != last:
+                    s = d.tree_segadr[t] + d.tree_segnum[t]
+                    d.tree_segnum[t] = d.tree_segnum[t] + 1
+                    d.seg_row[s] = r
+                    d.seg_adr[s] = e
+                    d.seg_num[s] = 0
+                d.seg_num[s] = d.seg_num[s] + 1
+                last = t
+        for t in range(total):
+            d.tree_single[t] = ti.select(d.tree_segnum[t] == 0, m.tree_free[t % m.ntree], 0)

@@ -1,0 +1,42 @@
+"""The preconditioner of conjugate gradients: each tree's own Hessian, the inverse of a single body's.
+
+The Hessian of an island also couples trees that touch each other; where none does, the preconditioner is exact. A tree
+that is one free body is solved in twists (free_body.py), so that its vectors here are wrenches and twists.
+"""
+
+from ..types import FP, at6, func, put6, ti
+from .free_body import invert_twist
+from .tree_hessian import body_hessian, factor_tree, solve_factored, sym6_times, tree_hessian
+
+
+@func
+def factor_hessian(m, d, w, t, in_dofs):
+    """body_hess of a single body inverted, else tree_hess of tree t factored; not factored, and in dofs, if in_dofs."""
+    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+        body_hessian(m, d, w * m.nbody + b)
+    if d.tree_single[w * m.ntree + t] == 1 and not in_dofs:
+        invert_twist(w * m.nbody + m.tree_bodyadr[t], d.body_hess)
+    else:
+        tree_hessian(m, d, w, t, not in_dofs)
+        if not in_dofs:
+            factor_tree(m, d, w, t)
+
+
+@func
+def precondition_tree(m, d, w, t, r: ti.template(), z: ti.template()):
+    """z = r through the preconditioner of tree t; returns r'z."""
+    i0 = w * m.nv + m.tree_dofadr[t]
+    s = FP(0.0)
+    if d.tree_single[w * m.ntree + t] == 1:
+        b = at6(r, i0)
+        x = sym6_times(w * m.nbody + m.tree_bodyadr[t], b, d.body_hess)
+        put6(z, i0, x)
+        s = b.dot(x)
+    if ti.static(m.has.jointed):
+        if d.tree_single[w * m.ntree + t] == 0:
+            for i in range(i0, i0 + m.tree_dofnum[t]):
+                z[i] = r[i]
+            solve_factored(m, d, w, t, z)
+            for i in range(i0, i0 + m.tree_dofnum[t]):
+                s += r[i] * z[i]
+    return s

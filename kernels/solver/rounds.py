@@ -1,0 +1,44 @@
+"""When Newton's rounds end, and how good a direction each needs: inexact Newton, Dembo, Eisenstat, Steihaug 1982."""
+
+from ..types import FP, func, ti
+
+# By how much a round reduces the linear residual. While the line search still corrects the step the direction may be
+# rough; once it takes the whole step the set of acting constraints has settled, and the next round aims at the goal.
+ROUGH = 0.3
+PATIENCE = 10  # rounds after which a rough direction is not good enough: each further one aims better by TIGHTER
+TIGHTER = 0.7
+TIGHTEST = 1e-5
+FINE = 0.01
+LAST = 1e-3  # a round this fine that improves less than the tolerance is the last one
+NEAR = 80.0  # gradient that is good enough after such an improvement, in tolerances
+
+
+@func
+def scale_of(m, d, k):
+    """What makes cost and gradient of island k comparable with the tolerance."""
+    return 1.0 / (m.stat.meaninertia * ti.cast(d.island_dofnum[k], FP))
+
+
+@ti.func
+def settled(alpha, gradient, last_gradient):
+    """Whether a round took the whole step and did what a Newton step should."""
+    return ti.abs(alpha - 1.0) < 0.01 and gradient < 0.45 * last_gradient
+
+
+@func
+def next_reduction(m, d, newton_round, fine, gradient, improvement, last):
+    """Reduction of the linear residual in the next round; 0 if there is no next one.
+
+    Contacts far stiffer than the bodies (pyramids of little friction) need good directions long before they settle.
+    """
+    late = ti.cast(ti.max(0, newton_round - PATIENCE), FP)
+    r = ti.max(ROUGH * ti.pow(FP(TIGHTER), late), TIGHTEST)
+    if fine:
+        r = ti.min(ti.max(0.7 * NEAR * m.opt.tolerance / gradient, FINE), r)
+    if improvement < m.opt.tolerance:
+        r = ti.min(r, 0.1 * last)
+        if gradient < NEAR * m.opt.tolerance or last < LAST:
+            r = 0.0
+    if gradient < m.opt.tolerance:
+        r = 0.0
+    return r

@@ -1,0 +1,64 @@
+"""Hessian h J' J of constraint rows: the pairs of dofs that fit a tree's sparsity, and the others.
+
+M's sparsity holds a dof with its ancestors. A row may also pair dofs of two branches or two trees: these pairs enter
+the dense factor of a small island exactly, and the matrix-free product of conjugate gradients holds them in any case.
+"""
+
+from ..types import func, ti
+
+
+@func
+def add_row_hessians(m, d, w, t, alone):
+    """Adds to tree_hess of tree t what its rows have there.
+
+    alone  tree_hess stands for the whole Hessian, as a preconditioner: for a pair of two branches it gets, as
+           2 h a x b y <= h |a b| (x x + y y), a diagonal that is no smaller, so that it stays positive.
+    """
+    wt = w * m.ntree + t
+    for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
+        first = d.seg_adr[s]
+        for k in range(d.seg_num[s]):
+            j = d.J_dof[first + k] - w * m.nv
+            f = d.row_hess[d.seg_row[s]] * d.J[first + k]
+            diagonal = w * m.nM + m.dof_Madr[j]
+            d.tree_hess[diagonal] = d.tree_hess[diagonal] + f * d.J[first + k]
+            a = diagonal
+            for e in range(k):  # earlier dofs, from the last one; j climbs among the ancestors
+                other = first + k - 1 - e
+                i = d.J_dof[other] - w * m.nv
+                while j > i:
+                    j = m.dof_parentid[j]
+                    a += 1
+                if j == i:
+                    d.tree_hess[a] = d.tree_hess[a] + f * d.J[other]
+                elif alone:
+                    more = ti.abs(f * d.J[other])
+                    b = w * m.nM + m.dof_Madr[i]
+                    d.tree_hess[diagonal] = d.tree_hess[diagonal] + more
+                    d.tree_hess[b] = d.tree_hess[b] + more
+
+
+@func
+def place_in_island(m, d, w, i):
+    """Place of dof i of world w among the dofs of its island."""
+    t = m.dof_treeid[i]
+    return d.tree_dofstart[w * m.ntree + t] + i - m.tree_dofadr[t]
+
+
+@func
+def couple_row(m, d, r, w, n, adr, dense: ti.template()):
+    """Adds the pairs of row r that no tree's Hessian holds to the dense n x n matrix at adr, lower triangle."""
+    first = d.row_adr[r]
+    for k in range(d.row_num[r]):
+        j = d.J_dof[first + k] - w * m.nv
+        f = d.row_hess[r] * d.J[first + k]
+        a = place_in_island(m, d, w, j)
+        for e in range(k):
+            other = first + k - 1 - e
+            i = d.J_dof[other] - w * m.nv
+            while j > i:
+                j = m.dof_parentid[j]
+            if j != i:
+                b = place_in_island(m, d, w, i)
+                to = adr + ti.max(a, b) * n + ti.min(a, b)
+                dense[to] = dense[to] + f * d.J[other]

@@ -1,0 +1,80 @@
+"""tests/testdata/flow.txt tells, kernel by kernel in the order of a step, what is read, where that comes from, and what
+is written. It is up to date, shows every kernel, and everything that a kernel reads was written: by an earlier stage,
+the user, Python, or the last step; these last are named here."""
+
+import ast
+import pathlib
+import re
+
+import pytest
+
+from tisim.cli import kernels, recording
+from tisim.data.arrays import DATA
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FLOW = ROOT / "tests" / "testdata" / "flow.txt"
+
+# what is read before anybody has written it: zero since it was made
+ZERO = {"qfrc_actuator"}  # actuators are not simulated
+# what a search for pairs leaves for the steps in which its pairs serve; there is one in the first step
+LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", "plane_normal", "plane_pos",
+             "sweep_skin"}  # fmt: skip
+# what only the kernel itself writes, before it reads it: in an earlier round of its loops, or in the last step
+ITSELF = {
+    "bad",  # the largest index; Python clears it
+    "item_from",  # where the geoms were in the last search
+    "xpos", "xquat", "cvel", "cacc_bias", "twist",  # of the parent
+    "sweep_sample", "ray_sample",  # sorted in place
+    "sol_q", "sol_z", "con_hess", "con_hess_rot", "row_hess",  # by the first round of Newton's method
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def stages():
+    return recording.record()
+
+
+def sources(stages, wanted):
+    """Names that come from a source."""
+    return {n for _, steps in stages.values() for s in steps for n in s.sources.get(wanted, ())}
+
+
+def test_the_file_is_up_to_date(stages):
+    assert kernels.text(stages) == FLOW.read_text(), "run: tisim kernels --write tests/testdata/flow.txt"
+
+
+def test_everything_that_is_read_was_written(stages):
+    assert sources(stages, "nobody") == ZERO
+    assert sources(stages, "last step") == LAST_STEP
+    assert sources(stages, "itself") == ITSELF
+    assert {DATA[n].role for n in sources(stages, "state")} == {"state"}
+    assert {DATA[n].role for n in sources(stages, "input")} == {"input"}
+
+
+def test_what_nobody_writes_is_noticed(stages):
+    events = [(stage, doc, step) for stage, (doc, steps) in stages.items() for step in steps]
+    missing = [e for e in events if e[2].name != "tree_velocity"]
+    for _, _, step in missing:
+        step.sources = {}
+    recording._find_sources(missing)
+    found = {name: step.sources["nobody"] for *_, step in missing if (name := step.name) and "nobody" in step.sources}
+    assert found == {"tree_acceleration": {"qfrc_actuator", "qfrc_bias", "qfrc_passive"}, "contact_terms": {"cvel"}}
+
+
+def test_every_kernel_is_shown():
+    """Those that are decorated, and those that are made for a model."""
+    shown = set(re.findall(r"^    (\w+)  \(", FLOW.read_text(), re.M))
+    for path in (ROOT / "kernels").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and "kernel" in map(ast.unparse, node.decorator_list):
+                assert node.name in shown, node.name
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "specialise":
+                assert node.args[1].value in shown, node.args[1].value
+
+
+def test_stages_are_in_the_order_of_the_pipeline():
+    called = re.findall(r"(?:dynamics|collision|constraint)\.\w+(?=\(m, d\))", (ROOT / "tisim/pipeline.py").read_text())
+    shown = re.findall(r"^(\w+\.\w+): ", FLOW.read_text(), re.M)
+    assert set(called) == {s for s in shown if s.startswith(("dynamics", "collision", "constraint"))}
+    assert shown[:2] == ["dynamics.check_state", "dynamics.fwd_position"] and "dynamics.euler" in shown
+    assert shown.index("collision.collide") < shown.index("dynamics.fwd_velocity") < shown.index("dynamics.euler")

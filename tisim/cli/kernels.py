@@ -1,0 +1,63 @@
+"""The command that lists kernels, and what each of them reads and writes."""
+
+import pathlib
+import textwrap
+
+from rich.table import Table
+from rich.text import Text
+
+from .recording import HOST, record
+
+WIDTH, COLUMN = 120, 28
+HEAD = """What the kernels of a step, and of the queries, read (<) and write (>), found from their source.
+
+By stage, in the order of tisim/pipeline.py. Behind `<` stands where it comes from: the stage that wrote it last,
+`above` for a kernel of the same stage, `state` and `input` for what a user may write, too, `host` for what Python
+writes, `last step` for a later kernel, `itself` where only the kernel writes it: in an earlier round of its loops, or
+in the last step. What a kernel writes before it reads it is not listed behind `<`. This file is made by
+`tisim kernels --write tests/testdata/flow.txt`.
+"""
+
+
+def kernels(console, flow, write):
+    """tisim kernels."""
+    if write is not None:
+        pathlib.Path(write).write_text(text(record()), encoding="utf-8")
+        console.print(f"wrote {write}")
+    elif flow:
+        console.print(text(record()), markup=False, soft_wrap=True, end="")
+    else:
+        console.print(_table(record()))
+
+
+def text(stages):
+    """The flow of all stages."""
+    lines = [HEAD]
+    for stage, (doc, steps) in stages.items():
+        lines += [*textwrap.wrap(f"{stage}: {doc}", WIDTH), ""]
+        for step in steps:
+            model = f", {len(step.model)} of the model" if step.model else ""
+            lines.append(f"    {step.name}" if step.name == HOST else f"    {step.name}  ({step.file}{model})")
+            for source, names in sorted(step.sources.items()):
+                lines += _columns(f"< {source.rpartition('.')[2]}", names)
+            lines += _columns(">", step.writes)
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _columns(title, names):
+    """Lines of a title and names."""
+    first, rest = f"        {title}".ljust(COLUMN), " " * COLUMN
+    return textwrap.wrap(" ".join(sorted(names)), WIDTH, initial_indent=first, subsequent_indent=rest)
+
+
+def _table(stages):
+    """One row for each kernel."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for title in ("kernel", "file", "arguments", "computes"):
+        table.add_column(title, header_style="bold", justify="right" if title == "arguments" else "left")
+    kernels = {step.name: step for _, steps in stages.values() for step in steps if step.kernel}
+    for name, step in kernels.items():
+        doc = " ".join((step.kernel.__doc__ or "").split()).split(". ")[0].rstrip(".")
+        table.add_row(Text(name, "cyan"), step.file, str(step.arguments), doc)
+    return table

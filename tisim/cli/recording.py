@@ -1,0 +1,181 @@
+"""What a step launches, recorded without running it: the order of kernels as the stages themselves give it.
+
+`launch.run` is replaced by a recorder that runs nothing and then says that every list has one item, so that the stages
+take every road they have: islands that are small and large, a search for pairs, lists sorted by one thread and by all.
+"""
+
+import contextlib
+import pathlib
+import sys
+
+from tisim.data.arrays import COUNTS, DATA, SCALES
+from tisim.data.data import Data
+from tisim.device import launch, memory, runtime
+from tisim.device.bundle import Arguments
+from tisim.model.model import Model
+
+# a model with every shape, joint and row, a body with many geoms, and enough geoms for the tree of rays
+MODEL = """<mujoco>
+  <option iterations="1" ls_iterations="1"><flag energy="enable" multiccd="enable" override="enable"/></option>
+  <asset>
+    <hfield name="hills" nrow="2" ncol="2" size="1 1 1 1" elevation="0 1 1 0"/>
+    <mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1 .1 .1"/>
+  </asset>
+  <worldbody>
+    <geom type="plane" size="1 1 .1"/>
+    <geom type="hfield" hfield="hills"/>
+    <body><freejoint/><replicate count="32" offset="1 0 0"><geom size=".1"/></replicate></body>
+    <body>
+      <joint type="hinge" range="0 10" limited="true" frictionloss="1" damping="1"/>
+      <geom size=".1"/><geom type="capsule" size=".1 .1"/><geom type="box" size=".1 .1 .1"/>
+      <geom type="cylinder" size=".1 .1"/><geom type="ellipsoid" size=".1 .1 .1"/><geom type="mesh" mesh="gem"/>
+    </body>
+  </worldbody>
+</mujoco>"""
+HOST = "host"  # what Python writes between launches
+INPUTS = ("state", "input")  # roles of arrays that the user may write
+
+
+class Step:
+    """A kernel of a stage, or what Python writes there.
+
+    kernel   the Kernel, None for Python;  variants  arguments of its serial and its parallel variant, for all models.
+    needs    names of what it reads before it writes it, in the order of the source;  writes  names of what it writes.
+    model    names of the model's arrays that it reads.
+    sources  where what it needs comes from -> names: the stage that wrote it last, "above" for its own, "state" and
+             "input", "host", "itself", "last step" for a later kernel, "nobody".
+    """
+
+    def __init__(self, kernel, writes=()):
+        self.kernel, self.writes, self.needs, self.model, self.sources = kernel, set(writes), set(), set(), {}
+        self.variants = [Arguments(kernel.special(parallel)) for parallel in (False, True)] if kernel else []
+        for v in self.variants:
+            self.needs |= _lists(v.flow.needs)
+            self.writes |= _lists(v.flow.writes)
+            self.model |= {path[2:] for path, name in v.paths.items() if path.startswith("m.") and name.is_array}
+
+    @property
+    def name(self):
+        return self.kernel.__name__ if self.kernel else HOST
+
+    @property
+    def file(self):
+        """File of the kernel below kernels/."""
+        path = pathlib.Path(self.kernel.function.__code__.co_filename)
+        return path.relative_to(pathlib.Path(runtime.kernels("types").__file__).parent).as_posix()
+
+    @property
+    def arguments(self):
+        """How many arguments the compiled kernel takes, arrays and numbers."""
+        return max(len(v.entries) + len(v.own) for v in self.variants)
+
+
+def _lists(paths):
+    """Names of the arrays of the data, and of numbers that stand in them."""
+    names = {p[2:] for p in paths if p.startswith("d.")}
+    return {n for n in names if n in DATA or n in COUNTS or n in SCALES}
+
+
+def record():
+    """{stage: (first line of its docstring, [Step])} of a step and of the queries, in their order."""
+    runtime.init(arch="cpu")
+    stages = {}
+    for wide in (False, True):
+        events = _Recorder(wide).events
+        _find_sources(events)
+        _merge(stages, events)
+    return stages
+
+
+def _find_sources(events):
+    """Finds for each step who wrote what it needs."""
+    later = {name for _, _, step in events for name in step.writes}
+    written = {}
+    for stage, _, step in events:
+        for name in step.needs:
+            source = written.get(name)
+            if source is None and name in DATA and DATA[name].role in INPUTS:
+                source = DATA[name].role
+            elif source is None:
+                source = "itself" if name in step.writes else "last step" if name in later else "nobody"
+            step.sources.setdefault("above" if source == stage else source, set()).add(name)
+        writer = stage if step.kernel else HOST
+        written.update(dict.fromkeys(step.writes, writer))
+        if not step.writes.isdisjoint(COUNTS):
+            written["counts"] = writer  # the array that they stand in
+
+
+def _merge(stages, events):
+    """Adds the events to the stages; a step that is new there stands behind those before it, Python's first of all."""
+    reached = {}  # stage -> place behind the last of the steps so far
+    for stage, doc, step in events:
+        known = stages.setdefault(stage, (doc, []))[1]
+        same = next((k for k in known if k.name == step.name), None)
+        if same is None:
+            known.insert(reached.get(stage, 0) if step.kernel else 0, step)
+        else:
+            same.writes |= step.writes
+            for source, names in step.sources.items():
+                same.sources.setdefault(source, set()).update(names)
+        place = known.index(same or step) + 1
+        reached[stage] = max(place, reached.get(stage, 0) + (same is None))
+
+
+class _Recorder:
+    """Takes one step and asks all queries. wide: lists are sorted by the passes that a GPU takes."""
+
+    def __init__(self, wide):
+        from tisim import pipeline
+        from tisim.stages import sorting
+
+        self.events = []  # (stage, first line of its docstring, Step)
+        self.model = m = Model.from_xml_string(MODEL)
+        self.data = Data(m)
+        self._upload, self._fill = memory.upload, memory.fill
+        with contextlib.ExitStack() as changes:
+            for place, name, value in (
+                (launch, "run", self.run), (memory, "upload", self.upload), (memory, "fill", self.fill),
+                (Data, "set_counts", lambda d, **counts: self.add(Step(None, counts))),
+                (sorting, "shared", lambda: wide), (pipeline, "validate", lambda m, d: None),
+            ):  # fmt: skip
+                changes.callback(setattr, place, name, getattr(place, name))
+                setattr(place, name, value)
+            self.ask()
+
+    def ask(self):
+        """Whatever a user may call that launches kernels."""
+        from tisim import pipeline
+        from tisim.queries import distance, rays
+
+        m, d = self.model, self.data
+        pipeline.step(m, d)
+        d._rows("efc_type")
+        rays.multi_ray(m, d, [0, 0, 1], [[0, 0, -1]] * 9)
+        distance.geom_distance(m, d, [1, m.ngeom - 2], [2, m.ngeom - 1], 1.0)
+
+    def add(self, step):
+        """Notes a step under its stage: the function that was called by tisim.pipeline, or by `ask`."""
+        frame = sys._getframe(1)
+        while frame.f_back.f_globals["__name__"] != "tisim.pipeline" and frame.f_back.f_code is not self.ask.__code__:
+            frame = frame.f_back
+        module, code = frame.f_globals["__name__"].rpartition(".")[2], frame.f_code
+        self.events.append((f"{module}.{code.co_name}", code.co_consts[0].splitlines()[0], step))
+
+    def run(self, m, d, kernels, parallel=True, **scalars):
+        for kernel in kernels:
+            self.add(Step(kernel))
+        memory.host_view(d.device("counts"))[:] = 1
+
+    def upload(self, array, values):
+        self._upload(array, values)
+        self.host(array)
+
+    def fill(self, array, value):
+        self._fill(array, value)
+        self.host(array)
+
+    def host(self, array):
+        """Notes that Python writes an array, if it is one of the data's and not just being made."""
+        names = [name for name, a in self.data._device.items() if a is array]
+        if names:
+            self.add(Step(None, names))

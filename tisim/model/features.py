@@ -1,0 +1,48 @@
+"""What a model can need of the kernels: they are compiled without the rest, which is most of the solver's code."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tisim.enums import mjtCone
+
+ROWS = ("nfriction", "nlimited")  # numbers of what makes constraint rows that are no contacts
+
+
+class Features(NamedTuple):
+    """Constants of a kernel's variant, read in kernels as `ti.static(m.has.jointed)`.
+
+    jointed   some tree is more than one free body on which only contacts act.
+    rows      there can be constraint rows that are no contacts.
+    elliptic  friction cones are elliptic, else pyramidal.
+    torsion   contacts can have torques: a dimension above 3.
+    """
+
+    jointed: bool
+    rows: bool
+    elliptic: bool
+    torsion: bool
+
+    @property
+    def dims(self):
+        """Components of a contact's force, at most."""
+        return 6 if self.torsion else 3
+
+
+def features(m):
+    """The Features of a model as it is now; users may change options and arrays at any time."""
+    key = (m.edits, m.opt.cone)
+    last = m._derived.get("features")
+    if last is None or last[0] != key:
+        dims = np.concatenate([np.asarray(m.geom_condim), np.asarray(m.pair_dim)])
+        rows = any(m.scalar(name) for name in ROWS)
+        last = m._derived["features"] = key, Features(
+            jointed=rows or bool((m.derived("tree_free") == 0).any()),
+            rows=rows,
+            elliptic=int(m.opt.cone) == int(mjtCone.mjCONE_ELLIPTIC),
+            torsion=bool((dims > 3).any()),
+        )  # fmt: skip
+    return last[1]
+
+
+EVERYTHING = Features(jointed=True, rows=True, elliptic=True, torsion=True)

@@ -1,0 +1,78 @@
+"""What compiles but is not simulated: refused by name before the first step, options before every step."""
+
+import warnings
+
+import numpy as np
+
+from tisim.enums import mjtCone, mjtEnableBit, mjtGeom, mjtIntegrator, mjtSolver
+from tisim.errors import UnsupportedError
+
+# sizes that must be zero until the engine computes what they count
+NOT_SIMULATED = dict(neq="equality constraints", ntendon="tendons", nu="actuators", nsensor="sensors")
+SLIPPERY = 1e-3  # sliding friction below which a pyramidal cone makes a contact too stiff
+# types of geoms that have colliders
+COLLIDING = (
+    mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE,
+    mjtGeom.mjGEOM_ELLIPSOID, mjtGeom.mjGEOM_CYLINDER, mjtGeom.mjGEOM_BOX, mjtGeom.mjGEOM_MESH,
+)  # fmt: skip
+
+
+def check(m):
+    """Raises UnsupportedError for what compiles but is not simulated yet."""
+    check_options(m)
+    for size, what in NOT_SIMULATED.items():
+        if m._sizes[size]:
+            raise UnsupportedError(f"the model has {what}, which compile but are not simulated so far")
+    _check_colliders(m)
+    _warn_of_slippery_pyramids(m)
+
+
+def _warn_of_slippery_pyramids(m):
+    """Frictionless pyramids are 1e10 times stiffer than their impedance asks for; large islands of them diverge."""
+    if m.opt.cone != mjtCone.mjCONE_PYRAMIDAL or not m.has_contacts():
+        return
+    touches = (m.geom_contype != 0) | (m.geom_conaffinity != 0)
+    slips = touches & (m.geom_condim > 1) & (m.geom_friction[:, 0] < SLIPPERY)
+    if slips.sum() > 1:  # friction of a pair is the larger one
+        g = int(np.flatnonzero(slips)[0])
+        warnings.warn(
+            f"geom {m.id2name('geom', g) or f'number {g}'}: friction below {SLIPPERY} with pyramidal cones is "
+            "too stiff to be solved well in large piles, in MuJoCo as here; use condim=1 or cone=elliptic",
+            stacklevel=5,
+        )
+
+
+def check_options(m):
+    """The part of check that looks at m.opt; made before every step, since options may change."""
+    opt = m.opt
+    if opt.integrator != mjtIntegrator.mjINT_EULER:
+        name = mjtIntegrator(opt.integrator).name[6:]
+        raise UnsupportedError(f"integrator {name}: only Euler is simulated so far")
+    if opt.solver != mjtSolver.mjSOL_NEWTON:
+        raise UnsupportedError(
+            f"solver {mjtSolver(opt.solver).name[6:]}: only Newton is simulated so far (all reach the same minimum)"
+        )
+    if opt.noslip_iterations:
+        raise UnsupportedError("option noslip_iterations: the noslip solver is not simulated so far; set it to 0")
+    if opt.density or opt.viscosity:
+        raise UnsupportedError("option density/viscosity: forces of the medium are not simulated so far; set to 0")
+    if opt.enableflags & mjtEnableBit.mjENBL_SLEEP:
+        raise UnsupportedError("flag sleep: sleeping is not simulated so far; disable it")
+    if opt.enableflags & (mjtEnableBit.mjENBL_FWDINV | mjtEnableBit.mjENBL_INVDISCRETE):
+        raise UnsupportedError("flags fwdinv and invdiscrete: inverse dynamics is not simulated so far")
+
+
+def _check_colliders(m):
+    """Geoms that may touch something need a collider."""
+    if not m.has_contacts():
+        return
+    touches = (m.geom_contype != 0) | (m.geom_conaffinity != 0)
+    touches[np.concatenate([m.pair_geom1, m.pair_geom2]).astype(int)] = True
+    bad = np.flatnonzero(touches & ~np.isin(m.geom_type, COLLIDING))
+    if len(bad):
+        g = int(bad[0])
+        name, kind = m.id2name("geom", g) or f"number {g}", mjtGeom(m.geom_type[g]).name[7:].lower()
+        raise UnsupportedError(
+            f"geom {name}: contacts of type {kind} are not simulated so far; "
+            "set contype and conaffinity to 0 if it is only to be seen"
+        )
