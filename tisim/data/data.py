@@ -86,7 +86,7 @@ class Data:
 
     def memory(self):
         """dict name -> bytes of every array that was made so far."""
-        return {name: a.shape[0] * (8 if str(a.dtype) == "f64" else 4) for name, a in self._device.items()}
+        return {name: a.numbers * (8 if str(a.dtype) == "f64" else 4) for name, a in self._device.items()}
 
     def grow(self, name, needed):
         """Enlarges every list of this capacity to hold `needed` items and a reserve; their contents are lost."""
