@@ -41,16 +41,17 @@ def last_dof(m, d, b):
 
 
 @ti.func
-def rotational(a: ti.template(), e):
-    """Rotational part of the spatial inertia a[e], a symmetric matrix. A spatial inertia (cinert, crb) is ten numbers:
-    Ixx Iyy Izz Ixy Ixz Iyz about the tree's centre, mass * offset of the centre of mass from there, mass.
+def symmetric(a: ti.template(), e):
+    """Symmetric matrix whose xx yy zz xy xz yz begin a[e]: the rotational part of a spatial inertia, for one.
+
+    A spatial inertia (cinert, crb) is ten numbers: these, about the tree's centre, first_moment and mass_of.
     """
     return mat3(a[e][0], a[e][3], a[e][4], a[e][3], a[e][1], a[e][5], a[e][4], a[e][5], a[e][2])
 
 
 @ti.func
 def first_moment(a: ti.template(), e):
-    """Its mass * offset."""
+    """Of the spatial inertia a[e]: mass times the centre of mass, from the tree's centre."""
     return vec3(a[e][6], a[e][7], a[e][8])
 
 
@@ -65,7 +66,7 @@ def momentum(a: ti.template(), e, v):
     w = head(v)
     u = tail(v)
     h = first_moment(a, e)
-    return join(rotational(a, e) @ w + cross(h, u), mass_of(a, e) * u + cross(w, h))
+    return join(symmetric(a, e) @ w + cross(h, u), mass_of(a, e) * u + cross(w, h))
 
 
 @func

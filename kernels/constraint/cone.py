@@ -5,6 +5,7 @@ contact's dim are zero. A pyramidal cone penalises its 2(dim - 1) edges j0 +- mu
 from the cone, in three zones. Seed 000, "Constraint model" and "Convex solver".
 """
 
+from ..spatial import head, join, symmetric, tail
 from ..types import (
     FP,
     MINVAL,
@@ -113,12 +114,8 @@ def cone_line(m, d, j, p, alpha, dim, D, mu, fri):
 
 
 @func
-def cone_hessian(m, d, c, j, dim, D, mu, fri, frame: ti.template()):
-    """Second derivative of the cost with respect to the relative twist in the world frame.
-
-    con_hess: translation (xx yy zz xy xz yz); con_hess_rot, above dim 3: coupling (9, row major) and rotation (6).
-    In the contact frame it is [h, g'; g, diag(e) + a q q'].
-    """
+def cone_hessian(m, d, j, dim, D, mu, fri):
+    """Second derivative of the cost as h, g, e, a, q: in the contact frame it is [h, g'; g, diag(e) + a q q']."""
     h = 0.0
     a = 0.0
     g = vec6(0.0)
@@ -152,9 +149,15 @@ def cone_hessian(m, d, c, j, dim, D, mu, fri, frame: ti.template()):
                     q[k] = fri[k] * fri[k] * j[k]
                     g[k] = -dm * mu * mu * q[k] / t
                     e[k] = dm * (mu * mu - mu * n / t) * fri[k] * fri[k]
-    f0 = frame[c, 0]
-    f1 = frame[c, 1]
-    f2 = frame[c, 2]
+    return h, g, e, a, q
+
+
+@func
+def store_hessian(m, d, c, dim, h, g, e, a, q):
+    """con_hess* of contact c, with respect to the relative twist in the world frame, from what cone_hessian gives."""
+    f0 = d.contact_frame[c, 0]
+    f1 = d.contact_frame[c, 1]
+    f2 = d.contact_frame[c, 2]
     gv = g[1] * f1 + g[2] * f2
     qv = q[1] * f1 + q[2] * f2
     for r in ti.static(range(3)):
@@ -175,48 +178,38 @@ def cone_hessian(m, d, c, j, dim, D, mu, fri, frame: ti.template()):
             qw = q[3] * f0 + q[4] * f1 + q[5] * f2
             for r in ti.static(range(3)):
                 for s in ti.static(range(3)):
-                    d.con_hess_rot[c][3 * r + s] = f0[r] * gw[s] + a * qv[r] * qw[s]
-                d.con_hess_rot[c][r + 9] = (
+                    d.con_hess_mix[c][r, s] = f0[r] * gw[s] + a * qv[r] * qw[s]
+                d.con_hess_rot[c][r] = (
                     e[3] * f0[r] * f0[r] + e[4] * f1[r] * f1[r] + e[5] * f2[r] * f2[r] + a * qw[r] * qw[r]
                 )
             for r, s in ti.static(((0, 1), (0, 2), (1, 2))):
-                d.con_hess_rot[c][r + s + 11] = (
+                d.con_hess_rot[c][r + s + 2] = (
                     e[3] * f0[r] * f0[s] + e[4] * f1[r] * f1[s] + e[5] * f2[r] * f2[s] + a * qw[r] * qw[s]
                 )
-
-
-@ti.func
-def sym_times(a: ti.template(), c, o: ti.template(), v):
-    """Symmetric 3 x 3 matrix in numbers o to o + 5 (xx yy zz xy xz yz) of record c, times v."""
-    return vec3(
-        a[c][o] * v[0] + a[c][o + 3] * v[1] + a[c][o + 4] * v[2],
-        a[c][o + 3] * v[0] + a[c][o + 1] * v[1] + a[c][o + 5] * v[2],
-        a[c][o + 4] * v[0] + a[c][o + 5] * v[1] + a[c][o + 2] * v[2],
-    )
 
 
 @func
 def hessian_times(m, d, c, dim, twist):
     """Wrench on body 2 (torque at the contact point, force) = world Hessian of contact c times a relative twist."""
-    u = vec3(twist[3], twist[4], twist[5])
-    force = sym_times(d.con_hess, c, 0, u)
+    u = tail(twist)
+    force = symmetric(d.con_hess, c) @ u
     torque = vec3(0.0)
     if ti.static(m.has.torsion):
         if dim > 3:
-            w = vec3(twist[0], twist[1], twist[2])
-            torque = sym_times(d.con_hess_rot, c, 9, w)
+            w = head(twist)
+            torque = symmetric(d.con_hess_rot, c) @ w
             for r in ti.static(range(3)):
                 for s in ti.static(range(3)):
-                    force[r] += d.con_hess_rot[c][3 * r + s] * w[s]
-                    torque[s] += d.con_hess_rot[c][3 * r + s] * u[r]
-    return vec6(torque[0], torque[1], torque[2], force[0], force[1], force[2])
+                    force[r] += d.con_hess_mix[c][r, s] * w[s]
+                    torque[s] += d.con_hess_mix[c][r, s] * u[r]
+    return join(torque, force)
 
 
 @ti.func
 def to_contact(c, twist, dim, frame: ti.template()):
     """Components of a relative twist in the frame of contact c, zero at and beyond dim."""
-    w = vec3(twist[0], twist[1], twist[2])
-    u = vec3(twist[3], twist[4], twist[5])
+    w = head(twist)
+    u = tail(twist)
     out = vec6(0.0)
     out[0] = frame[c, 0].dot(u)
     if dim > 1:
@@ -238,7 +231,7 @@ def to_world(c, f, frame: ti.template()):
     f2 = frame[c, 2]
     force = f[0] * f0 + f[1] * f1 + f[2] * f2
     torque = f[3] * f0 + f[4] * f1 + f[5] * f2
-    return vec6(torque[0], torque[1], torque[2], force[0], force[1], force[2])
+    return join(torque, force)
 
 
 @func

@@ -1,11 +1,10 @@
 """What both solvers do with one tree, one contact or one row: the parts of a Newton round.
 
-A round takes a search direction p through J and M, finds the step along it and moves. Residuals and directions of a
-contact lie in con_acc: aref at 0, Jx - aref at 6, Jp at 12; of a row in row_sol at 0 and 1. Seed 000, "Convex solver".
+A round takes a search direction p through J and M, finds the step along it and moves (phases.py). Residuals Jx - aref
+and directions Jp are con_Jaref and con_Jp of a contact, row_Jaref and row_Jp of a row. Seed 000, "Convex solver".
 """
 
-from ..constraint.cone import cone_force, cone_hessian, cone_line, load_parameters, to_contact, to_world
-from ..constraint.row import row_times  # noqa: F401
+from ..constraint.cone import cone_force, cone_hessian, cone_line, load_parameters, store_hessian, to_contact, to_world
 from ..constraint.row_cost import row_force, row_line
 from ..spatial import head, inertia_times, relative_twist, sum_contacts, tail, tree_project, tree_twists
 from ..types import (
@@ -80,7 +79,8 @@ def contact_move(m, d, c, alpha):
     fri = load_parameters(m, d, c)
     f = cone_force(m, d, j, dim, d.con_D[c], d.con_mu[c], fri)
     store_wrench(m, d, c, dim, to_world(c, vec6(f[1], f[2], f[3], f[4], f[5], f[6]), d.contact_frame))
-    cone_hessian(m, d, c, j, dim, d.con_D[c], d.con_mu[c], fri, d.contact_frame)
+    h, g, e, a, q = cone_hessian(m, d, j, dim, d.con_D[c], d.con_mu[c], fri)
+    store_hessian(m, d, c, dim, h, g, e, a, q)
     return f[0]
 
 
@@ -127,7 +127,7 @@ def tree_gather(m, d, w, t, y: ti.template()):
 
 @func
 def tree_hessian_gather(m, d, w, t, x: ti.template(), y: ti.template()):
-    """y = (M + J' D J) x of tree t; con_force, con_torque and row_sol hold D J x."""
+    """y = (M + J' D J) x of tree t; con_force, con_torque and row_force hold D J x."""
     for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         wb = w * m.nbody + b
         f = sum_contacts(m, d, wb)

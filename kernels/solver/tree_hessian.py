@@ -6,11 +6,11 @@ with static bodies and whose rows have their dofs on one branch each, and the pr
 elsewhere. body_hess holds, per body, the Hessian of its twist (angular, linear), lower triangle by rows.
 """
 
+from ..spatial import first_moment, mass_of, symmetric
 from ..types import (
     func,
     mat3,
     ti,
-    vec3,
     vec6,
 )
 from .row_hessian import add_row_hessians
@@ -21,34 +21,17 @@ def skew(r):
     return mat3(0.0, -r[2], r[1], r[2], 0.0, -r[0], -r[1], r[0], 0.0)
 
 
-@ti.func
-def sym(a: ti.template(), i, o: ti.template()):
-    """Symmetric matrix in numbers o to o + 5 (xx yy zz xy xz yz) of record i."""
-    return mat3(
-        a[i][o],
-        a[i][o + 3],
-        a[i][o + 4],
-        a[i][o + 3],
-        a[i][o + 1],
-        a[i][o + 5],
-        a[i][o + 4],
-        a[i][o + 5],
-        a[i][o + 2],
-    )
-
-
 @func
 def body_hessian(m, d, b):
     """Inertia of world-major body b plus the Hessians of its contacts."""
-    h = vec3(d.cinert[b][6], d.cinert[b][7], d.cinert[b][8])
-    e = d.cinert[b][9]
-    ww = sym(d.cinert, b, 0)
-    vw = -1.0 * skew(h)
+    e = mass_of(d.cinert, b)
+    ww = symmetric(d.cinert, b)
+    vw = -1.0 * skew(first_moment(d.cinert, b))
     vv = mat3(e, 0.0, 0.0, 0.0, e, 0.0, 0.0, 0.0, e)
     for n in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
         side = d.body_con[n]
         c = side // 2
-        k = sym(d.con_hess, c, 0)
+        k = symmetric(d.con_hess, c)
         a = skew(d.con_arm[side])
         ka = k @ a
         vv += k
@@ -56,20 +39,10 @@ def body_hessian(m, d, b):
         ww -= a @ ka
         if ti.static(m.has.torsion):
             if d.contact_dim[c] > 3:
-                kvw = mat3(
-                    d.con_hess_rot[c][0],
-                    d.con_hess_rot[c][1],
-                    d.con_hess_rot[c][2],
-                    d.con_hess_rot[c][3],
-                    d.con_hess_rot[c][4],
-                    d.con_hess_rot[c][5],
-                    d.con_hess_rot[c][6],
-                    d.con_hess_rot[c][7],
-                    d.con_hess_rot[c][8],
-                )
+                kvw = d.con_hess_mix[c]
                 ak = a @ kvw
                 vw += kvw
-                ww += sym(d.con_hess_rot, c, 9) + ak + ak.transpose()
+                ww += symmetric(d.con_hess_rot, c) + ak + ak.transpose()
     for r in ti.static(range(3)):
         for s in ti.static(range(3)):
             d.body_hess[b][(3 + r) * (4 + r) // 2 + s] = vw[r, s]
