@@ -192,5 +192,6 @@ def lookup(path):
         return Name(name, True, DERIVED[name].dtype, None, DERIVED[name].width, DERIVED[name].rows)
     scalar = SCALARS.get(name)
     if scalar is None or scalar.source not in HOLDERS.get(holder, ()):
-        raise KeyError(f"{path} is not declared: see data/arrays.py, data/scalars.py, model/device_model.py")
+        places = "fields.py, device_model.py in tisim/model" if path.startswith("m.") else "tisim/data/arrays.py"
+        raise KeyError(f"{path} is not declared: arrays are in {places}, numbers in tisim/data/scalars.py")
     return Name(name, False, scalar.dtype, passed=scalar.source == "call")

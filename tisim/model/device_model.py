@@ -34,6 +34,8 @@ DERIVED = declared(
     Table("friction_dof", "i", ("nfriction",), _friction_dof, ("dof_frictionloss",), "dofs with friction loss"),
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
 ) | ray_tables.TABLES | geom_tables.TABLES | midphase.TABLES  # fmt: skip
+# numbers that are the length of a table
+COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint")
 
 
 class DeviceModel:
@@ -104,16 +106,16 @@ class DeviceModel:
         """A size, an option, or a number derived from the model, by name."""
         if name == "nitem":
             return self._sizes["ngeom"] + len(self.derived("mid_body"))
-        if name == "nfriction":
-            return len(self.derived("friction_dof"))
-        if name == "nlimited":
-            return len(self.derived("limited_joint"))
+        if name in COUNTED:
+            return len(self.derived(COUNTED[name]))
         if name == "meaninertia":
             return self.stat.meaninertia
         if name.startswith("gravity_"):
             return self.opt.gravity["xyz".index(name[-1])]
         if name in self._sizes:
             return self._sizes[name]
+        if not hasattr(self.opt, name):
+            raise KeyError(f"the model has no number {name}: no size, no option, not in COUNTED of device_model.py")
         return getattr(self.opt, name)
 
     def disabled(self, bit):

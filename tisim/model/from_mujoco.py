@@ -54,7 +54,7 @@ def _convert(source):
         if isinstance(value, (bytes, str)):
             value = np.frombuffer(value.encode() if isinstance(value, str) else value, np.uint8)
         array = np.array(value, field.dtype)
-        out.arrays[name] = array.reshape(len(array), -1) if field.width is not None and array.ndim == 1 else array
+        out.arrays[name] = array.reshape(len(array), -1) if field.columns is not None and array.ndim == 1 else array
     text = bytes(source.names)
     for kind, (size, prefix) in NAMES.items():
         places = np.asarray(getattr(source, f"name_{prefix}adr"))[: int(getattr(source, size))]

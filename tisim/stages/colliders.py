@@ -10,14 +10,23 @@ from tisim.mjcf.format.names import nearest
 
 NTYPE = 8  # geom types that can collide, the first of mjtGeom
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = (int(mjtGeom(t)) for t in range(NTYPE))
-# kinds of pairs; collision/narrowphase.py names the functions of the first eight, 8 and 9 have kernels of their own
-PLANE_ROUND, ROUND_ROUND, PLANE_BOX, ROUND_BOX, BOX_BOX, PLANE_CYLINDER, PLANE_CONVEX, SPHERE_CYLINDER = range(8)
-CONVEX, HEIGHT_FIELD, FIRST_USER, NKIND = 8, 9, 10, 16
+# kinds of pairs; one of its own has a number before FIRST_USER, a line below and one in kernels/constants.py
+(PLANE_ROUND, ROUND_ROUND, PLANE_BOX, ROUND_BOX, BOX_BOX, PLANE_CYLINDER, PLANE_CONVEX, SPHERE_CYLINDER, CONVEX,
+ HEIGHT_FIELD, FIRST_USER) = range(11)  # fmt: skip
+NKIND = 16  # the last ones are users'
 # contact slots a pair of each kind needs. Boxes: before duplicates go, 16 crossings of edges and 4 corners of each face
-SLOTS = [2, 2, 4, 2, 24, 4, 4, 1, 1, 50] + [0] * (NKIND - FIRST_USER)
+SLOTS = {
+    PLANE_ROUND: 2, ROUND_ROUND: 2, PLANE_BOX: 4, ROUND_BOX: 2, BOX_BOX: 24, PLANE_CYLINDER: 4, PLANE_CONVEX: 4,
+    SPHERE_CYLINDER: 1, CONVEX: 1, HEIGHT_FIELD: 50,
+}  # fmt: skip
 MULTICCD_SLOTS = 8
 # what a pair of each kind costs on one CPU thread, in microseconds, roughly
-COST = np.array([0.025, 0.025, 0.06, 0.08, 0.2, 0.06, 0.1, 0.05, 2.0, 20.0] + [0.1] * (NKIND - FIRST_USER))
+COST = np.full(NKIND, 0.1)
+for _kind, _cost in {
+    PLANE_ROUND: 0.025, ROUND_ROUND: 0.025, PLANE_BOX: 0.06, ROUND_BOX: 0.08, BOX_BOX: 0.2, PLANE_CYLINDER: 0.06,
+    PLANE_CONVEX: 0.1, SPHERE_CYLINDER: 0.05, CONVEX: 2.0, HEIGHT_FIELD: 20.0,
+}.items():  # fmt: skip
+    COST[_kind] = _cost
 
 WITH_PLANE = {
     SPHERE: PLANE_ROUND, CAPSULE: PLANE_ROUND, BOX: PLANE_BOX, CYLINDER: PLANE_CYLINDER, ELLIPSOID: PLANE_CONVEX,
@@ -44,7 +53,7 @@ def kind_of(t1, t2):
 def tables(multiccd):
     """(kind by types (64,), slots by kind (16,)) for the kernels; the order of the two types does not matter."""
     kinds = np.array([kind_of(min(a, b), max(a, b)) for a in range(NTYPE) for b in range(NTYPE)])
-    slots = np.array(SLOTS)
+    slots = np.array([SLOTS.get(kind, 0) for kind in range(NKIND)])
     if multiccd:
         slots[CONVEX] = MULTICCD_SLOTS
     for kind, _, contacts in _users.values():
