@@ -1,6 +1,7 @@
 """Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
 
 from tisim.enums import mjtCone, mjtConstraint, mjtConstraintState, mjtDisableBit, mjtGeom, mjtJoint
+from tisim.model.tables import geom as geom_tables
 from tisim.model.tables import ray as ray_tables
 from tisim.stages import colliders
 
@@ -21,7 +22,6 @@ SLIDE = int(mjtJoint.mjJNT_SLIDE)
 HINGE = int(mjtJoint.mjJNT_HINGE)
 
 # mjtCone
-PYRAMIDAL = int(mjtCone.mjCONE_PYRAMIDAL)
 ELLIPTIC = int(mjtCone.mjCONE_ELLIPTIC)
 
 # mjtConstraint
@@ -62,5 +62,12 @@ CONVEX = colliders.CONVEX
 HEIGHT_FIELD = colliders.HEIGHT_FIELD
 BOX_SLOTS = colliders.SLOTS[BOX_BOX]  # of a pair of boxes, before duplicates go
 HFIELD_SLOTS = colliders.SLOTS[HEIGHT_FIELD]  # of a geom and a height field, mjMAXCONPAIR
+
+# places in a row of geom_filter
+FILTER_BODY = geom_tables.BODY
+FILTER_WELD = geom_tables.WELD
+FILTER_PARENT_WELD = geom_tables.PARENT_WELD
+FILTER_CONTYPE = geom_tables.CONTYPE
+FILTER_CONAFFINITY = geom_tables.CONAFFINITY
 
 LEAF = ray_tables.LEAF  # faces in a leaf of a mesh's tree

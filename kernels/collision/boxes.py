@@ -13,13 +13,21 @@ from ..types import *
 GROW = 1.000001  # boxes that touch exactly must not part by rounding
 FORESIGHT = 16.0  # steps over which a body is expected to move on as it did since the last search
 FARTHEST = 4.0  # its way is at most this many skins along each axis: after a jump nobody knows where it goes
-SKIN = 13  # where sweep_scale holds the skin of the last search [m]
 TODO = -1  # in cpair_ncon: the pair is near, and a kernel of its own has its collider
 
 
 @func
-def box_of_geom(m, d, g, k, margin):
-    """Lower and upper corner of geom g placed at k, margin added."""
+def margin_of(m, d, g):
+    """The margin of geom g, or the one that replaces all."""
+    margin = m.geom_margin[g]
+    if d.override:
+        margin = m.opt.o_margin
+    return margin
+
+
+@func
+def box_of_geom(m, d, g, k):
+    """Lower and upper corner of geom g placed at k, its margin added."""
     R = d.geom_xmat[k]
     x = d.geom_xpos[k]
     center = x + R @ m.geom_box[g, 0]
@@ -29,13 +37,24 @@ def box_of_geom(m, d, g, k, margin):
         extent[c] += vec3(R[c, 0] * radius[0], R[c, 1] * radius[1], R[c, 2] * radius[2]).norm()
     extent *= GROW
     reach = m.geom_reach[g] * GROW
+    margin = margin_of(m, d, g)
     return ti.max(center - extent, x - reach) - margin, ti.min(center + extent, x + reach) + margin
 
 
 @func
-def ball_at(m, d, i):
-    """Centre of the ball that item i's position stays in; the radius is number 3 of its row."""
+def put_ball(m, d, i, center, radius):
+    """Writes the ball that item i's position is expected to stay in; one row, since a search reads it whole."""
+    d.item_ball[i] = vec4(center[0], center[1], center[2], radius)
+
+
+@func
+def ball_center(m, d, i):
     return vec3(d.item_ball[i][0], d.item_ball[i][1], d.item_ball[i][2])
+
+
+@func
+def ball_radius(m, d, i):
+    return d.item_ball[i][3]
 
 
 @func
@@ -43,7 +62,7 @@ def inside(m, d, lo, hi, x, i):
     """Whether a box is within item i's enlarged one and x within its ball; False for what is not a number."""
     fatlo = d.item_fatlo[i]
     fathi = d.item_fathi[i]
-    yes = (x - ball_at(m, d, i)).norm_sqr() <= d.item_ball[i][3] * d.item_ball[i][3]
+    yes = (x - ball_center(m, d, i)).norm_sqr() <= ball_radius(m, d, i) * ball_radius(m, d, i)
     for c in ti.static(range(3)):
         yes = yes and fatlo[c] <= lo[c] and hi[c] <= fathi[c]
     return yes
@@ -54,15 +73,15 @@ def has_moved(m, d, x, R, lo, hi, i, skin):
     """Whether a corner of the box (lo, hi) in the frame of a body has moved by more than the skin since the last
     search: one has if any point within has, since the displacement is linear in the point.
     """
-    x0 = vec3(d.group_pos[i][0], d.group_pos[i][1], d.group_pos[i][2])
+    x0 = d.group_pos[i]
     moved = False
     for c in range(8):
-        s = ti.select(ti.Vector([c & 1, c >> 1 & 1, c >> 2 & 1]) > 0, hi, lo)
-        y = x - x0 + R @ s
+        corner = ti.select(ti.Vector([c & 1, c >> 1 & 1, c >> 2 & 1]) > 0, hi, lo)
+        way = x - x0 + R @ corner
         for r in ti.static(range(3)):
             for k in ti.static(range(3)):
-                y[r] -= d.group_mat[i][r, k] * s[k]
-        if not y.norm_sqr() <= skin * skin:
+                way[r] -= d.group_mat[i][r, k] * corner[k]
+        if not way.norm_sqr() <= skin * skin:
             moved = True
     return moved
 
@@ -81,10 +100,7 @@ def update_boxes(m, d):
         i = w * m.nitem + g
         if g < m.ngeom:
             k = w * m.ngeom + g
-            margin = m.geom_margin[g]
-            if d.override:
-                margin = m.opt.o_margin
-            lo, hi = box_of_geom(m, d, g, k, margin)
+            lo, hi = box_of_geom(m, d, g, k)
             d.item_boxlo[i] = lo
             d.item_boxhi[i] = hi
             if t % d.nbox < d.ncol:
@@ -132,9 +148,7 @@ def enlarge_boxes(m, d):
             if d.age > 0 and t % d.nbox < d.ncol:  # not geoms of a tree, whose boxes grow by the skin only
                 way = ti.max(-FARTHEST * skin, ti.min(FARTHEST * skin, (x - d.item_from[i]) * (FORESIGHT / d.age)))
             d.item_from[i] = x
-            for c in ti.static(range(3)):
-                d.item_ball[i][c] = x[c] + 0.5 * way[c]
-            d.item_ball[i][3] = skin + 0.5 * way.norm()
+            put_ball(m, d, i, x + 0.5 * way, skin + 0.5 * way.norm())
         else:
             k = w * d.ngroup + g - m.ngeom
             body = w * m.nbody + m.mid_body[g - m.ngeom]
@@ -146,15 +160,11 @@ def enlarge_boxes(m, d):
     for t in range(d.nworld * d.nstatic):
         w = t // d.nstatic
         g = d.static_geom[t % d.nstatic]
-        margin = m.geom_margin[g]
-        if d.override:
-            margin = m.opt.o_margin
-        lo, hi = box_of_geom(m, d, g, w * m.ngeom + g, margin)
-        d.item_boxlo[w * m.nitem + g] = lo
-        d.item_boxhi[w * m.nitem + g] = hi
-        for c in ti.static(range(3)):
-            d.item_ball[w * m.nitem + g][c] = d.geom_xpos[w * m.ngeom + g][c]
-        d.item_ball[w * m.nitem + g][3] = 0.0
+        i = w * m.nitem + g
+        lo, hi = box_of_geom(m, d, g, w * m.ngeom + g)
+        d.item_boxlo[i] = lo
+        d.item_boxhi[i] = hi
+        put_ball(m, d, i, d.geom_xpos[w * m.ngeom + g], 0.0)
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(d.nworld * d.nplane):
         k = t // d.nplane * m.ngeom + d.plane_geom[t % d.nplane]
@@ -187,10 +197,10 @@ def above_plane(m, d, i1, x2, g2, margin):
 
 
 @func
-def near(m, d, boxes: ti.template(), i1, i2, g1, g2, item1, item2, margin):
+def near(m, d, boxes: ti.template(), i1, i2, g1, g2, item, margin):
     """Whether geoms g1 and g2, placed at i1 and i2, pass the tests of a search at the present poses.
 
-    boxes  False: leave out the test of their boxes, those of item1 and item2.
+    boxes  False: leave out the test of their boxes.  item  first item of their world.
     """
     yes = True
     if m.geom_type[g1] == PLANE:
@@ -199,5 +209,5 @@ def near(m, d, boxes: ti.template(), i1, i2, g1, g2, item1, item2, margin):
         yes = spheres_meet(m, d, d.geom_xpos[i1], d.geom_xpos[i2], g1, g2, margin)
         if ti.static(boxes):
             if yes:
-                yes = boxes_meet(item1, item2, d.item_boxlo, d.item_boxhi)
+                yes = boxes_meet(item + g1, item + g2, d.item_boxlo, d.item_boxhi)
     return yes

@@ -2,7 +2,7 @@
 
 from ..types import *
 from .boxes import GROW, boxes_meet
-from .broadphase import passes, put_candidate
+from .candidates import passes, put_candidate
 
 
 @ti.func

@@ -142,7 +142,7 @@ def multiply_trees(m, d, isle: ti.template()):
             tree_project(m, d, isle.world, t, d.sol_Hq)
             for j in range(m.tree_dofnum[t]):
                 d.sol_Hq[i0 + j] = d.sol_Hq[i0 + j] + m.dof_armature[m.tree_dofadr[t] + j] * d.sol_q[i0 + j]
-            add_rows(m, d, isle.world * m.ntree + t, 1.0, d.sol_Hq)
+            add_rows(m, d, isle.world * m.ntree + t, d.sol_Hq)
             for i in range(i0, i0 + m.tree_dofnum[t]):
                 s += d.sol_q[i] * d.sol_Hq[i]
     return s

@@ -150,7 +150,7 @@ class Stage:
         if key == self.key:
             return
         nchunk = -(-d.capacity("npairmax") // launch.CHUNK[session.arch == "cpu"])
-        d.scratch("sweep_found", 2 * runtime.kernels("collision.broadphase").FOUND * nchunk)
+        d.scratch("sweep_found", runtime.kernels("collision.broadphase").FOUND * nchunk)
         contacts, ccd = narrowphase.kernels_of(m, d, self.kinds, self.multiccd, self._many_workers or self.sort.wide)
         sizes, half = self._sizes, self.sort.half
         self.key, self.steps = key, self._steps(contacts)
@@ -163,7 +163,7 @@ class Stage:
     def _steps(self, contacts):
         """The kernels of each part; the lists are sorted by one thread in a kernel, or by all in many."""
         k, sizes, sort = runtime.kernels, self._sizes, self.sort
-        boxes, bp = k("collision.boxes"), k("collision.broadphase")
+        boxes, bp, list_of = k("collision.boxes"), k("collision.broadphase"), k("collision.candidates")
         search = [bp.search_pairs]
         search += [k("collision.midphase").search_static] if len(self.members.static) else []
         search += [k("collision.midphase").search_groups] if len(self.members.bodies) else []
@@ -171,13 +171,13 @@ class Stage:
         if sort.wide:
             middle = sort.half(sizes["geombits"])
             entries += sort.passes("nentry", sizes["entrybits"])
-            pairs = _alone(*search, bp.key_by_geom2) + sort.passes("ncpair", sizes["geombits"])
-            pairs += [(bp.key_by_geom1, dict(half=middle))] + sort.passes("ncpair", sizes["worldgeombits"], middle)
+            pairs = _alone(*search, list_of.key_by_geom2) + sort.passes("ncpair", sizes["geombits"])
+            pairs += [(list_of.key_by_geom1, dict(half=middle))] + sort.passes("ncpair", sizes["worldgeombits"], middle)
         else:
             entries += _alone(bp.sort_entries)
-            pairs = _alone(*search, bp.sort_pairs)
+            pairs = _alone(*search, list_of.sort_pairs)
         return dict(
-            boxes=_alone(boxes.update_boxes), entries=entries, pairs=pairs + _alone(bp.order_pairs),
+            boxes=_alone(boxes.update_boxes), entries=entries, pairs=pairs + _alone(list_of.order_pairs),
             contacts=_alone(*contacts), list=_alone(k("collision.contact").write_contacts),
         )  # fmt: skip
 
