@@ -22,7 +22,6 @@ SLIDE = int(mjtJoint.mjJNT_SLIDE)
 HINGE = int(mjtJoint.mjJNT_HINGE)
 
 # mjtCone
-PYRAMIDAL = int(mjtCone.mjCONE_PYRAMIDAL)
 ELLIPTIC = int(mjtCone.mjCONE_ELLIPTIC)
 
 # mjtConstraint

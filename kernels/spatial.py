@@ -7,6 +7,7 @@ tree, as cdof and cinert are. One thread walks one tree; bodies come parents fir
 from tisim.kernels.types import (
     FP,
     func,
+    mat3,
     ti,
     vec3,
     vec6,
@@ -39,18 +40,38 @@ def last_dof(m, d, b):
     return m.body_dofadr[a] + m.body_dofnum[a] - 1
 
 
+@ti.func
+def rotational(a: ti.template(), e):
+    """Rotational part of the spatial inertia a[e], a symmetric matrix. A spatial inertia (cinert, crb) is ten numbers:
+    Ixx Iyy Izz Ixy Ixz Iyz about the tree's centre, mass * offset of the centre of mass from there, mass.
+    """
+    return mat3(a[e][0], a[e][3], a[e][4], a[e][3], a[e][1], a[e][5], a[e][4], a[e][5], a[e][2])
+
+
+@ti.func
+def first_moment(a: ti.template(), e):
+    """Its mass * offset."""
+    return vec3(a[e][6], a[e][7], a[e][8])
+
+
+@ti.func
+def mass_of(a: ti.template(), e):
+    return a[e][9]
+
+
+@ti.func
+def momentum(a: ti.template(), e, v):
+    """Spatial inertia a[e] times a twist: a momentum, or the wrench that gives the acceleration v."""
+    w = head(v)
+    u = tail(v)
+    h = first_moment(a, e)
+    return join(rotational(a, e) @ w + cross(h, u), mass_of(a, e) * u + cross(w, h))
+
+
 @func
 def inertia_times(m, d, b, v):
     """Wrench that gives body b the spatial acceleration v."""
-    w = head(v)
-    u = tail(v)
-    h = vec3(d.cinert[b][6], d.cinert[b][7], d.cinert[b][8])
-    t = vec3(
-        d.cinert[b][0] * w[0] + d.cinert[b][3] * w[1] + d.cinert[b][4] * w[2],
-        d.cinert[b][3] * w[0] + d.cinert[b][1] * w[1] + d.cinert[b][5] * w[2],
-        d.cinert[b][4] * w[0] + d.cinert[b][5] * w[1] + d.cinert[b][2] * w[2],
-    )
-    return join(t + cross(h, u), d.cinert[b][9] * u + cross(w, h))
+    return momentum(d.cinert, b, v)
 
 
 @func

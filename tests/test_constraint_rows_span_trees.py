@@ -45,6 +45,8 @@ XML = """
       <body name="hand" pos="0 .3 0"><joint name="b1" axis="1 0 0"/>
         <geom type="capsule" fromto="0 0 0 0 .3 0" size=".03"/></body>
     </body>
+    <body pos="-1 0 1"><joint name="g0" axis="0 1 0" frictionloss=".02"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".03"/></body>
     <body name="c" pos="1 0 .3" euler="10 20 30"><freejoint/><geom type="box" size=".05 .06 .07"/></body>
     <body name="e" pos="1.2 0 .35" euler="-20 0 15"><freejoint/><geom type="box" size=".05 .04 .05"/></body>
     <body name="f" pos=".02 1.65 .5"><freejoint/><geom size=".05"/></body>
@@ -54,7 +56,8 @@ XML = """
     <fixed name="whole" frictionloss=".1"><joint joint="a0" coef="1"/><joint joint="a2" coef="-.5"/>
       <joint joint="a3" coef=".7"/><joint joint="a4" coef="1.2"/><joint joint="a5" coef="2"/></fixed>
     <fixed name="across" range="-.05 .1" limited="true" margin=".02"><joint joint="a1" coef="1"/>
-      <joint joint="a4" coef="-1"/><joint joint="b0" coef=".5"/><joint joint="b1" coef=".8"/></fixed>
+      <joint joint="a4" coef="-1"/><joint joint="b0" coef=".5"/><joint joint="b1" coef=".8"/>
+      <joint joint="g0" coef="-.6"/></fixed>
     <fixed name="stiff"><joint joint="a0" coef="1"/><joint joint="a3" coef="1"/><joint joint="a5" coef="-1"/></fixed>
   </tendon>
   <equality>

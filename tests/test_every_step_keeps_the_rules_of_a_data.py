@@ -94,6 +94,7 @@ BROKEN = {
     "rows of trees": ("seg_row", swap(0, -1), "rows of trees are listed"),
     "dofs of rows in trees": ("seg_num", shift, "rows of trees are listed"),
     "the tree of a row": ("row_tree", swap(0, -1), "rows know their trees"),
+    "a body without rows": ("tree_single", lambda v: np.subtract(1, v, out=v), "single bodies have no rows"),
     "an island that is missing": ("tree_island", put(slice(None), -1), "where a constraint acts"),
     "two islands in one": ("tree_island", lambda v: np.minimum(v, 0, out=v), "connected components"),
     "a gap among islands": ("tree_island", lambda v: v.__setitem__(v == v.max(), v.max() + 1), "without gaps"),

@@ -461,7 +461,6 @@ def test_making_a_kernel_warns_of_nothing(scene):
 
 KERNELS = pathlib.Path(__file__).resolve().parent.parent / "kernels"
 MOST_PARAMETERS = 9  # the bundles among them
-MORE_PARAMETERS = {"box_polygons": 18, "near": 10}
 # places where they are left, by array: a heap's places are no records
 OFFSETS = {"sweep_found": 8, "ccd_f": 1, "a": 1, "sides": 1, "ray_node": 4}
 
@@ -475,8 +474,7 @@ def nodes(kind):
 
 def test_functions_take_few_parameters():
     for place, node in nodes(ast.FunctionDef):
-        most = MORE_PARAMETERS.get(node.name, MOST_PARAMETERS)
-        assert len(node.args.args) <= most, f"{place} {node.name} has {len(node.args.args)} parameters"
+        assert len(node.args.args) <= MOST_PARAMETERS, f"{place} {node.name} has {len(node.args.args)} parameters"
 
 
 def offset_of_record(node):

@@ -197,10 +197,10 @@ def above_plane(m, d, i1, x2, g2, margin):
 
 
 @func
-def near(m, d, boxes: ti.template(), i1, i2, g1, g2, item1, item2, margin):
+def near(m, d, boxes: ti.template(), i1, i2, g1, g2, item, margin):
     """Whether geoms g1 and g2, placed at i1 and i2, pass the tests of a search at the present poses.
 
-    boxes  False: leave out the test of their boxes, those of item1 and item2.
+    boxes  False: leave out the test of their boxes.  item  first item of their world.
     """
     yes = True
     if m.geom_type[g1] == PLANE:
@@ -209,5 +209,5 @@ def near(m, d, boxes: ti.template(), i1, i2, g1, g2, item1, item2, margin):
         yes = spheres_meet(m, d, d.geom_xpos[i1], d.geom_xpos[i2], g1, g2, margin)
         if ti.static(boxes):
             if yes:
-                yes = boxes_meet(item1, item2, d.item_boxlo, d.item_boxhi)
+                yes = boxes_meet(item + g1, item + g2, d.item_boxlo, d.item_boxhi)
     return yes

@@ -73,7 +73,7 @@ def _narrowphase(m, d):
                 item = i1 // m.ngeom * m.nitem
                 yes = d.cpair_listed[p] >= 0  # a pair that the model lists passes always
                 if not yes:
-                    yes = near(m, d, ti.static(kind not in QUICK), i1, i2, g1, g2, item + g1, item + g2, margin)
+                    yes = near(m, d, ti.static(kind not in QUICK), i1, i2, g1, g2, item, margin)
                 ncon = 0
                 if yes:
                     if slot + need > end_slot:

@@ -1,39 +1,11 @@
 """Semi-implicit Euler step with implicit joint damping, and the search for values that are not finite."""
 
 from ..constants import BALL, FREE
-from ..rotation import at4, integrate_quat
-from ..types import (
-    func,
-    kernel,
-    ti,
-    vec3,
-)
+from ..rotation import at3, at4, integrate_quat
+from ..types import SERIAL, func, kernel, ti
 from .inertia import factor_tree, solve_tree
 
 MAXVAL = 1e10  # mjMAXVAL: a larger position, velocity or acceleration counts as a diverged simulation
-
-
-@func
-def advance_joint(m, d, j, Do, Qo, h):
-    """Moves joint j for a time h at its velocity; returns its number of dofs."""
-    kind = m.jnt_type[j]
-    q = Qo + m.jnt_qposadr[j]
-    k = Do + m.jnt_dofadr[j]
-    num = 1
-    if kind == FREE:
-        for c in range(3):
-            d.qpos[q + c] = d.qpos[q + c] + h * d.qvel[k + c]
-        num = 6
-        q += 3
-        k += 3
-    if kind == FREE or kind == BALL:
-        r = integrate_quat(at4(d.qpos, q), vec3(d.qvel[k], d.qvel[k + 1], d.qvel[k + 2]), h)
-        for c in ti.static(range(4)):
-            d.qpos[q + c] = r[c]
-        num = ti.max(num, 3)
-    else:
-        d.qpos[q] = d.qpos[q] + h * d.qvel[k]
-    return num
 
 
 @kernel
@@ -41,47 +13,82 @@ def tree_euler(m, d):
     """Euler step of velocity, then position and time; parallel over worlds and trees. Seed 000, "Numerical
     integration".
     """
-    ti.loop_config(serialize=SERIAL)  # noqa: F821
+    ti.loop_config(serialize=SERIAL)
     for wt in range(d.nworld * (m.ntree + 1)):
         w = wt // (m.ntree + 1)
-        tree = wt - w * (m.ntree + 1)
-        Do = w * m.nv
-        Mo = w * m.nC
-        if tree == m.ntree:
+        t = wt - w * (m.ntree + 1)
+        if t == m.ntree:
             d.world_time[w] = d.world_time[w] + m.opt.timestep
         else:
-            da = m.tree_dofadr[tree]
-            dn = m.tree_dofnum[tree]
-            damped = 0
-            for k in range(da, da + dn):
-                acc = d.qacc[Do + k]
-                d.qacc_warmstart[Do + k] = acc
-                if d.implicit_damping == 0:
-                    d.qvel[Do + k] = d.qvel[Do + k] + m.opt.timestep * acc
-                elif m.dof_damping[k] > 0.0:
-                    damped = 1
-            if d.implicit_damping == 1:
-                for k in range(da, da + dn):
-                    last = Mo + m.M_rowadr[k] + m.M_rownnz[k] - 1
-                    for p in range(Mo + m.M_rowadr[k], last + 1):
-                        d.qH[p] = d.M[p] if damped == 1 else d.qLD[p]
-                    d.qH[last] = d.qH[last] + m.opt.timestep * m.dof_damping[k]
-                    d.qHDiagInv[Do + k] = d.qLDiagInv[Do + k]
-                    d.qacc_euler[Do + k] = d.qfrc_smooth[Do + k] + d.qfrc_constraint[Do + k]
-                if damped == 1:
-                    factor_tree(m, d, da, dn, Mo, Do, d.qH, d.qHDiagInv)
-                solve_tree(m, d, da, dn, Mo, Do, d.qH, d.qHDiagInv, d.qacc_euler)
-                for k in range(Do + da, Do + da + dn):
-                    d.qvel[k] = d.qvel[k] + m.opt.timestep * d.qacc_euler[k]
-            k = da
-            while k < da + dn:
-                k += advance_joint(m, d, m.dof_jntid[k], Do, w * m.nq, m.opt.timestep)
+            advance_velocity(m, d, w, t)
+            k = m.tree_dofadr[t]
+            while k < m.tree_dofadr[t] + m.tree_dofnum[t]:
+                k += advance_joint(m, d, w, m.dof_jntid[k])
+
+
+@func
+def advance_velocity(m, d, w, t):
+    """qvel of tree t after a step, and qacc_warmstart."""
+    first = w * m.nv + m.tree_dofadr[t]
+    last = first + m.tree_dofnum[t]
+    for i in range(first, last):
+        d.qacc_warmstart[i] = d.qacc[i]
+    if d.implicit_damping == 1:
+        damp(m, d, w, t)
+        for i in range(first, last):
+            d.qvel[i] = d.qvel[i] + m.opt.timestep * d.qacc_euler[i]
+    else:
+        for i in range(first, last):
+            d.qvel[i] = d.qvel[i] + m.opt.timestep * d.qacc[i]
+
+
+@func
+def damp(m, d, w, t):
+    """qacc_euler of tree t: the acceleration under M + timestep * damping."""
+    damped = 0
+    for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
+        if m.dof_damping[k] > 0.0:
+            damped = 1
+    for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
+        i = w * m.nv + k
+        last = w * m.nC + m.M_rowadr[k] + m.M_rownnz[k] - 1
+        for p in range(w * m.nC + m.M_rowadr[k], last + 1):
+            d.qH[p] = d.M[p] if damped == 1 else d.qLD[p]
+        d.qH[last] = d.qH[last] + m.opt.timestep * m.dof_damping[k]
+        d.qHDiagInv[i] = d.qLDiagInv[i]
+        d.qacc_euler[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
+    if damped == 1:
+        factor_tree(m, d, w, t, d.qH, d.qHDiagInv)
+    solve_tree(m, d, w, t, d.qH, d.qHDiagInv, d.qacc_euler)
+
+
+@func
+def advance_joint(m, d, w, j):
+    """Moves joint j for a time step at its velocity; returns its number of dofs."""
+    kind = m.jnt_type[j]
+    q = w * m.nq + m.jnt_qposadr[j]
+    i = w * m.nv + m.jnt_dofadr[j]
+    num = 1
+    if kind == FREE:
+        for c in range(3):
+            d.qpos[q + c] = d.qpos[q + c] + m.opt.timestep * d.qvel[i + c]
+        num = 6
+        q += 3
+        i += 3
+    if kind == FREE or kind == BALL:
+        r = integrate_quat(at4(d.qpos, q), at3(d.qvel, i), m.opt.timestep)
+        for c in ti.static(range(4)):
+            d.qpos[q + c] = r[c]
+        num = ti.max(num, 3)
+    else:
+        d.qpos[q] = d.qpos[q] + m.opt.timestep * d.qvel[i]
+    return num
 
 
 @kernel
 def find_bad_state(m, d):
     """First element of qpos and qvel that is not finite or huge; parallel over worlds and elements."""
-    ti.loop_config(serialize=SERIAL)  # noqa: F821
+    ti.loop_config(serialize=SERIAL)
     for wi in range(d.nworld * m.nq):  # nq >= nv
         w = wi // m.nq
         i = wi - w * m.nq
@@ -95,7 +102,7 @@ def find_bad_state(m, d):
 @kernel
 def find_bad_acceleration(m, d):
     """First element of qacc that is not finite or huge; parallel over worlds and elements."""
-    ti.loop_config(serialize=SERIAL)  # noqa: F821
+    ti.loop_config(serialize=SERIAL)
     for wi in range(d.nworld * m.nv):
         if not ti.abs(d.qacc[wi]) <= MAXVAL:
             ti.atomic_max(d.bad[wi // m.nv][2], m.nv - wi % m.nv)

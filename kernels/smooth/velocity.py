@@ -2,130 +2,134 @@
 
 from ..constants import BALL, DSBL_DAMPER, DSBL_GRAVITY, DSBL_SPRING, FREE
 from ..rotation import any_nonzero6
-from ..types import kernel, ti, vec3, vec6
-from .inertia import add_wrench, mul_inertia, solve_tree
+from ..spatial import cross, head, join, momentum, tail
+from ..types import SERIAL, func, kernel, ti, vec3, vec6
+from .inertia import add_wrench, arm_of, solve_tree
 from .passive import spring_stretch
 
 
 @ti.func
 def cross_motion(v, s):
     """Rate of the motion axis s carried along at velocity v."""
-    w, l = vec3(v[0], v[1], v[2]), vec3(v[3], v[4], v[5])  # noqa: E741
-    a, b = vec3(s[0], s[1], s[2]), vec3(s[3], s[4], s[5])
-    p, q = w.cross(a), w.cross(b) + l.cross(a)
-    return vec6(p[0], p[1], p[2], q[0], q[1], q[2])
+    return join(cross(head(v), head(s)), cross(head(v), tail(s)) + cross(tail(v), head(s)))
 
 
 @ti.func
 def cross_force(v, f):
     """Rate of the momentum f carried along at velocity v."""
-    w, l = vec3(v[0], v[1], v[2]), vec3(v[3], v[4], v[5])  # noqa: E741
-    a, b = vec3(f[0], f[1], f[2]), vec3(f[3], f[4], f[5])
-    p, q = w.cross(a) + l.cross(b), w.cross(b)
-    return vec6(p[0], p[1], p[2], q[0], q[1], q[2])
+    return join(cross(head(v), head(f)) + cross(tail(v), tail(f)), cross(head(v), tail(f)))
 
 
 @kernel
 def tree_velocity(m, d):
     """cvel, cdof_dot, passive forces and the bias force; parallel over worlds and trees. Seed 000, stages 14 to 18."""
     gravity = vec3(m.opt.gravity)
-    passive = 1  # 3.4.0: springs and dampers disabled together also disable gravity compensation
+    compensates = True  # 3.4.0: springs and dampers disabled together also disable gravity compensation
     if m.opt.disableflags & DSBL_SPRING != 0 and m.opt.disableflags & DSBL_DAMPER != 0:
-        passive = 0
+        compensates = False
     if m.opt.disableflags & DSBL_GRAVITY != 0:
-        gravity = vec3(0.0, 0.0, 0.0)
-    ti.loop_config(serialize=SERIAL)  # noqa: F821
+        gravity = vec3(0.0)
+    ti.loop_config(serialize=SERIAL)
     for wt in range(d.nworld * m.ntree):
         w = wt // m.ntree
-        tree = wt - w * m.ntree
-        Bo = w * m.nbody
-        Do = w * m.nv
-        b = m.tree_bodyadr[tree]
-        da = m.tree_dofadr[tree]
-        dn = m.tree_dofnum[tree]
-        for k in range(da, da + dn):
-            d.qfrc_spring[Do + k] = 0.0
-            d.qfrc_gravcomp[Do + k] = 0.0
-        for i in range(b, b + m.tree_bodynum[tree]):
-            e = Bo + i
-            vel = vec6(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-            acc = vec6(0.0, 0.0, 0.0, -gravity[0], -gravity[1], -gravity[2])
-            if i > b:
-                vel = d.cvel[Bo + m.body_parentid[i]]
-                acc = d.cacc_bias[Bo + m.body_parentid[i]]
-            for j in range(m.body_jntadr[i], m.body_jntadr[i] + m.body_jntnum[i]):
-                kind = m.jnt_type[j]
-                k = m.jnt_dofadr[j]
-                if kind == FREE:
-                    for c in ti.static(range(3)):
-                        vel[3 + c] += d.qvel[Do + k + c]
-                        d.cdof_dot[Do + k + c] = vec6(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-                    k += 3
-                num = 1
-                if kind == FREE or kind == BALL:
-                    num = 3
-                frame = vel
-                for delta in range(Do + k, Do + k + num):
-                    axis = d.cdof[delta]
-                    rate = cross_motion(frame, axis)
-                    d.cdof_dot[delta] = rate
-                    vel += d.qvel[delta] * axis
-                    acc += d.qvel[delta] * rate
-                if m.jnt_stiffness[j] != 0.0 and m.opt.disableflags & DSBL_SPRING == 0:
-                    q = m.jnt_qposadr[j]
-                    s = -m.jnt_stiffness[j] * spring_stretch(m, d, kind, w * m.nq + q, q)
-                    if kind == FREE:
-                        for c in ti.static(range(3)):
-                            d.qfrc_spring[Do + k - 3 + c] = s[c]
-                    d.qfrc_spring[Do + k] = s[3]
-                    if num == 3:
-                        d.qfrc_spring[Do + k + 1] = s[4]
-                        d.qfrc_spring[Do + k + 2] = s[5]
-            d.cvel[e] = vel
-            d.cacc_bias[e] = acc
-            d.cfrc_bias[e] = mul_inertia(d.cinert, e, acc) + cross_force(vel, mul_inertia(d.cinert, e, vel))
-            if m.body_gravcomp[i] != 0.0 and passive == 1:
-                arm = d.xipos[e] - d.subtree_com[Bo + m.body_rootid[i]]
-                force = -m.body_mass[i] * m.body_gravcomp[i] * gravity
-                add_wrench(m, d, i, Do, arm, force, vec3(0.0, 0.0, 0.0), d.qfrc_gravcomp)
-        for ii in range(m.tree_bodynum[tree] - 1):
-            i = b + m.tree_bodynum[tree] - 1 - ii
-            for c in range(6):
-                d.cfrc_bias[Bo + m.body_parentid[i]][c] = (
-                    d.cfrc_bias[Bo + m.body_parentid[i]][c] + d.cfrc_bias[Bo + i][c]
-                )
-        for k in range(da, da + dn):
-            damper = -m.dof_damping[k] * d.qvel[Do + k]
-            if m.opt.disableflags & DSBL_DAMPER != 0:
-                damper = 0.0
-            total = d.qfrc_spring[Do + k] + damper
-            # 3.4.0 passes the compensation on only at joints of bodies that are compensated themselves
-            if m.jnt_actgravcomp[m.dof_jntid[k]] == 0 and m.body_gravcomp[m.dof_bodyid[k]] != 0.0:
-                total += d.qfrc_gravcomp[Do + k]
-            d.qfrc_damper[Do + k] = damper
-            d.qfrc_passive[Do + k] = total
-            d.qfrc_bias[Do + k] = d.cdof[Do + k].dot(d.cfrc_bias[Bo + m.dof_bodyid[k]])
+        t = wt - w * m.ntree
+        first = m.tree_bodyadr[t]
+        for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
+            d.qfrc_spring[i] = 0.0
+            d.qfrc_gravcomp[i] = 0.0
+        for b in range(first, first + m.tree_bodynum[t]):
+            body_velocity(m, d, w, b, first, gravity)
+            if m.body_gravcomp[b] != 0.0 and compensates:
+                force = -m.body_mass[b] * m.body_gravcomp[b] * gravity
+                torque = cross(arm_of(m, d, w, b), force)
+                add_wrench(m, d, w, b, join(torque, force), d.qfrc_gravcomp)
+        for k in range(m.tree_bodynum[t] - 1):
+            b = first + m.tree_bodynum[t] - 1 - k
+            up = w * m.nbody + m.body_parentid[b]
+            d.cfrc_bias[up] = d.cfrc_bias[up] + d.cfrc_bias[w * m.nbody + b]
+        for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
+            passive_force(m, d, w, k)
+
+
+@func
+def body_velocity(m, d, w, b, root, gravity):
+    """cvel, cdof_dot, joint springs, acceleration at qacc = 0 and the wrench that it takes, of body b."""
+    e = w * m.nbody + b
+    vel = vec6(0.0)
+    acc = join(vec3(0.0), -gravity)
+    if b > root:
+        vel = d.cvel[w * m.nbody + m.body_parentid[b]]
+        acc = d.cacc_bias[w * m.nbody + m.body_parentid[b]]
+    for j in range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b]):
+        k = w * m.nv + m.jnt_dofadr[j]
+        num = 1
+        if m.jnt_type[j] == FREE:
+            for c in ti.static(range(3)):
+                vel[3 + c] += d.qvel[k + c]
+                d.cdof_dot[k + c] = vec6(0.0)
+            k += 3
+        if m.jnt_type[j] == FREE or m.jnt_type[j] == BALL:
+            num = 3
+        frame = vel
+        for i in range(k, k + num):
+            axis = d.cdof[i]
+            rate = cross_motion(frame, axis)
+            d.cdof_dot[i] = rate
+            vel += d.qvel[i] * axis
+            acc += d.qvel[i] * rate
+        if m.jnt_stiffness[j] != 0.0 and m.opt.disableflags & DSBL_SPRING == 0:
+            joint_spring(m, d, w, j)
+    d.cvel[e] = vel
+    d.cacc_bias[e] = acc
+    d.cfrc_bias[e] = momentum(d.cinert, e, acc) + cross_force(vel, momentum(d.cinert, e, vel))
+
+
+@func
+def joint_spring(m, d, w, j):
+    """qfrc_spring of joint j."""
+    s = -m.jnt_stiffness[j] * spring_stretch(m, d, w, j)
+    k = w * m.nv + m.jnt_dofadr[j]
+    if m.jnt_type[j] == FREE:
+        for c in ti.static(range(3)):
+            d.qfrc_spring[k + c] = s[c]
+        k += 3
+    d.qfrc_spring[k] = s[3]
+    if m.jnt_type[j] == FREE or m.jnt_type[j] == BALL:
+        d.qfrc_spring[k + 1] = s[4]
+        d.qfrc_spring[k + 2] = s[5]
+
+
+@func
+def passive_force(m, d, w, k):
+    """Damper, sum of the passive forces and bias force of dof k."""
+    i = w * m.nv + k
+    damper = -m.dof_damping[k] * d.qvel[i]
+    if m.opt.disableflags & DSBL_DAMPER != 0:
+        damper = 0.0
+    total = d.qfrc_spring[i] + damper
+    # 3.4.0 passes the compensation on only at joints of bodies that are compensated themselves
+    if m.jnt_actgravcomp[m.dof_jntid[k]] == 0 and m.body_gravcomp[m.dof_bodyid[k]] != 0.0:
+        total += d.qfrc_gravcomp[i]
+    d.qfrc_damper[i] = damper
+    d.qfrc_passive[i] = total
+    d.qfrc_bias[i] = d.cdof[i].dot(d.cfrc_bias[w * m.nbody + m.dof_bodyid[k]])
 
 
 @kernel
 def tree_acceleration(m, d):
     """qfrc_smooth and qacc_smooth; parallel over worlds and trees. Seed 000, stages 19 to 21."""
-    ti.loop_config(serialize=SERIAL)  # noqa: F821
+    ti.loop_config(serialize=SERIAL)
     for wt in range(d.nworld * m.ntree):
         w = wt // m.ntree
-        tree = wt - w * m.ntree
-        Bo = w * m.nbody
-        Do = w * m.nv
-        b = m.tree_bodyadr[tree]
-        da = m.tree_dofadr[tree]
-        dn = m.tree_dofnum[tree]
-        for k in range(Do + da, Do + da + dn):
-            d.qfrc_smooth[k] = d.qfrc_passive[k] - d.qfrc_bias[k] + d.qfrc_applied[k] + d.qfrc_actuator[k]
-        for i in range(b, b + m.tree_bodynum[tree]):
-            f = d.xfrc_applied[Bo + i]
+        t = wt - w * m.ntree
+        i0 = w * m.nv + m.tree_dofadr[t]
+        for i in range(i0, i0 + m.tree_dofnum[t]):
+            d.qfrc_smooth[i] = d.qfrc_passive[i] - d.qfrc_bias[i] + d.qfrc_applied[i] + d.qfrc_actuator[i]
+        for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+            f = d.xfrc_applied[w * m.nbody + b]  # force, then torque
             if any_nonzero6(f):
-                arm = d.xipos[Bo + i] - d.subtree_com[Bo + m.body_rootid[i]]
-                add_wrench(m, d, i, Do, arm, vec3(f[0], f[1], f[2]), vec3(f[3], f[4], f[5]), d.qfrc_smooth)
-        for k in range(Do + da, Do + da + dn):
-            d.qacc_smooth[k] = d.qfrc_smooth[k]
-        solve_tree(m, d, da, dn, w * m.nC, Do, d.qLD, d.qLDiagInv, d.qacc_smooth)
+                torque = tail(f) + cross(arm_of(m, d, w, b), head(f))
+                add_wrench(m, d, w, b, join(torque, head(f)), d.qfrc_smooth)
+        for i in range(i0, i0 + m.tree_dofnum[t]):
+            d.qacc_smooth[i] = d.qfrc_smooth[i]
+        solve_tree(m, d, w, t, d.qLD, d.qLDiagInv, d.qacc_smooth)

@@ -8,7 +8,7 @@ Eisenstat, Steihaug 1982.
 """
 
 from ..types import FP, SERIAL, SHORT, SPREAD, func, kernel, ti, vec2
-from .blocks import block_sum, each
+from .blocks import block_sum, count_islands, each
 from .phases import (
     move_contacts,
     move_rows,
@@ -245,12 +245,3 @@ def move_island(m, d, n, newton_round):
         d.island_niter[k] = ti.max(0, newton_round + 1)
         d.island_cost[k] = cost
         d.island_gradient[k] = gradient
-
-
-@func
-def count_islands(m, d, flag: ti.template()):
-    """Number of large islands whose flag is 1."""
-    s = 0
-    for n in range(d.nlarge):
-        s += flag[d.island_large[n]]
-    return s

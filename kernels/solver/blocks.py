@@ -35,3 +35,12 @@ def block_sum(first, last, col: ti.template(), sums: ti.template()):
     for b in range(first, last):
         s += sums[b][col]
     return s
+
+
+@func
+def count_islands(m, d, flag: ti.template()):
+    """Number of large islands whose flag is 1."""
+    s = 0
+    for n in range(d.nlarge):
+        s += flag[d.island_large[n]]
+    return s

@@ -12,8 +12,9 @@ from ..constraint.row import row_times
 from ..spatial import cross, head, inertia_times, join, tail, tree_project, tree_twists
 from ..types import FP, at6, func, put6, ti, vec6
 from .free_body import dofs_of_twist, wrench_of_forces
-from .preconditioner import precondition_tree
+from .preconditioner import precondition_dofs
 from .steps import add_rows
+from .tree_hessian import sym6_times
 
 LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
 
@@ -60,11 +61,10 @@ def linear_start(m, d, isle: ti.template()):
         if d.tree_single[d.island_tree[n]] == 1:
             put6(d.sol_r, i0, wrench_of_forces(m, d, i0, at6(d.sol_p, i0)))
             put6(d.sol_p, i0, vec6(0.0))
-        if ti.static(m.has.jointed):
-            if d.tree_single[d.island_tree[n]] == 0:
-                for i in range(i0, i0 + m.tree_dofnum[t]):
-                    d.sol_r[i] = d.sol_p[i]
-                    d.sol_p[i] = 0.0
+        elif ti.static(m.has.jointed):
+            for i in range(i0, i0 + m.tree_dofnum[t]):
+                d.sol_r[i] = d.sol_p[i]
+                d.sol_p[i] = 0.0
 
 
 @func
@@ -80,16 +80,15 @@ def turn(m, d, isle: ti.template(), k, beta):
                 v += beta * d.twist[b0]
             d.twist[b0] = v
             d.wrench[b0] = vec6(0.0)
-        if ti.static(m.has.jointed):
-            if d.tree_single[d.island_tree[n]] == 0:
-                for i in range(i0, i0 + m.tree_dofnum[t]):
-                    v = d.sol_z[i]
-                    if k > 0:
-                        v += beta * d.sol_q[i]
-                    d.sol_q[i] = v
-                tree_twists(m, d, isle.world, t, d.sol_q)
-                for b in range(b0, b0 + m.tree_bodynum[t]):
-                    d.wrench[b] = vec6(0.0)
+        elif ti.static(m.has.jointed):
+            for i in range(i0, i0 + m.tree_dofnum[t]):
+                v = d.sol_z[i]
+                if k > 0:
+                    v += beta * d.sol_q[i]
+                d.sol_q[i] = v
+            tree_twists(m, d, isle.world, t, d.sol_q)
+            for b in range(b0, b0 + m.tree_bodynum[t]):
+                d.wrench[b] = vec6(0.0)
 
 
 @func
@@ -137,16 +136,15 @@ def multiply_trees(m, d, isle: ti.template()):
             y = d.wrench[b0] + inertia_times(m, d, b0, v)
             d.wrench[b0] = y
             s += v.dot(y)
-        if ti.static(m.has.jointed):
-            if d.tree_single[d.island_tree[n]] == 0:
-                for b in range(b0, b0 + m.tree_bodynum[t]):
-                    d.wrench[b] = d.wrench[b] + inertia_times(m, d, b, d.twist[b])
-                tree_project(m, d, isle.world, t, d.sol_Hq)
-                for j in range(m.tree_dofnum[t]):
-                    d.sol_Hq[i0 + j] = d.sol_Hq[i0 + j] + m.dof_armature[m.tree_dofadr[t] + j] * d.sol_q[i0 + j]
-                add_rows(m, d, isle.world * m.ntree + t, 1.0, d.sol_Hq)
-                for i in range(i0, i0 + m.tree_dofnum[t]):
-                    s += d.sol_q[i] * d.sol_Hq[i]
+        elif ti.static(m.has.jointed):
+            for b in range(b0, b0 + m.tree_bodynum[t]):
+                d.wrench[b] = d.wrench[b] + inertia_times(m, d, b, d.twist[b])
+            tree_project(m, d, isle.world, t, d.sol_Hq)
+            for j in range(m.tree_dofnum[t]):
+                d.sol_Hq[i0 + j] = d.sol_Hq[i0 + j] + m.dof_armature[m.tree_dofadr[t] + j] * d.sol_q[i0 + j]
+            add_rows(m, d, isle.world * m.ntree + t, d.sol_Hq)
+            for i in range(i0, i0 + m.tree_dofnum[t]):
+                s += d.sol_q[i] * d.sol_Hq[i]
     return s
 
 
@@ -158,16 +156,21 @@ def advance(m, d, isle: ti.template(), k, step):
         t = d.island_tree[n] - isle.world * m.ntree
         i0 = isle.world * m.nv + m.tree_dofadr[t]
         b0 = isle.world * m.nbody + m.tree_bodyadr[t]
-        if k >= 0:
-            if d.tree_single[d.island_tree[n]] == 1:
+        if d.tree_single[d.island_tree[n]] == 1:
+            r = at6(d.sol_r, i0)
+            if k >= 0:
+                r -= step * d.wrench[b0]
                 put6(d.sol_p, i0, at6(d.sol_p, i0) + step * d.twist[b0])
-                put6(d.sol_r, i0, at6(d.sol_r, i0) - step * d.wrench[b0])
-            if ti.static(m.has.jointed):
-                if d.tree_single[d.island_tree[n]] == 0:
-                    for i in range(i0, i0 + m.tree_dofnum[t]):
-                        d.sol_p[i] = d.sol_p[i] + step * d.sol_q[i]
-                        d.sol_r[i] = d.sol_r[i] - step * d.sol_Hq[i]
-        s += precondition_tree(m, d, isle.world, t, d.sol_r, d.sol_z)
+                put6(d.sol_r, i0, r)
+            z = sym6_times(b0, r, d.body_hess)
+            put6(d.sol_z, i0, z)
+            s += r.dot(z)
+        elif ti.static(m.has.jointed):
+            if k >= 0:
+                for i in range(i0, i0 + m.tree_dofnum[t]):
+                    d.sol_p[i] = d.sol_p[i] + step * d.sol_q[i]
+                    d.sol_r[i] = d.sol_r[i] - step * d.sol_Hq[i]
+            s += precondition_dofs(m, d, isle.world, t, d.sol_r, d.sol_z)
     return s
 
 

@@ -25,18 +25,26 @@ def factor_hessian(m, d, w, t, in_dofs):
 @func
 def precondition_tree(m, d, w, t, r: ti.template(), z: ti.template()):
     """z = r through the preconditioner of tree t; returns r'z."""
-    i0 = w * m.nv + m.tree_dofadr[t]
     s = FP(0.0)
     if d.tree_single[w * m.ntree + t] == 1:
+        i0 = w * m.nv + m.tree_dofadr[t]
         b = at6(r, i0)
         x = sym6_times(w * m.nbody + m.tree_bodyadr[t], b, d.body_hess)
         put6(z, i0, x)
         s = b.dot(x)
-    if ti.static(m.has.jointed):
-        if d.tree_single[w * m.ntree + t] == 0:
-            for i in range(i0, i0 + m.tree_dofnum[t]):
-                z[i] = r[i]
-            solve_factored(m, d, w, t, z)
-            for i in range(i0, i0 + m.tree_dofnum[t]):
-                s += r[i] * z[i]
+    elif ti.static(m.has.jointed):
+        s = precondition_dofs(m, d, w, t, r, z)
+    return s
+
+
+@func
+def precondition_dofs(m, d, w, t, r: ti.template(), z: ti.template()):
+    """The same for a tree that is no single body."""
+    i0 = w * m.nv + m.tree_dofadr[t]
+    for i in range(i0, i0 + m.tree_dofnum[t]):
+        z[i] = r[i]
+    solve_factored(m, d, w, t, z)
+    s = FP(0.0)
+    for i in range(i0, i0 + m.tree_dofnum[t]):
+        s += r[i] * z[i]
     return s

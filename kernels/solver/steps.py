@@ -96,14 +96,14 @@ def row_move(m, d, r, alpha):
 
 
 @func
-def add_rows(m, d, wt, scale, y: ti.template()):
-    """y += scale J' f of what rows do to world-major tree wt."""
+def add_rows(m, d, wt, y: ti.template()):
+    """y += J' f of what rows do to world-major tree wt."""
     if ti.static(m.has.rows):
         for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
             f = d.row_force[d.seg_row[s]]
             for e in range(d.seg_adr[s], d.seg_adr[s] + d.seg_num[s]):
                 i = d.J_dof[e]
-                y[i] = y[i] + scale * d.J[e] * f
+                y[i] = y[i] + d.J[e] * f
 
 
 @func
@@ -122,7 +122,7 @@ def tree_gather(m, d, w, t, y: ti.template()):
     if ti.static(m.has.jointed):
         if not single:
             tree_project(m, d, w, t, y)
-            add_rows(m, d, w * m.ntree + t, 1.0, y)
+            add_rows(m, d, w * m.ntree + t, y)
 
 
 @func
@@ -135,7 +135,7 @@ def tree_hessian_gather(m, d, w, t, x: ti.template(), y: ti.template()):
     tree_project(m, d, w, t, y)
     for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
-    add_rows(m, d, w * m.ntree + t, 1.0, y)
+    add_rows(m, d, w * m.ntree + t, y)
 
 
 @ti.func

@@ -126,6 +126,8 @@ def _rows(m, d):
     for values, expected in zip(listed, (row[begin], begin, np.diff(np.append(begin, total)))):
         require(values == expected[order], "rows of trees are listed")
     require(d.host("row_tree")[:n] == tree[adr], "rows know their trees")
+    single = np.tile(np.asarray(m.derived("tree_free"), bool), d.nworld) & (flat["tree_segnum"] == 0)
+    require(d.host("tree_single").reshape(-1) == single, "single bodies have no rows")
 
 
 def _addresses(m, d):
