@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tisim
-from tisim.stages import collision
+from tisim.stages import sorting
 
 SHAPES = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
 RNG = np.random.default_rng(0)
@@ -152,13 +152,13 @@ def test_far_and_stray_geoms():
     assert_equal(mine, theirs(mm, dd, pnt, vec))
 
 
-def test_the_tree_built_as_on_a_gpu():
+def test_the_tree_built_as_on_a_gpu(monkeypatch):
     """Sorted by blocks of keys, joined level by level; several worlds."""
     rng = np.random.default_rng(8)
     mm, dd, m, d = both(scattered(rng, 300, SHAPES[2:], 4.0), nworld=3)
     pnt, vec = random_rays(rng, 500, dd)
     serial = tisim.ray(m, d, np.tile(pnt, (3, 1, 1)), vec)
-    collision.tables(m, d).update(wide=True, digit=8)
+    monkeypatch.setattr(sorting, "shared", lambda: True)
     blocks = tisim.ray(m, d, np.tile(pnt, (3, 1, 1)), vec)
     assert np.array_equal(serial[0], blocks[0]) and np.array_equal(serial[1], blocks[1])
     assert_equal((blocks[0][2], blocks[1][2]), theirs(mm, dd, pnt, vec))

@@ -41,7 +41,7 @@ def collide(m, d, datas, keep=True):
 
 def age(d):
     """How many steps the pairs of the last search have served."""
-    return d._info["collision"]["age"]
+    return collision.of(d.model, d).pairs.age
 
 
 def ours(d):
