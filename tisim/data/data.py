@@ -165,6 +165,10 @@ class Data:
             return self._capacity[name]
         return self.model.scalar(name)
 
+    def is_fixed(self, name):
+        """Whether such a number changes only when arrays do too, so that launches are bound anew."""
+        return name == "nworld" or name in self._capacity or name in self.model._sizes
+
     def counts_on_host(self):
         """All counts; on the CPU a view, elsewhere a copy that waits for the device."""
         view = memory.host_view(self.device("counts"))

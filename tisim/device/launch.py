@@ -149,13 +149,15 @@ class _Sequence:
         return builder.compile()._compiled_graph
 
     def bind(self, d):
-        """(calls, numbers set so far) with the arrays of d, for the CPU: only numbers are set again afterwards.
+        """(calls, kinds of the numbers that may change, those set so far) with the arrays of d, for the CPU.
 
-        Setting all arguments each time costs more than a microsecond per array, most of a step of a small scene.
+        Only such numbers are looked up and set again afterwards: setting all arguments each time costs more than a
+        microsecond per array, most of a step of a small scene.
         """
         from taichi.lang import impl
 
         prog = impl.get_runtime().prog
+        fixed = {n: kind(d.scalar(n)) for n, kind in self.numbers.items() if n not in self.passed and d.is_fixed(n)}
         calls = []
         for v in self.variants:
             compiled = v.compiled()
@@ -164,14 +166,17 @@ class _Sequence:
             for i, name in enumerate(v.names):
                 if name in v.numbers:
                     setter = context.set_arg_int if v.numbers[name] is int else context.set_arg_float
-                    setters.append((name, setter, (i,)))
+                    if name in fixed:
+                        setter((i,), fixed[name])
+                    else:
+                        setters.append((name, setter, (i,)))
                 else:
                     a = d.device(name)
                     view = memory.host_view(a)
                     context.set_arg_external_array_with_shape((i,), view.ctypes.data, view.nbytes, a.shape, 0)
             data = prog.compile_kernel(prog.config(), prog.get_device_caps(), compiled)
             calls.append((data, context, setters))
-        return calls, {}
+        return calls, {n: kind for n, kind in self.numbers.items() if n not in fixed}, {}
 
 
 def run(m, d, kernels, parallel=True, **scalars):
@@ -191,18 +196,18 @@ def run(m, d, kernels, parallel=True, **scalars):
         sequence = _sequences[key] = _Sequence(kernels, parallel, has)
     if sequence.checked != tuple(scalars):
         _check_passed(kernels, sequence, scalars)
-    values = {n: kind(scalars[n] if n in scalars else d.scalar(n)) for n, kind in sequence.numbers.items()}
     prog = impl.get_runtime().prog
     if session.arch != "cpu":
         if bound is None:
             bound = {name: d.device(name).arr for name in sequence.arrays}
             d.bind(m, key, bound)
-        sequence.graph.jit_run(prog.config(), bound | values)
+        sequence.graph.jit_run(prog.config(), bound | _values(d, sequence.numbers, scalars))
         return
     if bound is None:
         bound = sequence.bind(d)
         d.bind(m, key, bound)
-    calls, last = bound
+    calls, numbers, last = bound
+    values = _values(d, numbers, scalars)
     changed = {name for name, value in values.items() if last.get(name) != value}
     last.update(values)
     for data, context, setters in calls:
@@ -211,6 +216,11 @@ def run(m, d, kernels, parallel=True, **scalars):
                 if name in changed:
                     setter(place, values[name])
         prog.launch_kernel(data, context)
+
+
+def _values(d, numbers, scalars):
+    """Values of these numbers (name -> kind): those passed, else of d or m."""
+    return {n: kind(scalars[n] if n in scalars else d.scalar(n)) for n, kind in numbers.items()}
 
 
 def _check_passed(kernels, sequence, scalars):
