@@ -104,6 +104,8 @@ class DeviceModel:
 
     def scalar(self, name):
         """A size, an option, or a number derived from the model, by name."""
+        if name in self._sizes:
+            return self._sizes[name]
         if name == "nitem":
             return self._sizes["ngeom"] + len(self.derived("mid_body"))
         if name in COUNTED:
@@ -112,11 +114,11 @@ class DeviceModel:
             return self.stat.meaninertia
         if name.startswith("gravity_"):
             return self.opt.gravity["xyz".index(name[-1])]
-        if name in self._sizes:
-            return self._sizes[name]
-        if not hasattr(self.opt, name):
-            raise KeyError(f"the model has no number {name}: no size, no option, not in COUNTED of device_model.py")
-        return getattr(self.opt, name)
+        try:
+            return getattr(self.opt, name)
+        except AttributeError:
+            what = f"the model has no number {name}: no size, no option, not in COUNTED of device_model.py"
+            raise KeyError(what) from None
 
     def disabled(self, bit):
         """True if this mjtDisableBit is set."""
