@@ -70,30 +70,36 @@ def edge_of(face: ti.template(), line):
 
 
 @func
+def put_crossing(m, d, k, margin, face: ti.template(), x, y):
+    """Writes a contact to slot k, where an edge of the parallelogram, at x, crosses a side of the rectangle, at y; the
+    number of contacts, 0 where they are too far apart.
+    """
+    n = 0
+    dist = x[2] * face.tilt
+    if dist <= margin:
+        pos = vec3(x[0], x[1], 0.5 * x[2])
+        if face.by_edge:
+            pos = 0.5 * x + 0.5 * y
+        put_corner(m, d, k, face, dist, pos)
+        n = 1
+    return n
+
+
+@func
 def edges_across(m, d, slot, margin, face: ti.template()):
     """Where edges of the parallelogram cross sides of the rectangle."""
     n = 0
-    lx, ly = face.half[0], face.half[1]
     for line in range(ti.select(face.nedge == 2, 4, face.nedge)):
         start, along, ustart, ualong = edge_of(face, line)
         for q in ti.static(range(2)):
             if ti.abs(along[q]) > MINVAL:
                 for side in ti.static(range(2)):
-                    limit = (2.0 * side - 1.0) * ti.select(q == 0, lx, ly)
-                    t = (limit - start[q]) * (1.0 / along[q])
-                    other = start[1 - q] + along[1 - q] * t
-                    if t >= 0.0 and t <= 1.0 and ti.abs(other) <= ti.select(q == 0, ly, lx) and n < BOX_SLOTS:
-                        x = ustart + t * ualong
-                        dist = x[2] * face.tilt
-                        if dist <= margin:
-                            if face.by_edge:
-                                x = 0.5 * x
-                                x[q] += 0.5 * limit
-                                x[1 - q] += 0.5 * other
-                            else:
-                                x[2] = 0.5 * x[2]
-                            put_corner(m, d, slot + n, face, dist, x)
-                            n += 1
+                    place = vec3(0.0, 0.0, 0.0)
+                    place[q] = (2.0 * side - 1.0) * face.half[q]
+                    t = (place[q] - start[q]) * (1.0 / along[q])
+                    place[1 - q] = start[1 - q] + along[1 - q] * t
+                    if t >= 0.0 and t <= 1.0 and ti.abs(place[1 - q]) <= face.half[1 - q] and n < BOX_SLOTS:
+                        n += put_crossing(m, d, slot + n, margin, face, ustart + t * ualong, place)
     return n
 
 
