@@ -17,6 +17,7 @@ from tisim.errors import Error
 
 from . import launch, native, session, taichi_patches
 from . import threads as cpu_threads
+from .variant import KernelFile
 
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
 
@@ -82,6 +83,7 @@ def init(arch="auto", precision=None, threads=None):
     for module in [n for n in sys.modules if n.startswith("tisim.kernels")]:
         del sys.modules[module]
     launch.forget()
+    _files.clear()
     before = cpu_threads.running()
     with contextlib.redirect_stdout(io.StringIO()):  # a library does not print
         ti.init(
@@ -106,6 +108,17 @@ def ensure():
 
 
 def kernels(name):
+    """The kernels of the file kernels/<name>.py ("smooth.kinematics") as attributes; imported when one is compiled."""
+    ensure()
+    if name not in _files:
+        _files[name] = KernelFile(name)
+    return _files[name]
+
+
+_files = {}
+
+
+def module(name):
     """The module tisim.kernels.<name>, imported only once Taichi runs (its types follow the precision)."""
     ensure()
     full = f"tisim.kernels.{name}"
