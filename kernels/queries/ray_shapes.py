@@ -192,16 +192,23 @@ def reciprocal(v):
 
 
 @ti.func
-def next_node(node, trail):
-    """The nearest pending sibling on the way to the root, or 0; bit k of the trail: pending k levels up."""
-    while trail > 0 and (trail & 1) == 0:
-        trail = trail >> 1
-        node = node >> 1
-    if trail == 0:
-        node = 0
+def next_node(node, trail, t1, t2):
+    """Where a walk goes on in a heap whose node k has the children 2 k and 2 k + 1: into the child that the ray enters
+    first, at t1 or t2, else, where it enters neither, to the nearest pending sibling on the way to the root; 0: the
+    walk is over. Bit k of the trail: the sibling k levels up is pending.
+    """
+    if t1 < FAR or t2 < FAR:
+        node = 2 * node + ti.cast(t2 < t1, ti.i32)
+        trail = 2 * trail + ti.cast(t1 < FAR and t2 < FAR, ti.i32)
     else:
-        trail = trail ^ 1
-        node = node ^ 1
+        while trail > 0 and (trail & 1) == 0:
+            trail = trail >> 1
+            node = node >> 1
+        if trail == 0:
+            node = 0
+        else:
+            trail = trail ^ 1
+            node = node ^ 1
     return node, trail
 
 
@@ -220,7 +227,8 @@ def ray_mesh(m, d, p, v, start, size, mesh):
         node = 1
         trail = 0
         while node > 0:
-            down = False
+            t1 = FAR
+            t2 = FAR
             if node >= nleaf:
                 for k in range((node - nleaf) * LEAF, ti.min(nface, (node - nleaf + 1) * LEAF)):
                     f = m.ray_meshface[face + k]
@@ -239,12 +247,7 @@ def ray_mesh(m, d, p, v, start, size, mesh):
             else:
                 t1 = enter_box(p, per_v, start, x, m.ray_meshbox, adr + 2 * node)
                 t2 = enter_box(p, per_v, start, x, m.ray_meshbox, adr + 2 * node + 1)
-                if t1 < FAR or t2 < FAR:
-                    down = True
-                    node = 2 * node + ti.cast(t2 < t1, ti.i32)
-                    trail = 2 * trail + ti.cast(t1 < FAR and t2 < FAR, ti.i32)
-            if not down:
-                node, trail = next_node(node, trail)
+            node, trail = next_node(node, trail, t1, t2)
     return x
 
 
