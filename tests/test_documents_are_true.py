@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from tisim.data.arrays import CAPACITIES, COUNTS, DATA
+from tisim.data.arrays import COUNTS, DATA
+from tisim.data.declare import CAPACITIES
 from tisim.data.scalars import SCALARS
 from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS
