@@ -41,9 +41,7 @@ def install(monkeypatch, m):
         ids = [i for i in range(m.neq) if m.eq_type[i] in types]
         globals()[f"{name}_FIRST"], globals()[f"{name}_NUMBER"] = min(ids, default=0), len(ids)
     globals()["NTENDON"] = m.ntendon
-    ours = dict(
-        EQUALITY=(body_rows, joint_rows, tendon_rows), FRICTIONLOSS=(tendon_friction,), LIMIT=(tendon_limits,)
-    )
+    ours = dict(EQUALITY=(body_rows, joint_rows, tendon_rows), FRICTIONLOSS=(tendon_friction,), LIMIT=(tendon_limits,))
     makers = []
     for name, functions in ours.items():
         flag = getattr(mjtDisableBit, f"mjDSBL_{name}")
