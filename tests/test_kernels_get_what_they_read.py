@@ -12,8 +12,8 @@ from tisim.data.arrays import COUNTS, DATA, SCALES
 from tisim.data.scalars import SCALARS, lookup
 from tisim.device.bundle import Arguments, func
 from tisim.device.flow import flow
-from tisim.device.launch import kernel
 from tisim.device.specialise import specialise
+from tisim.device.variant import kernel
 from tisim.errors import Error
 from tisim.model.device_model import DERIVED
 from tisim.model.features import EVERYTHING

@@ -15,7 +15,7 @@ import sys
 
 from tisim.errors import Error
 
-from . import launch, session, taichi_patches
+from . import launch, native, session, taichi_patches
 from . import threads as cpu_threads
 
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
@@ -96,6 +96,7 @@ def init(arch="auto", precision=None, threads=None):
     if name == "cpu":
         cpu_threads.pin(before, threads)
     taichi_patches.install()
+    native.start(debug(), (ti.__version__, sorted(SAFE_OPTIONS.items())))
 
 
 def ensure():
