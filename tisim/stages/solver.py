@@ -29,6 +29,7 @@ def solve(m, d):
 
 def _solve_large(m, d):
     large, linear = runtime.kernels("solver.all_threads"), runtime.kernels("solver.cg_all")
+
     def run(kernels, **scalars):
         launch.run(m, d, kernels, True, **scalars)
 
