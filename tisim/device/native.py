@@ -45,9 +45,10 @@ class Road:
         self.codes, self.made, self.plain = {}, 0, {}
         support = self._support()
         # PYFUNCTYPE keeps the interpreter's lock, as Taichi's own launches do: the pool serves one caller at a time
-        self.call = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(support.tasks[0])
+        self.call = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *3 * [ctypes.c_int64])(support.tasks[0])
         self._copy = ctypes.create_string_buffer(ctypes.string_at(self.runtime, RUNTIME_BYTES), RUNTIME_BYTES)
         struct.pack_into("<Q", self._copy, PARALLEL_FOR_AT, support.tasks[1])
+        self.outside, self.fill, self.add = support.tasks[2:]
         self.serial_runtime = ctypes.addressof(self._copy)
         self._keep = support
 
@@ -60,7 +61,7 @@ class Road:
                 raise Unsupported("no images came with tisim, and llvmlite 0.44, which makes them, is not installed")
             obj = machine_code.compile_ir(machine_code.SUPPORT, self.target)
             code, functions, externals = machine_code.link(obj)
-            record = images.Record(code, [functions["run"], functions["serial_for"]], externals)
+            record = images.Record(code, [functions[name] for name in machine_code.SUPPORT_FUNCTIONS], externals)
             images.keep(key, record)
         return images.Code(record)
 
@@ -222,7 +223,11 @@ class Sequence:
 
 
 class Bound:
-    """A Sequence with buffers of arguments; addresses in them are good until an array is replaced."""
+    """A Sequence with buffers of arguments; addresses in them are good until an array is replaced.
+
+    tables  what calls its tasks, by one thread and by all: rows of a task's address, its context's, and 0.
+    recorded  whether it may stand in a record of the Data's program.
+    """
 
     def __init__(self, sequence, d):
         road = sequence.road
@@ -242,13 +247,14 @@ class Bound:
                                  for runtime in (road.serial_runtime, road.runtime)], np.uint64)  # fmt: skip
             self._keep += [buffer, results, contexts]
             for table, context in zip(tables, contexts):
-                table += [(task, context.ctypes.data) for task in code.tasks]
-        self._tables = [np.array(table, np.uint64).reshape(-1, 2) for table in tables]
-        self._one, self._all = (table.ctypes.data for table in self._tables)  # by one thread, by all
+                table += [(task, context.ctypes.data, 0) for task in code.tasks]
+        self.tables = [np.array(table, np.uint64).reshape(-1, 3) for table in tables]
+        self._one, self._all = (table.ctypes.data for table in self.tables)
         self._length = len(tables[0])
         passed = set().union(*(code.passed for code in sequence.codes))
         self._passed = {name: self._writers.pop(name) for name in sorted(passed)}
         self._last = self._version = None
+        self.recorded = False
 
     def run(self, d, version, parallel, scalars):
         """Launches the kernels. version: changes when a number of the model may have."""
@@ -259,10 +265,16 @@ class Bound:
                     view[0] = value
             self._version = version
         if scalars != self._last:
-            if self._last is None or scalars.keys() != self._last.keys():
-                check_passed(self._sequence.kernels, self._passed.keys(), scalars)
-            for name, views in self._passed.items():
-                for view in views:
-                    view[0] = scalars[name]
-            self._last = scalars
-        self._call(self._all if parallel else self._one, self._length)
+            self._pass(d, scalars)
+        self._call(self._all if parallel else self._one, 0, self._length, self._length)
+
+    def _pass(self, d, scalars):
+        """Writes the numbers that a launch passes."""
+        if self._last is None or scalars.keys() != self._last.keys():
+            check_passed(self._sequence.kernels, self._passed.keys(), scalars)
+        if self.recorded:
+            d.program.drop_uses(self)
+        for name, views in self._passed.items():
+            for view in views:
+                view[0] = scalars[name]
+        self._last = scalars
