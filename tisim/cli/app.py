@@ -137,10 +137,13 @@ def scenes():
 def kernels(
     flow: bool = typer.Option(False, "--flow", help="what each of them reads and writes, stage by stage"),
     write: str = typer.Option(None, "--write", metavar="FILE", help="write that to a file"),
+    build: bool = typer.Option(False, "--build", help="make the machine code of all of them, which goes into a wheel"),
 ):
     """List the kernels of a step and of the queries, in their order."""
     from . import kernels as cli_kernels
 
+    if build:
+        return cli_kernels.build(console)
     cli_kernels.kernels(console, flow, write)
 
 
