@@ -15,10 +15,8 @@ import sys
 
 from tisim.errors import Error
 
-from . import launch, session, taichi_patches
+from . import launch, session, taichi_import, taichi_patches
 from . import threads as cpu_threads
-
-os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
 
 SAFE_OPTIONS = dict(advanced_optimization=False, cache_loop_invariant_global_vars=False, fast_math=False)
 VERSION = "0.2.0"
@@ -39,8 +37,7 @@ def cache_path(options):
 
 
 def _pick_arch(name):
-    import taichi as ti
-
+    ti = taichi_import.load()
     known = {"cpu": ti.cpu, "cuda": ti.cuda, "vulkan": ti.vulkan, "metal": ti.metal}
     if name == "auto":
         from taichi._lib import core
@@ -60,8 +57,7 @@ def init(arch="auto", precision=None, threads=None):
     threads    number of CPU threads, None for all; results do not depend on it.
     Starting again with other settings is allowed; every `Data` made before becomes unusable.
     """
-    import taichi as ti
-
+    ti = taichi_import.load()
     name, backend = _pick_arch(arch)
     precision = precision or ("f64" if name == "cpu" else "f32")
     if precision not in ("f32", "f64"):
@@ -83,7 +79,7 @@ def init(arch="auto", precision=None, threads=None):
         del sys.modules[module]
     launch.forget()
     before = cpu_threads.running()
-    with contextlib.redirect_stdout(io.StringIO()):  # a library does not print
+    with taichi_import.collecting_no_garbage(), contextlib.redirect_stdout(io.StringIO()):  # a library does not print
         ti.init(
             arch=backend, offline_cache=True, offline_cache_file_path=path, log_level=ti.WARN, verbose=False, **options
         )
