@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tisim.device.runtime import VERSION
+from tisim import __version__
 from tisim.errors import Error
 
 app = typer.Typer(
@@ -33,7 +33,7 @@ Contacts = typer.Option(False, "--contacts", help="mark the contacts")
 
 def _version(asked: bool):
     if asked:
-        typer.echo(f"tisim {VERSION}")
+        typer.echo(f"tisim {__version__}")
         raise typer.Exit()
 
 

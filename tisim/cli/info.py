@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 
+from tisim import __version__
 from tisim.device import runtime
 from tisim.errors import UnsupportedError
 from tisim.model import simulable
@@ -102,7 +103,7 @@ def doctor(console):
         except importlib.metadata.PackageNotFoundError:
             versions.append(f"{package} MISSING")
     display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    rows(console, f"tisim {runtime.VERSION}", [
+    rows(console, f"tisim {__version__}", [
         ("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"),
         ("packages", ", ".join(versions)),
         ("backends", ", ".join(backends) + (f"; auto is {'cuda' if 'cuda' in backends else 'cpu'}")),

@@ -13,13 +13,13 @@ import os
 import pathlib
 import sys
 
+from tisim import __version__
 from tisim.errors import Error
 
 from . import launch, session, taichi_import, taichi_patches
 from . import threads as cpu_threads
 
 SAFE_OPTIONS = dict(advanced_optimization=False, cache_loop_invariant_global_vars=False, fast_math=False)
-VERSION = "0.2.0"
 
 
 def debug():
@@ -32,7 +32,7 @@ def cache_path(options):
     base = os.environ.get("TISIM_CACHE") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "tisim"
     )
-    key = hashlib.sha256(repr((VERSION, sorted((k, str(v)) for k, v in options.items()))).encode()).hexdigest()[:16]
+    key = hashlib.sha256(repr((__version__, sorted((k, str(v)) for k, v in options.items()))).encode()).hexdigest()[:16]
     return str(pathlib.Path(base) / f"kernels-{key}")
 
 
