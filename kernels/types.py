@@ -9,7 +9,7 @@ import taichi as ti
 
 from tisim.device import session
 from tisim.device.bundle import func
-from tisim.device.launch import kernel
+from tisim.device.variant import kernel
 
 __all__ = [
     "ti",
@@ -33,7 +33,7 @@ __all__ = [
 FP = ti.f64 if session.precision == "f64" else ti.f32
 SERIAL = False
 SHORT = False  # True on a CPU: a loop over few, light items stays on one thread there
-SPREAD = 1  # loop iterations per unit of heavy work, see launch.Kernel.special
+SPREAD = 1  # loop iterations per unit of heavy work, see variant.Kernel.special
 CHUNK = 32  # neighbours in a list that one thread works through: 4 on a GPU
 MINVAL = 1e-15  # mjMINVAL: smallest number a division accepts
 

@@ -18,8 +18,8 @@ from tisim.data.scalars import SCALARS, lookup
 from tisim.device import launch
 from tisim.device.bundle import Arguments, func
 from tisim.device.flow import flow
-from tisim.device.launch import kernel
 from tisim.device.specialise import specialise
+from tisim.device.variant import Variant, kernel
 from tisim.errors import Error
 from tisim.model.device_model import DERIVED
 from tisim.model.features import EVERYTHING
@@ -428,7 +428,7 @@ def test_numbers_have_the_types_of_kernels(scene):
         d.qvel[0] = nray
 
     with pytest.raises(Error, match=f"{__file__}:.* nray: i64; a kernel's numbers are FP or ti.i32"):
-        launch.Variant(wrong, EVERYTHING)
+        Variant(wrong, EVERYTHING)
 
 
 def test_taichi_tells_the_lines_of_the_source(scene):

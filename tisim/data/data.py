@@ -98,19 +98,20 @@ class Data:
         self.drop(*(array.name for array in DATA.values() if array.is_list and array.shape[0] == name))
 
     def bound(self, m, key):
-        """Arguments of a graph kept from its last run, None if an array may have moved or changed since."""
+        """Launches kept with their arguments, None if an array may have moved or changed since."""
         if self._generation != session.generation:
             raise Error("Taichi was started again (tisim.init); make a new Data")
         if m is not self.model:
             raise Error("this Data was made from another Model")
-        if m.refresh() != self._model_version:
-            self._model_version = m.refresh()
+        version = m.refresh()
+        if version is not self._model_version:
+            self._model_version = version
             self._bound.clear()
         return self._bound.get(key)
 
-    def bind(self, m, key, args):
-        """Keeps the arguments of a graph for `bound`."""
-        self._bound[key] = args
+    def bind(self, key, bound):
+        """Keeps launches for `bound`."""
+        self._bound[key] = bound
 
     def _size_of(self, name):
         return self._capacity[name] if name in self._capacity else self.model.scalar(name)

@@ -72,7 +72,7 @@ def reset(m, d, worlds=None):
         if array.role == "stage":
             continue
         if whole:
-            d._device[name].fill(0)
+            memory.fill(d._device[name], 0)
         elif not array.is_shared:
             write_worlds(d, name, index, np.zeros(array.size(d._size_of)))
     for name, values in _start(m).items():

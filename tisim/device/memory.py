@@ -1,6 +1,5 @@
 """Device memory: arrays made, read, written and freed. On a CPU the host looks at the same memory, without copies."""
 
-import ctypes
 import gc
 
 import numpy as np
@@ -18,40 +17,42 @@ def element(is_float, width=1):
     return ti.types.matrix(3, 3, number) if is_float and width == 9 else ti.types.vector(width, number)
 
 
+class HostArray:
+    """A device array on a CPU: NumPy's memory. host: all its numbers;  shape: (elements,);  dtype: "f64" ..."""
+
+    def __init__(self, is_float, count, width):
+        dtype = np.dtype(session.numpy_float() if is_float else np.int32)
+        self.shape, self.dtype = (count,), session.precision if is_float else "i32"
+        self.host = np.zeros(count * width, dtype)
+
+
 def new_array(is_float, size, width=1):
     """A device array of max(1, size) zeros in the running precision, or of int32, in elements of `width` numbers."""
-    import taichi as ti
+    count = max(1, -(-int(size) // width))
+    if session.arch == "cpu":
+        a = HostArray(is_float, count, width)
+    else:
+        import taichi as ti
 
-    a = ti.ndarray(element(is_float, width), (max(1, -(-int(size) // width)),))
-    a.length, a.numbers = int(size), a.shape[0] * width
-    fill(a, 0)
+        a = ti.ndarray(element(is_float, width), (count,))
+        a.fill(0)
+    a.length, a.numbers = int(size), count * width
     return a
 
 
 def delete_array(a):
     """Frees a device array now."""
-    from taichi.lang import impl
+    if not isinstance(a, HostArray):
+        from taichi.lang import impl
 
-    impl.get_runtime().prog.delete_ndarray(a.arr)
-    a.arr = a.host = None
+        impl.get_runtime().prog.delete_ndarray(a.arr)
+        a.arr = None
+    a.host = None
 
 
 def host_view(a):
     """NumPy array over the memory of a device array on the CPU, without a copy; None on a GPU."""
-    view = getattr(a, "host", None)
-    return _host_view(a) if view is None else view
-
-
-def _host_view(a):
-    from taichi.lang import impl
-
-    if session.arch != "cpu":
-        return None
-    np_type = np.dtype({"f64": np.float64, "f32": np.float32}.get(str(a.dtype), np.int32))
-    pointer = impl.get_runtime().prog.get_ndarray_data_ptr_as_int(a.arr)
-    buffer = (ctypes.c_char * (a.numbers * np_type.itemsize)).from_address(pointer)
-    a.host = np.frombuffer(buffer, np_type)
-    return a.host
+    return getattr(a, "host", None)
 
 
 def download(a):

@@ -16,7 +16,7 @@ import sys
 from tisim import __version__
 from tisim.errors import Error
 
-from . import launch, session, taichi_import, taichi_patches
+from . import launch, native, session, taichi_import, taichi_patches
 from . import threads as cpu_threads
 
 SAFE_OPTIONS = dict(advanced_optimization=False, cache_loop_invariant_global_vars=False, fast_math=False)
@@ -92,6 +92,7 @@ def init(arch="auto", precision=None, threads=None):
     if name == "cpu":
         cpu_threads.pin(before, threads)
     taichi_patches.install()
+    native.start(debug(), (ti.__version__, sorted(SAFE_OPTIONS.items())))
 
 
 def ensure():

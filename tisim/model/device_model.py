@@ -58,7 +58,7 @@ class DeviceModel:
         return features(self)
 
     def refresh(self):
-        """Uploads what was written since the last call; returns a number that changes when a device array moved."""
+        """Uploads what was written since the last call; the token it returns changes if one moved, or the features."""
         on = self._on_device
         if on.get("generation") != session.generation:
             on.clear()
@@ -72,7 +72,16 @@ class DeviceModel:
             self._changed.clear()
             if any(on[n] is not old for n, old in zip(names, before)):
                 on["version"] = object()
+        if on.get("edits") != (edits := (self._changed.count, self.opt._edits)):
+            on["edits"] = edits
+            if on.get("features") != (has := features(self)):
+                on.update(features=has, version=object())
         return on["version"]
+
+    def numbers_version(self):
+        """What all numbers follow from that kernels ask the model for by name: equal as long as they are."""
+        opt = self.opt
+        return self._changed.count, opt._edits, self.stat._edits, opt._values["gravity"].tobytes()
 
     @property
     def edits(self):

@@ -20,6 +20,7 @@ class Settings:
 
     def __init__(self, what, values):
         object.__setattr__(self, "_what", what)
+        object.__setattr__(self, "_edits", 0)  # counts writes of fields; arrays may be written in place besides
         object.__setattr__(
             self, "_values", {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}
         )
@@ -34,6 +35,7 @@ class Settings:
         if name not in self._values:
             raise AttributeError(_unknown(self._what, name, self._values))
         self._values[name] = self._checked(name, value)
+        object.__setattr__(self, "_edits", self._edits + 1)
 
     def _checked(self, name, value):
         old = self._values[name]

@@ -19,7 +19,7 @@ MAXVAL = 1e10  # mjMAXVAL
 MINVAL = 1e-15  # mjMINVAL
 TREE_GEOMS = 32  # bounded geoms below which rays try all of them
 TREE_RAYS = 8  # rays per world below which a CPU does; building the tree costs as much as some rays
-MAX_RAYS = 2**25  # loop counters are 32 bits wide and count up to 64 steps a ray (launch.Kernel.special)
+MAX_RAYS = 2**25  # loop counters are 32 bits wide and count up to 64 steps a ray (variant.Kernel.special)
 PARALLEL_GEOMS = 600  # bounded geoms of all worlds below which one CPU thread builds the tree
 PARALLEL_RAYS = 256  # rays below which they are cast by one CPU thread
 

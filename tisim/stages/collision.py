@@ -10,6 +10,7 @@ import numpy as np
 
 from tisim.data.arrays import COUNTS
 from tisim.device import launch, memory, runtime, session
+from tisim.device.variant import CHUNK
 from tisim.enums import mjtDisableBit, mjtEnableBit
 
 from . import colliders, narrowphase
@@ -149,7 +150,7 @@ class Stage:
         key = (disable, enable, float(m.opt.o_margin), int(m.opt.ccd_iterations), d.capacity("npairmax"))
         if key == self.key:
             return
-        nchunk = -(-d.capacity("npairmax") // launch.CHUNK[session.arch == "cpu"])
+        nchunk = -(-d.capacity("npairmax") // CHUNK[session.arch == "cpu"])
         d.scratch("sweep_found", runtime.kernels("collision.broadphase").FOUND * nchunk)
         contacts, ccd = narrowphase.kernels_of(m, d, self.kinds, self.multiccd, self._many_workers or self.sort.wide)
         sizes, half = self._sizes, self.sort.half

@@ -1,0 +1,198 @@
+"""Images of machine code on disk: written whole or not at all, looked at before they are used, mapped to be run.
+
+An image is looked up by its key, first among those that ship with tisim, then in the user's cache. One that is cut or
+changed, of another version or processor, or in a folder that others can write, is as good as none.
+"""
+
+import ctypes
+import functools
+import hashlib
+import json
+import mmap
+import os
+import pathlib
+import platform
+import struct
+import tempfile
+
+from .machine_code import Unsupported
+
+FORMAT = b"tisim image 1\n"
+SHIPPED = pathlib.Path(__file__).parent / "shipped"
+TARGETS = {  # what LLVM compiles for -> flags in /proc/cpuinfo of a processor that can run it
+    "x86-64-v3": "avx avx2 bmi1 bmi2 f16c fma movbe abm",
+    "x86-64-v2": "cx16 lahf_lm popcnt sse4_1 sse4_2 ssse3",
+}
+troubles = {}  # path -> why an image there was not used; `tisim doctor` tells
+
+
+@functools.lru_cache(None)
+def target():
+    """The kind of processor that images are made for and found by; None where there can be none."""
+    if platform.system() != "Linux" or platform.machine() != "x86_64" or struct.calcsize("P") != 8:
+        return None
+    try:
+        with open("/proc/cpuinfo") as f:
+            flags = next(line for line in f if line.startswith("flags")).split()
+    except (OSError, StopIteration):
+        return None
+    return next((name for name, needed in TARGETS.items() if set(needed.split()) <= set(flags)), None)
+
+
+def folder():
+    """Folder of the user's images."""
+    base = os.environ.get("TISIM_CACHE") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "tisim"
+    )
+    return pathlib.Path(base) / "images"
+
+
+def own_folder():
+    """The folder, made if need be; Unsupported if others than this user could write there."""
+    path = folder()
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state = path.stat()
+    except OSError as e:
+        raise Unsupported(f"{path}: {e.strerror}") from None
+    if state.st_uid != os.geteuid() or state.st_mode & 0o022:
+        raise Unsupported(f"{path}: others can write there; take that right away (chmod go-w) or set TISIM_CACHE")
+    return path
+
+
+class Record:
+    """What is kept of one kernel.
+
+    tasks      offsets of its tasks in `code`, in their order.
+    size       bytes of its struct of arguments;  places  where each argument is in it, see machine_code.layout.
+    externals  [name, offset of the slot for its address] of each function of the C library that it calls.
+    """
+
+    def __init__(self, code, tasks, size=0, places=(), externals=()):
+        self.code, self.tasks, self.size, self.places, self.externals = code, tasks, size, places, externals
+
+    def pack(self):
+        """The bytes that stand on disk."""
+        head = json.dumps([self.tasks, self.size, self.places, self.externals]).encode()
+        data = struct.pack("<QQ", len(head), len(self.code)) + head + self.code
+        return FORMAT + hashlib.sha256(data).digest() + data
+
+    @classmethod
+    def unpack(cls, data):
+        """The Record of such bytes; Unsupported if they are not what `pack` made."""
+        start = len(FORMAT) + 32
+        if data[: len(FORMAT)] != FORMAT:
+            raise Unsupported("no image of this version")
+        if hashlib.sha256(data[start:]).digest() != data[len(FORMAT) : start]:
+            raise Unsupported("damaged")
+        head, code = struct.unpack_from("<QQ", data, start)
+        tasks, size, places, externals = json.loads(data[start + 16 : start + 16 + head])
+        return cls(bytes(data[start + 16 + head : start + 16 + head + code]), tasks, size, places, externals)
+
+
+def write(path, data):
+    """Writes a file at once: whoever reads it at the same time finds all of it, or what was there before."""
+    handle, part = tempfile.mkstemp(dir=path.parent, prefix=".part-")
+    try:
+        with os.fdopen(handle, "wb") as f:
+            f.write(data)
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise
+
+
+def find(key):
+    """The Record of a key, None if there is none that can be trusted."""
+    shipped = _shipped()
+    if key in shipped.places:
+        at, size = shipped.places[key]
+        return _trusted(shipped.path, shipped.data[at : at + size])
+    try:
+        path = own_folder() / f"{key}.img"
+        return _trusted(path, path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, Unsupported) as e:
+        troubles[str(folder())] = str(e)
+        return None
+
+
+def _trusted(path, data):
+    try:
+        return Record.unpack(data)
+    except (Unsupported, ValueError, struct.error) as e:
+        troubles[str(path)] = str(e)
+        return None
+
+
+def keep(key, record):
+    """Writes a Record to the user's cache; False if that is not possible."""
+    try:
+        write(own_folder() / f"{key}.img", record.pack())
+    except (OSError, Unsupported) as e:
+        troubles[str(folder())] = str(e)
+        return False
+    return True
+
+
+class _Pack:
+    """The images that ship: one file, with their keys and places at its end."""
+
+    def __init__(self, path):
+        self.path, self.places, self.data = path, {}, b""
+        try:
+            with open(path, "rb") as f:
+                self.data = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
+            at, size = struct.unpack_from("<QQ", self.data, len(self.data) - 16)
+            self.places = json.loads(self.data[at : at + size])
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, struct.error) as e:
+            troubles[str(path)] = str(e)
+
+
+@functools.lru_cache(None)
+def _shipped():
+    return _Pack(SHIPPED / f"{target()}.pack")
+
+
+def write_pack(path, records):
+    """Writes the file that ships. records: {key: bytes of a packed Record}."""
+    data, places = bytearray(), {}
+    for key in sorted(records):
+        places[key] = len(data), len(records[key])
+        data += records[key]
+    index = json.dumps(places).encode()
+    write(path, bytes(data) + index + struct.pack("<QQ", len(data), len(index)))
+
+
+class Code:
+    """Machine code in executable memory. tasks: the addresses of the kernel's tasks."""
+
+    def __init__(self, record):
+        code = bytearray(record.code)
+        for name, at in record.externals:
+            struct.pack_into("<Q", code, at, _address(name))
+        self.memory = mmap.mmap(-1, max(1, len(code)), prot=mmap.PROT_READ | mmap.PROT_WRITE)
+        self.memory[: len(code)] = bytes(code)
+        base = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        if _library("c").mprotect(ctypes.c_void_p(base), ctypes.c_size_t(len(code)), mmap.PROT_READ | mmap.PROT_EXEC):
+            raise Unsupported("the system gives no executable memory")
+        self.tasks = [base + at for at in record.tasks]
+        self.size, self.places = record.size, record.places
+
+
+@functools.lru_cache(None)
+def _library(name):
+    return ctypes.CDLL(None if name == "c" else "libm.so.6")
+
+
+@functools.lru_cache(None)
+def _address(name):
+    """Address of a function of the C library."""
+    for library in ("m", "c"):
+        function = getattr(_library(library), name, None)
+        if function is not None:
+            return ctypes.cast(function, ctypes.c_void_p).value
+    raise Unsupported(f"the C library has no function {name}")

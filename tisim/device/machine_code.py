@@ -1,0 +1,213 @@
+"""LLVM's IR of a kernel made into machine code that can be kept on disk. Needed to make images, not to load them.
+
+llvmlite 0.44 has LLVM 15, as Taichi 1.7.4 has, and reads the IR that Taichi's own AOT builder writes, which is
+optimised already. `link` makes a flat, position-independent image of LLVM's object: the system's linker would do it
+too, but is not there on many machines, and a shared library for each kernel takes longer to load.
+"""
+
+import importlib.util
+import re
+import struct
+
+# what the images rely on in Taichi 1.7.4; looked for in the IR of every kernel
+CONTEXT = "{ i8*, %struct.LLVMRuntime*, i32, i64* }"  # arguments, runtime, thread, results
+RUNTIME_FIELDS = 27
+POOL, PARALLEL_FOR, TEMPORARIES = 9, 10, 14  # places of the fields of LLVMRuntime that kernels use
+ALLOWED = {POOL, PARALLEL_FOR, TEMPORARIES}
+
+# The machine code that calls kernels: `run` calls all tasks of a table (function, context); `serial_for` stands for
+# the thread pool's parallel_for where a loop is not worth waking threads.
+SUPPORT = """
+target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128"
+target triple = "x86_64-pc-linux-gnu"
+define void @run({ void (i8*)*, i8* }* %table, i64 %n) {
+entry:
+  %some = icmp sgt i64 %n, 0
+  br i1 %some, label %loop, label %done
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %pf = getelementptr { void (i8*)*, i8* }, { void (i8*)*, i8* }* %table, i64 %i, i32 0
+  %pc = getelementptr { void (i8*)*, i8* }, { void (i8*)*, i8* }* %table, i64 %i, i32 1
+  %f = load void (i8*)*, void (i8*)** %pf
+  %c = load i8*, i8** %pc
+  call void %f(i8* %c)
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+define void @serial_for(i8* %pool, i32 %n, i32 %threads, i8* %context, void (i8*, i32, i32)* %f) {
+entry:
+  %some = icmp sgt i32 %n, 0
+  br i1 %some, label %loop, label %done
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  call void %f(i8* %context, i32 0, i32 %i)
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+"""
+
+
+class Unsupported(Exception):
+    """An image cannot be made or used here; the message says why. Taichi then does what it does without images."""
+
+
+def available():
+    """Whether images can be made here: llvmlite with the LLVM that reads Taichi's IR."""
+    if importlib.util.find_spec("llvmlite") is None:
+        return False
+    from importlib.metadata import version
+
+    return version("llvmlite").startswith("0.44.")
+
+
+def compile_ir(text, cpu):
+    """ELF object of LLVM IR for a processor such as "x86-64-v3"; arithmetic is neither fused nor relaxed."""
+    import llvmlite.binding as llvm
+
+    return _machine(cpu).emit_object(llvm.parse_assembly(text))
+
+
+def _machine(cpu):
+    if cpu not in _machines:
+        import llvmlite.binding as llvm
+
+        llvm.initialize()
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        target = llvm.Target.from_triple("x86_64-pc-linux-gnu")
+        _machines[cpu] = target.create_target_machine(cpu=cpu, opt=2, reloc="pic", codemodel="small")
+    return _machines[cpu]
+
+
+_machines = {}
+_PC32, _PLT32, _GOT = 2, 4, (9, 41, 42)  # relocations of x86-64: relative, call, by a slot with the address
+
+
+def link(obj):
+    """(image, {function: offset}, [[external symbol, offset of its address]]) of an ELF object.
+
+    The image needs no relocation: what lies outside is called through slots, which whoever maps it fills in.
+    """
+    if obj[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<H", obj, 18)[0] != 62:
+        raise Unsupported("LLVM made no ELF object for x86-64")
+    start, (_, count, _) = struct.unpack_from("<Q", obj, 0x28)[0], struct.unpack_from("<HHH", obj, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", obj, start + 64 * i) for i in range(count)]
+    image, base = _place(obj, sections)
+    symbols = _symbols(obj, sections)
+    functions = {name: base[at] + value for name, kind, at, value in symbols if kind == _GLOBAL_FUNCTION and at in base}
+    image += bytes(-len(image) % 16)
+    slots = {}
+
+    def slot(name):
+        if name not in slots:
+            slots[name] = len(image)
+            image.extend(bytes(8) + b"\xff\x25" + struct.pack("<i", -14) + bytes(2))  # the address; jmp through it
+        return slots[name]
+
+    for _, kind, _, _, offset, size, _, of, _, _ in sections:
+        if kind != 4 or of not in base:
+            continue
+        for i in range(size // 24):
+            at, info, addend = struct.unpack_from("<QQq", obj, offset + 24 * i)
+            name, _, section, value = symbols[info >> 32]
+            relocation = info & 0xFFFFFFFF
+            if relocation in (_PC32, _PLT32):
+                to = base[section] + value if section else slot(name) + 8
+            elif relocation in _GOT and not section:
+                to = slot(name)
+            else:
+                raise Unsupported(f"relocation {relocation} of {name}")
+            at += base[of]
+            struct.pack_into("<i", image, at, to + addend - at)
+    return bytes(image), functions, sorted([name, at] for name, at in slots.items())
+
+
+_GLOBAL_FUNCTION = 0x12
+
+
+def _place(obj, sections):
+    """(code and constants one behind the other, {section: offset}); Unsupported if there is what a kernel may write."""
+    image, base = bytearray(), {}
+    for i, (_, kind, flags, _, offset, size, _, _, align, _) in enumerate(sections):
+        if flags & 2 and kind in (1, 8) and size:  # takes memory, and is no table for unwinding
+            if flags & 1:
+                raise Unsupported("a section that is written")
+            image += bytes(-len(image) % max(16, align))
+            base[i] = len(image)
+            image += obj[offset : offset + size] if kind == 1 else bytes(size)
+    return image, base
+
+
+def _symbols(obj, sections):
+    """[(name, kind, section, value)] of the symbol table."""
+    table = next(s for s in sections if s[1] == 2)
+    names, found = sections[table[6]][4], []
+    for i in range(table[5] // 24):
+        name, kind, _, section, value, _ = struct.unpack_from("<IBBHQQ", obj, table[4] + 24 * i)
+        found.append((obj[names + name : obj.index(b"\0", names + name)].decode(), kind, section, value))
+    return found
+
+
+_LLVM = {"i32": ("i32", 4), "f32": ("float", 4), "f64": ("double", 8)}
+
+
+def layout(kinds):
+    """(bytes, places, LLVM's type) of the struct of arguments of these kinds: "i32", "f64", or "f64*" for an array.
+
+    A place is [offset of the value], or [offset of the length, offset of the pointer] of an array.
+    """
+    at, places, types = 0, [], []
+    for kind in kinds:
+        llvm, size = _LLVM[kind.rstrip("*")]
+        if kind.endswith("*"):
+            at += -at % 8
+            places.append([at, at + 8])
+            types.append(f"{{ {{ i32 }}, {llvm}* }}")
+            at += 16
+        else:
+            at += -at % size
+            places.append([at])
+            types.append(llvm)
+            at += size
+    return at + -at % 8, places, f"{{ {', '.join(types)} }}"
+
+
+def tasks(text, arguments):
+    """Names of a kernel's tasks in their order, from its IR, in which all layouts are looked at.
+
+    arguments  LLVM's type of the struct of arguments that the caller will fill in.
+    Raises Unsupported where anything is not as this file says.
+    """
+    names = re.findall(r"^define (?!internal)[^@]*@([\w.$]+)\(", text, re.M)
+    order = sorted((int(m.group(1)), n) for n in names if (m := re.search(r"_kernel_(\d+)_", n)))
+    if not names or [i for i, _ in order] != list(range(len(names))):
+        raise Unsupported(f"tasks {names}")
+    structs = {re.sub(r"\.\d+$", "", n): t for n, t in re.findall(r"^%struct\.([\w.]+) = type (.*)$", text, re.M)}
+    context = re.sub(r"(%struct\.LLVMRuntime)\.\d+", r"\1", structs.get("RuntimeContext", ""))
+    if context != CONTEXT:
+        raise Unsupported(f"another RuntimeContext: {context}")
+    fields = structs.get("LLVMRuntime", "")
+    if fields and _number_of_fields(fields) != RUNTIME_FIELDS:
+        raise Unsupported(f"another LLVMRuntime: {fields}")
+    used = re.findall(r"getelementptr inbounds %struct\.LLVMRuntime[\w.]*, [^,]*, i64 0, i32 (\d+)", text)
+    if {int(i) for i in used} - ALLOWED:
+        raise Unsupported(f"fields {sorted(set(used))} of LLVMRuntime are used")
+    found = set(re.findall(r"bitcast %struct\.RuntimeContext[\w.]*\* %\w+ to (\{.*?\})\*\*,? *$", text, re.M))
+    if found - {arguments}:
+        raise Unsupported(f"struct of arguments {found} instead of {arguments}")
+    return [name for _, name in order]
+
+
+def _number_of_fields(struct_type):
+    """How many fields "{ a, b (c, d)*, [2 x e] }" has."""
+    depth, number = 0, 1
+    for c in struct_type.strip()[1:-1]:
+        depth += (c in "({[<") - (c in ")}]>")
+        number += c == "," and not depth
+    return number

@@ -1,0 +1,245 @@
+"""Kernels as machine code from disk, called without Taichi's launcher: the road of a CPU.
+
+Taichi compiles a kernel once and hands out its optimised IR; machine_code.py makes an image of it, images.py keeps it.
+Later processes map the image and never ask Taichi's compiler. What remains Taichi's is the pool of threads.
+
+A task is a function of one RuntimeContext: the address of the arguments' buffer, of Taichi's LLVMRuntime, a thread's
+number, the address of a buffer for results. Loops ask the LLVMRuntime for `parallel_for`. A launch that is not worth
+waking threads passes a copy of it whose parallel_for does all on the calling thread, so that one image serves both.
+"""
+
+import ctypes
+import os
+import pathlib
+import shutil
+import struct
+import tempfile
+
+import numpy as np
+
+from . import fingerprint, images, machine_code, memory, session
+from .machine_code import Unsupported
+from .variant import check_passed
+
+CHUNKS = 32  # into which a parallel loop is cut; else it is Taichi's number of threads, and an image fits only one
+RUNTIME_BYTES = 36864  # of LLVMRuntime, that hold all fields which kernels use
+POOL_AT, PARALLEL_FOR_AT, TEMPORARIES_AT = 8280, 8288, 32872  # offsets of these fields
+_state = None  # a Road while this road is taken
+why = None  # why it is not, for `tisim doctor`
+
+
+class Road:
+    """What belongs to one start of Taichi: its runtime, the copy without threads, keys and codes of kernels."""
+
+    def __init__(self, basis):
+        from taichi.lang import impl
+
+        impl.get_runtime().materialize()
+        prog = impl.get_runtime().prog
+        self.runtime = _llvm_runtime(prog)  # first of all: it makes the thread pool
+        prog.config().cpu_max_num_threads = CHUNKS
+        self.target = images.target()
+        self.fingerprints = fingerprint.Fingerprints(basis, CHUNKS, self.target, images.FORMAT)
+        self.codes, self.loaded, self.made, self.plain = {}, 0, 0, {}
+        support = self._support()
+        # PYFUNCTYPE keeps the interpreter's lock, as Taichi's own launches do: the pool serves one caller at a time
+        self.call = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(support.tasks[0])
+        self._copy = ctypes.create_string_buffer(ctypes.string_at(self.runtime, RUNTIME_BYTES), RUNTIME_BYTES)
+        struct.pack_into("<Q", self._copy, PARALLEL_FOR_AT, support.tasks[1])
+        self.serial_runtime = ctypes.addressof(self._copy)
+        self._keep = support
+
+    def _support(self):
+        """The code that calls tasks, an image like others."""
+        key = f"support-{fingerprint.digest(machine_code.SUPPORT, self.target)}"
+        record = images.find(key)
+        if record is None:
+            if not machine_code.available():
+                raise Unsupported("no images came with tisim, and llvmlite 0.44, which makes them, is not installed")
+            obj = machine_code.compile_ir(machine_code.SUPPORT, self.target)
+            code, functions, externals = machine_code.link(obj)
+            record = images.Record(code, [functions["run"], functions["serial_for"]], 0, [], externals)
+            images.keep(key, record)
+        return images.Code(record)
+
+    def code(self, kernel, has):
+        """The images.Code of a kernel for models with these Features; made if there is none yet.
+
+        Raises Unsupported or Unknown where that is not possible.
+        """
+        variant = kernel.variant(True, has)
+        if variant not in self.codes:
+            self.codes[variant] = self._load(variant)
+        return self.codes[variant]
+
+    def _load(self, variant):
+        key = self.fingerprints.of(variant.function, variant.arguments)
+        record = images.find(key)
+        if record is None:
+            if not machine_code.available():
+                raise Unsupported("llvmlite 0.44 is not installed")
+            record = _make(variant, self.target)
+            images.keep(key, record)
+            self.made += 1
+        else:
+            self.loaded += 1
+        return images.Code(record)
+
+
+def _make(variant, target):
+    """The Record of a kernel that Taichi compiles now."""
+    from taichi.lang import impl
+
+    prog, compiled = impl.get_runtime().prog, variant.compiled()
+    config = prog.config()
+    caching, config.offline_cache = config.offline_cache, False  # its IR as text would be written at exit for nothing
+    try:
+        prog.compile_kernel(config, prog.get_device_caps(), compiled)
+        builder = prog.make_aot_module_builder(config.arch, [])
+        builder.add("kernel", compiled)
+    finally:
+        config.offline_cache = caching
+    folder = tempfile.mkdtemp(prefix="tisim-")
+    try:
+        builder.dump(folder, "")
+        text = (pathlib.Path(folder) / "kernel.ll").read_text()
+    finally:
+        shutil.rmtree(folder)
+    return record_of(text, variant.kinds, target)
+
+
+def record_of(text, kinds, target):
+    """The Record of a kernel's IR. kinds: of its arguments, see machine_code.layout."""
+    size, places, arguments = machine_code.layout(kinds)
+    names = machine_code.tasks(text, arguments)
+    code, functions, externals = machine_code.link(machine_code.compile_ir(text, target))
+    return images.Record(code, [functions[name] for name in names], size, places, externals)
+
+
+def _llvm_runtime(prog):
+    """Address of Taichi's LLVMRuntime, read from the context of an empty kernel's launch and looked at."""
+    from taichi._lib import core
+
+    def words(at, n):
+        return list((ctypes.c_uint64 * n).from_address(at))
+
+    kernel = prog.create_kernel(lambda k: k.finalize_params(), "empty", core.AutodiffMode.NONE)
+    context = kernel.make_launch_context()
+    prog.launch_kernel(prog.compile_kernel(prog.config(), prog.get_device_caps(), kernel), context)
+    (builder,) = words(id(context) + 16, 1)
+    _, owned, used, arguments, results = words(builder, 5)
+    if owned != used:
+        raise Unsupported("another layout of LaunchContextBuilder")
+    inner = words(used, 4)
+    if inner[0] != arguments or inner[3] != results or not inner[1]:
+        raise Unsupported("another layout of RuntimeContext")
+    pool, parallel_for = words(inner[1] + POOL_AT, 2)
+    if not pool or not _is_in(parallel_for, core.__file__) or not words(inner[1] + TEMPORARIES_AT, 1)[0]:
+        raise Unsupported("another layout of LLVMRuntime")
+    return inner[1]
+
+
+def _is_in(address, path):
+    """Whether an address lies in the library of this path."""
+
+    class Info(ctypes.Structure):
+        _fields_ = [("file", ctypes.c_char_p), ("base", ctypes.c_void_p), ("name", ctypes.c_char_p),
+                    ("address", ctypes.c_void_p)]  # fmt: skip
+
+    info = Info()
+    found = ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), ctypes.byref(info))
+    return bool(found) and os.path.realpath(info.file.decode()) == os.path.realpath(path)
+
+
+def start(debug, basis):
+    """Takes this road from now on where that is possible; else `why` says why not."""
+    global _state, why
+    _state, why = None, None
+    if session.arch != "cpu":
+        why = f"it is for CPUs, and this is {session.arch}"
+    elif os.environ.get("TISIM_NATIVE", "1") in ("", "0"):
+        why = "TISIM_NATIVE turns it off"
+    elif debug:
+        why = "TISIM_DEBUG asks for Taichi's checked kernels"
+    elif images.target() is None:
+        why = "it needs Linux on x86-64 of 2009 or later"
+    else:
+        try:
+            _state = Road(basis)
+        except (Unsupported, ImportError, OSError) as e:
+            why = str(e)
+
+
+def forget():
+    """Leaves this road, before Taichi is started again."""
+    global _state
+    _state = None
+
+
+def road():
+    """The Road, None where it is not taken."""
+    return _state
+
+
+class Sequence:
+    """Kernels launched together, as machine code."""
+
+    def __init__(self, road, kernels, has):
+        self.road, self.kernels = road, kernels
+        self.variants = [k.variant(True, has) for k in kernels]
+        self.codes = [road.code(k, has) for k in kernels]
+        self.numbers = {name: kind for v in self.variants for name, kind in v.numbers.items()}
+
+    def bind(self, d):
+        """The sequence with the arrays and fixed numbers of a Data."""
+        return Bound(self, d)
+
+
+class Bound:
+    """A Sequence with buffers of arguments; addresses in them are good until an array is replaced."""
+
+    def __init__(self, sequence, d):
+        road = sequence.road
+        self._call, self._sequence, self._keep, self._writers = road.call, sequence, [], {}
+        tables = [], []
+        types = {int: np.dtype(np.int32), float: np.dtype(session.numpy_float())}
+        for variant, code in zip(sequence.variants, sequence.codes):
+            buffer, results = np.zeros(code.size + 8, np.uint8), np.zeros(32, np.uint64)
+            for name, place in zip(variant.names, code.places):
+                if name in variant.arrays:
+                    array = memory.host_view(a := d.device(name))
+                    struct.pack_into("<i", buffer, place[0], a.shape[0])
+                    struct.pack_into("<Q", buffer, place[1], array.ctypes.data)
+                    self._keep.append(array)
+                else:
+                    kind = types[variant.numbers[name]]
+                    view = buffer[place[0] : place[0] + kind.itemsize].view(kind)
+                    self._writers.setdefault(name, []).append(view)
+            contexts = np.array([[buffer.ctypes.data, runtime, 0, results.ctypes.data]
+                                 for runtime in (road.serial_runtime, road.runtime)], np.uint64)  # fmt: skip
+            self._keep += [buffer, results, contexts]
+            for table, context in zip(tables, contexts):
+                table += [(task, context.ctypes.data) for task in code.tasks]
+        self._tables = [np.array(table, np.uint64).reshape(-1, 2) for table in tables]
+        self._one, self._all = (table.ctypes.data for table in self._tables)  # by one thread, by all
+        self._length = len(tables[0])
+        passed = frozenset().union(*(v.passed for v in sequence.variants))
+        self._passed = {name: self._writers.pop(name) for name in sorted(passed)}
+        self._last = self._version = None
+
+    def run(self, d, version, parallel, scalars):
+        """Launches the kernels. version: changes when a number of the model may have."""
+        if version != self._version:
+            for name, views in self._writers.items():
+                value = d.scalar(name)
+                for view in views:
+                    view[0] = value
+            self._version = version
+        if scalars != self._last:
+            if self._last is None or scalars.keys() != self._last.keys():
+                check_passed(self._sequence.kernels, self._passed.keys(), scalars)
+            for name, views in self._passed.items():
+                for view in views:
+                    view[0] = scalars[name]
+            self._last = scalars
+        self._call(self._all if parallel else self._one, self._length)

@@ -1,0 +1,147 @@
+"""Kernels and their variants, as Taichi compiles them.
+
+Every kernel has a serial and a parallel variant with equal arithmetic: waking threads costs more than a small scene has
+to compute. Machine code from disk (native.py) needs only the parallel one.
+"""
+
+import contextlib
+import gc
+import inspect
+
+from tisim.errors import Error
+
+from . import bundle, flow, memory, session
+from .specialise import specialise
+
+CHUNK = (4, 32)  # neighbours in a list that one thread works through, on a GPU and on a CPU
+
+
+class Kernel:
+    """A kernel function and its two compiled variants (made on first use)."""
+
+    def __init__(self, function):
+        bundle.check_names(function)
+        self.function = function
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self._variants = {}
+
+    def variant(self, parallel, has):
+        """The Variant for models with these Features."""
+        for key in ((parallel, None), (parallel, has)):
+            if key in self._variants:
+                return self._variants[key]
+        made = Variant(self.special(parallel), has)
+        return self._variants.setdefault((parallel, has if made.arguments.flow.features else None), made)
+
+    def special(self, parallel):
+        """The function with `SERIAL`, `SHORT`, `SPREAD` and `CHUNK` bound as asked.
+
+        Taichi's CPU threads take 512 iterations at a time, so a loop over few heavy items runs SPREAD idle
+        iterations per item to be shared out at all; serial variants and GPUs need none.
+        """
+        cpu = session.arch == "cpu"
+        names = dict(SERIAL=not parallel, SHORT=cpu, SPREAD=64 if parallel and cpu else 1, CHUNK=CHUNK[cpu])
+        return specialise(self.function, **names)
+
+    def __call__(self, *args):
+        raise TypeError(f"kernel {self.__name__} is launched by tisim.device.launch.run(m, d, [{self.__name__}])")
+
+
+def kernel(function):
+    """Marks a function as a kernel over the bundles m and d; further parameters are numbers given to `run` by name."""
+    return Kernel(function)
+
+
+class Variant:
+    """A kernel as Taichi compiles it, with the arguments it takes: names, element types of arrays, types of numbers."""
+
+    def __init__(self, function, has):
+        import taichi as ti
+
+        self.function, self.arguments = function, bundle.Arguments(function, has)
+        integer, real = ti.i32, memory.element(True)
+        self.names, self.arrays, self.numbers, params = [], {}, {}, []
+        for entry in self.arguments.entries:
+            kind = memory.element(entry.dtype == "f", entry.width)
+            if entry.is_array:
+                self.arrays[entry.argument] = kind
+                kind = ti.types.ndarray(dtype=kind, ndim=1)
+            else:
+                self.numbers[entry.argument] = float if entry.dtype == "f" else int
+            params.append((entry.argument, kind))
+        for name, kind in self.arguments.own:
+            if kind not in (real, integer):
+                raise Error(f"{flow.place_of(function)}: parameter {name}: {kind}; a kernel's numbers are FP or ti.i32")
+            self.numbers[name] = float if kind is real else int
+            params.append((name, kind))
+        self.passed = {e.argument for e in self.arguments.entries if e.passed} | {n for n, _ in self.arguments.own}
+        self.names = [name for name, _ in params]
+        self.kinds = [_kind(kind) for _, kind in params]
+        plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        function.__signature__ = inspect.Signature([inspect.Parameter(n, plain, annotation=k) for n, k in params])
+        function._arguments = self.arguments
+        self.kernel = ti.kernel(function)
+
+    def compiled(self):
+        """Taichi's compiled kernel; made on first use."""
+        primal = self.kernel._primal
+        if not primal.compiled_kernels:
+            with _no_garbage_collection():
+                primal.ensure_compiled(*(_sample(self.arrays[n]) if n in self.arrays else 0 for n in self.names))
+        (made,) = primal.compiled_kernels.values()
+        return made
+
+
+def _kind(kind):
+    """ "f64" of a number of this type, "f64*" of an array of it or of vectors or matrices of it."""
+    dtype = getattr(kind, "dtype", None)
+    if dtype is None:
+        return str(kind)
+    return f"{getattr(dtype, 'dtype', dtype)}*"
+
+
+@contextlib.contextmanager
+def _no_garbage_collection():
+    """Taichi's pass makes a hundred thousand objects, and looking through them again and again takes a tenth of it."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
+
+
+def _sample(kind):
+    """A short array of this element type, from which Taichi takes a kernel's argument types."""
+    return _sample_of(str(kind), session.generation, kind=(kind,))
+
+
+def _sample_of(name, generation, kind):
+    import taichi as ti
+
+    if (name, generation) not in _samples:
+        _samples[name, generation] = ti.ndarray(kind[0], (1,))
+    return _samples[name, generation]
+
+
+_samples = {}
+
+
+def check_passed(kernels, passed, scalars):
+    """Raises Error unless a launch passes all numbers that its kernels ask for, and declared ones only.
+
+    passed  names of the numbers that they ask for;  scalars  those that the launch passes.
+    """
+    place = f"launch of {', '.join(dict.fromkeys(k.__name__ for k in kernels))}"
+    for name in scalars:
+        if not flow.lookup(f"d.{name}", place).passed:
+            raise Error(f"{place}: {name} is no number that launches pass")
+    if missing := passed - scalars.keys():
+        raise Error(f"{place}: nobody passes {', '.join(sorted(missing))}")
+
+
+def forget():
+    """Lets go of all samples, before Taichi is started again."""
+    _samples.clear()
