@@ -38,7 +38,10 @@ def __getattr__(name):
     home = "tisim.enums" if name.startswith("mjt") else _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'tisim' has no attribute '{name}'")
-    value = globals()[name] = getattr(importlib.import_module(home), name)
+    from tisim.device import garbage
+
+    with garbage.collected_later():
+        value = globals()[name] = getattr(importlib.import_module(home), name)
     return value
 
 

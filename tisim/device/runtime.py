@@ -16,7 +16,7 @@ import sys
 from tisim import __version__
 from tisim.errors import Error
 
-from . import launch, native, session, taichi_import, taichi_patches
+from . import garbage, launch, native, session, taichi_import, taichi_patches
 from . import threads as cpu_threads
 
 SAFE_OPTIONS = dict(advanced_optimization=False, cache_loop_invariant_global_vars=False, fast_math=False)
@@ -79,7 +79,7 @@ def init(arch="auto", precision=None, threads=None):
         del sys.modules[module]
     launch.forget()
     before = cpu_threads.running()
-    with taichi_import.collecting_no_garbage(), contextlib.redirect_stdout(io.StringIO()):  # a library does not print
+    with garbage.collected_later(), contextlib.redirect_stdout(io.StringIO()):  # a library does not print
         ti.init(
             arch=backend, offline_cache=True, offline_cache_file_path=path, log_level=ti.WARN, verbose=False, **options
         )

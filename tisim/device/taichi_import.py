@@ -7,13 +7,14 @@ Nothing happens to a Taichi that was imported before; sys.modules holds no stand
 """
 
 import contextlib
-import gc
 import importlib
 import importlib.machinery
 import inspect
 import os
 import sys
 import types
+
+from . import garbage
 
 os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
 os.environ.setdefault("TI_SKIP_VERSION_CHECK", "ON")  # the version is pinned: there is nothing to ask the network for
@@ -22,21 +23,9 @@ os.environ.setdefault("TI_SKIP_VERSION_CHECK", "ON")  # the version is pinned: t
 def load():
     """The module taichi."""
     if "taichi" not in sys.modules:
-        with collecting_no_garbage(), _standing_in(), _answering_quickly():
+        with garbage.collected_later(), _standing_in(), _answering_quickly():
             import taichi  # noqa: F401
     return sys.modules["taichi"]
-
-
-@contextlib.contextmanager
-def collecting_no_garbage():
-    """Importing and compiling make a hundred thousand objects that stay; looking through them again takes a tenth."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 class _Later(types.ModuleType):
