@@ -1,6 +1,8 @@
-"""Python's search for garbage, put off while objects are made that stay."""
+"""Python's search for garbage, put off while objects are made that stay, and once only at the end of the process."""
 
+import atexit
 import contextlib
+import functools
 import gc
 
 
@@ -14,3 +16,17 @@ def collected_later():
     finally:
         if running:
             gc.enable()
+
+
+@functools.cache
+def leave_quickly():
+    """When the process ends, garbage is collected once more; what is in use then is let go, but not searched again.
+
+    Python searches three times more while it takes its modules apart, for 0.3 s after a step of any scene.
+    """
+    atexit.register(_last)
+
+
+def _last():
+    gc.collect()
+    gc.freeze()

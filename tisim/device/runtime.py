@@ -91,6 +91,7 @@ def init(arch="auto", precision=None, threads=None):
     session.generation += 1
     if name == "cpu":
         cpu_threads.pin(before, threads)
+    garbage.leave_quickly()
     taichi_patches.install()
     native.start(debug(), (ti.__version__, sorted(SAFE_OPTIONS.items())))
 
