@@ -3,7 +3,7 @@
 from tisim.enums import mjtCone, mjtConstraint, mjtConstraintState, mjtDisableBit, mjtGeom, mjtJoint
 from tisim.model.tables import geom as geom_tables
 from tisim.model.tables import ray as ray_tables
-from tisim.stages import colliders
+from tisim.stages import colliders, search, solver
 
 # mjtGeom
 PLANE = int(mjtGeom.mjGEOM_PLANE)
@@ -62,6 +62,9 @@ CONVEX = colliders.CONVEX
 HEIGHT_FIELD = colliders.HEIGHT_FIELD
 BOX_SLOTS = colliders.SLOTS[BOX_BOX]  # of a pair of boxes, before duplicates go
 HFIELD_SLOTS = colliders.SLOTS[HEIGHT_FIELD]  # of a geom and a height field, mjMAXCONPAIR
+
+SWEEP_FOUND = search.SWEEP_FOUND
+LINEAR_ITERATIONS = solver.LINEAR_ITERATIONS
 
 # places in a row of geom_filter
 FILTER_BODY = geom_tables.BODY

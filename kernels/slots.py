@@ -2,7 +2,7 @@
 normal from geom 1 to geom 2.
 """
 
-from tisim.kernels.types import *
+from .types import *
 
 SLOT = 8  # numbers of a slot
 

@@ -34,7 +34,7 @@ FP = ti.f64 if session.precision == "f64" else ti.f32
 SERIAL = False
 SHORT = False  # True on a CPU: a loop over few, light items stays on one thread there
 SPREAD = 1  # loop iterations per unit of heavy work, see variant.Kernel.special
-CHUNK = 32  # neighbours in a list that one thread works through: 4 on a GPU
+CHUNK = 32  # neighbours in a list that one thread works through, and reserves places for at once: 4 on a GPU
 MINVAL = 1e-15  # mjMINVAL: smallest number a division accepts
 
 vec2 = ti.types.vector(2, FP)

@@ -2,6 +2,8 @@
 
     tisim.scenes.build("dominos", n=500)     MJCF text
     tisim.Model.from_scene("dominos", n=500)
+
+Each scene has a file of its own: a function that returns the text and has defaults for all parameters.
 """
 
 import difflib

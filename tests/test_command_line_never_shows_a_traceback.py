@@ -151,9 +151,7 @@ def test_kernels_are_listed_with_what_they_read(call, tmp_path):
 
 @pytest.mark.skipif(vulkan.missing() is not None, reason=str(vulkan.missing()))
 def test_render_writes_a_picture(call, tmp_path):
-    code, out, err = call(
-        "render", "pendulum", "-o", "p.png", "--size", "96x64", "--arch", "cpu", "--camera", "90,-10"
-    )
+    code, out, err = call("render", "pendulum", "-o", "p.png", "--size", "96x64", "--arch", "cpu", "--camera", "90,-10")
     assert code == 0 and "pendulum at 0.000 s" in out, err
     from PIL import Image
 

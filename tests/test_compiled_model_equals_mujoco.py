@@ -12,6 +12,7 @@ from tisim import Model
 FOLDER = pathlib.Path(__file__).parent / "testdata" / "compile"
 FILES = sorted(FOLDER.glob("*.xml"))
 
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_every_field_of_a_file(path):
     assert differences(Model.from_xml_path(path), mujoco.MjModel.from_xml_path(str(path))) == {}

@@ -46,7 +46,7 @@ def test_no_file_has_its_own(path):
 
 
 def test_constants_are_where_they_come_from():
-    constants = runtime.kernels("constants")
+    constants = runtime.module("constants")
     values = {name: getattr(constants, name) for name in assigned(KERNELS / "constants.py")}
     assert all(type(value) is int for value in values.values()), "Taichi takes plain ints as constants"
     for enum, prefix in (("mjtGeom", "mjGEOM_"), ("mjtJoint", "mjJNT_"), ("mjtCone", "mjCONE_")):

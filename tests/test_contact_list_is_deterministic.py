@@ -96,9 +96,7 @@ def test_thread_count_does_not_show():
 
 def test_coincident_shapes_give_numbers():
     sizes = dict(SIZES, capsule2="0.05 0.00000001")
-    geoms = "".join(
-        2 * f'<body><freejoint/><geom type="{k.rstrip("2")}" size="{s}"/></body>' for k, s in sizes.items()
-    )
+    geoms = "".join(2 * f'<body><freejoint/><geom type="{k.rstrip("2")}" size="{s}"/></body>' for k, s in sizes.items())
     mm, dd, m, d = both(f'<mujoco><worldbody><geom type="plane" size="1 1 1"/>{geoms}</worldbody></mujoco>')
     mujoco.mj_kinematics(mm, dd)
     c = collide(m, d, [dd])[0]

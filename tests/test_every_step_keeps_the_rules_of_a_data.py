@@ -105,8 +105,16 @@ BROKEN = {
     "dofs of islands": ("tree_dofstart", shift, "dofs of islands tile"),
     "islands to solve": ("island_large", shift, "solved once"),
 }
-FILLED = dict(cpair="ncpair", contact="ncon", body_con=None, row="nrow", J="nJ", seg="nJ", island_row="nrow",
-              island_large="nlarge")
+FILLED = dict(
+    cpair="ncpair",
+    contact="ncon",
+    body_con=None,
+    row="nrow",
+    J="nJ",
+    seg="nJ",
+    island_row="nrow",
+    island_large="nlarge",
+)
 
 
 def filled(d, name):

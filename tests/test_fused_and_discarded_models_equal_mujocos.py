@@ -84,7 +84,7 @@ class Scene:
         inside += "".join(self.body(depth + 1) for _ in range(self.rng.integers(0, 4 - depth)))
         if self.chance(0.15):
             inside = f'<frame pos="{self.numbers(3)}" euler="{self.numbers(3, -90, 90)}"/>' + inside
-        body = f'<body {name} {place} {more} {"mocap=" + chr(34) + "true" + chr(34) if mocap else ""}>{inside}</body>'
+        body = f"<body {name} {place} {more} {'mocap=' + chr(34) + 'true' + chr(34) if mocap else ''}>{inside}</body>"
         return f'<frame pos="{self.numbers(3)}" quat="{self.numbers(4)}">{body}</frame>' if self.chance(0.2) else body
 
     def references(self):

@@ -1,25 +1,19 @@
 """A kernel gets the arrays that it and the functions it calls read or write, and no others; what cannot be followed, is
 not declared or would be ambiguous is an error that names file and line when the kernel is made."""
 
-import ast
 import inspect
 import math
-import pathlib
 import types
-import warnings
 
-import numpy as np
 import pytest
 import taichi as ti
 
-import tisim
 from tisim.data.arrays import COUNTS, DATA, SCALES
 from tisim.data.scalars import SCALARS, lookup
-from tisim.device import launch
 from tisim.device.bundle import Arguments, func
 from tisim.device.flow import flow
 from tisim.device.specialise import specialise
-from tisim.device.variant import Variant, kernel
+from tisim.device.variant import kernel
 from tisim.errors import Error
 from tisim.model.device_model import DERIVED
 from tisim.model.features import EVERYTHING
@@ -70,13 +64,6 @@ def refusal(function, line=None):
     marked = [first + k for k, text in enumerate(lines) if "# here" in text]
     assert f"{__file__}:{marked[0] if marked else first}" in str(error.value), error.value
     return str(error.value)
-
-
-@pytest.fixture(scope="module")
-def scene():
-    m = tisim.Model.from_scene("dominos", n=3)
-    tisim.init(arch="cpu")
-    return m, tisim.Data(m)
 
 
 # ---- variants
@@ -383,118 +370,3 @@ def test_users_functions_have_names_of_their_own():
         return theirs(d.xpos[0], d.xpos[1])
 
     assert paths(ours) == {"d.xpos"}
-
-
-# ---- kernels that run
-
-
-def test_kernels_read_and_write_the_arrays_of_these_names(scene):
-    m, d = scene
-
-    @kernel
-    def combine(m, d, nray: ti.i32):
-        for i in range(1):
-            scale(0, 1.0, m.body_mass, d.qvel)
-            d.qvel[1] = m.opt.timestep + m.opt.gravity[2]
-            d.qvel[2] = nray + d.nworld + m.nbody
-            d.xpos[1].y = speed(m, d, 1)
-            clear_first(d.xpos[1])
-
-    launch.run(m, d, [combine], parallel=False, nray=5)
-    z = float(m.opt.timestep) + m.opt.gravity[2]
-    assert np.allclose(np.asarray(d.qvel)[:3], [2 * m.body_mass[0], z, 6 + m.nbody])
-    assert np.allclose(d.xpos[1][:2], [0, z])
-
-
-def test_a_launch_passes_declared_numbers_only(scene):
-    m, d = scene
-
-    @kernel
-    def count(m, d, nray: ti.i32):
-        d.qvel[0] = nray + d.niter
-
-    launch.run(m, d, [count], parallel=False, nray=5, niter=2, skin=0.5)  # others may ask for the skin
-    assert d.qvel[0] == 7
-    with pytest.raises(Error, match="launch of count: d.nrays is not declared"):
-        launch.run(m, d, [count], parallel=False, nray=5, niter=2, nrays=5)
-    with pytest.raises(Error, match="launch of count: nworld is no number that launches pass"):
-        launch.run(m, d, [count], parallel=False, nray=5, niter=2, nworld=5)
-    with pytest.raises(Error, match="launch of count: nobody passes niter"):
-        launch.run(m, d, [count], parallel=False, nray=5)
-
-
-def test_numbers_have_the_types_of_kernels(scene):
-    def wrong(m, d, nray: ti.i64):
-        d.qvel[0] = nray
-
-    with pytest.raises(Error, match=f"{__file__}:.* nray: i64; a kernel's numbers are FP or ti.i32"):
-        Variant(wrong, EVERYTHING)
-
-
-def test_taichi_tells_the_lines_of_the_source(scene):
-    @kernel
-    def wrong(m, d):
-        for i in range(1):
-            d.qvel[i] = speed(m, d, i)
-            d.qvel[i] = d.qacc[i] @ 3  # here
-
-    lines, first = inspect.getsourcelines(wrong.function)
-    line = first + next(k for k, text in enumerate(lines) if "# here" in text)
-    with pytest.raises(ti.TaichiCompilationError) as error:
-        wrong.variant(False, EVERYTHING).compiled()
-    assert f'File "{__file__}", line {line}, in wrong' in str(error.value)
-
-
-def test_making_a_kernel_warns_of_nothing(scene):
-    @kernel
-    def quiet(m, d):
-        for i in range(1):
-            d.qvel[i] = speed(m, d, i) + mass(m, d, i)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for parallel in (False, True):
-            quiet.variant(parallel, EVERYTHING).compiled()
-
-
-# ---- kernels/
-
-KERNELS = pathlib.Path(__file__).resolve().parent.parent / "kernels"
-MOST_PARAMETERS = 9  # the bundles among them
-# places where they are left, by array: a heap's places are no records
-OFFSETS = {"sweep_found": 8, "ccd_f": 1, "a": 1, "sides": 1, "ray_node": 4}
-
-
-def nodes(kind):
-    for path in sorted(KERNELS.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, kind):
-                yield f"{path.name}:{node.lineno}", node
-
-
-def test_functions_take_few_parameters():
-    for place, node in nodes(ast.FunctionDef):
-        assert len(node.args.args) <= MOST_PARAMETERS, f"{place} {node.name} has {len(node.args.args)} parameters"
-
-
-def offset_of_record(node):
-    """The array of `a[start + 4 * i + 1]`, records by bare numbers; None for others."""
-    base = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", None)
-    todo = [node.slice]
-    for n in todo:
-        if isinstance(n, ast.BinOp):
-            todo += [n.left, n.right]
-            factors = (n.left, n.right) if isinstance(n.op, ast.Mult) else ()
-            if any(isinstance(f, ast.Constant) and isinstance(f.value, int) and f.value > 1 for f in factors):
-                return base
-    return None
-
-
-def test_records_have_names_not_offsets():
-    sample = ast.parse("d.a[i] + d.b[13 * r + 5] + c[n * i] + d.e[at + i * 2]")
-    assert {offset_of_record(n) for n in ast.walk(sample) if isinstance(n, ast.Subscript)} == {None, "b", "e"}
-    found = {}
-    for place, node in nodes(ast.Subscript):
-        if name := offset_of_record(node):
-            found.setdefault(name, []).append(place)
-    assert all(len(places) <= OFFSETS.get(name, 0) for name, places in found.items()), found

@@ -35,9 +35,7 @@ def contact_forces(m, d):
     first, geom = np.asarray(d.contact.efc_address), np.asarray(d.contact.geom)
     rows = np.asarray(d.efc_force)[first[:, None] + np.arange(4)]
     mu, frame = np.asarray(d.contact.friction), np.asarray(d.contact.frame).reshape(-1, 3, 3)
-    local = np.stack(
-        [rows.sum(1), mu[:, 0] * (rows[:, 0] - rows[:, 1]), mu[:, 1] * (rows[:, 2] - rows[:, 3])], axis=1
-    )
+    local = np.stack([rows.sum(1), mu[:, 0] * (rows[:, 0] - rows[:, 1]), mu[:, 1] * (rows[:, 2] - rows[:, 3])], axis=1)
     force = np.einsum("ck,ckx->cx", local, frame)
     out = np.zeros(m.nv)
     for side, sign in ((0, -1.0), (1, 1.0)):

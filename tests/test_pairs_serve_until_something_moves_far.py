@@ -21,6 +21,7 @@ KINDS = ["box", "sphere", "capsule", "cylinder", "ellipsoid"]
 
 def scene(rng, override="disable"):
     """MJCF with planes, a height field, static geoms, a mocap body, single geoms and bodies of many geoms."""
+
     def geom(i, spread):
         x, y, z = rng.uniform(-1, 1, 3) * spread
         return (f'<geom type="{KINDS[i % 5]}" size=".08 .06 .07" pos="{x} {y} {z}" euler="{40 * i} 20 0" mass="1" '

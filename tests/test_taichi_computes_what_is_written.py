@@ -6,7 +6,7 @@ Run in a subprocess per set of options, since Taichi starts once.
 import subprocess
 import sys
 
-PROBES = '''
+PROBES = """
 import sys
 import numpy as np
 import taichi as ti
@@ -77,7 +77,7 @@ aliased(array([0, 0]), array([0, 1]), array([0, 1]), out)
 if list(out.to_numpy()) != [22, 22]:
     wrong.append("aliased indices")
 print("wrong:", wrong)
-'''
+"""
 
 
 def run(options, folder):

@@ -7,13 +7,13 @@ sweep coordinate is squashed into (0, 1): a body that has flown off costs nothin
 the boxes themselves. The pairs come in no particular order; candidates.py sorts them.
 """
 
+from ..constants import SWEEP_FOUND
 from ..sort import sort_all
 from ..types import *
 from .boxes import above_plane, ball_center, ball_radius, margin_of
 from .candidates import may_collide, passes, put_candidate
 
 NSAMPLE = 32  # geoms looked at to choose the axes: enough for a 10 % and a 90 % quantile
-FOUND = 64  # boxes that meet, found by the thread of a chunk before their filters are asked
 
 
 @func
@@ -147,7 +147,7 @@ def find_from(m, d, e, f, n, adr, nfound):
     first_strip = d.entry_strip[e]
     first_row = d.entry_row[e]
     last = key >> d.nlevelbit << d.nlevelbit | squash(m, d, hi[0], 1 << d.nlevelbit)
-    while f < n and nfound < FOUND and d.sort_key[start + f] <= last:
+    while f < n and nfound < SWEEP_FOUND and d.sort_key[start + f] <= last:
         # no branches, which nobody could predict: what does not count is overwritten by the next
         hit = (d.entry_lo[f][2] <= hi[2]) & (lo[2] <= d.entry_hi[f][2])
         hit &= (d.entry_lo[f][1] <= hi[1]) & (lo[1] <= d.entry_hi[f][1])
@@ -198,12 +198,12 @@ def sweep_chunk(m, d, chunk, size, n):
     f = e + 1
     nfound = 0
     while e < end:
-        f, nfound = find_from(m, d, e, f, n, FOUND * chunk, nfound)
-        if nfound < FOUND:
+        f, nfound = find_from(m, d, e, f, n, SWEEP_FOUND * chunk, nfound)
+        if nfound < SWEEP_FOUND:
             e += 1
             f = e + 1
-        if nfound == FOUND or e == end:
-            take_found(m, d, FOUND * chunk, nfound)
+        if nfound == SWEEP_FOUND or e == end:
+            take_found(m, d, SWEEP_FOUND * chunk, nfound)
             nfound = 0
 
 

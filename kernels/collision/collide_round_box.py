@@ -42,21 +42,14 @@ def sphere_in_box_frame(c, radius, size):
 
 
 @ti.func
-def nearest_to_box(c, h, half, size, limit):
-    """Where the segment c + s h, |s| <= 1, is nearest to a box at the origin, at a squared distance below the limit.
+def nearest_end(c, h, size, limit):
+    """Which end of the segment c + s h, |s| <= 1, is nearest to a box at the origin, of those inside or above a face.
 
-    half  length of h. Returns s, what is nearest (-1 a face or the inside, 0 a corner, 1 an edge, -2 nothing), the
-    face's axis (-1: inside), the edge's axis, the corner or lower end of the edge as bits of its positive coordinates,
-    and the place on the edge in [-1, 1].
+    Returns the squared distance, s, and the axis of the face (-1: inside); the limit if none is nearer.
     """
     best = limit
     s = 0.0
-    what = -2
     face = -1
-    edge = 0
-    corner = 0
-    place = 0.0
-    # an end above a face or inside
     for e in range(2):
         x = c + (2.0 * e - 1.0) * h
         outside = 0
@@ -69,8 +62,47 @@ def nearest_to_box(c, h, half, size, limit):
         if outside < 2 and gap.dot(gap) < best:
             best = gap.dot(gap)
             s = 2.0 * e - 1.0
-            what = -1
             face = axis
+    return best, s, face
+
+
+@ti.func
+def nearest_places(a, b, cc, per_cc, det, u, v):
+    """Where an edge of squared half length a and the segment, of cc, are nearest; b is minus the product of the two.
+
+    Returns the places on the edge and on the segment, both in [-1, 1], and the end of the edge (-1, 1, 0: none) at
+    which its place was last clipped.
+    """
+    per_det = 1.0 / det
+    x1 = (cc * u - b * v) * per_det
+    x2 = (a * v - b * u) * per_det
+    end = 0
+    if ti.abs(x1) > 1.0:
+        end = ti.select(x1 > 1.0, 1, -1)
+        x1 = ti.cast(end, FP)
+        x2 = (v - end * b) * per_cc
+    if ti.abs(x2) > 1.0:
+        x2 = ti.select(x2 > 1.0, 1.0, -1.0)
+        x1 = (u - x2 * b) / a
+        if ti.abs(x1) > 1.0:
+            end = ti.select(x1 > 1.0, 1, -1)
+            x1 = ti.cast(end, FP)
+    return x1, x2, end
+
+
+@ti.func
+def nearest_to_box(c, h, half, size, limit):
+    """Where the segment c + s h, |s| <= 1, is nearest to a box at the origin, at a squared distance below the limit.
+
+    half  length of h. Returns s, what is nearest (-1 a face or the inside, 0 a corner, 1 an edge, -2 nothing), the
+    face's axis (-1: inside), the edge's axis, the corner or lower end of the edge as bits of its positive coordinates,
+    and the place on the edge in [-1, 1].
+    """
+    best, s, face = nearest_end(c, h, size, limit)
+    what = ti.select(best < limit, -1, -2)
+    edge = 0
+    corner = 0
+    place = 0.0
     # the twelve edges
     cc = half * half  # not h.dot(h): along an edge the rounding of det decides whether they are parallel
     per_cc = 1.0 / ti.max(cc, MINVAL)
@@ -90,33 +122,17 @@ def nearest_to_box(c, h, half, size, limit):
             # an edge cannot be nearest that is farther along the other axes already
             gap = ti.max(ti.abs(delta) - ti.abs(h), 0.0)
             gap[j] = 0.0
-            if CLOSER * gap.norm_sqr() < best:
-                u = -size[j] * delta[j]
-                v = h.dot(delta)
-                if ti.abs(det) >= ti.max(MINVAL, PARALLEL * a * cc):
-                    per_det = 1.0 / det
-                    x1 = (cc * u - b * v) * per_det
-                    x2 = (a * v - b * u) * per_det
-                    end = 0  # the end of the edge at which x1 was last clipped
-                    if ti.abs(x1) > 1.0:
-                        end = ti.select(x1 > 1.0, 1, -1)
-                        x1 = ti.cast(end, FP)
-                        x2 = (v - end * b) * per_cc
-                    if ti.abs(x2) > 1.0:
-                        x2 = ti.select(x2 > 1.0, 1.0, -1.0)
-                        x1 = (u - x2 * b) / a
-                        if ti.abs(x1) > 1.0:
-                            end = ti.select(x1 > 1.0, 1, -1)
-                            x1 = ti.cast(end, FP)
-                    delta -= x2 * h
-                    delta[j] += size[j] * x1
-                    if delta.dot(delta) < best - MINVAL:
-                        best = delta.dot(delta)
-                        s = x2
-                        place = x1
-                        edge = j
-                        what = ti.select(end == 0, 1, 0)
-                        corner = bits + ti.select(end == 1, 1 << j, 0)
+            if CLOSER * gap.norm_sqr() < best and ti.abs(det) >= ti.max(MINVAL, PARALLEL * a * cc):
+                x1, x2, end = nearest_places(a, b, cc, per_cc, det, -size[j] * delta[j], h.dot(delta))
+                delta -= x2 * h
+                delta[j] += size[j] * x1
+                if delta.dot(delta) < best - MINVAL:
+                    best = delta.dot(delta)
+                    s = x2
+                    place = x1
+                    edge = j
+                    what = ti.select(end == 0, 1, 0)
+                    corner = bits + ti.select(end == 1, 1 << j, 0)
     return s, what, face, edge, corner, place
 
 

@@ -93,11 +93,11 @@ def _narrowphase(m, d):
 def narrowphase(kinds, users):
     """The kernel with the colliders of these kinds (tisim/stages/colliders.py).
 
-    users  dict kind -> (Taichi function, contacts) of the colliders that users registered.
+    users  (kind, Taichi function, contacts) of the colliders that users registered.
     """
-    key = kinds, tuple(users.get(kind) for kind in kinds)
+    key = kinds, users
     if key not in _made:
-        colliders = {}
+        colliders, users = {}, {kind: user for kind, *user in users}
         for kind in kinds:
             if kind in users:
                 colliders[kind] = adapted(*users[kind])

@@ -3,7 +3,7 @@
 A maker is a kernel that appends the rows of one kind: it counts the rows and the entries of their Jacobians, scans, and
 fills, for each row `start_row`, the entries J and J_dof (world-major dofs, ascending), `finish_row`. It counts all it
 wants to add in d.nrow and d.nJ and fills only rows that `fits` allows; tisim/stages/constraint.py lists the makers, in
-MuJoCo's order, and lets the lists grow. See "A constraint row" in tisim/ARCHITECTURE.md; seed 000, "Constraint model".
+MuJoCo's order, and lets the lists grow. See "A constraint row" in tisim/SOLVER.md; seed 000, "Constraint model".
 """
 
 from ..types import FP, MINVAL, func, kernel, ti

@@ -12,7 +12,7 @@ from ..constants import (
     QUADRATIC,
     SATISFIED,
 )
-from ..types import FP, SERIAL, kernel, ti, vec4, vec6
+from ..types import FP, SERIAL, func, kernel, ti, vec4, vec6
 from .cone import cone_force, load_parameters
 from .impedance import stiffness_damping_impedance
 from .row_cost import is_friction
@@ -56,84 +56,93 @@ def expand_contacts(m, d):
     n = d.ncon
     ti.loop_config(serialize=SERIAL)
     for c in range(n):
-        first = d.contact_efc_address[c]
-        if first >= 0:
-            dim = d.contact_dim[c]
-            fri = load_parameters(m, d, c)
-            D = d.con_D[c]
-            mu = d.con_mu[c]
-            aref = d.con_aref[c]
-            j = d.con_Jaref[c]
-            out = cone_force(m, d, j, dim, D, mu, fri)
-            margin = d.contact_includemargin[c]
-            kbi = stiffness_damping_impedance(
-                m, d, d.contact_dist[c] - margin, d.contact_solref[c][0], d.contact_solref[c][1], d.contact_solimp[c]
-            )
-            friction = kbi
-            if m.opt.cone == ELLIPTIC and (
-                d.contact_solreffriction[c][0] != 0.0 or d.contact_solreffriction[c][1] != 0.0
-            ):
-                friction = stiffness_damping_impedance(
-                    m,
-                    d,
-                    d.contact_dist[c] - margin,
-                    d.contact_solreffriction[c][0],
-                    d.contact_solreffriction[c][1],
-                    d.contact_solimp[c],
-                )
-            elliptic = m.opt.cone == ELLIPTIC and dim > 1
-            rows = ti.select(dim == 1 or elliptic, dim, 2 * (dim - 1))
-            tangent = 0.0
-            for k in ti.static(range(1, 6)):
-                tangent += (fri[k] * j[k]) * (fri[k] * j[k])
-            tangent = ti.sqrt(tangent)
-            for e in range(rows):
-                r = first + e
-                k = e  # component of the contact frame
-                sign = 1.0
-                if not elliptic:
-                    k = ti.select(dim == 1, 0, e // 2 + 1)
-                    sign = 1.0 - 2.0 * ti.cast(e % 2, FP)
-                jk = component(j, k)
-                ak = component(aref, k)
-                fk = component(fri, k)
-                residual = jk
-                a = ak
-                force = component(vec6(out[1], out[2], out[3], out[4], out[5], out[6]), k)
-                Dk = D
-                state = ti.select(residual < 0.0, QUADRATIC, SATISFIED)
-                b = ti.select(k > 0, friction[1], kbi[1])
-                stiff = ti.select(elliptic and k > 0, FP(0.0), kbi[0])
-                if not elliptic and dim > 1:
-                    residual = j[0] + sign * fk * jk
-                    a = aref[0] + sign * fk * ak
-                    force = -D * ti.min(residual, 0.0)
-                    state = ti.select(residual < 0.0, QUADRATIC, SATISFIED)
-                    b = kbi[1]
-                if elliptic:
-                    if k > 0:
-                        Dk = D * m.opt.impratio * fk * fk / (fri[1] * fri[1])
-                    state = CONE
-                    if j[0] * mu * mu + tangent <= 0.0:
-                        state = QUADRATIC
-                    elif j[0] >= tangent:
-                        state = SATISFIED
-                pos = ti.select(elliptic and k > 0, FP(0.0), d.contact_dist[c])
-                row_margin = ti.select(elliptic and k > 0, FP(0.0), margin)
-                flat = ti.select(dim == 1, CONTACT_FRICTIONLESS, CONTACT_PYRAMIDAL)
-                d.efc_type[r] = ti.select(elliptic, CONTACT_ELLIPTIC, flat)
-                d.efc_id[r] = c
-                d.efc_state[r] = state
-                d.efc_pos[r] = pos
-                d.efc_margin[r] = row_margin
-                d.efc_frictionloss[r] = 0.0
-                d.efc_D[r] = Dk
-                d.efc_R[r] = 1.0 / Dk
-                d.efc_diagApprox[r] = kbi[2] / (1.0 - kbi[2]) / Dk
-                d.efc_KBIP[r] = vec4(stiff, b, kbi[2], 0.0)
-                d.efc_aref[r] = a
-                d.efc_vel[r] = -(a + stiff * kbi[2] * (pos - row_margin)) / b
-                d.efc_force[r] = force
+        if d.contact_efc_address[c] >= 0:
+            expand_contact(m, d, c)
+
+
+@func
+def expand_contact(m, d, c):
+    """The rows of contact c: one for each component, or two for each tangent of a pyramid."""
+    dim = d.contact_dim[c]
+    elliptic = m.opt.cone == ELLIPTIC and dim > 1
+    fri = load_parameters(m, d, c)
+    D = d.con_D[c]
+    aref = d.con_aref[c]
+    j = d.con_Jaref[c]
+    out = cone_force(m, d, j, dim, D, d.con_mu[c], fri)
+    kbi, friction = impedances(m, d, c)
+    zone = zone_of(j, d.con_mu[c], fri)
+    rows = ti.select(dim == 1 or elliptic, dim, 2 * (dim - 1))
+    for e in range(rows):
+        r = d.contact_efc_address[c] + e
+        k = e  # component of the contact frame
+        sign = 1.0
+        if not elliptic:
+            k = ti.select(dim == 1, 0, e // 2 + 1)
+            sign = 1.0 - 2.0 * ti.cast(e % 2, FP)
+        residual = component(j, k)
+        a = component(aref, k)
+        fk = component(fri, k)
+        force = component(vec6(out[1], out[2], out[3], out[4], out[5], out[6]), k)
+        Dk = D
+        b = ti.select(k > 0, friction[1], kbi[1])
+        if not elliptic and dim > 1:
+            residual = j[0] + sign * fk * residual
+            a = aref[0] + sign * fk * a
+            force = -D * ti.min(residual, 0.0)
+            b = kbi[1]
+        state = ti.select(residual < 0.0, QUADRATIC, SATISFIED)
+        if elliptic:
+            if k > 0:
+                Dk = D * m.opt.impratio * fk * fk / (fri[1] * fri[1])
+            state = zone
+        tangent = elliptic and k > 0
+        stiff = ti.select(tangent, FP(0.0), kbi[0])
+        pos = ti.select(tangent, FP(0.0), d.contact_dist[c])
+        margin = ti.select(tangent, FP(0.0), d.contact_includemargin[c])
+        flat = ti.select(dim == 1, CONTACT_FRICTIONLESS, CONTACT_PYRAMIDAL)
+        d.efc_type[r] = ti.select(elliptic, CONTACT_ELLIPTIC, flat)
+        d.efc_id[r] = c
+        d.efc_state[r] = state
+        d.efc_pos[r] = pos
+        d.efc_margin[r] = margin
+        d.efc_frictionloss[r] = 0.0
+        d.efc_D[r] = Dk
+        d.efc_R[r] = 1.0 / Dk
+        d.efc_diagApprox[r] = kbi[2] / (1.0 - kbi[2]) / Dk
+        d.efc_KBIP[r] = vec4(stiff, b, kbi[2], 0.0)
+        d.efc_aref[r] = a
+        d.efc_vel[r] = -(a + stiff * kbi[2] * (pos - margin)) / b
+        d.efc_force[r] = force
+
+
+@func
+def impedances(m, d, c):
+    """Stiffness, damping and impedance of contact c along its normal, and along the others."""
+    at = d.contact_dist[c] - d.contact_includemargin[c]
+    solref = d.contact_solref[c]
+    solimp = d.contact_solimp[c]
+    normal = stiffness_damping_impedance(m, d, at, solref[0], solref[1], solimp)
+    friction = normal
+    solref = d.contact_solreffriction[c]
+    if m.opt.cone == ELLIPTIC and (solref[0] != 0.0 or solref[1] != 0.0):
+        friction = stiffness_damping_impedance(m, d, at, solref[0], solref[1], solimp)
+    return normal, friction
+
+
+@ti.func
+def zone_of(j, mu, fri):
+    """The mjtConstraintState of a contact with an elliptic cone."""
+    tangent = 0.0
+    for k in ti.static(range(1, 6)):
+        tangent += (fri[k] * j[k]) * (fri[k] * j[k])
+    tangent = ti.sqrt(tangent)
+    zone = CONE
+    if j[0] * mu * mu + tangent <= 0.0:
+        zone = QUADRATIC
+    elif j[0] >= tangent:
+        zone = SATISFIED
+    return zone
 
 
 @ti.func

@@ -93,19 +93,15 @@ def _cast(m, d, w, pnt, vec, groups, flg_static, bodyexclude):
             g = m.ray_order[k]
             k += 1
         else:
-            down = False
+            t1 = FAR
+            t2 = FAR
             if node >= d.nleaf:
                 g = d.ray_leaf[w * d.nleaf + node - d.nleaf]
             else:
                 at = 2 * (w * d.nleaf + node)
                 t1 = enter_box(pnt, per_vec, 0.0, best, d.ray_node, at)
                 t2 = enter_box(pnt, per_vec, 0.0, best, d.ray_node, at + 1)
-                if t1 < FAR or t2 < FAR:
-                    down = True
-                    node = 2 * node + ti.cast(t2 < t1, ti.i32)
-                    trail = 2 * trail + ti.cast(t1 < FAR and t2 < FAR, ti.i32)
-            if not down:
-                node, trail = next_node(node, trail)
+            node, trail = next_node(node, trail, t1, t2)
         if g >= 0:
             i = w * m.ngeom + g
             p = pnt - d.geom_xpos[i]

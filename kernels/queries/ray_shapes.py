@@ -192,16 +192,23 @@ def reciprocal(v):
 
 
 @ti.func
-def next_node(node, trail):
-    """The nearest pending sibling on the way to the root, or 0; bit k of the trail: pending k levels up."""
-    while trail > 0 and (trail & 1) == 0:
-        trail = trail >> 1
-        node = node >> 1
-    if trail == 0:
-        node = 0
+def next_node(node, trail, t1, t2):
+    """Where a walk goes on in a heap whose node k has the children 2 k and 2 k + 1: into the child that the ray enters
+    first, at t1 or t2, else, where it enters neither, to the nearest pending sibling on the way to the root; 0: the
+    walk is over. Bit k of the trail: the sibling k levels up is pending.
+    """
+    if t1 < FAR or t2 < FAR:
+        node = 2 * node + ti.cast(t2 < t1, ti.i32)
+        trail = 2 * trail + ti.cast(t1 < FAR and t2 < FAR, ti.i32)
     else:
-        trail = trail ^ 1
-        node = node ^ 1
+        while trail > 0 and (trail & 1) == 0:
+            trail = trail >> 1
+            node = node >> 1
+        if trail == 0:
+            node = 0
+        else:
+            trail = trail ^ 1
+            node = node ^ 1
     return node, trail
 
 
@@ -220,7 +227,8 @@ def ray_mesh(m, d, p, v, start, size, mesh):
         node = 1
         trail = 0
         while node > 0:
-            down = False
+            t1 = FAR
+            t2 = FAR
             if node >= nleaf:
                 for k in range((node - nleaf) * LEAF, ti.min(nface, (node - nleaf + 1) * LEAF)):
                     f = m.ray_meshface[face + k]
@@ -239,27 +247,16 @@ def ray_mesh(m, d, p, v, start, size, mesh):
             else:
                 t1 = enter_box(p, per_v, start, x, m.ray_meshbox, adr + 2 * node)
                 t2 = enter_box(p, per_v, start, x, m.ray_meshbox, adr + 2 * node + 1)
-                if t1 < FAR or t2 < FAR:
-                    down = True
-                    node = 2 * node + ti.cast(t2 < t1, ti.i32)
-                    trail = 2 * trail + ti.cast(t1 < FAR and t2 < FAR, ti.i32)
-            if not down:
-                node, trail = next_node(node, trail)
+            node, trail = next_node(node, trail, t1, t2)
     return x
 
 
 @func
 def ray_hfield(m, d, p, v, start, hfield):
     """The box below the height field, its surface, and its four sides up to the surface."""
-    sx = m.hfield_size[hfield][0]
-    sy = m.hfield_size[hfield][1]
-    top = m.hfield_size[hfield][2]
-    base = m.hfield_size[hfield][3]
-    nrow = m.hfield_nrow[hfield]
-    ncol = m.hfield_ncol[hfield]
-    adr = m.hfield_adr[hfield]
-    x = ray_box(p + vec3(0.0, 0.0, 0.5 * base), v, vec3(sx, sy, 0.5 * base), start)
-    sides = ray_box_sides(p - vec3(0.0, 0.0, 0.5 * top), v, vec3(sx, sy, 0.5 * top), start)
+    size = m.hfield_size[hfield]  # half extents along x and y, height, and depth of the base
+    x = ray_box(p + vec3(0.0, 0.0, 0.5 * size[3]), v, vec3(size[0], size[1], 0.5 * size[3]), start)
+    sides = ray_box_sides(p - vec3(0.0, 0.0, 0.5 * size[2]), v, vec3(size[0], size[1], 0.5 * size[2]), start)
     first = sides.min()
     if first < FAR:
         # the part of the ray in the upper box
@@ -269,55 +266,69 @@ def ray_hfield(m, d, p, v, start, hfield):
                 last = ti.max(last, sides[i])
         if last == first:
             first = start
-        b0, b1 = across(v)
-        dx = 2.0 * sx / (ncol - 1)
-        dy = 2.0 * sy / (nrow - 1)
-        y0 = (p[1] + first * v[1] + sy) / dy
-        y1 = (p[1] + last * v[1] + sy) / dy
-        x0 = (p[0] + first * v[0] + sx) / dx
-        x1 = (p[0] + last * v[0] + sx) / dx
-        slope = (x1 - x0) / ti.select(ti.abs(y1 - y0) < TINY, TINY, y1 - y0)
-        rmin = ti.max(0, ti.cast(ti.floor(ti.min(y0, y1)), ti.i32) - 1)
-        rmax = ti.min(nrow - 1, ti.cast(ti.ceil(ti.max(y0, y1)), ti.i32) + 1)
-        for r in range(rmin, rmax):
-            # columns that the ray passes in this row and its neighbours
-            xa = x0
-            xb = x1
-            if ti.abs(y1 - y0) > 1.0:
-                xa = x0 + slope * (ti.max(ti.min(y0, y1), ti.min(ti.max(y0, y1), r - 1.0)) - y0)
-                xb = x0 + slope * (ti.max(ti.min(y0, y1), ti.min(ti.max(y0, y1), r + 2.0)) - y0)
-            cmin = ti.max(0, ti.cast(ti.floor(ti.min(xa, xb)), ti.i32) - 1)
-            cmax = ti.min(ncol - 1, ti.cast(ti.ceil(ti.max(xa, xb)), ti.i32) + 1)
-            for c in range(cmin, cmax):
-                at = adr + r * ncol + c
-                low = vec3(dx * c - sx, dy * r - sy, m.hfield_data[at] * top)
-                high = vec3(dx * (c + 1) - sx, dy * (r + 1) - sy, m.hfield_data[at + ncol + 1] * top)
-                for half in range(2):
-                    corner = vec3(high[0], low[1], m.hfield_data[at + 1] * top)
-                    if half == 1:
-                        corner = vec3(low[0], high[1], m.hfield_data[at + ncol] * top)
-                    x = ti.min(x, ray_triangle(p, v, low, high, corner, b0, b1, start, SEAM_HFIELD))
+        x = ti.min(x, ray_surface(m, d, p, v, start, hfield, first, last))
         for i in ti.static(range(4)):
             if sides[i] < x:
-                at = p + sides[i] * v
-                place = 0.0
-                n = 0
-                begin = 0
-                step = 0
-                if ti.static(i < 2):
-                    place = (at[1] + sy) / dy
-                    n = nrow
-                    begin = adr + ti.static(i) * (ncol - 1)
-                    step = ncol
-                else:
-                    place = (at[0] + sx) / dx
-                    n = ncol
-                    begin = adr + ti.static(i - 2) * (nrow - 1) * ncol
-                    step = 1
-                k = ti.max(0, ti.min(n - 2, ti.cast(ti.floor(place), ti.i32)))
-                rim = m.hfield_data[begin + k * step] * (k + 1.0 - place) + m.hfield_data[begin + (k + 1) * step] * (
-                    place - k
-                )
-                if at[2] / top < rim:
+                if below_rim(m, d, p + sides[i] * v, hfield, i):
                     x = sides[i]
     return x
+
+
+@func
+def ray_surface(m, d, p, v, start, hfield, first, last):
+    """The triangles of a height field in the cells that the ray passes from x = first to last."""
+    sx = m.hfield_size[hfield][0]
+    sy = m.hfield_size[hfield][1]
+    top = m.hfield_size[hfield][2]
+    nrow = m.hfield_nrow[hfield]
+    ncol = m.hfield_ncol[hfield]
+    x = FAR
+    b0, b1 = across(v)
+    dx = 2.0 * sx / (ncol - 1)
+    dy = 2.0 * sy / (nrow - 1)
+    y0 = (p[1] + first * v[1] + sy) / dy
+    y1 = (p[1] + last * v[1] + sy) / dy
+    x0 = (p[0] + first * v[0] + sx) / dx
+    x1 = (p[0] + last * v[0] + sx) / dx
+    slope = (x1 - x0) / ti.select(ti.abs(y1 - y0) < TINY, TINY, y1 - y0)
+    rmin = ti.max(0, ti.cast(ti.floor(ti.min(y0, y1)), ti.i32) - 1)
+    rmax = ti.min(nrow - 1, ti.cast(ti.ceil(ti.max(y0, y1)), ti.i32) + 1)
+    for r in range(rmin, rmax):
+        # columns that the ray passes in this row and its neighbours
+        xa = x0
+        xb = x1
+        if ti.abs(y1 - y0) > 1.0:
+            xa = x0 + slope * (ti.max(ti.min(y0, y1), ti.min(ti.max(y0, y1), r - 1.0)) - y0)
+            xb = x0 + slope * (ti.max(ti.min(y0, y1), ti.min(ti.max(y0, y1), r + 2.0)) - y0)
+        cmin = ti.max(0, ti.cast(ti.floor(ti.min(xa, xb)), ti.i32) - 1)
+        cmax = ti.min(ncol - 1, ti.cast(ti.ceil(ti.max(xa, xb)), ti.i32) + 1)
+        for c in range(cmin, cmax):
+            at = m.hfield_adr[hfield] + r * ncol + c
+            low = vec3(dx * c - sx, dy * r - sy, m.hfield_data[at] * top)
+            high = vec3(dx * (c + 1) - sx, dy * (r + 1) - sy, m.hfield_data[at + ncol + 1] * top)
+            for half in range(2):
+                corner = vec3(high[0], low[1], m.hfield_data[at + 1] * top)
+                if half == 1:
+                    corner = vec3(low[0], high[1], m.hfield_data[at + ncol] * top)
+                x = ti.min(x, ray_triangle(p, v, low, high, corner, b0, b1, start, SEAM_HFIELD))
+    return x
+
+
+@func
+def below_rim(m, d, at, hfield, side: ti.template()):
+    """Whether a point on side -x, x, -y or y of a height field is below the surface there."""
+    along = ti.static(1 - side // 2)  # the axis along the side
+    n = m.hfield_nrow[hfield]
+    begin = m.hfield_adr[hfield]
+    step = m.hfield_ncol[hfield]
+    if ti.static(side < 2):
+        begin += ti.static(side) * (step - 1)
+    else:
+        begin += ti.static(side - 2) * (n - 1) * step
+        n = step
+        step = 1
+    half = m.hfield_size[hfield][along]
+    place = (at[along] + half) / (2.0 * half / (n - 1))
+    k = ti.max(0, ti.min(n - 2, ti.cast(ti.floor(place), ti.i32)))
+    rim = m.hfield_data[begin + k * step] * (k + 1.0 - place) + m.hfield_data[begin + (k + 1) * step] * (place - k)
+    return at[2] / m.hfield_size[hfield][2] < rim

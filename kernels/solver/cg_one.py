@@ -7,6 +7,7 @@ direction sol_q and its product sol_Hq are d.twist and d.wrench. Saad, "Iterativ
 algorithm 9.1.
 """
 
+from ..constants import LINEAR_ITERATIONS
 from ..constraint.cone import hessian_times
 from ..constraint.row import row_times
 from ..spatial import cross, head, inertia_times, join, tail, tree_project, tree_twists
@@ -15,8 +16,6 @@ from .free_body import dofs_of_twist, wrench_of_forces
 from .preconditioner import precondition_dofs
 from .steps import add_rows
 from .tree_hessian import sym6_times
-
-LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
 
 
 @func

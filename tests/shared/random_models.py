@@ -153,7 +153,7 @@ class RandomModel:
             choices += [f'<weld {self.name()} body1="{a}" body2="{b}"/>'] * (a != b)
             add("equality", rng.choice(choices))
         for _ in times(2):
-            a, joint, tendon = self.pick("site"), self.pick("joint"), f't{len(tendons)}'
+            a, joint, tendon = self.pick("site"), self.pick("joint"), f"t{len(tendons)}"
             b, other = self.near("site", ("site", a)), self.near("joint", ("joint", joint))
             path = "".join(f'<joint joint="{j}" coef="1"/>' for j in sorted({joint, other}))
             if a != b and rng.random() < 0.5:

@@ -41,12 +41,14 @@ def install(monkeypatch, m):
         ids = [i for i in range(m.neq) if m.eq_type[i] in types]
         globals()[f"{name}_FIRST"], globals()[f"{name}_NUMBER"] = min(ids, default=0), len(ids)
     globals()["NTENDON"] = m.ntendon
-    flags = mjtDisableBit
-    equality = [TestMaker("", "", flags.mjDSBL_EQUALITY, k) for k in (body_rows, joint_rows, tendon_rows)]
-    friction, limits = constraint.MAKERS
-    friction_tendon = TestMaker("", "", flags.mjDSBL_FRICTIONLOSS, tendon_friction)
-    limit_tendon = TestMaker("", "", flags.mjDSBL_LIMIT, tendon_limits)
-    monkeypatch.setattr(constraint, "MAKERS", [*equality, friction, friction_tendon, limits, limit_tendon])
+    ours = dict(EQUALITY=(body_rows, joint_rows, tendon_rows), FRICTIONLOSS=(tendon_friction,), LIMIT=(tendon_limits,))
+    makers = []
+    for name, functions in ours.items():
+        flag = getattr(mjtDisableBit, f"mjDSBL_{name}")
+        makers += [maker for maker in constraint.MAKERS if maker.flag == flag]
+        makers += [TestMaker("", "", flag, function) for function in functions]
+    assert set(constraint.MAKERS) <= set(makers), "rows of a kind whose place is not known here"
+    monkeypatch.setattr(constraint, "MAKERS", makers)
 
 
 @kernel

@@ -62,7 +62,7 @@ class Step:
     def file(self):
         """File of the kernel below kernels/."""
         path = pathlib.Path(self.kernel.function.__code__.co_filename)
-        return path.relative_to(pathlib.Path(runtime.kernels("types").__file__).parent).as_posix()
+        return path.relative_to(pathlib.Path(runtime.module("types").__file__).parent).as_posix()
 
     @property
     def arguments(self):

@@ -119,7 +119,6 @@ def advance(console, m, d, steps, label="simulating"):
 def runtime_sync():
     """Waits for the device, so that wall times are true."""
     if session.arch != "cpu":
-
         memory.sync()
 
 

@@ -9,7 +9,8 @@ from tisim.enums import mjtDisableBit
 from tisim.errors import CapacityError, Error
 from tisim.model.kinds import ALIASES
 
-from .arrays import CAPACITIES, COUNTS, DATA, LENGTHS
+from .arrays import COUNTS, DATA
+from .declare import CAPACITIES, LENGTHS
 from .device_array import DeviceArray
 from .scalars import lookup
 from .state import Warnings, reset
@@ -137,7 +138,7 @@ class Data:
         return a
 
     def scratch(self, name, length):
-        """The device array of a name whose length is its stage's matter (arrays.LENGTHS), with at least this many rows.
+        """The device array of a name whose length is its stage's matter (LENGTHS), with at least this many rows.
 
         An array that is too short is replaced, its contents are lost.
         """

@@ -10,7 +10,8 @@ import functools
 from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS
 
-from .arrays import CAPACITIES, COUNTS, DATA, SCALES
+from .arrays import COUNTS, DATA, SCALES
+from .declare import CAPACITIES
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,7 +13,6 @@ import types
 
 import numpy as np
 
-from . import session
 from .syntax import syntax
 
 SHAPING = ("bundle.py", "taichi_patches.py", "machine_code.py")  # they shape every kernel's code
@@ -29,12 +28,21 @@ def digest(*parts):
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
 
 
-class Fingerprints:
-    """Makes keys; remembers the functions it has seen. basis: what all kernels depend on."""
+def source_digest():
+    """Digest of all source files of tisim and of its kernels."""
+    import tisim.kernels
 
-    def __init__(self, *basis):
+    folders = {pathlib.Path(__file__).parent.parent, *map(pathlib.Path, tisim.kernels.__path__)}
+    files = sorted((path.relative_to(f).as_posix(), path) for f in folders for path in f.rglob("*.py"))
+    return digest(*(f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for name, path in files))
+
+
+class Fingerprints:
+    """Makes keys; remembers the functions it has seen. basis: a text of what all kernels depend on."""
+
+    def __init__(self, basis):
         here = pathlib.Path(__file__).parent
-        self._basis = [repr((basis, session.precision)), *((here / name).read_text() for name in SHAPING)]
+        self._basis = [basis, *((here / name).read_text() for name in SHAPING)]
         self._seen = {}
 
     def of(self, function, arguments):

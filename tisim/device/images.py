@@ -63,17 +63,17 @@ def own_folder():
 class Record:
     """What is kept of one kernel.
 
-    tasks      offsets of its tasks in `code`, in their order.
-    size       bytes of its struct of arguments;  places  where each argument is in it, see machine_code.layout.
-    externals  [name, offset of the slot for its address] of each function of the C library that it calls.
+    tasks       offsets of its tasks in `code`, in their order.
+    externals   [name, offset of the slot for its address] of each function of the C library that it calls.
+    parameters  [name, kind as in machine_code.layout, whether launches pass it] of each argument.
     """
 
-    def __init__(self, code, tasks, size=0, places=(), externals=()):
-        self.code, self.tasks, self.size, self.places, self.externals = code, tasks, size, places, externals
+    def __init__(self, code, tasks, externals, parameters=()):
+        self.code, self.tasks, self.externals, self.parameters = code, tasks, externals, parameters
 
     def pack(self):
         """The bytes that stand on disk."""
-        head = json.dumps([self.tasks, self.size, self.places, self.externals]).encode()
+        head = json.dumps([self.tasks, self.externals, self.parameters]).encode()
         data = struct.pack("<QQ", len(head), len(self.code)) + head + self.code
         return FORMAT + hashlib.sha256(data).digest() + data
 
@@ -86,8 +86,8 @@ class Record:
         if hashlib.sha256(data[start:]).digest() != data[len(FORMAT) : start]:
             raise Unsupported("damaged")
         head, code = struct.unpack_from("<QQ", data, start)
-        tasks, size, places, externals = json.loads(data[start + 16 : start + 16 + head])
-        return cls(bytes(data[start + 16 + head : start + 16 + head + code]), tasks, size, places, externals)
+        tasks, externals, parameters = json.loads(data[start + 16 : start + 16 + head])
+        return cls(bytes(data[start + 16 + head : start + 16 + head + code]), tasks, externals, parameters)
 
 
 def write(path, data):
@@ -100,6 +100,32 @@ def write(path, data):
     except BaseException:
         os.unlink(part)
         raise
+
+
+def find_request(request):
+    """The Record to which a request was answered before, None if it was not."""
+    key = _shipped().requests.get(request)
+    if key is None:
+        try:
+            text = (own_folder() / f"{request}.ref").read_text()
+            key, check = text.split()
+            if check != _check(request, key):
+                return None
+        except (OSError, ValueError, Unsupported):
+            return None
+    return find(key)
+
+
+def keep_request(request, key):
+    """Notes the key of the Record that answers a request."""
+    try:
+        write(own_folder() / f"{request}.ref", f"{key} {_check(request, key)}".encode())
+    except (OSError, Unsupported) as e:
+        troubles[str(folder())] = str(e)
+
+
+def _check(request, key):
+    return hashlib.sha256(f"{request} {key}".encode()).hexdigest()[:16]
 
 
 def find(key):
@@ -137,15 +163,15 @@ def keep(key, record):
 
 
 class _Pack:
-    """The images that ship: one file, with their keys and places at its end."""
+    """The images that ship: one file. places: {key: [offset, bytes]};  requests: {request: key}; both at its end."""
 
     def __init__(self, path):
-        self.path, self.places, self.data = path, {}, b""
+        self.path, self.places, self.requests, self.data = path, {}, {}, b""
         try:
             with open(path, "rb") as f:
                 self.data = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
             at, size = struct.unpack_from("<QQ", self.data, len(self.data) - 16)
-            self.places = json.loads(self.data[at : at + size])
+            self.places, self.requests = json.loads(self.data[at : at + size])
         except FileNotFoundError:
             pass
         except (OSError, ValueError, struct.error) as e:
@@ -157,13 +183,13 @@ def _shipped():
     return _Pack(SHIPPED / f"{target()}.pack")
 
 
-def write_pack(path, records):
-    """Writes the file that ships. records: {key: bytes of a packed Record}."""
+def write_pack(path, records, requests):
+    """Writes the file that ships. records: {key: bytes of a packed Record};  requests: {request: key}."""
     data, places = bytearray(), {}
     for key in sorted(records):
         places[key] = len(data), len(records[key])
         data += records[key]
-    index = json.dumps(places).encode()
+    index = json.dumps([places, requests]).encode()
     write(path, bytes(data) + index + struct.pack("<QQ", len(data), len(index)))
 
 
@@ -180,7 +206,7 @@ class Code:
         if _library("c").mprotect(ctypes.c_void_p(base), ctypes.c_size_t(len(code)), mmap.PROT_READ | mmap.PROT_EXEC):
             raise Unsupported("the system gives no executable memory")
         self.tasks = [base + at for at in record.tasks]
-        self.size, self.places = record.size, record.places
+        self.parameters = record.parameters
 
 
 @functools.lru_cache(None)

@@ -39,8 +39,10 @@ class Road:
         self.runtime = _llvm_runtime(prog)  # first of all: it makes the thread pool
         prog.config().cpu_max_num_threads = CHUNKS
         self.target = images.target()
-        self.fingerprints = fingerprint.Fingerprints(basis, CHUNKS, self.target, images.FORMAT)
-        self.codes, self.loaded, self.made, self.plain = {}, 0, 0, {}
+        basis = repr((basis, CHUNKS, self.target, images.FORMAT, session.precision))
+        self.fingerprints = fingerprint.Fingerprints(basis)
+        self._basis = basis, fingerprint.source_digest()
+        self.codes, self.made, self.plain = {}, 0, {}
         support = self._support()
         # PYFUNCTYPE keeps the interpreter's lock, as Taichi's own launches do: the pool serves one caller at a time
         self.call = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(support.tasks[0])
@@ -58,21 +60,28 @@ class Road:
                 raise Unsupported("no images came with tisim, and llvmlite 0.44, which makes them, is not installed")
             obj = machine_code.compile_ir(machine_code.SUPPORT, self.target)
             code, functions, externals = machine_code.link(obj)
-            record = images.Record(code, [functions["run"], functions["serial_for"]], 0, [], externals)
+            record = images.Record(code, [functions["run"], functions["serial_for"]], externals)
             images.keep(key, record)
         return images.Code(record)
 
     def code(self, kernel, has):
-        """The images.Code of a kernel for models with these Features; made if there is none yet.
+        """The Code of a kernel for models with these Features; made if there is none yet.
 
         Raises Unsupported or Unknown where that is not possible.
         """
-        variant = kernel.variant(True, has)
-        if variant not in self.codes:
-            self.codes[variant] = self._load(variant)
-        return self.codes[variant]
+        if (kernel, has) not in self.codes:
+            request = self.request(kernel, has)
+            record = images.find_request(request) if request else None
+            self.codes[kernel, has] = Code(record or self.record(kernel, has, request))
+        return self.codes[kernel, has]
 
-    def _load(self, variant):
+    def request(self, kernel, has):
+        """What a kernel is known by while no source file changes, None if it has no name: saves looking at sources."""
+        return kernel.name and fingerprint.digest(*self._basis, kernel.name, repr(tuple(has)))
+
+    def record(self, kernel, has, request):
+        """The Record of a kernel, found by the source of all that it reaches, or made."""
+        variant = kernel.variant(True, has)
         key = self.fingerprints.of(variant.function, variant.arguments)
         record = images.find(key)
         if record is None:
@@ -81,9 +90,24 @@ class Road:
             record = _make(variant, self.target)
             images.keep(key, record)
             self.made += 1
-        else:
-            self.loaded += 1
-        return images.Code(record)
+        if request:
+            images.keep_request(request, key)
+        return record
+
+
+class Code(images.Code):
+    """A kernel's machine code in memory, and where its arguments go.
+
+    size  bytes of the struct of arguments.  arrays, numbers  [(name, place, kind)], see machine_code.layout.
+    """
+
+    def __init__(self, record):
+        super().__init__(record)
+        self.size, places, _ = machine_code.layout([kind for _, kind, _ in self.parameters])
+        both = [(name, place, kind) for (name, kind, _), place in zip(self.parameters, places)]
+        self.arrays = [p for p in both if p[2].endswith("*")]
+        self.numbers = [p for p in both if not p[2].endswith("*")]
+        self.passed = {name for name, _, passed in self.parameters if passed}
 
 
 def _make(variant, target):
@@ -105,15 +129,16 @@ def _make(variant, target):
         text = (pathlib.Path(folder) / "kernel.ll").read_text()
     finally:
         shutil.rmtree(folder)
-    return record_of(text, variant.kinds, target)
+    parameters = [[name, kind, name in variant.passed] for name, kind in zip(variant.names, variant.kinds)]
+    return record_of(text, parameters, target)
 
 
-def record_of(text, kinds, target):
-    """The Record of a kernel's IR. kinds: of its arguments, see machine_code.layout."""
-    size, places, arguments = machine_code.layout(kinds)
+def record_of(text, parameters, target):
+    """The Record of a kernel's IR with these parameters."""
+    _, _, arguments = machine_code.layout([kind for _, kind, _ in parameters])
     names = machine_code.tasks(text, arguments)
     code, functions, externals = machine_code.link(machine_code.compile_ir(text, target))
-    return images.Record(code, [functions[name] for name in names], size, places, externals)
+    return images.Record(code, [functions[name] for name in names], externals, parameters)
 
 
 def _llvm_runtime(prog):
@@ -181,14 +206,15 @@ def road():
     return _state
 
 
+_NUMPY = {"i32": np.int32, "f32": np.float32, "f64": np.float64}
+
+
 class Sequence:
     """Kernels launched together, as machine code."""
 
     def __init__(self, road, kernels, has):
         self.road, self.kernels = road, kernels
-        self.variants = [k.variant(True, has) for k in kernels]
         self.codes = [road.code(k, has) for k in kernels]
-        self.numbers = {name: kind for v in self.variants for name, kind in v.numbers.items()}
 
     def bind(self, d):
         """The sequence with the arrays and fixed numbers of a Data."""
@@ -202,19 +228,16 @@ class Bound:
         road = sequence.road
         self._call, self._sequence, self._keep, self._writers = road.call, sequence, [], {}
         tables = [], []
-        types = {int: np.dtype(np.int32), float: np.dtype(session.numpy_float())}
-        for variant, code in zip(sequence.variants, sequence.codes):
+        for code in sequence.codes:
             buffer, results = np.zeros(code.size + 8, np.uint8), np.zeros(32, np.uint64)
-            for name, place in zip(variant.names, code.places):
-                if name in variant.arrays:
-                    array = memory.host_view(a := d.device(name))
-                    struct.pack_into("<i", buffer, place[0], a.shape[0])
-                    struct.pack_into("<Q", buffer, place[1], array.ctypes.data)
-                    self._keep.append(array)
-                else:
-                    kind = types[variant.numbers[name]]
-                    view = buffer[place[0] : place[0] + kind.itemsize].view(kind)
-                    self._writers.setdefault(name, []).append(view)
+            for name, (length, pointer), _ in code.arrays:
+                array = memory.host_view(a := d.device(name))
+                struct.pack_into("<i", buffer, length, a.shape[0])
+                struct.pack_into("<Q", buffer, pointer, array.ctypes.data)
+                self._keep.append(array)
+            for name, (at,), kind in code.numbers:
+                kind = np.dtype(_NUMPY[kind])
+                self._writers.setdefault(name, []).append(buffer[at : at + kind.itemsize].view(kind))
             contexts = np.array([[buffer.ctypes.data, runtime, 0, results.ctypes.data]
                                  for runtime in (road.serial_runtime, road.runtime)], np.uint64)  # fmt: skip
             self._keep += [buffer, results, contexts]
@@ -223,7 +246,7 @@ class Bound:
         self._tables = [np.array(table, np.uint64).reshape(-1, 2) for table in tables]
         self._one, self._all = (table.ctypes.data for table in self._tables)  # by one thread, by all
         self._length = len(tables[0])
-        passed = frozenset().union(*(v.passed for v in sequence.variants))
+        passed = set().union(*(code.passed for code in sequence.codes))
         self._passed = {name: self._writers.pop(name) for name in sorted(passed)}
         self._last = self._version = None
 

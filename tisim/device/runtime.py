@@ -18,6 +18,7 @@ from tisim.errors import Error
 
 from . import garbage, launch, native, session, taichi_import, taichi_patches
 from . import threads as cpu_threads
+from .variant import KernelFile
 
 SAFE_OPTIONS = dict(advanced_optimization=False, cache_loop_invariant_global_vars=False, fast_math=False)
 
@@ -78,6 +79,7 @@ def init(arch="auto", precision=None, threads=None):
     for module in [n for n in sys.modules if n.startswith("tisim.kernels")]:
         del sys.modules[module]
     launch.forget()
+    _files.clear()
     before = cpu_threads.running()
     with garbage.collected_later(), contextlib.redirect_stdout(io.StringIO()):  # a library does not print
         ti.init(
@@ -103,6 +105,17 @@ def ensure():
 
 
 def kernels(name):
+    """The kernels of the file kernels/<name>.py ("smooth.kinematics") as attributes; imported when one is compiled."""
+    ensure()
+    if name not in _files:
+        _files[name] = KernelFile(name)
+    return _files[name]
+
+
+_files = {}
+
+
+def module(name):
     """The module tisim.kernels.<name>, imported only once Taichi runs (its types follow the precision)."""
     ensure()
     full = f"tisim.kernels.{name}"

@@ -4,6 +4,7 @@ Every kernel has a serial and a parallel variant with equal arithmetic: waking t
 to compute. Machine code from disk (native.py) needs only the parallel one.
 """
 
+import importlib
 import inspect
 
 from tisim.errors import Error
@@ -15,14 +16,44 @@ CHUNK = (4, 32)  # neighbours in a list that one thread works through, on a GPU 
 
 
 class Kernel:
-    """A kernel function and its two compiled variants (made on first use)."""
+    """A kernel function and its two compiled variants (made on first use).
 
-    def __init__(self, function):
-        bundle.check_names(function)
-        self.function = function
-        self.__name__ = function.__name__
-        self.__doc__ = function.__doc__
-        self._variants = {}
+    path  where it stands, "smooth.kinematics.body_poses", if it is known by that: its module is imported only when its
+          source is needed.  given  what a function of that name makes it of (`of`).
+    """
+
+    def __init__(self, function=None, path=None, given=()):
+        self.path, self.given = path, given
+        self._function, self._variants, self._made = function, {}, {}
+        self.__name__ = function.__name__ if function else path.rpartition(".")[2]
+        if function:
+            bundle.check_names(function)
+
+    @property
+    def function(self):
+        """The Python function."""
+        if self._function is None:
+            module, _, name = self.path.rpartition(".")
+            made = getattr(importlib.import_module(f"tisim.kernels.{module}"), name)
+            self._function = (made(*self.given) if self.given else made).function
+        return self._function
+
+    @property
+    def __doc__(self):
+        return self.function.__doc__
+
+    def of(self, *given):
+        """The kernel that the function of this name makes of these arguments."""
+        if given not in self._made:
+            self._made[given] = Kernel(None, self.path, given)
+        return self._made[given]
+
+    @property
+    def name(self):
+        """A text that says which kernel this is, in every process; None where there is none."""
+        plain = all(isinstance(x, (int, tuple)) for x in self.given)
+        text = repr(self.given)
+        return f"{self.path}{text}" if self.path and plain and "<" not in text else None
 
     def variant(self, parallel, has):
         """The Variant for models with these Features."""
@@ -44,6 +75,19 @@ class Kernel:
 
     def __call__(self, *args):
         raise TypeError(f"kernel {self.__name__} is launched by tisim.device.launch.run(m, d, [{self.__name__}])")
+
+
+class KernelFile:
+    """The kernels of a file, by name."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = self.__dict__[name] = Kernel(None, f"{self._name}.{name}")
+        return found
 
 
 def kernel(function):

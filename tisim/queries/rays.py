@@ -12,6 +12,7 @@ from tisim.data.arrays import COUNTS
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtGeom
 from tisim.errors import CapacityError, Error
+from tisim.stages.colliders import NTYPE
 from tisim.stages.sorting import Sort
 
 NGROUP = 6  # mjNGROUP
@@ -120,7 +121,7 @@ def _cast(m, d, pnt, vec, geomgroup, flg_static, bodyexclude, cutoff):
         memory.upload(d.scratch(name, total), values.reshape(-1).astype(session.numpy_float()))
     dist, geomid = d.scratch("ray_dist", total), d.scratch("ray_geomid", total)
     scalars = ray_tree(m, d, nray)
-    kernel = runtime.kernels("queries.ray").cast_rays(ray_types(m))
+    kernel = runtime.kernels("queries.ray").cast_rays.of(ray_types(m))
     parallel = session.arch != "cpu" or total >= PARALLEL_RAYS
     launch.run(m, d, [kernel], parallel=parallel, nray=nray, cutoff=cutoff, **filters, **scalars)
     shape = vec.shape[:-1]
@@ -129,8 +130,9 @@ def _cast(m, d, pnt, vec, geomgroup, flg_static, bodyexclude, cutoff):
 
 
 def ray_types(m):
-    """Types of the geoms a model has, for kernels/queries/ray.py, caster."""
-    return tuple(int(t) for t in np.unique(m.geom_type))
+    """Types of geoms for which the kernel is made, for kernels/queries/ray.py: all if one needs arrays of its own."""
+    asset = np.isin(m.geom_type, (mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_HFIELD)).any()
+    return tuple(t for t in range(NTYPE) if asset or t not in (mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_HFIELD))
 
 
 def ray_tree(m, d, nray):

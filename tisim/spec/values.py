@@ -18,7 +18,7 @@ _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 def typed(attribute, name, value):
     """The typed value of an attribute for a Python value: text as in MJCF, number, sequence, array, bool or enum.
 
-    attribute  grammar.Attribute. Raises ValueError that says what was expected.
+    attribute  an Attribute of the grammar. Raises ValueError that says what was expected.
     """
     if isinstance(value, np.ndarray) and value.ndim == 0 or isinstance(value, np.generic):
         value = value.item()

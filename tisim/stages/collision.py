@@ -14,7 +14,7 @@ from tisim.device.variant import CHUNK
 from tisim.enums import mjtDisableBit, mjtEnableBit
 
 from . import colliders, narrowphase
-from .search import Members, Pairs, key_bits
+from .search import SWEEP_FOUND, Members, Pairs, key_bits
 from .sorting import Sort
 
 # what is too little to wake CPU threads for: geoms of all worlds for a search, and to have their boxes made; the work
@@ -151,7 +151,7 @@ class Stage:
         if key == self.key:
             return
         nchunk = -(-d.capacity("npairmax") // CHUNK[session.arch == "cpu"])
-        d.scratch("sweep_found", runtime.kernels("collision.broadphase").FOUND * nchunk)
+        d.scratch("sweep_found", SWEEP_FOUND * nchunk)
         contacts, ccd = narrowphase.kernels_of(m, d, self.kinds, self.multiccd, self._many_workers or self.sort.wide)
         sizes, half = self._sizes, self.sort.half
         self.key, self.steps = key, self._steps(contacts)

@@ -20,12 +20,6 @@ def fwd_position(m, d):
     launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia], parallel(m, d))
 
 
-def fwd_kinematics(m, d):
-    """Only the poses of bodies, joints, geoms and sites."""
-    kin = runtime.kernels("smooth.kinematics")
-    launch.run(m, d, [kin.body_poses, kin.geom_poses], parallel(m, d))
-
-
 def fwd_velocity(m, d):
     """Body velocities, passive forces of joints, bias force: cvel ... qfrc_bias."""
     if m.nv:

@@ -6,10 +6,23 @@ from tisim.device import memory, runtime, session
 from tisim.model.tables import midphase
 
 from . import colliders
-from .colliders import CONVEX, HEIGHT_FIELD, PLANE_CONVEX
+from .colliders import (
+    BOX_BOX,
+    CONVEX,
+    FIRST_USER,
+    HEIGHT_FIELD,
+    PLANE_BOX,
+    PLANE_CONVEX,
+    PLANE_ROUND,
+    ROUND_BOX,
+    ROUND_ROUND,
+)
 
 WORKERS = (8192, 256)  # pieces of scratch memory for convex shapes, 10 kB each: on a GPU, on a CPU
 WORKER_NUMBERS = 1 << 26  # numbers in all of them together, at most
+# sets of kinds for which the kernel of the colliders is made: few, so that machine code for all of them can ship
+FAMILIES = ((PLANE_ROUND, ROUND_ROUND), (PLANE_BOX, BOX_BOX), (PLANE_ROUND, ROUND_ROUND, PLANE_BOX, ROUND_BOX, BOX_BOX),
+            tuple(range(FIRST_USER)))  # fmt: skip
 MAX_POLYGON = 150  # corners of a mesh's face that count, mjMAX_POLYVERT
 MAX_ITERATIONS = 1000  # larger ccd_iterations mean no more: memory and time stay bounded
 
@@ -23,14 +36,21 @@ def kinds_of(m):
     return tuple(sorted({colliders.kind_of(int(a), int(b)) for a, b in pairs} - {-1}))
 
 
+def _family(kinds):
+    """The first of FAMILIES that has all kinds of tisim's own, and users' kinds besides."""
+    users = tuple(kind for kind in kinds if kind >= FIRST_USER)
+    return next(family for family in FAMILIES if set(kinds) <= {*family, *users}) + users
+
+
 def kernels_of(m, d, kinds, multiccd, parallel):
     """(kernels that these kinds of pairs need, scalars that they ask for); convex shapes get scratch memory."""
     k = runtime.kernels
-    kernels = [k("collision.narrowphase").narrowphase(kinds, colliders.users())]
+    users = tuple((kind, *user) for kind, user in colliders.users().items() if kind in kinds)
+    kernels = [k("collision.narrowphase").narrowphase.of(_family(kinds), users)]
     if PLANE_CONVEX in kinds and m.nmesh:
         kernels.append(k("collision.collide_plane_convex").plane_mesh)
     if CONVEX in kinds:
-        kernels.append(k("collision.collide_convex").convex(multiccd))
+        kernels.append(k("collision.collide_convex").convex.of(multiccd))
     if HEIGHT_FIELD in kinds:
         kernels.append(k("collision.collide_hfield").hfield)
     return kernels, ccd_scratch(m, d, multiccd, parallel) if {CONVEX, HEIGHT_FIELD} & set(kinds) else {}
@@ -41,7 +61,7 @@ def ccd_scratch(m, d, multiccd, parallel):
 
     parallel  whether they run in parallel; else one worker, thus one piece of memory, does all.
     """
-    convex = runtime.kernels("convex.memory")
+    convex = runtime.module("convex.sizes")
     niter = max(1, min(int(m.opt.ccd_iterations), MAX_ITERATIONS))
     npoly = 0
     if multiccd and m.nmesh:

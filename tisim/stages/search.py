@@ -10,6 +10,7 @@ from .colliders import PLANE
 LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estimated from body width, not tuned)
 SKINS = (0.025, 0.1, 0.2)  # by how much a search enlarges boxes, relative to their mean extent: least, first, most
 SHORT_LIFE, LONG_LIFE = 6, 40  # steps that its pairs serve, below and above which the next skin is larger or smaller
+SWEEP_FOUND = 64  # boxes that meet, found by the thread of a chunk before their filters are asked
 REST = 16  # searches without a skin, where things move so fast that not even the largest one pays
 
 

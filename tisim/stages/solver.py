@@ -6,6 +6,7 @@ from tisim.device import launch, runtime, session
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
 MAX_DENSE = 60  # coupled dofs up to which a dense factor is no slower than conjugate gradients, and exact
 BLOCKS = dict(treesize=32, consize=64, rowsize=64)  # units of work and of fixed-order sums
+LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
 CHUNK = 4  # iterations queued before the host looks whether all islands are done
 
 
@@ -28,6 +29,7 @@ def solve(m, d):
 
 def _solve_large(m, d):
     large, linear = runtime.kernels("solver.all_threads"), runtime.kernels("solver.cg_all")
+
     def run(kernels, **scalars):
         launch.run(m, d, kernels, True, **scalars)
 
@@ -43,7 +45,7 @@ def _solve_large(m, d):
         if not d.count("nrun"):
             break
         run([large.precondition, linear.linear_start])
-        run_until(linear.linear_step, runtime.kernels("solver.cg_one").LINEAR_ITERATIONS)
+        run_until(linear.linear_step, LINEAR_ITERATIONS)
         run([linear.linear_end, large.project], whole_step=0)
         run_until(large.search, m.opt.ls_iterations)
         run([large.move], newton_round=newton_round)

@@ -1,8 +1,10 @@
-"""Pictures and an interactive window of a simulation, drawn by Taichi's GGUI over Vulkan.
+"""Pictures and an interactive window of a simulation, drawn by Taichi's GGUI over Vulkan. A picture, and the window:
 
     from tisim.viewer import Camera, render, save_png, view
     save_png("pile.png", render(m, d, 1280, 720))
     view(m, d)
+
+One window exists at a time.
 """
 
 from tisim.viewer.camera import Camera

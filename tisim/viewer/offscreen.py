@@ -76,9 +76,7 @@ def _add_lamp(stage, points, normals, direction, center, radius, light_out, weig
     axes = np.stack([right, np.cross(direction, right), direction])
     height, width = depth.shape
     texel = 2.04 * radius / min(width, height)
-    shade.look_up(
-        points, normals, depth, 0.5 * height / np.tan(half), texel, position, axes, light_out, weight_out
-    )
+    shade.look_up(points, normals, depth, 0.5 * height / np.tan(half), texel, position, axes, light_out, weight_out)
 
 
 def _light(stage, camera, width, height, shadows):

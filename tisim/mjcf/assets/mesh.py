@@ -203,7 +203,7 @@ def _process(mesh, solid):
     body = mesh.hull if mesh.kind == "convex" else mesh.face
     extent, com = mesh_inertia.extent(vert, body, centroid, mesh.kind)
     if not extent >= MINVAL:
-        what = "its surface area is too small" if mesh.shell else "its volume is too small; inertia=\"shell\" may help"
+        what = "its surface area is too small" if mesh.shell else 'its volume is too small; inertia="shell" may help'
         raise ValueError("its volume is negative: the faces are turned inside out" if extent < 0 else what)
     mesh.extent, full = mesh_inertia.inertia(vert, body, com, mesh.kind)
     values, quat = (x[0] for x in rotations.principal_axes(full[None]))

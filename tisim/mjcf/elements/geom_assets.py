@@ -40,7 +40,7 @@ def link(items, kind, assets):
         if attrib["mesh"] and attrib["fromto"] is not None:
             raise item.node.error("'fromto' and 'mesh' exclude each other")
         if shape == MESH and attrib["shellinertia"]:
-            raise item.node.error("the mesh asset says whether a mesh is a shell: inertia=\"shell\"")
+            raise item.node.error('the mesh asset says whether a mesh is a shell: inertia="shell"')
     return dataid, np.array(rows, int)
 
 

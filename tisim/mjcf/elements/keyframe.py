@@ -28,9 +28,7 @@ def compile_keys(a, items, scene, nkey, out):
     nv, na = len(a["dof_bodyid"]), int(a["actuator_actnum"].sum()) if "actuator_actnum" in a else 0
     nu = len(a["actuator_actnum"]) if "actuator_actnum" in a else 0
     zeros = dict(qvel=np.zeros(nv), act=np.zeros(na), ctrl=np.zeros(nu))
-    start = dict(
-        qpos=a["qpos0"], **zeros, mpos=a["body_pos"][mocap].ravel(), mquat=a["body_quat"][mocap].ravel()
-    )
+    start = dict(qpos=a["qpos0"], **zeros, mpos=a["body_pos"][mocap].ravel(), mquat=a["body_quat"][mocap].ravel())
     numbers = count * sum(len(value) for value in start.values())
     if numbers > MAX_NUMBERS:
         message = f"the keyframes would hold {numbers:,} numbers, more than {MAX_NUMBERS:,}"

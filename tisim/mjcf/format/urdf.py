@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 
 from .. import rotations
-from .grammar import Attribute
+from .attribute import Attribute
 from .names import nearest
 from .xmltext import Node
 

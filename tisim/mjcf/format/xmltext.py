@@ -1,7 +1,8 @@
 """XML text -> a tree of `Node`s that know their place, with `include`s resolved.
 
 lxml reads, with entities, DTD and network off. Before it, expat from the standard library notes the line and column of
-every element, which lxml does not give, and refuses a DOCTYPE, and with it every entity that is not one of XML's five.
+every element (lxml has no columns, and its line numbers stop at 65,535), and refuses too deep nesting and a DOCTYPE,
+and with it every entity that is not one of XML's five.
 """
 
 import errno

@@ -93,7 +93,7 @@ def _check_order(items, kind, before, after):
         if after[i] is not before[i]:
             what = kind.name[6:].lower()
             message = f"fusestatic gives {what} '{before[i].name}' a new id, and MuJoCo refers to another {what} here"
-            message += "; set fusestatic=\"false\", or let the static bodies stand before their moving siblings"
+            message += '; set fusestatic="false", or let the static bodies stand before their moving siblings'
             raise user.node.unsupported(message, "fusestatic")
 
 

@@ -308,9 +308,7 @@ def _lost(entry, why):
 def _item(entry):
     """The Item of an entry."""
     old = entry.item
-    changed = {
-        where: name for where, ref, (_, name) in zip(entry.where, _names(entry), entry.refs) if ref != name
-    }
+    changed = {where: name for where, ref, (_, name) in zip(entry.where, _names(entry), entry.refs) if ref != name}
     if not changed and entry.name == old.name:
         return old
     new = Item(dict(old.attrib), old.node, Namespace(old.space.scope))
