@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from tisim import __version__
-from tisim.device import runtime
+from tisim.device import runtime, taichi_import
 from tisim.errors import UnsupportedError
 from tisim.model import simulable
 
@@ -90,6 +90,7 @@ def doctor(console):
     from tisim.viewer import vulkan
 
     with _Quiet():
+        taichi_import.load()
         from taichi._lib import core
 
         backends = ["cpu", *(a for a in ("cuda", "vulkan", "metal") if getattr(core, f"with_{a}")())]
