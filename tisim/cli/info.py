@@ -8,7 +8,8 @@ import sys
 
 import numpy as np
 
-from tisim.device import images, machine_code, native, runtime
+from tisim import __version__
+from tisim.device import images, machine_code, native, runtime, taichi_import
 from tisim.errors import UnsupportedError
 from tisim.model import simulable
 
@@ -103,6 +104,7 @@ def doctor(console):
     from tisim.viewer import vulkan
 
     with _Quiet():
+        taichi_import.load()
         from taichi._lib import core
 
         backends = ["cpu", *(a for a in ("cuda", "vulkan", "metal") if getattr(core, f"with_{a}")())]
@@ -116,7 +118,7 @@ def doctor(console):
         except importlib.metadata.PackageNotFoundError:
             versions.append(f"{package} MISSING")
     display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    rows(console, f"tisim {runtime.VERSION}", [
+    rows(console, f"tisim {__version__}", [
         ("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"),
         ("packages", ", ".join(versions)),
         ("backends", ", ".join(backends) + (f"; auto is {'cuda' if 'cuda' in backends else 'cpu'}")),
