@@ -3,17 +3,16 @@
 import numpy as np
 
 from tisim.data.validate import validate
-from tisim.device import runtime
+from tisim.device import build, runtime
 from tisim.errors import Error
 from tisim.model import simulable
-from tisim.stages import collision, constraint, dynamics
+from tisim.stages import collision, constraint, dynamics, needs
 
 
 def check(m, d):
     """Refuses what is not simulated: the model once, the options, which may change, when they did."""
     if not d._checked:
-        simulable.check(m)
-        d._checked = True
+        prepare(m, d)
     simulable.check_options(m)
 
 
@@ -71,6 +70,18 @@ def forward(m, d):
     """
     check(m, d)
     _run(m, d, FORWARD)
+
+
+def prepare(m, d, show=None):
+    """Loads all kernels that steps of the model can come to need; the first step does it. Seconds if they are new.
+
+    show  a function of (kernels done, kernels to be made), called now and then; None: a bar, if a terminal looks on.
+    Raises UnsupportedError if the model uses a feature that the engine does not simulate.
+    """
+    simulable.check(m)
+    d._checked = True
+    m.refresh()
+    build.prepare(needs.kernels_of(m, d), m.features(), show)
 
 
 def _run(m, d, stages, times=1):

@@ -70,30 +70,42 @@ class Road:
 
         Raises Unsupported or Unknown where that is not possible.
         """
+        if not self.known(kernel, has):
+            self.codes[kernel, has] = Code(self._record(kernel, has))
+        return self.codes[kernel, has]
+
+    def known(self, kernel, has):
+        """Whether a kernel's code is loaded, or was found now without a look at any source."""
         if (kernel, has) not in self.codes:
             request = self.request(kernel, has)
             record = images.find_request(request) if request else None
-            self.codes[kernel, has] = Code(record or self.record(kernel, has, request))
-        return self.codes[kernel, has]
+            if record is None:
+                return False
+            self.codes[kernel, has] = Code(record)
+        return True
 
-    def request(self, kernel, has):
-        """What a kernel is known by while no source file changes, None if it has no name: saves looking at sources."""
-        return kernel.name and fingerprint.digest(*self._basis, kernel.name, repr(tuple(has)))
-
-    def record(self, kernel, has, request):
-        """The Record of a kernel, found by the source of all that it reaches, or made."""
-        variant = kernel.variant(True, has)
-        key = self.fingerprints.of(variant.function, variant.arguments)
+    def _record(self, kernel, has):
+        """The Record of a kernel, found by the sources of all that it reaches, or made."""
+        key, request = self.key(kernel, has), self.request(kernel, has)
         record = images.find(key)
         if record is None:
             if not machine_code.available():
                 raise Unsupported("llvmlite 0.44 is not installed")
-            record = _make(variant, self.target)
+            record = _make(kernel.variant(True, has), self.target)
             images.keep(key, record)
             self.made += 1
         if request:
             images.keep_request(request, key)
         return record
+
+    def key(self, kernel, has):
+        """Key of a kernel's image, from the sources of all that it reaches. Raises Unknown where it has none."""
+        variant = kernel.variant(True, has)
+        return self.fingerprints.of(variant.function, variant.arguments)
+
+    def request(self, kernel, has):
+        """What a kernel is known by while no source file changes, None if it has no name: saves looking at sources."""
+        return kernel.name and fingerprint.digest(*self._basis, kernel.name, repr(tuple(has)))
 
 
 class Code(images.Code):
