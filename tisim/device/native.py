@@ -237,7 +237,7 @@ class Sequence:
 class Bound:
     """A Sequence with buffers of arguments; addresses in them are good until an array is replaced.
 
-    tables  what calls its tasks, by one thread and by all: rows of a task's address, its context's, and 0.
+    tables    what calls its tasks, by one thread and by all: rows of a task's address, its context's, and 0.
     recorded  whether it may stand in a record of the Data's program.
     """
 
@@ -254,7 +254,11 @@ class Bound:
                 self._keep.append(array)
             for name, (at,), kind in code.numbers:
                 kind = np.dtype(_NUMPY[kind])
-                self._writers.setdefault(name, []).append(buffer[at : at + kind.itemsize].view(kind))
+                place = buffer[at : at + kind.itemsize].view(kind)
+                if name not in code.passed and d.is_fixed(name):
+                    place[0] = d.scalar(name)
+                else:
+                    self._writers.setdefault(name, []).append(place)
             contexts = np.array([[buffer.ctypes.data, runtime, 0, results.ctypes.data]
                                  for runtime in (road.serial_runtime, road.runtime)], np.uint64)  # fmt: skip
             self._keep += [buffer, results, contexts]

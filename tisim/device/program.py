@@ -2,15 +2,16 @@
 
 What a stage launches follows from the model and from a few counts: is a list long enough, are there islands? While
 Python runs a stage, its launches are noted, and between them what it asked of counts (`Data.exceeds`, `Data.some`) with
-the answers, and what it wrote (`Data.set_counts`, `Data.fill`, `Data.add`). The table launches the same and asks the
-same; at another answer it stops, Python runs that stage from its beginning, and the table goes on behind it. So every
-stage is one that can be done again. One that did what no table holds, such as letting a list grow, is not repeated.
+the answers, and what it wrote (`Data.set_counts`, `Data.fill`). The table launches the same and asks the same; at
+another answer it stops, Python runs that stage from its beginning, and the table goes on behind it. So every stage is
+one that can be done again. One that did what no table holds, such as letting a list grow, says so (`spoil`).
 
 All else that stages depend on is in the token: records are dropped when the model, its options or an array changes.
 Only the CPU's machine code (native.py) is repeated; elsewhere Python runs all stages of every step.
 """
 
 import bisect
+import functools
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from . import native
 
 STEPS = 256  # of a single body that one call repeats at most: an interrupt waits until it is over
 LEAST, MOST = -(1 << 31), (1 << 31) - 1
-NOTHING = np.zeros((0, 3), np.uint64)  # rows: address of a function, of its context, whether its answer is looked at
 _outdated = 0  # counts changes of what records depend on beside a model and its Data
 
 
@@ -32,9 +32,9 @@ class Program:
     """Records of the stages of one Data, by the stage's place in a step."""
 
     def __init__(self, d):
-        self._records = {}  # stage -> (rows of the table, its notes)
-        self._notes = None  # [(rows, what must live as long)] of the stage that runs, if it is one to be repeated
-        self._token, self._tables = None, {}  # {range of stages: _Table}
+        self._records, self._tables = {}, {}  # {stage: _Record}, {range of stages: _Table}
+        self._notes = None  # of the stage that runs, if it is one to be repeated
+        self._token = None
         self._steps = max(1, STEPS // (d.nworld * d.model.nbody))
 
     # ---- a record is made
@@ -49,7 +49,7 @@ class Program:
         self._drop([stage])
         if notes is not None:
             self._tables.clear()
-            self._records[stage] = np.concatenate([NOTHING, *(rows for rows, _ in notes)]), notes
+            self._records[stage] = _Record(notes)
 
     def spoil(self):
         """The stage that runs does what no record holds: Python runs it in the next step, too."""
@@ -58,10 +58,11 @@ class Program:
     def launched(self, bound, parallel):
         """Notes a launch."""
         if self._notes is not None:
-            if not isinstance(bound, native.Bound):
-                return self.spoil()
-            bound.recorded = True
-            self._notes.append((bound.tables[bool(parallel)], bound))
+            if isinstance(bound, native.Bound):
+                bound.recorded = True
+                self._notes.append((bound, bound.tables[bool(parallel)]))
+            else:
+                self.spoil()
 
     def asked(self, array, first, n, limit, answer):
         """Notes that a stage asked whether one of n numbers of an array, of int32, is above a limit, with the answer.
@@ -70,23 +71,18 @@ class Program:
         """
         if self._notes is not None:
             limit = min(limit, MOST - 1)
-            between = (limit + 1, MOST) if answer else (LEAST, limit)
-            self._note(native.road().outside, array.host, first, n, *between, asks=1)
+            a, b = (limit + 1, MOST) if answer else (LEAST, limit)
+            self._notes.append((array.host, native.road().outside, first, n, a, b, 1))
 
     def wrote(self, array, first, n, value):
         """Notes that a stage wrote a value to n numbers of an array."""
         if self._notes is not None:
-            self._note(native.road().fill, array.host, first, n, value)
+            self._notes.append((array.host, native.road().fill, first, n, value, 0, 0))
 
     def counted(self, numbers):
         """Notes that a stage added 1 to each number of a NumPy array of int32."""
         if self._notes is not None:
-            self._note(native.road().add, numbers, 0, len(numbers), 1)
-
-    def _note(self, function, numbers, first, n, a, b=0, asks=0):
-        at = numbers.ctypes.data + 4 * first
-        context = np.array([at, n, (a & 0xFFFFFFFF) | (b & 0xFFFFFFFF) << 32], np.uint64)
-        self._notes.append((np.array([[function, context.ctypes.data, asks]], np.uint64), (numbers, context)))
+            self._notes.append((numbers, native.road().add, 0, len(numbers), 1, 0, 0))
 
     # ---- records are dropped
 
@@ -95,17 +91,17 @@ class Program:
         self._notes = None
         self._drop(list(self._records))
 
+    def drop_uses(self, bound):
+        """Drops records in which these launches stand: their numbers are others from now on."""
+        if any(note[0] is bound for note in self._notes or ()):
+            self.spoil()
+        self._drop([s for s, record in self._records.items() if any(note[0] is bound for note in record.notes)])
+
     def _drop(self, stages):
         for stage in stages:
             if stage in self._records:
                 self._tables.clear()
                 del self._records[stage]
-
-    def drop_uses(self, bound):
-        """Drops records in which these launches stand: their numbers are others from now on."""
-        if any(what is bound for _, what in self._notes or ()):
-            self.spoil()
-        self._drop([s for s, (_, notes) in self._records.items() if any(what is bound for _, what in notes)])
 
     # ---- records are repeated
 
@@ -129,6 +125,27 @@ class Program:
         return table.stage_of(place) if place else stages.start, done
 
 
+class _Record:
+    """What a stage launched, asked and wrote: notes that begin with a Bound, or with the numbers in question."""
+
+    def __init__(self, notes):
+        self.notes = notes
+
+    @functools.cached_property
+    def rows(self):
+        """Rows of a table: address of a function, of its context, whether its answer is looked at."""
+        rows = []
+        self._contexts = np.zeros((len(self.notes), 3), np.uint64)
+        for context, (what, function, *rest) in zip(self._contexts, self.notes):
+            if not rest:
+                rows.append(function)
+                continue
+            first, n, a, b, asks = rest
+            context[:] = what.ctypes.data + 4 * first, n, (a & 0xFFFFFFFF) | (b & 0xFFFFFFFF) << 32
+            rows.append(np.array([[function, context.ctypes.data, asks]], np.uint64))
+        return np.concatenate([np.zeros((0, 3), np.uint64), *rows])
+
+
 class _Table:
     """The records of stages, one behind the other; it stops where there is none.
 
@@ -137,12 +154,11 @@ class _Table:
 
     def __init__(self, records, stages):
         self.stages, road = stages, native.road()
-        one = np.ones(1, np.int32)
-        never = np.array([one.ctypes.data, 1, 0], np.uint64)
-        stop = np.array([[road.outside, never.ctypes.data, 1]], np.uint64)
-        parts = [records[s][0] if s in records else stop for s in stages]
+        stop = _Record([(np.ones(1, np.int32), road.outside, 0, 1, 0, 0, 1)])
+        self._records = [records.get(s, stop) for s in stages]
+        parts = [record.rows for record in self._records]
         self.first = np.concatenate([[0], np.cumsum([len(p) for p in parts])]).tolist()
-        self.length, self._rows, self._keep = self.first[-1], np.concatenate(parts), (one, never, records.copy())
+        self.length, self._rows = self.first[-1], np.concatenate(parts)
         self._call, self._address = road.call, self._rows.ctypes.data
 
     def call(self, place, total):
