@@ -1,5 +1,5 @@
-"""A step that machine code repeats from records computes, bit for bit, what Python's stages do, whatever happens between
-steps; and Python has next to nothing left to do in it."""
+"""A step that machine code repeats from records computes, bit for bit, what Python's stages do, whatever happens
+between steps; and Python has next to nothing left to do in it."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,8 @@ def story(xml, seed, nworld):
             tisim.step2(m, d)
         else:
             tisim.step(m, d, int(rng.integers(12)))
-        states.append(np.concatenate([np.ravel(d.host(word)) for word in WORDS] + [np.ravel(d.time), [d.count("ncon")]]))
+        words = [np.ravel(d.host(word)) for word in WORDS]
+        states.append(np.concatenate([*words, np.ravel(d.time), [d.count("ncon")]]))
     return states
 
 

@@ -104,7 +104,7 @@ class Stage:
         if not (keep and self._pairs_serve(m, d)):
             d.program.spoil()
             self.pairs.renew(keep)
-            self.run(m, d, "entries", "pairs", skin=self.pairs.skin, age=self.pairs.last_age)
+            self.run(m, d, "entries", "pairs")
             self.pairs.of = self._conditions(m, d)
             self.busy["contacts"] = not self.sort.wide and narrowphase.work(d) > COLLIDED
         if self.scalars["override"]:
@@ -145,12 +145,13 @@ class Stage:
             values = np.asarray(getattr(m.opt, f"o_{name}"), session.numpy_float())
             memory.upload(d.device(f"override_{name}"), values)
 
-    def run(self, m, d, *parts, **scalars):
+    def run(self, m, d, *parts):
         """Launches parts of a detection, in the order of PARTS; neighbours on as many threads go together."""
+        search = dict(skin=self.pairs.skin, age=self.pairs.last_age) if "entries" in parts else {}
         steps = [(self._threads(part), more, kernel) for part in parts for kernel, more in self.steps[part]]
         for (parallel, more), same in itertools.groupby(steps, key=lambda step: step[:2]):
             kernels = [kernel for *_, kernel in same]
-            launch.run(m, d, kernels, parallel=parallel, **self.scalars, **scalars, **more)
+            launch.run(m, d, kernels, parallel=parallel, **self.scalars, **search, **more)
 
     def _threads(self, part):
         return self.sort.wide or (self.busy[part] if self.parallel is None else self.parallel)
