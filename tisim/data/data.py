@@ -196,14 +196,17 @@ class Data:
         """Length of a list over all worlds."""
         return int(self.counts_on_host()[COUNTS[name]])
 
-    def exceeds(self, **limits):
-        """Names of the lists that are longer than that."""
+    def exceeds(self, rarely=False, **limits):
+        """Names of the lists that are longer than that.
+
+        rarely  a stage that finds one does `Program.aside` what it does then: its record is that of the other case.
+        """
         counts, a, found = self.counts_on_host(), self._device["counts"], []
         for name, limit in limits.items():
             at = COUNTS[name]
             if answer := counts.item(at) > limit:
                 found.append(name)
-            self.program.asked(a, at, 1, limit, answer)
+            self.program.asked(a, at, 1, limit, answer and not rarely)
         return found
 
     def some(self, name):

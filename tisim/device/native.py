@@ -238,7 +238,7 @@ class Bound:
     """A Sequence with buffers of arguments; addresses in them are good until an array is replaced.
 
     tables    what calls its tasks, by one thread and by all: rows of a task's address, its context's, and 0.
-    recorded  whether it may stand in a record of the Data's program.
+    recorded  whether it may stand in a record of the Data's program, which holds as long as its numbers are the same.
     """
 
     def __init__(self, sequence, d):
@@ -288,8 +288,7 @@ class Bound:
         """Writes the numbers that a launch passes."""
         if self._last is None or scalars.keys() != self._last.keys():
             check_passed(self._sequence.kernels, self._passed.keys(), scalars)
-        if self.recorded:
-            d.program.drop_uses(self)
+        d.program.drop_uses(self)
         for name, views in self._passed.items():
             for view in views:
                 view[0] = scalars[name]

@@ -11,6 +11,7 @@ Only the CPU's machine code (native.py) is repeated; elsewhere Python runs all s
 """
 
 import bisect
+import contextlib
 import functools
 
 import numpy as np
@@ -46,21 +47,30 @@ class Program:
     def keep(self, stage):
         """Ends the record of this stage."""
         notes, self._notes = self._notes, None
-        self._drop([stage])
-        if notes is not None:
-            self._tables.clear()
-            self._records[stage] = _Record(notes)
+        if notes is None or stage not in self._records or not self._records[stage].says(notes):
+            self._drop([stage])
+            if notes is not None:
+                self._tables.clear()
+                self._records[stage] = _Record(notes)
 
     def spoil(self):
         """The stage that runs does what no record holds: Python runs it in the next step, too."""
         self._notes = None
 
+    @contextlib.contextmanager
+    def aside(self):
+        """What is noted within it is no part of what is repeated."""
+        notes = self._notes
+        self._notes = None if notes is None else [*notes]
+        yield
+        if self._notes is not None:
+            self._notes = notes
+
     def launched(self, bound, parallel):
         """Notes a launch."""
         if self._notes is not None:
             if isinstance(bound, native.Bound):
-                bound.recorded = True
-                self._notes.append((bound, bound.tables[bool(parallel)]))
+                self._notes.append((bound, bool(parallel)))
             else:
                 self.spoil()
 
@@ -95,7 +105,8 @@ class Program:
         """Drops records in which these launches stand: their numbers are others from now on."""
         if any(note[0] is bound for note in self._notes or ()):
             self.spoil()
-        self._drop([s for s, record in self._records.items() if any(note[0] is bound for note in record.notes)])
+        if bound.recorded:
+            self._drop([s for s, record in self._records.items() if any(note[0] is bound for note in record.notes)])
 
     def _drop(self, stages):
         for stage in stages:
@@ -130,17 +141,25 @@ class _Record:
 
     def __init__(self, notes):
         self.notes = notes
+        for what, *_ in notes:
+            if isinstance(what, native.Bound):
+                what.recorded = True
+
+    def says(self, notes):
+        """Whether these are the same notes."""
+        both = zip(self.notes, notes)
+        return len(self.notes) == len(notes) and all(a[0] is b[0] and a[1:] == b[1:] for a, b in both)
 
     @functools.cached_property
     def rows(self):
         """Rows of a table: address of a function, of its context, whether its answer is looked at."""
         rows = []
         self._contexts = np.zeros((len(self.notes), 3), np.uint64)
-        for context, (what, function, *rest) in zip(self._contexts, self.notes):
-            if not rest:
-                rows.append(function)
+        for context, (what, *rest) in zip(self._contexts, self.notes):
+            if isinstance(what, native.Bound):
+                rows.append(what.tables[rest[0]])
                 continue
-            first, n, a, b, asks = rest
+            function, first, n, a, b, asks = rest
             context[:] = what.ctypes.data + 4 * first, n, (a & 0xFFFFFFFF) | (b & 0xFFFFFFFF) << 32
             rows.append(np.array([[function, context.ctypes.data, asks]], np.uint64))
         return np.concatenate([np.zeros((0, 3), np.uint64), *rows])

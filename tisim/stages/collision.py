@@ -82,6 +82,7 @@ class Stage:
         self._many_workers = total >= WORKED
         self._sizes = self.members.scalars | self.sort.scalars | key_bits(m, d.nworld, self.members.ncol)
         self.key, self.steps, self.scalars = None, {}, {}
+        self._launches = {}  # (parts, *whether in parallel) -> [(kernels, whether in parallel, scalars)]
         self.members.upload(d)
         kinds, slots = colliders.tables(self.multiccd)
         for name, values in dict(type_kind=kinds, kind_slots=slots, bin_adr=np.zeros(64)).items():
@@ -101,12 +102,10 @@ class Stage:
         """One detection with the lists as long as they are; searches for pairs only where a search is due."""
         self.plan(m, d)
         self.run(m, d, "boxes")
-        if not (keep and self._pairs_serve(m, d)):
-            d.program.spoil()
-            self.pairs.renew(keep)
-            self.run(m, d, "entries", "pairs")
-            self.pairs.of = self._conditions(m, d)
-            self.busy["contacts"] = not self.sort.wide and narrowphase.work(d) > COLLIDED
+        moved = d.exceeds(rarely=True, nout=0)
+        if moved or not keep or self.pairs.of != self._conditions(m, d):
+            with d.program.aside():
+                self._search(m, d, keep)
         if self.scalars["override"]:
             d.program.spoil()
             self._upload_override(m, d)
@@ -117,9 +116,11 @@ class Stage:
         narrowphase.apply_filter(m, d)
         self.run(m, d, "list")
 
-    def _pairs_serve(self, m, d):
-        pairs = self.pairs
-        return pairs.of is not None and not d.exceeds(nout=0) and pairs.of == self._conditions(m, d)
+    def _search(self, m, d, keep):
+        self.pairs.renew(keep)
+        self.run(m, d, "entries", "pairs")
+        self.pairs.of = self._conditions(m, d)
+        self.busy["contacts"] = not self.sort.wide and narrowphase.work(d) > COLLIDED
 
     def _conditions(self, m, d):
         """What the pairs of a search depend on besides poses; equal as long as they may serve again."""
@@ -148,10 +149,17 @@ class Stage:
     def run(self, m, d, *parts):
         """Launches parts of a detection, in the order of PARTS; neighbours on as many threads go together."""
         search = dict(skin=self.pairs.skin, age=self.pairs.last_age) if "entries" in parts else {}
+        key = parts, *map(self._threads, parts)
+        if key not in self._launches:
+            self._launches[key] = self._launches_of(parts)
+        for kernels, parallel, scalars in self._launches[key]:
+            launch.run(m, d, kernels, parallel=parallel, **scalars, **search)
+
+    def _launches_of(self, parts):
+        """[(kernels, whether in parallel, scalars)]."""
         steps = [(self._threads(part), more, kernel) for part in parts for kernel, more in self.steps[part]]
-        for (parallel, more), same in itertools.groupby(steps, key=lambda step: step[:2]):
-            kernels = [kernel for *_, kernel in same]
-            launch.run(m, d, kernels, parallel=parallel, **self.scalars, **search, **more)
+        groups = itertools.groupby(steps, key=lambda step: step[:2])
+        return [([k for *_, k in same], parallel, self.scalars | more) for (parallel, more), same in groups]
 
     def _threads(self, part):
         return self.sort.wide or (self.busy[part] if self.parallel is None else self.parallel)
@@ -167,6 +175,7 @@ class Stage:
         contacts, ccd = narrowphase.kernels_of(m, d, self.kinds, self.multiccd, self._many_workers or self.sort.wide)
         sizes, half = self._sizes, self.sort.half
         self.key, self.steps = key, self._steps(contacts)
+        self._launches.clear()
         self.scalars = sizes | ccd | dict(
             override=int(bool(enable & int(mjtEnableBit.mjENBL_OVERRIDE))),
             filterparent=int(not disable & int(mjtDisableBit.mjDSBL_FILTERPARENT)),
