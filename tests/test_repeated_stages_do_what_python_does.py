@@ -1,6 +1,8 @@
 """A step that machine code repeats from records computes, bit for bit, what Python's stages do, whatever happens
 between steps; and Python has next to nothing left to do in it."""
 
+import signal
+
 import numpy as np
 import pytest
 from shared.cost import calls
@@ -87,6 +89,36 @@ def test_results_are_those_of_pythons_stages(monkeypatch, scene, seed):
     stories.append(story(SCENES[scene](), seed, 1 + 2 * (seed == 5)))
     for step, (repeated, pythons) in enumerate(zip(*stories)):
         assert np.array_equal(repeated, pythons, equal_nan=True), step
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that interrupts")
+def test_an_interrupt_leaves_whole_steps():
+    """Wherever it lands, the next call goes on from a state that an undisturbed run has, too."""
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(scenes.build("pile", n=5))
+    calm, d, rng, hits = tisim.Data(m), tisim.Data(m), np.random.default_rng(0), 0
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    tisim.step(m, d, 3)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        while d.time < 4:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, rng.uniform(2e-5, 1e-3))
+                tisim.step(m, d, 10000)
+            except KeyboardInterrupt:
+                hits += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    while calm.time < d.time:
+        tisim.step(m, calm)
+    assert hits > 3 and calm.time == d.time
+    for word in ("qpos", "qvel", "qacc_warmstart"):
+        assert np.array_equal(getattr(calm, word), getattr(d, word)), word
 
 
 @pytest.mark.parametrize("scene", SCENES)
