@@ -72,7 +72,7 @@ def story(xml, seed, nworld):
             write(d.qfrc_applied, rng.normal())
             tisim.step2(m, d)
         else:
-            tisim.step(m, d, int(rng.integers(12)))
+            tisim.step(m, d, rng.integers(12))
         words = [np.ravel(d.host(word)) for word in WORDS]
         states.append(np.concatenate([*words, np.ravel(d.time), [d.count("ncon")]]))
     return states

@@ -60,7 +60,7 @@ def step(m, d, nstep=1):
     """
     if not isinstance(nstep, (int, np.integer)) or nstep < 0:
         raise Error(f"nstep={nstep!r}: expected a number of steps")
-    _run(m, d, range(len(STEP)), nstep)
+    _run(m, d, range(len(STEP)), int(nstep))
 
 
 def forward(m, d):

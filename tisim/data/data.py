@@ -111,8 +111,8 @@ class Data:
             raise Error("this Data was made from another Model")
         version = m.refresh()
         if version is not self._model_version:
-            self._model_version = version
             self._unbind()
+            self._model_version = version
         return version
 
     def bound(self, m, key):

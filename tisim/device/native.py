@@ -275,6 +275,7 @@ class Bound:
     def run(self, d, version, parallel, scalars):
         """Launches the kernels. version: changes when a number of the model may have."""
         if version != self._version:
+            self._version = None  # an interrupt may leave half of them written
             for name, views in self._writers.items():
                 value = d.scalar(name)
                 for view in views:
@@ -289,6 +290,7 @@ class Bound:
         if self._last is None or scalars.keys() != self._last.keys():
             check_passed(self._sequence.kernels, self._passed.keys(), scalars)
         d.program.drop_uses(self)
+        self._last = None
         for name, views in self._passed.items():
             for view in views:
                 view[0] = scalars[name]
