@@ -70,7 +70,10 @@ def compile_ir(text, cpu):
     """ELF object of LLVM IR for a processor such as "x86-64-v3"; arithmetic is neither fused nor relaxed."""
     import llvmlite.binding as llvm
 
-    return _machine(cpu).emit_object(llvm.parse_assembly(text))
+    try:
+        return _machine(cpu).emit_object(llvm.parse_assembly(text))
+    except RuntimeError as e:
+        raise Unsupported(f"LLVM: {e}") from None
 
 
 def _machine(cpu):

@@ -11,7 +11,6 @@ waking threads passes a copy of it whose parallel_for does all on the calling th
 import ctypes
 import os
 import pathlib
-import shutil
 import struct
 import tempfile
 
@@ -39,7 +38,8 @@ class Road:
         self.runtime = _llvm_runtime(prog)  # first of all: it makes the thread pool
         prog.config().cpu_max_num_threads = CHUNKS
         self.target = images.target()
-        basis = repr((basis, CHUNKS, self.target, images.FORMAT, session.precision))
+        options = fingerprint.options_text(prog.config())
+        basis = repr((basis, options, CHUNKS, self.target, images.FORMAT, session.precision))
         self.fingerprints = fingerprint.Fingerprints(basis)
         self._basis = basis, fingerprint.source_digest()
         self.codes, self.made, self.plain = {}, 0, {}
@@ -90,7 +90,7 @@ class Road:
             record = _make(variant, self.target)
             images.keep(key, record)
             self.made += 1
-        if request:
+        if request and not fingerprint.sources_changed():
             images.keep_request(request, key)
         return record
 
@@ -123,12 +123,12 @@ def _make(variant, target):
         builder.add("kernel", compiled)
     finally:
         config.offline_cache = caching
-    folder = tempfile.mkdtemp(prefix="tisim-")
     try:
-        builder.dump(folder, "")
-        text = (pathlib.Path(folder) / "kernel.ll").read_text()
-    finally:
-        shutil.rmtree(folder)
+        with tempfile.TemporaryDirectory(prefix="tisim-") as folder:
+            builder.dump(folder, "")
+            text = (pathlib.Path(folder) / "kernel.ll").read_text()
+    except OSError as e:
+        raise Unsupported(f"the kernel's IR could not be written: {e.strerror}") from None
     parameters = [[name, kind, name in variant.passed] for name, kind in zip(variant.names, variant.kinds)]
     return record_of(text, parameters, target)
 
@@ -138,6 +138,8 @@ def record_of(text, parameters, target):
     _, _, arguments = machine_code.layout([kind for _, kind, _ in parameters])
     names = machine_code.tasks(text, arguments)
     code, functions, externals = machine_code.link(machine_code.compile_ir(text, target))
+    if missing := set(names) - functions.keys():
+        raise Unsupported(f"no machine code of {sorted(missing)}")
     return images.Record(code, [functions[name] for name in names], externals, parameters)
 
 
