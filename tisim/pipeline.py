@@ -3,10 +3,10 @@
 import numpy as np
 
 from tisim.data.validate import validate
-from tisim.device import runtime
+from tisim.device import build, runtime
 from tisim.errors import Error
 from tisim.model import simulable
-from tisim.stages import collision, constraint, dynamics
+from tisim.stages import collision, constraint, dynamics, needs
 
 
 def step1(m, d):
@@ -53,11 +53,22 @@ def forward(m, d):
     _acceleration(m, d)
 
 
+def prepare(m, d, show=None):
+    """Loads all kernels that steps of the model can come to need; the first step does it. Seconds if they are new.
+
+    show  a function of (kernels done, kernels to be made), called now and then; None: a bar, if a terminal looks on.
+    Raises UnsupportedError if the model uses a feature that the engine does not simulate.
+    """
+    simulable.check(m)
+    d._checked = True
+    m.refresh()
+    build.prepare(needs.kernels_of(m, d), m.features(), show)
+
+
 def _check(m, d):
     """Refuses what is not simulated: the model once, the options, which may change, every time."""
     if not d._checked:
-        simulable.check(m)
-        d._checked = True
+        prepare(m, d)
     simulable.check_options(m)
 
 

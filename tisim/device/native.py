@@ -69,20 +69,24 @@ class Road:
 
         Raises Unsupported or Unknown where that is not possible.
         """
+        if not self.known(kernel, has):
+            self.codes[kernel, has] = Code(self._record(kernel, has))
+        return self.codes[kernel, has]
+
+    def known(self, kernel, has):
+        """Whether a kernel's code is loaded, or was found now without a look at any source."""
         if (kernel, has) not in self.codes:
             request = self.request(kernel, has)
             record = images.find_request(request) if request else None
-            self.codes[kernel, has] = Code(record or self.record(kernel, has, request))
-        return self.codes[kernel, has]
+            if record is None:
+                return False
+            self.codes[kernel, has] = Code(record)
+        return True
 
-    def request(self, kernel, has):
-        """What a kernel is known by while no source file changes, None if it has no name: saves looking at sources."""
-        return kernel.name and fingerprint.digest(*self._basis, kernel.name, repr(tuple(has)))
-
-    def record(self, kernel, has, request):
-        """The Record of a kernel, found by the source of all that it reaches, or made."""
+    def _record(self, kernel, has):
+        """The Record of a kernel, found by the sources of all that it reaches, or made."""
         variant = kernel.variant(True, has)
-        key = self.fingerprints.of(variant.function, variant.arguments)
+        key, request = self.fingerprints.of(variant.function, variant.arguments), self.request(kernel, has)
         record = images.find(key)
         if record is None:
             if not machine_code.available():
@@ -93,6 +97,10 @@ class Road:
         if request and not fingerprint.sources_changed():
             images.keep_request(request, key)
         return record
+
+    def request(self, kernel, has):
+        """What a kernel is known by while no source file changes, None if it has no name: saves looking at sources."""
+        return kernel.name and fingerprint.digest(*self._basis, kernel.name, repr(tuple(has)))
 
 
 class Code(images.Code):

@@ -1,0 +1,145 @@
+"""Images made before they are needed: those of a scene at its start, or all that ship with tisim.
+
+Taichi's compiler holds the interpreter's lock, so other processes help: each takes the next kernel that nobody has
+taken, the slowest first, and leaves its image in the cache, where the others find it.
+"""
+
+import ast
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from . import native
+from .fingerprint import Unknown
+from .machine_code import Unsupported, available
+
+SHARE = 3  # kernels for which a process of its own is worth its start
+SLOW = ("solve_island", "convex", "hfield", "narrowphase", "linear_step", "cast_rays")  # in seconds; others take less
+
+
+def prepare(kernels, has, show=None):
+    """Loads the machine code of these kernels for models with these Features, and makes what there is none of.
+
+    show  a function of (kernels done, kernels to be made), called now and then; None: a bar, if a terminal looks on.
+    Kernels for which that is not possible are left to Taichi; nothing is done where that is the road of all.
+    """
+    road = native.road()
+    if road is None:
+        return
+    todo = [(kernel, has) for kernel in kernels if not road.known(kernel, has)]
+    if todo and available():
+        todo.sort(key=lambda item: SLOW.index(item[0].__name__) if item[0].__name__ in SLOW else len(SLOW))
+        with contextlib.nullcontext(show) if show else _bar(len(todo)) as show:
+            _make_all(road, todo, show)
+
+
+@contextlib.contextmanager
+def _bar(total):
+    """A function that shows how many kernels are done, on a terminal only."""
+    if not sys.stderr.isatty() or total < SHARE:
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("compiling kernels (once)", total=total)
+        yield lambda done, total: bar.update(task, completed=done, refresh=True)
+
+
+def _make_all(road, todo, show):
+    """Makes kernels together with worker processes."""
+    with _workers(todo) as (workers, claims):
+        for i, item in enumerate(todo):
+            if claims is None or _claim(claims, i):
+                with contextlib.suppress(Unsupported, Unknown):
+                    road.code(*item)
+            show(i + 1, len(todo))
+        while any(w.poll() is None for w in workers):
+            time.sleep(0.005)
+    for kernel, has in todo:  # what a worker did not manage to leave is made here when it is launched
+        road.known(kernel, has)
+
+
+@contextlib.contextmanager
+def _workers(todo):
+    """(processes that make kernels of this list too, folder of the claims; None if there is just this process)."""
+    known = [i for i, (kernel, _) in enumerate(todo) if kernel.name]
+    number = min(_processors(), len(known) // SHARE) - 1
+    if number < 1 or not sys.executable:
+        yield [], None
+        return
+    claims, workers = tempfile.mkdtemp(prefix="tisim-"), []
+    work = dict(precision=_precision(), claims=claims, todo=[[i, *_written(*todo[i])] for i in known])
+    paths = os.pathsep.join(p for p in sys.path if p)
+    try:
+        for _ in range(number):
+            workers.append(subprocess.Popen(
+                [sys.executable, "-c", "from tisim.device import build; build.work()"], stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                env=dict(os.environ, PYTHONPATH=paths, PYTHONSAFEPATH="1"),
+            ))  # fmt: skip
+            workers[-1].stdin.write(json.dumps(work).encode())
+            workers[-1].stdin.close()
+        yield workers, claims
+    finally:
+        for w in workers:
+            w.kill()
+            w.wait()
+        shutil.rmtree(claims, ignore_errors=True)
+
+
+def _processors():
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _precision():
+    from . import session
+
+    return session.precision
+
+
+def _written(kernel, has):
+    return kernel.path, repr(kernel.given), list(has)
+
+
+def _claim(claims, i):
+    """Whether this process is the first that asks for kernel i."""
+    try:
+        os.close(os.open(os.path.join(claims, str(i)), os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    except FileExistsError:
+        return False
+    return True
+
+
+def work():
+    """A worker process: makes what is asked for on stdin."""
+    from tisim.model.features import Features
+
+    from . import runtime
+
+    asked = json.load(sys.stdin)
+    runtime.init(arch="cpu", precision=asked["precision"], threads=1)
+    road = native.road()
+    for i, path, given, has in asked["todo"]:
+        if road is None or not pathlib.Path(asked["claims"]).is_dir():
+            return
+        if _claim(asked["claims"], i):
+            with contextlib.suppress(Unsupported, Unknown):
+                road.code(kernel_of(path, ast.literal_eval(given)), Features(*has))
+
+
+def kernel_of(path, given=()):
+    """The Kernel of a path such as "smooth.kinematics.body_poses"."""
+    from . import runtime
+
+    module, _, name = path.rpartition(".")
+    kernel = getattr(runtime.kernels(module), name)
+    return kernel.of(*given) if given else kernel

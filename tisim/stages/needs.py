@@ -1,0 +1,52 @@
+"""Which kernels the steps of a model can come to need, so that none is made in the middle of a run."""
+
+from tisim.device import runtime
+from tisim.enums import mjtDisableBit, mjtEnableBit
+
+from . import collision
+from .constraint import MAKERS
+from .solver import shared_island
+
+CROWDED = 16  # contacts of a geom that are not expected to be exceeded on average
+
+
+def kernels_of(m, d):
+    """The Kernels, each once. Options that are changed later may ask for others, which are made then."""
+    k = runtime.kernels
+    kinematics, integrate = k("smooth.kinematics"), k("smooth.integrate")
+    found = [kinematics.body_poses, kinematics.geom_poses, k("smooth.inertia").tree_inertia, integrate.tree_euler]
+    if m.nq:
+        found.append(integrate.find_bad_state)
+    if m.nv:
+        velocity = k("smooth.velocity")
+        found += [velocity.tree_velocity, velocity.tree_acceleration, integrate.find_bad_acceleration]
+    if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
+        found += [k("smooth.energy").block_energy, k("smooth.energy").world_energy]
+    contacts = _contacts(m, d)
+    rows = [] if m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT) else [x.function() for x in MAKERS if x.acts(m)]
+    found += contacts + rows + [k("solver.one_thread").unconstrained]
+    if contacts or rows:
+        found += _solver(m, d)
+    return list(dict.fromkeys(found))
+
+
+def _contacts(m, d):
+    """Kernels of the collision stage."""
+    stage = collision.of(m, d) if m.has_contacts() else None
+    if stage is None or not stage.members.some():
+        return []
+    stage.plan(m, d)
+    return [kernel for steps in stage.steps.values() for kernel, _ in steps]
+
+
+def _solver(m, d):
+    """Kernels behind the contacts and rows; those for large islands where there may be as many contacts."""
+    k = runtime.kernels
+    terms, island, one = k("constraint.contacts"), k("constraint.island"), k("solver.one_thread")
+    found = [terms.contact_terms, terms.contact_lists, k("constraint.row").row_lists]
+    found += [island.find_islands, island.cut_blocks, one.solve_island]
+    if CROWDED * m.ngeom * d.nworld > shared_island():
+        large, linear = k("solver.all_threads"), k("solver.cg_all")
+        found += [large.start_round, large.project, large.move, large.precondition, large.search]
+        found += [linear.linear_start, linear.linear_step, linear.linear_end]
+    return found
