@@ -1,27 +1,51 @@
-"""tisim: MuJoCo's physics in Taichi kernels, for scenes of many passive bodies."""
+"""tisim: MuJoCo's physics in Taichi kernels, for scenes of many passive bodies.
 
-import pathlib
+A name is loaded when it is first asked for, so that a command or a script waits for no more than it uses.
+"""
+
+import importlib
+import os
 
 # Run from a source tree, kernels/, scenes/ and models/ lie beside this folder; installed, they are inside it.
-_source = pathlib.Path(__file__).resolve().parent.parent
-if (_source / "kernels" / "types.py").exists():
-    __path__.append(str(_source))
+_source = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+if os.path.exists(os.path.join(_source, "kernels", "types.py")):
+    __path__.append(_source)
 
-from tisim.data.data import Data
-from tisim.data.state import get_state, reset, reset_keyframe, set_state
-from tisim.device.runtime import VERSION as __version__
-from tisim.device.runtime import init
-from tisim.enums import *  # noqa: F403
-from tisim.errors import CapacityError, Error, MjcfError, UnsupportedError
-from tisim.model.model import Model
-from tisim.pipeline import forward, step, step1, step2
-from tisim.queries.distance import geom_distance
-from tisim.queries.rays import multi_ray, ray
-from tisim.spec.spec import Spec
-from tisim.stages.colliders import register_collider
+# NumPy's OpenBLAS, when loaded, lets its threads spin for 2**26 cycles: a tenth of the processor time of a short run.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
-__all__ = [
-    "CapacityError", "Data", "Error", "MjcfError", "Model", "Spec", "UnsupportedError", "__version__", "forward",
-    "geom_distance", "get_state", "init", "multi_ray", "ray", "register_collider", "reset", "reset_keyframe",
-    "set_state", "step", "step1", "step2",
-]  # fmt: skip
+__version__ = "0.2.0"
+_HOMES = {
+    "tisim.data.data": "Data",
+    "tisim.data.state": "get_state reset reset_keyframe set_state",
+    "tisim.device.runtime": "init",
+    "tisim.errors": "CapacityError Error MjcfError UnsupportedError",
+    "tisim.model.model": "Model",
+    "tisim.pipeline": "forward step step1 step2",
+    "tisim.queries.distance": "geom_distance",
+    "tisim.queries.rays": "multi_ray ray",
+    "tisim.spec.spec": "Spec",
+    "tisim.stages.colliders": "register_collider",
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+_FOLDERS = "data device enums errors mjcf model pipeline queries spec stages viewer scenes".split()
+__all__ = ["__version__", *_HOME]
+
+
+def __getattr__(name):
+    if name in _FOLDERS:
+        return importlib.import_module(f"tisim.{name}")
+    home = "tisim.enums" if name.startswith("mjt") else _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'tisim' has no attribute '{name}'")
+    from tisim.device import garbage
+
+    with garbage.collected_later():
+        value = globals()[name] = getattr(importlib.import_module(home), name)
+    return value
+
+
+def __dir__():
+    from tisim import enums
+
+    return sorted({*globals(), *_HOME, *_FOLDERS, *(name for name in vars(enums) if name.startswith("mjt"))})

@@ -1,5 +1,8 @@
 """The command line."""
 
-from .app import main
+from tisim.device import garbage
+
+with garbage.collected_later():
+    from .app import main
 
 __all__ = ["main"]

@@ -1,5 +1,7 @@
 """The command line. Every command catches the user's mistakes and prints one line; --debug shows the traceback."""
 
+import atexit
+import gc
 import os
 import sys
 
@@ -8,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tisim.device.runtime import VERSION
+from tisim import __version__
 from tisim.errors import Error
 
 app = typer.Typer(
@@ -33,7 +35,7 @@ Contacts = typer.Option(False, "--contacts", help="mark the contacts")
 
 def _version(asked: bool):
     if asked:
-        typer.echo(f"tisim {VERSION}")
+        typer.echo(f"tisim {__version__}")
         raise typer.Exit()
 
 
@@ -137,10 +139,13 @@ def scenes():
 def kernels(
     flow: bool = typer.Option(False, "--flow", help="what each of them reads and writes, stage by stage"),
     write: str = typer.Option(None, "--write", metavar="FILE", help="write that to a file"),
+    build: bool = typer.Option(False, "--build", help="make the machine code of all of them, which goes into a wheel"),
 ):
     """List the kernels of a step and of the queries, in their order."""
     from . import kernels as cli_kernels
 
+    if build:
+        return cli_kernels.build(console)
     cli_kernels.kernels(console, flow, write)
 
 
@@ -160,6 +165,7 @@ def complain(message):
 
 def main(argv=None):
     """Runs the command line and ends the process: 0 done, 2 a mistake of the user, 130 interrupted."""
+    atexit.register(gc.freeze)  # else a third of a short command goes into searching what ends anyway
     argv = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in argv
     argv = [a for a in argv if a != "--debug"]

@@ -8,7 +8,8 @@ import sys
 
 import numpy as np
 
-from tisim.device import runtime
+from tisim import __version__
+from tisim.device import images, machine_code, native, runtime, taichi_import
 from tisim.errors import UnsupportedError
 from tisim.model import simulable
 
@@ -84,11 +85,26 @@ class _Quiet:
         os.close(self._null)
 
 
+def _road():
+    """How a CPU gets its kernels, and why."""
+    runtime.init(arch="cpu")
+    shipped, own, size = images.state()
+    if native.road() is None:
+        return f"compiled by Taichi in every process: {native.why}"
+    lines = [f"machine code for {native.road().target} from disk: {shipped} images came with tisim, "
+             f"{own} in {images.folder()}, {size / 2**20:.1f} MiB"]  # fmt: skip
+    if not machine_code.available():
+        lines.append("others are compiled in every process; to keep them: pip install llvmlite==0.44.0")
+    lines += [f"not used: {path}: {why}" for path, why in images.troubles.items()]
+    return "\n".join(lines)
+
+
 def doctor(console):
     """tisim doctor."""
     from tisim.viewer import vulkan
 
     with _Quiet():
+        taichi_import.load()
         from taichi._lib import core
 
         backends = ["cpu", *(a for a in ("cuda", "vulkan", "metal") if getattr(core, f"with_{a}")())]
@@ -102,13 +118,14 @@ def doctor(console):
         except importlib.metadata.PackageNotFoundError:
             versions.append(f"{package} MISSING")
     display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    rows(console, f"tisim {runtime.VERSION}", [
+    rows(console, f"tisim {__version__}", [
         ("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"),
         ("packages", ", ".join(versions)),
         ("backends", ", ".join(backends) + (f"; auto is {'cuda' if 'cuda' in backends else 'cpu'}")),
         ("Vulkan", ", ".join(devices) if isinstance(devices, list) else devices),
         ("pictures", missing or "can be drawn"),
         ("window", f"display {display}" if display else "no display: DISPLAY is not set; `tisim render` needs none"),
+        ("kernels", _road()),
         ("kernel cache", f"{cache}, {_folder_size(cache) / 2**20:.1f} MiB"),
         ("TISIM_DEBUG", "set: kernels check bounds, every step is validated" if runtime.debug() else "not set"),
     ])  # fmt: skip

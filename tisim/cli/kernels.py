@@ -3,8 +3,12 @@
 import pathlib
 import textwrap
 
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
+
+from tisim.device.machine_code import Unsupported
+from tisim.errors import Error
 
 from .recording import HOST, record
 
@@ -28,6 +32,26 @@ def kernels(console, flow, write):
         console.print(text(record()), markup=False, soft_wrap=True, end="")
     else:
         console.print(_table(record()))
+
+
+def build(console):
+    """tisim kernels --build."""
+    from tisim.device import build
+    from tisim.model import features
+    from tisim.stages import needs
+
+    columns = (TextColumn("{task.description}"), BarColumn(40), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("compiling kernels")
+
+        def show(done, total):
+            bar.update(task, completed=done, total=total, refresh=True)
+
+        try:
+            path, number, size = build.ship(needs.every_kernel, features.every(), show)
+        except Unsupported as e:
+            raise Error(f"kernels cannot be made into machine code here: {e}") from None
+    console.print(f"{number} kernels, {size / 2**20:.1f} MiB: {path}", soft_wrap=True)
 
 
 def text(stages):

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from tisim import scenes
 from tisim.data.digest import state_hash
-from tisim.device import memory, session
+from tisim.device import garbage, memory, session
 from tisim.errors import Error
 
 SUFFIXES = (".xml", ".mjcf", ".urdf", ".npz")
@@ -54,7 +54,8 @@ def load(source, n=None, params=()):
         return tisim.Model.from_xml_path(path), path.stem
     if path.is_dir():
         raise Error(f"{source} is a folder; give a file")
-    return tisim.Model.from_xml_string(scenes.build(source, **parse_params(source, n, params))), source
+    with garbage.collected_later():
+        return tisim.Model.from_xml_string(scenes.build(source, **parse_params(source, n, params))), source
 
 
 def start(m, arch, precision, threads, nworld=1):

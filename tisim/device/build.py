@@ -15,10 +15,11 @@ import sys
 import tempfile
 import time
 
-from . import native
+from . import images, native
 from .fingerprint import Unknown
 from .machine_code import Unsupported, available
 
+PRECISIONS = ("f64", "f32")
 SHARE = 3  # kernels for which a process of its own is worth its start
 SLOW = ("solve_island", "convex", "hfield", "narrowphase", "linear_step", "cast_rays")  # in seconds; others take less
 
@@ -34,9 +35,13 @@ def prepare(kernels, has, show=None):
         return
     todo = [(kernel, has) for kernel in kernels if not road.known(kernel, has)]
     if todo and available():
-        todo.sort(key=lambda item: SLOW.index(item[0].__name__) if item[0].__name__ in SLOW else len(SLOW))
         with contextlib.nullcontext(show) if show else _bar(len(todo)) as show:
-            _make_all(road, todo, show)
+            _make_all(road, _slow_first(todo), show)
+
+
+def _slow_first(todo):
+    """The kernels in the order in which they are made."""
+    return sorted(todo, key=lambda item: SLOW.index(item[0].__name__) if item[0].__name__ in SLOW else len(SLOW))
 
 
 @contextlib.contextmanager
@@ -117,6 +122,40 @@ def _claim(claims, i):
     except FileExistsError:
         return False
     return True
+
+
+def ship(all_kernels, features, show):
+    """Makes the file of images that ships with tisim; returns (its path, number of images, bytes).
+
+    all_kernels  a function that gives those that ship;  features  of all models for which they do.
+    show         a function of (kernels done, kernels to be made).
+    Raises Unsupported where machine code cannot be made.
+    """
+    from . import runtime
+
+    records, requests, settings = {}, {}, os.environ.get("TISIM_CACHE")
+    with tempfile.TemporaryDirectory(prefix="tisim-") as folder:
+        os.environ["TISIM_CACHE"] = folder
+        try:
+            for precision in PRECISIONS:
+                runtime.init(arch="cpu", precision=precision)
+                road = native.road()
+                if road is None or not available():
+                    raise Unsupported(native.why or "llvmlite 0.44 is not installed: pip install 'tisim[build]'")
+                keys = {(k, has): road.key(k, has) for k in all_kernels() for has in features}
+                first = {key: item for item, key in reversed(keys.items())}
+                _make_all(road, _slow_first(first.values()), show)
+                requests.update((road.request(*item), key) for item, key in keys.items())
+            for path in images.folder().glob("*.img"):
+                records[path.stem] = path.read_bytes()
+        finally:
+            os.environ.pop("TISIM_CACHE") if settings is None else os.environ.update(TISIM_CACHE=settings)
+    if missing := set(requests.values()) - records.keys():
+        raise Unsupported(f"{len(missing)} images could not be made")
+    path = images.shipped_path()
+    path.parent.mkdir(exist_ok=True)
+    images.write_pack(path, records, requests)
+    return path, len(records), path.stat().st_size
 
 
 def work():

@@ -182,7 +182,18 @@ class _Pack:
 
 @functools.lru_cache(None)
 def _shipped():
-    return _Pack(SHIPPED / f"{target()}.pack")
+    return _Pack(shipped_path())
+
+
+def shipped_path():
+    """Where the images that ship stand, if there are some."""
+    return SHIPPED / f"{target()}.pack"
+
+
+def state():
+    """What there is, for `tisim doctor`: (images that ship, images in the cache, their bytes)."""
+    own = [path.stat().st_size for path in folder().glob("*.img")] if folder().is_dir() else []
+    return len(_shipped().places), len(own), sum(own)
 
 
 def write_pack(path, records, requests):

@@ -4,7 +4,7 @@ A stage is written as `run(m, d, [kernel, kernel])`: which arrays and numbers a 
 (bundle.py). A sequence takes one of two roads: machine code from disk (native.py) or Taichi's launcher (plain.py).
 """
 
-from . import flow, memory, native, plain, variant
+from . import flow, garbage, memory, native, plain, variant
 from .fingerprint import Unknown
 from .machine_code import Unsupported
 
@@ -31,11 +31,12 @@ def _sequence(kernels, has):
     key = (*map(id, kernels), has)
     if key not in _sequences:
         road = native.road()
-        try:
-            made = native.Sequence(road, kernels, has) if road else plain.Sequence(kernels, has)
-        except (Unsupported, Unknown) as e:
-            road.plain[", ".join(k.__name__ for k in kernels)] = str(e)
-            made = plain.Sequence(kernels, has)
+        with garbage.collected_later():
+            try:
+                made = native.Sequence(road, kernels, has) if road else plain.Sequence(kernels, has)
+            except (Unsupported, Unknown) as e:
+                road.plain[", ".join(k.__name__ for k in kernels)] = str(e)
+                made = plain.Sequence(kernels, has)
         _sequences[key] = made
     return _sequences[key]
 

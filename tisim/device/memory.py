@@ -94,8 +94,11 @@ def forget():
     An array that dies later would ask the new Taichi to free what lies at its old address, which may be another array.
     Taichi makes some itself when it compiles a graph, so all that Python knows are looked for.
     """
+    from taichi.lang import impl
     from taichi.lang._ndarray import Ndarray
 
+    if impl.get_runtime().prog is None:  # the first start: there are none
+        return
     for a in gc.get_objects():
         if issubclass(type(a), Ndarray):
             a.arr = a.host = None

@@ -85,18 +85,22 @@ class Road:
 
     def _record(self, kernel, has):
         """The Record of a kernel, found by the sources of all that it reaches, or made."""
-        variant = kernel.variant(True, has)
-        key, request = self.fingerprints.of(variant.function, variant.arguments), self.request(kernel, has)
+        key, request = self.key(kernel, has), self.request(kernel, has)
         record = images.find(key)
         if record is None:
             if not machine_code.available():
                 raise Unsupported("llvmlite 0.44 is not installed")
-            record = _make(variant, self.target)
+            record = _make(kernel.variant(True, has), self.target)
             images.keep(key, record)
             self.made += 1
         if request and not fingerprint.sources_changed():
             images.keep_request(request, key)
         return record
+
+    def key(self, kernel, has):
+        """Key of a kernel's image, from the sources of all that it reaches. Raises Unknown where it has none."""
+        variant = kernel.variant(True, has)
+        return self.fingerprints.of(variant.function, variant.arguments)
 
     def request(self, kernel, has):
         """What a kernel is known by while no source file changes, None if it has no name: saves looking at sources."""

@@ -13,16 +13,14 @@ import os
 import pathlib
 import sys
 
+from tisim import __version__
 from tisim.errors import Error
 
-from . import launch, native, session, taichi_patches
+from . import garbage, launch, native, session, taichi_import, taichi_patches
 from . import threads as cpu_threads
 from .variant import KernelFile
 
-os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
-
 SAFE_OPTIONS = dict(advanced_optimization=False, cache_loop_invariant_global_vars=False, fast_math=False)
-VERSION = "0.2.0"
 
 
 def debug():
@@ -35,13 +33,12 @@ def cache_path(options):
     base = os.environ.get("TISIM_CACHE") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "tisim"
     )
-    key = hashlib.sha256(repr((VERSION, sorted((k, str(v)) for k, v in options.items()))).encode()).hexdigest()[:16]
+    key = hashlib.sha256(repr((__version__, sorted((k, str(v)) for k, v in options.items()))).encode()).hexdigest()[:16]
     return str(pathlib.Path(base) / f"kernels-{key}")
 
 
 def _pick_arch(name):
-    import taichi as ti
-
+    ti = taichi_import.load()
     known = {"cpu": ti.cpu, "cuda": ti.cuda, "vulkan": ti.vulkan, "metal": ti.metal}
     if name == "auto":
         from taichi._lib import core
@@ -61,8 +58,7 @@ def init(arch="auto", precision=None, threads=None):
     threads    number of CPU threads, None for all; results do not depend on it.
     Starting again with other settings is allowed; every `Data` made before becomes unusable.
     """
-    import taichi as ti
-
+    ti = taichi_import.load()
     name, backend = _pick_arch(arch)
     precision = precision or ("f64" if name == "cpu" else "f32")
     if precision not in ("f32", "f64"):
@@ -85,7 +81,7 @@ def init(arch="auto", precision=None, threads=None):
     launch.forget()
     _files.clear()
     before = cpu_threads.running()
-    with contextlib.redirect_stdout(io.StringIO()):  # a library does not print
+    with garbage.collected_later(), contextlib.redirect_stdout(io.StringIO()):  # a library does not print
         ti.init(
             arch=backend, offline_cache=True, offline_cache_file_path=path, log_level=ti.WARN, verbose=False, **options
         )
@@ -97,6 +93,7 @@ def init(arch="auto", precision=None, threads=None):
     session.generation += 1
     if name == "cpu":
         cpu_threads.pin(before, threads)
+    garbage.leave_quickly()
     taichi_patches.install()
     native.start(debug(), (ti.__version__, sorted(SAFE_OPTIONS.items())))
 

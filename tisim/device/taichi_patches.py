@@ -10,6 +10,8 @@ import copy
 
 import numpy as np
 
+from .taichi_import import inside_class
+
 
 def install():
     """Makes the changes, if this is the version they were made for."""
@@ -20,7 +22,7 @@ def install():
         raise ImportError(f"taichi {'.'.join(map(str, ti.__version__))} is installed; tisim needs 1.7.4")
     if not hasattr(kernel_impl, "_tisim"):
         kernel_impl._tisim = True
-        kernel_impl._inside_class = lambda level_of_class_stackframe: False  # no kernel of ours stands in a class
+        kernel_impl._inside_class = inside_class
         for module in (_ndarray, matrix):
             module.get_traceback = lambda stacklevel=1: ""  # of every array that is made
         _give_trees(kernel_impl)

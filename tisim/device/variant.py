@@ -4,14 +4,12 @@ Every kernel has a serial and a parallel variant with equal arithmetic: waking t
 to compute. Machine code from disk (native.py) needs only the parallel one.
 """
 
-import contextlib
-import gc
 import importlib
 import inspect
 
 from tisim.errors import Error
 
-from . import bundle, flow, memory, session
+from . import bundle, flow, garbage, memory, session
 from .specialise import specialise
 
 CHUNK = (4, 32)  # neighbours in a list that one thread works through, on a GPU and on a CPU
@@ -131,7 +129,7 @@ class Variant:
         """Taichi's compiled kernel; made on first use."""
         primal = self.kernel._primal
         if not primal.compiled_kernels:
-            with _no_garbage_collection():
+            with garbage.collected_later():
                 primal.ensure_compiled(*(_sample(self.arrays[n]) if n in self.arrays else 0 for n in self.names))
         (made,) = primal.compiled_kernels.values()
         return made
@@ -143,18 +141,6 @@ def _kind(kind):
     if dtype is None:
         return str(kind)
     return f"{getattr(dtype, 'dtype', dtype)}*"
-
-
-@contextlib.contextmanager
-def _no_garbage_collection():
-    """Taichi's pass makes a hundred thousand objects, and looking through them again and again takes a tenth of it."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 def _sample(kind):

@@ -75,7 +75,7 @@ def simplify(a, coupled):
         (a["body_rootid"] == np.arange(len(parent))) | fixed_child[parent]
     )
     simple[0] = True
-    simple[np.setdiff1d(parent[1:], [0])] = False
+    simple[parent[parent > 0]] = False
 
     kind, owner = a["jnt_type"], a["jnt_bodyid"]
     turns = kind != SLIDE

@@ -45,4 +45,14 @@ def features(m):
     return last[1]
 
 
+def every():
+    """All Features that a model can have."""
+    return [
+        Features(jointed, rows, elliptic, torsion)
+        for jointed, rows in ((False, False), (True, False), (True, True))
+        for elliptic in (False, True)
+        for torsion in (False, True)
+    ]
+
+
 EVERYTHING = Features(jointed=True, rows=True, elliptic=True, torsion=True)

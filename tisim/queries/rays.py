@@ -12,7 +12,7 @@ from tisim.data.arrays import COUNTS
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtGeom
 from tisim.errors import CapacityError, Error
-from tisim.stages.colliders import NTYPE
+from tisim.stages.colliders import HFIELD, MESH, NTYPE
 from tisim.stages.sorting import Sort
 
 NGROUP = 6  # mjNGROUP
@@ -129,10 +129,13 @@ def _cast(m, d, pnt, vec, geomgroup, flg_static, bodyexclude, cutoff):
             memory.download(geomid)[:total].reshape(shape))  # fmt: skip
 
 
+# types of geoms for which the kernel is made: without and with those that need arrays of their own
+FAMILIES = tuple(t for t in range(NTYPE) if t not in (HFIELD, MESH)), tuple(range(NTYPE))
+
+
 def ray_types(m):
-    """Types of geoms for which the kernel is made, for kernels/queries/ray.py: all if one needs arrays of its own."""
-    asset = np.isin(m.geom_type, (mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_HFIELD)).any()
-    return tuple(t for t in range(NTYPE) if asset or t not in (mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_HFIELD))
+    """The first of FAMILIES that has all types of the model's geoms, for kernels/queries/ray.py."""
+    return next(family for family in FAMILIES if set(np.unique(m.geom_type)) <= set(family))
 
 
 def ray_tree(m, d, nray):

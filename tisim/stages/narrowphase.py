@@ -30,7 +30,7 @@ MAX_ITERATIONS = 1000  # larger ccd_iterations mean no more: memory and time sta
 def kinds_of(m):
     """Kinds of pairs (tisim/stages/colliders.py) that a model can have, so that no other collider is compiled."""
     gtype = np.asarray(m.geom_type)
-    some = np.unique(gtype[midphase.can_collide(m)])
+    some = np.flatnonzero(np.bincount(gtype[midphase.can_collide(m)], minlength=1))
     pairs = {(min(a, b), max(a, b)) for a in some for b in some}
     pairs |= {(min(a, b), max(a, b)) for a, b in zip(gtype[m.pair_geom1], gtype[m.pair_geom2])}
     return tuple(sorted({colliders.kind_of(int(a), int(b)) for a, b in pairs} - {-1}))

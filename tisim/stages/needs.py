@@ -1,9 +1,13 @@
 """Which kernels the steps of a model can come to need, so that none is made in the middle of a run."""
 
+import importlib
+import pkgutil
+
 from tisim.device import runtime
+from tisim.device.variant import Kernel
 from tisim.enums import mjtDisableBit, mjtEnableBit
 
-from . import collision
+from . import collision, narrowphase
 from .constraint import MAKERS
 from .solver import shared_island
 
@@ -49,4 +53,26 @@ def _solver(m, d):
         large, linear = k("solver.all_threads"), k("solver.cg_all")
         found += [large.start_round, large.project, large.move, large.precondition, large.search]
         found += [linear.linear_start, linear.linear_step, linear.linear_end]
+    return found
+
+
+def every_kernel():
+    """All Kernels of tisim, with all families of shapes that they are made for, in the running precision."""
+    import tisim.kernels
+    from tisim.queries import rays
+
+    runtime.ensure()
+    families = {
+        "collision.narrowphase.narrowphase": [(kinds, ()) for kinds in narrowphase.FAMILIES],
+        "collision.collide_convex.convex": [(False,), (True,)],
+        "queries.ray.cast_rays": [(types,) for types in rays.FAMILIES],
+    }
+    found = []
+    for path, all_given in families.items():
+        module, _, name = path.rpartition(".")
+        found += [getattr(runtime.kernels(module), name).of(*given) for given in all_given]
+    for file in pkgutil.walk_packages(tisim.kernels.__path__, "tisim.kernels."):
+        module = importlib.import_module(file.name)
+        own = [n for n, v in vars(module).items() if isinstance(v, Kernel) and v.function.__module__ == file.name]
+        found += [getattr(runtime.kernels(file.name.removeprefix("tisim.kernels.")), name) for name in own]
     return found

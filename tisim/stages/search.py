@@ -30,7 +30,7 @@ class Members:
         self.ncol = len(single) + len(self.bodies)
         self.plane = np.flatnonzero(midphase.can_collide(m) & (np.asarray(m.geom_type) == PLANE))
         pairs = np.stack([m.pair_geom1, m.pair_geom2], 1).astype(int)
-        self.listed = np.unique(np.sort(pairs, 1), axis=0).reshape(-1, 2)
+        self.listed = np.unique(np.sort(pairs, 1), axis=0, return_index=True)[0].reshape(-1, 2)  # else it loads np.ma
         self.exclude = np.sort(np.asarray(m.exclude_signature).astype(np.int64) & 0xFFFFFFFF)
 
     def some(self):

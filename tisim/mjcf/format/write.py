@@ -6,7 +6,6 @@ they are. Files on disk are named so that they are found from where the text wil
 """
 
 import os
-from xml.sax.saxutils import quoteattr
 
 from tisim.errors import Error
 
@@ -123,6 +122,8 @@ def file_path(scope, name, setting):
 
 
 def _attributes(element, attrib):
+    from xml.sax.saxutils import quoteattr  # here, since it takes a while: it brings urllib
+
     known = element.attributes
     return "".join(f" {name}={quoteattr(known[name].text(attrib[name]))}" for name in known if name in attrib)
 
