@@ -73,7 +73,7 @@ def compile_ir(text, cpu):
     try:
         return _machine(cpu).emit_object(llvm.parse_assembly(text))
     except RuntimeError as e:
-        raise Unsupported(f"LLVM: {e}") from None
+        raise Unsupported(f"LLVM: {' '.join(str(e).split())[:200]}") from None
 
 
 def _machine(cpu):

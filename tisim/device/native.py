@@ -11,6 +11,7 @@ waking threads passes a copy of it whose parallel_for does all on the calling th
 import ctypes
 import os
 import pathlib
+import re
 import struct
 import tempfile
 
@@ -139,8 +140,11 @@ def _make(variant, target):
         with tempfile.TemporaryDirectory(prefix="tisim-") as folder:
             builder.dump(folder, "")
             text = (pathlib.Path(folder) / "kernel.ll").read_text()
+            told = re.search(r'"size": (\d+)', (pathlib.Path(folder) / "metadata.json").read_text())
     except OSError as e:
         raise Unsupported(f"the kernel's IR could not be written: {e.strerror}") from None
+    if not told or int(told[1]) != len(text):  # Taichi says nothing of a disk that is full
+        raise Unsupported("the kernel's IR was not written whole")
     parameters = [[name, kind, name in variant.passed] for name, kind in zip(variant.names, variant.kinds)]
     return record_of(text, parameters, target)
 
