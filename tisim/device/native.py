@@ -52,6 +52,10 @@ class Road:
         self.serial_runtime = ctypes.addressof(self._copy)
         self._keep = support
 
+    def leave_threads(self):
+        """Loops are no longer shared out, nor those of Taichi's own launches."""
+        ctypes.c_uint64.from_address(self.runtime + PARALLEL_FOR_AT).value = self._keep.tasks[1]
+
     def _support(self):
         """The code that calls tasks, an image like others."""
         key = f"support-{fingerprint.digest(machine_code.SUPPORT, self.target)}"
@@ -219,6 +223,16 @@ def forget():
     _state = None
 
 
+def _after_fork():
+    """Lets one thread do all in the new process, which has none of the pool's and would wait for them for ever."""
+    if _state is not None:
+        _state.leave_threads()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def road():
     """The Road, None where it is not taken."""
     return _state
@@ -279,6 +293,7 @@ class Bound:
         if scalars != self._last:
             if self._last is None or scalars.keys() != self._last.keys():
                 check_passed(self._sequence.kernels, self._passed.keys(), scalars)
+            self._last = None  # an interrupt may come between the next lines
             for name, views in self._passed.items():
                 for view in views:
                     view[0] = scalars[name]
