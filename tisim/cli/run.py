@@ -59,13 +59,15 @@ def load(source, n=None, params=()):
 
 
 def start(m, arch, precision, threads, nworld=1):
-    """Starts Taichi and returns a Data."""
+    """Starts Taichi, loads or makes the kernels under a bar, returns a Data."""
     import tisim
 
     if nworld < 1:
         raise Error(f"--nworld {nworld}: expected a positive number")
     tisim.init(arch=arch, precision=precision, threads=threads)
-    return tisim.Data(m, nworld=nworld)
+    d = tisim.Data(m, nworld=nworld)
+    tisim.pipeline.prepare(m, d)
+    return d
 
 
 def sim_time(d):

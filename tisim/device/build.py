@@ -13,13 +13,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 from . import images, native
 from .fingerprint import Unknown
 from .machine_code import Unsupported, available
 
 PRECISIONS = ("f64", "f32")
+WORKER = "import tisim.pipeline; from tisim.device import build; build.work()"
 SHARE = 3  # kernels for which a process of its own is worth its start
 SLOW = ("solve_island", "convex", "hfield", "narrowphase", "linear_step", "cast_rays")  # in seconds; others take less
 
@@ -66,8 +66,10 @@ def _make_all(road, todo, show):
                 with contextlib.suppress(Unsupported, Unknown):
                     road.code(*item)
             show(i + 1, len(todo))
-        while any(w.poll() is None for w in workers):
-            time.sleep(0.005)
+        for w in workers:
+            if w.wait():
+                said = pathlib.Path(claims, "said").read_text(errors="replace").splitlines()
+                images.troubles["worker process"] = " ".join(said[-2:])
     for kernel, has in todo:  # what a worker did not manage to leave is made here when it is launched
         road.known(kernel, has)
 
@@ -84,14 +86,14 @@ def _workers(todo):
     work = dict(precision=_precision(), claims=claims, todo=[[i, *_written(*todo[i])] for i in known])
     paths = os.pathsep.join(p for p in sys.path if p)
     try:
-        for _ in range(number):
-            workers.append(subprocess.Popen(
-                [sys.executable, "-c", "from tisim.device import build; build.work()"], stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                env=dict(os.environ, PYTHONPATH=paths, PYTHONSAFEPATH="1"),
-            ))  # fmt: skip
-            workers[-1].stdin.write(json.dumps(work).encode())
-            workers[-1].stdin.close()
+        with open(os.path.join(claims, "said"), "ab") as said:
+            for _ in range(number):
+                workers.append(subprocess.Popen(
+                    [sys.executable, "-c", WORKER], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said,
+                    env=dict(os.environ, PYTHONPATH=paths, PYTHONSAFEPATH="1"),
+                ))  # fmt: skip
+                workers[-1].stdin.write(json.dumps(work).encode())
+                workers[-1].stdin.close()
         yield workers, claims
     finally:
         for w in workers:
@@ -145,13 +147,14 @@ def ship(all_kernels, features, show):
                 keys = {(k, has): road.key(k, has) for k in all_kernels() for has in features}
                 first = {key: item for item, key in reversed(keys.items())}
                 _make_all(road, _slow_first(first.values()), show)
+                for key, item in first.items():
+                    if images.find(key) is None:
+                        road.code(*item)  # which says why it cannot be made
                 requests.update((road.request(*item), key) for item, key in keys.items())
             for path in images.folder().glob("*.img"):
                 records[path.stem] = path.read_bytes()
         finally:
             os.environ.pop("TISIM_CACHE") if settings is None else os.environ.update(TISIM_CACHE=settings)
-    if missing := set(requests.values()) - records.keys():
-        raise Unsupported(f"{len(missing)} images could not be made")
     path = images.shipped_path()
     path.parent.mkdir(exist_ok=True)
     images.write_pack(path, records, requests)

@@ -17,6 +17,7 @@ from . import memory, session
 from .syntax import syntax
 
 SHAPING = ("bundle.py", "taichi_patches.py", "machine_code.py")  # they shape every kernel's code
+APART = ("cli", "viewer", "scenes", "models")  # folders on which no kernel depends
 NAMED = ("taichi", "numpy", "math", "builtins")  # modules that count by name; Taichi's version is in the key
 OPEN = ("eval", "exec", "globals", "locals", "vars", "open", "__import__")  # find what no name in the source says
 HARMLESS = (  # options of Taichi that change no code, or that are set for each kernel
@@ -35,7 +36,7 @@ def digest(*parts):
 
 
 def source_digest():
-    """Digest of all source files of tisim and of its kernels."""
+    """Digest of all source files that kernels may depend on, the same in a checkout and installed."""
     return digest(*(f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for name, path in _sources()))
 
 
@@ -45,11 +46,15 @@ def sources_changed():
 
 
 def _sources():
-    """[(name, path)] of all source files of tisim and of its kernels."""
+    """[(name, path)] of these files."""
     import tisim.kernels
 
-    folders = {pathlib.Path(__file__).parent.parent, *map(pathlib.Path, tisim.kernels.__path__)}
-    return sorted((path.relative_to(f).as_posix(), path) for f in folders for path in f.rglob("*.py"))
+    package = pathlib.Path(__file__).parent.parent
+    files = [(path.relative_to(package), path) for path in package.rglob("*.py")]
+    files = [(name.as_posix(), path) for name, path in files if name.parts[0] not in ("kernels", *APART)]
+    for folder in map(pathlib.Path, tisim.kernels.__path__):
+        files += [(f"kernels/{path.relative_to(folder).as_posix()}", path) for path in folder.rglob("*.py")]
+    return sorted(files)
 
 
 class Fingerprints:
