@@ -180,8 +180,8 @@ def _llvm_runtime(prog):
     inner = words(used, 4)
     if inner[0] != arguments or inner[3] != results or not inner[1]:
         raise Unsupported("another layout of RuntimeContext")
-    pool, parallel_for = words(inner[1] + POOL_AT, 2)
-    if not pool or not _is_in(parallel_for, core.__file__) or not words(inner[1] + TEMPORARIES_AT, 1)[0]:
+    pool, parallel_for, temporaries = (words(inner[1] + at, 1)[0] for at in (POOL_AT, PARALLEL_FOR_AT, TEMPORARIES_AT))
+    if not pool or not _is_in(parallel_for, core.__file__) or not temporaries:
         raise Unsupported("another layout of LLVMRuntime")
     return inner[1]
 
