@@ -363,16 +363,61 @@ def kernels():
     return found
 
 
-def test_a_checkout_of_another_name_has_the_same_keys(tmp_path, kernels):
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of the checkout."""
     for name in ("tisim", "kernels", "scenes", "models"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def run(checkout, program, **variables):
+    """What a program prints that runs in a checkout, as JSON."""
     done = subprocess.run(
-        [sys.executable, "-c", KEYS], cwd=tmp_path, capture_output=True, text=True, timeout=300,
-        env=os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONHASHSEED": "7"},
+        [sys.executable, "-c", program], cwd=checkout, capture_output=True, text=True, timeout=300,
+        env=os.environ | {"PYTHONPATH": str(checkout)} | variables,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
-    file, found = json.loads(done.stdout)
-    assert file.startswith(str(tmp_path)) and len(found) > 80
+    file, *found = json.loads(done.stdout)
+    assert file.startswith(str(checkout))
+    return found
+
+
+SWING = """
+import json, os
+import numpy as np
+import tisim
+from tisim.device import native
+
+m = tisim.Model.from_xml_string('''<mujoco><option><flag contact="disable"/></option><worldbody>
+  <body><joint type="hinge" axis="0 1 0"/><geom size=".1" pos=".3 0 0"/></body></worldbody></mujoco>''')
+d = tisim.Data(m)
+tisim.step(m, d, 50)
+assert native.road() is not None and not native.road().plain
+images = [name for name in os.listdir(os.environ["TISIM_CACHE"] + "/images") if name.endswith(".img")]
+print(json.dumps([tisim.__file__, np.concatenate([d.qpos, *np.asarray(d.geom_xpos)]).tolist(), len(images)]))
+"""
+
+
+@pytest.mark.parametrize("file, old, new", [
+    ("kernels/rotation.py", "t = 2.0 * u.cross(v)", "t = 2.5 * u.cross(v)"),
+    ("kernels/constants.py", "SLIDE = int(mjtJoint.mjJNT_SLIDE)", "SLIDE = int(mjtJoint.mjJNT_HINGE)"),
+])  # fmt: skip
+def test_an_edited_checkout_runs_what_is_written(checkout, file, old, new):
+    cache = dict(TISIM_CACHE=str(checkout / "cache"))
+    wanted, number = run(checkout, SWING, **cache)
+    text = (checkout / file).read_text()
+    assert text.count(old) == 1
+    (checkout / file).write_text(text.replace(old, new))
+    edited, more = run(checkout, SWING, **cache)
+    assert edited != wanted and number < more < 2 * number  # kernels that do not depend on it were found
+    (checkout / file).write_text(text)
+    assert run(checkout, SWING, **cache) == [wanted, more]
+
+
+def test_a_checkout_of_another_name_has_the_same_keys(checkout, kernels):
+    (found,) = run(checkout, KEYS, PYTHONHASHSEED="7")
+    assert len(found) > 80
     road = native.road()
     for name, k in kernels.items():
         for has in (EVERYTHING, NOTHING):
