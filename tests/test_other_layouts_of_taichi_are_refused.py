@@ -125,7 +125,7 @@ def wanted(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name, value, reason", [
-    ("RUNTIME_FIELDS", 26, "another LLVMRuntime"), ("CONTEXT", "{ i8* }", "another RuntimeContext"),
+    ("CONTEXT", "{ i8* }", "another RuntimeContext"),
     ("ALLOWED", {machine_code.POOL}, r"fields \[10, 14\] of LLVMRuntime"),
 ])  # fmt: skip
 def test_a_scene_of_refused_kernels_runs_by_taichi(tmp_path, wanted, name, value, reason):
