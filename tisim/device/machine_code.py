@@ -157,7 +157,10 @@ def compile_ir(text, cpu):
     """ELF object of LLVM IR for a processor such as "x86-64-v3"; arithmetic is neither fused nor relaxed."""
     import llvmlite.binding as llvm
 
-    return _machine(cpu).emit_object(llvm.parse_assembly(text))
+    try:
+        return _machine(cpu).emit_object(llvm.parse_assembly(text))
+    except RuntimeError as e:
+        raise Unsupported(f"LLVM: {' '.join(str(e).split())[:200]}") from None
 
 
 def _machine(cpu):
@@ -282,13 +285,23 @@ def tasks(text, arguments):
     fields = structs.get("LLVMRuntime", "")
     if fields and _number_of_fields(fields) != RUNTIME_FIELDS:
         raise Unsupported(f"another LLVMRuntime: {fields}")
-    used = re.findall(r"getelementptr inbounds %struct\.LLVMRuntime[\w.]*, [^,]*, i64 0, i32 (\d+)", text)
-    if {int(i) for i in used} - ALLOWED:
-        raise Unsupported(f"fields {sorted(set(used))} of LLVMRuntime are used")
-    found = set(re.findall(r"bitcast %struct\.RuntimeContext[\w.]*\* %\w+ to (\{.*?\})\*\*,? *$", text, re.M))
-    if found - {arguments}:
-        raise Unsupported(f"struct of arguments {found} instead of {arguments}")
+    if used := _fields_used(text, "LLVMRuntime") - ALLOWED:
+        raise Unsupported(f"fields {sorted(used)} of LLVMRuntime are used")
+    if 0 in _fields_used(text, "RuntimeContext"):  # only as below
+        raise Unsupported("arguments are found in another way")
+    found = set(re.findall(r"bitcast %struct\.RuntimeContext[\w.]*\* %\w+ to (i8\*|\{.*\}\*\*|.*)", text))
+    if wrong := found - {f"{arguments}**", "i8*"}:  # all of a context is copied for each thread
+        raise Unsupported(f"struct of arguments {sorted(wrong)} instead of {arguments}")
     return [name for _, name in order]
+
+
+def _fields_used(text, name):
+    """Numbers of the fields of a struct whose addresses are taken; -1 stands for what is not seen through."""
+    found = {-1} if name == "LLVMRuntime" and re.search(r"bitcast %struct\.LLVMRuntime[\w.]*\* ", text) else set()
+    for line in re.findall(rf"getelementptr (?:inbounds )?\(?%struct\.{name}(?:\.\d+)?, (.*)", text):
+        field = re.match(r"[^,]*, i64 0, i32 (\d+)(?:$|[ ,)])", line)
+        found.add(int(field[1]) if field else -1)
+    return found
 
 
 def _number_of_fields(struct_type):

@@ -11,7 +11,7 @@ waking threads passes a copy of it whose parallel_for does all on the calling th
 import ctypes
 import os
 import pathlib
-import shutil
+import re
 import struct
 import tempfile
 
@@ -39,7 +39,8 @@ class Road:
         self.runtime = _llvm_runtime(prog)  # first of all: it makes the thread pool
         prog.config().cpu_max_num_threads = CHUNKS
         self.target = images.target()
-        basis = repr((basis, CHUNKS, self.target, images.FORMAT, session.precision))
+        options = fingerprint.options_text(prog.config())
+        basis = repr((basis, options, CHUNKS, self.target, images.FORMAT, session.precision))
         self.fingerprints = fingerprint.Fingerprints(basis)
         self._basis = basis, fingerprint.source_digest()
         self.codes, self.made, self.plain = {}, 0, {}
@@ -51,6 +52,10 @@ class Road:
         self.outside, self.fill, self.add = support.tasks[2:]
         self.serial_runtime = ctypes.addressof(self._copy)
         self._keep = support
+
+    def leave_threads(self):
+        """Loops are no longer shared out, nor those of Taichi's own launches."""
+        ctypes.c_uint64.from_address(self.runtime + PARALLEL_FOR_AT).value = self._keep.tasks[1]
 
     def _support(self):
         """The code that calls tasks, an image like others."""
@@ -94,7 +99,7 @@ class Road:
             record = _make(kernel.variant(True, has), self.target)
             images.keep(key, record)
             self.made += 1
-        if request:
+        if request and not fingerprint.sources_changed():
             images.keep_request(request, key)
         return record
 
@@ -136,12 +141,15 @@ def _make(variant, target):
         builder.add("kernel", compiled)
     finally:
         config.offline_cache = caching
-    folder = tempfile.mkdtemp(prefix="tisim-")
     try:
-        builder.dump(folder, "")
-        text = (pathlib.Path(folder) / "kernel.ll").read_text()
-    finally:
-        shutil.rmtree(folder)
+        with tempfile.TemporaryDirectory(prefix="tisim-") as folder:
+            builder.dump(folder, "")
+            text = (pathlib.Path(folder) / "kernel.ll").read_text()
+            told = re.search(r'"size": (\d+)', (pathlib.Path(folder) / "metadata.json").read_text())
+    except OSError as e:
+        raise Unsupported(f"the kernel's IR could not be written: {e.strerror}") from None
+    if not told or int(told[1]) != len(text):  # Taichi says nothing of a disk that is full
+        raise Unsupported("the kernel's IR was not written whole")
     parameters = [[name, kind, name in variant.passed] for name, kind in zip(variant.names, variant.kinds)]
     return record_of(text, parameters, target)
 
@@ -151,6 +159,8 @@ def record_of(text, parameters, target):
     _, _, arguments = machine_code.layout([kind for _, kind, _ in parameters])
     names = machine_code.tasks(text, arguments)
     code, functions, externals = machine_code.link(machine_code.compile_ir(text, target))
+    if missing := set(names) - functions.keys():
+        raise Unsupported(f"no machine code of {sorted(missing)}")
     return images.Record(code, [functions[name] for name in names], externals, parameters)
 
 
@@ -171,8 +181,8 @@ def _llvm_runtime(prog):
     inner = words(used, 4)
     if inner[0] != arguments or inner[3] != results or not inner[1]:
         raise Unsupported("another layout of RuntimeContext")
-    pool, parallel_for = words(inner[1] + POOL_AT, 2)
-    if not pool or not _is_in(parallel_for, core.__file__) or not words(inner[1] + TEMPORARIES_AT, 1)[0]:
+    pool, parallel_for, temporaries = (words(inner[1] + at, 1)[0] for at in (POOL_AT, PARALLEL_FOR_AT, TEMPORARIES_AT))
+    if not pool or not _is_in(parallel_for, core.__file__) or not temporaries:
         raise Unsupported("another layout of LLVMRuntime")
     return inner[1]
 
@@ -212,6 +222,16 @@ def forget():
     """Leaves this road, before Taichi is started again."""
     global _state
     _state = None
+
+
+def _after_fork():
+    """Lets one thread do all in the new process, which has none of the pool's and would wait for them for ever."""
+    if _state is not None:
+        _state.leave_threads()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def road():
@@ -275,7 +295,7 @@ class Bound:
     def run(self, d, version, parallel, scalars):
         """Launches the kernels. version: changes when a number of the model may have."""
         if version != self._version:
-            self._version = None  # an interrupt may leave half of them written
+            self._version = None  # an interrupt may come between the next lines
             for name, views in self._writers.items():
                 value = d.scalar(name)
                 for view in views:
@@ -290,7 +310,7 @@ class Bound:
         if self._last is None or scalars.keys() != self._last.keys():
             check_passed(self._sequence.kernels, self._passed.keys(), scalars)
         d.program.drop_uses(self)
-        self._last = None
+        self._last = None  # an interrupt may come between the next lines
         for name, views in self._passed.items():
             for view in views:
                 view[0] = scalars[name]
