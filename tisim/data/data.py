@@ -12,7 +12,7 @@ from tisim.model.kinds import ALIASES
 
 from .arrays import COUNTS, DATA
 from .declare import CAPACITIES, LENGTHS
-from .device_array import DeviceArray
+from .device_array import Copy, DeviceArray
 from .scalars import lookup
 from .state import Warnings, reset
 from .view import FIELDS as DATA_VIEWS
@@ -245,9 +245,7 @@ class Data:
 
     def list_view(self, name, count):
         """Read-only copy of the filled part of a list."""
-        values = self.host(name)[: self.count(count)]
-        values.flags.writeable = False
-        return values
+        return Copy(DATA[name], self.host(name)[: self.count(count)]).array()
 
     def _rows(self, name):
         """The efc_ vectors are not kept by the solver; they are written out from rows and contacts here."""

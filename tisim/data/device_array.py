@@ -4,17 +4,59 @@ import numpy as np
 
 from tisim.device import memory, session
 from tisim.errors import Error
+from tisim.model.watched import Source, WriteError, numbers
+
+
+class Part(Source):
+    """A copy of an array of a Data that is a state or an input, of which parts are written through."""
+
+    def __init__(self, array, whole):
+        super().__init__(f"d.{array._array.name}", whole)
+        self._array = array
+
+    def begin(self, view):
+        """An input follows what was written since the copy was made; a state that has changed is refused, so that no
+        `v[0] += x` brings back what was before a step.
+        """
+        old = self.view(view)
+        now = np.ndarray(old.shape, old.dtype, self._array._host().data, self.place(view), old.strides)
+        if not np.array_equal(now, old, equal_nan=True):
+            if self._array._array.role == "state":
+                raise WriteError(f"{self.name} has changed since this copy of it was made; take it again, then write")
+            old[...] = now
+
+    def wrote(self, view, index):
+        """Uploads what was written."""
+        item = self.whole.itemsize
+        written = np.zeros(self.whole.shape, bool)
+        strides = [s // item for s in view.strides]
+        np.ndarray(view.shape, bool, written.data, self.place(view) // item, strides)[index] = True
+        now = self._array._host()
+        now[written] = self.whole[written]
+        self._array._upload(now)
+
+
+class Copy(Source):
+    """A copy of an array of a Data that is computed: it cannot be written."""
+
+    def __init__(self, array, whole):
+        super().__init__(f"d.{array.name}", whole)
+        self._stage = array.stage
+
+    def begin(self, view):
+        raise WriteError(f"this copy of {self.name} is read-only: the {self._stage} stage computes it; writing is lost")
 
 
 class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
     """An array on the device that reads as a NumPy array and writes through.
 
-    `a[i] = x` changes the simulation; `a[i]` and `np.asarray(a)` are copies (slices are read-only, so that a chained
-    assignment cannot be lost). Shape as in mujoco for one world, with a leading world axis for several.
+    `a[i] = x` changes the simulation, and so does `a[i][j] = x`; what is read are copies, which do not follow later
+    steps. Shape as in mujoco for one world, with a leading world axis for several.
     """
 
     def __init__(self, data, array, shape):
-        self._data, self._array, self.shape = data, array, shape
+        for name, value in dict(_data=data, _array=array, shape=shape).items():
+            object.__setattr__(self, name, value)
 
     dtype = property(lambda self: np.dtype(np.int32 if self._array.dtype == "i" else session.numpy_float()))
     ndim = property(lambda self: len(self.shape))
@@ -33,6 +75,8 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         def host(a):
             return a._host() if isinstance(a, DeviceArray) else a
 
+        if method == "at" and isinstance(inputs[0], DeviceArray):
+            return ufunc.at(inputs[0][...], *map(host, inputs[1:]), **kwargs)
         out = kwargs.pop("out", None)
         if out is None:
             return getattr(ufunc, method)(*map(host, inputs), **kwargs)
@@ -44,26 +88,35 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return out[0] if len(out) == 1 else out
 
     def __getitem__(self, index):
-        value = self._host()[index]
-        if isinstance(value, np.ndarray):
-            value.flags.writeable = False
-        return value
+        host = self._host()
+        return (Part(self, host) if self._array.role in ("state", "input") else Copy(self._array, host)).array()[index]
 
     def __setitem__(self, index, value):
         a = self._array
         if a.role not in ("state", "input"):
             raise Error(f"{a.name} is computed by the {a.stage} stage; writing it would be lost")
-        host = self._host()
-        host[index] = value
-        memory.upload(self._data.device(a.name), host.reshape(-1))
+        host, value = self._host(), numbers(value)
+        try:
+            host[index] = value
+        except (ValueError, TypeError) as e:
+            raise WriteError(f"d.{a.name}, of shape {self.shape}, cannot be written so: {e}") from None
+        self._upload(host)
+
+    def _upload(self, host):
+        memory.upload(self._data.device(self._array.name), host.reshape(-1))
 
     def __iter__(self):
         return iter(self[...])
 
+    def __setattr__(self, name, value):
+        if name not in ("real", "flat"):
+            raise Error(f"the {name} of d.{self._array.name} cannot be written")
+        setattr(self[...], name, value)
+
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        return getattr(self[...], name)  # read-only: d.qpos.fill(0) fails instead of filling a copy
+        return getattr(self[...], name)  # d.qpos.fill(0) is written through
 
     def __repr__(self):
         return repr(np.asarray(self))

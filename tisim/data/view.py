@@ -31,9 +31,9 @@ FIELDS = {
 class DataView:
     """The values of one element, with mujoco's names: d.body("box").xpos is d.xpos[id].
 
-    Reading gives a read-only copy, with a leading world axis where the Data has several worlds; assigning writes
-    through where the field is an input or a state: d.joint("hinge").qpos = 0.3. A scalar reads as an array of one
-    element. `id` and `name` tell which element it is.
+    Reading gives a copy, with a leading world axis where the Data has several worlds; where the field is an input or a
+    state, assigning writes through, to a part as well: d.joint("hinge").qpos = 0.3, d.body("box").xfrc_applied[:3] = f.
+    A scalar reads as an array of one element. `id` and `name` tell which element it is.
     """
 
     __slots__ = ("_data", "_word", "id")
@@ -74,16 +74,14 @@ class DataView:
 
     def __getattr__(self, field):
         array, place = self._place(field)
-        value = np.array(array)[place]
-        value = value[..., None] if value.ndim == (self._data.nworld > 1) else value
-        value.flags.writeable = False
-        return value
+        value = array[...][place]
+        return value[..., None] if value.ndim == (self._data.nworld > 1) else value
 
     def __setattr__(self, field, value):
         array, place = self._place(field)
         try:
             array[place] = value
-        except ValueError as e:
+        except (ValueError, TypeError) as e:
             raise Error(f"{self._word} {self.id} '{self.name}': cannot write {field}: {e}") from None
 
     def __dir__(self):

@@ -5,6 +5,7 @@ import numpy as np
 from tisim.device import memory, session
 from tisim.enums import mjtDisableBit, mjtJoint
 
+from . import validate
 from .features import features
 from .fields import FIELDS
 from .tables import geom as geom_tables
@@ -58,12 +59,16 @@ class DeviceModel:
         return features(self)
 
     def refresh(self):
-        """Uploads what was written since the last call; the token it returns changes if one moved, or the features."""
+        """Uploads what was written since the last call; the token it returns changes if one moved, or the features.
+
+        Raises Error where what was written does not fit the rest of the model.
+        """
         on = self._on_device
         if on.get("generation") != session.generation:
             on.clear()
             on.update(generation=session.generation, version=object())
         if self._changed:
+            validate.check(self, self._changed)
             names = [n for n in self._changed if n in on]
             names += [n for n, table in DERIVED.items() if n in on and self._changed.intersection(table.reads)]
             before = [on[n] for n in names]

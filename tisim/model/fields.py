@@ -38,8 +38,8 @@ nmeshgraph/mesh_ graph:i
 nmeshpoly/mesh_ polynormal:d3 polyvertadr:i polyvertnum:i
 nmeshpolyvert/mesh_ polyvert:i<nmeshvert
 nmeshpolymap/mesh_ polymap:i<nmeshpoly
-nskin/skin_ matid:i?nmat group:i rgba:f4 inflate:f vertadr:i vertnum:i texcoordadr:i faceadr:i facenum:i boneadr:i
-    bonenum:i
+nskin/skin_ matid:i?nmat group:i rgba:f4 inflate:f vertadr:i vertnum:i texcoordadr:i?nskintexvert faceadr:i facenum:i
+    boneadr:i bonenum:i
 nskinvert/skin_ vert:f3
 nskintexvert/skin_ texcoord:f2
 nskinface/skin_ face:i3<nskinvert
@@ -119,6 +119,17 @@ def _read():
 
 
 FIELDS = _read()
+# whole numbers that users may write; all others are the structure of the model, from which much is made
+EDITABLE = set(
+    """body_contype body_conaffinity jnt_group jnt_limited jnt_actfrclimited jnt_actgravcomp geom_type geom_contype
+    geom_conaffinity geom_condim geom_dataid geom_matid geom_group geom_priority geom_sameframe site_type site_matid
+    site_group site_sameframe cam_mode cam_targetbodyid cam_orthographic cam_resolution light_mode light_targetbodyid
+    light_type light_texid light_castshadow light_active skin_matid skin_group tex_colorspace tex_data mat_texid
+    mat_texuniform pair_dim pair_geom1 pair_geom2 pair_signature exclude_signature eq_active0 tendon_matid tendon_group
+    tendon_limited tendon_actfrclimited actuator_group actuator_ctrllimited actuator_forcelimited actuator_actlimited
+    actuator_actearly sensor_intprm text_data tree_sleep_policy""".split()
+)
+FIXED = {name for name, field in FIELDS.items() if field.dtype.kind != "f" and name not in EDITABLE}
 # sizes that are the length of an array: the first one declared with that size
 COUNTED = {field.size: name for name, field in reversed(list(FIELDS.items()))}
 """dict size -> name of an array that has this length."""
@@ -151,7 +162,7 @@ def complete(arrays, sizes):
 
 
 def wrong(arrays, sizes):
-    """What is wrong with arrays that were read from a file, as text, or None: names, dtypes, shapes, indices."""
+    """What is wrong with arrays that were read from a file, as text, or None: names, dtypes, shapes."""
     for name, field in FIELDS.items():
         array = arrays.get(name)
         if array is None:
@@ -160,8 +171,4 @@ def wrong(arrays, sizes):
             return f"{name} has dtype {array.dtype}, expected {field.dtype}"
         if array.shape != field.shape(sizes):
             return f"{name} has shape {array.shape}, expected {field.shape(sizes)}"
-        if field.index and array.size:
-            low = -1 if field.optional else 0
-            if array.min() < low or array.max() >= sizes[field.index]:
-                return f"{name} holds {array.min()} .. {array.max()}, expected {low} .. {sizes[field.index] - 1}"
     return None

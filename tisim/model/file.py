@@ -15,27 +15,17 @@ import numpy as np
 from tisim.enums import mjtObj
 from tisim.errors import Error
 from tisim.mjcf.compile import Compiled
+from tisim.mjcf.format.settings import OPTION, VISUAL
 
+from . import options, validate
 from .fields import FIELDS, complete, wrong
+from .from_mujoco import NAMES
 
+STATISTIC = dict(meaninertia=1.0, meanmass=1.0, meansize=1.0, extent=1.0, center=(0.0, 0.0, 0.0))
 FORMAT, VERSION = "tisim model", 1
 HEADER = "header.json"
 # larger than any model that can be simulated; a damaged or hostile file must not fill the memory
 MAX_BYTES = 8 << 30
-
-# first of each run, length of each run, size of what they lie in
-RUNS = [
-    ("mesh_vertadr", "mesh_vertnum", "nmeshvert"), ("mesh_faceadr", "mesh_facenum", "nmeshface"),
-    ("mesh_normaladr", "mesh_normalnum", "nmeshnormal"), ("mesh_texcoordadr", "mesh_texcoordnum", "nmeshtexcoord"),
-    ("mesh_polyadr", "mesh_polynum", "nmeshpoly"), ("mesh_polyvertadr", "mesh_polyvertnum", "nmeshpolyvert"),
-    ("mesh_polymapadr", "mesh_polymapnum", "nmeshpolymap"), ("body_jntadr", "body_jntnum", "njnt"),
-    ("body_dofadr", "body_dofnum", "nv"), ("body_geomadr", "body_geomnum", "ngeom"), ("M_rowadr", "M_rownnz", "nC"),
-    ("tree_dofadr", "tree_dofnum", "nv"), ("tree_bodyadr", "tree_bodynum", "nbody"),
-    ("tendon_adr", "tendon_num", "nwrap"), ("actuator_actadr", "actuator_actnum", "na"),
-    ("sensor_adr", "sensor_dim", "nsensordata"), ("numeric_adr", "numeric_size", "nnumericdata"),
-    ("text_adr", "text_size", "ntextdata"), ("tuple_adr", "tuple_size", "ntupledata"),
-]  # fmt: skip
-
 
 def save(m, path):
     """Writes a Model to an .npz file, all at once: an interrupted write leaves the old file as it was."""
@@ -83,6 +73,8 @@ def load(path):
         raise Error(f"{path}: the file is damaged or is no saved model: {e}") from None
     try:
         return _compiled(header, arrays)
+    except Error as e:
+        raise Error(f"{path}: damaged: {e}") from None
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as e:
         raise Error(f"{path}: the file is damaged, or from another tisim ({type(e).__name__}: {e})") from None
 
@@ -135,30 +127,23 @@ def _compiled(header, arrays):
     sizes = {str(k): int(v) for k, v in header["sizes"].items()}
     if any(v < -1 for k, v in sizes.items() if k != "memory"):
         raise ValueError("a size is negative")
-    problem = wrong(arrays, sizes) or _bad_run(arrays, sizes)
-    if problem:
-        raise ValueError(problem)
+    if found := wrong(arrays, sizes):
+        raise ValueError(found)
     out = Compiled()
     out.arrays, out.sizes = arrays, sizes
     recomputed = complete(arrays, sizes)[1]
     if recomputed != sizes:
         raise ValueError(f"sizes do not fit the arrays: {sorted(k for k in sizes if sizes[k] != recomputed.get(k))}")
+    if found := validate.problem(arrays, sizes):
+        raise ValueError(found)
     out.names = {mjtObj[kind]: [str(n) for n in names] for kind, names in header["names"].items()}
     out.modelname, out.texts, out.textures = str(header["modelname"]), dict(header["texts"]), list(header["textures"])
-    out.option, out.stat = _settings(header["opt"]), _settings(header["stat"])
-    out.visual = {k.rstrip("_"): _settings(v) for k, v in header["vis"].items()}
+    for kind, (size, _) in NAMES.items():
+        if len(out.names.get(kind, ())) not in (0, sizes[size]):
+            raise ValueError(f"{len(out.names[kind])} names of {sizes[size]} objects of type {kind.name}")
+    out.option, out.stat = options.read("opt", header["opt"], OPTION), options.read("stat", header["stat"], STATISTIC)
+    vis = {k.rstrip("_"): v for k, v in header["vis"].items()}
+    if set(vis) != set(VISUAL):
+        raise ValueError(f"vis: expected {', '.join(VISUAL)}")
+    out.visual = {section: options.read(f"vis.{section}", values, VISUAL[section]) for section, values in vis.items()}
     return out
-
-
-def _settings(values):
-    return {k: np.array(v, float) if isinstance(v, list) else v for k, v in values.items()}
-
-
-def _bad_run(arrays, sizes):
-    """The first run of addresses that leaves its array, as text, or None."""
-    for adr, num, size in RUNS:
-        first, count = arrays[adr].astype(np.int64), arrays[num].astype(np.int64)
-        used = count > 0
-        if (count < 0).any() or (first[used] < 0).any() or (first + count)[used].max(initial=0) > sizes[size]:
-            return f"{adr} and {num} leave the {sizes[size]} places they index"
-    return None

@@ -107,6 +107,16 @@ class Model(DeviceModel):
         names = [n for n, a in self._arrays.items() if a.tobytes() != other._arrays[n].tobytes()]
         return names + [g for g in ("opt", "stat", "vis") if repr(getattr(self, g)) != repr(getattr(other, g))]
 
+    def validate(self):
+        """Raises Error naming the first array that does not fit the others: indices, trees, enums, meshes, numbers.
+
+        Loading a file asks the same; before a step it is asked of the arrays that were written.
+        """
+        from .validate import check
+
+        self.opt.check()
+        check(self)
+
     def spec(self):
         """A new Spec of what the model was compiled from; Error where it did not come from MJCF or a Spec."""
         from tisim.spec.spec import Spec  # the one arrow upwards: a Spec compiles to Models

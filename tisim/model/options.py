@@ -10,6 +10,13 @@ from tisim.errors import Error
 
 # fields that hold a member of an enum, with the enum
 CHOICES = {"integrator": mjtIntegrator, "cone": mjtCone, "jacobian": mjtJacobian, "solver": mjtSolver}
+# settings that cannot be negative, and those that must be above 0
+NOT_NEGATIVE = set(
+    """tolerance ls_tolerance noslip_tolerance ccd_tolerance sleep_tolerance iterations ls_iterations noslip_iterations
+    ccd_iterations density viscosity disableflags enableflags disableactuator sdf_initpoints sdf_iterations""".split()
+)
+POSITIVE = {"timestep", "impratio", "meaninertia", "extent"}
+MOST = 1e10  # mjMAXVAL: what simulates nothing any more
 
 
 class Settings:
@@ -56,13 +63,27 @@ class Settings:
             number := float(array.reshape(()) if array.ndim == 0 else array.ravel()[0])
         ):
             raise Error(f"{where} needs one finite number, got {value!r}")
+        if name in POSITIVE and not 0 < number <= MOST:
+            raise Error(f"{where} needs a number above 0, got {value!r}")
+        if name in NOT_NEGATIVE and number < 0:
+            raise Error(f"{where} cannot be negative, got {value!r}")
         if not isinstance(old, (int, np.integer)):
             return number
+        if abs(number) >= 2**31:
+            raise Error(f"{where} needs a 32-bit integer, got {value!r}")
         if number != int(number):
             raise Error(f"{where} needs an integer, got {value!r}")
         if name in CHOICES and int(number) not in {int(c) for c in CHOICES[name]}:
             raise Error(f"{where} is one of {', '.join(c.name for c in CHOICES[name])}, got {value!r}")
         return int(number)
+
+    def check(self):
+        """Raises Error where a value is one that could not be written, as a file may have it."""
+        for name, value in self._values.items():
+            if isinstance(value, Settings):
+                value.check()
+            else:
+                self._checked(name, value)
 
     def __dir__(self):
         return [*super().__dir__(), *self._values]
@@ -77,6 +98,17 @@ class Settings:
     def items(self):
         """(name, value) pairs."""
         return self._values.items()
+
+
+def read(what, values, defaults):
+    """dict of settings that come from a file, as they are in `defaults`. Raises Error for other names or values."""
+    if not isinstance(values, dict) or set(values) != set(defaults):
+        raise Error(f"{what}: expected the settings {', '.join(defaults)}")
+    plain = {k: np.array(v, float) if isinstance(v, (tuple, list)) else v for k, v in defaults.items()}
+    out = Settings(what, plain)
+    for name, value in values.items():
+        setattr(out, name, value)
+    return dict(out.items())
 
 
 def visual(values):

@@ -45,6 +45,7 @@ def _warn_of_slippery_pyramids(m):
 def check_options(m):
     """The part of check that looks at m.opt; made before every step, since options may change."""
     opt = m.opt
+    opt.check()
     if opt.integrator != mjtIntegrator.mjINT_EULER:
         name = mjtIntegrator(opt.integrator).name[6:]
         raise UnsupportedError(f"integrator {name}: only Euler is simulated so far")

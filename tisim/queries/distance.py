@@ -4,6 +4,7 @@ engine_support.c (Apache-2.0).
 
 import numpy as np
 
+from tisim.data import given
 from tisim.device import launch, memory, runtime, session
 from tisim.errors import Error
 from tisim.stages import colliders, collision, narrowphase
@@ -22,6 +23,8 @@ def geom_distance(m, d, geom1, geom2, distmax):
     and with sequences the results are arrays: (nworld,), (n,) or (nworld, n), and one axis more for the segments.
     Raises Error for geoms that do not exist, or a distmax that is no number.
     """
+    given.check(m, d)
+    d.check(m)
     g1, g2 = _geoms(m, "geom1", geom1), _geoms(m, "geom2", geom2)
     try:
         g1, g2 = np.broadcast_arrays(g1, g2)

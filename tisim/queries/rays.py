@@ -8,6 +8,7 @@ its box test is open.
 
 import numpy as np
 
+from tisim.data import given
 from tisim.data.arrays import COUNTS
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtGeom
@@ -35,6 +36,7 @@ def ray(m, d, pnt, vec, geomgroup=None, flg_static=1, bodyexclude=-1):
     shape of pnt and vec without the last axis. Geoms with an alpha of 0 do not count, planes only from above and within
     their rectangle. Raises Error for wrong arguments, a zero vector among them.
     """
+    given.check(m, d)
     pnt, vec = _vectors("pnt", pnt), _vectors("vec", vec)
     try:
         shape = np.broadcast_shapes(pnt.shape, vec.shape)
@@ -58,6 +60,7 @@ def multi_ray(m, d, pnt, vec, geomgroup=None, flg_static=1, bodyexclude=-1, cuto
     collide always do, as in MuJoCo; the rest as in `ray`.
     Returns x and geom id, both -1 where nothing is hit: (n,), with several worlds (nworld, n).
     """
+    given.check(m, d)
     pnt, vec = _vectors("pnt", pnt), _vectors("vec", vec)
     many = (d.nworld,) if d.nworld > 1 else ()
     if pnt.shape not in ((3,), many + (3,)):
@@ -108,6 +111,7 @@ def _filters(m, geomgroup, flg_static, bodyexclude):
 
 def _cast(m, d, pnt, vec, geomgroup, flg_static, bodyexclude, cutoff):
     """Distances and geom ids of rays of shape (..., 3), world by world."""
+    d.check(m)
     filters = _filters(m, geomgroup, flg_static, bodyexclude)
     if vec.size and np.sqrt((vec * vec).sum(-1)).min() < MINVAL:
         raise Error("vec: the length of a ray's vector is too small")

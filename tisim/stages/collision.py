@@ -21,7 +21,8 @@ from .sorting import Sort
 SEARCHED, BOXED, COLLIDED, LISTED = 600, 3000, 200, 3000
 WORKED = 64  # geoms of all worlds from which on convex shapes have many workers, not one
 PARTS = ("boxes", "entries", "pairs", "contacts", "list")
-READS = ("geom_contype", "geom_conaffinity")  # what users may write and the stage is made anew for
+# what users may write and the stage is made anew for
+READS = "geom_contype geom_conaffinity geom_type geom_dataid pair_geom1 pair_geom2 exclude_signature".split()
 
 
 def collide(m, d, keep=True):

@@ -111,8 +111,8 @@ def _morton(points):
 
 # what the trees depend on, and the tables of a model (device_model.DERIVED): all are made together
 READS = (
-    "geom_contype", "geom_conaffinity", "geom_pos", "geom_quat", "geom_aabb", "geom_rbound", "geom_margin", "body_pos",
-    "body_quat", "mesh_vert",
+    "geom_type", "geom_contype", "geom_conaffinity", "geom_pos", "geom_quat", "geom_aabb", "geom_rbound", "geom_margin",
+    "body_pos", "body_quat", "mesh_vert",
 )  # fmt: skip
 TABLES = declared(
     Table("mid_trees", None, (), trees, READS, "the five below"),

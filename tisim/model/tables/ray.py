@@ -70,7 +70,7 @@ def _mesh_trees(m):
 READS = ("mesh_vert", "mesh_face")
 # for device_model.DERIVED
 TABLES = declared(
-    Table("ray_order", "i", ("ngeom",), ray_order, (), "geoms, planes first"),
+    Table("ray_order", "i", ("ngeom",), ray_order, ("geom_type",), "geoms, planes first"),
     Table("ray_class", "i", ("ngeom",), ray_class,
           ("geom_rgba", "mat_rgba", "geom_matid", "geom_group", "geom_contype", "geom_conaffinity"),
           "group, + 8 if static, + 16 if a geom of its body can collide; -1: invisible"),
