@@ -37,7 +37,7 @@ def __getattr__(name):
         return importlib.import_module(f"tisim.{name}")
     home = "tisim.enums" if name.startswith("mjt") else _HOME.get(name)
     if home is None:
-        raise AttributeError(f"module 'tisim' has no attribute '{name}'")
+        raise _unknown(name)
     from tisim.device import garbage
 
     with garbage.collected_later():
@@ -45,7 +45,29 @@ def __getattr__(name):
     return value
 
 
+# names of MuJoCo's functions and classes that are others here
+_THEIRS = dict(
+    MjModel="Model", MjData="Data", MjSpec="Spec", mj_resetData="reset", mj_resetDataKeyframe="reset_keyframe",
+    mj_getState="get_state", mj_setState="set_state", mj_multiRay="multi_ray", mj_geomDistance="geom_distance",
+)  # fmt: skip
+
+
+def _unknown(name):
+    """The error for a name that does not exist, with the one that may be meant."""
+    ours = _THEIRS.get(name, name.removeprefix("mj_"))
+    hint = f"; the name is {ours}" if ours in _HOME else ""
+    if not hint and not name.startswith("_"):
+        from tisim.mjcf.format.names import nearest
+
+        hint = nearest(name, __dir__())
+    if name.startswith("_"):
+        return AttributeError(f"module 'tisim' has no attribute '{name}'")
+    from tisim.errors import FieldError
+
+    return FieldError(f"module 'tisim' has no attribute '{name}'{hint}")
+
+
 def __dir__():
     from tisim import enums
 
-    return sorted({*globals(), *_HOME, *_FOLDERS, *(name for name in vars(enums) if name.startswith("mjt"))})
+    return sorted({*__all__, *_FOLDERS, *(name for name in vars(enums) if name.startswith("mjt"))})

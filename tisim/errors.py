@@ -5,6 +5,18 @@ class Error(Exception):
     """Base class of every error that tisim raises on purpose."""
 
 
+class FieldError(Error, AttributeError):
+    """A name that is no field; what is near is told."""
+
+
+class IdError(Error, IndexError):
+    """An id or index that does not exist."""
+
+
+class ValuesError(Error, ValueError):
+    """Values that an array cannot take."""
+
+
 SHOWN = 20  # so many of a file's errors are written out; the rest is counted
 FOUND = 200  # after so many, no more are looked for
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tisim.data import given
 from tisim.data.validate import validate
 from tisim.device import build, runtime
 from tisim.errors import Error
@@ -11,6 +12,7 @@ from tisim.stages import collision, constraint, dynamics, needs
 
 def check(m, d):
     """Refuses what is not simulated: the model once, the options, which may change, when they did."""
+    d.check(m)
     if not d._checked:
         prepare(m, d)
     simulable.check_options(m)
@@ -43,11 +45,13 @@ def step1(m, d):
 
     Raises UnsupportedError if the model uses a feature that the engine does not simulate.
     """
+    given.check(m, d)
     _run(m, d, range(HALF))
 
 
 def step2(m, d):
     """Second half of a step: accelerations with the controls and forces set since step1, then integration."""
+    given.check(m, d)
     _run(m, d, range(HALF, len(STEP)))
 
 
@@ -58,8 +62,9 @@ def step(m, d, nstep=1):
     Raises UnsupportedError if the model uses a feature that the engine does not simulate, CapacityError if a limit the
     user set is reached; the state is then as before the step.
     """
-    if not isinstance(nstep, (int, np.integer)) or nstep < 0:
+    if not isinstance(nstep, (int, np.integer)) or isinstance(nstep, bool) or nstep < 0:
         raise Error(f"nstep={nstep!r}: expected a number of steps")
+    given.check(m, d)
     _run(m, d, range(len(STEP)), int(nstep))
 
 
@@ -68,6 +73,7 @@ def forward(m, d):
 
     Raises UnsupportedError if the model uses a feature that the engine does not simulate.
     """
+    given.check(m, d)
     check(m, d)
     _run(m, d, FORWARD)
 
@@ -78,9 +84,10 @@ def prepare(m, d, show=None):
     show  a function of (kernels done, kernels to be made), called now and then; None: a bar, if a terminal looks on.
     Raises UnsupportedError if the model uses a feature that the engine does not simulate.
     """
+    given.check(m, d)
+    d.check(m)
     simulable.check(m)
     d._checked = True
-    m.refresh()
     build.prepare(needs.kernels_of(m, d), m.features(), show)
 
 

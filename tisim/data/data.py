@@ -7,9 +7,13 @@ import numpy as np
 from tisim.device import flow, launch, memory, runtime, session
 from tisim.device.program import Program
 from tisim.enums import mjtDisableBit
-from tisim.errors import CapacityError, Error
+from tisim.errors import CapacityError, Error, FieldError, IdError
+from tisim.mjcf.format.names import nearest
+from tisim.model import limits
 from tisim.model.kinds import ALIASES
+from tisim.model.watched import numbers
 
+from . import given
 from .arrays import COUNTS, DATA
 from .declare import CAPACITIES, LENGTHS
 from .device_array import Copy, DeviceArray
@@ -21,6 +25,14 @@ from .view import ContactView, accessor
 flow.declare(lookup)
 
 
+MOST = 2**31 - 1  # elements of an array
+# what stages use of a Data and users do not
+INTERNAL = set(
+    """bind bound capacity room check count counts_on_host device drop exceeds fill grow is_fixed list_view program
+    scalar scratch set_counts some""".split()
+)
+
+
 class Contact:
     """The contact list: fields of mujoco's mjContact as arrays of length ncon."""
 
@@ -29,7 +41,7 @@ class Contact:
 
     def __getattr__(self, name):
         if "contact_" + name not in DATA:
-            raise AttributeError(f"contact has no field {name!r}")
+            raise FieldError(f"contact has no field {name!r}")
         return self._data.list_view("contact_" + name, "ncon")
 
     def __setattr__(self, name, value):
@@ -42,7 +54,7 @@ class Contact:
         """The contact at a place in the list, as a ContactView."""
         n = len(self)
         if not isinstance(index, (int, np.integer)) or not -n <= index < n:
-            raise IndexError(f"no contact {index!r}: there are {n}")
+            raise IdError(f"no contact {index!r}: there are {n}")
         return ContactView(self, int(index) % n)
 
 
@@ -56,11 +68,11 @@ class Data:
     """
 
     def __init__(self, m, nworld=1, capacity=None):
+        given.model(m)
         runtime.ensure()
         if not isinstance(nworld, (int, np.integer)) or nworld < 1:
             raise Error(f"nworld={nworld!r}: expected a positive integer")
-        if unknown := set(capacity or {}) - set(CAPACITIES):
-            raise Error(f"no capacity is named {', '.join(sorted(unknown))}; there are {', '.join(CAPACITIES)}")
+        capacity = {name: limits.checked(name, n, "capacity") for name, n in (capacity or {}).items()}
         self.model = m
         self.nworld = int(nworld)
         self._generation = session.generation
@@ -68,7 +80,8 @@ class Data:
         self._bound = {}
         self.program = Program(self)
         self._model_version = None
-        self._capacity = {name: self._first_capacity(name) for name in CAPACITIES} | (capacity or {})
+        self._capacity = {name: self._first_capacity(name) for name in CAPACITIES} | capacity
+        self._capacity |= {name: min(n, self._capacity[name]) for name, n in m.capacity_limit.items()}
         self._checked = False  # whether the model was found simulable
         self._info = {}  # host-side numbers a stage keeps between steps
         self.contact = Contact(self)
@@ -87,17 +100,23 @@ class Data:
         """Allocated length of the lists with this first dimension."""
         return self._capacity[name]
 
+    def room(self, name):
+        """Items that these lists may have: as many as are allocated, or fewer where a limit says so."""
+        return min(self._capacity[name], self.model.capacity_limit.get(name, self._capacity[name]))
+
     def memory(self):
         """dict name -> bytes of every array that was made so far."""
         return {name: a.numbers * (8 if str(a.dtype) == "f64" else 4) for name, a in self._device.items()}
 
     def grow(self, name, needed):
         """Enlarges every list of this capacity to hold `needed` items and a reserve; their contents are lost."""
-        m = self.model
-        limit = m.capacity_limit.get(name)
-        if limit is not None and needed > limit:
-            raise CapacityError(f"{needed} items needed, {name} is limited to {limit}; raise the limit")
-        self._capacity[name] = int(needed * 1.25) + 64
+        limit = self.model.capacity_limit.get(name, MOST)
+        if needed > limit:
+            raise CapacityError(
+                f"{needed} items needed, capacity_limit[{name!r}] is {limit}; the state is as before the step: raise "
+                "the limit and go on"
+            )
+        self._capacity[name] = min(limit, int(needed * 1.25) + 64)
         self.drop(*(array.name for array in DATA.values() if array.is_list and array.shape[0] == name))
 
     def check(self, m):
@@ -146,8 +165,12 @@ class Data:
         return self._make(array, array.size(self._size_of) * (1 if array.is_shared else self.nworld))
 
     def _make(self, array, count):
-        if count >= 2**31:
+        if count > MOST:
             raise CapacityError(f"{array.name} needs {count} elements; an array holds fewer than 2^31")
+        if sum(self.memory().values()) + 8 * count > memory.most_bytes():
+            raise CapacityError(
+                f"{array.name} of {self.nworld} worlds needs {8 * count / 2**30:.1f} GiB: more than this machine has"
+            )
         a = self._device[array.name] = memory.new_array(array.dtype == "f", count, array.width)
         return a
 
@@ -250,7 +273,7 @@ class Data:
     def _rows(self, name):
         """The efc_ vectors are not kept by the solver; they are written out from rows and contacts here."""
         n = self.count("nefc")
-        if n > self._capacity["nefcmax"]:
+        if n > self.room("nefcmax"):
             self.grow("nefcmax", n)
         if n:
             k = runtime.kernels("constraint.rows")
@@ -259,10 +282,10 @@ class Data:
 
     def __getattr__(self, name):
         if name.startswith("_") or name not in DATA:
-            raise AttributeError(f"Data has no field {name!r}")
+            raise FieldError(f"Data has no field '{name}'{'' if name[:1] == '_' else nearest(name, _fields())}")
         array = DATA[name]
         if array.hidden:
-            raise AttributeError(f"{name} is the {array.stage} stage's own and not for users; `host` copies it")
+            raise FieldError(f"{name} is the {array.stage} stage's own and not for users; `host` copies it")
         if name.startswith("efc_"):
             return self._rows(name)
         if array.is_list:
@@ -276,11 +299,20 @@ class Data:
         elif name in DATA:
             getattr(self, name)[...] = value
         elif name == "time":
+            value = numbers(value)
             self.world_time[...] = np.reshape(value, (-1, 1)) if np.ndim(value) else value
         elif name.startswith("_") or (name in ("model", "nworld", "contact", "program") and name not in self.__dict__):
             object.__setattr__(self, name, value)
         else:
-            raise AttributeError(f"Data has no field {name!r} that can be written")
+            raise FieldError(f"Data has no field '{name}' that can be written{nearest(name, _fields())}")
+
+    def __dir__(self):
+        own = [name for name in vars(type(self)) if not name.startswith("_") and name not in INTERNAL]
+        return sorted({*own, *_fields(), "model", "nworld", "contact", *(n for n in dir(object) if n[:2] == "__")})
+
+    def __repr__(self):
+        time = f"time {self.time:g}" if self.nworld == 1 else f"{self.nworld} worlds"
+        return f"<tisim.Data of {self.model!r}: {time}>"
 
     @property
     def time(self):
@@ -314,6 +346,11 @@ class Data:
     def solver_niter(self):
         """Solver iterations of each island."""
         return self.host("island_niter").reshape(-1)[: self.count("nisland")]
+
+
+def _fields():
+    """Names of the arrays that users see."""
+    return [name for name, array in DATA.items() if not array.hidden]
 
 
 for _word in DATA_VIEWS:

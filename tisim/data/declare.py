@@ -3,7 +3,7 @@
 import dataclasses
 import math
 
-CAPACITIES = ("npairmax", "nslotmax", "nconmax", "nefcmax", "ndensemax", "nrowmax", "nJmax")
+from tisim.model.limits import CAPACITIES
 
 # lengths that the stages set: name -> meaning
 LENGTHS = dict(

@@ -3,8 +3,8 @@
 import numpy as np
 
 from tisim.device import memory, session
-from tisim.errors import Error
-from tisim.model.watched import Source, WriteError, numbers
+from tisim.errors import Error, IdError, ValuesError
+from tisim.model.watched import Source, numbers
 
 
 class Part(Source):
@@ -22,7 +22,7 @@ class Part(Source):
         now = np.ndarray(old.shape, old.dtype, self._array._host().data, self.place(view), old.strides)
         if not np.array_equal(now, old, equal_nan=True):
             if self._array._array.role == "state":
-                raise WriteError(f"{self.name} has changed since this copy of it was made; take it again, then write")
+                raise ValuesError(f"{self.name} has changed since this copy of it was made; take it again, then write")
             old[...] = now
 
     def wrote(self, view, index):
@@ -44,7 +44,7 @@ class Copy(Source):
         self._stage = array.stage
 
     def begin(self, view):
-        raise WriteError(f"this copy of {self.name} is read-only: the {self._stage} stage computes it; writing is lost")
+        raise ValuesError(f"this copy of {self.name} is read-only: the {self._stage} stage computes it")
 
 
 class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
@@ -99,7 +99,9 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         try:
             host[index] = value
         except (ValueError, TypeError) as e:
-            raise WriteError(f"d.{a.name}, of shape {self.shape}, cannot be written so: {e}") from None
+            raise ValuesError(f"d.{a.name}, of shape {self.shape}, cannot be written so: {e}") from None
+        except IndexError as e:
+            raise IdError(f"d.{a.name}, of shape {self.shape}: {e}") from None
         self._upload(host)
 
     def _upload(self, host):

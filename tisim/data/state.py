@@ -5,7 +5,9 @@ import numpy as np
 from tisim.device import memory
 from tisim.enums import mjtState, mjtWarning
 from tisim.errors import Error
+from tisim.model.watched import numbers
 
+from . import given
 from .arrays import DATA
 
 # parts of the state vector, in its order: bit, array
@@ -27,7 +29,10 @@ STATE = (
 
 def _worlds(d, worlds):
     """Indices of worlds: None is all of them."""
-    index = np.arange(d.nworld) if worlds is None else np.atleast_1d(np.asarray(worlds, dtype=np.int64))
+    index = np.arange(d.nworld) if worlds is None else np.atleast_1d(np.asarray(worlds))
+    if index.ndim > 1 or (index.size and index.dtype.kind not in "iu"):
+        raise Error(f"worlds={worlds!r}: expected the index of a world, several, or None for all")
+    index = index.astype(np.int64)
     if index.size and (index.min() < 0 or index.max() >= d.nworld):
         raise Error(f"world index {index.tolist()} outside 0..{d.nworld - 1}")
     return index
@@ -64,6 +69,7 @@ def reset(m, d, worlds=None):
 
     worlds  index or list of the worlds to reset; None: all of them.
     """
+    given.check(m, d)
     index = _worlds(d, worlds)
     whole = len(index) == d.nworld
     d.device("counts")  # refuses a Data of an earlier tisim.init
@@ -83,8 +89,12 @@ def reset(m, d, worlds=None):
 def reset_keyframe(m, d, key, worlds=None):
     """Resets, then sets time, qpos, qvel, act, ctrl and mocap poses of a keyframe.
 
-    key  index of the keyframe;  worlds  as in reset.
+    key  index or name of the keyframe;  worlds  as in reset.
     """
+    given.check(m, d)
+    key = m.name2id("key", key) if isinstance(key, str) else key
+    if not isinstance(key, (int, np.integer)):
+        raise Error(f"key={key!r}: expected the index or the name of a keyframe")
     if not 0 <= int(key) < m.nkey:
         raise Error(f"keyframe {key} does not exist: the model has {m.nkey}")
     reset(m, d, worlds)
@@ -96,18 +106,22 @@ def reset_keyframe(m, d, key, worlds=None):
         write_worlds(d, name, index, np.asarray(source).reshape(m.nkey, -1)[int(key)])
 
 
+def _sig(sig):
+    if not isinstance(sig, (int, np.integer)) or not 0 <= sig < 1 << int(mjtState.mjNSTATE):
+        raise Error(f"sig={sig!r}: expected a sum of mjtState bits")
+    return int(sig)
+
+
 def _parts(d, sig):
-    sig = int(sig)
-    if not 0 <= sig < 1 << int(mjtState.mjNSTATE):
-        raise Error(f"sig={sig}: expected a sum of mjtState bits")
+    sig = _sig(sig)
     return [(name, DATA[name].size(d._size_of)) for bit, name in STATE if sig & bit]
 
 
 def state_size(m, sig):
     """Number of values of one world's state for the mjtState bits in sig."""
-    if not 0 <= int(sig) < 1 << int(mjtState.mjNSTATE):
-        raise Error(f"sig={int(sig)}: expected a sum of mjtState bits")
-    return sum(DATA[name].size(lambda s: getattr(m, s)) for bit, name in STATE if int(sig) & bit)
+    given.model(m)
+    sig = _sig(sig)
+    return sum(DATA[name].size(lambda s: getattr(m, s)) for bit, name in STATE if sig & bit)
 
 
 def get_state(m, d, sig=mjtState.mjSTATE_INTEGRATION):
@@ -116,6 +130,7 @@ def get_state(m, d, sig=mjtState.mjSTATE_INTEGRATION):
     sig  sum of mjtState bits.
     Returns (size,) for one world, else (nworld, size).
     """
+    given.check(m, d)
     parts = [d.host(name).reshape(d.nworld, -1) for name, n in _parts(d, sig)]
     out = np.concatenate([np.empty((d.nworld, 0)), *parts], axis=1).astype(np.float64)
     return out[0] if d.nworld == 1 else out
@@ -126,8 +141,12 @@ def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION):
 
     state  (size,) or (nworld, size).
     """
+    given.check(m, d)
     size = state_size(m, sig)
-    state = np.asarray(state, dtype=np.float64)
+    try:
+        state = np.asarray(numbers(state), dtype=np.float64)
+    except ValueError as e:
+        raise Error(f"state: expected numbers: {e}") from None
     if state.shape not in ((size,), (d.nworld, size)):
         raise Error(f"state has shape {state.shape}, expected ({size},) or ({d.nworld}, {size})")
     state = np.atleast_2d(state)

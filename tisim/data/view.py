@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tisim.errors import Error
+from tisim.errors import Error, FieldError
 from tisim.mjcf.format.names import nearest
 from tisim.mjcf.tree import NQ, NV
 
@@ -53,7 +53,7 @@ class DataView:
         array = getattr(self._data, known[field][0], None) if field in known else None
         if array is None:
             there = [f for f, (name, _) in known.items() if hasattr(self._data, name)]
-            raise AttributeError(f"a {self._word} has no field '{field}'{nearest(field, there)}")
+            raise FieldError(f"a {self._word} has no field '{field}'{nearest(field, there)}")
         return array, (..., *self._rows(known[field][1]), *[slice(None)] * self._columns(array))
 
     def _columns(self, array):

@@ -1,6 +1,7 @@
 """Device memory: arrays made, read, written and freed. On a CPU the host looks at the same memory, without copies."""
 
 import gc
+import os
 
 import numpy as np
 
@@ -24,6 +25,14 @@ class HostArray:
         dtype = np.dtype(session.numpy_float() if is_float else np.int32)
         self.shape, self.dtype = (count,), session.precision if is_float else "i32"
         self.host = np.zeros(count * width, dtype)
+
+
+def most_bytes():
+    """What all arrays of a Data may take: the machine's memory; a GPU refuses by itself."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if session.arch == "cpu" else 1 << 60
+    except (ValueError, OSError, AttributeError):
+        return 1 << 60
 
 
 def new_array(is_float, size, width=1):

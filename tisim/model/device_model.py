@@ -90,7 +90,7 @@ class DeviceModel:
 
     def decisions(self):
         """What the order of a step's launches follows from besides, too: equal as long as they are."""
-        return self.numbers_version(), self.contact_filter is None
+        return self.numbers_version(), self.contact_filter is None, self.capacity_limit.edits
 
     @property
     def edits(self):

@@ -3,17 +3,21 @@
 import numpy as np
 
 from tisim import mjcf
-from tisim.errors import Error
+from tisim.errors import Error, FieldError, IdError
 from tisim.mjcf.format.names import nearest
 
 from .device_model import DeviceModel
 from .fields import complete
 from .kinds import ALIASES, KINDS, as_objtype, word_of
+from .limits import Limits
 from .options import Settings, visual
 from .tracked import Changes, tracked
 from .view import View
 
 # sizes of what is refused: always zero, and kept for those who look
+INTERNAL = set(
+    """decisions derived device edits features has_contacts disabled numbers_version refresh scalar""".split()
+)  # what Data and stages use of a Model and users do not
 REFUSED_SIZES = "nflex nplugin nflexvert npluginstate".split()
 
 
@@ -32,7 +36,7 @@ class Model(DeviceModel):
         arrays, sizes = complete(compiled.arrays, dict.fromkeys(REFUSED_SIZES, 0) | compiled.sizes)
         changed = Changes()
         fields = dict(
-            _arrays=tracked(arrays, changed), _changed=changed, _on_device={}, _derived={}, capacity_limit={},
+            _arrays=tracked(arrays, changed), _changed=changed, _on_device={}, _derived={}, capacity_limit=Limits(),
             contact_filter=None, _scope=compiled.scope, _nodes=compiled.nodes,
             _sizes=sizes, _names=dict(compiled.names), _index={}, opt=Settings("opt", compiled.option),
             stat=Settings("stat", compiled.stat),
@@ -133,7 +137,7 @@ class Model(DeviceModel):
             return fields["_arrays"][name]
         if name in fields.get("_sizes", ()):
             return fields["_sizes"][name]
-        raise AttributeError(
+        raise FieldError(
             f"Model has no field '{name}'{nearest(name, [*fields.get('_arrays', ()), *fields.get('_sizes', ())])}"
         )
 
@@ -141,18 +145,23 @@ class Model(DeviceModel):
         if name in self._arrays:
             self._arrays[name][...] = value
         elif name in self._sizes:
-            raise AttributeError(f"Model.{name} is a size and cannot be written")
+            raise FieldError(f"Model.{name} is a size and cannot be written")
         elif name == "contact_filter":
             if value is not None and not callable(value):
                 raise Error(f"contact_filter is a function f(m, d, geom1, geom2, worldid) or None, got {value!r}")
             object.__setattr__(self, name, value)
+        elif name == "capacity_limit":
+            new = Limits(value)
+            self.capacity_limit.clear()
+            self.capacity_limit.update(new)
         elif name in self.__dict__:
-            raise AttributeError(f"Model.{name} cannot be replaced; write its fields")
+            raise FieldError(f"Model.{name} cannot be replaced; write its fields")
         else:
-            raise AttributeError(f"Model has no field '{name}'{nearest(name, self._arrays)}")
+            raise FieldError(f"Model has no field '{name}'{nearest(name, self._arrays)}")
 
     def __dir__(self):
-        return [*super().__dir__(), *self._arrays, *self._sizes]
+        own = [name for name in super().__dir__() if name[:2] == "__" or name[0] != "_" and name not in INTERNAL]
+        return sorted({*own, *self._arrays, *self._sizes})
 
     def __repr__(self):
         return f"<tisim.Model '{self.modelname}': {self.nbody} bodies, {self.ngeom} geoms, nq {self.nq}, nv {self.nv}>"
@@ -163,7 +172,7 @@ class Model(DeviceModel):
         """Name of an object, "" where it has none. objtype  mjtObj or a word like "geom". IndexError out of range."""
         names = self._names_of(objtype)
         if not 0 <= index < len(names):
-            raise IndexError(f"no {word_of(objtype)} with id {index}: there are {len(names)}")
+            raise IdError(f"no {word_of(objtype)} with id {index}: there are {len(names)}")
         return names[index]
 
     def name2id(self, objtype, name):
@@ -188,7 +197,7 @@ class Model(DeviceModel):
             return self.name2id(KINDS[word][0], key)
         number = self._sizes[KINDS[word][2]]
         if not isinstance(key, (int, np.integer)) or not 0 <= key < number:
-            raise IndexError(f"no {word} with id {key!r}: there are {number}")
+            raise IdError(f"no {word} with id {key!r}: there are {number}")
         return int(key)
 
 

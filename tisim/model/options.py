@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from tisim.enums import mjtCone, mjtIntegrator, mjtJacobian, mjtSolver
-from tisim.errors import Error
+from tisim.errors import Error, FieldError
 
 # fields that hold a member of an enum, with the enum
 CHOICES = {"integrator": mjtIntegrator, "cone": mjtCone, "jacobian": mjtJacobian, "solver": mjtSolver}
@@ -36,11 +36,11 @@ class Settings:
         values = object.__getattribute__(self, "__dict__").get("_values", {})
         if name in values:
             return values[name]
-        raise AttributeError(_unknown(self.__dict__.get("_what", "settings"), name, values))
+        raise FieldError(_unknown(self.__dict__.get("_what", "settings"), name, values))
 
     def __setattr__(self, name, value):
         if name not in self._values:
-            raise AttributeError(_unknown(self._what, name, self._values))
+            raise FieldError(_unknown(self._what, name, self._values))
         self._values[name] = self._checked(name, value)
         object.__setattr__(self, "_edits", self._edits + 1)
 

@@ -1,5 +1,6 @@
 """The fields of one element of a Model, without their prefix."""
 
+from tisim.errors import FieldError
 from tisim.mjcf.format.names import nearest
 from tisim.mjcf.tree import NQ, NV
 
@@ -40,7 +41,7 @@ class View:
         if field in RUNS.get(self._word, ()):
             start = int(arrays[f"{self._word}_adr"][i])
             return arrays[f"{self._word}_{field}"][start : start + int(arrays[f"{self._word}_size"][i])]
-        raise AttributeError(f"a {self._word} has no field '{field}'{nearest(field, self._fields())}")
+        raise FieldError(f"a {self._word} has no field '{field}'{nearest(field, self._fields())}")
 
     def __setattr__(self, field, value):
         getattr(self, field)[...] = value

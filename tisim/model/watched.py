@@ -6,7 +6,7 @@ noticed raises. `Watched` notices the others, writes into the owner's memory and
 
 import numpy as np
 
-from tisim.errors import Error
+from tisim.errors import Error, ValuesError
 
 
 class Source:
@@ -59,7 +59,7 @@ class Watched(np.ndarray):
         try:
             return act(out)
         except (ValueError, TypeError) as e:
-            raise WriteError(f"{source.name} cannot be written so: {e}") from None
+            raise ValuesError(f"{source.name} cannot be written so: {e}") from None
         finally:
             source.wrote(self, index)
 
@@ -83,7 +83,7 @@ class Watched(np.ndarray):
 
     def setflags(self, write=None, **kwargs):
         if write and not self.flags.writeable:
-            raise WriteError("an array of a Model or Data cannot be made writable; assign to it")
+            raise ValuesError("an array of a Model or Data cannot be made writable; assign to it")
         super().setflags(write, **kwargs)
 
     @property
@@ -129,7 +129,8 @@ class Watched(np.ndarray):
         for a in out:
             if isinstance(a, Watched) and a._source is not None and a._source.holds(a):
                 a._source.begin(a)
-        results = tuple(np.array(a.view(np.ndarray)) if isinstance(a, Watched) else a for a in out)  # `where` leaves some
+        # copies, since `where` leaves some elements as they are
+        results = tuple(np.array(a.view(np.ndarray)) if isinstance(a, Watched) else a for a in out)
         act(*_plain(inputs), out=results, **kwargs)
         for a, result in zip(out, results):
             if isinstance(a, Watched):
@@ -143,10 +144,6 @@ class Watched(np.ndarray):
         return np.array(self.view(np.ndarray))
 
 
-class WriteError(Error, ValueError):
-    """A value that an array cannot take."""
-
-
 def numbers(value):
     """What is to be written, as numbers. Error for None, of which NumPy makes NaN, for texts and complex numbers."""
     if type(value) not in (float, int, bool):
@@ -154,7 +151,7 @@ def numbers(value):
         kind = np.asarray(value).dtype.kind
         if kind not in "biuf":
             text = repr(value)
-            raise WriteError(f"expected numbers, got {text if len(text) < 60 else type(value).__name__}")
+            raise ValuesError(f"expected numbers, got {text if len(text) < 60 else type(value).__name__}")
     return value
 
 

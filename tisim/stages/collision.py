@@ -129,7 +129,7 @@ class Stage:
 
     def grow(self, d):
         """Lengthens the first list that was too short; returns whether there was one: contacts are missing then."""
-        pairs, slots, contacts = (d.capacity(name) for name in ("npairmax", "nslotmax", "nconmax"))
+        pairs, slots, contacts = (d.room(name) for name in ("npairmax", "nslotmax", "nconmax"))
         # on a GPU the one place where the stage waits
         short = d.exceeds(ncpair=pairs, nentry=pairs, nmid=pairs, nslot=slots, ncon=contacts)
         if not short:

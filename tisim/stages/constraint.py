@@ -51,8 +51,10 @@ def make_constraints(m, d):
     kernels = [contacts.contact_terms, contacts.contact_lists, *lists]
     many = session.arch != "cpu" or bool(d.exceeds(ncon=PARALLEL_CONTACTS))
     launch.run(m, d, kernels, many, maxdense=MAX_DENSE, maxcon=shared_island())
-    if d.exceeds(ndense=d.capacity("ndensemax")):
+    if d.exceeds(ndense=d.room("ndensemax")):
         d.grow("ndensemax", d.count("ndense"))
+    if "nefcmax" in m.capacity_limit and d.exceeds(nefc=m.capacity_limit["nefcmax"]):
+        d.grow("nefcmax", d.count("nefc"))
 
 
 def _make_rows(m, d):
@@ -60,7 +62,7 @@ def _make_rows(m, d):
     makers = [maker.function() for maker in MAKERS if maker.acts(m)]
     while makers:
         launch.run(m, d, makers, parallel(m, d))
-        short = d.exceeds(nrow=d.capacity("nrowmax"), nJ=d.capacity("nJmax"))
+        short = d.exceeds(nrow=d.room("nrowmax"), nJ=d.room("nJmax"))
         if not short:
             return
         for name, needed in [(name, d.count(name)) for name in short]:

@@ -84,7 +84,7 @@ def work(d):
 def apply_filter(m, d):
     """Takes the contacts of the pairs away that the user's contact_filter refuses; listed pairs are not asked about."""
     npair = d.count("ncpair")
-    if npair > d.capacity("npairmax") or d.count("nslot") > d.capacity("nslotmax"):
+    if npair > d.room("npairmax") or d.count("nslot") > d.room("nslotmax"):
         return  # the stage is done again with longer lists
     ncon, first, second, listed = (d.host(f"cpair_{name}")[:npair] for name in ("ncon", "geom1", "geom2", "listed"))
     asked = np.flatnonzero((ncon > 0) & (listed < 0))

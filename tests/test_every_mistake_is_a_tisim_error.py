@@ -1,0 +1,163 @@
+"""A wrong argument, name, shape, type, size or option raises tisim.Error that says what was expected."""
+
+import mujoco
+import numpy as np
+import pytest
+
+import tisim
+
+XML = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 .1"/>
+<body name="a" pos="0 0 1"><freejoint name="j"/><geom name="g" size=".1"/></body></worldbody><keyframe><key name="home" time="3"/></keyframe></mujoco>"""
+
+
+@pytest.fixture(scope="module")
+def both():
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(XML)
+    d = tisim.Data(m)
+    tisim.step(m, d)
+    return m, d
+
+
+FUNCTIONS = ("step", "step1", "step2", "forward", "reset", "get_state")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_model_and_data_are_looked_at(both, name):
+    m, d = both
+    f = getattr(tisim, name)
+    for arguments, words in (
+        ((d, m), "Model comes first"), ((None, d), "first argument is a tisim.Model, got None"),
+        ((m, None), "second argument is a tisim.Data, got None"), ((m, 3), "got a int"), (("x", d), "got a str"),
+        ((mujoco.MjModel.from_xml_string(XML), d), "from_mujoco"),
+        ((tisim.Model.from_xml_string(XML), d), "another Model"),
+    ):  # fmt: skip
+        with pytest.raises(tisim.Error, match=words):
+            f(*arguments)
+
+
+WRONG = [
+    (lambda m, d: tisim.Data(None), "tisim.Model, got None"),
+    (lambda m, d: tisim.Data(d), "tisim.Model"),
+    (lambda m, d: tisim.Data(m, nworld=0), "nworld"),
+    (lambda m, d: tisim.Data(m, nworld=1.5), "nworld"),
+    (lambda m, d: tisim.Data(m, capacity=dict(nconmax=-1)), "nconmax"),
+    (lambda m, d: tisim.Data(m, capacity=dict(nconmx=1)), "nconmx.*nconmax"),
+    (lambda m, d: tisim.step(m, d, True), "nstep"),
+    (lambda m, d: tisim.ray(d, m, [0, 0, 1], [0, 0, 1]), "first"),
+    (lambda m, d: tisim.multi_ray(d, m, [0, 0, 1], [[0, 0, 1]]), "first"),
+    (lambda m, d: tisim.geom_distance(d, m, 0, 1, 1), "first"),
+    (lambda m, d: tisim.set_state(d, m, 0), "first"),
+    (lambda m, d: tisim.set_state(m, d, "x"), "expected numbers"),
+    (lambda m, d: tisim.set_state(m, d, None), "expected numbers"),
+    (lambda m, d: tisim.set_state(m, d, [1, 2]), "shape"),
+    (lambda m, d: tisim.set_state(m, d, [[1], [1, 2]]), "expected numbers"),
+    (lambda m, d: tisim.get_state(m, d, "qpos"), "mjtState"),
+    (lambda m, d: tisim.reset(m, d, 7), "outside"),
+    (lambda m, d: tisim.reset(m, d, "x"), "worlds="),
+    (lambda m, d: tisim.reset(m, d, [0.5]), "worlds="),
+    (lambda m, d: tisim.reset_keyframe(m, d, "hom"), "home"),
+    (lambda m, d: tisim.reset_keyframe(m, d, 1), "keyframe 1"),
+    (lambda m, d: tisim.reset_keyframe(m, d, 0.5), "keyframe"),
+    (lambda m, d: tisim.reset_keyframe(m, d, None), "keyframe"),
+    (lambda m, d: tisim.mj_step, "the name is step"),
+    (lambda m, d: tisim.MjModel, "the name is Model"),
+    (lambda m, d: tisim.mj_resetData, "the name is reset"),
+    (lambda m, d: tisim.stepp, "step"),
+    (lambda m, d: m.geom_sizes, "geom_size"),
+    (lambda m, d: setattr(m, "geom_sizes", 1), "geom_size"),
+    (lambda m, d: setattr(m, "nbody", 1), "size"),
+    (lambda m, d: m.geom(9), "there are 2"),
+    (lambda m, d: d.qposs, "qpos"),
+    (lambda m, d: setattr(d, "qposs", 1), "qpos"),
+    (lambda m, d: d.geom("flor"), "floor"),
+    (lambda m, d: d.contact.distance, "distance"),
+    (lambda m, d: d.contact[99], "no contact 99"),
+    (lambda m, d: setattr(m, "geom_friction", [1, 2]), "geom_friction"),
+    (lambda m, d: setattr(m, "geom_friction", "x"), "numbers"),
+    (lambda m, d: setattr(m, "geom_friction", None), "numbers"),
+    (lambda m, d: setattr(m.geom("g"), "friction", [1, 2]), "geom_friction"),
+    (lambda m, d: m.geom_size.__setitem__(0, [1, 2]), "geom_size"),
+    (lambda m, d: setattr(d, "qpos", [1, 2]), "qpos"),
+    (lambda m, d: d.qpos.__setitem__(0, "x"), "numbers"),
+    (lambda m, d: d.qpos.__setitem__(99, 0), "qpos"),
+    (lambda m, d: setattr(d, "time", "x"), "numbers"),
+    (lambda m, d: setattr(d, "time", [1, 2]), "time"),
+    (lambda m, d: m.capacity_limit.__setitem__("nconmx", 3), "nconmax"),
+    (lambda m, d: m.capacity_limit.__setitem__("nconmax", -3), "nconmax"),
+    (lambda m, d: m.capacity_limit.__setitem__("nconmax", 2.5), "nconmax"),
+    (lambda m, d: m.capacity_limit.update(nconmax=5, nrowmax="x"), "nrowmax"),
+    (lambda m, d: setattr(m, "capacity_limit", dict(n=1)), "no entry 'n'"),
+    (lambda m, d: setattr(m, "capacity_limit", 3), "capacity_limit"),
+]
+
+
+@pytest.mark.parametrize("case", range(len(WRONG)))
+def test_mistakes(both, case):
+    m, d = both
+    use, words = WRONG[case]
+    state, edits = tisim.get_state(m, d), m.edits
+    with pytest.raises(tisim.Error, match=words):
+        use(m, d)
+    assert np.array_equal(state, tisim.get_state(m, d)) and not m.capacity_limit
+    tisim.forward(m, d)
+    assert m.edits >= edits
+
+
+@pytest.mark.parametrize("name, value", [
+    ("timestep", 0), ("timestep", -1), ("timestep", 1e300), ("iterations", -1), ("ls_iterations", -1),
+    ("iterations", 2**40), ("tolerance", -1), ("impratio", 0), ("impratio", -1), ("ls_tolerance", -1),
+    ("ccd_iterations", -1), ("disableflags", -1), ("cone", 7), ("iterations", None), ("gravity", None),
+])  # fmt: skip
+def test_absurd_options_are_refused(both, name, value):
+    m, _ = both
+    before = np.array(getattr(m.opt, name))
+    with pytest.raises(tisim.Error, match=f"opt.{name}"):
+        setattr(m.opt, name, value)
+    assert np.array_equal(before, getattr(m.opt, name))
+
+
+def test_absurd_options_of_a_file_are_refused_before_the_step():
+    m = tisim.Model.from_xml_string('<mujoco><option impratio="-1"/></mujoco>')
+    with pytest.raises(tisim.Error, match="opt.impratio"):
+        tisim.step(m, tisim.Data(m))
+
+
+def test_an_option_written_in_place_is_looked_at(both):
+    m, d = both
+    m.opt.gravity[2] = np.nan
+    with pytest.raises(tisim.Error, match="opt.gravity"):
+        tisim.step(m, d)
+    m.opt.gravity[2] = -9.81
+    tisim.step(m, d)
+
+
+def test_too_many_worlds(both):
+    m, _ = both
+    with pytest.raises(tisim.CapacityError):
+        d = tisim.Data(m, nworld=10**9)
+        tisim.step(m, d)
+    with pytest.raises(tisim.CapacityError, match="GiB|elements"):
+        d = tisim.Data(m, nworld=10**7)
+        tisim.step(m, d)
+
+
+def test_keyframes_by_name(both):
+    m, _ = both
+    d = tisim.Data(m)
+    tisim.reset_keyframe(m, d, "home")
+    assert d.time == 3
+
+
+def test_dir_shows_what_users_use(both):
+    m, d = both
+    assert {"step", "Model", "mjtGeom"} <= set(dir(tisim))
+    assert not {"importlib", "os", "_HOME"} & set(dir(tisim))
+    assert {"qpos", "contact", "time", "ncon", "body", "energy", "warning"} <= set(dir(d))
+    assert not {"grow", "bind", "island_dense", "exceeds", "sol_p", "_device"} & set(dir(d))
+    assert {"geom_size", "nbody", "opt", "save", "validate", "geom"} <= set(dir(m))
+    assert not {"device", "refresh", "_arrays", "scalar"} & set(dir(m))
+    for thing in (tisim, d, m):
+        for name in dir(thing):
+            if not name.startswith("__"):
+                getattr(thing, name)
