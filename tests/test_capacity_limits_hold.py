@@ -47,6 +47,8 @@ def test_a_limit_is_kept(calm, name, part, early):
         first = 2
         m.capacity_limit[name] = limit
     due = next((i for i, c in enumerate(counts) if c[name] > limit and i >= first), None)
+    if due is None:
+        pytest.skip("nothing is longer then")
     done = first
     with pytest.raises(tisim.CapacityError, match=f"{name}.* is {limit}"):
         for _ in range(STEPS - first):
@@ -54,8 +56,8 @@ def test_a_limit_is_kept(calm, name, part, early):
             done += 1
     # a search lists more pairs than a later step counts; of the rest every item is wanted in each step
     assert done == due or (name in ("npairmax", "nslotmax") and done <= due)
-    if name != "nefcmax":
-        assert d.capacity(name) <= max(limit, d.capacity(name) if not early else 0)
+    if early:
+        assert d.capacity(name) <= limit
     for _ in range(2):
         assert np.array_equal(tisim.get_state(m, d), states[done])
         with pytest.raises(tisim.CapacityError):

@@ -7,7 +7,8 @@ import pytest
 import tisim
 
 XML = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 .1"/>
-<body name="a" pos="0 0 1"><freejoint name="j"/><geom name="g" size=".1"/></body></worldbody><keyframe><key name="home" time="3"/></keyframe></mujoco>"""
+<body name="a" pos="0 0 1"><freejoint name="j"/>
+<geom name="g" size=".1"/></body></worldbody><keyframe><key name="home" time="3"/></keyframe></mujoco>"""
 
 
 @pytest.fixture(scope="module")

@@ -90,7 +90,7 @@ def test_capacities_grow_and_nothing_is_lost(pile):
 
 
 def test_an_unknown_capacity_is_refused(pile):
-    with pytest.raises(tisim.Error, match="no capacity is named ncon; there are npairmax"):
+    with pytest.raises(tisim.Error, match="capacity has no entry 'ncon'.*nconmax.*there are npairmax"):
         tisim.Data(pile[0], capacity=dict(ncon=5))
 
 

@@ -13,7 +13,7 @@ from tisim.model import limits
 from tisim.model.kinds import ALIASES
 from tisim.model.watched import numbers
 
-from . import given
+from . import copying, given
 from .arrays import COUNTS, DATA
 from .declare import CAPACITIES, LENGTHS
 from .device_array import Copy, DeviceArray
@@ -87,6 +87,18 @@ class Data:
         self.contact = Contact(self)
         reset(m, self)
 
+    def __copy__(self):
+        """An independent Data of the same Model, which goes on to the same bits."""
+        return copying.restored(self.model, copying.contents(self))
+
+    def __deepcopy__(self, memo):
+        """As __copy__, of the copy of the Model where that is copied, too, and was before."""
+        d = memo[id(self)] = copying.restored(memo.get(id(self.model), self.model), copying.contents(self))
+        return d
+
+    def __reduce__(self):
+        return copying.restored, (self.model, copying.contents(self))
+
     # ---- memory
 
     def _first_capacity(self, name):
@@ -116,8 +128,8 @@ class Data:
                 f"{needed} items needed, capacity_limit[{name!r}] is {limit}; the state is as before the step: raise "
                 "the limit and go on"
             )
-        self._capacity[name] = min(limit, int(needed * 1.25) + 64)
         self.drop(*(array.name for array in DATA.values() if array.is_list and array.shape[0] == name))
+        self._capacity[name] = min(limit, int(needed * 1.25) + 64)  # last: after an interrupt arrays have their lengths
 
     def check(self, m):
         """Refuses another Model, or to serve a Taichi that is gone; uploads what was written to the model.
@@ -132,6 +144,8 @@ class Data:
         if version is not self._model_version:
             self._unbind()
             self._model_version = version
+            if (a := self._device.get("limit_row")) and a.length != self.nworld * m.scalar("nlimited"):
+                self.drop("limit_row", "limit_adr")  # limits were written
         return version
 
     def bound(self, m, key):

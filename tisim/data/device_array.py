@@ -120,6 +120,15 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
             raise AttributeError(name)
         return getattr(self[...], name)  # d.qpos.fill(0) is written through
 
+    def __copy__(self):
+        return np.array(self)
+
+    def __deepcopy__(self, memo):
+        return np.array(self)
+
+    def __reduce__(self):
+        return np.array(self).__reduce__()
+
     def __repr__(self):
         return repr(np.asarray(self))
 

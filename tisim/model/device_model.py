@@ -107,7 +107,6 @@ class DeviceModel:
             self.derived(name)
         a = self._on_device.get(name)
         if a is None or name in self._changed:
-            self._changed.discard(name)
             if table is None and name not in FIELDS:
                 raise KeyError(f"no array is named {name}: neither in tisim.data.arrays.DATA nor in Model")
             host = np.asarray(self.derived(name) if table else self._arrays[name])
@@ -115,9 +114,11 @@ class DeviceModel:
             values = host.reshape(-1).astype(session.numpy_float() if is_float else np.int32)
             if a is None or a.length != values.size:
                 if a is not None:
+                    self._on_device["version"] = object()  # first of all: an interrupt may come between the lines
                     memory.delete_array(a)
                 a = self._on_device[name] = memory.new_array(is_float, values.size, (table or FIELDS[name]).width)
             memory.upload(a, values)
+            self._changed.discard(name)
         return a
 
     def scalar(self, name):

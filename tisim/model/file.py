@@ -132,6 +132,7 @@ def _compiled(header, arrays):
     out = Compiled()
     out.arrays, out.sizes = arrays, sizes
     recomputed = complete(arrays, sizes)[1]
+    recomputed["ngravcomp"] = sizes.get("ngravcomp")  # stays as compiled where body_gravcomp is written
     if recomputed != sizes:
         raise ValueError(f"sizes do not fit the arrays: {sorted(k for k in sizes if sizes[k] != recomputed.get(k))}")
     if found := validate.problem(arrays, sizes):

@@ -1,9 +1,12 @@
 """Model: the constant description of a scene, with mjModel's field names, shapes and values."""
 
+import copy
+
 import numpy as np
 
 from tisim import mjcf
 from tisim.errors import Error, FieldError, IdError
+from tisim.mjcf.compile import Compiled
 from tisim.mjcf.format.names import nearest
 
 from .device_model import DeviceModel
@@ -105,6 +108,38 @@ class Model(DeviceModel):
                 "save to .npz, or change m.spec() instead"
             )
         spec.to_file(path)
+
+    def __copy__(self):
+        """An independent Model, as it is now."""
+        return Model._of(*self._contents(), self._scope, self._nodes)
+
+    def __deepcopy__(self, memo):
+        new = memo[id(self)] = self.__copy__()
+        new.contact_filter = copy.deepcopy(self.contact_filter, memo)
+        return new
+
+    def __reduce__(self):
+        """Pickled without the specification that it was compiled from, as `save` does."""
+        return Model._of, self._contents()
+
+    def _contents(self):
+        """(a Compiled, what users have set besides) of the model as it is now."""
+        out = Compiled()
+        out.arrays, out.sizes = {n: np.array(a) for n, a in self._arrays.items()}, dict(self._sizes)
+        out.names = {kind: list(names) for kind, names in self._names.items()}
+        out.option, out.stat = dict(self.opt.items()), dict(self.stat.items())
+        out.visual = {name.rstrip("_"): dict(group.items()) for name, group in self.vis.items()}
+        out.textures, out.texts, out.modelname = copy.deepcopy(self.textures), dict(self.texts), self.modelname
+        return out, dict(capacity_limit=dict(self.capacity_limit), contact_filter=self.contact_filter)
+
+    @classmethod
+    def _of(cls, compiled, more, scope=None, nodes=None):
+        compiled.scope, compiled.nodes = scope, nodes or {}
+        sizes, m = dict(compiled.sizes), cls(compiled)
+        m._sizes.update(sizes)
+        for name, value in more.items():
+            setattr(m, name, value)
+        return m
 
     def _differences(self, other):
         """Names of the arrays and settings in which another model of the same sizes differs."""

@@ -95,6 +95,14 @@ class Settings:
         """An independent copy."""
         return Settings(self._what, {k: v.copy() if hasattr(v, "copy") else v for k, v in self._values.items()})
 
+    __copy__ = copy
+
+    def __deepcopy__(self, memo):
+        return self.copy()
+
+    def __reduce__(self):
+        return Settings, (self._what, self._values)
+
     def items(self):
         """(name, value) pairs."""
         return self._values.items()

@@ -175,13 +175,14 @@ class Stage:
         d.scratch("sweep_found", SWEEP_FOUND * nchunk)
         contacts, ccd = narrowphase.kernels_of(m, d, self.kinds, self.multiccd, self._many_workers or self.sort.wide)
         sizes, half = self._sizes, self.sort.half
-        self.key, self.steps = key, self._steps(contacts)
+        self.key, self.steps = None, self._steps(contacts)
         self._launches.clear()
         self.scalars = sizes | ccd | dict(
             override=int(bool(enable & int(mjtEnableBit.mjENBL_OVERRIDE))),
             filterparent=int(not disable & int(mjtDisableBit.mjDSBL_FILTERPARENT)),
             entryhalf=half(sizes["entrybits"]), pairhalf=half(sizes["worldgeombits"], half(sizes["geombits"])),
         )  # fmt: skip
+        self.key = key  # last: an interrupt may come between the lines
 
     def _steps(self, contacts):
         """The kernels of each part; the lists are sorted by one thread in a kernel, or by all in many."""

@@ -1,0 +1,36 @@
+"""Copies of a Data, in this process or another: all that users see and what a step goes on from.
+
+What stages keep for themselves is left out: they make it anew, and results do not depend on it.
+"""
+
+import numpy as np
+
+from tisim.device import memory, session
+
+from .arrays import DATA
+
+
+def contents(d):
+    """What a copy is made of: numbers, and the arrays by name."""
+    d.device("counts")  # refuses a Data of an earlier tisim.init
+    made = {name: a for name, a in d._device.items() if DATA[name].role != "stage"}
+    return dict(
+        nworld=d.nworld, capacity=dict(d._capacity), energy=d._info.get("energy", False),
+        arrays={name: memory.download(a)[: a.length] for name, a in made.items()},
+    )  # fmt: skip
+
+
+def restored(m, contents):
+    """A Data of m with these contents."""
+    from .data import Data
+
+    d = Data(m, contents["nworld"])
+    d._capacity.update(contents["capacity"])
+    if contents["energy"]:
+        d._info["energy"] = True
+    for name, values in contents["arrays"].items():
+        a = d.device(name)
+        if a.length == values.size:
+            dtype = session.numpy_float() if DATA[name].dtype == "f" else np.int32
+            memory.upload(a, values.astype(dtype, copy=False))
+    return d
