@@ -19,7 +19,7 @@ _HOMES = {
     "tisim.data.data": "Data",
     "tisim.data.state": "get_state reset reset_keyframe set_state",
     "tisim.device.runtime": "init",
-    "tisim.errors": "CapacityError Error MjcfError UnsupportedError",
+    "tisim.errors": "CapacityError DivergedWarning Error MjcfError UnsupportedError",
     "tisim.model.model": "Model",
     "tisim.pipeline": "forward step step1 step2",
     "tisim.queries.distance": "geom_distance",

@@ -5,6 +5,10 @@ class Error(Exception):
     """Base class of every error that tisim raises on purpose."""
 
 
+class DivergedWarning(RuntimeWarning):
+    """A world has left what can be computed, and is reset unless that is disabled."""
+
+
 class FieldError(Error, AttributeError):
     """A name that is no field; what is near is told."""
 

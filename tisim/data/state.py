@@ -166,6 +166,16 @@ class Warnings:
     def __len__(self):
         return int(mjtWarning.mjNWARNING)
 
+    def __repr__(self):
+        rows = [f"{'warning':<24}{'number':>8}  last info"]
+        for kind in mjtWarning:
+            if int(kind) < len(self):
+                stat = self[kind]
+                number, info = (np.atleast_1d(x) for x in (stat.number, stat.lastinfo))
+                hit = int(np.argmax(number > 0))
+                rows.append(f"{kind.name:<24}{number.sum():>8}  {info[hit] if number.any() else '-'}")
+        return "\n".join(rows)
+
     def __getitem__(self, kind):
         number, lastinfo = self._values[:, 0, kind], self._values[:, 1, kind]
         return WarningStat(*((int(number[0]), int(lastinfo[0])) if self._single else (number, lastinfo)))

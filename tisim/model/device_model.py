@@ -112,13 +112,17 @@ class DeviceModel:
             host = np.asarray(self.derived(name) if table else self._arrays[name])
             is_float = table.dtype == "f" if table else FIELDS[name].dtype.kind == "f"
             values = host.reshape(-1).astype(session.numpy_float() if is_float else np.int32)
+            old = a
             if a is None or a.length != values.size:
-                if a is not None:
-                    self._on_device["version"] = object()  # first of all: an interrupt may come between the lines
-                    memory.delete_array(a)
-                a = self._on_device[name] = memory.new_array(is_float, values.size, (table or FIELDS[name]).width)
+                a = memory.new_array(is_float, values.size, (table or FIELDS[name]).width)
             memory.upload(a, values)
+            # in this order, since an interrupt may come between the lines: none finds an array that is not filled
+            if old is not None and a is not old:
+                self._on_device["version"] = object()
+            self._on_device[name] = a
             self._changed.discard(name)
+            if old is not None and a is not old:
+                memory.delete_array(old)
         return a
 
     def scalar(self, name):

@@ -1,10 +1,13 @@
 """Smooth dynamics and integration: which kernels make each stage, for tisim.pipeline."""
 
+import warnings
+
 import numpy as np
 
 from tisim.data.state import reset
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtWarning
+from tisim.errors import DivergedWarning
 
 PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies (some 100 us against 0.3 us each)
 
@@ -66,6 +69,27 @@ def check_acceleration(m, d):
     return _handle_bad(m, d)
 
 
+def _tell(m, d, worlds, bad, autoreset):
+    """A Python warning for each cause that is new to this Data: which number is bad, of which joint, and when."""
+    told, time = d._info.setdefault("told", set()), d.host("world_time")[:, 0]
+    for world, places in zip(worlds.tolist(), bad.tolist()):
+        k = next(k for k in range(3) if places[k])
+        name, size = ("qpos", "qvel", "qacc")[k], (m.nq, m.nv, m.nv)[k]
+        if (name, place := size - places[k]) in told:
+            continue
+        told.add((name, place))
+        start = m.jnt_qposadr if name == "qpos" else m.jnt_dofadr
+        joint = int(np.searchsorted(np.asarray(start), place, "right")) - 1
+        body = int(m.jnt_bodyid[joint])
+        words = [f"{kind} {m.id2name(kind, i) or f'number {i}'}" for kind, i in (("joint", joint), ("body", body))]
+        warnings.warn(
+            f"{name}[{place}] of {' of '.join(words)} is not finite or too large at time {time[world]:.6g}"
+            f"{f' in world {world}' if d.nworld > 1 else ''}: the simulation is unstable"
+            f"{', and is reset' if autoreset else ''} (d.warning counts; further ones of this number are not told)",
+            DivergedWarning, stacklevel=6,
+        )  # fmt: skip
+
+
 def _handle_bad(m, d):
     if not d.some("bad"):
         return False
@@ -74,6 +98,7 @@ def _handle_bad(m, d):
     memory.upload(d.device("bad"), np.zeros(bad.size, np.int32))
     worlds = np.flatnonzero(bad.any(axis=1))
     autoreset = not m.opt.disableflags & mjtDisableBit.mjDSBL_AUTORESET
+    _tell(m, d, worlds, bad[worlds], autoreset)
     if autoreset:
         reset(m, d, worlds)
     warning = memory.download(d.device("warning")).reshape(d.nworld, 2, 8)
