@@ -87,12 +87,15 @@ def draw(scene, vertices, indices, first=0, count=None):
 
 
 def image(window):
-    """What was drawn as (height, width, 3) f32 from 0 to 1; one picture gives either its image or its distance."""
-    return np.ascontiguousarray(np.asarray(window.get_image_buffer_as_numpy())[:, ::-1, :3].swapaxes(0, 1))
+    """What was drawn as (width, height, 4) f32 from 0 to 1, the lowest row first; see `depth`."""
+    return window.get_image_buffer_as_numpy()
 
 
-def distance(window, near, far):
-    """Distance of what was drawn along the view [m], (height, width) f32; infinite where there is nothing."""
-    z = np.ascontiguousarray(window.get_depth_buffer_as_numpy()[:, ::-1].T)
-    with np.errstate(divide="ignore"):
-        return np.where(z > 0, near * far / (z * (far - near) + near), np.inf).astype(np.float32)
+def depth(window):
+    """What GGUI kept of the distances (width * height,) f32, row by row from the top: 1 at the near plane, 0 nothing.
+
+    What was drawn gives either its image or its depth; it is drawn when one of them is asked for.
+    """
+    buffer = staging_buffer().get_depth_ndarray(window.window)
+    window.window.copy_depth_buffer_to_ndarray(buffer.arr)
+    return buffer.to_numpy()
