@@ -10,7 +10,7 @@ import numpy as np
 
 from tisim.errors import Error
 from tisim.viewer import ggui, shade
-from tisim.viewer.camera import Camera
+from tisim.viewer.camera import choose
 from tisim.viewer.drawing import Drawing, contact_marks, contacts, island_of_geom, mark_length, poses
 
 SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the camera, above the ground [degree]
@@ -137,7 +137,8 @@ def render(
 ):
     """Picture of a simulation.
 
-    width, height  of the picture [pixel];  camera  a Camera, None: everything that moves is in view.
+    width, height  of the picture [pixel].
+    camera         a Camera, the name of one of the model's, or a text for Camera.parse; None shows all that moves.
     color          "geom": the model's colours; "island": what moves is coloured by its island.
     show_contacts  marks contacts with a bead and a stick along the normal, and makes bodies translucent.
     world          which world of the Data;  samples  rays per pixel side (antialiasing);  shadows  False is faster.
@@ -150,9 +151,9 @@ def render(
     if not 0 <= world < getattr(d, "nworld", 1):
         raise Error(f"world={world}: this Data has {getattr(d, 'nworld', 1)} worlds")
     positions, rotations = poses(m, d, world)
-    camera = camera or Camera.framing(m, positions)
+    camera = choose(camera, m, d, width / height, world)
     drawing = Drawing(m, positions, alpha=0.3 if show_contacts else 1.0)
-    drawing.place(positions, rotations)
+    drawing.place(positions, rotations, camera, height * samples)
     if color == "island":
         drawing.paint_islands(island_of_geom(m, d, world))
     marks = (np.zeros((0, 12), np.float32), np.zeros(0, np.int32))
