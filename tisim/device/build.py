@@ -136,6 +136,9 @@ def ship(all_kernels, features, show):
     from . import runtime
 
     records, requests, settings = {}, {}, os.environ.get("TISIM_CACHE")
+    path = images.shipped_path()
+    path.unlink(missing_ok=True)  # what is found there is not made
+    images.forget_shipped()
     with tempfile.TemporaryDirectory(prefix="tisim-") as folder:
         os.environ["TISIM_CACHE"] = folder
         try:
@@ -155,9 +158,9 @@ def ship(all_kernels, features, show):
                 records[path.stem] = path.read_bytes()
         finally:
             os.environ.pop("TISIM_CACHE") if settings is None else os.environ.update(TISIM_CACHE=settings)
-    path = images.shipped_path()
     path.parent.mkdir(exist_ok=True)
     images.write_pack(path, records, requests)
+    images.forget_shipped()
     return path, len(records), path.stat().st_size
 
 
