@@ -33,8 +33,8 @@ print(json.dumps([tisim.__file__, images.state(), done]))
 """
 
 
-def call(*command, **env):
-    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, **env), timeout=1500)
+def call(*command, cwd="/", **env):
+    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=dict(os.environ, **env), timeout=1500)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 
@@ -44,7 +44,7 @@ def call(*command, **env):
 def test_no_kernel_is_made_where_a_wheel_is_installed(tmp_path):
     clone, installed = str(tmp_path / "clone"), str(tmp_path / "installed")
     call("git", "clone", "-q", str(ROOT), clone)
-    call(sys.executable, "-m", "tisim", "kernels", "--build", PYTHONPATH=clone)
+    call(sys.executable, "-c", "from tisim.cli import main; main(['kernels', '--build'])", PYTHONPATH=clone, cwd=clone)
     pip = sys.executable, "-m", "pip"
     call(*pip, "wheel", "-q", "--no-deps", "-w", str(tmp_path), clone)
     (wheel,) = tmp_path.glob("*.whl")

@@ -154,8 +154,8 @@ def ship(all_kernels, features, show):
                     if images.find(key) is None:
                         road.code(*item)  # which says why it cannot be made
                 requests.update((road.request(*item), key) for item, key in keys.items())
-            for path in images.folder().glob("*.img"):
-                records[path.stem] = path.read_bytes()
+            for image in images.folder().glob("*.img"):
+                records[image.stem] = image.read_bytes()
         finally:
             os.environ.pop("TISIM_CACHE") if settings is None else os.environ.update(TISIM_CACHE=settings)
     path.parent.mkdir(exist_ok=True)
