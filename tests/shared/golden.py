@@ -115,6 +115,7 @@ def force(variant="chosen", shared_above=None, dense_up_to=None):
     dense_up_to  dofs of an island up to which it gets a dense factor.
     Data must be made within it. The only place that knows where the engine keeps its thresholds.
     """
+    from tisim.device import program
     from tisim.queries import distance, rays
     from tisim.stages import collision, constraint, dynamics, solver, sorting
 
@@ -136,10 +137,12 @@ def force(variant="chosen", shared_above=None, dense_up_to=None):
     try:
         for module, name, value in changes:
             setattr(module, name, value)
+        program.outdate()
         yield
     finally:
         for module, name, value in before:
             setattr(module, name, value)
+        program.outdate()
 
 
 def processor_kind():

@@ -148,6 +148,7 @@ class _Recorder:
         from tisim.queries import distance, rays
 
         m, d = self.model, self.data
+        d._checked = True  # what is made ready before the first step is no part of it
         pipeline.step(m, d)
         d._rows("efc_type")
         rays.multi_ray(m, d, [0, 0, 1], [[0, 0, -1]] * 9)

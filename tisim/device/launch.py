@@ -24,6 +24,7 @@ def run(m, d, kernels, parallel=True, **scalars):
         bound = _sequence(kernels, m.features()).bind(d)
         d.bind(key, bound)
     bound.run(d, m.numbers_version(), parallel, scalars)
+    d.program.launched(bound, parallel)
 
 
 def _sequence(kernels, has):

@@ -1,11 +1,14 @@
 """What runs now: the backend, its precision, and how often Taichi was started. Set by device.runtime.init only."""
 
+import time
+
 import numpy as np
 
 arch = None  # name of the running backend, None before init
 precision = None  # "f32" or "f64"
 generation = 0  # counts starts; device memory of an earlier one is gone
 settings = None  # what init was asked for
+began = time.time()  # when this process imported tisim
 
 
 def numpy_float():

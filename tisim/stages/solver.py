@@ -1,6 +1,5 @@
 """The constraint solver: which kernels run until every island has converged."""
 
-from tisim.data.arrays import COUNTS
 from tisim.device import launch, runtime, session
 
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
@@ -19,11 +18,12 @@ def shared_island():
 def solve(m, d):
     """Newton's method on every island: one thread for each small one, all threads for the large ones together."""
     launch.run(m, d, [runtime.kernels("constraint.island").cut_blocks], False, **BLOCKS)
-    counts = d.counts_on_host()
-    if small := counts[COUNTS["nsmall"]]:
-        many = small > PARALLEL_ISLANDS or session.arch != "cpu"
+    some = d.exceeds(nsmall=0, nlarge=0)
+    if "nsmall" in some:
+        many = session.arch != "cpu" or bool(d.exceeds(nsmall=PARALLEL_ISLANDS))
         launch.run(m, d, [runtime.kernels("solver.one_thread").solve_island], many, maxdense=MAX_DENSE)
-    if counts[COUNTS["nlarge"]]:
+    if "nlarge" in some:
+        d.program.spoil()
         _solve_large(m, d)
 
 
