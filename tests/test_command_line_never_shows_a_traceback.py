@@ -12,7 +12,7 @@ import pytest
 import tisim
 from tisim import scenes
 from tisim.cli import app as cli
-from tisim.cli import run as cli_run
+from tisim.cli import simulate
 from tisim.viewer import vulkan
 
 
@@ -175,11 +175,12 @@ def test_ctrl_c_finishes_the_step_and_saves(call, tmp_path, monkeypatch):
 
     monkeypatch.setattr(tisim, "step", interrupted)
     code, out, err = call("run", "pendulum", "--steps", "100000", "--arch", "cpu", "--no-picture", "-o", "here")
-    assert code == 0 and "stopped early" in out, err
+    assert code == 130 and "stopped early" in out, err
+    assert "go on with: tisim run pendulum --from here/state.npz --time 200 --out here --arch cpu --no-picture" in out
     assert np.isclose(np.load(tmp_path / "here" / "state.npz")["time"], sum(calls) * 0.002)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_parameters_are_read_by_their_kind():
-    values = cli_run.parse_params("pile", 5, ["sleep=yes", "seed=3", "shape=box"])
+    values = simulate.parse_params("pile", 5, ["sleep=yes", "seed=3", "shape=box"])
     assert values == dict(n=5, sleep=True, seed=3, shape="box")

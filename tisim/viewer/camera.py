@@ -138,6 +138,18 @@ class Camera:
                    fovy=float(m.cam_fovy[k]), rotation=rotation)  # fmt: skip
 
 
+def check(camera, m):
+    """Whether a text names one of the model's cameras. Raises Error if it does not and is no text for Camera.parse."""
+    cameras = [m.id2name("camera", k) for k in range(m.ncam)]
+    if camera in cameras:
+        return True
+    if not set(camera) <= set("0123456789.,+-eE "):
+        there = f"it has {', '.join(c for c in cameras if c)}" if any(cameras) else "it has none with a name"
+        raise Error(f"the model has no camera {camera!r}, {there}; or give azimuth,elevation,distance[,x,y,z]")
+    Camera.parse(camera)
+    return False
+
+
 def choose(camera, m, d, aspect=ASPECT, world=0, seen=None):
     """The Camera that a user asked for: a Camera, the name of one of the model's, a text for Camera.parse, or None.
 
@@ -145,12 +157,8 @@ def choose(camera, m, d, aspect=ASPECT, world=0, seen=None):
     """
     if isinstance(camera, Camera):
         return camera
-    cameras = [m.id2name("camera", k) for k in range(m.ncam)]
-    if camera and camera in cameras:
+    if camera and check(camera, m):
         return Camera.of_model(m, d, camera, world)
-    if camera and not set(camera) <= set("0123456789.,+-eE "):
-        there = f"it has {', '.join(c for c in cameras if c)}" if any(cameras) else "it has none with a name"
-        raise Error(f"the model has no camera {camera!r}, {there}; or give azimuth,elevation,distance[,x,y,z]")
     angles = Camera.parse(camera or "")
     framed = Camera.framing(
         m, np.asarray(d.geom_xpos, float).reshape(-1, m.ngeom, 3)[world], aspect, seen,

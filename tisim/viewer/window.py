@@ -29,14 +29,15 @@ PATIENCE = 0.1  # wall time spent on steps before a picture is drawn anyway [s]
 class _View:
     """What the keys change."""
 
-    def __init__(self, m, d, camera, world, width, height):
+    def __init__(self, m, d, camera, world, width, height, color, show_contacts):
         self.m, self.d, self.world, self.height = m, d, world, height
         # a model's camera that moves is followed until the mouse turns the view
         self.follow = camera if isinstance(camera, str) else None
         self.home = choose(camera, m, d, width / height, world)
         self.camera = dataclasses.replace(self.home)
         self.running, self.help = True, True
-        self.single = self.show_contacts = self.islands = self.quit = False
+        self.single = self.quit = False
+        self.show_contacts, self.islands = show_contacts, color == "island"
         self.drag = None
         self.rebuild()
 
@@ -129,22 +130,27 @@ def advance(m, d, step, seconds, patience=PATIENCE):
     return done
 
 
-def view(m, d, width=1280, height=800, camera=None, world=0, step=None, restart=None):
+def view(
+    m, d, width=1280, height=800, camera=None, world=0, step=None, restart=None, color="geom", show_contacts=False
+):
     """Opens a window on a simulation and runs it until the window is closed.
 
     width, height  of the window [pixel];  world  which one to show.
     camera   a Camera, the name of one of the model's, or a text for Camera.parse; None: all that moves is in view.
+    color, show_contacts  as in render; keys change them.
     step     called as step(m, d); None: tisim.step.  restart  called as restart(m, d) on backspace; None: tisim.reset.
     Raises Error where Vulkan or a display is missing.
     """
     import tisim
 
     step, restart = step or tisim.step, restart or _restart
+    if color not in ("geom", "island"):
+        raise Error(f"color={color!r}: expected 'geom' or 'island'")
     if not 0 <= world < getattr(d, "nworld", 1):
         raise Error(f"world={world}: this Data has {getattr(d, 'nworld', 1)} worlds")
     window = ggui.open_window("tisim", width, height, show=True)
     canvas, scene, gui = window.get_canvas(), window.get_scene(), window.get_gui()
-    v, factor, last = _View(m, d, camera, world, width, height), 0.0, time.perf_counter()
+    v, factor, last = _View(m, d, camera, world, width, height, color, show_contacts), 0.0, time.perf_counter()
     try:
         while window.running and not v.quit:
             now = time.perf_counter()
