@@ -208,7 +208,9 @@ def main(argv=None):
     code = 0
     try:
         result = app(args=argv, prog_name="tisim", standalone_mode=False)
-        code = result if isinstance(result, int) else 0
+        code = int(result) if isinstance(result, int) else 0
+        if code == 130 and type(result) is int:  # Typer's answer to Ctrl-C
+            complain("interrupted")
     except (KeyboardInterrupt, typer.Abort):
         complain("interrupted")
         code = 130

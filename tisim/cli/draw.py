@@ -90,7 +90,7 @@ def view(console, source, n, param, seconds, until, saved, size, arch, precision
     d = start(m, arch, precision, threads, nworld, saved)
     check_drawn(look, m, d)
     if advance(console, m, d, steps_of(m, d, seconds, until))[3]:
-        return INTERRUPTED
+        raise KeyboardInterrupt
     forward(m, d)
     viewer.view(m, d, width, height, **look)
     return 0

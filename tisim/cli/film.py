@@ -41,6 +41,7 @@ class Film:
             raise Error(f"--fps {fps}: expected 1 to 240")
         self.path, self.size, self.fps, self.timestep = pathlib.Path(path), size, fps, timestep
         self.camera, self.look = look.pop("camera", None), look
+        self._drawing = None
         self.number, self.seen = 0, np.full(4, -np.inf)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._encode = self._mp4() if self.path.suffix.lower() == ".mp4" else self._pillow()
@@ -52,12 +53,13 @@ class Film:
 
     def add(self, m, d):
         """Draws what is there: the poses that the last step started from."""
-        from tisim import viewer
+        from tisim.viewer import offscreen
         from tisim.viewer.camera import choose
 
-        width, height = self.size
-        camera = choose(self.camera, m, d, width / height, self.look.get("world", 0), self.seen)
-        self._encode.send(viewer.render(m, d, width, height, camera, **self.look))
+        (width, height), world = self.size, self.look.get("world", 0)
+        camera = choose(self.camera, m, d, width / height, world, self.seen)
+        self._drawing = self._drawing or offscreen.draw(m, d, self.look.get("show_contacts", False), world)
+        self._encode.send(offscreen.render(m, d, width, height, camera, drawing=self._drawing, **self.look))
         self.number += 1
 
     def close(self):

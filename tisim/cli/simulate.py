@@ -16,7 +16,13 @@ from . import quiet, state
 
 SUFFIXES = (".xml", ".mjcf", ".urdf", ".npz")
 REFRESH = 0.15  # wall time between two updates of the progress bar [s]
-INTERRUPTED = 130  # exit code after Ctrl-C
+
+
+class Told(int):
+    """An exit code whose reason has been printed."""
+
+
+INTERRUPTED = Told(130)  # after Ctrl-C
 
 
 def parse_params(name, n, texts):

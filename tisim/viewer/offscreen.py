@@ -132,9 +132,15 @@ def _bounds(drawing, camera):
     return center, min(0.6 * np.linalg.norm(high - low) + 1e-3, 3 * camera.distance)
 
 
+def draw(m, d, show_contacts=False, world=0):
+    """The Drawing that pictures of a world are made from; what moves is translucent where contacts are shown."""
+    return Drawing(m, poses(m, d, world)[0], alpha=0.3 if show_contacts else 1.0)
+
+
 def render(
-    m, d, width=1280, height=720, camera=None, color="geom", show_contacts=False, world=0, samples=2, shadows=True
-):
+    m, d, width=1280, height=720, camera=None, color="geom", show_contacts=False, world=0, samples=2, shadows=True,
+    drawing=None,
+):  # fmt: skip
     """Picture of a simulation.
 
     width, height  of the picture [pixel].
@@ -142,6 +148,7 @@ def render(
     color          "geom": the model's colours; "island": what moves is coloured by its island.
     show_contacts  marks contacts with a bead and a stick along the normal, and makes bodies translucent.
     world          which world of the Data;  samples  rays per pixel side (antialiasing);  shadows  False is faster.
+    drawing        of an earlier picture, made by `draw`: a film's floor keeps its chequer.
     Returns (height, width, 3) uint8. Raises Error where Vulkan is missing.
     """
     if color not in ("geom", "island"):
@@ -152,7 +159,7 @@ def render(
         raise Error(f"world={world}: this Data has {getattr(d, 'nworld', 1)} worlds")
     positions, rotations = poses(m, d, world)
     camera = choose(camera, m, d, width / height, world)
-    drawing = Drawing(m, positions, alpha=0.3 if show_contacts else 1.0)
+    drawing = drawing or draw(m, d, show_contacts, world)
     drawing.place(positions, rotations, camera, height * samples)
     if color == "island":
         drawing.paint_islands(island_of_geom(m, d, world))
