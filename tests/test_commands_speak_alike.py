@@ -55,7 +55,9 @@ def test_json_is_all_that_is_printed(argv, words, capsys, monkeypatch, tmp_path)
     with pytest.raises(SystemExit) as end:
         cli.main([*argv, "--json"])
     assert end.value.code == 0
-    found = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert printed.err == ""
     assert {k: found[k] for k in words if k != "auto"} == {k: v for k, v in words.items() if k != "auto"}
 
 

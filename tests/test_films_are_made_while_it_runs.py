@@ -44,7 +44,7 @@ def test_a_film_shows_the_run_and_changes_nothing(call, name):
     pictures = []
     for k in range(3):
         made.seek(k)
-        assert made.info["duration"] == 50 or name.endswith(".webp")
+        assert made.info.get("duration", 50) == 50
         pictures.append(np.asarray(made.convert("RGB")))
     assert (pictures[0] != pictures[2]).any()
 

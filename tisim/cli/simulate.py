@@ -158,7 +158,10 @@ def advance(console, m, d, steps, label="simulating", film=None):
 
     done, chunk, wall, timed = 0, 1, 0.0, 0
     columns = (TextColumn("{task.description}"), BarColumn(40), TaskProgressColumn(), TextColumn("{task.fields[note]}"))
-    with Stopper() as stopper, Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
+    bar = Progress(
+        *columns, TimeRemainingColumn(), console=console, transient=True, disable=not (console.is_terminal and steps)
+    )
+    with Stopper() as stopper, bar:
         task = bar.add_task(label, total=steps, note="compiling kernels" if steps else "")
         while True:
             while film and film.next_step() <= done:
