@@ -220,6 +220,14 @@ def test_a_ctrl_c_elsewhere_is_told(call, monkeypatch):
     assert code == 130 and err.strip() == "tisim: interrupted"
 
 
+def test_a_warning_is_one_line(tmp_path):
+    (tmp_path / "robot.urdf").write_text('<robot name="r"><link name="a"/><gazebo/><transmission/></robot>')
+    done = subprocess.run(
+        [sys.executable, "-m", "tisim", "info", "robot.urdf"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0 and re.fullmatch(r"tisim: warning: [^\n]+ no effect here: [^\n]+\n", done.stderr)
+
+
 def test_taichi_warns_nobody(tmp_path):
     """It writes past Python's streams; nothing but what was asked for is written into the folder."""
     run = [sys.executable, "-m", "tisim", "run", "pendulum", "--steps", "2", "--no-picture", "-o", "o", "--arch"]

@@ -65,6 +65,11 @@ def test_what_is_missing_is_told_first(call, monkeypatch, tmp_path):
     code, out, err = call(*RUN, "-o", "out", "--film", "a.mp4")
     assert code == 2 and "pip install imageio-ffmpeg" in err and "Traceback" not in err
     assert len(err.strip().splitlines()) == 1 and not (tmp_path / "out").exists()
+    code, out, err = call(*RUN, "-o", "out", "--film", "a.mp4", "--size", "33x20")
+    assert code == 2 and "even sides" in err
+    (tmp_path / "folder.gif").mkdir()
+    code, out, err = call(*RUN, "-o", "out", "--film", "folder.gif")
+    assert code == 2 and "folder.gif" in err and not (tmp_path / "out").exists()
     code, out, err = call(*RUN, "-o", "out", "--film", "a.gif", "--fps", "0")
     assert code == 2 and "--fps 0" in err and not (tmp_path / "a.gif").exists()
 

@@ -4,6 +4,7 @@ import atexit
 import gc
 import os
 import sys
+import warnings
 
 import typer
 from rich.console import Console
@@ -199,6 +200,17 @@ def complain(message):
     Console(stderr=True, highlight=False, soft_wrap=True).print(Text(f"tisim: {line}", "bold red"))
 
 
+def complain_less(message, category, *place, **more):
+    """Prints a Python warning for users on one line, without the place in the source that raised it."""
+    if not issubclass(category, (UserWarning, RuntimeWarning)):
+        return _show_warning(message, category, *place, **more)
+    line = " ".join(str(message).split())
+    Console(stderr=True, highlight=False, soft_wrap=True).print(Text(f"tisim: warning: {line}", "yellow"))
+
+
+_show_warning = warnings.showwarning
+
+
 def main(argv=None):
     """Runs the command line and ends the process: 0 done, 2 a mistake of the user, 130 stopped by Ctrl-C."""
     atexit.register(gc.freeze)  # else a third of a short command goes into searching what ends anyway
@@ -207,7 +219,9 @@ def main(argv=None):
     argv = [a for a in argv if a != "--debug"]
     code = 0
     try:
-        result = app(args=argv, prog_name="tisim", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = complain_less
+            result = app(args=argv, prog_name="tisim", standalone_mode=False)
         code = int(result) if isinstance(result, int) else 0
         if code == 130 and type(result) is int:  # Typer's answer to Ctrl-C
             complain("interrupted")

@@ -11,9 +11,11 @@ SIZE = (640, 360)
 QUALITY = 8  # of mp4, 0 to 10
 
 
-def require(path):
-    """Raises Error if a film of this name cannot be made here."""
+def require(path, size):
+    """Raises Error if a film of this name and size (width, height) cannot be made here."""
     suffix = pathlib.Path(path).suffix.lower()
+    if suffix == ".mp4" and (size[0] % 2 or size[1] % 2):
+        raise Error(f"--size {size[0]}x{size[1]}: an .mp4 needs even sides")
     if suffix not in SUFFIXES:
         raise Error(f"--film {path}: expected a name ending in {', '.join(SUFFIXES)}")
     from tisim.viewer import vulkan
@@ -44,6 +46,7 @@ class Film:
         self._drawing = None
         self.number, self.seen = 0, np.full(4, -np.inf)
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_bytes(b"")  # what cannot be written is told before the simulation
         self._encode = self._mp4() if self.path.suffix.lower() == ".mp4" else self._pillow()
         self._encode.send(None)
 

@@ -59,7 +59,7 @@ def run(console, source, n, param, seconds, until, steps, out, saved, arch, prec
     width, height = draw.parse_size(size)
     draw.check_look(look)
     if film is not None:
-        films.require(film)
+        films.require(film, (width, height) if size else films.SIZE)
     began = time.perf_counter()
     m, name = load(source, n, param)
     m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_ENERGY)
