@@ -12,6 +12,7 @@ from tisim.viewer import shapes
 from tisim.viewer.shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE
 
 BUDGET = 150_000  # vertices above which round shapes become coarser: a software driver's time goes with their number
+SEGMENTS = 32  # straight pieces of a circle
 SHOWN_GROUPS = 3  # geoms of groups 0 to 2 are drawn, as in MuJoCo's viewer
 CONTACT_COLOR = (1.0, 0.45, 0.05, 1.0)
 DEFAULT_RGBA = 0.5
@@ -82,12 +83,12 @@ class Drawing:
     """Triangles of a model's geoms: `vertices` (n, 12: position, normal, texture, colour) and `indices`.
 
     m       the model.  positions  (ngeom, 3) at which an unbounded plane is made large enough.
-    alpha   factor on the opacity of what moves, below 1 to look inside.
+    alpha   factor on the opacity of what moves, below 1 to look inside.  segments  of round shapes, at most.
     `opaque` is the number of indices before the transparent ones.
     """
 
-    def __init__(self, m, positions, alpha=1.0):
-        self.m = m
+    def __init__(self, m, positions, alpha=1.0, segments=SEGMENTS):
+        self.m, self.segments = m, segments
         self.colors = geom_colors(m)
         moving = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0
         self.colors[moving, 3] *= alpha
@@ -115,8 +116,7 @@ class Drawing:
             return
         kind, size = np.asarray(m.geom_type)[geoms], np.asarray(m.geom_size, np.float32).reshape(-1, 3)
         nround = max(1, int(((kind >= SPHERE) & (kind <= CYLINDER)).sum()))
-        segments = 32
-        budget = BUDGET
+        segments, budget = self.segments, BUDGET
         while segments > 8 and nround * (segments // 2 + 2) * (segments + 1) > budget:
             segments -= 4
             budget = BUDGET if segments > 12 else 10 * BUDGET

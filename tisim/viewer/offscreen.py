@@ -19,6 +19,7 @@ SKY_LIGHT = np.float32([0.42, 0.46, 0.53])
 SKY_TOP, SKY_LOW = np.float32([0.50, 0.64, 0.82]), np.float32([0.87, 0.91, 0.95])
 MAP, MAP_SHARE = 1400, 0.8  # side of the sun's shadow map [pixel]: at most, and as a share of the picture drawn
 SKY_SHARE = 2  # how many times smaller those of the sky's lamps are
+SKY_SEGMENTS = 12  # of round shapes, as the sky's lamps see them
 LAMPS = 14  # sky lamps: more are smoother and slower
 
 
@@ -79,22 +80,22 @@ def _lamp(stage, direction, center, radius, place):
     return shade.lamp(position, axes, 0.5 * side / np.tan(half), 2.04 * radius / side, near, far, side, place), depth
 
 
-def _lamps(drawing, marks, camera, center, radius, side):
-    """The sun and the sky's lamps: their numbers (k, LAMP) and depth pictures."""
+def _lamps(drawing, rough, marks, camera, center, radius, side):
+    """The sun and the sky's lamps, which see a rough Drawing: their numbers (k, LAMP) and depth pictures."""
     numbers, maps, place = [], [], 0
     stage = _Stage(side, side, drawing, marks)
     for direction in [_sun(camera), *_sky_directions(LAMPS)]:
         row, depth = _lamp(stage, direction, center, radius, place)
         if not numbers:  # the sky's shadows are soft
-            stage = _Stage(side // SKY_SHARE, side // SKY_SHARE, drawing, marks)
+            stage = _Stage(side // SKY_SHARE, side // SKY_SHARE, rough, marks)
         numbers.append(row)
         maps.append(depth)
         place += len(depth)
     return np.stack(numbers), np.concatenate(maps)
 
 
-def _light(drawing, marks, camera, width, height, samples, shadows):
-    """The picture (height, width, 3) f32, from one with `samples` times as many pixels a side."""
+def _light(drawing, rough, marks, camera, width, height, samples):
+    """The picture (height, width, 3) f32, from one with `samples` times as many pixels a side; rough  see _lamps."""
     wide, high = width * samples, height * samples
     near, far = camera.clip
     view = (camera.position, camera.lookat, camera.axes[1], camera.fovy, near, far)
@@ -110,9 +111,9 @@ def _light(drawing, marks, camera, width, height, samples, shadows):
 
     center, radius = _bounds(drawing, camera)
     lamps, maps = np.zeros((0, shade.LAMP), np.float32), np.zeros(1, np.float32)
-    if shadows:
+    if rough:
         side = min(MAP, max(MAP // 4, int(MAP_SHARE * max(wide, high))))
-        lamps, maps = _lamps(drawing, marks, camera, center, radius, side)
+        lamps, maps = _lamps(drawing, rough, marks, camera, center, radius, side)
     return shade.shade(
         color, depth, painted, lamps, maps, samples, 0.5 * high / np.tan(np.radians(camera.fovy / 2)), near, far,
         camera.position, camera.axes, _sun(camera), (SUN_LIGHT, SKY_LIGHT, SKY_TOP, SKY_LOW),
@@ -166,7 +167,10 @@ def render(
     marks = (np.zeros((0, 12), np.float32), np.zeros(0, np.int32))
     if show_contacts:
         marks = contact_marks(*contacts(m, d, world), mark_length(m))
-    picture = _light(drawing, marks, camera, width, height, samples, shadows)
+    rough = shadows and Drawing(m, positions, 0.3 if show_contacts else 1.0, SKY_SEGMENTS)
+    if rough:
+        rough.place(positions, rotations, camera, height * samples)
+    picture = _light(drawing, rough, marks, camera, width, height, samples)
     return (np.clip(picture, 0, 1) * 255 + 0.5).astype(np.uint8)
 
 
