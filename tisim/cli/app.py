@@ -33,8 +33,13 @@ Seconds = typer.Option(None, "--seconds", help="how long to simulate \\[s]")
 Until = typer.Option(None, "--time", "-t", help="simulated time to reach \\[s], instead of --seconds")
 From = typer.Option(None, "--from", metavar="STATE.npz", help="start from a state that `tisim run` saved")
 Size = typer.Option("", "--size", metavar="WxH", help="of the picture \\[pixel]; 1280x720 by default")
-View = typer.Option("", "--camera", metavar="NAME|AZ,EL,DIST[,X,Y,Z]", help="a camera of the model, or azimuth, "
-                    "elevation \\[degree], distance and point looked at \\[m]; all that moves is in view by default")
+View = typer.Option(
+    "",
+    "--camera",
+    metavar="NAME|AZ,EL,DIST[,X,Y,Z]",
+    help="a camera of the model, or azimuth, "
+    "elevation \\[degree], distance and point looked at \\[m]; all that moves is in view by default",
+)
 Color = typer.Option("geom", "--color", help="geom: the model's colours; island: one colour for each island")
 Contacts = typer.Option(False, "--contacts", help="mark the contacts")
 World = typer.Option(0, "--world", help="which of --nworld is drawn")
