@@ -120,6 +120,8 @@ def run(cache, first):
 
 @pytest.fixture(scope="module")
 def wanted(tmp_path_factory):
+    tisim.init(arch="cpu", precision="f64")
+    need_machine_code()
     state, why, plain, made = run(tmp_path_factory.mktemp("wanted"), "")
     assert why is None and not plain and made
     return state
