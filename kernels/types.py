@@ -18,6 +18,7 @@ __all__ = [
     "FP",
     "SERIAL",
     "SPREAD",
+    "HAND",
     "SHORT",
     "CHUNK",
     "MINVAL",
@@ -34,6 +35,7 @@ FP = ti.f64 if session.precision == "f64" else ti.f32
 SERIAL = False
 SHORT = False  # True on a CPU: a loop over few, light items stays on one thread there
 SPREAD = 1  # loop iterations per unit of heavy work, see variant.Kernel.special
+HAND = 512  # loop iterations per worker, see kernels/team.py: what a CPU thread takes at once; 1 on a GPU
 CHUNK = 32  # neighbours in a list that one thread works through, and reserves places for at once: 4 on a GPU
 MINVAL = 1e-15  # mjMINVAL: smallest number a division accepts
 

@@ -243,6 +243,14 @@ declare("scratch", [
     ("isl_seek", "i", ("ntree",), "-", "solver", "1: inner loop (linear system or line search) not converged"),
 ])  # fmt: skip
 
+# teams of workers, and their sums over blocks of large islands
+declare("scratch", [
+    ("team", "i", (ALL, 66, 32), "-", "solver", "lines of numbers by which workers find each other, see kernels/team.py"),
+    ("tree_sum", "f", ("ntree", 8), "-", "solver", "sums over blocks of an island's trees, column by column", 1),
+    ("con_sum", "f", ("nconmax", 5), "-", "solver", "sums over blocks of contacts", 1),
+    ("row_sum", "f", ("nrowmax", 5), "-", "solver", "sums over blocks of rows", 1),
+])  # fmt: skip
+
 # collision: boxes, the sweep, candidate pairs, sorted pairs (cpair) and their contact slots
 declare("scratch", [
     ("item_boxlo", "f", ("nitem", 3), "m", "collision",
