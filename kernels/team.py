@@ -19,9 +19,10 @@ and the size of the team, or 0 if it came too late; `share` cuts a list into as 
 Results do not depend on the size of a team: sums go over blocks of a fixed size, then over all blocks in order
 (`total`), each worker on its own and from the same bits, so that all decide alike and nobody leaves a loop alone.
 
-Nobody waits for a worker that is not there. The first to join waits for those that have come, a little for others,
-then closes the team; whoever joins later finds it closed and goes home. So a launch ends on any number of threads, one among them, and in a
-pool that runs the chunks one after the other. A worker in the team runs on a thread of its own until the end.
+Nobody waits for a worker that is not there. The first to join waits for those that have come, a little for others
+(`d.patience` looks), then closes the team; whoever joins later finds it closed and goes home. So a launch ends on any
+number of threads, one among them, and in a pool that runs the chunks one after the other. A worker in the team runs on
+a thread of its own until the end.
 
 d.team is lines of numbers: who came and joined, the size of the team, the next piece; then of each worker the number of
 barriers it came to and, a line further, how often it looked in vain, which the host reads (tisim/device/team.py). A
@@ -40,7 +41,6 @@ SIZE = LINE  # workers in the team, 0 while it is open
 FIRST = 2 * LINE  # worker 0: barriers that it came to
 LOOKED = LINE  # from there: how often it looked in vain at barriers
 CLOSED = 1 << 20
-PATIENCE = 30000  # looks before the first worker gives up waiting for the others: 0.2 ms
 
 
 @func
@@ -69,7 +69,7 @@ def join(m, d, most):
     size = 0
     if me == 0 and most > 0:
         looks = 0
-        while d.team[JOINED] < most and (looks < PATIENCE or d.team[JOINED] < d.team[CAME]):
+        while d.team[JOINED] < most and (looks < d.patience or d.team[JOINED] < d.team[CAME]):
             looks = ti.atomic_add(d.team[SIZE + 1], 1)
         size = ti.min(ti.atomic_add(d.team[JOINED], CLOSED), most)
         ti.atomic_add(d.team[SIZE], size)

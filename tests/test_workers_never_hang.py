@@ -96,7 +96,7 @@ def test_nobody_leaves_alone_where_numbers_are_none():
     code = """
 m = tisim.Model.from_scene("pile", n=300)
 d = tisim.Data(m)
-with golden.force(team_above=0):
+with golden.force("team"):
     tisim.step(m, d, 60)
     for bad in (np.nan, np.inf, 1e200):
         d.qvel[6 * 40] = bad

@@ -1,8 +1,7 @@
 """Conjugate gradients for the Newton direction of large islands: H p = -gradient, H = M + J' D J never formed.
 
-Phases as in cg_one.py, cut into blocks as in all_threads.py; bodies gather the wrenches of their contacts instead of
-being given them. Preconditioned conjugate gradients as in Saad, "Iterative methods for sparse linear systems",
-algorithm 9.1.
+Phases as in cg.py, cut into blocks as in all_threads.py. Preconditioned conjugate gradients as in Saad, "Iterative
+methods for sparse linear systems", algorithm 9.1.
 """
 
 from ..constraint.cone import hessian_times

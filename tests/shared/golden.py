@@ -105,31 +105,39 @@ BY_BENCHMARK = "collision "  # what the scene of a hash that benchmarks/collisio
 
 
 @contextlib.contextmanager
-def force(variant="chosen", shared_above=None, dense_up_to=None):
+def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     """Within it every stage takes the same road, whatever the size of the scene.
 
     chosen  the engine chooses;  serial  one thread does all;  parallel  all loops that can be are parallel, an island
-    has one thread;  shared  the same, and all threads share each island in which bodies meet;  gpu_sort  pairs are
+    has one thread;  team  the same, and a team of workers walks through each island in which bodies meet, unless it
+    has a dense factor;  shared  the host queues the phases of each such island, as on a GPU;  gpu_sort  pairs are
     sorted by the passes that a GPU would take.
-    shared_above  contacts between moving bodies above which all threads share an island.
+    shared_above  contacts between moving bodies above which an island is large.
+    workers  how many workers a team has, with however many processors; Taichi must have as many threads.
     dense_up_to  dofs of an island up to which it gets a dense factor.
     Data must be made within it. The only place that knows where the engine keeps its thresholds.
     """
+    from tisim.device import team
     from tisim.queries import distance, rays
     from tisim.stages import collision, constraint, dynamics, solver, sorting
 
     never = 1 << 30
     changes = []
-    at = dict(chosen=None, serial=never, parallel=-1, shared=-1, gpu_sort=-1)[variant]
+    at = dict(chosen=None, serial=never, parallel=-1, team=-1, shared=-1, gpu_sort=-1)[variant]
     if at is not None:
         changes += [(dynamics, "PARALLEL_BODIES", at), (constraint, "PARALLEL_CONTACTS", at)]
         changes += [(collision, name, at) for name in ("SEARCHED", "BOXED", "COLLIDED", "LISTED")]
         changes += [(solver, "PARALLEL_ISLANDS", at), (rays, "PARALLEL_RAYS", at), (distance, "PARALLEL_PAIRS", at)]
-        shared_above = (0 if variant == "shared" else never) if shared_above is None else shared_above
+        shared_above = (0 if variant in ("team", "shared") else never) if shared_above is None else shared_above
     if shared_above is not None:
-        changes.append((constraint, "shared_island", lambda: shared_above))
+        changes.append((solver, "SHARED", shared_above))
+    if variant == "shared":
+        changes.append((solver, "queued", lambda: True))
     if dense_up_to is not None:
-        changes += [(constraint, "MAX_DENSE", dense_up_to), (solver, "MAX_DENSE", dense_up_to)]
+        changes.append((solver, "MAX_DENSE", dense_up_to))
+    if workers is not None:
+        changes += [(team, "hands", lambda: workers), (team, "workers", lambda: workers)]
+        changes.append((team, "PATIENCE", 1 << 30))
     if variant == "gpu_sort":
         changes.append((sorting, "shared", lambda: True))
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]

@@ -11,10 +11,11 @@ N, BLOCK = 1000, 8
 def _kernel():
     global HAND, SERIAL  # a variant of a kernel has its own, which are found among globals
     runtime.ensure()
-    from tisim.device.bundle import func
-    from tisim.device.variant import kernel
     from tisim.kernels.team import come, join, meet, open_team, share, take, total
     from tisim.kernels.types import HAND, SERIAL, ti
+
+    from tisim.device.bundle import func
+    from tisim.device.variant import kernel
 
     @func
     def work(m, d, n, rounds):
@@ -56,13 +57,13 @@ def _kernel():
     return toy
 
 
-def run(m, d, hands, workers, rounds, parallel=True):
+def run(m, d, hands, workers, rounds, parallel=True, patience=30000):
     """Runs it and looks at what came out: the numbers 0 ... n - 1, moved on by one in each round. Returns the size of
     the team."""
     toy = _kernels.get(runtime.session.generation) or _kernels.setdefault(runtime.session.generation, _kernel())
     n = min(m.nv, d.device("tree_sum").host.size) // BLOCK * BLOCK
     d.qvel[:] = 0
-    launch.run(m, d, [toy], parallel, nhand=hands, nworker=workers, nbox=n, niter=rounds)
+    launch.run(m, d, [toy], parallel, nhand=hands, nworker=workers, nbox=n, niter=rounds, patience=patience)
     got, size = np.asarray(d.qvel)[:n].copy(), int(d.host("team").reshape(-1)[team.LINE])
     tisim.reset(m, d)
     if workers:

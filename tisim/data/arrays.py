@@ -245,7 +245,7 @@ declare("scratch", [
 
 # teams of workers, and their sums over blocks of large islands
 declare("scratch", [
-    ("team", "i", (ALL, 66, 32), "-", "solver", "lines of numbers by which workers find each other, see kernels/team.py"),
+    ("team", "i", (ALL, 66, 32), "-", "solver", "by what workers find each other, see kernels/team.py"),
     ("tree_sum", "f", ("ntree", 8), "-", "solver", "sums over blocks of an island's trees, column by column", 1),
     ("con_sum", "f", ("nconmax", 5), "-", "solver", "sums over blocks of contacts", 1),
     ("row_sum", "f", ("nrowmax", 5), "-", "solver", "sums over blocks of rows", 1),

@@ -84,6 +84,7 @@ declare("call", [
     ("mindof", "i", "dofs of an island up to which one thread solves it in any case"),
     ("nhand", "i", "workers that a launch asks for"),
     ("nworker", "i", "how many of them may be in a team, which share an island"),
+    ("patience", "i", "how often the first of a team looks for others that have not come"),
     ("treesize", "i", "trees in a block of a large island"),
     ("consize", "i", "contacts in a block"),
     ("rowsize", "i", "rows in a block"),

@@ -14,6 +14,7 @@ from . import session
 MOST = 32  # places in d.team, and chunks of a parallel loop in machine code
 REST = 100  # launches on one worker after one in which the processors were shared
 LOOK = 6e-9  # seconds that one look takes at least
+PATIENCE = 30000  # looks for workers that have not come, some 0.2 ms; a thread takes 0.1 ms to wake
 WAITED = 0.5  # part of a launch that a worker may wait
 LINE, LOOKED, FIRST = 32, 1, 2  # of kernels/team.py: numbers of a line; lines
 _rest = 0  # launches still to be made on one worker

@@ -1,30 +1,60 @@
 """The constraint solver: which kernels run until every island has converged."""
 
+import time
+
 from tisim.data.arrays import COUNTS
-from tisim.device import launch, runtime, session
+from tisim.device import launch, memory, runtime, session, team
 
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
 MAX_DENSE = 60  # coupled dofs up to which a dense factor is no slower than conjugate gradients, and exact
 BLOCKS = dict(treesize=32, consize=64, rowsize=64)  # units of work and of fixed-order sums
 LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
 CHUNK = 4  # iterations queued before the host looks whether all islands are done
+SHARED = 300  # contacts between moving bodies above which an island is shared, by whatever shares it here
 
 
-def shared_island():
-    """Contacts above which all threads share an island: each of some ten loops per iteration wakes them (some 100 us
-    on a CPU), while one thread takes 0.03 us per contact and iteration."""
-    return 50000 if session.arch == "cpu" else 300
+def queued():
+    """Whether the host queues the phases of large islands one by one, for all threads of a GPU; else a team of workers
+    walks through them in one launch."""
+    return session.arch != "cpu"
+
+
+def border():
+    """Numbers that say which islands are large, the same for any number of threads."""
+    return dict(maxcon=SHARED, mindof=0 if queued() else MAX_DENSE, maxdense=MAX_DENSE)
 
 
 def solve(m, d):
     """Newton's method on every island: one thread for each small one, all threads for the large ones together."""
-    launch.run(m, d, [runtime.kernels("constraint.island").cut_blocks], False, **BLOCKS)
     counts = d.counts_on_host()
-    if small := counts[COUNTS["nsmall"]]:
+    small, large = int(counts[COUNTS["nsmall"]]), int(counts[COUNTS["nlarge"]])
+    if not queued():
+        _solve_islands(m, d, small, large)
+        return
+    if small:
         many = small > PARALLEL_ISLANDS or session.arch != "cpu"
-        launch.run(m, d, [runtime.kernels("solver.one_thread").solve_island], many, maxdense=MAX_DENSE)
-    if counts[COUNTS["nlarge"]]:
+        hands = team.hands() if session.arch == "cpu" else small
+        _launch_islands(m, d, many, hands, 0)
+    if large:
+        launch.run(m, d, [runtime.kernels("constraint.island").cut_blocks], False, **BLOCKS)
         _solve_large(m, d)
+
+
+def _launch_islands(m, d, many, hands, workers):
+    kernels = [runtime.kernels("solver.newton").solve_islands]
+    numbers = dict(nhand=hands if many else 1, nworker=workers, patience=team.PATIENCE)
+    launch.run(m, d, kernels, many, maxdense=MAX_DENSE, **numbers)
+
+
+def _solve_islands(m, d, small, large):
+    """All islands in one launch of workers."""
+    workers = team.workers() if large else 1
+    if workers == 1:
+        _launch_islands(m, d, small > PARALLEL_ISLANDS, team.hands(), 1)
+        return
+    began = time.perf_counter()
+    _launch_islands(m, d, True, team.hands(), workers)
+    team.look(memory.host_view(d.device("team")), time.perf_counter() - began)
 
 
 def _solve_large(m, d):
