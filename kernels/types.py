@@ -29,6 +29,8 @@ __all__ = [
     "mat3",
     "at6",
     "put6",
+    "six",
+    "store",
 ]
 
 FP = ti.f64 if session.precision == "f64" else ti.f32
@@ -56,3 +58,16 @@ def at6(a: ti.template(), i):
 def put6(a: ti.template(), i, v):
     for c in ti.static(range(6)):
         a[i + c] = v[c]
+
+
+@ti.func
+def six(v):
+    """The first six numbers of a vector of eight."""
+    return vec6(v[0], v[1], v[2], v[3], v[4], v[5])
+
+
+@ti.func
+def store(a: ti.template(), i, v):
+    """a[i] = v, where elements of a have room for more numbers than v has."""
+    for c in ti.static(range(v.n)):
+        a[i][c] = v[c]

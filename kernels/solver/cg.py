@@ -12,7 +12,7 @@ from ..constraint.cone import hessian_times
 from ..constraint.row import row_times
 from ..spatial import cross, head, inertia_times, join, sum_contacts, tail, tree_twists
 from ..team import meet
-from ..types import FP, at6, func, put6, ti, vec6
+from ..types import FP, at6, func, put6, six, store, ti, vec6
 from .free_body import dofs_of_twist, wrench_of_forces
 from .isle import keep, stretch, sum_of
 from .preconditioner import precondition_dofs
@@ -114,8 +114,8 @@ def turn(m, d, isle: ti.template(), first, last, k, beta):
         if d.tree_single[d.island_tree[n]] == 1:
             v = at6(d.sol_z, i0)
             if k > 0:
-                v += beta * d.twist[b0]
-            d.twist[b0] = v
+                v += beta * six(d.twist[b0])
+            store(d.twist, b0, v)
         elif ti.static(m.has.jointed):
             for i in range(i0, i0 + m.tree_dofnum[t]):
                 v = d.sol_z[i]
@@ -134,7 +134,7 @@ def multiply_contacts(m, d, first, last):
         s2 = ti.max(d.con_body[c][1], 0)
         v1 = d.twist[s1]
         v2 = d.twist[s2]
-        u = tail(v2) - tail(v1) + cross(head(v2), d.con_arm[c, 1]) - cross(head(v1), d.con_arm[c, 0])
+        u = tail(v2) - tail(v1) + cross(head(v2), head(d.con_arm[c, 1])) - cross(head(v1), head(d.con_arm[c, 0]))
         dim = d.contact_dim[c]
         store_wrench(m, d, c, dim, hessian_times(m, d, c, dim, join(head(v2) - head(v1), u)))
 
@@ -157,9 +157,9 @@ def multiply_trees(m, d, isle: ti.template(), first, last):
         i0 = isle.world * m.nv + m.tree_dofadr[t]
         if d.tree_single[d.island_tree[n]] == 1:
             b = isle.world * m.nbody + m.tree_bodyadr[t]
-            v = d.twist[b]
+            v = six(d.twist[b])
             y = sum_contacts(m, d, b) + inertia_times(m, d, b, v)
-            d.wrench[b] = y
+            store(d.wrench, b, y)
             s += v.dot(y)
         elif ti.static(m.has.jointed):
             tree_hessian_gather(m, d, isle.world, t, d.sol_q, d.sol_Hq)
@@ -179,8 +179,8 @@ def advance(m, d, isle: ti.template(), first, last, k, step):
         if d.tree_single[d.island_tree[n]] == 1:
             r = at6(d.sol_r, i0)
             if k >= 0:
-                r -= step * d.wrench[b0]
-                put6(d.sol_p, i0, at6(d.sol_p, i0) + step * d.twist[b0])
+                r -= step * six(d.wrench[b0])
+                put6(d.sol_p, i0, at6(d.sol_p, i0) + step * six(d.twist[b0]))
                 put6(d.sol_r, i0, r)
             z = sym6_times(b0, r, d.body_hess)
             put6(d.sol_z, i0, z)

@@ -60,11 +60,11 @@ def couple(m, d, isle: ti.template(), c):
     s2 = d.tree_dofstart[w * m.ntree + m.body_treeid[b2]] - m.tree_dofadr[m.body_treeid[b2]]
     i = last_dof(m, d, b2)
     while i >= 0:
-        v = at_point(m, d, w * m.nv + i, d.con_arm[c, 1])
+        v = at_point(m, d, w * m.nv + i, head(d.con_arm[c, 1]))
         f = hessian_times(m, d, c, d.contact_dim[c], v)
         j = last_dof(m, d, b1)
         while j >= 0:
-            h = -f.dot(at_point(m, d, w * m.nv + j, d.con_arm[c, 0]))
+            h = -f.dot(at_point(m, d, w * m.nv + j, head(d.con_arm[c, 0])))
             a = s2 + i
             b = s1 + j
             if a == b:
