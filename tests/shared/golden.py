@@ -137,7 +137,7 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
         changes.append((solver, "MAX_DENSE", dense_up_to))
     if workers is not None:
         changes += [(team, "hands", lambda: workers), (team, "workers", lambda: workers)]
-        changes.append((team, "PATIENCE", 1 << 30))
+        changes.append((team, "PATIENCE", (1 << 30, 0)))
     if variant == "gpu_sort":
         changes.append((sorting, "shared", lambda: True))
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]

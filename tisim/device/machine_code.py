@@ -16,7 +16,9 @@ POOL, PARALLEL_FOR, TEMPORARIES = 9, 10, 14  # places of the fields of LLVMRunti
 ALLOWED = {POOL, PARALLEL_FOR, TEMPORARIES}
 
 # The machine code that calls kernels: `run` calls all tasks of a table (function, context); `serial_for` stands for
-# the thread pool's parallel_for where a loop is not worth waking threads.
+# the thread pool's parallel_for where a loop is not worth waking threads; `all_for` for that which asks for as many
+# threads as there are chunks, from the pair of the pool and its parallel_for: a kernel's code asks for as many as the
+# machine had that made it.
 SUPPORT = """
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-pc-linux-gnu"
@@ -48,6 +50,17 @@ loop:
   %more = icmp slt i32 %next, %n
   br i1 %more, label %loop, label %done
 done:
+  ret void
+}
+define void @all_for({ i8*, void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)* }* %pair, i32 %n, i32 %threads,
+                     i8* %context, void (i8*, i32, i32)* %f) {
+  %pp = getelementptr { i8*, void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)* },
+                      { i8*, void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)* }* %pair, i64 0, i32 0
+  %pf = getelementptr { i8*, void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)* },
+                      { i8*, void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)* }* %pair, i64 0, i32 1
+  %pool = load i8*, i8** %pp
+  %for = load void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)*, void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)** %pf
+  call void %for(i8* %pool, i32 %n, i32 %n, i8* %context, void (i8*, i32, i32)* %f)
   ret void
 }
 """

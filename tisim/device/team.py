@@ -12,12 +12,14 @@ import pathlib
 from . import session
 
 MOST = 32  # places in d.team, and chunks of a parallel loop in machine code
-REST = 100  # launches on one worker after one in which the processors were shared
+REST = 100  # launches on one worker after some in which the processors were shared
 LOOK = 6e-9  # seconds that one look takes at least
-PATIENCE = 30000  # looks for workers that have not come, some 0.2 ms; a thread takes 0.1 ms to wake
-WAITED = 0.5  # part of a launch that a worker may wait
+WAITED = 0.4  # part of a launch that a worker may wait
+BAD, GOOD, ENOUGH = 3, 1, 8  # what a launch adds to the doubt, or takes from it, and how much of it is too much
+PATIENCE = 20000, 50  # looks for workers that have not come, at least and per contact: a thread takes 0.1 ms to wake
 LINE, LOOKED, FIRST = 32, 1, 2  # of kernels/team.py: numbers of a line; lines
 _rest = 0  # launches still to be made on one worker
+_doubt = 0  # whether the processors are shared
 
 
 def hands():
@@ -34,6 +36,12 @@ def workers():
     return session.workers
 
 
+def patience(contacts):
+    """How often the first worker looks for the others before it goes on without them: a third of what they save."""
+    least, each = PATIENCE
+    return max(least, min(each * contacts, 1 << 30))
+
+
 def most(places):
     """How many may be in a team at most. places: dict thread -> its processor, of the pinned threads."""
     if len(set(places.values())) < len(places) or _real_time():
@@ -43,11 +51,13 @@ def most(places):
 
 def look(team, seconds):
     """Looks at d.team after a launch of more than one worker, which took so long."""
-    global _rest
+    global _rest, _doubt
     size = int(team[LINE])
     looked = team[(FIRST + LOOKED) * LINE :: 2 * LINE][:size]
-    if size < session.workers or (size and looked.max() * LOOK > WAITED * seconds):
-        _rest = REST
+    bad = size < session.workers or looked.max() * LOOK > WAITED * seconds
+    _doubt = max(0, _doubt + BAD if bad else _doubt - GOOD)
+    if _doubt > ENOUGH:
+        _rest, _doubt = REST, ENOUGH - 1  # the next bad one is enough again
 
 
 def _real_time():

@@ -42,7 +42,7 @@ def solve(m, d):
 
 def _launch_islands(m, d, many, hands, workers):
     kernels = [runtime.kernels("solver.newton").solve_islands]
-    numbers = dict(nhand=hands if many else 1, nworker=workers, patience=team.PATIENCE)
+    numbers = dict(nhand=hands if many else 1, nworker=workers, patience=team.patience(d.count("ncon")))
     launch.run(m, d, kernels, many, maxdense=MAX_DENSE, **numbers)
 
 
