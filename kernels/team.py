@@ -74,21 +74,28 @@ def join(m, d, most):
         size = ti.min(ti.atomic_add(d.team[JOINED], CLOSED), most)
         ti.atomic_add(d.team[SIZE], size)
     elif me < most:
-        mine = FIRST + 2 * LINE * me + LOOKED + 1
+        mine = place_of(me) + LOOKED + 1
         while d.team[SIZE] == 0:
             ti.atomic_add(d.team[mine], 1)
         size = ti.atomic_add(d.team[SIZE], 0)
     return me, size
 
 
+@ti.func
+def place_of(worker):
+    """Where a worker's lines begin."""
+    return FIRST + 2 * LINE * worker
+
+
 @func
 def meet(m, d, me, size):
     """Waits until all workers of the team have come here; then they see what each other has written."""
     if size > 1:
-        mine = FIRST + 2 * LINE * me
+        mine = place_of(me)
         meeting = ti.atomic_add(d.team[mine], 1) + 1
         for other in range(size):
-            while d.team[FIRST + 2 * LINE * other] < meeting:
+            theirs = place_of(other)
+            while d.team[theirs] < meeting:
                 ti.atomic_add(d.team[mine + LOOKED], 1)
         ti.atomic_add(d.team[mine + LOOKED], 0)
 

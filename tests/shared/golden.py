@@ -70,12 +70,14 @@ CASES = [
     Case("pile n=300", 100, variant="parallel"),
     Case("pile n=300", 100, variant="shared", fast=True),
     Case("pile n=300 cone=elliptic", 100, variant="shared"),
+    Case("pile n=300", 100, variant="team", fast=True),
     Case("pile n=300", 60, variant="gpu_sort"),
     Case("pile n=24 cone=elliptic worlds=20", 100, variant="parallel"),
     Case("pile n=24 worlds=5", 100, variant="serial"),
     Case("ragdolls n=5", 150, variant="serial", fast=True),
     Case("ragdolls n=5 cone=elliptic", 150, variant="parallel"),
     Case("ragdolls n=16", 150, variant="shared"),
+    Case("ragdolls n=16", 150, variant="team"),
     Case("joints", 300, variant="serial", fast=True),
     Case("joints cone=elliptic worlds=7", 150, variant="parallel"),
     Case("chain n=20 joint=mixed worlds=3", 200),
@@ -92,9 +94,11 @@ CASES = [
     Case("golden/everything.xml queries=1", 200, variant="serial", fast=True),
     Case("golden/everything.xml elliptic=1 queries=1", 200, variant="parallel", fast=True),
     Case("golden/everything.xml worlds=3 multiccd=1 queries=1", 200, variant="shared"),
+    Case("golden/everything.xml elliptic=1 worlds=2", 200, variant="team"),
     Case("golden/everything.xml elliptic=1 worlds=2", 200, variant="gpu_sort"),
     Case("pile n=300", 100, "f32"),
     Case("pile n=300 cone=elliptic", 100, "f32", "shared"),
+    Case("pile n=300 cone=elliptic", 100, "f32", "team"),
     Case("ragdolls n=5", 150, "f32", "parallel"),
     Case("bowl n=20 multiccd=1", 60, "f32", "serial"),
     Case("golden/everything.xml elliptic=1 queries=1", 200, "f32", "serial"),
@@ -109,8 +113,7 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     """Within it every stage takes the same road, whatever the size of the scene.
 
     chosen  the engine chooses;  serial  one thread does all;  parallel  all loops that can be are parallel, an island
-    has one thread;  team  the same, and a team of workers walks through each island in which bodies meet, unless it
-    has a dense factor;  shared  the host queues the phases of each such island, as on a GPU;  gpu_sort  pairs are
+    has one thread;  team  the same, and a team of workers walks through each island in which bodies meet;  shared  the host queues the phases of each such island, as on a GPU;  gpu_sort  pairs are
     sorted by the passes that a GPU would take.
     shared_above  contacts between moving bodies above which an island is large.
     workers  how many workers a team has, with however many processors; Taichi must have as many threads.
@@ -131,6 +134,8 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
         shared_above = (0 if variant in ("team", "shared") else never) if shared_above is None else shared_above
     if shared_above is not None:
         changes.append((solver, "SHARED", shared_above))
+    if variant == "team" and dense_up_to is None:
+        dense_up_to = 0
     if variant == "shared":
         changes.append((solver, "queued", lambda: True))
     if dense_up_to is not None:
