@@ -9,24 +9,46 @@ from tisim.model import simulable
 from tisim.stages import collision, constraint, dynamics, needs
 
 
+def check(m, d):
+    """Refuses what is not simulated: the model once, the options, which may change, when they did."""
+    if not d._checked:
+        prepare(m, d)
+    simulable.check_options(m)
+
+
+def check_acceleration(m, d):
+    """Everything again where a world was reset."""
+    if dynamics.check_acceleration(m, d):
+        forward(m, d)
+
+
+def euler(m, d):
+    """Integration; with TISIM_DEBUG the results are looked at."""
+    dynamics.euler(m, d)
+    if runtime.debug():
+        d.program.spoil()
+        validate(m, d)
+
+
+POSITION = (dynamics.fwd_position, collision.collide, dynamics.fwd_velocity, constraint.make_constraints,
+            dynamics.energy)  # fmt: skip
+ACCELERATION = (dynamics.fwd_acceleration, constraint.constrain)
+STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, euler)
+FORWARD = range(STEP.index(POSITION[0]), STEP.index(check_acceleration))
+HALF = STEP.index(ACCELERATION[0])  # what stands before does not depend on controls and applied forces
+
+
 def step1(m, d):
     """First half of a step: everything that does not depend on controls and applied forces.
 
     Raises UnsupportedError if the model uses a feature that the engine does not simulate.
     """
-    _check(m, d)
-    dynamics.check_state(m, d)
-    _position_and_velocity(m, d)
+    _run(m, d, range(HALF))
 
 
 def step2(m, d):
     """Second half of a step: accelerations with the controls and forces set since step1, then integration."""
-    _acceleration(m, d)
-    if dynamics.check_acceleration(m, d):
-        forward(m, d)
-    dynamics.euler(m, d)
-    if runtime.debug():
-        validate(m, d)
+    _run(m, d, range(HALF, len(STEP)))
 
 
 def step(m, d, nstep=1):
@@ -38,9 +60,7 @@ def step(m, d, nstep=1):
     """
     if not isinstance(nstep, (int, np.integer)) or nstep < 0:
         raise Error(f"nstep={nstep!r}: expected a number of steps")
-    for _ in range(nstep):
-        step1(m, d)
-        step2(m, d)
+    _run(m, d, range(len(STEP)), int(nstep))
 
 
 def forward(m, d):
@@ -48,9 +68,8 @@ def forward(m, d):
 
     Raises UnsupportedError if the model uses a feature that the engine does not simulate.
     """
-    _check(m, d)
-    _position_and_velocity(m, d)
-    _acceleration(m, d)
+    check(m, d)
+    _run(m, d, FORWARD)
 
 
 def prepare(m, d, show=None):
@@ -65,21 +84,16 @@ def prepare(m, d, show=None):
     build.prepare(needs.kernels_of(m, d), m.features(), show)
 
 
-def _check(m, d):
-    """Refuses what is not simulated: the model once, the options, which may change, every time."""
-    if not d._checked:
-        prepare(m, d)
-    simulable.check_options(m)
-
-
-def _position_and_velocity(m, d):
-    dynamics.fwd_position(m, d)
-    collision.collide(m, d)
-    dynamics.fwd_velocity(m, d)
-    constraint.make_constraints(m, d)
-    dynamics.energy(m, d)
-
-
-def _acceleration(m, d):
-    dynamics.fwd_acceleration(m, d)
-    constraint.constrain(m, d)
+def _run(m, d, stages, times=1):
+    """Runs these stages of STEP, so often: by the Data's program while they do what they did before, else by Python."""
+    at = stages.start
+    while times:
+        at, done = d.program.run(m, d, stages, at, times)
+        times -= done
+        if times:
+            d.program.start()
+            STEP[at](m, d)
+            d.program.keep(at)
+            at += 1
+            if at == stages.stop:
+                at, times = stages.start, times - 1

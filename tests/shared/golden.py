@@ -113,14 +113,15 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     """Within it every stage takes the same road, whatever the size of the scene.
 
     chosen  the engine chooses;  serial  one thread does all;  parallel  all loops that can be are parallel, an island
-    has one thread;  team  the same, and a team of workers walks through each island in which bodies meet;  shared  the host queues the phases of each such island, as on a GPU;  gpu_sort  pairs are
-    sorted by the passes that a GPU would take.
+    has one thread;  team  the same, and a team of workers walks through each island in which bodies meet;  shared  the
+    same, but the host queues the phases of each such island, as on a GPU;  gpu_sort  pairs are sorted by the passes
+    that a GPU would take.
     shared_above  contacts between moving bodies above which an island is large.
     workers  how many workers a team has, with however many processors; Taichi must have as many threads.
     dense_up_to  dofs of an island up to which it gets a dense factor.
     Data must be made within it. The only place that knows where the engine keeps its thresholds.
     """
-    from tisim.device import team
+    from tisim.device import program, session, team
     from tisim.queries import distance, rays
     from tisim.stages import collision, constraint, dynamics, solver, sorting
 
@@ -141,7 +142,7 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     if dense_up_to is not None:
         changes.append((solver, "MAX_DENSE", dense_up_to))
     if workers is not None:
-        changes += [(team, "hands", lambda: workers), (team, "workers", lambda: workers)]
+        changes += [(session, "workers", workers), (team, "hands", lambda: workers), (team, "workers", lambda: workers)]
         changes.append((team, "PATIENCE", (1 << 30, 0)))
     if variant == "gpu_sort":
         changes.append((sorting, "shared", lambda: True))
@@ -149,10 +150,12 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     try:
         for module, name, value in changes:
             setattr(module, name, value)
+        program.outdate()
         yield
     finally:
         for module, name, value in before:
             setattr(module, name, value)
+        program.outdate()
 
 
 def processor_kind():

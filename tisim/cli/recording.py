@@ -137,7 +137,8 @@ class _Recorder:
             for place, name, value in (
                 (launch, "run", self.run), (memory, "upload", self.upload), (memory, "fill", self.fill),
                 (Data, "set_counts", lambda d, **counts: self.add(Step(None, counts))),
-                (sorting, "shared", lambda: wide), (solver, "queued", lambda: wide), (pipeline, "validate", lambda m, d: None),
+                (sorting, "shared", lambda: wide), (solver, "queued", lambda: wide),
+                (pipeline, "validate", lambda m, d: None),
             ):  # fmt: skip
                 changes.callback(setattr, place, name, getattr(place, name))
                 setattr(place, name, value)
@@ -149,6 +150,7 @@ class _Recorder:
         from tisim.queries import distance, rays
 
         m, d = self.model, self.data
+        d._checked = True  # what is made ready before the first step is no part of it
         pipeline.step(m, d)
         d._rows("efc_type")
         rays.multi_ray(m, d, [0, 0, 1], [[0, 0, -1]] * 9)

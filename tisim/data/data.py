@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from tisim.device import flow, launch, memory, runtime, session
+from tisim.device.program import Program
 from tisim.enums import mjtDisableBit
 from tisim.errors import CapacityError, Error
 from tisim.model.kinds import ALIASES
@@ -65,6 +66,7 @@ class Data:
         self._generation = session.generation
         self._device = {}
         self._bound = {}
+        self.program = Program(self)
         self._model_version = None
         self._capacity = {name: self._first_capacity(name) for name in CAPACITIES} | (capacity or {})
         self._checked = False  # whether the model was found simulable
@@ -98,21 +100,33 @@ class Data:
         self._capacity[name] = int(needed * 1.25) + 64
         self.drop(*(array.name for array in DATA.values() if array.is_list and array.shape[0] == name))
 
-    def bound(self, m, key):
-        """Launches kept with their arguments, None if an array may have moved or changed since."""
+    def check(self, m):
+        """Refuses another Model, or to serve a Taichi that is gone; uploads what was written to the model.
+
+        Returns a token that changes if one of its arrays moved, or its features; launches are bound anew then.
+        """
         if self._generation != session.generation:
             raise Error("Taichi was started again (tisim.init); make a new Data")
         if m is not self.model:
             raise Error("this Data was made from another Model")
         version = m.refresh()
         if version is not self._model_version:
+            self._unbind()
             self._model_version = version
-            self._bound.clear()
+        return version
+
+    def bound(self, m, key):
+        """Launches kept with their arguments, None if an array may have moved or changed since."""
+        self.check(m)
         return self._bound.get(key)
 
     def bind(self, key, bound):
         """Keeps launches for `bound`."""
         self._bound[key] = bound
+
+    def _unbind(self):
+        self._bound.clear()
+        self.program.drop()
 
     def _size_of(self, name):
         return self._capacity[name] if name in self._capacity else self.model.scalar(name)
@@ -154,7 +168,7 @@ class Data:
 
     def drop(self, *names):
         """Frees arrays whose length has changed; they are made anew when they are asked for."""
-        self._bound.clear()
+        self._unbind()
         for name in names:
             if name in self._device:
                 memory.delete_array(self._device.pop(name))
@@ -171,6 +185,8 @@ class Data:
         """Whether such a number changes only when arrays do too, so that launches are bound anew."""
         return name == "nworld" or name in self._capacity or name in self.model._sizes
 
+    # ---- what stages ask and write between launches; the program notes it
+
     def counts_on_host(self):
         """All counts; on the CPU a view, elsewhere a copy that waits for the device."""
         view = memory.host_view(self.device("counts"))
@@ -180,13 +196,41 @@ class Data:
         """Length of a list over all worlds."""
         return int(self.counts_on_host()[COUNTS[name]])
 
+    def exceeds(self, rarely=False, **limits):
+        """Names of the lists that are longer than that.
+
+        rarely  a stage that finds one does `Program.aside` what it does then: its record is that of the other case.
+        """
+        counts, a, found = self.counts_on_host(), self._device["counts"], []
+        for name, limit in limits.items():
+            at = COUNTS[name]
+            if answer := counts.item(at) > limit:
+                found.append(name)
+            self.program.asked(a, at, 1, limit, answer and not rarely)
+        return found
+
+    def some(self, name):
+        """Whether a number of this array, of int32 and none negative, is not 0."""
+        a = self.device(name)
+        numbers = memory.host_view(a)
+        answer = bool((memory.download(a) if numbers is None else numbers).any())
+        self.program.asked(a, 0, a.numbers, 0, answer)
+        return answer
+
     def set_counts(self, **values):
         """Writes lengths of lists (0 at the start of a stage that redoes them)."""
-        counts = self.counts_on_host()
+        counts, a = self.counts_on_host(), self._device["counts"]
         for name, value in values.items():
             counts[COUNTS[name]] = value
+            self.program.wrote(a, COUNTS[name], 1, value)
         if session.arch != "cpu":
-            memory.upload(self.device("counts"), counts)
+            memory.upload(a, counts)
+
+    def fill(self, name, value):
+        """Sets all numbers of an array of int32."""
+        a = self.device(name)
+        memory.fill(a, value)
+        self.program.wrote(a, 0, a.numbers, value)
 
     # ---- what a user reads and writes
 
@@ -235,7 +279,7 @@ class Data:
             getattr(self, name)[...] = value
         elif name == "time":
             self.world_time[...] = np.reshape(value, (-1, 1)) if np.ndim(value) else value
-        elif name.startswith("_") or (name in ("model", "nworld", "contact") and name not in self.__dict__):
+        elif name.startswith("_") or (name in ("model", "nworld", "contact", "program") and name not in self.__dict__):
             object.__setattr__(self, name, value)
         else:
             raise AttributeError(f"Data has no field {name!r} that can be written")

@@ -81,7 +81,11 @@ def flow(function, has=None):
     key = function, has
     if key not in _known:
         _known[key] = None
-        _known[key] = _Walk(function, has).flow
+        try:
+            _known[key] = _Walk(function, has).flow
+        except BaseException:  # an interrupt, too: what was not walked to its end is not known
+            del _known[key]
+            raise
     if _known[key] is None:
         raise Error(f"{place_of(function)}: a function that calls itself cannot be followed")
     return _known[key]

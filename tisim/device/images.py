@@ -17,7 +17,7 @@ import tempfile
 
 from .machine_code import Unsupported
 
-FORMAT = b"tisim image 1\n"
+FORMAT = b"tisim image 2\n"
 SHIPPED = pathlib.Path(__file__).parent / "shipped"
 TARGETS = {  # what LLVM compiles for -> flags in /proc/cpuinfo of a processor that can run it
     "x86-64-v3": "avx avx2 bmi1 bmi2 f16c fma movbe abm",
@@ -71,22 +71,24 @@ class Record:
     def __init__(self, code, tasks, externals, parameters=()):
         self.code, self.tasks, self.externals, self.parameters = code, tasks, externals, parameters
 
-    def pack(self):
-        """The bytes that stand on disk."""
-        head = json.dumps([self.tasks, self.externals, self.parameters]).encode()
+    def pack(self, key):
+        """The bytes that stand on disk; the key is one of them, so that no file is taken for another."""
+        head = json.dumps([key, self.tasks, self.externals, self.parameters]).encode()
         data = struct.pack("<QQ", len(head), len(self.code)) + head + self.code
         return FORMAT + hashlib.sha256(data).digest() + data
 
     @classmethod
-    def unpack(cls, data):
-        """The Record of such bytes; Unsupported if they are not what `pack` made."""
+    def unpack(cls, key, data):
+        """The Record of such bytes; Unsupported if they are not what `pack` made of this key."""
         start = len(FORMAT) + 32
         if data[: len(FORMAT)] != FORMAT:
             raise Unsupported("no image of this version")
         if hashlib.sha256(data[start:]).digest() != data[len(FORMAT) : start]:
             raise Unsupported("damaged")
         head, code = struct.unpack_from("<QQ", data, start)
-        tasks, externals, parameters = json.loads(data[start + 16 : start + 16 + head])
+        name, tasks, externals, parameters = json.loads(data[start + 16 : start + 16 + head])
+        if name != key:
+            raise Unsupported(f"it is that of {name}")
         return cls(bytes(data[start + 16 + head : start + 16 + head + code]), tasks, externals, parameters)
 
 
@@ -133,10 +135,10 @@ def find(key):
     shipped = _shipped()
     if key in shipped.places:
         at, size = shipped.places[key]
-        return _trusted(shipped.path, shipped.data[at : at + size])
+        return _trusted(shipped.path, key, shipped.data[at : at + size])
     try:
         path = own_folder() / f"{key}.img"
-        return _trusted(path, path.read_bytes())
+        return _trusted(path, key, path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, Unsupported) as e:
@@ -144,9 +146,9 @@ def find(key):
         return None
 
 
-def _trusted(path, data):
+def _trusted(path, key, data):
     try:
-        return Record.unpack(data)
+        return Record.unpack(key, data)
     except (Unsupported, ValueError, struct.error) as e:
         troubles[str(path)] = str(e)
         return None
@@ -155,7 +157,7 @@ def _trusted(path, data):
 def keep(key, record):
     """Writes a Record to the user's cache; False if that is not possible."""
     try:
-        write(own_folder() / f"{key}.img", record.pack())
+        write(own_folder() / f"{key}.img", record.pack(key))
     except (OSError, Unsupported) as e:
         troubles[str(folder())] = str(e)
         return False
@@ -181,6 +183,11 @@ class _Pack:
 @functools.lru_cache(None)
 def _shipped():
     return _Pack(shipped_path())
+
+
+def forget_shipped():
+    """Looks for the file of images that ship anew, after it was written or deleted."""
+    _shipped.cache_clear()
 
 
 def shipped_path():

@@ -4,7 +4,7 @@ A stage is written as `run(m, d, [kernel, kernel])`: which arrays and numbers a 
 (bundle.py). A sequence takes one of two roads: machine code from disk (native.py) or Taichi's launcher (plain.py).
 """
 
-from . import flow, garbage, memory, native, plain, session, variant
+from . import flow, garbage, memory, native, plain, variant
 from .fingerprint import Unknown
 from .machine_code import Unsupported
 
@@ -23,7 +23,8 @@ def run(m, d, kernels, parallel=True, **scalars):
     if bound is None:
         bound = _sequence(kernels, m.features()).bind(d)
         d.bind(key, bound)
-    bound.run(d, m.numbers_version(), parallel and not session.alone, scalars)
+    bound.run(d, m.numbers_version(), parallel, scalars)
+    d.program.launched(bound, parallel)
 
 
 def _sequence(kernels, has):

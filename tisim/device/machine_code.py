@@ -1,8 +1,9 @@
 """LLVM's IR of a kernel made into machine code that can be kept on disk. Needed to make images, not to load them.
 
 llvmlite 0.44 has LLVM 15, as Taichi 1.7.4 has, and reads the IR that Taichi's own AOT builder writes, which is
-optimised already. `link` makes a flat, position-independent image of LLVM's object: the system's linker would do it
-too, but is not there on many machines, and a shared library for each kernel takes longer to load.
+optimised already. `link` makes a flat, position-independent image of LLVM's object. A shared library made by the
+system's linker loads as fast (25 in 2 ms), but many machines have no linker, and what the system loads need not be the
+bytes that were checked; LLVM's own loader would need llvmlite in every process (50 ms).
 """
 
 import importlib.util
@@ -19,25 +20,49 @@ ALLOWED = {POOL, PARALLEL_FOR, TEMPORARIES}
 # the thread pool's parallel_for where a loop is not worth waking threads; `all_for` for that which asks for as many
 # threads as there are chunks, from the pair of the pool and its parallel_for: a kernel's code asks for as many as the
 # machine had that made it.
+SUPPORT_FUNCTIONS = ("run", "serial_for", "all_for", "outside", "fill", "add")
+# run(table, i, n, total): calls the entries i, i + 1, ... of a table of n, and again from 0 on, until it has called
+# `total` or one that asks gives another answer; returns how many there were before that
+# outside, fill, add ({numbers, n, a, b}): whether one of n numbers is not in a ... b; sets them to a; adds a to them
 SUPPORT = """
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-pc-linux-gnu"
-define void @run({ void (i8*)*, i8* }* %table, i64 %n) {
+%entry = type { void (i8*)*, i8*, i64 }
+%numbers = type { i32*, i64, i32, i32 }
+define i64 @run(%entry* %table, i64 %first, i64 %n, i64 %total) {
 entry:
-  %some = icmp sgt i64 %n, 0
+  %some = icmp sgt i64 %total, 0
   br i1 %some, label %loop, label %done
 loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %pf = getelementptr { void (i8*)*, i8* }, { void (i8*)*, i8* }* %table, i64 %i, i32 0
-  %pc = getelementptr { void (i8*)*, i8* }, { void (i8*)*, i8* }* %table, i64 %i, i32 1
+  %k = phi i64 [ 0, %entry ], [ %next, %called ]
+  %i = phi i64 [ %first, %entry ], [ %place, %called ]
+  %pf = getelementptr %entry, %entry* %table, i64 %i, i32 0
+  %pc = getelementptr %entry, %entry* %table, i64 %i, i32 1
+  %pa = getelementptr %entry, %entry* %table, i64 %i, i32 2
   %f = load void (i8*)*, void (i8*)** %pf
   %c = load i8*, i8** %pc
+  %a = load i64, i64* %pa
+  %asks = icmp ne i64 %a, 0
+  br i1 %asks, label %ask, label %tell
+tell:
   call void %f(i8* %c)
-  %next = add i64 %i, 1
-  %more = icmp slt i64 %next, %n
+  br label %called
+ask:
+  %g = bitcast void (i8*)* %f to i32 (i8*)*
+  %answer = call i32 %g(i8* %c)
+  %other = icmp ne i32 %answer, 0
+  br i1 %other, label %stopped, label %called
+called:
+  %next = add i64 %k, 1
+  %after = add i64 %i, 1
+  %inside = icmp slt i64 %after, %n
+  %place = select i1 %inside, i64 %after, i64 0
+  %more = icmp slt i64 %next, %total
   br i1 %more, label %loop, label %done
+stopped:
+  ret i64 %k
 done:
-  ret void
+  ret i64 %total
 }
 define void @serial_for(i8* %pool, i32 %n, i32 %threads, i8* %context, void (i8*, i32, i32)* %f) {
 entry:
@@ -63,6 +88,68 @@ define void @all_for({ i8*, void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)* }*
   call void %for(i8* %pool, i32 %n, i32 %n, i8* %context, void (i8*, i32, i32)* %f)
   ret void
 }
+define i32 @outside(%numbers* %x) {
+entry:
+  %pp = getelementptr %numbers, %numbers* %x, i64 0, i32 0
+  %pn = getelementptr %numbers, %numbers* %x, i64 0, i32 1
+  %pa = getelementptr %numbers, %numbers* %x, i64 0, i32 2
+  %pb = getelementptr %numbers, %numbers* %x, i64 0, i32 3
+  %p = load i32*, i32** %pp
+  %n = load i64, i64* %pn
+  %a = load i32, i32* %pa
+  %b = load i32, i32* %pb
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %inside ]
+  %some = icmp slt i64 %i, %n
+  br i1 %some, label %look, label %none
+look:
+  %pv = getelementptr i32, i32* %p, i64 %i
+  %v = load i32, i32* %pv
+  %low = icmp slt i32 %v, %a
+  %high = icmp sgt i32 %v, %b
+  %out = or i1 %low, %high
+  %next = add i64 %i, 1
+  br i1 %out, label %one, label %inside
+inside:
+  br label %loop
+one:
+  ret i32 1
+none:
+  ret i32 0
+}
+define void @fill(%numbers* %x) {
+  call void @each(%numbers* %x, i32 0)
+  ret void
+}
+define void @add(%numbers* %x) {
+  call void @each(%numbers* %x, i32 -1)
+  ret void
+}
+define private void @each(%numbers* %x, i32 %kept) alwaysinline {
+entry:
+  %pp = getelementptr %numbers, %numbers* %x, i64 0, i32 0
+  %pn = getelementptr %numbers, %numbers* %x, i64 0, i32 1
+  %pa = getelementptr %numbers, %numbers* %x, i64 0, i32 2
+  %p = load i32*, i32** %pp
+  %n = load i64, i64* %pn
+  %a = load i32, i32* %pa
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %work ]
+  %some = icmp slt i64 %i, %n
+  br i1 %some, label %work, label %done
+work:
+  %pv = getelementptr i32, i32* %p, i64 %i
+  %v = load i32, i32* %pv
+  %old = and i32 %v, %kept
+  %new = add i32 %old, %a
+  store i32 %new, i32* %pv
+  %next = add i64 %i, 1
+  br label %loop
+done:
+  ret void
+}
 """
 
 
@@ -83,7 +170,10 @@ def compile_ir(text, cpu):
     """ELF object of LLVM IR for a processor such as "x86-64-v3"; arithmetic is neither fused nor relaxed."""
     import llvmlite.binding as llvm
 
-    return _machine(cpu).emit_object(llvm.parse_assembly(text))
+    try:
+        return _machine(cpu).emit_object(llvm.parse_assembly(text))
+    except RuntimeError as e:
+        raise Unsupported(f"LLVM: {' '.join(str(e).split())[:200]}") from None
 
 
 def _machine(cpu):
@@ -208,13 +298,23 @@ def tasks(text, arguments):
     fields = structs.get("LLVMRuntime", "")
     if fields and _number_of_fields(fields) != RUNTIME_FIELDS:
         raise Unsupported(f"another LLVMRuntime: {fields}")
-    used = re.findall(r"getelementptr inbounds %struct\.LLVMRuntime[\w.]*, [^,]*, i64 0, i32 (\d+)", text)
-    if {int(i) for i in used} - ALLOWED:
-        raise Unsupported(f"fields {sorted(set(used))} of LLVMRuntime are used")
-    found = set(re.findall(r"bitcast %struct\.RuntimeContext[\w.]*\* %\w+ to (\{.*?\})\*\*,? *$", text, re.M))
-    if found - {arguments}:
-        raise Unsupported(f"struct of arguments {found} instead of {arguments}")
+    if used := _fields_used(text, "LLVMRuntime") - ALLOWED:
+        raise Unsupported(f"fields {sorted(used)} of LLVMRuntime are used")
+    if 0 in _fields_used(text, "RuntimeContext"):  # only as below
+        raise Unsupported("arguments are found in another way")
+    found = set(re.findall(r"bitcast %struct\.RuntimeContext[\w.]*\* %\w+ to (i8\*|\{.*\}\*\*|.*)", text))
+    if wrong := found - {f"{arguments}**", "i8*"}:  # all of a context is copied for each thread
+        raise Unsupported(f"struct of arguments {sorted(wrong)} instead of {arguments}")
     return [name for _, name in order]
+
+
+def _fields_used(text, name):
+    """Numbers of the fields of a struct whose addresses are taken; -1 stands for what is not seen through."""
+    found = {-1} if name == "LLVMRuntime" and re.search(r"bitcast %struct\.LLVMRuntime[\w.]*\* ", text) else set()
+    for line in re.findall(rf"getelementptr (?:inbounds )?\(?%struct\.{name}(?:\.\d+)?, (.*)", text):
+        field = re.match(r"[^,]*, i64 0, i32 (\d+)(?:$|[ ,)])", line)
+        found.add(int(field[1]) if field else -1)
+    return found
 
 
 def _number_of_fields(struct_type):

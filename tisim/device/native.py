@@ -12,7 +12,7 @@ other launches one whose parallel_for asks for all threads that there are here, 
 import ctypes
 import os
 import pathlib
-import shutil
+import re
 import struct
 import tempfile
 
@@ -40,21 +40,28 @@ class Road:
         self.runtime = _llvm_runtime(prog)  # first of all: it makes the thread pool
         prog.config().cpu_max_num_threads = CHUNKS
         self.target = images.target()
-        basis = repr((basis, CHUNKS, self.target, images.FORMAT, session.precision))
+        options = fingerprint.options_text(prog.config())
+        basis = repr((basis, options, CHUNKS, self.target, images.FORMAT, session.precision))
         self.fingerprints = fingerprint.Fingerprints(basis)
         self._basis = basis, fingerprint.source_digest()
         self.codes, self.made, self.plain = {}, 0, {}
         support = self._support()
         # PYFUNCTYPE keeps the interpreter's lock, as Taichi's own launches do: the pool serves one caller at a time
-        self.call = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(support.tasks[0])
+        self.call = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *3 * [ctypes.c_int64])(support.tasks[0])
         pool = struct.unpack("<2Q", ctypes.string_at(self.runtime + POOL_AT, 16))
         self._copies = [ctypes.create_string_buffer(ctypes.string_at(self.runtime, RUNTIME_BYTES), RUNTIME_BYTES)
                         for _ in range(2)]  # fmt: skip
         self._pair = ctypes.create_string_buffer(struct.pack("<2Q", *pool), 16)
         struct.pack_into("<Q", self._copies[0], PARALLEL_FOR_AT, support.tasks[1])
         struct.pack_into("<2Q", self._copies[1], POOL_AT, ctypes.addressof(self._pair), support.tasks[2])
+        self.outside, self.fill, self.add = support.tasks[3:]
         self.serial_runtime, self.parallel_runtime = map(ctypes.addressof, self._copies)
         self._keep = support
+
+    def leave_threads(self):
+        """Loops are no longer shared out, nor those of Taichi's own launches."""
+        for runtime in (self.runtime, self.parallel_runtime):
+            ctypes.c_uint64.from_address(runtime + PARALLEL_FOR_AT).value = self._keep.tasks[1]
 
     def _support(self):
         """The code that calls tasks, an image like others."""
@@ -65,7 +72,7 @@ class Road:
                 raise Unsupported("no images came with tisim, and llvmlite 0.44, which makes them, is not installed")
             obj = machine_code.compile_ir(machine_code.SUPPORT, self.target)
             code, functions, externals = machine_code.link(obj)
-            record = images.Record(code, [functions["run"], functions["serial_for"], functions["all_for"]], externals)
+            record = images.Record(code, [functions[name] for name in machine_code.SUPPORT_FUNCTIONS], externals)
             images.keep(key, record)
         return images.Code(record)
 
@@ -98,7 +105,7 @@ class Road:
             record = _make(kernel.variant(True, has), self.target)
             images.keep(key, record)
             self.made += 1
-        if request:
+        if request and not fingerprint.sources_changed():
             images.keep_request(request, key)
         return record
 
@@ -140,12 +147,15 @@ def _make(variant, target):
         builder.add("kernel", compiled)
     finally:
         config.offline_cache = caching
-    folder = tempfile.mkdtemp(prefix="tisim-")
     try:
-        builder.dump(folder, "")
-        text = (pathlib.Path(folder) / "kernel.ll").read_text()
-    finally:
-        shutil.rmtree(folder)
+        with tempfile.TemporaryDirectory(prefix="tisim-") as folder:
+            builder.dump(folder, "")
+            text = (pathlib.Path(folder) / "kernel.ll").read_text()
+            told = re.search(r'"size": (\d+)', (pathlib.Path(folder) / "metadata.json").read_text())
+    except OSError as e:
+        raise Unsupported(f"the kernel's IR could not be written: {e.strerror}") from None
+    if not told or int(told[1]) != len(text):  # Taichi says nothing of a disk that is full
+        raise Unsupported("the kernel's IR was not written whole")
     parameters = [[name, kind, name in variant.passed] for name, kind in zip(variant.names, variant.kinds)]
     return record_of(text, parameters, target)
 
@@ -155,6 +165,8 @@ def record_of(text, parameters, target):
     _, _, arguments = machine_code.layout([kind for _, kind, _ in parameters])
     names = machine_code.tasks(text, arguments)
     code, functions, externals = machine_code.link(machine_code.compile_ir(text, target))
+    if missing := set(names) - functions.keys():
+        raise Unsupported(f"no machine code of {sorted(missing)}")
     return images.Record(code, [functions[name] for name in names], externals, parameters)
 
 
@@ -175,8 +187,8 @@ def _llvm_runtime(prog):
     inner = words(used, 4)
     if inner[0] != arguments or inner[3] != results or not inner[1]:
         raise Unsupported("another layout of RuntimeContext")
-    pool, parallel_for = words(inner[1] + POOL_AT, 2)
-    if not pool or not _is_in(parallel_for, core.__file__) or not words(inner[1] + TEMPORARIES_AT, 1)[0]:
+    pool, parallel_for, temporaries = (words(inner[1] + at, 1)[0] for at in (POOL_AT, PARALLEL_FOR_AT, TEMPORARIES_AT))
+    if not pool or not _is_in(parallel_for, core.__file__) or not temporaries:
         raise Unsupported("another layout of LLVMRuntime")
     return inner[1]
 
@@ -218,6 +230,16 @@ def forget():
     _state = None
 
 
+def _after_fork():
+    """Lets one thread do all in the new process, which has none of the pool's and would wait for them for ever."""
+    if _state is not None:
+        _state.leave_threads()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def road():
     """The Road, None where it is not taken."""
     return _state
@@ -239,7 +261,11 @@ class Sequence:
 
 
 class Bound:
-    """A Sequence with buffers of arguments; addresses in them are good until an array is replaced."""
+    """A Sequence with buffers of arguments; addresses in them are good until an array is replaced.
+
+    tables    what calls its tasks, by one thread and by all: rows of a task's address, its context's, and 0.
+    recorded  whether it may stand in a record of the Data's program, which holds as long as its numbers are the same.
+    """
 
     def __init__(self, sequence, d):
         road = sequence.road
@@ -254,32 +280,44 @@ class Bound:
                 self._keep.append(array)
             for name, (at,), kind in code.numbers:
                 kind = np.dtype(_NUMPY[kind])
-                self._writers.setdefault(name, []).append(buffer[at : at + kind.itemsize].view(kind))
+                place = buffer[at : at + kind.itemsize].view(kind)
+                if name not in code.passed and d.is_fixed(name):
+                    place[0] = d.scalar(name)
+                else:
+                    self._writers.setdefault(name, []).append(place)
             contexts = np.array([[buffer.ctypes.data, runtime, 0, results.ctypes.data]
                                  for runtime in (road.serial_runtime, road.parallel_runtime)], np.uint64)  # fmt: skip
             self._keep += [buffer, results, contexts]
             for table, context in zip(tables, contexts):
-                table += [(task, context.ctypes.data) for task in code.tasks]
-        self._tables = [np.array(table, np.uint64).reshape(-1, 2) for table in tables]
-        self._one, self._all = (table.ctypes.data for table in self._tables)  # by one thread, by all
+                table += [(task, context.ctypes.data, 0) for task in code.tasks]
+        self.tables = [np.array(table, np.uint64).reshape(-1, 3) for table in tables]
+        self._one, self._all = (table.ctypes.data for table in self.tables)
         self._length = len(tables[0])
         passed = set().union(*(code.passed for code in sequence.codes))
         self._passed = {name: self._writers.pop(name) for name in sorted(passed)}
         self._last = self._version = None
+        self.recorded = False
 
     def run(self, d, version, parallel, scalars):
         """Launches the kernels. version: changes when a number of the model may have."""
         if version != self._version:
+            self._version = None  # an interrupt may come between the next lines
             for name, views in self._writers.items():
                 value = d.scalar(name)
                 for view in views:
                     view[0] = value
             self._version = version
         if scalars != self._last:
-            if self._last is None or scalars.keys() != self._last.keys():
-                check_passed(self._sequence.kernels, self._passed.keys(), scalars)
-            for name, views in self._passed.items():
-                for view in views:
-                    view[0] = scalars[name]
-            self._last = scalars
-        self._call(self._all if parallel else self._one, self._length)
+            self._pass(d, scalars)
+        self._call(self._all if parallel else self._one, 0, self._length, self._length)
+
+    def _pass(self, d, scalars):
+        """Writes the numbers that a launch passes."""
+        if self._last is None or scalars.keys() != self._last.keys():
+            check_passed(self._sequence.kernels, self._passed.keys(), scalars)
+        d.program.drop_uses(self)
+        self._last = None  # an interrupt may come between the next lines
+        for name, views in self._passed.items():
+            for view in views:
+                view[0] = scalars[name]
+        self._last = scalars

@@ -90,7 +90,7 @@ def init(arch="auto", precision=None, threads=None):
         ti.reset()
         raise Error(f"arch={name!r}: Taichi could not start it here (it fell back to {started}); run `tisim doctor`")
     session.arch, session.precision, session.settings = name, precision, settings
-    session.threads, session.workers, session.alone = threads, 1, False
+    session.threads, session.workers = threads, 1
     session.generation += 1
     if name == "cpu":
         places = cpu_threads.pin(before, threads)

@@ -1,5 +1,7 @@
 """What runs now: the backend, its precision, and how often Taichi was started. Set by device.runtime.init only."""
 
+import time
+
 import numpy as np
 
 arch = None  # name of the running backend, None before init
@@ -8,7 +10,7 @@ generation = 0  # counts starts; device memory of an earlier one is gone
 settings = None  # what init was asked for
 threads = None  # number of CPU threads that init was asked for, None: one per processor
 workers = 1  # how many of them may wait for each other, see device/team.py
-alone = False  # this process was forked from the one that started Taichi: it has none of its threads
+began = time.time()  # when this process imported tisim
 
 
 def numpy_float():

@@ -97,7 +97,7 @@ def _limit(folder):
 
 def _forked():
     """A child has no threads but its own."""
-    session.workers, session.alone = 1, True
+    session.workers = 1
 
 
 if hasattr(os, "register_at_fork"):

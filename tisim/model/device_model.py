@@ -83,6 +83,10 @@ class DeviceModel:
         opt = self.opt
         return self._changed.count, opt._edits, self.stat._edits, opt._values["gravity"].tobytes()
 
+    def decisions(self):
+        """What the order of a step's launches follows from besides, too: equal as long as they are."""
+        return self.numbers_version(), self.contact_filter is None
+
     @property
     def edits(self):
         """A number that grows with each write to the model's arrays."""

@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 
+from tisim.device import program
 from tisim.enums import mjtGeom
 from tisim.errors import Error
 from tisim.mjcf.format.names import nearest
@@ -80,6 +81,7 @@ def register_collider(type1, type2, func, contacts=1):
     """
     pair = tuple(sorted((_type(type1), _type(type2))))
     _users.pop(pair, None)
+    program.outdate()
     if func is None:
         return
     if not getattr(func, "_is_taichi_function", False):

@@ -8,7 +8,6 @@ import itertools
 
 import numpy as np
 
-from tisim.data.arrays import COUNTS
 from tisim.device import launch, memory, runtime, session
 from tisim.device.variant import CHUNK
 from tisim.enums import mjtDisableBit, mjtEnableBit
@@ -35,8 +34,8 @@ def collide(m, d, keep=True):
     """
     stage = of(m, d) if m.has_contacts() else None
     if stage is None or not stage.members.some():
-        d.set_counts(ncpair=0, nslot=0, ncon=0)
-        return forget(d)
+        _lost(d)
+        return d.set_counts(ncpair=0, nslot=0, ncon=0)
     stage.find(m, d, keep)
     while stage.grow(d):
         stage.find(m, d, keep)
@@ -52,6 +51,11 @@ def of(m, d):
 
 def forget(d):
     """Lets the next collision search for pairs again, as after its lists held something else."""
+    _lost(d)
+    d.program.drop()
+
+
+def _lost(d):
     if "collision" in d._info:
         d._info["collision"].pairs.of = None
 
@@ -78,6 +82,7 @@ class Stage:
         self._many_workers = total >= WORKED
         self._sizes = self.members.scalars | self.sort.scalars | key_bits(m, d.nworld, self.members.ncol)
         self.key, self.steps, self.scalars = None, {}, {}
+        self._launches = {}  # (parts, *whether in parallel) -> [(kernels, whether in parallel, scalars)]
         self.members.upload(d)
         kinds, slots = colliders.tables(self.multiccd)
         for name, values in dict(type_kind=kinds, kind_slots=slots, bin_adr=np.zeros(64)).items():
@@ -97,20 +102,25 @@ class Stage:
         """One detection with the lists as long as they are; searches for pairs only where a search is due."""
         self.plan(m, d)
         self.run(m, d, "boxes")
-        if not (keep and self._pairs_serve(m, d)):
-            self.pairs.renew(keep)
-            self.run(m, d, "entries", "pairs")
-            self.pairs.of = self._conditions(m, d)
-            self.busy["contacts"] = not self.sort.wide and narrowphase.work(d) > COLLIDED
+        moved = d.exceeds(rarely=True, nout=0)
+        if moved or not keep or self.pairs.of != self._conditions(m, d):
+            with d.program.aside():
+                self._search(m, d, keep)
+        if self.scalars["override"]:
+            d.program.spoil()
+            self._upload_override(m, d)
         if m.contact_filter is None:
             return self.run(m, d, "contacts", "list")
+        d.program.spoil()
         self.run(m, d, "contacts")
         narrowphase.apply_filter(m, d)
         self.run(m, d, "list")
 
-    def _pairs_serve(self, m, d):
-        pairs = self.pairs
-        return pairs.of is not None and not d.count("nout") and pairs.of == self._conditions(m, d)
+    def _search(self, m, d, keep):
+        self.pairs.renew(keep)
+        self.run(m, d, "entries", "pairs")
+        self.pairs.of = self._conditions(m, d)
+        self.busy["contacts"] = not self.sort.wide and narrowphase.work(d) > COLLIDED
 
     def _conditions(self, m, d):
         """What the pairs of a search depend on besides poses; equal as long as they may serve again."""
@@ -118,28 +128,38 @@ class Stage:
 
     def grow(self, d):
         """Lengthens the first list that was too short; returns whether there was one: contacts are missing then."""
-        counts = d.counts_on_host()  # on a GPU the one place where the stage waits
-        npair, nslot, ncon, nentry, nmid = (
-            int(counts[COUNTS[name]]) for name in ("ncpair", "nslot", "ncon", "nentry", "nmid")
-        )
-        for name, needed in (("npairmax", max(npair, nentry, nmid)), ("nslotmax", nslot), ("nconmax", ncon)):
-            if needed > d.capacity(name):
-                d.grow(name, needed)
-                return True
-        self.pairs.age += 1
-        self.busy["list"] = ncon > LISTED
-        return False
+        pairs, slots, contacts = (d.capacity(name) for name in ("npairmax", "nslotmax", "nconmax"))
+        # on a GPU the one place where the stage waits
+        short = d.exceeds(ncpair=pairs, nentry=pairs, nmid=pairs, nslot=slots, ncon=contacts)
+        if not short:
+            self.pairs.serve(d)
+            if not self.sort.wide and self.busy["list"] != bool(d.exceeds(ncon=LISTED)):
+                d.program.spoil()
+                self.busy["list"] = not self.busy["list"]
+            return False
+        name = {"nslot": "nslotmax", "ncon": "nconmax"}.get(short[0], "npairmax")
+        d.grow(name, max(d.count(n) for n in (("ncpair", "nentry", "nmid") if name == "npairmax" else short[:1])))
+        return True
+
+    def _upload_override(self, m, d):
+        for name in ("solref", "solimp", "friction"):
+            values = np.asarray(getattr(m.opt, f"o_{name}"), session.numpy_float())
+            memory.upload(d.device(f"override_{name}"), values)
 
     def run(self, m, d, *parts):
         """Launches parts of a detection, in the order of PARTS; neighbours on as many threads go together."""
-        scalars = dict(self.scalars, skin=self.pairs.skin, age=self.pairs.last_age)
-        if "list" in parts and scalars["override"]:
-            for name in ("solref", "solimp", "friction"):
-                values = np.asarray(getattr(m.opt, f"o_{name}"), session.numpy_float())
-                memory.upload(d.device(f"override_{name}"), values)
+        search = dict(skin=self.pairs.skin, age=self.pairs.last_age) if "entries" in parts else {}
+        key = parts, *map(self._threads, parts)
+        if key not in self._launches:
+            self._launches[key] = self._launches_of(parts)
+        for kernels, parallel, scalars in self._launches[key]:
+            launch.run(m, d, kernels, parallel=parallel, **scalars, **search)
+
+    def _launches_of(self, parts):
+        """[(kernels, whether in parallel, scalars)]."""
         steps = [(self._threads(part), more, kernel) for part in parts for kernel, more in self.steps[part]]
-        for (parallel, more), same in itertools.groupby(steps, key=lambda step: step[:2]):
-            launch.run(m, d, [kernel for *_, kernel in same], parallel=parallel, **dict(scalars, **more))
+        groups = itertools.groupby(steps, key=lambda step: step[:2])
+        return [([k for *_, k in same], parallel, self.scalars | more) for (parallel, more), same in groups]
 
     def _threads(self, part):
         return self.sort.wide or (self.busy[part] if self.parallel is None else self.parallel)
@@ -155,6 +175,7 @@ class Stage:
         contacts, ccd = narrowphase.kernels_of(m, d, self.kinds, self.multiccd, self._many_workers or self.sort.wide)
         sizes, half = self._sizes, self.sort.half
         self.key, self.steps = key, self._steps(contacts)
+        self._launches.clear()
         self.scalars = sizes | ccd | dict(
             override=int(bool(enable & int(mjtEnableBit.mjENBL_OVERRIDE))),
             filterparent=int(not disable & int(mjtDisableBit.mjDSBL_FILTERPARENT)),

@@ -2,8 +2,7 @@
 
 import dataclasses
 
-from tisim.data.arrays import COUNTS
-from tisim.device import launch, memory, runtime, session
+from tisim.device import launch, runtime, session
 from tisim.enums import mjtDisableBit
 
 from .dynamics import parallel
@@ -44,19 +43,16 @@ def make_constraints(m, d):
     d.set_counts(nrow=0, nJ=0, nefc=0, nisland=0, nsmall=0, nlarge=0)
     if not m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT):
         _make_rows(m, d)
-    counts = d.counts_on_host()
-    nrow, ncon = counts[COUNTS["nrow"]], counts[COUNTS["ncon"]]
-    if not nrow and not ncon:
-        memory.fill(d.device("tree_island"), -1)
+    if not d.exceeds(nrow=0, ncon=0):
+        d.fill("tree_island", -1)
         return
     contacts = runtime.kernels("constraint.contacts")
     lists = [runtime.kernels("constraint.row").row_lists, runtime.kernels("constraint.island").find_islands]
     kernels = [contacts.contact_terms, contacts.contact_lists, *lists]
-    many = ncon > PARALLEL_CONTACTS or session.arch != "cpu"
+    many = session.arch != "cpu" or bool(d.exceeds(ncon=PARALLEL_CONTACTS))
     launch.run(m, d, kernels, many, **border())
-    needed = d.counts_on_host()[COUNTS["ndense"]]
-    if needed > d.capacity("ndensemax"):
-        d.grow("ndensemax", needed)
+    if d.exceeds(ndense=d.capacity("ndensemax")):
+        d.grow("ndensemax", d.count("ndense"))
 
 
 def _make_rows(m, d):
@@ -64,13 +60,11 @@ def _make_rows(m, d):
     makers = [maker.function() for maker in MAKERS if maker.acts(m)]
     while makers:
         launch.run(m, d, makers, parallel(m, d))
-        counts = d.counts_on_host()
-        needed = dict(nrowmax=int(counts[COUNTS["nrow"]]), nJmax=int(counts[COUNTS["nJ"]]))
-        short = [name for name, n in needed.items() if n > d.capacity(name)]
+        short = d.exceeds(nrow=d.capacity("nrowmax"), nJ=d.capacity("nJmax"))
         if not short:
             return
-        for name in short:
-            d.grow(name, needed[name])
+        for name, needed in [(name, d.count(name)) for name in short]:
+            d.grow(f"{name}max", needed)
         d.set_counts(nrow=0, nJ=0)
 
 
@@ -78,5 +72,5 @@ def constrain(m, d):
     """qacc and qfrc_constraint: the minimum of the constrained problem."""
     k = runtime.kernels("solver.newton")
     launch.run(m, d, [k.unconstrained], parallel(m, d))
-    if d.counts_on_host()[COUNTS["nisland"]]:
+    if d.exceeds(nisland=0):
         solve(m, d)

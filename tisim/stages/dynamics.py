@@ -40,6 +40,7 @@ def energy(m, d):
         launch.run(m, d, [k.block_energy, k.world_energy], parallel(m, d))
         d._info["energy"] = True
     elif d._info.pop("energy", False):
+        d.program.spoil()
         memory.upload(d.device("energy"), np.zeros(2 * d.nworld))
 
 
@@ -66,12 +67,10 @@ def check_acceleration(m, d):
 
 
 def _handle_bad(m, d):
-    bad = memory.host_view(d.device("bad"))
-    if bad is None:
-        bad = memory.download(d.device("bad"))
-    if not bad.any():
+    if not d.some("bad"):
         return False
-    bad = bad.reshape(d.nworld, 3).copy()
+    d.program.spoil()
+    bad = memory.download(d.device("bad")).reshape(d.nworld, 3)
     memory.upload(d.device("bad"), np.zeros(bad.size, np.int32))
     worlds = np.flatnonzero(bad.any(axis=1))
     autoreset = not m.opt.disableflags & mjtDisableBit.mjDSBL_AUTORESET

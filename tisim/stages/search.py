@@ -81,7 +81,8 @@ class Pairs:
 
     def __init__(self):
         self.of = None
-        self.age = self.last_age = 0
+        self._age = np.zeros(1, np.int32)  # where a program finds it
+        self.last_age = 0
         self.skin = 0.0
         self._chosen = SKINS[1]
         self._lives = (0, 0, 0)  # steps that the pairs of the last three searches served; 0: there were none
@@ -91,7 +92,16 @@ class Pairs:
         """Before a search. keep: its pairs are meant to serve again."""
         self.skin = self._next_skin() if keep else 0.0
         self.last_age = self.age if keep else 0
-        self.age, self.of = 0, None
+        self._age[0], self.of = 0, None
+
+    @property
+    def age(self):
+        return int(self._age[0])
+
+    def serve(self, d):
+        """They have served one more step."""
+        self._age += 1
+        d.program.counted(self._age)
 
     def _next_skin(self):
         """Skin of the next search, from how long the pairs of the last ones served."""

@@ -2,7 +2,6 @@
 
 import time
 
-from tisim.data.arrays import COUNTS
 from tisim.device import launch, memory, runtime, session, team
 
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
@@ -26,35 +25,34 @@ def border():
 
 def solve(m, d):
     """Newton's method on every island: one thread for each small one, all threads for the large ones together."""
-    counts = d.counts_on_host()
-    small, large = int(counts[COUNTS["nsmall"]]), int(counts[COUNTS["nlarge"]])
-    if not queued():
-        _solve_islands(m, d, small, large)
+    some = d.exceeds(nsmall=0, nlarge=0)
+    if "nlarge" in some and not queued() and session.workers > 1:
+        d.program.spoil()  # how many workers there are is seen anew each time
+        _solve_by_team(m, d)
         return
-    if small:
-        many = small > PARALLEL_ISLANDS or session.arch != "cpu"
-        hands = team.hands() if session.arch == "cpu" else small
-        _launch_islands(m, d, many, hands, 0)
-    if large:
+    if "nsmall" in some or not queued():
+        many = session.arch != "cpu" or bool(d.exceeds(nsmall=PARALLEL_ISLANDS))
+        hands = team.hands() if session.arch == "cpu" else d.count("nsmall")
+        _solve_islands(m, d, many, hands, 0 if queued() else 1, 0)
+    if "nlarge" in some and queued():
+        d.program.spoil()
         launch.run(m, d, [runtime.kernels("constraint.island").cut_blocks], False, **BLOCKS)
         _solve_large(m, d)
 
 
-def _launch_islands(m, d, many, hands, workers):
+def _solve_islands(m, d, many, hands, workers, patience):
     kernels = [runtime.kernels("solver.newton").solve_islands]
-    numbers = dict(nhand=hands if many else 1, nworker=workers, patience=team.patience(d.count("ncon")))
+    numbers = dict(nhand=hands if many else 1, nworker=workers, patience=patience)
     launch.run(m, d, kernels, many, maxdense=MAX_DENSE, **numbers)
 
 
-def _solve_islands(m, d, small, large):
-    """All islands in one launch of workers."""
-    workers = team.workers() if large else 1
-    if workers == 1:
-        _launch_islands(m, d, small > PARALLEL_ISLANDS, team.hands(), 1)
-        return
-    began = time.perf_counter()
-    _launch_islands(m, d, True, team.hands(), workers)
-    team.look(memory.host_view(d.device("team")), time.perf_counter() - began)
+def _solve_by_team(m, d):
+    """All islands in one launch of workers, the large ones by a team of them if there may be one now."""
+    workers, began = team.workers(), time.perf_counter()
+    many = workers > 1 or d.count("nsmall") > PARALLEL_ISLANDS
+    _solve_islands(m, d, many, team.hands(), workers, team.patience(d.count("ncon")))
+    if workers > 1:
+        team.look(memory.host_view(d.device("team")), time.perf_counter() - began)
 
 
 def _solve_large(m, d):
