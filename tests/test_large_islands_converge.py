@@ -73,7 +73,7 @@ def test_all_threads_reach_the_same_minimum(pile):
     one = d.qacc[:].copy()
     others = []
     for variant in ("team", "shared"):
-        with golden.force(variant):
+        with golden.force(variant, shared_above=10):
             tisim.forward(m, d)
             assert d.count("nlarge") == 1
         others.append(d.qacc[:].copy())
