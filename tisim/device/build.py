@@ -21,7 +21,7 @@ from .machine_code import Unsupported, available
 PRECISIONS = ("f64", "f32")
 WORKER = "import tisim.data.data, tisim.pipeline; from tisim.device import build; build.work()"
 SHARE = 3  # kernels for which a process of its own is worth its start
-SLOW = ("solve_island", "convex", "hfield", "narrowphase", "linear_step", "cast_rays")  # in seconds; others take less
+SLOW = ("solve_islands", "convex", "hfield", "narrowphase", "linear_step", "cast_rays")  # in seconds; others take less
 
 
 def prepare(kernels, has, show=None):
