@@ -8,6 +8,8 @@ from tisim.kernels.types import (
     FP,
     func,
     mat3,
+    six,
+    store,
     ti,
     vec3,
     vec6,
@@ -82,11 +84,11 @@ def tree_twists(m, d, w, t, x: ti.template()):
         v = vec6(0.0)
         parent = m.body_parentid[b]
         if m.body_treeid[parent] == t:
-            v = d.twist[w * m.nbody + parent]
+            v = six(d.twist[w * m.nbody + parent])
         for k in range(m.body_dofnum[b]):
             i = w * m.nv + m.body_dofadr[b] + k
             v += d.cdof[i] * x[i]
-        d.twist[w * m.nbody + b] = v
+        store(d.twist, w * m.nbody + b, v)
 
 
 @func
@@ -95,13 +97,13 @@ def tree_project(m, d, w, t, y: ti.template()):
     last = m.tree_bodyadr[t] + m.tree_bodynum[t] - 1
     for k in range(m.tree_bodynum[t]):
         b = last - k
-        f = d.wrench[w * m.nbody + b]
+        f = six(d.wrench[w * m.nbody + b])
         for n in range(m.body_dofnum[b]):
             i = w * m.nv + m.body_dofadr[b] + n
             y[i] = d.cdof[i].dot(f)
         parent = m.body_parentid[b]
         if m.body_treeid[parent] == t:
-            d.wrench[w * m.nbody + parent] = d.wrench[w * m.nbody + parent] + f
+            store(d.wrench, w * m.nbody + parent, six(d.wrench[w * m.nbody + parent]) + f)
 
 
 @func
@@ -114,11 +116,11 @@ def relative_twist(m, d, c, twist: ti.template()):
     if b2 >= 0:
         v = twist[b2]
         w += head(v)
-        u += tail(v) + cross(head(v), d.con_arm[c, 1])
+        u += tail(v) + cross(head(v), head(d.con_arm[c, 1]))
     if b1 >= 0:
         v1 = twist[b1]
         w -= head(v1)
-        u -= tail(v1) + cross(head(v1), d.con_arm[c, 0])
+        u -= tail(v1) + cross(head(v1), head(d.con_arm[c, 0]))
     return join(w, u)
 
 
@@ -130,8 +132,8 @@ def sum_contacts(m, d, b):
         side = d.body_con[k]
         c = side // 2
         sign = 2.0 * ti.cast(side % 2, FP) - 1.0
-        force = sign * d.con_force[c]
-        torque = cross(d.con_arm[side], force)
+        force = sign * head(d.con_force[c])
+        torque = cross(head(d.con_arm[side]), force)
         if ti.static(m.has.torsion):
             if d.contact_dim[c] > 3:
                 torque += sign * d.con_torque[c]

@@ -18,6 +18,7 @@ __all__ = [
     "FP",
     "SERIAL",
     "SPREAD",
+    "HAND",
     "SHORT",
     "CHUNK",
     "MINVAL",
@@ -28,12 +29,15 @@ __all__ = [
     "mat3",
     "at6",
     "put6",
+    "six",
+    "store",
 ]
 
 FP = ti.f64 if session.precision == "f64" else ti.f32
 SERIAL = False
 SHORT = False  # True on a CPU: a loop over few, light items stays on one thread there
 SPREAD = 1  # loop iterations per unit of heavy work, see variant.Kernel.special
+HAND = 512  # loop iterations per worker, see kernels/team.py: what a CPU thread takes at once; 1 on a GPU
 CHUNK = 32  # neighbours in a list that one thread works through, and reserves places for at once: 4 on a GPU
 MINVAL = 1e-15  # mjMINVAL: smallest number a division accepts
 
@@ -54,3 +58,16 @@ def at6(a: ti.template(), i):
 def put6(a: ti.template(), i, v):
     for c in ti.static(range(6)):
         a[i + c] = v[c]
+
+
+@ti.func
+def six(v):
+    """The first six numbers of a vector of eight."""
+    return vec6(v[0], v[1], v[2], v[3], v[4], v[5])
+
+
+@ti.func
+def store(a: ti.template(), i, v):
+    """a[i] = v, where elements of a have room for more numbers than v has."""
+    for c in ti.static(range(v.n)):
+        a[i][c] = v[c]

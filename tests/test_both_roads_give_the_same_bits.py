@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 import taichi as ti
 from shared import golden
+from shared.roads import need_machine_code
 
 import tisim
-from tisim.device import launch, native
+from tisim.device import launch
 from tisim.device.variant import kernel
 
 PROGRAM = """
@@ -88,7 +89,7 @@ def test_both_roads_agree_on_all_golden_cases():
 @pytest.fixture(scope="module", autouse=True)
 def started():
     tisim.init(arch="cpu", precision="f64", threads=2)
-    assert native.road() is not None, native.why
+    need_machine_code()
 
 
 def pile(n=40, capacity=None):

@@ -1,7 +1,8 @@
 """Every command works or prints one line saying what to do, with exit code 2; --debug shows the traceback; Ctrl-C
-finishes the step and saves what was reached."""
+finishes the step, saves what was reached, says how to go on and exits with 130; Taichi's warnings stay unseen."""
 
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 import tisim
 from tisim import scenes
 from tisim.cli import app as cli
-from tisim.cli import run as cli_run
+from tisim.cli import simulate
 from tisim.viewer import vulkan
 
 
@@ -49,6 +50,15 @@ MISTAKES = [
     (["run", "broken.xml", "--n", "3"], "belong to scenes"),
     (["run", "pendulum", "--seconds", "1", "--steps", "2"], "exclude each other"),
     (["run", "pendulum", "--steps", "0"], "positive"),
+    (["run", "pendulum", "--seconds", "nan"], "positive"),
+    (["run", "pendulum", "--time", "1", "--seconds", "1"], "exclude each other"),
+    (["run", "pendulum", "--film", "film.avi"], ".mp4"),
+    (["bench", "pendulum", "--settle", "1", "--time", "1"], "excludes"),
+    (["render", "pendulum", "-o", "a.png", "--time", "-1"], "not be negative"),
+    (["run", "pendulum", "--arch", "cpu", "--camera", "top"], "no camera 'top'"),
+    (["run", "pendulum", "--arch", "cpu", "--camera", "1,2,-3"], "distance must be positive"),
+    (["run", "pendulum", "--arch", "cpu", "--world", "1"], "--world 1"),
+    (["run", "pendulum", "--arch", "cpu", "--color", "mood"], "geom or island"),
     (["compile", "pendulum", "out.txt"], ".npz"),
     (["compile", "broken.xml", "out.npz"], "broken.xml:3"),
     (["compile", "pendulum", "no/folder/out.npz"], "cannot write"),
@@ -175,11 +185,60 @@ def test_ctrl_c_finishes_the_step_and_saves(call, tmp_path, monkeypatch):
 
     monkeypatch.setattr(tisim, "step", interrupted)
     code, out, err = call("run", "pendulum", "--steps", "100000", "--arch", "cpu", "--no-picture", "-o", "here")
-    assert code == 0 and "stopped early" in out, err
+    assert code == 130 and "stopped early" in out, err
+    assert "go on with: tisim run pendulum --from here/state.npz --time 200 --out here --arch cpu --no-picture" in out
     assert np.isclose(np.load(tmp_path / "here" / "state.npz")["time"], sum(calls) * 0.002)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_what_goes_on_after_ctrl_c_can_be_pasted(call, tmp_path, monkeypatch):
+    """The command that is printed reaches the time that was asked for first."""
+    step = tisim.step
+
+    def interrupted(m, d, nstep=1):
+        step(m, d, nstep)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(tisim, "step", interrupted)
+    code, out, _ = call("run", "chain", "--n", "3", "--steps", "20", "--arch", "cpu", "--no-picture", "-o", "a b")
+    assert code == 130
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(out.split("go on with: tisim ")[1].splitlines()[0])
+    code, out, err = call(*words)
+    assert code == 0, err
+    saved, timestep = np.load(tmp_path / "a b" / "state.npz"), tisim.Model.from_scene("chain", n=3).opt.timestep
+    assert np.isclose(saved["time"], 20 * timestep)
+
+
+def test_a_ctrl_c_elsewhere_is_told(call, monkeypatch):
+    def pressed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(simulate.scenes, "build", pressed)
+    code, _, err = call("info", "pendulum")
+    assert code == 130 and err.strip() == "tisim: interrupted"
+
+
+def test_a_warning_is_one_line(tmp_path):
+    (tmp_path / "robot.urdf").write_text('<robot name="r"><link name="a"/><gazebo/><transmission/></robot>')
+    done = subprocess.run(
+        [sys.executable, "-m", "tisim", "info", "robot.urdf"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0 and re.fullmatch(r"tisim: warning: [^\n]+ no effect here: [^\n]+\n", done.stderr)
+
+
+def test_taichi_warns_nobody(tmp_path):
+    """It writes past Python's streams; nothing but what was asked for is written into the folder."""
+    run = [sys.executable, "-m", "tisim", "run", "pendulum", "--steps", "2", "--no-picture", "-o", "o", "--arch"]
+    for arch, code in (("cuda", (0, 2)), ("metal", (0, 2)), ("cpu", (0,))):
+        done = subprocess.run([*run, arch], capture_output=True, text=True, cwd=tmp_path)
+        lines = done.stderr.strip().splitlines()
+        assert done.returncode in code and "[W" not in done.stdout + done.stderr
+        assert len(lines) == (done.returncode == 2), done.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["o"]
+
+
 def test_parameters_are_read_by_their_kind():
-    values = cli_run.parse_params("pile", 5, ["sleep=yes", "seed=3", "shape=box"])
+    values = simulate.parse_params("pile", 5, ["sleep=yes", "seed=3", "shape=box"])
     assert values == dict(n=5, sleep=True, seed=3, shape="box")

@@ -16,6 +16,7 @@ from shared.reference import Pair, error
 
 import tisim
 from tisim.data.validate import validate
+from tisim.device import team
 from tisim.model import features
 from tisim.stages import constraint, solver
 
@@ -80,15 +81,19 @@ def model(monkeypatch, cone="pyramidal", road="dense"):
     importlib.import_module("shared.row_makers").install(monkeypatch, pair.m)
     pair.d._checked = True  # equalities and tendons are not simulated without the makers
     if road == "gradients":
-        for module in (constraint, solver):
-            monkeypatch.setattr(module, "MAX_DENSE", 0)
+        monkeypatch.setattr(solver, "MAX_DENSE", 0)
+    if road in ("team", "all threads"):
+        monkeypatch.setattr(solver, "SHARED", 0)
+    if road == "team":
+        monkeypatch.setattr(solver, "MAX_DENSE", 0)
+        monkeypatch.setattr(team, "workers", lambda: 2)
     if road == "all threads":
-        monkeypatch.setattr(constraint, "shared_island", lambda: 0)
+        monkeypatch.setattr(solver, "queued", lambda: True)
     return pair
 
 
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
-@pytest.mark.parametrize("road", ["dense", "gradients", "all threads"])
+@pytest.mark.parametrize("road", ["dense", "gradients", "team", "all threads"])
 def test_rows_equal_mujocos(monkeypatch, road, cone):
     pair = model(monkeypatch, cone, road)
     pair.md.qvel[:] = np.random.default_rng(2).normal(size=pair.mm.nv)
@@ -103,12 +108,12 @@ def test_rows_equal_mujocos(monkeypatch, road, cone):
                 assert pair.error("efc_" + name) < 1e-7, (k, name)
         kinds.update(np.asarray(pair.d.efc_type).tolist())
         contacts += pair.d.ncon
-        assert pair.d.count("nlarge") == (road == "all threads")
+        assert pair.d.count("nlarge") == (road in ("team", "all threads"))
     assert {0, 1, 2, 3, 4} <= kinds and contacts > 0  # equality, friction and limits of dofs and tendons
 
 
 def test_rows_grow_and_worlds_are_independent(monkeypatch):
-    for road in ("dense", "gradients", "all threads"):
+    for road in ("dense", "gradients", "team", "all threads"):
         with monkeypatch.context() as patch:
             pair = model(patch, road=road)
             m = pair.m

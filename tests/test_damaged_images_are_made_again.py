@@ -15,7 +15,9 @@ import subprocess
 import sys
 
 import pytest
+from shared.roads import need_machine_code
 
+import tisim
 from tisim.device import images
 from tisim.device.images import Record
 
@@ -214,6 +216,8 @@ def test_a_full_disk_leaves_no_parts(cache, monkeypatch, place):
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
     """(cache, what the process that filled it told): by two processes at once."""
+    tisim.init(arch="cpu")
+    need_machine_code()
     cache = tmp_path_factory.mktemp("filled")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         one, two = pool.map(run, (cache, cache))

@@ -13,6 +13,7 @@ import sys
 
 import pytest
 import taichi as ti
+from shared.roads import need_machine_code
 from taichi.lang import impl
 
 import tisim
@@ -110,7 +111,7 @@ def body(m, d, nray: ti.i32):
 @pytest.fixture(scope="module", autouse=True)
 def started():
     tisim.init(arch="cpu", precision="f64")
-    assert native.road() is not None, native.why
+    need_machine_code()
 
 
 @pytest.fixture

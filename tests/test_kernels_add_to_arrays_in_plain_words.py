@@ -11,8 +11,9 @@ import pytest
 from tisim.data.arrays import COUNTS
 
 KERNELS = pathlib.Path(__file__).resolve().parent.parent / "kernels"
-# arrays that atomics may touch: lengths of lists that are sorted later or whose order does not show, largest indices
-ATOMIC = {*COUNTS, "bin_adr", "bad"}
+# arrays that atomics may touch: lengths of lists that are sorted later or whose order does not show, largest indices,
+# where workers find each other
+ATOMIC = {*COUNTS, "bin_adr", "bad", "team"}
 
 
 def functions(tree):

@@ -16,7 +16,7 @@ for variant, scene, steps in (
     ("serial", "golden/everything.xml queries=1", 6), ("serial", "joints", 30), ("serial", "ragdolls n=2", 30),
     ("parallel", "golden/everything.xml elliptic=1 multiccd=1 worlds=2", 6),
     ("parallel", "ragdolls n=2 cone=elliptic worlds=2", 30), ("parallel", "joints", 9), ("shared", "wall n=12", 9),
-    ("shared", "golden/everything.xml worlds=2 multiccd=1", 6),
+    ("shared", "golden/everything.xml worlds=2 multiccd=1", 6), ("team", "golden/everything.xml worlds=2", 6),
 ):
     with golden.force(variant):
         m, d, queries = golden.load(golden.Case(scene, 0))
@@ -58,10 +58,10 @@ def test_scenes_of_all_kinds():
     out = run(PROGRAM)
     assert out.returncode == 0, out.stdout + out.stderr[-2000:]
     found = [line.split(maxsplit=3) for line in out.stdout.splitlines()]
-    assert len(found) == 8
+    assert len(found) == 9
     for variant, most, large, scene in found:
         assert int(most) > (1000 if "everything" in scene else 0), scene  # constraint rows
-        assert (int(large) > 0) == (variant == "shared"), scene  # islands that all threads solve
+        assert (int(large) > 0) == (variant in ("team", "shared")), scene  # islands that all threads solve
 
 
 def test_one_that_reaches_out_ends_the_run():

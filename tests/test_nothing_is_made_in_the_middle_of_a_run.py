@@ -6,7 +6,7 @@ import pytest
 import tisim
 from tisim import pipeline, scenes
 from tisim.device import build, launch, native
-from tisim.stages import needs
+from tisim.stages import needs, solver
 
 ALL_SHAPES = """<mujoco>
   <option cone="elliptic"><flag energy="enable" multiccd="enable"/></option>
@@ -66,12 +66,16 @@ def test_from_no_contact_to_many(name, params):
     assert road is None or before == (len(road.codes), {}), "a kernel was made in the middle of a run"
 
 
-def test_large_scenes_foresee_large_islands():
-    """Kernels that put all threads on an island are there before it grows so large; small scenes need none of them."""
-    small, large = (tisim.Model.from_scene("pile", n=n) for n in (20, 4000))
+def test_large_scenes_foresee_large_islands(monkeypatch):
+    """Where the host queues the phases of large islands, their kernels are there before one grows so large; small
+    scenes need none of them, nor does a team of workers."""
+    small, large = (tisim.Model.from_scene("pile", n=n) for n in (5, 4000))
     names = [{k.__name__ for k in needs.kernels_of(m, tisim.Data(m))} for m in (small, large)]
-    assert names[1] - names[0] == {"start_round", "project", "move", "precondition", "search", "linear_start",
-                                   "linear_step", "linear_end"}  # fmt: skip
+    assert names[0] == names[1]
+    monkeypatch.setattr(solver, "queued", lambda: True)
+    names = [{k.__name__ for k in needs.kernels_of(m, tisim.Data(m))} for m in (small, large)]
+    assert names[1] - names[0] == {"cut_blocks", "start_round", "project", "move", "precondition", "search",
+                                   "linear_start", "linear_step", "linear_end"}  # fmt: skip
 
 
 def test_progress_is_told(monkeypatch, tmp_path):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import pytest
+from shared.roads import need_machine_code
 
 import tisim
 from tisim.device import images, machine_code, native, runtime
@@ -24,7 +25,7 @@ def kernel():
     """(IR, parameters) of a kernel that one thread begins and all go on with."""
     tisim.init(arch="cpu", precision="f64")
     tisim.Data(tisim.Model.from_xml_string("<mujoco/>"))
-    assert native.road() is not None, native.why
+    need_machine_code()
     made = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(native, "record_of", lambda *given: made.append(given))
@@ -119,6 +120,8 @@ def run(cache, first):
 
 @pytest.fixture(scope="module")
 def wanted(tmp_path_factory):
+    tisim.init(arch="cpu", precision="f64")
+    need_machine_code()
     state, why, plain, made = run(tmp_path_factory.mktemp("wanted"), "")
     assert why is None and not plain and made
     return state

@@ -19,7 +19,8 @@ tisim.init(arch="cpu", precision="f64", threads=int(sys.argv[1]))
 for scene, steps, variant in (
     ("pile n=200", 150, "chosen"), ("pile n=200 cone=elliptic", 80, "shared"), ("joints", 60, "parallel"),
     ("golden/everything.xml worlds=2 multiccd=1 queries=1", 60, "parallel"),
-    ("golden/everything.xml multiccd=1", 40, "shared"),
+    ("golden/everything.xml multiccd=1", 40, "shared"), ("golden/everything.xml worlds=2", 40, "team"),
+    ("pile n=200", 100, "team"),
 ):
     print(variant, scene, golden.compute(golden.Case(scene, steps, variant=variant)))
 """
@@ -38,5 +39,5 @@ def run(threads):
 def test_any_number_of_threads_and_two_runs_agree():
     with concurrent.futures.ThreadPoolExecutor(2) as pool:  # two processes at a time
         first, *others = pool.map(run, (1, 2, 2, 3, 8))
-    assert len(first) == 5
+    assert len(first) == 7
     assert all(other == first for other in others)

@@ -6,7 +6,7 @@ model" and "Parameters".
 
 from ..constants import ELLIPTIC
 from ..spatial import relative_twist
-from ..types import FP, MINVAL, SERIAL, kernel, ti
+from ..types import FP, MINVAL, SERIAL, kernel, store, ti
 from .cone import load_friction, to_contact
 from .impedance import stiffness_damping_impedance
 
@@ -22,7 +22,8 @@ def contact_terms(m, d):
         for side in ti.static(range(2)):
             b = m.geom_bodyid[d.contact_geom[c][side]]
             tran += m.body_invweight0[b][0]
-            d.con_arm[c, side] = d.contact_pos[c] - d.subtree_com[w * m.nbody + m.body_rootid[b]]
+            arm = d.contact_pos[c] - d.subtree_com[w * m.nbody + m.body_rootid[b]]
+            store(d.con_arm, 2 * c + side, arm)
             d.con_body[c][side] = ti.select(m.body_treeid[b] >= 0 and d.contact_exclude[c] == 0, w * m.nbody + b, -1)
         fri = load_friction(m, d, c)
         dim = d.contact_dim[c]

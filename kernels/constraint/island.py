@@ -112,6 +112,7 @@ def place_lists(m, d, n):
     con = 0
     row = 0
     dense = 0
+    large = 0
     for k in range(n):
         d.island_treeadr[k] = tree
         d.island_conadr[k] = con
@@ -125,8 +126,11 @@ def place_lists(m, d, n):
         d.island_treenum[k] = 0
         d.island_connum[k] = 0
         d.island_rownum[k] = 0
-        d.island_shared[k] = ti.cast(d.island_coupled[k] > d.maxcon, ti.i32)
+        d.island_shared[k] = ti.cast(d.island_coupled[k] > d.maxcon and d.island_dofnum[k] > d.mindof, ti.i32)
+        large += d.island_shared[k]
     d.ndense = dense
+    d.nlarge = large
+    d.nsmall = n - large
 
 
 @func
@@ -152,7 +156,8 @@ def fill_lists(m, d, ncon, nrow):
 @kernel
 def find_islands(m, d):
     """Union-find, then trees, contacts and rows listed by island; serial. Coupled islands of at most maxdense dofs get
-    room for a dense matrix; all threads share an island of more than maxcon coupling contacts and rows."""
+    room for a dense matrix; all threads share an island of more than maxcon coupling contacts and rows and more than
+    mindof dofs."""
     ti.loop_config(serialize=True)
     for _ in range(1):
         ncon = d.ncon

@@ -1,14 +1,13 @@
 """Conjugate gradients for the Newton direction of large islands: H p = -gradient, H = M + J' D J never formed.
 
-Phases as in cg_one.py, cut into blocks as in all_threads.py; bodies gather the wrenches of their contacts instead of
-being given them. Preconditioned conjugate gradients as in Saad, "Iterative methods for sparse linear systems",
-algorithm 9.1.
+Phases as in cg.py, cut into blocks as in all_threads.py. Preconditioned conjugate gradients as in Saad, "Iterative
+methods for sparse linear systems", algorithm 9.1.
 """
 
 from ..constraint.cone import hessian_times
 from ..constraint.row import row_times
 from ..spatial import inertia_times, relative_twist, sum_contacts, tree_twists
-from ..types import FP, SERIAL, SHORT, SPREAD, at6, func, kernel, put6, ti
+from ..types import FP, SERIAL, SHORT, SPREAD, at6, func, kernel, put6, store, ti
 from .blocks import block_sum, count_islands, each
 from .free_body import dofs_of_twist, wrench_of_forces
 from .preconditioner import precondition_tree
@@ -83,7 +82,7 @@ def turn_tree_block(m, d, b):
                     q += beta * d.sol_q[i]
                 d.sol_q[i] = q
             if d.tree_single[d.island_tree[n]] == 1:
-                d.twist[w * m.nbody + m.tree_bodyadr[t]] = at6(d.sol_q, i0)
+                store(d.twist, w * m.nbody + m.tree_bodyadr[t], at6(d.sol_q, i0))
             elif ti.static(m.has.jointed):
                 tree_twists(m, d, w, t, d.sol_q)
 

@@ -23,14 +23,14 @@ def fill(m, d, isle: ti.template()):
     """The Hessian of the island."""
     for e in range(isle.dense, isle.dense + isle.ndof * isle.ndof):
         d.island_dense[e] = 0.0
-    for n in range(isle.tree0, isle.tree1):
+    for n in range(isle.trees.begin, isle.trees.end):
         place_tree(m, d, isle, d.island_tree[n])
-    for n in range(isle.con0, isle.con1):
+    for n in range(isle.cons.begin, isle.cons.end):
         c = d.island_con[n]
         if d.con_body[c][0] >= 0 and d.con_body[c][1] >= 0:
             couple(m, d, isle, c)
     if ti.static(m.has.rows):
-        for n in range(isle.row0, isle.row1):
+        for n in range(isle.rows.begin, isle.rows.end):
             r = d.island_row[n]
             if d.row_coupled[r] == 1:
                 couple_row(m, d, r, isle.world, isle.ndof, isle.dense, d.island_dense)
@@ -60,11 +60,11 @@ def couple(m, d, isle: ti.template(), c):
     s2 = d.tree_dofstart[w * m.ntree + m.body_treeid[b2]] - m.tree_dofadr[m.body_treeid[b2]]
     i = last_dof(m, d, b2)
     while i >= 0:
-        v = at_point(m, d, w * m.nv + i, d.con_arm[c, 1])
+        v = at_point(m, d, w * m.nv + i, head(d.con_arm[c, 1]))
         f = hessian_times(m, d, c, d.contact_dim[c], v)
         j = last_dof(m, d, b1)
         while j >= 0:
-            h = -f.dot(at_point(m, d, w * m.nv + j, d.con_arm[c, 0]))
+            h = -f.dot(at_point(m, d, w * m.nv + j, head(d.con_arm[c, 0])))
             a = s2 + i
             b = s1 + j
             if a == b:
@@ -101,7 +101,7 @@ def solve(m, d, isle: ti.template(), x: ti.template()):
     """x = (L L')^-1 x on the dofs of the island; x is of all dofs of all worlds, v behind L of those of the island."""
     n, adr = isle.ndof, isle.dense
     v = adr + n * n
-    for e in range(isle.tree0, isle.tree1):
+    for e in range(isle.trees.begin, isle.trees.end):
         wt = d.island_tree[e]
         from_x = isle.world * m.nv + m.tree_dofadr[wt - isle.world * m.ntree] - d.tree_dofstart[wt]
         for i in range(d.tree_dofstart[wt], d.tree_dofstart[wt] + m.tree_dofnum[wt - isle.world * m.ntree]):
@@ -115,7 +115,7 @@ def solve(m, d, isle: ti.template(), x: ti.template()):
         d.island_dense[v + i] = s
         for k in range(i):
             d.island_dense[v + k] = d.island_dense[v + k] - d.island_dense[adr + i * n + k] * s
-    for e in range(isle.tree0, isle.tree1):
+    for e in range(isle.trees.begin, isle.trees.end):
         wt = d.island_tree[e]
         to_x = isle.world * m.nv + m.tree_dofadr[wt - isle.world * m.ntree] - d.tree_dofstart[wt]
         for i in range(d.tree_dofstart[wt], d.tree_dofstart[wt] + m.tree_dofnum[wt - isle.world * m.ntree]):

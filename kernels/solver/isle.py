@@ -1,41 +1,96 @@
-"""What a thread that solves an island alone knows of it: an `Isle`, handed from phase to phase."""
+"""What a worker that solves an island knows of it, alone or in a team: an `Isle`, handed from phase to phase."""
 
+from ..team import share, total
 from ..types import func, ti
+
+BLOCKS = 128  # into which a list of a large island is cut, at least; fixed, so that sums do not depend on workers
+
+
+@ti.dataclass
+class Cut:
+    """A list of an island, cut into blocks for sums.
+
+    begin, end  its stretch of island_tree, island_con or island_row.  step  entries of a block.  blocks  how many.
+    mine, behind  this worker does the blocks from `mine` up to `behind`.  sums  where their sums begin.
+    """
+
+    begin: ti.i32
+    end: ti.i32
+    step: ti.i32
+    blocks: ti.i32
+    mine: ti.i32
+    behind: ti.i32
+    sums: ti.i32
 
 
 @ti.dataclass
 class Isle:
-    """An island's world, stretches of island_tree, island_con and island_row, dofs, and address in island_dense.
+    """An island's world, its trees, contacts and rows, dofs, and address in island_dense.
 
     dense  where its dense Hessian begins; -1: it has none, and its linear systems are solved by conjugate gradients.
+    large  1: a team of workers walks it together; 0: this worker alone, and each list is one block.
+    me, size  number of this worker in the team, and the team's size.
     """
 
     world: ti.i32
-    tree0: ti.i32
-    tree1: ti.i32
-    con0: ti.i32
-    con1: ti.i32
-    row0: ti.i32
-    row1: ti.i32
+    trees: Cut
+    cons: Cut
+    rows: Cut
     ndof: ti.i32
     dense: ti.i32
+    large: ti.i32
+    me: ti.i32
+    size: ti.i32
 
 
 @func
-def isle_of(m, d, k):
+def isle_of(m, d, k, me, size):
     """The Isle of island k. Coupled trees of few dofs have a dense Hessian; without couplings each tree's is exact."""
-    tree, con, row = d.island_treeadr[k], d.island_conadr[k], d.island_rowadr[k]
+    tree = d.island_treeadr[k]
+    large = d.island_shared[k]
     dense = -1
-    if d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
+    if large == 0 and d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
         dense = d.island_denseadr[k]
+    if large == 0:
+        me, size = 0, 1
     return Isle(
         world=d.island_tree[tree] // m.ntree,
-        tree0=tree,
-        tree1=tree + d.island_treenum[k],
-        con0=con,
-        con1=con + d.island_connum[k],
-        row0=row,
-        row1=row + d.island_rownum[k],
+        trees=cut(tree, d.island_treenum[k], 1, 8, large, me, size),
+        cons=cut(d.island_conadr[k], d.island_connum[k], 4, 5, large, me, size),
+        rows=cut(d.island_rowadr[k], d.island_rownum[k], 4, 5, large, me, size),
         ndof=d.island_dofnum[k],
         dense=dense,
+        large=large,
+        me=me,
+        size=size,
     )
+
+
+@ti.func
+def cut(begin, n, least, columns, large, me, size):
+    """The Cut of a list of n entries with `columns` sums for each; blocks have `least` entries at least."""
+    step = ti.max(1, n)
+    if large == 1:
+        step = ti.max(least, n // BLOCKS)
+    blocks = (n + step - 1) // step
+    mine, behind = share(blocks, me, size)
+    return Cut(begin=begin, end=begin + n, step=step, blocks=blocks, mine=mine, behind=behind, sums=columns * begin)
+
+
+@ti.func
+def stretch(part: ti.template(), b):
+    """(first, one past the last) entry of block b."""
+    first = part.begin + b * part.step
+    return first, ti.min(first + part.step, part.end)
+
+
+@ti.func
+def keep(part: ti.template(), b, column, value, sums: ti.template()):
+    """Keeps the sum of a column over block b."""
+    sums[part.sums + column * part.blocks + b] = value
+
+
+@ti.func
+def sum_of(part: ti.template(), column, sums: ti.template()):
+    """Sum of a column over all blocks."""
+    return total(part.sums + column * part.blocks, part.blocks, sums)

@@ -1,6 +1,6 @@
 """The phases of a Newton round on a stretch of the lists of trees, contacts and rows of an island.
 
-One thread calls them for a whole island (one_thread.py), all threads for its blocks (all_threads.py), in this order:
+Workers call them for their blocks (newton.py), or the host for all blocks of a list (all_threads.py), in this order:
 `start` at x = 0, then in each round `project` the direction p through M and J, `search` for the step along p, `move`.
 A stretch goes from `first` up to `last` in island_tree, island_con or island_row, and lies in one island. What is
 summed comes in and goes out, so that who calls decides where a sum begins. Seed 000, "Convex solver".

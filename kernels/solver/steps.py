@@ -12,6 +12,7 @@ from ..types import (
     at6,
     func,
     put6,
+    store,
     ti,
     vec3,
     vec6,
@@ -29,13 +30,13 @@ def tree_times_M(m, d, w, t, x: ti.template(), y: ti.template()):
         b = w * m.nbody + m.tree_bodyadr[t]
         v = twist_of_dofs(m, d, i0, at6(x, i0))
         f = forces_of_wrench(m, d, i0, inertia_times(m, d, b, v))
-        d.twist[b] = v
+        store(d.twist, b, v)
         put6(y, i0, f)
     if ti.static(m.has.jointed):
         if m.tree_free[t] == 0:
             tree_twists(m, d, w, t, x)
             for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
-                d.wrench[w * m.nbody + b] = inertia_times(m, d, w * m.nbody + b, d.twist[w * m.nbody + b])
+                store(d.wrench, w * m.nbody + b, inertia_times(m, d, w * m.nbody + b, d.twist[w * m.nbody + b]))
             tree_project(m, d, w, t, y)
             for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
                 y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
@@ -64,7 +65,7 @@ def row_along(m, d, r, alpha):
 @func
 def store_wrench(m, d, c, dim, f):
     """Keeps the wrench (torque, force) of contact c; there is a torque above dim 3 only."""
-    d.con_force[c] = tail(f)
+    store(d.con_force, c, tail(f))
     if ti.static(m.has.torsion):
         if dim > 3:
             d.con_torque[c] = head(f)
@@ -118,7 +119,7 @@ def tree_gather(m, d, w, t, y: ti.template()):
             put6(y, i0, forces_of_wrench(m, d, i0, f))
         if ti.static(m.has.jointed):
             if not single:
-                d.wrench[b] = f
+                store(d.wrench, b, f)
     if ti.static(m.has.jointed):
         if not single:
             tree_project(m, d, w, t, y)
@@ -131,7 +132,7 @@ def tree_hessian_gather(m, d, w, t, x: ti.template(), y: ti.template()):
     for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         wb = w * m.nbody + b
         f = sum_contacts(m, d, wb)
-        d.wrench[wb] = f + inertia_times(m, d, wb, d.twist[wb])
+        store(d.wrench, wb, f + inertia_times(m, d, wb, d.twist[wb]))
     tree_project(m, d, w, t, y)
     for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]

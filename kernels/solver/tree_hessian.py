@@ -6,7 +6,7 @@ with static bodies and whose rows have their dofs on one branch each, and the pr
 elsewhere. body_hess holds, per body, the Hessian of its twist (angular, linear), lower triangle by rows.
 """
 
-from ..spatial import first_moment, mass_of, symmetric
+from ..spatial import first_moment, head, mass_of, symmetric
 from ..types import (
     func,
     mat3,
@@ -32,7 +32,7 @@ def body_hessian(m, d, b):
         side = d.body_con[n]
         c = side // 2
         k = symmetric(d.con_hess, c)
-        a = skew(d.con_arm[side])
+        a = skew(head(d.con_arm[side]))
         ka = k @ a
         vv += k
         vw -= ka

@@ -70,12 +70,14 @@ CASES = [
     Case("pile n=300", 100, variant="parallel"),
     Case("pile n=300", 100, variant="shared", fast=True),
     Case("pile n=300 cone=elliptic", 100, variant="shared"),
+    Case("pile n=300", 100, variant="team", fast=True),
     Case("pile n=300", 60, variant="gpu_sort"),
     Case("pile n=24 cone=elliptic worlds=20", 100, variant="parallel"),
     Case("pile n=24 worlds=5", 100, variant="serial"),
     Case("ragdolls n=5", 150, variant="serial", fast=True),
     Case("ragdolls n=5 cone=elliptic", 150, variant="parallel"),
     Case("ragdolls n=16", 150, variant="shared"),
+    Case("ragdolls n=16", 150, variant="team"),
     Case("joints", 300, variant="serial", fast=True),
     Case("joints cone=elliptic worlds=7", 150, variant="parallel"),
     Case("chain n=20 joint=mixed worlds=3", 200),
@@ -92,9 +94,11 @@ CASES = [
     Case("golden/everything.xml queries=1", 200, variant="serial", fast=True),
     Case("golden/everything.xml elliptic=1 queries=1", 200, variant="parallel", fast=True),
     Case("golden/everything.xml worlds=3 multiccd=1 queries=1", 200, variant="shared"),
+    Case("golden/everything.xml elliptic=1 worlds=2", 200, variant="team"),
     Case("golden/everything.xml elliptic=1 worlds=2", 200, variant="gpu_sort"),
     Case("pile n=300", 100, "f32"),
     Case("pile n=300 cone=elliptic", 100, "f32", "shared"),
+    Case("pile n=300 cone=elliptic", 100, "f32", "team"),
     Case("ragdolls n=5", 150, "f32", "parallel"),
     Case("bowl n=20 multiccd=1", 60, "f32", "serial"),
     Case("golden/everything.xml elliptic=1 queries=1", 200, "f32", "serial"),
@@ -105,32 +109,41 @@ BY_BENCHMARK = "collision "  # what the scene of a hash that benchmarks/collisio
 
 
 @contextlib.contextmanager
-def force(variant="chosen", shared_above=None, dense_up_to=None):
+def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     """Within it every stage takes the same road, whatever the size of the scene.
 
     chosen  the engine chooses;  serial  one thread does all;  parallel  all loops that can be are parallel, an island
-    has one thread;  shared  the same, and all threads share each island in which bodies meet;  gpu_sort  pairs are
-    sorted by the passes that a GPU would take.
-    shared_above  contacts between moving bodies above which all threads share an island.
+    has one thread;  team  the same, and a team of workers walks through each island in which bodies meet;  shared  the
+    same, but the host queues the phases of each such island, as on a GPU;  gpu_sort  pairs are sorted by the passes
+    that a GPU would take.
+    shared_above  contacts between moving bodies above which an island is large.
+    workers  how many workers a team has, with however many processors; Taichi must have as many threads.
     dense_up_to  dofs of an island up to which it gets a dense factor.
     Data must be made within it. The only place that knows where the engine keeps its thresholds.
     """
-    from tisim.device import program
+    from tisim.device import program, session, team
     from tisim.queries import distance, rays
     from tisim.stages import collision, constraint, dynamics, solver, sorting
 
     never = 1 << 30
     changes = []
-    at = dict(chosen=None, serial=never, parallel=-1, shared=-1, gpu_sort=-1)[variant]
+    at = dict(chosen=None, serial=never, parallel=-1, team=-1, shared=-1, gpu_sort=-1)[variant]
     if at is not None:
         changes += [(dynamics, "PARALLEL_BODIES", at), (constraint, "PARALLEL_CONTACTS", at)]
         changes += [(collision, name, at) for name in ("SEARCHED", "BOXED", "COLLIDED", "LISTED")]
         changes += [(solver, "PARALLEL_ISLANDS", at), (rays, "PARALLEL_RAYS", at), (distance, "PARALLEL_PAIRS", at)]
-        shared_above = (0 if variant == "shared" else never) if shared_above is None else shared_above
+        shared_above = (0 if variant in ("team", "shared") else never) if shared_above is None else shared_above
     if shared_above is not None:
-        changes.append((constraint, "shared_island", lambda: shared_above))
+        changes.append((solver, "SHARED", shared_above))
+    if variant == "team" and dense_up_to is None:
+        dense_up_to = 0
+    if variant == "shared":
+        changes.append((solver, "queued", lambda: True))
     if dense_up_to is not None:
-        changes += [(constraint, "MAX_DENSE", dense_up_to), (solver, "MAX_DENSE", dense_up_to)]
+        changes.append((solver, "MAX_DENSE", dense_up_to))
+    if workers is not None:
+        changes += [(session, "workers", workers), (team, "hands", lambda: workers), (team, "workers", lambda: workers)]
+        changes.append((team, "PATIENCE", (1 << 30, 0)))
     if variant == "gpu_sort":
         changes.append((sorting, "shared", lambda: True))
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]

@@ -4,6 +4,7 @@ import atexit
 import gc
 import os
 import sys
+import warnings
 
 import typer
 from rich.console import Console
@@ -27,10 +28,22 @@ Param = typer.Option([], "--param", "-p", metavar="KEY=VALUE", help="a parameter
 Arch = typer.Option("auto", help="auto, cpu, cuda, vulkan or metal")
 Precision = typer.Option(None, help="f64 or f32; f64 on the CPU and f32 on a GPU by default")
 Threads = typer.Option(None, help="CPU threads; all by default")
-Size = typer.Option("1280x720", "--size", metavar="WxH", help="of the picture [pixel]")
-View = typer.Option("", "--camera", metavar="AZ,EL,DIST[,X,Y,Z]", help="azimuth, elevation [degree], distance [m]")
-Color = typer.Option("geom", help="geom: the model's colours; island: one colour for each island")
+Worlds = typer.Option(None, "--nworld", help="independent copies of the scene; 1, or as many as --from holds")
+Seconds = typer.Option(None, "--seconds", help="how long to simulate \\[s]")
+Until = typer.Option(None, "--time", "-t", help="simulated time to reach \\[s], instead of --seconds")
+From = typer.Option(None, "--from", metavar="STATE.npz", help="start from a state that `tisim run` saved")
+Size = typer.Option("", "--size", metavar="WxH", help="of the picture \\[pixel]; 1280x720 by default")
+View = typer.Option(
+    "",
+    "--camera",
+    metavar="NAME|AZ,EL,DIST[,X,Y,Z]",
+    help="a camera of the model, or azimuth, "
+    "elevation \\[degree], distance and point looked at \\[m]; all that moves is in view by default",
+)
+Color = typer.Option("geom", "--color", help="geom: the model's colours; island: one colour for each island")
 Contacts = typer.Option(False, "--contacts", help="mark the contacts")
+World = typer.Option(0, "--world", help="which of --nworld is drawn")
+Json = typer.Option(False, "--json", help="print one JSON object instead of a table")
 
 
 def _version(asked: bool):
@@ -50,82 +63,110 @@ def root(
 @app.command()
 def run(
     source: str = Source, n: int = Number, param: list[str] = Param,
-    seconds: float = typer.Option(None, help="simulated time to reach; 3 by default"),
-    steps: int = typer.Option(None, help="number of steps, instead of --seconds"),
+    seconds: float = typer.Option(None, "--seconds", help="how long to simulate \\[s]; 3 by default"),
+    until: float = Until,
+    steps: int = typer.Option(None, "--steps", help="number of steps, instead of --seconds"),
+    saved: str = From,
     out: str = typer.Option(None, "--out", "-o", help="folder of the results; out/<scene> by default"),
-    arch: str = Arch, precision: str = Precision, threads: int = Threads,
-    nworld: int = typer.Option(1, help="independent copies of the scene"),
+    film: str = typer.Option(None, "--film", metavar="FILE", help="make a film: .mp4 (needs the extra tisim\\[film]), "
+                             ".gif or .webp"),
+    fps: int = typer.Option(30, "--fps", help="pictures of the film per second"),
     picture: bool = typer.Option(True, help="write a picture of the end, if Vulkan is there"),
+    size: str = typer.Option("", "--size", metavar="WxH", help="of picture and film \\[pixel]; 1280x720 and 640x360 by "
+                             "default"),
+    camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
+    arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
-    """Simulate, show progress, save the final state and a picture."""
+    """Simulate, show progress, save the final state and a picture.
+
+    Ctrl-C ends it after the step, saves what was reached, says how to go on and exits with 130.
+    """
     from . import run as cli_run
 
-    cli_run.run(console, source, n, param, seconds, steps, out, arch, precision, threads, nworld, picture)
+    return cli_run.run(console, source, n, param, seconds, until, steps, out, saved, arch, precision, threads, nworld,
+                       picture, film, fps, size, _look(camera, color, contacts, world), as_json)  # fmt: skip
 
 
 @app.command()
 def bench(
     source: str = Source, n: int = Number, param: list[str] = Param,
-    settle: int = typer.Option(350, help="steps before the measurement"),
-    repeats: int = typer.Option(50, help="steps measured"),
-    arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = typer.Option(1),
+    settle: int = typer.Option(None, "--settle", help="steps before the measurement; 350 by default, 0 with --from"),
+    seconds: float = typer.Option(None, "--seconds", help="time simulated before it \\[s], instead of --settle"),
+    until: float = Until,
+    repeats: int = typer.Option(50, help="steps measured"), saved: str = From,
+    arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
     """Measure the time of a step: median over single steps from a settled state."""
     from . import run as cli_run
 
-    cli_run.bench(console, source, n, param, settle, repeats, arch, precision, threads, nworld)
+    cli_run.bench(console, source, n, param, settle, seconds, until, repeats, saved, arch, precision, threads, nworld,
+                  as_json)  # fmt: skip
 
 
 @app.command()
 def render(
     source: str = Source, n: int = Number, param: list[str] = Param,
     out: str = typer.Option(..., "--out", "-o", help="the picture, a .png"),
-    time: float = typer.Option(0.0, "--time", "-t", help="simulated time of the picture [s]"),
-    size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts,
-    arch: str = Arch, precision: str = Precision, threads: int = Threads,
+    seconds: float = Seconds, until: float = Until, saved: str = From,
+    size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
+    arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
-    """Draw a picture without a window."""
-    from . import run as cli_run
+    """Draw a picture without a window, of the start or of the time that --time tells."""
+    from . import draw
 
-    cli_run.render(console, source, n, param, out, time, size, camera, color, contacts, arch, precision, threads)
+    return draw.render(console, source, n, param, out, seconds, until, saved, size, arch, precision, threads, nworld,
+                       _look(camera, color, contacts, world), as_json)  # fmt: skip
 
 
 @app.command()
 def view(
-    source: str = Source, n: int = Number, param: list[str] = Param, size: str = Size, camera: str = View,
-    arch: str = Arch, precision: str = Precision, threads: int = Threads,
+    source: str = Source, n: int = Number, param: list[str] = Param,
+    seconds: float = typer.Option(None, "--seconds", help="time simulated before the window opens \\[s]"),
+    until: float = Until, saved: str = From,
+    size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
+    arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds,
 ):  # fmt: skip
     """Open a window and simulate in real time."""
-    from . import run as cli_run
+    from . import draw
 
-    cli_run.view(console, source, n, param, size, camera, arch, precision, threads)
+    return draw.view(console, source, n, param, seconds, until, saved, size, arch, precision, threads, nworld,
+                     _look(camera, color, contacts, world))  # fmt: skip
+
+
+def _look(camera, color, contacts, world):
+    return dict(camera=camera or None, color=color, show_contacts=contacts, world=world)
 
 
 @app.command()
-def info(source: str = Source, n: int = Number, param: list[str] = Param):
+def info(source: str = Source, n: int = Number, param: list[str] = Param, as_json: bool = Json):
     """Print what a model contains, its options, and what in it cannot be simulated."""
     from . import info as cli_info
 
-    cli_info.info(console, source, n, param)
+    cli_info.info(console, source, n, param, as_json)
 
 
 @app.command("compile")
 def compile_(
     source: str = Source,
     out: str = typer.Argument(..., metavar="OUT", help="what to write: .npz, compiled, or .xml, canonical MJCF"),
-    n: int = Number, param: list[str] = Param,
+    n: int = Number, param: list[str] = Param, as_json: bool = Json,
 ):  # fmt: skip
     """Compile a model and save it: .npz loads without compiling, .xml is MJCF that compiles to the same model."""
     from . import compile as cli_compile
 
-    cli_compile.compile_file(console, source, out, n, param)
+    cli_compile.compile_file(console, source, out, n, param, as_json)
 
 
 @app.command()
-def scenes():
+def scenes(as_json: bool = Json):
     """List the scenes and their parameters."""
     from tisim import scenes as registry
 
+    if as_json:
+        from . import report
+
+        return report.print_json([dict(scene=name, shows=registry.about(name), parameters=registry.params(name))
+                                  for name in registry.names()])  # fmt: skip
     table = Table(box=None, padding=(0, 2, 0, 0))
     for title in ("scene", "shows", "parameters"):
         table.add_column(title, header_style="bold")
@@ -140,21 +181,22 @@ def kernels(
     flow: bool = typer.Option(False, "--flow", help="what each of them reads and writes, stage by stage"),
     write: str = typer.Option(None, "--write", metavar="FILE", help="write that to a file"),
     build: bool = typer.Option(False, "--build", help="make the machine code of all of them, which goes into a wheel"),
+    as_json: bool = Json,
 ):
     """List the kernels of a step and of the queries, in their order."""
     from . import kernels as cli_kernels
 
     if build:
-        return cli_kernels.build(console)
-    cli_kernels.kernels(console, flow, write)
+        return cli_kernels.build(console, as_json)
+    cli_kernels.kernels(console, flow, write, as_json)
 
 
 @app.command()
-def doctor():
+def doctor(as_json: bool = Json):
     """Check the installation: backends, Vulkan, versions, kernel cache."""
     from . import info as cli_info
 
-    cli_info.doctor(console)
+    cli_info.doctor(console, as_json)
 
 
 def complain(message):
@@ -163,16 +205,31 @@ def complain(message):
     Console(stderr=True, highlight=False, soft_wrap=True).print(Text(f"tisim: {line}", "bold red"))
 
 
+def complain_less(message, category, *place, **more):
+    """Prints a Python warning for users on one line, without the place in the source that raised it."""
+    if not issubclass(category, (UserWarning, RuntimeWarning)):
+        return _show_warning(message, category, *place, **more)
+    line = " ".join(str(message).split())
+    Console(stderr=True, highlight=False, soft_wrap=True).print(Text(f"tisim: warning: {line}", "yellow"))
+
+
+_show_warning = warnings.showwarning
+
+
 def main(argv=None):
-    """Runs the command line and ends the process: 0 done, 2 a mistake of the user, 130 interrupted."""
+    """Runs the command line and ends the process: 0 done, 2 a mistake of the user, 130 stopped by Ctrl-C."""
     atexit.register(gc.freeze)  # else a third of a short command goes into searching what ends anyway
     argv = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in argv
     argv = [a for a in argv if a != "--debug"]
     code = 0
     try:
-        result = app(args=argv, prog_name="tisim", standalone_mode=False)
-        code = result if isinstance(result, int) else 0
+        with warnings.catch_warnings():
+            warnings.showwarning = complain_less
+            result = app(args=argv, prog_name="tisim", standalone_mode=False)
+        code = int(result) if isinstance(result, int) else 0
+        if code == 130 and type(result) is int:  # Typer's answer to Ctrl-C
+            complain("interrupted")
     except (KeyboardInterrupt, typer.Abort):
         complain("interrupted")
         code = 130

@@ -5,21 +5,25 @@ import time
 
 from tisim.errors import Error
 
-from .run import load
+from .report import beside, print_json
+from .simulate import load
 
 
-def compile_file(console, source, out, n, param):
+def compile_file(console, source, out, n, param, as_json):
     """Writes the compiled model (.npz), or the model as canonical MJCF (.xml)."""
     out = pathlib.Path(out)
     if out.suffix.lower() not in (".npz", ".xml"):
         raise Error(f"{out}: expected a name that ends in .npz (compiled) or .xml (canonical MJCF)")
     began = time.perf_counter()
-    with console.status(f"compiling {source}"):
+    with beside(console, as_json).status(f"compiling {source}"):
         m, _ = load(source, n, param)
         if out.suffix.lower() == ".npz":
             m.save(out)
         else:
             m.spec().to_file(out)
     seconds = time.perf_counter() - began
+    if as_json:
+        return print_json(dict(out=out, bytes=out.stat().st_size, nbody=m.nbody, ngeom=m.ngeom, nv=m.nv,
+                               seconds=seconds))  # fmt: skip
     console.print(f"{m.nbody:,} bodies, {m.ngeom:,} geoms, nv {m.nv:,}; {seconds:.2f} s")
     console.print(f"wrote [cyan]{out}[/] ({out.stat().st_size / 1024:,.0f} KiB)")

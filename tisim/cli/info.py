@@ -4,7 +4,6 @@ import importlib.metadata
 import os
 import pathlib
 import platform
-import sys
 
 import numpy as np
 
@@ -13,15 +12,18 @@ from tisim.device import images, machine_code, native, runtime, taichi_import
 from tisim.errors import UnsupportedError
 from tisim.model import simulable
 
-from .run import load, rows
+from .quiet import Quiet, start_taichi
+from .report import print_json, rows
+from .simulate import load
 
 SIZES = """nbody njnt nq nv ntree ngeom nsite nmesh nhfield npair nexclude neq ntendon nu na nsensor nkey nmocap
 ncam nlight nmat ntex""".split()
 PACKAGES = ("taichi", "numpy", "scipy", "lxml", "trimesh", "pillow", "typer", "rich")
+EXTRAS = ("imageio-ffmpeg",)
 
 
 def _flags(bits, kind):
-    return ", ".join(_word(b) for b in kind if bin(b.value).count("1") == 1 and int(bits) & b.value)
+    return [_word(b) for b in kind if bin(b.value).count("1") == 1 and int(bits) & b.value]
 
 
 def _word(member):
@@ -29,65 +31,62 @@ def _word(member):
 
 
 def _counted(values, kind):
-    """Text like "3 sphere, 2 box" of an array of enum values."""
+    """dict name -> number of an array of enum values."""
     found, number = np.unique(np.asarray(values), return_counts=True)
-    return ", ".join(f"{k} {_word(kind(int(v)))}" for v, k in zip(found, number))
+    return {_word(kind(int(v))): int(k) for v, k in zip(found, number)}
 
 
-def info(console, source, n, param):
+def _in_words(counted):
+    return ", ".join(f"{number} {name}" for name, number in counted.items()) or "none"
+
+
+def info(console, source, n, param, as_json):
     """tisim info."""
     from tisim import enums
 
     m, name = load(source, n, param)
-    sizes = [(s, getattr(m, s, 0)) for s in SIZES]
-    rows(console, name, [("sizes", "  ".join(f"{s} {v}" for s, v in sizes if v))])
-    geoms = _counted(m.geom_type, enums.mjtGeom)
-    joints = _counted(m.jnt_type, enums.mjtJoint)
     o = m.opt
-    rows(console, None, [
-        ("geoms", geoms or "none"),
-        ("joints", joints or "none"),
-        ("mass", f"{float(np.sum(m.body_mass)):.6g} kg"),
-        ("timestep", f"{float(o.timestep):g} s, integrator {_word(enums.mjtIntegrator(int(o.integrator)))}"),
-        ("gravity", " ".join(f"{v:g}" for v in np.asarray(o.gravity)) + " m/s2"),
-        ("solver", f"{_word(enums.mjtSolver(int(o.solver)))}, at most {int(o.iterations)} iterations, "
-                   f"tolerance {float(o.tolerance):g}"),
-        ("cone", f"{_word(enums.mjtCone(int(o.cone)))}, impratio {float(o.impratio):g}"),
-        ("disabled", _flags(o.disableflags, enums.mjtDisableBit) or "nothing"),
-        ("enabled", _flags(o.enableflags, enums.mjtEnableBit) or "nothing"),
-    ])  # fmt: skip
     try:
         simulable.check(m)
-        rows(console, None, [("can be simulated", "yes")])
+        refused = None
     except UnsupportedError as error:
-        rows(console, None, [("can be simulated", f"no: {error}")])
+        refused = str(error)
+    found = dict(
+        scene=name, sizes={s: int(getattr(m, s, 0)) for s in SIZES}, geoms=_counted(m.geom_type, enums.mjtGeom),
+        joints=_counted(m.jnt_type, enums.mjtJoint), cameras=[m.id2name("camera", k) for k in range(m.ncam)],
+        mass=float(np.sum(m.body_mass)), timestep=float(o.timestep),
+        integrator=_word(enums.mjtIntegrator(int(o.integrator))), gravity=np.asarray(o.gravity, float),
+        solver=_word(enums.mjtSolver(int(o.solver))), iterations=int(o.iterations), tolerance=float(o.tolerance),
+        cone=_word(enums.mjtCone(int(o.cone))), impratio=float(o.impratio),
+        disabled=_flags(o.disableflags, enums.mjtDisableBit), enabled=_flags(o.enableflags, enums.mjtEnableBit),
+        can_be_simulated=refused is None, refused=refused,
+    )  # fmt: skip
+    if as_json:
+        return print_json(found)
+    rows(console, name, [("sizes", "  ".join(f"{s} {v}" for s, v in found["sizes"].items() if v))])
+    cameras = [("cameras", ", ".join(c or "(no name)" for c in found["cameras"]))] if m.ncam else []
+    rows(console, None, [
+        ("geoms", _in_words(found["geoms"])),
+        ("joints", _in_words(found["joints"])),
+        *cameras,
+        ("mass", f"{found['mass']:.6g} kg"),
+        ("timestep", f"{found['timestep']:g} s, integrator {found['integrator']}"),
+        ("gravity", " ".join(f"{v:g}" for v in found["gravity"]) + " m/s2"),
+        ("solver", f"{found['solver']}, at most {found['iterations']} iterations, tolerance {found['tolerance']:g}"),
+        ("cone", f"{found['cone']}, impratio {found['impratio']:g}"),
+        ("disabled", ", ".join(found["disabled"]) or "nothing"),
+        ("enabled", ", ".join(found["enabled"]) or "nothing"),
+    ])  # fmt: skip
+    rows(console, None, [("can be simulated", f"no: {refused}" if refused else "yes")])
 
 
 def _folder_size(folder):
     return sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) if folder.is_dir() else 0
 
 
-class _Quiet:
-    """Silences what Taichi's C++ code prints while it looks for drivers."""
-
-    def __enter__(self):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        self._saved = os.dup(1), os.dup(2)
-        self._null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(self._null, 1)
-        os.dup2(self._null, 2)
-
-    def __exit__(self, *_):
-        for fd, saved in zip((1, 2), self._saved):
-            os.dup2(saved, fd)
-            os.close(saved)
-        os.close(self._null)
-
-
 def _road():
     """How a CPU gets its kernels, and why."""
-    runtime.init(arch="cpu")
+    start_taichi(arch="cpu")
     shipped, own, size = images.state()
     if native.road() is None:
         return f"compiled by Taichi in every process: {native.why}"
@@ -99,11 +98,11 @@ def _road():
     return "\n".join(lines)
 
 
-def doctor(console):
+def doctor(console, as_json):
     """tisim doctor."""
     from tisim.viewer import vulkan
 
-    with _Quiet():
+    with Quiet():
         taichi_import.load()
         from taichi._lib import core
 
@@ -111,23 +110,35 @@ def doctor(console):
         devices = vulkan.devices()
         missing = vulkan.missing()
     cache = pathlib.Path(runtime.cache_path({})).parent
-    versions = []
-    for package in PACKAGES:
+    versions = {}
+    for package in (*PACKAGES, *EXTRAS):
         try:
-            versions.append(f"{package} {importlib.metadata.version(package)}")
+            versions[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
-            versions.append(f"{package} MISSING")
+            versions[package] = None
     display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    found = dict(
+        tisim=__version__, python=platform.python_version(), system=platform.system(), machine=platform.machine(),
+        cores=os.cpu_count(), packages=versions, backends=backends, auto="cuda" if "cuda" in backends else "cpu",
+        vulkan=devices if isinstance(devices, list) else [], pictures=missing or "can be drawn", display=display,
+        kernels=_road(), kernel_cache=str(cache), kernel_cache_bytes=_folder_size(cache), debug=runtime.debug(),
+    )  # fmt: skip
+    if as_json:
+        return print_json(found)
+    needed = ", ".join(f"{p} {versions[p] or 'MISSING'}" for p in PACKAGES)
+    films = [f"{p} {versions[p]}" if versions[p] else f"no .mp4: pip install {p}; .gif and .webp need nothing"
+             for p in EXTRAS]  # fmt: skip
     rows(console, f"tisim {__version__}", [
-        ("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"),
-        ("packages", ", ".join(versions)),
-        ("backends", ", ".join(backends) + (f"; auto is {'cuda' if 'cuda' in backends else 'cpu'}")),
+        ("python", f"{found['python']} on {found['system']} {found['machine']}, {found['cores']} cores"),
+        ("packages", needed),
+        ("backends", ", ".join(backends) + f"; auto is {found['auto']}"),
         ("Vulkan", ", ".join(devices) if isinstance(devices, list) else devices),
-        ("pictures", missing or "can be drawn"),
+        ("pictures", found["pictures"]),
+        ("films", ", ".join(films)),
         ("window", f"display {display}" if display else "no display: DISPLAY is not set; `tisim render` needs none"),
-        ("kernels", _road()),
-        ("kernel cache", f"{cache}, {_folder_size(cache) / 2**20:.1f} MiB"),
-        ("TISIM_DEBUG", "set: kernels check bounds, every step is validated" if runtime.debug() else "not set"),
+        ("kernels", found["kernels"]),
+        ("kernel cache", f"{cache}, {found['kernel_cache_bytes'] / 2**20:.1f} MiB"),
+        ("TISIM_DEBUG", "set: kernels check bounds, every step is validated" if found["debug"] else "not set"),
     ])  # fmt: skip
-    if "taichi 1.7.4" not in versions:
+    if versions["taichi"] != "1.7.4":
         console.print("tisim needs taichi==1.7.4: pip install taichi==1.7.4", style="yellow")

@@ -11,6 +11,7 @@ from tisim.device.machine_code import Unsupported
 from tisim.errors import Error
 
 from .recording import HOST, record
+from .report import beside, print_json
 
 WIDTH, COLUMN = 120, 28
 HEAD = """What the kernels of a step, and of the queries, read (<) and write (>), found from their source.
@@ -23,9 +24,11 @@ in the last step. What a kernel writes before it reads it is not listed behind `
 """
 
 
-def kernels(console, flow, write):
+def kernels(console, flow, write, as_json):
     """tisim kernels."""
-    if write is not None:
+    if as_json:
+        print_json(_listed(record(), flow))
+    elif write is not None:
         pathlib.Path(write).write_text(text(record()), encoding="utf-8")
         console.print(f"wrote {write}")
     elif flow:
@@ -34,14 +37,14 @@ def kernels(console, flow, write):
         console.print(_table(record()))
 
 
-def build(console):
+def build(console, as_json):
     """tisim kernels --build."""
     from tisim.device import build
     from tisim.model import features
     from tisim.stages import needs
 
     columns = (TextColumn("{task.description}"), BarColumn(40), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=beside(console, as_json), transient=True) as bar:
         task = bar.add_task("compiling kernels")
 
         def show(done, total):
@@ -51,6 +54,8 @@ def build(console):
             path, number, size = build.ship(needs.every_kernel, features.every(), show)
         except Unsupported as e:
             raise Error(f"kernels cannot be made into machine code here: {e}") from None
+    if as_json:
+        return print_json(dict(kernels=number, bytes=size, file=path))
     console.print(f"{number} kernels, {size / 2**20:.1f} MiB: {path}", soft_wrap=True)
 
 
@@ -75,13 +80,29 @@ def _columns(title, names):
     return textwrap.wrap(" ".join(sorted(names)), WIDTH, initial_indent=first, subsequent_indent=rest)
 
 
+def _kernels(stages):
+    """Steps of the kernels by name, each with what it computes."""
+    kernels = {step.name: step for _, steps in stages.values() for step in steps if step.kernel}
+    return {k: (step, " ".join((step.kernel.__doc__ or "").split()).split(". ")[0].rstrip("."))
+            for k, step in kernels.items()}  # fmt: skip
+
+
+def _listed(stages, flow):
+    """Kernels for JSON; with their flow, stage by stage, what they read by source and what they write."""
+    if not flow:
+        return [dict(kernel=name, file=step.file, arguments=step.arguments, computes=doc)
+                for name, (step, doc) in _kernels(stages).items()]  # fmt: skip
+    return [dict(stage=stage, about=doc, steps=[
+        dict(kernel=step.name, file=step.file if step.kernel else None, writes=sorted(step.writes),
+             reads={source: sorted(names) for source, names in step.sources.items()}) for step in steps])
+        for stage, (doc, steps) in stages.items()]  # fmt: skip
+
+
 def _table(stages):
     """One row for each kernel."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     for title in ("kernel", "file", "arguments", "computes"):
         table.add_column(title, header_style="bold", justify="right" if title == "arguments" else "left")
-    kernels = {step.name: step for _, steps in stages.values() for step in steps if step.kernel}
-    for name, step in kernels.items():
-        doc = " ".join((step.kernel.__doc__ or "").split()).split(". ")[0].rstrip(".")
+    for name, (step, doc) in _kernels(stages).items():
         table.add_row(Text(name, "cyan"), step.file, str(step.arguments), doc)
     return table

@@ -122,11 +122,12 @@ def _merge(stages, events):
 
 
 class _Recorder:
-    """Takes one step and asks all queries. wide: lists are sorted by the passes that a GPU takes."""
+    """Takes one step and asks all queries. wide: as on a GPU, lists are sorted in passes and large
+    islands solved phase by phase."""
 
     def __init__(self, wide):
         from tisim import pipeline
-        from tisim.stages import sorting
+        from tisim.stages import solver, sorting
 
         self.events = []  # (stage, first line of its docstring, Step)
         self.model = m = Model.from_xml_string(MODEL)
@@ -136,7 +137,8 @@ class _Recorder:
             for place, name, value in (
                 (launch, "run", self.run), (memory, "upload", self.upload), (memory, "fill", self.fill),
                 (Data, "set_counts", lambda d, **counts: self.add(Step(None, counts))),
-                (sorting, "shared", lambda: wide), (pipeline, "validate", lambda m, d: None),
+                (sorting, "shared", lambda: wide), (solver, "queued", lambda: wide),
+                (pipeline, "validate", lambda m, d: None),
             ):  # fmt: skip
                 changes.callback(setattr, place, name, getattr(place, name))
                 setattr(place, name, value)

@@ -146,16 +146,16 @@ declare("scratch", [
     ("tree_segnum", "i", ("ntree",), "-", "constraint", "rows that act on each tree"),
     ("tree_single", "i", ("ntree",), "-", "constraint", "1: one free body on which no row acts, solved as a twist"),
     ("con_body", "i", ("nconmax", 2), "-", "constraint", "world-major moving bodies of a contact, -1: static"),
-    ("con_arm", "f", ("nconmax", 2, 3), "m", "constraint", "contact point from each tree's centre of mass"),
+    ("con_arm", "f", ("nconmax", 2, 4), "m", "constraint", "contact point from each tree's centre of mass"),
     ("con_D", "f", ("nconmax",), "kg", "constraint", "1 / regularisation of the normal, of every pyramid edge"),
     ("con_mu", "f", ("nconmax",), "-", "constraint", "mu of the regularised cone"),
     ("con_friction", "f", ("nconmax", 5), "-", "constraint", "friction, as contact.friction"),
     ("con_aref", "f", ("nconmax", 6), "m/s2, rad/s2", "constraint", "reference acceleration, in the contact frame"),
     ("con_Jaref", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "residual Jx - aref, in the contact frame"),
     ("con_Jp", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "J p, in the contact frame"),
-    ("con_force", "f", ("nconmax", 3), "N", "solver", "world force on body 2 at the contact point"),
+    ("con_force", "f", ("nconmax", 4), "N", "solver", "world force on body 2 at the contact point"),
     ("con_torque", "f", ("nconmax", 3), "N m", "solver", "world torque on body 2, above dim 3"),
-    ("con_hess", "f", ("nconmax", 6), "kg", "solver", "world Hessian of the cost, translation: xx yy zz xy xz yz"),
+    ("con_hess", "f", ("nconmax", 8), "kg", "solver", "world Hessian of the cost, translation: xx yy zz xy xz yz"),
     ("con_hess_mix", "f", ("nconmax", 9), "kg m", "solver", "above dim 3: the same, of translation and rotation"),
     ("con_hess_rot", "f", ("nconmax", 6), "kg m2", "solver", "above dim 3: the same, rotation"),
     ("body_conadr", "i", ("nbody",), "-", "constraint", "first entry of each body in body_con"),
@@ -192,8 +192,8 @@ declare("scratch", [
 
 # solver vectors and per-body work space
 declare("scratch", [
-    ("twist", "f", ("nbody", 6), "rad/s2, m/s2", "solver", "body accelerations of the vector at hand"),
-    ("wrench", "f", ("nbody", 6), "N m, N", "solver", "body wrenches, summed towards the root"),
+    ("twist", "f", ("nbody", 8), "rad/s2, m/s2", "solver", "body accelerations of the vector at hand"),
+    ("wrench", "f", ("nbody", 8), "N m, N", "solver", "body wrenches, summed towards the root"),
     ("body_hess", "f", ("nbody", 21), "kg", "solver", "Hessian of each body's twist: rotation 6, coupling 9, linear 6"),
     ("tree_hess", "f", ("nM",), "kg", "solver", "Hessian of each tree by dof_Madr, then its L' D L factor"),
     ("sol_Ma", "f", ("nv",), "N, N m", "solver", "M times qacc"),
@@ -241,6 +241,14 @@ declare("scratch", [
     ("isl_reduction", "f", ("ntree",), "-", "solver", "by how much the linear residual is reduced"),
     ("isl_run", "i", ("ntree",), "-", "solver", "1: not converged"),
     ("isl_seek", "i", ("ntree",), "-", "solver", "1: inner loop (linear system or line search) not converged"),
+])  # fmt: skip
+
+# teams of workers, and their sums over blocks of large islands
+declare("scratch", [
+    ("team", "i", (ALL, 66, 32), "-", "solver", "by what workers find each other, see kernels/team.py"),
+    ("tree_sum", "f", ("ntree", 8), "-", "solver", "sums over blocks of an island's trees, column by column", 1),
+    ("con_sum", "f", ("nconmax", 5), "-", "solver", "sums over blocks of contacts", 1),
+    ("row_sum", "f", ("nrowmax", 5), "-", "solver", "sums over blocks of rows", 1),
 ])  # fmt: skip
 
 # collision: boxes, the sweep, candidate pairs, sorted pairs (cpair) and their contact slots

@@ -21,7 +21,7 @@ from .machine_code import Unsupported, available
 PRECISIONS = ("f64", "f32")
 WORKER = "import tisim.data.data, tisim.pipeline; from tisim.device import build; build.work()"
 SHARE = 3  # kernels for which a process of its own is worth its start
-SLOW = ("solve_island", "convex", "hfield", "narrowphase", "linear_step", "cast_rays")  # in seconds; others take less
+SLOW = ("solve_islands", "convex", "hfield", "narrowphase", "linear_step", "cast_rays")  # in seconds; others take less
 
 
 def prepare(kernels, has, show=None):
@@ -136,6 +136,9 @@ def ship(all_kernels, features, show):
     from . import runtime
 
     records, requests, settings = {}, {}, os.environ.get("TISIM_CACHE")
+    path = images.shipped_path()
+    path.unlink(missing_ok=True)  # what is found there is not made
+    images.forget_shipped()
     with tempfile.TemporaryDirectory(prefix="tisim-") as folder:
         os.environ["TISIM_CACHE"] = folder
         try:
@@ -151,13 +154,13 @@ def ship(all_kernels, features, show):
                     if images.find(key) is None:
                         road.code(*item)  # which says why it cannot be made
                 requests.update((road.request(*item), key) for item, key in keys.items())
-            for path in images.folder().glob("*.img"):
-                records[path.stem] = path.read_bytes()
+            for image in images.folder().glob("*.img"):
+                records[image.stem] = image.read_bytes()
         finally:
             os.environ.pop("TISIM_CACHE") if settings is None else os.environ.update(TISIM_CACHE=settings)
-    path = images.shipped_path()
     path.parent.mkdir(exist_ok=True)
     images.write_pack(path, records, requests)
+    images.forget_shipped()
     return path, len(records), path.stat().st_size
 
 

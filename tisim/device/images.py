@@ -185,6 +185,11 @@ def _shipped():
     return _Pack(shipped_path())
 
 
+def forget_shipped():
+    """Looks for the file of images that ship anew, after it was written or deleted."""
+    _shipped.cache_clear()
+
+
 def shipped_path():
     """Where the images that ship stand, if there are some."""
     return SHIPPED / f"{target()}.pack"

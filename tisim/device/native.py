@@ -5,7 +5,8 @@ Later processes map the image and never ask Taichi's compiler. What remains Taic
 
 A task is a function of one RuntimeContext: the address of the arguments' buffer, of Taichi's LLVMRuntime, a thread's
 number, the address of a buffer for results. Loops ask the LLVMRuntime for `parallel_for`. A launch that is not worth
-waking threads passes a copy of it whose parallel_for does all on the calling thread, so that one image serves both.
+waking threads passes a copy of it whose parallel_for does all on the calling thread, so that one image serves both;
+other launches one whose parallel_for asks for all threads that there are here, and not where the image was made.
 """
 
 import ctypes
@@ -47,15 +48,20 @@ class Road:
         support = self._support()
         # PYFUNCTYPE keeps the interpreter's lock, as Taichi's own launches do: the pool serves one caller at a time
         self.call = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *3 * [ctypes.c_int64])(support.tasks[0])
-        self._copy = ctypes.create_string_buffer(ctypes.string_at(self.runtime, RUNTIME_BYTES), RUNTIME_BYTES)
-        struct.pack_into("<Q", self._copy, PARALLEL_FOR_AT, support.tasks[1])
-        self.outside, self.fill, self.add = support.tasks[2:]
-        self.serial_runtime = ctypes.addressof(self._copy)
+        pool = struct.unpack("<2Q", ctypes.string_at(self.runtime + POOL_AT, 16))
+        self._copies = [ctypes.create_string_buffer(ctypes.string_at(self.runtime, RUNTIME_BYTES), RUNTIME_BYTES)
+                        for _ in range(2)]  # fmt: skip
+        self._pair = ctypes.create_string_buffer(struct.pack("<2Q", *pool), 16)
+        struct.pack_into("<Q", self._copies[0], PARALLEL_FOR_AT, support.tasks[1])
+        struct.pack_into("<2Q", self._copies[1], POOL_AT, ctypes.addressof(self._pair), support.tasks[2])
+        self.outside, self.fill, self.add = support.tasks[3:]
+        self.serial_runtime, self.parallel_runtime = map(ctypes.addressof, self._copies)
         self._keep = support
 
     def leave_threads(self):
         """Loops are no longer shared out, nor those of Taichi's own launches."""
-        ctypes.c_uint64.from_address(self.runtime + PARALLEL_FOR_AT).value = self._keep.tasks[1]
+        for runtime in (self.runtime, self.parallel_runtime):
+            ctypes.c_uint64.from_address(runtime + PARALLEL_FOR_AT).value = self._keep.tasks[1]
 
     def _support(self):
         """The code that calls tasks, an image like others."""
@@ -280,7 +286,7 @@ class Bound:
                 else:
                     self._writers.setdefault(name, []).append(place)
             contexts = np.array([[buffer.ctypes.data, runtime, 0, results.ctypes.data]
-                                 for runtime in (road.serial_runtime, road.runtime)], np.uint64)  # fmt: skip
+                                 for runtime in (road.serial_runtime, road.parallel_runtime)], np.uint64)  # fmt: skip
             self._keep += [buffer, results, contexts]
             for table, context in zip(tables, contexts):
                 table += [(task, context.ctypes.data, 0) for task in code.tasks]

@@ -16,7 +16,7 @@ import sys
 from tisim import __version__
 from tisim.errors import Error
 
-from . import garbage, launch, native, session, taichi_import, taichi_patches
+from . import garbage, launch, native, session, taichi_import, taichi_patches, team
 from . import threads as cpu_threads
 from .variant import KernelFile
 
@@ -90,9 +90,11 @@ def init(arch="auto", precision=None, threads=None):
         ti.reset()
         raise Error(f"arch={name!r}: Taichi could not start it here (it fell back to {started}); run `tisim doctor`")
     session.arch, session.precision, session.settings = name, precision, settings
+    session.threads, session.workers = threads, 1
     session.generation += 1
     if name == "cpu":
-        cpu_threads.pin(before, threads)
+        places = cpu_threads.pin(before, threads)
+        session.workers = 1 if debug() else team.most(places)
     garbage.leave_quickly()
     taichi_patches.install()
     native.start(debug(), (ti.__version__, sorted(SAFE_OPTIONS.items())))

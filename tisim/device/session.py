@@ -8,6 +8,8 @@ arch = None  # name of the running backend, None before init
 precision = None  # "f32" or "f64"
 generation = 0  # counts starts; device memory of an earlier one is gone
 settings = None  # what init was asked for
+threads = None  # number of CPU threads that init was asked for, None: one per processor
+workers = 1  # how many of them may wait for each other, see device/team.py
 began = time.time()  # when this process imported tisim
 
 

@@ -64,13 +64,14 @@ class Kernel:
         return self._variants.setdefault((parallel, has if made.arguments.flow.features else None), made)
 
     def special(self, parallel):
-        """The function with `SERIAL`, `SHORT`, `SPREAD` and `CHUNK` bound as asked.
+        """The function with `SERIAL`, `SHORT`, `SPREAD`, `HAND` and `CHUNK` bound as asked.
 
         Taichi's CPU threads take 512 iterations at a time, so a loop over few heavy items runs SPREAD idle
         iterations per item to be shared out at all; serial variants and GPUs need none.
         """
         cpu = session.arch == "cpu"
         names = dict(SERIAL=not parallel, SHORT=cpu, SPREAD=64 if parallel and cpu else 1, CHUNK=CHUNK[cpu])
+        names["HAND"] = 512 if cpu else 1
         return specialise(self.function, **names)
 
     def __call__(self, *args):

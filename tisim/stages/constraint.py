@@ -6,7 +6,7 @@ from tisim.device import launch, runtime, session
 from tisim.enums import mjtDisableBit
 
 from .dynamics import parallel
-from .solver import MAX_DENSE, shared_island, solve
+from .solver import border, solve
 
 PARALLEL_CONTACTS = 2000  # below, waking the threads costs more than the contacts (0.1 us each)
 
@@ -50,7 +50,7 @@ def make_constraints(m, d):
     lists = [runtime.kernels("constraint.row").row_lists, runtime.kernels("constraint.island").find_islands]
     kernels = [contacts.contact_terms, contacts.contact_lists, *lists]
     many = session.arch != "cpu" or bool(d.exceeds(ncon=PARALLEL_CONTACTS))
-    launch.run(m, d, kernels, many, maxdense=MAX_DENSE, maxcon=shared_island())
+    launch.run(m, d, kernels, many, **border())
     if d.exceeds(ndense=d.room("ndensemax")):
         d.grow("ndensemax", d.count("ndense"))
     if "nefcmax" in m.capacity_limit and d.exceeds(nefc=m.capacity_limit["nefcmax"]):
@@ -72,7 +72,7 @@ def _make_rows(m, d):
 
 def constrain(m, d):
     """qacc and qfrc_constraint: the minimum of the constrained problem."""
-    k = runtime.kernels("solver.one_thread")
+    k = runtime.kernels("solver.newton")
     launch.run(m, d, [k.unconstrained], parallel(m, d))
     if d.exceeds(nisland=0):
         solve(m, d)

@@ -86,7 +86,7 @@ def _tell(m, d, worlds, bad, autoreset):
             f"{name}[{place}] of {' of '.join(words)} is not finite or too large at time {time[world]:.6g}"
             f"{f' in world {world}' if d.nworld > 1 else ''}: the simulation is unstable"
             f"{', and is reset' if autoreset else ''} (d.warning counts; further ones of this number are not told)",
-            DivergedWarning, stacklevel=6,
+            DivergedWarning, stacklevel=7 if name == "qacc" else 6,  # the line that calls step
         )  # fmt: skip
 
 

@@ -7,9 +7,8 @@ from tisim.device import runtime
 from tisim.device.variant import Kernel
 from tisim.enums import mjtDisableBit, mjtEnableBit
 
-from . import collision, narrowphase
+from . import collision, narrowphase, solver
 from .constraint import MAKERS
-from .solver import shared_island
 
 CROWDED = 16  # contacts of a geom that are not expected to be exceeded on average
 
@@ -28,7 +27,7 @@ def kernels_of(m, d):
         found += [k("smooth.energy").block_energy, k("smooth.energy").world_energy]
     contacts = _contacts(m, d)
     rows = [] if m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT) else [x.function() for x in MAKERS if x.acts(m)]
-    found += contacts + rows + [k("solver.one_thread").unconstrained]
+    found += contacts + rows + [k("solver.newton").unconstrained]
     if contacts or rows:
         found += _solver(m, d)
     return list(dict.fromkeys(found))
@@ -44,14 +43,14 @@ def _contacts(m, d):
 
 
 def _solver(m, d):
-    """Kernels behind the contacts and rows; those for large islands where there may be as many contacts."""
+    """Kernels behind the contacts and rows; those of large islands where the host queues them and there may be some."""
     k = runtime.kernels
-    terms, island, one = k("constraint.contacts"), k("constraint.island"), k("solver.one_thread")
+    terms, island, newton = k("constraint.contacts"), k("constraint.island"), k("solver.newton")
     found = [terms.contact_terms, terms.contact_lists, k("constraint.row").row_lists]
-    found += [island.find_islands, island.cut_blocks, one.solve_island]
-    if CROWDED * m.ngeom * d.nworld > shared_island():
+    found += [island.find_islands, newton.solve_islands]
+    if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.SHARED:
         large, linear = k("solver.all_threads"), k("solver.cg_all")
-        found += [large.start_round, large.project, large.move, large.precondition, large.search]
+        found += [island.cut_blocks, large.start_round, large.project, large.move, large.precondition, large.search]
         found += [linear.linear_start, linear.linear_step, linear.linear_end]
     return found
 

@@ -1,30 +1,58 @@
 """The constraint solver: which kernels run until every island has converged."""
 
-from tisim.device import launch, runtime, session
+import time
+
+from tisim.device import launch, memory, runtime, session, team
 
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
 MAX_DENSE = 60  # coupled dofs up to which a dense factor is no slower than conjugate gradients, and exact
 BLOCKS = dict(treesize=32, consize=64, rowsize=64)  # units of work and of fixed-order sums
 LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
 CHUNK = 4  # iterations queued before the host looks whether all islands are done
+SHARED = 300  # contacts between moving bodies above which an island is shared, by whatever shares it here
 
 
-def shared_island():
-    """Contacts above which all threads share an island: each of some ten loops per iteration wakes them (some 100 us
-    on a CPU), while one thread takes 0.03 us per contact and iteration."""
-    return 50000 if session.arch == "cpu" else 300
+def queued():
+    """Whether the host queues the phases of large islands one by one, for all threads of a GPU; else a team of workers
+    walks through them in one launch."""
+    return session.arch != "cpu"
+
+
+def border():
+    """Numbers that say which islands are large, the same for any number of threads."""
+    return dict(maxcon=SHARED, mindof=0 if queued() else MAX_DENSE, maxdense=MAX_DENSE)
 
 
 def solve(m, d):
     """Newton's method on every island: one thread for each small one, all threads for the large ones together."""
-    launch.run(m, d, [runtime.kernels("constraint.island").cut_blocks], False, **BLOCKS)
     some = d.exceeds(nsmall=0, nlarge=0)
-    if "nsmall" in some:
+    if "nlarge" in some and not queued() and session.workers > 1:
+        d.program.spoil()  # how many workers there are is seen anew each time
+        _solve_by_team(m, d)
+        return
+    if "nsmall" in some or not queued():
         many = session.arch != "cpu" or bool(d.exceeds(nsmall=PARALLEL_ISLANDS))
-        launch.run(m, d, [runtime.kernels("solver.one_thread").solve_island], many, maxdense=MAX_DENSE)
-    if "nlarge" in some:
+        hands = team.hands() if session.arch == "cpu" else d.count("nsmall")
+        _solve_islands(m, d, many, hands, 0 if queued() else 1, 0)
+    if "nlarge" in some and queued():
         d.program.spoil()
+        launch.run(m, d, [runtime.kernels("constraint.island").cut_blocks], False, **BLOCKS)
         _solve_large(m, d)
+
+
+def _solve_islands(m, d, many, hands, workers, patience):
+    kernels = [runtime.kernels("solver.newton").solve_islands]
+    numbers = dict(nhand=hands if many else 1, nworker=workers, patience=patience)
+    launch.run(m, d, kernels, many, maxdense=MAX_DENSE, **numbers)
+
+
+def _solve_by_team(m, d):
+    """All islands in one launch of workers, the large ones by a team of them if there may be one now."""
+    workers, began = team.workers(), time.perf_counter()
+    many = workers > 1 or d.count("nsmall") > PARALLEL_ISLANDS
+    _solve_islands(m, d, many, team.hands(), workers, team.patience(d.count("ncon")))
+    if workers > 1:
+        team.look(memory.host_view(d.device("team")), time.perf_counter() - began)
 
 
 def _solve_large(m, d):

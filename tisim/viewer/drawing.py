@@ -11,7 +11,8 @@ import numpy as np
 from tisim.viewer import shapes
 from tisim.viewer.shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE
 
-VERTEX_BUDGET = 1_500_000  # round shapes become coarser above it: what a software Vulkan driver draws in a blink
+BUDGET = 150_000  # vertices above which round shapes become coarser: a software driver's time goes with their number
+SEGMENTS = 32  # straight pieces of a circle
 SHOWN_GROUPS = 3  # geoms of groups 0 to 2 are drawn, as in MuJoCo's viewer
 CONTACT_COLOR = (1.0, 0.45, 0.05, 1.0)
 DEFAULT_RGBA = 0.5
@@ -82,12 +83,12 @@ class Drawing:
     """Triangles of a model's geoms: `vertices` (n, 12: position, normal, texture, colour) and `indices`.
 
     m       the model.  positions  (ngeom, 3) at which an unbounded plane is made large enough.
-    alpha   factor on the opacity of what moves, below 1 to look inside.
+    alpha   factor on the opacity of what moves, below 1 to look inside.  segments  of round shapes, at most.
     `opaque` is the number of indices before the transparent ones.
     """
 
-    def __init__(self, m, positions, alpha=1.0):
-        self.m = m
+    def __init__(self, m, positions, alpha=1.0, segments=SEGMENTS):
+        self.m, self.segments = m, segments
         self.colors = geom_colors(m)
         moving = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0
         self.colors[moving, 3] *= alpha
@@ -115,9 +116,10 @@ class Drawing:
             return
         kind, size = np.asarray(m.geom_type)[geoms], np.asarray(m.geom_size, np.float32).reshape(-1, 3)
         nround = max(1, int(((kind >= SPHERE) & (kind <= CYLINDER)).sum()))
-        segments = 32
-        while segments > 8 and nround * (segments // 2 + 2) * (segments + 1) > VERTEX_BUDGET:
+        segments, budget = self.segments, BUDGET
+        while segments > 8 and nround * (segments // 2 + 2) * (segments + 1) > budget:
             segments -= 4
+            budget = BUDGET if segments > 12 else 10 * BUDGET
         ball = shapes.sphere(segments)
         for t in (SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX):
             of = geoms[kind == t]
@@ -173,14 +175,25 @@ class Drawing:
         colors[labels >= 0, :3] = PALETTE[labels[labels >= 0] % len(PALETTE)]
         self.paint(colors)
 
-    def place(self, positions, rotations):
-        """Moves every vertex: geom positions (ngeom, 3) [m], rotations (ngeom, 3, 3)."""
+    def place(self, positions, rotations, camera=None, height=0):
+        """Moves every vertex: geom positions (ngeom, 3) [m], rotations (ngeom, 3, 3).
+
+        With a camera, what is smaller than a pixel of a picture of that height is drawn as large as one.
+        """
+        growth = np.ones(len(positions), np.float32)
+        if camera is not None:
+            away = (positions - camera.position) @ camera.forward
+            pixel = 2 * np.tan(0.5 * np.radians(camera.fovy)) / height * np.where(np.isfinite(away), away, 0)
+            radius = np.asarray(self.m.geom_rbound)
+            growth[radius > 0] = np.maximum(1, pixel[radius > 0] / radius[radius > 0])
         positions, rotations = positions.astype(np.float32), rotations.astype(np.float32)
         for b in self.batches:
-            turn = rotations[b.geoms].transpose(0, 2, 1)
+            turn = rotations[b.geoms].transpose(0, 2, 1) * growth[b.geoms, None, None]
             out = self.vertices[b.start : b.stop]
             out[:, 0:3] = (b.local @ turn + positions[b.geoms][:, None]).reshape(-1, 3)
             out[:, 3:6] = (b.normals @ turn).reshape(-1, 3)
+            if growth[b.geoms].max() > 1:
+                out[:, 3:6] /= np.linalg.norm(out[:, 3:6], axis=1, keepdims=True)
 
 
 def contact_marks(positions, normals, length):

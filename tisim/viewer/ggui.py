@@ -1,7 +1,9 @@
 """The calls into Taichi's GGUI that take vertices straight from NumPy arrays (taichi==1.7.4)."""
 
 import atexit
+import contextlib
 import os
+import tempfile
 
 import numpy as np
 
@@ -10,8 +12,8 @@ from tisim.errors import Error
 from tisim.viewer import vulkan
 
 ORIGIN = np.eye(4, dtype=np.float32)[None]
-LEFTOVER = "imgui.ini"  # GGUI leaves it in the working folder when a window closes
-_leftover = None  # its path, where it is ours to remove
+LEFTOVER = "imgui.ini"  # GGUI writes it into the working folder now and then, and when a window closes
+_leftover = None  # its path and what it held before, None where it was not there
 _window = None  # Taichi 1.7.4 crashes when a process that had two windows at once ends
 
 
@@ -27,7 +29,8 @@ def open_window(title, width, height, show):
     elif _window.shown:
         raise Error("a window is open; close it before another picture is drawn (Taichi cannot have two)")
     close()
-    _leftover = None if os.path.exists(LEFTOVER) else os.path.abspath(LEFTOVER)
+    path = os.path.abspath(LEFTOVER)
+    _leftover = path, _read(path)
     _window = ti.ui.Window(title, (width, height), vsync=show, show_window=show)
     _window.shown, _window.size = show, (width, height)
     return _window
@@ -44,11 +47,41 @@ def close():
     """Destroys the window; called when it is closed, before Taichi starts again and at the end of the process."""
     global _window
     if _window is not None:
-        _window.destroy()
+        with _elsewhere():
+            _window.destroy()
         staging_buffer().depth_ndarray_cache.clear()
         _window = None
-        if _leftover and os.path.exists(_leftover):
-            os.remove(_leftover)
+        path, before = _leftover
+        if before is None:
+            with contextlib.suppress(OSError):
+                os.remove(path)
+        elif before != _read(path):
+            with open(path, "wb") as file:
+                file.write(before)
+
+
+def _read(path):
+    """Bytes of a file, None if there is none."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+@contextlib.contextmanager
+def _elsewhere():
+    """Another working folder for a moment, which is thrown away."""
+    here = os.open(".", os.O_RDONLY)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                yield
+            finally:
+                os.chdir(here)
+    finally:
+        os.close(here)
 
 
 def staging_buffer():
@@ -87,12 +120,15 @@ def draw(scene, vertices, indices, first=0, count=None):
 
 
 def image(window):
-    """What was drawn as (height, width, 3) f32 from 0 to 1; one picture gives either its image or its distance."""
-    return np.ascontiguousarray(np.asarray(window.get_image_buffer_as_numpy())[:, ::-1, :3].swapaxes(0, 1))
+    """What was drawn as (width, height, 4) f32 from 0 to 1, the lowest row first; see `depth`."""
+    return window.get_image_buffer_as_numpy()
 
 
-def distance(window, near, far):
-    """Distance of what was drawn along the view [m], (height, width) f32; infinite where there is nothing."""
-    z = np.ascontiguousarray(window.get_depth_buffer_as_numpy()[:, ::-1].T)
-    with np.errstate(divide="ignore"):
-        return np.where(z > 0, near * far / (z * (far - near) + near), np.inf).astype(np.float32)
+def depth(window):
+    """What GGUI kept of the distances (width * height,) f32, row by row from the top: 1 at the near plane, 0 nothing.
+
+    What was drawn gives either its image or its depth; it is drawn when one of them is asked for.
+    """
+    buffer = staging_buffer().get_depth_ndarray(window.window)
+    window.window.copy_depth_buffer_to_ndarray(buffer.arr)
+    return buffer.to_numpy()

@@ -10,14 +10,16 @@ import numpy as np
 
 from tisim.errors import Error
 from tisim.viewer import ggui, shade
-from tisim.viewer.camera import Camera
+from tisim.viewer.camera import choose
 from tisim.viewer.drawing import Drawing, contact_marks, contacts, island_of_geom, mark_length, poses
 
 SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the camera, above the ground [degree]
 SUN_LIGHT = np.float32([1.50, 1.42, 1.28])
 SKY_LIGHT = np.float32([0.42, 0.46, 0.53])
 SKY_TOP, SKY_LOW = np.float32([0.50, 0.64, 0.82]), np.float32([0.87, 0.91, 0.95])
-MAP = 1400  # side of the shadow maps [pixel]
+MAP, MAP_SHARE = 1400, 0.8  # side of the sun's shadow map [pixel]: at most, and as a share of the picture drawn
+SKY_SHARE = 2  # how many times smaller those of the sky's lamps are
+SKY_SEGMENTS = 12  # of round shapes, as the sky's lamps see them
 LAMPS = 14  # sky lamps: more are smoother and slower
 
 
@@ -57,86 +59,66 @@ class _Stage:
         self.canvas.set_background_color(background)
         self.canvas.scene(self.scene)
 
-    def distance(self, camera):
-        """Distance of what is solid along the view (height, width) [m], infinite where there is nothing."""
+    def depth(self, camera):
+        """GGUI's depth of what is solid."""
         self.shoot(camera, self.drawing.vertices, solid=True)
-        return ggui.distance(self.window, *camera[-2:])
+        return ggui.depth(self.window)
 
 
-def _add_lamp(stage, points, normals, direction, center, radius, light_out, weight_out):
-    """Adds the light of a far lamp that points (n, 3) f32 receive; direction towards the lamp (3,)."""
+def _lamp(stage, direction, center, radius, place):
+    """A far lamp: its numbers and its depth picture; direction towards the lamp (3,), place of the picture."""
     half = np.radians(3.0)
     far_away = 1.02 * radius / np.sin(half)
     position = center + direction * far_away
     up = np.array([0, 0, 1.0]) if abs(direction[2]) < 0.99 else np.array([0, 1.0, 0])
     near, far = far_away - 1.5 * radius, far_away + 3 * radius
-    depth = stage.distance((position, center, up, 2 * np.degrees(half), near, far))
+    depth = stage.depth((position, center, up, 2 * np.degrees(half), near, far))
     right = np.cross(up, direction)
     right /= np.linalg.norm(right)
     axes = np.stack([right, np.cross(direction, right), direction])
-    height, width = depth.shape
-    texel = 2.04 * radius / min(width, height)
-    shade.look_up(points, normals, depth, 0.5 * height / np.tan(half), texel, position, axes, light_out, weight_out)
+    side = stage.window.size[0]
+    return shade.lamp(position, axes, 0.5 * side / np.tan(half), 2.04 * radius / side, near, far, side, place), depth
 
 
-def _light(stage, camera, width, height, shadows):
-    """The picture (height, width, 3) f32 before it is made smaller."""
-    d = stage.drawing
+def _lamps(drawing, rough, marks, camera, center, radius, side):
+    """The sun and the sky's lamps, which see a rough Drawing: their numbers (k, LAMP) and depth pictures."""
+    numbers, maps, place = [], [], 0
+    stage = _Stage(side, side, drawing, marks)
+    for direction in [_sun(camera), *_sky_directions(LAMPS)]:
+        row, depth = _lamp(stage, direction, center, radius, place)
+        if not numbers:  # the sky's shadows are soft
+            stage = _Stage(side // SKY_SHARE, side // SKY_SHARE, rough, marks)
+        numbers.append(row)
+        maps.append(depth)
+        place += len(depth)
+    return np.stack(numbers), np.concatenate(maps)
+
+
+def _light(drawing, rough, marks, camera, width, height, samples):
+    """The picture (height, width, 3) f32, from one with `samples` times as many pixels a side; rough  see _lamps."""
+    wide, high = width * samples, height * samples
     near, far = camera.clip
     view = (camera.position, camera.lookat, camera.axes[1], camera.fovy, near, far)
-    background = tuple(float(v) for v in SKY_LOW)
-    stage.shoot(view, d.vertices, False, background)
+    stage = _Stage(wide, high, drawing, marks)
+    stage.shoot(view, drawing.vertices, False, tuple(float(v) for v in SKY_LOW))
     color = ggui.image(stage.window)
-    normal_vertices = d.vertices.copy()
-    normal_vertices[:, 8:11] = 0.5 + 0.5 * d.vertices[:, 3:6]
-    marks = stage.marks
+    depth = stage.depth(view)
+    normals = drawing.vertices.copy()
+    normals[:, 8:11] = 0.5 + 0.5 * normals[:, 3:6]
     stage.marks = (np.concatenate([marks[0][:, :8], 0.5 + 0.5 * marks[0][:, 3:6], marks[0][:, 11:]], 1), marks[1])
-    depth = stage.distance(view)
-    stage.shoot(view, normal_vertices, True)
-    normals = ggui.image(stage.window)
-    stage.marks = marks
+    stage.shoot(view, normals, True)
+    painted = ggui.image(stage.window)
 
-    hit = np.isfinite(depth)
-    row, column = (v.astype(np.float32) for v in np.nonzero(hit))
-    focal = np.float32(0.5 * height / np.tan(np.radians(camera.fovy / 2)))
-    rays = np.stack([(column + 0.5 - 0.5 * width) / focal, (0.5 * height - row - 0.5) / focal, -np.ones_like(row)], 1)
-    rays = rays @ camera.axes.astype(np.float32)
-    away = depth[hit]
-    normal = normals[hit] * 2 - 1
-    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-6)
-    origin = camera.position.astype(np.float32)
-
-    center, radius = _bounds(d, camera)
-    points = origin + rays * away[:, None] + normal * np.float32(3 * radius / MAP)
-    albedo = color[hit] ** np.float32(2.2)
-    direction_of_sun = _sun(camera)
-    sun, full = np.zeros((2, len(points)), np.float32)
-    dome = 0.55 + 0.45 * normal[:, 2]
-    if shadows:
-        lamps = _Stage(MAP, MAP, d, marks)
-        _add_lamp(lamps, points, normal, direction_of_sun, center, radius, sun, full)
-        light, weight = np.zeros((2, len(points)), np.float32)
-        for direction in _sky_directions(LAMPS):
-            _add_lamp(lamps, points, normal, direction, center, radius, light, weight)
-        dome *= np.where(weight > 0, light / np.maximum(weight, 1e-6), 1)
-    else:
-        sun = np.clip(normal @ direction_of_sun.astype(np.float32), 0, 1)
-    lit = np.float32(0.06) + np.float32(0.08) * np.clip(-normal[:, 2:], 0, 1)  # light that bounced more than once
-    lit = lit + SUN_LIGHT * sun[:, None] + SKY_LIGHT * dome[:, None]
-    # a soft highlight of the sun
-    toward = -rays / np.linalg.norm(rays, axis=1, keepdims=True)
-    middle = toward + direction_of_sun.astype(np.float32)
-    middle /= np.linalg.norm(middle, axis=1, keepdims=True)
-    shine = np.clip((normal * middle).sum(1), 0, 1) ** 60 * 0.22 * sun
-    shaded = albedo * lit + shine[:, None]
-    shaded = np.clip(1 - np.exp(-1.25 * shaded), 0, 1) ** np.float32(1 / 2.2)
-    # far ground fades into the sky
-    fade = 1 - np.exp(-((away / np.float32(3.2 * max(radius, camera.distance))) ** 2))
-    shaded = shaded + (SKY_LOW - shaded) * fade[:, None]
-    rise = np.linspace(1, 0, height, dtype=np.float32)[:, None, None] ** 1.5
-    picture = color * (1 + (SKY_TOP - SKY_LOW) / SKY_LOW * 0.55 * rise)
-    picture[hit] = shaded
-    return picture
+    center, radius = _bounds(drawing, camera)
+    lamps, maps = np.zeros((0, shade.LAMP), np.float32), np.zeros(1, np.float32)
+    if rough:
+        side = min(MAP, max(MAP // 4, int(MAP_SHARE * max(wide, high))))
+        lamps, maps = _lamps(drawing, rough, marks, camera, center, radius, side)
+    return shade.shade(
+        color, depth, painted, lamps, maps, samples, 0.5 * high / np.tan(np.radians(camera.fovy / 2)), near, far,
+        camera.position, camera.axes, _sun(camera), (SUN_LIGHT, SKY_LIGHT, SKY_TOP, SKY_LOW),
+        3.2 * max(radius, camera.distance),
+    )  # fmt: skip
 
 
 def _bounds(drawing, camera):
@@ -151,15 +133,23 @@ def _bounds(drawing, camera):
     return center, min(0.6 * np.linalg.norm(high - low) + 1e-3, 3 * camera.distance)
 
 
+def draw(m, d, show_contacts=False, world=0):
+    """The Drawing that pictures of a world are made from; what moves is translucent where contacts are shown."""
+    return Drawing(m, poses(m, d, world)[0], alpha=0.3 if show_contacts else 1.0)
+
+
 def render(
-    m, d, width=1280, height=720, camera=None, color="geom", show_contacts=False, world=0, samples=2, shadows=True
-):
+    m, d, width=1280, height=720, camera=None, color="geom", show_contacts=False, world=0, samples=2, shadows=True,
+    drawing=None,
+):  # fmt: skip
     """Picture of a simulation.
 
-    width, height  of the picture [pixel];  camera  a Camera, None: everything that moves is in view.
+    width, height  of the picture [pixel].
+    camera         a Camera, the name of one of the model's, or a text for Camera.parse; None shows all that moves.
     color          "geom": the model's colours; "island": what moves is coloured by its island.
     show_contacts  marks contacts with a bead and a stick along the normal, and makes bodies translucent.
     world          which world of the Data;  samples  rays per pixel side (antialiasing);  shadows  False is faster.
+    drawing        of an earlier picture, made by `draw`: a film's floor keeps its chequer.
     Returns (height, width, 3) uint8. Raises Error where Vulkan is missing.
     """
     if color not in ("geom", "island"):
@@ -169,18 +159,19 @@ def render(
     if not 0 <= world < getattr(d, "nworld", 1):
         raise Error(f"world={world}: this Data has {getattr(d, 'nworld', 1)} worlds")
     positions, rotations = poses(m, d, world)
-    camera = camera or Camera.framing(m, positions)
-    drawing = Drawing(m, positions, alpha=0.3 if show_contacts else 1.0)
-    drawing.place(positions, rotations)
+    camera = choose(camera, m, d, width / height, world)
+    drawing = drawing or draw(m, d, show_contacts, world)
+    drawing.place(positions, rotations, camera, height * samples)
     if color == "island":
         drawing.paint_islands(island_of_geom(m, d, world))
     marks = (np.zeros((0, 12), np.float32), np.zeros(0, np.int32))
     if show_contacts:
         marks = contact_marks(*contacts(m, d, world), mark_length(m))
-    w, h = width * samples, height * samples
-    picture = _light(_Stage(w, h, drawing, marks), camera, w, h, shadows)
-    small = picture.reshape(height, samples, width, samples, 3).mean((1, 3))
-    return (np.clip(small, 0, 1) * 255 + 0.5).astype(np.uint8)
+    rough = shadows and Drawing(m, positions, 0.3 if show_contacts else 1.0, SKY_SEGMENTS)
+    if rough:
+        rough.place(positions, rotations, camera, height * samples)
+    picture = _light(drawing, rough, marks, camera, width, height, samples)
+    return (np.clip(picture, 0, 1) * 255 + 0.5).astype(np.uint8)
 
 
 def save_png(path, picture):

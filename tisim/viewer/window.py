@@ -7,7 +7,7 @@ import numpy as np
 
 from tisim.errors import Error
 from tisim.viewer import ggui
-from tisim.viewer.camera import Camera
+from tisim.viewer.camera import choose
 from tisim.viewer.drawing import Drawing, contact_marks, contacts, island_of_geom, mark_length, poses
 
 HELP = (
@@ -29,13 +29,15 @@ PATIENCE = 0.1  # wall time spent on steps before a picture is drawn anyway [s]
 class _View:
     """What the keys change."""
 
-    def __init__(self, m, d, camera, world):
-        positions, _ = poses(m, d, world)
-        self.m, self.d, self.world = m, d, world
-        self.home = camera or Camera.framing(m, positions)
+    def __init__(self, m, d, camera, world, width, height, color, show_contacts):
+        self.m, self.d, self.world, self.height = m, d, world, height
+        # a model's camera that moves is followed until the mouse turns the view
+        self.follow = camera if isinstance(camera, str) else None
+        self.home = choose(camera, m, d, width / height, world)
         self.camera = dataclasses.replace(self.home)
         self.running, self.help = True, True
-        self.single = self.show_contacts = self.islands = self.quit = False
+        self.single = self.quit = False
+        self.show_contacts, self.islands = show_contacts, color == "island"
         self.drag = None
         self.rebuild()
 
@@ -72,6 +74,8 @@ class _View:
         x, y = window.get_cursor_pos()
         if held and self.drag is not None:
             dx, dy = x - self.drag[0], y - self.drag[1]
+            if self.camera.rotation is not None:
+                self.camera = self.camera.free()
             cam = self.camera
             if held[0] == ti.ui.LMB:
                 cam.azimuth -= 180 * dx
@@ -87,9 +91,11 @@ class _View:
 
     def draw(self, window, canvas, scene):
         """Draws the present state."""
-        m, d, cam = self.m, self.d, self.camera
-        positions, rotations = poses(m, d, self.world)
-        self.drawing.place(positions, rotations)
+        m, d = self.m, self.d
+        if self.camera.rotation is not None and self.follow:
+            self.camera = choose(self.follow, m, d, world=self.world)
+        cam = self.camera
+        self.drawing.place(*poses(m, d, self.world), cam, self.height)
         if self.islands:
             self.drawing.paint_islands(island_of_geom(m, d, self.world))
         ggui.set_camera(scene, cam.position, cam.lookat, cam.axes[1], cam.fovy, *cam.clip)
@@ -124,21 +130,27 @@ def advance(m, d, step, seconds, patience=PATIENCE):
     return done
 
 
-def view(m, d, width=1280, height=800, camera=None, world=0, step=None, restart=None):
+def view(
+    m, d, width=1280, height=800, camera=None, world=0, step=None, restart=None, color="geom", show_contacts=False
+):
     """Opens a window on a simulation and runs it until the window is closed.
 
-    width, height  of the window [pixel];  camera  a Camera, None: everything that moves is in view;  world  to show.
+    width, height  of the window [pixel];  world  which one to show.
+    camera   a Camera, the name of one of the model's, or a text for Camera.parse; None: all that moves is in view.
+    color, show_contacts  as in render; keys change them.
     step     called as step(m, d); None: tisim.step.  restart  called as restart(m, d) on backspace; None: tisim.reset.
     Raises Error where Vulkan or a display is missing.
     """
     import tisim
 
     step, restart = step or tisim.step, restart or _restart
+    if color not in ("geom", "island"):
+        raise Error(f"color={color!r}: expected 'geom' or 'island'")
     if not 0 <= world < getattr(d, "nworld", 1):
         raise Error(f"world={world}: this Data has {getattr(d, 'nworld', 1)} worlds")
     window = ggui.open_window("tisim", width, height, show=True)
     canvas, scene, gui = window.get_canvas(), window.get_scene(), window.get_gui()
-    v, factor, last = _View(m, d, camera, world), 0.0, time.perf_counter()
+    v, factor, last = _View(m, d, camera, world, width, height, color, show_contacts), 0.0, time.perf_counter()
     try:
         while window.running and not v.quit:
             now = time.perf_counter()

@@ -1,0 +1,203 @@
+"""Conjugate gradients for the Newton direction of one island, by a worker alone or by a team.
+
+H p = -gradient with H = M + J' D J never formed: contacts act through the twists of their bodies, which gather the
+wrenches of their contacts. The preconditioner is each tree's own Hessian (preconditioner.py). Single free bodies are
+solved in twist space (free_body.py): their sol_r is a wrench, sol_p and sol_z are twists, and the conjugate direction
+sol_q and its product sol_Hq are d.twist and d.wrench. Saad, "Iterative methods for sparse linear systems",
+algorithm 9.1.
+"""
+
+from ..constants import LINEAR_ITERATIONS
+from ..constraint.cone import hessian_times
+from ..constraint.row import row_times
+from ..spatial import cross, head, inertia_times, join, sum_contacts, tail, tree_twists
+from ..team import meet
+from ..types import FP, at6, func, put6, six, store, ti, vec6
+from .free_body import dofs_of_twist, wrench_of_forces
+from .isle import keep, stretch, sum_of
+from .preconditioner import precondition_dofs
+from .steps import store_wrench, tree_hessian_gather
+from .tree_hessian import sym6_times
+
+RZ, QHQ = 0, 1  # columns of tree_sum
+
+
+@func
+def solve_linear(m, d, isle: ti.template(), reduction, enough):
+    """sol_p = H^-1 sol_p to a relative residual of `reduction` in the preconditioner's norm.
+
+    Returns the number of products with H: 0, and p = 0, where the squared norm, which is what a Newton step gains, is
+    below `enough`.
+    """
+    for b in range(isle.trees.mine, isle.trees.behind):
+        first, last = stretch(isle.trees, b)
+        linear_start(m, d, isle, first, last)
+    rz = FP(0.0)
+    gain = FP(0.0)
+    goal = FP(0.0)
+    beta = FP(0.0)
+    k = -1  # products so far; in the first pass there is only a residual
+    while k < 0 or (k < LINEAR_ITERATIONS and rz > goal and gain >= enough):
+        step = FP(0.0)
+        if k >= 0:
+            qHq = multiply(m, d, isle, k, beta)
+            if qHq > 0.0:
+                step = rz / qHq
+        new = FP(0.0)
+        for b in range(isle.trees.mine, isle.trees.behind):
+            first, last = stretch(isle.trees, b)
+            new = advance(m, d, isle, first, last, k, step)
+            keep(isle.trees, b, RZ, new, d.tree_sum)
+        meet(m, d, isle.me, isle.size)
+        if isle.large == 1:
+            new = sum_of(isle.trees, RZ, d.tree_sum)
+        if k < 0:
+            gain = new
+            goal = reduction * reduction * new
+        beta = new / rz
+        rz = new
+        k = ti.select(k < 0 or step > 0.0, k + 1, LINEAR_ITERATIONS)
+    for b in range(isle.trees.mine, isle.trees.behind):
+        first, last = stretch(isle.trees, b)
+        linear_end(m, d, isle, first, last)
+    return k
+
+
+@func
+def multiply(m, d, isle: ti.template(), k, beta):
+    """The next conjugate direction q and H q; returns q'Hq."""
+    for b in range(isle.trees.mine, isle.trees.behind):
+        first, last = stretch(isle.trees, b)
+        turn(m, d, isle, first, last, k, beta)
+    meet(m, d, isle.me, isle.size)
+    for b in range(isle.cons.mine, isle.cons.behind):
+        first, last = stretch(isle.cons, b)
+        multiply_contacts(m, d, first, last)
+    if ti.static(m.has.rows):
+        for b in range(isle.rows.mine, isle.rows.behind):
+            first, last = stretch(isle.rows, b)
+            multiply_rows(m, d, first, last)
+    meet(m, d, isle.me, isle.size)
+    qHq = FP(0.0)
+    for b in range(isle.trees.mine, isle.trees.behind):
+        first, last = stretch(isle.trees, b)
+        qHq = multiply_trees(m, d, isle, first, last)
+        keep(isle.trees, b, QHQ, qHq, d.tree_sum)
+    meet(m, d, isle.me, isle.size)
+    if isle.large == 1:
+        qHq = sum_of(isle.trees, QHQ, d.tree_sum)
+    return qHq
+
+
+@func
+def linear_start(m, d, isle: ti.template(), first, last):
+    """p = 0, residual r = -gradient, which p held."""
+    for n in range(first, last):
+        t = d.island_tree[n] - isle.world * m.ntree
+        i0 = isle.world * m.nv + m.tree_dofadr[t]
+        if d.tree_single[d.island_tree[n]] == 1:
+            put6(d.sol_r, i0, wrench_of_forces(m, d, i0, at6(d.sol_p, i0)))
+            put6(d.sol_p, i0, vec6(0.0))
+        elif ti.static(m.has.jointed):
+            for i in range(i0, i0 + m.tree_dofnum[t]):
+                d.sol_r[i] = d.sol_p[i]
+                d.sol_p[i] = 0.0
+
+
+@func
+def turn(m, d, isle: ti.template(), first, last, k, beta):
+    """The next conjugate direction q = z + beta q and its twists."""
+    for n in range(first, last):
+        t = d.island_tree[n] - isle.world * m.ntree
+        i0 = isle.world * m.nv + m.tree_dofadr[t]
+        b0 = isle.world * m.nbody + m.tree_bodyadr[t]
+        if d.tree_single[d.island_tree[n]] == 1:
+            v = at6(d.sol_z, i0)
+            if k > 0:
+                v += beta * six(d.twist[b0])
+            store(d.twist, b0, v)
+        elif ti.static(m.has.jointed):
+            for i in range(i0, i0 + m.tree_dofnum[t]):
+                v = d.sol_z[i]
+                if k > 0:
+                    v += beta * d.sol_q[i]
+                d.sol_q[i] = v
+            tree_twists(m, d, isle.world, t, d.sol_q)
+
+
+@func
+def multiply_contacts(m, d, first, last):
+    """D J q of the contacts, as wrenches."""
+    for n in range(first, last):
+        c = d.island_con[n]
+        s1 = ti.max(d.con_body[c][0], 0)  # the world's twist is zero
+        s2 = ti.max(d.con_body[c][1], 0)
+        v1 = d.twist[s1]
+        v2 = d.twist[s2]
+        u = tail(v2) - tail(v1) + cross(head(v2), head(d.con_arm[c, 1])) - cross(head(v1), head(d.con_arm[c, 0]))
+        dim = d.contact_dim[c]
+        store_wrench(m, d, c, dim, hessian_times(m, d, c, dim, join(head(v2) - head(v1), u)))
+
+
+@func
+def multiply_rows(m, d, first, last):
+    """D J q of the rows."""
+    if ti.static(m.has.rows):
+        for n in range(first, last):
+            r = d.island_row[n]
+            d.row_force[r] = d.row_hess[r] * row_times(m, d, r, d.sol_q)
+
+
+@func
+def multiply_trees(m, d, isle: ti.template(), first, last):
+    """H q from M q and what contacts and rows have left; returns q'Hq."""
+    s = FP(0.0)
+    for n in range(first, last):
+        t = d.island_tree[n] - isle.world * m.ntree
+        i0 = isle.world * m.nv + m.tree_dofadr[t]
+        if d.tree_single[d.island_tree[n]] == 1:
+            b = isle.world * m.nbody + m.tree_bodyadr[t]
+            v = six(d.twist[b])
+            y = sum_contacts(m, d, b) + inertia_times(m, d, b, v)
+            store(d.wrench, b, y)
+            s += v.dot(y)
+        elif ti.static(m.has.jointed):
+            tree_hessian_gather(m, d, isle.world, t, d.sol_q, d.sol_Hq)
+            for i in range(i0, i0 + m.tree_dofnum[t]):
+                s += d.sol_q[i] * d.sol_Hq[i]
+    return s
+
+
+@func
+def advance(m, d, isle: ti.template(), first, last, k, step):
+    """p and r a step along q, unless k < 0, then z = preconditioned r; returns r'z."""
+    s = FP(0.0)
+    for n in range(first, last):
+        t = d.island_tree[n] - isle.world * m.ntree
+        i0 = isle.world * m.nv + m.tree_dofadr[t]
+        b0 = isle.world * m.nbody + m.tree_bodyadr[t]
+        if d.tree_single[d.island_tree[n]] == 1:
+            r = at6(d.sol_r, i0)
+            if k >= 0:
+                r -= step * six(d.wrench[b0])
+                put6(d.sol_p, i0, at6(d.sol_p, i0) + step * six(d.twist[b0]))
+                put6(d.sol_r, i0, r)
+            z = sym6_times(b0, r, d.body_hess)
+            put6(d.sol_z, i0, z)
+            s += r.dot(z)
+        elif ti.static(m.has.jointed):
+            if k >= 0:
+                for i in range(i0, i0 + m.tree_dofnum[t]):
+                    d.sol_p[i] = d.sol_p[i] + step * d.sol_q[i]
+                    d.sol_r[i] = d.sol_r[i] - step * d.sol_Hq[i]
+            s += precondition_dofs(m, d, isle.world, t, d.sol_r, d.sol_z)
+    return s
+
+
+@func
+def linear_end(m, d, isle: ti.template(), first, last):
+    """The solution as a dof vector for single bodies too."""
+    for n in range(first, last):
+        if d.tree_single[d.island_tree[n]] == 1:
+            i0 = isle.world * m.nv + m.tree_dofadr[d.island_tree[n] - isle.world * m.ntree]
+            put6(d.sol_p, i0, dofs_of_twist(m, d, i0, at6(d.sol_p, i0)))

@@ -1,0 +1,266 @@
+"""Newton's method on islands: a small one is one worker's, a large one a team's, all of whom walk through it together.
+
+A small island's Hessian gets a dense Cholesky factor (dense.py); the linear systems of the others, and of those whose
+trees touch only static bodies (there the preconditioner is exact), are solved by conjugate gradients (cg.py). The first
+round moves to the warm start, or to qacc_smooth without one; every later one is a Newton step with an exact line
+search. all_threads.py goes through the same phases. Seed 000, "Convex solver"; inexact Newton: Dembo, Eisenstat,
+Steihaug 1982.
+
+A worker of a team (../team.py) does its blocks of trees, contacts and rows. It reads what others wrote only after a
+`meet` behind that, and a sum is written anew only after a `meet` behind its reading. Columns of the sums are apart, so
+that the meetings between phases suffice for both.
+"""
+
+from ..team import come, join, meet, open_team, take
+from ..types import FP, HAND, SERIAL, func, kernel, ti, vec2, vec3
+from .cg import solve_linear
+from .dense import dense_direction
+from .isle import isle_of, keep, stretch, sum_of
+from .phases import (
+    move_contacts,
+    move_rows,
+    move_trees,
+    project_contacts,
+    project_rows,
+    project_trees,
+    search_contacts,
+    search_rows,
+    start_contacts,
+    start_rows,
+    start_trees,
+)
+from .preconditioner import factor_hessian
+from .rounds import NEAR, ROUGH, next_reduction, scale_of, settled
+from .steps import next_alpha
+
+SLOPE, COST, GRADIENT = 2, 5, 6  # columns of tree_sum; those before are cg.py's
+PLACES, MOVED = 2, 4  # columns of con_sum and row_sum: of one evaluation in a line search, of two in turn; then cost
+
+
+@kernel
+def unconstrained(m, d):
+    """Trees without constraints move freely; parallel over dofs."""
+    ti.loop_config(serialize=SERIAL)
+    for i in range(d.nworld * m.nv):
+        d.qacc[i] = d.qacc_smooth[i]
+        d.qfrc_constraint[i] = 0.0
+
+
+@kernel
+def solve_islands(m, d):
+    """qacc and qfrc_constraint of the islands: d.nhand workers share out the small ones, then up to d.nworker walk
+    through the large ones together, if there are any and nworker is not 0."""
+    units = d.nhand * HAND
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        open_team(m, d)
+    ti.loop_config(serialize=SERIAL)
+    for unit in range(units):
+        if unit % HAND == 0:
+            solve_all(m, d)
+
+
+@func
+def solve_all(m, d):
+    """What a worker does. There is one call of `solve`, which is long, for both kinds of islands."""
+    come(m, d)
+    me, size, together = 0, 1, 0
+    turn = take(m, d)
+    more = True
+    while more:
+        if turn >= d.nisland and together == 0:  # the small ones are all taken
+            turn, together, size = 0, 1, 0
+            if d.nlarge > 0:
+                me, size = join(m, d, d.nworker)
+        more = size > 0 and turn < d.nisland
+        if more:
+            if d.island_shared[turn] == together:
+                solve(m, d, turn, me, size)
+            if together == 1:
+                turn += 1
+            else:
+                turn = take(m, d)
+
+
+@func
+def solve(m, d, k, me, size):
+    """Newton's method on island k."""
+    isle = isle_of(m, d, k, me, size)
+    scale = scale_of(m, d, k)
+    cost, gradient, reduction = FP(0.0), FP(0.0), FP(ROUGH)
+    fine = False  # the acting constraints have settled
+    niter = 0
+    start(m, d, isle)
+    newton_round = -1
+    while newton_round < m.opt.iterations:
+        if newton_round >= 0:
+            enough = ti.select(gradient < NEAR * m.opt.tolerance, m.opt.tolerance / scale, FP(0.0))
+            if direction(m, d, isle, fine, reduction, enough) == 0:
+                break
+        slope = project(m, d, isle)
+        alpha = FP(1.0)
+        if newton_round >= 0:
+            alpha = search(m, d, isle, slope)
+        there = move(m, d, isle, alpha)
+        improvement = scale * (cost - there[0])
+        last_gradient = gradient
+        cost = there[0]
+        gradient = scale * ti.sqrt(there[1])
+        niter = newton_round + 1
+        if newton_round < 0:
+            improvement = m.opt.tolerance
+        if isle.dense >= 0 and improvement < m.opt.tolerance:
+            break
+        fine = newton_round >= 0 and settled(alpha, gradient, last_gradient)
+        reduction = next_reduction(m, d, newton_round, fine, gradient, improvement, reduction)
+        if reduction == 0.0:
+            break
+        newton_round += 1
+    tell_loss(m, d, isle, gradient)
+    if isle.me == 0:
+        d.island_niter[k] = niter
+        d.island_cost[k] = cost
+        d.island_gradient[k] = gradient
+
+
+@func
+def start(m, d, isle: ti.template()):
+    """x = 0, and the first direction."""
+    for b in range(isle.trees.mine, isle.trees.behind):
+        first, last = stretch(isle.trees, b)
+        start_trees(m, d, first, last)
+    for b in range(isle.cons.mine, isle.cons.behind):
+        first, last = stretch(isle.cons, b)
+        start_contacts(m, d, first, last)
+    if ti.static(m.has.rows):
+        for b in range(isle.rows.mine, isle.rows.behind):
+            first, last = stretch(isle.rows, b)
+            start_rows(m, d, first, last)
+
+
+@func
+def direction(m, d, isle: ti.template(), fine, reduction, enough):
+    """Newton's direction, sol_p = H^-1 sol_p. Returns 0 if there is none that is worth a step, as in solve_linear."""
+    worth = 1
+    if isle.dense >= 0 or not fine:  # conjugate gradients keep their preconditioner once constraints have settled
+        for b in range(isle.trees.mine, isle.trees.behind):
+            first, last = stretch(isle.trees, b)
+            for n in range(first, last):
+                factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, isle.dense >= 0)
+    if isle.dense >= 0:
+        dense_direction(m, d, isle)
+    else:
+        worth = solve_linear(m, d, isle, reduction, enough)
+    return worth
+
+
+@func
+def project(m, d, isle: ti.template()):
+    """The direction through M and J; derivatives along it as in project_trees."""
+    slope = vec3(0.0)
+    for b in range(isle.trees.mine, isle.trees.behind):
+        first, last = stretch(isle.trees, b)
+        slope = project_trees(m, d, first, last)
+        for i in ti.static(range(3)):
+            keep(isle.trees, b, SLOPE + i, slope[i], d.tree_sum)
+    meet(m, d, isle.me, isle.size)
+    if isle.large == 1:
+        for i in ti.static(range(3)):
+            slope[i] = sum_of(isle.trees, SLOPE + i, d.tree_sum)
+    for b in range(isle.cons.mine, isle.cons.behind):
+        first, last = stretch(isle.cons, b)
+        project_contacts(m, d, first, last)
+    if ti.static(m.has.rows):
+        for b in range(isle.rows.mine, isle.rows.behind):
+            first, last = stretch(isle.rows, b)
+            project_rows(m, d, first, last)
+    return slope
+
+
+@func
+def search(m, d, isle: ti.template(), slope):
+    """Exact line search: the step at which the derivative, slope[0] at 0, is zero; slope[1:] is the Gauss term's."""
+    step = vec3(1.0, 0.0, -1.0)
+    found = False
+    for i in range(m.opt.ls_iterations):
+        s = derivatives(m, d, isle, slope, step[0], PLACES * (i % 2))
+        if ti.abs(s[0]) <= m.opt.ls_tolerance * ti.abs(slope[0]):
+            found = True
+            break
+        step = next_alpha(step[0], step[1], step[2], s[0], s[1])
+    alpha = step[0]
+    if slope[0] >= 0.0:
+        alpha = 0.0
+    elif not found and step[1] > 0.0:
+        alpha = step[1]  # too short, but known to descend
+    return alpha
+
+
+@func
+def derivatives(m, d, isle: ti.template(), slope, alpha, column):
+    """First and second derivative of the cost at the step alpha."""
+    gauss = vec2(slope[1] + alpha * slope[2], slope[2])
+    s = gauss
+    for b in range(isle.cons.mine, isle.cons.behind):
+        if isle.large == 1:
+            s = vec2(0.0)
+        first, last = stretch(isle.cons, b)
+        s = search_contacts(m, d, first, last, alpha, s)
+        for i in ti.static(range(2)):
+            keep(isle.cons, b, column + i, s[i], d.con_sum)
+    if ti.static(m.has.rows):
+        for b in range(isle.rows.mine, isle.rows.behind):
+            if isle.large == 1:
+                s = vec2(0.0)
+            first, last = stretch(isle.rows, b)
+            s = search_rows(m, d, first, last, alpha, s)
+            for i in ti.static(range(2)):
+                keep(isle.rows, b, column + i, s[i], d.row_sum)
+    meet(m, d, isle.me, isle.size)
+    if isle.large == 1:
+        s = gauss
+        for i in ti.static(range(2)):
+            s[i] += sum_of(isle.cons, column + i, d.con_sum)
+            if ti.static(m.has.rows):
+                s[i] += sum_of(isle.rows, column + i, d.row_sum)
+    return s
+
+
+@func
+def move(m, d, isle: ti.template(), alpha):
+    """Moves along the direction; sol_p becomes -gradient. Returns the cost there and the square of the gradient."""
+    s = vec2(0.0)
+    for b in range(isle.cons.mine, isle.cons.behind):
+        first, last = stretch(isle.cons, b)
+        s[0] = move_contacts(m, d, first, last, alpha, FP(0.0))
+        keep(isle.cons, b, MOVED, s[0], d.con_sum)
+    if ti.static(m.has.rows):
+        for b in range(isle.rows.mine, isle.rows.behind):
+            first, last = stretch(isle.rows, b)
+            s[0] = move_rows(m, d, first, last, alpha, ti.select(isle.large == 1, FP(0.0), s[0]))
+            keep(isle.rows, b, MOVED, s[0], d.row_sum)
+    meet(m, d, isle.me, isle.size)
+    for b in range(isle.trees.mine, isle.trees.behind):
+        first, last = stretch(isle.trees, b)
+        s = move_trees(m, d, first, last, alpha, ti.select(isle.large == 1, FP(0.0), s[0]), d.sol_p)
+        keep(isle.trees, b, COST, s[0], d.tree_sum)
+        keep(isle.trees, b, GRADIENT, s[1], d.tree_sum)
+    meet(m, d, isle.me, isle.size)
+    if isle.large == 1:
+        s[0] = sum_of(isle.trees, COST, d.tree_sum) + sum_of(isle.cons, MOVED, d.con_sum)
+        s[1] = sum_of(isle.trees, GRADIENT, d.tree_sum)
+        if ti.static(m.has.rows):
+            s[0] += sum_of(isle.rows, MOVED, d.row_sum)
+    return s
+
+
+@func
+def tell_loss(m, d, isle: ti.template(), gradient):
+    """A gradient that is not finite may not be lost: qacc becomes NaN."""
+    if not gradient - gradient == 0.0:  # NaN or infinite; Taichi's != is false for NaN
+        for b in range(isle.trees.mine, isle.trees.behind):
+            first, last = stretch(isle.trees, b)
+            for n in range(first, last):
+                t = d.island_tree[n] - isle.world * m.ntree
+                for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
+                    d.qacc[isle.world * m.nv + i] = gradient - gradient

@@ -1,0 +1,115 @@
+"""A team: workers that live as long as one launch, share its work and meet at barriers, some 0.2 us each.
+
+    @kernel
+    def act(m, d):
+        units = d.nhand * HAND
+        ti.loop_config(serialize=True)
+        for _ in range(1):
+            open_team(m, d)
+        ti.loop_config(serialize=SERIAL)
+        for unit in range(units):
+            if unit % HAND == 0:  # a worker is a chunk of Taichi's parallel loop
+                come(m, d)
+                ...
+
+Work that needs no barrier is handed out piece by piece: `take`. For work that does, `join` gives a worker its number
+and the size of the team, or 0 if it came too late; `share` cuts a list into as many parts as there are workers, and
+`meet` waits until all have written what the others will read.
+
+Results do not depend on the size of a team: sums go over blocks of a fixed size, then over all blocks in order
+(`total`), each worker on its own and from the same bits, so that all decide alike and nobody leaves a loop alone.
+
+Nobody waits for a worker that is not there. The first to join waits for those that have come, a little for others
+(`d.patience` looks), then closes the team; whoever joins later finds it closed and goes home. So a launch ends on any
+number of threads, one among them, and in a pool that runs the chunks one after the other. A worker in the team runs on
+a thread of its own until the end.
+
+d.team is lines of numbers: who came and joined, the size of the team, the next piece; then of each worker the number of
+barriers it came to and, a line further, how often it looked in vain, which the host reads (tisim/device/team.py). A
+line has one writer at a time, and waiting is a plain read of it: nothing moves between processors until it changes.
+What a worker waits with, an atomic on its own line, keeps the compiler from moving reads and writes across.
+"""
+
+from .types import FP, func, ti
+
+LINE = 32  # numbers of a line: two cache lines of a processor, which fetches pairs
+LINES = 66  # 2, and 2 of each of 32 workers
+JOINED = 0  # workers that have joined; CLOSED more once nobody is admitted any longer
+CAME = 4  # workers that have come
+PIECE = 8  # pieces handed out so far
+SIZE = LINE  # workers in the team, 0 while it is open
+FIRST = 2 * LINE  # worker 0: barriers that it came to
+LOOKED = LINE  # from there: how often it looked in vain at barriers
+CLOSED = 1 << 20
+
+
+@func
+def open_team(m, d):
+    """Nobody is here and nothing is handed out; serial, before the workers."""
+    for i in range(LINES * LINE):
+        d.team[i] = 0
+
+
+@func
+def come(m, d):
+    """A worker is here, and will join when there are no more pieces to take."""
+    ti.atomic_add(d.team[CAME], 1)
+
+
+@func
+def take(m, d):
+    """The next piece, from 0, which nobody else gets."""
+    return ti.atomic_add(d.team[PIECE], 1)
+
+
+@func
+def join(m, d, most):
+    """(number, size) of this worker in a team of at most `most`; size 0: it is not in it."""
+    me = ti.atomic_add(d.team[JOINED], 1)
+    size = 0
+    if me == 0 and most > 0:
+        looks = 0
+        while d.team[JOINED] < most and (looks < d.patience or d.team[JOINED] < d.team[CAME]):
+            looks = ti.atomic_add(d.team[SIZE + 1], 1)
+        size = ti.min(ti.atomic_add(d.team[JOINED], CLOSED), most)
+        ti.atomic_add(d.team[SIZE], size)
+    elif me < most:
+        mine = place_of(me) + LOOKED + 1
+        while d.team[SIZE] == 0:
+            ti.atomic_add(d.team[mine], 1)
+        size = ti.atomic_add(d.team[SIZE], 0)
+    return me, size
+
+
+@ti.func
+def place_of(worker):
+    """Where a worker's lines begin."""
+    return FIRST + 2 * LINE * worker
+
+
+@func
+def meet(m, d, me, size):
+    """Waits until all workers of the team have come here; then they see what each other has written."""
+    if size > 1:
+        mine = place_of(me)
+        meeting = ti.atomic_add(d.team[mine], 1) + 1
+        for other in range(size):
+            theirs = place_of(other)
+            while d.team[theirs] < meeting:
+                ti.atomic_add(d.team[mine + LOOKED], 1)
+        ti.atomic_add(d.team[mine + LOOKED], 0)
+
+
+@ti.func
+def share(n, me, size):
+    """(first, one past the last) of the n pieces in a row that are worker me's."""
+    return n * me // size, n * (me + 1) // size
+
+
+@ti.func
+def total(first, n, sums: ti.template()):
+    """Sum of n numbers from sums[first], in order."""
+    s = FP(0.0)
+    for i in range(first, first + n):
+        s += sums[i]
+    return s

@@ -1,0 +1,74 @@
+"""The smallest kernel with a team: workers share a list, exchange it at barriers, and add it in blocks."""
+
+import numpy as np
+
+import tisim
+from tisim.device import launch, runtime, team
+
+N, BLOCK = 1000, 8
+
+
+def _kernel():
+    global HAND, SERIAL  # a variant of a kernel has its own, which are found among globals
+    runtime.ensure()
+    from tisim.kernels.team import come, join, meet, open_team, share, take, total
+    from tisim.kernels.types import HAND, SERIAL, ti
+
+    from tisim.device.bundle import func
+    from tisim.device.variant import kernel
+
+    @func
+    def work(m, d, n, rounds):
+        come(m, d)
+        piece = take(m, d)
+        while piece < n:
+            d.qvel[piece] = piece
+            piece = take(m, d)
+        me, size = join(m, d, d.nworker)
+        if size > 0:
+            blocks = n // BLOCK
+            begin, end = share(blocks, me, size)
+            for r in range(rounds):
+                meet(m, d, me, size)
+                for b in range(begin, end):
+                    s = 0.0
+                    for i in range(BLOCK * b, BLOCK * b + BLOCK):
+                        d.qacc[i] = d.qvel[(i + 1) % n]  # of another worker, for some
+                        s += d.qacc[i]
+                    d.tree_sum[b] = s  # exact: whole numbers
+                meet(m, d, me, size)
+                s = total(0, blocks, d.tree_sum)
+                for i in range(BLOCK * begin, BLOCK * end):
+                    d.qvel[i] = d.qacc[i] + (s - n * (n - 1) // 2)
+                if not s - s == 0.0:
+                    break
+
+    @kernel
+    def toy(m, d, niter: ti.i32):
+        units, n = d.nhand * HAND, d.nbox
+        ti.loop_config(serialize=True)
+        for _ in range(1):
+            open_team(m, d)
+        ti.loop_config(serialize=SERIAL)
+        for unit in range(units):
+            if unit % HAND == 0:
+                work(m, d, n, niter)
+
+    return toy
+
+
+def run(m, d, hands, workers, rounds, parallel=True, patience=30000):
+    """Runs it and looks at what came out: the numbers 0 ... n - 1, moved on by one in each round. Returns the size of
+    the team."""
+    toy = _kernels.get(runtime.session.generation) or _kernels.setdefault(runtime.session.generation, _kernel())
+    n = min(m.nv, d.device("tree_sum").host.size) // BLOCK * BLOCK
+    d.qvel[:] = 0
+    launch.run(m, d, [toy], parallel, nhand=hands, nworker=workers, nbox=n, niter=rounds, patience=patience)
+    got, size = np.asarray(d.qvel)[:n].copy(), int(d.host("team").reshape(-1)[team.LINE])
+    tisim.reset(m, d)
+    if workers:
+        assert (got == (np.arange(n) + rounds) % n).all()
+    return size
+
+
+_kernels = {}

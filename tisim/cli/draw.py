@@ -1,0 +1,96 @@
+"""The commands that draw: render and view."""
+
+import pathlib
+
+import numpy as np
+
+from tisim.errors import Error
+
+from .report import beside, print_json
+from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of
+
+COLORS = ("geom", "island")
+
+
+def parse_size(text):
+    """Width and height of a picture from WxH, 1280x720 from an empty text."""
+    width, sign, height = (text or "1280x720").lower().partition("x")
+    if not (sign and width.isdigit() and height.isdigit() and int(width) and int(height)):
+        raise Error(f"--size {text}: expected WIDTHxHEIGHT, for example 1280x720")
+    return int(width), int(height)
+
+
+def check_look(look):
+    """Refuses what no picture can have."""
+    if look["color"] not in COLORS:
+        raise Error(f"--color {look['color']}: expected {' or '.join(COLORS)}")
+
+
+def check_drawn(look, m, d):
+    """Refuses a world or a camera that is not there."""
+    if look["camera"]:
+        from tisim.viewer import camera
+
+        camera.check(look["camera"], m)
+    if not 0 <= look["world"] < d.nworld:
+        raise Error(f"--world {look['world']}: expected 0 to {d.nworld - 1}")
+
+
+def last_picture(console, m, d, path, width, height, look):
+    """Writes the picture of the end, if it can be drawn, and says where; returns its path or None."""
+    from tisim.viewer import render, save_png, vulkan
+
+    reason = vulkan.missing()
+    if reason:
+        console.print(f"no picture: {reason}", style="yellow")
+        return None
+    save_png(path, render(m, d, width, height, **look))
+    console.print(f" picture         {path}", highlight=False, soft_wrap=True)
+    return str(path)
+
+
+def render(
+    console, source, n, param, out, seconds, until, saved, size, arch, precision, threads, nworld, look, as_json
+):
+    """tisim render. look  camera, color, show_contacts and world. Returns the exit code."""
+    from tisim import viewer
+
+    progress = beside(console, as_json)
+    width, height = parse_size(size)
+    if pathlib.Path(out).suffix.lower() != ".png":
+        raise Error(f"--out {out}: expected a name ending in .png")
+    check_look(look)
+    check_lengths(seconds, until)
+    viewer.vulkan.require()
+    m, name = load(source, n, param)
+    d = start(m, arch, precision, threads, nworld, saved)
+    check_drawn(look, m, d)
+    stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
+    forward(m, d)
+    viewer.save_png(out, viewer.render(m, d, width, height, **look))
+    found = dict(picture=out, scene=name, time=sim_time(d), contacts=int(np.sum(d.ncon)), width=width, height=height)
+    if as_json:
+        print_json(found)
+    else:
+        console.print(f"{out}: {name} at {sim_time(d):.3f} s, {found['contacts']} contacts")
+    if stopped:
+        progress.print(f"stopped at {sim_time(d):.3f} s", style="yellow")
+    return INTERRUPTED if stopped else 0
+
+
+def view(console, source, n, param, seconds, until, saved, size, arch, precision, threads, nworld, look):
+    """tisim view."""
+    from tisim import viewer
+
+    width, height = parse_size(size)
+    check_look(look)
+    check_lengths(seconds, until)
+    viewer.vulkan.require(display=True)
+    m, _ = load(source, n, param)
+    d = start(m, arch, precision, threads, nworld, saved)
+    check_drawn(look, m, d)
+    if advance(console, m, d, steps_of(m, d, seconds, until))[3]:
+        raise KeyboardInterrupt
+    forward(m, d)
+    viewer.view(m, d, width, height, **look)
+    return 0

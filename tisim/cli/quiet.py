@@ -1,0 +1,36 @@
+"""Silence for what Taichi's C++ code writes to the terminal."""
+
+import os
+import sys
+
+from tisim.device import taichi_import
+
+
+class Quiet:
+    """While active, nothing written to the process's output and error streams arrives."""
+
+    def __enter__(self):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self._saved = os.dup(1), os.dup(2)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        os.close(null)
+
+    def __exit__(self, *_):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for fd, saved in zip((1, 2), self._saved):
+            os.dup2(saved, fd)
+            os.close(saved)
+
+
+def start_taichi(**settings):
+    """tisim.init without Taichi's warnings, then and later: what they mean is said by exceptions."""
+    import tisim
+
+    with Quiet():
+        tisim.init(**settings)
+        ti = taichi_import.load()
+        ti.set_logging_level(ti.ERROR)

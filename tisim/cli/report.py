@@ -1,0 +1,41 @@
+"""How commands print what they found: a table for people, with --json one object for programs."""
+
+import json
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+
+def rows(console, title, pairs):
+    """Prints a table of names and values."""
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=False, box=None)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in pairs:
+        table.add_row(name, str(value))
+    console.print(table)
+
+
+def beside(console, as_json):
+    """Where progress is shown: with --json the output holds one object and nothing else."""
+    return Console(stderr=True, highlight=False) if as_json else console
+
+
+def print_json(values):
+    """Prints a dict, or a list of them, as JSON; numbers that are not finite become null."""
+    print(json.dumps(_plain(values), indent=2, allow_nan=False))
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(v) for v in value]
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value) if np.isfinite(value) else None
+    return value if value is None else str(value)

@@ -1,0 +1,200 @@
+"""What the commands that simulate share: a model by its name, a Data in a saved state, steps under a bar."""
+
+import pathlib
+import shlex
+import signal
+import time
+
+import numpy as np
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from tisim import scenes
+from tisim.device import garbage, memory, session
+from tisim.errors import Error
+
+from . import quiet, state
+
+SUFFIXES = (".xml", ".mjcf", ".urdf", ".npz")
+REFRESH = 0.15  # wall time between two updates of the progress bar [s]
+
+
+class Told(int):
+    """An exit code whose reason has been printed."""
+
+
+INTERRUPTED = Told(130)  # after Ctrl-C
+
+
+def parse_params(name, n, texts):
+    """Parameters of a scene from --n and KEY=VALUE texts."""
+    known, values = scenes.params(name), {}
+    if n is not None:
+        if "n" not in known:
+            raise Error(f"scene {name} has no size --n; it takes {', '.join(known)}")
+        values["n"] = n
+    for text in texts:
+        key, sign, value = text.partition("=")
+        if not sign:
+            raise Error(f"--param {text}: expected KEY=VALUE")
+        kind = type(known.get(key, ""))
+        try:
+            if kind is bool:
+                value = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}[value.lower()]
+            values[key] = kind(value)
+        except (ValueError, KeyError):
+            raise Error(f"--param {text}: expected a value like {known[key]!r}") from None
+    return values
+
+
+def load(source, n=None, params=()):
+    """Model and a short name of a scene or file."""
+    import tisim
+
+    path = pathlib.Path(source)
+    if path.suffix.lower() in SUFFIXES or path.is_file():
+        if n is not None or params:
+            raise Error(f"--n and --param belong to scenes, and {source} is a file")
+        if not path.is_file():
+            raise Error(f"no file {source}")
+        if path.suffix.lower() == ".npz":
+            return tisim.Model.load(path), path.stem
+        return tisim.Model.from_xml_path(path), path.stem
+    if path.is_dir():
+        raise Error(f"{source} is a folder; give a file")
+    with garbage.collected_later():
+        return tisim.Model.from_xml_string(scenes.build(source, **parse_params(source, n, params))), source
+
+
+def start(m, arch, precision, threads, nworld=None, saved=None):
+    """Starts Taichi, loads or makes the kernels under a bar, returns a Data.
+
+    nworld  number of worlds, None: one, or as many as were saved;  saved  path of a saved state to go on from.
+    """
+    import tisim
+
+    if nworld is not None and nworld < 1:
+        raise Error(f"--nworld {nworld}: expected a positive number")
+    states = None if saved is None else state.read(saved, m)
+    if states is not None and nworld is not None and len(states) not in (1, nworld):
+        raise Error(f"--nworld {nworld}: {saved} holds {len(states)} worlds")
+    quiet.start_taichi(arch=arch, precision=precision, threads=threads)
+    d = tisim.Data(m, nworld=nworld or (1 if states is None else len(states)))
+    if states is not None:
+        tisim.set_state(m, d, states[0] if len(states) == 1 else states)
+    tisim.pipeline.prepare(m, d)
+    return d
+
+
+def forward(m, d):
+    """tisim.forward that leaves the state as it is, the start of the next solution too; returns it."""
+    import tisim
+
+    kept = tisim.get_state(m, d)
+    tisim.forward(m, d)
+    tisim.set_state(m, d, kept)
+    return kept
+
+
+def sim_time(d):
+    """Time of the first world [s]."""
+    return float(np.atleast_1d(d.time)[0])
+
+
+def check_lengths(seconds, until, steps=None, positive=False):
+    """Refuses --seconds, --time and --steps that are nonsense; all may be None.  positive  0 is nonsense, too."""
+    given = {k: v for k, v in (("--seconds", seconds), ("--time", until), ("--steps", steps)) if v is not None}
+    if len(given) > 1:
+        raise Error(f"{' and '.join(given)} exclude each other")
+    for name, value in given.items():
+        if not (np.isfinite(value) and (value > 0 or (value == 0 and not positive))):
+            raise Error(f"{name} {value}: {'must be positive' if positive else 'must not be negative'}")
+
+
+def steps_of(m, d, seconds, until, default=0.0):
+    """Number of steps for `seconds` of simulation, or up to the time `until`; for the default if both are None."""
+    h = float(m.opt.timestep)
+    if until is None:
+        seconds = default if seconds is None else seconds
+        return max(1, round(seconds / h)) if seconds else 0
+    if until < sim_time(d) - 0.5 * h:
+        raise Error(f"--time {until:g}: the state is at {sim_time(d):.3f} s already")
+    return round((until - sim_time(d)) / h)
+
+
+def command(*words, **options):
+    """Text of a tisim command; an option that is None, "", False or an empty list is left out."""
+    out = ["tisim", *map(str, words)]
+    for name, value in options.items():
+        for v in value if isinstance(value, (list, tuple)) else [value]:
+            if v is not None and v != "" and v is not False:
+                out += ["--" + name.rstrip("_").replace("_", "-"), *([] if v is True else [str(v)])]
+    return shlex.join(out)
+
+
+class Stopper:
+    """While active, the first Ctrl-C only sets `asked`, so that a step is finished; the second one interrupts."""
+
+    asked = False
+
+    def __enter__(self):
+        self._old = signal.signal(signal.SIGINT, self._stop)
+        return self
+
+    def _stop(self, *_):
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+
+    def __exit__(self, *_):
+        signal.signal(signal.SIGINT, self._old)
+
+
+def advance(console, m, d, steps, label="simulating", film=None):
+    """Takes steps under a progress bar. Returns steps done, wall time without the first step, steps timed, stopped.
+
+    film  a Film that gets its pictures; their time is not counted.
+    """
+    import tisim
+
+    done, chunk, wall, timed = 0, 1, 0.0, 0
+    columns = (TextColumn("{task.description}"), BarColumn(40), TaskProgressColumn(), TextColumn("{task.fields[note]}"))
+    bar = Progress(
+        *columns, TimeRemainingColumn(), console=console, transient=True, disable=not (console.is_terminal and steps)
+    )
+    with Stopper() as stopper, bar:
+        task = bar.add_task(label, total=steps, note="compiling kernels" if steps else "")
+        while True:
+            while film and film.next_step() <= done:
+                film.add(m, d)
+            if done >= steps or stopper.asked:
+                break
+            k = min(chunk, steps - done, film.next_step() - done if film else steps)
+            before = time.perf_counter()
+            tisim.step(m, d, k)
+            runtime_sync()
+            took = time.perf_counter() - before
+            if done:  # the first step compiles
+                wall, timed = wall + took, timed + k
+                chunk = max(1, min(2 * chunk, int(k * REFRESH / max(took, 1e-6))))
+            done += k
+            speed = timed * float(m.opt.timestep) / wall if wall else 0.0
+            note = f"t {sim_time(d):.2f} s  {speed:.2f} x real time  {int(np.sum(d.ncon))} contacts"
+            bar.update(task, completed=done, note=note + (f"  {film.number} pictures" if film else ""))
+        stopped = stopper.asked and done < steps
+    return done, wall, timed, stopped
+
+
+def runtime_sync():
+    """Waits for the device, so that wall times are true."""
+    if session.arch != "cpu":
+        memory.sync()
+
+
+def warnings(d):
+    """Warnings counted so far: dict name -> number, of those that are not zero."""
+    from tisim.enums import mjtWarning
+
+    counted = d.warning
+    found = {w.name.removeprefix("mjWARN_").lower(): int(np.sum(counted[int(w)].number)) for w in mjtWarning
+             if w != mjtWarning.mjNWARNING}  # fmt: skip
+    return {name: number for name, number in found.items() if number}

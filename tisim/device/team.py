@@ -1,0 +1,104 @@
+"""How many workers may wait for each other in a launch (kernels/team.py): as many as have a processor of their own.
+
+What comes out does not depend on it. Two workers on one processor would wait for each other's slices of time, thousands
+of times longer than they compute, so there are never more than pinned threads, processors, and what a container may
+use; and where a launch spent its time with waiting, the next ones do without a team.
+"""
+
+import contextlib
+import os
+import pathlib
+
+from . import session
+
+MOST = 32  # places in d.team, and chunks of a parallel loop in machine code
+REST = 100  # launches on one worker after some in which the processors were shared
+LOOK = 6e-9  # seconds that one look takes at least
+WAITED = 0.4  # part of a launch that a worker may wait
+BAD, GOOD, ENOUGH = 3, 1, 8  # what a launch adds to the doubt, or takes from it, and how much of it is too much
+PATIENCE = 20000, 50  # looks for workers that have not come, at least and per contact: a thread takes 0.1 ms to wake
+LINE, LOOKED, FIRST = 32, 1, 2  # of kernels/team.py: numbers of a line; lines
+_rest = 0  # launches still to be made on one worker
+_doubt = 0  # whether the processors are shared
+
+
+def hands():
+    """Workers that a launch can ask for: the threads of Taichi's pool."""
+    return min(MOST, session.threads or os.cpu_count() or 1)
+
+
+def workers():
+    """How many of them may be in a team now."""
+    global _rest
+    if _rest:
+        _rest -= 1
+        return 1
+    return session.workers
+
+
+def patience(contacts):
+    """How often the first worker looks for the others before it goes on without them: a third of what they save."""
+    least, each = PATIENCE
+    return max(least, min(each * contacts, 1 << 30))
+
+
+def most(places):
+    """How many may be in a team at most. places: dict thread -> its processor, of the pinned threads."""
+    if len(set(places.values())) < len(places) or _real_time():
+        return 1
+    return max(1, int(min(MOST, len(places), _quota())))
+
+
+def look(team, seconds):
+    """Looks at d.team after a launch of more than one worker, which took so long."""
+    global _rest, _doubt
+    size = int(team[LINE])
+    looked = team[(FIRST + LOOKED) * LINE :: 2 * LINE][:size]
+    bad = size < session.workers or looked.max() * LOOK > WAITED * seconds
+    _doubt = max(0, _doubt + BAD if bad else _doubt - GOOD)
+    if _doubt > ENOUGH:
+        _rest, _doubt = REST, ENOUGH - 1  # the next bad one is enough again
+
+
+def _real_time():
+    """Whether this process runs before all others: its workers would not let those of another have their processor."""
+    with contextlib.suppress(OSError, AttributeError):
+        return os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
+    return False
+
+
+def _quota():
+    """Processors that the container or service may use at a time, infinite where there is no such limit."""
+    found = float("inf")
+    root = pathlib.Path("/sys/fs/cgroup")
+    with contextlib.suppress(OSError):
+        for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
+            _, kinds, path = line.split(":", 2)
+            folder = root / "cpu" if "cpu" in kinds.split(",") else root
+            if kinds and folder == root:
+                continue
+            at = folder / path.lstrip("/")
+            for folder in (at, *at.parents):
+                if folder.is_relative_to(root):
+                    found = min(found, _limit(folder))
+    return found
+
+
+def _limit(folder):
+    """The limit of one group of processes."""
+    with contextlib.suppress(OSError, ValueError):
+        time, period = (folder / "cpu.max").read_text().split()
+        return int(time) / int(period)
+    with contextlib.suppress(OSError, ValueError):
+        time, period = (int((folder / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period"))
+        return time / period if time > 0 else float("inf")
+    return float("inf")
+
+
+def _forked():
+    """A child has no threads but its own."""
+    session.workers = 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
