@@ -89,6 +89,8 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __getitem__(self, index):
         host = self._host()
+        if not isinstance(value := host[index], np.ndarray):
+            return value
         return (Part(self, host) if self._array.role in ("state", "input") else Copy(self._array, host)).array()[index]
 
     def __setitem__(self, index, value):
