@@ -57,7 +57,7 @@ print("ok")
 
 def test_more_threads_than_processors_end():
     """Eight threads, free to move: slices of time pass at the barriers, but they pass."""
-    assert process('print(max(check(8, 8, rounds=3) for _ in range(5)) >= 1)', threads=8) == ["True"]
+    assert process("print(max(check(8, 8, rounds=3) for _ in range(5)) >= 1)", threads=8) == ["True"]
 
 
 def test_a_forked_child_works_alone():
