@@ -1,6 +1,6 @@
 """Makes broken saved models out of good ones, and says what becomes of them; run as a script in a process of its own.
 
-    python tests/shared/mutate_models.py model.npz FIRST LAST     mutants of these seeds; the last line is a summary
+python tests/shared/mutate_models.py model.npz FIRST LAST     mutants of these seeds; the last line is a summary
 """
 
 import json

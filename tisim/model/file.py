@@ -27,6 +27,7 @@ HEADER = "header.json"
 # larger than any model that can be simulated; a damaged or hostile file must not fill the memory
 MAX_BYTES = 8 << 30
 
+
 def save(m, path):
     """Writes a Model to an .npz file, all at once: an interrupted write leaves the old file as it was."""
     path = os.fspath(path)
