@@ -145,7 +145,7 @@ def test_settings_and_views_can_be_copied():
 
 def test_limits_written_at_run_time_act():
     """The lists of limited joints follow, also where they become longer."""
-    m = tisim.Model.from_xml_string(SCENES["chain"]().replace('limited="true"', ""))
+    m = tisim.Model.from_xml_string(scenes.build("chain", n=40))
     d = tisim.Data(m)
     tisim.step(m, d, 2)
     m.jnt_range[:] = [-0.01, 0.01]
