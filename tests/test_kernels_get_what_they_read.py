@@ -7,6 +7,7 @@ import types
 
 import pytest
 import taichi as ti
+from shared.toys import clear_first, mass, scale, speed
 
 from tisim.data.arrays import COUNTS, DATA, SCALES
 from tisim.data.scalars import SCALARS, lookup
@@ -20,28 +21,6 @@ from tisim.model.features import EVERYTHING
 from tisim.model.fields import FIELDS
 
 FAST, TABLE = True, {}  # specialised below
-
-
-@func
-def speed(m, d, i):
-    return d.qvel[i]
-
-
-@func
-def mass(m, d, i):
-    return m.body_mass[i]
-
-
-@ti.func
-def scale(i, factor, a: ti.template(), b: ti.template()):
-    """Reads a, writes b; factor is a copy."""
-    factor = 2.0 * factor
-    b[i] = factor * a[i]
-
-
-@ti.func
-def clear_first(v: ti.template()):
-    v[0] = 0.0
 
 
 def plain(m, d):

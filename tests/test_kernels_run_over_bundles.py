@@ -7,35 +7,13 @@ import warnings
 import numpy as np
 import pytest
 import taichi as ti
+from shared.toys import clear_first, mass, scale, speed
 
 import tisim
 from tisim.device import launch
-from tisim.device.bundle import func
 from tisim.device.variant import Variant, kernel
 from tisim.errors import Error
 from tisim.model.features import EVERYTHING
-
-
-@func
-def speed(m, d, i):
-    return d.qvel[i]
-
-
-@func
-def mass(m, d, i):
-    return m.body_mass[i]
-
-
-@ti.func
-def scale(i, factor, a: ti.template(), b: ti.template()):
-    """Reads a, writes b; factor is a copy."""
-    factor = 2.0 * factor
-    b[i] = factor * a[i]
-
-
-@ti.func
-def clear_first(v: ti.template()):
-    v[0] = 0.0
 
 
 @pytest.fixture(scope="module")

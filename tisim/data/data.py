@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tisim.device import flow, launch, memory, runtime, session
+from tisim.device import launch, memory, runtime, session
 from tisim.device.program import Program
 from tisim.enums import mjtDisableBit
 from tisim.errors import CapacityError, Error, FieldError, IdError
@@ -13,17 +13,17 @@ from tisim.model import limits
 from tisim.model.kinds import ALIASES
 from tisim.model.watched import numbers
 
-from . import copying, given
+from . import (
+    copying,
+    given,
+    scalars,  # noqa: F401  tells kernels what names mean
+)
 from .arrays import COUNTS, DATA
 from .declare import CAPACITIES, LENGTHS
 from .device_array import Copy, DeviceArray
-from .scalars import lookup
 from .state import Warnings, reset
 from .view import FIELDS as DATA_VIEWS
 from .view import ContactView, accessor
-
-flow.declare(lookup)
-
 
 MOST = 2**31 - 1  # elements of an array
 # what stages use of a Data and users do not

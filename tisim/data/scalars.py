@@ -7,6 +7,7 @@ or of the data `d` (tisim/data/arrays.py, lengths, and what the caller passes to
 import dataclasses
 import functools
 
+from tisim.device import flow
 from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS
 
@@ -200,3 +201,6 @@ def lookup(path):
         places = "fields.py, device_model.py in tisim/model" if path.startswith("m.") else "tisim/data/arrays.py"
         raise KeyError(f"{path} is not declared: arrays are in {places}, numbers in tisim/data/scalars.py")
     return Name(name, False, scalar.dtype, passed=scalar.source == "call")
+
+
+flow.declare(lookup)

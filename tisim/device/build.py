@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import images, native
+from . import images, native, session
 from .fingerprint import Unknown
 from .machine_code import Unsupported, available
 
@@ -83,7 +83,7 @@ def _workers(todo):
         yield [], None
         return
     claims, workers = tempfile.mkdtemp(prefix="tisim-"), []
-    work = dict(precision=_precision(), claims=claims, todo=[[i, *_written(*todo[i])] for i in known])
+    work = dict(precision=session.precision, claims=claims, todo=[[i, *_written(*todo[i])] for i in known])
     paths = os.pathsep.join(p for p in sys.path if p)
     try:
         with open(os.path.join(claims, "said"), "ab") as said:
@@ -105,12 +105,6 @@ def _workers(todo):
 def _processors():
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _precision():
-    from . import session
-
-    return session.precision
 
 
 def _written(kernel, has):
@@ -178,13 +172,4 @@ def work():
             return
         if _claim(asked["claims"], i):
             with contextlib.suppress(Unsupported, Unknown):
-                road.code(kernel_of(path, ast.literal_eval(given)), Features(*has))
-
-
-def kernel_of(path, given=()):
-    """The Kernel of a path such as "smooth.kinematics.body_poses"."""
-    from . import runtime
-
-    module, _, name = path.rpartition(".")
-    kernel = getattr(runtime.kernels(module), name)
-    return kernel.of(*given) if given else kernel
+                road.code(runtime.kernel_of(path, *ast.literal_eval(given)), Features(*has))

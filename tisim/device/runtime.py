@@ -114,6 +114,13 @@ def kernels(name):
     return _files[name]
 
 
+def kernel_of(path, *given):
+    """The Kernel of a path such as "smooth.kinematics.body_poses"; given: what `Kernel.of` takes, if it is made so."""
+    module, _, name = path.rpartition(".")
+    kernel = getattr(kernels(module), name)
+    return kernel.of(*given) if given else kernel
+
+
 _files = {}
 
 

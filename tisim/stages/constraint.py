@@ -27,8 +27,7 @@ class RowMaker:
         return bool(m.scalar(self.size)) and not m.disabled(self.flag)
 
     def function(self):
-        module, _, name = self.kernel.rpartition(".")
-        return getattr(runtime.kernels(module), name)
+        return runtime.kernel_of(self.kernel)
 
 
 # in MuJoCo's order: equalities, friction loss of dofs and tendons, limits of joints and tendons; contacts come after

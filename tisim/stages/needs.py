@@ -66,10 +66,7 @@ def every_kernel():
         "collision.collide_convex.convex": [(False,), (True,)],
         "queries.ray.cast_rays": [(types,) for types in rays.FAMILIES],
     }
-    found = []
-    for path, all_given in families.items():
-        module, _, name = path.rpartition(".")
-        found += [getattr(runtime.kernels(module), name).of(*given) for given in all_given]
+    found = [runtime.kernel_of(path, *given) for path, all_given in families.items() for given in all_given]
     for file in pkgutil.walk_packages(tisim.kernels.__path__, "tisim.kernels."):
         module = importlib.import_module(file.name)
         own = [n for n, v in vars(module).items() if isinstance(v, Kernel) and v.function.__module__ == file.name]
