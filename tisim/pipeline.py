@@ -93,11 +93,17 @@ def prepare(m, d, show=None):
 
 def _run(m, d, stages, times=1):
     """Runs these stages of STEP, so often: by the Data's program while they do what they did before, else by Python."""
+    clock = d.program.clock
+    if clock.on and not clock.running:
+        with clock.run(stages is not FORWARD, times if stages.stop == len(STEP) else 0):
+            return _run(m, d, stages, times)
     at = stages.start
     while times:
         at, done = d.program.run(m, d, stages, at, times)
         times -= done
         if times:
+            if clock.running:
+                clock.enter(STEP[at].__name__)
             d.program.start()
             STEP[at](m, d)
             d.program.keep(at)

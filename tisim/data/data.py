@@ -22,6 +22,7 @@ from .arrays import COUNTS, DATA
 from .declare import CAPACITIES, LENGTHS
 from .device_array import Copy, DeviceArray
 from .state import Warnings, reset
+from .timer import Timers
 from .view import FIELDS as DATA_VIEWS
 from .view import ContactView, accessor
 
@@ -308,7 +309,7 @@ class Data:
         return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
 
     def __setattr__(self, name, value):
-        if name in ("ncon", "nefc", "nisland", "warning", "solver_niter"):
+        if name in ("ncon", "nefc", "nisland", "warning", "timer", "solver_niter"):
             raise Error(f"{name} is computed; writing it would be lost")
         elif name in DATA:
             getattr(self, name)[...] = value
@@ -338,6 +339,11 @@ class Data:
     def warning(self):
         """Warnings by mjtWarning, each with number and lastinfo (arrays over worlds if there are several)."""
         return Warnings(self)
+
+    @property
+    def timer(self):
+        """Times of the stages by mjtTimer, taken while `d.timer.on`; see Timers."""
+        return Timers(self)
 
     @property
     def ncon(self):
