@@ -101,7 +101,7 @@ def _run(m, d, stages, times=1):
     while times:
         at, done = d.program.run(m, d, stages, at, times)
         times -= done
-        if times:
+        if times and (at > stages.start or not done):  # else it stopped only because it had repeated so many
             if clock.running:
                 clock.enter(STEP[at].__name__)
             d.program.start()
