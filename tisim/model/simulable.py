@@ -52,7 +52,7 @@ def check_options(m):
     if opt.integrator != mjtIntegrator.mjINT_EULER:
         name = mjtIntegrator(opt.integrator).name[6:]
         raise UnsupportedError(f"integrator {name}: only Euler is simulated so far")
-    if opt.solver != mjtSolver.mjSOL_NEWTON:
+    if opt.solver == mjtSolver.mjSOL_PGS:
         raise UnsupportedError(
             f"solver {mjtSolver(opt.solver).name[6:]}: only Newton is simulated so far (all reach the same minimum)"
         )

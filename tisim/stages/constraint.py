@@ -55,7 +55,7 @@ def make_constraints(m, d):
     lists = [runtime.kernels("constraint.row").row_lists, runtime.kernels("constraint.island").find_islands]
     kernels = [contacts.contact_terms, contacts.contact_lists, *lists]
     many = session.arch != "cpu" or bool(d.exceeds(ncon=PARALLEL_CONTACTS))
-    launch.run(m, d, kernels, many, **border())
+    launch.run(m, d, kernels, many, **border(m))
     if d.exceeds(ndense=d.room("ndensemax")):
         d.grow("ndensemax", d.count("ndense"))
     if "nefcmax" in m.capacity_limit and d.exceeds(nefc=m.capacity_limit["nefcmax"]):

@@ -47,9 +47,9 @@ def _contacts(m, d):
 def _solver(m, d):
     """Kernels behind the contacts and rows; those of large islands where the host queues them and there may be some."""
     k = runtime.kernels
-    terms, island, newton = k("constraint.contacts"), k("constraint.island"), k("solver.newton")
+    terms, island = k("constraint.contacts"), k("constraint.island")
     found = [terms.contact_terms, terms.contact_lists, k("constraint.row").row_lists]
-    found += [island.find_islands, newton.solve_islands]
+    found += [island.find_islands, solver.island_solver(m)]
     if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.SHARED:
         large, linear = k("solver.all_threads"), k("solver.cg_all")
         found += [island.cut_blocks, large.start_round, large.project, large.move, large.precondition, large.search]
