@@ -114,7 +114,7 @@ class Data:
                 self.model.scalar("nfriction") + most * self.model.scalar("nlimited") + self._equality_rows(name)
             )
         n = self.nworld * max(16, self.model.nbody)
-        return dict(npairmax=4, nslotmax=8, nconmax=4, nefcmax=16, ndensemax=36)[name] * n
+        return dict(npairmax=4, nslotmax=8, nconmax=4, nefcmax=16, ndensemax=36, nYmax=64)[name] * n
 
     def _equality_rows(self, name):
         """Rows, or entries of them, of a world's equalities if all act."""
@@ -306,7 +306,10 @@ class Data:
             self.grow("nefcmax", n)
         if n:
             k = runtime.kernels("constraint.rows")
-            launch.run(self.model, self, [k.expand_rows, k.expand_contacts], session.arch != "cpu")
+            kernels = [k.expand_rows, k.expand_contacts]
+            if self._info.get("dual"):
+                kernels.append(k.expand_dual)
+            launch.run(self.model, self, kernels, session.arch != "cpu")
         return self.list_view(name, "nefc")
 
     def __getattr__(self, name):

@@ -76,6 +76,8 @@ declare("option", [
     ("iterations", "i", "most Newton iterations"),
     ("tolerance", "f", "scaled gradient and improvement at which the solver stops"),
     ("ls_iterations", "i", "most iterations of a line search"),
+    ("noslip_iterations", "i", "most iterations of the noslip solver"),
+    ("noslip_tolerance", "f", "scaled improvement at which it stops"),
     ("ls_tolerance", "f", "derivative at which a line search stops, relative to that at its start"),
     ("ccd_tolerance", "f", "distance at which GJK and EPA stop [m]"),
     ("o_margin", "f", "margin of all pairs where `override` is set [m]"),
@@ -98,6 +100,7 @@ declare("call", [
     ("consize", "i", "contacts in a block"),
     ("rowsize", "i", "rows in a block"),
     ("whole_step", "i", "1: the step of length one is taken, without a line search"),
+    ("dual", "i", "1: the forces of all rows are those of a dual solver"),
     ("newton_round", "i", "round of Newton's method, -1 before the first"),
 ])  # fmt: skip
 

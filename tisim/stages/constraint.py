@@ -5,6 +5,7 @@ import dataclasses
 from tisim.device import launch, runtime, session
 from tisim.enums import mjtDisableBit
 
+from . import dual
 from .dynamics import parallel
 from .solver import border, solve
 
@@ -80,4 +81,4 @@ def constrain(m, d):
     k = runtime.kernels("solver.newton")
     launch.run(m, d, [k.unconstrained], parallel(m, d))
     if d.exceeds(nisland=0):
-        solve(m, d)
+        dual.solve(m, d, solve)

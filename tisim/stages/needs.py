@@ -5,9 +5,9 @@ import pkgutil
 
 from tisim.device import runtime
 from tisim.device.variant import Kernel
-from tisim.enums import mjtDisableBit, mjtEnableBit
+from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSolver
 
-from . import collision, narrowphase, solver
+from . import collision, dual, narrowphase, solver
 from .constraint import MAKERS
 
 CROWDED = 16  # contacts of a geom that are not expected to be exceeded on average
@@ -49,7 +49,8 @@ def _solver(m, d):
     k = runtime.kernels
     terms, island = k("constraint.contacts"), k("constraint.island")
     found = [terms.contact_terms, terms.contact_lists, k("constraint.row").row_lists]
-    found += [island.find_islands, solver.island_solver(m)]
+    found += [island.find_islands, *([] if m.opt.solver == mjtSolver.mjSOL_PGS else [solver.island_solver(m)])]
+    found += dual.kernels_of(m)
     if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.SHARED:
         large, linear = k("solver.all_threads"), k("solver.cg_all")
         found += [island.cut_blocks, large.start_round, large.project, large.move, large.precondition, large.search]
