@@ -5,9 +5,10 @@ import numpy as np
 from tisim.data import given
 from tisim.data.validate import validate
 from tisim.device import build, runtime
-from tisim.errors import Error
+from tisim.enums import mjtIntegrator
+from tisim.errors import Error, UnsupportedError
 from tisim.model import simulable
-from tisim.stages import collision, constraint, dynamics, needs
+from tisim.stages import collision, constraint, dynamics, integrators, needs
 
 
 def check(m, d):
@@ -24,9 +25,20 @@ def check_acceleration(m, d):
         forward(m, d)
 
 
-def euler(m, d):
+def integrate(m, d):
     """Integration; with TISIM_DEBUG the results are looked at."""
-    dynamics.euler(m, d)
+    integrators.integrate(m, d)
+    look(m, d)
+
+
+def rk_last(m, d):
+    """The same of RK4, which comes behind three more evaluations of the accelerations."""
+    integrators.rk_last(m, d)
+    look(m, d)
+
+
+def look(m, d):
+    """With TISIM_DEBUG the results are looked at."""
     if runtime.debug():
         d.program.spoil()
         validate(m, d)
@@ -35,7 +47,12 @@ def euler(m, d):
 POSITION = (dynamics.fwd_position, collision.collide, dynamics.fwd_velocity, constraint.make_constraints,
             dynamics.energy)  # fmt: skip
 ACCELERATION = (dynamics.fwd_acceleration, constraint.constrain)
-STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, euler)
+AGAIN = (*POSITION[:-1], *ACCELERATION)  # in the further stages of RK4: without what only users read
+STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, integrate)
+RUNGE_KUTTA = (*STEP[:-1], integrators.rk_first, *AGAIN, integrators.rk_second, *AGAIN, integrators.rk_third, *AGAIN,
+               rk_last)  # fmt: skip
+STAGES = STEP + RUNGE_KUTTA
+SINGLE, RK4 = range(len(STEP)), range(len(STEP), len(STAGES))
 FORWARD = range(STEP.index(POSITION[0]), STEP.index(check_acceleration))
 HALF = STEP.index(ACCELERATION[0])  # what stands before does not depend on controls and applied forces
 
@@ -46,13 +63,20 @@ def step1(m, d):
     Raises UnsupportedError if the model uses a feature that the engine does not simulate.
     """
     given.check(m, d)
+    _refuse_halves(m)
     _run(m, d, range(HALF))
 
 
 def step2(m, d):
     """Second half of a step: accelerations with the controls and forces set since step1, then integration."""
     given.check(m, d)
-    _run(m, d, range(HALF, len(STEP)))
+    _refuse_halves(m)
+    _run(m, d, SINGLE[HALF:])
+
+
+def _refuse_halves(m):
+    if m.opt.integrator == mjtIntegrator.mjINT_RK4:
+        raise UnsupportedError("integrator RK4 has no halves, since it evaluates forces four times in a step: use step")
 
 
 def step(m, d, nstep=1):
@@ -65,7 +89,13 @@ def step(m, d, nstep=1):
     if not isinstance(nstep, (int, np.integer)) or isinstance(nstep, bool) or nstep < 0:
         raise Error(f"nstep={nstep!r}: expected a number of steps")
     given.check(m, d)
-    _run(m, d, range(len(STEP)), int(nstep))
+    if m.opt.integrator != mjtIntegrator.mjINT_RK4:
+        _run(m, d, SINGLE, int(nstep))
+        return
+    try:
+        _run(m, d, RK4, int(nstep))
+    finally:
+        integrators.restore(d)
 
 
 def forward(m, d):
@@ -92,14 +122,14 @@ def prepare(m, d, show=None):
 
 
 def _run(m, d, stages, times=1):
-    """Runs these stages of STEP, so often: by the Data's program while they do what they did before, else by Python."""
+    """Runs these of STAGES, so often: by the Data's program while they do what they did before, else by Python."""
     at = stages.start
     while times:
         at, done = d.program.run(m, d, stages, at, times)
         times -= done
         if times:
             d.program.start()
-            STEP[at](m, d)
+            STAGES[at](m, d)
             d.program.keep(at)
             at += 1
             if at == stages.stop:

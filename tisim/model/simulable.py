@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from tisim.enums import mjtCone, mjtEnableBit, mjtGeom, mjtIntegrator, mjtSolver
+from tisim.enums import mjtCone, mjtEnableBit, mjtGeom, mjtSolver
 from tisim.errors import UnsupportedError
 
 # sizes that must be zero until the engine computes what they count
@@ -46,17 +46,12 @@ def check_options(m):
     """The part of check that looks at m.opt; made before every step, since options may change."""
     opt = m.opt
     opt.check()
-    if opt.integrator != mjtIntegrator.mjINT_EULER:
-        name = mjtIntegrator(opt.integrator).name[6:]
-        raise UnsupportedError(f"integrator {name}: only Euler is simulated so far")
     if opt.solver != mjtSolver.mjSOL_NEWTON:
         raise UnsupportedError(
             f"solver {mjtSolver(opt.solver).name[6:]}: only Newton is simulated so far (all reach the same minimum)"
         )
     if opt.noslip_iterations:
         raise UnsupportedError("option noslip_iterations: the noslip solver is not simulated so far; set it to 0")
-    if opt.density or opt.viscosity:
-        raise UnsupportedError("option density/viscosity: forces of the medium are not simulated so far; set to 0")
     if opt.enableflags & mjtEnableBit.mjENBL_SLEEP:
         raise UnsupportedError("flag sleep: sleeping is not simulated so far; disable it")
     if opt.enableflags & (mjtEnableBit.mjENBL_FWDINV | mjtEnableBit.mjENBL_INVDISCRETE):
