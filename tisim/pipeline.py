@@ -5,10 +5,11 @@ import numpy as np
 from tisim.data import given
 from tisim.data.validate import validate
 from tisim.device import build, runtime
-from tisim.enums import mjtIntegrator
+from tisim.enums import mjtIntegrator, mjtStage
 from tisim.errors import Error, UnsupportedError
 from tisim.model import simulable
 from tisim.stages import collision, constraint, dynamics, integrators, needs
+from tisim.stages import inverse as inverse_stage
 
 
 def check(m, d):
@@ -48,13 +49,27 @@ POSITION = (dynamics.fwd_position, collision.collide, dynamics.fwd_velocity, con
             dynamics.energy)  # fmt: skip
 ACCELERATION = (dynamics.fwd_acceleration, constraint.constrain)
 AGAIN = (*POSITION[:-1], *ACCELERATION)  # in the further stages of RK4: without what only users read
-STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, integrate)
+STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, inverse_stage.compare, integrate)
 RUNGE_KUTTA = (*STEP[:-1], integrators.rk_first, *AGAIN, integrators.rk_second, *AGAIN, integrators.rk_third, *AGAIN,
                rk_last)  # fmt: skip
-STAGES = STEP + RUNGE_KUTTA
-SINGLE, RK4 = range(len(STEP)), range(len(STEP), len(STAGES))
-FORWARD = range(STEP.index(POSITION[0]), STEP.index(check_acceleration))
+INVERSE = (*POSITION, inverse_stage.inverse)
+STAGES = (*STEP, *RUNGE_KUTTA, *INVERSE, *POSITION[:-1], inverse_stage.inverse)
+
+
+def _places(at, length):
+    """Places in STAGES."""
+    return range(at, at + length)
+
+
+SINGLE = _places(0, len(STEP))
+RK4 = _places(len(STEP), len(RUNGE_KUTTA))
+FORWARD = SINGLE[STEP.index(POSITION[0]) : STEP.index(check_acceleration)]
 HALF = STEP.index(ACCELERATION[0])  # what stands before does not depend on controls and applied forces
+# evaluations by whether energy is left out, and in them what depends on positions alone, on velocities besides
+FORWARDS = FORWARD, _places(RK4.start + RUNGE_KUTTA.index(integrators.rk_first) + 1, len(AGAIN))
+INVERSES = _places(RK4.stop, len(INVERSE)), _places(RK4.stop + len(INVERSE), len(INVERSE) - 1)
+SKIPS = {mjtStage.mjSTAGE_NONE: 0, mjtStage.mjSTAGE_POS: POSITION.index(dynamics.fwd_velocity),
+         mjtStage.mjSTAGE_VEL: len(POSITION)}  # fmt: skip
 
 
 def step1(m, d):
@@ -106,6 +121,48 @@ def forward(m, d):
     given.check(m, d)
     check(m, d)
     _run(m, d, FORWARD)
+
+
+def forward_skip(m, d, skipstage, skipsensor=False):
+    """forward without what is already known.
+
+    skipstage  mjtStage: mjSTAGE_POS leaves out what depends on positions alone, mjSTAGE_VEL also what depends on
+               velocities, as where only forces were written; mjSTAGE_NONE nothing.
+    skipsensor  True: leaves out what only users read, energies.
+    Raises UnsupportedError if the model uses a feature that the engine does not simulate.
+    """
+    given.check(m, d)
+    check(m, d)
+    _run(m, d, _without(FORWARDS, skipstage, skipsensor))
+
+
+def inverse(m, d):
+    """Inverse dynamics: qfrc_inverse, the force that has to be applied for the acceleration d.qacc, and the
+    qfrc_constraint that goes with it, from positions, velocities and accelerations alone.
+
+    qfrc_inverse = M qacc + qfrc_bias - qfrc_passive - qfrc_constraint; where forward dynamics gave qacc it is the sum
+    of qfrc_applied, qfrc_actuator and J' xfrc_applied. With the flag invdiscrete, qacc is the difference of the
+    velocities before and after a step over the timestep. Seed 000, "Inverse dynamics".
+    Raises UnsupportedError if the model uses a feature that the engine does not simulate.
+    """
+    inverse_skip(m, d, mjtStage.mjSTAGE_NONE)
+
+
+def inverse_skip(m, d, skipstage, skipsensor=False):
+    """inverse without what is already known: arguments and errors of forward_skip."""
+    given.check(m, d)
+    check(m, d)
+    inverse_stage.check(m)
+    _run(m, d, _without(INVERSES, skipstage, skipsensor))
+
+
+def _without(evaluations, skipstage, skipsensor):
+    """Places in STAGES of an evaluation, without what is skipped."""
+    if isinstance(skipstage, bool) or skipstage not in SKIPS:
+        raise Error(f"skipstage={skipstage!r}: expected mjSTAGE_NONE, mjSTAGE_POS or mjSTAGE_VEL of mjtStage")
+    places = evaluations[bool(skipsensor)]
+    known = skipstage == mjtStage.mjSTAGE_VEL and skipsensor
+    return places[SKIPS[skipstage] - known :]
 
 
 def prepare(m, d, show=None):

@@ -81,6 +81,8 @@ declare("computed", [
     ("qfrc_constraint", "f", ("nv",), "N, N m", "constraint", "constraint forces"),
     ("qfrc_inverse", "f", ("nv",), "N, N m", "inverse", "force that gives qacc"),
     ("energy", "f", (2,), "J", "energy", "potential and kinetic energy", 2),
+    ("solver_fwdinv", "f", (2,), "N, N m", "inverse",
+     "norms of what inverse dynamics differ by, with the flag fwdinv: constraint forces, applied forces", 2),
 ])  # fmt: skip
 
 # collision: lists over all worlds
@@ -121,6 +123,8 @@ declare("scratch", [
     ("rk_time", "f", (1,), "s", "integrate", "time then"),
     ("rk_velocity", "f", ("nv",), "m/s, rad/s", "integrate", "weighted sum of the velocities of its stages"),
     ("rk_qacc", "f", ("nv",), "m/s2, rad/s2", "integrate", "weighted sum of their accelerations"),
+    ("qacc_inverse", "f", ("nv",), "m/s2, rad/s2", "inverse", "acceleration of which inverse dynamics are taken"),
+    ("qfrc_forward", "f", ("nv",), "N, N m", "inverse", "qfrc_constraint of forward dynamics, while it is compared"),
     ("bad", "i", (3,), "-", "check", "nq or nv minus the first bad index in qpos, qvel, qacc; 0: all are finite", 3),
     ("counts", "i", (ALL, 32), "-", "all", "lengths of the lists over all worlds, by the indices in COUNTS"),
     ("warning", "i", (16,), "-", "check", "warnings by mjtWarning: number, then last info"),

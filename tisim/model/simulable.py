@@ -54,8 +54,6 @@ def check_options(m):
         raise UnsupportedError("option noslip_iterations: the noslip solver is not simulated so far; set it to 0")
     if opt.enableflags & mjtEnableBit.mjENBL_SLEEP:
         raise UnsupportedError("flag sleep: sleeping is not simulated so far; disable it")
-    if opt.enableflags & (mjtEnableBit.mjENBL_FWDINV | mjtEnableBit.mjENBL_INVDISCRETE):
-        raise UnsupportedError("flags fwdinv and invdiscrete: inverse dynamics is not simulated so far")
 
 
 def _check_colliders(m):

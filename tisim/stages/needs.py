@@ -7,7 +7,7 @@ from tisim.device import runtime
 from tisim.device.variant import Kernel
 from tisim.enums import mjtDisableBit, mjtEnableBit
 
-from . import collision, dynamics, integrators, narrowphase, solver
+from . import collision, dynamics, integrators, inverse, narrowphase, solver
 from .constraint import MAKERS
 
 CROWDED = 16  # contacts of a geom that are not expected to be exceeded on average
@@ -25,6 +25,8 @@ def kernels_of(m, d):
         if dynamics.has_medium(m):
             found.append(k("smooth.fluid").tree_fluid)
         found += [velocity.tree_velocity, velocity.tree_acceleration, integrate.find_bad_acceleration]
+        if m.opt.enableflags & mjtEnableBit.mjENBL_FWDINV:
+            found += inverse.kernels_of(m)
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
         found += [k("smooth.energy").block_energy, k("smooth.energy").world_energy]
     contacts = _contacts(m, d)
