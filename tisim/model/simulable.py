@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from tisim.enums import mjtCone, mjtEnableBit, mjtEq, mjtGeom, mjtIntegrator, mjtWrap
+from tisim.enums import mjtCone, mjtEnableBit, mjtEq, mjtGeom, mjtWrap
 from tisim.errors import UnsupportedError
 
 # sizes that must be zero until the engine computes what they count
@@ -49,15 +49,8 @@ def check_options(m):
     """The part of check that looks at m.opt; made before every step, since options may change."""
     opt = m.opt
     opt.check()
-    if opt.integrator != mjtIntegrator.mjINT_EULER:
-        name = mjtIntegrator(opt.integrator).name[6:]
-        raise UnsupportedError(f"integrator {name}: only Euler is simulated so far")
-    if opt.density or opt.viscosity:
-        raise UnsupportedError("option density/viscosity: forces of the medium are not simulated so far; set to 0")
     if opt.enableflags & mjtEnableBit.mjENBL_SLEEP:
         raise UnsupportedError("flag sleep: sleeping is not simulated so far; disable it")
-    if opt.enableflags & (mjtEnableBit.mjENBL_FWDINV | mjtEnableBit.mjENBL_INVDISCRETE):
-        raise UnsupportedError("flags fwdinv and invdiscrete: inverse dynamics is not simulated so far")
 
 
 def _check_constraints(m):
