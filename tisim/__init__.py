@@ -21,7 +21,7 @@ _HOMES = {
     "tisim.device.runtime": "init",
     "tisim.errors": "CapacityError DivergedWarning Error MjcfError UnsupportedError",
     "tisim.model.model": "Model",
-    "tisim.pipeline": "forward step step1 step2",
+    "tisim.pipeline": "forward forward_skip inverse inverse_skip step step1 step2",
     "tisim.queries.distance": "geom_distance",
     "tisim.queries.rays": "multi_ray ray",
     "tisim.spec.spec": "Spec",
@@ -49,6 +49,8 @@ def __getattr__(name):
 _THEIRS = dict(
     MjModel="Model", MjData="Data", MjSpec="Spec", mj_resetData="reset", mj_resetDataKeyframe="reset_keyframe",
     mj_getState="get_state", mj_setState="set_state", mj_multiRay="multi_ray", mj_geomDistance="geom_distance",
+    mj_forwardSkip="forward_skip", mj_inverseSkip="inverse_skip", mjd_transitionFD="transition_fd",
+    mjd_inverseFD="inverse_fd",
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from tisim import scenes
 from tisim.data import groups, timer
 from tisim.data.digest import state_hash
 from tisim.device import clock, memory, session, team
-from tisim.enums import mjtTimer
+from tisim.enums import mjtSolver, mjtTimer
 from tisim.errors import Error
 
 from . import peer, report
@@ -201,7 +201,7 @@ def _profile(m, d, bar, repeats):
     stages = []
     for t in mjtTimer:
         if t != mjtTimer.mjNTIMER:
-            number = sum(x for key, x in launches.items() if t == 0 or t in timer.parents(timer.timer_of(*key)))
+            number = sum(x for key, x in launches.items() if t == 0 or t in timer.timers_of(*key))
             stages.append(dict(timer=t.name, ms=each * duration[t], launches=number))
     return dict(
         stages=stages, python_ms=each * sum(s for (_, what), (s, _) in pieces.items() if what == clock.PYTHON),
@@ -214,12 +214,13 @@ def _profile(m, d, bar, repeats):
 
 def _counts(d):
     """What the last step had to do: COUNTS."""
-    cpu = session.arch == "cpu"
-    products, looked = d.island_nproduct[...].reshape(-1)[: d.count("nisland")], memory.host_view(d.device("team"))
+    cpu, n = session.arch == "cpu", d.count("nisland")
+    newton = cpu and d.model.opt.solver == mjtSolver.mjSOL_NEWTON
+    looked, products = memory.host_view(d.device("team")), d.island_nproduct[...].reshape(-1)[:n].sum()
     return dict(
         pairs=d.count("ncpair"), contacts=d.count("ncon"), rows=d.nefc, islands=d.nisland,
-        rounds=int(d.solver_niter.sum()), products=int(products.sum()) if cpu else 0,
-        spins=int(team.spins(looked).sum()) if cpu else 0,
+        rounds=int(d.solver_niter.sum()), products=int(products) if newton else np.nan,
+        spins=int(team.spins(looked).sum()) if cpu else np.nan,
     )  # fmt: skip
 
 
@@ -237,7 +238,7 @@ def _print(console, r, kernels):
         ("pairs", f"{r['pairs']:.0f}, {r['contacts']:.0f} contacts, {r['rows']:.0f} rows of constraints"),
         ("islands", f"{r['islands']:.0f}, {r['rounds']:.1f} rounds of the solver in all, {r['most_solver_iterations']} "
                     "at most in one"),
-        ("products", f"{r['products']:.1f} with the Hessian" if r["arch"] == "cpu" else "not counted on a GPU"),
+        ("products", f"{r['products']:.1f} with the Hessian" if np.isfinite(r["products"]) else "not counted here"),
         ("workers", f"{r['workers']}, {r['spins']:.0f} looks in vain" if r["arch"] == "cpu" else "-"),
         ("load, compile", f"{r['load_seconds']:.1f} s"),
         ("backend", f"{r['arch']}, {r['precision']}"),
