@@ -130,6 +130,7 @@ def test_ctrl_c_keeps_what_was_measured(call, monkeypatch):
     code, out, err = call("pendulum", "--settle", "0", "--repeats", "100000", "--json")
     found = json.loads(out)
     assert code == 130 and found["stopped"] and found["repeats"] == 10 and found["median_ms"] > 0
+    assert found["stages"][0]["ms"] > 0
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

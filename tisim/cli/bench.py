@@ -1,5 +1,7 @@
 """tisim bench: the time of a step, where it goes, and MuJoCo's beside it."""
 
+import contextlib
+import itertools
 import pathlib
 import time
 
@@ -30,7 +32,7 @@ from .simulate import (
 )
 
 SETTLE = 350  # steps before a measurement that starts from the beginning
-TURN = 2e-3  # wall time that each engine gets at least before it is the other's turn [s]
+TURN = 2e-2  # wall time that each engine gets at least before it is the other's turn, which empties its caches [s]
 COUNTS = ("pairs", "contacts", "rows", "islands", "rounds", "products", "spins")
 
 
@@ -159,17 +161,18 @@ def _compare(m, d, bar, text, folder, limit, repeats):
         tisim.set_state(m, d, kept)
         version = theirs.ask("begin", None, solver=best["solver"])["version"]
         turn, times, peer_times = 1, [], []
-        for i in bar.over(f"tisim and MuJoCo {version} in turn", repeats + 1):
-            before = time.perf_counter()
-            tisim.step(m, d, turn)
-            runtime_sync()
-            took = (time.perf_counter() - before) / turn
-            peer_ms = theirs.ask("step", None, n=turn)["ms"]
-            if i == 0:  # it tells how many steps a turn has, and does not count
-                turn = max(1, int(np.ceil(TURN / max(min(took, 1e-3 * peer_ms), 1e-7))))
-                continue
-            times.append(1e3 * took)
-            peer_times.append(peer_ms)
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C while MuJoCo takes a long step
+            for i in bar.over(f"tisim and MuJoCo {version} in turn", repeats + 1):
+                before = time.perf_counter()
+                tisim.step(m, d, turn)
+                runtime_sync()
+                took = (time.perf_counter() - before) / turn
+                peer_ms = theirs.ask("step", None, n=turn)["ms"]
+                if i == 0:  # it tells how many steps a turn has, and does not count
+                    turn = max(1, int(np.ceil(TURN / max(min(took, 1e-3 * peer_ms), 1e-7))))
+                    continue
+                times.append(1e3 * took)
+                peer_times.append(peer_ms)
     found = dict(repeats=len(times), steps_per_turn=turn) | _times(m, d, times) | dict(hash_at_end=state_hash(d))
     if times:
         low, median, high = np.percentile(peer_times, (10, 50, 90))
@@ -187,7 +190,7 @@ def _profile(m, d, bar, repeats):
     try:
         tisim.step(m, d)  # records of its stages are made
         d.timer.clear()
-        for _ in bar.over("timing the stages", repeats):
+        for _ in itertools.chain([0], bar.over("timing the stages", repeats - 1)):  # one even after Ctrl-C
             tisim.step(m, d)
             steps += 1
             most = max(most, most_iterations(d))
