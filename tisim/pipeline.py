@@ -180,11 +180,18 @@ def prepare(m, d, show=None):
 
 def _run(m, d, stages, times=1):
     """Runs these of STAGES, so often: by the Data's program while they do what they did before, else by Python."""
+    clock = d.program.clock
+    if clock.on and not clock.running:
+        ends = stages.stop in (SINGLE.stop, RK4.stop)
+        with clock.run(ends or stages == range(HALF), times if ends else 0):
+            return _run(m, d, stages, times)
     at = stages.start
     while times:
         at, done = d.program.run(m, d, stages, at, times)
         times -= done
-        if times:
+        if times and (at > stages.start or not done):  # else it stopped only because it had repeated so many
+            if clock.running:
+                clock.enter(STAGES[at].__name__)
             d.program.start()
             STAGES[at](m, d)
             d.program.keep(at)

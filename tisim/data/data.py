@@ -24,6 +24,7 @@ from .arrays import COUNTS, DATA
 from .declare import CAPACITIES, LENGTHS
 from .device_array import Copy, DeviceArray
 from .state import Warnings, reset
+from .timer import Timers
 from .view import FIELDS as DATA_VIEWS
 from .view import ContactView, accessor
 
@@ -327,7 +328,7 @@ class Data:
         return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
 
     def __setattr__(self, name, value):
-        if name in ("ncon", "nefc", "nisland", "warning", "solver_niter", "efc_J"):
+        if name in ("ncon", "nefc", "nisland", "warning", "timer", "solver_niter", "efc_J"):
             raise Error(f"{name} is computed; writing it would be lost")
         elif name in DATA:
             getattr(self, name)[...] = value
@@ -357,6 +358,11 @@ class Data:
     def warning(self):
         """Warnings by mjtWarning, each with number and lastinfo (arrays over worlds if there are several)."""
         return Warnings(self)
+
+    @property
+    def timer(self):
+        """Times of the stages by mjtTimer, taken while `d.timer.on`; see Timers."""
+        return Timers(self)
 
     @property
     def ncon(self):

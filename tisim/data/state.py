@@ -81,6 +81,8 @@ def reset(m, d, worlds=None):
             memory.fill(d._device[name], 0)
         elif not array.is_shared:
             write_worlds(d, name, index, np.zeros(array.size(d._size_of)))
+    if whole:
+        d.timer.clear()
     for name, values in _start(m).items():
         if np.size(values):
             write_worlds(d, name, index, values)

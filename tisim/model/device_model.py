@@ -94,6 +94,11 @@ class DeviceModel:
         """What the order of a step's launches follows from besides, too: equal as long as they are."""
         return self.numbers_version(), self.contact_filter is None, self.capacity_limit.edits
 
+    def memory(self):
+        """dict name -> bytes of every device array that was made so far, of fields and of tables that follow."""
+        arrays = {name: a for name, a in self._on_device.items() if hasattr(a, "numbers")}
+        return {name: a.numbers * (8 if str(a.dtype) == "f64" else 4) for name, a in arrays.items()}
+
     @property
     def edits(self):
         """A number that grows with each write to the model's arrays."""
