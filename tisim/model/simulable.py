@@ -9,6 +9,12 @@ from tisim.errors import UnsupportedError
 
 # sizes that must be zero until the engine computes what they count
 NOT_SIMULATED = dict(neq="equality constraints", ntendon="tendons", nu="actuators", nsensor="sensors")
+# what to do until then
+UNTIL = dict(
+    neq="for bodies that are welded, nest one in the other", ntendon="springs of joints (stiffness) act already",
+    nu="d.qfrc_applied and d.xfrc_applied take forces, joints have springs (stiffness, springref)",
+    nsensor="d.xpos, d.cvel, d.qacc, d.contact and their like have what they measure; delete <sensor>",
+)  # fmt: skip
 SLIPPERY = 1e-3  # sliding friction below which a pyramidal cone makes a contact too stiff
 # types of geoms that have colliders
 COLLIDING = (
@@ -22,7 +28,9 @@ def check(m):
     check_options(m)
     for size, what in NOT_SIMULATED.items():
         if m._sizes[size]:
-            raise UnsupportedError(f"the model has {what}, which compile but are not simulated so far")
+            raise UnsupportedError(
+                f"the model has {what}, which compile but are not simulated so far: a later version will; {UNTIL[size]}"
+            )
     _check_colliders(m)
     _warn_of_slippery_pyramids(m)
 
