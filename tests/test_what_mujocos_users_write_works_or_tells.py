@@ -291,7 +291,7 @@ SNIPPETS = dict(
     control=(CONTROL, None, "actuators.* later version.*qfrc_applied"),
     callback=(CALLBACK, CALLBACK_HERE, "between step1 and step2"),
     sensors=(SENSORS, None, "sensors.* later version"), contacts=(CONTACTS, None, ""),
-    forces=(FORCES, FORCES_HERE, "later version"), keyframes=(KEYFRAMES, None, ""),
+    forces=(FORCES, FORCES_HERE, "later version|which returns"), keyframes=(KEYFRAMES, None, ""),
     states=(STATES, STATES_HERE, r"get_state\(m, d, sig\), which returns"),
     slices=(SLICES, None, ""), spec=(SPEC, None, ""),
     rollout=(ROLLOUT, None, ""), rollouts=(ROLLOUTS, ROLLOUTS_HERE, "nworld=n"),
@@ -411,5 +411,5 @@ def test_what_is_told_to_use_is_there():
     for letter, thing in (("m", m), ("d", d), ("Model", tisim.Model), ("Spec", tisim.Spec), ("spec", tisim.Spec)):
         for name in re.findall(rf"(?<![\w.]){letter}\.(\w+)", text):
             assert hasattr(thing, name), (letter, name)
-    for name in mujoco_names.OTHERS.values():
-        assert name.partition("(")[0] in tisim.__all__
+    for theirs, ours in mujoco_names.OTHERS.items():
+        assert ours.partition("(")[0] in tisim.__all__ or mujoco_names.instead(theirs)

@@ -3,13 +3,16 @@
 import re
 import sys
 
-# functions and classes that have another name here; where they are called otherwise, with the call
+# functions and classes that have another name here than their words joined by underlines, as mj_jacBodyCom would be
+# jac_body_com; where they are called otherwise, with the call
 OTHERS = dict(
     MjModel="Model", MjData="Data", MjSpec="Spec", FatalError="Error", UnexpectedError="Error",
-    mj_resetData="reset", mj_resetDataKeyframe="reset_keyframe", mj_setState="set_state",
-    mj_stateSize="state_size", mj_getState="get_state(m, d, sig), which returns the state",
+    mj_resetData="reset", mj_resetDataKeyframe="reset_keyframe",
+    mj_makeData="Data", mj_applyFT="apply_ft", mj_local2Global="local_to_global",
+    mj_getState="get_state(m, d, sig), which returns the state",
     mj_ray="ray(m, d, point, direction), which returns distance and geom",
     mj_multiRay="multi_ray(m, d, point, directions), which returns distances and geoms",
+    mj_contactForce="contact_force(m, d, contact), which returns the force",
     mj_geomDistance="geom_distance(m, d, geom1, geom2, distmax), which returns the distance and the segment",
 )  # fmt: skip
 LATER = "a later version will have it"
@@ -131,7 +134,8 @@ def missing(module, name, there, own=()):
     from tisim.errors import FieldError, MissingNameError
     from tisim.mjcf.format.names import nearest
 
-    ours = OTHERS.get(name, name.removeprefix("mj_"))
+    words = name.removeprefix("mj_")
+    ours = OTHERS.get(name) or "".join(f"_{c.lower()}" if c.isupper() else c for c in words)
     hint = f"; the name is {ours}" if ours.partition("(")[0] in own else instead(name)
     # `from tisim import x` asks first whether there is an x, and would put its own words in place of the hint
     imports = sys._getframe(2).f_code.co_name == "_handle_fromlist"
