@@ -12,6 +12,7 @@ from tisim.mjcf.format.names import nearest
 from tisim.model import limits
 from tisim.model.kinds import ALIASES
 from tisim.model.watched import numbers
+from tisim.mujoco_names import OF_DATA, instead
 
 from . import (
     copying,
@@ -48,8 +49,11 @@ class Contact:
         object.__setattr__(self, "_data", data)
 
     def __getattr__(self, name):
+        if name in ("geom1", "geom2"):
+            return self.geom[:, int(name[-1]) - 1]
         if "contact_" + name not in DATA:
-            raise FieldError(f"contact has no field {name!r}")
+            hint = "; flexes are not part of tisim" if name in ("H", "elem", "flex", "vert") else ""
+            raise FieldError(f"contact has no field {name!r}{hint}")
         return self._data.list_view("contact_" + name, "ncon")
 
     def __setattr__(self, name, value):
@@ -311,7 +315,8 @@ class Data:
 
     def __getattr__(self, name):
         if name.startswith("_") or name not in DATA:
-            raise FieldError(f"Data has no field '{name}'{'' if name[:1] == '_' else nearest(name, _fields())}")
+            hint = "" if name[:1] == "_" else instead(name, OF_DATA) or nearest(name, _fields())
+            raise FieldError(f"Data has no field '{name}'{hint}")
         array = DATA[name]
         if array.hidden:
             raise FieldError(f"{name} is the {array.stage} stage's own and not for users; `host` copies it")

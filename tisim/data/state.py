@@ -120,7 +120,7 @@ def reset_keyframe(m, d, key, worlds=None):
 
 def _sig(sig):
     if not isinstance(sig, (int, np.integer)) or not 0 <= sig < 1 << int(mjtState.mjNSTATE):
-        raise Error(f"sig={sig!r}: expected a sum of mjtState bits")
+        raise Error(f"sig={sig!r}: expected a sum of mjtState bits (the state is returned, no array is filled)")
     return int(sig)
 
 
