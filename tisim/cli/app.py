@@ -63,7 +63,8 @@ def root(
 @app.command()
 def run(
     source: str = Source, n: int = Number, param: list[str] = Param,
-    seconds: float = typer.Option(None, "--seconds", help="how long to simulate \\[s]; 3 by default"),
+    seconds: float = typer.Option(None, "--seconds", help="how long to simulate \\[s]; 3 by default, or until all "
+                            "dominos have fallen"),
     until: float = Until,
     steps: int = typer.Option(None, "--steps", help="number of steps, instead of --seconds"),
     saved: str = From,

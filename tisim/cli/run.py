@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 
+from tisim import scenes
 from tisim.data.digest import state_hash
 from tisim.device import session
 
@@ -22,9 +23,8 @@ from .simulate import (
     start,
     steps_of,
     warnings,
+    worth,
 )
-
-DEFAULT_SECONDS = 3.0
 
 
 def _energy(d):
@@ -64,7 +64,8 @@ def run(console, source, n, param, seconds, until, steps, out, saved, arch, prec
     m, name = load(source, n, param)
     m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_ENERGY)
     d = start(m, arch, precision, threads, nworld, saved)
-    steps = steps_of(m, d, seconds, until, DEFAULT_SECONDS) if steps is None else steps
+    if steps is None:
+        steps = steps_of(m, d, seconds, until, scenes.SECONDS if saved else worth(source, n, param))
     goal = sim_time(d) + steps * float(m.opt.timestep)
     draw.check_drawn(look, m, d)
     forward(m, d)
