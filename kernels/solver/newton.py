@@ -62,8 +62,8 @@ def solve_islands(m, d):
 
 @func
 def solve_all(m, d, act: ti.template()):
-    """What a worker does, by act(m, d, island, number of the worker, size of the team). There is one call of act, a long
-    function, for both kinds of islands."""
+    """What a worker does, by act(m, d, island, number of the worker, size of the team). One call of act, which is long,
+    serves both kinds of islands."""
     come(m, d)
     me, size, together = 0, 1, 0
     turn = take(m, d)
