@@ -60,6 +60,7 @@ declare("computed", [
     ("site_xpos", "f", ("nsite", 3), "m", "kinematics", "site positions"),
     ("site_xmat", "f", ("nsite", 9), "-", "kinematics", "site orientations"),
     ("ten_length", "f", ("ntendon",), "m, rad", "tendon", "lengths of tendons"),
+    ("ten_velocity", "f", ("ntendon",), "m/s, rad/s", "tendon", "their velocities"),
     ("ten_J", "f", ("ntendonJ",), "-", "tendon", "Jacobians of their lengths, in the places of tendon_Jdof"),
     ("subtree_com", "f", ("nbody", 3), "m", "comPos", "centre of mass of each subtree"),
     ("cinert", "f", ("nbody", 10), "kg, kg m, kg m2", "comPos",

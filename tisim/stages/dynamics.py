@@ -28,7 +28,8 @@ def fwd_velocity(m, d):
     """Body velocities, passive forces of joints, bias force: cvel ... qfrc_bias."""
     if m.nv:
         vel = runtime.kernels("smooth.velocity")
-        launch.run(m, d, [vel.tree_velocity], parallel(m, d))
+        tendons = [runtime.kernels("smooth.tendon").tendon_velocities] if m.ntendon else []
+        launch.run(m, d, [vel.tree_velocity, *tendons], parallel(m, d))
 
 
 def fwd_acceleration(m, d):
