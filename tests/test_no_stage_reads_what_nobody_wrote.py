@@ -26,7 +26,8 @@ ITSELF = {
     "item_from",  # where the geoms were in the last search
     "xpos", "xquat", "cvel", "cacc_bias", "twist",  # of the parent
     "sweep_sample", "ray_sample",  # sorted in place
-    "sol_q", "sol_z", "con_hess", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
+    # by the first round of a solver
+    "sol_p", "sol_q", "sol_r", "sol_z", "con_hess", "con_hess_mix", "con_hess_rot", "row_hess",
 }  # fmt: skip
 
 

@@ -48,8 +48,6 @@ REFUSED = {
     "actuator": ARM + '<actuator><motor joint="j"/></actuator>',
     "sensor": ARM + '<sensor><jointpos joint="j"/></sensor>',
     **{word: f'<option integrator="{word}"/>' for word in ("implicit", "implicitfast", "RK4")},
-    **{word: f'<option solver="{word}"/>' for word in ("CG", "PGS")},
-    "noslip_iterations": '<option noslip_iterations="1"/>',
     **{word: f'<option {word}="1"/>' for word in ("density", "viscosity")},
     **{word: f'<option><flag {word}="enable"/></option>' for word in ("sleep", "fwdinv", "invdiscrete")},
 }

@@ -16,6 +16,7 @@ def contents(d):
     made = {name: a for name, a in d._device.items() if DATA[name].role != "stage"}
     return dict(
         nworld=d.nworld, capacity=dict(d._capacity), energy=d._info.get("energy", False),
+        dual=d._info.get("dual", False),
         arrays={name: memory.download(a)[: a.length] for name, a in made.items()},
     )  # fmt: skip
 
@@ -26,8 +27,9 @@ def restored(m, contents):
 
     d = Data(m, contents["nworld"])
     d._capacity.update(contents["capacity"])
-    if contents["energy"]:
-        d._info["energy"] = True
+    for name in ("energy", "dual"):
+        if contents[name]:
+            d._info[name] = True
     for name, values in contents["arrays"].items():
         a = d.device(name)
         if a.length == values.size:
