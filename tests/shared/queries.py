@@ -24,17 +24,21 @@ CONTACTS = """<mujoco><option cone="{cone}" timestep=".005" impratio="{impratio}
 <body pos="-.5 0 .6"><freejoint/><geom size=".11" condim="{dim}"/></body>
 </worldbody></mujoco>"""
 
-# a tree and free bodies that connects and welds hold together
+# a tree, free bodies and a static one that connects and welds, of bodies and sites, hold together
 EQUALITIES = """<mujoco><option cone="{cone}"/><worldbody><geom type="plane" size="3 3 .1"/>
-<body name="arm" pos="0 1 .5"><joint axis="1 0 0" range="-10 10" limited="true"/>
-  <geom type="capsule" fromto="0 0 0 0 .3 0" size=".03"/>
-  <body name="hand" pos="0 .3 0"><joint axis="1 0 0"/><geom type="capsule" fromto="0 0 0 0 .3 0" size=".03"/></body>
-</body>
-<body name="a" pos="1 0 .06" euler="10 20 30"><freejoint/><geom type="box" size=".05 .06 .07"/></body>
+<body name="post" pos="0 -1 .5"><geom type="box" size=".1 .1 .1"/><site name="ps" pos="0 .2 .1"/></body>
+<body name="arm" pos="0 1 .5"><joint name="j" axis="1 0 0" range="-10 10" limited="true"/>
+  <geom type="capsule" fromto="0 0 0 0 .3 0" size=".03"/><site name="as" pos=".1 0 .2" euler="30 0 0"/>
+  <body name="hand" pos="0 .3 0"><joint name="k" axis="1 0 0"/><geom type="capsule" fromto="0 0 0 0 .3 0" size=".03"/>
+  </body></body>
+<body name="a" pos="1 0 .06" euler="10 20 30"><freejoint/><geom type="box" size=".05 .06 .07"/>
+  <site name="sa" pos="0 0 .1"/></body>
 <body name="b" pos="1.2 0 .35" euler="-20 0 15"><freejoint/><geom type="box" size=".05 .04 .05"/></body>
-<body name="c" pos=".02 1.65 .5"><freejoint/><geom size=".05"/></body>
+<body name="c" pos=".02 1.65 .5"><freejoint/><geom size=".05"/><site name="sc" euler="0 40 0"/></body>
 </worldbody><equality><weld body1="a" body2="b" torquescale=".7"/><connect body1="hand" body2="c" anchor="0 .3 0"/>
-<weld body1="c" body2="a" solref=".03 1"/></equality></mujoco>"""
+<joint joint1="j" joint2="k"/><weld site1="sc" site2="ps" solref=".03 1"/><connect site1="as" site2="sa"/>
+<connect body1="post" body2="b" anchor=".1 0 0"/><connect body1="a" body2="world" anchor="0 0 .2"/></equality>
+</mujoco>"""
 
 
 def error(mine, theirs):
