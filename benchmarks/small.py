@@ -1,6 +1,6 @@
 """How long does a step of a small settled scene take, against the newest MuJoCo with its best solver, in the same run?
 
-    python benchmarks/small.py [--scene pile wall tower ragdolls] [--peer .peers] [--settle 350] [--repeats 100]
+    python benchmarks/small.py [--scene pile wall tower ragdolls] [--peer .peers] [--settle 350] [--repeats 40]
 
 The kind of scene that MuJoCo is made for: 30 bodies in a pile, 100 stacked boxes, as a wall and as a tower, 20
 ragdolls. Each is measured by `tisim bench --compare mujoco`: both engines step in turn from the same settled state, and
@@ -27,7 +27,7 @@ def parse():
     p.add_argument("--scene", nargs="+", default=None, choices=[name for name, _ in BARS], help="some of the scenes")
     p.add_argument("--peer", default=str(ROOT / ".peers"), help="folder of the peer's packages")
     p.add_argument("--settle", type=int, default=350, help="steps before the measurement")
-    p.add_argument("--repeats", type=int, default=100, help="turns measured of each engine")
+    p.add_argument("--repeats", type=int, default=40, help="turns measured of each engine")
     p.add_argument("--threads", type=int, default=None, help="of tisim; MuJoCo steps with one")
     p.add_argument("--json", default=None, help="also write what `tisim bench` tells to this file")
     return p.parse_args()

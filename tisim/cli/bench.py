@@ -1,5 +1,7 @@
 """tisim bench: the time of a step, where it goes, and MuJoCo's beside it."""
 
+import contextlib
+import itertools
 import pathlib
 import time
 
@@ -11,7 +13,7 @@ from tisim import scenes
 from tisim.data import groups, timer
 from tisim.data.digest import state_hash
 from tisim.device import clock, memory, session, team
-from tisim.enums import mjtTimer
+from tisim.enums import mjtSolver, mjtTimer
 from tisim.errors import Error
 
 from . import peer, report
@@ -30,7 +32,7 @@ from .simulate import (
 )
 
 SETTLE = 350  # steps before a measurement that starts from the beginning
-TURN = 2e-3  # wall time that each engine gets at least before it is the other's turn [s]
+TURN = 2e-2  # wall time that each engine gets at least before it is the other's turn, which empties its caches [s]
 COUNTS = ("pairs", "contacts", "rows", "islands", "rounds", "products", "spins")
 
 
@@ -159,17 +161,18 @@ def _compare(m, d, bar, text, folder, limit, repeats):
         tisim.set_state(m, d, kept)
         version = theirs.ask("begin", None, solver=best["solver"])["version"]
         turn, times, peer_times = 1, [], []
-        for i in bar.over(f"tisim and MuJoCo {version} in turn", repeats + 1):
-            before = time.perf_counter()
-            tisim.step(m, d, turn)
-            runtime_sync()
-            took = (time.perf_counter() - before) / turn
-            peer_ms = theirs.ask("step", None, n=turn)["ms"]
-            if i == 0:  # it tells how many steps a turn has, and does not count
-                turn = max(1, int(np.ceil(TURN / max(min(took, 1e-3 * peer_ms), 1e-7))))
-                continue
-            times.append(1e3 * took)
-            peer_times.append(peer_ms)
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C while MuJoCo takes a long step
+            for i in bar.over(f"tisim and MuJoCo {version} in turn", repeats + 1):
+                before = time.perf_counter()
+                tisim.step(m, d, turn)
+                runtime_sync()
+                took = (time.perf_counter() - before) / turn
+                peer_ms = theirs.ask("step", None, n=turn)["ms"]
+                if i == 0:  # it tells how many steps a turn has, and does not count
+                    turn = max(1, int(np.ceil(TURN / max(min(took, 1e-3 * peer_ms), 1e-7))))
+                    continue
+                times.append(1e3 * took)
+                peer_times.append(peer_ms)
     found = dict(repeats=len(times), steps_per_turn=turn) | _times(m, d, times) | dict(hash_at_end=state_hash(d))
     if times:
         low, median, high = np.percentile(peer_times, (10, 50, 90))
@@ -187,7 +190,7 @@ def _profile(m, d, bar, repeats):
     try:
         tisim.step(m, d)  # records of its stages are made
         d.timer.clear()
-        for _ in bar.over("timing the stages", repeats):
+        for _ in itertools.chain([0], bar.over("timing the stages", repeats - 1)):  # one even after Ctrl-C
             tisim.step(m, d)
             steps += 1
             most = max(most, most_iterations(d))
@@ -201,7 +204,7 @@ def _profile(m, d, bar, repeats):
     stages = []
     for t in mjtTimer:
         if t != mjtTimer.mjNTIMER:
-            number = sum(x for key, x in launches.items() if t == 0 or t in timer.parents(timer.timer_of(*key)))
+            number = sum(x for key, x in launches.items() if t == 0 or t in timer.timers_of(*key))
             stages.append(dict(timer=t.name, ms=each * duration[t], launches=number))
     return dict(
         stages=stages, python_ms=each * sum(s for (_, what), (s, _) in pieces.items() if what == clock.PYTHON),
@@ -214,12 +217,13 @@ def _profile(m, d, bar, repeats):
 
 def _counts(d):
     """What the last step had to do: COUNTS."""
-    cpu = session.arch == "cpu"
-    products, looked = d.island_nproduct[...].reshape(-1)[: d.count("nisland")], memory.host_view(d.device("team"))
+    cpu, n = session.arch == "cpu", d.count("nisland")
+    newton = cpu and d.model.opt.solver == mjtSolver.mjSOL_NEWTON
+    looked, products = memory.host_view(d.device("team")), d.island_nproduct[...].reshape(-1)[:n].sum()
     return dict(
         pairs=d.count("ncpair"), contacts=d.count("ncon"), rows=d.nefc, islands=d.nisland,
-        rounds=int(d.solver_niter.sum()), products=int(products.sum()) if cpu else 0,
-        spins=int(team.spins(looked).sum()) if cpu else 0,
+        rounds=int(d.solver_niter.sum()), products=int(products) if newton else np.nan,
+        spins=int(team.spins(looked).sum()) if cpu else np.nan,
     )  # fmt: skip
 
 
@@ -237,7 +241,7 @@ def _print(console, r, kernels):
         ("pairs", f"{r['pairs']:.0f}, {r['contacts']:.0f} contacts, {r['rows']:.0f} rows of constraints"),
         ("islands", f"{r['islands']:.0f}, {r['rounds']:.1f} rounds of the solver in all, {r['most_solver_iterations']} "
                     "at most in one"),
-        ("products", f"{r['products']:.1f} with the Hessian" if r["arch"] == "cpu" else "not counted on a GPU"),
+        ("products", f"{r['products']:.1f} with the Hessian" if np.isfinite(r["products"]) else "not counted here"),
         ("workers", f"{r['workers']}, {r['spins']:.0f} looks in vain" if r["arch"] == "cpu" else "-"),
         ("load, compile", f"{r['load_seconds']:.1f} s"),
         ("backend", f"{r['arch']}, {r['precision']}"),

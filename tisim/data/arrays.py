@@ -192,7 +192,7 @@ declare("scratch", [
 declare("computed", [
     ("tree_island", "i", ("ntree",), "-", "island", "island of each tree, -1: unconstrained"),
     ("island_niter", "i", ("ntree",), "-", "solver", "solver iterations of each island"),
-    ("island_nproduct", "i", ("ntree",), "-", "solver", "products with the Hessian in these iterations, on a CPU"),
+    ("island_nproduct", "i", ("ntree",), "-", "solver", "products with the Hessian in them: Newton's method on a CPU"),
     ("island_cost", "f", ("ntree",), "kg m2/s4", "solver", "objective of each island at the solution"),
     ("island_gradient", "f", ("ntree",), "-", "solver", "scaled gradient norm of each island at the solution"),
     ("island_noslip", "i", ("ntree",), "-", "solver", "iterations of the noslip solver on each island"),

@@ -3,12 +3,9 @@
 from .arrays import DATA
 
 GROUPS = ("model", "state", "smooth dynamics", "pairs", "contacts", "rows", "solver", "rays", "other")
-# by the stage that writes an array, where nothing else tells its group
-STAGES = dict.fromkeys("kinematics comPos crb factorM comVel rne passive actuation acceleration inverse energy".split(),
-                       "smooth dynamics") | dict(
-    integrate="smooth dynamics", collision="pairs", rows="rows", constraint="rows", island="solver", solver="solver",
-    rays="rays",
-)  # fmt: skip
+# by the stage that writes an array, where nothing else tells its group; other stages are those of smooth dynamics
+STAGES = dict(collision="pairs", rows="rows", constraint="rows", island="solver", solver="solver", rays="rays",
+              all="other", check="other")  # fmt: skip
 
 
 def group_of(array):
@@ -19,7 +16,7 @@ def group_of(array):
         return "contacts"
     if array.shape[0] == "nconmax" and array.stage == "constraint":
         return "contacts"
-    return STAGES.get(array.stage, "other")
+    return STAGES.get(array.stage, "smooth dynamics")
 
 
 def memory(m, d):

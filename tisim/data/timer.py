@@ -7,13 +7,14 @@ from tisim.enums import mjtTimer
 from tisim.errors import Error, IdError
 
 T = mjtTimer
-# the timer of each stage of tisim.pipeline.STEP; what none names is counted in the whole step alone
+INVERSE_OF = "inverse "  # before the name of a stage where it is one of inverse dynamics
+# the timer of each stage of tisim.pipeline; what none names is counted in the whole step alone
 STAGES = dict(
     check=T.mjTIMER_STEP, check_state=T.mjTIMER_STEP, fwd_position=T.mjTIMER_POS_KINEMATICS,
     collide=T.mjTIMER_POS_COLLISION, fwd_velocity=T.mjTIMER_VELOCITY, make_constraints=T.mjTIMER_POS_MAKE,
     energy=T.mjTIMER_FORWARD, fwd_acceleration=T.mjTIMER_FORWARD, constrain=T.mjTIMER_CONSTRAINT,
-    check_acceleration=T.mjTIMER_STEP,
-    **dict.fromkeys("integrate rk_first rk_second rk_third rk_last".split(), T.mjTIMER_ADVANCE),
+    check_acceleration=T.mjTIMER_STEP, compare=T.mjTIMER_STEP, integrate=T.mjTIMER_ADVANCE, rk_first=T.mjTIMER_ADVANCE,
+    rk_second=T.mjTIMER_ADVANCE, rk_third=T.mjTIMER_ADVANCE, rk_last=T.mjTIMER_ADVANCE, inverse=T.mjTIMER_FORWARD,
 )  # fmt: skip
 # files of kernels below kernels/ that a part of such a stage is timed by; other kernels of `collide` are narrow phase
 FILES = {
@@ -23,23 +24,29 @@ FILES = {
 }  # fmt: skip
 # the timer that a timer is a part of
 PARENT = {
-    T.mjTIMER_FORWARD: T.mjTIMER_STEP, T.mjTIMER_ADVANCE: T.mjTIMER_STEP,
+    T.mjTIMER_FORWARD: T.mjTIMER_STEP, T.mjTIMER_INVERSE: T.mjTIMER_STEP, T.mjTIMER_ADVANCE: T.mjTIMER_STEP,
     **dict.fromkeys((T.mjTIMER_POSITION, T.mjTIMER_VELOCITY, T.mjTIMER_ACTUATION, T.mjTIMER_CONSTRAINT),
                     T.mjTIMER_FORWARD),
     **dict.fromkeys((T.mjTIMER_POS_KINEMATICS, T.mjTIMER_POS_INERTIA, T.mjTIMER_POS_COLLISION, T.mjTIMER_POS_MAKE,
                      T.mjTIMER_POS_PROJECT), T.mjTIMER_POSITION),
     **dict.fromkeys((T.mjTIMER_COL_BROAD, T.mjTIMER_COL_NARROW), T.mjTIMER_POS_COLLISION),
 }  # fmt: skip
-# the stages whose end counts for a timer
-ENDS = {timer: (stage,) for stage, timer in STAGES.items()} | {
-    T.mjTIMER_FORWARD: ("constrain",), T.mjTIMER_POSITION: ("make_constraints",),
-    T.mjTIMER_POS_INERTIA: ("fwd_position",), T.mjTIMER_COL_BROAD: ("collide",), T.mjTIMER_COL_NARROW: ("collide",),
-    T.mjTIMER_ADVANCE: ("integrate", "rk_last"),
+# the stages whose ends count for a timer; those of inverse dynamics do, too, but for mjTIMER_FORWARD
+ENDS = {
+    T.mjTIMER_FORWARD: ("constrain",), T.mjTIMER_INVERSE: (INVERSE_OF + "inverse",),
+    T.mjTIMER_POSITION: ("make_constraints",), T.mjTIMER_VELOCITY: ("fwd_velocity",),
+    T.mjTIMER_CONSTRAINT: ("constrain",), T.mjTIMER_ADVANCE: ("integrate", "rk_last"),
+    T.mjTIMER_POS_KINEMATICS: ("fwd_position",), T.mjTIMER_POS_INERTIA: ("fwd_position",),
+    T.mjTIMER_POS_MAKE: ("make_constraints",),
+    **dict.fromkeys((T.mjTIMER_POS_COLLISION, T.mjTIMER_COL_BROAD, T.mjTIMER_COL_NARROW), ("collide",)),
 }  # fmt: skip
 
 
 def timer_of(stage, what):
     """The mjtTimer that a piece of time belongs to: what a stage did, PYTHON, END, or a kernel by its path."""
+    if stage is not None and stage.startswith(INVERSE_OF):
+        timer = timer_of(stage.removeprefix(INVERSE_OF), what)
+        return T.mjTIMER_INVERSE if timer in (T.mjTIMER_FORWARD, T.mjTIMER_CONSTRAINT) else timer
     timer = STAGES.get(stage, T.mjTIMER_STEP)
     if timer == T.mjTIMER_POS_KINEMATICS or (timer == T.mjTIMER_POS_COLLISION and what not in (PYTHON, END)):
         file = what.partition("(")[0].rpartition(".")[0]
@@ -47,11 +54,14 @@ def timer_of(stage, what):
     return timer
 
 
-def parents(timer):
-    """A timer, and all that it is a part of but the whole step, whose time is measured on its own."""
+def timers_of(stage, what):
+    """The timers that a piece of time is counted in, but that of whole steps, which is measured on its own."""
+    timer, found = timer_of(stage, what), []
     while timer != T.mjTIMER_STEP:
-        yield timer
+        inverse = timer == T.mjTIMER_FORWARD and stage.startswith(INVERSE_OF)
+        found.append(T.mjTIMER_INVERSE if inverse else timer)
         timer = PARENT[timer]
+    return found
 
 
 class TimerStat:
@@ -68,7 +78,7 @@ class Timers:
     """Times of the stages by mjtTimer, as mujoco's mjData.timer, added up from step to step until the next reset.
 
     They are taken while `on` is True; it is False at first, and then they cost nothing. A step of any number of worlds
-    counts once. mjTIMER_STEP is the wall time of step, step1 and step2; the others are parts of it and of forward.
+    counts once. mjTIMER_STEP is the wall time of step, step1 and step2; others are parts of it, of forward and inverse.
     duration  (15,) [s];  number  (15,).
     """
 
@@ -109,10 +119,11 @@ class Timers:
         duration, number = np.zeros(len(self)), np.zeros(len(self), int)
         pieces = self.pieces()
         for (stage, what), (seconds, _) in pieces.items():
-            for timer in parents(timer_of(stage, what)):
+            for timer in timers_of(stage, what):
                 duration[timer] += seconds
         for timer, stages in ENDS.items():
-            number[timer] = sum(pieces.get((stage, END), (0, 0))[1] for stage in stages)
+            for before in ("",) if timer == T.mjTIMER_FORWARD else ("", INVERSE_OF):
+                number[timer] += sum(pieces.get((before + stage, END), (0, 0))[1] for stage in stages)
         duration[T.mjTIMER_STEP], number[T.mjTIMER_STEP] = 1e-9 * self._clock.steps[0], self._clock.steps[1]
         return duration, number
 
