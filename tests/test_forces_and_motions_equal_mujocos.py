@@ -158,6 +158,23 @@ def test_worlds_have_what_they_have_alone(pairs):
         assert not J[mine][:, np.delete(np.arange(3 * nv), np.s_[w * nv : (w + 1) * nv])].nnz
 
 
+def test_reading_changes_nothing(pairs):
+    """A simulation that is looked at in all ways after each step goes on to the same bits."""
+    m = pairs[0].m
+    seen, alone = tisim.Data(m), tisim.Data(m)
+    for _ in range(40):
+        tisim.step(m, seen)
+        for name in ("cacc", "cfrc_int", "cfrc_ext", "efc_J", "efc_force"):
+            getattr(seen, name)
+        tisim.contact_force(m, seen, np.arange(seen.ncon))
+        tisim.object_acceleration(m, seen, "geom", 1)
+        tisim.solve_m(m, seen, tisim.mul_m(m, seen, tisim.rne(m, seen)))
+        tisim.jac_dot(m, seen, [0, 0, 0], 3)
+    tisim.step(m, alone, 40)
+    assert np.array_equal(tisim.get_state(m, seen), tisim.get_state(m, alone))
+    assert np.array_equal(seen.body("arm").cfrc_int, np.asarray(seen.cfrc_int)[m.body("arm").id])
+
+
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("solver, noslip", [("Newton", 0), ("CG", 0), ("PGS", 0), ("Newton", 5)])
 def test_free_bodies_have_no_inner_forces(solver, noslip, cone):

@@ -1,11 +1,14 @@
 """Each function that computes from a Model and a Data refuses wrong arguments by a tisim.Error that says what was
 expected, and names of MuJoCo's functions lead to those here."""
 
+import inspect
+
 import mujoco
 import numpy as np
 import pytest
 
 import tisim
+from tisim.mujoco_names import RETURN
 
 XML = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 .1"/>
 <body name="box" pos="0 0 .1"><freejoint/><geom name="g" size=".1"/><site name="s"/></body></worldbody>
@@ -113,6 +116,13 @@ def test_names_of_mujocos_functions_lead_to_those_here(name):
         getattr(tisim, name)
     if here in tisim.__all__:
         assert f"the name is {here}" in str(e.value)
+
+
+def test_the_calls_that_errors_tell_are_those_here():
+    for name, (call, _) in RETURN.items():
+        ours, _, arguments = call.partition("(")
+        known = list(inspect.signature(getattr(tisim, ours)).parameters)
+        assert arguments.rstrip(")").split(", ") == known[: arguments.count(",") + 1], name
 
 
 def test_a_data_of_an_earlier_start_is_refused():
