@@ -26,8 +26,8 @@ ITSELF = {
     "item_from",  # where the geoms were in the last search
     "xpos", "xquat", "cvel", "cacc_bias", "twist",  # of the parent
     "sweep_sample", "ray_sample",  # sorted in place
-    # by the first round of a solver
-    "sol_p", "sol_q", "sol_r", "sol_z", "con_hess", "con_hess_mix", "con_hess_rot", "row_hess",
+    "sol_q", "sol_z", "con_hess", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
+    "sol_p", "sol_r",  # by the first round of conjugate gradients
 }  # fmt: skip
 
 

@@ -39,7 +39,7 @@ MODEL = """<mujoco>
   </tendon>
   <equality><weld body1="body"/><joint joint1="hinge"/><tendon tendon1="fixed"/></equality>
 </mujoco>"""
-# whether lists are long, and options: between them they take every road
+# whether lists are long, and options: between them they take every road of the solvers
 ROADS = (
     (False, {}), (True, {}), (False, dict(solver=mjtSolver.mjSOL_CG)),
     (False, dict(solver=mjtSolver.mjSOL_PGS, noslip_iterations=1)),
