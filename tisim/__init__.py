@@ -17,13 +17,20 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 __version__ = "0.2.0"
 _HOMES = {
     "tisim.data.data": "Data",
-    "tisim.data.state": "get_state reset reset_keyframe set_state",
+    "tisim.data.state": "copy_state extract_state get_state reset reset_keyframe set_keyframe set_state state_size",
     "tisim.device.runtime": "init",
+    "tisim.derivatives": "inverse_fd transition_fd",
     "tisim.errors": "CapacityError DivergedWarning Error MjcfError UnsupportedError",
     "tisim.model.model": "Model",
     "tisim.pipeline": "forward forward_skip inverse inverse_skip step step1 step2",
     "tisim.queries.distance": "geom_distance",
+    "tisim.queries.inertia": "full_m mul_m mul_m2 rne solve_m solve_m2",
+    "tisim.queries.jacobians": "angmom_mat jac jac_body jac_body_com jac_dot jac_geom jac_point_axis jac_site "
+    "jac_subtree_com",
+    "tisim.queries.motion": "apply_ft contact_force object_acceleration object_velocity rne_post_constraint",
+    "tisim.queries.positions": "differentiate_pos integrate_pos local_to_global",
     "tisim.queries.rays": "multi_ray ray",
+    "tisim.model.set_const": "set_const",
     "tisim.spec.spec": "Spec",
     "tisim.stages.colliders": "register_collider",
 }
@@ -45,19 +52,38 @@ def __getattr__(name):
     return value
 
 
-# names of MuJoCo's functions and classes that are others here
+# names of MuJoCo's functions and classes that are others here than their words joined by underlines
 _THEIRS = dict(
     MjModel="Model", MjData="Data", MjSpec="Spec", mj_resetData="reset", mj_resetDataKeyframe="reset_keyframe",
-    mj_getState="get_state", mj_setState="set_state", mj_multiRay="multi_ray", mj_geomDistance="geom_distance",
-    mj_forwardSkip="forward_skip", mj_inverseSkip="inverse_skip", mjd_transitionFD="transition_fd",
+    mj_applyFT="apply_ft", mj_local2Global="local_to_global", mj_makeData="Data", mjd_transitionFD="transition_fd",
     mjd_inverseFD="inverse_fd",
 )  # fmt: skip
+# what stands for those that are no functions here
+_INSTEAD = dict(
+    mj_loadXML="Model.from_xml_path", mj_loadModel="Model.load", mj_saveModel="m.save", mj_saveLastXML="m.save",
+    mj_copyData="copy.copy(d)", mj_copyModel="copy.copy(m)", mj_name2id="m.name2id", mj_id2name="m.id2name",
+    mj_isPyramidal="m.opt.cone", mj_mulJacVec="d.efc_J @ vec", mj_mulJacTVec="d.efc_J.T @ vec",
+    mj_getTotalmass="m.body_mass.sum()",
+    **dict.fromkeys(
+        """mj_kinematics mj_comPos mj_crb mj_makeM mj_factorM mj_collision mj_comVel mj_passive mj_fwdPosition
+        mj_fwdVelocity mj_fwdAcceleration mj_fwdConstraint mj_makeConstraint mj_island""".split(), "forward"),
+    **dict.fromkeys("mj_invPosition mj_invVelocity mj_invConstraint mj_discreteAcc".split(), "inverse"),
+    **dict.fromkeys("mj_Euler mj_RungeKutta mj_implicit mj_compareFwdInv".split(), "step"),
+)  # fmt: skip
+
+
+def _ours(name):
+    """Name here of a function or class of MuJoCo's: mj_jacBodyCom is jac_body_com."""
+    words = name.removeprefix("mj_")
+    return _THEIRS.get(name) or "".join(f"_{c.lower()}" if c.isupper() else c for c in words)
 
 
 def _unknown(name):
     """The error for a name that does not exist, with the one that may be meant."""
-    ours = _THEIRS.get(name, name.removeprefix("mj_"))
+    ours = _ours(name)
     hint = f"; the name is {ours}" if ours in _HOME else ""
+    if name in _INSTEAD:
+        hint = f"; use {_INSTEAD[name]}"
     if not hint and not name.startswith("_"):
         from tisim.mjcf.format.names import nearest
 

@@ -155,12 +155,17 @@ class _Recorder:
     def ask(self):
         """Whatever a user may call that launches kernels."""
         from tisim import pipeline
-        from tisim.queries import distance, rays
+        from tisim.data import on_demand
+        from tisim.queries import distance, inertia, rays
 
         m, d = self.model, self.data
         d._checked = True  # what is made ready before the first step is no part of it
         pipeline.step(m, d)
-        d._rows("efc_type")
+        on_demand.rows(m, d)
+        on_demand.post_constraint(m, d)
+        for act in (inertia.mul_m, inertia.mul_m2, inertia.solve_m, inertia.solve_m2):
+            act(m, d, [1.0] * m.nv)
+        inertia.rne(m, d)
         rays.multi_ray(m, d, [0, 0, 1], [[0, 0, -1]] * 9)
         distance.geom_distance(m, d, [1, m.ngeom - 2], [2, m.ngeom - 1], 1.0)
 

@@ -345,6 +345,21 @@ declare("stage", [
     ("ray_node", "f", ("nnodeall", 2, 3), "m", "rays", "lower and upper corner of each node's box"),
 ])  # fmt: skip
 
+# products and solves with the inertia matrix, when they are asked for
+declare("stage", [
+    ("vec_in", "f", ("nvecall",), "any", "inertia", "vectors that a user gives, world by world"),
+    ("vec_out", "f", ("nvecall",), "any", "inertia", "what becomes of them"),
+])  # fmt: skip
+
+# what acts on bodies and between them, computed when a user reads it
+declare("computed", [
+    ("cacc", "f", ("nbody", 6), "rad/s2, m/s2", "rnePostConstraint",
+     "body acceleration about the tree's centre of mass, minus gravity"),
+    ("cfrc_int", "f", ("nbody", 6), "N m, N", "rnePostConstraint", "torque and force of the parent on the body"),
+    ("cfrc_ext", "f", ("nbody", 6), "N m, N", "rnePostConstraint",
+     "torque and force of contacts, of connect and weld, and applied to the body"),
+])  # fmt: skip
+
 # constraint rows as MuJoCo lists them (all but J), written when a user reads them
 declare("computed", [
     ("efc_type", "i", ("nefcmax",), "-", "rows", "mjtConstraint"),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tisim.device import launch, memory, runtime, session
+from tisim.device import memory, runtime, session
 from tisim.device.program import Program
 from tisim.enums import mjtDisableBit
 from tisim.errors import CapacityError, Error, FieldError, IdError
@@ -16,6 +16,8 @@ from tisim.model.watched import numbers
 from . import (
     copying,
     given,
+    jacobian,
+    on_demand,
     scalars,  # noqa: F401  tells kernels what names mean
 )
 from .arrays import COUNTS, DATA
@@ -284,15 +286,13 @@ class Data:
         """Read-only copy of the filled part of a list."""
         return Copy(DATA[name], self.host(name)[: self.count(count)]).array()
 
-    def _rows(self, name):
-        """The efc_ vectors are not kept by the solver; they are written out from rows and contacts here."""
-        n = self.count("nefc")
-        if n > self.room("nefcmax"):
-            self.grow("nefcmax", n)
-        if n:
-            k = runtime.kernels("constraint.rows")
-            launch.run(self.model, self, [k.expand_rows, k.expand_contacts], session.arch != "cpu")
-        return self.list_view(name, "nefc")
+    @property
+    def efc_J(self):
+        """Jacobian of all constraint rows, contacts among them: a scipy.sparse.csr_array (nefc, nv), made when read.
+
+        With several worlds (nefc, nworld * nv): dof k of world w is column w * nv + k. Rows stand as in efc_force.
+        """
+        return jacobian.constraint_jacobian(self.model, self)
 
     def __getattr__(self, name):
         if name.startswith("_") or name not in DATA:
@@ -301,14 +301,19 @@ class Data:
         if array.hidden:
             raise FieldError(f"{name} is the {array.stage} stage's own and not for users; `host` copies it")
         if name.startswith("efc_"):
-            return self._rows(name)
+            on_demand.rows(self.model, self)
+            return self.list_view(name, "nefc")
+        if name in on_demand.POST_CONSTRAINT:
+            on_demand.post_constraint(self.model, self)
+            host = self.host(name)
+            return Copy(array, host[0] if self.nworld == 1 else host).array()
         if array.is_list:
             return self.list_view(name, "ncon")
         dims = array.dims(self._size_of)
         return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
 
     def __setattr__(self, name, value):
-        if name in ("ncon", "nefc", "nisland", "warning", "solver_niter"):
+        if name in ("ncon", "nefc", "nisland", "warning", "solver_niter", "efc_J"):
             raise Error(f"{name} is computed; writing it would be lost")
         elif name in DATA:
             getattr(self, name)[...] = value

@@ -160,6 +160,9 @@ declare("call", [
     ("width", "i", "nodes of the level of a tree that is made"),
 ])  # fmt: skip
 
+# products and solves with the inertia matrix
+declare("call", [("nvec", "i", "vectors of each world")])
+
 
 @dataclasses.dataclass(frozen=True)
 class Name:
