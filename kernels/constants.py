@@ -34,9 +34,14 @@ EQUALITY = int(mjtConstraint.mjCNSTR_EQUALITY)
 FRICTION_DOF = int(mjtConstraint.mjCNSTR_FRICTION_DOF)
 FRICTION_TENDON = int(mjtConstraint.mjCNSTR_FRICTION_TENDON)
 LIMIT_JOINT = int(mjtConstraint.mjCNSTR_LIMIT_JOINT)
+LIMIT_TENDON = int(mjtConstraint.mjCNSTR_LIMIT_TENDON)
 CONTACT_FRICTIONLESS = int(mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
 CONTACT_PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
 CONTACT_ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
+
+# mjtEq, and the mjtObj that they can join
+EQ_WELD = int(mjtEq.mjEQ_WELD)
+OBJ_SITE = int(mjtObj.mjOBJ_SITE)
 
 # mjtConstraintState
 SATISFIED = int(mjtConstraintState.mjCNSTRSTATE_SATISFIED)

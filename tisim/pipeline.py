@@ -3,6 +3,7 @@
 import numpy as np
 
 from tisim.data import given
+from tisim.data.timer import INVERSE_OF
 from tisim.data.validate import validate
 from tisim.device import build, runtime
 from tisim.enums import mjtIntegrator, mjtStage
@@ -63,6 +64,7 @@ def _places(at, length):
 
 SINGLE = _places(0, len(STEP))
 RK4 = _places(len(STEP), len(RUNGE_KUTTA))
+WHOLE = SINGLE.stop, RK4.stop  # where a step is over
 FORWARD = SINGLE[STEP.index(POSITION[0]) : STEP.index(check_acceleration)]
 HALF = STEP.index(ACCELERATION[0])  # what stands before does not depend on controls and applied forces
 # evaluations by whether energy is left out, and in them what depends on positions alone, on velocities besides
@@ -187,11 +189,17 @@ def prepare(m, d, show=None):
 
 def _run(m, d, stages, times=1):
     """Runs these of STAGES, so often: by the Data's program while they do what they did before, else by Python."""
+    clock = d.program.clock
+    if clock.on and not clock.running:
+        with clock.run(stages.start == 0 or stages.stop in WHOLE, times if stages.stop in WHOLE else 0):
+            return _run(m, d, stages, times)
     at = stages.start
     while times:
         at, done = d.program.run(m, d, stages, at, times)
         times -= done
-        if times:
+        if times and (at > stages.start or not done):  # else it stopped only because it had repeated so many
+            if clock.running:
+                clock.enter(INVERSE_OF * (at >= RK4.stop) + STAGES[at].__name__)
             d.program.start()
             STAGES[at](m, d)
             d.program.keep(at)

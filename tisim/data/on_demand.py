@@ -13,7 +13,10 @@ def rows(m, d):
         d.grow("nefcmax", n)
     if n:
         k = runtime.kernels("constraint.rows")
-        launch.run(m, d, [k.expand_rows, k.expand_contacts], session.arch != "cpu")
+        kernels = [k.expand_rows, k.expand_contacts]
+        if d._info.get("dual"):
+            kernels.append(k.expand_dual)
+        launch.run(m, d, kernels, session.arch != "cpu")
 
 
 def post_constraint(m, d):

@@ -53,8 +53,16 @@ declare("size", [
     ("nM", "i", "numbers of the inertia matrix by dof_Madr"),
     ("nC", "i", "numbers of the inertia matrix by M_rowadr"),
     ("nitem", "i", "geoms and bodies with many geoms: what has boxes"),
+    ("neq", "i", "equality constraints"),
+    ("neqpose", "i", "those of type connect and weld"),
+    ("neqjoint", "i", "those of joints"),
+    ("neqtendon", "i", "those of tendons"),
     ("nfriction", "i", "dofs with friction loss"),
     ("nlimited", "i", "joints with limits"),
+    ("ntendon", "i", "tendons"),
+    ("ntendonJ", "i", "entries of their Jacobians"),
+    ("ntendonfriction", "i", "tendons with friction loss"),
+    ("ntendonlimited", "i", "tendons with limits"),
 ])  # fmt: skip
 
 declare("option", [
@@ -73,6 +81,8 @@ declare("option", [
     ("iterations", "i", "most Newton iterations"),
     ("tolerance", "f", "scaled gradient and improvement at which the solver stops"),
     ("ls_iterations", "i", "most iterations of a line search"),
+    ("noslip_iterations", "i", "most iterations of the noslip solver"),
+    ("noslip_tolerance", "f", "scaled improvement at which it stops"),
     ("ls_tolerance", "f", "derivative at which a line search stops, relative to that at its start"),
     ("ccd_tolerance", "f", "distance at which GJK and EPA stop [m]"),
     ("o_margin", "f", "margin of all pairs where `override` is set [m]"),
@@ -98,6 +108,7 @@ declare("call", [
     ("consize", "i", "contacts in a block"),
     ("rowsize", "i", "rows in a block"),
     ("whole_step", "i", "1: the step of length one is taken, without a line search"),
+    ("dual", "i", "1: the forces of all rows are those of a dual solver"),
     ("newton_round", "i", "round of Newton's method, -1 before the first"),
 ])  # fmt: skip
 

@@ -81,6 +81,8 @@ def reset(m, d, worlds=None):
             memory.fill(d._device[name], 0)
         elif not array.is_shared:
             write_worlds(d, name, index, np.zeros(array.size(d._size_of)))
+    if whole:
+        d.timer.clear()
     for name, values in _start(m).items():
         if np.size(values):
             write_worlds(d, name, index, values)
@@ -118,7 +120,7 @@ def reset_keyframe(m, d, key, worlds=None):
 
 def _sig(sig):
     if not isinstance(sig, (int, np.integer)) or not 0 <= sig < 1 << int(mjtState.mjNSTATE):
-        raise Error(f"sig={sig!r}: expected a sum of mjtState bits")
+        raise Error(f"sig={sig!r}: expected a sum of mjtState bits (the state is returned, no array is filled)")
     return int(sig)
 
 
