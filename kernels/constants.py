@@ -1,6 +1,6 @@
 """Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
 
-from tisim.enums import mjtCone, mjtConstraint, mjtConstraintState, mjtDisableBit, mjtGeom, mjtJoint
+from tisim.enums import mjtCone, mjtConstraint, mjtConstraintState, mjtDisableBit, mjtEq, mjtGeom, mjtJoint, mjtObj
 from tisim.model.tables import geom as geom_tables
 from tisim.model.tables import ray as ray_tables
 from tisim.stages import colliders, search, solver
@@ -21,6 +21,11 @@ BALL = int(mjtJoint.mjJNT_BALL)
 SLIDE = int(mjtJoint.mjJNT_SLIDE)
 HINGE = int(mjtJoint.mjJNT_HINGE)
 
+# mjtEq, mjtObj
+CONNECT = int(mjtEq.mjEQ_CONNECT)
+WELD = int(mjtEq.mjEQ_WELD)
+BODY = int(mjtObj.mjOBJ_BODY)
+
 # mjtCone
 ELLIPTIC = int(mjtCone.mjCONE_ELLIPTIC)
 
@@ -29,9 +34,14 @@ EQUALITY = int(mjtConstraint.mjCNSTR_EQUALITY)
 FRICTION_DOF = int(mjtConstraint.mjCNSTR_FRICTION_DOF)
 FRICTION_TENDON = int(mjtConstraint.mjCNSTR_FRICTION_TENDON)
 LIMIT_JOINT = int(mjtConstraint.mjCNSTR_LIMIT_JOINT)
+LIMIT_TENDON = int(mjtConstraint.mjCNSTR_LIMIT_TENDON)
 CONTACT_FRICTIONLESS = int(mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
 CONTACT_PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
 CONTACT_ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
+
+# mjtEq, and the mjtObj that they can join
+EQ_WELD = int(mjtEq.mjEQ_WELD)
+OBJ_SITE = int(mjtObj.mjOBJ_SITE)
 
 # mjtConstraintState
 SATISFIED = int(mjtConstraintState.mjCNSTRSTATE_SATISFIED)

@@ -17,13 +17,19 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 __version__ = "0.2.0"
 _HOMES = {
     "tisim.data.data": "Data",
-    "tisim.data.state": "get_state reset reset_keyframe set_state state_size",
+    "tisim.data.state": "copy_state extract_state get_state reset reset_keyframe set_keyframe set_state state_size",
     "tisim.device.runtime": "init",
     "tisim.errors": "CapacityError DivergedWarning Error MjcfError UnsupportedError",
     "tisim.model.model": "Model",
-    "tisim.pipeline": "forward step step1 step2",
+    "tisim.pipeline": "forward forward_skip inverse inverse_skip step step1 step2",
     "tisim.queries.distance": "geom_distance",
+    "tisim.queries.inertia": "full_m mul_m mul_m2 rne solve_m solve_m2",
+    "tisim.queries.jacobians": "angmom_mat jac jac_body jac_body_com jac_dot jac_geom jac_point_axis jac_site "
+    "jac_subtree_com",
+    "tisim.queries.motion": "apply_ft contact_force object_acceleration object_velocity rne_post_constraint",
+    "tisim.queries.positions": "differentiate_pos integrate_pos local_to_global",
     "tisim.queries.rays": "multi_ray ray",
+    "tisim.model.set_const": "set_const",
     "tisim.spec.spec": "Spec",
     "tisim.stages.colliders": "register_collider",
 }

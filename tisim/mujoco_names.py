@@ -12,7 +12,8 @@ OTHERS = dict(
     mj_getState="get_state(m, d, sig), which returns the state",
     mj_ray="ray(m, d, point, direction), which returns distance and geom",
     mj_multiRay="multi_ray(m, d, point, directions), which returns distances and geoms",
-    mj_contactForce="contact_force(m, d, contact), which returns the force",
+    mj_contactForce="contact_force(m, d, contact), which returns the force", mjd_transitionFD="transition_fd",
+    mjd_inverseFD="inverse_fd",
     mj_geomDistance="geom_distance(m, d, geom1, geom2, distmax), which returns the distance and the segment",
 )  # fmt: skip
 LATER = "a later version will have it"
@@ -26,18 +27,16 @@ OF_MODULE = (
     (r"mj_name2id", "use m.name2id('geom', name), or m.geom(name).id"),
     (r"mj_id2name", "use m.id2name('geom', id), or m.geom(id).name"),
     (r"mj_copyData|mj_copyModel", "use copy.copy(d), copy.copy(m)"),
-    (r"mj_copyState|mj_extractState", "use set_state(m, other, get_state(m, d, sig), sig)"),
-    (r"mj_setKeyframe", "write m.key_qpos[k], m.key_qvel[k], m.key_time[k]"),
     (r"mj_loadXML|mj_parseXML.*", "use Model.from_xml_path or Model.from_xml_string"),
     (r"mj_saveLastXML", "use m.save('model.xml'), or m.spec().to_xml()"),
     (r"mj_(saveModel|loadModel|sizeModel)", "use m.save('model.npz') and Model.load('model.npz')"),
     (r"mj_versionString|mj_version|mjVERSION_HEADER", "use __version__"),
-    (r"mj_(forwardSkip|fwd\w+|kinematics|comPos|comVel|camlight|flex|tendon|transmission|crb|makeM|factorM|collision|"
+    (r"mj_(fwd\w+|kinematics|comPos|comVel|camlight|flex|tendon|transmission|crb|makeM|factorM|collision|"
      r"makeConstraint|island|projectConstraint|referenceConstraint|constraintUpdate|passive|check\w+|sensor\w+|"
-     r"subtreeVel|rnePostConstraint|Euler|implicit\w*|RungeKutta)",
+     r"subtreeVel|Euler|implicit\w*|RungeKutta)",
      "stages are not called one by one; forward(m, d) computes all that a step does, without integrating"),
     (r"mj_energy\w+", "set m.opt.enableflags |= mjtEnableBit.mjENBL_ENERGY; d.energy is computed by forward and step"),
-    (r"mj_setConst|mj_setLengthRange|mj_setTotalmass|MjLROpt|mj_defaultLROpt",
+    (r"mj_setLengthRange|mj_setTotalmass|MjLROpt|mj_defaultLROpt",
      "change a Spec and compile it, which computes all that follows from masses and poses"),
     (r"mj_getTotalmass", "use m.body_mass.sum()"),
     (r"mj_isPyramidal", "use m.opt.cone == mjtCone.mjCONE_PYRAMIDAL"),
@@ -47,8 +46,8 @@ OF_MODULE = (
     (r"mj_(rayHfield|rayMesh)", "use ray(m, d, point, direction), which meets all shapes"),
     (r"mj_addContact", "contacts come from colliders: register_collider adds one of your own"),
     (r"mj_default\w+", "a new Spec has the defaults: tisim.Spec().option.timestep"),
-    (r"mj_(contactForce|applyFT|jac\w*|angmomMat|mulJac\w+|inverse\w*|inv[A-Z]\w+|compareFwdInv|rne|addM|fullM|mulM2?|"
-     r"solveM2?|object\w+|local2Global|differentiatePos|integratePos|normalizeQuat)|mjd_\w+",
+    (r"mj_mulJacVec|mj_mulJacTVec", "use d.efc_J @ vec, d.efc_J.T @ vec"),
+    (r"mj_(inv[A-Z]\w+|compareFwdInv|addM|normalizeQuat)|mjd_\w+",
      LATER + "; until then MuJoCo's own works on an MjData of the same qpos and qvel"),
     (r"mju_rotVecQuat|mju_\w*(Quat|Pose|Rot|Mat)\w*", NUMPY + " (scipy.spatial.transform.Rotation for rotations)"),
     (r"mju_\w+", NUMPY),
@@ -74,7 +73,7 @@ OF_MODULE = (
 
 # of an MjData
 OF_DATA = (
-    (r"efc_(J|AR|b).*|iefc_\w+|nJ|nA", ROWS),
+    (r"efc_(J_|AR|b).*|iefc_\w+|nJ|nA", ROWS),
     (r"qM|iM\w*|iLD\w*|qH\w*|qLU|qDeriv", "the inertia matrix is d.M, with m.M_rownnz, m.M_rowadr and m.M_colind"),
     (r"cam_\w+", LATER + "; until then a camera's place follows from d.xpos, d.xmat, m.cam_pos and m.cam_quat"),
     (r"light_\w+", LATER + "; until then a light's place follows from d.xpos, d.xmat, m.light_pos and m.light_dir"),
@@ -82,13 +81,12 @@ OF_DATA = (
     (r"actuator_\w+|act_dot|moment_\w+", "actuators are not simulated so far; a later version will have it; until then "
                                          "d.qfrc_applied and d.xfrc_applied take forces"),
     (r"ten|ten_\w+|tendon_\w+|wrap_\w+|nJmom", "tendons are not simulated so far; a later version will have it"),
-    (r"cacc|cfrc_\w+|subtree_\w+", LATER + "; d.cvel, d.xipos and m.body_mass give momentum, d.contact and d.efc_force "
+    (r"subtree_\w+", LATER + "; d.cvel, d.xipos and m.body_mass give momentum, d.contact and d.efc_force "
                                    "the forces of contacts"),
     (r"\w*asleep|\w*awake\w*", "sleeping is not simulated so far; a later version will have it"),
     (r"\w*island\w*|map_\w+|nidof|ifrc_\w+|iacc\w*|tree\w*", "d.nisland counts the islands"),
     (r"n[efl]", "d.efc_type tells the kind of each of the d.nefc rows"),
     (r"solver\w*", "d.solver_niter counts the iterations of each island's solution"),
-    (r"timer", "`tisim bench SCENE` measures a step"),
     (r"maxuse_\w+|narena|nbuffer|parena|pbase|pstack|threadpool", "lists grow as needed; d.memory() tells the bytes of "
                                                                   "each array"),
     (r"bvh_\w+|signature|bind\w*", "not for users of tisim; d.body(name) and its like give the values of an element"),

@@ -17,6 +17,8 @@ from .cone import cone_force, load_parameters
 from .impedance import stiffness_damping_impedance
 from .row_cost import is_friction
 
+EDGES = 10  # places of a contact in con_edge
+
 
 @kernel
 def expand_rows(m, d):
@@ -58,6 +60,19 @@ def expand_contacts(m, d):
     for c in range(n):
         if d.contact_efc_address[c] >= 0:
             expand_contact(m, d, c)
+
+
+@kernel
+def expand_dual(m, d):
+    """Forces on rows of contacts where a dual solver said them last; parallel over contacts."""
+    n = d.ncon
+    ti.loop_config(serialize=SERIAL)
+    for c in range(n):
+        if d.contact_efc_address[c] >= 0:
+            dim = d.contact_dim[c]
+            rows = ti.select(dim == 1 or m.opt.cone == ELLIPTIC, dim, 2 * (dim - 1))
+            for e in range(rows):
+                d.efc_force[d.contact_efc_address[c] + e] = d.con_edge[EDGES * c + e]
 
 
 @func
