@@ -10,10 +10,10 @@ ancestor stands behind those that it moves. Seed 000, "Convex solver"; Todorov, 
 dynamics with contacts and constraints", ICRA 2014.
 """
 
-from ..constraint.cone import load_parameters, to_contact, to_world
+from ..constraint.cone import force_of, to_contact, to_world
 from ..constraint.row import row_times, tree_of_dof
 from ..spatial import cross, head, join, tail
-from ..types import FP, SERIAL, func, kernel, ti, vec6
+from ..types import FP, SERIAL, func, kernel, ti
 from .steps import store_wrench, tree_gather
 
 
@@ -259,29 +259,6 @@ def contact_push(m, d, c, df):
                 s += d.Y[adr + k * num + x] * df[k]
         i = d.Y_dof[adr + x]
         d.dual_y[i] = d.dual_y[i] + s
-
-
-@func
-def force_of(m, d, c):
-    """Force of contact c by components, from what its rows have: con_edge."""
-    dim = d.contact_dim[c]
-    fri = load_parameters(m, d, c)
-    f = vec6(0.0)
-    if ti.static(m.has.elliptic):
-        for k in ti.static(range(m.has.dims)):
-            if k < dim:
-                f[k] = d.con_edge[c][k]
-    else:
-        f[0] = d.con_edge[c][0]
-        if dim > 1:
-            f[0] = 0.0
-            for k in ti.static(range(1, m.has.dims)):
-                if k < dim:
-                    up = d.con_edge[c][2 * k - 2]
-                    down = d.con_edge[c][2 * k - 1]
-                    f[0] += up + down
-                    f[k] = fri[k] * (up - down)
-    return f
 
 
 @func

@@ -1,11 +1,11 @@
 """Where solvers of the dual problem begin: forces that follow from residuals, y of them, and their cost."""
 
-from ..constraint.cone import cone_force, load_parameters, to_contact
+from ..constraint.cone import cone_force, force_of, load_parameters, to_contact
 from ..constraint.row import row_times
 from ..constraint.row_cost import row_force
 from ..spatial import relative_twist, tree_twists
 from ..types import FP, func, ti
-from .dual import contact_push, force_of, row_push
+from .dual import contact_push, row_push
 
 
 @func
