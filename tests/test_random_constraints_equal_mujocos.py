@@ -1,7 +1,7 @@
 """Random articulated models with every type of row at once have MuJoCo's rows and minimum.
 
-Contract: in states of a rollout the rows are MuJoCo's, and with converged solvers qacc is within 1e-8 of its scale, with
-all solvers, islands or none; what rounding decides (a contact that just touches) may differ in a few states.
+Contract: in states of a rollout the rows are MuJoCo's, and with converged solvers qacc is within 1e-8 of its scale,
+with all solvers, islands or none; what rounding decides (a contact that just touches) may differ in a few states.
 """
 
 import numpy as np
