@@ -1,15 +1,6 @@
 """Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
 
-from tisim.enums import (
-    mjtCone,
-    mjtConstraint,
-    mjtConstraintState,
-    mjtDisableBit,
-    mjtEq,
-    mjtGeom,
-    mjtJoint,
-    mjtObj,
-)
+from tisim.enums import mjtCone, mjtConstraint, mjtConstraintState, mjtDisableBit, mjtEq, mjtGeom, mjtJoint, mjtObj
 from tisim.model.tables import geom as geom_tables
 from tisim.model.tables import ray as ray_tables
 from tisim.stages import colliders, search, solver
@@ -29,6 +20,11 @@ FREE = int(mjtJoint.mjJNT_FREE)
 BALL = int(mjtJoint.mjJNT_BALL)
 SLIDE = int(mjtJoint.mjJNT_SLIDE)
 HINGE = int(mjtJoint.mjJNT_HINGE)
+
+# mjtEq, mjtObj
+CONNECT = int(mjtEq.mjEQ_CONNECT)
+WELD = int(mjtEq.mjEQ_WELD)
+BODY = int(mjtObj.mjOBJ_BODY)
 
 # mjtCone
 ELLIPTIC = int(mjtCone.mjCONE_ELLIPTIC)

@@ -17,20 +17,6 @@ from tisim.cli import simulate
 from tisim.viewer import vulkan
 
 
-@pytest.fixture
-def call(capsys, monkeypatch, tmp_path):
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.chdir(tmp_path)
-
-    def run(*argv):
-        with pytest.raises(SystemExit) as end:
-            cli.main([str(a) for a in argv])
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return run
-
-
 def broken_file(folder):
     path = folder / "broken.xml"
     path.write_text('<mujoco>\n  <worldbody>\n    <geom type="cube" size="1"/>\n  </worldbody>\n</mujoco>\n')

@@ -137,7 +137,7 @@ def compare(pair, count=4, steps=12):
         rows += pair.d.nefc
         for name in ("qacc_smooth", "qacc", "qfrc_constraint", *("efc_" + name for name in EFC)):
             assert pair.error(name) < 1e-7, (k, name)
-        assert error(pair.d.efc_J, their_jacobian(pair)) < 1e-9, k
+        assert error(pair.d.efc_J.toarray(), their_jacobian(pair)) < 1e-9, k
         assert error(pair.d.efc_KBIP[:, :3], pair.md.efc_KBIP.reshape(-1, 4)[: pair.md.nefc, :3]) < 1e-9
     return rows
 

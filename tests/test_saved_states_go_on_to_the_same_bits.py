@@ -8,22 +8,7 @@ import numpy as np
 import pytest
 
 import tisim
-from tisim.cli import app as cli
 from tisim.cli import state
-
-
-@pytest.fixture
-def call(capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-
-    def run(*argv):
-        with pytest.raises(SystemExit) as end:
-            cli.main([str(a) for a in argv])
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return run
-
 
 PILE = ("run", "pile", "--n", "9", "--arch", "cpu", "--no-picture", "--json")
 

@@ -71,8 +71,7 @@ def test_each_name_has_one_declaration():
 
 def test_what_is_declared_is_used():
     used = {name for *_, name, _ in parameters()} | {path.rpartition(".")[2] for *_, path in paths()}
-    if "gravity" in used:
-        used |= {"gravity_x", "gravity_y", "gravity_z"}
+    used |= {f"{name}_{x}" for name in {"gravity", "wind"} & used for x in "xyz"}
     if used & set(SCALES):
         used.add("sweep_scale")
     assert set(SCALARS) - set(CAPACITIES) <= used

@@ -1,8 +1,8 @@
 """The dual problem: forces f that minimise f' (J M^-1 J' + R) f / 2 + f' (J qacc_smooth - aref), one by one.
 
 The matrix is never formed. With M = L' D L a row of Y = J L^-1 D^-1/2 is a row of J and the ancestors of its dofs, and
-J M^-1 J' = Y Y'. Who changes a force by df adds Y' df to y, which lies in the places of the dofs, and the residual of
-any row is Y y again: the velocities of each tree are kept up to date, and a sweep costs what Y has entries.
+J M^-1 J' = Y Y'. Who changes a force by df adds Y' df to y, which lies in the places of the dofs, and finds the
+residual of any row as Y y again: the velocities of each tree are kept up to date, and a sweep costs what Y has entries.
 
 A contact's rows are the components k < dim of its force; the edges of a pyramid are sums of these. Its entries of Y lie
 component by component, Y[con_Yadr + k * con_Ynum + x], of the dof Y_dof[con_Yadr + x]; dofs descend, so that an

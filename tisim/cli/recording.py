@@ -12,12 +12,14 @@ from tisim.data.arrays import COUNTS, DATA, SCALES
 from tisim.data.data import Data
 from tisim.device import launch, memory, runtime
 from tisim.device.bundle import Arguments
-from tisim.enums import mjtSolver
+from tisim.enums import mjtIntegrator, mjtSolver
 from tisim.model.model import Model
 
 # a model with every shape, joint and row, a body with many geoms, and enough geoms for the tree of rays
 MODEL = """<mujoco>
-  <option iterations="1" ls_iterations="1"><flag energy="enable" multiccd="enable" override="enable"/></option>
+  <option iterations="1" ls_iterations="1" density="1">
+    <flag energy="enable" multiccd="enable" override="enable"/>
+  </option>
   <asset>
     <hfield name="hills" nrow="2" ncol="2" size="1 1 1 1" elevation="0 1 1 0"/>
     <mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1 .1 .1"/>
@@ -94,6 +96,10 @@ def record():
         events = _Recorder(wide, options).events
         _find_sources(events)
         _merge(stages, events)
+    for integrator in (mjtIntegrator.mjINT_IMPLICIT, mjtIntegrator.mjINT_IMPLICITFAST, mjtIntegrator.mjINT_RK4):
+        events = _Recorder(False, dict(integrator=integrator)).events
+        _find_sources(events)
+        _merge(stages, [event for event in events if event[0].startswith("integrators.")])
     return stages
 
 
@@ -132,7 +138,7 @@ def _merge(stages, events):
 
 
 class _Recorder:
-    """Takes one step and asks all queries. wide: as on a GPU, lists are sorted in passes and large
+    """Takes one step with some options and asks all queries. wide: as on a GPU, lists are sorted in passes and large
     islands solved phase by phase."""
 
     def __init__(self, wide, options):
@@ -159,12 +165,17 @@ class _Recorder:
     def ask(self):
         """Whatever a user may call that launches kernels."""
         from tisim import pipeline
-        from tisim.queries import distance, rays
+        from tisim.data import on_demand
+        from tisim.queries import distance, inertia, rays
 
         m, d = self.model, self.data
         d._checked = True  # what is made ready before the first step is no part of it
         pipeline.step(m, d)
-        d._rows("efc_type")
+        on_demand.rows(m, d)
+        on_demand.post_constraint(m, d)
+        for act in (inertia.mul_m, inertia.mul_m2, inertia.solve_m, inertia.solve_m2):
+            act(m, d, [1.0] * m.nv)
+        inertia.rne(m, d)
         rays.multi_ray(m, d, [0, 0, 1], [[0, 0, -1]] * 9)
         distance.geom_distance(m, d, [1, m.ngeom - 2], [2, m.ngeom - 1], 1.0)
 

@@ -65,6 +65,12 @@ def load(source, n=None, params=()):
         return tisim.Model.from_xml_string(scenes.build(source, **parse_params(source, n, params))), source
 
 
+def worth(source, n=None, params=()):
+    """How long a scene, or a file, is simulated where nothing else is said [s]."""
+    known = source in scenes.names()
+    return scenes.seconds(source, **parse_params(source, n, params)) if known else scenes.SECONDS
+
+
 def start(m, arch, precision, threads, nworld=None, saved=None):
     """Starts Taichi, loads or makes the kernels under a bar, returns a Data.
 

@@ -84,6 +84,8 @@ declare("computed", [
     ("qfrc_constraint", "f", ("nv",), "N, N m", "constraint", "constraint forces"),
     ("qfrc_inverse", "f", ("nv",), "N, N m", "inverse", "force that gives qacc"),
     ("energy", "f", (2,), "J", "energy", "potential and kinetic energy", 2),
+    ("solver_fwdinv", "f", (2,), "N, N m", "inverse",
+     "norms of what inverse dynamics differ by, with the flag fwdinv: constraint forces, applied forces", 2),
 ])  # fmt: skip
 
 # collision: lists over all worlds
@@ -110,7 +112,22 @@ declare("scratch", [
     ("cfrc_bias", "f", ("nbody", 6), "N m, N", "rne", "bias wrench, summed over each subtree"),
     ("qH", "f", ("nC",), "kg, kg m, kg m2", "integrate", "factor of M + timestep * damping, in the places of M"),
     ("qHDiagInv", "f", ("nv",), "-", "integrate", "1 / diagonal of its D"),
-    ("qacc_euler", "f", ("nv",), "m/s2, rad/s2", "integrate", "acceleration with implicit damping"),
+    ("qacc_euler", "f", ("nv",), "m/s2, rad/s2", "integrate", "acceleration of an implicit step"),
+    ("body_deriv", "f", ("nbody", 6, 6), "any", "integrate",
+     "change of each body's wrench with its twist, column by column, then summed over each subtree"),
+    ("cdof_rate", "f", ("nv", 6), "1/s", "integrate", "what a dof's velocity adds to accelerations below it"),
+    ("qDeriv_row", "f", ("nM",), "any", "integrate", "force on each dof by velocities of its ancestors, by dof_Madr"),
+    ("qDeriv_col", "f", ("nM",), "any", "integrate", "forces on its ancestors by its velocity, in the same places"),
+    ("qLU_row", "f", ("nM",), "any", "integrate", "M - timestep D, laid out as qDeriv; then its factors U and L"),
+    ("qLU_col", "f", ("nM",), "any", "integrate", "the other half"),
+    ("rk_open", "i", (1,), "-", "integrate", "1: the state is that of a stage of RK4, within a step"),
+    ("rk_qpos", "f", ("nq",), "m, rad, -", "integrate", "qpos at the beginning of a step of RK4"),
+    ("rk_qvel", "f", ("nv",), "m/s, rad/s", "integrate", "qvel then"),
+    ("rk_time", "f", (1,), "s", "integrate", "time then"),
+    ("rk_velocity", "f", ("nv",), "m/s, rad/s", "integrate", "weighted sum of the velocities of its stages"),
+    ("rk_qacc", "f", ("nv",), "m/s2, rad/s2", "integrate", "weighted sum of their accelerations"),
+    ("qacc_inverse", "f", ("nv",), "m/s2, rad/s2", "inverse", "acceleration of which inverse dynamics are taken"),
+    ("qfrc_forward", "f", ("nv",), "N, N m", "inverse", "qfrc_constraint of forward dynamics, while it is compared"),
     ("bad", "i", (3,), "-", "check", "nq or nv minus the first bad index in qpos, qvel, qacc; 0: all are finite", 3),
     ("counts", "i", (ALL, 32), "-", "all", "lengths of the lists over all worlds, by the indices in COUNTS"),
     ("warning", "i", (16,), "-", "check", "warnings by mjtWarning: number, then last info"),
@@ -176,6 +193,7 @@ declare("scratch", [
 declare("computed", [
     ("tree_island", "i", ("ntree",), "-", "island", "island of each tree, -1: unconstrained"),
     ("island_niter", "i", ("ntree",), "-", "solver", "solver iterations of each island"),
+    ("island_nproduct", "i", ("ntree",), "-", "solver", "products with the Hessian in them: Newton's method on a CPU"),
     ("island_cost", "f", ("ntree",), "kg m2/s4", "solver", "objective of each island at the solution"),
     ("island_gradient", "f", ("ntree",), "-", "solver", "scaled gradient norm of each island at the solution"),
     ("island_noslip", "i", ("ntree",), "-", "solver", "iterations of the noslip solver on each island"),
@@ -353,6 +371,21 @@ declare("stage", [
     ("ray_sample", "f", (ALL, 198), "m", "rays", "sorted coordinates of a few geoms, median, spread, for each axis"),
     ("ray_leaf", "i", ("nleafall",), "-", "rays", "geom of each leaf of the trees of boxes, or -1"),
     ("ray_node", "f", ("nnodeall", 2, 3), "m", "rays", "lower and upper corner of each node's box"),
+])  # fmt: skip
+
+# products and solves with the inertia matrix, when they are asked for
+declare("stage", [
+    ("vec_in", "f", ("nvecall",), "any", "inertia", "vectors that a user gives, world by world"),
+    ("vec_out", "f", ("nvecall",), "any", "inertia", "what becomes of them"),
+])  # fmt: skip
+
+# what acts on bodies and between them, computed when a user reads it
+declare("computed", [
+    ("cacc", "f", ("nbody", 6), "rad/s2, m/s2", "rnePostConstraint",
+     "body acceleration about the tree's centre of mass, minus gravity"),
+    ("cfrc_int", "f", ("nbody", 6), "N m, N", "rnePostConstraint", "torque and force of the parent on the body"),
+    ("cfrc_ext", "f", ("nbody", 6), "N m, N", "rnePostConstraint",
+     "torque and force of contacts, of connect and weld, and applied to the body"),
 ])  # fmt: skip
 
 # constraint rows as MuJoCo lists them (all but J), written when a user reads them

@@ -70,6 +70,11 @@ declare("option", [
     ("gravity_x", "f", "gravity along x [m/s2]"),
     ("gravity_y", "f", "along y"),
     ("gravity_z", "f", "along z"),
+    ("wind_x", "f", "wind along x [m/s]"),
+    ("wind_y", "f", "along y"),
+    ("wind_z", "f", "along z"),
+    ("density", "f", "density of the medium [kg/m3]"),
+    ("viscosity", "f", "its viscosity [kg/(m s)]"),
     ("disableflags", "i", "sum of mjtDisableBit"),
     ("cone", "i", "mjtCone"),
     ("impratio", "f", "impedance of friction over that of the normal"),
@@ -90,6 +95,8 @@ declare("length", [("nworld", "i", "worlds"), *((name, "i", "capacity of lists")
 # smooth dynamics, islands, the solver
 declare("call", [
     ("implicit_damping", "i", "1: joint damping is integrated implicitly"),
+    ("with_medium", "i", "1: body_deriv holds the derivatives of the medium's forces"),
+    ("with_bias", "i", "1: the derivatives have Coriolis forces"),
     ("maxdense", "i", "dofs of an island up to which its Hessian is dense"),
     ("maxcon", "i", "contacts of an island above which all threads share it"),
     ("mindof", "i", "dofs of an island up to which one thread solves it in any case"),
@@ -164,6 +171,9 @@ declare("call", [
     ("width", "i", "nodes of the level of a tree that is made"),
 ])  # fmt: skip
 
+# products and solves with the inertia matrix
+declare("call", [("nvec", "i", "vectors of each world")])
+
 
 @dataclasses.dataclass(frozen=True)
 class Name:
@@ -194,8 +204,8 @@ HOLDERS = {"m": ("size",), "m.opt": ("option",), "m.stat": ("stat",), "d": ("len
 @functools.lru_cache(None)
 def lookup(path):
     """The Name of a path. Raises KeyError for one that is not declared, or belongs to the other bundle."""
-    if path == "m.opt.gravity":
-        return Name("gravity", False, "f", parts=tuple(lookup(f"m.opt.gravity_{x}") for x in "xyz"))
+    if path in ("m.opt.gravity", "m.opt.wind"):
+        return Name(path[6:], False, "f", parts=tuple(lookup(f"{path}_{x}") for x in "xyz"))
     holder, _, name = path.rpartition(".")
     if holder == "d" and name in COUNTS:
         return Name("counts", True, "i", COUNTS[name])

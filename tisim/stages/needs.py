@@ -7,7 +7,7 @@ from tisim.device import runtime
 from tisim.device.variant import Kernel
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSolver
 
-from . import collision, dual, narrowphase, solver
+from . import collision, dual, dynamics, integrators, inverse, narrowphase, solver
 from .constraint import MAKERS
 
 CROWDED = 16  # contacts of a geom that are not expected to be exceeded on average
@@ -17,14 +17,18 @@ def kernels_of(m, d):
     """The Kernels, each once. Options that are changed later may ask for others, which are made then."""
     k = runtime.kernels
     kinematics, integrate = k("smooth.kinematics"), k("smooth.integrate")
-    found = [kinematics.body_poses, kinematics.geom_poses, k("smooth.inertia").tree_inertia, integrate.tree_euler]
+    found = [kinematics.body_poses, kinematics.geom_poses, k("smooth.inertia").tree_inertia, *integrators.kernels_of(m)]
     if m.nq:
         found.append(integrate.find_bad_state)
     if m.ntendon:
         found += [k("smooth.tendon").tendon_lengths, k("smooth.tendon").tendon_velocities]
     if m.nv:
         velocity = k("smooth.velocity")
+        if dynamics.has_medium(m):
+            found.append(k("smooth.fluid").tree_fluid)
         found += [velocity.tree_velocity, velocity.tree_acceleration, integrate.find_bad_acceleration]
+        if m.opt.enableflags & mjtEnableBit.mjENBL_FWDINV:
+            found += inverse.kernels_of(m)
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
         found += [k("smooth.energy").block_energy, k("smooth.energy").world_energy]
     contacts = _contacts(m, d)
