@@ -12,6 +12,7 @@ def text(seed):
 class _Model:
     def __init__(self, rng):
         self.rng, self.joints, self.bodies, self.sites = rng, [], [], []
+        self.count = 0  # of bodies; those without joints get no equalities, which would hold for ever or never
 
     def numbers(self, n, low=-1.0, high=1.0):
         return " ".join(f"{x:.4f}" for x in self.rng.uniform(low, high, n))
@@ -54,15 +55,17 @@ class _Model:
         return out + f' quat="{self.numbers(4)}" {self.soft()} margin="{self.maybe(".01", 0.3) or 0}"/>'
 
     def body(self, depth, pos):
-        rng, name = self.rng, f"b{len(self.bodies)}"
-        self.bodies.append(name)
+        rng, name = self.rng, f"b{self.count}"
+        self.count += 1
         inside = self.geom()
         if depth == 0 and rng.random() < 0.4:
             inside += "<freejoint/>"
+            self.bodies.append(name)
         elif rng.random() < 0.9:
+            self.bodies.append(name)
             kinds = [["hinge"], ["hinge", "hinge"], ["slide"], ["ball"], ["slide", "hinge"]][rng.integers(5)]
             inside += "".join(self.joint(kind) for kind in kinds)
-        if rng.random() < 0.6:
+        if name in self.bodies and rng.random() < 0.6:
             self.sites.append(f"s{len(self.sites)}")
             inside += f'<site name="{self.sites[-1]}" pos="{self.numbers(3, -0.2, 0.2)}" quat="{self.numbers(4)}"/>'
         if depth < 3:

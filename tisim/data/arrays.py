@@ -136,6 +136,7 @@ declare("scratch", [
 # constraint rows other than contacts, their Jacobian's entries, and what the solver needs of contacts
 declare("scratch", [
     ("eq_row", "i", ("neq",), "-", "constraint", "first row of each equality, -1: it does not act"),
+    ("eq_moves", "i", ("neq",), "-", "constraint", "of connect and weld, 1: its Jacobian is not 0"),
     ("eq_adr", "i", ("neq",), "-", "constraint", "first entry of these rows"),
     ("tenfric_row", "i", ("ntendonfriction",), "-", "constraint", "row of each tendon with friction loss"),
     ("tenfric_adr", "i", ("ntendonfriction",), "-", "constraint", "first entry of this row"),

@@ -77,6 +77,7 @@ declare("option", [
     ("viscosity", "f", "its viscosity [kg/(m s)]"),
     ("disableflags", "i", "sum of mjtDisableBit"),
     ("cone", "i", "mjtCone"),
+    ("jacobian", "i", "mjtJacobian"),
     ("impratio", "f", "impedance of friction over that of the normal"),
     ("iterations", "i", "most Newton iterations"),
     ("tolerance", "f", "scaled gradient and improvement at which the solver stops"),

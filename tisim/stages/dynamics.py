@@ -36,6 +36,8 @@ def fwd_velocity(m, d):
         elif d._info.pop("medium", False):
             d.program.spoil()
             memory.upload(d.device("qfrc_fluid"), np.zeros(d.nworld * m.nv))
+        if m.ntendon:
+            kernels.append(runtime.kernels("smooth.tendon").tendon_velocities)
         launch.run(m, d, kernels, parallel(m, d))
 
 
