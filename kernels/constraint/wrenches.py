@@ -46,8 +46,9 @@ def dual_wrenches(m, d):
             else:
                 for k in ti.static(range(1, 6)):
                     if k < dim:
-                        up = d.con_edge[EDGES * c + 2 * k - 2]
-                        down = d.con_edge[EDGES * c + 2 * k - 1]
+                        e = EDGES * c + 2 * (k - 1)
+                        up = d.con_edge[e]
+                        down = d.con_edge[e + 1]
                         f[0] += up + down
                         f[k] = d.contact_friction[c][k - 1] * (up - down)
             out = to_world(c, f, d.contact_frame)
