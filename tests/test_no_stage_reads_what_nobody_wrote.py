@@ -22,11 +22,12 @@ LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", 
 # what only the kernel itself writes, before it reads it: in an earlier round of its loops, or in the last step
 ITSELF = {
     "bad",  # the largest index; Python clears it
-    "vec_out",  # of the dofs above
+    "vec_out", "qacc_inverse",  # of the dofs above
     "item_from",  # where the geoms were in the last search
     "xpos", "xquat", "cvel", "cacc_bias", "twist",  # of the parent
     "sweep_sample", "ray_sample",  # sorted in place
     "sol_q", "sol_z", "con_hess", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
+    "sol_p", "sol_r",  # by the first round of conjugate gradients
 }  # fmt: skip
 
 
@@ -66,6 +67,8 @@ def test_what_nobody_writes_is_noticed(stages):
         "fluid_derivative": {"cvel"},
         "smooth_derivative": {"cdof_dot", "cvel"},
         "inner_wrenches": {"cacc_bias", "cvel"},
+        "compare_forward": {"qfrc_bias"},
+        "inverse_forces": {"qfrc_bias"},
     }
 
 

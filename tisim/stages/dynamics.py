@@ -28,6 +28,8 @@ def fwd_velocity(m, d):
     """Body velocities, passive forces, bias force: cvel ... qfrc_bias."""
     if m.nv:
         kernels = [runtime.kernels("smooth.velocity").tree_velocity]
+        if m.ntendon:
+            kernels.append(runtime.kernels("smooth.tendon").tendon_velocities)
         if has_medium(m):
             kernels.append(runtime.kernels("smooth.fluid").tree_fluid)
             d._info["medium"] = True
