@@ -31,6 +31,7 @@ from .phases import (
 )
 from .preconditioner import factor_hessian
 from .rounds import NEAR, ROUGH, next_reduction, scale_of, settled
+from .statistics import tell_round
 from .steps import next_alpha
 
 SLOPE, COST, GRADIENT = 2, 5, 6  # columns of tree_sum; those before are cg.py's
@@ -108,6 +109,8 @@ def solve(m, d, k, me, size):
         cost = there[0]
         gradient = scale * ti.sqrt(there[1])
         niter = newton_round + 1
+        if isle.me == 0:
+            tell_round(m, d, k, newton_round, improvement, gradient)
         if newton_round < 0:
             improvement = m.opt.tolerance
         if isle.dense >= 0 and improvement < m.opt.tolerance:

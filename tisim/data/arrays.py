@@ -234,6 +234,12 @@ declare("scratch", [
     ("sol_Hq", "f", ("nv",), "N, N m", "solver", "Hessian times that direction"),
 ])  # fmt: skip
 
+# what solvers tell of each round, read as `solver`
+declare("scratch", [
+    ("stat_improvement", "f", (ALL, 4000), "-", "solver", "scaled improvement by islands and rounds, of 20 and of 200"),
+    ("stat_gradient", "f", (ALL, 4000), "-", "solver", "scaled gradient"),
+])  # fmt: skip
+
 # the dual problem, of PGS and noslip
 declare("scratch", [
     ("dof_mark", "i", ("nv",), "-", "solver", "1 + last row that is moved by this dof or one behind it"),

@@ -24,6 +24,7 @@ from . import (
 from .arrays import COUNTS, DATA
 from .declare import CAPACITIES, LENGTHS
 from .device_array import Copy, DeviceArray
+from .solver_stat import SolverStat
 from .state import Warnings, reset
 from .timer import Timers
 from .view import FIELDS as DATA_VIEWS
@@ -333,7 +334,7 @@ class Data:
         return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
 
     def __setattr__(self, name, value):
-        if name in ("ncon", "nefc", "nisland", "warning", "timer", "solver_niter", "efc_J"):
+        if name in ("ncon", "nefc", "nisland", "warning", "timer", "solver", "solver_niter", "efc_J"):
             raise Error(f"{name} is computed; writing it would be lost")
         elif name in DATA:
             getattr(self, name)[...] = value
@@ -385,6 +386,11 @@ class Data:
     def nisland(self):
         """Number of constraint islands over all worlds; 0 if the island flag is disabled."""
         return 0 if self.model.disabled(mjtDisableBit.mjDSBL_ISLAND) else self.count("nisland")
+
+    @property
+    def solver(self):
+        """Improvement and gradient of each round of the solver, noslip behind it: SolverStat."""
+        return SolverStat(self)
 
     @property
     def solver_niter(self):
