@@ -22,7 +22,7 @@ LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", 
 # what only the kernel itself writes, before it reads it: in an earlier round of its loops, or in the last step
 ITSELF = {
     "bad",  # the largest index; Python clears it
-    "vec_out",  # of the dofs above
+    "vec_out", "qacc_inverse",  # of the dofs above
     "item_from",  # where the geoms were in the last search
     "xpos", "xquat", "cvel", "cacc_bias", "twist",  # of the parent
     "sweep_sample", "ray_sample",  # sorted in place
@@ -67,6 +67,8 @@ def test_what_nobody_writes_is_noticed(stages):
         "fluid_derivative": {"cvel"},
         "smooth_derivative": {"cdof_dot", "cvel"},
         "inner_wrenches": {"cacc_bias", "cvel"},
+        "compare_forward": {"qfrc_bias"},
+        "inverse_forces": {"qfrc_bias"},
     }
 
 

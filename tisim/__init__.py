@@ -19,6 +19,7 @@ _HOMES = {
     "tisim.data.data": "Data",
     "tisim.data.state": "copy_state extract_state get_state reset reset_keyframe set_keyframe set_state state_size",
     "tisim.device.runtime": "init",
+    "tisim.derivatives": "inverse_fd transition_fd",
     "tisim.errors": "CapacityError DivergedWarning Error MjcfError UnsupportedError",
     "tisim.model.model": "Model",
     "tisim.pipeline": "forward forward_skip inverse inverse_skip step step1 step2",

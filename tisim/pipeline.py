@@ -125,6 +125,13 @@ def forward(m, d):
     _run(m, d, FORWARD)
 
 
+def step_skip(m, d, skipstage):
+    """step of a single-stage integrator without what is already known, for derivatives; skipstage as forward_skip's."""
+    given.check(m, d)
+    check(m, d)
+    _run(m, d, SINGLE[FORWARD.start + SKIPS[skipstage] :])
+
+
 def forward_skip(m, d, skipstage, skipsensor=False):
     """forward without what is already known.
 

@@ -3,15 +3,14 @@
 Wrenches and accelerations are about the centre of mass of each body's tree, rotation first. Seed 000, stage 26.
 """
 
-from ..constants import DSBL_GRAVITY, ELLIPTIC, EQ_CONNECT, EQ_WELD, EQUALITY
+from ..constants import DSBL_GRAVITY, EQ_CONNECT, EQ_WELD, EQUALITY
 from ..rotation import any_nonzero6
 from ..smooth.inertia import arm_of
 from ..smooth.velocity import cross_force
 from ..spatial import cross, head, join, momentum, sum_contacts, tail, tree_twists
 from ..types import SERIAL, func, kernel, six, store, ti, vec3, vec6
-from .cone import cone_force, load_parameters, to_world
+from .cone import cone_force, force_of, load_parameters, to_world
 from .equality import ends_of
-from .rows import EDGES
 
 
 @kernel
@@ -37,21 +36,7 @@ def dual_wrenches(m, d):
     ti.loop_config(serialize=SERIAL)
     for c in range(n):
         if d.contact_exclude[c] == 0:
-            dim = d.contact_dim[c]
-            f = vec6(0.0)
-            if dim == 1 or m.opt.cone == ELLIPTIC:
-                for k in ti.static(range(6)):
-                    if k < dim:
-                        f[k] = d.con_edge[EDGES * c + k]
-            else:
-                for k in ti.static(range(1, 6)):
-                    if k < dim:
-                        e = EDGES * c + 2 * (k - 1)
-                        up = d.con_edge[e]
-                        down = d.con_edge[e + 1]
-                        f[0] += up + down
-                        f[k] = d.contact_friction[c][k - 1] * (up - down)
-            out = to_world(c, f, d.contact_frame)
+            out = to_world(c, force_of(m, d, c), d.contact_frame)
             store(d.con_force, c, tail(out))
             if ti.static(m.has.torsion):
                 d.con_torque[c] = head(out)

@@ -53,32 +53,17 @@ def inverse_row(m, d, r):
 
 @kernel
 def inverse_forces(m, d):
-    """qfrc_constraint and qfrc_inverse; parallel over worlds and trees."""
-    ti.loop_config(serialize=SERIAL)
-    for wt in range(d.nworld * m.ntree):
-        w = wt // m.ntree
-        t = wt - w * m.ntree
-        tree_gather(m, d, w, t, d.qfrc_constraint)
-        sum_forces(m, d, w, t)
-
-
-@kernel
-def inverse_free(m, d):
-    """The same where there are no constraints; parallel over worlds and trees."""
+    """qfrc_constraint, if there are constraints, and qfrc_inverse; parallel over worlds and trees."""
     ti.loop_config(serialize=SERIAL)
     for wt in range(d.nworld * m.ntree):
         w = wt // m.ntree
         t = wt - w * m.ntree
         for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
             d.qfrc_constraint[i] = 0.0
-        sum_forces(m, d, w, t)
-
-
-@func
-def sum_forces(m, d, w, t):
-    """qfrc_inverse of tree t: what has to be applied."""
-    for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
-        d.qfrc_inverse[i] = d.sol_Mp[i] + d.qfrc_bias[i] - d.qfrc_passive[i] - d.qfrc_constraint[i]
+        if d.with_constraints == 1:
+            tree_gather(m, d, w, t, d.qfrc_constraint)
+        for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
+            d.qfrc_inverse[i] = d.sol_Mp[i] + d.qfrc_bias[i] - d.qfrc_passive[i] - d.qfrc_constraint[i]
 
 
 @kernel

@@ -12,7 +12,7 @@ from tisim.data.arrays import COUNTS, DATA, SCALES
 from tisim.data.data import Data
 from tisim.device import launch, memory, runtime
 from tisim.device.bundle import Arguments
-from tisim.enums import mjtIntegrator, mjtSolver
+from tisim.enums import mjtEnableBit, mjtIntegrator, mjtSolver
 from tisim.model.model import Model
 
 # a model with every shape, joint and row, a body with many geoms, and enough geoms for the tree of rays
@@ -93,13 +93,20 @@ def record():
     runtime.init(arch="cpu")
     stages = {}
     for wide, options in ROADS:
-        events = _Recorder(wide, options=options).events
+        events = _Recorder(wide, options).events
         _find_sources(events)
         _merge(stages, events)
-    for integrator in (mjtIntegrator.mjINT_IMPLICIT, mjtIntegrator.mjINT_IMPLICITFAST, mjtIntegrator.mjINT_RK4):
-        events = _Recorder(False, integrator).events
+    *others, rk4 = (mjtIntegrator.mjINT_IMPLICIT, mjtIntegrator.mjINT_IMPLICITFAST, mjtIntegrator.mjINT_RK4)
+    for integrator in (*others, rk4):
+        flags = int(mjtEnableBit.mjENBL_FWDINV) * (integrator == rk4)
+        events = _Recorder(False, dict(integrator=integrator), flags).events
         _find_sources(events)
-        _merge(stages, [event for event in events if event[0].startswith("integrators.")])
+        _merge(stages, [event for event in events if event[0].startswith(("integrators.", "inverse."))])
+    for integrator in (mjtIntegrator.mjINT_EULER, *others):
+        flags = int(mjtEnableBit.mjENBL_INVDISCRETE)
+        events = _Recorder(False, dict(integrator=integrator), flags, inverse=True).events
+        _find_sources(events)
+        _merge(stages, [event for event in events if event[0].startswith("inverse.")])
     return stages
 
 
@@ -138,17 +145,19 @@ def _merge(stages, events):
 
 
 class _Recorder:
-    """Takes one step with an integrator and asks all queries. wide: as on a GPU, lists are sorted in passes and large
-    islands solved phase by phase."""
+    """Takes one step with these options and flags and asks all queries. wide: as on a GPU, lists are sorted in passes
+    and large islands solved phase by phase; inverse: takes inverse dynamics instead."""
 
-    def __init__(self, wide, integrator=mjtIntegrator.mjINT_EULER, options=()):
+    def __init__(self, wide, options, flags=0, inverse=False):
         from tisim import pipeline
         from tisim.stages import solver, sorting
 
         self.events = []  # (stage, first line of its docstring, Step)
         self.model = m = Model.from_xml_string(MODEL)
-        for name, value in dict(options, integrator=integrator).items():
+        self.inverse = inverse
+        for name, value in options.items():
             setattr(m.opt, name, value)
+        m.opt.enableflags = int(m.opt.enableflags) | flags
         self.data = Data(m)
         self._upload, self._fill = memory.upload, memory.fill
         with contextlib.ExitStack() as changes:
@@ -170,6 +179,9 @@ class _Recorder:
 
         m, d = self.model, self.data
         d._checked = True  # what is made ready before the first step is no part of it
+        if self.inverse:
+            pipeline.inverse(m, d)
+            return
         pipeline.step(m, d)
         on_demand.rows(m, d)
         on_demand.post_constraint(m, d)

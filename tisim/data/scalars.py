@@ -77,6 +77,7 @@ declare("option", [
     ("viscosity", "f", "its viscosity [kg/(m s)]"),
     ("disableflags", "i", "sum of mjtDisableBit"),
     ("cone", "i", "mjtCone"),
+    ("jacobian", "i", "mjtJacobian"),
     ("impratio", "f", "impedance of friction over that of the normal"),
     ("iterations", "i", "most Newton iterations"),
     ("tolerance", "f", "scaled gradient and improvement at which the solver stops"),
@@ -96,6 +97,7 @@ declare("length", [("nworld", "i", "worlds"), *((name, "i", "capacity of lists")
 declare("call", [
     ("implicit_damping", "i", "1: joint damping is integrated implicitly"),
     ("with_medium", "i", "1: body_deriv holds the derivatives of the medium's forces"),
+    ("with_constraints", "i", "1: there are contacts or rows, and inverse dynamics have found their forces"),
     ("with_bias", "i", "1: the derivatives have Coriolis forces"),
     ("maxdense", "i", "dofs of an island up to which its Hessian is dense"),
     ("maxcon", "i", "contacts of an island above which all threads share it"),

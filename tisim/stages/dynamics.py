@@ -28,12 +28,16 @@ def fwd_velocity(m, d):
     """Body velocities, passive forces, bias force: cvel ... qfrc_bias."""
     if m.nv:
         kernels = [runtime.kernels("smooth.velocity").tree_velocity]
+        if m.ntendon:
+            kernels.append(runtime.kernels("smooth.tendon").tendon_velocities)
         if has_medium(m):
             kernels.append(runtime.kernels("smooth.fluid").tree_fluid)
             d._info["medium"] = True
         elif d._info.pop("medium", False):
             d.program.spoil()
             memory.upload(d.device("qfrc_fluid"), np.zeros(d.nworld * m.nv))
+        if m.ntendon:
+            kernels.append(runtime.kernels("smooth.tendon").tendon_velocities)
         launch.run(m, d, kernels, parallel(m, d))
 
 

@@ -17,13 +17,13 @@ def integrate(m, d):
         launch.run(m, d, [runtime.kernels("smooth.integrate").tree_euler], parallel(m, d), implicit_damping=damped)
 
 
-def is_damped(m):
+def is_damped(m, ignored=0):
     """Whether M + timestep * damping takes the place of M; for implicitfast that is all where nothing else in the model
-    depends on velocity."""
+    depends on velocity.  ignored  mjtDisableBit that is not asked for."""
     off = mjtDisableBit.mjDSBL_DAMPER
     if m.opt.integrator == mjtIntegrator.mjINT_EULER:
         off |= mjtDisableBit.mjDSBL_EULERDAMP
-    return not m.disabled(off) and bool(np.any(m.dof_damping))
+    return not m.disabled(off & ~ignored) and bool(np.any(m.dof_damping))
 
 
 def takes_derivative(m):

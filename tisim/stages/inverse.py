@@ -1,7 +1,7 @@
 """Inverse dynamics: which kernels find the forces of a given acceleration. Seed 000, "Inverse dynamics"."""
 
 from tisim.device import launch, runtime, session
-from tisim.enums import mjtEnableBit, mjtIntegrator
+from tisim.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator
 from tisim.errors import Error
 
 from .constraint import PARALLEL_CONTACTS
@@ -27,12 +27,11 @@ def inverse(m, d):
     kernels, numbers = acceleration_kernels(m)
     k = runtime.kernels("solver.inverse")
     launch.run(m, d, [*kernels, k.inverse_twists], parallel(m, d), **numbers)
-    if not d.exceeds(nrow=0, ncon=0):
-        launch.run(m, d, [k.inverse_free], parallel(m, d))
-        return
-    many = session.arch != "cpu" or bool(d.exceeds(ncon=PARALLEL_CONTACTS))
-    launch.run(m, d, [k.inverse_contacts, k.inverse_rows], many)
-    launch.run(m, d, [k.inverse_forces], parallel(m, d))
+    some = bool(d.exceeds(nrow=0, ncon=0))
+    if some:
+        many = session.arch != "cpu" or bool(d.exceeds(ncon=PARALLEL_CONTACTS))
+        launch.run(m, d, [k.inverse_contacts, k.inverse_rows], many)
+    launch.run(m, d, [k.inverse_forces], parallel(m, d), with_constraints=int(some))
 
 
 def acceleration_kernels(m):
@@ -43,7 +42,8 @@ def acceleration_kernels(m):
             kernels, numbers = derivative_kernels(m)
             implicit = k == mjtIntegrator.mjINT_IMPLICIT
             return [*kernels, discrete.discrete_implicit if implicit else discrete.discrete_implicitfast], numbers
-        if is_damped(m):
+        # 3.4.0: of steps of Euler, this does not look at the flag damper, as the step does
+        if is_damped(m, ignored=mjtDisableBit.mjDSBL_DAMPER if k == mjtIntegrator.mjINT_EULER else 0):
             return [discrete.discrete_euler], {}
     return [discrete.same_acceleration], {}
 
@@ -62,5 +62,5 @@ def compare(m, d):
 def kernels_of(m):
     """The kernels that a comparison launches."""
     k = runtime.kernels("solver.inverse")
-    found = [k.keep_forward, *acceleration_kernels(m)[0], k.inverse_twists, k.inverse_free, k.compare_forward]
+    found = [k.keep_forward, *acceleration_kernels(m)[0], k.inverse_twists, k.compare_forward]
     return [*found, k.inverse_contacts, k.inverse_rows, k.inverse_forces]

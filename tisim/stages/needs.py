@@ -21,7 +21,7 @@ def kernels_of(m, d):
     if m.nq:
         found.append(integrate.find_bad_state)
     if m.ntendon:
-        found.append(k("smooth.tendon").tendon_lengths)
+        found += [k("smooth.tendon").tendon_lengths, k("smooth.tendon").tendon_velocities]
     if m.nv:
         velocity = k("smooth.velocity")
         if dynamics.has_medium(m):
