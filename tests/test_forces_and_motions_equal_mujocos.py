@@ -4,6 +4,8 @@ efc_J are MuJoCo 3.4.0's, for all condims in both cones.
 To 1e-12 where they follow from poses and velocities, to 1e-10 where they follow from the solver.
 """
 
+import copy
+
 import mujoco
 import numpy as np
 import pytest
@@ -188,6 +190,8 @@ def test_free_bodies_have_no_inner_forces(solver, noslip, cone):
     force = tisim.contact_force(m, d, np.arange(d.ncon))
     assert np.abs(force[:, :3]).max(0).min() > 1e-3 and np.abs(d.cfrc_ext).max() > 1
     assert error(d.efc_J.T @ np.asarray(d.efc_force), d.qfrc_constraint) < TINY
+    for name in ("efc_force", "cfrc_ext"):
+        assert np.array_equal(getattr(copy.copy(d), name), getattr(d, name)), "a copy knows whose forces they are"
     limit = 1e-6 if solver == "CG" else 1e-10  # CG stops a little before
     assert np.abs(np.asarray(d.cfrc_int)[1:]).max() < limit * np.abs(d.cfrc_ext).max()
 
