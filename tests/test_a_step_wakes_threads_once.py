@@ -1,0 +1,46 @@
+"""A step wakes threads once, and at most three times where it searches for pairs anew: its loops are handed to workers
+who stay awake (tisim/device/team_code.py).
+
+Contract: a pile of 1,000 that falls, meets and settles, with two workers; and none are woken for a small scene.
+"""
+
+import pytest
+
+import tisim
+from tisim.device import native, session, team
+
+
+@pytest.fixture(autouse=True)
+def start():
+    tisim.init(arch="cpu", threads=2)
+    yield
+    tisim.init(arch="cpu")
+
+
+def wakes(m, d, steps, monkeypatch):
+    """How often each step wakes threads."""
+    monkeypatch.setattr(session, "workers", 2)
+    monkeypatch.setattr(team, "LOST", 1e9)  # other processes must not change what is counted
+    state, found = native.road().team, []
+    for _ in range(steps):
+        before = state.woken
+        tisim.step(m, d)
+        found.append(state.woken - before)
+    return found
+
+
+@pytest.mark.skipif("native.road() is None", reason="another road")
+def test_a_pile(monkeypatch):
+    m = tisim.Model.from_scene("pile", n=1000)
+    d = tisim.Data(m)
+    wakes(m, d, 60, monkeypatch)
+    found = wakes(m, d, 90, monkeypatch)
+    assert d.count("nlarge") > 0
+    assert max(found) <= 3
+    assert found.count(1) > 45
+
+
+@pytest.mark.skipif("native.road() is None", reason="another road")
+def test_a_small_scene(monkeypatch):
+    m = tisim.Model.from_scene("dominos", n=20)
+    assert max(wakes(m, tisim.Data(m), 40, monkeypatch)) == 0
