@@ -11,7 +11,8 @@ A ticket is (loop << 32 | next chunk << 16 | end) of one worker's stretch; a chu
 fails if the ticket is of another loop by then, so that who read function and context of one loop never uses them for
 another: they change only after all chunks were taken and done.
 
-Without a team, `team_for` does all on the calling thread, or wakes the pool for a loop where its threads are not pinned.
+Without a team, `team_for` does all on the calling thread, or wakes the pool for each loop where threads are not
+pinned.
 """
 
 import ctypes

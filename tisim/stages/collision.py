@@ -164,8 +164,8 @@ class Stage:
         key = parts, *map(self._threads, parts)
         if key not in self._launches:
             self._launches[key] = self._launches_of(parts)
-        for kernels, parallel, scalars in self._launches[key]:
-            launch(m, d, kernels, parallel=parallel, **now, **scalars, **search)
+        for kernels, many, scalars in self._launches[key]:
+            launch(m, d, kernels, parallel=many, **now, **scalars, **search)
 
     def _launches_of(self, parts):
         """[(kernels, whether in parallel, scalars)]."""
