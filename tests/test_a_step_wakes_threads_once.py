@@ -24,6 +24,8 @@ def wakes(m, d, steps, monkeypatch):
     """How often each step wakes threads."""
     monkeypatch.setattr(session, "workers", 2)
     monkeypatch.setattr(team, "LOST", 1e9)  # other processes must not change what is counted
+    monkeypatch.setattr(team, "_rest", 0)
+    tisim.step(m, d, 3)
     state, found = native.road().team, []
     for _ in range(steps):
         before = state.woken
