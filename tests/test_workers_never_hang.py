@@ -123,22 +123,22 @@ def test_shared_processors_are_noticed(monkeypatch):
     monkeypatch.setattr(team, "_doubt", 0)
     good, waited, late = (np.zeros(66 * 32, np.int32) for _ in range(3))
     waited[3 * 32 + 64] = late[33] = 1_500_000
-    losses = dict(waited=(waited, 0, 0), late=(late, 0, 0), asleep=(good, 0.5, 0), chunks=(good, 0.1, 0.4))
+    losses = dict(waited=(waited, 0, 0), late=(late, 0, 0), asleep=(good, 0.6, 0), chunks=(good, 0.2, 0.4))
     for lines, asleep, idle in (*losses.values(), (good, 0.1, 0.1)):
         for _ in range(2):
-            team.look(lines, 0.01, asleep, idle)
+            team.look(lines, 2, 0.01, asleep, idle)
             assert team.workers() == 2
         for _ in range(6):
-            team.look(good, 0.01, 0.1, 0.1)
+            team.look(good, 2, 0.01, 0.1, 0.1)
     for _ in range(3):
-        team.look(*losses["chunks"][:1], 0.01, 0.1, 0.4)
+        team.look(good, 2, 0.01, 0.2, 0.4)
     for expected in [1] * 100 + [2]:
         assert team.workers() == expected
         team.rest()
-    team.look(waited, 1e-4, 0, 0)
-    team.look(good, 0.01, 0, 0)
+    team.look(waited, 2, 1e-4, 0, 0)
+    team.look(good, 2, 0.01, 0, 0)
     assert team.workers() == 2, "a short call tells nothing"
-    team.look(late, 0.01, 0, 0)
+    team.look(late, 2, 0.01, 0, 0)
     assert team.workers() == 1, "it is still so"
 
 

@@ -16,7 +16,6 @@ MOST = 32  # places in d.team, and chunks of a parallel loop in machine code
 REST = 100  # calls on one worker after some in which the processors were shared
 SHORT = 3e-4  # seconds; a shorter call tells nothing
 LOOK = 6e-9  # seconds that one look of kernels/team.py takes at least
-LOST = 0.4  # part of a call in which the leader may do nothing
 BAD, GOOD, ENOUGH = 3, 1, 8  # what a call adds to the doubt, or takes from it, and how much of it is too much
 PATIENCE = 20000  # looks for workers that have not come to a launch: a thread takes 0.1 ms to wake
 LINE, LOOKED, FIRST = 32, 1, 2  # of kernels/team.py: numbers of a line; lines
@@ -53,14 +52,15 @@ def ask(lines):
     lines[(FIRST + LOOKED) * LINE :: 2 * LINE] = 0
 
 
-def look(lines, seconds, asleep, waited):
-    """After a call that took so long; asleep, waited: the parts of it before and after the leader's work, and in which
-    the leader waited for chunks of loops."""
+def look(lines, size, seconds, asleep, waited):
+    """After a call by so many workers that took so long; asleep, waited: the parts of it before and after the leader's
+    work, and in which the leader waited for chunks of loops. Who does 1/size of the work may wait for the rest of the
+    time that he would need alone."""
     global _rest, _doubt
     if seconds < SHORT:
         return
     looked = lines[LINE + 1] + lines[(FIRST + LOOKED) * LINE :: 2 * LINE].max()
-    bad = asleep + waited + looked * LOOK / seconds > LOST
+    bad = asleep + waited + looked * LOOK / seconds > 1 - 1 / size
     _doubt = max(0, _doubt + BAD if bad else _doubt - GOOD)
     if _doubt > ENOUGH:
         _rest, _doubt = REST, ENOUGH - 1  # the next bad one is enough again

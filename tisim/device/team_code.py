@@ -59,7 +59,7 @@ class State:
         done = self._call(self.address, table, first, n, total)
         whole = max(1, at[RETURNED] - at[CALLED])
         asleep = 1 - (at[ENDED] - at[BEGAN]) / whole
-        team.look(lines, time.perf_counter() - began, asleep, at[WAITED] / whole)
+        team.look(lines, size, time.perf_counter() - began, asleep, at[WAITED] / whole)
         return done
 
 
