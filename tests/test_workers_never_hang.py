@@ -55,6 +55,19 @@ print("ok")
     assert process(code, threads=2, TISIM_NATIVE=native) == ["ok"]
 
 
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_loops_of_a_table_are_done_once(threads):
+    """Each chunk is one worker's, whether there are as many threads as workers or not, and none is left."""
+    code = """
+m = tisim.Model.from_scene("pile", n=700)
+d = tisim.Data(m, nworld=4)
+for workers in (1, 2, 3, 8, 32):
+    with golden.force(workers=workers):
+        print(all(toy_team.run_loops(m, d, times) for times in (1, 3, 100)))
+"""
+    assert process(code, threads=threads) == 5 * ["True"]
+
+
 def test_more_threads_than_processors_end():
     """Eight threads, free to move: slices of time pass at the barriers, but they pass."""
     assert process("print(max(check(8, 8, rounds=3) for _ in range(5)) >= 1)", threads=8) == ["True"]
