@@ -75,8 +75,9 @@ def run(m, d, hands, workers, rounds, parallel=True, patience=30000):
 def _loops():
     global SERIAL
     runtime.ensure()
-    from tisim.device.variant import kernel
     from tisim.kernels.types import SERIAL, ti
+
+    from tisim.device.variant import kernel
 
     @kernel
     def loops(m, d):

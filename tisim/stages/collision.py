@@ -113,7 +113,7 @@ class Stage:
             with d.program.aside():
                 self._search(m, d, keep, *searched)
         if searched:
-            return self.run(m, d, *searched, launch=launch.note)
+            return self.run(m, d, *searched, note=True)
         if self.scalars["override"]:
             d.program.spoil()
             self._upload_override(m, d)
@@ -155,17 +155,17 @@ class Stage:
             values = np.asarray(getattr(m.opt, f"o_{name}"), session.numpy_float())
             memory.upload(d.device(f"override_{name}"), values)
 
-    def run(self, m, d, *parts, launch=launch.run, **now):
+    def run(self, m, d, *parts, note=False, **now):
         """Launches parts of a detection, in the order of PARTS; neighbours on as many threads go together.
 
-        launch, now  launch.run or launch.note, and what to pass on to it.
+        note  only notes that they are to be repeated.  now  as in launch.run.
         """
         search = dict(skin=self.pairs.skin, age=self.pairs.last_age) if "entries" in parts else {}
         key = parts, *map(self._threads, parts)
         if key not in self._launches:
             self._launches[key] = self._launches_of(parts)
         for kernels, many, scalars in self._launches[key]:
-            launch(m, d, kernels, parallel=many, **now, **scalars, **search)
+            (launch.note if note else launch.run)(m, d, kernels, parallel=many, **now, **scalars, **search)
 
     def _launches_of(self, parts):
         """[(kernels, whether in parallel, scalars)]."""
