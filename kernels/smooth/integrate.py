@@ -17,13 +17,9 @@ def tree_euler(m, d):
     for wt in range(d.nworld * (m.ntree + 1)):
         w = wt // (m.ntree + 1)
         t = wt - w * (m.ntree + 1)
-        if t == m.ntree:
-            d.world_time[w] = d.world_time[w] + m.opt.timestep
-        else:
+        if t < m.ntree:
             advance_velocity(m, d, w, t)
-            k = m.tree_dofadr[t]
-            while k < m.tree_dofadr[t] + m.tree_dofnum[t]:
-                k += advance_joint(m, d, w, m.dof_jntid[k])
+        advance_position(m, d, w, t)
 
 
 @func
@@ -63,25 +59,36 @@ def damp(m, d, w, t):
 
 
 @func
-def advance_joint(m, d, w, j):
-    """Moves joint j for a time step at its velocity; returns its number of dofs."""
+def advance_position(m, d, w, t):
+    """qpos of tree t after a step at the velocity qvel; of number ntree: the time of the world."""
+    if t == m.ntree:
+        d.world_time[w] = d.world_time[w] + m.opt.timestep
+    else:
+        k = m.tree_dofadr[t]
+        while k < m.tree_dofadr[t] + m.tree_dofnum[t]:
+            k += advance_joint(m, d, w, m.dof_jntid[k], d.qvel, m.opt.timestep)
+
+
+@func
+def advance_joint(m, d, w, j, v: ti.template(), h):
+    """Moves joint j for a time h [s] at the velocity v; returns its number of dofs."""
     kind = m.jnt_type[j]
     q = w * m.nq + m.jnt_qposadr[j]
     i = w * m.nv + m.jnt_dofadr[j]
     num = 1
     if kind == FREE:
         for c in range(3):
-            d.qpos[q + c] = d.qpos[q + c] + m.opt.timestep * d.qvel[i + c]
+            d.qpos[q + c] = d.qpos[q + c] + h * v[i + c]
         num = 6
         q += 3
         i += 3
     if kind == FREE or kind == BALL:
-        r = integrate_quat(at4(d.qpos, q), at3(d.qvel, i), m.opt.timestep)
+        r = integrate_quat(at4(d.qpos, q), at3(v, i), h)
         for c in ti.static(range(4)):
             d.qpos[q + c] = r[c]
         num = ti.max(num, 3)
     else:
-        d.qpos[q] = d.qpos[q] + m.opt.timestep * d.qvel[i]
+        d.qpos[q] = d.qpos[q] + h * v[i]
     return num
 
 

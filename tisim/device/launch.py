@@ -5,6 +5,7 @@ A stage is written as `run(m, d, [kernel, kernel])`: which arrays and numbers a 
 """
 
 from . import flow, garbage, memory, native, plain, variant
+from .clock import PYTHON
 from .fingerprint import Unknown
 from .machine_code import Unsupported
 
@@ -19,13 +20,24 @@ def run(m, d, kernels, parallel=True, now=None, **scalars):
     scalars   the numbers that tisim/data/scalars.py declares as passed; those that no kernel here asks for are left.
     Raises Error for a number that is not declared, or that is missing.
     """
+    clock = d.program.clock
+    if clock.running:
+        if len(kernels) > 1:  # each on its own, so that its time is known
+            for kernel in kernels:
+                run(m, d, [kernel], parallel, now, **scalars)
+            return
+        clock.tick(PYTHON)
     bound = _bound(m, d, kernels)
     bound.run(d, m.numbers_version(), parallel if now is None else now, scalars)
     d.program.launched(bound, parallel)
+    if clock.running:
+        d.program.tick(kernels[0].path or kernels[0].__name__)
 
 
 def note(m, d, kernels, parallel=True, **scalars):
     """Lets the Data's program repeat this launch, which is not made now: another has done the same."""
+    if d.program.clock.running:
+        return d.program.spoil()
     bound = _bound(m, d, kernels)
     if isinstance(bound, native.Bound):
         bound.ready(d, m.numbers_version(), scalars)

@@ -48,7 +48,7 @@ class Road:
         self.codes, self.made, self.plain = {}, 0, {}
         support = self._support()
         functions = dict(zip(machine_code.SUPPORT_FUNCTIONS, support.tasks))
-        self.outside, self.fill, self.add = (functions[name] for name in ("outside", "fill", "add"))
+        self.outside, self.fill, self.add, self.tick = (functions[n] for n in ("outside", "fill", "add", "tick"))
         # PYFUNCTYPE keeps the interpreter's lock, as Taichi's own launches do: the pool serves one caller at a time
         numbers = 3 * [ctypes.c_int64]
         self._run = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *numbers)(functions["run"])

@@ -66,6 +66,11 @@ def look(lines, size, seconds, asleep, waited):
         _rest, _doubt = REST, ENOUGH - 1  # the next bad one is enough again
 
 
+def spins(team):
+    """How often each worker of the last launch looked in vain, from d.team."""
+    return team[(FIRST + LOOKED) * LINE :: 2 * LINE][: int(team[LINE])]
+
+
 def _real_time():
     """Whether this process runs before all others: its workers would not let those of another have their processor."""
     with contextlib.suppress(OSError, AttributeError):
