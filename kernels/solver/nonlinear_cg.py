@@ -50,7 +50,7 @@ def conjugate(m, d, k, me, size):
         slope = project(m, d, isle)
         alpha = FP(1.0)
         if cg_round >= 0:
-            alpha = search(m, d, isle, slope)
+            alpha = search(m, d, isle, slope, False)
         there = move(m, d, isle, alpha)
         improvement = scale * (cost - there[0])
         if ti.abs(cost - there[0]) < NOISE * ti.abs(cost):  # lost in rounding: as a parabola has it

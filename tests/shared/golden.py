@@ -129,7 +129,8 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     changes = []
     at = dict(chosen=None, serial=never, parallel=-1, team=-1, shared=-1, gpu_sort=-1)[variant]
     if at is not None:
-        changes += [(dynamics, "PARALLEL_BODIES", at), (constraint, "PARALLEL_CONTACTS", at)]
+        changes += [(dynamics, "PARALLEL_BODIES", at), (dynamics, "AWAKE_BODIES", at)]
+        changes.append((constraint, "PARALLEL_CONTACTS", at))
         changes += [(collision, name, at) for name in ("SEARCHED", "BOXED", "COLLIDED", "LISTED")]
         changes += [(solver, "PARALLEL_ISLANDS", at), (rays, "PARALLEL_RAYS", at), (distance, "PARALLEL_PAIRS", at)]
         shared_above = (0 if variant in ("team", "shared") else never) if shared_above is None else shared_above
@@ -143,7 +144,7 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
         changes.append((solver, "MAX_DENSE", dense_up_to))
     if workers is not None:
         changes += [(session, "workers", workers), (team, "hands", lambda: workers), (team, "workers", lambda: workers)]
-        changes.append((team, "PATIENCE", (1 << 30, 0)))
+        changes.append((team, "PATIENCE", 1 << 30))
     if variant == "gpu_sort":
         changes.append((sorting, "shared", lambda: True))
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]

@@ -9,12 +9,16 @@ from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtWarning
 from tisim.errors import DivergedWarning
 
-PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies (some 100 us against 0.3 us each)
+# below, waking threads costs more than the bodies (some 100 us against 0.3 us each): for each loop, or once for a step
+PARALLEL_BODIES, AWAKE_BODIES = 2000, 600
 
 
 def parallel(m, d):
-    """Whether the scene is worth several threads."""
-    return session.arch != "cpu" or d.nworld * m.nbody > PARALLEL_BODIES
+    """Whether the scene is worth several threads; a step whose solver wakes a team lets it do the rest, too."""
+    bodies = d.nworld * m.nbody
+    if session.arch != "cpu" or bodies > PARALLEL_BODIES:
+        return True
+    return session.workers > 1 and (bodies > AWAKE_BODIES or bool(d.exceeds(nlarge=0)))
 
 
 def fwd_position(m, d):
