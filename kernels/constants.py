@@ -1,6 +1,15 @@
 """Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
 
-from tisim.enums import mjtCone, mjtConstraint, mjtConstraintState, mjtDisableBit, mjtGeom, mjtJoint
+from tisim.enums import (
+    mjtCone,
+    mjtConstraint,
+    mjtConstraintState,
+    mjtDisableBit,
+    mjtEq,
+    mjtGeom,
+    mjtJoint,
+    mjtObj,
+)
 from tisim.model.tables import geom as geom_tables
 from tisim.model.tables import ray as ray_tables
 from tisim.stages import colliders, search, solver
@@ -29,9 +38,14 @@ EQUALITY = int(mjtConstraint.mjCNSTR_EQUALITY)
 FRICTION_DOF = int(mjtConstraint.mjCNSTR_FRICTION_DOF)
 FRICTION_TENDON = int(mjtConstraint.mjCNSTR_FRICTION_TENDON)
 LIMIT_JOINT = int(mjtConstraint.mjCNSTR_LIMIT_JOINT)
+LIMIT_TENDON = int(mjtConstraint.mjCNSTR_LIMIT_TENDON)
 CONTACT_FRICTIONLESS = int(mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
 CONTACT_PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
 CONTACT_ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
+
+# mjtEq, and the mjtObj that they can join
+EQ_WELD = int(mjtEq.mjEQ_WELD)
+OBJ_SITE = int(mjtObj.mjOBJ_SITE)
 
 # mjtConstraintState
 SATISFIED = int(mjtConstraintState.mjCNSTRSTATE_SATISFIED)

@@ -25,12 +25,16 @@ MODEL = """<mujoco>
     <geom type="plane" size="1 1 .1"/>
     <geom type="hfield" hfield="hills"/>
     <body><freejoint/><replicate count="32" offset="1 0 0"><geom size=".1"/></replicate></body>
-    <body>
-      <joint type="hinge" range="0 10" limited="true" frictionloss="1" damping="1"/>
+    <body name="body">
+      <joint name="hinge" type="hinge" range="0 10" limited="true" frictionloss="1" damping="1"/>
       <geom size=".1"/><geom type="capsule" size=".1 .1"/><geom type="box" size=".1 .1 .1"/>
       <geom type="cylinder" size=".1 .1"/><geom type="ellipsoid" size=".1 .1 .1"/><geom type="mesh" mesh="gem"/>
     </body>
   </worldbody>
+  <tendon>
+    <fixed name="fixed" range="0 1" limited="true" frictionloss="1"><joint joint="hinge" coef="1"/></fixed>
+  </tendon>
+  <equality><weld body1="body"/><joint joint1="hinge"/><tendon tendon1="fixed"/></equality>
 </mujoco>"""
 HOST = "host"  # what Python writes between launches
 INPUTS = ("state", "input")  # roles of arrays that the user may write

@@ -59,6 +59,8 @@ declare("computed", [
     ("geom_xmat", "f", ("ngeom", 9), "-", "kinematics", "geom orientations"),
     ("site_xpos", "f", ("nsite", 3), "m", "kinematics", "site positions"),
     ("site_xmat", "f", ("nsite", 9), "-", "kinematics", "site orientations"),
+    ("ten_length", "f", ("ntendon",), "m, rad", "tendon", "lengths of tendons"),
+    ("ten_J", "f", ("ntendonJ",), "-", "tendon", "Jacobians of their lengths, in the places of tendon_Jdof"),
     ("subtree_com", "f", ("nbody", 3), "m", "comPos", "centre of mass of each subtree"),
     ("cinert", "f", ("nbody", 10), "kg, kg m, kg m2", "comPos",
      "body inertia about the tree's centre of mass: Ixx Iyy Izz Ixy Ixz Iyz, m*offset, m"),
@@ -115,6 +117,12 @@ declare("scratch", [
 
 # constraint rows other than contacts, their Jacobian's entries, and what the solver needs of contacts
 declare("scratch", [
+    ("eq_row", "i", ("neq",), "-", "constraint", "first row of each equality, -1: it does not act"),
+    ("eq_adr", "i", ("neq",), "-", "constraint", "first entry of these rows"),
+    ("tenfric_row", "i", ("ntendonfriction",), "-", "constraint", "row of each tendon with friction loss"),
+    ("tenfric_adr", "i", ("ntendonfriction",), "-", "constraint", "first entry of this row"),
+    ("tenlimit_row", "i", ("ntendonlimited",), "-", "constraint", "first row of each limited tendon"),
+    ("tenlimit_adr", "i", ("ntendonlimited",), "-", "constraint", "first entry of these rows"),
     ("limit_row", "i", ("nlimited",), "-", "constraint", "first row of each limited joint"),
     ("limit_adr", "i", ("nlimited",), "-", "constraint", "first entry of these rows"),
     ("row_type", "i", ("nrowmax",), "-", "constraint", "mjtConstraint"),

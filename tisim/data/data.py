@@ -16,6 +16,7 @@ from tisim.model.watched import numbers
 from . import (
     copying,
     given,
+    jacobian,
     scalars,  # noqa: F401  tells kernels what names mean
 )
 from .arrays import COUNTS, DATA
@@ -26,6 +27,11 @@ from .view import FIELDS as DATA_VIEWS
 from .view import ContactView, accessor
 
 MOST = 2**31 - 1  # elements of an array
+# where the rows stand of what a user can make more or fewer of, and how many these are
+PLACES = (
+    (("limit_row", "limit_adr"), "nlimited"), (("tenlimit_row", "tenlimit_adr"), "ntendonlimited"),
+    (("tenfric_row", "tenfric_adr"), "ntendonfriction"),
+)  # fmt: skip
 # what stages use of a Data and users do not
 INTERNAL = set(
     """bind bound capacity room check count counts_on_host device drop exceeds fill grow is_fixed list_view program
@@ -104,9 +110,17 @@ class Data:
     def _first_capacity(self, name):
         if name in ("nrowmax", "nJmax"):  # at most two rows of a slide or hinge, one with three dofs of a ball
             most = 2 if name == "nrowmax" else 3
-            return self.nworld * (self.model.scalar("nfriction") + most * self.model.scalar("nlimited"))
+            return self.nworld * (
+                self.model.scalar("nfriction") + most * self.model.scalar("nlimited") + self._equality_rows(name)
+            )
         n = self.nworld * max(16, self.model.nbody)
         return dict(npairmax=4, nslotmax=8, nconmax=4, nefcmax=16, ndensemax=36)[name] * n
+
+    def _equality_rows(self, name):
+        """Rows, or entries of them, of a world's equalities if all act."""
+        m = self.model
+        rows = m.derived("eq_nrow")
+        return int((rows if name == "nrowmax" else rows * m.derived("eq_Jnum")).sum())
 
     def capacity(self, name):
         """Allocated length of the lists with this first dimension."""
@@ -144,8 +158,9 @@ class Data:
         if version is not self._model_version:
             self._unbind()
             self._model_version = version
-            if (a := self._device.get("limit_row")) and a.length != self.nworld * m.scalar("nlimited"):
-                self.drop("limit_row", "limit_adr")  # limits were written
+            for names, size in PLACES:
+                if (a := self._device.get(names[0])) and a.length != self.nworld * m.scalar(size):
+                    self.drop(*names)  # limits, friction losses were written
         return version
 
     def bound(self, m, key):
@@ -308,7 +323,7 @@ class Data:
         return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
 
     def __setattr__(self, name, value):
-        if name in ("ncon", "nefc", "nisland", "warning", "solver_niter"):
+        if name in ("ncon", "nefc", "nisland", "warning", "solver_niter", "efc_J"):
             raise Error(f"{name} is computed; writing it would be lost")
         elif name in DATA:
             getattr(self, name)[...] = value
@@ -355,6 +370,11 @@ class Data:
     def nisland(self):
         """Number of constraint islands over all worlds; 0 if the island flag is disabled."""
         return 0 if self.model.disabled(mjtDisableBit.mjDSBL_ISLAND) else self.count("nisland")
+
+    @property
+    def efc_J(self):
+        """Jacobian of all constraint rows, (nefc, nv): always a matrix, whatever m.opt.jacobian says."""
+        return jacobian.efc_J(self.model, self)
 
     @property
     def solver_niter(self):

@@ -53,8 +53,16 @@ declare("size", [
     ("nM", "i", "numbers of the inertia matrix by dof_Madr"),
     ("nC", "i", "numbers of the inertia matrix by M_rowadr"),
     ("nitem", "i", "geoms and bodies with many geoms: what has boxes"),
+    ("neq", "i", "equality constraints"),
+    ("neqpose", "i", "those of type connect and weld"),
+    ("neqjoint", "i", "those of joints"),
+    ("neqtendon", "i", "those of tendons"),
     ("nfriction", "i", "dofs with friction loss"),
     ("nlimited", "i", "joints with limits"),
+    ("ntendon", "i", "tendons"),
+    ("ntendonJ", "i", "entries of their Jacobians"),
+    ("ntendonfriction", "i", "tendons with friction loss"),
+    ("ntendonlimited", "i", "tendons with limits"),
 ])  # fmt: skip
 
 declare("option", [

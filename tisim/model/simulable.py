@@ -4,12 +4,14 @@ import warnings
 
 import numpy as np
 
-from tisim.enums import mjtCone, mjtEnableBit, mjtGeom, mjtIntegrator, mjtSolver
+from tisim.enums import mjtCone, mjtEnableBit, mjtEq, mjtGeom, mjtIntegrator, mjtSolver, mjtWrap
 from tisim.errors import UnsupportedError
 
 # sizes that must be zero until the engine computes what they count
-NOT_SIMULATED = dict(neq="equality constraints", ntendon="tendons", nu="actuators", nsensor="sensors")
+NOT_SIMULATED = dict(nu="actuators", nsensor="sensors")
 SLIPPERY = 1e-3  # sliding friction below which a pyramidal cone makes a contact too stiff
+# types of equalities that have makers of rows
+EQUALITIES = (mjtEq.mjEQ_CONNECT, mjtEq.mjEQ_WELD, mjtEq.mjEQ_JOINT, mjtEq.mjEQ_TENDON)
 # types of geoms that have colliders
 COLLIDING = (
     mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE,
@@ -23,6 +25,7 @@ def check(m):
     for size, what in NOT_SIMULATED.items():
         if m._sizes[size]:
             raise UnsupportedError(f"the model has {what}, which compile but are not simulated so far")
+    _check_constraints(m)
     _check_colliders(m)
     _warn_of_slippery_pyramids(m)
 
@@ -61,6 +64,19 @@ def check_options(m):
         raise UnsupportedError("flag sleep: sleeping is not simulated so far; disable it")
     if opt.enableflags & (mjtEnableBit.mjENBL_FWDINV | mjtEnableBit.mjENBL_INVDISCRETE):
         raise UnsupportedError("flags fwdinv and invdiscrete: inverse dynamics is not simulated so far")
+
+
+def _check_constraints(m):
+    """Types of equalities and tendons that have no rows, and forces of tendons."""
+    bad = np.flatnonzero(~np.isin(m.eq_type, EQUALITIES))
+    if len(bad):
+        kind = mjtEq(m.eq_type[bad[0]]).name[5:].lower()
+        raise UnsupportedError(f"equality {bad[0]}: {kind} is not simulated so far")
+    if (np.asarray(m.wrap_type) != mjtWrap.mjWRAP_JOINT).any():
+        raise UnsupportedError("the model has spatial tendons, which compile but are not simulated so far")
+    for name in ("stiffness", "damping", "armature"):
+        if np.any(getattr(m, f"tendon_{name}")):
+            raise UnsupportedError(f"the model has tendons with {name}, which is not simulated so far")
 
 
 def _check_colliders(m):

@@ -32,8 +32,14 @@ class RowMaker:
 
 # in MuJoCo's order: equalities, friction loss of dofs and tendons, limits of joints and tendons; contacts come after
 MAKERS = [
+    RowMaker("constraint.equality.equality_places", "neq", mjtDisableBit.mjDSBL_EQUALITY),
+    RowMaker("constraint.equality.pose_rows", "neqpose", mjtDisableBit.mjDSBL_EQUALITY),
+    RowMaker("constraint.equality.joint_rows", "neqjoint", mjtDisableBit.mjDSBL_EQUALITY),
+    RowMaker("constraint.equality.tendon_rows", "neqtendon", mjtDisableBit.mjDSBL_EQUALITY),
     RowMaker("constraint.friction_loss.friction_rows", "nfriction", mjtDisableBit.mjDSBL_FRICTIONLOSS),
+    RowMaker("constraint.tendon_limits.tendon_friction_rows", "ntendonfriction", mjtDisableBit.mjDSBL_FRICTIONLOSS),
     RowMaker("constraint.limits.limit_rows", "nlimited", mjtDisableBit.mjDSBL_LIMIT),
+    RowMaker("constraint.tendon_limits.tendon_limit_rows", "ntendonlimited", mjtDisableBit.mjDSBL_LIMIT),
 ]
 
 

@@ -20,7 +20,8 @@ def parallel(m, d):
 def fwd_position(m, d):
     """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv."""
     kin, ine = runtime.kernels("smooth.kinematics"), runtime.kernels("smooth.inertia")
-    launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia], parallel(m, d))
+    tendons = [runtime.kernels("smooth.tendon").tendon_lengths] if m.ntendon else []
+    launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia, *tendons], parallel(m, d))
 
 
 def fwd_velocity(m, d):

@@ -20,6 +20,8 @@ def kernels_of(m, d):
     found = [kinematics.body_poses, kinematics.geom_poses, k("smooth.inertia").tree_inertia, integrate.tree_euler]
     if m.nq:
         found.append(integrate.find_bad_state)
+    if m.ntendon:
+        found.append(k("smooth.tendon").tendon_lengths)
     if m.nv:
         velocity = k("smooth.velocity")
         found += [velocity.tree_velocity, velocity.tree_acceleration, integrate.find_bad_acceleration]
