@@ -7,8 +7,10 @@ from tisim.enums import (
     mjtDisableBit,
     mjtEq,
     mjtGeom,
+    mjtJacobian,
     mjtJoint,
     mjtObj,
+    mjtWrap,
 )
 from tisim.model.tables import geom as geom_tables
 from tisim.model.tables import ray as ray_tables
@@ -46,6 +48,16 @@ CONTACT_ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
 # mjtEq, and the mjtObj that they can join
 EQ_WELD = int(mjtEq.mjEQ_WELD)
 OBJ_SITE = int(mjtObj.mjOBJ_SITE)
+
+# mjtWrap
+WRAP_PULLEY = int(mjtWrap.mjWRAP_PULLEY)
+WRAP_SITE = int(mjtWrap.mjWRAP_SITE)
+WRAP_CYLINDER = int(mjtWrap.mjWRAP_CYLINDER)
+
+# mjtJacobian, and the dofs from which on "auto" means sparse
+JAC_DENSE = int(mjtJacobian.mjJAC_DENSE)
+JAC_AUTO = int(mjtJacobian.mjJAC_AUTO)
+SPARSE_NV = 60
 
 # mjtConstraintState
 SATISFIED = int(mjtConstraintState.mjCNSTRSTATE_SATISFIED)

@@ -7,7 +7,7 @@ from tisim.data.validate import validate
 from tisim.device import build, runtime
 from tisim.errors import Error
 from tisim.model import simulable
-from tisim.stages import collision, constraint, dynamics, needs
+from tisim.stages import collision, constraint, dynamics, needs, tendon
 
 
 def check(m, d):
@@ -32,8 +32,8 @@ def euler(m, d):
         validate(m, d)
 
 
-POSITION = (dynamics.fwd_position, collision.collide, dynamics.fwd_velocity, constraint.make_constraints,
-            dynamics.energy)  # fmt: skip
+POSITION = (dynamics.fwd_position, tendon.tendons, collision.collide, dynamics.fwd_velocity, tendon.tendon_passive,
+            constraint.make_constraints, dynamics.energy)  # fmt: skip
 ACCELERATION = (dynamics.fwd_acceleration, constraint.constrain)
 STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, euler)
 FORWARD = range(STEP.index(POSITION[0]), STEP.index(check_acceleration))

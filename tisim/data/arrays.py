@@ -60,7 +60,7 @@ declare("computed", [
     ("site_xpos", "f", ("nsite", 3), "m", "kinematics", "site positions"),
     ("site_xmat", "f", ("nsite", 9), "-", "kinematics", "site orientations"),
     ("ten_length", "f", ("ntendon",), "m, rad", "tendon", "lengths of tendons"),
-    ("ten_J", "f", ("ntendonJ",), "-", "tendon", "Jacobians of their lengths, in the places of tendon_Jdof"),
+    ("ten_velocity", "f", ("ntendon",), "m/s, rad/s", "tendon", "their rates"),
     ("subtree_com", "f", ("nbody", 3), "m", "comPos", "centre of mass of each subtree"),
     ("cinert", "f", ("nbody", 10), "kg, kg m, kg m2", "comPos",
      "body inertia about the tree's centre of mass: Ixx Iyy Izz Ixy Ixz Iyz, m*offset, m"),
@@ -113,6 +113,17 @@ declare("scratch", [
     ("bad", "i", (3,), "-", "check", "nq or nv minus the first bad index in qpos, qvel, qacc; 0: all are finite", 3),
     ("counts", "i", (ALL, 32), "-", "all", "lengths of the lists over all worlds, by the indices in COUNTS"),
     ("warning", "i", (16,), "-", "check", "warnings by mjtWarning: number, then last info"),
+])  # fmt: skip
+
+# tendons
+declare("scratch", [
+    ("ten_J", "f", ("ntendonJ",), "-", "tendon", "Jacobians of tendon lengths, in the places of tendon_Jdof"),
+    ("wrap_line", "f", ("nwrap", 2, 6), "m, -", "tendon",
+     "straight pieces of paths behind a site: a point, and the direction over the pulleys' divisor"),
+    ("wrap_point", "f", ("nwrap", 2, 3), "m", "tendon", "where a path touches a geom"),
+    ("wrap_touch", "i", ("nwrap",), "-", "tendon", "1: it touches the geom"),
+    ("ten_spring", "f", ("ntendon",), "N, N m", "passive", "forces of the tendons' springs"),
+    ("ten_damper", "f", ("ntendon",), "N, N m", "passive", "forces of their dampers"),
 ])  # fmt: skip
 
 # constraint rows other than contacts, their Jacobian's entries, and what the solver needs of contacts

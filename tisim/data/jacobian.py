@@ -6,7 +6,7 @@ The engine keeps the entries of rows that are no contacts, and of contacts none 
 import numpy as np
 
 from tisim.enums import mjtCone
-from tisim.model.tables.equality import last_dof
+from tisim.model.tables.moving import last_dof
 
 
 def efc_J(m, d):

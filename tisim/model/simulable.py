@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from tisim.enums import mjtCone, mjtEnableBit, mjtEq, mjtGeom, mjtIntegrator, mjtSolver, mjtWrap
+from tisim.enums import mjtCone, mjtEnableBit, mjtEq, mjtGeom, mjtIntegrator, mjtSolver
 from tisim.errors import UnsupportedError
 
 # sizes that must be zero until the engine computes what they count
@@ -67,16 +67,13 @@ def check_options(m):
 
 
 def _check_constraints(m):
-    """Types of equalities and tendons that have no rows, and forces of tendons."""
+    """Types of equalities that have no rows, and inertia of tendons."""
     bad = np.flatnonzero(~np.isin(m.eq_type, EQUALITIES))
     if len(bad):
         kind = mjtEq(m.eq_type[bad[0]]).name[5:].lower()
         raise UnsupportedError(f"equality {bad[0]}: {kind} is not simulated so far")
-    if (np.asarray(m.wrap_type) != mjtWrap.mjWRAP_JOINT).any():
-        raise UnsupportedError("the model has spatial tendons, which compile but are not simulated so far")
-    for name in ("stiffness", "damping", "armature"):
-        if np.any(getattr(m, f"tendon_{name}")):
-            raise UnsupportedError(f"the model has tendons with {name}, which is not simulated so far")
+    if np.any(m.tendon_armature):
+        raise UnsupportedError("the model has tendons with armature, which is not simulated so far")
 
 
 def _check_colliders(m):

@@ -20,8 +20,7 @@ def parallel(m, d):
 def fwd_position(m, d):
     """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv."""
     kin, ine = runtime.kernels("smooth.kinematics"), runtime.kernels("smooth.inertia")
-    tendons = [runtime.kernels("smooth.tendon").tendon_lengths] if m.ntendon else []
-    launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia, *tendons], parallel(m, d))
+    launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia], parallel(m, d))
 
 
 def fwd_velocity(m, d):
@@ -41,7 +40,8 @@ def energy(m, d):
     """Potential and kinetic energy of joints and bodies, if the enable bit `energy` is set, else 0."""
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
         k = runtime.kernels("smooth.energy")
-        launch.run(m, d, [k.block_energy, k.world_energy], parallel(m, d))
+        springs = [runtime.kernels("tendon.passive").tendon_energy] if m.ntendon and m.scalar("nspringy") else []
+        launch.run(m, d, [k.block_energy, k.world_energy, *springs], parallel(m, d))
         d._info["energy"] = True
     elif d._info.pop("energy", False):
         d.program.spoil()
