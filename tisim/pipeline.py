@@ -7,7 +7,7 @@ from tisim.data.validate import validate
 from tisim.device import build, runtime
 from tisim.errors import Error
 from tisim.model import simulable
-from tisim.stages import collision, constraint, dynamics, needs, tendon
+from tisim.stages import actuation, collision, constraint, dynamics, needs, tendon
 
 
 def check(m, d):
@@ -33,9 +33,9 @@ def euler(m, d):
 
 
 POSITION = (dynamics.fwd_position, tendon.tendons, collision.collide, dynamics.fwd_velocity, tendon.tendon_passive,
-            constraint.make_constraints, dynamics.energy)  # fmt: skip
-ACCELERATION = (dynamics.fwd_acceleration, constraint.constrain)
-STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, euler)
+            actuation.transmission, constraint.make_constraints, dynamics.energy)  # fmt: skip
+ACCELERATION = (actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain)
+STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, actuation.advance, euler)
 FORWARD = range(STEP.index(POSITION[0]), STEP.index(check_acceleration))
 HALF = STEP.index(ACCELERATION[0])  # what stands before does not depend on controls and applied forces
 

@@ -78,6 +78,10 @@ declare("computed", [
     ("qfrc_fluid", "f", ("nv",), "N, N m", "passive", "forces of the medium"),
     ("qfrc_passive", "f", ("nv",), "N, N m", "passive", "sum of the passive forces"),
     ("qfrc_actuator", "f", ("nv",), "N, N m", "actuation", "actuator forces"),
+    ("actuator_length", "f", ("nu",), "m, rad", "transmission", "lengths of actuators"),
+    ("actuator_velocity", "f", ("nu",), "m/s, rad/s", "transmission", "their rates"),
+    ("actuator_force", "f", ("nu",), "N, N m", "actuation", "their forces"),
+    ("act_dot", "f", ("na",), "1/s", "actuation", "rates of activations"),
     ("qfrc_smooth", "f", ("nv",), "N, N m", "acceleration", "all forces but those of constraints"),
     ("qacc_smooth", "f", ("nv",), "m/s2, rad/s2", "acceleration", "acceleration without constraints"),
     ("qfrc_constraint", "f", ("nv",), "N, N m", "constraint", "constraint forces"),
@@ -110,7 +114,8 @@ declare("scratch", [
     ("qH", "f", ("nC",), "kg, kg m, kg m2", "integrate", "factor of M + timestep * damping, in the places of M"),
     ("qHDiagInv", "f", ("nv",), "-", "integrate", "1 / diagonal of its D"),
     ("qacc_euler", "f", ("nv",), "m/s2, rad/s2", "integrate", "acceleration with implicit damping"),
-    ("bad", "i", (3,), "-", "check", "nq or nv minus the first bad index in qpos, qvel, qacc; 0: all are finite", 3),
+    ("bad", "i", (4,), "-", "check",
+     "nq, nv or nu minus the first bad index in qpos, qvel, qacc, ctrl; 0: all are finite", 4),
     ("counts", "i", (ALL, 32), "-", "all", "lengths of the lists over all worlds, by the indices in COUNTS"),
     ("warning", "i", (16,), "-", "check", "warnings by mjtWarning: number, then last info"),
 ])  # fmt: skip
@@ -124,6 +129,17 @@ declare("scratch", [
     ("wrap_touch", "i", ("nwrap",), "-", "tendon", "1: it touches the geom"),
     ("ten_spring", "f", ("ntendon",), "N, N m", "passive", "forces of the tendons' springs"),
     ("ten_damper", "f", ("ntendon",), "N, N m", "passive", "forces of their dampers"),
+])  # fmt: skip
+
+# actuators
+declare("scratch", [
+    ("moment", "f", ("nmoment",), "-", "transmission", "moments of actuators, in the places of moment_dof"),
+    ("actuator_ctrl", "f", ("nu",), "-", "actuation", "controls within their ranges"),
+    ("actuator_gain", "f", ("nu",), "-", "actuation", "gains of muscles and the user's"),
+    ("actuator_bias", "f", ("nu",), "N, N m", "actuation", "biases of muscles and the user's"),
+    ("bad_ctrl", "i", (1,), "-", "actuation", "nu minus the first bad control, 0: there is none"),
+    ("adhesion_ncon", "i", ("nadhesion",), "-", "transmission", "contacts of each adhesion actuator"),
+    ("adhesion_speed", "f", ("nadhesion",), "m/s", "transmission", "sum of their normal velocities"),
 ])  # fmt: skip
 
 # constraint rows other than contacts, their Jacobian's entries, and what the solver needs of contacts

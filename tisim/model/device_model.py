@@ -8,7 +8,7 @@ from tisim.enums import mjtDisableBit, mjtJoint
 from . import validate
 from .features import features
 from .fields import FIELDS
-from .tables import equality, midphase, tendon
+from .tables import actuation, equality, midphase, tendon
 from .tables import geom as geom_tables
 from .tables import ray as ray_tables
 from .tables.declare import Table, declared
@@ -34,9 +34,9 @@ DERIVED = declared(
           "1: the tree is one free body without armature and friction loss"),
     Table("friction_dof", "i", ("nfriction",), _friction_dof, ("dof_frictionloss",), "dofs with friction loss"),
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
-) | ray_tables.TABLES | geom_tables.TABLES | midphase.TABLES | equality.TABLES | tendon.TABLES  # fmt: skip
+) | ray_tables.TABLES | geom_tables.TABLES | midphase.TABLES | equality.TABLES | tendon.TABLES | actuation.TABLES  # fmt: skip
 # numbers that are the length of a table
-COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", **equality.COUNTED, **tendon.COUNTED)
+COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", **equality.COUNTED, **tendon.COUNTED, **actuation.COUNTED)
 
 
 class DeviceModel:

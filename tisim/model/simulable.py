@@ -8,7 +8,7 @@ from tisim.enums import mjtCone, mjtEnableBit, mjtEq, mjtGeom, mjtIntegrator, mj
 from tisim.errors import UnsupportedError
 
 # sizes that must be zero until the engine computes what they count
-NOT_SIMULATED = dict(nu="actuators", nsensor="sensors")
+NOT_SIMULATED = dict(nsensor="sensors")
 SLIPPERY = 1e-3  # sliding friction below which a pyramidal cone makes a contact too stiff
 # types of equalities that have makers of rows
 EQUALITIES = (mjtEq.mjEQ_CONNECT, mjtEq.mjEQ_WELD, mjtEq.mjEQ_JOINT, mjtEq.mjEQ_TENDON)

@@ -91,12 +91,31 @@ def _tell(m, d, worlds, bad, autoreset):
         )  # fmt: skip
 
 
+def _tell_ctrl(m, d, bad):
+    """A Python warning for each control that is not finite or huge and new to this Data; a kernel counts them."""
+    told = d._info.setdefault("told", set())
+    for place in (m.nu - np.unique(bad[bad > 0])).tolist():
+        if ("ctrl", place) not in told:
+            told.add(("ctrl", place))
+            name = m.id2name("actuator", place) or f"number {place}"
+            warnings.warn(
+                f"ctrl[{place}] of actuator {name} is not finite or too large: all controls of its world counted as 0 "
+                "(d.warning counts; further ones of this actuator are not told)",
+                DivergedWarning, stacklevel=8,  # the line that calls step
+            )  # fmt: skip
+
+
 def _handle_bad(m, d):
     if not d.some("bad"):
         return False
     d.program.spoil()
-    bad = memory.download(d.device("bad")).reshape(d.nworld, 3)
+    bad = memory.download(d.device("bad")).reshape(d.nworld, 4)
     memory.upload(d.device("bad"), np.zeros(bad.size, np.int32))
+    if bad[:, 3].any():
+        _tell_ctrl(m, d, bad[:, 3])
+    bad = bad[:, :3]
+    if not bad.any():
+        return False
     worlds = np.flatnonzero(bad.any(axis=1))
     autoreset = not m.opt.disableflags & mjtDisableBit.mjDSBL_AUTORESET
     _tell(m, d, worlds, bad[worlds], autoreset)

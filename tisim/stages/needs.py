@@ -7,7 +7,7 @@ from tisim.device import runtime
 from tisim.device.variant import Kernel
 from tisim.enums import mjtDisableBit, mjtEnableBit
 
-from . import collision, narrowphase, solver, tendon
+from . import actuation, collision, narrowphase, solver, tendon
 from .constraint import MAKERS
 
 CROWDED = 16  # contacts of a geom that are not expected to be exceeded on average
@@ -22,6 +22,7 @@ def kernels_of(m, d):
         found.append(integrate.find_bad_state)
     if m.ntendon:
         found += [*tendon.path_kernels(m), *tendon.passive_kernels(m)]
+    found += actuation.all_kernels(m)
     if m.nv:
         velocity = k("smooth.velocity")
         found += [velocity.tree_velocity, velocity.tree_acceleration, integrate.find_bad_acceleration]
