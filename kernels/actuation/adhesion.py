@@ -4,6 +4,7 @@ Contacts inside the gap count, too, those without dofs do not. The list of conta
 one thread walks it, in its order.
 """
 
+from ..constants import DSBL_ACTUATION
 from ..smooth.inertia import add_wrench
 from ..spatial import cross, head, join, tail
 from ..types import FP, func, kernel, ti, vec3
@@ -60,7 +61,9 @@ def adhesion_contacts(m, d):
         for x in range(d.nworld * m.nadhesion):
             k = x // m.nadhesion * m.nu + m.adhesion[x % m.nadhesion]
             d.actuator_length[k] = 0.0
-            d.actuator_velocity[k] = -d.adhesion_speed[x] / ti.max(1, d.adhesion_ncon[x])
+            d.actuator_velocity[k] = 0.0
+            if m.opt.disableflags & DSBL_ACTUATION == 0:
+                d.actuator_velocity[k] = -d.adhesion_speed[x] / ti.max(1, d.adhesion_ncon[x])
 
 
 @kernel

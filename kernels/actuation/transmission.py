@@ -4,7 +4,7 @@ A moment is a sparse row: the dofs in it, `moment_dof`, are a table of the model
 compiler has the same in NumPy (tisim/mjcf/reference/transmission.py); tests hold the two together.
 """
 
-from ..constants import BALL, FREE, TRN_JOINTINPARENT
+from ..constants import BALL, DSBL_ACTUATION, FREE, TRN_JOINTINPARENT
 from ..rotation import at4, conj_quat, mul_quat, normalize_quat, quat_to_rotvec, rotate
 from ..spatial import cross, head, join, tail
 from ..types import FP, SERIAL, func, kernel, ti, vec3, vec6
@@ -13,9 +13,10 @@ from ..types import FP, SERIAL, func, kernel, ti, vec3, vec6
 @func
 def finish(m, d, w, i, length):
     """Length and velocity of actuator i, once its moment stands."""
-    velocity = FP(0.0)
+    velocity = FP(0.0)  # stays so where actuation is disabled
     for e in range(m.moment_adr[i], m.moment_adr[i] + m.moment_num[i]):
-        velocity += d.moment[w * m.nmoment + e] * d.qvel[w * m.nv + m.moment_dof[e]]
+        if m.opt.disableflags & DSBL_ACTUATION == 0:
+            velocity += d.moment[w * m.nmoment + e] * d.qvel[w * m.nv + m.moment_dof[e]]
     d.actuator_length[w * m.nu + i] = length
     d.actuator_velocity[w * m.nu + i] = velocity
 
