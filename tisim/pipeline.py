@@ -46,7 +46,7 @@ def look(m, d):
         validate(m, d)
 
 
-POSITION = (dynamics.fwd_position, tendon.tendons, collision.collide, dynamics.fwd_velocity, tendon.tendon_passive,
+POSITION = (dynamics.fwd_position, collision.collide, tendon.tendons, dynamics.fwd_velocity, tendon.tendon_passive,
             actuation.transmission, constraint.make_constraints, dynamics.energy)  # fmt: skip
 ACCELERATION = (actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain)
 AGAIN = (*POSITION[:-1], *ACCELERATION)  # in the further stages of RK4: without what only users read
@@ -70,7 +70,7 @@ HALF = STEP.index(ACCELERATION[0])  # what stands before does not depend on cont
 # evaluations by whether energy is left out, and in them what depends on positions alone, on velocities besides
 FORWARDS = FORWARD, _places(RK4.start + RUNGE_KUTTA.index(integrators.rk_first) + 1, len(AGAIN))
 INVERSES = _places(RK4.stop, len(INVERSE)), _places(RK4.stop + len(INVERSE), len(INVERSE) - 1)
-SKIPS = {mjtStage.mjSTAGE_NONE: 0, mjtStage.mjSTAGE_POS: POSITION.index(dynamics.fwd_velocity),
+SKIPS = {mjtStage.mjSTAGE_NONE: 0, mjtStage.mjSTAGE_POS: POSITION.index(tendon.tendons),
          mjtStage.mjSTAGE_VEL: len(POSITION)}  # fmt: skip
 
 
