@@ -37,11 +37,6 @@ BALL = int(mjtJoint.mjJNT_BALL)
 SLIDE = int(mjtJoint.mjJNT_SLIDE)
 HINGE = int(mjtJoint.mjJNT_HINGE)
 
-# mjtEq, mjtObj
-CONNECT = int(mjtEq.mjEQ_CONNECT)
-WELD = int(mjtEq.mjEQ_WELD)
-BODY = int(mjtObj.mjOBJ_BODY)
-
 # mjtCone
 ELLIPTIC = int(mjtCone.mjCONE_ELLIPTIC)
 
@@ -55,7 +50,12 @@ CONTACT_FRICTIONLESS = int(mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
 CONTACT_PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
 CONTACT_ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
 
+# mjtJacobian
+JAC_DENSE = int(mjtJacobian.mjJAC_DENSE)
+JAC_AUTO = int(mjtJacobian.mjJAC_AUTO)
+
 # mjtEq, and the mjtObj that they can join
+EQ_CONNECT = int(mjtEq.mjEQ_CONNECT)
 EQ_WELD = int(mjtEq.mjEQ_WELD)
 OBJ_SITE = int(mjtObj.mjOBJ_SITE)
 

@@ -197,3 +197,16 @@ def test_equal_bodies_are_joined_in_islands():
     pair.d.eq_active = 0
     tisim.forward(pair.m, pair.d)
     assert pair.d.nisland == 0 and np.all(np.asarray(pair.d.tree_island) == -1)
+
+
+@pytest.mark.parametrize("jacobian, rows", [("auto", 1), ("dense", 1), ("sparse", 4)])
+def test_rows_that_move_nothing_are_listed_as_by_mujoco(jacobian, rows):
+    """A connect on the axis of a hinge has a Jacobian of zero, which dense matrices leave out."""
+    pair = Pair(
+        f"""<mujoco><option jacobian="{jacobian}"/><worldbody><body name="a"><joint name="j" axis="0 0 1"/>
+        <geom size=".1" pos=".2 0 0"/></body></worldbody><equality><connect body1="a" anchor="0 0 .1"/>
+        <joint joint1="j"/></equality></mujoco>"""
+    )
+    pair.md.qvel[:] = 1
+    for _ in pair.states(3, 5):
+        assert pair.d.nefc == pair.md.nefc == rows and pair.error("qacc") < 1e-9

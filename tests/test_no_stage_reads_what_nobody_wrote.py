@@ -27,6 +27,7 @@ ITSELF = {
     "xpos", "xquat", "cvel", "cacc_bias", "twist",  # of the parent
     "sweep_sample", "ray_sample",  # sorted in place
     "sol_q", "sol_z", "con_hess", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
+    "sol_p", "sol_r",  # by the first round of conjugate gradients
 }  # fmt: skip
 
 

@@ -71,7 +71,7 @@ def test_what_does_not_fit_is_refused(call):
     with open("text.npz", "w") as file:
         file.write("no zip")
     for argv, words in (
-        (("pile", "--n", 12, "--from", "out/state.npz"), "a state of another model (pile)"),
+        (("pile", "--n", 12, "--from", "out/state.npz"), "the --n and --param of that run"),
         (("dominos", "--from", "out/state.npz"), "a state of another model (pile)"),
         (("pile", "--n", 9, "-p", "shape=box", "--from", "out/state.npz"), "a state of another model (pile)"),
         (("pile", "--n", 9, "--from", "out/state.npz", "--nworld", 3), "holds 2 worlds"),

@@ -8,14 +8,34 @@ import sys
 OTHERS = dict(
     MjModel="Model", MjData="Data", MjSpec="Spec", FatalError="Error", UnexpectedError="Error",
     mj_resetData="reset", mj_resetDataKeyframe="reset_keyframe",
-    mj_makeData="Data", mj_applyFT="apply_ft", mj_local2Global="local_to_global",
+    mj_makeData="Data",
     mj_getState="get_state(m, d, sig), which returns the state",
     mj_ray="ray(m, d, point, direction), which returns distance and geom",
     mj_multiRay="multi_ray(m, d, point, directions), which returns distances and geoms",
-    mj_contactForce="contact_force(m, d, contact), which returns the force", mjd_transitionFD="transition_fd",
+    mjd_transitionFD="transition_fd",
     mjd_inverseFD="inverse_fd",
     mj_geomDistance="geom_distance(m, d, geom1, geom2, distmax), which returns the distance and the segment",
 )  # fmt: skip
+# those that fill an array which the caller gives, and return it here: arguments, what they return
+RETURN = dict(
+    mj_jac=("jac(m, d, point, body)", "jacp and jacr"), mj_jacBody=("jac_body(m, d, body)", "jacp and jacr"),
+    mj_jacBodyCom=("jac_body_com(m, d, body)", "jacp and jacr"), mj_jacGeom=("jac_geom(m, d, geom)", "jacp and jacr"),
+    mj_jacSite=("jac_site(m, d, site)", "jacp and jacr"), mj_jacSubtreeCom=("jac_subtree_com(m, d, body)", "jacp"),
+    mj_jacPointAxis=("jac_point_axis(m, d, point, axis, body)", "both Jacobians"),
+    mj_jacDot=("jac_dot(m, d, point, body)", "both rates"), mj_angmomMat=("angmom_mat(m, d, body)", "the matrix"),
+    mj_fullM=("full_m(m, d)", "the matrix"), mj_mulM=("mul_m(m, d, vec)", "the product"),
+    mj_mulM2=("mul_m2(m, d, vec)", "the product"), mj_solveM=("solve_m(m, d, y)", "x"),
+    mj_solveM2=("solve_m2(m, d, y)", "x"), mj_rne=("rne(m, d, flg_acc)", "the forces"),
+    mj_contactForce=("contact_force(m, d, contact)", "the force"),
+    mj_objectVelocity=("object_velocity(m, d, objtype, objid, flg_local)", "the velocity"),
+    mj_objectAcceleration=("object_acceleration(m, d, objtype, objid, flg_local)", "the acceleration"),
+    mj_applyFT=("apply_ft(m, d, force, torque, point, body)", "the joint forces"),
+    mj_integratePos=("integrate_pos(m, qpos, qvel, dt)", "the positions"),
+    mj_differentiatePos=("differentiate_pos(m, dt, qpos1, qpos2)", "the velocity"),
+    mj_local2Global=("local_to_global(m, d, pos, quat, body)", "position and matrix"),
+    mj_extractState=("extract_state(m, state, srcsig, dstsig)", "the state"),
+)  # fmt: skip
+OTHERS |= {name: f"{call}, which returns {what}" for name, (call, what) in RETURN.items()}
 LATER = "a later version will have it"
 WINDOW = "tisim.viewer.view(m, d, step=f) opens a window and calls f(m, d) for each step"
 PICTURE = "tisim.viewer.render(m, d, width, height, camera=...) returns a picture"

@@ -4,11 +4,37 @@
 dofs enter is a table of the model (tisim/model/tables/equality.py). Seed 000, "Equality"; seed 001, "equality".
 """
 
-from ..constants import EQ_WELD, EQUALITY, OBJ_SITE
+from ..constants import EQ_WELD, EQUALITY, JAC_AUTO, JAC_DENSE, OBJ_SITE
 from ..rotation import conj_quat, mul_quat
 from ..spatial import cross, head, tail
 from ..types import FP, SERIAL, func, kernel, ti, vec3, vec4, vec6
 from .row import finish_row, fits, start_row
+
+LEAST_SPARSE = 60  # dofs from which on jacobian="auto" means sparse
+
+
+@kernel
+def pose_moves(m, d):
+    """eq_moves: whether the rows of connect and weld have an entry that is not 0. MuJoCo leaves rows out that have none
+    if its matrices are dense, and lists them if they are sparse. Parallel over (world, connect or weld)."""
+    dense = m.opt.jacobian == JAC_DENSE or (m.opt.jacobian == JAC_AUTO and m.nv < LEAST_SPARSE)
+    ti.loop_config(serialize=SERIAL)
+    for t in range(d.nworld * m.neqpose):
+        w = t // m.neqpose
+        e = m.eq_pose[t % m.neqpose]
+        moves = ti.cast(not dense, ti.i32)
+        if moves == 0:
+            b1, b2, p1, p2, q1, q2 = ends_of(m, d, w, e)
+            arm1 = p1 - d.subtree_com[w * m.nbody + m.body_rootid[b1]]
+            arm2 = p2 - d.subtree_com[w * m.nbody + m.body_rootid[b2]]
+            for x in range(m.eq_Jadr[e], m.eq_Jadr[e] + m.eq_Jnum[e]):
+                turn, shift = relative_motion(m, d, w * m.nv + m.eq_Jdof[x], m.eq_side[x], arm1, arm2)
+                most = ti.abs(shift).max()
+                if m.eq_type[e] == EQ_WELD:
+                    most = ti.max(most, ti.abs(turn).max())
+                if most > 0.0:
+                    moves = 1
+        d.eq_moves[w * m.neq + e] = moves
 
 
 @kernel
@@ -23,7 +49,10 @@ def equality_places(m, d):
             n = m.eq_nrow[e]
             d.eq_row[k] = -1
             d.eq_adr[k] = adr
-            if n > 0 and d.eq_active[k] != 0:
+            acts = n > 0 and d.eq_active[k] != 0
+            if acts and n > 1:
+                acts = d.eq_moves[k] == 1
+            if acts:
                 d.eq_row[k] = row
                 row += n
                 adr += n * m.eq_Jnum[e]

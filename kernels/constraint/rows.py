@@ -17,8 +17,6 @@ from .cone import cone_force, load_parameters
 from .impedance import stiffness_damping_impedance
 from .row_cost import is_friction
 
-EDGES = 10  # places of a contact in con_edge
-
 
 @kernel
 def expand_rows(m, d):
@@ -72,7 +70,7 @@ def expand_dual(m, d):
             dim = d.contact_dim[c]
             rows = ti.select(dim == 1 or m.opt.cone == ELLIPTIC, dim, 2 * (dim - 1))
             for e in range(rows):
-                d.efc_force[d.contact_efc_address[c] + e] = d.con_edge[EDGES * c + e]
+                d.efc_force[d.contact_efc_address[c] + e] = d.con_edge[c][e]
 
 
 @func

@@ -3,13 +3,14 @@
 Wrenches and accelerations are about the centre of mass of each body's tree, rotation first. Seed 000, stage 26.
 """
 
-from ..constants import BODY, CONNECT, DSBL_GRAVITY, EQUALITY, WELD
-from ..rotation import any_nonzero6, rotate
+from ..constants import DSBL_GRAVITY, EQ_CONNECT, EQ_WELD, EQUALITY
+from ..rotation import any_nonzero6
 from ..smooth.inertia import arm_of
 from ..smooth.velocity import cross_force
 from ..spatial import cross, head, join, momentum, sum_contacts, tail, tree_twists
 from ..types import SERIAL, func, kernel, six, store, ti, vec3, vec6
-from .cone import cone_force, load_parameters, to_world
+from .cone import cone_force, force_of, load_parameters, to_world
+from .equality import ends_of
 
 
 @kernel
@@ -26,6 +27,19 @@ def contact_wrenches(m, d):
         store(d.con_force, c, tail(f))
         if ti.static(m.has.torsion):
             d.con_torque[c] = head(f)
+
+
+@kernel
+def dual_wrenches(m, d):
+    """The same where a dual solver said the forces on rows last; parallel over contacts."""
+    n = d.ncon
+    ti.loop_config(serialize=SERIAL)
+    for c in range(n):
+        if d.contact_exclude[c] == 0:
+            out = to_world(c, force_of(m, d, c), d.contact_frame)
+            store(d.con_force, c, tail(out))
+            if ti.static(m.has.torsion):
+                d.con_torque[c] = head(out)
 
 
 @kernel
@@ -70,37 +84,29 @@ def other_wrenches(m, d):
                 if r >= following and d.row_type[r] == EQUALITY:
                     kind = m.eq_type[d.row_id[r]]
                     following = r + 1
-                    if kind == CONNECT or kind == WELD:
-                        following = r + ti.select(kind == CONNECT, 3, 6)
+                    if kind == EQ_CONNECT or kind == EQ_WELD:
+                        following = r + ti.select(kind == EQ_CONNECT, 3, 6)
                         equality_wrench(m, d, r, kind)
 
 
 @func
 def equality_wrench(m, d, r, kind):
     """Adds the wrench of the connect or weld whose rows begin at r, to body 1 and, turned round, to body 2."""
-    i = d.row_id[r]
     w = d.row_tree[r] // m.ntree
     force = vec3(d.row_force[r], d.row_force[r + 1], d.row_force[r + 2])
     torque = vec3(0.0)
-    if kind == WELD:
+    if kind == EQ_WELD:
         torque = vec3(d.row_force[r + 3], d.row_force[r + 4], d.row_force[r + 5])
-    for side in range(2):
-        obj = m.eq_obj1id[i] if side == 0 else m.eq_obj2id[i]
-        b = obj
-        anchor = vec3(m.eq_data[i][0], m.eq_data[i][1], m.eq_data[i][2])
-        if (side == 0) == (kind == WELD):
-            anchor = vec3(m.eq_data[i][3], m.eq_data[i][4], m.eq_data[i][5])
-        point = vec3(0.0)
-        if m.eq_objtype[i] == BODY:
-            point = d.xpos[w * m.nbody + b] + rotate(d.xquat[w * m.nbody + b], anchor)
-        else:
-            b = m.site_bodyid[obj]
-            point = d.site_xpos[w * m.nsite + obj]
+    b, b2, point, point2, q1, q2 = ends_of(m, d, w, d.row_id[r])
+    sign = 1.0
+    for _ in range(2):
         if b > 0:
-            sign = 1.0 - 2.0 * side
             arm = point - d.subtree_com[w * m.nbody + m.body_rootid[b]]
             e = w * m.nbody + b
             d.cfrc_ext[e] = d.cfrc_ext[e] + sign * join(torque + cross(arm, force), force)
+        b = b2
+        point = point2
+        sign = -1.0
 
 
 @kernel

@@ -1,8 +1,8 @@
 """The dual problem: forces f that minimise f' (J M^-1 J' + R) f / 2 + f' (J qacc_smooth - aref), one by one.
 
 The matrix is never formed. With M = L' D L a row of Y = J L^-1 D^-1/2 is a row of J and the ancestors of its dofs, and
-J M^-1 J' = Y Y'. Who changes a force by df adds Y' df to y, which lies in the places of the dofs, and finds the
-residual of any row as Y y again: the velocities of each tree are kept up to date, and a sweep costs what Y has entries.
+J M^-1 J' = Y Y'. Who changes a force by df adds Y' df to y, which lies in the places of the dofs, and the residual of
+any row is Y y again: the velocities of each tree are kept up to date, and a sweep costs what Y has entries.
 
 A contact's rows are the components k < dim of its force; the edges of a pyramid are sums of these. Its entries of Y lie
 component by component, Y[con_Yadr + k * con_Ynum + x], of the dof Y_dof[con_Yadr + x]; dofs descend, so that an
@@ -10,11 +10,10 @@ ancestor stands behind those that it moves. Seed 000, "Convex solver"; Todorov, 
 dynamics with contacts and constraints", ICRA 2014.
 """
 
-from ..constraint.cone import load_parameters, to_contact, to_world
+from ..constraint.cone import force_of, to_contact, to_world
 from ..constraint.row import row_times, tree_of_dof
-from ..constraint.rows import EDGES
 from ..spatial import cross, head, join, tail
-from ..types import FP, SERIAL, func, kernel, ti, vec6
+from ..types import FP, SERIAL, func, kernel, ti
 from .steps import store_wrench, tree_gather
 
 
@@ -211,8 +210,8 @@ def contact_matrix(m, d, c):
             s = FP(0.0)
             for x in range(num):
                 s += d.Y[adr + k * num + x] * d.Y[adr + q * num + x]
-            d.con_A[36 * c + 6 * k + q] = s
-            d.con_A[36 * c + 6 * q + k] = s
+            d.con_A[c, k][q] = s
+            d.con_A[c, q][k] = s
 
 
 @func
@@ -260,29 +259,6 @@ def contact_push(m, d, c, df):
                 s += d.Y[adr + k * num + x] * df[k]
         i = d.Y_dof[adr + x]
         d.dual_y[i] = d.dual_y[i] + s
-
-
-@func
-def force_of(m, d, c):
-    """Force of contact c by components, from what its rows have: con_edge."""
-    dim = d.contact_dim[c]
-    fri = load_parameters(m, d, c)
-    f = vec6(0.0)
-    if ti.static(m.has.elliptic):
-        for k in ti.static(range(m.has.dims)):
-            if k < dim:
-                f[k] = d.con_edge[EDGES * c + k]
-    else:
-        f[0] = d.con_edge[EDGES * c]
-        if dim > 1:
-            f[0] = 0.0
-            for k in ti.static(range(1, m.has.dims)):
-                if k < dim:
-                    up = d.con_edge[EDGES * c + 2 * k - 2]
-                    down = d.con_edge[EDGES * c + 2 * k - 1]
-                    f[0] += up + down
-                    f[k] = fri[k] * (up - down)
-    return f
 
 
 @func

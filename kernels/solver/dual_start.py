@@ -1,12 +1,11 @@
 """Where solvers of the dual problem begin: forces that follow from residuals, y of them, and their cost."""
 
-from ..constraint.cone import cone_force, load_parameters, to_contact
+from ..constraint.cone import cone_force, force_of, load_parameters, to_contact
 from ..constraint.row import row_times
 from ..constraint.row_cost import row_force
-from ..constraint.rows import EDGES
 from ..spatial import relative_twist, tree_twists
 from ..types import FP, func, ti
-from .dual import contact_push, force_of, row_push
+from .dual import contact_push, row_push
 
 
 @func
@@ -34,8 +33,8 @@ def clear_forces(m, d, k):
         for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
             d.dual_y[i] = 0.0
     for n in range(d.island_conadr[k], d.island_conadr[k] + d.island_connum[k]):
-        for e in range(EDGES):
-            d.con_edge[EDGES * d.island_con[n] + e] = 0.0
+        for e in ti.static(range(10)):
+            d.con_edge[d.island_con[n]][e] = 0.0
     if ti.static(m.has.rows):
         for n in range(d.island_rowadr[k], d.island_rowadr[k] + d.island_rownum[k]):
             d.row_force[d.island_row[n]] = 0.0
@@ -68,14 +67,14 @@ def edges_of_residual(m, d, c):
         out = cone_force(m, d, j, dim, D, d.con_mu[c], fri)
         for k in ti.static(range(m.has.dims)):
             if k < dim:
-                d.con_edge[EDGES * c + k] = out[1 + k]
+                d.con_edge[c][k] = out[1 + k]
     elif dim == 1:
-        d.con_edge[EDGES * c] = -D * ti.min(j[0], 0.0)
+        d.con_edge[c][0] = -D * ti.min(j[0], 0.0)
     else:
         for k in ti.static(range(1, m.has.dims)):
             if k < dim:
-                d.con_edge[EDGES * c + 2 * k - 2] = -D * ti.min(j[0] + fri[k] * j[k], 0.0)
-                d.con_edge[EDGES * c + 2 * k - 1] = -D * ti.min(j[0] - fri[k] * j[k], 0.0)
+                d.con_edge[c][2 * k - 2] = -D * ti.min(j[0] + fri[k] * j[k], 0.0)
+                d.con_edge[c][2 * k - 1] = -D * ti.min(j[0] - fri[k] * j[k], 0.0)
 
 
 @func
@@ -112,6 +111,6 @@ def dual_cost(m, d, k):
                     s += 0.5 * regularisation(m, d, c, fri, q) * f[q] * f[q]
         if ti.static(not m.has.elliptic):
             for e in range(ti.max(1, 2 * (dim - 1))):
-                edge = d.con_edge[EDGES * c + e]
+                edge = d.con_edge[c][e]
                 s += 0.5 * edge * edge / d.con_D[c]
     return s

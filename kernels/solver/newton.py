@@ -62,8 +62,8 @@ def solve_islands(m, d):
 
 @func
 def solve_all(m, d, act: ti.template()):
-    """What a worker does, with act(m, d, island, number of the worker, size of the team). There is one call of it,
-    which is long, for both kinds of islands."""
+    """What a worker does, by act(m, d, island, number of the worker, size of the team). One call of act, which is long,
+    serves both kinds of islands."""
     come(m, d)
     me, size, together = 0, 1, 0
     turn = take(m, d)
@@ -90,17 +90,14 @@ def solve(m, d, k, me, size):
     scale = scale_of(m, d, k)
     cost, gradient, reduction = FP(0.0), FP(0.0), FP(ROUGH)
     fine = False  # the acting constraints have settled
-    niter, nproduct = 0, 0
+    niter = 0
     start(m, d, isle)
     newton_round = -1
     while newton_round < m.opt.iterations:
         if newton_round >= 0:
             enough = ti.select(gradient < NEAR * m.opt.tolerance, m.opt.tolerance / scale, FP(0.0))
-            worth = direction(m, d, isle, fine, reduction, enough)
-            if worth == 0:
+            if direction(m, d, isle, fine, reduction, enough) == 0:
                 break
-            if isle.dense < 0:
-                nproduct += worth
         slope = project(m, d, isle)
         alpha = FP(1.0)
         if newton_round >= 0:
@@ -123,7 +120,6 @@ def solve(m, d, k, me, size):
     tell_loss(m, d, isle, gradient)
     if isle.me == 0:
         d.island_niter[k] = niter
-        d.island_nproduct[k] = nproduct
         d.island_cost[k] = cost
         d.island_gradient[k] = gradient
 
@@ -145,8 +141,7 @@ def start(m, d, isle: ti.template()):
 
 @func
 def direction(m, d, isle: ti.template(), fine, reduction, enough):
-    """Newton's direction, sol_p = H^-1 sol_p. Returns 0 if there is none that is worth a step, else the number of
-    products with H, as solve_linear."""
+    """Newton's direction, sol_p = H^-1 sol_p. Returns 0 if there is none that is worth a step, as in solve_linear."""
     worth = 1
     if isle.dense >= 0 or not fine:  # conjugate gradients keep their preconditioner once constraints have settled
         for b in range(isle.trees.mine, isle.trees.behind):

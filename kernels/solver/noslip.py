@@ -7,7 +7,6 @@ worker's. Seed 000, "Noslip solver".
 
 from ..constraint.cone import load_parameters
 from ..constraint.row_cost import is_friction
-from ..constraint.rows import EDGES
 from ..team import come, open_team, take
 from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec6
 from .dual import contact_push, contact_residual, finish_island, row_push, row_residual
@@ -78,11 +77,11 @@ def regular_cost(m, d, k):
         if ti.static(m.has.elliptic):
             for q in ti.static(range(m.has.dims)):
                 if q < dim:
-                    f = d.con_edge[EDGES * c + q]
+                    f = d.con_edge[c][q]
                     s += 0.5 * regularisation(m, d, c, fri, q) * f * f
         else:
             for e in range(ti.max(1, 2 * (dim - 1))):
-                s += 0.5 * d.con_edge[EDGES * c + e] * d.con_edge[EDGES * c + e] / d.con_D[c]
+                s += 0.5 * d.con_edge[c][e] * d.con_edge[c][e] / d.con_D[c]
     return s
 
 
@@ -108,11 +107,10 @@ def stop_pyramid(m, d, c):
     improvement = FP(0.0)
     for k in ti.static(range(1, m.has.dims)):
         if k < dim:
-            e = EDGES * c + 2 * k - 2
-            mid = 0.5 * (d.con_edge[e] + d.con_edge[e + 1])
-            old = 0.5 * (d.con_edge[e] - d.con_edge[e + 1])
+            mid = 0.5 * (d.con_edge[c][2 * k - 2] + d.con_edge[c][2 * k - 1])
+            old = 0.5 * (d.con_edge[c][2 * k - 2] - d.con_edge[c][2 * k - 1])
             # with half the difference y, the tangential force is 2 mu y
-            A = 4.0 * fri[k] * fri[k] * d.con_A[36 * c + 7 * k]
+            A = 4.0 * fri[k] * fri[k] * d.con_A[c, k][k]
             slope = 2.0 * fri[k] * g[k]
             y = FP(0.0)
             if A >= MINVAL:
@@ -122,13 +120,13 @@ def stop_pyramid(m, d, c):
                 rise = 0.0
                 y = old
             improvement -= rise
-            d.con_edge[e] = mid + y
-            d.con_edge[e + 1] = mid - y
+            d.con_edge[c][2 * k - 2] = mid + y
+            d.con_edge[c][2 * k - 1] = mid - y
             df = 2.0 * fri[k] * (y - old)
             change[k] += df
             for q in ti.static(range(m.has.dims)):
                 if q < dim:
-                    g[q] += df * d.con_A[36 * c + 6 * k + q]
+                    g[q] += df * d.con_A[c, k][q]
     contact_push(m, d, c, change)
     return improvement
 
@@ -163,6 +161,6 @@ def stop_cone(m, d, c):
     for k in ti.static(range(size)):
         out[k] = change[k]
         if k < dim:
-            d.con_edge[EDGES * c + k] = old[k] + change[k]
+            d.con_edge[c][k] = old[k] + change[k]
     contact_push(m, d, c, out)
     return -rise

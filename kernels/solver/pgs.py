@@ -8,7 +8,6 @@ island is one worker's. Seed 000, "Convex solver".
 from ..constants import DSBL_WARMSTART, EQUALITY
 from ..constraint.cone import load_parameters
 from ..constraint.row_cost import is_friction
-from ..constraint.rows import EDGES
 from ..team import come, open_team, take
 from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec6
 from .dual import contact_push, contact_residual, finish_island, row_push, row_residual
@@ -95,11 +94,11 @@ def improve_row(m, d, r):
 @func
 def improve_edge(m, d, c, e, A, residual):
     """The same for edge e of a pyramid, or a frictionless contact: its change, and by how much it lowers the cost."""
-    old = d.con_edge[EDGES * c + e]
+    old = d.con_edge[c][e]
     R = 1.0 / d.con_D[c]
     g = residual + R * old
     f = ti.max(0.0, old - g / (A + R))
-    d.con_edge[EDGES * c + e] = f
+    d.con_edge[c][e] = f
     return f - old, -(f - old) * (0.5 * (f - old) * (A + R) + g)
 
 
@@ -111,21 +110,21 @@ def improve_pyramid(m, d, c):
     g = contact_residual(m, d, c)
     change = vec6(0.0)
     improvement = FP(0.0)
-    A00 = d.con_A[36 * c]
+    A00 = d.con_A[c, 0][0]
     if dim == 1:
         change[0], improvement = improve_edge(m, d, c, 0, A00, g[0])
     for k in ti.static(range(1, m.has.dims)):
         if k < dim:
             for side in range(2):
                 s = fri[k] * ti.cast(1 - 2 * side, FP)
-                A = A00 + s * (2.0 * d.con_A[36 * c + k] + s * d.con_A[36 * c + 7 * k])
+                A = A00 + s * (2.0 * d.con_A[c, 0][k] + s * d.con_A[c, k][k])
                 df, gain = improve_edge(m, d, c, 2 * k - 2 + side, A, g[0] + s * g[k])
                 improvement += gain
                 change[0] += df
                 change[k] += s * df
                 for q in ti.static(range(m.has.dims)):
                     if q < dim:
-                        g[q] += df * (d.con_A[36 * c + q] + s * d.con_A[36 * c + 6 * k + q])
+                        g[q] += df * (d.con_A[c, 0][q] + s * d.con_A[c, k][q])
     contact_push(m, d, c, change)
     return improvement
 
@@ -138,10 +137,10 @@ def load_cone(m, d, c, dim, fri, regular):
     f = ti.Vector.zero(FP, size)
     for k in ti.static(range(size)):
         if k < dim:
-            f[k] = d.con_edge[EDGES * c + k]
+            f[k] = d.con_edge[c][k]
             for q in ti.static(range(size)):
                 if q < dim:
-                    A[k, q] = d.con_A[36 * c + 6 * k + q]
+                    A[k, q] = d.con_A[c, k][q]
             if regular:
                 A[k, k] += regularisation(m, d, c, fri, k)
     return A, f
@@ -185,6 +184,6 @@ def improve_cone(m, d, c):
     for k in ti.static(range(size)):
         out[k] = change[k]
         if k < dim:
-            d.con_edge[EDGES * c + k] = old[k] + change[k]
+            d.con_edge[c][k] = old[k] + change[k]
     contact_push(m, d, c, out)
     return -rise

@@ -7,6 +7,7 @@ multiplier is the zero of 1/|u| - 1/normal, found by Newton's method, which is m
 
 from ..types import FP, MINVAL, func, ti
 
+SINGULAR = 1e-10  # pivot, determinant up to three rows, below which friction does nothing and is 0, as MuJoCo has it
 ROUNDS = 30  # of Newton's method, far more than it needs
 
 
@@ -27,6 +28,8 @@ def friction_force(m, d, A: ti.template(), b, fri, n, normal):
     u = ti.Vector.zero(FP, size)
     for i in range(ROUNDS):
         L = ti.Matrix.zero(FP, size, size)  # Cholesky's factor, its diagonal inverted
+        product = FP(1.0)
+        least = FP(1.0)
         for k in ti.static(range(size)):
             for q in ti.static(range(k + 1)):
                 s = H[k, q]
@@ -35,9 +38,15 @@ def friction_force(m, d, A: ti.template(), b, fri, n, normal):
                 for e in ti.static(range(q)):
                     s -= L[k, e] * L[q, e]
                 if ti.static(k == q):
+                    product *= s
+                    least = ti.min(least, s)
                     L[k, k] = 1.0 / ti.sqrt(ti.max(s, MINVAL))
                 else:
                     L[k, q] = s * L[q, q]
+        if ti.select(n <= 3, product, least) < SINGULAR:
+            u = ti.Vector.zero(FP, size)
+            multiplier = 0.0
+            break
         v = ti.Vector.zero(FP, size)
         for k in ti.static(range(size)):
             s = g[k]

@@ -12,7 +12,7 @@ from tisim.data.arrays import COUNTS, DATA, SCALES
 from tisim.data.data import Data
 from tisim.device import launch, memory, runtime
 from tisim.device.bundle import Arguments
-from tisim.enums import mjtEnableBit, mjtIntegrator
+from tisim.enums import mjtEnableBit, mjtIntegrator, mjtSolver
 from tisim.model.model import Model
 
 # a model with every shape, joint and row, a body with many geoms, and enough geoms for the tree of rays
@@ -39,6 +39,11 @@ MODEL = """<mujoco>
   </tendon>
   <equality><weld body1="body"/><joint joint1="hinge"/><tendon tendon1="fixed"/></equality>
 </mujoco>"""
+# whether lists are long, and options: between them they take every road of the solvers
+ROADS = (
+    (False, {}), (True, {}), (False, dict(solver=mjtSolver.mjSOL_CG)),
+    (False, dict(solver=mjtSolver.mjSOL_PGS, noslip_iterations=1)),
+)  # fmt: skip
 HOST = "host"  # what Python writes between launches
 INPUTS = ("state", "input")  # roles of arrays that the user may write
 
@@ -87,17 +92,19 @@ def record():
     """{stage: (first line of its docstring, [Step])} of a step and of the queries, in their order."""
     runtime.init(arch="cpu")
     stages = {}
-    for wide in (False, True):
-        events = _Recorder(wide).events
+    for wide, options in ROADS:
+        events = _Recorder(wide, options).events
         _find_sources(events)
         _merge(stages, events)
     *others, rk4 = (mjtIntegrator.mjINT_IMPLICIT, mjtIntegrator.mjINT_IMPLICITFAST, mjtIntegrator.mjINT_RK4)
     for integrator in (*others, rk4):
-        events = _Recorder(False, integrator, compares=integrator == rk4).events
+        flags = int(mjtEnableBit.mjENBL_FWDINV) * (integrator == rk4)
+        events = _Recorder(False, dict(integrator=integrator), flags).events
         _find_sources(events)
         _merge(stages, [event for event in events if event[0].startswith(("integrators.", "inverse."))])
     for integrator in (mjtIntegrator.mjINT_EULER, *others):
-        events = _Recorder(False, integrator, inverse=True).events
+        flags = int(mjtEnableBit.mjENBL_INVDISCRETE)
+        events = _Recorder(False, dict(integrator=integrator), flags, inverse=True).events
         _find_sources(events)
         _merge(stages, [event for event in events if event[0].startswith("inverse.")])
     return stages
@@ -138,18 +145,18 @@ def _merge(stages, events):
 
 
 class _Recorder:
-    """Takes one step with an integrator and asks all queries. wide: as on a GPU, lists are sorted in passes and large
-    islands solved phase by phase; compares: with the flag fwdinv; inverse: takes inverse dynamics of discrete time
-    instead."""
+    """Takes one step with these options and flags and asks all queries. wide: as on a GPU, lists are sorted in passes
+    and large islands solved phase by phase; inverse: takes inverse dynamics instead."""
 
-    def __init__(self, wide, integrator=mjtIntegrator.mjINT_EULER, compares=False, inverse=False):
+    def __init__(self, wide, options, flags=0, inverse=False):
         from tisim import pipeline
         from tisim.stages import solver, sorting
 
         self.events = []  # (stage, first line of its docstring, Step)
         self.model = m = Model.from_xml_string(MODEL)
-        m.opt.integrator, self.inverse = integrator, inverse
-        flags = mjtEnableBit.mjENBL_FWDINV * compares | mjtEnableBit.mjENBL_INVDISCRETE * inverse
+        self.inverse = inverse
+        for name, value in options.items():
+            setattr(m.opt, name, value)
         m.opt.enableflags = int(m.opt.enableflags) | flags
         self.data = Data(m)
         self._upload, self._fill = memory.upload, memory.fill

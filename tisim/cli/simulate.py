@@ -59,6 +59,8 @@ def load(source, n=None, params=()):
         if path.suffix.lower() == ".npz":
             return tisim.Model.load(path), path.stem
         return tisim.Model.from_xml_path(path), path.stem
+    if source not in scenes.names() and (path.suffix or len(path.parts) > 1) and not path.is_dir():
+        raise Error(f"no file {source}")
     if path.is_dir():
         raise Error(f"{source} is a folder; give a file")
     with garbage.collected_later():

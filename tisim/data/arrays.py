@@ -164,6 +164,7 @@ declare("scratch", [
 # constraint rows other than contacts, their Jacobian's entries, and what the solver needs of contacts
 declare("scratch", [
     ("eq_row", "i", ("neq",), "-", "constraint", "first row of each equality, -1: it does not act"),
+    ("eq_moves", "i", ("neq",), "-", "constraint", "of connect and weld, 1: its Jacobian is not 0"),
     ("eq_adr", "i", ("neq",), "-", "constraint", "first entry of these rows"),
     ("tenfric_row", "i", ("ntendonfriction",), "-", "constraint", "row of each tendon with friction loss"),
     ("tenfric_adr", "i", ("ntendonfriction",), "-", "constraint", "first entry of this row"),
@@ -270,9 +271,9 @@ declare("scratch", [
     ("row_b", "f", ("nrowmax",), "m/s2, rad/s2", "solver", "J qacc_smooth - aref"),
     ("con_Yadr", "i", ("nconmax",), "-", "solver", "first entry of each contact in Y"),
     ("con_Ynum", "i", ("nconmax",), "-", "solver", "entries of each component"),
-    ("con_A", "f", ("nconmax", 36), "1/kg", "solver", "6 x 6 block of J M^-1 J' of each contact", 1),
+    ("con_A", "f", ("nconmax", 36), "1/kg", "solver", "rows: 6 x 6 block of J M^-1 J' of each contact", 6),
     ("con_b", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "J qacc_smooth - aref, in the contact frame"),
-    ("con_edge", "f", ("nconmax", 10), "N, N m", "solver", "force on each row of a contact", 1),
+    ("con_edge", "f", ("nconmax", 10), "N, N m", "solver", "force on each row of a contact"),
     ("Y", "f", ("nYmax",), "any", "solver", "J L^-1 D^-1/2 for M = L' D L, row by row"),
     ("Y_dof", "i", ("nYmax",), "-", "solver", "world-major dof of each entry, descending within a row"),
     ("dual_y", "f", ("nv",), "any", "solver", "Y' f of the forces at hand"),

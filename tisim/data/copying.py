@@ -9,7 +9,7 @@ from tisim.device import memory, session
 
 from .arrays import DATA
 
-FILLED = ("energy", "medium")  # what a stage writes while an option says so, and clears once after that
+FILLED = ("energy", "medium", "dual")  # what a stage writes while an option says so
 
 
 def contents(d):

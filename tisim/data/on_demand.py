@@ -23,5 +23,6 @@ def post_constraint(m, d):
     """cfrc_ext, cacc and cfrc_int, by recursive Newton-Euler with what the last step or forward found."""
     d.check(m)
     k = runtime.kernels("constraint.wrenches")
-    kernels = [k.contact_wrenches, k.external_wrenches, k.other_wrenches, k.inner_wrenches, k.root_wrenches]
+    contacts = k.dual_wrenches if d._info.get("dual") else k.contact_wrenches
+    kernels = [contacts, k.external_wrenches, k.other_wrenches, k.inner_wrenches, k.root_wrenches]
     launch.run(m, d, kernels, session.arch != "cpu" or d.nworld * m.nbody > PARALLEL_BODIES)

@@ -1,8 +1,12 @@
-"""What users hand to queries: ids or names, vectors, one for all worlds or one for each."""
+"""What users hand to queries, ids or names, vectors, one for all worlds or one for each; and what queries read."""
+
+import math
 
 import numpy as np
 
 from tisim.data import given
+from tisim.data.arrays import DATA
+from tisim.device import memory
 from tisim.errors import Error
 
 
@@ -10,6 +14,17 @@ def start(m, d):
     """Refuses what is no Model and its Data, or a Data of an earlier tisim.init."""
     given.check(m, d)
     d.check(m)
+
+
+def part(d, name, index):
+    """Rows of an array of all worlds, (nworld, len(index), ...) or (nworld, ...) for one, as float64; nothing else of
+    it is copied on a CPU.
+    """
+    a = d.device(name)
+    view = memory.host_view(a)
+    dims = DATA[name].dims(d.model.scalar)
+    flat = (memory.download(a) if view is None else view)[: d.nworld * math.prod(dims)]
+    return flat.reshape(d.nworld, *dims)[:, index].astype(float)
 
 
 def element(m, word, key):

@@ -11,7 +11,7 @@ from tisim.enums import mjtJoint
 from tisim.mjcf.numbers import MINVAL
 from tisim.mjcf.rotations import cross
 
-from .arguments import element, of_worlds, shaped, start
+from .arguments import element, of_worlds, part, shaped, start
 
 
 def jac(m, d, point, body):
@@ -30,28 +30,28 @@ def jac_body(m, d, body):
     """`jac` of the origin of a body's frame, xpos. body: id or name."""
     start(m, d)
     i = element(m, "body", body)
-    return _both(d, *columns(m, d, d.host("xpos")[:, i], i))
+    return _both(d, *columns(m, d, part(d, "xpos", i), i))
 
 
 def jac_body_com(m, d, body):
     """`jac` of a body's centre of mass, xipos. body: id or name."""
     start(m, d)
     i = element(m, "body", body)
-    return _both(d, *columns(m, d, d.host("xipos")[:, i], i))
+    return _both(d, *columns(m, d, part(d, "xipos", i), i))
 
 
 def jac_geom(m, d, geom):
     """`jac` of a geom's centre, geom_xpos. geom: id or name."""
     start(m, d)
     i = element(m, "geom", geom)
-    return _both(d, *columns(m, d, d.host("geom_xpos")[:, i], int(m.geom_bodyid[i])))
+    return _both(d, *columns(m, d, part(d, "geom_xpos", i), int(m.geom_bodyid[i])))
 
 
 def jac_site(m, d, site):
     """`jac` of a site, site_xpos. site: id or name."""
     start(m, d)
     i = element(m, "site", site)
-    return _both(d, *columns(m, d, d.host("site_xpos")[:, i], int(m.site_bodyid[i])))
+    return _both(d, *columns(m, d, part(d, "site_xpos", i), int(m.site_bodyid[i])))
 
 
 def jac_point_axis(m, d, point, axis, body):
@@ -77,20 +77,21 @@ def jac_dot(m, d, point, body):
     i = element(m, "body", body)
     point = of_worlds(d, "point", point, 3)
     dofs, arm = chain(m, i), _arm(m, d, point, i)[:, None]
-    axes, rates = (d.host(name).astype(float)[:, dofs] for name in ("cdof", "cdof_dot"))
+    axes, rates = (part(d, name, dofs) for name in ("cdof", "cdof_dot"))
     owner = np.asarray(m.dof_bodyid)[dofs]
-    own, joint = d.host("cvel").astype(float), np.asarray(m.dof_jntid)[dofs]
+    joint = np.asarray(m.dof_jntid)[dofs]
     kind = np.asarray(m.jnt_type)[joint]
     turns = kind == mjtJoint.mjJNT_BALL
     turns |= (kind == mjtJoint.mjJNT_FREE) & (dofs >= np.asarray(m.jnt_dofadr)[joint] + 3)
     # axes that turn with their body move at its velocity; cdof_dot takes them at that of the parent
-    moved = own[:, owner]
+    moved = part(d, "cvel", owner)
     spin, shift = moved[..., :3], moved[..., 3:]
     carried = np.concatenate(
         [cross(spin, axes[..., :3]), cross(spin, axes[..., 3:]) + cross(shift, axes[..., :3])], axis=-1
     )
     rates = np.where(turns[:, None], carried, rates)
-    speed = own[:, i, None, 3:] + cross(own[:, i, None, :3], arm)
+    own = part(d, "cvel", i)[:, None]
+    speed = own[..., 3:] + cross(own[..., :3], arm)
     jacp = rates[..., 3:] + cross(rates[..., :3], arm) + cross(axes[..., :3], speed)
     return _both(d, dofs, jacp, rates[..., :3])
 
@@ -103,11 +104,11 @@ def jac_subtree_com(m, d, body):
     start(m, d)
     i = element(m, "body", body)
     dofs, lower = subtree_dofs(m, i)
-    mass, com = np.asarray(m.body_subtreemass), d.host("subtree_com").astype(float)
+    mass = np.asarray(m.body_subtreemass)
     if mass[i] < MINVAL:
         dofs, lower = dofs[:0], lower[:0]
-    axes = d.host("cdof").astype(float)[:, dofs]
-    arm = com[:, lower] - com[:, np.asarray(m.body_rootid)[lower]]
+    axes = part(d, "cdof", dofs)
+    arm = part(d, "subtree_com", lower) - part(d, "subtree_com", np.asarray(m.body_rootid)[lower])
     share = mass[lower] / max(mass[i], MINVAL)
     return _spread(d, dofs, share[:, None] * (axes[..., 3:] + cross(axes[..., :3], arm)))
 
@@ -120,8 +121,7 @@ def angmom_mat(m, d, body):
     start(m, d)
     i = element(m, "body", body)
     dofs, lower = subtree_dofs(m, i)
-    com, crb = d.host("subtree_com").astype(float), d.host("crb").astype(float)[:, lower]
-    axes = d.host("cdof").astype(float)[:, dofs]
+    axes, crb = part(d, "cdof", dofs), part(d, "crb", lower)
     turn, shift, moment, mass = axes[..., :3], axes[..., 3:], crb[..., 6:9], crb[..., 9:]
     diagonal, mixed = crb[..., :3], crb[..., 3:6]
     xy, xz, yz = mixed[..., 0], mixed[..., 1], mixed[..., 2]
@@ -129,7 +129,7 @@ def angmom_mat(m, d, body):
     spin = diagonal * turn + np.stack([xy * ty + xz * tz, xy * tx + yz * tz, xz * tx + yz * ty], axis=-1)
     spin = spin + cross(moment, shift)
     linear = mass * shift + cross(turn, moment)
-    arm = com[:, i, None] - com[:, np.asarray(m.body_rootid)[lower]]
+    arm = part(d, "subtree_com", i)[:, None] - part(d, "subtree_com", np.asarray(m.body_rootid)[lower])
     return _spread(d, dofs, spin - cross(arm, linear))
 
 
@@ -163,14 +163,14 @@ def subtree_dofs(m, body):
 def columns(m, d, point, body):
     """(dofs (k,), jacp (nworld, k, 3), jacr (nworld, k, 3)) of points (nworld, 3) that are fixed to a body."""
     dofs = chain(m, body)
-    axes = d.host("cdof").astype(float)[:, dofs]
+    axes = part(d, "cdof", dofs)
     arm = _arm(m, d, point, body)
     return dofs, axes[..., 3:] + cross(axes[..., :3], arm[:, None]), axes[..., :3]
 
 
 def _arm(m, d, point, body):
     """Points (nworld, 3) from the centre of mass of a body's tree."""
-    return point - d.host("subtree_com").astype(float)[:, int(m.body_rootid[body])]
+    return point - part(d, "subtree_com", int(m.body_rootid[body]))
 
 
 def _both(d, dofs, jacp, jacr):

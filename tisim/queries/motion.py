@@ -13,7 +13,7 @@ from tisim.mjcf.rotations import cross
 from tisim.model.kinds import as_objtype
 
 from .arguments import element as one
-from .arguments import elements, flag, of_worlds, shaped, start
+from .arguments import elements, flag, of_worlds, part, shaped, start
 from .jacobians import columns
 
 # type of object -> (word, arrays of positions and orientations, the model's array of bodies)
@@ -35,7 +35,7 @@ def object_velocity(m, d, objtype, objid, flg_local=False):
     """
     start(m, d)
     body, pos, mat, many = _objects(m, d, objtype, objid)
-    twist = _moved(m, d, d.host("cvel").astype(float), body, pos)
+    twist = _moved(m, d, "cvel", body, pos)
     return _result(d, twist, mat, flag("flg_local", flg_local), many)
 
 
@@ -47,8 +47,8 @@ def object_acceleration(m, d, objtype, objid, flg_local=False):
     start(m, d)
     body, pos, mat, many = _objects(m, d, objtype, objid)
     on_demand.post_constraint(m, d)
-    twist = _moved(m, d, d.host("cvel").astype(float), body, pos)
-    rate = _moved(m, d, d.host("cacc").astype(float), body, pos)
+    twist = _moved(m, d, "cvel", body, pos)
+    rate = _moved(m, d, "cacc", body, pos)
     rate[..., 3:] += cross(twist[..., :3], twist[..., 3:])  # of the point, not of what passes by
     return _result(d, rate, mat, flag("flg_local", flg_local), many)
 
@@ -119,15 +119,14 @@ def _objects(m, d, objtype, objid):
     word, pos, mat, owner = PLACES[kind]
     ids, many = elements(m, word, objid)
     body = ids if owner is None else np.asarray(getattr(m, owner))[ids].astype(np.int64)
-    pos, mat = (d.host(name).astype(float)[:, ids] for name in (pos, mat))
+    pos, mat = (part(d, name, ids) for name in (pos, mat))
     return body, pos, mat.reshape(d.nworld, -1, 3, 3), many
 
 
-def _moved(m, d, twists, body, pos):
-    """Twists or accelerations of bodies, (nworld, nbody, 6) about their trees' centres, at points; 0 of what is static
-    with the world."""
-    twist = np.where((np.asarray(m.body_weldid)[body] > 0)[:, None], twists[:, body], 0.0)
-    arm = pos - d.host("subtree_com").astype(float)[:, np.asarray(m.body_rootid)[body]]
+def _moved(m, d, name, body, pos):
+    """Twists (cvel) or accelerations (cacc) of bodies, taken at points of theirs; 0 of what is static."""
+    twist = np.where((np.asarray(m.body_weldid)[body] > 0)[:, None], part(d, name, body), 0.0)
+    arm = pos - part(d, "subtree_com", np.asarray(m.body_rootid)[body])
     twist[..., 3:] += cross(twist[..., :3], arm)
     return twist
 

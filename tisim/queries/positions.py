@@ -10,7 +10,7 @@ from tisim.errors import Error
 from tisim.mjcf import rotations
 from tisim.mjcf.numbers import MINVAL
 
-from .arguments import element, number, numbers, of_worlds, shaped, start
+from .arguments import element, number, numbers, of_worlds, part, shaped, start
 
 FREE, BALL = mjtJoint.mjJNT_FREE, mjtJoint.mjJNT_BALL
 
@@ -71,17 +71,17 @@ def local_to_global(m, d, pos, quat, body, sameframe=mjtSameFrame.mjSAMEFRAME_NO
     except ValueError:
         raise Error(f"sameframe={sameframe!r}: expected a mjtSameFrame") from None
     e = mjtSameFrame
-    xquat, xmat = (d.host(name).astype(float)[:, i] for name in ("xquat", "xmat"))
+    xquat, xmat = (part(d, name, i) for name in ("xquat", "xmat"))
     if same == e.mjSAMEFRAME_BODY:
-        xpos = d.host("xpos").astype(float)[:, i]
+        xpos = part(d, "xpos", i)
     elif same == e.mjSAMEFRAME_INERTIA:
-        xpos = d.host("xipos").astype(float)[:, i]
+        xpos = part(d, "xipos", i)
     else:
-        xpos = np.einsum("wij,wj->wi", xmat.reshape(-1, 3, 3), pos) + d.host("xpos").astype(float)[:, i]
+        xpos = np.einsum("wij,wj->wi", xmat.reshape(-1, 3, 3), pos) + part(d, "xpos", i)
     if same in (e.mjSAMEFRAME_BODY, e.mjSAMEFRAME_BODYROT):
         mat = xmat
     elif same in (e.mjSAMEFRAME_INERTIA, e.mjSAMEFRAME_INERTIAROT):
-        mat = d.host("ximat").astype(float)[:, i]
+        mat = part(d, "ximat", i)
     else:
         mat = rotations.matrix(rotations.mul(xquat, quat)).reshape(-1, 9)
     return shaped(d, np.array(xpos)), shaped(d, np.array(mat))
