@@ -23,6 +23,7 @@ _HOMES = {
     "tisim.model.model": "Model",
     "tisim.pipeline": "forward step step1 step2",
     "tisim.queries.distance": "geom_distance",
+    "tisim.queries.muscle": "muscle_bias muscle_dynamics muscle_gain muscle_gain_length",
     "tisim.queries.rays": "multi_ray ray",
     "tisim.spec.spec": "Spec",
     "tisim.stages.colliders": "register_collider",
@@ -48,6 +49,8 @@ def __getattr__(name):
 # names of MuJoCo's functions and classes that are others here
 _THEIRS = dict(
     MjModel="Model", MjData="Data", MjSpec="Spec", mj_resetData="reset", mj_resetDataKeyframe="reset_keyframe",
+    mju_muscleGain="muscle_gain", mju_muscleBias="muscle_bias", mju_muscleDynamics="muscle_dynamics",
+    mju_muscleGainLength="muscle_gain_length",
     mj_getState="get_state", mj_setState="set_state", mj_multiRay="multi_ray", mj_geomDistance="geom_distance",
 )  # fmt: skip
 
