@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FLOW = ROOT / "tests" / "testdata" / "flow.txt"
 
 # what is read before anybody has written it: zero since it was made
-ZERO = {"qfrc_actuator"}  # actuators are not simulated
+ZERO = set()
 # what a search for pairs leaves for the steps in which its pairs serve; there is one in the first step
 LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", "plane_normal", "plane_pos",
              "sweep_skin"}  # fmt: skip

@@ -17,6 +17,7 @@ from ..types import (
     vec3,
     vec6,
 )
+from ..tendon.inertia import add_tendon_product
 from .free_body import forces_of_wrench, twist_of_dofs
 
 vec2f = ti.types.vector(2, FP)
@@ -40,6 +41,8 @@ def tree_times_M(m, d, w, t, x: ti.template(), y: ti.template()):
             tree_project(m, d, w, t, y)
             for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
                 y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
+            if ti.static(m.has.heavy):
+                add_tendon_product(m, d, w, t, x, y)
 
 
 @func
@@ -136,6 +139,8 @@ def tree_hessian_gather(m, d, w, t, x: ti.template(), y: ti.template()):
     tree_project(m, d, w, t, y)
     for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
+    if ti.static(m.has.heavy):
+        add_tendon_product(m, d, w, t, x, y)
     add_rows(m, d, w * m.ntree + t, y)
 
 
