@@ -60,6 +60,7 @@ EQ_WELD = int(mjtEq.mjEQ_WELD)
 OBJ_SITE = int(mjtObj.mjOBJ_SITE)
 
 # mjtWrap
+WRAP_JOINT = int(mjtWrap.mjWRAP_JOINT)
 WRAP_PULLEY = int(mjtWrap.mjWRAP_PULLEY)
 WRAP_SITE = int(mjtWrap.mjWRAP_SITE)
 WRAP_CYLINDER = int(mjtWrap.mjWRAP_CYLINDER)

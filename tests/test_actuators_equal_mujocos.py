@@ -85,7 +85,9 @@ ALL = "".join(SHORTCUTS["position"].format(t) + SHORTCUTS["motor"].format(t) for
 STUCK = """<adhesion body="sucker" gain="5" ctrlrange="0 2"/><adhesion body="prey" gain="3" ctrlrange="0 1"/>
 <adhesion body="stone" gain="3" ctrlrange="0 1"/><motor joint="hinge"/>"""
 PULLED = "".join(f'<motor tendon="rope" gear="{g}" {f}/>' for g, f in ((1, ""), (-2, "forcerange='-.3 .2'"), (3, "")))
-GROUPS = "".join(f'<general joint="hinge" group="{g}" dyntype="integrator" actrange="-1 1"/>' for g in (0, 3, 30, 31, -1))
+GROUPS = "".join(
+    f'<general joint="hinge" group="{g}" dyntype="integrator" actrange="-1 1"/>' for g in (0, 3, 30, 31, -1)
+)
 OTHERS = {
     "adhesion, pyramidal": dict(actuators=STUCK),
     "adhesion, elliptic": dict(actuators=STUCK, option='cone="elliptic"'),
@@ -269,5 +271,7 @@ def _their_state(pair):
 def test_models_without_actuators_launch_nothing_for_them():
     from tisim.stages import actuation, tendon
 
-    m = tisim.Model.from_xml_string("<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>")
+    m = tisim.Model.from_xml_string(
+        "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+    )
     assert actuation.all_kernels(m) == [] and tendon.path_kernels(m) == [] and tendon.passive_kernels(m) == []

@@ -15,13 +15,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FLOW = ROOT / "tests" / "testdata" / "flow.txt"
 
 # what is read before anybody has written it: zero since it was made
-ZERO = {"qfrc_actuator"}  # actuators are not simulated
+ZERO = set()
 # what a search for pairs leaves for the steps in which its pairs serve; there is one in the first step
 LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", "plane_normal", "plane_pos",
              "sweep_skin"}  # fmt: skip
 # what only the kernel itself writes, before it reads it: in an earlier round of its loops, or in the last step
 ITSELF = {
-    "bad",  # the largest index; Python clears it
+    "bad", "bad_ctrl", "warning",  # the largest index, and counts; Python clears them
     "vec_out", "qacc_inverse",  # of the dofs above
     "item_from",  # where the geoms were in the last search
     "xpos", "xquat", "cvel", "cacc_bias", "twist",  # of the parent

@@ -79,6 +79,11 @@ TENDONS = {
     "limit between trees": path("b1 l1", range=".1 .5", solreflimit=".05 1"),
     "friction loss": path("w1 u1 l1", frictionloss="2"), "friction loss over pulleys": path("w1 u1 2 b1 l1", frictionloss="2"),
     "fixed with all": fixed(*FIXED, range="-.1 .1", frictionloss=".3", **SPRING),
+    "armature": path(ARM, armature=2), "armature of a fixed tendon": fixed(*FIXED, armature=3),
+    "armature over pulleys": path("w1 u1 2 u1 l1 4 w2 h1", armature=2),
+    "armature between trees": path("u1 b1 l1", armature=2), "armature of a free body": path("w1 b1", armature=2),
+    "armature of a ball joint": path("l1 h1 u2", armature=2), "armature and a limit": path(ARM, armature=2, range=".2 .7"),
+    "armatures": path(ARM, armature=1) + path("w3 b1 h1", armature=0.02, range=".1 .5") + fixed(*FIXED, armature=1),
     "all": path("w1 knob h1", range=".1 .6", frictionloss=".3", **SPRING) + path("w2 pole:beside u2 3 u1 b1", **SPRING),
 }  # fmt: skip
 MODELS = {name: dict(tendons=text) for name, text in TENDONS.items()}
@@ -93,7 +98,7 @@ MODELS |= {
     "everything": dict(tendons="".join(TENDONS.values())),
 }  # fmt: skip
 POSITION = "ten_length ten_velocity ten_wrapadr ten_wrapnum wrap_obj wrap_xpos".split()
-FORCES = "qfrc_spring qfrc_damper qfrc_passive energy qacc nefc".split()
+FORCES = "qfrc_spring qfrc_damper qfrc_passive energy M qfrc_bias qLDiagInv qacc nefc".split()
 
 
 def pair_of(name, precision="f64"):

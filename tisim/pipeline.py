@@ -70,7 +70,7 @@ HALF = STEP.index(ACCELERATION[0])  # what stands before does not depend on cont
 # evaluations by whether energy is left out, and in them what depends on positions alone, on velocities besides
 FORWARDS = FORWARD, _places(RK4.start + RUNGE_KUTTA.index(integrators.rk_first) + 1, len(AGAIN))
 INVERSES = _places(RK4.stop, len(INVERSE)), _places(RK4.stop + len(INVERSE), len(INVERSE) - 1)
-SKIPS = {mjtStage.mjSTAGE_NONE: 0, mjtStage.mjSTAGE_POS: POSITION.index(tendon.tendons),
+SKIPS = {mjtStage.mjSTAGE_NONE: 0, mjtStage.mjSTAGE_POS: POSITION.index(dynamics.fwd_velocity),
          mjtStage.mjSTAGE_VEL: len(POSITION)}  # fmt: skip
 
 

@@ -14,6 +14,19 @@ def tendon_stretch(m, d, w, t):
 
 
 @kernel
+def tendon_velocities(m, d):
+    """ten_velocity where the Jacobians are known and stand; parallel over (world, tendon)."""
+    ti.loop_config(serialize=SERIAL)
+    for k in range(d.nworld * m.ntendon):
+        w = k // m.ntendon
+        t = k - w * m.ntendon
+        velocity = FP(0.0)
+        for a in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):
+            velocity += d.ten_J[w * m.ntendonJ + a] * d.qvel[w * m.nv + m.tendon_Jdof[a]]
+        d.ten_velocity[k] = velocity
+
+
+@kernel
 def tendon_passive(m, d):
     """Forces of springs and dampers, then their sum at each dof; parallel over (world, tendon), (world, dof)."""
     has_spring = ti.select(m.opt.disableflags & DSBL_SPRING == 0, FP(1.0), FP(0.0))

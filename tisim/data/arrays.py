@@ -146,6 +146,8 @@ declare("scratch", [
      "straight pieces of paths behind a site: a point, and the direction over the pulleys' divisor"),
     ("wrap_point", "f", ("nwrap", 2, 3), "m", "tendon", "where a path touches a geom"),
     ("wrap_touch", "i", ("nwrap",), "-", "tendon", "1: it touches the geom"),
+    ("ten_bias", "f", ("ntendon",), "N, N m", "tendon", "forces by which the tendons' armature resists at qacc = 0"),
+    ("heavy_value", "f", ("nheavy",), "kg", "tendon", "what tendons add to the inertia of each pair of dofs"),
     ("ten_spring", "f", ("ntendon",), "N, N m", "passive", "forces of the tendons' springs"),
     ("ten_damper", "f", ("ntendon",), "N, N m", "passive", "forces of their dampers"),
 ])  # fmt: skip

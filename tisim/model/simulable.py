@@ -60,13 +60,11 @@ def check_options(m):
 
 
 def _check_constraints(m):
-    """Types of equalities that have no rows, and inertia of tendons."""
+    """Types of equalities that have no rows."""
     bad = np.flatnonzero(~np.isin(m.eq_type, EQUALITIES))
     if len(bad):
         kind = mjtEq(m.eq_type[bad[0]]).name[5:].lower()
         raise UnsupportedError(f"equality {bad[0]}: {kind} is not simulated so far")
-    if np.any(m.tendon_armature):
-        raise UnsupportedError("the model has tendons with armature, which is not simulated so far")
 
 
 def _check_colliders(m):

@@ -84,21 +84,20 @@ def _springy(m):
     return (np.asarray(m.tendon_stiffness) != 0) | (np.asarray(m.tendon_damping) != 0)
 
 
-def _pulled(m):
-    """(dof, entry of a Jacobian, tendon) of the tendons with springs or dampers, by dof."""
+def by_dof(m, mine):
+    """(dofs that the tendons `mine` (ntendon,) bool move, first of each in the rest and the end, places in ten_J, the
+    tendons of these), by dof."""
     e = entries(m)
     owner = np.repeat(np.arange(m.ntendon), e["tendon_Jnum"])
-    entry = np.flatnonzero(_springy(m)[owner])
+    entry = np.flatnonzero(mine[owner])
     entry = entry[np.argsort(e["tendon_Jdof"][entry], kind="stable")]
-    return e["tendon_Jdof"][entry], entry, owner[entry]
+    dof = e["tendon_Jdof"][entry]
+    moved = np.unique(dof)
+    return moved, np.append(np.searchsorted(dof, moved), len(dof)), entry, owner[entry]
 
 
-def _pulled_dof(m):
-    return np.unique(_pulled(m)[0])
-
-
-def _pull_adr(m):
-    return np.concatenate([np.flatnonzero(np.diff(_pulled(m)[0], prepend=-1)), [len(_pulled(m)[0])]])
+def _pulled(k):
+    return lambda m: by_dof(m, _springy(m))[k]
 
 
 SPRINGS = ("tendon_stiffness", "tendon_damping")
@@ -119,10 +118,10 @@ TABLES = declared(
           ("tendon_limited",), "tendons with limits"),
     Table("springy_tendon", "i", ("nspringy",), lambda m: np.flatnonzero(_springy(m)), SPRINGS,
           "tendons with springs or dampers"),
-    Table("pulled_dof", "i", ("npulled",), _pulled_dof, SPRINGS, "dofs that these tendons move"),
-    Table("pull_adr", "i", ("npulladr",), _pull_adr, SPRINGS, "first entry of each of them in pull_entry, and the end"),
-    Table("pull_entry", "i", ("npull",), lambda m: _pulled(m)[1], SPRINGS, "places in ten_J, by dof"),
-    Table("pull_tendon", "i", ("npull",), lambda m: _pulled(m)[2], SPRINGS, "tendons of these"),
+    Table("pulled_dof", "i", ("npulled",), _pulled(0), SPRINGS, "dofs that these tendons move"),
+    Table("pull_adr", "i", ("npulladr",), _pulled(1), SPRINGS, "first entry of each of them in pull_entry, and the end"),
+    Table("pull_entry", "i", ("npull",), _pulled(2), SPRINGS, "places in ten_J, by dof"),
+    Table("pull_tendon", "i", ("npull",), _pulled(3), SPRINGS, "tendons of these"),
 )  # fmt: skip
 # numbers that are the length of a table
 COUNTED = dict(
