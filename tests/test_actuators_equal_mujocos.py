@@ -85,12 +85,16 @@ ALL = "".join(SHORTCUTS["position"].format(t) + SHORTCUTS["motor"].format(t) for
 STUCK = """<adhesion body="sucker" gain="5" ctrlrange="0 2"/><adhesion body="prey" gain="3" ctrlrange="0 1"/>
 <adhesion body="stone" gain="3" ctrlrange="0 1"/><motor joint="hinge"/>"""
 PULLED = "".join(f'<motor tendon="rope" gear="{g}" {f}/>' for g, f in ((1, ""), (-2, "forcerange='-.3 .2'"), (3, "")))
-GROUPS = "".join(f'<general joint="hinge" group="{g}" dyntype="integrator" actrange="-1 1"/>' for g in (0, 3, 30, 31, -1))
+GROUPS = "".join(
+    f'<general joint="hinge" group="{g}" dyntype="integrator" actrange="-1 1"/>' for g in (0, 3, 30, 31, -1)
+)
 OTHERS = {
     "adhesion, pyramidal": dict(actuators=STUCK),
     "adhesion, elliptic": dict(actuators=STUCK, option='cone="elliptic"'),
-    "tendon with a limited force": dict(actuators=PULLED + ALL, rope='actuatorfrcrange="-.5 .4" actuatorfrclimited="true"'),
-    "joints with limited forces": dict(actuators=ALL, hinge='actuatorfrcrange="-.5 .4"', slide='actuatorfrcrange="0 1"'),
+    "tendon with a limited force": dict(
+        actuators=PULLED + ALL, rope='actuatorfrcrange="-.5 .4" actuatorfrclimited="true"'),
+    "joints with limited forces": dict(
+        actuators=ALL, hinge='actuatorfrcrange="-.5 .4"', slide='actuatorfrcrange="0 1"'),
     "gravity compensated by actuators": dict(
         actuators=ALL, gravcomp="1", hinge='actuatorgravcomp="true" actuatorfrcrange="-1 .5"',
         slide='actuatorgravcomp="true"'),
@@ -204,7 +208,7 @@ def test_worlds_and_f32():
 
 
 def test_what_controls_do_that_are_no_numbers():
-    """As in MuJoCo: all controls of the world count as 0, a warning counts; infinity is clamped where there is a range."""
+    """As in MuJoCo: all controls of the world count as 0, and a warning counts; infinity is clamped to a range."""
     limited = SHORTCUTS["motor"].format('joint="slide"')
     text = WORLD.format(**(EMPTY | dict(actuators=f"<motor name='m' joint='hinge'/>{limited}")))
     for bad, place in itertools.product((np.nan, np.inf, -1e11), (0, 1)):
@@ -269,5 +273,7 @@ def _their_state(pair):
 def test_models_without_actuators_launch_nothing_for_them():
     from tisim.stages import actuation, tendon
 
-    m = tisim.Model.from_xml_string("<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>")
+    m = tisim.Model.from_xml_string(
+        "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+    )
     assert actuation.all_kernels(m) == [] and tendon.path_kernels(m) == [] and tendon.passive_kernels(m) == []

@@ -22,6 +22,7 @@ LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", 
 # what only the kernel itself writes, before it reads it: in an earlier round of its loops, or in the last step
 ITSELF = {
     "bad",  # the largest index; Python clears it
+    "bad_ctrl", "warning",  # the same for controls; what the kernel counts
     "item_from",  # where the geoms were in the last search
     "xpos", "xquat", "cvel", "cacc_bias", "twist",  # of the parent
     "sweep_sample", "ray_sample",  # sorted in place
@@ -58,7 +59,10 @@ def test_what_nobody_writes_is_noticed(stages):
         step.sources = {}
     recording._find_sources(missing)
     found = {name: step.sources["nobody"] for *_, step in missing if (name := step.name) and "nobody" in step.sources}
-    assert found == {"tree_acceleration": {"qfrc_actuator", "qfrc_bias", "qfrc_passive"}, "contact_terms": {"cvel"}}
+    assert found == {
+        "tendon_bias": {"cacc_bias", "cvel"}, "adhesion_contacts": {"cvel"}, "contact_terms": {"cvel"},
+        "clamp_joint_forces": {"qfrc_gravcomp"},
+    }  # fmt: skip
 
 
 def test_every_kernel_is_shown():

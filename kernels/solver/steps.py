@@ -7,6 +7,7 @@ and directions Jp are con_Jaref and con_Jp of a contact, row_Jaref and row_Jp of
 from ..constraint.cone import cone_force, cone_hessian, cone_line, load_parameters, store_hessian, to_contact, to_world
 from ..constraint.row_cost import row_force, row_line
 from ..spatial import head, inertia_times, relative_twist, sum_contacts, tail, tree_project, tree_twists
+from ..tendon.inertia import add_tendon_product
 from ..types import (
     FP,
     at6,
@@ -17,7 +18,6 @@ from ..types import (
     vec3,
     vec6,
 )
-from ..tendon.inertia import add_tendon_product
 from .free_body import forces_of_wrench, twist_of_dofs
 
 vec2f = ti.types.vector(2, FP)

@@ -36,10 +36,11 @@ DERIVED = declared(
           "1: the tree is one free body without armature and friction loss"),
     Table("friction_dof", "i", ("nfriction",), _friction_dof, ("dof_frictionloss",), "dofs with friction loss"),
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
-) | ray_tables.TABLES | geom_tables.TABLES | midphase.TABLES | equality.TABLES | tendon.TABLES | actuation.TABLES | heavy.TABLES  # fmt: skip
+) | ray_tables.TABLES | geom_tables.TABLES | midphase.TABLES | equality.TABLES  # fmt: skip
+DERIVED |= tendon.TABLES | heavy.TABLES | actuation.TABLES
 # numbers that are the length of a table
-COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", **equality.COUNTED, **tendon.COUNTED, **actuation.COUNTED,
-               **heavy.COUNTED)  # fmt: skip
+COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", **equality.COUNTED)
+COUNTED |= tendon.COUNTED | heavy.COUNTED | actuation.COUNTED
 
 
 class DeviceModel:
