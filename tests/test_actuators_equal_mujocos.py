@@ -91,8 +91,10 @@ GROUPS = "".join(
 OTHERS = {
     "adhesion, pyramidal": dict(actuators=STUCK),
     "adhesion, elliptic": dict(actuators=STUCK, option='cone="elliptic"'),
-    "tendon with a limited force": dict(actuators=PULLED + ALL, rope='actuatorfrcrange="-.5 .4" actuatorfrclimited="true"'),
-    "joints with limited forces": dict(actuators=ALL, hinge='actuatorfrcrange="-.5 .4"', slide='actuatorfrcrange="0 1"'),
+    "tendon with a limited force": dict(
+        actuators=PULLED + ALL, rope='actuatorfrcrange="-.5 .4" actuatorfrclimited="true"'),
+    "joints with limited forces": dict(
+        actuators=ALL, hinge='actuatorfrcrange="-.5 .4"', slide='actuatorfrcrange="0 1"'),
     "gravity compensated by actuators": dict(
         actuators=ALL, gravcomp="1", hinge='actuatorgravcomp="true" actuatorfrcrange="-1 .5"',
         slide='actuatorgravcomp="true"'),
@@ -206,7 +208,7 @@ def test_worlds_and_f32():
 
 
 def test_what_controls_do_that_are_no_numbers():
-    """As in MuJoCo: all controls of the world count as 0, a warning counts; infinity is clamped where there is a range."""
+    """As in MuJoCo: all controls of the world count as 0, and a warning counts; infinity is clamped to a range."""
     limited = SHORTCUTS["motor"].format('joint="slide"')
     text = WORLD.format(**(EMPTY | dict(actuators=f"<motor name='m' joint='hinge'/>{limited}")))
     for bad, place in itertools.product((np.nan, np.inf, -1e11), (0, 1)):

@@ -57,7 +57,8 @@ def test_the_step_has_the_same_curves():
     """200 muscles of a slide at lengths and velocities far beyond their ranges."""
     rng = np.random.default_rng(0)
     muscles = "".join(
-        f'<muscle joint="j" gear="{rng.uniform(0.5, 2):.3f}" lengthrange="{-rng.uniform(0.2, 1):.3f} {rng.uniform(0.2, 1):.3f}"'
+        f'<muscle joint="j" gear="{rng.uniform(0.5, 2):.3f}" '
+        f'lengthrange="{-rng.uniform(0.2, 1):.3f} {rng.uniform(0.2, 1):.3f}"'
         f' force="{rng.choice([-1, 30])}" scale="{rng.uniform(20, 80):.2f}" vmax="{rng.uniform(0.5, 3):.2f}"'
         f' tausmooth="{rng.choice([0, 0.2])}"/>'
         for _ in range(200)

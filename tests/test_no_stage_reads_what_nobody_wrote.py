@@ -21,7 +21,8 @@ LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", 
              "sweep_skin"}  # fmt: skip
 # what only the kernel itself writes, before it reads it: in an earlier round of its loops, or in the last step
 ITSELF = {
-    "bad", "bad_ctrl", "warning",  # the largest index, and counts; Python clears them
+    "bad",  # the largest index; Python clears it
+    "bad_ctrl", "warning",  # the same for controls; what the kernel counts
     "vec_out", "qacc_inverse",  # of the dofs above
     "item_from",  # where the geoms were in the last search
     "xpos", "xquat", "cvel", "cacc_bias", "twist",  # of the parent

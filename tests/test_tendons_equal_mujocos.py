@@ -20,10 +20,12 @@ WORLD = """<mujoco><compiler autolimits="true"/><option {option}>{flags}</option
   <site name="w1" pos="0 0 1.5"/><site name="w2" pos=".3 .1 1.4"/><site name="w3" pos="-.3 .4 1"/>
   <geom name="pole" type="cylinder" size=".1 1" pos=".2 0 1" euler="10 20 0"/><site name="beside" pos=".5 0 1"/>
   <body name="upper" pos="0 0 1"><joint name="shoulder" axis="0 1 0"/><joint name="twist" axis="1 0 0"/>
-    <geom type="capsule" fromto="0 0 0 .4 0 0" size=".05"/><site name="u1" pos=".1 0 .08"/><site name="u2" pos=".3 0 .08"/>
+    <geom type="capsule" fromto="0 0 0 .4 0 0" size=".05"/><site name="u1" pos=".1 0 .08"/>
+    <site name="u2" pos=".3 0 .08"/>
     <geom name="knob" type="sphere" size=".07" pos=".4 0 0"/><site name="above" pos=".4 0 .2"/>
     <site name="within" pos=".4 0 .03"/>
-    <body name="lower" pos=".4 0 0"><joint name="elbow" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".04"/>
+    <body name="lower" pos=".4 0 0"><joint name="elbow" axis="0 1 0"/>
+    <geom type="capsule" fromto="0 0 0 .3 0 0" size=".04"/>
       <geom name="roll" type="cylinder" size=".06 .1" euler="90 0 0"/><site name="inroll" pos=".01 0 -.02"/>
       <site name="l1" pos=".2 0 .05"/><site name="l2" pos=".28 .02 0"/>
       <body pos=".3 0 0"><joint name="wrist" type="ball"/><geom size=".05"/><site name="h1" pos=".1 0 0"/></body>
@@ -63,12 +65,15 @@ TENDONS = {
     "sites of one body": path("u1 u2"), "sites of the world": path("w1 w2 w3"), "sites of a chain": path(ARM),
     "sites of two trees": path("w1 u1 b1 l2"), "sites of a ball joint": path("w1 h1"),
     "sites of a mocap body": path("m1 b2 l1"), "a site visited twice": path("w1 l1 w1 l2"),
-    "pulley": path("w1 u1 2 u1 l1"), "pulleys": path("w1 u1 2 u1 l1 4 w2 b1 0.5 w3 h1"), "pulley first": path("2 w1 l1"),
-    "sphere": path("u2 knob l1"), "sphere on a side": path("u2 knob:above l1"), "sphere inside": path("u2 knob:within l1"),
+    "pulley": path("w1 u1 2 u1 l1"), "pulleys": path("w1 u1 2 u1 l1 4 w2 b1 0.5 w3 h1"),
+    "pulley first": path("2 w1 l1"),
+    "sphere": path("u2 knob l1"), "sphere on a side": path("u2 knob:above l1"),
+    "sphere inside": path("u2 knob:within l1"),
     "sphere of another tree": path("w3 stone l1"), "sphere from the world": path("w1 knob h1"),
     "cylinder": path("w2 pole u2"), "cylinder on a side": path("w2 pole:beside u2"),
     "cylinder that turns": path("u2 roll l1"), "cylinder inside": path("u1 roll:inroll l1"),
-    "cylinder between the world's sites": path("w1 roll w2 stone:b1 w3"), "two geoms": path("w1 knob u1 roll:inroll l2"),
+    "cylinder between the world's sites": path("w1 roll w2 stone:b1 w3"),
+    "two geoms": path("w1 knob u1 roll:inroll l2"),
     "geoms and pulleys": path("w1 pole u2 2 u2 knob:above l1 3 w2 stone b2"),
     "spring": path(ARM, **SPRING), "spring with a dead band": path(ARM, springlength=".6 1", **SPRING),
     "spring of a length": path(ARM, springlength=".4", **SPRING), "spring round a geom": path("w1 knob h1", **SPRING),
@@ -77,12 +82,14 @@ TENDONS = {
     "springs of two": path(ARM, **SPRING) + path("w3 b1", **SPRING) + fixed(*FIXED, damping=1),
     "limit": path(ARM, range=".2 .7", margin=".05"), "limit round a geom": path("w1 knob h1", range=".1 .6"),
     "limit between trees": path("b1 l1", range=".1 .5", solreflimit=".05 1"),
-    "friction loss": path("w1 u1 l1", frictionloss="2"), "friction loss over pulleys": path("w1 u1 2 b1 l1", frictionloss="2"),
+    "friction loss": path("w1 u1 l1", frictionloss="2"),
+    "friction loss over pulleys": path("w1 u1 2 b1 l1", frictionloss="2"),
     "fixed with all": fixed(*FIXED, range="-.1 .1", frictionloss=".3", **SPRING),
     "armature": path(ARM, armature=2), "armature of a fixed tendon": fixed(*FIXED, armature=3),
     "armature over pulleys": path("w1 u1 2 u1 l1 4 w2 h1", armature=2),
     "armature between trees": path("u1 b1 l1", armature=2), "armature of a free body": path("w1 b1", armature=2),
-    "armature of a ball joint": path("l1 h1 u2", armature=2), "armature and a limit": path(ARM, armature=2, range=".2 .7"),
+    "armature of a ball joint": path("l1 h1 u2", armature=2),
+    "armature and a limit": path(ARM, armature=2, range=".2 .7"),
     "armatures": path(ARM, armature=1) + path("w3 b1 h1", armature=0.02, range=".1 .5") + fixed(*FIXED, armature=1),
     "all": path("w1 knob h1", range=".1 .6", frictionloss=".3", **SPRING) + path("w2 pole:beside u2 3 u1 b1", **SPRING),
 }  # fmt: skip

@@ -18,6 +18,7 @@ from ..constants import (
 from ..types import FP, MINVAL, SERIAL, func, kernel, ti
 from .muscle import clip
 
+LAST_INFO = 8  # where the last infos begin in a row of warnings
 MAXVAL = 1e10  # mjMAXVAL: a larger control counts as wrong
 
 
@@ -55,8 +56,8 @@ def drop_controls(m, d):
         if d.bad_ctrl[w] > 0:
             for i in range(m.nu):
                 d.actuator_ctrl[w * m.nu + i] = 0.0
-            d.warning[16 * w + WARN_BADCTRL] = d.warning[16 * w + WARN_BADCTRL] + 1
-            d.warning[16 * w + 8 + WARN_BADCTRL] = m.nu - d.bad_ctrl[w]
+            d.warning[w][WARN_BADCTRL] = d.warning[w][WARN_BADCTRL] + 1
+            d.warning[w][LAST_INFO + WARN_BADCTRL] = m.nu - d.bad_ctrl[w]
             d.bad[w][3] = d.bad_ctrl[w]
             d.bad_ctrl[w] = 0
 

@@ -1,8 +1,8 @@
 """Paths of spatial tendons through sites, over pulleys and round geoms, and what follows from them.
 
-Each straight piece of a path is a line: a point on it and its direction, over the pulleys' divisor. A dof that moves one
-end of a piece and not the other changes the length by its motion axis times that line, as a wrench; which dofs these
-are is a table of the model (tisim/model/tables/tendon.py). Seed 000, "Tendon length and moment".
+Each straight piece of a path is a line: a point on it and its direction, over the pulleys' divisor. A dof that moves
+one end of a piece and not the other changes the length by its motion axis times that line, as a wrench; which dofs
+these are is a table of the model (tisim/model/tables/tendon.py). Seed 000, "Tendon length and moment".
 """
 
 from ..constants import WRAP_CYLINDER, WRAP_PULLEY, WRAP_SITE
@@ -12,9 +12,9 @@ from .wrap import unit3, wrap
 
 
 @func
-def put_line(m, d, a, x0, x1, divisor):
-    """Line a from x0 to x1; returns their distance."""
-    d.wrap_line[a] = join(x0, unit3(x1 - x0) / divisor)
+def put_line(m, d, k, side, x0, x1, divisor):
+    """Line `side` behind element k of all worlds, from x0 to x1; returns their distance."""
+    d.wrap_line[k, side] = join(x0, unit3(x1 - x0) / divisor)
     gap = x1 - x0
     return ti.sqrt(gap.dot(gap))
 
@@ -56,12 +56,12 @@ def walk_path(m, d, w, t):
                 behind += 1
             x1 = d.site_xpos[w * m.nsite + m.wrap_objid[behind]]
             if arc < 0.0:  # both lines are the whole one, so that dofs of a geom that is not touched cancel
-                piece = put_line(m, d, 2 * (o + k), x0, x1, divisor)
-                d.wrap_line[2 * (o + k) + 1] = d.wrap_line[2 * (o + k)]
+                piece = put_line(m, d, o + k, 0, x0, x1, divisor)
+                d.wrap_line[o + k, 1] = d.wrap_line[o + k, 0]
                 length += piece / divisor
             else:
-                before = put_line(m, d, 2 * (o + k), x0, a, divisor)
-                after = put_line(m, d, 2 * (o + k) + 1, b, x1, divisor)
+                before = put_line(m, d, o + k, 0, x0, a, divisor)
+                after = put_line(m, d, o + k, 1, b, x1, divisor)
                 length += (before + arc + after) / divisor
         k = behind
     return length
@@ -82,9 +82,9 @@ def spatial_tendons(m, d):
             com = d.subtree_com[w * m.nbody + m.body_rootid[m.dof_bodyid[i]]]
             s = FP(0.0)
             for c in range(m.tendon_crossadr[e], m.tendon_crossadr[e] + m.tendon_crossnum[e]):
-                a = m.tendon_cross[c]
-                sign = ti.select(a > 0, FP(1.0), FP(-1.0))
-                line = d.wrap_line[2 * w * m.nwrap + ti.abs(a) - 1]
+                sign = ti.select(m.tendon_cross[c] > 0, FP(1.0), FP(-1.0))
+                a = ti.abs(m.tendon_cross[c]) - 1
+                line = d.wrap_line[w * m.nwrap + a // 2, a % 2]
                 s += sign * (head(axis).dot(cross(head(line) - com, tail(line))) + tail(axis).dot(tail(line)))
             d.ten_J[w * m.ntendonJ + e] = s
             velocity += s * d.qvel[w * m.nv + i]

@@ -1,7 +1,7 @@
 """The shortest path from one point to another round a sphere or cylinder, or through the inside of it.
 
-The rules are those of MuJoCo's mju_wrap; tisim/mjcf/reference/tendon_path.py has the same in NumPy for the compiler, and
-tests hold the two together. Seed 000, "Tendon length and moment"; seed 001, "tendon/spatial".
+The rules are those of MuJoCo's mju_wrap; tisim/mjcf/reference/tendon_path.py has the same in NumPy for the compiler,
+and tests hold the two together. Seed 000, "Tendon length and moment"; seed 001, "tendon/spatial".
 """
 
 from ..types import FP, MINVAL, mat3, ti, vec2, vec3

@@ -136,7 +136,7 @@ declare("scratch", [
     ("bad", "i", (4,), "-", "check",
      "nq, nv or nu minus the first bad index in qpos, qvel, qacc, ctrl; 0: all are finite", 4),
     ("counts", "i", (ALL, 32), "-", "all", "lengths of the lists over all worlds, by the indices in COUNTS"),
-    ("warning", "i", (16,), "-", "check", "warnings by mjtWarning: number, then last info"),
+    ("warning", "i", (16,), "-", "check", "warnings by mjtWarning: number, then last info", 16),
 ])  # fmt: skip
 
 # tendons

@@ -91,7 +91,7 @@ def moment_rows(m, d):
 
 
 def _adhesion(m, d):
-    """(nworld, adhesion actuators, nv): the mean over the contacts of their bodies of what brings the sides together."""
+    """(nworld, adhesion actuators, nv): what brings bodies together, the mean over their contacts."""
     stuck, start = np.asarray(m.derived("adhesion")), np.asarray(m.derived("body_adhadr"))
     body = np.repeat(np.arange(m.nbody), np.diff(start))
     out, number = np.zeros((d.nworld, len(stuck), m.nv)), np.zeros((d.nworld, len(stuck)))

@@ -52,7 +52,7 @@ def features(m):
 
 
 def every():
-    """All Features that a model can have, but for heavy tendons: kernels for these few are made when they are asked for."""
+    """All Features that a model can have, but for heavy tendons, whose kernels are made on demand."""
     return [
         Features(jointed, rows, elliptic, torsion)
         for jointed, rows in ((False, False), (True, False), (True, True))

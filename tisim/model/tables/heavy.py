@@ -62,7 +62,7 @@ def _by_dof(k):
 TABLES = declared(
     Table("heavy_list", "i", ("nheavytendon",), lambda m: np.flatnonzero(_heavy(m)), READS, "tendons with armature"),
     Table("heavy_adr", "i", ("nheavyadr",), _of("heavy_adr"), READS, "first of each tree in heavy_entry, and the end"),
-    Table("heavy_entry", "i", ("nheavy", 2), _of("heavy_entry"), READS, "pairs of places in ten_J, the later dof first"),
+    Table("heavy_entry", "i", ("nheavy", 2), _of("heavy_entry"), READS, "pairs of places in ten_J, later dof first"),
     Table("heavy_tendon", "i", ("nheavy",), _of("heavy_tendon"), READS, "their tendons"),
     Table("heavy_M", "i", ("nheavy",), _of("heavy_M"), READS, "their places in M"),
     Table("heavy_hess", "i", ("nheavy",), _of("heavy_hess"), READS, "their places in tree_hess"),

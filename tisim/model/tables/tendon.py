@@ -119,7 +119,7 @@ TABLES = declared(
     Table("springy_tendon", "i", ("nspringy",), lambda m: np.flatnonzero(_springy(m)), SPRINGS,
           "tendons with springs or dampers"),
     Table("pulled_dof", "i", ("npulled",), _pulled(0), SPRINGS, "dofs that these tendons move"),
-    Table("pull_adr", "i", ("npulladr",), _pulled(1), SPRINGS, "first entry of each of them in pull_entry, and the end"),
+    Table("pull_adr", "i", ("npulladr",), _pulled(1), SPRINGS, "first of each of them in pull_entry, and the end"),
     Table("pull_entry", "i", ("npull",), _pulled(2), SPRINGS, "places in ten_J, by dof"),
     Table("pull_tendon", "i", ("npull",), _pulled(3), SPRINGS, "tendons of these"),
 )  # fmt: skip
