@@ -29,7 +29,6 @@ MODEL = """<mujoco>
     <geom type="hfield" hfield="hills"/>
     <body><freejoint/><replicate count="32" offset="1 0 0"><geom size=".1"/></replicate></body>
     <body name="body">
-      
       <joint name="hinge" type="hinge" range="0 10" limited="true" frictionloss="1" damping="1"
         actuatorfrcrange="-1 1"/>
       <site name="b" pos="1 0 0"/><geom name="ball" size=".1"/><geom type="capsule" size=".1 .1"/>
