@@ -14,6 +14,8 @@ OTHERS = dict(
     mj_multiRay="multi_ray(m, d, point, directions), which returns distances and geoms",
     mjd_transitionFD="transition_fd",
     mjd_inverseFD="inverse_fd",
+    mju_muscleGain="muscle_gain", mju_muscleBias="muscle_bias", mju_muscleDynamics="muscle_dynamics",
+    mju_muscleGainLength="muscle_gain_length",
     mj_geomDistance="geom_distance(m, d, geom1, geom2, distmax), which returns the distance and the segment",
 )  # fmt: skip
 # those that fill an array which the caller gives, and return it here: arguments, what they return

@@ -18,6 +18,7 @@ from . import (
     copying,
     given,
     jacobian,
+    moments,
     on_demand,
     scalars,  # noqa: F401  tells kernels what names mean
 )
@@ -334,7 +335,8 @@ class Data:
         return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
 
     def __setattr__(self, name, value):
-        if name in ("ncon", "nefc", "nisland", "warning", "timer", "solver", "solver_niter", "efc_J"):
+        made = *moments.MADE, "ncon", "nefc", "nisland", "warning", "timer", "solver", "solver_niter", "efc_J"
+        if name in made:
             raise Error(f"{name} is computed; writing it would be lost")
         elif name in DATA:
             getattr(self, name)[...] = value
@@ -403,6 +405,8 @@ def _fields():
     return [name for name, array in DATA.items() if not array.hidden]
 
 
+for _name in moments.MADE:
+    setattr(Data, _name, moments.reader(_name))
 for _word in DATA_VIEWS:
     setattr(Data, _word, accessor(_word))
 for _alias in ("jnt", "cam"):
