@@ -37,7 +37,8 @@ PARENT = {
 ENDS = {
     T.mjTIMER_FORWARD: ("constrain",), T.mjTIMER_INVERSE: (INVERSE_OF + "inverse",),
     T.mjTIMER_POSITION: ("make_constraints",), T.mjTIMER_VELOCITY: ("fwd_velocity",),
-    T.mjTIMER_ACTUATION: ("fwd_actuation",), T.mjTIMER_CONSTRAINT: ("constrain",), T.mjTIMER_ADVANCE: ("integrate", "rk_last"),
+    T.mjTIMER_ACTUATION: ("fwd_actuation",), T.mjTIMER_CONSTRAINT: ("constrain",),
+    T.mjTIMER_ADVANCE: ("integrate", "rk_last"),
     T.mjTIMER_POS_KINEMATICS: ("fwd_position",), T.mjTIMER_POS_INERTIA: ("fwd_position",),
     T.mjTIMER_POS_MAKE: ("make_constraints",),
     **dict.fromkeys((T.mjTIMER_POS_COLLISION, T.mjTIMER_COL_BROAD, T.mjTIMER_COL_NARROW), ("collide",)),
