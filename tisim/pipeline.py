@@ -7,7 +7,7 @@ from tisim.data.validate import validate
 from tisim.device import build, runtime
 from tisim.errors import Error
 from tisim.model import simulable
-from tisim.stages import collision, constraint, dynamics, needs
+from tisim.stages import collision, constraint, dynamics, needs, sleep
 
 
 def check(m, d):
@@ -32,10 +32,10 @@ def euler(m, d):
         validate(m, d)
 
 
-POSITION = (dynamics.fwd_position, collision.collide, dynamics.fwd_velocity, constraint.make_constraints,
-            dynamics.energy)  # fmt: skip
+POSITION = (sleep.wake_written, dynamics.fwd_position, collision.collide, sleep.wake_touched, dynamics.fwd_velocity,
+            constraint.make_constraints, dynamics.energy)  # fmt: skip
 ACCELERATION = (dynamics.fwd_acceleration, constraint.constrain)
-STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, euler)
+STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, sleep.fall_asleep, euler)
 FORWARD = range(STEP.index(POSITION[0]), STEP.index(check_acceleration))
 HALF = STEP.index(ACCELERATION[0])  # what stands before does not depend on controls and applied forces
 

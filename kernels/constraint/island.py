@@ -3,6 +3,7 @@
 Labels follow the smallest tree of each island. Seed 000, "Constraint islands". Serial: 20,000 trees take 0.4 ms.
 """
 
+from ..sleep.awake import tree_at, tree_count
 from ..types import func, kernel, ti
 from .row import tree_of_dof
 
@@ -43,7 +44,9 @@ def tree_of_contact(m, d, c):
 @func
 def unite_trees(m, d, ncon, nrow):
     """Joins the trees of each contact and of each row."""
-    for t in range(d.nworld * m.ntree):
+    total = tree_count(m, d)
+    for at in range(total):
+        t = tree_at(m, d, at)
         d.uf_parent[t] = t
         d.uf_touched[t] = 0
     for c in range(ncon):
@@ -69,7 +72,9 @@ def unite_trees(m, d, ncon, nrow):
 def label_trees(m, d):
     """Numbers islands by their first trees, and counts trees and dofs; returns the number of islands."""
     n = 0
-    for t in range(d.nworld * m.ntree):
+    total = tree_count(m, d)
+    for at in range(total):
+        t = tree_at(m, d, at)
         d.tree_island[t] = -1
         if d.uf_touched[t] == 1:
             root = find(m, d, t)
@@ -136,7 +141,9 @@ def place_lists(m, d, n):
 @func
 def fill_lists(m, d, ncon, nrow):
     """Trees, contacts and rows of each island, in order."""
-    for t in range(d.nworld * m.ntree):
+    total = tree_count(m, d)
+    for at in range(total):
+        t = tree_at(m, d, at)
         k = d.tree_island[t]
         if k >= 0:
             d.island_tree[d.island_treeadr[k] + d.island_treenum[k]] = t

@@ -2,6 +2,7 @@
 
 from ..constants import BALL, FREE
 from ..rotation import at3, at4, integrate_quat
+from ..sleep.awake import dof_at, dof_count, qpos_at, qpos_count, tree_at, tree_count
 from ..types import SERIAL, func, kernel, ti
 from .inertia import factor_tree, solve_tree
 
@@ -13,17 +14,28 @@ def tree_euler(m, d):
     """Euler step of velocity, then position and time; parallel over worlds and trees. Seed 000, "Numerical
     integration".
     """
+    n = tree_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wt in range(d.nworld * (m.ntree + 1)):
-        w = wt // (m.ntree + 1)
-        t = wt - w * (m.ntree + 1)
-        if t == m.ntree:
-            d.world_time[w] = d.world_time[w] + m.opt.timestep
-        else:
+    for at in range(n + d.nworld):
+        if at >= n:
+            d.world_time[at - n] = d.world_time[at - n] + m.opt.timestep
+        elif moves_on(m, d, at):
+            wt = tree_at(m, d, at)
+            w = wt // m.ntree
+            t = wt - w * m.ntree
             advance_velocity(m, d, w, t)
             k = m.tree_dofadr[t]
             while k < m.tree_dofadr[t] + m.tree_dofnum[t]:
                 k += advance_joint(m, d, w, m.dof_jntid[k])
+
+
+@func
+def moves_on(m, d, at):
+    """Whether the tree at this place of the list has not fallen asleep in this step."""
+    moves = True
+    if ti.static(m.has.sleep):
+        moves = d.tree_asleep[d.awake_tree[at]] < 0
+    return moves
 
 
 @func
@@ -88,8 +100,10 @@ def advance_joint(m, d, w, j):
 @kernel
 def find_bad_state(m, d):
     """First element of qpos and qvel that is not finite or huge; parallel over worlds and elements."""
+    n = qpos_count(m, d)  # nq >= nv
     ti.loop_config(serialize=SERIAL)
-    for wi in range(d.nworld * m.nq):  # nq >= nv
+    for k in range(n):
+        wi = qpos_at(m, d, k)
         w = wi // m.nq
         i = wi - w * m.nq
         if not ti.abs(d.qpos[wi]) <= MAXVAL:
@@ -102,7 +116,9 @@ def find_bad_state(m, d):
 @kernel
 def find_bad_acceleration(m, d):
     """First element of qacc that is not finite or huge; parallel over worlds and elements."""
+    n = dof_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wi in range(d.nworld * m.nv):
+    for k in range(n):
+        wi = dof_at(m, d, k)
         if not ti.abs(d.qacc[wi]) <= MAXVAL:
             ti.atomic_max(d.bad[wi // m.nv][2], m.nv - wi % m.nv)

@@ -7,6 +7,7 @@ import numpy as np
 
 from tisim.device import memory, session
 
+from . import asleep
 from .arrays import DATA
 
 
@@ -33,4 +34,5 @@ def restored(m, contents):
         if a.length == values.size:
             dtype = session.numpy_float() if DATA[name].dtype == "f" else np.int32
             memory.upload(a, values.astype(dtype, copy=False))
+    asleep.stale(d)
     return d

@@ -6,7 +6,7 @@ import numpy as np
 
 from tisim.device import launch, memory, runtime, session
 from tisim.device.program import Program
-from tisim.enums import mjtDisableBit
+from tisim.enums import mjtDisableBit, mjtSleepState
 from tisim.errors import CapacityError, Error, FieldError, IdError
 from tisim.mjcf.format.names import nearest
 from tisim.model import limits
@@ -14,6 +14,7 @@ from tisim.model.kinds import ALIASES
 from tisim.model.watched import numbers
 
 from . import (
+    asleep,
     copying,
     given,
     scalars,  # noqa: F401  tells kernels what names mean
@@ -355,6 +356,33 @@ class Data:
     def nisland(self):
         """Number of constraint islands over all worlds; 0 if the island flag is disabled."""
         return 0 if self.model.disabled(mjtDisableBit.mjDSBL_ISLAND) else self.count("nisland")
+
+    @property
+    def body_awake(self):
+        """(nbody,) mjtSleepState of each body: -1 static, 0 asleep, 1 awake; mocap bodies are awake. A leading axis for
+        several worlds."""
+        state = asleep.body_awake(self.model, self)
+        return state[0] if self.nworld == 1 else state
+
+    @property
+    def nbody_awake(self):
+        """Bodies that do not sleep, static ones among them, per world if there are several."""
+        return self._awake(asleep.body_awake(self.model, self) != mjtSleepState.mjS_ASLEEP)
+
+    @property
+    def ntree_awake(self):
+        """Kinematic trees that are awake, per world if there are several."""
+        return self._awake(self.host("tree_asleep") < 0)
+
+    @property
+    def nv_awake(self):
+        """Degrees of freedom of the trees that are awake, per world if there are several."""
+        return self._awake((self.host("tree_asleep") < 0) * np.asarray(self.model.tree_dofnum))
+
+    def _awake(self, numbers):
+        """Sums of numbers over each world."""
+        sums = numbers.sum(axis=1)
+        return int(sums[0]) if self.nworld == 1 else sums
 
     @property
     def solver_niter(self):

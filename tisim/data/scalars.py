@@ -55,6 +55,7 @@ declare("size", [
     ("nitem", "i", "geoms and bodies with many geoms: what has boxes"),
     ("nfriction", "i", "dofs with friction loss"),
     ("nlimited", "i", "joints with limits"),
+    ("nalways", "i", "static bodies that every step computes, where others sleep"),
 ])  # fmt: skip
 
 declare("option", [
@@ -70,6 +71,7 @@ declare("option", [
     ("ls_iterations", "i", "most iterations of a line search"),
     ("ls_tolerance", "f", "derivative at which a line search stops, relative to that at its start"),
     ("ccd_tolerance", "f", "distance at which GJK and EPA stop [m]"),
+    ("sleep_tolerance", "f", "speed below which a tree is at rest [m/s]"),
     ("o_margin", "f", "margin of all pairs where `override` is set [m]"),
 ])  # fmt: skip
 
@@ -92,6 +94,9 @@ declare("call", [
     ("whole_step", "i", "1: the step of length one is taken, without a line search"),
     ("newton_round", "i", "round of Newton's method, -1 before the first"),
 ])  # fmt: skip
+
+# sleeping
+declare("call", [("acting", "i", "1: only contacts that make force wake, 0: all that are listed")])
 
 # collision: who takes part
 declare("call", [

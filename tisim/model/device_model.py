@@ -11,6 +11,7 @@ from .fields import FIELDS
 from .tables import geom as geom_tables
 from .tables import midphase
 from .tables import ray as ray_tables
+from .tables import sleep as sleep_tables
 from .tables.declare import Table, declared
 
 
@@ -34,9 +35,9 @@ DERIVED = declared(
           "1: the tree is one free body without armature and friction loss"),
     Table("friction_dof", "i", ("nfriction",), _friction_dof, ("dof_frictionloss",), "dofs with friction loss"),
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
-) | ray_tables.TABLES | geom_tables.TABLES | midphase.TABLES  # fmt: skip
+) | ray_tables.TABLES | geom_tables.TABLES | midphase.TABLES | sleep_tables.TABLES  # fmt: skip
 # numbers that are the length of a table
-COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint")
+COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", nalways="always_body")
 
 
 class DeviceModel:
@@ -131,6 +132,8 @@ class DeviceModel:
             return self._sizes[name]
         if name == "nitem":
             return self._sizes["ngeom"] + len(self.derived("mid_body"))
+        if name == "nobject":
+            return sum(self._sizes[n] for n in ("nbody", "ngeom", "nsite"))
         if name in COUNTED:
             return len(self.derived(COUNTED[name]))
         if name == "meaninertia":

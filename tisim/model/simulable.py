@@ -57,8 +57,6 @@ def check_options(m):
         raise UnsupportedError("option noslip_iterations: the noslip solver is not simulated so far; set it to 0")
     if opt.density or opt.viscosity:
         raise UnsupportedError("option density/viscosity: forces of the medium are not simulated so far; set to 0")
-    if opt.enableflags & mjtEnableBit.mjENBL_SLEEP:
-        raise UnsupportedError("flag sleep: sleeping is not simulated so far; disable it")
     if opt.enableflags & (mjtEnableBit.mjENBL_FWDINV | mjtEnableBit.mjENBL_INVDISCRETE):
         raise UnsupportedError("flags fwdinv and invdiscrete: inverse dynamics is not simulated so far")
 

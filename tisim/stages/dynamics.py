@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from tisim.data import asleep
 from tisim.data.state import reset
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtWarning
@@ -14,7 +15,10 @@ PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies (
 
 def parallel(m, d):
     """Whether the scene is worth several threads."""
-    return session.arch != "cpu" or d.nworld * m.nbody > PARALLEL_BODIES
+    many = session.arch != "cpu" or d.nworld * m.nbody > PARALLEL_BODIES
+    if many and session.arch == "cpu" and asleep.enabled(m):
+        many = bool(d.exceeds(nbawake=PARALLEL_BODIES))
+    return many
 
 
 def fwd_position(m, d):
