@@ -78,6 +78,17 @@ def forward(m, d):
     _run(m, d, FORWARD)
 
 
+def start_asleep(m, d, worlds):
+    """After a reset of these worlds: trees with the policy mjSLEEP_INIT fall asleep where they are.
+
+    Raises Error where one cannot, such as one that touches a tree without this policy.
+    """
+    check(m, d)
+    kept = sleep.ready(m, d, worlds)
+    _run(m, d, FORWARD)
+    sleep.settled(m, d, worlds, kept)
+
+
 def prepare(m, d, show=None):
     """Loads all kernels that steps of the model can come to need; the first step does it. Seconds if they are new.
 

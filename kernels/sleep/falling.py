@@ -5,7 +5,7 @@ falls asleep is not advanced.
 """
 
 from ..constants import AWAKE, NEVER_SLEEPS
-from ..types import SERIAL, FP, func, kernel, ti, vec6
+from ..types import SERIAL, func, kernel, ti, vec6
 from .waking import any_bit
 
 

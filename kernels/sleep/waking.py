@@ -71,18 +71,19 @@ def find_poked(m, d):
         d.nwritten = 0
         for wt in range(n):
             if d.tree_poked[wt] == 1:
-                wake_island(m, d, wt)
+                wake_island(m, d, wt, AWAKE)
 
 
 @func
-def wake_island(m, d, wt):
-    """Wakes the sleeping island of a world-major tree; returns how many trees woke, 0 if it was awake."""
+def wake_island(m, d, wt, value):
+    """Wakes the sleeping island of a world-major tree, which counts down from a value; returns how many trees woke, 0
+    if it was awake."""
     o = wt // m.ntree * m.ntree
     n = 0
     t = wt
     while d.tree_asleep[t] >= 0:
         following = o + d.tree_asleep[t]
-        d.tree_asleep[t] = AWAKE
+        d.tree_asleep[t] = value
         t = following
         n += 1
     if n > 0:
@@ -92,7 +93,8 @@ def wake_island(m, d, wt):
 
 @kernel
 def wake_by_contacts(m, d, acting: ti.i32):
-    """Islands that touch a tree which is awake wake up; serial. d.nwoken: how many trees did.
+    """Islands that touch a tree which is awake wake up, and count down as it does; serial. d.nwoken grows by those
+    that did.
 
     acting  1: only contacts that make force count, 0: all that are listed.
     """
@@ -106,7 +108,7 @@ def wake_by_contacts(m, d, acting: ti.i32):
             t = m.geom_treeid[d.contact_geom[c][1]]
             if s >= 0 and t >= 0 and (acting == 0 or d.contact_exclude[c] == 0):
                 if d.tree_asleep[o + s] >= 0 and d.tree_asleep[o + t] < 0:
-                    woken += wake_island(m, d, o + s)
+                    woken += wake_island(m, d, o + s, d.tree_asleep[o + t])
                 elif d.tree_asleep[o + t] >= 0 and d.tree_asleep[o + s] < 0:
-                    woken += wake_island(m, d, o + t)
-        d.nwoken = woken
+                    woken += wake_island(m, d, o + t, d.tree_asleep[o + s])
+        d.nwoken = d.nwoken + woken

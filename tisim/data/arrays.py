@@ -118,7 +118,7 @@ declare("scratch", [
 # sleeping: who does, and lists of what is awake (kernels/sleep/)
 declare("computed", [
     ("tree_asleep", "i", ("ntree",), "-", "sleep",
-     "from 0 on: the tree sleeps, and this is the next one of its island; below: steps at rest that it lacks, -1: none"),
+     "from 0 on: the tree sleeps, this is the next one of its island; below: -1 is ready, -11 has ten steps to go"),
 ])  # fmt: skip
 declare("scratch", [
     ("tree_poked", "i", ("ntree",), "-", "sleep", "1: a user moved or pushed the sleeping tree"),
@@ -302,7 +302,7 @@ declare("scratch", [
     ("cpair_margin", "f", ("npairmax",), "m", "collision", "distance below which contacts are listed"),
     ("cpair_slot", "i", ("npairmax",), "-", "collision", "first contact slot"),
     ("cpair_ncon", "i", ("npairmax",), "-", "collision", "number of contacts"),
-    ("cpair_adr", "i", ("npairmax",), "-", "collision", "first contact of each pair; of each live one where some sleep"),
+    ("cpair_adr", "i", ("npairmax",), "-", "collision", "first contact, by place in cpair_live where some sleep"),
     ("cpair_bin", "i", ("npairmax",), "-", "collision", "pairs by collider"),
     ("con_slot", "f", ("nslotmax", 8), "m, -", "collision", "distance, midpoint, normal of a pair's contacts", 1),
 ])  # fmt: skip

@@ -1,5 +1,7 @@
 """What sleeps: numbers of the rules, and what users see of them. Seed 003, "Sleeping islands"."""
 
+import importlib
+
 import numpy as np
 
 from tisim.enums import mjtEnableBit, mjtSleepPolicy, mjtSleepState
@@ -25,7 +27,7 @@ def wrote(d, name):
 
 def begin(d):
     """Nothing is known of who is awake and where anything is: all lists are made anew, and all poses."""
-    d.set_counts(nwritten=ALL, nstale=1, nwhole=1, nallbox=1)
+    d.set_counts(nwritten=ALL, nwoken=0, nstale=1, nwhole=1, nallbox=1)
 
 
 def stale(d):
@@ -33,8 +35,14 @@ def stale(d):
     d.set_counts(nstale=1, nallbox=1)
 
 
+def start(m, d, worlds):
+    """After a reset: trees whose policy says so fall asleep where they are. This takes a forward()."""
+    if enabled(m) and (np.asarray(m.tree_sleep_policy) == int(mjtSleepPolicy.mjSLEEP_INIT)).any():
+        importlib.import_module("tisim.pipeline").start_asleep(m, d, worlds)
+
+
 def body_awake(m, d):
-    """(nworld, nbody) mjtSleepState of each body: static, asleep or awake; mocap bodies and what they carry are awake."""
+    """(nworld, nbody) mjtSleepState of each body: static, asleep or awake, as mocap bodies and what they carry."""
     tree = np.asarray(m.body_treeid)
     asleep = d.host("tree_asleep")
     state = np.full((d.nworld, m.nbody), int(mjtSleepState.mjS_STATIC))

@@ -86,6 +86,7 @@ def reset(m, d, worlds=None):
         if np.size(values):
             write_worlds(d, name, index, values)
     asleep.begin(d)
+    asleep.start(m, d, index)
 
 
 def reset_keyframe(m, d, key, worlds=None):

@@ -132,8 +132,8 @@ class DeviceModel:
             return self._sizes[name]
         if name == "nitem":
             return self._sizes["ngeom"] + len(self.derived("mid_body"))
-        if name == "nobject":
-            return sum(self._sizes[n] for n in ("nbody", "ngeom", "nsite"))
+        if name == "nobject":  # a body may stand in the list as itself and as the first of a block
+            return sum(self._sizes[n] for n in ("nbody", "nbody", "ngeom", "nsite"))
         if name in COUNTED:
             return len(self.derived(COUNTED[name]))
         if name == "meaninertia":

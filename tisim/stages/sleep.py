@@ -8,7 +8,7 @@ import numpy as np
 
 from tisim.data import asleep
 from tisim.device import launch, memory, runtime
-from tisim.enums import mjtDisableBit
+from tisim.enums import mjtDisableBit, mjtSleepPolicy
 from tisim.errors import Error
 
 from . import collision, dynamics
@@ -20,7 +20,7 @@ def wake_written(m, d):
     Seed 003, "Waking". Without the flag nobody sleeps.
     """
     if not asleep.enabled(m):
-        if d._info.pop("sleeping", False):
+        if d._info.pop("sleeping", None) is not None:
             d.program.spoil()
             d.fill("tree_asleep", asleep.AWAKE)
         return
@@ -49,12 +49,57 @@ def wake_touched(m, d):
             with d.program.aside():
                 acting = 0
                 while d.count("nwoken"):
+                    d.set_counts(nwoken=0)
                     _list(m, d)
                     dynamics.fwd_position(m, d)
                     collision.collide(m, d)
                     acting = 1
                     _wake_by_contacts(m, d, acting)
     d.set_counts(nwhole=0, nallbox=0)
+
+
+def ready(m, d, worlds):
+    """Trees whose policy is to start asleep are ready to, in these worlds; other worlds are left out of what follows.
+
+    Returns what tree_asleep was, for `settled`. Seed 003, "Sleeping".
+    """
+    trees, whole, before = _asleep(m, d)
+    others = np.setdiff1d(np.arange(d.nworld), worlds)
+    trees[others] = 0
+    trees[np.ix_(worlds, _starting(m))] = -1
+    memory.upload(d.device("tree_asleep"), whole)
+    d.set_counts(nwritten=0, nstale=1)
+    return before, others
+
+
+def settled(m, d, worlds, kept):
+    """Lets them fall asleep, after forward(). Raises Error where one does not."""
+    before, others = kept
+    fall_asleep(m, d)
+    trees, whole, _ = _asleep(m, d)
+    trees[others] = before[others]
+    memory.upload(d.device("tree_asleep"), whole)
+    d.set_counts(nstale=1)
+    start = _starting(m)
+    awake = start[(trees[np.ix_(worlds, start)] < 0).any(0)]
+    if len(awake):
+        b = int(m.tree_bodyadr[awake[0]])
+        raise Error(
+            f"{len(start)} trees are to start asleep (sleep='init'), and {len(awake)} of them cannot: first that of "
+            f"body {m.id2name('body', b) or f'number {b}'}; all trees of an island have to be marked so"
+        )
+
+
+def _starting(m):
+    """Trees whose policy is to start asleep."""
+    return np.flatnonzero(np.asarray(m.tree_sleep_policy) == int(mjtSleepPolicy.mjSLEEP_INIT))
+
+
+def _asleep(m, d):
+    """tree_asleep on the host: by world, the whole array, and a copy of the former."""
+    whole = memory.download(d.device("tree_asleep"))
+    trees = whole[: d.nworld * m.ntree].reshape(d.nworld, m.ntree)
+    return trees, whole, trees.copy()
 
 
 def fall_asleep(m, d):
@@ -85,8 +130,7 @@ def wake(m, d, bodies=None):
     from tisim.data import given
 
     given.check(m, d)
-    whole = memory.download(d.device("tree_asleep"))
-    trees = whole[: d.nworld * m.ntree].reshape(d.nworld, m.ntree)
+    trees, whole, _ = _asleep(m, d)
     for t in range(m.ntree) if bodies is None else _trees(m, bodies):
         for world in trees:
             while world[t] >= 0:

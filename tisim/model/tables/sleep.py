@@ -1,4 +1,4 @@
-"""Which stretches of the model's arrays belong to each tree, for the lists of what is awake (kernels/sleep/lists.py)."""
+"""Stretches of the model's arrays that belong to each tree, for the lists of what is awake (kernels/sleep/lists.py)."""
 
 import numpy as np
 
@@ -71,7 +71,7 @@ TABLES = declared(
     *_pair("site", lambda m: m.site_bodyid, (), "sites"),
     *_pair("qpos", _qpos_body, (), "numbers in qpos"),
     *_pair("limited", lambda m: m.jnt_bodyid[m.derived("limited_joint")], ("jnt_limited",), "limited joints"),
-    *_pair("lossy", lambda m: m.dof_bodyid[m.derived("friction_dof")], ("dof_frictionloss",), "dofs with friction loss"),
+    *_pair("lossy", lambda m: m.dof_bodyid[m.derived("friction_dof")], ("dof_frictionloss",), "dofs with friction"),
     Table("body_siteadr", "i", ("nbody",), lambda m: _site_stretch(m, 0), (), "first site of each body"),
     Table("body_sitenum", "i", ("nbody",), lambda m: _site_stretch(m, 1), (), "sites of each body"),
     Table("geom_treeid", "i", ("ngeom",), lambda m: np.asarray(m.body_treeid)[m.geom_bodyid], (), "tree, -1: static"),
