@@ -185,7 +185,7 @@ def test_wake_wakes_whole_islands():
 
 def test_a_copy_sleeps_on():
     both = Both(scene(STACKS))
-    for _ in range(60):
+    for _ in range(45):
         both.step()
     m, d = both.ours, both.data[1]
     other = d.__copy__()

@@ -131,7 +131,10 @@ class Program:
         if table is None:
             table = self._tables[stages] = _Table(self._records, stages)
         place = table.first[at - stages.start]
-        place += table.call(place, table.length * times - place)
+        called = table.call(place, table.length * times - place)
+        if not called:  # it begins with a question whose answer is another now
+            return at, 0
+        place += called
         done, place = divmod(place, table.length)
         return table.stage_of(place) if place else stages.start, done
 
