@@ -16,7 +16,9 @@ from tisim.model.model import Model
 
 # a model with every shape, joint and row, a body with many geoms, and enough geoms for the tree of rays
 MODEL = """<mujoco>
-  <option iterations="1" ls_iterations="1"><flag energy="enable" multiccd="enable" override="enable"/></option>
+  <option iterations="1" ls_iterations="1">
+    <flag energy="enable" multiccd="enable" override="enable" sleep="enable"/>
+  </option>
   <asset>
     <hfield name="hills" nrow="2" ncol="2" size="1 1 1 1" elevation="0 1 1 0"/>
     <mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1 .1 .1"/>

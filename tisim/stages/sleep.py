@@ -47,14 +47,14 @@ def wake_touched(m, d):
         _wake_by_contacts(m, d)
         if d.exceeds(rarely=True, nwoken=0):
             with d.program.aside():
-                acting = 0
-                while d.count("nwoken"):
+                for _ in range(m.ntree):  # as often as there may be islands, once nearly always
                     d.set_counts(nwoken=0)
                     _list(m, d)
                     dynamics.fwd_position(m, d)
                     collision.collide(m, d)
-                    acting = 1
-                    _wake_by_contacts(m, d, acting)
+                    _wake_by_contacts(m, d, acting=1)
+                    if not d.count("nwoken"):
+                        break
     d.set_counts(nwhole=0, nallbox=0)
 
 
