@@ -77,8 +77,14 @@ def test_every_kernel_is_shown():
 
 
 def test_stages_are_in_the_order_of_the_pipeline():
-    called = re.findall(r"\b(?:dynamics|collision|constraint|sleep)\.wake_\w+|\b(?:dynamics|collision|constraint)\.\w+", (ROOT / "tisim/pipeline.py").read_text())
+    called = re.findall(
+        r"\b(?:dynamics|collision|constraint|sleep)\.wake_\w+|\b(?:dynamics|collision|constraint)\.\w+",
+        (ROOT / "tisim/pipeline.py").read_text(),
+    )
     shown = re.findall(r"^(\w+\.\w+): ", FLOW.read_text(), re.M)
     assert set(called) == {s for s in shown if s.startswith(("dynamics", "collision", "constraint", "sleep.wake"))}
-    assert shown[:3] == ["dynamics.check_state", "sleep.wake_written", "dynamics.fwd_position"] and "dynamics.euler" in shown
+    assert (
+        shown[:3] == ["dynamics.check_state", "sleep.wake_written", "dynamics.fwd_position"]
+        and "dynamics.euler" in shown
+    )
     assert shown.index("collision.collide") < shown.index("dynamics.fwd_velocity") < shown.index("dynamics.euler")
