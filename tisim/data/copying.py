@@ -16,7 +16,7 @@ def contents(d):
     d.device("counts")  # refuses a Data of an earlier tisim.init
     made = {name: a for name, a in d._device.items() if DATA[name].role != "stage"}
     return dict(
-        nworld=d.nworld, capacity=dict(d._capacity), energy=d._info.get("energy", False),
+        nworld=d.nworld, capacity=dict(d._capacity), energy=d._info.get("energy", False), faults=d.faults,
         arrays={name: memory.download(a)[: a.length] for name, a in made.items()},
     )  # fmt: skip
 
@@ -27,6 +27,7 @@ def restored(m, contents):
 
     d = Data(m, contents["nworld"])
     d._capacity.update(contents["capacity"])
+    d.faults = contents["faults"]
     if contents["energy"]:
         d._info["energy"] = True
     for name, values in contents["arrays"].items():

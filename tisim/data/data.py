@@ -26,6 +26,7 @@ from .state import Warnings, reset
 from .view import FIELDS as DATA_VIEWS
 from .view import ContactView, accessor
 
+FAULTS = ("world", "reset", "freeze")  # what a diverging island brings about
 MOST = 2**31 - 1  # elements of an array
 # what stages use of a Data and users do not
 INTERNAL = set(
@@ -83,6 +84,7 @@ class Data:
         self._model_version = None
         self._capacity = {name: self._first_capacity(name) for name in CAPACITIES} | capacity
         self._capacity |= {name: min(n, self._capacity[name]) for name, n in m.capacity_limit.items()}
+        self._faults = "world"
         self._checked = False  # whether the model was found simulable
         self._info = {}  # host-side numbers a stage keeps between steps
         self.contact = Contact(self)
@@ -313,6 +315,10 @@ class Data:
             raise Error(f"{name} is computed; writing it would be lost")
         elif name in DATA:
             getattr(self, name)[...] = value
+        elif name == "faults":
+            if value not in FAULTS:
+                raise Error(f"faults={value!r}: expected one of {', '.join(map(repr, FAULTS))}")
+            self._faults = value
         elif name == "time":
             value = numbers(value)
             self.world_time[...] = np.reshape(value, (-1, 1)) if np.ndim(value) else value
@@ -356,6 +362,13 @@ class Data:
     def nisland(self):
         """Number of constraint islands over all worlds; 0 if the island flag is disabled."""
         return 0 if self.model.disabled(mjtDisableBit.mjDSBL_ISLAND) else self.count("nisland")
+
+    @property
+    def faults(self):
+        """What happens where a state or acceleration is not finite or too large: "world", the default, resets the world
+        as MuJoCo does; "reset" puts back only the island of trees in which it arose; "freeze" stops that island.
+        """
+        return self._faults
 
     @property
     def body_awake(self):

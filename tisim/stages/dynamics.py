@@ -10,6 +10,8 @@ from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtWarning
 from tisim.errors import DivergedWarning
 
+from . import faults
+
 PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies (some 100 us against 0.3 us each)
 
 
@@ -100,6 +102,9 @@ def _handle_bad(m, d):
     d.program.spoil()
     bad = memory.download(d.device("bad")).reshape(d.nworld, 3)
     memory.upload(d.device("bad"), np.zeros(bad.size, np.int32))
+    if d.faults != "world":
+        faults.contain(m, d)
+        return False
     worlds = np.flatnonzero(bad.any(axis=1))
     autoreset = not m.opt.disableflags & mjtDisableBit.mjDSBL_AUTORESET
     _tell(m, d, worlds, bad[worlds], autoreset)
