@@ -42,7 +42,7 @@ REFUSED = {
     **{word: f'<option solver="{word}"/>' for word in ("CG", "PGS")},
     "noslip_iterations": '<option noslip_iterations="1"/>',
     **{word: f'<option {word}="1"/>' for word in ("density", "viscosity")},
-    **{word: f'<option><flag {word}="enable"/></option>' for word in ("sleep", "fwdinv", "invdiscrete")},
+    **{word: f'<option><flag {word}="enable"/></option>' for word in ("fwdinv", "invdiscrete")},
 }
 
 
