@@ -6,7 +6,7 @@ tisim drops and settles the pile; its whole state is copied into the peer. From 
 medians are compared.
 
 What tisim answers is judged at that state by the MuJoCo whose physics it reproduces (3.4.0, from the environment):
-one evaluator makes objective and gradient from MuJoCo's own matrices, and gets tisim's solution and that of MuJoCo's
+one evaluator makes objective and gradient by MuJoCo's own functions, and gets tisim's solution and that of MuJoCo's
 CG. The exit code is 1 if tisim's objective is the higher one, its contacts are others, or the settled state is not, bit
 for bit, that of tests/testdata/golden.csv for this kind of processor. The peer is newer and lists slightly other
 contacts between boxes, so its gradient is one of its own problem.
@@ -24,7 +24,6 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-PEERS = "mujoco==4.0.0 mujoco-core==4.0.0"
 STATE = ("qpos", "qvel", "qacc_warmstart")
 SLACK = 1e-8  # relative excess of the objective that is called equal: the solvers' own tolerance
 
@@ -35,7 +34,7 @@ def parse():
     p.add_argument("--peer", default=str(ROOT / ".peers"), help="folder of the peer's packages")
     p.add_argument("--settle", type=int, default=350, help="steps before the measurement")
     p.add_argument("--repeats", type=int, default=30, help="steps measured per engine")
-    p.add_argument("--cone", default="pyramidal", choices=["pyramidal"], help="the objective is written for this cone")
+    p.add_argument("--cone", default="pyramidal", choices=["pyramidal", "elliptic"], help="cone of friction")
     p.add_argument("--arch", default="cpu")
     p.add_argument("--precision", default=None)
     p.add_argument("--threads", type=int, default=None, help="of tisim; MuJoCo steps with one")
@@ -46,13 +45,21 @@ def parse():
 
 def import_peer(folder):
     """The newest MuJoCo, ahead of the one the tests use."""
-    if not (pathlib.Path(folder) / "mujoco").is_dir():
-        command = f"{sys.executable} -m pip install --no-deps --target {folder} {PEERS}"
-        sys.exit(f"the peer is not installed; run\n  {command}")
+    from tisim.cli import peer
+
+    if peer.in_folder(folder) is None:
+        sys.exit(f"the peer is not installed; run\n  {peer.install_line(folder)}")
     sys.path.insert(0, str(folder))
     import mujoco
 
     return mujoco
+
+
+def objective(mujoco, m, d):
+    """The evaluator of `tisim bench --compare`."""
+    from tisim.cli import peer_process
+
+    return peer_process.objective(mujoco, m, d)
 
 
 def scene(n, args):
@@ -77,36 +84,6 @@ def load_peer(mujoco, n, args):
     return m, mujoco.MjData(m)
 
 
-def objective(m, d):
-    """Cost and scaled gradient norm as functions of qacc, from the matrices of a peer's MjData after mj_forward.
-
-    1/2 (x - qacc_smooth)' M (x - qacc_smooth) + sum of 1/2 D r^2 over rows with r = Jx - aref < 0.
-    """
-    import numpy as np
-    import scipy.sparse as sp
-
-    def csr(values, rowadr, rownnz, colind, ncol):
-        pick = np.concatenate([np.zeros(0, int), *(np.arange(a, a + k) for a, k in zip(rowadr, rownnz))])
-        indptr = np.concatenate([[0], np.cumsum(rownnz)])
-        return sp.csr_matrix((np.asarray(values)[pick], np.asarray(colind)[pick], indptr), shape=(len(rowadr), ncol))
-
-    lower = csr(d.M, m.M_rowadr, m.M_rownnz, m.M_colind, m.nv)
-    mass = lower + lower.T - sp.diags(lower.diagonal())
-    n = d.nefc
-    jac = csr(d.efc_J, d.efc_J_rowadr[:n], d.efc_J_rownnz[:n], d.efc_J_colind, m.nv)
-    stiff, aref = d.efc_D[:n].copy(), d.efc_aref[:n].copy()
-    smooth = d.qacc_smooth.copy()
-    scale = 1 / (m.stat.meaninertia * max(1, m.nv))
-
-    def evaluate(x):
-        r = np.minimum(jac @ x - aref, 0)
-        e = mass @ (x - smooth)
-        cost = 0.5 * (x - smooth) @ e + 0.5 * np.sum(stiff * r * r)
-        return cost, scale * np.linalg.norm(e + jac.T @ (stiff * r))
-
-    return evaluate
-
-
 def peak_mib():
     """Largest memory of this process so far [MiB]."""
     for line in pathlib.Path("/proc/self/status").read_text().splitlines():
@@ -129,7 +106,7 @@ def judge(n, args, state):
     m, d = load_peer(mujoco, n, args)
     set_state(d, state)
     mujoco.mj_forward(m, d)
-    evaluate = objective(m, d)
+    evaluate = objective(mujoco, m, d)
     cost, gradient = evaluate(state["qacc"])
     cg_cost, cg_gradient = evaluate(d.qacc.copy())
     return dict(
@@ -182,7 +159,7 @@ def measure(n, args, mujoco):
     from shared import golden
 
     import tisim
-    from tisim.cli.run import runtime_sync
+    from tisim.cli.simulate import runtime_sync
     from tisim.data.digest import state_hash
     from tisim.device import session
 
@@ -200,7 +177,7 @@ def measure(n, args, mujoco):
         n=n, nv=m.nv, hash=digest, known=known, golden=words, contacts=int(d.ncon),
         iterations=int(np.max(np.asarray(d.solver_niter), initial=0)),
         peer_contacts=int(pd.ncon), peer_iterations=int(np.max(pd.solver_niter)),
-        peer_gradient=objective(pm, pd)(pd.qacc.copy())[1],
+        peer_gradient=objective(mujoco, pm, pd)(pd.qacc.copy())[1],
     )  # fmt: skip
     state["qacc"] = np.array(d.qacc, dtype=float)
 

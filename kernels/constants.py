@@ -1,7 +1,17 @@
 """Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
 
 from tisim.data import asleep
-from tisim.enums import mjtCone, mjtConstraint, mjtConstraintState, mjtDisableBit, mjtGeom, mjtJoint
+from tisim.enums import (
+    mjtCone,
+    mjtConstraint,
+    mjtConstraintState,
+    mjtDisableBit,
+    mjtEq,
+    mjtGeom,
+    mjtJacobian,
+    mjtJoint,
+    mjtObj,
+)
 from tisim.model.tables import geom as geom_tables
 from tisim.model.tables import ray as ray_tables
 from tisim.stages import colliders, search, solver
@@ -30,9 +40,19 @@ EQUALITY = int(mjtConstraint.mjCNSTR_EQUALITY)
 FRICTION_DOF = int(mjtConstraint.mjCNSTR_FRICTION_DOF)
 FRICTION_TENDON = int(mjtConstraint.mjCNSTR_FRICTION_TENDON)
 LIMIT_JOINT = int(mjtConstraint.mjCNSTR_LIMIT_JOINT)
+LIMIT_TENDON = int(mjtConstraint.mjCNSTR_LIMIT_TENDON)
 CONTACT_FRICTIONLESS = int(mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
 CONTACT_PYRAMIDAL = int(mjtConstraint.mjCNSTR_CONTACT_PYRAMIDAL)
 CONTACT_ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
+
+# mjtJacobian
+JAC_DENSE = int(mjtJacobian.mjJAC_DENSE)
+JAC_AUTO = int(mjtJacobian.mjJAC_AUTO)
+
+# mjtEq, and the mjtObj that they can join
+EQ_CONNECT = int(mjtEq.mjEQ_CONNECT)
+EQ_WELD = int(mjtEq.mjEQ_WELD)
+OBJ_SITE = int(mjtObj.mjOBJ_SITE)
 
 # mjtConstraintState
 SATISFIED = int(mjtConstraintState.mjCNSTRSTATE_SATISFIED)

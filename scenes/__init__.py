@@ -12,7 +12,7 @@ import inspect
 from tisim.scenes.bowl import bowl
 from tisim.scenes.cards import cards
 from tisim.scenes.chain import chain
-from tisim.scenes.dominos import dominos
+from tisim.scenes.dominos import dominos, falling
 from tisim.scenes.joints import joints
 from tisim.scenes.pendulum import pendulum
 from tisim.scenes.pile import pile
@@ -30,6 +30,8 @@ from tisim.errors import Error
 _SCENES = {f.__name__: f for f in (
     pile, dominos, wall, pyramid, tower, ragdolls, shapes, bowl, terrain, cards, chain, pendulum, joints, rows, pyramids
 )}  # fmt: skip
+_SECONDS = {"dominos": falling}
+SECONDS = 3.0  # in which other scenes show what they are about [s]
 
 
 def names():
@@ -54,6 +56,11 @@ def params(name):
 def about(name):
     """One line saying what a scene shows."""
     return inspect.getdoc(get(name)).splitlines()[0]
+
+
+def seconds(name, **values):
+    """How long a scene with these parameters is worth looking at [s]."""
+    return _SECONDS[name](**values) if name in _SECONDS else SECONDS
 
 
 def build(name, **values):

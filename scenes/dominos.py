@@ -7,6 +7,7 @@ from tisim.scenes.common import FLOOR, SINK, arena, document, rainbow
 THICKNESS, WIDTH, HEIGHT = 0.024, 0.08, 0.16  # of a stone [m]
 SPACING = 0.08  # along the row [m]
 FIRST_RADIUS, TURN = 0.5, 0.22  # of the spiral: inner radius, distance of its turns [m]
+PACE = 19.0  # so many stones fall in a second, measured
 TIP = 0.28  # angle of the first stone [rad]: past its point of balance, atan(thickness / height) = 0.15
 
 
@@ -20,6 +21,11 @@ def spiral(n):
         places.append((r * math.cos(angle), r * math.sin(angle), heading))
         angle += SPACING / math.hypot(r, slope)
     return places
+
+
+def falling(n=300, **_):
+    """Time after which all stones lie [s]."""
+    return 1 + n / PACE
 
 
 def dominos(n=300, cone="pyramidal", sleep=False):

@@ -17,20 +17,6 @@ from tisim.cli import simulate
 from tisim.viewer import vulkan
 
 
-@pytest.fixture
-def call(capsys, monkeypatch, tmp_path):
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.chdir(tmp_path)
-
-    def run(*argv):
-        with pytest.raises(SystemExit) as end:
-            cli.main([str(a) for a in argv])
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return run
-
-
 def broken_file(folder):
     path = folder / "broken.xml"
     path.write_text('<mujoco>\n  <worldbody>\n    <geom type="cube" size="1"/>\n  </worldbody>\n</mujoco>\n')
@@ -40,6 +26,8 @@ def broken_file(folder):
 MISTAKES = [
     (["run", "domino"], "did you mean dominos"),
     (["run", "nothing.xml"], "no file nothing.xml"),
+    (["bench", "nothing.xm"], "no file nothing.xm"),
+    (["info", "no/where"], "no file no/where"),
     (["run", "broken.xml"], "broken.xml:3"),
     (["run", "dominos", "--n", "-3"], "at least 1"),
     (["run", "dominos", "--n", "many"], "--n"),
@@ -66,7 +54,7 @@ MISTAKES = [
     (["run", "pendulum", "--arch", "cpu", "--precision", "f16"], "'f32' or 'f64'"),
     (["run", "pendulum", "--nworld", "0"], "positive"),
     (["run", "pendulum", "--steps", "1", "--arch", "cpu", "--no-picture", "--out", "broken.xml/x"], "broken.xml/x"),
-    (["run"], "SCENE_OR_FILE"),
+    (["run"], "Missing argument 'SCENE_OR_FILE'; see `tisim run --help`"),
     (["run", "pendulum", "--fast"], "--fast"),
     (["fly"], "No such command 'fly'"),
     (["bench", "pendulum", "--repeats", "0"], "--repeats"),

@@ -1,13 +1,9 @@
 """A constraint row may have any number of dofs, on several branches and in several trees, and any of the three costs.
 
-Contract: makers of rows that the engine does not have (connect, weld, equalities of joints and fixed tendons, friction
-loss and limits of tendons: shared/row_makers.py) are added from outside, no file of the solver knows them, and qacc,
+Contract: connect, weld, equalities of joints and fixed tendons, friction loss and limits of tendons in one scene: qacc,
 forces and efc_ vectors equal MuJoCo's 3.4.0, with the dense factor, with conjugate gradients, and with all threads on
 an island; worlds stay independent, and lists that are too short grow.
 """
-
-import importlib
-import sys
 
 import numpy as np
 import pytest
@@ -74,12 +70,9 @@ EFC = "type id state pos margin frictionloss diagApprox D R vel aref force".spli
 
 
 def model(monkeypatch, cone="pyramidal", road="dense"):
-    """The pair of models, with the makers in the list, on a road of the solver."""
+    """The pair of models, on a road of the solver."""
     tisim.init(arch="cpu", precision="f64")
-    sys.modules.pop("shared.row_makers", None)  # its kernels are of the Taichi that runs
     pair = Pair(XML.format(cone=cone))
-    importlib.import_module("shared.row_makers").install(monkeypatch, pair.m)
-    pair.d._checked = True  # equalities and tendons are not simulated without the makers
     if road == "gradients":
         monkeypatch.setattr(solver, "MAX_DENSE", 0)
     if road in ("team", "all threads"):
@@ -121,12 +114,10 @@ def test_rows_grow_and_worlds_are_independent(monkeypatch):
             every, single = tisim.Data(m, nworld=3), [tisim.Data(m) for _ in range(3)]
             before = every.capacity("nrowmax"), every.capacity("nJmax")
             every.qvel = velocity
-            every._checked = True
             tisim.step(m, every, 20)
             validate(m, every)
             assert every.capacity("nrowmax") > before[0] and every.capacity("nJmax") > before[1]
             for w, one in enumerate(single):
-                one._checked = True
                 one.qvel = velocity[w]
                 tisim.step(m, one, 20)
                 for name in ("qpos", "qvel", "qacc", "qfrc_constraint"):

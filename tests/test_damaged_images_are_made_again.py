@@ -18,7 +18,7 @@ import pytest
 from shared.roads import need_machine_code
 
 import tisim
-from tisim.device import images
+from tisim.device import build, images, runtime
 from tisim.device.images import Record
 
 PROGRAM = """
@@ -197,17 +197,52 @@ def test_an_unreadable_file_is_as_good_as_none(cache, monkeypatch):
     assert images.find("one") is None and images.troubles
 
 
+def full(*args, **kwargs):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
 @pytest.mark.parametrize("place", ["mkstemp", "fdopen", "replace"])
 def test_a_full_disk_leaves_no_parts(cache, monkeypatch, place):
     assert images.keep("one", record_of(random.Random(1)))
-
-    def full(*args, **kwargs):
-        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(images.tempfile if place == "mkstemp" else images.os, place, full)
     assert not images.keep("two", record_of(random.Random(2)))
     images.keep_request("request", "two")
     assert [path.name for path in files(cache)] == ["one.img"] and "No space" in str(images.troubles)
+
+
+def test_parts_of_killed_processes_are_swept_away_after_a_day(cache):
+    record = record_of(random.Random(1))
+    images.keep("one", record)
+    old, new = (images.folder() / f".part-{name}" for name in ("old", "new"))
+    for path, age in ((old, 90000), (new, 80000)):
+        path.write_bytes(b"x")
+        os.utime(path, (path.stat().st_atime - age,) * 2)
+    images.sweep.cache_clear()
+    images.keep("two", record)
+    assert not old.exists() and new.exists() and len(files(cache)) == 3
+
+
+def test_no_worker_starts_where_nothing_can_be_kept(cache, monkeypatch):
+    """They hand over what they make by the cache."""
+    started = []
+    monkeypatch.setattr(build.subprocess, "Popen", lambda *a, **k: started.append(a) or pytest.fail("started"))
+    monkeypatch.setattr(build, "_processors", lambda: 4)
+    images.own_folder().chmod(0o777)
+    todo = [(k, None) for k in runtime_kernels()]
+    with build._workers(todo) as (workers, claims):
+        assert workers == [] and claims is None and not started
+    assert "others can write" in images.troubles[str(images.folder())]
+    images.folder().chmod(0o700)
+    monkeypatch.setattr(images.tempfile, "TemporaryFile", full)
+    assert not images.usable() and "No space" in str(images.troubles)
+
+
+def runtime_kernels():
+    """Kernels enough for workers."""
+    tisim.init(arch="cpu")
+    k = runtime.kernels("smooth.kinematics")
+    return [k.body_poses] * 4 * build.SHARE
 
 
 # ---- whole processes

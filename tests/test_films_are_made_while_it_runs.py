@@ -9,26 +9,12 @@ import numpy as np
 import pytest
 
 import tisim
-from tisim.cli import app as cli
 from tisim.cli import film
 from tisim.viewer import Camera, vulkan
 
 needs_vulkan = pytest.mark.skipif(vulkan.missing() is not None, reason=str(vulkan.missing()))
 RUN = ("run", "pile", "--n", "3", "--arch", "cpu", "--no-picture", "--json", "--steps", "21")
 SMALL = ("--size", "64x48", "--fps", "20")
-
-
-@pytest.fixture
-def call(capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-
-    def run(*argv):
-        with pytest.raises(SystemExit) as end:
-            cli.main(list(argv))
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return run
 
 
 @needs_vulkan

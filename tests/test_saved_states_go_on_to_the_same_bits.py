@@ -8,22 +8,7 @@ import numpy as np
 import pytest
 
 import tisim
-from tisim.cli import app as cli
 from tisim.cli import state
-
-
-@pytest.fixture
-def call(capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-
-    def run(*argv):
-        with pytest.raises(SystemExit) as end:
-            cli.main([str(a) for a in argv])
-        captured = capsys.readouterr()
-        return end.value.code, captured.out, captured.err
-
-    return run
-
 
 PILE = ("run", "pile", "--n", "9", "--arch", "cpu", "--no-picture", "--json")
 
@@ -86,7 +71,7 @@ def test_what_does_not_fit_is_refused(call):
     with open("text.npz", "w") as file:
         file.write("no zip")
     for argv, words in (
-        (("pile", "--n", 12, "--from", "out/state.npz"), "a state of another model (pile)"),
+        (("pile", "--n", 12, "--from", "out/state.npz"), "the --n and --param of that run"),
         (("dominos", "--from", "out/state.npz"), "a state of another model (pile)"),
         (("pile", "--n", 9, "-p", "shape=box", "--from", "out/state.npz"), "a state of another model (pile)"),
         (("pile", "--n", 9, "--from", "out/state.npz", "--nworld", 3), "holds 2 worlds"),

@@ -10,7 +10,7 @@ import pytest
 from shared.smooth import MODELS, copy_state, random_state, without_constraints
 
 import tisim
-from tisim.stages import dynamics
+from tisim.stages import integrators
 
 STAGES = """xpos xquat xmat xipos ximat xanchor xaxis geom_xpos geom_xmat site_xpos site_xmat subtree_com cinert cdof
 crb M qLD qLDiagInv cvel cdof_dot qfrc_bias qfrc_spring qfrc_damper qfrc_gravcomp qfrc_passive qfrc_smooth qacc_smooth
@@ -41,7 +41,7 @@ def test_stages_and_euler_step(path, disable):
         for name in STAGES:
             assert error(getattr(d, name), getattr(dd, name)) < 1e-10, name
         d.qacc = dd.qacc
-        dynamics.euler(m, d)
+        integrators.integrate(m, d)
         mujoco.mj_Euler(mm, dd)
         for name in ("qpos", "qvel", "time"):
             assert error(getattr(d, name), getattr(dd, name)) < 1e-12, name

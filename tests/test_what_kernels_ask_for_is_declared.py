@@ -21,7 +21,9 @@ KINDS = {"FP": "f", "ti.i32": "i"}
 SCENE = """<mujoco><asset><mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1 .1 .1"/></asset>
 <worldbody><geom type="plane" size="1 1 .1"/><geom type="box" size=".1 .1 .1"/>
 <body pos="0 0 1"><freejoint/><geom type="mesh" mesh="gem"/></body>
-<body pos="0 0 2"><joint range="-10 20" limited="true" frictionloss=".1"/>{}</body></worldbody></mujoco>"""
+<body name="a" pos="0 0 2"><joint name="j" range="-10 20" limited="true" frictionloss=".1"/>{}</body></worldbody>
+<tendon><fixed name="t" range="0 1" limited="true" frictionloss=".1"><joint joint="j" coef="1"/></fixed></tendon>
+<equality><weld body1="a"/><joint joint1="j"/><tendon tendon1="t"/></equality></mujoco>"""
 
 
 def nodes():
@@ -69,8 +71,7 @@ def test_each_name_has_one_declaration():
 
 def test_what_is_declared_is_used():
     used = {name for *_, name, _ in parameters()} | {path.rpartition(".")[2] for *_, path in paths()}
-    if "gravity" in used:
-        used |= {"gravity_x", "gravity_y", "gravity_z"}
+    used |= {f"{name}_{x}" for name in {"gravity", "wind"} & used for x in "xyz"}
     if used & set(SCALES):
         used.add("sweep_scale")
     assert set(SCALARS) - set(CAPACITIES) <= used

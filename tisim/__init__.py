@@ -17,13 +17,20 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 __version__ = "0.2.0"
 _HOMES = {
     "tisim.data.data": "Data",
-    "tisim.data.state": "get_state reset reset_keyframe set_state",
+    "tisim.data.state": "copy_state extract_state get_state reset reset_keyframe set_keyframe set_state state_size",
     "tisim.device.runtime": "init",
+    "tisim.derivatives": "inverse_fd transition_fd",
     "tisim.errors": "CapacityError DivergedWarning Error MjcfError UnsupportedError",
     "tisim.model.model": "Model",
-    "tisim.pipeline": "forward step step1 step2",
+    "tisim.pipeline": "forward forward_skip inverse inverse_skip step step1 step2",
     "tisim.queries.distance": "geom_distance",
+    "tisim.queries.inertia": "full_m mul_m mul_m2 rne solve_m solve_m2",
+    "tisim.queries.jacobians": "angmom_mat jac jac_body jac_body_com jac_dot jac_geom jac_point_axis jac_site "
+    "jac_subtree_com",
+    "tisim.queries.motion": "apply_ft contact_force object_acceleration object_velocity rne_post_constraint",
+    "tisim.queries.positions": "differentiate_pos integrate_pos local_to_global",
     "tisim.queries.rays": "multi_ray ray",
+    "tisim.model.set_const": "set_const",
     "tisim.spec.spec": "Spec",
     "tisim.stages.colliders": "register_collider",
     "tisim.stages.sleep": "wake",
@@ -37,35 +44,15 @@ def __getattr__(name):
     if name in _FOLDERS:
         return importlib.import_module(f"tisim.{name}")
     home = "tisim.enums" if name.startswith("mjt") else _HOME.get(name)
-    if home is None:
-        raise _unknown(name)
+    if home is None or (home == "tisim.enums" and name not in dir(importlib.import_module(home))):
+        from tisim.mujoco_names import missing
+
+        raise missing(__name__, name, __dir__(), _HOME)
     from tisim.device import garbage
 
     with garbage.collected_later():
         value = globals()[name] = getattr(importlib.import_module(home), name)
     return value
-
-
-# names of MuJoCo's functions and classes that are others here
-_THEIRS = dict(
-    MjModel="Model", MjData="Data", MjSpec="Spec", mj_resetData="reset", mj_resetDataKeyframe="reset_keyframe",
-    mj_getState="get_state", mj_setState="set_state", mj_multiRay="multi_ray", mj_geomDistance="geom_distance",
-)  # fmt: skip
-
-
-def _unknown(name):
-    """The error for a name that does not exist, with the one that may be meant."""
-    ours = _THEIRS.get(name, name.removeprefix("mj_"))
-    hint = f"; the name is {ours}" if ours in _HOME else ""
-    if not hint and not name.startswith("_"):
-        from tisim.mjcf.format.names import nearest
-
-        hint = nearest(name, __dir__())
-    if name.startswith("_"):
-        return AttributeError(f"module 'tisim' has no attribute '{name}'")
-    from tisim.errors import FieldError
-
-    return FieldError(f"module 'tisim' has no attribute '{name}'{hint}")
 
 
 def __dir__():

@@ -13,6 +13,10 @@ class FieldError(Error, AttributeError):
     """A name that is no field; what is near is told."""
 
 
+class MissingNameError(Error, ImportError):
+    """A name of MuJoCo's that was to be imported from tisim and is not there; what to use instead is told."""
+
+
 class IdError(Error, IndexError):
     """An id or index that does not exist."""
 

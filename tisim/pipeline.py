@@ -3,11 +3,14 @@
 import numpy as np
 
 from tisim.data import given
+from tisim.data.timer import INVERSE_OF
 from tisim.data.validate import validate
 from tisim.device import build, runtime
-from tisim.errors import Error
+from tisim.enums import mjtIntegrator, mjtStage
+from tisim.errors import Error, UnsupportedError
 from tisim.model import simulable
-from tisim.stages import collision, constraint, dynamics, needs, sleep
+from tisim.stages import collision, constraint, dynamics, integrators, needs, sleep
+from tisim.stages import inverse as inverse_stage
 
 
 def check(m, d):
@@ -24,9 +27,20 @@ def check_acceleration(m, d):
         forward(m, d)
 
 
-def euler(m, d):
+def integrate(m, d):
     """Integration; with TISIM_DEBUG the results are looked at."""
-    dynamics.euler(m, d)
+    integrators.integrate(m, d)
+    look(m, d)
+
+
+def rk_last(m, d):
+    """The same of RK4, which comes behind three more evaluations of the accelerations."""
+    integrators.rk_last(m, d)
+    look(m, d)
+
+
+def look(m, d):
+    """With TISIM_DEBUG the results are looked at."""
     if runtime.debug():
         d.program.spoil()
         validate(m, d)
@@ -35,9 +49,30 @@ def euler(m, d):
 POSITION = (sleep.wake_written, dynamics.fwd_position, collision.collide, sleep.wake_touched, dynamics.fwd_velocity,
             constraint.make_constraints, dynamics.energy)  # fmt: skip
 ACCELERATION = (dynamics.fwd_acceleration, constraint.constrain)
-STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, sleep.fall_asleep, euler)
-FORWARD = range(STEP.index(POSITION[0]), STEP.index(check_acceleration))
+AGAIN = (*POSITION[:-1], *ACCELERATION)  # in the further stages of RK4: without what only users read
+STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, inverse_stage.compare,
+        sleep.fall_asleep, integrate)  # fmt: skip
+RUNGE_KUTTA = (*STEP[:-1], integrators.rk_first, *AGAIN, integrators.rk_second, *AGAIN, integrators.rk_third, *AGAIN,
+               rk_last)  # fmt: skip
+INVERSE = (*POSITION, inverse_stage.inverse)
+STAGES = (*STEP, *RUNGE_KUTTA, *INVERSE, *POSITION[:-1], inverse_stage.inverse)
+
+
+def _places(at, length):
+    """Places in STAGES."""
+    return range(at, at + length)
+
+
+SINGLE = _places(0, len(STEP))
+RK4 = _places(len(STEP), len(RUNGE_KUTTA))
+WHOLE = SINGLE.stop, RK4.stop  # where a step is over
+FORWARD = SINGLE[STEP.index(POSITION[0]) : STEP.index(check_acceleration)]
 HALF = STEP.index(ACCELERATION[0])  # what stands before does not depend on controls and applied forces
+# evaluations by whether energy is left out, and in them what depends on positions alone, on velocities besides
+FORWARDS = FORWARD, _places(RK4.start + RUNGE_KUTTA.index(integrators.rk_first) + 1, len(AGAIN))
+INVERSES = _places(RK4.stop, len(INVERSE)), _places(RK4.stop + len(INVERSE), len(INVERSE) - 1)
+SKIPS = {mjtStage.mjSTAGE_NONE: 0, mjtStage.mjSTAGE_POS: POSITION.index(dynamics.fwd_velocity),
+         mjtStage.mjSTAGE_VEL: len(POSITION)}  # fmt: skip
 
 
 def step1(m, d):
@@ -46,13 +81,20 @@ def step1(m, d):
     Raises UnsupportedError if the model uses a feature that the engine does not simulate.
     """
     given.check(m, d)
+    _refuse_halves(m)
     _run(m, d, range(HALF))
 
 
 def step2(m, d):
     """Second half of a step: accelerations with the controls and forces set since step1, then integration."""
     given.check(m, d)
-    _run(m, d, range(HALF, len(STEP)))
+    _refuse_halves(m)
+    _run(m, d, SINGLE[HALF:])
+
+
+def _refuse_halves(m):
+    if m.opt.integrator == mjtIntegrator.mjINT_RK4:
+        raise UnsupportedError("integrator RK4 has no halves, since it evaluates forces four times in a step: use step")
 
 
 def step(m, d, nstep=1):
@@ -65,7 +107,13 @@ def step(m, d, nstep=1):
     if not isinstance(nstep, (int, np.integer)) or isinstance(nstep, bool) or nstep < 0:
         raise Error(f"nstep={nstep!r}: expected a number of steps")
     given.check(m, d)
-    _run(m, d, range(len(STEP)), int(nstep))
+    if m.opt.integrator != mjtIntegrator.mjINT_RK4:
+        _run(m, d, SINGLE, int(nstep))
+        return
+    try:
+        _run(m, d, RK4, int(nstep))
+    finally:
+        integrators.restore(d)
 
 
 def forward(m, d):
@@ -89,6 +137,55 @@ def start_asleep(m, d, worlds):
     sleep.settled(m, d, worlds, kept)
 
 
+def step_skip(m, d, skipstage):
+    """step of a single-stage integrator without what is already known, for derivatives; skipstage as forward_skip's."""
+    given.check(m, d)
+    check(m, d)
+    _run(m, d, SINGLE[FORWARD.start + SKIPS[skipstage] :])
+
+
+def forward_skip(m, d, skipstage, skipsensor=False):
+    """forward without what is already known.
+
+    skipstage  mjtStage: mjSTAGE_POS leaves out what depends on positions alone, mjSTAGE_VEL also what depends on
+               velocities, as where only forces were written; mjSTAGE_NONE nothing.
+    skipsensor  True: leaves out what only users read, energies.
+    Raises UnsupportedError if the model uses a feature that the engine does not simulate.
+    """
+    given.check(m, d)
+    check(m, d)
+    _run(m, d, _without(FORWARDS, skipstage, skipsensor))
+
+
+def inverse(m, d):
+    """Inverse dynamics: qfrc_inverse, the force that has to be applied for the acceleration d.qacc, and the
+    qfrc_constraint that goes with it, from positions, velocities and accelerations alone.
+
+    qfrc_inverse = M qacc + qfrc_bias - qfrc_passive - qfrc_constraint; where forward dynamics gave qacc it is the sum
+    of qfrc_applied, qfrc_actuator and J' xfrc_applied. With the flag invdiscrete, qacc is the difference of the
+    velocities before and after a step over the timestep. Seed 000, "Inverse dynamics".
+    Raises UnsupportedError if the model uses a feature that the engine does not simulate.
+    """
+    inverse_skip(m, d, mjtStage.mjSTAGE_NONE)
+
+
+def inverse_skip(m, d, skipstage, skipsensor=False):
+    """inverse without what is already known: arguments and errors of forward_skip."""
+    given.check(m, d)
+    check(m, d)
+    inverse_stage.check(m)
+    _run(m, d, _without(INVERSES, skipstage, skipsensor))
+
+
+def _without(evaluations, skipstage, skipsensor):
+    """Places in STAGES of an evaluation, without what is skipped."""
+    if isinstance(skipstage, bool) or skipstage not in SKIPS:
+        raise Error(f"skipstage={skipstage!r}: expected mjSTAGE_NONE, mjSTAGE_POS or mjSTAGE_VEL of mjtStage")
+    places = evaluations[bool(skipsensor)]
+    known = skipstage == mjtStage.mjSTAGE_VEL and skipsensor
+    return places[SKIPS[skipstage] - known :]
+
+
 def prepare(m, d, show=None):
     """Loads all kernels that steps of the model can come to need; the first step does it. Seconds if they are new.
 
@@ -103,14 +200,20 @@ def prepare(m, d, show=None):
 
 
 def _run(m, d, stages, times=1):
-    """Runs these stages of STEP, so often: by the Data's program while they do what they did before, else by Python."""
+    """Runs these of STAGES, so often: by the Data's program while they do what they did before, else by Python."""
+    clock = d.program.clock
+    if clock.on and not clock.running:
+        with clock.run(stages.start == 0 or stages.stop in WHOLE, times if stages.stop in WHOLE else 0):
+            return _run(m, d, stages, times)
     at = stages.start
     while times:
         at, done = d.program.run(m, d, stages, at, times)
         times -= done
-        if times:
+        if times and (at > stages.start or not done):  # else it stopped only because it had repeated so many
+            if clock.running:
+                clock.enter(INVERSE_OF * (at >= RK4.stop) + STAGES[at].__name__)
             d.program.start()
-            STEP[at](m, d)
+            STAGES[at](m, d)
             d.program.keep(at)
             at += 1
             if at == stages.stop:

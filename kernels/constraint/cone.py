@@ -250,3 +250,26 @@ def load_parameters(m, d, c):
     for k in ti.static(range(5)):
         f[k + 1] = d.con_friction[c][k]
     return f
+
+
+@func
+def force_of(m, d, c):
+    """Force of contact c by components, from what its rows have: con_edge."""
+    dim = d.contact_dim[c]
+    fri = load_parameters(m, d, c)
+    f = vec6(0.0)
+    if ti.static(m.has.elliptic):
+        for k in ti.static(range(m.has.dims)):
+            if k < dim:
+                f[k] = d.con_edge[c][k]
+    else:
+        f[0] = d.con_edge[c][0]
+        if dim > 1:
+            f[0] = 0.0
+            for k in ti.static(range(1, m.has.dims)):
+                if k < dim:
+                    up = d.con_edge[c][2 * k - 2]
+                    down = d.con_edge[c][2 * k - 1]
+                    f[0] += up + down
+                    f[k] = fri[k] * (up - down)
+    return f

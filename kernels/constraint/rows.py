@@ -60,6 +60,19 @@ def expand_contacts(m, d):
             expand_contact(m, d, c)
 
 
+@kernel
+def expand_dual(m, d):
+    """Forces on rows of contacts where a dual solver said them last; parallel over contacts."""
+    n = d.ncon
+    ti.loop_config(serialize=SERIAL)
+    for c in range(n):
+        if d.contact_efc_address[c] >= 0:
+            dim = d.contact_dim[c]
+            rows = ti.select(dim == 1 or m.opt.cone == ELLIPTIC, dim, 2 * (dim - 1))
+            for e in range(rows):
+                d.efc_force[d.contact_efc_address[c] + e] = d.con_edge[c][e]
+
+
 @func
 def expand_contact(m, d, c):
     """The rows of contact c: one for each component, or two for each tangent of a pyramid."""

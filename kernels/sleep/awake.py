@@ -32,6 +32,28 @@ def tree_at(m, d, k):
 
 
 @func
+def mover_count(m, d):
+    """Trees that may be advanced, and behind them the worlds, whose time is."""
+    return tree_count(m, d) + d.nworld
+
+
+@func
+def mover_at(m, d, k):
+    """(world, tree) at place k: tree m.ntree is the world itself, -1 one that has fallen asleep in this step."""
+    n = tree_count(m, d)
+    w = k - n
+    t = m.ntree
+    if k < n:
+        wt = tree_at(m, d, k)
+        w = wt // m.ntree
+        t = wt - w * m.ntree
+        if ti.static(m.has.sleep):
+            if d.tree_asleep[wt] >= 0:
+                t = -1
+    return w, t
+
+
+@func
 def body_count(m, d):
     """Bodies of all worlds, or those that are awake."""
     n = d.nworld * m.nbody

@@ -48,6 +48,11 @@ def list_awake(m, d):
                 tree += 1
             else:
                 d.tree_island[wt] = -1
+                d.tree_segnum[wt] = 0
+                w = wt // m.ntree
+                first = w * m.nbody + m.tree_bodyadr[wt - w * m.ntree]
+                for b in range(first, first + m.tree_bodynum[wt - w * m.ntree]):
+                    d.body_connum[b] = 0  # of the step in which it fell asleep
         d.ntawake = tree
     ti.loop_config(serialize=True)
     for _ in range(stale):

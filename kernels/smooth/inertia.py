@@ -191,18 +191,29 @@ def factor_tree(m, d, w, t, L: ti.template(), Dinv: ti.template()):
 @func
 def solve_tree(m, d, w, t, L: ti.template(), Dinv: ti.template(), x: ti.template()):
     """x = M^-1 x in place for the dofs of tree t, from the factor of M."""
-    o = w * m.nv
+    solve_from(m, d, w, t, w * m.nv, L, Dinv, x)
+
+
+@func
+def solve_from(m, d, w, t, o, L: ti.template(), Dinv: ti.template(), x: ti.template()):
+    """The same for a vector that begins at x[o]."""
+    unload(m, d, w, t, o, L, x)
+    for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
+        xk = x[o + k] * Dinv[w * m.nv + k]
+        for p in range(m.M_rowadr[k], m.M_rowadr[k] + m.M_rownnz[k] - 1):
+            xk -= L[w * m.nC + p] * x[o + m.M_colind[p]]
+        x[o + k] = xk
+
+
+@func
+def unload(m, d, w, t, o, L: ti.template(), x: ti.template()):
+    """x = L'^-1 x in place for the dofs of tree t, of a vector that begins at x[o]."""
     for e in range(m.tree_dofnum[t]):
         k = m.tree_dofadr[t] + m.tree_dofnum[t] - 1 - e
         xk = x[o + k]
         for p in range(m.M_rowadr[k], m.M_rowadr[k] + m.M_rownnz[k] - 1):
             i = o + m.M_colind[p]
             x[i] = x[i] - L[w * m.nC + p] * xk
-    for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-        xk = x[o + k] * Dinv[o + k]
-        for p in range(m.M_rowadr[k], m.M_rowadr[k] + m.M_rownnz[k] - 1):
-            xk -= L[w * m.nC + p] * x[o + m.M_colind[p]]
-        x[o + k] = xk
 
 
 @func

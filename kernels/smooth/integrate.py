@@ -2,7 +2,7 @@
 
 from ..constants import BALL, FREE
 from ..rotation import at3, at4, integrate_quat
-from ..sleep.awake import dof_at, dof_count, qpos_at, qpos_count, tree_at, tree_count
+from ..sleep.awake import dof_at, dof_count, mover_at, mover_count, qpos_at, qpos_count
 from ..types import SERIAL, func, kernel, ti
 from .inertia import factor_tree, solve_tree
 
@@ -14,28 +14,14 @@ def tree_euler(m, d):
     """Euler step of velocity, then position and time; parallel over worlds and trees. Seed 000, "Numerical
     integration".
     """
-    n = tree_count(m, d)
+    n = mover_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for at in range(n + d.nworld):
-        if at >= n:
-            d.world_time[at - n] = d.world_time[at - n] + m.opt.timestep
-        elif moves_on(m, d, at):
-            wt = tree_at(m, d, at)
-            w = wt // m.ntree
-            t = wt - w * m.ntree
-            advance_velocity(m, d, w, t)
-            k = m.tree_dofadr[t]
-            while k < m.tree_dofadr[t] + m.tree_dofnum[t]:
-                k += advance_joint(m, d, w, m.dof_jntid[k])
-
-
-@func
-def moves_on(m, d, at):
-    """Whether the tree at this place of the list has not fallen asleep in this step."""
-    moves = True
-    if ti.static(m.has.sleep):
-        moves = d.tree_asleep[d.awake_tree[at]] < 0
-    return moves
+    for k in range(n):
+        w, t = mover_at(m, d, k)
+        if t >= 0:
+            if t < m.ntree:
+                advance_velocity(m, d, w, t)
+            advance_position(m, d, w, t)
 
 
 @func
@@ -75,25 +61,36 @@ def damp(m, d, w, t):
 
 
 @func
-def advance_joint(m, d, w, j):
-    """Moves joint j for a time step at its velocity; returns its number of dofs."""
+def advance_position(m, d, w, t):
+    """qpos of tree t after a step at the velocity qvel; of number ntree: the time of the world."""
+    if t == m.ntree:
+        d.world_time[w] = d.world_time[w] + m.opt.timestep
+    else:
+        k = m.tree_dofadr[t]
+        while k < m.tree_dofadr[t] + m.tree_dofnum[t]:
+            k += advance_joint(m, d, w, m.dof_jntid[k], d.qvel, m.opt.timestep)
+
+
+@func
+def advance_joint(m, d, w, j, v: ti.template(), h):
+    """Moves joint j for a time h [s] at the velocity v; returns its number of dofs."""
     kind = m.jnt_type[j]
     q = w * m.nq + m.jnt_qposadr[j]
     i = w * m.nv + m.jnt_dofadr[j]
     num = 1
     if kind == FREE:
         for c in range(3):
-            d.qpos[q + c] = d.qpos[q + c] + m.opt.timestep * d.qvel[i + c]
+            d.qpos[q + c] = d.qpos[q + c] + h * v[i + c]
         num = 6
         q += 3
         i += 3
     if kind == FREE or kind == BALL:
-        r = integrate_quat(at4(d.qpos, q), at3(d.qvel, i), m.opt.timestep)
+        r = integrate_quat(at4(d.qpos, q), at3(v, i), h)
         for c in ti.static(range(4)):
             d.qpos[q + c] = r[c]
         num = ti.max(num, 3)
     else:
-        d.qpos[q] = d.qpos[q] + m.opt.timestep * d.qvel[i]
+        d.qpos[q] = d.qpos[q] + h * v[i]
     return num
 
 

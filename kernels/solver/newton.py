@@ -60,12 +60,13 @@ def solve_islands(m, d):
     ti.loop_config(serialize=SERIAL)
     for unit in range(units):
         if unit % HAND == 0:
-            solve_all(m, d)
+            solve_all(m, d, solve)
 
 
 @func
-def solve_all(m, d):
-    """What a worker does. There is one call of `solve`, which is long, for both kinds of islands."""
+def solve_all(m, d, act: ti.template()):
+    """What a worker does, by act(m, d, island, number of the worker, size of the team). One call of act, which is long,
+    serves both kinds of islands."""
     come(m, d)
     me, size, together = 0, 1, 0
     turn = take(m, d)
@@ -78,7 +79,7 @@ def solve_all(m, d):
         more = size > 0 and turn < d.nisland
         if more:
             if d.island_shared[turn] == together:
-                solve(m, d, turn, me, size)
+                act(m, d, turn, me, size)
             if together == 1:
                 turn += 1
             else:

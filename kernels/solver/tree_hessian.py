@@ -92,19 +92,17 @@ def factor_tree(m, d, w, t):
     """tree_hess = L' D L in place (unit L below, D on the diagonal)."""
     for n in range(m.tree_dofnum[t]):
         k = m.tree_dofadr[t] + m.tree_dofnum[t] - 1 - n
-        a = w * m.nM + m.dof_Madr[k]
-        inverse = 1.0 / d.tree_hess[a]
+        first = w * m.nM + m.dof_Madr[k]
+        end = w * m.nM + m.nM
+        if k + 1 < m.nv:
+            end = w * m.nM + m.dof_Madr[k + 1]
+        inverse = 1.0 / d.tree_hess[first]
         i = m.dof_parentid[k]
-        while i >= 0:
-            a += 1
+        for a in range(first + 1, end):
             e = d.tree_hess[a] * inverse
             o = w * m.nM + m.dof_Madr[i]
-            j = i
-            q = 0
-            while j >= 0:
+            for q in range(end - a):  # what is left of row k has the places of row i
                 d.tree_hess[o + q] = d.tree_hess[o + q] - e * d.tree_hess[a + q]
-                j = m.dof_parentid[j]
-                q += 1
             d.tree_hess[a] = e
             i = m.dof_parentid[i]
 

@@ -64,7 +64,8 @@ def root(
 @app.command()
 def run(
     source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
-    seconds: float = typer.Option(None, "--seconds", help="how long to simulate \\[s]; 3 by default"),
+    seconds: float = typer.Option(None, "--seconds", help="how long to simulate \\[s]; 3 by default, or until all "
+                            "dominos have fallen"),
     until: float = Until,
     steps: int = typer.Option(None, "--steps", help="number of steps, instead of --seconds"),
     saved: str = From,
@@ -95,13 +96,22 @@ def bench(
     seconds: float = typer.Option(None, "--seconds", help="time simulated before it \\[s], instead of --settle"),
     until: float = Until,
     repeats: int = typer.Option(50, help="steps measured"), saved: str = From,
+    kernels: bool = typer.Option(False, "--kernels", help="print the time of each kernel, too"),
+    compare: str = typer.Option(None, "--compare", metavar="mujoco", help="steps in turn with the newest MuJoCo that "
+                                "is there, by the best of its solvers"),
+    peer: str = typer.Option(None, "--peer", metavar="FOLDER", help="where its packages are; .peers or the installed "
+                             "one by default"),
+    limit: float = typer.Option(30.0, "--limit", help="how long a solver of MuJoCo may take to show what it can \\[s]"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
-    """Measure the time of a step: median over single steps from a settled state."""
-    from . import run as cli_run
+    """Measure the time of a step, median over single steps from a settled state, and tell where it goes.
 
-    cli_run.bench(console, source, n, param, sleep, settle, seconds, until, repeats, saved, arch, precision, threads,
-                  nworld, as_json)  # fmt: skip
+    Ctrl-C ends it after the step, prints what was measured and exits with 130.
+    """
+    from . import bench as cli_bench
+
+    return cli_bench.bench(console, source, n, param, sleep, settle, seconds, until, repeats, saved, arch, precision,
+                           threads, nworld, kernels, compare, peer, limit, as_json)  # fmt: skip
 
 
 @app.command()
@@ -245,7 +255,9 @@ def main(argv=None):
         elif isinstance(error, OSError):
             complain(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else error)
         elif hasattr(error, "format_message"):  # a wrong option or argument
-            complain(f"{error.format_message()}; see `tisim --help`")
+            ctx = getattr(error, "ctx", None)
+            see = ctx.command_path if ctx else "tisim"
+            complain(f"{error.format_message().rstrip('.')}; see `{see} --help`")
         else:
             name = f"{type(error).__name__}: {error}"
             complain(f"unexpected {name}; please report it with the output of the same command and --debug")

@@ -12,11 +12,12 @@ from tisim.data.arrays import COUNTS, DATA, SCALES
 from tisim.data.data import Data
 from tisim.device import launch, memory, runtime
 from tisim.device.bundle import Arguments
+from tisim.enums import mjtEnableBit, mjtIntegrator, mjtSolver
 from tisim.model.model import Model
 
 # a model with every shape, joint and row, a body with many geoms, and enough geoms for the tree of rays
 MODEL = """<mujoco>
-  <option iterations="1" ls_iterations="1">
+  <option iterations="1" ls_iterations="1" density="1">
     <flag energy="enable" multiccd="enable" override="enable" sleep="enable"/>
   </option>
   <asset>
@@ -27,13 +28,22 @@ MODEL = """<mujoco>
     <geom type="plane" size="1 1 .1"/>
     <geom type="hfield" hfield="hills"/>
     <body><freejoint/><replicate count="32" offset="1 0 0"><geom size=".1"/></replicate></body>
-    <body>
-      <joint type="hinge" range="0 10" limited="true" frictionloss="1" damping="1"/>
+    <body name="body">
+      <joint name="hinge" type="hinge" range="0 10" limited="true" frictionloss="1" damping="1"/>
       <geom size=".1"/><geom type="capsule" size=".1 .1"/><geom type="box" size=".1 .1 .1"/>
       <geom type="cylinder" size=".1 .1"/><geom type="ellipsoid" size=".1 .1 .1"/><geom type="mesh" mesh="gem"/>
     </body>
   </worldbody>
+  <tendon>
+    <fixed name="fixed" range="0 1" limited="true" frictionloss="1"><joint joint="hinge" coef="1"/></fixed>
+  </tendon>
+  <equality><weld body1="body"/><joint joint1="hinge"/><tendon tendon1="fixed"/></equality>
 </mujoco>"""
+# whether lists are long, and options: between them they take every road of the solvers
+ROADS = (
+    (False, {}), (True, {}), (False, dict(solver=mjtSolver.mjSOL_CG)),
+    (False, dict(solver=mjtSolver.mjSOL_PGS, noslip_iterations=1)),
+)  # fmt: skip
 HOST = "host"  # what Python writes between launches
 INPUTS = ("state", "input")  # roles of arrays that the user may write
 
@@ -82,10 +92,21 @@ def record():
     """{stage: (first line of its docstring, [Step])} of a step and of the queries, in their order."""
     runtime.init(arch="cpu")
     stages = {}
-    for wide in (False, True):
-        events = _Recorder(wide).events
+    for wide, options in ROADS:
+        events = _Recorder(wide, options).events
         _find_sources(events)
         _merge(stages, events)
+    *others, rk4 = (mjtIntegrator.mjINT_IMPLICIT, mjtIntegrator.mjINT_IMPLICITFAST, mjtIntegrator.mjINT_RK4)
+    for integrator in (*others, rk4):
+        flags = int(mjtEnableBit.mjENBL_FWDINV) * (integrator == rk4)
+        events = _Recorder(False, dict(integrator=integrator), flags).events
+        _find_sources(events)
+        _merge(stages, [event for event in events if event[0].startswith(("integrators.", "inverse."))])
+    for integrator in (mjtIntegrator.mjINT_EULER, *others):
+        flags = int(mjtEnableBit.mjENBL_INVDISCRETE)
+        events = _Recorder(False, dict(integrator=integrator), flags, inverse=True).events
+        _find_sources(events)
+        _merge(stages, [event for event in events if event[0].startswith("inverse.")])
     return stages
 
 
@@ -124,15 +145,19 @@ def _merge(stages, events):
 
 
 class _Recorder:
-    """Takes one step and asks all queries. wide: as on a GPU, lists are sorted in passes and large
-    islands solved phase by phase."""
+    """Takes one step with these options and flags and asks all queries. wide: as on a GPU, lists are sorted in passes
+    and large islands solved phase by phase; inverse: takes inverse dynamics instead."""
 
-    def __init__(self, wide):
+    def __init__(self, wide, options, flags=0, inverse=False):
         from tisim import pipeline
         from tisim.stages import solver, sorting
 
         self.events = []  # (stage, first line of its docstring, Step)
         self.model = m = Model.from_xml_string(MODEL)
+        self.inverse = inverse
+        for name, value in options.items():
+            setattr(m.opt, name, value)
+        m.opt.enableflags = int(m.opt.enableflags) | flags
         self.data = Data(m)
         self._upload, self._fill = memory.upload, memory.fill
         with contextlib.ExitStack() as changes:
@@ -149,12 +174,20 @@ class _Recorder:
     def ask(self):
         """Whatever a user may call that launches kernels."""
         from tisim import pipeline
-        from tisim.queries import distance, rays
+        from tisim.data import on_demand
+        from tisim.queries import distance, inertia, rays
 
         m, d = self.model, self.data
         d._checked = True  # what is made ready before the first step is no part of it
+        if self.inverse:
+            pipeline.inverse(m, d)
+            return
         pipeline.step(m, d)
-        d._rows("efc_type")
+        on_demand.rows(m, d)
+        on_demand.post_constraint(m, d)
+        for act in (inertia.mul_m, inertia.mul_m2, inertia.solve_m, inertia.solve_m2):
+            act(m, d, [1.0] * m.nv)
+        inertia.rne(m, d)
         rays.multi_ray(m, d, [0, 0, 1], [[0, 0, -1]] * 9)
         distance.geom_distance(m, d, [1, m.ngeom - 2], [2, m.ngeom - 1], 1.0)
 

@@ -17,6 +17,17 @@ def rows(console, title, pairs):
     console.print(table)
 
 
+def table(console, title, columns, lines):
+    """Prints a table with a head; the first column is of words, the others of numbers."""
+    shown = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    for i, name in enumerate(columns):
+        shown.add_column(name, header_style="dim", justify="right" if i else "left", style=None if i else "cyan",
+                         no_wrap=True)  # fmt: skip
+    for line in lines:
+        shown.add_row(*map(str, line))
+    console.print(shown)
+
+
 def beside(console, as_json):
     """Where progress is shown: with --json the output holds one object and nothing else."""
     return Console(stderr=True, highlight=False) if as_json else console

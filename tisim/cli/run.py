@@ -1,13 +1,13 @@
-"""The commands that measure what they simulate: run and bench."""
+"""tisim run: simulate, show progress, save what came out."""
 
 import pathlib
 import time
 
 import numpy as np
 
+from tisim import scenes
 from tisim.data.digest import state_hash
 from tisim.device import session
-from tisim.errors import Error
 
 from . import draw, state
 from . import film as films
@@ -19,15 +19,12 @@ from .simulate import (
     command,
     forward,
     load,
-    runtime_sync,
     sim_time,
     start,
     steps_of,
     warnings,
+    worth,
 )
-
-DEFAULT_SECONDS = 3.0
-SETTLE = 350  # steps before a measurement that starts from the beginning
 
 
 def _energy(d):
@@ -35,13 +32,15 @@ def _energy(d):
     return dict(potential=potential, kinetic=kinetic)
 
 
-def _sizes(m, d):
+def sizes(m, d):
+    """How large a simulation is."""
     return dict(bodies=m.nbody - 1, nv=m.nv, nworld=d.nworld)
 
 
-def _in_words(sizes):
-    worlds = f"  in each of {sizes['nworld']} worlds" if sizes["nworld"] > 1 else ""
-    return f"{sizes['bodies']}, {sizes['nv']}{worlds}"
+def in_words(r):
+    """Bodies and dofs of a result, as a table has them."""
+    worlds = f"  in each of {r['nworld']} worlds" if r["nworld"] > 1 else ""
+    return f"{r['bodies']}, {r['nv']}{worlds}"
 
 
 def _sleeping(m, d):
@@ -54,7 +53,8 @@ def _sleeping(m, d):
     return dict(bodies=bodies, trees=m.ntree * d.nworld - int(np.sum(d.ntree_awake)), of_trees=m.ntree * d.nworld)
 
 
-def _solver(d):
+def most_iterations(d):
+    """Solver iterations of the island that took most."""
     niter = np.asarray(d.solver_niter)
     return int(niter.max()) if niter.size else 0
 
@@ -74,7 +74,8 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, arc
     m, name = load(source, n, param, sleep)
     m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_ENERGY)
     d = start(m, arch, precision, threads, nworld, saved)
-    steps = steps_of(m, d, seconds, until, DEFAULT_SECONDS) if steps is None else steps
+    if steps is None:
+        steps = steps_of(m, d, seconds, until, scenes.SECONDS if saved else worth(source, n, param))
     goal = sim_time(d) + steps * float(m.opt.timestep)
     draw.check_drawn(look, m, d)
     forward(m, d)
@@ -92,11 +93,11 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, arc
     state.save(path, m, d, name, kept)
     h = float(m.opt.timestep)
     found = dict(
-        scene=name, stopped=stopped, **_sizes(m, d), time=sim_time(d), steps=done, timestep=h,
+        scene=name, stopped=stopped, **sizes(m, d), time=sim_time(d), steps=done, timestep=h,
         real_time_factor=timed * h * d.nworld / wall if wall else None,
         ms_per_step=wall / timed * 1e3 if wall else None, load_seconds=loaded,
         contacts=int(np.sum(d.ncon)), rows=d.nefc, islands=d.nisland, sleeping=_sleeping(m, d),
-        most_solver_iterations=_solver(d), energy=_energy(d), energy_at_start=energy0, warnings=warnings(d),
+        most_solver_iterations=most_iterations(d), energy=_energy(d), energy_at_start=energy0, warnings=warnings(d),
         arch=session.arch, precision=session.precision, state_hash=state_hash(d), state=str(path), film=film,
         picture=None,
     )  # fmt: skip
@@ -125,7 +126,7 @@ def _given(value, default):
 def _print_run(console, r):
     start, end = r["energy_at_start"], r["energy"]
     rows(console, f"{r['scene']}{' (stopped early)' if r['stopped'] else ''}", [
-        ("bodies, dofs", _in_words(r)),
+        ("bodies, dofs", in_words(r)),
         ("simulated", f"{r['steps']} steps of {r['timestep'] * 1e3:g} ms, to {r['time']:.3f} s"),
         ("speed", f"{r['real_time_factor']:.2f} x real time, {r['ms_per_step']:.2f} ms a step"
                   if r["ms_per_step"] else "-"),
@@ -140,55 +141,4 @@ def _print_run(console, r):
         ("backend", f"{r['arch']}, {r['precision']}"),
         ("state hash", r["state_hash"]),
         ("saved", r["state"]),
-    ])  # fmt: skip
-
-
-def bench(
-    console, source, n, param, sleep, settle, seconds, until, repeats, saved, arch, precision, threads, nworld, as_json
-):
-    """tisim bench."""
-    import tisim
-
-    if (settle is not None and settle < 0) or repeats < 1:
-        raise Error("--settle must not be negative and --repeats must be positive")
-    lengths = seconds is not None or until is not None
-    if settle is not None and lengths:
-        raise Error("--settle excludes --seconds and --time")
-    check_lengths(seconds, until)
-    began = time.perf_counter()
-    m, name = load(source, n, param, sleep)
-    d = start(m, arch, precision, threads, nworld, saved)
-    if settle is None:
-        settle = steps_of(m, d, seconds, until) if lengths or saved else SETTLE
-    tisim.forward(m, d)
-    loaded = time.perf_counter() - began
-    if advance(beside(console, as_json), m, d, settle, "settling")[3]:
-        raise KeyboardInterrupt
-    settled, times, contacts, most = state_hash(d), [], [], 0
-    for _ in range(repeats):
-        before = time.perf_counter()
-        tisim.step(m, d)
-        runtime_sync()
-        times.append(1e3 * (time.perf_counter() - before))
-        contacts.append(int(np.sum(d.ncon)))
-        most = max(most, _solver(d))
-    low, median, high = np.percentile(times, (10, 50, 90))
-    found = dict(
-        scene=name, settle=settle, repeats=repeats, **_sizes(m, d), median_ms=median, ms_10_percent=low,
-        ms_90_percent=high, real_time_factor=float(m.opt.timestep) * 1e3 / median * d.nworld,
-        contacts=int(np.median(contacts)), rows=d.nefc, islands=d.nisland, most_solver_iterations=most,
-        load_seconds=loaded, arch=session.arch, precision=session.precision, hash_after_settling=settled,
-        hash_at_end=state_hash(d),
-    )  # fmt: skip
-    if as_json:
-        return print_json(found)
-    rows(console, f"{name}: {repeats} steps after {settle}", [
-        ("step", f"{median:.3f} ms median, {low:.3f} to {high:.3f} ms (10 % to 90 %)"),
-        ("speed", f"{found['real_time_factor']:.2f} x real time"),
-        ("bodies, dofs", _in_words(found)),
-        ("contacts, rows", f"{found['contacts']}, {d.nefc}"),
-        ("islands", f"{d.nisland}, most solver iterations {most}"),
-        ("load, compile", f"{loaded:.1f} s"),
-        ("backend", f"{session.arch}, {session.precision}"),
-        ("hash", f"{settled} after {settle} steps, {found['hash_at_end']} at the end"),
     ])  # fmt: skip

@@ -68,10 +68,18 @@ def _load(source, n, params):
         if path.suffix.lower() == ".npz":
             return tisim.Model.load(path), path.stem
         return tisim.Model.from_xml_path(path), path.stem
+    if source not in scenes.names() and (path.suffix or len(path.parts) > 1) and not path.is_dir():
+        raise Error(f"no file {source}")
     if path.is_dir():
         raise Error(f"{source} is a folder; give a file")
     with garbage.collected_later():
         return tisim.Model.from_xml_string(scenes.build(source, **parse_params(source, n, params))), source
+
+
+def worth(source, n=None, params=()):
+    """How long a scene, or a file, is simulated where nothing else is said [s]."""
+    known = source in scenes.names()
+    return scenes.seconds(source, **parse_params(source, n, params)) if known else scenes.SECONDS
 
 
 def start(m, arch, precision, threads, nworld=None, saved=None):

@@ -59,7 +59,10 @@ def read(path, m):
     if str(values.get("format")) != FORMAT or len(values) != 4:
         raise Error(f"--from {path}: this is no state that tisim saved (expected an .npz with format={FORMAT!r})")
     if str(values["model"]) != model_hash(m):
-        raise Error(f"--from {path}: a state of another model ({values['scene']}): bodies, joints or shapes differ")
+        raise Error(
+            f"--from {path}: a state of another model ({values['scene']}): bodies, joints or "
+            "shapes differ; a scene needs the --n and --param of that run"
+        )
     state = values["state"]
     if state.ndim != 2 or state.dtype != np.float64 or not len(state) or not np.isfinite(state).all():
         raise Error(f"--from {path}: the state is damaged")

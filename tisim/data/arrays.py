@@ -11,7 +11,7 @@ from .declare import ALL, Array
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
 COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense=7,
               ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nraykey=18,
-              nmid=19, nout=20,
+              nmid=19, nout=20, nY=21,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
               noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54)  # fmt: skip
 
@@ -61,6 +61,9 @@ declare("computed", [
     ("geom_xmat", "f", ("ngeom", 9), "-", "kinematics", "geom orientations"),
     ("site_xpos", "f", ("nsite", 3), "m", "kinematics", "site positions"),
     ("site_xmat", "f", ("nsite", 9), "-", "kinematics", "site orientations"),
+    ("ten_length", "f", ("ntendon",), "m, rad", "tendon", "lengths of tendons"),
+    ("ten_velocity", "f", ("ntendon",), "m/s, rad/s", "tendon", "their velocities"),
+    ("ten_J", "f", ("ntendonJ",), "-", "tendon", "Jacobians of their lengths, in the places of tendon_Jdof"),
     ("subtree_com", "f", ("nbody", 3), "m", "comPos", "centre of mass of each subtree"),
     ("cinert", "f", ("nbody", 10), "kg, kg m, kg m2", "comPos",
      "body inertia about the tree's centre of mass: Ixx Iyy Izz Ixy Ixz Iyz, m*offset, m"),
@@ -83,6 +86,8 @@ declare("computed", [
     ("qfrc_constraint", "f", ("nv",), "N, N m", "constraint", "constraint forces"),
     ("qfrc_inverse", "f", ("nv",), "N, N m", "inverse", "force that gives qacc"),
     ("energy", "f", (2,), "J", "energy", "potential and kinetic energy", 2),
+    ("solver_fwdinv", "f", (2,), "N, N m", "inverse",
+     "norms of what inverse dynamics differ by, with the flag fwdinv: constraint forces, applied forces", 2),
 ])  # fmt: skip
 
 # collision: lists over all worlds
@@ -109,7 +114,22 @@ declare("scratch", [
     ("cfrc_bias", "f", ("nbody", 6), "N m, N", "rne", "bias wrench, summed over each subtree"),
     ("qH", "f", ("nC",), "kg, kg m, kg m2", "integrate", "factor of M + timestep * damping, in the places of M"),
     ("qHDiagInv", "f", ("nv",), "-", "integrate", "1 / diagonal of its D"),
-    ("qacc_euler", "f", ("nv",), "m/s2, rad/s2", "integrate", "acceleration with implicit damping"),
+    ("qacc_euler", "f", ("nv",), "m/s2, rad/s2", "integrate", "acceleration of an implicit step"),
+    ("body_deriv", "f", ("nbody", 6, 6), "any", "integrate",
+     "change of each body's wrench with its twist, column by column, then summed over each subtree"),
+    ("cdof_rate", "f", ("nv", 6), "1/s", "integrate", "what a dof's velocity adds to accelerations below it"),
+    ("qDeriv_row", "f", ("nM",), "any", "integrate", "force on each dof by velocities of its ancestors, by dof_Madr"),
+    ("qDeriv_col", "f", ("nM",), "any", "integrate", "forces on its ancestors by its velocity, in the same places"),
+    ("qLU_row", "f", ("nM",), "any", "integrate", "M - timestep D, laid out as qDeriv; then its factors U and L"),
+    ("qLU_col", "f", ("nM",), "any", "integrate", "the other half"),
+    ("rk_open", "i", (1,), "-", "integrate", "1: the state is that of a stage of RK4, within a step"),
+    ("rk_qpos", "f", ("nq",), "m, rad, -", "integrate", "qpos at the beginning of a step of RK4"),
+    ("rk_qvel", "f", ("nv",), "m/s, rad/s", "integrate", "qvel then"),
+    ("rk_time", "f", (1,), "s", "integrate", "time then"),
+    ("rk_velocity", "f", ("nv",), "m/s, rad/s", "integrate", "weighted sum of the velocities of its stages"),
+    ("rk_qacc", "f", ("nv",), "m/s2, rad/s2", "integrate", "weighted sum of their accelerations"),
+    ("qacc_inverse", "f", ("nv",), "m/s2, rad/s2", "inverse", "acceleration of which inverse dynamics are taken"),
+    ("qfrc_forward", "f", ("nv",), "N, N m", "inverse", "qfrc_constraint of forward dynamics, while it is compared"),
     ("bad", "i", (3,), "-", "check", "nq or nv minus the first bad index in qpos, qvel, qacc; 0: all are finite", 3),
     ("counts", "i", (ALL, 64), "-", "all", "lengths of the lists over all worlds, by the indices in COUNTS"),
     ("warning", "i", (16,), "-", "check", "warnings by mjtWarning: number, then last info"),
@@ -137,6 +157,13 @@ declare("scratch", [
 
 # constraint rows other than contacts, their Jacobian's entries, and what the solver needs of contacts
 declare("scratch", [
+    ("eq_row", "i", ("neq",), "-", "constraint", "first row of each equality, -1: it does not act"),
+    ("eq_moves", "i", ("neq",), "-", "constraint", "of connect and weld, 1: its Jacobian is not 0"),
+    ("eq_adr", "i", ("neq",), "-", "constraint", "first entry of these rows"),
+    ("tenfric_row", "i", ("ntendonfriction",), "-", "constraint", "row of each tendon with friction loss"),
+    ("tenfric_adr", "i", ("ntendonfriction",), "-", "constraint", "first entry of this row"),
+    ("tenlimit_row", "i", ("ntendonlimited",), "-", "constraint", "first row of each limited tendon"),
+    ("tenlimit_adr", "i", ("ntendonlimited",), "-", "constraint", "first entry of these rows"),
     ("limit_row", "i", ("nlimited",), "-", "constraint", "first row of each limited joint"),
     ("limit_adr", "i", ("nlimited",), "-", "constraint", "first entry of these rows"),
     ("row_type", "i", ("nrowmax",), "-", "constraint", "mjtConstraint"),
@@ -189,8 +216,10 @@ declare("scratch", [
 declare("computed", [
     ("tree_island", "i", ("ntree",), "-", "island", "island of each tree, -1: unconstrained"),
     ("island_niter", "i", ("ntree",), "-", "solver", "solver iterations of each island"),
+    ("island_nproduct", "i", ("ntree",), "-", "solver", "products with the Hessian in them: Newton's method on a CPU"),
     ("island_cost", "f", ("ntree",), "kg m2/s4", "solver", "objective of each island at the solution"),
     ("island_gradient", "f", ("ntree",), "-", "solver", "scaled gradient norm of each island at the solution"),
+    ("island_noslip", "i", ("ntree",), "-", "solver", "iterations of the noslip solver on each island"),
 ])  # fmt: skip
 declare("scratch", [
     ("uf_parent", "i", ("ntree",), "-", "island", "union-find over trees of all worlds"),
@@ -225,6 +254,23 @@ declare("scratch", [
     ("sol_z", "f", ("nv",), "m/s2, rad/s2", "solver", "preconditioned residual"),
     ("sol_q", "f", ("nv",), "m/s2, rad/s2", "solver", "conjugate direction of the linear system"),
     ("sol_Hq", "f", ("nv",), "N, N m", "solver", "Hessian times that direction"),
+])  # fmt: skip
+
+# the dual problem, of PGS and noslip
+declare("scratch", [
+    ("dof_mark", "i", ("nv",), "-", "solver", "1 + last row that is moved by this dof or one behind it"),
+    ("row_Yadr", "i", ("nrowmax",), "-", "solver", "first entry of each row in Y"),
+    ("row_Ynum", "i", ("nrowmax",), "-", "solver", "entries"),
+    ("row_A", "f", ("nrowmax",), "1/kg", "solver", "diagonal of J M^-1 J'"),
+    ("row_b", "f", ("nrowmax",), "m/s2, rad/s2", "solver", "J qacc_smooth - aref"),
+    ("con_Yadr", "i", ("nconmax",), "-", "solver", "first entry of each contact in Y"),
+    ("con_Ynum", "i", ("nconmax",), "-", "solver", "entries of each component"),
+    ("con_A", "f", ("nconmax", 36), "1/kg", "solver", "rows: 6 x 6 block of J M^-1 J' of each contact", 6),
+    ("con_b", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "J qacc_smooth - aref, in the contact frame"),
+    ("con_edge", "f", ("nconmax", 10), "N, N m", "solver", "force on each row of a contact"),
+    ("Y", "f", ("nYmax",), "any", "solver", "J L^-1 D^-1/2 for M = L' D L, row by row"),
+    ("Y_dof", "i", ("nYmax",), "-", "solver", "world-major dof of each entry, descending within a row"),
+    ("dual_y", "f", ("nv",), "any", "solver", "Y' f of the forces at hand"),
 ])  # fmt: skip
 
 # blocks of large islands: the units of parallel work and of fixed-order sums
@@ -348,6 +394,21 @@ declare("stage", [
     ("ray_sample", "f", (ALL, 198), "m", "rays", "sorted coordinates of a few geoms, median, spread, for each axis"),
     ("ray_leaf", "i", ("nleafall",), "-", "rays", "geom of each leaf of the trees of boxes, or -1"),
     ("ray_node", "f", ("nnodeall", 2, 3), "m", "rays", "lower and upper corner of each node's box"),
+])  # fmt: skip
+
+# products and solves with the inertia matrix, when they are asked for
+declare("stage", [
+    ("vec_in", "f", ("nvecall",), "any", "inertia", "vectors that a user gives, world by world"),
+    ("vec_out", "f", ("nvecall",), "any", "inertia", "what becomes of them"),
+])  # fmt: skip
+
+# what acts on bodies and between them, computed when a user reads it
+declare("computed", [
+    ("cacc", "f", ("nbody", 6), "rad/s2, m/s2", "rnePostConstraint",
+     "body acceleration about the tree's centre of mass, minus gravity"),
+    ("cfrc_int", "f", ("nbody", 6), "N m, N", "rnePostConstraint", "torque and force of the parent on the body"),
+    ("cfrc_ext", "f", ("nbody", 6), "N m, N", "rnePostConstraint",
+     "torque and force of contacts, of connect and weld, and applied to the body"),
 ])  # fmt: skip
 
 # constraint rows as MuJoCo lists them (all but J), written when a user reads them

@@ -10,13 +10,16 @@ from tisim.device import memory, session
 from . import asleep
 from .arrays import DATA
 
+FILLED = ("energy", "medium", "dual")  # what a stage writes while an option says so
+
 
 def contents(d):
     """What a copy is made of: numbers, and the arrays by name."""
     d.device("counts")  # refuses a Data of an earlier tisim.init
     made = {name: a for name, a in d._device.items() if DATA[name].role != "stage"}
     return dict(
-        nworld=d.nworld, capacity=dict(d._capacity), energy=d._info.get("energy", False), faults=d.faults,
+        nworld=d.nworld, faults=d.faults, capacity=dict(d._capacity),
+        filled=[word for word in FILLED if d._info.get(word)],
         arrays={name: memory.download(a)[: a.length] for name, a in made.items()},
     )  # fmt: skip
 
@@ -28,8 +31,7 @@ def restored(m, contents):
     d = Data(m, contents["nworld"])
     d._capacity.update(contents["capacity"])
     d.faults = contents["faults"]
-    if contents["energy"]:
-        d._info["energy"] = True
+    d._info.update(dict.fromkeys(contents["filled"], True))
     for name, values in contents["arrays"].items():
         a = d.device(name)
         if a.length == values.size:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tisim.device import launch, memory, runtime, session
+from tisim.device import memory, runtime, session
 from tisim.device.program import Program
 from tisim.enums import mjtDisableBit, mjtSleepState
 from tisim.errors import CapacityError, Error, FieldError, IdError
@@ -12,22 +12,31 @@ from tisim.mjcf.format.names import nearest
 from tisim.model import limits
 from tisim.model.kinds import ALIASES
 from tisim.model.watched import numbers
+from tisim.mujoco_names import OF_DATA, instead
 
 from . import (
     asleep,
     copying,
     given,
+    jacobian,
+    on_demand,
     scalars,  # noqa: F401  tells kernels what names mean
 )
 from .arrays import COUNTS, DATA
 from .declare import CAPACITIES, LENGTHS
 from .device_array import Copy, DeviceArray
 from .state import Warnings, reset
+from .timer import Timers
 from .view import FIELDS as DATA_VIEWS
 from .view import ContactView, accessor
 
 FAULTS = ("world", "reset", "freeze")  # what a diverging island brings about
 MOST = 2**31 - 1  # elements of an array
+# where the rows stand of what a user can make more or fewer of, and how many these are
+PLACES = (
+    (("limit_row", "limit_adr"), "nlimited"), (("tenlimit_row", "tenlimit_adr"), "ntendonlimited"),
+    (("tenfric_row", "tenfric_adr"), "ntendonfriction"),
+)  # fmt: skip
 # what stages use of a Data and users do not
 INTERNAL = set(
     """bind bound capacity room check count counts_on_host device drop exceeds fill grow is_fixed list_view program
@@ -42,8 +51,11 @@ class Contact:
         object.__setattr__(self, "_data", data)
 
     def __getattr__(self, name):
+        if name in ("geom1", "geom2"):
+            return self.geom[:, int(name[-1]) - 1]
         if "contact_" + name not in DATA:
-            raise FieldError(f"contact has no field {name!r}")
+            hint = "; flexes are not part of tisim" if name in ("H", "elem", "flex", "vert") else ""
+            raise FieldError(f"contact has no field {name!r}{hint}")
         return self._data.list_view("contact_" + name, "ncon")
 
     def __setattr__(self, name, value):
@@ -107,9 +119,17 @@ class Data:
     def _first_capacity(self, name):
         if name in ("nrowmax", "nJmax"):  # at most two rows of a slide or hinge, one with three dofs of a ball
             most = 2 if name == "nrowmax" else 3
-            return self.nworld * (self.model.scalar("nfriction") + most * self.model.scalar("nlimited"))
+            return self.nworld * (
+                self.model.scalar("nfriction") + most * self.model.scalar("nlimited") + self._equality_rows(name)
+            )
         n = self.nworld * max(16, self.model.nbody)
-        return dict(npairmax=4, nslotmax=8, nconmax=4, nefcmax=16, ndensemax=36)[name] * n
+        return dict(npairmax=4, nslotmax=8, nconmax=4, nefcmax=16, ndensemax=36, nYmax=64)[name] * n
+
+    def _equality_rows(self, name):
+        """Rows, or entries of them, of a world's equalities if all act."""
+        m = self.model
+        rows = m.derived("eq_nrow")
+        return int((rows if name == "nrowmax" else rows * m.derived("eq_Jnum")).sum())
 
     def capacity(self, name):
         """Allocated length of the lists with this first dimension."""
@@ -147,8 +167,9 @@ class Data:
         if version is not self._model_version:
             self._unbind()
             self._model_version = version
-            if (a := self._device.get("limit_row")) and a.length != self.nworld * m.scalar("nlimited"):
-                self.drop("limit_row", "limit_adr")  # limits were written
+            for names, size in PLACES:
+                if (a := self._device.get(names[0])) and a.length != self.nworld * m.scalar(size):
+                    self.drop(*names)  # limits, friction losses were written
         return version
 
     def bound(self, m, key):
@@ -287,31 +308,35 @@ class Data:
         """Read-only copy of the filled part of a list."""
         return Copy(DATA[name], self.host(name)[: self.count(count)]).array()
 
-    def _rows(self, name):
-        """The efc_ vectors are not kept by the solver; they are written out from rows and contacts here."""
-        n = self.count("nefc")
-        if n > self.room("nefcmax"):
-            self.grow("nefcmax", n)
-        if n:
-            k = runtime.kernels("constraint.rows")
-            launch.run(self.model, self, [k.expand_rows, k.expand_contacts], session.arch != "cpu")
-        return self.list_view(name, "nefc")
+    @property
+    def efc_J(self):
+        """Jacobian of all constraint rows, contacts among them: a scipy.sparse.csr_array (nefc, nv), made when read.
+
+        With several worlds (nefc, nworld * nv): dof k of world w is column w * nv + k. Rows stand as in efc_force.
+        """
+        return jacobian.constraint_jacobian(self.model, self)
 
     def __getattr__(self, name):
         if name.startswith("_") or name not in DATA:
-            raise FieldError(f"Data has no field '{name}'{'' if name[:1] == '_' else nearest(name, _fields())}")
+            hint = "" if name[:1] == "_" else instead(name, OF_DATA) or nearest(name, _fields())
+            raise FieldError(f"Data has no field '{name}'{hint}")
         array = DATA[name]
         if array.hidden:
             raise FieldError(f"{name} is the {array.stage} stage's own and not for users; `host` copies it")
         if name.startswith("efc_"):
-            return self._rows(name)
+            on_demand.rows(self.model, self)
+            return self.list_view(name, "nefc")
+        if name in on_demand.POST_CONSTRAINT:
+            on_demand.post_constraint(self.model, self)
+            host = self.host(name)
+            return Copy(array, host[0] if self.nworld == 1 else host).array()
         if array.is_list:
             return self.list_view(name, "ncon")
         dims = array.dims(self._size_of)
         return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
 
     def __setattr__(self, name, value):
-        if name in ("ncon", "nefc", "nisland", "warning", "solver_niter"):
+        if name in ("ncon", "nefc", "nisland", "warning", "timer", "solver_niter", "efc_J"):
             raise Error(f"{name} is computed; writing it would be lost")
         elif name in DATA:
             getattr(self, name)[...] = value
@@ -345,6 +370,11 @@ class Data:
     def warning(self):
         """Warnings by mjtWarning, each with number and lastinfo (arrays over worlds if there are several)."""
         return Warnings(self)
+
+    @property
+    def timer(self):
+        """Times of the stages by mjtTimer, taken while `d.timer.on`; see Timers."""
+        return Timers(self)
 
     @property
     def ncon(self):

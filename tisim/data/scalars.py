@@ -53,9 +53,17 @@ declare("size", [
     ("nM", "i", "numbers of the inertia matrix by dof_Madr"),
     ("nC", "i", "numbers of the inertia matrix by M_rowadr"),
     ("nitem", "i", "geoms and bodies with many geoms: what has boxes"),
+    ("neq", "i", "equality constraints"),
+    ("neqpose", "i", "those of type connect and weld"),
+    ("neqjoint", "i", "those of joints"),
+    ("neqtendon", "i", "those of tendons"),
     ("nfriction", "i", "dofs with friction loss"),
     ("nlimited", "i", "joints with limits"),
     ("nalways", "i", "static bodies that every step computes, where others sleep"),
+    ("ntendon", "i", "tendons"),
+    ("ntendonJ", "i", "entries of their Jacobians"),
+    ("ntendonfriction", "i", "tendons with friction loss"),
+    ("ntendonlimited", "i", "tendons with limits"),
 ])  # fmt: skip
 
 declare("option", [
@@ -63,12 +71,20 @@ declare("option", [
     ("gravity_x", "f", "gravity along x [m/s2]"),
     ("gravity_y", "f", "along y"),
     ("gravity_z", "f", "along z"),
+    ("wind_x", "f", "wind along x [m/s]"),
+    ("wind_y", "f", "along y"),
+    ("wind_z", "f", "along z"),
+    ("density", "f", "density of the medium [kg/m3]"),
+    ("viscosity", "f", "its viscosity [kg/(m s)]"),
     ("disableflags", "i", "sum of mjtDisableBit"),
     ("cone", "i", "mjtCone"),
+    ("jacobian", "i", "mjtJacobian"),
     ("impratio", "f", "impedance of friction over that of the normal"),
     ("iterations", "i", "most Newton iterations"),
     ("tolerance", "f", "scaled gradient and improvement at which the solver stops"),
     ("ls_iterations", "i", "most iterations of a line search"),
+    ("noslip_iterations", "i", "most iterations of the noslip solver"),
+    ("noslip_tolerance", "f", "scaled improvement at which it stops"),
     ("ls_tolerance", "f", "derivative at which a line search stops, relative to that at its start"),
     ("ccd_tolerance", "f", "distance at which GJK and EPA stop [m]"),
     ("sleep_tolerance", "f", "speed below which a tree is at rest [m/s]"),
@@ -82,6 +98,9 @@ declare("length", [("nworld", "i", "worlds"), *((name, "i", "capacity of lists")
 # smooth dynamics, islands, the solver
 declare("call", [
     ("implicit_damping", "i", "1: joint damping is integrated implicitly"),
+    ("with_medium", "i", "1: body_deriv holds the derivatives of the medium's forces"),
+    ("with_constraints", "i", "1: there are contacts or rows, and inverse dynamics have found their forces"),
+    ("with_bias", "i", "1: the derivatives have Coriolis forces"),
     ("maxdense", "i", "dofs of an island up to which its Hessian is dense"),
     ("maxcon", "i", "contacts of an island above which all threads share it"),
     ("mindof", "i", "dofs of an island up to which one thread solves it in any case"),
@@ -92,6 +111,7 @@ declare("call", [
     ("consize", "i", "contacts in a block"),
     ("rowsize", "i", "rows in a block"),
     ("whole_step", "i", "1: the step of length one is taken, without a line search"),
+    ("dual", "i", "1: the forces of all rows are those of a dual solver"),
     ("newton_round", "i", "round of Newton's method, -1 before the first"),
 ])  # fmt: skip
 
@@ -158,6 +178,9 @@ declare("call", [
     ("width", "i", "nodes of the level of a tree that is made"),
 ])  # fmt: skip
 
+# products and solves with the inertia matrix
+declare("call", [("nvec", "i", "vectors of each world")])
+
 
 @dataclasses.dataclass(frozen=True)
 class Name:
@@ -188,8 +211,8 @@ HOLDERS = {"m": ("size",), "m.opt": ("option",), "m.stat": ("stat",), "d": ("len
 @functools.lru_cache(None)
 def lookup(path):
     """The Name of a path. Raises KeyError for one that is not declared, or belongs to the other bundle."""
-    if path == "m.opt.gravity":
-        return Name("gravity", False, "f", parts=tuple(lookup(f"m.opt.gravity_{x}") for x in "xyz"))
+    if path in ("m.opt.gravity", "m.opt.wind"):
+        return Name(path[6:], False, "f", parts=tuple(lookup(f"{path}_{x}") for x in "xyz"))
     holder, _, name = path.rpartition(".")
     if holder == "d" and name in COUNTS:
         return Name("counts", True, "i", COUNTS[name])

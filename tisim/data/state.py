@@ -82,11 +82,30 @@ def reset(m, d, worlds=None):
             memory.fill(d._device[name], 0)
         elif not array.is_shared:
             write_worlds(d, name, index, np.zeros(array.size(d._size_of)))
+    if whole:
+        d.timer.clear()
     for name, values in _start(m).items():
         if np.size(values):
             write_worlds(d, name, index, values)
     asleep.begin(d)
     asleep.start(m, d, index)
+
+
+# what a keyframe holds: array of the data, of the model
+KEY = dict(
+    world_time="key_time", qpos="key_qpos", qvel="key_qvel", act="key_act", ctrl="key_ctrl", mocap_pos="key_mpos",
+    mocap_quat="key_mquat",
+)  # fmt: skip
+
+
+def _keyframe(m, key):
+    """Index of a keyframe given as index or name."""
+    key = m.name2id("key", key) if isinstance(key, str) else key
+    if not isinstance(key, (int, np.integer)):
+        raise Error(f"key={key!r}: expected the index or the name of a keyframe")
+    if not 0 <= int(key) < m.nkey:
+        raise Error(f"keyframe {key} does not exist: the model has {m.nkey}")
+    return int(key)
 
 
 def reset_keyframe(m, d, key, worlds=None):
@@ -95,24 +114,25 @@ def reset_keyframe(m, d, key, worlds=None):
     key  index or name of the keyframe;  worlds  as in reset.
     """
     given.check(m, d)
-    key = m.name2id("key", key) if isinstance(key, str) else key
-    if not isinstance(key, (int, np.integer)):
-        raise Error(f"key={key!r}: expected the index or the name of a keyframe")
-    if not 0 <= int(key) < m.nkey:
-        raise Error(f"keyframe {key} does not exist: the model has {m.nkey}")
+    key = _keyframe(m, key)
     reset(m, d, worlds)
     index = _worlds(d, worlds)
-    for name, source in (
-        ("world_time", m.key_time), ("qpos", m.key_qpos), ("qvel", m.key_qvel), ("act", m.key_act),
-        ("ctrl", m.key_ctrl), ("mocap_pos", m.key_mpos), ("mocap_quat", m.key_mquat),
-    ):  # fmt: skip
-        write_worlds(d, name, index, np.asarray(source).reshape(m.nkey, -1)[int(key)])
+    for name, source in KEY.items():
+        write_worlds(d, name, index, np.asarray(getattr(m, source)).reshape(m.nkey, -1)[key])
 
 
 def _sig(sig):
     if not isinstance(sig, (int, np.integer)) or not 0 <= sig < 1 << int(mjtState.mjNSTATE):
-        raise Error(f"sig={sig!r}: expected a sum of mjtState bits")
+        raise Error(f"sig={sig!r}: expected a sum of mjtState bits (the state is returned, no array is filled)")
     return int(sig)
+
+
+def _vectors(state):
+    """What a user gives as a state, as float64."""
+    try:
+        return np.asarray(numbers(state), dtype=np.float64)
+    except ValueError as e:
+        raise Error(f"state: expected numbers: {e}") from None
 
 
 def _parts(d, sig):
@@ -146,10 +166,7 @@ def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION):
     """
     given.check(m, d)
     size = state_size(m, sig)
-    try:
-        state = np.asarray(numbers(state), dtype=np.float64)
-    except ValueError as e:
-        raise Error(f"state: expected numbers: {e}") from None
+    state = _vectors(state)
     if state.shape not in ((size,), (d.nworld, size)):
         raise Error(f"state has shape {state.shape}, expected ({size},) or ({d.nworld}, {size})")
     state = np.atleast_2d(state)
@@ -157,6 +174,53 @@ def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION):
     for name, n in _parts(d, sig):
         write_worlds(d, name, np.arange(d.nworld), state[:, at : at + n])
         at += n
+
+
+def extract_state(m, state, srcsig, dstsig):
+    """Parts of a state vector made by get_state.
+
+    state  (..., size of srcsig);  srcsig, dstsig  sums of mjtState bits; what dstsig has must be in srcsig.
+    Returns (..., size of dstsig).
+    """
+    given.model(m)
+    srcsig, dstsig = _sig(srcsig), _sig(dstsig)
+    state = _vectors(state)
+    if dstsig & ~srcsig:
+        raise Error(f"dstsig={dstsig}: has parts that srcsig={srcsig} has not")
+    if not state.ndim or state.shape[-1] != (size := state_size(m, srcsig)):
+        raise Error(f"state has shape {state.shape}, expected ({size},) or (..., {size}) for srcsig={srcsig}")
+    sizes = [(state_size(m, bit), bit) for bit, _ in STATE if srcsig & bit]
+    keep = np.repeat([bool(dstsig & bit) for _, bit in sizes], [n for n, _ in sizes])
+    return state[..., keep.astype(bool)]
+
+
+def copy_state(m, src, dst, sig=mjtState.mjSTATE_INTEGRATION):
+    """Copies the state of a Data into another one of the same Model.
+
+    src, dst  Data with as many worlds, or src with one, which goes to all;  sig  sum of mjtState bits.
+    """
+    given.check(m, src)
+    given.check(m, dst)
+    if src.nworld not in (1, dst.nworld):
+        raise Error(f"src has {src.nworld} worlds and dst {dst.nworld}: expected as many, or one in src")
+    for name, n in _parts(src, sig):
+        write_worlds(dst, name, np.arange(dst.nworld), src.host(name).reshape(src.nworld, n))
+
+
+def set_keyframe(m, d, key, world=0):
+    """Writes time, qpos, qvel, act, ctrl and mocap poses of a world into a keyframe of the model.
+
+    key  index or name of a keyframe that exists;  world  index of the world.
+    """
+    given.check(m, d)
+    key = _keyframe(m, key)
+    index = _worlds(d, world)
+    if len(index) != 1:
+        raise Error(f"world={world!r}: expected the index of one world")
+    for name, target in KEY.items():
+        field = getattr(m, target)
+        if field[key].size:
+            field[key] = d.host(name)[index[0]].reshape(field[key].shape)
 
 
 class Warnings:

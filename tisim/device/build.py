@@ -79,7 +79,7 @@ def _workers(todo):
     """(processes that make kernels of this list too, folder of the claims; None if there is just this process)."""
     known = [i for i, (kernel, _) in enumerate(todo) if kernel.name]
     number = min(_processors(), len(known) // SHARE) - 1
-    if number < 1 or not sys.executable:
+    if number < 1 or not sys.executable or not images.usable():  # workers hand over by the cache
         yield [], None
         return
     claims, workers = tempfile.mkdtemp(prefix="tisim-"), []

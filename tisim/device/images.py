@@ -4,6 +4,7 @@ An image is looked up by its key, first among those that ship with tisim, then i
 changed, of another version or processor, or in a folder that others can write, is as good as none.
 """
 
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -14,11 +15,13 @@ import pathlib
 import platform
 import struct
 import tempfile
+import time
 
 from .machine_code import Unsupported
 
 FORMAT = b"tisim image 2\n"
 SHIPPED = pathlib.Path(__file__).parent / "shipped"
+PART, STALE = ".part-", 86400.0  # how names of unfinished files begin; age at which nobody works on one [s]
 TARGETS = {  # what LLVM compiles for -> flags in /proc/cpuinfo of a processor that can run it
     "x86-64-v3": "avx avx2 bmi1 bmi2 f16c fma movbe abm",
     "x86-64-v2": "cx16 lahf_lm popcnt sse4_1 sse4_2 ssse3",
@@ -92,9 +95,32 @@ class Record:
         return cls(bytes(data[start + 16 + head : start + 16 + head + code]), tasks, externals, parameters)
 
 
+def usable():
+    """Whether images can be kept in the user's cache."""
+    try:
+        path = own_folder()
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise Unsupported(f"{path}: cannot be written")
+        tempfile.TemporaryFile(dir=path).close()
+    except (OSError, Unsupported) as e:
+        troubles[str(folder())] = str(e)
+        return False
+    return True
+
+
+@functools.lru_cache(None)
+def sweep(path):
+    """Removes what processes that were killed left in a folder, once in a process."""
+    for part in path.glob(PART + "*"):
+        with contextlib.suppress(OSError):
+            if time.time() - part.stat().st_mtime > STALE:
+                part.unlink()
+
+
 def write(path, data):
     """Writes a file at once: whoever reads it at the same time finds all of it, or what was there before."""
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=".part-")
+    sweep(path.parent)
+    handle, part = tempfile.mkstemp(dir=path.parent, prefix=PART)
     try:
         with os.fdopen(handle, "wb") as f:
             f.write(data)

@@ -5,6 +5,7 @@ A stage is written as `run(m, d, [kernel, kernel])`: which arrays and numbers a 
 """
 
 from . import flow, garbage, memory, native, plain, variant
+from .clock import PYTHON
 from .fingerprint import Unknown
 from .machine_code import Unsupported
 
@@ -18,6 +19,13 @@ def run(m, d, kernels, parallel=True, **scalars):
     scalars   the numbers that tisim/data/scalars.py declares as passed; those that no kernel here asks for are left.
     Raises Error for a number that is not declared, or that is missing.
     """
+    clock = d.program.clock
+    if clock.running:
+        if len(kernels) > 1:  # each on its own, so that its time is known
+            for kernel in kernels:
+                run(m, d, [kernel], parallel, **scalars)
+            return
+        clock.tick(PYTHON)
     key = tuple(map(id, kernels))
     bound = d.bound(m, key)  # first of all: it refuses a Data whose Taichi is gone, and the kernels with it
     if bound is None:
@@ -25,6 +33,8 @@ def run(m, d, kernels, parallel=True, **scalars):
         d.bind(key, bound)
     bound.run(d, m.numbers_version(), parallel, scalars)
     d.program.launched(bound, parallel)
+    if clock.running:
+        d.program.tick(kernels[0].path or kernels[0].__name__)
 
 
 def _sequence(kernels, has):

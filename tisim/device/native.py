@@ -54,7 +54,7 @@ class Road:
         self._pair = ctypes.create_string_buffer(struct.pack("<2Q", *pool), 16)
         struct.pack_into("<Q", self._copies[0], PARALLEL_FOR_AT, support.tasks[1])
         struct.pack_into("<2Q", self._copies[1], POOL_AT, ctypes.addressof(self._pair), support.tasks[2])
-        self.outside, self.fill, self.add = support.tasks[3:]
+        self.outside, self.fill, self.add, self.tick = support.tasks[3:]
         self.serial_runtime, self.parallel_runtime = map(ctypes.addressof, self._copies)
         self._keep = support
 

@@ -17,6 +17,7 @@ import functools
 import numpy as np
 
 from . import native
+from .clock import END, PYTHON, Clock
 
 STEPS = 256  # of a single body that one call repeats at most: an interrupt waits until it is over
 LEAST, MOST = -(1 << 31), (1 << 31) - 1
@@ -36,6 +37,7 @@ class Program:
         self._records, self._tables = {}, {}  # {stage: _Record}, {range of stages: _Table}
         self._notes = None  # of the stage that runs, if it is one to be repeated
         self._token = None
+        self.clock = Clock()
         self._steps = max(1, STEPS // (d.nworld * d.model.nbody))
 
     # ---- a record is made
@@ -46,6 +48,9 @@ class Program:
 
     def keep(self, stage):
         """Ends the record of this stage."""
+        if self.clock.running:
+            self.tick(END)
+            self.clock.stage = None
         notes, self._notes = self._notes, None
         if notes is None or stage not in self._records or not self._records[stage].says(notes):
             self._drop([stage])
@@ -94,6 +99,12 @@ class Program:
         if self._notes is not None:
             self._notes.append((numbers, native.road().add, 0, len(numbers), 1, 0, 0))
 
+    def tick(self, what):
+        """Notes that time was charged here, and charges it."""
+        place = self.clock.tick(what)
+        if self._notes is not None:
+            self._notes.append((self.clock.words, native.road().tick, 0, place, 0, 0, 0))
+
     # ---- records are dropped
 
     def drop(self):
@@ -130,6 +141,8 @@ class Program:
         table, times = self._tables.get(stages), min(times, self._steps)
         if table is None:
             table = self._tables[stages] = _Table(self._records, stages)
+        if self.clock.running:
+            self.clock.tick(PYTHON)
         place = table.first[at - stages.start]
         called = table.call(place, table.length * times - place)
         if not called:  # it begins with a question whose answer is another now

@@ -52,12 +52,16 @@ def most(places):
 def look(team, seconds):
     """Looks at d.team after a launch of more than one worker, which took so long."""
     global _rest, _doubt
-    size = int(team[LINE])
-    looked = team[(FIRST + LOOKED) * LINE :: 2 * LINE][:size]
+    size, looked = int(team[LINE]), spins(team)
     bad = size < session.workers or looked.max() * LOOK > WAITED * seconds
     _doubt = max(0, _doubt + BAD if bad else _doubt - GOOD)
     if _doubt > ENOUGH:
         _rest, _doubt = REST, ENOUGH - 1  # the next bad one is enough again
+
+
+def spins(team):
+    """How often each worker of the last launch looked in vain, from d.team."""
+    return team[(FIRST + LOOKED) * LINE :: 2 * LINE][: int(team[LINE])]
 
 
 def _real_time():

@@ -81,7 +81,7 @@ def simplify(a, coupled):
     turns = kind != SLIDE
     axis = np.abs(a["jnt_axis"]) > 1e-14
     skew = (axis.sum(1) > 1) & ((kind == SLIDE) | (kind == HINGE))
-    offset = np.any(np.abs(a["jnt_pos"]) > 1e-14, 1) & turns
+    offset = np.any(np.abs(a["jnt_pos"]) > 1e-14, 1)  # of slides, too, though it does nothing to them
     # a rotation must be the only one in its body, and its last joint
     first = a["body_jntadr"][owner]
     before = np.cumsum(turns) - turns

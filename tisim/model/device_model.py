@@ -8,8 +8,9 @@ from tisim.enums import mjtDisableBit, mjtJoint
 from . import validate
 from .features import features
 from .fields import FIELDS
+from .tables import equality, midphase
 from .tables import geom as geom_tables
-from .tables import midphase
+from .tables import medium as medium_tables
 from .tables import ray as ray_tables
 from .tables import sleep as sleep_tables
 from .tables.declare import Table, declared
@@ -30,14 +31,18 @@ def _limited_joint(m):
     return np.flatnonzero(np.asarray(m.jnt_limited, bool) & (m.jnt_type != mjtJoint.mjJNT_FREE))
 
 
-DERIVED = declared(
+DERIVED = (
+    declared(
     Table("tree_free", "i", ("ntree",), _tree_free, ("dof_armature", "dof_frictionloss"),
           "1: the tree is one free body without armature and friction loss"),
     Table("friction_dof", "i", ("nfriction",), _friction_dof, ("dof_frictionloss",), "dofs with friction loss"),
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
-) | ray_tables.TABLES | geom_tables.TABLES | midphase.TABLES | sleep_tables.TABLES  # fmt: skip
+    )
+    | ray_tables.TABLES | geom_tables.TABLES | midphase.TABLES | equality.TABLES | medium_tables.TABLES
+    | sleep_tables.TABLES
+)  # fmt: skip
 # numbers that are the length of a table
-COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", nalways="always_body")
+COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", nalways="always_body", **equality.COUNTED)
 
 
 class DeviceModel:
@@ -87,11 +92,17 @@ class DeviceModel:
     def numbers_version(self):
         """What all numbers follow from that kernels ask the model for by name: equal as long as they are."""
         opt = self.opt
-        return self._changed.count, opt._edits, self.stat._edits, opt._values["gravity"].tobytes()
+        arrays = opt._values["gravity"].tobytes(), opt._values["wind"].tobytes()
+        return self._changed.count, opt._edits, self.stat._edits, arrays
 
     def decisions(self):
         """What the order of a step's launches follows from besides, too: equal as long as they are."""
         return self.numbers_version(), self.contact_filter is None, self.capacity_limit.edits
+
+    def memory(self):
+        """dict name -> bytes of every device array that was made so far, of fields and of tables that follow."""
+        arrays = {name: a for name, a in self._on_device.items() if hasattr(a, "numbers")}
+        return {name: a.numbers * (8 if str(a.dtype) == "f64" else 4) for name, a in arrays.items()}
 
     @property
     def edits(self):
@@ -138,8 +149,8 @@ class DeviceModel:
             return len(self.derived(COUNTED[name]))
         if name == "meaninertia":
             return self.stat.meaninertia
-        if name.startswith("gravity_"):
-            return self.opt.gravity["xyz".index(name[-1])]
+        if name[:-1] in ("gravity_", "wind_"):
+            return getattr(self.opt, name[:-2])["xyz".index(name[-1])]
         try:
             return getattr(self.opt, name)
         except AttributeError:

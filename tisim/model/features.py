@@ -6,7 +6,10 @@ import numpy as np
 
 from tisim.enums import mjtCone, mjtEnableBit
 
-ROWS = ("nfriction", "nlimited")  # numbers of what makes constraint rows that are no contacts
+# numbers of what makes constraint rows that are no contacts
+ROWS = (
+    "neq", "neqpose", "neqjoint", "neqtendon", "nfriction", "ntendonfriction", "nlimited", "ntendonlimited",
+)  # fmt: skip
 
 
 class Features(NamedTuple):

@@ -8,6 +8,7 @@ from tisim import mjcf
 from tisim.errors import Error, FieldError, IdError
 from tisim.mjcf.compile import Compiled
 from tisim.mjcf.format.names import nearest
+from tisim.mujoco_names import OF_MODEL, instead
 
 from .device_model import DeviceModel
 from .fields import complete
@@ -81,6 +82,11 @@ class Model(DeviceModel):
         from .from_mujoco import convert
 
         return cls(convert(mj_model))
+
+    @classmethod
+    def from_binary_path(cls, path, *_):
+        """Refused: .mjb is MuJoCo's own."""
+        raise FieldError(f"{path}{instead('from_binary_path', OF_MODEL)}")
 
     @classmethod
     def load(cls, path):
@@ -172,9 +178,8 @@ class Model(DeviceModel):
             return fields["_arrays"][name]
         if name in fields.get("_sizes", ()):
             return fields["_sizes"][name]
-        raise FieldError(
-            f"Model has no field '{name}'{nearest(name, [*fields.get('_arrays', ()), *fields.get('_sizes', ())])}"
-        )
+        near = [*fields.get("_arrays", ()), *fields.get("_sizes", ())]
+        raise FieldError(f"Model has no field '{name}'{instead(name, OF_MODEL) or nearest(name, near)}")
 
     def __setattr__(self, name, value):
         if name in self._arrays:

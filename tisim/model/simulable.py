@@ -4,12 +4,19 @@ import warnings
 
 import numpy as np
 
-from tisim.enums import mjtCone, mjtEnableBit, mjtGeom, mjtIntegrator, mjtSolver
+from tisim.enums import mjtCone, mjtEnableBit, mjtEq, mjtGeom, mjtIntegrator, mjtWrap
 from tisim.errors import UnsupportedError
 
 # sizes that must be zero until the engine computes what they count
-NOT_SIMULATED = dict(neq="equality constraints", ntendon="tendons", nu="actuators", nsensor="sensors")
+NOT_SIMULATED = dict(nu="actuators", nsensor="sensors")
+# what to do until then
+UNTIL = dict(
+    nu="d.qfrc_applied and d.xfrc_applied take forces, joints have springs (stiffness, springref)",
+    nsensor="d.xpos, d.cvel, d.qacc, d.contact and their like have what they measure; delete <sensor>",
+)  # fmt: skip
 SLIPPERY = 1e-3  # sliding friction below which a pyramidal cone makes a contact too stiff
+# types of equalities that have makers of rows
+EQUALITIES = (mjtEq.mjEQ_CONNECT, mjtEq.mjEQ_WELD, mjtEq.mjEQ_JOINT, mjtEq.mjEQ_TENDON)
 # types of geoms that have colliders
 COLLIDING = (
     mjtGeom.mjGEOM_PLANE, mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_SPHERE, mjtGeom.mjGEOM_CAPSULE,
@@ -22,7 +29,10 @@ def check(m):
     check_options(m)
     for size, what in NOT_SIMULATED.items():
         if m._sizes[size]:
-            raise UnsupportedError(f"the model has {what}, which compile but are not simulated so far")
+            raise UnsupportedError(
+                f"the model has {what}, which compile but are not simulated so far: a later version will; {UNTIL[size]}"
+            )
+    _check_constraints(m)
     _check_colliders(m)
     _warn_of_slippery_pyramids(m)
 
@@ -46,19 +56,24 @@ def check_options(m):
     """The part of check that looks at m.opt; made before every step, since options may change."""
     opt = m.opt
     opt.check()
-    if opt.integrator != mjtIntegrator.mjINT_EULER:
-        name = mjtIntegrator(opt.integrator).name[6:]
-        raise UnsupportedError(f"integrator {name}: only Euler is simulated so far")
-    if opt.solver != mjtSolver.mjSOL_NEWTON:
-        raise UnsupportedError(
-            f"solver {mjtSolver(opt.solver).name[6:]}: only Newton is simulated so far (all reach the same minimum)"
-        )
-    if opt.noslip_iterations:
-        raise UnsupportedError("option noslip_iterations: the noslip solver is not simulated so far; set it to 0")
-    if opt.density or opt.viscosity:
-        raise UnsupportedError("option density/viscosity: forces of the medium are not simulated so far; set to 0")
-    if opt.enableflags & (mjtEnableBit.mjENBL_FWDINV | mjtEnableBit.mjENBL_INVDISCRETE):
-        raise UnsupportedError("flags fwdinv and invdiscrete: inverse dynamics is not simulated so far")
+    if opt.enableflags & mjtEnableBit.mjENBL_SLEEP:
+        if opt.integrator == mjtIntegrator.mjINT_RK4:
+            raise UnsupportedError("flag sleep with integrator RK4: MuJoCo does not support it either")
+        if m._sizes["neq"] or m._sizes["ntendon"]:
+            raise UnsupportedError("flag sleep with equalities or tendons: they do not wake so far; disable it")
+
+
+def _check_constraints(m):
+    """Types of equalities and tendons that have no rows, and forces of tendons."""
+    bad = np.flatnonzero(~np.isin(m.eq_type, EQUALITIES))
+    if len(bad):
+        kind = mjtEq(m.eq_type[bad[0]]).name[5:].lower()
+        raise UnsupportedError(f"equality {bad[0]}: {kind} is not simulated so far")
+    if (np.asarray(m.wrap_type) != mjtWrap.mjWRAP_JOINT).any():
+        raise UnsupportedError("the model has spatial tendons, which compile but are not simulated so far")
+    for name in ("stiffness", "damping", "armature"):
+        if np.any(getattr(m, f"tendon_{name}")):
+            raise UnsupportedError(f"the model has tendons with {name}, which is not simulated so far")
 
 
 def _check_colliders(m):

@@ -2,7 +2,7 @@
 
 import os
 
-from tisim.errors import Error
+from tisim.errors import Error, FieldError
 from tisim.mjcf.compile import compile_scope
 from tisim.mjcf.format import parse, write
 from tisim.mjcf.format.grammar import GRAMMAR
@@ -10,6 +10,7 @@ from tisim.mjcf.format.names import nearest
 from tisim.mjcf.format.scope import Scope
 from tisim.mjcf.format.xmltext import Node, Source
 from tisim.model.model import Model
+from tisim.mujoco_names import OF_SPEC, instead
 
 from .attach import attach, copied, drop_dangling, names_below
 from .bodies import SpecBody, SpecFrame, SpecSite
@@ -41,6 +42,11 @@ class Spec(Tree):
         if not isinstance(scope, (Scope, type(None))):
             raise Error("Spec() is empty; Spec.from_file and Spec.from_string read a model")
         super().__init__(Scope(Node("mujoco", {}), Source()) if scope is None else scope)
+
+    def __getattr__(self, name):
+        near = (n for n in dir(self) if n[0] != "_")
+        hint = "" if name.startswith("_") else instead(name, OF_SPEC) or nearest(name, near)
+        raise FieldError(f"Spec has no attribute '{name}'{hint}")
 
     @classmethod
     def from_file(cls, path, assets=None):

@@ -5,6 +5,7 @@ import dataclasses
 from tisim.device import launch, runtime, session
 from tisim.enums import mjtDisableBit
 
+from . import dual
 from .dynamics import parallel
 from .solver import border, solve
 
@@ -32,8 +33,15 @@ class RowMaker:
 
 # in MuJoCo's order: equalities, friction loss of dofs and tendons, limits of joints and tendons; contacts come after
 MAKERS = [
+    RowMaker("constraint.equality.pose_moves", "neqpose", mjtDisableBit.mjDSBL_EQUALITY),
+    RowMaker("constraint.equality.equality_places", "neq", mjtDisableBit.mjDSBL_EQUALITY),
+    RowMaker("constraint.equality.pose_rows", "neqpose", mjtDisableBit.mjDSBL_EQUALITY),
+    RowMaker("constraint.equality.joint_rows", "neqjoint", mjtDisableBit.mjDSBL_EQUALITY),
+    RowMaker("constraint.equality.tendon_rows", "neqtendon", mjtDisableBit.mjDSBL_EQUALITY),
     RowMaker("constraint.friction_loss.friction_rows", "nfriction", mjtDisableBit.mjDSBL_FRICTIONLOSS),
+    RowMaker("constraint.tendon_limits.tendon_friction_rows", "ntendonfriction", mjtDisableBit.mjDSBL_FRICTIONLOSS),
     RowMaker("constraint.limits.limit_rows", "nlimited", mjtDisableBit.mjDSBL_LIMIT),
+    RowMaker("constraint.tendon_limits.tendon_limit_rows", "ntendonlimited", mjtDisableBit.mjDSBL_LIMIT),
 ]
 
 
@@ -49,7 +57,7 @@ def make_constraints(m, d):
     lists = [runtime.kernels("constraint.row").row_lists, runtime.kernels("constraint.island").find_islands]
     kernels = [contacts.contact_terms, contacts.contact_lists, *lists]
     many = session.arch != "cpu" or bool(d.exceeds(ncon=PARALLEL_CONTACTS))
-    launch.run(m, d, kernels, many, **border())
+    launch.run(m, d, kernels, many, **border(m))
     if d.exceeds(ndense=d.room("ndensemax")):
         d.grow("ndensemax", d.count("ndense"))
     if "nefcmax" in m.capacity_limit and d.exceeds(nefc=m.capacity_limit["nefcmax"]):
@@ -74,4 +82,4 @@ def constrain(m, d):
     k = runtime.kernels("solver.newton")
     launch.run(m, d, [k.unconstrained], parallel(m, d))
     if d.exceeds(nisland=0):
-        solve(m, d)
+        dual.solve(m, d, solve)

@@ -26,14 +26,31 @@ def parallel(m, d):
 def fwd_position(m, d):
     """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv."""
     kin, ine = runtime.kernels("smooth.kinematics"), runtime.kernels("smooth.inertia")
-    launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia], parallel(m, d))
+    tendons = [runtime.kernels("smooth.tendon").tendon_lengths] if m.ntendon else []
+    launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia, *tendons], parallel(m, d))
 
 
 def fwd_velocity(m, d):
-    """Body velocities, passive forces of joints, bias force: cvel ... qfrc_bias."""
+    """Body velocities, passive forces, bias force: cvel ... qfrc_bias."""
     if m.nv:
-        vel = runtime.kernels("smooth.velocity")
-        launch.run(m, d, [vel.tree_velocity], parallel(m, d))
+        kernels = [runtime.kernels("smooth.velocity").tree_velocity]
+        if m.ntendon:
+            kernels.append(runtime.kernels("smooth.tendon").tendon_velocities)
+        if has_medium(m):
+            kernels.append(runtime.kernels("smooth.fluid").tree_fluid)
+            d._info["medium"] = True
+        elif d._info.pop("medium", False):
+            d.program.spoil()
+            memory.upload(d.device("qfrc_fluid"), np.zeros(d.nworld * m.nv))
+        if m.ntendon:
+            kernels.append(runtime.kernels("smooth.tendon").tendon_velocities)
+        launch.run(m, d, kernels, parallel(m, d))
+
+
+def has_medium(m):
+    """Whether a medium acts on the bodies. 3.4.0: springs and dampers disabled together disable all passive forces."""
+    off = m.disabled(mjtDisableBit.mjDSBL_SPRING) and m.disabled(mjtDisableBit.mjDSBL_DAMPER)
+    return not off and bool(m.opt.density or m.opt.viscosity)
 
 
 def fwd_acceleration(m, d):
@@ -51,13 +68,6 @@ def energy(m, d):
     elif d._info.pop("energy", False):
         d.program.spoil()
         memory.upload(d.device("energy"), np.zeros(2 * d.nworld))
-
-
-def euler(m, d):
-    """Advances velocity, position and time by one timestep and keeps qacc as the next warm start."""
-    off = mjtDisableBit.mjDSBL_EULERDAMP | mjtDisableBit.mjDSBL_DAMPER
-    implicit = not m.opt.disableflags & off and bool(np.any(m.dof_damping))
-    launch.run(m, d, [runtime.kernels("smooth.integrate").tree_euler], parallel(m, d), implicit_damping=int(implicit))
 
 
 def check_state(m, d):

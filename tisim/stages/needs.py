@@ -6,9 +6,9 @@ import pkgutil
 from tisim.data import asleep
 from tisim.device import runtime
 from tisim.device.variant import Kernel
-from tisim.enums import mjtDisableBit, mjtEnableBit
+from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSolver
 
-from . import collision, narrowphase, solver
+from . import collision, dual, dynamics, integrators, inverse, narrowphase, solver
 from .constraint import MAKERS
 
 CROWDED = 16  # contacts of a geom that are not expected to be exceeded on average
@@ -18,12 +18,18 @@ def kernels_of(m, d):
     """The Kernels, each once. Options that are changed later may ask for others, which are made then."""
     k = runtime.kernels
     kinematics, integrate = k("smooth.kinematics"), k("smooth.integrate")
-    found = [kinematics.body_poses, kinematics.geom_poses, k("smooth.inertia").tree_inertia, integrate.tree_euler]
+    found = [kinematics.body_poses, kinematics.geom_poses, k("smooth.inertia").tree_inertia, *integrators.kernels_of(m)]
     if m.nq:
         found.append(integrate.find_bad_state)
+    if m.ntendon:
+        found += [k("smooth.tendon").tendon_lengths, k("smooth.tendon").tendon_velocities]
     if m.nv:
         velocity = k("smooth.velocity")
+        if dynamics.has_medium(m):
+            found.append(k("smooth.fluid").tree_fluid)
         found += [velocity.tree_velocity, velocity.tree_acceleration, integrate.find_bad_acceleration]
+        if m.opt.enableflags & mjtEnableBit.mjENBL_FWDINV:
+            found += inverse.kernels_of(m)
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
         found += [k("smooth.energy").block_energy, k("smooth.energy").world_energy]
     contacts = _contacts(m, d)
@@ -51,9 +57,10 @@ def _contacts(m, d):
 def _solver(m, d):
     """Kernels behind the contacts and rows; those of large islands where the host queues them and there may be some."""
     k = runtime.kernels
-    terms, island, newton = k("constraint.contacts"), k("constraint.island"), k("solver.newton")
+    terms, island = k("constraint.contacts"), k("constraint.island")
     found = [terms.contact_terms, terms.contact_lists, k("constraint.row").row_lists]
-    found += [island.find_islands, newton.solve_islands]
+    found += [island.find_islands, *([] if m.opt.solver == mjtSolver.mjSOL_PGS else [solver.island_solver(m)])]
+    found += dual.kernels_of(m)
     if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.SHARED:
         large, linear = k("solver.all_threads"), k("solver.cg_all")
         found += [island.cut_blocks, large.start_round, large.project, large.move, large.precondition, large.search]

@@ -3,12 +3,14 @@
 import time
 
 from tisim.device import launch, memory, runtime, session, team
+from tisim.enums import mjtSolver
 
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
 MAX_DENSE = 60  # coupled dofs up to which a dense factor is no slower than conjugate gradients, and exact
 BLOCKS = dict(treesize=32, consize=64, rowsize=64)  # units of work and of fixed-order sums
 LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
 CHUNK = 4  # iterations queued before the host looks whether all islands are done
+NEVER = 2**31 - 1
 SHARED = 300  # contacts between moving bodies above which an island is shared, by whatever shares it here
 
 
@@ -18,9 +20,19 @@ def queued():
     return session.arch != "cpu"
 
 
-def border():
-    """Numbers that say which islands are large, the same for any number of threads."""
-    return dict(maxcon=SHARED, mindof=0 if queued() else MAX_DENSE, maxdense=MAX_DENSE)
+def border(m):
+    """Numbers that say which islands are large, the same for any number of threads. Only Newton's method has a road for
+    a GPU, and the dual solver takes the rows of an island one after the other."""
+    newton = m.opt.solver == mjtSolver.mjSOL_NEWTON
+    shared = SHARED if newton or not queued() and m.opt.solver == mjtSolver.mjSOL_CG else NEVER
+    return dict(maxcon=shared, mindof=0 if queued() else MAX_DENSE, maxdense=MAX_DENSE if newton else 0)
+
+
+def island_solver(m):
+    """The kernel that solves islands with the solver that the options name."""
+    if m.opt.solver == mjtSolver.mjSOL_CG:
+        return runtime.kernels("solver.nonlinear_cg").conjugate_islands
+    return runtime.kernels("solver.newton").solve_islands
 
 
 def solve(m, d):
@@ -41,7 +53,7 @@ def solve(m, d):
 
 
 def _solve_islands(m, d, many, hands, workers, patience):
-    kernels = [runtime.kernels("solver.newton").solve_islands]
+    kernels = [island_solver(m)]
     numbers = dict(nhand=hands if many else 1, nworker=workers, patience=patience)
     launch.run(m, d, kernels, many, maxdense=MAX_DENSE, **numbers)
 

@@ -7,8 +7,13 @@
 One window exists at a time.
 """
 
+from tisim.mujoco_names import missing
 from tisim.viewer.camera import Camera
 from tisim.viewer.offscreen import render, save_png
 from tisim.viewer.window import view
 
 __all__ = ["Camera", "render", "save_png", "view"]
+
+
+def __getattr__(name):
+    raise missing(__name__, name, __all__)

@@ -65,7 +65,23 @@ def require(display=False):
     reason = missing()
     if reason:
         raise Error(reason)
-    if display and sys.platform.startswith("linux") and not (
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    ):  # fmt: skip
-        raise Error("no display here (DISPLAY is not set), so no window can be opened; `tisim render` draws to a file")
+    reason = _no_display() if display and sys.platform.startswith("linux") else None
+    if reason:
+        raise Error(f"{reason}, so no window can be opened; `tisim render` and `tisim run --film` draw to files")
+
+
+def _no_display():
+    """Why no window can be shown, None if one can; Taichi ends the process where its library cannot open one."""
+    name = os.environ.get("DISPLAY")
+    if not name:
+        return None if os.environ.get("WAYLAND_DISPLAY") else "no display here (DISPLAY is not set)"
+    try:
+        x = ctypes.CDLL("libX11.so.6")
+    except OSError:
+        return "the library libX11.so.6 is not installed (apt-get install -y libx11-6)"
+    x.XOpenDisplay.restype = ctypes.c_void_p
+    found = x.XOpenDisplay(None)
+    if not found:
+        return f"no display here (DISPLAY is {name}, which cannot be opened)"
+    x.XCloseDisplay(ctypes.c_void_p(found))
+    return None

@@ -23,6 +23,7 @@ HELP = (
     "esc          quit",
 )
 LAG = 0.25  # most time of simulation per picture, where drawing is slow [s]
+PANEL, FRAME, LINE = 310, 40, 17  # of the words over the picture: width, height of the frame, of a line [pixel]
 PATIENCE = 0.1  # wall time spent on steps before a picture is drawn anyway [s]
 
 
@@ -30,7 +31,7 @@ class _View:
     """What the keys change."""
 
     def __init__(self, m, d, camera, world, width, height, color, show_contacts):
-        self.m, self.d, self.world, self.height = m, d, world, height
+        self.m, self.d, self.world, self.width, self.height = m, d, world, width, height
         # a model's camera that moves is followed until the mouse turns the view
         self.follow = camera if isinstance(camera, str) else None
         self.home = choose(camera, m, d, width / height, world)
@@ -115,8 +116,10 @@ class _View:
         d = self.d
         t, ncon = (np.atleast_1d(v)[self.world] for v in (d.time, d.ncon))
         lines = [f"time {t:.3f} s", f"{factor:.2f} x real time" if self.running else "paused", f"{ncon} contacts"]
-        with gui.sub_window("tisim", 0.01, 0.02, 0.24, 0.05 + 0.0215 * (len(lines) + len(HELP) * self.help)) as g:
-            for line in (*lines, *(HELP if self.help else ("h  help",))):
+        lines += HELP if self.help else ("h  help",)
+        size = min(0.98, PANEL / self.width), min(0.96, (FRAME + LINE * len(lines)) / self.height)
+        with gui.sub_window("tisim", 0.01, 0.02, *size) as g:
+            for line in lines:
                 g.text(line)
 
 

@@ -52,7 +52,7 @@ def compile_actuators(a, items, width, out):
         group=column(items, "group", dtype=np.int32), plugin=np.full(len(items), -1, np.int32),
     )  # fmt: skip
     a.update({f"actuator_{name}": values for name, values in own.items()})
-    _stay_awake(a)
+    stay_awake(a)
     out.sizes["na"] = int(number.sum())
     out.names[mjtObj.mjOBJ_ACTUATOR] = unique_names(items, mjtObj.mjOBJ_ACTUATOR)
 
@@ -127,7 +127,7 @@ def _check_muscles(items, mine, prm):
     first(items, mine & bad, "scale, vmax, fpmax and fvmax of a muscle must be positive")
 
 
-def _stay_awake(a):
+def stay_awake(a):
     """Trees that an actuator acts on do not fall asleep on their own."""
     kind, target = a["actuator_trntype"], a["actuator_trnid"][:, 0]
     bodies = [target[kind == mjtTrn.mjTRN_BODY]]

@@ -157,6 +157,7 @@ def added_mass(kind, size):
         CYLINDER: lambda a, b, c: (a, a, b),
         BOX: lambda a, b, c: (a, b, c),
         PLANE: lambda a, b, c: (a, b, c),
+        mjtGeom.mjGEOM_MESH: lambda a, b, c: (a, b, c),
     }, 3)  # fmt: skip
     out = np.zeros((len(kind), 6))
     ok = (semi > 0).all(1)

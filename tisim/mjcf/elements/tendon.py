@@ -148,20 +148,21 @@ def _trees(a):
     return number.astype(np.int32), treeid
 
 
-def keep_awake(a, items):
+def keep_awake(a, items=None):
     """Trees joined by a tendon do not fall asleep on their own where it joins more than two, or pulls at them.
 
-    MjcfError at the tendon of a tree that is to sleep all the same.
+    MjcfError at the tendon, of these items, of a tree that is to sleep all the same.
     """
     pulls = (a["tendon_stiffness"] != 0) | (a["tendon_damping"] != 0)
     many = (a["tendon_treenum"] > 2) | ((a["tendon_treenum"] == 2) & pulls)
     wrap = np.repeat(many, a["tendon_num"])
     tree = wrap_trees(a)[wrap]
     policy = a["tree_sleep_policy"]
-    owner = np.repeat(np.arange(len(items)), a["tendon_num"])[wrap][tree >= 0]
+    owner = np.repeat(np.arange(len(many)), a["tendon_num"])[wrap][tree >= 0]
     tree = tree[tree >= 0]
-    bad = np.zeros(len(items), bool)
+    bad = np.zeros(len(many), bool)
     bad[owner[np.isin(policy[tree], [mjtSleepPolicy.mjSLEEP_ALLOWED, mjtSleepPolicy.mjSLEEP_INIT])]] = True
-    first(items, bad, "'sleep' excludes a tendon that pulls at two trees or joins more than two")
+    if items is not None:
+        first(items, bad, "'sleep' excludes a tendon that pulls at two trees or joins more than two")
     tree = tree[policy[tree] == mjtSleepPolicy.mjSLEEP_AUTO_ALLOWED]
     policy[tree] = mjtSleepPolicy.mjSLEEP_AUTO_NEVER

@@ -286,7 +286,7 @@ SPATIAL = {
     "worldbody": "",
     "body": "name:text childclass:text gravcomp:1 mocap:=bool pos:3 sleep:=sleep user:* $orient",
     "frame": "name:text childclass:text pos:3 $orient",
-    "replicate": "count:int! sep:text offset:3 euler:3",
+    "replicate": "count:int! sep:text prefix:text offset:3 euler:3",
 }
 
 ORIENT = "quat:4 axisangle:4 xyaxes:6 zaxis:3 euler:3"

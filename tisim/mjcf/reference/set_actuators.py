@@ -10,22 +10,26 @@ from .solve_m import solve_m
 from .transmission import transmission
 
 
-def set_actuators(a, items, blocks, sparse):
+def set_actuators(a, items, blocks, sparse, pose=None):
     """Adds actuator_length0 and actuator_acc0, and turns damping ratios of position actuators into damping.
 
-    blocks  of solve_m;  sparse  whether MuJoCo's Jacobians are. Seed 004, "Actuators".
+    items   at which a stiffness below zero is an error, or None.
+    blocks  of solve_m;  sparse  whether MuJoCo's Jacobians are;  pose  in qpos0, where joints may have moved there.
+    Seed 004, "Actuators".
     """
-    xpos, xquat = setconst.reference_pose(a)
-    pose = Pose(a, a["qpos0"], xpos, xquat, *setconst.dof_axes(a, xpos, xquat))
-    pose.sparse = sparse
+    if pose is None:
+        xpos, xquat = setconst.reference_pose(a)
+        pose = Pose(a, a["qpos0"], xpos, xquat, *setconst.dof_axes(a, xpos, xquat))
+        pose.sparse = sparse
     a["actuator_length0"], rows, cols, values = transmission(a, pose)
-    nu = len(items)
+    nu = len(a["actuator_trntype"])
     solved, _, x = solve_m(blocks, rows, cols, values)
     a["actuator_acc0"] = np.sqrt(np.bincount(solved, x * x, nu)[:nu])
 
     gain, bias = a["actuator_gainprm"][:, 0], a["actuator_biasprm"]
     ratio = (gain == -bias[:, 1]) & (bias[:, 2] > 0)
-    first(items, ratio & (gain < 0), "'dampratio' needs a 'kp' that is not negative")
+    if items is not None:
+        first(items, ratio & (gain < 0), "'dampratio' needs a 'kp' that is not negative")
     # the inertia that the actuator feels at each dof, by its moment there
     square = values * values
     felt = np.where(square > MINVAL, a["dof_M0"][cols] / np.where(square > MINVAL, square, 1.0), 0.0)

@@ -32,19 +32,21 @@ def reference_pose(a):
     return xpos, rotations.normalize(xquat)
 
 
-def set_const(a, blocks=None, sparse=False):
+def set_const(a, blocks=None, sparse=False, pose=None):
     """Adds to the dict of model arrays: body_subtreemass, body_invweight0, dof_M0, dof_invweight0, dof_length, the
     tendon_, cam_ and light_ fields of the reference pose; completes eq_data. Returns dict(meaninertia, meanmass,
     meansize, extent, center).
 
     blocks  a list that receives the inverses of the inertia matrix for solve_m, or None where the model has no tendons.
-    sparse  whether MuJoCo would use sparse Jacobians.
+    sparse  whether MuJoCo would use sparse Jacobians;  pose  in qpos0, where joints may have moved there.
     """
     a["body_subtreemass"] = subtree_sum(a, a["body_mass"])
-    xpos, xquat = reference_pose(a)
+    if pose is None:
+        xpos, xquat = reference_pose(a)
+        pose = Pose(a, a["qpos0"], xpos, xquat, *dof_axes(a, xpos, xquat))
+        pose.sparse = sparse
+    xpos, xquat = pose.xpos, pose.xquat
     xipos = xpos + rotations.rotate(xquat, a["body_ipos"])
-    pose = Pose(a, a["qpos0"], xpos, xquat, *dof_axes(a, xpos, xquat))
-    pose.sparse = sparse
     moment = tendon_moment(a, pose)
     diagonal = inverse_weights(a, pose, xipos, moment, blocks)
     if len(moment[0]):

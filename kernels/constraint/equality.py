@@ -1,0 +1,240 @@
+"""Makers of rows: equality constraints, in the order of the model whatever their types.
+
+`equality_places` says where the rows of each acting equality stand, the makers behind it fill those of one type. Which
+dofs enter is a table of the model (tisim/model/tables/equality.py). Seed 000, "Equality"; seed 001, "equality".
+"""
+
+from ..constants import EQ_WELD, EQUALITY, JAC_AUTO, JAC_DENSE, OBJ_SITE
+from ..rotation import conj_quat, mul_quat
+from ..spatial import cross, head, tail
+from ..types import FP, SERIAL, func, kernel, ti, vec3, vec4, vec6
+from .row import finish_row, fits, start_row
+
+LEAST_SPARSE = 60  # dofs from which on jacobian="auto" means sparse
+
+
+@kernel
+def pose_moves(m, d):
+    """eq_moves: whether the rows of connect and weld have an entry that is not 0. MuJoCo leaves rows out that have none
+    if its matrices are dense, and lists them if they are sparse. Parallel over (world, connect or weld)."""
+    dense = m.opt.jacobian == JAC_DENSE or (m.opt.jacobian == JAC_AUTO and m.nv < LEAST_SPARSE)
+    ti.loop_config(serialize=SERIAL)
+    for t in range(d.nworld * m.neqpose):
+        w = t // m.neqpose
+        e = m.eq_pose[t % m.neqpose]
+        moves = ti.cast(not dense, ti.i32)
+        if moves == 0:
+            b1, b2, p1, p2, q1, q2 = ends_of(m, d, w, e)
+            arm1 = p1 - d.subtree_com[w * m.nbody + m.body_rootid[b1]]
+            arm2 = p2 - d.subtree_com[w * m.nbody + m.body_rootid[b2]]
+            for x in range(m.eq_Jadr[e], m.eq_Jadr[e] + m.eq_Jnum[e]):
+                turn, shift = relative_motion(m, d, w * m.nv + m.eq_Jdof[x], m.eq_side[x], arm1, arm2)
+                most = ti.abs(shift).max()
+                if m.eq_type[e] == EQ_WELD:
+                    most = ti.max(most, ti.abs(turn).max())
+                if most > 0.0:
+                    moves = 1
+        d.eq_moves[w * m.neq + e] = moves
+
+
+@kernel
+def equality_places(m, d):
+    """First row and first entry of each equality that acts, -1 for the others; serial."""
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        row = d.nrow
+        adr = d.nJ
+        for k in range(d.nworld * m.neq):
+            e = k % m.neq
+            n = m.eq_nrow[e]
+            d.eq_row[k] = -1
+            d.eq_adr[k] = adr
+            acts = n > 0 and d.eq_active[k] != 0
+            if acts and n > 1:
+                acts = d.eq_moves[k] == 1
+            if acts:
+                d.eq_row[k] = row
+                row += n
+                adr += n * m.eq_Jnum[e]
+        d.nrow = row
+        d.nJ = adr
+
+
+@func
+def has_place(m, d, k, e):
+    """Whether equality e, the k-th of all worlds, acts and the lists hold its rows."""
+    n = m.eq_nrow[e]
+    num = m.eq_Jnum[e]
+    return d.eq_row[k] >= 0 and fits(m, d, d.eq_row[k] + n - 1, d.eq_adr[k] + (n - 1) * num, num)
+
+
+@func
+def ends_of(m, d, w, e):
+    """Bodies (of the model), points and orientations that connect or weld e makes equal, of both objects."""
+    data = m.eq_data[e]
+    b1 = m.eq_obj1id[e]
+    b2 = m.eq_obj2id[e]
+    p1 = vec3(data[0], data[1], data[2])
+    p2 = vec3(data[3], data[4], data[5])
+    q1 = vec4(1.0, 0.0, 0.0, 0.0)
+    q2 = q1
+    if m.eq_type[e] == EQ_WELD:
+        p1, p2 = p2, p1
+        q1 = vec4(data[6], data[7], data[8], data[9])
+    if m.eq_objtype[e] == OBJ_SITE:
+        p1 = m.site_pos[b1]
+        p2 = m.site_pos[b2]
+        q1 = m.site_quat[b1]
+        q2 = m.site_quat[b2]
+        b1 = m.site_bodyid[b1]
+        b2 = m.site_bodyid[b2]
+    e1 = w * m.nbody + b1
+    e2 = w * m.nbody + b2
+    p1 = d.xpos[e1] + d.xmat[e1] @ p1
+    p2 = d.xpos[e2] + d.xmat[e2] @ p2
+    return b1, b2, p1, p2, mul_quat(d.xquat[e1], q1), mul_quat(d.xquat[e2], q2)
+
+
+@func
+def relative_motion(m, d, i, side, arm1, arm2):
+    """Twist by which world-major dof i moves the first object against the second: (angular, linear)."""
+    v = d.cdof[i]
+    turn = vec3(0.0)
+    shift = vec3(0.0)
+    if side != 2:
+        turn += head(v)
+        shift += tail(v) + cross(head(v), arm1)
+    if side != 1:
+        turn -= head(v)
+        shift -= tail(v) + cross(head(v), arm2)
+    return turn, shift
+
+
+@kernel
+def pose_rows(m, d):
+    """Connect: two points are one. Weld: two frames are, by the vector part of q2* q1 times torquescale, whose rate is
+    that of q2* w q1 / 2. Parallel over (world, connect or weld)."""
+    ti.loop_config(serialize=SERIAL)
+    for t in range(d.nworld * m.neqpose):
+        w = t // m.neqpose
+        e = m.eq_pose[t % m.neqpose]
+        k = w * m.neq + e
+        if has_place(m, d, k, e):
+            r = d.eq_row[k]
+            n = m.eq_nrow[e]
+            num = m.eq_Jnum[e]
+            scale = m.eq_data[e][10]
+            b1, b2, p1, p2, q1, q2 = ends_of(m, d, w, e)
+            back = conj_quat(q2)
+            turned = mul_quat(back, q1)
+            gap = vec6(0.0)
+            for c in ti.static(range(3)):
+                gap[c] = p1[c] - p2[c]
+                if n > 3:
+                    gap[3 + c] = scale * turned[c + 1]
+            for c in range(n):
+                start_row(m, d, r + c, EQUALITY, e, d.eq_adr[k] + c * num, num)
+            arm1 = p1 - d.subtree_com[w * m.nbody + m.body_rootid[b1]]
+            arm2 = p2 - d.subtree_com[w * m.nbody + m.body_rootid[b2]]
+            for x in range(num):
+                i = w * m.nv + m.eq_Jdof[m.eq_Jadr[e] + x]
+                turn, shift = relative_motion(m, d, i, m.eq_side[m.eq_Jadr[e] + x], arm1, arm2)
+                rate = 0.5 * scale * mul_quat(mul_quat(back, vec4(0.0, turn[0], turn[1], turn[2])), q1)
+                motion = vec6(shift[0], shift[1], shift[2], rate[1], rate[2], rate[3])
+                for c in ti.static(range(6)):
+                    if c < n:
+                        a = d.eq_adr[k] + c * num + x
+                        d.J_dof[a] = i
+                        d.J[a] = motion[c]
+            at = gap.norm()
+            for c in range(n):
+                kind = ti.cast(c > 2, ti.i32)
+                pos = FP(0.0)
+                for s in ti.static(range(6)):
+                    if s == c:
+                        pos = gap[s]
+                diag = m.body_invweight0[b1][kind] + m.body_invweight0[b2][kind]
+                finish_row(m, d, r + c, pos, FP(0.0), at, diag, m.eq_solref[e], m.eq_solimp[e])
+
+
+@func
+def polynomial(m, d, e, x):
+    """Value and derivative at x of the polynomial of equality e."""
+    y = m.eq_data[e][4]
+    slope = 4.0 * m.eq_data[e][4]
+    for c in ti.static(range(1, 5)):
+        y = y * x + m.eq_data[e][4 - c]
+    for c in ti.static(range(1, 4)):
+        slope = slope * x + (4.0 - c) * m.eq_data[e][4 - c]
+    return y, slope
+
+
+@kernel
+def joint_rows(m, d):
+    """Joint 1 follows a polynomial of joint 2, or is constant, both from their reference; parallel over (world,
+    equality of joints)."""
+    ti.loop_config(serialize=SERIAL)
+    for t in range(d.nworld * m.neqjoint):
+        w = t // m.neqjoint
+        e = m.eq_joint[t % m.neqjoint]
+        k = w * m.neq + e
+        if has_place(m, d, k, e):
+            j1 = m.eq_obj1id[e]
+            j2 = m.eq_obj2id[e]
+            diag = m.dof_invweight0[m.jnt_dofadr[j1]]
+            y = m.eq_data[e][0]
+            slope = FP(0.0)
+            if j2 >= 0:
+                diag += m.dof_invweight0[m.jnt_dofadr[j2]]
+                a = m.jnt_qposadr[j2]
+                y, slope = polynomial(m, d, e, d.qpos[w * m.nq + a] - m.qpos0[a])
+            a = m.jnt_qposadr[j1]
+            pos = d.qpos[w * m.nq + a] - m.qpos0[a] - y
+            num = m.eq_Jnum[e]
+            start_row(m, d, d.eq_row[k], EQUALITY, e, d.eq_adr[k], num)
+            for x in range(num):
+                d.J_dof[d.eq_adr[k] + x] = w * m.nv + m.eq_Jdof[m.eq_Jadr[e] + x]
+                d.J[d.eq_adr[k] + x] = ti.select(m.eq_side[m.eq_Jadr[e] + x] == 1, FP(1.0), -slope)
+            finish_row(m, d, d.eq_row[k], pos, FP(0.0), pos, diag, m.eq_solref[e], m.eq_solimp[e])
+
+
+@func
+def tendon_entry(m, d, w, t, i):
+    """Entry of local dof i in the Jacobian of tendon t, 0 if it has none."""
+    s = FP(0.0)
+    for a in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):
+        if m.tendon_Jdof[a] == i:
+            s = d.ten_J[w * m.ntendonJ + a]
+    return s
+
+
+@kernel
+def tendon_rows(m, d):
+    """The same for the lengths of tendons; parallel over (world, equality of tendons)."""
+    ti.loop_config(serialize=SERIAL)
+    for t in range(d.nworld * m.neqtendon):
+        w = t // m.neqtendon
+        e = m.eq_tendon[t % m.neqtendon]
+        k = w * m.neq + e
+        if has_place(m, d, k, e):
+            t1 = m.eq_obj1id[e]
+            t2 = m.eq_obj2id[e]
+            diag = m.tendon_invweight0[t1]
+            y = m.eq_data[e][0]
+            slope = FP(0.0)
+            if t2 >= 0:
+                diag += m.tendon_invweight0[t2]
+                y, slope = polynomial(m, d, e, d.ten_length[w * m.ntendon + t2] - m.tendon_length0[t2])
+            pos = d.ten_length[w * m.ntendon + t1] - m.tendon_length0[t1] - y
+            num = m.eq_Jnum[e]
+            start_row(m, d, d.eq_row[k], EQUALITY, e, d.eq_adr[k], num)
+            for x in range(num):
+                i = m.eq_Jdof[m.eq_Jadr[e] + x]
+                entry = FP(0.0)
+                for side in range(2):
+                    if side == 0 or t2 >= 0:
+                        part = tendon_entry(m, d, w, ti.select(side == 0, t1, t2), i)
+                        entry += ti.select(side == 0, FP(1.0), -slope) * part
+                d.J_dof[d.eq_adr[k] + x] = w * m.nv + i
+                d.J[d.eq_adr[k] + x] = entry
+            finish_row(m, d, d.eq_row[k], pos, FP(0.0), pos, diag, m.eq_solref[e], m.eq_solimp[e])

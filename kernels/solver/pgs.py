@@ -1,0 +1,189 @@
+"""Projected Gauss-Seidel on islands: solver="PGS".
+
+A sweep takes the rows and contacts of an island in their order and gives each the force that is best while all others
+stay, inside its bounds; an elliptic cone first along its normal or along the force that it has, then across it. Each
+island is one worker's. Seed 000, "Convex solver".
+"""
+
+from ..constants import DSBL_WARMSTART, EQUALITY
+from ..constraint.cone import load_parameters
+from ..constraint.row_cost import is_friction
+from ..team import come, open_team, take
+from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec6
+from .dual import contact_push, contact_residual, finish_island, row_push, row_residual
+from .dual_start import clear_forces, dual_cost, forces_of_residuals, regularisation, residuals_at
+from .qcqp import friction_force
+from .rounds import scale_of
+
+RISE = 1e-10  # of the cost, from which on a change of an elliptic contact is taken back: rounding
+
+
+@kernel
+def pgs_islands(m, d):
+    """qacc and qfrc_constraint of the islands; d.nhand workers share them out."""
+    units = d.nhand * HAND
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        open_team(m, d)
+    ti.loop_config(serialize=SERIAL)
+    for unit in range(units):
+        if unit % HAND == 0:
+            come(m, d)
+            k = take(m, d)
+            while k < d.nisland:
+                gauss_seidel(m, d, k)
+                k = take(m, d)
+
+
+@func
+def gauss_seidel(m, d, k):
+    """Sweeps over island k until one improves the scaled cost by less than the tolerance."""
+    scale = scale_of(m, d, k)
+    if m.opt.disableflags & DSBL_WARMSTART == 0:
+        residuals_at(m, d, k, d.qacc_warmstart)
+        forces_of_residuals(m, d, k)
+    cold = m.opt.disableflags & DSBL_WARMSTART != 0
+    if not cold:
+        cold = dual_cost(m, d, k) > 0.0
+    if cold:
+        clear_forces(m, d, k)
+    niter = 0
+    while niter < m.opt.iterations:
+        improvement = FP(0.0)
+        if ti.static(m.has.rows):
+            for n in range(d.island_rowadr[k], d.island_rowadr[k] + d.island_rownum[k]):
+                improvement += improve_row(m, d, d.island_row[n])
+        for n in range(d.island_conadr[k], d.island_conadr[k] + d.island_connum[k]):
+            c = d.island_con[n]
+            if ti.static(m.has.elliptic):
+                improvement += improve_cone(m, d, c)
+            else:
+                improvement += improve_pyramid(m, d, c)
+        niter += 1
+        if improvement * scale < m.opt.tolerance:
+            break
+    d.island_niter[k] = niter
+    d.island_cost[k] = -dual_cost(m, d, k)
+    d.island_gradient[k] = 0.0
+    finish_island(m, d, k)
+
+
+@func
+def bounded(kind, f, floss):
+    """The force of a row of this mjtConstraint that is nearest to f."""
+    out = f
+    if is_friction(kind):
+        out = ti.min(ti.max(f, -floss), floss)
+    elif kind != EQUALITY:
+        out = ti.max(f, 0.0)
+    return out
+
+
+@func
+def improve_row(m, d, r):
+    """The best force of row r; returns by how much it lowers the cost."""
+    old = d.row_force[r]
+    residual = row_residual(m, d, r) + d.row_R[r] * old
+    A = d.row_A[r] + d.row_R[r]
+    f = bounded(d.row_type[r], old - residual / A, d.row_floss[r])
+    d.row_force[r] = f
+    row_push(m, d, r, f - old)
+    return -(f - old) * (0.5 * (f - old) * A + residual)
+
+
+@func
+def improve_edge(m, d, c, e, A, residual):
+    """The same for edge e of a pyramid, or a frictionless contact: its change, and by how much it lowers the cost."""
+    old = d.con_edge[c][e]
+    R = 1.0 / d.con_D[c]
+    g = residual + R * old
+    f = ti.max(0.0, old - g / (A + R))
+    d.con_edge[c][e] = f
+    return f - old, -(f - old) * (0.5 * (f - old) * (A + R) + g)
+
+
+@func
+def improve_pyramid(m, d, c):
+    """The best forces of the edges of contact c, one after the other."""
+    dim = d.contact_dim[c]
+    fri = load_parameters(m, d, c)
+    g = contact_residual(m, d, c)
+    change = vec6(0.0)
+    improvement = FP(0.0)
+    A00 = d.con_A[c, 0][0]
+    if dim == 1:
+        change[0], improvement = improve_edge(m, d, c, 0, A00, g[0])
+    for k in ti.static(range(1, m.has.dims)):
+        if k < dim:
+            for side in range(2):
+                s = fri[k] * ti.cast(1 - 2 * side, FP)
+                A = A00 + s * (2.0 * d.con_A[c, 0][k] + s * d.con_A[c, k][k])
+                df, gain = improve_edge(m, d, c, 2 * k - 2 + side, A, g[0] + s * g[k])
+                improvement += gain
+                change[0] += df
+                change[k] += s * df
+                for q in ti.static(range(m.has.dims)):
+                    if q < dim:
+                        g[q] += df * (d.con_A[c, 0][q] + s * d.con_A[c, k][q])
+    contact_push(m, d, c, change)
+    return improvement
+
+
+@func
+def load_cone(m, d, c, dim, fri, regular):
+    """Matrix of contact c by components, with regularisation if `regular`, zero at and beyond dim; and its force."""
+    size = ti.static(m.has.dims)
+    A = ti.Matrix.zero(FP, size, size)
+    f = ti.Vector.zero(FP, size)
+    for k in ti.static(range(size)):
+        if k < dim:
+            f[k] = d.con_edge[c][k]
+            for q in ti.static(range(size)):
+                if q < dim:
+                    A[k, q] = d.con_A[c, k][q]
+            if regular:
+                A[k, k] += regularisation(m, d, c, fri, k)
+    return A, f
+
+
+@func
+def improve_cone(m, d, c):
+    """The best force of contact c with an elliptic cone, first along the normal or its force, then its friction."""
+    size = ti.static(m.has.dims)
+    dim = d.contact_dim[c]
+    fri = load_parameters(m, d, c)
+    A, old = load_cone(m, d, c, dim, fri, True)
+    free = contact_residual(m, d, c)
+    g = ti.Vector.zero(FP, size)
+    for k in ti.static(range(size)):
+        if k < dim:
+            g[k] = free[k] + regularisation(m, d, c, fri, k) * old[k]
+    f = old
+    if old[0] < MINVAL:
+        f = ti.Vector.zero(FP, size)
+        f[0] = ti.max(0.0, old[0] - g[0] / A[0, 0])
+    else:
+        steep = old.dot(A @ old)
+        if steep >= MINVAL:
+            f = old * ti.max(0.0, 1.0 - old.dot(g) / steep)
+    b = g - A @ old  # without the friction force, at the normal force that there is now
+    for k in ti.static(range(1, size)):
+        b[k] += A[k, 0] * f[0]
+        f[k] = 0.0
+    if f[0] >= MINVAL and dim > 1:
+        v = friction_force(m, d, A, b, fri, dim - 1, f[0])
+        for k in ti.static(range(1, size)):
+            if k < dim:
+                f[k] = v[k - 1] * fri[k]
+    change = f - old
+    rise = 0.5 * change.dot(A @ change) + change.dot(g)
+    if rise > RISE:
+        rise = 0.0
+        change = ti.Vector.zero(FP, size)
+    out = vec6(0.0)
+    for k in ti.static(range(size)):
+        out[k] = change[k]
+        if k < dim:
+            d.con_edge[c][k] = old[k] + change[k]
+    contact_push(m, d, c, out)
+    return -rise

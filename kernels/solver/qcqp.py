@@ -1,0 +1,77 @@
+"""Frictional force of a contact whose normal force is given: a quadratic over an ellipsoid.
+
+min v' A v / 2 + b' v with sum (v_k / mu_k)^2 <= normal^2. In v_k = mu_k u_k it is a ball, and where it binds the
+multiplier is the zero of 1/|u| - 1/normal, found by Newton's method, which is monotone from 0. Moré and Sorensen,
+"Computing a trust region step", 1983.
+"""
+
+from ..types import FP, MINVAL, func, ti
+
+SINGULAR = 1e-10  # pivot, determinant up to three rows, below which friction does nothing and is 0, as MuJoCo has it
+ROUNDS = 30  # of Newton's method, far more than it needs
+
+
+@func
+def friction_force(m, d, A: ti.template(), b, fri, n, normal):
+    """v / mu for the n rows and columns of A from 1 on, where b and fri have theirs; A and b have has.dims of them."""
+    size = ti.static(m.has.dims - 1)
+    H = ti.Matrix.zero(FP, size, size)
+    g = ti.Vector.zero(FP, size)
+    for k in ti.static(range(size)):
+        H[k, k] = 1.0
+        if k < n:
+            g[k] = -b[k + 1] * fri[k + 1]
+            for q in ti.static(range(size)):
+                if q < n:
+                    H[k, q] = A[k + 1, q + 1] * fri[k + 1] * fri[q + 1]
+    multiplier = FP(0.0)
+    u = ti.Vector.zero(FP, size)
+    for i in range(ROUNDS):
+        L = ti.Matrix.zero(FP, size, size)  # Cholesky's factor, its diagonal inverted
+        product = FP(1.0)
+        least = FP(1.0)
+        for k in ti.static(range(size)):
+            for q in ti.static(range(k + 1)):
+                s = H[k, q]
+                if ti.static(k == q):
+                    s += multiplier
+                for e in ti.static(range(q)):
+                    s -= L[k, e] * L[q, e]
+                if ti.static(k == q):
+                    product *= s
+                    least = ti.min(least, s)
+                    L[k, k] = 1.0 / ti.sqrt(ti.max(s, MINVAL))
+                else:
+                    L[k, q] = s * L[q, q]
+        if ti.select(n <= 3, product, least) < SINGULAR:
+            u = ti.Vector.zero(FP, size)
+            multiplier = 0.0
+            break
+        v = ti.Vector.zero(FP, size)
+        for k in ti.static(range(size)):
+            s = g[k]
+            for e in ti.static(range(k)):
+                s -= L[k, e] * v[e]
+            v[k] = s * L[k, k]
+        for e in ti.static(range(size)):
+            k = ti.static(size - 1 - e)
+            s = v[k]
+            for q in ti.static(range(k + 1, size)):
+                s -= L[q, k] * u[q]
+            u[k] = s * L[k, k]
+        length = u.norm()
+        if length <= normal * (1.0 + 1e-14) or i == ROUNDS - 1:
+            break
+        for k in ti.static(range(size)):  # L^-1 u, whose square is the slope of -|u|^2 / 2
+            s = u[k]
+            for e in ti.static(range(k)):
+                s -= L[k, e] * v[e]
+            v[k] = s * L[k, k]
+        more = length * length / ti.max(v.dot(v), 1e-300 if ti.static(FP == ti.f64) else 1e-30) * (length - normal)
+        more = more / ti.max(normal, MINVAL)
+        if more <= 1e-15 * multiplier:
+            break
+        multiplier += more
+    if multiplier > 0.0:
+        u = u * (normal / ti.max(u.norm(), MINVAL))
+    return u

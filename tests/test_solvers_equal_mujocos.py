@@ -1,0 +1,175 @@
+"""Every solver solves MuJoCo's problem: Newton and CG end at its minimum, PGS and noslip go its way sweep by sweep.
+
+Contract: solver="CG" reaches the minimum of MuJoCo's Newton within 1e-7 of the scale of qacc. Forces and qacc of PGS
+and of noslip, also after few sweeps, are those of MuJoCo 3.4.0 from the same start, within 1e-7 (the square of its
+friction at a given normal force is right to 1e-10), where all is one problem; edges of a pyramid may be taken in
+another order: there at the end. Bits do not depend on threads.
+"""
+
+import pathlib
+
+import mujoco
+import numpy as np
+import pytest
+from shared import golden
+from shared.reference import Pair
+from test_constraint_rows_span_trees import XML
+from test_constraint_types_equal_mujocos import ALL, EMPTY, WORLD
+
+import tisim
+from tisim import scenes
+
+PGS, CG, NEWTON = (int(getattr(tisim.mjtSolver, f"mjSOL_{name}")) for name in ("PGS", "CG", "NEWTON"))
+NO_ISLANDS = int(tisim.mjtDisableBit.mjDSBL_ISLAND)
+CONTACTS = pathlib.Path(__file__).parent / "testdata" / "contacts"
+ELLIPTIC = [CONTACTS / f"{name}_elliptic.xml" for name in ("box_box_1", "box_box_3", "box_box_4", "plane_box_6")]
+
+
+def everything(cone):
+    return WORLD.format(**(EMPTY | ALL | dict(option=f'cone="{cone}"')))
+
+
+SCENES = {
+    "everything": lambda: everything("pyramidal"), "everything, elliptic": lambda: everything("elliptic"),
+    "rows over trees": lambda: XML.format(cone="pyramidal"),
+    "rows over trees, elliptic": lambda: XML.format(cone="elliptic"), "pile": lambda: scenes.build("pile", n=12),
+    "ragdolls": lambda: scenes.build("ragdolls", n=2), "wall": lambda: scenes.build("wall"),
+}  # fmt: skip
+
+
+def moving(pair, seed=1, scale=0.3):
+    pair.md.qvel[:] = scale * np.random.default_rng(seed).normal(size=pair.mm.nv)
+    return pair
+
+
+def options(pair, **both):
+    for opt in (pair.m.opt, pair.mm.opt):
+        for name, value in both.items():
+            setattr(opt, name, value)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_conjugate_gradients_reach_the_minimum(name):
+    pair = moving(Pair(SCENES[name]()))
+    pair.m.opt.solver = CG
+    pair.m.opt.iterations, pair.m.opt.tolerance = 2000, 1e-19
+    for k in pair.states(3, 30):
+        assert pair.error("qacc") < 1e-7 and pair.error("qfrc_constraint") < 1e-7, k
+        assert name == "pile" or pair.error("efc_force") < 1e-6, k  # contacts of a pair may be listed in another order
+
+
+def sweeps(pair, pgs, noslip, count=4, steps=12, force=1e-7):
+    """qacc and forces after so many sweeps of both, in some states."""
+    options(pair, solver=PGS if pgs else NEWTON, noslip_iterations=noslip, noslip_tolerance=0)
+    options(pair, disableflags=pair.mm.opt.disableflags | NO_ISLANDS)
+    if pgs:
+        options(pair, iterations=pgs, tolerance=0)
+    forces = 0
+    for k in pair.states(count, steps):
+        assert pair.d.nefc == pair.md.nefc
+        for name, tolerance in (("qacc", 1e-7), ("qfrc_constraint", 1e-7), ("efc_force", force)):
+            assert pair.error(name) < tolerance, (k, name)
+        forces += pair.d.nefc
+    assert forces > 0
+
+
+@pytest.mark.parametrize("warm", [True, False])
+@pytest.mark.parametrize("pgs, noslip", [(1, 0), (3, 0), (30, 0), (3, 2), (0, 1), (0, 3), (0, 30)])
+def test_sweeps_are_mujocos(pgs, noslip, warm):
+    pair = moving(Pair(everything("elliptic")))
+    if not warm:
+        options(pair, disableflags=int(tisim.mjtDisableBit.mjDSBL_WARMSTART))
+    sweeps(pair, pgs, noslip)
+    if not (pgs and warm):  # each island here, all of them there, is asked whether its warm start is worth it
+        pair = moving(Pair(XML.format(cone="elliptic")))
+        options(pair, disableflags=0 if warm else int(tisim.mjtDisableBit.mjDSBL_WARMSTART))
+        sweeps(pair, pgs, noslip, force=1e-4)  # rows of an impedance near 1 magnify what qacc has of rounding
+
+
+@pytest.mark.parametrize("path", ELLIPTIC, ids=lambda p: p.stem)
+def test_sweeps_over_contacts_of_every_dimension(path):
+    for pgs, noslip in ((4, 0), (4, 3), (0, 3)):
+        sweeps(Pair(None, path), pgs, noslip, 3, 15)
+
+
+@pytest.mark.parametrize("name", ["plane_box_3", "plane_capsule_4", "plane_sphere_6", "box_box_1"])
+def test_pyramids_end_where_mujocos_do(name):
+    pair = Pair(None, CONTACTS / f"{name}_pyramidal.xml")
+    for solver, noslip in ((PGS, 0), (PGS, 300), (NEWTON, 300), (CG, 300)):
+        options(pair, noslip_iterations=noslip, noslip_tolerance=0, solver=solver if solver != CG else NEWTON)
+        options(pair, iterations=3000 if solver == PGS else 200, tolerance=1e-17)
+        pair.m.opt.solver = solver
+        for k in pair.states(3, 15):
+            assert pair.error("qacc") < 1e-6, (solver, noslip, k)
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+def test_gauss_seidel_ends_at_the_minimum(cone):
+    pair = moving(Pair(everything(cone)))
+    pair.m.opt.solver = PGS
+    pair.m.opt.iterations, pair.m.opt.tolerance = 20_000, 1e-22
+    for k in pair.states(3, 20):
+        assert pair.error("qacc") < 1e-6, k
+
+
+def test_solvers_stop_early():
+    """Fewer rounds for a larger tolerance; the number of iterations is a limit."""
+    pair = moving(Pair(everything("pyramidal")))
+    for solver in (PGS, CG, NEWTON):
+        pair.m.opt.solver = solver
+        rounds = []
+        for tolerance in (1e-4, 1e-8, 1e-13):
+            pair.m.opt.iterations, pair.m.opt.tolerance = 500, tolerance
+            tisim.forward(pair.m, pair.d)
+            rounds.append(int(np.sum(pair.d.solver_niter)))
+        assert 0 < rounds[0] <= rounds[1] <= rounds[2] and (rounds[0] < rounds[2] or solver == NEWTON), solver
+        pair.m.opt.iterations = 2
+        tisim.forward(pair.m, pair.d)
+        assert np.max(pair.d.solver_niter) <= 2
+
+
+@pytest.mark.parametrize("solver, noslip", [(PGS, 0), (PGS, 3), (NEWTON, 5), (CG, 0)])
+def test_rollouts_stay_together(solver, noslip):
+    pair = Pair(everything("elliptic"))
+    options(pair, solver=solver, noslip_iterations=noslip, disableflags=NO_ISLANDS, noslip_tolerance=0)
+    options(pair, iterations=2000, tolerance=1e-19)
+    for _ in range(80):
+        mujoco.mj_step(pair.mm, pair.md)
+    tisim.step(pair.m, pair.d, 80)
+    assert pair.error("qpos") < 1e-6 and pair.error("qvel") < 1e-5
+
+
+@pytest.mark.parametrize("solver, noslip", [(PGS, 0), (NEWTON, 5), (CG, 0)])
+def test_threads_and_worlds_do_not_change_bits(solver, noslip):
+    results = []
+    for variant in ("serial", "parallel"):
+        with golden.force(variant):
+            tisim.init(arch="cpu", precision="f64")
+            m = tisim.Model.from_xml_string(scenes.build("pile", n=30))
+            m.opt.solver, m.opt.noslip_iterations = solver, noslip
+            every, one = tisim.Data(m, nworld=2), tisim.Data(m)
+            tisim.step(m, every, 120)
+            tisim.step(m, one, 120)
+            assert np.array_equal(np.asarray(every.qpos)[1], one.qpos) and one.nefc > 50
+            results.append(np.asarray(one.qpos).copy())
+    assert np.array_equal(*results)
+
+
+def test_conjugate_gradients_by_a_team_give_the_same_minimum(monkeypatch):
+    from tisim.device import team
+    from tisim.stages import solver
+
+    monkeypatch.setattr(solver, "SHARED", 0)
+    monkeypatch.setattr(solver, "MAX_DENSE", 0)
+    results = []
+    for workers in (1, 2):
+        with monkeypatch.context() as patch:
+            patch.setattr(team, "workers", lambda: workers)
+            pair = moving(Pair(XML.format(cone="elliptic")))
+            pair.m.opt.solver = CG
+            pair.m.opt.iterations, pair.m.opt.tolerance = 2000, 1e-19
+            for k in pair.states(3, 30):
+                assert pair.error("qacc") < 1e-7, k
+                assert pair.d.count("nlarge") > 0
+            results.append(np.asarray(pair.d.qacc).copy())
+    assert np.array_equal(*results)

@@ -1,0 +1,128 @@
+"""From the same state a step of each integrator ends where MuJoCo 3.4.0's does, and so does a short rollout.
+
+Contract: the passive forces within 1e-12, qpos, qvel and qacc_warmstart within 1e-11 of their scale where no constraint
+acts, 1e-8 where one does (solvers converged to 1e-12), over models of one feature each, both cones where bodies touch;
+qDeriv within 1e-11, the part of it that implicitfast takes.
+"""
+
+import re
+
+import mujoco
+import numpy as np
+import pytest
+from shared.motion import INTEGRATORS, MODELS, TOUCHING, derivative, disturb, with_integrator
+from shared.reference import Pair, error
+
+import tisim
+
+PASSIVE = "qfrc_passive qfrc_spring qfrc_damper qfrc_gravcomp qfrc_fluid".split()
+CASES = [(n, i, "pyramidal") for n in MODELS for i in INTEGRATORS] + [
+    (n, i, "elliptic") for n in TOUCHING if "contacts" in n for i in INTEGRATORS
+]
+# without a medium implicitfast takes the damping of joints alone, and the step that Euler takes
+DERIVED = [(n, "implicit") for n in MODELS if n not in TOUCHING] + [
+    (n, "implicitfast") for n in MODELS if re.search("medium|density|viscosity|wind|fluid", n) and n not in TOUCHING
+]
+
+
+@pytest.mark.parametrize("name, integrator, cone", CASES)
+def test_a_step(name, integrator, cone):
+    pair = Pair(with_integrator(MODELS[name], integrator, cone))
+    rng, bound = np.random.default_rng(1), 1e-8 if name in TOUCHING else 1e-11
+    touched = 0
+    for k in range(4):
+        disturb(pair, rng, 0.3 * (k != 3))  # the last one at rest
+        mujoco.mj_step(pair.mm, pair.md)
+        tisim.step(pair.m, pair.d)
+        touched += pair.md.nefc
+        assert pair.d.nefc == pair.md.nefc
+        for word in PASSIVE:
+            assert pair.error(word) < (bound if integrator == "RK4" else 1e-12), word  # of RK4 those of its last stage
+        for word in ("qpos", "qvel", "qacc_warmstart"):
+            assert pair.error(word) < bound, word
+        assert pair.d.time == pytest.approx(pair.md.time, rel=1e-15)
+    assert (touched > 0) == (name in TOUCHING)
+
+
+@pytest.mark.parametrize("name, integrator", DERIVED)
+def test_the_derivative_of_the_forces(name, integrator):
+    pair = Pair(with_integrator(MODELS[name], integrator))
+    rng = np.random.default_rng(2)
+    for k in range(3):
+        disturb(pair, rng, k)
+        mujoco.mj_step(pair.mm, pair.md)
+        tisim.step(pair.m, pair.d)
+        ours, theirs = derivative(pair.m, pair.d), np.zeros((pair.m.nv, pair.m.nv))
+        for i in range(pair.m.nv):
+            places = slice(pair.mm.D_rowadr[i], pair.mm.D_rowadr[i] + pair.mm.D_rownnz[i])
+            theirs[i, pair.mm.D_colind[places]] = pair.md.qDeriv[places]
+        if integrator == "implicitfast":
+            ours = 0.5 * (ours + ours.T)
+        assert error(ours, theirs) < 1e-11
+
+
+@pytest.mark.parametrize("name", ["chain", "damping", "wind_ellipsoid", "limits", "contacts", "contacts_in_medium"])
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_a_rollout(name, integrator):
+    pair = Pair(with_integrator(MODELS[name], integrator))
+    pair.copy_state()
+    mujoco.mj_step(pair.mm, pair.md, 100)
+    tisim.step(pair.m, pair.d, 100)
+    assert pair.error("qpos") < 1e-6
+    assert pair.error("qvel") < 1e-5
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_worlds_and_precisions(integrator):
+    """Worlds of one Data have the bits of single ones; f32 is as near as its rounding lets it be."""
+    text, rng = with_integrator(MODELS["contacts_in_medium"], integrator), np.random.default_rng(3)
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(text)
+    qvel = 0.1 * rng.normal(size=(3, m.nv))
+    many = tisim.Data(m, nworld=3)
+    many.qvel = qvel
+    tisim.step(m, many, 20)
+    for w in range(3):
+        one = tisim.Data(m)
+        one.qvel = qvel[w]
+        tisim.step(m, one, 20)
+        assert np.array_equal(one.qpos, many.qpos[w])
+    wanted = np.array(many.qpos)
+    tisim.init(arch="cpu", precision="f32")
+    m = tisim.Model.from_xml_string(text)
+    d = tisim.Data(m, nworld=3)
+    d.qvel = qvel
+    tisim.step(m, d, 20)
+    assert error(d.qpos, wanted) < 1e-3
+
+
+def test_halves_of_a_step():
+    """step1 and step2 are a step, but of RK4, which has no halves."""
+    for integrator in INTEGRATORS:
+        m = tisim.Model.from_xml_string(with_integrator(MODELS["medium_ellipsoid"], integrator))
+        d, whole = tisim.Data(m), tisim.Data(m)
+        if integrator == "RK4":
+            for call in (tisim.step1, tisim.step2):
+                with pytest.raises(tisim.UnsupportedError, match="RK4"):
+                    call(m, d)
+            continue
+        for _ in range(3):
+            tisim.step1(m, d)
+            tisim.step2(m, d)
+        tisim.step(m, whole, 3)
+        assert np.array_equal(tisim.get_state(m, d), tisim.get_state(m, whole))
+
+
+def test_what_is_off_leaves_nothing_behind():
+    """Without a medium qfrc_fluid is zero again; wind that is written in place is felt at once."""
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(MODELS["medium_box"])
+    d = tisim.Data(m)
+    tisim.step(m, d, 2)
+    before = np.array(d.qfrc_fluid)
+    m.opt.wind[0] = 5
+    tisim.forward(m, d)
+    assert not np.allclose(before, d.qfrc_fluid)
+    m.opt.density = m.opt.viscosity = 0
+    tisim.forward(m, d)
+    assert not np.any(np.asarray(d.qfrc_fluid))

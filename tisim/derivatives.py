@@ -1,0 +1,177 @@
+"""Derivatives of a step and of inverse dynamics by finite differences: all columns at once, as worlds of one Data.
+
+Each world moves one coordinate; positions move in their tangent space. Where a velocity, an acceleration or a control
+is moved, what depends on positions alone is not evaluated again. Seed 000, "Derivatives"; MuJoCo's mjd_transitionFD and
+mjd_inverseFD.
+"""
+
+import weakref
+
+import numpy as np
+
+from tisim import pipeline
+from tisim.data import given
+from tisim.data.data import Data
+from tisim.data.state import STATE, write_worlds
+from tisim.device import session
+from tisim.enums import mjtIntegrator, mjtStage
+from tisim.errors import Error, UnsupportedError
+from tisim.queries.positions import differentiate_pos, integrate_pos
+
+BODIES = 200_000  # bodies of all worlds of a batch, at most: some 300 MB
+EPS = dict(f64=1e-6, f32=1e-3)  # error of rounding and of the solver's tolerance against that of the difference
+_batches = weakref.WeakKeyDictionary()  # Data -> the batch that was made for it last
+
+
+def transition_fd(m, d, eps=None, centered=True):
+    """Derivatives of a step: with the state x = (position, velocity, activation), the controls u and the sensors y,
+    dx_next = A dx + B du and dy = C dx + D du, at the state of d, which is left as it is.
+
+    eps       by how much each number is moved; None: 1e-6 in f64, 1e-3 in f32.
+    centered  differences to both sides, of second order and twice the work; else to one.
+    Returns A (n, n), B (n, nu), C (nsensordata, n), D (nsensordata, nu) with n = 2 nv + na, with several worlds
+    (nworld, ...). Positions are those of the tangent space: nv of them.
+    The solver's tolerance limits the accuracy; with much smaller ones than 1e-8 the differences are meaningful.
+    Raises UnsupportedError for the integrator RK4, as MuJoCo does.
+    """
+    eps = _start(m, d, eps)
+    if m.opt.integrator == mjtIntegrator.mjINT_RK4:
+        raise UnsupportedError("transition_fd: integrator RK4 is not supported, as in MuJoCo; use another one")
+    found = [_transition(m, _Batch(m, d, w), eps, bool(centered)) for w in range(d.nworld)]
+    return tuple(_worlds(parts) for parts in zip(*found))
+
+
+def inverse_fd(m, d, eps=None, actuation=False, centered=False):
+    """Derivatives of inverse dynamics by positions q, velocities v and accelerations a, at those of d, which is left as
+    it is: of the force f = qfrc_inverse, of the sensors s, of the inertia matrix.
+
+    eps, centered  as for transition_fd.
+    actuation      f is qfrc_inverse - qfrc_actuator.
+    Returns DfDq, DfDv, DfDa (nv, nv), DsDq, DsDv, DsDa (nv, nsensordata), DmDq (nv, nM), with several worlds
+    (nworld, ...). As MuJoCo's they are transposed: row i is the change with number i of q, v or a. The inertia matrix
+    has MuJoCo's places dof_Madr.
+    """
+    eps = _start(m, d, eps)
+    found = [_inverse(m, _Batch(m, d, w), eps, bool(actuation), bool(centered)) for w in range(d.nworld)]
+    return tuple(_worlds(parts) for parts in zip(*found))
+
+
+def _start(m, d, eps):
+    given.check(m, d)
+    pipeline.check(m, d)
+    if eps is None:
+        return EPS[session.precision]
+    if isinstance(eps, bool) or not isinstance(eps, (int, float, np.number)) or not 0 < eps < 1:
+        raise Error(f"eps={eps!r}: expected a small number above 0")
+    return float(eps)
+
+
+def _worlds(parts):
+    return np.stack(parts) if len(parts) > 1 else parts[0]
+
+
+class _Batch:
+    """Worlds that all begin in the state of one world of d; the first stays there."""
+
+    def __init__(self, m, d, world):
+        self.m, self.nv = m, m.nv
+        self.chunk = max(1, min(m.nv, BODIES // m.nbody))
+        batch = _batches.get(d)
+        if batch is None or batch._generation != session.generation or batch.nworld != self.chunk + 1:
+            batch = _batches[d] = Data(m, self.chunk + 1)
+        self.d = batch
+        self.state = {name: d.host(name)[world] for name in ("qacc", *(name for _, name in STATE))}
+        self.qpos, self.qvel, self.qacc = (self.state[name].astype(float) for name in ("qpos", "qvel", "qacc"))
+        for name in self.state:
+            self.write(name, self.state[name])
+
+    def write(self, name, values):
+        """Values of all worlds, or the same for each."""
+        if np.size(values):
+            write_worlds(self.d, name, np.arange(self.d.nworld), values)
+
+    def moved(self, name, first, step):
+        """The array `name`, with the numbers from `first` on moved in one world each, in the tangent space."""
+        directions = np.zeros((self.chunk + 1, self.nv))
+        n = min(self.chunk, self.nv - first)
+        directions[1 + np.arange(n), first + np.arange(n)] = 1
+        base = getattr(self, name)
+        if name == "qpos":
+            rows = integrate_pos(self.m, np.broadcast_to(base, (self.chunk + 1, len(base))), directions, step)
+            rows[0] = base
+            return rows, n
+        return base + step * directions, n
+
+    def chunks(self):
+        return range(0, self.nv, self.chunk)
+
+
+def _transition(m, batch, eps, centered):
+    n = 2 * m.nv
+    A = np.zeros((n, n))
+    for block, name in enumerate(("qvel", "qpos")):
+        for first in batch.chunks():
+            ends = []
+            for k, step in enumerate((eps, -eps) if centered else (eps,)):
+                _begin(batch)
+                rows, count = batch.moved(name, first, step)
+                batch.write(name, rows)
+                _step(m, batch.d, positions_known=name == "qvel" and (k or first))
+                ends.append((batch.d.host("qpos").astype(float), batch.d.host("qvel").astype(float)))
+            columns = (1 - block) * m.nv + first + np.arange(count)
+            to, (of, h) = ends[0], (ends[1], 2 * eps) if centered else (_first(ends[0]), eps)
+            A[: m.nv, columns] = differentiate_pos(m, h, of[0], to[0])[1 : count + 1].T
+            A[m.nv :, columns] = ((to[1] - of[1]) / h)[1 : count + 1].T
+    empty = np.zeros((0, n))  # actuators and sensors are not simulated so far
+    return A, np.zeros((n, 0)), empty, np.zeros((0, 0))
+
+
+def _first(end):
+    """The first world's positions and velocities, for all."""
+    return tuple(np.broadcast_to(part[:1], part.shape) for part in end)
+
+
+def _begin(batch):
+    """The state of the beginning in all worlds, with the solution of the first one, once it is there, to start from."""
+    for name in ("qpos", "qvel", "act", "world_time"):
+        batch.write(name, batch.state[name])
+    batch.write("qacc_warmstart", batch.state["qacc_warmstart"])
+
+
+def _step(m, d, positions_known):
+    pipeline.step_skip(m, d, mjtStage.mjSTAGE_POS if positions_known else mjtStage.mjSTAGE_NONE)
+
+
+def _inverse(m, batch, eps, actuation, centered):
+    derivatives = {name: np.zeros((m.nv, m.nv)) for name in ("qpos", "qvel", "qacc")}
+    inertia = np.zeros((m.nv, m.nM))
+    places = _places_of_inertia(m)
+    known = mjtStage.mjSTAGE_NONE
+    for name, stage in (("qacc", mjtStage.mjSTAGE_VEL), ("qvel", mjtStage.mjSTAGE_POS), ("qpos", None)):
+        for first in batch.chunks():
+            ends = []
+            for step in (eps, -eps) if centered else (eps,):
+                rows, count = batch.moved(name, first, step)
+                batch.write(name, rows)
+                pipeline.inverse_skip(m, batch.d, min(known, stage or 0), True)
+                known = mjtStage.mjSTAGE_VEL
+                f = batch.d.host("qfrc_inverse").astype(float)
+                if actuation:
+                    f -= batch.d.host("qfrc_actuator")
+                ends.append((f, batch.d.host("M").astype(float)))
+            to, (of, h) = ends[0], (ends[1], 2 * eps) if centered else (_first(ends[0]), eps)
+            rows = slice(first, first + count)
+            derivatives[name][rows] = ((to[0] - of[0]) / h)[1 : count + 1]
+            if name == "qpos":
+                inertia[rows, places] = ((to[1] - of[1]) / h)[1 : count + 1]
+        batch.write(name, batch.state[name])
+    sensors = (np.zeros((m.nv, 0)),) * 3  # sensors are not simulated so far
+    return (*(derivatives[name] for name in ("qpos", "qvel", "qacc")), *sensors, inertia)
+
+
+def _places_of_inertia(m):
+    """Place by dof_Madr of each number of M, whose rows end with the diagonal."""
+    length = np.asarray(m.M_rownnz)
+    row = np.repeat(np.arange(m.nv), length)
+    back = np.asarray(m.M_rowadr)[row] + length[row] - 1 - np.arange(m.nC)
+    return np.asarray(m.dof_Madr)[row] + back

@@ -1,0 +1,42 @@
+"""The solvers of the dual problem: PGS, and noslip behind any solver."""
+
+from tisim.device import launch, runtime, session, team
+from tisim.enums import mjtSolver
+
+PARALLEL_ROWS = 200  # contacts and rows from which on waking the threads is worth it
+
+
+def is_dual(m):
+    """Whether the forces on rows are what a dual solver says."""
+    return m.opt.solver == mjtSolver.mjSOL_PGS or m.opt.noslip_iterations > 0
+
+
+def kernels_of(m):
+    """The Kernels that the options ask for, in their order."""
+    if not is_dual(m):
+        return []
+    terms = runtime.kernels("solver.dual")
+    found = [terms.dual_places, terms.dual_terms]
+    if m.opt.solver == mjtSolver.mjSOL_PGS:
+        found.append(runtime.kernels("solver.pgs").pgs_islands)
+    if m.opt.noslip_iterations:
+        found.append(runtime.kernels("solver.noslip").noslip_islands)
+    return found
+
+
+def solve(m, d, primal):
+    """qacc and qfrc_constraint of all islands. primal  stage that solves the primal problem, for other solvers."""
+    kernels = kernels_of(m)
+    d._info["dual"] = bool(kernels)
+    pgs = m.opt.solver == mjtSolver.mjSOL_PGS
+    if not pgs:
+        primal(m, d)
+    if not kernels:
+        return
+    many = session.arch != "cpu" or bool(d.exceeds(ncon=PARALLEL_ROWS))
+    hands = (team.hands() if many else 1) if session.arch == "cpu" else d.count("nisland")
+    launch.run(m, d, kernels[:1], False)
+    if d.exceeds(nY=d.room("nYmax")):
+        d.grow("nYmax", d.count("nY"))
+        launch.run(m, d, kernels[:1], False)
+    launch.run(m, d, kernels[1:], many, nhand=hands, dual=int(pgs))

@@ -1,0 +1,88 @@
+"""Integration: which kernels advance the state, for tisim.pipeline. Seed 000, "Numerical integration"."""
+
+import numpy as np
+
+from tisim.device import launch, memory, runtime
+from tisim.enums import mjtDisableBit, mjtIntegrator
+
+from .dynamics import has_medium, parallel
+
+
+def integrate(m, d):
+    """Advances velocity, position and time by one timestep and keeps qacc as the next warm start."""
+    if m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT or takes_derivative(m):
+        _implicit(m, d)
+    else:
+        damped = int(is_damped(m))
+        launch.run(m, d, [runtime.kernels("smooth.integrate").tree_euler], parallel(m, d), implicit_damping=damped)
+
+
+def is_damped(m, ignored=0):
+    """Whether M + timestep * damping takes the place of M; for implicitfast that is all where nothing else in the model
+    depends on velocity.  ignored  mjtDisableBit that is not asked for."""
+    off = mjtDisableBit.mjDSBL_DAMPER
+    if m.opt.integrator == mjtIntegrator.mjINT_EULER:
+        off |= mjtDisableBit.mjDSBL_EULERDAMP
+    return not m.disabled(off & ~ignored) and bool(np.any(m.dof_damping))
+
+
+def takes_derivative(m):
+    """Whether the integrator is implicitfast and more than damping depends on velocity."""
+    return m.opt.integrator == mjtIntegrator.mjINT_IMPLICITFAST and has_medium(m)
+
+
+def derivative_kernels(m):
+    """(kernels, numbers) of qDeriv, for the integrators that need it."""
+    k, medium = runtime.kernels, has_medium(m)
+    kernels = [k("smooth.fluid").fluid_derivative] if medium else []
+    bias = m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT
+    return [*kernels, k("smooth.derivative").smooth_derivative], dict(with_medium=int(medium), with_bias=int(bias))
+
+
+def _implicit(m, d):
+    kernels, numbers = derivative_kernels(m)
+    last = runtime.kernels("smooth.implicit")
+    bias = m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT
+    kernels.append(last.tree_implicit if bias else last.tree_implicitfast)
+    launch.run(m, d, kernels, parallel(m, d), **numbers)
+
+
+def kernels_of(m):
+    """The kernels that steps of the model launch here."""
+    k = runtime.kernels
+    if m.opt.integrator == mjtIntegrator.mjINT_RK4:
+        rk = k("smooth.runge_kutta")
+        return [rk.rk_first, rk.rk_second, rk.rk_third, rk.rk_last]
+    if m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT or takes_derivative(m):
+        bias = m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT
+        last = k("smooth.implicit")
+        return [*derivative_kernels(m)[0], last.tree_implicit if bias else last.tree_implicitfast]
+    return [k("smooth.integrate").tree_euler]
+
+
+def restore(d):
+    """The state as before the step, if a step of RK4 was left before its end."""
+    if d.some("rk_open"):
+        for name, kept in (("qpos", "rk_qpos"), ("qvel", "rk_qvel"), ("world_time", "rk_time")):
+            memory.upload(d.device(name), memory.download(d.device(kept)))
+        memory.fill(d.device("rk_open"), 0)
+
+
+def rk_first(m, d):
+    """Keeps the beginning of a step of RK4 and goes half a timestep on."""
+    launch.run(m, d, [runtime.kernels("smooth.runge_kutta").rk_first], parallel(m, d))
+
+
+def rk_second(m, d):
+    """Half a timestep from the beginning with the rates in the middle."""
+    launch.run(m, d, [runtime.kernels("smooth.runge_kutta").rk_second], parallel(m, d))
+
+
+def rk_third(m, d):
+    """A whole timestep with the rates in the middle."""
+    launch.run(m, d, [runtime.kernels("smooth.runge_kutta").rk_third], parallel(m, d))
+
+
+def rk_last(m, d):
+    """The step, with the weighted rates of all four."""
+    launch.run(m, d, [runtime.kernels("smooth.runge_kutta").rk_last], parallel(m, d))
