@@ -57,10 +57,15 @@ def check_options(m):
     opt = m.opt
     opt.check()
     if opt.enableflags & mjtEnableBit.mjENBL_SLEEP:
-        if opt.integrator == mjtIntegrator.mjINT_RK4:
-            raise UnsupportedError("flag sleep with integrator RK4: MuJoCo does not support it either")
-        if m._sizes["neq"] or m._sizes["ntendon"]:
-            raise UnsupportedError("flag sleep with equalities or tendons: they do not wake so far; disable it")
+        check_sleep(m)
+
+
+def check_sleep(m):
+    """What does not go with the flag sleep."""
+    if m.opt.integrator == mjtIntegrator.mjINT_RK4:
+        raise UnsupportedError("flag sleep with integrator RK4: MuJoCo does not support it either")
+    if m._sizes["neq"] or m._sizes["ntendon"]:
+        raise UnsupportedError("flag sleep with equalities or tendons: they do not wake so far; disable it")
 
 
 def _check_constraints(m):
