@@ -34,7 +34,7 @@ def between(start, end):
 
 
 READ = between("Refused when the file is read:", "Compiled, but refused")
-MADE = between("Compiled, but refused by the first step", "### Your own collider")
+MADE = between("Compiled, but refused by the first step", "### Sleeping")
 
 # what a step refuses: word in README -> MJCF inside <mujoco>
 ARM = '<worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>'
@@ -47,7 +47,7 @@ REFUSED = {
     },
     "actuator": ARM + '<actuator><motor joint="j"/></actuator>',
     "sensor": ARM + '<sensor><jointpos joint="j"/></sensor>',
-    "RK4": '<option integrator="RK4"><flag sleep="enable"/></option>',
+    "sleep": '<option integrator="RK4"><flag sleep="enable"/></option>',
 }
 
 
