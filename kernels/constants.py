@@ -1,5 +1,6 @@
 """Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
 
+from tisim.data import asleep
 from tisim.enums import (
     mjtBias,
     mjtCone,
@@ -129,5 +130,13 @@ FILTER_WELD = geom_tables.WELD
 FILTER_PARENT_WELD = geom_tables.PARENT_WELD
 FILTER_CONTYPE = geom_tables.CONTYPE
 FILTER_CONAFFINITY = geom_tables.CONAFFINITY
+
+# sleeping
+AWAKE = asleep.AWAKE  # in tree_asleep, of a tree that is wide awake
+NEVER_SLEEPS = asleep.NEVER_SLEEPS  # bits of the policies of trees that stay awake
+POKED_POSE = asleep.WRITTEN["qpos"]  # bits of d.nwritten
+POKED_VELOCITY = asleep.WRITTEN["qvel"]
+POKED_FORCE = asleep.WRITTEN["qfrc_applied"]
+POKED_WRENCH = asleep.WRITTEN["xfrc_applied"]
 
 LEAF = ray_tables.LEAF  # faces in a leaf of a mesh's tree

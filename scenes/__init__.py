@@ -17,7 +17,9 @@ from tisim.scenes.joints import joints
 from tisim.scenes.pendulum import pendulum
 from tisim.scenes.pile import pile
 from tisim.scenes.pyramid import pyramid
+from tisim.scenes.pyramids import pyramids
 from tisim.scenes.ragdolls import ragdolls
+from tisim.scenes.rows import rows
 from tisim.scenes.shapes import shapes
 from tisim.scenes.terrain import terrain
 from tisim.scenes.tower import tower
@@ -26,7 +28,7 @@ from tisim.scenes.wall import wall
 from tisim.errors import Error
 
 _SCENES = {f.__name__: f for f in (
-    pile, dominos, wall, pyramid, tower, ragdolls, shapes, bowl, terrain, cards, chain, pendulum, joints
+    pile, dominos, wall, pyramid, tower, ragdolls, shapes, bowl, terrain, cards, chain, pendulum, joints, rows, pyramids
 )}  # fmt: skip
 _SECONDS = {"dominos": falling}
 SECONDS = 3.0  # in which other scenes show what they are about [s]

@@ -9,7 +9,7 @@ from tisim.device import build, runtime
 from tisim.enums import mjtIntegrator, mjtStage
 from tisim.errors import Error, UnsupportedError
 from tisim.model import simulable
-from tisim.stages import actuation, collision, constraint, dynamics, integrators, needs, tendon
+from tisim.stages import actuation, collision, constraint, dynamics, integrators, needs, sleep, tendon
 from tisim.stages import inverse as inverse_stage
 
 
@@ -46,11 +46,13 @@ def look(m, d):
         validate(m, d)
 
 
-POSITION = (dynamics.fwd_position, collision.collide, tendon.tendons, dynamics.fwd_velocity, tendon.tendon_passive,
-            actuation.transmission, constraint.make_constraints, dynamics.energy)  # fmt: skip
+POSITION = (sleep.wake_written, dynamics.fwd_position, collision.collide, sleep.wake_touched, tendon.tendons,
+            dynamics.fwd_velocity, tendon.tendon_passive, actuation.transmission, constraint.make_constraints,
+            dynamics.energy)  # fmt: skip
 ACCELERATION = (actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain)
 AGAIN = (*POSITION[:-1], *ACCELERATION)  # in the further stages of RK4: without what only users read
-STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, inverse_stage.compare, integrate)
+STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, inverse_stage.compare,
+        sleep.fall_asleep, integrate)  # fmt: skip
 RUNGE_KUTTA = (*STEP[:-1], integrators.rk_first, *AGAIN, integrators.rk_second, *AGAIN, integrators.rk_third, *AGAIN,
                rk_last)  # fmt: skip
 INVERSE = (*POSITION, inverse_stage.inverse)
@@ -123,6 +125,17 @@ def forward(m, d):
     given.check(m, d)
     check(m, d)
     _run(m, d, FORWARD)
+
+
+def start_asleep(m, d, worlds):
+    """After a reset of these worlds: trees with the policy mjSLEEP_INIT fall asleep where they are.
+
+    Raises Error where one cannot, such as one that touches a tree without this policy.
+    """
+    check(m, d)
+    kept = sleep.ready(m, d, worlds)
+    _run(m, d, FORWARD)
+    sleep.settled(m, d, worlds, kept)
 
 
 def step_skip(m, d, skipstage):

@@ -8,6 +8,7 @@ asked anew in each step, so contacts do not depend on when the last search was. 
 """
 
 from ..constants import PLANE
+from ..sleep.awake import box_at, box_count
 from ..types import *
 
 GROW = 1.000001  # boxes that touch exactly must not part by rounding
@@ -93,17 +94,18 @@ def update_boxes(m, d):
     for _ in range(1):
         d.nout = 0
     # of a body with many geoms: the root of its tree, and the boxes of its geoms, the items from ncol on
+    n_box = box_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for t in range(d.nworld * d.nbox):
-        w = t // d.nbox
-        g = d.box_item[t % d.nbox]
+    for t in range(n_box):
+        w, place = box_at(m, d, t)
+        g = d.box_item[place]
         i = w * m.nitem + g
         if g < m.ngeom:
             k = w * m.ngeom + g
             lo, hi = box_of_geom(m, d, g, k)
             d.item_boxlo[i] = lo
             d.item_boxhi[i] = hi
-            if t % d.nbox < d.ncol:
+            if place < d.ncol:
                 if not inside(m, d, lo, hi, d.geom_xpos[k], i):
                     d.nout = 1
         else:

@@ -1,6 +1,7 @@
 """The contact list: how many each pair has, where they go, and what a contact holds."""
 
 from ..constants import CAPSULE, FILTER_WELD, PLANE
+from ..sleep.awake import pair_at, pair_count
 from ..slots import dist_at, normal_at, pos_at
 from ..sort import SCAN_BLOCK, scan_block, scan_sums, sum_of_block
 from ..types import *
@@ -42,8 +43,8 @@ def tangent_hint(m, d, i1, i2, g1, g2):
 
 
 @func
-def write_pair(m, d, p):
-    """Writes the contacts of pair p, whose slots are full and whose addresses are known."""
+def write_pair(m, d, p, adr):
+    """Writes the contacts of pair p, whose slots are full, from an address on."""
     i1 = d.cpair_geom1[p]
     w = i1 // m.ngeom
     g1 = i1 - w * m.ngeom
@@ -53,7 +54,7 @@ def write_pair(m, d, p):
     params = contact_params(m, d, g1, g2, d.cpair_listed[p])
     includemargin = d.cpair_margin[p] - params.gap
     for s in range(d.cpair_ncon[p]):
-        c = d.cpair_adr[p] + s
+        c = adr + s
         slot = d.cpair_slot[p] + s
         dist = dist_at(m, d, slot)
         d.contact_dist[c] = dist
@@ -75,12 +76,12 @@ def write_pair(m, d, p):
 @kernel
 def write_contacts(m, d):
     """Address of each pair's contacts, their total, and all their fields; parallel over pairs."""
-    n = ti.min(d.ncpair, d.npairmax)
+    n = pair_count(m, d)
     nblock = (n + SCAN_BLOCK - 1) // SCAN_BLOCK
     ti.loop_config(serialize=SERIAL or SHORT)
     for b in range(nblock):
-        for p in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
-            d.cpair_adr[p] = ti.max(0, d.cpair_ncon[p])
+        for k in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
+            d.cpair_adr[k] = ti.max(0, d.cpair_ncon[pair_at(m, d, k)])
         d.scan_sum[b] = sum_of_block(d.cpair_adr, b, n)
     ti.loop_config(serialize=True)
     for _ in range(1):
@@ -89,7 +90,9 @@ def write_contacts(m, d):
     for b in range(nblock):
         scan_block(d.cpair_adr, b, n, d.scan_sum[b])
     ti.loop_config(serialize=SERIAL)
-    for p in range(n):
+    for k in range(n):
+        p = pair_at(m, d, k)
+        adr = d.cpair_adr[k]
         ncon = d.cpair_ncon[p]
-        if ncon > 0 and d.cpair_adr[p] + ncon <= d.nconmax:
-            write_pair(m, d, p)
+        if ncon > 0 and adr + ncon <= d.nconmax:
+            write_pair(m, d, p, adr)

@@ -5,6 +5,7 @@ model" and "Parameters".
 """
 
 from ..constants import ELLIPTIC
+from ..sleep.awake import body_at, body_count
 from ..spatial import relative_twist
 from ..types import FP, MINVAL, SERIAL, kernel, store, ti
 from .cone import load_friction, to_contact
@@ -61,8 +62,9 @@ def contact_lists(m, d):
     for _ in range(1):
         n = d.ncon
         row = d.nrow
-        for b in range(d.nworld * m.nbody):
-            d.body_connum[b] = 0
+        n_body = body_count(m, d)
+        for k in range(n_body):
+            d.body_connum[body_at(m, d, k)] = 0
         for c in range(n):
             d.contact_efc_address[c] = -1
             if d.contact_exclude[c] == 0:
@@ -75,7 +77,8 @@ def contact_lists(m, d):
                         d.body_connum[b] = d.body_connum[b] + 1
         d.nefc = row
         s = 0
-        for b in range(d.nworld * m.nbody):
+        for k in range(n_body):
+            b = body_at(m, d, k)
             d.body_conadr[b] = s
             s += d.body_connum[b]
             d.body_connum[b] = 0

@@ -1,6 +1,7 @@
 """Maker of rows: friction loss of dofs. Seed 000, "Friction loss"."""
 
 from ..constants import FRICTION_DOF
+from ..sleep.awake import lossy_at, lossy_count
 from ..types import FP, SERIAL, kernel, ti
 from .row import finish_row, fits, start_row
 
@@ -10,10 +11,12 @@ def friction_rows(m, d):
     """Parallel over (world, dof with friction loss)."""
     row0 = d.nrow
     adr0 = d.nJ
+    total = lossy_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for k in range(d.nworld * m.nfriction):
-        r = row0 + k
-        adr = adr0 + k
+    for at in range(total):
+        k = lossy_at(m, d, at)
+        r = row0 + at
+        adr = adr0 + at
         if fits(m, d, r, adr, 1):
             i = m.friction_dof[k % m.nfriction]
             start_row(m, d, r, FRICTION_DOF, i, adr, 1)
@@ -23,5 +26,5 @@ def friction_rows(m, d):
             finish_row(m, d, r, FP(0.0), FP(0.0), FP(0.0), m.dof_invweight0[i], m.dof_solref[i], m.dof_solimp[i])
     ti.loop_config(serialize=True)
     for _ in range(1):
-        d.nrow = row0 + d.nworld * m.nfriction
-        d.nJ = adr0 + d.nworld * m.nfriction
+        d.nrow = row0 + total
+        d.nJ = adr0 + total

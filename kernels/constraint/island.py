@@ -4,6 +4,7 @@ Labels follow the smallest tree of each island. All workers join trees, and the 
 root whoever comes first; the lists are made by one. Seed 000, "Constraint islands".
 """
 
+from ..sleep.awake import tree_at, tree_count
 from ..types import SERIAL, func, kernel, ti
 from .row import tree_of_dof
 
@@ -80,7 +81,9 @@ def unite_row(m, d, r):
 def label_trees(m, d):
     """Numbers islands by their first trees, and counts trees and dofs; returns the number of islands."""
     n = 0
-    for t in range(d.nworld * m.ntree):
+    total = tree_count(m, d)
+    for at in range(total):
+        t = tree_at(m, d, at)
         d.tree_island[t] = -1
         if d.uf_touched[t] == 1:
             root = find(m, d, t)
@@ -147,7 +150,9 @@ def place_lists(m, d, n):
 @func
 def fill_lists(m, d, ncon, nrow):
     """Trees, contacts and rows of each island, in order."""
-    for t in range(d.nworld * m.ntree):
+    total = tree_count(m, d)
+    for at in range(total):
+        t = tree_at(m, d, at)
         k = d.tree_island[t]
         if k >= 0:
             d.island_tree[d.island_treeadr[k] + d.island_treenum[k]] = t
@@ -171,8 +176,10 @@ def find_islands(m, d):
     more than mindof dofs."""
     ncontact = d.ncon
     nrows = d.nrow
+    ntree = tree_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for t in range(d.nworld * m.ntree):
+    for at in range(ntree):
+        t = tree_at(m, d, at)
         d.uf_parent[t] = t
         d.uf_touched[t] = 0
     ti.loop_config(serialize=SERIAL)

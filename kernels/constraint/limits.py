@@ -2,6 +2,7 @@
 
 from ..constants import BALL, LIMIT_JOINT
 from ..rotation import quat_to_rotvec
+from ..sleep.awake import limited_at, limited_count
 from ..types import FP, MINVAL, SERIAL, func, kernel, ti, vec3, vec4
 from .row import finish_row, fits, start_row
 
@@ -16,8 +17,10 @@ def ball_angle(m, d, q):
 @kernel
 def limit_rows(m, d):
     """Count, scan, fill; parallel over (world, limited joint)."""
+    total = limited_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for k in range(d.nworld * m.nlimited):
+    for at in range(total):
+        k = limited_at(m, d, at)
         w = k // m.nlimited
         j = m.limited_joint[k % m.nlimited]
         lo = m.jnt_range[j][0]
@@ -34,7 +37,8 @@ def limit_rows(m, d):
     for _ in range(1):
         row = d.nrow
         adr = d.nJ
-        for k in range(d.nworld * m.nlimited):
+        for at in range(total):
+            k = limited_at(m, d, at)
             n = d.limit_row[k]
             d.limit_row[k] = row
             d.limit_adr[k] = adr
@@ -43,7 +47,8 @@ def limit_rows(m, d):
         d.nrow = row
         d.nJ = adr
     ti.loop_config(serialize=SERIAL)
-    for k in range(d.nworld * m.nlimited):
+    for at in range(total):
+        k = limited_at(m, d, at)
         w = k // m.nlimited
         j = m.limited_joint[k % m.nlimited]
         r = d.limit_row[k]

@@ -6,6 +6,7 @@ wants to add in d.nrow and d.nJ and fills only rows that `fits` allows; tisim/st
 MuJoCo's order, and lets the lists grow. See "A constraint row" in tisim/SOLVER.md; seed 000, "Constraint model".
 """
 
+from ..sleep.awake import tree_at, tree_count
 from ..types import FP, MINVAL, func, kernel, ti
 from .impedance import stiffness_damping_impedance
 from .row_cost import is_friction
@@ -86,9 +87,9 @@ def row_lists(m, d):
     ti.loop_config(serialize=True)
     for _ in range(1):
         n = d.nrow
-        total = d.nworld * m.ntree
-        for t in range(total):
-            d.tree_segnum[t] = 0
+        total = tree_count(m, d)
+        for k in range(total):
+            d.tree_segnum[tree_at(m, d, k)] = 0
         for r in range(n):
             first = d.row_adr[r]
             d.row_tree[r] = tree_of_dof(m, d, d.J_dof[first])
@@ -100,7 +101,8 @@ def row_lists(m, d):
                     d.tree_segnum[t] = d.tree_segnum[t] + 1
                 last = t
         start = 0
-        for t in range(total):
+        for k in range(total):
+            t = tree_at(m, d, k)
             d.tree_segadr[t] = start
             start += d.tree_segnum[t]
             d.tree_segnum[t] = 0
@@ -117,5 +119,6 @@ def row_lists(m, d):
                     d.seg_num[s] = 0
                 d.seg_num[s] = d.seg_num[s] + 1
                 last = t
-        for t in range(total):
+        for k in range(total):
+            t = tree_at(m, d, k)
             d.tree_single[t] = ti.select(d.tree_segnum[t] == 0, m.tree_free[t % m.ntree], 0)

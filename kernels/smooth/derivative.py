@@ -11,6 +11,7 @@ forces on the dof by velocities of its ancestors, qDeriv_col the forces on the a
 """
 
 from ..constants import BALL, DSBL_DAMPER, FREE
+from ..sleep.awake import tree_at, tree_count
 from ..spatial import cross, first_moment, head, join, mass_of, momentum, symmetric, tail
 from ..types import SERIAL, func, kernel, ti, vec3, vec6
 from .velocity import cross_motion
@@ -20,8 +21,10 @@ from .velocity import cross_motion
 def smooth_derivative(m, d):
     """qDeriv_row, qDeriv_col; parallel over worlds and trees. with_medium: body_deriv has the medium's part."""
     damps = m.opt.disableflags & DSBL_DAMPER == 0
+    n = tree_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wt in range(d.nworld * m.ntree):
+    for at in range(n):
+        wt = tree_at(m, d, at)
         w = wt // m.ntree
         t = wt - w * m.ntree
         if d.with_medium == 1 or d.with_bias == 1:

@@ -3,6 +3,7 @@
 A body whose geoms have `fluidshape` is one ellipsoid for each of them, any other the box of its inertia.
 """
 
+from ..sleep.awake import body_at, body_count, tree_at, tree_count
 from ..spatial import cross, head, join, tail, tree_project
 from ..types import FP, SERIAL, func, kernel, store, ti, vec3, vec6
 from .medium import added_mass, added_mass_rate, box_force, box_rate, ellipsoid_force, ellipsoid_rate
@@ -13,8 +14,10 @@ vec5 = ti.types.vector(5, FP)
 @kernel
 def tree_fluid(m, d):
     """qfrc_fluid, also added to qfrc_passive; parallel over worlds and trees."""
+    n = tree_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wt in range(d.nworld * m.ntree):
+    for at in range(n):
+        wt = tree_at(m, d, at)
         w = wt // m.ntree
         t = wt - w * m.ntree
         for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
@@ -41,8 +44,10 @@ def tree_fluid(m, d):
 @kernel
 def fluid_derivative(m, d):
     """body_deriv: change of each body's wrench with its twist, column by column; parallel over worlds and bodies."""
+    total = body_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wb in range(d.nworld * m.nbody):
+    for at in range(total):
+        wb = body_at(m, d, at)
         w = wb // m.nbody
         b = wb - w * m.nbody
         for c in range(6):

@@ -5,6 +5,7 @@ since all ancestors of a dof lie on one branch. `implicitfast` takes D without C
 of M. Seed 000, "Numerical integration".
 """
 
+from ..sleep.awake import mover_at, mover_count
 from ..types import SERIAL, func, kernel, ti
 from .inertia import factor_tree, solve_tree
 from .integrate import advance_position
@@ -13,31 +14,33 @@ from .integrate import advance_position
 @kernel
 def tree_implicit(m, d):
     """A step with all of D; parallel over worlds and trees."""
+    n = mover_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wt in range(d.nworld * (m.ntree + 1)):
-        w = wt // (m.ntree + 1)
-        t = wt - w * (m.ntree + 1)
-        if t < m.ntree:
+    for k in range(n):
+        w, t = mover_at(m, d, k)
+        if 0 <= t and t < m.ntree:
             start_implicit(m, d, w, t)
             implicit_matrix(m, d, w, t)
             factor_unsymmetric(m, d, w, t)
             solve_unsymmetric(m, d, w, t, d.qacc_euler)
-        end_implicit(m, d, w, t)
+        if t >= 0:
+            end_implicit(m, d, w, t)
 
 
 @kernel
 def tree_implicitfast(m, d):
     """A step with the symmetric D without Coriolis forces; parallel over worlds and trees."""
+    n = mover_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wt in range(d.nworld * (m.ntree + 1)):
-        w = wt // (m.ntree + 1)
-        t = wt - w * (m.ntree + 1)
-        if t < m.ntree:
+    for k in range(n):
+        w, t = mover_at(m, d, k)
+        if 0 <= t and t < m.ntree:
             start_implicit(m, d, w, t)
             symmetric_matrix(m, d, w, t)
             factor_tree(m, d, w, t, d.qH, d.qHDiagInv)
             solve_tree(m, d, w, t, d.qH, d.qHDiagInv, d.qacc_euler)
-        end_implicit(m, d, w, t)
+        if t >= 0:
+            end_implicit(m, d, w, t)
 
 
 @func

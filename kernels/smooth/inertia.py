@@ -6,6 +6,7 @@ the tree and ends with itself; the rows of the ancestors are prefixes of it, so 
 """
 
 from ..constants import BALL, FREE, SLIDE
+from ..sleep.awake import body_at, body_count
 from ..spatial import join, last_dof, momentum
 from ..types import FP, MINVAL, SERIAL, func, kernel, ti, vec3, vec6
 from .kinematics import BLOCK
@@ -18,8 +19,10 @@ def tree_inertia(m, d):
     """Centres of mass, cinert, cdof, crb, M and its factor; parallel over worlds and trees, a static body being a
     tree. Seed 000, stages 3, 10 and 11.
     """
+    n_body = body_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wb in range(d.nworld * m.nbody):
+    for k in range(n_body):
+        wb = body_at(m, d, k)
         w = wb // m.nbody
         b = wb - w * m.nbody
         t = m.body_treeid[b]

@@ -2,6 +2,7 @@
 
 from ..constants import BALL, FREE
 from ..rotation import at3, at4, integrate_quat
+from ..sleep.awake import dof_at, dof_count, mover_at, mover_count, qpos_at, qpos_count
 from ..types import SERIAL, func, kernel, ti
 from .inertia import factor_tree, solve_tree
 
@@ -13,13 +14,14 @@ def tree_euler(m, d):
     """Euler step of velocity, then position and time; parallel over worlds and trees. Seed 000, "Numerical
     integration".
     """
+    n = mover_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wt in range(d.nworld * (m.ntree + 1)):
-        w = wt // (m.ntree + 1)
-        t = wt - w * (m.ntree + 1)
-        if t < m.ntree:
-            advance_velocity(m, d, w, t)
-        advance_position(m, d, w, t)
+    for k in range(n):
+        w, t = mover_at(m, d, k)
+        if t >= 0:
+            if t < m.ntree:
+                advance_velocity(m, d, w, t)
+            advance_position(m, d, w, t)
 
 
 @func
@@ -95,8 +97,10 @@ def advance_joint(m, d, w, j, v: ti.template(), h):
 @kernel
 def find_bad_state(m, d):
     """First element of qpos and qvel that is not finite or huge; parallel over worlds and elements."""
+    n = qpos_count(m, d)  # nq >= nv
     ti.loop_config(serialize=SERIAL)
-    for wi in range(d.nworld * m.nq):  # nq >= nv
+    for k in range(n):
+        wi = qpos_at(m, d, k)
         w = wi // m.nq
         i = wi - w * m.nq
         if not ti.abs(d.qpos[wi]) <= MAXVAL:
@@ -109,7 +113,9 @@ def find_bad_state(m, d):
 @kernel
 def find_bad_acceleration(m, d):
     """First element of qacc that is not finite or huge; parallel over worlds and elements."""
+    n = dof_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wi in range(d.nworld * m.nv):
+    for k in range(n):
+        wi = dof_at(m, d, k)
         if not ti.abs(d.qacc[wi]) <= MAXVAL:
             ti.atomic_max(d.bad[wi // m.nv][2], m.nv - wi % m.nv)

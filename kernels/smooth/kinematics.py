@@ -2,6 +2,7 @@
 
 from ..constants import BALL, FREE, SLIDE
 from ..rotation import at3, at4, axis_angle_to_quat, mul_quat, normalize_quat, quat_to_mat, rotate
+from ..sleep.awake import body_at, body_count, object_at, object_count
 from ..types import MINVAL, SERIAL, func, kernel, ti, vec3, vec4
 
 BLOCK = 256  # bodies per partial sum; fixed, so that sums do not depend on the machine
@@ -10,8 +11,10 @@ BLOCK = 256  # bodies per partial sum; fixed, so that sums do not depend on the 
 @kernel
 def body_poses(m, d):
     """Frames of bodies and joints; parallel over worlds and trees, a static body being a tree. Seed 000, stage 2."""
+    n_body = body_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wb in range(d.nworld * m.nbody):
+    for k in range(n_body):
+        wb = body_at(m, d, k)
         w = wb // m.nbody
         b = wb - w * m.nbody
         t = m.body_treeid[b]
@@ -95,8 +98,10 @@ def geom_poses(m, d):
     worlds and these objects. Seed 000, stages 2 and 3.
     """
     nobj = m.nbody + m.ngeom + m.nsite
+    n = object_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wo in range(d.nworld * nobj):
+    for k in range(n):
+        wo = object_at(m, d, k)
         w = wo // nobj
         i = wo - w * nobj
         if i >= m.nbody + m.ngeom:

@@ -2,6 +2,7 @@
 
 from ..constants import BALL, DSBL_DAMPER, DSBL_GRAVITY, DSBL_SPRING, FREE
 from ..rotation import any_nonzero6
+from ..sleep.awake import tree_at, tree_count
 from ..spatial import cross, head, join, momentum, tail
 from ..types import SERIAL, func, kernel, ti, vec3, vec6
 from .inertia import add_wrench, arm_of, solve_tree
@@ -29,8 +30,10 @@ def tree_velocity(m, d):
         compensates = False
     if m.opt.disableflags & DSBL_GRAVITY != 0:
         gravity = vec3(0.0)
+    n = tree_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wt in range(d.nworld * m.ntree):
+    for at in range(n):
+        wt = tree_at(m, d, at)
         w = wt // m.ntree
         t = wt - w * m.ntree
         first = m.tree_bodyadr[t]
@@ -118,8 +121,10 @@ def passive_force(m, d, w, k):
 @kernel
 def tree_acceleration(m, d):
     """qfrc_smooth and qacc_smooth; parallel over worlds and trees. Seed 000, stages 19 to 21."""
+    n = tree_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wt in range(d.nworld * m.ntree):
+    for at in range(n):
+        wt = tree_at(m, d, at)
         w = wt // m.ntree
         t = wt - w * m.ntree
         i0 = w * m.nv + m.tree_dofadr[t]

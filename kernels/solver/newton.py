@@ -12,6 +12,7 @@ A worker of a team (../team.py) does its blocks of trees, contacts and rows. It 
 that the meetings between phases suffice for both.
 """
 
+from ..sleep.awake import dof_at, dof_count
 from ..team import come, join, meet, open_team, take
 from ..types import FP, HAND, SERIAL, func, kernel, ti, vec2, vec3
 from .cg import solve_linear
@@ -42,8 +43,10 @@ PLACES, MOVED = 2, 4  # columns of con_sum and row_sum: of one evaluation in a l
 @kernel
 def unconstrained(m, d):
     """Trees without constraints move freely; parallel over dofs."""
+    n = dof_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for i in range(d.nworld * m.nv):
+    for k in range(n):
+        i = dof_at(m, d, k)
         d.qacc[i] = d.qacc_smooth[i]
         d.qfrc_constraint[i] = 0.0
 

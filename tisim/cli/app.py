@@ -28,6 +28,7 @@ Param = typer.Option([], "--param", "-p", metavar="KEY=VALUE", help="a parameter
 Arch = typer.Option("auto", help="auto, cpu, cuda, vulkan or metal")
 Precision = typer.Option(None, help="f64 or f32; f64 on the CPU and f32 on a GPU by default")
 Threads = typer.Option(None, help="CPU threads; all by default")
+Sleep = typer.Option(False, "--sleep", help="let what is at rest sleep, as the flag in MJCF does")
 Worlds = typer.Option(None, "--nworld", help="independent copies of the scene; 1, or as many as --from holds")
 Seconds = typer.Option(None, "--seconds", help="how long to simulate \\[s]")
 Until = typer.Option(None, "--time", "-t", help="simulated time to reach \\[s], instead of --seconds")
@@ -62,7 +63,7 @@ def root(
 
 @app.command()
 def run(
-    source: str = Source, n: int = Number, param: list[str] = Param,
+    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
     seconds: float = typer.Option(None, "--seconds", help="how long to simulate \\[s]; 3 by default, or until all "
                             "dominos have fallen"),
     until: float = Until,
@@ -84,13 +85,13 @@ def run(
     """
     from . import run as cli_run
 
-    return cli_run.run(console, source, n, param, seconds, until, steps, out, saved, arch, precision, threads, nworld,
-                       picture, film, fps, size, _look(camera, color, contacts, world), as_json)  # fmt: skip
+    return cli_run.run(console, source, n, param, sleep, seconds, until, steps, out, saved, arch, precision, threads,
+                       nworld, picture, film, fps, size, _look(camera, color, contacts, world), as_json)  # fmt: skip
 
 
 @app.command()
 def bench(
-    source: str = Source, n: int = Number, param: list[str] = Param,
+    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
     settle: int = typer.Option(None, "--settle", help="steps before the measurement; 350 by default, 0 with --from"),
     seconds: float = typer.Option(None, "--seconds", help="time simulated before it \\[s], instead of --settle"),
     until: float = Until,
@@ -109,13 +110,13 @@ def bench(
     """
     from . import bench as cli_bench
 
-    return cli_bench.bench(console, source, n, param, settle, seconds, until, repeats, saved, arch, precision, threads,
-                           nworld, kernels, compare, peer, limit, as_json)  # fmt: skip
+    return cli_bench.bench(console, source, n, param, sleep, settle, seconds, until, repeats, saved, arch, precision,
+                           threads, nworld, kernels, compare, peer, limit, as_json)  # fmt: skip
 
 
 @app.command()
 def render(
-    source: str = Source, n: int = Number, param: list[str] = Param,
+    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
     out: str = typer.Option(..., "--out", "-o", help="the picture, a .png"),
     seconds: float = Seconds, until: float = Until, saved: str = From,
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
@@ -124,13 +125,13 @@ def render(
     """Draw a picture without a window, of the start or of the time that --time tells."""
     from . import draw
 
-    return draw.render(console, source, n, param, out, seconds, until, saved, size, arch, precision, threads, nworld,
-                       _look(camera, color, contacts, world), as_json)  # fmt: skip
+    return draw.render(console, source, n, param, sleep, out, seconds, until, saved, size, arch, precision, threads,
+                       nworld, _look(camera, color, contacts, world), as_json)  # fmt: skip
 
 
 @app.command()
 def view(
-    source: str = Source, n: int = Number, param: list[str] = Param,
+    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
     seconds: float = typer.Option(None, "--seconds", help="time simulated before the window opens \\[s]"),
     until: float = Until, saved: str = From,
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
@@ -139,7 +140,7 @@ def view(
     """Open a window and simulate in real time."""
     from . import draw
 
-    return draw.view(console, source, n, param, seconds, until, saved, size, arch, precision, threads, nworld,
+    return draw.view(console, source, n, param, sleep, seconds, until, saved, size, arch, precision, threads, nworld,
                      _look(camera, color, contacts, world))  # fmt: skip
 
 

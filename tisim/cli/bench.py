@@ -74,12 +74,12 @@ class Bar:
         self._bar.add_task(words, total=None)
 
 
-def bench(console, source, n, param, settle, seconds, until, repeats, saved, arch, precision, threads, nworld, kernels,
-          compare, folder, limit, as_json):  # fmt: skip
+def bench(console, source, n, param, sleep, settle, seconds, until, repeats, saved, arch, precision, threads, nworld,
+          kernels, compare, folder, limit, as_json):  # fmt: skip
     """tisim bench. kernels  print each kernel;  compare  "mujoco" or None.  Returns the exit code."""
     _check(settle, seconds, until, repeats, compare, nworld, limit, source)
     began = time.perf_counter()
-    m, name = load(source, n, param)
+    m, name = load(source, n, param, sleep)
     progress = report.beside(console, as_json)
     if compare:
         peer.find(folder)  # before anything that takes time

@@ -50,7 +50,7 @@ def last_picture(console, m, d, path, width, height, look):
 
 
 def render(
-    console, source, n, param, out, seconds, until, saved, size, arch, precision, threads, nworld, look, as_json
+    console, source, n, param, sleep, out, seconds, until, saved, size, arch, precision, threads, nworld, look, as_json
 ):
     """tisim render. look  camera, color, show_contacts and world. Returns the exit code."""
     from tisim import viewer
@@ -62,7 +62,7 @@ def render(
     check_look(look)
     check_lengths(seconds, until)
     viewer.vulkan.require()
-    m, name = load(source, n, param)
+    m, name = load(source, n, param, sleep)
     d = start(m, arch, precision, threads, nworld, saved)
     check_drawn(look, m, d)
     stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
@@ -78,7 +78,7 @@ def render(
     return INTERRUPTED if stopped else 0
 
 
-def view(console, source, n, param, seconds, until, saved, size, arch, precision, threads, nworld, look):
+def view(console, source, n, param, sleep, seconds, until, saved, size, arch, precision, threads, nworld, look):
     """tisim view."""
     from tisim import viewer
 
@@ -86,7 +86,7 @@ def view(console, source, n, param, seconds, until, saved, size, arch, precision
     check_look(look)
     check_lengths(seconds, until)
     viewer.vulkan.require(display=True)
-    m, _ = load(source, n, param)
+    m, _ = load(source, n, param, sleep)
     d = start(m, arch, precision, threads, nworld, saved)
     check_drawn(look, m, d)
     if advance(console, m, d, steps_of(m, d, seconds, until))[3]:

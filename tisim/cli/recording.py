@@ -13,12 +13,13 @@ from tisim.data.data import Data
 from tisim.device import launch, memory, runtime
 from tisim.device.bundle import Arguments
 from tisim.enums import mjtEnableBit, mjtIntegrator, mjtSolver
+from tisim.model import simulable
 from tisim.model.model import Model
 
 # a model with every shape, joint and row, a body with many geoms, and enough geoms for the tree of rays
 MODEL = """<mujoco>
   <option iterations="1" ls_iterations="1" density="1">
-    <flag energy="enable" multiccd="enable" override="enable"/>
+    <flag energy="enable" multiccd="enable" override="enable" sleep="enable"/>
   </option>
   <asset>
     <hfield name="hills" nrow="2" ncol="2" size="1 1 1 1" elevation="0 1 1 0"/>
@@ -175,7 +176,7 @@ class _Recorder:
                 (launch, "run", self.run), (memory, "upload", self.upload), (memory, "fill", self.fill),
                 (Data, "set_counts", lambda d, **counts: self.add(Step(None, counts))),
                 (sorting, "shared", lambda: wide), (solver, "queued", lambda: wide),
-                (pipeline, "validate", lambda m, d: None),
+                (pipeline, "validate", lambda m, d: None), (simulable, "check_sleep", lambda m: None),
             ):  # fmt: skip
                 changes.callback(setattr, place, name, getattr(place, name))
                 setattr(place, name, value)

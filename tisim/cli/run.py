@@ -43,14 +43,24 @@ def in_words(r):
     return f"{r['bodies']}, {r['nv']}{worlds}"
 
 
+def _sleeping(m, d):
+    """How much sleeps, over all worlds; None where nothing may."""
+    from tisim.data import asleep
+
+    if not asleep.enabled(m):
+        return None
+    bodies = m.nbody * d.nworld - int(np.sum(d.nbody_awake))
+    return dict(bodies=bodies, trees=m.ntree * d.nworld - int(np.sum(d.ntree_awake)), of_trees=m.ntree * d.nworld)
+
+
 def most_iterations(d):
     """Solver iterations of the island that took most."""
     niter = np.asarray(d.solver_niter)
     return int(niter.max()) if niter.size else 0
 
 
-def run(console, source, n, param, seconds, until, steps, out, saved, arch, precision, threads, nworld, picture, film,
-        fps, size, look, as_json):  # fmt: skip
+def run(console, source, n, param, sleep, seconds, until, steps, out, saved, arch, precision, threads, nworld, picture,
+        film, fps, size, look, as_json):  # fmt: skip
     """tisim run. look  camera, color, show_contacts and world of pictures. Returns the exit code."""
     import tisim
 
@@ -61,7 +71,7 @@ def run(console, source, n, param, seconds, until, steps, out, saved, arch, prec
     if film is not None:
         films.require(film, (width, height) if size else films.SIZE)
     began = time.perf_counter()
-    m, name = load(source, n, param)
+    m, name = load(source, n, param, sleep)
     m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_ENERGY)
     d = start(m, arch, precision, threads, nworld, saved)
     if steps is None:
@@ -86,7 +96,7 @@ def run(console, source, n, param, seconds, until, steps, out, saved, arch, prec
         scene=name, stopped=stopped, **sizes(m, d), time=sim_time(d), steps=done, timestep=h,
         real_time_factor=timed * h * d.nworld / wall if wall else None,
         ms_per_step=wall / timed * 1e3 if wall else None, load_seconds=loaded,
-        contacts=int(np.sum(d.ncon)), rows=d.nefc, islands=d.nisland,
+        contacts=int(np.sum(d.ncon)), rows=d.nefc, islands=d.nisland, sleeping=_sleeping(m, d),
         most_solver_iterations=most_iterations(d), energy=_energy(d), energy_at_start=energy0, warnings=warnings(d),
         arch=session.arch, precision=session.precision, state_hash=state_hash(d), state=str(path), film=film,
         picture=None,
@@ -101,8 +111,9 @@ def run(console, source, n, param, seconds, until, steps, out, saved, arch, prec
         console.print(f" film            {film}: {movie.number} pictures", highlight=False, soft_wrap=True)
     if not stopped:
         return 0
-    again = command("run", source, n=n, param=param, from_=path, time=f"{goal:g}", out=out, arch=_given(arch, "auto"),
-                    precision=precision, threads=threads, no_picture=not picture, camera=look["camera"],
+    again = command("run", source, n=n, param=param, sleep=sleep, from_=path, time=f"{goal:g}", out=out,
+                    arch=_given(arch, "auto"), precision=precision, threads=threads, no_picture=not picture,
+                    camera=look["camera"],
                     color=_given(look["color"], "geom"), contacts=look["show_contacts"])  # fmt: skip
     progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True, markup=False)
     return INTERRUPTED
@@ -122,6 +133,8 @@ def _print_run(console, r):
         ("load, compile", f"{r['load_seconds']:.1f} s"),
         ("contacts, rows", f"{r['contacts']}, {r['rows']}"),
         ("islands", f"{r['islands']}, most solver iterations {r['most_solver_iterations']}"),
+        *([("asleep", f"{r['sleeping']['bodies']} of {r['bodies'] * r['nworld']} bodies, "
+                      f"{r['sleeping']['trees']} of {r['sleeping']['of_trees']} trees")] if r["sleeping"] else []),
         ("energy", f"potential {end['potential']:.5g} J, kinetic {end['kinetic']:.5g} J "
                    f"(at the start {sum(start.values()):.5g} J)"),
         ("warnings", ", ".join(f"{k} {v} times" for k, v in r["warnings"].items()) or "none"),

@@ -46,8 +46,17 @@ def parse_params(name, n, texts):
     return values
 
 
-def load(source, n=None, params=()):
-    """Model and a short name of a scene or file."""
+def load(source, n=None, params=(), sleep=False):
+    """Model and a short name of a scene or file.  sleep  sets the flag by which bodies at rest sleep."""
+    import tisim
+
+    m, name = _load(source, n, params)
+    if sleep:
+        m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_SLEEP)
+    return m, name
+
+
+def _load(source, n, params):
     import tisim
 
     path = pathlib.Path(source)

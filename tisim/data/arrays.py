@@ -11,7 +11,9 @@ from .declare import ALL, Array
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
 COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense=7,
               ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nraykey=18,
-              nmid=19, nout=20, nY=21)  # fmt: skip
+              nmid=19, nout=20, nY=21,
+              nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
+              noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54)  # fmt: skip
 
 # indices into `sweep_scale`: middle and 1 / scale of the sweep, 1 / width of strips and of rows, skin [m]
 SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
@@ -135,7 +137,7 @@ declare("scratch", [
     ("qfrc_forward", "f", ("nv",), "N, N m", "inverse", "qfrc_constraint of forward dynamics, while it is compared"),
     ("bad", "i", (4,), "-", "check",
      "nq, nv or nu minus the first bad index in qpos, qvel, qacc, ctrl; 0: all are finite", 4),
-    ("counts", "i", (ALL, 32), "-", "all", "lengths of the lists over all worlds, by the indices in COUNTS"),
+    ("counts", "i", (ALL, 64), "-", "all", "lengths of the lists over all worlds, by the indices in COUNTS"),
     ("warning", "i", (16,), "-", "check", "warnings by mjtWarning: number, then last info", 16),
 ])  # fmt: skip
 
@@ -161,6 +163,26 @@ declare("scratch", [
     ("bad_ctrl", "i", (1,), "-", "actuation", "nu minus the first bad control, 0: there is none"),
     ("adhesion_ncon", "i", ("nadhesion",), "-", "transmission", "contacts of each adhesion actuator"),
     ("adhesion_speed", "f", ("nadhesion",), "m/s", "transmission", "sum of their normal velocities"),
+])  # fmt: skip
+
+# sleeping: who does, and lists of what is awake (kernels/sleep/)
+declare("computed", [
+    ("tree_asleep", "i", ("ntree",), "-", "sleep",
+     "from 0 on: the tree sleeps, this is the next one of its island; below: -1 is ready, -11 has ten steps to go"),
+])  # fmt: skip
+declare("scratch", [
+    ("tree_poked", "i", ("ntree",), "-", "sleep", "1: a user moved or pushed the sleeping tree"),
+    ("isle_first", "i", ("ntree",), "-", "sleep", "first tree of an island that falls asleep, -2: it does not"),
+    ("isle_last", "i", ("ntree",), "-", "sleep", "its last tree so far"),
+    ("awake_tree", "i", ("ntree",), "-", "sleep", "world-major trees that are awake"),
+    ("awake_body", "i", ("nbody",), "-", "sleep", "their bodies, and the static ones that every step computes"),
+    ("awake_object", "i", ("nobject",), "-", "sleep", "of these: bodies, then geoms, then sites of a world"),
+    ("awake_dof", "i", ("nv",), "-", "sleep", "their dofs"),
+    ("awake_qpos", "i", ("nq",), "-", "sleep", "their places in qpos"),
+    ("awake_box", "i", ("nitem",), "-", "sleep", "their places in box_item, plus nitem times the world"),
+    ("awake_limited", "i", ("nlimited",), "-", "sleep", "their limited joints"),
+    ("awake_lossy", "i", ("nfriction",), "-", "sleep", "their dofs with friction loss"),
+    ("cpair_live", "i", ("npairmax",), "-", "sleep", "pairs of which one geom is awake"),
 ])  # fmt: skip
 
 # constraint rows other than contacts, their Jacobian's entries, and what the solver needs of contacts
@@ -362,7 +384,7 @@ declare("scratch", [
     ("cpair_margin", "f", ("npairmax",), "m", "collision", "distance below which contacts are listed"),
     ("cpair_slot", "i", ("npairmax",), "-", "collision", "first contact slot"),
     ("cpair_ncon", "i", ("npairmax",), "-", "collision", "number of contacts"),
-    ("cpair_adr", "i", ("npairmax",), "-", "collision", "first contact"),
+    ("cpair_adr", "i", ("npairmax",), "-", "collision", "first contact, by place in cpair_live where some sleep"),
     ("cpair_bin", "i", ("npairmax",), "-", "collision", "pairs by collider"),
     ("con_slot", "f", ("nslotmax", 8), "m, -", "collision", "distance, midpoint, normal of a pair's contacts", 1),
 ])  # fmt: skip

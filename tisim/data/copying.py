@@ -7,6 +7,7 @@ import numpy as np
 
 from tisim.device import memory, session
 
+from . import asleep
 from .arrays import DATA
 
 FILLED = ("energy", "medium", "dual")  # what a stage writes while an option says so
@@ -17,7 +18,8 @@ def contents(d):
     d.device("counts")  # refuses a Data of an earlier tisim.init
     made = {name: a for name, a in d._device.items() if DATA[name].role != "stage"}
     return dict(
-        nworld=d.nworld, capacity=dict(d._capacity), filled=[word for word in FILLED if d._info.get(word)],
+        nworld=d.nworld, faults=d.faults, capacity=dict(d._capacity),
+        filled=[word for word in FILLED if d._info.get(word)],
         arrays={name: memory.download(a)[: a.length] for name, a in made.items()},
     )  # fmt: skip
 
@@ -28,10 +30,12 @@ def restored(m, contents):
 
     d = Data(m, contents["nworld"])
     d._capacity.update(contents["capacity"])
+    d.faults = contents["faults"]
     d._info.update(dict.fromkeys(contents["filled"], True))
     for name, values in contents["arrays"].items():
         a = d.device(name)
         if a.length == values.size:
             dtype = session.numpy_float() if DATA[name].dtype == "f" else np.int32
             memory.upload(a, values.astype(dtype, copy=False))
+    asleep.stale(d)
     return d

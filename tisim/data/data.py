@@ -6,7 +6,7 @@ import numpy as np
 
 from tisim.device import memory, runtime, session
 from tisim.device.program import Program
-from tisim.enums import mjtDisableBit
+from tisim.enums import mjtDisableBit, mjtSleepState
 from tisim.errors import CapacityError, Error, FieldError, IdError
 from tisim.mjcf.format.names import nearest
 from tisim.model import limits
@@ -15,6 +15,7 @@ from tisim.model.watched import numbers
 from tisim.mujoco_names import OF_DATA, instead
 
 from . import (
+    asleep,
     copying,
     given,
     jacobian,
@@ -31,6 +32,7 @@ from .timer import Timers
 from .view import FIELDS as DATA_VIEWS
 from .view import ContactView, accessor
 
+FAULTS = ("world", "reset", "freeze")  # what a diverging island brings about
 MOST = 2**31 - 1  # elements of an array
 # where the rows stand of what a user can make more or fewer of, and how many these are
 PLACES = (
@@ -96,6 +98,7 @@ class Data:
         self._model_version = None
         self._capacity = {name: self._first_capacity(name) for name in CAPACITIES} | capacity
         self._capacity |= {name: min(n, self._capacity[name]) for name, n in m.capacity_limit.items()}
+        self._faults = "world"
         self._checked = False  # whether the model was found simulable
         self._info = {}  # host-side numbers a stage keeps between steps
         self.contact = Contact(self)
@@ -340,6 +343,10 @@ class Data:
             raise Error(f"{name} is computed; writing it would be lost")
         elif name in DATA:
             getattr(self, name)[...] = value
+        elif name == "faults":
+            if value not in FAULTS:
+                raise Error(f"faults={value!r}: expected one of {', '.join(map(repr, FAULTS))}")
+            self._faults = value
         elif name == "time":
             value = numbers(value)
             self.world_time[...] = np.reshape(value, (-1, 1)) if np.ndim(value) else value
@@ -393,6 +400,40 @@ class Data:
     def solver(self):
         """Improvement and gradient of each round of the solver, noslip behind it: SolverStat."""
         return SolverStat(self)
+
+    @property
+    def faults(self):
+        """What happens where a state or acceleration is not finite or too large: "world", the default, resets the world
+        as MuJoCo does; "reset" puts back only the island of trees in which it arose; "freeze" stops that island.
+        """
+        return self._faults
+
+    @property
+    def body_awake(self):
+        """(nbody,) mjtSleepState of each body: -1 static, 0 asleep, 1 awake; mocap bodies are awake. A leading axis for
+        several worlds."""
+        state = asleep.body_awake(self.model, self)
+        return state[0] if self.nworld == 1 else state
+
+    @property
+    def nbody_awake(self):
+        """Bodies that do not sleep, static ones among them, per world if there are several."""
+        return self._awake(asleep.body_awake(self.model, self) != mjtSleepState.mjS_ASLEEP)
+
+    @property
+    def ntree_awake(self):
+        """Kinematic trees that are awake, per world if there are several."""
+        return self._awake(self.host("tree_asleep") < 0)
+
+    @property
+    def nv_awake(self):
+        """Degrees of freedom of the trees that are awake, per world if there are several."""
+        return self._awake((self.host("tree_asleep") < 0) * np.asarray(self.model.tree_dofnum))
+
+    def _awake(self, numbers):
+        """Sums of numbers over each world."""
+        sums = numbers.sum(axis=1)
+        return int(sums[0]) if self.nworld == 1 else sums
 
     @property
     def solver_niter(self):

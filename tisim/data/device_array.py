@@ -6,6 +6,8 @@ from tisim.device import memory, session
 from tisim.errors import Error, IdError, ValuesError
 from tisim.model.watched import Source, numbers
 
+from . import asleep
+
 
 class Part(Source):
     """A copy of an array of a Data that is a state or an input, of which parts are written through."""
@@ -108,6 +110,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def _upload(self, host):
         memory.upload(self._data.device(self._array.name), host.reshape(-1))
+        asleep.wrote(self._data, self._array.name)
 
     def __iter__(self):
         return iter(self[...])

@@ -59,6 +59,7 @@ declare("size", [
     ("neqtendon", "i", "those of tendons"),
     ("nfriction", "i", "dofs with friction loss"),
     ("nlimited", "i", "joints with limits"),
+    ("nalways", "i", "static bodies that every step computes, where others sleep"),
     ("ntendon", "i", "tendons"),
     ("ntendonJ", "i", "entries of their Jacobians"),
     ("nu", "i", "actuators"),
@@ -108,6 +109,7 @@ declare("option", [
     ("noslip_tolerance", "f", "scaled improvement at which it stops"),
     ("ls_tolerance", "f", "derivative at which a line search stops, relative to that at its start"),
     ("ccd_tolerance", "f", "distance at which GJK and EPA stop [m]"),
+    ("sleep_tolerance", "f", "speed below which a tree is at rest [m/s]"),
     ("o_margin", "f", "margin of all pairs where `override` is set [m]"),
 ])  # fmt: skip
 
@@ -134,6 +136,9 @@ declare("call", [
     ("dual", "i", "1: the forces of all rows are those of a dual solver"),
     ("newton_round", "i", "round of Newton's method, -1 before the first"),
 ])  # fmt: skip
+
+# sleeping
+declare("call", [("acting", "i", "1: only contacts that make force wake, 0: all that are listed")])
 
 # collision: who takes part
 declare("call", [

@@ -7,7 +7,7 @@ from tisim.enums import mjtState, mjtWarning
 from tisim.errors import Error
 from tisim.model.watched import numbers
 
-from . import given
+from . import asleep, given
 from .arrays import DATA
 
 # parts of the state vector, in its order: bit, array
@@ -44,6 +44,7 @@ def write_worlds(d, name, worlds, values):
     n = DATA[name].size(d._size_of)
     if not n:
         return
+    asleep.wrote(d, name)
     values = np.asarray(values).reshape(-1, n)
     if len(worlds) == d.nworld:
         whole = np.ascontiguousarray(np.broadcast_to(values, (d.nworld, n)))
@@ -60,7 +61,7 @@ def _start(m):
     mocap = mocap[np.argsort(np.asarray(m.body_mocapid)[mocap])]
     return dict(
         qpos=m.qpos0, eq_active=m.eq_active0, mocap_pos=np.asarray(m.body_pos).reshape(-1, 3)[mocap],
-        mocap_quat=np.asarray(m.body_quat).reshape(-1, 4)[mocap],
+        mocap_quat=np.asarray(m.body_quat).reshape(-1, 4)[mocap], tree_asleep=np.full(m.ntree, asleep.AWAKE),
     )  # fmt: skip
 
 
@@ -86,6 +87,8 @@ def reset(m, d, worlds=None):
     for name, values in _start(m).items():
         if np.size(values):
             write_worlds(d, name, index, values)
+    asleep.begin(d)
+    asleep.start(m, d, index)
 
 
 # what a keyframe holds: array of the data, of the model

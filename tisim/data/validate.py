@@ -5,6 +5,7 @@ import numpy as np
 from tisim.enums import mjtCone, mjtJoint
 from tisim.errors import Error
 
+from . import asleep
 from .arrays import DATA
 
 UNIT = 1e-5  # by which a unit quaternion or a frame may be off, in either precision
@@ -17,9 +18,10 @@ def validate(m, d):
 
     Every number is finite and every quaternion of unit length; pairs and contacts exist and are in order, world by
     world; the lists that lead from one thing to others (bodies to contacts, trees and islands to contacts and rows)
-    hold each of them once, where the ranges say; islands are the connected components of trees that constraints touch.
+    hold each of them once, where the ranges say; islands are the connected components of trees that constraints touch;
+    sleeping islands are cycles of trees, sleepers do not move, and what is awake stands in the lists of what is.
     """
-    for check in (_finite, _quaternions, _pairs, _contacts, _addresses, _rows, _islands):
+    for check in (_finite, _quaternions, _sleep, _pairs, _contacts, _addresses, _rows, _islands):
         check(m, d)
 
 
@@ -45,7 +47,10 @@ def _quaternions(m, d):
     kind, adr = np.asarray(m.jnt_type), np.asarray(m.jnt_qposadr)
     free, ball = adr[kind == mjtJoint.mjJNT_FREE] + 3, adr[kind == mjtJoint.mjJNT_BALL]
     place = np.concatenate([free, ball])[:, None] + np.arange(4)
-    require(unit(d.host("qpos")[:, place]), "quaternions in qpos are of unit length")
+    tree = np.asarray(m.body_treeid)[np.asarray(m.jnt_bodyid)]
+    owner = np.concatenate([tree[kind == mjtJoint.mjJNT_FREE], tree[kind == mjtJoint.mjJNT_BALL]])
+    awake = d.host("tree_asleep")[:, owner] < 0  # a sleeper's are as the user left them
+    require(unit(d.host("qpos")[:, place]) | ~awake, "quaternions in qpos are of unit length")
 
 
 def _pairs(m, d):
@@ -57,8 +62,9 @@ def _pairs(m, d):
     require((first >= 0) & (first < d.nworld * m.ngeom) & (second >= 0) & (second < m.ngeom), "geoms of pairs exist")
     step = np.diff(first * m.ngeom + second)
     require((step > 0) | (step == 0) & (listed[1:] >= 0), "pairs are sorted by world and geoms, each listed once")
-    binned = d.host("cpair_bin")[: (kind >= 0).sum()]
-    require(np.sort(binned) == np.flatnonzero(kind >= 0), "the pairs of all colliders are the pairs")
+    live = _live(m, d)
+    binned = d.host("cpair_bin")[: (kind[live] >= 0).sum()]
+    require(np.sort(binned) == live[kind[live] >= 0], "the pairs of all colliders are the pairs")
     require(np.diff(kind[binned]) >= 0, "pairs are listed by collider")
     require(ncon >= 0, "every pair was computed")
     order = np.flatnonzero(ncon)[np.argsort(slot[ncon > 0], kind="stable")]
@@ -73,7 +79,10 @@ def _contacts(m, d):
     require((geom >= 0) & (geom < m.ngeom), "contact geoms exist")
     require((world >= 0) & (world < d.nworld), "contact worlds exist")
     require(np.diff((world * m.ngeom + geom[:, 0]) * m.ngeom + geom[:, 1]) >= 0, "contacts are sorted")
-    first, second, number, adr = (d.host(f"cpair_{name}")[:npair] for name in ("geom1", "geom2", "ncon", "adr"))
+    live = _live(m, d)
+    first, second, number = (d.host(f"cpair_{name}")[live] for name in ("geom1", "geom2", "ncon"))
+    require(d.host("cpair_ncon")[:npair].sum() == number.sum(), "pairs of sleepers have no contacts")
+    adr = d.host("cpair_adr")[: len(live)]
     _tile(adr, number, n, "contacts of pairs")
     require(np.repeat(first, number) == world * m.ngeom + geom[:, 0], "contacts are those of their pairs")
     require(np.repeat(second, number) == geom[:, 1], "contacts are those of their pairs")
@@ -85,6 +94,44 @@ def _contacts(m, d):
     address, start = d.host("contact_efc_address")[:n], d.count("nrow") + np.cumsum(rows) - rows
     require(address == np.where(rows > 0, start, -1), "rows of contacts tile")
     require(d.count("nefc") == d.count("nrow") + rows.sum(), "nefc counts all rows")
+
+
+def _sleep(m, d):
+    """tree_asleep: its values, its cycles, and the lists of what is awake."""
+    asleep_of = d.host("tree_asleep").astype(np.int64)
+    sleeps = asleep_of >= 0
+    require((asleep_of >= asleep.AWAKE) & (asleep_of < m.ntree), "tree_asleep counts from -11 to -1, or names a tree")
+    if not asleep.enabled(m):
+        return
+    for world, following in enumerate(asleep_of):
+        own = np.flatnonzero(sleeps[world])
+        require(np.sort(following[own]) == own, "sleeping islands are cycles of sleepers")
+    tree = np.asarray(m.dof_treeid)
+    require(d.host("qvel")[sleeps[:, tree]] == 0, "sleepers have no velocity")
+    if not d.count("nstale"):
+        require(_listed_now(m, d, "tree") == np.flatnonzero(~sleeps), "the trees that are awake are listed")
+        rows = [(~sleeps[:, owner]).reshape(-1) for owner in (tree, np.repeat(np.arange(m.ntree), _qposnum(m)))]
+        for name, count, row in zip(("dof", "qpos"), ("nvawake", "nqawake"), rows):
+            require(d.host(f"awake_{name}").reshape(-1)[: d.count(count)] == np.flatnonzero(row), f"{name} are listed")
+
+
+def _qposnum(m):
+    return np.asarray(m.derived("tree_qposnum"))
+
+
+def _listed_now(m, d, kind):
+    """World-major trees or bodies that the last step went by."""
+    if not asleep.enabled(m):
+        return np.arange(d.nworld * (m.ntree if kind == "tree" else m.nbody))
+    count = dict(tree="ntawake", body="nbawake")[kind]
+    return d.host(f"awake_{kind}").reshape(-1)[: d.count(count)].astype(np.int64)
+
+
+def _live(m, d):
+    """Pairs that have colliders run: all, or those of which one geom is awake."""
+    if not asleep.enabled(m):
+        return np.arange(d.count("ncpair"))
+    return d.host("cpair_live")[: d.count("nlive")].astype(np.int64)
 
 
 def _tile(adr, number, total, what):
@@ -119,15 +166,20 @@ def _rows(m, d):
     tree = _trees_of_dofs(m, dof)
     begin = np.flatnonzero(np.concatenate([[True], ~within | (np.diff(tree) != 0)])) if total else np.zeros(0, int)
     flat = {name: d.host(name).reshape(-1) for name in ("tree_segadr", "tree_segnum", "seg_row", "seg_adr", "seg_num")}
-    order = np.argsort(tree[begin], kind="stable")
-    require(flat["tree_segnum"] == np.bincount(tree[begin], minlength=d.nworld * m.ntree), "rows of trees are counted")
-    _tile(flat["tree_segadr"], flat["tree_segnum"], len(begin), "rows of trees")
+    ids = _listed_now(m, d, "tree")
+    place = np.full(d.nworld * m.ntree, -1)
+    place[ids] = np.arange(len(ids))
+    require(place[tree] >= 0, "trees on which rows act are awake")
+    owner = place[tree[begin]]
+    order = np.argsort(owner, kind="stable")
+    require(flat["tree_segnum"][ids] == np.bincount(owner, minlength=len(ids)), "rows of trees are counted")
+    _tile(flat["tree_segadr"][ids], flat["tree_segnum"][ids], len(begin), "rows of trees")
     listed = [flat[name][: len(begin)] for name in ("seg_row", "seg_adr", "seg_num")]
     for values, expected in zip(listed, (row[begin], begin, np.diff(np.append(begin, total)))):
         require(values == expected[order], "rows of trees are listed")
     require(d.host("row_tree")[:n] == tree[adr], "rows know their trees")
     single = np.tile(np.asarray(m.derived("tree_free"), bool), d.nworld) & (flat["tree_segnum"] == 0)
-    require(d.host("tree_single").reshape(-1) == single, "single bodies have no rows")
+    require(d.host("tree_single").reshape(-1)[ids] == single[ids], "single bodies have no rows")
 
 
 def _addresses(m, d):
@@ -136,7 +188,12 @@ def _addresses(m, d):
         return  # they are not made
     body = d.host("con_body")[: d.count("ncon")]
     flat = {name: d.host(name).reshape(-1) for name in ("body_conadr", "body_connum", "body_con")}
-    _listed(flat["body_conadr"], flat["body_connum"], flat["body_con"], body.reshape(-1), "contacts of bodies")
+    ids = _listed_now(m, d, "body")
+    place = np.full(d.nworld * m.nbody + 1, -1)  # the last one is that of body -1
+    place[ids] = np.arange(len(ids))
+    require((place[body] >= 0) == (body >= 0), "bodies that constraints touch are awake")
+    adr, number = flat["body_conadr"][ids], flat["body_connum"][ids]
+    _listed(adr, number, flat["body_con"], place[body.reshape(-1)], "contacts of bodies")
 
 
 def _trees_of_dofs(m, dof):

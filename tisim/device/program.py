@@ -144,7 +144,10 @@ class Program:
         if self.clock.running:
             self.clock.tick(PYTHON)
         place = table.first[at - stages.start]
-        place += table.call(d, place, table.length * times - place)
+        called = table.call(d, place, table.length * times - place)
+        if not called:  # it begins with a question whose answer is another now
+            return at, 0
+        place += called
         done, place = divmod(place, table.length)
         return table.stage_of(place) if place else stages.start, done
 

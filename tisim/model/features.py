@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tisim.enums import mjtCone
+from tisim.enums import mjtCone, mjtEnableBit
 
 # numbers of what makes constraint rows that are no contacts
 ROWS = (
@@ -20,6 +20,7 @@ class Features(NamedTuple):
     elliptic  friction cones are elliptic, else pyramidal.
     torsion   contacts can have torques: a dimension above 3.
     heavy     some tendon has armature.
+    sleep     trees at rest fall asleep.
     """
 
     jointed: bool
@@ -27,6 +28,7 @@ class Features(NamedTuple):
     elliptic: bool
     torsion: bool
     heavy: bool = False
+    sleep: bool = False
 
     @property
     def dims(self):
@@ -36,7 +38,8 @@ class Features(NamedTuple):
 
 def features(m):
     """The Features of a model as it is now; users may change options and arrays at any time."""
-    key = (m.edits, m.opt.cone)
+    sleep = bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_SLEEP))
+    key = (m.edits, m.opt.cone, sleep)
     last = m._derived.get("features")
     if last is None or last[0] != key:
         dims = np.concatenate([np.asarray(m.geom_condim), np.asarray(m.pair_dim)])
@@ -47,6 +50,7 @@ def features(m):
             rows=rows,
             elliptic=int(m.opt.cone) == int(mjtCone.mjCONE_ELLIPTIC),
             torsion=bool((dims > 3).any()),
+            sleep=sleep,
         )  # fmt: skip
     return last[1]
 
@@ -54,11 +58,12 @@ def features(m):
 def every():
     """All Features that a model can have, but for heavy tendons, whose kernels are made on demand."""
     return [
-        Features(jointed, rows, elliptic, torsion)
+        Features(jointed, rows, elliptic, torsion, sleep=sleep)
         for jointed, rows in ((False, False), (True, False), (True, True))
         for elliptic in (False, True)
         for torsion in (False, True)
+        for sleep in (False, True)
     ]
 
 
-EVERYTHING = Features(jointed=True, rows=True, elliptic=True, torsion=True, heavy=True)
+EVERYTHING = Features(jointed=True, rows=True, elliptic=True, torsion=True, heavy=True, sleep=True)

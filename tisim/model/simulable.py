@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from tisim.enums import mjtCone, mjtEnableBit, mjtEq, mjtGeom
+from tisim.enums import mjtCone, mjtEnableBit, mjtEq, mjtGeom, mjtIntegrator
 from tisim.errors import UnsupportedError
 
 # sizes that must be zero until the engine computes what they count
@@ -56,7 +56,15 @@ def check_options(m):
     opt = m.opt
     opt.check()
     if opt.enableflags & mjtEnableBit.mjENBL_SLEEP:
-        raise UnsupportedError("flag sleep: sleeping is not simulated so far; disable it")
+        check_sleep(m)
+
+
+def check_sleep(m):
+    """What does not go with the flag sleep."""
+    if m.opt.integrator == mjtIntegrator.mjINT_RK4:
+        raise UnsupportedError("flag sleep with integrator RK4: MuJoCo does not support it either")
+    if m._sizes["neq"] or m._sizes["ntendon"] or m._sizes["nu"]:
+        raise UnsupportedError("flag sleep with equalities, tendons or actuators: they wake nobody so far; disable it")
 
 
 def _check_constraints(m):

@@ -8,6 +8,7 @@ import itertools
 
 import numpy as np
 
+from tisim.data import asleep
 from tisim.device import launch, memory, runtime, session
 from tisim.device.variant import CHUNK
 from tisim.enums import mjtDisableBit, mjtEnableBit
@@ -81,12 +82,14 @@ class Stage:
         self._edits, self._reads = m.edits, {name: np.array(getattr(m, name)) for name in READS}
         self.parallel, self._awake = None, False
         self.busy = dict.fromkeys(PARTS, total >= SEARCHED) | dict(boxes=total >= BOXED)
+        self._total = total
         self._many_workers = total >= WORKED
         self._sizes = self.members.scalars | self.sort.scalars | key_bits(m, d.nworld, self.members.ncol)
         self.key, self.steps, self.scalars = None, {}, {}
         self._launches = {}  # (parts, *whether in parallel) -> [(kernels, whether in parallel, scalars)]
         self.members.upload(d)
         kinds, slots = colliders.tables(self.multiccd)
+        asleep.stale(d)
         for name, values in dict(type_kind=kinds, kind_slots=slots, bin_adr=np.zeros(64)).items():
             memory.upload(d.device(name), np.ascontiguousarray(values, np.int32))
 
@@ -103,17 +106,25 @@ class Stage:
     def find(self, m, d, keep):
         """One detection with the lists as long as they are; searches for pairs only where a search is due."""
         self.plan(m, d)
+        sleeps = asleep.enabled(m)
         self._awake = parallel(m, d)
+        if sleeps and not self.sort.wide:
+            self._set_busy(d, "boxes", bool(d.exceeds(nboxawake=BOXED)) and self._total >= BOXED)
         self.run(m, d, "boxes", now=False if self._awake else None)
         moved = d.exceeds(rarely=True, nout=0)
         searched = ()
         if moved or not keep or self.pairs.of != self._conditions(m, d):
-            plain = self._awake and m.contact_filter is None and not self.scalars["override"]
+            plain = self._awake and not (sleeps or m.contact_filter or self.scalars["override"])
             searched = ("contacts", "list") if plain else ()  # they are done with the search: threads are woken once
             with d.program.aside():
                 self._search(m, d, keep, *searched)
         if searched:
             return self.run(m, d, *searched, note=True)
+        if sleeps and d.exceeds(rarely=True, nlivestale=0):
+            with d.program.aside():
+                launch.run(m, d, [runtime.kernels("sleep.lists").list_live_pairs], False)
+                busy = not self.sort.wide and narrowphase.work(d) > COLLIDED
+            self._set_busy(d, "contacts", busy)
         if self.scalars["override"]:
             d.program.spoil()
             self._upload_override(m, d)
@@ -129,7 +140,15 @@ class Stage:
         self.pairs.renew(keep)
         self.run(m, d, "entries", "pairs", *others)
         self.pairs.of = self._conditions(m, d)
-        self.busy["contacts"] = not self.sort.wide and narrowphase.work(d) > COLLIDED
+        if asleep.enabled(m):
+            d.set_counts(nlivestale=1)
+        else:
+            self.busy["contacts"] = not self.sort.wide and narrowphase.work(d) > COLLIDED
+
+    def _set_busy(self, d, part, busy):
+        if self.busy[part] != busy:
+            d.program.spoil()
+            self.busy[part] = busy
 
     def _conditions(self, m, d):
         """What the pairs of a search depend on besides poses; equal as long as they may serve again."""

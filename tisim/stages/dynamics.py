@@ -4,10 +4,13 @@ import warnings
 
 import numpy as np
 
+from tisim.data import asleep
 from tisim.data.state import reset
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtWarning
 from tisim.errors import DivergedWarning
+
+from . import faults
 
 # below, waking threads costs more than the bodies (some 100 us against 0.3 us each): for each loop, or once for a step
 PARALLEL_BODIES, AWAKE_BODIES = 2000, 600
@@ -15,10 +18,14 @@ PARALLEL_BODIES, AWAKE_BODIES = 2000, 600
 
 def parallel(m, d):
     """Whether the scene is worth several threads; a step whose solver wakes a team lets it do the rest, too."""
-    bodies = d.nworld * m.nbody
-    if session.arch != "cpu" or bodies > PARALLEL_BODIES:
+    if session.arch != "cpu" or _more(m, d, PARALLEL_BODIES):
         return True
-    return session.workers > 1 and (bodies > AWAKE_BODIES or bool(d.exceeds(nlarge=0)))
+    return session.workers > 1 and (_more(m, d, AWAKE_BODIES) or bool(d.exceeds(nlarge=0)))
+
+
+def _more(m, d, bodies):
+    """Whether more bodies than that are awake."""
+    return d.nworld * m.nbody > bodies and (not asleep.enabled(m) or bool(d.exceeds(nbawake=bodies)))
 
 
 def fwd_position(m, d):
@@ -124,6 +131,9 @@ def _handle_bad(m, d):
         _tell_ctrl(m, d, bad[:, 3])
     bad = bad[:, :3]
     if not bad.any():
+        return False
+    if d.faults != "world":
+        faults.contain(m, d)
         return False
     worlds = np.flatnonzero(bad.any(axis=1))
     autoreset = not m.opt.disableflags & mjtDisableBit.mjDSBL_AUTORESET

@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 
+from tisim.data import asleep
 from tisim.device import runtime
 from tisim.device.variant import Kernel
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSolver
@@ -34,6 +35,11 @@ def kernels_of(m, d):
         found += [k("smooth.energy").block_energy, k("smooth.energy").world_energy]
         found += [k("tendon.passive").tendon_energy] if m.ntendon and m.scalar("nspringy") else []
     contacts = _contacts(m, d)
+    if asleep.enabled(m):
+        found += [k("sleep.waking").find_poked, k("sleep.lists").list_awake]
+        found += [k("sleep.falling").count_down, k("sleep.falling").fall_asleep]
+        if contacts:
+            found += [k("sleep.lists").list_live_pairs, k("sleep.waking").wake_by_contacts]
     rows = [] if m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT) else [x.function() for x in MAKERS if x.acts(m)]
     found += contacts + rows + [k("solver.newton").unconstrained]
     if contacts or rows:

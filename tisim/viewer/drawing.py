@@ -26,6 +26,7 @@ def palette(n):
 
 
 PALETTE = palette(48)
+ASLEEP = 0.4  # brightness of what sleeps, of what is awake
 
 
 def geom_colors(m):
@@ -50,8 +51,33 @@ def island_of_geom(m, d, world=0):
         return tree
     island = np.asarray(d.tree_island).reshape(-1, m.ntree)[world]
     labels = np.where(tree >= 0, island[np.maximum(tree, 0)], -1)
-    # a tree without contacts has no island: it is drawn in the colour of its own
-    return np.where((tree >= 0) & (labels < 0), m.ntree + tree, labels)
+    # a tree without contacts has no island: it is drawn in its own colour, a sleeping island in that of its first tree
+    first = m.ntree + _first_of_sleeping(_asleep(m, d, world))
+    return np.where((tree >= 0) & (labels < 0), first[np.maximum(tree, 0)], labels)
+
+
+def _first_of_sleeping(asleep):
+    """(ntree,) first tree of the sleeping island of each tree, of one that is awake itself."""
+    first = np.arange(len(asleep))
+    following = np.where(asleep >= 0, asleep, first)
+    for _ in range(max(1, int(len(asleep)).bit_length())):
+        first, following = np.minimum(first, first[following]), following[following]
+    return first
+
+
+def _asleep(m, d, world):
+    """(ntree,) tree_asleep of a world; all awake where the engine does not tell."""
+    if not hasattr(d, "tree_asleep"):
+        return np.full(m.ntree, -1)
+    return np.asarray(d.tree_asleep).reshape(-1, m.ntree)[world]
+
+
+def sleeping_geoms(m, d, world=0):
+    """(ngeom,) bool: geoms of trees that sleep."""
+    tree = tree_of_geom(m)
+    if not m.ntree:
+        return np.zeros(m.ngeom, bool)
+    return (tree >= 0) & (_asleep(m, d, world)[np.maximum(tree, 0)] >= 0)
 
 
 def checker_colors(m, geom):
@@ -109,6 +135,7 @@ class Drawing:
         self.vertices = np.zeros((max(1, start), 12), np.float32)
         self.indices = np.concatenate(triangles).astype(np.int32) if triangles else np.zeros(0, np.int32)
         self.paint(self.colors)
+        self.painted = False  # in other colours than the model's
 
     def _batches(self, geoms, positions):
         m = self.m
@@ -169,11 +196,22 @@ class Drawing:
                 rgba[:, :3] = b.shape.tint
             self.vertices[b.start : b.stop, 8:12] = rgba
 
-    def paint_islands(self, labels):
-        """Colours what moves by its island, labels (ngeom,) with -1 for what keeps its colour."""
+    def paint_islands(self, labels, dark=False):
+        """Colours what moves by its island, labels (ngeom,) with -1 for what keeps its colour.
+
+        dark  (ngeom,) bool: geoms that are darker.
+        """
         colors = self.colors.copy()
         colors[labels >= 0, :3] = PALETTE[labels[labels >= 0] % len(PALETTE)]
+        colors[:, :3] *= np.where(dark, ASLEEP, 1.0).reshape(-1, 1)
         self.paint(colors)
+
+    def paint_state(self, m, d, world, islands):
+        """Colours what moves, if `islands` says so by its island; what sleeps is darker."""
+        dark = sleeping_geoms(m, d, world)
+        if islands or dark.any() or self.painted:
+            self.paint_islands(island_of_geom(m, d, world) if islands else np.full(m.ngeom, -1), dark)
+        self.painted = islands or dark.any()
 
     def place(self, positions, rotations, camera=None, height=0):
         """Moves every vertex: geom positions (ngeom, 3) [m], rotations (ngeom, 3, 3).

@@ -11,7 +11,7 @@ import numpy as np
 from tisim.errors import Error
 from tisim.viewer import ggui, shade
 from tisim.viewer.camera import choose
-from tisim.viewer.drawing import Drawing, contact_marks, contacts, island_of_geom, mark_length, poses
+from tisim.viewer.drawing import Drawing, contact_marks, contacts, mark_length, poses
 
 SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the camera, above the ground [degree]
 SUN_LIGHT = np.float32([1.50, 1.42, 1.28])
@@ -146,7 +146,7 @@ def render(
 
     width, height  of the picture [pixel].
     camera         a Camera, the name of one of the model's, or a text for Camera.parse; None shows all that moves.
-    color          "geom": the model's colours; "island": what moves is coloured by its island.
+    color          "geom": the model's colours; "island": what moves is coloured by its island. What sleeps is darker.
     show_contacts  marks contacts with a bead and a stick along the normal, and makes bodies translucent.
     world          which world of the Data;  samples  rays per pixel side (antialiasing);  shadows  False is faster.
     drawing        of an earlier picture, made by `draw`: a film's floor keeps its chequer.
@@ -162,8 +162,7 @@ def render(
     camera = choose(camera, m, d, width / height, world)
     drawing = drawing or draw(m, d, show_contacts, world)
     drawing.place(positions, rotations, camera, height * samples)
-    if color == "island":
-        drawing.paint_islands(island_of_geom(m, d, world))
+    drawing.paint_state(m, d, world, color == "island")
     marks = (np.zeros((0, 12), np.float32), np.zeros(0, np.int32))
     if show_contacts:
         marks = contact_marks(*contacts(m, d, world), mark_length(m))

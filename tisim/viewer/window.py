@@ -8,7 +8,7 @@ import numpy as np
 from tisim.errors import Error
 from tisim.viewer import ggui
 from tisim.viewer.camera import choose
-from tisim.viewer.drawing import Drawing, contact_marks, contacts, island_of_geom, mark_length, poses
+from tisim.viewer.drawing import Drawing, contact_marks, contacts, mark_length, poses
 
 HELP = (
     "space        pause, go on",
@@ -97,8 +97,7 @@ class _View:
             self.camera = choose(self.follow, m, d, world=self.world)
         cam = self.camera
         self.drawing.place(*poses(m, d, self.world), cam, self.height)
-        if self.islands:
-            self.drawing.paint_islands(island_of_geom(m, d, self.world))
+        self.drawing.paint_state(m, d, self.world, self.islands)
         ggui.set_camera(scene, cam.position, cam.lookat, cam.axes[1], cam.fovy, *cam.clip)
         scene.ambient_light((0.42, 0.43, 0.46))
         far = 40 * cam.distance

@@ -1,0 +1,1 @@
+"""Trees that sleep: who is awake, who wakes, who falls asleep."""

@@ -1,0 +1,203 @@
+"""What a loop of a step runs over: all there is, or where the sleep flag is on what is awake.
+
+    n = tree_count(m, d)
+    ti.loop_config(serialize=SERIAL)
+    for k in range(n):
+        wt = tree_at(m, d, k)
+
+Without the flag the place k is the thing itself, and nothing of this is left in the machine code. The lists are made by
+lists.py. Where nothing of what poses give is known yet (`nwhole`, `nallbox`), loops over bodies, objects and boxes run
+over all, sleepers too. Seed 003, "Sleeping islands".
+"""
+
+from ..types import func, ti
+
+
+@func
+def tree_count(m, d):
+    """Trees of all worlds, or those that are awake."""
+    n = d.nworld * m.ntree
+    if ti.static(m.has.sleep):
+        n = d.ntawake
+    return n
+
+
+@func
+def tree_at(m, d, k):
+    """World-major tree at place k."""
+    wt = k
+    if ti.static(m.has.sleep):
+        wt = d.awake_tree[k]
+    return wt
+
+
+@func
+def mover_count(m, d):
+    """Trees that may be advanced, and behind them the worlds, whose time is."""
+    return tree_count(m, d) + d.nworld
+
+
+@func
+def mover_at(m, d, k):
+    """(world, tree) at place k: tree m.ntree is the world itself, -1 one that has fallen asleep in this step."""
+    n = tree_count(m, d)
+    w = k - n
+    t = m.ntree
+    if k < n:
+        wt = tree_at(m, d, k)
+        w = wt // m.ntree
+        t = wt - w * m.ntree
+        if ti.static(m.has.sleep):
+            if d.tree_asleep[wt] >= 0:
+                t = -1
+    return w, t
+
+
+@func
+def body_count(m, d):
+    """Bodies of all worlds, or those that are awake."""
+    n = d.nworld * m.nbody
+    if ti.static(m.has.sleep):
+        n = ti.select(d.nwhole > 0, n, d.nbawake)
+    return n
+
+
+@func
+def body_at(m, d, k):
+    """World-major body at place k."""
+    wb = k
+    if ti.static(m.has.sleep):
+        if d.nwhole == 0:
+            wb = d.awake_body[k]
+    return wb
+
+
+@func
+def object_count(m, d):
+    """Bodies, geoms and sites of all worlds, or of what is awake."""
+    n = d.nworld * (m.nbody + m.ngeom + m.nsite)
+    if ti.static(m.has.sleep):
+        n = ti.select(d.nwhole > 0, n, d.noawake)
+    return n
+
+
+@func
+def object_at(m, d, k):
+    """World-major object at place k: bodies, then geoms, then sites of a world."""
+    wo = k
+    if ti.static(m.has.sleep):
+        if d.nwhole == 0:
+            wo = d.awake_object[k]
+    return wo
+
+
+@func
+def dof_count(m, d):
+    """Dofs of all worlds, or those that are awake."""
+    n = d.nworld * m.nv
+    if ti.static(m.has.sleep):
+        n = d.nvawake
+    return n
+
+
+@func
+def dof_at(m, d, k):
+    """World-major dof at place k."""
+    i = k
+    if ti.static(m.has.sleep):
+        i = d.awake_dof[k]
+    return i
+
+
+@func
+def qpos_count(m, d):
+    """Numbers of qpos of all worlds, or those of what is awake; all where the user may have written to them."""
+    n = d.nworld * m.nq
+    if ti.static(m.has.sleep):
+        n = ti.select(d.nwritten > 0, n, d.nqawake)
+    return n
+
+
+@func
+def qpos_at(m, d, k):
+    """World-major place in qpos."""
+    i = k
+    if ti.static(m.has.sleep):
+        if d.nwritten == 0:
+            i = d.awake_qpos[k]
+    return i
+
+
+@func
+def box_count(m, d):
+    """Items of all worlds that have boxes, or those that are awake."""
+    n = d.nworld * d.nbox
+    if ti.static(m.has.sleep):
+        n = ti.select(d.nallbox > 0, n, d.nboxawake)
+    return n
+
+
+@func
+def box_at(m, d, k):
+    """(world, place in box_item) of item k."""
+    w = k // d.nbox
+    place = k - w * d.nbox
+    if ti.static(m.has.sleep):
+        if d.nallbox == 0:
+            w = d.awake_box[k] // m.nitem
+            place = d.awake_box[k] - w * m.nitem
+    return w, place
+
+
+@func
+def pair_count(m, d):
+    """Listed pairs, or those of which one is awake."""
+    n = ti.min(d.ncpair, d.npairmax)
+    if ti.static(m.has.sleep):
+        n = ti.min(d.nlive, n)
+    return n
+
+
+@func
+def pair_at(m, d, k):
+    """Pair at place k."""
+    p = k
+    if ti.static(m.has.sleep):
+        p = d.cpair_live[k]
+    return p
+
+
+@func
+def limited_count(m, d):
+    """Limited joints of all worlds, or those that are awake."""
+    n = d.nworld * m.nlimited
+    if ti.static(m.has.sleep):
+        n = d.nlawake
+    return n
+
+
+@func
+def limited_at(m, d, k):
+    """World-major place among the limited joints."""
+    at = k
+    if ti.static(m.has.sleep):
+        at = d.awake_limited[k]
+    return at
+
+
+@func
+def lossy_count(m, d):
+    """Dofs with friction loss of all worlds, or those that are awake."""
+    n = d.nworld * m.nfriction
+    if ti.static(m.has.sleep):
+        n = d.nfawake
+    return n
+
+
+@func
+def lossy_at(m, d, k):
+    """World-major place among the dofs with friction loss."""
+    at = k
+    if ti.static(m.has.sleep):
+        at = d.awake_lossy[k]
+    return at

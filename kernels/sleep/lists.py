@@ -1,0 +1,153 @@
+"""Lists of what is awake, by which the loops of a step go (awake.py); made anew when a tree woke or fell asleep.
+
+A tree's bodies, geoms, dofs are stretches of the model's arrays, so all lists follow from that of the trees.
+"""
+
+from ..constants import NKIND
+from ..types import *
+
+CURSOR = NKIND + 1  # as in collision/candidates.py
+BLOCK = 256  # as in smooth/kinematics.py
+
+
+@func
+def append(m, d, first, num, at, items: ti.template()):
+    """Appends num items from `first` to a list of `at` items; returns how many it has now."""
+    for i in range(num):
+        items[at + i] = first + i
+    return at + num
+
+
+@func
+def append_boxes(m, d, w, b, num, at):
+    """Appends what the bodies from b on have in the search; returns how many there are now."""
+    n = at
+    for i in range(b, b + num):
+        if m.body_boxat[i] >= 0:
+            d.awake_box[n] = w * m.nitem + m.body_boxat[i]
+            n += 1
+        for g in range(m.body_geomadr[i], m.body_geomadr[i] + m.body_geomnum[i]):
+            if m.geom_boxat[g] >= 0:
+                d.awake_box[n] = w * m.nitem + m.geom_boxat[g]
+                n += 1
+    return n
+
+
+@kernel
+def list_awake(m, d):
+    """All lists but that of pairs, serial; nothing where they are as they were."""
+    stale = ti.min(1, d.nstale)
+    ti.loop_config(serialize=True)
+    for _ in range(stale):
+        d.nstale = 0
+        d.nlivestale = 1
+        tree = 0
+        for wt in range(d.nworld * m.ntree):
+            if d.tree_asleep[wt] < 0:
+                d.awake_tree[tree] = wt
+                tree += 1
+            else:
+                d.tree_island[wt] = -1
+                d.tree_segnum[wt] = 0
+                w = wt // m.ntree
+                first = w * m.nbody + m.tree_bodyadr[wt - w * m.ntree]
+                for b in range(first, first + m.tree_bodynum[wt - w * m.ntree]):
+                    d.body_connum[b] = 0  # of the step in which it fell asleep
+        d.ntawake = tree
+    ti.loop_config(serialize=True)
+    for _ in range(stale):
+        nobj = m.nbody + m.ngeom + m.nsite
+        body, obj, dof, q, box, limited, lossy = 0, 0, 0, 0, 0, 0, 0
+        # what has no joints of its own and moves all the same, or has to follow what is below it
+        for w in range(d.nworld):
+            for k in range(m.nalways):
+                b = m.always_body[k]
+                body = append(m, d, w * m.nbody + b, 1, body, d.awake_body)
+                obj = append(m, d, w * nobj + b, 1, obj, d.awake_object)
+                if m.always_moves[k] == 1:
+                    block = b // BLOCK * BLOCK
+                    obj = append(m, d, w * nobj + block, 1, obj, d.awake_object)
+                    adr, num = m.body_geomadr[b], m.body_geomnum[b]
+                    obj = append(m, d, w * nobj + m.nbody + adr, num, obj, d.awake_object)
+                    adr, num = m.body_siteadr[b], m.body_sitenum[b]
+                    obj = append(m, d, w * nobj + m.nbody + m.ngeom + adr, num, obj, d.awake_object)
+                    box = append_boxes(m, d, w, b, 1, box)
+        last_block = -1
+        for k in range(d.ntawake):
+            wt = d.awake_tree[k]
+            w = wt // m.ntree
+            t = wt - w * m.ntree
+            b, num = m.tree_bodyadr[t], m.tree_bodynum[t]
+            # sums over fixed blocks of bodies are made by the object of the first one
+            nblock = (m.nbody + BLOCK - 1) // BLOCK
+            for block in range(b // BLOCK, (b + num - 1) // BLOCK + 1):
+                if w * nblock + block > last_block:
+                    last_block = w * nblock + block
+                    obj = append(m, d, w * nobj + block * BLOCK, 1, obj, d.awake_object)
+            body = append(m, d, w * m.nbody + b, num, body, d.awake_body)
+            obj = append(m, d, w * nobj + m.nbody + m.tree_geomadr[t], m.tree_geomnum[t], obj, d.awake_object)
+            first = w * nobj + m.nbody + m.ngeom + m.tree_siteadr[t]
+            obj = append(m, d, first, m.tree_sitenum[t], obj, d.awake_object)
+            dof = append(m, d, w * m.nv + m.tree_dofadr[t], m.tree_dofnum[t], dof, d.awake_dof)
+            q = append(m, d, w * m.nq + m.tree_qposadr[t], m.tree_qposnum[t], q, d.awake_qpos)
+            first = w * m.nlimited + m.tree_limitedadr[t]
+            limited = append(m, d, first, m.tree_limitednum[t], limited, d.awake_limited)
+            lossy = append(m, d, w * m.nfriction + m.tree_lossyadr[t], m.tree_lossynum[t], lossy, d.awake_lossy)
+            box = append_boxes(m, d, w, b, num, box)
+        d.nbawake = body
+        d.noawake = obj
+        d.nvawake = dof
+        d.nqawake = q
+        d.nlawake = limited
+        d.nfawake = lossy
+        d.nboxawake = box
+
+
+@func
+def geom_awake(m, d, w, g):
+    """Whether geom g of world w belongs to a tree that is awake."""
+    t = m.geom_treeid[g]
+    awake = False
+    if t >= 0:
+        awake = d.tree_asleep[w * m.ntree + t] < 0
+    return awake
+
+
+@kernel
+def list_live_pairs(m, d):
+    """Pairs of which one geom is awake, in their order and by collider; the others have no contacts. Serial.
+
+    Seed 003: a sleeping island is to collision what a static body is.
+    """
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        n = ti.min(d.ncpair, d.npairmax)
+        live = 0
+        for k in range(NKIND + 1):
+            d.bin_adr[k] = 0
+        for p in range(n):
+            i = d.cpair_geom1[p]
+            w = i // m.ngeom
+            awake = geom_awake(m, d, w, i - w * m.ngeom)
+            if not awake:
+                awake = geom_awake(m, d, w, d.cpair_geom2[p])
+            d.cpair_ncon[p] = 0
+            if awake:
+                d.cpair_live[live] = p
+                live += 1
+                if d.cpair_kind[p] >= 0:
+                    d.bin_adr[d.cpair_kind[p]] = d.bin_adr[d.cpair_kind[p]] + 1
+        at = 0
+        for k in range(NKIND + 1):
+            x = d.bin_adr[k]
+            d.bin_adr[k] = at
+            d.bin_adr[CURSOR + k] = at
+            at += x
+        for k in range(live):
+            p = d.cpair_live[k]
+            if d.cpair_kind[p] >= 0:
+                to = d.bin_adr[CURSOR + d.cpair_kind[p]]
+                d.cpair_bin[to] = p
+                d.bin_adr[CURSOR + d.cpair_kind[p]] = to + 1
+        d.nlive = live
+        d.nlivestale = 0

@@ -1,0 +1,84 @@
+"""With d.faults an island that diverges is put back or stopped alone, a warning names its bodies, and all others go on
+bit for bit; contacts are complete when all that slept collapses at once."""
+
+import numpy as np
+import pytest
+
+import tisim
+from tests.shared.sleepers import BALL, PLAIN, STACKS, UPPER, free, scene
+from tisim.data.validate import validate
+
+OTHERS = slice(12, 30)  # dofs of the stack of three, which the fault is far from
+
+
+def spoil_velocity(d):
+    d.qvel[0] = np.nan
+
+
+def spoil_pose(d):
+    d.qpos[1] = np.inf
+
+
+def push(d):
+    d.qfrc_applied[2] = 1e20
+
+
+@pytest.mark.parametrize("sleep", [True, False])
+@pytest.mark.parametrize("way", ["reset", "freeze"])
+@pytest.mark.parametrize("fault", [spoil_velocity, spoil_pose, push])
+def test_others_go_on_bit_for_bit(fault, way, sleep):
+    m = tisim.Model.from_xml_string(scene(STACKS, sleep=sleep))
+    d, calm = tisim.Data(m), tisim.Data(m)
+    d.faults = way
+    for data in (d, calm):
+        tisim.step(m, data, 20)
+    fault(d)
+    with pytest.warns(tisim.DivergedWarning, match="bodies a, b diverged"):
+        tisim.step(m, d)
+    tisim.step(m, calm)
+    height = float(d.qpos[2])
+    for _ in range(60):
+        assert np.array_equal(d.qvel[OTHERS], calm.qvel[OTHERS]) and np.array_equal(d.qpos[14:], calm.qpos[14:])
+        for data in (d, calm):
+            tisim.step(m, data)
+            validate(m, data)
+    if way == "reset" or fault is spoil_pose:
+        assert np.abs(np.asarray(d.qpos)[:3] - m.qpos0[:3]).max() < 0.01
+    elif sleep:
+        assert d.qpos[2] == height and d.tree_asleep[:2].tolist() == [1, 0]
+    assert sum(d.warning[k].number for k in range(8)) == 1
+
+
+def test_the_world_is_reset_unless_said_otherwise():
+    m = tisim.Model.from_xml_string(scene(PLAIN))
+    d = tisim.Data(m)
+    tisim.step(m, d, 20)
+    spoil_velocity(d)
+    with pytest.warns(tisim.DivergedWarning, match="is reset"):
+        tisim.step(m, d)
+    assert d.time == pytest.approx(m.opt.timestep)
+    with pytest.raises(tisim.Error, match="'freeze'"):
+        d.faults = "ignore"
+
+
+def test_contacts_are_complete_when_a_quiet_scene_collapses():
+    """Everything sleeps in the air, then falls: lists that were short grow, and no contact is missing."""
+    world = "".join(
+        free(f"b{i}", f"{0.21 * (i % 8)} {0.23 * (i // 8 % 8)} {0.2 + 0.21 * (i // 64)}", (BALL, UPPER)[i % 2],
+             '{}')
+        for i in range(192)
+    )  # fmt: skip
+    quiet = tisim.Model.from_xml_string(scene(world.replace("{}", 'sleep="init"')))
+    plain = tisim.Model.from_xml_string(scene(world.replace("{}", ""), sleep=False))
+    d, e = tisim.Data(quiet, capacity=dict(nconmax=16, npairmax=32, nslotmax=32)), tisim.Data(plain)
+    tisim.step(quiet, d, 5)
+    assert d.ncon == 0 and d.ntree_awake == 0
+    tisim.wake(quiet, d)
+    most = 0
+    for _ in range(40):
+        tisim.step(quiet, d)
+        tisim.step(plain, e)
+        validate(quiet, d)
+        assert d.ncon == e.ncon and np.array_equal(d.qpos, e.qpos)
+        most = max(most, d.ncon)
+    assert most > 160

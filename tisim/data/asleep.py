@@ -1,0 +1,55 @@
+"""What sleeps: numbers of the rules, and what users see of them. Seed 003, "Sleeping islands"."""
+
+import importlib
+
+import numpy as np
+
+from tisim.enums import mjtEnableBit, mjtSleepPolicy, mjtSleepState
+
+MINAWAKE = 10  # mjMINAWAKE: steps at rest after which a tree is ready to sleep
+AWAKE = -(1 + MINAWAKE)  # tree_asleep of a tree that is wide awake; it counts up to -1, ready; from 0 on it sleeps
+NEVER_SLEEPS = 1 << mjtSleepPolicy.mjSLEEP_NEVER | 1 << mjtSleepPolicy.mjSLEEP_AUTO_NEVER
+# what wakes sleepers where a user writes to it: bits of the count `nwritten`
+WRITTEN = dict(qpos=1, mocap_pos=1, mocap_quat=1, qvel=2, qfrc_applied=4, xfrc_applied=8)
+ALL = 15
+
+
+def enabled(m):
+    """Whether the sleep flag is set."""
+    return bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_SLEEP))
+
+
+def wrote(d, name):
+    """Notes that a user wrote to an array: sleepers are looked at in the next step."""
+    if bit := WRITTEN.get(name):
+        d.set_counts(nwritten=int(d.count("nwritten")) | bit)
+
+
+def begin(d):
+    """Nothing is known of who is awake and where anything is: all lists are made anew, and all poses."""
+    d.set_counts(nwritten=ALL, nwoken=0, nstale=1, nwhole=1, nallbox=1)
+
+
+def stale(d):
+    """Lists of what is awake are made anew, and all boxes."""
+    d.set_counts(nstale=1, nallbox=1)
+
+
+def start(m, d, worlds):
+    """After a reset: trees whose policy says so fall asleep where they are. This takes a forward()."""
+    if enabled(m) and (np.asarray(m.tree_sleep_policy) == int(mjtSleepPolicy.mjSLEEP_INIT)).any():
+        importlib.import_module("tisim.pipeline").start_asleep(m, d, worlds)
+
+
+def body_awake(m, d):
+    """(nworld, nbody) mjtSleepState of each body: static, asleep or awake, as mocap bodies and what they carry."""
+    tree = np.asarray(m.body_treeid)
+    asleep = d.host("tree_asleep")
+    state = np.full((d.nworld, m.nbody), int(mjtSleepState.mjS_STATIC))
+    moving = tree >= 0
+    if moving.any():
+        awake = asleep[:, tree[moving]] < 0
+        state[:, moving] = np.where(awake, int(mjtSleepState.mjS_AWAKE), int(mjtSleepState.mjS_ASLEEP))
+    carried = ~moving & (np.asarray(m.body_mocapid)[np.asarray(m.body_rootid)] >= 0)
+    state[:, carried] = int(mjtSleepState.mjS_AWAKE)
+    return state
