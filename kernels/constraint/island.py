@@ -176,9 +176,9 @@ def find_islands(m, d):
     more than mindof dofs."""
     ncontact = d.ncon
     nrows = d.nrow
-    ntree = tree_count(m, d)
+    total = tree_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for at in range(ntree):
+    for at in range(total):
         t = tree_at(m, d, at)
         d.uf_parent[t] = t
         d.uf_touched[t] = 0
