@@ -107,6 +107,7 @@ OF_DATA = (
     (r"tendon_efcadr|nJmom", "d.efc_type and d.efc_id tell the rows of tendons, d.moment_rowadr the rows of actuators"),
     (r"subtree_\w+", LATER + "; d.cvel, d.xipos and m.body_mass give momentum, d.contact and d.efc_force "
                                    "the forces of contacts"),
+    (r"\w*awake\w*", "d.body_awake and d.tree_asleep tell who is awake"),
     (r"\w*island\w*|map_\w+|nidof|ifrc_\w+|iacc\w*|tree\w*", "d.nisland counts the islands"),
     (r"n[efl]", "d.efc_type tells the kind of each of the d.nefc rows"),
     (r"solver\w*", "d.solver_niter counts the iterations of each island's solution, d.solver tells of each"),
