@@ -210,13 +210,25 @@ declare("scratch", [
     ("island_rownum", "i", ("ntree",), "-", "island", "rows"),
     ("island_coupled", "i", ("ntree",), "-", "island", "contacts between moving bodies, rows over several branches"),
     ("island_dofnum", "i", ("ntree",), "-", "island", "dofs"),
+    ("island_single", "i", ("ntree",), "-", "island", "1: all trees are free bodies without rows"),
+    ("island_factored", "i", ("ntree",), "-", "island", "1: there is room for a sparse factor"),
     ("island_denseadr", "i", ("ntree",), "-", "island", "address in island_dense"),
     ("island_shared", "i", ("ntree",), "-", "island", "0: one thread solves it, 1: all do"),
     ("island_tree", "i", ("ntree",), "-", "island", "world-major trees by island"),
     ("island_con", "i", ("nconmax",), "-", "island", "contacts by island"),
     ("island_row", "i", ("nrowmax",), "-", "island", "rows by island"),
     ("tree_dofstart", "i", ("ntree",), "-", "island", "first dof of a tree within its island"),
-    ("island_dense", "f", ("ndensemax",), "kg", "solver", "dense Hessians of small islands, lower triangle by rows"),
+    ("island_dense", "f", ("ndensemax",), "kg", "solver", "Hessians of small islands: dense triangles, blocks of factors"),
+])  # fmt: skip
+
+# sparse factors of small islands of free bodies
+declare("scratch", [
+    ("island_order", "i", ("ntree",), "-", "solver", "world-major trees by island, in the order of elimination"),
+    ("tree_rank", "i", ("ntree",), "-", "solver", "place of each in that order, -1: not yet eliminated"),
+    ("tree_linknum", "i", ("ntree",), "-", "solver", "trees whose elimination follows and that it is linked to"),
+    ("tree_linkadr", "i", ("ntree",), "-", "solver", "its first block among those of the island"),
+    ("tree_link", "i", ("ntree", 32), "-", "solver", "world-major trees that it is linked to"),
+    ("con_block", "i", ("nconmax",), "-", "solver", "block of the two bodies of a contact, -1: one does not move"),
 ])  # fmt: skip
 
 # solver vectors and per-body work space
