@@ -1,10 +1,10 @@
 """Newton's method on islands: a small one is one worker's, a large one a team's, all of whom walk through it together.
 
-A small island's Hessian gets a factor, a sparse one of free bodies (island_factor.py) or a dense one (dense.py); the linear systems of the others, and of those whose
-trees touch only static bodies (there the preconditioner is exact), are solved by conjugate gradients (cg.py). The first
-round moves to the warm start, or to qacc_smooth without one; every later one is a Newton step with an exact line
-search. all_threads.py goes through the same phases. Seed 000, "Convex solver"; inexact Newton: Dembo, Eisenstat,
-Steihaug 1982.
+A small island's Hessian gets a factor, a sparse one (island_factor.py) or a dense one (dense.py); the linear systems of
+the others, and of those whose trees touch only static bodies (there the preconditioner is exact), are solved by
+conjugate gradients (cg.py). The first round moves to the warm start, or to qacc_smooth without one; every later one is
+a Newton step with an exact line search. all_threads.py goes through the same phases. Seed 000, "Convex solver"; inexact
+Newton: Dembo, Eisenstat, Steihaug 1982.
 
 A worker of a team (../team.py) does its blocks of trees, contacts and rows. It reads what others wrote only after a
 `meet` behind that, and a sum is written anew only after a `meet` behind its reading. Columns of the sums are apart, so

@@ -225,7 +225,7 @@ declare("scratch", [
 declare("scratch", [
     ("island_order", "i", ("ntree",), "-", "solver", "world-major trees by island, in the order of elimination"),
     ("tree_rank", "i", ("ntree",), "-", "solver", "place of each in that order, -1: not yet eliminated"),
-    ("tree_linknum", "i", ("ntree",), "-", "solver", "trees whose elimination follows and that it is linked to"),
+    ("tree_linknum", "i", ("ntree",), "-", "solver", "trees behind it in that order that it is linked to"),
     ("tree_linkadr", "i", ("ntree",), "-", "solver", "its first block among those of the island"),
     ("tree_link", "i", ("ntree", 32), "-", "solver", "world-major trees that it is linked to"),
     ("con_block", "i", ("nconmax",), "-", "solver", "block of the two bodies of a contact, -1: one does not move"),

@@ -27,7 +27,9 @@ def border(m):
     newton = m.opt.solver == mjtSolver.mjSOL_NEWTON
     shared = SHARED if newton or not queued() and m.opt.solver == mjtSolver.mjSOL_CG else NEVER
     factor = MAX_FACTOR if newton and not queued() else 0
-    return dict(maxcon=shared, mindof=0 if queued() else MAX_DENSE, maxdense=MAX_DENSE if newton else 0, maxfactor=factor)
+    return dict(
+        maxcon=shared, mindof=0 if queued() else MAX_DENSE, maxdense=MAX_DENSE if newton else 0, maxfactor=factor
+    )
 
 
 def island_solver(m):
