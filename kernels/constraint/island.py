@@ -7,7 +7,7 @@ from ..types import func, kernel, ti
 from .row import tree_of_dof
 
 BLOCK = 36  # numbers of a block of a factor of an island
-ROOM = 5  # blocks for each of its bodies, as many as a factor may have
+ROOM = 5  # blocks for each of its nodes, as many as a factor may have
 
 
 @func
@@ -84,11 +84,13 @@ def label_trees(m, d):
                 d.island_rownum[n] = 0
                 d.island_coupled[n] = 0
                 d.island_single[n] = 1
+                d.island_nodenum[n] = 0
                 n += 1
             k = d.tree_island[root]
             d.tree_island[t] = k
             d.tree_dofstart[t] = d.island_dofnum[k]
             d.island_treenum[k] = d.island_treenum[k] + 1
+            d.island_nodenum[k] = d.island_nodenum[k] + m.tree_nodenum[t % m.ntree]
             d.island_single[k] = ti.min(d.island_single[k], d.tree_single[t])
             d.island_dofnum[k] = d.island_dofnum[k] + m.tree_dofnum[t % m.ntree]
     return n
@@ -112,7 +114,7 @@ def count_constraints(m, d, ncon, nrow):
 
 @ti.func
 def factor_room(n):
-    """Numbers of a sparse factor of n bodies."""
+    """Numbers of a sparse factor of n nodes."""
     return BLOCK * ti.min(ROOM * n, n * (n - 1) // 2)
 
 
@@ -124,18 +126,22 @@ def place_lists(m, d, n):
     row = 0
     dense = 0
     large = 0
+    node = 0
     for k in range(n):
         d.island_treeadr[k] = tree
         d.island_conadr[k] = con
         d.island_rowadr[k] = row
         d.island_denseadr[k] = dense
+        d.island_nodeadr[k] = node
         tree += d.island_treenum[k]
         con += d.island_connum[k]
         row += d.island_rownum[k]
-        factored = d.island_single[k] == 1 and d.island_coupled[k] > 0 and d.island_treenum[k] <= d.maxfactor
+        node += d.island_nodenum[k]
+        bodies = d.island_single[k] == 1 or d.island_dofnum[k] > d.maxdense
+        factored = bodies and d.island_coupled[k] > 0 and d.island_nodenum[k] <= d.maxfactor
         d.island_factored[k] = ti.cast(factored, ti.i32)
         if factored:
-            dense += factor_room(d.island_treenum[k])
+            dense += factor_room(d.island_nodenum[k])
         elif d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
             dense += d.island_dofnum[k] * (d.island_dofnum[k] + 1)
         d.island_treenum[k] = 0
@@ -172,7 +178,8 @@ def fill_lists(m, d, ncon, nrow):
 @kernel
 def find_islands(m, d):
     """Union-find, then trees, contacts and rows listed by island; serial. Coupled islands of at most maxdense dofs get
-    room for a dense matrix, those of at most maxfactor free bodies for a sparse factor; all threads share an island of
+    room for a dense matrix, those of at most maxfactor nodes, if they are
+    free bodies or have more dofs, for a sparse factor; all threads share an island of
     more than maxcon coupling contacts and rows and more than mindof dofs that has no factor."""
     ti.loop_config(serialize=True)
     for _ in range(1):

@@ -1,51 +1,100 @@
-"""Newton's direction of an island of free bodies by a sparse factor of its Hessian, L D L' in blocks of 6 x 6.
+"""Newton's direction of a small island by a sparse factor of its Hessian, L D L' in blocks of 6 x 6.
 
-Vectors are twists and wrenches, as in free_body.py. D holds, inverted, what is left of each body's Hessian once all
-before it are eliminated (body_hess). A block couples a body with a link of it (elimination.py): rows are the link's,
-columns the body's. It lies at island_dense[isle.factor:], row by row, and is the Hessian's, not yet multiplied by the
-inverse of D, so that both triangular solves read the same numbers. Duff, Erisman, Reid, "Direct methods for sparse
-matrices", chapter 10.
+A node (elimination.py) that is a free body has twists and wrenches for vectors, as in free_body.py; one of a jointed
+tree has dofs and their forces, and a unit matrix where it has less than six. D holds, inverted, what is left of each
+node's own Hessian once all before it are eliminated; it lies in body_hess. A block couples a node with a link of it:
+rows are the link's, columns the node's. It lies at island_dense[isle.factor:], row by row, and is the Hessian's, not
+yet multiplied by the inverse of D, so that both triangular solves read the same numbers. Duff, Erisman, Reid, "Direct
+methods for sparse matrices", chapter 10.
 """
 
 from ..constraint.island import BLOCK
-from ..spatial import head, symmetric
+from ..spatial import head, last_dof, symmetric
 from ..types import FP, at6, func, put6, six, store, ti, vec6
-from .elimination import block_of
+from .elimination import block_of, node_above, node_of, node_of_dof
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
 from .tree_hessian import skew, sym6_times
 
 
 @func
 def factored_direction(m, d, isle: ti.template()):
-    """sol_p = H^-1 sol_p; body_hess holds the bodies' own Hessians."""
+    """sol_p = H^-1 sol_p; body_hess holds the Hessians of the free bodies, tree_hess those of the other trees."""
+    last = d.node_order[isle.node + isle.nodes - 1]
+    for e in range(isle.factor, isle.factor + BLOCK * (d.node_linkadr[last] + d.node_linknum[last])):
+        d.island_dense[e] = 0.0
+    if ti.static(m.has.jointed):
+        place_trees(m, d, isle)
     couple(m, d, isle)
+    if ti.static(m.has.rows):
+        couple_rows(m, d, isle)
     factor(m, d, isle)
     solve(m, d, isle)
 
 
 @func
-def body_of(m, d, t):
-    """World-major body of world-major tree t, which has one."""
-    w = t // m.ntree
-    return w * m.nbody + m.tree_bodyadr[t - w * m.ntree]
+def is_single(m, d, b):
+    """Whether node b is a free body, whose vectors are twists and wrenches."""
+    w = b // m.nbody
+    return d.tree_single[w * m.ntree + m.body_treeid[b - w * m.nbody]] == 1
+
+
+@func
+def first_dof(m, d, b):
+    """First world-major dof of node b."""
+    w = b // m.nbody
+    return w * m.nv + m.node_dofadr[b - w * m.nbody]
+
+
+@func
+def add(m, d, isle: ti.template(), a, r, b, q, x):
+    """Adds x to the Hessian where row r of node a meets column q of node b; its mirror image is the same number."""
+    if a == b:
+        i = ti.max(r, q) * (ti.max(r, q) + 1) // 2 + ti.min(r, q)
+        d.body_hess[a][i] = d.body_hess[a][i] + x
+    else:
+        i = 6 * r + q
+        if d.node_rank[b] > d.node_rank[a]:
+            i = 6 * q + r
+        i += isle.factor + BLOCK * block_of(m, d, a, b)
+        d.island_dense[i] = d.island_dense[i] + x
+
+
+@func
+def place_trees(m, d, isle: ti.template()):
+    """The Hessians of the trees that are no free bodies."""
+    for e in range(isle.node, isle.node + isle.nodes):
+        a = d.island_node[e]
+        if not is_single(m, d, a):
+            number = m.node_dofnum[a - isle.world * m.nbody]
+            for i in range(21):
+                d.body_hess[a][i] = 0.0
+            for r in range(number, 6):
+                d.body_hess[a][r * (r + 1) // 2 + r] = 1.0
+            first = m.node_dofadr[a - isle.world * m.nbody]
+            for r in range(number):
+                at = isle.world * m.nM + m.dof_Madr[first + r]
+                j = first + r
+                b = a
+                while b >= 0:  # dofs of a node lie together
+                    adr = m.node_dofadr[b - isle.world * m.nbody]
+                    while j >= adr:
+                        add(m, d, isle, a, r, b, j - adr, d.tree_hess[at])
+                        at += 1
+                        j = m.dof_parentid[j]
+                    b = node_above(m, d, b)
 
 
 @func
 def couple(m, d, isle: ti.template()):
-    """The Hessian's blocks between two bodies: -A2' K A1 of each contact, A twist of a body to that of the point."""
-    last = d.island_order[isle.trees.end - 1]
-    for e in range(isle.factor, isle.factor + BLOCK * (d.tree_linkadr[last] + d.tree_linknum[last])):
-        d.island_dense[e] = 0.0
+    """Contacts between two moving bodies: -A2' K A1, where A takes the twist of a body to that of the point."""
     for e in range(isle.cons.begin, isle.cons.end):
         c = d.island_con[e]
-        if d.con_block[c] >= 0:
-            adr = isle.factor + BLOCK * d.con_block[c]
-            b1 = d.con_body[c][0]
-            b2 = d.con_body[c][1]
-            late = ti.cast(rank_of_body(m, d, b2) > rank_of_body(m, d, b1), ti.i32)
-            s2 = skew(head(d.con_arm[c, late]))
-            s1 = skew(head(d.con_arm[c, 1 - late]))
-            k = symmetric(d.con_hess, c)
+        b1 = d.con_body[c][0]
+        b2 = d.con_body[c][1]
+        k = symmetric(d.con_hess, c)
+        if b1 >= 0 and b2 >= 0 and k.trace() > 0.0:
+            s1 = skew(head(d.con_arm[c, 0]))
+            s2 = skew(head(d.con_arm[c, 1]))
             wv = s2 @ k
             vw = -1.0 * (k @ s1)
             ww = -1.0 * (wv @ s1)
@@ -56,52 +105,141 @@ def couple(m, d, isle: ti.template()):
                     ww += symmetric(d.con_hess_rot, c) - kwv @ s1 + s2 @ kvw
                     wv += kwv
                     vw += kvw
+            h = mat6(0.0)
             for i in ti.static(range(3)):
                 for j in ti.static(range(3)):
-                    take_off(adr + 6 * i + j, ww[i, j], d.island_dense)
-                    take_off(adr + 6 * i + 3 + j, wv[i, j], d.island_dense)
-                    take_off(adr + 18 + 6 * i + j, vw[i, j], d.island_dense)
-                    take_off(adr + 18 + 6 * i + 3 + j, k[i, j], d.island_dense)
-
-
-@ti.func
-def take_off(i, x, a: ti.template()):
-    a[i] = a[i] - x
+                    h[i, j] = -ww[i, j]
+                    h[i, 3 + j] = -wv[i, j]
+                    h[3 + i, j] = -vw[i, j]
+                    h[3 + i, 3 + j] = -k[i, j]
+            if ti.static(m.has.jointed):
+                couple_nodes(m, d, isle, b2, b1, h)
+            else:
+                couple_free(m, d, isle, b2, b1, h)
 
 
 @func
-def rank_of_body(m, d, b):
-    w = b // m.nbody
-    return d.tree_rank[w * m.ntree + m.body_treeid[b - w * m.nbody]]
+def couple_free(m, d, isle: ti.template(), b2, b1, h):
+    """Adds h, rows for free body b2 and columns for b1."""
+    adr = isle.factor + BLOCK * block_of(m, d, b2, b1)
+    if d.node_rank[b2] > d.node_rank[b1]:
+        for i in ti.static(range(6)):
+            put6(d.island_dense, adr + 6 * i, at6(d.island_dense, adr + 6 * i) + row_of(h, i))
+    else:
+        for i in ti.static(range(6)):
+            put6(d.island_dense, adr + 6 * i, at6(d.island_dense, adr + 6 * i) + column_of(h, i))
+
+
+@ti.func
+def row_of(h, i: ti.template()):
+    return vec6(h[i, 0], h[i, 1], h[i, 2], h[i, 3], h[i, 4], h[i, 5])
+
+
+@ti.func
+def column_of(h, i: ti.template()):
+    return vec6(h[0, i], h[1, i], h[2, i], h[3, i], h[4, i], h[5, i])
+
+
+@func
+def couple_nodes(m, d, isle: ti.template(), b2, b1, h):
+    """Adds h, rows for the twist of body b2 and columns for that of b1, to all nodes that move them."""
+    w = isle.world
+    a = node_of(m, d, b2)
+    i = last_dof(m, d, b2 - w * m.nbody)
+    while a >= 0:
+        b = node_of(m, d, b1)
+        j = last_dof(m, d, b1 - w * m.nbody)
+        while b >= 0:
+            rows = i - m.node_dofadr[a - w * m.nbody] + 1
+            columns = j - m.node_dofadr[b - w * m.nbody] + 1
+            couple_pair(m, d, isle, a, rows, b, columns, h)
+            j = m.node_dofadr[b - w * m.nbody]
+            j = m.dof_parentid[j]
+            b = node_above(m, d, b)
+        i = m.node_dofadr[a - w * m.nbody]
+        i = m.dof_parentid[i]
+        a = node_above(m, d, a)
+
+
+@func
+def couple_pair(m, d, isle: ti.template(), a, rows, b, columns, h):
+    """Adds h to the first components of nodes a and b, as many as move the two bodies."""
+    adr, step, stride = 0, 6, 1
+    if a != b:
+        adr = isle.factor + BLOCK * block_of(m, d, a, b)
+        if d.node_rank[b] > d.node_rank[a]:
+            step, stride = 1, 6
+    for r in range(rows):
+        y = h.transpose() @ motion(m, d, a, r)
+        for q in range(columns):
+            x = y.dot(motion(m, d, b, q))
+            if a != b:
+                to = adr + step * r + stride * q
+                d.island_dense[to] = d.island_dense[to] + x
+            else:  # the pair and its mirror image are in the same triangle
+                to = ti.max(r, q) * (ti.max(r, q) + 1) // 2 + ti.min(r, q)
+                d.body_hess[a][to] = d.body_hess[a][to] + ti.select(r == q, 2.0 * x, x)
+
+
+@func
+def motion(m, d, b, r):
+    """Twist of the r-th component of node b."""
+    v = vec6(0.0)
+    if is_single(m, d, b):
+        for i in ti.static(range(6)):
+            v[i] = ti.select(r == i, FP(1.0), FP(0.0))
+    else:
+        v = d.cdof[first_dof(m, d, b) + r]
+    return v
+
+
+@func
+def couple_rows(m, d, isle: ti.template()):
+    """Pairs of dofs of a row that no tree's Hessian holds: of two branches or two trees."""
+    for e in range(isle.rows.begin, isle.rows.end):
+        row = d.island_row[e]
+        if d.row_coupled[row] == 1:
+            first = d.row_adr[row]
+            for k in range(d.row_num[row]):
+                j = d.J_dof[first + k] - isle.world * m.nv
+                a = node_of_dof(m, d, isle.world, d.J_dof[first + k])
+                r = d.J_dof[first + k] - first_dof(m, d, a)
+                f = d.row_hess[row] * d.J[first + k]
+                for n in range(k):
+                    other = first + k - 1 - n
+                    i = d.J_dof[other] - isle.world * m.nv
+                    while j > i:
+                        j = m.dof_parentid[j]
+                    if j != i:
+                        b = node_of_dof(m, d, isle.world, d.J_dof[other])
+                        add(m, d, isle, a, r, b, d.J_dof[other] - first_dof(m, d, b), f * d.J[other])
 
 
 @func
 def factor(m, d, isle: ti.template()):
-    """Eliminates one body after the other."""
-    for e in range(isle.trees.begin, isle.trees.end):
-        t = d.island_order[e]
-        b = body_of(m, d, t)
-        invert_twist(b, d.body_hess)
-        adr = isle.factor + BLOCK * d.tree_linkadr[t]
-        for i in range(d.tree_linknum[t]):
-            s = d.tree_link[t][i]
-            g = mat6(0.0)  # the block of s, times the inverse
+    """Eliminates one node after the other."""
+    for e in range(isle.node, isle.node + isle.nodes):
+        a = d.node_order[e]
+        invert_twist(a, d.body_hess)
+        adr = isle.factor + BLOCK * d.node_linkadr[a]
+        for i in range(d.node_linknum[a]):
+            b = d.node_link[a][i]
+            g = mat6(0.0)  # the block of b, times the inverse
             for r in ti.static(range(6)):
-                x = sym6_times(b, at6(d.island_dense, adr + BLOCK * i + 6 * r), d.body_hess)
+                x = sym6_times(a, at6(d.island_dense, adr + BLOCK * i + 6 * r), d.body_hess)
                 for q in ti.static(range(6)):
                     g[r, q] = x[q]
-            own = body_of(m, d, s)
             for r in ti.static(range(6)):
                 x = at6(d.island_dense, adr + BLOCK * i + 6 * r)
                 for q in ti.static(range(r + 1)):
                     h = FP(0.0)
                     for k in ti.static(range(6)):
                         h += g[q, k] * x[k]
-                    d.body_hess[own][r * (r + 1) // 2 + q] = d.body_hess[own][r * (r + 1) // 2 + q] - h
-            for j in range(d.tree_linknum[t]):
-                other = d.tree_link[t][j]
-                if d.tree_rank[other] > d.tree_rank[s]:
-                    to = isle.factor + BLOCK * block_of(m, d, s, other)
+                    d.body_hess[b][r * (r + 1) // 2 + q] = d.body_hess[b][r * (r + 1) // 2 + q] - h
+            for j in range(d.node_linknum[a]):
+                c = d.node_link[a][j]
+                if d.node_rank[c] > d.node_rank[b]:
+                    to = isle.factor + BLOCK * block_of(m, d, b, c)
                     for r in range(6):
                         x = g @ at6(d.island_dense, adr + BLOCK * j + 6 * r)
                         put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - x)
@@ -109,39 +247,50 @@ def factor(m, d, isle: ti.template()):
 
 @func
 def solve(m, d, isle: ti.template()):
-    """sol_p = (L D L')^-1 sol_p: wrenches go forward, twists come back."""
-    for e in range(isle.trees.begin, isle.trees.end):
-        i = first_dof(m, d, d.island_order[e])
-        store(d.wrench, body_of(m, d, d.island_order[e]), wrench_of_forces(m, d, i, at6(d.sol_p, i)))
-    for e in range(isle.trees.begin, isle.trees.end):
-        t = d.island_order[e]
-        b = body_of(m, d, t)
-        x = sym6_times(b, six(d.wrench[b]), d.body_hess)
-        store(d.twist, b, x)
-        for i in range(d.tree_linknum[t]):
-            adr = isle.factor + BLOCK * (d.tree_linkadr[t] + i)
-            other = body_of(m, d, d.tree_link[t][i])
+    """sol_p = (L D L')^-1 sol_p: forces go forward (wrench), accelerations come back (twist)."""
+    for e in range(isle.node, isle.node + isle.nodes):
+        read(m, d, d.island_node[e])
+    for e in range(isle.node, isle.node + isle.nodes):
+        a = d.node_order[e]
+        x = sym6_times(a, six(d.wrench[a]), d.body_hess)
+        store(d.twist, a, x)
+        for i in range(d.node_linknum[a]):
+            adr = isle.factor + BLOCK * (d.node_linkadr[a] + i)
             y = vec6(0.0)
             for r in ti.static(range(6)):
                 y[r] = at6(d.island_dense, adr + 6 * r).dot(x)
-            store(d.wrench, other, six(d.wrench[other]) - y)
-    for e in range(isle.trees.begin, isle.trees.end):
-        t = d.island_order[isle.trees.end - 1 - (e - isle.trees.begin)]
-        b = body_of(m, d, t)
+            store(d.wrench, d.node_link[a][i], six(d.wrench[d.node_link[a][i]]) - y)
+    for e in range(isle.nodes):
+        a = d.node_order[isle.node + isle.nodes - 1 - e]
         y = vec6(0.0)
-        for i in range(d.tree_linknum[t]):
-            adr = isle.factor + BLOCK * (d.tree_linkadr[t] + i)
-            v = d.twist[body_of(m, d, d.tree_link[t][i])]
+        for i in range(d.node_linknum[a]):
+            adr = isle.factor + BLOCK * (d.node_linkadr[a] + i)
+            v = d.twist[d.node_link[a][i]]
             for r in ti.static(range(6)):
                 y += v[r] * at6(d.island_dense, adr + 6 * r)
-        x = six(d.twist[b]) - sym6_times(b, y, d.body_hess)
-        store(d.twist, b, x)
-        i = first_dof(m, d, t)
-        put6(d.sol_p, i, dofs_of_twist(m, d, i, x))
+        x = six(d.twist[a]) - sym6_times(a, y, d.body_hess)
+        store(d.twist, a, x)
+        write(m, d, a, x)
 
 
 @func
-def first_dof(m, d, t):
-    """First world-major dof of world-major tree t."""
-    w = t // m.ntree
-    return w * m.nv + m.tree_dofadr[t - w * m.ntree]
+def read(m, d, a):
+    """wrench of node a from sol_p."""
+    i = first_dof(m, d, a)
+    if is_single(m, d, a):
+        store(d.wrench, a, wrench_of_forces(m, d, i, at6(d.sol_p, i)))
+    elif ti.static(m.has.jointed):
+        store(d.wrench, a, vec6(0.0))
+        for r in range(m.node_dofnum[a % m.nbody]):
+            d.wrench[a][r] = d.sol_p[i + r]
+
+
+@func
+def write(m, d, a, x):
+    """sol_p of node a from its accelerations x, which twist holds, too."""
+    i = first_dof(m, d, a)
+    if is_single(m, d, a):
+        put6(d.sol_p, i, dofs_of_twist(m, d, i, x))
+    elif ti.static(m.has.jointed):
+        for r in range(m.node_dofnum[a % m.nbody]):
+            d.sol_p[i + r] = d.twist[a][r]

@@ -29,6 +29,7 @@ class Isle:
 
     dense  where its dense Hessian begins; -1: it has none, and its linear systems are solved by conjugate gradients.
     factor  where the blocks of its sparse factor begin there; -1: it has none.
+    node, nodes  where the list of its nodes begins, and their number.
     large  1: a team of workers walks it together; 0: this worker alone, and each list is one block.
     me, size  number of this worker in the team, and the team's size.
     """
@@ -40,6 +41,8 @@ class Isle:
     ndof: ti.i32
     dense: ti.i32
     factor: ti.i32
+    node: ti.i32
+    nodes: ti.i32
     large: ti.i32
     me: ti.i32
     size: ti.i32
@@ -66,6 +69,8 @@ def isle_of(m, d, k, me, size):
         ndof=d.island_dofnum[k],
         dense=dense,
         factor=factor,
+        node=d.island_nodeadr[k],
+        nodes=d.island_nodenum[k],
         large=large,
         me=me,
         size=size,

@@ -218,17 +218,19 @@ declare("scratch", [
     ("island_con", "i", ("nconmax",), "-", "island", "contacts by island"),
     ("island_row", "i", ("nrowmax",), "-", "island", "rows by island"),
     ("tree_dofstart", "i", ("ntree",), "-", "island", "first dof of a tree within its island"),
-    ("island_dense", "f", ("ndensemax",), "kg", "solver", "Hessians of small islands: dense triangles, blocks of factors"),
+    ("island_dense", "f", ("ndensemax",), "kg", "solver", "Hessians of small islands: triangles, blocks of factors"),
 ])  # fmt: skip
 
-# sparse factors of small islands of free bodies
+# sparse factors of small islands
 declare("scratch", [
-    ("island_order", "i", ("ntree",), "-", "solver", "world-major trees by island, in the order of elimination"),
-    ("tree_rank", "i", ("ntree",), "-", "solver", "place of each in that order, -1: not yet eliminated"),
-    ("tree_linknum", "i", ("ntree",), "-", "solver", "trees behind it in that order that it is linked to"),
-    ("tree_linkadr", "i", ("ntree",), "-", "solver", "its first block among those of the island"),
-    ("tree_link", "i", ("ntree", 32), "-", "solver", "world-major trees that it is linked to"),
-    ("con_block", "i", ("nconmax",), "-", "solver", "block of the two bodies of a contact, -1: one does not move"),
+    ("island_nodeadr", "i", ("ntree",), "-", "island", "first entry of each island in island_node and node_order"),
+    ("island_nodenum", "i", ("ntree",), "-", "island", "nodes: free bodies, and up to six dofs of a branch of a tree"),
+    ("island_node", "i", ("nbody",), "-", "solver", "nodes by island: their first bodies, world-major"),
+    ("node_order", "i", ("nbody",), "-", "solver", "the same, in the order of elimination"),
+    ("node_rank", "i", ("nbody",), "-", "solver", "place of a node in that order, -1: not yet eliminated"),
+    ("node_linknum", "i", ("nbody",), "-", "solver", "nodes behind it in that order that it is linked to"),
+    ("node_linkadr", "i", ("nbody",), "-", "solver", "its first block among those of the island"),
+    ("node_link", "i", ("nbody", 32), "-", "solver", "nodes that it is linked to"),
 ])  # fmt: skip
 
 # solver vectors and per-body work space

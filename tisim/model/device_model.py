@@ -8,7 +8,7 @@ from tisim.enums import mjtDisableBit, mjtJoint
 from . import validate
 from .features import features
 from .fields import FIELDS
-from .tables import equality, midphase
+from .tables import branches, equality, midphase
 from .tables import geom as geom_tables
 from .tables import medium as medium_tables
 from .tables import ray as ray_tables
@@ -36,6 +36,7 @@ DERIVED = declared(
     Table("friction_dof", "i", ("nfriction",), _friction_dof, ("dof_frictionloss",), "dofs with friction loss"),
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
 ) | ray_tables.TABLES | geom_tables.TABLES | midphase.TABLES | equality.TABLES | medium_tables.TABLES  # fmt: skip
+DERIVED |= branches.TABLES
 # numbers that are the length of a table
 COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", **equality.COUNTED)
 
