@@ -46,42 +46,40 @@ def first_dof(m, d, b):
 
 
 @func
-def add(m, d, isle: ti.template(), a, r, b, q, x):
-    """Adds x to the Hessian where row r of node a meets column q of node b; its mirror image is the same number."""
-    if a == b:
-        i = ti.max(r, q) * (ti.max(r, q) + 1) // 2 + ti.min(r, q)
-        d.body_hess[a][i] = d.body_hess[a][i] + x
-    else:
-        i = 6 * r + q
-        if d.node_rank[b] > d.node_rank[a]:
-            i = 6 * q + r
-        i += isle.factor + BLOCK * block_of(m, d, a, b)
-        d.island_dense[i] = d.island_dense[i] + x
-
-
-@func
 def place_trees(m, d, isle: ti.template()):
     """The Hessians of the trees that are no free bodies."""
     for e in range(isle.node, isle.node + isle.nodes):
         a = d.island_node[e]
         if not is_single(m, d, a):
-            number = m.node_dofnum[a - isle.world * m.nbody]
+            first = m.node_dofadr[a - isle.world * m.nbody]
+            rows = m.node_dofnum[a - isle.world * m.nbody]
             for i in range(21):
                 d.body_hess[a][i] = 0.0
-            for r in range(number, 6):
+            for r in range(rows, 6):
                 d.body_hess[a][r * (r + 1) // 2 + r] = 1.0
-            first = m.node_dofadr[a - isle.world * m.nbody]
-            for r in range(number):
-                at = isle.world * m.nM + m.dof_Madr[first + r]
-                j = first + r
-                b = a
-                while b >= 0:  # dofs of a node lie together
-                    adr = m.node_dofadr[b - isle.world * m.nbody]
-                    while j >= adr:
-                        add(m, d, isle, a, r, b, j - adr, d.tree_hess[at])
-                        at += 1
-                        j = m.dof_parentid[j]
-                    b = node_above(m, d, b)
+            for r in range(rows):
+                for q in range(r + 1):
+                    at = isle.world * m.nM + m.dof_Madr[first + r] + r - q
+                    d.body_hess[a][r * (r + 1) // 2 + q] = d.tree_hess[at]
+            behind = 0  # of the first dof of the node, in its row: the last one of node b
+            b = node_above(m, d, a)
+            while b >= 0:
+                behind += m.node_dofnum[b - isle.world * m.nbody]
+                adr, step, stride = block_place(m, d, isle, a, b)
+                for r in range(rows):
+                    at = isle.world * m.nM + m.dof_Madr[first + r] + r + behind
+                    for q in range(m.node_dofnum[b - isle.world * m.nbody]):
+                        d.island_dense[adr + step * r + stride * q] = d.tree_hess[at - q]
+                b = node_above(m, d, b)
+
+
+@func
+def block_place(m, d, isle: ti.template(), a, b):
+    """Address of the block of nodes a and b, and its strides along components of a and of b."""
+    step, stride = 6, 1
+    if d.node_rank[b] > d.node_rank[a]:
+        step, stride = 1, 6
+    return isle.factor + BLOCK * block_of(m, d, a, b), step, stride
 
 
 @func
@@ -164,15 +162,15 @@ def couple_nodes(m, d, isle: ti.template(), b2, b1, h):
 @func
 def couple_pair(m, d, isle: ti.template(), a, rows, b, columns, h):
     """Adds h to the first components of nodes a and b, as many as move the two bodies."""
-    adr, step, stride = 0, 6, 1
+    adr, step, stride = 0, 0, 0
     if a != b:
-        adr = isle.factor + BLOCK * block_of(m, d, a, b)
-        if d.node_rank[b] > d.node_rank[a]:
-            step, stride = 1, 6
+        adr, step, stride = block_place(m, d, isle, a, b)
+    first, second = first_dof(m, d, a), first_dof(m, d, b)
+    twists, others = is_single(m, d, a), is_single(m, d, b)
     for r in range(rows):
-        y = h.transpose() @ motion(m, d, a, r)
+        y = h.transpose() @ motion(m, d, twists, first, r)
         for q in range(columns):
-            x = y.dot(motion(m, d, b, q))
+            x = y.dot(motion(m, d, others, second, q))
             if a != b:
                 to = adr + step * r + stride * q
                 d.island_dense[to] = d.island_dense[to] + x
@@ -182,14 +180,14 @@ def couple_pair(m, d, isle: ti.template(), a, rows, b, columns, h):
 
 
 @func
-def motion(m, d, b, r):
-    """Twist of the r-th component of node b."""
+def motion(m, d, twists, first, r):
+    """Twist of the r-th component of a node whose first dof this is; twists: of a free body."""
     v = vec6(0.0)
-    if is_single(m, d, b):
+    if twists:
         for i in ti.static(range(6)):
             v[i] = ti.select(r == i, FP(1.0), FP(0.0))
     else:
-        v = d.cdof[first_dof(m, d, b) + r]
+        v = d.cdof[first + r]
     return v
 
 
@@ -212,7 +210,9 @@ def couple_rows(m, d, isle: ti.template()):
                         j = m.dof_parentid[j]
                     if j != i:
                         b = node_of_dof(m, d, isle.world, d.J_dof[other])
-                        add(m, d, isle, a, r, b, d.J_dof[other] - first_dof(m, d, b), f * d.J[other])
+                        adr, step, stride = block_place(m, d, isle, a, b)
+                        to = adr + step * r + stride * (d.J_dof[other] - first_dof(m, d, b))
+                        d.island_dense[to] = d.island_dense[to] + f * d.J[other]
 
 
 @func
@@ -240,7 +240,10 @@ def factor(m, d, isle: ti.template()):
                 c = d.node_link[a][j]
                 if d.node_rank[c] > d.node_rank[b]:
                     to = isle.factor + BLOCK * block_of(m, d, b, c)
-                    for r in range(6):
+                    size = 6
+                    if ti.static(m.has.jointed):
+                        size = m.node_dofnum[c - isle.world * m.nbody]  # rows behind are zero
+                    for r in range(size):
                         x = g @ at6(d.island_dense, adr + BLOCK * j + 6 * r)
                         put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - x)
 
