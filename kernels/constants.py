@@ -1,15 +1,21 @@
 """Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
 
 from tisim.enums import (
+    mjtBias,
     mjtCone,
     mjtConstraint,
     mjtConstraintState,
     mjtDisableBit,
+    mjtDyn,
     mjtEq,
+    mjtGain,
     mjtGeom,
     mjtJacobian,
     mjtJoint,
     mjtObj,
+    mjtTrn,
+    mjtWarning,
+    mjtWrap,
 )
 from tisim.model.tables import geom as geom_tables
 from tisim.model.tables import ray as ray_tables
@@ -53,6 +59,35 @@ EQ_CONNECT = int(mjtEq.mjEQ_CONNECT)
 EQ_WELD = int(mjtEq.mjEQ_WELD)
 OBJ_SITE = int(mjtObj.mjOBJ_SITE)
 
+# mjtWrap
+WRAP_JOINT = int(mjtWrap.mjWRAP_JOINT)
+WRAP_PULLEY = int(mjtWrap.mjWRAP_PULLEY)
+WRAP_SITE = int(mjtWrap.mjWRAP_SITE)
+WRAP_CYLINDER = int(mjtWrap.mjWRAP_CYLINDER)
+
+# mjtTrn, mjtDyn, mjtGain, mjtBias
+TRN_JOINTINPARENT = int(mjtTrn.mjTRN_JOINTINPARENT)
+TRN_TENDON = int(mjtTrn.mjTRN_TENDON)
+DYN_INTEGRATOR = int(mjtDyn.mjDYN_INTEGRATOR)
+DYN_FILTER = int(mjtDyn.mjDYN_FILTER)
+DYN_FILTEREXACT = int(mjtDyn.mjDYN_FILTEREXACT)
+DYN_MUSCLE = int(mjtDyn.mjDYN_MUSCLE)
+DYN_USER = int(mjtDyn.mjDYN_USER)
+GAIN_FIXED = int(mjtGain.mjGAIN_FIXED)
+GAIN_AFFINE = int(mjtGain.mjGAIN_AFFINE)
+GAIN_MUSCLE = int(mjtGain.mjGAIN_MUSCLE)
+BIAS_NONE = int(mjtBias.mjBIAS_NONE)
+BIAS_AFFINE = int(mjtBias.mjBIAS_AFFINE)
+BIAS_MUSCLE = int(mjtBias.mjBIAS_MUSCLE)
+
+# mjtWarning
+WARN_BADCTRL = int(mjtWarning.mjWARN_BADCTRL)
+
+# mjtJacobian, and the dofs from which on "auto" means sparse
+JAC_DENSE = int(mjtJacobian.mjJAC_DENSE)
+JAC_AUTO = int(mjtJacobian.mjJAC_AUTO)
+SPARSE_NV = 60
+
 # mjtConstraintState
 SATISFIED = int(mjtConstraintState.mjCNSTRSTATE_SATISFIED)
 QUADRATIC = int(mjtConstraintState.mjCNSTRSTATE_QUADRATIC)
@@ -63,6 +98,8 @@ CONE = int(mjtConstraintState.mjCNSTRSTATE_CONE)
 # mjtDisableBit
 DSBL_SPRING = int(mjtDisableBit.mjDSBL_SPRING)
 DSBL_DAMPER = int(mjtDisableBit.mjDSBL_DAMPER)
+DSBL_CLAMPCTRL = int(mjtDisableBit.mjDSBL_CLAMPCTRL)
+DSBL_ACTUATION = int(mjtDisableBit.mjDSBL_ACTUATION)
 DSBL_GRAVITY = int(mjtDisableBit.mjDSBL_GRAVITY)
 DSBL_WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
 DSBL_REFSAFE = int(mjtDisableBit.mjDSBL_REFSAFE)

@@ -13,7 +13,7 @@ from shared.reference import Pair, error
 import tisim
 
 NAMES = """hinge ball chain free_off_centre damping stiffness wind_ellipsoid medium_box limits frictionloss contacts
-contacts_in_medium contacts_condim6""".split()
+contacts_in_medium contacts_condim6 tendons position affine activations muscle tendon_actuators""".split()
 EPS = 1e-6
 
 
@@ -23,6 +23,7 @@ def trajectory(name, integrator="Euler", cone="pyramidal", flag="", steps=60):
     for opt in (pair.mm.opt, pair.m.opt):
         opt.tolerance, opt.ls_tolerance = 1e-15, 1e-10
     pair.md.qvel[:] = 0.2 * np.random.default_rng(0).normal(size=pair.mm.nv)
+    pair.md.ctrl[:] = [0.5, -0.5, 0, 1][: pair.mm.nu]  # some at a limit
     mujoco.mj_step(pair.mm, pair.md, steps)
     mujoco.mj_forward(pair.mm, pair.md)
     pair.copy_state()
@@ -37,12 +38,12 @@ def trajectory(name, integrator="Euler", cone="pyramidal", flag="", steps=60):
 ])  # fmt: skip
 def test_a_step(name, integrator, cone, centered):
     pair = trajectory(name, integrator, cone)
-    n = 2 * pair.m.nv
-    theirs, before = np.zeros((n, n)), tisim.get_state(pair.m, pair.d)
-    mujoco.mjd_transitionFD(pair.mm, pair.md, EPS, centered, theirs, None, None, None)
+    n, nu = 2 * pair.m.nv + pair.m.na, pair.m.nu
+    theirs, by_ctrl, before = np.zeros((n, n)), np.zeros((n, nu)), tisim.get_state(pair.m, pair.d)
+    mujoco.mjd_transitionFD(pair.mm, pair.md, EPS, centered, theirs, by_ctrl if nu else None, None, None)
     A, B, C, D = tisim.transition_fd(pair.m, pair.d, EPS, centered)
-    assert error(A, theirs) < 1e-5
-    assert (B.shape, C.shape, D.shape) == ((n, 0), (0, n), (0, 0))
+    assert error(A, theirs) < 1e-5 and error(B, by_ctrl) < 1e-5
+    assert (C.shape, D.shape) == ((0, n), (0, nu))
     assert np.array_equal(tisim.get_state(pair.m, pair.d), before)
     if "contacts" in name:
         assert pair.md.ncon
@@ -54,10 +55,11 @@ def test_inverse_dynamics(name, flag):
     pair = trajectory(name, "implicit", "elliptic", flag)
     n = pair.m.nv
     theirs = [np.zeros((n, n)) for _ in range(3)] + [np.zeros((n, pair.mm.nM))]
-    mujoco.mjd_inverseFD(pair.mm, pair.md, EPS, 0, *theirs[:3], None, None, None, theirs[3])
+    actuation = int(name in ("position", "muscle"))
+    mujoco.mjd_inverseFD(pair.mm, pair.md, EPS, actuation, *theirs[:3], None, None, None, theirs[3])
     before = tisim.get_state(pair.m, pair.d)
-    ours = tisim.inverse_fd(pair.m, pair.d, EPS)
-    centered = tisim.inverse_fd(pair.m, pair.d, EPS, centered=True)
+    ours = tisim.inverse_fd(pair.m, pair.d, EPS, actuation)
+    centered = tisim.inverse_fd(pair.m, pair.d, EPS, actuation, centered=True)
     for a, b, c in zip((*ours[:3], ours[6]), theirs, (*centered[:3], centered[6])):
         assert error(a, b) < 1e-5
         assert error(c, b) < 1e-3

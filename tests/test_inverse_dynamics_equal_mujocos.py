@@ -15,7 +15,8 @@ import tisim
 from tisim.enums import mjtEnableBit, mjtStage
 
 NONE, POS, VEL = mjtStage.mjSTAGE_NONE, mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL
-DISCRETE = "chain free_off_centre damping wind_ellipsoid medium_box no_damper no_eulerdamp contacts_in_medium".split()
+DISCRETE = """chain free_off_centre damping wind_ellipsoid medium_box no_damper no_eulerdamp contacts_in_medium tendons
+position muscle""".split()
 CASES = (
     [(n, "Euler", "pyramidal", "") for n in MODELS]
     + [(n, "Euler", "elliptic", "") for n in TOUCHING]
@@ -44,8 +45,8 @@ def test_random_accelerations(name, integrator, cone, flag):
 
 
 def applied(pair):
-    """qfrc_applied + J' xfrc_applied, by MuJoCo."""
-    total = pair.md.qfrc_applied.copy()
+    """qfrc_applied + qfrc_actuator + J' xfrc_applied, by MuJoCo."""
+    total = pair.md.qfrc_applied + pair.md.qfrc_actuator
     for b in range(1, pair.mm.nbody):
         f = pair.md.xfrc_applied[b]
         mujoco.mj_applyFT(pair.mm, pair.md, f[:3], f[3:], pair.md.xipos[b], b, total)

@@ -15,13 +15,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FLOW = ROOT / "tests" / "testdata" / "flow.txt"
 
 # what is read before anybody has written it: zero since it was made
-ZERO = {"qfrc_actuator"}  # actuators are not simulated
+ZERO = set()
 # what a search for pairs leaves for the steps in which its pairs serve; there is one in the first step
 LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", "plane_normal", "plane_pos",
              "sweep_skin"}  # fmt: skip
 # what only the kernel itself writes, before it reads it: in an earlier round of its loops, or in the last step
 ITSELF = {
     "bad",  # the largest index; Python clears it
+    "bad_ctrl", "warning",  # the same for controls; what the kernel counts
     "vec_out", "qacc_inverse",  # of the dofs above
     "item_from",  # where the geoms were in the last search
     "xpos", "xquat", "cvel", "cacc_bias", "twist",  # of the parent
@@ -62,13 +63,13 @@ def test_what_nobody_writes_is_noticed(stages):
     found = {name: step.sources["nobody"] for *_, step in missing if (name := step.name) and "nobody" in step.sources}
     assert found == {
         "tree_fluid": {"cvel"},
-        "tree_acceleration": {"qfrc_actuator", "qfrc_bias"},
+        "tendon_bias": {"cacc_bias", "cvel"},
+        "adhesion_contacts": {"cvel"},
         "contact_terms": {"cvel"},
+        "clamp_joint_forces": {"qfrc_gravcomp"},
         "fluid_derivative": {"cvel"},
         "smooth_derivative": {"cdof_dot", "cvel"},
         "inner_wrenches": {"cacc_bias", "cvel"},
-        "compare_forward": {"qfrc_bias"},
-        "inverse_forces": {"qfrc_bias"},
     }
 
 

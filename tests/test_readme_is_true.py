@@ -39,13 +39,6 @@ MADE = between("Compiled, but refused by the first step", "### Your own collider
 # what a step refuses: word in README -> MJCF inside <mujoco>
 ARM = '<worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>'
 REFUSED = {
-    "spatial": '<worldbody><site name="a"/><site name="b" pos="1 0 0"/></worldbody>'
-    '<tendon><spatial><site site="a"/><site site="b"/></spatial></tendon>',
-    **{
-        word: ARM + f'<tendon><fixed {word}="1"><joint joint="j" coef="1"/></fixed></tendon>'
-        for word in ("stiffness", "damping", "armature")
-    },
-    "actuator": ARM + '<actuator><motor joint="j"/></actuator>',
     "sensor": ARM + '<sensor><jointpos joint="j"/></sensor>',
     "sleep": '<option><flag sleep="enable"/></option>',
 }

@@ -112,6 +112,38 @@ def test_gauss_seidel_ends_at_the_minimum(cone):
         assert pair.error("qacc") < 1e-6, k
 
 
+@pytest.mark.parametrize("solver, noslip", [(PGS, 0), (PGS, 4), (NEWTON, 0), (NEWTON, 4)])
+def test_rounds_are_told_as_by_mujoco(solver, noslip):
+    """Improvement and gradient of every round that is not lost in rounding; noslip's stand behind the others."""
+    pair = moving(Pair(everything("elliptic")))
+    options(pair, solver=solver, noslip_iterations=noslip, noslip_tolerance=0, disableflags=NO_ISLANDS)
+    if solver == PGS:
+        options(pair, iterations=7, tolerance=0)
+    pair.forward()
+    for name in ("improvement", "gradient"):
+        theirs = np.array([getattr(pair.md.solver[k], name) for k in range(int(pair.md.solver_niter[0]))])
+        ours = getattr(pair.d.solver, name)[0, : len(theirs)]
+        assert np.abs(ours - theirs).max() < 1e-7 * max(1, theirs.max()), name
+        assert (theirs > 1e-6).any() or (name == "gradient" and solver == PGS)
+    with pytest.raises(tisim.Error):
+        pair.d.solver = 0
+
+
+def test_conjugate_gradients_tell_what_they_gain():
+    """Improvements are differences of the cost, and the last gradient is that of the solution."""
+    pair = moving(Pair(everything("elliptic")))
+    pair.m.opt.solver = CG
+    costs = []
+    for iterations in (1, 2, 3, 4):
+        pair.m.opt.iterations = iterations
+        pair.forward()
+        costs.append(pair.d.island_cost[0])
+    scale = 1 / (pair.m.stat.meaninertia * pair.m.nv)
+    fall = -scale * np.diff(costs)
+    assert np.allclose(pair.d.solver.improvement[0, 1:4], fall, rtol=1e-9)
+    assert pair.d.solver.gradient[0, 3] == pair.d.island_gradient[0]
+
+
 def test_solvers_stop_early():
     """Fewer rounds for a larger tolerance; the number of iterations is a limit."""
     pair = moving(Pair(everything("pyramidal")))

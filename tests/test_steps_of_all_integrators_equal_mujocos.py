@@ -10,7 +10,7 @@ import re
 import mujoco
 import numpy as np
 import pytest
-from shared.motion import INTEGRATORS, MODELS, TOUCHING, derivative, disturb, with_integrator
+from shared.motion import ACTUATORS, INTEGRATORS, MODELS, TOUCHING, derivative, disturb, with_integrator
 from shared.reference import Pair, error
 
 import tisim
@@ -19,9 +19,10 @@ PASSIVE = "qfrc_passive qfrc_spring qfrc_damper qfrc_gravcomp qfrc_fluid".split(
 CASES = [(n, i, "pyramidal") for n in MODELS for i in INTEGRATORS] + [
     (n, i, "elliptic") for n in TOUCHING if "contacts" in n for i in INTEGRATORS
 ]
-# without a medium implicitfast takes the damping of joints alone, and the step that Euler takes
+MORE = "medium|density|viscosity|wind|fluid|" + "|".join(ACTUATORS)
+# else implicitfast takes the damping of joints alone, and the step that Euler takes
 DERIVED = [(n, "implicit") for n in MODELS if n not in TOUCHING] + [
-    (n, "implicitfast") for n in MODELS if re.search("medium|density|viscosity|wind|fluid", n) and n not in TOUCHING
+    (n, "implicitfast") for n in MODELS if re.search(MORE, n) and n not in TOUCHING
 ]
 
 
@@ -38,7 +39,7 @@ def test_a_step(name, integrator, cone):
         assert pair.d.nefc == pair.md.nefc
         for word in PASSIVE:
             assert pair.error(word) < (bound if integrator == "RK4" else 1e-12), word  # of RK4 those of its last stage
-        for word in ("qpos", "qvel", "qacc_warmstart"):
+        for word in ("qpos", "qvel", "act", "qacc_warmstart"):
             assert pair.error(word) < bound, word
         assert pair.d.time == pytest.approx(pair.md.time, rel=1e-15)
     assert (touched > 0) == (name in TOUCHING)

@@ -21,8 +21,15 @@ KINDS = {"FP": "f", "ti.i32": "i"}
 SCENE = """<mujoco><asset><mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1 .1 .1"/></asset>
 <worldbody><geom type="plane" size="1 1 .1"/><geom type="box" size=".1 .1 .1"/>
 <body pos="0 0 1"><freejoint/><geom type="mesh" mesh="gem"/></body>
-<body name="a" pos="0 0 2"><joint name="j" range="-10 20" limited="true" frictionloss=".1"/>{}</body></worldbody>
-<tendon><fixed name="t" range="0 1" limited="true" frictionloss=".1"><joint joint="j" coef="1"/></fixed></tendon>
+<body name="a" pos="0 0 2">
+<joint name="j" range="-10 20" limited="true" frictionloss=".1" actuatorfrcrange="-1 1" actuatorfrclimited="true"/>
+<site name="v" pos="1 0 0"/>{}</body><site name="u"/></worldbody>
+<tendon><fixed name="t" range="0 1" limited="true" frictionloss=".1" stiffness="1" actuatorfrclimited="true"
+actuatorfrcrange="-1 1"><joint joint="j" coef="1"/></fixed><spatial name="s" armature="1"><site site="u"/>
+<site site="v"/></spatial>
+</tendon><actuator><motor joint="j"/><motor tendon="t"/><motor site="u" refsite="v"/>
+<adhesion body="a" ctrlrange="0 1"/>
+<motor cranksite="u" slidersite="v" cranklength="3"/><general joint="j" dyntype="user"/></actuator>
 <equality><weld body1="a"/><joint joint1="j"/><tendon tendon1="t"/></equality></mujoco>"""
 
 

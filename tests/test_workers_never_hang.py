@@ -55,6 +55,19 @@ print("ok")
     assert process(code, threads=2, TISIM_NATIVE=native) == ["ok"]
 
 
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_loops_of_a_table_are_done_once(threads):
+    """Each chunk is one worker's, whether there are as many threads as workers or not, and none is left."""
+    code = """
+m = tisim.Model.from_scene("pile", n=700)
+d = tisim.Data(m, nworld=4)
+for workers in (1, 2, 3, 8, 32):
+    with golden.force(workers=workers):
+        print(all(toy_team.run_loops(m, d, times) for times in (1, 3, 100)))
+"""
+    assert process(code, threads=threads) == 5 * ["True"]
+
+
 def test_more_threads_than_processors_end():
     """Eight threads, free to move: slices of time pass at the barriers, but they pass."""
     assert process("print(max(check(8, 8, rounds=3) for _ in range(5)) >= 1)", threads=8) == ["True"]
@@ -63,6 +76,7 @@ def test_more_threads_than_processors_end():
 def test_a_forked_child_works_alone():
     code = """
 check(2, 2)
+tisim.step(m, d, 5)
 child = os.fork()
 if not child:
     ok = session.workers == 1 and check(2, 2) == 1
@@ -116,23 +130,35 @@ def test_one_works_where_threads_are_free(environment):
 
 
 def test_shared_processors_are_noticed(monkeypatch):
-    """After some launches that mostly waited, or to which not all came, the next hundred have one worker."""
+    """After some calls in which much time was lost, by whomever it was, the next hundred have one worker."""
     monkeypatch.setattr(session, "workers", 2)
     monkeypatch.setattr(team, "_rest", 0)
     monkeypatch.setattr(team, "_doubt", 0)
     good, waited, late = (np.zeros(66 * 32, np.int32) for _ in range(3))
-    good[32] = waited[32] = 2
-    waited[3 * 32 + 64] = 1_500_000
-    late[32] = 1
-    for lines in (good, waited, late, good, good, good, good):
-        team.look(lines, 0.01)
-        assert team.workers() == 2
-    for lines in (waited, late, waited):
-        team.look(lines, 0.01)
-    assert [team.workers() for _ in range(101)] == [1] * 100 + [2]
-    team.look(good, 0.01)
-    team.look(late, 0.01)
+    waited[3 * 32 + 64] = late[33] = 1_500_000
+    losses = dict(waited=(waited, 0, 0), late=(late, 0, 0), asleep=(good, 0.6, 0), chunks=(good, 0.2, 0.4))
+    for lines, asleep, idle in (*losses.values(), (good, 0.1, 0.1)):
+        for _ in range(2):
+            team.look(lines, 2, 0.01, asleep, idle)
+            assert team.workers() == 2
+        for _ in range(6):
+            team.look(good, 2, 0.01, 0.1, 0.1)
+    for _ in range(3):
+        team.look(good, 2, 0.01, 0.2, 0.4)
+    for expected in [1] * 100 + [2]:
+        assert team.workers() == expected
+        team.rest()
+    team.look(waited, 2, 1e-4, 0, 0)
+    team.look(good, 2, 0.01, 0, 0)
+    assert team.workers() == 2, "a short call tells nothing"
+    team.look(late, 2, 0.01, 0, 0)
     assert team.workers() == 1, "it is still so"
+
+
+def test_looks_are_counted_anew_for_each_call():
+    lines = np.ones(66 * 32, np.int32)
+    team.ask(lines)
+    assert not lines[33] and not lines[3 * 32 :: 64].any()
 
 
 def test_a_quota_counts(monkeypatch):

@@ -29,6 +29,7 @@ _HOMES = {
     "jac_subtree_com",
     "tisim.queries.motion": "apply_ft contact_force object_acceleration object_velocity rne_post_constraint",
     "tisim.queries.positions": "differentiate_pos integrate_pos local_to_global",
+    "tisim.queries.muscle": "muscle_bias muscle_dynamics muscle_gain muscle_gain_length",
     "tisim.queries.rays": "multi_ray ray",
     "tisim.model.set_const": "set_const",
     "tisim.spec.spec": "Spec",

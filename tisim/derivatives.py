@@ -17,6 +17,7 @@ from tisim.device import session
 from tisim.enums import mjtIntegrator, mjtStage
 from tisim.errors import Error, UnsupportedError
 from tisim.queries.positions import differentiate_pos, integrate_pos
+from tisim.stages.actuation import fwd_actuation
 
 BODIES = 200_000  # bodies of all worlds of a batch, at most: some 300 MB
 EPS = dict(f64=1e-6, f32=1e-3)  # error of rounding and of the solver's tolerance against that of the difference
@@ -31,6 +32,7 @@ def transition_fd(m, d, eps=None, centered=True):
     centered  differences to both sides, of second order and twice the work; else to one.
     Returns A (n, n), B (n, nu), C (nsensordata, n), D (nsensordata, nu) with n = 2 nv + na, with several worlds
     (nworld, ...). Positions are those of the tangent space: nv of them.
+    Controls are moved inwards where they stand at a limit.
     The solver's tolerance limits the accuracy; with much smaller ones than 1e-8 the differences are meaningful.
     Raises UnsupportedError for the integrator RK4, as MuJoCo does.
     """
@@ -74,14 +76,16 @@ class _Batch:
     """Worlds that all begin in the state of one world of d; the first stays there."""
 
     def __init__(self, m, d, world):
-        self.m, self.nv = m, m.nv
-        self.chunk = max(1, min(m.nv, BODIES // m.nbody))
+        self.m = m
+        self.chunk = max(1, min(max(m.nv, m.nu), BODIES // m.nbody))
         batch = _batches.get(d)
         if batch is None or batch._generation != session.generation or batch.nworld != self.chunk + 1:
             batch = _batches[d] = Data(m, self.chunk + 1)
         self.d = batch
         self.state = {name: d.host(name)[world] for name in ("qacc", *(name for _, name in STATE))}
-        self.qpos, self.qvel, self.qacc = (self.state[name].astype(float) for name in ("qpos", "qvel", "qacc"))
+        self.qpos, self.qvel, self.qacc, self.act, self.ctrl = (
+            self.state[name].astype(float) for name in ("qpos", "qvel", "qacc", "act", "ctrl")
+        )
         for name in self.state:
             self.write(name, self.state[name])
 
@@ -90,56 +94,73 @@ class _Batch:
         if np.size(values):
             write_worlds(self.d, name, np.arange(self.d.nworld), values)
 
-    def moved(self, name, first, step):
-        """The array `name`, with the numbers from `first` on moved in one world each, in the tangent space."""
-        directions = np.zeros((self.chunk + 1, self.nv))
-        n = min(self.chunk, self.nv - first)
-        directions[1 + np.arange(n), first + np.arange(n)] = 1
+    def moved(self, name, first, steps):
+        """(The array `name`, with the numbers from `first` on moved by these steps in one world each, how many)."""
         base = getattr(self, name)
-        if name == "qpos":
-            rows = integrate_pos(self.m, np.broadcast_to(base, (self.chunk + 1, len(base))), directions, step)
-            rows[0] = base
-            return rows, n
-        return base + step * directions, n
+        size = self.m.nv if name == "qpos" else len(base)
+        n = min(self.chunk, size - first)
+        moves = np.zeros((self.chunk + 1, size))
+        moves[1 + np.arange(n), first + np.arange(n)] = np.broadcast_to(steps, size)[first : first + n]
+        if name != "qpos":
+            return base + moves, n
+        rows = integrate_pos(self.m, np.broadcast_to(base, (self.chunk + 1, len(base))), moves, 1.0)
+        rows[0] = base
+        return rows, n
 
-    def chunks(self):
-        return range(0, self.nv, self.chunk)
+    def chunks(self, name):
+        """First numbers of the parts into which an array's are divided."""
+        return range(0, self.m.nv if name == "qpos" else len(getattr(self, name)), self.chunk)
 
 
 def _transition(m, batch, eps, centered):
-    n = 2 * m.nv
-    A = np.zeros((n, n))
-    for block, name in enumerate(("qvel", "qpos")):
-        for first in batch.chunks():
-            ends = []
-            for k, step in enumerate((eps, -eps) if centered else (eps,)):
-                _begin(batch)
-                rows, count = batch.moved(name, first, step)
-                batch.write(name, rows)
-                _step(m, batch.d, positions_known=name == "qvel" and (k or first))
-                ends.append((batch.d.host("qpos").astype(float), batch.d.host("qvel").astype(float)))
-            columns = (1 - block) * m.nv + first + np.arange(count)
-            to, (of, h) = ends[0], (ends[1], 2 * eps) if centered else (_first(ends[0]), eps)
-            A[: m.nv, columns] = differentiate_pos(m, h, of[0], to[0])[1 : count + 1].T
-            A[m.nv :, columns] = ((to[1] - of[1]) / h)[1 : count + 1].T
-    empty = np.zeros((0, n))  # actuators and sensors are not simulated so far
-    return A, np.zeros((n, 0)), empty, np.zeros((0, 0))
+    n = 2 * m.nv + m.na
+    A, B = np.zeros((n, n)), np.zeros((n, m.nu))
+    where = dict(qpos=(A, 0), qvel=(A, m.nv), act=(A, 2 * m.nv), ctrl=(B, 0))
+    fresh = True  # nothing was evaluated so far
+    for name, known in (("ctrl", mjtStage.mjSTAGE_VEL), ("act", mjtStage.mjSTAGE_VEL), ("qvel", mjtStage.mjSTAGE_POS),
+                        ("qpos", mjtStage.mjSTAGE_NONE)):  # fmt: skip
+        matrix, place = where[name]
+        up, down = _steps(m, batch, name, eps, centered)
+        for first in batch.chunks(name):
+            high = _end(m, batch, name, first, up, mjtStage.mjSTAGE_NONE if fresh else known)
+            fresh = False
+            low = _end(m, batch, name, first, -down, known) if np.any(down) else _first(high)
+            columns = np.arange(first, min(first + batch.chunk, len(up)))
+            h = (up + down)[columns]
+            rows = slice(1, len(columns) + 1)
+            change = [differentiate_pos(m, 1.0, low[0], high[0]), high[1] - low[1], high[2] - low[2]]
+            with np.errstate(invalid="ignore"):
+                change = np.nan_to_num(np.concatenate(change, 1)[rows].T / h)  # 0 where no step was possible
+            matrix[:, place + columns] = change
+    return A, B, np.zeros((0, n)), np.zeros((0, m.nu))  # sensors are not simulated so far
+
+
+def _steps(m, batch, name, eps, centered):
+    """How far each number is moved up and down; controls stay within their ranges."""
+    size = m.nv if name in ("qpos", "qvel") else len(batch.state[name])
+    up, down = np.full(size, eps), np.full(size, eps * centered)
+    if name == "ctrl":
+        free, range_ = ~np.asarray(m.actuator_ctrllimited, bool), np.asarray(m.actuator_ctrlrange)
+        u = batch.ctrl
+        can_rise = free | (u >= range_[:, 0]) & (u + eps <= range_[:, 1])
+        can_fall = free | (u - eps >= range_[:, 0]) & (u <= range_[:, 1])
+        up, down = np.where(can_rise, eps, 0.0), np.where(can_fall & (centered | ~can_rise), eps, 0.0)
+        down = np.where(can_fall | can_rise, down, 0.0)
+    return up, down
 
 
 def _first(end):
-    """The first world's positions and velocities, for all."""
+    """The first world's state, for all."""
     return tuple(np.broadcast_to(part[:1], part.shape) for part in end)
 
 
-def _begin(batch):
-    """The state of the beginning in all worlds, with the solution of the first one, once it is there, to start from."""
-    for name in ("qpos", "qvel", "act", "world_time"):
-        batch.write(name, batch.state[name])
-    batch.write("qacc_warmstart", batch.state["qacc_warmstart"])
-
-
-def _step(m, d, positions_known):
-    pipeline.step_skip(m, d, mjtStage.mjSTAGE_POS if positions_known else mjtStage.mjSTAGE_NONE)
+def _end(m, batch, name, first, steps, known):
+    """(qpos, qvel, act) after a step with numbers of the array `name`, from `first` on, moved in one world each."""
+    for word in ("qpos", "qvel", "act", "ctrl", "world_time", "qacc_warmstart"):
+        batch.write(word, batch.state[word])
+    batch.write(name, batch.moved(name, first, steps)[0])
+    pipeline.step_skip(m, batch.d, known)
+    return tuple(batch.d.host(word).astype(float) for word in ("qpos", "qvel", "act"))
 
 
 def _inverse(m, batch, eps, actuation, centered):
@@ -148,7 +169,7 @@ def _inverse(m, batch, eps, actuation, centered):
     places = _places_of_inertia(m)
     known = mjtStage.mjSTAGE_NONE
     for name, stage in (("qacc", mjtStage.mjSTAGE_VEL), ("qvel", mjtStage.mjSTAGE_POS), ("qpos", None)):
-        for first in batch.chunks():
+        for first in batch.chunks(name):
             ends = []
             for step in (eps, -eps) if centered else (eps,):
                 rows, count = batch.moved(name, first, step)
@@ -157,6 +178,7 @@ def _inverse(m, batch, eps, actuation, centered):
                 known = mjtStage.mjSTAGE_VEL
                 f = batch.d.host("qfrc_inverse").astype(float)
                 if actuation:
+                    fwd_actuation(m, batch.d)
                     f -= batch.d.host("qfrc_actuator")
                 ends.append((f, batch.d.host("M").astype(float)))
             to, (of, h) = ends[0], (ends[1], 2 * eps) if centered else (_first(ends[0]), eps)

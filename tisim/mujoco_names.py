@@ -14,6 +14,8 @@ OTHERS = dict(
     mj_multiRay="multi_ray(m, d, point, directions), which returns distances and geoms",
     mjd_transitionFD="transition_fd",
     mjd_inverseFD="inverse_fd",
+    mju_muscleGain="muscle_gain", mju_muscleBias="muscle_bias", mju_muscleDynamics="muscle_dynamics",
+    mju_muscleGainLength="muscle_gain_length",
     mj_geomDistance="geom_distance(m, d, geom1, geom2, distmax), which returns the distance and the segment",
 )  # fmt: skip
 # those that fill an array which the caller gives, and return it here: arguments, what they return
@@ -60,7 +62,7 @@ OF_MODULE = (
      "change a Spec and compile it, which computes all that follows from masses and poses"),
     (r"mj_getTotalmass", "use m.body_mass.sum()"),
     (r"mj_isPyramidal", "use m.opt.cone == mjtCone.mjCONE_PYRAMIDAL"),
-    (r"mj_isSparse|mj_isDual", "not asked here: matrices are never stored whole, and the solver is primal"),
+    (r"mj_isSparse|mj_isDual", "not asked here: matrices are never stored whole; m.opt.solver tells whether it is PGS"),
     (r"mj_print\w+", "print(m), print(d) and print(d.warning) are short; `tisim info FILE` tells about a model"),
     (r"mj_(\w*Cache\w*|\w*[Pp]lugin\w*|resetCallbacks|resetDataDebug)", "there are no plugins and no cache of assets"),
     (r"mj_(rayHfield|rayMesh)", "use ray(m, d, point, direction), which meets all shapes"),
@@ -83,7 +85,7 @@ OF_MODULE = (
     (r"launch|launch_passive|launch_from_path|launch_repl|run_mjviewer|Handle", WINDOW),
     (r"rollout|Rollout", "Data(m, nworld=n) holds n states: set_state, step(m, d, nstep) and get_state do them all"),
     (r"minimize", "not part of tisim; scipy.optimize.least_squares minimises, too"),
-    (r"MjContact|MjWarningStat|MjSolverStat|MjTimerStat", "read d.contact, d.warning and d.solver_niter"),
+    (r"MjContact|MjWarningStat|MjSolverStat|MjTimerStat", "read d.contact, d.warning, d.solver and d.solver_niter"),
     (r"MjOption|MjStatistic|MjVisual\w*", "a model has them: m.opt, m.stat, m.vis"),
     (r"mj[A-Z]\w+", "a constant or text of MuJoCo's C code, which tisim does not repeat"),
     (r"mjt(Button|CatBit|DepthMap|Event|Font\w*|Framebuffer|GridPos|Item|Mouse|PluginCapabilityBit|RndFlag|Section|Stereo|"
@@ -108,7 +110,7 @@ OF_DATA = (
     (r"\w*asleep|\w*awake\w*", "sleeping is not simulated so far; a later version will have it"),
     (r"\w*island\w*|map_\w+|nidof|ifrc_\w+|iacc\w*|tree\w*", "d.nisland counts the islands"),
     (r"n[efl]", "d.efc_type tells the kind of each of the d.nefc rows"),
-    (r"solver\w*", "d.solver_niter counts the iterations of each island's solution"),
+    (r"solver\w*", "d.solver_niter counts the iterations of each island's solution, d.solver tells of each"),
     (r"maxuse_\w+|narena|nbuffer|parena|pbase|pstack|threadpool", "lists grow as needed; d.memory() tells the bytes of "
                                                                   "each array"),
     (r"bvh_\w+|signature|bind\w*", "not for users of tisim; d.body(name) and its like give the values of an element"),

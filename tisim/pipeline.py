@@ -9,7 +9,7 @@ from tisim.device import build, runtime
 from tisim.enums import mjtIntegrator, mjtStage
 from tisim.errors import Error, UnsupportedError
 from tisim.model import simulable
-from tisim.stages import collision, constraint, dynamics, integrators, needs
+from tisim.stages import actuation, collision, constraint, dynamics, integrators, needs, tendon
 from tisim.stages import inverse as inverse_stage
 
 
@@ -46,9 +46,9 @@ def look(m, d):
         validate(m, d)
 
 
-POSITION = (dynamics.fwd_position, collision.collide, dynamics.fwd_velocity, constraint.make_constraints,
-            dynamics.energy)  # fmt: skip
-ACCELERATION = (dynamics.fwd_acceleration, constraint.constrain)
+POSITION = (dynamics.fwd_position, collision.collide, tendon.tendons, dynamics.fwd_velocity, tendon.tendon_passive,
+            actuation.transmission, constraint.make_constraints, dynamics.energy)  # fmt: skip
+ACCELERATION = (actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain)
 AGAIN = (*POSITION[:-1], *ACCELERATION)  # in the further stages of RK4: without what only users read
 STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, inverse_stage.compare, integrate)
 RUNGE_KUTTA = (*STEP[:-1], integrators.rk_first, *AGAIN, integrators.rk_second, *AGAIN, integrators.rk_third, *AGAIN,

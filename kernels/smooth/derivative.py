@@ -24,19 +24,8 @@ def smooth_derivative(m, d):
     for wt in range(d.nworld * m.ntree):
         w = wt // m.ntree
         t = wt - w * m.ntree
-        first = m.tree_bodyadr[t]
-        for b in range(first, first + m.tree_bodynum[t]):
-            e = w * m.nbody + b
-            if d.with_medium == 0:
-                for c in range(6):
-                    d.body_deriv[e, c] = vec6(0.0)
-            if d.with_bias == 1:
-                add_coriolis(m, d, e)
-        for n in range(m.tree_bodynum[t] - 1):
-            b = first + m.tree_bodynum[t] - 1 - n
-            up = w * m.nbody + m.body_parentid[b]
-            for c in range(6):
-                d.body_deriv[up, c] = d.body_deriv[up, c] + d.body_deriv[w * m.nbody + b, c]
+        if d.with_medium == 1 or d.with_bias == 1:
+            body_derivatives(m, d, w, t)
         axis_rates(m, d, w, t)
         for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
             derivative_row(m, d, w, k)
@@ -44,6 +33,24 @@ def smooth_derivative(m, d):
                 p = w * m.nM + m.dof_Madr[k]
                 d.qDeriv_row[p] = d.qDeriv_row[p] - m.dof_damping[k]
                 d.qDeriv_col[p] = d.qDeriv_row[p]
+
+
+@func
+def body_derivatives(m, d, w, t):
+    """body_deriv of tree t, summed towards the root."""
+    first = m.tree_bodyadr[t]
+    for b in range(first, first + m.tree_bodynum[t]):
+        e = w * m.nbody + b
+        if d.with_medium == 0:
+            for c in range(6):
+                d.body_deriv[e, c] = vec6(0.0)
+        if d.with_bias == 1:
+            add_coriolis(m, d, e)
+    for n in range(m.tree_bodynum[t] - 1):
+        b = first + m.tree_bodynum[t] - 1 - n
+        up = w * m.nbody + m.body_parentid[b]
+        for c in range(6):
+            d.body_deriv[up, c] = d.body_deriv[up, c] + d.body_deriv[w * m.nbody + b, c]
 
 
 @func
@@ -89,12 +96,15 @@ def derivative_row(m, d, w, k):
     """Dof k with itself and its ancestors."""
     e = w * m.nbody + m.dof_bodyid[k]
     axis = d.cdof[w * m.nv + k]
-    change = -momentum(d.crb, e, d.cdof_rate[w * m.nv + k])  # of the wrench, with the dof's velocity
+    change = vec6(0.0)  # of the wrench, with the dof's velocity
     back = vec6(0.0)  # the transpose: axis times the change with any twist
-    for c in ti.static(range(6)):
-        change += axis[c] * d.body_deriv[e, c]
-        back[c] = axis.dot(d.body_deriv[e, c])
-    held = momentum(d.crb, e, axis)
+    held = vec6(0.0)
+    if d.with_medium == 1 or d.with_bias == 1:
+        change = -momentum(d.crb, e, d.cdof_rate[w * m.nv + k])
+        held = momentum(d.crb, e, axis)
+        for c in ti.static(range(6)):
+            change += axis[c] * d.body_deriv[e, c]
+            back[c] = axis.dot(d.body_deriv[e, c])
     p = w * m.nM + m.dof_Madr[k]
     a = k
     while a >= 0:

@@ -18,6 +18,9 @@ def rk_first(m, d):
         if t == m.ntree:
             d.rk_time[w] = d.world_time[w]
             d.rk_open[w] = 1
+            for a in range(w * m.na, w * m.na + m.na):
+                d.rk_act[a] = d.act[a]
+                d.rk_act_dot[a] = d.act_dot[a] / 6.0
         else:
             for q in range(first_position(m, d, w, t), first_position(m, d, w, t + 1)):
                 d.rk_qpos[q] = d.qpos[q]
@@ -51,13 +54,26 @@ def rk_third(m, d):
 
 
 @kernel
-def rk_last(m, d):
-    """The step itself, with the weighted rates of all four; parallel over worlds and trees."""
+def rk_rates(m, d):
+    """The weighted rates of all four, for the step itself; parallel over worlds and trees."""
     ti.loop_config(serialize=SERIAL)
     for wt in range(d.nworld * (m.ntree + 1)):
         w = wt // (m.ntree + 1)
         t = wt - w * (m.ntree + 1)
         add_rates(m, d, w, t, 1.0 / 6.0)
+        if t == m.ntree:
+            for a in range(w * m.na, w * m.na + m.na):
+                d.act[a] = d.rk_act[a]
+                d.act_dot[a] = d.rk_act_dot[a]
+
+
+@kernel
+def rk_last(m, d):
+    """The step itself with these rates, but for activations; parallel over worlds and trees."""
+    ti.loop_config(serialize=SERIAL)
+    for wt in range(d.nworld * (m.ntree + 1)):
+        w = wt // (m.ntree + 1)
+        t = wt - w * (m.ntree + 1)
         if t < m.ntree:
             for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
                 d.qacc_warmstart[i] = d.qacc[i]
@@ -84,14 +100,20 @@ def add_rates(m, d, w, t, weight):
         for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
             d.rk_velocity[i] = d.rk_velocity[i] + weight * d.qvel[i]
             d.rk_qacc[i] = d.rk_qacc[i] + weight * d.qacc[i]
+    else:
+        for a in range(w * m.na, w * m.na + m.na):
+            d.rk_act_dot[a] = d.rk_act_dot[a] + weight * d.act_dot[a]
 
 
 @func
 def go_on(m, d, w, t, part):
-    """Tree t where the rates at this stage lead in a part of the timestep, from the beginning."""
+    """Tree t, or activations, where the rates at this stage lead in a part of the timestep, from the beginning."""
     if t < m.ntree:
         for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
             d.qacc_euler[i] = d.qacc[i]
+    else:
+        for a in range(w * m.na, w * m.na + m.na):
+            d.act[a] = d.rk_act[a] + part * m.opt.timestep * d.act_dot[a]
     move(m, d, w, t, part)
 
 

@@ -24,6 +24,7 @@ from .phases import (
 )
 from .preconditioner import factor_hessian
 from .rounds import ROUGH, next_reduction, scale_of, settled
+from .statistics import tell_round
 from .steps import next_alpha
 
 
@@ -234,6 +235,7 @@ def move_island(m, d, n, newton_round):
         scale = scale_of(m, d, k)
         gradient = scale * ti.sqrt(norm)
         improvement = scale * (d.isl_cost[k] - cost)
+        tell_round(m, d, k, newton_round, improvement, gradient)
         if newton_round < 0:
             improvement = m.opt.tolerance
         fine = newton_round >= 0 and settled(step_of(m, d, k), gradient, d.island_gradient[k])

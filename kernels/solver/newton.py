@@ -2,9 +2,10 @@
 
 A small island's Hessian gets a factor, a sparse one (island_factor.py) or a dense one (dense.py); the linear systems of
 the others, and of those whose trees touch only static bodies (there the preconditioner is exact), are solved by
-conjugate gradients (cg.py). The first round moves to the warm start, or to qacc_smooth without one; every later one is
-a Newton step with an exact line search. all_threads.py goes through the same phases. Seed 000, "Convex solver"; inexact
-Newton: Dembo, Eisenstat, Steihaug 1982.
+conjugate gradients (cg.py). The first round moves from 0 towards the warm start, or qacc_smooth without one: with a
+dense factor the whole way, else as far as the cost falls. Every later one is a Newton step with an exact line search.
+all_threads.py goes through the same phases, and begins with the whole way. Seed 000, "Convex solver"; inexact Newton:
+Dembo, Eisenstat, Steihaug 1982.
 
 A worker of a team (../team.py) does its blocks of trees, contacts and rows. It reads what others wrote only after a
 `meet` behind that, and a sum is written anew only after a `meet` behind its reading. Columns of the sums are apart, so
@@ -33,6 +34,7 @@ from .phases import (
 )
 from .preconditioner import factor_hessian
 from .rounds import NEAR, ROUGH, next_reduction, scale_of, settled
+from .statistics import tell_round
 from .steps import next_alpha
 
 SLOPE, COST, GRADIENT = 2, 5, 6  # columns of tree_sum; those before are cg.py's
@@ -105,14 +107,16 @@ def solve(m, d, k, me, size):
                 break
         slope = project(m, d, isle)
         alpha = FP(1.0)
-        if newton_round >= 0:
-            alpha = search(m, d, isle, slope)
+        if newton_round >= 0 or isle.dense < 0:
+            alpha = search(m, d, isle, slope, newton_round < 0)
         there = move(m, d, isle, alpha)
         improvement = scale * (cost - there[0])
         last_gradient = gradient
         cost = there[0]
         gradient = scale * ti.sqrt(there[1])
         niter = newton_round + 1
+        if isle.me == 0:
+            tell_round(m, d, k, newton_round, improvement, gradient)
         if newton_round < 0:
             improvement = m.opt.tolerance
         if (isle.dense >= 0 or isle.factor >= 0) and improvement < m.opt.tolerance:
@@ -188,12 +192,17 @@ def project(m, d, isle: ti.template()):
 
 
 @func
-def search(m, d, isle: ti.template(), slope):
-    """Exact line search: the step at which the derivative, slope[0] at 0, is zero; slope[1:] is the Gauss term's."""
-    step = vec3(1.0, 0.0, -1.0)
+def search(m, d, isle: ti.template(), slope, first):
+    """Exact line search: the step at which the derivative, slope[0] at 0, is zero; slope[1:] is the Gauss term's.
+
+    first  slope[0] is not known yet.
+    """
+    step = vec3(ti.select(first, FP(0.0), FP(1.0)), 0.0, -1.0)
     found = False
     for i in range(m.opt.ls_iterations):
         s = derivatives(m, d, isle, slope, step[0], PLACES * (i % 2))
+        if first and i == 0:
+            slope[0] = s[0]
         if ti.abs(s[0]) <= m.opt.ls_tolerance * ti.abs(slope[0]):
             found = True
             break

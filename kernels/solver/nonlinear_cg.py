@@ -13,8 +13,10 @@ from .isle import isle_of, keep, stretch, sum_of
 from .newton import move, project, search, solve_all, start, tell_loss
 from .preconditioner import factor_hessian, precondition_dofs
 from .rounds import scale_of
+from .statistics import tell_round
 from .tree_hessian import sym6_times
 
+NOISE = 1e-8 if FP == ti.f64 else 1e-3  # of the cost, below which differences are not trusted
 NEW, OLD = 0, 1  # columns of tree_sum: r'z of this round's gradient and of the last one's
 
 
@@ -48,12 +50,16 @@ def conjugate(m, d, k, me, size):
         slope = project(m, d, isle)
         alpha = FP(1.0)
         if cg_round >= 0:
-            alpha = search(m, d, isle, slope)
+            alpha = search(m, d, isle, slope, False)
         there = move(m, d, isle, alpha)
-        improvement = -0.5 * scale * alpha * slope[0]  # the costs' difference would be lost in rounding
+        improvement = scale * (cost - there[0])
+        if ti.abs(cost - there[0]) < NOISE * ti.abs(cost):  # lost in rounding: as a parabola has it
+            improvement = -0.5 * scale * alpha * slope[0]
         cost = there[0]
         gradient = scale * ti.sqrt(there[1])
         niter = cg_round + 1
+        if isle.me == 0:
+            tell_round(m, d, k, cg_round, improvement, gradient)
         if not gradient >= m.opt.tolerance:
             break
         if cg_round >= 0:

@@ -14,6 +14,7 @@ from .dual_start import forces_of_residuals, regularisation
 from .pgs import RISE, bounded, load_cone
 from .qcqp import friction_force
 from .rounds import scale_of
+from .statistics import tell_round
 
 
 @kernel
@@ -55,6 +56,7 @@ def without_slip(m, d, k, dual):
                     improvement += stop_cone(m, d, c)
                 else:
                     improvement += stop_pyramid(m, d, c)
+        tell_round(m, d, k, d.island_niter[k] + niter, improvement * scale, FP(0.0))
         niter += 1
         if improvement * scale < m.opt.noslip_tolerance:
             break

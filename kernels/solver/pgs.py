@@ -14,6 +14,7 @@ from .dual import contact_push, contact_residual, finish_island, row_push, row_r
 from .dual_start import clear_forces, dual_cost, forces_of_residuals, regularisation, residuals_at
 from .qcqp import friction_force
 from .rounds import scale_of
+from .statistics import tell_round
 
 RISE = 1e-10  # of the cost, from which on a change of an elliptic contact is taken back: rounding
 
@@ -59,6 +60,7 @@ def gauss_seidel(m, d, k):
                 improvement += improve_cone(m, d, c)
             else:
                 improvement += improve_pyramid(m, d, c)
+        tell_round(m, d, k, niter, improvement * scale, FP(0.0))
         niter += 1
         if improvement * scale < m.opt.tolerance:
             break

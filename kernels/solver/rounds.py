@@ -4,7 +4,7 @@ from ..types import FP, func, ti
 
 # By how much a round reduces the linear residual. While the line search still corrects the step the direction may be
 # rough; once it takes the whole step the set of acting constraints has settled, and the next round aims at the goal.
-ROUGH = 0.3
+ROUGH = 0.1
 PATIENCE = 10  # rounds after which a rough direction is not good enough: each further one aims better by TIGHTER
 TIGHTER = 0.7
 TIGHTEST = 1e-5

@@ -7,6 +7,7 @@ and directions Jp are con_Jaref and con_Jp of a contact, row_Jaref and row_Jp of
 from ..constraint.cone import cone_force, cone_hessian, cone_line, load_parameters, store_hessian, to_contact, to_world
 from ..constraint.row_cost import row_force, row_line
 from ..spatial import head, inertia_times, relative_twist, sum_contacts, tail, tree_project, tree_twists
+from ..tendon.inertia import add_tendon_product
 from ..types import (
     FP,
     at6,
@@ -40,6 +41,8 @@ def tree_times_M(m, d, w, t, x: ti.template(), y: ti.template()):
             tree_project(m, d, w, t, y)
             for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
                 y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
+            if ti.static(m.has.heavy):
+                add_tendon_product(m, d, w, t, x, y)
 
 
 @func
@@ -136,6 +139,8 @@ def tree_hessian_gather(m, d, w, t, x: ti.template(), y: ti.template()):
     tree_project(m, d, w, t, y)
     for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
+    if ti.static(m.has.heavy):
+        add_tendon_product(m, d, w, t, x, y)
     add_rows(m, d, w * m.ntree + t, y)
 
 

@@ -7,6 +7,7 @@ elsewhere. body_hess holds, per body, the Hessian of its twist (angular, linear)
 """
 
 from ..spatial import first_moment, head, mass_of, symmetric
+from ..tendon.inertia import add_tendon_hessian
 from ..types import (
     func,
     mat3,
@@ -83,6 +84,8 @@ def tree_hessian(m, d, w, t, alone):
         if m.body_treeid[parent] == t:
             for c in range(21):
                 d.body_hess[w * m.nbody + parent][c] = d.body_hess[w * m.nbody + parent][c] + d.body_hess[wb][c]
+    if ti.static(m.has.heavy):
+        add_tendon_hessian(m, d, w, t)
     if ti.static(m.has.rows):
         add_row_hessians(m, d, w, t, alone)
 

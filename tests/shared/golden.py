@@ -118,7 +118,7 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     that a GPU would take.
     shared_above  contacts between moving bodies above which an island is large.
     workers  how many workers a team has, with however many processors; Taichi must have as many threads.
-    dense_up_to  dofs of an island up to which it gets a dense or sparse factor.
+    dense_up_to  dofs of an island up to which it gets a dense factor; none gets a sparse one.
     Data must be made within it. The only place that knows where the engine keeps its thresholds.
     """
     from tisim.device import program, session, team
@@ -129,7 +129,8 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     changes = []
     at = dict(chosen=None, serial=never, parallel=-1, team=-1, shared=-1, gpu_sort=-1)[variant]
     if at is not None:
-        changes += [(dynamics, "PARALLEL_BODIES", at), (constraint, "PARALLEL_CONTACTS", at)]
+        changes += [(dynamics, "PARALLEL_BODIES", at), (dynamics, "AWAKE_BODIES", at)]
+        changes.append((constraint, "PARALLEL_CONTACTS", at))
         changes += [(collision, name, at) for name in ("SEARCHED", "BOXED", "COLLIDED", "LISTED")]
         changes += [(solver, "PARALLEL_ISLANDS", at), (rays, "PARALLEL_RAYS", at), (distance, "PARALLEL_PAIRS", at)]
         shared_above = (0 if variant in ("team", "shared") else never) if shared_above is None else shared_above
@@ -140,10 +141,10 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     if variant == "shared":
         changes.append((solver, "queued", lambda: True))
     if dense_up_to is not None:
-        changes += [(solver, "MAX_DENSE", dense_up_to), (solver, "MAX_FACTOR", dense_up_to // 6)]
+        changes += [(solver, "MAX_DENSE", dense_up_to), (solver, "MAX_FACTOR", 0)]
     if workers is not None:
         changes += [(session, "workers", workers), (team, "hands", lambda: workers), (team, "workers", lambda: workers)]
-        changes.append((team, "PATIENCE", (1 << 30, 0)))
+        changes.append((team, "PATIENCE", 1 << 30))
     if variant == "gpu_sort":
         changes.append((sorting, "shared", lambda: True))
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]

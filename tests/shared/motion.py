@@ -69,6 +69,36 @@ MODELS = {
     "contacts_condim6": xml(FLOOR + LANDED, geom='condim="6"'),
     "contacts_condim1": xml(FLOOR + LANDED, geom='condim="1"'),
 }  # fmt: skip
+DRIVEN = """<body pos="0 0 1"><joint name="a" axis="0 1 0" damping=".1"/>
+<geom type="capsule" size=".04" fromto="0 0 0 .3 0 0"/><site name="s0" pos=".1 0 .1"/>
+<body pos=".3 0 0"><joint name="b" axis="1 1 0"/><geom type="box" size=".1 .05 .03" pos=".1 0 0"/>
+<site name="s1" pos=".1 0 .1"/><body pos=".2 0 0"><joint name="c" type="slide" axis="1 0 1"/><geom size=".05"/></body>
+<body pos="0 .2 0"><joint type="ball"/><geom type="ellipsoid" size=".1 .05 .03" pos="0 .1 0"/><site name="s2"/></body>
+</body></body><body pos="2 0 1"><freejoint name="f"/><geom type="box" size=".1 .2 .3"/>
+<site name="s3" pos=".1 .1 .1" euler="10 20 30"/></body>"""
+TENDONS = """<tendon><fixed name="t0" damping=".7" stiffness="3"><joint joint="a" coef="1"/>
+<joint joint="c" coef="-.5"/></fixed>
+<spatial name="t1" damping="1.5" stiffness="2"><site site="s0"/><site site="s2"/></spatial>
+<spatial name="t2" damping=".4"><site site="s1"/><site site="s3"/></spatial></tendon>"""
+ACTUATORS = {
+    "tendons": "",
+    "position": '<position joint="a" kp="10" kv="2"/><position joint="b" kp="5" kv="1" forcerange="-1 1"/>'
+    '<velocity joint="c" kv="3"/>',
+    "affine": '<damper joint="a" kv="2" ctrlrange="0 1"/><general joint="b" gaintype="affine" gainprm="1 2 .3" '
+    'biastype="affine" biasprm="1 2 -3"/><motor joint="c" ctrllimited="true" ctrlrange="-.5 .5"/>',
+    "activations": '<intvelocity joint="a" kp="3" kv="1" actrange="-1 1"/><general joint="b" dyntype="filterexact" '
+    'dynprm=".01" gainprm="2"/><general joint="c" dyntype="filter" dynprm=".1" actearly="true" gaintype="affine" '
+    'gainprm="1 1 1"/><general joint="a" dyntype="integrator" actlimited="true" actrange="-.001 .001"/>',
+    "muscle": '<muscle joint="a" lengthrange="-1 1" timeconst=".02 .05"/><muscle tendon="t1" lengthrange=".3 1"/>',
+    "sites": '<general joint="f" gear="1 2 3 4 5 6" biastype="affine" biasprm="0 0 -2"/><general site="s3" '
+    'gear="1 0 0 0 1 0" biastype="affine" biasprm="0 0 -1"/><general site="s2" refsite="s0" gear="0 1 0 0 0 1" '
+    'biastype="affine" biasprm="0 -3 -1"/>',
+    "tendon_actuators": '<position tendon="t1" kp="3" kv="1"/><velocity tendon="t0" kv="2"/>',
+}
+for _name, _text in ACTUATORS.items():
+    MODELS[_name] = xml(DRIVEN).replace("</mujoco>", f"{TENDONS}<actuator>{_text}</actuator></mujoco>")
+MODELS["no_actuation"] = MODELS["position"].replace("<flag", '<flag actuation="disable"')
+MODELS["no_damper_of_tendons"] = MODELS["tendons"].replace("<flag", '<flag damper="disable"')
 TOUCHING = ("limits", "frictionloss", "contacts", "contacts_in_medium", "contacts_condim6", "contacts_condim1")
 INTEGRATORS = ("Euler", "RK4", "implicit", "implicitfast")
 
@@ -88,6 +118,8 @@ def disturb(pair, rng, size=0.3):
     pair.md.qvel[:] = size * rng.normal(size=pair.mm.nv)
     pair.md.qfrc_applied[:] = size * rng.normal(size=pair.mm.nv)
     pair.md.xfrc_applied[:] = size * rng.normal(size=(pair.mm.nbody, 6))
+    pair.md.ctrl[:] = rng.normal(size=pair.mm.nu)
+    pair.md.act[:] = size * rng.normal(size=pair.mm.na)
     pair.copy_state()
 
 

@@ -1,4 +1,5 @@
-"""The smallest kernel with a team: workers share a list, exchange it at barriers, and add it in blocks."""
+"""The smallest kernels for workers: one with a team, which shares a list, exchanges it at barriers and adds it in
+blocks, and one with two loops, of which the second reads what others wrote in the first."""
 
 import numpy as np
 
@@ -69,6 +70,39 @@ def run(m, d, hands, workers, rounds, parallel=True, patience=30000):
     if workers:
         assert (got == (np.arange(n) + rounds) % n).all()
     return size
+
+
+def _loops():
+    global SERIAL
+    runtime.ensure()
+    from tisim.kernels.types import SERIAL, ti
+
+    from tisim.device.variant import kernel
+
+    @kernel
+    def loops(m, d):
+        n = d.nbox
+        ti.loop_config(serialize=SERIAL)
+        for i in range(n):
+            d.qvel[i] = d.qvel[i] + 1.0
+        ti.loop_config(serialize=SERIAL)
+        for i in range(n):
+            d.qacc[i] = d.qacc[i] + d.qvel[n - 1 - i]
+
+    return loops
+
+
+def run_loops(m, d, times):
+    """Runs the other one so often in one launch; whether each round of each loop was done once, and all of the first
+    before the second."""
+    key = runtime.session.generation, "loops"
+    loops = _kernels.get(key) or _kernels.setdefault(key, _loops())
+    speed, force = (d.device(name).host.reshape(-1) for name in ("qvel", "qacc"))
+    speed[:] = force[:] = 0
+    launch.run(m, d, [loops] * times, True, nbox=len(speed))
+    ok = (speed == times).all() and (force == times * (times + 1) // 2).all()
+    tisim.reset(m, d)
+    return bool(ok)
 
 
 _kernels = {}

@@ -25,19 +25,29 @@ MODEL = """<mujoco>
     <mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1 .1 .1"/>
   </asset>
   <worldbody>
-    <geom type="plane" size="1 1 .1"/>
+    <geom type="plane" size="1 1 .1"/><site name="a"/>
     <geom type="hfield" hfield="hills"/>
     <body><freejoint/><replicate count="32" offset="1 0 0"><geom size=".1"/></replicate></body>
     <body name="body">
-      <joint name="hinge" type="hinge" range="0 10" limited="true" frictionloss="1" damping="1"/>
-      <geom size=".1"/><geom type="capsule" size=".1 .1"/><geom type="box" size=".1 .1 .1"/>
+      <joint name="hinge" type="hinge" range="0 10" limited="true" frictionloss="1" damping="1"
+        actuatorfrcrange="-1 1"/>
+      <site name="b" pos="1 0 0"/><geom name="ball" size=".1"/><geom type="capsule" size=".1 .1"/>
+      <geom type="box" size=".1 .1 .1"/>
       <geom type="cylinder" size=".1 .1"/><geom type="ellipsoid" size=".1 .1 .1"/><geom type="mesh" mesh="gem"/>
     </body>
   </worldbody>
   <tendon>
-    <fixed name="fixed" range="0 1" limited="true" frictionloss="1"><joint joint="hinge" coef="1"/></fixed>
+    <fixed name="fixed" range="0 1" limited="true" frictionloss="1" stiffness="1" damping="1" actuatorfrclimited="true"
+      actuatorfrcrange="-1 1"><joint joint="hinge" coef="1"/></fixed>
+    <spatial armature="1"><site site="a"/><site site="b"/></spatial>
+    <spatial name="spatial"><site site="a"/><geom geom="ball"/><site site="b"/></spatial>
   </tendon>
   <equality><weld body1="body"/><joint joint1="hinge"/><tendon tendon1="fixed"/></equality>
+  <actuator>
+    <motor joint="hinge"/><muscle tendon="spatial" lengthrange="0 1"/><intvelocity tendon="fixed" actrange="-1 1"/>
+    <motor site="a" refsite="b"/><motor cranksite="a" slidersite="b" cranklength="3"/>
+    <adhesion body="body" ctrlrange="0 1"/>
+  </actuator>
 </mujoco>"""
 # whether lists are long, and options: between them they take every road of the solvers
 ROADS = (

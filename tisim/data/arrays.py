@@ -60,8 +60,7 @@ declare("computed", [
     ("site_xpos", "f", ("nsite", 3), "m", "kinematics", "site positions"),
     ("site_xmat", "f", ("nsite", 9), "-", "kinematics", "site orientations"),
     ("ten_length", "f", ("ntendon",), "m, rad", "tendon", "lengths of tendons"),
-    ("ten_velocity", "f", ("ntendon",), "m/s, rad/s", "tendon", "their velocities"),
-    ("ten_J", "f", ("ntendonJ",), "-", "tendon", "Jacobians of their lengths, in the places of tendon_Jdof"),
+    ("ten_velocity", "f", ("ntendon",), "m/s, rad/s", "tendon", "their rates"),
     ("subtree_com", "f", ("nbody", 3), "m", "comPos", "centre of mass of each subtree"),
     ("cinert", "f", ("nbody", 10), "kg, kg m, kg m2", "comPos",
      "body inertia about the tree's centre of mass: Ixx Iyy Izz Ixy Ixz Iyz, m*offset, m"),
@@ -79,6 +78,10 @@ declare("computed", [
     ("qfrc_fluid", "f", ("nv",), "N, N m", "passive", "forces of the medium"),
     ("qfrc_passive", "f", ("nv",), "N, N m", "passive", "sum of the passive forces"),
     ("qfrc_actuator", "f", ("nv",), "N, N m", "actuation", "actuator forces"),
+    ("actuator_length", "f", ("nu",), "m, rad", "transmission", "lengths of actuators"),
+    ("actuator_velocity", "f", ("nu",), "m/s, rad/s", "transmission", "their rates"),
+    ("actuator_force", "f", ("nu",), "N, N m", "actuation", "their forces"),
+    ("act_dot", "f", ("na",), "1/s", "actuation", "rates of activations"),
     ("qfrc_smooth", "f", ("nv",), "N, N m", "acceleration", "all forces but those of constraints"),
     ("qacc_smooth", "f", ("nv",), "m/s2, rad/s2", "acceleration", "acceleration without constraints"),
     ("qfrc_constraint", "f", ("nv",), "N, N m", "constraint", "constraint forces"),
@@ -125,12 +128,39 @@ declare("scratch", [
     ("rk_qvel", "f", ("nv",), "m/s, rad/s", "integrate", "qvel then"),
     ("rk_time", "f", (1,), "s", "integrate", "time then"),
     ("rk_velocity", "f", ("nv",), "m/s, rad/s", "integrate", "weighted sum of the velocities of its stages"),
+    ("rk_act", "f", ("na",), "-", "integrate", "act at the beginning of a step of RK4"),
+    ("rk_act_dot", "f", ("na",), "1/s", "integrate", "weighted sum of the rates of activations"),
     ("rk_qacc", "f", ("nv",), "m/s2, rad/s2", "integrate", "weighted sum of their accelerations"),
     ("qacc_inverse", "f", ("nv",), "m/s2, rad/s2", "inverse", "acceleration of which inverse dynamics are taken"),
     ("qfrc_forward", "f", ("nv",), "N, N m", "inverse", "qfrc_constraint of forward dynamics, while it is compared"),
-    ("bad", "i", (3,), "-", "check", "nq or nv minus the first bad index in qpos, qvel, qacc; 0: all are finite", 3),
+    ("bad", "i", (4,), "-", "check",
+     "nq, nv or nu minus the first bad index in qpos, qvel, qacc, ctrl; 0: all are finite", 4),
     ("counts", "i", (ALL, 32), "-", "all", "lengths of the lists over all worlds, by the indices in COUNTS"),
-    ("warning", "i", (16,), "-", "check", "warnings by mjtWarning: number, then last info"),
+    ("warning", "i", (16,), "-", "check", "warnings by mjtWarning: number, then last info", 16),
+])  # fmt: skip
+
+# tendons
+declare("scratch", [
+    ("ten_J", "f", ("ntendonJ",), "-", "tendon", "Jacobians of tendon lengths, in the places of tendon_Jdof"),
+    ("wrap_line", "f", ("nwrap", 2, 6), "m, -", "tendon",
+     "straight pieces of paths behind a site: a point, and the direction over the pulleys' divisor"),
+    ("wrap_point", "f", ("nwrap", 2, 3), "m", "tendon", "where a path touches a geom"),
+    ("wrap_touch", "i", ("nwrap",), "-", "tendon", "1: it touches the geom"),
+    ("ten_bias", "f", ("ntendon",), "N, N m", "tendon", "forces by which the tendons' armature resists at qacc = 0"),
+    ("heavy_value", "f", ("nheavy",), "kg", "tendon", "what tendons add to the inertia of each pair of dofs"),
+    ("ten_spring", "f", ("ntendon",), "N, N m", "passive", "forces of the tendons' springs"),
+    ("ten_damper", "f", ("ntendon",), "N, N m", "passive", "forces of their dampers"),
+])  # fmt: skip
+
+# actuators
+declare("scratch", [
+    ("moment", "f", ("nmoment",), "-", "transmission", "moments of actuators, in the places of moment_dof"),
+    ("actuator_ctrl", "f", ("nu",), "-", "actuation", "controls within their ranges"),
+    ("actuator_gain", "f", ("nu",), "-", "actuation", "gains of muscles and the user's"),
+    ("actuator_bias", "f", ("nu",), "N, N m", "actuation", "biases of muscles and the user's"),
+    ("bad_ctrl", "i", (1,), "-", "actuation", "nu minus the first bad control, 0: there is none"),
+    ("adhesion_ncon", "i", ("nadhesion",), "-", "transmission", "contacts of each adhesion actuator"),
+    ("adhesion_speed", "f", ("nadhesion",), "m/s", "transmission", "sum of their normal velocities"),
 ])  # fmt: skip
 
 # constraint rows other than contacts, their Jacobian's entries, and what the solver needs of contacts
@@ -246,6 +276,12 @@ declare("scratch", [
     ("sol_z", "f", ("nv",), "m/s2, rad/s2", "solver", "preconditioned residual"),
     ("sol_q", "f", ("nv",), "m/s2, rad/s2", "solver", "conjugate direction of the linear system"),
     ("sol_Hq", "f", ("nv",), "N, N m", "solver", "Hessian times that direction"),
+])  # fmt: skip
+
+# what solvers tell of each round, read as `solver`
+declare("scratch", [
+    ("stat_improvement", "f", (ALL, 4000), "-", "solver", "scaled improvement by islands and rounds, of 20 and of 200"),
+    ("stat_gradient", "f", (ALL, 4000), "-", "solver", "scaled gradient"),
 ])  # fmt: skip
 
 # the dual problem, of PGS and noslip

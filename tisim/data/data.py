@@ -18,12 +18,14 @@ from . import (
     copying,
     given,
     jacobian,
+    moments,
     on_demand,
     scalars,  # noqa: F401  tells kernels what names mean
 )
 from .arrays import COUNTS, DATA
 from .declare import CAPACITIES, LENGTHS
 from .device_array import Copy, DeviceArray
+from .solver_stat import SolverStat
 from .state import Warnings, reset
 from .timer import Timers
 from .view import FIELDS as DATA_VIEWS
@@ -333,7 +335,8 @@ class Data:
         return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
 
     def __setattr__(self, name, value):
-        if name in ("ncon", "nefc", "nisland", "warning", "timer", "solver_niter", "efc_J"):
+        made = *moments.MADE, "ncon", "nefc", "nisland", "warning", "timer", "solver", "solver_niter", "efc_J"
+        if name in made:
             raise Error(f"{name} is computed; writing it would be lost")
         elif name in DATA:
             getattr(self, name)[...] = value
@@ -387,6 +390,11 @@ class Data:
         return 0 if self.model.disabled(mjtDisableBit.mjDSBL_ISLAND) else self.count("nisland")
 
     @property
+    def solver(self):
+        """Improvement and gradient of each round of the solver, noslip behind it: SolverStat."""
+        return SolverStat(self)
+
+    @property
     def solver_niter(self):
         """Solver iterations of each island."""
         return self.host("island_niter").reshape(-1)[: self.count("nisland")]
@@ -397,6 +405,8 @@ def _fields():
     return [name for name, array in DATA.items() if not array.hidden]
 
 
+for _name in moments.MADE:
+    setattr(Data, _name, moments.reader(_name))
 for _word in DATA_VIEWS:
     setattr(Data, _word, accessor(_word))
 for _alias in ("jnt", "cam"):

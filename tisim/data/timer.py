@@ -13,6 +13,8 @@ STAGES = dict(
     check=T.mjTIMER_STEP, check_state=T.mjTIMER_STEP, fwd_position=T.mjTIMER_POS_KINEMATICS,
     collide=T.mjTIMER_POS_COLLISION, fwd_velocity=T.mjTIMER_VELOCITY, make_constraints=T.mjTIMER_POS_MAKE,
     energy=T.mjTIMER_FORWARD, fwd_acceleration=T.mjTIMER_FORWARD, constrain=T.mjTIMER_CONSTRAINT,
+    tendons=T.mjTIMER_POSITION, tendon_passive=T.mjTIMER_VELOCITY, transmission=T.mjTIMER_POSITION,
+    fwd_actuation=T.mjTIMER_ACTUATION,
     check_acceleration=T.mjTIMER_STEP, compare=T.mjTIMER_STEP, integrate=T.mjTIMER_ADVANCE, rk_first=T.mjTIMER_ADVANCE,
     rk_second=T.mjTIMER_ADVANCE, rk_third=T.mjTIMER_ADVANCE, rk_last=T.mjTIMER_ADVANCE, inverse=T.mjTIMER_FORWARD,
 )  # fmt: skip
@@ -35,7 +37,8 @@ PARENT = {
 ENDS = {
     T.mjTIMER_FORWARD: ("constrain",), T.mjTIMER_INVERSE: (INVERSE_OF + "inverse",),
     T.mjTIMER_POSITION: ("make_constraints",), T.mjTIMER_VELOCITY: ("fwd_velocity",),
-    T.mjTIMER_CONSTRAINT: ("constrain",), T.mjTIMER_ADVANCE: ("integrate", "rk_last"),
+    T.mjTIMER_ACTUATION: ("fwd_actuation",), T.mjTIMER_CONSTRAINT: ("constrain",),
+    T.mjTIMER_ADVANCE: ("integrate", "rk_last"),
     T.mjTIMER_POS_KINEMATICS: ("fwd_position",), T.mjTIMER_POS_INERTIA: ("fwd_position",),
     T.mjTIMER_POS_MAKE: ("make_constraints",),
     **dict.fromkeys((T.mjTIMER_POS_COLLISION, T.mjTIMER_COL_BROAD, T.mjTIMER_COL_NARROW), ("collide",)),

@@ -20,9 +20,10 @@ FIELDS = {
     "joint": {name: (name, "njnt") for name in ("xanchor", "xaxis")}
     | {name: (name, "nv") for name in _DOF.split()} | {"qpos": ("qpos", "nq")},
     "actuator": {"ctrl": ("ctrl", "nu")}
-    | {name: (f"actuator_{name}", "nu") for name in ("length", "velocity", "force", "moment")}
+    | {name: (f"actuator_{name}", "nu") for name in ("length", "velocity", "force")}
+    | {"moment": ("_moment_rows", "nu")}
     | {"act": ("act", "na"), "act_dot": ("act_dot", "na")},
-    "tendon": {name: (f"ten_{name}", "ntendon") for name in ("length", "velocity", "J")},
+    "tendon": {name: (f"ten_{name}", "ntendon") for name in ("length", "velocity", "J", "wrapadr", "wrapnum")},
     "sensor": {"data": ("sensordata", "nsensordata")},
     "equality": {"active": ("eq_active", "neq")},
 }  # fmt: skip

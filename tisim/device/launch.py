@@ -12,10 +12,11 @@ from .machine_code import Unsupported
 _sequences = {}
 
 
-def run(m, d, kernels, parallel=True, **scalars):
+def run(m, d, kernels, parallel=True, now=None, **scalars):
     """Runs kernels in order; arrays come from d and m by name, numbers from the call, d or m.
 
     parallel  False for scenes whose work is less than waking the threads costs.
+    now       the same for this time only, if not None: where it is repeated the threads may be awake already.
     scalars   the numbers that tisim/data/scalars.py declares as passed; those that no kernel here asks for are left.
     Raises Error for a number that is not declared, or that is missing.
     """
@@ -23,18 +24,34 @@ def run(m, d, kernels, parallel=True, **scalars):
     if clock.running:
         if len(kernels) > 1:  # each on its own, so that its time is known
             for kernel in kernels:
-                run(m, d, [kernel], parallel, **scalars)
+                run(m, d, [kernel], parallel, now, **scalars)
             return
         clock.tick(PYTHON)
+    bound = _bound(m, d, kernels)
+    bound.run(d, m.numbers_version(), parallel if now is None else now, scalars)
+    d.program.launched(bound, parallel)
+    if clock.running:
+        d.program.tick(kernels[0].path or kernels[0].__name__)
+
+
+def note(m, d, kernels, parallel=True, **scalars):
+    """Lets the Data's program repeat this launch, which is not made now: another has done the same."""
+    if d.program.clock.running:
+        return d.program.spoil()
+    bound = _bound(m, d, kernels)
+    if isinstance(bound, native.Bound):
+        bound.ready(d, m.numbers_version(), scalars)
+    d.program.launched(bound, parallel)
+
+
+def _bound(m, d, kernels):
+    """The kernels with the arrays of a Data."""
     key = tuple(map(id, kernels))
     bound = d.bound(m, key)  # first of all: it refuses a Data whose Taichi is gone, and the kernels with it
     if bound is None:
         bound = _sequence(kernels, m.features()).bind(d)
         d.bind(key, bound)
-    bound.run(d, m.numbers_version(), parallel, scalars)
-    d.program.launched(bound, parallel)
-    if clock.running:
-        d.program.tick(kernels[0].path or kernels[0].__name__)
+    return bound
 
 
 def _sequence(kernels, has):

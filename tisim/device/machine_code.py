@@ -17,10 +17,9 @@ POOL, PARALLEL_FOR, TEMPORARIES = 9, 10, 14  # places of the fields of LLVMRunti
 ALLOWED = {POOL, PARALLEL_FOR, TEMPORARIES}
 
 # The machine code that calls kernels: `run` calls all tasks of a table (function, context); `serial_for` stands for
-# the thread pool's parallel_for where a loop is not worth waking threads; `all_for` for that which asks for as many
-# threads as there are chunks, from the pair of the pool and its parallel_for: a kernel's code asks for as many as the
-# machine had that made it.
-SUPPORT_FUNCTIONS = ("run", "serial_for", "all_for", "outside", "fill", "add", "tick")
+# the thread pool's parallel_for where a loop is not worth waking threads. `run_by_team` and `team_for` are those of
+# workers who stay awake for a whole table, see team_code.py.
+SUPPORT_FUNCTIONS = ("run", "serial_for", "outside", "fill", "add", "tick", "run_by_team", "team_for")
 # run(table, i, n, total): calls the entries i, i + 1, ... of a table of n, and again from 0 on, until it has called
 # `total` or one that asks gives another answer; returns how many there were before that
 # outside, fill, add ({numbers, n, a, b}): whether one of n numbers is not in a ... b; sets them to a; adds a to them
@@ -76,17 +75,6 @@ loop:
   %more = icmp slt i32 %next, %n
   br i1 %more, label %loop, label %done
 done:
-  ret void
-}
-define void @all_for({ i8*, void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)* }* %pair, i32 %n, i32 %threads,
-                     i8* %context, void (i8*, i32, i32)* %f) {
-  %pp = getelementptr { i8*, void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)* },
-                      { i8*, void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)* }* %pair, i64 0, i32 0
-  %pf = getelementptr { i8*, void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)* },
-                      { i8*, void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)* }* %pair, i64 0, i32 1
-  %pool = load i8*, i8** %pp
-  %for = load void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)*, void (i8*, i32, i32, i8*, void (i8*, i32, i32)*)** %pf
-  call void %for(i8* %pool, i32 %n, i32 %n, i8* %context, void (i8*, i32, i32)* %f)
   ret void
 }
 define i32 @outside(%numbers* %x) {

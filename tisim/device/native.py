@@ -6,7 +6,8 @@ Later processes map the image and never ask Taichi's compiler. What remains Taic
 A task is a function of one RuntimeContext: the address of the arguments' buffer, of Taichi's LLVMRuntime, a thread's
 number, the address of a buffer for results. Loops ask the LLVMRuntime for `parallel_for`. A launch that is not worth
 waking threads passes a copy of it whose parallel_for does all on the calling thread, so that one image serves both;
-other launches one whose parallel_for asks for all threads that there are here, and not where the image was made.
+other launches one whose parallel_for shares out its chunks among workers, who stay awake for a whole table of launches
+(team_code.py), or, where threads are not pinned, asks the pool for all threads that there are here.
 """
 
 import ctypes
@@ -18,7 +19,7 @@ import tempfile
 
 import numpy as np
 
-from . import fingerprint, images, machine_code, memory, session
+from . import fingerprint, images, machine_code, memory, session, team, team_code
 from .machine_code import Unsupported
 from .variant import check_passed
 
@@ -46,31 +47,50 @@ class Road:
         self._basis = basis, fingerprint.source_digest()
         self.codes, self.made, self.plain = {}, 0, {}
         support = self._support()
+        functions = dict(zip(machine_code.SUPPORT_FUNCTIONS, support.tasks))
+        self.outside, self.fill, self.add, self.tick = (functions[n] for n in ("outside", "fill", "add", "tick"))
         # PYFUNCTYPE keeps the interpreter's lock, as Taichi's own launches do: the pool serves one caller at a time
-        self.call = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *3 * [ctypes.c_int64])(support.tasks[0])
+        numbers = 3 * [ctypes.c_int64]
+        self._run = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *numbers)(functions["run"])
+        by_team = ctypes.PYFUNCTYPE(ctypes.c_int64, *2 * [ctypes.c_void_p], *numbers)(functions["run_by_team"])
         pool = struct.unpack("<2Q", ctypes.string_at(self.runtime + POOL_AT, 16))
+        self.team = team_code.State(by_team, *pool)
+        self._alone = functions["serial_for"]
+        fields = (pool[0], self._alone), (self.team.address, functions["team_for"])
         self._copies = [ctypes.create_string_buffer(ctypes.string_at(self.runtime, RUNTIME_BYTES), RUNTIME_BYTES)
-                        for _ in range(2)]  # fmt: skip
-        self._pair = ctypes.create_string_buffer(struct.pack("<2Q", *pool), 16)
-        struct.pack_into("<Q", self._copies[0], PARALLEL_FOR_AT, support.tasks[1])
-        struct.pack_into("<2Q", self._copies[1], POOL_AT, ctypes.addressof(self._pair), support.tasks[2])
-        self.outside, self.fill, self.add, self.tick = support.tasks[3:]
+                        for _ in fields]  # fmt: skip
+        for copy, values in zip(self._copies, fields):
+            struct.pack_into("<2Q", copy, POOL_AT, *values)
         self.serial_runtime, self.parallel_runtime = map(ctypes.addressof, self._copies)
         self._keep = support
+
+    def call(self, d, parallel, table, first, n, total):
+        """Calls `total` entries of a table of n, from one on; returns how many, before one gave another answer.
+
+        d  the Data whose kernels they are.  parallel  whether loops in it are worth waking threads.
+        """
+        size = team.workers() if parallel else 1
+        if size == 1:
+            if parallel:
+                self.team.leave(by_pool=session.workers == 1 != session.threads)
+                team.rest()
+            return self._run(table, first, n, total)
+        return self.team.run(d, size, table, first, n, total)
 
     def leave_threads(self):
         """Loops are no longer shared out, nor those of Taichi's own launches."""
         for runtime in (self.runtime, self.parallel_runtime):
-            ctypes.c_uint64.from_address(runtime + PARALLEL_FOR_AT).value = self._keep.tasks[1]
+            ctypes.c_uint64.from_address(runtime + PARALLEL_FOR_AT).value = self._alone
 
     def _support(self):
         """The code that calls tasks, an image like others."""
-        key = f"support-{fingerprint.digest(machine_code.SUPPORT, self.target)}"
+        source = machine_code.SUPPORT + team_code.SUPPORT
+        key = f"support-{fingerprint.digest(source, self.target)}"
         record = images.find(key)
         if record is None:
             if not machine_code.available():
                 raise Unsupported("no images came with tisim, and llvmlite 0.44, which makes them, is not installed")
-            obj = machine_code.compile_ir(machine_code.SUPPORT, self.target)
+            obj = machine_code.compile_ir(source, self.target)
             code, functions, externals = machine_code.link(obj)
             record = images.Record(code, [functions[name] for name in machine_code.SUPPORT_FUNCTIONS], externals)
             images.keep(key, record)
@@ -300,6 +320,11 @@ class Bound:
 
     def run(self, d, version, parallel, scalars):
         """Launches the kernels. version: changes when a number of the model may have."""
+        self.ready(d, version, scalars)
+        self._call(d, parallel, self._all if parallel else self._one, 0, self._length, self._length)
+
+    def ready(self, d, version, scalars):
+        """Writes the numbers that are not as in the last launch."""
         if version != self._version:
             self._version = None  # an interrupt may come between the next lines
             for name, views in self._writers.items():
@@ -309,7 +334,6 @@ class Bound:
             self._version = version
         if scalars != self._last:
             self._pass(d, scalars)
-        self._call(self._all if parallel else self._one, 0, self._length, self._length)
 
     def _pass(self, d, scalars):
         """Writes the numbers that a launch passes."""

@@ -16,7 +16,7 @@ import functools
 
 import numpy as np
 
-from . import native
+from . import native, team
 from .clock import END, PYTHON, Clock
 
 STEPS = 256  # of a single body that one call repeats at most: an interrupt waits until it is over
@@ -132,7 +132,7 @@ class Program:
 
         Returns (the stage that Python is to run now, how often the last one was reached).
         """
-        token = d.check(m), m.decisions(), _outdated
+        token = d.check(m), m.decisions(), _outdated, team.workers()
         if token != self._token:
             self.drop()
             self._token = token
@@ -144,7 +144,7 @@ class Program:
         if self.clock.running:
             self.clock.tick(PYTHON)
         place = table.first[at - stages.start]
-        place += table.call(place, table.length * times - place)
+        place += table.call(d, place, table.length * times - place)
         done, place = divmod(place, table.length)
         return table.stage_of(place) if place else stages.start, done
 
@@ -157,6 +157,11 @@ class _Record:
         for what, *_ in notes:
             if isinstance(what, native.Bound):
                 what.recorded = True
+
+    @property
+    def parallel(self):
+        """Whether one of its launches is worth waking threads."""
+        return any(note[1] for note in self.notes if isinstance(note[0], native.Bound))
 
     def says(self, notes):
         """Whether these are the same notes."""
@@ -189,13 +194,14 @@ class _Table:
         stop = _Record([(np.ones(1, np.int32), road.outside, 0, 1, 0, 0, 1)])
         self._records = [records.get(s, stop) for s in stages]
         parts = [record.rows for record in self._records]
+        self._parallel = any(record.parallel for record in self._records)
         self.first = np.concatenate([[0], np.cumsum([len(p) for p in parts])]).tolist()
         self.length, self._rows = self.first[-1], np.concatenate(parts)
         self._call, self._address = road.call, self._rows.ctypes.data
 
-    def call(self, place, total):
+    def call(self, d, place, total):
         """Calls so many entries from a place on, or fewer; returns how many."""
-        return self._call(self._address, place, self.length, total)
+        return self._call(d, self._parallel, self._address, place, self.length, total)
 
     def stage_of(self, place):
         """The stage that an entry belongs to."""

@@ -1,8 +1,9 @@
-"""How many workers may wait for each other in a launch (kernels/team.py): as many as have a processor of their own.
+"""How many workers may share the loops of a table of launches (team_code.py) and wait for each other in one of them
+(kernels/team.py): as many as have a processor of their own.
 
 What comes out does not depend on it. Two workers on one processor would wait for each other's slices of time, thousands
 of times longer than they compute, so there are never more than pinned threads, processors, and what a container may
-use; and where a launch spent its time with waiting, the next ones do without a team.
+use; and where much time went by with waiting, the next tables do without a team.
 """
 
 import contextlib
@@ -12,13 +13,13 @@ import pathlib
 from . import session
 
 MOST = 32  # places in d.team, and chunks of a parallel loop in machine code
-REST = 100  # launches on one worker after some in which the processors were shared
-LOOK = 6e-9  # seconds that one look takes at least
-WAITED = 0.4  # part of a launch that a worker may wait
-BAD, GOOD, ENOUGH = 3, 1, 8  # what a launch adds to the doubt, or takes from it, and how much of it is too much
-PATIENCE = 20000, 50  # looks for workers that have not come, at least and per contact: a thread takes 0.1 ms to wake
+REST = 100  # calls on one worker after some in which the processors were shared
+SHORT = 3e-4  # seconds; a shorter call tells nothing
+LOOK = 6e-9  # seconds that one look of kernels/team.py takes at least
+BAD, GOOD, ENOUGH = 3, 1, 8  # what a call adds to the doubt, or takes from it, and how much of it is too much
+PATIENCE = 20000  # looks for workers that have not come to a launch: a thread takes 0.1 ms to wake
 LINE, LOOKED, FIRST = 32, 1, 2  # of kernels/team.py: numbers of a line; lines
-_rest = 0  # launches still to be made on one worker
+_rest = 0  # calls still to be made on one worker
 _doubt = 0  # whether the processors are shared
 
 
@@ -29,17 +30,13 @@ def hands():
 
 def workers():
     """How many of them may be in a team now."""
+    return 1 if _rest else session.workers
+
+
+def rest():
+    """Counts a call that was made on one worker for want of processors."""
     global _rest
-    if _rest:
-        _rest -= 1
-        return 1
-    return session.workers
-
-
-def patience(contacts):
-    """How often the first worker looks for the others before it goes on without them: a third of what they save."""
-    least, each = PATIENCE
-    return max(least, min(each * contacts, 1 << 30))
+    _rest = max(0, _rest - 1)
 
 
 def most(places):
@@ -49,11 +46,21 @@ def most(places):
     return max(1, int(min(MOST, len(places), _quota())))
 
 
-def look(team, seconds):
-    """Looks at d.team after a launch of more than one worker, which took so long."""
+def ask(lines):
+    """Before a call. lines: d.team of the Data in question, where kernels note how often they looked in vain."""
+    lines[LINE + 1] = 0
+    lines[(FIRST + LOOKED) * LINE :: 2 * LINE] = 0
+
+
+def look(lines, size, seconds, asleep, waited):
+    """After a call by so many workers that took so long; asleep, waited: the parts of it before and after the leader's
+    work, and in which the leader waited for chunks of loops. Who does 1/size of the work may wait for the rest of the
+    time that he would need alone."""
     global _rest, _doubt
-    size, looked = int(team[LINE]), spins(team)
-    bad = size < session.workers or looked.max() * LOOK > WAITED * seconds
+    if seconds < SHORT:
+        return
+    looked = lines[LINE + 1] + lines[(FIRST + LOOKED) * LINE :: 2 * LINE].max()
+    bad = asleep + waited + looked * LOOK / seconds > 1 - 1 / size
     _doubt = max(0, _doubt + BAD if bad else _doubt - GOOD)
     if _doubt > ENOUGH:
         _rest, _doubt = REST, ENOUGH - 1  # the next bad one is enough again

@@ -8,7 +8,7 @@ from tisim.enums import mjtDisableBit, mjtJoint
 from . import validate
 from .features import features
 from .fields import FIELDS
-from .tables import branches, equality, midphase
+from .tables import actuation, branches, equality, heavy, midphase, tendon
 from .tables import geom as geom_tables
 from .tables import medium as medium_tables
 from .tables import ray as ray_tables
@@ -16,9 +16,10 @@ from .tables.declare import Table, declared
 
 
 def _tree_free(m):
-    """1 for trees of one free body without armature and friction loss."""
+    """1 for trees of one free body without armature and friction loss, of its dofs and of tendons' that pull at it."""
     plain = (m.tree_bodynum == 1) & (m.tree_dofnum == 6) & (m.body_jntnum[m.tree_bodyadr] == 1)
     worst = np.maximum(m.dof_armature, m.dof_frictionloss)
+    worst[heavy.by_dof(m)] = 1
     return (plain & (np.maximum.reduceat(worst, m.tree_dofadr) == 0)) if m.ntree else plain
 
 
@@ -31,14 +32,17 @@ def _limited_joint(m):
 
 
 DERIVED = declared(
-    Table("tree_free", "i", ("ntree",), _tree_free, ("dof_armature", "dof_frictionloss"),
+    Table("tree_free", "i", ("ntree",), _tree_free,
+          ("dof_armature", "dof_frictionloss", "tendon_armature"),
           "1: the tree is one free body without armature and friction loss"),
     Table("friction_dof", "i", ("nfriction",), _friction_dof, ("dof_frictionloss",), "dofs with friction loss"),
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
-) | ray_tables.TABLES | geom_tables.TABLES | midphase.TABLES | equality.TABLES | medium_tables.TABLES  # fmt: skip
-DERIVED |= branches.TABLES
+)  # fmt: skip
+for _tables in (ray_tables, geom_tables, midphase, equality, medium_tables, tendon, actuation, heavy, branches):
+    DERIVED |= _tables.TABLES
 # numbers that are the length of a table
-COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", **equality.COUNTED)
+COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint")
+COUNTED |= equality.COUNTED | tendon.COUNTED | actuation.COUNTED | heavy.COUNTED
 
 
 class DeviceModel:

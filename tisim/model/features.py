@@ -19,12 +19,14 @@ class Features(NamedTuple):
     rows      there can be constraint rows that are no contacts.
     elliptic  friction cones are elliptic, else pyramidal.
     torsion   contacts can have torques: a dimension above 3.
+    heavy     some tendon has armature.
     """
 
     jointed: bool
     rows: bool
     elliptic: bool
     torsion: bool
+    heavy: bool = False
 
     @property
     def dims(self):
@@ -40,6 +42,7 @@ def features(m):
         dims = np.concatenate([np.asarray(m.geom_condim), np.asarray(m.pair_dim)])
         rows = any(m.scalar(name) for name in ROWS)
         last = m._derived["features"] = key, Features(
+            heavy=bool(m.scalar("nheavytendon")),
             jointed=rows or bool((m.derived("tree_free") == 0).any()),
             rows=rows,
             elliptic=int(m.opt.cone) == int(mjtCone.mjCONE_ELLIPTIC),
@@ -49,7 +52,7 @@ def features(m):
 
 
 def every():
-    """All Features that a model can have."""
+    """All Features that a model can have, but for heavy tendons, whose kernels are made on demand."""
     return [
         Features(jointed, rows, elliptic, torsion)
         for jointed, rows in ((False, False), (True, False), (True, True))
@@ -58,4 +61,4 @@ def every():
     ]
 
 
-EVERYTHING = Features(jointed=True, rows=True, elliptic=True, torsion=True)
+EVERYTHING = Features(jointed=True, rows=True, elliptic=True, torsion=True, heavy=True)

@@ -4,14 +4,13 @@ import warnings
 
 import numpy as np
 
-from tisim.enums import mjtCone, mjtEnableBit, mjtEq, mjtGeom, mjtWrap
+from tisim.enums import mjtCone, mjtEnableBit, mjtEq, mjtGeom
 from tisim.errors import UnsupportedError
 
 # sizes that must be zero until the engine computes what they count
-NOT_SIMULATED = dict(nu="actuators", nsensor="sensors")
+NOT_SIMULATED = dict(nsensor="sensors")
 # what to do until then
 UNTIL = dict(
-    nu="d.qfrc_applied and d.xfrc_applied take forces, joints have springs (stiffness, springref)",
     nsensor="d.xpos, d.cvel, d.qacc, d.contact and their like have what they measure; delete <sensor>",
 )  # fmt: skip
 SLIPPERY = 1e-3  # sliding friction below which a pyramidal cone makes a contact too stiff
@@ -61,16 +60,11 @@ def check_options(m):
 
 
 def _check_constraints(m):
-    """Types of equalities and tendons that have no rows, and forces of tendons."""
+    """Types of equalities that have no rows."""
     bad = np.flatnonzero(~np.isin(m.eq_type, EQUALITIES))
     if len(bad):
         kind = mjtEq(m.eq_type[bad[0]]).name[5:].lower()
         raise UnsupportedError(f"equality {bad[0]}: {kind} is not simulated so far")
-    if (np.asarray(m.wrap_type) != mjtWrap.mjWRAP_JOINT).any():
-        raise UnsupportedError("the model has spatial tendons, which compile but are not simulated so far")
-    for name in ("stiffness", "damping", "armature"):
-        if np.any(getattr(m, f"tendon_{name}")):
-            raise UnsupportedError(f"the model has tendons with {name}, which is not simulated so far")
 
 
 def _check_colliders(m):

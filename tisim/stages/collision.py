@@ -13,6 +13,7 @@ from tisim.device.variant import CHUNK
 from tisim.enums import mjtDisableBit, mjtEnableBit
 
 from . import colliders, narrowphase
+from .dynamics import parallel
 from .search import SWEEP_FOUND, Members, Pairs, key_bits
 from .sorting import Sort
 
@@ -67,7 +68,7 @@ class Stage:
     members   who takes part in the search;  sort  how its lists are sorted;  pairs  how long those it found serve.
     kinds     kinds of pairs the model can have;  multiccd  whether flat faces get several contacts.
     parallel  whether loops run in parallel; None: those that pay.
-    busy      part -> whether it has enough to do for several threads.
+    busy      part -> whether it has enough to do to wake several threads.
     steps     part -> [(kernel, scalars of this launch)], for the options and lengths of lists in `key`.
     scalars   what the kernels ask for besides.
     """
@@ -78,7 +79,7 @@ class Stage:
         self.sort = Sort(d, total)
         self.kinds, self.multiccd, self._users = narrowphase.kinds_of(m), _multiccd(m), colliders.users()
         self._edits, self._reads = m.edits, {name: np.array(getattr(m, name)) for name in READS}
-        self.parallel = None
+        self.parallel, self._awake = None, False
         self.busy = dict.fromkeys(PARTS, total >= SEARCHED) | dict(boxes=total >= BOXED)
         self._many_workers = total >= WORKED
         self._sizes = self.members.scalars | self.sort.scalars | key_bits(m, d.nworld, self.members.ncol)
@@ -102,11 +103,17 @@ class Stage:
     def find(self, m, d, keep):
         """One detection with the lists as long as they are; searches for pairs only where a search is due."""
         self.plan(m, d)
-        self.run(m, d, "boxes")
+        self._awake = parallel(m, d)
+        self.run(m, d, "boxes", now=False if self._awake else None)
         moved = d.exceeds(rarely=True, nout=0)
+        searched = ()
         if moved or not keep or self.pairs.of != self._conditions(m, d):
+            plain = self._awake and m.contact_filter is None and not self.scalars["override"]
+            searched = ("contacts", "list") if plain else ()  # they are done with the search: threads are woken once
             with d.program.aside():
-                self._search(m, d, keep)
+                self._search(m, d, keep, *searched)
+        if searched:
+            return self.run(m, d, *searched, note=True)
         if self.scalars["override"]:
             d.program.spoil()
             self._upload_override(m, d)
@@ -117,9 +124,10 @@ class Stage:
         narrowphase.apply_filter(m, d)
         self.run(m, d, "list")
 
-    def _search(self, m, d, keep):
+    def _search(self, m, d, keep, *others):
+        """Searches for pairs, and does other parts with them."""
         self.pairs.renew(keep)
-        self.run(m, d, "entries", "pairs")
+        self.run(m, d, "entries", "pairs", *others)
         self.pairs.of = self._conditions(m, d)
         self.busy["contacts"] = not self.sort.wide and narrowphase.work(d) > COLLIDED
 
@@ -147,14 +155,17 @@ class Stage:
             values = np.asarray(getattr(m.opt, f"o_{name}"), session.numpy_float())
             memory.upload(d.device(f"override_{name}"), values)
 
-    def run(self, m, d, *parts):
-        """Launches parts of a detection, in the order of PARTS; neighbours on as many threads go together."""
+    def run(self, m, d, *parts, note=False, **now):
+        """Launches parts of a detection, in the order of PARTS; neighbours on as many threads go together.
+
+        note  only notes that they are to be repeated.  now  as in launch.run.
+        """
         search = dict(skin=self.pairs.skin, age=self.pairs.last_age) if "entries" in parts else {}
         key = parts, *map(self._threads, parts)
         if key not in self._launches:
             self._launches[key] = self._launches_of(parts)
-        for kernels, parallel, scalars in self._launches[key]:
-            launch.run(m, d, kernels, parallel=parallel, **scalars, **search)
+        for kernels, many, scalars in self._launches[key]:
+            (launch.note if note else launch.run)(m, d, kernels, parallel=many, **now, **scalars, **search)
 
     def _launches_of(self, parts):
         """[(kernels, whether in parallel, scalars)]."""
@@ -163,7 +174,8 @@ class Stage:
         return [([k for *_, k in same], parallel, self.scalars | more) for (parallel, more), same in groups]
 
     def _threads(self, part):
-        return self.sort.wide or (self.busy[part] if self.parallel is None else self.parallel)
+        busy = self.busy[part] or self._awake
+        return self.sort.wide or (busy if self.parallel is None else self.parallel)
 
     def plan(self, m, d):
         """Chooses the kernels of each part, anew for other options or longer lists than before."""

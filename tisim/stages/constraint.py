@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from tisim.device import launch, runtime, session
+from tisim.device import launch, runtime
 from tisim.enums import mjtDisableBit
 
 from . import dual
@@ -47,16 +47,17 @@ MAKERS = [
 
 def make_constraints(m, d):
     """Rows, solver terms of contacts, islands; nefc and nisland are known after it."""
+    awake = parallel(m, d)
     d.set_counts(nrow=0, nJ=0, nefc=0, nisland=0, nsmall=0, nlarge=0)
     if not m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT):
-        _make_rows(m, d)
+        _make_rows(m, d, awake)
     if not d.exceeds(nrow=0, ncon=0):
         d.fill("tree_island", -1)
         return
     contacts = runtime.kernels("constraint.contacts")
     lists = [runtime.kernels("constraint.row").row_lists, runtime.kernels("constraint.island").find_islands]
     kernels = [contacts.contact_terms, contacts.contact_lists, *lists]
-    many = session.arch != "cpu" or bool(d.exceeds(ncon=PARALLEL_CONTACTS))
+    many = awake or bool(d.exceeds(ncon=PARALLEL_CONTACTS))
     launch.run(m, d, kernels, many, **border(m))
     if d.exceeds(ndense=d.room("ndensemax")):
         d.grow("ndensemax", d.count("ndense"))
@@ -64,11 +65,11 @@ def make_constraints(m, d):
         d.grow("nefcmax", d.count("nefc"))
 
 
-def _make_rows(m, d):
+def _make_rows(m, d, many):
     """All rows but those of contacts, in the order of MAKERS; again with longer lists where they did not fit."""
     makers = [maker.function() for maker in MAKERS if maker.acts(m)]
     while makers:
-        launch.run(m, d, makers, parallel(m, d))
+        launch.run(m, d, makers, many)
         short = d.exceeds(nrow=d.room("nrowmax"), nJ=d.room("nJmax"))
         if not short:
             return

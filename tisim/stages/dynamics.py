@@ -9,35 +9,34 @@ from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtWarning
 from tisim.errors import DivergedWarning
 
-PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies (some 100 us against 0.3 us each)
+# below, waking threads costs more than the bodies (some 100 us against 0.3 us each): for each loop, or once for a step
+PARALLEL_BODIES, AWAKE_BODIES = 2000, 600
 
 
 def parallel(m, d):
-    """Whether the scene is worth several threads."""
-    return session.arch != "cpu" or d.nworld * m.nbody > PARALLEL_BODIES
+    """Whether the scene is worth several threads; a step whose solver wakes a team lets it do the rest, too."""
+    bodies = d.nworld * m.nbody
+    if session.arch != "cpu" or bodies > PARALLEL_BODIES:
+        return True
+    return session.workers > 1 and (bodies > AWAKE_BODIES or bool(d.exceeds(nlarge=0)))
 
 
 def fwd_position(m, d):
     """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv."""
     kin, ine = runtime.kernels("smooth.kinematics"), runtime.kernels("smooth.inertia")
-    tendons = [runtime.kernels("smooth.tendon").tendon_lengths] if m.ntendon else []
-    launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia, *tendons], parallel(m, d))
+    launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia], parallel(m, d))
 
 
 def fwd_velocity(m, d):
     """Body velocities, passive forces, bias force: cvel ... qfrc_bias."""
     if m.nv:
         kernels = [runtime.kernels("smooth.velocity").tree_velocity]
-        if m.ntendon:
-            kernels.append(runtime.kernels("smooth.tendon").tendon_velocities)
         if has_medium(m):
             kernels.append(runtime.kernels("smooth.fluid").tree_fluid)
             d._info["medium"] = True
         elif d._info.pop("medium", False):
             d.program.spoil()
             memory.upload(d.device("qfrc_fluid"), np.zeros(d.nworld * m.nv))
-        if m.ntendon:
-            kernels.append(runtime.kernels("smooth.tendon").tendon_velocities)
         launch.run(m, d, kernels, parallel(m, d))
 
 
@@ -57,7 +56,8 @@ def energy(m, d):
     """Potential and kinetic energy of joints and bodies, if the enable bit `energy` is set, else 0."""
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
         k = runtime.kernels("smooth.energy")
-        launch.run(m, d, [k.block_energy, k.world_energy], parallel(m, d))
+        springs = [runtime.kernels("tendon.passive").tendon_energy] if m.ntendon and m.scalar("nspringy") else []
+        launch.run(m, d, [k.block_energy, k.world_energy, *springs], parallel(m, d))
         d._info["energy"] = True
     elif d._info.pop("energy", False):
         d.program.spoil()
@@ -100,12 +100,31 @@ def _tell(m, d, worlds, bad, autoreset):
         )  # fmt: skip
 
 
+def _tell_ctrl(m, d, bad):
+    """A Python warning for each control that is not finite or huge and new to this Data; a kernel counts them."""
+    told = d._info.setdefault("told", set())
+    for place in (m.nu - np.unique(bad[bad > 0])).tolist():
+        if ("ctrl", place) not in told:
+            told.add(("ctrl", place))
+            name = m.id2name("actuator", place) or f"number {place}"
+            warnings.warn(
+                f"ctrl[{place}] of actuator {name} is not finite or too large: all controls of its world counted as 0 "
+                "(d.warning counts; further ones of this actuator are not told)",
+                DivergedWarning, stacklevel=8,  # the line that calls step
+            )  # fmt: skip
+
+
 def _handle_bad(m, d):
     if not d.some("bad"):
         return False
     d.program.spoil()
-    bad = memory.download(d.device("bad")).reshape(d.nworld, 3)
+    bad = memory.download(d.device("bad")).reshape(d.nworld, 4)
     memory.upload(d.device("bad"), np.zeros(bad.size, np.int32))
+    if bad[:, 3].any():
+        _tell_ctrl(m, d, bad[:, 3])
+    bad = bad[:, :3]
+    if not bad.any():
+        return False
     worlds = np.flatnonzero(bad.any(axis=1))
     autoreset = not m.opt.disableflags & mjtDisableBit.mjDSBL_AUTORESET
     _tell(m, d, worlds, bad[worlds], autoreset)

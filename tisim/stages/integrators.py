@@ -3,8 +3,9 @@
 import numpy as np
 
 from tisim.device import launch, memory, runtime
-from tisim.enums import mjtDisableBit, mjtIntegrator
+from tisim.enums import mjtBias, mjtDisableBit, mjtGain, mjtIntegrator
 
+from .actuation import advance_kernels
 from .dynamics import has_medium, parallel
 
 
@@ -13,8 +14,8 @@ def integrate(m, d):
     if m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT or takes_derivative(m):
         _implicit(m, d)
     else:
-        damped = int(is_damped(m))
-        launch.run(m, d, [runtime.kernels("smooth.integrate").tree_euler], parallel(m, d), implicit_damping=damped)
+        kernels = [*advance_kernels(m), runtime.kernels("smooth.integrate").tree_euler]
+        launch.run(m, d, kernels, parallel(m, d), implicit_damping=int(is_damped(m)))
 
 
 def is_damped(m, ignored=0):
@@ -28,22 +29,35 @@ def is_damped(m, ignored=0):
 
 def takes_derivative(m):
     """Whether the integrator is implicitfast and more than damping depends on velocity."""
-    return m.opt.integrator == mjtIntegrator.mjINT_IMPLICITFAST and has_medium(m)
+    return m.opt.integrator == mjtIntegrator.mjINT_IMPLICITFAST and (has_medium(m) or is_joined(m))
+
+
+def is_joined(m):
+    """Whether tendons or actuators have forces that depend on velocity."""
+    if not m.nu and not m.ntendon:
+        return False
+    bias = (m.actuator_biastype == mjtBias.mjBIAS_AFFINE) & (m.actuator_biasprm[:, 2] != 0)
+    gain = (m.actuator_gaintype == mjtGain.mjGAIN_AFFINE) & (m.actuator_gainprm[:, 2] != 0)
+    muscle = m.actuator_gaintype == mjtGain.mjGAIN_MUSCLE
+    return bool(np.any(m.tendon_damping) or np.any(bias | gain | muscle))
 
 
 def derivative_kernels(m):
     """(kernels, numbers) of qDeriv, for the integrators that need it."""
     k, medium = runtime.kernels, has_medium(m)
     kernels = [k("smooth.fluid").fluid_derivative] if medium else []
+    joined = [k("actuation.derivative").joined_derivative] if is_joined(m) else []
     bias = m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT
-    return [*kernels, k("smooth.derivative").smooth_derivative], dict(with_medium=int(medium), with_bias=int(bias))
+    return [*kernels, k("smooth.derivative").smooth_derivative, *joined], dict(
+        with_medium=int(medium), with_bias=int(bias)
+    )
 
 
 def _implicit(m, d):
     kernels, numbers = derivative_kernels(m)
     last = runtime.kernels("smooth.implicit")
     bias = m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT
-    kernels.append(last.tree_implicit if bias else last.tree_implicitfast)
+    kernels += [*advance_kernels(m), last.tree_implicit if bias else last.tree_implicitfast]
     launch.run(m, d, kernels, parallel(m, d), **numbers)
 
 
@@ -52,18 +66,18 @@ def kernels_of(m):
     k = runtime.kernels
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
         rk = k("smooth.runge_kutta")
-        return [rk.rk_first, rk.rk_second, rk.rk_third, rk.rk_last]
+        return [rk.rk_first, rk.rk_second, rk.rk_third, rk.rk_rates, *advance_kernels(m), rk.rk_last]
     if m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT or takes_derivative(m):
         bias = m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT
         last = k("smooth.implicit")
-        return [*derivative_kernels(m)[0], last.tree_implicit if bias else last.tree_implicitfast]
-    return [k("smooth.integrate").tree_euler]
+        return [*derivative_kernels(m)[0], *advance_kernels(m), last.tree_implicit if bias else last.tree_implicitfast]
+    return [*advance_kernels(m), k("smooth.integrate").tree_euler]
 
 
 def restore(d):
     """The state as before the step, if a step of RK4 was left before its end."""
     if d.some("rk_open"):
-        for name, kept in (("qpos", "rk_qpos"), ("qvel", "rk_qvel"), ("world_time", "rk_time")):
+        for name, kept in (("qpos", "rk_qpos"), ("qvel", "rk_qvel"), ("world_time", "rk_time"), ("act", "rk_act")):
             memory.upload(d.device(name), memory.download(d.device(kept)))
         memory.fill(d.device("rk_open"), 0)
 
@@ -85,4 +99,5 @@ def rk_third(m, d):
 
 def rk_last(m, d):
     """The step, with the weighted rates of all four."""
-    launch.run(m, d, [runtime.kernels("smooth.runge_kutta").rk_last], parallel(m, d))
+    k = runtime.kernels("smooth.runge_kutta")
+    launch.run(m, d, [k.rk_rates, *advance_kernels(m), k.rk_last], parallel(m, d))

@@ -7,7 +7,7 @@ from tisim.device import runtime
 from tisim.device.variant import Kernel
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSolver
 
-from . import collision, dual, dynamics, integrators, inverse, narrowphase, solver
+from . import actuation, collision, dual, dynamics, integrators, inverse, narrowphase, solver, tendon
 from .constraint import MAKERS
 
 CROWDED = 16  # contacts of a geom that are not expected to be exceeded on average
@@ -21,7 +21,8 @@ def kernels_of(m, d):
     if m.nq:
         found.append(integrate.find_bad_state)
     if m.ntendon:
-        found += [k("smooth.tendon").tendon_lengths, k("smooth.tendon").tendon_velocities]
+        found += [*tendon.path_kernels(m), *tendon.passive_kernels(m)]
+    found += actuation.all_kernels(m)
     if m.nv:
         velocity = k("smooth.velocity")
         if dynamics.has_medium(m):
@@ -31,6 +32,7 @@ def kernels_of(m, d):
             found += inverse.kernels_of(m)
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
         found += [k("smooth.energy").block_energy, k("smooth.energy").world_energy]
+        found += [k("tendon.passive").tendon_energy] if m.ntendon and m.scalar("nspringy") else []
     contacts = _contacts(m, d)
     rows = [] if m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT) else [x.function() for x in MAKERS if x.acts(m)]
     found += contacts + rows + [k("solver.newton").unconstrained]

@@ -1,8 +1,6 @@
 """The constraint solver: which kernels run until every island has converged."""
 
-import time
-
-from tisim.device import launch, memory, runtime, session, team
+from tisim.device import launch, runtime, session, team
 from tisim.enums import mjtSolver
 
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
@@ -42,33 +40,21 @@ def island_solver(m):
 def solve(m, d):
     """Newton's method on every island: one thread for each small one, all threads for the large ones together."""
     some = d.exceeds(nsmall=0, nlarge=0)
-    if "nlarge" in some and not queued() and session.workers > 1:
-        d.program.spoil()  # how many workers there are is seen anew each time
-        _solve_by_team(m, d)
-        return
     if "nsmall" in some or not queued():
-        many = session.arch != "cpu" or bool(d.exceeds(nsmall=PARALLEL_ISLANDS))
-        hands = team.hands() if session.arch == "cpu" else d.count("nsmall")
-        _solve_islands(m, d, many, hands, 0 if queued() else 1, 0)
+        _solve_islands(m, d, "nlarge" in some)
     if "nlarge" in some and queued():
         d.program.spoil()
         launch.run(m, d, [runtime.kernels("constraint.island").cut_blocks], False, **BLOCKS)
         _solve_large(m, d)
 
 
-def _solve_islands(m, d, many, hands, workers, patience):
-    kernels = [island_solver(m)]
-    numbers = dict(nhand=hands if many else 1, nworker=workers, patience=patience)
-    launch.run(m, d, kernels, many, maxdense=MAX_DENSE, **numbers)
-
-
-def _solve_by_team(m, d):
-    """All islands in one launch of workers, the large ones by a team of them if there may be one now."""
-    workers, began = team.workers(), time.perf_counter()
-    many = workers > 1 or d.count("nsmall") > PARALLEL_ISLANDS
-    _solve_islands(m, d, many, team.hands(), workers, team.patience(d.count("ncon")))
-    if workers > 1:
-        team.look(memory.host_view(d.device("team")), time.perf_counter() - began)
+def _solve_islands(m, d, large):
+    """All islands in one launch of workers, the large ones by a team of them; on a GPU the small ones."""
+    cpu = session.arch == "cpu"
+    workers = 0 if queued() else team.workers() if large else 1
+    many = not cpu or workers > 1 or bool(d.exceeds(nsmall=PARALLEL_ISLANDS))
+    hands = (team.hands() if cpu else d.count("nsmall")) if many else 1
+    launch.run(m, d, [island_solver(m)], many, maxdense=MAX_DENSE, nhand=hands, nworker=workers, patience=team.PATIENCE)
 
 
 def _solve_large(m, d):

@@ -11,6 +11,7 @@ from tisim.enums import mjtTrn, mjtWrap
 
 from .. import rotations
 from ..reference.kinematics import pose
+from ..reference.tendon_path import tendon_moment
 from ..tree import FREE, NQ, NV, SLIDE, levels
 
 # arrays of ids -> the attribute of Copies that tells their new numbers
@@ -136,6 +137,27 @@ class Copies:
         for c in range(count):
             trnid[c] = target.get(int(kind[c]), self.site).renumber(trnid[c], c)
         return out
+
+    def keep_tendons(self, everywhere, own):
+        """Leaves in `paths` the tendons that matter: ids `everywhere` in all copies, own (copies,) in one, -1: none."""
+        n = len(self.tendon.moving)
+        needed = np.zeros((self.count, n), bool)
+        needed[:, self.tendon.place[everywhere]] = True
+        mine = np.flatnonzero(own >= 0)
+        needed[mine, self.tendon.place[own[mine]]] = True
+        self.kept, a = np.flatnonzero(needed.ravel()), self.arrays
+        num = a["tendon_num"][self.kept]
+        adr = np.cumsum(num) - num
+        wrap = np.repeat(a["tendon_adr"][self.kept] - adr, num) + np.arange(num.sum())
+        self.paths = {**a, "tendon_adr": adr, "tendon_num": num}
+        self.paths |= {name: a[name][wrap] for name in ("wrap_type", "wrap_objid", "wrap_prm")}
+
+    def tendons(self):
+        """As tendon_moment, of all tendons of `arrays`, those that do not matter with length 0 and no moment."""
+        length, rows, cols, values = tendon_moment(self.paths, self.pose)
+        every = np.zeros(len(self.arrays["tendon_adr"]))
+        every[self.kept] = length
+        return every, self.kept[rows], cols, values
 
     def refresh(self):
         """Sets `pose` (kinematics.Pose of all copies) and xpos, xquat, axis, anchor (copies, ...) from qpos."""

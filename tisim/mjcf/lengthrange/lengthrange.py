@@ -12,7 +12,6 @@ from tisim.enums import mjtBias, mjtGain, mjtIntegrator, mjtTrn
 
 from ..elements.tendon import wrap_trees
 from ..numbers import MINVAL
-from ..reference.tendon_path import tendon_moment
 from ..reference.transmission import transmission
 from . import soft_equalities
 from .dense_copies import Copies
@@ -178,6 +177,8 @@ def _simulate(a, trees, members, run):
     tendons += soft_equalities.tendons_of(a, equalities)
     pulled = a["actuator_trnid"][members, 0][a["actuator_trntype"][members] == mjtTrn.mjTRN_TENDON]
     c = Copies(a, trees, np.repeat(members, 2), np.array(sorted({*tendons, *pulled.tolist()}), int))
+    own = np.where(a["actuator_trntype"][members] == mjtTrn.mjTRN_TENDON, a["actuator_trnid"][members, 0], -1)
+    c.keep_tendons(np.array(sorted({*tendons}), int), np.repeat(own, 2))
     side = np.tile([-1.0, 1.0], len(members))[:, None]
     low, high = np.full(c.count, math.inf), np.full(c.count, -math.inf)
     step, slower = run["step"], math.exp(-run["step"] / max(0.01, run["timeconst"]))
@@ -187,7 +188,8 @@ def _simulate(a, trees, members, run):
     while time < run["inttotal"]:
         c.qvel *= slower
         c.refresh()
-        c.pose.sparse, c.pose.tendons = run["sparse"], tendon_moment(c.arrays, c.pose)
+        c.pose.sparse = run["sparse"]
+        c.pose.tendons = c.tendons()
         m, bias = c.dynamics()
         length, *entries = transmission(c.arrays, c.pose)
         force = _push(m, c.dense(*entries, 1)[:, 0], run) * side

@@ -33,6 +33,12 @@ class Pose:
             self._sites = self.place("site", slice(None))
         return self._sites
 
+    def points(self, ids):
+        """Positions of these sites, an array of any shape, world frame."""
+        if self._sites is not None:
+            return self._sites[0][ids]
+        return self.place("site", ids.ravel())[0].reshape(*ids.shape, 3)
+
     def place(self, kind, ids):
         """(pos (n, 3), quat (n, 4)) of some sites or geoms, world frame.
 
@@ -43,10 +49,16 @@ class Pose:
         body, flag = a[f"{kind}_bodyid"][ids], a[f"{kind}_sameframe"][ids][:, None]
         xpos, xquat = self.xpos[body], self.xquat[body]
         pos, quat = rotations.into_parent(xpos, xquat, a[f"{kind}_pos"][ids], a[f"{kind}_quat"][ids])
-        ipos, iquat = rotations.into_parent(xpos, xquat, a["body_ipos"][body], a["body_iquat"][body])
-        pos = np.where(flag == e.mjSAMEFRAME_BODY, xpos, np.where(flag == e.mjSAMEFRAME_INERTIA, ipos, pos))
+        if not flag.any():
+            return pos, quat
+        pos = np.where(flag == e.mjSAMEFRAME_BODY, xpos, pos)
         quat = np.where((flag == e.mjSAMEFRAME_BODY) | (flag == e.mjSAMEFRAME_BODYROT), xquat, quat)
-        quat = np.where((flag == e.mjSAMEFRAME_INERTIA) | (flag == e.mjSAMEFRAME_INERTIAROT), iquat, quat)
+        rows = np.flatnonzero((flag == e.mjSAMEFRAME_INERTIA) | (flag == e.mjSAMEFRAME_INERTIAROT))
+        if len(rows):
+            own = body[rows]
+            place = xpos[rows], xquat[rows], a["body_ipos"][own], a["body_iquat"][own]
+            ipos, quat[rows] = rotations.into_parent(*place)
+            pos[rows] = np.where(flag[rows] == e.mjSAMEFRAME_INERTIA, ipos, pos[rows])
         return pos, quat
 
     def jacobian(self, index, dof, point):

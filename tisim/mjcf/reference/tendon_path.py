@@ -67,8 +67,8 @@ def _spans(a, pose, owner):
     first = np.flatnonzero((kind == SITE) & ((follows == SITE) | wrapped))
     has_geom = wrapped[first]
     ends = np.stack([ids[first], ids[first + 1 + has_geom]], 1)
-    pos, body = pose.sites[0], a["site_bodyid"]
-    x = pos[ends][:, [0, 0, 1, 1]]
+    body = a["site_bodyid"]
+    x = pose.points(ends)[:, [0, 0, 1, 1]]
     bodies = body[ends][:, [0, 0, 1, 1]]
     arc = np.full(len(first), -1.0)
     rows = np.flatnonzero(has_geom)
@@ -77,7 +77,7 @@ def _spans(a, pose, owner):
         geom, side = ids[at], np.rint(prm[at]).astype(int)
         center, turn = pose.place("geom", geom)
         frame = rotations.matrix(rotations.normalize(turn))
-        side_pos = pos[np.maximum(side, 0)]
+        side_pos = pose.points(np.maximum(side, 0))
         found, points = wrap(x[rows, 0], x[rows, 3], center, frame, a["geom_size"][geom, 0], kind[at] == CYLINDER,
                              side_pos, side >= 0)  # fmt: skip
         touches = found >= 0

@@ -1,50 +1,29 @@
-"""Which dofs each equality constraint and each tendon moves: their rows' entries, which do not change in a model."""
+"""Which dofs each equality constraint moves: their rows' entries, which do not change in a model."""
 
 import numpy as np
 
-from tisim.enums import mjtEq, mjtObj, mjtWrap
+from tisim.enums import mjtEq, mjtObj
 
+from . import tendon
 from .declare import Table, declared
+from .moving import last_dof
 
 POSES = (mjtEq.mjEQ_CONNECT, mjtEq.mjEQ_WELD)
 ROWS = {mjtEq.mjEQ_CONNECT: 3, mjtEq.mjEQ_WELD: 6, mjtEq.mjEQ_JOINT: 1, mjtEq.mjEQ_TENDON: 1}
 
 
-def tendon_entries(m):
-    """dict(tendon_Jadr, tendon_Jnum (ntendon,), tendon_Jdof, tendon_coef (ntendonJ,)) of the fixed tendons.
-
-    Dofs of each tendon ascend; a joint that is named twice counts twice.
-    """
-    owner = np.repeat(np.arange(m.ntendon), np.asarray(m.tendon_num))
-    wrap = np.flatnonzero(np.asarray(m.wrap_type) == mjtWrap.mjWRAP_JOINT)
-    dof = np.asarray(m.jnt_dofadr)[np.asarray(m.wrap_objid)[wrap]]
-    keys, place = np.unique(owner[wrap] * max(1, m.nv) + dof, return_inverse=True)
-    number = np.bincount(keys // max(1, m.nv), minlength=m.ntendon)
-    return dict(
-        tendon_Jadr=np.cumsum(number) - number, tendon_Jnum=number, tendon_Jdof=keys % max(1, m.nv),
-        tendon_coef=np.bincount(place, np.asarray(m.wrap_prm)[wrap], len(keys)),
-    )  # fmt: skip
-
-
-def last_dof(m, body):
-    """Last dof that moves each of these bodies, -1 if none does."""
-    weld = np.asarray(m.body_weldid)[body]
-    number = np.asarray(m.body_dofnum)[weld]
-    return np.where(number > 0, np.asarray(m.body_dofadr)[weld] + number - 1, -1)
-
-
 def _entries(m):
     """(equality, dof, side) of every dof that enters an equality's rows; side 0 or 1, and none is sorted."""
     kind, by_site = np.asarray(m.eq_type), np.asarray(m.eq_objtype) == mjtObj.mjOBJ_SITE
-    tendon, found = tendon_entries(m), []
+    tendons, found = tendon.entries(m), []
     for side, name in enumerate(("eq_obj1id", "eq_obj2id")):
         obj = np.asarray(getattr(m, name))
         at = np.flatnonzero((kind == mjtEq.mjEQ_JOINT) & (obj >= 0))
         found.append((at, np.asarray(m.jnt_dofadr)[obj[at]], side))
         at = np.flatnonzero((kind == mjtEq.mjEQ_TENDON) & (obj >= 0))
-        number = tendon["tendon_Jnum"][obj[at]]
-        start = np.repeat(tendon["tendon_Jadr"][obj[at]] - (np.cumsum(number) - number), number)
-        found.append((np.repeat(at, number), tendon["tendon_Jdof"][start + np.arange(number.sum())], side))
+        number = tendons["tendon_Jnum"][obj[at]]
+        start = np.repeat(tendons["tendon_Jadr"][obj[at]] - (np.cumsum(number) - number), number)
+        found.append((np.repeat(at, number), tendons["tendon_Jdof"][start + np.arange(number.sum())], side))
         at = np.flatnonzero(np.isin(kind, POSES))
         body = obj[at]
         body[by_site[at]] = np.asarray(m.site_bodyid)[body[by_site[at]]]
@@ -91,17 +70,8 @@ TABLES = declared(
     Table("eq_pose", "i", ("neqpose",), _kind(*POSES), (), "equalities connect and weld"),
     Table("eq_joint", "i", ("neqjoint",), _kind(mjtEq.mjEQ_JOINT), (), "equalities of joints"),
     Table("eq_tendon", "i", ("neqtendon",), _kind(mjtEq.mjEQ_TENDON), (), "equalities of tendons"),
-    Table("tendon_Jadr", "i", ("ntendon",), _of(tendon_entries, "tendon_Jadr"), (), "where dofs begin in tendon_Jdof"),
-    Table("tendon_Jnum", "i", ("ntendon",), _of(tendon_entries, "tendon_Jnum"), (), "dofs that move each fixed tendon"),
-    Table("tendon_Jdof", "i", ("ntendonJ",), _of(tendon_entries, "tendon_Jdof"), (), "these dofs, ascending"),
-    Table("tendon_coef", "f", ("ntendonJ",), _of(tendon_entries, "tendon_coef"), ("wrap_prm",), "their coefficients"),
-    Table("friction_tendon", "i", ("ntendonfriction",), lambda m: np.flatnonzero(m.tendon_frictionloss > 0),
-          ("tendon_frictionloss",), "tendons with friction loss"),
-    Table("limited_tendon", "i", ("ntendonlimited",), lambda m: np.flatnonzero(m.tendon_limited),
-          ("tendon_limited",), "tendons with limits"),
 )  # fmt: skip
 # numbers that are the length of a table
 COUNTED = dict(
-    neqJ="eq_Jdof", neqpose="eq_pose", neqjoint="eq_joint", neqtendon="eq_tendon", ntendonJ="tendon_Jdof",
-    ntendonfriction="friction_tendon", ntendonlimited="limited_tendon",
+    neqJ="eq_Jdof", neqpose="eq_pose", neqjoint="eq_joint", neqtendon="eq_tendon",
 )  # fmt: skip

@@ -1,0 +1,88 @@
+"""Derivatives of the forces of tendons' dampers and of actuators by velocity, added to those of derivative.py.
+
+What acts along a sparse row r with a force that changes by k with the velocity r qvel adds k r_i r_j for each pair of
+dofs; as in MuJoCo, those of which one is the other's ancestor. Seed 000, "Numerical integration".
+"""
+
+from ..constants import BIAS_AFFINE, DSBL_ACTUATION, DSBL_DAMPER, GAIN_AFFINE, GAIN_MUSCLE
+from ..types import FP, MINVAL, SERIAL, func, kernel, ti
+from .force import is_off
+from .muscle import bump, normal_length, peak_force
+
+
+@kernel
+def joined_derivative(m, d):
+    """Adds to qDeriv_row and qDeriv_col; parallel over worlds."""
+    ti.loop_config(serialize=SERIAL)
+    for w in range(d.nworld):
+        if m.opt.disableflags & DSBL_DAMPER == 0:
+            for t in range(m.ntendon):
+                if m.tendon_damping[t] != 0.0:
+                    first = m.tendon_Jadr[t]
+                    o = w * m.ntendonJ
+                    add_row(m, d, w, -m.tendon_damping[t], first, m.tendon_Jnum[t], m.tendon_Jdof, d.ten_J, o)
+        if m.opt.disableflags & DSBL_ACTUATION == 0:
+            for i in range(m.nu):
+                k = force_rate(m, d, w, i)
+                if k != 0.0:
+                    add_row(m, d, w, k, m.moment_adr[i], m.moment_num[i], m.moment_dof, d.moment, w * m.nmoment)
+
+
+@func
+def add_row(m, d, w, k, first, num, dof: ti.template(), row: ti.template(), o):
+    """Adds k r' r, where r has `num` entries row[o + first ...] at the dofs dof[first ...]."""
+    for e in range(first, first + num):
+        low = dof[e]
+        p = w * m.nM + m.dof_Madr[low]
+        a = low
+        while a >= 0:
+            for f in range(first, first + num):
+                if dof[f] == a:
+                    change = k * row[o + e] * row[o + f]
+                    d.qDeriv_row[p] = d.qDeriv_row[p] + change
+                    d.qDeriv_col[p] = d.qDeriv_col[p] + change
+            a = m.dof_parentid[a]
+            p += 1
+
+
+@func
+def force_rate(m, d, w, i):
+    """Change of the force of actuator i with its velocity; as in 3.4.0 also where the force is at a limit, and with
+    neither clamped controls nor next activations.
+    """
+    k = w * m.nu + i
+    rate = FP(0.0)
+    if is_off(m, i) == 0:
+        gain = FP(0.0)
+        if m.actuator_biastype[i] == BIAS_AFFINE:
+            rate = m.actuator_biasprm[i][2]
+        if m.actuator_gaintype[i] == GAIN_AFFINE:
+            gain = m.actuator_gainprm[i][2]
+        elif m.actuator_gaintype[i] == GAIN_MUSCLE:
+            gain = muscle_rate(m, d, k, i)
+        if gain != 0.0:
+            value = d.ctrl[k]
+            if m.actuator_actadr[i] >= 0:
+                value = d.act[w * m.na + m.actuator_actadr[i] + m.actuator_actnum[i] - 1]
+            rate += gain * value
+    return rate
+
+
+@func
+def muscle_rate(m, d, k, i):
+    """Change of a muscle's gain with its velocity."""
+    low, high = m.actuator_lengthrange[i][0], m.actuator_lengthrange[i][1]
+    length, optimal = normal_length(m.actuator_gainprm, i, d.actuator_length[k], low, high)
+    fastest = ti.max(MINVAL, optimal * m.actuator_gainprm[i][6])
+    velocity = d.actuator_velocity[k] / fastest
+    most = m.actuator_gainprm[i][8] - 1.0
+    slope = FP(0.0)
+    if velocity <= -1.0:
+        slope = 0.0
+    elif velocity <= 0.0:
+        slope = 2.0 * velocity + 2.0
+    elif velocity <= most:
+        slope = 2.0 * (most - velocity) / ti.max(MINVAL, most)
+    force = peak_force(m.actuator_gainprm, i, m.actuator_acc0[i])
+    force *= bump(length, m.actuator_gainprm[i][4], m.actuator_gainprm[i][5])
+    return -force * slope / fastest

@@ -1,0 +1,1 @@
+"""Lengths, Jacobians and forces of tendons."""
