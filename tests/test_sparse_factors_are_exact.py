@@ -1,6 +1,6 @@
 """The sparse factor of a small island gives the same Newton direction as a dense one, and a tower's has no fill.
 
-Contract: after one round and after three, from a cold start, accelerations are those of a dense Cholesky factor, within
+Contract: after one round and after two, from accelerations of zero, these are those of a dense Cholesky factor, within
 rounding: free bodies, jointed trees that touch themselves and each other, rows over several trees, contacts of
 dimension 4 and 6, both cones, several worlds, both precisions. Blocks lie between bodies that touch and nowhere else
 where bodies touch as a tree's nodes do. A body that touches more others than a node has links leaves its island to
@@ -37,19 +37,19 @@ def settled(scene, steps):
 
 
 def after(scene, state, rounds, **how):
-    """Accelerations after some rounds from a cold start, and how many islands have a sparse factor."""
+    """Accelerations after some rounds from none, and how many islands have a sparse factor."""
     with golden.force(**how):
         m, d, _ = golden.load(golden.Case(scene, 0))
         m.opt.iterations = rounds
-        m.opt.disableflags = int(m.opt.disableflags) | int(tisim.mjtDisableBit.mjDSBL_WARMSTART)
         tisim.set_state(m, d, state)
+        d.qacc_warmstart[...] = 0  # a start that needs no search
         tisim.forward(m, d)
         return np.array(d.qacc), d.host("island_factored").reshape(-1)[: d.count("nisland")].sum()
 
 
 def check(scene, steps, agree):
     state = settled(scene, steps)
-    for rounds in (1, 3):
+    for rounds in (1, 2):
         sparse, some = after(scene, state, rounds)
         dense, none = after(scene, state, rounds, dense_up_to=10_000)
         assert some > 0 and none == 0
