@@ -41,6 +41,8 @@ def after(scene, state, rounds, **how):
     with golden.force(**how):
         m, d, _ = golden.load(golden.Case(scene, 0))
         m.opt.iterations = rounds
+        m.opt.ls_tolerance = 1e-10  # a search that ends one step earlier would hide the direction
+        m.opt.ls_iterations = 200
         tisim.set_state(m, d, state)
         d.qacc_warmstart[...] = 0  # a start that needs no search
         tisim.forward(m, d)
