@@ -73,12 +73,13 @@ def model(monkeypatch, cone="pyramidal", road="dense"):
     """The pair of models, on a road of the solver."""
     tisim.init(arch="cpu", precision="f64")
     pair = Pair(XML.format(cone=cone))
-    if road == "gradients":
+    if road in ("factor", "gradients", "team"):
         monkeypatch.setattr(solver, "MAX_DENSE", 0)
+    if road in ("gradients", "team"):
+        monkeypatch.setattr(solver, "MAX_FACTOR", 0)
     if road in ("team", "all threads"):
         monkeypatch.setattr(solver, "SHARED", 0)
     if road == "team":
-        monkeypatch.setattr(solver, "MAX_DENSE", 0)
         monkeypatch.setattr(team, "workers", lambda: 2)
     if road == "all threads":
         monkeypatch.setattr(solver, "queued", lambda: True)
@@ -86,7 +87,7 @@ def model(monkeypatch, cone="pyramidal", road="dense"):
 
 
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
-@pytest.mark.parametrize("road", ["dense", "gradients", "team", "all threads"])
+@pytest.mark.parametrize("road", ["dense", "factor", "gradients", "team", "all threads"])
 def test_rows_equal_mujocos(monkeypatch, road, cone):
     pair = model(monkeypatch, cone, road)
     pair.md.qvel[:] = np.random.default_rng(2).normal(size=pair.mm.nv)

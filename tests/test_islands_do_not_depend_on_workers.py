@@ -86,7 +86,7 @@ def test_eight_on_any_number_of_processors_do(start, scene, steps):
 def test_the_border_does_not_depend_on_workers(start):
     """Which islands are large follows from the islands: with one thread they take the same road."""
     start("f64", 1)
-    with golden.force(shared_above=30):
+    with golden.force(shared_above=30, dense_up_to=60):
         m, d, _ = golden.load(golden.Case("pile n=60", 0))
         tisim.step(m, d, 150)
         assert d.count("nlarge") == 1

@@ -8,6 +8,9 @@ from ..sleep.awake import tree_at, tree_count
 from ..types import SERIAL, func, kernel, ti
 from .row import tree_of_dof
 
+BLOCK = 36  # numbers of a block of a factor of an island
+ROOM = 5  # blocks for each of its nodes, as many as a factor may have
+
 
 @func
 def find(m, d, t):
@@ -94,11 +97,15 @@ def label_trees(m, d):
                 d.island_connum[n] = 0
                 d.island_rownum[n] = 0
                 d.island_coupled[n] = 0
+                d.island_single[n] = 1
+                d.island_nodenum[n] = 0
                 n += 1
             k = d.tree_island[root]
             d.tree_island[t] = k
             d.tree_dofstart[t] = d.island_dofnum[k]
             d.island_treenum[k] = d.island_treenum[k] + 1
+            d.island_nodenum[k] = d.island_nodenum[k] + m.tree_nodenum[t % m.ntree]
+            d.island_single[k] = ti.min(d.island_single[k], d.tree_single[t])
             d.island_dofnum[k] = d.island_dofnum[k] + m.tree_dofnum[t % m.ntree]
     return n
 
@@ -119,6 +126,12 @@ def count_constraints(m, d, ncon, nrow):
         d.island_coupled[k] = d.island_coupled[k] + d.row_coupled[r]
 
 
+@ti.func
+def factor_room(n):
+    """Numbers of a sparse factor of n nodes."""
+    return BLOCK * ti.min(ROOM * n, n * (n - 1) // 2)
+
+
 @func
 def place_lists(m, d, n):
     """Where the lists of the n islands begin, and their dense matrices; the counts start again for `fill_lists`."""
@@ -127,20 +140,29 @@ def place_lists(m, d, n):
     row = 0
     dense = 0
     large = 0
+    node = 0
     for k in range(n):
         d.island_treeadr[k] = tree
         d.island_conadr[k] = con
         d.island_rowadr[k] = row
         d.island_denseadr[k] = dense
+        d.island_nodeadr[k] = node
         tree += d.island_treenum[k]
         con += d.island_connum[k]
         row += d.island_rownum[k]
-        if d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
+        node += d.island_nodenum[k]
+        bodies = d.island_single[k] == 1 or d.island_dofnum[k] > d.maxdense
+        factored = bodies and d.island_coupled[k] > 0 and d.island_nodenum[k] <= d.maxfactor
+        d.island_factored[k] = ti.cast(factored, ti.i32)
+        if factored:
+            dense += factor_room(d.island_nodenum[k])
+        elif d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
             dense += d.island_dofnum[k] * (d.island_dofnum[k] + 1)
         d.island_treenum[k] = 0
         d.island_connum[k] = 0
         d.island_rownum[k] = 0
-        d.island_shared[k] = ti.cast(d.island_coupled[k] > d.maxcon and d.island_dofnum[k] > d.mindof, ti.i32)
+        shared = d.island_coupled[k] > d.maxcon and d.island_dofnum[k] > d.mindof and not factored
+        d.island_shared[k] = ti.cast(shared, ti.i32)
         large += d.island_shared[k]
     d.ndense = dense
     d.nlarge = large
@@ -172,8 +194,9 @@ def fill_lists(m, d, ncon, nrow):
 @kernel
 def find_islands(m, d):
     """Union-find, parallel; then trees, contacts and rows listed by island, serial. Coupled islands of at most maxdense
-    dofs get room for a dense matrix; all threads share an island of more than maxcon coupling contacts and rows and
-    more than mindof dofs."""
+    dofs get room for a dense matrix, those of at most maxfactor nodes, if they are free bodies or have more dofs, for
+    a sparse factor; all threads share an island of more than maxcon coupling contacts and rows and more than mindof
+    dofs that has no factor."""
     ncontact = d.ncon
     nrows = d.nrow
     total = tree_count(m, d)

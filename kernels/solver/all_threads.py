@@ -73,7 +73,7 @@ def factor_tree_block(m, d, b):
     if d.isl_run[d.tblk_island[b]] == 1:
         w = d.island_tree[d.tblk_begin[b]] // m.ntree
         for n in range(d.tblk_begin[b], d.tblk_end[b]):
-            factor_hessian(m, d, w, d.island_tree[n] - w * m.ntree, False)
+            factor_hessian(m, d, w, d.island_tree[n] - w * m.ntree, False, False)
 
 
 @kernel

@@ -28,6 +28,8 @@ class Isle:
     """An island's world, its trees, contacts and rows, dofs, and address in island_dense.
 
     dense  where its dense Hessian begins; -1: it has none, and its linear systems are solved by conjugate gradients.
+    factor  where the blocks of its sparse factor begin there; -1: it has none.
+    node, nodes  where the list of its nodes begins, and their number.
     large  1: a team of workers walks it together; 0: this worker alone, and each list is one block.
     me, size  number of this worker in the team, and the team's size.
     """
@@ -38,6 +40,9 @@ class Isle:
     rows: Cut
     ndof: ti.i32
     dense: ti.i32
+    factor: ti.i32
+    node: ti.i32
+    nodes: ti.i32
     large: ti.i32
     me: ti.i32
     size: ti.i32
@@ -49,7 +54,10 @@ def isle_of(m, d, k, me, size):
     tree = d.island_treeadr[k]
     large = d.island_shared[k]
     dense = -1
-    if large == 0 and d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
+    factor = -1
+    if d.island_factored[k] == 1:
+        factor = d.island_denseadr[k]
+    elif large == 0 and d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
         dense = d.island_denseadr[k]
     if large == 0:
         me, size = 0, 1
@@ -60,6 +68,9 @@ def isle_of(m, d, k, me, size):
         rows=cut(d.island_rowadr[k], d.island_rownum[k], 4, 5, large, me, size),
         ndof=d.island_dofnum[k],
         dense=dense,
+        factor=factor,
+        node=d.island_nodeadr[k],
+        nodes=d.island_nodenum[k],
         large=large,
         me=me,
         size=size,

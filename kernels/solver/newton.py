@@ -1,11 +1,11 @@
 """Newton's method on islands: a small one is one worker's, a large one a team's, all of whom walk through it together.
 
-A small island's Hessian gets a dense Cholesky factor (dense.py); the linear systems of the others, and of those whose
-trees touch only static bodies (there the preconditioner is exact), are solved by conjugate gradients (cg.py). The first
-round moves from 0 towards the warm start, or qacc_smooth without one: with a dense factor the whole way, else as far as
-the cost falls. Every later one is a Newton step with an exact line search. all_threads.py goes through the same phases,
-and begins with the whole way. Seed 000, "Convex solver"; inexact Newton: Dembo, Eisenstat,
-Steihaug 1982.
+A small island's Hessian gets a factor, a sparse one (island_factor.py) or a dense one (dense.py); the linear systems of
+the others, and of those whose trees touch only static bodies (there the preconditioner is exact), are solved by
+conjugate gradients (cg.py). The first round moves from 0 towards the warm start, or qacc_smooth without one: with a
+dense factor the whole way, else as far as the cost falls. Every later one is a Newton step with an exact line search.
+all_threads.py goes through the same phases, and begins with the whole way. Seed 000, "Convex solver"; inexact Newton:
+Dembo, Eisenstat, Steihaug 1982.
 
 A worker of a team (../team.py) does its blocks of trees, contacts and rows. It reads what others wrote only after a
 `meet` behind that, and a sum is written anew only after a `meet` behind its reading. Columns of the sums are apart, so
@@ -17,6 +17,8 @@ from ..team import come, join, meet, open_team, take
 from ..types import FP, HAND, SERIAL, func, kernel, ti, vec2, vec3
 from .cg import solve_linear
 from .dense import dense_direction
+from .elimination import eliminate
+from .island_factor import factored_direction
 from .isle import isle_of, keep, stretch, sum_of
 from .phases import (
     move_contacts,
@@ -96,6 +98,9 @@ def solve(m, d, k, me, size):
     cost, gradient, reduction = FP(0.0), FP(0.0), FP(ROUGH)
     fine = False  # the acting constraints have settled
     niter = 0
+    if isle.factor >= 0:
+        if eliminate(m, d, isle) == 0:
+            isle.factor = -1
     start(m, d, isle)
     newton_round = -1
     while newton_round < m.opt.iterations:
@@ -117,7 +122,7 @@ def solve(m, d, k, me, size):
             tell_round(m, d, k, newton_round, improvement, gradient)
         if newton_round < 0:
             improvement = m.opt.tolerance
-        if isle.dense >= 0 and improvement < m.opt.tolerance:
+        if (isle.dense >= 0 or isle.factor >= 0) and improvement < m.opt.tolerance:
             break
         fine = newton_round >= 0 and settled(alpha, gradient, last_gradient)
         reduction = next_reduction(m, d, newton_round, fine, gradient, improvement, reduction)
@@ -150,13 +155,17 @@ def start(m, d, isle: ti.template()):
 def direction(m, d, isle: ti.template(), fine, reduction, enough):
     """Newton's direction, sol_p = H^-1 sol_p. Returns 0 if there is none that is worth a step, as in solve_linear."""
     worth = 1
-    if isle.dense >= 0 or not fine:  # conjugate gradients keep their preconditioner once constraints have settled
+    in_dofs = isle.dense >= 0
+    exact = isle.factor >= 0
+    if in_dofs or exact or not fine:  # conjugate gradients keep their preconditioner once constraints have settled
         for b in range(isle.trees.mine, isle.trees.behind):
             first, last = stretch(isle.trees, b)
             for n in range(first, last):
-                factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, isle.dense >= 0)
-    if isle.dense >= 0:
+                factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, in_dofs, exact)
+    if in_dofs:
         dense_direction(m, d, isle)
+    elif exact:
+        factored_direction(m, d, isle)
     else:
         worth = solve_linear(m, d, isle, reduction, enough)
     return worth

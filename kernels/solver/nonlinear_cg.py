@@ -88,7 +88,7 @@ def conjugate_direction(m, d, isle: ti.template(), last, fresh):
         for n in range(first, last_tree):
             t = d.island_tree[n] - isle.world * m.ntree
             i0 = isle.world * m.nv + m.tree_dofadr[t]
-            factor_hessian(m, d, isle.world, t, False)
+            factor_hessian(m, d, isle.world, t, False, False)
             precondition_forces(m, d, isle.world, t)
             for i in range(i0, i0 + m.tree_dofnum[t]):
                 new += d.sol_z[i] * d.sol_p[i]

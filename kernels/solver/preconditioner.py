@@ -10,15 +10,17 @@ from .tree_hessian import body_hessian, factor_tree, solve_factored, sym6_times,
 
 
 @func
-def factor_hessian(m, d, w, t, in_dofs):
-    """body_hess of a single body inverted, else tree_hess of tree t factored; not factored, and in dofs, if in_dofs."""
+def factor_hessian(m, d, w, t, in_dofs, raw):
+    """body_hess of a single body inverted, else tree_hess of tree t factored; not factored, and in dofs, if in_dofs;
+    nothing is inverted or factored if `raw`."""
     for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         body_hessian(m, d, w * m.nbody + b)
     if d.tree_single[w * m.ntree + t] == 1 and not in_dofs:
-        invert_twist(w * m.nbody + m.tree_bodyadr[t], d.body_hess)
+        if not raw:
+            invert_twist(w * m.nbody + m.tree_bodyadr[t], d.body_hess)
     else:
-        tree_hessian(m, d, w, t, not in_dofs)
-        if not in_dofs:
+        tree_hessian(m, d, w, t, not (in_dofs or raw))
+        if not (in_dofs or raw):
             factor_tree(m, d, w, t)
 
 

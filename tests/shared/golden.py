@@ -118,7 +118,7 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     that a GPU would take.
     shared_above  contacts between moving bodies above which an island is large.
     workers  how many workers a team has, with however many processors; Taichi must have as many threads.
-    dense_up_to  dofs of an island up to which it gets a dense factor.
+    dense_up_to  dofs of an island up to which it gets a dense factor; none gets a sparse one.
     Data must be made within it. The only place that knows where the engine keeps its thresholds.
     """
     from tisim.device import program, session, team
@@ -141,7 +141,7 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     if variant == "shared":
         changes.append((solver, "queued", lambda: True))
     if dense_up_to is not None:
-        changes.append((solver, "MAX_DENSE", dense_up_to))
+        changes += [(solver, "MAX_DENSE", dense_up_to), (solver, "MAX_FACTOR", 0)]
     if workers is not None:
         changes += [(session, "workers", workers), (team, "hands", lambda: workers), (team, "workers", lambda: workers)]
         changes.append((team, "PATIENCE", 1 << 30))

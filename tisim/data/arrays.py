@@ -262,13 +262,27 @@ declare("scratch", [
     ("island_rownum", "i", ("ntree",), "-", "island", "rows"),
     ("island_coupled", "i", ("ntree",), "-", "island", "contacts between moving bodies, rows over several branches"),
     ("island_dofnum", "i", ("ntree",), "-", "island", "dofs"),
+    ("island_single", "i", ("ntree",), "-", "island", "1: all trees are free bodies without rows"),
+    ("island_factored", "i", ("ntree",), "-", "island", "1: there is room for a sparse factor"),
     ("island_denseadr", "i", ("ntree",), "-", "island", "address in island_dense"),
     ("island_shared", "i", ("ntree",), "-", "island", "0: one thread solves it, 1: all do"),
     ("island_tree", "i", ("ntree",), "-", "island", "world-major trees by island"),
     ("island_con", "i", ("nconmax",), "-", "island", "contacts by island"),
     ("island_row", "i", ("nrowmax",), "-", "island", "rows by island"),
     ("tree_dofstart", "i", ("ntree",), "-", "island", "first dof of a tree within its island"),
-    ("island_dense", "f", ("ndensemax",), "kg", "solver", "dense Hessians of small islands, lower triangle by rows"),
+    ("island_dense", "f", ("ndensemax",), "kg", "solver", "Hessians of small islands: triangles, blocks of factors"),
+])  # fmt: skip
+
+# sparse factors of small islands
+declare("scratch", [
+    ("island_nodeadr", "i", ("ntree",), "-", "island", "first entry of each island in island_node and node_order"),
+    ("island_nodenum", "i", ("ntree",), "-", "island", "nodes: free bodies, and up to six dofs of a branch of a tree"),
+    ("island_node", "i", ("nbody",), "-", "solver", "nodes by island: their first bodies, world-major"),
+    ("node_order", "i", ("nbody",), "-", "solver", "the same, in the order of elimination"),
+    ("node_rank", "i", ("nbody",), "-", "solver", "place of a node in that order, -1: not yet eliminated"),
+    ("node_linknum", "i", ("nbody",), "-", "solver", "nodes behind it in that order that it is linked to"),
+    ("node_linkadr", "i", ("nbody",), "-", "solver", "its first block among those of the island"),
+    ("node_link", "i", ("nbody", 32), "-", "solver", "nodes that it is linked to"),
 ])  # fmt: skip
 
 # solver vectors and per-body work space

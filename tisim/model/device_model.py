@@ -8,7 +8,7 @@ from tisim.enums import mjtDisableBit, mjtJoint
 from . import validate
 from .features import features
 from .fields import FIELDS
-from .tables import actuation, equality, heavy, midphase, tendon
+from .tables import actuation, branches, equality, heavy, midphase, tendon
 from .tables import geom as geom_tables
 from .tables import medium as medium_tables
 from .tables import ray as ray_tables
@@ -39,7 +39,7 @@ DERIVED = declared(
     Table("friction_dof", "i", ("nfriction",), _friction_dof, ("dof_frictionloss",), "dofs with friction loss"),
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
 )  # fmt: skip
-for _tables in (ray_tables, geom_tables, midphase, equality, medium_tables, tendon, actuation, heavy,
+for _tables in (ray_tables, geom_tables, midphase, equality, medium_tables, tendon, actuation, heavy, branches,
                 sleep_tables):  # fmt: skip
     DERIVED |= _tables.TABLES
 # numbers that are the length of a table

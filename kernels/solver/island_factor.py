@@ -1,0 +1,299 @@
+"""Newton's direction of a small island by a sparse factor of its Hessian, L D L' in blocks of 6 x 6.
+
+A node (elimination.py) that is a free body has twists and wrenches for vectors, as in free_body.py; one of a jointed
+tree has dofs and their forces, and a unit matrix where it has less than six. D holds, inverted, what is left of each
+node's own Hessian once all before it are eliminated; it lies in body_hess. A block couples a node with a link of it:
+rows are the link's, columns the node's. It lies at island_dense[isle.factor:], row by row, and is the Hessian's, not
+yet multiplied by the inverse of D, so that both triangular solves read the same numbers. Duff, Erisman, Reid, "Direct
+methods for sparse matrices", chapter 10.
+"""
+
+from ..constraint.island import BLOCK
+from ..spatial import head, last_dof, symmetric
+from ..types import FP, at6, func, put6, six, store, ti, vec6
+from .elimination import block_of, node_above, node_of, node_of_dof
+from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
+from .tree_hessian import skew, sym6_times
+
+
+@func
+def factored_direction(m, d, isle: ti.template()):
+    """sol_p = H^-1 sol_p; body_hess holds the Hessians of the free bodies, tree_hess those of the other trees."""
+    last = d.node_order[isle.node + isle.nodes - 1]
+    for e in range(isle.factor, isle.factor + BLOCK * (d.node_linkadr[last] + d.node_linknum[last])):
+        d.island_dense[e] = 0.0
+    if ti.static(m.has.jointed):
+        place_trees(m, d, isle)
+    couple(m, d, isle)
+    if ti.static(m.has.rows):
+        couple_rows(m, d, isle)
+    factor(m, d, isle)
+    solve(m, d, isle)
+
+
+@func
+def is_single(m, d, b):
+    """Whether node b is a free body, whose vectors are twists and wrenches."""
+    w = b // m.nbody
+    return d.tree_single[w * m.ntree + m.body_treeid[b - w * m.nbody]] == 1
+
+
+@func
+def first_dof(m, d, b):
+    """First world-major dof of node b."""
+    w = b // m.nbody
+    return w * m.nv + m.node_dofadr[b - w * m.nbody]
+
+
+@func
+def place_trees(m, d, isle: ti.template()):
+    """The Hessians of the trees that are no free bodies."""
+    for e in range(isle.node, isle.node + isle.nodes):
+        a = d.island_node[e]
+        if not is_single(m, d, a):
+            first = m.node_dofadr[a - isle.world * m.nbody]
+            rows = m.node_dofnum[a - isle.world * m.nbody]
+            for i in range(21):
+                d.body_hess[a][i] = 0.0
+            for r in range(rows, 6):
+                d.body_hess[a][r * (r + 1) // 2 + r] = 1.0
+            for r in range(rows):
+                for q in range(r + 1):
+                    at = isle.world * m.nM + m.dof_Madr[first + r] + r - q
+                    d.body_hess[a][r * (r + 1) // 2 + q] = d.tree_hess[at]
+            behind = 0  # of the first dof of the node, in its row: the last one of node b
+            b = node_above(m, d, a)
+            while b >= 0:
+                behind += m.node_dofnum[b - isle.world * m.nbody]
+                adr, step, stride = block_place(m, d, isle, a, b)
+                for r in range(rows):
+                    at = isle.world * m.nM + m.dof_Madr[first + r] + r + behind
+                    for q in range(m.node_dofnum[b - isle.world * m.nbody]):
+                        d.island_dense[adr + step * r + stride * q] = d.tree_hess[at - q]
+                b = node_above(m, d, b)
+
+
+@func
+def block_place(m, d, isle: ti.template(), a, b):
+    """Address of the block of nodes a and b, and its strides along components of a and of b."""
+    step, stride = 6, 1
+    if d.node_rank[b] > d.node_rank[a]:
+        step, stride = 1, 6
+    return isle.factor + BLOCK * block_of(m, d, a, b), step, stride
+
+
+@func
+def couple(m, d, isle: ti.template()):
+    """Contacts between two moving bodies: -A2' K A1, where A takes the twist of a body to that of the point."""
+    for e in range(isle.cons.begin, isle.cons.end):
+        c = d.island_con[e]
+        b1 = d.con_body[c][0]
+        b2 = d.con_body[c][1]
+        k = symmetric(d.con_hess, c)
+        if b1 >= 0 and b2 >= 0 and k.trace() > 0.0:
+            s1 = skew(head(d.con_arm[c, 0]))
+            s2 = skew(head(d.con_arm[c, 1]))
+            wv = s2 @ k
+            vw = -1.0 * (k @ s1)
+            ww = -1.0 * (wv @ s1)
+            if ti.static(m.has.torsion):
+                if d.contact_dim[c] > 3:
+                    kvw = d.con_hess_mix[c]
+                    kwv = kvw.transpose()
+                    ww += symmetric(d.con_hess_rot, c) - kwv @ s1 + s2 @ kvw
+                    wv += kwv
+                    vw += kvw
+            h = mat6(0.0)
+            for i in ti.static(range(3)):
+                for j in ti.static(range(3)):
+                    h[i, j] = -ww[i, j]
+                    h[i, 3 + j] = -wv[i, j]
+                    h[3 + i, j] = -vw[i, j]
+                    h[3 + i, 3 + j] = -k[i, j]
+            if ti.static(m.has.jointed):
+                couple_nodes(m, d, isle, b2, b1, h)
+            else:
+                couple_free(m, d, isle, b2, b1, h)
+
+
+@func
+def couple_free(m, d, isle: ti.template(), b2, b1, h):
+    """Adds h, rows for free body b2 and columns for b1."""
+    adr = isle.factor + BLOCK * block_of(m, d, b2, b1)
+    if d.node_rank[b2] > d.node_rank[b1]:
+        for i in ti.static(range(6)):
+            put6(d.island_dense, adr + 6 * i, at6(d.island_dense, adr + 6 * i) + row_of(h, i))
+    else:
+        for i in ti.static(range(6)):
+            put6(d.island_dense, adr + 6 * i, at6(d.island_dense, adr + 6 * i) + column_of(h, i))
+
+
+@ti.func
+def row_of(h, i: ti.template()):
+    return vec6(h[i, 0], h[i, 1], h[i, 2], h[i, 3], h[i, 4], h[i, 5])
+
+
+@ti.func
+def column_of(h, i: ti.template()):
+    return vec6(h[0, i], h[1, i], h[2, i], h[3, i], h[4, i], h[5, i])
+
+
+@func
+def couple_nodes(m, d, isle: ti.template(), b2, b1, h):
+    """Adds h, rows for the twist of body b2 and columns for that of b1, to all nodes that move them."""
+    w = isle.world
+    a = node_of(m, d, b2)
+    i = last_dof(m, d, b2 - w * m.nbody)
+    while a >= 0:
+        b = node_of(m, d, b1)
+        j = last_dof(m, d, b1 - w * m.nbody)
+        while b >= 0:
+            rows = i - m.node_dofadr[a - w * m.nbody] + 1
+            columns = j - m.node_dofadr[b - w * m.nbody] + 1
+            couple_pair(m, d, isle, a, rows, b, columns, h)
+            j = m.node_dofadr[b - w * m.nbody]
+            j = m.dof_parentid[j]
+            b = node_above(m, d, b)
+        i = m.node_dofadr[a - w * m.nbody]
+        i = m.dof_parentid[i]
+        a = node_above(m, d, a)
+
+
+@func
+def couple_pair(m, d, isle: ti.template(), a, rows, b, columns, h):
+    """Adds h to the first components of nodes a and b, as many as move the two bodies."""
+    adr, step, stride = 0, 0, 0
+    if a != b:
+        adr, step, stride = block_place(m, d, isle, a, b)
+    first, second = first_dof(m, d, a), first_dof(m, d, b)
+    twists, others = is_single(m, d, a), is_single(m, d, b)
+    for r in range(rows):
+        y = h.transpose() @ motion(m, d, twists, first, r)
+        for q in range(columns):
+            x = y.dot(motion(m, d, others, second, q))
+            if a != b:
+                to = adr + step * r + stride * q
+                d.island_dense[to] = d.island_dense[to] + x
+            else:  # the pair and its mirror image are in the same triangle
+                to = ti.max(r, q) * (ti.max(r, q) + 1) // 2 + ti.min(r, q)
+                d.body_hess[a][to] = d.body_hess[a][to] + ti.select(r == q, 2.0 * x, x)
+
+
+@func
+def motion(m, d, twists, first, r):
+    """Twist of the r-th component of a node whose first dof this is; twists: of a free body."""
+    v = vec6(0.0)
+    if twists:
+        for i in ti.static(range(6)):
+            v[i] = ti.select(r == i, FP(1.0), FP(0.0))
+    else:
+        v = d.cdof[first + r]
+    return v
+
+
+@func
+def couple_rows(m, d, isle: ti.template()):
+    """Pairs of dofs of a row that no tree's Hessian holds: of two branches or two trees."""
+    for e in range(isle.rows.begin, isle.rows.end):
+        row = d.island_row[e]
+        if d.row_coupled[row] == 1:
+            first = d.row_adr[row]
+            for k in range(d.row_num[row]):
+                j = d.J_dof[first + k] - isle.world * m.nv
+                a = node_of_dof(m, d, isle.world, d.J_dof[first + k])
+                r = d.J_dof[first + k] - first_dof(m, d, a)
+                f = d.row_hess[row] * d.J[first + k]
+                for n in range(k):
+                    other = first + k - 1 - n
+                    i = d.J_dof[other] - isle.world * m.nv
+                    while j > i:
+                        j = m.dof_parentid[j]
+                    if j != i:
+                        b = node_of_dof(m, d, isle.world, d.J_dof[other])
+                        adr, step, stride = block_place(m, d, isle, a, b)
+                        to = adr + step * r + stride * (d.J_dof[other] - first_dof(m, d, b))
+                        d.island_dense[to] = d.island_dense[to] + f * d.J[other]
+
+
+@func
+def factor(m, d, isle: ti.template()):
+    """Eliminates one node after the other."""
+    for e in range(isle.node, isle.node + isle.nodes):
+        a = d.node_order[e]
+        invert_twist(a, d.body_hess)
+        adr = isle.factor + BLOCK * d.node_linkadr[a]
+        for i in range(d.node_linknum[a]):
+            b = d.node_link[a][i]
+            g = mat6(0.0)  # the block of b, times the inverse
+            for r in ti.static(range(6)):
+                x = sym6_times(a, at6(d.island_dense, adr + BLOCK * i + 6 * r), d.body_hess)
+                for q in ti.static(range(6)):
+                    g[r, q] = x[q]
+            for r in ti.static(range(6)):
+                x = at6(d.island_dense, adr + BLOCK * i + 6 * r)
+                for q in ti.static(range(r + 1)):
+                    h = FP(0.0)
+                    for k in ti.static(range(6)):
+                        h += g[q, k] * x[k]
+                    d.body_hess[b][r * (r + 1) // 2 + q] = d.body_hess[b][r * (r + 1) // 2 + q] - h
+            for j in range(d.node_linknum[a]):
+                c = d.node_link[a][j]
+                if d.node_rank[c] > d.node_rank[b]:
+                    to = isle.factor + BLOCK * block_of(m, d, b, c)
+                    size = 6
+                    if ti.static(m.has.jointed):
+                        size = m.node_dofnum[c - isle.world * m.nbody]  # rows behind are zero
+                    for r in range(size):
+                        x = g @ at6(d.island_dense, adr + BLOCK * j + 6 * r)
+                        put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - x)
+
+
+@func
+def solve(m, d, isle: ti.template()):
+    """sol_p = (L D L')^-1 sol_p: forces go forward (wrench), accelerations come back (twist)."""
+    for e in range(isle.node, isle.node + isle.nodes):
+        read(m, d, d.island_node[e])
+    for e in range(isle.node, isle.node + isle.nodes):
+        a = d.node_order[e]
+        x = sym6_times(a, six(d.wrench[a]), d.body_hess)
+        store(d.twist, a, x)
+        for i in range(d.node_linknum[a]):
+            adr = isle.factor + BLOCK * (d.node_linkadr[a] + i)
+            y = vec6(0.0)
+            for r in ti.static(range(6)):
+                y[r] = at6(d.island_dense, adr + 6 * r).dot(x)
+            store(d.wrench, d.node_link[a][i], six(d.wrench[d.node_link[a][i]]) - y)
+    for e in range(isle.nodes):
+        a = d.node_order[isle.node + isle.nodes - 1 - e]
+        y = vec6(0.0)
+        for i in range(d.node_linknum[a]):
+            adr = isle.factor + BLOCK * (d.node_linkadr[a] + i)
+            v = d.twist[d.node_link[a][i]]
+            for r in ti.static(range(6)):
+                y += v[r] * at6(d.island_dense, adr + 6 * r)
+        x = six(d.twist[a]) - sym6_times(a, y, d.body_hess)
+        store(d.twist, a, x)
+        write(m, d, a, x)
+
+
+@func
+def read(m, d, a):
+    """wrench of node a from sol_p."""
+    i = first_dof(m, d, a)
+    if is_single(m, d, a):
+        store(d.wrench, a, wrench_of_forces(m, d, i, at6(d.sol_p, i)))
+    elif ti.static(m.has.jointed):
+        store(d.wrench, a, vec6(0.0))
+        for r in range(m.node_dofnum[a % m.nbody]):
+            d.wrench[a][r] = d.sol_p[i + r]
+
+
+@func
+def write(m, d, a, x):
+    """sol_p of node a from its accelerations x, which twist holds, too."""
+    i = first_dof(m, d, a)
+    if is_single(m, d, a):
+        put6(d.sol_p, i, dofs_of_twist(m, d, i, x))
+    elif ti.static(m.has.jointed):
+        for r in range(m.node_dofnum[a % m.nbody]):
+            d.sol_p[i + r] = d.twist[a][r]

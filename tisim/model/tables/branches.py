@@ -1,0 +1,55 @@
+"""Dofs that follow each other on a branch of a tree, six at most: the nodes of an island's sparse factor."""
+
+import numpy as np
+
+from .declare import Table, declared
+
+MOST = 6  # dofs of a node
+
+
+def nodes(m):
+    """dict(body_node, node_parent, node_dofadr, node_dofnum (nbody,); tree_nodenum (ntree,)).
+
+    A node is known by its first body with dofs, its head. body_node is the node whose last dof moves a body with no
+    dof behind it, -1: none moves it. A body joins the node of the body above it if that has no other below it.
+    """
+    parent, number = np.asarray(m.body_parentid), np.asarray(m.body_dofnum)
+    node, above, size = np.full(m.nbody, -1), np.full(m.nbody, -1), np.zeros(m.nbody, int)
+    moved = np.full(m.nbody, -1)  # nearest body with dofs, from a body upwards
+    jointed = np.isin(np.asarray(m.body_treeid), np.flatnonzero(np.asarray(m.tree_bodynum) > 1))
+    alone = ~jointed & (number > 0)
+    moved[alone] = node[alone] = np.flatnonzero(alone)
+    size[alone] = number[alone]
+    below = np.zeros(m.nbody, int)  # bodies with dofs next to a body with dofs
+    for b in np.flatnonzero(jointed):
+        moved[b] = b if number[b] else moved[parent[b]]
+        if number[b] and moved[parent[b]] >= 0:
+            below[moved[parent[b]]] += 1
+    for b in np.flatnonzero(jointed):
+        up = moved[parent[b]]
+        if not number[b]:
+            node[b] = node[up] if up >= 0 else -1
+        elif up >= 0 and below[up] == 1 and size[node[up]] + number[b] <= MOST:
+            node[b] = node[up]
+            size[node[b]] += number[b]
+        else:
+            node[b], size[b] = b, number[b]
+            above[b] = node[up] if up >= 0 else -1
+    head = node == np.arange(m.nbody)
+    count = np.bincount(np.asarray(m.body_treeid)[head], minlength=m.ntree)
+    return dict(
+        body_node=node, node_parent=above, node_dofadr=np.asarray(m.body_dofadr), node_dofnum=size, tree_nodenum=count
+    )
+
+
+def table(name, sizes, doc):
+    return Table(name, "i", sizes, lambda m: nodes(m)[name], (), doc)
+
+
+TABLES = declared(
+    table("body_node", ("nbody",), "first body of the node that a body's last dof belongs to, -1: none"),
+    table("node_parent", ("nbody",), "of a node's first body: the node above it, -1: none"),
+    table("node_dofadr", ("nbody",), "its first dof"),
+    table("node_dofnum", ("nbody",), "its dofs"),
+    table("tree_nodenum", ("ntree",), "nodes of a tree"),
+)
