@@ -56,7 +56,7 @@ EDITS = {
     "a field of the next runtime": (rf"({RUNTIME}\* %\d+), i64 0, i32 9\b", r"\1, i64 1, i32 9", r"\[-1\]"),
     "the runtime as bytes": (rf"(\n +%\d+) = load ({RUNTIME})\*, .*", r"\g<0>\1b = bitcast \2* %8 to i64*", r"\[-1\]"),
     "arguments found in another way": (rf"({CONTEXT}\* %\w+, i64 0), i32 1\b", r"\1, i32 0", "another way"),
-    "a double less": (rf"{ARGUMENTS}\{{ \{{ \{{ i32 \}}, double\* \}}, ", r"\1{ ", "struct of arguments"),
+    "an array less": (rf"{ARGUMENTS}\{{ \{{ \{{ i32 \}}, \w+\* \}}, ", r"\1{ ", "struct of arguments"),
     "a float for a double": (rf"({ARGUMENTS}\{{.*)double", r"\1float", "struct of arguments"),
     "arguments as a number": (rf"{ARGUMENTS}\{{.*\}}\*\*", r"\1i64*", "struct of arguments"),
     "no first task": (r"_kernel_0_serial", r"_kernel_2_serial", "tasks"),
