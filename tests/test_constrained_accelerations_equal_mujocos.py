@@ -129,5 +129,6 @@ def test_forward_twice_changes_nothing():
 def test_options_changed_later_are_checked():
     pair = Pair(scenes.build("pendulum"))
     pair.m.opt.enableflags |= tisim.mjtEnableBit.mjENBL_SLEEP
+    pair.m.opt.integrator = tisim.mjtIntegrator.mjINT_RK4
     with pytest.raises(tisim.UnsupportedError, match="sleep"):
         tisim.step(pair.m, pair.d)

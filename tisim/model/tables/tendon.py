@@ -92,8 +92,8 @@ def by_dof(m, mine):
     entry = np.flatnonzero(mine[owner])
     entry = entry[np.argsort(e["tendon_Jdof"][entry], kind="stable")]
     dof = e["tendon_Jdof"][entry]
-    moved = np.unique(dof)
-    return moved, np.append(np.searchsorted(dof, moved), len(dof)), entry, owner[entry]
+    moved, first = np.unique(dof, return_index=True)
+    return moved, np.append(first, len(dof)), entry, owner[entry]
 
 
 def _pulled(k):
