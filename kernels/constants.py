@@ -6,6 +6,7 @@ from tisim.enums import (
     mjtCone,
     mjtConstraint,
     mjtConstraintState,
+    mjtDataType,
     mjtDisableBit,
     mjtDyn,
     mjtEq,
@@ -14,6 +15,7 @@ from tisim.enums import (
     mjtJacobian,
     mjtJoint,
     mjtObj,
+    mjtSensor,
     mjtTrn,
     mjtWarning,
     mjtWrap,
@@ -80,6 +82,21 @@ GAIN_MUSCLE = int(mjtGain.mjGAIN_MUSCLE)
 BIAS_NONE = int(mjtBias.mjBIAS_NONE)
 BIAS_AFFINE = int(mjtBias.mjBIAS_AFFINE)
 BIAS_MUSCLE = int(mjtBias.mjBIAS_MUSCLE)
+
+# mjtSensor, mjtDataType
+SENS_JOINTPOS = int(mjtSensor.mjSENS_JOINTPOS)
+SENS_JOINTVEL = int(mjtSensor.mjSENS_JOINTVEL)
+SENS_TENDONPOS = int(mjtSensor.mjSENS_TENDONPOS)
+SENS_TENDONVEL = int(mjtSensor.mjSENS_TENDONVEL)
+SENS_ACTUATORPOS = int(mjtSensor.mjSENS_ACTUATORPOS)
+SENS_ACTUATORVEL = int(mjtSensor.mjSENS_ACTUATORVEL)
+SENS_ACTUATORFRC = int(mjtSensor.mjSENS_ACTUATORFRC)
+SENS_JOINTACTFRC = int(mjtSensor.mjSENS_JOINTACTFRC)
+SENS_BALLQUAT = int(mjtSensor.mjSENS_BALLQUAT)
+SENS_BALLANGVEL = int(mjtSensor.mjSENS_BALLANGVEL)
+SENS_SUBTREECOM = int(mjtSensor.mjSENS_SUBTREECOM)
+SENS_CLOCK = int(mjtSensor.mjSENS_CLOCK)
+DATATYPE_POSITIVE = int(mjtDataType.mjDATATYPE_POSITIVE)
 
 # mjtWarning
 WARN_BADCTRL = int(mjtWarning.mjWARN_BADCTRL)

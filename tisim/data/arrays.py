@@ -93,6 +93,9 @@ declare("computed", [
      "norms of what inverse dynamics differ by, with the flag fwdinv: constraint forces, applied forces", 2),
 ])  # fmt: skip
 
+# sensors
+declare("computed", [("sensordata", "f", ("nsensordata",), "any", "sensor", "values of the sensors, by sensor_adr")])
+
 # collision: lists over all worlds
 declare("computed", [
     ("contact_dist", "f", ("nconmax",), "m", "collision", "distance, negative in penetration"),

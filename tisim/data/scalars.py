@@ -10,6 +10,7 @@ import functools
 from tisim.device import flow
 from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS
+from tisim.model.tables import sensor
 
 from .arrays import COUNTS, DATA, SCALES
 from .declare import CAPACITIES
@@ -85,6 +86,9 @@ declare("size", [
     ("npulled", "i", "dofs that these move"),
     ("ntendonfriction", "i", "tendons with friction loss"),
     ("ntendonlimited", "i", "tendons with limits"),
+    ("nsensordata", "i", "numbers of all sensors"),
+    *((f"n{family}", "i", doc) for family, (_, doc) in sensor.FAMILIES.items()),
+    ("ncut", "i", "sensors with a cutoff"),
 ])  # fmt: skip
 
 declare("option", [
@@ -140,6 +144,9 @@ declare("call", [
 
 # sleeping
 declare("call", [("acting", "i", "1: only contacts that make force wake, 0: all that are listed")])
+
+# sensors
+declare("call", [("sensorstage", "i", "mjtStage whose sensors are made")])
 
 # collision: who takes part
 declare("call", [
