@@ -83,6 +83,9 @@ BIAS_NONE = int(mjtBias.mjBIAS_NONE)
 BIAS_AFFINE = int(mjtBias.mjBIAS_AFFINE)
 BIAS_MUSCLE = int(mjtBias.mjBIAS_MUSCLE)
 
+# how a contact sensor makes slots of contacts, as sensor_intprm has it
+REDUCE_MINDIST, REDUCE_MAXFORCE, REDUCE_NETFORCE = 1, 2, 3
+
 # mjtSensor, mjtDataType
 SENS_JOINTPOS = int(mjtSensor.mjSENS_JOINTPOS)
 SENS_JOINTVEL = int(mjtSensor.mjSENS_JOINTVEL)

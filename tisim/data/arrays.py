@@ -95,6 +95,16 @@ declare("computed", [
 
 # sensors
 declare("computed", [("sensordata", "f", ("nsensordata",), "any", "sensor", "values of the sensors, by sensor_adr")])
+declare("scratch", [
+    ("sense_num", "i", ("nsensed",), "-", "sensor", "contact sides of each body with sensors of contacts"),
+    ("sense_adr", "i", ("nsensed",), "-", "sensor", "first of them in sense_con"),
+    ("sense_con", "i", ("nconmax", 2), "-", "sensor", "contact sides by such bodies: 2 * contact + side", 1),
+    ("picked_con", "i", ("nsensordata",), "-", "sensor", "contacts that a contact sensor shows, from sensor_adr on"),
+    ("picked_key", "f", ("nsensordata",), "m, N2", "sensor", "by what they are sorted: distance, or minus force squared"),
+    ("pressed_num", "i", ("ntactile",), "-", "sensor", "geoms that touch the body of a tactile sensor"),
+    ("pressed_adr", "i", ("ntactile",), "-", "sensor", "first of them in pressed_con"),
+    ("pressed_con", "i", ("nconmax", 2), "-", "sensor", "their first contacts: 2 * contact + the body's side", 1),
+])  # fmt: skip
 
 # collision: lists over all worlds
 declare("computed", [

@@ -89,6 +89,9 @@ declare("size", [
     ("nsensordata", "i", "numbers of all sensors"),
     *((f"n{family}", "i", doc) for family, (_, doc) in sensor.FAMILIES.items()),
     ("ncut", "i", "sensors with a cutoff"),
+    ("nsensed", "i", "bodies whose contacts are listed for sensors"),
+    ("nranked", "i", "different pairs of geoms that the model lists"),
+    ("ntactilevert", "i", "vertices of the meshes of all tactile sensors"),
 ])  # fmt: skip
 
 declare("option", [

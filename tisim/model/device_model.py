@@ -12,6 +12,7 @@ from .tables import actuation, branches, equality, heavy, midphase, tendon
 from .tables import geom as geom_tables
 from .tables import medium as medium_tables
 from .tables import ray as ray_tables
+from .tables import sensed as sensed_tables
 from .tables import sensor as sensor_tables
 from .tables import sleep as sleep_tables
 from .tables.declare import Table, declared
@@ -41,11 +42,12 @@ DERIVED = declared(
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
 )  # fmt: skip
 for _tables in (ray_tables, geom_tables, midphase, equality, medium_tables, tendon, actuation, heavy, branches,
-                sleep_tables, sensor_tables):  # fmt: skip
+                sleep_tables, sensor_tables, sensed_tables):  # fmt: skip
     DERIVED |= _tables.TABLES
 # numbers that are the length of a table
 COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", nalways="always_body")
 COUNTED |= equality.COUNTED | tendon.COUNTED | actuation.COUNTED | heavy.COUNTED | sensor_tables.COUNTED
+COUNTED |= sensed_tables.COUNTED
 
 
 class DeviceModel:

@@ -7,6 +7,7 @@ and a line in KERNELS here. Cutoffs are applied behind all of a stage.
 from tisim.device import launch, runtime
 from tisim.enums import mjtDisableBit, mjtStage
 
+from . import contact_sensors
 from .dynamics import parallel
 
 # by stage: kernels, and the number in the model without which there is nothing to do
@@ -15,6 +16,9 @@ KERNELS = {
     mjtStage.mjSTAGE_VEL: (("value.velocity_values", "nvelvalue"),),
     mjtStage.mjSTAGE_ACC: (("value.force_values", "naccvalue"),),
 }
+
+# by stage: what more than one list of kernels is needed for
+OTHERS = {mjtStage.mjSTAGE_POS: (), mjtStage.mjSTAGE_VEL: (), mjtStage.mjSTAGE_ACC: (contact_sensors,)}
 
 
 def kernels(m, stage):
@@ -31,6 +35,9 @@ def kernels(m, stage):
 
 
 def _sense(m, d, stage):
+    if m._sizes["nsensor"] and not m.disabled(mjtDisableBit.mjDSBL_SENSOR):
+        for family in OTHERS[stage]:
+            family.sense(m, d)
     if found := kernels(m, stage):
         launch.run(m, d, found, parallel(m, d), sensorstage=int(stage))
 
