@@ -99,6 +99,8 @@ SENS_BALLQUAT = int(mjtSensor.mjSENS_BALLQUAT)
 SENS_BALLANGVEL = int(mjtSensor.mjSENS_BALLANGVEL)
 SENS_SUBTREECOM = int(mjtSensor.mjSENS_SUBTREECOM)
 SENS_CLOCK = int(mjtSensor.mjSENS_CLOCK)
+SENS_GEOMDIST = int(mjtSensor.mjSENS_GEOMDIST)
+SENS_GEOMNORMAL = int(mjtSensor.mjSENS_GEOMNORMAL)
 DATATYPE_POSITIVE = int(mjtDataType.mjDATATYPE_POSITIVE)
 
 # mjtWarning
@@ -138,6 +140,7 @@ PLANE_CONVEX = colliders.PLANE_CONVEX
 SPHERE_CYLINDER = colliders.SPHERE_CYLINDER
 CONVEX = colliders.CONVEX
 HEIGHT_FIELD = colliders.HEIGHT_FIELD
+FIRST_USER = colliders.FIRST_USER
 BOX_SLOTS = colliders.SLOTS[BOX_BOX]  # of a pair of boxes, before duplicates go
 HFIELD_SLOTS = colliders.SLOTS[HEIGHT_FIELD]  # of a geom and a height field, mjMAXCONPAIR
 

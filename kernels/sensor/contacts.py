@@ -16,7 +16,7 @@ def is_within(ends, geom, body):
 
 @func
 def match(m, d, w, k, c):
-    """How contact c matches contact sensor k: 1 as it is, -1 turned round, so that object 1 comes first; 0 not at all."""
+    """How contact c matches contact sensor k: 1 as it is, -1 turned round so that object 1 comes first, 0 not."""
     s = m.contacts_sensor[k]
     g = d.contact_geom[c]
     b1 = m.geom_bodyid[g[0]]
@@ -61,7 +61,7 @@ def is_repeated(m, d, side, first, last):
 
 @func
 def place_in(m, d, key, c, first, n):
-    """Where a contact stands among the n picked ones from place `first` on, ordered by key, then as in MuJoCo's list."""
+    """Where a contact stands among the n picked ones from place `first` on, by key, then as in MuJoCo's list."""
     at = n
     behind = True
     while at > 0 and behind:
@@ -211,8 +211,8 @@ def key_of(m, d, reduce, c):
 
 @func
 def find_contacts(m, d, w, k, place, net: ti.template()):
-    """Looks through the contacts in world w that contact sensor k can match: adds them to a net force, or picks some, from
-    `place` on. Returns how many match and how many are picked.
+    """Looks through the contacts in world w that contact sensor k can match: adds them to a net force, or picks some,
+    from `place` on. Returns how many match and how many are picked.
     """
     prm = m.sensor_intprm[m.contacts_sensor[k]]
     lists = m.match_lists[k]

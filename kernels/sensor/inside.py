@@ -1,7 +1,7 @@
 """Sensors that tell whether a point is inside the shape of a site."""
 
 from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
-from ..types import SERIAL, func, kernel, ti, vec3
+from ..types import func, ti
 
 
 @func

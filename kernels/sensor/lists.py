@@ -56,8 +56,8 @@ def rank_of(m, d, g1, g2):
 
 @func
 def is_before(m, d, c1, c2):
-    """Whether contact c1 comes before c2 in MuJoCo's list of the same world: by bodies, then pairs that the model lists,
-    then geoms.
+    """Whether contact c1 comes before c2 in MuJoCo's list of the same world: by bodies, then pairs that the model
+    lists, then geoms.
     """
     p = d.contact_geom[c1]
     q = d.contact_geom[c2]

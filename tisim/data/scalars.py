@@ -91,6 +91,7 @@ declare("size", [
     ("ncut", "i", "sensors with a cutoff"),
     ("nsensed", "i", "bodies whose contacts are listed for sensors"),
     ("nranked", "i", "different pairs of geoms that the model lists"),
+    ("npressed", "i", "bodies to which those of tactile sensors are welded"),
     ("ntactilevert", "i", "vertices of the meshes of all tactile sensors"),
 ])  # fmt: skip
 
@@ -149,7 +150,11 @@ declare("call", [
 declare("call", [("acting", "i", "1: only contacts that make force wake, 0: all that are listed")])
 
 # sensors
-declare("call", [("sensorstage", "i", "mjtStage whose sensors are made")])
+declare("call", [
+    ("sensorstage", "i", "mjtStage whose sensors are made"),
+    ("nreach", "i", "pairs of geoms that sensors of distances ask about"),
+    ("nreachslot", "i", "slots that these need for contacts, in each world"),
+])  # fmt: skip
 
 # collision: who takes part
 declare("call", [

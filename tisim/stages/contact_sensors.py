@@ -5,7 +5,8 @@ from tisim.device import launch, runtime
 from .dynamics import parallel
 
 # kernels and the number in the model without which there is nothing to do
-VALUES = (("touch.touch_values", "ntouch"), ("contacts.contact_values", "ncontacts"))
+VALUES = (("touch.touch_values", "ntouch"), ("contacts.contact_values", "ncontacts"),
+          ("tactile.pressed_geoms", "ntactile"), ("tactile.tactile_values", "ntactile"))  # fmt: skip
 
 
 def kernels(m, d):

@@ -8,7 +8,7 @@ from tisim.device import runtime
 from tisim.device.variant import Kernel
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSolver
 
-from . import actuation, collision, dual, dynamics, integrators, inverse, narrowphase, sensor, solver, tendon
+from . import actuation, collision, dual, dynamics, integrators, inverse, narrowphase, rays, sensor, solver, tendon
 from .constraint import MAKERS
 
 CROWDED = 16  # contacts of a geom that are not expected to be exceeded on average
@@ -74,13 +74,13 @@ def _solver(m, d):
 def every_kernel():
     """All Kernels of tisim, with all families of shapes that they are made for, in the running precision."""
     import tisim.kernels
-    from tisim.queries import rays
 
     runtime.ensure()
     families = {
         "collision.narrowphase.narrowphase": [(kinds, ()) for kinds in narrowphase.FAMILIES],
         "collision.collide_convex.convex": [(False,), (True,)],
         "queries.ray.cast_rays": [(types,) for types in rays.FAMILIES],
+        "sensor.range.range_values": [(types,) for types in rays.FAMILIES],
     }
     found = [runtime.kernel_of(path, *given) for path, all_given in families.items() for given in all_given]
     for file in pkgutil.walk_packages(tisim.kernels.__path__, "tisim.kernels."):

@@ -7,7 +7,7 @@ and a line in KERNELS here. Cutoffs are applied behind all of a stage.
 from tisim.device import launch, runtime
 from tisim.enums import mjtDisableBit, mjtStage
 
-from . import contact_sensors
+from . import contact_sensors, distances, rangefinders
 from .dynamics import parallel
 
 # by stage: kernels, and the number in the model without which there is nothing to do
@@ -18,7 +18,11 @@ KERNELS = {
 }
 
 # by stage: what more than one list of kernels is needed for
-OTHERS = {mjtStage.mjSTAGE_POS: (), mjtStage.mjSTAGE_VEL: (), mjtStage.mjSTAGE_ACC: (contact_sensors,)}
+OTHERS = {
+    mjtStage.mjSTAGE_POS: (rangefinders, distances),
+    mjtStage.mjSTAGE_VEL: (),
+    mjtStage.mjSTAGE_ACC: (contact_sensors,),
+}
 
 
 def kernels(m, stage):

@@ -49,10 +49,11 @@ def _searched(m):
     return found
 
 
-def _tactile_weld(m):
-    """Of each tactile sensor: the body that its geom's body is welded to."""
+def _tactile(m):
+    """(bodies to which tactile sensors' bodies are welded, each once; for each sensor which of them is its own)."""
     rows = np.flatnonzero(np.asarray(m.sensor_type) == mjtSensor.mjSENS_TACTILE)
-    return np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)[np.asarray(m.sensor_refid)[rows]]]
+    weld = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)[np.asarray(m.sensor_refid)[rows]]]
+    return np.unique(weld, return_inverse=True)
 
 
 def _sensed_body(m):
@@ -62,7 +63,7 @@ def _sensed_body(m):
     wanted[np.asarray(m.site_bodyid)[np.asarray(m.sensor_objid)[touch]]] = True
     for first, last in _searched(m):
         wanted[first:last] = True
-    wanted |= np.isin(np.asarray(m.body_weldid), _tactile_weld(m))
+    wanted |= np.isin(np.asarray(m.body_weldid), _tactile(m)[0])
     some = np.zeros(m.nbody, bool)
     some[np.asarray(m.geom_bodyid)] = True
     return np.flatnonzero(wanted & some)
@@ -78,6 +79,13 @@ def _lists(m):
     """(n, 2): from and to in sensed_body of what a contact sensor looks through, -1, -1: all contacts of the world."""
     found = _searched(m)
     return np.where((found[:, 1] == 0)[:, None], -1, np.searchsorted(_sensed_body(m), found))
+
+
+def _pressed_places(m):
+    """(n, 2): from and to in sensed_body of what is welded to a body with tactile sensors, and perhaps others."""
+    welds, weld = _tactile(m)[0], np.asarray(m.body_weldid)[_sensed_body(m)]
+    places = [np.flatnonzero(weld == body) for body in welds]
+    return np.array([(at[0], at[-1] + 1) if len(at) else (0, 0) for at in places], np.int64).reshape(-1, 2)
 
 
 def _listed_pairs(m):
@@ -110,8 +118,10 @@ TABLES = declared(
     Table("ranked_geom1", "i", ("nranked",), lambda m: _listed_pairs(m)[0][:, 0], (), "pairs that the model lists"),
     Table("ranked_geom2", "i", ("nranked",), lambda m: _listed_pairs(m)[0][:, 1], (), "sorted, their higher geoms"),
     Table("pair_rank", "i", ("nranked",), _part(_listed_pairs, 1), (), "where the model lists them first"),
-    Table("tactile_weld", "i", ("ntactile",), _tactile_weld, (), "body to which the sensor's body is welded"),
-    Table("tactile_of", "i", ("ntactilevert",), _part(_vertices, 0), (), "tactile sensor of each vertex of their meshes"),
+    Table("pressed_body", "i", ("npressed",), _part(_tactile, 0), (), "bodies to which those of tactile sensors are welded"),
+    Table("pressed_places", "i", ("npressed", 2), _pressed_places, (), "places in sensed_body, from and to, of these"),
+    Table("tactile_group", "i", ("ntactile",), _part(_tactile, 1), (), "which of these bodies is a tactile sensor's"),
+    Table("tactile_of", "i", ("ntactilevert",), _part(_vertices, 0), (), "tactile sensor of each vertex of the meshes"),
     Table("tactile_vert", "i", ("ntactilevert",), _part(_vertices, 1), (), "number of this vertex in its mesh"),
 )  # fmt: skip
-COUNTED = dict(nsensed="sensed_body", nranked="ranked_geom1", ntactilevert="tactile_of")
+COUNTED = dict(nsensed="sensed_body", nranked="ranked_geom1", ntactilevert="tactile_of", npressed="pressed_body")

@@ -15,6 +15,9 @@ FAMILIES = dict(
     uservalue=("USER", "sensors of the user"),
     touch=("TOUCH", "sensors of the force on a site"),
     contacts=("CONTACT", "sensors of contacts"),
+    range=("RANGEFINDER", "rangefinders"),
+    distance=("GEOMDIST GEOMNORMAL GEOMFROMTO", "sensors of distances of geoms"),
+    tactile=("TACTILE", "sensors of the depth at the vertices of a mesh"),
 )  # fmt: skip
 SIMULATED = {mjtSensor[f"mjSENS_{word}"] for types, _ in FAMILIES.values() for word in types.split()}
 UNCUT = (mjtSensor.mjSENS_GEOMFROMTO,)  # whose cutoff limits something else
