@@ -94,7 +94,13 @@ declare("computed", [
 ])  # fmt: skip
 
 # sensors
-declare("computed", [("sensordata", "f", ("nsensordata",), "any", "sensor", "values of the sensors, by sensor_adr")])
+declare("computed", [
+    ("sensordata", "f", ("nsensordata",), "any", "sensor", "values of the sensors, by sensor_adr"),
+    ("cam_xpos", "f", ("ncam", 3), "m", "camera", "camera positions"),
+    ("cam_xmat", "f", ("ncam", 9), "-", "camera", "camera orientations: right, up, back"),
+    ("subtree_linvel", "f", ("nbody", 3), "m/s", "subtreeVel", "velocity of the centre of mass of each subtree"),
+    ("subtree_angmom", "f", ("nbody", 3), "kg m2/s", "subtreeVel", "angular momentum of each subtree about it"),
+])  # fmt: skip
 
 # collision: lists over all worlds
 declare("computed", [
