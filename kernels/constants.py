@@ -3,6 +3,7 @@
 from tisim.data import asleep
 from tisim.enums import (
     mjtBias,
+    mjtCamLight,
     mjtCone,
     mjtConstraint,
     mjtConstraintState,
@@ -62,6 +63,17 @@ EQ_CONNECT = int(mjtEq.mjEQ_CONNECT)
 EQ_WELD = int(mjtEq.mjEQ_WELD)
 OBJ_SITE = int(mjtObj.mjOBJ_SITE)
 
+# mjtObj that sensors are attached to, mjtCamLight
+OBJ_BODY = int(mjtObj.mjOBJ_BODY)
+OBJ_XBODY = int(mjtObj.mjOBJ_XBODY)
+OBJ_JOINT = int(mjtObj.mjOBJ_JOINT)
+OBJ_GEOM = int(mjtObj.mjOBJ_GEOM)
+OBJ_CAMERA = int(mjtObj.mjOBJ_CAMERA)
+CAM_FIXED = int(mjtCamLight.mjCAMLIGHT_FIXED)
+CAM_TRACK = int(mjtCamLight.mjCAMLIGHT_TRACK)
+CAM_TRACKCOM = int(mjtCamLight.mjCAMLIGHT_TRACKCOM)
+CAM_TARGETBODYCOM = int(mjtCamLight.mjCAMLIGHT_TARGETBODYCOM)
+
 # mjtWrap
 WRAP_JOINT = int(mjtWrap.mjWRAP_JOINT)
 WRAP_PULLEY = int(mjtWrap.mjWRAP_PULLEY)
@@ -98,6 +110,19 @@ SENS_JOINTACTFRC = int(mjtSensor.mjSENS_JOINTACTFRC)
 SENS_BALLQUAT = int(mjtSensor.mjSENS_BALLQUAT)
 SENS_BALLANGVEL = int(mjtSensor.mjSENS_BALLANGVEL)
 SENS_SUBTREECOM = int(mjtSensor.mjSENS_SUBTREECOM)
+SENS_ACCELEROMETER = int(mjtSensor.mjSENS_ACCELEROMETER)
+SENS_VELOCIMETER = int(mjtSensor.mjSENS_VELOCIMETER)
+SENS_GYRO = int(mjtSensor.mjSENS_GYRO)
+SENS_FORCE = int(mjtSensor.mjSENS_FORCE)
+SENS_FRAMEPOS = int(mjtSensor.mjSENS_FRAMEPOS)
+SENS_FRAMEQUAT = int(mjtSensor.mjSENS_FRAMEQUAT)
+SENS_FRAMEXAXIS = int(mjtSensor.mjSENS_FRAMEXAXIS)
+SENS_FRAMEYAXIS = int(mjtSensor.mjSENS_FRAMEYAXIS)
+SENS_FRAMEZAXIS = int(mjtSensor.mjSENS_FRAMEZAXIS)
+SENS_FRAMEANGVEL = int(mjtSensor.mjSENS_FRAMEANGVEL)
+SENS_FRAMEANGACC = int(mjtSensor.mjSENS_FRAMEANGACC)
+SENS_SUBTREELINVEL = int(mjtSensor.mjSENS_SUBTREELINVEL)
+SENS_E_POTENTIAL = int(mjtSensor.mjSENS_E_POTENTIAL)
 SENS_CLOCK = int(mjtSensor.mjSENS_CLOCK)
 SENS_GEOMDIST = int(mjtSensor.mjSENS_GEOMDIST)
 SENS_GEOMNORMAL = int(mjtSensor.mjSENS_GEOMNORMAL)

@@ -60,8 +60,9 @@ def _evaluation(skip, sensors, last):
     """Stages of an evaluation: those in `last` behind what depends on positions and velocities, as far as that is not
     skipped (mjtStage). Sensors of positions stand behind what others need of velocities, which they do not read."""
     pos, vel = skip < mjtStage.mjSTAGE_POS, skip < mjtStage.mjSTAGE_VEL
+    acc = sensor.sensor_inv if last is INVERSE else sensor.sensor_acc
     return (*POSE * pos, *VELOCITY * vel, *(dynamics.energy,) * vel, *(sensor.sensor_pos,) * (pos and sensors),
-            *(sensor.sensor_vel,) * (vel and sensors), *last, *(sensor.sensor_acc,) * sensors)  # fmt: skip
+            *(sensor.sensor_vel,) * (vel and sensors), *last, *(acc,) * sensors)  # fmt: skip
 
 
 AGAIN = _evaluation(mjtStage.mjSTAGE_NONE, False, ACCELERATION)  # in the further stages of RK4

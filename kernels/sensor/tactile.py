@@ -1,5 +1,6 @@
-"""Sensors of how deep the vertices of a mesh are in other geoms, and how they slide. After MuJoCo 3.4.0's engine_sensor.c
-and engine_collision_sdf.c (Apache-2.0).
+"""Sensors of how deep the vertices of a mesh are in other geoms, and how they slide there.
+
+After MuJoCo 3.4.0's engine_sensor.c and engine_collision_sdf.c (Apache-2.0).
 """
 
 from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE

@@ -94,7 +94,13 @@ declare("computed", [
 ])  # fmt: skip
 
 # sensors
-declare("computed", [("sensordata", "f", ("nsensordata",), "any", "sensor", "values of the sensors, by sensor_adr")])
+declare("computed", [
+    ("sensordata", "f", ("nsensordata",), "any", "sensor", "values of the sensors, by sensor_adr"),
+    ("cam_xpos", "f", ("ncam", 3), "m", "camera", "camera positions"),
+    ("cam_xmat", "f", ("ncam", 9), "-", "camera", "camera orientations: right, up, back"),
+    ("subtree_linvel", "f", ("nbody", 3), "m/s", "subtreeVel", "velocity of the centre of mass of each subtree"),
+    ("subtree_angmom", "f", ("nbody", 3), "kg m2/s", "subtreeVel", "angular momentum of each subtree about it"),
+])  # fmt: skip
 declare("scratch", [
     ("sense_num", "i", ("nsensed",), "-", "sensor", "contact sides of each body with sensors of contacts"),
     ("sense_adr", "i", ("nsensed",), "-", "sensor", "first of them in sense_con"),

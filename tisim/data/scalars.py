@@ -48,6 +48,7 @@ declare("size", [
     ("njnt", "i", "joints"),
     ("ngeom", "i", "geoms"),
     ("nsite", "i", "sites"),
+    ("ncam", "i", "cameras"),
     ("nmocap", "i", "mocap bodies"),
     ("ntree", "i", "kinematic trees"),
     ("npair", "i", "pairs of geoms that the model lists"),
@@ -103,6 +104,9 @@ declare("option", [
     ("wind_x", "f", "wind along x [m/s]"),
     ("wind_y", "f", "along y"),
     ("wind_z", "f", "along z"),
+    ("magnetic_x", "f", "magnetic field along x [G]"),
+    ("magnetic_y", "f", "along y"),
+    ("magnetic_z", "f", "along z"),
     ("density", "f", "density of the medium [kg/m3]"),
     ("viscosity", "f", "its viscosity [kg/(m s)]"),
     ("disableflags", "i", "sum of mjtDisableBit"),
@@ -154,6 +158,7 @@ declare("call", [
     ("sensorstage", "i", "mjtStage whose sensors are made"),
     ("nreach", "i", "pairs of geoms that sensors of distances ask about"),
     ("nreachslot", "i", "slots that these need for contacts, in each world"),
+    ("keep_energy", "i", "bit 0: the potential energy stays in d.energy, bit 1: the kinetic energy does"),
 ])  # fmt: skip
 
 # collision: who takes part
@@ -249,7 +254,7 @@ HOLDERS = {"m": ("size",), "m.opt": ("option",), "m.stat": ("stat",), "d": ("len
 @functools.lru_cache(None)
 def lookup(path):
     """The Name of a path. Raises KeyError for one that is not declared, or belongs to the other bundle."""
-    if path in ("m.opt.gravity", "m.opt.wind"):
+    if path in ("m.opt.gravity", "m.opt.wind", "m.opt.magnetic"):
         return Name(path[6:], False, "f", parts=tuple(lookup(f"{path}_{x}") for x in "xyz"))
     holder, _, name = path.rpartition(".")
     if holder == "d" and name in COUNTS:

@@ -97,7 +97,7 @@ class DeviceModel:
     def numbers_version(self):
         """What all numbers follow from that kernels ask the model for by name: equal as long as they are."""
         opt = self.opt
-        arrays = opt._values["gravity"].tobytes(), opt._values["wind"].tobytes()
+        arrays = tuple(opt._values[name].tobytes() for name in ("gravity", "wind", "magnetic"))
         return self._changed.count, opt._edits, self.stat._edits, arrays
 
     def decisions(self):
@@ -154,7 +154,7 @@ class DeviceModel:
             return len(self.derived(COUNTED[name]))
         if name == "meaninertia":
             return self.stat.meaninertia
-        if name[:-1] in ("gravity_", "wind_"):
+        if name[:-1] in ("gravity_", "wind_", "magnetic_"):
             return getattr(self.opt, name[:-2])["xyz".index(name[-1])]
         try:
             return getattr(self.opt, name)

@@ -24,7 +24,7 @@ def kernels_of(m, d):
     if m.ntendon:
         found += [*tendon.path_kernels(m), *tendon.passive_kernels(m)]
     found += actuation.all_kernels(m)
-    found += sensor.all_kernels(m)
+    found += sensor.all_kernels(m, d)
     if m.nv:
         velocity = k("smooth.velocity")
         if dynamics.has_medium(m):
@@ -33,8 +33,7 @@ def kernels_of(m, d):
         if m.opt.enableflags & mjtEnableBit.mjENBL_FWDINV:
             found += inverse.kernels_of(m)
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
-        found += [k("smooth.energy").block_energy, k("smooth.energy").world_energy]
-        found += [k("tendon.passive").tendon_energy] if m.ntendon and m.scalar("nspringy") else []
+        found += dynamics.energy_kernels(m)
     contacts = _contacts(m, d)
     if asleep.enabled(m):
         found += [k("sleep.waking").find_poked, k("sleep.lists").list_awake]

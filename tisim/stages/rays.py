@@ -1,4 +1,4 @@
-"""Rays among the present poses, outside the kernels: a tree of boxes over the geoms, for queries and for rangefinders."""
+"""Rays, outside the kernels: a tree of boxes over the geoms as they are now, for queries and for rangefinders."""
 
 import numpy as np
 

@@ -118,7 +118,7 @@ TABLES = declared(
     Table("ranked_geom1", "i", ("nranked",), lambda m: _listed_pairs(m)[0][:, 0], (), "pairs that the model lists"),
     Table("ranked_geom2", "i", ("nranked",), lambda m: _listed_pairs(m)[0][:, 1], (), "sorted, their higher geoms"),
     Table("pair_rank", "i", ("nranked",), _part(_listed_pairs, 1), (), "where the model lists them first"),
-    Table("pressed_body", "i", ("npressed",), _part(_tactile, 0), (), "bodies to which those of tactile sensors are welded"),
+    Table("pressed_body", "i", ("npressed",), _part(_tactile, 0), (), "bodies to which tactile sensors' are welded"),
     Table("pressed_places", "i", ("npressed", 2), _pressed_places, (), "places in sensed_body, from and to, of these"),
     Table("tactile_group", "i", ("ntactile",), _part(_tactile, 1), (), "which of these bodies is a tactile sensor's"),
     Table("tactile_of", "i", ("ntactilevert",), _part(_vertices, 0), (), "tactile sensor of each vertex of the meshes"),

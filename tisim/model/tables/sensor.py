@@ -9,12 +9,23 @@ from .declare import Table, declared
 # family: (types, meaning). For each there is a table <family>_sensor of n<family> sensors, and kernels that read it;
 # a type that stands nowhere is refused (tisim/model/simulable.py).
 FAMILIES = dict(
+    pose=("FRAMEPOS FRAMEQUAT FRAMEXAXIS FRAMEYAXIS FRAMEZAXIS MAGNETOMETER", "sensors of places and orientations"),
+    projection=("CAMPROJECTION", "sensors of images of sites"),
+    velocity=("VELOCIMETER GYRO FRAMELINVEL FRAMEANGVEL", "sensors of velocities"),
+    acceleration=("ACCELEROMETER FRAMELINACC FRAMEANGACC", "sensors of accelerations"),
+    wrench=("FORCE TORQUE", "sensors of forces between bodies"),
+    momentum=("SUBTREELINVEL SUBTREEANGMOM", "sensors of momentum of subtrees"),
+    limitpos=("JOINTLIMITPOS TENDONLIMITPOS", "sensors of distances from limits"),
+    limitvel=("JOINTLIMITVEL TENDONLIMITVEL", "sensors of velocities at limits"),
+    limitfrc=("JOINTLIMITFRC TENDONLIMITFRC", "sensors of forces of limits"),
+    energy=("E_POTENTIAL E_KINETIC", "sensors of energy"),
     posvalue=("JOINTPOS TENDONPOS ACTUATORPOS BALLQUAT SUBTREECOM CLOCK", "sensors of positions that are known"),
     velvalue=("JOINTVEL TENDONVEL ACTUATORVEL BALLANGVEL", "sensors of velocities that are known"),
     accvalue=("ACTUATORFRC JOINTACTFRC TENDONACTFRC", "sensors of forces of actuators"),
     uservalue=("USER", "sensors of the user"),
     touch=("TOUCH", "sensors of the force on a site"),
     contacts=("CONTACT", "sensors of contacts"),
+    inside=("INSIDESITE", "sensors of what is inside a site"),
     range=("RANGEFINDER", "rangefinders"),
     distance=("GEOMDIST GEOMNORMAL GEOMFROMTO", "sensors of distances of geoms"),
     tactile=("TACTILE", "sensors of the depth at the vertices of a mesh"),
@@ -38,6 +49,26 @@ def _cut(m):
     """Sensors whose values are limited."""
     number = np.isin(m.sensor_datatype, (mjtDataType.mjDATATYPE_REAL, mjtDataType.mjDATATYPE_POSITIVE))
     return np.flatnonzero(number & (np.asarray(m.sensor_cutoff) > 0) & ~np.isin(m.sensor_type, UNCUT))
+
+
+def _limits(family):
+    """Maker of the place of each sensor of a family among the limited joints, or tendons; -1: it is not limited."""
+
+    def make(m):
+        s = m.derived(f"{family}_sensor")
+        places = {}
+        for kind, table in ((mjtObj.mjOBJ_JOINT, "limited_joint"), (mjtObj.mjOBJ_TENDON, "limited_tendon")):
+            places |= {(int(kind), int(i)): place for place, i in enumerate(m.derived(table))}
+        found = [places.get(end, -1) for end in zip(m.sensor_objtype[s].tolist(), m.sensor_objid[s].tolist())]
+        return np.array(found, np.int64)
+
+    return make
+
+
+def _seen(m):
+    """Sensors that ask where a camera is."""
+    camera = mjtObj.mjOBJ_CAMERA
+    return np.flatnonzero((m.sensor_objtype == camera) | (m.sensor_reftype == camera))
 
 
 def _tree_of_body(m, body):
@@ -93,9 +124,13 @@ def _part(k):
 
 TABLES = declared(
     *(Table(f"{name}_sensor", "i", (f"n{name}",), _family(types), (), doc) for name, (types, doc) in FAMILIES.items()),
+    *(Table(f"{name}_place", "i", (f"n{name}",), _limits(name), ("jnt_limited", "tendon_limited"),
+            f"place of each of the {FAMILIES[name][1]} among the limited joints or tendons, -1: none")
+      for name in ("limitpos", "limitvel", "limitfrc")),
+    Table("camera_sensor", None, ("nseen",), _seen, (), "sensors that ask where a camera is"),
     Table("cut_sensor", "i", ("ncut",), _cut, ("sensor_cutoff",), "sensors with a cutoff"),
     Table("sensor_treeadr", "i", ("nsensor",), _part(0), (), "first of each sensor in sensor_tree"),
     Table("sensor_treenum", "i", ("nsensor",), _part(1), (), "how many trees; 0: the sensor is always awake"),
     Table("sensor_tree", "i", ("nsensortree",), _part(2), (), "trees that all sleep where the sensor does"),
 )  # fmt: skip
-COUNTED = {f"n{name}": f"{name}_sensor" for name in FAMILIES} | dict(ncut="cut_sensor")
+COUNTED = {f"n{name}": f"{name}_sensor" for name in FAMILIES} | dict(ncut="cut_sensor", nseen="camera_sensor")
