@@ -8,7 +8,7 @@ NAMES = dict(
              joint="shoulder elbow slide", limited="shoulder elbow", ball="wrist", tendon="fixed rope",
              actuator="motor winch push"),
     walker=dict(body="torso thigh foot", geom="trunk sole", site="top knee heel", camera="behind watch",
-                joint="hip knee", limited="hip knee", ball="", tendon="cable", actuator="hip muscle"),
+                joint="hip knee", limited="hip knee", ball="neck", tendon="cable", actuator="hip muscle"),
     crowd=dict(body="post one two pointer ride", geom="first second", site="root s1 s2 tip m", camera="look top",
                joint="lift tilt", limited="lift socket", ball="socket neck", tendon="join", actuator="lift crank"),
 )  # fmt: skip
@@ -37,15 +37,17 @@ WALKER = """<mujoco><option integrator="{integrator}" cone="elliptic" magnetic="
 <default><joint damping=".1"/></default><worldbody><geom type="plane" size="5 5 .1"/>
 <body name="torso" pos="0 0 .62"><freejoint/><geom name="trunk" type="box" size=".2 .1 .1"/>
  <site name="top" pos="0 0 .1" euler="0 20 0"/>
+ <body pos="0 0 .2"><joint name="neck" type="ball"/><geom size=".05" pos="0 .01 .05"/></body>
  <camera name="behind" mode="track" pos="-1 0 .5" xyaxes="0 -1 0 0 0 1" resolution="100 80"/>
  <body name="thigh" pos="0 0 -.1"><joint name="hip" axis="0 1 0" range="-10 10" limited="true"/>
   <geom type="capsule" fromto="0 0 0 0 0 -.2" size=".04"/><site name="knee" pos="0 0 -.2"/>
   <body name="foot" pos="0 0 -.2"><joint name="knee" axis="0 1 0" range="-3 2" limited="true"/>
    <geom name="sole" type="box" size=".1 .08 .03" pos=".03 0 -.2"/><site name="heel" pos="-.05 0 -.2"/></body></body>
 </body><camera name="watch" mode="targetbodycom" target="torso" pos="2 1 1" resolution="64 48"/></worldbody>
-<tendon><spatial name="cable" range="0 .3" limited="true" margin=".02"><site site="top"/><site site="knee"/>
+<tendon><spatial name="cable" range="0 .6" limited="true" margin=".02"><site site="top"/><site site="knee"/>
  <site site="heel"/></spatial></tendon>
-<actuator><position name="hip" joint="hip" kp="20"/><muscle name="muscle" tendon="cable" lengthrange=".2 .6" force="10"/></actuator>
+<actuator><position name="hip" joint="hip" kp="20"/>
+ <muscle name="muscle" tendon="cable" lengthrange=".2 .6" force="10"/></actuator>
 <sensor>{sensors}</sensor></mujoco>"""
 CROWD = """<mujoco><option integrator="{integrator}" density="50" viscosity=".1" magnetic="1 1 1"/>
 <default><joint damping=".1"/></default><worldbody><site name="root" pos="0 0 2"/>
@@ -63,8 +65,8 @@ CROWD = """<mujoco><option integrator="{integrator}" density="50" viscosity=".1"
 <tendon><fixed name="join" range="-.05 .05" limited="true"><joint joint="lift" coef="1"/><joint joint="tilt" coef=".3"/>
  </fixed></tendon>
 <equality><weld body1="one" body2="ride" relpose="0 .3 0 1 0 0 0"/></equality>
-<actuator><velocity name="lift" joint="lift" kv="5"/><motor name="crank" cranksite="s2" slidersite="root"
- cranklength="3"/></actuator><sensor>{sensors}</sensor></mujoco>"""
+<actuator><velocity name="lift" joint="lift" kv="5"/><motor tendon="join"/>
+ <motor name="crank" cranksite="s2" slidersite="root" cranklength="3"/></actuator><sensor>{sensors}</sensor></mujoco>"""
 WORLDS = dict(arm=(ARM, "Euler"), walker=(WALKER, "Euler"), crowd=(CROWD, "implicitfast"))
 FRAMES = ("framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis", "framelinvel", "frameangvel")
 OF = dict.fromkeys("accelerometer velocimeter gyro force torque magnetometer".split(), "site")

@@ -64,6 +64,8 @@ def energy(m, d):
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
         launch.run(m, d, energy_kernels(m), parallel(m, d))
         d._info["energy"] = True
+    elif m.scalar("nenergy"):  # sensors left them there
+        launch.run(m, d, [runtime.kernels("smooth.energy").no_energy], parallel(m, d))
     elif d._info.pop("energy", False):
         d.program.spoil()
         memory.upload(d.device("energy"), np.zeros(2 * d.nworld))

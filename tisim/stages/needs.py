@@ -34,6 +34,8 @@ def kernels_of(m, d):
             found += inverse.kernels_of(m)
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
         found += dynamics.energy_kernels(m)
+    elif m.scalar("nenergy"):
+        found.append(k("smooth.energy").no_energy)
     contacts = _contacts(m, d)
     if asleep.enabled(m):
         found += [k("sleep.waking").find_poked, k("sleep.lists").list_awake]
