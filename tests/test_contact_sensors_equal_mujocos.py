@@ -94,7 +94,7 @@ def test_forces_are_those_of_every_solver(option):
 @pytest.mark.parametrize("integrator", ["Euler", "RK4", "implicit", "implicitfast"])
 def test_along_a_rollout(integrator):
     """Both step by themselves, while contacts come and go."""
-    pair = Pair(model("hand", taken("hand"), integrator))
+    pair = Pair(model("gaps", taken("gaps"), integrator))
     found = set()
     for _ in range(60):
         mujoco.mj_step(pair.mm, pair.md, 2)
