@@ -31,7 +31,8 @@ def _more(m, d, bodies):
 def fwd_position(m, d):
     """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv."""
     kin, ine = runtime.kernels("smooth.kinematics"), runtime.kernels("smooth.inertia")
-    launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia], parallel(m, d))
+    cameras = [runtime.kernels("sensor.frame").camera_poses] if m.scalar("nseen") else []
+    launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia, *cameras], parallel(m, d))
 
 
 def fwd_velocity(m, d):

@@ -19,6 +19,8 @@ def kernels_of(m, d):
     k = runtime.kernels
     kinematics, integrate = k("smooth.kinematics"), k("smooth.integrate")
     found = [kinematics.body_poses, kinematics.geom_poses, k("smooth.inertia").tree_inertia, *integrators.kernels_of(m)]
+    if m.scalar("nseen"):
+        found.append(k("sensor.frame").camera_poses)
     if m.nq:
         found.append(integrate.find_bad_state)
     if m.ntendon:

@@ -16,7 +16,7 @@ from .dynamics import energy_kernels, parallel
 # by stage: kernels, and the number in the model without which there is nothing to do
 KERNELS = {
     mjtStage.mjSTAGE_POS: (
-        ("value.position_values", "nposvalue"), ("frame.camera_poses", "nseen"), ("pose.poses", "npose"),
+        ("value.position_values", "nposvalue"), ("pose.poses", "npose"),
         ("pose.projections", "nprojection"), ("limit.limit_positions", "nlimitpos"), ("energy.energies", "nenergy"),
         ("inside.inside_values", "ninside"),
     ),
