@@ -99,14 +99,10 @@ OF_MODULE = (
 OF_DATA = (
     (r"efc_(J_|AR|b).*|iefc_\w+|nJ|nA", ROWS),
     (r"qM|iM\w*|iLD\w*|qH\w*|qLU|qDeriv", "the inertia matrix is d.M, with m.M_rownnz, m.M_rowadr and m.M_colind"),
-    (r"cam_\w+", LATER + "; until then a camera's place follows from d.xpos, d.xmat, m.cam_pos and m.cam_quat"),
     (r"light_\w+", LATER + "; until then a light's place follows from d.xpos, d.xmat, m.light_pos and m.light_dir"),
-    (r"sensordata", "sensors are not simulated so far; a later version will have it"),
     (r"ten_J_\w+", "d.ten_J is a matrix, (ntendon, nv)"),
     (r"ten", "use d.tendon(name)"),
     (r"tendon_efcadr|nJmom", "d.efc_type and d.efc_id tell the rows of tendons, d.moment_rowadr the rows of actuators"),
-    (r"subtree_\w+", LATER + "; d.cvel, d.xipos and m.body_mass give momentum, d.contact and d.efc_force "
-                                   "the forces of contacts"),
     (r"\w*awake\w*", "d.body_awake and d.tree_asleep tell who is awake"),
     (r"\w*island\w*|map_\w+|nidof|ifrc_\w+|iacc\w*|tree\w*", "d.nisland counts the islands"),
     (r"n[efl]", "d.efc_type tells the kind of each of the d.nefc rows"),

@@ -328,8 +328,8 @@ class Data:
         if name.startswith("efc_"):
             on_demand.rows(self.model, self)
             return self.list_view(name, "nefc")
-        if name in on_demand.POST_CONSTRAINT:
-            on_demand.post_constraint(self.model, self)
+        if name in on_demand.MADE:
+            on_demand.MADE[name](self.model, self)
             host = self.host(name)
             return Copy(array, host[0] if self.nworld == 1 else host).array()
         if array.is_list:
