@@ -11,13 +11,17 @@ from shared.reference import Pair
 import tisim
 
 XML = """<mujoco><worldbody>
-<body pos="0 0 1" euler="10 20 30"><freejoint/><inertial pos=".1 .2 .3" quat=".8 .6 0 0" mass="1" diaginertia="1 2 2.5"/>
-  <geom size=".1 .2 .3" type="box" pos="5e-7 0 3e-7" quat="1 4e-7 0 2e-7"/><geom size=".1" quat="1 0 4e-7 0" pos="1 0 0"/>
+<body pos="0 0 1" euler="10 20 30"><freejoint/><inertial pos=".1 .2 .3" quat=".8 .6 0 0"
+  mass="1" diaginertia="1 2 2.5"/>
+  <geom size=".1 .2 .3" type="box" pos="5e-7 0 3e-7" quat="1 4e-7 0 2e-7"/>
+  <geom size=".1" quat="1 0 4e-7 0" pos="1 0 0"/>
   <geom size=".1 .2 .3" type="box" pos=".1000004 .2 .3" quat=".8000003 .5999996 2e-7 0"/>
   <geom size=".1 .2 .3" type="box" pos=".4 .2 .3" quat="-.8000003 -.5999996 2e-7 0"/><geom size=".1" euler="9 8 7"/>
-  <site pos="0 5e-7 0" quat="1 4e-7 0 0"/><site pos=".1 .2 .3000005" quat=".8000003 .5999996 0 3e-7"/><site pos="1 0 0"/>
+  <site pos="0 5e-7 0" quat="1 4e-7 0 0"/><site pos=".1 .2 .3000005" quat=".8000003 .5999996 0 3e-7"/>
+  <site pos="1 0 0"/>
 </body>
-<body pos="2 0 1" euler="20 0 40"><freejoint/><inertial pos="4e-7 0 0" quat="1 0 5e-7 0" mass="1" diaginertia="1 2 2.5"/>
+<body pos="2 0 1" euler="20 0 40"><freejoint/><inertial pos="4e-7 0 0" quat="1 0 5e-7 0"
+  mass="1" diaginertia="1 2 2.5"/>
   <geom size=".1 .1 .2" type="box" pos="0 0 3e-7" quat="1 5e-7 0 0"/></body></worldbody></mujoco>"""
 POSES = "xipos ximat geom_xpos geom_xmat site_xpos site_xmat subtree_com cinert".split()
 
