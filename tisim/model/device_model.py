@@ -8,7 +8,7 @@ from tisim.enums import mjtDisableBit, mjtJoint
 from . import validate
 from .features import features
 from .fields import FIELDS
-from .tables import actuation, branches, equality, heavy, midphase, tendon
+from .tables import actuation, branches, equality, frames, heavy, midphase, tendon
 from .tables import geom as geom_tables
 from .tables import medium as medium_tables
 from .tables import ray as ray_tables
@@ -42,7 +42,7 @@ DERIVED = declared(
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
 )  # fmt: skip
 for _tables in (ray_tables, geom_tables, midphase, equality, medium_tables, tendon, actuation, heavy, branches,
-                sleep_tables, sensor_tables, sensed_tables):  # fmt: skip
+                frames, sleep_tables, sensor_tables, sensed_tables):  # fmt: skip
     DERIVED |= _tables.TABLES
 # numbers that are the length of a table
 COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", nalways="always_body")
