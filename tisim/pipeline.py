@@ -46,13 +46,13 @@ def look(m, d):
         validate(m, d)
 
 
-POSITION = (sleep.wake_written, dynamics.fwd_position, collision.collide, sleep.wake_touched, tendon.tendons,
-            dynamics.fwd_velocity, tendon.tendon_passive, actuation.transmission, constraint.make_constraints,
-            dynamics.energy)  # fmt: skip
+POSITION = (sleep.wake_written, dynamics.fwd_position, tendon.tendons, sleep.wake_pulled, collision.collide,
+            sleep.wake_touched, sleep.wake_tied, dynamics.fwd_velocity, tendon.tendon_passive, actuation.transmission,
+            constraint.make_constraints, dynamics.energy)  # fmt: skip
 ACCELERATION = (actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain)
 AGAIN = (*POSITION[:-1], *ACCELERATION)  # in the further stages of RK4: without what only users read
 STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, inverse_stage.compare,
-        sleep.fall_asleep, integrate)  # fmt: skip
+        sleep.fall_asleep, sleep.settle, integrate)  # fmt: skip
 RUNGE_KUTTA = (*STEP[:-1], integrators.rk_first, *AGAIN, integrators.rk_second, *AGAIN, integrators.rk_third, *AGAIN,
                rk_last)  # fmt: skip
 INVERSE = (*POSITION, inverse_stage.inverse)

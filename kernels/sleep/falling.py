@@ -55,11 +55,12 @@ def count_down(m, d):
 def fall_asleep(m, d):
     """Islands, and trees without constraints, all of whose trees are ready go to sleep; serial.
 
-    Each tree of a sleeping island names the next one, the last one the first.
+    Each tree of a sleeping island names the next one, the last one the first. d.nslept is how many do.
     """
     ti.loop_config(serialize=True)
     for _ in range(1):
         n = d.ntawake
+        slept = 0
         ready = 0
         for k in range(n):
             ready += ti.cast(d.tree_asleep[d.awake_tree[k]] == -1, ti.i32)
@@ -91,3 +92,5 @@ def fall_asleep(m, d):
                 if sleeps:
                     lie_down(m, d, w, t)
                     d.nstale = 1
+                    slept += 1
+        d.nslept = slept
