@@ -30,6 +30,7 @@ def lie_down(m, d, w, t):
     for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
         d.qvel[i] = 0.0
         d.cdof_dot[i] = vec6(0.0)
+        d.qfrc_passive[i] = d.qfrc_passive[i] - d.qfrc_damper[i]
         d.qfrc_damper[i] = 0.0
     for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):
         d.cvel[b] = vec6(0.0)

@@ -5,8 +5,8 @@ are a table of the model (tisim/model/tables/heavy.py). Seed 001, "tendon/spatia
 """
 
 from ..constants import DSBL_GRAVITY, TASK_HEAVY, TASK_HEAVY_DOF, TASK_HEAVY_TREE, WRAP_JOINT, WRAP_PULLEY
-from ..smooth.inertia import factor_tree
 from ..sleep.awake import task_at, task_count
+from ..smooth.inertia import factor_tree
 from ..spatial import cross, head, tail
 from ..types import FP, MINVAL, SERIAL, func, kernel, ti, vec3
 

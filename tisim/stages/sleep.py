@@ -143,9 +143,11 @@ def settle(m, d):
     As in MuJoCo activations are advanced before that; a step with an acceleration of its own, behind an implicit
     integrator, keeps it.
     """
-    if asleep.enabled(m) and m.nu and d.exceeds(rarely=True, nslept=0):
+    if asleep.enabled(m) and (m.nu or m.ntendon) and d.exceeds(rarely=True, nslept=0):
         with d.program.aside():
-            if _advances_qacc(m, d):
+            if not m.nu:
+                launch.run(m, d, [runtime.kernels("tendon.passive").tendon_velocities], dynamics.parallel(m, d))
+            elif _advances_qacc(m, d):
                 if m.na:
                     launch.run(m, d, actuation.advance_kernels(m), dynamics.parallel(m, d))
                     d.set_counts(nacted=1)

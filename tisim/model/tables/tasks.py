@@ -8,11 +8,11 @@ import numpy as np
 
 from tisim.enums import mjtEq, mjtObj, mjtTrn
 
-from . import tendon
+from . import actuation, tendon
 from .declare import Table, declared
 
 MOCAP = -1  # among the trees of an equality: it ties something to a mocap body, which is always awake
-TENDON, ACTUATOR, EQUALITY, DOF, TREE = range(5)  # what a kind of tasks consists of
+TENDON, ACTUATOR, EQUALITY, DOF, DRIVEN, TREE = range(6)  # what a kind of tasks consists of
 # kinds of tasks: name of the table that lists them (None: all there are) and what they are
 KINDS = dict(
     fixed=("fixed_tendon", TENDON), spatial=("spatial_tendon", TENDON), tendon=(None, TENDON),
@@ -21,7 +21,7 @@ KINDS = dict(
     ten_limit=("limited_tendon", TENDON), joint_act=("joint_actuator", ACTUATOR),
     tendon_act=("tendon_actuator", ACTUATOR), site_act=("site_actuator", ACTUATOR),
     crank_act=("crank_actuator", ACTUATOR), shaped=("shaped_actuator", ACTUATOR), actuator=(None, ACTUATOR),
-    force_tendon=("force_tendon", TENDON), driven=("driven_dof", DOF), clamped=("clamped_dof", DOF),
+    force_tendon=("force_tendon", TENDON), driven=("driven_dof", DRIVEN), clamped=("clamped_dof", DRIVEN),
     equality=(None, EQUALITY), eq_pose=("eq_pose", EQUALITY), eq_joint=("eq_joint", EQUALITY),
     eq_tendon=("eq_tendon", EQUALITY),
 )  # fmt: skip
@@ -29,7 +29,7 @@ NUMBER = {name: k for k, name in enumerate(KINDS)}
 
 
 def _pairs(n, owner, tree):
-    """(first of each of n owners and the end, trees by owner), each tree of an owner once, those below MOCAP dropped."""
+    """(first of each of n owners and the end, trees by owner), each tree of an owner once, none below MOCAP."""
     owner, tree = np.asarray(owner, np.int64), np.asarray(tree, np.int64)
     base = int(tree.max(initial=0)) + 2
     key = np.unique((owner * base + tree - MOCAP)[tree >= MOCAP], return_index=True)[0]
@@ -55,14 +55,29 @@ def _body_of(m, kind, ids):
     return ids if owner is None else np.asarray(getattr(m, owner))[ids]
 
 
+def _stretches(adr, ids):
+    """(number, places) of the stretches `ids` of a list in which stretch k begins at adr[k]."""
+    number = adr[ids + 1] - adr[ids]
+    return number, np.repeat(adr[ids] - (np.cumsum(number) - number), number) + np.arange(number.sum())
+
+
 def _through_tendons(m, rows, tendons):
     """(owner, tree) of rows that act through these tendons."""
-    owner, tree = _of_tendons(m)
-    order = np.argsort(owner, kind="stable")
-    first, last = (np.searchsorted(owner[order], tendons, side) for side in ("left", "right"))
-    number = last - first
-    at = np.repeat(first - (np.cumsum(number) - number), number) + np.arange(number.sum())
-    return np.repeat(rows, number), tree[order][at]
+    adr, tree = _pairs(m.ntendon, *_of_tendons(m))
+    number, at = _stretches(adr, tendons)
+    return np.repeat(rows, number), tree[at]
+
+
+def _of_driven(m, adr, tree):
+    """(owner, tree) of dofs that actuators act on: their own, and those of the actuators, MOCAP where one never sleeps.
+
+    adr, tree  those of the actuators, by these.
+    """
+    e = actuation.entries(m)
+    number, at = _stretches(adr, e["moment_owner"])
+    alone = e["moment_dof"][number == 0]
+    owner = np.concatenate([np.arange(m.nv), np.repeat(e["moment_dof"], number), alone])
+    return owner, np.concatenate([np.asarray(m.dof_treeid), tree[at], np.full(len(alone), MOCAP)])
 
 
 def _of_actuators(m):
@@ -103,7 +118,7 @@ def equality_trees(m):
     return _pairs(m.neq, *_of_equalities(m))
 
 
-def _always_awake(m, n, owner, tree):
+def _always_awake(n, owner, tree):
     """The same without owners that a mocap body keeps awake."""
     free = np.ones(n, bool)
     free[owner[tree == MOCAP]] = False
@@ -113,18 +128,17 @@ def _always_awake(m, n, owner, tree):
 
 def tasks(m):
     """(first task of each kind and the end, first of each task in the trees and the end, the trees)."""
-    dofs = np.asarray(m.dof_treeid)
+    actuators = _always_awake(m.nu, *_of_actuators(m))
     trees = {
-        TENDON: _pairs(m.ntendon, *_of_tendons(m)), DOF: (np.arange(m.nv + 1), dofs),
-        ACTUATOR: _always_awake(m, m.nu, *_of_actuators(m)), EQUALITY: _always_awake(m, m.neq, *_of_equalities(m)),
-        TREE: (np.arange(m.ntree + 1), np.arange(m.ntree)),
+        TENDON: _pairs(m.ntendon, *_of_tendons(m)), ACTUATOR: actuators,
+        EQUALITY: _always_awake(m.neq, *_of_equalities(m)), DOF: (np.arange(m.nv + 1), np.asarray(m.dof_treeid)),
+        DRIVEN: _always_awake(m.nv, *_of_driven(m, *actuators)), TREE: (np.arange(m.ntree + 1), np.arange(m.ntree)),
     }  # fmt: skip
     first, number, found = [0], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for table, what in KINDS.values():
         adr, tree = trees[what]
         ids = np.arange(len(adr) - 1) if table is None else np.asarray(m.derived(table), np.int64)
-        size = adr[ids + 1] - adr[ids]
-        at = np.repeat(adr[ids] - (np.cumsum(size) - size), size) + np.arange(size.sum())
+        size, at = _stretches(adr, ids)
         first.append(first[-1] + len(ids))
         number.append(size)
         found.append(tree[at])
