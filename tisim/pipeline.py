@@ -48,12 +48,13 @@ def look(m, d):
         validate(m, d)
 
 
-POSE = (sleep.wake_written, dynamics.fwd_position, collision.collide, sleep.wake_touched, tendon.tendons)
+POSE = (sleep.wake_written, dynamics.fwd_position, tendon.tendons, sleep.wake_pulled, collision.collide,
+        sleep.wake_touched, sleep.wake_tied)  # fmt: skip
 VELOCITY = (dynamics.fwd_velocity, tendon.tendon_passive, actuation.transmission, constraint.make_constraints)
 ACCELERATION = (actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain)
 INVERSE = (inverse_stage.inverse,)
 BEGIN = (check, dynamics.check_state)
-END = (check_acceleration, inverse_stage.compare, sleep.fall_asleep)
+END = (check_acceleration, inverse_stage.compare, sleep.fall_asleep, sleep.settle)
 
 
 def _evaluation(skip, sensors, last):

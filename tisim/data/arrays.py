@@ -13,7 +13,8 @@ COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense
               ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nraykey=18,
               nmid=19, nout=20, nY=21,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
-              noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54)  # fmt: skip
+              noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
+              nacted=56)  # fmt: skip
 
 # indices into `sweep_scale`: middle and 1 / scale of the sweep, 1 / width of strips and of rows, skin [m]
 SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
@@ -201,6 +202,10 @@ declare("computed", [
      "from 0 on: the tree sleeps, this is the next one of its island; below: -1 is ready, -11 has ten steps to go"),
 ])  # fmt: skip
 declare("scratch", [
+    ("tree_woken", "i", ("ntree",), "-", "sleep", "1: the tree woke since the lists of what is awake were made"),
+    ("tree_cycle", "i", ("ntree",), "-", "sleep", "first tree of a sleeping island, -1: the tree is awake"),
+    ("awake_task", "i", ("ntask",), "-", "sleep", "tasks of each kind that are awake, world-major places among these"),
+    ("task_num", "i", (ALL, "ntaskkindend"), "-", "sleep", "how many of each kind"),
     ("tree_poked", "i", ("ntree",), "-", "sleep", "1: a user moved or pushed the sleeping tree"),
     ("isle_first", "i", ("ntree",), "-", "sleep", "first tree of an island that falls asleep, -2: it does not"),
     ("isle_last", "i", ("ntree",), "-", "sleep", "its last tree so far"),

@@ -61,6 +61,7 @@ declare("size", [
     ("neqtendon", "i", "those of tendons"),
     ("nfriction", "i", "dofs with friction loss"),
     ("nlimited", "i", "joints with limits"),
+    ("ntie", "i", "tendons of two trees that can bind these"),
     ("nalways", "i", "static bodies that every step computes, where others sleep"),
     ("ntendon", "i", "tendons"),
     ("ntendonJ", "i", "entries of their Jacobians"),

@@ -15,6 +15,7 @@ from .tables import ray as ray_tables
 from .tables import sensed as sensed_tables
 from .tables import sensor as sensor_tables
 from .tables import sleep as sleep_tables
+from .tables import tasks as task_tables
 from .tables.declare import Table, declared
 
 
@@ -42,12 +43,12 @@ DERIVED = declared(
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
 )  # fmt: skip
 for _tables in (ray_tables, geom_tables, midphase, equality, medium_tables, tendon, actuation, heavy, branches,
-                frames, sleep_tables, sensor_tables, sensed_tables):  # fmt: skip
+                frames, sleep_tables, sensor_tables, sensed_tables, task_tables):  # fmt: skip
     DERIVED |= _tables.TABLES
 # numbers that are the length of a table
 COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", nalways="always_body")
 COUNTED |= equality.COUNTED | tendon.COUNTED | actuation.COUNTED | heavy.COUNTED | sensor_tables.COUNTED
-COUNTED |= sensed_tables.COUNTED
+COUNTED |= sensed_tables.COUNTED | task_tables.COUNTED
 
 
 class DeviceModel:
@@ -150,6 +151,8 @@ class DeviceModel:
             return self._sizes["ngeom"] + len(self.derived("mid_body"))
         if name == "nobject":  # a body may stand in the list as itself and as the first of a block
             return sum(self._sizes[n] for n in ("nbody", "nbody", "ngeom", "nsite"))
+        if name == "ntask":
+            return len(self.derived("task_treeadr")) - 1
         if name in COUNTED:
             return len(self.derived(COUNTED[name]))
         if name == "meaninertia":
