@@ -6,10 +6,10 @@ from tisim.data import given
 from tisim.data.timer import INVERSE_OF
 from tisim.data.validate import validate
 from tisim.device import build, runtime
-from tisim.enums import mjtIntegrator, mjtStage
+from tisim.enums import mjtDisableBit, mjtIntegrator, mjtStage
 from tisim.errors import Error, UnsupportedError
 from tisim.model import simulable
-from tisim.stages import actuation, collision, constraint, dynamics, integrators, needs, sleep, tendon
+from tisim.stages import actuation, callbacks, collision, constraint, dynamics, integrators, needs, sleep, tendon
 from tisim.stages import inverse as inverse_stage
 
 
@@ -47,9 +47,9 @@ def look(m, d):
 
 
 POSITION = (sleep.wake_written, dynamics.fwd_position, collision.collide, sleep.wake_touched, tendon.tendons,
-            dynamics.fwd_velocity, tendon.tendon_passive, actuation.transmission, constraint.make_constraints,
-            dynamics.energy)  # fmt: skip
-ACCELERATION = (actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain)
+            dynamics.fwd_velocity, tendon.tendon_passive, callbacks.passive, actuation.transmission,
+            constraint.make_constraints, dynamics.energy)  # fmt: skip
+ACCELERATION = (callbacks.control, actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain)
 AGAIN = (*POSITION[:-1], *ACCELERATION)  # in the further stages of RK4: without what only users read
 STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, inverse_stage.compare,
         sleep.fall_asleep, integrate)  # fmt: skip
@@ -68,7 +68,7 @@ SINGLE = _places(0, len(STEP))
 RK4 = _places(len(STEP), len(RUNGE_KUTTA))
 WHOLE = SINGLE.stop, RK4.stop  # where a step is over
 FORWARD = SINGLE[STEP.index(POSITION[0]) : STEP.index(check_acceleration)]
-HALF = STEP.index(ACCELERATION[0])  # what stands before does not depend on controls and applied forces
+HALF = STEP.index(actuation.fwd_actuation)  # what stands before does not depend on controls and applied forces
 # evaluations by whether energy is left out, and in them what depends on positions alone, on velocities besides
 FORWARDS = FORWARD, _places(RK4.start + RUNGE_KUTTA.index(integrators.rk_first) + 1, len(AGAIN))
 INVERSES = _places(RK4.stop, len(INVERSE)), _places(RK4.stop + len(INVERSE), len(INVERSE) - 1)
@@ -84,6 +84,8 @@ def step1(m, d):
     given.check(m, d)
     _refuse_halves(m)
     _run(m, d, range(HALF))
+    if m.disabled(mjtDisableBit.mjDSBL_ACTUATION):
+        callbacks.always_control(m, d)
 
 
 def step2(m, d):
@@ -202,6 +204,8 @@ def prepare(m, d, show=None):
 
 def _run(m, d, stages, times=1):
     """Runs these of STAGES, so often: by the Data's program while they do what they did before, else by Python."""
+    if d._open is not None:
+        raise Error("a callback of this Data runs within a step, and cannot step it")
     clock = d.program.clock
     if clock.on and not clock.running:
         with clock.run(stages.start == 0 or stages.stop in WHOLE, times if stages.stop in WHOLE else 0):

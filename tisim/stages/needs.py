@@ -8,7 +8,7 @@ from tisim.device import runtime
 from tisim.device.variant import Kernel
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSolver
 
-from . import actuation, collision, dual, dynamics, integrators, inverse, narrowphase, solver, tendon
+from . import actuation, callbacks, collision, dual, dynamics, integrators, inverse, narrowphase, solver, tendon
 from .constraint import MAKERS
 
 CROWDED = 16  # contacts of a geom that are not expected to be exceeded on average
@@ -23,7 +23,7 @@ def kernels_of(m, d):
         found.append(integrate.find_bad_state)
     if m.ntendon:
         found += [*tendon.path_kernels(m), *tendon.passive_kernels(m)]
-    found += actuation.all_kernels(m)
+    found += [*actuation.all_kernels(m), *callbacks.kernels_of(m)]
     if m.nv:
         velocity = k("smooth.velocity")
         if dynamics.has_medium(m):
