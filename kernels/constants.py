@@ -92,9 +92,11 @@ DYN_USER = int(mjtDyn.mjDYN_USER)
 GAIN_FIXED = int(mjtGain.mjGAIN_FIXED)
 GAIN_AFFINE = int(mjtGain.mjGAIN_AFFINE)
 GAIN_MUSCLE = int(mjtGain.mjGAIN_MUSCLE)
+GAIN_USER = int(mjtGain.mjGAIN_USER)
 BIAS_NONE = int(mjtBias.mjBIAS_NONE)
 BIAS_AFFINE = int(mjtBias.mjBIAS_AFFINE)
 BIAS_MUSCLE = int(mjtBias.mjBIAS_MUSCLE)
+BIAS_USER = int(mjtBias.mjBIAS_USER)
 
 # how a contact sensor makes slots of contacts, as sensor_intprm has it
 REDUCE_MINDIST, REDUCE_MAXFORCE, REDUCE_NETFORCE = 1, 2, 3

@@ -101,6 +101,7 @@ class Data:
         self._capacity = {name: self._first_capacity(name) for name in CAPACITIES} | capacity
         self._capacity |= {name: min(n, self._capacity[name]) for name, n in m.capacity_limit.items()}
         self._faults = "world"
+        self._open = None  # names of what a callback that runs now may write
         self._checked = False  # whether the model was found simulable
         self._info = {}  # host-side numbers a stage keeps between steps
         self.contact = Contact(self)

@@ -103,7 +103,7 @@ class DeviceModel:
 
     def decisions(self):
         """What the order of a step's launches follows from besides, too: equal as long as they are."""
-        return self.numbers_version(), self.contact_filter is None, self.capacity_limit.edits
+        return self.numbers_version(), self.callback.edits, self.capacity_limit.edits
 
     def memory(self):
         """dict name -> bytes of every device array that was made so far, of fields and of tables that follow."""

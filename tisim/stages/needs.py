@@ -10,6 +10,7 @@ from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSolver
 
 from . import (
     actuation,
+    callbacks,
     collision,
     dual,
     dynamics,
@@ -38,8 +39,7 @@ def kernels_of(m, d):
         found.append(integrate.find_bad_state)
     if m.ntendon:
         found += [*tendon.path_kernels(m), *tendon.passive_kernels(m)]
-    found += actuation.all_kernels(m)
-    found += sensor.all_kernels(m, d)
+    found += [*actuation.all_kernels(m), *callbacks.kernels_of(m), *sensor.all_kernels(m, d)]
     if m.nv:
         velocity = k("smooth.velocity")
         if dynamics.has_medium(m):
