@@ -26,7 +26,8 @@ XML = """<mujoco><option {option}><flag {flag}/></option><worldbody>
 STATE = tisim.mjtState.mjSTATE_INTEGRATION
 NAMES = ("control", "passive", "act_dyn", "act_gain", "act_bias")
 VARIANTS = dict(
-    plain=("", ""), euler=('integrator="Euler"', ""), rk4=('integrator="RK4"', ""), group=('actuatorgroupdisable="1"', ""),
+    plain=("", ""), euler=('integrator="Euler"', ""), rk4=('integrator="RK4"', ""),
+    group=('actuatorgroupdisable="1"', ""),
     implicit=('integrator="implicitfast"', ""), actuation=("", 'actuation="disable"'),
     passive=("", 'spring="disable" damper="disable"'),
 )  # fmt: skip
@@ -160,7 +161,8 @@ def test_worlds_are_each_like_one_alone(form):
 
 
 CALLS = dict(
-    step=(tisim.step, mujoco.mj_step), forward=(tisim.forward, mujoco.mj_forward), inverse=(tisim.inverse, mujoco.mj_inverse),
+    step=(tisim.step, mujoco.mj_step), forward=(tisim.forward, mujoco.mj_forward),
+    inverse=(tisim.inverse, mujoco.mj_inverse),
     step1=(tisim.step1, mujoco.mj_step1), step2=(tisim.step2, mujoco.mj_step2),
     skip_pos=(lambda m, d: tisim.forward_skip(m, d, 1), lambda m, d: mujoco.mj_forwardSkip(m, d, 1, 0)),
     skip_vel=(lambda m, d: tisim.forward_skip(m, d, 2), lambda m, d: mujoco.mj_forwardSkip(m, d, 2, 0)),
