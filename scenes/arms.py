@@ -38,10 +38,15 @@ _JOINT = """    <jointpos joint="a{i}_{joint}"/>
     <actuatorfrc actuator="a{i}_{joint}"/>"""
 
 
-def arms(n=9, sensors=False, cone="pyramidal", seed=0):
-    """n arms of four hinges hold the poses that their servos were given, each another one.
+def wave(m, d):
+    """Each arm goes to its pose and to the mirrored one, to and fro."""
+    d.ctrl[...] = np.asarray(m.key_ctrl[0]) * np.sin(1.5 * np.asarray(d.time))[..., None]
 
-    sensors  of the joints, servos and hands, 24 numbers for each arm;  seed  of the poses, which are the key "poses".
+
+def arms(n=9, sensors=False, cone="pyramidal", seed=0):
+    """n arms of four hinges, driven by servos, wave to and fro, each in its own way.
+
+    sensors  of the joints, servos and hands, 24 numbers for each arm;  seed  of the poses, which the key "poses" asks for.
     """
     rng = np.random.default_rng(seed)
     side = int(np.ceil(np.sqrt(n)))
