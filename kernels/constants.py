@@ -3,9 +3,11 @@
 from tisim.data import asleep
 from tisim.enums import (
     mjtBias,
+    mjtCamLight,
     mjtCone,
     mjtConstraint,
     mjtConstraintState,
+    mjtDataType,
     mjtDisableBit,
     mjtDyn,
     mjtEq,
@@ -14,6 +16,7 @@ from tisim.enums import (
     mjtJacobian,
     mjtJoint,
     mjtObj,
+    mjtSensor,
     mjtTrn,
     mjtWarning,
     mjtWrap,
@@ -61,6 +64,17 @@ EQ_CONNECT = int(mjtEq.mjEQ_CONNECT)
 EQ_WELD = int(mjtEq.mjEQ_WELD)
 OBJ_SITE = int(mjtObj.mjOBJ_SITE)
 
+# mjtObj that sensors are attached to, mjtCamLight
+OBJ_BODY = int(mjtObj.mjOBJ_BODY)
+OBJ_XBODY = int(mjtObj.mjOBJ_XBODY)
+OBJ_JOINT = int(mjtObj.mjOBJ_JOINT)
+OBJ_GEOM = int(mjtObj.mjOBJ_GEOM)
+OBJ_CAMERA = int(mjtObj.mjOBJ_CAMERA)
+CAM_FIXED = int(mjtCamLight.mjCAMLIGHT_FIXED)
+CAM_TRACK = int(mjtCamLight.mjCAMLIGHT_TRACK)
+CAM_TRACKCOM = int(mjtCamLight.mjCAMLIGHT_TRACKCOM)
+CAM_TARGETBODYCOM = int(mjtCamLight.mjCAMLIGHT_TARGETBODYCOM)
+
 # mjtWrap
 WRAP_JOINT = int(mjtWrap.mjWRAP_JOINT)
 WRAP_PULLEY = int(mjtWrap.mjWRAP_PULLEY)
@@ -78,9 +92,44 @@ DYN_USER = int(mjtDyn.mjDYN_USER)
 GAIN_FIXED = int(mjtGain.mjGAIN_FIXED)
 GAIN_AFFINE = int(mjtGain.mjGAIN_AFFINE)
 GAIN_MUSCLE = int(mjtGain.mjGAIN_MUSCLE)
+GAIN_USER = int(mjtGain.mjGAIN_USER)
 BIAS_NONE = int(mjtBias.mjBIAS_NONE)
 BIAS_AFFINE = int(mjtBias.mjBIAS_AFFINE)
 BIAS_MUSCLE = int(mjtBias.mjBIAS_MUSCLE)
+BIAS_USER = int(mjtBias.mjBIAS_USER)
+
+# how a contact sensor makes slots of contacts, as sensor_intprm has it
+REDUCE_MINDIST, REDUCE_MAXFORCE, REDUCE_NETFORCE = 1, 2, 3
+
+# mjtSensor, mjtDataType
+SENS_JOINTPOS = int(mjtSensor.mjSENS_JOINTPOS)
+SENS_JOINTVEL = int(mjtSensor.mjSENS_JOINTVEL)
+SENS_TENDONPOS = int(mjtSensor.mjSENS_TENDONPOS)
+SENS_TENDONVEL = int(mjtSensor.mjSENS_TENDONVEL)
+SENS_ACTUATORPOS = int(mjtSensor.mjSENS_ACTUATORPOS)
+SENS_ACTUATORVEL = int(mjtSensor.mjSENS_ACTUATORVEL)
+SENS_ACTUATORFRC = int(mjtSensor.mjSENS_ACTUATORFRC)
+SENS_JOINTACTFRC = int(mjtSensor.mjSENS_JOINTACTFRC)
+SENS_BALLQUAT = int(mjtSensor.mjSENS_BALLQUAT)
+SENS_BALLANGVEL = int(mjtSensor.mjSENS_BALLANGVEL)
+SENS_SUBTREECOM = int(mjtSensor.mjSENS_SUBTREECOM)
+SENS_ACCELEROMETER = int(mjtSensor.mjSENS_ACCELEROMETER)
+SENS_VELOCIMETER = int(mjtSensor.mjSENS_VELOCIMETER)
+SENS_GYRO = int(mjtSensor.mjSENS_GYRO)
+SENS_FORCE = int(mjtSensor.mjSENS_FORCE)
+SENS_FRAMEPOS = int(mjtSensor.mjSENS_FRAMEPOS)
+SENS_FRAMEQUAT = int(mjtSensor.mjSENS_FRAMEQUAT)
+SENS_FRAMEXAXIS = int(mjtSensor.mjSENS_FRAMEXAXIS)
+SENS_FRAMEYAXIS = int(mjtSensor.mjSENS_FRAMEYAXIS)
+SENS_FRAMEZAXIS = int(mjtSensor.mjSENS_FRAMEZAXIS)
+SENS_FRAMEANGVEL = int(mjtSensor.mjSENS_FRAMEANGVEL)
+SENS_FRAMEANGACC = int(mjtSensor.mjSENS_FRAMEANGACC)
+SENS_SUBTREELINVEL = int(mjtSensor.mjSENS_SUBTREELINVEL)
+SENS_E_POTENTIAL = int(mjtSensor.mjSENS_E_POTENTIAL)
+SENS_CLOCK = int(mjtSensor.mjSENS_CLOCK)
+SENS_GEOMDIST = int(mjtSensor.mjSENS_GEOMDIST)
+SENS_GEOMNORMAL = int(mjtSensor.mjSENS_GEOMNORMAL)
+DATATYPE_POSITIVE = int(mjtDataType.mjDATATYPE_POSITIVE)
 
 # mjtWarning
 WARN_BADCTRL = int(mjtWarning.mjWARN_BADCTRL)
@@ -119,6 +168,7 @@ PLANE_CONVEX = colliders.PLANE_CONVEX
 SPHERE_CYLINDER = colliders.SPHERE_CYLINDER
 CONVEX = colliders.CONVEX
 HEIGHT_FIELD = colliders.HEIGHT_FIELD
+FIRST_USER = colliders.FIRST_USER
 BOX_SLOTS = colliders.SLOTS[BOX_BOX]  # of a pair of boxes, before duplicates go
 HFIELD_SLOTS = colliders.SLOTS[HEIGHT_FIELD]  # of a geom and a height field, mjMAXCONPAIR
 

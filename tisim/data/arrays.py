@@ -94,6 +94,36 @@ declare("computed", [
      "norms of what inverse dynamics differ by, with the flag fwdinv: constraint forces, applied forces", 2),
 ])  # fmt: skip
 
+# sensors
+declare("computed", [
+    ("sensordata", "f", ("nsensordata",), "any", "sensor", "values of the sensors, by sensor_adr"),
+    ("cam_xpos", "f", ("ncam", 3), "m", "camera", "camera positions"),
+    ("cam_xmat", "f", ("ncam", 9), "-", "camera", "camera orientations: right, up, back"),
+    ("subtree_linvel", "f", ("nbody", 3), "m/s", "subtreeVel", "velocity of the centre of mass of each subtree"),
+    ("subtree_angmom", "f", ("nbody", 3), "kg m2/s", "subtreeVel", "angular momentum of each subtree about it"),
+])  # fmt: skip
+declare("scratch", [
+    ("sense_num", "i", ("nsensed",), "-", "sensor", "contact sides of each body with sensors of contacts"),
+    ("sense_adr", "i", ("nsensed",), "-", "sensor", "first of them in sense_con"),
+    ("sense_con", "i", ("nconmax", 2), "-", "sensor", "contact sides by such bodies: 2 * contact + side", 1),
+    ("picked_con", "i", ("nsensordata",), "-", "sensor", "contacts that a contact sensor shows, from sensor_adr on"),
+    ("picked_key", "f", ("nsensordata",), "m, N2", "sensor", "their order: distance, or minus force squared"),
+    ("reach_geom1", "i", ("nreach",), "-", "sensor", "pairs of geoms that sensors of distances ask about, lower type"),
+    ("reach_geom2", "i", ("nreach",), "-", "sensor", "their other geoms"),
+    ("reach_kind", "i", ("nreach",), "-", "sensor", "their kinds (tisim/stages/colliders.py)"),
+    ("reach_flip", "i", ("nreach",), "-", "sensor", "1: the sensor names geom 2 first"),
+    ("reach_slot", "i", ("nreach",), "-", "sensor", "first slot in con_slot"),
+    ("reach_sensor", "i", ("nreach",), "-", "sensor", "first sensor that asks"),
+    ("reach_adr", "i", ("nasked",), "-", "sensor", "first pair of each sensor of a distance"),
+    ("reach_num", "i", ("nasked",), "-", "sensor", "its pairs"),
+    ("reach_dist", "f", ("nreachall",), "m", "sensor", "distance of a pair"),
+    ("reach_from", "f", ("nreachall", 3), "m", "sensor", "its nearest point on what the sensor names first"),
+    ("reach_to", "f", ("nreachall", 3), "m", "sensor", "the one on what it names second"),
+    ("pressed_num", "i", ("npressed",), "-", "sensor", "geoms that touch a body with tactile sensors"),
+    ("pressed_adr", "i", ("npressed",), "-", "sensor", "first of them in pressed_con"),
+    ("pressed_con", "i", ("nconmax", 2), "-", "sensor", "their first contacts: 2 * contact + the body's side", 1),
+])  # fmt: skip
+
 # collision: lists over all worlds
 declare("computed", [
     ("contact_dist", "f", ("nconmax",), "m", "collision", "distance, negative in penetration"),
