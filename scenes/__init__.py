@@ -10,10 +10,12 @@ import difflib
 import inspect
 
 from tisim.scenes.bowl import bowl
+from tisim.scenes.bridge import bridge
 from tisim.scenes.cards import cards
 from tisim.scenes.chain import chain
 from tisim.scenes.dominos import dominos, falling
 from tisim.scenes.joints import joints
+from tisim.scenes.net import net
 from tisim.scenes.pendulum import pendulum
 from tisim.scenes.pile import pile
 from tisim.scenes.pyramid import pyramid
@@ -28,7 +30,8 @@ from tisim.scenes.wall import wall
 from tisim.errors import Error
 
 _SCENES = {f.__name__: f for f in (
-    pile, dominos, wall, pyramid, tower, ragdolls, shapes, bowl, terrain, cards, chain, pendulum, joints, rows, pyramids
+    pile, dominos, wall, pyramid, tower, ragdolls, shapes, bowl, terrain, cards, chain, pendulum, joints, rows, pyramids,
+    net, bridge,
 )}  # fmt: skip
 _SECONDS = {"dominos": falling}
 SECONDS = 3.0  # in which other scenes show what they are about [s]
