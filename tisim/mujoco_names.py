@@ -42,7 +42,7 @@ LATER = "a later version will have it"
 WINDOW = "tisim.viewer.view(m, d, step=f) opens a window and calls f(m, d) for each step"
 PICTURE = "tisim.viewer.render(m, d, width, height, camera=...) returns a picture"
 NUMPY = "not part of tisim: NumPy does it, or MuJoCo's own function, which takes NumPy arrays and no model"
-ROWS = "no list of constraint Jacobians is made; d.qfrc_constraint and the efc_ vectors are there"
+ROWS = "d.efc_J is a sparse matrix of SciPy's, and the efc_ vectors are there; matrices of the dual problem are not"
 
 # (pattern of a whole name, what to say): the first that fits. Of the module mujoco and its modules:
 OF_MODULE = (
