@@ -30,8 +30,8 @@ from tisim.scenes.wall import wall
 from tisim.errors import Error
 
 _SCENES = {f.__name__: f for f in (
-    pile, dominos, wall, pyramid, tower, ragdolls, shapes, bowl, terrain, cards, chain, pendulum, joints, rows, pyramids,
-    net, bridge,
+    pile, dominos, wall, pyramid, tower, ragdolls, shapes, bowl, terrain, cards, chain, pendulum, joints, rows,
+    pyramids, net, bridge,
 )}  # fmt: skip
 _SECONDS = {"dominos": falling}
 SECONDS = 3.0  # in which other scenes show what they are about [s]

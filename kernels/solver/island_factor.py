@@ -19,8 +19,7 @@ from .tree_hessian import skew, sym6_times
 @func
 def factored_direction(m, d, isle: ti.template()):
     """sol_p = H^-1 sol_p; body_hess holds the Hessians of the free bodies, tree_hess those of the other trees."""
-    last = d.node_order[isle.node + isle.nodes - 1]
-    for e in range(isle.factor, isle.factor + BLOCK * (d.node_linkadr[last] + d.node_linknum[last])):
+    for e in range(isle.factor, isle.factor + BLOCK * blocks_of(m, d, isle)):
         d.island_dense[e] = 0.0
     if ti.static(m.has.jointed):
         place_trees(m, d, isle)
@@ -29,6 +28,13 @@ def factored_direction(m, d, isle: ti.template()):
         couple_rows(m, d, isle)
     factor(m, d, isle)
     solve(m, d, isle)
+
+
+@func
+def blocks_of(m, d, isle: ti.template()):
+    """Blocks of the factor."""
+    last = d.node_order[isle.node + isle.nodes - 1]
+    return d.node_linkadr[last] + d.node_linknum[last]
 
 
 @func
