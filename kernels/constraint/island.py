@@ -9,7 +9,7 @@ from ..types import SERIAL, func, kernel, ti
 from .row import tree_of_dof
 
 BLOCK = 36  # numbers of a block of a factor of an island
-ROOM = 5  # blocks for each of its nodes, as many as a factor may have
+ROOM = 10  # blocks for each of its nodes, as many as a factor may have
 
 
 @func

@@ -14,7 +14,7 @@ from .dual_start import forces_of_residuals, regularisation
 from .pgs import RISE, bounded, load_cone
 from .qcqp import friction_force
 from .rounds import scale_of
-from .statistics import tell_round
+from .statistics import tell_dual
 
 
 @kernel
@@ -37,6 +37,7 @@ def without_slip(m, d, k):
     if d.dual == 0:
         forces_of_residuals(m, d, k)
     niter = 0
+    tell_dual(m, d, k, -1, FP(0.0))
     while niter < m.opt.noslip_iterations:
         improvement = FP(0.0)
         if niter == 0:
@@ -52,7 +53,7 @@ def without_slip(m, d, k):
                     improvement += stop_cone(m, d, c)
                 else:
                     improvement += stop_pyramid(m, d, c)
-        tell_round(m, d, k, d.island_niter[k] + niter, improvement * scale, FP(0.0))
+        tell_dual(m, d, k, d.island_niter[k] + niter, improvement * scale)
         niter += 1
         if improvement * scale < m.opt.noslip_tolerance:
             break

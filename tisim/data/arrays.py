@@ -283,6 +283,7 @@ declare("computed", [
     ("tree_island", "i", ("ntree",), "-", "island", "island of each tree, -1: unconstrained"),
     ("island_niter", "i", ("ntree",), "-", "solver", "solver iterations of each island"),
     ("island_nproduct", "i", ("ntree",), "-", "solver", "products with the Hessian in them: Newton's method on a CPU"),
+    ("island_nnz", "i", ("ntree",), "-", "solver", "numbers of the Hessian's factor, or of Y of PGS"),
     ("island_cost", "f", ("ntree",), "kg m2/s4", "solver", "objective of each island at the solution"),
     ("island_gradient", "f", ("ntree",), "-", "solver", "scaled gradient norm of each island at the solution"),
     ("island_noslip", "i", ("ntree",), "-", "solver", "iterations of the noslip solver on each island"),
@@ -340,6 +341,11 @@ declare("scratch", [
 declare("scratch", [
     ("stat_improvement", "f", (ALL, 4000), "-", "solver", "scaled improvement by islands and rounds, of 20 and of 200"),
     ("stat_gradient", "f", (ALL, 4000), "-", "solver", "scaled gradient"),
+    ("stat_lineslope", "f", (ALL, 4000), "-", "solver", "scaled slope at the end of the line search"),
+    ("stat_nactive", "i", (ALL, 4000), "-", "solver", "rows that act"),
+    ("stat_nchange", "i", (ALL, 4000), "-", "solver", "rows that came or went"),
+    ("stat_neval", "i", (ALL, 4000), "-", "solver", "evaluations in the line search"),
+    ("stat_nupdate", "i", (ALL, 4000), "-", "solver", "factors made"),
 ])  # fmt: skip
 
 # the dual problem, of PGS and noslip
@@ -354,6 +360,8 @@ declare("scratch", [
     ("con_A", "f", ("nconmax", 36), "1/kg", "solver", "rows: 6 x 6 block of J M^-1 J' of each contact", 6),
     ("con_b", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "J qacc_smooth - aref, in the contact frame"),
     ("con_edge", "f", ("nconmax", 10), "N, N m", "solver", "force on each row of a contact"),
+    ("con_state", "i", ("nconmax",), "-", "solver", "which of them act, see kernels/solver/statistics.py"),
+    ("row_state", "i", ("nrowmax",), "-", "solver", "the same of a row"),
     ("Y", "f", ("nYmax",), "any", "solver", "J L^-1 D^-1/2 for M = L' D L, row by row"),
     ("Y_dof", "i", ("nYmax",), "-", "solver", "world-major dof of each entry, descending within a row"),
     ("dual_y", "f", ("nv",), "any", "solver", "Y' f of the forces at hand"),
@@ -379,8 +387,8 @@ declare("scratch", [
     ("rblk_begin", "i", ("nrowmax",), "-", "island", "where it begins in island_row"),
     ("rblk_end", "i", ("nrowmax",), "-", "island", "one past its last"),
     ("tblk_sum", "f", ("ntree", 4), "-", "solver", "sums over a tree block"),
-    ("cblk_sum", "f", ("nconmax", 2), "-", "solver", "sums over a contact block"),
-    ("rblk_sum", "f", ("nrowmax", 2), "-", "solver", "sums over a row block"),
+    ("cblk_sum", "f", ("nconmax", 3), "-", "solver", "sums over a contact block"),
+    ("rblk_sum", "f", ("nrowmax", 3), "-", "solver", "sums over a row block"),
     ("isl_cost", "f", ("ntree",), "kg m2/s4", "solver", "cost of each large island"),
     ("isl_alpha", "f", ("ntree",), "-", "solver", "step along the direction"),
     ("isl_lo", "f", ("ntree",), "-", "solver", "a step known to be too short"),
@@ -393,6 +401,8 @@ declare("scratch", [
     ("isl_step", "f", ("ntree",), "-", "solver", "step along the conjugate direction"),
     ("isl_beta", "f", ("ntree",), "-", "solver", "how much of the last conjugate direction stays"),
     ("isl_reduction", "f", ("ntree",), "-", "solver", "by how much the linear residual is reduced"),
+    ("isl_slope", "f", ("ntree",), "-", "solver", "derivative where the line search evaluated it last"),
+    ("isl_evals", "i", ("ntree",), "-", "solver", "how often it did"),
     ("isl_run", "i", ("ntree",), "-", "solver", "1: not converged"),
     ("isl_seek", "i", ("ntree",), "-", "solver", "1: inner loop (linear system or line search) not converged"),
 ])  # fmt: skip
