@@ -33,13 +33,15 @@ What a worker waits with, an atomic on its own line, keeps the compiler from mov
 from .types import FP, func, ti
 
 LINE = 32  # numbers of a line: two cache lines of a processor, which fetches pairs
-LINES = 66  # 2, and 2 of each of 32 workers
+WORKERS = 32
+LINES = 2 + 2 * WORKERS
 JOINED = 0  # workers that have joined; CLOSED more once nobody is admitted any longer
 CAME = 4  # workers that have come
 PIECE = 8  # pieces handed out so far
 SIZE = LINE  # workers in the team, 0 while it is open
 FIRST = 2 * LINE  # worker 0: barriers that it came to
 LOOKED = LINE  # from there: how often it looked in vain at barriers
+TAKEN = LINE + 2  # how many pieces of its stretch have been taken
 CLOSED = 1 << 20
 
 
@@ -60,6 +62,25 @@ def come(m, d):
 def take(m, d):
     """The next piece, from 0, which nobody else gets."""
     return ti.atomic_add(d.team[PIECE], 1)
+
+
+@func
+def take_near(m, d, hand, hands, n):
+    """The next of n pieces for one of so many workers, n if there are none left: of its own stretch, whose data it may
+    have in its cache from other launches, then of the others'."""
+    piece = n
+    k = 0
+    most = ti.min(hands, WORKERS)
+    while piece == n and k < most:
+        whose = (hand + k) % most
+        first, behind = share(n, whose, most)
+        place = place_of(whose) + TAKEN
+        if first + d.team[place] < behind:
+            mine = first + ti.atomic_add(d.team[place], 1)
+            if mine < behind:
+                piece = mine
+        k += 1
+    return piece
 
 
 @func

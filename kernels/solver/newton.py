@@ -13,7 +13,7 @@ that the meetings between phases suffice for both.
 """
 
 from ..sleep.awake import dof_at, dof_count
-from ..team import come, join, meet, open_team, take
+from ..team import come, join, meet, open_team, take_near
 from ..types import FP, HAND, SERIAL, func, kernel, ti, vec2, vec3
 from .cg import solve_linear
 from .dense import dense_direction
@@ -39,6 +39,8 @@ from .statistics import tell_round
 from .steps import next_alpha
 
 SLOPE, COST, GRADIENT = 2, 5, 6  # columns of tree_sum; those before are cg.py's
+NEIGHBOURS = 32  # islands that a worker takes at once, if that makes more than so many PIECES
+PIECES = 64
 PLACES, MOVED = 2, 4  # columns of con_sum and row_sum: of one evaluation in a line search, of two in turn; then cost
 
 
@@ -64,18 +66,24 @@ def solve_islands(m, d):
     ti.loop_config(serialize=SERIAL)
     for unit in range(units):
         if unit % HAND == 0:
-            solve_all(m, d, solve)
+            solve_all(m, d, unit // HAND, solve)
 
 
 @func
-def solve_all(m, d, act: ti.template()):
-    """What a worker does, by act(m, d, island, number of the worker, size of the team). One call of act, which is long,
-    serves both kinds of islands."""
+def solve_all(m, d, hand, act: ti.template()):
+    """What one of d.nhand workers does, by act(m, d, island, number in the team, size of the team). One call of act, which is long,
+    serves both kinds of islands. Small ones are taken by neighbours, whose bodies share cache lines."""
     come(m, d)
     me, size, together = 0, 1, 0
-    turn = take(m, d)
+    many = ti.max(1, ti.min(NEIGHBOURS, d.nisland // PIECES))
+    pieces = (d.nisland + many - 1) // many
+    turn = take_near(m, d, hand, d.nhand, pieces) * many
+    behind = turn + many
     more = True
     while more:
+        if turn == behind and together == 0:
+            turn = take_near(m, d, hand, d.nhand, pieces) * many
+            behind = turn + many
         if turn >= d.nisland and together == 0:  # the small ones are all taken
             turn, together, size = 0, 1, 0
             if d.nlarge > 0:
@@ -84,10 +92,7 @@ def solve_all(m, d, act: ti.template()):
         if more:
             if d.island_shared[turn] == together:
                 act(m, d, turn, me, size)
-            if together == 1:
-                turn += 1
-            else:
-                turn = take(m, d)
+            turn += 1
 
 
 @func

@@ -30,7 +30,7 @@ def conjugate_islands(m, d):
     ti.loop_config(serialize=SERIAL)
     for unit in range(units):
         if unit % HAND == 0:
-            solve_all(m, d, conjugate)
+            solve_all(m, d, unit // HAND, conjugate)
 
 
 @func
