@@ -20,6 +20,7 @@ from .dense import dense_direction
 from .elimination import eliminate
 from .island_factor import factored_direction
 from .isle import isle_of, keep, stretch, sum_of
+from .lone import is_lone, solve_lone
 from .phases import (
     move_contacts,
     move_rows,
@@ -71,8 +72,8 @@ def solve_islands(m, d):
 
 @func
 def solve_all(m, d, hand, act: ti.template()):
-    """What one of d.nhand workers does, by act(m, d, island, number in the team, size of the team). One call of act, which is long,
-    serves both kinds of islands. Small ones are taken by neighbours, whose bodies share cache lines."""
+    """What one of d.nhand workers does, by act(m, d, island, number in the team, size of the team). One call of act,
+    which is long, serves both kinds of islands. Small ones are taken by neighbours, whose bodies share cache lines."""
     come(m, d)
     me, size, together = 0, 1, 0
     many = ti.max(1, ti.min(NEIGHBOURS, d.nisland // PIECES))
@@ -98,6 +99,15 @@ def solve_all(m, d, hand, act: ti.template()):
 @func
 def solve(m, d, k, me, size):
     """Newton's method on island k."""
+    if is_lone(m, d, k):
+        solve_lone(m, d, k)
+    else:
+        solve_trees(m, d, k, me, size)
+
+
+@func
+def solve_trees(m, d, k, me, size):
+    """The same of an island of any trees."""
     isle = isle_of(m, d, k, me, size)
     scale = scale_of(m, d, k)
     cost, gradient, reduction = FP(0.0), FP(0.0), FP(ROUGH)
