@@ -82,8 +82,8 @@ def is_coupled(m, d, r):
 
 @kernel
 def row_lists(m, d):
-    """The parts of rows that act on each tree, in the order of rows, which rows couple dofs, serial, and which trees are
-    single free bodies on which only contacts act, parallel over trees."""
+    """The parts of rows that act on each tree, in the order of rows, and which rows couple dofs; which trees are single
+    free bodies on which only contacts act, parallel over trees."""
     trees = tree_count(m, d)
     if ti.static(m.has.rows):
         ti.loop_config(serialize=True)
