@@ -13,7 +13,7 @@ that the meetings between phases suffice for both.
 """
 
 from ..sleep.awake import dof_at, dof_count
-from ..team import come, join, meet, open_team, take_near
+from ..team import come, crew, join, meet, piece_size, take_near
 from ..types import FP, HAND, SERIAL, func, kernel, ti, vec2, vec3
 from .cg import solve_linear
 from .dense import dense_direction
@@ -40,8 +40,6 @@ from .statistics import tell_round
 from .steps import next_alpha
 
 SLOPE, COST, GRADIENT = 2, 5, 6  # columns of tree_sum; those before are cg.py's
-NEIGHBOURS = 32  # islands that a worker takes at once, if that makes more than so many PIECES
-PIECES = 64
 PLACES, MOVED = 2, 4  # columns of con_sum and row_sum: of one evaluation in a line search, of two in turn; then cost
 
 
@@ -61,13 +59,13 @@ def solve_islands(m, d):
     """qacc and qfrc_constraint of the islands: d.nhand workers share out the small ones, then up to d.nworker walk
     through the large ones together, if there are any and nworker is not 0."""
     units = d.nhand * HAND
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        open_team(m, d)
-    ti.loop_config(serialize=SERIAL)
-    for unit in range(units):
-        if unit % HAND == 0:
-            solve_all(m, d, unit // HAND, solve)
+    crew(m, d, units, SERIAL, HAND, newton_work)
+
+
+@func
+def newton_work(m, d, hand):
+    """A worker's part."""
+    solve_all(m, d, hand, solve)
 
 
 @func
@@ -76,14 +74,14 @@ def solve_all(m, d, hand, act: ti.template()):
     which is long, serves both kinds of islands. Small ones are taken by neighbours, whose bodies share cache lines."""
     come(m, d)
     me, size, together = 0, 1, 0
-    many = ti.max(1, ti.min(NEIGHBOURS, d.nisland // PIECES))
+    many = piece_size(d.nisland)
     pieces = (d.nisland + many - 1) // many
-    turn = take_near(m, d, hand, d.nhand, pieces) * many
+    turn = take_near(m, d, hand, pieces) * many
     behind = turn + many
     more = True
     while more:
         if turn == behind and together == 0:
-            turn = take_near(m, d, hand, d.nhand, pieces) * many
+            turn = take_near(m, d, hand, pieces) * many
             behind = turn + many
         if turn >= d.nisland and together == 0:  # the small ones are all taken
             turn, together, size = 0, 1, 0
