@@ -24,8 +24,9 @@ a thread of its own until the end.
 
 d.team is lines of numbers: who came and joined, the size of the team; then of each worker the number of barriers it
 came to and, a line further, how often it looked in vain, which the host reads (tisim/device/team.py), and how many
-pieces of its stretch are taken. A line has one writer at a time but for the last, and waiting is a plain read of it: nothing moves between processors until it changes.
-What a worker waits with, an atomic on its own line, keeps the compiler from moving reads and writes across.
+pieces of its stretch are taken. But for these a line has one writer at a time, and waiting is a plain read of it:
+nothing moves between processors until it changes. What a worker waits with, an atomic on its own line, keeps the
+compiler from moving reads and writes across.
 """
 
 from .types import FP, func, ti
