@@ -25,9 +25,9 @@ def noslip_islands(m, d):
 
 
 @func
-def noslip_work(m, d):
+def noslip_work(m, d, hand):
     """A worker's part."""
-    take_all(m, d, d.nisland, without_slip)
+    take_all(m, d, hand, d.nisland, without_slip)
 
 
 @func

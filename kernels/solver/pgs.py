@@ -27,9 +27,9 @@ def pgs_islands(m, d):
 
 
 @func
-def pgs_work(m, d):
+def pgs_work(m, d, hand):
     """A worker's part."""
-    take_all(m, d, d.nisland, gauss_seidel)
+    take_all(m, d, hand, d.nisland, gauss_seidel)
 
 
 @func
