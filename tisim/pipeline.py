@@ -29,6 +29,15 @@ def check_acceleration(m, d):
         forward(m, d)
 
 
+def sense_sleepers(m, d):
+    """Where some fell asleep, what depends on velocities once more: their sensors keep the values of lying still."""
+    if m.nsensor and sleep.some_slept(m, d):
+        with d.program.aside():
+            for stage in _evaluation(mjtStage.mjSTAGE_POS, True, ACCELERATION):
+                stage(m, d)
+            sensor.lay_down(m, d)
+
+
 def integrate(m, d):
     """Integration; with TISIM_DEBUG the results are looked at."""
     integrators.integrate(m, d)
@@ -53,7 +62,7 @@ VELOCITY = (dynamics.fwd_velocity, tendon.tendon_passive, actuation.transmission
 ACCELERATION = (actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain)
 INVERSE = (inverse_stage.inverse,)
 BEGIN = (check, dynamics.check_state)
-END = (check_acceleration, inverse_stage.compare, sleep.fall_asleep)
+END = (check_acceleration, inverse_stage.compare, sleep.fall_asleep, sense_sleepers)
 
 
 def _evaluation(skip, sensors, last):

@@ -180,6 +180,7 @@ declare("computed", [
      "from 0 on: the tree sleeps, this is the next one of its island; below: -1 is ready, -11 has ten steps to go"),
 ])  # fmt: skip
 declare("scratch", [
+    ("tree_slept", "i", ("ntree",), "-", "sleep", "1: it fell asleep in this step, its sensors are still to be made"),
     ("tree_poked", "i", ("ntree",), "-", "sleep", "1: a user moved or pushed the sleeping tree"),
     ("isle_first", "i", ("ntree",), "-", "sleep", "first tree of an island that falls asleep, -2: it does not"),
     ("isle_last", "i", ("ntree",), "-", "sleep", "its last tree so far"),

@@ -42,6 +42,7 @@ def kernels_of(m, d):
     if asleep.enabled(m):
         found += [k("sleep.waking").find_poked, k("sleep.lists").list_awake]
         found += [k("sleep.falling").count_down, k("sleep.falling").fall_asleep]
+        found += sensor.lay_down_kernels(m) if m._sizes["nsensor"] else []
         if contacts:
             found += [k("sleep.lists").list_live_pairs, k("sleep.waking").wake_by_contacts]
     rows = [] if m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT) else [x.function() for x in MAKERS if x.acts(m)]

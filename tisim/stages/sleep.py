@@ -76,6 +76,7 @@ def settled(m, d, worlds, kept):
     """Lets them fall asleep, after forward(). Raises Error where one does not."""
     before, others = kept
     fall_asleep(m, d)
+    d.fill("tree_slept", 0)
     trees, whole, _ = _asleep(m, d)
     trees[others] = before[others]
     memory.upload(d.device("tree_asleep"), whole)
@@ -107,6 +108,11 @@ def fall_asleep(m, d):
     if asleep.enabled(m) and not m.disabled(mjtDisableBit.mjDSBL_ISLAND):
         k = _kernels("falling")
         launch.run(m, d, [k.count_down, k.fall_asleep], dynamics.parallel(m, d))
+
+
+def some_slept(m, d):
+    """Whether, since fall_asleep in this step, some sleep."""
+    return asleep.enabled(m) and bool(d.exceeds(rarely=True, nstale=0))
 
 
 def _kernels(name):
