@@ -11,7 +11,7 @@ methods for sparse matrices", chapter 10.
 from ..constraint.island import BLOCK
 from ..spatial import head, last_dof, symmetric
 from ..types import FP, at6, func, put6, six, store, ti, vec6
-from .elimination import block_of, node_above, node_of, node_of_dof
+from .elimination import block_of, end_of_node, is_above, node_above, node_of, node_of_dof
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
 from .tree_hessian import skew, sym6_times
 
@@ -19,8 +19,7 @@ from .tree_hessian import skew, sym6_times
 @func
 def factored_direction(m, d, isle: ti.template()):
     """sol_p = H^-1 sol_p; body_hess holds the Hessians of the free bodies, tree_hess those of the other trees."""
-    last = d.node_order[isle.node + isle.nodes - 1]
-    for e in range(isle.factor, isle.factor + BLOCK * (d.node_linkadr[last] + d.node_linknum[last])):
+    for e in range(isle.factor, isle.factor + BLOCK * blocks_of(m, d, isle)):
         d.island_dense[e] = 0.0
     if ti.static(m.has.jointed):
         place_trees(m, d, isle)
@@ -29,6 +28,13 @@ def factored_direction(m, d, isle: ti.template()):
         couple_rows(m, d, isle)
     factor(m, d, isle)
     solve(m, d, isle)
+
+
+@func
+def blocks_of(m, d, isle: ti.template()):
+    """Blocks of the factor."""
+    last = d.node_order[isle.node + isle.nodes - 1]
+    return d.node_linkadr[last] + d.node_linknum[last]
 
 
 @func
@@ -193,26 +199,34 @@ def motion(m, d, twists, first, r):
 
 @func
 def couple_rows(m, d, isle: ti.template()):
-    """Pairs of dofs of a row that no tree's Hessian holds: of two branches or two trees."""
+    """Pairs of dofs of a row that no tree's Hessian holds: of two branches or two trees; node by node."""
     for e in range(isle.rows.begin, isle.rows.end):
         row = d.island_row[e]
         if d.row_coupled[row] == 1:
-            first = d.row_adr[row]
-            for k in range(d.row_num[row]):
-                j = d.J_dof[first + k] - isle.world * m.nv
-                a = node_of_dof(m, d, isle.world, d.J_dof[first + k])
-                r = d.J_dof[first + k] - first_dof(m, d, a)
-                f = d.row_hess[row] * d.J[first + k]
-                for n in range(k):
-                    other = first + k - 1 - n
-                    i = d.J_dof[other] - isle.world * m.nv
-                    while j > i:
-                        j = m.dof_parentid[j]
-                    if j != i:
-                        b = node_of_dof(m, d, isle.world, d.J_dof[other])
-                        adr, step, stride = block_place(m, d, isle, a, b)
-                        to = adr + step * r + stride * (d.J_dof[other] - first_dof(m, d, b))
-                        d.island_dense[to] = d.island_dense[to] + f * d.J[other]
+            k = d.row_adr[row]
+            while k < d.row_adr[row] + d.row_num[row]:
+                k = couple_node(m, d, isle, row, k)
+
+
+@func
+def couple_node(m, d, isle: ti.template(), row, k):
+    """Adds what a row has for the node of its entry k and those of earlier entries; returns the next node's entry."""
+    a = node_of_dof(m, d, isle.world, d.J_dof[k])
+    end = end_of_node(m, d, isle.world, row, k)
+    j = d.row_adr[row]
+    while j < k:
+        b = node_of_dof(m, d, isle.world, d.J_dof[j])
+        last = end_of_node(m, d, isle.world, row, j)
+        if is_above(m, d, b, a) == 0:
+            adr, step, stride = block_place(m, d, isle, a, b)
+            adr -= step * first_dof(m, d, a) + stride * first_dof(m, d, b)
+            for x in range(k, end):
+                f = d.row_hess[row] * d.J[x]
+                for y in range(j, last):
+                    to = adr + step * d.J_dof[x] + stride * d.J_dof[y]
+                    d.island_dense[to] = d.island_dense[to] + f * d.J[y]
+        j = last
+    return end
 
 
 @func

@@ -61,6 +61,7 @@ declare("size", [
     ("neqtendon", "i", "those of tendons"),
     ("nfriction", "i", "dofs with friction loss"),
     ("nlimited", "i", "joints with limits"),
+    ("ntie", "i", "tendons of two trees that can bind these"),
     ("nalways", "i", "static bodies that every step computes, where others sleep"),
     ("ntendon", "i", "tendons"),
     ("ntendonJ", "i", "entries of their Jacobians"),
@@ -90,6 +91,10 @@ declare("size", [
     ("nsensordata", "i", "numbers of all sensors"),
     *((f"n{family}", "i", doc) for family, (_, doc) in sensor.FAMILIES.items()),
     ("ncut", "i", "sensors with a cutoff"),
+    ("nsensed", "i", "bodies whose contacts are listed for sensors"),
+    ("nranked", "i", "different pairs of geoms that the model lists"),
+    ("npressed", "i", "bodies to which those of tactile sensors are welded"),
+    ("ntactilevert", "i", "vertices of the meshes of all tactile sensors"),
 ])  # fmt: skip
 
 declare("option", [
@@ -127,6 +132,7 @@ declare("length", [("nworld", "i", "worlds"), *((name, "i", "capacity of lists")
 
 # smooth dynamics, islands, the solver
 declare("call", [
+    ("needstage", "i", "mjtStage at which the user's sensors are computed"),
     ("implicit_damping", "i", "1: joint damping is integrated implicitly"),
     ("with_medium", "i", "1: body_deriv holds the derivatives of the medium's forces"),
     ("with_constraints", "i", "1: there are contacts or rows, and inverse dynamics have found their forces"),
@@ -152,6 +158,8 @@ declare("call", [("acting", "i", "1: only contacts that make force wake, 0: all 
 # sensors
 declare("call", [
     ("sensorstage", "i", "mjtStage whose sensors are made"),
+    ("nreach", "i", "pairs of geoms that sensors of distances ask about"),
+    ("nreachslot", "i", "slots that these need for contacts, in each world"),
     ("keep_energy", "i", "bit 0: the potential energy stays in d.energy, bit 1: the kinetic energy does"),
 ])  # fmt: skip
 

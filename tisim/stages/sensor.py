@@ -10,7 +10,7 @@ from tisim.data import on_demand
 from tisim.device import launch, runtime
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSensor, mjtStage
 
-from . import dual
+from . import distances, dual, rangefinders
 from .dynamics import energy_kernels, parallel
 
 # by stage: kernels, and the number in the model without which there is nothing to do
@@ -18,6 +18,7 @@ KERNELS = {
     mjtStage.mjSTAGE_POS: (
         ("value.position_values", "nposvalue"), ("pose.poses", "npose"),
         ("pose.projections", "nprojection"), ("limit.limit_positions", "nlimitpos"), ("energy.energies", "nenergy"),
+        ("inside.inside_values", "ninside"),
     ),
     mjtStage.mjSTAGE_VEL: (
         ("value.velocity_values", "nvelvalue"), ("motion.velocities", "nvelocity"), ("motion.momenta", "nmomentum"),
@@ -25,9 +26,13 @@ KERNELS = {
     ),
     mjtStage.mjSTAGE_ACC: (
         ("value.force_values", "naccvalue"), ("motion.accelerations", "nacceleration"), ("motion.wrenches", "nwrench"),
-        ("limit.limit_forces", "nlimitfrc"),
+        ("limit.limit_forces", "nlimitfrc"), ("lists.sense_lists", "nsensed"), ("touch.touch_values", "ntouch"),
+        ("contacts.contact_values", "ncontacts"), ("tactile.pressed_geoms", "ntactile"),
+        ("tactile.tactile_values", "ntactile"),
     ),
 }  # fmt: skip
+# by stage: what needs launches of its own
+ALONE = {mjtStage.mjSTAGE_POS: (rangefinders, distances)}
 
 
 def before(m, stage, inverse):
@@ -39,7 +44,9 @@ def before(m, stage, inverse):
     forces = on_demand.wrench_kernels(dual.is_dual(m) and not inverse, inverse)
     if m.scalar("nwrench"):
         return forces
-    return [k for k in forces if k.__name__.endswith("_accelerations")] if m.scalar("nacceleration") else []
+    contacts = forces[:1] if m.scalar("ntouch") or m.scalar("ncontacts") else []
+    rates = [k for k in forces if k.__name__.endswith("_accelerations")] if m.scalar("nacceleration") else []
+    return contacts + rates
 
 
 def kernels(m, stage, inverse=False):
@@ -71,6 +78,9 @@ def _kept(m):
 
 
 def _sense(m, d, stage, inverse=False):
+    if m._sizes["nsensor"] and not m.disabled(mjtDisableBit.mjDSBL_SENSOR):
+        for family in ALONE.get(stage, ()):
+            family.sense(m, d)
     if found := kernels(m, stage, inverse):
         launch.run(m, d, found, parallel(m, d), sensorstage=int(stage), keep_energy=_kept(m))
 
@@ -106,6 +116,9 @@ def lay_down(m, d):
     launch.run(m, d, lay_down_kernels(m), parallel(m, d))
 
 
-def all_kernels(m):
+def all_kernels(m, d):
     """Kernels that steps of this model launch."""
-    return list(dict.fromkeys(kernel for stage in KERNELS for kernel in kernels(m, stage)))
+    found = [kernel for stage in KERNELS for kernel in kernels(m, stage)]
+    if found or m._sizes["nsensor"]:
+        found += [kernel for families in ALONE.values() for family in families for kernel in family.kernels(m, d)]
+    return list(dict.fromkeys(found))

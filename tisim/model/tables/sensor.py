@@ -23,9 +23,15 @@ FAMILIES = dict(
     velvalue=("JOINTVEL TENDONVEL ACTUATORVEL BALLANGVEL", "sensors of velocities that are known"),
     accvalue=("ACTUATORFRC JOINTACTFRC TENDONACTFRC", "sensors of forces of actuators"),
     uservalue=("USER", "sensors of the user"),
+    touch=("TOUCH", "sensors of the force on a site"),
+    contacts=("CONTACT", "sensors of contacts"),
+    inside=("INSIDESITE", "sensors of what is inside a site"),
+    range=("RANGEFINDER", "rangefinders"),
+    distance=("GEOMDIST GEOMNORMAL GEOMFROMTO", "sensors of distances of geoms"),
+    tactile=("TACTILE", "sensors of the depth at the vertices of a mesh"),
 )  # fmt: skip
 SIMULATED = {mjtSensor[f"mjSENS_{word}"] for types, _ in FAMILIES.values() for word in types.split()}
-UNCUT = (mjtSensor.mjSENS_CONTACT, mjtSensor.mjSENS_GEOMFROMTO)  # whose cutoff limits something else, or nothing
+UNCUT = (mjtSensor.mjSENS_GEOMFROMTO,)  # whose cutoff limits something else
 ALWAYS_AWAKE = (mjtSensor.mjSENS_USER, mjtSensor.mjSENS_PLUGIN, mjtSensor.mjSENS_RANGEFINDER)
 # bodies of objects
 OWNED = {
