@@ -46,7 +46,8 @@ def wave(m, d):
 def arms(n=9, sensors=False, cone="pyramidal", seed=0):
     """n arms of four hinges, driven by servos, wave to and fro, each in its own way.
 
-    sensors  of the joints, servos and hands, 24 numbers for each arm;  seed  of the poses, which the key "poses" asks for.
+    sensors  of the joints, servos and hands, 24 numbers for each arm;
+    seed  of the poses, which the key "poses" asks for.
     """
     rng = np.random.default_rng(seed)
     side = int(np.ceil(np.sqrt(n)))

@@ -328,6 +328,7 @@ declare("scratch", [
     ("twist", "f", ("nbody", 8), "rad/s2, m/s2", "solver", "body accelerations of the vector at hand"),
     ("wrench", "f", ("nbody", 8), "N m, N", "solver", "body wrenches, summed towards the root"),
     ("body_hess", "f", ("nbody", 21), "kg", "solver", "Hessian of each body's twist: rotation 6, coupling 9, linear 6"),
+    ("dof_wrench", "f", ("nv", 8), "kg", "solver", "wrenches on a contact's other body by those that move one"),
     ("tree_hess", "f", ("nM",), "kg", "solver", "Hessian of each tree by dof_Madr, then its L' D L factor"),
     ("sol_Ma", "f", ("nv",), "N, N m", "solver", "M times qacc"),
     ("sol_p", "f", ("nv",), "m/s2, rad/s2", "solver", "search direction"),
