@@ -23,6 +23,7 @@ from tisim.enums import (
 )
 from tisim.model.tables import geom as geom_tables
 from tisim.model.tables import ray as ray_tables
+from tisim.model.tables import tasks
 from tisim.stages import colliders, search, solver
 
 # mjtGeom
@@ -91,9 +92,11 @@ DYN_USER = int(mjtDyn.mjDYN_USER)
 GAIN_FIXED = int(mjtGain.mjGAIN_FIXED)
 GAIN_AFFINE = int(mjtGain.mjGAIN_AFFINE)
 GAIN_MUSCLE = int(mjtGain.mjGAIN_MUSCLE)
+GAIN_USER = int(mjtGain.mjGAIN_USER)
 BIAS_NONE = int(mjtBias.mjBIAS_NONE)
 BIAS_AFFINE = int(mjtBias.mjBIAS_AFFINE)
 BIAS_MUSCLE = int(mjtBias.mjBIAS_MUSCLE)
+BIAS_USER = int(mjtBias.mjBIAS_USER)
 
 # how a contact sensor makes slots of contacts, as sensor_intprm has it
 REDUCE_MINDIST, REDUCE_MAXFORCE, REDUCE_NETFORCE = 1, 2, 3
@@ -186,5 +189,31 @@ POKED_POSE = asleep.WRITTEN["qpos"]  # bits of d.nwritten
 POKED_VELOCITY = asleep.WRITTEN["qvel"]
 POKED_FORCE = asleep.WRITTEN["qfrc_applied"]
 POKED_WRENCH = asleep.WRITTEN["xfrc_applied"]
+
+# kinds of tasks, for lists of those that are awake
+TASK_FIXED = tasks.NUMBER["fixed"]
+TASK_SPATIAL = tasks.NUMBER["spatial"]
+TASK_TENDON = tasks.NUMBER["tendon"]
+TASK_SPRINGY = tasks.NUMBER["springy"]
+TASK_PULLED = tasks.NUMBER["pulled"]
+TASK_HEAVY_TREE = tasks.NUMBER["heavy_tree"]
+TASK_HEAVY = tasks.NUMBER["heavy"]
+TASK_HEAVY_DOF = tasks.NUMBER["heavy_dof"]
+TASK_TEN_FRICTION = tasks.NUMBER["ten_friction"]
+TASK_TEN_LIMIT = tasks.NUMBER["ten_limit"]
+TASK_JOINT_ACT = tasks.NUMBER["joint_act"]
+TASK_TENDON_ACT = tasks.NUMBER["tendon_act"]
+TASK_SITE_ACT = tasks.NUMBER["site_act"]
+TASK_CRANK_ACT = tasks.NUMBER["crank_act"]
+TASK_SHAPED = tasks.NUMBER["shaped"]
+TASK_ACTUATOR = tasks.NUMBER["actuator"]
+TASK_FORCE_TENDON = tasks.NUMBER["force_tendon"]
+TASK_DRIVEN = tasks.NUMBER["driven"]
+TASK_CLAMPED = tasks.NUMBER["clamped"]
+TASK_EQUALITY = tasks.NUMBER["equality"]
+TASK_EQ_POSE = tasks.NUMBER["eq_pose"]
+TASK_EQ_JOINT = tasks.NUMBER["eq_joint"]
+TASK_EQ_TENDON = tasks.NUMBER["eq_tendon"]
+NTASK = len(tasks.KINDS)
 
 LEAF = ray_tables.LEAF  # faces in a leaf of a mesh's tree

@@ -8,10 +8,21 @@ from tisim.data import given
 from tisim.data.timer import INVERSE_OF
 from tisim.data.validate import validate
 from tisim.device import build, runtime
-from tisim.enums import mjtIntegrator, mjtStage
+from tisim.enums import mjtDisableBit, mjtIntegrator, mjtStage
 from tisim.errors import Error, UnsupportedError
 from tisim.model import simulable
-from tisim.stages import actuation, collision, constraint, dynamics, integrators, needs, sensor, sleep, tendon
+from tisim.stages import (
+    actuation,
+    callbacks,
+    collision,
+    constraint,
+    dynamics,
+    integrators,
+    needs,
+    sensor,
+    sleep,
+    tendon,
+)  # fmt: skip
 from tisim.stages import inverse as inverse_stage
 
 
@@ -48,12 +59,14 @@ def look(m, d):
         validate(m, d)
 
 
-POSE = (sleep.wake_written, dynamics.fwd_position, collision.collide, sleep.wake_touched, tendon.tendons)
-VELOCITY = (dynamics.fwd_velocity, tendon.tendon_passive, actuation.transmission, constraint.make_constraints)
-ACCELERATION = (actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain)
+POSE = (sleep.wake_written, dynamics.fwd_position, tendon.tendons, sleep.wake_pulled, collision.collide,
+        sleep.wake_touched, sleep.wake_tied)  # fmt: skip
+VELOCITY = (dynamics.fwd_velocity, tendon.tendon_passive, callbacks.passive, actuation.transmission,
+            constraint.make_constraints)  # fmt: skip
+ACCELERATION = (callbacks.control, actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain)
 INVERSE = (inverse_stage.inverse,)
 BEGIN = (check, dynamics.check_state)
-END = (check_acceleration, inverse_stage.compare, sleep.fall_asleep)
+END = (check_acceleration, inverse_stage.compare, sleep.fall_asleep, sleep.settle)
 
 
 def _evaluation(skip, sensors, last):
@@ -79,7 +92,7 @@ SINGLE, RK4, *_others = (range(end - len(stages), end) for stages, end in zip(SE
 EVALUATIONS = dict(zip(WAYS, _others))
 FORWARD = EVALUATIONS[ACCELERATION, mjtStage.mjSTAGE_NONE, True]
 WHOLE = SINGLE.stop, RK4.stop  # where a step is over
-HALF = STEP.index(ACCELERATION[0])  # what stands before does not depend on controls and applied forces
+HALF = STEP.index(actuation.fwd_actuation)  # what stands before does not depend on controls and applied forces
 LAST = STEP.index(END[0])  # from here on a step is more than an evaluation
 FIRST_INVERSE = EVALUATIONS[INVERSE, mjtStage.mjSTAGE_NONE, True].start
 
@@ -92,6 +105,8 @@ def step1(m, d):
     given.check(m, d)
     _refuse_halves(m)
     _run(m, d, range(HALF))
+    if m.disabled(mjtDisableBit.mjDSBL_ACTUATION):
+        callbacks.always_control(m, d)
 
 
 def step2(m, d):
@@ -209,6 +224,8 @@ def prepare(m, d, show=None):
 
 def _run(m, d, stages, times=1):
     """Runs these of STAGES, so often: by the Data's program while they do what they did before, else by Python."""
+    if d._open is not None:
+        raise Error("a callback of this Data runs within a step, and cannot step it")
     clock = d.program.clock
     if clock.on and not clock.running:
         with clock.run(stages.start == 0 or stages.stop in WHOLE, times if stages.stop in WHOLE else 0):

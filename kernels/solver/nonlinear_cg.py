@@ -6,14 +6,14 @@ preconditioner is each tree's own Hessian where the round stands (preconditioner
 and Wright, "Numerical optimization", section 5.2.
 """
 
-from ..team import meet, open_team
-from ..types import FP, HAND, SERIAL, at6, func, kernel, put6, ti
+from ..team import crew, meet
+from ..types import FP, HAND, SERIAL, at6, func, kernel, put6, ti, vec3
 from .free_body import dofs_of_twist, wrench_of_forces
 from .isle import isle_of, keep, stretch, sum_of
-from .newton import move, project, search, solve_all, start, tell_loss
+from .newton import move, project, search, slope_there, solve_all, start, tell_loss
 from .preconditioner import factor_hessian, precondition_dofs
 from .rounds import scale_of
-from .statistics import tell_round
+from .statistics import clear_rows, tell_round
 from .tree_hessian import sym6_times
 
 NOISE = 1e-8 if FP == ti.f64 else 1e-3  # of the cost, below which differences are not trusted
@@ -24,13 +24,13 @@ NEW, OLD = 0, 1  # columns of tree_sum: r'z of this round's gradient and of the 
 def conjugate_islands(m, d):
     """qacc and qfrc_constraint of the islands, by workers as in newton.solve_islands."""
     units = d.nhand * HAND
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        open_team(m, d)
-    ti.loop_config(serialize=SERIAL)
-    for unit in range(units):
-        if unit % HAND == 0:
-            solve_all(m, d, conjugate)
+    crew(m, d, units, SERIAL, HAND, conjugate_work)
+
+
+@func
+def conjugate_work(m, d, hand):
+    """A worker's part."""
+    solve_all(m, d, hand, conjugate)
 
 
 @func
@@ -45,13 +45,16 @@ def conjugate(m, d, k, me, size):
     start(m, d, isle)
     cg_round = -1
     while cg_round < m.opt.iterations:
+        if isle.me == 0:
+            clear_rows(m, d, k, cg_round)
         if cg_round >= 0:
             last = conjugate_direction(m, d, isle, last, fresh)
         slope = project(m, d, isle)
-        alpha = FP(1.0)
+        line = vec3(1.0, 0.0, 0.0)
         if cg_round >= 0:
-            alpha = search(m, d, isle, slope, False)
-        there = move(m, d, isle, alpha)
+            line = search(m, d, isle, slope, False)
+        alpha = line[0]
+        there = move(m, d, k, isle, cg_round, alpha)
         improvement = scale * (cost - there[0])
         if ti.abs(cost - there[0]) < NOISE * ti.abs(cost):  # lost in rounding: as a parabola has it
             improvement = -0.5 * scale * alpha * slope[0]
@@ -59,7 +62,8 @@ def conjugate(m, d, k, me, size):
         gradient = scale * ti.sqrt(there[1])
         niter = cg_round + 1
         if isle.me == 0:
-            tell_round(m, d, k, cg_round, improvement, gradient)
+            values = vec3(improvement, gradient, scale * slope_there(line, there))
+            tell_round(m, d, k, cg_round, values, ti.cast(line[2], ti.i32), 1)
         if not gradient >= m.opt.tolerance:
             break
         if cg_round >= 0:
@@ -71,6 +75,7 @@ def conjugate(m, d, k, me, size):
     tell_loss(m, d, isle, gradient)
     if isle.me == 0:
         d.island_niter[k] = niter
+        d.island_nnz[k] = 0
         d.island_cost[k] = cost
         d.island_gradient[k] = gradient
 

@@ -7,40 +7,37 @@ worker's. Seed 000, "Noslip solver".
 
 from ..constraint.cone import load_parameters
 from ..constraint.row_cost import is_friction
-from ..team import come, open_team, take
+from ..team import crew, take_all
 from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec6
 from .dual import contact_push, contact_residual, finish_island, row_push, row_residual
 from .dual_start import forces_of_residuals, regularisation
 from .pgs import RISE, bounded, load_cone
 from .qcqp import friction_force
 from .rounds import scale_of
-from .statistics import tell_round
+from .statistics import tell_dual
 
 
 @kernel
-def noslip_islands(m, d, dual: ti.i32):
-    """qacc and qfrc_constraint of the islands; their forces are there if `dual`, else they follow from residuals."""
+def noslip_islands(m, d):
+    """qacc and qfrc_constraint of the islands; their forces are there if d.dual, else they follow from residuals."""
     units = d.nhand * HAND
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        open_team(m, d)
-    ti.loop_config(serialize=SERIAL)
-    for unit in range(units):
-        if unit % HAND == 0:
-            come(m, d)
-            k = take(m, d)
-            while k < d.nisland:
-                without_slip(m, d, k, dual)
-                k = take(m, d)
+    crew(m, d, units, SERIAL, HAND, noslip_work)
 
 
 @func
-def without_slip(m, d, k, dual):
+def noslip_work(m, d, hand):
+    """A worker's part."""
+    take_all(m, d, hand, d.nisland, without_slip)
+
+
+@func
+def without_slip(m, d, k):
     """Sweeps over the friction of island k until one improves the scaled cost by less than noslip_tolerance."""
     scale = scale_of(m, d, k)
-    if dual == 0:
+    if d.dual == 0:
         forces_of_residuals(m, d, k)
     niter = 0
+    tell_dual(m, d, k, -1, FP(0.0))
     while niter < m.opt.noslip_iterations:
         improvement = FP(0.0)
         if niter == 0:
@@ -56,7 +53,7 @@ def without_slip(m, d, k, dual):
                     improvement += stop_cone(m, d, c)
                 else:
                     improvement += stop_pyramid(m, d, c)
-        tell_round(m, d, k, d.island_niter[k] + niter, improvement * scale, FP(0.0))
+        tell_dual(m, d, k, d.island_niter[k] + niter, improvement * scale)
         niter += 1
         if improvement * scale < m.opt.noslip_tolerance:
             break

@@ -8,13 +8,13 @@ island is one worker's. Seed 000, "Convex solver".
 from ..constants import DSBL_WARMSTART, EQUALITY
 from ..constraint.cone import load_parameters
 from ..constraint.row_cost import is_friction
-from ..team import come, open_team, take
+from ..team import crew, take_all
 from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec6
 from .dual import contact_push, contact_residual, finish_island, row_push, row_residual
 from .dual_start import clear_forces, dual_cost, forces_of_residuals, regularisation, residuals_at
 from .qcqp import friction_force
 from .rounds import scale_of
-from .statistics import tell_round
+from .statistics import tell_dual
 
 RISE = 1e-10  # of the cost, from which on a change of an elliptic contact is taken back: rounding
 
@@ -23,17 +23,13 @@ RISE = 1e-10  # of the cost, from which on a change of an elliptic contact is ta
 def pgs_islands(m, d):
     """qacc and qfrc_constraint of the islands; d.nhand workers share them out."""
     units = d.nhand * HAND
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        open_team(m, d)
-    ti.loop_config(serialize=SERIAL)
-    for unit in range(units):
-        if unit % HAND == 0:
-            come(m, d)
-            k = take(m, d)
-            while k < d.nisland:
-                gauss_seidel(m, d, k)
-                k = take(m, d)
+    crew(m, d, units, SERIAL, HAND, pgs_work)
+
+
+@func
+def pgs_work(m, d, hand):
+    """A worker's part."""
+    take_all(m, d, hand, d.nisland, gauss_seidel)
 
 
 @func
@@ -49,6 +45,7 @@ def gauss_seidel(m, d, k):
     if cold:
         clear_forces(m, d, k)
     niter = 0
+    tell_dual(m, d, k, -1, FP(0.0))
     while niter < m.opt.iterations:
         improvement = FP(0.0)
         if ti.static(m.has.rows):
@@ -60,14 +57,27 @@ def gauss_seidel(m, d, k):
                 improvement += improve_cone(m, d, c)
             else:
                 improvement += improve_pyramid(m, d, c)
-        tell_round(m, d, k, niter, improvement * scale, FP(0.0))
+        tell_dual(m, d, k, niter, improvement * scale)
         niter += 1
         if improvement * scale < m.opt.tolerance:
             break
     d.island_niter[k] = niter
+    d.island_nnz[k] = entries_of(m, d, k)
     d.island_cost[k] = -dual_cost(m, d, k)
     d.island_gradient[k] = 0.0
     finish_island(m, d, k)
+
+
+@func
+def entries_of(m, d, k):
+    """Entries of Y of island k."""
+    n = 0
+    if ti.static(m.has.rows):
+        for e in range(d.island_rowadr[k], d.island_rowadr[k] + d.island_rownum[k]):
+            n += d.row_Ynum[d.island_row[e]]
+    for e in range(d.island_conadr[k], d.island_conadr[k] + d.island_connum[k]):
+        n += d.con_Ynum[d.island_con[e]] * d.contact_dim[d.island_con[e]]
+    return n
 
 
 @func

@@ -13,7 +13,8 @@ COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense
               ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nraykey=18,
               nmid=19, nout=20, nY=21,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
-              noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54)  # fmt: skip
+              noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
+              nacted=56)  # fmt: skip
 
 # indices into `sweep_scale`: middle and 1 / scale of the sweep, 1 / width of strips and of rows, skin [m]
 SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
@@ -201,6 +202,11 @@ declare("computed", [
      "from 0 on: the tree sleeps, this is the next one of its island; below: -1 is ready, -11 has ten steps to go"),
 ])  # fmt: skip
 declare("scratch", [
+    ("tree_slept", "i", ("ntree",), "-", "sleep", "1: it fell asleep in this step, its sensors are still to be made"),
+    ("tree_woken", "i", ("ntree",), "-", "sleep", "1: the tree woke since the lists of what is awake were made"),
+    ("tree_cycle", "i", ("ntree",), "-", "sleep", "first tree of a sleeping island, -1: the tree is awake"),
+    ("awake_task", "i", ("ntask",), "-", "sleep", "tasks of each kind that are awake, world-major places among these"),
+    ("task_num", "i", (ALL, "ntaskkindend"), "-", "sleep", "how many of each kind"),
     ("tree_poked", "i", ("ntree",), "-", "sleep", "1: a user moved or pushed the sleeping tree"),
     ("isle_first", "i", ("ntree",), "-", "sleep", "first tree of an island that falls asleep, -2: it does not"),
     ("isle_last", "i", ("ntree",), "-", "sleep", "its last tree so far"),
@@ -231,6 +237,7 @@ declare("scratch", [
     ("row_adr", "i", ("nrowmax",), "-", "constraint", "first entry of the row in J and J_dof"),
     ("row_num", "i", ("nrowmax",), "-", "constraint", "entries"),
     ("row_tree", "i", ("nrowmax",), "-", "constraint", "world-major tree of the first entry"),
+    ("row_still", "i", ("nrowmax",), "-", "constraint", "1: nothing moves it, and its cost is left out"),
     ("row_coupled", "i", ("nrowmax",), "-", "constraint", "1: its dofs lie in several trees or on several branches"),
     ("J", "f", ("nJmax",), "any", "constraint", "entries of the rows' Jacobians, row by row"),
     ("J_dof", "i", ("nJmax",), "-", "constraint", "world-major dof of each entry, ascending within a row"),
@@ -255,10 +262,10 @@ declare("scratch", [
     ("tree_segnum", "i", ("ntree",), "-", "constraint", "rows that act on each tree"),
     ("tree_single", "i", ("ntree",), "-", "constraint", "1: one free body on which no row acts, solved as a twist"),
     ("con_body", "i", ("nconmax", 2), "-", "constraint", "world-major moving bodies of a contact, -1: static"),
+    ("con_tree", "i", ("nconmax",), "-", "island", "a world-major tree that the contact acts on, -1: there is none"),
     ("con_arm", "f", ("nconmax", 2, 4), "m", "constraint", "contact point from each tree's centre of mass"),
     ("con_D", "f", ("nconmax",), "kg", "constraint", "1 / regularisation of the normal, of every pyramid edge"),
     ("con_mu", "f", ("nconmax",), "-", "constraint", "mu of the regularised cone"),
-    ("con_friction", "f", ("nconmax", 5), "-", "constraint", "friction, as contact.friction"),
     ("con_aref", "f", ("nconmax", 6), "m/s2, rad/s2", "constraint", "reference acceleration, in the contact frame"),
     ("con_Jaref", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "residual Jx - aref, in the contact frame"),
     ("con_Jp", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "J p, in the contact frame"),
@@ -277,6 +284,7 @@ declare("computed", [
     ("tree_island", "i", ("ntree",), "-", "island", "island of each tree, -1: unconstrained"),
     ("island_niter", "i", ("ntree",), "-", "solver", "solver iterations of each island"),
     ("island_nproduct", "i", ("ntree",), "-", "solver", "products with the Hessian in them: Newton's method on a CPU"),
+    ("island_nnz", "i", ("ntree",), "-", "solver", "numbers of the Hessian's factor, or of Y of PGS"),
     ("island_cost", "f", ("ntree",), "kg m2/s4", "solver", "objective of each island at the solution"),
     ("island_gradient", "f", ("ntree",), "-", "solver", "scaled gradient norm of each island at the solution"),
     ("island_noslip", "i", ("ntree",), "-", "solver", "iterations of the noslip solver on each island"),
@@ -320,6 +328,7 @@ declare("scratch", [
     ("twist", "f", ("nbody", 8), "rad/s2, m/s2", "solver", "body accelerations of the vector at hand"),
     ("wrench", "f", ("nbody", 8), "N m, N", "solver", "body wrenches, summed towards the root"),
     ("body_hess", "f", ("nbody", 21), "kg", "solver", "Hessian of each body's twist: rotation 6, coupling 9, linear 6"),
+    ("dof_wrench", "f", ("nv", 8), "kg", "solver", "wrenches on a contact's other body by those that move one"),
     ("tree_hess", "f", ("nM",), "kg", "solver", "Hessian of each tree by dof_Madr, then its L' D L factor"),
     ("sol_Ma", "f", ("nv",), "N, N m", "solver", "M times qacc"),
     ("sol_p", "f", ("nv",), "m/s2, rad/s2", "solver", "search direction"),
@@ -334,6 +343,11 @@ declare("scratch", [
 declare("scratch", [
     ("stat_improvement", "f", (ALL, 4000), "-", "solver", "scaled improvement by islands and rounds, of 20 and of 200"),
     ("stat_gradient", "f", (ALL, 4000), "-", "solver", "scaled gradient"),
+    ("stat_lineslope", "f", (ALL, 4000), "-", "solver", "scaled slope at the end of the line search"),
+    ("stat_nactive", "i", (ALL, 4000), "-", "solver", "rows that act"),
+    ("stat_nchange", "i", (ALL, 4000), "-", "solver", "rows that came or went"),
+    ("stat_neval", "i", (ALL, 4000), "-", "solver", "evaluations in the line search"),
+    ("stat_nupdate", "i", (ALL, 4000), "-", "solver", "factors made"),
 ])  # fmt: skip
 
 # the dual problem, of PGS and noslip
@@ -348,6 +362,8 @@ declare("scratch", [
     ("con_A", "f", ("nconmax", 36), "1/kg", "solver", "rows: 6 x 6 block of J M^-1 J' of each contact", 6),
     ("con_b", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "J qacc_smooth - aref, in the contact frame"),
     ("con_edge", "f", ("nconmax", 10), "N, N m", "solver", "force on each row of a contact"),
+    ("con_state", "i", ("nconmax",), "-", "solver", "which of them act, see kernels/solver/statistics.py"),
+    ("row_state", "i", ("nrowmax",), "-", "solver", "the same of a row"),
     ("Y", "f", ("nYmax",), "any", "solver", "J L^-1 D^-1/2 for M = L' D L, row by row"),
     ("Y_dof", "i", ("nYmax",), "-", "solver", "world-major dof of each entry, descending within a row"),
     ("dual_y", "f", ("nv",), "any", "solver", "Y' f of the forces at hand"),
@@ -373,8 +389,8 @@ declare("scratch", [
     ("rblk_begin", "i", ("nrowmax",), "-", "island", "where it begins in island_row"),
     ("rblk_end", "i", ("nrowmax",), "-", "island", "one past its last"),
     ("tblk_sum", "f", ("ntree", 4), "-", "solver", "sums over a tree block"),
-    ("cblk_sum", "f", ("nconmax", 2), "-", "solver", "sums over a contact block"),
-    ("rblk_sum", "f", ("nrowmax", 2), "-", "solver", "sums over a row block"),
+    ("cblk_sum", "f", ("nconmax", 3), "-", "solver", "sums over a contact block"),
+    ("rblk_sum", "f", ("nrowmax", 3), "-", "solver", "sums over a row block"),
     ("isl_cost", "f", ("ntree",), "kg m2/s4", "solver", "cost of each large island"),
     ("isl_alpha", "f", ("ntree",), "-", "solver", "step along the direction"),
     ("isl_lo", "f", ("ntree",), "-", "solver", "a step known to be too short"),
@@ -387,6 +403,8 @@ declare("scratch", [
     ("isl_step", "f", ("ntree",), "-", "solver", "step along the conjugate direction"),
     ("isl_beta", "f", ("ntree",), "-", "solver", "how much of the last conjugate direction stays"),
     ("isl_reduction", "f", ("ntree",), "-", "solver", "by how much the linear residual is reduced"),
+    ("isl_slope", "f", ("ntree",), "-", "solver", "derivative where the line search evaluated it last"),
+    ("isl_evals", "i", ("ntree",), "-", "solver", "how often it did"),
     ("isl_run", "i", ("ntree",), "-", "solver", "1: not converged"),
     ("isl_seek", "i", ("ntree",), "-", "solver", "1: inner loop (linear system or line search) not converged"),
 ])  # fmt: skip

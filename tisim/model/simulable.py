@@ -55,8 +55,6 @@ def check_sleep(m):
     """What does not go with the flag sleep."""
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
         raise UnsupportedError("flag sleep with integrator RK4: MuJoCo does not support it either")
-    if m._sizes["neq"] or m._sizes["ntendon"] or m._sizes["nu"]:
-        raise UnsupportedError("flag sleep with equalities, tendons or actuators: they wake nobody so far; disable it")
 
 
 def _check_constraints(m):

@@ -8,7 +8,21 @@ from tisim.device import runtime
 from tisim.device.variant import Kernel
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSolver
 
-from . import actuation, collision, dual, dynamics, integrators, inverse, narrowphase, rays, sensor, solver, tendon
+from . import (
+    actuation,
+    callbacks,
+    collision,
+    dual,
+    dynamics,
+    integrators,
+    inverse,
+    narrowphase,
+    rays,
+    sensor,
+    sleep,
+    solver,
+    tendon,
+)  # fmt: skip
 from .constraint import MAKERS
 
 CROWDED = 16  # contacts of a geom that are not expected to be exceeded on average
@@ -25,8 +39,7 @@ def kernels_of(m, d):
         found.append(integrate.find_bad_state)
     if m.ntendon:
         found += [*tendon.path_kernels(m), *tendon.passive_kernels(m)]
-    found += actuation.all_kernels(m)
-    found += sensor.all_kernels(m, d)
+    found += [*actuation.all_kernels(m), *callbacks.kernels_of(m), *sensor.all_kernels(m, d)]
     if m.nv:
         velocity = k("smooth.velocity")
         if dynamics.has_medium(m):
@@ -42,6 +55,10 @@ def kernels_of(m, d):
     if asleep.enabled(m):
         found += [k("sleep.waking").find_poked, k("sleep.lists").list_awake]
         found += [k("sleep.falling").count_down, k("sleep.falling").fall_asleep]
+        found += sensor.lay_down_kernels(m) if m._sizes["nsensor"] else []
+        found += [k("sleep.ties").list_tasks] if sleep.has_tasks(m) else []
+        found += [k("sleep.ties").wake_by_equalities] if m.neq else []
+        found += [k("sleep.ties").wake_by_tendons] if m.ntendon and m.scalar("ntie") else []
         if contacts:
             found += [k("sleep.lists").list_live_pairs, k("sleep.waking").wake_by_contacts]
     rows = [] if m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT) else [x.function() for x in MAKERS if x.acts(m)]

@@ -5,7 +5,7 @@ from tisim.enums import mjtSolver
 
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
 MAX_DENSE = 60  # coupled dofs up to which a dense factor is no slower than conjugate gradients, and exact
-MAX_FACTOR = 160  # nodes up to which one worker tries to make a sparse factor of an island
+MAX_FACTOR = 400  # nodes up to which one worker tries to make a sparse factor of an island
 BLOCKS = dict(treesize=32, consize=64, rowsize=64)  # units of work and of fixed-order sums
 LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
 CHUNK = 4  # iterations queued before the host looks whether all islands are done
