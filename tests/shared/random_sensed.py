@@ -23,6 +23,7 @@ class _Model:
         self.rng = np.random.default_rng([seed, 1])
         self.root = ET.fromstring(random_articulated.text(seed))
         self.names = {kind: [] for kind in "body geom site scalar ball limited tendon limitedtendon actuator".split()}
+        self.root.find("worldbody").find("geom").set("name", "floor")
         self._name(self.root.find("worldbody"))
 
     def _name(self, node):
@@ -33,7 +34,7 @@ class _Model:
                 self.names["body"].append(child.get("name"))
                 for _ in range(int(rng.integers(1, 3))):
                     site = ET.SubElement(child, "site", pos=self.numbers(3, 0.15), euler=self.numbers(3, 90))
-                    site.attrib.update(type=str(rng.choice(SHAPES)), size=self.numbers(3, 0.05, 0.2))
+                    site.attrib.update(type=str(rng.choice(SHAPES)), size=self.numbers(3, 0.2, 0.05))
                 if rng.random() < 0.3:
                     ET.SubElement(child, "camera", name=f"cam{child.get('name')}", resolution="32 24")
                 self._name(child)
@@ -110,13 +111,13 @@ class _Model:
         """Attributes of the two objects of a contact sensor."""
         rng, found = self.rng, {}
         for side in "12":
-            kind = str(rng.choice(["", "geom", "body", "subtree", "site"] if side == "1" else ["", "geom", "body", "subtree"]))
+            kinds = ["", "geom", "body", "subtree", "site"] if side == "1" else ["", "geom", "body", "subtree"]
+            kind = str(rng.choice(kinds))
             if kind == "site":
                 found["site"] = self.one("site")
             elif kind:
-                found[kind + side] = self.one("geom" if kind == "geom" else "body") if rng.random() < 0.9 else None
-                if found[kind + side] is None:
-                    found[kind + side] = "floor" if kind == "geom" else "world"
+                whole = "floor" if kind == "geom" else "world"
+                found[kind + side] = whole if rng.random() < 0.1 else self.one("geom" if kind == "geom" else "body")
         return found
 
     def contact(self):
@@ -128,7 +129,9 @@ class _Model:
     def sensor(self):
         """(tag, attributes) of a random sensor, None where the model has nothing for it."""
         rng, names = self.rng, self.names
-        families = "site frame acc joint limit tendon tlimit actuator ball subtree inside distance contact plain user cam"
+        families = (
+            "site frame acc joint limit tendon tlimit actuator ball subtree inside distance contact plain user cam"
+        )
         family = str(rng.choice(families.split()))
         simple = dict(
             site=(OF_SITE, "site", "site"), joint=(("jointpos", "jointvel", "jointactuatorfrc"), "joint", "scalar"),
@@ -163,7 +166,6 @@ class _Model:
         return str(rng.choice(["clock", "e_potential", "e_kinetic"])), {}
 
     def text(self):
-        self.root.find("worldbody").find("geom").set("name", "floor")
         self.tendons()
         self.actuators()
         section, count = ET.SubElement(self.root, "sensor"), 0
