@@ -89,7 +89,7 @@ declare("size", [
     ("ntendonfriction", "i", "tendons with friction loss"),
     ("ntendonlimited", "i", "tendons with limits"),
     ("nsensordata", "i", "numbers of all sensors"),
-    *((f"n{family}", "i", doc) for family, (_, doc) in sensor.FAMILIES.items()),
+    *((f"n{name}", "i", doc) for name, (_, doc) in sensor.FAMILIES.items() if name != "tactile"),  # it counts vertices
     ("ncut", "i", "sensors with a cutoff"),
     ("nsensed", "i", "bodies whose contacts are listed for sensors"),
     ("nranked", "i", "different pairs of geoms that the model lists"),
