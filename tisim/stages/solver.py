@@ -21,9 +21,9 @@ def queued():
 
 def border(m):
     """Numbers that say which islands are large, the same for any number of threads. Only Newton's method has a road for
-    a GPU, and the dual solver takes the rows of an island one after the other."""
+    a GPU."""
     newton = m.opt.solver == mjtSolver.mjSOL_NEWTON
-    shared = SHARED if newton or not queued() and m.opt.solver == mjtSolver.mjSOL_CG else NEVER
+    shared = SHARED if newton or not queued() else NEVER
     factor = MAX_FACTOR if newton and not queued() else 0
     return dict(
         maxcon=shared, mindof=0 if queued() else MAX_DENSE, maxdense=MAX_DENSE if newton else 0, maxfactor=factor
