@@ -139,6 +139,7 @@ declare("call", [
     ("with_bias", "i", "1: the derivatives have Coriolis forces"),
     ("maxdense", "i", "dofs of an island up to which its Hessian is dense"),
     ("maxfactor", "i", "nodes of an island up to which its Hessian gets a sparse factor"),
+    ("maxjoined", "i", "the same of an island in which rows join trees"),
     ("maxcon", "i", "contacts of an island above which all threads share it"),
     ("mindof", "i", "dofs of an island up to which one thread solves it in any case"),
     ("nhand", "i", "workers that a launch asks for"),
