@@ -3,14 +3,12 @@
     @kernel
     def act(m, d):
         units = d.nhand * HAND
-        ti.loop_config(serialize=True)
-        for _ in range(1):
-            open_team(m, d)
-        ti.loop_config(serialize=SERIAL)
-        for unit in range(units):
-            if unit % HAND == 0:  # a worker is a chunk of Taichi's parallel loop
-                come(m, d)
-                ...
+        crew(m, d, units, SERIAL, HAND, work)
+
+    @func
+    def work(m, d):  # what each worker does
+        come(m, d)
+        ...
 
 Work that needs no barrier is handed out piece by piece: `take`. For work that does, `join` gives a worker its number
 and the size of the team, or 0 if it came too late; `share` cuts a list into as many parts as there are workers, and
@@ -44,6 +42,21 @@ CLOSED = 1 << 20
 
 
 @func
+def crew(m, d, units: ti.template(), serial: ti.template(), hand: ti.template(), work: ti.template()):
+    """work(m, d) by each of the workers. A worker is a chunk of Taichi's parallel loop, HAND units long.
+
+    units  HAND times the workers;  serial, hand  SERIAL and HAND: all as in solver/blocks.each.
+    """
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        open_team(m, d)
+    ti.loop_config(serialize=serial)
+    for unit in range(units):
+        if unit % hand == 0:
+            work(m, d)
+
+
+@func
 def open_team(m, d):
     """Nobody is here and nothing is handed out; serial, before the workers."""
     for i in range(LINES * LINE):
@@ -60,6 +73,16 @@ def come(m, d):
 def take(m, d):
     """The next piece, from 0, which nobody else gets."""
     return ti.atomic_add(d.team[PIECE], 1)
+
+
+@func
+def take_all(m, d, n, act: ti.template()):
+    """act(m, d, piece) for the pieces below n that are this worker's, who comes and joins nobody."""
+    come(m, d)
+    piece = take(m, d)
+    while piece < n:
+        act(m, d, piece)
+        piece = take(m, d)
 
 
 @func

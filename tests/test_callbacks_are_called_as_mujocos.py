@@ -161,7 +161,8 @@ def test_worlds_are_each_like_one_alone(form):
 
 CALLS = dict(
     step=(tisim.step, mujoco.mj_step), forward=(tisim.forward, mujoco.mj_forward),
-    inverse=(tisim.inverse, mujoco.mj_inverse), step1=(tisim.step1, mujoco.mj_step1), step2=(tisim.step2, mujoco.mj_step2),
+    inverse=(tisim.inverse, mujoco.mj_inverse),
+    step1=(tisim.step1, mujoco.mj_step1), step2=(tisim.step2, mujoco.mj_step2),
     skip_pos=(lambda m, d: tisim.forward_skip(m, d, 1), lambda m, d: mujoco.mj_forwardSkip(m, d, 1, 0)),
     skip_vel=(lambda m, d: tisim.forward_skip(m, d, 2), lambda m, d: mujoco.mj_forwardSkip(m, d, 2, 0)),
 )  # fmt: skip

@@ -109,28 +109,61 @@ def equality_wrench(m, d, r, kind):
         sign = -1.0
 
 
-@kernel
-def inner_wrenches(m, d):
-    """cacc, and cfrc_int summed over each tree; parallel over worlds and trees, a static body being a tree."""
+@func
+def bodies_from(m, b):
+    """How many bodies one thread works on from body b on: 1 if it is static, all of a tree if it is its first."""
+    t = m.body_treeid[b]
+    n = 1
+    if t >= 0:
+        n = 0
+        if m.tree_bodyadr[t] == b:
+            n = m.tree_bodynum[t]
+    return n
+
+
+@func
+def accelerations_of(m, d, e, n, qacc: ti.template()):
+    """cacc of n bodies from world-major body e on, when the dofs accelerate with qacc."""
+    w = e // m.nbody
+    t = m.body_treeid[e - w * m.nbody]
     gravity = vec3(m.opt.gravity)
     if m.opt.disableflags & DSBL_GRAVITY != 0:
         gravity = vec3(0.0)
+    if t >= 0 and n > 0:
+        tree_twists(m, d, w, t, qacc)
+    for i in range(e, e + n):
+        acc = join(vec3(0.0), -gravity)
+        if t >= 0:
+            acc = d.cacc_bias[i] + six(d.twist[i])
+        d.cacc[i] = acc
+
+
+@kernel
+def body_accelerations(m, d):
+    """cacc; parallel over worlds and trees, a static body being a tree."""
+    ti.loop_config(serialize=SERIAL)
+    for e in range(d.nworld * m.nbody):
+        accelerations_of(m, d, e, bodies_from(m, e % m.nbody), d.qacc)
+
+
+@kernel
+def inverse_accelerations(m, d):
+    """The same at the acceleration that inverse dynamics were taken of."""
+    ti.loop_config(serialize=SERIAL)
+    for e in range(d.nworld * m.nbody):
+        accelerations_of(m, d, e, bodies_from(m, e % m.nbody), d.qacc_inverse)
+
+
+@kernel
+def inner_wrenches(m, d):
+    """cfrc_int summed over each tree; parallel over worlds and trees, a static body being a tree."""
     ti.loop_config(serialize=SERIAL)
     for e in range(d.nworld * m.nbody):
         w = e // m.nbody
         b = e - w * m.nbody
-        t = m.body_treeid[b]
-        n = 1
-        if t >= 0:
-            n = 0
-            if m.tree_bodyadr[t] == b:
-                n = m.tree_bodynum[t]
-                tree_twists(m, d, w, t, d.qacc)
+        n = bodies_from(m, b)
         for i in range(e, e + n):
-            acc = join(vec3(0.0), -gravity)
-            if t >= 0:
-                acc = d.cacc_bias[i] + six(d.twist[i])
-            d.cacc[i] = acc
+            acc = d.cacc[i]
             vel = d.cvel[i]
             f = momentum(d.cinert, i, acc) + cross_force(vel, momentum(d.cinert, i, vel)) - d.cfrc_ext[i]
             if b == 0:

@@ -13,7 +13,7 @@ that the meetings between phases suffice for both.
 """
 
 from ..sleep.awake import dof_at, dof_count
-from ..team import come, join, meet, open_team, take
+from ..team import come, crew, join, meet, take
 from ..types import FP, HAND, SERIAL, func, kernel, ti, vec2, vec3
 from .cg import solve_linear
 from .dense import dense_direction
@@ -58,13 +58,13 @@ def solve_islands(m, d):
     """qacc and qfrc_constraint of the islands: d.nhand workers share out the small ones, then up to d.nworker walk
     through the large ones together, if there are any and nworker is not 0."""
     units = d.nhand * HAND
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        open_team(m, d)
-    ti.loop_config(serialize=SERIAL)
-    for unit in range(units):
-        if unit % HAND == 0:
-            solve_all(m, d, solve)
+    crew(m, d, units, SERIAL, HAND, newton_work)
+
+
+@func
+def newton_work(m, d):
+    """A worker's part."""
+    solve_all(m, d, solve)
 
 
 @func

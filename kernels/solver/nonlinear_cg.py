@@ -6,7 +6,7 @@ preconditioner is each tree's own Hessian where the round stands (preconditioner
 and Wright, "Numerical optimization", section 5.2.
 """
 
-from ..team import meet, open_team
+from ..team import crew, meet
 from ..types import FP, HAND, SERIAL, at6, func, kernel, put6, ti
 from .free_body import dofs_of_twist, wrench_of_forces
 from .isle import isle_of, keep, stretch, sum_of
@@ -24,13 +24,13 @@ NEW, OLD = 0, 1  # columns of tree_sum: r'z of this round's gradient and of the 
 def conjugate_islands(m, d):
     """qacc and qfrc_constraint of the islands, by workers as in newton.solve_islands."""
     units = d.nhand * HAND
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        open_team(m, d)
-    ti.loop_config(serialize=SERIAL)
-    for unit in range(units):
-        if unit % HAND == 0:
-            solve_all(m, d, conjugate)
+    crew(m, d, units, SERIAL, HAND, conjugate_work)
+
+
+@func
+def conjugate_work(m, d):
+    """A worker's part."""
+    solve_all(m, d, conjugate)
 
 
 @func

@@ -7,7 +7,7 @@ worker's. Seed 000, "Noslip solver".
 
 from ..constraint.cone import load_parameters
 from ..constraint.row_cost import is_friction
-from ..team import come, open_team, take
+from ..team import crew, take_all
 from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec6
 from .dual import contact_push, contact_residual, finish_island, row_push, row_residual
 from .dual_start import forces_of_residuals, regularisation
@@ -18,27 +18,23 @@ from .statistics import tell_round
 
 
 @kernel
-def noslip_islands(m, d, dual: ti.i32):
-    """qacc and qfrc_constraint of the islands; their forces are there if `dual`, else they follow from residuals."""
+def noslip_islands(m, d):
+    """qacc and qfrc_constraint of the islands; their forces are there if d.dual, else they follow from residuals."""
     units = d.nhand * HAND
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        open_team(m, d)
-    ti.loop_config(serialize=SERIAL)
-    for unit in range(units):
-        if unit % HAND == 0:
-            come(m, d)
-            k = take(m, d)
-            while k < d.nisland:
-                without_slip(m, d, k, dual)
-                k = take(m, d)
+    crew(m, d, units, SERIAL, HAND, noslip_work)
 
 
 @func
-def without_slip(m, d, k, dual):
+def noslip_work(m, d):
+    """A worker's part."""
+    take_all(m, d, d.nisland, without_slip)
+
+
+@func
+def without_slip(m, d, k):
     """Sweeps over the friction of island k until one improves the scaled cost by less than noslip_tolerance."""
     scale = scale_of(m, d, k)
-    if dual == 0:
+    if d.dual == 0:
         forces_of_residuals(m, d, k)
     niter = 0
     while niter < m.opt.noslip_iterations:

@@ -8,7 +8,7 @@ island is one worker's. Seed 000, "Convex solver".
 from ..constants import DSBL_WARMSTART, EQUALITY
 from ..constraint.cone import load_parameters
 from ..constraint.row_cost import is_friction
-from ..team import come, open_team, take
+from ..team import crew, take_all
 from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec6
 from .dual import contact_push, contact_residual, finish_island, row_push, row_residual
 from .dual_start import clear_forces, dual_cost, forces_of_residuals, regularisation, residuals_at
@@ -23,17 +23,13 @@ RISE = 1e-10  # of the cost, from which on a change of an elliptic contact is ta
 def pgs_islands(m, d):
     """qacc and qfrc_constraint of the islands; d.nhand workers share them out."""
     units = d.nhand * HAND
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        open_team(m, d)
-    ti.loop_config(serialize=SERIAL)
-    for unit in range(units):
-        if unit % HAND == 0:
-            come(m, d)
-            k = take(m, d)
-            while k < d.nisland:
-                gauss_seidel(m, d, k)
-                k = take(m, d)
+    crew(m, d, units, SERIAL, HAND, pgs_work)
+
+
+@func
+def pgs_work(m, d):
+    """A worker's part."""
+    take_all(m, d, d.nisland, gauss_seidel)
 
 
 @func

@@ -13,7 +13,8 @@ COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense
               ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nraykey=18,
               nmid=19, nout=20, nY=21,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
-              noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54)  # fmt: skip
+              noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
+              nacted=56)  # fmt: skip
 
 # indices into `sweep_scale`: middle and 1 / scale of the sweep, 1 / width of strips and of rows, skin [m]
 SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
@@ -91,6 +92,36 @@ declare("computed", [
     ("energy", "f", (2,), "J", "energy", "potential and kinetic energy", 2),
     ("solver_fwdinv", "f", (2,), "N, N m", "inverse",
      "norms of what inverse dynamics differ by, with the flag fwdinv: constraint forces, applied forces", 2),
+])  # fmt: skip
+
+# sensors
+declare("computed", [
+    ("sensordata", "f", ("nsensordata",), "any", "sensor", "values of the sensors, by sensor_adr"),
+    ("cam_xpos", "f", ("ncam", 3), "m", "camera", "camera positions"),
+    ("cam_xmat", "f", ("ncam", 9), "-", "camera", "camera orientations: right, up, back"),
+    ("subtree_linvel", "f", ("nbody", 3), "m/s", "subtreeVel", "velocity of the centre of mass of each subtree"),
+    ("subtree_angmom", "f", ("nbody", 3), "kg m2/s", "subtreeVel", "angular momentum of each subtree about it"),
+])  # fmt: skip
+declare("scratch", [
+    ("sense_num", "i", ("nsensed",), "-", "sensor", "contact sides of each body with sensors of contacts"),
+    ("sense_adr", "i", ("nsensed",), "-", "sensor", "first of them in sense_con"),
+    ("sense_con", "i", ("nconmax", 2), "-", "sensor", "contact sides by such bodies: 2 * contact + side", 1),
+    ("picked_con", "i", ("nsensordata",), "-", "sensor", "contacts that a contact sensor shows, from sensor_adr on"),
+    ("picked_key", "f", ("nsensordata",), "m, N2", "sensor", "their order: distance, or minus force squared"),
+    ("reach_geom1", "i", ("nreach",), "-", "sensor", "pairs of geoms that sensors of distances ask about, lower type"),
+    ("reach_geom2", "i", ("nreach",), "-", "sensor", "their other geoms"),
+    ("reach_kind", "i", ("nreach",), "-", "sensor", "their kinds (tisim/stages/colliders.py)"),
+    ("reach_flip", "i", ("nreach",), "-", "sensor", "1: the sensor names geom 2 first"),
+    ("reach_slot", "i", ("nreach",), "-", "sensor", "first slot in con_slot"),
+    ("reach_sensor", "i", ("nreach",), "-", "sensor", "first sensor that asks"),
+    ("reach_adr", "i", ("nasked",), "-", "sensor", "first pair of each sensor of a distance"),
+    ("reach_num", "i", ("nasked",), "-", "sensor", "its pairs"),
+    ("reach_dist", "f", ("nreachall",), "m", "sensor", "distance of a pair"),
+    ("reach_from", "f", ("nreachall", 3), "m", "sensor", "its nearest point on what the sensor names first"),
+    ("reach_to", "f", ("nreachall", 3), "m", "sensor", "the one on what it names second"),
+    ("pressed_num", "i", ("npressed",), "-", "sensor", "geoms that touch a body with tactile sensors"),
+    ("pressed_adr", "i", ("npressed",), "-", "sensor", "first of them in pressed_con"),
+    ("pressed_con", "i", ("nconmax", 2), "-", "sensor", "their first contacts: 2 * contact + the body's side", 1),
 ])  # fmt: skip
 
 # collision: lists over all worlds
@@ -171,6 +202,10 @@ declare("computed", [
      "from 0 on: the tree sleeps, this is the next one of its island; below: -1 is ready, -11 has ten steps to go"),
 ])  # fmt: skip
 declare("scratch", [
+    ("tree_woken", "i", ("ntree",), "-", "sleep", "1: the tree woke since the lists of what is awake were made"),
+    ("tree_cycle", "i", ("ntree",), "-", "sleep", "first tree of a sleeping island, -1: the tree is awake"),
+    ("awake_task", "i", ("ntask",), "-", "sleep", "tasks of each kind that are awake, world-major places among these"),
+    ("task_num", "i", (ALL, "ntaskkindend"), "-", "sleep", "how many of each kind"),
     ("tree_poked", "i", ("ntree",), "-", "sleep", "1: a user moved or pushed the sleeping tree"),
     ("isle_first", "i", ("ntree",), "-", "sleep", "first tree of an island that falls asleep, -2: it does not"),
     ("isle_last", "i", ("ntree",), "-", "sleep", "its last tree so far"),

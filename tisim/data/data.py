@@ -19,6 +19,7 @@ from . import (
     copying,
     given,
     jacobian,
+    matrices,
     moments,
     on_demand,
     scalars,  # noqa: F401  tells kernels what names mean
@@ -32,6 +33,7 @@ from .timer import Timers
 from .view import FIELDS as DATA_VIEWS
 from .view import ContactView, accessor
 
+MADE = moments.MADE | matrices.MADE  # what is made on the host when it is read
 FAULTS = ("world", "reset", "freeze")  # what a diverging island brings about
 MOST = 2**31 - 1  # elements of an array
 # where the rows stand of what a user can make more or fewer of, and how many these are
@@ -329,8 +331,8 @@ class Data:
         if name.startswith("efc_"):
             on_demand.rows(self.model, self)
             return self.list_view(name, "nefc")
-        if name in on_demand.POST_CONSTRAINT:
-            on_demand.post_constraint(self.model, self)
+        if name in on_demand.MADE:
+            on_demand.MADE[name](self.model, self)
             host = self.host(name)
             return Copy(array, host[0] if self.nworld == 1 else host).array()
         if array.is_list:
@@ -339,7 +341,7 @@ class Data:
         return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
 
     def __setattr__(self, name, value):
-        made = *moments.MADE, "ncon", "nefc", "nisland", "warning", "timer", "solver", "solver_niter", "efc_J"
+        made = *MADE, "ncon", "nefc", "nisland", "warning", "timer", "solver", "solver_niter", "efc_J"
         if name in made:
             raise Error(f"{name} is computed; writing it would be lost")
         elif name in DATA:
@@ -447,8 +449,8 @@ def _fields():
     return [name for name, array in DATA.items() if not array.hidden]
 
 
-for _name in moments.MADE:
-    setattr(Data, _name, moments.reader(_name))
+for _name, _make in MADE.items():
+    setattr(Data, _name, property(lambda d, make=_make: make(d.model, d), doc=_make.__doc__))
 for _word in DATA_VIEWS:
     setattr(Data, _word, accessor(_word))
 for _alias in ("jnt", "cam"):

@@ -10,6 +10,7 @@ from tisim.mjcf.compile import Compiled
 from tisim.mjcf.format.names import nearest
 from tisim.mujoco_names import OF_MODEL, instead
 
+from . import sparse
 from .callback import FORMS, Callbacks
 from .device_model import DeviceModel
 from .fields import complete
@@ -263,3 +264,8 @@ for _name in KINDS:
     setattr(Model, _name, _accessor(_name))
 for _alias, _name in ALIASES.items():
     setattr(Model, _alias, getattr(Model, _name))
+
+
+for _name in sparse.MADE:
+    setattr(Model, _name, sparse.reader(_name))
+Model.nD = property(sparse.size, doc="Entries of the matrix D.")
