@@ -132,7 +132,6 @@ declare("length", [("nworld", "i", "worlds"), *((name, "i", "capacity of lists")
 
 # smooth dynamics, islands, the solver
 declare("call", [
-    ("needstage", "i", "mjtStage at which the user's sensors are computed"),
     ("implicit_damping", "i", "1: joint damping is integrated implicitly"),
     ("with_medium", "i", "1: body_deriv holds the derivatives of the medium's forces"),
     ("with_constraints", "i", "1: there are contacts or rows, and inverse dynamics have found their forces"),
