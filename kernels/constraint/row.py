@@ -50,6 +50,13 @@ def finish_row(m, d, r, pos, margin, at, diag, solref, solimp):
         kbi[0] = 0.0
     vel = row_times(m, d, r, d.qvel)
     d.row_R[r] = ti.max(MINVAL, (1.0 - kbi[2]) * diag / kbi[2])
+    still = 0
+    if d.row_R[r] <= MINVAL:  # its cost can be 1e15 times that of others, which would be lost in its rounding
+        still = 1
+        for e in range(d.row_adr[r], d.row_adr[r] + d.row_num[r]):
+            if ti.abs(d.J[e]) > MINVAL:
+                still = 0
+    d.row_still[r] = still
     d.row_aref[r] = -kbi[1] * vel - kbi[0] * kbi[2] * (pos - margin)
     d.row_pos[r] = pos
     d.row_margin[r] = margin

@@ -175,12 +175,12 @@ def direction(m, d, isle: ti.template(), fine, reduction, enough):
             first, last = stretch(isle.trees, b)
             for n in range(first, last):
                 factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, in_dofs, exact)
-    if in_dofs:
-        dense_direction(m, d, isle)
-    elif exact:
+    if exact:
         factored_direction(m, d, isle)
-    else:
+    elif not in_dofs:
         worth = solve_linear(m, d, isle, reduction, enough)
+    elif ti.static(m.has.dense):
+        dense_direction(m, d, isle)
     return worth
 
 

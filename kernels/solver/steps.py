@@ -96,7 +96,7 @@ def row_move(m, d, r, alpha):
     d.row_Jaref[r] = j
     d.row_force[r] = f[1]
     d.row_hess[r] = f[2]
-    return f[0]
+    return ti.select(d.row_still[r] == 1, 0.0, f[0])
 
 
 @func

@@ -236,6 +236,7 @@ declare("scratch", [
     ("row_adr", "i", ("nrowmax",), "-", "constraint", "first entry of the row in J and J_dof"),
     ("row_num", "i", ("nrowmax",), "-", "constraint", "entries"),
     ("row_tree", "i", ("nrowmax",), "-", "constraint", "world-major tree of the first entry"),
+    ("row_still", "i", ("nrowmax",), "-", "constraint", "1: nothing moves it, and its cost is left out"),
     ("row_coupled", "i", ("nrowmax",), "-", "constraint", "1: its dofs lie in several trees or on several branches"),
     ("J", "f", ("nJmax",), "any", "constraint", "entries of the rows' Jacobians, row by row"),
     ("J_dof", "i", ("nJmax",), "-", "constraint", "world-major dof of each entry, ascending within a row"),
