@@ -158,8 +158,8 @@ def place_lists(m, d, n):
         d.island_connum[k] = 0
         d.island_rownum[k] = 0
         shared = d.island_coupled[k] > d.maxcon and d.island_dofnum[k] > d.mindof and not factored
-        d.island_shared[k] = ti.cast(shared, ti.i32)
-        large += d.island_shared[k]
+        large += ti.cast(shared, ti.i32)
+        d.island_shared[k] = ti.select(shared, large, 0)
     d.ndense = dense
     d.nlarge = large
     d.nsmall = n - large

@@ -89,7 +89,7 @@ def solve_all(m, d, hand, act: ti.template()):
                 me, size = join(m, d, d.nworker)
         more = size > 0 and turn < d.nisland
         if more:
-            if d.island_shared[turn] == together:
+            if ti.min(1, d.island_shared[turn]) == together:
                 act(m, d, turn, me, size)
             turn += 1
 
