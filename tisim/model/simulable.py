@@ -80,8 +80,8 @@ def _check_sensors(m):
     if len(flat):  # MuJoCo reads what stands behind them
         s, k = int(tactile[flat[0]]), int(mesh[flat[0]])
         raise UnsupportedError(
-            f"sensor {m.id2name('sensor', s) or f'number {s}'}: mesh {m.id2name('mesh', k)} has no tangents at its vertices, "
-            'which tactile sensors need: take one with builtin="plate"'
+            f"sensor {m.id2name('sensor', s) or f'number {s}'}: its mesh {m.id2name('mesh', k)} has no tangents at its "
+            'vertices, which tactile sensors need: take one with builtin="plate"'
         )
 
 
