@@ -205,10 +205,12 @@ def clamp_joint_forces(m, d):
 @kernel
 def advance_activations(m, d):
     """Activations one timestep on; those of a group that is switched off do not change, but are clamped. Parallel over
-    (world, actuator), those of sleepers, too, as in MuJoCo. Nothing where it was done when trees fell asleep."""
+    (world, actuator), those of sleepers, too, as in MuJoCo. Where trees fell asleep it is done (`settle` of
+    tisim/stages/sleep.py): d.nacted is 1 then, 2 where rk_act has what comes out."""
     n = d.nworld * m.nu
+    done = 0
     if ti.static(m.has.sleep):
-        n = ti.select(d.nacted > 0, 0, n)
+        done = d.nacted
     ti.loop_config(serialize=SERIAL)
     for k in range(n):
         i = k % m.nu
@@ -216,7 +218,11 @@ def advance_activations(m, d):
             adr = k // m.nu * m.na + m.actuator_actadr[i]
             on = ti.cast(1 - is_off(m, i), FP)
             for a in range(adr, adr + m.actuator_actnum[i]):
-                d.act[a] = next_activation(m, d, i, a, on * d.act_dot[a])
+                if done == 0:
+                    d.act[a] = next_activation(m, d, i, a, on * d.act_dot[a])
+                if ti.static(m.has.sleep):
+                    if done == 2:
+                        d.act[a] = d.rk_act[a]
     if ti.static(m.has.sleep):
         ti.loop_config(serialize=True)
         for _ in range(1):

@@ -89,7 +89,7 @@ declare("size", [
     ("ntendonfriction", "i", "tendons with friction loss"),
     ("ntendonlimited", "i", "tendons with limits"),
     ("nsensordata", "i", "numbers of all sensors"),
-    *((f"n{family}", "i", doc) for family, (_, doc) in sensor.FAMILIES.items()),
+    *((f"n{name}", "i", doc) for name, (_, doc) in sensor.FAMILIES.items() if name != "tactile"),  # it counts vertices
     ("ncut", "i", "sensors with a cutoff"),
     ("nsensed", "i", "bodies whose contacts are listed for sensors"),
     ("nranked", "i", "different pairs of geoms that the model lists"),
@@ -138,6 +138,7 @@ declare("call", [
     ("with_bias", "i", "1: the derivatives have Coriolis forces"),
     ("maxdense", "i", "dofs of an island up to which its Hessian is dense"),
     ("maxfactor", "i", "nodes of an island up to which its Hessian gets a sparse factor"),
+    ("maxjoined", "i", "the same of an island in which rows join trees"),
     ("maxcon", "i", "contacts of an island above which all threads share it"),
     ("mindof", "i", "dofs of an island up to which one thread solves it in any case"),
     ("nhand", "i", "workers that a launch asks for"),

@@ -2,19 +2,16 @@
 
 import numpy as np
 
-from tisim.data import asleep
 from tisim.data.matrices import DERIVED
 from tisim.device import launch, memory, runtime
 from tisim.enums import mjtBias, mjtDisableBit, mjtGain, mjtIntegrator
 
-from .actuation import advance_kernels, fwd_actuation
+from .actuation import advance_kernels
 from .dynamics import has_medium, parallel
 
 
 def integrate(m, d):
     """Advances velocity, position and time by one timestep and keeps qacc as the next warm start."""
-    # activations of trees that fell asleep in this step go on with the rates that they have at its end
-    settles = m.na and asleep.enabled(m) and bool(d.exceeds(rarely=True, nslept=0))
     if m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT or takes_derivative(m):
         _implicit(m, d)
     else:
@@ -22,9 +19,6 @@ def integrate(m, d):
         d._info[DERIVED] = ("none", "joints")[damped] if fast else ("", "Euler")[damped]
         kernels = [*advance_kernels(m), runtime.kernels("smooth.integrate").tree_euler]
         launch.run(m, d, kernels, parallel(m, d), implicit_damping=int(damped))
-    if settles:
-        with d.program.aside():
-            fwd_actuation(m, d)
 
 
 def is_damped(m, ignored=0):

@@ -119,6 +119,17 @@ def sensor_inv(m, d):
     _sense(m, d, mjtStage.mjSTAGE_ACC, True)
 
 
+def lay_down_kernels(m):
+    """Kernels behind the sensors of the step in which some fell asleep."""
+    wrenches = [runtime.kernels("constraint.wrenches").slept_wrenches] if m.scalar("nwrench") else []
+    return [*wrenches, runtime.kernels("sleep.falling").forget_slept]
+
+
+def lay_down(m, d):
+    """Those that fell asleep in this step sleep for sensors, too, from now on."""
+    launch.run(m, d, lay_down_kernels(m), parallel(m, d))
+
+
 def all_kernels(m, d):
     """Kernels that steps of this model launch."""
     found = [kernel for stage in KERNELS for kernel in kernels(m, stage)]

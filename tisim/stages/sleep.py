@@ -11,7 +11,7 @@ from tisim.device import launch, memory, runtime
 from tisim.enums import mjtDisableBit, mjtIntegrator, mjtSleepPolicy
 from tisim.errors import Error
 
-from . import actuation, collision, constraint, dynamics, integrators, tendon
+from . import actuation, callbacks, collision, constraint, dynamics, integrators, sensor, tendon
 
 
 def wake_written(m, d):
@@ -100,6 +100,7 @@ def settled(m, d, worlds, kept):
     """Lets them fall asleep, after forward(). Raises Error where one does not."""
     before, others = kept
     fall_asleep(m, d)
+    d.fill("tree_slept", 0)
     trees, whole, _ = _asleep(m, d)
     trees[others] = before[others]
     memory.upload(d.device("tree_asleep"), whole)
@@ -138,28 +139,31 @@ def fall_asleep(m, d):
 
 
 def settle(m, d):
-    """What follows from velocities, once more where some trees fell asleep and actuators go on from it.
+    """What follows from velocities, once more where some trees fell asleep and users or actuators go on from it.
 
-    As in MuJoCo activations are advanced before that; a step with an acceleration of its own, behind an implicit
-    integrator, keeps it.
+    As in MuJoCo activations are advanced before that, and a step with an acceleration of its own, of an implicit
+    integrator, keeps what that follows from; the activations then wait in rk_act until it is over.
     """
-    if asleep.enabled(m) and (m.nu or m.ntendon) and d.exceeds(rarely=True, nslept=0):
-        with d.program.aside():
-            if not m.nu:
-                launch.run(m, d, [runtime.kernels("tendon.passive").tendon_velocities], dynamics.parallel(m, d))
-            elif _advances_qacc(m, d):
-                if m.na:
-                    launch.run(m, d, actuation.advance_kernels(m), dynamics.parallel(m, d))
-                    d.set_counts(nacted=1)
-                dynamics.fwd_velocity(m, d)
-                tendon.tendon_passive(m, d)
-                actuation.transmission(m, d)
-                constraint.make_constraints(m, d)
-                actuation.fwd_actuation(m, d)
-                dynamics.fwd_acceleration(m, d)
-                constraint.constrain(m, d)
-            else:
-                actuation.transmission(m, d)
+    if not (asleep.enabled(m) and (m.nu or m.ntendon or m._sizes["nsensor"])) or not d.exceeds(rarely=True, nslept=0):
+        return
+    with d.program.aside():
+        names = [] if _advances_qacc(m, d) else ["qfrc_smooth", "qfrc_constraint", *["act"] * bool(m.na)]
+        kept = {name: memory.download(d.device(name)) for name in names}
+        if m.na:
+            launch.run(m, d, actuation.advance_kernels(m), dynamics.parallel(m, d))
+            d.set_counts(nacted=1)
+        for stage in (dynamics.fwd_velocity, tendon.tendon_passive, callbacks.passive, actuation.transmission,
+                      constraint.make_constraints, dynamics.energy, sensor.sensor_vel, callbacks.control,
+                      actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain,
+                      sensor.sensor_acc):  # fmt: skip
+            stage(m, d)
+        if m._sizes["nsensor"]:
+            sensor.lay_down(m, d)
+        if "act" in kept:
+            memory.upload(d.device("rk_act"), memory.download(d.device("act")))
+            d.set_counts(nacted=2)
+        for name, values in kept.items():
+            memory.upload(d.device(name), values)
 
 
 def _advances_qacc(m, d):
