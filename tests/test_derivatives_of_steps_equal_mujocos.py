@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from shared.motion import MODELS, with_integrator, xml
 from shared.reference import Pair, error
-from shared.sensors import world
+from shared.sensors import shake, world
 
 import tisim
 
@@ -77,12 +77,9 @@ def test_sensors(name, integrator):
     pair = Pair(world(name, types, integrator)[0])
     for opt in (pair.mm.opt, pair.m.opt):
         opt.tolerance, opt.ls_tolerance = 1e-15, 1e-10
-    pair.md.qvel[:] = 0.2 * np.random.default_rng(0).normal(size=pair.mm.nv)
-    pair.md.ctrl[:] = 0.3
-    mujoco.mj_step(pair.mm, pair.md, 5)
+    shake(pair, np.random.default_rng(0))
     mujoco.mj_forward(pair.mm, pair.md)
     pair.copy_state()
-    pair.d.qacc = pair.md.qacc
     n, nv, ns = 2 * pair.m.nv + pair.m.na, pair.m.nv, pair.m.nsensordata
     C, D = np.zeros((ns, n)), np.zeros((ns, pair.m.nu))
     mujoco.mjd_transitionFD(pair.mm, pair.md, EPS, True, None, None, C, D)
@@ -93,6 +90,7 @@ def test_sensors(name, integrator):
     assert error(ours[2], C) < 1e-5 and error(ours[3], D) < 1e-5
     theirs = [np.zeros((nv, ns)) for _ in range(3)]
     mujoco.mj_forward(pair.mm, pair.md)  # qacc is that of the last step else
+    pair.d.qacc = pair.md.qacc
     mujoco.mjd_inverseFD(pair.mm, pair.md, EPS, 0, None, None, None, *theirs, None)
     for a, b in zip(tisim.inverse_fd(pair.m, pair.d, EPS)[3:6], theirs):
         assert error(a, b) < 1e-5

@@ -8,25 +8,12 @@ import mujoco
 import numpy as np
 import pytest
 from shared.reference import Pair, error
-from shared.sensors import TYPES, WORLDS, world
+from shared.sensors import TYPES, WORLDS, shake, world
 
 import tisim
 
 STATES, STEPS = 5, 40
 LIMIT = [tag for tag in TYPES if "limit" in tag]
-
-
-def shake(pair, rng):
-    """A random state and random inputs in MuJoCo's data."""
-    mm, md = pair.mm, pair.md
-    mujoco.mj_resetData(mm, md)
-    mujoco.mj_integratePos(mm, md.qpos, rng.normal(0, 0.15, mm.nv), 1.0)
-    md.qvel[:] = rng.normal(size=mm.nv)
-    md.ctrl[:] = rng.uniform(0, 1, mm.nu)
-    md.act[:] = rng.uniform(0, 1, mm.na)
-    md.qfrc_applied[:] = rng.normal(size=mm.nv)
-    md.xfrc_applied[1:] = rng.normal(size=(mm.nbody - 1, 6))
-    md.time = rng.uniform(0, 3)
 
 
 def runs(name, integrator=None, precision="f64"):

@@ -190,6 +190,9 @@ def _inverse(m, batch, eps, actuation, centered):
             if name == "qpos":
                 inertia[rows, places] = ((to[1] - of[1]) / h)[1 : count + 1]
         batch.write(name, batch.state[name])
+    forces = np.asarray(m.sensor_adr)[m.derived("accvalue_sensor")]  # of actuators, which inverse dynamics leave alone
+    for change in sensed.values():
+        change[:, forces] = 0
     return (*derivatives.values(), *sensed.values(), inertia)
 
 

@@ -1,10 +1,12 @@
 """Sensors of contacts: which of them match, which of these are shown, and what is shown. Seed 000, "Sensors"."""
 
 from ..constants import OBJ_SITE, REDUCE_MAXFORCE, REDUCE_MINDIST, REDUCE_NETFORCE
-from ..types import FP, MINVAL, SERIAL, func, kernel, ti, vec3, vec6
+from ..types import FP, MINVAL, SERIAL, func, kernel, ti, vec3, vec4, vec6
 from .inside import inside_site
 from .lists import first_contact, is_before
 from .output import is_awake, place_of
+
+FAR = 1e30  # larger than any distance squared
 
 
 @ti.func
@@ -12,6 +14,18 @@ def is_within(ends, geom, body):
     """Whether the geom, or the body, is one of an object's."""
     x = ti.select(ends[0] != 0, geom, body)
     return ends[1] <= x and x < ends[2]
+
+
+@func
+def ball_of(m, d, w, k):
+    """Centre of a ball around the site of contact sensor k, and its radius squared; without a site it has no bounds."""
+    ball = vec4(0.0, 0.0, 0.0, FAR)
+    s = m.contacts_sensor[k]
+    if m.sensor_objtype[s] == OBJ_SITE:
+        site = m.sensor_objid[s]
+        x = d.site_xpos[w * m.nsite + site]
+        ball = vec4(x[0], x[1], x[2], m.site_size[site].sum() ** 2)
+    return ball
 
 
 @func
@@ -217,6 +231,7 @@ def find_contacts(m, d, w, k, place, net: ti.template()):
     prm = m.sensor_intprm[m.contacts_sensor[k]]
     lists = m.match_lists[k]
     whole = lists[0] < 0
+    ball = ball_of(m, d, w, k)
     found = 0
     picked = 0
     for e in range(ti.select(whole, 1, lists[1] - lists[0])):
@@ -237,6 +252,10 @@ def find_contacts(m, d, w, k, place, net: ti.template()):
                 if is_repeated(m, d, side, lists[0], lists[1]):
                     way = 0
             c = side // 2
+            if way != 0:
+                x = d.contact_pos[c] - vec3(ball[0], ball[1], ball[2])
+                if x.dot(x) >= ball[3]:
+                    way = 0
             if way != 0:
                 way = match(m, d, w, k, c)
             if way != 0:

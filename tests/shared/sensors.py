@@ -2,6 +2,8 @@
 
 import itertools
 
+import mujoco
+
 # objects of each world by kind, named so in its MJCF
 NAMES = dict(
     arm=dict(body="base upper lower hand", geom="stone link", site="a b c h", camera="fixed chase eye",
@@ -122,3 +124,16 @@ def world(name, types=TYPES, integrator=None, more=""):
     lists = {tag: sensors_of(name, tag) for tag in types}
     sensors = "".join(itertools.chain(*lists.values())) + more
     return text.format(sensors=sensors, integrator=integrator or default), {tag: len(s) for tag, s in lists.items()}
+
+
+def shake(pair, rng):
+    """A random state and random inputs in MuJoCo's data."""
+    mm, md = pair.mm, pair.md
+    mujoco.mj_resetData(mm, md)
+    mujoco.mj_integratePos(mm, md.qpos, rng.normal(0, 0.15, mm.nv), 1.0)
+    md.qvel[:] = rng.normal(size=mm.nv)
+    md.ctrl[:] = rng.uniform(0, 1, mm.nu)
+    md.act[:] = rng.uniform(0, 1, mm.na)
+    md.qfrc_applied[:] = rng.normal(size=mm.nv)
+    md.xfrc_applied[1:] = rng.normal(size=(mm.nbody - 1, 6))
+    md.time = rng.uniform(0, 3)

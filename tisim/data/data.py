@@ -36,6 +36,10 @@ from .view import ContactView, accessor
 MADE = moments.MADE | matrices.MADE  # what is made on the host when it is read
 FAULTS = ("world", "reset", "freeze")  # what a diverging island brings about
 MOST = 2**31 - 1  # elements of an array
+# items that lists have room for at first, for each body: of the first SMALL ones, and at least of all
+FIRST = dict(npairmax=(4, 1), nslotmax=(8, 1), nconmax=(4, 1), nefcmax=(16, 4), ndensemax=(1, 0), nYmax=(64, 1))
+SMALL = 500
+LARGE = 2000  # items above which a list that grows gets less to spare
 # where the rows stand of what a user can make more or fewer of, and how many these are
 PLACES = (
     (("limit_row", "limit_adr"), "nlimited"), (("tenlimit_row", "tenlimit_adr"), "ntendonlimited"),
@@ -127,8 +131,9 @@ class Data:
             return self.nworld * (
                 self.model.scalar("nfriction") + most * self.model.scalar("nlimited") + self._equality_rows(name)
             )
+        few, many = FIRST[name]
         n = self.nworld * max(16, self.model.nbody)
-        return dict(npairmax=4, nslotmax=8, nconmax=4, nefcmax=16, ndensemax=36, nYmax=64)[name] * n
+        return max(few * min(n, SMALL), many * n)
 
     def _equality_rows(self, name):
         """Rows, or entries of them, of a world's equalities if all act."""
@@ -157,7 +162,8 @@ class Data:
                 "the limit and go on"
             )
         self.drop(*(array.name for array in DATA.values() if array.is_list and array.shape[0] == name))
-        self._capacity[name] = min(limit, int(needed * 1.25) + 64)  # last: after an interrupt arrays have their lengths
+        spare = 64 + needed // (4 if needed < LARGE else 8)
+        self._capacity[name] = min(limit, needed + spare)  # last: after an interrupt arrays have their lengths
 
     def check(self, m):
         """Refuses another Model, or to serve a Taichi that is gone; uploads what was written to the model.
@@ -341,7 +347,7 @@ class Data:
         return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
 
     def __setattr__(self, name, value):
-        made = *MADE, "ncon", "nefc", "nisland", "warning", "timer", "solver", "solver_niter", "efc_J"
+        made = *MADE, "ncon", "nefc", "nisland", "warning", "timer", "solver", "solver_niter", "solver_nnz", "efc_J"
         if name in made:
             raise Error(f"{name} is computed; writing it would be lost")
         elif name in DATA:
@@ -442,6 +448,12 @@ class Data:
     def solver_niter(self):
         """Solver iterations of each island."""
         return self.host("island_niter").reshape(-1)[: self.count("nisland")]
+
+    @property
+    def solver_nnz(self):
+        """Numbers in the matrix that each island's solver made: dofs^2 for a dense factor, those of the blocks of a
+        sparse one, both triangles; of PGS those of J L^-1 D^-1/2. 0 where there is none."""
+        return self.host("island_nnz").reshape(-1)[: self.count("nisland")]
 
 
 def _fields():

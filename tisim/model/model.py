@@ -68,11 +68,14 @@ class Model(DeviceModel):
     def from_scene(cls, name, **params):
         """Model of a scene that ships with tisim, for example Model.from_scene("dominos", n=500).
 
-        name, params  as listed by `tisim scenes`. Raises Error for a scene or parameter that does not exist.
+        name, params  as listed by `tisim scenes`. Some scenes bring a control callback, which drives their actuators.
+        Raises Error for a scene or parameter that does not exist.
         """
         from tisim import scenes
 
-        return cls.from_xml_string(scenes.build(name, **params))
+        m = cls.from_xml_string(scenes.build(name, **params))
+        m.callback.control = scenes.control(name)
+        return m
 
     @classmethod
     def from_mujoco(cls, mj_model):
