@@ -107,8 +107,7 @@ OF_DATA = (
     (r"\w*awake\w*", "d.body_awake and d.tree_asleep tell who is awake"),
     (r"\w*island\w*|map_\w+|nidof|ifrc_\w+|iacc\w*|tree\w*",
      "d.tree_island, d.dof_island and d.efc_island tell who is in which of the d.nisland islands"),
-    (r"solver\w*", "d.solver_niter counts the iterations of each island's solution, d.solver tells of each, "
-                   "d.solver_nnz of matrices"),
+    (r"solver\w*", "d.solver_niter counts the iterations of each island, d.solver and d.solver_nnz tell more"),
     (r"maxuse_\w+|narena|nbuffer|parena|pbase|pstack|threadpool", "lists grow as needed; d.memory() tells the bytes of "
                                                                   "each array"),
     (r"bvh_\w+|signature|bind\w*", "not for users of tisim; d.body(name) and its like give the values of an element"),

@@ -13,7 +13,8 @@ def is_awake(m, d, w, s):
         num = m.sensor_treenum[s]
         awake = ti.cast(num == 0, ti.i32)
         for e in range(first, first + num):
-            if d.tree_asleep[w * m.ntree + m.sensor_tree[e]] < 0:
+            wt = w * m.ntree + m.sensor_tree[e]
+            if d.tree_asleep[wt] < 0 or d.tree_slept[wt] != 0:
                 awake = 1
     return awake
 

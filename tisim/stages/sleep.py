@@ -100,6 +100,7 @@ def settled(m, d, worlds, kept):
     """Lets them fall asleep, after forward(). Raises Error where one does not."""
     before, others = kept
     fall_asleep(m, d)
+    d.fill("tree_slept", 0)
     trees, whole, _ = _asleep(m, d)
     trees[others] = before[others]
     memory.upload(d.device("tree_asleep"), whole)
@@ -156,6 +157,8 @@ def settle(m, d):
                       actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain,
                       sensor.sensor_acc):  # fmt: skip
             stage(m, d)
+        if m._sizes["nsensor"]:
+            sensor.lay_down(m, d)
         if "act" in kept:
             memory.upload(d.device("rk_act"), memory.download(d.device("act")))
             d.set_counts(nacted=2)
