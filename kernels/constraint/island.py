@@ -9,7 +9,7 @@ from ..types import SERIAL, func, kernel, ti
 from .row import tree_of_dof
 
 BLOCK = 36  # numbers of a block of a factor of an island
-ROOM = 5  # blocks for each of its nodes, as many as a factor may have
+ROOM = 5  # blocks for each of its nodes, as many as a factor may have; twice as many where rows join trees
 
 
 @func
@@ -50,16 +50,11 @@ def tree_of_body(m, d, b):
 
 
 @func
-def tree_of_contact(m, d, c):
-    """A tree that contact c acts on, -1 if there is none."""
-    return tree_of_body(m, d, ti.max(d.con_body[c][0], d.con_body[c][1]))
-
-
-@func
 def unite_contact(m, d, c):
     """Joins the trees of a contact."""
     s = tree_of_body(m, d, d.con_body[c][0])
     t = tree_of_body(m, d, d.con_body[c][1])
+    d.con_tree[c] = ti.max(s, t)
     if s >= 0:
         d.uf_touched[s] = 1
     if t >= 0:
@@ -97,6 +92,7 @@ def label_trees(m, d):
                 d.island_connum[n] = 0
                 d.island_rownum[n] = 0
                 d.island_coupled[n] = 0
+                d.island_joined[n] = 0
                 d.island_single[n] = 1
                 d.island_nodenum[n] = 0
                 n += 1
@@ -104,9 +100,10 @@ def label_trees(m, d):
             d.tree_island[t] = k
             d.tree_dofstart[t] = d.island_dofnum[k]
             d.island_treenum[k] = d.island_treenum[k] + 1
-            d.island_nodenum[k] = d.island_nodenum[k] + m.tree_nodenum[t % m.ntree]
+            inside = t % m.ntree
+            d.island_nodenum[k] = d.island_nodenum[k] + m.tree_nodenum[inside]
             d.island_single[k] = ti.min(d.island_single[k], d.tree_single[t])
-            d.island_dofnum[k] = d.island_dofnum[k] + m.tree_dofnum[t % m.ntree]
+            d.island_dofnum[k] = d.island_dofnum[k] + m.tree_dofnum[inside]
     return n
 
 
@@ -114,7 +111,7 @@ def label_trees(m, d):
 def count_constraints(m, d, ncon, nrow):
     """Contacts and rows of each island, and how many of them couple what each tree's own Hessian keeps apart."""
     for c in range(ncon):
-        t = tree_of_contact(m, d, c)
+        t = d.con_tree[c]
         if t >= 0:
             k = d.tree_island[t]
             d.island_connum[k] = d.island_connum[k] + 1
@@ -124,12 +121,13 @@ def count_constraints(m, d, ncon, nrow):
         k = d.tree_island[d.row_tree[r]]
         d.island_rownum[k] = d.island_rownum[k] + 1
         d.island_coupled[k] = d.island_coupled[k] + d.row_coupled[r]
+        d.island_joined[k] = d.island_joined[k] + d.row_coupled[r]
 
 
 @ti.func
-def factor_room(n):
-    """Numbers of a sparse factor of n nodes."""
-    return BLOCK * ti.min(ROOM * n, n * (n - 1) // 2)
+def factor_room(n, joined):
+    """Numbers of a sparse factor of n nodes, which so many rows join."""
+    return BLOCK * ti.min(ROOM * n * ti.select(joined > 0, 2, 1), n * (n - 1) // 2)
 
 
 @func
@@ -152,18 +150,19 @@ def place_lists(m, d, n):
         row += d.island_rownum[k]
         node += d.island_nodenum[k]
         bodies = d.island_single[k] == 1 or d.island_dofnum[k] > d.maxdense
-        factored = bodies and d.island_coupled[k] > 0 and d.island_nodenum[k] <= d.maxfactor
+        most = ti.select(d.island_joined[k] > 0, d.maxjoined, d.maxfactor)
+        factored = bodies and d.island_coupled[k] > 0 and d.island_nodenum[k] <= most
         d.island_factored[k] = ti.cast(factored, ti.i32)
         if factored:
-            dense += factor_room(d.island_nodenum[k])
+            dense += factor_room(d.island_nodenum[k], d.island_joined[k])
         elif d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
             dense += d.island_dofnum[k] * (d.island_dofnum[k] + 1)
         d.island_treenum[k] = 0
         d.island_connum[k] = 0
         d.island_rownum[k] = 0
         shared = d.island_coupled[k] > d.maxcon and d.island_dofnum[k] > d.mindof and not factored
-        d.island_shared[k] = ti.cast(shared, ti.i32)
-        large += d.island_shared[k]
+        large += ti.cast(shared, ti.i32)
+        d.island_shared[k] = ti.select(shared, large, 0)
     d.ndense = dense
     d.nlarge = large
     d.nsmall = n - large
@@ -180,7 +179,7 @@ def fill_lists(m, d, ncon, nrow):
             d.island_tree[d.island_treeadr[k] + d.island_treenum[k]] = t
             d.island_treenum[k] = d.island_treenum[k] + 1
     for c in range(ncon):
-        t = tree_of_contact(m, d, c)
+        t = d.con_tree[c]
         if t >= 0:
             k = d.tree_island[t]
             d.island_con[d.island_conadr[k] + d.island_connum[k]] = c
@@ -194,9 +193,9 @@ def fill_lists(m, d, ncon, nrow):
 @kernel
 def find_islands(m, d):
     """Union-find, parallel; then trees, contacts and rows listed by island, serial. Coupled islands of at most maxdense
-    dofs get room for a dense matrix, those of at most maxfactor nodes, if they are free bodies or have more dofs, for
-    a sparse factor; all threads share an island of more than maxcon coupling contacts and rows and more than mindof
-    dofs that has no factor."""
+    dofs get room for a dense matrix, those of at most maxfactor nodes (maxjoined with rows over several trees), if they
+    are free bodies or have more dofs, for a sparse factor; all threads share an island of more than maxcon coupling
+    contacts and rows and more than mindof dofs that has no factor."""
     ncontact = d.ncon
     nrows = d.nrow
     total = tree_count(m, d)
