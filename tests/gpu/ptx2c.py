@@ -10,7 +10,7 @@ instructions by which they meet (barriers, shuffles, votes) are not known here a
 import re
 import sys
 
-from ptx_instructions import C_TYPES, REGISTERS, INSTRUCTIONS, width
+from ptx_instructions import C_TYPES, INSTRUCTIONS, REGISTERS, width
 
 HEAD = r"""
 #include <stdint.h>
@@ -98,7 +98,9 @@ class Function:
         if text[:2] in ("0d", "0D"):
             return f"as_double(0x{text[2:]}ull)"
         if re.fullmatch(r"-?\d+", text):
-            return text if ty in ("f32", "f64") else f"(({C_TYPES[ty]}){text}{'ll' if abs(int(text)) > 1 << 31 else ''})"
+            return (
+                text if ty in ("f32", "f64") else f"(({C_TYPES[ty]}){text}{'ll' if abs(int(text)) > 1 << 31 else ''})"
+            )
         return self.address(text)
 
     def _read(self, register, ty):

@@ -123,7 +123,9 @@ def move(f, name, flags, ty, a):
     if a[0].startswith("{"):
         low, high = elements(a[0])
         put = f.put(low, "(uint32_t)both", "b32") if low != "_" else ""
-        return f"uint64_t both = {f.value(a[1], 'b64')}; {put} " + (f.put(high, "both >> 32", "b32") if high != "_" else "")
+        return f"uint64_t both = {f.value(a[1], 'b64')}; {put} " + (
+            f.put(high, "both >> 32", "b32") if high != "_" else ""
+        )
     if a[1].startswith("{"):
         low, high = elements(a[1])
         return f.put(a[0], f"({f.value(low, 'b32')} | (uint64_t){f.value(high, 'b32')} << 32)", "b64")
