@@ -220,3 +220,49 @@ def test_conjugate_gradients_by_a_team_give_the_same_minimum(monkeypatch):
                 assert pair.d.count("nlarge") > 0
             results.append(np.asarray(pair.d.qacc).copy())
     assert np.array_equal(*results)
+
+
+@pytest.mark.parametrize("solver, noslip", [(PGS, 0), (NEWTON, 5)])
+def test_sweeps_of_a_team_end_where_those_of_one_do(monkeypatch, solver, noslip):
+    from tisim.device import team
+    from tisim.stages import solver as stage
+
+    monkeypatch.setattr(stage, "MAX_DENSE", 0)
+    monkeypatch.setattr(stage, "MAX_FACTOR", 0)
+    results = []
+    for shared, workers in ((stage.NEVER, 1), (0, 1), (0, 2), (0, 3)):
+        with monkeypatch.context() as patch:
+            patch.setattr(team, "workers", lambda: workers)
+            patch.setattr(stage, "SHARED", shared)
+            tisim.init(arch="cpu", precision="f64")
+            m = tisim.Model.from_xml_string(XML.format(cone="elliptic"))
+            d = tisim.Data(m)
+            d.qvel[:] = 0.3 * np.random.default_rng(1).normal(size=m.nv)
+            tisim.step(m, d, 60)
+            m.opt.solver, m.opt.noslip_iterations, m.opt.noslip_tolerance = solver, noslip and 3000, 1e-22
+            m.opt.iterations, m.opt.tolerance = (20_000, 1e-24) if solver == PGS else (200, 1e-15)
+            tisim.forward(m, d)
+            assert (d.count("nlarge") > 0) == (shared == 0) and d.nefc > 10
+            results.append(np.asarray(d.qacc).copy())
+    assert np.array_equal(results[1], results[2]) and np.array_equal(results[1], results[3])
+    assert np.abs(results[0] - results[1]).max() < 1e-6 * max(1, np.abs(results[0]).max())
+
+
+def test_colours_cost_no_sweeps(monkeypatch):
+    """After as many sweeps a pile is as near to its minimum as in the order of the list."""
+    from tisim.stages import solver as stage
+
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(scenes.build("pile", n=150))
+    d = tisim.Data(m)
+    tisim.step(m, d, 150)
+    m.opt.tolerance = 1e-13
+    tisim.forward(m, d)
+    least, m.opt.solver, m.opt.tolerance, costs = d.island_cost.sum(), PGS, 0, []
+    m.opt.disableflags |= int(tisim.mjtDisableBit.mjDSBL_WARMSTART)
+    for shared in (stage.NEVER, 0):
+        monkeypatch.setattr(stage, "SHARED", shared)
+        for m.opt.iterations in (5, 20, 60):
+            tisim.forward(m, d)
+            costs.append(least - d.island_cost.sum())
+    assert all(0 < colored < 1.3 * listed for listed, colored in zip(costs[:3], costs[3:]))

@@ -64,7 +64,7 @@ OF_MODULE = (
     (r"mj_isPyramidal", "use m.opt.cone == mjtCone.mjCONE_PYRAMIDAL"),
     (r"mj_isSparse|mj_isDual", "not asked here: matrices are never stored whole; m.opt.solver tells whether it is PGS"),
     (r"mj_print\w+", "print(m), print(d) and print(d.warning) are short; `tisim info FILE` tells about a model"),
-    (r"mj_(\w*Cache\w*|\w*[Pp]lugin\w*|resetCallbacks|resetDataDebug)", "there are no plugins and no cache of assets"),
+    (r"mj_(\w*Cache\w*|\w*[Pp]lugin\w*|resetDataDebug)", "there are no plugins and no cache of assets"),
     (r"mj_(rayHfield|rayMesh)", "use ray(m, d, point, direction), which meets all shapes"),
     (r"mj_addContact", "contacts come from colliders: register_collider adds one of your own"),
     (r"mj_default\w+", "a new Spec has the defaults: tisim.Spec().option.timestep"),
@@ -75,9 +75,9 @@ OF_MODULE = (
      LATER + "; until then MuJoCo's own works on an MjData of the same qpos and qvel"),
     (r"mju_rotVecQuat|mju_\w*(Quat|Pose|Rot|Mat)\w*", NUMPY + " (scipy.spatial.transform.Rotation for rotations)"),
     (r"mju_\w+", NUMPY),
-    (r"[gs]et_mjcb_control|[gs]et_mjcb_passive", "write d.qfrc_applied or d.xfrc_applied between step1 and step2"),
-    (r"[gs]et_mjcb_contactfilter", "use m.contact_filter = f, called as f(m, d, geom1, geom2, worldid)"),
-    (r"[gs]et_mj\w+", "there are no callbacks in a step; do what is to be done between step1 and step2"),
+    (r"[gs]et_mjcb_time", "set d.timer.on = True: timers have a clock of their own"),
+    (r"[gs]et_mj\w+", "errors are exceptions, and warnings Python's; d.warning counts them"),
+    (r"mj_resetCallbacks", "use reset_callbacks()"),
     (r"mjs_\w+|Mjs\w+", "elements of a Spec are made by its methods: spec.worldbody.add_body(...)"),
     (r"Renderer|renderer|Mjr\w+|mjr_\w+|GLContext|gl_context|glfw|MjvScene|MjvGeom|MjvLight|MjvGLCamera|mjv_\w*"
      r"(Scene|Geoms?|Lights|Skin)", PICTURE),
@@ -107,8 +107,7 @@ OF_DATA = (
     (r"\w*awake\w*", "d.body_awake and d.tree_asleep tell who is awake"),
     (r"\w*island\w*|map_\w+|nidof|ifrc_\w+|iacc\w*|tree\w*",
      "d.tree_island, d.dof_island and d.efc_island tell who is in which of the d.nisland islands"),
-    (r"solver\w*", "d.solver_niter counts the iterations of each island's solution, d.solver tells of each, "
-                   "d.solver_nnz of matrices"),
+    (r"solver\w*", "d.solver_niter counts the iterations of each island, d.solver and d.solver_nnz tell more"),
     (r"maxuse_\w+|narena|nbuffer|parena|pbase|pstack|threadpool", "lists grow as needed; d.memory() tells the bytes of "
                                                                   "each array"),
     (r"bvh_\w+|signature|bind\w*", "not for users of tisim; d.body(name) and its like give the values of an element"),

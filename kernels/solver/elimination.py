@@ -8,7 +8,7 @@ so that a tower or a tree gets no block beyond its contacts and joints. Minimum 
 of the minimum degree ordering algorithm", 1989.
 """
 
-from ..constraint.island import BLOCK, factor_room
+from ..constraint.island import BLOCK
 from ..types import func, ti
 
 LINKS = 32  # neighbours that a node may have at any time, as in node_link
@@ -58,7 +58,7 @@ def eliminate(m, d, isle: ti.template()):
                     d.node_linkadr[b] = blocks
                     blocks += degree
                     done += 1
-                    fits = ti.min(leave(m, d, b), ti.cast(BLOCK * blocks <= factor_room(isle.nodes), ti.i32))
+                    fits = ti.min(leave(m, d, b), ti.cast(BLOCK * blocks <= isle.room, ti.i32))
                 else:
                     least = ti.min(least, degree)
         limit = 1

@@ -91,6 +91,7 @@ def block_place(m, d, isle: ti.template(), a, b):
 @func
 def couple(m, d, isle: ti.template()):
     """Contacts between two moving bodies: -A2' K A1, where A takes the twist of a body to that of the point."""
+    last = ti.Vector([-1, -1, 0])  # bodies of the contact before, and the address of their block
     for e in range(isle.cons.begin, isle.cons.end):
         c = d.island_con[e]
         b1 = d.con_body[c][0]
@@ -119,13 +120,14 @@ def couple(m, d, isle: ti.template()):
             if ti.static(m.has.jointed):
                 couple_nodes(m, d, isle, b2, b1, h)
             else:
-                couple_free(m, d, isle, b2, b1, h)
+                if b1 != last[0] or b2 != last[1]:
+                    last = ti.Vector([b1, b2, isle.factor + BLOCK * block_of(m, d, b2, b1)])
+                couple_free(m, d, last[2], b2, b1, h)
 
 
 @func
-def couple_free(m, d, isle: ti.template(), b2, b1, h):
-    """Adds h, rows for free body b2 and columns for b1."""
-    adr = isle.factor + BLOCK * block_of(m, d, b2, b1)
+def couple_free(m, d, adr, b2, b1, h):
+    """Adds h, rows for free body b2 and columns for b1, to their block at this address."""
     if d.node_rank[b2] > d.node_rank[b1]:
         for i in ti.static(range(6)):
             put6(d.island_dense, adr + 6 * i, at6(d.island_dense, adr + 6 * i) + row_of(h, i))
@@ -248,36 +250,44 @@ def size_of(m, isle: ti.template(), a):
     return size
 
 
+@ti.func
+def g_times(g, v, n):
+    """g v, where components of v behind the first n are zero; n is one at least."""
+    x = vec6(0.0)
+    for k in ti.static(range(6)):
+        if k < n:
+            for q in ti.static(range(6)):
+                x[q] += g[q, k] * v[k]
+    return x
+
+
 @func
 def factor(m, d, isle: ti.template()):
     """Eliminates one node after the other."""
     for e in range(isle.node, isle.node + isle.nodes):
         a = d.node_order[e]
         invert_twist(a, d.body_hess)
+        columns = size_of(m, isle, a)
         adr = isle.factor + BLOCK * d.node_linkadr[a]
         for i in range(d.node_linknum[a]):
             b = d.node_link[a][i]
-            size = size_of(m, isle, b)
+            rows = size_of(m, isle, b)
             g = mat6(0.0)  # the block of b, times the inverse
             for r in ti.static(range(6)):
-                if r < size:
-                    x = sym6_times(a, at6(d.island_dense, adr + BLOCK * i + 6 * r), d.body_hess)
-                    for q in ti.static(range(6)):
-                        g[r, q] = x[q]
-            for r in ti.static(range(6)):
-                if r < size:
+                if r < rows:
                     x = at6(d.island_dense, adr + BLOCK * i + 6 * r)
+                    y = sym6_times(a, x, d.body_hess)
+                    for q in ti.static(range(6)):
+                        g[r, q] = y[q]
+                    y = g_times(g, x, columns)
                     for q in ti.static(range(r + 1)):
-                        h = FP(0.0)
-                        for k in ti.static(range(6)):
-                            h += g[q, k] * x[k]
-                        d.body_hess[b][r * (r + 1) // 2 + q] = d.body_hess[b][r * (r + 1) // 2 + q] - h
+                        d.body_hess[b][r * (r + 1) // 2 + q] = d.body_hess[b][r * (r + 1) // 2 + q] - y[q]
             for j in range(d.node_linknum[a]):
                 c = d.node_link[a][j]
                 if d.node_rank[c] > d.node_rank[b]:
                     to = isle.factor + BLOCK * block_of(m, d, b, c)
                     for r in range(size_of(m, isle, c)):
-                        x = g @ at6(d.island_dense, adr + BLOCK * j + 6 * r)
+                        x = g_times(g, at6(d.island_dense, adr + BLOCK * j + 6 * r), columns)
                         put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - x)
 
 

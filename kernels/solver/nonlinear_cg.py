@@ -17,6 +17,7 @@ from .statistics import clear_rows, tell_round
 from .tree_hessian import sym6_times
 
 NOISE = 1e-8 if FP == ti.f64 else 1e-3  # of the cost, below which differences are not trusted
+KEPT = 16  # rounds for which the preconditioner stays, later on
 NEW, OLD = 0, 1  # columns of tree_sum: r'z of this round's gradient and of the last one's
 
 
@@ -48,7 +49,8 @@ def conjugate(m, d, k, me, size):
         if isle.me == 0:
             clear_rows(m, d, k, cg_round)
         if cg_round >= 0:
-            last = conjugate_direction(m, d, isle, last, fresh)
+            anew = fresh or (cg_round & cg_round - 1) == 0 or cg_round % KEPT == 0
+            last = conjugate_direction(m, d, isle, last, fresh, anew)
         slope = project(m, d, isle)
         line = vec3(1.0, 0.0, 0.0)
         if cg_round >= 0:
@@ -81,10 +83,12 @@ def conjugate(m, d, k, me, size):
 
 
 @func
-def conjugate_direction(m, d, isle: ti.template(), last, fresh):
+def conjugate_direction(m, d, isle: ti.template(), last, fresh, anew):
     """The next direction in sol_p, which holds -gradient; sol_r and sol_q keep both for the round behind it.
 
-    last  r'z of the round before.  fresh  the last direction is forgotten.  Returns r'z.
+    last  r'z of the round before.  fresh  the last direction is forgotten.  anew  so is the preconditioner.
+
+    Returns r'z.
     """
     new, old = FP(0.0), FP(0.0)
     for b in range(isle.trees.mine, isle.trees.behind):
@@ -93,7 +97,8 @@ def conjugate_direction(m, d, isle: ti.template(), last, fresh):
         for n in range(first, last_tree):
             t = d.island_tree[n] - isle.world * m.ntree
             i0 = isle.world * m.nv + m.tree_dofadr[t]
-            factor_hessian(m, d, isle.world, t, False, False)
+            if anew:
+                factor_hessian(m, d, isle.world, t, False, False)
             precondition_forces(m, d, isle.world, t)
             for i in range(i0, i0 + m.tree_dofnum[t]):
                 new += d.sol_z[i] * d.sol_p[i]

@@ -6,6 +6,7 @@ Workers of a team add up what they count; whole numbers come to the same sum in 
 from ..constants import EQUALITY
 from ..constraint.cone import load_parameters
 from ..constraint.row_cost import is_friction
+from ..team import share
 from ..types import func, ti
 
 ISLANDS = 20  # mjNISLAND
@@ -48,38 +49,52 @@ def count_rows(m, d, k, n, active, changed):
 
 
 @func
-def tell_dual(m, d, k, n, improvement):
-    """A sweep of a dual solver: its scaled improvement, and the rows that act; round -1: as they are at the start."""
-    active = 0
-    changed = 0
+def tell_dual(m, d, k, n, improvement, me, size):
+    """A sweep of a dual solver: its scaled improvement, and the rows that act; round -1: as they are at the start. The
+    rows of round n are clear."""
     if k < ISLANDS and n < ROUNDS:
+        active, changed = 0, 0
         if ti.static(m.has.rows):
-            for e in range(d.island_rowadr[k], d.island_rowadr[k] + d.island_rownum[k]):
-                r = d.island_row[e]
-                state = force_state(m, d, r)
-                if state != d.row_state[r]:
-                    changed += 1
-                if state != 0 or is_friction(d.row_type[r]):
-                    active += 1
-                d.row_state[r] = state
-        for e in range(d.island_conadr[k], d.island_conadr[k] + d.island_connum[k]):
-            c = d.island_con[e]
-            state = contact_state(m, d, c)
-            dim = d.contact_dim[c]
-            if ti.static(m.has.elliptic):
-                if state != d.con_state[c]:
-                    changed += dim
-                if state != 0:
-                    active += dim
-            else:
-                for edge in range(ti.max(1, 2 * (dim - 1))):
-                    active += state >> edge & 1
-                    changed += (state ^ d.con_state[c]) >> edge & 1
-            d.con_state[c] = state
-    if n >= 0:
-        clear_rows(m, d, k, n)
+            mine, behind = share(d.island_rownum[k], me, size)
+            for e in range(d.island_rowadr[k] + mine, d.island_rowadr[k] + behind):
+                row = state_of_row(m, d, d.island_row[e])
+                active += row[0]
+                changed += row[1]
+        mine, behind = share(d.island_connum[k], me, size)
+        for e in range(d.island_conadr[k] + mine, d.island_conadr[k] + behind):
+            rows = state_of_contact(m, d, d.island_con[e])
+            active += rows[0]
+            changed += rows[1]
         count_rows(m, d, k, n, active, changed)
+    if me == 0:
         tell_round(m, d, k, n, ti.Vector([improvement, 0.0 * improvement, 0.0 * improvement]), 0, 0)
+
+
+@func
+def state_of_row(m, d, r):
+    """(1 if row r acts, 1 if its state is another than before), by its force."""
+    state = force_state(m, d, r)
+    active = ti.select(state != 0 or is_friction(d.row_type[r]), 1, 0)
+    changed = ti.select(state != d.row_state[r], 1, 0)
+    d.row_state[r] = state
+    return ti.Vector([active, changed])
+
+
+@func
+def state_of_contact(m, d, c):
+    """The same for the rows of contact c."""
+    active, changed = 0, 0
+    dim = d.contact_dim[c]
+    state = contact_state(m, d, c)
+    if ti.static(m.has.elliptic):
+        active = ti.select(state != 0, dim, 0)
+        changed = ti.select(state != d.con_state[c], dim, 0)
+    else:
+        for edge in range(ti.max(1, 2 * (dim - 1))):
+            active += state >> edge & 1
+            changed += (state ^ d.con_state[c]) >> edge & 1
+    d.con_state[c] = state
+    return ti.Vector([active, changed])
 
 
 @func

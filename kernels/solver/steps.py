@@ -22,6 +22,7 @@ from ..types import (
     at6,
     func,
     put6,
+    six,
     store,
     ti,
     vec3,
@@ -147,6 +148,18 @@ def tree_gather(m, d, w, t, y: ti.template()):
 @func
 def tree_hessian_gather(m, d, w, t, x: ti.template(), y: ti.template()):
     """y = (M + J' D J) x of tree t; con_force, con_torque and row_force hold D J x."""
+    if m.tree_free[t] == 1:
+        b = w * m.nbody + m.tree_bodyadr[t]
+        f = sum_contacts(m, d, b) + inertia_times(m, d, b, six(d.twist[b]))
+        put6(y, w * m.nv + m.tree_dofadr[t], forces_of_wrench(m, d, w * m.nv + m.tree_dofadr[t], f))
+    else:
+        jointed_gather(m, d, w, t, x, y)
+    add_rows(m, d, w * m.ntree + t, y)
+
+
+@func
+def jointed_gather(m, d, w, t, x: ti.template(), y: ti.template()):
+    """The same of a tree with joints, but for its rows."""
     for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         wb = w * m.nbody + b
         f = sum_contacts(m, d, wb)
@@ -156,7 +169,6 @@ def tree_hessian_gather(m, d, w, t, x: ti.template(), y: ti.template()):
         y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
     if ti.static(m.has.heavy):
         add_tendon_product(m, d, w, t, x, y)
-    add_rows(m, d, w * m.ntree + t, y)
 
 
 @ti.func
