@@ -37,9 +37,7 @@ READ = between("Refused when the file is read:", "Compiled, but refused")
 MADE = between("Compiled, but refused by the first step", "### Sleeping")
 
 # what a step refuses: word in README -> MJCF inside <mujoco>
-ARM = '<worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>'
 REFUSED = {
-    "sensor": ARM + '<sensor><jointpos joint="j"/></sensor>',
     "sleep": '<option integrator="RK4"><flag sleep="enable"/></option>',
 }
 
