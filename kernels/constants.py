@@ -3,9 +3,11 @@
 from tisim.data import asleep
 from tisim.enums import (
     mjtBias,
+    mjtCamLight,
     mjtCone,
     mjtConstraint,
     mjtConstraintState,
+    mjtDataType,
     mjtDisableBit,
     mjtDyn,
     mjtEq,
@@ -14,12 +16,14 @@ from tisim.enums import (
     mjtJacobian,
     mjtJoint,
     mjtObj,
+    mjtSensor,
     mjtTrn,
     mjtWarning,
     mjtWrap,
 )
 from tisim.model.tables import geom as geom_tables
 from tisim.model.tables import ray as ray_tables
+from tisim.model.tables import tasks
 from tisim.stages import colliders, search, solver
 
 # mjtGeom
@@ -60,6 +64,17 @@ EQ_CONNECT = int(mjtEq.mjEQ_CONNECT)
 EQ_WELD = int(mjtEq.mjEQ_WELD)
 OBJ_SITE = int(mjtObj.mjOBJ_SITE)
 
+# mjtObj that sensors are attached to, mjtCamLight
+OBJ_BODY = int(mjtObj.mjOBJ_BODY)
+OBJ_XBODY = int(mjtObj.mjOBJ_XBODY)
+OBJ_JOINT = int(mjtObj.mjOBJ_JOINT)
+OBJ_GEOM = int(mjtObj.mjOBJ_GEOM)
+OBJ_CAMERA = int(mjtObj.mjOBJ_CAMERA)
+CAM_FIXED = int(mjtCamLight.mjCAMLIGHT_FIXED)
+CAM_TRACK = int(mjtCamLight.mjCAMLIGHT_TRACK)
+CAM_TRACKCOM = int(mjtCamLight.mjCAMLIGHT_TRACKCOM)
+CAM_TARGETBODYCOM = int(mjtCamLight.mjCAMLIGHT_TARGETBODYCOM)
+
 # mjtWrap
 WRAP_JOINT = int(mjtWrap.mjWRAP_JOINT)
 WRAP_PULLEY = int(mjtWrap.mjWRAP_PULLEY)
@@ -77,9 +92,44 @@ DYN_USER = int(mjtDyn.mjDYN_USER)
 GAIN_FIXED = int(mjtGain.mjGAIN_FIXED)
 GAIN_AFFINE = int(mjtGain.mjGAIN_AFFINE)
 GAIN_MUSCLE = int(mjtGain.mjGAIN_MUSCLE)
+GAIN_USER = int(mjtGain.mjGAIN_USER)
 BIAS_NONE = int(mjtBias.mjBIAS_NONE)
 BIAS_AFFINE = int(mjtBias.mjBIAS_AFFINE)
 BIAS_MUSCLE = int(mjtBias.mjBIAS_MUSCLE)
+BIAS_USER = int(mjtBias.mjBIAS_USER)
+
+# how a contact sensor makes slots of contacts, as sensor_intprm has it
+REDUCE_MINDIST, REDUCE_MAXFORCE, REDUCE_NETFORCE = 1, 2, 3
+
+# mjtSensor, mjtDataType
+SENS_JOINTPOS = int(mjtSensor.mjSENS_JOINTPOS)
+SENS_JOINTVEL = int(mjtSensor.mjSENS_JOINTVEL)
+SENS_TENDONPOS = int(mjtSensor.mjSENS_TENDONPOS)
+SENS_TENDONVEL = int(mjtSensor.mjSENS_TENDONVEL)
+SENS_ACTUATORPOS = int(mjtSensor.mjSENS_ACTUATORPOS)
+SENS_ACTUATORVEL = int(mjtSensor.mjSENS_ACTUATORVEL)
+SENS_ACTUATORFRC = int(mjtSensor.mjSENS_ACTUATORFRC)
+SENS_JOINTACTFRC = int(mjtSensor.mjSENS_JOINTACTFRC)
+SENS_BALLQUAT = int(mjtSensor.mjSENS_BALLQUAT)
+SENS_BALLANGVEL = int(mjtSensor.mjSENS_BALLANGVEL)
+SENS_SUBTREECOM = int(mjtSensor.mjSENS_SUBTREECOM)
+SENS_ACCELEROMETER = int(mjtSensor.mjSENS_ACCELEROMETER)
+SENS_VELOCIMETER = int(mjtSensor.mjSENS_VELOCIMETER)
+SENS_GYRO = int(mjtSensor.mjSENS_GYRO)
+SENS_FORCE = int(mjtSensor.mjSENS_FORCE)
+SENS_FRAMEPOS = int(mjtSensor.mjSENS_FRAMEPOS)
+SENS_FRAMEQUAT = int(mjtSensor.mjSENS_FRAMEQUAT)
+SENS_FRAMEXAXIS = int(mjtSensor.mjSENS_FRAMEXAXIS)
+SENS_FRAMEYAXIS = int(mjtSensor.mjSENS_FRAMEYAXIS)
+SENS_FRAMEZAXIS = int(mjtSensor.mjSENS_FRAMEZAXIS)
+SENS_FRAMEANGVEL = int(mjtSensor.mjSENS_FRAMEANGVEL)
+SENS_FRAMEANGACC = int(mjtSensor.mjSENS_FRAMEANGACC)
+SENS_SUBTREELINVEL = int(mjtSensor.mjSENS_SUBTREELINVEL)
+SENS_E_POTENTIAL = int(mjtSensor.mjSENS_E_POTENTIAL)
+SENS_CLOCK = int(mjtSensor.mjSENS_CLOCK)
+SENS_GEOMDIST = int(mjtSensor.mjSENS_GEOMDIST)
+SENS_GEOMNORMAL = int(mjtSensor.mjSENS_GEOMNORMAL)
+DATATYPE_POSITIVE = int(mjtDataType.mjDATATYPE_POSITIVE)
 
 # mjtWarning
 WARN_BADCTRL = int(mjtWarning.mjWARN_BADCTRL)
@@ -118,6 +168,7 @@ PLANE_CONVEX = colliders.PLANE_CONVEX
 SPHERE_CYLINDER = colliders.SPHERE_CYLINDER
 CONVEX = colliders.CONVEX
 HEIGHT_FIELD = colliders.HEIGHT_FIELD
+FIRST_USER = colliders.FIRST_USER
 BOX_SLOTS = colliders.SLOTS[BOX_BOX]  # of a pair of boxes, before duplicates go
 HFIELD_SLOTS = colliders.SLOTS[HEIGHT_FIELD]  # of a geom and a height field, mjMAXCONPAIR
 
@@ -138,5 +189,31 @@ POKED_POSE = asleep.WRITTEN["qpos"]  # bits of d.nwritten
 POKED_VELOCITY = asleep.WRITTEN["qvel"]
 POKED_FORCE = asleep.WRITTEN["qfrc_applied"]
 POKED_WRENCH = asleep.WRITTEN["xfrc_applied"]
+
+# kinds of tasks, for lists of those that are awake
+TASK_FIXED = tasks.NUMBER["fixed"]
+TASK_SPATIAL = tasks.NUMBER["spatial"]
+TASK_TENDON = tasks.NUMBER["tendon"]
+TASK_SPRINGY = tasks.NUMBER["springy"]
+TASK_PULLED = tasks.NUMBER["pulled"]
+TASK_HEAVY_TREE = tasks.NUMBER["heavy_tree"]
+TASK_HEAVY = tasks.NUMBER["heavy"]
+TASK_HEAVY_DOF = tasks.NUMBER["heavy_dof"]
+TASK_TEN_FRICTION = tasks.NUMBER["ten_friction"]
+TASK_TEN_LIMIT = tasks.NUMBER["ten_limit"]
+TASK_JOINT_ACT = tasks.NUMBER["joint_act"]
+TASK_TENDON_ACT = tasks.NUMBER["tendon_act"]
+TASK_SITE_ACT = tasks.NUMBER["site_act"]
+TASK_CRANK_ACT = tasks.NUMBER["crank_act"]
+TASK_SHAPED = tasks.NUMBER["shaped"]
+TASK_ACTUATOR = tasks.NUMBER["actuator"]
+TASK_FORCE_TENDON = tasks.NUMBER["force_tendon"]
+TASK_DRIVEN = tasks.NUMBER["driven"]
+TASK_CLAMPED = tasks.NUMBER["clamped"]
+TASK_EQUALITY = tasks.NUMBER["equality"]
+TASK_EQ_POSE = tasks.NUMBER["eq_pose"]
+TASK_EQ_JOINT = tasks.NUMBER["eq_joint"]
+TASK_EQ_TENDON = tasks.NUMBER["eq_tendon"]
+NTASK = len(tasks.KINDS)
 
 LEAF = ray_tables.LEAF  # faces in a leaf of a mesh's tree

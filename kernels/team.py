@@ -6,13 +6,13 @@
         crew(m, d, units, SERIAL, HAND, work)
 
     @func
-    def work(m, d):  # what each worker does
+    def work(m, d, me):  # what each worker does
         come(m, d)
         ...
 
-Work that needs no barrier is handed out piece by piece: `take`. For work that does, `join` gives a worker its number
-and the size of the team, or 0 if it came too late; `share` cuts a list into as many parts as there are workers, and
-`meet` waits until all have written what the others will read.
+Work that needs no barrier is handed out piece by piece: `take_near`. For work that does, `join` gives a worker its
+number and the size of the team, or 0 if it came too late; `share` cuts a list into as many parts as there are workers,
+and `meet` waits until all have written what the others will read.
 
 Results do not depend on the size of a team: sums go over blocks of a fixed size, then over all blocks in order
 (`total`), each worker on its own and from the same bits, so that all decide alike and nobody leaves a loop alone.
@@ -22,28 +22,32 @@ Nobody waits for a worker that is not there. The first to join waits for those t
 number of threads, one among them, and in a pool that runs the chunks one after the other. A worker in the team runs on
 a thread of its own until the end.
 
-d.team is lines of numbers: who came and joined, the size of the team, the next piece; then of each worker the number of
-barriers it came to and, a line further, how often it looked in vain, which the host reads (tisim/device/team.py). A
-line has one writer at a time, and waiting is a plain read of it: nothing moves between processors until it changes.
-What a worker waits with, an atomic on its own line, keeps the compiler from moving reads and writes across.
+d.team is lines of numbers: who came and joined, the size of the team; then of each worker the number of barriers it
+came to and, a line further, how often it looked in vain, which the host reads (tisim/device/team.py), and how many
+pieces of its stretch are taken. But for these a line has one writer at a time, and waiting is a plain read of it:
+nothing moves between processors until it changes. What a worker waits with, an atomic on its own line, keeps the
+compiler from moving reads and writes across.
 """
 
 from .types import FP, func, ti
 
 LINE = 32  # numbers of a line: two cache lines of a processor, which fetches pairs
-LINES = 66  # 2, and 2 of each of 32 workers
+WORKERS = 32
+LINES = 2 + 2 * WORKERS
 JOINED = 0  # workers that have joined; CLOSED more once nobody is admitted any longer
 CAME = 4  # workers that have come
-PIECE = 8  # pieces handed out so far
 SIZE = LINE  # workers in the team, 0 while it is open
 FIRST = 2 * LINE  # worker 0: barriers that it came to
 LOOKED = LINE  # from there: how often it looked in vain at barriers
+TAKEN = LINE + 2  # how many pieces of its stretch have been taken
 CLOSED = 1 << 20
+NEIGHBOURS = 32  # of a list that a worker takes at once, if that makes more than so many PIECES
+PIECES = 64
 
 
 @func
 def crew(m, d, units: ti.template(), serial: ti.template(), hand: ti.template(), work: ti.template()):
-    """work(m, d) by each of the workers. A worker is a chunk of Taichi's parallel loop, HAND units long.
+    """work(m, d, its number) by each of the workers. A worker is a chunk of Taichi's parallel loop, HAND units long.
 
     units  HAND times the workers;  serial, hand  SERIAL and HAND: all as in solver/blocks.each.
     """
@@ -53,7 +57,7 @@ def crew(m, d, units: ti.template(), serial: ti.template(), hand: ti.template(),
     ti.loop_config(serialize=serial)
     for unit in range(units):
         if unit % hand == 0:
-            work(m, d)
+            work(m, d, unit // hand)
 
 
 @func
@@ -70,19 +74,41 @@ def come(m, d):
 
 
 @func
-def take(m, d):
-    """The next piece, from 0, which nobody else gets."""
-    return ti.atomic_add(d.team[PIECE], 1)
+def take_near(m, d, hand, n):
+    """The next of n pieces for worker `hand` of d.nhand, n if there are none left: of its own stretch, whose data it
+    may have in its cache from other launches, then of the others'."""
+    piece = n
+    k = 0
+    most = ti.min(d.nhand, WORKERS)
+    while piece == n and k < most:
+        whose = (hand + k) % most
+        first, behind = share(n, whose, most)
+        place = place_of(whose) + TAKEN
+        if first + d.team[place] < behind:
+            mine = first + ti.atomic_add(d.team[place], 1)
+            if mine < behind:
+                piece = mine
+        k += 1
+    return piece
+
+
+@ti.func
+def piece_size(n):
+    """How many neighbours of a list of n make a piece: they share cache lines."""
+    return ti.max(1, ti.min(NEIGHBOURS, n // PIECES))
 
 
 @func
-def take_all(m, d, n, act: ti.template()):
-    """act(m, d, piece) for the pieces below n that are this worker's, who comes and joins nobody."""
+def take_all(m, d, hand, n, act: ti.template()):
+    """act(m, d, k) for those of n that are worker `hand`'s, who comes and joins nobody."""
     come(m, d)
-    piece = take(m, d)
-    while piece < n:
-        act(m, d, piece)
-        piece = take(m, d)
+    many = piece_size(n)
+    pieces = (n + many - 1) // many
+    piece = take_near(m, d, hand, pieces)
+    while piece < pieces:
+        for k in range(piece * many, ti.min((piece + 1) * many, n)):
+            act(m, d, k)
+        piece = take_near(m, d, hand, pieces)
 
 
 @func

@@ -9,12 +9,17 @@ Each scene has a file of its own: a function that returns the text and has defau
 import difflib
 import inspect
 
+from tisim.scenes.adhesion import adhesion, lift
+from tisim.scenes.arms import arms
+from tisim.scenes.arms import wave as arms_wave
 from tisim.scenes.bowl import bowl
 from tisim.scenes.bridge import bridge
 from tisim.scenes.cards import cards
 from tisim.scenes.chain import chain
+from tisim.scenes.crank import crank, wave
 from tisim.scenes.dominos import dominos, falling
 from tisim.scenes.joints import joints
+from tisim.scenes.motor import motor, turn_back
 from tisim.scenes.net import net
 from tisim.scenes.pendulum import pendulum
 from tisim.scenes.pile import pile
@@ -24,6 +29,7 @@ from tisim.scenes.ragdolls import ragdolls
 from tisim.scenes.rows import rows
 from tisim.scenes.shapes import shapes
 from tisim.scenes.terrain import terrain
+from tisim.scenes.thrusters import fire, thrusters
 from tisim.scenes.tower import tower
 from tisim.scenes.wall import wall
 
@@ -31,9 +37,10 @@ from tisim.errors import Error
 
 _SCENES = {f.__name__: f for f in (
     pile, dominos, wall, pyramid, tower, ragdolls, shapes, bowl, terrain, cards, chain, pendulum, joints, rows,
-    pyramids, net, bridge,
+    pyramids, net, bridge, motor, crank, adhesion, thrusters, arms
 )}  # fmt: skip
-_SECONDS = {"dominos": falling}
+_SECONDS = {"dominos": falling, "motor": lambda: 2.5, "adhesion": lambda **_: 0.45, "thrusters": lambda: 0.4}
+_CONTROLS = {"motor": turn_back, "crank": wave, "adhesion": lift, "thrusters": fire, "arms": arms_wave}
 SECONDS = 3.0  # in which other scenes show what they are about [s]
 
 
@@ -64,6 +71,11 @@ def about(name):
 def seconds(name, **values):
     """How long a scene with these parameters is worth looking at [s]."""
     return _SECONDS[name](**values) if name in _SECONDS else SECONDS
+
+
+def control(name):
+    """The control callback f(m, d) that a scene comes with, for MuJoCo as for tisim; None if it has none."""
+    return _CONTROLS.get(name)
 
 
 def build(name, **values):

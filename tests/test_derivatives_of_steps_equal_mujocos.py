@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from shared.motion import MODELS, with_integrator, xml
 from shared.reference import Pair, error
+from shared.sensors import shake, world
 
 import tisim
 
@@ -65,6 +66,34 @@ def test_inverse_dynamics(name, flag):
         assert error(c, b) < 1e-3
     assert [part.shape for part in ours[3:6]] == [(n, 0)] * 3
     assert np.array_equal(tisim.get_state(pair.m, pair.d), before)
+
+
+@pytest.mark.parametrize("name, integrator", [("arm", "Euler"), ("walker", "implicit")])
+def test_sensors(name, integrator):
+    """C and D of a step, and those of inverse dynamics, of sensors of each stage. MuJoCo 3.4.0 turns the sign of D
+    where differences are centred: the force of a motor falls there as its control grows."""
+    types = """jointpos ballquat framepos camprojection subtreecom e_kinetic clock tendonvel gyro framelinvel
+      subtreeangmom actuatorfrc accelerometer torque frameangacc""".split()
+    pair = Pair(world(name, types, integrator)[0])
+    for opt in (pair.mm.opt, pair.m.opt):
+        opt.tolerance, opt.ls_tolerance = 1e-15, 1e-10
+    shake(pair, np.random.default_rng(0))
+    mujoco.mj_forward(pair.mm, pair.md)
+    pair.copy_state()
+    n, nv, ns = 2 * pair.m.nv + pair.m.na, pair.m.nv, pair.m.nsensordata
+    C, D = np.zeros((ns, n)), np.zeros((ns, pair.m.nu))
+    mujoco.mjd_transitionFD(pair.mm, pair.md, EPS, True, None, None, C, D)
+    ours = tisim.transition_fd(pair.m, pair.d, EPS, True)
+    assert error(ours[2], C) < 1e-5 and error(ours[3], -D) < 1e-5 and np.abs(D).max() > 0.1
+    mujoco.mjd_transitionFD(pair.mm, pair.md, EPS, False, None, None, C, D)
+    ours = tisim.transition_fd(pair.m, pair.d, EPS, False)
+    assert error(ours[2], C) < 1e-5 and error(ours[3], D) < 1e-5
+    theirs = [np.zeros((nv, ns)) for _ in range(3)]
+    mujoco.mj_forward(pair.mm, pair.md)  # qacc is that of the last step else
+    pair.d.qacc = pair.md.qacc
+    mujoco.mjd_inverseFD(pair.mm, pair.md, EPS, 0, None, None, None, *theirs, None)
+    for a, b in zip(tisim.inverse_fd(pair.m, pair.d, EPS)[3:6], theirs):
+        assert error(a, b) < 1e-5
 
 
 def test_a_linear_system():

@@ -155,6 +155,9 @@ def test_worlds_have_what_they_have_alone(pairs):
         assert np.array_equal(tisim.contact_force(m, many, at), tisim.contact_force(m, d, np.arange(d.ncon)))
         for f in (tisim.object_velocity, tisim.object_acceleration):
             assert np.array_equal(f(m, many, "geom", [0, 3])[w], f(m, d, "geom", [0, 3]))
+        wrench = np.arange(9.0).reshape(3, 3) + w
+        each = np.arange(9.0).reshape(3, 3)[:, None] + np.arange(3)[:, None]  # of force, torque, point by world
+        assert np.array_equal(tisim.apply_ft(m, many, *each, "arm")[w], tisim.apply_ft(m, d, *wrench, "arm"))
         mine = np.flatnonzero(np.diff(J[:, w * nv : (w + 1) * nv].indptr))
         assert np.array_equal(J[:, w * nv : (w + 1) * nv].toarray()[mine], d.efc_J.toarray())
         assert not J[mine][:, np.delete(np.arange(3 * nv), np.s_[w * nv : (w + 1) * nv])].nnz

@@ -6,9 +6,10 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 import tisim
-from tests.shared.sleepers import BALL, DOLL, STACKS, UPPER, free, scene
+from tests.shared.sleepers import BALL, DOLL, STACKS, UPPER, free, jointed, scene, sited
 from tisim.data.validate import validate
 
 MOVERS = (
@@ -17,13 +18,27 @@ MOVERS = (
     + free("m1", "4.5 0 .4")
     + free("m2", "4.5 0 .8", UPPER)
 )
+# pairs that equalities, tendons and actuators join: of the first everybody is awake, of the second all sleep
+PAIRS = "".join(sited(name, f"{x} 5 .1") for x, name in enumerate("pqxy")) + "".join(
+    jointed(f"{name}j", f"{x} 6 1") for x, name in enumerate("pqxy")
+)
+TIES = """<equality><weld body1="p" body2="q"/><weld body1="x" body2="y"/><joint joint1="pj" joint2="qj"/>
+<joint joint1="xj" joint2="yj"/></equality>
+<tendon><spatial name="s" limited="true" range="0 .99" frictionloss=".1"><site site="p"/><site site="q"/></spatial>
+<spatial name="t" limited="true" range="0 .99" frictionloss=".1"><site site="x"/><site site="y"/></spatial>
+<fixed name="u" armature=".1" stiffness="1" damping="1"><joint joint="pj" coef="1"/></fixed>
+<fixed name="v" armature=".1" stiffness="1" damping="1"><joint joint="xj" coef="1"/></fixed></tendon>
+<actuator><motor joint="pj"/><motor joint="xj"/><muscle tendon="s" lengthrange="0 2" force="1"/>
+<muscle tendon="t" lengthrange="0 2" force="1"/><general site="p" dyntype="filter" dynprm=".1" gear="1 0 0 0 0 0"/>
+<general site="x" dyntype="filter" dynprm=".1" gear="1 0 0 0 0 0"/></actuator>"""
 PROGRAM = """
 import tisim
-tisim.init(arch="cpu", threads={})
-m = tisim.Model.from_xml_string(tisim.scenes.build("wall", n=60, sleep=True))
+tisim.init(arch="cpu", threads={threads})
+m = tisim.Model.from_xml_string({text})
 d = tisim.Data(m)
+d.ctrl[...] = 0.05
 most = 0
-for _ in range(150):
+for _ in range({calls}):
     tisim.step(m, d, 5)
     most = max(most, m.ntree - d.ntree_awake)
 from tisim.data.digest import state_hash
@@ -31,8 +46,15 @@ print(state_hash(d), d.tree_asleep.tolist(), most)
 """
 
 
-def model(world, sleep, **options):
-    m = tisim.Model.from_xml_string(scene(world, sleep=sleep))
+def pairs(awake, asleep):
+    """PAIRS, with these policies of the first four trees and the others."""
+    parts = [part.partition(" pos=") for part in PAIRS.split("<body ")[1:]]
+    words = [f'sleep="{awake if part[0][6] in "pq" else asleep}"' for part in parts]
+    return "".join(f"<body {a} {word} pos={b}" for (a, _, b), word in zip(parts, words))
+
+
+def model(world, sleep, rest="", **options):
+    m = tisim.Model.from_xml_string(scene(world, rest=rest, sleep=sleep))
     for name, value in options.items():
         setattr(m.opt, name, value)
     return m
@@ -57,8 +79,31 @@ def test_movers_do_not_feel_sleepers():
     assert slept == 5
 
 
-def test_all_awake_is_the_same_bits():
-    on, off = (model(MOVERS + STACKS, sleep, sleep_tolerance=1e-300) for sleep in (True, False))
+@pytest.mark.parametrize("integrator", [0, 2, 3])
+def test_movers_do_not_feel_sleepers_that_are_tied_together(integrator):
+    """Two boxes and two joints that stay awake, and the same again asleep: equalities, tendons, actuators of each."""
+    world = pairs("never", "allowed")
+    on, off = (model(world, sleep, TIES, sleep_tolerance=0.02, integrator=integrator) for sleep in (True, False))
+    d, e = tisim.Data(on), tisim.Data(off)
+    own, slept = np.r_[0:12, 24:26], 0
+    for i in range(120):
+        for data in (d, e):
+            data.ctrl[0], data.ctrl[2] = np.sin(0.1 * i), 0.05
+        tisim.step(on, d)
+        tisim.step(off, e)
+        validate(on, d)
+        for name in ("qvel", "qacc", "qfrc_constraint", "qfrc_passive", "qfrc_actuator", "qLDiagInv"):
+            assert np.array_equal(getattr(d, name)[own], getattr(e, name)[own]), (name, i)
+        for name in ("actuator_force", "act_dot", "ten_length", "ten_velocity"):
+            assert np.array_equal(getattr(d, name)[::2], getattr(e, name)[::2]), (name, i)
+        slept = max(slept, on.ntree - d.ntree_awake)
+    assert slept == 4
+
+
+@pytest.mark.parametrize("ties", ["", TIES])
+def test_all_awake_is_the_same_bits(ties):
+    world = MOVERS + STACKS + (pairs("never", "never") if ties else "")
+    on, off = (model(world, sleep, ties, sleep_tolerance=1e-300) for sleep in (True, False))
     d, e = tisim.Data(on), tisim.Data(off)
     for _ in range(60):
         tisim.step(on, d, 2)
@@ -87,10 +132,14 @@ def test_worlds_sleep_each_on_their_own():
     assert d.nbody_awake.tolist() == [s.nbody_awake for s in singles]
 
 
-def test_threads_and_processes_agree():
+@pytest.mark.parametrize("world", ["wall", "ties"])
+def test_threads_and_processes_agree(world):
+    text, calls, least = 'tisim.scenes.build("wall", n=60, sleep=True)', 150, 5
+    if world == "ties":
+        text, calls, least = repr(scene(pairs("never", "allowed"), 'sleep_tolerance=".02"', rest=TIES)), 30, 3
     answers = set()
     for threads in (1, 2, 3, 8, 2):
-        run = subprocess.run([sys.executable, "-c", PROGRAM.format(threads)], capture_output=True, text=True,
-                             env=os.environ, check=True)  # fmt: skip
+        run = subprocess.run([sys.executable, "-c", PROGRAM.format(threads=threads, text=text, calls=calls)],
+                             capture_output=True, text=True, env=os.environ, check=True)  # fmt: skip
         answers.add(run.stdout)
-    assert len(answers) == 1 and int(answers.pop().split()[-1]) > 5
+    assert len(answers) == 1 and int(answers.pop().split()[-1]) > least

@@ -18,19 +18,28 @@ from tisim.model.fields import FIELDS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KINDS = {"FP": "f", "ti.i32": "i"}
-SCENE = """<mujoco><asset><mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1 .1 .1"/></asset>
-<worldbody><geom type="plane" size="1 1 .1"/><geom type="box" size=".1 .1 .1"/>
+SCENE = """<mujoco><asset><mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1 .1 .1"/>
+<mesh name="pad" builtin="plate" params="2 2"/></asset>
+<worldbody><geom name="floor" type="plane" size="1 1 .1"/><geom name="ball" size=".1"/>
 <body pos="0 0 1"><freejoint/><geom type="mesh" mesh="gem"/></body>
 <body name="a" pos="0 0 2">
 <joint name="j" range="-10 20" limited="true" frictionloss=".1" actuatorfrcrange="-1 1" actuatorfrclimited="true"/>
-<site name="v" pos="1 0 0"/>{}</body><site name="u"/></worldbody>
+<site name="v" pos="1 0 0"/>{}</body><site name="u"/>
+<camera name="eye" resolution="2 2"/></worldbody>
 <tendon><fixed name="t" range="0 1" limited="true" frictionloss=".1" stiffness="1" actuatorfrclimited="true"
 actuatorfrcrange="-1 1"><joint joint="j" coef="1"/></fixed><spatial name="s" armature="1"><site site="u"/>
 <site site="v"/></spatial>
 </tendon><actuator><motor joint="j"/><motor tendon="t"/><motor site="u" refsite="v"/>
 <adhesion body="a" ctrlrange="0 1"/>
 <motor cranksite="u" slidersite="v" cranklength="3"/><general joint="j" dyntype="user"/></actuator>
-<equality><weld body1="a"/><joint joint1="j"/><tendon tendon1="t"/></equality></mujoco>"""
+<equality><weld body1="a"/><joint joint1="j"/><tendon tendon1="t"/></equality>
+<contact><pair geom1="floor" geom2="ball"/></contact>
+<sensor><touch site="v"/><contact body1="a"/><rangefinder site="u"/><insidesite site="v" objtype="site" objname="u"/>
+<distance geom1="floor" geom2="ball"/><tactile geom="ball" mesh="pad"/><jointpos joint="j" cutoff="1"/>
+<jointvel joint="j"/><jointactuatorfrc joint="j"/><user dim="1"/>
+<framepos objtype="camera" objname="eye"/><camprojection site="u" camera="eye"/><gyro site="v"/>
+<accelerometer site="v"/><force site="v"/><subtreelinvel body="a"/><jointlimitpos joint="j"/>
+<jointlimitvel joint="j"/><tendonlimitfrc tendon="t"/><e_kinetic/></sensor></mujoco>"""
 
 
 def nodes():
@@ -78,7 +87,7 @@ def test_each_name_has_one_declaration():
 
 def test_what_is_declared_is_used():
     used = {name for *_, name, _ in parameters()} | {path.rpartition(".")[2] for *_, path in paths()}
-    used |= {f"{name}_{x}" for name in {"gravity", "wind"} & used for x in "xyz"}
+    used |= {f"{name}_{x}" for name in {"gravity", "wind", "magnetic"} & used for x in "xyz"}
     if used & set(SCALES):
         used.add("sweep_scale")
     assert set(SCALARS) - set(CAPACITIES) <= used
@@ -113,7 +122,7 @@ def test_tables_are_as_declared(model):
         assert values.size, f"SCENE has nothing for {table.name}"
         assert (values.dtype.kind == "f") == (table.dtype == "f"), table.name
         assert values[0].size == math.prod(table.shape[1:]), table.name
-        if table.shape[0] not in ("nodes", "trees", "bodies"):
+        if table.shape[0] not in ("nodes", "trees", "bodies", "nsensortree"):
             assert len(values) == model.scalar(table.shape[0]), table.name
         kind = memory.download(model.device(table.name)).dtype.kind
         assert kind == table.dtype, table.name

@@ -18,9 +18,14 @@ __version__ = "0.2.0"
 _HOMES = {
     "tisim.data.data": "Data",
     "tisim.data.state": "copy_state extract_state get_state reset reset_keyframe set_keyframe set_state state_size",
+    "tisim.device.bundle": "func",
     "tisim.device.runtime": "init",
+    "tisim.device.variant": "kernel",
     "tisim.derivatives": "inverse_fd transition_fd",
     "tisim.errors": "CapacityError DivergedWarning Error MjcfError UnsupportedError",
+    "tisim.model.callback": "get_mjcb_act_bias get_mjcb_act_dyn get_mjcb_act_gain get_mjcb_contactfilter "
+    "get_mjcb_control get_mjcb_passive get_mjcb_sensor reset_callbacks set_mjcb_act_bias set_mjcb_act_dyn "
+    "set_mjcb_act_gain set_mjcb_contactfilter set_mjcb_control set_mjcb_passive set_mjcb_sensor",
     "tisim.model.model": "Model",
     "tisim.pipeline": "forward forward_skip inverse inverse_skip step step1 step2",
     "tisim.queries.distance": "geom_distance",

@@ -113,13 +113,13 @@ class _Batch:
 
 
 def _transition(m, batch, eps, centered):
-    n = 2 * m.nv + m.na
-    A, B = np.zeros((n, n)), np.zeros((n, m.nu))
-    where = dict(qpos=(A, 0), qvel=(A, m.nv), act=(A, 2 * m.nv), ctrl=(B, 0))
+    n, ns = 2 * m.nv + m.na, m.nsensordata
+    A, B, C, D = np.zeros((n, n)), np.zeros((n, m.nu)), np.zeros((ns, n)), np.zeros((ns, m.nu))
+    where = dict(qpos=(A, C, 0), qvel=(A, C, m.nv), act=(A, C, 2 * m.nv), ctrl=(B, D, 0))
     fresh = True  # nothing was evaluated so far
     for name, known in (("ctrl", mjtStage.mjSTAGE_VEL), ("act", mjtStage.mjSTAGE_VEL), ("qvel", mjtStage.mjSTAGE_POS),
                         ("qpos", mjtStage.mjSTAGE_NONE)):  # fmt: skip
-        matrix, place = where[name]
+        matrix, sensed, place = where[name]
         up, down = _steps(m, batch, name, eps, centered)
         for first in batch.chunks(name):
             high = _end(m, batch, name, first, up, mjtStage.mjSTAGE_NONE if fresh else known)
@@ -128,11 +128,11 @@ def _transition(m, batch, eps, centered):
             columns = np.arange(first, min(first + batch.chunk, len(up)))
             h = (up + down)[columns]
             rows = slice(1, len(columns) + 1)
-            change = [differentiate_pos(m, 1.0, low[0], high[0]), high[1] - low[1], high[2] - low[2]]
+            change = [differentiate_pos(m, 1.0, low[0], high[0]), *(b - a for a, b in zip(low[1:], high[1:]))]
             with np.errstate(invalid="ignore"):
                 change = np.nan_to_num(np.concatenate(change, 1)[rows].T / h)  # 0 where no step was possible
-            matrix[:, place + columns] = change
-    return A, B, np.zeros((0, n)), np.zeros((0, m.nu))  # sensors are not simulated so far
+            matrix[:, place + columns], sensed[:, place + columns] = change[:n], change[n:]
+    return A, B, C, D
 
 
 def _steps(m, batch, name, eps, centered):
@@ -155,16 +155,18 @@ def _first(end):
 
 
 def _end(m, batch, name, first, steps, known):
-    """(qpos, qvel, act) after a step with numbers of the array `name`, from `first` on, moved in one world each."""
+    """(qpos, qvel, act, sensordata) after a step with numbers of the array `name`, from `first` on, moved in one world
+    each."""
     for word in ("qpos", "qvel", "act", "ctrl", "world_time", "qacc_warmstart"):
         batch.write(word, batch.state[word])
     batch.write(name, batch.moved(name, first, steps)[0])
     pipeline.step_skip(m, batch.d, known)
-    return tuple(batch.d.host(word).astype(float) for word in ("qpos", "qvel", "act"))
+    return tuple(batch.d.host(word).astype(float) for word in ("qpos", "qvel", "act", "sensordata"))
 
 
 def _inverse(m, batch, eps, actuation, centered):
     derivatives = {name: np.zeros((m.nv, m.nv)) for name in ("qpos", "qvel", "qacc")}
+    sensed = {name: np.zeros((m.nv, m.nsensordata)) for name in derivatives}
     inertia = np.zeros((m.nv, m.nM))
     places = _places_of_inertia(m)
     known = mjtStage.mjSTAGE_NONE
@@ -174,21 +176,24 @@ def _inverse(m, batch, eps, actuation, centered):
             for step in (eps, -eps) if centered else (eps,):
                 rows, count = batch.moved(name, first, step)
                 batch.write(name, rows)
-                pipeline.inverse_skip(m, batch.d, min(known, stage or 0), True)
+                pipeline.inverse_skip(m, batch.d, min(known, stage or 0))
                 known = mjtStage.mjSTAGE_VEL
                 f = batch.d.host("qfrc_inverse").astype(float)
                 if actuation:
                     fwd_actuation(m, batch.d)
                     f -= batch.d.host("qfrc_actuator")
-                ends.append((f, batch.d.host("M").astype(float)))
+                ends.append((f, batch.d.host("M").astype(float), batch.d.host("sensordata").astype(float)))
             to, (of, h) = ends[0], (ends[1], 2 * eps) if centered else (_first(ends[0]), eps)
             rows = slice(first, first + count)
             derivatives[name][rows] = ((to[0] - of[0]) / h)[1 : count + 1]
+            sensed[name][rows] = ((to[2] - of[2]) / h)[1 : count + 1]
             if name == "qpos":
                 inertia[rows, places] = ((to[1] - of[1]) / h)[1 : count + 1]
         batch.write(name, batch.state[name])
-    sensors = (np.zeros((m.nv, 0)),) * 3  # sensors are not simulated so far
-    return (*(derivatives[name] for name in ("qpos", "qvel", "qacc")), *sensors, inertia)
+    forces = np.asarray(m.sensor_adr)[m.derived("accvalue_sensor")]  # of actuators, which inverse dynamics leave alone
+    for change in sensed.values():
+        change[:, forces] = 0
+    return (*derivatives.values(), *sensed.values(), inertia)
 
 
 def _places_of_inertia(m):

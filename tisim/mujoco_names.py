@@ -42,7 +42,7 @@ LATER = "a later version will have it"
 WINDOW = "tisim.viewer.view(m, d, step=f) opens a window and calls f(m, d) for each step"
 PICTURE = "tisim.viewer.render(m, d, width, height, camera=...) returns a picture"
 NUMPY = "not part of tisim: NumPy does it, or MuJoCo's own function, which takes NumPy arrays and no model"
-ROWS = "d.efc_J is a sparse matrix of SciPy's, and the efc_ vectors are there; matrices of the dual problem are not"
+ROWS = "not formed here; d.efc_J is the Jacobian of all rows, d.efc_force and the other efc_ vectors are there"
 
 # (pattern of a whole name, what to say): the first that fits. Of the module mujoco and its modules:
 OF_MODULE = (
@@ -97,19 +97,16 @@ OF_MODULE = (
 
 # of an MjData
 OF_DATA = (
-    (r"efc_(J_|AR|b).*|iefc_\w+|nJ|nA", ROWS),
-    (r"qM|iM\w*|iLD\w*|qH\w*|qLU|qDeriv", "the inertia matrix is d.M, with m.M_rownnz, m.M_rowadr and m.M_colind"),
-    (r"cam_\w+", LATER + "; until then a camera's place follows from d.xpos, d.xmat, m.cam_pos and m.cam_quat"),
+    (r"efc_J_\w+", "d.efc_J is a sparse matrix of SciPy: indptr, indices, data"),
+    (r"efc_AR\w*|iefc_\w+|nJ|nA", ROWS),
+    (r"iM\w*|iLD\w*", "the inertia matrix is d.M, with m.M_rownnz, m.M_rowadr and m.M_colind"),
     (r"light_\w+", LATER + "; until then a light's place follows from d.xpos, d.xmat, m.light_pos and m.light_dir"),
-    (r"sensordata", "sensors are not simulated so far; a later version will have it"),
     (r"ten_J_\w+", "d.ten_J is a matrix, (ntendon, nv)"),
     (r"ten", "use d.tendon(name)"),
     (r"tendon_efcadr|nJmom", "d.efc_type and d.efc_id tell the rows of tendons, d.moment_rowadr the rows of actuators"),
-    (r"subtree_\w+", LATER + "; d.cvel, d.xipos and m.body_mass give momentum, d.contact and d.efc_force "
-                                   "the forces of contacts"),
     (r"\w*awake\w*", "d.body_awake and d.tree_asleep tell who is awake"),
-    (r"\w*island\w*|map_\w+|nidof|ifrc_\w+|iacc\w*|tree\w*", "d.nisland counts the islands"),
-    (r"n[efl]", "d.efc_type tells the kind of each of the d.nefc rows"),
+    (r"\w*island\w*|map_\w+|nidof|ifrc_\w+|iacc\w*|tree\w*",
+     "d.tree_island, d.dof_island and d.efc_island tell who is in which of the d.nisland islands"),
     (r"solver\w*", "d.solver_niter counts the iterations of each island, d.solver and d.solver_nnz tell more"),
     (r"maxuse_\w+|narena|nbuffer|parena|pbase|pstack|threadpool", "lists grow as needed; d.memory() tells the bytes of "
                                                                   "each array"),

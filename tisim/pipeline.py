@@ -1,15 +1,28 @@
 """The order of the stages. Seed 000, "Simulation pipeline"; seed 003, "Simulation loop"."""
 
+import itertools
+
 import numpy as np
 
 from tisim.data import given
 from tisim.data.timer import INVERSE_OF
 from tisim.data.validate import validate
 from tisim.device import build, runtime
-from tisim.enums import mjtIntegrator, mjtStage
+from tisim.enums import mjtDisableBit, mjtIntegrator, mjtStage
 from tisim.errors import Error, UnsupportedError
 from tisim.model import simulable
-from tisim.stages import actuation, collision, constraint, dynamics, integrators, needs, sleep, tendon
+from tisim.stages import (
+    actuation,
+    callbacks,
+    collision,
+    constraint,
+    dynamics,
+    integrators,
+    needs,
+    sensor,
+    sleep,
+    tendon,
+)  # fmt: skip
 from tisim.stages import inverse as inverse_stage
 
 
@@ -46,34 +59,42 @@ def look(m, d):
         validate(m, d)
 
 
-POSITION = (sleep.wake_written, dynamics.fwd_position, collision.collide, sleep.wake_touched, tendon.tendons,
-            dynamics.fwd_velocity, tendon.tendon_passive, actuation.transmission, constraint.make_constraints,
-            dynamics.energy)  # fmt: skip
-ACCELERATION = (actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain)
-AGAIN = (*POSITION[:-1], *ACCELERATION)  # in the further stages of RK4: without what only users read
-STEP = (check, dynamics.check_state, *POSITION, *ACCELERATION, check_acceleration, inverse_stage.compare,
-        sleep.fall_asleep, integrate)  # fmt: skip
+POSE = (sleep.wake_written, dynamics.fwd_position, tendon.tendons, sleep.wake_pulled, collision.collide,
+        sleep.wake_touched, sleep.wake_tied)  # fmt: skip
+VELOCITY = (dynamics.fwd_velocity, tendon.tendon_passive, callbacks.passive, actuation.transmission,
+            constraint.make_constraints)  # fmt: skip
+ACCELERATION = (callbacks.control, actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain)
+INVERSE = (inverse_stage.inverse,)
+BEGIN = (check, dynamics.check_state)
+END = (check_acceleration, inverse_stage.compare, sleep.fall_asleep, sleep.settle)
+
+
+def _evaluation(skip, sensors, last):
+    """Stages of an evaluation: those in `last` behind what depends on positions and velocities, as far as that is not
+    skipped (mjtStage). Sensors of positions stand behind what others need of velocities, which they do not read."""
+    pos, vel = skip < mjtStage.mjSTAGE_POS, skip < mjtStage.mjSTAGE_VEL
+    acc = sensor.sensor_inv if last is INVERSE else sensor.sensor_acc
+    return (*POSE * pos, *VELOCITY * vel, *(dynamics.energy,) * vel, *(sensor.sensor_pos,) * (pos and sensors),
+            *(sensor.sensor_vel,) * (vel and sensors), *last, *(acc,) * sensors)  # fmt: skip
+
+
+AGAIN = _evaluation(mjtStage.mjSTAGE_NONE, False, ACCELERATION)  # in the further stages of RK4
+STEP = (*BEGIN, *_evaluation(mjtStage.mjSTAGE_NONE, True, ACCELERATION), *END, integrate)
 RUNGE_KUTTA = (*STEP[:-1], integrators.rk_first, *AGAIN, integrators.rk_second, *AGAIN, integrators.rk_third, *AGAIN,
                rk_last)  # fmt: skip
-INVERSE = (*POSITION, inverse_stage.inverse)
-STAGES = (*STEP, *RUNGE_KUTTA, *INVERSE, *POSITION[:-1], inverse_stage.inverse)
-
-
-def _places(at, length):
-    """Places in STAGES."""
-    return range(at, at + length)
-
-
-SINGLE = _places(0, len(STEP))
-RK4 = _places(len(STEP), len(RUNGE_KUTTA))
+SKIPS = mjtStage.mjSTAGE_NONE, mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL
+WAYS = list(itertools.product((ACCELERATION, INVERSE), SKIPS, (True, False)))  # of evaluations
+SEQUENCES = [STEP, RUNGE_KUTTA, *(_evaluation(skip, sensors, last) for last, skip, sensors in WAYS)]
+STAGES = tuple(itertools.chain(*SEQUENCES))
+_ends = list(itertools.accumulate(map(len, SEQUENCES)))
+# places in STAGES
+SINGLE, RK4, *_others = (range(end - len(stages), end) for stages, end in zip(SEQUENCES, _ends))
+EVALUATIONS = dict(zip(WAYS, _others))
+FORWARD = EVALUATIONS[ACCELERATION, mjtStage.mjSTAGE_NONE, True]
 WHOLE = SINGLE.stop, RK4.stop  # where a step is over
-FORWARD = SINGLE[STEP.index(POSITION[0]) : STEP.index(check_acceleration)]
-HALF = STEP.index(ACCELERATION[0])  # what stands before does not depend on controls and applied forces
-# evaluations by whether energy is left out, and in them what depends on positions alone, on velocities besides
-FORWARDS = FORWARD, _places(RK4.start + RUNGE_KUTTA.index(integrators.rk_first) + 1, len(AGAIN))
-INVERSES = _places(RK4.stop, len(INVERSE)), _places(RK4.stop + len(INVERSE), len(INVERSE) - 1)
-SKIPS = {mjtStage.mjSTAGE_NONE: 0, mjtStage.mjSTAGE_POS: POSITION.index(dynamics.fwd_velocity),
-         mjtStage.mjSTAGE_VEL: len(POSITION)}  # fmt: skip
+HALF = STEP.index(actuation.fwd_actuation)  # what stands before does not depend on controls and applied forces
+LAST = STEP.index(END[0])  # from here on a step is more than an evaluation
+FIRST_INVERSE = EVALUATIONS[INVERSE, mjtStage.mjSTAGE_NONE, True].start
 
 
 def step1(m, d):
@@ -84,6 +105,8 @@ def step1(m, d):
     given.check(m, d)
     _refuse_halves(m)
     _run(m, d, range(HALF))
+    if m.disabled(mjtDisableBit.mjDSBL_ACTUATION):
+        callbacks.always_control(m, d)
 
 
 def step2(m, d):
@@ -142,7 +165,8 @@ def step_skip(m, d, skipstage):
     """step of a single-stage integrator without what is already known, for derivatives; skipstage as forward_skip's."""
     given.check(m, d)
     check(m, d)
-    _run(m, d, SINGLE[FORWARD.start + SKIPS[skipstage] :])
+    _run(m, d, EVALUATIONS[ACCELERATION, skipstage, True])
+    _run(m, d, SINGLE[LAST:])
 
 
 def forward_skip(m, d, skipstage, skipsensor=False):
@@ -150,12 +174,12 @@ def forward_skip(m, d, skipstage, skipsensor=False):
 
     skipstage  mjtStage: mjSTAGE_POS leaves out what depends on positions alone, mjSTAGE_VEL also what depends on
                velocities, as where only forces were written; mjSTAGE_NONE nothing.
-    skipsensor  True: leaves out what only users read, energies.
+    skipsensor  True: leaves out sensors.
     Raises UnsupportedError if the model uses a feature that the engine does not simulate.
     """
     given.check(m, d)
     check(m, d)
-    _run(m, d, _without(FORWARDS, skipstage, skipsensor))
+    _run(m, d, _places(ACCELERATION, skipstage, skipsensor))
 
 
 def inverse(m, d):
@@ -175,16 +199,14 @@ def inverse_skip(m, d, skipstage, skipsensor=False):
     given.check(m, d)
     check(m, d)
     inverse_stage.check(m)
-    _run(m, d, _without(INVERSES, skipstage, skipsensor))
+    _run(m, d, _places(INVERSE, skipstage, skipsensor))
 
 
-def _without(evaluations, skipstage, skipsensor):
-    """Places in STAGES of an evaluation, without what is skipped."""
+def _places(last, skipstage, skipsensor):
+    """Places in STAGES of an evaluation without what is skipped."""
     if isinstance(skipstage, bool) or skipstage not in SKIPS:
         raise Error(f"skipstage={skipstage!r}: expected mjSTAGE_NONE, mjSTAGE_POS or mjSTAGE_VEL of mjtStage")
-    places = evaluations[bool(skipsensor)]
-    known = skipstage == mjtStage.mjSTAGE_VEL and skipsensor
-    return places[SKIPS[skipstage] - known :]
+    return EVALUATIONS[last, skipstage, not skipsensor]
 
 
 def prepare(m, d, show=None):
@@ -202,6 +224,8 @@ def prepare(m, d, show=None):
 
 def _run(m, d, stages, times=1):
     """Runs these of STAGES, so often: by the Data's program while they do what they did before, else by Python."""
+    if d._open is not None:
+        raise Error("a callback of this Data runs within a step, and cannot step it")
     clock = d.program.clock
     if clock.on and not clock.running:
         with clock.run(stages.start == 0 or stages.stop in WHOLE, times if stages.stop in WHOLE else 0):
@@ -212,7 +236,7 @@ def _run(m, d, stages, times=1):
         times -= done
         if times and (at > stages.start or not done):  # else it stopped only because it had repeated so many
             if clock.running:
-                clock.enter(INVERSE_OF * (at >= RK4.stop) + STAGES[at].__name__)
+                clock.enter(INVERSE_OF * (at >= FIRST_INVERSE) + STAGES[at].__name__)
             d.program.start()
             STAGES[at](m, d)
             d.program.keep(at)

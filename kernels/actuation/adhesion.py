@@ -24,6 +24,16 @@ def centre_of(m, d, b):
 
 
 @func
+def moves(m, d, b):
+    """Whether world-major body b belongs to a tree, which is awake."""
+    t = m.body_treeid[b % m.nbody]
+    if ti.static(m.has.sleep):
+        if t >= 0:
+            t = ti.select(d.tree_asleep[b // m.nbody * m.ntree + t] < 0, t, -1)
+    return t >= 0
+
+
+@func
 def approach(m, d, c):
     """Velocity of contact c along its normal, positive where the bodies part."""
     speed = FP(0.0)
@@ -83,7 +93,7 @@ def adhesion_forces(m, d):
                 if pull != 0.0:
                     for side in range(2):
                         b = side_body(m, d, c, side)
-                        if m.body_treeid[b % m.nbody] >= 0:
+                        if moves(m, d, b):
                             force = ti.select(side == 0, pull, -pull) * vec3(d.contact_frame[c, 0])
                             torque = cross(d.contact_pos[c] - centre_of(m, d, b), force)
                             add_wrench(m, d, w, b % m.nbody, join(torque, force), d.qfrc_actuator)

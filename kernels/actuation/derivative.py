@@ -4,7 +4,8 @@ What acts along a sparse row r with a force that changes by k with the velocity 
 dofs; as in MuJoCo, those of which one is the other's ancestor. Seed 000, "Numerical integration".
 """
 
-from ..constants import BIAS_AFFINE, DSBL_ACTUATION, DSBL_DAMPER, GAIN_AFFINE, GAIN_MUSCLE
+from ..constants import BIAS_AFFINE, DSBL_ACTUATION, DSBL_DAMPER, GAIN_AFFINE, GAIN_MUSCLE, TASK_ACTUATOR, TASK_TENDON
+from ..sleep.awake import is_awake
 from ..types import FP, MINVAL, SERIAL, func, kernel, ti
 from .force import is_off
 from .muscle import bump, normal_length, peak_force
@@ -17,14 +18,14 @@ def joined_derivative(m, d):
     for w in range(d.nworld):
         if m.opt.disableflags & DSBL_DAMPER == 0:
             for t in range(m.ntendon):
-                if m.tendon_damping[t] != 0.0:
+                if m.tendon_damping[t] != 0.0 and is_awake(m, d, TASK_TENDON, w, t):
                     first = m.tendon_Jadr[t]
                     o = w * m.ntendonJ
                     add_row(m, d, w, -m.tendon_damping[t], first, m.tendon_Jnum[t], m.tendon_Jdof, d.ten_J, o)
         if m.opt.disableflags & DSBL_ACTUATION == 0:
             for i in range(m.nu):
                 k = force_rate(m, d, w, i)
-                if k != 0.0:
+                if k != 0.0 and is_awake(m, d, TASK_ACTUATOR, w, i):
                     add_row(m, d, w, k, m.moment_adr[i], m.moment_num[i], m.moment_dof, d.moment, w * m.nmoment)
 
 

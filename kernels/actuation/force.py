@@ -12,9 +12,14 @@ from ..constants import (
     GAIN_AFFINE,
     GAIN_FIXED,
     SLIDE,
+    TASK_ACTUATOR,
+    TASK_CLAMPED,
+    TASK_DRIVEN,
+    TASK_FORCE_TENDON,
     TRN_TENDON,
     WARN_BADCTRL,
 )
+from ..sleep.awake import task_at, task_count
 from ..types import FP, MINVAL, SERIAL, func, kernel, ti
 from .muscle import clip
 
@@ -106,8 +111,10 @@ def limited_force(m, i, force):
 @kernel
 def actuator_forces(m, d):
     """Rates of activations, and forces: gain times input plus bias; parallel over (world, actuator)."""
+    n_task = task_count(m, d, TASK_ACTUATOR, m.nu)
     ti.loop_config(serialize=SERIAL)
-    for k in range(d.nworld * m.nu):
+    for place in range(n_task):
+        k = task_at(m, d, TASK_ACTUATOR, place)
         w = k // m.nu
         i = k % m.nu
         force = FP(0.0)
@@ -140,8 +147,10 @@ def actuator_forces(m, d):
 def limit_tendon_forces(m, d):
     """Forces of actuators of a tendon whose total is limited are scaled together, then clipped; parallel over (world,
     such tendon)."""
+    n_task = task_count(m, d, TASK_FORCE_TENDON, m.nforcetendon)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.nforcetendon):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_FORCE_TENDON, place)
         w = x // m.nforcetendon
         n = x % m.nforcetendon
         t = m.force_tendon[n]
@@ -162,8 +171,10 @@ def limit_tendon_forces(m, d):
 @kernel
 def driven_forces(m, d):
     """qfrc_actuator: what the actuators do at each dof, in their order; parallel over (world, dof)."""
+    n_task = task_count(m, d, TASK_DRIVEN, m.ndriven)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.ndriven):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_DRIVEN, place)
         w = x // m.ndriven
         n = x % m.ndriven
         force = FP(0.0)
@@ -175,8 +186,10 @@ def driven_forces(m, d):
 @kernel
 def clamp_joint_forces(m, d):
     """Gravity compensation by actuators, and limits of the total force at a joint; parallel over (world, dof)."""
+    n_task = task_count(m, d, TASK_CLAMPED, m.nclamped)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.nclamped):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_CLAMPED, place)
         k = m.clamped_dof[x % m.nclamped]
         i = x // m.nclamped * m.nv + k
         j = m.dof_jntid[k]
@@ -192,12 +205,25 @@ def clamp_joint_forces(m, d):
 @kernel
 def advance_activations(m, d):
     """Activations one timestep on; those of a group that is switched off do not change, but are clamped. Parallel over
-    (world, actuator)."""
+    (world, actuator), those of sleepers, too, as in MuJoCo. Where trees fell asleep it is done (`settle` of
+    tisim/stages/sleep.py): d.nacted is 1 then, 2 where rk_act has what comes out."""
+    n = d.nworld * m.nu
+    done = 0
+    if ti.static(m.has.sleep):
+        done = d.nacted
     ti.loop_config(serialize=SERIAL)
-    for k in range(d.nworld * m.nu):
+    for k in range(n):
         i = k % m.nu
         if m.actuator_actadr[i] >= 0 and m.opt.disableflags & DSBL_ACTUATION == 0:
             adr = k // m.nu * m.na + m.actuator_actadr[i]
             on = ti.cast(1 - is_off(m, i), FP)
             for a in range(adr, adr + m.actuator_actnum[i]):
-                d.act[a] = next_activation(m, d, i, a, on * d.act_dot[a])
+                if done == 0:
+                    d.act[a] = next_activation(m, d, i, a, on * d.act_dot[a])
+                if ti.static(m.has.sleep):
+                    if done == 2:
+                        d.act[a] = d.rk_act[a]
+    if ti.static(m.has.sleep):
+        ti.loop_config(serialize=True)
+        for _ in range(1):
+            d.nacted = 0

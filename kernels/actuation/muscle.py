@@ -4,7 +4,8 @@ Parameters stand as in actuator_gainprm: range 0 1, force 2, scale 3, lmin 4, lm
 tisim/queries/muscle.py has the same for users, in NumPy; tests hold the two together.
 """
 
-from ..constants import BIAS_MUSCLE, DYN_MUSCLE, DYN_USER, GAIN_MUSCLE
+from ..constants import BIAS_MUSCLE, DYN_MUSCLE, DYN_USER, GAIN_MUSCLE, TASK_SHAPED
+from ..sleep.awake import task_at, task_count
 from ..types import FP, MINVAL, SERIAL, func, kernel, ti
 
 
@@ -132,8 +133,10 @@ def shaped_actuators(m, d):
     """Activation rates, gains and biases of muscles; of what users compute, what holds without them: no rate, gain 1,
     bias 0. Parallel over (world, actuator of that kind).
     """
+    n_task = task_count(m, d, TASK_SHAPED, m.nshaped)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.nshaped):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_SHAPED, place)
         w = x // m.nshaped
         i = m.shaped_actuator[x % m.nshaped]
         k = w * m.nu + i

@@ -4,8 +4,18 @@ A moment is a sparse row: the dofs in it, `moment_dof`, are a table of the model
 compiler has the same in NumPy (tisim/mjcf/reference/transmission.py); tests hold the two together.
 """
 
-from ..constants import BALL, DSBL_ACTUATION, FREE, TRN_JOINTINPARENT
+from ..constants import (
+    BALL,
+    DSBL_ACTUATION,
+    FREE,
+    TASK_CRANK_ACT,
+    TASK_JOINT_ACT,
+    TASK_SITE_ACT,
+    TASK_TENDON_ACT,
+    TRN_JOINTINPARENT,
+)
 from ..rotation import at4, conj_quat, mul_quat, normalize_quat, quat_to_rotvec, rotate
+from ..sleep.awake import task_at, task_count
 from ..spatial import cross, head, join, tail
 from ..types import FP, SERIAL, func, kernel, ti, vec3, vec6
 
@@ -36,8 +46,10 @@ def joint_actuators(m, d):
 
     Parallel over (world, actuator of a joint).
     """
+    n_task = task_count(m, d, TASK_JOINT_ACT, m.njointact)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.njointact):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_JOINT_ACT, place)
         w = x // m.njointact
         i = m.joint_actuator[x % m.njointact]
         j = m.actuator_trnid[i][0]
@@ -69,8 +81,10 @@ def joint_actuators(m, d):
 @kernel
 def tendon_actuators(m, d):
     """Length of the tendon times gear[0]; parallel over (world, actuator of a tendon)."""
+    n_task = task_count(m, d, TASK_TENDON_ACT, m.ntendonact)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.ntendonact):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_TENDON_ACT, place)
         w = x // m.ntendonact
         i = m.tendon_actuator[x % m.ntendonact]
         gear = m.actuator_gear[i][0]
@@ -98,8 +112,10 @@ def site_actuators(m, d):
 
     Parallel over (world, actuator of a site).
     """
+    n_task = task_count(m, d, TASK_SITE_ACT, m.nsiteact)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.nsiteact):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_SITE_ACT, place)
         w = x // m.nsiteact
         i = m.site_actuator[x % m.nsiteact]
         site = m.actuator_trnid[i][0]
@@ -126,8 +142,10 @@ def crank_actuators(m, d):
 
     Parallel over (world, slider-crank). Where the rod does not reach, the length is the pin's place along the axis.
     """
+    n_task = task_count(m, d, TASK_CRANK_ACT, m.ncrankact)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.ncrankact):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_CRANK_ACT, place)
         w = x // m.ncrankact
         i = m.crank_actuator[x % m.ncrankact]
         gear = m.actuator_gear[i][0]

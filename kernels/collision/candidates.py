@@ -21,8 +21,8 @@ CURSOR = NKIND + 1  # where bin_adr holds the places at which the next pairs go
 
 
 @ti.func
-def is_listed(a, b, first: ti.template(), second: ti.template(), n):
-    """True if (a, b) is in the list of n sorted pairs (first, second)."""
+def find_listed(a, b, first: ti.template(), second: ti.template(), n):
+    """Place of (a, b) in the list of n sorted pairs (first, second), -1 if it is not there."""
     lo = 0
     hi = n
     while lo < hi:
@@ -31,10 +31,17 @@ def is_listed(a, b, first: ti.template(), second: ti.template(), n):
             lo = mid + 1
         else:
             hi = mid
-    found = False
+    found = -1
     if lo < n:
-        found = first[lo] == a and second[lo] == b
+        if first[lo] == a and second[lo] == b:
+            found = lo
     return found
+
+
+@ti.func
+def is_listed(a, b, first: ti.template(), second: ti.template(), n):
+    """True if (a, b) is in the list of n sorted pairs (first, second)."""
+    return find_listed(a, b, first, second, n) >= 0
 
 
 @func

@@ -136,14 +136,10 @@ def put_prism(m, d, mem: ti.template(), field: ti.template(), row, column, k, ma
 
 
 @func
-def collide_field(m, d, mem: ti.template(), p):
-    """Writes the contacts of a listed pair to its slots; returns their number."""
-    i1 = d.cpair_geom1[p]
+def collide_field(m, d, mem: ti.template(), slot, margin, i1, i2):
+    """Writes the contacts of a height field and a geom to slots; returns their number."""
     g1 = i1 % m.ngeom
-    g2 = d.cpair_geom2[p]
-    i2 = i1 - g1 + g2
-    slot = d.cpair_slot[p]
-    margin = d.cpair_margin[p]
+    g2 = i2 % m.ngeom
     field = field_of(m, d, m.geom_dataid[g1])
     R1 = d.geom_xmat[i1]
     x1 = d.geom_xpos[i1]
@@ -188,5 +184,7 @@ def hfield(m, d):
             while at < last:
                 p = d.cpair_bin[at]
                 if d.cpair_ncon[p] == TODO:
-                    d.cpair_ncon[p] = collide_field(m, d, mem, p)
+                    i1 = d.cpair_geom1[p]
+                    i2 = i1 - i1 % m.ngeom + d.cpair_geom2[p]
+                    d.cpair_ncon[p] = collide_field(m, d, mem, d.cpair_slot[p], d.cpair_margin[p], i1, i2)
                 at += d.nccd

@@ -113,62 +113,66 @@ def mesh_support(m, d, mesh, direction):
     return best
 
 
+@func
+def lowest_vertices(m, d, slot, margin, i1, i2, g2):
+    """Writes the contacts of plane i1 and mesh i2, geom g2: its lowest vertex and up to two of that one's neighbours in
+    the hull, none near the first contact. Returns their number.
+    """
+    normal = axis_of(m, d, i1)
+    origin = d.geom_xpos[i1]
+    center = d.geom_xpos[i2]
+    R = d.geom_xmat[i2]
+    down = R.transpose() @ (-normal)
+    mesh = m.geom_dataid[g2]
+    vert = m.mesh_vertadr[mesh]
+    graph = m.mesh_graphadr[mesh]
+    best = mesh_support(m, d, mesh, down)
+    # the vertices to look at: neighbours in the graph up to a -1, or all
+    at = 0
+    end = m.mesh_vertnum[mesh]
+    lowest = vert + best
+    edges = 0
+    nhull = 0
+    if graph >= 0:
+        nhull = m.mesh_graph[graph]
+        lowest = vert + m.mesh_graph[graph + 2 + nhull + best]
+        edges = graph + 2 + 2 * nhull
+        at = m.mesh_graph[graph + 2 + best]
+        end = at
+        while m.mesh_graph[edges + end] >= 0:
+            end += 1
+    x = R @ m.mesh_vert[lowest] + center
+    dist = normal.dot(x - origin)
+    n = 0
+    if dist <= margin:
+        spot = x - 0.5 * dist * normal
+        put(m, d, slot, dist, spot, normal)
+        n = 1
+        threshold = normal.dot(center - origin) - margin
+        while at < end and n < MAXMESH:
+            v = vert + at
+            if graph >= 0:
+                v = vert + m.mesh_graph[graph + 2 + nhull + m.mesh_graph[edges + at]]
+            if down.dot(m.mesh_vert[v]) > threshold and v != lowest:
+                x = R @ m.mesh_vert[v] + center
+                if (x - spot).norm() >= NEAR * m.geom_rbound[g2]:
+                    dist = normal.dot(x - origin)
+                    put(m, d, slot + n, dist, x - 0.5 * dist * normal, normal)
+                    n += 1
+            at += 1
+    return n
+
+
 @kernel
 def plane_mesh(m, d):
-    """Plane against mesh: its lowest vertex and up to two of that one's neighbours in the hull, none near the first
-    contact; parallel over pairs.
-    """
+    """Contacts of planes and meshes; parallel over pairs."""
     first = d.bin_adr[PLANE_CONVEX]
     last = d.bin_adr[PLANE_CONVEX + 1]
     ti.loop_config(serialize=SERIAL)
     for t in range(first, last):
         p = d.cpair_bin[t]
-        g2 = d.cpair_geom2[p]
-        slot = d.cpair_slot[p]
         if d.cpair_ncon[p] == TODO:
             i1 = d.cpair_geom1[p]
+            g2 = d.cpair_geom2[p]
             i2 = i1 // m.ngeom * m.ngeom + g2
-            margin = d.cpair_margin[p]
-            normal = axis_of(m, d, i1)
-            origin = d.geom_xpos[i1]
-            center = d.geom_xpos[i2]
-            R = d.geom_xmat[i2]
-            down = R.transpose() @ (-normal)
-            mesh = m.geom_dataid[g2]
-            vert = m.mesh_vertadr[mesh]
-            graph = m.mesh_graphadr[mesh]
-            best = mesh_support(m, d, mesh, down)
-            # the vertices to look at: neighbours in the graph up to a -1, or all
-            at = 0
-            end = m.mesh_vertnum[mesh]
-            lowest = vert + best
-            edges = 0
-            nhull = 0
-            if graph >= 0:
-                nhull = m.mesh_graph[graph]
-                lowest = vert + m.mesh_graph[graph + 2 + nhull + best]
-                edges = graph + 2 + 2 * nhull
-                at = m.mesh_graph[graph + 2 + best]
-                end = at
-                while m.mesh_graph[edges + end] >= 0:
-                    end += 1
-            x = R @ m.mesh_vert[lowest] + center
-            dist = normal.dot(x - origin)
-            n = 0
-            if dist <= margin:
-                spot = x - 0.5 * dist * normal
-                put(m, d, slot, dist, spot, normal)
-                n = 1
-                threshold = normal.dot(center - origin) - margin
-                while at < end and n < MAXMESH:
-                    v = vert + at
-                    if graph >= 0:
-                        v = vert + m.mesh_graph[graph + 2 + nhull + m.mesh_graph[edges + at]]
-                    if down.dot(m.mesh_vert[v]) > threshold and v != lowest:
-                        x = R @ m.mesh_vert[v] + center
-                        if (x - spot).norm() >= NEAR * m.geom_rbound[g2]:
-                            dist = normal.dot(x - origin)
-                            put(m, d, slot + n, dist, x - 0.5 * dist * normal, normal)
-                            n += 1
-                    at += 1
-            d.cpair_ncon[p] = n
+            d.cpair_ncon[p] = lowest_vertices(m, d, d.cpair_slot[p], d.cpair_margin[p], i1, i2, g2)

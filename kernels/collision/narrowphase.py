@@ -90,19 +90,25 @@ def _narrowphase(m, d):
                 d.cpair_ncon[p] = ncon
 
 
-def narrowphase(kinds, users):
-    """The kernel with the colliders of these kinds (tisim/stages/colliders.py).
+def colliders_of(kinds, users):
+    """dict kind -> collider, for those of these kinds (tisim/stages/colliders.py) that have one of their own.
 
     users  (kind, Taichi function, contacts) of the colliders that users registered.
     """
+    colliders, users = {}, {kind: user for kind, *user in users}
+    for kind in kinds:
+        if kind in users:
+            colliders[kind] = adapted(*users[kind])
+        elif kind in FUNCTIONS:
+            file, name = FUNCTIONS[kind]
+            colliders[kind] = getattr(importlib.import_module(f"tisim.kernels.collision.{file}"), name)
+    return colliders
+
+
+def narrowphase(kinds, users):
+    """The kernel with the colliders of these kinds; users  as of colliders_of."""
     key = kinds, users
     if key not in _made:
-        colliders, users = {}, {kind: user for kind, *user in users}
-        for kind in kinds:
-            if kind in users:
-                colliders[kind] = adapted(*users[kind])
-            elif kind in FUNCTIONS:
-                file, name = FUNCTIONS[kind]
-                colliders[kind] = getattr(importlib.import_module(f"tisim.kernels.collision.{file}"), name)
-        _made[key] = kernel(specialise(_narrowphase, "narrowphase", KINDS=kinds, COLLIDERS=colliders))
+        names = dict(KINDS=kinds, COLLIDERS=colliders_of(kinds, users))
+        _made[key] = kernel(specialise(_narrowphase, "narrowphase", **names))
     return _made[key]

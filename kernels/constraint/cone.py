@@ -10,6 +10,7 @@ from ..types import (
     FP,
     MINVAL,
     func,
+    store,
     ti,
     vec3,
     vec6,
@@ -188,27 +189,38 @@ def cone_hessian(m, d, j, dim, D, mu, fri):
 
 
 @func
-def store_hessian(m, d, c, dim, h, g, e, a, q):
-    """con_hess* of contact c, with respect to the relative twist in the world frame, from what cone_hessian gives."""
+def pushes(m, d, c, h, g, e, a, q):
+    """The Hessian of translations in the world frame, xx yy zz xy xz yz, from what cone_hessian gives."""
     f0 = d.contact_frame[c, 0]
     f1 = d.contact_frame[c, 1]
     f2 = d.contact_frame[c, 2]
     gv = g[1] * f1 + g[2] * f2
     qv = q[1] * f1 + q[2] * f2
+    x = vec6(0.0)
     for r in ti.static(range(3)):
-        d.con_hess[c][r] = (
-            h * f0[r] * f0[r] + 2.0 * f0[r] * gv[r] + e[1] * f1[r] * f1[r] + e[2] * f2[r] * f2[r] + a * qv[r] * qv[r]
-        )
+        x[r] = h * f0[r] * f0[r] + 2.0 * f0[r] * gv[r] + e[1] * f1[r] * f1[r] + e[2] * f2[r] * f2[r] + a * qv[r] * qv[r]
     for r, s in ti.static(((0, 1), (0, 2), (1, 2))):
-        d.con_hess[c][r + s + 2] = (
+        x[r + s + 2] = (
             h * f0[r] * f0[s]
             + f0[r] * gv[s]
             + gv[r] * f0[s]
             + e[1] * f1[r] * f1[s]
             + (e[2] * f2[r] * f2[s] + a * qv[r] * qv[s])
         )
+    return x
+
+
+@func
+def store_hessian(m, d, c, dim, h, g, e, a, q):
+    """con_hess* of contact c, with respect to the relative twist in the world frame, from what cone_hessian gives."""
+    x = pushes(m, d, c, h, g, e, a, q)
+    store(d.con_hess, c, x)
     if ti.static(m.has.torsion):
         if dim > 3:
+            f0 = d.contact_frame[c, 0]
+            f1 = d.contact_frame[c, 1]
+            f2 = d.contact_frame[c, 2]
+            qv = q[1] * f1 + q[2] * f2
             gw = g[3] * f0 + g[4] * f1 + g[5] * f2
             qw = q[3] * f0 + q[4] * f1 + q[5] * f2
             for r in ti.static(range(3)):
@@ -270,20 +282,11 @@ def to_world(c, f, frame: ti.template()):
 
 
 @func
-def load_friction(m, d, c):
+def load_parameters(m, d, c):
     """Friction coefficients by component: [0, slide, slide, spin, roll, roll]."""
     f = vec6(0.0)
     for k in ti.static(range(5)):
         f[k + 1] = d.contact_friction[c][k]
-    return f
-
-
-@func
-def load_parameters(m, d, c):
-    """The same from the solver's parameters of contact c."""
-    f = vec6(0.0)
-    for k in ti.static(range(5)):
-        f[k + 1] = d.con_friction[c][k]
     return f
 
 

@@ -8,7 +8,7 @@ from ..constants import ELLIPTIC
 from ..sleep.awake import body_at, body_count
 from ..spatial import relative_twist
 from ..types import FP, MINVAL, SERIAL, kernel, store, ti
-from .cone import load_friction, to_contact
+from .cone import load_parameters, to_contact
 from .impedance import stiffness_damping_impedance
 
 
@@ -26,7 +26,7 @@ def contact_terms(m, d):
             arm = d.contact_pos[c] - d.subtree_com[w * m.nbody + m.body_rootid[b]]
             store(d.con_arm, 2 * c + side, arm)
             d.con_body[c][side] = ti.select(m.body_treeid[b] >= 0 and d.contact_exclude[c] == 0, w * m.nbody + b, -1)
-        fri = load_friction(m, d, c)
+        fri = load_parameters(m, d, c)
         dim = d.contact_dim[c]
         pos = d.contact_dist[c] - d.contact_includemargin[c]
         imp = d.contact_solimp[c]
@@ -50,8 +50,6 @@ def contact_terms(m, d):
         d.contact_mu[c] = mu
         d.con_D[c] = 1.0 / R
         d.con_mu[c] = mu
-        for k in ti.static(range(5)):
-            d.con_friction[c][k] = fri[k + 1]
         d.con_aref[c] = a
 
 

@@ -4,8 +4,19 @@
 dofs enter is a table of the model (tisim/model/tables/equality.py). Seed 000, "Equality"; seed 001, "equality".
 """
 
-from ..constants import EQ_WELD, EQUALITY, JAC_AUTO, JAC_DENSE, OBJ_SITE
+from ..constants import (
+    EQ_WELD,
+    EQUALITY,
+    JAC_AUTO,
+    JAC_DENSE,
+    OBJ_SITE,
+    TASK_EQ_JOINT,
+    TASK_EQ_POSE,
+    TASK_EQ_TENDON,
+    TASK_EQUALITY,
+)
 from ..rotation import conj_quat, mul_quat
+from ..sleep.awake import task_at, task_count
 from ..spatial import cross, head, tail
 from ..types import FP, SERIAL, func, kernel, ti, vec3, vec4, vec6
 from .row import finish_row, fits, start_row
@@ -18,8 +29,10 @@ def pose_moves(m, d):
     """eq_moves: whether the rows of connect and weld have an entry that is not 0. MuJoCo leaves rows out that have none
     if its matrices are dense, and lists them if they are sparse. Parallel over (world, connect or weld)."""
     dense = m.opt.jacobian == JAC_DENSE or (m.opt.jacobian == JAC_AUTO and m.nv < LEAST_SPARSE)
+    n_task = task_count(m, d, TASK_EQ_POSE, m.neqpose)
     ti.loop_config(serialize=SERIAL)
-    for t in range(d.nworld * m.neqpose):
+    for place in range(n_task):
+        t = task_at(m, d, TASK_EQ_POSE, place)
         w = t // m.neqpose
         e = m.eq_pose[t % m.neqpose]
         moves = ti.cast(not dense, ti.i32)
@@ -40,11 +53,13 @@ def pose_moves(m, d):
 @kernel
 def equality_places(m, d):
     """First row and first entry of each equality that acts, -1 for the others; serial."""
+    n_task = task_count(m, d, TASK_EQUALITY, m.neq)
     ti.loop_config(serialize=True)
     for _ in range(1):
         row = d.nrow
         adr = d.nJ
-        for k in range(d.nworld * m.neq):
+        for place in range(n_task):
+            k = task_at(m, d, TASK_EQUALITY, place)
             e = k % m.neq
             n = m.eq_nrow[e]
             d.eq_row[k] = -1
@@ -114,8 +129,10 @@ def relative_motion(m, d, i, side, arm1, arm2):
 def pose_rows(m, d):
     """Connect: two points are one. Weld: two frames are, by the vector part of q2* q1 times torquescale, whose rate is
     that of q2* w q1 / 2. Parallel over (world, connect or weld)."""
+    n_task = task_count(m, d, TASK_EQ_POSE, m.neqpose)
     ti.loop_config(serialize=SERIAL)
-    for t in range(d.nworld * m.neqpose):
+    for place in range(n_task):
+        t = task_at(m, d, TASK_EQ_POSE, place)
         w = t // m.neqpose
         e = m.eq_pose[t % m.neqpose]
         k = w * m.neq + e
@@ -173,8 +190,10 @@ def polynomial(m, d, e, x):
 def joint_rows(m, d):
     """Joint 1 follows a polynomial of joint 2, or is constant, both from their reference; parallel over (world,
     equality of joints)."""
+    n_task = task_count(m, d, TASK_EQ_JOINT, m.neqjoint)
     ti.loop_config(serialize=SERIAL)
-    for t in range(d.nworld * m.neqjoint):
+    for place in range(n_task):
+        t = task_at(m, d, TASK_EQ_JOINT, place)
         w = t // m.neqjoint
         e = m.eq_joint[t % m.neqjoint]
         k = w * m.neq + e
@@ -211,8 +230,10 @@ def tendon_entry(m, d, w, t, i):
 @kernel
 def tendon_rows(m, d):
     """The same for the lengths of tendons; parallel over (world, equality of tendons)."""
+    n_task = task_count(m, d, TASK_EQ_TENDON, m.neqtendon)
     ti.loop_config(serialize=SERIAL)
-    for t in range(d.nworld * m.neqtendon):
+    for place in range(n_task):
+        t = task_at(m, d, TASK_EQ_TENDON, place)
         w = t // m.neqtendon
         e = m.eq_tendon[t % m.neqtendon]
         k = w * m.neq + e

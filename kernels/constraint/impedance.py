@@ -7,6 +7,15 @@ MINIMP = 0.0001  # mjMINIMP, mjMAXIMP: impedance stays inside
 MAXIMP = 0.9999
 
 
+@ti.func
+def raised(x, power):
+    """x to a power, most often the second."""
+    y = x * x
+    if power != 2.0:
+        y = ti.pow(x, power)
+    return y
+
+
 @func
 def stiffness_damping_impedance(m, d, pos, ref0, ref1, imp):
     """K [1/s2], B [1/s] of the reference acceleration and the impedance at distance pos from the margin."""
@@ -28,9 +37,9 @@ def stiffness_damping_impedance(m, d, pos, ref0, ref1, imp):
         y = x
         if power != 1.0 and x < 1.0 and x > 0.0:
             if x <= mid:
-                y = ti.pow(x / mid, power) * mid
+                y = raised(x / mid, power) * mid
             else:
-                y = 1.0 - ti.pow((1.0 - x) / (1.0 - mid), power) * (1.0 - mid)
+                y = 1.0 - raised((1.0 - x) / (1.0 - mid), power) * (1.0 - mid)
         delta = dmin + y * (dmax - dmin)
     k = -r0 / ti.max(MINVAL, dmax * dmax)
     b = -r1 / ti.max(MINVAL, dmax)

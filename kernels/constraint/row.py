@@ -7,7 +7,7 @@ MuJoCo's order, and lets the lists grow. See "A constraint row" in tisim/SOLVER.
 """
 
 from ..sleep.awake import tree_at, tree_count
-from ..types import FP, MINVAL, func, kernel, ti
+from ..types import FP, MINVAL, SERIAL, func, kernel, ti
 from .impedance import stiffness_damping_impedance
 from .row_cost import is_friction
 
@@ -50,6 +50,13 @@ def finish_row(m, d, r, pos, margin, at, diag, solref, solimp):
         kbi[0] = 0.0
     vel = row_times(m, d, r, d.qvel)
     d.row_R[r] = ti.max(MINVAL, (1.0 - kbi[2]) * diag / kbi[2])
+    still = 0
+    if d.row_R[r] <= MINVAL:  # its cost can be 1e15 times that of others, which would be lost in its rounding
+        still = 1
+        for e in range(d.row_adr[r], d.row_adr[r] + d.row_num[r]):
+            if ti.abs(d.J[e]) > MINVAL:
+                still = 0
+    d.row_still[r] = still
     d.row_aref[r] = -kbi[1] * vel - kbi[0] * kbi[2] * (pos - margin)
     d.row_pos[r] = pos
     d.row_margin[r] = margin
@@ -82,43 +89,50 @@ def is_coupled(m, d, r):
 
 @kernel
 def row_lists(m, d):
-    """The parts of rows that act on each tree, in the order of rows, which rows couple dofs, and which trees are single
-    free bodies on which only contacts act; serial."""
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        n = d.nrow
-        total = tree_count(m, d)
-        for k in range(total):
-            d.tree_segnum[tree_at(m, d, k)] = 0
-        for r in range(n):
-            first = d.row_adr[r]
-            d.row_tree[r] = tree_of_dof(m, d, d.J_dof[first])
-            d.row_coupled[r] = is_coupled(m, d, r)
-            last = -1
-            for e in range(first, first + d.row_num[r]):
-                t = tree_of_dof(m, d, d.J_dof[e])
-                if t != last:
-                    d.tree_segnum[t] = d.tree_segnum[t] + 1
-                last = t
-        start = 0
-        for k in range(total):
-            t = tree_at(m, d, k)
-            d.tree_segadr[t] = start
-            start += d.tree_segnum[t]
-            d.tree_segnum[t] = 0
-        for r in range(n):
-            last = -1
-            s = 0
-            for e in range(d.row_adr[r], d.row_adr[r] + d.row_num[r]):
-                t = tree_of_dof(m, d, d.J_dof[e])
-                if t != last:
-                    s = d.tree_segadr[t] + d.tree_segnum[t]
-                    d.tree_segnum[t] = d.tree_segnum[t] + 1
-                    d.seg_row[s] = r
-                    d.seg_adr[s] = e
-                    d.seg_num[s] = 0
-                d.seg_num[s] = d.seg_num[s] + 1
-                last = t
-        for k in range(total):
-            t = tree_at(m, d, k)
-            d.tree_single[t] = ti.select(d.tree_segnum[t] == 0, m.tree_free[t % m.ntree], 0)
+    """The parts of rows that act on each tree, in the order of rows, and which rows couple dofs; which trees are single
+    free bodies on which only contacts act, parallel over trees."""
+    trees = tree_count(m, d)
+    if ti.static(m.has.rows):
+        ti.loop_config(serialize=True)
+        for _ in range(1):
+            n = d.nrow
+            total = tree_count(m, d)
+            for k in range(total):
+                d.tree_segnum[tree_at(m, d, k)] = 0
+            for r in range(n):
+                first = d.row_adr[r]
+                d.row_tree[r] = tree_of_dof(m, d, d.J_dof[first])
+                d.row_coupled[r] = is_coupled(m, d, r)
+                last = -1
+                for e in range(first, first + d.row_num[r]):
+                    t = tree_of_dof(m, d, d.J_dof[e])
+                    if t != last:
+                        d.tree_segnum[t] = d.tree_segnum[t] + 1
+                    last = t
+            start = 0
+            for k in range(total):
+                t = tree_at(m, d, k)
+                d.tree_segadr[t] = start
+                start += d.tree_segnum[t]
+                d.tree_segnum[t] = 0
+            for r in range(n):
+                last = -1
+                s = 0
+                for e in range(d.row_adr[r], d.row_adr[r] + d.row_num[r]):
+                    t = tree_of_dof(m, d, d.J_dof[e])
+                    if t != last:
+                        s = d.tree_segadr[t] + d.tree_segnum[t]
+                        d.tree_segnum[t] = d.tree_segnum[t] + 1
+                        d.seg_row[s] = r
+                        d.seg_adr[s] = e
+                        d.seg_num[s] = 0
+                    d.seg_num[s] = d.seg_num[s] + 1
+                    last = t
+    ti.loop_config(serialize=SERIAL)
+    for k in range(trees):
+        t = tree_at(m, d, k)
+        single = m.tree_free[t % m.ntree]
+        if ti.static(m.has.rows):
+            if d.tree_segnum[t] > 0:
+                single = 0
+        d.tree_single[t] = single

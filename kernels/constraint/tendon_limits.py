@@ -1,6 +1,7 @@
 """Makers of rows: friction loss and active limits of tendons. Seed 000, "Friction loss", "Limits"."""
 
-from ..constants import FRICTION_TENDON, LIMIT_TENDON
+from ..constants import FRICTION_TENDON, LIMIT_TENDON, TASK_TEN_FRICTION, TASK_TEN_LIMIT
+from ..sleep.awake import task_at, task_count
 from ..types import FP, SERIAL, func, kernel, ti
 from .row import finish_row, fits, start_row
 
@@ -19,11 +20,13 @@ def start_tendon_row(m, d, w, t, r, kind, adr, sign):
 @kernel
 def tendon_friction_rows(m, d):
     """Scan, fill; parallel over (world, tendon with friction loss)."""
+    n_task = task_count(m, d, TASK_TEN_FRICTION, m.ntendonfriction)
     ti.loop_config(serialize=True)
     for _ in range(1):
         row = d.nrow
         adr = d.nJ
-        for k in range(d.nworld * m.ntendonfriction):
+        for place in range(n_task):
+            k = task_at(m, d, TASK_TEN_FRICTION, place)
             d.tenfric_row[k] = row
             d.tenfric_adr[k] = adr
             row += ti.cast(m.tendon_Jnum[m.friction_tendon[k % m.ntendonfriction]] > 0, ti.i32)
@@ -31,7 +34,8 @@ def tendon_friction_rows(m, d):
         d.nrow = row
         d.nJ = adr
     ti.loop_config(serialize=SERIAL)
-    for k in range(d.nworld * m.ntendonfriction):
+    for place in range(n_task):
+        k = task_at(m, d, TASK_TEN_FRICTION, place)
         w = k // m.ntendonfriction
         t = m.friction_tendon[k % m.ntendonfriction]
         r = d.tenfric_row[k]
@@ -54,11 +58,13 @@ def side_of(m, d, w, t, side):
 @kernel
 def tendon_limit_rows(m, d):
     """Count, scan, fill; parallel over (world, limited tendon)."""
+    n_task = task_count(m, d, TASK_TEN_LIMIT, m.ntendonlimited)
     ti.loop_config(serialize=True)
     for _ in range(1):
         row = d.nrow
         adr = d.nJ
-        for k in range(d.nworld * m.ntendonlimited):
+        for place in range(n_task):
+            k = task_at(m, d, TASK_TEN_LIMIT, place)
             t = m.limited_tendon[k % m.ntendonlimited]
             d.tenlimit_row[k] = row
             d.tenlimit_adr[k] = adr
@@ -70,7 +76,8 @@ def tendon_limit_rows(m, d):
         d.nrow = row
         d.nJ = adr
     ti.loop_config(serialize=SERIAL)
-    for k in range(d.nworld * m.ntendonlimited):
+    for place in range(n_task):
+        k = task_at(m, d, TASK_TEN_LIMIT, place)
         w = k // m.ntendonlimited
         t = m.limited_tendon[k % m.ntendonlimited]
         num = m.tendon_Jnum[t]

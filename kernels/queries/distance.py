@@ -9,27 +9,22 @@ from ..types import *
 
 
 @func
-def put_distance(m, d, mem: ti.template(), p):
-    """Writes distance and nearest points of a listed pair to its slot."""
-    i1 = d.cpair_geom1[p]
-    g1 = i1 % m.ngeom
-    g2 = d.cpair_geom2[p]
-    i2 = i1 - g1 + g2
+def convex_segment(m, d, mem: ti.template(), i1, i2, distmax):
+    """Distance of two convex geoms and the nearest point of each; distmax and zeros if they are farther apart."""
     origin = vec3(0.0, 0.0, 0.0)
     if ti.static(FP == ti.f32):
         origin = d.geom_xpos[i1]  # a far origin costs digits
     for s in range(2):
         i = i1 if s == 0 else i2
-        g = g1 if s == 0 else g2
-        enter_shape(m, d, mem, s, d.geom_xmat[i], d.geom_xpos[i] - origin, g)
-    dist, p1, p2, corner = ccd(m, d, mem, d.distmax, 0.0, 0.0)
+        enter_shape(m, d, mem, s, d.geom_xmat[i], d.geom_xpos[i] - origin, i % m.ngeom)
+    dist, p1, p2, corner = ccd(m, d, mem, distmax, 0.0, 0.0)
     p1 += origin
     p2 += origin
-    if dist >= ti.min(d.distmax, FAR):
-        dist = d.distmax
+    if dist >= ti.min(distmax, FAR):
+        dist = distmax
         p1 = vec3(0.0, 0.0, 0.0)
         p2 = vec3(0.0, 0.0, 0.0)
-    put(m, d, p, dist, p1, p2)
+    return dist, p1, p2
 
 
 @kernel
@@ -44,5 +39,7 @@ def convex_distance(m, d):
             mem = memory_of(m, d, worker)
             p = worker
             while p < d.nquery:
-                put_distance(m, d, mem, p)
+                i1 = d.cpair_geom1[p]
+                dist, p1, p2 = convex_segment(m, d, mem, i1, i1 - i1 % m.ngeom + d.cpair_geom2[p], d.distmax)
+                put(m, d, p, dist, p1, p2)
                 p += d.nccd

@@ -201,3 +201,34 @@ def lossy_at(m, d, k):
     if ti.static(m.has.sleep):
         at = d.awake_lossy[k]
     return at
+
+
+@func
+def task_count(m, d, kind: ti.template(), num):
+    """Tasks of a kind, of which a world has num, or those that are awake: loops over tendons, actuators, equalities."""
+    n = d.nworld * num
+    if ti.static(m.has.sleep):
+        n = d.task_num[kind]
+    return n
+
+
+@func
+def task_at(m, d, kind: ti.template(), k):
+    """World-major place among the tasks of a kind."""
+    at = k
+    if ti.static(m.has.sleep):
+        at = d.awake_task[d.nworld * m.task_adr[kind] + k]
+    return at
+
+
+@func
+def is_awake(m, d, kind, w, k):
+    """Whether task k of a kind in world w has a tree that is awake, or none at all."""
+    awake = True
+    if ti.static(m.has.sleep):
+        first = m.task_treeadr[m.task_adr[kind] + k]
+        last = m.task_treeadr[m.task_adr[kind] + k + 1]
+        awake = first == last
+        for e in range(first, last):
+            awake = awake or d.tree_asleep[w * m.ntree + m.task_tree[e]] < 0
+    return awake

@@ -30,6 +30,7 @@ def lie_down(m, d, w, t):
     for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
         d.qvel[i] = 0.0
         d.cdof_dot[i] = vec6(0.0)
+        d.qfrc_passive[i] = d.qfrc_passive[i] - d.qfrc_damper[i]
         d.qfrc_damper[i] = 0.0
     for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):
         d.cvel[b] = vec6(0.0)
@@ -52,14 +53,24 @@ def count_down(m, d):
 
 
 @kernel
+def forget_slept(m, d):
+    """tree_slept of trees that were awake is 0; parallel over them."""
+    n = d.ntawake
+    ti.loop_config(serialize=SERIAL)
+    for k in range(n):
+        d.tree_slept[d.awake_tree[k]] = 0
+
+
+@kernel
 def fall_asleep(m, d):
     """Islands, and trees without constraints, all of whose trees are ready go to sleep; serial.
 
-    Each tree of a sleeping island names the next one, the last one the first.
+    Each tree of a sleeping island names the next one, the last one the first. d.nslept is how many do.
     """
     ti.loop_config(serialize=True)
     for _ in range(1):
         n = d.ntawake
+        slept = 0
         ready = 0
         for k in range(n):
             ready += ti.cast(d.tree_asleep[d.awake_tree[k]] == -1, ti.i32)
@@ -90,4 +101,7 @@ def fall_asleep(m, d):
                     d.tree_asleep[wt] = d.isle_first[isle]
                 if sleeps:
                     lie_down(m, d, w, t)
+                    d.tree_slept[wt] = 1
                     d.nstale = 1
+                    slept += 1
+        d.nslept = slept

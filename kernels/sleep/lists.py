@@ -43,6 +43,7 @@ def list_awake(m, d):
         d.nlivestale = 1
         tree = 0
         for wt in range(d.nworld * m.ntree):
+            d.tree_woken[wt] = 0
             if d.tree_asleep[wt] < 0:
                 d.awake_tree[tree] = wt
                 tree += 1

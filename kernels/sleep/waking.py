@@ -75,15 +75,25 @@ def find_poked(m, d):
 
 
 @func
+def slept(m, d, wt):
+    """Whether a tree was asleep when the lists of what is awake were made."""
+    return d.tree_asleep[wt] >= 0 or d.tree_woken[wt] == 1
+
+
+@func
 def wake_island(m, d, wt, value):
-    """Wakes the sleeping island of a world-major tree, which counts down from a value; returns how many trees woke, 0
-    if it was awake."""
+    """Wakes the sleeping island of a world-major tree, which counts down from a value; returns how many trees woke. One
+    that is awake already does not count down from less.
+    """
     o = wt // m.ntree * m.ntree
     n = 0
     t = wt
+    if d.tree_asleep[t] < 0:
+        d.tree_asleep[t] = ti.min(d.tree_asleep[t], value)
     while d.tree_asleep[t] >= 0:
         following = o + d.tree_asleep[t]
         d.tree_asleep[t] = value
+        d.tree_woken[t] = 1
         t = following
         n += 1
     if n > 0:
@@ -107,8 +117,8 @@ def wake_by_contacts(m, d, acting: ti.i32):
             s = m.geom_treeid[d.contact_geom[c][0]]
             t = m.geom_treeid[d.contact_geom[c][1]]
             if s >= 0 and t >= 0 and (acting == 0 or d.contact_exclude[c] == 0):
-                if d.tree_asleep[o + s] >= 0 and d.tree_asleep[o + t] < 0:
+                if slept(m, d, o + s) and not slept(m, d, o + t):
                     woken += wake_island(m, d, o + s, d.tree_asleep[o + t])
-                elif d.tree_asleep[o + t] >= 0 and d.tree_asleep[o + s] < 0:
+                elif slept(m, d, o + t) and not slept(m, d, o + s):
                     woken += wake_island(m, d, o + t, d.tree_asleep[o + s])
         d.nwoken = d.nwoken + woken

@@ -30,6 +30,15 @@ def block_energy(m, d):
         d.body_block[w * m.nbody + first // BLOCK][1] = kinetic
 
 
+@kernel
+def no_energy(m, d):
+    """Energies of 0, where they were computed for sensors alone; parallel over worlds."""
+    ti.loop_config(serialize=SERIAL)
+    for w in range(d.nworld):
+        d.energy[w][0] = 0.0
+        d.energy[w][1] = 0.0
+
+
 @func
 def spring_energy(m, d, w, j):
     """Energy in the spring of joint j."""

@@ -37,8 +37,8 @@ def body_poses(m, d):
                 d.xpos[e] = pos
                 d.xquat[e] = quat
                 d.xmat[e] = mat
-                d.xipos[e] = pos + mat @ m.body_ipos[i]
-                d.ximat[e] = quat_to_mat(mul_quat(quat, m.body_iquat[i]))
+                d.xipos[e] = pos + mat @ m.body_place[i]
+                d.ximat[e] = quat_to_mat(mul_quat(quat, m.body_turn[i]))
 
 
 @func
@@ -108,14 +108,14 @@ def geom_poses(m, d):
             i -= m.nbody + m.ngeom
             e = w * m.nbody + m.site_bodyid[i]
             quat = d.xquat[e]
-            d.site_xpos[w * m.nsite + i] = d.xpos[e] + rotate(quat, m.site_pos[i])
-            d.site_xmat[w * m.nsite + i] = quat_to_mat(mul_quat(quat, m.site_quat[i]))
+            d.site_xpos[w * m.nsite + i] = d.xpos[e] + rotate(quat, m.site_place[i])
+            d.site_xmat[w * m.nsite + i] = quat_to_mat(mul_quat(quat, m.site_turn[i]))
         elif i >= m.nbody:
             i -= m.nbody
             e = w * m.nbody + m.geom_bodyid[i]
             quat = d.xquat[e]
-            d.geom_xpos[w * m.ngeom + i] = d.xpos[e] + rotate(quat, m.geom_pos[i])
-            d.geom_xmat[w * m.ngeom + i] = quat_to_mat(mul_quat(quat, m.geom_quat[i]))
+            d.geom_xpos[w * m.ngeom + i] = d.xpos[e] + rotate(quat, m.geom_place[i])
+            d.geom_xmat[w * m.ngeom + i] = quat_to_mat(mul_quat(quat, m.geom_turn[i]))
         else:
             if i % BLOCK == 0:
                 s = vec3(0.0)

@@ -4,7 +4,7 @@ from ..constants import BALL, DSBL_DAMPER, DSBL_GRAVITY, DSBL_SPRING, FREE
 from ..rotation import any_nonzero6
 from ..sleep.awake import tree_at, tree_count
 from ..spatial import cross, head, join, momentum, tail
-from ..types import SERIAL, func, kernel, ti, vec3, vec6
+from ..types import SERIAL, func, kernel, six, store, ti, vec3, vec6
 from .inertia import add_wrench, arm_of, solve_tree
 from .passive import spring_stretch
 
@@ -49,9 +49,9 @@ def tree_velocity(m, d):
         for k in range(m.tree_bodynum[t] - 1):
             b = first + m.tree_bodynum[t] - 1 - k
             up = w * m.nbody + m.body_parentid[b]
-            d.cfrc_bias[up] = d.cfrc_bias[up] + d.cfrc_bias[w * m.nbody + b]
-        for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-            passive_force(m, d, w, k)
+            store(d.wrench, up, six(d.wrench[up]) + six(d.wrench[w * m.nbody + b]))
+        for b in range(first, first + m.tree_bodynum[t]):
+            passive_forces(m, d, w, b)
 
 
 @func
@@ -84,7 +84,7 @@ def body_velocity(m, d, w, b, root, gravity):
             joint_spring(m, d, w, j)
     d.cvel[e] = vel
     d.cacc_bias[e] = acc
-    d.cfrc_bias[e] = momentum(d.cinert, e, acc) + cross_force(vel, momentum(d.cinert, e, vel))
+    store(d.wrench, e, momentum(d.cinert, e, acc) + cross_force(vel, momentum(d.cinert, e, vel)))
 
 
 @func
@@ -103,19 +103,23 @@ def joint_spring(m, d, w, j):
 
 
 @func
-def passive_force(m, d, w, k):
-    """Damper, sum of the passive forces and bias force of dof k."""
-    i = w * m.nv + k
-    damper = -m.dof_damping[k] * d.qvel[i]
-    if m.opt.disableflags & DSBL_DAMPER != 0:
-        damper = 0.0
-    total = d.qfrc_spring[i] + damper
-    # 3.4.0 passes the compensation on only at joints of bodies that are compensated themselves
-    if m.jnt_actgravcomp[m.dof_jntid[k]] == 0 and m.body_gravcomp[m.dof_bodyid[k]] != 0.0:
-        total += d.qfrc_gravcomp[i]
-    d.qfrc_damper[i] = damper
-    d.qfrc_passive[i] = total
-    d.qfrc_bias[i] = d.cdof[i].dot(d.cfrc_bias[w * m.nbody + m.dof_bodyid[k]])
+def passive_forces(m, d, w, b):
+    """Damper, sum of the passive forces and bias force of the dofs of body b."""
+    bias = six(d.wrench[w * m.nbody + b])
+    compensated = m.body_gravcomp[b] != 0.0
+    damps = m.opt.disableflags & DSBL_DAMPER == 0
+    for k in range(m.body_dofadr[b], m.body_dofadr[b] + m.body_dofnum[b]):
+        i = w * m.nv + k
+        damper = -m.dof_damping[k] * d.qvel[i]
+        if not damps:
+            damper = 0.0
+        total = d.qfrc_spring[i] + damper
+        if compensated:  # 3.4.0 passes the compensation on only at joints of bodies that are compensated themselves
+            if m.jnt_actgravcomp[m.dof_jntid[k]] == 0:
+                total += d.qfrc_gravcomp[i]
+        d.qfrc_damper[i] = damper
+        d.qfrc_passive[i] = total
+        d.qfrc_bias[i] = d.cdof[i].dot(bias)
 
 
 @kernel

@@ -92,3 +92,36 @@ def invert_twist(b, a: ti.template()):
             for k in ti.static(range(i, 6)):
                 s += x[k, i] * x[k, j]
             a[b][i * (i + 1) // 2 + j] = s
+
+
+@ti.func
+def solve6(parts, g):
+    """x with H x = g for the symmetric positive H of these angular, coupling and linear parts, by Cholesky's factor."""
+    ww, vw, vv = parts
+    x = mat6(0.0)  # the factor, its diagonal inverted
+    y = g
+    for i in ti.static(range(6)):
+        for j in ti.static(range(i + 1)):
+            s = FP(0.0)
+            if ti.static(i < 3):
+                s = ww[i, j]
+            elif ti.static(j < 3):
+                s = vw[i - 3, j]
+            else:
+                s = vv[i - 3, j - 3]
+            least = LEAST_PIVOT * s
+            for k in ti.static(range(j)):
+                s -= x[i, k] * x[j, k]
+            if ti.static(i == j):
+                x[i, i] = 1.0 / ti.sqrt(ti.max(s, least))
+            else:
+                x[i, j] = s * x[j, j]
+        for k in ti.static(range(i)):
+            y[i] -= x[i, k] * y[k]
+        y[i] *= x[i, i]
+    for n in ti.static(range(6)):
+        i = ti.static(5 - n)
+        for k in ti.static(range(i + 1, 6)):
+            y[i] -= x[k, i] * y[k]
+        y[i] *= x[i, i]
+    return y

@@ -14,13 +14,14 @@ that the meetings between phases suffice for both.
 
 from ..constraint.island import BLOCK
 from ..sleep.awake import dof_at, dof_count
-from ..team import come, crew, join, meet, take
+from ..team import come, crew, join, meet, piece_size, take_near
 from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
 from .cg import solve_linear
 from .dense import dense_direction
 from .elimination import eliminate
 from .island_factor import blocks_of, factored_direction
 from .isle import isle_of, keep, stretch, sum_of
+from .lone import is_lone, solve_lone
 from .phases import (
     move_contacts,
     move_rows,
@@ -63,37 +64,49 @@ def solve_islands(m, d):
 
 
 @func
-def newton_work(m, d):
+def newton_work(m, d, hand):
     """A worker's part."""
-    solve_all(m, d, solve)
+    solve_all(m, d, hand, solve)
 
 
 @func
-def solve_all(m, d, act: ti.template()):
-    """What a worker does, by act(m, d, island, number of the worker, size of the team). One call of act, which is long,
-    serves both kinds of islands."""
+def solve_all(m, d, hand, act: ti.template()):
+    """What one of d.nhand workers does, by act(m, d, island, number in the team, size of the team). One call of act,
+    which is long, serves both kinds of islands. Small ones are taken by neighbours, whose bodies share cache lines."""
     come(m, d)
     me, size, together = 0, 1, 0
-    turn = take(m, d)
+    many = piece_size(d.nisland)
+    pieces = (d.nisland + many - 1) // many
+    turn = take_near(m, d, hand, pieces) * many
+    behind = turn + many
     more = True
     while more:
+        if turn == behind and together == 0:
+            turn = take_near(m, d, hand, pieces) * many
+            behind = turn + many
         if turn >= d.nisland and together == 0:  # the small ones are all taken
             turn, together, size = 0, 1, 0
             if d.nlarge > 0:
                 me, size = join(m, d, d.nworker)
         more = size > 0 and turn < d.nisland
         if more:
-            if ti.select(d.nworker < 0, 0, d.island_shared[turn]) == together:
+            if ti.select(d.nworker < 0, 0, ti.min(1, d.island_shared[turn])) == together:
                 act(m, d, turn, me, size)
-            if together == 1:
-                turn += 1
-            else:
-                turn = take(m, d)
+            turn += 1
 
 
 @func
 def solve(m, d, k, me, size):
     """Newton's method on island k."""
+    if is_lone(m, d, k):
+        solve_lone(m, d, k)
+    else:
+        solve_trees(m, d, k, me, size)
+
+
+@func
+def solve_trees(m, d, k, me, size):
+    """The same of an island of any trees."""
     isle = isle_of(m, d, k, me, size)
     scale = scale_of(m, d, k)
     cost, gradient, reduction = FP(0.0), FP(0.0), FP(ROUGH)
@@ -185,12 +198,12 @@ def direction(m, d, isle: ti.template(), fine, reduction, enough):
             first, last = stretch(isle.trees, b)
             for n in range(first, last):
                 factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, in_dofs, exact)
-    if in_dofs:
-        dense_direction(m, d, isle)
-    elif exact:
+    if exact:
         factored_direction(m, d, isle)
-    else:
+    elif not in_dofs:
         worth = solve_linear(m, d, isle, reduction, enough)
+    elif ti.static(m.has.dense):
+        dense_direction(m, d, isle)
     return worth
 
 

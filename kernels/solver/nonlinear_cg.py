@@ -29,9 +29,9 @@ def conjugate_islands(m, d):
 
 
 @func
-def conjugate_work(m, d):
+def conjugate_work(m, d, hand):
     """A worker's part."""
-    solve_all(m, d, conjugate)
+    solve_all(m, d, hand, conjugate)
 
 
 @func

@@ -27,9 +27,9 @@ def noslip_islands(m, d):
 
 
 @func
-def noslip_work(m, d):
+def noslip_work(m, d, hand):
     """A worker's part."""
-    solve_all(m, d, without_slip)
+    solve_all(m, d, hand, without_slip)
 
 
 @func

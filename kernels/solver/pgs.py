@@ -29,9 +29,9 @@ def pgs_islands(m, d):
 
 
 @func
-def pgs_work(m, d):
+def pgs_work(m, d, hand):
     """A worker's part."""
-    solve_all(m, d, gauss_seidel)
+    solve_all(m, d, hand, gauss_seidel)
 
 
 @func

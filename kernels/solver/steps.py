@@ -112,7 +112,7 @@ def row_move(m, d, r, alpha):
     d.row_hess[r] = f[2]
     state = row_state(d.row_type[r], j, d.row_R[r], d.row_floss[r])
     change = ti.select(state != row_state(d.row_type[r], old, d.row_R[r], d.row_floss[r]), 1.0, 0.0)
-    return vec3(f[0], ti.select(state > 0, 1.0, 0.0), change)
+    return vec3(ti.select(d.row_still[r] == 1, 0.0, f[0]), ti.select(state > 0, 1.0, 0.0), change)
 
 
 @func

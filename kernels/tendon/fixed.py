@@ -1,14 +1,17 @@
 """Fixed tendons: lengths that are linear in joints. Seed 000, "Tendons"; seed 001, "fixed"."""
 
-from ..constants import JAC_AUTO, JAC_DENSE, SPARSE_NV
+from ..constants import JAC_AUTO, JAC_DENSE, SPARSE_NV, TASK_FIXED
+from ..sleep.awake import task_at, task_count
 from ..types import FP, SERIAL, kernel, ti
 
 
 @kernel
 def fixed_tendons(m, d):
     """Length, Jacobian and velocity of each fixed tendon; parallel over (world, fixed tendon)."""
+    n_task = task_count(m, d, TASK_FIXED, m.nfixed)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.nfixed):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_FIXED, place)
         w = x // m.nfixed
         t = m.fixed_tendon[x % m.nfixed]
         length = FP(0.0)

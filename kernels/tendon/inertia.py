@@ -4,7 +4,8 @@ Pairs of dofs that M has no place for, on two branches or in two trees, are left
 are a table of the model (tisim/model/tables/heavy.py). Seed 001, "tendon/spatial/armature".
 """
 
-from ..constants import DSBL_GRAVITY, WRAP_JOINT, WRAP_PULLEY
+from ..constants import DSBL_GRAVITY, TASK_HEAVY, TASK_HEAVY_DOF, TASK_HEAVY_TREE, WRAP_JOINT, WRAP_PULLEY
+from ..sleep.awake import task_at, task_count
 from ..smooth.inertia import factor_tree
 from ..spatial import cross, head, tail
 from ..types import FP, MINVAL, SERIAL, func, kernel, ti, vec3
@@ -13,8 +14,10 @@ from ..types import FP, MINVAL, SERIAL, func, kernel, ti, vec3
 @kernel
 def tendon_inertia(m, d):
     """Adds the tendons' armature to M and factors it again; parallel over (world, tree with such a tendon)."""
+    n_task = task_count(m, d, TASK_HEAVY_TREE, m.nheavytree)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.nheavytree):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_HEAVY_TREE, place)
         w = x // m.nheavytree
         t = m.heavy_tree[x % m.nheavytree]
         for p in range(m.heavy_adr[t], m.heavy_adr[t + 1]):
@@ -99,13 +102,17 @@ def tendon_bias(m, d):
     gravity = vec3(m.opt.gravity)
     if m.opt.disableflags & DSBL_GRAVITY != 0:
         gravity = vec3(0.0)
+    n_task = task_count(m, d, TASK_HEAVY, m.nheavytendon)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.nheavytendon):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_HEAVY, place)
         w = x // m.nheavytendon
         t = m.heavy_list[x % m.nheavytendon]
         d.ten_bias[w * m.ntendon + t] = m.tendon_armature[t] * length_acceleration(m, d, w, t, gravity)
+    n_task = task_count(m, d, TASK_HEAVY_DOF, m.nheavydof)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.nheavydof):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_HEAVY_DOF, place)
         w = x // m.nheavydof
         n = x % m.nheavydof
         s = FP(0.0)

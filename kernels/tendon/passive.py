@@ -1,6 +1,7 @@
 """Springs with a dead band and dampers of tendons. Seed 000, "Passive forces"; seed 001, "spatial"."""
 
-from ..constants import DSBL_DAMPER, DSBL_SPRING
+from ..constants import DSBL_DAMPER, DSBL_SPRING, TASK_PULLED, TASK_SPRINGY, TASK_TENDON
+from ..sleep.awake import task_at, task_count
 from ..types import FP, SERIAL, func, kernel, ti
 
 
@@ -16,8 +17,10 @@ def tendon_stretch(m, d, w, t):
 @kernel
 def tendon_velocities(m, d):
     """ten_velocity where the Jacobians are known and stand; parallel over (world, tendon)."""
+    n_task = task_count(m, d, TASK_TENDON, m.ntendon)
     ti.loop_config(serialize=SERIAL)
-    for k in range(d.nworld * m.ntendon):
+    for place in range(n_task):
+        k = task_at(m, d, TASK_TENDON, place)
         w = k // m.ntendon
         t = k - w * m.ntendon
         velocity = FP(0.0)
@@ -31,15 +34,19 @@ def tendon_passive(m, d):
     """Forces of springs and dampers, then their sum at each dof; parallel over (world, tendon), (world, dof)."""
     has_spring = ti.select(m.opt.disableflags & DSBL_SPRING == 0, FP(1.0), FP(0.0))
     has_damper = ti.select(m.opt.disableflags & DSBL_DAMPER == 0, FP(1.0), FP(0.0))
+    n_task = task_count(m, d, TASK_SPRINGY, m.nspringy)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.nspringy):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_SPRINGY, place)
         w = x // m.nspringy
         t = m.springy_tendon[x % m.nspringy]
         k = w * m.ntendon + t
         d.ten_spring[k] = -has_spring * m.tendon_stiffness[t] * tendon_stretch(m, d, w, t)
         d.ten_damper[k] = -has_damper * m.tendon_damping[t] * d.ten_velocity[k]
+    n_task = task_count(m, d, TASK_PULLED, m.npulled)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.npulled):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_PULLED, place)
         w = x // m.npulled
         n = x % m.npulled
         spring = FP(0.0)

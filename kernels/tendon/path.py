@@ -5,7 +5,8 @@ one end of a piece and not the other changes the length by its motion axis times
 these are is a table of the model (tisim/model/tables/tendon.py). Seed 000, "Tendon length and moment".
 """
 
-from ..constants import WRAP_CYLINDER, WRAP_PULLEY, WRAP_SITE
+from ..constants import TASK_SPATIAL, WRAP_CYLINDER, WRAP_PULLEY, WRAP_SITE
+from ..sleep.awake import task_at, task_count
 from ..spatial import cross, head, join, tail
 from ..types import FP, SERIAL, func, kernel, ti, vec3
 from .wrap import unit3, wrap
@@ -70,8 +71,10 @@ def walk_path(m, d, w, t):
 @kernel
 def spatial_tendons(m, d):
     """Length, Jacobian and velocity of each spatial tendon; parallel over (world, spatial tendon)."""
+    n_task = task_count(m, d, TASK_SPATIAL, m.nspatial)
     ti.loop_config(serialize=SERIAL)
-    for x in range(d.nworld * m.nspatial):
+    for place in range(n_task):
+        x = task_at(m, d, TASK_SPATIAL, place)
         w = x // m.nspatial
         t = m.spatial_tendon[x % m.nspatial]
         d.ten_length[w * m.ntendon + t] = walk_path(m, d, w, t)

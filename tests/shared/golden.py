@@ -122,8 +122,8 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     Data must be made within it. The only place that knows where the engine keeps its thresholds.
     """
     from tisim.device import program, session, team
-    from tisim.queries import distance, rays
-    from tisim.stages import collision, constraint, dynamics, solver, sorting
+    from tisim.queries import rays
+    from tisim.stages import collision, constraint, distances, dynamics, solver, sorting
 
     never = 1 << 30
     changes = []
@@ -132,7 +132,7 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
         changes += [(dynamics, "PARALLEL_BODIES", at), (dynamics, "AWAKE_BODIES", at)]
         changes.append((constraint, "PARALLEL_CONTACTS", at))
         changes += [(collision, name, at) for name in ("SEARCHED", "BOXED", "COLLIDED", "LISTED")]
-        changes += [(solver, "PARALLEL_ISLANDS", at), (rays, "PARALLEL_RAYS", at), (distance, "PARALLEL_PAIRS", at)]
+        changes += [(solver, "PARALLEL_ISLANDS", at), (rays, "PARALLEL_RAYS", at), (distances, "PARALLEL_PAIRS", at)]
         shared_above = (0 if variant in ("team", "shared") else never) if shared_above is None else shared_above
     if shared_above is not None:
         changes.append((solver, "SHARED", shared_above))

@@ -25,6 +25,17 @@ def free(name, pos, shape='type="box" size=".1 .1 .1"', body=""):
     return f'<body name="{name}" pos="{pos}" {body}><freejoint/><geom name="{name}" {shape}/></body>'
 
 
+def sited(name, pos, body=""):
+    """A free box with a site in its middle."""
+    return free(name, pos, body=body).replace("<geom", f'<site name="{name}"/><geom')
+
+
+def jointed(name, pos="0 0 1", joint='type="slide" axis="1 0 0"'):
+    """A ball behind one damped joint, with a site, all of one name."""
+    return f'''<body name="{name}" pos="{pos}"><joint name="{name}" {joint} damping="1"/>
+<geom name="{name}" size=".1"/><site name="{name}"/></body>'''
+
+
 BALL = 'type="sphere" size=".1"'
 UPPER = 'type="box" size=".08 .07 .1"'  # smaller than what it lies on: no edges that coincide
 PLAIN = free("a", "0 0 .1") + free("b", "0 0 .3", UPPER) + free("c", "1 0 .1")

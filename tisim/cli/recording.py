@@ -24,9 +24,10 @@ MODEL = """<mujoco>
   <asset>
     <hfield name="hills" nrow="2" ncol="2" size="1 1 1 1" elevation="0 1 1 0"/>
     <mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1 .1 .1"/>
+    <mesh name="pad" builtin="plate" params="2 2"/>
   </asset>
   <worldbody>
-    <geom type="plane" size="1 1 .1"/><site name="a"/>
+    <geom type="plane" size="1 1 .1"/><site name="a"/><camera name="eye" resolution="2 2"/>
     <geom type="hfield" hfield="hills"/>
     <body><freejoint/><replicate count="32" offset="1 0 0"><geom size=".1"/></replicate></body>
     <body name="body">
@@ -49,6 +50,14 @@ MODEL = """<mujoco>
     <motor site="a" refsite="b"/><motor cranksite="a" slidersite="b" cranklength="3"/>
     <adhesion body="body" ctrlrange="0 1"/>
   </actuator>
+  <sensor>
+    <jointpos joint="hinge" cutoff="1"/><jointvel joint="hinge"/><jointactuatorfrc joint="hinge"/><user dim="1"/>
+    <framepos objtype="camera" objname="eye"/><camprojection site="a" camera="eye"/><gyro site="b"/>
+    <accelerometer site="b"/><force site="b"/><subtreelinvel body="body"/><jointlimitpos joint="hinge"/>
+    <jointlimitvel joint="hinge"/><tendonlimitfrc tendon="fixed"/><e_kinetic/>
+    <touch site="b"/><contact body1="body"/><rangefinder site="a"/><insidesite site="a" objtype="site" objname="b"/>
+    <distance body1="world" body2="body"/><tactile geom="ball" mesh="pad"/>
+  </sensor>
 </mujoco>"""
 # whether lists are long, and options: between them they take every road of the solvers
 ROADS = (
@@ -117,7 +126,7 @@ def record():
         flags = int(mjtEnableBit.mjENBL_INVDISCRETE)
         events = _Recorder(False, dict(integrator=integrator), flags, inverse=True).events
         _find_sources(events)
-        _merge(stages, [event for event in events if event[0].startswith("inverse.")])
+        _merge(stages, [event for event in events if event[0].startswith(("inverse.", "sensor.", "dynamics.energy"))])
     return stages
 
 
@@ -157,7 +166,7 @@ def _merge(stages, events):
 
 class _Recorder:
     """Takes one step with these options and flags and asks all queries. wide: as on a GPU, lists are sorted in passes
-    and large islands solved phase by phase; inverse: takes inverse dynamics instead."""
+    and large islands solved phase by phase; inverse: takes inverse dynamics instead, energies for sensors alone."""
 
     def __init__(self, wide, options, flags=0, inverse=False):
         from tisim import pipeline
@@ -168,7 +177,7 @@ class _Recorder:
         self.inverse = inverse
         for name, value in options.items():
             setattr(m.opt, name, value)
-        m.opt.enableflags = int(m.opt.enableflags) | flags
+        m.opt.enableflags = (int(m.opt.enableflags) | flags) & ~(int(mjtEnableBit.mjENBL_ENERGY) * inverse)
         self.data = Data(m)
         self._upload, self._fill = memory.upload, memory.fill
         with contextlib.ExitStack() as changes:

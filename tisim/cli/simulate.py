@@ -73,7 +73,7 @@ def _load(source, n, params):
     if path.is_dir():
         raise Error(f"{source} is a folder; give a file")
     with garbage.collected_later():
-        return tisim.Model.from_xml_string(scenes.build(source, **parse_params(source, n, params))), source
+        return tisim.Model.from_scene(source, **parse_params(source, n, params)), source
 
 
 def worth(source, n=None, params=()):

@@ -13,7 +13,8 @@ COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense
               ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nraykey=18,
               nmid=19, nout=20, nY=21,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
-              noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54)  # fmt: skip
+              noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
+              nacted=56)  # fmt: skip
 
 # indices into `sweep_scale`: middle and 1 / scale of the sweep, 1 / width of strips and of rows, skin [m]
 SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
@@ -93,6 +94,36 @@ declare("computed", [
      "norms of what inverse dynamics differ by, with the flag fwdinv: constraint forces, applied forces", 2),
 ])  # fmt: skip
 
+# sensors
+declare("computed", [
+    ("sensordata", "f", ("nsensordata",), "any", "sensor", "values of the sensors, by sensor_adr"),
+    ("cam_xpos", "f", ("ncam", 3), "m", "camera", "camera positions"),
+    ("cam_xmat", "f", ("ncam", 9), "-", "camera", "camera orientations: right, up, back"),
+    ("subtree_linvel", "f", ("nbody", 3), "m/s", "subtreeVel", "velocity of the centre of mass of each subtree"),
+    ("subtree_angmom", "f", ("nbody", 3), "kg m2/s", "subtreeVel", "angular momentum of each subtree about it"),
+])  # fmt: skip
+declare("scratch", [
+    ("sense_num", "i", ("nsensed",), "-", "sensor", "contact sides of each body with sensors of contacts"),
+    ("sense_adr", "i", ("nsensed",), "-", "sensor", "first of them in sense_con"),
+    ("sense_con", "i", ("nconmax", 2), "-", "sensor", "contact sides by such bodies: 2 * contact + side", 1),
+    ("picked_con", "i", ("nsensordata",), "-", "sensor", "contacts that a contact sensor shows, from sensor_adr on"),
+    ("picked_key", "f", ("nsensordata",), "m, N2", "sensor", "their order: distance, or minus force squared"),
+    ("reach_geom1", "i", ("nreach",), "-", "sensor", "pairs of geoms that sensors of distances ask about, lower type"),
+    ("reach_geom2", "i", ("nreach",), "-", "sensor", "their other geoms"),
+    ("reach_kind", "i", ("nreach",), "-", "sensor", "their kinds (tisim/stages/colliders.py)"),
+    ("reach_flip", "i", ("nreach",), "-", "sensor", "1: the sensor names geom 2 first"),
+    ("reach_slot", "i", ("nreach",), "-", "sensor", "first slot in con_slot"),
+    ("reach_sensor", "i", ("nreach",), "-", "sensor", "first sensor that asks"),
+    ("reach_adr", "i", ("nasked",), "-", "sensor", "first pair of each sensor of a distance"),
+    ("reach_num", "i", ("nasked",), "-", "sensor", "its pairs"),
+    ("reach_dist", "f", ("nreachall",), "m", "sensor", "distance of a pair"),
+    ("reach_from", "f", ("nreachall", 3), "m", "sensor", "its nearest point on what the sensor names first"),
+    ("reach_to", "f", ("nreachall", 3), "m", "sensor", "the one on what it names second"),
+    ("pressed_num", "i", ("npressed",), "-", "sensor", "geoms that touch a body with tactile sensors"),
+    ("pressed_adr", "i", ("npressed",), "-", "sensor", "first of them in pressed_con"),
+    ("pressed_con", "i", ("nconmax", 2), "-", "sensor", "their first contacts: 2 * contact + the body's side", 1),
+])  # fmt: skip
+
 # collision: lists over all worlds
 declare("computed", [
     ("contact_dist", "f", ("nconmax",), "m", "collision", "distance, negative in penetration"),
@@ -114,7 +145,6 @@ declare("computed", [
 declare("scratch", [
     ("body_block", "f", ("nbody", 3), "any", "kinematics", "partial sums over fixed blocks of bodies"),
     ("cacc_bias", "f", ("nbody", 6), "rad/s2, m/s2", "rne", "body acceleration at qacc = 0, gravity included"),
-    ("cfrc_bias", "f", ("nbody", 6), "N m, N", "rne", "bias wrench, summed over each subtree"),
     ("qH", "f", ("nC",), "kg, kg m, kg m2", "integrate", "factor of M + timestep * damping, in the places of M"),
     ("qHDiagInv", "f", ("nv",), "-", "integrate", "1 / diagonal of its D"),
     ("qacc_euler", "f", ("nv",), "m/s2, rad/s2", "integrate", "acceleration of an implicit step"),
@@ -171,6 +201,11 @@ declare("computed", [
      "from 0 on: the tree sleeps, this is the next one of its island; below: -1 is ready, -11 has ten steps to go"),
 ])  # fmt: skip
 declare("scratch", [
+    ("tree_slept", "i", ("ntree",), "-", "sleep", "1: it fell asleep in this step, its sensors are still to be made"),
+    ("tree_woken", "i", ("ntree",), "-", "sleep", "1: the tree woke since the lists of what is awake were made"),
+    ("tree_cycle", "i", ("ntree",), "-", "sleep", "first tree of a sleeping island, -1: the tree is awake"),
+    ("awake_task", "i", ("ntask",), "-", "sleep", "tasks of each kind that are awake, world-major places among these"),
+    ("task_num", "i", (ALL, "ntaskkindend"), "-", "sleep", "how many of each kind"),
     ("tree_poked", "i", ("ntree",), "-", "sleep", "1: a user moved or pushed the sleeping tree"),
     ("isle_first", "i", ("ntree",), "-", "sleep", "first tree of an island that falls asleep, -2: it does not"),
     ("isle_last", "i", ("ntree",), "-", "sleep", "its last tree so far"),
@@ -201,6 +236,7 @@ declare("scratch", [
     ("row_adr", "i", ("nrowmax",), "-", "constraint", "first entry of the row in J and J_dof"),
     ("row_num", "i", ("nrowmax",), "-", "constraint", "entries"),
     ("row_tree", "i", ("nrowmax",), "-", "constraint", "world-major tree of the first entry"),
+    ("row_still", "i", ("nrowmax",), "-", "constraint", "1: nothing moves it, and its cost is left out"),
     ("row_coupled", "i", ("nrowmax",), "-", "constraint", "1: its dofs lie in several trees or on several branches"),
     ("J", "f", ("nJmax",), "any", "constraint", "entries of the rows' Jacobians, row by row"),
     ("J_dof", "i", ("nJmax",), "-", "constraint", "world-major dof of each entry, ascending within a row"),
@@ -225,10 +261,10 @@ declare("scratch", [
     ("tree_segnum", "i", ("ntree",), "-", "constraint", "rows that act on each tree"),
     ("tree_single", "i", ("ntree",), "-", "constraint", "1: one free body on which no row acts, solved as a twist"),
     ("con_body", "i", ("nconmax", 2), "-", "constraint", "world-major moving bodies of a contact, -1: static"),
+    ("con_tree", "i", ("nconmax",), "-", "island", "a world-major tree that the contact acts on, -1: there is none"),
     ("con_arm", "f", ("nconmax", 2, 4), "m", "constraint", "contact point from each tree's centre of mass"),
     ("con_D", "f", ("nconmax",), "kg", "constraint", "1 / regularisation of the normal, of every pyramid edge"),
     ("con_mu", "f", ("nconmax",), "-", "constraint", "mu of the regularised cone"),
-    ("con_friction", "f", ("nconmax", 5), "-", "constraint", "friction, as contact.friction"),
     ("con_aref", "f", ("nconmax", 6), "m/s2, rad/s2", "constraint", "reference acceleration, in the contact frame"),
     ("con_Jaref", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "residual Jx - aref, in the contact frame"),
     ("con_Jp", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "J p, in the contact frame"),
@@ -267,7 +303,7 @@ declare("scratch", [
     ("island_single", "i", ("ntree",), "-", "island", "1: all trees are free bodies without rows"),
     ("island_factored", "i", ("ntree",), "-", "island", "1: there is room for a sparse factor"),
     ("island_denseadr", "i", ("ntree",), "-", "island", "address in island_dense"),
-    ("island_shared", "i", ("ntree",), "-", "island", "0: one thread solves it, 1: all do"),
+    ("island_shared", "i", ("ntree",), "-", "island", "0: one thread solves it; else all do, the first, second, ..."),
     ("island_tree", "i", ("ntree",), "-", "island", "world-major trees by island"),
     ("island_con", "i", ("nconmax",), "-", "island", "contacts by island"),
     ("island_row", "i", ("nrowmax",), "-", "island", "rows by island"),
@@ -290,8 +326,10 @@ declare("scratch", [
 # solver vectors and per-body work space
 declare("scratch", [
     ("twist", "f", ("nbody", 8), "rad/s2, m/s2", "solver", "body accelerations of the vector at hand"),
-    ("wrench", "f", ("nbody", 8), "N m, N", "solver", "body wrenches, summed towards the root"),
+    ("wrench", "f", ("nbody", 8), "N m, N", "rne",
+     "body wrenches, summed towards the root: bias forces, then the solver's"),
     ("body_hess", "f", ("nbody", 21), "kg", "solver", "Hessian of each body's twist: rotation 6, coupling 9, linear 6"),
+    ("dof_wrench", "f", ("nv", 8), "kg", "solver", "wrenches on a contact's other body by those that move one"),
     ("tree_hess", "f", ("nM",), "kg", "solver", "Hessian of each tree by dof_Madr, then its L' D L factor"),
     ("sol_Ma", "f", ("nv",), "N, N m", "solver", "M times qacc"),
     ("sol_p", "f", ("nv",), "m/s2, rad/s2", "solver", "search direction"),
@@ -381,9 +419,9 @@ declare("scratch", [
 # teams of workers, and their sums over blocks of large islands
 declare("scratch", [
     ("team", "i", (ALL, 66, 32), "-", "solver", "by what workers find each other, see kernels/team.py"),
-    ("tree_sum", "f", ("ntree", 8), "-", "solver", "sums over blocks of an island's trees, column by column", 1),
-    ("con_sum", "f", ("nconmax", 5), "-", "solver", "sums over blocks of contacts", 1),
-    ("row_sum", "f", ("nrowmax", 5), "-", "solver", "sums over blocks of rows", 1),
+    ("tree_sum", "f", (ALL, 4096), "-", "solver", "sums over blocks of a large island's trees, by columns; twice"),
+    ("con_sum", "f", (ALL, 2560), "-", "solver", "sums over blocks of contacts"),
+    ("row_sum", "f", (ALL, 2560), "-", "solver", "sums over blocks of rows"),
 ])  # fmt: skip
 
 # collision: boxes, the sweep, candidate pairs, sorted pairs (cpair) and their contact slots

@@ -19,6 +19,7 @@ from . import (
     copying,
     given,
     jacobian,
+    matrices,
     moments,
     on_demand,
     scalars,  # noqa: F401  tells kernels what names mean
@@ -32,8 +33,13 @@ from .timer import Timers
 from .view import FIELDS as DATA_VIEWS
 from .view import ContactView, accessor
 
+MADE = moments.MADE | matrices.MADE  # what is made on the host when it is read
 FAULTS = ("world", "reset", "freeze")  # what a diverging island brings about
 MOST = 2**31 - 1  # elements of an array
+# items that lists have room for at first, for each body: of the first SMALL ones, and at least of all
+FIRST = dict(npairmax=(4, 1), nslotmax=(8, 1), nconmax=(4, 1), nefcmax=(16, 4), ndensemax=(1, 0), nYmax=(64, 1))
+SMALL = 500
+LARGE = 2000  # items above which a list that grows gets less to spare
 # where the rows stand of what a user can make more or fewer of, and how many these are
 PLACES = (
     (("limit_row", "limit_adr"), "nlimited"), (("tenlimit_row", "tenlimit_adr"), "ntendonlimited"),
@@ -99,6 +105,7 @@ class Data:
         self._capacity = {name: self._first_capacity(name) for name in CAPACITIES} | capacity
         self._capacity |= {name: min(n, self._capacity[name]) for name, n in m.capacity_limit.items()}
         self._faults = "world"
+        self._open = None  # names of what a callback that runs now may write
         self._checked = False  # whether the model was found simulable
         self._info = {}  # host-side numbers a stage keeps between steps
         self.contact = Contact(self)
@@ -124,8 +131,9 @@ class Data:
             return self.nworld * (
                 self.model.scalar("nfriction") + most * self.model.scalar("nlimited") + self._equality_rows(name)
             )
+        few, many = FIRST[name]
         n = self.nworld * max(16, self.model.nbody)
-        return dict(npairmax=4, nslotmax=8, nconmax=4, nefcmax=16, ndensemax=36, nYmax=64)[name] * n
+        return max(few * min(n, SMALL), many * n)
 
     def _equality_rows(self, name):
         """Rows, or entries of them, of a world's equalities if all act."""
@@ -154,7 +162,8 @@ class Data:
                 "the limit and go on"
             )
         self.drop(*(array.name for array in DATA.values() if array.is_list and array.shape[0] == name))
-        self._capacity[name] = min(limit, int(needed * 1.25) + 64)  # last: after an interrupt arrays have their lengths
+        spare = 64 + needed // (4 if needed < LARGE else 8)
+        self._capacity[name] = min(limit, needed + spare)  # last: after an interrupt arrays have their lengths
 
     def check(self, m):
         """Refuses another Model, or to serve a Taichi that is gone; uploads what was written to the model.
@@ -328,8 +337,8 @@ class Data:
         if name.startswith("efc_"):
             on_demand.rows(self.model, self)
             return self.list_view(name, "nefc")
-        if name in on_demand.POST_CONSTRAINT:
-            on_demand.post_constraint(self.model, self)
+        if name in on_demand.MADE:
+            on_demand.MADE[name](self.model, self)
             host = self.host(name)
             return Copy(array, host[0] if self.nworld == 1 else host).array()
         if array.is_list:
@@ -338,18 +347,7 @@ class Data:
         return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
 
     def __setattr__(self, name, value):
-        made = (
-            *moments.MADE,
-            "ncon",
-            "nefc",
-            "nisland",
-            "warning",
-            "timer",
-            "solver",
-            "solver_niter",
-            "solver_nnz",
-            "efc_J",
-        )
+        made = *MADE, "ncon", "nefc", "nisland", "warning", "timer", "solver", "solver_niter", "solver_nnz", "efc_J"
         if name in made:
             raise Error(f"{name} is computed; writing it would be lost")
         elif name in DATA:
@@ -463,8 +461,8 @@ def _fields():
     return [name for name, array in DATA.items() if not array.hidden]
 
 
-for _name in moments.MADE:
-    setattr(Data, _name, moments.reader(_name))
+for _name, _make in MADE.items():
+    setattr(Data, _name, property(lambda d, make=_make: make(d.model, d), doc=_make.__doc__))
 for _word in DATA_VIEWS:
     setattr(Data, _word, accessor(_word))
 for _alias in ("jnt", "cam"):

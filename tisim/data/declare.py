@@ -14,6 +14,8 @@ LENGTHS = dict(
     nfound="places for what the threads of a sweep find", nccdreal="real numbers of all workers on convex shapes",
     nccdint="whole numbers of all workers on convex shapes", nray="rays of all worlds",
     nleafall="leaves of the rays' trees of all worlds", nnodeall="nodes of the rays' trees of all worlds",
+    nreach="pairs of geoms that sensors of distances ask about", nreachall="the same in all worlds",
+    nasked="sensors of distances",
     nvecall="numbers of a user's vectors of dofs, of all worlds",
 )  # fmt: skip
 ALL = "all"

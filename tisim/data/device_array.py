@@ -93,11 +93,15 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         host = self._host()
         if not isinstance(value := host[index], np.ndarray):
             return value
-        return (Part(self, host) if self._array.role in ("state", "input") else Copy(self._array, host)).array()[index]
+        return (Part(self, host) if self._is_open() else Copy(self._array, host)).array()[index]
+
+    def _is_open(self):
+        """Whether users write it: a state, an input, or what the callback that runs now is there for."""
+        return self._array.role in ("state", "input") or self._array.name in (self._data._open or ())
 
     def __setitem__(self, index, value):
         a = self._array
-        if a.role not in ("state", "input"):
+        if not self._is_open():
             raise Error(f"{a.name} is computed by the {a.stage} stage; writing it would be lost")
         host, value = self._host(), numbers(value)
         try:

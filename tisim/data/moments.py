@@ -121,8 +121,3 @@ def _part(make, name):
 MADE = {"ten_J": ten_J, "_moment_rows": moment_rows}
 MADE |= {name: _part(wraps, name) for name in ("ten_wrapadr", "ten_wrapnum", "wrap_obj", "wrap_xpos")}
 MADE |= {name: _part(moments, name) for name in ("actuator_moment", "moment_rownnz", "moment_rowadr", "moment_colind")}
-
-
-def reader(name):
-    """The property of a Data that makes it."""
-    return property(lambda d: MADE[name](d.model, d), doc=f"{name}: see tisim/data/moments.py.")

@@ -1,4 +1,5 @@
-"""What a step does not keep, computed from its results when a user reads it: efc_ vectors, cacc, cfrc_int, cfrc_ext."""
+"""What a step does not keep, computed from its results when a user reads it: efc_ vectors, cacc, cfrc_int, cfrc_ext,
+poses of cameras, momenta of subtrees."""
 
 from tisim.device import launch, runtime, session
 
@@ -19,10 +20,43 @@ def rows(m, d):
         launch.run(m, d, kernels, session.arch != "cpu")
 
 
+def wrench_kernels(dual, inverse=False):
+    """Kernels of cfrc_ext, cacc and cfrc_int.  dual: a dual solver said the forces last; inverse: of qacc_inverse."""
+    k = runtime.kernels("constraint.wrenches")
+    contacts = k.dual_wrenches if dual else k.contact_wrenches
+    accelerations = k.inverse_accelerations if inverse else k.body_accelerations
+    return [contacts, k.external_wrenches, k.other_wrenches, accelerations, k.inner_wrenches, k.root_wrenches]
+
+
+def momentum_kernels():
+    """Kernels of subtree_linvel and subtree_angmom."""
+    k = runtime.kernels("smooth.momentum")
+    return [k.tree_momenta, k.static_momenta]
+
+
 def post_constraint(m, d):
     """cfrc_ext, cacc and cfrc_int, by recursive Newton-Euler with what the last step or forward found."""
+    _run(m, d, wrench_kernels(d._info.get("dual")))
+
+
+def momenta(m, d):
+    """subtree_linvel and subtree_angmom, of the last positions and velocities."""
+    _run(m, d, momentum_kernels())
+
+
+def cameras(m, d):
+    """cam_xpos and cam_xmat, of the last positions."""
+    if m._sizes["ncam"]:
+        _run(m, d, [runtime.kernels("sensor.frame").camera_poses])
+
+
+def _run(m, d, kernels):
     d.check(m)
-    k = runtime.kernels("constraint.wrenches")
-    contacts = k.dual_wrenches if d._info.get("dual") else k.contact_wrenches
-    kernels = [contacts, k.external_wrenches, k.other_wrenches, k.inner_wrenches, k.root_wrenches]
     launch.run(m, d, kernels, session.arch != "cpu" or d.nworld * m.nbody > PARALLEL_BODIES)
+
+
+MADE = (
+    dict.fromkeys(POST_CONSTRAINT, post_constraint)
+    | dict.fromkeys(("subtree_linvel", "subtree_angmom"), momenta)
+    | dict.fromkeys(("cam_xpos", "cam_xmat"), cameras)
+)

@@ -10,6 +10,7 @@ import functools
 from tisim.device import flow
 from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS
+from tisim.model.tables import sensor
 
 from .arrays import COUNTS, DATA, SCALES
 from .declare import CAPACITIES
@@ -47,6 +48,7 @@ declare("size", [
     ("njnt", "i", "joints"),
     ("ngeom", "i", "geoms"),
     ("nsite", "i", "sites"),
+    ("ncam", "i", "cameras"),
     ("nmocap", "i", "mocap bodies"),
     ("ntree", "i", "kinematic trees"),
     ("npair", "i", "pairs of geoms that the model lists"),
@@ -59,6 +61,7 @@ declare("size", [
     ("neqtendon", "i", "those of tendons"),
     ("nfriction", "i", "dofs with friction loss"),
     ("nlimited", "i", "joints with limits"),
+    ("ntie", "i", "tendons of two trees that can bind these"),
     ("nalways", "i", "static bodies that every step computes, where others sleep"),
     ("ntendon", "i", "tendons"),
     ("ntendonJ", "i", "entries of their Jacobians"),
@@ -85,6 +88,13 @@ declare("size", [
     ("npulled", "i", "dofs that these move"),
     ("ntendonfriction", "i", "tendons with friction loss"),
     ("ntendonlimited", "i", "tendons with limits"),
+    ("nsensordata", "i", "numbers of all sensors"),
+    *((f"n{name}", "i", doc) for name, (_, doc) in sensor.FAMILIES.items() if name != "tactile"),  # it counts vertices
+    ("ncut", "i", "sensors with a cutoff"),
+    ("nsensed", "i", "bodies whose contacts are listed for sensors"),
+    ("nranked", "i", "different pairs of geoms that the model lists"),
+    ("npressed", "i", "bodies to which those of tactile sensors are welded"),
+    ("ntactilevert", "i", "vertices of the meshes of all tactile sensors"),
 ])  # fmt: skip
 
 declare("option", [
@@ -95,6 +105,9 @@ declare("option", [
     ("wind_x", "f", "wind along x [m/s]"),
     ("wind_y", "f", "along y"),
     ("wind_z", "f", "along z"),
+    ("magnetic_x", "f", "magnetic field along x [G]"),
+    ("magnetic_y", "f", "along y"),
+    ("magnetic_z", "f", "along z"),
     ("density", "f", "density of the medium [kg/m3]"),
     ("viscosity", "f", "its viscosity [kg/(m s)]"),
     ("disableflags", "i", "sum of mjtDisableBit"),
@@ -141,6 +154,14 @@ declare("call", [
 
 # sleeping
 declare("call", [("acting", "i", "1: only contacts that make force wake, 0: all that are listed")])
+
+# sensors
+declare("call", [
+    ("sensorstage", "i", "mjtStage whose sensors are made"),
+    ("nreach", "i", "pairs of geoms that sensors of distances ask about"),
+    ("nreachslot", "i", "slots that these need for contacts, in each world"),
+    ("keep_energy", "i", "bit 0: the potential energy stays in d.energy, bit 1: the kinetic energy does"),
+])  # fmt: skip
 
 # collision: who takes part
 declare("call", [
@@ -235,7 +256,7 @@ HOLDERS = {"m": ("size",), "m.opt": ("option",), "m.stat": ("stat",), "d": ("len
 @functools.lru_cache(None)
 def lookup(path):
     """The Name of a path. Raises KeyError for one that is not declared, or belongs to the other bundle."""
-    if path in ("m.opt.gravity", "m.opt.wind"):
+    if path in ("m.opt.gravity", "m.opt.wind", "m.opt.magnetic"):
         return Name(path[6:], False, "f", parts=tuple(lookup(f"{path}_{x}") for x in "xyz"))
     holder, _, name = path.rpartition(".")
     if holder == "d" and name in COUNTS:

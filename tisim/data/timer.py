@@ -14,8 +14,10 @@ STAGES = dict(
     collide=T.mjTIMER_POS_COLLISION, fwd_velocity=T.mjTIMER_VELOCITY, make_constraints=T.mjTIMER_POS_MAKE,
     energy=T.mjTIMER_FORWARD, fwd_acceleration=T.mjTIMER_FORWARD, constrain=T.mjTIMER_CONSTRAINT,
     tendons=T.mjTIMER_POSITION, tendon_passive=T.mjTIMER_VELOCITY, transmission=T.mjTIMER_POSITION,
-    fwd_actuation=T.mjTIMER_ACTUATION, wake_written=T.mjTIMER_POSITION, wake_touched=T.mjTIMER_POSITION,
-    fall_asleep=T.mjTIMER_STEP,
+    control=T.mjTIMER_FORWARD, passive=T.mjTIMER_VELOCITY, fwd_actuation=T.mjTIMER_ACTUATION,
+    wake_written=T.mjTIMER_POSITION, wake_touched=T.mjTIMER_POSITION, wake_pulled=T.mjTIMER_POSITION,
+    wake_tied=T.mjTIMER_POSITION, fall_asleep=T.mjTIMER_STEP, settle=T.mjTIMER_STEP, sensor_pos=T.mjTIMER_FORWARD,
+    sensor_vel=T.mjTIMER_FORWARD, sensor_acc=T.mjTIMER_FORWARD, sensor_inv=T.mjTIMER_FORWARD,
     check_acceleration=T.mjTIMER_STEP, compare=T.mjTIMER_STEP, integrate=T.mjTIMER_ADVANCE, rk_first=T.mjTIMER_ADVANCE,
     rk_second=T.mjTIMER_ADVANCE, rk_third=T.mjTIMER_ADVANCE, rk_last=T.mjTIMER_ADVANCE, inverse=T.mjTIMER_FORWARD,
 )  # fmt: skip

@@ -26,7 +26,9 @@ class Kernel:
         self.path, self.given = path, given
         self._function, self._variants, self._made = function, {}, {}
         self.__name__ = function.__name__ if function else path.rpartition(".")[2]
+        self._generation = session.generation
         if function:
+            self.__module__, self.__qualname__ = function.__module__, function.__qualname__
             bundle.check_names(function)
 
     @property
@@ -37,6 +39,10 @@ class Kernel:
             made = getattr(importlib.import_module(f"tisim.kernels.{module}"), name)
             self._function = (made(*self.given) if self.given else made).function
         return self._function
+
+    def __reduce__(self):
+        """A user's kernel is pickled by its name, as functions are."""
+        return self.__qualname__
 
     @property
     def __doc__(self):
@@ -57,6 +63,8 @@ class Kernel:
 
     def variant(self, parallel, has):
         """The Variant for models with these Features."""
+        if self._generation != session.generation:  # a user's kernel, which outlives its Taichi
+            self._variants, self._generation = {}, session.generation
         for key in ((parallel, None), (parallel, has)):
             if key in self._variants:
                 return self._variants[key]

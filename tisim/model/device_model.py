@@ -8,11 +8,14 @@ from tisim.enums import mjtDisableBit, mjtJoint
 from . import validate
 from .features import features
 from .fields import FIELDS
-from .tables import actuation, branches, equality, heavy, midphase, tendon
+from .tables import actuation, branches, equality, frames, heavy, midphase, tendon
 from .tables import geom as geom_tables
 from .tables import medium as medium_tables
 from .tables import ray as ray_tables
+from .tables import sensed as sensed_tables
+from .tables import sensor as sensor_tables
 from .tables import sleep as sleep_tables
+from .tables import tasks as task_tables
 from .tables.declare import Table, declared
 
 
@@ -40,11 +43,12 @@ DERIVED = declared(
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
 )  # fmt: skip
 for _tables in (ray_tables, geom_tables, midphase, equality, medium_tables, tendon, actuation, heavy, branches,
-                sleep_tables):  # fmt: skip
+                frames, sleep_tables, sensor_tables, sensed_tables, task_tables):  # fmt: skip
     DERIVED |= _tables.TABLES
 # numbers that are the length of a table
 COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", nalways="always_body")
-COUNTED |= equality.COUNTED | tendon.COUNTED | actuation.COUNTED | heavy.COUNTED
+COUNTED |= equality.COUNTED | tendon.COUNTED | actuation.COUNTED | heavy.COUNTED | sensor_tables.COUNTED
+COUNTED |= sensed_tables.COUNTED | task_tables.COUNTED
 
 
 class DeviceModel:
@@ -94,12 +98,12 @@ class DeviceModel:
     def numbers_version(self):
         """What all numbers follow from that kernels ask the model for by name: equal as long as they are."""
         opt = self.opt
-        arrays = opt._values["gravity"].tobytes(), opt._values["wind"].tobytes()
+        arrays = tuple(opt._values[name].tobytes() for name in ("gravity", "wind", "magnetic"))
         return self._changed.count, opt._edits, self.stat._edits, arrays
 
     def decisions(self):
         """What the order of a step's launches follows from besides, too: equal as long as they are."""
-        return self.numbers_version(), self.contact_filter is None, self.capacity_limit.edits
+        return self.numbers_version(), self.callback.edits, self.capacity_limit.edits
 
     def memory(self):
         """dict name -> bytes of every device array that was made so far, of fields and of tables that follow."""
@@ -147,11 +151,13 @@ class DeviceModel:
             return self._sizes["ngeom"] + len(self.derived("mid_body"))
         if name == "nobject":  # a body may stand in the list as itself and as the first of a block
             return sum(self._sizes[n] for n in ("nbody", "nbody", "ngeom", "nsite"))
+        if name == "ntask":
+            return len(self.derived("task_treeadr")) - 1
         if name in COUNTED:
             return len(self.derived(COUNTED[name]))
         if name == "meaninertia":
             return self.stat.meaninertia
-        if name[:-1] in ("gravity_", "wind_"):
+        if name[:-1] in ("gravity_", "wind_", "magnetic_"):
             return getattr(self.opt, name[:-2])["xyz".index(name[-1])]
         try:
             return getattr(self.opt, name)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tisim.device import session
 from tisim.enums import mjtCone, mjtEnableBit
 
 # numbers of what makes constraint rows that are no contacts
@@ -29,6 +30,11 @@ class Features(NamedTuple):
     torsion: bool
     heavy: bool = False
     sleep: bool = False
+
+    @property
+    def dense(self):
+        """Whether Hessians in dofs can be needed: those of free bodies only where they get no sparse factor."""
+        return self.jointed or session.arch != "cpu"
 
     @property
     def dims(self):

@@ -10,6 +10,8 @@ from tisim.mjcf.compile import Compiled
 from tisim.mjcf.format.names import nearest
 from tisim.mujoco_names import OF_MODEL, instead
 
+from . import sparse
+from .callback import FORMS, Callbacks
 from .device_model import DeviceModel
 from .fields import complete
 from .kinds import ALIASES, KINDS, as_objtype, word_of
@@ -30,9 +32,8 @@ class Model(DeviceModel):
 
     Fields have MuJoCo's names: sizes are integers (m.nbody), quantities are arrays (m.geom_size is (ngeom, 3)),
     settings are m.opt, m.stat and m.vis. Writing `m.geom_friction = x` copies into the array.
-    `m.contact_filter`, a function f(m, d, geom1, geom2, worldid) or None, is called in every step with the ids of all
-    pairs in contact, each an array (n,), and returns (n,) truth values: True takes the contacts of that pair away.
-    Pairs that the model lists (contact/pair) are not asked about.
+    `m.callback.control = f` lets each step call a function, see Callbacks for all of them; `m.contact_filter` is
+    `m.callback.contactfilter`.
     Named access: m.geom("floor").friction, m.body("box").mass, m.key("home").qpos.
     """
 
@@ -41,7 +42,7 @@ class Model(DeviceModel):
         changed = Changes()
         fields = dict(
             _arrays=tracked(arrays, changed), _changed=changed, _on_device={}, _derived={}, capacity_limit=Limits(),
-            contact_filter=None, _scope=compiled.scope, _nodes=compiled.nodes,
+            callback=Callbacks(), _scope=compiled.scope, _nodes=compiled.nodes,
             _sizes=sizes, _names=dict(compiled.names), _index={}, opt=Settings("opt", compiled.option),
             stat=Settings("stat", compiled.stat),
             vis=visual(compiled.visual), textures=compiled.textures, texts=compiled.texts, modelname=compiled.modelname,
@@ -67,11 +68,14 @@ class Model(DeviceModel):
     def from_scene(cls, name, **params):
         """Model of a scene that ships with tisim, for example Model.from_scene("dominos", n=500).
 
-        name, params  as listed by `tisim scenes`. Raises Error for a scene or parameter that does not exist.
+        name, params  as listed by `tisim scenes`. Some scenes bring a control callback, which drives their actuators.
+        Raises Error for a scene or parameter that does not exist.
         """
         from tisim import scenes
 
-        return cls.from_xml_string(scenes.build(name, **params))
+        m = cls.from_xml_string(scenes.build(name, **params))
+        m.callback.control = scenes.control(name)
+        return m
 
     @classmethod
     def from_mujoco(cls, mj_model):
@@ -121,7 +125,7 @@ class Model(DeviceModel):
 
     def __deepcopy__(self, memo):
         new = memo[id(self)] = self.__copy__()
-        new.contact_filter = copy.deepcopy(self.contact_filter, memo)
+        new.callback = self.callback.copied(memo)
         return new
 
     def __reduce__(self):
@@ -136,7 +140,7 @@ class Model(DeviceModel):
         out.option, out.stat = dict(self.opt.items()), dict(self.stat.items())
         out.visual = {name.rstrip("_"): dict(group.items()) for name, group in self.vis.items()}
         out.textures, out.texts, out.modelname = copy.deepcopy(self.textures), dict(self.texts), self.modelname
-        return out, dict(capacity_limit=dict(self.capacity_limit), contact_filter=self.contact_filter)
+        return out, dict(capacity_limit=dict(self.capacity_limit), callback=dict(self.callback.items()))
 
     @classmethod
     def _of(cls, compiled, more, scope=None, nodes=None):
@@ -187,9 +191,10 @@ class Model(DeviceModel):
         elif name in self._sizes:
             raise FieldError(f"Model.{name} is a size and cannot be written")
         elif name == "contact_filter":
-            if value is not None and not callable(value):
-                raise Error(f"contact_filter is a function f(m, d, geom1, geom2, worldid) or None, got {value!r}")
-            object.__setattr__(self, name, value)
+            self.callback.contactfilter = value
+        elif name == "callback":
+            new = Callbacks(value.items() if isinstance(value, Callbacks) else value)
+            self.callback._set({name: getattr(new, name) for name in FORMS})
         elif name == "capacity_limit":
             new = Limits(value)
             self.capacity_limit.clear()
@@ -205,6 +210,11 @@ class Model(DeviceModel):
 
     def __repr__(self):
         return f"<tisim.Model '{self.modelname}': {self.nbody} bodies, {self.ngeom} geoms, nq {self.nq}, nv {self.nv}>"
+
+    @property
+    def contact_filter(self):
+        """The callback contactfilter."""
+        return self.callback.contactfilter
 
     # names
 
@@ -254,3 +264,8 @@ for _name in KINDS:
     setattr(Model, _name, _accessor(_name))
 for _alias, _name in ALIASES.items():
     setattr(Model, _alias, getattr(Model, _name))
+
+
+for _name in sparse.MADE:
+    setattr(Model, _name, sparse.reader(_name))
+Model.nD = property(sparse.size, doc="Entries of the matrix D.")

@@ -4,15 +4,11 @@ import warnings
 
 import numpy as np
 
-from tisim.enums import mjtCone, mjtEnableBit, mjtEq, mjtGeom, mjtIntegrator
+from tisim.enums import mjtCone, mjtEnableBit, mjtEq, mjtGeom, mjtIntegrator, mjtSensor
 from tisim.errors import UnsupportedError
 
-# sizes that must be zero until the engine computes what they count
-NOT_SIMULATED = dict(nsensor="sensors")
-# what to do until then
-UNTIL = dict(
-    nsensor="d.xpos, d.cvel, d.qacc, d.contact and their like have what they measure; delete <sensor>",
-)  # fmt: skip
+from .tables import sensor
+
 SLIPPERY = 1e-3  # sliding friction below which a pyramidal cone makes a contact too stiff
 # types of equalities that have makers of rows
 EQUALITIES = (mjtEq.mjEQ_CONNECT, mjtEq.mjEQ_WELD, mjtEq.mjEQ_JOINT, mjtEq.mjEQ_TENDON)
@@ -26,12 +22,8 @@ COLLIDING = (
 def check(m):
     """Raises UnsupportedError for what compiles but is not simulated yet."""
     check_options(m)
-    for size, what in NOT_SIMULATED.items():
-        if m._sizes[size]:
-            raise UnsupportedError(
-                f"the model has {what}, which compile but are not simulated so far: a later version will; {UNTIL[size]}"
-            )
     _check_constraints(m)
+    _check_sensors(m)
     _check_colliders(m)
     _warn_of_slippery_pyramids(m)
 
@@ -63,8 +55,6 @@ def check_sleep(m):
     """What does not go with the flag sleep."""
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
         raise UnsupportedError("flag sleep with integrator RK4: MuJoCo does not support it either")
-    if m._sizes["neq"] or m._sizes["ntendon"] or m._sizes["nu"]:
-        raise UnsupportedError("flag sleep with equalities, tendons or actuators: they wake nobody so far; disable it")
 
 
 def _check_constraints(m):
@@ -73,6 +63,17 @@ def _check_constraints(m):
     if len(bad):
         kind = mjtEq(m.eq_type[bad[0]]).name[5:].lower()
         raise UnsupportedError(f"equality {bad[0]}: {kind} is not simulated so far")
+
+
+def _check_sensors(m):
+    """Types of sensors that have no kernels."""
+    bad = np.flatnonzero(~np.isin(m.sensor_type, list(sensor.SIMULATED)))
+    if len(bad):
+        s = int(bad[0])
+        name, kind = m.id2name("sensor", s) or f"number {s}", mjtSensor(m.sensor_type[s]).name[7:].lower()
+        raise UnsupportedError(
+            f"sensor {name}: {kind} compiles but is not simulated so far: a later version will; delete it"
+        )
 
 
 def _check_colliders(m):

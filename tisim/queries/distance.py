@@ -7,10 +7,9 @@ import numpy as np
 from tisim.data import given
 from tisim.device import launch, memory, runtime, session
 from tisim.errors import Error
-from tisim.stages import colliders, collision, narrowphase
+from tisim.stages import colliders, collision, distances, narrowphase
 
 CHUNK = 100_000  # slots of contacts asked for at once
-PARALLEL_PAIRS = 64  # pairs below which one CPU thread computes them
 MAXVAL = 1e10  # mjMAXVAL
 
 
@@ -43,12 +42,7 @@ def geom_distance(m, d, geom1, geom2, distmax):
     gtype = np.asarray(m.geom_type)
     flip = gtype[g1] > gtype[g2]
     first, second = np.where(flip, g2, g1), np.where(flip, g1, g2)
-    known = colliders.kind_of(colliders.BOX, colliders.BOX) == colliders.BOX_BOX
-    types, which = np.unique(gtype[first] * 16 + gtype[second], return_inverse=True)
-    kinds = np.array([colliders.kind_of(int(t) // 16, int(t) % 16) if int(t) % 16 < 8 else -1 for t in types])
-    if known:  # boxes have a distance by GJK, contacts by their own collider
-        kinds[kinds == colliders.BOX_BOX] = colliders.CONVEX
-    kind = kinds[which.ravel()]
+    kind = distances.kinds_of(gtype[first], gtype[second])
     dist = np.full(len(g1), distmax)
     fromto = np.zeros((len(g1), 6))
     for k in np.unique(kind[kind >= 0]):
@@ -89,7 +83,7 @@ def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
     ).items():  # fmt: skip
         a = d.device(name)
         memory.upload(a, np.ascontiguousarray(values, np.int32 if name != "cpair_margin" else session.numpy_float()))
-    parallel = n >= PARALLEL_PAIRS or session.arch != "cpu"
+    parallel = n >= distances.PARALLEL_PAIRS or session.arch != "cpu"
     if kind == colliders.CONVEX:
         scalars = narrowphase.ccd_scratch(m, d, False, parallel)
         kernel = runtime.kernels("queries.distance").convex_distance

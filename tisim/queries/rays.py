@@ -9,20 +9,13 @@ its box test is open.
 import numpy as np
 
 from tisim.data import given
-from tisim.data.arrays import COUNTS
 from tisim.device import launch, memory, runtime, session
-from tisim.enums import mjtGeom
 from tisim.errors import CapacityError, Error
-from tisim.stages.colliders import HFIELD, MESH, NTYPE
-from tisim.stages.sorting import Sort
+from tisim.stages.rays import MAXVAL, ray_tree, ray_types
 
 NGROUP = 6  # mjNGROUP
-MAXVAL = 1e10  # mjMAXVAL
 MINVAL = 1e-15  # mjMINVAL
-TREE_GEOMS = 32  # bounded geoms below which rays try all of them
-TREE_RAYS = 8  # rays per world below which a CPU does; building the tree costs as much as some rays
 MAX_RAYS = 2**25  # loop counters are 32 bits wide and count up to 64 steps a ray (variant.Kernel.special)
-PARALLEL_GEOMS = 600  # bounded geoms of all worlds below which one CPU thread builds the tree
 PARALLEL_RAYS = 256  # rays below which they are cast by one CPU thread
 
 
@@ -131,56 +124,3 @@ def _cast(m, d, pnt, vec, geomgroup, flg_static, bodyexclude, cutoff):
     shape = vec.shape[:-1]
     return (memory.download(dist)[:total].astype(np.float64).reshape(shape),
             memory.download(geomid)[:total].reshape(shape))  # fmt: skip
-
-
-# types of geoms for which the kernel is made: without and with those that need arrays of their own
-FAMILIES = tuple(t for t in range(NTYPE) if t not in (HFIELD, MESH)), tuple(range(NTYPE))
-
-
-def ray_types(m):
-    """The first of FAMILIES that has all types of the model's geoms, for kernels/queries/ray.py."""
-    return next(family for family in FAMILIES if set(np.unique(m.geom_type)) <= set(family))
-
-
-def ray_tree(m, d, nray):
-    """Builds the tree of boxes over the present poses if nray rays per world are worth it.
-
-    Returns the scalars by which `cast` of kernels/queries/ray.py knows it: nlinear, nleaf.
-    """
-    nplane = int((np.asarray(m.geom_type) == mjtGeom.mjGEOM_PLANE).sum())
-    n = m.ngeom - nplane
-    cpu = session.arch == "cpu"
-    if n < TREE_GEOMS or (cpu and nray < TREE_RAYS):
-        d.scratch("ray_leaf", 1)
-        d.scratch("ray_node", 1)
-        return dict(nlinear=m.ngeom, nleaf=0)
-    nleaf = 1 << (n - 1).bit_length()
-    total = d.nworld * n
-    if 12 * d.nworld * nleaf >= 2**31:
-        raise CapacityError(f"rays among {total} geoms: at most {2**31 // 24} in all worlds together")
-    if total > d.capacity("npairmax"):
-        d.grow("npairmax", total)
-    worldbit = int(d.nworld - 1).bit_length()
-    nbit = max(1, min(10, (31 - worldbit) // 3))
-    sort = Sort(d, total)
-    raybits = worldbit + 3 * nbit
-    d.scratch("ray_leaf", d.nworld * nleaf)
-    d.scratch("ray_node", 2 * d.nworld * nleaf)
-    k = runtime.kernels("queries.ray_tree")
-    scalars = dict(
-        nplane=nplane, nbounded=n, nleaf=nleaf, nbit=nbit, raybits=raybits, iray=COUNTS["nraykey"],
-        rayhalf=sort.half(raybits), **sort.scalars,
-    )  # fmt: skip
-    if not sort.wide:
-        stages = [k.key_geoms, k.sort_geoms, k.box_leaves, k.join_all]
-        launch.run(m, d, stages, parallel=total >= PARALLEL_GEOMS, **scalars)
-        return dict(nlinear=nplane, nleaf=nleaf)
-    launch.run(m, d, [k.key_geoms], **scalars)
-    for kernel, more in sort.passes("nraykey", raybits):
-        launch.run(m, d, [kernel], **dict(scalars, **more))
-    launch.run(m, d, [k.box_leaves], **scalars)
-    width = nleaf // 2
-    while width:
-        launch.run(m, d, [k.join_level], width=width, **scalars)
-        width //= 2
-    return dict(nlinear=nplane, nleaf=nleaf)

@@ -2,6 +2,7 @@
 
 from tisim.device import launch, runtime
 
+from . import callbacks
 from .dynamics import parallel
 
 # kernels of transmissions, and the number in the model without which there is nothing to do
@@ -10,9 +11,11 @@ TRANSMISSIONS = (
     ("transmission.site_actuators", "nsiteact"), ("transmission.crank_actuators", "ncrankact"),
     ("adhesion.adhesion_contacts", "nadhesion"),
 )  # fmt: skip
-# those of forces, in their order
-FORCES = (
+# those of controls and what follows from them, then those of forces, in their order
+INPUTS = (
     ("force.clamp_controls", "nu"), ("force.drop_controls", "nu"), ("muscle.shaped_actuators", "nshaped"),
+)  # fmt: skip
+FORCES = (
     ("force.actuator_forces", "nu"), ("force.limit_tendon_forces", "nforcetendon"), ("force.driven_forces", "ndriven"),
     ("adhesion.adhesion_forces", "nadhesion"), ("force.clamp_joint_forces", "nclamped"),
 )  # fmt: skip
@@ -33,8 +36,15 @@ def transmission(m, d):
 
 def fwd_actuation(m, d):
     """Rates of activations and forces of actuators: act_dot, actuator_force, qfrc_actuator."""
-    if found := kernels(m, FORCES):
-        launch.run(m, d, found, parallel(m, d))
+    if not m.nu:
+        return
+    before, after = kernels(m, INPUTS) + callbacks.actuator_kernels(m), kernels(m, FORCES)
+    if callbacks.python_actuators(m):
+        launch.run(m, d, before, parallel(m, d))
+        callbacks.actuators(m, d)
+        launch.run(m, d, after, parallel(m, d))
+    else:
+        launch.run(m, d, before + after, parallel(m, d))
 
 
 def advance_kernels(m):
@@ -44,4 +54,4 @@ def advance_kernels(m):
 
 def all_kernels(m):
     """Kernels that steps of this model launch."""
-    return [*kernels(m, TRANSMISSIONS), *kernels(m, FORCES)]
+    return [*kernels(m, TRANSMISSIONS), *kernels(m, INPUTS), *kernels(m, FORCES)]

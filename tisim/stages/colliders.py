@@ -8,6 +8,7 @@ from tisim.device import program
 from tisim.enums import mjtGeom
 from tisim.errors import Error
 from tisim.mjcf.format.names import nearest
+from tisim.model import callback
 
 NTYPE = 8  # geom types that can collide, the first of mjtGeom
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = (int(mjtGeom(t)) for t in range(NTYPE))
@@ -108,7 +109,10 @@ def _type(word):
 
 def filter_contacts(m, d, geom1, geom2, worldid):
     """(n,) bool: which pairs the model's contact_filter refuses. Raises Error where it returns anything else."""
-    refused = np.asarray(m.contact_filter(m, d, geom1, geom2, worldid))
+    f = callback.of(m, "contactfilter")
+    if callback.asked_singly(f):
+        return np.array([bool(f(m, d, int(a), int(b))) for a, b in zip(geom1, geom2)], bool)
+    refused = np.asarray(f(m, d, geom1, geom2, worldid))
     if refused.shape != geom1.shape or refused.dtype.kind not in "bi":
         raise Error(
             f"contact_filter returned an array of {refused.dtype} with shape {refused.shape}; expected one truth value "

@@ -12,6 +12,7 @@ from tisim.data import asleep
 from tisim.device import launch, memory, runtime, session
 from tisim.device.variant import CHUNK
 from tisim.enums import mjtDisableBit, mjtEnableBit
+from tisim.model import callback
 
 from . import colliders, narrowphase
 from .dynamics import parallel
@@ -106,7 +107,7 @@ class Stage:
     def find(self, m, d, keep):
         """One detection with the lists as long as they are; searches for pairs only where a search is due."""
         self.plan(m, d)
-        sleeps = asleep.enabled(m)
+        sleeps, refuses = asleep.enabled(m), callback.of(m, "contactfilter")
         self._awake = parallel(m, d)
         if sleeps and not self.sort.wide:
             self._set_busy(d, "boxes", bool(d.exceeds(nboxawake=BOXED)) and self._total >= BOXED)
@@ -114,7 +115,7 @@ class Stage:
         moved = d.exceeds(rarely=True, nout=0)
         searched = ()
         if moved or not keep or self.pairs.of != self._conditions(m, d):
-            plain = self._awake and not (sleeps or m.contact_filter or self.scalars["override"])
+            plain = self._awake and not (sleeps or refuses or self.scalars["override"])
             searched = ("contacts", "list") if plain else ()  # they are done with the search: threads are woken once
             with d.program.aside():
                 self._search(m, d, keep, *searched)
@@ -128,11 +129,14 @@ class Stage:
         if self.scalars["override"]:
             d.program.spoil()
             self._upload_override(m, d)
-        if m.contact_filter is None:
+        if refuses is None:
             return self.run(m, d, "contacts", "list")
-        d.program.spoil()
         self.run(m, d, "contacts")
-        narrowphase.apply_filter(m, d)
+        if callback.is_taichi(refuses):
+            launch.run(m, d, [runtime.kernel_of("collision.user_filter.user_filter", refuses)], self._awake)
+        else:
+            d.program.spoil()
+            narrowphase.apply_filter(m, d)
         self.run(m, d, "list")
 
     def _search(self, m, d, keep, *others):

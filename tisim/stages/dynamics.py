@@ -31,7 +31,8 @@ def _more(m, d, bodies):
 def fwd_position(m, d):
     """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv."""
     kin, ine = runtime.kernels("smooth.kinematics"), runtime.kernels("smooth.inertia")
-    launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia], parallel(m, d))
+    cameras = [runtime.kernels("sensor.frame").camera_poses] if m.scalar("nseen") else []
+    launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia, *cameras], parallel(m, d))
 
 
 def fwd_velocity(m, d):
@@ -62,13 +63,20 @@ def fwd_acceleration(m, d):
 def energy(m, d):
     """Potential and kinetic energy of joints and bodies, if the enable bit `energy` is set, else 0."""
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
-        k = runtime.kernels("smooth.energy")
-        springs = [runtime.kernels("tendon.passive").tendon_energy] if m.ntendon and m.scalar("nspringy") else []
-        launch.run(m, d, [k.block_energy, k.world_energy, *springs], parallel(m, d))
+        launch.run(m, d, energy_kernels(m), parallel(m, d))
         d._info["energy"] = True
+    elif m.scalar("nenergy"):  # sensors left them there
+        launch.run(m, d, [runtime.kernels("smooth.energy").no_energy], parallel(m, d))
     elif d._info.pop("energy", False):
         d.program.spoil()
         memory.upload(d.device("energy"), np.zeros(2 * d.nworld))
+
+
+def energy_kernels(m):
+    """Kernels of d.energy."""
+    k = runtime.kernels("smooth.energy")
+    springs = [runtime.kernels("tendon.passive").tendon_energy] if m.ntendon and m.scalar("nspringy") else []
+    return [k.block_energy, k.world_energy, *springs]
 
 
 def check_state(m, d):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tisim.data.matrices import DERIVED
 from tisim.device import launch, memory, runtime
 from tisim.enums import mjtBias, mjtDisableBit, mjtGain, mjtIntegrator
 
@@ -14,8 +15,10 @@ def integrate(m, d):
     if m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT or takes_derivative(m):
         _implicit(m, d)
     else:
+        fast, damped = m.opt.integrator == mjtIntegrator.mjINT_IMPLICITFAST, is_damped(m)
+        d._info[DERIVED] = ("none", "joints")[damped] if fast else ("", "Euler")[damped]
         kernels = [*advance_kernels(m), runtime.kernels("smooth.integrate").tree_euler]
-        launch.run(m, d, kernels, parallel(m, d), implicit_damping=int(is_damped(m)))
+        launch.run(m, d, kernels, parallel(m, d), implicit_damping=int(damped))
 
 
 def is_damped(m, ignored=0):
@@ -58,6 +61,7 @@ def _implicit(m, d):
     last = runtime.kernels("smooth.implicit")
     bias = m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT
     kernels += [*advance_kernels(m), last.tree_implicit if bias else last.tree_implicitfast]
+    d._info[DERIVED] = "all" if bias else "symmetric"
     launch.run(m, d, kernels, parallel(m, d), **numbers)
 
 

@@ -8,7 +8,21 @@ from tisim.device import runtime
 from tisim.device.variant import Kernel
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSolver
 
-from . import actuation, collision, dual, dynamics, integrators, inverse, narrowphase, solver, tendon
+from . import (
+    actuation,
+    callbacks,
+    collision,
+    dual,
+    dynamics,
+    integrators,
+    inverse,
+    narrowphase,
+    rays,
+    sensor,
+    sleep,
+    solver,
+    tendon,
+)  # fmt: skip
 from .constraint import MAKERS
 
 CROWDED = 16  # contacts of a geom that are not expected to be exceeded on average
@@ -19,11 +33,13 @@ def kernels_of(m, d):
     k = runtime.kernels
     kinematics, integrate = k("smooth.kinematics"), k("smooth.integrate")
     found = [kinematics.body_poses, kinematics.geom_poses, k("smooth.inertia").tree_inertia, *integrators.kernels_of(m)]
+    if m.scalar("nseen"):
+        found.append(k("sensor.frame").camera_poses)
     if m.nq:
         found.append(integrate.find_bad_state)
     if m.ntendon:
         found += [*tendon.path_kernels(m), *tendon.passive_kernels(m)]
-    found += actuation.all_kernels(m)
+    found += [*actuation.all_kernels(m), *callbacks.kernels_of(m), *sensor.all_kernels(m, d)]
     if m.nv:
         velocity = k("smooth.velocity")
         if dynamics.has_medium(m):
@@ -32,12 +48,17 @@ def kernels_of(m, d):
         if m.opt.enableflags & mjtEnableBit.mjENBL_FWDINV:
             found += inverse.kernels_of(m)
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
-        found += [k("smooth.energy").block_energy, k("smooth.energy").world_energy]
-        found += [k("tendon.passive").tendon_energy] if m.ntendon and m.scalar("nspringy") else []
+        found += dynamics.energy_kernels(m)
+    elif m.scalar("nenergy"):
+        found.append(k("smooth.energy").no_energy)
     contacts = _contacts(m, d)
     if asleep.enabled(m):
         found += [k("sleep.waking").find_poked, k("sleep.lists").list_awake]
         found += [k("sleep.falling").count_down, k("sleep.falling").fall_asleep]
+        found += sensor.lay_down_kernels(m) if m._sizes["nsensor"] else []
+        found += [k("sleep.ties").list_tasks] if sleep.has_tasks(m) else []
+        found += [k("sleep.ties").wake_by_equalities] if m.neq else []
+        found += [k("sleep.ties").wake_by_tendons] if m.ntendon and m.scalar("ntie") else []
         if contacts:
             found += [k("sleep.lists").list_live_pairs, k("sleep.waking").wake_by_contacts]
     rows = [] if m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT) else [x.function() for x in MAKERS if x.acts(m)]
@@ -73,13 +94,13 @@ def _solver(m, d):
 def every_kernel():
     """All Kernels of tisim, with all families of shapes that they are made for, in the running precision."""
     import tisim.kernels
-    from tisim.queries import rays
 
     runtime.ensure()
     families = {
         "collision.narrowphase.narrowphase": [(kinds, ()) for kinds in narrowphase.FAMILIES],
         "collision.collide_convex.convex": [(False,), (True,)],
         "queries.ray.cast_rays": [(types,) for types in rays.FAMILIES],
+        "sensor.range.range_values": [(types,) for types in rays.FAMILIES],
     }
     found = [runtime.kernel_of(path, *given) for path, all_given in families.items() for given in all_given]
     for file in pkgutil.walk_packages(tisim.kernels.__path__, "tisim.kernels."):

@@ -8,10 +8,10 @@ import numpy as np
 
 from tisim.data import asleep
 from tisim.device import launch, memory, runtime
-from tisim.enums import mjtDisableBit, mjtSleepPolicy
+from tisim.enums import mjtDisableBit, mjtIntegrator, mjtSleepPolicy
 from tisim.errors import Error
 
-from . import collision, dynamics
+from . import actuation, callbacks, collision, constraint, dynamics, integrators, sensor, tendon
 
 
 def wake_written(m, d):
@@ -26,14 +26,21 @@ def wake_written(m, d):
         return
     if d._info.get("sleeping") != m.edits:  # the flag was off, or arrays of the model were written
         d.program.spoil()
-        if "sleeping" not in d._info:
-            d.set_counts(nstale=1)
         d._info["sleeping"] = m.edits
-        d.set_counts(nwritten=asleep.ALL, nwhole=1, nallbox=1)
+        d.set_counts(nstale=1, nwritten=asleep.ALL, nwhole=1, nallbox=1)
     if d.exceeds(rarely=True, nwritten=0):
         with d.program.aside():
             launch.run(m, d, [_kernels("waking").find_poked], dynamics.parallel(m, d))
     _list(m, d)
+
+
+def wake_pulled(m, d):
+    """Before collision: islands that a tendon binds to a tree which is awake wake up."""
+    if asleep.enabled(m) and m.ntendon and m.scalar("ntie"):
+        launch.run(m, d, [_kernels("ties").wake_by_tendons], False)
+        if d.exceeds(rarely=True, nwoken=0):
+            with d.program.aside():
+                _join(m, d)
 
 
 def wake_touched(m, d):
@@ -41,21 +48,38 @@ def wake_touched(m, d):
 
     As in MuJoCo any contact wakes that is listed; those that follow from it do so where they make force.
     """
-    if not asleep.enabled(m):
-        return
-    if m.has_contacts():
+    if asleep.enabled(m) and m.has_contacts():
         _wake_by_contacts(m, d)
         if d.exceeds(rarely=True, nwoken=0):
             with d.program.aside():
                 for _ in range(m.ntree):  # as often as there may be islands, once nearly always
-                    d.set_counts(nwoken=0)
-                    _list(m, d)
-                    dynamics.fwd_position(m, d)
+                    _join(m, d)
                     collision.collide(m, d)
                     _wake_by_contacts(m, d, acting=1)
                     if not d.count("nwoken"):
                         break
+
+
+def wake_tied(m, d):
+    """Behind the contacts: islands that an equality ties to something awake, or to each other, wake up. As in MuJoCo
+    their contacts are found in the next step.
+    """
+    if not asleep.enabled(m):
+        return
+    if m.neq:
+        launch.run(m, d, [_kernels("ties").wake_by_equalities], False)
+        if d.exceeds(rarely=True, nwoken=0):
+            with d.program.aside():
+                _join(m, d)
     d.set_counts(nwhole=0, nallbox=0)
+
+
+def _join(m, d):
+    """Those that woke are in the lists of what is awake, and what follows from their poses is known."""
+    d.set_counts(nwoken=0)
+    _list(m, d)
+    dynamics.fwd_position(m, d)
+    tendon.tendons(m, d)
 
 
 def ready(m, d, worlds):
@@ -76,6 +100,7 @@ def settled(m, d, worlds, kept):
     """Lets them fall asleep, after forward(). Raises Error where one does not."""
     before, others = kept
     fall_asleep(m, d)
+    d.fill("tree_slept", 0)
     trees, whole, _ = _asleep(m, d)
     trees[others] = before[others]
     memory.upload(d.device("tree_asleep"), whole)
@@ -104,9 +129,49 @@ def _asleep(m, d):
 
 def fall_asleep(m, d):
     """At the end of a step, before anything is advanced: trees at rest count down, islands that are ready sleep."""
-    if asleep.enabled(m) and not m.disabled(mjtDisableBit.mjDSBL_ISLAND):
+    if not asleep.enabled(m):
+        return
+    if m.disabled(mjtDisableBit.mjDSBL_ISLAND) and d.exceeds(nefc=0):
+        d.set_counts(nslept=0)  # who has to sleep with whom is not known
+    else:
         k = _kernels("falling")
         launch.run(m, d, [k.count_down, k.fall_asleep], dynamics.parallel(m, d))
+
+
+def settle(m, d):
+    """What follows from velocities, once more where some trees fell asleep and users or actuators go on from it.
+
+    As in MuJoCo activations are advanced before that, and a step with an acceleration of its own, of an implicit
+    integrator, keeps what that follows from; the activations then wait in rk_act until it is over.
+    """
+    if not (asleep.enabled(m) and (m.nu or m.ntendon or m._sizes["nsensor"])) or not d.exceeds(rarely=True, nslept=0):
+        return
+    with d.program.aside():
+        names = [] if _advances_qacc(m, d) else ["qfrc_smooth", "qfrc_constraint", *["act"] * bool(m.na)]
+        kept = {name: memory.download(d.device(name)) for name in names}
+        if m.na:
+            launch.run(m, d, actuation.advance_kernels(m), dynamics.parallel(m, d))
+            d.set_counts(nacted=1)
+        for stage in (dynamics.fwd_velocity, tendon.tendon_passive, callbacks.passive, actuation.transmission,
+                      constraint.make_constraints, dynamics.energy, sensor.sensor_vel, callbacks.control,
+                      actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain,
+                      sensor.sensor_acc):  # fmt: skip
+            stage(m, d)
+        if m._sizes["nsensor"]:
+            sensor.lay_down(m, d)
+        if "act" in kept:
+            memory.upload(d.device("rk_act"), memory.download(d.device("act")))
+            d.set_counts(nacted=2)
+        for name, values in kept.items():
+            memory.upload(d.device(name), values)
+
+
+def _advances_qacc(m, d):
+    """Whether steps advance velocities by qacc as it is, and not by an acceleration of their own."""
+    if m.opt.integrator != mjtIntegrator.mjINT_EULER or not integrators.is_damped(m):
+        return m.opt.integrator == mjtIntegrator.mjINT_EULER
+    awake = memory.download(d.device("awake_dof"))[: d.count("nvawake")]
+    return not np.any(np.asarray(m.dof_damping)[awake % m.nv])
 
 
 def _kernels(name):
@@ -114,7 +179,13 @@ def _kernels(name):
 
 
 def _list(m, d):
-    launch.run(m, d, [_kernels("lists").list_awake], False)
+    tasks = [_kernels("ties").list_tasks] if has_tasks(m) else []
+    launch.run(m, d, [*tasks, _kernels("lists").list_awake], False)
+
+
+def has_tasks(m):
+    """Whether there are tendons, actuators or equalities, which have lists of their own of what is awake."""
+    return bool(m.ntendon or m.nu or m.neq)
 
 
 def _wake_by_contacts(m, d, acting=0):

@@ -10,9 +10,11 @@ import numpy as np
 from tisim.enums import mjtTrn, mjtWrap
 
 from .. import rotations
+from ..numbers import MINVAL
 from ..reference.kinematics import pose
-from ..reference.tendon_path import tendon_moment
+from ..reference.tendon_path import Layout
 from ..tree import FREE, NQ, NV, SLIDE, levels
+from .dense_pose import Posing, settled, turned
 
 # arrays of ids -> the attribute of Copies that tells their new numbers
 REFERS = dict(
@@ -52,10 +54,11 @@ class Copies:
     """State and dynamics of copies of the trees `trees` (ids) of a model.
 
     actuators  (copies,) id of the actuator that drives each copy;  tendons  ids of the tendons that matter.
+    by_matrices  whether nothing asks for quaternions.
     qpos (copies, nq) and qvel (copies, nv) start at qpos0 and rest.
     """
 
-    def __init__(self, a, trees, actuators, tendons):
+    def __init__(self, a, trees, actuators, tendons, by_matrices):
         self.count = count = len(actuators)
         inside = np.isin(a["body_treeid"], trees)
         fixed = a["body_treeid"] < 0
@@ -74,7 +77,12 @@ class Copies:
         self.nv, self.nq = len(self.dof.moving), int(NQ[a["jnt_type"][self.joint.moving]].sum())
         self._tables(a)
         self.arrays = self._model(a, actuators)
-        self.order = levels(self.arrays["body_parentid"])
+        order = levels(self.arrays["body_parentid"])
+        still = pose(self.arrays, self.arrays["qpos0"], order)
+        if by_matrices:
+            self._posing = Posing(settled(self.arrays), order, still, len(self.body.fixed))
+        else:
+            self._posing = lambda qpos: pose(self.arrays, qpos, order)
         self.qpos, self.qvel = self.arrays["qpos0"].reshape(count, -1).copy(), np.zeros((count, self.nv))
 
     def _tables(self, a):
@@ -84,7 +92,8 @@ class Copies:
         self.qposadr, self.dofadr = (np.cumsum(n[kind]) - n[kind] for n in (NQ, NV))
         self.armature = a["dof_armature"][dof]
         self.mass, self.inertia = a["body_mass"][body], a["body_inertia"][body]
-        self.ipos, self.iquat = a["body_ipos"][body], rotations.normalize(a["body_iquat"][body])
+        self.ipos = a["body_ipos"][body]
+        self.imat = rotations.matrix(rotations.normalize(a["body_iquat"][body]))
 
         n = self.nv
         above = np.where(a["dof_parentid"][dof] < 0, -1, self.dof.place[a["dof_parentid"][dof]])
@@ -151,26 +160,55 @@ class Copies:
         wrap = np.repeat(a["tendon_adr"][self.kept] - adr, num) + np.arange(num.sum())
         self.paths = {**a, "tendon_adr": adr, "tendon_num": num}
         self.paths |= {name: a[name][wrap] for name in ("wrap_type", "wrap_objid", "wrap_prm")}
+        self.layout = Layout(self.paths)
+        copy = self.kept // max(n, 1)
+        self._rows = np.repeat(self.kept, self.nv)
+        self._cols = (copy[:, None] * self.nv + np.arange(self.nv)).ravel()
+        self._copy = copy[self.layout.tendon]
+        # which dofs of its copy move a body of `arrays`
+        self._moves = np.concatenate([np.zeros((len(self.body.fixed), self.nv)), np.tile(self.moves, (self.count, 1))])
 
     def tendons(self):
-        """As tendon_moment, of all tendons of `arrays`, those that do not matter with length 0 and no moment."""
-        length, rows, cols, values = tendon_moment(self.paths, self.pose)
+        """As tendon_moment, of all tendons of `arrays`, those that do not matter with length 0 and no moment.
+
+        A piece of a path pulls its ends along itself: a wrench that is the same for both, so that what it does to a dof
+        follows from the dof's motion alone, if this moves one end only.
+        """
+        layout, pose = self.layout, self.pose
+        length, rows, cols, coef = layout.joints(pose)
+        moment = np.zeros((len(self.kept), self.nv))
+        if len(rows):
+            moment[rows, cols % self.nv] = coef
+        if len(layout.first):
+            x, bodies, arc = layout.spans(pose)
+            length = length + layout.lengths(x, arc)
+            along = np.diff(x, axis=1)
+            norm = np.sqrt((along * along).sum(2, keepdims=True))
+            along = np.where(norm < MINVAL, [1.0, 0.0, 0.0], along / np.where(norm < MINVAL, 1.0, norm))
+            wrench = np.concatenate([rotations.cross(x[:, :3], along), along], 2)
+            spin, axis = self.angular[:, None], self.axis
+            motion = np.concatenate(
+                [np.where(spin, axis, 0.0), np.where(spin, rotations.cross(self.anchor, axis), axis)], 2
+            )
+            one = self._moves[bodies[:, 1:]] - self._moves[bodies[:, :-1]]
+            pull = (one * (wrench @ motion[self._copy].swapaxes(1, 2))).sum(1) / layout.divisor[:, None]
+            np.add.at(moment, layout.tendon, pull)
         every = np.zeros(len(self.arrays["tendon_adr"]))
         every[self.kept] = length
-        return every, self.kept[rows], cols, values
+        return every, self._rows, self._cols, moment.ravel()
 
     def refresh(self):
-        """Sets `pose` (kinematics.Pose of all copies) and xpos, xquat, axis, anchor (copies, ...) from qpos."""
-        self.pose = p = pose(self.arrays, self.qpos.ravel(), self.order)
+        """Sets `pose` (kinematics.Pose of all copies) and xpos, xmat, axis, anchor (copies, ...) from qpos."""
+        self.pose = p = self._posing(self.qpos.ravel())
         still = len(self.body.fixed)
-        self.xpos, self.xquat = (x[still:].reshape(self.count, -1, x.shape[1]) for x in (p.xpos, p.xquat))
+        self.xpos, self.xmat = (x[still:].reshape(self.count, -1, *x.shape[1:]) for x in (p.xpos, p.xmat))
         self.axis, self.anchor = (x.reshape(self.count, -1, 3) for x in (p.axis, p.anchor))
         self.angular = p.angular[: self.nv]
 
     def dense(self, rows, cols, values, number):
         """(copies, number, nv) of sparse rows that are numbered copy by copy."""
-        out = np.zeros((self.count * number, self.nv))
-        np.add.at(out, (rows, cols % max(self.nv, 1)), values)
+        place = rows * self.nv + cols % max(self.nv, 1)
+        out = np.bincount(place, values, self.count * number * self.nv).astype(float)
         return out.reshape(self.count, number, self.nv)
 
     def dynamics(self):
@@ -180,7 +218,7 @@ class Copies:
         linear = np.where(spin, rotations.cross(self.anchor - self.centre, self.axis), self.axis)
         motion = np.concatenate([np.where(spin, self.axis, 0.0), linear], -1)  # (copies, nv, 6), about `centre`
         inertia = self._spatial_inertia()
-        composite = np.einsum("bj,cbxy->cjxy", self.moves, inertia)
+        composite = (self.moves.T @ inertia.reshape(self.count, -1, 36)).reshape(self.count, -1, 6, 6)
         wrench = (composite @ motion[..., None])[..., 0]
         half = np.where(self.ancestor, motion @ wrench.swapaxes(1, 2), 0.0)
         m = half + np.triu(half, 1).swapaxes(1, 2)
@@ -207,15 +245,16 @@ class Copies:
 
     def _spatial_inertia(self):
         """(copies, bodies, 6, 6) inertias about `centre`, for (angular, linear) velocities."""
-        frame = rotations.matrix(rotations.mul(self.xquat, self.iquat))
+        frame = self.xmat @ self.imat
         turn = (frame * self.inertia[:, None, :]) @ frame.swapaxes(-1, -2)
-        c = self.xpos + rotations.rotate(self.xquat, self.ipos) - self.centre
+        c = self.xpos + turned(self.xmat, self.ipos) - self.centre
         skew = np.zeros(c.shape[:2] + (3, 3))
         skew[..., 0, 1], skew[..., 0, 2], skew[..., 1, 2] = -c[..., 2], c[..., 1], -c[..., 0]
         skew -= skew.swapaxes(-1, -2)
         m = self.mass[:, None, None]
         out = np.zeros(c.shape[:2] + (6, 6))
-        out[..., :3, :3] = turn - m * (skew @ skew)
+        square = (c * c).sum(-1)[..., None, None] * np.eye(3) - c[..., None] * c[..., None, :]
+        out[..., :3, :3] = turn + m * square
         out[..., :3, 3:], out[..., 3:, :3] = m * skew, -m * skew
         out[..., 3:, 3:] = m * np.eye(3)
         return out

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from tisim.enums import mjtBias, mjtGain, mjtIntegrator, mjtTrn
+from tisim.enums import mjtBias, mjtEq, mjtGain, mjtIntegrator, mjtTrn
 
 from ..elements.tendon import wrap_trees
 from ..numbers import MINVAL
@@ -22,6 +22,9 @@ OPTIONS = dict(
     interval=2.0, tolrange=0.05,
 )  # fmt: skip
 IMPLICIT = mjtIntegrator.mjINT_IMPLICIT, mjtIntegrator.mjINT_IMPLICITFAST
+# transmissions and equalities that ask for no quaternions of bodies
+PLAIN = mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT, mjtTrn.mjTRN_TENDON
+LINEAR = mjtEq.mjEQ_JOINT, mjtEq.mjEQ_TENDON
 NONE, MUSCLE, MUSCLE_USER, ALL = range(4)  # modes
 
 # larger simulations than these come from a mistake, or would take minutes
@@ -176,7 +179,8 @@ def _simulate(a, trees, members, run):
     equalities = [i for i in np.flatnonzero(a["eq_active0"]) if np.isin(soft_equalities.trees_of(a, i), trees).any()]
     tendons += soft_equalities.tendons_of(a, equalities)
     pulled = a["actuator_trnid"][members, 0][a["actuator_trntype"][members] == mjtTrn.mjTRN_TENDON]
-    c = Copies(a, trees, np.repeat(members, 2), np.array(sorted({*tendons, *pulled.tolist()}), int))
+    plain = np.isin(a["actuator_trntype"][members], PLAIN).all() and np.isin(a["eq_type"][equalities], LINEAR).all()
+    c = Copies(a, trees, np.repeat(members, 2), np.array(sorted({*tendons, *pulled.tolist()}), int), plain)
     own = np.where(a["actuator_trntype"][members] == mjtTrn.mjTRN_TENDON, a["actuator_trnid"][members, 0], -1)
     c.keep_tendons(np.array(sorted({*tendons}), int), np.repeat(own, 2))
     side = np.tile([-1.0, 1.0], len(members))[:, None]

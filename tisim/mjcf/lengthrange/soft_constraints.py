@@ -127,7 +127,7 @@ def accelerations(m, force, rows, qvel, step, start, scale, option):
         return smooth, np.zeros(smooth.shape)
     jacobian, d, aref, exists, equality = rows.reference(qvel, step)
 
-    def state(qacc, i):
+    def state(qacc, i=slice(None)):
         """(cost, gradient, rows that act) of the copies i."""
         away = qacc - smooth[i]
         pull = (m[i] @ away[..., None])[..., 0]
@@ -138,12 +138,13 @@ def accelerations(m, force, rows, qvel, step, start, scale, option):
         return 0.5 * ((away * pull).sum(1) + (weight * x * x).sum(1)), gradient, x, weight
 
     everyone, tolerance = np.arange(len(m)), option["tolerance"]
-    better = state(start, everyone)[0] <= state(smooth, everyone)[0]
+    better = state(start)[0] <= state(smooth)[0]
     qacc, todo = np.where(better[:, None], start, smooth), everyone
     for _ in range(min(option["iterations"], MAX_NEWTON)):
-        cost, gradient, x, weight = state(qacc[todo], todo)
-        j = jacobian[todo]
-        hessian = m[todo] + j.swapaxes(1, 2) @ (weight[..., None] * j)
+        these = slice(None) if len(todo) == len(m) else todo
+        cost, gradient, x, weight = state(qacc[these], these)
+        j = jacobian[these]
+        hessian = m[these] + j.swapaxes(1, 2) @ (weight[..., None] * j)
         move = -np.linalg.solve(hessian, gradient[..., None])[..., 0]
         along = (j @ move[..., None])[..., 0]
         after = exists[todo] & (equality | (x + along < 0))
@@ -156,12 +157,12 @@ def accelerations(m, force, rows, qvel, step, start, scale, option):
             curve = (move[late] * pull).sum(1)
             size[late] = _line_search(curve, slope, x[late], along[late], d[i], exists[i], equality)
         qacc[todo] += size[:, None] * move
-        now, gradient, *_ = state(qacc[todo], todo)
+        now, gradient, *_ = state(qacc[these], these)
         going = (scale * (cost - now) >= tolerance) & (scale * np.linalg.norm(gradient, axis=1) >= tolerance)
         todo = todo[going]
         if not len(todo):
             break
-    return qacc, state(qacc, everyone)[1]
+    return qacc, state(qacc)[1]
 
 
 def _line_search(curve, slope, x, along, d, acting, equality):

@@ -27,6 +27,11 @@ class Pose:
         self._a, self._sites = a, None
 
     @property
+    def xmat(self):
+        """(nbody, 3, 3) orientations of the bodies."""
+        return rotations.matrix(self.xquat)
+
+    @property
     def sites(self):
         """(pos (nsite, 3), quat (nsite, 4)) of the sites, world frame."""
         if self._sites is None:
@@ -60,6 +65,11 @@ class Pose:
             ipos, quat[rows] = rotations.into_parent(*place)
             pos[rows] = np.where(flag[rows] == e.mjSAMEFRAME_INERTIA, ipos, pos[rows])
         return pos, quat
+
+    def frames(self, kind, ids):
+        """(pos (n, 3), mat (n, 3, 3)) of some sites or geoms, world frame."""
+        pos, quat = self.place(kind, ids)
+        return pos, rotations.matrix(rotations.normalize(quat))
 
     def jacobian(self, index, dof, point):
         """(linear, angular) velocity (k, 3) that each dof gives to a point; index picks the point of each entry."""

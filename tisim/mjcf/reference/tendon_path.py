@@ -24,67 +24,86 @@ def tendon_moment(a, pose):
 
     a  dict of model arrays;  pose  kinematics.Pose. Rows are sorted, each (row, column) occurs once.
     """
-    adr, num, kind = a["tendon_adr"], a["tendon_num"], a["wrap_type"]
-    owner = np.repeat(np.arange(len(adr)), num)
-    length = np.zeros(len(adr))
-    joint = np.flatnonzero(kind == mjtWrap.mjWRAP_JOINT)
-    coef, ids = a["wrap_prm"][joint], a["wrap_objid"][joint]
-    np.add.at(length, owner[joint], coef * pose.qpos[a["jnt_qposadr"][ids]])
-    dof = a["jnt_dofadr"][ids].astype(np.int64)
-    if not pose.sparse:
-        # of a joint that a path names twice, only the last coefficient is in a dense moment; the length has both
-        last = len(joint) - 1 - np.unique((owner[joint] * np.int64(len(pose.axis)) + dof)[::-1], return_index=True)[1]
-        joint, dof, coef = joint[last], dof[last], coef[last]
-    entries = [(owner[joint], dof, coef)]
-    if (kind == SITE).any():
-        tendon, divisor, x, bodies, arc = _spans(a, pose, owner)
-        straight = np.diff(x, axis=1)  # (n, 3 pieces, 3)
-        piece = np.linalg.norm(straight, axis=2)
-        np.add.at(length, tendon, (piece[:, 0] + piece[:, 2] + np.where(arc < 0, piece[:, 1], arc)) / divisor)
+    layout = Layout(a)
+    length, *entries = layout.joints(pose)
+    entries = [tuple(entries)]
+    if len(layout.first):
+        x, bodies, arc = layout.spans(pose)
+        length += layout.lengths(x, arc)
         for i in range(3):
             between = np.flatnonzero(bodies[:, i] != bodies[:, i + 1])
             x_i, b_i = x[between, i : i + 2], bodies[between, i : i + 2]
-            entries.append(_piece(a, pose, tendon[between], 1 / divisor[between], x_i, b_i))
+            entries.append(_piece(a, pose, layout.tendon[between], 1 / layout.divisor[between], x_i, b_i))
     rows, cols, values = (np.concatenate(column) for column in zip(*entries))
     return length, *merged(rows, cols, values, len(pose.axis))
 
 
-def _spans(a, pose, owner):
-    """The spans between neighbouring sites of a path.
+class Layout:
+    """What of the paths does not depend on the pose: the spans between neighbouring sites, and what they wrap round.
 
-    Returns (tendon (n,), divisor (n,), points (n, 4, 3), bodies (n, 4), arc (n,)); where nothing is wrapped, arc is -1
-    and the second and third point are the first and last, so that the middle piece is the straight line.
+    tendon, divisor (n,)  of the spans;  ends (n, 2)  their sites;  rows  those that have a geom in between.
     """
-    kind, ids, prm = a["wrap_type"], a["wrap_objid"], a["wrap_prm"]
-    place = np.arange(len(kind))
-    tendon_start = a["tendon_adr"][owner]
-    pulley = np.maximum.accumulate(np.where(kind == PULLEY, place, -1))
-    divisor = np.where(pulley >= tendon_start, prm[pulley], 1.0)
 
-    # what follows a site in its own tendon: the next site, or a geom and then a site
-    follows = np.append(np.where(owner[1:] == owner[:-1], kind[1:], 0), 0)
-    wrapped = (follows == mjtWrap.mjWRAP_SPHERE) | (follows == CYLINDER)
-    first = np.flatnonzero((kind == SITE) & ((follows == SITE) | wrapped))
-    has_geom = wrapped[first]
-    ends = np.stack([ids[first], ids[first + 1 + has_geom]], 1)
-    body = a["site_bodyid"]
-    x = pose.points(ends)[:, [0, 0, 1, 1]]
-    bodies = body[ends][:, [0, 0, 1, 1]]
-    arc = np.full(len(first), -1.0)
-    rows = np.flatnonzero(has_geom)
-    if len(rows):
-        at = first[rows] + 1
-        geom, side = ids[at], np.rint(prm[at]).astype(int)
-        center, turn = pose.place("geom", geom)
-        frame = rotations.matrix(rotations.normalize(turn))
-        side_pos = pose.points(np.maximum(side, 0))
-        found, points = wrap(x[rows, 0], x[rows, 3], center, frame, a["geom_size"][geom, 0], kind[at] == CYLINDER,
-                             side_pos, side >= 0)  # fmt: skip
-        touches = found >= 0
-        rows = rows[touches]
-        arc[rows], x[rows, 1:3] = found[touches], points[touches]
-        bodies[rows, 1:3] = a["geom_bodyid"][geom[touches], None]
-    return owner[first], divisor[first], x, bodies, arc
+    def __init__(self, a):
+        self.a = a
+        adr, num, kind, ids, prm = (a[n] for n in "tendon_adr tendon_num wrap_type wrap_objid wrap_prm".split())
+        self.number, self.owner = len(adr), np.repeat(np.arange(len(adr)), num)
+        place = np.arange(len(kind))
+        pulley = np.maximum.accumulate(np.where(kind == PULLEY, place, -1))
+        divisor = np.where(pulley >= adr[self.owner], prm[pulley], 1.0) if len(kind) else np.zeros(0)
+
+        # what follows a site in its own tendon: the next site, or a geom and then a site
+        follows = np.zeros(len(kind), int)
+        follows[:-1] = np.where(self.owner[1:] == self.owner[:-1], kind[1:], 0)
+        wrapped = (follows == mjtWrap.mjWRAP_SPHERE) | (follows == CYLINDER)
+        self.first = first = np.flatnonzero((kind == SITE) & ((follows == SITE) | wrapped))
+        has_geom = wrapped[first]
+        self.tendon, self.divisor = self.owner[first], divisor[first]
+        self.ends = np.stack([ids[first], ids[first + 1 + has_geom]], 1).astype(int)
+        self.bodies = a["site_bodyid"][self.ends][:, [0, 0, 1, 1]]
+        self.rows = np.flatnonzero(has_geom)
+        at = first[self.rows] + 1
+        self.geom, self.side = ids[at].astype(int), np.rint(prm[at]).astype(int)
+        self.cylinder, self.radius = kind[at] == CYLINDER, a["geom_size"][self.geom, 0]
+
+    def joints(self, pose):
+        """(length (ntendon,), rows, cols, values) of the parts that are sums of joints."""
+        a = self.a
+        joint = np.flatnonzero(a["wrap_type"] == mjtWrap.mjWRAP_JOINT)
+        coef, ids = a["wrap_prm"][joint], a["wrap_objid"][joint]
+        length = np.bincount(self.owner[joint], coef * pose.qpos[a["jnt_qposadr"][ids]], self.number).astype(float)
+        dof = a["jnt_dofadr"][ids].astype(np.int64)
+        if not pose.sparse:
+            # of a joint that a path names twice, only the last coefficient is in a dense moment; the length has both
+            key = (self.owner[joint] * np.int64(len(pose.axis)) + dof)[::-1]
+            last = len(joint) - 1 - np.unique(key, return_index=True)[1]
+            joint, dof, coef = joint[last], dof[last], coef[last]
+        return length, self.owner[joint], dof, coef
+
+    def spans(self, pose):
+        """(points (n, 4, 3), bodies (n, 4), arc (n,)) of the spans; where nothing is wrapped, arc is -1 and the second
+        and third point are the first and last, so that the middle piece is the straight line.
+        """
+        x = pose.points(self.ends)[:, [0, 0, 1, 1]]
+        bodies, arc, rows = self.bodies, np.full(len(x), -1.0), self.rows
+        if len(rows):
+            center, frame = pose.frames("geom", self.geom)
+            side = pose.points(np.maximum(self.side, 0))
+            found, points = wrap(
+                x[rows, 0], x[rows, 3], center, frame, self.radius, self.cylinder, side, self.side >= 0
+            )
+            touches = found >= 0
+            rows = rows[touches]
+            arc[rows], x[rows, 1:3] = found[touches], points[touches]
+            bodies = bodies.copy()
+            bodies[rows, 1:3] = self.a["geom_bodyid"][self.geom[touches], None]
+        return x, bodies, arc
+
+    def lengths(self, x, arc):
+        """(ntendon,) lengths of the paths through these points."""
+        piece = np.sqrt((np.diff(x, axis=1) ** 2).sum(2))
+        whole = (piece[:, 0] + piece[:, 2] + np.where(arc < 0, piece[:, 1], arc)) / self.divisor
+        return np.bincount(self.tendon, whole, self.number).astype(float)
 
 
 def _piece(a, pose, tendon, scale, x, bodies):
@@ -112,38 +131,43 @@ def wrap(x0, x1, center, frame, radius, cylinder, side, has_side):
     Returns (arc (n,) [m], points (n, 2, 3)); arc is -1 where the straight line is free.
     """
     local = np.stack([x0 - center, x1 - center, side - center], 1)
-    local = np.einsum("nki,nij->nkj", local, frame)
+    local = local @ frame
     p0, p1, s = np.moveaxis(local, 1, 0)
-    far = (np.linalg.norm(p0, axis=1) >= MINVAL) & (np.linalg.norm(p1, axis=1) >= MINVAL)
+    far = (np.sqrt((local[:, :2] ** 2).sum(2)) >= MINVAL).all(1)
 
     # the plane of a sphere's path has the first point on its x axis; a cylinder's is its own xy plane
-    plane = _plane(p0, p1)
-    plane[cylinder] = np.eye(3)[:2]
-    d0, d1, ds = (np.einsum("nai,ni->na", plane, p) for p in (p0, p1, s))
+    plane = np.tile(np.eye(3)[:2], (len(p0), 1, 1))
+    sphere = np.flatnonzero(~cylinder)
+    if len(sphere):
+        plane[sphere] = _plane(p0[sphere], p1[sphere])
+    d0, d1, ds = np.moveaxis(local @ plane.swapaxes(1, 2), 1, 0)
     ds = _unit(ds) * radius[:, None]
     inside = has_side & (np.linalg.norm(s, axis=1) < radius)
     arc, points = _outside(d0, d1, ds, has_side, radius)
     rows = np.flatnonzero(inside)
-    arc[rows], points[rows] = _inside(d0[rows], d1[rows], radius[rows])
+    if len(rows):
+        arc[rows], points[rows] = _inside(d0[rows], d1[rows], radius[rows])
     arc = np.where(far, arc, -1.0)
 
     # back into space; on a cylinder the path is a helix, straight when the surface is unrolled
-    found = np.einsum("nka,nai->nki", points, plane)
-    before = np.linalg.norm((p0 - found[:, 0])[:, :2], axis=1)
-    after = np.linalg.norm((p1 - found[:, 1])[:, :2], axis=1)
+    found = points @ plane
+    before, after = np.sqrt(((local[:, :2] - found)[..., :2] ** 2).sum(2)).T
     total = before + arc + after
     rise = (p1 - p0)[:, 2] / np.where(total == 0, 1.0, total)
     height = np.stack([p0[:, 2] + rise * before, p0[:, 2] + rise * (before + arc)], 1)
     found[..., 2] = np.where(cylinder[:, None], height, found[..., 2])
     helix = np.hypot(arc, height[:, 1] - height[:, 0])
     arc = np.where(cylinder & (arc >= 0), helix, arc)
-    return arc, center[:, None] + np.einsum("nij,nkj->nki", frame, found)
+    return arc, center[:, None] + found @ frame.swapaxes(1, 2)
 
 
 def _unit(v):
     """Unit vectors (n, k); those without length become the first axis."""
-    norm = np.linalg.norm(v, axis=-1, keepdims=True)
-    return np.where(norm < MINVAL, np.eye(v.shape[-1])[0], v / np.where(norm < MINVAL, 1.0, norm))
+    norm = np.sqrt((v * v).sum(-1, keepdims=True))
+    short = norm < MINVAL
+    if not short.any():
+        return v / norm
+    return np.where(short, np.eye(v.shape[-1])[0], v / np.where(short, 1.0, norm))
 
 
 def _plane(p0, p1):

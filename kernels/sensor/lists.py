@@ -1,0 +1,92 @@
+"""The contacts of each body that has sensors of contacts, and the order of contacts in MuJoCo's list."""
+
+from ..collision.candidates import find_listed
+from ..types import func, kernel, ti
+
+
+@func
+def sensed_at(m, d, c, side):
+    """Place among the sensed bodies of all worlds of the body on a side of contact c, -1: it is none."""
+    b = m.geom_bodyid[d.contact_geom[c][side]]
+    k = m.body_sensed[b]
+    if k >= 0:
+        k += d.contact_worldid[c] * m.nsensed
+    if side == 1 and b == m.geom_bodyid[d.contact_geom[c][0]]:
+        k = -1  # a body that touches itself has the contact once
+    return k
+
+
+@kernel
+def sense_lists(m, d):
+    """The contacts of each sensed body in list order; serial."""
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        n = d.ncon
+        n_body = d.nworld * m.nsensed
+        for k in range(n_body):
+            d.sense_num[k] = 0
+        for c in range(n):
+            for side in range(2):
+                k = sensed_at(m, d, c, side)
+                if k >= 0:
+                    d.sense_num[k] = d.sense_num[k] + 1
+        at = 0
+        for k in range(n_body):
+            d.sense_adr[k] = at
+            at += d.sense_num[k]
+            d.sense_num[k] = 0
+        for c in range(n):
+            for side in range(2):
+                k = sensed_at(m, d, c, side)
+                if k >= 0:
+                    d.sense_con[d.sense_adr[k] + d.sense_num[k]] = 2 * c + side
+                    d.sense_num[k] = d.sense_num[k] + 1
+
+
+@func
+def rank_of(m, d, g1, g2):
+    """Place of the pair in the model's list, behind all of them if it is not listed."""
+    rank = m.npair
+    if m.npair > 0:
+        at = find_listed(ti.min(g1, g2), ti.max(g1, g2), m.ranked_geom1, m.ranked_geom2, m.nranked)
+        if at >= 0:
+            rank = m.pair_rank[at]
+    return rank
+
+
+@func
+def is_before(m, d, c1, c2):
+    """Whether contact c1 comes before c2 in MuJoCo's list of the same world: by bodies, then pairs that the model
+    lists, then geoms.
+    """
+    p = d.contact_geom[c1]
+    q = d.contact_geom[c2]
+    result = c1 < c2
+    if p[0] != q[0] or p[1] != q[1]:
+        pb = ti.Vector([m.geom_bodyid[p[0]], m.geom_bodyid[p[1]]])
+        qb = ti.Vector([m.geom_bodyid[q[0]], m.geom_bodyid[q[1]]])
+        less = ti.min(pb[0], pb[1]) - ti.min(qb[0], qb[1])
+        if less == 0:
+            less = ti.max(pb[0], pb[1]) - ti.max(qb[0], qb[1])
+        if less == 0:
+            less = rank_of(m, d, p[0], p[1]) - rank_of(m, d, q[0], q[1])
+        if less == 0:
+            less = p[0] - q[0]
+        if less == 0:
+            less = p[1] - q[1]
+        result = less < 0
+    return result
+
+
+@func
+def first_contact(m, d, w):
+    """Place in the list of the first contact of world w, or of what comes behind it; by halving."""
+    lo = 0
+    hi = d.ncon
+    while lo < hi:
+        mid = (lo + hi) // 2
+        if d.contact_worldid[mid] < w:
+            lo = mid + 1
+        else:
+            hi = mid
+    return lo
