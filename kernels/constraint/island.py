@@ -50,16 +50,11 @@ def tree_of_body(m, d, b):
 
 
 @func
-def tree_of_contact(m, d, c):
-    """A tree that contact c acts on, -1 if there is none."""
-    return tree_of_body(m, d, ti.max(d.con_body[c][0], d.con_body[c][1]))
-
-
-@func
 def unite_contact(m, d, c):
     """Joins the trees of a contact."""
     s = tree_of_body(m, d, d.con_body[c][0])
     t = tree_of_body(m, d, d.con_body[c][1])
+    d.con_tree[c] = ti.max(s, t)
     if s >= 0:
         d.uf_touched[s] = 1
     if t >= 0:
@@ -105,9 +100,10 @@ def label_trees(m, d):
             d.tree_island[t] = k
             d.tree_dofstart[t] = d.island_dofnum[k]
             d.island_treenum[k] = d.island_treenum[k] + 1
-            d.island_nodenum[k] = d.island_nodenum[k] + m.tree_nodenum[t % m.ntree]
+            inside = t % m.ntree
+            d.island_nodenum[k] = d.island_nodenum[k] + m.tree_nodenum[inside]
             d.island_single[k] = ti.min(d.island_single[k], d.tree_single[t])
-            d.island_dofnum[k] = d.island_dofnum[k] + m.tree_dofnum[t % m.ntree]
+            d.island_dofnum[k] = d.island_dofnum[k] + m.tree_dofnum[inside]
     return n
 
 
@@ -115,7 +111,7 @@ def label_trees(m, d):
 def count_constraints(m, d, ncon, nrow):
     """Contacts and rows of each island, and how many of them couple what each tree's own Hessian keeps apart."""
     for c in range(ncon):
-        t = tree_of_contact(m, d, c)
+        t = d.con_tree[c]
         if t >= 0:
             k = d.tree_island[t]
             d.island_connum[k] = d.island_connum[k] + 1
@@ -165,8 +161,8 @@ def place_lists(m, d, n):
         d.island_connum[k] = 0
         d.island_rownum[k] = 0
         shared = d.island_coupled[k] > d.maxcon and d.island_dofnum[k] > d.mindof and not factored
-        d.island_shared[k] = ti.cast(shared, ti.i32)
-        large += d.island_shared[k]
+        large += ti.cast(shared, ti.i32)
+        d.island_shared[k] = ti.select(shared, large, 0)
     d.ndense = dense
     d.nlarge = large
     d.nsmall = n - large
@@ -183,7 +179,7 @@ def fill_lists(m, d, ncon, nrow):
             d.island_tree[d.island_treeadr[k] + d.island_treenum[k]] = t
             d.island_treenum[k] = d.island_treenum[k] + 1
     for c in range(ncon):
-        t = tree_of_contact(m, d, c)
+        t = d.con_tree[c]
         if t >= 0:
             k = d.tree_island[t]
             d.island_con[d.island_conadr[k] + d.island_connum[k]] = c
