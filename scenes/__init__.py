@@ -13,12 +13,14 @@ from tisim.scenes.adhesion import adhesion, lift
 from tisim.scenes.arms import arms
 from tisim.scenes.arms import wave as arms_wave
 from tisim.scenes.bowl import bowl
+from tisim.scenes.bridge import bridge
 from tisim.scenes.cards import cards
 from tisim.scenes.chain import chain
 from tisim.scenes.crank import crank, wave
 from tisim.scenes.dominos import dominos, falling
 from tisim.scenes.joints import joints
 from tisim.scenes.motor import motor, turn_back
+from tisim.scenes.net import net
 from tisim.scenes.pendulum import pendulum
 from tisim.scenes.pile import pile
 from tisim.scenes.pyramid import pyramid
@@ -35,7 +37,7 @@ from tisim.errors import Error
 
 _SCENES = {f.__name__: f for f in (
     pile, dominos, wall, pyramid, tower, ragdolls, shapes, bowl, terrain, cards, chain, pendulum, joints, rows,
-    pyramids, motor, crank, adhesion, thrusters, arms
+    pyramids, net, bridge, motor, crank, adhesion, thrusters, arms
 )}  # fmt: skip
 _SECONDS = {"dominos": falling, "motor": lambda: 2.5, "adhesion": lambda **_: 0.45, "thrusters": lambda: 0.4}
 _CONTROLS = {"motor": turn_back, "crank": wave, "adhesion": lift, "thrusters": fire, "arms": arms_wave}

@@ -5,14 +5,14 @@ from tisim.scenes.common import FLOOR, document
 
 ADHESION, LIFT, START = 100.0, 50.0, 0.2  # of the right arm; of both arms' motors [N], from this time on [s]
 
-_ARM = """    <body name="{side}arm">
-      <joint name="{side}" type="slide" pos="{x} 0 .5"/>
-      <geom type="cylinder" size=".03" density="50" fromto="{x} 0 .5 {x} 0 1.5" rgba=".5 .52 .55 1"/>
-      <geom type="cylinder" size=".2" fromto="{x} 0 .5 {x} 0 .505" rgba="1 .5 0 1"/>
+_ARM = """    <body name="{side}arm" pos="{x} 0 .5">
+      <joint name="{side}" type="slide"/>
+      <geom type="cylinder" size=".03" density="50" fromto="0 0 0 0 0 1" rgba=".5 .52 .55 1"/>
+      <geom type="cylinder" size=".2" fromto="0 0 0 0 0 .005" rgba="1 .5 0 1"/>
     </body>"""
-_CUBE = """    <body name="{side}cube">
+_CUBE = """    <body name="{side}cube" pos="{x} 0 .2">
       <freejoint/>
-      <geom type="box" size=".2 .2 .2" pos="{x} 0 .2" density="50" rgba=".85 .3 .25 1"/>
+      <geom type="box" size=".2 .2 .2" density="50" rgba=".85 .3 .25 1"/>
     </body>"""
 
 

@@ -5,9 +5,9 @@ from tisim.scenes.common import FLOOR, arena, color, document
 
 SPACING = 1.2  # between the feet of two arms [m]
 
-_ARM = """    <body name="a{i}_foot" pos="{x:.3f} {y:.3f} 0">
-      <geom type="cylinder" size=".1 .05" pos="0 0 .05" rgba=".3 .32 .35 1"/>
-      <body name="a{i}_turret" pos="0 0 .1">
+_ARM = """    <body name="a{i}_foot" pos="{x:.3f} {y:.3f} .05">
+      <geom type="cylinder" size=".1 .05" rgba=".3 .32 .35 1"/>
+      <body name="a{i}_turret" pos="0 0 .05">
         <joint name="a{i}_yaw" axis="0 0 1" range="-170 170" damping=".4" armature=".02"/>
         <geom type="capsule" fromto="0 0 .08 0 0 .2" size=".06" mass="1" rgba="{shade}"/>
         <body name="a{i}_upper" pos="0 0 .22">
@@ -46,7 +46,7 @@ def wave(m, d):
 def arms(n=9, sensors=False, cone="pyramidal", seed=0):
     """n arms of four hinges, driven by servos, wave to and fro, each in its own way.
 
-    sensors  of the joints, servos and hands, 24 numbers for each arm;  seed  of the poses, which the key "poses" asks for.
+    sensors  of the joints, servos and hands, 24 numbers for each arm;  seed  of the poses, those of the key "poses".
     """
     rng = np.random.default_rng(seed)
     side = int(np.ceil(np.sqrt(n)))
@@ -57,9 +57,8 @@ def arms(n=9, sensors=False, cone="pyramidal", seed=0):
         rest += [_SERVO.format(i=i, joint=joint, kp=kp, kv=kv) for joint, (kp, kv) in _SERVOS.items()]
     rest.append("  </actuator>")
     if sensors:
-        every = [
-            _SENSORS.format(i=i) + "\n" + "\n".join(_JOINT.format(i=i, joint=j) for j in _SERVOS) for i in range(n)
-        ]
+        joints = "\n".join(_JOINT.replace("{joint}", joint) for joint in _SERVOS)
+        every = [(_SENSORS + "\n" + joints).format(i=i) for i in range(n)]
         rest += ["  <sensor>", *every, "  </sensor>"]
     ctrl = rng.uniform(-1, 1, (n, 4)) * [2, 0.8, 1.2, 1.0]
     poses = " ".join(f"{c:.3f}" for c in ctrl.ravel())

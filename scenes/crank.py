@@ -14,9 +14,9 @@ def wave(m, d):
 def crank():
     """A slider that is not drawn pushes a lever round by a rod, both ways: one servo on two sites."""
     world = [
-        '    <camera name="front" pos=".1 0 .4" xyaxes="1 0 0 0 1 0"/>',
-        '    <site name="slidersite" pos="0 -.1 0" zaxis="0 1 0" size=".012" rgba="1 0 0 1"/>',
-        "    <body>",
+        '    <camera name="front" pos=".1 0 .6" xyaxes="1 0 0 0 1 0"/>',
+        '    <site name="slidersite" pos="0 -.1 .2" zaxis="0 1 0" size=".012" rgba="1 0 0 1"/>',
+        '    <body pos="0 0 .2">',
         '      <joint name="crank" damping=".1"/>',
         '      <geom type="capsule" size=".01" fromto="0 0 0 .2 0 0" rgba=".5 .52 .55 1"/>',
         '      <site name="cranksite" pos=".1 0 0" size=".012" rgba="1 0 0 1"/>',

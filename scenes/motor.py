@@ -14,8 +14,8 @@ def turn_back(m, d):
 def motor():
     """A rod on a hinge falls from a slant, and after a second a motor turns it back and round."""
     world = [
-        '    <camera name="fixed" pos="0 -5 0" xyaxes="1 0 0 0 0 1"/>',
-        "    <body>",
+        '    <camera name="fixed" pos="0 -5 2" xyaxes="1 0 0 0 0 1"/>',
+        '    <body pos="0 0 2">',
         '      <joint name="hinge" type="hinge" axis="0 1 0"/>',
         '      <geom type="capsule" size=".03" fromto="0 0 0 1 0 1" rgba=".85 .3 .25 1"/>',
         "    </body>",

@@ -314,7 +314,7 @@ def plain_kernel():
     ("control", 5, r"function f\(m, d\)"), ("control", lambda m: 0, r"function f\(m, d\)"),
     ("control", gain_func, "@tisim.kernel"), ("act_gain", control_kernel, "@tisim.func"),
     ("act_gain", lambda m, d: 0, r"f\(m, d, id\)"), ("control", foreign, r"f\(m, d\)"),
-    ("sensor", control_kernel, "needstage"), ("control", plain_kernel, "@tisim.kernel"),
+    ("sensor", control_kernel, "sensorstage"), ("control", plain_kernel, "@tisim.kernel"),
     ("contactfilter", gain_func, "geom1, geom2"), ("contrl", control, "'control'"),
 ])  # fmt: skip
 def test_wrong_callbacks_are_refused(name, f, message):
@@ -382,6 +382,60 @@ def test_taichi_code_is_repeated_by_machine_code_and_python_called_once_a_step()
     m.callback = dict.fromkeys(NAMES) | dict(control=lambda m, d: calls.append(float(d.time)))
     tisim.step(m, d, 5)
     assert len(set(calls)) == 5
+
+
+# ---- sensor
+
+FELT = """<mujoco><option integrator="{}"><flag energy="enable"/></option><worldbody><body>
+  <joint name="j" axis="0 1 0"/><geom size=".1" pos=".3 0 0"/></body></worldbody><sensor>
+  <jointpos joint="j"/><user dim="2" needstage="vel" cutoff=".5" datatype="real"/><user dim="1" needstage="acc"/>
+  <user dim="1" needstage="pos"/></sensor></mujoco>"""
+
+
+def sense(m, d, stage):
+    if stage == 1:
+        d.sensordata[..., 4] = 5 + d.qpos[..., 0]
+    elif stage == 2:
+        d.sensordata[..., 1], d.sensordata[..., 2] = 10 * d.qvel[..., 0], -0.1 * d.qvel[..., 0]
+    else:
+        d.sensordata[..., 3] = d.qacc[..., 0]
+
+
+@tisim.kernel
+def sense_kernel(m, d, sensorstage: ti.i32):
+    for w in range(d.nworld):
+        if sensorstage == 1:
+            d.sensordata[5 * w + 4] = 5.0 + d.qpos[w]
+        elif sensorstage == 2:
+            d.sensordata[5 * w + 1] = 10.0 * d.qvel[w]
+            d.sensordata[5 * w + 2] = -0.1 * d.qvel[w]
+        else:
+            d.sensordata[5 * w + 3] = d.qacc[w]
+
+
+@pytest.mark.parametrize("f", (sense, sense_kernel))
+@pytest.mark.parametrize("integrator", ("Euler", "RK4"))
+def test_user_sensors_are_mujocos(integrator, f):
+    """At each stage that a sensor of type user needs, before the cutoff; not where sensors are left out."""
+    xml = FELT.format(integrator)
+    mm = mujoco.MjModel.from_xml_string(xml)
+    md = mujoco.MjData(mm)
+    mujoco.set_mjcb_sensor(sense)
+    m = tisim.Model.from_xml_string(xml)
+    m.callback.sensor = f
+    d = tisim.Data(m)
+    ours = (tisim.step, tisim.forward, tisim.inverse, lambda m, d: tisim.forward_skip(m, d, 2, True))
+    theirs = (mujoco.mj_step, mujoco.mj_forward, mujoco.mj_inverse, lambda m, d: mujoco.mj_forwardSkip(m, d, 2, 1))
+    for _ in range(3):
+        for a, b in zip(ours, theirs):
+            a(m, d), b(mm, md)
+            np.testing.assert_allclose(d.sensordata, md.sensordata, rtol=1e-9, atol=1e-9)
+    assert d.sensordata[1] == -0.5 or d.sensordata[1] == 0.5
+    m.callback.sensor = None
+    tisim.step(m, d)
+    assert (d.sensordata[1:] == 0).all()
+    with pytest.raises(tisim.Error):
+        d.sensordata[0] = 1
 
 
 # ---- contactfilter

@@ -18,8 +18,9 @@ from tisim.model.fields import FIELDS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KINDS = {"FP": "f", "ti.i32": "i"}
-SCENE = """<mujoco><asset><mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1 .1 .1"/></asset>
-<worldbody><geom type="plane" size="1 1 .1"/><geom type="box" size=".1 .1 .1"/>
+SCENE = """<mujoco><asset><mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1 .1 .1"/>
+<mesh name="pad" builtin="plate" params="2 2"/></asset>
+<worldbody><geom name="floor" type="plane" size="1 1 .1"/><geom name="ball" size=".1"/>
 <body pos="0 0 1"><freejoint/><geom type="mesh" mesh="gem"/></body>
 <body name="a" pos="0 0 2">
 <joint name="j" range="-10 20" limited="true" frictionloss=".1" actuatorfrcrange="-1 1" actuatorfrclimited="true"/>
@@ -32,7 +33,10 @@ actuatorfrcrange="-1 1"><joint joint="j" coef="1"/></fixed><spatial name="s" arm
 <adhesion body="a" ctrlrange="0 1"/>
 <motor cranksite="u" slidersite="v" cranklength="3"/><general joint="j" dyntype="user"/></actuator>
 <equality><weld body1="a"/><joint joint1="j"/><tendon tendon1="t"/></equality>
-<sensor><jointpos joint="j" cutoff="1"/><jointvel joint="j"/><jointactuatorfrc joint="j"/><user dim="1"/>
+<contact><pair geom1="floor" geom2="ball"/></contact>
+<sensor><touch site="v"/><contact body1="a"/><rangefinder site="u"/><insidesite site="v" objtype="site" objname="u"/>
+<distance geom1="floor" geom2="ball"/><tactile geom="ball" mesh="pad"/><jointpos joint="j" cutoff="1"/>
+<jointvel joint="j"/><jointactuatorfrc joint="j"/><user dim="1"/>
 <framepos objtype="camera" objname="eye"/><camprojection site="u" camera="eye"/><gyro site="v"/>
 <accelerometer site="v"/><force site="v"/><subtreelinvel body="a"/><jointlimitpos joint="j"/>
 <jointlimitvel joint="j"/><tendonlimitfrc tendon="t"/><e_kinetic/></sensor></mujoco>"""

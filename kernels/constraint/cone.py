@@ -67,6 +67,41 @@ def tangent_norm(j, fri):
 
 
 @func
+def cone_rows(m, d, old, new, dim, mu, fri):
+    """(rows that act at residual `new`, those that came or went since `old`): edges, or all rows of an elliptic cone by
+    its zone."""
+    active = 0.0
+    changed = 0.0
+    if dim == 1:
+        active = ti.select(new[0] < 0.0, 1.0, 0.0)
+        changed = ti.abs(active - ti.select(old[0] < 0.0, 1.0, 0.0))
+    elif ti.static(not m.has.elliptic):
+        for k in ti.static(range(1, m.has.dims)):
+            if k < dim:
+                up = ti.select(new[0] + fri[k] * new[k] < 0.0, 1.0, 0.0)
+                down = ti.select(new[0] - fri[k] * new[k] < 0.0, 1.0, 0.0)
+                active += up + down
+                changed += ti.abs(up - ti.select(old[0] + fri[k] * old[k] < 0.0, 1.0, 0.0))
+                changed += ti.abs(down - ti.select(old[0] - fri[k] * old[k] < 0.0, 1.0, 0.0))
+    else:
+        zone = zone_of(new, mu, fri)
+        active = ti.select(zone > 0, ti.cast(dim, FP), 0.0)
+        changed = ti.select(zone != zone_of(old, mu, fri), ti.cast(dim, FP), 0.0)
+    return vec2f(active, changed)
+
+
+@ti.func
+def zone_of(j, mu, fri):
+    """Zone of an elliptic cone: 0 top, 1 middle, 2 bottom."""
+    n = j[0] * mu
+    t = tangent_norm(j, fri)
+    zone = ti.select(n < mu * t, 1, 0)
+    if mu * n + t <= 0.0 or (t < MINVAL and n < 0.0):
+        zone = 2
+    return zone
+
+
+@func
 def cone_line(m, d, j, p, alpha, dim, D, mu, fri):
     """First and second derivative of the cost along j + alpha p."""
     d1 = 0.0

@@ -9,7 +9,7 @@ from ..types import SERIAL, func, kernel, ti
 from .row import tree_of_dof
 
 BLOCK = 36  # numbers of a block of a factor of an island
-ROOM = 5  # blocks for each of its nodes, as many as a factor may have
+ROOM = 5  # blocks for each of its nodes, as many as a factor may have; twice as many where rows join trees
 
 
 @func
@@ -92,6 +92,7 @@ def label_trees(m, d):
                 d.island_connum[n] = 0
                 d.island_rownum[n] = 0
                 d.island_coupled[n] = 0
+                d.island_joined[n] = 0
                 d.island_single[n] = 1
                 d.island_nodenum[n] = 0
                 n += 1
@@ -120,12 +121,13 @@ def count_constraints(m, d, ncon, nrow):
         k = d.tree_island[d.row_tree[r]]
         d.island_rownum[k] = d.island_rownum[k] + 1
         d.island_coupled[k] = d.island_coupled[k] + d.row_coupled[r]
+        d.island_joined[k] = d.island_joined[k] + d.row_coupled[r]
 
 
 @ti.func
-def factor_room(n):
-    """Numbers of a sparse factor of n nodes."""
-    return BLOCK * ti.min(ROOM * n, n * (n - 1) // 2)
+def factor_room(n, joined):
+    """Numbers of a sparse factor of n nodes, which so many rows join."""
+    return BLOCK * ti.min(ROOM * n * ti.select(joined > 0, 2, 1), n * (n - 1) // 2)
 
 
 @func
@@ -148,10 +150,11 @@ def place_lists(m, d, n):
         row += d.island_rownum[k]
         node += d.island_nodenum[k]
         bodies = d.island_single[k] == 1 or d.island_dofnum[k] > d.maxdense
-        factored = bodies and d.island_coupled[k] > 0 and d.island_nodenum[k] <= d.maxfactor
+        most = ti.select(d.island_joined[k] > 0, d.maxjoined, d.maxfactor)
+        factored = bodies and d.island_coupled[k] > 0 and d.island_nodenum[k] <= most
         d.island_factored[k] = ti.cast(factored, ti.i32)
         if factored:
-            dense += factor_room(d.island_nodenum[k])
+            dense += factor_room(d.island_nodenum[k], d.island_joined[k])
         elif d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
             dense += d.island_dofnum[k] * (d.island_dofnum[k] + 1)
         d.island_treenum[k] = 0
@@ -190,9 +193,9 @@ def fill_lists(m, d, ncon, nrow):
 @kernel
 def find_islands(m, d):
     """Union-find, parallel; then trees, contacts and rows listed by island, serial. Coupled islands of at most maxdense
-    dofs get room for a dense matrix, those of at most maxfactor nodes, if they are free bodies or have more dofs, for
-    a sparse factor; all threads share an island of more than maxcon coupling contacts and rows and more than mindof
-    dofs that has no factor."""
+    dofs get room for a dense matrix, those of at most maxfactor nodes (maxjoined where rows join trees), if they are
+    free bodies or have more dofs, for a sparse factor; all threads share an island of more than maxcon coupling
+    contacts and rows and more than mindof dofs that has no factor."""
     ncontact = d.ncon
     nrows = d.nrow
     total = tree_count(m, d)

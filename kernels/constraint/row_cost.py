@@ -34,6 +34,15 @@ def row_force(kind, j, R, floss):
 
 
 @ti.func
+def row_state(kind, j, R, floss):
+    """0: the row does not act; 1: its cost is a quadratic; 2, 3: friction loss at its bounds."""
+    state = ti.select(kind == EQUALITY or j < 0.0, 1, 0)
+    if is_friction(kind):
+        state = ti.select(j <= -R * floss, 2, ti.select(j >= R * floss, 3, 1))
+    return state
+
+
+@ti.func
 def row_line(kind, j, p, alpha, R, floss):
     """First and second derivative of the cost along j + alpha p."""
     f = row_force(kind, j + alpha * p, R, floss)

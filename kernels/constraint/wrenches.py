@@ -5,6 +5,7 @@ Wrenches and accelerations are about the centre of mass of each body's tree, rot
 
 from ..constants import DSBL_GRAVITY, EQ_CONNECT, EQ_WELD, EQUALITY
 from ..rotation import any_nonzero6
+from ..sleep.awake import tree_at, tree_count
 from ..smooth.inertia import arm_of
 from ..smooth.velocity import cross_force
 from ..spatial import cross, head, join, momentum, sum_contacts, tail, tree_twists
@@ -110,80 +111,97 @@ def equality_wrench(m, d, r, kind):
 
 
 @func
-def bodies_from(m, b):
-    """How many bodies one thread works on from body b on: 1 if it is static, all of a tree if it is its first."""
-    t = m.body_treeid[b]
-    n = 1
-    if t >= 0:
-        n = 0
-        if m.tree_bodyadr[t] == b:
-            n = m.tree_bodynum[t]
-    return n
-
-
-@func
-def accelerations_of(m, d, e, n, qacc: ti.template()):
-    """cacc of n bodies from world-major body e on, when the dofs accelerate with qacc."""
-    w = e // m.nbody
-    t = m.body_treeid[e - w * m.nbody]
-    gravity = vec3(m.opt.gravity)
-    if m.opt.disableflags & DSBL_GRAVITY != 0:
-        gravity = vec3(0.0)
-    if t >= 0 and n > 0:
-        tree_twists(m, d, w, t, qacc)
-    for i in range(e, e + n):
-        acc = join(vec3(0.0), -gravity)
-        if t >= 0:
-            acc = d.cacc_bias[i] + six(d.twist[i])
-        d.cacc[i] = acc
+def accelerations_of(m, d, w, t, qacc: ti.template()):
+    """cacc of the bodies of tree t when its dofs accelerate with qacc."""
+    tree_twists(m, d, w, t, qacc)
+    first = w * m.nbody + m.tree_bodyadr[t]
+    for i in range(first, first + m.tree_bodynum[t]):
+        d.cacc[i] = d.cacc_bias[i] + six(d.twist[i])
 
 
 @kernel
 def body_accelerations(m, d):
-    """cacc; parallel over worlds and trees, a static body being a tree."""
+    """cacc of bodies that move; parallel over worlds and trees."""
+    n = tree_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for e in range(d.nworld * m.nbody):
-        accelerations_of(m, d, e, bodies_from(m, e % m.nbody), d.qacc)
+    for at in range(n):
+        wt = tree_at(m, d, at)
+        accelerations_of(m, d, wt // m.ntree, wt % m.ntree, d.qacc)
 
 
 @kernel
 def inverse_accelerations(m, d):
     """The same at the acceleration that inverse dynamics were taken of."""
+    n = tree_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for e in range(d.nworld * m.nbody):
-        accelerations_of(m, d, e, bodies_from(m, e % m.nbody), d.qacc_inverse)
+    for at in range(n):
+        wt = tree_at(m, d, at)
+        accelerations_of(m, d, wt // m.ntree, wt % m.ntree, d.qacc_inverse)
+
+
+@func
+def inner_wrench(m, d, i):
+    """What world-major body i takes to move as it does, less what acts on it from outside."""
+    vel = d.cvel[i]
+    return momentum(d.cinert, i, d.cacc[i]) + cross_force(vel, momentum(d.cinert, i, vel)) - d.cfrc_ext[i]
+
+
+@func
+def sum_wrenches(m, d, w, t):
+    """cfrc_int of the bodies of tree t."""
+    first = w * m.nbody + m.tree_bodyadr[t]
+    last = first + m.tree_bodynum[t] - 1
+    for i in range(first, last + 1):
+        d.cfrc_int[i] = inner_wrench(m, d, i)
+    for k in range(last - first):
+        up = w * m.nbody + m.body_parentid[last - k - w * m.nbody]
+        d.cfrc_int[up] = d.cfrc_int[up] + d.cfrc_int[last - k]
 
 
 @kernel
 def inner_wrenches(m, d):
-    """cfrc_int summed over each tree; parallel over worlds and trees, a static body being a tree."""
+    """cfrc_int summed over each tree; parallel over worlds and trees."""
+    n = tree_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for e in range(d.nworld * m.nbody):
-        w = e // m.nbody
-        b = e - w * m.nbody
-        n = bodies_from(m, b)
-        for i in range(e, e + n):
-            acc = d.cacc[i]
-            vel = d.cvel[i]
-            f = momentum(d.cinert, i, acc) + cross_force(vel, momentum(d.cinert, i, vel)) - d.cfrc_ext[i]
-            if b == 0:
-                f = vec6(0.0)
-            d.cfrc_int[i] = f
-        for k in range(n - 1):
-            i = e + n - 1 - k
-            up = w * m.nbody + m.body_parentid[i - w * m.nbody]
-            d.cfrc_int[up] = d.cfrc_int[up] + d.cfrc_int[i]
+    for at in range(n):
+        wt = tree_at(m, d, at)
+        sum_wrenches(m, d, wt // m.ntree, wt % m.ntree)
+
+
+@kernel
+def slept_wrenches(m, d):
+    """What trees that fell asleep in this step count for below them while they sleep: as in 3.4.0 their contacts and
+    limits are gone, and they accelerate as without these. Parallel over trees."""
+    n = d.ntawake
+    ti.loop_config(serialize=SERIAL)
+    for at in range(n):
+        wt = d.awake_tree[at]
+        if d.tree_slept[wt] != 0:
+            w = wt // m.ntree
+            t = wt - w * m.ntree
+            first = w * m.nbody + m.tree_bodyadr[t]
+            for i in range(first, first + m.tree_bodynum[t]):
+                d.cfrc_ext[i] = vec6(0.0)
+            accelerations_of(m, d, w, t, d.qacc_smooth)
+            sum_wrenches(m, d, w, t)
 
 
 @kernel
 def root_wrenches(m, d):
-    """cfrc_int of static bodies: those of the trees on them are added; serial."""
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        for w in range(d.nworld):
-            for k in range(m.nbody - 1):
-                b = m.nbody - 1 - k
-                t = m.body_treeid[b]
-                if t < 0 or m.tree_bodyadr[ti.max(t, 0)] == b:
-                    up = w * m.nbody + m.body_parentid[b]
-                    d.cfrc_int[up] = d.cfrc_int[up] + d.cfrc_int[w * m.nbody + b]
+    """cacc and cfrc_int of static bodies, with those of the trees on them; parallel over worlds."""
+    gravity = vec3(m.opt.gravity)
+    if m.opt.disableflags & DSBL_GRAVITY != 0:
+        gravity = vec3(0.0)
+    ti.loop_config(serialize=SERIAL)
+    for w in range(d.nworld):
+        for b in range(m.nbody):
+            if m.body_treeid[b] < 0:
+                i = w * m.nbody + b
+                d.cacc[i] = join(vec3(0.0), -gravity)
+                d.cfrc_int[i] = inner_wrench(m, d, i) if b > 0 else vec6(0.0)
+        for k in range(m.nbody - 1):
+            b = m.nbody - 1 - k
+            t = m.body_treeid[b]
+            if t < 0 or m.tree_bodyadr[ti.max(t, 0)] == b:
+                up = w * m.nbody + m.body_parentid[b]
+                d.cfrc_int[up] = d.cfrc_int[up] + d.cfrc_int[w * m.nbody + b]

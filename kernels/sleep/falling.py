@@ -53,6 +53,15 @@ def count_down(m, d):
 
 
 @kernel
+def forget_slept(m, d):
+    """tree_slept of trees that were awake is 0; parallel over them."""
+    n = d.ntawake
+    ti.loop_config(serialize=SERIAL)
+    for k in range(n):
+        d.tree_slept[d.awake_tree[k]] = 0
+
+
+@kernel
 def fall_asleep(m, d):
     """Islands, and trees without constraints, all of whose trees are ready go to sleep; serial.
 
@@ -92,6 +101,7 @@ def fall_asleep(m, d):
                     d.tree_asleep[wt] = d.isle_first[isle]
                 if sleeps:
                     lie_down(m, d, w, t)
+                    d.tree_slept[wt] = 1
                     d.nstale = 1
                     slept += 1
         d.nslept = slept

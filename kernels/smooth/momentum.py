@@ -1,5 +1,6 @@
 """Linear velocity and angular momentum of subtrees. Seed 003, "mj_subtreeVel"."""
 
+from ..sleep.awake import tree_at, tree_count
 from ..spatial import cross, head, momentum, tail
 from ..types import MINVAL, SERIAL, kernel, ti, vec3
 
@@ -7,8 +8,10 @@ from ..types import MINVAL, SERIAL, kernel, ti, vec3
 @kernel
 def tree_momenta(m, d):
     """subtree_linvel and subtree_angmom within trees; parallel over worlds and trees."""
+    n = tree_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for wt in range(d.nworld * m.ntree):
+    for at in range(n):
+        wt = tree_at(m, d, at)
         w = wt // m.ntree
         t = wt - w * m.ntree
         first = w * m.nbody + m.tree_bodyadr[t]

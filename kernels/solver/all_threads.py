@@ -7,7 +7,7 @@ bodies. The preconditioner is each tree's own Hessian (tree_hessian.py). An isla
 Eisenstat, Steihaug 1982.
 """
 
-from ..types import FP, SERIAL, SHORT, SPREAD, func, kernel, ti, vec2
+from ..types import FP, MINVAL, SERIAL, SHORT, SPREAD, func, kernel, ti, vec2, vec3
 from .blocks import block_sum, count_islands, each
 from .phases import (
     move_contacts,
@@ -24,7 +24,7 @@ from .phases import (
 )
 from .preconditioner import factor_hessian
 from .rounds import ROUGH, next_reduction, scale_of, settled
-from .statistics import tell_round
+from .statistics import clear_rows, count_rows, tell_round
 from .steps import next_alpha
 
 
@@ -119,6 +119,8 @@ def project_island(m, d, n, whole_step):
         d.isl_lo[k] = 0.0
         d.isl_hi[k] = -1.0
         d.isl_first[k] = 1.0
+        d.isl_slope[k] = 0.0
+        d.isl_evals[k] = 0
 
 
 @kernel
@@ -157,12 +159,14 @@ def search_island(m, d, n):
     k = d.island_large[n]
     if d.isl_seek[k] == 1:
         alpha = d.isl_alpha[k]
+        d.isl_evals[k] = d.isl_evals[k] + 1
         d1 = d.isl_d1[k] + alpha * d.isl_d2[k]
         d2 = d.isl_d2[k]
         d1 += block_sum(d.island_cblkadr[k], d.island_cblkend[k], 0, d.cblk_sum)
         d2 += block_sum(d.island_cblkadr[k], d.island_cblkend[k], 1, d.cblk_sum)
         d1 += block_sum(d.island_rblkadr[k], d.island_rblkend[k], 0, d.rblk_sum)
         d2 += block_sum(d.island_rblkadr[k], d.island_rblkend[k], 1, d.rblk_sum)
+        d.isl_slope[k] = d1
         done = ti.abs(d1) <= m.opt.ls_tolerance * ti.abs(d.isl_first[k]) and d.isl_first[k] <= 0.0
         if d.isl_first[k] > 0.0:  # the first evaluation
             d.isl_first[k] = ti.min(d1, 0.0)
@@ -195,14 +199,18 @@ def move(m, d, newton_round: ti.i32):
 def move_contact_block(m, d, b):
     k = d.cblk_island[b]
     if d.isl_run[k] == 1:
-        d.cblk_sum[b][0] = move_contacts(m, d, d.cblk_begin[b], d.cblk_end[b], step_of(m, d, k), FP(0.0))
+        s = move_contacts(m, d, d.cblk_begin[b], d.cblk_end[b], step_of(m, d, k), vec3(0.0))
+        for i in ti.static(range(3)):
+            d.cblk_sum[b][i] = s[i]
 
 
 @func
 def move_row_block(m, d, b):
     k = d.rblk_island[b]
     if d.isl_run[k] == 1:
-        d.rblk_sum[b][0] = move_rows(m, d, d.rblk_begin[b], d.rblk_end[b], step_of(m, d, k), FP(0.0))
+        s = move_rows(m, d, d.rblk_begin[b], d.rblk_end[b], step_of(m, d, k), vec3(0.0))
+        for i in ti.static(range(3)):
+            d.rblk_sum[b][i] = s[i]
 
 
 @func
@@ -210,8 +218,8 @@ def move_tree_block(m, d, b):
     k = d.tblk_island[b]
     if d.isl_run[k] == 1:
         s = move_trees(m, d, d.tblk_begin[b], d.tblk_end[b], step_of(m, d, k), FP(0.0), d.sol_r)
-        d.tblk_sum[b][0] = s[0]
-        d.tblk_sum[b][1] = s[1]
+        for i in ti.static(range(3)):
+            d.tblk_sum[b][i] = s[i]
 
 
 @func
@@ -235,7 +243,7 @@ def move_island(m, d, n, newton_round):
         scale = scale_of(m, d, k)
         gradient = scale * ti.sqrt(norm)
         improvement = scale * (d.isl_cost[k] - cost)
-        tell_round(m, d, k, newton_round, improvement, gradient)
+        tell_island(m, d, k, newton_round, improvement, gradient)
         if newton_round < 0:
             improvement = m.opt.tolerance
         fine = newton_round >= 0 and settled(step_of(m, d, k), gradient, d.island_gradient[k])
@@ -245,5 +253,20 @@ def move_island(m, d, n, newton_round):
         d.isl_cost[k] = cost
         d.isl_reduction[k] = reduction
         d.island_niter[k] = ti.max(0, newton_round + 1)
+        d.island_nnz[k] = 0
         d.island_cost[k] = cost
         d.island_gradient[k] = gradient
+
+
+@func
+def tell_island(m, d, k, newton_round, improvement, gradient):
+    """What its blocks have counted of a round."""
+    length = ti.sqrt(block_sum(d.island_tblkadr[k], d.island_tblkend[k], 2, d.tblk_sum))
+    rows = vec2(0.0)
+    for i in ti.static(range(2)):
+        rows[i] += block_sum(d.island_cblkadr[k], d.island_cblkend[k], 1 + i, d.cblk_sum)
+        rows[i] += block_sum(d.island_rblkadr[k], d.island_rblkend[k], 1 + i, d.rblk_sum)
+    clear_rows(m, d, k, newton_round)
+    count_rows(m, d, k, newton_round, ti.cast(rows[0], ti.i32), ti.cast(rows[1], ti.i32))
+    slope = scale_of(m, d, k) * ti.abs(d.isl_slope[k]) / ti.max(length, MINVAL)
+    tell_round(m, d, k, newton_round, vec3(improvement, gradient, slope), d.isl_evals[k], 1)

@@ -13,7 +13,7 @@ from ..constraint.row import row_times
 from ..spatial import cross, head, inertia_times, join, sum_contacts, tail, tree_twists
 from ..team import meet
 from ..types import FP, at6, func, put6, six, store, ti, vec6
-from .free_body import dofs_of_twist, wrench_of_forces
+from .free_body import dofs_of_twist, twist_of_dofs, wrench_of_forces
 from .isle import keep, stretch, sum_of
 from .preconditioner import precondition_dofs
 from .steps import store_wrench, tree_hessian_gather
@@ -122,7 +122,10 @@ def turn(m, d, isle: ti.template(), first, last, k, beta):
                 if k > 0:
                     v += beta * d.sol_q[i]
                 d.sol_q[i] = v
-            tree_twists(m, d, isle.world, t, d.sol_q)
+            if m.tree_free[t] == 1:
+                store(d.twist, b0, twist_of_dofs(m, d, i0, at6(d.sol_q, i0)))
+            else:
+                tree_twists(m, d, isle.world, t, d.sol_q)
 
 
 @func

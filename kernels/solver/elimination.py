@@ -8,7 +8,7 @@ so that a tower or a tree gets no block beyond its contacts and joints. Minimum 
 of the minimum degree ordering algorithm", 1989.
 """
 
-from ..constraint.island import BLOCK, factor_room
+from ..constraint.island import BLOCK
 from ..types import func, ti
 
 LINKS = 32  # neighbours that a node may have at any time, as in node_link
@@ -58,7 +58,7 @@ def eliminate(m, d, isle: ti.template()):
                     d.node_linkadr[b] = blocks
                     blocks += degree
                     done += 1
-                    fits = ti.min(leave(m, d, b), ti.cast(BLOCK * blocks <= factor_room(isle.nodes), ti.i32))
+                    fits = ti.min(leave(m, d, b), ti.cast(BLOCK * blocks <= isle.room, ti.i32))
                 else:
                     least = ti.min(least, degree)
         limit = 1
@@ -103,10 +103,14 @@ def touch(m, d, isle: ti.template()):
         for e in range(isle.rows.begin, isle.rows.end):
             r = d.island_row[e]
             if d.row_coupled[r] == 1:
-                for k in range(d.row_adr[r], d.row_adr[r] + d.row_num[r]):
+                k = d.row_adr[r]
+                while k < d.row_adr[r] + d.row_num[r]:
                     a = node_of_dof(m, d, isle.world, d.J_dof[k])
-                    for j in range(d.row_adr[r], k):
+                    j = d.row_adr[r]
+                    while j < k:
                         fits = ti.min(fits, link_pair(m, d, a, node_of_dof(m, d, isle.world, d.J_dof[j])))
+                        j = end_of_node(m, d, isle.world, r, j)
+                    k = end_of_node(m, d, isle.world, r, k)
     return fits
 
 
@@ -114,6 +118,27 @@ def touch(m, d, isle: ti.template()):
 def node_of_dof(m, d, w, i):
     """Node of world-major dof i of world w."""
     return w * m.nbody + m.body_node[m.dof_bodyid[i - w * m.nv]]
+
+
+@func
+def end_of_node(m, d, w, r, k):
+    """One past the last entry of row r, from entry k, that is a dof of the same node."""
+    a = node_of_dof(m, d, w, d.J_dof[k]) - w * m.nbody
+    behind = w * m.nv + m.node_dofadr[a] + m.node_dofnum[a]
+    end = k + 1
+    for x in range(k + 1, ti.min(d.row_adr[r] + d.row_num[r], k + 6)):
+        if d.J_dof[x] < behind:
+            end = x + 1
+    return end
+
+
+@func
+def is_above(m, d, b, a):
+    """1 if node b is a or above it in its tree, so that each of its dofs moves all of a, else 0."""
+    c = a
+    while c > b:  # a node's number is greater than that of the node above it
+        c = node_above(m, d, c)
+    return ti.cast(c == b, ti.i32)
 
 
 @func

@@ -11,7 +11,7 @@ methods for sparse matrices", chapter 10.
 from ..constraint.island import BLOCK
 from ..spatial import head, last_dof, symmetric
 from ..types import FP, at6, func, put6, six, store, ti, vec6
-from .elimination import block_of, node_above, node_of, node_of_dof
+from .elimination import block_of, end_of_node, is_above, node_above, node_of, node_of_dof
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
 from .tree_hessian import skew, sym6_times
 
@@ -19,9 +19,8 @@ from .tree_hessian import skew, sym6_times
 @func
 def factored_direction(m, d, isle: ti.template()):
     """sol_p = H^-1 sol_p; body_hess holds the Hessians of the free bodies, tree_hess those of the other trees."""
-    last = d.node_order[isle.node + isle.nodes - 1]
-    for e in range(isle.factor, isle.factor + BLOCK * (d.node_linkadr[last] + d.node_linknum[last])):
-        d.island_dense[e] = 0.0
+    for row in range(6 * blocks_of(m, d, isle)):
+        put6(d.island_dense, isle.factor + 6 * row, vec6(0.0))
     if ti.static(m.has.jointed):
         place_trees(m, d, isle)
     couple(m, d, isle)
@@ -29,6 +28,13 @@ def factored_direction(m, d, isle: ti.template()):
         couple_rows(m, d, isle)
     factor(m, d, isle)
     solve(m, d, isle)
+
+
+@func
+def blocks_of(m, d, isle: ti.template()):
+    """Blocks of the factor."""
+    last = d.node_order[isle.node + isle.nodes - 1]
+    return d.node_linkadr[last] + d.node_linknum[last]
 
 
 @func
@@ -85,6 +91,7 @@ def block_place(m, d, isle: ti.template(), a, b):
 @func
 def couple(m, d, isle: ti.template()):
     """Contacts between two moving bodies: -A2' K A1, where A takes the twist of a body to that of the point."""
+    last = ti.Vector([-1, -1, 0])  # bodies of the contact before, and the address of their block
     for e in range(isle.cons.begin, isle.cons.end):
         c = d.island_con[e]
         b1 = d.con_body[c][0]
@@ -113,13 +120,14 @@ def couple(m, d, isle: ti.template()):
             if ti.static(m.has.jointed):
                 couple_nodes(m, d, isle, b2, b1, h)
             else:
-                couple_free(m, d, isle, b2, b1, h)
+                if b1 != last[0] or b2 != last[1]:
+                    last = ti.Vector([b1, b2, isle.factor + BLOCK * block_of(m, d, b2, b1)])
+                couple_free(m, d, last[2], b2, b1, h)
 
 
 @func
-def couple_free(m, d, isle: ti.template(), b2, b1, h):
-    """Adds h, rows for free body b2 and columns for b1."""
-    adr = isle.factor + BLOCK * block_of(m, d, b2, b1)
+def couple_free(m, d, adr, b2, b1, h):
+    """Adds h, rows for free body b2 and columns for b1, to their block at this address."""
     if d.node_rank[b2] > d.node_rank[b1]:
         for i in ti.static(range(6)):
             put6(d.island_dense, adr + 6 * i, at6(d.island_dense, adr + 6 * i) + row_of(h, i))
@@ -145,12 +153,11 @@ def couple_nodes(m, d, isle: ti.template(), b2, b1, h):
     a = node_of(m, d, b2)
     i = last_dof(m, d, b2 - w * m.nbody)
     while a >= 0:
+        project_node(m, d, a, w * m.nv + i, h)
         b = node_of(m, d, b1)
         j = last_dof(m, d, b1 - w * m.nbody)
         while b >= 0:
-            rows = i - m.node_dofadr[a - w * m.nbody] + 1
-            columns = j - m.node_dofadr[b - w * m.nbody] + 1
-            couple_pair(m, d, isle, a, rows, b, columns, h)
+            couple_pair(m, d, isle, a, w * m.nv + i, b, w * m.nv + j)
             j = m.node_dofadr[b - w * m.nbody]
             j = m.dof_parentid[j]
             b = node_above(m, d, b)
@@ -160,16 +167,27 @@ def couple_nodes(m, d, isle: ti.template(), b2, b1, h):
 
 
 @func
-def couple_pair(m, d, isle: ti.template(), a, rows, b, columns, h):
-    """Adds h to the first components of nodes a and b, as many as move the two bodies."""
+def project_node(m, d, a, last, h):
+    """dof_wrench of the components of node a up to its dof `last`: the wrenches that h makes of their twists."""
+    first = first_dof(m, d, a)
+    twists = is_single(m, d, a)
+    for i in range(first, last + 1):
+        store(d.dof_wrench, i, h.transpose() @ motion(m, d, twists, first, i - first))
+
+
+@func
+def couple_pair(m, d, isle: ti.template(), a, last_a, b, last_b):
+    """Adds what dof_wrench has for node a to its components and those of b up to these dofs, which move the bodies."""
     adr, step, stride = 0, 0, 0
     if a != b:
         adr, step, stride = block_place(m, d, isle, a, b)
     first, second = first_dof(m, d, a), first_dof(m, d, b)
-    twists, others = is_single(m, d, a), is_single(m, d, b)
-    for r in range(rows):
-        y = h.transpose() @ motion(m, d, twists, first, r)
-        for q in range(columns):
+    others = is_single(m, d, b)
+    for i in range(first, last_a + 1):
+        r = i - first
+        y = six(d.dof_wrench[i])
+        for j in range(second, last_b + 1):
+            q = j - second
             x = y.dot(motion(m, d, others, second, q))
             if a != b:
                 to = adr + step * r + stride * q
@@ -193,26 +211,54 @@ def motion(m, d, twists, first, r):
 
 @func
 def couple_rows(m, d, isle: ti.template()):
-    """Pairs of dofs of a row that no tree's Hessian holds: of two branches or two trees."""
+    """Pairs of dofs of a row that no tree's Hessian holds: of two branches or two trees; node by node."""
     for e in range(isle.rows.begin, isle.rows.end):
         row = d.island_row[e]
         if d.row_coupled[row] == 1:
-            first = d.row_adr[row]
-            for k in range(d.row_num[row]):
-                j = d.J_dof[first + k] - isle.world * m.nv
-                a = node_of_dof(m, d, isle.world, d.J_dof[first + k])
-                r = d.J_dof[first + k] - first_dof(m, d, a)
-                f = d.row_hess[row] * d.J[first + k]
-                for n in range(k):
-                    other = first + k - 1 - n
-                    i = d.J_dof[other] - isle.world * m.nv
-                    while j > i:
-                        j = m.dof_parentid[j]
-                    if j != i:
-                        b = node_of_dof(m, d, isle.world, d.J_dof[other])
-                        adr, step, stride = block_place(m, d, isle, a, b)
-                        to = adr + step * r + stride * (d.J_dof[other] - first_dof(m, d, b))
-                        d.island_dense[to] = d.island_dense[to] + f * d.J[other]
+            k = d.row_adr[row]
+            while k < d.row_adr[row] + d.row_num[row]:
+                k = couple_node(m, d, isle, row, k)
+
+
+@func
+def couple_node(m, d, isle: ti.template(), row, k):
+    """Adds what a row has for the node of its entry k and those of earlier entries; returns the next node's entry."""
+    a = node_of_dof(m, d, isle.world, d.J_dof[k])
+    end = end_of_node(m, d, isle.world, row, k)
+    j = d.row_adr[row]
+    while j < k:
+        b = node_of_dof(m, d, isle.world, d.J_dof[j])
+        last = end_of_node(m, d, isle.world, row, j)
+        if is_above(m, d, b, a) == 0:
+            adr, step, stride = block_place(m, d, isle, a, b)
+            adr -= step * first_dof(m, d, a) + stride * first_dof(m, d, b)
+            for x in range(k, end):
+                f = d.row_hess[row] * d.J[x]
+                for y in range(j, last):
+                    to = adr + step * d.J_dof[x] + stride * d.J_dof[y]
+                    d.island_dense[to] = d.island_dense[to] + f * d.J[y]
+        j = last
+    return end
+
+
+@func
+def size_of(m, isle: ti.template(), a):
+    """Components of node a; rows of its blocks behind them are zero."""
+    size = 6
+    if ti.static(m.has.jointed):
+        size = m.node_dofnum[a - isle.world * m.nbody]
+    return size
+
+
+@ti.func
+def g_times(g, v, n):
+    """g v, where components of v behind the first n are zero; n is one at least."""
+    x = vec6(0.0)
+    for k in ti.static(range(6)):
+        if k < n:
+            for q in ti.static(range(6)):
+                x[q] += g[q, k] * v[k]
+    return x
 
 
 @func
@@ -221,30 +267,27 @@ def factor(m, d, isle: ti.template()):
     for e in range(isle.node, isle.node + isle.nodes):
         a = d.node_order[e]
         invert_twist(a, d.body_hess)
+        columns = size_of(m, isle, a)
         adr = isle.factor + BLOCK * d.node_linkadr[a]
         for i in range(d.node_linknum[a]):
             b = d.node_link[a][i]
+            rows = size_of(m, isle, b)
             g = mat6(0.0)  # the block of b, times the inverse
             for r in ti.static(range(6)):
-                x = sym6_times(a, at6(d.island_dense, adr + BLOCK * i + 6 * r), d.body_hess)
-                for q in ti.static(range(6)):
-                    g[r, q] = x[q]
-            for r in ti.static(range(6)):
-                x = at6(d.island_dense, adr + BLOCK * i + 6 * r)
-                for q in ti.static(range(r + 1)):
-                    h = FP(0.0)
-                    for k in ti.static(range(6)):
-                        h += g[q, k] * x[k]
-                    d.body_hess[b][r * (r + 1) // 2 + q] = d.body_hess[b][r * (r + 1) // 2 + q] - h
+                if r < rows:
+                    x = at6(d.island_dense, adr + BLOCK * i + 6 * r)
+                    y = sym6_times(a, x, d.body_hess)
+                    for q in ti.static(range(6)):
+                        g[r, q] = y[q]
+                    y = g_times(g, x, columns)
+                    for q in ti.static(range(r + 1)):
+                        d.body_hess[b][r * (r + 1) // 2 + q] = d.body_hess[b][r * (r + 1) // 2 + q] - y[q]
             for j in range(d.node_linknum[a]):
                 c = d.node_link[a][j]
                 if d.node_rank[c] > d.node_rank[b]:
                     to = isle.factor + BLOCK * block_of(m, d, b, c)
-                    size = 6
-                    if ti.static(m.has.jointed):
-                        size = m.node_dofnum[c - isle.world * m.nbody]  # rows behind are zero
-                    for r in range(size):
-                        x = g @ at6(d.island_dense, adr + BLOCK * j + 6 * r)
+                    for r in range(size_of(m, isle, c)):
+                        x = g_times(g, at6(d.island_dense, adr + BLOCK * j + 6 * r), columns)
                         put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - x)
 
 

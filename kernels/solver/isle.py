@@ -1,5 +1,6 @@
 """What a worker that solves an island knows of it, alone or in a team: an `Isle`, handed from phase to phase."""
 
+from ..constraint.island import factor_room
 from ..team import share, total
 from ..types import func, ti
 
@@ -32,6 +33,7 @@ class Isle:
     dense  where its dense Hessian begins; -1: it has none, and its linear systems are solved by conjugate gradients.
     factor  where the blocks of its sparse factor begin there; -1: it has none.
     node, nodes  where the list of its nodes begins, and their number.
+    room  numbers that the blocks may have.
     large  1: a team of workers walks it together; 0: this worker alone, and each list is one block.
     me, size  number of this worker in the team, and the team's size.
     """
@@ -45,6 +47,7 @@ class Isle:
     factor: ti.i32
     node: ti.i32
     nodes: ti.i32
+    room: ti.i32
     large: ti.i32
     me: ti.i32
     size: ti.i32
@@ -74,6 +77,7 @@ def isle_of(m, d, k, me, size):
         factor=factor,
         node=d.island_nodeadr[k],
         nodes=d.island_nodenum[k],
+        room=factor_room(d.island_nodenum[k], d.island_joined[k]),
         large=large,
         me=me,
         size=size,

@@ -8,12 +8,21 @@ slope. Seed 000, "Convex solver".
 """
 
 from ..constants import DSBL_WARMSTART
-from ..constraint.cone import cone_force, cone_hessian, cone_line, load_parameters, pushes, to_contact, to_world
+from ..constraint.cone import (
+    cone_force,
+    cone_hessian,
+    cone_line,
+    cone_rows,
+    load_parameters,
+    pushes,
+    to_contact,
+    to_world,
+)
 from ..spatial import cross, first_moment, head, inertia_times, join, mass_of, symmetric, tail
 from ..types import FP, MINVAL, at6, func, mat3, put6, ti, vec2, vec6
 from .free_body import dofs_of_twist, forces_of_wrench, solve6, twist_of_dofs, wrench_of_forces
 from .rounds import NEAR, scale_of
-from .statistics import tell_round
+from .statistics import clear_rows, count_rows, tell_round, told
 from .steps import next_alpha, vec3
 from .tree_hessian import skew
 
@@ -49,7 +58,7 @@ def solve_lone(m, d, k):
     pull = wrench_of_forces(m, d, i0, at6(d.qfrc_smooth, i0))
     p, force, g = vec6(0.0), vec6(0.0), vec6(0.0)
     alpha, slope, cost, gradient = FP(1.0), FP(0.0), FP(0.0), FP(0.0)
-    niter = 0
+    niter, evaluations = 0, 0
     newton_round = -1
     more = True
     while more:
@@ -58,17 +67,21 @@ def solve_lone(m, d, k):
         f = inertia_times(m, d, b, there) - pull
         push = vec6(s[1], s[2], s[3], s[4], s[5], s[6])
         left = (f - push).dot(p)
+        evaluations += 1
         if alpha == 1.0 and ti.abs(left) > m.opt.ls_tolerance * ti.abs(slope):
             ip = inertia_times(m, d, b, p)
-            alpha = search(m, d, b, p, vec3(slope, (f - ip).dot(p), ip.dot(p)))
+            found = search(m, d, b, p, vec3(slope, (f - ip).dot(p), ip.dot(p)))
+            alpha, evaluations = found[0], ti.cast(found[1], ti.i32)
         else:
+            count_sides(m, d, k, newton_round, b, v, there)
             v, force, g = there, push, f - push
             here = s[0] + 0.5 * f.dot(v - free)
             improvement = scale * (cost - here)
             cost = here
             gradient = scale * forces_of_wrench(m, d, i0, g).norm()
             niter = newton_round + 1
-            tell_round(m, d, k, newton_round, improvement, gradient)
+            slope_left = scale * ti.abs(left) / ti.max(dofs_of_twist(m, d, i0, p).norm(), MINVAL)
+            tell_round(m, d, k, newton_round, vec3(improvement, gradient, slope_left), evaluations, 1)
             more = gradient >= m.opt.tolerance and niter < m.opt.iterations
             if newton_round >= 0 and improvement < m.opt.tolerance:
                 more = False
@@ -76,7 +89,7 @@ def solve_lone(m, d, k):
                 more = scale * most_gain(m, d, b, m.tree_bodyadr[t], g) >= m.opt.tolerance
             if more:
                 p = -solve6(hessian(m, d, b), g)
-                alpha, slope = FP(1.0), g.dot(p)
+                alpha, slope, evaluations = FP(1.0), g.dot(p), 0
                 more = gradient >= NEAR * m.opt.tolerance or -scale * slope >= m.opt.tolerance
                 newton_round += 1
     if niter > 0:
@@ -123,11 +136,28 @@ def pushed(m, d, b, v):
 
 
 @func
+def count_sides(m, d, k, n, b, before, v):
+    """Counts the rows of the contacts of body b that act at the twist v, where con_Jaref is, and those that did not at
+    the twist before, or did there alone."""
+    if told(m, d, k, n):
+        clear_rows(m, d, k, n)
+        rows = vec2(0.0)
+        for i in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
+            c = d.body_con[i] // 2
+            old = along(m, d, d.body_con[i], before) - d.con_aref[c]
+            rows += cone_rows(m, d, old, d.con_Jaref[c], d.contact_dim[c], d.con_mu[c], load_parameters(m, d, c))
+        count_rows(m, d, k, n, ti.cast(rows[0], ti.i32), ti.cast(rows[1], ti.i32))
+
+
+@func
 def search(m, d, b, p, slope):
-    """Exact line search along p from a step of 1 behind the last place, where con_Jaref is: see newton.search."""
+    """Exact line search along p from a step of 1 behind the last place, where con_Jaref is: see newton.search. Returns
+    the step and how often the derivative was evaluated, at 1 and here."""
     step = vec3(1.0, 0.0, -1.0)
     found = False
-    for _ in range(m.opt.ls_iterations):
+    evaluations = 1
+    for i in range(m.opt.ls_iterations):
+        evaluations = i + 1
         s = vec2(slope[1] + step[0] * slope[2], slope[2])
         for n in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
             c = d.body_con[n] // 2
@@ -142,7 +172,7 @@ def search(m, d, b, p, slope):
         alpha = 0.0
     elif not found and step[1] > 0.0:
         alpha = step[1]
-    return alpha
+    return vec2(alpha, evaluations)
 
 
 @func

@@ -12,13 +12,14 @@ A worker of a team (../team.py) does its blocks of trees, contacts and rows. It 
 that the meetings between phases suffice for both.
 """
 
+from ..constraint.island import BLOCK
 from ..sleep.awake import dof_at, dof_count
 from ..team import come, crew, join, meet, piece_size, take_near
-from ..types import FP, HAND, SERIAL, func, kernel, ti, vec2, vec3
+from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
 from .cg import solve_linear
 from .dense import dense_direction
 from .elimination import eliminate
-from .island_factor import factored_direction
+from .island_factor import blocks_of, factored_direction
 from .isle import isle_of, keep, stretch, sum_of
 from .lone import is_lone, solve_lone
 from .phases import (
@@ -36,10 +37,10 @@ from .phases import (
 )
 from .preconditioner import factor_hessian
 from .rounds import NEAR, ROUGH, next_reduction, scale_of, settled
-from .statistics import tell_round
+from .statistics import clear_rows, count_rows, tell_round
 from .steps import next_alpha
 
-SLOPE, COST, GRADIENT = 2, 5, 6  # columns of tree_sum; those before are cg.py's
+SLOPE, COST, GRADIENT, LENGTH = 2, 5, 6, 7  # columns of tree_sum; those before are cg.py's
 PLACES, MOVED = 2, 4  # columns of con_sum and row_sum: of one evaluation in a line search, of two in turn; then cost
 
 
@@ -89,7 +90,7 @@ def solve_all(m, d, hand, act: ti.template()):
                 me, size = join(m, d, d.nworker)
         more = size > 0 and turn < d.nisland
         if more:
-            if ti.min(1, d.island_shared[turn]) == together:
+            if ti.select(d.nworker < 0, 0, ti.min(1, d.island_shared[turn])) == together:
                 act(m, d, turn, me, size)
             turn += 1
 
@@ -110,29 +111,38 @@ def solve_trees(m, d, k, me, size):
     scale = scale_of(m, d, k)
     cost, gradient, reduction = FP(0.0), FP(0.0), FP(ROUGH)
     fine = False  # the acting constraints have settled
-    niter = 0
+    niter, nproduct = 0, 0
     if isle.factor >= 0:
         if eliminate(m, d, isle) == 0:
             isle.factor = -1
     start(m, d, isle)
     newton_round = -1
     while newton_round < m.opt.iterations:
+        factors = 0
+        if isle.me == 0:
+            clear_rows(m, d, k, newton_round)
         if newton_round >= 0:
+            factors = ti.select(isle.dense >= 0 or isle.factor >= 0 or not fine, 1, 0)
             enough = ti.select(gradient < NEAR * m.opt.tolerance, m.opt.tolerance / scale, FP(0.0))
-            if direction(m, d, isle, fine, reduction, enough) == 0:
+            worth = direction(m, d, isle, fine, reduction, enough)
+            if worth == 0:
                 break
+            if isle.dense < 0 and isle.factor < 0:
+                nproduct += worth
         slope = project(m, d, isle)
-        alpha = FP(1.0)
+        line = vec3(1.0, 0.0, 0.0)
         if newton_round >= 0 or isle.dense < 0:
-            alpha = search(m, d, isle, slope, newton_round < 0)
-        there = move(m, d, isle, alpha)
+            line = search(m, d, isle, slope, newton_round < 0)
+        alpha = line[0]
+        there = move(m, d, k, isle, newton_round, alpha)
         improvement = scale * (cost - there[0])
         last_gradient = gradient
         cost = there[0]
         gradient = scale * ti.sqrt(there[1])
         niter = newton_round + 1
         if isle.me == 0:
-            tell_round(m, d, k, newton_round, improvement, gradient)
+            values = vec3(improvement, gradient, scale * slope_there(line, there))
+            tell_round(m, d, k, newton_round, values, ti.cast(line[2], ti.i32), factors)
         if newton_round < 0:
             improvement = m.opt.tolerance
         if (isle.dense >= 0 or isle.factor >= 0) and improvement < m.opt.tolerance:
@@ -145,8 +155,21 @@ def solve_trees(m, d, k, me, size):
     tell_loss(m, d, isle, gradient)
     if isle.me == 0:
         d.island_niter[k] = niter
+        d.island_nproduct[k] = nproduct
+        d.island_nnz[k] = numbers_of(m, d, isle)
         d.island_cost[k] = cost
         d.island_gradient[k] = gradient
+
+
+@func
+def numbers_of(m, d, isle: ti.template()):
+    """Numbers of the Hessian, as its factor holds them."""
+    n = 0
+    if isle.dense >= 0:
+        n = isle.ndof * isle.ndof
+    elif isle.factor >= 0:
+        n = BLOCK * (2 * blocks_of(m, d, isle) + isle.nodes)
+    return n
 
 
 @func
@@ -210,15 +233,18 @@ def project(m, d, isle: ti.template()):
 @func
 def search(m, d, isle: ti.template(), slope, first):
     """Exact line search: the step at which the derivative, slope[0] at 0, is zero; slope[1:] is the Gauss term's.
+    Returns the step, the derivative where it was evaluated last, and how often it was.
 
     first  slope[0] is not known yet.
     """
     step = vec3(ti.select(first, FP(0.0), FP(1.0)), 0.0, -1.0)
     found = False
+    last, evaluations = slope[0], 0
     for i in range(m.opt.ls_iterations):
         s = derivatives(m, d, isle, slope, step[0], PLACES * (i % 2))
         if first and i == 0:
             slope[0] = s[0]
+        last, evaluations = s[0], i + 1
         if ti.abs(s[0]) <= m.opt.ls_tolerance * ti.abs(slope[0]):
             found = True
             break
@@ -228,7 +254,13 @@ def search(m, d, isle: ti.template(), slope, first):
         alpha = 0.0
     elif not found and step[1] > 0.0:
         alpha = step[1]  # too short, but known to descend
-    return alpha
+    return vec3(alpha, last, evaluations)
+
+
+@ti.func
+def slope_there(line, there):
+    """Derivative at the end of the line search, along the direction of length 1."""
+    return ti.abs(line[1]) / ti.max(ti.sqrt(there[2]), MINVAL)
 
 
 @func
@@ -262,28 +294,35 @@ def derivatives(m, d, isle: ti.template(), slope, alpha, column):
 
 
 @func
-def move(m, d, isle: ti.template(), alpha):
-    """Moves along the direction; sol_p becomes -gradient. Returns the cost there and the square of the gradient."""
-    s = vec2(0.0)
+def move(m, d, k, isle: ti.template(), n, alpha):
+    """Moves along the direction; sol_p becomes -gradient. Returns the cost there, and the squares of the gradient and
+    of the direction. n: round, for which rows are counted."""
+    s = vec3(0.0)
+    rows = vec2(0.0)
     for b in range(isle.cons.mine, isle.cons.behind):
         first, last = stretch(isle.cons, b)
-        s[0] = move_contacts(m, d, first, last, alpha, FP(0.0))
+        s = move_contacts(m, d, first, last, alpha, vec3(0.0))
+        rows += vec2(s[1], s[2])
         keep(isle.cons, b, MOVED, s[0], d.con_sum)
     if ti.static(m.has.rows):
         for b in range(isle.rows.mine, isle.rows.behind):
             first, last = stretch(isle.rows, b)
-            s[0] = move_rows(m, d, first, last, alpha, ti.select(isle.large == 1, FP(0.0), s[0]))
+            s = move_rows(m, d, first, last, alpha, vec3(ti.select(isle.large == 1, FP(0.0), s[0]), 0.0, 0.0))
+            rows += vec2(s[1], s[2])
             keep(isle.rows, b, MOVED, s[0], d.row_sum)
+    count_rows(m, d, k, n, ti.cast(rows[0], ti.i32), ti.cast(rows[1], ti.i32))
     meet(m, d, isle.me, isle.size)
     for b in range(isle.trees.mine, isle.trees.behind):
         first, last = stretch(isle.trees, b)
         s = move_trees(m, d, first, last, alpha, ti.select(isle.large == 1, FP(0.0), s[0]), d.sol_p)
         keep(isle.trees, b, COST, s[0], d.tree_sum)
         keep(isle.trees, b, GRADIENT, s[1], d.tree_sum)
+        keep(isle.trees, b, LENGTH, s[2], d.tree_sum)
     meet(m, d, isle.me, isle.size)
     if isle.large == 1:
         s[0] = sum_of(isle.trees, COST, d.tree_sum) + sum_of(isle.cons, MOVED, d.con_sum)
         s[1] = sum_of(isle.trees, GRADIENT, d.tree_sum)
+        s[2] = sum_of(isle.trees, LENGTH, d.tree_sum)
         if ti.static(m.has.rows):
             s[0] += sum_of(isle.rows, MOVED, d.row_sum)
     return s

@@ -7,16 +7,17 @@ and Wright, "Numerical optimization", section 5.2.
 """
 
 from ..team import crew, meet
-from ..types import FP, HAND, SERIAL, at6, func, kernel, put6, ti
+from ..types import FP, HAND, SERIAL, at6, func, kernel, put6, ti, vec3
 from .free_body import dofs_of_twist, wrench_of_forces
 from .isle import isle_of, keep, stretch, sum_of
-from .newton import move, project, search, solve_all, start, tell_loss
+from .newton import move, project, search, slope_there, solve_all, start, tell_loss
 from .preconditioner import factor_hessian, precondition_dofs
 from .rounds import scale_of
-from .statistics import tell_round
+from .statistics import clear_rows, tell_round
 from .tree_hessian import sym6_times
 
 NOISE = 1e-8 if FP == ti.f64 else 1e-3  # of the cost, below which differences are not trusted
+KEPT = 16  # rounds for which the preconditioner stays, later on
 NEW, OLD = 0, 1  # columns of tree_sum: r'z of this round's gradient and of the last one's
 
 
@@ -45,13 +46,17 @@ def conjugate(m, d, k, me, size):
     start(m, d, isle)
     cg_round = -1
     while cg_round < m.opt.iterations:
+        if isle.me == 0:
+            clear_rows(m, d, k, cg_round)
         if cg_round >= 0:
-            last = conjugate_direction(m, d, isle, last, fresh)
+            anew = fresh or (cg_round & cg_round - 1) == 0 or cg_round % KEPT == 0
+            last = conjugate_direction(m, d, isle, last, fresh, anew)
         slope = project(m, d, isle)
-        alpha = FP(1.0)
+        line = vec3(1.0, 0.0, 0.0)
         if cg_round >= 0:
-            alpha = search(m, d, isle, slope, False)
-        there = move(m, d, isle, alpha)
+            line = search(m, d, isle, slope, False)
+        alpha = line[0]
+        there = move(m, d, k, isle, cg_round, alpha)
         improvement = scale * (cost - there[0])
         if ti.abs(cost - there[0]) < NOISE * ti.abs(cost):  # lost in rounding: as a parabola has it
             improvement = -0.5 * scale * alpha * slope[0]
@@ -59,7 +64,8 @@ def conjugate(m, d, k, me, size):
         gradient = scale * ti.sqrt(there[1])
         niter = cg_round + 1
         if isle.me == 0:
-            tell_round(m, d, k, cg_round, improvement, gradient)
+            values = vec3(improvement, gradient, scale * slope_there(line, there))
+            tell_round(m, d, k, cg_round, values, ti.cast(line[2], ti.i32), 1)
         if not gradient >= m.opt.tolerance:
             break
         if cg_round >= 0:
@@ -71,15 +77,18 @@ def conjugate(m, d, k, me, size):
     tell_loss(m, d, isle, gradient)
     if isle.me == 0:
         d.island_niter[k] = niter
+        d.island_nnz[k] = 0
         d.island_cost[k] = cost
         d.island_gradient[k] = gradient
 
 
 @func
-def conjugate_direction(m, d, isle: ti.template(), last, fresh):
+def conjugate_direction(m, d, isle: ti.template(), last, fresh, anew):
     """The next direction in sol_p, which holds -gradient; sol_r and sol_q keep both for the round behind it.
 
-    last  r'z of the round before.  fresh  the last direction is forgotten.  Returns r'z.
+    last  r'z of the round before.  fresh  the last direction is forgotten.  anew  so is the preconditioner.
+
+    Returns r'z.
     """
     new, old = FP(0.0), FP(0.0)
     for b in range(isle.trees.mine, isle.trees.behind):
@@ -88,7 +97,8 @@ def conjugate_direction(m, d, isle: ti.template(), last, fresh):
         for n in range(first, last_tree):
             t = d.island_tree[n] - isle.world * m.ntree
             i0 = isle.world * m.nv + m.tree_dofadr[t]
-            factor_hessian(m, d, isle.world, t, False, False)
+            if anew:
+                factor_hessian(m, d, isle.world, t, False, False)
             precondition_forces(m, d, isle.world, t)
             for i in range(i0, i0 + m.tree_dofnum[t]):
                 new += d.sol_z[i] * d.sol_p[i]

@@ -1,20 +1,22 @@
 """The noslip solver: friction without regularisation, behind any of the solvers.
 
 Forces of friction, of dofs, tendons and contacts, are found anew by projected Gauss-Seidel with R left out; all others
-stay, normal forces among them: those of elliptic cones, and the sums of opposite edges of pyramids. Each island is one
-worker's. Seed 000, "Noslip solver".
+stay, normal forces among them: those of elliptic cones, and the sums of opposite edges of pyramids. A large
+island is a team's, which takes it colour by colour (colors.py). Seed 000, "Noslip solver".
 """
 
 from ..constraint.cone import load_parameters
 from ..constraint.row_cost import is_friction
-from ..team import crew, take_all
+from ..team import crew, meet
 from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec6
+from .colors import color_island, is_shared, sweep
 from .dual import contact_push, contact_residual, finish_island, row_push, row_residual
 from .dual_start import forces_of_residuals, regularisation
+from .newton import solve_all
 from .pgs import RISE, bounded, load_cone
 from .qcqp import friction_force
 from .rounds import scale_of
-from .statistics import tell_round
+from .statistics import clear_rows, tell_dual
 
 
 @kernel
@@ -27,37 +29,37 @@ def noslip_islands(m, d):
 @func
 def noslip_work(m, d, hand):
     """A worker's part."""
-    take_all(m, d, hand, d.nisland, without_slip)
+    solve_all(m, d, hand, without_slip)
 
 
 @func
-def without_slip(m, d, k):
+def without_slip(m, d, k, me, size):
     """Sweeps over the friction of island k until one improves the scaled cost by less than noslip_tolerance."""
     scale = scale_of(m, d, k)
-    if d.dual == 0:
-        forces_of_residuals(m, d, k)
+    if me == 0:
+        if is_shared(m, d, k) == 1:
+            color_island(m, d, k)
+        if d.dual == 0:
+            forces_of_residuals(m, d, k)
+    meet(m, d, me, size)
+    tell_dual(m, d, k, -1, FP(0.0), me, size)
+    regular = regular_cost(m, d, k)
+    told = d.island_niter[k]
+    meet(m, d, me, size)
     niter = 0
     while niter < m.opt.noslip_iterations:
-        improvement = FP(0.0)
-        if niter == 0:
-            improvement = regular_cost(m, d, k)
-        if ti.static(m.has.rows):
-            for n in range(d.island_rowadr[k], d.island_rowadr[k] + d.island_rownum[k]):
-                if is_friction(d.row_type[d.island_row[n]]):
-                    improvement += stop_row(m, d, d.island_row[n])
-        for n in range(d.island_conadr[k], d.island_conadr[k] + d.island_connum[k]):
-            c = d.island_con[n]
-            if d.contact_dim[c] > 1:
-                if ti.static(m.has.elliptic):
-                    improvement += stop_cone(m, d, c)
-                else:
-                    improvement += stop_pyramid(m, d, c)
-        tell_round(m, d, k, d.island_niter[k] + niter, improvement * scale, FP(0.0))
+        if me == 0:
+            clear_rows(m, d, k, told + niter)
+        improvement = scale * (regular + sweep(m, d, k, me, size, stop_row, stop_contact))
+        tell_dual(m, d, k, told + niter, improvement, me, size)
+        regular = FP(0.0)
         niter += 1
-        if improvement * scale < m.opt.noslip_tolerance:
+        if improvement < m.opt.noslip_tolerance:
             break
-    d.island_noslip[k] = niter
-    finish_island(m, d, k)
+        meet(m, d, me, size)
+    if me == 0:
+        d.island_noslip[k] = niter
+        finish_island(m, d, k)
 
 
 @func
@@ -86,13 +88,28 @@ def regular_cost(m, d, k):
 @func
 def stop_row(m, d, r):
     """The best force of friction loss; returns by how much it lowers the cost."""
-    old = d.row_force[r]
-    residual = row_residual(m, d, r)
-    A = ti.max(d.row_A[r], MINVAL)
-    f = bounded(d.row_type[r], old - residual / A, d.row_floss[r])
-    d.row_force[r] = f
-    row_push(m, d, r, f - old)
-    return -(f - old) * (0.5 * (f - old) * A + residual)
+    gain = FP(0.0)
+    if is_friction(d.row_type[r]):
+        old = d.row_force[r]
+        residual = row_residual(m, d, r)
+        A = ti.max(d.row_A[r], MINVAL)
+        f = bounded(d.row_type[r], old - residual / A, d.row_floss[r])
+        d.row_force[r] = f
+        row_push(m, d, r, f - old)
+        gain = -(f - old) * (0.5 * (f - old) * A + residual)
+    return gain
+
+
+@func
+def stop_contact(m, d, c):
+    """The best friction of contact c; returns by how much it lowers the cost."""
+    gain = FP(0.0)
+    if d.contact_dim[c] > 1:
+        if ti.static(m.has.elliptic):
+            gain = stop_cone(m, d, c)
+        else:
+            gain = stop_pyramid(m, d, c)
+    return gain
 
 
 @func

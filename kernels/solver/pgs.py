@@ -1,20 +1,22 @@
 """Projected Gauss-Seidel on islands: solver="PGS".
 
 A sweep takes the rows and contacts of an island in their order and gives each the force that is best while all others
-stay, inside its bounds; an elliptic cone first along its normal or along the force that it has, then across it. Each
-island is one worker's. Seed 000, "Convex solver".
+stay, inside its bounds; an elliptic cone first along its normal or along the force that it has, then across it. A
+large island is a team's, which takes it colour by colour (colors.py). Seed 000, "Convex solver".
 """
 
 from ..constants import DSBL_WARMSTART, EQUALITY
 from ..constraint.cone import load_parameters
 from ..constraint.row_cost import is_friction
-from ..team import crew, take_all
+from ..team import crew, meet
 from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec6
+from .colors import color_island, is_shared, sweep
 from .dual import contact_push, contact_residual, finish_island, row_push, row_residual
 from .dual_start import clear_forces, dual_cost, forces_of_residuals, regularisation, residuals_at
+from .newton import solve_all
 from .qcqp import friction_force
 from .rounds import scale_of
-from .statistics import tell_round
+from .statistics import clear_rows, tell_dual
 
 RISE = 1e-10  # of the cost, from which on a change of an elliptic contact is taken back: rounding
 
@@ -29,41 +31,59 @@ def pgs_islands(m, d):
 @func
 def pgs_work(m, d, hand):
     """A worker's part."""
-    take_all(m, d, hand, d.nisland, gauss_seidel)
+    solve_all(m, d, hand, gauss_seidel)
 
 
 @func
-def gauss_seidel(m, d, k):
+def gauss_seidel(m, d, k, me, size):
     """Sweeps over island k until one improves the scaled cost by less than the tolerance."""
     scale = scale_of(m, d, k)
-    if m.opt.disableflags & DSBL_WARMSTART == 0:
-        residuals_at(m, d, k, d.qacc_warmstart)
-        forces_of_residuals(m, d, k)
+    if me == 0:
+        begin(m, d, k)
+    meet(m, d, me, size)
+    tell_dual(m, d, k, -1, FP(0.0), me, size)
+    niter = 0
+    while niter < m.opt.iterations:
+        if me == 0:
+            clear_rows(m, d, k, niter)
+        improvement = scale * sweep(m, d, k, me, size, improve_row, improve_contact)
+        tell_dual(m, d, k, niter, improvement, me, size)
+        niter += 1
+        if improvement < m.opt.tolerance:
+            break
+        meet(m, d, me, size)
+    if me == 0:
+        d.island_niter[k] = niter
+        d.island_nnz[k] = entries_of(m, d, k)
+        d.island_cost[k] = -dual_cost(m, d, k)
+        d.island_gradient[k] = 0.0
+        finish_island(m, d, k)
+
+
+@func
+def begin(m, d, k):
+    """Colours, and the forces that the warm start has if they are better than none."""
+    if is_shared(m, d, k) == 1:
+        color_island(m, d, k)
     cold = m.opt.disableflags & DSBL_WARMSTART != 0
     if not cold:
+        residuals_at(m, d, k, d.qacc_warmstart)
+        forces_of_residuals(m, d, k)
         cold = dual_cost(m, d, k) > 0.0
     if cold:
         clear_forces(m, d, k)
-    niter = 0
-    while niter < m.opt.iterations:
-        improvement = FP(0.0)
-        if ti.static(m.has.rows):
-            for n in range(d.island_rowadr[k], d.island_rowadr[k] + d.island_rownum[k]):
-                improvement += improve_row(m, d, d.island_row[n])
-        for n in range(d.island_conadr[k], d.island_conadr[k] + d.island_connum[k]):
-            c = d.island_con[n]
-            if ti.static(m.has.elliptic):
-                improvement += improve_cone(m, d, c)
-            else:
-                improvement += improve_pyramid(m, d, c)
-        tell_round(m, d, k, niter, improvement * scale, FP(0.0))
-        niter += 1
-        if improvement * scale < m.opt.tolerance:
-            break
-    d.island_niter[k] = niter
-    d.island_cost[k] = -dual_cost(m, d, k)
-    d.island_gradient[k] = 0.0
-    finish_island(m, d, k)
+
+
+@func
+def entries_of(m, d, k):
+    """Entries of Y of island k."""
+    n = 0
+    if ti.static(m.has.rows):
+        for e in range(d.island_rowadr[k], d.island_rowadr[k] + d.island_rownum[k]):
+            n += d.row_Ynum[d.island_row[e]]
+    for e in range(d.island_conadr[k], d.island_conadr[k] + d.island_connum[k]):
+        n += d.con_Ynum[d.island_con[e]] * d.contact_dim[d.island_con[e]]
+    return n
 
 
 @func
@@ -98,6 +118,17 @@ def improve_edge(m, d, c, e, A, residual):
     f = ti.max(0.0, old - g / (A + R))
     d.con_edge[c][e] = f
     return f - old, -(f - old) * (0.5 * (f - old) * (A + R) + g)
+
+
+@func
+def improve_contact(m, d, c):
+    """The best forces of contact c; returns by how much they lower the cost."""
+    gain = FP(0.0)
+    if ti.static(m.has.elliptic):
+        gain = improve_cone(m, d, c)
+    else:
+        gain = improve_pyramid(m, d, c)
+    return gain
 
 
 @func

@@ -8,7 +8,7 @@ summed comes in and goes out, so that who calls decides where a sum begins. Seed
 
 from ..constants import DSBL_WARMSTART
 from ..constraint.row import row_times
-from ..types import func, ti, vec2, vec3
+from ..types import func, ti, vec3
 from .steps import (
     contact_direction,
     contact_line,
@@ -95,7 +95,7 @@ def search_rows(m, d, first, last, alpha, slope):
 
 @func
 def move_contacts(m, d, first, last, alpha, cost):
-    """Moves by alpha p: residuals, forces and Hessians of the contacts; cost with theirs."""
+    """Moves by alpha p: residuals, forces and Hessians of the contacts. cost with theirs, and as in contact_move."""
     for n in range(first, last):
         cost += contact_move(m, d, d.island_con[n], alpha)
     return cost
@@ -111,17 +111,19 @@ def move_rows(m, d, first, last, alpha, cost):
 
 @func
 def move_trees(m, d, first, last, alpha, cost, descent: ti.template()):
-    """x, its constraint forces, and descent = -gradient there. Returns cost with the Gauss term's, and |gradient|^2."""
-    s = vec2(cost, 0.0)
+    """x, its constraint forces, and descent = -gradient there. Returns cost with the Gauss term's, |gradient|^2 and
+    |p|^2."""
+    s = vec3(cost, 0.0, 0.0)
     w = d.island_tree[first] // m.ntree
     for n in range(first, last):
         t = d.island_tree[n] - w * m.ntree
         tree_gather(m, d, w, t, d.qfrc_constraint)
         for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
-            d.qacc[i] = d.qacc[i] + alpha * d.sol_p[i]
+            p = d.sol_p[i]
+            d.qacc[i] = d.qacc[i] + alpha * p
             d.sol_Ma[i] = d.sol_Ma[i] + alpha * d.sol_Mp[i]
             f = d.sol_Ma[i] - d.qfrc_smooth[i]
             g = f - d.qfrc_constraint[i]
             descent[i] = -g
-            s += vec2(0.5 * f * (d.qacc[i] - d.qacc_smooth[i]), g * g)
+            s += vec3(0.5 * f * (d.qacc[i] - d.qacc_smooth[i]), g * g, p * p)
     return s

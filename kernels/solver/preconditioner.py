@@ -21,7 +21,21 @@ def factor_hessian(m, d, w, t, in_dofs, raw):
     elif ti.static(m.has.dense):
         tree_hessian(m, d, w, t, not (in_dofs or raw))
         if not (in_dofs or raw):
-            factor_tree(m, d, w, t)
+            if m.tree_free[t] == 1:
+                invert_free(m, d, w, t)
+            else:
+                factor_tree(m, d, w, t)
+
+
+@func
+def invert_free(m, d, w, t):
+    """body_hess of a free body that rows act on becomes the inverse of tree_hess, of its dofs."""
+    b = w * m.nbody + m.tree_bodyadr[t]
+    for r in range(6):
+        for q in range(r + 1):
+            at = w * m.nM + m.dof_Madr[m.tree_dofadr[t] + r] + r - q
+            d.body_hess[b][r * (r + 1) // 2 + q] = d.tree_hess[at]
+    invert_twist(b, d.body_hess)
 
 
 @func
@@ -43,10 +57,15 @@ def precondition_tree(m, d, w, t, r: ti.template(), z: ti.template()):
 def precondition_dofs(m, d, w, t, r: ti.template(), z: ti.template()):
     """The same for a tree that is no single body."""
     i0 = w * m.nv + m.tree_dofadr[t]
-    for i in range(i0, i0 + m.tree_dofnum[t]):
-        z[i] = r[i]
-    solve_factored(m, d, w, t, z)
     s = FP(0.0)
-    for i in range(i0, i0 + m.tree_dofnum[t]):
-        s += r[i] * z[i]
+    if m.tree_free[t] == 1:
+        x = sym6_times(w * m.nbody + m.tree_bodyadr[t], at6(r, i0), d.body_hess)
+        put6(z, i0, x)
+        s = at6(r, i0).dot(x)
+    else:
+        for i in range(i0, i0 + m.tree_dofnum[t]):
+            z[i] = r[i]
+        solve_factored(m, d, w, t, z)
+        for i in range(i0, i0 + m.tree_dofnum[t]):
+            s += r[i] * z[i]
     return s

@@ -4,8 +4,17 @@ A round takes a search direction p through J and M, finds the step along it and 
 and directions Jp are con_Jaref and con_Jp of a contact, row_Jaref and row_Jp of a row. Seed 000, "Convex solver".
 """
 
-from ..constraint.cone import cone_force, cone_hessian, cone_line, load_parameters, store_hessian, to_contact, to_world
-from ..constraint.row_cost import row_force, row_line
+from ..constraint.cone import (
+    cone_force,
+    cone_hessian,
+    cone_line,
+    cone_rows,
+    load_parameters,
+    store_hessian,
+    to_contact,
+    to_world,
+)
+from ..constraint.row_cost import row_force, row_line, row_state
 from ..spatial import head, inertia_times, relative_twist, sum_contacts, tail, tree_project, tree_twists
 from ..tendon.inertia import add_tendon_product
 from ..types import (
@@ -13,6 +22,7 @@ from ..types import (
     at6,
     func,
     put6,
+    six,
     store,
     ti,
     vec3,
@@ -76,27 +86,33 @@ def store_wrench(m, d, c, dim, f):
 
 @func
 def contact_move(m, d, c, alpha):
-    """Moves contact c along the direction; its force and Hessian there. Returns the cost."""
+    """Moves contact c along the direction; its force and Hessian there. Returns the cost, the rows that act, and
+    those that came or went."""
     dim = d.contact_dim[c]
-    j = d.con_Jaref[c] + alpha * d.con_Jp[c]
+    old = d.con_Jaref[c]
+    j = old + alpha * d.con_Jp[c]
     d.con_Jaref[c] = j
     fri = load_parameters(m, d, c)
+    rows = cone_rows(m, d, old, j, dim, d.con_mu[c], fri)
     f = cone_force(m, d, j, dim, d.con_D[c], d.con_mu[c], fri)
     store_wrench(m, d, c, dim, to_world(c, vec6(f[1], f[2], f[3], f[4], f[5], f[6]), d.contact_frame))
     h, g, e, a, q = cone_hessian(m, d, j, dim, d.con_D[c], d.con_mu[c], fri)
     store_hessian(m, d, c, dim, h, g, e, a, q)
-    return f[0]
+    return vec3(f[0], rows[0], rows[1])
 
 
 @func
 def row_move(m, d, r, alpha):
     """The same for row r."""
-    j = d.row_Jaref[r] + alpha * d.row_Jp[r]
+    old = d.row_Jaref[r]
+    j = old + alpha * d.row_Jp[r]
     f = row_force(d.row_type[r], j, d.row_R[r], d.row_floss[r])
     d.row_Jaref[r] = j
     d.row_force[r] = f[1]
     d.row_hess[r] = f[2]
-    return ti.select(d.row_still[r] == 1, 0.0, f[0])
+    state = row_state(d.row_type[r], j, d.row_R[r], d.row_floss[r])
+    change = ti.select(state != row_state(d.row_type[r], old, d.row_R[r], d.row_floss[r]), 1.0, 0.0)
+    return vec3(ti.select(d.row_still[r] == 1, 0.0, f[0]), ti.select(state > 0, 1.0, 0.0), change)
 
 
 @func
@@ -132,6 +148,18 @@ def tree_gather(m, d, w, t, y: ti.template()):
 @func
 def tree_hessian_gather(m, d, w, t, x: ti.template(), y: ti.template()):
     """y = (M + J' D J) x of tree t; con_force, con_torque and row_force hold D J x."""
+    if m.tree_free[t] == 1:
+        b = w * m.nbody + m.tree_bodyadr[t]
+        f = sum_contacts(m, d, b) + inertia_times(m, d, b, six(d.twist[b]))
+        put6(y, w * m.nv + m.tree_dofadr[t], forces_of_wrench(m, d, w * m.nv + m.tree_dofadr[t], f))
+    else:
+        jointed_gather(m, d, w, t, x, y)
+    add_rows(m, d, w * m.ntree + t, y)
+
+
+@func
+def jointed_gather(m, d, w, t, x: ti.template(), y: ti.template()):
+    """The same of a tree with joints, but for its rows."""
     for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         wb = w * m.nbody + b
         f = sum_contacts(m, d, wb)
@@ -141,7 +169,6 @@ def tree_hessian_gather(m, d, w, t, x: ti.template(), y: ti.template()):
         y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
     if ti.static(m.has.heavy):
         add_tendon_product(m, d, w, t, x, y)
-    add_rows(m, d, w * m.ntree + t, y)
 
 
 @ti.func

@@ -24,6 +24,7 @@ MODEL = """<mujoco>
   <asset>
     <hfield name="hills" nrow="2" ncol="2" size="1 1 1 1" elevation="0 1 1 0"/>
     <mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1 .1 .1"/>
+    <mesh name="pad" builtin="plate" params="2 2"/>
   </asset>
   <worldbody>
     <geom type="plane" size="1 1 .1"/><site name="a"/><camera name="eye" resolution="2 2"/>
@@ -54,6 +55,8 @@ MODEL = """<mujoco>
     <framepos objtype="camera" objname="eye"/><camprojection site="a" camera="eye"/><gyro site="b"/>
     <accelerometer site="b"/><force site="b"/><subtreelinvel body="body"/><jointlimitpos joint="hinge"/>
     <jointlimitvel joint="hinge"/><tendonlimitfrc tendon="fixed"/><e_kinetic/>
+    <touch site="b"/><contact body1="body"/><rangefinder site="a"/><insidesite site="a" objtype="site" objname="b"/>
+    <distance body1="world" body2="body"/><tactile geom="ball" mesh="pad"/>
   </sensor>
 </mujoco>"""
 # whether lists are long, and options: between them they take every road of the solvers

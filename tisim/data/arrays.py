@@ -201,6 +201,7 @@ declare("computed", [
      "from 0 on: the tree sleeps, this is the next one of its island; below: -1 is ready, -11 has ten steps to go"),
 ])  # fmt: skip
 declare("scratch", [
+    ("tree_slept", "i", ("ntree",), "-", "sleep", "1: it fell asleep in this step, its sensors are still to be made"),
     ("tree_woken", "i", ("ntree",), "-", "sleep", "1: the tree woke since the lists of what is awake were made"),
     ("tree_cycle", "i", ("ntree",), "-", "sleep", "first tree of a sleeping island, -1: the tree is awake"),
     ("awake_task", "i", ("ntask",), "-", "sleep", "tasks of each kind that are awake, world-major places among these"),
@@ -282,6 +283,7 @@ declare("computed", [
     ("tree_island", "i", ("ntree",), "-", "island", "island of each tree, -1: unconstrained"),
     ("island_niter", "i", ("ntree",), "-", "solver", "solver iterations of each island"),
     ("island_nproduct", "i", ("ntree",), "-", "solver", "products with the Hessian in them: Newton's method on a CPU"),
+    ("island_nnz", "i", ("ntree",), "-", "solver", "numbers of the Hessian's factor, or of Y of PGS"),
     ("island_cost", "f", ("ntree",), "kg m2/s4", "solver", "objective of each island at the solution"),
     ("island_gradient", "f", ("ntree",), "-", "solver", "scaled gradient norm of each island at the solution"),
     ("island_noslip", "i", ("ntree",), "-", "solver", "iterations of the noslip solver on each island"),
@@ -295,6 +297,7 @@ declare("scratch", [
     ("island_connum", "i", ("ntree",), "-", "island", "contacts"),
     ("island_rowadr", "i", ("ntree",), "-", "island", "first entry in island_row"),
     ("island_rownum", "i", ("ntree",), "-", "island", "rows"),
+    ("island_joined", "i", ("ntree",), "-", "island", "rows over several branches or trees"),
     ("island_coupled", "i", ("ntree",), "-", "island", "contacts between moving bodies, rows over several branches"),
     ("island_dofnum", "i", ("ntree",), "-", "island", "dofs"),
     ("island_single", "i", ("ntree",), "-", "island", "1: all trees are free bodies without rows"),
@@ -326,6 +329,7 @@ declare("scratch", [
     ("wrench", "f", ("nbody", 8), "N m, N", "rne",
      "body wrenches, summed towards the root: bias forces, then the solver's"),
     ("body_hess", "f", ("nbody", 21), "kg", "solver", "Hessian of each body's twist: rotation 6, coupling 9, linear 6"),
+    ("dof_wrench", "f", ("nv", 8), "kg", "solver", "wrenches on a contact's other body by those that move one"),
     ("tree_hess", "f", ("nM",), "kg", "solver", "Hessian of each tree by dof_Madr, then its L' D L factor"),
     ("sol_Ma", "f", ("nv",), "N, N m", "solver", "M times qacc"),
     ("sol_p", "f", ("nv",), "m/s2, rad/s2", "solver", "search direction"),
@@ -340,6 +344,11 @@ declare("scratch", [
 declare("scratch", [
     ("stat_improvement", "f", (ALL, 4000), "-", "solver", "scaled improvement by islands and rounds, of 20 and of 200"),
     ("stat_gradient", "f", (ALL, 4000), "-", "solver", "scaled gradient"),
+    ("stat_lineslope", "f", (ALL, 4000), "-", "solver", "scaled slope at the end of the line search"),
+    ("stat_nactive", "i", (ALL, 4000), "-", "solver", "rows that act"),
+    ("stat_nchange", "i", (ALL, 4000), "-", "solver", "rows that came or went"),
+    ("stat_neval", "i", (ALL, 4000), "-", "solver", "evaluations in the line search"),
+    ("stat_nupdate", "i", (ALL, 4000), "-", "solver", "factors made"),
 ])  # fmt: skip
 
 # the dual problem, of PGS and noslip
@@ -354,6 +363,14 @@ declare("scratch", [
     ("con_A", "f", ("nconmax", 36), "1/kg", "solver", "rows: 6 x 6 block of J M^-1 J' of each contact", 6),
     ("con_b", "f", ("nconmax", 6), "m/s2, rad/s2", "solver", "J qacc_smooth - aref, in the contact frame"),
     ("con_edge", "f", ("nconmax", 10), "N, N m", "solver", "force on each row of a contact"),
+    ("con_state", "i", ("nconmax",), "-", "solver", "which of them act, see kernels/solver/statistics.py"),
+    ("tree_colors", "i", ("ntree",), "-", "solver", "bits of the colours that a tree has"),
+    ("color_adr", "i", (ALL, 64), "-", "solver", "first group of each colour: of rows, then of contacts"),
+    ("row_group", "i", ("nrowmax", 5), "-", "solver", "groups of rows: first, end, colour; by colour: first, end", 1),
+    ("con_group", "i", ("nconmax", 5), "-", "solver", "the same of its contacts", 1),
+    ("row_gain", "f", ("nrowmax",), "-", "solver", "by how much a group of rows lowers the cost"),
+    ("con_gain", "f", ("nconmax",), "-", "solver", "the same of contacts"),
+    ("row_state", "i", ("nrowmax",), "-", "solver", "the same of a row"),
     ("Y", "f", ("nYmax",), "any", "solver", "J L^-1 D^-1/2 for M = L' D L, row by row"),
     ("Y_dof", "i", ("nYmax",), "-", "solver", "world-major dof of each entry, descending within a row"),
     ("dual_y", "f", ("nv",), "any", "solver", "Y' f of the forces at hand"),
@@ -379,8 +396,8 @@ declare("scratch", [
     ("rblk_begin", "i", ("nrowmax",), "-", "island", "where it begins in island_row"),
     ("rblk_end", "i", ("nrowmax",), "-", "island", "one past its last"),
     ("tblk_sum", "f", ("ntree", 4), "-", "solver", "sums over a tree block"),
-    ("cblk_sum", "f", ("nconmax", 2), "-", "solver", "sums over a contact block"),
-    ("rblk_sum", "f", ("nrowmax", 2), "-", "solver", "sums over a row block"),
+    ("cblk_sum", "f", ("nconmax", 3), "-", "solver", "sums over a contact block"),
+    ("rblk_sum", "f", ("nrowmax", 3), "-", "solver", "sums over a row block"),
     ("isl_cost", "f", ("ntree",), "kg m2/s4", "solver", "cost of each large island"),
     ("isl_alpha", "f", ("ntree",), "-", "solver", "step along the direction"),
     ("isl_lo", "f", ("ntree",), "-", "solver", "a step known to be too short"),
@@ -393,6 +410,8 @@ declare("scratch", [
     ("isl_step", "f", ("ntree",), "-", "solver", "step along the conjugate direction"),
     ("isl_beta", "f", ("ntree",), "-", "solver", "how much of the last conjugate direction stays"),
     ("isl_reduction", "f", ("ntree",), "-", "solver", "by how much the linear residual is reduced"),
+    ("isl_slope", "f", ("ntree",), "-", "solver", "derivative where the line search evaluated it last"),
+    ("isl_evals", "i", ("ntree",), "-", "solver", "how often it did"),
     ("isl_run", "i", ("ntree",), "-", "solver", "1: not converged"),
     ("isl_seek", "i", ("ntree",), "-", "solver", "1: inner loop (linear system or line search) not converged"),
 ])  # fmt: skip

@@ -347,7 +347,7 @@ class Data:
         return DeviceArray(self, array, dims if self.nworld == 1 else (self.nworld, *dims))
 
     def __setattr__(self, name, value):
-        made = *MADE, "ncon", "nefc", "nisland", "warning", "timer", "solver", "solver_niter", "efc_J"
+        made = *MADE, "ncon", "nefc", "nisland", "warning", "timer", "solver", "solver_niter", "solver_nnz", "efc_J"
         if name in made:
             raise Error(f"{name} is computed; writing it would be lost")
         elif name in DATA:
@@ -448,6 +448,12 @@ class Data:
     def solver_niter(self):
         """Solver iterations of each island."""
         return self.host("island_niter").reshape(-1)[: self.count("nisland")]
+
+    @property
+    def solver_nnz(self):
+        """Numbers in the matrix that each island's solver made: dofs^2 for a dense factor, those of the blocks of a
+        sparse one, both triangles; of PGS those of J L^-1 D^-1/2. 0 where there is none."""
+        return self.host("island_nnz").reshape(-1)[: self.count("nisland")]
 
 
 def _fields():

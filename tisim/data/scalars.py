@@ -89,7 +89,7 @@ declare("size", [
     ("ntendonfriction", "i", "tendons with friction loss"),
     ("ntendonlimited", "i", "tendons with limits"),
     ("nsensordata", "i", "numbers of all sensors"),
-    *((f"n{family}", "i", doc) for family, (_, doc) in sensor.FAMILIES.items()),
+    *((f"n{name}", "i", doc) for name, (_, doc) in sensor.FAMILIES.items() if name != "tactile"),  # it counts vertices
     ("ncut", "i", "sensors with a cutoff"),
     ("nsensed", "i", "bodies whose contacts are listed for sensors"),
     ("nranked", "i", "different pairs of geoms that the model lists"),
@@ -132,13 +132,13 @@ declare("length", [("nworld", "i", "worlds"), *((name, "i", "capacity of lists")
 
 # smooth dynamics, islands, the solver
 declare("call", [
-    ("needstage", "i", "mjtStage at which the user's sensors are computed"),
     ("implicit_damping", "i", "1: joint damping is integrated implicitly"),
     ("with_medium", "i", "1: body_deriv holds the derivatives of the medium's forces"),
     ("with_constraints", "i", "1: there are contacts or rows, and inverse dynamics have found their forces"),
     ("with_bias", "i", "1: the derivatives have Coriolis forces"),
     ("maxdense", "i", "dofs of an island up to which its Hessian is dense"),
     ("maxfactor", "i", "nodes of an island up to which its Hessian gets a sparse factor"),
+    ("maxjoined", "i", "the same of an island in which rows join trees"),
     ("maxcon", "i", "contacts of an island above which all threads share it"),
     ("mindof", "i", "dofs of an island up to which one thread solves it in any case"),
     ("nhand", "i", "workers that a launch asks for"),

@@ -186,12 +186,23 @@ def available():
     return version("llvmlite").startswith("0.44.")
 
 
-def compile_ir(text, cpu):
-    """ELF object of LLVM IR for a processor such as "x86-64-v3"; arithmetic is neither fused nor relaxed."""
+def compile_ir(text, cpu, again=False):
+    """ELF object of LLVM IR for a processor such as "x86-64-v3"; arithmetic is neither fused nor relaxed.
+
+    again  look once more for what is loaded twice: promises.py tells more than was known when this was optimised.
+    """
     import llvmlite.binding as llvm
 
     try:
-        return _machine(cpu).emit_object(llvm.parse_assembly(text))
+        module, machine = llvm.parse_assembly(text), _machine(cpu)
+        if again:
+            passes = llvm.create_module_pass_manager()
+            machine.add_analysis_passes(passes)
+            passes.add_type_based_alias_analysis_pass()
+            passes.add_basic_alias_analysis_pass()
+            passes.add_gvn_pass()
+            passes.run(module)
+        return machine.emit_object(module)
     except RuntimeError as e:
         raise Unsupported(f"LLVM: {' '.join(str(e).split())[:200]}") from None
 

@@ -19,7 +19,7 @@ import tempfile
 
 import numpy as np
 
-from . import fingerprint, images, machine_code, memory, session, team, team_code
+from . import fingerprint, images, machine_code, memory, promises, session, team, team_code
 from .machine_code import Unsupported
 from .variant import check_passed
 
@@ -42,7 +42,8 @@ class Road:
         prog.config().cpu_max_num_threads = CHUNKS
         self.target = images.target()
         options = fingerprint.options_text(prog.config())
-        basis = repr((basis, options, CHUNKS, self.target, images.FORMAT, session.precision))
+        making = images.FORMAT, promises.VERSION
+        basis = repr((basis, options, CHUNKS, self.target, making, session.precision))
         self.fingerprints = fingerprint.Fingerprints(basis)
         self._basis = basis, fingerprint.source_digest()
         self.codes, self.made, self.plain = {}, 0, {}
@@ -184,7 +185,8 @@ def record_of(text, parameters, target):
     """The Record of a kernel's IR with these parameters."""
     _, _, arguments = machine_code.layout([kind for _, kind, _ in parameters])
     names = machine_code.tasks(text, arguments)
-    code, functions, externals = machine_code.link(machine_code.compile_ir(text, target))
+    obj = machine_code.compile_ir(promises.promise(text, arguments), target, again=True)
+    code, functions, externals = machine_code.link(obj)
     if missing := set(names) - functions.keys():
         raise Unsupported(f"no machine code of {sorted(missing)}")
     return images.Record(code, [functions[name] for name in names], externals, parameters)

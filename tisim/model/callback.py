@@ -31,7 +31,7 @@ FORMS = dict(
     act_dyn=Form("m, d, id", "func", "m, d, w, i"),
     act_gain=Form("m, d, id", "func", "m, d, w, i"),
     act_bias=Form("m, d, id", "func", "m, d, w, i"),
-    sensor=Form("m, d, stage", "kernel", "m, d, needstage"),
+    sensor=Form("m, d, stage", "kernel", "m, d, sensorstage"),
     contactfilter=Form("m, d, geom1, geom2, worldid", "func", "m, d, w, geom1, geom2"),
 )
 MUJOCOS = "m, d, geom1, geom2"  # a contact filter that is asked about one pair at a time
@@ -51,7 +51,7 @@ class Callbacks:
                    asked about one pair after the other. Pairs that the model lists are not asked about.
 
     With several worlds a Python function is called once for all of them, and returns a number or one for each world.
-    Or as Taichi code: `@tisim.kernel` functions f(m, d), of sensors f(m, d, needstage: ti.i32), whose loops are their
+    Or as Taichi code: `@tisim.kernel` functions f(m, d), of sensors f(m, d, sensorstage: ti.i32), whose loops are their
     own; `@tisim.func` functions f(m, d, w, i) of world w and actuator i, f(m, d, w, geom1, geom2) of a pair. Arrays
     there are flat, world by world: d.ctrl[w * m.nu + i]. Raises Error for what has another form.
     """

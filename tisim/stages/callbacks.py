@@ -40,14 +40,20 @@ def passive(m, d):
         _call(m, d, f, "qfrc_passive")
 
 
+def sensor_kernels(m):
+    """The callback sensor, if it is a kernel: sensors launch it with theirs."""
+    return [f] if isinstance(f := callback.of(m, "sensor"), Kernel) else []
+
+
+def python_sensor(m):
+    """The callback sensor, if it is a Python function."""
+    return None if sensor_kernels(m) else callback.of(m, "sensor")
+
+
 def sensor(m, d, stage):
-    """The callback sensor at an mjtStage; to be called only where sensors of type user need it."""
-    f = callback.of(m, "sensor")
-    if isinstance(f, Kernel):
-        launch.run(m, d, [f], parallel(m, d), needstage=int(stage))
-    elif f:
-        with _open(d, "sensordata"):
-            f(m, d, stage)
+    """Calls that function at an mjtStage."""
+    with _open(d, "sensordata"):
+        python_sensor(m)(m, d, stage)
 
 
 def _call(m, d, f, *writes):

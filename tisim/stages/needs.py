@@ -55,6 +55,7 @@ def kernels_of(m, d):
     if asleep.enabled(m):
         found += [k("sleep.waking").find_poked, k("sleep.lists").list_awake]
         found += [k("sleep.falling").count_down, k("sleep.falling").fall_asleep]
+        found += sensor.lay_down_kernels(m) if m._sizes["nsensor"] else []
         found += [k("sleep.ties").list_tasks] if sleep.has_tasks(m) else []
         found += [k("sleep.ties").wake_by_equalities] if m.neq else []
         found += [k("sleep.ties").wake_by_tendons] if m.ntendon and m.scalar("ntie") else []

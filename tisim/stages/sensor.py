@@ -10,7 +10,7 @@ from tisim.data import on_demand
 from tisim.device import launch, runtime
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSensor, mjtStage
 
-from . import distances, dual, rangefinders
+from . import callbacks, distances, dual, rangefinders
 from .dynamics import energy_kernels, parallel
 
 # by stage: kernels, and the number in the model without which there is nothing to do
@@ -55,12 +55,16 @@ def kernels(m, stage, inverse=False):
         return []
     found = [runtime.kernel_of(f"sensor.{path}") for path, size in KERNELS[stage] if m.scalar(size)]
     found = [*before(m, stage, inverse), *found]
-    at = m.sensor_needstage == stage
-    if m.scalar("nuservalue") and at[m.derived("uservalue_sensor")].any():
-        found.append(runtime.kernel_of("sensor.output.clear_user"))
-    if m.scalar("ncut") and at[m.derived("cut_sensor")].any():
+    if _asked(m, stage, "uservalue"):
+        found += [runtime.kernel_of("sensor.output.clear_user"), *callbacks.sensor_kernels(m)]
+    if _asked(m, stage, "cut"):
         found.append(runtime.kernel_of("sensor.output.cut_off"))
     return found
+
+
+def _asked(m, stage, table):
+    """Whether a sensor of this table belongs to a stage."""
+    return bool(m.scalar(f"n{table}")) and bool((m.sensor_needstage == stage)[m.derived(f"{table}_sensor")].any())
 
 
 def _has_energy(m):
@@ -81,7 +85,17 @@ def _sense(m, d, stage, inverse=False):
     if m._sizes["nsensor"] and not m.disabled(mjtDisableBit.mjDSBL_SENSOR):
         for family in ALONE.get(stage, ()):
             family.sense(m, d)
-    if found := kernels(m, stage, inverse):
+    found = kernels(m, stage, inverse)
+    if found and _asked(m, stage, "uservalue") and callbacks.python_sensor(m):
+        n = len(found) - _asked(m, stage, "cut")
+        _launch(m, d, found[:n], stage)
+        callbacks.sensor(m, d, stage)
+        found = found[n:]
+    _launch(m, d, found, stage)
+
+
+def _launch(m, d, found, stage):
+    if found:
         launch.run(m, d, found, parallel(m, d), sensorstage=int(stage), keep_energy=_kept(m))
 
 
@@ -103,6 +117,17 @@ def sensor_acc(m, d):
 def sensor_inv(m, d):
     """The same behind inverse dynamics, at the acceleration that these were taken of."""
     _sense(m, d, mjtStage.mjSTAGE_ACC, True)
+
+
+def lay_down_kernels(m):
+    """Kernels behind the sensors of the step in which some fell asleep."""
+    wrenches = [runtime.kernels("constraint.wrenches").slept_wrenches] if m.scalar("nwrench") else []
+    return [*wrenches, runtime.kernels("sleep.falling").forget_slept]
+
+
+def lay_down(m, d):
+    """Those that fell asleep in this step sleep for sensors, too, from now on."""
+    launch.run(m, d, lay_down_kernels(m), parallel(m, d))
 
 
 def all_kernels(m, d):

@@ -100,6 +100,7 @@ def settled(m, d, worlds, kept):
     """Lets them fall asleep, after forward(). Raises Error where one does not."""
     before, others = kept
     fall_asleep(m, d)
+    d.fill("tree_slept", 0)
     trees, whole, _ = _asleep(m, d)
     trees[others] = before[others]
     memory.upload(d.device("tree_asleep"), whole)
@@ -147,7 +148,11 @@ def settle(m, d):
         return
     with d.program.aside():
         names = [] if _advances_qacc(m, d) else ["qfrc_smooth", "qfrc_constraint", *["act"] * bool(m.na)]
-        kept = {name: memory.download(d.device(name)) for name in names}
+        kept = {name: memory.download(d.device(name)) for name in [*names, "tree_asleep"]}
+        falling = kept["tree_asleep"].copy()
+        awake = memory.download(d.device("awake_tree"))[: d.count("ntawake")]
+        falling[awake] = np.minimum(falling[awake], -1)  # none of them counts as asleep yet
+        memory.upload(d.device("tree_asleep"), falling)
         if m.na:
             launch.run(m, d, actuation.advance_kernels(m), dynamics.parallel(m, d))
             d.set_counts(nacted=1)
@@ -156,6 +161,8 @@ def settle(m, d):
                       actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain,
                       sensor.sensor_acc):  # fmt: skip
             stage(m, d)
+        if m._sizes["nsensor"]:
+            sensor.lay_down(m, d)
         if "act" in kept:
             memory.upload(d.device("rk_act"), memory.download(d.device("act")))
             d.set_counts(nacted=2)

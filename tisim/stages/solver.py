@@ -6,6 +6,7 @@ from tisim.enums import mjtSolver
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
 MAX_DENSE = 60  # coupled dofs up to which a dense factor is no slower than conjugate gradients, and exact
 MAX_FACTOR = 160  # nodes up to which one worker tries to make a sparse factor of an island
+MAX_JOINED = 400  # the same where rows join trees: conjugate gradients are slow on what is held together stiffly
 BLOCKS = dict(treesize=32, consize=64, rowsize=64)  # units of work and of fixed-order sums
 LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
 CHUNK = 4  # iterations queued before the host looks whether all islands are done
@@ -21,12 +22,16 @@ def queued():
 
 def border(m):
     """Numbers that say which islands are large, the same for any number of threads. Only Newton's method has a road for
-    a GPU, and the dual solver takes the rows of an island one after the other."""
+    a GPU."""
     newton = m.opt.solver == mjtSolver.mjSOL_NEWTON
-    shared = SHARED if newton or not queued() and m.opt.solver == mjtSolver.mjSOL_CG else NEVER
+    shared = SHARED if newton or not queued() else NEVER
     factor = MAX_FACTOR if newton and not queued() else 0
     return dict(
-        maxcon=shared, mindof=0 if queued() else MAX_DENSE, maxdense=MAX_DENSE if newton else 0, maxfactor=factor
+        maxcon=shared,
+        mindof=0 if queued() else MAX_DENSE,
+        maxdense=MAX_DENSE if newton else 0,
+        maxfactor=factor,
+        maxjoined=MAX_JOINED if factor else 0,
     )
 
 

@@ -1,0 +1,90 @@
+"""Sensors of what sleeps keep the values they had, as in MuJoCo 3.4.0; others see sleepers as they lie.
+
+Contract: step by step, while some bodies come to rest and fall asleep, others move on and one is woken again,
+sensordata is MuJoCo's: of sleepers, of pairs of which one is awake, of the world, and of what is static. But the
+angular momentum of the world is that of all bodies: 3.4.0 leaves out the sleepers, which rest while the common centre
+moves.
+"""
+
+import mujoco
+import numpy as np
+import pytest
+
+from tests.shared.reference import error
+from tests.shared.sleepers import BALL, Both, scene
+
+TYPES = "framepos framequat framelinvel frameangvel framelinacc frameangacc".split()
+ON = """<body name="{0}" pos="{1}"><freejoint/><geom name="{0}" {2}/><site name="{0}" pos="0 0 .1" euler="0 30 0"/>
+</body>"""
+BODIES = (
+    ON.format("a", "0 0 .1", 'type="box" size=".1 .1 .1"') + ON.format("b", "1 0 .1", 'type="box" size=".1 .1 .1"')
+    + ON.format("c", "2 0 1", BALL) + '<body name="post" pos="3 0 1"><site name="post"/><body name="arm">'
+    '<joint name="hinge" axis="0 1 0" range="-5 5" limited="true"/><geom size=".03" pos=".2 0 0"/>'
+    '<site name="arm" pos=".2 0 0"/></body></body><site name="floor" pos="1 1 0"/>'
+)  # fmt: skip
+
+
+def sensors():
+    """Of each site, of pairs of them, of subtrees and of the hinge."""
+    sites = ("a", "b", "c", "arm", "floor", "post")
+    out = "".join(f'<{t} objtype="site" objname="{s}"/>' for t in TYPES for s in sites)
+    pairs = ("a", "b"), ("a", "c"), ("c", "b"), ("a", "floor"), ("floor", "b"), ("c", "floor")
+    out += "".join(
+        f'<{t} objtype="site" objname="{x}" reftype="site" refname="{y}"/>' for t in TYPES[:4] for x, y in pairs
+    )
+    out += "".join(f'<{t} site="{s}"/>' for t in ("accelerometer", "gyro", "force", "torque") for s in sites)
+    bodies = ("world", "a", "b", "c", "post", "arm")
+    out += "".join(f'<{t} body="{b}"/>' for t in ("subtreecom", "subtreelinvel", "subtreeangmom") for b in bodies)
+    out += "".join(f'<joint{t} joint="hinge"/>' for t in ("pos", "vel", "limitpos", "limitvel", "limitfrc"))
+    return f"<sensor>{out}<e_potential/><e_kinetic/><clock/></sensor>"
+
+
+WORLD_MOMENTUM = (96, "SUBTREEANGMOM")
+
+
+def wake(m, d):
+    d.qvel[2] = 1.0
+
+
+@pytest.fixture(scope="module")
+def rollout():
+    """(names of sensors, their places, values of MuJoCo and of tisim in each step, who slept in each, MuJoCo's state
+    before it)."""
+    both = Both(scene(BODIES, rest=sensors()))
+    theirs, ours, asleep, states = [], [], [], []
+    for k in range(200):
+        if k == 150:
+            both.poke(wake)
+        states.append((both.data[0].qpos.copy(), both.data[0].qvel.copy()))
+        both.step()
+        theirs.append(both.data[0].sensordata.copy())
+        ours.append(np.array(both.data[1].sensordata))
+        asleep.append(np.array(both.data[1].tree_asleep) >= 0)
+        assert both.same_sleepers()
+    m = both.theirs
+    names = [mujoco.mjtSensor(t).name[7:] for t in m.sensor_type]
+    places = [slice(a, a + n) for a, n in zip(m.sensor_adr, m.sensor_dim)]
+    return names, places, np.array(theirs), np.array(ours), np.array(asleep), states
+
+
+def test_some_sleep_and_one_wakes(rollout):
+    asleep = rollout[4]
+    assert asleep[100].any() and not asleep[100].all()
+    assert asleep[149, 0] and not asleep[160, 0]
+
+
+def test_values_equal_mujocos(rollout):
+    names, places, theirs, ours, *_ = rollout
+    bad = {(i, names[i]): error(ours[:, p], theirs[:, p]) for i, p in enumerate(places)}
+    assert [names for names, e in bad.items() if e > 1e-6] == [WORLD_MOMENTUM]
+
+
+def test_momentum_of_the_world_does_not_depend_on_sleep(rollout):
+    _, places, theirs, ours, asleep, states = rollout
+    m = mujoco.MjModel.from_xml_string(scene(BODIES, rest=sensors(), sleep=False))
+    d, p = mujoco.MjData(m), places[WORLD_MOMENTUM[0]]
+    for k in (20, 80, 120):  # awake, then some asleep while another falls
+        d.qpos[:], d.qvel[:] = states[k]
+        mujoco.mj_forward(m, d)
+        assert error(ours[k, p], d.sensordata[p]) < 1e-6
+        assert np.allclose(theirs[k, p], d.sensordata[p], rtol=0.1) != asleep[k].any()
