@@ -1,4 +1,4 @@
-"""Random articulated models with tendons, actuators of every transmission and sensors of every type have MuJoCo's values.
+"""Random articulated models with tendons, actuators of every transmission and sensors of every type have MuJoCo's.
 
 Contract: in states of a rollout, with random controls, sensordata is MuJoCo's within 1e-6 of each sensor's scale. What
 rounding decides may differ in a few states: a contact that just touches, and which of two contacts comes first that are

@@ -35,7 +35,8 @@ actuatorfrcrange="-1 1"><joint joint="j" coef="1"/></fixed><spatial name="s" arm
 <equality><weld body1="a"/><joint joint1="j"/><tendon tendon1="t"/></equality>
 <contact><pair geom1="floor" geom2="ball"/></contact>
 <sensor><touch site="v"/><contact body1="a"/><rangefinder site="u"/><insidesite site="v" objtype="site" objname="u"/>
-<distance geom1="floor" geom2="ball"/><tactile geom="ball" mesh="pad"/><jointpos joint="j" cutoff="1"/><jointvel joint="j"/><jointactuatorfrc joint="j"/><user dim="1"/>
+<distance geom1="floor" geom2="ball"/><tactile geom="ball" mesh="pad"/><jointpos joint="j" cutoff="1"/>
+<jointvel joint="j"/><jointactuatorfrc joint="j"/><user dim="1"/>
 <framepos objtype="camera" objname="eye"/><camprojection site="u" camera="eye"/><gyro site="v"/>
 <accelerometer site="v"/><force site="v"/><subtreelinvel body="a"/><jointlimitpos joint="j"/>
 <jointlimitvel joint="j"/><tendonlimitfrc tendon="t"/><e_kinetic/></sensor></mujoco>"""

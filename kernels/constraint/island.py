@@ -161,8 +161,8 @@ def place_lists(m, d, n):
         d.island_connum[k] = 0
         d.island_rownum[k] = 0
         shared = d.island_coupled[k] > d.maxcon and d.island_dofnum[k] > d.mindof and not factored
-        d.island_shared[k] = ti.cast(shared, ti.i32)
-        large += d.island_shared[k]
+        large += ti.cast(shared, ti.i32)
+        d.island_shared[k] = ti.select(shared, large, 0)
     d.ndense = dense
     d.nlarge = large
     d.nsmall = n - large
@@ -193,9 +193,9 @@ def fill_lists(m, d, ncon, nrow):
 @kernel
 def find_islands(m, d):
     """Union-find, parallel; then trees, contacts and rows listed by island, serial. Coupled islands of at most maxdense
-    dofs get room for a dense matrix, those of at most maxfactor nodes (maxjoined with rows over several trees), if they are free bodies or have more dofs, for
-    a sparse factor; all threads share an island of more than maxcon coupling contacts and rows and more than mindof
-    dofs that has no factor."""
+    dofs get room for a dense matrix, those of at most maxfactor nodes (maxjoined where rows join trees), if they are
+    free bodies or have more dofs, for a sparse factor; all threads share an island of more than maxcon coupling
+    contacts and rows and more than mindof dofs that has no factor."""
     ncontact = d.ncon
     nrows = d.nrow
     total = tree_count(m, d)

@@ -34,7 +34,7 @@ def advance_velocity(m, d, w, t):
     if d.implicit_damping == 1:
         damp(m, d, w, t)
         for i in range(first, last):
-            d.qvel[i] = d.qvel[i] + m.opt.timestep * d.qacc_euler[i]
+            d.qvel[i] = d.qvel[i] + m.opt.timestep * d.sol_z[i]
     else:
         for i in range(first, last):
             d.qvel[i] = d.qvel[i] + m.opt.timestep * d.qacc[i]
@@ -42,7 +42,8 @@ def advance_velocity(m, d, w, t):
 
 @func
 def damp(m, d, w, t):
-    """qacc_euler of tree t: the acceleration under M + timestep * damping."""
+    """sol_z of tree t: the acceleration under M + timestep * damping. The solver's vectors are free by now: sol_r holds
+    1 / the diagonal of the factor's D."""
     damped = 0
     for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         if m.dof_damping[k] > 0.0:
@@ -53,11 +54,11 @@ def damp(m, d, w, t):
         for p in range(w * m.nC + m.M_rowadr[k], last + 1):
             d.qH[p] = d.M[p] if damped == 1 else d.qLD[p]
         d.qH[last] = d.qH[last] + m.opt.timestep * m.dof_damping[k]
-        d.qHDiagInv[i] = d.qLDiagInv[i]
-        d.qacc_euler[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
+        d.sol_r[i] = d.qLDiagInv[i]
+        d.sol_z[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
     if damped == 1:
-        factor_tree(m, d, w, t, d.qH, d.qHDiagInv)
-    solve_tree(m, d, w, t, d.qH, d.qHDiagInv, d.qacc_euler)
+        factor_tree(m, d, w, t, d.qH, d.sol_r)
+    solve_tree(m, d, w, t, d.qH, d.sol_r, d.sol_z)
 
 
 @func

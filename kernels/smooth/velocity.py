@@ -4,7 +4,7 @@ from ..constants import BALL, DSBL_DAMPER, DSBL_GRAVITY, DSBL_SPRING, FREE
 from ..rotation import any_nonzero6
 from ..sleep.awake import tree_at, tree_count
 from ..spatial import cross, head, join, momentum, tail
-from ..types import SERIAL, func, kernel, ti, vec3, vec6
+from ..types import SERIAL, func, kernel, six, store, ti, vec3, vec6
 from .inertia import add_wrench, arm_of, solve_tree
 from .passive import spring_stretch
 
@@ -49,7 +49,7 @@ def tree_velocity(m, d):
         for k in range(m.tree_bodynum[t] - 1):
             b = first + m.tree_bodynum[t] - 1 - k
             up = w * m.nbody + m.body_parentid[b]
-            d.cfrc_bias[up] = d.cfrc_bias[up] + d.cfrc_bias[w * m.nbody + b]
+            store(d.wrench, up, six(d.wrench[up]) + six(d.wrench[w * m.nbody + b]))
         for b in range(first, first + m.tree_bodynum[t]):
             passive_forces(m, d, w, b)
 
@@ -84,7 +84,7 @@ def body_velocity(m, d, w, b, root, gravity):
             joint_spring(m, d, w, j)
     d.cvel[e] = vel
     d.cacc_bias[e] = acc
-    d.cfrc_bias[e] = momentum(d.cinert, e, acc) + cross_force(vel, momentum(d.cinert, e, vel))
+    store(d.wrench, e, momentum(d.cinert, e, acc) + cross_force(vel, momentum(d.cinert, e, vel)))
 
 
 @func
@@ -105,7 +105,7 @@ def joint_spring(m, d, w, j):
 @func
 def passive_forces(m, d, w, b):
     """Damper, sum of the passive forces and bias force of the dofs of body b."""
-    bias = d.cfrc_bias[w * m.nbody + b]
+    bias = six(d.wrench[w * m.nbody + b])
     compensated = m.body_gravcomp[b] != 0.0
     damps = m.opt.disableflags & DSBL_DAMPER == 0
     for k in range(m.body_dofadr[b], m.body_dofadr[b] + m.body_dofnum[b]):

@@ -178,7 +178,7 @@ def sweep_list(m, d, who, rows: ti.template(), act: ti.template(), group: ti.tem
 @func
 def is_shared(m, d, k):
     """Whether island k is a team's; on a GPU (nworker -1) each is one thread's."""
-    return ti.select(d.nworker < 0, 0, d.island_shared[k])
+    return ti.select(d.nworker < 0, 0, ti.min(1, d.island_shared[k]))
 
 
 @func

@@ -5,6 +5,7 @@ from ..team import share, total
 from ..types import func, ti
 
 BLOCKS = 128  # into which a list of a large island is cut, at least; fixed, so that sums do not depend on workers
+MOST = 2 * BLOCKS  # more than those of any list
 
 
 @ti.dataclass
@@ -12,7 +13,8 @@ class Cut:
     """A list of an island, cut into blocks for sums.
 
     begin, end  its stretch of island_tree, island_con or island_row.  step  entries of a block.  blocks  how many.
-    mine, behind  this worker does the blocks from `mine` up to `behind`.  sums  where their sums begin.
+    mine, behind  this worker does the blocks from `mine` up to `behind`.
+    sums  where their sums begin, -1: nobody needs them.
     """
 
     begin: ti.i32
@@ -55,7 +57,8 @@ class Isle:
 def isle_of(m, d, k, me, size):
     """The Isle of island k. Coupled trees of few dofs have a dense Hessian; without couplings each tree's is exact."""
     tree = d.island_treeadr[k]
-    large = d.island_shared[k]
+    large = ti.min(1, d.island_shared[k])
+    half = ti.select(large == 1, d.island_shared[k] % 2, -1)  # a worker may be done with the one before, another not
     dense = -1
     factor = -1
     if d.island_factored[k] == 1:
@@ -66,9 +69,9 @@ def isle_of(m, d, k, me, size):
         me, size = 0, 1
     return Isle(
         world=d.island_tree[tree] // m.ntree,
-        trees=cut(tree, d.island_treenum[k], 1, 8, large, me, size),
-        cons=cut(d.island_conadr[k], d.island_connum[k], 4, 5, large, me, size),
-        rows=cut(d.island_rowadr[k], d.island_rownum[k], 4, 5, large, me, size),
+        trees=cut(tree, d.island_treenum[k], 1, 8, half, me, size),
+        cons=cut(d.island_conadr[k], d.island_connum[k], 4, 5, half, me, size),
+        rows=cut(d.island_rowadr[k], d.island_rownum[k], 4, 5, half, me, size),
         ndof=d.island_dofnum[k],
         dense=dense,
         factor=factor,
@@ -82,14 +85,18 @@ def isle_of(m, d, k, me, size):
 
 
 @ti.func
-def cut(begin, n, least, columns, large, me, size):
-    """The Cut of a list of n entries with `columns` sums for each; blocks have `least` entries at least."""
+def cut(begin, n, least, columns, half, me, size):
+    """The Cut of a list of n entries with `columns` sums for each block; blocks have `least` entries at least.
+
+    half  of the places for sums, 0 or 1; -1: a small island, one block without a sum.
+    """
     step = ti.max(1, n)
-    if large == 1:
+    if half >= 0:
         step = ti.max(least, n // BLOCKS)
     blocks = (n + step - 1) // step
     mine, behind = share(blocks, me, size)
-    return Cut(begin=begin, end=begin + n, step=step, blocks=blocks, mine=mine, behind=behind, sums=columns * begin)
+    sums = ti.select(half >= 0, half * columns * MOST, -1)
+    return Cut(begin=begin, end=begin + n, step=step, blocks=blocks, mine=mine, behind=behind, sums=sums)
 
 
 @ti.func
@@ -101,8 +108,9 @@ def stretch(part: ti.template(), b):
 
 @ti.func
 def keep(part: ti.template(), b, column, value, sums: ti.template()):
-    """Keeps the sum of a column over block b."""
-    sums[part.sums + column * part.blocks + b] = value
+    """Keeps the sum of a column over block b of a large island."""
+    if part.sums >= 0:
+        sums[part.sums + column * part.blocks + b] = value
 
 
 @ti.func

@@ -90,7 +90,7 @@ def solve_all(m, d, hand, act: ti.template()):
                 me, size = join(m, d, d.nworker)
         more = size > 0 and turn < d.nisland
         if more:
-            if ti.select(d.nworker < 0, 0, d.island_shared[turn]) == together:
+            if ti.select(d.nworker < 0, 0, ti.min(1, d.island_shared[turn])) == together:
                 act(m, d, turn, me, size)
             turn += 1
 
@@ -198,12 +198,12 @@ def direction(m, d, isle: ti.template(), fine, reduction, enough):
             first, last = stretch(isle.trees, b)
             for n in range(first, last):
                 factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, in_dofs, exact)
-    if in_dofs:
-        dense_direction(m, d, isle)
-    elif exact:
+    if exact:
         factored_direction(m, d, isle)
-    else:
+    elif not in_dofs:
         worth = solve_linear(m, d, isle, reduction, enough)
+    elif ti.static(m.has.dense):
+        dense_direction(m, d, isle)
     return worth
 
 

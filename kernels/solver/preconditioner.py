@@ -18,7 +18,7 @@ def factor_hessian(m, d, w, t, in_dofs, raw):
     if d.tree_single[w * m.ntree + t] == 1 and not in_dofs:
         if not raw:
             invert_twist(w * m.nbody + m.tree_bodyadr[t], d.body_hess)
-    else:
+    elif ti.static(m.has.dense):
         tree_hessian(m, d, w, t, not (in_dofs or raw))
         if not (in_dofs or raw):
             if m.tree_free[t] == 1:

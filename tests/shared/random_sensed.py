@@ -1,4 +1,4 @@
-"""Random articulated models with tendons, actuators of every transmission and kind, and sensors of every type at once."""
+"""Random articulated models with tendons, actuators of every transmission and kind, and sensors of each type."""
 
 import xml.etree.ElementTree as ET
 

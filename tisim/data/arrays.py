@@ -145,7 +145,6 @@ declare("computed", [
 declare("scratch", [
     ("body_block", "f", ("nbody", 3), "any", "kinematics", "partial sums over fixed blocks of bodies"),
     ("cacc_bias", "f", ("nbody", 6), "rad/s2, m/s2", "rne", "body acceleration at qacc = 0, gravity included"),
-    ("cfrc_bias", "f", ("nbody", 6), "N m, N", "rne", "bias wrench, summed over each subtree"),
     ("qH", "f", ("nC",), "kg, kg m, kg m2", "integrate", "factor of M + timestep * damping, in the places of M"),
     ("qHDiagInv", "f", ("nv",), "-", "integrate", "1 / diagonal of its D"),
     ("qacc_euler", "f", ("nv",), "m/s2, rad/s2", "integrate", "acceleration of an implicit step"),
@@ -304,7 +303,7 @@ declare("scratch", [
     ("island_single", "i", ("ntree",), "-", "island", "1: all trees are free bodies without rows"),
     ("island_factored", "i", ("ntree",), "-", "island", "1: there is room for a sparse factor"),
     ("island_denseadr", "i", ("ntree",), "-", "island", "address in island_dense"),
-    ("island_shared", "i", ("ntree",), "-", "island", "0: one thread solves it, 1: all do"),
+    ("island_shared", "i", ("ntree",), "-", "island", "0: one thread solves it; else all do, the first, second, ..."),
     ("island_tree", "i", ("ntree",), "-", "island", "world-major trees by island"),
     ("island_con", "i", ("nconmax",), "-", "island", "contacts by island"),
     ("island_row", "i", ("nrowmax",), "-", "island", "rows by island"),
@@ -327,7 +326,8 @@ declare("scratch", [
 # solver vectors and per-body work space
 declare("scratch", [
     ("twist", "f", ("nbody", 8), "rad/s2, m/s2", "solver", "body accelerations of the vector at hand"),
-    ("wrench", "f", ("nbody", 8), "N m, N", "solver", "body wrenches, summed towards the root"),
+    ("wrench", "f", ("nbody", 8), "N m, N", "rne",
+     "body wrenches, summed towards the root: bias forces, then the solver's"),
     ("body_hess", "f", ("nbody", 21), "kg", "solver", "Hessian of each body's twist: rotation 6, coupling 9, linear 6"),
     ("dof_wrench", "f", ("nv", 8), "kg", "solver", "wrenches on a contact's other body by those that move one"),
     ("tree_hess", "f", ("nM",), "kg", "solver", "Hessian of each tree by dof_Madr, then its L' D L factor"),
@@ -419,9 +419,9 @@ declare("scratch", [
 # teams of workers, and their sums over blocks of large islands
 declare("scratch", [
     ("team", "i", (ALL, 66, 32), "-", "solver", "by what workers find each other, see kernels/team.py"),
-    ("tree_sum", "f", ("ntree", 8), "-", "solver", "sums over blocks of an island's trees, column by column", 1),
-    ("con_sum", "f", ("nconmax", 5), "-", "solver", "sums over blocks of contacts", 1),
-    ("row_sum", "f", ("nrowmax", 5), "-", "solver", "sums over blocks of rows", 1),
+    ("tree_sum", "f", (ALL, 4096), "-", "solver", "sums over blocks of a large island's trees, by columns; twice"),
+    ("con_sum", "f", (ALL, 2560), "-", "solver", "sums over blocks of contacts"),
+    ("row_sum", "f", (ALL, 2560), "-", "solver", "sums over blocks of rows"),
 ])  # fmt: skip
 
 # collision: boxes, the sweep, candidate pairs, sorted pairs (cpair) and their contact slots

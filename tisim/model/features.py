@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tisim.device import session
 from tisim.enums import mjtCone, mjtEnableBit
 
 # numbers of what makes constraint rows that are no contacts
@@ -31,6 +32,11 @@ class Features(NamedTuple):
     sleep: bool = False
 
     @property
+    def dense(self):
+        """Whether Hessians in dofs can be needed: those of free bodies only where they get no sparse factor."""
+        return self.jointed or session.arch != "cpu"
+
+    @property
     def dims(self):
         """Components of a contact's force, at most."""
         return 6 if self.torsion else 3
@@ -56,7 +62,9 @@ def features(m):
 
 
 def every():
-    """All Features that a model can have, but for heavy tendons, whose kernels are made on demand."""
+    """All Features that a model can have, but for heavy tendons, whose kernels are made on demand: the solver's, which
+    are the largest, would ship twice for what next to no model has.
+    """
     return [
         Features(jointed, rows, elliptic, torsion, sleep=sleep)
         for jointed, rows in ((False, False), (True, False), (True, True))

@@ -18,7 +18,7 @@ from .colliders import (
     ROUND_ROUND,
 )
 
-WORKERS = (8192, 64)  # pieces of scratch memory for convex shapes, 10 kB each: on a GPU, on a CPU
+WORKERS = (8192, 32)  # pieces of scratch memory for convex shapes, 10 kB each: on a GPU, on a CPU
 WORKER_NUMBERS = 1 << 26  # numbers in all of them together, at most
 # sets of kinds for which the kernel of the colliders is made: few, so that machine code for all of them can ship
 FAMILIES = ((PLANE_ROUND, ROUND_ROUND), (PLANE_BOX, BOX_BOX), (PLANE_ROUND, ROUND_ROUND, PLANE_BOX, ROUND_BOX, BOX_BOX),
