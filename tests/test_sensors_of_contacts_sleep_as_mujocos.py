@@ -15,8 +15,8 @@ FIELDS = 'data="found force dist"'
 SENSORS = [
     '<touch site="a"/>', '<touch site="c"/>', '<touch site="zone"/>', '<rangefinder site="eye"/>',
     '<rangefinder site="a"/>', '<insidesite site="zone" objtype="geom" objname="a"/>',
-    '<insidesite site="zone" objtype="geom" objname="p"/>', '<distance geom1="a" geom2="c" cutoff="3"/>',
-    '<distance geom1="a" geom2="b" cutoff="3"/>', '<distance geom1="a" geom2="wall" cutoff="3"/>',
+    '<insidesite site="zone" objtype="geom" objname="p"/>', '<distance geom1="a" geom2="p" cutoff="4"/>',
+    '<distance geom1="c" geom2="m" cutoff="4"/>', '<normal geom1="a" geom2="floor" cutoff="3"/>',
     '<distance geom1="wall" geom2="m" cutoff="9"/>', '<fromto geom1="p" geom2="wall" cutoff="9"/>',
 ]  # fmt: skip
 for _one in ("", 'geom1="a"', 'geom1="c"', 'geom1="floor"', 'site="zone"', 'body1="p"', 'subtree1="world"'):
