@@ -281,7 +281,7 @@ SNIPPETS = dict(
     load=(LOAD, None, ""), names=(NAMES, None, ""), ids=(IDS, IDS_HERE, "m.name2id"),
     control=(CONTROL, None, "actuators.* later version.*qfrc_applied"),
     callback=(CALLBACK, None, ""),
-    sensors=(SENSORS, None, "sensors.* later version"), contacts=(CONTACTS, None, ""),
+    sensors=(SENSORS, None, ""), contacts=(CONTACTS, None, ""),
     forces=(FORCES, FORCES_HERE, "later version|which returns"), keyframes=(KEYFRAMES, None, ""),
     states=(STATES, STATES_HERE, r"get_state\(m, d, sig\), which returns"),
     slices=(SLICES, None, ""), spec=(SPEC, None, ""),
