@@ -38,6 +38,8 @@ MADE = between("Compiled, but refused by the first step", "### Sleeping")
 
 # what a step refuses: word in README -> MJCF inside <mujoco>
 REFUSED = {
+    "tactile": '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody><geom name="g" size="1"/>'
+    '</worldbody><sensor><tactile geom="g" mesh="m"/></sensor>',
     "sleep": '<option integrator="RK4"><flag sleep="enable"/></option>',
 }
 
