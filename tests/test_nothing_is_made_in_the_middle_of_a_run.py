@@ -6,6 +6,7 @@ import pytest
 import tisim
 from tisim import pipeline, scenes
 from tisim.device import build, launch, native
+from tisim.model import features
 from tisim.stages import needs, solver
 
 ALL_SHAPES = """<mujoco>
@@ -76,6 +77,20 @@ def test_large_scenes_foresee_large_islands(monkeypatch):
     names = [{k.__name__ for k in needs.kernels_of(m, tisim.Data(m))} for m in (small, large)]
     assert names[1] - names[0] == {"cut_blocks", "start_round", "project", "move", "precondition", "search",
                                    "linear_start", "linear_step", "linear_end"}  # fmt: skip
+
+
+def test_models_without_equalities_need_none_of_their_kernels():
+    """Only a model with such an equality needs the kernels that make its rows, and solvers with rows of many dofs."""
+    free = "<body name='{0}' pos='0 0 {0}'><freejoint/><geom size='.1'/></body>"
+    text = "<mujoco><worldbody>" + free.format(1) + free.format(2) + "</worldbody><equality>{}</equality></mujoco>"
+    found = {}
+    for equality in ("", "<weld body1='1'/>", "<connect body1='1' anchor='0 0 0'/>"):
+        m = tisim.Model.from_xml_string(text.format(equality))
+        kernels = needs.kernels_of(m, tisim.Data(m))
+        found[equality] = {k.__name__ for k in kernels if k.path.startswith("constraint.equality.")}
+        assert features.features(m).rows == bool(equality)
+    assert found.pop("") == set()
+    assert all({"pose_rows", "equality_places"} <= names and "joint_rows" not in names for names in found.values())
 
 
 def test_progress_is_told(monkeypatch, tmp_path):

@@ -193,8 +193,8 @@ def fill_lists(m, d, ncon, nrow):
 @kernel
 def find_islands(m, d):
     """Union-find, parallel; then trees, contacts and rows listed by island, serial. Coupled islands of at most maxdense
-    dofs get room for a dense matrix, those of at most maxfactor nodes (maxjoined with rows over several trees), if they
-    are free bodies or have more dofs, for a sparse factor; all threads share an island of more than maxcon coupling
+    dofs get room for a dense matrix, those of at most maxfactor nodes (maxjoined where rows join trees), if they are
+    free bodies or have more dofs, for a sparse factor; all threads share an island of more than maxcon coupling
     contacts and rows and more than mindof dofs that has no factor."""
     ncontact = d.ncon
     nrows = d.nrow

@@ -54,7 +54,7 @@ class Worlds:
     """
 
     def __init__(self, path, seed=0):
-        tisim.init(arch="cpu", precision="f64")
+        tisim.init(precision="f64")
         self.rng = np.random.default_rng(seed)
         self.m = without_constraints(tisim.Model.from_xml_path(path))
         self.mm = mujoco.MjModel.from_xml_path(str(path))
