@@ -63,20 +63,21 @@ def qLU(m, d):
 
 
 def qH(m, d):
-    """(nC,): factor L' D L, laid out as qLD, of M - timestep qDeriv, where the last step took a symmetric one."""
-    return _shaped(d, _factor(d, "qH", "qLD"))
+    """(nC,): factor L' D L, as qLD, of M - timestep qDeriv, where the last step took a symmetric one; else 0."""
+    return _shaped(d, _factor(d))
 
 
 def qHDiagInv(m, d):
     """(nv,): 1 / diagonal of its D."""
-    return _shaped(d, _factor(d, "qHDiagInv", "qLDiagInv"))
+    diagonal = _factor(d)[:, np.asarray(m.M_rowadr) + np.asarray(m.M_rownnz) - 1]
+    return _shaped(d, np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal != 0))
 
 
-def _factor(d, name, plain):
+def _factor(d):
     kind = d._info.get(DERIVED)
     if kind == "none":  # implicitfast without anything to take
-        return d.host(plain).astype(float)
-    return d.host(name).astype(float) * (kind in ("Euler", "joints", "symmetric"))
+        return d.host("qLD").astype(float)
+    return d.host("qH").astype(float) * (kind in ("Euler", "joints", "symmetric"))
 
 
 def _rows_of(d, types):
