@@ -83,7 +83,18 @@ WRONG = {
     '<clock name="a"/><clock name="a"/>': "name 'a' sensor",
 }
 
+ENDS = ["", 'geom1="g"', 'body1="b"', 'subtree1="b"', 'site="s"']
 RIGHT = [
+    *(f'<contact {one} {two} data="{data}" reduce="{reduce}" num="{num}"/>' for one in ENDS
+      for two in ('', 'geom2="gf"', 'body2="f"', 'subtree2="f"') for data, reduce, num in (
+          ("found force torque dist pos normal tangent", "netforce", 1), ("torque", "maxforce", 4),
+          ("dist tangent", "mindist", 7), ("found", "none", 2))),
+    *(f'<{tag} {one} {two} cutoff=".3" noise=".1"/>' for tag in ("distance", "normal", "fromto")
+      for one in ('geom1="g"', 'body1="b"') for two in ('geom2="gf"', 'body2="f"', 'body2="world"')),
+    *(f'<insidesite site="s" objtype="{kind}" objname="{name}"/>' for kind, name in (
+        ("body", "f"), ("xbody", "f"), ("geom", "gf"), ("site", "s0"), ("camera", "cam"))),
+    '<contact cutoff="1" geom1="g"/>', '<rangefinder site="s" cutoff="2"/>', '<touch site="s0" cutoff="3" noise="1"/>',
+    '<tactile geom="g" mesh="me"/>', '<tactile geom="flat" mesh="me" user="1 2"/>',
     '<touch site="s"/>', '<contact data=""/>', '<normal geom1="g" geom2="gf" cutoff="1"/>',
     '<distance geom1="g" body2="b"/>', '<distance body1="world" geom2="flat"/>', '<user dim="0" needstage="none"/>',
     '<framepos objtype="camera" objname="cam" reftype="xbody" refname="f"/>', '<jointlimitpos joint="h"/>',

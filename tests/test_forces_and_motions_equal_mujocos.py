@@ -92,7 +92,7 @@ def test_motions_of_objects(pairs):
         mm, md, m, d = pair.mm, pair.md, pair.m, pair.d
         for kind, number, word in (
             (e.mjOBJ_BODY, mm.nbody, "body"), (e.mjOBJ_XBODY, mm.nbody, "xbody"), (e.mjOBJ_GEOM, mm.ngeom, "geom"),
-            (e.mjOBJ_SITE, mm.nsite, "site"),
+            (e.mjOBJ_SITE, mm.nsite, "site"), (e.mjOBJ_CAMERA, mm.ncam, "camera"),
         ):  # fmt: skip
             for local in (0, 1):
                 for mine, theirs, limit in (

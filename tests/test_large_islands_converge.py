@@ -14,7 +14,7 @@ from tisim.device import launch
 
 @pytest.fixture(scope="module")
 def pile():
-    tisim.init(arch="cpu", precision="f64")
+    tisim.init(precision="f64")
     m = tisim.Model.from_xml_string(scenes.build("pile", n=1000))
     d = tisim.Data(m)
     tisim.step(m, d, 300)

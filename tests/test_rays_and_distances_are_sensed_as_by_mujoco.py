@@ -154,3 +154,9 @@ def test_many_rays_and_geoms():
     for _ in pair.states(4, 30):
         assert error(pair.d.sensordata, pair.md.sensordata) < 1e-9
     assert (pair.md.sensordata > 0).sum() > 5
+
+
+def test_a_mesh_without_tangents_is_refused():
+    m = tisim.Model.from_xml_string(ROOM % '<tactile name="palm" geom="pad" mesh="gem"/>')
+    with pytest.raises(tisim.UnsupportedError, match="palm.*gem"):
+        tisim.forward(m, tisim.Data(m))

@@ -37,9 +37,9 @@ READ = between("Refused when the file is read:", "Compiled, but refused")
 MADE = between("Compiled, but refused by the first step", "### Sleeping")
 
 # what a step refuses: word in README -> MJCF inside <mujoco>
-ARM = '<worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>'
 REFUSED = {
-    "sensor": ARM + '<sensor><jointpos joint="j"/></sensor>',
+    "tactile": '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody><geom name="g" size="1"/>'
+    '</worldbody><sensor><tactile geom="g" mesh="m"/></sensor>',
     "sleep": '<option integrator="RK4"><flag sleep="enable"/></option>',
 }
 

@@ -263,3 +263,23 @@ def test_runge_kutta_does_not_sleep():
     with pytest.raises(tisim.UnsupportedError, match="RK4"):
         m = tisim.Model.from_xml_string(scene(BOXES, 'integrator="RK4"'))
         tisim.step(m, tisim.Data(m))
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicit"])
+def test_sensors_show_what_was_when_their_trees_fell_asleep(integrator):
+    sensors = """<sensor><jointpos joint="j"/><jointvel joint="j"/><actuatorfrc actuator="f"/><velocimeter site="l"/>
+    <accelerometer site="k"/><force site="k"/><framepos objtype="body" objname="j"/><tendonvel tendon="s"/><clock/>
+    <subtreecom body="j"/></sensor>"""
+    drives = '<actuator><general name="f" joint="j" dyntype="filter" dynprm=".3" gainprm=".2"/></actuator>'
+    cord = '<tendon><fixed name="s"><joint joint="k" coef="1"/></fixed></tendon>'
+    both = Both(scene(ALLOWED, f'{SLOW} integrator="{integrator}"', rest=cord + drives + sensors))
+    both.poke(put(("qvel", slice(0, 3), (0.02, 0.012, 0.03))))
+    both.poke(drive(0.01))
+    for i in range(120):
+        if i == 90:
+            both.poke(push(0, 0.1))
+        both.step()
+        assert both.same(), i
+        theirs, ours = (np.array(data.sensordata) for data in both.data)
+        assert np.allclose(ours, theirs, rtol=1e-7, atol=1e-7), (i, np.abs(ours - theirs))
+    assert both.data[1].ntree_awake < 3

@@ -90,15 +90,6 @@ for _ in range(50):
 mujoco.set_mjcb_control(None)
 out += [d.qpos, d.qfrc_applied]
 """
-CALLBACK_HERE = """
-m = tisim.Model.from_xml_string(XML)
-d = tisim.Data(m)
-for _ in range(50):
-    tisim.step1(m, d)
-    d.qfrc_applied[6] = 1 - d.qpos[7]
-    tisim.step2(m, d)
-out += [d.qpos, d.qfrc_applied]
-"""
 SENSORS = """
 m = mujoco.MjModel.from_xml_string(FELT)
 d = mujoco.MjData(m)
@@ -289,8 +280,8 @@ out += [kept.qpos, kept.time]
 SNIPPETS = dict(
     load=(LOAD, None, ""), names=(NAMES, None, ""), ids=(IDS, IDS_HERE, "m.name2id"),
     control=(CONTROL, None, "actuators.* later version.*qfrc_applied"),
-    callback=(CALLBACK, CALLBACK_HERE, "between step1 and step2"),
-    sensors=(SENSORS, None, "sensors.* later version"), contacts=(CONTACTS, None, ""),
+    callback=(CALLBACK, None, ""),
+    sensors=(SENSORS, None, ""), contacts=(CONTACTS, None, ""),
     forces=(FORCES, FORCES_HERE, "later version|which returns"), keyframes=(KEYFRAMES, None, ""),
     states=(STATES, STATES_HERE, r"get_state\(m, d, sig\), which returns"),
     slices=(SLICES, None, ""), spec=(SPEC, None, ""),

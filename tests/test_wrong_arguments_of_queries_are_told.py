@@ -55,7 +55,7 @@ WRONG = [
     ("mul_m", (np.zeros(5),), "nv is 6"), ("mul_m", (3,), "shape"), ("solve_m", (NAN * 2,), "finite"),
     ("solve_m2", (None,), "shape|finite"), ("mul_m2", ("x",), "numbers"), ("rne", ("x",), "True or False"),
     ("contact_force", (FAR,), "list of 1"), ("contact_force", (0.5,), "place"), ("contact_force", ("x",), "place"),
-    ("object_velocity", ("gem", 0), "geom"), ("object_velocity", ("joint", 0), "body, xbody, geom or site"),
+    ("object_velocity", ("gem", 0), "geom"), ("object_velocity", ("joint", 0), "body, xbody, geom, site or camera"),
     ("object_velocity", (77, 0), "type of object"), ("object_velocity", ("geom", 9), "there are 2"),
     ("object_velocity", ("geom", [0, 9]), "there are 2"), ("object_velocity", ("geom", [[0]]), "sequence"),
     ("object_velocity", ("geom", 0, "x"), "flg_local"), ("object_acceleration", (None, 0), "type of object"),

@@ -5,17 +5,28 @@ from ..types import FP, SERIAL, func, kernel, ti
 
 
 @func
+def is_tree_awake(m, d, wt):
+    """Whether a tree is awake, or fell asleep in this step."""
+    return d.tree_asleep[wt] < 0 or d.tree_slept[wt] != 0
+
+
+@func
 def is_awake(m, d, w, s):
-    """1 unless all that sensor s is about sleeps, so that its value stays as it is. Seed 003, "Sleeping sensors"."""
+    """1 unless all that sensor s is about sleeps, so that its value stays as it is; of two static objects, as in 3.4.0,
+    unless anything sleeps. Seed 003, "Sleeping sensors".
+    """
     awake = 1
     if ti.static(m.has.sleep):
         first = m.sensor_treeadr[s]
         num = m.sensor_treenum[s]
-        awake = ti.cast(num == 0, ti.i32)
+        awake = ti.cast(num <= 0, ti.i32)
         for e in range(first, first + num):
-            wt = w * m.ntree + m.sensor_tree[e]
-            if d.tree_asleep[wt] < 0 or d.tree_slept[wt] != 0:
+            if is_tree_awake(m, d, w * m.ntree + m.sensor_tree[e]):
                 awake = 1
+        if num < 0:
+            for wt in range(w * m.ntree, (w + 1) * m.ntree):
+                if not is_tree_awake(m, d, wt):
+                    awake = 0
     return awake
 
 

@@ -9,18 +9,18 @@ from .smooth import copy_state, random_state, without_constraints
 
 # free bodies of every condim on a floor, on a static body with an arm, and on a mocap body
 CONTACTS = """<mujoco><option cone="{cone}" timestep=".005" impratio="{impratio}"/><worldbody>
-<geom type="plane" size="3 3 .1"/>
+<geom type="plane" size="3 3 .1"/><camera pos="0 -3 1"/>
 <body name="base" pos="1 0 .1"><geom type="box" size=".3 .3 .1" condim="{dim}"/><site name="low" pos="0 .1 0"/>
   <body name="arm" pos="0 0 .5"><joint axis="0 1 0" damping=".1" range="-10 10" limited="true"/>
     <geom type="capsule" fromto="0 0 0 .5 0 0" size=".04" condim="{dim}"/>
-    <site name="high" pos=".2 0 0" euler="10 20 30"/>
+    <site name="high" pos=".2 0 0" euler="10 20 30"/><camera pos="0 .1 .2" euler="30 20 10"/>
     <body pos=".5 0 0"><joint type="ball" frictionloss=".01"/>
       <geom type="capsule" fromto="0 0 0 .3 .1 0" size=".04"/></body></body></body>
 <body pos="1 0 .35" euler="5 0 3"><freejoint/><geom type="box" size=".1 .1 .1" condim="{dim}"/></body>
 <body pos="0 0 .2" euler="5 0 3"><freejoint/>
   <geom type="capsule" size=".1 .1" condim="{dim}" friction=".8 .02 .01"/><site pos=".1 0 0"/></body>
 <body pos="0 .1 .55"><freejoint/><geom type="box" size=".1 .2 .1" condim="{dim}"/></body>
-<body mocap="true" pos="-.5 0 .3"><geom type="box" size=".2 .2 .2"/></body>
+<body mocap="true" pos="-.5 0 .3"><camera mode="trackcom" pos="0 0 1"/><geom type="box" size=".2 .2 .2"/></body>
 <body pos="-.5 0 .6"><freejoint/><geom size=".11" condim="{dim}"/></body>
 </worldbody></mujoco>"""
 
@@ -54,7 +54,7 @@ class Worlds:
     """
 
     def __init__(self, path, seed=0):
-        tisim.init(arch="cpu", precision="f64")
+        tisim.init(precision="f64")
         self.rng = np.random.default_rng(seed)
         self.m = without_constraints(tisim.Model.from_xml_path(path))
         self.mm = mujoco.MjModel.from_xml_path(str(path))

@@ -12,7 +12,7 @@ class Pair:
     """A model and its data in both engines."""
 
     def __init__(self, xml, path=None, precision="f64"):
-        tisim.init(arch="cpu", precision=precision)
+        tisim.init(precision=precision)
         if path is None:
             self.mm, self.m = mujoco.MjModel.from_xml_string(xml), tisim.Model.from_xml_string(xml)
         else:

@@ -241,6 +241,4 @@ def _islands(m, d):
     shared = of_islands("shared")
     large = shared[shared != 0]
     require((shared == 0).sum() == d.count("nsmall"), "every island is small or large")
-    require(
-        len(large) == d.count("nlarge") and (large == 1 + np.arange(len(large))).all(), "large islands have numbers"
-    )
+    require(np.array_equal(large, 1 + np.arange(d.count("nlarge"))), "large islands are numbered")

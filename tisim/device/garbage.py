@@ -1,9 +1,12 @@
-"""Python's search for garbage, put off while objects are made that stay, and once only at the end of the process."""
+"""Python's search for garbage, put off while objects are made that stay, and once only at the end of the process;
+what Taichi compiled is written to its cache then.
+"""
 
 import atexit
 import contextlib
 import functools
 import gc
+import sys
 
 
 @contextlib.contextmanager
@@ -28,7 +31,8 @@ def collected_later():
 def leave_quickly():
     """When the process ends, garbage is collected once more; what is in use then is let go, but not searched again.
 
-    Python searches three times more while it takes its modules apart, for 0.3 s after a step of any scene.
+    Python searches three times more while it takes its modules apart, for 0.3 s after a step of any scene. Taichi
+    writes kernels to its cache when its program is let go, which then never happens: it is told to.
     """
     atexit.register(_last)
 
@@ -36,3 +40,4 @@ def leave_quickly():
 def _last():
     gc.collect()
     gc.freeze()
+    sys.modules["taichi"].lang.impl.get_runtime().clear()

@@ -50,17 +50,18 @@ def _pick_arch(name):
     return name, known[name]
 
 
-def init(arch="auto", precision=None, threads=None):
+def init(arch=None, precision=None, threads=None):
     """Starts Taichi; optional, the first `Data` does it with the defaults.
 
-    arch       "auto" (cuda where a device is, else cpu), "cpu", "cuda", "vulkan" or "metal".
-    precision  "f64" or "f32"; None: f64 on the CPU, f32 on a GPU.
+    arch       "auto" (cuda where a device is, else cpu), "cpu", "cuda", "vulkan" or "metal"; None: what TISIM_ARCH
+               says, else "auto".
+    precision  "f64" or "f32"; None: what TISIM_PRECISION says, else f64 on the CPU, f32 on a GPU.
     threads    number of CPU threads, None for all; results do not depend on it.
     Starting again with other settings is allowed; every `Data` made before becomes unusable.
     """
     ti = taichi_import.load()
-    name, backend = _pick_arch(arch)
-    precision = precision or ("f64" if name == "cpu" else "f32")
+    name, backend = _pick_arch(arch or os.environ.get("TISIM_ARCH") or "auto")
+    precision = precision or os.environ.get("TISIM_PRECISION") or ("f64" if name == "cpu" else "f32")
     if precision not in ("f32", "f64"):
         raise Error(f"precision={precision!r}: expected 'f32' or 'f64'")
     if threads is None and os.environ.get("TISIM_THREADS"):

@@ -74,6 +74,15 @@ def _check_sensors(m):
         raise UnsupportedError(
             f"sensor {name}: {kind} compiles but is not simulated so far: a later version will; delete it"
         )
+    tactile = np.flatnonzero(m.sensor_type == mjtSensor.mjSENS_TACTILE)
+    mesh = m.sensor_objid[tactile]
+    flat = np.flatnonzero(m.mesh_normalnum[mesh] < 3 * m.mesh_vertnum[mesh])
+    if len(flat):  # MuJoCo reads what stands behind them
+        s, k = int(tactile[flat[0]]), int(mesh[flat[0]])
+        raise UnsupportedError(
+            f"sensor {m.id2name('sensor', s) or f'number {s}'}: its mesh {m.id2name('mesh', k)} has no tangents at its "
+            'vertices, which tactile sensors need: take one with builtin="plate"'
+        )
 
 
 def _check_colliders(m):

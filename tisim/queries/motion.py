@@ -1,4 +1,4 @@
-"""Velocities and accelerations of bodies, geoms and sites, forces of contacts and on points. Seed 003, "Contacts" and
+"""Velocities and accelerations of bodies, geoms, sites and cameras, forces of contacts and on points. Seed 003, "Contacts" and
 "Coordinate frames and transformations".
 
 All is as last computed (forward, step).
@@ -22,13 +22,15 @@ PLACES = {
     mjtObj.mjOBJ_XBODY: ("body", "xpos", "xmat", None),
     mjtObj.mjOBJ_GEOM: ("geom", "geom_xpos", "geom_xmat", "geom_bodyid"),
     mjtObj.mjOBJ_SITE: ("site", "site_xpos", "site_xmat", "site_bodyid"),
+    mjtObj.mjOBJ_CAMERA: ("camera", "cam_xpos", "cam_xmat", "cam_bodyid"),
 }
 
 
 def object_velocity(m, d, objtype, objid, flg_local=False):
-    """Velocity of a body, geom or site, at its centre.
+    """Velocity of a body, geom, site or camera, at its centre.
 
-    objtype    mjtObj or a word: BODY is the inertial frame, XBODY ("xbody") the body's own, GEOM, SITE.
+    objtype    mjtObj or a word: BODY is the inertial frame, XBODY ("xbody") the body's own, GEOM, SITE,
+               CAMERA.
     objid      id or name, or a sequence of n.  flg_local  True: in the axes of the object, else of the world.
     Returns angular and linear velocity [rad/s, m/s], (6,), with a sequence (n, 6), with several worlds (nworld, ...).
     Raises Error for another type, or what does not exist.
@@ -40,7 +42,7 @@ def object_velocity(m, d, objtype, objid, flg_local=False):
 
 
 def object_acceleration(m, d, objtype, objid, flg_local=False):
-    """Acceleration of a body, geom or site, at its centre, minus gravity: what an accelerometer there shows.
+    """Acceleration of a body, geom, site or camera, at its centre, minus gravity: what an accelerometer there shows.
 
     Arguments as in object_velocity. Returns angular and linear acceleration [rad/s2, m/s2], shaped as there.
     """
@@ -115,8 +117,10 @@ def _objects(m, d, objtype, objid):
     """(bodies (n,), positions (nworld, n, 3), orientations (nworld, n, 3, 3), whether several were asked for)."""
     kind = mjtObj.mjOBJ_XBODY if objtype == "xbody" else as_objtype(objtype)
     if kind not in PLACES:
-        raise Error(f"objtype={objtype!r}: expected a body, xbody, geom or site")
+        raise Error(f"objtype={objtype!r}: expected a body, xbody, geom, site or camera")
     word, pos, mat, owner = PLACES[kind]
+    if kind == mjtObj.mjOBJ_CAMERA:
+        on_demand.cameras(m, d)
     ids, many = elements(m, word, objid)
     body = ids if owner is None else np.asarray(getattr(m, owner))[ids].astype(np.int64)
     pos, mat = (part(d, name, ids) for name in (pos, mat))

@@ -141,7 +141,8 @@ class Stage:
 
     def _search(self, m, d, keep, *others):
         """Searches for pairs, and does other parts with them."""
-        self.pairs.renew(keep)
+        boxes = d.nworld * len(self.members.box)
+        self.pairs.renew(keep, boxes // max(1, d.count("nboxawake")) if asleep.enabled(m) else 1)
         self.run(m, d, "entries", "pairs", *others)
         self.pairs.of = self._conditions(m, d)
         if asleep.enabled(m):

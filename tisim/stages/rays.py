@@ -21,7 +21,24 @@ FAMILIES = tuple(t for t in range(NTYPE) if t not in (HFIELD, MESH)), tuple(rang
 
 def ray_types(m):
     """The first of FAMILIES that has all types of the model's geoms, for kernels/queries/ray.py."""
-    return next(family for family in FAMILIES if set(np.unique(m.geom_type)) <= set(family))
+    return next(family for family in FAMILIES if {*np.asarray(m.geom_type).tolist()} <= set(family))
+
+
+def _bounded(m):
+    """Geoms that boxes hold: all but planes."""
+    return m.ngeom - int((np.asarray(m.geom_type) == mjtGeom.mjGEOM_PLANE).sum())
+
+
+def _is_worth_it(m, nray):
+    return _bounded(m) >= TREE_GEOMS and not (session.arch == "cpu" and nray < TREE_RAYS)
+
+
+def tree_kernels(m, d, nray):
+    """Kernels by which `ray_tree` builds the tree."""
+    if not _is_worth_it(m, nray):
+        return []
+    k, sort = runtime.kernels("queries.ray_tree"), Sort(d, d.nworld * _bounded(m))
+    return [k.key_geoms, k.box_leaves, *([k.join_level] if sort.wide else [k.sort_geoms, k.join_all])]
 
 
 def ray_tree(m, d, nray):
@@ -29,10 +46,9 @@ def ray_tree(m, d, nray):
 
     Returns the scalars by which `cast` of kernels/queries/ray.py knows it: nlinear, nleaf.
     """
-    nplane = int((np.asarray(m.geom_type) == mjtGeom.mjGEOM_PLANE).sum())
-    n = m.ngeom - nplane
-    cpu = session.arch == "cpu"
-    if n < TREE_GEOMS or (cpu and nray < TREE_RAYS):
+    n = _bounded(m)
+    nplane = m.ngeom - n
+    if not _is_worth_it(m, nray):
         d.scratch("ray_leaf", 1)
         d.scratch("ray_node", 1)
         return dict(nlinear=m.ngeom, nleaf=0)

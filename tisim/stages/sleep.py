@@ -148,7 +148,11 @@ def settle(m, d):
         return
     with d.program.aside():
         names = [] if _advances_qacc(m, d) else ["qfrc_smooth", "qfrc_constraint", *["act"] * bool(m.na)]
-        kept = {name: memory.download(d.device(name)) for name in names}
+        kept = {name: memory.download(d.device(name)) for name in [*names, "tree_asleep"]}
+        falling = kept["tree_asleep"].copy()
+        awake = memory.download(d.device("awake_tree"))[: d.count("ntawake")]
+        falling[awake] = np.minimum(falling[awake], -1)  # none of them counts as asleep yet
+        memory.upload(d.device("tree_asleep"), falling)
         if m.na:
             launch.run(m, d, actuation.advance_kernels(m), dynamics.parallel(m, d))
             d.set_counts(nacted=1)

@@ -72,6 +72,9 @@ def _seen(m):
 
 
 def _tree_of_body(m, body):
+    """[tree], [] for a static body, None for one that the user moves."""
+    if m.body_mocapid[m.body_rootid[body]] >= 0:
+        return None
     tree = int(m.body_treeid[body])
     return [tree] if tree >= 0 else []
 
@@ -84,7 +87,7 @@ def _trees_of_actuator(m, i):
         return _tree_of_body(m, first)
     if kind in (mjtTrn.mjTRN_SITE, mjtTrn.mjTRN_SLIDERCRANK):
         both = (first, second) if kind == mjtTrn.mjTRN_SLIDERCRANK else (first,)
-        return [tree for site in both for tree in _tree_of_body(m, m.site_bodyid[site])]
+        return [tree for site in both for tree in _tree_of_body(m, m.site_bodyid[site]) or ()]
     return _tree_of_body(m, m.jnt_bodyid[first])
 
 
@@ -101,8 +104,11 @@ def _trees(m, kind, i):
 
 
 def _sleepers(m):
-    """(first of each sensor in the trees that all sleep where it does, how many, these); none: it never sleeps."""
-    found = []
+    """(first of each sensor in the trees that all sleep where it does, how many, these).
+
+    How many is 0 where the sensor never sleeps, -1 where it does as soon as anything sleeps.
+    """
+    found, still = [], []
     for kind, objtype, objid, reftype, refid in zip(
         m.sensor_type, m.sensor_objtype, m.sensor_objid, m.sensor_reftype, m.sensor_refid
     ):
@@ -110,8 +116,10 @@ def _sleepers(m):
         of_site = kind == mjtSensor.mjSENS_CONTACT and any(t == mjtObj.mjOBJ_SITE for t, _ in ends)
         trees = [None] if kind in ALWAYS_AWAKE or of_site else [_trees(m, t, i) for t, i in ends]
         found.append([] if None in trees else sorted({t for some in trees for t in some}))
+        still.append(trees == [[], []])  # two static objects
     number = np.array([len(trees) for trees in found], np.int64)
-    return np.cumsum(number) - number, number, np.array([t for trees in found for t in trees], np.int64)
+    first, trees = np.cumsum(number) - number, np.array([t for trees in found for t in trees], np.int64)
+    return first, np.where(still, -1, number), trees
 
 
 def _family(types):
@@ -130,7 +138,8 @@ TABLES = declared(
     Table("camera_sensor", None, ("nseen",), _seen, (), "sensors that ask where a camera is"),
     Table("cut_sensor", "i", ("ncut",), _cut, ("sensor_cutoff",), "sensors with a cutoff"),
     Table("sensor_treeadr", "i", ("nsensor",), _part(0), (), "first of each sensor in sensor_tree"),
-    Table("sensor_treenum", "i", ("nsensor",), _part(1), (), "how many trees; 0: the sensor is always awake"),
+    Table("sensor_treenum", "i", ("nsensor",), _part(1), (),
+          "how many trees; 0: the sensor is always awake, -1: where all trees are"),
     Table("sensor_tree", "i", ("nsensortree",), _part(2), (), "trees that all sleep where the sensor does"),
 )  # fmt: skip
 COUNTED = {f"n{name}": f"{name}_sensor" for name in FAMILIES} | dict(ncut="cut_sensor", nseen="camera_sensor")

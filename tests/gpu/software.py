@@ -1,0 +1,47 @@
+"""Programs on the software device (driver.c), for tests: started, and what the driver reports of them."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from . import run
+
+HERE = pathlib.Path(__file__).resolve().parent
+KINDS = ("read / write", "write / write", "float atomics", "integer atomics", "atomic / plain", "same value")
+needs_compiler = pytest.mark.skipif(not shutil.which("gcc"), reason="the software device is compiled by gcc")
+
+
+def start(*arguments, seconds=600, environment=None, **options):
+    """Runs a Python program (path and arguments) on the device and returns what it wrote; options: those of run.py."""
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)], env=run.environment(**options) | (environment or {}),
+        capture_output=True, text=True, timeout=seconds,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+def read_report(path):
+    """(driver calls by name, tasks by name, races) of a report of the driver."""
+    calls, tasks, races = {}, {}, []
+    for line in pathlib.Path(path).read_text().splitlines():
+        what, *words = line.split()
+        if what == "call":
+            calls[words[0]] = int(words[1])
+        elif what == "task":
+            names = ("launches", "threads", "instructions", "longest", "loads", "deepest", "atomics", "sectors")
+            tasks[short(words[0])] = dict(zip(names, map(int, words[1:])))
+        else:
+            races.append(
+                dict(task=short(words[0]), kind=KINDS[int(words[1])], base=int(words[2]), offset=int(words[3]))
+            )
+    return calls, tasks, races
+
+
+def short(name):
+    """kernel.2.range_for of kernel_c82_0_kernel_2_range_for."""
+    return re.sub(r"_c\d+_.*?kernel_(\d+)_", r".\1.", name)

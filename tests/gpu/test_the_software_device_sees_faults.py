@@ -1,0 +1,22 @@
+"""The software CUDA device computes what kernels say, sees their races, and shows where order changes results.
+
+A sound kernel and four with known faults: a read of what another thread writes, two writers of one place, a sum of
+floats by atomics, a list filled in the order of the threads.
+"""
+
+import json
+
+from .software import HERE, KINDS, needs_compiler, start
+
+EXPECTED = dict(
+    sound=([], False), reads_its_neighbour=(["read / write"], True), two_write_one_place=(["write / write"], True),
+    sums_floats=(["float atomics"], True), appends=(["integer atomics"], True),
+)  # fmt: skip
+
+
+@needs_compiler
+def test_each_fault_is_seen_and_only_those():
+    told = json.loads(start(HERE / "faults.py", watch=True, sm=16).splitlines()[-1])
+    contracted = told.pop("contracted")
+    assert {name: ([KINDS[k] for k in seen], changes) for name, (seen, changes) in told.items()} == EXPECTED
+    assert contracted == 500, "Taichi contracts products on CUDA although fast_math is off: a * b - b * a is not 0"
