@@ -1,5 +1,5 @@
-"""Velocities and accelerations of bodies, geoms, sites and cameras, forces of contacts and on points. Seed 003, "Contacts" and
-"Coordinate frames and transformations".
+"""Velocities and accelerations of bodies, geoms, sites and cameras, forces of contacts and on points. Seed 003,
+"Contacts" and "Coordinate frames and transformations".
 
 All is as last computed (forward, step).
 """
