@@ -229,7 +229,7 @@ def test_sweeps_of_a_team_end_where_those_of_one_do(monkeypatch, solver, noslip)
 
     monkeypatch.setattr(stage, "MAX_DENSE", 0)
     monkeypatch.setattr(stage, "MAX_FACTOR", 0)
-    results = []
+    results, state = [], None
     for shared, workers in ((stage.NEVER, 1), (0, 1), (0, 2), (0, 3)):
         with monkeypatch.context() as patch:
             patch.setattr(team, "workers", lambda: workers)
@@ -239,13 +239,16 @@ def test_sweeps_of_a_team_end_where_those_of_one_do(monkeypatch, solver, noslip)
             d = tisim.Data(m)
             d.qvel[:] = 0.3 * np.random.default_rng(1).normal(size=m.nv)
             tisim.step(m, d, 60)
+            state = tisim.get_state(m, d) if state is None else state
+            tisim.set_state(m, d, state)  # one for all
             m.opt.solver, m.opt.noslip_iterations, m.opt.noslip_tolerance = solver, noslip and 3000, 1e-22
             m.opt.iterations, m.opt.tolerance = (20_000, 1e-24) if solver == PGS else (200, 1e-15)
             tisim.forward(m, d)
             assert (d.count("nlarge") > 0) == (shared == 0) and d.nefc > 10
             results.append(np.asarray(d.qacc).copy())
     assert np.array_equal(results[1], results[2]) and np.array_equal(results[1], results[3])
-    assert np.abs(results[0] - results[1]).max() < 1e-6 * max(1, np.abs(results[0]).max())
+    if solver == PGS:  # without regularisation forces, and what rounding leaves of them, depend on the order
+        assert np.abs(results[0] - results[1]).max() < 1e-6 * max(1, np.abs(results[0]).max())
 
 
 def test_colours_cost_no_sweeps(monkeypatch):

@@ -17,7 +17,8 @@ from .statistics import clear_rows, tell_round
 from .tree_hessian import sym6_times
 
 NOISE = 1e-8 if FP == ti.f64 else 1e-3  # of the cost, below which differences are not trusted
-KEPT = 16  # rounds for which the preconditioner stays, later on
+EARLY = 8  # rounds in which the preconditioner is made anew, as always where limits of joints come and go
+KEPT = 4  # rounds for which it stays afterwards
 NEW, OLD = 0, 1  # columns of tree_sum: r'z of this round's gradient and of the last one's
 
 
@@ -49,7 +50,9 @@ def conjugate(m, d, k, me, size):
         if isle.me == 0:
             clear_rows(m, d, k, cg_round)
         if cg_round >= 0:
-            anew = fresh or (cg_round & cg_round - 1) == 0 or cg_round % KEPT == 0
+            anew = fresh or cg_round < EARLY or cg_round % KEPT == 0
+            if ti.static(m.has.jointed):
+                anew = True
             last = conjugate_direction(m, d, isle, last, fresh, anew)
         slope = project(m, d, isle)
         line = vec3(1.0, 0.0, 0.0)
