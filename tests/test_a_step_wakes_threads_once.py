@@ -1,8 +1,8 @@
 """A step wakes threads once, and at most three times where it searches for pairs anew: its loops are handed to workers
 who stay awake (tisim/device/team_code.py).
 
-Contract: a pile of 1,000 that has met, so that its lists grow no more, with two workers; and none are woken for a small
-scene.
+Contract: a pile of 1,000 that has met, with two workers, but for steps in which a list grows and those behind them; and
+none are woken for a small scene.
 """
 
 import pytest
@@ -21,16 +21,20 @@ def start():
 
 
 def wakes(m, d, steps, monkeypatch):
-    """How often each step wakes threads."""
+    """How often each step wakes threads, but for those in which lists grew and those behind them."""
     monkeypatch.setattr(session, "workers", 2)
     monkeypatch.setattr(team, "ENOUGH", 1 << 30)  # other processes must not change what is counted
     monkeypatch.setattr(team, "_rest", 0)
     tisim.step(m, d, 3)
     state, found = native.road().team, []
+    memory, grew = d.memory(), False
     for _ in range(steps):
-        before = state.woken
+        before, last, grew_last = state.woken, memory, grew
         tisim.step(m, d)
-        found.append(state.woken - before)
+        memory = d.memory()
+        grew = memory != last
+        if not grew and not grew_last:
+            found.append(state.woken - before)
     return found
 
 
