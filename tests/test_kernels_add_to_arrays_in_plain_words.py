@@ -13,7 +13,7 @@ from tisim.data.arrays import COUNTS
 KERNELS = pathlib.Path(__file__).resolve().parent.parent / "kernels"
 # arrays that atomics may touch: lengths of lists that are sorted later or whose order does not show, largest indices,
 # where workers find each other, parents of trees that end as the smallest
-ATOMIC = {*COUNTS, "bin_adr", "bad", "bad_ctrl", "team", "uf_parent"}
+ATOMIC = {*COUNTS, "bin_adr", "bad", "bad_ctrl", "team", "uf_parent", "stat_nactive", "stat_nchange"}
 
 
 def functions(tree):

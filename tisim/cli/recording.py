@@ -37,10 +37,12 @@ MODEL = """<mujoco>
       <geom type="box" size=".1 .1 .1"/>
       <geom type="cylinder" size=".1 .1"/><geom type="ellipsoid" size=".1 .1 .1"/><geom type="mesh" mesh="gem"/>
     </body>
+    <body><joint name="other" type="hinge"/><geom size=".1"/></body>
   </worldbody>
   <tendon>
     <fixed name="fixed" range="0 1" limited="true" frictionloss="1" stiffness="1" damping="1" actuatorfrclimited="true"
       actuatorfrcrange="-1 1"><joint joint="hinge" coef="1"/></fixed>
+    <fixed range="0 1" limited="true"><joint joint="hinge" coef="1"/><joint joint="other" coef="1"/></fixed>
     <spatial armature="1"><site site="a"/><site site="b"/></spatial>
     <spatial name="spatial"><site site="a"/><geom geom="ball"/><site site="b"/></spatial>
   </tendon>
