@@ -60,7 +60,7 @@ def solve_lone(m, d, k):
     alpha, slope, cost, gradient = FP(1.0), FP(0.0), FP(0.0), FP(0.0)
     niter, evaluations = 0, 0
     newton_round = -1
-    more = True
+    more, searched = True, False
     while more:
         there = v + alpha * p
         s = pushed(m, d, b, there)
@@ -68,7 +68,8 @@ def solve_lone(m, d, k):
         push = vec6(s[1], s[2], s[3], s[4], s[5], s[6])
         left = (f - push).dot(p)
         evaluations += 1
-        if alpha == 1.0 and ti.abs(left) > m.opt.ls_tolerance * ti.abs(slope):
+        if not searched and ti.abs(left) > m.opt.ls_tolerance * ti.abs(slope):
+            searched = True  # it may end at 1
             ip = inertia_times(m, d, b, p)
             found = search(m, d, b, p, vec3(slope, (f - ip).dot(p), ip.dot(p)))
             alpha, evaluations = found[0], ti.cast(found[1], ti.i32)
@@ -89,7 +90,7 @@ def solve_lone(m, d, k):
                 more = scale * most_gain(m, d, b, m.tree_bodyadr[t], g) >= m.opt.tolerance
             if more:
                 p = -solve6(hessian(m, d, b), g)
-                alpha, slope, evaluations = FP(1.0), g.dot(p), 0
+                alpha, slope, evaluations, searched = FP(1.0), g.dot(p), 0, False
                 more = gradient >= NEAR * m.opt.tolerance or -scale * slope >= m.opt.tolerance
                 newton_round += 1
     if niter > 0:
