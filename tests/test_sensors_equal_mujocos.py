@@ -78,8 +78,8 @@ def test_rollouts_of_other_integrators_equal_mujocos(name, integrator):
 def test_forces_of_other_solvers_are_sensed(solver):
     text, _ = world("walker", ("force", "torque", "accelerometer", "jointlimitfrc", "tendonlimitfrc"))
     pair = Pair(text.replace("<option", f'<option solver="{solver}"'))
-    for opt in (pair.mm.opt, pair.m.opt):
-        opt.iterations = 5000
+    pair.m.opt.iterations = 5000
+    pair.mm.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON  # 3.4.0's own CG ends here 2e-3 away from the minimum
     rng = np.random.default_rng(1)
     for _ in range(3):
         shake(pair, rng)
