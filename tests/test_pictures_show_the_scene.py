@@ -221,16 +221,19 @@ def test_cameras_of_the_model_are_where_mujoco_has_them():
 
 @needs_vulkan
 def test_a_picture_of_60_bricks_takes_little():
-    """Of a processor's time: 0.5 s on two cores; 1.4 s before the light was one kernel."""
-    m = tisim.Model.from_scene("wall", n=60)
-    d = tisim.Data(m)
-    tisim.forward(m, d)
+    """Of a processor's time, against a picture of a pendulum, which is next to nothing but the sky: 3 to 4 times."""
     took = []
-    for _ in range(4):
-        before = time.process_time()
-        render(m, d, 640, 360)
-        took.append(time.process_time() - before)
-    assert min(took) < 1.0, took
+    for name, n in (("pendulum", {}), ("wall", dict(n=60))):
+        m = tisim.Model.from_scene(name, **n)
+        d = tisim.Data(m)
+        tisim.forward(m, d)
+        times = []
+        for _ in range(4):
+            before = time.process_time()
+            render(m, d, 640, 360)
+            times.append(time.process_time() - before)
+        took.append(min(times))
+    assert took[1] < 5 * took[0], took
 
 
 @needs_vulkan
