@@ -19,7 +19,8 @@ from ..constraint.cone import (
     to_world,
 )
 from ..spatial import cross, first_moment, head, inertia_times, join, mass_of, symmetric, tail
-from ..types import FP, MINVAL, at6, func, mat3, put6, ti, vec2, vec6
+from ..team import crew, take_all
+from ..types import FP, HAND, MINVAL, SERIAL, at6, func, kernel, mat3, put6, ti, vec2, vec6
 from .free_body import dofs_of_twist, forces_of_wrench, solve6, twist_of_dofs, wrench_of_forces
 from .rounds import NEAR, scale_of
 from .statistics import clear_rows, count_rows, tell_round, told
@@ -27,6 +28,26 @@ from .steps import next_alpha, vec3
 from .tree_hessian import skew
 
 vec7 = ti.types.vector(7, FP)
+
+
+@kernel
+def solve_lone_islands(m, d):
+    """qacc and qfrc_constraint of islands of one free body alone, shared out to d.nhand workers. A kernel of its own:
+    the compiler takes far more than twice as long for one that is twice as large."""
+    units = d.nhand * HAND
+    crew(m, d, units, SERIAL, HAND, lone_work)
+
+
+@func
+def lone_work(m, d, hand):
+    """A worker's part."""
+    take_all(m, d, hand, d.nisland, solve_if_lone)
+
+
+@func
+def solve_if_lone(m, d, k):
+    if is_lone(m, d, k):
+        solve_lone(m, d, k)
 
 
 @func

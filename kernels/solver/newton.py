@@ -21,7 +21,7 @@ from .dense import dense_direction
 from .elimination import eliminate
 from .island_factor import blocks_of, factored_direction
 from .isle import isle_of, keep, stretch, sum_of
-from .lone import is_lone, solve_lone
+from .lone import is_lone
 from .phases import (
     move_contacts,
     move_rows,
@@ -97,10 +97,8 @@ def solve_all(m, d, hand, act: ti.template()):
 
 @func
 def solve(m, d, k, me, size):
-    """Newton's method on island k."""
-    if is_lone(m, d, k):
-        solve_lone(m, d, k)
-    else:
+    """Newton's method on island k, unless lone.py has solved it."""
+    if not is_lone(m, d, k):
         solve_trees(m, d, k, me, size)
 
 

@@ -82,7 +82,7 @@ def _solver(m, d):
     k = runtime.kernels
     terms, island = k("constraint.contacts"), k("constraint.island")
     found = [terms.contact_terms, terms.contact_lists, k("constraint.row").row_lists]
-    found += [island.find_islands, *([] if m.opt.solver == mjtSolver.mjSOL_PGS else [solver.island_solver(m)])]
+    found += [island.find_islands, *([] if m.opt.solver == mjtSolver.mjSOL_PGS else solver.island_solvers(m))]
     found += dual.kernels_of(m)
     if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.SHARED:
         large, linear = k("solver.all_threads"), k("solver.cg_all")

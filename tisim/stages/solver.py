@@ -35,11 +35,13 @@ def border(m):
     )
 
 
-def island_solver(m):
-    """The kernel that solves islands with the solver that the options name."""
+def island_solvers(m):
+    """The kernels that solve islands with the solver that the options name."""
     if m.opt.solver == mjtSolver.mjSOL_CG:
-        return runtime.kernels("solver.nonlinear_cg").conjugate_islands
-    return runtime.kernels("solver.newton").solve_islands
+        return [runtime.kernels("solver.nonlinear_cg").conjugate_islands]
+    lone = bool(m.derived("tree_free").any()) and not m.features().torsion
+    kernels = [runtime.kernels("solver.lone").solve_lone_islands] if lone else []
+    return [*kernels, runtime.kernels("solver.newton").solve_islands]
 
 
 def solve(m, d):
@@ -59,7 +61,7 @@ def _solve_islands(m, d, large):
     workers = 0 if queued() else team.workers() if large else 1
     many = not cpu or workers > 1 or bool(d.exceeds(nsmall=PARALLEL_ISLANDS))
     hands = (team.hands() if cpu else d.count("nsmall")) if many else 1
-    launch.run(m, d, [island_solver(m)], many, maxdense=MAX_DENSE, nhand=hands, nworker=workers, patience=team.PATIENCE)
+    launch.run(m, d, island_solvers(m), many, maxdense=MAX_DENSE, nhand=hands, nworker=workers, patience=team.PATIENCE)
 
 
 def _solve_large(m, d):
