@@ -36,7 +36,7 @@ FUNCTIONS = {
 }
 QUICK = (ROUND_ROUND, ROUND_BOX)  # these colliders refuse a pair sooner than the test of its boxes
 SLICE = 128  # pairs in a slice on a CPU; on a GPU one of each kind
-BLOCK = 32  # slots that a slice takes at a time on a CPU, at least; on a GPU those of a pair
+BLOCK = 64  # slots that a slice takes at a time on a CPU, at least; on a GPU those of a pair
 KINDS, COLLIDERS = (), {}  # set by narrowphase()
 _made = {}
 

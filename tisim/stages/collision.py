@@ -22,6 +22,7 @@ from .sorting import Sort
 # what is too little to wake CPU threads for: geoms of all worlds for a search, and to have their boxes made; the work
 # of the colliders in microseconds (colliders.COST); contacts
 SEARCHED, BOXED, COLLIDED, LISTED = 600, 3000, 200, 3000
+SURPLUS = 4  # how many times too many slots are counted where there are too few, about
 WORKED = 64  # geoms of all worlds from which on convex shapes have many workers, not one
 PARTS = ("boxes", "entries", "pairs", "contacts", "list")
 # what users may write and the stage is made anew for
@@ -171,7 +172,10 @@ class Stage:
                 self.busy["list"] = not self.busy["list"]
             return False
         name = {"nslot": "nslotmax", "ncon": "nconmax"}.get(short[0], "npairmax")
-        d.grow(name, max(d.count(n) for n in (("ncpair", "nentry", "nmid") if name == "npairmax" else short[:1])))
+        needed = max(d.count(n) for n in (("ncpair", "nentry", "nmid") if name == "npairmax" else short[:1]))
+        if name == "nslotmax":  # pairs without room count as many slots as they can need: two boxes 24, and take 8
+            needed = slots + -(-(needed - slots) // SURPLUS)
+        d.grow(name, needed)
         return True
 
     def _upload_override(self, m, d):
