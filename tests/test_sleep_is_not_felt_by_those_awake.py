@@ -45,6 +45,21 @@ from tisim.data.digest import state_hash
 print(state_hash(d), d.tree_asleep.tolist(), most)
 """
 
+SCENES = """
+import tisim
+from tisim.data.digest import state_hash
+tisim.init(arch="cpu", threads={threads})
+for name, n in dict(rows=90, pyramids=3, dominos=30, tower=8).items():
+    m = tisim.Model.from_xml_string(tisim.scenes.build(name, n=n, sleep=True))
+    d, least, most = tisim.Data(m), m.ntree, 0
+    for i in range(60):
+        if i == 40:
+            d.qvel[1::60] = 1.0
+        tisim.step(m, d, 10)
+        least, most = min(least, d.ntree_awake), max(most, d.ntree_awake)
+    print(name, state_hash(d), d.tree_asleep.tolist(), least < most)
+"""
+
 
 def pairs(awake, asleep):
     """PAIRS, with these policies of the first four trees and the others."""
@@ -132,14 +147,26 @@ def test_worlds_sleep_each_on_their_own():
     assert d.nbody_awake.tolist() == [s.nbody_awake for s in singles]
 
 
+def only_answer(program):
+    """What a program prints with any number of threads, and in another process."""
+    answers = set()
+    for threads in (1, 2, 3, 8, 2):
+        run = subprocess.run([sys.executable, "-c", program.replace("{threads}", str(threads))],
+                             capture_output=True, text=True, env=os.environ, check=True)  # fmt: skip
+        answers.add(run.stdout)
+    assert len(answers) == 1
+    return answers.pop()
+
+
 @pytest.mark.parametrize("world", ["wall", "ties"])
 def test_threads_and_processes_agree(world):
     text, calls, least = 'tisim.scenes.build("wall", n=60, sleep=True)', 150, 5
     if world == "ties":
         text, calls, least = repr(scene(pairs("never", "allowed"), 'sleep_tolerance=".02"', rest=TIES)), 30, 3
-    answers = set()
-    for threads in (1, 2, 3, 8, 2):
-        run = subprocess.run([sys.executable, "-c", PROGRAM.format(threads=threads, text=text, calls=calls)],
-                             capture_output=True, text=True, env=os.environ, check=True)  # fmt: skip
-        answers.add(run.stdout)
-    assert len(answers) == 1 and int(answers.pop().split()[-1]) > least
+    answer = only_answer(PROGRAM.replace("{text}", text).replace("{calls}", str(calls)))
+    assert int(answer.split()[-1]) > least
+
+
+def test_threads_and_processes_agree_on_scenes_of_the_benchmark():
+    answer = only_answer(SCENES)
+    assert answer.count("True") == 4
