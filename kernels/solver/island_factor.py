@@ -273,15 +273,15 @@ def factor(m, d, isle: ti.template()):
             b = d.node_link[a][i]
             rows = size_of(m, isle, b)
             g = mat6(0.0)  # the block of b, times the inverse
-            for r in range(rows):
-                x = at6(d.island_dense, adr + BLOCK * i + 6 * r)
-                y = sym6_times(a, x, d.body_hess)
-                for q in ti.static(range(6)):
-                    g[r, q] = y[q]
-                y = g_times(g, x, columns)
-                for q in range(r + 1):
-                    e6 = r * (r + 1) // 2 + q
-                    d.body_hess[b][e6] = d.body_hess[b][e6] - y[q]
+            for r in ti.static(range(6)):
+                if r < rows:
+                    x = at6(d.island_dense, adr + BLOCK * i + 6 * r)
+                    y = sym6_times(a, x, d.body_hess)
+                    for q in ti.static(range(6)):
+                        g[r, q] = y[q]
+                    y = g_times(g, x, columns)
+                    for q in ti.static(range(r + 1)):
+                        d.body_hess[b][r * (r + 1) // 2 + q] = d.body_hess[b][r * (r + 1) // 2 + q] - y[q]
             for j in range(d.node_linknum[a]):
                 c = d.node_link[a][j]
                 if d.node_rank[c] > d.node_rank[b]:
