@@ -15,23 +15,11 @@ import numpy as np
 import pytest
 from shared.contacts import both, collide, quaternion, their_contacts
 from shared.reference import Pair
+from shared.support import width
 
 import tisim
 
 NPOSE = 20
-
-
-def width(mm, dd, geoms, n):
-    """How far geom 1 has to be moved along each direction n to leave geom 0 [m]."""
-    total = 0.0
-    for g, sign in zip(geoms, (1, -1)):
-        local, size = sign * n @ dd.geom_xmat[g].reshape(3, 3), mm.geom_size[g]
-        if mm.geom_type[g] == mujoco.mjtGeom.mjGEOM_CYLINDER:
-            reach = size[0] * np.hypot(local[:, 0], local[:, 1]) + size[1] * np.abs(local[:, 2])
-        else:
-            reach = (local @ mm.mesh_vert.T).max(1)
-        total = total + reach + sign * n @ dd.geom_xpos[g]
-    return total
 
 
 def least(mm, dd, rng):
@@ -41,13 +29,13 @@ def least(mm, dd, rng):
         return v / np.linalg.norm(v, axis=1)[:, None]
 
     n = unit(rng.normal(size=(2000, 3)))
-    w = width(mm, dd, (0, 1), n)
+    w = width(mm, dd, 0, 1, n)
     starts, found = n[np.argsort(w)[:6]], []
     for best in starts:
         value, spread = np.inf, 0.1
         while spread > 1e-6:
             near = unit(np.vstack([best, best + spread * rng.normal(size=(60, 3))]))
-            w = width(mm, dd, (0, 1), near)
+            w = width(mm, dd, 0, 1, near)
             spread *= 0.5 if w.min() >= value - 1e-12 else 1.0
             best, value = near[w.argmin()], w.min()
         found.append(value)
