@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from shared import golden
 from shared.contacts import both, collide, quaternion
+from shared.support import width
 
 import tisim
 
@@ -58,19 +59,6 @@ def near(rng):
     return out
 
 
-def reach(mm, dd, g, n):
-    """How far a geom reaches in direction n [m]."""
-    local, s = dd.geom_xmat[g].reshape(3, 3).T @ n, mm.geom_size[g]
-    kind = mujoco.mjtGeom(mm.geom_type[g]).name[7:].lower()
-    value = {
-        "sphere": lambda: s[0], "capsule": lambda: s[0] + s[1] * abs(local[2]),
-        "ellipsoid": lambda: np.linalg.norm(s * local), "box": lambda: np.abs(local) @ s,
-        "cylinder": lambda: s[0] * np.hypot(*local[:2]) + s[1] * abs(local[2]),
-        "mesh": lambda: (mm.mesh_vert @ local).max(),
-    }[kind]()  # fmt: skip
-    return value + dd.geom_xpos[g] @ n
-
-
 @pytest.fixture(scope="module", params=["f64", "f32"])
 def precision(request):
     tisim.init(arch="cpu", precision=request.param)
@@ -108,7 +96,7 @@ def test_swapped_moved_and_bounded(pair):
         assert abs(a["dist"][0, 0] - b["dist"][0, 0]) < 3e-6
         assert abs(a["dist"][0, 0] - c["dist"][0, 0]) < 3e-6
         n = a["frame"][0, :3]
-        overlap = reach(mm, dd, 0, n) + reach(mm, dd, 1, -n)  # along any direction at least the penetration depth
+        overlap = width(mm, dd, 0, 1, n)  # along any direction at least the penetration depth
         assert -1e-9 < overlap + a["dist"][0, 0] < 0.01
         assert abs(np.linalg.norm(n) - 1) < 1e-12
         if overlap + a["dist"][0, 0] < 1e-5:  # a normal that is well known

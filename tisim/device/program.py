@@ -13,13 +13,15 @@ Only the CPU's machine code (native.py) is repeated; elsewhere Python runs all s
 import bisect
 import contextlib
 import functools
+import time
 
 import numpy as np
 
 from . import native, team
 from .clock import END, PYTHON, Clock
 
-STEPS = 256  # of a single body that one call repeats at most: an interrupt waits until it is over
+STEPS = 256  # of a single body that one call repeats at first, and where processors are shared
+SECONDS, MANY = 0.01, 1 << 16  # that a call takes at most, as far as one can tell: an interrupt waits so long; steps
 LEAST, MOST = -(1 << 31), (1 << 31) - 1
 _outdated = 0  # counts changes of what records depend on beside a model and its Data
 
@@ -38,7 +40,7 @@ class Program:
         self._notes = None  # of the stage that runs, if it is one to be repeated
         self._token = None
         self.clock = Clock()
-        self._steps = max(1, STEPS // (d.nworld * d.model.nbody))
+        self._few = self._steps = max(1, STEPS // (d.nworld * d.model.nbody))
 
     # ---- a record is made
 
@@ -138,18 +140,26 @@ class Program:
             self._token = token
         if at not in self._records:
             return at, 0
-        table, times = self._tables.get(stages), min(times, self._steps)
+        table, times = self._tables.get(stages), min(times, self._few if team.rests() else self._steps)
         if table is None:
             table = self._tables[stages] = _Table(self._records, stages)
         if self.clock.running:
             self.clock.tick(PYTHON)
-        place = table.first[at - stages.start]
+        place, began = table.first[at - stages.start], time.perf_counter()
         called = table.call(d, place, table.length * times - place)
         if not called:  # it begins with a question whose answer is another now
             return at, 0
         place += called
         done, place = divmod(place, table.length)
+        self._pace(done, time.perf_counter() - began)
         return table.stage_of(place) if place else stages.start, done
+
+    def _pace(self, done, seconds):
+        """Chooses how many steps a call repeats at most, behind one that did so many in so long."""
+        if done == self._steps and seconds < SECONDS / 2:
+            self._steps = min(2 * self._steps, MANY)
+        elif seconds > SECONDS:
+            self._steps = max(self._steps // 2, self._few)
 
 
 class _Record:

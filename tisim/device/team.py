@@ -33,6 +33,11 @@ def workers():
     return 1 if _rest else session.workers
 
 
+def rests():
+    """Whether calls are made on one worker for want of processors."""
+    return _rest > 0
+
+
 def rest():
     """Counts a call that was made on one worker for want of processors."""
     global _rest
