@@ -4,9 +4,9 @@ A sweep takes the rows and contacts of an island in their order and gives each t
 stay, inside its bounds; an elliptic cone first along its normal or along the force that it has, then across it. A
 large island is a team's, which takes it colour by colour (colors.py). Seed 000, "Convex solver".
 
-Sweeps cannot move a contact away from the apex of its cone where the normal force alone gains nothing, and may end there
-far from the minimum, in MuJoCo 3.4.0, too. They do here with MuJoCo's tolerances, but with one below MINVAL, which asks
-for the minimum itself, such contacts are released when sweeps have ended, and sweeps go on.
+Sweeps cannot move a contact away from the apex of its cone where the normal force alone gains nothing, and may end
+there far from the minimum, in MuJoCo 3.4.0, too. They do so here with MuJoCo's tolerances; with one below MINVAL, which
+asks for the minimum itself, such contacts are released when sweeps have ended, and sweeps go on.
 """
 
 from ..constants import DSBL_WARMSTART, EQUALITY
