@@ -33,6 +33,8 @@ def test_matrices(name, integrator):
         assert pair.error("qLU") < touching
     elif integrator == "implicitfast" or (integrator == "Euler" and np.any(pair.md.qH)):
         assert pair.error("qH") < touching and pair.error("qHDiagInv") < touching
+    tisim.reset(pair.m, pair.d)
+    assert not any(np.any(getattr(pair.d, word)) for word in ("qDeriv", "qLU", "qH")), "as of fresh data"
 
 
 @pytest.mark.parametrize("part", ["everything", "no rows"])

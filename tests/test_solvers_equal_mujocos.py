@@ -179,7 +179,7 @@ def test_solvers_stop_early():
 def test_rollouts_stay_together(solver, noslip):
     pair = Pair(everything("elliptic"))
     options(pair, solver=solver, noslip_iterations=noslip, disableflags=NO_ISLANDS, noslip_tolerance=0)
-    options(pair, iterations=2000, tolerance=1e-19)
+    options(pair, iterations=2000, tolerance=2e-15 if solver == PGS else 1e-19)  # below 1e-15 tisim's PGS goes on
     for _ in range(80):
         mujoco.mj_step(pair.mm, pair.md)
     tisim.step(pair.m, pair.d, 80)

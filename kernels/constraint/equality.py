@@ -18,7 +18,7 @@ from ..constants import (
 from ..rotation import conj_quat, mul_quat
 from ..sleep.awake import task_at, task_count
 from ..spatial import cross, head, tail
-from ..types import FP, SERIAL, func, kernel, ti, vec3, vec4, vec6
+from ..types import FP, SERIAL, func, kernel, store, ti, vec3, vec4, vec6
 from .row import finish_row, fits, start_row
 
 LEAST_SPARSE = 60  # dofs from which on jacobian="auto" means sparse
@@ -172,6 +172,31 @@ def pose_rows(m, d):
                         pos = gap[s]
                 diag = m.body_invweight0[b1][kind] + m.body_invweight0[b2][kind]
                 finish_row(m, d, r + c, pos, FP(0.0), at, diag, m.eq_solref[e], m.eq_solimp[e])
+                d.row_pose[r + c] = ti.select(c == 0, k + 1, -1)
+            store(d.eq_arm, 2 * k, arm1)
+            store(d.eq_arm, 2 * k + 1, arm2)
+            d.eq_body[k][0] = ti.select(m.body_treeid[b1] >= 0, w * m.nbody + b1, -1)
+            d.eq_body[k][1] = ti.select(m.body_treeid[b2] >= 0, w * m.nbody + b2, -1)
+            pose_hessian(m, d, k, r, n, 0.5 * scale, back, q1)
+
+
+@func
+def pose_hessian(m, d, k, r, n, scale, back, q1):
+    """eq_hess and eq_hess_rot of the connect or weld whose n rows begin at r: a row's cost is always a quadratic."""
+    turns = ti.Matrix.zero(FP, 3, 3)  # by columns: rates of the last three rows for turns about the axes
+    for c in ti.static(range(3)):
+        d.eq_hess[k][c] = 1.0 / d.row_R[r + c]
+        d.eq_hess[k][3 + c] = 0.0
+        if n > 3:
+            axis = vec4(0.0, float(c == 0), float(c == 1), float(c == 2))
+            rate = scale * mul_quat(mul_quat(back, axis), q1)
+            for s in ti.static(range(3)):
+                turns[s, c] = rate[1 + s] / ti.sqrt(d.row_R[r + 3 + s])
+    hess = turns.transpose() @ turns
+    for c in ti.static(range(3)):
+        d.eq_hess_rot[k][c] = hess[c, c]
+    for c, s in ti.static(((0, 1), (0, 2), (1, 2))):
+        d.eq_hess_rot[k][c + s + 2] = hess[c, s]
 
 
 @func

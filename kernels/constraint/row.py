@@ -26,6 +26,7 @@ def start_row(m, d, r, kind, id, adr, num):
     d.row_adr[r] = adr
     d.row_num[r] = num
     d.row_floss[r] = 0.0
+    d.row_pose[r] = 0
 
 
 @func

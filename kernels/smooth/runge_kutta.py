@@ -55,7 +55,7 @@ def rk_third(m, d):
 
 @kernel
 def rk_rates(m, d):
-    """The weighted rates of all four, for the step itself; parallel over worlds and trees."""
+    """The weighted rates of all four, for the step itself, the last ones kept; parallel over worlds and trees."""
     ti.loop_config(serialize=SERIAL)
     for wt in range(d.nworld * (m.ntree + 1)):
         w = wt // (m.ntree + 1)
@@ -64,12 +64,15 @@ def rk_rates(m, d):
         if t == m.ntree:
             for a in range(w * m.na, w * m.na + m.na):
                 d.act[a] = d.rk_act[a]
+                rate = d.act_dot[a]
                 d.act_dot[a] = d.rk_act_dot[a]
+                d.rk_act_dot[a] = rate
 
 
 @kernel
 def rk_last(m, d):
-    """The step itself with these rates, but for activations; parallel over worlds and trees."""
+    """The step itself with these rates, but for activations, of which act_dot becomes that of the last evaluation;
+    parallel over worlds and trees."""
     ti.loop_config(serialize=SERIAL)
     for wt in range(d.nworld * (m.ntree + 1)):
         w = wt // (m.ntree + 1)
@@ -81,6 +84,8 @@ def rk_last(m, d):
                 d.qacc_euler[i] = d.rk_qacc[i]
         else:
             d.rk_open[w] = 0
+            for a in range(w * m.na, w * m.na + m.na):
+                d.act_dot[a] = d.rk_act_dot[a]
         move(m, d, w, t, 1.0)
 
 

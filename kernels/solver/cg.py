@@ -9,14 +9,13 @@ algorithm 9.1.
 
 from ..constants import LINEAR_ITERATIONS
 from ..constraint.cone import hessian_times
-from ..constraint.row import row_times
 from ..spatial import cross, head, inertia_times, join, sum_contacts, tail, tree_twists
 from ..team import meet
 from ..types import FP, at6, func, put6, six, store, ti, vec6
 from .free_body import dofs_of_twist, twist_of_dofs, wrench_of_forces
 from .isle import keep, stretch, sum_of
 from .preconditioner import precondition_dofs
-from .steps import store_wrench, tree_hessian_gather
+from .steps import row_product, store_wrench, tree_hessian_gather
 from .tree_hessian import sym6_times
 
 RZ, QHQ = 0, 1  # columns of tree_sum
@@ -147,8 +146,7 @@ def multiply_rows(m, d, first, last):
     """D J q of the rows."""
     if ti.static(m.has.rows):
         for n in range(first, last):
-            r = d.island_row[n]
-            d.row_force[r] = d.row_hess[r] * row_times(m, d, r, d.sol_q)
+            row_product(m, d, d.island_row[n])
 
 
 @func

@@ -5,13 +5,12 @@ methods for sparse linear systems", algorithm 9.1.
 """
 
 from ..constraint.cone import hessian_times
-from ..constraint.row import row_times
 from ..spatial import inertia_times, relative_twist, sum_contacts, tree_twists
 from ..types import FP, SERIAL, SHORT, SPREAD, at6, func, kernel, put6, store, ti
 from .blocks import block_sum, count_islands, each
 from .free_body import dofs_of_twist, wrench_of_forces
 from .preconditioner import precondition_tree
-from .steps import store_wrench, tree_hessian_gather
+from .steps import row_product, store_wrench, tree_hessian_gather
 
 
 @kernel
@@ -104,8 +103,7 @@ def multiply_row_block(m, d, b):
     if ti.static(m.has.rows):
         if d.isl_seek[d.rblk_island[b]] == 1:
             for n in range(d.rblk_begin[b], d.rblk_end[b]):
-                r = d.island_row[n]
-                d.row_force[r] = d.row_hess[r] * row_times(m, d, r, d.sol_q)
+                row_product(m, d, d.island_row[n])
 
 
 @func

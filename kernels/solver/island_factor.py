@@ -10,7 +10,7 @@ methods for sparse matrices", chapter 10.
 
 from ..constraint.island import BLOCK
 from ..spatial import head, last_dof, symmetric
-from ..types import FP, at6, func, put6, six, store, ti, vec6
+from ..types import FP, at6, func, mat3, put6, six, store, ti, vec6
 from .elimination import block_of, end_of_node, is_above, node_above, node_of, node_of_dof
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
 from .tree_hessian import skew, sym6_times
@@ -90,39 +90,78 @@ def block_place(m, d, isle: ti.template(), a, b):
 
 @func
 def couple(m, d, isle: ti.template()):
-    """Contacts between two moving bodies: -A2' K A1, where A takes the twist of a body to that of the point."""
-    last = ti.Vector([-1, -1, 0])  # bodies of the contact before, and the address of their block
-    for e in range(isle.cons.begin, isle.cons.end):
-        c = d.island_con[e]
-        b1 = d.con_body[c][0]
-        b2 = d.con_body[c][1]
+    """Contacts, connects and welds between two moving bodies: -A2' K A1, where A takes the twist of a body to that of
+    the point. Those of a pair of bodies that follow each other are summed before they go to the nodes."""
+    last = ti.Vector([-1, -1, 0])  # bodies at hand, and the address of their block if they are free
+    sum = mat6(0.0)
+    ncon = isle.cons.end - isle.cons.begin
+    number = ncon
+    if ti.static(m.has.rows):
+        number += isle.rows.end - isle.rows.begin
+    for e in range(number + 1):
+        b1, b2, pose = -1, -1, 0
+        c = -1
+        if e < ncon:
+            c = d.island_con[isle.cons.begin + e]
+            b1, b2 = d.con_body[c][0], d.con_body[c][1]
+        elif e < number:
+            if ti.static(m.has.rows):
+                c = d.row_pose[d.island_row[isle.rows.begin + e - ncon]] - 1
+                pose = 1
+                if c >= 0:
+                    b1, b2 = d.eq_body[c][0], d.eq_body[c][1]
+        if ti.static(m.has.jointed):
+            if last[0] >= 0 and (e == number or (b1 >= 0 and b2 >= 0 and (b1 != last[0] or b2 != last[1]))):
+                couple_nodes(m, d, isle, last[1], last[0], sum)
+                sum = mat6(0.0)
+                last[0] = -1
+        if b1 >= 0 and b2 >= 0:
+            h, acts = coupling(m, d, c, pose)
+            if acts:
+                if ti.static(m.has.jointed):
+                    sum += h
+                    last[0], last[1] = b1, b2
+                else:
+                    if b1 != last[0] or b2 != last[1]:
+                        last = ti.Vector([b1, b2, isle.factor + BLOCK * block_of(m, d, b2, b1)])
+                    couple_free(m, d, last[2], b2, b1, h)
+
+
+@func
+def coupling(m, d, c, pose):
+    """What contact c, or connect or weld c if `pose` is 1, couples of the twists of its two bodies, rows for the second
+    one; and whether it acts."""
+    k, s1, s2 = mat3(0.0), mat3(0.0), mat3(0.0)
+    if pose == 0:
         k = symmetric(d.con_hess, c)
-        if b1 >= 0 and b2 >= 0 and k.trace() > 0.0:
-            s1 = skew(head(d.con_arm[c, 0]))
-            s2 = skew(head(d.con_arm[c, 1]))
-            wv = s2 @ k
-            vw = -1.0 * (k @ s1)
-            ww = -1.0 * (wv @ s1)
-            if ti.static(m.has.torsion):
-                if d.contact_dim[c] > 3:
-                    kvw = d.con_hess_mix[c]
-                    kwv = kvw.transpose()
-                    ww += symmetric(d.con_hess_rot, c) - kwv @ s1 + s2 @ kvw
-                    wv += kwv
-                    vw += kvw
-            h = mat6(0.0)
-            for i in ti.static(range(3)):
-                for j in ti.static(range(3)):
-                    h[i, j] = -ww[i, j]
-                    h[i, 3 + j] = -wv[i, j]
-                    h[3 + i, j] = -vw[i, j]
-                    h[3 + i, 3 + j] = -k[i, j]
-            if ti.static(m.has.jointed):
-                couple_nodes(m, d, isle, b2, b1, h)
-            else:
-                if b1 != last[0] or b2 != last[1]:
-                    last = ti.Vector([b1, b2, isle.factor + BLOCK * block_of(m, d, b2, b1)])
-                couple_free(m, d, last[2], b2, b1, h)
+        s1 = skew(head(d.con_arm[c, 0]))
+        s2 = skew(head(d.con_arm[c, 1]))
+    elif ti.static(m.has.rows):
+        k = symmetric(d.eq_hess, c)
+        s1 = skew(head(d.eq_arm[c, 0]))
+        s2 = skew(head(d.eq_arm[c, 1]))
+    wv = s2 @ k
+    vw = -1.0 * (k @ s1)
+    ww = -1.0 * (wv @ s1)
+    if ti.static(m.has.torsion):
+        if pose == 0:
+            if d.contact_dim[c] > 3:
+                kvw = d.con_hess_mix[c]
+                kwv = kvw.transpose()
+                ww += symmetric(d.con_hess_rot, c) - kwv @ s1 + s2 @ kvw
+                wv += kwv
+                vw += kvw
+    if ti.static(m.has.rows):
+        if pose == 1:
+            ww += symmetric(d.eq_hess_rot, c)
+    h = mat6(0.0)
+    for i in ti.static(range(3)):
+        for j in ti.static(range(3)):
+            h[i, j] = -ww[i, j]
+            h[i, 3 + j] = -wv[i, j]
+            h[3 + i, j] = -vw[i, j]
+            h[3 + i, 3 + j] = -k[i, j]
+    return h, k.trace() > 0.0
 
 
 @func
@@ -188,7 +227,11 @@ def couple_pair(m, d, isle: ti.template(), a, last_a, b, last_b):
         y = six(d.dof_wrench[i])
         for j in range(second, last_b + 1):
             q = j - second
-            x = y.dot(motion(m, d, others, second, q))
+            x = FP(0.0)
+            if others:
+                x = d.dof_wrench[i][q]
+            else:
+                x = y.dot(d.cdof[j])
             if a != b:
                 to = adr + step * r + stride * q
                 d.island_dense[to] = d.island_dense[to] + x
@@ -211,10 +254,11 @@ def motion(m, d, twists, first, r):
 
 @func
 def couple_rows(m, d, isle: ti.template()):
-    """Pairs of dofs of a row that no tree's Hessian holds: of two branches or two trees; node by node."""
+    """Pairs of dofs of a row that no tree's Hessian holds: of two branches or two trees; node by node. Connects and
+    welds are coupled as contacts are."""
     for e in range(isle.rows.begin, isle.rows.end):
         row = d.island_row[e]
-        if d.row_coupled[row] == 1:
+        if d.row_coupled[row] == 1 and d.row_pose[row] == 0:
             k = d.row_adr[row]
             while k < d.row_adr[row] + d.row_num[row]:
                 k = couple_node(m, d, isle, row, k)

@@ -3,6 +3,10 @@
 A sweep takes the rows and contacts of an island in their order and gives each the force that is best while all others
 stay, inside its bounds; an elliptic cone first along its normal or along the force that it has, then across it. A
 large island is a team's, which takes it colour by colour (colors.py). Seed 000, "Convex solver".
+
+Sweeps cannot move a contact away from the apex of its cone where the normal force alone gains nothing, and may end
+there far from the minimum, in MuJoCo 3.4.0, too. They do so here with MuJoCo's tolerances; with one below MINVAL, which
+asks for the minimum itself, such contacts are released when sweeps have ended, and sweeps go on.
 """
 
 from ..constants import DSBL_WARMSTART, EQUALITY
@@ -49,7 +53,11 @@ def gauss_seidel(m, d, k, me, size):
         improvement = scale * sweep(m, d, k, me, size, improve_row, improve_contact)
         tell_dual(m, d, k, niter, improvement, me, size)
         niter += 1
-        if improvement < m.opt.tolerance:
+        ended = improvement < m.opt.tolerance
+        if ti.static(m.has.elliptic):
+            if ended and m.opt.tolerance < MINVAL:
+                ended = not released(m, d, k, me, size, scale)
+        if ended:
             break
         meet(m, d, me, size)
     if me == 0:
@@ -58,6 +66,19 @@ def gauss_seidel(m, d, k, me, size):
         d.island_cost[k] = -dual_cost(m, d, k)
         d.island_gradient[k] = 0.0
         finish_island(m, d, k)
+
+
+@func
+def released(m, d, k, me, size, scale):
+    """Whether contacts of island k without force got some that lowers the scaled cost by more than the tolerance."""
+    meet(m, d, me, size)
+    if me == 0:
+        gain = FP(0.0)
+        for n in range(d.island_conadr[k], d.island_conadr[k] + d.island_connum[k]):
+            gain += release(m, d, d.island_con[n])
+        d.island_gradient[k] = scale * gain
+    meet(m, d, me, size)
+    return d.island_gradient[k] > ti.max(0.0, m.opt.tolerance)
 
 
 @func
@@ -173,6 +194,41 @@ def load_cone(m, d, c, dim, fri, regular):
             if regular:
                 A[k, k] += regularisation(m, d, c, fri, k)
     return A, f
+
+
+@func
+def release(m, d, c):
+    """The best force along the steepest edge of the cone of contact c, if it has none; by how much it lowers the cost.
+
+    A sweep tries the normal alone there, and stays where only normal and friction together are better.
+    """
+    gain = FP(0.0)
+    dim = d.contact_dim[c]
+    if d.con_edge[c][0] < MINVAL and dim > 1:
+        fri = load_parameters(m, d, c)
+        g = contact_residual(m, d, c)
+        steep = FP(0.0)
+        for k in ti.static(range(1, m.has.dims)):
+            if k < dim:
+                steep += fri[k] * fri[k] * g[k] * g[k]
+        steep = ti.sqrt(steep)
+        if g[0] < steep:
+            f = vec6(0.0)
+            f[0] = 1.0
+            for k in ti.static(range(1, m.has.dims)):
+                if k < dim:
+                    f[k] = -fri[k] * fri[k] * g[k] / steep
+            curve = FP(0.0)
+            for k in range(dim):
+                curve += regularisation(m, d, c, fri, k) * f[k] * f[k]
+                for q in range(dim):
+                    curve += f[k] * d.con_A[c, k][q] * f[q]
+            f *= (steep - g[0]) / ti.max(curve, MINVAL)
+            gain = 0.5 * (steep - g[0]) * f[0]
+            for k in ti.static(range(m.has.dims)):
+                d.con_edge[c][k] = f[k]
+            contact_push(m, d, c, f)
+    return gain
 
 
 @func

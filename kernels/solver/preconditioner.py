@@ -6,7 +6,7 @@ that is one free body is solved in twists (free_body.py), so that its vectors he
 
 from ..types import FP, at6, func, put6, ti
 from .free_body import invert_twist
-from .tree_hessian import body_hessian, factor_tree, solve_factored, sym6_times, tree_hessian
+from .tree_hessian import add_poses, body_hessian, factor_tree, solve_factored, sym6_times, tree_hessian
 
 
 @func
@@ -20,7 +20,10 @@ def factor_hessian(m, d, w, t, in_dofs, raw):
     if d.tree_single[w * m.ntree + t] == 0 or in_dofs:
         inverts = False
         if ti.static(m.has.dense):
-            tree_hessian(m, d, w, t, not (in_dofs or raw))
+            if ti.static(m.has.rows):
+                if raw:
+                    add_poses(m, d, w, t)
+            tree_hessian(m, d, w, t, not (in_dofs or raw), raw)
             if not (in_dofs or raw):
                 if m.tree_free[t] == 1:
                     inverts = True

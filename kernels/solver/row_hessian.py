@@ -8,16 +8,18 @@ from ..types import func, ti
 
 
 @func
-def add_row_hessians(m, d, w, t, alone):
+def add_row_hessians(m, d, w, t, alone, posed):
     """Adds to tree_hess of tree t what its rows have there.
 
+    posed  but not those of connects and welds, which body_hess holds.
     alone  tree_hess stands for the whole Hessian, as a preconditioner: for a pair of two branches it gets, as
            2 h a x b y <= h |a b| (x x + y y), a diagonal that is no smaller, so that it stays positive.
     """
     wt = w * m.ntree + t
     for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
         first = d.seg_adr[s]
-        for k in range(d.seg_num[s]):
+        there = posed and d.row_pose[d.seg_row[s]] != 0
+        for k in range(ti.select(there, 0, d.seg_num[s])):
             j = d.J_dof[first + k] - w * m.nv
             f = d.row_hess[d.seg_row[s]] * d.J[first + k]
             diagonal = w * m.nM + m.dof_Madr[j]

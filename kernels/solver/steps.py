@@ -14,8 +14,20 @@ from ..constraint.cone import (
     to_contact,
     to_world,
 )
+from ..constraint.row import row_times
 from ..constraint.row_cost import row_force, row_line, row_state
-from ..spatial import head, inertia_times, relative_twist, sum_contacts, tail, tree_project, tree_twists
+from ..spatial import (
+    cross,
+    head,
+    inertia_times,
+    join,
+    relative_twist,
+    sum_contacts,
+    symmetric,
+    tail,
+    tree_project,
+    tree_twists,
+)
 from ..tendon.inertia import add_tendon_product
 from ..types import (
     FP,
@@ -116,14 +128,70 @@ def row_move(m, d, r, alpha):
 
 
 @func
-def add_rows(m, d, wt, y: ti.template()):
-    """y += J' f of what rows do to world-major tree wt."""
+def add_rows(m, d, wt, posed, y: ti.template()):
+    """y += J' f of what rows do to world-major tree wt; if `posed` but for those of connects and welds."""
     if ti.static(m.has.rows):
         for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
-            f = d.row_force[d.seg_row[s]]
-            for e in range(d.seg_adr[s], d.seg_adr[s] + d.seg_num[s]):
-                i = d.J_dof[e]
-                y[i] = y[i] + d.J[e] * f
+            r = d.seg_row[s]
+            if not posed or d.row_pose[r] == 0:
+                f = d.row_force[r]
+                for e in range(d.seg_adr[s], d.seg_adr[s] + d.seg_num[s]):
+                    i = d.J_dof[e]
+                    y[i] = y[i] + d.J[e] * f
+
+
+@func
+def row_product(m, d, r):
+    """D J q of row r, q = sol_q: row_force; of a connect or weld eq_wrench, from the twists of the bodies."""
+    if ti.static(m.has.rows):
+        k = d.row_pose[r] - 1
+        if k == -1:
+            d.row_force[r] = d.row_hess[r] * row_times(m, d, r, d.sol_q)
+        elif k >= 0:
+            turn = vec3(0.0)
+            shift = vec3(0.0)
+            for side in ti.static(range(2)):
+                b = d.eq_body[k][side]
+                if b >= 0:
+                    sign = ti.static(1.0 - 2.0 * side)
+                    v = d.twist[b]
+                    turn += sign * head(v)
+                    shift += sign * (tail(v) + cross(head(v), head(d.eq_arm[k, side])))
+            store(d.eq_wrench, k, join(symmetric(d.eq_hess_rot, k) @ turn, symmetric(d.eq_hess, k) @ shift))
+
+
+@func
+def pose_wrench(m, d, k, side):
+    """What eq_wrench of connect or weld k is for the body of a side, about the centre of its tree."""
+    f = (1.0 - 2.0 * ti.cast(side, FP)) * six(d.eq_wrench[k])
+    return join(head(f) + cross(head(d.eq_arm[2 * k + side]), tail(f)), tail(f))
+
+
+@func
+def pose_wrenches(m, d, wt):
+    """Sum of the wrenches of the connects and welds of a free body."""
+    f = vec6(0.0)
+    if ti.static(m.has.rows):
+        b = wt // m.ntree * m.nbody + m.tree_bodyadr[wt % m.ntree]
+        for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
+            k = d.row_pose[d.seg_row[s]] - 1
+            if k >= 0:
+                f += pose_wrench(m, d, k, ti.select(d.eq_body[k][0] == b, 0, 1))
+    return f
+
+
+@func
+def add_pose_wrenches(m, d, w, t):
+    """Adds those of a tree of several bodies to the wrenches on these."""
+    if ti.static(m.has.rows):
+        for s in range(d.tree_segadr[w * m.ntree + t], d.tree_segadr[w * m.ntree + t] + d.tree_segnum[w * m.ntree + t]):
+            k = d.row_pose[d.seg_row[s]] - 1
+            if k >= 0:
+                for side in range(2):
+                    b = d.eq_body[k][side]
+                    if b >= 0:
+                        if m.body_treeid[b - w * m.nbody] == t:
+                            store(d.wrench, b, six(d.wrench[b]) + pose_wrench(m, d, k, side))
 
 
 @func
@@ -142,28 +210,29 @@ def tree_gather(m, d, w, t, y: ti.template()):
     if ti.static(m.has.jointed):
         if not single:
             tree_project(m, d, w, t, y)
-            add_rows(m, d, w * m.ntree + t, y)
+            add_rows(m, d, w * m.ntree + t, False, y)
 
 
 @func
 def tree_hessian_gather(m, d, w, t, x: ti.template(), y: ti.template()):
-    """y = (M + J' D J) x of tree t; con_force, con_torque and row_force hold D J x."""
+    """y = (M + J' D J) x of tree t; con_force, con_torque, row_force and eq_wrench hold D J x."""
     if m.tree_free[t] == 1:
         b = w * m.nbody + m.tree_bodyadr[t]
-        f = sum_contacts(m, d, b) + inertia_times(m, d, b, six(d.twist[b]))
+        f = sum_contacts(m, d, b) + inertia_times(m, d, b, six(d.twist[b])) + pose_wrenches(m, d, w * m.ntree + t)
         put6(y, w * m.nv + m.tree_dofadr[t], forces_of_wrench(m, d, w * m.nv + m.tree_dofadr[t], f))
     else:
         jointed_gather(m, d, w, t, x, y)
-    add_rows(m, d, w * m.ntree + t, y)
+    add_rows(m, d, w * m.ntree + t, True, y)
 
 
 @func
 def jointed_gather(m, d, w, t, x: ti.template(), y: ti.template()):
-    """The same of a tree with joints, but for its rows."""
+    """The same of a tree with joints, but for its rows that are no connects and welds."""
     for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         wb = w * m.nbody + b
         f = sum_contacts(m, d, wb)
         store(d.wrench, wb, f + inertia_times(m, d, wb, d.twist[wb]))
+    add_pose_wrenches(m, d, w, t)
     tree_project(m, d, w, t, y)
     for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]

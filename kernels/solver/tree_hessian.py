@@ -63,9 +63,41 @@ def sym6_times(b, v, a: ti.template()):
 
 
 @func
-def tree_hessian(m, d, w, t, alone):
+def add_poses(m, d, w, t):
+    """Adds to body_hess of the bodies of tree t the Hessians of connects and welds of these."""
+    wt = w * m.ntree + t
+    for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
+        k = d.row_pose[d.seg_row[s]] - 1
+        if k >= 0:
+            for side in range(2):
+                b = d.eq_body[k][side]
+                if b >= 0:
+                    if m.body_treeid[b - w * m.nbody] == t:
+                        add_pose(m, d, b, k, 2 * k + side)
+
+
+@func
+def add_pose(m, d, b, k, side):
+    """The same of one side of connect or weld k, for body b."""
+    vv = symmetric(d.eq_hess, k)
+    a = skew(head(d.eq_arm[side]))
+    vw = -1.0 * (vv @ a)
+    ww = symmetric(d.eq_hess_rot, k) + a @ vw
+    for r in ti.static(range(3)):
+        for s in ti.static(range(3)):
+            to = (3 + r) * (4 + r) // 2 + s
+            d.body_hess[b][to] = d.body_hess[b][to] + vw[r, s]
+            if ti.static(s <= r):
+                to = r * (r + 1) // 2 + s
+                d.body_hess[b][to] = d.body_hess[b][to] + ww[r, s]
+                to = (3 + r) * (4 + r) // 2 + 3 + s
+                d.body_hess[b][to] = d.body_hess[b][to] + vv[r, s]
+
+
+@func
+def tree_hessian(m, d, w, t, alone, posed):
     """tree_hess of tree t from the body_hess of its bodies, which are summed towards the root in place, and from rows;
-    alone as in `add_row_hessians`."""
+    alone and posed as in `add_row_hessians`."""
     last = m.tree_bodyadr[t] + m.tree_bodynum[t] - 1
     for k in range(m.tree_bodynum[t]):
         b = last - k
@@ -87,7 +119,7 @@ def tree_hessian(m, d, w, t, alone):
     if ti.static(m.has.heavy):
         add_tendon_hessian(m, d, w, t)
     if ti.static(m.has.rows):
-        add_row_hessians(m, d, w, t, alone)
+        add_row_hessians(m, d, w, t, alone, posed)
 
 
 @func

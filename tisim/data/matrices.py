@@ -49,7 +49,8 @@ def qDeriv(m, d):
         mean = 0.5 * (d.host("qDeriv_row") + d.host("qDeriv_col"))
         return _shaped(d, mean[:, place].astype(float))
     damping = np.where(row == col, -np.asarray(m.dof_damping)[row], 0.0) * (kind == "joints")
-    return _shaped(d, np.tile(damping, (d.nworld, 1)))
+    stepped = d.host("qH").any(axis=-1, keepdims=True)  # not since a reset, which leaves the factor zero
+    return _shaped(d, np.tile(damping, (d.nworld, 1)) * stepped)
 
 
 def qLU(m, d):
