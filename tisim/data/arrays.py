@@ -11,7 +11,7 @@ from .declare import ALL, Array
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
 COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense=7,
               ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nraykey=18,
-              nmid=19, nout=20, nY=21,
+              nmid=19, nout=20, nY=21, npart=22,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
               noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
               nacted=56)  # fmt: skip
@@ -308,6 +308,13 @@ declare("scratch", [
     ("island_con", "i", ("nconmax",), "-", "island", "contacts by island"),
     ("island_row", "i", ("nrowmax",), "-", "island", "rows by island"),
     ("tree_dofstart", "i", ("ntree",), "-", "island", "first dof of a tree within its island"),
+    ("uf_root", "i", ("ntree",), "-", "island", "on a GPU: first tree of the island, -1: nothing acts on the tree"),
+    ("uf_number", "i", ("ntree",), "-", "island", "on a GPU: number of the island of which it is the first tree"),
+    ("island_dofadr", "i", ("ntree",), "-", "island", "on a GPU: dofs of all islands before"),
+    ("part_key", "i", ("npartall",), "-", "island", "on a GPU, things sorted by owner: this, in two halves"),
+    ("part_value", "i", ("npartall",), "-", "island", "what they are, in two halves"),
+    ("part_count", "i", ("npartcount",), "-", "island", "how many keys of each digit a block of that sort has"),
+    ("part_sum", "i", (ALL, 65536), "-", "island", "sums over blocks"),
     ("island_dense", "f", ("ndensemax",), "kg", "solver", "Hessians of small islands: triangles, blocks of factors"),
 ])  # fmt: skip
 

@@ -35,6 +35,11 @@ def border(m):
     )
 
 
+def blocks():
+    """Sizes of the blocks of large islands."""
+    return BLOCKS
+
+
 def island_solvers(m):
     """The kernels that solve islands with the solver that the options name."""
     if m.opt.solver == mjtSolver.mjSOL_CG:
@@ -51,7 +56,6 @@ def solve(m, d):
         _solve_islands(m, d, "nlarge" in some)
     if "nlarge" in some and queued():
         d.program.spoil()
-        launch.run(m, d, [runtime.kernels("constraint.island").cut_blocks], False, **BLOCKS)
         _solve_large(m, d)
 
 
