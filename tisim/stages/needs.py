@@ -89,7 +89,7 @@ def _solver(m, d):
     if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.SHARED:
         large, linear = k("solver.all_threads"), k("solver.cg_all")
         found += [large.start_round, large.project, large.move, large.precondition, large.search]
-        found += [linear.linear_start, linear.linear_step, linear.linear_end]
+        found += [linear.linear_start, linear.linear_step]
     return found
 
 
