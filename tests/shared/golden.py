@@ -119,9 +119,10 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     shared_above  contacts between moving bodies above which an island is large.
     workers  how many workers a team has, with however many processors; Taichi must have as many threads.
     dense_up_to  dofs of an island up to which it gets a dense factor; none gets a sparse one.
-    Data must be made within it. The only place that knows where the engine keeps its thresholds.
+    Model and Data must be made within it. The only place that knows where the engine keeps its thresholds.
     """
     from tisim.device import program, session, team
+    from tisim.model import features
     from tisim.queries import rays
     from tisim.stages import collision, constraint, distances, dynamics, solver, sorting
 
@@ -142,6 +143,8 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
         changes.append((solver, "queued", lambda: True))
     if dense_up_to is not None:
         changes += [(solver, "MAX_DENSE", dense_up_to), (solver, "MAX_FACTOR", 0)]
+    if variant == "shared" or dense_up_to:
+        changes.append((features, "dense_bodies", lambda: True))
     if workers is not None:
         changes += [(session, "workers", workers), (team, "hands", lambda: workers), (team, "workers", lambda: workers)]
         changes.append((team, "PATIENCE", 1 << 30))

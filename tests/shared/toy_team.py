@@ -12,19 +12,19 @@ N, BLOCK = 1000, 8
 def _kernel():
     global HAND, SERIAL  # a variant of a kernel has its own, which are found among globals
     runtime.ensure()
-    from tisim.kernels.team import come, join, meet, open_team, share, take, total
+    from tisim.kernels.team import come, join, meet, open_team, share, take_near, total
     from tisim.kernels.types import HAND, SERIAL, ti
 
     from tisim.device.bundle import func
     from tisim.device.variant import kernel
 
     @func
-    def work(m, d, n, rounds):
+    def work(m, d, hand, n, rounds):
         come(m, d)
-        piece = take(m, d)
+        piece = take_near(m, d, hand, n)
         while piece < n:
             d.qvel[piece] = piece
-            piece = take(m, d)
+            piece = take_near(m, d, hand, n)
         me, size = join(m, d, d.nworker)
         if size > 0:
             blocks = n // BLOCK
@@ -53,7 +53,7 @@ def _kernel():
         ti.loop_config(serialize=SERIAL)
         for unit in range(units):
             if unit % HAND == 0:
-                work(m, d, n, niter)
+                work(m, d, unit // HAND, n, niter)
 
     return toy
 

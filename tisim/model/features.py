@@ -20,6 +20,7 @@ class Features(NamedTuple):
     rows      there can be constraint rows that are no contacts.
     elliptic  friction cones are elliptic, else pyramidal.
     torsion   contacts can have torques: a dimension above 3.
+    dense     Hessians in dofs can be needed: those of free bodies only where they get no sparse factor.
     heavy     some tendon has armature.
     sleep     trees at rest fall asleep.
     """
@@ -28,13 +29,9 @@ class Features(NamedTuple):
     rows: bool
     elliptic: bool
     torsion: bool
+    dense: bool = False
     heavy: bool = False
     sleep: bool = False
-
-    @property
-    def dense(self):
-        """Whether Hessians in dofs can be needed: those of free bodies only where they get no sparse factor."""
-        return self.jointed or session.arch != "cpu"
 
     @property
     def dims(self):
@@ -42,17 +39,24 @@ class Features(NamedTuple):
         return 6 if self.torsion else 3
 
 
+def dense_bodies():
+    """Whether islands of free bodies can get dense factors: on a GPU, which makes no sparse ones."""
+    return session.arch != "cpu"
+
+
 def features(m):
     """The Features of a model as it is now; users may change options and arrays at any time."""
     sleep = bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_SLEEP))
-    key = (m.edits, m.opt.cone, sleep)
+    key = (m.edits, m.opt.cone, sleep, dense_bodies())
     last = m._derived.get("features")
     if last is None or last[0] != key:
         dims = np.concatenate([np.asarray(m.geom_condim), np.asarray(m.pair_dim)])
         rows = any(m.scalar(name) for name in ROWS)
+        jointed = rows or bool((m.derived("tree_free") == 0).any())
         last = m._derived["features"] = key, Features(
             heavy=bool(m.scalar("nheavytendon")),
-            jointed=rows or bool((m.derived("tree_free") == 0).any()),
+            jointed=jointed,
+            dense=jointed or dense_bodies(),
             rows=rows,
             elliptic=int(m.opt.cone) == int(mjtCone.mjCONE_ELLIPTIC),
             torsion=bool((dims > 3).any()),
@@ -66,7 +70,7 @@ def every():
     are the largest, would ship twice for what next to no model has.
     """
     return [
-        Features(jointed, rows, elliptic, torsion, sleep=sleep)
+        Features(jointed, rows, elliptic, torsion, dense=jointed, sleep=sleep)
         for jointed, rows in ((False, False), (True, False), (True, True))
         for elliptic in (False, True)
         for torsion in (False, True)
@@ -74,4 +78,4 @@ def every():
     ]
 
 
-EVERYTHING = Features(jointed=True, rows=True, elliptic=True, torsion=True, heavy=True, sleep=True)
+EVERYTHING = Features(jointed=True, rows=True, elliptic=True, torsion=True, dense=True, heavy=True, sleep=True)
