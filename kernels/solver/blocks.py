@@ -5,7 +5,7 @@ goes over the items of a block, then over groups of blocks, then over those of a
 however many threads there are.
 """
 
-from ..types import FP, func, ti, vec3, vec4
+from ..types import FP, func, store, ti, vec2, vec3, vec4
 
 GROUP = 64  # blocks that one thread adds up, for islands of many blocks
 
@@ -30,14 +30,28 @@ def each(m, d, units: ti.template(), serial: ti.template(), spread: ti.template(
             act(m, d, unit // spread)
 
 
+@ti.func
+def groups_of(n):
+    return (n + GROUP - 1) // GROUP
+
+
+@func
+def group_count(m, d):
+    """Groups of neighbouring blocks: of trees, of contacts, of rows."""
+    return groups_of(d.ntblk) + groups_of(d.ncblk) + groups_of(d.nrblk)
+
+
 @func
 def add_blocks(m, d, s):
-    """Sums over GROUP neighbouring blocks of trees, of contacts and of rows, whichever islands they are of; those that
-    lie within one island are asked for."""
-    add_group(s, d.ntblk, vec4(0.0), d.tblk_sum, d.tblk_group)
-    add_group(s, d.ncblk, vec3(0.0), d.cblk_sum, d.cblk_group)
-    if ti.static(m.has.rows):
-        add_group(s, d.nrblk, vec3(0.0), d.rblk_sum, d.rblk_group)
+    """Sums over group s, whichever islands its blocks are of; those that lie within one island are asked for."""
+    trees = groups_of(d.ntblk)
+    cons = groups_of(d.ncblk)
+    if s < trees:
+        add_group(s, d.ntblk, vec4(0.0), d.tblk_sum, d.tblk_group)
+    elif s < trees + cons:
+        add_group(s - trees, d.ncblk, vec3(0.0), d.cblk_sum, d.cblk_group)
+    elif ti.static(m.has.rows):
+        add_group(s - trees - cons, d.nrblk, vec3(0.0), d.rblk_sum, d.rblk_group)
 
 
 @ti.func
@@ -45,14 +59,16 @@ def add_group(s, n, zero, sums: ti.template(), groups: ti.template()):
     total = zero
     for b in range(s * GROUP, ti.min((s + 1) * GROUP, n)):
         total += sums[b]
-    if s * GROUP < n:
-        groups[s] = total
+    groups[s] = total
 
 
 @func
-def group_count(m, d):
-    """How many groups of blocks there are at most of one kind."""
-    return (ti.max(d.ntblk, d.ncblk, d.nrblk) + GROUP - 1) // GROUP
+def add_tree_blocks(m, d, s):
+    """The same over the first two columns of group s of trees."""
+    total = vec2(0.0)
+    for b in range(s * GROUP, ti.min((s + 1) * GROUP, d.ntblk)):
+        total += vec2(d.tblk_sum[b][0], d.tblk_sum[b][1])
+    store(d.tblk_group, s, total)
 
 
 @ti.func

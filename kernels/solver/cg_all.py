@@ -10,7 +10,7 @@ from ..constraint.cone import hessian_times
 from ..constraint.row import row_times
 from ..spatial import inertia_times, relative_twist, sum_contacts, tree_twists
 from ..types import FP, SERIAL, SHORT, SPREAD, at6, func, kernel, put6, store, ti
-from .blocks import add_blocks, each, group_count, tree_sum
+from .blocks import add_tree_blocks, each, groups_of, tree_sum
 from .free_body import wrench_of_forces
 from .preconditioner import precondition_tree
 from .steps import store_wrench, tree_hessian_gather
@@ -62,15 +62,15 @@ def start_island(m, d, n):
 def linear_step(m, d):
     """Two iterations; parallel over blocks. An island stops where the preconditioned residual has been reduced as
     asked."""
-    trees, items, groups = d.ntblk * SPREAD, (d.ncblk + d.nrblk) * SPREAD, group_count(m, d)
+    trees, items, groups = d.ntblk * SPREAD, (d.ncblk + d.nrblk) * SPREAD, groups_of(d.ntblk)
     d.nseek = 0
     each(m, d, items, SERIAL, SPREAD, multiply_block_0)
     each(m, d, trees, SERIAL, SPREAD, multiply_tree_block_0)
-    each(m, d, groups, SHORT, 1, add_blocks)
+    each(m, d, groups, SHORT, 1, add_tree_blocks)
     each(m, d, trees, SERIAL, SPREAD, advance_tree_block_0)
     each(m, d, items, SERIAL, SPREAD, multiply_block_1)
     each(m, d, trees, SERIAL, SPREAD, multiply_tree_block_1)
-    each(m, d, groups, SHORT, 1, add_blocks)
+    each(m, d, groups, SHORT, 1, add_tree_blocks)
     each(m, d, trees, SERIAL, SPREAD, advance_tree_block_1)
 
 

@@ -9,7 +9,7 @@ MAX_FACTOR = 160  # nodes up to which one worker tries to make a sparse factor o
 MAX_JOINED = 400  # the same where rows join trees: conjugate gradients are slow on what is held together stiffly
 # units of work and of fixed-order sums, on a CPU and on a GPU
 BLOCKS = dict(treesize=32, consize=64, rowsize=64)
-SMALL_BLOCKS = dict(treesize=2, consize=4, rowsize=4)
+SMALL_BLOCKS = dict(treesize=2, consize=2, rowsize=2)
 LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
 LINEAR_CHUNK, SEARCH_CHUNK = 8, 4  # launches queued before the host looks whether all islands are done
 NEVER = 2**31 - 1
