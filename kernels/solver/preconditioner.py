@@ -15,27 +15,29 @@ def factor_hessian(m, d, w, t, in_dofs, raw):
     nothing is inverted or factored if `raw`."""
     for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         body_hessian(m, d, w * m.nbody + b)
-    if d.tree_single[w * m.ntree + t] == 1 and not in_dofs:
-        if not raw:
-            invert_twist(w * m.nbody + m.tree_bodyadr[t], d.body_hess)
-    elif ti.static(m.has.dense):
-        tree_hessian(m, d, w, t, not (in_dofs or raw))
-        if not (in_dofs or raw):
-            if m.tree_free[t] == 1:
-                invert_free(m, d, w, t)
-            else:
-                factor_tree(m, d, w, t)
+    b = w * m.nbody + m.tree_bodyadr[t]
+    inverts = not raw
+    if d.tree_single[w * m.ntree + t] == 0 or in_dofs:
+        inverts = False
+        if ti.static(m.has.dense):
+            tree_hessian(m, d, w, t, not (in_dofs or raw))
+            if not (in_dofs or raw):
+                if m.tree_free[t] == 1:
+                    inverts = True
+                    hessian_of_dofs(m, d, w, t, b)
+                else:
+                    factor_tree(m, d, w, t)
+    if inverts:
+        invert_twist(b, d.body_hess)
 
 
 @func
-def invert_free(m, d, w, t):
-    """body_hess of a free body that rows act on becomes the inverse of tree_hess, of its dofs."""
-    b = w * m.nbody + m.tree_bodyadr[t]
+def hessian_of_dofs(m, d, w, t, b):
+    """body_hess of a free body that rows act on becomes tree_hess, of its dofs."""
     for r in range(6):
         for q in range(r + 1):
             at = w * m.nM + m.dof_Madr[m.tree_dofadr[t] + r] + r - q
             d.body_hess[b][r * (r + 1) // 2 + q] = d.tree_hess[at]
-    invert_twist(b, d.body_hess)
 
 
 @func

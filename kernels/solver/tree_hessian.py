@@ -8,13 +8,11 @@ elsewhere. body_hess holds, per body, the Hessian of its twist (angular, linear)
 
 from ..spatial import first_moment, head, mass_of, symmetric
 from ..tendon.inertia import add_tendon_hessian
-from ..types import (
-    func,
-    mat3,
-    ti,
-    vec6,
-)
+from ..types import FP, func, mat3, ti, vec6
 from .row_hessian import add_row_hessians
+
+# LOWER[i][j]: where entry i, j of a symmetric 6 x 6 matrix lies, kept as lower triangle by rows
+LOWER = tuple(tuple(max(i, j) * (max(i, j) + 1) // 2 + min(i, j) for j in range(6)) for i in range(6))
 
 
 @ti.func
@@ -57,8 +55,10 @@ def sym6_times(b, v, a: ti.template()):
     """Symmetric 6 x 6 matrix, lower triangle by rows in record b of a, times v."""
     x = vec6(0.0)
     for i in ti.static(range(6)):
-        for j in ti.static(range(6)):
-            x[i] += a[b][max(i, j) * (max(i, j) + 1) // 2 + min(i, j)] * v[j]
+        x[i] = (
+            FP(0.0) + a[b][LOWER[i][0]] * v[0] + a[b][LOWER[i][1]] * v[1] + a[b][LOWER[i][2]] * v[2]
+            + a[b][LOWER[i][3]] * v[3] + a[b][LOWER[i][4]] * v[4] + a[b][LOWER[i][5]] * v[5]
+        )  # fmt: skip
     return x
 
 
