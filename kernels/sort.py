@@ -38,27 +38,53 @@ def scan_sums(scan_sum: ti.template(), nblock):
     return total
 
 
-@func
-def count_digits(m, d, b, chunk, n, nblock, src, shift, nbin):
-    """How many keys of each digit block b has, digit-major."""
+@ti.func
+def scan_length(n):
+    """Items of a block in a scan by all threads: about the root of their number, since one thread works through the
+    items of its block, and through the sums of those before it."""
+    length = SCAN_BLOCK
+    while length * length < n:
+        length *= 2
+    return length
+
+
+@ti.func
+def start_of(sums: ti.template(), s):
+    """Sum of all blocks before block s."""
+    total = 0
+    for b in range(s):
+        total += sums[b]
+    return total
+
+
+@ti.func
+def count_digits(b, how, key: ti.template(), count: ti.template()):
+    """How many keys of each digit block b has, digit-major; `how` is made by `pass_of`."""
+    nblock, nbin = how[1], 1 << how[5]
     for k in range(nbin):
-        d.sort_count[k * nblock + b] = 0
-    for i in range(b * chunk, ti.min((b + 1) * chunk, n)):
-        k = (d.sort_key[src + i] >> shift & nbin - 1) * nblock + b
-        d.sort_count[k] = d.sort_count[k] + 1
+        count[k * nblock + b] = 0
+    for i in range(b * how[2], ti.min((b + 1) * how[2], how[0])):
+        k = (key[how[3] + i] >> how[4] & nbin - 1) * nblock + b
+        count[k] = count[k] + 1
 
 
-@func
-def move_block(m, d, b, chunk, n, nblock, src, shift, nbin):
-    """Moves the items of block b, in the half at src, to the places in the other half that the scanned counts give."""
-    dst = d.npairmax - src
-    for i in range(b * chunk, ti.min((b + 1) * chunk, n)):
-        key = d.sort_key[src + i]
-        k = ((key >> shift) & (nbin - 1)) * nblock + b
-        to = dst + d.sort_count[k]
-        d.sort_count[k] = d.sort_count[k] + 1
-        d.sort_key[to] = key
-        d.sort_value[to] = d.sort_value[src + i]
+@ti.func
+def move_block(b, how, dst, key: ti.template(), value: ti.template(), count: ti.template()):
+    """Moves the items of block b, in the half at how[3], to the places from dst on that the scanned counts give."""
+    nblock, nbin = how[1], 1 << how[5]
+    for i in range(b * how[2], ti.min((b + 1) * how[2], how[0])):
+        x = key[how[3] + i]
+        k = ((x >> how[4]) & (nbin - 1)) * nblock + b
+        to = dst + count[k]
+        count[k] = count[k] + 1
+        key[to] = x
+        value[to] = value[how[3] + i]
+
+
+@ti.func
+def pass_of(n, nblock, src, shift, nbit):
+    """A pass over n items in nblock blocks, from src on, by nbit bits of their keys from `shift` on."""
+    return ti.Vector([n, nblock, (n + nblock - 1) // nblock, src, shift, nbit])
 
 
 @func
@@ -68,37 +94,54 @@ def sort_all(m, d, n, nbits, first_half):
     npass = (nbits + d.digit - 1) // d.digit
     nbit = (nbits + npass - 1) // npass
     for i in range(npass):
-        src = half * d.npairmax
-        count_digits(m, d, 0, n, n, 1, src, i * nbit, 1 << nbit)
+        how = pass_of(n, 1, half * d.npairmax, i * nbit, nbit)
+        count_digits(0, how, d.sort_key, d.sort_count)
         scan_sums(d.sort_count, 1 << nbit)
-        move_block(m, d, 0, n, n, 1, src, i * nbit, 1 << nbit)
+        move_block(0, how, (1 - half) * d.npairmax, d.sort_key, d.sort_value, d.sort_count)
         half = 1 - half
     return half
 
 
+@ti.func
+def sort_pass(how, dst, serial: ti.template(), key: ti.template(), value: ti.template(), count: ti.template(),
+              sums: ti.template()):  # fmt: skip
+    """One stable pass of a sort, parallel over blocks of items and of counts; from the half of the arrays at how[3] to
+    that at dst. serial: SERIAL, which has the variant's value in the kernel only."""
+    blocks = how[1]
+    total = blocks << how[5]
+    length = scan_length(total)
+    scans = (total + length - 1) // length
+    ti.loop_config(serialize=serial)
+    for b in range(blocks):
+        count_digits(b, how, key, count)
+    ti.loop_config(serialize=serial)
+    for s in range(scans):
+        x = 0
+        for i in range(s * length, ti.min((s + 1) * length, total)):
+            x += count[i]
+        sums[s] = x
+    ti.loop_config(serialize=serial)
+    for s in range(scans):
+        at = start_of(sums, s)
+        for i in range(s * length, ti.min((s + 1) * length, total)):
+            x = count[i]
+            count[i] = at
+            at += x
+    ti.loop_config(serialize=serial)
+    for b in range(blocks):
+        move_block(b, how, dst, key, value, count)
+
+
 @kernel
 def radix_pass(m, d, icount: ti.i32, shift: ti.i32, nbit: ti.i32, half: ti.i32):
-    """One stable pass over `nbit` bits of the keys from `shift` on, parallel over blocks of items; reads the given half
-    of the arrays, writes the other.
-    """
-    n = ti.min(d.counts[icount], d.npairmax)
-    nbin = 1 << nbit
-    total = nbin * d.nsortblock
-    nscan = (total + SCAN_BLOCK - 1) // SCAN_BLOCK
-    chunk = (n + d.nsortblock - 1) // d.nsortblock
-    src = half * d.npairmax
-    ti.loop_config(serialize=SERIAL)
-    for b in range(d.nsortblock):
-        count_digits(m, d, b, chunk, n, d.nsortblock, src, shift, nbin)
-    ti.loop_config(serialize=SERIAL)
-    for s in range(nscan):
-        d.scan_sum[s] = sum_of_block(d.sort_count, s, total)
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        scan_sums(d.scan_sum, nscan)
-    ti.loop_config(serialize=SERIAL)
-    for s in range(nscan):
-        scan_block(d.sort_count, s, total, d.scan_sum[s])
-    ti.loop_config(serialize=SERIAL)
-    for b in range(d.nsortblock):
-        move_block(m, d, b, chunk, n, d.nsortblock, src, shift, nbin)
+    """One stable pass over `nbit` bits of the keys from `shift` on; reads the given half of the arrays, writes the
+    other."""
+    how = pass_of(ti.min(d.counts[icount], d.npairmax), d.nsortblock, half * d.npairmax, shift, nbit)
+    sort_pass(how, (1 - half) * d.npairmax, SERIAL, d.sort_key, d.sort_value, d.sort_count, d.scan_sum)
+
+
+@kernel
+def part_pass(m, d, shift: ti.i32, nbit: ti.i32, half: ti.i32):
+    """The same of the things that constraint/lists_all.py sorts by their owners."""
+    how = pass_of(d.npart, d.npartblock, half * d.npartmax, shift, nbit)
+    sort_pass(how, (1 - half) * d.npartmax, SERIAL, d.part_key, d.part_value, d.part_count, d.part_sum)

@@ -31,14 +31,19 @@ __all__ = [
     "put6",
     "six",
     "store",
+    "apart",
+    "dot",
+    "cross",
 ]
 
 FP = ti.f64 if session.precision == "f64" else ti.f32
+GPU = session.arch != "cpu"
 SERIAL = False
 SHORT = False  # True on a CPU: a loop over few, light items stays on one thread there
 SPREAD = 1  # loop iterations per unit of heavy work, see variant.Kernel.special
 HAND = 512  # loop iterations per worker, see kernels/team.py: what a CPU thread takes at once; 1 on a GPU
 CHUNK = 32  # neighbours in a list that one thread works through, and reserves places for at once: 4 on a GPU
+LEAST = -1e300 if FP == ti.f64 else -1e30  # no product is smaller, which a compiler does not know
 MINVAL = 1e-15  # mjMINVAL: smallest number a division accepts
 
 vec2 = ti.types.vector(2, FP)
@@ -71,3 +76,39 @@ def store(a: ti.template(), i, v):
     """a[i] = v, where elements of a have room for more numbers than v has."""
     for c in ti.static(range(v.n)):
         a[i][c] = v[c]
+
+
+@ti.func
+def apart(x):
+    """A product that is kept out of a fused product-sum: a GPU's compiler makes those whatever it is told, and then
+    a * b - b * a is not 0. Where a sign or a zero decides something its products go through here."""
+    y = x
+    if ti.static(GPU):
+        y = ti.max(x, FP(LEAST))
+    return y
+
+
+@ti.func
+def dot(a, b):
+    """a.dot(b), with products that are kept apart."""
+    s = FP(0.0)
+    if ti.static(GPU):
+        s = apart(a[0] * b[0]) + apart(a[1] * b[1]) + apart(a[2] * b[2])
+    else:
+        s = a.dot(b)
+    return s
+
+
+@ti.func
+def cross(a, b):
+    """a.cross(b), with products that are kept apart."""
+    n = vec3(0.0)
+    if ti.static(GPU):
+        n = vec3(
+            apart(a[1] * b[2]) - apart(a[2] * b[1]),
+            apart(a[2] * b[0]) - apart(a[0] * b[2]),
+            apart(a[0] * b[1]) - apart(a[1] * b[0]),
+        )
+    else:
+        n = a.cross(b)
+    return n

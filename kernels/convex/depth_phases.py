@@ -47,10 +47,10 @@ def enter_simplex(m, d, mem: ti.template(), s: ti.template()):
             e = vec3(1.0, 0.0, 0.0)
         elif q[1] <= q[2]:
             e = vec3(0.0, 1.0, 0.0)
-        s.side = e.cross(s.axis)
+        s.side = cross(e, s.axis)
     elif s.kind == 3:
         edge = vertex(m, d, mem, 2) - a
-        s.side = -s.axis.cross(edge)
+        s.side = -cross(s.axis, edge)
         if s.side.norm() < ti.max(MINVAL, ROUNDING * s.axis.norm() * edge.norm()):
             s.dist = 0.0
             s.phase = DONE
@@ -143,7 +143,7 @@ def take_expand(m, d, mem: ti.template(), s: ti.template(), y):
     """EXPAND: the polytope's new vertex, unless it is no farther out than the face."""
     s.nvert += 1
     lower = ti.sqrt(s.lower2)
-    s.upper = ti.min(s.upper, s.foot.dot(y) / lower)
+    s.upper = ti.min(s.upper, dot(s.foot, y) / lower)
     again = False
     if s.flat:
         again = is_known(m, d, mem, s.at)

@@ -31,7 +31,7 @@ def ask(s: ti.template(), at, direction):
 @func
 def aim_at_origin(m, d, mem: ti.template(), s: ti.template()):
     """NEAREST: on from the simplex's nearest point towards the origin."""
-    xx = s.x.dot(s.x)
+    xx = dot(s.x, s.x)
     s.dist = ti.sqrt(xx)
     if xx < MINVAL * MINVAL:
         s.phase = ENDED
@@ -43,9 +43,9 @@ def aim_at_origin(m, d, mem: ti.template(), s: ti.template()):
 def take_nearest(m, d, mem: ti.template(), s: ti.template(), y):
     """NEAREST: the simplex's new vertex, unless the end is reached."""
     eps = 0.0 if s.flat else 0.5 * m.opt.ccd_tolerance * m.opt.ccd_tolerance
-    xy = s.x.dot(y)
-    xx = s.x.dot(s.x)
-    if s.x.dot(s.x - y) < ti.max(eps, ROUNDING * ti.sqrt(xx * ti.max(xx, y.dot(y)))):
+    xy = dot(s.x, y)
+    xx = dot(s.x, s.x)
+    if dot(s.x, s.x - y) < ti.max(eps, ROUNDING * ti.sqrt(xx * ti.max(xx, dot(y, y)))):
         if s.k == 0:
             s.n = 1
         s.phase = ENDED
@@ -88,7 +88,7 @@ def reduce_simplex(m, d, mem: ti.template(), s: ti.template()):
     if s.n == 0:
         s.dist = FAR
         s.phase = DONE
-    elif not change >= MINVAL or (ROUNDING > 0.0 and s.exact and s.k > 0 and not y.dot(y) < s.x.dot(s.x)):
+    elif not change >= MINVAL or (ROUNDING > 0.0 and s.exact and s.k > 0 and not dot(y, y) < dot(s.x, s.x)):
         s.phase = ENDED
     else:
         if ti.static(FP == ti.f32):
@@ -123,7 +123,7 @@ def aim_beyond_face(m, d, mem: ti.template(), s: ti.template()):
 @func
 def take_search(m, d, mem: ti.template(), s: ti.template(), y):
     """SEARCH: the tetrahedron's new corner, turned so that its faces look outwards again."""
-    if s.direction.dot(y) < 0.0:
+    if dot(s.direction, y) < 0.0:
         s.dist = FAR
         s.phase = DONE
     else:

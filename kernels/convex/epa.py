@@ -74,9 +74,9 @@ def attach(m, d, mem: ti.template(), face, corners, across):
         d.ccd_i[i + ACROSS + e] = across[e]
     first = vertex(m, d, mem, corners[0])
     p, spans = foot_on_plane(vertex(m, d, mem, corners[2]), vertex(m, d, mem, corners[1]), first)
-    dist2 = p.dot(p)  # 0 if they span no plane
+    dist2 = dot(p, p)  # 0 if they span no plane
     if ti.static(FP == ti.f32):
-        if not spans or dist2 < ROUNDING * ROUNDING * first.dot(first):
+        if not spans or dist2 < ROUNDING * ROUNDING * dot(first, first):
             dist2 = 0.0
     put3(d.ccd_f, face_f(mem, face) + FOOT, p)
     d.ccd_f[face_f(mem, face) + DIST2] = dist2
@@ -86,9 +86,9 @@ def attach(m, d, mem: ti.template(), face, corners, across):
 @ti.func
 def same_side(a, b, c, p):
     """True if the origin and p are on the same side of the plane of a, b, c."""
-    n = (b - a).cross(c - a)
-    x = n.dot(p - a)
-    y = -n.dot(a)
+    n = cross(b - a, c - a)
+    x = dot(n, p - a)
+    y = -dot(n, a)
     return (x > 0.0 and y > 0.0) or (x < 0.0 and y < 0.0)
 
 
@@ -139,7 +139,7 @@ def pierces(m, d, mem: ti.template()):
     x = vertex(m, d, mem, FIRST + 2) - end
     y = vertex(m, d, mem, FIRST + 3) - end
     z = vertex(m, d, mem, FIRST + 4) - end
-    side = vec3(x.dot(y.cross(u)), y.dot(z.cross(u)), z.dot(x.cross(u)))
+    side = vec3(dot(x, cross(y, u)), dot(y, cross(z, u)), dot(z, cross(x, u)))
     return side.min() >= 0.0 or side.max() <= 0.0
 
 
@@ -206,7 +206,7 @@ def open_up(m, d, mem: ti.template(), s: ti.template(), first, w):
     nroom = nfacemax(m, d) + SPARE  # of either list
     nedge = 0
     nstack = 0
-    ww = w.dot(w)
+    ww = dot(w, w)
     entry = 4 * first + 3
     while entry >= 0:
         if nstack + 2 >= nroom or nedge >= nroom:
@@ -221,7 +221,7 @@ def open_up(m, d, mem: ti.template(), s: ti.template(), first, w):
         if ti.static(FP == ti.f32):
             least = ti.max(MINVAL, ROUNDING * ti.sqrt(ww * dist2))
         gone = d.ccd_i[i + PLACE] == GONE
-        if not gone and (e == 3 or at3(d.ccd_f, j + FOOT).dot(w) - dist2 > least):
+        if not gone and (e == 3 or dot(at3(d.ccd_f, j + FOOT), w) - dist2 > least):
             remove_face(m, d, mem, s, face)
             # across the two edges after e, the next one first; from the first face all three, 0 first
             d.ccd_i[mem.stack + nstack] = d.ccd_i[i + ACROSS + ti.select(e == 3, 2, e + ti.select(e > 0, -1, 2))]

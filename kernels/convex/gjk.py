@@ -26,7 +26,8 @@ def direction_of(v):
 @ti.func
 def area2(p, q, r):
     """Twice the signed area of a plane triangle."""
-    return p[0] * q[1] + p[1] * r[0] + q[0] * r[1] - p[0] * r[1] - p[1] * q[0] - r[0] * q[1]
+    plus = apart(p[0] * q[1]) + apart(p[1] * r[0]) + apart(q[0] * r[1])
+    return plus - apart(p[0] * r[1]) - apart(p[1] * q[0]) - apart(r[0] * q[1])
 
 
 @ti.func
@@ -40,19 +41,19 @@ def foot_on_plane(a, b, c):
 
     The normal is taken from b; from a, then c, if the origin seems to lie on the plane or the triangle is tiny.
     """
-    n = (c - b).cross(b - a)
-    height = n.dot(b)
-    nn = n.dot(n)
+    n = cross(c - b, b - a)
+    height = dot(n, b)
+    nn = dot(n, n)
     spans = nn != 0.0
     if spans and (height == 0.0 or nn <= MINVAL):
-        n = (b - a).cross(c - a)
-        height = n.dot(a)
-        nn = n.dot(n)
+        n = cross(b - a, c - a)
+        height = dot(n, a)
+        nn = dot(n, n)
         spans = nn != 0.0
         if spans and (height == 0.0 or nn <= MINVAL):
-            n = (c - a).cross(c - b)
-            height = n.dot(c)
-            nn = n.dot(n)
+            n = cross(c - a, c - b)
+            height = dot(n, c)
+            nn = dot(n, n)
     p = vec3(0.0, 0.0, 0.0)
     if spans:
         p = n * (height / nn)
@@ -72,7 +73,8 @@ def shadow(a, b, c, p):
     if ti.static(FP == ti.f32):  # the same numbers with fewer digits lost; their order decides ties in f64
         u = b - a
         v = c - a
-        n = vec3(u[1] * v[2] - u[2] * v[1], u[0] * v[2] - u[2] * v[0], u[0] * v[1] - u[1] * v[0])
+        n = cross(u, v)
+        n[1] = -n[1]
         a = a - p
         b = b - p
         c = c - p
@@ -112,7 +114,7 @@ def barycentric(a, b, c, p):
 def nearest_on_segment(a, b):
     """Weights of a and b at the point of the line a, b nearest to the origin; b if that is beyond an end."""
     ab = b - a
-    x = b - b.dot(ab) / ab.dot(ab) * ab
+    x = b - dot(b, ab) / dot(ab, ab) * ab
     long = a[0] - b[0]
     part = x[0] - b[0]
     rest = a[0] - x[0]
@@ -165,8 +167,8 @@ def nearest_on_triangle(a, b, c, only_ab):
             if tried == 0.0:
                 t = nearest_on_segment(q, r)
                 x = t[0] * q + t[1] * r
-                if x.dot(x) < best:
-                    best = x.dot(x)
+                if dot(x, x) < best:
+                    best = dot(x, x)
                     if k == 0:
                         w = vec3(0.0, t[0], t[1])
                     elif k == 1:
@@ -187,7 +189,7 @@ def nearest_on_simplex(m, d, mem: ti.template(), n):
     outside = vec4(0.0, 0.0, 0.0, 1.0)  # faces beyond which the origin lies, named by the vertex they leave out
     if n == 4:
         e = vertex(m, d, mem, 3)
-        v = vec4(-b.dot(c.cross(e)), a.dot(c.cross(e)), -a.dot(b.cross(e)), a.dot(b.cross(c)))
+        v = vec4(-dot(b, cross(c, e)), dot(a, cross(c, e)), -dot(a, cross(b, e)), dot(a, cross(b, c)))
         total = v[0] + v[1] + v[2] + v[3]
         inside = True
         for k in ti.static(range(4)):
@@ -215,8 +217,8 @@ def nearest_on_simplex(m, d, mem: ti.template(), n):
                     r = q
                 t = nearest_on_triangle(p, q, r, n == 2)
                 x = t[0] * p + t[1] * q + t[2] * r
-                if x.dot(x) < best or n < 4:
-                    best = x.dot(x)
+                if dot(x, x) < best or n < 4:
+                    best = dot(x, x)
                     if k == 0:
                         w = vec4(0.0, t[0], t[1], t[2])
                     elif k == 1:
@@ -252,12 +254,12 @@ def nearest_face(m, d, mem: ti.template()):
             j = 0
             h = 3
         a = vertex(m, d, mem, d.ccd_i[mem.order + i])
-        n = (vertex(m, d, mem, d.ccd_i[mem.order + h]) - a).cross(vertex(m, d, mem, d.ccd_i[mem.order + j]) - a)
-        nn = n.dot(n)
+        n = cross(vertex(m, d, mem, d.ccd_i[mem.order + h]) - a, vertex(m, d, mem, d.ccd_i[mem.order + j]) - a)
+        nn = dot(n, n)
         depth = FAR
         if nn > MINVAL * MINVAL and nn < FAR * FAR:
             n = n * (1.0 / ti.sqrt(nn))
-            depth = n.dot(a)
+            depth = dot(n, a)
         if ti.abs(depth) <= ROUNDING * a.norm():
             flat = True
         if depth <= least:

@@ -66,7 +66,7 @@ def quad_area(m, d, polygon, v):
     b = item(m, d, polygon, v[1])
     c = item(m, d, polygon, v[2])
     e = item(m, d, polygon, v[3])
-    return ((e - a).cross(b - e) + (c - b).cross(a - c)).norm()
+    return (cross(e - a, b - e) + cross(c - b, a - c)).norm()
 
 
 @func
@@ -116,17 +116,17 @@ def clip(m, d, face, nface, polygon, npoint, spare, normal):
     """
     for e in range(nface):
         a = item(m, d, face, e)
-        side = (item(m, d, face, (e + 1) % nface) - a).cross(a + normal - a)
-        level = side.dot(a)
+        side = cross(item(m, d, face, (e + 1) % nface) - a, a + normal - a)
+        level = dot(side, a)
         n = 0
         for i in range(npoint):
             p = item(m, d, polygon, i)
             q = item(m, d, polygon, (i + 1) % npoint)
-            inside_p = (p - a).dot(side) > -MINVAL
-            inside_q = (q - a).dot(side) > -MINVAL
-            along = side.dot(q - p)
+            inside_p = dot(p - a, side) > -MINVAL
+            inside_q = dot(q - a, side) > -MINVAL
+            along = dot(side, q - p)
             if inside_p != inside_q and along != 0.0:
-                t = (level - side.dot(p)) / along
+                t = (level - dot(side, p)) / along
                 if t >= 0.0 and t <= 1.0:
                     put_item(m, d, spare, n, p + t * (q - p))
                     n += 1
@@ -165,7 +165,7 @@ def match_faces(m, d, mem: ti.template(), o: ti.template()):
         for j in range(o.count[1]):
             normal1 = item(m, d, list_adr(m, d, mem, NORMALS), i)
             normal2 = item(m, d, list_adr(m, d, mem, NORMALS + 1), j)
-            if o.face[0] < 0 and normal1.dot(normal2) < -FACE_TOL:
+            if o.face[0] < 0 and dot(normal1, normal2) < -FACE_TOL:
                 o.face = ivec2(i, j)
 
 
@@ -188,7 +188,7 @@ def match_edge(m, d, mem: ti.template(), o: ti.template(), corner):
         normal = item(m, d, list_adr(m, d, mem, NORMALS + 1 - s), j)
         for i in range(n):
             along = item(m, d, list_adr(m, d, mem, NORMALS + s), i)
-            if o.face[0] < 0 and ti.abs(along.dot(normal)) < EDGE_TOL:
+            if o.face[0] < 0 and ti.abs(dot(along, normal)) < EDGE_TOL:
                 o.end = i
                 o.face = ivec2(j, j)
 

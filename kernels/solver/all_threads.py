@@ -7,8 +7,9 @@ bodies. The preconditioner is each tree's own Hessian (tree_hessian.py). An isla
 Eisenstat, Steihaug 1982.
 """
 
-from ..types import FP, MINVAL, SERIAL, SHORT, SPREAD, func, kernel, ti, vec2, vec3
-from .blocks import block_sum, count_islands, each
+from ..types import FP, MINVAL, SERIAL, SHORT, SPREAD, at6, func, kernel, put6, ti, vec2, vec3
+from .blocks import add_blocks, each, group_count, item_sum, tree_sum
+from .free_body import dofs_of_twist
 from .phases import (
     move_contacts,
     move_rows,
@@ -31,10 +32,9 @@ from .steps import next_alpha
 @kernel
 def start_round(m, d):
     """Direction from x = 0 to the warm start, or to qacc_smooth without one; parallel over blocks."""
-    trees, contacts, rows, islands = d.ntblk * SPREAD, d.ncblk * SPREAD, d.nrblk * SPREAD, d.nlarge
+    trees, items, islands = d.ntblk * SPREAD, (d.ncblk + d.nrblk) * SPREAD, d.nlarge
     each(m, d, trees, SERIAL, SPREAD, start_tree_block)
-    each(m, d, contacts, SERIAL, SPREAD, start_contact_block)
-    each(m, d, rows, SERIAL, SPREAD, start_row_block)
+    each(m, d, items, SERIAL, SPREAD, start_block)
     each(m, d, islands, SHORT, 1, start_island)
 
 
@@ -44,13 +44,13 @@ def start_tree_block(m, d, b):
 
 
 @func
-def start_contact_block(m, d, b):
-    start_contacts(m, d, d.cblk_begin[b], d.cblk_end[b])
-
-
-@func
-def start_row_block(m, d, b):
-    start_rows(m, d, d.rblk_begin[b], d.rblk_end[b])
+def start_block(m, d, b):
+    """A block of contacts, or of rows, which follow these."""
+    if b < d.ncblk:
+        start_contacts(m, d, d.cblk_begin[b], d.cblk_end[b])
+    else:
+        r = b - d.ncblk
+        start_rows(m, d, d.rblk_begin[r], d.rblk_end[r])
 
 
 @func
@@ -79,33 +79,43 @@ def factor_tree_block(m, d, b):
 @kernel
 def project(m, d, whole_step: ti.i32):
     """The direction through M and J, and the start of the line search; parallel over blocks."""
-    trees, contacts, rows, islands = d.ntblk * SPREAD, d.ncblk * SPREAD, d.nrblk * SPREAD, d.nlarge
-    each(m, d, trees, SERIAL, SPREAD, project_tree_block)
-    each(m, d, contacts, SERIAL, SPREAD, project_contact_block)
-    each(m, d, rows, SERIAL, SPREAD, project_row_block)
+    trees, items, islands = d.ntblk * SPREAD, (d.ncblk + d.nrblk) * SPREAD, d.nlarge
+    groups = group_count(m, d)
+    ti.loop_config(serialize=SERIAL)
+    for unit in range(trees):
+        if unit % SPREAD == 0:
+            project_tree_block(m, d, unit // SPREAD, whole_step)
+    each(m, d, items, SERIAL, SPREAD, project_block)
+    each(m, d, groups, SHORT, 1, add_blocks)
     ti.loop_config(serialize=SHORT)
     for n in range(islands):
         project_island(m, d, n, whole_step)
 
 
 @func
-def project_tree_block(m, d, b):
+def project_tree_block(m, d, b, whole_step):
+    """The direction that conjugate gradients found is one of dofs from here on, for single bodies too."""
     if d.isl_run[d.tblk_island[b]] == 1:
+        if whole_step == 0:
+            w = d.island_tree[d.tblk_begin[b]] // m.ntree
+            for n in range(d.tblk_begin[b], d.tblk_end[b]):
+                if d.tree_single[d.island_tree[n]] == 1:
+                    i0 = w * m.nv + m.tree_dofadr[d.island_tree[n] - w * m.ntree]
+                    put6(d.sol_p, i0, dofs_of_twist(m, d, i0, at6(d.sol_p, i0)))
         s = project_trees(m, d, d.tblk_begin[b], d.tblk_end[b])
         d.tblk_sum[b][0] = s[1]
         d.tblk_sum[b][1] = s[2]
 
 
 @func
-def project_contact_block(m, d, b):
-    if d.isl_run[d.cblk_island[b]] == 1:
-        project_contacts(m, d, d.cblk_begin[b], d.cblk_end[b])
-
-
-@func
-def project_row_block(m, d, b):
-    if d.isl_run[d.rblk_island[b]] == 1:
-        project_rows(m, d, d.rblk_begin[b], d.rblk_end[b])
+def project_block(m, d, b):
+    if b < d.ncblk:
+        if d.isl_run[d.cblk_island[b]] == 1:
+            project_contacts(m, d, d.cblk_begin[b], d.cblk_end[b])
+    elif ti.static(m.has.rows):
+        r = b - d.ncblk
+        if d.isl_run[d.rblk_island[r]] == 1:
+            project_rows(m, d, d.rblk_begin[r], d.rblk_end[r])
 
 
 @func
@@ -113,8 +123,8 @@ def project_island(m, d, n, whole_step):
     k = d.island_large[n]
     d.isl_seek[k] = d.isl_run[k] * (1 - whole_step)
     if d.isl_run[k] == 1:
-        d.isl_d1[k] = block_sum(d.island_tblkadr[k], d.island_tblkend[k], 0, d.tblk_sum)
-        d.isl_d2[k] = block_sum(d.island_tblkadr[k], d.island_tblkend[k], 1, d.tblk_sum)
+        d.isl_d1[k] = tree_sum(m, d, k, 0)
+        d.isl_d2[k] = tree_sum(m, d, k, 1)
         d.isl_alpha[k] = ti.cast(whole_step, FP)
         d.isl_lo[k] = 0.0
         d.isl_hi[k] = -1.0
@@ -126,31 +136,28 @@ def project_island(m, d, n, whole_step):
 @kernel
 def search(m, d):
     """One evaluation of the line search, for the zero of the derivative; parallel over blocks."""
-    contacts, rows, islands = d.ncblk * SPREAD, d.nrblk * SPREAD, d.nlarge
-    each(m, d, contacts, SERIAL, SPREAD, search_contact_block)
-    each(m, d, rows, SERIAL, SPREAD, search_row_block)
+    items, groups, islands = (d.ncblk + d.nrblk) * SPREAD, group_count(m, d), d.nlarge
+    d.nseek = 0
+    each(m, d, items, SERIAL, SPREAD, search_block)
+    each(m, d, groups, SHORT, 1, add_blocks)
     each(m, d, islands, SHORT, 1, search_island)
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        d.nseek = count_islands(m, d, d.isl_seek)
 
 
 @func
-def search_contact_block(m, d, b):
-    k = d.cblk_island[b]
-    if d.isl_seek[k] == 1:
-        s = search_contacts(m, d, d.cblk_begin[b], d.cblk_end[b], d.isl_alpha[k], vec2(0.0))
-        d.cblk_sum[b][0] = s[0]
-        d.cblk_sum[b][1] = s[1]
-
-
-@func
-def search_row_block(m, d, b):
-    k = d.rblk_island[b]
-    if d.isl_seek[k] == 1:
-        s = search_rows(m, d, d.rblk_begin[b], d.rblk_end[b], d.isl_alpha[k], vec2(0.0))
-        d.rblk_sum[b][0] = s[0]
-        d.rblk_sum[b][1] = s[1]
+def search_block(m, d, b):
+    if b < d.ncblk:
+        k = d.cblk_island[b]
+        if d.isl_seek[k] == 1:
+            s = search_contacts(m, d, d.cblk_begin[b], d.cblk_end[b], d.isl_alpha[k], vec2(0.0))
+            d.cblk_sum[b][0] = s[0]
+            d.cblk_sum[b][1] = s[1]
+    elif ti.static(m.has.rows):
+        r = b - d.ncblk
+        k = d.rblk_island[r]
+        if d.isl_seek[k] == 1:
+            s = search_rows(m, d, d.rblk_begin[r], d.rblk_end[r], d.isl_alpha[k], vec2(0.0))
+            d.rblk_sum[r][0] = s[0]
+            d.rblk_sum[r][1] = s[1]
 
 
 @func
@@ -162,10 +169,8 @@ def search_island(m, d, n):
         d.isl_evals[k] = d.isl_evals[k] + 1
         d1 = d.isl_d1[k] + alpha * d.isl_d2[k]
         d2 = d.isl_d2[k]
-        d1 += block_sum(d.island_cblkadr[k], d.island_cblkend[k], 0, d.cblk_sum)
-        d2 += block_sum(d.island_cblkadr[k], d.island_cblkend[k], 1, d.cblk_sum)
-        d1 += block_sum(d.island_rblkadr[k], d.island_rblkend[k], 0, d.rblk_sum)
-        d2 += block_sum(d.island_rblkadr[k], d.island_rblkend[k], 1, d.rblk_sum)
+        d1 += item_sum(m, d, k, 0)
+        d2 += item_sum(m, d, k, 1)
         d.isl_slope[k] = d1
         done = ti.abs(d1) <= m.opt.ls_tolerance * ti.abs(d.isl_first[k]) and d.isl_first[k] <= 0.0
         if d.isl_first[k] > 0.0:  # the first evaluation
@@ -178,39 +183,34 @@ def search_island(m, d, n):
             d.isl_alpha[k] = step[0]
             d.isl_lo[k] = step[1]
             d.isl_hi[k] = step[2]
+            ti.atomic_add(d.nseek, 1)
 
 
 @kernel
 def move(m, d, newton_round: ti.i32):
     """Moves along the direction: forces, Hessians, cost, gradient and whether an island has converged."""
-    trees, contacts, rows, islands = d.ntblk * SPREAD, d.ncblk * SPREAD, d.nrblk * SPREAD, d.nlarge
-    each(m, d, contacts, SERIAL, SPREAD, move_contact_block)
-    each(m, d, rows, SERIAL, SPREAD, move_row_block)
+    trees, items, islands = d.ntblk * SPREAD, (d.ncblk + d.nrblk) * SPREAD, d.nlarge
+    groups = group_count(m, d)
+    d.nrun = 0
+    each(m, d, items, SERIAL, SPREAD, move_block)
     each(m, d, trees, SERIAL, SPREAD, move_tree_block)
+    each(m, d, groups, SHORT, 1, add_blocks)
     ti.loop_config(serialize=SHORT)
     for n in range(islands):
         move_island(m, d, n, newton_round)
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        d.nrun = count_islands(m, d, d.isl_run)
 
 
 @func
-def move_contact_block(m, d, b):
-    k = d.cblk_island[b]
-    if d.isl_run[k] == 1:
-        s = move_contacts(m, d, d.cblk_begin[b], d.cblk_end[b], step_of(m, d, k), vec3(0.0))
-        for i in ti.static(range(3)):
-            d.cblk_sum[b][i] = s[i]
-
-
-@func
-def move_row_block(m, d, b):
-    k = d.rblk_island[b]
-    if d.isl_run[k] == 1:
-        s = move_rows(m, d, d.rblk_begin[b], d.rblk_end[b], step_of(m, d, k), vec3(0.0))
-        for i in ti.static(range(3)):
-            d.rblk_sum[b][i] = s[i]
+def move_block(m, d, b):
+    if b < d.ncblk:
+        k = d.cblk_island[b]
+        if d.isl_run[k] == 1:
+            d.cblk_sum[b] = move_contacts(m, d, d.cblk_begin[b], d.cblk_end[b], step_of(m, d, k), vec3(0.0))
+    elif ti.static(m.has.rows):
+        r = b - d.ncblk
+        k = d.rblk_island[r]
+        if d.isl_run[k] == 1:
+            d.rblk_sum[r] = move_rows(m, d, d.rblk_begin[r], d.rblk_end[r], step_of(m, d, k), vec3(0.0))
 
 
 @func
@@ -236,10 +236,9 @@ def move_island(m, d, n, newton_round):
     """Cost and gradient of a large island, and whether there is another round."""
     k = d.island_large[n]
     if d.isl_run[k] == 1:
-        cost = block_sum(d.island_tblkadr[k], d.island_tblkend[k], 0, d.tblk_sum)
-        cost += block_sum(d.island_cblkadr[k], d.island_cblkend[k], 0, d.cblk_sum)
-        cost += block_sum(d.island_rblkadr[k], d.island_rblkend[k], 0, d.rblk_sum)
-        norm = block_sum(d.island_tblkadr[k], d.island_tblkend[k], 1, d.tblk_sum)
+        cost = tree_sum(m, d, k, 0)
+        cost += item_sum(m, d, k, 0)
+        norm = tree_sum(m, d, k, 1)
         scale = scale_of(m, d, k)
         gradient = scale * ti.sqrt(norm)
         improvement = scale * (d.isl_cost[k] - cost)
@@ -250,6 +249,8 @@ def move_island(m, d, n, newton_round):
         reduction = next_reduction(m, d, newton_round, fine, gradient, improvement, d.isl_reduction[k])
         if reduction == 0.0:
             d.isl_run[k] = 0
+        else:
+            ti.atomic_add(d.nrun, 1)
         d.isl_cost[k] = cost
         d.isl_reduction[k] = reduction
         d.island_niter[k] = ti.max(0, newton_round + 1)
@@ -261,11 +262,10 @@ def move_island(m, d, n, newton_round):
 @func
 def tell_island(m, d, k, newton_round, improvement, gradient):
     """What its blocks have counted of a round."""
-    length = ti.sqrt(block_sum(d.island_tblkadr[k], d.island_tblkend[k], 2, d.tblk_sum))
+    length = ti.sqrt(tree_sum(m, d, k, 2))
     rows = vec2(0.0)
     for i in ti.static(range(2)):
-        rows[i] += block_sum(d.island_cblkadr[k], d.island_cblkend[k], 1 + i, d.cblk_sum)
-        rows[i] += block_sum(d.island_rblkadr[k], d.island_rblkend[k], 1 + i, d.rblk_sum)
+        rows[i] += item_sum(m, d, k, 1 + i)
     clear_rows(m, d, k, newton_round)
     count_rows(m, d, k, newton_round, ti.cast(rows[0], ti.i32), ti.cast(rows[1], ti.i32))
     slope = scale_of(m, d, k) * ti.abs(d.isl_slope[k]) / ti.max(length, MINVAL)

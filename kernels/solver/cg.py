@@ -146,7 +146,7 @@ def multiply_rows(m, d, first, last):
     """D J q of the rows."""
     if ti.static(m.has.rows):
         for n in range(first, last):
-            row_product(m, d, d.island_row[n])
+            row_product(m, d, d.island_row[n], d.sol_q)
 
 
 @func

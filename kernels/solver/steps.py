@@ -141,12 +141,12 @@ def add_rows(m, d, wt, posed, y: ti.template()):
 
 
 @func
-def row_product(m, d, r):
-    """D J q of row r, q = sol_q: row_force; of a connect or weld eq_wrench, from the twists of the bodies."""
+def row_product(m, d, r, x: ti.template()):
+    """D J x of row r: row_force; of a connect or weld eq_wrench, from the twists of the bodies."""
     if ti.static(m.has.rows):
         k = d.row_pose[r] - 1
         if k == -1:
-            d.row_force[r] = d.row_hess[r] * row_times(m, d, r, d.sol_q)
+            d.row_force[r] = d.row_hess[r] * row_times(m, d, r, x)
         elif k >= 0:
             turn = vec3(0.0)
             shift = vec3(0.0)

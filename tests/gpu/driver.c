@@ -36,7 +36,7 @@ typedef struct Task { /* one kernel of CUDA's; a kernel of Taichi's is several *
   Module *module;
   void (*run)(Thread *, void **);
   struct Task *next;
-  uint64_t launches, threads, instructions, longest, loads, deepest, atomics, sectors;
+  uint64_t launches, threads, instructions, longest, loads, deepest, atomics, sectors, worst;
 } Task;
 enum Access { LOAD, STORE, INTEGER_ATOMIC, FLOAT_ATOMIC };
 enum Conflict { READ_WRITE, WRITE_WRITE, FLOAT_ATOMICS, INTEGER_ATOMICS, ATOMIC_AND_PLAIN, SAME_VALUE };
@@ -180,8 +180,8 @@ void softgpu_report(const char *path) {
     if (calls[i]) fprintf(f, "call %s %lu\n", call_names[i], calls[i]);
   for (Task *t = tasks; t; t = t->next)
     if (t->launches)
-      fprintf(f, "task %s %lu %lu %lu %lu %lu %lu %lu %lu\n", t->name, t->launches, t->threads, t->instructions,
-              t->longest, t->loads, t->deepest, t->atomics, t->sectors);
+      fprintf(f, "task %s %lu %lu %lu %lu %lu %lu %lu %lu %lu\n", t->name, t->launches, t->threads, t->instructions,
+              t->longest, t->loads, t->deepest, t->atomics, t->sectors, t->worst);
   for (int i = 0; i < nrace; i++)
     fprintf(f, "race %s %d %lu %lu %u %u %lu\n", races[i].task->name, races[i].kind, races[i].base, races[i].offset,
             races[i].one, races[i].other, races[i].times);
@@ -192,7 +192,7 @@ void softgpu_clear(void) {
   memset(calls, 0, sizeof calls);
   nrace = 0;
   for (Task *t = tasks; t; t = t->next)
-    t->launches = t->threads = t->instructions = t->longest = t->loads = t->deepest = t->atomics = t->sectors = 0;
+    t->launches = t->threads = t->instructions = t->longest = t->loads = t->deepest = t->atomics = t->sectors = t->worst = 0;
 }
 
 /* ---- modules and launches */
@@ -309,7 +309,8 @@ Result cuLaunchKernel(void *function, Result gx, Result gy, Result gz, Result bx
   }
   _mm_setcsr(rounding);
   t->launches++;
-  t->longest += longest;
+  t->longest += longest; /* summed over launches; the worst is that of one */
+  if (longest > t->worst) t->worst = longest;
   t->deepest += deepest;
   return 0;
 }

@@ -1,8 +1,9 @@
 """From one settled state, f32 on the (software) device finds the contacts that f32 on the CPU does, whatever the order
 of its threads and the number of its blocks.
 
-Contract: equal contact lists, distances within 1e-7 m, velocities within 1e-4 m/s after the step; equal hashes of the
-state for threads forward, backward and shuffled, and for 2 and 64 multiprocessors.
+Contract: equal contact lists, distances within 1e-7 m, velocities within 1e-4 m/s after the step, or of the largest
+where things still roll; equal hashes of the state for threads forward, backward and shuffled, and for 2 and 64
+multiprocessors.
 """
 
 import json
@@ -15,7 +16,7 @@ import pytest
 
 from .software import HERE, needs_compiler, start
 
-SCENES = dict(dominos=(20, 60), pile=(40, 300), ragdolls=(3, 200), bowl=(12, 200), terrain=(12, 200))
+SCENES = dict(dominos=(20, 60), pile=(40, 300), ragdolls=(3, 1000), bowl=(12, 1000), terrain=(12, 1000))
 ORDERS = dict(forward={}, backward=dict(order=1), shuffled=dict(order=7), few=dict(sm=2), many=dict(sm=64))
 HOT = [pytest.param(name, marks=() if name == "dominos" else pytest.mark.slow) for name in SCENES]
 
@@ -42,4 +43,4 @@ def test_contacts_are_equal_and_order_does_not_show(name, tmp_path):
     ours, theirs = np.load(tmp_path / "device.npz"), np.load(tmp_path / "cpu.npz")
     assert np.array_equal(ours["geom"], theirs["geom"])
     assert np.abs(ours["dist"] - theirs["dist"]).max(initial=0) < 1e-7
-    assert np.abs(ours["qvel"] - theirs["qvel"]).max(initial=0) < 1e-4
+    assert np.abs(ours["qvel"] - theirs["qvel"]).max(initial=0) < 1e-4 * max(1, np.abs(theirs["qvel"]).max())

@@ -47,8 +47,8 @@ PLACES = (
 )  # fmt: skip
 # what stages use of a Data and users do not
 INTERNAL = set(
-    """bind bound capacity room check count counts_on_host device drop exceeds fill grow is_fixed list_view program
-    scalar scratch set_counts some""".split()
+    """bind bound capacity room check count counts_on_host device drop exceeds fill forget_counts grow is_fixed
+    list_view program scalar scratch set_counts some""".split()
 )
 
 
@@ -100,6 +100,7 @@ class Data:
         self._generation = session.generation
         self._device = {}
         self._bound = {}
+        self._counts, self._stale = None, set()  # on a GPU: a copy of `counts`, and which of them it has no longer
         self.program = Program(self)
         self._model_version = None
         self._capacity = {name: self._first_capacity(name) for name in CAPACITIES} | capacity
@@ -259,21 +260,32 @@ class Data:
 
     # ---- what stages ask and write between launches; the program notes it
 
-    def counts_on_host(self):
-        """All counts; on the CPU a view, elsewhere a copy that waits for the device."""
+    def counts_on_host(self, *names):
+        """All counts, those of these names as they are now; on the CPU a view, elsewhere a copy: the device is waited
+        for if a kernel may have written one of them since the last."""
         view = memory.host_view(self.device("counts"))
-        return memory.download(self.device("counts")) if view is None else view
+        if view is not None:
+            return view
+        if self._counts is None or not self._stale.isdisjoint(names):
+            self._counts, self._stale = memory.download(self.device("counts")), set()
+        return self._counts
+
+    def forget_counts(self, names=None):
+        """Tells that kernels write these counts, or any."""
+        if names is None:
+            self._counts = None
+        self._stale.update(names or ())
 
     def count(self, name):
         """Length of a list over all worlds."""
-        return int(self.counts_on_host()[COUNTS[name]])
+        return int(self.counts_on_host(name)[COUNTS[name]])
 
     def exceeds(self, rarely=False, **limits):
         """Names of the lists that are longer than that.
 
         rarely  a stage that finds one does `Program.aside` what it does then: its record is that of the other case.
         """
-        counts, a, found = self.counts_on_host(), self._device["counts"], []
+        counts, a, found = self.counts_on_host(*limits), self._device["counts"], []
         for name, limit in limits.items():
             at = COUNTS[name]
             if answer := counts.item(at) > limit:
@@ -296,7 +308,12 @@ class Data:
             counts[COUNTS[name]] = value
             self.program.wrote(a, COUNTS[name], 1, value)
         if session.arch != "cpu":
-            memory.upload(a, counts)
+            self._stale.difference_update(values)
+            places = sorted(COUNTS[name] for name in values)
+            starts = [p for p in places if p - 1 not in places]
+            ends = [p + 1 for p in places if p + 1 not in places]
+            for start, end in zip(starts, ends):
+                memory.upload(a, counts[start:end], start)
 
     def fill(self, name, value):
         """Sets all numbers of an array of int32."""

@@ -16,6 +16,7 @@ LENGTHS = dict(
     nleafall="leaves of the rays' trees of all worlds", nnodeall="nodes of the rays' trees of all worlds",
     nreach="pairs of geoms that sensors of distances ask about", nreachall="the same in all worlds",
     nasked="sensors of distances",
+    npartall="things sorted by owner at once, twice", npartcount="blocks of that sort times values of a digit",
     nvecall="numbers of a user's vectors of dofs, of all worlds",
 )  # fmt: skip
 ALL = "all"

@@ -82,6 +82,7 @@ def reset(m, d, worlds=None):
             memory.fill(d._device[name], 0)
         elif not array.is_shared:
             write_worlds(d, name, index, np.zeros(array.size(d._size_of)))
+    d.forget_counts()
     if whole:
         d.timer.clear()
     for name, values in _start(m).items():

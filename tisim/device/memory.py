@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from . import session
+from . import cuda, session
 
 
 def element(is_float, width=1):
@@ -43,8 +43,7 @@ def new_array(is_float, size, width=1):
     else:
         import taichi as ti
 
-        a = ti.ndarray(element(is_float, width), (count,))
-        a.fill(0)
+        a = ti.ndarray(element(is_float, width), (count,))  # zeros
     a.length, a.numbers = int(size), count * width
     return a
 
@@ -59,6 +58,10 @@ def delete_array(a):
     a.host = None
 
 
+def _numpy_type(a):
+    return np.int32 if str(a.dtype) == "i32" else session.numpy_float()
+
+
 def host_view(a):
     """NumPy array over the memory of a device array on the CPU, without a copy; None on a GPU."""
     return getattr(a, "host", None)
@@ -67,27 +70,37 @@ def host_view(a):
 def download(a):
     """Copy of a device array on the host."""
     view = host_view(a)
-    return a.to_numpy().reshape(-1) if view is None else view.copy()
+    if view is not None:
+        return view.copy()
+    if cuda.driver(a) is None:
+        return a.to_numpy().reshape(-1)
+    out = np.empty(a.numbers, _numpy_type(a))
+    cuda.read(a, out)
+    return out
 
 
-def upload(a, values):
-    """Writes host values into a device array (the first values.size elements)."""
+def upload(a, values, first=0):
+    """Writes host values into a device array, from element `first` on."""
     view = host_view(a)
     if view is not None:
-        view[: values.size] = values
+        view[first : first + values.size] = values
+    elif values.size and cuda.driver(a) is not None:
+        cuda.write(a, first, values.astype(_numpy_type(a), copy=False))
     elif values.size:
         whole = a.to_numpy()
-        whole.reshape(-1)[: values.size] = values
+        whole.reshape(-1)[first : first + values.size] = values
         a.from_numpy(whole)
 
 
 def fill(a, value):
-    """Sets every element of a device array."""
+    """Sets every number of a device array of int32, or of any type to 0."""
     view = host_view(a)
-    if view is None:
-        a.fill(value)
-    else:
+    if view is not None:
         view[:] = value
+    elif cuda.driver(a) is not None:
+        cuda.fill(a, value)
+    else:
+        a.fill(value)
 
 
 def sync():

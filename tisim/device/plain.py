@@ -32,6 +32,7 @@ class Bound:
         if parallel not in self._made:
             self._made[parallel] = self.sequence.variants(parallel).bind(d)
         self._made[parallel].run(d, scalars)
+        d.forget_counts(self.sequence.variants(parallel).counts)
 
 
 class _Variants:
@@ -45,6 +46,8 @@ class _Variants:
             self.arrays.update(v.arrays)
             self.numbers.update(v.numbers)
         self.passed = frozenset().union(*(v.passed for v in self.variants))
+        writes = set().union(*(v.arguments.flow.writes for v in self.variants))
+        self.counts = None if "d.counts" in writes else {path[2:] for path in writes if path.startswith("d.")}
         self.graph = None if session.arch == "cpu" else self._graph()
 
     def _graph(self):

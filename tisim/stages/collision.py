@@ -112,7 +112,7 @@ class Stage:
         self._awake = parallel(m, d)
         if sleeps and not self.sort.wide:
             self._set_busy(d, "boxes", bool(d.exceeds(nboxawake=BOXED)) and self._total >= BOXED)
-        self.run(m, d, "boxes", now=False if self._awake else None)
+        self.run(m, d, "boxes", now=False if self._awake and not self.sort.wide else None)
         moved = d.exceeds(rarely=True, nout=0)
         searched = ()
         if moved or not keep or self.pairs.of != self._conditions(m, d):

@@ -5,9 +5,8 @@ import dataclasses
 from tisim.device import launch, runtime
 from tisim.enums import mjtDisableBit
 
-from . import dual
+from . import dual, lists, solver
 from .dynamics import parallel
-from .solver import border, solve
 
 PARALLEL_CONTACTS = 2000  # below, waking the threads costs more than the contacts (0.1 us each)
 
@@ -55,10 +54,13 @@ def make_constraints(m, d):
         d.fill("tree_island", -1)
         return
     contacts = runtime.kernels("constraint.contacts")
-    lists = [runtime.kernels("constraint.row").row_lists, runtime.kernels("constraint.island").find_islands]
-    kernels = [contacts.contact_terms, contacts.contact_lists, *lists]
-    many = awake or bool(d.exceeds(ncon=PARALLEL_CONTACTS))
-    launch.run(m, d, kernels, many, **border(m))
+    if solver.queued():
+        lists.make(m, d, [contacts.contact_terms], **solver.border(m), **solver.blocks())
+    else:
+        by_one = [runtime.kernels("constraint.row").row_lists, runtime.kernels("constraint.island").find_islands]
+        kernels = [contacts.contact_terms, contacts.contact_lists, *by_one]
+        many = awake or bool(d.exceeds(ncon=PARALLEL_CONTACTS))
+        launch.run(m, d, kernels, many, **solver.border(m))
     if d.exceeds(ndense=d.room("ndensemax")):
         d.grow("ndensemax", d.count("ndense"))
     if "nefcmax" in m.capacity_limit and d.exceeds(nefc=m.capacity_limit["nefcmax"]):
@@ -83,4 +85,4 @@ def constrain(m, d):
     k = runtime.kernels("solver.newton")
     launch.run(m, d, [k.unconstrained], parallel(m, d))
     if d.exceeds(nisland=0):
-        dual.solve(m, d, solve)
+        dual.solve(m, d, solver.solve)

@@ -16,6 +16,7 @@ from . import (
     dynamics,
     integrators,
     inverse,
+    lists,
     narrowphase,
     rays,
     sensor,
@@ -81,13 +82,14 @@ def _solver(m, d):
     """Kernels behind the contacts and rows; those of large islands where the host queues them and there may be some."""
     k = runtime.kernels
     terms, island = k("constraint.contacts"), k("constraint.island")
-    found = [terms.contact_terms, terms.contact_lists, k("constraint.row").row_lists]
-    found += [island.find_islands, *([] if m.opt.solver == mjtSolver.mjSOL_PGS else solver.island_solvers(m))]
+    by_one = [terms.contact_lists, k("constraint.row").row_lists, island.find_islands]
+    found = [terms.contact_terms, *(lists.kernels_of(m) if solver.queued() else by_one)]
+    found += [] if m.opt.solver == mjtSolver.mjSOL_PGS else solver.island_solvers(m)
     found += dual.kernels_of(m)
     if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.SHARED:
         large, linear = k("solver.all_threads"), k("solver.cg_all")
-        found += [island.cut_blocks, large.start_round, large.project, large.move, large.precondition, large.search]
-        found += [linear.linear_start, linear.linear_step, linear.linear_end]
+        found += [large.start_round, large.project, large.move, large.precondition, large.search]
+        found += [linear.linear_start, linear.linear_step]
     return found
 
 

@@ -7,9 +7,11 @@ PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
 MAX_DENSE = 60  # coupled dofs up to which a dense factor is no slower than conjugate gradients, and exact
 MAX_FACTOR = 160  # nodes up to which one worker tries to make a sparse factor of an island
 MAX_JOINED = 400  # the same where rows join trees: conjugate gradients are slow on what is held together stiffly
-BLOCKS = dict(treesize=32, consize=64, rowsize=64)  # units of work and of fixed-order sums
+# units of work and of fixed-order sums, on a CPU and on a GPU
+BLOCKS = dict(treesize=32, consize=64, rowsize=64)
+SMALL_BLOCKS = dict(treesize=2, consize=2, rowsize=2)
 LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
-CHUNK = 4  # iterations queued before the host looks whether all islands are done
+LINEAR_CHUNK, SEARCH_CHUNK = 8, 4  # launches queued before the host looks whether all islands are done
 NEVER = 2**31 - 1
 SHARED = 300  # contacts between moving bodies above which an island is shared, by whatever shares it here
 
@@ -35,6 +37,11 @@ def border(m):
     )
 
 
+def blocks():
+    """Sizes of the blocks of large islands."""
+    return BLOCKS if session.arch == "cpu" else SMALL_BLOCKS
+
+
 def island_solvers(m):
     """The kernels that solve islands with the solver that the options name."""
     if m.opt.solver == mjtSolver.mjSOL_CG:
@@ -51,7 +58,6 @@ def solve(m, d):
         _solve_islands(m, d, "nlarge" in some)
     if "nlarge" in some and queued():
         d.program.spoil()
-        launch.run(m, d, [runtime.kernels("constraint.island").cut_blocks], False, **BLOCKS)
         _solve_large(m, d)
 
 
@@ -70,10 +76,10 @@ def _solve_large(m, d):
     def run(kernels, **scalars):
         launch.run(m, d, kernels, True, **scalars)
 
-    def run_until(kernel, limit, **scalars):
+    def run_until(kernel, limit, chunk):
         """Repeats an inner iteration until no island needs it."""
-        for _ in range(0, limit, CHUNK):
-            run([kernel] * CHUNK, **scalars)
+        for _ in range(0, limit, chunk):
+            run([kernel] * chunk)
             if not d.count("nseek"):
                 break
 
@@ -82,7 +88,7 @@ def _solve_large(m, d):
         if not d.count("nrun"):
             break
         run([large.precondition, linear.linear_start])
-        run_until(linear.linear_step, LINEAR_ITERATIONS)
-        run([linear.linear_end, large.project], whole_step=0)
-        run_until(large.search, m.opt.ls_iterations)
+        run_until(linear.linear_step, LINEAR_ITERATIONS // 2, LINEAR_CHUNK)
+        run([large.project], whole_step=0)
+        run_until(large.search, m.opt.ls_iterations, SEARCH_CHUNK)
         run([large.move], newton_round=newton_round)

@@ -1,0 +1,53 @@
+"""One step on the (software) CUDA device: no thread reads or writes what another writes, no float is summed by atomics,
+and launches, reads by the host and the longest serial thread stay below numbers.
+
+Contract: no plain conflict at all. Integer counters taken by several threads are those in COUNTERS, whose order must
+stay invisible (the other tests shuffle it); reads of what others change by atomics are those in WATCHED.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from .software import HERE, needs_compiler, start
+
+# arrays whose whole numbers several threads change: sums, least numbers, places in lists that are sorted afterwards
+COUNTERS = set(
+    """counts bin_adr team uf_parent uf_touched island_dofnum island_nodenum island_single island_coupled island_joined
+    """.split()
+)
+# reads of what others lower meanwhile: labels of trees end at the smallest in any order; workers look for work
+WATCHED = {("uf_parent", "join_trees"), ("team", "solve_islands"), ("team", "solve_lone_islands")}
+PLAIN = ("read / write", "write / write", "float atomics")
+# scene: size, steps until it lies, then the most launches, reads by the host
+BUDGETS = dict(dominos=(20, 60, 90, 6), pile=(300, 400, 1000, 35))
+LONGEST, OF_ISLAND = 20_000, 200_000  # instructions of one thread; of one that solves a small island alone
+
+
+@needs_compiler
+@pytest.mark.parametrize("scene", ["dominos", pytest.param("pile", marks=pytest.mark.slow)])
+def test_a_step(scene, tmp_path):
+    n, steps, launches, reads = BUDGETS[scene]
+    state = tmp_path / "settled.npz"
+    cpu = os.environ | dict(TISIM_ARCH="cpu", TISIM_PRECISION="f64")
+    subprocess.run([sys.executable, HERE / "scene.py", scene, str(n), str(steps), state], env=cpu, check=True)
+    text = start(
+        HERE / "step.py", scene, n, 1, state, watch=True, sm=32,
+        environment=dict(TISIM_ARCH="cuda", TISIM_PRECISION="f32"),
+    )  # fmt: skip
+    told = json.loads(text.splitlines()[-1])
+    assert told["ncon"] > 0
+    for kind, array, task in told["conflicts"]:
+        assert kind not in PLAIN, (kind, array, task)
+        if kind == "integer atomics":
+            assert array in COUNTERS, (array, task)
+        if kind == "atomic / plain":
+            assert (array, task.split(".")[0]) in WATCHED, (array, task)
+    assert sum(task["launches"] for task in told["tasks"].values()) <= launches
+    assert told["calls"]["copy_to_host"] <= reads
+    for name, task in told["tasks"].items():
+        assert task["worst"] <= (OF_ISLAND if name.startswith("solve_") else LONGEST), name
+    print({k: sum(t[k] for t in told["tasks"].values()) for k in ("launches", "quick")}, told["calls"]["copy_to_host"])

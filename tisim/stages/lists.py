@@ -1,0 +1,57 @@
+"""Islands and the lists of contacts and rows where all threads of a GPU make them: kernels/constraint/lists_all.py."""
+
+from tisim.device import launch, runtime
+
+DIGIT = 8  # most bits of a key that a pass of the sort takes
+BLOCK, MOST_BLOCKS = 64, 1024  # things in the work of one thread of the sort, and how many such blocks at most
+
+
+def kernels_of(m):
+    """All kernels that `make` launches."""
+    k = runtime.kernels("constraint.lists_all")
+    rows = [k.row_parts] if m.features().rows else []
+    islands = [k.tree_rows, k.join_trees, k.number_islands, k.island_parts, k.place_islands, k.fill_islands]
+    return [k.contact_parts, k.body_contacts, *rows, *islands, runtime.kernels("sort").part_pass]
+
+
+def make(m, d, before, **scalars):
+    """Islands and all lists of contacts and rows, behind the kernels `before`; scalars: those that find_islands and
+    cut_blocks ask for."""
+    k = runtime.kernels("constraint.lists_all")
+    sort = _Sort(m, d, scalars)
+    body_bits, tree_bits, island_bits = (int(d.nworld * n).bit_length() for n in (m.nbody, m.ntree, 3 * m.ntree))
+    sort.run([*before, k.contact_parts])
+    sort.sort(body_bits)
+    sort.run([k.body_contacts])
+    if m.features().rows:
+        sort.run([k.row_parts])
+        sort.sort(tree_bits)
+    sort.run([k.tree_rows, k.join_trees, k.number_islands, k.island_parts])
+    sort.sort(island_bits)
+    sort.run([k.place_islands, k.fill_islands])
+
+
+class _Sort:
+    """Launches, and the sorts among them: where the sorted things lie, and in how many blocks they are moved."""
+
+    def __init__(self, m, d, scalars):
+        contacts, rows, entries = (d.capacity(name) for name in ("nconmax", "nrowmax", "nJmax"))
+        most = max(2 * contacts, entries, d.nworld * m.ntree + contacts + rows)
+        blocks = max(1, min(MOST_BLOCKS, most // BLOCK))
+        for name, length in dict(part_key=2 * most, part_value=2 * most, part_count=blocks << DIGIT).items():
+            d.scratch(name, length)
+        self.m, self.d, self.half = m, d, 0
+        self.scalars = scalars | dict(npartmax=most, npartblock=blocks)
+
+    def run(self, kernels):
+        launch.run(self.m, self.d, kernels, True, parthalf=self.half, **self.scalars)
+        self.half = 0
+
+    def sort(self, bits):
+        """Sorts the things by so many low bits of their keys."""
+        npass = -(-bits // DIGIT)
+        nbit = -(-bits // npass)
+        for i in range(npass):
+            kernels = [runtime.kernels("sort").part_pass]
+            launch.run(self.m, self.d, kernels, True, shift=i * nbit, nbit=nbit, half=i % 2, **self.scalars)
+        self.half = npass % 2
