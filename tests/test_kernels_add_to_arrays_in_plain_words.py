@@ -12,8 +12,21 @@ from tisim.data.arrays import COUNTS
 
 KERNELS = pathlib.Path(__file__).resolve().parent.parent / "kernels"
 # arrays that atomics may touch: lengths of lists that are sorted later or whose order does not show, largest indices,
-# where workers find each other, parents of trees that end as the smallest
-ATOMIC = {*COUNTS, "bin_adr", "bad", "bad_ctrl", "team", "uf_parent", "stat_nactive", "stat_nchange"}
+# where workers find each other, parents of trees that end as the smallest, marks that many may set, what
+# islands have, counted by all threads of a GPU
+ISLANDS = {f"island_{name}" for name in ("dofnum", "nodenum", "single", "coupled", "joined")}
+ATOMIC = {
+    *COUNTS,
+    *ISLANDS,
+    "bin_adr",
+    "bad",
+    "bad_ctrl",
+    "team",
+    "uf_parent",
+    "uf_touched",
+    "stat_nactive",
+    "stat_nchange",
+}
 
 
 def functions(tree):

@@ -56,8 +56,9 @@ def contact_parts(m, d):
     for c in range(n):
         for side in ti.static(range(2)):
             b = d.con_body[c][side]
-            d.part_key[2 * c + side] = ti.select(b < 0 or d.contact_exclude[c] != 0, d.nworld * m.nbody, b)
-            d.part_value[2 * c + side] = 2 * c + side
+            part = 2 * c + side
+            d.part_key[part] = ti.select(b < 0 or d.contact_exclude[c] != 0, d.nworld * m.nbody, b)
+            d.part_value[part] = part
     ti.loop_config(serialize=SERIAL)
     for s in range(nblock):
         total = 0

@@ -5,8 +5,9 @@ stay, inside its bounds; an elliptic cone first along its normal or along the fo
 large island is a team's, which takes it colour by colour (colors.py). Seed 000, "Convex solver".
 
 Sweeps cannot move a contact away from the apex of its cone where the normal force alone gains nothing, and may end
-there far from the minimum, in MuJoCo 3.4.0, too. They do so here with MuJoCo's tolerances; with one below MINVAL, which
-asks for the minimum itself, such contacts are released when sweeps have ended, and sweeps go on.
+there far from the minimum, in MuJoCo 3.4.0, too. They do so here with MuJoCo's tolerances, and with 0, which asks for a
+number of sweeps; with one below MINVAL, which asks for the minimum itself, such contacts are released when sweeps have
+ended, and sweeps go on.
 """
 
 from ..constants import DSBL_WARMSTART, EQUALITY
@@ -55,7 +56,7 @@ def gauss_seidel(m, d, k, me, size):
         niter += 1
         ended = improvement < m.opt.tolerance
         if ti.static(m.has.elliptic):
-            if ended and m.opt.tolerance < MINVAL:
+            if ended and 0.0 < m.opt.tolerance and m.opt.tolerance < MINVAL:
                 ended = not released(m, d, k, me, size, scale)
         if ended:
             break

@@ -164,7 +164,7 @@ def row_product(m, d, r, x: ti.template()):
 def pose_wrench(m, d, k, side):
     """What eq_wrench of connect or weld k is for the body of a side, about the centre of its tree."""
     f = (1.0 - 2.0 * ti.cast(side, FP)) * six(d.eq_wrench[k])
-    return join(head(f) + cross(head(d.eq_arm[2 * k + side]), tail(f)), tail(f))
+    return join(head(f) + cross(head(d.eq_arm[k, side]), tail(f)), tail(f))
 
 
 @func
