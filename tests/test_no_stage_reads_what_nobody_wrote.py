@@ -36,7 +36,6 @@ ITSELF = {
     "con_state", "row_state",  # by the sweep before
     "sol_q", "sol_z", "con_hess", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
     "sol_p", "sol_r",  # by the first round of conjugate gradients
-    "cblk_sum", "rblk_sum",  # of blocks, which groups of them add up behind
 }  # fmt: skip
 
 OF_USERS = {"user_actuators", "user_filter"}  # kernels that are made with a user's functions

@@ -8,7 +8,7 @@ Eisenstat, Steihaug 1982.
 """
 
 from ..types import FP, MINVAL, SERIAL, SHORT, SPREAD, at6, func, kernel, put6, ti, vec2, vec3
-from .blocks import add_blocks, each, group_count, item_sum, tree_sum
+from .blocks import add_blocks, add_tree_blocks, each, group_count, groups_of, item_sum, tree_sum
 from .free_body import dofs_of_twist
 from .phases import (
     move_contacts,
@@ -80,13 +80,13 @@ def factor_tree_block(m, d, b):
 def project(m, d, whole_step: ti.i32):
     """The direction through M and J, and the start of the line search; parallel over blocks."""
     trees, items, islands = d.ntblk * SPREAD, (d.ncblk + d.nrblk) * SPREAD, d.nlarge
-    groups = group_count(m, d)
+    groups = groups_of(d.ntblk)
     ti.loop_config(serialize=SERIAL)
     for unit in range(trees):
         if unit % SPREAD == 0:
             project_tree_block(m, d, unit // SPREAD, whole_step)
     each(m, d, items, SERIAL, SPREAD, project_block)
-    each(m, d, groups, SHORT, 1, add_blocks)
+    each(m, d, groups, SHORT, 1, add_tree_blocks)
     ti.loop_config(serialize=SHORT)
     for n in range(islands):
         project_island(m, d, n, whole_step)
