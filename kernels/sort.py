@@ -142,6 +142,6 @@ def radix_pass(m, d, icount: ti.i32, shift: ti.i32, nbit: ti.i32, half: ti.i32):
 
 @kernel
 def part_pass(m, d, shift: ti.i32, nbit: ti.i32, half: ti.i32):
-    """The same of the things that constraint/lists_all.py sorts by their owners."""
+    """The same of the things that constraint/lists_all.py and islands_all.py sort by their owners."""
     how = pass_of(d.npart, d.npartblock, half * d.npartmax, shift, nbit)
     sort_pass(how, (1 - half) * d.npartmax, SERIAL, d.part_key, d.part_value, d.part_count, d.part_sum)

@@ -39,7 +39,7 @@ ITSELF = {
 }  # fmt: skip
 
 OF_USERS = {"user_actuators", "user_filter"}  # kernels that are made with a user's functions
-BY_ONE_THREAD = {"cut_blocks"}  # what lists_all.py does by all threads, and is compared with in a test
+BY_ONE_THREAD = {"cut_blocks"}  # what islands_all.py does by all threads, and is compared with in a test
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ root whoever comes first; the lists are made by one. Seed 000, "Constraint islan
 """
 
 from ..sleep.awake import tree_at, tree_count
-from ..types import SERIAL, func, kernel, ti
+from ..types import GPU, SERIAL, func, kernel, ti
 from .row import tree_of_dof
 
 BLOCK = 36  # numbers of a block of a factor of an island
@@ -17,7 +17,11 @@ def find(m, d, t):
     """Root of t, halving the path."""
     a = t
     while d.uf_parent[a] != a:
-        d.uf_parent[a] = d.uf_parent[d.uf_parent[a]]
+        above = d.uf_parent[d.uf_parent[a]]
+        if ti.static(GPU):
+            ti.atomic_min(d.uf_parent[a], above)
+        else:
+            d.uf_parent[a] = above
         a = d.uf_parent[a]
     return a
 
@@ -50,15 +54,24 @@ def tree_of_body(m, d, b):
 
 
 @func
+def touch(m, d, t):
+    """Marks tree t as one that something acts on; many may do so at once."""
+    if ti.static(GPU):
+        ti.atomic_max(d.uf_touched[t], 1)
+    else:
+        d.uf_touched[t] = 1
+
+
+@func
 def unite_contact(m, d, c):
     """Joins the trees of a contact."""
     s = tree_of_body(m, d, d.con_body[c][0])
     t = tree_of_body(m, d, d.con_body[c][1])
     d.con_tree[c] = ti.max(s, t)
     if s >= 0:
-        d.uf_touched[s] = 1
+        touch(m, d, s)
     if t >= 0:
-        d.uf_touched[t] = 1
+        touch(m, d, t)
     if s >= 0 and t >= 0:
         unite(m, d, s, t)
 
@@ -67,12 +80,32 @@ def unite_contact(m, d, c):
 def unite_row(m, d, r):
     """Joins the trees of a row."""
     t = d.row_tree[r]
-    d.uf_touched[t] = 1
+    touch(m, d, t)
     if d.row_coupled[r] == 1:
         for e in range(d.row_adr[r], d.row_adr[r] + d.row_num[r]):
             s = tree_of_dof(m, d, d.J_dof[e])
-            d.uf_touched[s] = 1
+            touch(m, d, s)
             unite(m, d, s, t)
+
+
+@func
+def unite_all(m, d, serial: ti.template()):
+    """Joins the trees of all contacts and rows. serial: SERIAL, which has the variant's value in the kernel only."""
+    total = tree_count(m, d)
+    ncon = d.ncon
+    nrow = d.nrow
+    ti.loop_config(serialize=serial)
+    for at in range(total):
+        t = tree_at(m, d, at)
+        d.uf_parent[t] = t
+        d.uf_touched[t] = 0
+    ti.loop_config(serialize=serial)
+    for c in range(ncon):
+        unite_contact(m, d, c)
+    if ti.static(m.has.rows):
+        ti.loop_config(serialize=serial)
+        for r in range(nrow):
+            unite_row(m, d, r)
 
 
 @func
@@ -131,6 +164,31 @@ def factor_room(n, joined):
 
 
 @func
+def is_factored(m, d, k):
+    """Whether island k gets a sparse factor."""
+    bodies = d.island_single[k] == 1 or d.island_dofnum[k] > d.maxdense
+    most = ti.select(d.island_joined[k] > 0, d.maxjoined, d.maxfactor)
+    return bodies and d.island_coupled[k] > 0 and d.island_nodenum[k] <= most
+
+
+@func
+def dense_room(m, d, k, factored):
+    """Numbers of the sparse factor of island k if it has one, else of a dense one, if of these."""
+    room = 0
+    if factored:
+        room = factor_room(d.island_nodenum[k], d.island_joined[k])
+    elif d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
+        room = d.island_dofnum[k] * (d.island_dofnum[k] + 1)
+    return room
+
+
+@func
+def is_shared(m, d, k, factored):
+    """Whether all threads work on island k."""
+    return d.island_coupled[k] > d.maxcon and d.island_dofnum[k] > d.mindof and not factored
+
+
+@func
 def place_lists(m, d, n):
     """Where the lists of the n islands begin, and their dense matrices; the counts start again for `fill_lists`."""
     tree = 0
@@ -149,18 +207,13 @@ def place_lists(m, d, n):
         con += d.island_connum[k]
         row += d.island_rownum[k]
         node += d.island_nodenum[k]
-        bodies = d.island_single[k] == 1 or d.island_dofnum[k] > d.maxdense
-        most = ti.select(d.island_joined[k] > 0, d.maxjoined, d.maxfactor)
-        factored = bodies and d.island_coupled[k] > 0 and d.island_nodenum[k] <= most
+        factored = is_factored(m, d, k)
         d.island_factored[k] = ti.cast(factored, ti.i32)
-        if factored:
-            dense += factor_room(d.island_nodenum[k], d.island_joined[k])
-        elif d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
-            dense += d.island_dofnum[k] * (d.island_dofnum[k] + 1)
+        dense += dense_room(m, d, k, factored)
         d.island_treenum[k] = 0
         d.island_connum[k] = 0
         d.island_rownum[k] = 0
-        shared = d.island_coupled[k] > d.maxcon and d.island_dofnum[k] > d.mindof and not factored
+        shared = is_shared(m, d, k, factored)
         large += ti.cast(shared, ti.i32)
         d.island_shared[k] = ti.select(shared, large, 0)
     d.ndense = dense
@@ -196,21 +249,7 @@ def find_islands(m, d):
     dofs get room for a dense matrix, those of at most maxfactor nodes (maxjoined where rows join trees), if they are
     free bodies or have more dofs, for a sparse factor; all threads share an island of more than maxcon coupling
     contacts and rows and more than mindof dofs that has no factor."""
-    ncontact = d.ncon
-    nrows = d.nrow
-    total = tree_count(m, d)
-    ti.loop_config(serialize=SERIAL)
-    for at in range(total):
-        t = tree_at(m, d, at)
-        d.uf_parent[t] = t
-        d.uf_touched[t] = 0
-    ti.loop_config(serialize=SERIAL)
-    for c in range(ncontact):
-        unite_contact(m, d, c)
-    if ti.static(m.has.rows):
-        ti.loop_config(serialize=SERIAL)
-        for r in range(nrows):
-            unite_row(m, d, r)
+    unite_all(m, d, SERIAL)
     ti.loop_config(serialize=True)
     for _ in range(1):
         ncon = d.ncon

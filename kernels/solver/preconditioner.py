@@ -6,7 +6,8 @@ that is one free body is solved in twists (free_body.py), so that its vectors he
 
 from ..types import FP, at6, func, put6, ti
 from .free_body import invert_twist
-from .tree_hessian import add_poses, body_hessian, factor_tree, solve_factored, sym6_times, tree_hessian
+from .row_hessian import each_pose
+from .tree_hessian import add_pose, body_hessian, factor_tree, solve_factored, sym6_times, tree_hessian
 
 
 @func
@@ -22,7 +23,7 @@ def factor_hessian(m, d, w, t, in_dofs, raw):
         if ti.static(m.has.dense):
             if ti.static(m.has.rows):
                 if raw:
-                    add_poses(m, d, w, t)
+                    each_pose(m, d, w, t, add_pose)
             tree_hessian(m, d, w, t, not (in_dofs or raw), raw)
             if not (in_dofs or raw):
                 if m.tree_free[t] == 1:

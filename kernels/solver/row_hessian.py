@@ -8,6 +8,20 @@ from ..types import func, ti
 
 
 @func
+def each_pose(m, d, w, t, act: ti.template()):
+    """act(m, d, world-major body, equality, side) for the sides of connects and welds that act on tree t."""
+    wt = w * m.ntree + t
+    for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
+        k = d.row_pose[d.seg_row[s]] - 1
+        if k >= 0:
+            for side in range(2):
+                b = d.eq_body[k][side]
+                if b >= 0:
+                    if m.body_treeid[b - w * m.nbody] == t:
+                        act(m, d, b, k, side)
+
+
+@func
 def add_row_hessians(m, d, w, t, alone, posed):
     """Adds to tree_hess of tree t what its rows have there.
 

@@ -41,6 +41,7 @@ from ..types import (
     vec6,
 )
 from .free_body import forces_of_wrench, twist_of_dofs
+from .row_hessian import each_pose
 
 vec2f = ti.types.vector(2, FP)
 
@@ -181,17 +182,9 @@ def pose_wrenches(m, d, wt):
 
 
 @func
-def add_pose_wrenches(m, d, w, t):
-    """Adds those of a tree of several bodies to the wrenches on these."""
-    if ti.static(m.has.rows):
-        for s in range(d.tree_segadr[w * m.ntree + t], d.tree_segadr[w * m.ntree + t] + d.tree_segnum[w * m.ntree + t]):
-            k = d.row_pose[d.seg_row[s]] - 1
-            if k >= 0:
-                for side in range(2):
-                    b = d.eq_body[k][side]
-                    if b >= 0:
-                        if m.body_treeid[b - w * m.nbody] == t:
-                            store(d.wrench, b, six(d.wrench[b]) + pose_wrench(m, d, k, side))
+def add_pose_wrench(m, d, b, k, side):
+    """Adds it to the wrench on that body, b, of a tree of several."""
+    store(d.wrench, b, six(d.wrench[b]) + pose_wrench(m, d, k, side))
 
 
 @func
@@ -232,7 +225,8 @@ def jointed_gather(m, d, w, t, x: ti.template(), y: ti.template()):
         wb = w * m.nbody + b
         f = sum_contacts(m, d, wb)
         store(d.wrench, wb, f + inertia_times(m, d, wb, d.twist[wb]))
-    add_pose_wrenches(m, d, w, t)
+    if ti.static(m.has.rows):
+        each_pose(m, d, w, t, add_pose_wrench)
     tree_project(m, d, w, t, y)
     for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]

@@ -63,24 +63,10 @@ def sym6_times(b, v, a: ti.template()):
 
 
 @func
-def add_poses(m, d, w, t):
-    """Adds to body_hess of the bodies of tree t the Hessians of connects and welds of these."""
-    wt = w * m.ntree + t
-    for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
-        k = d.row_pose[d.seg_row[s]] - 1
-        if k >= 0:
-            for side in range(2):
-                b = d.eq_body[k][side]
-                if b >= 0:
-                    if m.body_treeid[b - w * m.nbody] == t:
-                        add_pose(m, d, b, k, 2 * k + side)
-
-
-@func
 def add_pose(m, d, b, k, side):
-    """The same of one side of connect or weld k, for body b."""
+    """Adds to body_hess of body b, at a side of connect or weld k, the Hessian of this."""
     vv = symmetric(d.eq_hess, k)
-    a = skew(head(d.eq_arm[side]))
+    a = skew(head(d.eq_arm[k, side]))
     vw = -1.0 * (vv @ a)
     ww = symmetric(d.eq_hess_rot, k) + a @ vw
     for r in ti.static(range(3)):

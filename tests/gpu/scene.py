@@ -11,17 +11,29 @@ import numpy as np
 
 import tisim
 
-name, n, steps, out, *state = sys.argv[1:]
-tisim.init()
-m = tisim.Model.from_scene(name, n=int(n))
-d = tisim.Data(m)
-if state:
-    given = np.load(state[0])
-    d.qpos, d.qvel, d.qacc_warmstart = given["qpos"], given["qvel"], given["qacc_warmstart"]
-for _ in range(int(steps)):
-    tisim.step(m, d)
-values = {k: np.asarray(getattr(d, k)) for k in ("qpos", "qvel", "qacc_warmstart")}
-geom, dist = np.asarray(d.contact.geom), np.asarray(d.contact.dist)
-np.savez(out, geom=geom, dist=dist, **values)
-digest = hashlib.sha256(b"".join(np.ascontiguousarray(v).tobytes() for v in values.values())).hexdigest()
-print(json.dumps(dict(hash=digest, ncon=int(d.ncon))))
+
+def begin(name, n, state=None):
+    """Model and Data of a scene, in the state of a file if one is given."""
+    tisim.init()
+    m = tisim.Model.from_scene(name, n=int(n))
+    d = tisim.Data(m)
+    if state:
+        given = np.load(state)
+        d.qpos, d.qvel, d.qacc_warmstart = given["qpos"], given["qvel"], given["qacc_warmstart"]
+    return m, d
+
+
+def main():
+    name, n, steps, out, *state = sys.argv[1:]
+    m, d = begin(name, n, *state)
+    for _ in range(int(steps)):
+        tisim.step(m, d)
+    values = {k: np.asarray(getattr(d, k)) for k in ("qpos", "qvel", "qacc_warmstart")}
+    geom, dist = np.asarray(d.contact.geom), np.asarray(d.contact.dist)
+    np.savez(out, geom=geom, dist=dist, **values)
+    digest = hashlib.sha256(b"".join(np.ascontiguousarray(v).tobytes() for v in values.values())).hexdigest()
+    print(json.dumps(dict(hash=digest, ncon=int(d.ncon))))
+
+
+if __name__ == "__main__":
+    main()

@@ -16,11 +16,10 @@ import pathlib
 import sys
 import tempfile
 
-import numpy as np
-
 import tisim
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from gpu.scene import begin  # noqa: E402
 from gpu.software import read_report  # noqa: E402
 
 PAGE = 4096
@@ -72,12 +71,7 @@ def table(told):
 def main():
     scene, n, steps, *state = sys.argv[1:]
     tisim.Data.device, tisim.Model.device = naming(tisim.Data.device), naming(tisim.Model.device)
-    tisim.init()
-    m = tisim.Model.from_scene(scene, n=int(n))
-    d = tisim.Data(m)
-    if state:
-        given = np.load(state[0])
-        d.qpos, d.qvel, d.qacc_warmstart = given["qpos"], given["qvel"], given["qacc_warmstart"]
+    m, d = begin(scene, n, *state)
     tisim.step(m, d, int(steps))
     told = measured(m, d)
     with contextlib.suppress(BrokenPipeError):

@@ -1,4 +1,5 @@
-"""Islands and the lists of contacts and rows where all threads of a GPU make them: kernels/constraint/lists_all.py."""
+"""Islands and the lists of contacts and rows where all threads of a GPU make them: kernels/constraint/lists_all.py and
+islands_all.py."""
 
 from tisim.device import launch, runtime
 
@@ -8,16 +9,16 @@ BLOCK, MOST_BLOCKS = 64, 1024  # things in the work of one thread of the sort, a
 
 def kernels_of(m):
     """All kernels that `make` launches."""
-    k = runtime.kernels("constraint.lists_all")
+    k, island = runtime.kernels("constraint.lists_all"), runtime.kernels("constraint.islands_all")
     rows = [k.row_parts] if m.features().rows else []
-    islands = [k.tree_rows, k.join_trees, k.number_islands, k.island_parts, k.place_islands, k.fill_islands]
-    return [k.contact_parts, k.body_contacts, *rows, *islands, runtime.kernels("sort").part_pass]
+    islands = [island.join_trees, island.number_islands, island.island_parts, island.place_islands, island.fill_islands]
+    return [k.contact_parts, k.body_contacts, *rows, k.tree_rows, *islands, runtime.kernels("sort").part_pass]
 
 
 def make(m, d, before, **scalars):
     """Islands and all lists of contacts and rows, behind the kernels `before`; scalars: those that find_islands and
     cut_blocks ask for."""
-    k = runtime.kernels("constraint.lists_all")
+    k, island = runtime.kernels("constraint.lists_all"), runtime.kernels("constraint.islands_all")
     sort = _Sort(m, d, scalars)
     body_bits, tree_bits, island_bits = (int(d.nworld * n).bit_length() for n in (m.nbody, m.ntree, 3 * m.ntree))
     sort.run([*before, k.contact_parts])
@@ -26,9 +27,9 @@ def make(m, d, before, **scalars):
     if m.features().rows:
         sort.run([k.row_parts])
         sort.sort(tree_bits)
-    sort.run([k.tree_rows, k.join_trees, k.number_islands, k.island_parts])
+    sort.run([k.tree_rows, island.join_trees, island.number_islands, island.island_parts])
     sort.sort(island_bits)
-    sort.run([k.place_islands, k.fill_islands])
+    sort.run([island.place_islands, island.fill_islands])
 
 
 class _Sort:
