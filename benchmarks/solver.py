@@ -94,7 +94,7 @@ def measure(name, args):
     default = tisim.mjtSolver(int(m.opt.solver))
     tisim.step(m, d, settle if args.settle is None else args.settle)
     tisim.forward(m, d)
-    state, contacts = tisim.get_state(m, d), int(d.ncon)
+    state, contacts, rows = tisim.get_state(m, d), int(d.ncon), int(d.nefc)
     with peer.beside(m, d, text, args.peer, lambda: False) as (theirs, judge, place):
         solvers = peer.choose(theirs, place, args.limit)
         best = solvers[0]
@@ -113,7 +113,7 @@ def measure(name, args):
     beside = dict(version=said["version"], solver=best["solver"], cost=said["cost"], gradient=said["gradient"],
                   iterations=said["iterations"], differs=None if same else peer.how_it_differs(said, best))  # fmt: skip
     return dict(
-        case=name, bodies=m.nbody - 1, contacts=contacts, rows=d.nefc, bar=bar, ms=ms, peer_ms=peer_ms,
+        case=name, bodies=m.nbody - 1, contacts=contacts, rows=rows, bar=bar, ms=ms, peer_ms=peer_ms,
         judge=beside, ratio=peer_ms / ms, peer=best["solver"], version=version, peers=solvers, ours=ours,
         peer_gradient=gradient,
         as_good=first["gradient"] <= max(gradient, float(m.opt.tolerance)) and contacts == said["contacts"],
