@@ -133,7 +133,8 @@ def check_solvers(seeds):
             assert error(found[solver], found[NEWTON]) < 1e-6, (seed, solver)
 
 
-@pytest.mark.parametrize("seeds", [range(300, 310)], ids=lambda s: str(s[0]))
+# of 479 and 494 MuJoCo's PGS leaves a contact's friction as it is: the matrix of its friction is nearly singular
+@pytest.mark.parametrize("seeds", [range(300, 310), (479, 494)], ids=lambda s: str(s[0]))
 def test_solvers_agree(seeds):
     check_solvers(seeds)
 
