@@ -107,14 +107,14 @@ def row_lists(m, d):
             total = tree_count(m, d)
             for k in range(total):
                 d.tree_segnum[tree_at(m, d, k)] = 0
+            coupled = 0
             for r in range(n):
                 first = d.row_adr[r]
                 w = world_of_row(m, d, r)
                 d.row_tree[r] = tree_of_dof(m, d, d.J_dof[first])
-                if d.row_pose[r] == -1:  # the dofs are those of the row before
-                    d.row_coupled[r] = d.row_coupled[r - 1]
-                else:
-                    d.row_coupled[r] = is_coupled(m, d, r)
+                if d.row_pose[r] != -1:  # else the dofs are those of the row before
+                    coupled = is_coupled(m, d, r)
+                d.row_coupled[r] = coupled
                 last = -1
                 for e in range(first, first + d.row_num[r]):
                     t = w * m.ntree + m.dof_treeid[d.J_dof[e] - w * m.nv]
