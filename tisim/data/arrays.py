@@ -10,7 +10,7 @@ from .declare import ALL, Array
 
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
 COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense=7,
-              ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nraykey=18,
+              ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nraykey=18,
               nmid=19, nout=20, nY=21, npart=22,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
               noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
@@ -18,6 +18,8 @@ COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense
 
 # indices into `sweep_scale`: middle and 1 / scale of the sweep, 1 / width of strips and of rows, skin [m]
 SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
+
+QUEUED_ROUNDS = 64  # of the solver on a GPU, that `solver_queue` tells of
 
 DATA = {}
 
@@ -352,6 +354,10 @@ declare("scratch", [
     ("sol_z", "f", ("nv",), "m/s2, rad/s2", "solver", "preconditioned residual"),
     ("sol_q", "f", ("nv",), "m/s2, rad/s2", "solver", "conjugate direction of the linear system"),
     ("sol_Hq", "f", ("nv",), "N, N m", "solver", "Hessian times that direction"),
+    ("sol_y", "f", ("nv",), "m/s2, rad/s2", "solver", "that, preconditioned"),
+    ("sol_Hy", "f", ("nv",), "N, N m", "solver", "Hessian times that"),
+    ("sol_Hz", "f", ("nv",), "N, N m", "solver", "Hessian times the preconditioned residual"),
+    ("sol_v", "f", ("nv",), "m/s2, rad/s2", "solver", "what the next product is with"),
 ])  # fmt: skip
 
 # what solvers tell of each round, read as `solver`
@@ -423,14 +429,17 @@ declare("scratch", [
     ("cblk_group", "f", ("nconmax", 3), "-", "solver", "sums over neighbouring contact blocks"),
     ("rblk_group", "f", ("nrowmax", 3), "-", "solver", "sums over neighbouring row blocks"),
     ("isl_go", "i", ("ntree", 2), "-", "solver", "conjugate gradients: 1 before this, or the next, iteration"),
-    ("isl_rz", "f", ("ntree", 2), "-", "solver", "r'z of the last iteration before this, or the next; 0: none"),
+    ("isl_rz", "f", ("ntree", 2), "-", "solver", "r'z of the last iteration before this, or the next; 0, -1: none"),
     ("isl_rz0", "f", ("ntree",), "-", "solver", "its first value"),
     ("isl_step", "f", ("ntree", 2), "-", "solver", "step along the conjugate direction then"),
     ("isl_reduction", "f", ("ntree",), "-", "solver", "by how much the linear residual is reduced"),
     ("isl_slope", "f", ("ntree",), "-", "solver", "derivative where the line search evaluated it last"),
     ("isl_evals", "i", ("ntree",), "-", "solver", "how often it did"),
-    ("isl_run", "i", ("ntree",), "-", "solver", "1: not converged"),
-    ("isl_seek", "i", ("ntree",), "-", "solver", "1: inner loop (linear system or line search) not converged"),
+    ("isl_pass", "i", ("ntree", 2), "-", "solver", "conjugate gradients: iterations before this, or the next"),
+    ("isl_round", "i", ("ntree",), "-", "solver", "Newton's round, -1: the first direction"),
+    ("isl_phase", "i", ("ntree",), "-", "solver", "what is due next, see kernels/solver/rounds.py"),
+    ("solver_queue", "i", (ALL, 1 + 2 * QUEUED_ROUNDS), "-", "solver",
+     "large islands that are not done; the most iterations and evaluations that each round took"),
 ])  # fmt: skip
 
 # teams of workers, and their sums over blocks of large islands
