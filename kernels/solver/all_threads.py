@@ -273,8 +273,9 @@ def tell_island(m, d, k, improvement, gradient):
     """What its blocks have counted of a round."""
     newton_round = d.isl_round[k]
     if newton_round >= 0 and newton_round < QUEUED_ROUNDS:
-        ti.atomic_max(d.solver_queue[1 + 2 * newton_round], ti.max(d.isl_pass[k][0], d.isl_pass[k][1]))
-        ti.atomic_max(d.solver_queue[2 + 2 * newton_round], d.isl_evals[k])
+        at = 1 + 2 * newton_round
+        ti.atomic_max(d.solver_queue[at], ti.max(d.isl_pass[k][0], d.isl_pass[k][1]))
+        ti.atomic_max(d.solver_queue[at + 1], d.isl_evals[k])
     length = ti.sqrt(tree_sum(m, d, k, 2))
     rows = vec2(0.0)
     for i in ti.static(range(2)):

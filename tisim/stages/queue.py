@@ -7,7 +7,8 @@ what is queued decides only about time. It is what the last step took, and a lit
 from tisim.data.arrays import QUEUED_ROUNDS
 from tisim.device import launch, memory, runtime
 
-FIRST = 4 * [(10, 3)]  # iterations and evaluations of each round where nothing is known; is repeated until all is done
+FIRST = 4 * [(10, 3)]  # iterations and evaluations of each round where nothing is known
+MORE = [(12, 2)]  # the same where that was not enough, then twice as many rounds, and so on
 SPARE = 2  # iterations more in a round than the last step took
 SMALLEST = 64  # blocks of a group
 PER_LAUNCH = 2  # iterations of linear_step
@@ -23,7 +24,7 @@ def solve_large(m, d):
         launch.run(m, d, kernels, True, **blocks)
 
     run([large.start_round, large.project, large.move])
-    rounds = d._info.get("solver_rounds") or FIRST
+    rounds, more = d._info.get("solver_rounds") or FIRST, MORE
     while True:
         for iterations, evaluations in rounds:
             run([linear.start_direction])
@@ -35,7 +36,7 @@ def solve_large(m, d):
         taken = memory.download(d.device("solver_queue"))
         if taken[0] == 0:
             break
-        rounds = FIRST
+        rounds, more = more, 2 * more
     d._info["solver_rounds"] = rounds_after(taken)
 
 
