@@ -108,6 +108,7 @@ declare("scratch", [
     ("sense_num", "i", ("nsensed",), "-", "sensor", "contact sides of each body with sensors of contacts"),
     ("sense_adr", "i", ("nsensed",), "-", "sensor", "first of them in sense_con"),
     ("sense_con", "i", ("nconmax", 2), "-", "sensor", "contact sides by such bodies: 2 * contact + side", 1),
+    ("sense_ball", "f", ("nconmax", 4), "m", "sensor", "ball around each block of contacts: centre, radius"),
     ("picked_con", "i", ("nsensordata",), "-", "sensor", "contacts that a contact sensor shows, from sensor_adr on"),
     ("picked_key", "f", ("nsensordata",), "m, N2", "sensor", "their order: distance, or minus force squared"),
     ("reach_geom1", "i", ("nreach",), "-", "sensor", "pairs of geoms that sensors of distances ask about, lower type"),
