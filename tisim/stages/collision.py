@@ -17,6 +17,7 @@ from tisim.model import callback
 from . import colliders, narrowphase
 from .dynamics import parallel
 from .search import SWEEP_FOUND, Members, Pairs, key_bits
+from .shrink import Shrinker
 from .sorting import Sort
 
 # what is too little to wake CPU threads for: geoms of all worlds for a search, and to have their boxes made; the work
@@ -77,7 +78,7 @@ class Stage:
     """
 
     def __init__(self, m, d):
-        self.members, self.pairs = Members(m), Pairs()
+        self.members, self.pairs, self._shrinker = Members(m), Pairs(), Shrinker()
         total = len(self.members.box) * d.nworld
         self.sort = Sort(d, total)
         self.kinds, self.multiccd, self._users = narrowphase.kinds_of(m), _multiccd(m), colliders.users()
@@ -142,6 +143,8 @@ class Stage:
 
     def _search(self, m, d, keep, *others):
         """Searches for pairs, and does other parts with them."""
+        if self._shrinker.shrink(m, d):
+            self.plan(m, d)
         boxes = d.nworld * len(self.members.box)
         self.pairs.renew(keep, boxes // max(1, d.count("nboxawake")) if asleep.enabled(m) else 1)
         self.run(m, d, "entries", "pairs", *others)
@@ -176,6 +179,7 @@ class Stage:
         if name == "nslotmax":  # pairs without room count as many slots as they can need: two boxes 24, and take 8
             needed = slots + -(-(needed - slots) // SURPLUS)
         d.grow(name, needed)
+        self._shrinker.grew(name)
         return True
 
     def _upload_override(self, m, d):
