@@ -4,7 +4,8 @@ from tisim.data import asleep
 from tisim.device import session
 
 # what is counted in a list, by its length
-COUNTED = dict(npairmax=("ncpair", "nentry", "nmid"), nslotmax=("nslot",), nconmax=("ncon",), ndensemax=("ndense",))
+COUNTED = dict(npairmax=("ncpair", "nentry", "nmid"), nentrymax=("nentry",), nslotmax=("nslot",), nconmax=("ncon",),
+               ndensemax=("ndense",))  # fmt: skip
 SEARCHES = 8  # for pairs, after which lists are cut to what was needed at them
 LATER = 4  # times as many, each time that a list which was cut grew again
 
