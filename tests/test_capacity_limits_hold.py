@@ -8,8 +8,8 @@ import tisim
 from tisim import scenes
 
 # what a scene needs of each list, by the name of its length in counts
-COUNTS = dict(npairmax="ncpair", nentrymax="nentry", nslotmax="nslot", nconmax="ncon", nefcmax="nefc", ndensemax="ndense",
-              nrowmax="nrow", nJmax="nJ")  # fmt: skip
+COUNTS = dict(npairmax="ncpair", nentrymax="nentry", nslotmax="nslot", nconmax="ncon", nefcmax="nefc",
+              ndensemax="ndense", nrowmax="nrow", nJmax="nJ")  # fmt: skip
 SCENES = dict(ragdolls=dict(n=2), joints={})
 STEPS = 60
 
