@@ -4,8 +4,10 @@
 
 tisim settles a scene. From that state each solver of both engines takes a step by itself: iterations, scaled gradient
 in the problem of MuJoCo 3.4.0, milliseconds. Then tisim's default and the best of MuJoCo's, the fastest of those that
-reach the least objective but for 1e-6, step in turn, and the medians are compared. The exit code is 1 if a ratio is
-below its bar, or tisim's default ends at a larger gradient than MuJoCo's best.
+reach the least objective but for 1e-6, step in turn, and the medians are compared. Where the newest MuJoCo has another
+problem at this state (other contacts; efc_aref of equalities, to which it has added -dJ/dt qvel since 3.4.0), its
+gradient is that of its own problem by the same function, and objectives compare with that of MuJoCo 3.4.0's solver. The
+exit code is 1 if a ratio is below its bar, or tisim's default ends at a larger gradient than MuJoCo's best.
 """
 
 import argparse
@@ -92,14 +94,13 @@ def measure(name, args):
     default = tisim.mjtSolver(int(m.opt.solver))
     tisim.step(m, d, settle if args.settle is None else args.settle)
     tisim.forward(m, d)
-    state, contacts = tisim.get_state(m, d), int(d.ncon)
+    state, contacts, rows = tisim.get_state(m, d), int(d.ncon), int(d.nefc)
     with peer.beside(m, d, text, args.peer, lambda: False) as (theirs, judge, place):
         solvers = peer.choose(theirs, place, args.limit)
         best = solvers[0]
         order = (default, *(s for s in (tisim.mjtSolver.mjSOL_CG, tisim.mjtSolver.mjSOL_PGS) if s != default))
         ours = {s.name.removeprefix("mjSOL_"): probe(tisim, m, d, state, s, place) for s in order}
-        answers = [s["path"] for s in ours.values()] + [os.path.join(place, f"{best['solver']}.npy")]
-        said = judge.ask("judge", None, solver=best["solver"], solutions=answers)
+        said = peer.judged(judge, place, [s["path"] for s in ours.values()], best)
         for s, (cost, gradient) in zip(ours.values(), said["solutions"]):
             s.update(cost=cost, gradient=gradient)
         m.opt.solver = default
@@ -107,11 +108,14 @@ def measure(name, args):
         version = theirs.ask("begin", None, solver=best["solver"])["version"]
         ms, peer_ms = in_turn(tisim, m, d, theirs, args.repeats)
     first = next(iter(ours.values()))
-    same = (best["contacts"], best["rows"]) == (said["contacts"], said["rows"])
+    same = said["differ"]["same"]
     gradient = said["solutions"][-1][1] if same else best["gradient"]
+    beside = dict(version=said["version"], solver=best["solver"], cost=said["cost"], gradient=said["gradient"],
+                  iterations=said["iterations"], differs=None if same else peer.how_it_differs(said, best))  # fmt: skip
     return dict(
-        case=name, bodies=m.nbody - 1, contacts=contacts, rows=d.nefc, bar=bar, ms=ms, peer_ms=peer_ms,
-        ratio=peer_ms / ms, peer=best["solver"], version=version, peers=solvers, ours=ours, peer_gradient=gradient,
+        case=name, bodies=m.nbody - 1, contacts=contacts, rows=rows, bar=bar, ms=ms, peer_ms=peer_ms,
+        judge=beside, ratio=peer_ms / ms, peer=best["solver"], version=version, peers=solvers, ours=ours,
+        peer_gradient=gradient,
         as_good=first["gradient"] <= max(gradient, float(m.opt.tolerance)) and contacts == said["contacts"],
     )  # fmt: skip
 
@@ -122,6 +126,11 @@ def show(f):
     words = "" if f["as_good"] else ", a LARGER GRADIENT or other contacts"
     print(f"{f['case']}: {f['contacts']} contacts, {f['rows']} rows; tisim {f['ms']:.3f} ms, MuJoCo {f['version']} "
           f"{f['peer']} {f['peer_ms']:.3f} ms, ratio {f['ratio']:.2f} (bar {f['bar']:g}){words}")  # fmt: skip
+    j = f["judge"]
+    print(f"    MuJoCo {j['version']} in tisim's problem: {j['solver']}, {j['iterations']} iterations, gradient "
+          f"{j['gradient']:.1e}, objective {j['cost']:.9g}")  # fmt: skip
+    if j["differs"]:
+        print(f"    MuJoCo {f['version']} has another problem, to which its figures belong: {j['differs']}")
     for engine, solvers in (("tisim", f["ours"].items()), ("MuJoCo", [(s["solver"], s) for s in f["peers"]])):
         for name, s in solvers:
             if s["ms"] is None:

@@ -62,7 +62,8 @@ def residual(pair, d):
 
 
 def rollout(seed, steps=100):
-    """(error, by how much two rollouts of MuJoCo part), until these parted; None for what has no bounds."""
+    """(error, by how much two rollouts of MuJoCo part), until these parted or MuJoCo ended away from its minimum; None
+    for what has no bounds."""
     pair = Pair(text(seed))
     for opt in (pair.m.opt, pair.mm.opt):
         opt.tolerance = 1e-15
@@ -79,8 +80,8 @@ def rollout(seed, steps=100):
         if not np.abs(pair.md.qacc).max() < 1e6:
             return None
         theirs = max(error(near.qpos, pair.md.qpos), error(near.qvel, pair.md.qvel))
-        if theirs > 1e-9:
-            break
+        if theirs > 1e-9 or residual(pair, pair.md) > max(1e-9, 1e3 * residual(pair, pair.d)):
+            break  # MuJoCo's solver stopped where rows that nothing moves hide its cost in their rounding
         ours = max(pair.error("qpos"), pair.error("qvel"))
     return ours, theirs
 
@@ -133,7 +134,8 @@ def check_solvers(seeds):
             assert error(found[solver], found[NEWTON]) < 1e-6, (seed, solver)
 
 
-@pytest.mark.parametrize("seeds", [range(300, 310)], ids=lambda s: str(s[0]))
+# of 479 and 494 MuJoCo's PGS leaves a contact's friction as it is: the matrix of its friction is nearly singular
+@pytest.mark.parametrize("seeds", [range(300, 310), (479, 494)], ids=lambda s: str(s[0]))
 def test_solvers_agree(seeds):
     check_solvers(seeds)
 

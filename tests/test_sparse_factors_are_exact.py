@@ -3,8 +3,8 @@
 Contract: after one round and after two, from accelerations of zero, these are those of a dense Cholesky factor, within
 rounding: free bodies, jointed trees that touch themselves and each other, rows over several trees, contacts of
 dimension 4 and 6, both cones, several worlds, both precisions. Blocks lie between bodies that touch and nowhere else
-where bodies touch as a tree's nodes do. A body that touches more others than a node has links leaves its island to
-conjugate gradients.
+where bodies touch as a tree's nodes do; where welds hold them so, there may be hundreds of bodies. A body that touches
+more others than a node has links leaves its island to conjugate gradients.
 """
 
 import numpy as np
@@ -12,6 +12,7 @@ import pytest
 from shared import golden
 
 import tisim
+from tisim.stages import solver
 
 SCENES = [
     ("wall n=40", 60), ("pile n=60", 120), ("pile n=40 cone=elliptic worlds=2", 100), ("bowl n=20 multiccd=1", 100),
@@ -79,6 +80,20 @@ def test_a_tower_has_no_fill(start):
     assert d.count("nisland") == 1 and sorted(order) == list(range(1, 31))
     assert d.host("node_linknum").reshape(-1)[order].sum() == 29
     assert d.host("island_niter").reshape(-1)[0] <= 3
+
+
+def test_a_long_chain_of_welds_has_no_fill(start):
+    start("f64")
+    n = solver.MAX_JOINED + 20
+    bodies = "".join(f'<body name="b{i}" pos="0 0 {i}"><freejoint/><geom size=".1"/></body>' for i in range(n))
+    welds = "".join(f'<weld body1="b{i}" body2="b{i + 1}"/>' for i in range(n - 1))
+    m = tisim.Model.from_xml_string(f"<mujoco><worldbody>{bodies}</worldbody><equality>{welds}</equality></mujoco>")
+    d = tisim.Data(m)
+    d.xfrc_applied[1, 0] = 1.0
+    tisim.forward(m, d)
+    assert d.count("nisland") == 1 and d.host("island_factored").reshape(-1)[0] == 1
+    assert d.host("node_linknum").reshape(-1)[1 : n + 1].sum() == n - 1
+    assert d.host("island_niter").reshape(-1)[0] <= 2
 
 
 def test_a_body_with_too_many_neighbours_is_solved(start):

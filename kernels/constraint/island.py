@@ -6,9 +6,10 @@ root whoever comes first; the lists are made by one. Seed 000, "Constraint islan
 
 from ..sleep.awake import tree_at, tree_count
 from ..types import GPU, SERIAL, func, kernel, ti
-from .row import tree_of_dof
+from .row import tree_of_dof, world_of_row
 
 BLOCK = 36  # numbers of a block of a factor of an island
+CYCLES = 4  # trees for each pair of them, beyond one pair for each tree, that are nearly held as a tree
 ROOM = 5  # blocks for each of its nodes, as many as a factor may have; twice as many where rows join trees
 
 
@@ -81,11 +82,15 @@ def unite_row(m, d, r):
     """Joins the trees of a row."""
     t = d.row_tree[r]
     touch(m, d, t)
-    if d.row_coupled[r] == 1:
+    if d.row_coupled[r] == 1 and d.row_pose[r] != -1:  # other rows of a connect or weld are like its first
+        w = world_of_row(m, d, r)
+        last = t
         for e in range(d.row_adr[r], d.row_adr[r] + d.row_num[r]):
-            s = tree_of_dof(m, d, d.J_dof[e])
-            touch(m, d, s)
-            unite(m, d, s, t)
+            s = w * m.ntree + m.dof_treeid[d.J_dof[e] - w * m.nv]
+            if s != last:
+                touch(m, d, s)
+                unite(m, d, s, t)
+            last = s
 
 
 @func
@@ -126,6 +131,8 @@ def label_trees(m, d):
                 d.island_rownum[n] = 0
                 d.island_coupled[n] = 0
                 d.island_joined[n] = 0
+                d.island_meetings[n] = 0
+                d.island_ties[n] = 0
                 d.island_single[n] = 1
                 d.island_nodenum[n] = 0
                 n += 1
@@ -142,7 +149,9 @@ def label_trees(m, d):
 
 @func
 def count_constraints(m, d, ncon, nrow):
-    """Contacts and rows of each island, and how many of them couple what each tree's own Hessian keeps apart."""
+    """Contacts and rows of each island, how many of them couple what each tree's own Hessian keeps apart, and the pairs
+    of trees that do so by contacts or by rows; a pair that comes again after another counts again."""
+    last = ti.Vector([-1, -1])
     for c in range(ncon):
         t = d.con_tree[c]
         if t >= 0:
@@ -150,11 +159,35 @@ def count_constraints(m, d, ncon, nrow):
             d.island_connum[k] = d.island_connum[k] + 1
             if d.con_body[c][0] >= 0 and d.con_body[c][1] >= 0:
                 d.island_coupled[k] = d.island_coupled[k] + 1
+                pair = ti.Vector([tree_of_body(m, d, d.con_body[c][0]), tree_of_body(m, d, d.con_body[c][1])])
+                d.island_meetings[k] = d.island_meetings[k] + is_new(pair, last)
+                last = pair
+    last = ti.Vector([-1, -1])
     for r in range(nrow):
         k = d.tree_island[d.row_tree[r]]
         d.island_rownum[k] = d.island_rownum[k] + 1
         d.island_coupled[k] = d.island_coupled[k] + d.row_coupled[r]
         d.island_joined[k] = d.island_joined[k] + d.row_coupled[r]
+        if d.row_coupled[r] == 1 and d.row_pose[r] != -1:
+            pair = ti.Vector([d.row_tree[r], tree_of_dof(m, d, d.J_dof[d.row_adr[r] + d.row_num[r] - 1])])
+            d.island_ties[k] = d.island_ties[k] + is_new(pair, last)
+            last = pair
+
+
+@ti.func
+def is_new(pair, last):
+    """1 if these are two trees, and not those of the pair before."""
+    return ti.cast(pair[0] != pair[1] and (pair[0] != last[0] or pair[1] != last[1]), ti.i32)
+
+
+@func
+def is_chain(m, d, k):
+    """Whether island k is held together by rows and nearly as trees are, so that a sparse factor of it has next to no
+    fill however large it is; conjugate gradients would take as many products as it is long."""
+    most = d.island_treenum[k] + d.island_treenum[k] // CYCLES
+    thin = ti.max(d.island_meetings[k], d.island_ties[k]) <= most
+    size = d.island_nodenum[k]
+    return d.island_joined[k] > 0 and size > d.maxjoined and size <= d.maxchain and thin
 
 
 @ti.func
@@ -198,6 +231,7 @@ def place_lists(m, d, n):
     large = 0
     node = 0
     for k in range(n):
+        chain = is_chain(m, d, k)
         d.island_treeadr[k] = tree
         d.island_conadr[k] = con
         d.island_rowadr[k] = row
@@ -207,7 +241,7 @@ def place_lists(m, d, n):
         con += d.island_connum[k]
         row += d.island_rownum[k]
         node += d.island_nodenum[k]
-        factored = is_factored(m, d, k)
+        factored = is_factored(m, d, k) or chain
         d.island_factored[k] = ti.cast(factored, ti.i32)
         dense += dense_room(m, d, k, factored)
         d.island_treenum[k] = 0
@@ -246,9 +280,9 @@ def fill_lists(m, d, ncon, nrow):
 @kernel
 def find_islands(m, d):
     """Union-find, parallel; then trees, contacts and rows listed by island, serial. Coupled islands of at most maxdense
-    dofs get room for a dense matrix, those of at most maxfactor nodes (maxjoined where rows join trees), if they are
-    free bodies or have more dofs, for a sparse factor; all threads share an island of more than maxcon coupling
-    contacts and rows and more than mindof dofs that has no factor."""
+    dofs get room for a dense matrix, those of at most maxfactor nodes (maxjoined where rows join trees, maxchain where
+    they do nearly as in a tree), if they are free bodies or have more dofs, for a sparse factor; all threads share an
+    island of more than maxcon coupling contacts and rows and more than mindof dofs that has no factor."""
     unite_all(m, d, SERIAL)
     ti.loop_config(serialize=True)
     for _ in range(1):

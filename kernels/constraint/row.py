@@ -75,12 +75,19 @@ def tree_of_dof(m, d, i):
 
 
 @func
+def world_of_row(m, d, r):
+    """World of row r, which all its dofs are of: entries are many and divisions slow."""
+    return d.J_dof[d.row_adr[r]] // m.nv
+
+
+@func
 def is_coupled(m, d, r):
     """1 if the dofs of row r are not all ancestors of the last one."""
     coupled = 0
+    first = world_of_row(m, d, r) * m.nv
     for e in range(d.row_adr[r] + 1, d.row_adr[r] + d.row_num[r]):
-        before = d.J_dof[e - 1] % m.nv
-        i = d.J_dof[e] % m.nv
+        before = d.J_dof[e - 1] - first
+        i = d.J_dof[e] - first
         while i > before:
             i = m.dof_parentid[i]
         if i != before:
@@ -102,11 +109,15 @@ def row_lists(m, d):
                 d.tree_segnum[tree_at(m, d, k)] = 0
             for r in range(n):
                 first = d.row_adr[r]
+                w = world_of_row(m, d, r)
                 d.row_tree[r] = tree_of_dof(m, d, d.J_dof[first])
-                d.row_coupled[r] = is_coupled(m, d, r)
+                if d.row_pose[r] == -1:  # the dofs are those of the row before
+                    d.row_coupled[r] = d.row_coupled[r - 1]
+                else:
+                    d.row_coupled[r] = is_coupled(m, d, r)
                 last = -1
                 for e in range(first, first + d.row_num[r]):
-                    t = tree_of_dof(m, d, d.J_dof[e])
+                    t = w * m.ntree + m.dof_treeid[d.J_dof[e] - w * m.nv]
                     if t != last:
                         d.tree_segnum[t] = d.tree_segnum[t] + 1
                     last = t
@@ -119,8 +130,9 @@ def row_lists(m, d):
             for r in range(n):
                 last = -1
                 s = 0
+                w = world_of_row(m, d, r)
                 for e in range(d.row_adr[r], d.row_adr[r] + d.row_num[r]):
-                    t = tree_of_dof(m, d, d.J_dof[e])
+                    t = w * m.ntree + m.dof_treeid[d.J_dof[e] - w * m.nv]
                     if t != last:
                         s = d.tree_segadr[t] + d.tree_segnum[t]
                         d.tree_segnum[t] = d.tree_segnum[t] + 1

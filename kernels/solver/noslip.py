@@ -14,7 +14,7 @@ from .dual import contact_push, contact_residual, finish_island, row_push, row_r
 from .dual_start import forces_of_residuals, regularisation
 from .newton import solve_all
 from .pgs import RISE, bounded, load_cone
-from .qcqp import friction_force
+from .qcqp import SINGULAR, friction_force
 from .rounds import scale_of
 from .statistics import clear_rows, tell_dual
 
@@ -162,7 +162,7 @@ def stop_cone(m, d, c):
         for q in ti.static(range(1, size)):
             b[k] -= A[k, q] * old[q]
     if old[0] >= MINVAL:
-        v = friction_force(m, d, A, b, fri, dim - 1, old[0])
+        v = friction_force(m, d, A, b, fri, dim - 1, old[0], SINGULAR)
         for k in ti.static(range(1, size)):
             if k < dim:
                 change[k] = v[k - 1] * fri[k] - old[k]

@@ -7,7 +7,7 @@ large island is a team's, which takes it colour by colour (colors.py). Seed 000,
 Sweeps cannot move a contact away from the apex of its cone where the normal force alone gains nothing, and may end
 there far from the minimum, in MuJoCo 3.4.0, too. They do so here with MuJoCo's tolerances, and with 0, which asks for a
 number of sweeps; with one below MINVAL, which asks for the minimum itself, such contacts are released when sweeps have
-ended, and sweeps go on.
+ended, and sweeps go on. Nor is there then a determinant below which, as in MuJoCo, friction stays as it is.
 """
 
 from ..constants import DSBL_WARMSTART, EQUALITY
@@ -19,7 +19,7 @@ from .colors import color_island, is_shared, sweep
 from .dual import contact_push, contact_residual, finish_island, row_push, row_residual
 from .dual_start import clear_forces, dual_cost, forces_of_residuals, regularisation, residuals_at
 from .newton import solve_all
-from .qcqp import friction_force
+from .qcqp import REGULAR, SINGULAR, friction_force
 from .rounds import scale_of
 from .statistics import clear_rows, tell_dual
 
@@ -56,7 +56,7 @@ def gauss_seidel(m, d, k, me, size):
         niter += 1
         ended = improvement < m.opt.tolerance
         if ti.static(m.has.elliptic):
-            if ended and 0.0 < m.opt.tolerance and m.opt.tolerance < MINVAL:
+            if ended and asks_for_minimum(m):
                 ended = not released(m, d, k, me, size, scale)
         if ended:
             break
@@ -67,6 +67,12 @@ def gauss_seidel(m, d, k, me, size):
         d.island_cost[k] = -dual_cost(m, d, k)
         d.island_gradient[k] = 0.0
         finish_island(m, d, k)
+
+
+@func
+def asks_for_minimum(m):
+    """Whether the tolerance asks for the minimum itself, not for what MuJoCo's sweeps reach."""
+    return 0.0 < m.opt.tolerance and m.opt.tolerance < MINVAL
 
 
 @func
@@ -257,7 +263,8 @@ def improve_cone(m, d, c):
         b[k] += A[k, 0] * f[0]
         f[k] = 0.0
     if f[0] >= MINVAL and dim > 1:
-        v = friction_force(m, d, A, b, fri, dim - 1, f[0])
+        singular = ti.select(asks_for_minimum(m), REGULAR, SINGULAR)
+        v = friction_force(m, d, A, b, fri, dim - 1, f[0], singular)
         for k in ti.static(range(1, size)):
             if k < dim:
                 f[k] = v[k - 1] * fri[k]

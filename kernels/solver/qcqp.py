@@ -7,13 +7,17 @@ multiplier is the zero of 1/|u| - 1/normal, found by Newton's method, which is m
 
 from ..types import FP, MINVAL, func, ti
 
+REGULAR = 1e-30  # what is singular where nothing short of it may be
 SINGULAR = 1e-10  # pivot, determinant up to three rows, below which friction does nothing and is 0, as MuJoCo has it
 ROUNDS = 30  # of Newton's method, far more than it needs
 
 
 @func
-def friction_force(m, d, A: ti.template(), b, fri, n, normal):
-    """v / mu for the n rows and columns of A from 1 on, where b and fri have theirs; A and b have has.dims of them."""
+def friction_force(m, d, A: ti.template(), b, fri, n, normal, singular):
+    """v / mu for the n rows and columns of A from 1 on, where b and fri have theirs; A and b have has.dims of them.
+
+    singular  pivot, or determinant, below which there is no friction.
+    """
     size = ti.static(m.has.dims - 1)
     H = ti.Matrix.zero(FP, size, size)
     g = ti.Vector.zero(FP, size)
@@ -43,7 +47,7 @@ def friction_force(m, d, A: ti.template(), b, fri, n, normal):
                     L[k, k] = 1.0 / ti.sqrt(ti.max(s, MINVAL))
                 else:
                     L[k, q] = s * L[q, q]
-        if ti.select(n <= 3, product, least) < SINGULAR:
+        if ti.select(n <= 3, product, least) < singular:
             u = ti.Vector.zero(FP, size)
             multiplier = 0.0
             break

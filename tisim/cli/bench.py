@@ -276,7 +276,7 @@ def _compared(theirs):
         ("MuJoCo's answer", f"{words(judge['cost'], judge['gradient'])} by its {judge['solver']} there"),
     ]  # fmt: skip
     if judge["version"] != theirs["version"]:
-        there = f"{words(own['own_cost'], own['own_gradient'])} in its own problem, {best['contacts']} contacts"
+        there = f"{words(own['own_cost'], own['own_gradient'])} in its own problem, {peer.how_it_differs(judge, best)}"
         if own["cost"] is not None:
             there = words(own["cost"], own["gradient"]) + " there"
         lines.append((f"{theirs['version']}'s answer", there))

@@ -170,14 +170,29 @@ def choose(peer, place, limit, tell=lambda solver: None):
     return sorted(good, key=lambda f: f["ms"]) + sorted(rest, key=lambda f: f["cost"]) + slow
 
 
+def judged(judge, place, solutions, best):
+    """What the judge says of solutions (.npy) and of that of MuJoCo's best solver, the last one."""
+    theirs = os.path.join(place, best["solver"])
+    return judge.ask(
+        "judge", None, solver=best["solver"], solutions=[*solutions, f"{theirs}.npy"], rows=f"{theirs}.rows.npz"
+    )
+
+
+def how_it_differs(said, best):
+    """Words on the problem of MuJoCo's best solver where it is not the judge's."""
+    differ = said["differ"]
+    if differ["rows"] is None:
+        return f"{best['contacts']} contacts and {best['rows']} rows instead of {said['contacts']} and {said['rows']}"
+    return f"{differ['rows']} of whose {best['rows']} rows differ, efc_aref by up to {differ['aref']:.3g}"
+
+
 def judge(peers, place, qacc, contacts, best):
-    """What the judge says of tisim's solution and, where it lists the same contacts, of MuJoCo's."""
+    """What the judge says of tisim's solution and, where both MuJoCo's have the same problem, of MuJoCo's."""
     ours = os.path.join(place, "tisim.npy")
     np.save(ours, qacc)
-    solutions = [ours, os.path.join(place, f"{best['solver']}.npy")]
-    said = peers[1].ask("judge", None, solver=best["solver"], solutions=solutions)
+    said = judged(peers[1], place, [ours], best)
     (cost, gradient), (peer_cost, peer_gradient) = said.pop("solutions")
-    same = best["contacts"] == said["contacts"] and best["rows"] == said["rows"]
+    same = said["differ"]["same"]
     found = dict(
         judge=said, tisim=dict(cost=cost, gradient=gradient, contacts=contacts),
         mujoco=dict(cost=peer_cost if same else None, gradient=peer_gradient if same else None,

@@ -14,6 +14,7 @@ import numpy as np
 
 SOLVERS = ("CG", "Newton", "PGS")
 PROBES, PROBED = 50, 1.0  # steps from the same state by which a solver is judged, at most; time after which no more [s]
+SAME = 1e-6  # by which rows of the same problem may differ, of D relative, of aref in its largest
 STATE = """qpos qvel act qacc_warmstart ctrl qfrc_applied xfrc_applied eq_active mocap_pos mocap_quat
 userdata""".split()
 
@@ -38,6 +39,19 @@ def objective(mujoco, m, d):
         return float(cost[0] + 0.5 * (x - smooth) @ force), float(scale * np.linalg.norm(force - back))
 
     return evaluate
+
+
+def rows_differ(d, other):
+    """How the problem of an MjData after mj_forward differs from another's, whose rows (type, D, aref) are given.
+
+    dict(same; rows: those of other type, D or aref, None where their numbers differ; aref: the largest difference).
+    """
+    if d.nefc != len(other["type"]):
+        return dict(same=False, rows=None, aref=None)
+    away = np.abs(d.efc_aref - other["aref"])
+    scale = np.max(np.abs(d.efc_aref), initial=1.0)
+    far = (d.efc_type != other["type"]) | (np.abs(d.efc_D - other["D"]) > SAME * d.efc_D) | (away > SAME * scale)
+    return dict(same=not far.any(), rows=int(far.sum()), aref=float(np.max(away, initial=0.0)))
 
 
 def set_state(d, state):
@@ -78,6 +92,7 @@ class Engine:
         contacts, rows = int(self.d.ncon), int(self.d.nefc)
         cost, gradient = objective(self.mujoco, self.m, self.d)(qacc)
         np.save(out, qacc)
+        np.savez(os.path.splitext(out)[0] + ".rows", type=self.d.efc_type, D=self.d.efc_D, aref=self.d.efc_aref)
         times = []
         while len(times) < PROBES and (not times or time.perf_counter() - began < min(PROBED, 0.5 * limit)):
             self.begin(solver)
@@ -85,15 +100,19 @@ class Engine:
         return dict(solver=solver, ms=float(np.median(times)), cost=cost, gradient=gradient, contacts=contacts,
                     rows=rows, iterations=iterations)  # fmt: skip
 
-    def judge(self, solver, solutions):
-        """Objective and gradient of others' solutions (.npy) at the state, and those of this solver's own."""
+    def judge(self, solver, solutions, rows):
+        """Objective and gradient of others' solutions (.npy) at the state, and those of this solver's own.
+
+        rows  file of the rows of another MuJoCo's problem at the state, which is compared with this one.
+        """
         self.begin(solver)
         self.mujoco.mj_forward(self.m, self.d)
+        differ = rows_differ(self.d, np.load(rows))
         own, evaluate = self.d.qacc.copy(), objective(self.mujoco, self.m, self.d)
         cost, gradient = evaluate(own)
         slack = self.m.opt.tolerance * self.m.stat.meaninertia * max(1, self.m.nv)  # where its solvers stop
         return dict(
-            version=self.mujoco.__version__, solver=solver, cost=cost, gradient=gradient, slack=slack,
+            version=self.mujoco.__version__, solver=solver, cost=cost, gradient=gradient, slack=slack, differ=differ,
             contacts=int(self.d.ncon), rows=int(self.d.nefc), iterations=int(np.max(self.d.solver_niter, initial=0)),
             solutions=[evaluate(np.load(path)) for path in solutions],
         )  # fmt: skip

@@ -308,6 +308,8 @@ declare("scratch", [
     ("island_rowadr", "i", ("ntree",), "-", "island", "first entry in island_row"),
     ("island_rownum", "i", ("ntree",), "-", "island", "rows"),
     ("island_joined", "i", ("ntree",), "-", "island", "rows over several branches or trees"),
+    ("island_meetings", "i", ("ntree",), "-", "island", "pairs of trees that touch"),
+    ("island_ties", "i", ("ntree",), "-", "island", "pairs of trees that rows join"),
     ("island_coupled", "i", ("ntree",), "-", "island", "contacts between moving bodies, rows over several branches"),
     ("island_dofnum", "i", ("ntree",), "-", "island", "dofs"),
     ("island_single", "i", ("ntree",), "-", "island", "1: all trees are free bodies without rows"),

@@ -139,6 +139,7 @@ declare("call", [
     ("maxdense", "i", "dofs of an island up to which its Hessian is dense"),
     ("maxfactor", "i", "nodes of an island up to which its Hessian gets a sparse factor"),
     ("maxjoined", "i", "the same of an island in which rows join trees"),
+    ("maxchain", "i", "the same where they join them nearly as in a tree"),
     ("maxcon", "i", "contacts of an island above which all threads share it"),
     ("mindof", "i", "dofs of an island up to which one thread solves it in any case"),
     ("nhand", "i", "workers that a launch asks for"),

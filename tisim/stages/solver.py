@@ -9,6 +9,7 @@ PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
 MAX_DENSE = 60  # coupled dofs up to which a dense factor is no slower than conjugate gradients, and exact
 MAX_FACTOR = 160  # nodes up to which one worker tries to make a sparse factor of an island
 MAX_JOINED = 400  # the same where rows join trees: conjugate gradients are slow on what is held together stiffly
+MAX_CHAIN = 4000  # the same where they join them nearly as in a tree: a factor has no fill there
 # units of work and of fixed-order sums, on a CPU and on a GPU
 BLOCKS = dict(treesize=32, consize=64, rowsize=64)
 SMALL_BLOCKS = dict(treesize=1, consize=1, rowsize=1)
@@ -35,6 +36,7 @@ def border(m):
         maxdense=MAX_DENSE if newton else 0,
         maxfactor=factor,
         maxjoined=MAX_JOINED if factor else 0,
+        maxchain=MAX_CHAIN if factor else 0,
     )
 
 
