@@ -1,6 +1,7 @@
 """What does a step of a large scene cost of which little moves, against the newest MuJoCo that sleeps too?
 
     python benchmarks/large.py [--case NAME ...] [--n 10000] [--peer .peers] [--repeats 60] [--json FILE]
+                               [--pictures FOLDER]
 
 Both engines have the sleep flag on (or off, where all is to be awake) and go from the same start for as many steps;
 then they take ten steps in turn, and the medians are compared; the peer takes the quicker of its solvers Newton and CG.
@@ -26,6 +27,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 CASES = ("rolling", "rest", "awake", "asleep", "pyramids", "dominos", "tower", "growth")
 SETTLE = 200  # steps in which rows come to rest
+STRUCK = 2500  # step in which the tower is hit
+# pictures of a case: from where, and the steps at which they are taken
+CAMERAS = dict.fromkeys(("rolling", "rest", "awake", "asleep"), "120,-20,26,0,0,0") | dict(tower="60,-10,13,0,0,1.7")
+SHOWN = dict(
+    rolling=(1, SETTLE, SETTLE + 100), rest=(1, SETTLE), awake=(1, SETTLE), asleep=(1, SETTLE),
+    pyramids=(1, 60, 100, 140, 200), dominos=(1, 700, 1500), tower=(1, STRUCK, STRUCK + 100, 3500),
+)  # fmt: skip
 
 
 def parse():
@@ -35,6 +43,7 @@ def parse():
     p.add_argument("--peer", default=str(ROOT / ".peers"), help="folder of the peer's packages")
     p.add_argument("--repeats", type=int, default=60, help="steps measured per engine")
     p.add_argument("--threads", type=int, default=None, help="of tisim; MuJoCo steps with one")
+    p.add_argument("--pictures", default=None, help="measure nothing, write pictures of the cases to this folder")
     p.add_argument("--json", default=None, help="also write the figures to this file")
     return p.parse_args()
 
@@ -141,6 +150,37 @@ def summary(all_of, times):
     )  # fmt: skip
 
 
+def scene(case, n):
+    """MJCF of a case."""
+    from tisim import scenes
+
+    name, given = dict(
+        rolling=("rows", dict(n=n)), rest=("rows", dict(n=n)), awake=("rows", dict(n=3003, sleep=False)),
+        asleep=("rows", dict(n=3003)), pyramids=("pyramids", dict(n=196, layers=5)), dominos=("dominos", dict(n=300)),
+        tower=("tower", dict(n=20)),
+    )[case]  # fmt: skip
+    return scenes.build(name, **dict(sleep=True) | given)
+
+
+def write_pictures(args):
+    """What a case looks like before and after, what sleeps dark; prints how many trees are awake."""
+    from tisim.viewer import render, save_png
+
+    for case in args.case:
+        if case not in SHOWN:
+            continue
+        e, at = Ours(scene(case, args.n)), 0
+        poked, poke = dict(rolling=(SETTLE, roll), tower=(STRUCK, strike)).get(case, (None, None))
+        for step in SHOWN[case]:
+            e.step(step - at)
+            at = step
+            path = pathlib.Path(args.pictures) / f"{case}_{step}.png"
+            save_png(path, render(e.m, e.d, 640, 360, camera=CAMERAS.get(case)))
+            print(f"{path}: {e.d.ntree_awake} of {e.m.ntree} trees are awake", flush=True)
+            if step == poked:
+                poke(e)
+
+
 def growth(repeats):
     """Ours alone: medians of a step with nothing awake, then with one in a hundred rolling, by the number of bodies."""
     from tisim import scenes
@@ -164,27 +204,28 @@ def main():
     args = parse()
     from pile import import_peer
 
-    mujoco = import_peer(args.peer)
+    mujoco = None if args.pictures else import_peer(args.peer)
     import tisim
-    from tisim import scenes
 
     tisim.init(arch="cpu", threads=args.threads)
-    rows = [scenes.build("rows", n=n, sleep=s) for n, s in ((args.n, True), (3003, False), (3003, True))]
+    if args.pictures:
+        write_pictures(args)
+        return
     cases = dict(
-        rolling=lambda: steady(mujoco, rows[0], args.repeats, roll),
-        rest=lambda: steady(mujoco, rows[0], args.repeats),
-        awake=lambda: steady(mujoco, rows[1], args.repeats),
-        asleep=lambda: steady(mujoco, rows[2], args.repeats),
-        pyramids=lambda: story(mujoco, scenes.build("pyramids", n=196, layers=5, sleep=True), 200, solvers=["cg"]),
-        dominos=lambda: story(mujoco, scenes.build("dominos", n=300, sleep=True), 1500),
-        tower=lambda: story(mujoco, scenes.build("tower", n=20, sleep=True), 3500, strike, 2500),
+        rolling=lambda xml: steady(mujoco, xml, args.repeats, roll),
+        rest=lambda xml: steady(mujoco, xml, args.repeats),
+        awake=lambda xml: steady(mujoco, xml, args.repeats),
+        asleep=lambda xml: steady(mujoco, xml, args.repeats),
+        pyramids=lambda xml: story(mujoco, xml, 200, solvers=["cg"]),
+        dominos=lambda xml: story(mujoco, xml, 1500),
+        tower=lambda xml: story(mujoco, xml, 3500, strike, STRUCK),
     )
     found, ok = {}, True
     for name in args.case:
         if name == "growth":
             found[name] = growth(args.repeats)
             continue
-        f = found[name] = cases[name]()
+        f = found[name] = cases[name](scene(name, args.n))
         if name in ("rolling", "rest", "asleep"):
             ok &= abs(f["awake"] - f["peer_awake"]) <= f["trees"] / 100
         print(f"{name:9} {f['trees']:6d} trees: {f['ms']:8.3f} ms, {f['peer']} {f['peer_ms']:8.3f} ms, ratio "

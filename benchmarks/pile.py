@@ -1,6 +1,7 @@
 """How fast is a step of a settled pile, against the newest MuJoCo with its best solver for it, in the same run?
 
     python benchmarks/pile.py [--n 1000 4000 10000] [--peer .peers] [--settle 350] [--repeats 30] [--json FILE]
+    python benchmarks/pile.py --busy [--n 1000 4000]     beside busy neighbours: see benchmarks/busy.py
 
 tisim drops and settles the pile; its whole state is copied into the peer. From it both take one step in turn, and the
 medians are compared.
@@ -22,6 +23,8 @@ import sys
 import tempfile
 import time
 
+import busy
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 STATE = ("qpos", "qvel", "qacc_warmstart")
@@ -38,6 +41,7 @@ def parse():
     p.add_argument("--arch", default="cpu")
     p.add_argument("--precision", default=None)
     p.add_argument("--threads", type=int, default=None, help="of tisim; MuJoCo steps with one")
+    p.add_argument("--busy", action="store_true", help="beside busy neighbours, nothing else")
     p.add_argument("--json", default=None, help="also write the figures to this file")
     p.add_argument("--alone", nargs=3, metavar=("ENGINE", "N", "STATE"), help=argparse.SUPPRESS)
     return p.parse_args()
@@ -123,6 +127,14 @@ def alone(args):
     if engine == "judge":
         print(json.dumps(judge(n, args, state)))
         return
+    if engine == "stepper":
+        import tisim
+        from tisim.cli.simulate import runtime_sync
+
+        m, d = load_tisim(n, args)
+        set_state(d, state)
+        busy.stepper(m, d, tisim.step, runtime_sync)
+        return
     began = time.perf_counter()
     if engine == "tisim":
         import tisim
@@ -139,6 +151,17 @@ def alone(args):
     first = time.perf_counter() - began
     step(m, d)
     print(json.dumps(dict(load_s=loaded, first_step_s=first, peak_mib=peak_mib())))
+
+
+def write_settled(n, args, path):
+    """Drops and settles a pile and writes its state to a file."""
+    import numpy as np
+
+    import tisim
+
+    m, d = load_tisim(n, args)
+    tisim.step(m, d, args.settle)
+    np.savez(path, **{k: np.array(getattr(d, k), dtype=float) for k in STATE})
 
 
 def run_alone(engine, n, state, args):
@@ -233,6 +256,11 @@ def main():
     if args.alone:
         alone(args)
         return
+    if args.busy:
+        found = [busy.measure(n, args, lambda n, path: write_settled(n, args, path)) for n in args.n]
+        for f in found:
+            busy.show(f)
+        sys.exit(0 if all(f["ok"] for f in found) else 1)
     mujoco = import_peer(args.peer)
     figures = []
     for n in args.n:

@@ -1,6 +1,6 @@
 """Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
 
-from tisim.data import asleep
+from tisim.data import arrays, asleep
 from tisim.enums import (
     mjtBias,
     mjtCamLight,
@@ -174,6 +174,7 @@ HFIELD_SLOTS = colliders.SLOTS[HEIGHT_FIELD]  # of a geom and a height field, mj
 
 SWEEP_FOUND = search.SWEEP_FOUND
 LINEAR_ITERATIONS = solver.LINEAR_ITERATIONS
+QUEUED_ROUNDS = arrays.QUEUED_ROUNDS
 
 # places in a row of geom_filter
 FILTER_BODY = geom_tables.BODY

@@ -126,16 +126,33 @@ def relative_twist(m, d, c, twist: ti.template()):
 
 @func
 def sum_contacts(m, d, b):
-    """Wrench of all contacts on body b (world-major id), in list order; force and torque act on body 2."""
+    """Wrench of all contacts on body b (world-major id), in list order."""
+    return sum_wrenches(m, d, b, wrench_of_contact)
+
+
+@func
+def wrench_of_contact(m, d, c):
+    """(torque, force) of contact c on body 2 at the contact point; there is a torque above dim 3 only."""
+    torque = vec3(0.0)
+    if ti.static(m.has.torsion):
+        if d.contact_dim[c] > 3:
+            torque = d.con_torque[c]
+    return join(torque, head(d.con_force[c]))
+
+
+@func
+def sum_wrenches(m, d, b, wrench: ti.template()):
+    """The same of any wrench(m, d, contact)."""
     total = vec6(0.0)
     for k in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
         side = d.body_con[k]
         c = side // 2
         sign = 2.0 * ti.cast(side % 2, FP) - 1.0
-        force = sign * head(d.con_force[c])
+        f = wrench(m, d, c)
+        force = sign * tail(f)
         torque = cross(head(d.con_arm[side]), force)
         if ti.static(m.has.torsion):
             if d.contact_dim[c] > 3:
-                torque += sign * d.con_torque[c]
+                torque += sign * head(f)
         total += join(torque, force)
     return total

@@ -22,6 +22,7 @@ __all__ = [
     "SHORT",
     "CHUNK",
     "MINVAL",
+    "EPSILON",
     "vec2",
     "vec3",
     "vec4",
@@ -45,6 +46,7 @@ HAND = 512  # loop iterations per worker, see kernels/team.py: what a CPU thread
 CHUNK = 32  # neighbours in a list that one thread works through, and reserves places for at once: 4 on a GPU
 LEAST = -1e300 if FP == ti.f64 else -1e30  # no product is smaller, which a compiler does not know
 MINVAL = 1e-15  # mjMINVAL: smallest number a division accepts
+EPSILON = 2.0**-52 if FP == ti.f64 else 2.0**-23  # of FP: between 1 and the next number
 
 vec2 = ti.types.vector(2, FP)
 vec3 = ti.types.vector(3, FP)

@@ -149,18 +149,28 @@ def general(*parts):
     return f"<general {TRANSMISSIONS['hinge']} {' '.join(parts)}/>"
 
 
+def shortcuts(transmission):
+    """MJCF of every shortcut with a transmission; those of sites have no length, as muscles need."""
+    texts = [text.format(TRANSMISSIONS[transmission]) for text in SHORTCUTS.values()]
+    return "".join(t for t in texts if "muscle" not in t or "site" not in transmission)
+
+
+def activations(dynamics):
+    """MJCF of an activation with every gain and bias."""
+    early = [""] if dynamics == "none" else ["", "actearly='true'"]
+    parts = itertools.product(GAINS.values(), BIASES.values(), early)
+    return "".join(general(DYNAMICS[dynamics], LENGTHS, *p) for p in parts)
+
+
 @pytest.mark.parametrize("transmission", TRANSMISSIONS)
 def test_shortcuts_by_transmission(transmission):
-    texts = [text.format(TRANSMISSIONS[transmission]) for name, text in SHORTCUTS.items()]
-    alike(dict(actuators="".join(t for t in texts if "muscle" not in t or "site" not in transmission)))
+    alike(dict(actuators=shortcuts(transmission)))
 
 
 @pytest.mark.parametrize("dynamics", DYNAMICS)
 def test_activations_by_gain_and_bias(dynamics):
     """Each of them with every gain and bias, its force made of the last or the next activation."""
-    early = [""] if dynamics == "none" else ["", "actearly='true'"]
-    parts = itertools.product(GAINS.values(), BIASES.values(), early)
-    alike(dict(actuators="".join(general(DYNAMICS[dynamics], LENGTHS, *p) for p in parts)))
+    alike(dict(actuators=activations(dynamics)))
 
 
 @pytest.mark.parametrize("shortcut", SHORTCUTS)

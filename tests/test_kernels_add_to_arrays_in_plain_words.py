@@ -13,7 +13,7 @@ from tisim.data.arrays import COUNTS
 KERNELS = pathlib.Path(__file__).resolve().parent.parent / "kernels"
 # arrays that atomics may touch: lengths of lists that are sorted later or whose order does not show, largest indices,
 # where workers find each other, parents of trees that end as the smallest, marks that many may set, what
-# islands have, counted by all threads of a GPU
+# islands have, counted by all threads of a GPU, and what the longest of them took
 ISLANDS = {f"island_{name}" for name in ("dofnum", "nodenum", "single", "coupled", "joined")}
 ATOMIC = {
     *COUNTS,
@@ -24,6 +24,7 @@ ATOMIC = {
     "team",
     "uf_parent",
     "uf_touched",
+    "solver_queue",
     "stat_nactive",
     "stat_nchange",
 }

@@ -13,45 +13,11 @@ import numpy as np
 import pytest
 from shared.contacts import quaternion
 from shared.reference import Pair, error
+from shared.rooms import KINDS, ROOM, ROOMS
 
 import tisim
 
-SHAPES = dict(sphere='size=".1"', capsule='size=".08 .1"', ellipsoid='size=".1 .15 .08"', cylinder='size=".1 .12"',
-              box='size=".1 .12 .08"', mesh='mesh="gem"')  # fmt: skip
-BODIES = "".join(
-    f'<body name="b_{k}" pos="{0.35 * i - 1:.2f} 0 .6"><freejoint/><geom name="g_{k}" type="{k}" {size}/>'
-    f'<site name="s_{k}" type="{"box" if k == "mesh" else k}" size=".12 .14 .13" euler="20 40 10"/></body>'
-    for i, (k, size) in enumerate(SHAPES.items())
-)
-ROOM = f"""<mujoco><option ccd_iterations="150"/>
-<asset><mesh name="gem" vertex=".1 .1 .1 -.1 .1 .1 .1 -.1 .1 .1 .1 -.1 -.1 -.1 .1 .12 -.1 -.13 0 0 -.2 .2 0 0"/>
-<mesh name="pad" builtin="plate" params="5 4" scale=".2 .2 .1"/>
-<hfield name="hills" nrow="4" ncol="4" size="1 1 .2 .2" elevation="0 1 0 2 1 1 0 2 1 0 1 1 0 0 1 2"/></asset>
-<worldbody><geom name="floor" type="plane" size="5 5 1"/><camera name="cam" pos="0 0 .7"/>
-<body name="hills"><geom type="hfield" hfield="hills" pos="3 0 0" contype="2" conaffinity="2"/>
- <geom size=".1" pos="3 0 1"/>
- <geom name="ghost" size=".3" pos="0 0 1.5" rgba="0 0 0 0" contype="0" conaffinity="0"/></body>
-<site name="up" pos="0 .1 .01"/><site name="down" pos="0 0 3" euler="180 0 0"/>
- <site name="side" pos="-2 0 .3" euler="0 90 0"/>
-<body name="hand" pos="0 .3 .3"><freejoint/><geom name="pad" type="box" size=".2 .2 .1"/>
- <site name="palm" pos="0 0 .05"/>
- <body pos="0 0 -.1"><geom type="box" size=".2 .2 .05"/></body></body>{BODIES}</worldbody>
-<sensor>%s</sensor></mujoco>"""
-PAIRS = [(a, b) for a in SHAPES for b in SHAPES if a != b]
-KINDS = dict(
-    rangefinder=[f'<rangefinder site="{name}"{cut}/>' for cut in ("", ' cutoff=".3"')
-                 for name in ("up", "down", "side", "palm", *(f"s_{k}" for k in SHAPES))],
-    insidesite=[f'<insidesite site="s_{k}" objtype="{kind}" objname="{name}"/>' for k in SHAPES
-                for kind, name in (("camera", "cam"), ("body", "hand"), ("xbody", "hand"), ("site", "palm"),
-                                   *(("geom", f"g_{b}") for b in SHAPES))],
-    tactile=['<tactile geom="pad" mesh="pad"/>', '<tactile geom="g_box" mesh="pad"/>'],
-    distance=[f'<distance geom1="g_{a}" geom2="g_{b}" cutoff="1"/>' for a, b in PAIRS],
-    normal=[f'<normal geom1="g_{a}" geom2="g_{b}" cutoff=".2"/>' for a, b in PAIRS],
-    fromto=[f'<fromto geom1="g_{a}" geom2="g_{b}" cutoff="1"/>' for a, b in PAIRS],
-    penetration=[f'<fromto geom1="g_{a}" body2="hand"/>' for a in SHAPES],
-    body=[f'<{tag} body1="{a}" body2="b_{b}" cutoff=".6"/>' for tag in ("distance", "normal", "fromto")
-          for a in ("world", "hand", "hills") for b in SHAPES],
-)  # fmt: skip
+DISTANCES = [getattr(mujoco.mjtSensor, f"mjSENS_GEOM{word}") for word in ("DIST", "NORMAL", "FROMTO")]
 
 
 def shake(pair, rng, k):
@@ -77,17 +43,18 @@ def at_fault(pair, s):
     return False
 
 
-def compare(pair, kind, bound):
-    """(sensors that differ by more than a bound and are not at fault, at fault, with a value) of one state."""
-    mm, wrong, faults, some = pair.mm, [], 0, 0
+def compare(pair):
+    """(sensors that differ from MuJoCo's and are not at fault, how many are at fault, how many are not 0)."""
+    mm, wrong, faults, some = pair.mm, [], 0, np.zeros(pair.mm.nsensor, bool)
     ours, theirs = np.array(pair.d.sensordata), pair.md.sensordata
     for s in range(mm.nsensor):
         a = slice(mm.sensor_adr[s], mm.sensor_adr[s] + mm.sensor_dim[s])
-        some += bool(np.any(theirs[a]))
-        if error(ours[a], theirs[a]) > bound:
-            fault = kind in ("distance", "normal", "fromto", "penetration", "body") and at_fault(pair, s)
+        some[s] = np.any(theirs[a])
+        of_distance = mm.sensor_type[s] in DISTANCES
+        if error(ours[a], theirs[a]) > (5e-5 if of_distance else 1e-9):
+            fault = of_distance and at_fault(pair, s)
             faults += fault
-            wrong += [] if fault else [(KINDS[kind][s], ours[a], theirs[a].copy())]
+            wrong += [] if fault else [(s, mujoco.mjtSensor(mm.sensor_type[s]), ours[a], theirs[a].copy())]
     return wrong, faults, some
 
 
@@ -98,10 +65,29 @@ def test_values_equal_mujocos(kind):
     for k in range(12):
         shake(pair, rng, k)
         pair.forward()
-        more = compare(pair, kind, 1e-9 if kind in ("rangefinder", "insidesite", "tactile") else 5e-5)
-        assert not more[0], (k, more[0])
-        faults, some = faults + more[1], some + more[2]
+        wrong, more, found = compare(pair)
+        assert not wrong, (k, wrong)
+        faults, some = faults + more, some + found.sum()
     assert faults < 0.05 * 12 * len(KINDS[kind]) and some > 10
+
+
+@pytest.mark.parametrize("room", ("shelf", "rover"))
+def test_other_scenes(room):
+    """All of these types in one model, whose bodies hang on joints, stand still, or are mocap ones."""
+    pair = Pair(ROOMS[room])
+    rng, kinds, found = np.random.default_rng(1), np.array(pair.mm.sensor_type), np.zeros(pair.mm.nsensor)
+    for _ in range(25):
+        mujoco.mj_resetData(pair.mm, pair.md)
+        mujoco.mj_integratePos(pair.mm, pair.md.qpos, rng.normal(0, 0.3, pair.mm.nv), 1)
+        pair.md.qvel[:] = rng.normal(size=pair.mm.nv)
+        pair.md.mocap_pos[:] += rng.uniform(-0.3, 0.3, pair.md.mocap_pos.shape)
+        pair.forward()
+        wrong, faults, some = compare(pair)
+        assert not wrong and faults < 2, wrong
+        found += some
+    assert all(found[kinds == kind].sum() > 5 for kind in kinds), [
+        (mujoco.mjtSensor(k).name, found[kinds == k]) for k in set(kinds)
+    ]
 
 
 def test_along_a_rollout():

@@ -19,6 +19,13 @@ MOCAP = '<body name="hand" mocap="true" pos="1 0 .1"><geom type="sphere" size=".
 HANGING = f"""<body name="hand" mocap="true" pos="0 0 1"><geom size=".05" {UNSEEN}/>
 <body><joint type="hinge" axis="0 1 0" damping="1"/><geom type="box" size=".02 .02 .1" pos="0 0 -.1" {UNSEEN}/></body>
 </body>"""
+
+
+def hung(pos):
+    """HANGING at a place, its pendulum asleep from the start."""
+    return HANGING.replace('pos="0 0 1"', f'pos="{pos}"', 1).replace("<body><joint", f"<body {INIT}><joint")
+
+
 SHELF = f"""<body pos="0 0 1"><geom size=".05" {UNSEEN}/>
 <body pos=".2 0 0"><joint axis="0 1 0" damping=".3"/><geom type="capsule" size=".02 .1" pos="0 0 -.1"/></body>
 <body pos=".5 0 0"><joint axis="0 1 0" damping=".3"/><geom type="capsule" size=".02 .1" pos="0 0 -.1"/></body>
@@ -82,6 +89,8 @@ CASES = {
     "asleep from the start, then poked": (scene(AIR + free("z", "2 0 .1")), 100, {50: put("qvel", 0, 0.5)}, 2),
     "a mocap body wakes nobody": (scene(free("a", "0 0 .1") + MOCAP), 90, {70: put("mocap_pos", 0, [0.14, 0, 0.1])}, 1),
     "a mocap body carries its tree away": (scene(HANGING), 105, {80: put("mocap_pos", 0, [0.5, 0, 1])}, 1),
+    "what hangs on a mocap body starts asleep and wakes": (scene(hung("0 0 1")), 60, {}, None),
+    "what hangs on one at the origin sleeps on": (scene(hung("0 0 0")), 60, {}, 1),
     "a removed support is not noticed": (scene(free("a", "0 0 .1") + MOCAP), 90, {70: put("qpos", 2, 0.0999)}, None),
     "two trees below one static body": (scene(SHELF), 250, {}, None),
     "without islands nobody sleeps": (scene(STACKS, flag='island="disable"'), 80, {}, 0),

@@ -108,10 +108,15 @@ POSITION = "ten_length ten_velocity ten_wrapadr ten_wrapnum wrap_obj wrap_xpos".
 FORCES = "qfrc_spring qfrc_damper qfrc_passive energy M qfrc_bias qLDiagInv qacc nefc".split()
 
 
-def pair_of(name, precision="f64"):
+def text_of(name):
+    """MJCF of a model of MODELS."""
     parts = EMPTY | MODELS[name]
     parts["flags"] = parts["flags"].replace("<flag", '<flag energy="enable"') or '<flag energy="enable"/>'
-    return Pair(WORLD.format(**parts), precision=precision)
+    return WORLD.format(**parts)
+
+
+def pair_of(name, precision="f64"):
+    return Pair(text_of(name), precision=precision)
 
 
 def randomize(pair, rng):

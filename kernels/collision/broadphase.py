@@ -239,7 +239,7 @@ def search_pairs(m, d):
     """Candidate pairs of the sweep, parallel over chunks of entries; with planes, parallel over items; the model's own.
     What the sweep finds near a body of many geoms is noted in mid_item1, mid_item2 and left to midphase.py.
     """
-    n = ti.min(d.nentry, d.npairmax)
+    n = ti.min(d.nentry, ti.min(d.nentrymax, d.npairmax))
     nchunk = (n + CHUNK - 1) // CHUNK
     ti.loop_config(serialize=SERIAL or SHORT)
     for e in range(n):

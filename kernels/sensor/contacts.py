@@ -3,10 +3,8 @@
 from ..constants import OBJ_SITE, REDUCE_MAXFORCE, REDUCE_MINDIST, REDUCE_NETFORCE
 from ..types import FP, MINVAL, SERIAL, func, kernel, ti, vec3, vec4, vec6
 from .inside import inside_site
-from .lists import first_contact, is_before
+from .lists import BLOCK, FAR, first_contact, is_before, next_near
 from .output import is_awake, place_of
-
-FAR = 1e30  # larger than any distance squared
 
 
 @ti.func
@@ -244,6 +242,8 @@ def find_contacts(m, d, w, k, place, net: ti.template()):
             body = w * m.nsensed + lists[0] + e
             at = d.sense_adr[body]
             end = at + d.sense_num[body]
+        if whole:
+            at = next_near(m, d, ball, at, end)
         while at < end:
             side = 2 * at
             way = 1
@@ -265,6 +265,8 @@ def find_contacts(m, d, w, k, place, net: ti.template()):
                     picked = pick(m, d, key_of(m, d, prm[1], c), c, way, place, picked, prm[2])
                 found += 1
             at += 1
+            if whole and at % BLOCK == 0:
+                at = next_near(m, d, ball, at, end)
     return found, picked
 
 

@@ -1,7 +1,10 @@
 """The contacts of each body that has sensors of contacts, and the order of contacts in MuJoCo's list."""
 
 from ..collision.candidates import find_listed
-from ..types import func, kernel, ti
+from ..types import SERIAL, func, kernel, ti, vec3, vec4
+
+BLOCK = 16  # contacts, one behind the other, that a ball encloses
+FAR = 1e30  # larger than any distance squared
 
 
 @func
@@ -41,6 +44,35 @@ def sense_lists(m, d):
                 if k >= 0:
                     d.sense_con[d.sense_adr[k] + d.sense_num[k]] = 2 * c + side
                     d.sense_num[k] = d.sense_num[k] + 1
+
+
+@kernel
+def enclose_contacts(m, d):
+    """A ball around each block of contacts; parallel over blocks."""
+    ti.loop_config(serialize=SERIAL)
+    for b in range((d.ncon + BLOCK - 1) // BLOCK):
+        lo = vec3(FAR)
+        hi = vec3(-FAR)
+        for c in range(b * BLOCK, ti.min(d.ncon, (b + 1) * BLOCK)):
+            lo = ti.min(lo, d.contact_pos[c])
+            hi = ti.max(hi, d.contact_pos[c])
+        x = 0.5 * (lo + hi)
+        d.sense_ball[b] = vec4(x[0], x[1], x[2], 0.5 * (hi - lo).norm())
+
+
+@func
+def next_near(m, d, ball, at, end):
+    """The first place from `at` on that is not in a block of contacts which lies outside a ball (centre, radius
+    squared) as a whole."""
+    far = at < end
+    while far:
+        b = d.sense_ball[at // BLOCK]
+        x = vec3(b[0] - ball[0], b[1] - ball[1], b[2] - ball[2])
+        far = x.norm() > ti.sqrt(ball[3]) + b[3]
+        if far:
+            at = (at // BLOCK + 1) * BLOCK
+            far = at < end
+    return at
 
 
 @func

@@ -5,9 +5,7 @@ goes over the items of a block, then over groups of blocks, then over those of a
 however many threads there are.
 """
 
-from ..types import FP, func, store, ti, vec2, vec3, vec4
-
-GROUP = 64  # blocks that one thread adds up, for islands of many blocks
+from ..types import FP, func, ti, vec2, vec3, vec4
 
 
 @func
@@ -19,7 +17,8 @@ def each(m, d, units: ti.template(), serial: ti.template(), spread: ti.template(
         each(m, d, contacts, SERIAL, SPREAD, act_on_contact_block)
 
     units   SPREAD times the blocks: a block is one thread's, the other units are idle, see `Kernel.special`. All are
-            counted at the top of the kernel, since what stands between two loops is a task of its own.
+            named at the top of the kernel, since what stands between two loops is a task of its own, and the blocks are
+            numbers that the host has counted: reading them here would be one, too.
     serial, spread  SERIAL and SPREAD, which have the variant's values in the kernel only.
 
     Taichi makes a loop parallel that stands at the outermost level of a kernel or of a function called from there.
@@ -30,56 +29,53 @@ def each(m, d, units: ti.template(), serial: ti.template(), spread: ti.template(
             act(m, d, unit // spread)
 
 
-@ti.func
-def groups_of(n):
-    return (n + GROUP - 1) // GROUP
-
-
 @func
-def group_count(m, d):
-    """Groups of neighbouring blocks: of trees, of contacts, of rows."""
-    return groups_of(d.ntblk) + groups_of(d.ncblk) + groups_of(d.nrblk)
+def groups_of(m, d, n):
+    """Groups of d.groupsize neighbouring blocks."""
+    return (n + d.groupsize - 1) // d.groupsize
 
 
 @func
 def add_blocks(m, d, s):
-    """Sums over group s, whichever islands its blocks are of; those that lie within one island are asked for."""
-    trees = groups_of(d.ntblk)
-    cons = groups_of(d.ncblk)
+    """Sums over group s of those of trees, of contacts and of rows, whichever islands its blocks are of; those that lie
+    within one island are asked for."""
+    trees = groups_of(m, d, d.ntblk)
+    cons = groups_of(m, d, d.ncblk)
     if s < trees:
-        add_group(s, d.ntblk, vec4(0.0), d.tblk_sum, d.tblk_group)
+        add_group(s, d.groupsize, d.ntblk, vec4(0.0), d.tblk_sum, d.tblk_group)
     elif s < trees + cons:
-        add_group(s - trees, d.ncblk, vec3(0.0), d.cblk_sum, d.cblk_group)
+        add_group(s - trees, d.groupsize, d.ncblk, vec3(0.0), d.cblk_sum, d.cblk_group)
     elif ti.static(m.has.rows):
-        add_group(s - trees - cons, d.nrblk, vec3(0.0), d.rblk_sum, d.rblk_group)
+        add_group(s - trees - cons, d.groupsize, d.nrblk, vec3(0.0), d.rblk_sum, d.rblk_group)
 
 
 @ti.func
-def add_group(s, n, zero, sums: ti.template(), groups: ti.template()):
+def add_group(s, size, n, zero, sums: ti.template(), groups: ti.template()):
     total = zero
-    for b in range(s * GROUP, ti.min((s + 1) * GROUP, n)):
+    for b in range(s * size, ti.min((s + 1) * size, n)):
         total += sums[b]
     groups[s] = total
 
 
 @func
-def add_tree_blocks(m, d, s):
-    """The same over the first two columns of group s of trees."""
+def add_tree_blocks(m, d, s, col: ti.template()):
+    """The same over two columns of group s of trees, from this one on."""
     total = vec2(0.0)
-    for b in range(s * GROUP, ti.min((s + 1) * GROUP, d.ntblk)):
-        total += vec2(d.tblk_sum[b][0], d.tblk_sum[b][1])
-    store(d.tblk_group, s, total)
+    for b in range(s * d.groupsize, ti.min((s + 1) * d.groupsize, d.ntblk)):
+        total += vec2(d.tblk_sum[b][col], d.tblk_sum[b][col + 1])
+    d.tblk_group[s][col] = total[0]
+    d.tblk_group[s][col + 1] = total[1]
 
 
 @ti.func
-def block_sum(first, last, col: ti.template(), sums: ti.template(), groups: ti.template()):
+def block_sum(size, first, last, col: ti.template(), sums: ti.template(), groups: ti.template()):
     """Sum of a column over blocks, in order: those before the first whole group, whole groups, and the rest."""
     s = FP(0.0)
-    begin = ti.min((first + GROUP - 1) // GROUP * GROUP, last)
-    end = ti.max(last // GROUP * GROUP, begin)
+    begin = ti.min((first + size - 1) // size * size, last)
+    end = ti.max(last // size * size, begin)
     for b in range(first, begin):
         s += sums[b][col]
-    for g in range(begin // GROUP, end // GROUP):
+    for g in range(begin // size, end // size):
         s += groups[g][col]
     for b in range(end, last):
         s += sums[b][col]
@@ -89,13 +85,13 @@ def block_sum(first, last, col: ti.template(), sums: ti.template(), groups: ti.t
 @func
 def tree_sum(m, d, k, col: ti.template()):
     """Sum of a column over the trees of island k."""
-    return block_sum(d.island_tblkadr[k], d.island_tblkend[k], col, d.tblk_sum, d.tblk_group)
+    return block_sum(d.groupsize, d.island_tblkadr[k], d.island_tblkend[k], col, d.tblk_sum, d.tblk_group)
 
 
 @func
 def item_sum(m, d, k, col: ti.template()):
     """The same over its contacts and rows."""
-    s = block_sum(d.island_cblkadr[k], d.island_cblkend[k], col, d.cblk_sum, d.cblk_group)
+    s = block_sum(d.groupsize, d.island_cblkadr[k], d.island_cblkend[k], col, d.cblk_sum, d.cblk_group)
     if ti.static(m.has.rows):
-        s += block_sum(d.island_rblkadr[k], d.island_rblkend[k], col, d.rblk_sum, d.rblk_group)
+        s += block_sum(d.groupsize, d.island_rblkadr[k], d.island_rblkend[k], col, d.rblk_sum, d.rblk_group)
     return s

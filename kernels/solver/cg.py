@@ -15,7 +15,7 @@ from ..types import FP, at6, func, put6, six, store, ti, vec6
 from .free_body import dofs_of_twist, twist_of_dofs, wrench_of_forces
 from .isle import keep, stretch, sum_of
 from .preconditioner import precondition_dofs
-from .steps import row_product, store_wrench, tree_hessian_gather
+from .steps import row_product, store_wrench, tree_product
 from .tree_hessian import sym6_times
 
 RZ, QHQ = 0, 1  # columns of tree_sum
@@ -163,7 +163,7 @@ def multiply_trees(m, d, isle: ti.template(), first, last):
             store(d.wrench, b, y)
             s += v.dot(y)
         elif ti.static(m.has.jointed):
-            tree_hessian_gather(m, d, isle.world, t, d.sol_q, d.sol_Hq)
+            tree_product(m, d, isle.world, t, d.sol_q, d.sol_Hq, sum_contacts)
             for i in range(i0, i0 + m.tree_dofnum[t]):
                 s += d.sol_q[i] * d.sol_Hq[i]
     return s

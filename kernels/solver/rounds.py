@@ -11,6 +11,9 @@ TIGHTEST = 1e-5
 FINE = 0.01
 LAST = 1e-3  # a round this fine that improves less than the tolerance is the last one
 NEAR = 80.0  # gradient that is good enough after such an improvement, in tolerances
+# What is due next for an island whose phases are queued: nothing, the preconditioner, conjugate gradients, the
+# direction through M and J, another evaluation of the line search, the step along the direction
+DONE, START, LINEAR, PROJECT, SEARCH, MOVE = range(6)
 
 
 @func

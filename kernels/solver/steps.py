@@ -207,23 +207,23 @@ def tree_gather(m, d, w, t, y: ti.template()):
 
 
 @func
-def tree_hessian_gather(m, d, w, t, x: ti.template(), y: ti.template()):
-    """y = (M + J' D J) x of tree t; con_force, con_torque, row_force and eq_wrench hold D J x."""
+def tree_product(m, d, w, t, x: ti.template(), y: ti.template(), contacts: ti.template()):
+    """y = (M + J' D J) x of tree t; contacts(m, d, body) sums D J x of contacts, row_force and eq_wrench hold it."""
     if m.tree_free[t] == 1:
         b = w * m.nbody + m.tree_bodyadr[t]
-        f = sum_contacts(m, d, b) + inertia_times(m, d, b, six(d.twist[b])) + pose_wrenches(m, d, w * m.ntree + t)
+        f = contacts(m, d, b) + inertia_times(m, d, b, six(d.twist[b])) + pose_wrenches(m, d, w * m.ntree + t)
         put6(y, w * m.nv + m.tree_dofadr[t], forces_of_wrench(m, d, w * m.nv + m.tree_dofadr[t], f))
     else:
-        jointed_gather(m, d, w, t, x, y)
+        jointed_product(m, d, w, t, x, y, contacts)
     add_rows(m, d, w * m.ntree + t, True, y)
 
 
 @func
-def jointed_gather(m, d, w, t, x: ti.template(), y: ti.template()):
+def jointed_product(m, d, w, t, x: ti.template(), y: ti.template(), contacts: ti.template()):
     """The same of a tree with joints, but for its rows that are no connects and welds."""
     for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         wb = w * m.nbody + b
-        f = sum_contacts(m, d, wb)
+        f = contacts(m, d, wb)
         store(d.wrench, wb, f + inertia_times(m, d, wb, d.twist[wb]))
     if ti.static(m.has.rows):
         each_pose(m, d, w, t, add_pose_wrench)

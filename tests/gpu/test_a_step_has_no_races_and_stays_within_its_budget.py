@@ -16,14 +16,15 @@ from .software import HERE, needs_compiler, start
 
 # arrays whose whole numbers several threads change: sums, least numbers, places in lists that are sorted afterwards
 COUNTERS = set(
-    """counts bin_adr team uf_parent uf_touched island_dofnum island_nodenum island_single island_coupled island_joined
+    """counts bin_adr team uf_parent uf_touched solver_queue
+    island_dofnum island_nodenum island_single island_coupled island_joined
     """.split()
 )
 # reads of what others lower meanwhile: labels of trees end at the smallest in any order; workers look for work
 WATCHED = {("uf_parent", "join_trees"), ("team", "solve_islands"), ("team", "solve_lone_islands")}
 PLAIN = ("read / write", "write / write", "float atomics")
 # scene: size, steps until it lies, then the most launches, reads by the host
-BUDGETS = dict(dominos=(20, 60, 90, 6), pile=(300, 400, 1000, 35))
+BUDGETS = dict(dominos=(20, 60, 90, 6), pile=(300, 400, 450, 10))
 LONGEST, OF_ISLAND = 20_000, 200_000  # instructions of one thread; of one that solves a small island alone
 
 

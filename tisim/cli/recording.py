@@ -57,7 +57,8 @@ MODEL = """<mujoco>
     <framepos objtype="camera" objname="eye"/><camprojection site="a" camera="eye"/><gyro site="b"/>
     <accelerometer site="b"/><force site="b"/><subtreelinvel body="body"/><jointlimitpos joint="hinge"/>
     <jointlimitvel joint="hinge"/><tendonlimitfrc tendon="fixed"/><e_kinetic/>
-    <touch site="b"/><contact body1="body"/><rangefinder site="a"/><insidesite site="a" objtype="site" objname="b"/>
+    <touch site="b"/><contact body1="body"/><contact site="a"/><rangefinder site="a"/>
+    <insidesite site="a" objtype="site" objname="b"/>
     <distance body1="world" body2="body"/><tactile geom="ball" mesh="pad"/>
   </sensor>
 </mujoco>"""

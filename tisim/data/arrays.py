@@ -10,7 +10,7 @@ from .declare import ALL, Array
 
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
 COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense=7,
-              ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nrun=16, nseek=17, nraykey=18,
+              ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nraykey=18,
               nmid=19, nout=20, nY=21, npart=22,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
               noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
@@ -18,6 +18,8 @@ COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense
 
 # indices into `sweep_scale`: middle and 1 / scale of the sweep, 1 / width of strips and of rows, skin [m]
 SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
+
+QUEUED_ROUNDS = 64  # of the solver on a GPU, that `solver_queue` tells of
 
 DATA = {}
 
@@ -106,6 +108,7 @@ declare("scratch", [
     ("sense_num", "i", ("nsensed",), "-", "sensor", "contact sides of each body with sensors of contacts"),
     ("sense_adr", "i", ("nsensed",), "-", "sensor", "first of them in sense_con"),
     ("sense_con", "i", ("nconmax", 2), "-", "sensor", "contact sides by such bodies: 2 * contact + side", 1),
+    ("sense_ball", "f", ("nconmax", 4), "m", "sensor", "ball around each block of contacts: centre, radius"),
     ("picked_con", "i", ("nsensordata",), "-", "sensor", "contacts that a contact sensor shows, from sensor_adr on"),
     ("picked_key", "f", ("nsensordata",), "m, N2", "sensor", "their order: distance, or minus force squared"),
     ("reach_geom1", "i", ("nreach",), "-", "sensor", "pairs of geoms that sensors of distances ask about, lower type"),
@@ -354,6 +357,10 @@ declare("scratch", [
     ("sol_z", "f", ("nv",), "m/s2, rad/s2", "solver", "preconditioned residual"),
     ("sol_q", "f", ("nv",), "m/s2, rad/s2", "solver", "conjugate direction of the linear system"),
     ("sol_Hq", "f", ("nv",), "N, N m", "solver", "Hessian times that direction"),
+    ("sol_y", "f", ("nv",), "m/s2, rad/s2", "solver", "that, preconditioned"),
+    ("sol_Hy", "f", ("nv",), "N, N m", "solver", "Hessian times that"),
+    ("sol_Hz", "f", ("nv",), "N, N m", "solver", "Hessian times the preconditioned residual"),
+    ("sol_v", "f", ("nv",), "m/s2, rad/s2", "solver", "what the next product is with"),
 ])  # fmt: skip
 
 # what solvers tell of each round, read as `solver`
@@ -425,14 +432,17 @@ declare("scratch", [
     ("cblk_group", "f", ("nconmax", 3), "-", "solver", "sums over neighbouring contact blocks"),
     ("rblk_group", "f", ("nrowmax", 3), "-", "solver", "sums over neighbouring row blocks"),
     ("isl_go", "i", ("ntree", 2), "-", "solver", "conjugate gradients: 1 before this, or the next, iteration"),
-    ("isl_rz", "f", ("ntree", 2), "-", "solver", "r'z of the last iteration before this, or the next; 0: none"),
+    ("isl_rz", "f", ("ntree", 2), "-", "solver", "r'z of the last iteration before this, or the next; 0, -1: none"),
     ("isl_rz0", "f", ("ntree",), "-", "solver", "its first value"),
     ("isl_step", "f", ("ntree", 2), "-", "solver", "step along the conjugate direction then"),
     ("isl_reduction", "f", ("ntree",), "-", "solver", "by how much the linear residual is reduced"),
     ("isl_slope", "f", ("ntree",), "-", "solver", "derivative where the line search evaluated it last"),
     ("isl_evals", "i", ("ntree",), "-", "solver", "how often it did"),
-    ("isl_run", "i", ("ntree",), "-", "solver", "1: not converged"),
-    ("isl_seek", "i", ("ntree",), "-", "solver", "1: inner loop (linear system or line search) not converged"),
+    ("isl_pass", "i", ("ntree", 2), "-", "solver", "conjugate gradients: iterations before this, or the next"),
+    ("isl_round", "i", ("ntree",), "-", "solver", "Newton's round, -1: the first direction"),
+    ("isl_phase", "i", ("ntree",), "-", "solver", "what is due next, see kernels/solver/rounds.py"),
+    ("solver_queue", "i", (ALL, 1 + 2 * QUEUED_ROUNDS), "-", "solver",
+     "large islands that are not done; the most iterations and evaluations that each round took"),
 ])  # fmt: skip
 
 # teams of workers, and their sums over blocks of large islands
@@ -454,11 +464,11 @@ declare("scratch", [
     ("item_ball", "f", ("nitem", 4), "m", "collision", "balls that they are expected to stay in: centre, radius"),
     ("mid_item1", "i", ("npairmax",), "-", "collision", "what the sweep finds: world*nitem + item 1"),
     ("mid_item2", "i", ("npairmax",), "-", "collision", "the same, item 2"),
-    ("entry_lo", "f", ("npairmax", 3), "m", "collision",
+    ("entry_lo", "f", ("nentrymax", 3), "m", "collision",
      "boxes in the order of the sweep: lower ends along its axis, that of the strips, that of the rows"),
-    ("entry_hi", "f", ("npairmax", 3), "m", "collision", "upper ends"),
-    ("entry_strip", "i", ("npairmax",), "-", "collision", "first strip of each entry, before wrapping round"),
-    ("entry_row", "i", ("npairmax",), "-", "collision", "first row"),
+    ("entry_hi", "f", ("nentrymax", 3), "m", "collision", "upper ends"),
+    ("entry_strip", "i", ("nentrymax",), "-", "collision", "first strip of each entry, before wrapping round"),
+    ("entry_row", "i", ("nentrymax",), "-", "collision", "first row"),
     ("sort_key", "i", ("npairmax", 2), "-", "collision", "keys of the radix sort, two halves used in turn", 1),
     ("sort_value", "i", ("npairmax", 2), "-", "collision", "what the keys belong to", 1),
     ("scan_sum", "i", ("npairmax",), "-", "collision", "block sums of scans"),

@@ -16,7 +16,7 @@ FILLED = ("energy", "medium", "dual")  # what a stage writes while an option say
 def contents(d):
     """What a copy is made of: numbers, and the arrays by name."""
     d.device("counts")  # refuses a Data of an earlier tisim.init
-    made = {name: a for name, a in d._device.items() if DATA[name].role != "stage"}
+    made = {name: a for name, a in d._device.items() if DATA[name].role != "stage" and not d._overlay.takes(name)}
     return dict(
         nworld=d.nworld, faults=d.faults, capacity=dict(d._capacity),
         filled=[word for word in FILLED if d._info.get(word)],

@@ -27,6 +27,7 @@ from . import (
 from .arrays import COUNTS, DATA
 from .declare import CAPACITIES, LENGTHS
 from .device_array import Copy, DeviceArray
+from .overlay import Overlay
 from .solver_stat import SolverStat
 from .state import Warnings, reset
 from .timer import Timers
@@ -37,7 +38,8 @@ MADE = moments.MADE | matrices.MADE  # what is made on the host when it is read
 FAULTS = ("world", "reset", "freeze")  # what a diverging island brings about
 MOST = 2**31 - 1  # elements of an array
 # items that lists have room for at first, for each body: of the first SMALL ones, and at least of all
-FIRST = dict(npairmax=(4, 1), nslotmax=(8, 1), nconmax=(4, 1), nefcmax=(16, 4), ndensemax=(1, 0), nYmax=(64, 1))
+FIRST = dict(npairmax=(4, 1), nentrymax=(4, 1), nslotmax=(8, 1), nconmax=(4, 1), nefcmax=(16, 4), ndensemax=(16, 0),
+             nYmax=(64, 1))  # fmt: skip
 SMALL = 500
 LARGE = 2000  # items above which a list that grows gets less to spare
 # where the rows stand of what a user can make more or fewer of, and how many these are
@@ -48,7 +50,7 @@ PLACES = (
 # what stages use of a Data and users do not
 INTERNAL = set(
     """bind bound capacity room check count counts_on_host device drop exceeds fill forget_counts grow is_fixed
-    list_view program scalar scratch set_counts some""".split()
+    list_view program scalar scratch set_counts shrink some""".split()
 )
 
 
@@ -99,12 +101,14 @@ class Data:
         self.nworld = int(nworld)
         self._generation = session.generation
         self._device = {}
+        self._overlay = Overlay()
         self._bound = {}
         self._counts, self._stale = None, set()  # on a GPU: a copy of `counts`, and which of them it has no longer
         self.program = Program(self)
         self._model_version = None
         self._capacity = {name: self._first_capacity(name) for name in CAPACITIES} | capacity
         self._capacity |= {name: min(n, self._capacity[name]) for name, n in m.capacity_limit.items()}
+        self._first = dict(self._capacity)
         self._faults = "world"
         self._open = None  # names of what a callback that runs now may write
         self._checked = False  # whether the model was found simulable
@@ -151,8 +155,12 @@ class Data:
         return min(self._capacity[name], self.model.capacity_limit.get(name, self._capacity[name]))
 
     def memory(self):
-        """dict name -> bytes of every array that was made so far."""
-        return {name: a.numbers * (8 if str(a.dtype) == "f64" else 4) for name, a in self._device.items()}
+        """dict name -> bytes of every array that was made so far; those that lie over others have a part of them."""
+        shares = self._overlay.shares()
+        return {
+            name: shares[name] if name in shares else a.numbers * (8 if str(a.dtype) == "f64" else 4)
+            for name, a in self._device.items()
+        }
 
     def grow(self, name, needed):
         """Enlarges every list of this capacity to hold `needed` items and a reserve; their contents are lost."""
@@ -162,9 +170,19 @@ class Data:
                 f"{needed} items needed, capacity_limit[{name!r}] is {limit}; the state is as before the step: raise "
                 "the limit and go on"
             )
+        self._resize(name, min(limit, needed + _spare(needed)))
+
+    def shrink(self, name, needed):
+        """Cuts every list of this capacity to `needed` items and a reserve if a fifth of it or more is beyond that, but
+        not below its first length; returns whether, as their contents are lost then."""
+        length = max(needed + _spare(needed), self._first[name])
+        if cut := self._capacity[name] > 1.25 * length:
+            self._resize(name, length)
+        return cut
+
+    def _resize(self, name, length):
         self.drop(*(array.name for array in DATA.values() if array.is_list and array.shape[0] == name))
-        spare = 64 + needed // (4 if needed < LARGE else 8)
-        self._capacity[name] = min(limit, needed + spare)  # last: after an interrupt arrays have their lengths
+        self._capacity[name] = length  # last: after an interrupt arrays have their lengths
 
     def check(self, m):
         """Refuses another Model, or to serve a Taichi that is gone; uploads what was written to the model.
@@ -221,7 +239,10 @@ class Data:
             raise CapacityError(
                 f"{array.name} of {self.nworld} worlds needs {8 * count / 2**30:.1f} GiB: more than this machine has"
             )
-        a = self._device[array.name] = memory.new_array(array.dtype == "f", count, array.width)
+        if self._overlay.takes(array.name):
+            self._unbind()  # the others may move
+        make = self._overlay.make if self._overlay.takes(array.name) else _alone
+        a = self._device[array.name] = make(array.name, array.dtype == "f", count, array.width)
         return a
 
     def scratch(self, name, length):
@@ -244,7 +265,9 @@ class Data:
         self._unbind()
         for name in names:
             if name in self._device:
-                memory.delete_array(self._device.pop(name))
+                for gone in self._overlay.drop(name) if self._overlay.takes(name) else (name,):
+                    if (a := self._device.pop(gone, None)) is not None:
+                        memory.delete_array(a)
 
     def scalar(self, name):
         """A number a kernel asks for by name: nworld, a size or an option of the model, a capacity."""
@@ -471,6 +494,16 @@ class Data:
         """Numbers in the matrix that each island's solver made: dofs^2 for a dense factor, those of the blocks of a
         sparse one, both triangles; of PGS those of J L^-1 D^-1/2. 0 where there is none."""
         return self.host("island_nnz").reshape(-1)[: self.count("nisland")]
+
+
+def _spare(needed):
+    """Items that a list gets beyond those that are needed."""
+    return 64 + needed // (4 if needed < LARGE else 8)
+
+
+def _alone(name, is_float, count, width):
+    """A device array with memory of its own."""
+    return memory.new_array(is_float, count, width)
 
 
 def _fields():

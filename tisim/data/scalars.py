@@ -151,9 +151,14 @@ declare("call", [
     ("treesize", "i", "trees in a block of a large island"),
     ("consize", "i", "contacts in a block"),
     ("rowsize", "i", "rows in a block"),
-    ("whole_step", "i", "1: the step of length one is taken, without a line search"),
     ("dual", "i", "1: the forces of all rows are those of a dual solver"),
-    ("newton_round", "i", "round of Newton's method, -1 before the first"),
+    ("ntreeblk", "i", "blocks of trees of large islands: ntblk, as the host has read it"),
+    ("nrowblk", "i", "those of rows"),
+    ("nitemblk", "i", "those of contacts and rows"),
+    ("nblkgroup", "i", "groups of blocks of trees, of contacts, of rows"),
+    ("groupsize", "i", "blocks of a group, that one thread adds up"),
+    ("nproductblk", "i", "blocks and groups of trees"),
+    ("nlargeisland", "i", "large islands"),
 ])  # fmt: skip
 
 # sleeping

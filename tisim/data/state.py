@@ -55,6 +55,9 @@ def write_worlds(d, name, worlds, values):
         memory.upload(a, whole)
 
 
+MOCAP = ("mocap_pos", "mocap_quat")
+
+
 def _start(m):
     """What a reset writes besides zeros."""
     mocap = np.flatnonzero(np.asarray(m.body_mocapid) >= 0)
@@ -85,11 +88,14 @@ def reset(m, d, worlds=None):
     d.forget_counts()
     if whole:
         d.timer.clear()
-    for name, values in _start(m).items():
-        if np.size(values):
-            write_worlds(d, name, index, values)
     asleep.begin(d)
-    asleep.start(m, d, index)
+    start = _start(m)
+    for name, values in start.items():
+        if name not in MOCAP:
+            write_worlds(d, name, index, values)
+    asleep.start(m, d, index)  # as in MuJoCo before mocap bodies stand where the model has them
+    for name in MOCAP:
+        write_worlds(d, name, index, start[name])
 
 
 # what a keyframe holds: array of the data, of the model

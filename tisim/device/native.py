@@ -293,6 +293,8 @@ class Bound:
         road = sequence.road
         self._call, self._sequence, self._keep, self._writers = road.call, sequence, [], {}
         tables = [], []
+        for name in dict.fromkeys(name for code in sequence.codes for name, *_ in code.arrays):
+            d.device(name)  # all are made before one is looked at: that may move others
         for code in sequence.codes:
             buffer, results = np.zeros(code.size + 8, np.uint8), np.zeros(32, np.uint64)
             for name, (length, pointer), _ in code.arrays:

@@ -106,6 +106,8 @@ class _Calls(_Bound):
         fixed = {n: kind(d.scalar(n)) for n, kind in own.items() if d.is_fixed(n)}
         self.numbers = {n: kind for n, kind in sequence.numbers.items() if n not in fixed}
         self.last, self.calls = {}, []
+        for name in sequence.arrays:
+            d.device(name)  # all are made before one is looked at: that may move others
         for v in sequence.variants:
             compiled = v.compiled()
             context = compiled.make_launch_context()

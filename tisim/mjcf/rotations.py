@@ -101,7 +101,12 @@ def from_euler(angles, sequence):
     for i, letter in enumerate(sequence):
         turn = from_axis_angle(np.eye(3)["xyz".index(letter.lower())], angles[..., i])
         q = mul(q, turn) if letter.islower() else mul(turn, q)
-    return normalize(q)
+    return q
+
+
+def _radian(angles, degree):
+    """Angles in radian, rounded as MuJoCo does."""
+    return angles / 180 * np.pi if degree else angles
 
 
 def from_alternative(kind, values, degree, sequence):
@@ -111,14 +116,13 @@ def from_alternative(kind, values, degree, sequence):
     Returns (quaternions, bad): `bad` marks rows whose axis has no length.
     """
     values = np.asarray(values, float)
-    scale = np.pi / 180 if degree else 1.0
     if kind == "euler":
-        return from_euler(values * scale, sequence), np.zeros(len(values), bool)
+        return from_euler(_radian(values, degree), sequence), np.zeros(len(values), bool)
     norm = np.linalg.norm(values[:, :3], axis=1)
     bad = norm < 1e-14
     first = np.where(bad[:, None], [1.0, 0.0, 0.0], values[:, :3] / np.where(bad, 1.0, norm)[:, None])
     if kind == "axisangle":
-        return from_axis_angle(first, values[:, 3] * scale), bad
+        return from_axis_angle(first, _radian(values[:, 3], degree)), bad
     if kind == "zaxis":
         return from_z(first), bad
     y = values[:, 3:] - first * np.sum(first * values[:, 3:], 1, keepdims=True)
@@ -129,8 +133,12 @@ def from_alternative(kind, values, degree, sequence):
 
 
 def into_parent(pos, quat, child_pos, child_quat):
-    """Poses given in frames (pos, quat), expressed in the parents of those frames."""
-    return pos + rotate(quat, child_pos), mul(quat, child_quat)
+    """Poses given in frames (pos, quat), expressed in the parents of those frames, to MuJoCo's last bits: a pose that
+    is another by a bit wakes what sleeps there.
+    """
+    r, v = matrix(quat), np.asarray(child_pos, float)[..., None, :]
+    turned = r[..., 0] * v[..., 0] + r[..., 1] * v[..., 1] + r[..., 2] * v[..., 2]
+    return pos + turned, mul(quat, child_quat)
 
 
 def _product(a, b):

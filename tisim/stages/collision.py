@@ -17,6 +17,7 @@ from tisim.model import callback
 from . import colliders, narrowphase
 from .dynamics import parallel
 from .search import SWEEP_FOUND, Members, Pairs, key_bits
+from .shrink import COUNTED, Shrinker
 from .sorting import Sort
 
 # what is too little to wake CPU threads for: geoms of all worlds for a search, and to have their boxes made; the work
@@ -24,6 +25,7 @@ from .sorting import Sort
 SEARCHED, BOXED, COLLIDED, LISTED = 600, 3000, 200, 3000
 SURPLUS = 4  # how many times too many slots are counted where there are too few, about
 WORKED = 64  # geoms of all worlds from which on convex shapes have many workers, not one
+LISTS = ("npairmax", "nentrymax", "nslotmax", "nconmax")
 PARTS = ("boxes", "entries", "pairs", "contacts", "list")
 # what users may write and the stage is made anew for
 READS = "geom_contype geom_conaffinity geom_type geom_dataid pair_geom1 pair_geom2 exclude_signature".split()
@@ -77,7 +79,7 @@ class Stage:
     """
 
     def __init__(self, m, d):
-        self.members, self.pairs = Members(m), Pairs()
+        self.members, self.pairs, self._shrinker = Members(m), Pairs(), Shrinker()
         total = len(self.members.box) * d.nworld
         self.sort = Sort(d, total)
         self.kinds, self.multiccd, self._users = narrowphase.kinds_of(m), _multiccd(m), colliders.users()
@@ -142,6 +144,8 @@ class Stage:
 
     def _search(self, m, d, keep, *others):
         """Searches for pairs, and does other parts with them."""
+        if self._shrinker.shrink(m, d):
+            self.plan(m, d)
         boxes = d.nworld * len(self.members.box)
         self.pairs.renew(keep, boxes // max(1, d.count("nboxawake")) if asleep.enabled(m) else 1)
         self.run(m, d, "entries", "pairs", *others)
@@ -162,9 +166,9 @@ class Stage:
 
     def grow(self, d):
         """Lengthens the first list that was too short; returns whether there was one: contacts are missing then."""
-        pairs, slots, contacts = (d.room(name) for name in ("npairmax", "nslotmax", "nconmax"))
+        pairs, entries, slots, contacts = (d.room(name) for name in LISTS)
         # on a GPU the one place where the stage waits
-        short = d.exceeds(ncpair=pairs, nentry=pairs, nmid=pairs, nslot=slots, ncon=contacts)
+        short = d.exceeds(ncpair=pairs, nentry=min(pairs, entries), nmid=pairs, nslot=slots, ncon=contacts)
         if not short:
             self.pairs.serve(d)
             if not self.sort.wide and self.busy["list"] != bool(d.exceeds(ncon=LISTED)):
@@ -172,10 +176,13 @@ class Stage:
                 self.busy["list"] = not self.busy["list"]
             return False
         name = {"nslot": "nslotmax", "ncon": "nconmax"}.get(short[0], "npairmax")
-        needed = max(d.count(n) for n in (("ncpair", "nentry", "nmid") if name == "npairmax" else short[:1]))
+        if short[0] == "nentry" and d.count("nentry") > entries:
+            name = "nentrymax"
+        needed = max(d.count(n) for n in (COUNTED["npairmax"] if name == "npairmax" else short[:1]))
         if name == "nslotmax":  # pairs without room count as many slots as they can need: two boxes 24, and take 8
             needed = slots + -(-(needed - slots) // SURPLUS)
         d.grow(name, needed)
+        self._shrinker.grew(name)
         return True
 
     def _upload_override(self, m, d):
@@ -208,10 +215,16 @@ class Stage:
     def plan(self, m, d):
         """Chooses the kernels of each part, anew for other options or longer lists than before."""
         disable, enable = int(m.opt.disableflags), int(m.opt.enableflags)
-        key = (disable, enable, float(m.opt.o_margin), int(m.opt.ccd_iterations), d.capacity("npairmax"))
+        key = (
+            disable,
+            enable,
+            float(m.opt.o_margin),
+            int(m.opt.ccd_iterations),
+            *map(d.capacity, ("npairmax", "nentrymax")),
+        )
         if key == self.key:
             return
-        nchunk = -(-d.capacity("npairmax") // CHUNK[session.arch == "cpu"])
+        nchunk = -(-d.capacity("nentrymax") // CHUNK[session.arch == "cpu"])
         d.scratch("sweep_found", SWEEP_FOUND * nchunk)
         contacts, ccd = narrowphase.kernels_of(m, d, self.kinds, self.multiccd, self._many_workers or self.sort.wide)
         sizes, half = self._sizes, self.sort.half

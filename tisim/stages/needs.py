@@ -88,8 +88,8 @@ def _solver(m, d):
     found += dual.kernels_of(m)
     if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.SHARED:
         large, linear = k("solver.all_threads"), k("solver.cg_all")
-        found += [large.start_round, large.project, large.move, large.precondition, large.search]
-        found += [linear.linear_start, linear.linear_step]
+        found += [large.start_round, large.project, large.search, large.move]
+        found += [linear.start_direction, linear.linear_step]
     return found
 
 

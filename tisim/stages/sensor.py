@@ -42,11 +42,13 @@ def before(m, stage, inverse):
     if stage == mjtStage.mjSTAGE_VEL:
         return on_demand.momentum_kernels() if m.scalar("nmomentum") else []
     forces = on_demand.wrench_kernels(dual.is_dual(m) and not inverse, inverse)
+    whole = m.scalar("ncontacts") and (m.derived("match_lists")[:, 0] < 0).any()  # these look through all contacts
+    balls = [runtime.kernel_of("sensor.lists.enclose_contacts")] if whole else []
     if m.scalar("nwrench"):
-        return forces
+        return balls + forces
     contacts = forces[:1] if m.scalar("ntouch") or m.scalar("ncontacts") else []
     rates = [k for k in forces if k.__name__.endswith("_accelerations")] if m.scalar("nacceleration") else []
-    return contacts + rates
+    return balls + contacts + rates
 
 
 def kernels(m, stage, inverse=False):

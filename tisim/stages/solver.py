@@ -3,6 +3,8 @@
 from tisim.device import launch, runtime, session, team
 from tisim.enums import mjtSolver
 
+from . import queue
+
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
 MAX_DENSE = 60  # coupled dofs up to which a dense factor is no slower than conjugate gradients, and exact
 MAX_FACTOR = 160  # nodes up to which one worker tries to make a sparse factor of an island
@@ -10,9 +12,8 @@ MAX_JOINED = 400  # the same where rows join trees: conjugate gradients are slow
 MAX_CHAIN = 4000  # the same where they join them nearly as in a tree: a factor has no fill there
 # units of work and of fixed-order sums, on a CPU and on a GPU
 BLOCKS = dict(treesize=32, consize=64, rowsize=64)
-SMALL_BLOCKS = dict(treesize=2, consize=2, rowsize=2)
+SMALL_BLOCKS = dict(treesize=1, consize=1, rowsize=1)
 LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
-LINEAR_CHUNK, SEARCH_CHUNK = 8, 4  # launches queued before the host looks whether all islands are done
 NEVER = 2**31 - 1
 SHARED = 300  # contacts between moving bodies above which an island is shared, by whatever shares it here
 
@@ -60,7 +61,7 @@ def solve(m, d):
         _solve_islands(m, d, "nlarge" in some)
     if "nlarge" in some and queued():
         d.program.spoil()
-        _solve_large(m, d)
+        queue.solve_large(m, d)
 
 
 def _solve_islands(m, d, large):
@@ -70,27 +71,3 @@ def _solve_islands(m, d, large):
     many = not cpu or workers > 1 or bool(d.exceeds(nsmall=PARALLEL_ISLANDS))
     hands = (team.hands() if cpu else d.count("nsmall")) if many else 1
     launch.run(m, d, island_solvers(m), many, maxdense=MAX_DENSE, nhand=hands, nworker=workers, patience=team.PATIENCE)
-
-
-def _solve_large(m, d):
-    large, linear = runtime.kernels("solver.all_threads"), runtime.kernels("solver.cg_all")
-
-    def run(kernels, **scalars):
-        launch.run(m, d, kernels, True, **scalars)
-
-    def run_until(kernel, limit, chunk):
-        """Repeats an inner iteration until no island needs it."""
-        for _ in range(0, limit, chunk):
-            run([kernel] * chunk)
-            if not d.count("nseek"):
-                break
-
-    run([large.start_round, large.project, large.move], whole_step=1, newton_round=-1)
-    for newton_round in range(m.opt.iterations):
-        if not d.count("nrun"):
-            break
-        run([large.precondition, linear.linear_start])
-        run_until(linear.linear_step, LINEAR_ITERATIONS // 2, LINEAR_CHUNK)
-        run([large.project], whole_step=0)
-        run_until(large.search, m.opt.ls_iterations, SEARCH_CHUNK)
-        run([large.move], newton_round=newton_round)

@@ -71,28 +71,64 @@ def set_length_range(a, items, options, option, meaninertia, sparse):
         raise node.error(f"the length range of an actuator would take more than {MAX_STEPS:,} steps of {step:g} s")
     a = {**a, "wrap_tree": wrap_trees(a)}
     run = {**options, "step": step, "option": option, "meaninertia": meaninertia, "sparse": sparse}
-    work, todo = 0, []
-    for trees, members in _groups(a, items, rows):
+    groups = _groups(a, items, rows)
+    for trees, members in groups:
         number = int(a["tree_dofnum"][trees].sum())
         if number > MAX_DOFS:
             raise items[members[0]].node.error(
                 f"the length range of this actuator involves {number} degrees of freedom, more than {MAX_DOFS}: "
                 "give it a 'lengthrange', or set the mode of compiler/lengthrange to 'none'"
             )
-        size = number * number + 36 * int(np.isin(a["body_treeid"], trees).sum())
-        batch = max(1, BATCH // (2 * size))
-        todo += [(trees, members[start : start + batch]) for start in range(0, len(members), batch)]
-        work += steps * (2 * size * len(members) + CALLS + 36 * int((a["body_treeid"] < 0).sum()))
-        if work > MAX_WORK:
-            raise node.error("the length ranges of the actuators would take too long: give them a 'lengthrange', or "
-                             "set the mode of compiler/lengthrange to 'none'")  # fmt: skip
-    for trees, members in todo:
-        try:
-            low, high = _simulate(a, trees, members, run)
-        except np.linalg.LinAlgError:  # an inertia matrix without inverse
-            low = high = np.full((len(members), 2), math.nan)
+    joined = _joined(a, groups)
+    if steps * sum(_work(a, *group) for group in joined) > MAX_WORK:
+        raise node.error("the length ranges of the actuators would take too long: give them a 'lengthrange', or "
+                         "set the mode of compiler/lengthrange to 'none'")  # fmt: skip
+    found = _ranges(a, joined, run)
+    if not np.isfinite([found[i] for i in rows]).all():  # to tell which mechanism it is
+        found = _ranges(a, groups, run)
+    for _, members in groups:
+        low, high = np.moveaxis(np.array([found[i] for i in members]), 1, 0)
         _check(items, members, low, high, options["tolrange"])
         a["actuator_lengthrange"][members] = np.stack([low[:, 0], high[:, 1]], 1)
+
+
+def _size(a, trees):
+    """Numbers in the matrices of one copy of these trees."""
+    return int(a["tree_dofnum"][trees].sum()) ** 2 + 36 * int(a["tree_bodynum"][trees].sum())
+
+
+def _work(a, trees, members):
+    """What a step of the simulation of a group costs."""
+    return 2 * _size(a, trees) * len(members) + CALLS + 36 * int((a["body_treeid"] < 0).sum())
+
+
+def _joined(a, groups):
+    """The same groups, joined where they cost less together: each call of NumPy is one for all copies."""
+    out = []
+    for group in sorted(groups, key=lambda group: _size(a, group[0])):
+        if out:
+            both = tuple(np.concatenate(parts) for parts in zip(out[-1], group))
+            both = np.sort(both[0]), both[1]
+            small = a["tree_dofnum"][both[0]].sum() <= MAX_DOFS
+            if small and _work(a, *both) < _work(a, *out[-1]) + _work(a, *group):
+                out[-1] = both
+                continue
+        out.append(group)
+    return out
+
+
+def _ranges(a, groups, run):
+    """{actuator: (low, high)}, each the ends (2,) of both simulations; not a number where one is unstable."""
+    found = {}
+    for trees, members in groups:
+        batch = max(1, BATCH // (2 * _size(a, trees)))
+        for part in np.split(members, range(batch, len(members), batch)):
+            try:
+                low, high = _simulate(a, trees, part, run)
+            except np.linalg.LinAlgError:  # an inertia matrix without inverse
+                low = high = np.full((len(part), 2), math.nan)
+            found.update(zip(part.tolist(), zip(low, high)))
+    return found
 
 
 def _selected(a, options):
@@ -124,7 +160,7 @@ def _copy_limits(a, rows):
 
 
 def _groups(a, items, rows):
-    """Yields (ids of trees, ids of actuators): trees that move together when one of these actuators pulls."""
+    """[(ids of trees, ids of actuators)]: trees that move together when one of these actuators pulls."""
     parent = np.arange(len(a["tree_bodyadr"]))
 
     def root(tree):
@@ -149,8 +185,7 @@ def _groups(a, items, rows):
             raise _invalid(items, i, 0.0, 0.0)
         groups.setdefault(root(trees[0]), []).append(i)
     everyone = np.array([root(tree) for tree in range(len(parent))])
-    for first, members in groups.items():
-        yield np.flatnonzero(everyone == first), np.array(members)
+    return [(np.flatnonzero(everyone == first), np.array(members)) for first, members in groups.items()]
 
 
 def _tendon_trees(a, tendon):
@@ -183,7 +218,7 @@ def _simulate(a, trees, members, run):
     c = Copies(a, trees, np.repeat(members, 2), np.array(sorted({*tendons, *pulled.tolist()}), int), plain)
     own = np.where(a["actuator_trntype"][members] == mjtTrn.mjTRN_TENDON, a["actuator_trnid"][members, 0], -1)
     c.keep_tendons(np.array(sorted({*tendons}), int), np.repeat(own, 2))
-    side = np.tile([-1.0, 1.0], len(members))[:, None]
+    side = np.tile([-1.0, 1.0], len(members))
     low, high = np.full(c.count, math.inf), np.full(c.count, -math.inf)
     step, slower = run["step"], math.exp(-run["step"] / max(0.01, run["timeconst"]))
     scale = 1 / (run["meaninertia"] * max(1, c.nv))
@@ -196,12 +231,12 @@ def _simulate(a, trees, members, run):
         c.pose.tendons = c.tendons()
         m, bias = c.dynamics()
         length, *entries = transmission(c.arrays, c.pose)
-        force = _push(m, c.dense(*entries, 1)[:, 0], run) * side
+        smooth = _smooth(m, c.dense(*entries, 1)[:, 0], bias, side, run)
         rows = Rows()
         soft_equalities.equalities(c, a, rows, equalities)
         joint_limits(c, a, rows)
         tendon_limits(c, a, rows)
-        qacc, residue = accelerations(m, force - bias, rows, c.qvel, step, qacc, scale, run["option"])
+        qacc, residue = accelerations(m, smooth, rows, c.qvel, step, qacc, scale, run["option"])
         moved = qacc
         if integrator in IMPLICIT:  # these start from the forces, not from the acceleration that the solver found
             inertia = m + step * c.bias_derivative() if integrator == IMPLICIT[0] else m
@@ -219,14 +254,16 @@ def _simulate(a, trees, members, run):
     return low.reshape(-1, 2), high.reshape(-1, 2)
 
 
-def _push(m, moment, run):
-    """Forces (copies, nv) along moments that give, without constraints, accelerations of norm `accel`."""
-    norm = np.linalg.norm(np.linalg.solve(m, moment[..., None])[..., 0], axis=1, keepdims=True)
-    force = moment * run["accel"] / np.maximum(MINVAL, norm)
+def _smooth(m, moment, bias, side, run):
+    """Accelerations (copies, nv) without constraints: a force along the moment, of a size that alone gives
+    accelerations of norm `accel`, less the bias force.
+    """
+    solved = np.linalg.solve(m, np.stack([moment, bias], 2))
+    size = run["accel"] / np.maximum(MINVAL, np.linalg.norm(solved[..., 0], axis=1))
     if run["maxforce"] > 0:
-        norm = np.linalg.norm(force, axis=1, keepdims=True)
-        force *= np.where(norm > run["maxforce"], run["maxforce"] / np.maximum(MINVAL, norm), 1.0)
-    return force
+        norm = np.linalg.norm(moment, axis=1) * size
+        size = np.where(norm > run["maxforce"], size * run["maxforce"] / np.maximum(MINVAL, norm), size)
+    return (size * side)[:, None] * solved[..., 0] - solved[..., 1]
 
 
 def _invalid(items, i, low, high):

@@ -113,8 +113,8 @@ def _two_sides(rows, value, gradient, ranges, margin, weight, solref, solimp):
     rows.add(-gradient, ranges[:, 1] - value, margin, weight, solref, solimp)
 
 
-def accelerations(m, force, rows, qvel, step, start, scale, option):
-    """(qacc, gradient), each (copies, nv), under forces (copies, nv) and the Rows.
+def accelerations(m, smooth, rows, qvel, step, start, scale, option):
+    """(qacc, gradient), each (copies, nv), where `smooth` (copies, nv) are those without the Rows.
 
     qacc is where a convex, piecewise quadratic cost is least, and `gradient` what is left of its gradient there.
 
@@ -122,47 +122,52 @@ def accelerations(m, force, rows, qvel, step, start, scale, option):
     option  mjOption's fields. Newton's method with exact line search. It ends where MuJoCo's ends, when the cost times
     `scale` falls by less than the tolerance, or its gradient is smaller: in lengths that can be seen, by some 1e-9.
     """
-    smooth = np.linalg.solve(m, force[..., None])[..., 0]
     if not len(rows):
         return smooth, np.zeros(smooth.shape)
     jacobian, d, aref, exists, equality = rows.reference(qvel, step)
 
     def state(qacc, i=slice(None)):
-        """(cost, gradient, rows that act) of the copies i."""
+        """(cost, gradient, residual, weight of the rows that act) of the copies i."""
         away = qacc - smooth[i]
         pull = (m[i] @ away[..., None])[..., 0]
         x = (jacobian[i] @ qacc[..., None])[..., 0] - aref[i]
-        on = exists[i] & (equality | (x < 0))
-        weight = np.where(on, d[i], 0.0)
-        gradient = pull + ((weight * x)[:, None] @ jacobian[i])[:, 0]
-        return 0.5 * ((away * pull).sum(1) + (weight * x * x).sum(1)), gradient, x, weight
+        weight = d[i] * (exists[i] & (equality | (x < 0)))
+        force = weight * x
+        gradient = pull + (force[:, None] @ jacobian[i])[:, 0]
+        return 0.5 * ((away * pull).sum(1) + (force * x).sum(1)), gradient, x, weight
 
-    everyone, tolerance = np.arange(len(m)), option["tolerance"]
-    better = state(start)[0] <= state(smooth)[0]
-    qacc, todo = np.where(better[:, None], start, smooth), everyone
+    tolerance = option["tolerance"]
+    one, other = state(start), state(smooth)
+    better = one[0] <= other[0]
+    qacc = np.where(better[:, None], start, smooth)
+    at = [np.where(better if a.ndim == 1 else better[:, None], a, b) for a, b in zip(one, other)]
+    residue = at[1].copy()
+    todo = np.flatnonzero(residue.any(1))
+    at = [a[todo] for a in at]
     for _ in range(min(option["iterations"], MAX_NEWTON)):
+        if not len(todo):
+            break
         these = slice(None) if len(todo) == len(m) else todo
-        cost, gradient, x, weight = state(qacc[these], these)
+        cost, gradient, x, weight = at
         j = jacobian[these]
         hessian = m[these] + j.swapaxes(1, 2) @ (weight[..., None] * j)
         move = -np.linalg.solve(hessian, gradient[..., None])[..., 0]
         along = (j @ move[..., None])[..., 0]
         after = exists[todo] & (equality | (x + along < 0))
         late = np.flatnonzero((after != (weight > 0)).any(1))
-        size = np.ones(len(todo))
         if len(late):
             i = todo[late]
             pull = (m[i] @ move[late, :, None])[..., 0]
             slope = ((qacc[i] - smooth[i]) * pull).sum(1)
             curve = (move[late] * pull).sum(1)
-            size[late] = _line_search(curve, slope, x[late], along[late], d[i], exists[i], equality)
-        qacc[todo] += size[:, None] * move
-        now, gradient, *_ = state(qacc[these], these)
-        going = (scale * (cost - now) >= tolerance) & (scale * np.linalg.norm(gradient, axis=1) >= tolerance)
+            move[late] *= _line_search(curve, slope, x[late], along[late], d[i], exists[i], equality)[:, None]
+        qacc[todo] += move
+        at = state(qacc[these], these)
+        residue[todo] = at[1]
+        going = (scale * (cost - at[0]) >= tolerance) & (scale * np.linalg.norm(at[1], axis=1) >= tolerance)
         todo = todo[going]
-        if not len(todo):
-            break
-    return qacc, state(qacc)[1]
+        at = [a[going] for a in at]
+    return qacc, residue
 
 
 def _line_search(curve, slope, x, along, d, acting, equality):

@@ -74,9 +74,10 @@ def apply_frames(items, pos, quat):
     if rows:
         frame_pos = np.array([items[i].frame[0] for i in rows])
         frame_quat = np.array([items[i].frame[1] for i in rows])
-        pos[rows] = frame_pos + rotations.rotate(frame_quat, pos[rows])
+        turn = rotations.IDENTITY if quat is None else quat[rows]
+        pos[rows], turned = rotations.into_parent(frame_pos, frame_quat, pos[rows], turn)
         if quat is not None:
-            quat[rows] = rotations.mul(frame_quat, quat[rows])
+            quat[rows] = turned
     return rows
 
 

@@ -1,7 +1,5 @@
 """The tree below `worldbody`: its elements as flat lists, bodies and frames (expand.py makes them)."""
 
-import math
-
 from .. import rotations
 from ..format.scope import Namespace
 
@@ -91,11 +89,10 @@ def compose(outer, inner):
         return inner
     (px, py, pz), (w, x, y, z) = outer
     (vx, vy, vz), (bw, bx, by, bz) = inner
-    tx, ty, tz = 2 * (y * vz - z * vy), 2 * (z * vx - x * vz), 2 * (x * vy - y * vx)
     pos = [
-        px + vx + w * tx + y * tz - z * ty,
-        py + vy + w * ty + z * tx - x * tz,
-        pz + vz + w * tz + x * ty - y * tx,
+        px + ((w * w + x * x - y * y - z * z) * vx + 2 * (x * y - w * z) * vy + 2 * (x * z + w * y) * vz),
+        py + (2 * (x * y + w * z) * vx + (w * w - x * x + y * y - z * z) * vy + 2 * (y * z - w * x) * vz),
+        pz + (2 * (x * z - w * y) * vx + 2 * (y * z + w * x) * vy + (w * w - x * x - y * y + z * z) * vz),
     ]
     quat = [
         w * bw - x * bx - y * by - z * bz,
@@ -103,5 +100,4 @@ def compose(outer, inner):
         w * by - x * bz + y * bw + z * bx,
         w * bz + x * by - y * bx + z * bw,
     ]
-    norm = math.sqrt(sum(c * c for c in quat)) or 1.0
-    return pos, [c / norm for c in quat]
+    return pos, quat
