@@ -130,10 +130,12 @@ def test_one_works_where_threads_are_free(environment):
 
 
 def test_shared_processors_are_noticed(monkeypatch):
-    """After some calls in which much time was lost, by whomever it was, the next hundred have one worker."""
+    """After some calls in which much time was lost, by whomever it was, the next ten have one worker; twice as many if it
+    is still so then, and so on."""
     monkeypatch.setattr(session, "workers", 2)
     monkeypatch.setattr(team, "_rest", 0)
     monkeypatch.setattr(team, "_doubt", 0)
+    monkeypatch.setattr(team, "_next", team.BRIEF)
     good, waited, late = (np.zeros(66 * 32, np.int32) for _ in range(3))
     waited[3 * 32 + 64] = late[33] = 1_500_000
     losses = dict(waited=(waited, 0, 0), late=(late, 0, 0), asleep=(good, 0.6, 0), chunks=(good, 0.2, 0.4))
@@ -145,14 +147,24 @@ def test_shared_processors_are_noticed(monkeypatch):
             team.look(good, 2, 0.01, 0.1, 0.1)
     for _ in range(3):
         team.look(good, 2, 0.01, 0.2, 0.4)
-    for expected in [1] * 100 + [2]:
-        assert team.workers() == expected
+    for many in (10, 20, 40, 80, 160, 160):
+        for expected in [1] * many + [2]:
+            assert team.workers() == expected
+            team.rest()
+        team.look(waited, 2, 1e-4, 0, 0)
+        team.look(good, 2, 0.01, 0, 0)
+        assert team.workers() == 2, "a short call tells nothing"
+        team.look(late, 2, 0.01, 0, 0)
+        assert team.workers() == 1, "it is still so"
+    for _ in range(160):
         team.rest()
-    team.look(waited, 2, 1e-4, 0, 0)
-    team.look(good, 2, 0.01, 0, 0)
-    assert team.workers() == 2, "a short call tells nothing"
-    team.look(late, 2, 0.01, 0, 0)
-    assert team.workers() == 1, "it is still so"
+    for _ in range(8):
+        team.look(good, 2, 0.01, 0, 0)
+    for _ in range(3):
+        team.look(late, 2, 0.01, 0, 0)
+    for expected in [1] * 10 + [2]:
+        assert team.workers() == expected, "after a good time"
+        team.rest()
 
 
 def test_looks_are_counted_anew_for_each_call():

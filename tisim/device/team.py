@@ -13,7 +13,7 @@ import pathlib
 from . import session
 
 MOST = 32  # places in d.team, and chunks of a parallel loop in machine code
-REST = 100  # calls on one worker after some in which the processors were shared
+BRIEF, LONG = 10, 160  # calls on one worker after some in which the processors were shared; twice as many each time
 SHORT = 3e-4  # seconds; a shorter call tells nothing
 LOOK = 6e-9  # seconds that one look of kernels/team.py takes at least
 BAD, GOOD, ENOUGH = 3, 1, 8  # what a call adds to the doubt, or takes from it, and how much of it is too much
@@ -21,6 +21,7 @@ PATIENCE = 20000  # looks for workers that have not come to a launch: a thread t
 LINE, LOOKED, FIRST = 32, 1, 2  # of kernels/team.py: numbers of a line; lines
 _rest = 0  # calls still to be made on one worker
 _doubt = 0  # whether the processors are shared
+_next = BRIEF  # calls on one worker the next time
 
 
 def hands():
@@ -61,14 +62,17 @@ def look(lines, size, seconds, asleep, waited):
     """After a call by so many workers that took so long; asleep, waited: the parts of it before and after the leader's
     work, and in which the leader waited for chunks of loops. Who does 1/size of the work may wait for the rest of the
     time that he would need alone."""
-    global _rest, _doubt
+    global _rest, _doubt, _next
     if seconds < SHORT:
         return
     looked = lines[LINE + 1] + lines[(FIRST + LOOKED) * LINE :: 2 * LINE].max()
     bad = asleep + waited + looked * LOOK / seconds > 1 - 1 / size
     _doubt = max(0, _doubt + BAD if bad else _doubt - GOOD)
     if _doubt > ENOUGH:
-        _rest, _doubt = REST, ENOUGH - 1  # the next bad one is enough again
+        _rest, _doubt = _next, ENOUGH - 1  # the next bad one is enough again
+        _next = min(2 * _next, LONG)
+    elif _doubt == 0:
+        _next = BRIEF  # what disturbed is gone
 
 
 def spins(team):
