@@ -130,8 +130,8 @@ def test_one_works_where_threads_are_free(environment):
 
 
 def test_shared_processors_are_noticed(monkeypatch):
-    """After some calls in which much time was lost, by whomever it was, the next ten have one worker; twice as many if it
-    is still so then, and so on."""
+    """After some calls in which much time was lost, by whomever it was, the next ten have one worker; twice as many if
+    it is still so then, and so on."""
     monkeypatch.setattr(session, "workers", 2)
     monkeypatch.setattr(team, "_rest", 0)
     monkeypatch.setattr(team, "_doubt", 0)

@@ -1,15 +1,17 @@
 """Large islands on a GPU: what the host queues for them, before it looks whether they are done.
 
 Islands go their own ways through the phases of kernels/solver/all_threads.py; a kernel that is not due does nothing. So
-what is queued decides only about time. It is what the last step took, and a little more: a scene changes slowly.
+what is queued decides only about time. It is rounds of a few iterations, in which a direction that needs more goes on:
+as many as the last step took, and one more. A plan that followed each round of the last step queued as much and looked
+twice as often, since rounds come and go.
 """
 
 from tisim.data.arrays import QUEUED_ROUNDS
 from tisim.device import launch, memory, runtime
 
-FIRST = 4 * [(10, 3)]  # iterations and evaluations of each round where nothing is known
-MORE = [(12, 2)]  # the same where that was not enough, then twice as many rounds, and so on
-SPARE = 2  # iterations more in a round than the last step took
+ITERATIONS = 8  # of conjugate gradients in a round
+EVALUATIONS = 2  # of a line search in it; one more in the first, which begins farthest away
+FIRST, MORE = 4, 3  # rounds where nothing is known, and where what was queued did not suffice
 SMALLEST = 64  # blocks of a group
 PER_LAUNCH = 2  # iterations of linear_step
 
@@ -17,26 +19,25 @@ PER_LAUNCH = 2  # iterations of linear_step
 def solve_large(m, d):
     """Newton's method on the large islands, all threads on each."""
     large, linear = runtime.kernels("solver.all_threads"), runtime.kernels("solver.cg_all")
-
     blocks = sizes(d)
 
     def run(kernels):
         launch.run(m, d, kernels, True, **blocks)
 
     run([large.start_round, large.project, large.move])
-    rounds, more = d._info.get("solver_rounds") or FIRST, MORE
+    rounds, evaluations = d._info.get("solver_rounds", FIRST), EVALUATIONS + 1
     while True:
-        for iterations, evaluations in rounds:
+        for _ in range(rounds):
             run([linear.start_direction])
-            run([linear.linear_step] * -(-iterations // PER_LAUNCH))
+            run([linear.linear_step] * (ITERATIONS // PER_LAUNCH))
             run([large.project])
-            if evaluations > 1:
-                run([large.search] * (evaluations - 1))  # the first is a part of `project`
+            run([large.search] * (evaluations - 1))  # the first is a part of `project`
             run([large.move])
+            evaluations = EVALUATIONS
         taken = memory.download(d.device("solver_queue"))
         if taken[0] == 0:
             break
-        rounds, more = more, 2 * more
+        rounds = MORE
     d._info["solver_rounds"] = rounds_after(taken)
 
 
@@ -59,5 +60,6 @@ def sizes(d):
 
 
 def rounds_after(taken):
-    """What is queued in the next step, for what islands took in this one."""
-    return [(int(i) + SPARE, int(e)) for i, e in taken[1:].reshape(QUEUED_ROUNDS, 2) if i]
+    """How many rounds are queued in the next step, for what islands took in this one."""
+    iterations = taken[1:].reshape(QUEUED_ROUNDS, 2)[:, 0]
+    return int((-(-iterations // ITERATIONS)).sum()) + 1
