@@ -164,6 +164,7 @@ def scene(case, n):
 
 def write_pictures(args):
     """What a case looks like before and after, what sleeps dark; prints how many trees are awake."""
+    pathlib.Path(args.pictures).mkdir(parents=True, exist_ok=True)
     from tisim.viewer import render, save_png
 
     for case in args.case:

@@ -62,7 +62,7 @@ def residual(pair, d):
 
 
 def rollout(seed, steps=100):
-    """(error, by how much two rollouts of MuJoCo part), until these parted or MuJoCo ended away from its minimum; None
+    """(error, steps in which it was taken): until two rollouts of MuJoCo part, or it ends away from its minimum; None
     for what has no bounds."""
     pair = Pair(text(seed))
     for opt in (pair.m.opt, pair.mm.opt):
@@ -72,7 +72,7 @@ def rollout(seed, steps=100):
     near = mujoco.MjData(pair.mm)
     near.qvel[:] = pair.md.qvel + 1e-14 * rng.normal(size=pair.mm.nv)
     pair.copy_state()
-    ours = theirs = 0
+    ours = compared = 0
     for _ in range(steps):
         mujoco.mj_step(pair.mm, pair.md)
         mujoco.mj_step(pair.mm, near)
@@ -83,7 +83,8 @@ def rollout(seed, steps=100):
         if theirs > 1e-9 or residual(pair, pair.md) > max(1e-9, 1e3 * residual(pair, pair.d)):
             break  # MuJoCo's solver stopped where rows that nothing moves hide its cost in their rounding
         ours = max(pair.error("qpos"), pair.error("qvel"))
-    return ours, theirs
+        compared += 1
+    return ours, compared
 
 
 def check_models(seeds):
@@ -94,7 +95,7 @@ def check_models(seeds):
 def check_rollouts(seeds):
     ends = [rollout(seed) for seed in seeds]
     assert all(end is None or end[0] < 1e-5 for end in ends), dict(zip(seeds, ends))
-    assert sum(end is not None and end[1] <= 1e-9 for end in ends) > len(ends) // 3, "most stay together"
+    assert sum(end is not None and end[1] == 100 for end in ends) > len(ends) // 3, "most stay together"
 
 
 @pytest.mark.parametrize("seeds", [range(k, k + 5) for k in range(0, 40, 5)], ids=lambda s: str(s[0]))

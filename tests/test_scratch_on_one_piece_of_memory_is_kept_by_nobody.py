@@ -6,10 +6,11 @@ import pytest
 
 import tisim
 from tisim import scenes
+from tisim.data.overlay import Overlay
 from tisim.stages import collision
 
 SCENES = dict(pile=dict(n=60), ragdolls=dict(n=2), joints={})
-LISTS = ("npairmax", "nslotmax", "nconmax", "ndensemax")
+LISTS = ("npairmax", "nentrymax", "nslotmax", "nconmax", "ndensemax")
 STEPS = 60
 
 
@@ -28,13 +29,34 @@ def model(request):
     return tisim.Model.from_xml_string(scenes.build(request.param, **SCENES[request.param]))
 
 
-def test_what_is_left_there_by_others_is_not_read(model):
+def test_what_is_left_there_by_others_is_not_read(model, monkeypatch):
     def spoil(d):
         assert d._overlay.memory().size > 1000
         d._overlay.memory()[:] = 255  # NaN, -1
 
-    calm = states(model, tisim.Data(model), lambda d: None)
-    assert np.array_equal(states(model, tisim.Data(model), spoil), calm)
+    spoilt = states(model, tisim.Data(model), spoil)
+    monkeypatch.setattr(Overlay, "takes", lambda overlay, name: False)
+    assert np.array_equal(states(model, tisim.Data(model), lambda d: None), spoilt)
+
+
+def test_a_filter_may_ask_for_rays():
+    """Contacts wait for it in scratch, and rays among many geoms need scratch for their sort."""
+    tisim.init(arch="cpu", precision="f64")
+    found = []
+    for asks in (False, True):
+        m = tisim.Model.from_scene("rows", n=60)
+        d = tisim.Data(m)
+
+        def keep(m, d, geom1, geom2, world, asks=asks):
+            if asks:
+                tisim.ray(m, d, np.tile([0.0, 0.0, 5.0], (20, 1)), [[0.1 * k, 0, -1] for k in range(20)])
+            return np.zeros(len(geom1), bool)
+
+        m.callback.contactfilter = keep
+        tisim.step(m, d, 5)
+        assert len(d.contact) > 60
+        found.append((d.qpos.copy(), np.array(d.contact.dist)))
+    assert all(np.array_equal(a, b) for a, b in zip(*found))
 
 
 def test_lists_are_cut_without_a_trace(model):

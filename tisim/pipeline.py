@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from tisim.data import given
+from tisim.data import given, room
 from tisim.data.timer import INVERSE_OF
 from tisim.data.validate import validate
 from tisim.device import build, runtime
@@ -218,8 +218,10 @@ def prepare(m, d, show=None):
     given.check(m, d)
     d.check(m)
     simulable.check(m)
+    kernels = needs.kernels_of(m, d)
+    room.check(m, d, kernels)
     d._checked = True
-    build.prepare(needs.kernels_of(m, d), m.features(), show)
+    build.prepare(kernels, m.features(), show)
 
 
 def _run(m, d, stages, times=1):

@@ -9,7 +9,9 @@ from ..types import GPU, SERIAL, func, kernel, ti
 from .row import tree_of_dof, world_of_row
 
 BLOCK = 36  # numbers of a block of a factor of an island
-CYCLES = 4  # trees for each pair of them, beyond one pair for each tree, that are nearly held as a tree
+# An island is nearly held as a tree where it has at most one pair of tied trees more for CYCLES trees: elimination then
+# fills little. A net has a pair more for each tree
+CYCLES = 4
 ROOM = 5  # blocks for each of its nodes, as many as a factor may have; twice as many where rows join trees
 
 

@@ -12,9 +12,9 @@ from ..types import FP, func, ti, vec2, vec3, vec4
 def each(m, d, units: ti.template(), serial: ti.template(), spread: ti.template(), act: ti.template()):
     """The one form of a loop over blocks: act(m, d, b) for every block b, on all threads. In a kernel:
 
-        trees, contacts = d.ntblk * SPREAD, d.ncblk * SPREAD
+        trees, items = d.ntreeblk * SPREAD, d.nitemblk * SPREAD
         each(m, d, trees, SERIAL, SPREAD, act_on_tree_block)
-        each(m, d, contacts, SERIAL, SPREAD, act_on_contact_block)
+        each(m, d, items, SERIAL, SPREAD, act_on_block)
 
     units   SPREAD times the blocks: a block is one thread's, the other units are idle, see `Kernel.special`. All are
             named at the top of the kernel, since what stands between two loops is a task of its own, and the blocks are

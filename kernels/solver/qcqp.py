@@ -44,7 +44,7 @@ def friction_force(m, d, A: ti.template(), b, fri, n, normal, singular):
                 if ti.static(k == q):
                     product *= s
                     least = ti.min(least, s)
-                    L[k, k] = 1.0 / ti.sqrt(ti.max(s, MINVAL))
+                    L[k, k] = 1.0 / ti.sqrt(ti.max(s, ti.min(singular, MINVAL)))
                 else:
                     L[k, q] = s * L[q, q]
         if ti.select(n <= 3, product, least) < singular:

@@ -357,8 +357,8 @@ declare("scratch", [
     ("sol_z", "f", ("nv",), "m/s2, rad/s2", "solver", "preconditioned residual"),
     ("sol_q", "f", ("nv",), "m/s2, rad/s2", "solver", "conjugate direction of the linear system"),
     ("sol_Hq", "f", ("nv",), "N, N m", "solver", "Hessian times that direction"),
-    ("sol_y", "f", ("nv",), "m/s2, rad/s2", "solver", "that, preconditioned"),
-    ("sol_Hy", "f", ("nv",), "N, N m", "solver", "Hessian times that"),
+    ("sol_y", "f", ("nv",), "m/s2, rad/s2", "solver", "Hessian times the conjugate direction, preconditioned"),
+    ("sol_Hy", "f", ("nv",), "N, N m", "solver", "Hessian times sol_y"),
     ("sol_Hz", "f", ("nv",), "N, N m", "solver", "Hessian times the preconditioned residual"),
     ("sol_v", "f", ("nv",), "m/s2, rad/s2", "solver", "what the next product is with"),
 ])  # fmt: skip

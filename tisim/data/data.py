@@ -108,12 +108,15 @@ class Data:
         self._model_version = None
         self._capacity = {name: self._first_capacity(name) for name in CAPACITIES} | capacity
         self._capacity |= {name: min(n, self._capacity[name]) for name, n in m.capacity_limit.items()}
-        self._first = dict(self._capacity)
+        self._first, self._cut = dict(self._capacity), set()  # lengths below which no list is cut; those that were
         self._faults = "world"
         self._open = None  # names of what a callback that runs now may write
         self._checked = False  # whether the model was found simulable
         self._info = {}  # host-side numbers a stage keeps between steps
         self.contact = Contact(self)
+        for array in DATA.values():  # before the first is filled
+            if array.role == "state" and not array.is_shared:
+                _check_length(array, self._count(array))
         reset(m, self)
 
     def __copy__(self):
@@ -170,13 +173,18 @@ class Data:
                 f"{needed} items needed, capacity_limit[{name!r}] is {limit}; the state is as before the step: raise "
                 "the limit and go on"
             )
-        self._resize(name, min(limit, needed + _spare(needed)))
+        length = min(limit, needed + _spare(needed))
+        if name in self._cut:
+            self._first[name] = max(length, self._first[name])
+        self._resize(name, length)
 
     def shrink(self, name, needed):
         """Cuts every list of this capacity to `needed` items and a reserve if a fifth of it or more is beyond that, but
-        not below its first length; returns whether, as their contents are lost then."""
+        not below its first length, nor below what it grew to after it had been cut; returns whether, as their contents
+        are lost then."""
         length = max(needed + _spare(needed), self._first[name])
         if cut := self._capacity[name] > 1.25 * length:
+            self._cut.add(name)
             self._resize(name, length)
         return cut
 
@@ -230,18 +238,22 @@ class Data:
             return self.model.device(name)
         if array.shape[0] in LENGTHS:
             raise KeyError(f"{name} has no length so far: its stage sets it by Data.scratch")
-        return self._make(array, array.size(self._size_of) * (1 if array.is_shared else self.nworld))
+        return self._make(array, self._count(array))
+
+    def _count(self, array):
+        """Elements of an array in all worlds."""
+        return array.size(self._size_of) * (1 if array.is_shared else self.nworld)
 
     def _make(self, array, count):
-        if count > MOST:
-            raise CapacityError(f"{array.name} needs {count} elements; an array holds fewer than 2^31")
+        _check_length(array, count)
         if sum(self.memory().values()) + 8 * count > memory.most_bytes():
             raise CapacityError(
                 f"{array.name} of {self.nworld} worlds needs {8 * count / 2**30:.1f} GiB: more than this machine has"
             )
+        make = _alone
         if self._overlay.takes(array.name):
             self._unbind()  # the others may move
-        make = self._overlay.make if self._overlay.takes(array.name) else _alone
+            make = self._overlay.make
         a = self._device[array.name] = make(array.name, array.dtype == "f", count, array.width)
         return a
 
@@ -494,6 +506,11 @@ class Data:
         """Numbers in the matrix that each island's solver made: dofs^2 for a dense factor, those of the blocks of a
         sparse one, both triangles; of PGS those of J L^-1 D^-1/2. 0 where there is none."""
         return self.host("island_nnz").reshape(-1)[: self.count("nisland")]
+
+
+def _check_length(array, count):
+    if count > MOST:
+        raise CapacityError(f"{array.name} needs {count} elements; an array holds fewer than 2^31")
 
 
 def _spare(needed):

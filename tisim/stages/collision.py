@@ -182,7 +182,6 @@ class Stage:
         if name == "nslotmax":  # pairs without room count as many slots as they can need: two boxes 24, and take 8
             needed = slots + -(-(needed - slots) // SURPLUS)
         d.grow(name, needed)
-        self._shrinker.grew(name)
         return True
 
     def _upload_override(self, m, d):

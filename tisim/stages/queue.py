@@ -60,6 +60,7 @@ def sizes(d):
 
 
 def rounds_after(taken):
-    """How many rounds are queued in the next step, for what islands took in this one."""
+    """How many rounds are queued in the next step, for what islands took in this one; none where they took none."""
     iterations = taken[1:].reshape(QUEUED_ROUNDS, 2)[:, 0]
-    return int((-(-iterations // ITERATIONS)).sum()) + 1
+    taken = int((-(-iterations // ITERATIONS)).sum())
+    return taken + (taken > 0)

@@ -7,11 +7,11 @@ from tisim.device import session
 COUNTED = dict(npairmax=("ncpair", "nentry", "nmid"), nentrymax=("nentry",), nslotmax=("nslot",), nconmax=("ncon",),
                ndensemax=("ndense",))  # fmt: skip
 SEARCHES = 8  # for pairs, after which lists are cut to what was needed at them
-LATER = 4  # times as many, each time that a list which was cut grew again
 
 
 class Shrinker:
-    """How long the lists of collision were when it searched for pairs; what is cut grows again where it has to.
+    """How long the lists of collision were when it searched for pairs. What is cut grows again where it has to, and
+    keeps that length.
 
     They are not where some trees sleep, whose contacts are not counted, on a GPU, which would be waited for, or where
     the user set limits: an error then leaves the contacts that there were.
@@ -19,8 +19,7 @@ class Shrinker:
 
     def __init__(self):
         self._most = dict.fromkeys(COUNTED, 0)
-        self._searches, self._every = 0, SEARCHES
-        self._cut = set()
+        self._searches = 0
 
     def shrink(self, m, d):
         """Before a search; whether a list was cut, whose contents are lost."""
@@ -31,15 +30,7 @@ class Shrinker:
             most = max(map(d.count, counts))
             self._most[name] = max(most, self._most[name]) if self._searches else most
         self._searches += 1
-        if self._searches < self._every:
+        if self._searches < SEARCHES:
             return False
         self._searches = 0
-        cut = {name for name, most in self._most.items() if d.shrink(name, most)}
-        self._cut |= cut
-        return bool(cut)
-
-    def grew(self, name):
-        """A list grew."""
-        if name in self._cut:
-            self._cut.clear()
-            self._every *= LATER
+        return any([d.shrink(name, most) for name, most in self._most.items()])
