@@ -5,11 +5,10 @@ import numpy as np
 
 from tisim.device import memory, session
 
-# by parts of a step of which two are never at work at once: each writes what it reads of these, and no other reads it.
-# Not what pairs are sorted in: between the colliders and the list of contacts a callback may ask for rays, which sort
+# by parts of a step of which two are never at work at once: each writes what it reads of these, and no other reads it
 STAGES = dict(
-    search="entry_lo entry_hi entry_strip entry_row mid_item1 mid_item2 sweep_found cand_geom1 cand_geom2 "
-    "cand_listed",
+    search="entry_lo entry_hi entry_strip entry_row mid_item1 mid_item2 sort_key sort_value sweep_found cand_geom1 "
+    "cand_geom2 cand_listed",
     colliders="con_slot",
     solver="body_hess dof_wrench tree_hess node_link island_dense sol_Ma sol_p sol_Mp sol_r sol_z sol_q sol_Hq "
     "con_hess con_hess_mix con_hess_rot con_Jp",

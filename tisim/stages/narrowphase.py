@@ -88,7 +88,9 @@ def apply_filter(m, d):
         return  # the stage is done again with longer lists
     ncon, first, second, listed = (d.host(f"cpair_{name}")[:npair] for name in ("ncon", "geom1", "geom2", "listed"))
     asked = np.flatnonzero((ncon > 0) & (listed < 0))
+    slots = memory.download(d.device("con_slot"))  # the user may ask for rays or distances, which need the same scratch
     refused = colliders.filter_contacts(m, d, first[asked] % m.ngeom, second[asked], first[asked] // m.ngeom)
+    memory.upload(d.device("con_slot"), slots)
     if refused.any():
         whole = d.host("cpair_ncon")
         whole[asked[refused]] = 0
