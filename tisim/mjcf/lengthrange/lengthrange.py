@@ -79,11 +79,10 @@ def set_length_range(a, items, options, option, meaninertia, sparse):
                 f"the length range of this actuator involves {number} degrees of freedom, more than {MAX_DOFS}: "
                 "give it a 'lengthrange', or set the mode of compiler/lengthrange to 'none'"
             )
-    joined = _joined(a, groups)
-    if steps * sum(_work(a, *group) for group in joined) > MAX_WORK:
+    if steps * sum(_work(a, *group) for group in groups) > MAX_WORK:
         raise node.error("the length ranges of the actuators would take too long: give them a 'lengthrange', or "
                          "set the mode of compiler/lengthrange to 'none'")  # fmt: skip
-    found = _ranges(a, joined, run)
+    found = _ranges(a, _joined(a, groups), run)
     if not np.isfinite([found[i] for i in rows]).all():  # to tell which mechanism it is
         found = _ranges(a, groups, run)
     for _, members in groups:
