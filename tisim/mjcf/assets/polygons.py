@@ -13,6 +13,7 @@ from .mesh_inertia import dot
 
 # two triangles are of one side when the cosine between their normals is larger
 FLAT = 0.99999872
+APART = 0.002  # no two unit normals whose x differ by more are: their distance would be sqrt(2 - 2 FLAT) = 0.0016
 
 
 def unit_normals(vert, face):
@@ -61,24 +62,28 @@ class Sides:
 
     def find(self, normal):
         """The side that a normal belongs to, None where there is none yet."""
-        at, found, stored = self.root, 0, self.normal
+        at, found, stored, x = self.root, 0, self.normal, normal[0]
+        left, right = self.left, self.right
         while at:
-            if _order(stored[at], normal) < 0:
-                at = self.right[at]
+            ahead = stored[at][0] - x
+            if ahead > APART or ahead >= -APART and _order(stored[at], normal) < 0:
+                at = right[at]
             else:
-                found, at = at, self.left[at]
+                found, at = at, left[at]
         return self.side[found] if found and _order(normal, stored[found]) >= 0 else None
 
     def insert(self, normal, side):
         """Adds a side, unless its place is taken by one that cannot be told apart from it."""
-        above, at, go_left = 0, self.root, True
+        above, at, go_left, stored, x = 0, self.root, True, self.normal, normal[0]
+        left, right = self.left, self.right
         while at:
             above = at
-            order = _order(normal, self.normal[at])
+            ahead = x - stored[at][0]
+            order = -ahead if abs(ahead) > APART else _order(normal, stored[at])
             if order == 0:
                 return
             go_left = order < 0
-            at = self.left[at] if go_left else self.right[at]
+            at = left[at] if go_left else right[at]
         new = len(self.normal)
         for column, value in (
             (self.normal, normal), (self.side, side), (self.left, 0), (self.right, 0), (self.parent, above),
