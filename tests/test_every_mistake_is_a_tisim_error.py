@@ -143,6 +143,12 @@ def test_too_many_worlds(both):
         tisim.step(m, d)
 
 
+@pytest.mark.parametrize("given", [None, 5, ("<mujoco/>",)])
+def test_a_model_is_made_of_text(given):
+    with pytest.raises(tisim.Error, match=type(given).__name__):
+        tisim.Model.from_xml_string(given)
+
+
 def test_keyframes_by_name(both):
     m, _ = both
     d = tisim.Data(m)

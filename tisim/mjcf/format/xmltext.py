@@ -12,7 +12,7 @@ from xml.parsers import expat
 
 from lxml import etree
 
-from tisim.errors import MjcfError, UnsupportedError
+from tisim.errors import Error, MjcfError, UnsupportedError
 
 # MuJoCo's own XML reader refuses deeper files, so no model that works there is lost.
 MAX_DEPTH = 500
@@ -46,8 +46,10 @@ class Node:
 def parse_xml(data, file="<string>"):
     """The root Node of an XML text.
 
-    data  str or bytes;  file  its name in messages. Raises MjcfError with line and column.
+    data  str or bytes;  file  its name in messages. Raises MjcfError with line and column, Error for other types.
     """
+    if not isinstance(data, (str, bytes, bytearray, memoryview)):
+        raise Error(f"{file}: expected a text or bytes, not {type(data).__name__}")
     encoding = "utf-8" if isinstance(data, str) else None
     try:
         data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
