@@ -13,7 +13,7 @@ from .mesh_inertia import dot
 
 # two triangles are of one side when the cosine between their normals is larger
 FLAT = 0.99999872
-APART = 0.002  # no two unit normals whose x differ by more are: their distance would be sqrt(2 - 2 FLAT) = 0.0016
+APART = 0.002  # no two unit normals are that differ by more in a coordinate: they are sqrt(2 - 2 FLAT) = 0.0016 apart
 
 
 def unit_normals(vert, face):
@@ -62,11 +62,13 @@ class Sides:
 
     def find(self, normal):
         """The side that a normal belongs to, None where there is none yet."""
-        at, found, stored, x = self.root, 0, self.normal, normal[0]
-        left, right = self.left, self.right
+        at, found, stored = self.root, 0, self.normal
+        x, y, left, right = normal[0], normal[1], self.left, self.right
         while at:
-            ahead = stored[at][0] - x
-            if ahead > APART or ahead >= -APART and _order(stored[at], normal) < 0:
+            other = stored[at]
+            ahead = other[0] - x
+            near = abs(ahead) <= MINVAL or abs(ahead) <= APART and abs(other[1] - y) <= APART
+            if _order(other, normal) < 0 if near else ahead > 0:
                 at = right[at]
             else:
                 found, at = at, left[at]
@@ -74,12 +76,13 @@ class Sides:
 
     def insert(self, normal, side):
         """Adds a side, unless its place is taken by one that cannot be told apart from it."""
-        above, at, go_left, stored, x = 0, self.root, True, self.normal, normal[0]
-        left, right = self.left, self.right
+        above, at, go_left, stored = 0, self.root, True, self.normal
+        x, y, left, right = normal[0], normal[1], self.left, self.right
         while at:
-            above = at
-            ahead = x - stored[at][0]
-            order = -ahead if abs(ahead) > APART else _order(normal, stored[at])
+            above, other = at, stored[at]
+            ahead = x - other[0]
+            near = abs(ahead) <= MINVAL or abs(ahead) <= APART and abs(other[1] - y) <= APART
+            order = _order(normal, other) if near else -ahead
             if order == 0:
                 return
             go_left = order < 0
