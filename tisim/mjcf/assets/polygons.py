@@ -46,22 +46,22 @@ def polygons(vert, face):
 def _merged(vert, face):
     sides = Sides()
     for corners, normal in zip(face.tolist(), unit_normals(vert, face).tolist()):
-        side = sides.find(normal)
-        if side is None:
-            sides.insert(normal, Side(corners))
-        else:
-            side.join(corners)
+        sides.add(normal, corners)
     return [path for side in sides.in_order() for path in side.paths() if len(path) >= 3]
 
 
 def _order(p, q):
     """Negative where a side of normal p stands before one of normal q, 0 where they are one side."""
-    if p[0] * q[0] + p[1] * q[1] + p[2] * q[2] > FLAT:
+    x, y = p[0], q[0]
+    if abs(p[1] - q[1]) <= APART and x * y + p[1] * q[1] + p[2] * q[2] > FLAT:
         return 0
-    for x, y in zip(p, q):
-        if abs(x - y) > MINVAL:
-            return -1 if x > y else 1
-    return 0
+    if abs(x - y) <= MINVAL:
+        x, y = p[1], q[1]
+        if abs(x - y) <= MINVAL:
+            x, y = p[2], q[2]
+            if abs(x - y) <= MINVAL:
+                return 0
+    return -1 if x > y else 1
 
 
 class Sides:
@@ -69,40 +69,43 @@ class Sides:
 
     def __init__(self):
         self.normal, self.side = [None], [None]
+        self.first = [0.0]  # x of the normals
         self.left, self.right, self.parent, self.red = [0], [0], [0], [False]
         self.root = 0
 
-    def find(self, normal):
-        """The side that a normal belongs to, None where there is none yet."""
-        at, found, stored = self.root, 0, self.normal
-        x, y, left, right = normal[0], normal[1], self.left, self.right
-        while at:
-            other = stored[at]
-            ahead = other[0] - x
-            near = abs(ahead) <= MINVAL or abs(ahead) <= APART and abs(other[1] - y) <= APART
-            if _order(other, normal) < 0 if near else ahead > 0:
-                at = right[at]
-            else:
-                found, at = at, left[at]
-        return self.side[found] if found and _order(normal, stored[found]) >= 0 else None
+    def add(self, normal, corners):
+        """Joins a triangle to the side of its normal, or to a new one.
 
-    def insert(self, normal, side):
-        """Adds a side, unless its place is taken by one that cannot be told apart from it."""
-        above, at, go_left, stored = 0, self.root, True, self.normal
-        x, y, left, right = normal[0], normal[1], self.left, self.right
+        One way down serves the search and the insertion, which part at the first side that cannot be told apart from
+        the normal: insertion ends there and search goes on, so a triangle for which it finds none is left out.
+        """
+        at, above, here, new, go_left = self.root, 0, 0, True, True
+        x, first, left, right = normal[0], self.first, self.left, self.right
+        low, high = x - APART, x + APART
         while at:
-            above, other = at, stored[at]
-            ahead = x - other[0]
-            near = abs(ahead) <= MINVAL or abs(ahead) <= APART and abs(other[1] - y) <= APART
-            order = _order(normal, other) if near else -ahead
-            if order == 0:
-                return
-            go_left = order < 0
+            above, other = at, first[at]
+            if other > high:
+                go_left = False
+            elif other < low:
+                go_left, here = True, 0
+            else:
+                order = _order(normal, self.normal[at])
+                go_left = order <= 0
+                if order == 0:
+                    here, new = at, False
+                elif go_left:
+                    here = 0
             at = left[at] if go_left else right[at]
+        if here:
+            self.side[here].join(corners)
+        elif new:
+            self._insert(above, go_left, normal, Side(corners))
+
+    def _insert(self, above, go_left, normal, side):
         new = len(self.normal)
         for column, value in (
-            (self.normal, normal), (self.side, side), (self.left, 0), (self.right, 0), (self.parent, above),
-            (self.red, True),
+            (self.normal, normal), (self.first, normal[0]), (self.side, side), (self.left, 0), (self.right, 0),
+            (self.parent, above), (self.red, True),
         ):  # fmt: skip
             column.append(value)
         if not above:
