@@ -22,7 +22,7 @@ _HOMES = {
     "tisim.device.runtime": "init",
     "tisim.device.variant": "kernel",
     "tisim.derivatives": "inverse_fd transition_fd",
-    "tisim.errors": "CapacityError DivergedWarning Error MjcfError UnsupportedError",
+    "tisim.errors": "CapacityError DivergedWarning Error MjcfError OverlapWarning UnsupportedError",
     "tisim.model.callback": "get_mjcb_act_bias get_mjcb_act_dyn get_mjcb_act_gain get_mjcb_contactfilter "
     "get_mjcb_control get_mjcb_passive get_mjcb_sensor reset_callbacks set_mjcb_act_bias set_mjcb_act_dyn "
     "set_mjcb_act_gain set_mjcb_contactfilter set_mjcb_control set_mjcb_passive set_mjcb_sensor",
@@ -37,12 +37,14 @@ _HOMES = {
     "tisim.queries.muscle": "muscle_bias muscle_dynamics muscle_gain muscle_gain_length",
     "tisim.queries.rays": "multi_ray ray",
     "tisim.model.set_const": "set_const",
+    "tisim.settling.settle": "settle",
+    "tisim.settling.support": "overlaps support",
     "tisim.spec.spec": "Spec",
     "tisim.stages.colliders": "register_collider",
     "tisim.stages.sleep": "wake",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
-_FOLDERS = "data device enums errors mjcf model pipeline queries spec stages viewer scenes".split()
+_FOLDERS = "data device enums errors mjcf model pipeline queries settling spec stages viewer scenes".split()
 __all__ = ["__version__", *_HOME]
 
 

@@ -9,6 +9,10 @@ class DivergedWarning(RuntimeWarning):
     """A world has left what can be computed, and is reset unless that is disabled."""
 
 
+class OverlapWarning(UserWarning):
+    """Bodies are inside each other at the start of a simulation."""
+
+
 class FieldError(Error, AttributeError):
     """A name that is no field; what is near is told."""
 

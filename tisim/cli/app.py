@@ -115,6 +115,30 @@ def bench(
 
 
 @app.command()
+def settle(
+    source: str = Source, n: int = Number, param: list[str] = Param,
+    timeout: float = typer.Option(30.0, "--timeout", help="simulated time at most \\[s]"),
+    below: float = typer.Option(None, "--below", metavar="Z", help="height below which a body has left \\[m]"),
+    box: str = typer.Option("", "--box", metavar="X,Y,Z,X,Y,Z", help="two corners; a body outside has left \\[m]"),
+    tolerance: float = typer.Option(None, "--tolerance", help="velocity below which a thing is at rest \\[m/s]; by "
+                                    "default that of the model"),
+    saved: str = From,
+    out: str = typer.Option(None, "--out", "-o", help="file of the settled state; out/<scene>/settled.npz by default"),
+    support: str = typer.Option(None, "--support", metavar="FILE.csv", help="write who rests on whom, with forces"),
+    arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
+):  # fmt: skip
+    """Simulate until everything is at rest, save the state, tell what still moves, what left and what lies how deep.
+
+    Exits with 0 when all has settled and 1 when the time was out. Ctrl-C saves what was reached and exits with 130.
+    Example: tisim settle pyramids --n 200 --below -1
+    """
+    from . import settle as cli_settle
+
+    return cli_settle.settle(console, source, n, param, timeout, below, box, tolerance, saved, out, support, arch,
+                             precision, threads, nworld, as_json)  # fmt: skip
+
+
+@app.command()
 def render(
     source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
     out: str = typer.Option(..., "--out", "-o", help="the picture, a .png"),

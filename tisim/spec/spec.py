@@ -12,6 +12,7 @@ from tisim.mjcf.format.xmltext import Node, Source
 from tisim.model.model import Model
 from tisim.mujoco_names import OF_SPEC, instead
 
+from . import many
 from .attach import attach, copied, drop_dangling, names_below
 from .bodies import SpecBody, SpecFrame, SpecSite
 from .element import SpecElement
@@ -250,6 +251,27 @@ class Spec(Tree):
             self._drop(new._node)
             raise
         return new
+
+    # many at once
+
+    def add_bodies(self, template, pos, quat=None):
+        """Copies of a body in the world, at many poses; returns them, a list of n SpecBody.
+
+        template  a body of this Spec or another one, left as it is; of another one its assets and classes come along.
+        pos (n, 3) [m], quat (n, 4)  poses of the copies in the world; without quat they are turned as the template is.
+        Names get "_0", "_1", ... What refers to the template from elsewhere, such as a sensor, is not copied.
+        """
+        return many.add_bodies(self, template, pos, quat)
+
+    def scatter(self, template, n, low, high, seed=0, turn=True, size=(1.0, 1.0)):
+        """n copies of a body at random places of a box, none of which overlap; returns them, a list of SpecBody.
+
+        template   a body as for add_bodies, or a list of bodies of which each copy is one by chance.
+        low, high  (3,) corners of the box [m]; bodies are inside with all their geoms.
+        turn       random orientations;  size  least and greatest factor by which copies are scaled, at their density.
+        seed       of all that is random. Raises Error where they do not fit, and tells how many do.
+        """
+        return many.scatter(self, template, n, low, high, seed, turn, size)
 
     # taking away, attaching
 

@@ -1,0 +1,94 @@
+"""tisim settle: until all is at rest."""
+
+import pathlib
+import time
+
+from rich.progress import Progress, SpinnerColumn, TextColumn
+
+from tisim.data.digest import state_hash
+from tisim.errors import Error
+
+from . import state
+from .report import beside, print_json, rows
+from .simulate import INTERRUPTED, Stopper, Told, load, sim_time, start, warnings
+
+UNSETTLED = Told(1)  # exit code when the time is out
+SHOWN = 10  # so many bodies are named
+
+
+def settle(console, source, n, param, timeout, below, box, tolerance, saved, out, support, arch, precision, threads,
+           nworld, as_json):  # fmt: skip
+    """tisim settle. Returns the exit code."""
+    import tisim
+
+    progress = beside(console, as_json)
+    corners = _corners(box)
+    m, name = load(source, n, param, sleep=True)
+    d = start(m, arch, precision, threads, nworld, saved)
+    bar = Progress(SpinnerColumn(), TextColumn("settling  {task.fields[note]}"), console=progress, transient=True,
+                   disable=not progress.is_terminal)  # fmt: skip
+    began = time.perf_counter()
+    with Stopper() as stopper, bar:
+        task = bar.add_task("", note="")
+
+        def show(at, awake):
+            bar.update(task, note=f"t {at:.2f} s  {awake} of {m.ntree * d.nworld} trees awake")
+            return stopper.asked
+
+        found = tisim.settle(m, d, timeout, below, corners, tolerance, show)
+    path = pathlib.Path(out or pathlib.Path("out") / name / "settled.npz")
+    state.save(path, m, d, name, tisim.get_state(m, d))
+    if support:
+        found.support.to_csv(support)
+    deepest = found.deepest
+    r = dict(
+        scene=name, settled=found.settled, stopped=stopper.asked and not found.settled, bodies=m.nbody - 1,
+        nworld=d.nworld, time=sim_time(d), simulated=found.time, steps=found.steps,
+        wall_seconds=time.perf_counter() - began, moving=_named(m, found.moving), left=_named(m, found.left),
+        deepest=float(deepest.depth[0]) if len(deepest) else 0.0,
+        deepest_pair=_named(m, [(w, b) for w, *pair in zip(deepest.world, deepest.body1, deepest.body2) for b in pair]),
+        resting=len(found.support), warnings=warnings(d), state_hash=state_hash(d), state=str(path), support=support,
+    )  # fmt: skip
+    if as_json:
+        print_json(r)
+    else:
+        _print(console, r)
+    return INTERRUPTED if r["stopped"] else 0 if found.settled else UNSETTLED
+
+
+def _corners(text):
+    if not text:
+        return None
+    try:
+        values = [float(v) for v in text.split(",")]
+    except ValueError:
+        values = []
+    if len(values) != 6:
+        raise Error(f"--box {text}: expected six numbers X,Y,Z,X,Y,Z")
+    return values[:3], values[3:]
+
+
+def _named(m, places):
+    """Bodies by name, or number where they have none."""
+    return [dict(world=int(w), body=m.id2name("body", int(b)) or int(b)) for w, b in places]
+
+
+def _words(bodies):
+    few = ", ".join(str(b["body"]) for b in bodies[:SHOWN])
+    return f"{len(bodies)}: {few}{', ...' * (len(bodies) > SHOWN)}" if bodies else "none"
+
+
+def _print(console, r):
+    words = "settled" if r["settled"] else "stopped" if r["stopped"] else "has not settled"
+    rows(console, f"{r['scene']} {words}", [
+        ("bodies", f"{r['bodies']}" + (f"  in each of {r['nworld']} worlds" if r["nworld"] > 1 else "")),
+        ("simulated", f"{r['steps']} steps, {r['simulated']:.3f} s, in {r['wall_seconds']:.1f} s"),
+        ("still moving", _words(r["moving"])),
+        ("left the scene", _words(r["left"])),
+        ("deepest", f"{r['deepest'] * 1e3:.4g} mm: {' and '.join(str(b['body']) for b in r['deepest_pair'])}"
+                    if r["deepest"] else "nothing touches"),
+        ("resting on", f"{r['resting']} pairs of bodies" + (f": {r['support']}" if r["support"] else "")),
+        ("warnings", ", ".join(f"{k} {v} times" for k, v in r["warnings"].items()) or "none"),
+        ("state hash", r["state_hash"]),
+        ("saved", r["state"]),
+    ])  # fmt: skip

@@ -1,0 +1,154 @@
+"""Contacts of a whole scene, sleepers included: who rests on whom, and how deep things are inside each other."""
+
+import copy
+import csv
+
+import numpy as np
+
+from tisim import pipeline
+from tisim.data import given
+from tisim.errors import Error
+from tisim.queries.motion import contact_force
+from tisim.stages.sleep import wake
+
+OVERLAP = 0.02  # of the radius of the smaller geom: what is deeper at the start was hardly meant so
+
+
+def evaluated(m, d):
+    """A copy of a Data in which nothing sleeps, behind a forward(): it lists all contacts. The Data stays as it is."""
+    probe = copy.copy(d)
+    if m.ntree:
+        wake(m, probe)
+    pipeline.forward(m, probe)
+    return probe
+
+
+class Support:
+    """Who rests on whom: arrays of one length, a row for each pair of bodies in contact that press on each other.
+
+    world  of each pair;  below, above  ids of the bodies: the upper one is pushed up, against gravity, by the lower;
+    lift  how much [N];  force  how much the two press on each other, friction included [N];  contacts  between them.
+    Rows are sorted by world, then by below, then by above.
+    """
+
+    COLUMNS = ("world", "below", "above", "lift", "force", "contacts")
+
+    def __init__(self, m, *columns):
+        self.model = m
+        for name, values in zip(self.COLUMNS, columns):
+            setattr(self, name, values)
+
+    def __len__(self):
+        return len(self.world)
+
+    def __repr__(self):
+        return f"<tisim Support: {len(self)} pairs of bodies>"
+
+    def under(self, body, world=0):
+        """Ids of the bodies that a body, by id or name, rests on."""
+        return self.below[(self.above == _body(self.model, body)) & (self.world == world)]
+
+    def on(self, body, world=0):
+        """Ids of the bodies that rest on a body, by id or name."""
+        return self.above[(self.below == _body(self.model, body)) & (self.world == world)]
+
+    def to_csv(self, path):
+        """Writes the rows, with names of the bodies beside their ids."""
+        try:
+            with open(path, "w", newline="", encoding="utf-8") as f:
+                out = csv.writer(f)
+                out.writerow(["world", "below", "below_name", "above", "above_name", "lift_N", "force_N", "contacts"])
+                for w, a, b, lift, force, n in zip(*(getattr(self, name).tolist() for name in self.COLUMNS)):
+                    names = (self.model.id2name("body", k) or "" for k in (a, b))
+                    out.writerow([w, a, next(names), b, next(names), f"{lift:.9g}", f"{force:.9g}", n])
+        except OSError as e:
+            raise Error(f"{path}: cannot write the file: {e.strerror or e}") from None
+
+
+def _body(m, body):
+    return m.name2id("body", body) if isinstance(body, str) else int(body)
+
+
+def support(m, d):
+    """Who rests on whom in the present state, by contact forces: a Support. Sleepers count; the Data stays as it is.
+
+    Forces are those that the state asks for, so they are exact where it is at rest. In a scene without gravity up is z.
+    """
+    given.check(m, d)
+    return of_contacts(m, evaluated(m, d))
+
+
+def of_contacts(m, probe):
+    """Support of the contacts of an evaluated Data."""
+    n = probe.count("ncon")
+    geom = np.asarray(probe.contact.geom).reshape(-1, 2)
+    wrench = contact_force(m, probe, np.arange(n))
+    frame = np.asarray(probe.contact.frame, float).reshape(-1, 3, 3)
+    force = np.einsum("ck,cki->ci", wrench[:, :3], frame)  # on the second geom
+    body = np.asarray(m.geom_bodyid)[geom].reshape(-1, 2).astype(np.int64)
+    acts = wrench[:, 0] > 0
+    world, body, force = np.asarray(probe.contact.worldid)[acts], body[acts], force[acts]
+    swapped = body[:, 0] > body[:, 1]
+    force[swapped] = -force[swapped]
+    body = np.sort(body, axis=1)
+    pairs, place, contacts = np.unique(np.column_stack([world, body]), axis=0, return_inverse=True, return_counts=True)
+    total = np.zeros((len(pairs), 3))
+    np.add.at(total, place.reshape(-1), force)
+    gravity = np.asarray(m.opt.gravity, float)
+    up = -gravity / np.linalg.norm(gravity) if gravity.any() else np.array([0.0, 0.0, 1.0])
+    lift = total @ up
+    below, above = np.where(lift >= 0, pairs[:, 1:].T, pairs[:, :0:-1].T)
+    rows = np.lexsort((above, below, pairs[:, 0]))
+    columns = (pairs[:, 0], below, above, np.abs(lift), np.linalg.norm(total, axis=1), contacts)
+    return Support(m, *(column[rows] for column in columns))
+
+
+class Overlaps:
+    """Pairs of bodies inside each other: arrays of one length, deepest first.
+
+    world, body1, body2, geom1, geom2  ids: the geoms are those that are deepest;  depth [m].
+    """
+
+    COLUMNS = ("world", "body1", "body2", "geom1", "geom2", "depth")
+
+    def __init__(self, m, *columns):
+        self.model = m
+        for name, values in zip(self.COLUMNS, columns):
+            setattr(self, name, values)
+
+    def __len__(self):
+        return len(self.world)
+
+    def __str__(self):
+        """One line: how many pairs, how deep the deepest is and of what."""
+        if not len(self):
+            return "no bodies overlap"
+        a, b = (self.model.id2name("body", k[0]) or f"number {k[0]}" for k in (self.body1, self.body2))
+        pairs = "pair of bodies overlaps" if len(self) == 1 else "pairs of bodies overlap"
+        return f"{len(self)} {pairs}, up to {self.depth[0] * 1e3:.3g} mm deep: worst are {a} and {b}"
+
+
+def overlaps(m, d, depth=None):
+    """Pairs of bodies that are inside each other in the present state: Overlaps. The Data stays as it is.
+
+    depth  how deep at least [m]; None: 2 % of the radius of the smaller geom, which no contact at rest reaches.
+    Geoms that cannot collide do not count, nor those of one body.
+    """
+    given.check(m, d)
+    return inside(m, evaluated(m, d), depth)
+
+
+def inside(m, probe, depth=None):
+    """Overlaps of the contacts of an evaluated Data."""
+    geom = np.asarray(probe.contact.geom).reshape(-1, 2).astype(np.int64)
+    deep = -np.asarray(probe.contact.dist, float)
+    radius = np.where(np.asarray(m.geom_rbound) > 0, m.geom_rbound, np.inf)  # planes have none
+    least = OVERLAP * radius[geom].min(axis=1) if depth is None else depth
+    here = np.flatnonzero(deep > least)
+    here = here[np.argsort(-deep[here], kind="stable")]
+    body = np.sort(np.asarray(m.geom_bodyid)[geom[here]], axis=1).astype(np.int64).reshape(-1, 2)
+    world = np.asarray(probe.contact.worldid)[here]
+    _, first = np.unique(np.column_stack([world, body]), axis=0, return_index=True)
+    first = np.sort(first)
+    columns = (world, body[:, 0], body[:, 1], geom[here, 0], geom[here, 1], deep[here])
+    return Overlaps(m, *(column[first] for column in columns))
