@@ -39,7 +39,7 @@ def test_python_and_the_command_line_take_the_same_steps(call):
 
 
 def test_the_file_is_as_described(call):
-    call(*PILE, "--steps", 2, "-o", "out")
+    call(*PILE, "--steps", 2, "--sleep", "-o", "out")
     arrays = state.__doc__.split("these arrays:")[1].split("In Python")[0]
     named = {n for line in re.findall(r"^    (\w[\w, ]*?)  +", arrays, re.M) for n in re.split(", *", line.strip())}
     saved = np.load("out/state.npz")

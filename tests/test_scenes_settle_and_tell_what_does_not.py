@@ -16,6 +16,7 @@ STACK = """<mujoco><option timestep=".002"/><worldbody><geom name="floor" type="
   {}</worldbody></mujoco>"""
 PENDULUM = """<body name="swing" pos="3 0 2"><joint type="hinge" axis="0 1 0"/>
   <geom type="capsule" fromto="0 0 0 .5 0 0" size=".05"/></body>"""
+STUCK = '<body name="stuck" pos=".05 0 .15"><freejoint/><geom type="box" size=".1 .1 .1"/></body>'
 BALL = '<body name="ball" pos="9.5 0 .2"><freejoint/><geom name="round" size=".1"/></body>'
 
 
@@ -98,7 +99,7 @@ def test_looking_leaves_the_state_as_it_is():
 
 
 def test_bodies_inside_each_other_are_told_before_the_first_step():
-    m, d = scene('<body name="stuck" pos=".05 0 .15"><freejoint/><geom type="box" size=".1 .1 .1"/></body>')
+    m, d = scene(STUCK)
     with pytest.warns(tisim.OverlapWarning, match=r"^at the start 2 pairs of bodies overlap, up to 150 mm deep: worst "
                       r"are low and stuck$"):  # fmt: skip
         tisim.settle(m, d, timeout=0)
@@ -144,6 +145,9 @@ def test_the_command_says_so_by_its_exit_code_and_writes_who_rests_on_whom(call,
     assert float(rows[0]["lift_N"]) == pytest.approx(6 * G, rel=2e-3)
     code, out, _ = call("run", "stack.xml", "--from", "rest.npz", "--steps", "1", "--json", "--no-picture")
     assert code == 0 and json.loads(out)["contacts"] == 12
+    (tmp_path / "stuck.xml").write_text(STACK.format(STUCK))
+    code, _, err = call("run", "stuck.xml", "--steps", "1", "--no-picture")
+    assert code == 0 and err.startswith("tisim: warning: at the start 2 pairs of bodies overlap, up to 150 mm deep")
     (tmp_path / "swing.xml").write_text(STACK.format(PENDULUM))
     code, out, _ = call("settle", "swing.xml", "--timeout", "0.5")
     assert code == 1 and "has not settled" in out and "1: swing" in out

@@ -37,6 +37,8 @@ _HOMES = {
     "tisim.queries.muscle": "muscle_bias muscle_dynamics muscle_gain muscle_gain_length",
     "tisim.queries.rays": "multi_ray ray",
     "tisim.model.set_const": "set_const",
+    "tisim.recording.recorder": "Recorder",
+    "tisim.recording.recording": "Recording",
     "tisim.settling.settle": "settle",
     "tisim.settling.support": "overlaps support",
     "tisim.spec.spec": "Spec",
@@ -44,7 +46,7 @@ _HOMES = {
     "tisim.stages.sleep": "wake",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
-_FOLDERS = "data device enums errors mjcf model pipeline queries settling spec stages viewer scenes".split()
+_FOLDERS = "data device enums errors mjcf model pipeline queries recording settling spec stages viewer scenes".split()
 __all__ = ["__version__", *_HOME]
 
 

@@ -73,6 +73,14 @@ def run(
     film: str = typer.Option(None, "--film", metavar="FILE", help="make a film: .mp4 (needs the extra tisim\\[film]), "
                              ".gif or .webp"),
     fps: int = typer.Option(30, "--fps", help="pictures of the film per second"),
+    record: str = typer.Option(None, "--record", metavar="FILE.npz", help="write frames to a tisim.Recording"),
+    record_fps: float = typer.Option(60, "--record-fps", help="frames of the recording per second"),
+    record_forces: bool = typer.Option(False, "--record-forces", help="contacts and their forces in it, too"),
+    record_solver: bool = typer.Option(False, "--record-solver", help="what the solver had to do in it, too"),
+    save_every: float = typer.Option(None, "--save-every", metavar="SECONDS", help="save the state so often, simulated "
+                                     "time \\[s]"),
+    resume: bool = typer.Option(False, "--resume", help="go on from the state in --out, if there is one, to the "
+                                "end of the same run"),
     picture: bool = typer.Option(True, help="write a picture of the end, if Vulkan is there"),
     size: str = typer.Option("", "--size", metavar="WxH", help="of picture and film \\[pixel]; 1280x720 and 640x360 by "
                              "default"),
@@ -85,8 +93,10 @@ def run(
     """
     from . import run as cli_run
 
-    return cli_run.run(console, source, n, param, sleep, seconds, until, steps, out, saved, arch, precision, threads,
-                       nworld, picture, film, fps, size, _look(camera, color, contacts, world), as_json)  # fmt: skip
+    recorded = dict(file=record, fps=record_fps, forces=record_forces, solver=record_solver)
+    return cli_run.run(console, source, n, param, sleep, seconds, until, steps, out, saved, resume, save_every, arch,
+                       precision, threads, nworld, picture, film, fps, recorded, size,
+                       _look(camera, color, contacts, world), as_json)  # fmt: skip
 
 
 @app.command()

@@ -65,6 +65,11 @@ class Film:
         self._encode.send(offscreen.render(m, d, width, height, camera, drawing=self._drawing, **self.look))
         self.number += 1
 
+    @property
+    def note(self):
+        """What a progress bar shows of it."""
+        return f"{self.number} pictures"
+
     def close(self):
         """Finishes the file."""
         self._encode.close()

@@ -1,5 +1,6 @@
 """tisim run: simulate, show progress, save what came out."""
 
+import contextlib
 import pathlib
 import time
 
@@ -8,12 +9,16 @@ import numpy as np
 from tisim import scenes
 from tisim.data.digest import state_hash
 from tisim.device import session
+from tisim.errors import Error
+from tisim.settling.settle import warn_of_overlaps
+from tisim.settling.support import inside
 
 from . import draw, state
 from . import film as films
 from .report import beside, print_json, rows
 from .simulate import (
     INTERRUPTED,
+    Every,
     advance,
     check_lengths,
     command,
@@ -59,39 +64,57 @@ def most_iterations(d):
     return int(niter.max()) if niter.size else 0
 
 
-def run(console, source, n, param, sleep, seconds, until, steps, out, saved, arch, precision, threads, nworld, picture,
-        film, fps, size, look, as_json):  # fmt: skip
-    """tisim run. look  camera, color, show_contacts and world of pictures. Returns the exit code."""
+def run(console, source, n, param, sleep, seconds, until, steps, out, saved, resume, save_every, arch, precision,
+        threads, nworld, picture, film, fps, record, size, look, as_json):  # fmt: skip
+    """tisim run. Returns the exit code.
+
+    look  camera, color, show_contacts and world of pictures;  record  file, fps, forces and solver of a recording.
+    """
     import tisim
 
     progress = beside(console, as_json)
     check_lengths(seconds, until, steps, positive=True)
+    for name, value in (("--save-every", save_every), ("--record-fps", record["fps"])):
+        if value is not None and not (np.isfinite(value) and value > 0):
+            raise Error(f"{name} {value}: must be positive")
     width, height = draw.parse_size(size)
     draw.check_look(look)
     if film is not None:
         films.require(film, (width, height) if size else films.SIZE)
     began = time.perf_counter()
     m, name = load(source, n, param, sleep)
+    folder = pathlib.Path(out or pathlib.Path("out") / name)
+    path = folder / "state.npz"
+    if resume and saved:
+        raise Error("--resume and --from exclude each other")
+    if resume and path.is_file():
+        saved = str(path)
     m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_ENERGY)
     d = start(m, arch, precision, threads, nworld, saved)
-    if steps is None:
+    if resume:
+        steps = _rest(m, d, seconds, until, steps, worth(source, n, param))
+    elif steps is None:
         steps = steps_of(m, d, seconds, until, scenes.SECONDS if saved else worth(source, n, param))
     goal = sim_time(d) + steps * float(m.opt.timestep)
     draw.check_drawn(look, m, d)
     forward(m, d)
+    if not saved:
+        warn_of_overlaps(inside(m, d))
     energy0 = _energy(d)
     loaded = time.perf_counter() - began
-    movie = film and films.Film(film, (width, height) if size else films.SIZE, fps, float(m.opt.timestep), **look)
-    try:
-        done, wall, timed, stopped = advance(progress, m, d, steps, film=movie)
-    finally:
-        if movie:
-            movie.close()
-    kept = forward(m, d)
-    folder = pathlib.Path(out or pathlib.Path("out") / name)
-    path = folder / "state.npz"
-    state.save(path, m, d, name, kept)
     h = float(m.opt.timestep)
+    with contextlib.ExitStack() as open_files:
+        saver = save_every and Every(
+            save_every, h, lambda m, d: state.save(path, m, d, name, forward(m, d)), "saved", 1
+        )
+        movie = film and films.Film(film, (width, height) if size else films.SIZE, fps, h, **look)
+        if movie:
+            open_files.callback(movie.close)
+        frames = _frames(open_files, m, d, record, h)
+        watchers = [watcher for watcher in (saver, movie, frames) if watcher]
+        done, wall, timed, stopped = advance(progress, m, d, steps, watchers=watchers)
+    kept = forward(m, d)
+    state.save(path, m, d, name, kept)
     found = dict(
         scene=name, stopped=stopped, **sizes(m, d), time=sim_time(d), steps=done, timestep=h,
         real_time_factor=timed * h * d.nworld / wall if wall else None,
@@ -99,7 +122,7 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, arc
         contacts=int(np.sum(d.ncon)), rows=d.nefc, islands=d.nisland, sleeping=_sleeping(m, d),
         most_solver_iterations=most_iterations(d), energy=_energy(d), energy_at_start=energy0, warnings=warnings(d),
         arch=session.arch, precision=session.precision, state_hash=state_hash(d), state=str(path), film=film,
-        picture=None,
+        recording=record["file"], frames=frames.number if frames else 0, picture=None,
     )  # fmt: skip
     if not as_json:
         _print_run(console, found)
@@ -107,8 +130,10 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, arc
         found["picture"] = draw.last_picture(progress, m, d, folder / "picture.png", width, height, look)
     if as_json:
         print_json(found)
-    elif movie:
-        console.print(f" film            {film}: {movie.number} pictures", highlight=False, soft_wrap=True)
+    else:
+        for label, file, watcher in (("film", film, movie), ("recording", record["file"], frames)):
+            if watcher:
+                console.print(f" {label:<16}{file}: {watcher.note}", highlight=False, soft_wrap=True)
     if not stopped:
         return 0
     again = command("run", source, n=n, param=param, sleep=sleep, from_=path, time=f"{goal:g}", out=out,
@@ -117,6 +142,24 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, arc
                     color=_given(look["color"], "geom"), contacts=look["show_contacts"])  # fmt: skip
     progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True, markup=False)
     return INTERRUPTED
+
+
+def _frames(open_files, m, d, record, timestep):
+    """What writes the recording, None where none is asked for."""
+    if not record["file"]:
+        return None
+    from tisim.recording.recorder import Recorder
+
+    recorder = Recorder(record["file"], m, d, solver=record["solver"], forces=record["forces"])
+    open_files.callback(recorder.close)
+    return Every(1 / record["fps"], timestep, lambda m, d: recorder.add(), "frames")
+
+
+def _rest(m, d, seconds, until, steps, default):
+    """Steps that are left of a run of so many, or so long, from time 0 on."""
+    h = float(m.opt.timestep)
+    whole = steps if steps is not None else max(1, round((until or seconds or default) / h))
+    return max(0, whole - round(sim_time(d) / h))
 
 
 def _given(value, default):

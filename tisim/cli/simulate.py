@@ -91,13 +91,15 @@ def start(m, arch, precision, threads, nworld=None, saved=None):
 
     if nworld is not None and nworld < 1:
         raise Error(f"--nworld {nworld}: expected a positive number")
-    states = None if saved is None else state.read(saved, m)
+    states, sleepers = (None, None) if saved is None else state.read(saved, m)
     if states is not None and nworld is not None and len(states) not in (1, nworld):
         raise Error(f"--nworld {nworld}: {saved} holds {len(states)} worlds")
     quiet.start_taichi(arch=arch, precision=precision, threads=threads)
     d = tisim.Data(m, nworld=nworld or (1 if states is None else len(states)))
     if states is not None:
         tisim.set_state(m, d, states[0] if len(states) == 1 else states)
+        if sleepers is not None:
+            state.lay_down(d, sleepers)
     tisim.pipeline.prepare(m, d)
     return d
 
@@ -166,10 +168,35 @@ class Stopper:
         signal.signal(signal.SIGINT, self._old)
 
 
-def advance(console, m, d, steps, label="simulating", film=None):
+class Every:
+    """What is done every so many seconds of simulated time, but not oftener than once a step: `act(m, d)`.
+
+    period [s];  timestep [s];  what  word for the progress bar;  first  0: also at the start, 1: one period later.
+    """
+
+    def __init__(self, period, timestep, act, what, first=0):
+        self._period, self._timestep, self._act, self._what = max(period, timestep), timestep, act, what
+        self.number, self._first = 0, first
+
+    def next_step(self):
+        """After how many steps it is due."""
+        return round((self.number + self._first) * self._period / self._timestep)
+
+    def add(self, m, d):
+        """Does it."""
+        self._act(m, d)
+        self.number += 1
+
+    @property
+    def note(self):
+        """What the progress bar shows of it."""
+        return f"{self.number} {self._what}"
+
+
+def advance(console, m, d, steps, label="simulating", watchers=()):
     """Takes steps under a progress bar. Returns steps done, wall time without the first step, steps timed, stopped.
 
-    film  a Film that gets its pictures; their time is not counted.
+    watchers  things like Every that look at the state now and then; their time is not counted.
     """
     import tisim
 
@@ -181,11 +208,12 @@ def advance(console, m, d, steps, label="simulating", film=None):
     with Stopper() as stopper, bar:
         task = bar.add_task(label, total=steps, note="compiling kernels" if steps else "")
         while True:
-            while film and film.next_step() <= done:
-                film.add(m, d)
+            for watcher in watchers:
+                while watcher.next_step() <= done:
+                    watcher.add(m, d)
             if done >= steps or stopper.asked:
                 break
-            k = min(chunk, steps - done, film.next_step() - done if film else steps)
+            k = min([chunk, steps - done, *(watcher.next_step() - done for watcher in watchers)])
             before = time.perf_counter()
             tisim.step(m, d, k)
             runtime_sync()
@@ -196,7 +224,7 @@ def advance(console, m, d, steps, label="simulating", film=None):
             done += k
             speed = timed * float(m.opt.timestep) / wall if wall else 0.0
             note = f"t {sim_time(d):.2f} s  {speed:.2f} x real time  {int(np.sum(d.ncon))} contacts"
-            bar.update(task, completed=done, note=note + (f"  {film.number} pictures" if film else ""))
+            bar.update(task, completed=done, note="  ".join([note, *(watcher.note for watcher in watchers)]))
         stopped = stopper.asked and done < steps
     return done, wall, timed, stopped
 

@@ -10,19 +10,27 @@ A NumPy .npz with these arrays:
              applied forces, mocap poses; all that the next step depends on, so that it goes on to the same bits
     time, qpos, qvel, act, qacc_warmstart, xpos, xquat    the same and the poses of bodies, for other programs;
              with a leading axis of worlds if there are several
+    tree_asleep    (nworld, ntree) who sleeps, where something may: what sleeps is where xpos and xquat say
 
 In Python: `tisim.set_state(m, d, np.load("state.npz")["state"])`.
 """
 
 import hashlib
+import os
 import pathlib
 import zipfile
 
 import numpy as np
 
+from tisim.data import asleep
+from tisim.data.state import write_worlds
 from tisim.errors import Error
 
 FORMAT = "tisim state 1"
+NEEDED = ("format", "model", "scene", "state")
+SLEEPERS = dict(
+    tree_asleep=lambda m: m.ntree, xpos=lambda m: 3 * m.nbody, xquat=lambda m: 4 * m.nbody
+)  # numbers a world
 COUNTS = "nq nv na nu nbody njnt ngeom nmocap neq nuserdata".split()
 STRUCTURE = "body_parentid body_mocapid jnt_type jnt_bodyid geom_type geom_bodyid geom_dataid".split()
 
@@ -39,24 +47,41 @@ def model_hash(m):
 
 
 def save(path, m, d, name, state):
-    """Writes a state, as tisim.get_state gave it, with the poses of bodies that are in the Data."""
+    """Writes a state, as tisim.get_state gave it, with the poses of bodies that are in the Data.
+
+    All at once: whoever reads or is interrupted finds the old file or the new one.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     arrays = {k: np.asarray(getattr(d, k)) for k in ("qpos", "qvel", "act", "xpos", "xquat")}
+    if asleep.enabled(m):
+        arrays["tree_asleep"] = d.host("tree_asleep").reshape(d.nworld, m.ntree)
     at = 1 + m.nq + m.nv + m.na  # behind time, qpos, qvel and act
-    np.savez(path, format=FORMAT, model=model_hash(m), scene=name, nworld=d.nworld, state=np.atleast_2d(state),
-             time=np.asarray(d.time), qacc_warmstart=state[..., at : at + m.nv], **arrays)  # fmt: skip
+    part = path.with_name(path.name + ".part")
+    try:
+        with open(part, "wb") as f:
+            np.savez(f, format=FORMAT, model=model_hash(m), scene=name, nworld=d.nworld, state=np.atleast_2d(state),
+                     time=np.asarray(d.time), qacc_warmstart=state[..., at : at + m.nv], **arrays)  # fmt: skip
+            f.flush()
+            os.fsync(f.fileno())
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def read(path, m):
-    """The states (nworld, size) in a file. Raises Error for what is no file of a state or one of another model."""
+    """(states (nworld, size) in a file, who sleeps in them or None: dict of arrays for `lay_down`).
+
+    Raises Error for what is no file of a state or one of another model.
+    """
     if not pathlib.Path(path).is_file():
         raise Error(f"--from {path}: no such file")
     try:
         with np.load(path, allow_pickle=False) as saved:
-            values = {k: saved[k] for k in ("format", "model", "scene", "state") if k in saved}
+            values = {k: saved[k] for k in NEEDED if k in saved}
+            sleepers = {k: saved[k] for k in SLEEPERS if k in saved}
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile):
         values = {}
-    if str(values.get("format")) != FORMAT or len(values) != 4:
+    if str(values.get("format")) != FORMAT or len(values) != len(NEEDED):
         raise Error(f"--from {path}: this is no state that tisim saved (expected an .npz with format={FORMAT!r})")
     if str(values["model"]) != model_hash(m):
         raise Error(
@@ -66,4 +91,21 @@ def read(path, m):
     state = values["state"]
     if state.ndim != 2 or state.dtype != np.float64 or not len(state) or not np.isfinite(state).all():
         raise Error(f"--from {path}: the state is damaged")
-    return state
+    if len(sleepers) < len(SLEEPERS) or not asleep.enabled(m):
+        return state, None
+    for name, width in SLEEPERS.items():
+        try:
+            sleepers[name] = sleepers[name].reshape(len(state), width(m))
+        except ValueError:
+            raise Error(f"--from {path}: the state is damaged: {name} does not fit") from None
+    trees = sleepers["tree_asleep"]
+    if trees.dtype.kind not in "iu" or (trees.size and not asleep.AWAKE <= trees.min() <= trees.max() < m.ntree):
+        raise Error(f"--from {path}: the state is damaged: tree_asleep does not fit")
+    return state, sleepers
+
+
+def lay_down(d, sleepers):
+    """Lets sleep in a Data what slept when a state was saved; the state itself is there already."""
+    for name, values in sleepers.items():
+        write_worlds(d, name, np.arange(d.nworld), values if len(values) == d.nworld else values[:1])
+    asleep.begin(d)

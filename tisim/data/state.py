@@ -27,7 +27,7 @@ STATE = (
 )
 
 
-def _worlds(d, worlds):
+def world_indices(d, worlds):
     """Indices of worlds: None is all of them."""
     index = np.arange(d.nworld) if worlds is None else np.atleast_1d(np.asarray(worlds))
     if index.ndim > 1 or (index.size and index.dtype.kind not in "iu"):
@@ -74,7 +74,7 @@ def reset(m, d, worlds=None):
     worlds  index or list of the worlds to reset; None: all of them.
     """
     given.check(m, d)
-    index = _worlds(d, worlds)
+    index = world_indices(d, worlds)
     whole = len(index) == d.nworld
     d.device("counts")  # refuses a Data of an earlier tisim.init
     for name in list(d._device):
@@ -123,7 +123,7 @@ def reset_keyframe(m, d, key, worlds=None):
     given.check(m, d)
     key = _keyframe(m, key)
     reset(m, d, worlds)
-    index = _worlds(d, worlds)
+    index = world_indices(d, worlds)
     for name, source in KEY.items():
         write_worlds(d, name, index, np.asarray(getattr(m, source)).reshape(m.nkey, -1)[key])
 
@@ -221,7 +221,7 @@ def set_keyframe(m, d, key, world=0):
     """
     given.check(m, d)
     key = _keyframe(m, key)
-    index = _worlds(d, world)
+    index = world_indices(d, world)
     if len(index) != 1:
         raise Error(f"world={world!r}: expected the index of one world")
     for name, target in KEY.items():

@@ -31,24 +31,36 @@ MAX_BYTES = 8 << 30
 def save(m, path):
     """Writes a Model to an .npz file, all at once: an interrupted write leaves the old file as it was."""
     path = os.fspath(path)
-    header = dict(
-        format=FORMAT, version=VERSION, modelname=m.modelname, sizes={k: int(v) for k, v in m._sizes.items()},
-        names={kind.name: list(names) for kind, names in m._names.items()}, texts=m.texts, textures=m.textures,
-        opt=_plain(m.opt), stat=_plain(m.stat), vis=_plain(m.vis),
-    )  # fmt: skip
     part = f"{path}.part"
     try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as z:
-            z.writestr(HEADER, json.dumps(header))
-            for name in FIELDS:
-                with z.open(f"{name}.npy", "w", force_zip64=True) as f:
-                    np.lib.format.write_array(f, np.asarray(m._arrays[name]), allow_pickle=False)
+        _write(m, part)
         os.replace(part, path)
     except OSError as e:
         raise Error(f"{path}: cannot write the model: {e.strerror or e}") from None
     finally:
         if os.path.exists(part):
             os.remove(part)
+
+
+def to_bytes(m):
+    """What `save` writes."""
+    stream = io.BytesIO()
+    _write(m, stream)
+    return stream.getvalue()
+
+
+def _write(m, file):
+    """Writes a Model to a path or a stream."""
+    header = dict(
+        format=FORMAT, version=VERSION, modelname=m.modelname, sizes={k: int(v) for k, v in m._sizes.items()},
+        names={kind.name: list(names) for kind, names in m._names.items()}, texts=m.texts, textures=m.textures,
+        opt=_plain(m.opt), stat=_plain(m.stat), vis=_plain(m.vis),
+    )  # fmt: skip
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as z:
+        z.writestr(HEADER, json.dumps(header))
+        for name in FIELDS:
+            with z.open(f"{name}.npy", "w", force_zip64=True) as f:
+                np.lib.format.write_array(f, np.asarray(m._arrays[name]), allow_pickle=False)
 
 
 def _plain(settings):
@@ -65,8 +77,17 @@ def _plain(settings):
 def load(path):
     """Compiled model of a file that `save` wrote. Raises Error where it is missing, damaged or of another kind."""
     path = os.fspath(path)
+    return _loaded(path, path)
+
+
+def from_bytes(data, name):
+    """Compiled model of what `to_bytes` gave; name  of the file in messages. Errors as of `load`."""
+    return _loaded(io.BytesIO(data), name)
+
+
+def _loaded(file, path):
     try:
-        with zipfile.ZipFile(path) as z:
+        with zipfile.ZipFile(file) as z:
             header, arrays = _read(z, path)
     except OSError as e:
         raise Error(f"{path}: cannot read the model: {e.strerror or e}") from None

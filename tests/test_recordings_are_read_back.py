@@ -1,0 +1,166 @@
+"""A recording holds what was seen, needs no other file, and opens wherever it was cut off."""
+
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import tisim
+
+SCENE = """<mujoco><option><flag sleep="enable"/></option><worldbody><geom type="plane" size="9 9 1"/>
+  <body name="hand" mocap="true" pos="0 0 3"><geom size=".1"/></body>
+  <body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+  <body pos="0 1 1"><freejoint/><geom size=".1"/></body>
+  <body pos="3 0 2"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .5 0 0" size=".05"/></body>
+</worldbody></mujoco>"""
+
+
+def recorded(path, frames=12, nworld=1, **options):
+    """(Model, Data behind a forward, states at each frame) of a recording."""
+    m = tisim.Model.from_xml_string(SCENE)
+    d, seen = tisim.Data(m, nworld=nworld), []
+    with tisim.Recorder(path, m, d, **options) as recorder:
+        for k in range(frames):
+            d.mocap_pos[..., 0] = 0.1 * k
+            tisim.step(m, d, 10)
+            recorder.add()
+            seen.append(np.array(d.qpos))
+            if k % 5 == 4:
+                recorder.flush()
+    return m, d, np.array(seen)
+
+
+def test_frames_are_what_was_seen(tmp_path):
+    path = tmp_path / "a.npz"
+    m, d, seen = recorded(path, solver=True, forces=True)
+    r = tisim.Recording(path)
+    assert len(r) == 12 and r.whole and r.worlds == [0] and r.time == pytest.approx(0.02 * np.arange(1, 13))
+    assert r.model.nbody == m.nbody and r.model.id2name("body", 1) == "hand"
+    for k in (0, 4, 5, 11, -1):
+        assert np.array_equal(r[k]["qpos"][0], seen[k].astype(np.float32))
+        assert r[k]["mocap"][0, 0, 0] == np.float32(0.1 * (k % 12))
+    last = r[11]
+    assert last["solver"].tolist() == [d.ncon, d.nefc, d.nisland, np.max(d.solver_niter, initial=0)]
+    assert len(last["contact_geom"]) == d.ncon and np.array_equal(last["contact_geom"][:, 1:], d.contact.geom)
+    assert last["contact_pos"] == pytest.approx(np.asarray(d.contact.pos), abs=1e-6)
+    early = r[2]  # before it falls asleep
+    down = early["contact_force"][(early["contact_geom"][:, 1:] == [0, 2]).all(axis=1)].sum(axis=0)
+    assert down == pytest.approx([0, 0, 8 * 9.81], abs=1), "the box presses on the floor"
+    with pytest.raises(IndexError, match="no frame 12: there are 12"):
+        r[12]
+
+
+def test_a_frame_is_shown_by_a_data_of_its_own(tmp_path):
+    m, d, _ = recorded(tmp_path / "a.npz", frames=60)
+    r = tisim.Recording(tmp_path / "a.npz")
+    shown = r.data()
+    for k in (3, 59):
+        r.show(shown, k)
+    assert d.ntree_awake == shown.ntree_awake == 1  # the box and the ball sleep, the pendulum swings
+    tisim.forward(m, d)
+    assert np.asarray(shown.xpos) == pytest.approx(np.asarray(d.xpos), abs=1e-6)
+    assert np.asarray(shown.geom_xmat) == pytest.approx(np.asarray(d.geom_xmat), abs=1e-6)
+    assert shown.time == pytest.approx(d.time)
+
+
+def test_chosen_worlds_are_recorded(tmp_path):
+    m = tisim.Model.from_xml_string(SCENE)
+    d = tisim.Data(m, nworld=3)
+    d.qpos[:, 2] = [1, 2, 3]
+    with tisim.Recorder(tmp_path / "a.npz", m, d, worlds=[2, 0], forces=True) as recorder:
+        tisim.step(m, d, 2)
+        recorder.add()
+    r = tisim.Recording(tmp_path / "a.npz")
+    assert r.worlds == [2, 0] and r[0]["qpos"][:, 2] == pytest.approx([3, 1], abs=1e-3)
+    assert r.data().nworld == 2
+    with pytest.raises(tisim.Error, match="world index"):
+        tisim.Recorder(tmp_path / "b.npz", m, d, worlds=5)
+
+
+def test_a_recording_cut_off_anywhere_opens(tmp_path):
+    _, _, seen = recorded(tmp_path / "a.npz")
+    data, cut, found = (tmp_path / "a.npz").read_bytes(), tmp_path / "cut.npz", []
+    static = data.index(b"time_000000") - 30
+    for end in sorted({*np.linspace(0, len(data) - 1, 300).astype(int), static, len(data) - 1}):
+        cut.write_bytes(data[:end])
+        try:
+            r = tisim.Recording(cut)
+        except tisim.Error as e:
+            assert end <= static and ("cut off before the model" in str(e) or "no recording" in str(e))
+            continue
+        found.append(len(r))
+        assert not r.whole
+        for k in {0, len(r) - 1} if len(r) else ():
+            assert np.array_equal(r[k]["qpos"][0], seen[k].astype(np.float32))
+    assert found == sorted(found) and {0, 5, 10, 12} >= set(found) and found[-1] == 12
+
+
+def test_what_is_damaged_is_told(tmp_path):
+    path = tmp_path / "a.npz"
+    recorded(path)
+    data = bytearray(path.read_bytes())
+    at = data.index(b"qpos_000001") + 200
+    data[at] ^= 1
+    path.write_bytes(data)
+    r = tisim.Recording(path)
+    assert r[0]["time"] > 0
+    with pytest.raises(tisim.Error, match="damaged: qpos_000001"):
+        r[7]
+    for content in (b"", b"no zip", b"PK\x03\x04" + bytes(60)):
+        path.write_bytes(content)
+        with pytest.raises(tisim.Error, match="no recording of tisim"):
+            tisim.Recording(path)
+    with pytest.raises(tisim.Error, match="cannot read the recording"):
+        tisim.Recording(tmp_path / "gone.npz")
+    m = tisim.Model.from_xml_string(SCENE)
+    with pytest.raises(tisim.Error, match="cannot write the recording"):
+        tisim.Recorder(tmp_path / "no" / "a.npz", m, tisim.Data(m))
+
+
+def test_recording_changes_nothing(tmp_path):
+    m, d, _ = recorded(tmp_path / "a.npz", forces=True, solver=True)
+    other = tisim.Data(m)
+    for k in range(12):
+        other.mocap_pos[..., 0] = 0.1 * k
+        tisim.step(m, other, 10)
+    assert np.array_equal(tisim.get_state(m, d), tisim.get_state(m, other))
+
+
+def test_a_run_that_is_killed_leaves_a_recording(tmp_path):
+    path = tmp_path / "a.npz"
+    run = subprocess.Popen([sys.executable, "-m", "tisim", "run", "pile", "--n", "20", "--time", "1e6", "--no-picture",
+                            "--record", path], cwd=tmp_path, stdout=subprocess.DEVNULL)  # fmt: skip
+    try:
+        began = time.monotonic()
+        while time.monotonic() - began < 120 and not (path.exists() and _frames(path)):
+            time.sleep(0.2)
+    finally:
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+    r = tisim.Recording(path)
+    assert len(r) > 0 and not r.whole and r.model.nbody == 21
+    assert r[len(r) - 1]["qpos"].shape == (1, 140)
+
+
+def _frames(path):
+    try:
+        return len(tisim.Recording(path))
+    except tisim.Error:
+        return 0
+
+
+def test_the_command_line_records(call):
+    code, out, err = call("run", "pile", "--n", 9, "--steps", 40, "--no-picture", "--json", "--record", "a.npz",
+                          "--record-fps", 50, "--record-solver", "--record-forces")  # fmt: skip
+    found = json.loads(out)
+    assert (code, err) == (0, "") and found["frames"] == 11 and found["recording"] == "a.npz"
+    r = tisim.Recording("a.npz")
+    assert r.time == pytest.approx(0.02 * np.arange(11)) and {"solver", "contact_force"} <= set(r[10])
+    assert np.array_equal(r[10]["qpos"][0], np.load(pathlib.Path("out/pile/state.npz"))["qpos"].astype(np.float32))
+    code, _, err = call("run", "pile", "--n", 9, "--steps", 4, "--record", "a.npz", "--record-fps", 0)
+    assert code == 2 and "--record-fps 0.0: must be positive" in err

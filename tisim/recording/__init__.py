@@ -1,0 +1,1 @@
+"""Recordings of simulations: written while they run, readable whatever happened to them."""
