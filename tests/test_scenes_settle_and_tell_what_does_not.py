@@ -87,6 +87,17 @@ def test_settling_takes_the_steps_that_the_sleep_flag_takes_and_puts_it_back():
     assert np.array_equal(tisim.get_state(m, d), tisim.get_state(m, other))
 
 
+def test_what_was_pushed_settles_again():
+    m, d = scene()
+    assert tisim.settle(m, d, timeout=5).settled
+    again = tisim.settle(m, d, timeout=5)
+    assert again.settled and again.steps == 1
+    d.qvel[-6] = 1  # the upper box slides
+    x = float(d.qpos[-7])
+    pushed = tisim.settle(m, d, timeout=5)
+    assert pushed.settled and pushed.time > 0.05 and d.qpos[-7] > x + 0.03
+
+
 def test_looking_leaves_the_state_as_it_is():
     m, d = scene()
     tisim.step(m, d, 50)

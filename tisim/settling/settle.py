@@ -71,9 +71,10 @@ def settle(m, d, timeout=10.0, below=None, box=None, tolerance=None, show=None):
         while True:
             left = _left(m, seen, below, box)
             moving = _moving(m, d) & ~left
-            if not moving.any() or steps >= most or show(steps * float(m.opt.timestep), int(moving.sum())):
+            settled = not moving.any() and (steps or not most)  # a step tells whether what was written wakes sleepers
+            if settled or steps >= most or show(steps * float(m.opt.timestep), int(moving.sum())):
                 break
-            k = min(LOOK, most - steps)
+            k = min(LOOK if steps else 1, most - steps)
             pipeline.step(m, d, k)
             steps, seen = steps + k, d
         probe = support.evaluated(m, d)

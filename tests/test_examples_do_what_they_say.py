@@ -1,0 +1,43 @@
+"""The scripts under scenes/examples do what their first lines say, here in a small form."""
+
+import importlib.util
+import math
+import pathlib
+
+import numpy as np
+import pytest
+import trimesh
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "scenes" / "examples"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_pallets_that_are_tilted_and_shaken():
+    pallets = load("pallets")
+    assert math.degrees(pallets.tips()) == pytest.approx(20.556, abs=1e-3)
+    stands = pallets.verdicts([0, 0.93 * pallets.tips(), 1.07 * pallets.tips()], [0, 2], seconds=2)
+    assert stands.tolist() == [[True, True], [True, False], [False, False]]
+
+
+def test_stable_poses_of_a_box_and_of_a_mesh():
+    poses = load("stable_poses")
+    box = trimesh.creation.box((1, 2, 3))
+    sides, parts = poses.expected(box)
+    assert len(sides) == 6 and parts.sum() == pytest.approx(1)
+    for mesh, least in ((box, 4), (trimesh.creation.icosahedron(), 10)):
+        sides, _ = poses.expected(mesh)
+        found, counts = poses.rests(mesh, worlds=64)
+        assert counts.sum() >= 60 and len(found) >= least
+        assert (np.max(found @ sides.T, axis=1) > np.cos(poses.SAME)).all(), "it rests on sides of its hull"
+
+
+@pytest.mark.parametrize("name", sorted(f.stem for f in FOLDER.glob("*.py")))
+def test_its_first_lines_say_how_it_is_run(name):
+    doc = load(name).__doc__
+    assert f"python scenes/examples/{name}.py" in doc and doc.splitlines()[0].endswith((".", "?"))
