@@ -194,12 +194,20 @@ def info(source: str = Source, n: int = Number, param: list[str] = Param, as_jso
 def compile_(
     source: str = Source,
     out: str = typer.Argument(..., metavar="OUT", help="what to write: .npz, compiled, or .xml, canonical MJCF"),
-    n: int = Number, param: list[str] = Param, as_json: bool = Json,
+    n: int = Number, param: list[str] = Param,
+    decompose: bool = typer.Option(False, "--decompose", help="let concave meshes collide as convex parts (needs the "
+                                   "extra tisim\\[decompose])"),
+    threshold: float = typer.Option(None, "--threshold", help="concavity that a part may keep, 0.01 to 1; implies "
+                                    "--decompose"),
+    as_json: bool = Json,
 ):  # fmt: skip
-    """Compile a model and save it: .npz loads without compiling, .xml is MJCF that compiles to the same model."""
+    """Compile a model and save it: .npz loads without compiling, .xml is MJCF that compiles to the same model.
+
+    Example: tisim compile bowl.xml bowl_parts.xml --decompose
+    """
     from . import compile as cli_compile
 
-    cli_compile.compile_file(console, source, out, n, param, as_json)
+    cli_compile.compile_file(console, source, out, n, param, as_json, decompose, threshold)
 
 
 @app.command()

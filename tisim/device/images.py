@@ -17,6 +17,7 @@ import struct
 import tempfile
 import time
 
+from . import cache
 from .machine_code import Unsupported
 
 FORMAT = b"tisim image 2\n"
@@ -44,10 +45,7 @@ def target():
 
 def folder():
     """Folder of the user's images."""
-    base = os.environ.get("TISIM_CACHE") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "tisim"
-    )
-    return pathlib.Path(base) / "images"
+    return cache.folder() / "images"
 
 
 def own_folder():

@@ -10,13 +10,12 @@ import hashlib
 import importlib
 import io
 import os
-import pathlib
 import sys
 
 from tisim import __version__
 from tisim.errors import Error
 
-from . import garbage, launch, native, session, taichi_import, taichi_patches, team
+from . import cache, garbage, launch, native, session, taichi_import, taichi_patches, team
 from . import threads as cpu_threads
 from .variant import KernelFile
 
@@ -30,11 +29,8 @@ def debug():
 
 def cache_path(options):
     """Folder of the kernel cache for these Taichi options."""
-    base = os.environ.get("TISIM_CACHE") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "tisim"
-    )
     key = hashlib.sha256(repr((__version__, sorted((k, str(v)) for k, v in options.items()))).encode()).hexdigest()[:16]
-    return str(pathlib.Path(base) / f"kernels-{key}")
+    return str(cache.folder() / f"kernels-{key}")
 
 
 def _pick_arch(name):

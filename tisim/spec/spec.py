@@ -15,6 +15,7 @@ from tisim.mujoco_names import OF_SPEC, instead
 from . import many
 from .attach import attach, copied, drop_dangling, names_below
 from .bodies import SpecBody, SpecFrame, SpecSite
+from .decompose import decompose
 from .element import SpecElement
 from .elements import SpecDefault, equality_tag, sensor_tag
 from .state import Keys, recompile
@@ -272,6 +273,20 @@ class Spec(Tree):
         seed       of all that is random. Raises Error where they do not fit, and tells how many do.
         """
         return many.scatter(self, template, n, low, high, seed, turn, size)
+
+    def decompose(self, meshes=None, threshold=0.05, maxhulls=-1, seed=0, show=None):
+        """Lets concave meshes collide as convex parts, which CoACD finds (the extra tisim[decompose]).
+
+        meshes     name of a mesh, several, or None: all that geoms collide as.
+        threshold  concavity that a part may keep, 0.01 to 1, of a mesh scaled to an extent of 2.
+        maxhulls   most parts of a mesh;  seed  of the search.
+        show       a function of (meshes done, meshes, name of the next).
+        Geoms of a mesh that has more than one part are seen and weigh as before, in group 2, and do not collide any
+        more; beside each stand massless geoms of the parts, in group 3. Parts are kept in the cache.
+        Returns dict name -> number of parts. Raises Error where CoACD is not installed, and for a mesh that no geom
+        collides as.
+        """
+        return decompose(self, meshes, threshold, maxhulls, seed, show)
 
     # taking away, attaching
 
