@@ -46,7 +46,9 @@ _HOMES = {
     "tisim.stages.sleep": "wake",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
-_FOLDERS = "data device enums errors mjcf model pipeline queries recording settling spec stages viewer scenes".split()
+_FOLDERS = (
+    "data device enums errors mjcf model pipeline queries recording rollout settling spec stages viewer scenes".split()
+)
 __all__ = ["__version__", *_HOME]
 
 

@@ -1,0 +1,142 @@
+"""tisim.rollout takes mujoco.rollout's arguments and gives its states and sensor data, whatever the chunks."""
+
+import mujoco
+import numpy as np
+import pytest
+from mujoco import rollout as reference
+
+import tisim
+from tisim import rollout
+
+XML = """<mujoco><option timestep=".01"/><worldbody><geom type="plane" size="5 5 1"/>
+  <body name="hand" mocap="true" pos="0 2 1"><geom size=".1"/></body>
+  <body pos="0 0 1"><joint name="a" type="hinge" axis="0 1 0" damping=".1"/>
+    <geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/>
+    <body pos=".3 0 0"><joint name="b" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/></body>
+  </body>
+  <body name="ball" pos="0 1 .3"><freejoint/><geom size=".1"/></body></worldbody>
+  <actuator><motor joint="a"/><general joint="b" gear="2" dyntype="filter" dynprm=".1"/></actuator>
+  <sensor><jointpos joint="a"/><framelinvel objtype="body" objname="ball"/><actuatorfrc actuator="motor"/></sensor>
+</mujoco>""".replace('<motor joint="a"/>', '<motor name="motor" joint="a"/>')
+FULL = int(tisim.mjtState.mjSTATE_FULLPHYSICS)
+NBATCH, NSTEP = 5, 30
+
+
+@pytest.fixture(scope="module")
+def both():
+    m, mm = tisim.Model.from_xml_string(XML), mujoco.MjModel.from_xml_string(XML)
+    return m, mm, mujoco.MjData(mm)
+
+
+def inputs(m, nbatch=NBATCH, nstep=NSTEP, spec=tisim.mjtState.mjSTATE_CTRL):
+    rng = np.random.default_rng(0)
+    start = np.tile(tisim.get_state(m, tisim.Data(m), FULL), (nbatch, 1))
+    start[:, 1:3] += rng.normal(size=(nbatch, 2))
+    control = rng.normal(size=(nbatch, nstep, tisim.state_size(m, int(spec))))
+    return start, control
+
+
+def equal(found, wanted, tolerance=1e-9):
+    for a, b in zip(found, wanted):
+        assert a.shape == b.shape and a == pytest.approx(b, abs=tolerance)
+
+
+@pytest.mark.parametrize("one_start, one_control, one_step", [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1)])
+def test_states_and_sensors_are_mujocos(both, one_start, one_control, one_step):
+    m, mm, md = both
+    start, control = inputs(m)
+    start = start[:1] if one_start else start
+    control = control[:1] if one_control else control
+    control = control[:, :1] if one_step else control
+    nstep = NSTEP if one_step else None
+    equal(rollout.rollout(m, None, start, control, nstep=nstep), reference.rollout(mm, md, start, control, nstep=nstep))
+
+
+def test_controls_may_hold_forces_and_mocap_poses(both):
+    m, mm, md = both
+    spec = int(tisim.mjtState.mjSTATE_CTRL | tisim.mjtState.mjSTATE_QFRC_APPLIED | tisim.mjtState.mjSTATE_MOCAP_POS
+               | tisim.mjtState.mjSTATE_MOCAP_QUAT)  # fmt: skip
+    start, control = inputs(m, spec=spec)
+    equal(rollout.rollout(m, None, start, control, control_spec=spec),
+          reference.rollout(mm, md, start, control, control_spec=spec), 1e-6)  # fmt: skip
+
+
+def test_warm_starts_and_no_controls(both):
+    m, mm, _ = both  # MuJoCo takes the controls that are left in its data
+    start, _ = inputs(m)
+    warm = np.random.default_rng(1).normal(size=(NBATCH, m.nv))
+    equal(rollout.rollout(m, None, start, nstep=NSTEP, initial_warmstart=warm),
+          reference.rollout(mm, mujoco.MjData(mm), start, nstep=NSTEP, initial_warmstart=warm))  # fmt: skip
+    assert rollout.rollout(m, None, start[0])[0].shape == (1, 1, start.shape[1])
+
+
+def test_a_trajectory_that_diverges_stays_as_it_was(both):
+    m, mm, md = both
+    start, control = inputs(m)
+    start[2, 1 + m.nq] = 1e11
+    control[3, 7, 0] = 1e12
+    with pytest.warns(tisim.DivergedWarning):
+        found = rollout.rollout(m, None, start, control)
+    equal(found, reference.rollout(mm, md, start, control))
+    assert np.array_equal(found[0][3, 8], found[0][3, -1]) and not np.array_equal(found[0][4, 8], found[0][4, -1])
+
+
+def test_chunks_do_not_show(both):
+    m = both[0]
+    start, control = inputs(m)
+    whole = rollout.rollout(m, None, start, control)
+    for size in (1, 2, 4):
+        for a, b in zip(whole, rollout.rollout(m, None, start, control, chunk_size=size)):
+            assert np.array_equal(a, b)
+
+
+def test_memory_that_is_short_makes_chunks(both, monkeypatch):
+    m = both[0]
+    start, control = inputs(m)
+    whole, made = rollout.rollout(m, None, start, control), []
+
+    def data(model, nworld):
+        made.append(nworld)
+        if nworld > 2:
+            raise tisim.CapacityError("too many")
+        return tisim.Data(model, nworld=nworld)
+
+    monkeypatch.setattr(rollout, "Data", data)
+    assert np.array_equal(rollout.rollout(m, None, start, control)[0], whole[0])
+    assert made == [5, 3, 2, 1]
+
+
+def test_data_are_kept_and_outputs_written_to(both):
+    m = both[0]
+    start, control = inputs(m)
+    whole, d = rollout.rollout(m, None, start, control), tisim.Data(m, nworld=NBATCH)
+    state, sensordata = np.empty_like(whole[0]), np.empty_like(whole[1])
+    with rollout.Rollout(nthread=2) as r:
+        for _ in range(2):
+            found = r.rollout(m, None, start, control, state=state, sensordata=sensordata)
+            assert found[0] is state and found[1] is sensordata and np.array_equal(state, whole[0])
+            assert np.array_equal(sensordata, whole[1])
+            state[...] = 0
+        kept = dict(r._kept)
+        r.rollout(m, d, start, control)
+        assert d.time == pytest.approx([0.3] * NBATCH) and r._kept == kept, "the user's Data serves where it fits"
+    with pytest.raises(tisim.Error, match="closed"):
+        r.rollout(m, None, start)
+
+
+@pytest.mark.parametrize("change, told", [
+    (dict(initial_state=np.zeros((2, 3))), r"initial_state has shape \(2, 3\), expected \(nbatch or 1, "),
+    (dict(control=np.zeros((NBATCH, 4, 7))), r"control has shape .* expected \(nbatch or 1, nstep or 1, 2\)"),
+    (dict(control=np.zeros((3, 4, 2))), r"nbatch: arguments are of different lengths: \[3, 5\]"),
+    (dict(nstep=0), "nstep=0: expected a positive number"), (dict(nstep=7), "nstep: arguments are of different"),
+    (dict(control_spec=2), "expected bits of mjSTATE_USER"), (dict(initial_state="x"), "initial_state: expected num"),
+    (dict(state=np.zeros((5, 2, 2))), "state: expected an array of float64"), (dict(chunk_size=0), "chunk_size=0"),
+])  # fmt: skip
+def test_what_does_not_fit_is_refused(both, change, told):
+    m = both[0]
+    start, control = inputs(m)
+    arguments = dict(initial_state=start, control=control) | change
+    with pytest.raises(tisim.Error, match=told):
+        rollout.rollout(m, None, **arguments)
+    with pytest.raises(tisim.Error):
+        rollout.rollout([m, m], None, start)

@@ -1,0 +1,190 @@
+"""Open-loop rollouts of many worlds at once, in the manner of mujoco.rollout.
+
+    from tisim import rollout
+
+    state, sensordata = rollout.rollout(m, d, initial_state, control)
+
+Each trajectory is a world of one batch; where memory is short they are taken in chunks, with the same results.
+"""
+
+import numpy as np
+
+from tisim import pipeline
+from tisim.data import given
+from tisim.data.data import Data
+from tisim.data.state import get_state, reset, set_state, state_size
+from tisim.enums import mjtState, mjtWarning
+from tisim.errors import CapacityError, Error
+
+FULL = mjtState.mjSTATE_FULLPHYSICS
+# what a control may hold: MuJoCo's mjSTATE_USER
+CONTROLS = mjtState.mjSTATE_USER
+# a trajectory with one of these has ended: what follows is as its last step
+ENDS = (mjtWarning.mjWARN_BADQPOS, mjtWarning.mjWARN_BADQVEL, mjtWarning.mjWARN_BADQACC, mjtWarning.mjWARN_BADCTRL)
+
+
+class Rollout:
+    """Rollouts that keep their Data between calls.
+
+        with rollout.Rollout() as r:
+            for control in plans:
+                state, sensordata = r.rollout(m, d, initial_state, control)
+
+    nthread  as in MuJoCo and unused: threads are those of tisim.init.
+    """
+
+    def __init__(self, *, nthread=None):
+        self._kept, self._closed = {}, False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """Frees what is kept; the object cannot be used any more."""
+        self._kept, self._closed = {}, True
+
+    def rollout(self, m, d, initial_state, control=None, *, control_spec=mjtState.mjSTATE_CTRL, skip_checks=False,
+                nstep=None, initial_warmstart=None, state=None, sensordata=None, chunk_size=None):  # fmt: skip
+        """As the function `rollout` of this module."""
+        if self._closed:
+            raise Error("this Rollout is closed")
+        given.model(m)
+        if d is not None:
+            given.check(m, d)
+        task = _Task(m, initial_state, control, control_spec, nstep, initial_warmstart, state, sensordata)
+        chunk = task.nbatch if chunk_size is None else _count("chunk_size", chunk_size)
+        first = 0
+        while first < task.nbatch:
+            size = min(chunk, task.nbatch - first)
+            try:
+                task.run(self._data(m, d, size), slice(first, first + size))
+            except CapacityError:
+                if size == 1 or chunk_size is not None:
+                    raise
+                self._kept, chunk = {}, (size + 1) // 2
+                continue
+            first += size
+        return task.state, task.sensordata
+
+    def _data(self, m, d, nworld):
+        """A Data of so many worlds: the user's if it fits, or one that is kept."""
+        if d is not None and d.nworld == nworld:
+            return d
+        kept = self._kept.get(nworld)
+        if kept is None or kept.model is not m:
+            kept = self._kept[nworld] = Data(m, nworld=nworld)
+        return kept
+
+
+def rollout(m, d, initial_state, control=None, *, control_spec=mjtState.mjSTATE_CTRL, skip_checks=False, nstep=None,
+            initial_warmstart=None, state=None, sensordata=None, chunk_size=None, persistent_pool=False):  # fmt: skip
+    """Trajectories from initial states under given controls.
+
+    m, d               Model, and a Data of it or None: it is used, and changed, if it has nbatch worlds.
+    initial_state      (nbatch or 1, size) states of mjSTATE_FULLPHYSICS, as tisim.get_state(m, d, sig) gives them.
+    control            (nbatch or 1, nstep or 1, size of control_spec), None: zeros.
+    control_spec       mjtState bits of what a control holds: ctrl, qfrc_applied, xfrc_applied, eq_active, mocap_pos,
+                       mocap_quat, userdata. What it does not hold is as after a reset.
+    nstep              number of steps; by default that of the other arguments, or 1.
+    initial_warmstart  (nbatch or 1, nv) qacc_warmstart at the start, None: zeros.
+    state, sensordata  arrays to write to.
+    chunk_size         trajectories taken at once, None: as many as there is memory for.
+    skip_checks, persistent_pool  as in MuJoCo, and unused: a Rollout object keeps its Data.
+    Returns (state (nbatch, nstep, size), sensordata (nbatch, nstep, nsensordata)): states after each step, sensors of
+    that step. Behind a step with a bad state, which resets its world, a trajectory stays as it is, as in MuJoCo.
+    Raises Error for shapes that do not fit, and for a sequence of models.
+    """
+    with Rollout() as once:
+        return once.rollout(m, d, initial_state, control, control_spec=control_spec, nstep=nstep,
+                            initial_warmstart=initial_warmstart, state=state, sensordata=sensordata,
+                            chunk_size=chunk_size)  # fmt: skip
+
+
+class _Task:
+    """Inputs and outputs of all trajectories."""
+
+    def __init__(self, m, initial_state, control, control_spec, nstep, warmstart, state, sensordata):
+        self.m, self.spec = m, control_spec
+        if isinstance(control_spec, bool) or int(control_spec) & ~int(CONTROLS) or not int(control_spec):
+            raise Error(f"control_spec={control_spec!r}: expected bits of mjSTATE_USER")
+        self.start = _array("initial_state", initial_state, 2, state_size(m, FULL))
+        self.control = None if control is None else _array("control", control, 3, state_size(m, control_spec))
+        self.warmstart = None if warmstart is None else _array("initial_warmstart", warmstart, 2, m.nv)
+        for name, out, width in (("state", state, self.start.shape[1]), ("sensordata", sensordata, m.nsensordata)):
+            fits = isinstance(out, np.ndarray) and out.ndim == 3 and out.shape[2] == width and out.dtype == np.float64
+            if out is not None and not fits:
+                raise Error(f"{name}: expected an array of float64 of shape (nbatch, nstep, {width}) to write to")
+        given = (self.start, self.control, self.warmstart, state, sensordata)
+        self.nbatch = _common("nbatch", [len(a) for a in given if a is not None], None, (state, sensordata))
+        self.nstep = _common("nstep", [a.shape[1] for a in (self.control, state, sensordata) if a is not None],
+                             None if nstep is None else _count("nstep", nstep), (state, sensordata))  # fmt: skip
+        shape = self.nbatch, self.nstep
+        self.state = np.empty((*shape, self.start.shape[1])) if state is None else state
+        self.sensordata = np.empty((*shape, m.nsensordata)) if sensordata is None else sensordata
+
+    def run(self, d, part):
+        """Takes the trajectories of a slice."""
+        m, n = self.m, d.nworld
+        reset(m, d)
+        set_state(m, d, _rows(self.start, part, n), FULL)
+        if self.warmstart is not None:
+            set_state(m, d, _rows(self.warmstart, part, n), mjtState.mjSTATE_WARMSTART)
+        going = np.ones(n, bool)
+        for k in range(self.nstep):
+            if self.control is not None:
+                here = _rows(self.control, part, n)
+                set_state(m, d, here[:, min(k, here.shape[1] - 1)], self.spec)
+            pipeline.step(m, d)
+            now = np.reshape(get_state(m, d, FULL), (n, -1))
+            sensed = d.host("sensordata").reshape(n, m.nsensordata)
+            out, sensors = self.state[part], self.sensordata[part]  # views
+            out[:, k], sensors[:, k] = now, sensed
+            if k and not going.all():
+                out[~going, k], sensors[~going, k] = out[~going, k - 1], sensors[~going, k - 1]
+            going &= ~_ended(d)
+
+
+def _ended(d):
+    """(nworld,) whether a trajectory had a bad state."""
+    numbers = [np.atleast_1d(d.warning[kind].number) for kind in ENDS]
+    return np.any(numbers, axis=0)
+
+
+def _rows(a, part, n):
+    """Rows of a chunk, one for each world."""
+    return np.broadcast_to(a, (n, *a.shape[1:])) if len(a) == 1 else a[part]
+
+
+def _array(name, values, ndim, width):
+    if isinstance(values, (list, tuple)) and any(hasattr(v, "nq") for v in values):
+        raise Error(f"{name}: expected numbers")
+    try:
+        a = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise Error(f"{name}: expected numbers") from None
+    a = a.reshape((1,) * (ndim - a.ndim) + a.shape) if a.ndim < ndim else a
+    if a.ndim != ndim or a.shape[-1] != width or not a.shape[0] or (ndim == 3 and not a.shape[1]):
+        wanted = "(nbatch or 1, " + "nstep or 1, " * (ndim == 3) + f"{width})"
+        raise Error(f"{name} has shape {np.shape(values)}, expected {wanted}")
+    return a
+
+
+def _common(name, sizes, asked, outputs):
+    """The size that all arguments have, but for those of size 1, which serve all."""
+    found = {n for n in sizes if n != 1} | ({asked} if asked is not None else set())
+    if len(found) > 1:
+        raise Error(f"{name}: arguments are of different lengths: {sorted(found)}")
+    size = found.pop() if found else 1
+    axis = 0 if name == "nbatch" else 1
+    if any(out is not None and out.shape[axis] != size for out in outputs):
+        raise Error(f"{name}: state and sensordata must have {size}")
+    return size
+
+
+def _count(name, value):
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise Error(f"{name}={value!r}: expected a positive number")
+    return int(value)
