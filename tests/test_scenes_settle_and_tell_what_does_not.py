@@ -144,7 +144,8 @@ def test_wrong_arguments_are_refused(wrong, told):
 
 def test_the_command_says_so_by_its_exit_code_and_writes_who_rests_on_whom(call, tmp_path):
     (tmp_path / "stack.xml").write_text(STACK.format(""))
-    code, out, err = call("settle", "stack.xml", "--json", "--support", "s.csv", "--out", "rest.npz")
+    code, out, err = call("settle", "stack.xml", "--json", "--support", "s.csv", "--forces", "f.csv",
+                          "--out", "rest.npz")  # fmt: skip
     found = json.loads(out)
     assert (code, err) == (0, "") and found["settled"] and found["moving"] == [] and found["deepest"] > 0
     rows = list(csv.DictReader(open(tmp_path / "s.csv")))
@@ -153,7 +154,13 @@ def test_the_command_says_so_by_its_exit_code_and_writes_who_rests_on_whom(call,
         ("low", "middle"),
         ("middle", "high"),
     ]
-    assert float(rows[0]["lift_N"]) == pytest.approx(6 * G, rel=2e-3)
+    assert float(rows[0]["lift"]) == pytest.approx(6 * G, rel=2e-3)
+    rows = list(csv.DictReader(open(tmp_path / "f.csv")))
+    floor = [r for r in rows if r["body1"] == "0"]
+    assert len(rows) == 12 and len(floor) == 4 and {r["body2_name"] for r in floor} == {"low"}
+    assert sum(float(r["force_z"]) for r in floor) == pytest.approx(6 * G, rel=2e-3)
+    assert all(float(r["normal_z"]) == pytest.approx(1) and float(r["dist"]) < 0 for r in floor)
+    assert sorted(round(float(r["pos_x"]), 2) for r in floor) == [-0.1, -0.1, 0.1, 0.1]
     code, out, _ = call("run", "stack.xml", "--from", "rest.npz", "--steps", "1", "--json", "--no-picture")
     assert code == 0 and json.loads(out)["contacts"] == 12
     (tmp_path / "stuck.xml").write_text(STACK.format(STUCK))

@@ -135,6 +135,7 @@ def settle(
     saved: str = From,
     out: str = typer.Option(None, "--out", "-o", help="file of the settled state; out/<scene>/settled.npz by default"),
     support: str = typer.Option(None, "--support", metavar="FILE.csv", help="write who rests on whom, with forces"),
+    forces: str = typer.Option(None, "--forces", metavar="FILE.csv", help="write the contacts, with places and forces"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
     """Simulate until everything is at rest, save the state, tell what still moves, what left and what lies how deep.
@@ -144,8 +145,8 @@ def settle(
     """
     from . import settle as cli_settle
 
-    return cli_settle.settle(console, source, n, param, timeout, below, box, tolerance, saved, out, support, arch,
-                             precision, threads, nworld, as_json)  # fmt: skip
+    return cli_settle.settle(console, source, n, param, timeout, below, box, tolerance, saved, out, support,
+                             forces, arch, precision, threads, nworld, as_json)  # fmt: skip
 
 
 @app.command()

@@ -16,8 +16,8 @@ UNSETTLED = Told(1)  # exit code when the time is out
 SHOWN = 10  # so many bodies are named
 
 
-def settle(console, source, n, param, timeout, below, box, tolerance, saved, out, support, arch, precision, threads,
-           nworld, as_json):  # fmt: skip
+def settle(console, source, n, param, timeout, below, box, tolerance, saved, out, support, forces, arch, precision,
+           threads, nworld, as_json):  # fmt: skip
     """tisim settle. Returns the exit code."""
     import tisim
 
@@ -38,8 +38,9 @@ def settle(console, source, n, param, timeout, below, box, tolerance, saved, out
         found = tisim.settle(m, d, timeout, below, corners, tolerance, show)
     path = pathlib.Path(out or pathlib.Path("out") / name / "settled.npz")
     state.save(path, m, d, name, tisim.get_state(m, d))
-    if support:
-        found.support.to_csv(support)
+    for file, columns in ((support, found.support), (forces, found.forces)):
+        if file:
+            columns.to_csv(file)
     deepest = found.deepest
     r = dict(
         scene=name, settled=found.settled, stopped=stopper.asked and not found.settled, bodies=m.nbody - 1,
@@ -48,6 +49,7 @@ def settle(console, source, n, param, timeout, below, box, tolerance, saved, out
         deepest=float(deepest.depth[0]) if len(deepest) else 0.0,
         deepest_pair=_named(m, [(w, b) for w, *pair in zip(deepest.world, deepest.body1, deepest.body2) for b in pair]),
         resting=len(found.support), warnings=warnings(d), state_hash=state_hash(d), state=str(path), support=support,
+        forces=forces,
     )  # fmt: skip
     if as_json:
         print_json(r)

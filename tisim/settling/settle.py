@@ -23,6 +23,7 @@ class Settled:
     moving    (k, 2) world and body of the trees, by their first body, that have not come to rest.
     left      (k, 2) world and body of those that are outside of what was given as the scene.
     deepest   Overlaps of the pair of bodies that is deepest inside each other, in any world; empty if none touches.
+    forces    Forces: contacts that press, sleepers included.
     support   Support: who rests on whom.
     """
 
@@ -79,10 +80,11 @@ def settle(m, d, timeout=10.0, below=None, box=None, tolerance=None, show=None):
             steps, seen = steps + k, d
         probe = support.evaluated(m, d)
     roots = np.asarray(m.tree_bodyadr)
+    found = support.forces(m, probe)
     return Settled(
         settled=not moving.any(), time=steps * float(m.opt.timestep), steps=steps, moving=_places(moving, roots),
-        left=_places(left, roots), deepest=_first(support.inside(m, probe, 0.0)),
-        support=support.of_contacts(m, probe),
+        left=_places(left, roots), deepest=support.inside(m, probe, 0.0).rows(slice(1)),
+        forces=found, support=support.of_contacts(found),
     )  # fmt: skip
 
 
@@ -138,11 +140,6 @@ def _left(m, d, below, box):
 def _places(where, bodies):
     world, tree = np.nonzero(where)
     return np.column_stack([world, bodies[tree]])
-
-
-def _first(found):
-    """The deepest pair alone."""
-    return support.Overlaps(found.model, *(getattr(found, name)[:1] for name in found.COLUMNS))
 
 
 def _number(name, value):

@@ -23,15 +23,10 @@ def evaluated(m, d):
     return probe
 
 
-class Support:
-    """Who rests on whom: arrays of one length, a row for each pair of bodies in contact that press on each other.
+class Columns:
+    """Arrays of one length, by the names in COLUMNS; those in BODIES are ids of bodies, which to_csv writes with names."""
 
-    world  of each pair;  below, above  ids of the bodies: the upper one is pushed up, against gravity, by the lower;
-    lift  how much [N];  force  how much the two press on each other, friction included [N];  contacts  between them.
-    Rows are sorted by world, then by below, then by above.
-    """
-
-    COLUMNS = ("world", "below", "above", "lift", "force", "contacts")
+    COLUMNS, BODIES = (), ()
 
     def __init__(self, m, *columns):
         self.model = m
@@ -42,7 +37,45 @@ class Support:
         return len(self.world)
 
     def __repr__(self):
-        return f"<tisim Support: {len(self)} pairs of bodies>"
+        return f"<tisim {type(self).__name__}: {len(self)} rows>"
+
+    def rows(self, which):
+        """The same with some of the rows."""
+        return type(self)(self.model, *(getattr(self, name)[which] for name in self.COLUMNS))
+
+    def to_csv(self, path):
+        """Writes all rows, columns of several numbers as name_x, name_y, name_z. Raises Error where that fails."""
+        head, columns = [], []
+        for name in self.COLUMNS:
+            values = np.asarray(getattr(self, name))
+            if values.ndim == 2:
+                head += [f"{name}_{axis}" for axis in "xyz"]
+                columns += list(values.T)
+                continue
+            head.append(name)
+            columns.append(values)
+            if name in self.BODIES:
+                head.append(f"{name}_name")
+                columns.append(np.array([self.model.id2name("body", int(b)) or "" for b in values], object))
+        try:
+            with open(path, "w", newline="", encoding="utf-8") as f:
+                out = csv.writer(f)
+                out.writerow(head)
+                out.writerows(zip(*(column.tolist() for column in columns)))
+        except OSError as e:
+            raise Error(f"{path}: cannot write the file: {e.strerror or e}") from None
+
+
+class Support(Columns):
+    """Who rests on whom: arrays of one length, a row for each pair of bodies in contact that press on each other.
+
+    world  of each pair;  below, above  ids of the bodies: the upper one is pushed up, against gravity, by the lower;
+    lift  how much [N];  force  how much the two press on each other, friction included [N];  contacts  between them.
+    Rows are sorted by world, then by below, then by above.
+    """
+
+    COLUMNS = ("world", "below", "above", "lift", "force", "contacts")
+    BODIES = ("below", "above")
 
     def under(self, body, world=0):
         """Ids of the bodies that a body, by id or name, rests on."""
@@ -52,17 +85,16 @@ class Support:
         """Ids of the bodies that rest on a body, by id or name."""
         return self.above[(self.below == _body(self.model, body)) & (self.world == world)]
 
-    def to_csv(self, path):
-        """Writes the rows, with names of the bodies beside their ids."""
-        try:
-            with open(path, "w", newline="", encoding="utf-8") as f:
-                out = csv.writer(f)
-                out.writerow(["world", "below", "below_name", "above", "above_name", "lift_N", "force_N", "contacts"])
-                for w, a, b, lift, force, n in zip(*(getattr(self, name).tolist() for name in self.COLUMNS)):
-                    names = (self.model.id2name("body", k) or "" for k in (a, b))
-                    out.writerow([w, a, next(names), b, next(names), f"{lift:.9g}", f"{force:.9g}", n])
-        except OSError as e:
-            raise Error(f"{path}: cannot write the file: {e.strerror or e}") from None
+
+class Forces(Columns):
+    """Contacts that press: arrays of one length, a row for each of them.
+
+    world, body1, body2, geom1, geom2  ids;  pos (n, 3) [m];  normal (n, 3) from geom 1 to geom 2;  dist  negative where
+    they are inside each other [m];  force (n, 3) on geom 2, in the frame of the world [N].
+    """
+
+    COLUMNS = ("world", "body1", "body2", "geom1", "geom2", "pos", "normal", "dist", "force")
+    BODIES = ("body1", "body2")
 
 
 def _body(m, body):
@@ -75,49 +107,51 @@ def support(m, d):
     Forces are those that the state asks for, so they are exact where it is at rest. In a scene without gravity up is z.
     """
     given.check(m, d)
-    return of_contacts(m, evaluated(m, d))
+    return of_contacts(forces(m, evaluated(m, d)))
 
 
-def of_contacts(m, probe):
-    """Support of the contacts of an evaluated Data."""
-    n = probe.count("ncon")
-    geom = np.asarray(probe.contact.geom).reshape(-1, 2)
-    wrench = contact_force(m, probe, np.arange(n))
-    frame = np.asarray(probe.contact.frame, float).reshape(-1, 3, 3)
-    force = np.einsum("ck,cki->ci", wrench[:, :3], frame)  # on the second geom
-    body = np.asarray(m.geom_bodyid)[geom].reshape(-1, 2).astype(np.int64)
+def forces(m, probe):
+    """Forces of the contacts of an evaluated Data."""
+    contact = probe.contact
+    wrench = contact_force(m, probe, np.arange(len(contact)))
     acts = wrench[:, 0] > 0
-    world, body, force = np.asarray(probe.contact.worldid)[acts], body[acts], force[acts]
+    frame = np.asarray(contact.frame, float).reshape(-1, 3, 3)[acts]
+    geom = np.asarray(contact.geom).reshape(-1, 2)[acts].astype(np.int64)
+    body = np.asarray(m.geom_bodyid)[geom].reshape(-1, 2).astype(np.int64)
+    columns = (
+        np.asarray(contact.worldid)[acts], *body.T, *geom.T, np.asarray(contact.pos, float).reshape(-1, 3)[acts],
+        frame[:, 0], np.asarray(contact.dist, float)[acts], np.einsum("ck,cki->ci", wrench[acts, :3], frame),
+    )  # fmt: skip
+    return Forces(m, *columns)
+
+
+def of_contacts(found):
+    """Support that follows from Forces."""
+    m = found.model
+    body, force = np.column_stack([found.body1, found.body2]), found.force.copy()
     swapped = body[:, 0] > body[:, 1]
     force[swapped] = -force[swapped]
-    body = np.sort(body, axis=1)
-    pairs, place, contacts = np.unique(np.column_stack([world, body]), axis=0, return_inverse=True, return_counts=True)
+    keys = np.column_stack([found.world, np.sort(body, axis=1)])
+    pairs, place, contacts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     total = np.zeros((len(pairs), 3))
     np.add.at(total, place.reshape(-1), force)
     gravity = np.asarray(m.opt.gravity, float)
     up = -gravity / np.linalg.norm(gravity) if gravity.any() else np.array([0.0, 0.0, 1.0])
     lift = total @ up
     below, above = np.where(lift >= 0, pairs[:, 1:].T, pairs[:, :0:-1].T)
-    rows = np.lexsort((above, below, pairs[:, 0]))
+    order = np.lexsort((above, below, pairs[:, 0]))
     columns = (pairs[:, 0], below, above, np.abs(lift), np.linalg.norm(total, axis=1), contacts)
-    return Support(m, *(column[rows] for column in columns))
+    return Support(m, *columns).rows(order)
 
 
-class Overlaps:
+class Overlaps(Columns):
     """Pairs of bodies inside each other: arrays of one length, deepest first.
 
     world, body1, body2, geom1, geom2  ids: the geoms are those that are deepest;  depth [m].
     """
 
     COLUMNS = ("world", "body1", "body2", "geom1", "geom2", "depth")
-
-    def __init__(self, m, *columns):
-        self.model = m
-        for name, values in zip(self.COLUMNS, columns):
-            setattr(self, name, values)
-
-    def __len__(self):
-        return len(self.world)
+    BODIES = ("body1", "body2")
 
     def __str__(self):
         """One line: how many pairs, how deep the deepest is and of what."""
@@ -150,5 +184,4 @@ def inside(m, probe, depth=None):
     world = np.asarray(probe.contact.worldid)[here]
     _, first = np.unique(np.column_stack([world, body]), axis=0, return_index=True)
     first = np.sort(first)
-    columns = (world, body[:, 0], body[:, 1], geom[here, 0], geom[here, 1], deep[here])
-    return Overlaps(m, *(column[first] for column in columns))
+    return Overlaps(m, world, *body.T, *geom[here].T, deep[here]).rows(first)
