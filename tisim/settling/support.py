@@ -24,7 +24,7 @@ def evaluated(m, d):
 
 
 class Columns:
-    """Arrays of one length, by the names in COLUMNS; those in BODIES are ids of bodies, which to_csv writes with names."""
+    """Arrays of one length, by the names in COLUMNS; those in BODIES are ids of bodies, which a file has with names."""
 
     COLUMNS, BODIES = (), ()
 
