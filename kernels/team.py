@@ -161,9 +161,10 @@ def take_part(m, d, me, size, which, n):
 
 @ti.func
 def second_half(n, whose, size):
-    """(first, one past the last) piece of a worker's part of n that others may take. The first half is its own."""
+    """(first, one past the last) piece of a worker's part of n that others may take. What `share` has before it is its
+    own, and all where nobody else is there."""
     first, behind = share(n, whose, size)
-    return first + (behind - first) // 2, behind
+    return ti.select(size > 1, first + (behind - first) // 2, behind), behind
 
 
 @func
