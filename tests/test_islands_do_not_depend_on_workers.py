@@ -100,7 +100,7 @@ def test_long_lists_are_taken_by_whoever_has_time(start):
 
 
 @pytest.mark.slow
-def test_long_lists_are_by_eight(start):
+def test_long_lists_are_by_eight_too(start):
     start("f64", 8)
     state = pile_with_long_lists()
     one, three, eight = (solution("pile n=1000", state, iterations=1, variant="chosen", workers=k) for k in (1, 3, 8))
