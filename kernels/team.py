@@ -11,8 +11,9 @@
         ...
 
 Work that needs no barrier is handed out piece by piece: `take_near`. For work that does, `join` gives a worker its
-number and the size of the team, or 0 if it came too late; `share` cuts a list into as many parts as there are workers,
-and `meet` waits until all have written what the others will read.
+number and the size of the team, or 0 if it came too late, and `meet` waits until all have written what the others will
+read. Between two meetings a list is handed out piece by piece, too: `take_part`, each worker his own stretch first, so
+that processors of unequal speed are done at the same time; or `share` cuts it into as many parts as there are workers.
 
 Results do not depend on the size of a team: sums go over blocks of a fixed size, then over all blocks in order
 (`total`), each worker on its own and from the same bits, so that all decide alike and nobody leaves a loop alone.
@@ -24,7 +25,7 @@ a thread of its own until the end.
 
 d.team is lines of numbers: who came and joined, the size of the team; then of each worker the number of barriers it
 came to and, a line further, how often it looked in vain, which the host reads (tisim/device/team.py), and how many
-pieces of its stretch are taken. But for these a line has one writer at a time, and waiting is a plain read of it:
+pieces of its stretches are taken. But for these a line has one writer at a time, and waiting is a plain read of it:
 nothing moves between processors until it changes. What a worker waits with, an atomic on its own line, keeps the
 compiler from moving reads and writes across.
 """
@@ -40,6 +41,8 @@ SIZE = LINE  # workers in the team, 0 while it is open
 FIRST = 2 * LINE  # worker 0: barriers that it came to
 LOOKED = LINE  # from there: how often it looked in vain at barriers
 TAKEN = LINE + 2  # how many pieces of its stretch have been taken
+PARTS = LINE + 16  # the same of its part of each of LISTS lists, in each of TURNS meetings that follow each other
+LISTS, TURNS = 3, 4
 CLOSED = 1 << 20
 NEIGHBOURS = 32  # of a list that a worker takes at once, if that makes more than so many PIECES
 PIECES = 64
@@ -137,10 +140,45 @@ def place_of(worker):
 
 
 @func
+def take_part(m, d, me, size, which, n):
+    """The next of n pieces of list `which` for worker me of a team, n if there are none left: of the second half of its
+    own part, then of the others', if they lag by more than a piece. Between two meetings each list is gone through once
+    at most."""
+    piece = n
+    k = 0
+    turn = LISTS * (d.team[place_of(me)] % TURNS) + which
+    while piece == n and k < size:
+        whose = (me + k) % size
+        first, behind = second_half(n, whose, size)
+        place = place_of(whose) + PARTS + turn
+        if first + d.team[place] + ti.min(k, 1) < behind:
+            mine = first + ti.atomic_add(d.team[place], 1)
+            if mine < behind:
+                piece = mine
+        k += 1
+    return piece
+
+
+@ti.func
+def second_half(n, whose, size):
+    """(first, one past the last) piece of a worker's part of n that others may take. What `share` has before it is its
+    own, and all where nobody else is there."""
+    first, behind = share(n, whose, size)
+    return ti.select(size > 1, first + (behind - first) // 2, behind), behind
+
+
+@func
 def meet(m, d, me, size):
-    """Waits until all workers of the team have come here; then they see what each other has written."""
+    """Waits until all workers of the team have come here; then they see what each other has written.
+
+    Before, a worker clears what will count the pieces of its parts behind the next meeting: nobody has been looking at
+    that since the last one.
+    """
     if size > 1:
         mine = place_of(me)
+        turn = LISTS * ((d.team[mine] + 2) % TURNS)
+        for which in ti.static(range(LISTS)):
+            d.team[mine + PARTS + turn + which] = 0
         meeting = ti.atomic_add(d.team[mine], 1) + 1
         for other in range(size):
             theirs = place_of(other)

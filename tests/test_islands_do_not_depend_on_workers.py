@@ -83,6 +83,30 @@ def test_eight_on_any_number_of_processors_do(start, scene, steps):
         assert all((a == b).all() for a, b in zip(one[0], other[0]))
 
 
+def pile_with_long_lists():
+    m, d, _ = golden.load(golden.Case("pile n=1000", 0))
+    tisim.step(m, d, 200)
+    assert d.ncon > 2400  # island_con of the largest is longer than LONG of kernels/solver/isle.py
+    return tisim.get_state(m, d)
+
+
+def test_long_lists_are_taken_by_whoever_has_time(start):
+    """Blocks of contacts of a pile of 1,000 are taken by the worker who has time, in each phase perhaps another."""
+    start("f64", 2)
+    state = pile_with_long_lists()
+    one, two = (solution("pile n=1000", state, 3, variant="chosen", workers=k) for k in (1, 2))
+    assert (one[2], two[2]) == (1, 2)
+    assert all((a == b).all() for a, b in zip(one[0], two[0]))
+
+
+@pytest.mark.slow
+def test_long_lists_are_by_eight_too(start):
+    start("f64", 8)
+    state = pile_with_long_lists()
+    one, three, eight = (solution("pile n=1000", state, iterations=1, variant="chosen", workers=k) for k in (1, 3, 8))
+    assert all((a == b).all() and (a == c).all() for a, b, c in zip(one[0], three[0], eight[0]))
+
+
 def test_the_border_does_not_depend_on_workers(start):
     """Which islands are large follows from the islands: with one thread they take the same road."""
     start("f64", 1)

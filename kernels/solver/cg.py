@@ -13,7 +13,7 @@ from ..spatial import cross, head, inertia_times, join, sum_contacts, tail, tree
 from ..team import meet
 from ..types import FP, at6, func, put6, six, store, ti, vec6
 from .free_body import dofs_of_twist, twist_of_dofs, wrench_of_forces
-from .isle import keep, stretch, sum_of
+from .isle import first_block, keep, next_block, stretch, sum_of
 from .preconditioner import precondition_dofs
 from .steps import row_product, store_wrench, tree_product
 from .tree_hessian import sym6_times
@@ -28,9 +28,12 @@ def solve_linear(m, d, isle: ti.template(), reduction, enough):
     Returns the number of products with H: 0, and p = 0, where the squared norm, which is what a Newton step gains, is
     below `enough`.
     """
-    for b in range(isle.trees.mine, isle.trees.behind):
+    b = first_block(m, d, isle, isle.trees)
+    while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
         linear_start(m, d, isle, first, last)
+        b = next_block(m, d, isle, isle.trees, b)
+    meet(m, d, isle.me, isle.size)
     rz = FP(0.0)
     gain = FP(0.0)
     goal = FP(0.0)
@@ -43,10 +46,12 @@ def solve_linear(m, d, isle: ti.template(), reduction, enough):
             if qHq > 0.0:
                 step = rz / qHq
         new = FP(0.0)
-        for b in range(isle.trees.mine, isle.trees.behind):
+        b = first_block(m, d, isle, isle.trees)
+        while b < isle.trees.blocks:
             first, last = stretch(isle.trees, b)
             new = advance(m, d, isle, first, last, k, step)
             keep(isle.trees, b, RZ, new, d.tree_sum)
+            b = next_block(m, d, isle, isle.trees, b)
         meet(m, d, isle.me, isle.size)
         if isle.large == 1:
             new = sum_of(isle.trees, RZ, d.tree_sum)
@@ -56,32 +61,43 @@ def solve_linear(m, d, isle: ti.template(), reduction, enough):
         beta = new / rz
         rz = new
         k = ti.select(k < 0 or step > 0.0, k + 1, LINEAR_ITERATIONS)
-    for b in range(isle.trees.mine, isle.trees.behind):
+    b = first_block(m, d, isle, isle.trees)
+    while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
         linear_end(m, d, isle, first, last)
+        b = next_block(m, d, isle, isle.trees, b)
+    meet(m, d, isle.me, isle.size)
     return k
 
 
 @func
 def multiply(m, d, isle: ti.template(), k, beta):
     """The next conjugate direction q and H q; returns q'Hq."""
-    for b in range(isle.trees.mine, isle.trees.behind):
+    b = first_block(m, d, isle, isle.trees)
+    while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
         turn(m, d, isle, first, last, k, beta)
+        b = next_block(m, d, isle, isle.trees, b)
     meet(m, d, isle.me, isle.size)
-    for b in range(isle.cons.mine, isle.cons.behind):
+    b = first_block(m, d, isle, isle.cons)
+    while b < isle.cons.blocks:
         first, last = stretch(isle.cons, b)
         multiply_contacts(m, d, first, last)
+        b = next_block(m, d, isle, isle.cons, b)
     if ti.static(m.has.rows):
-        for b in range(isle.rows.mine, isle.rows.behind):
+        b = first_block(m, d, isle, isle.rows)
+        while b < isle.rows.blocks:
             first, last = stretch(isle.rows, b)
             multiply_rows(m, d, first, last)
+            b = next_block(m, d, isle, isle.rows, b)
     meet(m, d, isle.me, isle.size)
     qHq = FP(0.0)
-    for b in range(isle.trees.mine, isle.trees.behind):
+    b = first_block(m, d, isle, isle.trees)
+    while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
         qHq = multiply_trees(m, d, isle, first, last)
         keep(isle.trees, b, QHQ, qHq, d.tree_sum)
+        b = next_block(m, d, isle, isle.trees, b)
     meet(m, d, isle.me, isle.size)
     if isle.large == 1:
         qHq = sum_of(isle.trees, QHQ, d.tree_sum)

@@ -1,11 +1,13 @@
 """What a worker that solves an island knows of it, alone or in a team: an `Isle`, handed from phase to phase."""
 
 from ..constraint.island import factor_room
-from ..team import share, total
+from ..team import second_half, share, take_part, total
 from ..types import func, ti
 
 BLOCKS = 128  # into which a list of a large island is cut, at least; fixed, so that sums do not depend on workers
 MOST = 2 * BLOCKS  # more than those of any list
+LONG = 2000  # entries of a list whose blocks are taken as workers find time; taking costs a few percent in shorter ones
+PIECES = 8  # into which a worker's part of it is cut
 
 
 @ti.dataclass
@@ -14,6 +16,8 @@ class Cut:
 
     begin, end  its stretch of island_tree, island_con or island_row.  step  entries of a block.  blocks  how many.
     mine, behind  this worker does the blocks from `mine` up to `behind`.
+    many  how many others it takes at a time, 0: none, since the list is short or nobody else works on it.
+    which  number of the list: 0 trees, 1 contacts, 2 rows.
     sums  where their sums begin, -1: nobody needs them.
     """
 
@@ -23,6 +27,8 @@ class Cut:
     blocks: ti.i32
     mine: ti.i32
     behind: ti.i32
+    many: ti.i32
+    which: ti.i32
     sums: ti.i32
 
 
@@ -69,9 +75,9 @@ def isle_of(m, d, k, me, size):
         me, size = 0, 1
     return Isle(
         world=d.island_tree[tree] // m.ntree,
-        trees=cut(tree, d.island_treenum[k], 1, 8, half, me, size),
-        cons=cut(d.island_conadr[k], d.island_connum[k], 4, 5, half, me, size),
-        rows=cut(d.island_rowadr[k], d.island_rownum[k], 4, 5, half, me, size),
+        trees=cut(tree, d.island_treenum[k], 1, 8, half, me, size, 0),
+        cons=cut(d.island_conadr[k], d.island_connum[k], 4, 5, half, me, size, 1),
+        rows=cut(d.island_rowadr[k], d.island_rownum[k], 4, 5, half, me, size, 2),
         ndof=d.island_dofnum[k],
         dense=dense,
         factor=factor,
@@ -85,7 +91,7 @@ def isle_of(m, d, k, me, size):
 
 
 @ti.func
-def cut(begin, n, least, columns, half, me, size):
+def cut(begin, n, least, columns, half, me, size, which):
     """The Cut of a list of n entries with `columns` sums for each block; blocks have `least` entries at least.
 
     half  of the places for sums, 0 or 1; -1: a small island, one block without a sum.
@@ -94,9 +100,62 @@ def cut(begin, n, least, columns, half, me, size):
     if half >= 0:
         step = ti.max(least, n // BLOCKS)
     blocks = (n + step - 1) // step
+    many = 0
     mine, behind = share(blocks, me, size)
+    if size > 1 and n >= LONG:
+        many = ti.max(1, blocks // (PIECES * size))
+        mine = share(pieces(blocks, many), me, size)[0] * many
+        behind = second_half(pieces(blocks, many), me, size)[0] * many
     sums = ti.select(half >= 0, half * columns * MOST, -1)
-    return Cut(begin=begin, end=begin + n, step=step, blocks=blocks, mine=mine, behind=behind, sums=sums)
+    return Cut(
+        begin=begin,
+        end=begin + n,
+        step=step,
+        blocks=blocks,
+        mine=mine,
+        behind=behind,
+        many=many,
+        which=which,
+        sums=sums,
+    )
+
+
+@func
+def first_block(m, d, isle: ti.template(), part: ti.template()):
+    """The first block of a list that this worker does, part.blocks if there is none.
+
+    Who does which does not follow from the islands: what one phase has written the next may read behind a `meet` only,
+    and between two of them each list is gone through once.
+    """
+    b = part.mine
+    if b == part.behind:
+        b = take_blocks(m, d, isle, part)
+    return b
+
+
+@func
+def next_block(m, d, isle: ti.template(), part: ti.template(), b):
+    """The one behind block b."""
+    b += 1
+    if b <= part.mine or b >= part.behind:
+        if part.many == 0:
+            b = part.blocks
+        elif b % part.many == 0 or b == part.blocks:
+            b = take_blocks(m, d, isle, part)
+    return b
+
+
+@func
+def take_blocks(m, d, isle: ti.template(), part: ti.template()):
+    b = part.blocks
+    if part.many > 0:
+        b = part.many * take_part(m, d, isle.me, isle.size, part.which, pieces(part.blocks, part.many))
+    return ti.min(b, part.blocks)
+
+
+@ti.func
+def pieces(blocks, many):
+    return (blocks + many - 1) // many
 
 
 @ti.func

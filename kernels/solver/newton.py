@@ -7,9 +7,9 @@ dense factor the whole way, else as far as the cost falls. Every later one is a 
 all_threads.py goes through the same phases, and begins with the whole way. Seed 000, "Convex solver"; inexact Newton:
 Dembo, Eisenstat, Steihaug 1982.
 
-A worker of a team (../team.py) does its blocks of trees, contacts and rows. It reads what others wrote only after a
-`meet` behind that, and a sum is written anew only after a `meet` behind its reading. Columns of the sums are apart, so
-that the meetings between phases suffice for both.
+A worker of a team (../team.py) takes blocks of trees, contacts and rows, in each phase perhaps others (isle.py). It
+reads what others wrote only after a `meet` behind that, and a sum is written anew only after a `meet` behind its
+reading. Columns of the sums are apart, so that the meetings between phases suffice for both.
 """
 
 from ..constraint.island import BLOCK
@@ -20,7 +20,7 @@ from .cg import solve_linear
 from .dense import dense_direction
 from .elimination import eliminate
 from .island_factor import blocks_of, factored_direction
-from .isle import isle_of, keep, stretch, sum_of
+from .isle import first_block, isle_of, keep, next_block, stretch, sum_of
 from .lone import is_lone
 from .phases import (
     move_contacts,
@@ -173,16 +173,23 @@ def numbers_of(m, d, isle: ti.template()):
 @func
 def start(m, d, isle: ti.template()):
     """x = 0, and the first direction."""
-    for b in range(isle.trees.mine, isle.trees.behind):
+    b = first_block(m, d, isle, isle.trees)
+    while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
         start_trees(m, d, first, last)
-    for b in range(isle.cons.mine, isle.cons.behind):
+        b = next_block(m, d, isle, isle.trees, b)
+    b = first_block(m, d, isle, isle.cons)
+    while b < isle.cons.blocks:
         first, last = stretch(isle.cons, b)
         start_contacts(m, d, first, last)
+        b = next_block(m, d, isle, isle.cons, b)
     if ti.static(m.has.rows):
-        for b in range(isle.rows.mine, isle.rows.behind):
+        b = first_block(m, d, isle, isle.rows)
+        while b < isle.rows.blocks:
             first, last = stretch(isle.rows, b)
             start_rows(m, d, first, last)
+            b = next_block(m, d, isle, isle.rows, b)
+    meet(m, d, isle.me, isle.size)
 
 
 @func
@@ -192,10 +199,13 @@ def direction(m, d, isle: ti.template(), fine, reduction, enough):
     in_dofs = isle.dense >= 0
     exact = isle.factor >= 0
     if in_dofs or exact or not fine:  # conjugate gradients keep their preconditioner once constraints have settled
-        for b in range(isle.trees.mine, isle.trees.behind):
+        b = first_block(m, d, isle, isle.trees)
+        while b < isle.trees.blocks:
             first, last = stretch(isle.trees, b)
             for n in range(first, last):
                 factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, in_dofs, exact)
+            b = next_block(m, d, isle, isle.trees, b)
+        meet(m, d, isle.me, isle.size)
     if exact:
         factored_direction(m, d, isle)
     elif not in_dofs:
@@ -209,22 +219,29 @@ def direction(m, d, isle: ti.template(), fine, reduction, enough):
 def project(m, d, isle: ti.template()):
     """The direction through M and J; derivatives along it as in project_trees."""
     slope = vec3(0.0)
-    for b in range(isle.trees.mine, isle.trees.behind):
+    b = first_block(m, d, isle, isle.trees)
+    while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
         slope = project_trees(m, d, first, last)
         for i in ti.static(range(3)):
             keep(isle.trees, b, SLOPE + i, slope[i], d.tree_sum)
+        b = next_block(m, d, isle, isle.trees, b)
     meet(m, d, isle.me, isle.size)
     if isle.large == 1:
         for i in ti.static(range(3)):
             slope[i] = sum_of(isle.trees, SLOPE + i, d.tree_sum)
-    for b in range(isle.cons.mine, isle.cons.behind):
+    b = first_block(m, d, isle, isle.cons)
+    while b < isle.cons.blocks:
         first, last = stretch(isle.cons, b)
         project_contacts(m, d, first, last)
+        b = next_block(m, d, isle, isle.cons, b)
     if ti.static(m.has.rows):
-        for b in range(isle.rows.mine, isle.rows.behind):
+        b = first_block(m, d, isle, isle.rows)
+        while b < isle.rows.blocks:
             first, last = stretch(isle.rows, b)
             project_rows(m, d, first, last)
+            b = next_block(m, d, isle, isle.rows, b)
+    meet(m, d, isle.me, isle.size)
     return slope
 
 
@@ -266,21 +283,25 @@ def derivatives(m, d, isle: ti.template(), slope, alpha, column):
     """First and second derivative of the cost at the step alpha."""
     gauss = vec2(slope[1] + alpha * slope[2], slope[2])
     s = gauss
-    for b in range(isle.cons.mine, isle.cons.behind):
+    b = first_block(m, d, isle, isle.cons)
+    while b < isle.cons.blocks:
         if isle.large == 1:
             s = vec2(0.0)
         first, last = stretch(isle.cons, b)
         s = search_contacts(m, d, first, last, alpha, s)
         for i in ti.static(range(2)):
             keep(isle.cons, b, column + i, s[i], d.con_sum)
+        b = next_block(m, d, isle, isle.cons, b)
     if ti.static(m.has.rows):
-        for b in range(isle.rows.mine, isle.rows.behind):
+        b = first_block(m, d, isle, isle.rows)
+        while b < isle.rows.blocks:
             if isle.large == 1:
                 s = vec2(0.0)
             first, last = stretch(isle.rows, b)
             s = search_rows(m, d, first, last, alpha, s)
             for i in ti.static(range(2)):
                 keep(isle.rows, b, column + i, s[i], d.row_sum)
+            b = next_block(m, d, isle, isle.rows, b)
     meet(m, d, isle.me, isle.size)
     if isle.large == 1:
         s = gauss
@@ -297,25 +318,31 @@ def move(m, d, k, isle: ti.template(), n, alpha):
     of the direction. n: round, for which rows are counted."""
     s = vec3(0.0)
     rows = vec2(0.0)
-    for b in range(isle.cons.mine, isle.cons.behind):
+    b = first_block(m, d, isle, isle.cons)
+    while b < isle.cons.blocks:
         first, last = stretch(isle.cons, b)
         s = move_contacts(m, d, first, last, alpha, vec3(0.0))
         rows += vec2(s[1], s[2])
         keep(isle.cons, b, MOVED, s[0], d.con_sum)
+        b = next_block(m, d, isle, isle.cons, b)
     if ti.static(m.has.rows):
-        for b in range(isle.rows.mine, isle.rows.behind):
+        b = first_block(m, d, isle, isle.rows)
+        while b < isle.rows.blocks:
             first, last = stretch(isle.rows, b)
             s = move_rows(m, d, first, last, alpha, vec3(ti.select(isle.large == 1, FP(0.0), s[0]), 0.0, 0.0))
             rows += vec2(s[1], s[2])
             keep(isle.rows, b, MOVED, s[0], d.row_sum)
+            b = next_block(m, d, isle, isle.rows, b)
     count_rows(m, d, k, n, ti.cast(rows[0], ti.i32), ti.cast(rows[1], ti.i32))
     meet(m, d, isle.me, isle.size)
-    for b in range(isle.trees.mine, isle.trees.behind):
+    b = first_block(m, d, isle, isle.trees)
+    while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
         s = move_trees(m, d, first, last, alpha, ti.select(isle.large == 1, FP(0.0), s[0]), d.sol_p)
         keep(isle.trees, b, COST, s[0], d.tree_sum)
         keep(isle.trees, b, GRADIENT, s[1], d.tree_sum)
         keep(isle.trees, b, LENGTH, s[2], d.tree_sum)
+        b = next_block(m, d, isle, isle.trees, b)
     meet(m, d, isle.me, isle.size)
     if isle.large == 1:
         s[0] = sum_of(isle.trees, COST, d.tree_sum) + sum_of(isle.cons, MOVED, d.con_sum)
@@ -329,10 +356,8 @@ def move(m, d, k, isle: ti.template(), n, alpha):
 @func
 def tell_loss(m, d, isle: ti.template(), gradient):
     """A gradient that is not finite may not be lost: qacc becomes NaN."""
-    if not gradient - gradient == 0.0:  # NaN or infinite; Taichi's != is false for NaN
-        for b in range(isle.trees.mine, isle.trees.behind):
-            first, last = stretch(isle.trees, b)
-            for n in range(first, last):
-                t = d.island_tree[n] - isle.world * m.ntree
-                for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-                    d.qacc[isle.world * m.nv + i] = gradient - gradient
+    if isle.me == 0 and not gradient - gradient == 0.0:  # NaN or infinite; Taichi's != is false for NaN
+        for n in range(isle.trees.begin, isle.trees.end):
+            t = d.island_tree[n] - isle.world * m.ntree
+            for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
+                d.qacc[isle.world * m.nv + i] = gradient - gradient

@@ -9,7 +9,7 @@ and Wright, "Numerical optimization", section 5.2.
 from ..team import crew, meet
 from ..types import FP, HAND, SERIAL, at6, func, kernel, put6, ti, vec3
 from .free_body import dofs_of_twist, wrench_of_forces
-from .isle import isle_of, keep, stretch, sum_of
+from .isle import first_block, isle_of, keep, next_block, stretch, sum_of
 from .newton import move, project, search, slope_there, solve_all, start, tell_loss
 from .preconditioner import factor_hessian, precondition_dofs
 from .rounds import scale_of
@@ -94,7 +94,8 @@ def conjugate_direction(m, d, isle: ti.template(), last, fresh, anew):
     Returns r'z.
     """
     new, old = FP(0.0), FP(0.0)
-    for b in range(isle.trees.mine, isle.trees.behind):
+    b = first_block(m, d, isle, isle.trees)
+    while b < isle.trees.blocks:
         first, last_tree = stretch(isle.trees, b)
         new, old = FP(0.0), FP(0.0)
         for n in range(first, last_tree):
@@ -109,6 +110,7 @@ def conjugate_direction(m, d, isle: ti.template(), last, fresh, anew):
                     old += d.sol_z[i] * d.sol_r[i]
         keep(isle.trees, b, NEW, new, d.tree_sum)
         keep(isle.trees, b, OLD, old, d.tree_sum)
+        b = next_block(m, d, isle, isle.trees, b)
     meet(m, d, isle.me, isle.size)
     if isle.large == 1:
         new = sum_of(isle.trees, NEW, d.tree_sum)
@@ -116,7 +118,8 @@ def conjugate_direction(m, d, isle: ti.template(), last, fresh, anew):
     beta = FP(0.0)
     if not fresh and last > 0.0:
         beta = ti.max(0.0, (new - old) / last)
-    for b in range(isle.trees.mine, isle.trees.behind):
+    b = first_block(m, d, isle, isle.trees)
+    while b < isle.trees.blocks:
         first, last_tree = stretch(isle.trees, b)
         for n in range(first, last_tree):
             t = d.island_tree[n] - isle.world * m.ntree
@@ -128,6 +131,8 @@ def conjugate_direction(m, d, isle: ti.template(), last, fresh, anew):
                 d.sol_r[i] = d.sol_p[i]
                 d.sol_q[i] = q
                 d.sol_p[i] = q
+        b = next_block(m, d, isle, isle.trees, b)
+    meet(m, d, isle.me, isle.size)
     return new
 
 

@@ -1,5 +1,5 @@
-"""The smallest kernels for workers: one with a team, which shares a list, exchanges it at barriers and adds it in
-blocks, and one with two loops, of which the second reads what others wrote in the first."""
+"""The smallest kernels for workers: one with a team, which takes a list piece by piece, or shares it, exchanges it at
+barriers and adds it in blocks, and one with two loops, of which the second reads what others wrote in the first."""
 
 import numpy as np
 
@@ -12,11 +12,20 @@ N, BLOCK = 1000, 8
 def _kernel():
     global HAND, SERIAL  # a variant of a kernel has its own, which are found among globals
     runtime.ensure()
-    from tisim.kernels.team import come, join, meet, open_team, share, take_near, total
+    from tisim.kernels.team import come, join, meet, open_team, second_half, share, take_near, take_part, total
     from tisim.kernels.types import HAND, SERIAL, ti
 
     from tisim.device.bundle import func
     from tisim.device.variant import kernel
+
+    @func
+    def exchange(m, d, b, n):
+        s = 0.0
+        for i in range(BLOCK * b, BLOCK * b + BLOCK):
+            d.qacc[i] = d.qvel[(i + 1) % n]  # of another worker, for some
+            s += d.qacc[i]
+            d.qfrc_applied[i] = d.qfrc_applied[i] + 1.0  # once a round
+        d.tree_sum[b] = s  # exact: whole numbers
 
     @func
     def work(m, d, hand, n, rounds):
@@ -31,12 +40,12 @@ def _kernel():
             begin, end = share(blocks, me, size)
             for r in range(rounds):
                 meet(m, d, me, size)
-                for b in range(begin, end):
-                    s = 0.0
-                    for i in range(BLOCK * b, BLOCK * b + BLOCK):
-                        d.qacc[i] = d.qvel[(i + 1) % n]  # of another worker, for some
-                        s += d.qacc[i]
-                    d.tree_sum[b] = s  # exact: whole numbers
+                for b in range(begin, second_half(blocks, me, size)[0]):
+                    exchange(m, d, b, n)
+                b = take_part(m, d, me, size, r % 3, blocks)
+                while b < blocks:
+                    exchange(m, d, b, n)
+                    b = take_part(m, d, me, size, r % 3, blocks)
                 meet(m, d, me, size)
                 s = total(0, blocks, d.tree_sum)
                 for i in range(BLOCK * begin, BLOCK * end):
@@ -64,11 +73,14 @@ def run(m, d, hands, workers, rounds, parallel=True, patience=30000):
     toy = _kernels.get(runtime.session.generation) or _kernels.setdefault(runtime.session.generation, _kernel())
     n = min(m.nv, d.device("tree_sum").host.size) // BLOCK * BLOCK
     d.qvel[:] = 0
+    d.qfrc_applied[:] = 0
     launch.run(m, d, [toy], parallel, nhand=hands, nworker=workers, nbox=n, niter=rounds, patience=patience)
     got, size = np.asarray(d.qvel)[:n].copy(), int(d.host("team").reshape(-1)[team.LINE])
+    times = np.asarray(d.qfrc_applied)[:n].copy()
     tisim.reset(m, d)
     if workers:
         assert (got == (np.arange(n) + rounds) % n).all()
+        assert (times == rounds).all()
     return size
 
 
