@@ -77,7 +77,7 @@ def found(d):
 
 def both(m, d, **border):
     """What one thread lists and what all do."""
-    border = dict(maxcon=20, mindof=0, maxdense=24, maxfactor=0, maxjoined=0, maxchain=0) | border
+    border = dict(maxcon=20, mindof=0, maxdense=24, maxfactor=0, maxjoined=0, maxchain=0, maxtied=0) | border
     k = {name: runtime.kernels(f"constraint.{name}") for name in ("contacts", "row", "island")}
     serial = [k["contacts"].contact_lists, k["row"].row_lists, k["island"].find_islands, k["island"].cut_blocks]
     listed = []

@@ -13,6 +13,7 @@ BLOCK = 36  # numbers of a block of a factor of an island
 # fills little. A net has a pair more for each tree
 CYCLES = 4
 ROOM = 5  # blocks for each of its nodes, as many as a factor may have; twice as many where rows join trees
+PART_ROOM = 6  # the same of an incomplete factor: the net's has 4.8
 
 
 @func
@@ -193,9 +194,10 @@ def is_chain(m, d, k):
 
 
 @ti.func
-def factor_room(n, joined):
-    """Numbers of a sparse factor of n nodes, which so many rows join."""
-    return BLOCK * ti.min(ROOM * n * ti.select(joined > 0, 2, 1), n * (n - 1) // 2)
+def factor_room(n, joined, partly):
+    """Numbers of a sparse factor of n nodes, which so many rows join; of an incomplete one if `partly`."""
+    most = ti.select(partly, PART_ROOM, ti.select(joined > 0, 2 * ROOM, ROOM))
+    return BLOCK * ti.min(most * n, n * (n - 1) // 2)
 
 
 @func
@@ -207,11 +209,11 @@ def is_factored(m, d, k):
 
 
 @func
-def dense_room(m, d, k, factored):
-    """Numbers of the sparse factor of island k if it has one, else of a dense one, if of these."""
+def dense_room(m, d, k, factored, partly):
+    """Numbers of the sparse factor of island k if it has one, whole or not, else of a dense one, if of these."""
     room = 0
-    if factored:
-        room = factor_room(d.island_nodenum[k], d.island_joined[k])
+    if factored or partly:
+        room = factor_room(d.island_nodenum[k], d.island_joined[k], partly)
     elif d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
         room = d.island_dofnum[k] * (d.island_dofnum[k] + 1)
     return room
@@ -221,6 +223,13 @@ def dense_room(m, d, k, factored):
 def is_shared(m, d, k, factored):
     """Whether all threads work on island k."""
     return d.island_coupled[k] > d.maxcon and d.island_dofnum[k] > d.mindof and not factored
+
+
+@func
+def is_tied(m, d, k, shared):
+    """Whether a shared island gets an incomplete factor: more pairs of its trees are joined by rows than touch."""
+    some = shared and d.island_nodenum[k] <= d.maxtied
+    return some and d.island_joined[k] > 0 and d.island_ties[k] > d.island_meetings[k]
 
 
 @func
@@ -245,11 +254,13 @@ def place_lists(m, d, n):
         node += d.island_nodenum[k]
         factored = is_factored(m, d, k) or chain
         d.island_factored[k] = ti.cast(factored, ti.i32)
-        dense += dense_room(m, d, k, factored)
+        shared = is_shared(m, d, k, factored)
+        partly = is_tied(m, d, k, shared)
+        d.island_partly[k] = ti.cast(partly, ti.i32)
+        dense += dense_room(m, d, k, factored, partly)
         d.island_treenum[k] = 0
         d.island_connum[k] = 0
         d.island_rownum[k] = 0
-        shared = is_shared(m, d, k, factored)
         large += ti.cast(shared, ti.i32)
         d.island_shared[k] = ti.select(shared, large, 0)
     d.ndense = dense

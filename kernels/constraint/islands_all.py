@@ -109,7 +109,7 @@ def sizes_of_island(m, d, k):
     """What the lists hold of island k: nodes, dofs, numbers of dense matrices, 1 if it is large, blocks of its trees,
     contacts and rows if so."""
     factored = is_factored(m, d, k)
-    dense = dense_room(m, d, k, factored)
+    dense = dense_room(m, d, k, factored, False)
     large = ti.cast(is_shared(m, d, k, factored), ti.i32)
     tree = large * ((d.island_treenum[k] + d.treesize - 1) // d.treesize)
     con = large * ((d.island_connum[k] + d.consize - 1) // d.consize)
@@ -124,6 +124,7 @@ def place_island(m, d, k, before, size):
     d.island_dofadr[k] = before[1]
     d.island_denseadr[k] = before[2]
     d.island_factored[k] = ti.cast(is_factored(m, d, k), ti.i32)
+    d.island_partly[k] = 0
     d.island_shared[k] = size[3] * (before[3] + 1)
     if size[3] == 0:
         d.island_small[k - before[3]] = k

@@ -13,6 +13,7 @@ from ..spatial import cross, head, inertia_times, join, sum_contacts, tail, tree
 from ..team import meet
 from ..types import FP, at6, func, put6, six, store, ti, vec6
 from .free_body import dofs_of_twist, twist_of_dofs, wrench_of_forces
+from .incomplete import product_of_residuals, solve_halves
 from .isle import first_block, keep, next_block, stretch, sum_of
 from .preconditioner import precondition_dofs
 from .steps import row_product, store_wrench, tree_product
@@ -22,7 +23,7 @@ RZ, QHQ = 0, 1  # columns of tree_sum
 
 
 @func
-def solve_linear(m, d, isle: ti.template(), reduction, enough):
+def solve_linear(m, d, k, isle: ti.template(), reduction, enough):
     """sol_p = H^-1 sol_p to a relative residual of `reduction` in the preconditioner's norm.
 
     Returns the number of products with H: 0, and p = 0, where the squared norm, which is what a Newton step gains, is
@@ -38,36 +39,52 @@ def solve_linear(m, d, isle: ti.template(), reduction, enough):
     gain = FP(0.0)
     goal = FP(0.0)
     beta = FP(0.0)
-    k = -1  # products so far; in the first pass there is only a residual
-    while k < 0 or (k < LINEAR_ITERATIONS and rz > goal and gain >= enough):
+    n = -1  # products so far; in the first pass there is only a residual
+    while n < 0 or (n < LINEAR_ITERATIONS and rz > goal and gain >= enough):
         step = FP(0.0)
-        if k >= 0:
-            qHq = multiply(m, d, isle, k, beta)
+        if n >= 0:
+            qHq = multiply(m, d, isle, n, beta)
             if qHq > 0.0:
                 step = rz / qHq
         new = FP(0.0)
         b = first_block(m, d, isle, isle.trees)
         while b < isle.trees.blocks:
             first, last = stretch(isle.trees, b)
-            new = advance(m, d, isle, first, last, k, step)
+            new = advance(m, d, isle, first, last, n, step)
             keep(isle.trees, b, RZ, new, d.tree_sum)
             b = next_block(m, d, isle, isle.trees, b)
         meet(m, d, isle.me, isle.size)
+        if ti.static(m.has.rows):
+            if isle.part >= 0:
+                precondition(m, d, k, isle)
         if isle.large == 1:
             new = sum_of(isle.trees, RZ, d.tree_sum)
-        if k < 0:
+        if n < 0:
             gain = new
             goal = reduction * reduction * new
         beta = new / rz
         rz = new
-        k = ti.select(k < 0 or step > 0.0, k + 1, LINEAR_ITERATIONS)
+        n = ti.select(n < 0 or step > 0.0, n + 1, LINEAR_ITERATIONS)
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
         linear_end(m, d, isle, first, last)
         b = next_block(m, d, isle, isle.trees, b)
     meet(m, d, isle.me, isle.size)
-    return k
+    return n
+
+
+@func
+def precondition(m, d, k, isle: ti.template()):
+    """z = r through an incomplete factor, and the sums of r'z."""
+    solve_halves(m, d, k, isle)
+    meet(m, d, isle.me, isle.size)
+    b = first_block(m, d, isle, isle.trees)
+    while b < isle.trees.blocks:
+        first, last = stretch(isle.trees, b)
+        keep(isle.trees, b, RZ, product_of_residuals(m, d, isle, first, last), d.tree_sum)
+        b = next_block(m, d, isle, isle.trees, b)
+    meet(m, d, isle.me, isle.size)
 
 
 @func
@@ -187,7 +204,7 @@ def multiply_trees(m, d, isle: ti.template(), first, last):
 
 @func
 def advance(m, d, isle: ti.template(), first, last, k, step):
-    """p and r a step along q, unless k < 0, then z = preconditioned r; returns r'z."""
+    """p and r a step along q, unless k < 0, then z = preconditioned r; returns r'z. With an incomplete factor z = r."""
     s = FP(0.0)
     for n in range(first, last):
         t = d.island_tree[n] - isle.world * m.ntree
@@ -199,7 +216,9 @@ def advance(m, d, isle: ti.template(), first, last, k, step):
                 r -= step * six(d.wrench[b0])
                 put6(d.sol_p, i0, at6(d.sol_p, i0) + step * six(d.twist[b0]))
                 put6(d.sol_r, i0, r)
-            z = sym6_times(b0, r, d.body_hess)
+            z = r
+            if isle.part < 0:
+                z = sym6_times(b0, r, d.body_hess)
             put6(d.sol_z, i0, z)
             s += r.dot(z)
         elif ti.static(m.has.jointed):
@@ -207,7 +226,11 @@ def advance(m, d, isle: ti.template(), first, last, k, step):
                 for i in range(i0, i0 + m.tree_dofnum[t]):
                     d.sol_p[i] = d.sol_p[i] + step * d.sol_q[i]
                     d.sol_r[i] = d.sol_r[i] - step * d.sol_Hq[i]
-            s += precondition_dofs(m, d, isle.world, t, d.sol_r, d.sol_z)
+            if isle.part < 0:
+                s += precondition_dofs(m, d, isle.world, t, d.sol_r, d.sol_z)
+            else:
+                for i in range(i0, i0 + m.tree_dofnum[t]):
+                    d.sol_z[i] = d.sol_r[i]
     return s
 
 

@@ -102,7 +102,12 @@ def touch(m, d, isle: ti.template()):
     if ti.static(m.has.rows):
         for e in range(isle.rows.begin, isle.rows.end):
             r = d.island_row[e]
-            if d.row_coupled[r] == 1:
+            pair = ti.Vector([-1, -1])
+            if d.row_pose[r] > 0:
+                pair = ti.Vector([d.eq_body[d.row_pose[r] - 1][0], d.eq_body[d.row_pose[r] - 1][1]])
+            if is_free(m, d, pair[0]) and is_free(m, d, pair[1]):
+                fits = ti.min(fits, link_pair(m, d, pair[0], pair[1]))
+            elif d.row_coupled[r] == 1 and d.row_pose[r] != -1:  # other rows of a connect or weld are like its first
                 k = d.row_adr[r]
                 while k < d.row_adr[r] + d.row_num[r]:
                     a = node_of_dof(m, d, isle.world, d.J_dof[k])
@@ -112,6 +117,15 @@ def touch(m, d, isle: ti.template()):
                         j = end_of_node(m, d, isle.world, r, j)
                     k = end_of_node(m, d, isle.world, r, k)
     return fits
+
+
+@func
+def is_free(m, d, b):
+    """Whether world-major body b, -1 for none, is a free body, which is a node itself."""
+    free = False
+    if b >= 0:
+        free = m.tree_free[m.body_treeid[b % m.nbody]] == 1
+    return free
 
 
 @func

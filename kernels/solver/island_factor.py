@@ -3,7 +3,7 @@
 A node (elimination.py) that is a free body has twists and wrenches for vectors, as in free_body.py; one of a jointed
 tree has dofs and their forces, and a unit matrix where it has less than six. D holds, inverted, what is left of each
 node's own Hessian once all before it are eliminated; it lies in body_hess. A block couples a node with a link of it:
-rows are the link's, columns the node's. It lies at island_dense[isle.factor:], row by row, and is the Hessian's, not
+rows are the link's, columns the node's. It lies at island_dense[isle.adr:], row by row, and is the Hessian's, not
 yet multiplied by the inverse of D, so that both triangular solves read the same numbers. Duff, Erisman, Reid, "Direct
 methods for sparse matrices", chapter 10.
 """
@@ -11,22 +11,25 @@ methods for sparse matrices", chapter 10.
 from ..constraint.island import BLOCK
 from ..spatial import head, last_dof, symmetric
 from ..types import FP, at6, func, mat3, put6, six, store, ti, vec6
-from .elimination import block_of, end_of_node, is_above, node_above, node_of, node_of_dof
+from .elimination import block_of, end_of_node, is_above, node_above, node_of, node_of_dof, place_of_link
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
 from .tree_hessian import skew, sym6_times
+
+ALL = -1  # halves of an incomplete factor (incomplete.py): none, the whole factor is made
+LOST = 1e-8  # of a diagonal number, what its pivot has to keep in an incomplete factor
 
 
 @func
 def factored_direction(m, d, isle: ti.template()):
     """sol_p = H^-1 sol_p; body_hess holds the Hessians of the free bodies, tree_hess those of the other trees."""
     for row in range(6 * blocks_of(m, d, isle)):
-        put6(d.island_dense, isle.factor + 6 * row, vec6(0.0))
+        put6(d.island_dense, isle.adr + 6 * row, vec6(0.0))
     if ti.static(m.has.jointed):
-        place_trees(m, d, isle)
-    couple(m, d, isle)
+        place_trees(m, d, isle, isle.node, isle.node + isle.nodes)
+    couple(m, d, isle, ALL)
     if ti.static(m.has.rows):
         couple_rows(m, d, isle)
-    factor(m, d, isle)
+    factor(m, d, isle, isle.node, isle.node + isle.nodes, ALL, False)
     solve(m, d, isle)
 
 
@@ -52,9 +55,9 @@ def first_dof(m, d, b):
 
 
 @func
-def place_trees(m, d, isle: ti.template()):
-    """The Hessians of the trees that are no free bodies."""
-    for e in range(isle.node, isle.node + isle.nodes):
+def place_trees(m, d, isle: ti.template(), first_node, last_node):
+    """The Hessians of the trees that are no free bodies: of a stretch of island_node."""
+    for e in range(first_node, last_node):
         a = d.island_node[e]
         if not is_single(m, d, a):
             first = m.node_dofadr[a - isle.world * m.nbody]
@@ -85,13 +88,15 @@ def block_place(m, d, isle: ti.template(), a, b):
     step, stride = 6, 1
     if d.node_rank[b] > d.node_rank[a]:
         step, stride = 1, 6
-    return isle.factor + BLOCK * block_of(m, d, a, b), step, stride
+    return isle.adr + BLOCK * block_of(m, d, a, b), step, stride
 
 
 @func
-def couple(m, d, isle: ti.template()):
+def couple(m, d, isle: ti.template(), half):
     """Contacts, connects and welds between two moving bodies: -A2' K A1, where A takes the twist of a body to that of
-    the point. Those of a pair of bodies that follow each other are summed before they go to the nodes."""
+    the point. Those of a pair of bodies that follow each other are summed before they go to the nodes.
+
+    half  only those whose nodes are in this half of an incomplete factor; its seam: those that are in neither."""
     last = ti.Vector([-1, -1, 0])  # bodies at hand, and the address of their block if they are free
     sum = mat6(0.0)
     ncon = isle.cons.end - isle.cons.begin
@@ -110,6 +115,10 @@ def couple(m, d, isle: ti.template()):
                 pose = 1
                 if c >= 0:
                     b1, b2 = d.eq_body[c][0], d.eq_body[c][1]
+        if ti.static(m.has.rows):
+            if half != ALL and b1 >= 0 and b2 >= 0:
+                if half_of(m, d, b1, b2) != half:
+                    b1 = -1
         if ti.static(m.has.jointed):
             if last[0] >= 0 and (e == number or (b1 >= 0 and b2 >= 0 and (b1 != last[0] or b2 != last[1]))):
                 couple_nodes(m, d, isle, last[1], last[0], sum)
@@ -123,8 +132,23 @@ def couple(m, d, isle: ti.template()):
                     last[0], last[1] = b1, b2
                 else:
                     if b1 != last[0] or b2 != last[1]:
-                        last = ti.Vector([b1, b2, isle.factor + BLOCK * block_of(m, d, b2, b1)])
+                        last = ti.Vector([b1, b2, isle.adr + BLOCK * block_of(m, d, b2, b1)])
                     couple_free(m, d, last[2], b2, b1, h)
+
+
+@func
+def half_of(m, d, b1, b2):
+    """The half of an incomplete factor to which all nodes belong that move these bodies, 2: none."""
+    a = node_of(m, d, b1)
+    half = d.node_mark[a] // 2
+    for side in range(2):
+        if side == 1:
+            a = node_of(m, d, b2)
+        while a >= 0:
+            if d.node_mark[a] // 2 != half:
+                half = 2
+            a = node_above(m, d, a)
+    return half
 
 
 @func
@@ -306,15 +330,29 @@ def g_times(g, v, n):
 
 
 @func
-def factor(m, d, isle: ti.template()):
-    """Eliminates one node after the other."""
-    for e in range(isle.node, isle.node + isle.nodes):
+def factor(m, d, isle: ti.template(), first_node, last_node, half, border):
+    """Eliminates one node after the other, of a stretch of node_order. Returns 0 if a pivot is not positive.
+
+    half  ALL, or only what they leave to nodes of this half of an incomplete factor.
+    border  the stretch is one of node_border: nodes eliminated before."""
+    good = 1
+    for e in range(first_node, last_node):
         a = d.node_order[e]
-        invert_twist(a, d.body_hess)
+        if ti.static(m.has.rows):
+            if border:
+                a = d.node_border[e]
+            elif half != ALL:
+                good = ti.min(good, is_positive(a, d.body_hess))
+        if not border:
+            invert_twist(a, d.body_hess)
         columns = size_of(m, isle, a)
-        adr = isle.factor + BLOCK * d.node_linkadr[a]
+        adr = isle.adr + BLOCK * d.node_linkadr[a]
         for i in range(d.node_linknum[a]):
             b = d.node_link[a][i]
+            if ti.static(m.has.rows):
+                if half != ALL:
+                    if d.node_mark[b] // 2 != half:
+                        continue
             rows = size_of(m, isle, b)
             g = mat6(0.0)  # the block of b, times the inverse
             for r in ti.static(range(6)):
@@ -329,10 +367,33 @@ def factor(m, d, isle: ti.template()):
             for j in range(d.node_linknum[a]):
                 c = d.node_link[a][j]
                 if d.node_rank[c] > d.node_rank[b]:
-                    to = isle.factor + BLOCK * block_of(m, d, b, c)
-                    for r in range(size_of(m, isle, c)):
-                        x = g_times(g, at6(d.island_dense, adr + BLOCK * j + 6 * r), columns)
-                        put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - x)
+                    place = place_of_link(m, d, b, c)
+                    if place >= 0:  # an incomplete factor drops others
+                        to = isle.adr + BLOCK * (d.node_linkadr[b] + place)
+                        for r in range(size_of(m, isle, c)):
+                            x = g_times(g, at6(d.island_dense, adr + BLOCK * j + 6 * r), columns)
+                            put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - x)
+    return good
+
+
+@ti.func
+def is_positive(b, a: ti.template()):
+    """1 if the symmetric 6 x 6 matrix in record b of a is positive, by the pivots of its factor, else 0."""
+    x = mat6(0.0)  # the factor, its diagonal inverted
+    good = 1
+    for i in ti.static(range(6)):
+        for j in ti.static(range(i + 1)):
+            s = a[b][i * (i + 1) // 2 + j]
+            least = LOST * s
+            for k in ti.static(range(j)):
+                s -= x[i, k] * x[j, k]
+            if ti.static(i == j):
+                if not (s > least and s > 0.0):
+                    good = 0
+                x[i, i] = 1.0 / ti.sqrt(ti.max(s, 1e-30))
+            else:
+                x[i, j] = s * x[j, j]
+    return good
 
 
 @func
@@ -345,7 +406,7 @@ def solve(m, d, isle: ti.template()):
         x = sym6_times(a, six(d.wrench[a]), d.body_hess)
         store(d.twist, a, x)
         for i in range(d.node_linknum[a]):
-            adr = isle.factor + BLOCK * (d.node_linkadr[a] + i)
+            adr = isle.adr + BLOCK * (d.node_linkadr[a] + i)
             y = vec6(0.0)
             for r in ti.static(range(6)):
                 y[r] = at6(d.island_dense, adr + 6 * r).dot(x)
@@ -354,7 +415,7 @@ def solve(m, d, isle: ti.template()):
         a = d.node_order[isle.node + isle.nodes - 1 - e]
         y = vec6(0.0)
         for i in range(d.node_linknum[a]):
-            adr = isle.factor + BLOCK * (d.node_linkadr[a] + i)
+            adr = isle.adr + BLOCK * (d.node_linkadr[a] + i)
             v = d.twist[d.node_link[a][i]]
             for r in ti.static(range(6)):
                 y += v[r] * at6(d.island_dense, adr + 6 * r)

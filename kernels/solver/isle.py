@@ -38,6 +38,8 @@ class Isle:
 
     dense  where its dense Hessian begins; -1: it has none, and its linear systems are solved by conjugate gradients.
     factor  where the blocks of its sparse factor begin there; -1: it has none.
+    part  where those of an incomplete one begin, the preconditioner of its conjugate gradients; -1: it has none.
+    adr  where those of either begin.
     node, nodes  where the list of its nodes begins, and their number.
     room  numbers that the blocks may have.
     large  1: a team of workers walks it together; 0: this worker alone, and each list is one block.
@@ -51,6 +53,8 @@ class Isle:
     ndof: ti.i32
     dense: ti.i32
     factor: ti.i32
+    part: ti.i32
+    adr: ti.i32
     node: ti.i32
     nodes: ti.i32
     room: ti.i32
@@ -67,6 +71,10 @@ def isle_of(m, d, k, me, size):
     half = ti.select(large == 1, d.island_shared[k] % 2, -1)  # a worker may be done with the one before, another not
     dense = -1
     factor = -1
+    part = -1
+    if ti.static(m.has.rows):
+        if d.island_partly[k] == 1:
+            part = d.island_denseadr[k]
     if d.island_factored[k] == 1:
         factor = d.island_denseadr[k]
     elif large == 0 and d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
@@ -81,9 +89,11 @@ def isle_of(m, d, k, me, size):
         ndof=d.island_dofnum[k],
         dense=dense,
         factor=factor,
+        part=part,
+        adr=d.island_denseadr[k],
         node=d.island_nodeadr[k],
         nodes=d.island_nodenum[k],
-        room=factor_room(d.island_nodenum[k], d.island_joined[k]),
+        room=factor_room(d.island_nodenum[k], d.island_joined[k], part >= 0),
         large=large,
         me=me,
         size=size,

@@ -19,6 +19,7 @@ from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
 from .cg import solve_linear
 from .dense import dense_direction
 from .elimination import eliminate
+from .incomplete import arrange, factor_halves
 from .island_factor import blocks_of, factored_direction
 from .isle import first_block, isle_of, keep, next_block, stretch, sum_of
 from .lone import is_lone
@@ -113,6 +114,9 @@ def solve_trees(m, d, k, me, size):
     if isle.factor >= 0:
         if eliminate(m, d, isle) == 0:
             isle.factor = -1
+    if ti.static(m.has.rows):
+        if isle.part >= 0:
+            arrange(m, d, k, isle)
     start(m, d, isle)
     newton_round = -1
     while newton_round < m.opt.iterations:
@@ -122,7 +126,7 @@ def solve_trees(m, d, k, me, size):
         if newton_round >= 0:
             factors = ti.select(isle.dense >= 0 or isle.factor >= 0 or not fine, 1, 0)
             enough = ti.select(gradient < NEAR * m.opt.tolerance, m.opt.tolerance / scale, FP(0.0))
-            worth = direction(m, d, isle, fine, reduction, enough)
+            worth = direction(m, d, k, isle, fine, reduction, enough)
             if worth == 0:
                 break
             if isle.dense < 0 and isle.factor < 0:
@@ -193,23 +197,31 @@ def start(m, d, isle: ti.template()):
 
 
 @func
-def direction(m, d, isle: ti.template(), fine, reduction, enough):
+def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
     """Newton's direction, sol_p = H^-1 sol_p. Returns 0 if there is none that is worth a step, as in solve_linear."""
     worth = 1
     in_dofs = isle.dense >= 0
     exact = isle.factor >= 0
-    if in_dofs or exact or not fine:  # conjugate gradients keep their preconditioner once constraints have settled
+    due = in_dofs or exact or not fine  # conjugate gradients keep their preconditioner once constraints have settled
+    while due:
+        due = False
+        raw = exact or isle.part >= 0
         b = first_block(m, d, isle, isle.trees)
         while b < isle.trees.blocks:
             first, last = stretch(isle.trees, b)
             for n in range(first, last):
-                factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, in_dofs, exact)
+                factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, in_dofs, raw)
             b = next_block(m, d, isle, isle.trees, b)
         meet(m, d, isle.me, isle.size)
+        if ti.static(m.has.rows):
+            if isle.part >= 0:
+                if factor_halves(m, d, k, isle) == 0:  # it is that of trees instead
+                    isle.part = -1
+                    due = True
     if exact:
         factored_direction(m, d, isle)
     elif not in_dofs:
-        worth = solve_linear(m, d, isle, reduction, enough)
+        worth = solve_linear(m, d, k, isle, reduction, enough)
     elif ti.static(m.has.dense):
         dense_direction(m, d, isle)
     return worth

@@ -314,6 +314,7 @@ declare("scratch", [
     ("island_dofnum", "i", ("ntree",), "-", "island", "dofs"),
     ("island_single", "i", ("ntree",), "-", "island", "1: all trees are free bodies without rows"),
     ("island_factored", "i", ("ntree",), "-", "island", "1: there is room for a sparse factor"),
+    ("island_partly", "i", ("ntree",), "-", "island", "1: there is room for an incomplete one, a preconditioner"),
     ("island_denseadr", "i", ("ntree",), "-", "island", "address in island_dense"),
     ("island_shared", "i", ("ntree",), "-", "island", "0: one thread solves it; else all do, the first, second, ..."),
     ("island_tree", "i", ("ntree",), "-", "island", "world-major trees by island"),
@@ -340,6 +341,11 @@ declare("scratch", [
     ("node_linknum", "i", ("nbody",), "-", "solver", "nodes behind it in that order that it is linked to"),
     ("node_linkadr", "i", ("nbody",), "-", "solver", "its first block among those of the island"),
     ("node_link", "i", ("nbody", 32), "-", "solver", "nodes that it is linked to"),
+    ("node_mark", "i", ("nbody",), "-", "solver",
+     "in an incomplete factor: twice its half, 2 for the seam between them, and 1 more if it goes first in its half"),
+    ("node_border", "i", ("nbody",), "-", "solver", "nodes of the halves that are linked to the seam, by island"),
+    ("island_half", "i", ("ntree", 4), "-", "solver",
+     "one past the first half in node_order, and past the second; 1: the factor is there; one past node_border's"),
 ])  # fmt: skip
 
 # solver vectors and per-body work space

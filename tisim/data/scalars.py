@@ -140,6 +140,7 @@ declare("call", [
     ("maxfactor", "i", "nodes of an island up to which its Hessian gets a sparse factor"),
     ("maxjoined", "i", "the same of an island in which rows join trees"),
     ("maxchain", "i", "the same where they join them nearly as in a tree"),
+    ("maxtied", "i", "nodes of a shared island that rows hold together up to which it gets an incomplete factor"),
     ("maxcon", "i", "contacts of an island above which all threads share it"),
     ("mindof", "i", "dofs of an island up to which one thread solves it in any case"),
     ("nhand", "i", "workers that a launch asks for"),

@@ -10,6 +10,7 @@ MAX_DENSE = 60  # coupled dofs up to which a dense factor is no slower than conj
 MAX_FACTOR = 160  # nodes up to which one worker tries to make a sparse factor of an island
 MAX_JOINED = 400  # the same where rows join trees: conjugate gradients are slow on what is held together stiffly
 MAX_CHAIN = 4000  # the same where they join them nearly as in a tree: a factor has no fill there
+MAX_TIED = 1_000_000  # the same where rows hold a shared island together: an incomplete factor, beside those gradients
 # units of work and of fixed-order sums, on a CPU and on a GPU
 BLOCKS = dict(treesize=32, consize=64, rowsize=64)
 SMALL_BLOCKS = dict(treesize=1, consize=1, rowsize=1)
@@ -37,6 +38,7 @@ def border(m):
         maxfactor=factor,
         maxjoined=MAX_JOINED if factor else 0,
         maxchain=MAX_CHAIN if factor else 0,
+        maxtied=MAX_TIED if factor else 0,
     )
 
 
