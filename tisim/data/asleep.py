@@ -5,6 +5,7 @@ import importlib
 import numpy as np
 
 from tisim.enums import mjtEnableBit, mjtSleepPolicy, mjtSleepState
+from tisim.errors import Error
 
 MINAWAKE = 10  # mjMINAWAKE: steps at rest after which a tree is ready to sleep
 AWAKE = -(1 + MINAWAKE)  # tree_asleep of a tree that is wide awake; it counts up to -1, ready; from 0 on it sleeps
@@ -36,6 +37,12 @@ def take(m, trees):
     """Takes over who sleeps, tree_asleep of another Data: the model gets ready for it where something was removed."""
     if np.any(np.asarray(trees) == GONE):
         come_and_go(m)
+
+
+def refuse_removed(d, what):
+    """Raises Error where something is removed, which what is about to be done does not know."""
+    if d.model.comes_and_goes and (d.host("tree_asleep") == GONE).any():
+        raise Error(f"{what}: bodies are removed from this Data, which is not supported so far: add them first")
 
 
 def wrote(d, name):

@@ -62,7 +62,7 @@ def check_sleep(m):
 def check_removal(m):
     """What does not go with bodies that are removed."""
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
-        raise UnsupportedError("bodies were removed, which integrator RK4 does not support so far: use another one")
+        raise UnsupportedError("tisim.remove with integrator RK4 is not supported so far: use another one")
 
 
 def _check_constraints(m):

@@ -116,7 +116,6 @@ def named_trees(m):
     """(first of each sensor in the trees and the end, the trees) to which what sensors name belongs."""
     found = []
     for ends in _ends(m):
-        ends = [(mjtObj.mjOBJ_BODY, m.cam_bodyid[i]) if t == mjtObj.mjOBJ_CAMERA else (t, i) for t, i in ends]
         found.append(sorted({t for kind, i in ends for t in _trees(m, kind, i) or ()}))
     return np.cumsum([0, *map(len, found)]), np.array([t for trees in found for t in trees], np.int64)
 
