@@ -58,7 +58,7 @@ def test_all_else_keeps_its_bits_and_what_lay_on_it_falls(sleep):
         tisim.step(without, e, 4)
         validate(m, d)
         assert state_of(m, d, "p", "q", "r") == state_of(without, e, "p", "q", "r")
-    assert place_of(m, d, "b")[2] < 0.2 and d.ncon > 0
+    assert place_of(m, d, "b")[2] < 0.2
     assert not np.isin(np.asarray(d.contact.geom), m.name2id("geom", "a")).any()
     tisim.remove(m, d, ["b", "c"])
     for world, other in ((m, d), (without, e)):
@@ -102,8 +102,11 @@ def test_sleepers_that_lose_a_support_wake_and_others_sleep_on():
 
 def test_one_about_to_sleep_does_not_sleep_in_the_air():
     m, d = start(free("a", "0 0 .1") + free("b", "0 0 .3", UPPER), sleep=True)
-    while (np.asarray(d.tree_asleep) != -2).any():
+    for _ in range(200):
         tisim.step(m, d)
+        if (np.asarray(d.tree_asleep) >= -3).all():
+            break
+    assert d.ntree_awake == 2
     tisim.remove(m, d, "a")
     tisim.step(m, d, 60)
     assert place_of(m, d, "b")[2] < 0.12
@@ -262,14 +265,14 @@ def test_worlds_lose_different_bodies():
 
 def test_what_is_removed_stands_in_no_list():
     """10,000 bodies of which 9,900 are removed go over what a model of 100 goes over."""
-    world = "".join(free(f"g{k}", f"{k % 100 * .25} {k // 100 * .25} .099", BALL) for k in range(10000))
-    (m, d), (small, e) = start(world), start("".join(world.split("<body")[:101]).replace(" name", "<body name"))
+    balls = [free(f"g{k}", f"{k % 100 * .25} {k // 100 * .25} .099", BALL) for k in range(10000)]
+    (m, d), (small, e) = start("".join(balls)), start("".join(balls[:100]))
     tisim.remove(m, d, np.arange(101, m.nbody))
     for model, data in ((m, d), (small, e)):
         tisim.step(model, data, 3)
     names = "ncpair ncon nefc nisland nentry".split()
     assert [d.count(n) for n in names] == [e.count(n) for n in names] and d.ncon == 100
-    assert [d.count(n) for n in "ntawake nboxawake nvawake nqawake".split()] == [100, 100, 600, 700]
+    assert d.count("noawake") < 250 and [d.count(n) for n in "ntawake nboxawake nvawake nqawake".split()] == [100, 100, 600, 700]
 
 
 def test_any_number_of_threads_gives_the_same_bits():
