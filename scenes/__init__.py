@@ -43,7 +43,14 @@ _SCENES = {f.__name__: f for f in (
     pyramids, net, bridge, motor, crank, adhesion, thrusters, arms, hopper, drum
 )}  # fmt: skip
 _SECONDS = {"dominos": falling, "motor": lambda: 2.5, "adhesion": lambda **_: 0.45, "thrusters": lambda: 0.4}
-_CONTROLS = {"motor": turn_back, "crank": wave, "adhesion": lift, "thrusters": fire, "arms": arms_wave, "drum": turn_drum}
+_CONTROLS = {
+    "motor": turn_back,
+    "crank": wave,
+    "adhesion": lift,
+    "thrusters": fire,
+    "arms": arms_wave,
+    "drum": turn_drum,
+}
 SECONDS = 3.0  # in which other scenes show what they are about [s]
 
 

@@ -50,7 +50,9 @@ def hopper(n=400, outlet=0.2, slope=50.0, cone="pyramidal", seed=0, sleep=False)
         layer, r = divmod(i, side * side)
         x, y = ((k - (side - 1) / 2) * SPACING + rng.uniform(-0.002, 0.002) for k in (r % side, r // side))
         z = top + 0.1 + layer * SPACING
-        shape = (f'type="sphere" size="{RADIUS}"', f'type="capsule" size="{0.8 * RADIUS:.4f} {0.5 * RADIUS:.4f}"')[i % 2]
+        shape = (f'type="sphere" size="{RADIUS}"', f'type="capsule" size="{0.8 * RADIUS:.4f} {0.5 * RADIUS:.4f}"')[
+            i % 2
+        ]
         rgba = (".93 .78 .42 1", ".80 .52 .30 1")[i % 2]
         world.append(
             f'    <body pos="{x:.4f} {y:.4f} {z:.4f}"><freejoint/><geom {shape} rgba="{rgba}" condim="4" '

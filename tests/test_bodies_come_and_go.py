@@ -8,7 +8,9 @@ import copy
 import gc
 import json
 import os
+import pathlib
 import pickle
+import runpy
 
 import mujoco
 import numpy as np
@@ -138,9 +140,10 @@ def test_what_is_added_moves_as_if_it_had_always_been_there():
 
 
 def test_a_thousand_times_leaves_no_leak_and_no_drift():
-    grains = "".join(free(f"g{k}", f"{k % 6 * .2} {k // 6 * .2} {.1 + k % 2 * .05}", BALL) for k in range(36))
-    (m, d), (alone, e) = start(HEAP.replace('"2 ', '"9 ').replace('"2.05', '"9.05') + grains), start(
-        HEAP.replace('"2 ', '"9 ').replace('"2.05', '"9.05')
+    grains = "".join(free(f"g{k}", f"{k % 6 * 0.2} {k // 6 * 0.2} {0.1 + k % 2 * 0.05}", BALL) for k in range(36))
+    (m, d), (alone, e) = (
+        start(HEAP.replace('"2 ', '"9 ').replace('"2.05', '"9.05') + grains),
+        start(HEAP.replace('"2 ', '"9 ').replace('"2.05', '"9.05')),
     )
     alone.stat.meaninertia = m.stat.meaninertia
     all_grains = np.arange(4, m.nbody)
@@ -162,10 +165,11 @@ def test_a_thousand_times_leaves_no_leak_and_no_drift():
 
 
 def test_it_is_not_hit_by_rays_not_drawn_and_weighs_nothing():
-    rack = '<body name="rack"><body name="arm" pos="4 0 1"><joint axis="0 1 0"/><geom size=".1" pos=".1 0 0"/></body></body>'
+    arm = '<body name="arm" pos="4 0 1"><joint axis="0 1 0"/><geom size=".1" pos=".1 0 0"/></body>'
+    rack = f'<body name="rack">{arm}</body>'
     sensors = """<sensor><rangefinder site="eye"/><subtreecom body="rack"/><e_potential/></sensor>"""
     eye = '<site name="eye" pos="0 0 3" zaxis="0 0 -1"/>'
-    grid = "".join(free(f"g{k}", f"{k * .3} 3 .1", BALL) for k in range(40))
+    grid = "".join(free(f"g{k}", f"{k * 0.3} 3 .1", BALL) for k in range(40))
     m, d = start(eye + STACK + rack + HEAP + grid, rest=sensors, flag='energy="enable"')
     tisim.forward(m, d)
     down = [0, 0, -1.0]
@@ -265,14 +269,19 @@ def test_worlds_lose_different_bodies():
 
 def test_what_is_removed_stands_in_no_list():
     """10,000 bodies of which 9,900 are removed go over what a model of 100 goes over."""
-    balls = [free(f"g{k}", f"{k % 100 * .25} {k // 100 * .25} .099", BALL) for k in range(10000)]
+    balls = [free(f"g{k}", f"{k % 100 * 0.25} {k // 100 * 0.25} .099", BALL) for k in range(10000)]
     (m, d), (small, e) = start("".join(balls)), start("".join(balls[:100]))
     tisim.remove(m, d, np.arange(101, m.nbody))
     for model, data in ((m, d), (small, e)):
         tisim.step(model, data, 3)
     names = "ncpair ncon nefc nisland nentry".split()
     assert [d.count(n) for n in names] == [e.count(n) for n in names] and d.ncon == 100
-    assert d.count("noawake") < 250 and [d.count(n) for n in "ntawake nboxawake nvawake nqawake".split()] == [100, 100, 600, 700]
+    assert d.count("noawake") < 250 and [d.count(n) for n in "ntawake nboxawake nvawake nqawake".split()] == [
+        100,
+        100,
+        600,
+        700,
+    ]
 
 
 def test_any_number_of_threads_gives_the_same_bits():
@@ -301,9 +310,12 @@ def test_listed_pairs_of_what_is_removed_do_not_touch():
 
 TOLD = """<equality><connect body1="a" body2="b" anchor="0 0 .1"/></equality>
 <tendon><fixed name="rope"><joint joint="hinge" coef="1"/></fixed></tendon>
-<actuator><motor name="push" joint="slide"/></actuator><sensor><framepos name="where" objtype="body" objname="p"/></sensor>"""
-ARMS = """<body name="x"><joint name="hinge"/><geom size=".1"/><body name="tip" pos="0 0 1"><joint/><geom size=".1"/></body></body>
-<body name="y"><joint name="slide" type="slide"/><geom size=".1"/></body><body name="rock"><geom size=".1" pos="7 7 0"/></body>"""
+<actuator><motor name="push" joint="slide"/></actuator>
+<sensor><framepos name="where" objtype="body" objname="p"/></sensor>"""
+ARMS = """<body name="x"><joint name="hinge"/><geom size=".1"/>
+<body name="tip" pos="0 0 1"><joint/><geom size=".1"/></body></body>
+<body name="y"><joint name="slide" type="slide"/><geom size=".1"/></body>
+<body name="rock"><geom size=".1" pos="7 7 0"/></body>"""
 
 
 def test_mistakes_are_told_and_change_nothing():
@@ -325,9 +337,19 @@ def test_mistakes_are_told_and_change_nothing():
     ):  # fmt: skip
         with pytest.raises(Error, match=words):
             tisim.add(m, d, bodies, **more)
-    assert np.sum(~np.asarray(d.body_present)) == 2 and tisim.get_state(m, d).tobytes() == tisim.get_state(m, before).tobytes()
+    assert (
+        np.sum(~np.asarray(d.body_present)) == 2
+        and tisim.get_state(m, d).tobytes() == tisim.get_state(m, before).tobytes()
+    )
     with pytest.raises(Error, match="derivatives: bodies are removed"):
         tisim.transition_fd(m, d)
     m.opt.integrator = tisim.mjtIntegrator.mjINT_RK4
     with pytest.raises(UnsupportedError, match="RK4"):
         tisim.step(m, d)
+
+
+def test_grains_are_poured_into_a_bowl():
+    file = pathlib.Path(__file__).parent.parent / "scenes" / "examples" / "pour.py"
+    m, d = runpy.run_path(str(file))["pour"](n=18, steps=250)
+    height = np.asarray(d.xpos)[m.tree_bodyadr, 2]
+    assert d.body_present.all() and (height > 0).all() and (height < 0.4).all() and d.ncon > 18

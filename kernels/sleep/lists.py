@@ -135,7 +135,8 @@ def geom_awake(m, d, w, g):
 
 @kernel
 def list_live_pairs(m, d):
-    """Pairs of which one geom is awake, and none was removed, in their order and by collider; the others have no contacts. Serial.
+    """Pairs of which one geom is awake, and none removed, in their order and by collider; others have no contacts.
+    Serial.
 
     Seed 003: a sleeping island is to collision what a static body is.
     """

@@ -10,7 +10,7 @@ A NumPy .npz with these arrays:
              applied forces, mocap poses; all that the next step depends on, so that it goes on to the same bits
     time, qpos, qvel, act, qacc_warmstart, xpos, xquat    the same and the poses of bodies, for other programs;
              with a leading axis of worlds if there are several
-    tree_asleep    (nworld, ntree) who sleeps or was removed, where something may: what sleeps is where xpos and xquat say
+    tree_asleep    (nworld, ntree) who sleeps or is removed, where something may: they are where xpos, xquat say
 
 In Python: `tisim.set_state(m, d, np.load("state.npz")["state"])`.
 """
@@ -100,7 +100,8 @@ def read(path, m):
         except ValueError:
             raise Error(f"--from {path}: the state is damaged: {name} does not fit") from None
     trees = sleepers["tree_asleep"]
-    if trees.dtype.kind not in "iu" or (trees.size and not (asleep.AWAKE <= trees.min() and trees[~gone.reshape(trees.shape)].max(initial=-1) < m.ntree)
+    if trees.dtype.kind not in "iu" or (
+        trees.size and not (asleep.AWAKE <= trees.min() and trees[~gone.reshape(trees.shape)].max(initial=-1) < m.ntree)
     ):
         raise Error(f"--from {path}: the state is damaged: tree_asleep does not fit")
     return state, sleepers

@@ -81,4 +81,6 @@ def every():
     ]
 
 
-EVERYTHING = Features(jointed=True, rows=True, elliptic=True, torsion=True, dense=True, heavy=True, sleep=True, gone=True)
+EVERYTHING = Features(
+    jointed=True, rows=True, elliptic=True, torsion=True, dense=True, heavy=True, sleep=True, gone=True
+)

@@ -68,7 +68,9 @@ def add(m, d, bodies, pos=None, quat=None, vel=None, worlds=None):
         raise Error(f"{_named(m, trees[k])} was not removed{f' in world {index[w]}' if d.nworld > 1 else ''}")
     free = np.asarray(m.jnt_type)[np.asarray(m.body_jntadr)[_first(m)[trees]]] == mjtJoint.mjJNT_FREE
     if not free.all() and not pos is quat is vel is None:
-        raise Error(f"{_named(m, trees[~free][0])} has no free joint: it can only come back where it was, without a pos")
+        raise Error(
+            f"{_named(m, trees[~free][0])} has no free joint: it can only come back where it was, without a pos"
+        )
     shape = len(index), len(trees)
     new = {name: _numbers(name, value, shape, width) for name, value, width in
            (("pos", pos, (3,)), ("quat", quat, (4,)), ("vel", vel, (6, 3)))}  # fmt: skip
@@ -191,7 +193,9 @@ def _refuse_referenced(m, trees):
     for t in trees[owner[trees, 0] >= 0][:1]:
         kind, k = ("equality", "tendon", "actuator", "sensor")[owner[t, 0]], int(owner[t, 1])
         name = m.id2name(kind, k) or f"number {k}"
-        raise Error(f"{_named(m, t)} cannot be removed: {kind} {name} refers to its tree, which is not supported so far")
+        raise Error(
+            f"{_named(m, t)} cannot be removed: {kind} {name} refers to its tree, which is not supported so far"
+        )
 
 
 def _referenced(m):
