@@ -13,7 +13,8 @@ from .ray_shapes import FAR, enter_box, next_node, reciprocal
 def counts(m, d, w, g, p, groups, flg_static, bodyexclude):
     """Whether geom g of world w is asked about: it is there, its group, its body, its bounding sphere.
 
-    p  the ray's start from its place;  cutoff  spheres farther than this count only on bodies none of whose geoms can collide.
+    p  the ray's start from its place;  cutoff  spheres farther than this count only on bodies none of whose geoms can
+    collide.
     """
     kind = m.ray_class[g]
     return (

@@ -6,8 +6,8 @@
         wt = tree_at(m, d, k)
 
 Without the flag, as long as nothing is removed, the place k is the thing itself, and nothing of this is left in the
-machine code. The lists are made by lists.py. Where nothing of what poses give is known yet (`nwhole`, `nallbox`), loops over bodies, objects and boxes run
-over all, sleepers too. Seed 003, "Sleeping islands".
+machine code. The lists are made by lists.py. Where nothing of what poses give is known yet (`nwhole`, `nallbox`), loops
+over bodies, objects and boxes run over all, sleepers too. Seed 003, "Sleeping islands".
 """
 
 from ..constants import GONE
