@@ -185,6 +185,7 @@ FILTER_CONAFFINITY = geom_tables.CONAFFINITY
 
 # sleeping
 AWAKE = asleep.AWAKE  # in tree_asleep, of a tree that is wide awake
+GONE = asleep.GONE  # of one that was removed
 NEVER_SLEEPS = asleep.NEVER_SLEEPS  # bits of the policies of trees that stay awake
 POKED_POSE = asleep.WRITTEN["qpos"]  # bits of d.nwritten
 POKED_VELOCITY = asleep.WRITTEN["qvel"]

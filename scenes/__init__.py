@@ -18,6 +18,9 @@ from tisim.scenes.cards import cards
 from tisim.scenes.chain import chain
 from tisim.scenes.crank import crank, wave
 from tisim.scenes.dominos import dominos, falling
+from tisim.scenes.drum import drum
+from tisim.scenes.drum import turn as turn_drum
+from tisim.scenes.hopper import hopper
 from tisim.scenes.joints import joints
 from tisim.scenes.motor import motor, turn_back
 from tisim.scenes.net import net
@@ -37,10 +40,17 @@ from tisim.errors import Error
 
 _SCENES = {f.__name__: f for f in (
     pile, dominos, wall, pyramid, tower, ragdolls, shapes, bowl, terrain, cards, chain, pendulum, joints, rows,
-    pyramids, net, bridge, motor, crank, adhesion, thrusters, arms
+    pyramids, net, bridge, motor, crank, adhesion, thrusters, arms, hopper, drum
 )}  # fmt: skip
 _SECONDS = {"dominos": falling, "motor": lambda: 2.5, "adhesion": lambda **_: 0.45, "thrusters": lambda: 0.4}
-_CONTROLS = {"motor": turn_back, "crank": wave, "adhesion": lift, "thrusters": fire, "arms": arms_wave}
+_CONTROLS = {
+    "motor": turn_back,
+    "crank": wave,
+    "adhesion": lift,
+    "thrusters": fire,
+    "arms": arms_wave,
+    "drum": turn_drum,
+}
 SECONDS = 3.0  # in which other scenes show what they are about [s]
 
 

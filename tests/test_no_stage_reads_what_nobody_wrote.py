@@ -20,8 +20,8 @@ ZERO = {"ray_leaf", "ray_node", "rk_act", "tree_slept"}
 # what a search for pairs leaves for the steps in which its pairs serve; there is one in the first step
 LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", "plane_normal", "plane_pos",
              "sweep_skin"}  # fmt: skip
-# what is looked at before who is awake is known: where sleepers lie, and who was awake
-LAST_STEP |= {"ray_leaf", "ray_node", "tree_slept", "awake_qpos", "nqawake", "nwritten", "xpos", "xquat"}
+# what is looked at before who is awake is known: where sleepers lie, also to weigh them, and who was awake
+LAST_STEP |= {"ray_leaf", "ray_node", "tree_slept", "awake_qpos", "nqawake", "nwritten", "xpos", "xquat", "xipos"}
 # what only the kernel itself writes, before it reads it: in an earlier round of its loops, or in the last step
 ITSELF = {
     "bad",  # the largest index; Python clears it

@@ -43,6 +43,7 @@ _HOMES = {
     "tisim.settling.support": "overlaps support",
     "tisim.spec.spec": "Spec",
     "tisim.stages.colliders": "register_collider",
+    "tisim.stages.coming": "add remove",
     "tisim.stages.sleep": "wake",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -8,12 +8,13 @@ asked anew in each step, so contacts do not depend on when the last search was. 
 """
 
 from ..constants import PLANE
-from ..sleep.awake import box_at, box_count
+from ..sleep.awake import box_at, box_count, is_body_gone, is_geom_gone
 from ..types import *
 
 GROW = 1.000001  # boxes that touch exactly must not part by rounding
 FORESIGHT = 16.0  # steps over which a body is expected to move on as it did since the last search
 FARTHEST = 4.0  # its way is at most this many skins along each axis: after a jump nobody knows where it goes
+NOWHERE = 1e15  # a box that nothing meets, and within which nothing is
 TODO = -1  # in cpair_ncon: the pair is near, and a kernel of its own has its collider
 
 
@@ -131,6 +132,18 @@ def update_boxes(m, d):
                 d.nout = 1
 
 
+@func
+def is_item_gone(m, d, w, item):
+    """Whether a geom, or a body with many, was removed."""
+    gone = False
+    if ti.static(m.has.gone):
+        if item < m.ngeom:
+            gone = is_geom_gone(m, d, w, item)
+        else:
+            gone = is_body_gone(m, d, w, m.mid_body[item - m.ngeom])
+    return gone
+
+
 @kernel
 def enlarge_boxes(m, d):
     """Enlarged boxes for a search, and what does not change until the next one: static boxes and the planes' places;
@@ -158,6 +171,12 @@ def enlarge_boxes(m, d):
             d.group_mat[k] = d.xmat[body]
         d.item_fatlo[i] = d.item_boxlo[i] - skin + ti.min(way, 0.0)
         d.item_fathi[i] = d.item_boxhi[i] + skin + ti.max(way, 0.0)
+        if ti.static(m.has.gone):
+            if is_item_gone(m, d, w, g):  # what comes back is outside of its enlarged box: a search is due
+                d.item_fatlo[i] = vec3(NOWHERE)
+                d.item_fathi[i] = vec3(-NOWHERE)
+                if g >= m.ngeom:
+                    d.group_pos[w * d.ngroup + g - m.ngeom] = vec3(NOWHERE)
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(d.nworld * d.nstatic):
         w = t // d.nstatic

@@ -10,7 +10,7 @@ the boxes themselves. The pairs come in no particular order; candidates.py sorts
 from ..constants import SWEEP_FOUND
 from ..sort import sort_all
 from ..types import *
-from .boxes import above_plane, ball_center, ball_radius, margin_of
+from .boxes import above_plane, ball_center, ball_radius, is_item_gone, margin_of
 from .candidates import may_collide, passes, put_candidate
 
 NSAMPLE = 32  # geoms looked at to choose the axes: enough for a 10 % and a 90 % quantile
@@ -37,13 +37,20 @@ def choose_axes(m, d):
     skin  by how much boxes are enlarged, relative to the mean extent of those looked at.
     """
     total = d.nworld * d.ncol
+    if ti.static(m.has.gone):
+        total = d.nboxawake  # where what was removed lies tells nothing
     n = ti.min(NSAMPLE, total)
     ti.loop_config(serialize=SERIAL or SHORT)
     for axis in range(3):
         extent = 0.0
         for s in range(n):
             t = ti.cast(ti.cast(s, ti.i64) * total // n, ti.i32)
-            i = t // d.ncol * m.nitem + d.box_item[t % d.ncol]
+            w = t // d.ncol
+            place = t - w * d.ncol
+            if ti.static(m.has.gone):
+                w = d.awake_box[t] // m.nitem
+                place = d.awake_box[t] - w * m.nitem
+            i = w * m.nitem + d.box_item[place]
             x = d.item_boxlo[i][axis]
             extent += (d.item_boxhi[i][axis] - x) / n
             k = s
@@ -100,8 +107,11 @@ def enter_items(m, d):
         touched = ti.max(1, ti.min(nstrip, strip_of(d.item_fathi[i][ay], d.sweep_per_strip) - first + 1))
         row = strip_of(d.item_fatlo[i][az], d.sweep_per_row)
         rows = ti.max(1, ti.min(nrow, strip_of(d.item_fathi[i][az], d.sweep_per_row) - row + 1))
-        at = ti.atomic_add(d.nentry, touched * rows)
-        for k in range(touched * rows):
+        number = touched * rows
+        if ti.static(m.has.gone):
+            number = ti.select(is_item_gone(m, d, w, i - w * m.nitem), 0, number)
+        at = ti.atomic_add(d.nentry, number)
+        for k in range(number):
             if at + k < d.npairmax:
                 strip = (first + k % touched) & (nstrip - 1)
                 cell = (w << d.nstripbit | strip) << d.nrowbit | row + k // touched & nrow - 1
@@ -251,7 +261,7 @@ def search_pairs(m, d):
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(d.nworld * d.nbox):
         g = d.box_item[t % d.nbox]
-        if g < m.ngeom:
+        if g < m.ngeom and not is_item_gone(m, d, t // d.nbox, g):
             search_planes(m, d, t // d.nbox, g)
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(d.nworld * m.npair):

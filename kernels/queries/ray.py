@@ -3,20 +3,23 @@
 from tisim.device.specialise import specialise
 
 from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE
+from ..sleep.awake import is_geom_gone
 from ..types import *
 from . import ray_shapes
 from .ray_shapes import FAR, enter_box, next_node, reciprocal
 
 
 @func
-def counts(m, d, g, p, groups, flg_static, bodyexclude):
-    """Whether geom g is asked about: its group, its body, and its bounding sphere; p: the ray's start from its place.
+def counts(m, d, w, g, p, groups, flg_static, bodyexclude):
+    """Whether geom g of world w is asked about: it is there, its group, its body, its bounding sphere.
 
-    cutoff  spheres farther than this count only on bodies none of whose geoms can collide.
+    p  the ray's start from its place;  cutoff  spheres farther than this count only on bodies none of whose geoms can
+    collide.
     """
     kind = m.ray_class[g]
     return (
         kind >= 0
+        and not is_geom_gone(m, d, w, g)
         and groups >> (kind & 7) & 1 == 1
         and (flg_static != 0 or kind & 8 == 0)
         and m.geom_bodyid[g] != bodyexclude
@@ -105,7 +108,7 @@ def _cast(m, d, w, pnt, vec, groups, flg_static, bodyexclude):
         if g >= 0:
             i = w * m.ngeom + g
             p = pnt - d.geom_xpos[i]
-            if counts(m, d, g, p, groups, flg_static, bodyexclude):
+            if counts(m, d, w, g, p, groups, flg_static, bodyexclude):
                 x = RAY_GEOM(m, d, i, g, p, vec)
                 if x < best or (x == best and g < found):
                     best = x

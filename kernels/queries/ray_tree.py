@@ -6,6 +6,7 @@ one that follows the keys: it needs no pointers, and stray geoms inflate only th
 """
 
 from ..constants import CAPSULE, CYLINDER, HFIELD, MESH, SPHERE
+from ..sleep.awake import is_geom_gone
 from ..sort import sort_all
 from ..types import *
 from .ray_shapes import FAR
@@ -80,6 +81,9 @@ def box_leaves(m, d):
         hi = vec3(-FAR, -FAR, -FAR)
         if k < d.nbounded:
             g = d.sort_value[d.rayhalf * d.npairmax + w * d.nbounded + k]
+            if is_geom_gone(m, d, w, g):
+                g = -1
+        if g >= 0:
             t = m.geom_type[g]
             size = m.geom_size[g]
             center = vec3(0.0, 0.0, 0.0)

@@ -1,6 +1,7 @@
 """What all families of sensors share: who is asleep, and where values go."""
 
 from ..constants import DATATYPE_POSITIVE
+from ..sleep.awake import is_gone
 from ..types import FP, SERIAL, func, kernel, ti
 
 
@@ -25,7 +26,7 @@ def is_awake(m, d, w, s):
                 awake = 1
         if num < 0:
             for wt in range(w * m.ntree, (w + 1) * m.ntree):
-                if not is_tree_awake(m, d, wt):
+                if not (is_tree_awake(m, d, wt) or is_gone(m, d, wt)):
                     awake = 0
     return awake
 

@@ -5,12 +5,44 @@
     for k in range(n):
         wt = tree_at(m, d, k)
 
-Without the flag the place k is the thing itself, and nothing of this is left in the machine code. The lists are made by
-lists.py. Where nothing of what poses give is known yet (`nwhole`, `nallbox`), loops over bodies, objects and boxes run
-over all, sleepers too. Seed 003, "Sleeping islands".
+Without the flag, as long as nothing is removed, the place k is the thing itself, and nothing of this is left in the
+machine code. The lists are made by lists.py. Where nothing of what poses give is known yet (`nwhole`, `nallbox`), loops
+over bodies, objects and boxes run over all, sleepers too. Seed 003, "Sleeping islands".
 """
 
+from ..constants import GONE
 from ..types import func, ti
+
+
+@func
+def is_gone(m, d, wt):
+    """Whether world-major tree wt was removed."""
+    gone = False
+    if ti.static(m.has.gone):
+        gone = d.tree_asleep[wt] == GONE
+    return gone
+
+
+@func
+def is_body_gone(m, d, w, b):
+    """Whether body b of world w was removed with its tree."""
+    gone = False
+    if ti.static(m.has.gone):
+        t = m.body_treeid[b]
+        if t >= 0:
+            gone = d.tree_asleep[w * m.ntree + t] == GONE
+    return gone
+
+
+@func
+def is_geom_gone(m, d, w, g):
+    """Whether geom g of world w was removed with its tree."""
+    gone = False
+    if ti.static(m.has.gone):
+        t = m.geom_treeid[g]
+        if t >= 0:
+            gone = d.tree_asleep[w * m.ntree + t] == GONE
+    return gone
 
 
 @func

@@ -4,10 +4,11 @@ A tree's bodies, geoms, dofs are stretches of the model's arrays, so all lists f
 """
 
 from ..constants import NKIND
+from ..smooth.kinematics import BLOCK, block_moment, present_mass
 from ..types import *
+from .awake import is_geom_gone
 
 CURSOR = NKIND + 1  # as in collision/candidates.py
-BLOCK = 256  # as in smooth/kinematics.py
 
 
 @func
@@ -31,6 +32,22 @@ def append_boxes(m, d, w, b, num, at):
                 d.awake_box[n] = w * m.nitem + m.geom_boxat[g]
                 n += 1
     return n
+
+
+@func
+def weigh_present(m, d):
+    """Where trees were removed or added: masses of worlds, and sums over blocks that hold nothing awake."""
+    changed = ti.min(1, d.nchanged)
+    ti.loop_config(serialize=True)
+    for k in range(changed * d.nworld):
+        d.nchanged = 0
+        d.present_mass[k] = present_mass(m, d, k, 0)
+    ti.loop_config(serialize=True)
+    for k in range(changed * d.nworld * ((m.nbody + BLOCK - 1) // BLOCK)):
+        nblock = (m.nbody + BLOCK - 1) // BLOCK
+        w = k // nblock
+        block = k - w * nblock
+        d.body_block[w * m.nbody + block] = block_moment(m, d, w, block * BLOCK)
 
 
 @kernel
@@ -102,6 +119,8 @@ def list_awake(m, d):
         d.nlawake = limited
         d.nfawake = lossy
         d.nboxawake = box
+    if ti.static(m.has.gone):
+        weigh_present(m, d)
 
 
 @func
@@ -116,7 +135,8 @@ def geom_awake(m, d, w, g):
 
 @kernel
 def list_live_pairs(m, d):
-    """Pairs of which one geom is awake, in their order and by collider; the others have no contacts. Serial.
+    """Pairs of which one geom is awake, and none removed, in their order and by collider; others have no contacts.
+    Serial.
 
     Seed 003: a sleeping island is to collision what a static body is.
     """
@@ -132,6 +152,9 @@ def list_live_pairs(m, d):
             awake = geom_awake(m, d, w, i - w * m.ngeom)
             if not awake:
                 awake = geom_awake(m, d, w, d.cpair_geom2[p])
+            if ti.static(m.has.gone):
+                awake = awake and not is_geom_gone(m, d, w, i - w * m.ngeom)
+                awake = awake and not is_geom_gone(m, d, w, d.cpair_geom2[p])
             d.cpair_ncon[p] = 0
             if awake:
                 d.cpair_live[live] = p

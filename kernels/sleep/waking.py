@@ -8,6 +8,7 @@ from ..constants import AWAKE, POKED_FORCE, POKED_POSE, POKED_VELOCITY, POKED_WR
 from ..rotation import normalize_quat
 from ..smooth.kinematics import moved_pose, static_pose
 from ..types import FP, SERIAL, func, kernel, ti
+from .awake import is_gone
 
 BITS = ti.i64 if FP == ti.f64 else ti.i32
 
@@ -49,7 +50,7 @@ def find_poked(m, d):
     ti.loop_config(serialize=SERIAL)
     for wt in range(n):
         poked = False
-        if d.tree_asleep[wt] >= 0:
+        if d.tree_asleep[wt] >= 0 and not is_gone(m, d, wt):
             w = wt // m.ntree
             t = wt - w * m.ntree
             first = w * m.nv + m.tree_dofadr[t]

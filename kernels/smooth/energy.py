@@ -1,6 +1,7 @@
 """Potential and kinetic energy."""
 
 from ..constants import DSBL_GRAVITY, DSBL_SPRING
+from ..sleep.awake import is_body_gone
 from ..types import FP, SERIAL, func, kernel, ti, vec3
 from .kinematics import BLOCK
 from .passive import spring_stretch
@@ -20,12 +21,13 @@ def block_energy(m, d):
         potential = FP(0.0)
         kinetic = FP(0.0)
         for b in range(ti.max(first, 1), ti.min(first + BLOCK, m.nbody)):
-            potential -= m.body_mass[b] * gravity.dot(d.xipos[w * m.nbody + b])
-            if m.opt.disableflags & DSBL_SPRING == 0:
-                for j in range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b]):
-                    potential += spring_energy(m, d, w, j)
-            for k in range(m.body_dofadr[b], m.body_dofadr[b] + m.body_dofnum[b]):
-                kinetic += kinetic_energy(m, d, w, k)
+            if not is_body_gone(m, d, w, b):
+                potential -= m.body_mass[b] * gravity.dot(d.xipos[w * m.nbody + b])
+                if m.opt.disableflags & DSBL_SPRING == 0:
+                    for j in range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b]):
+                        potential += spring_energy(m, d, w, j)
+                for k in range(m.body_dofadr[b], m.body_dofadr[b] + m.body_dofnum[b]):
+                    kinetic += kinetic_energy(m, d, w, k)
         d.body_block[w * m.nbody + first // BLOCK][0] = potential
         d.body_block[w * m.nbody + first // BLOCK][1] = kinetic
 

@@ -6,7 +6,7 @@ the tree and ends with itself; the rows of the ancestors are prefixes of it, so 
 """
 
 from ..constants import BALL, FREE, SLIDE
-from ..sleep.awake import body_at, body_count
+from ..sleep.awake import body_at, body_count, is_body_gone
 from ..spatial import join, last_dof, momentum
 from ..types import FP, MINVAL, SERIAL, func, kernel, ti, vec3, vec6
 from .kinematics import BLOCK
@@ -48,7 +48,10 @@ def world_centre(m, d, w):
     com = vec3(0.0)
     for k in range((m.nbody + BLOCK - 1) // BLOCK):
         com += d.body_block[w * m.nbody + k]
-    d.subtree_com[w * m.nbody] = com / ti.max(m.body_subtreemass[0], MINVAL)
+    mass = m.body_subtreemass[0]
+    if ti.static(m.has.gone):
+        mass = d.present_mass[w]
+    d.subtree_com[w * m.nbody] = com / ti.max(mass, MINVAL)
 
 
 @func
@@ -91,7 +94,7 @@ def inertias(m, d, w, b, n):
             d.crb[o + i] = s
             for j in range(m.body_jntadr[i], m.body_jntadr[i] + m.body_jntnum[i]):
                 motion_axes(m, d, w, j, com)
-        else:
+        elif not is_body_gone(m, d, w, i):
             d.crb[o + b] = d.crb[o + b] + s
 
 

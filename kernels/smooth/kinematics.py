@@ -2,7 +2,7 @@
 
 from ..constants import BALL, FREE, SLIDE
 from ..rotation import at3, at4, axis_angle_to_quat, mul_quat, normalize_quat, quat_to_mat, rotate
-from ..sleep.awake import body_at, body_count, object_at, object_count
+from ..sleep.awake import body_at, body_count, is_body_gone, object_at, object_count
 from ..types import MINVAL, SERIAL, func, kernel, ti, vec3, vec4
 
 BLOCK = 256  # bodies per partial sum; fixed, so that sums do not depend on the machine
@@ -118,23 +118,51 @@ def geom_poses(m, d):
             d.geom_xmat[w * m.ngeom + i] = quat_to_mat(mul_quat(quat, m.geom_turn[i]))
         else:
             if i % BLOCK == 0:
-                s = vec3(0.0)
-                for j in range(i, ti.min(i + BLOCK, m.nbody)):
-                    s += m.body_mass[j] * d.xipos[w * m.nbody + j]
-                d.body_block[w * m.nbody + i // BLOCK] = s
+                d.body_block[w * m.nbody + i // BLOCK] = block_moment(m, d, w, i)
             if i > 0 and m.body_treeid[i] < 0:
                 static_centre(m, d, w, i)
+
+
+@func
+def block_moment(m, d, w, first):
+    """Sum of mass times place over the block of bodies from `first` on."""
+    s = vec3(0.0)
+    for j in range(first, ti.min(first + BLOCK, m.nbody)):
+        if not is_body_gone(m, d, w, j):
+            s += m.body_mass[j] * d.xipos[w * m.nbody + j]
+    return s
+
+
+@func
+def present_mass(m, d, w, b):
+    """Mass of body b, which is static, and of what hangs on it and was not removed."""
+    mass = m.body_subtreemass[b]
+    if ti.static(m.has.gone):
+        present = m.body_mass[b]
+        missing = False
+        for j in range(b + 1, m.nbody):
+            if m.body_parentid[j] < b:
+                break
+            if is_body_gone(m, d, w, j):
+                missing = True
+            else:
+                present += m.body_mass[j]
+        if missing:
+            mass = present
+    return mass
 
 
 @func
 def static_centre(m, d, w, b):
     """subtree_com of static body b."""
     com = d.xipos[w * m.nbody + b]
-    if m.body_subtreemass[b] >= MINVAL:
+    mass = present_mass(m, d, w, b)
+    if mass >= MINVAL:
         com = m.body_mass[b] * com
         for j in range(b + 1, m.nbody):  # depth-first order: the subtree is a range
             if m.body_parentid[j] < b:
                 break
-            com += m.body_mass[j] * d.xipos[w * m.nbody + j]
-        com /= m.body_subtreemass[b]
+            if not is_body_gone(m, d, w, j):
+                com += m.body_mass[j] * d.xipos[w * m.nbody + j]
+        com /= mass
     d.subtree_com[w * m.nbody + b] = com

@@ -1,8 +1,9 @@
 """Linear velocity and angular momentum of subtrees. Seed 003, "mj_subtreeVel"."""
 
-from ..sleep.awake import tree_at, tree_count
+from ..sleep.awake import is_body_gone, tree_at, tree_count
 from ..spatial import cross, head, momentum, tail
 from ..types import MINVAL, SERIAL, kernel, ti, vec3
+from .kinematics import present_mass
 
 
 @kernel
@@ -45,11 +46,13 @@ def static_momenta(m, d):
         for k in range(m.nbody):
             b = m.nbody - 1 - k
             t = m.body_treeid[b]
+            mass = m.body_subtreemass[b]
             if t < 0:
-                d.subtree_linvel[o + b] = d.subtree_linvel[o + b] / ti.max(m.body_subtreemass[b], MINVAL)
-            if b > 0 and (t < 0 or m.tree_bodyadr[ti.max(t, 0)] == b):
+                mass = present_mass(m, d, w, b)
+                d.subtree_linvel[o + b] = d.subtree_linvel[o + b] / ti.max(mass, MINVAL)
+            if b > 0 and (t < 0 or m.tree_bodyadr[ti.max(t, 0)] == b) and not is_body_gone(m, d, w, b):
                 up = o + m.body_parentid[b]
-                p = m.body_subtreemass[b] * d.subtree_linvel[o + b]
+                p = mass * d.subtree_linvel[o + b]
                 turn = d.subtree_angmom[o + b] + cross(d.subtree_com[o + b] - d.subtree_com[up], p)
                 d.subtree_linvel[up] = d.subtree_linvel[up] + p
                 d.subtree_angmom[up] = d.subtree_angmom[up] + turn

@@ -10,7 +10,7 @@ A NumPy .npz with these arrays:
              applied forces, mocap poses; all that the next step depends on, so that it goes on to the same bits
     time, qpos, qvel, act, qacc_warmstart, xpos, xquat    the same and the poses of bodies, for other programs;
              with a leading axis of worlds if there are several
-    tree_asleep    (nworld, ntree) who sleeps, where something may: what sleeps is where xpos and xquat say
+    tree_asleep    (nworld, ntree) who sleeps or is removed, where something may: they are where xpos, xquat say
 
 In Python: `tisim.set_state(m, d, np.load("state.npz")["state"])`.
 """
@@ -53,7 +53,7 @@ def save(path, m, d, name, state):
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     arrays = {k: np.asarray(getattr(d, k)) for k in ("qpos", "qvel", "act", "xpos", "xquat")}
-    if asleep.enabled(m):
+    if asleep.listed(m):
         arrays["tree_asleep"] = d.host("tree_asleep").reshape(d.nworld, m.ntree)
     at = 1 + m.nq + m.nv + m.na  # behind time, qpos, qvel and act
     part = path.with_name(path.name + ".part")
@@ -91,7 +91,8 @@ def read(path, m):
     state = values["state"]
     if state.ndim != 2 or state.dtype != np.float64 or not len(state) or not np.isfinite(state).all():
         raise Error(f"--from {path}: the state is damaged")
-    if len(sleepers) < len(SLEEPERS) or not asleep.enabled(m):
+    gone = np.asarray(sleepers.get("tree_asleep", 0)) == asleep.GONE
+    if len(sleepers) < len(SLEEPERS) or not (asleep.enabled(m) or gone.any()):
         return state, None
     for name, width in SLEEPERS.items():
         try:
@@ -99,13 +100,16 @@ def read(path, m):
         except ValueError:
             raise Error(f"--from {path}: the state is damaged: {name} does not fit") from None
     trees = sleepers["tree_asleep"]
-    if trees.dtype.kind not in "iu" or (trees.size and not asleep.AWAKE <= trees.min() <= trees.max() < m.ntree):
+    if trees.dtype.kind not in "iu" or (
+        trees.size and not (asleep.AWAKE <= trees.min() and trees[~gone.reshape(trees.shape)].max(initial=-1) < m.ntree)
+    ):
         raise Error(f"--from {path}: the state is damaged: tree_asleep does not fit")
     return state, sleepers
 
 
 def lay_down(d, sleepers):
-    """Lets sleep in a Data what slept when a state was saved; the state itself is there already."""
+    """Lets sleep in a Data what slept when a state was saved, and removes what was; the state itself is there."""
     for name, values in sleepers.items():
         write_worlds(d, name, np.arange(d.nworld), values if len(values) == d.nworld else values[:1])
+    asleep.take(d.model, sleepers["tree_asleep"])
     asleep.begin(d)

@@ -14,7 +14,7 @@ COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense
               nmid=19, nout=20, nY=21, npart=22,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
               noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
-              nacted=56)  # fmt: skip
+              nacted=56, nchanged=57)  # fmt: skip
 
 # indices into `sweep_scale`: middle and 1 / scale of the sweep, 1 / width of strips and of rows, skin [m]
 SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
@@ -201,9 +201,11 @@ declare("scratch", [
 # sleeping: who does, and lists of what is awake (kernels/sleep/)
 declare("computed", [
     ("tree_asleep", "i", ("ntree",), "-", "sleep",
-     "from 0 on: the tree sleeps, this is the next one of its island; below: -1 is ready, -11 has ten steps to go"),
+     "from 0 on: the tree sleeps, this is the next one of its island, or 2^30: it was removed; below: -1 is ready, -11 "
+     "has ten steps to go"),
 ])  # fmt: skip
 declare("scratch", [
+    ("present_mass", "f", (1,), "kg", "sleep", "mass of all that was not removed"),
     ("tree_slept", "i", ("ntree",), "-", "sleep", "1: it fell asleep in this step, its sensors are still to be made"),
     ("tree_woken", "i", ("ntree",), "-", "sleep", "1: the tree woke since the lists of what is awake were made"),
     ("tree_cycle", "i", ("ntree",), "-", "sleep", "first tree of a sleeping island, -1: the tree is awake"),

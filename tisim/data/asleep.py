@@ -5,18 +5,44 @@ import importlib
 import numpy as np
 
 from tisim.enums import mjtEnableBit, mjtSleepPolicy, mjtSleepState
+from tisim.errors import Error
 
 MINAWAKE = 10  # mjMINAWAKE: steps at rest after which a tree is ready to sleep
 AWAKE = -(1 + MINAWAKE)  # tree_asleep of a tree that is wide awake; it counts up to -1, ready; from 0 on it sleeps
+GONE = 1 << 30  # tree_asleep of a tree that was removed: it is in no list, and nothing wakes it
 NEVER_SLEEPS = 1 << mjtSleepPolicy.mjSLEEP_NEVER | 1 << mjtSleepPolicy.mjSLEEP_AUTO_NEVER
 # what wakes sleepers where a user writes to it: bits of the count `nwritten`
 WRITTEN = dict(qpos=1, mocap_pos=1, mocap_quat=1, qvel=2, qfrc_applied=4, xfrc_applied=8)
 ALL = 15
 
 
+def listed(m):
+    """Whether loops go over lists of what is awake: things may sleep, or be removed."""
+    return m.comes_and_goes or enabled(m)
+
+
 def enabled(m):
     """Whether the sleep flag is set."""
     return bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_SLEEP))
+
+
+def come_and_go(m):
+    """From now on trees of the model may be removed: all its Data go over lists."""
+    if not m.comes_and_goes:
+        object.__setattr__(m, "comes_and_goes", True)
+        object.__setattr__(m.opt, "_edits", m.opt._edits + 1)  # kernels are those of other features now
+
+
+def take(m, trees):
+    """Takes over who sleeps, tree_asleep of another Data: the model gets ready for it where something was removed."""
+    if np.any(np.asarray(trees) == GONE):
+        come_and_go(m)
+
+
+def refuse_removed(d, what):
+    """Raises Error where something is removed, which what is about to be done does not know."""
+    if d.model.comes_and_goes and (d.host("tree_asleep") == GONE).any():
+        raise Error(f"{what}: bodies are removed from this Data, which is not supported so far: add them first")
 
 
 def wrote(d, name):
@@ -27,12 +53,12 @@ def wrote(d, name):
 
 def begin(d):
     """Nothing is known of who is awake and where anything is: all lists are made anew, and all poses."""
-    d.set_counts(nwritten=ALL, nwoken=0, nstale=1, nwhole=1, nallbox=1)
+    d.set_counts(nwritten=ALL, nwoken=0, nstale=1, nwhole=1, nallbox=1, nchanged=1)
 
 
 def stale(d):
     """Lists of what is awake are made anew, and all boxes."""
-    d.set_counts(nstale=1, nallbox=1)
+    d.set_counts(nstale=1, nallbox=1, nchanged=1)
 
 
 def start(m, d, worlds):
@@ -53,3 +79,10 @@ def body_awake(m, d):
     carried = ~moving & (np.asarray(m.body_mocapid)[np.asarray(m.body_rootid)] >= 0)
     state[:, carried] = int(mjtSleepState.mjS_AWAKE)
     return state
+
+
+def body_present(m, d):
+    """(nworld, nbody) bool: bodies that were not removed."""
+    tree = np.asarray(m.body_treeid)
+    gone = np.append(d.host("tree_asleep") == GONE, np.zeros((d.nworld, 1), bool), axis=1)  # the last is of no tree
+    return ~gone[:, tree]

@@ -37,6 +37,7 @@ def restored(m, contents):
         if a.length == values.size:
             dtype = session.numpy_float() if DATA[name].dtype == "f" else np.int32
             memory.upload(a, values.astype(dtype, copy=False))
+    asleep.take(m, contents["arrays"].get("tree_asleep", ()))
     d.forget_counts()
     asleep.stale(d)
     return d

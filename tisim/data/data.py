@@ -477,6 +477,12 @@ class Data:
         return state[0] if self.nworld == 1 else state
 
     @property
+    def body_present(self):
+        """(nbody,) bool: bodies that were not removed (tisim.remove). A leading axis for several worlds."""
+        present = asleep.body_present(self.model, self)
+        return present[0] if self.nworld == 1 else present
+
+    @property
     def nbody_awake(self):
         """Bodies that do not sleep, static ones among them, per world if there are several."""
         return self._awake(asleep.body_awake(self.model, self) != mjtSleepState.mjS_ASLEEP)

@@ -99,12 +99,13 @@ def _contacts(m, d):
 def _sleep(m, d):
     """tree_asleep: its values, its cycles, and the lists of what is awake."""
     asleep_of = d.host("tree_asleep").astype(np.int64)
-    sleeps = asleep_of >= 0
-    require((asleep_of >= asleep.AWAKE) & (asleep_of < m.ntree), "tree_asleep counts from -11 to -1, or names a tree")
-    if not asleep.enabled(m):
-        return
+    sleeps, gone = asleep_of >= 0, asleep_of == asleep.GONE
+    known = (asleep_of >= asleep.AWAKE) & (asleep_of < m.ntree) | gone
+    require(known, "tree_asleep counts from -11 to -1, names a tree, or says that it was removed")
+    if not asleep.listed(m):
+        return require(~gone, "what was removed is known to the model")
     for world, following in enumerate(asleep_of):
-        own = np.flatnonzero(sleeps[world])
+        own = np.flatnonzero(sleeps[world] & ~gone[world])
         require(np.sort(following[own]) == own, "sleeping islands are cycles of sleepers")
     tree = np.asarray(m.dof_treeid)
     require(d.host("qvel")[sleeps[:, tree]] == 0, "sleepers have no velocity")
@@ -121,7 +122,7 @@ def _qposnum(m):
 
 def _listed_now(m, d, kind):
     """World-major trees or bodies that the last step went by."""
-    if not asleep.enabled(m):
+    if not asleep.listed(m):
         return np.arange(d.nworld * (m.ntree if kind == "tree" else m.nbody))
     count = dict(tree="ntawake", body="nbawake")[kind]
     return d.host(f"awake_{kind}").reshape(-1)[: d.count(count)].astype(np.int64)
@@ -129,7 +130,7 @@ def _listed_now(m, d, kind):
 
 def _live(m, d):
     """Pairs that have colliders run: all, or those of which one geom is awake."""
-    if not asleep.enabled(m):
+    if not asleep.listed(m):
         return np.arange(d.count("ncpair"))
     return d.host("cpair_live")[: d.count("nlive")].astype(np.int64)
 

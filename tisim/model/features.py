@@ -22,7 +22,8 @@ class Features(NamedTuple):
     torsion   contacts can have torques: a dimension above 3.
     dense     Hessians in dofs can be needed: those of free bodies only where they get no sparse factor.
     heavy     some tendon has armature.
-    sleep     trees at rest fall asleep.
+    sleep     loops go over lists of what is awake: trees at rest fall asleep, or some can be removed.
+    gone      trees can be removed (tisim.remove).
     """
 
     jointed: bool
@@ -32,6 +33,7 @@ class Features(NamedTuple):
     dense: bool = False
     heavy: bool = False
     sleep: bool = False
+    gone: bool = False
 
     @property
     def dims(self):
@@ -46,8 +48,8 @@ def dense_bodies():
 
 def features(m):
     """The Features of a model as it is now; users may change options and arrays at any time."""
-    sleep = bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_SLEEP))
-    key = (m.edits, m.opt.cone, sleep, dense_bodies())
+    sleep = m.comes_and_goes or bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_SLEEP))
+    key = (m.edits, m.opt.cone, sleep, m.comes_and_goes, dense_bodies())
     last = m._derived.get("features")
     if last is None or last[0] != key:
         dims = np.concatenate([np.asarray(m.geom_condim), np.asarray(m.pair_dim)])
@@ -61,13 +63,14 @@ def features(m):
             elliptic=int(m.opt.cone) == int(mjtCone.mjCONE_ELLIPTIC),
             torsion=bool((dims > 3).any()),
             sleep=sleep,
+            gone=m.comes_and_goes,
         )  # fmt: skip
     return last[1]
 
 
 def every():
-    """All Features that a model can have, but for heavy tendons, whose kernels are made on demand: the solver's, which
-    are the largest, would ship twice for what next to no model has.
+    """All Features that a model can have, but for heavy tendons and bodies that come and go, whose kernels are made on
+    demand: the solver's, which are the largest, would ship twice for what next to no model has.
     """
     return [
         Features(jointed, rows, elliptic, torsion, dense=jointed, sleep=sleep)
@@ -78,4 +81,6 @@ def every():
     ]
 
 
-EVERYTHING = Features(jointed=True, rows=True, elliptic=True, torsion=True, dense=True, heavy=True, sleep=True)
+EVERYTHING = Features(
+    jointed=True, rows=True, elliptic=True, torsion=True, dense=True, heavy=True, sleep=True, gone=True
+)

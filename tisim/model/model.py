@@ -43,7 +43,8 @@ class Model(DeviceModel):
         fields = dict(
             _arrays=tracked(arrays, changed), _changed=changed, _on_device={}, _derived={}, capacity_limit=Limits(),
             callback=Callbacks(), _scope=compiled.scope, _nodes=compiled.nodes,
-            _sizes=sizes, _names=dict(compiled.names), _index={}, opt=Settings("opt", compiled.option),
+            comes_and_goes=False, _sizes=sizes, _names=dict(compiled.names), _index={},
+            opt=Settings("opt", compiled.option),
             stat=Settings("stat", compiled.stat),
             vis=visual(compiled.visual), textures=compiled.textures, texts=compiled.texts, modelname=compiled.modelname,
         )  # fmt: skip

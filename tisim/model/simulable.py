@@ -49,12 +49,20 @@ def check_options(m):
     opt.check()
     if opt.enableflags & mjtEnableBit.mjENBL_SLEEP:
         check_sleep(m)
+    if m.comes_and_goes:
+        check_removal(m)
 
 
 def check_sleep(m):
     """What does not go with the flag sleep."""
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
         raise UnsupportedError("flag sleep with integrator RK4: MuJoCo does not support it either")
+
+
+def check_removal(m):
+    """What does not go with bodies that are removed."""
+    if m.opt.integrator == mjtIntegrator.mjINT_RK4:
+        raise UnsupportedError("tisim.remove with integrator RK4 is not supported so far: use another one")
 
 
 def _check_constraints(m):

@@ -9,6 +9,7 @@ The file is a NumPy .npz that grows (archive.py):
       qpos           (k, worlds, nq) f32: poses
       mocap          (k, worlds, nmocap, 7) f32: position and orientation of mocap bodies, if there are some
       asleep         (k, worlds, ntree) bool, where things may sleep
+      removed        (k, worlds, ntree) bool, where some were (tisim.remove)
       solver         (k, 4) int: contacts, rows, islands, most rounds of an island; on request
       contact_first  (k + 1,) int: where the contacts of each frame begin in what follows; on request
       contact_geom   (n, 3) int: world, and the two geoms;  contact_pos (n, 3) f32 [m]
@@ -80,6 +81,8 @@ class Recorder:
         if self._out is None:
             raise Error(f"{self.path}: the recording is closed")
         frame = self._frame()
+        if self._frames and frame.keys() != self._frames[0].keys():  # a chunk has the same arrays of all its frames
+            self.flush()
         self._frames.append(frame)
         self._bytes += sum(np.asarray(v).nbytes for v in frame.values())
         self.number += 1
@@ -125,8 +128,11 @@ class Recorder:
         if m.nmocap:
             parts = [d.host(name).reshape(d.nworld, m.nmocap, -1)[worlds] for name in ("mocap_pos", "mocap_quat")]
             frame["mocap"] = np.concatenate(parts, axis=-1).astype(np.float32)
+        trees = d.host("tree_asleep").reshape(d.nworld, m.ntree)[worlds]
         if self._sleep:
-            frame["asleep"] = d.host("tree_asleep").reshape(d.nworld, m.ntree)[worlds] >= 0
+            frame["asleep"] = (trees >= 0) & (trees != asleep.GONE)
+        if m.comes_and_goes:
+            frame["removed"] = trees == asleep.GONE
         if self._solver:
             niter = np.asarray(d.solver_niter)
             frame["solver"] = np.array([np.sum(d.ncon), d.nefc, d.nisland, niter.max() if niter.size else 0])

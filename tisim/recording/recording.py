@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from tisim.data import given
-from tisim.data.asleep import AWAKE, stale
+from tisim.data.asleep import AWAKE, GONE, listed, stale, take
 from tisim.data.state import write_worlds
 from tisim.errors import Error
 from tisim.model.file import from_bytes
@@ -16,7 +16,7 @@ from tisim.stages.sleep import wake_written
 from .archive import Reader
 from .recorder import FORMAT
 
-OPTIONAL = ("mocap", "asleep", "solver")
+OPTIONAL = ("mocap", "asleep", "removed", "solver")
 
 
 class Recording:
@@ -123,11 +123,14 @@ class Recording:
             write_worlds(d, "mocap_pos", every, frame["mocap"][..., :3])
             write_worlds(d, "mocap_quat", every, frame["mocap"][..., 3:])
         d.program.spoil()
-        if "asleep" in frame:  # all are awake while they are placed
+        none = np.zeros((d.nworld, m.ntree), bool)
+        trees = np.where(frame.get("asleep", none), np.arange(m.ntree), AWAKE)
+        trees[frame.get("removed", none)] = GONE
+        take(m, trees)
+        if listed(m):  # all are awake while they are placed
             write_worlds(d, "tree_asleep", every, np.full((d.nworld, m.ntree), AWAKE))
             stale(d)
             wake_written(m, d)
         dynamics.fwd_position(m, d)
         tendon.tendons(m, d)
-        if "asleep" in frame:
-            write_worlds(d, "tree_asleep", every, np.where(frame["asleep"], np.arange(m.ntree), AWAKE))
+        write_worlds(d, "tree_asleep", every, trees)

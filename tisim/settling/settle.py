@@ -134,7 +134,7 @@ def _left(m, d, below, box):
         out |= pos[..., 2] < below
     if box is not None:
         out |= ((pos < box[0]) | (pos > box[1])).any(-1)
-    return out
+    return out & (d.host("tree_asleep").reshape(out.shape) != asleep.GONE)
 
 
 def _places(where, bodies):

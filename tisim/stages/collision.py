@@ -110,7 +110,7 @@ class Stage:
     def find(self, m, d, keep):
         """One detection with the lists as long as they are; searches for pairs only where a search is due."""
         self.plan(m, d)
-        sleeps, refuses = asleep.enabled(m), callback.of(m, "contactfilter")
+        sleeps, refuses = asleep.listed(m), callback.of(m, "contactfilter")
         self._awake = parallel(m, d)
         if sleeps and not self.sort.wide:
             self._set_busy(d, "boxes", bool(d.exceeds(nboxawake=BOXED)) and self._total >= BOXED)
@@ -147,10 +147,10 @@ class Stage:
         if self._shrinker.shrink(m, d):
             self.plan(m, d)
         boxes = d.nworld * len(self.members.box)
-        self.pairs.renew(keep, boxes // max(1, d.count("nboxawake")) if asleep.enabled(m) else 1)
+        self.pairs.renew(keep, boxes // max(1, d.count("nboxawake")) if asleep.listed(m) else 1)
         self.run(m, d, "entries", "pairs", *others)
         self.pairs.of = self._conditions(m, d)
-        if asleep.enabled(m):
+        if asleep.listed(m):
             d.set_counts(nlivestale=1)
         else:
             self.busy["contacts"] = not self.sort.wide and narrowphase.work(d) > COLLIDED

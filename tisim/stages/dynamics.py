@@ -25,7 +25,7 @@ def parallel(m, d):
 
 def _more(m, d, bodies):
     """Whether more bodies than that are awake."""
-    return d.nworld * m.nbody > bodies and (not asleep.enabled(m) or bool(d.exceeds(nbawake=bodies)))
+    return d.nworld * m.nbody > bodies and (not asleep.listed(m) or bool(d.exceeds(nbawake=bodies)))
 
 
 def fwd_position(m, d):

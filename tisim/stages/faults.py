@@ -39,6 +39,7 @@ def contain(m, d):
         np.add.at(counted[:, 0, kind], np.unique(world), 1)
         counted[world[::-1], 1, kind] = place[::-1]
     memory.upload(d.device("warning"), counted.reshape(-1))
+    ill[d.host("tree_asleep") == asleep.GONE] = False
     ill |= _islands(m, d, ill)
     _stop(m, d, ill, ill if d.faults == "reset" else lost, tree, values)
     _tell(m, d, ill)

@@ -53,15 +53,17 @@ def kernels_of(m, d):
     elif m.scalar("nenergy"):
         found.append(k("smooth.energy").no_energy)
     contacts = _contacts(m, d)
-    if asleep.enabled(m):
+    if asleep.listed(m):
         found += [k("sleep.waking").find_poked, k("sleep.lists").list_awake]
+        found += [k("sleep.lists").list_live_pairs] if contacts else []
+        found += [k("sleep.ties").list_tasks] if sleep.has_tasks(m) else []
+    if asleep.enabled(m):
         found += [k("sleep.falling").count_down, k("sleep.falling").fall_asleep]
         found += sensor.lay_down_kernels(m) if m._sizes["nsensor"] else []
-        found += [k("sleep.ties").list_tasks] if sleep.has_tasks(m) else []
         found += [k("sleep.ties").wake_by_equalities] if m.neq else []
         found += [k("sleep.ties").wake_by_tendons] if m.ntendon and m.scalar("ntie") else []
         if contacts:
-            found += [k("sleep.lists").list_live_pairs, k("sleep.waking").wake_by_contacts]
+            found.append(k("sleep.waking").wake_by_contacts)
     rows = [] if m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT) else [x.function() for x in MAKERS if x.acts(m)]
     found += contacts + rows + [k("solver.newton").unconstrained]
     if contacts or rows:

@@ -23,7 +23,7 @@ class Shrinker:
 
     def shrink(self, m, d):
         """Before a search; whether a list was cut, whose contents are lost."""
-        if session.arch != "cpu" or m.capacity_limit or asleep.enabled(m) and d.count("ntawake") < d.nworld * m.ntree:
+        if session.arch != "cpu" or m.capacity_limit or asleep.listed(m) and d.count("ntawake") < d.nworld * m.ntree:
             self._searches = 0
             return False
         for name, counts in COUNTED.items():

@@ -17,17 +17,22 @@ from . import actuation, callbacks, collision, constraint, dynamics, integrators
 def wake_written(m, d):
     """Before poses are made: sleepers that the user moved or pushed wake up, and the lists of what is awake follow.
 
-    Seed 003, "Waking". Without the flag nobody sleeps.
+    Seed 003, "Waking". Without the flag nobody sleeps, but some may be gone.
     """
-    if not asleep.enabled(m):
+    if not asleep.listed(m):
         if d._info.pop("sleeping", None) is not None:
             d.program.spoil()
             d.fill("tree_asleep", asleep.AWAKE)
         return
-    if d._info.get("sleeping") != m.edits:  # the flag was off, or arrays of the model were written
+    conditions = m.edits, asleep.enabled(m), m.comes_and_goes
+    if d._info.get("sleeping") != conditions:  # the flag was off, or arrays of the model were written
         d.program.spoil()
-        d._info["sleeping"] = m.edits
-        d.set_counts(nstale=1, nwritten=asleep.ALL, nwhole=1, nallbox=1)
+        if not asleep.enabled(m):
+            trees, whole, _ = _asleep(m, d)
+            trees[trees != asleep.GONE] = asleep.AWAKE
+            memory.upload(d.device("tree_asleep"), whole)
+        d._info["sleeping"] = conditions
+        d.set_counts(nstale=1, nwritten=asleep.ALL, nwhole=1, nallbox=1, nchanged=1)
     if d.exceeds(rarely=True, nwritten=0):
         with d.program.aside():
             launch.run(m, d, [_kernels("waking").find_poked], dynamics.parallel(m, d))
@@ -64,9 +69,9 @@ def wake_tied(m, d):
     """Behind the contacts: islands that an equality ties to something awake, or to each other, wake up. As in MuJoCo
     their contacts are found in the next step.
     """
-    if not asleep.enabled(m):
+    if not asleep.listed(m):
         return
-    if m.neq:
+    if m.neq and asleep.enabled(m):
         launch.run(m, d, [_kernels("ties").wake_by_equalities], False)
         if d.exceeds(rarely=True, nwoken=0):
             with d.program.aside():
@@ -208,7 +213,7 @@ def wake(m, d, bodies=None):
     trees, whole, _ = _asleep(m, d)
     for t in range(m.ntree) if bodies is None else _trees(m, bodies):
         for world in trees:
-            while world[t] >= 0:
+            while 0 <= world[t] < asleep.GONE:
                 world[t], t = asleep.AWAKE, world[t]
     memory.upload(d.device("tree_asleep"), whole)
     d.set_counts(nstale=1)

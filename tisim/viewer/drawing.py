@@ -8,6 +8,7 @@ import colorsys
 
 import numpy as np
 
+from tisim.data.asleep import GONE
 from tisim.viewer import shapes
 from tisim.viewer.shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE
 
@@ -59,7 +60,7 @@ def island_of_geom(m, d, world=0):
 def _first_of_sleeping(asleep):
     """(ntree,) first tree of the sleeping island of each tree, of one that is awake itself."""
     first = np.arange(len(asleep))
-    following = np.where(asleep >= 0, asleep, first)
+    following = np.where((asleep >= 0) & (asleep < len(asleep)), asleep, first)
     for _ in range(max(1, int(len(asleep)).bit_length())):
         first, following = np.minimum(first, first[following]), following[following]
     return first
@@ -78,6 +79,14 @@ def sleeping_geoms(m, d, world=0):
     if not m.ntree:
         return np.zeros(m.ngeom, bool)
     return (tree >= 0) & (_asleep(m, d, world)[np.maximum(tree, 0)] >= 0)
+
+
+def removed_geoms(m, d, world=0):
+    """(ngeom,) bool: geoms of trees that were removed."""
+    tree = tree_of_geom(m)
+    if not m.ntree:
+        return np.zeros(m.ngeom, bool)
+    return (tree >= 0) & (_asleep(m, d, world)[np.maximum(tree, 0)] == GONE)
 
 
 def checker_colors(m, geom):
@@ -225,13 +234,14 @@ class Drawing:
             radius = np.asarray(self.m.geom_rbound)
             growth[radius > 0] = np.maximum(1, pixel[radius > 0] / radius[radius > 0])
         positions, rotations = positions.astype(np.float32), rotations.astype(np.float32)
+        positions[~rotations.any((1, 2))] = 0.0  # what is nowhere is a point
         for b in self.batches:
             turn = rotations[b.geoms].transpose(0, 2, 1) * growth[b.geoms, None, None]
             out = self.vertices[b.start : b.stop]
             out[:, 0:3] = (b.local @ turn + positions[b.geoms][:, None]).reshape(-1, 3)
             out[:, 3:6] = (b.normals @ turn).reshape(-1, 3)
             if growth[b.geoms].max() > 1:
-                out[:, 3:6] /= np.linalg.norm(out[:, 3:6], axis=1, keepdims=True)
+                out[:, 3:6] /= np.maximum(np.linalg.norm(out[:, 3:6], axis=1, keepdims=True), 1e-30)
 
 
 def contact_marks(positions, normals, length):
@@ -254,12 +264,13 @@ def contact_marks(positions, normals, length):
 
 
 def poses(m, d, world=0):
-    """Geom positions (ngeom, 3) and rotations (ngeom, 3, 3) of one world."""
+    """Geom positions (ngeom, 3) and rotations (ngeom, 3, 3) of one world; what was removed is nowhere, and a point."""
     n = m.ngeom
-    return (
-        np.asarray(d.geom_xpos, float).reshape(-1, n, 3)[world],
-        np.asarray(d.geom_xmat, float).reshape(-1, n, 3, 3)[world],
-    )
+    positions = np.array(d.geom_xpos, float).reshape(-1, n, 3)[world]
+    rotations = np.array(d.geom_xmat, float).reshape(-1, n, 3, 3)[world]
+    gone = removed_geoms(m, d, world)
+    positions[gone], rotations[gone] = np.nan, 0.0
+    return positions, rotations
 
 
 def contacts(m, d, world=0):

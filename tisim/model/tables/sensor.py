@@ -103,16 +103,30 @@ def _trees(m, kind, i):
     return _trees_of_actuator(m, i) if kind == mjtObj.mjOBJ_ACTUATOR else None
 
 
+def _ends(m):
+    """[(mjtObj, id)] of what each sensor names, both its object and its reference."""
+    columns = zip(m.sensor_objtype, m.sensor_objid, m.sensor_reftype, m.sensor_refid)
+    return [
+        [(mjtObj(t), i) for t, i in ((objtype, objid), (reftype, refid)) if t != mjtObj.mjOBJ_UNKNOWN]
+        for objtype, objid, reftype, refid in columns
+    ]
+
+
+def named_trees(m):
+    """(first of each sensor in the trees and the end, the trees) to which what sensors name belongs."""
+    found = []
+    for ends in _ends(m):
+        found.append(sorted({t for kind, i in ends for t in _trees(m, kind, i) or ()}))
+    return np.cumsum([0, *map(len, found)]), np.array([t for trees in found for t in trees], np.int64)
+
+
 def _sleepers(m):
     """(first of each sensor in the trees that all sleep where it does, how many, these).
 
     How many is 0 where the sensor never sleeps, -1 where it does as soon as anything sleeps.
     """
     found, still = [], []
-    for kind, objtype, objid, reftype, refid in zip(
-        m.sensor_type, m.sensor_objtype, m.sensor_objid, m.sensor_reftype, m.sensor_refid
-    ):
-        ends = [(mjtObj(t), i) for t, i in ((objtype, objid), (reftype, refid)) if t != mjtObj.mjOBJ_UNKNOWN]
+    for kind, ends in zip(m.sensor_type, _ends(m)):
         of_site = kind == mjtSensor.mjSENS_CONTACT and any(t == mjtObj.mjOBJ_SITE for t, _ in ends)
         trees = [None] if kind in ALWAYS_AWAKE or of_site else [_trees(m, t, i) for t, i in ends]
         found.append([] if None in trees else sorted({t for some in trees for t in some}))

@@ -113,6 +113,16 @@ def _of_equalities(m):
     return tuple(np.concatenate(x) for x in zip(*found))
 
 
+def tendon_trees(m):
+    """(first of each tendon in the trees and the end, the trees)."""
+    return _pairs(m.ntendon, *_of_tendons(m))
+
+
+def actuator_trees(m):
+    """(first of each actuator in the trees and the end, the trees), MOCAP among them."""
+    return _pairs(m.nu, *_of_actuators(m))
+
+
 def equality_trees(m):
     """(first of each equality in the trees and the end, the trees), MOCAP among them."""
     return _pairs(m.neq, *_of_equalities(m))
