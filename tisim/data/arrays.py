@@ -441,8 +441,8 @@ declare("scratch", [
     ("isl_pass", "i", ("ntree", 2), "-", "solver", "conjugate gradients: iterations before this, or the next"),
     ("isl_round", "i", ("ntree",), "-", "solver", "Newton's round, -1: the first direction"),
     ("isl_phase", "i", ("ntree",), "-", "solver", "what is due next, see kernels/solver/rounds.py"),
-    ("solver_queue", "i", (ALL, 1 + 2 * QUEUED_ROUNDS), "-", "solver",
-     "large islands that are not done; the most iterations and evaluations that each round took"),
+    ("solver_queue", "i", (ALL, 2 + 2 * QUEUED_ROUNDS), "-", "solver",
+     "large islands that are not done; the most iterations and evaluations that each round took; 1 if qacc is bad"),
 ])  # fmt: skip
 
 # teams of workers, and their sums over blocks of large islands
