@@ -1,6 +1,6 @@
 """Semi-implicit Euler step with implicit joint damping, and the search for values that are not finite."""
 
-from ..constants import BALL, FREE, QUEUED_ROUNDS
+from ..constants import BALL, FREE, QUEUE_BAD
 from ..rotation import at3, at4, integrate_quat
 from ..sleep.awake import dof_at, dof_count, mover_at, mover_count, qpos_at, qpos_count
 from ..types import SERIAL, func, kernel, ti
@@ -129,4 +129,4 @@ def note_bad_acceleration(m, d):
     ti.loop_config(serialize=SERIAL)
     for k in range(n):
         if not ti.abs(d.qacc[dof_at(m, d, k)]) <= MAXVAL:
-            d.solver_queue[1 + 2 * QUEUED_ROUNDS] = 1
+            d.solver_queue[QUEUE_BAD] = 1

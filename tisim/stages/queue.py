@@ -6,7 +6,7 @@ as many as the last step took, and one more. A plan that followed each round of 
 twice as often, since rounds come and go.
 """
 
-from tisim.data.arrays import QUEUED_ROUNDS
+from tisim.data.arrays import QUEUE_BAD, QUEUED_ROUNDS
 from tisim.device import launch, memory, runtime
 
 ITERATIONS = 8  # of conjugate gradients in a round
@@ -40,7 +40,7 @@ def solve_large(m, d):
             break
         rounds = MORE
     d._info["solver_rounds"] = rounds_after(taken)
-    return taken[-1] == 0
+    return taken[QUEUE_BAD] == 0
 
 
 def sizes(d):
@@ -63,6 +63,6 @@ def sizes(d):
 
 def rounds_after(taken):
     """How many rounds are queued in the next step, for what islands took in this one; none where they took none."""
-    iterations = taken[1:-1].reshape(QUEUED_ROUNDS, 2)[:, 0]
+    iterations = taken[1:QUEUE_BAD].reshape(QUEUED_ROUNDS, 2)[:, 0]
     taken = int((-(-iterations // ITERATIONS)).sum())
     return taken + (taken > 0)
