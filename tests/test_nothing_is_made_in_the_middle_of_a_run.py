@@ -76,7 +76,7 @@ def test_large_scenes_foresee_large_islands(monkeypatch):
     monkeypatch.setattr(solver, "queued", lambda: True)
     names = [{k.__name__ for k in needs.kernels_of(m, tisim.Data(m))} for m in (small, large)]
     assert names[1] - names[0] == {"start_round", "project", "search", "move", "start_direction",
-                                   "linear_step"}  # fmt: skip
+                                   "linear_step", "note_bad_acceleration"}  # fmt: skip
 
 
 def test_models_without_equalities_need_none_of_their_kernels():

@@ -1,6 +1,6 @@
 """Semi-implicit Euler step with implicit joint damping, and the search for values that are not finite."""
 
-from ..constants import BALL, FREE
+from ..constants import BALL, FREE, QUEUE_BAD
 from ..rotation import at3, at4, integrate_quat
 from ..sleep.awake import dof_at, dof_count, mover_at, mover_count, qpos_at, qpos_count
 from ..types import SERIAL, func, kernel, ti
@@ -120,3 +120,13 @@ def find_bad_acceleration(m, d):
         wi = dof_at(m, d, k)
         if not ti.abs(d.qacc[wi]) <= MAXVAL:
             ti.atomic_max(d.bad[wi // m.nv][2], m.nv - wi % m.nv)
+
+
+@kernel
+def note_bad_acceleration(m, d):
+    """Whether there is such an element, for the host that waits for the solver of a GPU; parallel alike."""
+    n = dof_count(m, d)
+    ti.loop_config(serialize=SERIAL)
+    for k in range(n):
+        if not ti.abs(d.qacc[dof_at(m, d, k)]) <= MAXVAL:
+            d.solver_queue[QUEUE_BAD] = 1

@@ -7,10 +7,11 @@ Dembo, Eisenstat, Steihaug 1982.
 
 The host queues kernels without looking whether they are due: isl_phase says what an island waits for, a kernel does
 nothing where it is something else. So the result does not depend on what is queued. An island's other numbers are
-d.isl_*; solver_queue tells the host how many islands are not done, and what each round took.
+d.isl_*; solver_queue tells the host how many islands are not done, what each round took,
+and whether there is an acceleration that is not finite.
 """
 
-from ..constants import QUEUED_ROUNDS
+from ..constants import QUEUE_BAD, QUEUED_ROUNDS
 from ..types import EPSILON, FP, MINVAL, SERIAL, SHORT, SPREAD, at6, func, kernel, put6, ti, vec2, vec3
 from .blocks import add_blocks, each, item_sum, tree_sum
 from .cg_all import FRESH
@@ -68,7 +69,7 @@ def start_island(m, d, n):
     d.isl_reduction[k] = ROUGH
     if n == 0:
         d.solver_queue[0] = d.nlarge
-        for i in range(1, 1 + 2 * QUEUED_ROUNDS):
+        for i in range(1, QUEUE_BAD + 1):
             d.solver_queue[i] = 0
 
 

@@ -1,12 +1,13 @@
 """Programs on the software device (driver.c), for tests: started, and what the driver reports of them."""
 
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
 
 import pytest
+
+from tisim.device.tasks import short
 
 from . import run
 
@@ -42,8 +43,3 @@ def read_report(path):
                 dict(task=short(words[0]), kind=KINDS[int(words[1])], base=int(words[2]), offset=int(words[3]))
             )
     return calls, tasks, races
-
-
-def short(name):
-    """kernel.2.range_for of kernel_c82_0_kernel_2_range_for."""
-    return re.sub(r"_c\d+_.*?kernel_(\d+)_", r".\1.", name)

@@ -24,7 +24,7 @@ COUNTERS = set(
 WATCHED = {("uf_parent", "join_trees"), ("team", "solve_islands"), ("team", "solve_lone_islands")}
 PLAIN = ("read / write", "write / write", "float atomics")
 # scene: size, steps until it lies, then the most launches, reads by the host
-BUDGETS = dict(dominos=(20, 60, 90, 6), pile=(300, 400, 700, 10))
+BUDGETS = dict(dominos=(20, 60, 90, 4), pile=(300, 400, 600, 6))
 LONGEST, OF_ISLAND = 20_000, 200_000  # instructions of one thread; of one that solves a small island alone
 
 

@@ -101,7 +101,9 @@ def run(
 
 @app.command()
 def bench(
-    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
+    source: str = typer.Argument(None, metavar="SCENE_OR_FILE", help="a scene (see `tisim scenes`) or a file: MJCF, "
+                                 "URDF, .npz; pile by default with --device"),
+    n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
     settle: int = typer.Option(None, "--settle", help="steps before the measurement; 350 by default, 0 with --from"),
     seconds: float = typer.Option(None, "--seconds", help="time simulated before it \\[s], instead of --settle"),
     until: float = Until,
@@ -112,12 +114,24 @@ def bench(
     peer: str = typer.Option(None, "--peer", metavar="FOLDER", help="where its packages are; .peers or the installed "
                              "one by default"),
     limit: float = typer.Option(30.0, "--limit", help="how long a solver of MuJoCo may take to show what it can \\[s]"),
+    device: bool = typer.Option(False, "--device", help="measure a GPU: the scene in several sizes, with tasks, reads, "
+                                "memory and what the device is"),
+    device_sizes: str = typer.Option("100,1000,10000,100000", "--sizes", metavar="N,N,...", help="sizes of the scene "
+                                     "for --device"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
     """Measure the time of a step, median over single steps from a settled state, and tell where it goes.
 
     Ctrl-C ends it after the step, prints what was measured and exits with 130.
     """
+    if device:
+        from . import bench_device
+
+        return bench_device.bench(console, source, param, device_sizes, sleep, settle, repeats, arch, precision,
+                                  kernels, as_json, n=n, seconds=seconds, time=until, compare=compare, peer=peer,
+                                  nworld=nworld, threads=threads, **{"from": saved})  # fmt: skip
+    if source is None:
+        raise Error("tisim bench needs a scene or a file; only --device has one by default, the pile")
     from . import bench as cli_bench
 
     return cli_bench.bench(console, source, n, param, sleep, settle, seconds, until, repeats, saved, arch, precision,

@@ -99,7 +99,7 @@ def bench(console, source, n, param, sleep, settle, seconds, until, repeats, sav
                 source, **parse_params(source, n, param))  # fmt: skip
             found |= _compare(m, d, bar, text, folder, limit, repeats)
         else:
-            found |= _measure(m, d, bar, repeats)
+            found |= measure(m, d, bar, repeats)
         if not found.get("repeats"):
             raise KeyboardInterrupt
         tisim.set_state(m, d, state)
@@ -130,7 +130,7 @@ def _check(settle, seconds, until, repeats, compare, nworld, limit, source):
         raise Error(f"--limit {limit}: must be positive")
 
 
-def _measure(m, d, bar, repeats):
+def measure(m, d, bar, repeats):
     """Times of single steps."""
     times = []
     for _ in bar.over("measuring", repeats):

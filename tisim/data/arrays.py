@@ -20,6 +20,7 @@ COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense
 SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
 
 QUEUED_ROUNDS = 64  # of the solver on a GPU, that `solver_queue` tells of
+QUEUE_BAD = 1 + 2 * QUEUED_ROUNDS  # its place that tells of qacc
 
 DATA = {}
 
@@ -449,8 +450,8 @@ declare("scratch", [
     ("isl_pass", "i", ("ntree", 2), "-", "solver", "conjugate gradients: iterations before this, or the next"),
     ("isl_round", "i", ("ntree",), "-", "solver", "Newton's round, -1: the first direction"),
     ("isl_phase", "i", ("ntree",), "-", "solver", "what is due next, see kernels/solver/rounds.py"),
-    ("solver_queue", "i", (ALL, 1 + 2 * QUEUED_ROUNDS), "-", "solver",
-     "large islands that are not done; the most iterations and evaluations that each round took"),
+    ("solver_queue", "i", (ALL, QUEUE_BAD + 1), "-", "solver",
+     "large islands that are not done; the most iterations and evaluations that each round took; 1 if qacc is bad"),
 ])  # fmt: skip
 
 # teams of workers, and their sums over blocks of large islands

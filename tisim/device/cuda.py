@@ -40,6 +40,25 @@ def fill(a, value):
     _call(driver(a).cuMemsetD32_v2, _address(a), ctypes.c_uint(value & 0xFFFFFFFF), ctypes.c_size_t(words))
 
 
+def copy_device(a, b):
+    """Begins to copy a device array to another of its size, both on the device."""
+    nbytes = a.numbers * (8 if str(a.dtype) == "f64" else 4)
+    _call(driver(a).cuMemcpyDtoD_v2, _address(b), _address(a), ctypes.c_size_t(nbytes))
+
+
+def about(a):
+    """What the driver tells of the device on which an array is: its name, CUDA's version, and `software`, whether it is
+    the one of tests/gpu, whose times mean nothing. None where there is no such driver."""
+    found = driver(a)
+    if found is None:
+        return None
+    name, version = ctypes.create_string_buffer(256), ctypes.c_int()
+    _call(found.cuDeviceGetName, name, ctypes.c_int(256), ctypes.c_int(0))
+    _call(found.cuDriverGetVersion, ctypes.byref(version))
+    cuda = f"{version.value // 1000}.{version.value % 1000 // 10}"
+    return dict(name=name.value.decode(), cuda=cuda, software=hasattr(found, "softgpu_clear"))
+
+
 def _address(a, offset=0):
     from taichi.lang import impl
 

@@ -6,6 +6,7 @@ import os
 import numpy as np
 
 from . import cuda, session
+from .tally import tally
 
 
 def element(is_float, width=1):
@@ -58,6 +59,11 @@ def delete_array(a):
     a.host = None
 
 
+def size_of(a):
+    """Bytes of a device array."""
+    return a.numbers * np.dtype(_numpy_type(a)).itemsize
+
+
 def _numpy_type(a):
     return np.int32 if str(a.dtype) == "i32" else session.numpy_float()
 
@@ -72,6 +78,7 @@ def download(a):
     view = host_view(a)
     if view is not None:
         return view.copy()
+    tally.reads += 1
     if cuda.driver(a) is None:
         return a.to_numpy().reshape(-1)
     out = np.empty(a.numbers, _numpy_type(a))

@@ -1,6 +1,7 @@
 """Kernels through Taichi's own launcher: GPUs, and CPUs for which there is no machine code on disk."""
 
 from . import memory, session
+from .tally import tally
 from .variant import check_passed
 
 
@@ -85,12 +86,15 @@ class _Graph(_Bound):
     def __init__(self, sequence, d):
         super().__init__(sequence)
         self.arrays = {name: d.device(name).arr for name in sequence.arrays}
+        self.bytes = sum(memory.size_of(d.device(name)) for v in sequence.variants for name in v.arrays)
 
     def run(self, d, scalars):
         from taichi.lang import impl
 
         prog = impl.get_runtime().prog
         values = self.values(d, self.sequence.numbers, scalars)
+        tally.kernels += len(self.sequence.variants)
+        tally.bytes += self.bytes
         self.sequence.graph.jit_run(prog.config(), self.arrays | values)
 
 

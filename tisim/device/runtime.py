@@ -46,13 +46,14 @@ def _pick_arch(name):
     return name, known[name]
 
 
-def init(arch=None, precision=None, threads=None):
+def init(arch=None, precision=None, threads=None, profile=False):
     """Starts Taichi; optional, the first `Data` does it with the defaults.
 
     arch       "auto" (cuda where a device is, else cpu), "cpu", "cuda", "vulkan" or "metal"; None: what TISIM_ARCH
                says, else "auto".
     precision  "f64" or "f32"; None: what TISIM_PRECISION says, else f64 on the CPU, f32 on a GPU.
     threads    number of CPU threads, None for all; results do not depend on it.
+    profile    lets Taichi time each task of a GPU by two events, which makes steps slower; see device/tasks.py.
     Starting again with other settings is allowed; every `Data` made before becomes unusable.
     """
     ti = taichi_import.load()
@@ -64,11 +65,13 @@ def init(arch=None, precision=None, threads=None):
         threads = int(os.environ["TISIM_THREADS"])
     if threads is not None and threads < 1:
         raise Error(f"threads={threads}: expected a positive number")
-    settings = (name, precision, threads, debug())
+    settings = (name, precision, threads, debug(), bool(profile))
     if session.generation and settings == session.settings:
         return
     options = dict(SAFE_OPTIONS, default_fp=ti.f64 if precision == "f64" else ti.f32, debug=debug())
     path = cache_path(dict(options, arch=name))
+    if profile:
+        options["kernel_profiler"] = True
     if threads is not None:
         options["cpu_max_num_threads"] = threads
     if "tisim.viewer.ggui" in sys.modules:

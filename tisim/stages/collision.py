@@ -114,7 +114,14 @@ class Stage:
         self._awake = parallel(m, d)
         if sleeps and not self.sort.wide:
             self._set_busy(d, "boxes", bool(d.exceeds(nboxawake=BOXED)) and self._total >= BOXED)
-        self.run(m, d, "boxes", now=False if self._awake and not self.sort.wide else None)
+        ahead = session.arch != "cpu" and keep and not (sleeps or refuses or self.scalars["override"])
+        ahead = ahead and self.pairs.of == self._conditions(m, d)
+        if ahead:  # a search is seldom due: the host looks once, behind what the pairs at hand give
+            self.run(m, d, "boxes", "contacts", "list")
+            if not d.exceeds(rarely=True, nout=0):
+                return
+        else:
+            self.run(m, d, "boxes", now=False if self._awake and not self.sort.wide else None)
         moved = d.exceeds(rarely=True, nout=0)
         searched = ()
         if moved or not keep or self.pairs.of != self._conditions(m, d):

@@ -83,6 +83,7 @@ def _make_rows(m, d, many):
 def constrain(m, d):
     """qacc and qfrc_constraint: the minimum of the constrained problem."""
     k = runtime.kernels("solver.newton")
+    d._info.pop("qacc_seen", None)
     launch.run(m, d, [k.unconstrained], parallel(m, d))
     if d.exceeds(nisland=0):
         dual.solve(m, d, solver.solve)

@@ -88,7 +88,7 @@ def check_state(m, d):
 
 def check_acceleration(m, d):
     """The same for qacc; returns True if a world was reset, so that forward() has to run again."""
-    if not m.nv:
+    if not m.nv or d._info.pop("qacc_seen", False):  # the solver of a GPU has looked, in the read that it needs
         return False
     launch.run(m, d, [runtime.kernels("smooth.integrate").find_bad_acceleration], parallel(m, d))
     return _handle_bad(m, d)

@@ -91,7 +91,7 @@ def _solver(m, d):
     if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.SHARED:
         large, linear = k("solver.all_threads"), k("solver.cg_all")
         found += [large.start_round, large.project, large.search, large.move]
-        found += [linear.start_direction, linear.linear_step]
+        found += [linear.start_direction, linear.linear_step, k("smooth.integrate").note_bad_acceleration]
     return found
 
 

@@ -6,7 +6,7 @@ as many as the last step took, and one more. A plan that followed each round of 
 twice as often, since rounds come and go.
 """
 
-from tisim.data.arrays import QUEUED_ROUNDS
+from tisim.data.arrays import QUEUE_BAD, QUEUED_ROUNDS
 from tisim.device import launch, memory, runtime
 
 ITERATIONS = 8  # of conjugate gradients in a round
@@ -17,7 +17,7 @@ PER_LAUNCH = 2  # iterations of linear_step
 
 
 def solve_large(m, d):
-    """Newton's method on the large islands, all threads on each."""
+    """Newton's method on the large islands, all threads on each. Returns whether all of qacc was seen to be finite."""
     large, linear = runtime.kernels("solver.all_threads"), runtime.kernels("solver.cg_all")
     blocks = sizes(d)
 
@@ -34,11 +34,13 @@ def solve_large(m, d):
             run([large.search] * (evaluations - 1))  # the first is a part of `project`
             run([large.move])
             evaluations = EVALUATIONS
+        run([runtime.kernels("smooth.integrate").note_bad_acceleration])
         taken = memory.download(d.device("solver_queue"))
         if taken[0] == 0:
             break
         rounds = MORE
     d._info["solver_rounds"] = rounds_after(taken)
+    return taken[QUEUE_BAD] == 0
 
 
 def sizes(d):
@@ -61,6 +63,6 @@ def sizes(d):
 
 def rounds_after(taken):
     """How many rounds are queued in the next step, for what islands took in this one; none where they took none."""
-    iterations = taken[1:].reshape(QUEUED_ROUNDS, 2)[:, 0]
+    iterations = taken[1:QUEUE_BAD].reshape(QUEUED_ROUNDS, 2)[:, 0]
     taken = int((-(-iterations // ITERATIONS)).sum())
     return taken + (taken > 0)

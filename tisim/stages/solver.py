@@ -2,6 +2,7 @@
 
 from tisim.device import launch, runtime, session, team
 from tisim.enums import mjtSolver
+from tisim.model import callback
 
 from . import queue
 
@@ -63,7 +64,8 @@ def solve(m, d):
         _solve_islands(m, d, "nlarge" in some)
     if "nlarge" in some and queued():
         d.program.spoil()
-        queue.solve_large(m, d)
+        fine = queue.solve_large(m, d)
+        d._info["qacc_seen"] = fine and not m.opt.noslip_iterations and callback.of(m, "sensor") is None
 
 
 def _solve_islands(m, d, large):
