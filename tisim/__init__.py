@@ -40,6 +40,7 @@ _HOMES = {
     "tisim.spec.spec": "Spec",
     "tisim.stages.colliders": "register_collider",
     "tisim.stages.sleep": "wake",
+    "tisim.viewer.renderer": "Renderer",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 _FOLDERS = "data device enums errors mjcf model pipeline queries spec stages viewer scenes".split()

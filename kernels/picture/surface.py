@@ -6,6 +6,7 @@ from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, 
 from ..types import *
 
 RIM = 1e-4  # a point within this share of a cylinder's half length from its end lies on the disc
+UNSEEN = 1.0 / 512.0  # what comes through less is not looked for
 STEPS = 512.0  # entries of pic_tone per unit of the root of light
 
 
@@ -220,6 +221,8 @@ def _shade(m, d, nsample: ti.i32, layer: ti.i32, half_wide: ti.i32, half_high: t
                     own[k] = shown + (d.pic_light[2][k] - shown) * fade
             color = color + through * alpha * own
             through = ti.select(j >= 0, through * (1.0 - alpha), 0.0)
+            if through < UNSEEN:
+                through = 0.0
         d.pic_color[i] = color
         d.pic_through[i] = through
 

@@ -3,8 +3,11 @@
 The arrays are `pic_*` of tisim/data/arrays.py. Records stand in the order geoms, sites, then two for each contact.
 """
 
+import weakref
+
 import numpy as np
 
+from tisim.data.arrays import DATA
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtObj
 from tisim.errors import Error
@@ -35,6 +38,11 @@ class Look:
         self.geomgroup, self.sitegroup = _bits("geomgroup", geomgroup), _bits("sitegroup", sitegroup)
 
 
+def _width(name):
+    """Numbers of a record in an array."""
+    return DATA[f"pic_{name}"].width
+
+
 def _bits(name, flags):
     flags = np.asarray(flags)
     if flags.shape != (6,):
@@ -42,15 +50,40 @@ def _bits(name, flags):
     return int(sum(1 << k for k in range(6) if flags[k]))
 
 
+KEPT = ("pos", "mat", "size", "kind", "data", "rgba", "second")  # arrays of what a record is
+_owners = weakref.WeakKeyDictionary()  # of each Data: the Scene whose records its arrays hold
+
+
 class Scene:
-    """The records of one model."""
+    """The records of one model. They lie in the Data; what another Scene writes over is kept here until it is asked for."""
 
     def __init__(self, m):
-        self.m, self._key = m, None
+        self.m, self._key, self._kept = m, None, None
+        self.translucent = False
+
+    def _take(self, d):
+        """Makes the Data's arrays those of this Scene."""
+        last = _owners.get(d)
+        last = last() if last else None
+        if last is not self:
+            if last is not None:
+                last._kept = {name: memory.download(d.device(f"pic_{name}")).copy() for name in KEPT}
+            self._key = None
+            _owners[d] = weakref.ref(self)
+
+    def back(self, d):
+        """Brings the records that `write` wrote back, if another Scene has written since."""
+        self._take(d)
+        if self._kept:
+            for name, values in self._kept.items():
+                memory.upload(d.scratch(f"pic_{name}", max(1, self.n)), values[: _width(name) * max(1, self.n)])
+            self._kept = None
 
     def write(self, d, look, world=0):
         """Writes the records of a world of the Data; self.n is their number."""
         m = self.m
+        self._take(d)
+        self._kept = None
         n = m.ngeom + m.nsite
         marks = int(d.count("ncon")) if look.contacts else 0
         self.n, self.marks = n + 2 * marks, n
