@@ -73,6 +73,7 @@ m = mujoco.MjModel.from_xml_path({path!r})
 d = mujoco.MjData(m)
 mujoco.mj_forward(m, d)
 m.vis.global_.fovy = {fovy}
+m.vis.quality.numslices, m.vis.quality.numstacks = 200, 100  # its round shapes have facets: 28 and 16 by default
 cam = mujoco.MjvCamera()
 cam.azimuth, cam.elevation, cam.distance, cam.lookat[:] = {camera}
 out = []
@@ -137,10 +138,9 @@ def test_pictures_are_the_same_bits_in_any_process_with_any_threads():
 
 
 def test_no_vulkan_is_loaded():
-    code = BITS + "print([line for line in open('/proc/self/maps') if 'libvulkan' in line], sys.modules.keys() & "
-    code += "{'tisim.viewer.ggui'})"
+    code = BITS + "print([line for line in open('/proc/self/maps') if 'libvulkan' in line])"
     done = subprocess.run([sys.executable, "-c", code, "2"], capture_output=True, text=True)
-    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "[] set()", done.stdout + done.stderr
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", ["wall", "shapes", "meshes"])

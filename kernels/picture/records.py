@@ -3,7 +3,7 @@
 A view is a camera (0) or a far lamp (1), with tiles of its own. Records of view v stand at v * npic + j.
 """
 
-from ..constants import CAPSULE, CYLINDER, HFIELD, PLANE, SPHERE
+from ..constants import CAPSULE, CYLINDER, HFIELD, MESH, PLANE, SPHERE
 from ..types import *
 
 BEYOND = 1e30
@@ -94,6 +94,18 @@ def half_extent(m, d, j):
         s = m.hfield_size[d.pic_data[j]]
         h = vec3(s[0], s[1], ti.max(s[2], s[3]))
     return h
+
+
+@kernel
+def grow(m, d, npic: ti.i32):
+    """Makes records of simple shapes that the camera sees smaller than a pixel as large as one; parallel over records."""
+    ti.loop_config(serialize=SERIAL)
+    for j in range(npic):
+        if d.pic_kind[j] > HFIELD and d.pic_kind[j] < MESH:
+            radius = half_extent(m, d, j).norm()
+            pixel = -(d.pic_axes[0] @ (d.pic_pos[j] - d.pic_eye[0]))[2] / d.pic_lens[0][0]
+            if radius > 0.0 and pixel > radius:
+                d.pic_size[j] = d.pic_size[j] * (pixel / radius)
 
 
 @kernel

@@ -22,7 +22,7 @@ STEP = 0.15, 0.03  # sums of colour differences that are smoothed: anywhere, and
 OFFSETS = np.float32([[-0.375, -0.125], [0.125, -0.375], [-0.125, 0.375], [0.375, 0.125]])  # of a pixel's four rays
 CURVE = (1 - np.exp(-1.25 * (np.arange(3 * 512 + 1) / 512) ** 2)) ** (1 / 2.2)
 PARALLEL = 2000  # records or samples below which one CPU thread does all
-MOST = 2**24  # samples of a picture
+MOST, LONGEST = 2**24, 2**14  # pixels of a picture, and of a side
 WITH = tuple(int(t) for t in mjtGeom if 0 <= t <= int(mjtGeom.mjGEOM_MESH))
 WITHOUT = tuple(t for t in WITH if t not in (int(mjtGeom.mjGEOM_HFIELD), int(mjtGeom.mjGEOM_MESH)))
 
@@ -47,6 +47,8 @@ def check_size(width, height):
     for side in (width, height):
         if isinstance(side, bool) or not isinstance(side, (int, np.integer)) or side <= 0:
             raise Error(f"size {width}x{height}: each side must be a positive whole number")
+        if side > LONGEST:
+            raise Error(f"size {width}x{height}: each side must be at most {LONGEST}")
     if width * height > MOST:
         raise CapacityError(f"size {width}x{height}: at most {MOST} pixels")
 
@@ -77,12 +79,13 @@ class Caster:
         self._grid = np.int32([[across, down, TILE, 0], [side, side, LAMP_TILE, across * down + 1]])
         self._room = [1 << 14, 1 << 14]  # entries of the lists of each view
 
-    def shoot(self, d, scene, camera, quality="sun", smooth=True, tile=0.25, color=True):
+    def shoot(self, d, scene, camera, quality="sun", smooth=True, tile=0.25, color=True, grow=False):
         """One pass over the records of a scene.
 
         camera   a Camera;  quality  "plain": no shadows; "sun": its shadows; "sky": also 14 lamps of the sky.
         smooth   four more rays for each pixel on an edge;  tile  side of the chequer of planes [m].
         color    False: depth and records only.
+        grow     what is smaller than a pixel is drawn as large as one; the records are changed.
         Returns colour (height, width, 3) uint8 or None, depth along the view (height, width) f32 [m], infinite where
         nothing is, and record (height, width) int32, -1 for none.
         """
@@ -93,6 +96,8 @@ class Caster:
         self._npic = scene.n
         w, h = self.width, self.height
         self._views(camera, tile)
+        if grow:
+            self._run("records", "grow", parallel=session.arch != "cpu" or self._npic >= PARALLEL)
         self._tiles(0)
         if color:
             self._bounds(camera)

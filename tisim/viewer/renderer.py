@@ -23,12 +23,12 @@ class Painter:
             raise Error(f"world={world}: this Data has {d.nworld} worlds")
         self.scene.write(d, look, world)
 
-    def shoot(self, d, camera, quality, smooth=True, color=True):
+    def shoot(self, d, camera, quality, smooth=True, color=True, grow=False):
         """Colour, depth and record as Caster.shoot returns them."""
         if self.tile is None:
             self.tile = float(max(0.25, 2.0 ** np.floor(np.log2(max(camera.distance / 16, 0.25)))))
         self.scene.back(d)
-        return self.caster.shoot(d, self.scene, camera, quality, smooth, self.tile, color)
+        return self.caster.shoot(d, self.scene, camera, quality, smooth, self.tile, color, grow)
 
 
 class Renderer:
