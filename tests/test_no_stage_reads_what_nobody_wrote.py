@@ -21,6 +21,7 @@ ZERO = {"ray_leaf", "ray_node", "rk_act", "tree_slept"}
 LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", "plane_normal", "plane_pos",
              "sweep_skin"}  # fmt: skip
 # what is looked at before who is awake is known: where sleepers lie, and who was awake
+LAST_STEP |= {"pic_through"}  # of the layer before
 LAST_STEP |= {"ray_leaf", "ray_node", "tree_slept", "awake_qpos", "nqawake", "nwritten", "xpos", "xquat"}
 # what only the kernel itself writes, before it reads it: in an earlier round of its loops, or in the last step
 ITSELF = {

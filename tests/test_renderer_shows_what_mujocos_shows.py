@@ -16,7 +16,8 @@ from tisim.viewer.caster import sun_of
 
 W, H = 320, 180
 MESHES = """<mujoco><asset><mesh name="tetra" vertex="0 0 0  .5 0 0  0 .5 0  0 0 .5  .3 .3 .3"/></asset><worldbody>
-  <geom type="plane" size="3 3 .1"/><body pos="0 0 .4" euler="20 30 0"><freejoint/><geom type="mesh" mesh="tetra"/></body>
+  <geom type="plane" size="3 3 .1"/>
+  <body pos="0 0 .4" euler="20 30 0"><freejoint/><geom type="mesh" mesh="tetra"/></body>
   <body pos=".4 .3 .6" euler="70 0 50"><freejoint/><geom type="mesh" mesh="tetra"/></body>
   <body pos="-.4 .3 .3" euler="0 100 0"><freejoint/><geom type="mesh" mesh="tetra"/></body></worldbody></mujoco>"""
 GLASS = """<mujoco><worldbody><geom type="plane" size="3 3 .1"/>
@@ -225,11 +226,12 @@ def test_renderers_do_not_disturb_each_other():
 
 
 def test_manners_are_mujocos():
-    xml = """<mujoco><worldbody><light name="top" pos="0 0 1"/><camera name="closeup" pos="0 -1.5 .5" xyaxes="1 0 0 0 .3 1"/>
+    xml = """<mujoco><worldbody><light name="top" pos="0 0 1"/>
+      <camera name="closeup" pos="0 -1.5 .5" xyaxes="1 0 0 0 .3 1"/>
       <body name="box_and_sphere" euler="0 0 -30"><joint name="swing" type="hinge" axis="1 -1 0" pos="-.2 -.2 -.2"/>
       <geom name="red_box" type="box" size=".2 .2 .2" rgba="1 0 0 1"/>
       <geom name="green_sphere" pos=".2 .2 .2" size=".1" rgba="0 1 0 1"/></body></worldbody></mujoco>"""
-    model = tisim.MjModel.from_xml_string(xml) if hasattr(tisim, "MjModel") else tisim.Model.from_xml_string(xml)
+    model = tisim.Model.from_xml_string(xml)
     data = tisim.Data(model)
     tisim.forward(model, data)
     with tisim.Renderer(model) as renderer:

@@ -153,17 +153,15 @@ def _light(m, d, nsample: ti.i32, npic: ti.i32, layer: ti.i32, shadows: ti.i32):
         d.pic_weight[i] = weight
 
 
-def _with(function, name, kinds):
-    if (name, kinds) not in _made:
-        _made[name, kinds] = kernel(specialise(function, name, MEET=shape_meeter(kinds), NORMAL_AT=normals(kinds)))
-    return _made[name, kinds]
-
-
 def see(kinds):
     """The kernel that sends a ray through each sample, for records of these shapes (a tuple)."""
-    return _with(_see, "see", kinds)
+    if ("see", kinds) not in _made:
+        _made["see", kinds] = kernel(specialise(_see, "see", MEET=shape_meeter(kinds)))
+    return _made["see", kinds]
 
 
 def light(kinds):
     """The kernel that adds a lamp's light, for records of these shapes (a tuple)."""
-    return _with(_light, "light", kinds)
+    if ("light", kinds) not in _made:
+        _made["light", kinds] = kernel(specialise(_light, "light", MEET=shape_meeter(kinds), NORMAL_AT=normals(kinds)))
+    return _made["light", kinds]

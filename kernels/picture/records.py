@@ -98,7 +98,7 @@ def half_extent(m, d, j):
 
 @kernel
 def grow(m, d, npic: ti.i32):
-    """Makes records of simple shapes that the camera sees smaller than a pixel as large as one; parallel over records."""
+    """Makes simple shapes that the camera sees smaller than a pixel as large as one, parallel over records."""
     ti.loop_config(serialize=SERIAL)
     for j in range(npic):
         if d.pic_kind[j] > HFIELD and d.pic_kind[j] < MESH:
@@ -171,8 +171,8 @@ def tiles_of(m, d, i, view):
 def fill_tiles(m, d, npic: ti.i32, view: ti.i32, picfirst: ti.i32, picroom: ti.i32):
     """Lists of records per tile in the order given, nearest first: count, scan, fill; planes are in none.
 
-    picfirst, picroom  where the lists begin in pic_item, and how many entries fit: if more are needed, in pic_need, none
-    is written. Tile b's list is from pic_start[b] to before pic_start[b + 1].
+    picfirst, picroom  where the lists begin in pic_item, and how many entries fit: if more are needed, in pic_need,
+    none is written. Tile b's list is from pic_start[b] to before pic_start[b + 1].
     """
     ti.loop_config(serialize=True)
     for once in range(1):

@@ -120,7 +120,7 @@ def render(
     out: str = typer.Option(..., "--out", "-o", help="the picture, a .png"),
     seconds: float = Seconds, until: float = Until, saved: str = From,
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
-    quality: str = typer.Option("sky", "--quality", help="plain: no shadows; sun: its shadows; sky: also light of the sky"),
+    quality: str = typer.Option("sky", "--quality", help="plain: no shadows; sun; sky: its light, too"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
     """Draw a picture without a window, of the start or of the time that --time tells."""

@@ -551,7 +551,7 @@ declare("stage", [
     ("pic_lens", "f", ("npiceye", 4), "pixel", "pictures", "focal length, width, height; 1: parallel rays"),
     ("pic_grid", "i", ("npiceye", 4), "-", "pictures", "columns, rows of tiles, side of one, place of the first"),
     ("pic_look", "f", ("npiceye",), "m", "pictures", "side of a chequer's tile; where far ground fades"),
-    ("pic_light", "f", ("npiclight", 3), "-", "pictures", "light of sun and sky; colour of the sky low, and its change"),
+    ("pic_light", "f", ("npiclight", 3), "-", "pictures", "light of sun, of sky; colour of the sky low, its change"),
     ("pic_tone", "f", ("npictone",), "-", "pictures", "light as a picture shows it, over the root of light"),
     ("pic_at", "f", ("npicsample", 2), "pixel", "pictures", "column and row of each sample"),
     ("pic_depth", "f", ("npicsample",), "m", "pictures", "depth along the view of what it shows"),

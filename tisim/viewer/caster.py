@@ -8,8 +8,8 @@ that shadow rays are exact. Nothing is sampled at random and nothing depends on 
 import numpy as np
 
 from tisim.device import launch, memory, runtime, session
-from tisim.enums import mjtGeom
 from tisim.errors import CapacityError, Error
+from tisim.stages.rays import ray_types
 
 SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the camera, above the ground [degree]
 SUN_LIGHT, SKY_LIGHT = (1.50, 1.42, 1.28), (0.42, 0.46, 0.53)
@@ -23,8 +23,6 @@ OFFSETS = np.float32([[-0.375, -0.125], [0.125, -0.375], [-0.125, 0.375], [0.375
 CURVE = (1 - np.exp(-1.25 * (np.arange(3 * 512 + 1) / 512) ** 2)) ** (1 / 2.2)
 PARALLEL = 2000  # records or samples below which one CPU thread does all
 MOST, LONGEST = 2**24, 2**14  # pixels of a picture, and of a side
-WITH = tuple(int(t) for t in mjtGeom if 0 <= t <= int(mjtGeom.mjGEOM_MESH))
-WITHOUT = tuple(t for t in WITH if t not in (int(mjtGeom.mjGEOM_HFIELD), int(mjtGeom.mjGEOM_MESH)))
 
 
 def sun_of(camera):
@@ -92,7 +90,7 @@ class Caster:
         if quality not in QUALITY:
             raise Error(f"quality={quality!r}: expected {', '.join(map(repr, QUALITY))}")
         self._d, self._m, self._scene = d, scene.m, scene
-        self._kinds = WITH if {1, 7} & {*np.asarray(scene.m.geom_type).tolist()} else WITHOUT
+        self._kinds = ray_types(scene.m)
         self._npic = scene.n
         w, h = self.width, self.height
         self._views(camera, tile)

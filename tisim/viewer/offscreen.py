@@ -22,7 +22,8 @@ def render(
     world          which world of the Data.
     quality        "plain": no shadows; "sun": its shadows; "sky": also light of the sky.  smooth  smooths edges.
     painter        a Painter of earlier pictures: a film's floor keeps its chequer.
-    What is smaller than a pixel is drawn as large as one. Returns (height, width, 3) uint8. Raises Error for wrong arguments.
+    What is smaller than a pixel is drawn as large as one.
+    Returns (height, width, 3) uint8. Raises Error for wrong arguments.
     """
     painter = painter or Painter(m, width, height)
     painter.write(d, Look(color, show_contacts, alpha=CLEAR if show_contacts else 1.0), world)

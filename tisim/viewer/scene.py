@@ -12,7 +12,14 @@ from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtObj
 from tisim.errors import Error
 from tisim.viewer.drawing import (
-    ASLEEP, CONTACT_COLOR, PALETTE, checker_colors, geom_colors, island_of_geom, mark_length, sleeping_geoms,
+    ASLEEP,
+    CONTACT_COLOR,
+    PALETTE,
+    checker_colors,
+    geom_colors,
+    island_of_geom,
+    mark_length,
+    sleeping_geoms,
 )  # fmt: skip
 
 COLORS = ("geom", "island")
@@ -55,7 +62,7 @@ _owners = weakref.WeakKeyDictionary()  # of each Data: the Scene whose records i
 
 
 class Scene:
-    """The records of one model. They lie in the Data; what another Scene writes over is kept here until it is asked for."""
+    """The records of one model. They lie in the Data; what another Scene writes over is kept here meanwhile."""
 
     def __init__(self, m):
         self.m, self._key, self._kept = m, None, None
