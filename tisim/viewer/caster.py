@@ -249,10 +249,11 @@ class Caster:
     def _edges(self, picture, record):
         """Pixels that differ from a neighbour, (height * width,) bool."""
         h, w = self.height, self.width
-        picture, record = picture.reshape(h, w, 3), record.reshape(h, w)
+        red, green, blue = (np.ascontiguousarray(c, np.float32).reshape(h, w) for c in picture.T)
+        record = record.reshape(h, w)
         edge = np.zeros((h, w), bool)
         for a, b in ((np.s_[:-1], np.s_[1:]), (np.s_[:, :-1], np.s_[:, 1:])):
-            step = np.abs(picture[a] - picture[b]).sum(2)
+            step = np.abs(red[a] - red[b]) + np.abs(green[a] - green[b]) + np.abs(blue[a] - blue[b])
             found = (step > STEP[0]) | ((step > STEP[1]) & (record[a] != record[b]))
             edge[a] |= found
             edge[b] |= found
