@@ -10,14 +10,12 @@ import pytest
 
 import tisim
 from tisim.cli import film
-from tisim.viewer import Camera, vulkan
+from tisim.viewer import Camera
 
-needs_vulkan = pytest.mark.skipif(vulkan.missing() is not None, reason=str(vulkan.missing()))
 RUN = ("run", "pile", "--n", "3", "--arch", "cpu", "--no-picture", "--json", "--steps", "21")
 SMALL = ("--size", "64x48", "--fps", "20")
 
 
-@needs_vulkan
 @pytest.mark.parametrize("name", ["a.gif", "a.webp"])
 def test_a_film_shows_the_run_and_changes_nothing(call, name):
     from PIL import Image
@@ -35,7 +33,6 @@ def test_a_film_shows_the_run_and_changes_nothing(call, name):
     assert (pictures[0] != pictures[2]).any()
 
 
-@needs_vulkan
 def test_mp4_where_the_encoder_is(call):
     ffmpeg = pytest.importorskip("imageio_ffmpeg")
     code, _, err = call(*RUN, "-o", "out", "--film", "a.mp4", *SMALL, "--contacts")
@@ -45,7 +42,6 @@ def test_mp4_where_the_encoder_is(call):
     assert "64x48" in said and "20 fps" in said
 
 
-@needs_vulkan
 def test_what_is_missing_is_told_first(call, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     code, out, err = call(*RUN, "-o", "out", "--film", "a.mp4")

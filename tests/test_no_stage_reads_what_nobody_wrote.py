@@ -20,6 +20,7 @@ ZERO = {"ray_leaf", "ray_node", "rk_act", "tree_slept"}
 # what a search for pairs leaves for the steps in which its pairs serve; there is one in the first step
 LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", "plane_normal", "plane_pos",
              "sweep_skin"}  # fmt: skip
+LAST_STEP |= {"pic_through"}  # of the layer before
 # what is looked at before who is awake is known: where sleepers lie, also to weigh them, and who was awake
 LAST_STEP |= {"ray_leaf", "ray_node", "tree_slept", "awake_qpos", "nqawake", "nwritten", "xpos", "xquat", "xipos"}
 # what only the kernel itself writes, before it reads it: in an earlier round of its loops, or in the last step
@@ -35,6 +36,7 @@ ITSELF = {
     "team", "stat_nactive", "stat_nchange",  # workers count pieces and rows
     "con_state", "row_state",  # by the sweep before
     "sol_q", "sol_z", "con_hess", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
+    "pic_depth", "pic_record", "pic_color", "pic_through", "pic_lit", "pic_weight",  # of the layer or lamp before
     "sol_p", "sol_r", "sol_y", "sol_Hy", "isl_step", "isl_rz0", "isl_pass",  # by the first round of conjugate gradients
 }  # fmt: skip
 

@@ -79,7 +79,7 @@ OF_MODULE = (
     (r"[gs]et_mj\w+", "errors are exceptions, and warnings Python's; d.warning counts them"),
     (r"mj_resetCallbacks", "use reset_callbacks()"),
     (r"mjs_\w+|Mjs\w+", "elements of a Spec are made by its methods: spec.worldbody.add_body(...)"),
-    (r"Renderer|renderer|Mjr\w+|mjr_\w+|GLContext|gl_context|glfw|MjvScene|MjvGeom|MjvLight|MjvGLCamera|mjv_\w*"
+    (r"renderer|Mjr\w+|mjr_\w+|GLContext|gl_context|glfw|MjvScene|MjvGeom|MjvLight|MjvGLCamera|mjv_\w*"
      r"(Scene|Geoms?|Lights|Skin)", PICTURE),
     (r"Mjv\w+|mjv_\w+", PICTURE + "; " + WINDOW),
     (r"launch|launch_passive|launch_from_path|launch_repl|run_mjviewer|Handle", WINDOW),

@@ -213,9 +213,10 @@ def next_node(node, trail, t1, t2):
 
 
 @func
-def ray_mesh(m, d, p, v, start, size, mesh):
-    """The mesh's faces, by a heap of boxes over them (tisim/queries/rays.py)."""
+def mesh_face(m, d, p, v, start, size, mesh):
+    """The mesh's faces, by a heap of boxes over them (tisim/queries/rays.py): where one is met, and which of all."""
     x = FAR
+    met = -1
     if ray_box(p, v, size, start) < FAR:
         b0, b1 = across(v)
         per_v = reciprocal(v)
@@ -243,11 +244,20 @@ def ray_mesh(m, d, p, v, start, size, mesh):
                         start,
                         SEAM_MESH,
                     )
-                    x = ti.min(x, t)
+                    if t < x:
+                        x = t
+                        met = f
             else:
                 t1 = enter_box(p, per_v, start, x, m.ray_meshbox, adr + 2 * node)
                 t2 = enter_box(p, per_v, start, x, m.ray_meshbox, adr + 2 * node + 1)
             node, trail = next_node(node, trail, t1, t2)
+    return x, met
+
+
+@func
+def ray_mesh(m, d, p, v, start, size, mesh):
+    """Where the ray meets the mesh."""
+    x, _ = mesh_face(m, d, p, v, start, size, mesh)
     return x
 
 

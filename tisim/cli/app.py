@@ -81,7 +81,7 @@ def run(
                                      "time \\[s]"),
     resume: bool = typer.Option(False, "--resume", help="go on from the state in --out, if there is one, to the "
                                 "end of the same run"),
-    picture: bool = typer.Option(True, help="write a picture of the end, if Vulkan is there"),
+    picture: bool = typer.Option(True, help="write a picture of the end"),
     size: str = typer.Option("", "--size", metavar="WxH", help="of picture and film \\[pixel]; 1280x720 and 640x360 by "
                              "default"),
     camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
@@ -169,13 +169,14 @@ def render(
     out: str = typer.Option(..., "--out", "-o", help="the picture, a .png"),
     seconds: float = Seconds, until: float = Until, saved: str = From,
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
+    quality: str = typer.Option("sky", "--quality", help="plain: no shadows; sun; sky: its light, too"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
     """Draw a picture without a window, of the start or of the time that --time tells."""
     from . import draw
 
     return draw.render(console, source, n, param, sleep, out, seconds, until, saved, size, arch, precision, threads,
-                       nworld, _look(camera, color, contacts, world), as_json)  # fmt: skip
+                       nworld, dict(_look(camera, color, contacts, world), quality=quality), as_json)  # fmt: skip
 
 
 @app.command()

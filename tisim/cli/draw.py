@@ -10,6 +10,7 @@ from .report import beside, print_json
 from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of
 
 COLORS = ("geom", "island")
+QUALITIES = ("sky", "sun", "plain")
 
 
 def parse_size(text):
@@ -24,6 +25,8 @@ def check_look(look):
     """Refuses what no picture can have."""
     if look["color"] not in COLORS:
         raise Error(f"--color {look['color']}: expected {' or '.join(COLORS)}")
+    if look.get("quality", QUALITIES[0]) not in QUALITIES:
+        raise Error(f"--quality {look['quality']}: expected {', '.join(QUALITIES)}")
 
 
 def check_drawn(look, m, d):
@@ -37,13 +40,9 @@ def check_drawn(look, m, d):
 
 
 def last_picture(console, m, d, path, width, height, look):
-    """Writes the picture of the end, if it can be drawn, and says where; returns its path or None."""
-    from tisim.viewer import render, save_png, vulkan
+    """Writes the picture of the end, and says where; returns its path."""
+    from tisim.viewer import render, save_png
 
-    reason = vulkan.missing()
-    if reason:
-        console.print(f"no picture: {reason}", style="yellow")
-        return None
     save_png(path, render(m, d, width, height, **look))
     console.print(f" picture         {path}", highlight=False, soft_wrap=True)
     return str(path)
@@ -52,7 +51,7 @@ def last_picture(console, m, d, path, width, height, look):
 def render(
     console, source, n, param, sleep, out, seconds, until, saved, size, arch, precision, threads, nworld, look, as_json
 ):
-    """tisim render. look  camera, color, show_contacts and world. Returns the exit code."""
+    """tisim render. look  camera, color, show_contacts, world and quality. Returns the exit code."""
     from tisim import viewer
 
     progress = beside(console, as_json)
@@ -61,7 +60,6 @@ def render(
         raise Error(f"--out {out}: expected a name ending in .png")
     check_look(look)
     check_lengths(seconds, until)
-    viewer.vulkan.require()
     m, name = load(source, n, param, sleep)
     d = start(m, arch, precision, threads, nworld, saved)
     check_drawn(look, m, d)

@@ -18,9 +18,6 @@ def require(path, size):
         raise Error(f"--size {size[0]}x{size[1]}: an .mp4 needs even sides")
     if suffix not in SUFFIXES:
         raise Error(f"--film {path}: expected a name ending in {', '.join(SUFFIXES)}")
-    from tisim.viewer import vulkan
-
-    vulkan.require()
     if suffix == ".mp4":
         try:
             import imageio_ffmpeg
@@ -43,7 +40,7 @@ class Film:
             raise Error(f"--fps {fps}: expected 1 to 240")
         self.path, self.size, self.fps, self.timestep = pathlib.Path(path), size, fps, timestep
         self.camera, self.look = look.pop("camera", None), look
-        self._drawing = None
+        self._painter = None
         self.number, self.seen = 0, np.full(4, -np.inf)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_bytes(b"")  # what cannot be written is told before the simulation
@@ -58,11 +55,12 @@ class Film:
         """Draws what is there: the poses that the last step started from."""
         from tisim.viewer import offscreen
         from tisim.viewer.camera import choose
+        from tisim.viewer.renderer import Painter
 
         (width, height), world = self.size, self.look.get("world", 0)
         camera = choose(self.camera, m, d, width / height, world, self.seen)
-        self._drawing = self._drawing or offscreen.draw(m, d, self.look.get("show_contacts", False), world)
-        self._encode.send(offscreen.render(m, d, width, height, camera, drawing=self._drawing, **self.look))
+        self._painter = self._painter or Painter(m, width, height)
+        self._encode.send(offscreen.render(m, d, width, height, camera, painter=self._painter, **self.look))
         self.number += 1
 
     @property

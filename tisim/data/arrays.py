@@ -539,6 +539,41 @@ declare("stage", [
     ("ray_node", "f", ("nnodeall", 2, 3), "m", "rays", "lower and upper corner of each node's box"),
 ])  # fmt: skip
 
+# pictures, when they are drawn; views: a camera (0), a far lamp (1)
+declare("stage", [
+    ("pic_pos", "f", ("npicrecord", 3), "m", "pictures", "place of each record: a geom, a site, part of a mark"),
+    ("pic_mat", "f", ("npicrecord", 9), "-", "pictures", "its orientation"),
+    ("pic_size", "f", ("npicrecord", 3), "m", "pictures", "its sizes, as a geom's"),
+    ("pic_kind", "i", ("npicrecord",), "-", "pictures", "its shape, mjtGeom; -1: it is not drawn"),
+    ("pic_data", "i", ("npicrecord",), "-", "pictures", "its mesh or height field"),
+    ("pic_rgba", "f", ("npicrecord", 4), "-", "pictures", "its colour, as light, and its opacity"),
+    ("pic_second", "f", ("npicrecord", 3), "-", "pictures", "second colour of a plane's chequer"),
+    ("pic_near", "f", ("npicview",), "m", "pictures", "nearest depth of each record in each view"),
+    ("pic_rect", "f", ("npicview", 4), "pixel", "pictures", "columns and rows that it may cover: x0, x1, y0, y1"),
+    ("pic_order", "i", ("npicrecord",), "-", "pictures", "records, nearest first"),
+    ("pic_plane", "i", ("npicrecord",), "-", "pictures", "those that are planes"),
+    ("pic_start", "i", ("npictile",), "-", "pictures", "where each tile's list begins; one more for each view"),
+    ("pic_item", "i", ("npicitem",), "-", "pictures", "records of each tile, nearest first"),
+    ("pic_need", "i", (ALL, 1), "-", "pictures", "entries that the lists of a view need"),
+    ("pic_eye", "f", ("npiceye", 3), "m", "pictures", "where each view is seen from"),
+    ("pic_axes", "f", ("npiceye", 9), "-", "pictures", "its axes: rows right, up, backward"),
+    ("pic_lens", "f", ("npiceye", 4), "pixel", "pictures", "focal length, width, height; 1: parallel rays"),
+    ("pic_grid", "i", ("npiceye", 4), "-", "pictures", "columns, rows of tiles, side of one, place of the first"),
+    ("pic_look", "f", ("npiceye",), "m", "pictures", "side of a chequer's tile; where far ground fades"),
+    ("pic_light", "f", ("npiclight", 3), "-", "pictures", "light of sun, of sky; colour of the sky low, its change"),
+    ("pic_tone", "f", ("npictone",), "-", "pictures", "light as a picture shows it, over the root of light"),
+    ("pic_at", "f", ("npicsample", 2), "pixel", "pictures", "column and row of each sample"),
+    ("pic_depth", "f", ("npicsample",), "m", "pictures", "depth along the view of what it shows"),
+    ("pic_record", "i", ("npicsample",), "-", "pictures", "the record, or -1"),
+    ("pic_face", "i", ("npicsample",), "-", "pictures", "the face of a mesh"),
+    ("pic_lit", "f", ("npicsample",), "-", "pictures", "light of lamps that it gets, as a sum of cosines"),
+    ("pic_weight", "f", ("npicsample",), "-", "pictures", "that it would get without shadows"),
+    ("pic_color", "f", ("npicsample", 3), "-", "pictures", "its colour so far, from 0 to 1"),
+    ("pic_through", "f", ("npicsample",), "-", "pictures", "the share that comes from behind"),
+    ("pic_sky", "f", ("npicsample",), "-", "pictures", "share of the sky's lamps seen, at half size"),
+    ("pic_owner", "i", ("npicsample",), "-", "pictures", "record of those samples"),
+])  # fmt: skip
+
 # products and solves with the inertia matrix, when they are asked for
 declare("stage", [
     ("vec_in", "f", ("nvecall",), "any", "inertia", "vectors that a user gives, world by world"),

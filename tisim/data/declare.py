@@ -17,6 +17,9 @@ LENGTHS = dict(
     nreach="pairs of geoms that sensors of distances ask about", nreachall="the same in all worlds",
     nasked="sensors of distances",
     npartall="things sorted by owner at once, twice", npartcount="blocks of that sort times values of a digit",
+    npicrecord="records of a picture", npicview="records in two views", npictile="tiles of a picture's views",
+    npicitem="entries of their lists", npiceye="views of a picture", npiclight="colours of its light",
+    npictone="entries of the table of tones", npicsample="samples of a picture",
     nvecall="numbers of a user's vectors of dofs, of all worlds",
 )  # fmt: skip
 ALL = "all"

@@ -233,6 +233,23 @@ declare("call", [
     ("width", "i", "nodes of the level of a tree that is made"),
 ])  # fmt: skip
 
+# pictures
+declare("call", [
+    ("picworld", "i", "world that is drawn"),
+    ("npic", "i", "records"),
+    ("npicplane", "i", "records that are planes"),
+    ("picmark", "i", "first record of the contacts' marks"),
+    ("piclong", "f", "length of a mark [m]"),
+    ("view", "i", "0: the camera, 1: a far lamp"),
+    ("picfirst", "i", "where the lists of a view begin in pic_item"),
+    ("picroom", "i", "entries that fit there"),
+    ("nsample", "i", "samples: places of the picture that rays go through"),
+    ("layer", "i", "how many translucent surfaces lie before; of lamps, how many were before"),
+    ("shadows", "i", "1: what is in a lamp's way is looked for"),
+    ("half_wide", "i", "width of the sky's picture, 0: there is none"),
+    ("half_high", "i", "its height"),
+])  # fmt: skip
+
 # products and solves with the inertia matrix
 declare("call", [("nvec", "i", "vectors of each world")])
 

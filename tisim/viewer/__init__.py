@@ -1,18 +1,20 @@
-"""Pictures and an interactive window of a simulation, drawn by Taichi's GGUI over Vulkan. A picture, and the window:
+"""Pictures of a simulation, cast by Taichi, and an interactive window, drawn by its GGUI over Vulkan:
 
     from tisim.viewer import Camera, render, save_png, view
     save_png("pile.png", render(m, d, 1280, 720))
     view(m, d)
 
-One window exists at a time.
+`tisim.Renderer` gives pictures, depth and segmentation as mujoco.Renderer does. One window exists at a time.
 """
 
 from tisim.mujoco_names import missing
 from tisim.viewer.camera import Camera
 from tisim.viewer.offscreen import render, save_png
+from tisim.viewer.renderer import Renderer
+from tisim.viewer.scene import Look
 from tisim.viewer.window import view
 
-__all__ = ["Camera", "render", "save_png", "view"]
+__all__ = ["Camera", "Look", "Renderer", "render", "save_png", "view"]
 
 
 def __getattr__(name):

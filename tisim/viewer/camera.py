@@ -123,9 +123,15 @@ class Camera:
         return cam
 
     @classmethod
+    def default(cls, m):
+        """The free camera that MuJoCo starts with: at the middle of the model, by its `<visual>` and `<statistic>`."""
+        angles = {k: float(getattr(m.vis.global_, k)) for k in ("azimuth", "elevation", "fovy")}
+        return cls(**angles, distance=1.5 * float(m.stat.extent), lookat=tuple(map(float, m.stat.center)))
+
+    @classmethod
     def of_model(cls, m, d, name, world=0):
-        """The model's camera of this name, where it is now. Raises Error for an unknown or an orthographic one."""
-        k = m.name2id("camera", name)
+        """The model's camera of this name or id, where it is now. Raises Error for an unknown or orthographic one."""
+        k = m._id("camera", name)
         if m.cam_orthographic[k]:
             raise Error(f"camera {name!r} is orthographic; pictures are drawn in perspective")
         position, rotation = _camera_pose(m, d, k, world)

@@ -36,20 +36,12 @@ def open_window(title, width, height, show):
     return _window
 
 
-def hidden_window(width, height):
-    """The window that is never shown, in this size; the last one is kept."""
-    if _window is not None and not _window.shown and _window.size == (width, height):
-        return _window
-    return open_window("tisim", width, height, show=False)
-
-
 def close():
     """Destroys the window; called when it is closed, before Taichi starts again and at the end of the process."""
     global _window
     if _window is not None:
         with _elsewhere():
             _window.destroy()
-        staging_buffer().depth_ndarray_cache.clear()
         _window = None
         path, before = _leftover
         if before is None:
@@ -84,13 +76,6 @@ def _elsewhere():
         os.close(here)
 
 
-def staging_buffer():
-    """Taichi's module that keeps an array for every window it ever read a depth from."""
-    from taichi.ui import staging_buffer
-
-    return staging_buffer
-
-
 def set_camera(scene, position, target, up, fovy, near, far):
     """Points the scene's camera; fovy is the vertical field of view [degree]."""
     import taichi as ti
@@ -117,18 +102,3 @@ def draw(scene, vertices, indices, first=0, count=None):
             get_field_info(vertices), True, get_field_info(indices), (1.0, 1.0, 1.0), False, get_field_info(ORIGIN),
             1, 0, count, first, len(vertices), 0, False,
         )  # fmt: skip
-
-
-def image(window):
-    """What was drawn as (width, height, 4) f32 from 0 to 1, the lowest row first; see `depth`."""
-    return window.get_image_buffer_as_numpy()
-
-
-def depth(window):
-    """What GGUI kept of the distances (width * height,) f32, row by row from the top: 1 at the near plane, 0 nothing.
-
-    What was drawn gives either its image or its depth; it is drawn when one of them is asked for.
-    """
-    buffer = staging_buffer().get_depth_ndarray(window.window)
-    window.window.copy_depth_buffer_to_ndarray(buffer.arr)
-    return buffer.to_numpy()

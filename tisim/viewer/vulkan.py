@@ -1,4 +1,4 @@
-"""Whether pictures can be drawn here; asked before Taichi, which ends the process when Vulkan is missing."""
+"""Whether a window can be drawn here; asked before Taichi, which ends the process when Vulkan is missing."""
 
 import ctypes
 import os
@@ -49,10 +49,10 @@ def devices():
 
 
 def missing():
-    """What is missing for drawing, with the command that installs it; None if nothing is."""
+    """What is missing for the window, with the command that installs it; None if nothing is."""
     found = devices()
     if isinstance(found, str):
-        return f"pictures need Vulkan, and {found}; on Debian or Ubuntu: {PACKAGES}"
+        return f"the window needs Vulkan, and {found}; on Debian or Ubuntu: {PACKAGES}"
     from taichi._lib import core
 
     if not core.GGUI_AVAILABLE:
@@ -61,7 +61,7 @@ def missing():
 
 
 def require(display=False):
-    """Raises Error if nothing can be drawn here, or with `display` if no window can be opened."""
+    """Raises Error if GGUI cannot draw here, or with `display` if no window can be opened."""
     reason = missing()
     if reason:
         raise Error(reason)

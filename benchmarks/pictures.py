@@ -1,0 +1,97 @@
+"""CPU time of a picture of 640 x 360 over all threads, least of five after the first, against mujoco.Renderer.
+
+    python benchmarks/pictures.py [--scenes wall:60,pile:1000,pile:10000] [--precision f32]
+
+The same state, camera and size in both; mujoco.Renderer draws by OSMesa (apt-get install libosmesa6), with its shadows.
+`all` is RGB with the sun's shadows, depth and segmentation of one pass, against mujoco's three calls.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import tisim
+from tisim.viewer.camera import choose
+
+W, H, PICTURES = 640, 360, 5
+THEIRS = """
+import sys, time, mujoco
+m = mujoco.MjModel.from_xml_path(sys.argv[1])
+d = mujoco.MjData(m)
+mujoco.mj_forward(m, d)
+m.vis.global_.fovy = float(sys.argv[2])
+cam = mujoco.MjvCamera()
+cam.azimuth, cam.elevation, cam.distance = map(float, sys.argv[3:6])
+cam.lookat[:] = [float(x) for x in sys.argv[6:9]]
+with mujoco.Renderer(m, {h}, {w}, max_geom=50000) as r:
+    for modes in ([""], ["", "depth", "segmentation"]):
+        times = []
+        for _ in range({n}):
+            start = time.process_time()
+            for mode in modes:
+                if mode:
+                    getattr(r, f"enable_{{mode}}_rendering")()
+                r.update_scene(d, cam)
+                r.render()
+                if mode:
+                    getattr(r, f"disable_{{mode}}_rendering")()
+            times.append(time.process_time() - start)
+        print(1e3 * min(times[1:]))
+"""
+
+
+def ours(m, d, cam, quality, every=False):
+    """Least CPU time of a picture [ms]."""
+    times = []
+    with tisim.Renderer(m, H, W, quality=quality) as r:
+        for _ in range(PICTURES + 1):
+            start = time.process_time()
+            r.update_scene(d, cam)
+            (r.render_all if every else r.render)()
+            times.append(time.process_time() - start)
+    return 1e3 * min(times[1:])
+
+
+def theirs(m, cam, pictures):
+    """Least CPU time of mujoco.Renderer's RGB, and of RGB, depth and segmentation [ms]; None where it does not work."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "m.xml")
+        m.save(path)
+        numbers = (cam.fovy, cam.azimuth, cam.elevation, cam.distance, *cam.lookat)
+        code = THEIRS.format(h=H, w=W, n=pictures + 1)
+        done = subprocess.run([sys.executable, "-c", code, path, *map(str, numbers)], capture_output=True, text=True,
+                              env=dict(os.environ, MUJOCO_GL="osmesa"))  # fmt: skip
+    if done.returncode:
+        print(f"mujoco.Renderer does not work here: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        return None
+    return [float(x) for x in done.stdout.split()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scenes", default="wall:60,pile:1000,pile:10000")
+    parser.add_argument("--precision", default="f64", choices=("f64", "f32"))
+    parser.add_argument("--pictures", type=int, default=PICTURES, help="of mujoco.Renderer")
+    args = parser.parse_args()
+    tisim.init(arch="cpu", precision=args.precision)
+    print(f"{'scene':>12} {'plain':>8} {'sun':>8} {'sky':>8} {'all':>8}   mujoco: RGB, three; ratios sun, sky, all")
+    for text in args.scenes.split(","):
+        name, n = text.split(":")
+        m = tisim.Model.from_scene(name, n=int(n))
+        d = tisim.Data(m)
+        tisim.forward(m, d)
+        cam = choose(None, m, d, W / H)
+        mine = [ours(m, d, cam, q) for q in ("plain", "sun", "sky")] + [ours(m, d, cam, "sun", every=True)]
+        line = f"{text:>12} " + " ".join(f"{x:8.1f}" for x in mine)
+        peer = theirs(m, cam, args.pictures)
+        if peer:
+            rgb, three = peer
+            line += f"   {rgb:.0f} {three:.0f} ms; {rgb / mine[1]:.1f} {rgb / mine[2]:.1f} {three / mine[3]:.1f}"
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Pictures: rays through tiles."""

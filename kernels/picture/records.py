@@ -1,0 +1,207 @@
+"""What is drawn, one record per geom, site and mark; and which tiles of a picture each may cover.
+
+A view is a camera (0) or a far lamp (1), with tiles of its own. Records of view v stand at v * npic + j.
+"""
+
+from ..constants import CAPSULE, CYLINDER, HFIELD, MESH, PLANE, SPHERE
+from ..types import *
+
+BEYOND = 1e30
+NEAREST = 1e-3  # what reaches nearer to the camera than this may cover all of the picture [m]
+
+
+@func
+def hide_strays(m, d, j):
+    """A record whose place is no number, or that cannot be seen through at all, is not drawn."""
+    x = d.pic_pos[j]
+    far = ti.max(ti.abs(x[0]), ti.abs(x[1]), ti.abs(x[2]))
+    if not (far < 1e15) or d.pic_rgba[j][3] <= 0.0:
+        d.pic_kind[j] = -1
+
+
+@kernel
+def list_geoms(m, d, picworld: ti.i32, groups: ti.i32):
+    """Records of the geoms of these groups, parallel over geoms."""
+    ti.loop_config(serialize=SERIAL)
+    for g in range(m.ngeom):
+        i = picworld * m.ngeom + g
+        t = m.geom_type[g]
+        size = m.geom_size[g]
+        d.pic_pos[g] = d.geom_xpos[i]
+        d.pic_mat[g] = d.geom_xmat[i]
+        if t == SPHERE:
+            size = vec3(size[0], size[0], size[0])
+        d.pic_size[g] = size
+        d.pic_kind[g] = ti.select(groups >> m.geom_group[g] & 1 == 1, t, -1)
+        d.pic_data[g] = m.geom_dataid[g]
+        hide_strays(m, d, g)
+
+
+@kernel
+def list_sites(m, d, picworld: ti.i32, groups: ti.i32):
+    """Records of the sites of these groups, behind those of the geoms, parallel over sites."""
+    ti.loop_config(serialize=SERIAL)
+    for s in range(m.nsite):
+        i = picworld * m.nsite + s
+        j = m.ngeom + s
+        size = m.site_size[s]
+        d.pic_pos[j] = d.site_xpos[i]
+        d.pic_mat[j] = d.site_xmat[i]
+        if m.site_type[s] == SPHERE:
+            size = vec3(size[0], size[0], size[0])
+        d.pic_size[j] = size
+        d.pic_kind[j] = ti.select(groups >> m.site_group[s] & 1 == 1, m.site_type[s], -1)
+        d.pic_data[j] = -1
+        hide_strays(m, d, j)
+
+
+@kernel
+def list_contacts(m, d, picworld: ti.i32, picmark: ti.i32, piclong: FP):
+    """Two records of each contact, from place picmark on: a bead, and a stick of length piclong along the normal."""
+    ti.loop_config(serialize=SERIAL)
+    for c in range(d.ncon):
+        j = picmark + c + c
+        normal = d.contact_frame[c, 0]
+        side = vec3(0.0, 0.0, 1.0)
+        if ti.abs(normal[2]) > 0.9:
+            side = vec3(1.0, 0.0, 0.0)
+        first = side.cross(normal)
+        first = first * (1.0 / first.norm())
+        second = normal.cross(first)
+        kind = ti.select(d.contact_worldid[c] == picworld, 1, -1)
+        for k in ti.static(range(2)):
+            d.pic_mat[j + k] = mat3(first[0], second[0], normal[0], first[1], second[1], normal[1], first[2],
+                                    second[2], normal[2])  # fmt: skip
+            d.pic_data[j + k] = -1
+        d.pic_pos[j] = d.contact_pos[c]
+        d.pic_size[j] = vec3(0.1 * piclong, 0.1 * piclong, 0.1 * piclong)
+        d.pic_kind[j] = ti.select(kind > 0, SPHERE, -1)
+        d.pic_pos[j + 1] = d.contact_pos[c] + 0.5 * piclong * normal
+        d.pic_size[j + 1] = vec3(0.04 * piclong, 0.5 * piclong, 0.0)
+        d.pic_kind[j + 1] = ti.select(kind > 0, CYLINDER, -1)
+
+
+@func
+def half_extent(m, d, j):
+    """Half sides of a box around a record, in its frame."""
+    t = d.pic_kind[j]
+    h = d.pic_size[j]
+    if t == CAPSULE:
+        h = vec3(h[0], h[0], h[0] + h[1])
+    elif t == CYLINDER:
+        h = vec3(h[0], h[0], h[1])
+    elif t == HFIELD:
+        s = m.hfield_size[d.pic_data[j]]
+        h = vec3(s[0], s[1], ti.max(s[2], s[3]))
+    return h
+
+
+@kernel
+def grow(m, d, npic: ti.i32):
+    """Makes simple shapes that the camera sees smaller than a pixel as large as one, parallel over records."""
+    ti.loop_config(serialize=SERIAL)
+    for j in range(npic):
+        if d.pic_kind[j] > HFIELD and d.pic_kind[j] < MESH:
+            radius = half_extent(m, d, j).norm()
+            pixel = -(d.pic_axes[0] @ (d.pic_pos[j] - d.pic_eye[0]))[2] / d.pic_lens[0][0]
+            if radius > 0.0 and pixel > radius:
+                d.pic_size[j] = d.pic_size[j] * (pixel / radius)
+
+
+@kernel
+def project(m, d, npic: ti.i32, view: ti.i32):
+    """Nearest depth of each record in a view, and the pixels it may cover; parallel over records."""
+    ti.loop_config(serialize=SERIAL)
+    for j in range(npic):
+        lens = d.pic_lens[view]  # focal length, width, height [pixel]; 1: parallel rays
+        x0 = BEYOND
+        x1 = -BEYOND
+        y0 = BEYOND
+        y1 = -BEYOND
+        near = BEYOND
+        if d.pic_kind[j] >= 0:
+            h = half_extent(m, d, j)
+            place = d.pic_axes[view] @ (d.pic_pos[j] - d.pic_eye[view])
+            turn = d.pic_axes[view] @ d.pic_mat[j]
+            behind = False
+            for corner in range(8):
+                q = place + turn @ vec3(
+                    ti.select(corner & 1, h[0], -h[0]),
+                    ti.select(corner & 2, h[1], -h[1]),
+                    ti.select(corner & 4, h[2], -h[2]),
+                )
+                near = ti.min(near, -q[2])
+                scale = lens[0]
+                if lens[3] == 0.0:
+                    behind = behind or -q[2] < NEAREST
+                    scale = lens[0] / ti.max(-q[2], NEAREST)
+                px = 0.5 * lens[1] + q[0] * scale
+                py = 0.5 * lens[2] - q[1] * scale
+                x0 = ti.min(x0, px)
+                x1 = ti.max(x1, px)
+                y0 = ti.min(y0, py)
+                y1 = ti.max(y1, py)
+            if behind or d.pic_kind[j] == PLANE:
+                x0 = 0.0
+                x1 = lens[1]
+                y0 = 0.0
+                y1 = lens[2]
+                near = -BEYOND
+        i = view * npic + j
+        d.pic_near[i] = near
+        d.pic_rect[i] = vec4(x0 - 0.5, x1 + 0.5, y0 - 0.5, y1 + 0.5)
+
+
+@func
+def tiles_of(m, d, i, view):
+    """First and last column and row of tiles that a record covers."""
+    grid = d.pic_grid[view]  # columns, rows, side of a tile [pixel], place of its first tile among all
+    r = d.pic_rect[i]
+    lowest = FP(-1e6)
+    most = FP(1e6)
+    tile = ti.cast(grid[2], FP)
+    a = ti.max(0, ti.cast(ti.floor(ti.max(lowest, ti.min(most, r[0])) / tile), ti.i32))
+    b = ti.min(grid[0] - 1, ti.cast(ti.floor(ti.max(lowest, ti.min(most, r[1])) / tile), ti.i32))
+    low = ti.max(0, ti.cast(ti.floor(ti.max(lowest, ti.min(most, r[2])) / tile), ti.i32))
+    high = ti.min(grid[1] - 1, ti.cast(ti.floor(ti.max(lowest, ti.min(most, r[3])) / tile), ti.i32))
+    return a, b, low, high
+
+
+@kernel
+def fill_tiles(m, d, npic: ti.i32, view: ti.i32, picfirst: ti.i32, picroom: ti.i32):
+    """Lists of records per tile in the order given, nearest first: count, scan, fill; planes are in none.
+
+    picfirst, picroom  where the lists begin in pic_item, and how many entries fit: if more are needed, in pic_need,
+    none is written. Tile b's list is from pic_start[b] to before pic_start[b + 1].
+    """
+    ti.loop_config(serialize=True)
+    for once in range(1):
+        grid = d.pic_grid[view]
+        begin = grid[3]
+        end = begin + grid[0] * grid[1]
+        for b in range(begin, end + 1):
+            d.pic_start[b] = 0
+        for k in range(npic):
+            i = view * npic + d.pic_order[k]
+            if d.pic_kind[d.pic_order[k]] > PLANE:
+                x0, x1, y0, y1 = tiles_of(m, d, i, view)
+                for y in range(y0, y1 + 1):
+                    for x in range(x0, x1 + 1):
+                        b = begin + y * grid[0] + x
+                        d.pic_start[b] = d.pic_start[b] + 1
+        total = picfirst
+        for b in range(begin, end):
+            total += d.pic_start[b]
+            d.pic_start[b] = total
+        d.pic_start[end] = total
+        d.pic_need[0] = total - picfirst
+        if total - picfirst <= picroom:
+            for back in range(npic):
+                j = d.pic_order[npic - 1 - back]
+                if d.pic_kind[j] > PLANE:
+                    x0, x1, y0, y1 = tiles_of(m, d, view * npic + j, view)
+                    for y in range(y0, y1 + 1):
+                        for x in range(x0, x1 + 1):
+                            b = begin + y * grid[0] + x
+                            d.pic_start[b] = d.pic_start[b] - 1
+                            d.pic_item[d.pic_start[b]] = j

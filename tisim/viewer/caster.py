@@ -1,0 +1,260 @@
+"""Pictures by rays through tiles, computed by Taichi: colour, depth and ids of one pass, without Vulkan.
+
+Each record's box is projected; each tile of the picture lists the records that may cover it, nearest first, and a
+sample's ray tries its tile's list until the next record begins behind what it met. A far lamp has tiles of its own, so
+that shadow rays are exact. Nothing is sampled at random and nothing depends on threads.
+"""
+
+import numpy as np
+
+from tisim.device import launch, memory, runtime, session
+from tisim.errors import CapacityError, Error
+from tisim.stages.rays import ray_types
+
+SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the camera, above the ground [degree]
+SUN_LIGHT, SKY_LIGHT = (1.50, 1.42, 1.28), (0.42, 0.46, 0.53)
+SKY_LOW, SKY_CHANGE = (0.87, 0.91, 0.95), (-0.20, -0.15, -0.07)
+QUALITY = dict(plain=0, sun=0, sky=14)  # lamps of the sky
+TILE, LAMP_TILE = 8, 4  # side of a tile of the camera and of a lamp [pixel]
+LAMP_SIDE = 512  # pixels of a lamp's view
+FADE = 6.0  # far ground fades over so many distances of the camera
+STEP = 0.15, 0.03  # sums of colour differences that are smoothed: anywhere, and between two records
+OFFSETS = np.float32([[-0.375, -0.125], [0.125, -0.375], [-0.125, 0.375], [0.375, 0.125]])  # of a pixel's four rays
+CURVE = (1 - np.exp(-1.25 * (np.arange(3 * 512 + 1) / 512) ** 2)) ** (1 / 2.2)
+PARALLEL = 2000  # records or samples below which one CPU thread does all
+MOST, LONGEST = 2**24, 2**14  # pixels of a picture, and of a side
+
+
+def sun_of(camera):
+    """Direction towards the sun (3,) for a picture from this camera."""
+    around, up = np.radians(camera.azimuth + 180 - SUN_SIDE), np.radians(SUN_HEIGHT)
+    return np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
+
+
+def sky_directions(n):
+    """n directions (n, 3) spread over the upper half sphere, more of them high up."""
+    k = np.arange(n)
+    up = np.sqrt((k + 0.5) / n) * 0.97
+    around = k * 2.399963
+    side = np.sqrt(1 - up * up)
+    return np.stack([side * np.cos(around), side * np.sin(around), up], 1)
+
+
+def check_size(width, height):
+    """Refuses a size of a picture that cannot be drawn."""
+    for side in (width, height):
+        if isinstance(side, bool) or not isinstance(side, (int, np.integer)) or side <= 0:
+            raise Error(f"size {width}x{height}: each side must be a positive whole number")
+        if side > LONGEST:
+            raise Error(f"size {width}x{height}: each side must be at most {LONGEST}")
+    if width * height > MOST:
+        raise CapacityError(f"size {width}x{height}: at most {MOST} pixels")
+
+
+def _upload(d, name, values):
+    values = np.ascontiguousarray(values)
+    kind = np.int32 if values.dtype.kind in "iub" else session.numpy_float()
+    width = 1 if values.ndim == 1 else values.shape[-1]
+    place = d.scratch(name, max(1, values.size // width))
+    memory.upload(place, values.reshape(-1).astype(kind))
+
+
+class Caster:
+    """Pictures of one size: width, height [pixel]."""
+
+    def __init__(self, width, height):
+        check_size(width, height)
+        self.width, self.height = int(width), int(height)
+        columns, rows = np.meshgrid(np.arange(width), np.arange(height))
+        self._at = np.stack([columns.ravel() + 0.5, rows.ravel() + 0.5], 1)
+        self._half = (width + 1) // 2, (height + 1) // 2
+        columns, rows = np.meshgrid(np.arange(self._half[0]), np.arange(self._half[1]))
+        self._half_at = np.minimum(
+            np.stack([2 * columns.ravel() + 1.0, 2 * rows.ravel() + 1.0], 1), [width - 0.5, height - 0.5]
+        )
+        side = -(-LAMP_SIDE // LAMP_TILE)
+        across, down = -(-width // TILE), -(-height // TILE)
+        self._grid = np.int32([[across, down, TILE, 0], [side, side, LAMP_TILE, across * down + 1]])
+        self._room = [1 << 14, 1 << 14]  # entries of the lists of each view
+
+    def shoot(self, d, scene, camera, quality="sun", smooth=True, tile=0.25, color=True, grow=False):
+        """One pass over the records of a scene.
+
+        camera   a Camera;  quality  "plain": no shadows; "sun": its shadows; "sky": also 14 lamps of the sky.
+        smooth   four more rays for each pixel on an edge;  tile  side of the chequer of planes [m].
+        color    False: depth and records only.
+        grow     what is smaller than a pixel is drawn as large as one; the records are changed.
+        Returns colour (height, width, 3) uint8 or None, depth along the view (height, width) f32 [m], infinite where
+        nothing is, and record (height, width) int32, -1 for none.
+        """
+        if quality not in QUALITY:
+            raise Error(f"quality={quality!r}: expected {', '.join(map(repr, QUALITY))}")
+        self._d, self._m, self._scene = d, scene.m, scene
+        self._kinds = ray_types(scene.m)
+        self._npic = scene.n
+        w, h = self.width, self.height
+        self._views(camera, tile)
+        if grow:
+            self._run("records", "grow", parallel=session.arch != "cpu" or self._npic >= PARALLEL)
+        self._tiles(0)
+        if color:
+            self._bounds(camera)
+            lamps = QUALITY[quality]
+            half = self._half if lamps else (0, 0)
+            if lamps:
+                self._samples(self._half_at)
+                self._see(0)
+                for k, direction in enumerate(sky_directions(lamps)):
+                    self._lamp(direction)
+                    self._light(k, True)
+                self._run("surface", "keep_sky")
+            self._lamp(sun_of(camera), listed=quality != "plain")
+        depth, record, picture = self._draw(self._at, quality != "plain", half) if color else self._look()
+        if color and smooth:
+            chosen = np.flatnonzero(self._edges(picture, record))
+            if len(chosen):
+                at = (self._at[chosen, None] + OFFSETS).reshape(-1, 2)
+                fine = self._draw(at, quality != "plain", half)[2]
+                picture[chosen] = fine.reshape(-1, 4, 3).mean(1)
+        depth = np.where(record < 0, np.inf, depth).astype(np.float32).reshape(h, w)
+        if color:
+            picture = (np.clip(picture, 0, 1) * 255 + 0.5).astype(np.uint8).reshape(h, w, 3)
+        return picture, depth, record.reshape(h, w)
+
+    def _run(self, file, name, made=False, parallel=None, **scalars):
+        kernel = getattr(runtime.kernels(f"picture.{file}"), name)
+        if made:
+            kernel = kernel.of(self._kinds)
+        if parallel is None:
+            parallel = session.arch != "cpu" or self._nsample >= PARALLEL
+        scalars = dict(dict(npic=self._npic, npicplane=self._nplane, nsample=self._nsample), **scalars)
+        launch.run(self._m, self._d, [kernel], parallel=parallel, **scalars)
+
+    def _views(self, camera, tile):
+        """Uploads the camera and what does not change in this picture."""
+        d, n = self._d, max(1, self._npic)
+        kind = memory.download(d.device("pic_kind"))[: self._npic]
+        planes = np.flatnonzero(kind == 0).astype(np.int32)
+        self._nplane, self._nsample = len(planes), 0
+        _upload(d, "pic_plane", np.resize(planes, max(1, len(planes))) if len(planes) else np.zeros(1, np.int32))
+        focal = 0.5 * self.height / np.tan(0.5 * np.radians(camera.fovy))
+        self._eye = np.array([camera.position, np.zeros(3)], float)
+        self._axes = np.array([np.ravel(camera.axes), np.eye(3).ravel()], float)
+        self._lens = np.array([[focal, self.width, self.height, 0], [1, LAMP_SIDE, LAMP_SIDE, 1]], float)
+        self._set_views()
+        _upload(d, "pic_grid", self._grid)
+        _upload(d, "pic_look", np.array([tile, FADE * camera.distance]))
+        _upload(d, "pic_light", np.array([SUN_LIGHT, SKY_LIGHT, SKY_LOW, SKY_CHANGE]))
+        _upload(d, "pic_tone", CURVE)
+        d.scratch("pic_near", 2 * n)
+        d.scratch("pic_rect", 2 * n)
+        d.scratch("pic_start", int(self._grid[1, 3] + self._grid[1, 0] * self._grid[1, 1] + 1))
+        for name in ("lit", "weight", "color", "through", "sky", "owner", "depth", "record", "face", "at"):
+            d.scratch(f"pic_{name}", len(self._at))
+
+    def _set_views(self):
+        for name, values in (("eye", self._eye), ("axes", self._axes), ("lens", self._lens)):
+            _upload(self._d, f"pic_{name}", values)
+
+    def _tiles(self, view):
+        """Makes the lists of a view's tiles."""
+        d, n = self._d, self._npic
+        parallel = session.arch != "cpu" or n >= PARALLEL
+        self._run("records", "project", parallel=parallel, view=view)
+        near = memory.download(d.device("pic_near"))[view * n : (view + 1) * n]
+        _upload(d, "pic_order", np.argsort(near, kind="stable").astype(np.int32) if n else np.zeros(1, np.int32))
+        while True:
+            d.scratch("pic_item", sum(self._room))
+            first = self._room[0] if view else 0
+            self._run("records", "fill_tiles", parallel=False, view=view, picfirst=first, picroom=self._room[view])
+            need = int(memory.download(d.device("pic_need"))[0])
+            if need <= self._room[view]:
+                return
+            if view == 0 and need < 2**29:
+                self._room[0] = 2 * need
+            elif need < 2**29:
+                self._room[1] = 2 * need
+                d.scratch("pic_item", sum(self._room))  # a longer array has lost the camera's lists
+                self._tiles(0)
+                return self._tiles(1)
+            else:
+                raise CapacityError(f"a picture of {n} records needs lists of {need} entries")
+
+    def _bounds(self, camera):
+        """The ball in which shadows are computed: most of what is bounded and opaque."""
+        d, n = self._d, self._npic
+        kind = memory.download(d.device("pic_kind"))[:n]
+        solid = kind > 0
+        places = memory.download(d.device("pic_pos"))[: 3 * n].reshape(-1, 3)[solid]
+        if not len(places):
+            self._center, self._radius = np.asarray(camera.lookat, float), camera.distance
+            return
+        size = memory.download(d.device("pic_size"))[: 3 * n].reshape(-1, 3)[solid].max()
+        low, high = np.quantile(places, [0.002, 0.998], axis=0)
+        self._center = 0.5 * (low + high)
+        self._radius = float(min(0.6 * np.linalg.norm(high - low) + 2 * size + 1e-3, 30 * camera.distance))
+
+    def _lamp(self, direction, listed=True):
+        """Points view 1 at the scene from afar; direction towards the lamp (3,)."""
+        right = np.cross([0, 0, 1.0], direction)
+        right /= max(np.linalg.norm(right), 1e-9)
+        self._axes[1] = np.ravel([right, np.cross(direction, right), direction])
+        self._eye[1] = self._center + 2 * self._radius * np.asarray(direction)
+        self._lens[1, 0] = 0.5 * LAMP_SIDE / self._radius
+        self._set_views()
+        if listed:
+            self._tiles(1)
+
+    def _samples(self, at):
+        self._nsample = len(at)
+        for name in ("lit", "weight", "color", "through", "depth", "record", "face"):
+            self._d.scratch(f"pic_{name}", len(at))
+        _upload(self._d, "pic_at", at)
+
+    def _see(self, layer):
+        self._run("rays", "see", True, layer=layer)
+
+    def _light(self, layer, shadows):
+        self._run("rays", "light", True, layer=layer, shadows=int(shadows))
+
+    def _found(self):
+        d, n = self._d, self._nsample
+        return memory.download(d.device("pic_depth"))[:n], memory.download(d.device("pic_record"))[:n]
+
+    def _look(self):
+        """Depth and record of each pixel."""
+        self._samples(self._at)
+        self._see(0)
+        return *(x.copy() for x in self._found()), None
+
+    def _draw(self, at, shadows, half):
+        """Depth and record of the first surface at each sample, and colour through all layers."""
+        self._samples(at)
+        first = None
+        layer = 0
+        while True:
+            self._see(layer)
+            if layer == 0:
+                first = [x.copy() for x in self._found()]
+            self._light(0, shadows)
+            self._run("surface", "shade", True, layer=layer, half_wide=half[0], half_high=half[1])
+            layer += 1
+            if not self._scene.translucent:
+                break
+            if not (memory.download(self._d.device("pic_through"))[: self._nsample] > 0).any():
+                break
+        color = memory.download(self._d.device("pic_color"))[: 3 * self._nsample].reshape(-1, 3).copy()
+        return *first, color
+
+    def _edges(self, picture, record):
+        """Pixels that differ from a neighbour, (height * width,) bool."""
+        h, w = self.height, self.width
+        red, green, blue = (np.ascontiguousarray(c, np.float32).reshape(h, w) for c in picture.T)
+        record = record.reshape(h, w)
+        edge = np.zeros((h, w), bool)
+        for a, b in ((np.s_[:-1], np.s_[1:]), (np.s_[:, :-1], np.s_[:, 1:])):
+            step = np.abs(red[a] - red[b]) + np.abs(green[a] - green[b]) + np.abs(blue[a] - blue[b])
+            found = (step > STEP[0]) | ((step > STEP[1]) & (record[a] != record[b]))
+            edge[a] |= found
+            edge[b] |= found
+        return edge.ravel()

@@ -1,0 +1,151 @@
+"""`tisim.Renderer`: pictures, depth and segmentation as mujoco.Renderer gives them, of one pass of the caster."""
+
+import numpy as np
+
+from tisim.data import given
+from tisim.device import runtime
+from tisim.errors import Error
+from tisim.viewer.camera import Camera
+from tisim.viewer.caster import QUALITY, Caster
+from tisim.viewer.scene import Look, Scene
+
+
+class Painter:
+    """Draws pictures of one size of a model; a film's floor keeps the chequer of its first picture."""
+
+    def __init__(self, m, width, height):
+        self.caster, self.scene, self.tile = Caster(width, height), Scene(m), None
+
+    def write(self, d, look, world):
+        """Lists what is drawn of a world as it is now."""
+        runtime.ensure()
+        if not 0 <= world < d.nworld:
+            raise Error(f"world={world}: this Data has {d.nworld} worlds")
+        self.scene.write(d, look, world)
+
+    def shoot(self, d, camera, quality, smooth=True, color=True, grow=False):
+        """Colour, depth and record as Caster.shoot returns them."""
+        if self.tile is None:
+            self.tile = float(max(0.25, 2.0 ** np.floor(np.log2(max(camera.distance / 16, 0.25)))))
+        self.scene.back(d)
+        return self.caster.shoot(d, self.scene, camera, quality, smooth, self.tile, color, grow)
+
+
+class Renderer:
+    """Pictures of a model's Data.
+
+    height, width  [pixel];  quality  "plain", "sun" (shadows of the sun) or "sky" (also light of the sky).
+    Raises Error for sizes that are not positive whole numbers.
+    """
+
+    def __init__(self, model, height=240, width=320, *, quality="sun"):
+        if quality not in QUALITY:
+            raise Error(f"quality={quality!r}: expected {', '.join(map(repr, QUALITY))}")
+        given.model(model)
+        self._model, self._quality = model, quality
+        self._painter = Painter(model, width, height)
+        self._data = self._camera = None
+        self._mode = "color"
+
+    @property
+    def model(self):
+        """The Model."""
+        return self._model
+
+    @property
+    def height(self):
+        """Rows of a picture."""
+        return self._painter.caster.height
+
+    @property
+    def width(self):
+        """Columns of a picture."""
+        return self._painter.caster.width
+
+    def update_scene(self, data, camera=-1, scene_option=None, *, world=0):
+        """Takes over what is to be drawn: poses as they were last computed (forward, step).
+
+        camera  -1: MuJoCo's free camera; the id or name of one of the model's; or a Camera.
+        scene_option  a tisim.viewer.Look: colours, contacts, groups;  world  which one of the Data.
+        """
+        self._check()
+        given.check(self._model, data)
+        data.check(self._model)
+        look = Look(sites=True) if scene_option is None else scene_option
+        if not isinstance(look, Look):
+            raise Error(f"scene_option: expected a tisim.viewer.Look, got {type(look).__name__}")
+        if isinstance(world, bool) or not isinstance(world, (int, np.integer)):
+            raise Error(f"world={world!r}: expected a whole number")
+        found = self._camera_of(data, camera, world)
+        self._painter.write(data, look, int(world))
+        self._data, self._camera = data, found
+
+    def _camera_of(self, data, camera, world):
+        m = self._model
+        if isinstance(camera, Camera):
+            return camera
+        if isinstance(camera, (bool, np.bool_)) or not isinstance(camera, (str, int, np.integer)):
+            raise Error(f"camera={camera!r}: expected -1, the id or name of a camera, or a tisim.viewer.Camera")
+        if not isinstance(camera, str) and camera == -1:
+            return Camera.default(m)
+        if not isinstance(camera, str) and not 0 <= camera < m.ncam:
+            raise Error(f"camera={camera}: the model has {m.ncam} cameras; -1 is the free one")
+        return Camera.of_model(m, data, camera if isinstance(camera, str) else int(camera), world)
+
+    def render(self, *, out=None):
+        """The picture of what update_scene took over.
+
+        Returns RGB (height, width, 3) uint8; with depth rendering the depth along the view (height, width) f32 [m],
+        infinite where nothing is; with segmentation rendering object id and type (height, width, 2) int32, -1 for
+        nothing. out  an array of that shape and type to write into.
+        """
+        index = ("color", "depth", "segmentation").index(self._mode)
+        found = self._shoot(color=self._mode == "color")[index]
+        if out is None:
+            return found
+        if not isinstance(out, np.ndarray) or out.shape != found.shape or out.dtype != found.dtype:
+            what = f"{out.dtype}{out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+            raise Error(f"out: expected an array {found.dtype}{found.shape}, got {what}")
+        out[...] = found
+        return out
+
+    def render_all(self):
+        """RGB, depth and segmentation, each as `render` returns it, of one pass."""
+        return self._shoot(color=True)
+
+    def _shoot(self, color):
+        self._check()
+        if self._data is None:
+            raise Error("nothing to draw: call update_scene(d) first")
+        picture, depth, record = self._painter.shoot(self._data, self._camera, self._quality, color=color)
+        return picture, depth, self._painter.scene.objects()[record]
+
+    def enable_depth_rendering(self):
+        """`render` returns depths from now on."""
+        self._mode = "depth"
+
+    def disable_depth_rendering(self):
+        """`render` returns colours again."""
+        self._mode = "color"
+
+    def enable_segmentation_rendering(self):
+        """`render` returns object ids and types from now on."""
+        self._mode = "segmentation"
+
+    def disable_segmentation_rendering(self):
+        """`render` returns colours again."""
+        self._mode = "color"
+
+    def close(self):
+        """Lets go of the pictures' memory; the Renderer cannot be used any more."""
+        self._painter = self._data = None
+
+    def _check(self):
+        if self._painter is None:
+            raise Error("this Renderer is closed")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
