@@ -98,6 +98,13 @@ def _road():
     return "\n".join(lines)
 
 
+def _window(missing, display):
+    """Whether a window can be opened, and why not."""
+    if missing:
+        return f"none: {missing}"
+    return f"GGUI on display {display}" if display else "none: no display, DISPLAY is not set"
+
+
 def doctor(console, as_json):
     """tisim doctor."""
     from tisim.viewer import vulkan
@@ -120,7 +127,8 @@ def doctor(console, as_json):
     found = dict(
         tisim=__version__, python=platform.python_version(), system=platform.system(), machine=platform.machine(),
         cores=os.cpu_count(), packages=versions, backends=backends, auto="cuda" if "cuda" in backends else "cpu",
-        vulkan=devices if isinstance(devices, list) else [], pictures=missing or "can be drawn", display=display,
+        vulkan=devices if isinstance(devices, list) else [], pictures="rays cast by Taichi: nothing else is needed",
+        window=_window(missing, display), display=display,
         kernels=_road(), kernel_cache=str(cache), kernel_cache_bytes=_folder_size(cache), debug=runtime.debug(),
     )  # fmt: skip
     if as_json:
@@ -135,7 +143,7 @@ def doctor(console, as_json):
         ("Vulkan", ", ".join(devices) if isinstance(devices, list) else devices),
         ("pictures", found["pictures"]),
         ("films", ", ".join(films)),
-        ("window", f"display {display}" if display else "no display: DISPLAY is not set; `tisim render` needs none"),
+        ("window", found["window"]),
         ("kernels", found["kernels"]),
         ("kernel cache", f"{cache}, {found['kernel_cache_bytes'] / 2**20:.1f} MiB"),
         ("TISIM_DEBUG", "set: kernels check bounds, every step is validated" if found["debug"] else "not set"),
