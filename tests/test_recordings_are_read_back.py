@@ -154,6 +154,28 @@ def _frames(path):
         return 0
 
 
+def test_a_recording_is_drawn_and_filmed(call):
+    from PIL import Image
+
+    call("run", "dominos", "--n", 12, "--time", 1, "--no-picture", "--record", "a.npz")
+    code, out, err = call("render", "a.npz", "-o", "late.png", "--size", "160x90")
+    assert (code, err) == (0, "") and "frame 60 at 1.000 s" in out
+    call("render", "a.npz", "-o", "early.png", "--size", "160x90", "--time", 0.01)
+    call("render", "dominos", "--n", 12, "--time", 1, "-o", "straight.png", "--size", "160x90")
+    early, late, straight = (np.asarray(Image.open(f), int) for f in ("early.png", "late.png", "straight.png"))
+    assert np.abs(late - straight).mean() < 0.5 < np.abs(late - early).mean()
+    code, out, _ = call("render", "a.npz", "-o", "fall.gif", "--size", "96x54", "--fps", 10, "--json")
+    assert code == 0 and json.loads(out)["pictures"] == 11 == Image.open("fall.gif").n_frames
+    pathlib.Path("cut.npz").write_bytes(pathlib.Path("a.npz").read_bytes()[:-30])
+    code, out, _ = call("render", "cut.npz", "-o", "cut.png", "--size", "160x90")
+    assert code == 0 and "which was cut off" in out
+    for options, told in (
+        (("--nworld", 2), "--nworld belongs to what is simulated"), (("--world", 1), "the recording has 1"),
+    ):  # fmt: skip
+        code, _, err = call("render", "a.npz", "-o", "b.png", *options)
+        assert code == 2 and told in err
+
+
 def test_the_command_line_records(call):
     code, out, err = call("run", "pile", "--n", 9, "--steps", 40, "--no-picture", "--json", "--record", "a.npz",
                           "--record-fps", 50, "--record-solver", "--record-forces")  # fmt: skip

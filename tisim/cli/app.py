@@ -166,17 +166,22 @@ def settle(
 @app.command()
 def render(
     source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
-    out: str = typer.Option(..., "--out", "-o", help="the picture, a .png"),
+    out: str = typer.Option(..., "--out", "-o", help="a .png; of a recording also a film: .mp4, .gif, .webp"),
     seconds: float = Seconds, until: float = Until, saved: str = From,
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
     quality: str = typer.Option("sky", "--quality", help="plain: no shadows; sun; sky: its light, too"),
+    fps: int = typer.Option(30, "--fps", help="pictures of a recording's film per second"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
-    """Draw a picture without a window, of the start or of the time that --time tells."""
+    """Draw a picture without a window, of the start or of the time that --time tells.
+
+    Of a recording (`tisim run --record`) the last frame, that of --time, or a film of all.
+    Example: tisim run wall --record wall.npz && tisim render wall.npz -o wall.webp
+    """
     from . import draw
 
     return draw.render(console, source, n, param, sleep, out, seconds, until, saved, size, arch, precision, threads,
-                       nworld, dict(_look(camera, color, contacts, world), quality=quality), as_json)  # fmt: skip
+                       nworld, dict(_look(camera, color, contacts, world), quality=quality), fps, as_json)  # fmt: skip
 
 
 @app.command()

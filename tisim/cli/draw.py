@@ -6,6 +6,7 @@ import numpy as np
 
 from tisim.errors import Error
 
+from . import playback
 from .report import beside, print_json
 from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of
 
@@ -49,11 +50,19 @@ def last_picture(console, m, d, path, width, height, look):
 
 
 def render(
-    console, source, n, param, sleep, out, seconds, until, saved, size, arch, precision, threads, nworld, look, as_json
-):
-    """tisim render. look  camera, color, show_contacts, world and quality. Returns the exit code."""
+    console, source, n, param, sleep, out, seconds, until, saved, size, arch, precision, threads, nworld, look, fps,
+    as_json,
+):  # fmt: skip
+    """tisim render, of a scene, a file or a recording. Returns the exit code.
+
+    look  camera, color, show_contacts, world and quality;  fps  pictures of a recording's film per second.
+    """
     from tisim import viewer
 
+    if playback.is_recording(source):
+        _refuse_with_recordings(n=n, param=param, sleep=sleep, seconds=seconds, **{"from": saved}, nworld=nworld)
+        check_look(look)
+        return playback.render(console, source, out, until, size and parse_size(size), look, fps, as_json)
     progress = beside(console, as_json)
     width, height = parse_size(size)
     if pathlib.Path(out).suffix.lower() != ".png":
@@ -74,6 +83,13 @@ def render(
     if stopped:
         progress.print(f"stopped at {sim_time(d):.3f} s", style="yellow")
     return INTERRUPTED if stopped else 0
+
+
+def _refuse_with_recordings(**options):
+    """What has been simulated cannot be changed any more."""
+    for name, value in options.items():
+        if value not in (None, [], False):
+            raise Error(f"--{name} belongs to what is simulated, and this is a recording")
 
 
 def view(console, source, n, param, sleep, seconds, until, saved, size, arch, precision, threads, nworld, look):

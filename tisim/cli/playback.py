@@ -1,0 +1,80 @@
+"""Pictures and films of a recording."""
+
+import pathlib
+
+import numpy as np
+from rich.progress import Progress
+
+from tisim.errors import Error
+
+from . import film as films
+from . import quiet
+from .report import beside, print_json
+from .simulate import INTERRUPTED, Stopper
+
+
+def is_recording(source):
+    """Whether a file is a recording, cut off or not."""
+    path = pathlib.Path(source)
+    if path.suffix.lower() != ".npz" or not path.is_file():
+        return False
+    with open(path, "rb") as f:
+        head = f.read(64)
+    return head[:4] == b"PK\x03\x04" and b"recording.json" in head
+
+
+def render(console, source, out, until, size, look, fps, as_json):
+    """tisim render of a recording: a .png of the frame at a time, or the film of all frames. Returns the exit code."""
+    from tisim import viewer
+    from tisim.recording.recording import Recording
+
+    progress = beside(console, as_json)
+    film = pathlib.Path(out).suffix.lower() in films.SUFFIXES
+    if film and until is not None:
+        raise Error("--time is for a picture, and a film shows all frames")
+    recording = Recording(source)
+    if not len(recording):
+        raise Error(f"{source}: no frame in it reached the disk")
+    quiet.start_taichi(arch="cpu")
+    m, d = recording.model, recording.data()
+    if not 0 <= look["world"] < d.nworld:
+        raise Error(f"--world {look['world']}: the recording has {d.nworld}, of worlds {recording.worlds}")
+    stopped = False
+    if film:
+        number, stopped = _film(progress, recording, d, out, size or films.SIZE, fps, look)
+        found = dict(film=out, pictures=number)
+    else:
+        k = _at(recording, recording.time[-1] if until is None else until)
+        recording.show(d, k)
+        width, height = size or (1280, 720)
+        viewer.save_png(out, viewer.render(m, d, width, height, **look))
+        found = dict(picture=out, frame=k, time=float(recording.time[k]))
+    found |= dict(recording=str(source), frames=len(recording), whole=recording.whole)
+    if as_json:
+        print_json(found)
+    else:
+        what = f"{found['pictures']} pictures" if film else f"frame {found['frame']} at {found['time']:.3f} s"
+        console.print(f"{out}: {what} of {source}" + ("" if recording.whole else ", which was cut off"))
+    return INTERRUPTED if stopped else 0
+
+
+def _at(recording, time):
+    """The last frame that is not behind a time, or the first."""
+    return max(0, int(np.searchsorted(recording.time, time + 1e-9, side="right")) - 1)
+
+
+def _film(console, recording, d, out, size, fps, look):
+    """Writes the film; (pictures, whether it was stopped)."""
+    times = recording.time
+    films.require(out, size)
+    movie = films.Film(out, size, fps, 1.0, **look)
+    try:
+        with Stopper() as stopper, Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task("drawing", total=int((times[-1] - times[0]) * fps) + 1)
+            while not stopper.asked and times[0] + movie.number / fps <= times[-1] + 1e-9:
+                recording.show(d, _at(recording, times[0] + movie.number / fps))
+                movie.add(recording.model, d)
+                bar.update(task, completed=movie.number)
+        return movie.number, stopper.asked
+    finally:
+        movie.close()
