@@ -83,7 +83,7 @@ OF_MODULE = (
      r"(Scene|Geoms?|Lights|Skin)", PICTURE),
     (r"Mjv\w+|mjv_\w+", PICTURE + "; " + WINDOW),
     (r"launch|launch_passive|launch_from_path|launch_repl|run_mjviewer|Handle", WINDOW),
-    (r"rollout|Rollout", "Data(m, nworld=n) holds n states: set_state, step(m, d, nstep) and get_state do them all"),
+    (r"Rollout", "use tisim.rollout.Rollout()"),
     (r"minimize", "not part of tisim; scipy.optimize.least_squares minimises, too"),
     (r"MjContact|MjWarningStat|MjSolverStat|MjTimerStat", "read d.contact, d.warning, d.solver and d.solver_niter"),
     (r"MjOption|MjStatistic|MjVisual\w*", "a model has them: m.opt, m.stat, m.vis"),
