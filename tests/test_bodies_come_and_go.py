@@ -20,7 +20,9 @@ import tisim
 from tests.shared.sleepers import BALL, UPPER, free, scene
 from tisim.data.validate import validate
 from tisim.errors import Error, UnsupportedError
+from tisim.viewer.camera import Camera
 from tisim.viewer.drawing import poses
+from tisim.viewer.scene import Look
 
 STACK = free("a", "0 0 .1") + free("b", "0 0 .3", UPPER) + free("c", "0 0 .5", BALL)
 HEAP = free("p", "2 0 .1") + free("q", "2 0 .3", UPPER) + free("r", "2.05 0 .5", UPPER)
@@ -206,6 +208,12 @@ def test_it_is_not_hit_by_rays_not_drawn_and_weighs_nothing():
     positions, rotations = poses(m, d)
     lost = np.isin(m.geom_bodyid, [m.name2id("body", n) for n in gone])
     assert np.isnan(positions[lost]).all() and (rotations[lost] == 0).all() and np.isfinite(positions[~lost]).all()
+    with tisim.Renderer(m, 120, 160) as renderer:
+        renderer.update_scene(d, Camera(60, -35, 12, (2, 1.5, 0)), Look(sites=True))
+        renderer.enable_segmentation_rendering()
+        ids = renderer.render()
+    seen = set(ids[ids[..., 1] == tisim.mjtObj.mjOBJ_GEOM][:, 0].tolist())
+    assert m.name2id("geom", "g0") in seen and not seen & set(np.flatnonzero(lost).tolist())
     tisim.add(m, d, ["arm"])
     tisim.forward(m, d)
     assert np.isclose(d.subtree_com[m.name2id("body", "rack")][0], 4.1)

@@ -37,6 +37,14 @@ def test_stable_poses_of_a_box_and_of_a_mesh():
         assert (np.max(found @ sides.T, axis=1) > np.cos(poses.SAME)).all(), "it rests on sides of its hull"
 
 
+def test_one_box_is_taken_out_of_a_pyramid():
+    m, d, on, moved = load("take_one_out").take_out(base=4)
+    assert m.nbody == 11 and moved.shape == (10, 10) and not d.body_present[3, 4]
+    assert (moved <= on[1:, 1:]).all(), "only what lay on it moves"
+    assert not moved[9].any(), "nothing lies on the top"
+    assert moved[1].any() and moved.any(axis=1).sum() >= 4, "some hold others"
+
+
 @pytest.mark.parametrize("name", sorted(f.stem for f in FOLDER.glob("*.py")))
 def test_its_first_lines_say_how_it_is_run(name):
     doc = load(name).__doc__

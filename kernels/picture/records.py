@@ -4,6 +4,7 @@ A view is a camera (0) or a far lamp (1), with tiles of its own. Records of view
 """
 
 from ..constants import CAPSULE, CYLINDER, HFIELD, MESH, PLANE, SPHERE
+from ..sleep.awake import is_body_gone
 from ..types import *
 
 BEYOND = 1e30
@@ -35,6 +36,8 @@ def list_geoms(m, d, picworld: ti.i32, groups: ti.i32):
         d.pic_kind[g] = ti.select(groups >> m.geom_group[g] & 1 == 1, t, -1)
         d.pic_data[g] = m.geom_dataid[g]
         hide_strays(m, d, g)
+        if is_body_gone(m, d, picworld, m.geom_bodyid[g]):
+            d.pic_kind[g] = -1
 
 
 @kernel
@@ -53,6 +56,8 @@ def list_sites(m, d, picworld: ti.i32, groups: ti.i32):
         d.pic_kind[j] = ti.select(groups >> m.site_group[s] & 1 == 1, m.site_type[s], -1)
         d.pic_data[j] = -1
         hide_strays(m, d, j)
+        if is_body_gone(m, d, picworld, m.site_bodyid[s]):
+            d.pic_kind[j] = -1
 
 
 @kernel

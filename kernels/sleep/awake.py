@@ -37,12 +37,7 @@ def is_body_gone(m, d, w, b):
 @func
 def is_geom_gone(m, d, w, g):
     """Whether geom g of world w was removed with its tree."""
-    gone = False
-    if ti.static(m.has.gone):
-        t = m.geom_treeid[g]
-        if t >= 0:
-            gone = d.tree_asleep[w * m.ntree + t] == GONE
-    return gone
+    return is_body_gone(m, d, w, m.geom_bodyid[g])
 
 
 @func
