@@ -185,6 +185,24 @@ def render(
 
 
 @app.command()
+def export(
+    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
+    out: str = typer.Option(..., "--out", "-o", help="the file, a .glb"),
+    seconds: float = Seconds, until: float = Until, saved: str = From, world: int = World,
+    group: int = typer.Option(2, "--group", help="geoms of groups up to this one"),
+    arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
+):  # fmt: skip
+    """Write a scene as .glb for other programs; of a recording with its motion as an animation.
+
+    Example: tisim run wall --record wall.npz && tisim export wall.npz -o wall.glb
+    """
+    from . import draw
+
+    return draw.export(console, source, n, param, sleep, out, seconds, until, saved, world, group, arch, precision,
+                       threads, nworld, as_json)  # fmt: skip
+
+
+@app.command()
 def view(
     source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
     seconds: float = typer.Option(None, "--seconds", help="time simulated before the window opens \\[s]"),

@@ -85,6 +85,38 @@ def render(
     return INTERRUPTED if stopped else 0
 
 
+def export(
+    console, source, n, param, sleep, out, seconds, until, saved, world, group, arch, precision, threads, nworld,
+    as_json,
+):  # fmt: skip
+    """tisim export, of a scene, a file or a recording. Returns the exit code."""
+    from tisim.viewer import glb
+
+    progress, stopped = beside(console, as_json), False
+    if pathlib.Path(out).suffix.lower() != ".glb":
+        raise Error(f"--out {out}: expected a name ending in .glb")
+    if playback.is_recording(source):
+        _refuse_with_recordings(
+            n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
+        )
+        m, frames = playback.export(source, out, world, group)
+    else:
+        check_lengths(seconds, until)
+        m, _ = load(source, n, param, sleep)
+        d, frames = start(m, arch, precision, threads, nworld, saved), None
+        check_drawn(dict(camera=None, world=world), m, d)
+        stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
+        forward(m, d)
+        glb.to_glb(m, d, out, world, group)
+    found = dict(file=out, bytes=pathlib.Path(out).stat().st_size, bodies=m.nbody - 1, frames=frames)
+    if as_json:
+        print_json(found)
+    else:
+        moving = f", {frames} frames" if frames else ""
+        console.print(f"{out}: {m.nbody - 1} bodies{moving}, {found['bytes'] / 1024:,.0f} KiB")
+    return INTERRUPTED if stopped else 0
+
+
 def _refuse_with_recordings(**options):
     """What has been simulated cannot be changed any more."""
     for name, value in options.items():

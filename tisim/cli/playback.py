@@ -58,6 +58,19 @@ def render(console, source, out, until, size, look, fps, as_json):
     return INTERRUPTED if stopped else 0
 
 
+def export(source, out, world, group):
+    """Writes a recording as .glb; (its Model, number of frames)."""
+    from tisim.recording.recording import Recording
+    from tisim.viewer import glb
+
+    recording = Recording(source)
+    quiet.start_taichi(arch="cpu")
+    if not 0 <= world < len(recording.worlds):
+        raise Error(f"--world {world}: the recording has {len(recording.worlds)}, of worlds {recording.worlds}")
+    glb.recording_to_glb(recording, out, world, group)
+    return recording.model, len(recording)
+
+
 def _at(recording, time):
     """The last frame that is not behind a time, or the first."""
     return max(0, int(np.searchsorted(recording.time, time + 1e-9, side="right")) - 1)
