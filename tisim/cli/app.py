@@ -41,7 +41,9 @@ View = typer.Option(
     help="a camera of the model, or azimuth, "
     "elevation \\[degree], distance and point looked at \\[m]; all that moves is in view by default",
 )
-Color = typer.Option("geom", "--color", help="geom: the model's colours; island: one colour for each island")
+Color = typer.Option("geom", "--color", help="geom: the model's colours; island: one for each island; speed; force: of "
+                     "contacts; the window has the first two")  # fmt: skip
+Chains = typer.Option(False, "--chains", help="draw how forces go from body to body")
 Contacts = typer.Option(False, "--contacts", help="mark the contacts")
 World = typer.Option(0, "--world", help="which of --nworld is drawn")
 Json = typer.Option(False, "--json", help="print one JSON object instead of a table")
@@ -84,7 +86,7 @@ def run(
     picture: bool = typer.Option(True, help="write a picture of the end"),
     size: str = typer.Option("", "--size", metavar="WxH", help="of picture and film \\[pixel]; 1280x720 and 640x360 by "
                              "default"),
-    camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
+    camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains, world: int = World,
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
     """Simulate, show progress, save the final state and a picture.
@@ -96,7 +98,7 @@ def run(
     recorded = dict(file=record, fps=record_fps, forces=record_forces, solver=record_solver)
     return cli_run.run(console, source, n, param, sleep, seconds, until, steps, out, saved, resume, save_every, arch,
                        precision, threads, nworld, picture, film, fps, recorded, size,
-                       _look(camera, color, contacts, world), as_json)  # fmt: skip
+                       dict(_look(camera, color, contacts, world), chains=chains), as_json)  # fmt: skip
 
 
 @app.command()
@@ -168,7 +170,8 @@ def render(
     source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
     out: str = typer.Option(..., "--out", "-o", help="a .png; of a recording also a film: .mp4, .gif, .webp"),
     seconds: float = Seconds, until: float = Until, saved: str = From,
-    size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
+    size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains,
+    world: int = World,
     quality: str = typer.Option("sky", "--quality", help="plain: no shadows; sun; sky: its light, too"),
     fps: int = typer.Option(30, "--fps", help="pictures of a recording's film per second"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
@@ -181,7 +184,8 @@ def render(
     from . import draw
 
     return draw.render(console, source, n, param, sleep, out, seconds, until, saved, size, arch, precision, threads,
-                       nworld, dict(_look(camera, color, contacts, world), quality=quality), fps, as_json)  # fmt: skip
+                       nworld, dict(_look(camera, color, contacts, world), quality=quality, chains=chains), fps,
+                       as_json)  # fmt: skip
 
 
 @app.command()

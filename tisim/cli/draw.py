@@ -10,7 +10,7 @@ from . import playback
 from .report import beside, print_json
 from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of
 
-COLORS = ("geom", "island")
+COLORS = ("geom", "island", "speed", "force")
 QUALITIES = ("sky", "sun", "plain")
 
 
@@ -25,7 +25,7 @@ def parse_size(text):
 def check_look(look):
     """Refuses what no picture can have."""
     if look["color"] not in COLORS:
-        raise Error(f"--color {look['color']}: expected {' or '.join(COLORS)}")
+        raise Error(f"--color {look['color']}: expected {', '.join(COLORS)}")
     if look.get("quality", QUALITIES[0]) not in QUALITIES:
         raise Error(f"--quality {look['quality']}: expected {', '.join(QUALITIES)}")
 

@@ -11,22 +11,25 @@ CLEAR = 0.3  # opacity of what moves where contacts are shown
 
 def render(
     m, d, width=1280, height=720, camera=None, color="geom", show_contacts=False, world=0, quality="sky",
-    smooth=True, painter=None,
+    smooth=True, painter=None, chains=False,
 ):  # fmt: skip
     """Picture of a simulation, as its poses were last computed.
 
     width, height  of the picture [pixel].
     camera         a Camera, the name of one of the model's, or a text for Camera.parse; None shows all that moves.
-    color          "geom": the model's colours; "island": what moves is coloured by its island. What sleeps is darker.
+    color          "geom": the model's colours; "island": what moves is coloured by its island; "speed", "force": by its
+                   speed or the normal forces of its contacts, from blue, 0, to red. What sleeps is darker.
     show_contacts  marks contacts with a bead and a stick along the normal, and makes bodies translucent.
     world          which world of the Data.
     quality        "plain": no shadows; "sun": its shadows; "sky": also light of the sky.  smooth  smooths edges.
+    chains         draws how forces go from body to body, and makes bodies translucent.
     painter        a Painter of earlier pictures: a film's floor keeps its chequer.
     What is smaller than a pixel is drawn as large as one.
     Returns (height, width, 3) uint8. Raises Error for wrong arguments.
     """
     painter = painter or Painter(m, width, height)
-    painter.write(d, Look(color, show_contacts, alpha=CLEAR if show_contacts else 1.0), world)
+    clear = CLEAR if show_contacts or chains else 1.0
+    painter.write(d, Look(color, show_contacts, alpha=clear, chains=chains), world)
     return painter.shoot(d, choose(camera, m, d, width / height, world), quality, smooth, grow=True)[0]
 
 

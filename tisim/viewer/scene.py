@@ -21,26 +21,32 @@ from tisim.viewer.drawing import (
     mark_length,
     sleeping_geoms,
 )  # fmt: skip
+from tisim.viewer.measures import MEASURES, ROD, chains, colors_of
 
-COLORS = ("geom", "island")
+COLORS = ("geom", "island", *MEASURES)
 GROUPS = (1, 1, 1, 0, 0, 0)  # geoms and sites of groups 0 to 2 are drawn, as in MuJoCo's viewer
 GAMMA = 2.2
 PARALLEL = 2000  # records below which one CPU thread writes them
-PLANE = 0
+PLANE, CYLINDER = 0, 5
 
 
 class Look:
     """Options of what is drawn.
 
-    color      "geom": the model's colours; "island": what moves is coloured by its island. What sleeps is darker.
+    color      "geom": the model's colours; "island": what moves is coloured by its island; "speed", "force": by its
+               speed or the normal forces of its contacts, from blue, 0, to red, the greatest. What sleeps is darker.
+    chains     draws rods from the centres of bodies to their contacts, the thicker the more they press.
     contacts   marks contacts with a bead and a stick along the normal.  sites  draws sites.
     alpha      opacity of what moves, times its own.
     geomgroup, sitegroup  6 flags: which groups are drawn.
     """
 
-    def __init__(self, color="geom", contacts=False, sites=False, alpha=1.0, geomgroup=GROUPS, sitegroup=GROUPS):
+    def __init__(
+        self, color="geom", contacts=False, sites=False, alpha=1.0, geomgroup=GROUPS, sitegroup=GROUPS, chains=False,
+    ):  # fmt: skip
         if color not in COLORS:
-            raise Error(f"color={color!r}: expected 'geom' or 'island'")
+            raise Error(f"color={color!r}: expected {', '.join(map(repr, COLORS[:-1]))} or {COLORS[-1]!r}")
+        self.chains = bool(chains)
         self.color, self.contacts, self.sites, self.alpha = color, bool(contacts), bool(sites), float(alpha)
         self.geomgroup, self.sitegroup = _bits("geomgroup", geomgroup), _bits("sitegroup", sitegroup)
 
@@ -93,7 +99,10 @@ class Scene:
         self._kept = None
         n = m.ngeom + m.nsite
         marks = int(d.count("ncon")) if look.contacts else 0
-        self.n, self.marks = n + 2 * marks, n
+        rods = chains(m, d, world) if look.chains else None
+        self.marks = n
+        self.rods = n + 2 * marks  # behind the marks
+        self.n = self.rods + (len(rods[0]) if rods else 0)
         for name in ("pos", "mat", "size", "kind", "data", "rgba", "second", "order", "plane"):
             d.scratch(f"pic_{name}", max(1, self.n))
         self._paint(d, look, world)
@@ -106,12 +115,23 @@ class Scene:
             launch.run(m, d, [k.list_sites], parallel=parallel, groups=look.sitegroup * look.sites, **scalars)
         if marks:
             launch.run(m, d, [k.list_contacts], parallel=parallel, **scalars)
+        if rods and self.n > self.rods:
+            self._list_rods(d, *rods)
+
+    def _list_rods(self, d, middle, turn, radius, half):
+        """Records of the rods of force chains."""
+        real, n = session.numpy_float(), len(middle)
+        size = np.column_stack([radius, half, np.zeros(n)])
+        for name, values in (("pos", middle), ("mat", turn.reshape(n, 9)), ("size", size)):
+            memory.upload(d.device(f"pic_{name}"), values.reshape(-1).astype(real), self.rods * _width(name))
+        for name, value in (("kind", CYLINDER), ("data", -1)):
+            memory.upload(d.device(f"pic_{name}"), np.full(n, value, np.int32), self.rods)
 
     def _paint(self, d, look, world):
         """Colours of all records; those of the model's own are uploaded once."""
         m = self.m
         dark = sleeping_geoms(m, d, world)
-        changing = look.color == "island" or bool(dark.any())
+        changing = look.color != "geom" or bool(dark.any())
         rgba_place, second_place = d.device("pic_rgba"), d.device("pic_second")
         key = (m.edits, look.alpha, self.n, id(rgba_place), id(second_place), session.generation)
         if key == self._key and not changing:
@@ -122,11 +142,16 @@ class Scene:
         if look.color == "island":
             labels = island_of_geom(m, d, world)
             rgba[: m.ngeom][labels >= 0, :3] = PALETTE[labels[labels >= 0] % len(PALETTE)]
+        elif look.color in MEASURES:
+            shades = colors_of(MEASURES[look.color](m, d, world))[np.asarray(m.geom_bodyid)]
+            moves = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] > 0
+            rgba[: m.ngeom][moves, :3] = shades[moves]
         rgba[: m.ngeom][dark, :3] *= ASLEEP
         moving = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0
         rgba[: m.ngeom][moving, 3] *= look.alpha
         rgba[m.ngeom : self.marks] = np.asarray(m.site_rgba).reshape(-1, 4)
-        rgba[self.marks : self.n] = CONTACT_COLOR
+        rgba[self.marks : self.rods] = CONTACT_COLOR
+        rgba[self.rods : self.n] = ROD
         for g in np.flatnonzero(np.asarray(m.geom_type) == PLANE):
             rgba[g, :3], second[g] = checker_colors(m, g)
         rgba[:, :3] **= GAMMA

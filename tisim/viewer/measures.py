@@ -1,0 +1,76 @@
+"""What pictures show besides shapes: colours by speed and by force, and how forces go from body to body.
+
+Forces are those of the contacts that the Data lists: of the last step or forward, without those between sleepers.
+"""
+
+import numpy as np
+
+from tisim.mjcf.rotations import cross
+from tisim.queries.motion import contact_force
+
+STOPS = np.array([[0.16, 0.20, 0.52], [0.10, 0.55, 0.62], [0.48, 0.75, 0.36], [0.98, 0.80, 0.22], [0.84, 0.16, 0.12]])
+ROD = np.array([0.86, 0.10, 0.10, 1.0])  # colour of a chain
+THICK = 0.25  # radius of the rod of the greatest force, in radii of a middling geom
+FAINT = 1e-3  # part of the greatest force below which no rod is drawn
+
+
+def colors_of(values):
+    """(n, 3) colours from blue, 0, by green and yellow to red, the greatest."""
+    most = np.max(values, initial=0.0)
+    place = np.asarray(values) / most * (len(STOPS) - 1) if most > 0 else np.zeros(len(values))
+    low = np.minimum(place.astype(int), len(STOPS) - 2)
+    part = (place - low)[:, None]
+    return (1 - part) * STOPS[low] + part * STOPS[low + 1]
+
+
+def speeds(m, d, world):
+    """(nbody,) speed of the centre of mass of each body [m/s]."""
+    twist = np.asarray(d.cvel, float).reshape(-1, m.nbody, 6)[world]
+    about = np.asarray(d.subtree_com, float).reshape(-1, m.nbody, 3)[world][np.asarray(m.body_rootid)]
+    at = np.asarray(d.xipos, float).reshape(-1, m.nbody, 3)[world]
+    speed = np.linalg.norm(twist[:, 3:] + cross(twist[:, :3], at - about), axis=1)
+    return np.where(np.asarray(m.body_weldid) > 0, speed, 0.0)
+
+
+def pressing(m, d, world):
+    """(places (k,) in d.contact of the contacts of a world that press, their normal forces (k,) [N], bodies (k, 2))."""
+    places = np.flatnonzero(np.asarray(d.contact.worldid) == world)
+    force = contact_force(m, d, places)[:, 0]
+    places, force = places[force > 0], force[force > 0]
+    bodies = np.asarray(m.geom_bodyid)[np.asarray(d.contact.geom).reshape(-1, 2)[places]].reshape(-1, 2)
+    return places, force, bodies
+
+
+def forces(m, d, world):
+    """(nbody,) sum of the normal forces of the contacts of each body [N]."""
+    _, force, bodies = pressing(m, d, world)
+    total = np.zeros(m.nbody)
+    np.add.at(total, bodies.ravel(), np.repeat(force, 2))
+    return np.where(np.asarray(m.body_weldid) > 0, total, 0.0)
+
+
+MEASURES = dict(speed=speeds, force=forces)
+
+
+def chains(m, d, world):
+    """Rods from the centres of bodies to their contacts: (middles (k, 3), rotations (k, 3, 3) with z along the rod,
+    radii (k,), half lengths (k,)) [m]. The cross section of a rod grows with the normal force."""
+    places, force, bodies = pressing(m, d, world)
+    strong = force > FAINT * np.max(force, initial=0.0)
+    places, force, bodies = places[strong], force[strong], bodies[strong]
+    at = np.asarray(d.contact.pos, float).reshape(-1, 3)[places]
+    centre = np.asarray(d.xipos, float).reshape(-1, m.nbody, 3)[world]
+    begin, end = np.concatenate([centre[bodies[:, 0]], centre[bodies[:, 1]]]), np.concatenate([at, at])
+    moves = (np.asarray(m.body_weldid) > 0)[bodies.T.ravel()]
+    begin, end, force = begin[moves], end[moves], np.concatenate([force, force])[moves]
+    length = np.linalg.norm(end - begin, axis=1)
+    long = length > 0
+    begin, end, force, length = begin[long], end[long], force[long], length[long]
+    z = (end - begin) / length[:, None]
+    side = np.where(np.abs(z[:, 2:]) > 0.9, [[1.0, 0, 0]], [[0, 0, 1.0]])
+    x = cross(side, z)
+    x /= np.linalg.norm(x, axis=1)[:, None]
+    radius = np.asarray(m.geom_rbound, float)
+    thick = THICK * np.median(radius[radius > 0]) if (radius > 0).any() else 0.0
+    radii = thick * np.sqrt(force / force.max(initial=1e-300))
+    return 0.5 * (begin + end), np.stack([x, cross(z, x), z], 2), radii, 0.5 * length
