@@ -17,9 +17,9 @@ from .memory import (
     DIST2,
     FIRST,
     FOOT,
-    GONE,
     OUT,
     PLACE,
+    REMOVED,
     SPARE,
     copy_vertex,
     corner_of,
@@ -191,7 +191,7 @@ def remove_face(m, d, mem: ti.template(), s: ti.template(), face):
         moved = d.ccd_i[mem.candidates + s.ncandidate]
         d.ccd_i[mem.candidates + place] = moved
         d.ccd_i[face_i(mem, moved) + PLACE] = place
-    d.ccd_i[face_i(mem, face) + PLACE] = GONE
+    d.ccd_i[face_i(mem, face) + PLACE] = REMOVED
     d.ccd_i[mem.free + s.nfree] = face
     s.nfree += 1
 
@@ -220,7 +220,7 @@ def open_up(m, d, mem: ti.template(), s: ti.template(), first, w):
         least = MINVAL
         if ti.static(FP == ti.f32):
             least = ti.max(MINVAL, ROUNDING * ti.sqrt(ww * dist2))
-        gone = d.ccd_i[i + PLACE] == GONE
+        gone = d.ccd_i[i + PLACE] == REMOVED
         if not gone and (e == 3 or dot(at3(d.ccd_f, j + FOOT), w) - dist2 > least):
             remove_face(m, d, mem, s, face)
             # across the two edges after e, the next one first; from the first face all three, 0 first

@@ -4,10 +4,10 @@ FIRST = 8  # vertices before the polytope's: the simplex, and the tetrahedron th
 # of a vertex: the difference, the points of A and B; the points' numbers on polyhedra
 DIFFERENCE, POINT, VERTEX_F, VERTEX_I = 0, 3, 9, 2
 # of a face: the origin's projection and its squared length; the corners in BITS each, what is across the three edges
-# (4 * neighbour + that one's edge), the place in the list of candidates, OUT if it is none, GONE if it was removed
+# (4 * neighbour + that one's edge), the place in the list of candidates, OUT if it is none, REMOVED if it was removed
 FOOT, DIST2, FACE_F = 0, 3, 4
 CORNERS, ACROSS, PLACE, FACE_I = 0, 1, 4, 5
-OUT, GONE = -1, -2
+OUT, REMOVED = -1, -2
 BITS = 10  # three corners fit into an integer, and MAX_ITERATIONS (stages/narrowphase.py) keeps below it
 SPARE = 8  # entries of the stack and of the list of edges beyond the number of faces
 # of a shape: rotation, position, size, radius of a round shape, the same or 0 for the shape's core, inflation,
