@@ -27,7 +27,7 @@ def test_scene_is_stable_in_mujoco(name):
         mujoco.mj_step(m, d)
         fastest = max(fastest, np.abs(d.qvel).max())
     assert [w.number for w in d.warning] == [0] * len(d.warning)
-    # a card that falls on its edge spins, at the speed of its fall over half its length, a grain at that over its radius
+    # a card that falls on its edge spins, at the speed of its fall over half its length, a grain over its radius
     assert np.isfinite(d.qpos).all() and fastest < (150 if name in ("cards", "hopper") else 60)
     if name not in ("pendulum", "chain"):
         assert d.xpos[1:, 2].min() > 0 and np.abs(d.xpos).max() < max(12, 1.1 * np.abs(m.body_pos).max())
