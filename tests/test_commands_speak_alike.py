@@ -16,7 +16,7 @@ from tisim.cli import recording
 GROUP = typer.main.get_command(cli.app)
 SIMULATE = ("run", "bench", "render", "view")
 DRAW = ("run", "render", "view")
-PRINT = ("run", "settle", "bench", "render", "export", "info", "doctor", "scenes", "kernels", "compile")
+PRINT = ("run", "settle", "sweep", "bench", "render", "export", "info", "doctor", "scenes", "kernels", "compile")
 
 
 def options(command):

@@ -1,12 +1,15 @@
 """The scripts under scenes/examples do what their first lines say, here in a small form."""
 
 import importlib.util
+import json
 import math
 import pathlib
 
 import numpy as np
 import pytest
 import trimesh
+
+import tisim
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "scenes" / "examples"
 
@@ -43,6 +46,18 @@ def test_one_box_is_taken_out_of_a_pyramid():
     assert (moved <= on[1:, 1:]).all(), "only what lay on it moves"
     assert not moved[9].any(), "nothing lies on the top"
     assert moved[1].any() and moved.any(axis=1).sum() >= 4, "some hold others"
+
+
+def test_a_friction_is_found_by_a_sweep(call, tmp_path):
+    friction = load("friction")
+    table = tisim.sweep(friction.model, friction.cases, friction.steps, friction.measure, prepare=friction.prepare)
+    found, error = friction.fit(table)
+    assert found == pytest.approx(friction.MU, abs=0.005)
+    friction.picture(error, found, tmp_path / "a.png")
+    code, out, _ = call("sweep", FOLDER / "friction.py", "--json", "-o", tmp_path / "out")
+    assert code == 0 and json.loads(out)["hash"] == table.hash
+    lines = (tmp_path / "out" / "table.csv").read_text().splitlines()
+    assert lines[0] == "case,seed,mu,tilt,way,warnings" and len(lines) == 76
 
 
 @pytest.mark.parametrize("name", sorted(f.stem for f in FOLDER.glob("*.py")))

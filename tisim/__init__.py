@@ -45,11 +45,13 @@ _HOMES = {
     "tisim.stages.colliders": "register_collider",
     "tisim.stages.coming": "add remove",
     "tisim.stages.sleep": "wake",
+    "tisim.sweeping.sweep": "sweep",
     "tisim.viewer.renderer": "Renderer",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 _FOLDERS = (
-    "data device enums errors mjcf model pipeline queries recording rollout settling spec stages viewer scenes".split()
+    "data device enums errors mjcf model pipeline queries recording rollout settling spec stages sweeping viewer "
+    "scenes".split()
 )
 __all__ = ["__version__", *_HOME]
 

@@ -166,6 +166,29 @@ def settle(
 
 
 @app.command()
+def sweep(
+    file: str = typer.Argument(..., metavar="FILE.py", help="says model, cases, steps and measure, as tisim.sweep "
+                               "takes them"),
+    out: str = typer.Option(None, "--out", "-o", help="folder of the results; out/<name of the file> by default"),
+    resume: bool = typer.Option(False, "--resume", help="go on with what the folder holds"),
+    workers: str = typer.Option("1", "--workers", metavar="N|all|ray|ray://HOST:PORT", help="1: this process; N "
+                                "processes; one for each processor; a Ray cluster"),
+    errors: str = typer.Option("raise", "--errors", help="raise: a case that fails ends the sweep; keep: it goes on"),
+    seed: int = typer.Option(0, "--seed", help="of the first case; the others count on from it"),
+    csv: str = typer.Option(None, "--csv", metavar="FILE.csv", help="the table; table.csv in the folder by default"),
+    arch: str = Arch, precision: str = Precision, threads: int = Threads, as_json: bool = Json,
+):  # fmt: skip
+    """Simulate many cases and write a table of what was measured in each.
+
+    Exits with 1 where --errors keep has kept some. Ctrl-C keeps what came back, says how to go on and exits with 130.
+    Example: tisim sweep friction.py --workers all
+    """
+    from . import sweep as cli_sweep
+
+    return cli_sweep.sweep(console, file, out, resume, workers, errors, seed, csv, arch, precision, threads, as_json)
+
+
+@app.command()
 def render(
     source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
     out: str = typer.Option(..., "--out", "-o", help="a .png; of a recording also a film: .mp4, .gif, .webp"),
