@@ -60,6 +60,27 @@ def test_a_friction_is_found_by_a_sweep(call, tmp_path):
     assert lines[0] == "case,seed,mu,tilt,way,warnings" and len(lines) == 76
 
 
+def check_grains(n):
+    grains = load("grains")
+    counted = []
+    m, d, side = grains.pour(n, lambda m, d, poured: counted.append((poured, int(d.body_present[2:].sum()))))
+    assert all(poured == present for poured, present in counted) and counted[-1][0] == n
+    pressing, weight = grains.weighed(m, d)
+    assert pressing == pytest.approx(weight, rel=0.02), "the vessel carries all of them"
+    at = np.asarray(d.xpos)[2:]
+    assert (np.abs(at[:, :2]) < side).all() and (at[:, 2] > 0.9 * grains.RADIUS).all(), "none is lost"
+    assert not any(d.warning[k].number for k in range(len(d.warning)))
+
+
+def test_grains_are_poured_and_weighed():
+    check_grains(300)
+
+
+@pytest.mark.slow
+def test_five_thousand_grains_are_poured_and_weighed():
+    check_grains(5000)
+
+
 @pytest.mark.parametrize("name", sorted(f.stem for f in FOLDER.glob("*.py")))
 def test_its_first_lines_say_how_it_is_run(name):
     doc = load(name).__doc__
