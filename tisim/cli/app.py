@@ -214,12 +214,13 @@ def render(
 @app.command()
 def export(
     source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
-    out: str = typer.Option(..., "--out", "-o", help="the file, a .glb"),
+    out: str = typer.Option(..., "--out", "-o", help="the file: .glb; .usda or .usdc (needs the "
+                             "extra tisim\\[usd]); .rrd of Rerun (tisim\\[rerun])"),
     seconds: float = Seconds, until: float = Until, saved: str = From, world: int = World,
     group: int = typer.Option(2, "--group", help="geoms of groups up to this one"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
-    """Write a scene as .glb for other programs; of a recording with its motion as an animation.
+    """Write a scene for other programs, as .glb, for USD or for Rerun; of a recording with its motion.
 
     Example: tisim run wall --record wall.npz && tisim export wall.npz -o wall.glb
     """

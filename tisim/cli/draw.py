@@ -90,11 +90,8 @@ def export(
     as_json,
 ):  # fmt: skip
     """tisim export, of a scene, a file or a recording. Returns the exit code."""
-    from tisim.viewer import glb
-
     progress, stopped = beside(console, as_json), False
-    if pathlib.Path(out).suffix.lower() != ".glb":
-        raise Error(f"--out {out}: expected a name ending in .glb")
+    playback.exporter(out)
     if playback.is_recording(source):
         _refuse_with_recordings(
             n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
@@ -107,7 +104,7 @@ def export(
         check_drawn(dict(camera=None, world=world), m, d)
         stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
         forward(m, d)
-        glb.to_glb(m, d, out, world, group)
+        playback.exporter(out)[0](m, d, out, world, group)
     found = dict(file=out, bytes=pathlib.Path(out).stat().st_size, bodies=m.nbody - 1, frames=frames)
     if as_json:
         print_json(found)

@@ -58,16 +58,33 @@ def render(console, source, out, until, size, look, fps, as_json):
     return INTERRUPTED if stopped else 0
 
 
+def exporter(out):
+    """(function that writes a Model and a Data, one that writes a Recording) for the kind of file that a name says."""
+    suffix = pathlib.Path(out).suffix.lower()
+    if suffix == ".glb":
+        from tisim.viewer.glb import recording_to_glb, to_glb
+
+        return to_glb, recording_to_glb
+    if suffix in (".usda", ".usdc", ".usd"):
+        from tisim.viewer.usd import recording_to_usd, to_usd
+
+        return to_usd, recording_to_usd
+    if suffix == ".rrd":
+        from tisim.viewer.rerun import recording_to_rerun, to_rerun
+
+        return to_rerun, recording_to_rerun
+    raise Error(f"--out {out}: expected a name ending in .glb, .usda, .usdc, .usd or .rrd")
+
+
 def export(source, out, world, group):
-    """Writes a recording as .glb; (its Model, number of frames)."""
+    """Writes a recording for another program; (its Model, number of frames)."""
     from tisim.recording.recording import Recording
-    from tisim.viewer import glb
 
     recording = Recording(source)
     quiet.start_taichi(arch="cpu")
     if not 0 <= world < len(recording.worlds):
         raise Error(f"--world {world}: the recording has {len(recording.worlds)}, of worlds {recording.worlds}")
-    glb.recording_to_glb(recording, out, world, group)
+    exporter(out)[1](recording, out, world, group)
     return recording.model, len(recording)
 
 
