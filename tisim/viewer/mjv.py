@@ -158,7 +158,7 @@ def mjv_init_geom(geom, type, size, pos, mat, rgba):
 def mjv_connector(geom, type, width, from_, to):
     """Makes a geom of a scene go from one point to another.
 
-    type  mjtGeom: capsule, cylinder, an arrow or line;  width  its radius [m], of a line in pixels;  from_, to  (3,) [m].
+    type  mjtGeom: a capsule, cylinder, arrow or line;  width  its radius [m], a line's [pixel];  from_, to  (3,) [m].
     """
     from tisim.mjcf import rotations
 

@@ -59,7 +59,7 @@ def orbit(cam, dx, dy):
 
 
 def pan(cam, camera, dx, dy, level=False):
-    """Moves what a free camera looks at, upright or, `level`, along the ground; camera  the Camera it stands for now."""
+    """Moves what a free camera looks at, upright or, `level`, along the ground; camera  its Camera of now."""
     if cam.type == FREE:
         cam.lookat = cam.lookat - shift(camera, dx, dy, level) * height_at(camera, cam.distance)
 
