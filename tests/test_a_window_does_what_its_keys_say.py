@@ -130,8 +130,8 @@ def test_ctrl_and_a_drag_pull_what_is_selected_and_leave_no_force(window):
     double_click(window, x, y)
     assert window.about_selected()[0] == "box"
     window.press("left", x, y, 5.0, ctrl=True)
-    for k in range(30):
-        window.drag(x, y - 0.03 * k)
+    for k in range(50):
+        window.drag(x, y - min(0.03 * k, 1.2))
         window.advance(0.02)
     assert window.d.qpos[2] > 0.5
     assert np.asarray(window.d.xfrc_applied)[1, 2] > own[1, 2] + 1
