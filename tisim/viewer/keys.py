@@ -50,6 +50,7 @@ MOUSE = (
     ("shift", "along the ground"),
 )
 ACTIONS = {name: action for first, more, _, action in KEYS for name in (first, *more) if name}
+OF_TIME = {"pause", "step", "back", "slower", "faster", "reload"}  # what a program does that steps by itself
 # numbers of GLFW, as key callbacks of MuJoCo's viewer get them
 CODES = {chr(c): c - 32 for c in range(ord("a"), ord("z") + 1)} | {c: ord(c) for c in "0123456789-=[]"}
 CODES |= dict(space=32, escape=256, tab=258, backspace=259, right=262, left=263, down=264, up=265)
