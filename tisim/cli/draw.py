@@ -126,6 +126,7 @@ def _refuse_with_recordings(**options):
 
 def view(console, source, n, param, sleep, seconds, until, saved, size, arch, precision, threads, nworld, look):
     """tisim view."""
+    import tisim
     from tisim import viewer
 
     width, height = parse_size(size)
@@ -138,5 +139,12 @@ def view(console, source, n, param, sleep, seconds, until, saved, size, arch, pr
     if advance(console, m, d, steps_of(m, d, seconds, until))[3]:
         raise KeyboardInterrupt
     forward(m, d)
-    viewer.view(m, d, width, height, **look)
+
+    def again():
+        m, _ = load(source, n, param, sleep)
+        d = tisim.Data(m, nworld=nworld or 1)
+        tisim.pipeline.prepare(m, d)
+        return m, d
+
+    viewer.view(m, d, width, height, reload=again, **look)
     return 0

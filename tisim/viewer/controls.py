@@ -217,13 +217,13 @@ class Controls:
         """The wheel was turned, away from the user: nearer."""
         self.eye.zoomed(self.d, self.world, moving.WHEEL * notches)
 
-    def press(self, button, x, y, now, ctrl=False):
-        """A button, "left", "right" or "middle", was pressed at a time [s]."""
+    def press(self, button, x, y, now, ctrl=False, late=0.0):
+        """A button, "left", "right" or "middle", was pressed at a time [s], or up to `late` before."""
         self._down[button] = ctrl
         self._last = x, y
         before, bx, by, which = self._click
         near = abs(x - bx) * self.aspect < NEAR and abs(y - by) < NEAR
-        double = which == button and now - before < DOUBLE and near
+        double = which == button and now - late - before < DOUBLE and near
         self._click = (-1e9 if double else now), x, y, button
         if double and button == "left":
             self.select(x, y)

@@ -22,6 +22,7 @@ TIP, TIP_WIDE = 6.0, 2.2  # half length and radius of an arrow's head, in radii 
 AXES = np.array([[0.9, 0.1, 0.1, 1], [0.1, 0.75, 0.1, 1], [0.15, 0.2, 0.95, 1]])
 FEW = 1e-12
 PULLED = np.array([1.0, 0.25, 0.05, 1.0])  # colour of the hand's arrow
+STOUT = 0.03  # its radius, of its length, at least
 LABELS = 400  # texts beyond these are not drawn
 
 
@@ -253,7 +254,8 @@ def _hand(out, m, d, pert, world, size, shown, point):
     if not (shown and pert.active):
         return
     if pert.active & perturb.PULL:
-        out.arrows(at, pert.refselpos - at, 0.5 * m.vis.scale.forcewidth * size, PULLED)
+        pull = pert.refselpos - at
+        out.arrows(at, pull, max(0.5 * m.vis.scale.forcewidth * size, STOUT * float(np.linalg.norm(pull))), PULLED)
     else:
         turn = rotations.matrix(np.asarray(pert.refquat)[None])
         out.frames(perturb.of_world(d, "xipos", world)[pert.select], turn, 2 * size, m.vis.scale.framewidth * size)

@@ -17,6 +17,7 @@ _f, _p, _i, _s, _b = ctypes.c_float, ctypes.c_void_p, ctypes.c_int, ctypes.c_cha
 INI, PLATFORM_NAME, PLATFORM_DATA = 24, 8 * 26, 8 * 28  # bytes in ImGuiIO of 1.84
 MOVES_ITSELF, DEFAULT_OPEN, ANY_WINDOW = 64, 32, 4  # ImGui's AlwaysAutoResize, DefaultOpen, AnyWindow
 ONCE = 4  # ImGuiCond_FirstUseEver
+STICKY_KEYS = 0x33002  # of GLFW: a key counts as held until it was asked for, however short the press
 ANCHOR = "PyInit_taichi_python"  # a name whose address the dynamic linker tells
 
 
@@ -47,6 +48,7 @@ FUNCTIONS = {  # name: (its symbol, result, arguments)
     "glfwGetVersionString": ("glfwGetVersionString", _s),
     "glfwSetScrollCallback": ("glfwSetScrollCallback", _p, _p, _p),
     "glfwGetKey": ("glfwGetKey", _i, _p, _i),
+    "glfwSetInputMode": ("glfwSetInputMode", None, _p, _i, _i),
 }
 why = ""  # why `load` returned None
 _found = False  # what `load` found: False before it looked
@@ -136,7 +138,9 @@ class Direct:
             why = "the window of Taichi's library is not laid out as ImGui 1.84 has it"
             return None
         ctypes.c_void_p.from_address(io + INI).value = None  # ImGui writes no imgui.ini
-        return cls(functions, ctypes.c_uint64.from_address(data).value)
+        window = ctypes.c_uint64.from_address(data).value
+        functions["glfwSetInputMode"](window, STICKY_KEYS, 1)
+        return cls(functions, window)
 
     def on_scroll(self, function):
         """Calls function(notches) at each turn of the wheel, away from the user: > 0."""

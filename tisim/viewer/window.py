@@ -38,6 +38,7 @@ class Show:
         self.direct = self.window.direct
         self.curves, self.frames = panels.Curves(panels.CURVES), 0
         self._notches, self._held, self._last, self._spent = 0.0, set(), None, 0.0
+        self._closed = False
         self._drawn = self._raster = self._painter = self._tile = None
         if self.direct:
             self.direct.on_scroll(self._scrolled)
@@ -52,7 +53,7 @@ class Show:
 
     def open(self):
         """Whether it is to go on."""
-        return bool(self.window.running) and not self.controls.quit
+        return not self._closed and bool(self.window.running) and not self.controls.quit
 
     def frame(self):
         """One picture: what was pressed, the time that has passed, drawing. Returns whether the window goes on."""
@@ -81,8 +82,10 @@ class Show:
 
     def close(self):
         """Closes the window; what the mouse held is let go."""
-        self.controls.hand.release(self.controls.d)
-        ggui.close()
+        if not self._closed:
+            self._closed = True
+            self.controls.hand.release(self.controls.d)
+            ggui.close()
 
     # what the user does
 
@@ -102,15 +105,13 @@ class Show:
             c.wheel(self._notches)
         self._notches = 0.0
         c.drag(x, y, shift)
-        for event in w.get_events():
-            pressed = str(event.type).endswith("Press")
-            if event.key in BUTTONS:
-                if not pressed:
-                    c.release(BUTTONS[event.key])
-                elif not taken:
-                    c.press(BUTTONS[event.key], x, y, now, ctrl)
-            elif pressed and not writing:
-                self._key(keys.OF_GGUI.get(event.key, event.key), shift)
+        for event in w.get_events(ti.ui.PRESS):
+            if event.key not in BUTTONS:
+                if not writing:
+                    self._key(keys.OF_GGUI.get(event.key, event.key), shift)
+            elif not taken:
+                c.press(BUTTONS[event.key], x, y, now, ctrl, elapsed)
+        w.get_events(ti.ui.RELEASE)  # they do not say when; what is held now does
         for button in BUTTONS:
             if not w.is_pressed(button):
                 c.release(BUTTONS[button])
