@@ -46,6 +46,8 @@ _HOMES = {
     "tisim.stages.coming": "add remove",
     "tisim.stages.sleep": "wake",
     "tisim.sweeping.sweep": "sweep",
+    "tisim.viewer.mjv": "MjvCamera MjvGeom MjvOption MjvPerturb MjvScene mjv_connector mjv_init_geom",
+    "tisim.viewer.perturb": "mjv_apply_perturb_force mjv_apply_perturb_pose",
     "tisim.viewer.renderer": "Renderer",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

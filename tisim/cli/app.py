@@ -42,7 +42,7 @@ View = typer.Option(
     "elevation \\[degree], distance and point looked at \\[m]; all that moves is in view by default",
 )
 Color = typer.Option("geom", "--color", help="geom: the model's colours; island: one for each island; speed; force: of "
-                     "contacts; the window has the first two")  # fmt: skip
+                     "contacts")  # fmt: skip
 Chains = typer.Option(False, "--chains", help="draw how forces go from body to body")
 Contacts = typer.Option(False, "--contacts", help="mark the contacts")
 World = typer.Option(0, "--world", help="which of --nworld is drawn")
@@ -237,12 +237,19 @@ def view(
     until: float = Until, saved: str = From,
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds,
+    paused: bool = typer.Option(False, "--paused", help="time stands still until space is pressed"),
+    caster: bool = typer.Option(None, "--caster/--raster", help="draw by rays of Taichi, or by Vulkan; without either, "
+                                "as is quicker"),
 ):  # fmt: skip
-    """Open a window and simulate in real time."""
+    """Open a window and simulate in real time, or play a recording.
+
+    Example: tisim view wall --paused
+    """
     from . import draw
 
+    how = "auto" if caster is None else "caster" if caster else "raster"
     return draw.view(console, source, n, param, sleep, seconds, until, saved, size, arch, precision, threads, nworld,
-                     _look(camera, color, contacts, world))  # fmt: skip
+                     _look(camera, color, contacts, world) | dict(running=not paused, draw=how))  # fmt: skip
 
 
 def _look(camera, color, contacts, world):

@@ -123,11 +123,17 @@ def _refuse_with_recordings(**options):
 
 def view(console, source, n, param, sleep, seconds, until, saved, size, arch, precision, threads, nworld, look):
     """tisim view."""
+    import tisim
     from tisim import viewer
 
     width, height = parse_size(size)
     check_look(look)
     check_lengths(seconds, until)
+    if playback.is_recording(source):
+        _refuse_with_recordings(
+            n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
+        )
+        return playback.view(source, width, height, look)
     viewer.vulkan.require(display=True)
     m, _ = load(source, n, param, sleep)
     d = start(m, arch, precision, threads, nworld, saved)
@@ -135,5 +141,12 @@ def view(console, source, n, param, sleep, seconds, until, saved, size, arch, pr
     if advance(console, m, d, steps_of(m, d, seconds, until))[3]:
         raise KeyboardInterrupt
     forward(m, d)
-    viewer.view(m, d, width, height, **look)
+
+    def again():
+        m, _ = load(source, n, param, sleep)
+        d = tisim.Data(m, nworld=nworld or 1)
+        tisim.pipeline.prepare(m, d)
+        return m, d
+
+    viewer.view(m, d, width, height, reload=again, **look)
     return 0

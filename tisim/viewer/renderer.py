@@ -16,12 +16,12 @@ class Painter:
     def __init__(self, m, width, height):
         self.caster, self.scene, self.tile = Caster(width, height), Scene(m), None
 
-    def write(self, d, look, world):
-        """Lists what is drawn of a world as it is now."""
+    def write(self, d, look, world, more=None):
+        """Lists what is drawn of a world as it is now; more  further records, as Scene.write takes them."""
         runtime.ensure()
         if not 0 <= world < d.nworld:
             raise Error(f"world={world}: this Data has {d.nworld} worlds")
-        self.scene.write(d, look, world)
+        self.scene.write(d, look, world, more)
 
     def shoot(self, d, camera, quality, smooth=True, color=True, grow=False):
         """Colour, depth and record as Caster.shoot returns them."""

@@ -92,8 +92,11 @@ class Scene:
                 memory.upload(d.scratch(f"pic_{name}", max(1, self.n)), values[: _width(name) * max(1, self.n)])
             self._kept = None
 
-    def write(self, d, look, world=0):
-        """Writes the records of a world of the Data; self.n is their number."""
+    def write(self, d, look, world=0, more=None):
+        """Writes the records of a world of the Data; self.n is their number.
+
+        more  further ones: shapes (n,), places (n, 3), rotations (n, 3, 3), sizes (n, 3), colours (n, 4).
+        """
         m = self.m
         self._take(d)
         self._kept = None
@@ -102,10 +105,11 @@ class Scene:
         rods = chains(m, d, world) if look.chains else None
         self.marks = n
         self.rods = n + 2 * marks  # behind the marks
-        self.n = self.rods + (len(rods[0]) if rods else 0)
+        self.more = self.rods + (len(rods[0]) if rods else 0)  # behind the rods
+        self.n = self.more + (len(more[0]) if more else 0)
         for name in ("pos", "mat", "size", "kind", "data", "rgba", "second", "order", "plane"):
             d.scratch(f"pic_{name}", max(1, self.n))
-        self._paint(d, look, world)
+        self._paint(d, look, world, more)
         k = runtime.kernels("picture.records")
         scalars = dict(picworld=world, picmark=n, piclong=mark_length(m))
         parallel = session.arch != "cpu" or self.n >= PARALLEL
@@ -115,23 +119,29 @@ class Scene:
             launch.run(m, d, [k.list_sites], parallel=parallel, groups=look.sitegroup * look.sites, **scalars)
         if marks:
             launch.run(m, d, [k.list_contacts], parallel=parallel, **scalars)
-        if rods and self.n > self.rods:
-            self._list_rods(d, *rods)
+        if rods:
+            middle, turn, radius, half = rods
+            size = np.column_stack([radius, half, np.zeros(len(middle))])
+            self._list(d, self.rods, np.full(len(middle), CYLINDER), middle, turn, size)
+        if more:
+            self._list(d, self.more, *more[:4])
 
-    def _list_rods(self, d, middle, turn, radius, half):
-        """Records of the rods of force chains."""
-        real, n = session.numpy_float(), len(middle)
-        size = np.column_stack([radius, half, np.zeros(n)])
-        for name, values in (("pos", middle), ("mat", turn.reshape(n, 9)), ("size", size)):
-            memory.upload(d.device(f"pic_{name}"), values.reshape(-1).astype(real), self.rods * _width(name))
-        for name, value in (("kind", CYLINDER), ("data", -1)):
-            memory.upload(d.device(f"pic_{name}"), np.full(n, value, np.int32), self.rods)
+    @staticmethod
+    def _list(d, first, kind, pos, mat, size):
+        """Records that come from the host, from a place on."""
+        if not len(kind):
+            return
+        real = session.numpy_float()
+        for name, values in (("pos", pos), ("mat", mat), ("size", size)):
+            memory.upload(d.device(f"pic_{name}"), values.reshape(-1).astype(real), first * _width(name))
+        for name, values in (("kind", kind), ("data", np.full(len(kind), -1))):
+            memory.upload(d.device(f"pic_{name}"), values.astype(np.int32), first)
 
-    def _paint(self, d, look, world):
+    def _paint(self, d, look, world, more=None):
         """Colours of all records; those of the model's own are uploaded once."""
         m = self.m
         dark = sleeping_geoms(m, d, world)
-        changing = look.color != "geom" or bool(dark.any())
+        changing = look.color != "geom" or bool(dark.any()) or bool(more)
         rgba_place, second_place = d.device("pic_rgba"), d.device("pic_second")
         key = (m.edits, look.alpha, self.n, id(rgba_place), id(second_place), session.generation)
         if key == self._key and not changing:
@@ -151,7 +161,9 @@ class Scene:
         rgba[: m.ngeom][moving, 3] *= look.alpha
         rgba[m.ngeom : self.marks] = np.asarray(m.site_rgba).reshape(-1, 4)
         rgba[self.marks : self.rods] = CONTACT_COLOR
-        rgba[self.rods : self.n] = ROD
+        rgba[self.rods : self.more] = ROD
+        if more:
+            rgba[self.more : self.n] = more[4]
         for g in np.flatnonzero(np.asarray(m.geom_type) == PLANE):
             rgba[g, :3], second[g] = checker_colors(m, g)
         rgba[:, :3] **= GAMMA
