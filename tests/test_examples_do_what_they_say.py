@@ -60,6 +60,33 @@ def test_a_friction_is_found_by_a_sweep(call, tmp_path):
     assert lines[0] == "case,seed,mu,tilt,way,warnings" and len(lines) == 76
 
 
+def test_a_heap_settles_and_tells_who_carries_whom(tmp_path):
+    m, d, found = load("heap").settled(40)
+    assert found.settled and not len(found.left)
+    weight = float(m.body_mass[1:].sum()) * 9.81
+    assert found.support.lift[found.support.below == 0].sum() == pytest.approx(weight, rel=0.05)
+    assert found.deepest.depth[0] < 2e-3
+    found.forces.to_csv(tmp_path / "forces.csv")
+    assert len((tmp_path / "forces.csv").read_text().splitlines()) == 1 + len(found.forces)
+
+
+def test_a_killed_run_goes_on_and_its_recording_opens(tmp_path):
+    interrupted = load("interrupted")
+    whole = interrupted.finished(40, tmp_path / "whole")
+    recording = tisim.Recording(interrupted.killed(40, tmp_path / "part", 0.1))
+    rest = interrupted.finished(40, tmp_path / "part", "--resume")
+    assert rest["state_hash"] == whole["state_hash"] and len(recording) > 0
+
+
+def test_rings_hang_on_a_post_as_convex_parts(tmp_path, monkeypatch):
+    pytest.importorskip("coacd")
+    monkeypatch.setenv("TISIM_CACHE", str(tmp_path))
+    rings = load("rings")
+    assert not rings.thrown(2, parts=False, seconds=1.0)[2].any()
+    _, _, on, parts = rings.thrown(2, seconds=1.0)
+    assert on.all() and parts > 5
+
+
 def check_grains(n):
     grains = load("grains")
     counted = []
