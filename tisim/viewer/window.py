@@ -215,13 +215,16 @@ class Show:
             c.told = str(error).splitlines()[0]
 
 
+def software(devices):
+    """Whether these names of Vulkan's devices are all of drivers that draw on the CPU."""
+    return isinstance(devices, list) and all(SOFTWARE in name for name in devices)
+
+
 def chosen(draw, m):
     """Whether the caster draws: what was asked for, or with "auto" where only a software driver would."""
     if draw not in DRAW:
         raise Error(f"draw={draw!r}: expected {', '.join(map(repr, DRAW))}")
-    devices = vulkan.devices()
-    software = isinstance(devices, list) and all(SOFTWARE in name for name in devices)
-    return draw == "caster" or (draw == "auto" and software and m.nbody > MANY)
+    return draw == "caster" or (draw == "auto" and m.nbody > MANY and software(vulkan.devices()))
 
 
 def view(
