@@ -7,7 +7,7 @@ import numpy as np
 from tisim.enums import mjtFrame, mjtLabel, mjtVisFlag
 from tisim.errors import Error
 from tisim.pipeline import forward
-from tisim.viewer import keys, moving, perturb
+from tisim.viewer import decor, keys, moving, perturb
 from tisim.viewer.camera import choose
 from tisim.viewer.measures import MEASURES
 from tisim.viewer.mjv import MjvOption, MjvPerturb, MjvScene
@@ -82,7 +82,7 @@ class Controls:
 
     def has(self, flag):
         """Whether a visual flag is set, by its name without mjVIS_."""
-        return bool(self.opt.flags[int(mjtVisFlag[f"mjVIS_{flag}"])])
+        return decor.has(self.opt, flag)
 
     def flag(self, flag, on):
         """Sets a visual flag."""

@@ -11,11 +11,9 @@ from tisim.errors import Error
 from tisim.viewer import decor, ggui, keys, panels, vulkan
 from tisim.viewer.controls import Controls
 from tisim.viewer.raster import SKY, Raster
-from tisim.viewer.renderer import Painter
-from tisim.viewer.scene import Look
+from tisim.viewer.renderer import Painter, look_of
 
 PACE = 1 / 60  # a picture takes at least so long [s]
-CLEAR = 0.3  # opacity of what moves where that is asked for, as MuJoCo's map.alpha
 BUTTONS = dict(LMB="left", RMB="right", MMB="middle")
 CTRL, SHIFT = (341, 345), (340, 344)  # GLFW's numbers of both
 DRAW = ("auto", "raster", "caster")
@@ -158,7 +156,7 @@ class Show:
         shown = np.asarray(c.opt.geomgroup, bool)[np.asarray(m.geom_group)]
         if not c.opt.flags[int(mjtVisFlag.mjVIS_STATIC)]:
             shown = shown & (np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0)
-        alpha = CLEAR if c.has("TRANSPARENT") else 1.0
+        alpha = decor.CLEAR if c.has("TRANSPARENT") else 1.0
         key = (id(m), m.edits, shown.tobytes(), alpha)
         if key != self._drawn:
             self._raster, self._drawn = Raster(m, shown, alpha), key
@@ -179,12 +177,8 @@ class Show:
         if key != self._drawn:
             self._painter, self._drawn = Painter(c.m, width, height), key
             self._painter.tile = self._tile
-        look = Look(
-            c.colors, c.has("CONTACTPOINT"), True, CLEAR if c.has("TRANSPARENT") else 1.0, c.opt.geomgroup,
-            c.opt.sitegroup,
-        )  # fmt: skip
         more = decor.of(c.m, c.d, c.opt, c.world, c.pert, c.user_scn, marks=False).records()
-        self._painter.write(c.d, look, c.world, more)
+        self._painter.write(c.d, look_of(c.opt, c.color), c.world, more)
         picture = self._painter.shoot(c.d, camera, "sun", smooth=False, grow=True)[0]
         words = np.full((width, height, 4), 255, np.uint8)
         words[..., :3] = picture[::-1].transpose(1, 0, 2)
