@@ -2,11 +2,14 @@
 state before to the last bit, slow motion is slow, reset, reload and keyframes; a drag with ctrl pulls what a double
 click has selected, and afterwards no force is left. Every function has a key that GGUI can read."""
 
+import contextlib
+import types
+
 import numpy as np
 import pytest
 
 import tisim
-from tisim.viewer import keys
+from tisim.viewer import decor, keys, panels
 from tisim.viewer.controls import Controls
 
 XML = """<mujoco><worldbody><geom type="plane" size="3 3 .1"/><camera name="side" pos="0 -3 1" xyaxes="1 0 0 0 .3 1"/>
@@ -197,3 +200,111 @@ def test_a_model_camera_is_the_one_that_was_asked_for(model, window):
     other = Controls(model, window.d, camera="side")
     assert other.eye.about() == "camera side"
     np.testing.assert_allclose(other.camera.position, [0, -3, 1])
+
+
+class Gui:
+    """Stands in for GGUI's widgets: keeps the texts, and moves what `moves` names."""
+
+    def __init__(self, **moves):
+        self.moves, self.texts, self.seen = moves, [], []
+
+    @contextlib.contextmanager
+    def sub_window(self, name, x, y, width, height):
+        assert 0 <= x < 1 and 0 <= y < 1 and width > 0 and height > 0
+        yield
+
+    def text(self, text):
+        self.texts.append(text)
+
+    def _widget(self, name, value, *_):
+        self.seen.append(name)
+        return self.moves.get(name, value)
+
+    slider_float = slider_int = checkbox = _widget
+
+    def button(self, name):
+        return bool(self._widget(name, False))
+
+
+def panels_of(window, **moves):
+    """Draws the panels once, with these widgets moved; the Gui."""
+    gui = Gui(**moves)
+    stand_in = types.SimpleNamespace(get_gui=lambda: gui, direct=None, boxes=panels.Boxes(),
+                                     get_window_shape=lambda: (900, 600))  # fmt: skip
+    panels.draw(stand_in, window, panels.Curves(panels.CURVES), [])
+    gui.boxes = stand_in.boxes
+    return gui
+
+
+DRIVEN = """<mujoco><worldbody><body><joint name="up" type="slide" axis="0 0 1"/><geom size=".1"/></body></worldbody>
+  <equality><joint name="held" joint1="up"/></equality>
+  <actuator><motor name="lift" joint="up" ctrllimited="true" ctrlrange="-2 5"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("worlds", [1, 2])
+def test_sliders_drive_actuators_and_boxes_switch_equalities_and_groups(worlds):
+    m = tisim.Model.from_xml_string(DRIVEN)
+    d = tisim.Data(m, nworld=worlds)
+    tisim.forward(m, d)
+    window = Controls(m, d, world=worlds - 1)
+    assert {"lift", "held", "contacts", "run"} <= set(panels_of(window).seen)
+    assert not np.asarray(d.ctrl).any() and np.asarray(d.eq_active).all() and window.clock.running
+    panels_of(window, lift=3.5, held=False, run=False, joints=True, **{"2": False})
+    assert np.asarray(d.ctrl).reshape(worlds, -1)[:, 0].tolist() == [0.0] * (worlds - 1) + [3.5]
+    assert np.asarray(d.eq_active).reshape(worlds, -1)[:, 0].tolist() == [True] * (worlds - 1) + [False]
+    assert not window.clock.running and window.has("JOINT") and not window.opt.geomgroup[2]
+    panels_of(window, **{"all to zero": True, "step": True})
+    assert not np.asarray(d.ctrl).any() and np.atleast_1d(d.time)[0] == 0.002
+
+
+def test_panels_tell_and_hold_the_mouse_where_imgui_is_not_there(window):
+    x, y = place(window, window.d.xpos[1])
+    double_click(window, x, y)
+    window.key("h")
+    window.key("d")
+    window.key("r")
+    gui = panels_of(window)
+    assert any(line.startswith("box: 24 kg, 0.00 m/s, ") for line in gui.texts)
+    assert "there is no file to load again" in gui.texts and any("ms per picture" in line for line in gui.texts)
+    assert sum("pause, go on" in line for line in gui.texts) == 1 and not any("wheel" in line for line in gui.texts)
+    assert gui.boxes.hold(0.05, 0.05) and not gui.boxes.hold(0.99, 0.5)
+    window.key("tab")
+    assert "run" not in panels_of(window).seen
+
+
+def test_the_hand_reaches_into_the_world_that_is_shown(model):
+    d = tisim.Data(model, nworld=2)
+    tisim.forward(model, d)
+    window = Controls(model, d, world=1, aspect=1.5)
+    x, y = place(window, d.xpos[1, 1])
+    double_click(window, x, y)
+    assert window.about_selected()[0] == "box"
+    window.press("left", x, y, 5.0, ctrl=True)
+    for _ in range(40):
+        window.drag(x, y - 0.9)
+        window.advance(0.02)
+    assert d.qpos[1, 2] > d.qpos[0, 2] + 0.05 and not np.asarray(d.xfrc_applied)[0].any()
+    window.release("left")
+    assert not np.asarray(d.xfrc_applied).any()
+    window.key("space")
+    window.key("left")
+    window.key("backspace")
+    assert (np.asarray(d.time) == 0).all()
+
+
+def test_chains_of_forces_go_from_the_resting_box_to_its_contacts(window, model):
+    for _ in range(400):
+        tisim.step(model, window.d)
+    tisim.forward(model, window.d)
+    assert not len(decor.of(model, window.d, window.opt, chains=window.chains).records()[0])
+    window.key("u")
+    kind, middle, _, size, _ = decor.of(model, window.d, window.opt, chains=window.chains).records()
+    assert window.has("TRANSPARENT") and len(kind) == int(window.d.ncon) > 3
+    ends = (
+        np.asarray(window.d.contact.pos),
+        np.asarray(window.d.xipos)[[1 if g < 2 else 2 for g in window.d.contact.geom[:, 1]]],
+    )
+    assert np.allclose(np.sort(middle, axis=0), np.sort(sum(ends) / 2, axis=0), atol=1e-6)
+    assert (size[:, 0] > 0).all()
+    window.key("u")
+    assert not window.has("TRANSPARENT")

@@ -1,7 +1,7 @@
 """The window under a mouse and a keyboard, drawn by Vulkan and by rays: the wheel zooms, but not over a panel, and a
-drag on a panel turns nothing; pause holds the time and one step is one step; a double click selects the brick seen
-there; ctrl and a drag upwards lift it, an arrow shows, and afterwards no force is left; it can be resized and closed,
-and leaves no file. Skips where Xvfb or xdotool is not installed."""
+drag on a panel turns nothing; pause holds the time and one step is one step; a double click selects the brick that is
+seen there; ctrl and a drag upwards lift it, an arrow shows, and afterwards no force is left; it can be resized and
+closed, and leaves no file. Skips where Xvfb or xdotool is not installed."""
 
 import json
 import os

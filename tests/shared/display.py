@@ -22,6 +22,11 @@ def missing():
     return None
 
 
+def hand():
+    """The program that moves mouse and keys, None if it is not installed."""
+    return shutil.which("xdotool")
+
+
 @contextlib.contextmanager
 def display(folder):
     """Starts one that keeps its pixels in this folder; yields its name, as for DISPLAY."""

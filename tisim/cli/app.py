@@ -235,7 +235,8 @@ def view(
     source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
     seconds: float = typer.Option(None, "--seconds", help="time simulated before the window opens \\[s]"),
     until: float = Until, saved: str = From,
-    size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
+    size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains,
+    world: int = World,
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds,
     paused: bool = typer.Option(False, "--paused", help="time stands still until space is pressed"),
     caster: bool = typer.Option(None, "--caster/--raster", help="draw by rays of Taichi, or by Vulkan; without either, "
@@ -248,8 +249,22 @@ def view(
     from . import draw
 
     how = "auto" if caster is None else "caster" if caster else "raster"
-    return draw.view(console, source, n, param, sleep, seconds, until, saved, size, arch, precision, threads, nworld,
-                     _look(camera, color, contacts, world) | dict(running=not paused, draw=how))  # fmt: skip
+    return draw.view(
+        console,
+        source,
+        n,
+        param,
+        sleep,
+        seconds,
+        until,
+        saved,
+        size,
+        arch,
+        precision,
+        threads,
+        nworld,
+        dict(_look(camera, color, contacts, world), running=not paused, draw=how, chains=chains),
+    )
 
 
 def _look(camera, color, contacts, world):

@@ -7,7 +7,7 @@ import numpy as np
 from tisim.enums import mjtFrame, mjtLabel, mjtVisFlag
 from tisim.errors import Error
 from tisim.pipeline import forward
-from tisim.viewer import keys, moving, perturb
+from tisim.viewer import decor, keys, moving, perturb
 from tisim.viewer.camera import choose
 from tisim.viewer.measures import MEASURES
 from tisim.viewer.mjv import MjvOption, MjvPerturb, MjvScene
@@ -34,7 +34,7 @@ class Panels:
 class Controls:
     """A simulation, what is seen of it, and what keys and the mouse do to both.
 
-    camera, world, color, show_contacts  as in `view`;  aspect  width of the picture by its height.
+    camera, world, color, show_contacts, chains  as in `view`;  aspect  width of the picture by its height.
     step, restart  called as f(m, d);  reload  returns another (m, d), None: there is no file to load again.
     clock  in place of a Clock: a Replay.
     Places of the mouse are parts of the picture's width and height, from the left and from above.
@@ -42,15 +42,16 @@ class Controls:
 
     def __init__(
         self, m, d, camera=None, world=0, step=None, restart=None, reload=None, aspect=16 / 9, color="geom",
-        show_contacts=False, running=True, clock=None,
+        show_contacts=False, running=True, clock=None, chains=False,
     ):  # fmt: skip
         self.aspect, self.world, self._step, self._restart, self._reload = aspect, world, step, restart, reload
         self.opt, self.pert, self.user_scn = MjvOption(), MjvPerturb(), MjvScene()
         self.panels, self.quit, self.screenshot, self.told = Panels(), False, False, ""
         self.color = "geom" if color == "island" else color
         self.flag("ISLAND", color == "island")
-        for name in ("CONTACTPOINT", "TRANSPARENT"):
-            self.flag(name, show_contacts)
+        self.chains = bool(chains)
+        self.flag("CONTACTPOINT", show_contacts)
+        self.flag("TRANSPARENT", show_contacts or chains)
         self._asked, self._given = camera, clock
         self._take(m, d, running)
 
@@ -83,7 +84,7 @@ class Controls:
 
     def has(self, flag):
         """Whether a visual flag is set, by its name without mjVIS_."""
-        return bool(self.opt.flags[int(mjtVisFlag[f"mjVIS_{flag}"])])
+        return decor.has(self.opt, flag)
 
     def flag(self, flag, on):
         """Sets a visual flag."""
@@ -177,6 +178,10 @@ class Controls:
 
     def _key_labels(self):
         self.opt.label = LABELS[(LABELS.index(self.opt.label) + 1) % len(LABELS)] if self.opt.label in LABELS else 0
+
+    def _key_chains(self):
+        self.chains = not self.chains
+        self.flag("TRANSPARENT", self.chains)
 
     def _key_colors(self):
         self.flag("ISLAND", False)

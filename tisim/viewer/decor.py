@@ -11,7 +11,7 @@ from tisim.enums import mjtEq, mjtFrame, mjtGeom, mjtJoint, mjtLabel, mjtObj, mj
 from tisim.errors import Error
 from tisim.mjcf import rotations
 from tisim.queries.motion import contact_force
-from tisim.viewer import perturb
+from tisim.viewer import measures, perturb
 
 SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = (
     int(mjtGeom[f"mjGEOM_{k}"]) for k in ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX")
@@ -23,6 +23,7 @@ AXES = np.array([[0.9, 0.1, 0.1, 1], [0.1, 0.75, 0.1, 1], [0.15, 0.2, 0.95, 1]])
 FEW = 1e-12
 PULLED = np.array([1.0, 0.25, 0.05, 1.0])  # colour of the hand's arrow
 STOUT = 0.03  # its radius, of its length, at least
+CLEAR = 0.3  # opacity of what moves where that is asked for, as MuJoCo's map.alpha
 LABELS = 400  # texts beyond these are not drawn
 
 
@@ -84,27 +85,33 @@ class Decor:
         return kind[there], pos[there], mat[there], size[there], rgba[there]
 
 
-def of(m, d, opt, world=0, pert=None, user=None, marks=True):
+def has(opt, flag):
+    """Whether a visual flag of an MjvOption is set, by its name without mjVIS_."""
+    return bool(opt.flags[int(mjtVisFlag[f"mjVIS_{flag}"])])
+
+
+def of(m, d, opt, world=0, pert=None, user=None, marks=True, chains=False):
     """Decor of a simulation: what the MjvOption asks for, the hand of an MjvPerturb, and an MjvScene's geoms.
 
     marks  False: without contact points and sites, which the caster's list has of its own.
+    chains  True: rods along which forces go from body to body.
     """
     out, size = Decor(), float(m.stat.meansize)
     here = _present(m, d, world)
 
-    def has(flag):
-        return opt.flags[int(mjtVisFlag[f"mjVIS_{flag}"])]
-
     for flag, draw in DRAWN.items():
-        if has(flag):
+        if has(opt, flag):
             draw(out, m, d, world, size, here)
-    if has("CONTACTPOINT") and marks:
+    if has(opt, "CONTACTPOINT") and marks:
         _contact_points(out, m, d, world, size, here)
     if marks:
         _sites(out, m, d, world, opt, here)
     _frames(out, m, d, world, size, int(opt.frame), here)
+    if chains:
+        pos, mat, radii, half = measures.chains(m, d, world)
+        out.add(CYLINDER, pos, mat, np.stack([radii, half, 0 * radii], 1), measures.ROD)
     if pert is not None and perturb.selected(m, pert):
-        _hand(out, m, d, pert, world, size, bool(has("PERTOBJ")), bool(has("SELECT")))
+        _hand(out, m, d, pert, world, size, has(opt, "PERTOBJ"), has(opt, "SELECT"))
     for k in range(user.ngeom if user is not None else 0):
         _user(out, user.geoms[k], k)
     return out

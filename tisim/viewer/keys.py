@@ -21,6 +21,7 @@ KEYS = (
     ("escape", (), "free camera, nothing selected", "align"),
     ("c", (), "contacts", "CONTACTPOINT"),
     ("f", (), "contact forces", "CONTACTFORCE"),
+    ("u", (), "chains of forces", "chains"),
     ("j", (), "joints", "JOINT"),
     ("m", (), "centres of mass", "COM"),
     ("i", (), "inertia boxes", "INERTIA"),

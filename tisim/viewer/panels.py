@@ -192,7 +192,8 @@ def _controls(w, c, size):
 
 
 def _profiler(w, c, size, curves):
-    with w.panel("solver and timing", MARGIN, max(size[1] - 250, MARGIN), WIDE, len(CURVES) + 1, size):
+    y = max(size[1] - 250, MARGIN)
+    with w.panel("solver and timing", size[0] - MARGIN, y, WIDE, len(CURVES) + 1, size, right=True):
         for name in CURVES:
             w.curve(name, curves.values[name])
 
@@ -241,4 +242,4 @@ def draw_labels(window, c):
     places, depth = camera.project(np.array([at for at, _ in texts]), width, height)
     for (x, y), far, (_, lines) in zip(places, depth, texts):
         if far > 0 and -50 <= x < width and -50 <= y < height:
-            direct.label(float(x) + 8, float(y) - 8, lines)
+            direct.label(float(x) + 16, float(y) + 12, lines)  # beside an arrow upwards

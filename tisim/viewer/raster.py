@@ -23,7 +23,6 @@ from tisim.viewer.drawing import (
     geom_colors,
     island_of_geom,
     poses,
-    removed_geoms,
     sleeping_geoms,
 )
 from tisim.viewer.measures import MEASURES, colors_of
@@ -136,6 +135,7 @@ class Raster:
         # translucent things hide each other in the order drawn: what moves first, so that glass walls come over it
         self.glass = [b for also in (moving, ~moving) for b in self._batches(np.flatnonzero(things & clear & also))]
         self.paint(self.colors)
+        self._painted = False  # in other colours than the model's
 
     def _floor(self, geom):
         x = np.linspace(-1, 1, 33)
@@ -181,7 +181,13 @@ class Raster:
 
     def paint_state(self, d, world, mode):
         """Colours what moves by a mode of `render`; what sleeps is darker, what was removed cannot be seen."""
-        m, colors = self.m, self.colors.copy()
+        m, dark = self.m, sleeping_geoms(self.m, d, world)
+        if mode == "geom" and not dark.any():
+            if self._painted:
+                self.paint(self.colors)
+            self._painted = False
+            return
+        colors, self._painted = self.colors.copy(), True
         if mode == "island":
             labels = island_of_geom(m, d, world)
             colors[labels >= 0, :3] = PALETTE[labels[labels >= 0] % len(PALETTE)]
@@ -189,14 +195,14 @@ class Raster:
             body = np.asarray(m.geom_bodyid)
             moves = np.asarray(m.body_weldid)[body] > 0
             colors[moves, :3] = colors_of(MEASURES[mode](m, d, world))[body][moves]
-        colors[sleeping_geoms(m, d, world), :3] *= ASLEEP
+        colors[dark, :3] *= ASLEEP
         self.paint(colors)
 
     def place(self, d, world, camera):
         """Moves every geom to where it is; unbounded planes reach far beyond what this camera sees."""
         m = self.m
         pos, mat = poses(m, d, world)
-        gone = removed_geoms(m, d, world) | ~np.isfinite(pos).all(1) | ~np.isfinite(mat).all((1, 2))
+        gone = ~(np.isfinite(pos.sum(1)) & np.isfinite(mat.sum((1, 2))))  # what was removed has no place
         pos[gone], mat[gone] = 1e9, np.eye(3)
         quat = rotations.from_matrix(mat)
         for b in self.batches:

@@ -5,9 +5,21 @@ import numpy as np
 from tisim.data import given
 from tisim.device import runtime
 from tisim.errors import Error
+from tisim.viewer import decor
 from tisim.viewer.camera import Camera
 from tisim.viewer.caster import QUALITY, Caster
+from tisim.viewer.decor import CLEAR, has
+from tisim.viewer.mjv import MjvCamera, MjvOption
+from tisim.viewer.moving import camera_of
 from tisim.viewer.scene import Look, Scene
+
+
+def look_of(opt, color="geom"):
+    """The Look of an MjvOption; color  where it does not ask for islands."""
+    return Look(
+        "island" if has(opt, "ISLAND") else color, has(opt, "CONTACTPOINT"), True,
+        CLEAR if has(opt, "TRANSPARENT") else 1.0, opt.geomgroup, opt.sitegroup,
+    )  # fmt: skip
 
 
 class Painter:
@@ -65,27 +77,35 @@ class Renderer:
     def update_scene(self, data, camera=-1, scene_option=None, *, world=0):
         """Takes over what is to be drawn: poses as they were last computed (forward, step).
 
-        camera  -1: MuJoCo's free camera; the id or name of one of the model's; or a Camera.
-        scene_option  a tisim.viewer.Look: colours, contacts, groups;  world  which one of the Data.
+        camera  -1: MuJoCo's free camera; the id or name of one of the model's; a Camera or an MjvCamera.
+        scene_option  a tisim.viewer.Look: colours, contacts, groups; or an MjvOption;  world  which one of the Data.
         """
         self._check()
         given.check(self._model, data)
         data.check(self._model)
         look = Look(sites=True) if scene_option is None else scene_option
-        if not isinstance(look, Look):
-            raise Error(f"scene_option: expected a tisim.viewer.Look, got {type(look).__name__}")
+        if not isinstance(look, (Look, MjvOption)):
+            raise Error(f"scene_option: expected a tisim.viewer.Look or an MjvOption, got {type(look).__name__}")
         if isinstance(world, bool) or not isinstance(world, (int, np.integer)):
             raise Error(f"world={world!r}: expected a whole number")
         found = self._camera_of(data, camera, world)
-        self._painter.write(data, look, int(world))
+        more = None
+        if isinstance(look, MjvOption):
+            more = decor.of(self._model, data, look, int(world), marks=False).records()
+            look = look_of(look)
+        self._painter.write(data, look, int(world), more)
         self._data, self._camera = data, found
 
     def _camera_of(self, data, camera, world):
         m = self._model
         if isinstance(camera, Camera):
             return camera
+        if isinstance(camera, MjvCamera):
+            return camera_of(m, data, camera, world)
         if isinstance(camera, (bool, np.bool_)) or not isinstance(camera, (str, int, np.integer)):
-            raise Error(f"camera={camera!r}: expected -1, the id or name of a camera, or a tisim.viewer.Camera")
+            raise Error(
+                f"camera={camera!r}: expected -1, the id or name of a camera, a tisim.viewer.Camera or an MjvCamera"
+            )
         if not isinstance(camera, str) and camera == -1:
             return Camera.default(m)
         if not isinstance(camera, str) and not 0 <= camera < m.ncam:

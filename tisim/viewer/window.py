@@ -11,11 +11,9 @@ from tisim.errors import Error
 from tisim.viewer import decor, ggui, keys, panels, vulkan
 from tisim.viewer.controls import Controls
 from tisim.viewer.raster import SKY, Raster
-from tisim.viewer.renderer import Painter
-from tisim.viewer.scene import Look
+from tisim.viewer.renderer import Painter, look_of
 
 PACE = 1 / 60  # a picture takes at least so long [s]
-CLEAR = 0.3  # opacity of what moves where that is asked for, as MuJoCo's map.alpha
 BUTTONS = dict(LMB="left", RMB="right", MMB="middle")
 CTRL, SHIFT = (341, 345), (340, 344)  # GLFW's numbers of both
 DRAW = ("auto", "raster", "caster")
@@ -158,7 +156,7 @@ class Show:
         shown = np.asarray(c.opt.geomgroup, bool)[np.asarray(m.geom_group)]
         if not c.opt.flags[int(mjtVisFlag.mjVIS_STATIC)]:
             shown = shown & (np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0)
-        alpha = CLEAR if c.has("TRANSPARENT") else 1.0
+        alpha = decor.CLEAR if c.has("TRANSPARENT") else 1.0
         key = (id(m), m.edits, shown.tobytes(), alpha)
         if key != self._drawn:
             self._raster, self._drawn = Raster(m, shown, alpha), key
@@ -166,9 +164,13 @@ class Show:
         r.paint_state(c.d, c.world, c.colors)
         r.place(c.d, c.world, camera)
         ggui.set_camera(self.scene, camera.position, camera.lookat, camera.axes[1], camera.fovy, *camera.clip)
-        r.draw(self.scene, camera, self._tile, decor.of(m, c.d, c.opt, c.world, c.pert, c.user_scn).records())
+        r.draw(self.scene, camera, self._tile, self._decor(True))
         self.canvas.set_background_color(SKY)
         self.canvas.scene(self.scene)
+
+    def _decor(self, marks):
+        c = self.controls
+        return decor.of(c.m, c.d, c.opt, c.world, c.pert, c.user_scn, marks, c.chains).records()
 
     def _cast(self, camera, width, height):
         """The caster's picture fills the window."""
@@ -179,12 +181,7 @@ class Show:
         if key != self._drawn:
             self._painter, self._drawn = Painter(c.m, width, height), key
             self._painter.tile = self._tile
-        look = Look(
-            c.colors, c.has("CONTACTPOINT"), True, CLEAR if c.has("TRANSPARENT") else 1.0, c.opt.geomgroup,
-            c.opt.sitegroup,
-        )  # fmt: skip
-        more = decor.of(c.m, c.d, c.opt, c.world, c.pert, c.user_scn, marks=False).records()
-        self._painter.write(c.d, look, c.world, more)
+        self._painter.write(c.d, look_of(c.opt, c.color), c.world, self._decor(False))
         picture = self._painter.shoot(c.d, camera, "sun", smooth=False, grow=True)[0]
         words = np.full((width, height, 4), 255, np.uint8)
         words[..., :3] = picture[::-1].transpose(1, 0, 2)
@@ -215,24 +212,27 @@ class Show:
             c.told = str(error).splitlines()[0]
 
 
+def software(devices):
+    """Whether these names of Vulkan's devices are all of drivers that draw on the CPU."""
+    return isinstance(devices, list) and all(SOFTWARE in name for name in devices)
+
+
 def chosen(draw, m):
     """Whether the caster draws: what was asked for, or with "auto" where only a software driver would."""
     if draw not in DRAW:
         raise Error(f"draw={draw!r}: expected {', '.join(map(repr, DRAW))}")
-    devices = vulkan.devices()
-    software = isinstance(devices, list) and all(SOFTWARE in name for name in devices)
-    return draw == "caster" or (draw == "auto" and software and m.nbody > MANY)
+    return draw == "caster" or (draw == "auto" and m.nbody > MANY and software(vulkan.devices()))
 
 
 def view(
     m, d, width=1280, height=800, camera=None, world=0, step=None, restart=None, color="geom", show_contacts=False,
-    reload=None, draw="auto", running=True, clock=None,
+    reload=None, draw="auto", running=True, clock=None, chains=False,
 ):  # fmt: skip
     """Opens a window on a simulation and runs it until the window is closed.
 
     width, height  of the window [pixel];  world  which one to show;  running  False: it starts paused.
     camera   a Camera, the name of one of the model's, or a text for Camera.parse; None: all that moves is in view.
-    color    "geom", "island", "speed" or "force", show_contacts  as in render; keys change them.
+    color    "geom", "island", "speed" or "force", show_contacts, chains  as in render; keys change them.
     step     called as step(m, d); None: tisim.step.  restart  called as restart(m, d) on backspace; None: tisim.reset.
     clock    a Replay, to play a recording instead; step and restart are not called then.
     reload   called on r, returns another (m, d); None: there is nothing to load.
@@ -247,7 +247,7 @@ def view(
     vulkan.require(display=True)
     runtime.ensure()
     controls = Controls(
-        m, d, camera, world, step, restart, reload, width / height, color, show_contacts, running, clock
+        m, d, camera, world, step, restart, reload, width / height, color, show_contacts, running, clock, chains
     )  # fmt: skip
     show = Show(controls, width, height, caster)
     try:
