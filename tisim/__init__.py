@@ -45,6 +45,7 @@ _HOMES = {
     "tisim.stages.colliders": "register_collider",
     "tisim.stages.coming": "add remove",
     "tisim.stages.sleep": "wake",
+    "tisim.viewer.options": "MjvCamera MjvOption MjvPerturb",
     "tisim.viewer.renderer": "Renderer",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -10,11 +10,12 @@
 from tisim.mujoco_names import missing
 from tisim.viewer.camera import Camera
 from tisim.viewer.offscreen import render, save_png
+from tisim.viewer.options import MjvCamera, MjvOption, MjvPerturb
 from tisim.viewer.renderer import Renderer
 from tisim.viewer.scene import Look
 from tisim.viewer.window import view
 
-__all__ = ["Camera", "Look", "Renderer", "render", "save_png", "view"]
+__all__ = ["Camera", "Look", "MjvCamera", "MjvOption", "MjvPerturb", "Renderer", "render", "save_png", "view"]
 
 
 def __getattr__(name):
