@@ -45,6 +45,7 @@ _HOMES = {
     "tisim.stages.colliders": "register_collider",
     "tisim.stages.coming": "add remove",
     "tisim.stages.sleep": "wake",
+    "tisim.viewer.camera": "default_free_camera",
     "tisim.viewer.options": "MjvCamera MjvOption MjvPerturb",
     "tisim.viewer.renderer": "Renderer",
 }
