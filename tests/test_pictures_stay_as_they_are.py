@@ -22,7 +22,7 @@ def picture_hash(quality):
     d = tisim.Data(m)
     tisim.step(m, d, 20)
     option = tisim.MjvOption()
-    for flag in ("CONTACTFORCE", "COM", "TRANSPARENT"):
+    for flag in ("CONTACTFORCE", "COM"):
         option.flags[tisim.mjtVisFlag[f"mjVIS_{flag}"]] = 1
     h = hashlib.sha256()
     with tisim.Renderer(m, 90, 160, quality=quality) as r:

@@ -172,7 +172,8 @@ def render(
     seconds: float = Seconds, until: float = Until, saved: str = From,
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains,
     world: int = World,
-    quality: str = typer.Option("sky", "--quality", help="plain: no shadows; sun; sky: its light, too"),
+    quality: str = typer.Option("sky", "--quality", help="plain: no shadows; sun; sky: its light, too; model: "
+                                "the model's own lights"),
     fps: int = typer.Option(30, "--fps", help="pictures of a recording's film per second"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip

@@ -11,7 +11,7 @@ from .report import beside, print_json
 from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of
 
 COLORS = ("geom", "island", "speed", "force")
-QUALITIES = ("sky", "sun", "plain")
+QUALITIES = ("sky", "sun", "plain", "model")
 
 
 def parse_size(text):
