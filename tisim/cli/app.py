@@ -44,6 +44,8 @@ View = typer.Option(
 Color = typer.Option("geom", "--color", help="geom: the model's colours; island: one for each island; speed; force: of "
                      "contacts; the window has the first two")  # fmt: skip
 Chains = typer.Option(False, "--chains", help="draw how forces go from body to body")
+Quality = typer.Option("sky", "--quality", help="plain: no shadows; sun; sky: its light, too; model: the model's own "
+                       "lights")  # fmt: skip
 Contacts = typer.Option(False, "--contacts", help="mark the contacts")
 World = typer.Option(0, "--world", help="which of --nworld is drawn")
 Json = typer.Option(False, "--json", help="print one JSON object instead of a table")
@@ -72,8 +74,7 @@ def run(
     steps: int = typer.Option(None, "--steps", help="number of steps, instead of --seconds"),
     saved: str = From,
     out: str = typer.Option(None, "--out", "-o", help="folder of the results; out/<scene> by default"),
-    film: str = typer.Option(None, "--film", metavar="FILE", help="make a film: .mp4 (needs the extra tisim\\[film]), "
-                             ".gif or .webp"),
+    film: str = typer.Option(None, "--film", metavar="FILE", help="make a film: .mp4 (by ffmpeg), .gif or .webp"),
     fps: int = typer.Option(30, "--fps", help="pictures of the film per second"),
     record: str = typer.Option(None, "--record", metavar="FILE.npz", help="write frames to a tisim.Recording"),
     record_fps: float = typer.Option(60, "--record-fps", help="frames of the recording per second"),
@@ -172,8 +173,7 @@ def render(
     seconds: float = Seconds, until: float = Until, saved: str = From,
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains,
     world: int = World,
-    quality: str = typer.Option("sky", "--quality", help="plain: no shadows; sun; sky: its light, too; model: "
-                                "the model's own lights"),
+    quality: str = Quality,
     fps: int = typer.Option(30, "--fps", help="pictures of a recording's film per second"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
@@ -187,6 +187,32 @@ def render(
     return draw.render(console, source, n, param, sleep, out, seconds, until, saved, size, arch, precision, threads,
                        nworld, dict(_look(camera, color, contacts, world), quality=quality, chains=chains), fps,
                        as_json)  # fmt: skip
+
+
+@app.command()
+def film(
+    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
+    out: str = typer.Option(..., "--out", "-o", help="the film: .mp4 (by ffmpeg, on PATH or of the extra "
+                            "tisim\\[film]), .webp or .gif"),
+    seconds: float = typer.Option(None, "--seconds", help="how long to simulate \\[s]; as `tisim run` by default"),
+    until: float = Until, saved: str = From,
+    size: str = typer.Option("", "--size", metavar="WxH", help="of the film \\[pixel]; 640x360 by default"),
+    fps: int = typer.Option(30, "--fps", help="pictures per second"),
+    speed: float = typer.Option(1.0, "--speed", help="simulated seconds in a second of the film; 0.25: slow motion"),
+    camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains, world: int = World,
+    quality: str = Quality,
+    arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
+):  # fmt: skip
+    """Make a film of a scene, a file or a recording, without a window; no other file is written.
+
+    Pictures go to the encoder one by one. Ctrl-C finishes the film with what there is and exits with 130.
+    Example: tisim film wall --n 60 -o wall.webp --seconds 2 --speed 0.5
+    """
+    from . import film as cli_film
+
+    look = dict(_look(camera, color, contacts, world), quality=quality, chains=chains)
+    return cli_film.film(console, source, n, param, sleep, out, seconds, until, saved, size, fps, speed, arch,
+                         precision, threads, nworld, look, as_json)  # fmt: skip
 
 
 @app.command()

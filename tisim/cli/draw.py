@@ -60,7 +60,7 @@ def render(
     from tisim import viewer
 
     if playback.is_recording(source):
-        _refuse_with_recordings(n=n, param=param, sleep=sleep, seconds=seconds, **{"from": saved}, nworld=nworld)
+        refuse_with_recordings(n=n, param=param, sleep=sleep, seconds=seconds, **{"from": saved}, nworld=nworld)
         check_look(look)
         return playback.render(console, source, out, until, size and parse_size(size), look, fps, as_json)
     progress = beside(console, as_json)
@@ -96,7 +96,7 @@ def export(
     if pathlib.Path(out).suffix.lower() != ".glb":
         raise Error(f"--out {out}: expected a name ending in .glb")
     if playback.is_recording(source):
-        _refuse_with_recordings(
+        refuse_with_recordings(
             n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
         )
         m, frames = playback.export(source, out, world, group)
@@ -117,7 +117,7 @@ def export(
     return INTERRUPTED if stopped else 0
 
 
-def _refuse_with_recordings(**options):
+def refuse_with_recordings(**options):
     """What has been simulated cannot be changed any more."""
     for name, value in options.items():
         if value not in (None, [], False):
