@@ -18,13 +18,16 @@ class Painter:
     def __init__(self, m, width, height):
         self.caster, self.scene, self.tile = Caster(width, height), Scene(m), None
 
-    def write(self, d, look, world, quality="sun"):
-        """Lists what is drawn of a world as it is now, for a picture of this quality."""
+    def write(self, d, look, world, more=None, quality="sun"):
+        """Lists what is drawn of a world as it is now, for a picture of this quality.
+
+        more  further records, as Scene.write takes them.
+        """
         runtime.ensure()
         if not 0 <= world < d.nworld:
             raise Error(f"world={world}: this Data has {d.nworld} worlds")
         self.world, self.real = world, quality == "model" and lights.has_lights(self.scene.m)
-        self.scene.write(d, look, world, self.real)
+        self.scene.write(d, look, world, more, self.real)
 
     def shoot(self, d, camera, quality, smooth=True, color=True, grow=False):
         """Colour, depth and record as Caster.shoot returns them."""
@@ -105,7 +108,7 @@ class Renderer:
         if isinstance(world, bool) or not isinstance(world, (int, np.integer)):
             raise Error(f"world={world!r}: expected a whole number")
         found = self._camera_of(data, camera, world)
-        self._painter.write(data, look, int(world), self._quality)
+        self._painter.write(data, look, int(world), quality=self._quality)
         self._data, self._camera = data, found
 
     def _camera_of(self, data, camera, world):

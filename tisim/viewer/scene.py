@@ -1,7 +1,7 @@
 """The list of what is drawn: records of geoms, sites and contact marks, written by kernels from a Data.
 
 The arrays are `pic_*` of tisim/data/arrays.py. Records stand in the order geoms, sites, then two for each contact, then
-what tisim/viewer/decor.py collects.
+what tisim/viewer/overlays.py collects.
 """
 
 import weakref
@@ -12,7 +12,7 @@ from tisim.data.arrays import DATA
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtFrame, mjtLabel, mjtObj, mjtVisFlag
 from tisim.errors import Error, UnsupportedError
-from tisim.viewer import decor, textures
+from tisim.viewer import overlays, textures
 from tisim.viewer.drawing import (
     ASLEEP,
     CONTACT_COLOR,
@@ -152,9 +152,10 @@ class Scene:
                 memory.upload(d.scratch(f"pic_{name}", max(1, self.n)), values[: _width(name) * max(1, self.n)])
             self._kept = None
 
-    def write(self, d, look, world=0, real=False):
+    def write(self, d, look, world=0, more=None, real=False):
         """Writes the records of a world of the Data; self.n is their number.
 
+        more  further ones: shapes (n,), places (n, 3), rotations (n, 3, 3), sizes (n, 3), colours (n, 4).
         real  colours are those of MuJoCo's pictures, for the light of the model's lamps.
         """
         m = self.m
@@ -162,7 +163,11 @@ class Scene:
         self._kept = None
         n = m.ngeom + m.nsite
         marks = int(d.count("ncon")) if look.contacts else 0
-        pos, mat, size, kind, rgba, self._objects = decor.collect(m, d, world, look)
+        pos, mat, size, kind, rgba, self._objects = overlays.collect(m, d, world, look)
+        if more is not None:
+            further = more[1], np.reshape(more[2], (-1, 9)), more[3], more[0], more[4], np.full((len(more[0]), 2), -1)
+            shown = (pos, mat, size, kind, rgba, self._objects)
+            pos, mat, size, kind, rgba, self._objects = (np.concatenate(pair) for pair in zip(shown, further))
         self.marks = n
         self.decor = n + 2 * marks  # behind the marks
         self.n = self.decor + len(pos)
