@@ -74,7 +74,8 @@ def run(
     steps: int = typer.Option(None, "--steps", help="number of steps, instead of --seconds"),
     saved: str = From,
     out: str = typer.Option(None, "--out", "-o", help="folder of the results; out/<scene> by default"),
-    film: str = typer.Option(None, "--film", metavar="FILE", help="make a film: .mp4 (by ffmpeg), .gif or .webp"),
+    film: str = typer.Option(None, "--film", metavar="FILE", help="make a film: .mp4 (by ffmpeg, on PATH or "
+                             "of the extra tisim\\[film]), .gif or .webp"),
     fps: int = typer.Option(30, "--fps", help="pictures of the film per second"),
     record: str = typer.Option(None, "--record", metavar="FILE.npz", help="write frames to a tisim.Recording"),
     record_fps: float = typer.Option(60, "--record-fps", help="frames of the recording per second"),
@@ -93,6 +94,7 @@ def run(
     """Simulate, show progress, save the final state and a picture.
 
     Ctrl-C ends it after the step, saves what was reached, says how to go on and exits with 130.
+    Example: tisim run wall --n 60 --seconds 2 --film wall.webp
     """
     from . import run as cli_run
 
@@ -126,6 +128,7 @@ def bench(
     """Measure the time of a step, median over single steps from a settled state, and tell where it goes.
 
     Ctrl-C ends it after the step, prints what was measured and exits with 130.
+    Example: tisim bench pile --n 300 --kernels
     """
     if device:
         from . import bench_device
@@ -241,7 +244,10 @@ def view(
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds,
 ):  # fmt: skip
-    """Open a window and simulate in real time."""
+    """Open a window and simulate in real time.
+
+    Example: tisim view dominos --n 50
+    """
     from . import draw
 
     return draw.view(console, source, n, param, sleep, seconds, until, saved, size, arch, precision, threads, nworld,
@@ -254,7 +260,10 @@ def _look(camera, color, contacts, world):
 
 @app.command()
 def info(source: str = Source, n: int = Number, param: list[str] = Param, as_json: bool = Json):
-    """Print what a model contains, its options, and what in it cannot be simulated."""
+    """Print what a model contains, its options, and what in it cannot be simulated.
+
+    Example: tisim info pile --n 30
+    """
     from . import info as cli_info
 
     cli_info.info(console, source, n, param, as_json)
@@ -282,7 +291,10 @@ def compile_(
 
 @app.command()
 def scenes(as_json: bool = Json):
-    """List the scenes and their parameters."""
+    """List the scenes and their parameters.
+
+    Example: tisim scenes --json
+    """
     from tisim import scenes as registry
 
     if as_json:
@@ -306,7 +318,10 @@ def kernels(
     build: bool = typer.Option(False, "--build", help="make the machine code of all of them, which goes into a wheel"),
     as_json: bool = Json,
 ):
-    """List the kernels of a step and of the queries, in their order."""
+    """List the kernels of a step and of the queries, in their order.
+
+    Example: tisim kernels --flow
+    """
     from . import kernels as cli_kernels
 
     if build:
@@ -316,10 +331,38 @@ def kernels(
 
 @app.command()
 def doctor(as_json: bool = Json):
-    """Check the installation: backends, Vulkan, versions, kernel cache."""
+    """Check the installation: backends, Vulkan, versions, kernel cache.
+
+    Example: tisim doctor
+    """
     from . import info as cli_info
 
     cli_info.doctor(console, as_json)
+
+
+@app.command()
+def completion(
+    shell: str = typer.Argument(..., metavar="bash|zsh|fish", help="which shell"),
+):
+    """Print what a shell needs to complete commands, options and scenes.
+
+    In a shell's start file: eval "$(tisim completion bash)", the same with zsh, or tisim completion fish | source
+    Example: tisim completion bash
+    """
+    from . import completion as cli_completion
+
+    typer.echo(cli_completion.completion(commands(), shell))
+
+
+def commands():
+    """dict name -> Command of click, in the order of their registration."""
+    return typer.main.get_command(app).commands
+
+
+ENDS = {"settle": "1 the time was out before all had settled, ", "sweep": "1 some cases failed and were kept, "}
+for _command in app.registered_commands:
+    _name = _command.name or _command.callback.__name__
+    _command.epilog = f"Exit codes: 0 done, {ENDS.get(_name, '')}2 a mistake, told in one line, 130 stopped by Ctrl-C."
 
 
 def complain(message):
@@ -340,7 +383,7 @@ _show_warning = warnings.showwarning
 
 
 def main(argv=None):
-    """Runs the command line and ends the process: 0 done, 2 a mistake of the user, 130 stopped by Ctrl-C."""
+    """Runs the command line and ends the process: 0 done, 1 as ENDS says, 2 a mistake of the user, 130 Ctrl-C."""
     atexit.register(gc.freeze)  # else a third of a short command goes into searching what ends anyway
     argv = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in argv

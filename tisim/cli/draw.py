@@ -7,7 +7,7 @@ import numpy as np
 from tisim.errors import Error
 
 from . import playback
-from .report import beside, print_json
+from .report import beside, busy, print_json
 from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of
 
 COLORS = ("geom", "island", "speed", "force")
@@ -44,7 +44,8 @@ def last_picture(console, m, d, path, width, height, look):
     """Writes the picture of the end, and says where; returns its path."""
     from tisim.viewer import render, save_png
 
-    save_png(path, render(m, d, width, height, **look))
+    with busy("drawing the picture"):
+        save_png(path, render(m, d, width, height, **look))
     console.print(f" picture         {path}", highlight=False, soft_wrap=True)
     return str(path)
 
@@ -74,7 +75,8 @@ def render(
     check_drawn(look, m, d)
     stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
     forward(m, d)
-    viewer.save_png(out, viewer.render(m, d, width, height, **look))
+    with busy("drawing the picture"):
+        viewer.save_png(out, viewer.render(m, d, width, height, **look))
     found = dict(picture=out, scene=name, time=sim_time(d), contacts=int(np.sum(d.ncon)), width=width, height=height)
     if as_json:
         print_json(found)
@@ -99,7 +101,8 @@ def export(
         refuse_with_recordings(
             n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
         )
-        m, frames = playback.export(source, out, world, group)
+        with busy(f"writing {out}"):
+            m, frames = playback.export(source, out, world, group)
     else:
         check_lengths(seconds, until)
         m, _ = load(source, n, param, sleep)
@@ -107,7 +110,8 @@ def export(
         check_drawn(dict(camera=None, world=world), m, d)
         stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
         forward(m, d)
-        glb.to_glb(m, d, out, world, group)
+        with busy(f"writing {out}"):
+            glb.to_glb(m, d, out, world, group)
     found = dict(file=out, bytes=pathlib.Path(out).stat().st_size, bodies=m.nbody - 1, frames=frames)
     if as_json:
         print_json(found)

@@ -6,13 +6,12 @@ import time
 import numpy as np
 
 from tisim.errors import Error
-from tisim.viewer import encode
 
 from . import draw, playback
 from .report import beside, print_json
 from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of, worth
 
-SUFFIXES = encode.SUFFIXES
+SUFFIXES = (".mp4", ".gif", ".webp")
 SIZE = (640, 360)
 
 
@@ -24,6 +23,8 @@ def require(path, size, option="--film"):
     if suffix not in SUFFIXES:
         raise Error(f"{option} {path}: expected a name ending in {', '.join(SUFFIXES)}")
     if suffix == ".mp4":
+        from tisim.viewer import encode
+
         encode.ffmpeg()
 
 
@@ -35,6 +36,8 @@ class Film:
     """
 
     def __init__(self, path, size, fps, timestep, speed=1.0, **look):
+        from tisim.viewer import encode
+
         if not 1 <= fps <= 240:
             raise Error(f"--fps {fps}: expected 1 to 240")
         if not 1e-4 <= speed <= 1e4:

@@ -8,7 +8,7 @@ from rich.progress import Progress
 from tisim.errors import Error
 
 from . import quiet
-from .report import beside, print_json
+from .report import beside, busy, print_json
 from .simulate import INTERRUPTED, Stopper
 
 
@@ -48,7 +48,8 @@ def render(console, source, out, until, size, look, fps, as_json, speed=1.0):
         k = _at(recording, recording.time[-1] if until is None else until)
         recording.show(d, k)
         width, height = size or (1280, 720)
-        viewer.save_png(out, viewer.render(m, d, width, height, **look))
+        with busy("drawing the picture"):
+            viewer.save_png(out, viewer.render(m, d, width, height, **look))
         found = dict(picture=out, frame=k, time=float(recording.time[k]))
     found |= dict(recording=str(source), frames=len(recording), whole=recording.whole)
     if as_json:

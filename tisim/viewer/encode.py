@@ -15,10 +15,9 @@ import numpy as np
 
 from tisim.errors import Error
 
-SUFFIXES = (".mp4", ".gif", ".webp")
 CRF = 20  # of an .mp4: 0 loses nothing, 51 all
 WEBP_QUALITY = 80
-MISSING = "install ffmpeg (apt-get install -y ffmpeg, or pip install imageio-ffmpeg: the extra tisim[film])"
+MISSING = "apt-get install -y ffmpeg, or pip install imageio-ffmpeg (the extra `film`)"
 
 
 def ffmpeg():
@@ -30,8 +29,8 @@ def ffmpeg():
         import imageio_ffmpeg
 
         return imageio_ffmpeg.get_ffmpeg_exe()
-    except (ImportError, RuntimeError) as error:
-        raise Error(f"an .mp4 needs ffmpeg: {MISSING}, or give a name ending in .gif or .webp ({error})") from None
+    except (ImportError, RuntimeError):
+        raise Error(f"an .mp4 needs ffmpeg: {MISSING}; or give a name ending in .gif or .webp") from None
 
 
 def writer(path, size, fps):
