@@ -23,8 +23,8 @@ def stack(n=5, recording=None):
     if recording:
         with tisim.Recorder(recording, m, d) as recorder:
             for _ in range(20):
-                tisim.step(m, d, 25)
                 recorder.add()
+                tisim.step(m, d, 25)
     tisim.settle(m, d, timeout=5)
     tisim.forward(m, d)
     return m, d

@@ -145,7 +145,7 @@ class Camera:
 
 
 def default_free_camera(m, cam):
-    """Sets a MjvCamera to the free camera that pictures of a Model start with, as mjv_defaultFreeCamera does."""
+    """Sets cam, a MjvCamera, to the free camera that pictures of a Model start with, as mjv_defaultFreeCamera does."""
     default = Camera.default(m)
     cam.type, cam.fixedcamid, cam.trackbodyid, cam.orthographic = mjtCamera.mjCAMERA_FREE, -1, -1, 0
     cam.azimuth, cam.elevation, cam.distance, cam.lookat = (

@@ -35,7 +35,7 @@ def render(
 
 
 def save_png(path, picture):
-    """Writes a picture (height, width, 3) uint8 to a file; its folder is made."""
+    """Writes a picture (height, width, 3) uint8 to the file of this path; its folder is made."""
     from PIL import Image
 
     path = pathlib.Path(path)
