@@ -69,27 +69,27 @@ def get(name):
 
 
 def params(name):
-    """Parameters of a scene and their defaults, in order."""
+    """Parameters of the scene of this name and their defaults, in order."""
     return {p.name: p.default for p in inspect.signature(get(name)).parameters.values()}
 
 
 def about(name):
-    """One line saying what a scene shows."""
+    """One line saying what the scene of this name shows."""
     return inspect.getdoc(get(name)).splitlines()[0]
 
 
 def seconds(name, **values):
-    """How long a scene with these parameters is worth looking at [s]."""
+    """How long the scene of this name with these parameters is worth looking at [s]."""
     return _SECONDS[name](**values) if name in _SECONDS else SECONDS
 
 
 def control(name):
-    """The control callback f(m, d) that a scene comes with, for MuJoCo as for tisim; None if it has none."""
+    """The control callback f(m, d) of the scene of this name, for MuJoCo as for tisim; None if it has none."""
     return _CONTROLS.get(name)
 
 
 def build(name, **values):
-    """MJCF text of a scene; raises Error for a parameter it does not have or cannot use."""
+    """MJCF text of the scene of this name; raises Error for a parameter it does not have or cannot use."""
     known = params(name)
     for key, value in values.items():
         if key not in known:

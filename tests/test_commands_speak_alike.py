@@ -2,7 +2,11 @@
 value and nothing else."""
 
 import json
+import os
+import pty
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 
@@ -14,9 +18,23 @@ from tisim.cli import app as cli
 from tisim.cli import recording
 
 GROUP = typer.main.get_command(cli.app)
-SIMULATE = ("run", "bench", "render", "view")
-DRAW = ("run", "render", "view")
-PRINT = ("run", "settle", "sweep", "bench", "render", "export", "info", "doctor", "scenes", "kernels", "compile")
+SIMULATE = ("run", "bench", "render", "film", "view")
+DRAW = ("run", "render", "film", "view")
+SILENT = ("view", "completion")  # print no numbers
+PRINT = (
+    "run",
+    "settle",
+    "sweep",
+    "bench",
+    "render",
+    "film",
+    "export",
+    "info",
+    "doctor",
+    "scenes",
+    "kernels",
+    "compile",
+)
 
 
 def options(command):
@@ -31,7 +49,87 @@ def test_options_have_the_same_names():
         assert options(command) >= {"--size", "--camera", "--color", "--contacts", "--world"}, command
     for command in PRINT:
         assert "--json" in options(command), command
-    assert set(GROUP.commands) == {*SIMULATE, *PRINT}
+    assert set(GROUP.commands) == {*PRINT, *SILENT}
+
+
+@pytest.mark.parametrize("name", GROUP.commands)
+def test_help_has_an_example_that_is_understood_and_the_exit_codes(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "250")
+    with pytest.raises(SystemExit) as end:
+        cli.main([name, "--help"])
+    out = capsys.readouterr().out
+    assert end.value.code == 0 and "Exit codes: 0 done" in out and "130 stopped by Ctrl-C" in out
+    command = GROUP.commands[name]
+    example = re.search(r"Example: (tisim .+)", command.help).group(1)
+    assert re.sub(r"\s+", " ", example) in re.sub(r"\s+", " ", out)
+    parts = [shlex.split(part) for part in example.split("&&")]
+    assert name in [words[1] for words in parts]
+    for words in parts:
+        assert words[0] == "tisim"
+        GROUP.commands[words[1]].make_context(words[1], words[2:])  # raises where an option is wrong
+    for param in command.params:
+        assert param.name == "help" or param.help, (name, param.name)
+
+
+def test_ctrl_c_is_one_line_and_130(call, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    for name in GROUP.commands:
+        command = GROUP.commands[name]
+        monkeypatch.setattr(command, "callback", stop)
+        code, out, err = call_with(call, name, command, monkeypatch)
+        assert (code, out, err) == (130, "", "tisim: interrupted\n"), name
+
+
+def call_with(call, name, command, monkeypatch):
+    """Calls a command with what it needs to be given."""
+    monkeypatch.setattr(cli.typer.main, "get_command", lambda app: GROUP)
+    monkeypatch.setattr(cli, "app", GROUP)
+    words = [name]
+    for param in command.params:
+        if param.required:
+            words += [*[o for o in param.opts if o.startswith("--")][:1], "x"]
+    return call(*words)
+
+
+def test_what_takes_long_says_so_on_a_terminal():
+    read, write = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-m", "tisim", "info", "pile", "--n", "20000", "--json"], stderr=write,
+                               stdout=subprocess.PIPE, text=True, env=dict(os.environ, TERM="xterm"))  # fmt: skip
+    out = process.communicate()[0]
+    os.close(write)
+    said = os.read(read, 100_000).decode(errors="replace")
+    os.close(read)
+    assert process.returncode == 0 and json.loads(out)["sizes"]["nbody"] == 20_001
+    assert "compiling pile" in said
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_every_command_and_option(call, shell):
+    code, out, err = call("completion", shell)
+    assert (code, err) == (0, "")
+    for name, command in GROUP.commands.items():
+        assert re.search(rf"\b{name}\b", out), name
+        for option in {o for p in command.params for o in p.opts if o.startswith("--")}:
+            assert re.search(rf"-l {option[2:]}\b" if shell == "fish" else rf"{option}\b", out), (name, option)
+    if shutil.which(shell):
+        assert subprocess.run([shell, "-n"], input=out, text=True, capture_output=True).returncode == 0
+    assert call("completion", "csh")[0] == 2
+
+
+@pytest.mark.parametrize("words, found", [
+    (["re"], {"render"}), (["run", "pen"], {"pendulum"}), (["film", "wall", "--co"], {"--color", "--contacts"}),
+    (["bench", "wall", "--precision", ""], {"f64", "f32"}), (["completion", "z"], {"zsh"}),
+])  # fmt: skip
+def test_bash_completes(call, words, found):
+    if not shutil.which("bash"):
+        pytest.skip("no bash is installed")
+    script = call("completion", "bash")[1]
+    line = " ".join(shlex.quote(w) for w in ["tisim", *words])
+    asked = f'COMP_WORDS=({line}); COMP_CWORD={len(words)}; _tisim; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    done = subprocess.run(["bash"], input=f"{script}\n{asked}\n", capture_output=True, text=True)
+    assert set(done.stdout.split()) == found, done.stderr
 
 
 def test_help_shows_units(capsys, monkeypatch):

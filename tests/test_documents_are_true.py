@@ -14,7 +14,8 @@ from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("tisim/CONTRIBUTING.md", "tisim/ARCHITECTURE.md", "tisim/SOLVER.md")
+OF_CODE = tuple(f"tisim/{p}.md" for p in ("CONTRIBUTING", "ARCHITECTURE", "SOLVER"))
+PAGES = (*OF_CODE, "tisim/MIGRATION.md", "tisim/SLOW.md")
 SUFFIXES = r"py|md|txt|csv|toml"
 
 
@@ -72,7 +73,7 @@ def _defined():
                     yield node.value
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", OF_CODE)
 def test_names_are_there(page):
     """Words that look like names of the code: with an underline, `d.x`, `module.name`, or in capitals."""
     modules = {path.rpartition("/")[2].removesuffix(".py") for path in files()}

@@ -112,3 +112,51 @@ def test_five_thousand_grains_are_poured_and_weighed():
 def test_its_first_lines_say_how_it_is_run(name):
     doc = load(name).__doc__
     assert f"python scenes/examples/{name}.py" in doc and doc.splitlines()[0].endswith((".", "?"))
+
+
+def test_hello_falls():
+    m, d = load("hello").fall(n=20, seconds=1.0)
+    assert d.time == pytest.approx(1.0) and d.ncon > 10 and np.isfinite(d.qpos).all()
+
+
+def test_looking_shows_the_wall_and_its_contacts():
+    color, depth, seg = load("look").look(160, 90)
+    geoms = seg[..., 1] == 5
+    assert color.shape == (90, 160, 3) and len(np.unique(seg[geoms][:, 0])) > 30
+    assert 2 < depth[geoms].min() < 4 and (color[geoms].std(axis=0) > 10).all()
+
+
+def test_an_arm_follows_its_path():
+    wanted, reached, hand = load("own_model").follow(seconds=1.0)
+    assert np.abs(wanted - reached).max() < math.radians(12) and np.ptp(hand[:, 0]) > 0.2
+    assert np.allclose(np.linalg.norm(hand - [0, 0, 1], axis=1) <= 0.7 + 1e-6, True)
+
+
+def test_the_controller_balances_what_falls_without_it():
+    controller = load("controller")
+    angles = controller.balance(seconds=3.0)
+    assert angles[0] > 0.2 and abs(angles[-1]) < 0.03
+    controller.gain = lambda m, d: np.zeros((1, 4))
+    assert np.abs(controller.balance(seconds=3.0)).max() > 1.5
+
+
+def test_a_push_fells_all_or_none():
+    speeds, fallen = load("many_worlds").pushes(worlds=8, n=5, seconds=1.0)
+    assert fallen[0] == 0 and fallen[-1] == 5 and set(fallen) == {0, 5} and (np.diff(fallen) >= 0).all()
+
+
+def test_a_stack_weighs_what_lies_above(tmp_path):
+    weigh = load("weigh")
+    m, d = weigh.stack(n=3, recording=tmp_path / "stack.npz")
+    force = weigh.pressing(m, d)
+    above = {("world", "box0"): 6, ("box0", "box1"): 5, ("box1", "box2"): 3}
+    assert set(force) == set(above)
+    assert all(force[pair] == pytest.approx(9.81 * mass, rel=0.02) for pair, mass in above.items())
+    import tisim
+
+    recording = tisim.Recording(tmp_path / "stack.npz")
+    assert len(recording) == 20 and recording[0]["qpos"][0, 2] > recording[19]["qpos"][0, 2]
+
+
+def test_there_are_ten():
+    assert len(list(FOLDER.glob("*.py"))) >= 10

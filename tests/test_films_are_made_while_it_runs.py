@@ -44,6 +44,7 @@ def test_mp4_where_the_encoder_is(call):
 
 def test_what_is_missing_is_told_first(call, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
     code, out, err = call(*RUN, "-o", "out", "--film", "a.mp4")
     assert code == 2 and "pip install imageio-ffmpeg" in err and "Traceback" not in err
     assert len(err.strip().splitlines()) == 1 and not (tmp_path / "out").exists()

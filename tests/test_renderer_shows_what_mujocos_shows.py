@@ -119,7 +119,7 @@ m = tisim.Model.from_scene("shapes")
 d = tisim.Data(m)
 tisim.step(m, d, 20)
 h = hashlib.sha256()
-for quality in ("plain", "sun", "sky"):
+for quality in ("plain", "sun", "sky", "model"):
     with tisim.Renderer(m, 90, 160, quality=quality) as r:
         r.update_scene(d, scene_option=Look("island", contacts=True, alpha=0.4))
         for a in r.render_all():

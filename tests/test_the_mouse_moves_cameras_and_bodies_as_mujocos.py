@@ -183,7 +183,7 @@ def test_a_ray_through_a_pixel_selects_what_is_seen_there(pair):
 def test_structures_have_mujocos_defaults_and_refuse_other_names():
     for name in ("MjvCamera", "MjvOption", "MjvPerturb", "MjvGeom"):
         ours, theirs = getattr(tisim, name)(), getattr(mujoco, name)()
-        for field in ours.FIELDS:
+        for field in ours._FIELDS:
             value, expected = getattr(ours, field), getattr(theirs, field)
             if (name, field) != ("MjvGeom", "type"):
                 assert value == expected if isinstance(value, str) else np.allclose(value, expected, 1e-7), field

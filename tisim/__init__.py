@@ -48,6 +48,7 @@ _HOMES = {
     "tisim.sweeping.sweep": "sweep",
     "tisim.viewer.mjv": "MjvCamera MjvGeom MjvOption MjvPerturb MjvScene mjv_connector mjv_init_geom",
     "tisim.viewer.perturb": "mjv_apply_perturb_force mjv_apply_perturb_pose",
+    "tisim.viewer.camera": "default_free_camera",
     "tisim.viewer.renderer": "Renderer",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

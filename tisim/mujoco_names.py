@@ -81,6 +81,8 @@ OF_MODULE = (
     (r"mjs_\w+|Mjs\w+", "elements of a Spec are made by its methods: spec.worldbody.add_body(...)"),
     (r"renderer|Mjr\w+|mjr_\w+|GLContext|gl_context|glfw|MjvScene|MjvGeom|MjvLight|MjvGLCamera|mjv_\w*"
      r"(Scene|Geoms?|Lights|Skin)", PICTURE),
+    (r"mjv_defaultFreeCamera", "use default_free_camera(m, cam)"),
+    (r"mjv_default\w+", "a new MjvOption, MjvCamera or MjvPerturb has the defaults"),
     (r"Mjv\w+|mjv_\w+", PICTURE + "; " + WINDOW),
     (r"launch|launch_passive|launch_from_path|launch_repl|run_mjviewer|Handle", WINDOW),
     (r"Rollout", "use tisim.rollout.Rollout()"),

@@ -6,7 +6,7 @@ from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, 
 from ..queries import ray_shapes
 from ..queries.ray_shapes import FAR
 from ..types import *
-from .surface import normals, pixel_ray
+from .surface import SOLID, normals, pixel_ray
 
 LIFT = 1e-4  # a shadow ray starts so far above its surface [m], and 2 more for each metre to the camera
 
@@ -53,6 +53,7 @@ def shape_meeter(kinds):
 
 
 MEET = NORMAL_AT = None  # set by see() and light()
+LAMPS = False
 _made = {}
 
 
@@ -109,9 +110,26 @@ def _see(m, d, nsample: ti.i32, npic: ti.i32, npicplane: ti.i32, layer: ti.i32):
         d.pic_face[i] = met
 
 
+@func
+def lamp_strength(m, d, toward, length):
+    """Part of a lamp's light that comes so far in this direction, by its attenuation and its cone."""
+    near = d.pic_lamp[2]
+    cone = d.pic_lamp[4]
+    along = -toward.dot(d.pic_lamp[3])
+    part = FP(0.0)
+    if along >= cone[0]:
+        part = 1.0 / ti.max(1e-10, near[0] + length * (near[1] + length * near[2]))
+        if cone[1] > 0.0:
+            part *= ti.pow(ti.max(along, 0.0), cone[1])
+    return part
+
+
 def _light(m, d, nsample: ti.i32, npic: ti.i32, layer: ti.i32, shadows: ti.i32):
-    """What a far lamp (view 1) gives each sample's surface: adds the cosine to pic_weight, and to pic_lit where no
-    opaque record is in the way; layer 0: begins anew. Parallel over samples.
+    """What a lamp (view 1) gives each sample's surface: adds the cosine to pic_weight, and to pic_lit where no opaque
+    record is in the way; layer 0: begins anew. Of a model's lamp, colours to pic_gain and pic_gloss. Parallel over
+    samples.
+
+    shadows  0: nothing is in the way; 1: what is out of the lamp's view is lit; 2: it gets its light by another view.
     """
     ti.loop_config(serialize=SERIAL)
     for i in range(nsample):
@@ -121,16 +139,33 @@ def _light(m, d, nsample: ti.i32, npic: ti.i32, layer: ti.i32, shadows: ti.i32):
         if own >= 0:
             v = pixel_ray(m, d, i)
             away = d.pic_depth[i]
-            n = NORMAL_AT(m, d, own, d.pic_eye[0] + away * v, v, d.pic_face[i])
+            met = d.pic_eye[0] + away * v
+            n = NORMAL_AT(m, d, own, met, v, d.pic_face[i])
+            lens = d.pic_lens[1]
             toward = d.pic_axes[1].transpose() @ vec3(0.0, 0.0, 1.0)
+            reach = FAR  # what is farther away than the lamp throws no shadow
+            length = FP(1.0)
+            strength = FP(1.0)
+            if ti.static(LAMPS):
+                if lens[3] == 0.0:
+                    toward = d.pic_eye[1] - met
+                    reach = 1.0
+                    length = ti.max(1e-12, toward.norm())
             weight = ti.max(0.0, n.dot(toward))
+            if ti.static(LAMPS):
+                strength = lamp_strength(m, d, toward / length, length)
+                weight = ti.select(strength > 0.0, weight / length, 0.0)
             lit = weight
             if weight > 0.0 and shadows > 0:
-                lens = d.pic_lens[1]
-                p = d.pic_eye[0] + away * v + (LIFT + 2.0 * LIFT * away) * n
+                p = met + (LIFT + 2.0 * LIFT * away) * n
                 c = d.pic_axes[1] @ (p - d.pic_eye[1])
-                x = 0.5 * lens[1] + c[0] * lens[0]
-                y = 0.5 * lens[2] - c[1] * lens[0]
+                scale = lens[0]
+                if ti.static(LAMPS):
+                    if lens[3] == 0.0:
+                        toward = d.pic_eye[1] - p
+                        scale = ti.select(c[2] < 0.0, lens[0] / ti.max(-c[2], 1e-12), FAR)
+                x = 0.5 * lens[1] + c[0] * scale
+                y = 0.5 * lens[2] - c[1] * scale
                 if x >= 0.0 and y >= 0.0 and x < lens[1] and y < lens[2]:
                     b = tile_at(m, d, 1, x, y)
                     k = d.pic_start[b]
@@ -141,11 +176,21 @@ def _light(m, d, nsample: ti.i32, npic: ti.i32, layer: ti.i32, shadows: ti.i32):
                         k += 1
                         if d.pic_near[npic + j] > -c[2]:
                             k = end  # those that follow begin behind the surface
-                        elif d.pic_rgba[j][3] > 0.999 and x >= r[0] and x <= r[1] and y >= r[2] and y <= r[3]:
+                        elif d.pic_rgba[j][3] > SOLID and x >= r[0] and x <= r[1] and y >= r[2] and y <= r[3]:
                             t, _ = MEET(m, d, j, p, toward)
-                            if t < FAR:
+                            if t < reach:
                                 lit = 0.0
                                 k = end
+                elif shadows == 2:
+                    lit = 0.0
+            if ti.static(LAMPS):
+                if lit > 0.0:
+                    toward = toward / toward.norm()
+                    between = toward - v / v.norm()
+                    shine = ti.max(0.0, n.dot(between) / ti.max(1e-6, between.norm()))
+                    d.pic_gain[i] = d.pic_gain[i] + strength * lit * d.pic_lamp[0]
+                    gloss = d.pic_matter[own][1] * strength * ti.pow(shine, d.pic_matter[own][2])
+                    d.pic_gloss[i] = d.pic_gloss[i] + gloss * d.pic_lamp[1]
         if layer > 0:
             lit += d.pic_lit[i]
             weight += d.pic_weight[i]
@@ -160,8 +205,18 @@ def see(kinds):
     return _made["see", kinds]
 
 
-def light(kinds):
-    """The kernel that adds a lamp's light, for records of these shapes (a tuple)."""
-    if ("light", kinds) not in _made:
-        _made["light", kinds] = kernel(specialise(_light, "light", MEET=shape_meeter(kinds), NORMAL_AT=normals(kinds)))
-    return _made["light", kinds]
+def light(kinds, lamps=False):
+    """The kernel that adds a lamp's light, for records of these shapes (a tuple); lamps: of the model's own."""
+    if ("light", kinds, lamps) not in _made:
+        own = specialise(_light, "light", MEET=shape_meeter(kinds), NORMAL_AT=normals(kinds), LAMPS=lamps)
+        _made["light", kinds, lamps] = kernel(own)
+    return _made["light", kinds, lamps]
+
+
+@kernel
+def dim(m, d, nsample: ti.i32):
+    """Before a model's first lamp: no light, parallel over samples."""
+    ti.loop_config(serialize=SERIAL)
+    for i in range(nsample):
+        d.pic_gain[i] = vec3(0.0, 0.0, 0.0)
+        d.pic_gloss[i] = vec3(0.0, 0.0, 0.0)

@@ -4,6 +4,7 @@ from tisim.device.specialise import specialise
 
 from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE
 from ..types import *
+from .texture import skybox_at, textured
 
 RIM = 1e-4  # a point within this share of a cylinder's half length from its end lies on the disc
 UNSEEN = 1.0 / 512.0  # what comes through less is not looked for
@@ -97,6 +98,9 @@ def _normal_at(m, d, j, p, v, face):
 
 KINDS = ()  # set by normals()
 NORMAL_AT = None  # set by shade()
+TEXTURED = LAMPS = False
+GAMMA = 2.2  # of colours in textures
+SOLID = 0.999  # opacity from which nothing comes through; what has more than that throws a shadow
 _made = {}
 
 
@@ -170,11 +174,11 @@ def keep_sky(m, d, nsample: ti.i32):
         d.pic_owner[i] = d.pic_record[i]
 
 
-def _shade(m, d, nsample: ti.i32, layer: ti.i32, half_wide: ti.i32, half_high: ti.i32):
+def _shade(m, d, nsample: ti.i32, layer: ti.i32, half_wide: ti.i32, half_high: ti.i32, skybox: ti.i32):
     """Adds the surface that each sample shows to its colour, by what came through those before; parallel over samples.
 
-    Sun, sky, light that bounced, a highlight; far ground fades; what shows nothing gets the sky. half_wide 0: the sky
-    is seen from everywhere.
+    Sun, sky, light that bounced, a highlight; or the light of the model's lamps, as MuJoCo's pictures have it. Far
+    ground fades; what shows nothing gets the sky. half_wide 0: the sky is seen from everywhere; skybox: its texture.
     """
     ti.loop_config(serialize=SERIAL)
     for i in range(nsample):
@@ -187,6 +191,11 @@ def _shade(m, d, nsample: ti.i32, layer: ti.i32, half_wide: ti.i32, half_high: t
             j = d.pic_record[i]
             rise = ti.max(0.0, 1.0 - d.pic_at[i][1] / d.pic_lens[0][2])
             own = d.pic_light[2] + rise * ti.sqrt(rise) * d.pic_light[3]
+            far = d.pic_light[2]
+            if ti.static(LAMPS):
+                if skybox >= 0:
+                    own = skybox_at(m, d, skybox, pixel_ray(m, d, i))
+                    far = own
             alpha = FP(1.0)
             if j >= 0:
                 v = pixel_ray(m, d, i)
@@ -195,10 +204,20 @@ def _shade(m, d, nsample: ti.i32, layer: ti.i32, half_wide: ti.i32, half_high: t
                 n = NORMAL_AT(m, d, j, p, v, d.pic_face[i])
                 rgba = d.pic_rgba[j]
                 albedo = vec3(rgba[0], rgba[1], rgba[2])
-                if rgba[3] < 0.999:
+                if rgba[3] < SOLID:
                     alpha = rgba[3]
                 if d.pic_kind[j] == PLANE:
                     albedo = albedo + chequer(m, d, j, p, v, away) * (d.pic_second[j] - albedo)
+                tint = vec3(1.0, 1.0, 1.0)
+                if ti.static(TEXTURED):
+                    if d.pic_tex[j] >= 0:
+                        slope = ti.max(0.05, ti.abs(n.dot(v)) / v.norm())
+                        pixel = away * v.norm() / d.pic_lens[0][0] / ti.sqrt(slope)
+                        q = d.pic_mat[j].transpose() @ (p - d.pic_pos[j])
+                        tint = textured(m, d, j, q, pixel, d.pic_face[i])
+                        if ti.static(not LAMPS):
+                            for k in ti.static(range(3)):
+                                albedo[k] = albedo[k] * ti.pow(tint[k], GAMMA)
                 sky = FP(1.0)
                 if half_wide > 0:
                     sky = sky_at(m, d, i, half_wide, half_high)
@@ -215,10 +234,18 @@ def _shade(m, d, nsample: ti.i32, layer: ti.i32, half_wide: ti.i32, half_high: t
                 fade = 0.0
                 if d.pic_kind[j] == PLANE:
                     fade = 1.0 - ti.exp(-(away / d.pic_look[1]) * (away / d.pic_look[1]))
+                    if ti.static(LAMPS):
+                        if d.pic_size[j][0] > 0.0:  # as in MuJoCo's pictures, what has an end does not fade
+                            fade = 0.0
                 for k in ti.static(range(3)):
                     light = lit + d.pic_light[0][k] * cosine + d.pic_light[1][k] * sky * (0.55 + 0.45 * n[2])
-                    shown = toned(m, d, albedo[k] * light + spot)
-                    own[k] = shown + (d.pic_light[2][k] - shown) * fade
+                    shown = FP(0.0)
+                    if ti.static(LAMPS):
+                        light = d.pic_matter[j][0] + d.pic_lamp[5][k] + d.pic_gain[i][k]
+                        shown = tint[k] * ti.min(1.0, albedo[k] * light + d.pic_gloss[i][k])
+                    else:
+                        shown = toned(m, d, albedo[k] * light + spot)
+                    own[k] = shown + (far[k] - shown) * fade
             color = color + through * alpha * own
             through = ti.select(j >= 0, through * (1.0 - alpha), 0.0)
             if through < UNSEEN:
@@ -227,8 +254,10 @@ def _shade(m, d, nsample: ti.i32, layer: ti.i32, half_wide: ti.i32, half_high: t
         d.pic_through[i] = through
 
 
-def shade(kinds):
-    """The kernel that colours what samples show, for records of these shapes (a tuple)."""
-    if kinds not in _made:
-        _made[kinds] = kernel(specialise(_shade, "shade", NORMAL_AT=normals(kinds)))
-    return _made[kinds]
+def shade(kinds, textures=False, lamps=False):
+    """The kernel that colours what samples show, for records of these shapes (a tuple), some with textures, or in the
+    light of the model's lamps."""
+    if (kinds, textures, lamps) not in _made:
+        own = specialise(_shade, "shade", NORMAL_AT=normals(kinds), TEXTURED=textures, LAMPS=lamps)
+        _made[kinds, textures, lamps] = kernel(own)
+    return _made[kinds, textures, lamps]

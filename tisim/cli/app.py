@@ -44,6 +44,8 @@ View = typer.Option(
 Color = typer.Option("geom", "--color", help="geom: the model's colours; island: one for each island; speed; force: of "
                      "contacts")  # fmt: skip
 Chains = typer.Option(False, "--chains", help="draw how forces go from body to body")
+Quality = typer.Option("sky", "--quality", help="plain: no shadows; sun; sky: its light, too; model: the model's own "
+                       "lights")  # fmt: skip
 Contacts = typer.Option(False, "--contacts", help="mark the contacts")
 World = typer.Option(0, "--world", help="which of --nworld is drawn")
 Json = typer.Option(False, "--json", help="print one JSON object instead of a table")
@@ -72,8 +74,8 @@ def run(
     steps: int = typer.Option(None, "--steps", help="number of steps, instead of --seconds"),
     saved: str = From,
     out: str = typer.Option(None, "--out", "-o", help="folder of the results; out/<scene> by default"),
-    film: str = typer.Option(None, "--film", metavar="FILE", help="make a film: .mp4 (needs the extra tisim\\[film]), "
-                             ".gif or .webp"),
+    film: str = typer.Option(None, "--film", metavar="FILE", help="make a film: .mp4 (by ffmpeg, on PATH or "
+                             "of the extra tisim\\[film]), .gif or .webp"),
     fps: int = typer.Option(30, "--fps", help="pictures of the film per second"),
     record: str = typer.Option(None, "--record", metavar="FILE.npz", help="write frames to a tisim.Recording"),
     record_fps: float = typer.Option(60, "--record-fps", help="frames of the recording per second"),
@@ -92,6 +94,7 @@ def run(
     """Simulate, show progress, save the final state and a picture.
 
     Ctrl-C ends it after the step, saves what was reached, says how to go on and exits with 130.
+    Example: tisim run wall --n 60 --seconds 2 --film wall.webp
     """
     from . import run as cli_run
 
@@ -125,6 +128,7 @@ def bench(
     """Measure the time of a step, median over single steps from a settled state, and tell where it goes.
 
     Ctrl-C ends it after the step, prints what was measured and exits with 130.
+    Example: tisim bench pile --n 300 --kernels
     """
     if device:
         from . import bench_device
@@ -195,7 +199,7 @@ def render(
     seconds: float = Seconds, until: float = Until, saved: str = From,
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains,
     world: int = World,
-    quality: str = typer.Option("sky", "--quality", help="plain: no shadows; sun; sky: its light, too"),
+    quality: str = Quality,
     fps: int = typer.Option(30, "--fps", help="pictures of a recording's film per second"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
@@ -209,6 +213,32 @@ def render(
     return draw.render(console, source, n, param, sleep, out, seconds, until, saved, size, arch, precision, threads,
                        nworld, dict(_look(camera, color, contacts, world), quality=quality, chains=chains), fps,
                        as_json)  # fmt: skip
+
+
+@app.command()
+def film(
+    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
+    out: str = typer.Option(..., "--out", "-o", help="the film: .mp4 (by ffmpeg, on PATH or of the extra "
+                            "tisim\\[film]), .webp or .gif"),
+    seconds: float = typer.Option(None, "--seconds", help="how long to simulate \\[s]; as `tisim run` by default"),
+    until: float = Until, saved: str = From,
+    size: str = typer.Option("", "--size", metavar="WxH", help="of the film \\[pixel]; 640x360 by default"),
+    fps: int = typer.Option(30, "--fps", help="pictures per second"),
+    speed: float = typer.Option(1.0, "--speed", help="simulated seconds in a second of the film; 0.25: slow motion"),
+    camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains, world: int = World,
+    quality: str = Quality,
+    arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
+):  # fmt: skip
+    """Make a film of a scene, a file or a recording, without a window; no other file is written.
+
+    Pictures go to the encoder one by one. Ctrl-C finishes the film with what there is and exits with 130.
+    Example: tisim film wall --n 60 -o wall.webp --seconds 2 --speed 0.5
+    """
+    from . import film as cli_film
+
+    look = dict(_look(camera, color, contacts, world), quality=quality, chains=chains)
+    return cli_film.film(console, source, n, param, sleep, out, seconds, until, saved, size, fps, speed, arch,
+                         precision, threads, nworld, look, as_json)  # fmt: skip
 
 
 @app.command()
@@ -273,7 +303,10 @@ def _look(camera, color, contacts, world):
 
 @app.command()
 def info(source: str = Source, n: int = Number, param: list[str] = Param, as_json: bool = Json):
-    """Print what a model contains, its options, and what in it cannot be simulated."""
+    """Print what a model contains, its options, and what in it cannot be simulated.
+
+    Example: tisim info pile --n 30
+    """
     from . import info as cli_info
 
     cli_info.info(console, source, n, param, as_json)
@@ -301,7 +334,10 @@ def compile_(
 
 @app.command()
 def scenes(as_json: bool = Json):
-    """List the scenes and their parameters."""
+    """List the scenes and their parameters.
+
+    Example: tisim scenes --json
+    """
     from tisim import scenes as registry
 
     if as_json:
@@ -325,7 +361,10 @@ def kernels(
     build: bool = typer.Option(False, "--build", help="make the machine code of all of them, which goes into a wheel"),
     as_json: bool = Json,
 ):
-    """List the kernels of a step and of the queries, in their order."""
+    """List the kernels of a step and of the queries, in their order.
+
+    Example: tisim kernels --flow
+    """
     from . import kernels as cli_kernels
 
     if build:
@@ -335,10 +374,38 @@ def kernels(
 
 @app.command()
 def doctor(as_json: bool = Json):
-    """Check the installation: backends, Vulkan, versions, kernel cache."""
+    """Check the installation: backends, Vulkan, versions, kernel cache.
+
+    Example: tisim doctor
+    """
     from . import info as cli_info
 
     cli_info.doctor(console, as_json)
+
+
+@app.command()
+def completion(
+    shell: str = typer.Argument(..., metavar="bash|zsh|fish", help="which shell"),
+):
+    """Print what a shell needs to complete commands, options and scenes.
+
+    In a shell's start file: eval "$(tisim completion bash)", the same with zsh, or tisim completion fish | source
+    Example: tisim completion bash
+    """
+    from . import completion as cli_completion
+
+    typer.echo(cli_completion.completion(commands(), shell))
+
+
+def commands():
+    """dict name -> Command of click, in the order of their registration."""
+    return typer.main.get_command(app).commands
+
+
+ENDS = {"settle": "1 the time was out before all had settled, ", "sweep": "1 some cases failed and were kept, "}
+for _command in app.registered_commands:
+    _name = _command.name or _command.callback.__name__
+    _command.epilog = f"Exit codes: 0 done, {ENDS.get(_name, '')}2 a mistake, told in one line, 130 stopped by Ctrl-C."
 
 
 def complain(message):
@@ -359,7 +426,7 @@ _show_warning = warnings.showwarning
 
 
 def main(argv=None):
-    """Runs the command line and ends the process: 0 done, 2 a mistake of the user, 130 stopped by Ctrl-C."""
+    """Runs the command line and ends the process: 0 done, 1 as ENDS says, 2 a mistake of the user, 130 Ctrl-C."""
     atexit.register(gc.freeze)  # else a third of a short command goes into searching what ends anyway
     argv = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in argv

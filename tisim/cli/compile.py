@@ -16,8 +16,8 @@ def compile_file(console, source, out, n, param, as_json, decompose=False, thres
         raise Error(f"{out}: expected a name that ends in .npz (compiled) or .xml (canonical MJCF)")
     began = time.perf_counter()
     parts = None
-    with beside(console, as_json).status(f"compiling {source}") as status:
-        m, _ = load(source, n, param)
+    m, _ = load(source, n, param)
+    with beside(console, as_json).status(f"writing {out}") as status:
         if decompose or threshold is not None:
             spec = m.spec()
             parts = spec.decompose(

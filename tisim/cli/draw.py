@@ -7,11 +7,11 @@ import numpy as np
 from tisim.errors import Error
 
 from . import playback
-from .report import beside, print_json
+from .report import beside, busy, print_json
 from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of
 
 COLORS = ("geom", "island", "speed", "force")
-QUALITIES = ("sky", "sun", "plain")
+QUALITIES = ("sky", "sun", "plain", "model")
 
 
 def parse_size(text):
@@ -44,7 +44,8 @@ def last_picture(console, m, d, path, width, height, look):
     """Writes the picture of the end, and says where; returns its path."""
     from tisim.viewer import render, save_png
 
-    save_png(path, render(m, d, width, height, **look))
+    with busy("drawing the picture"):
+        save_png(path, render(m, d, width, height, **look))
     console.print(f" picture         {path}", highlight=False, soft_wrap=True)
     return str(path)
 
@@ -60,7 +61,7 @@ def render(
     from tisim import viewer
 
     if playback.is_recording(source):
-        _refuse_with_recordings(n=n, param=param, sleep=sleep, seconds=seconds, **{"from": saved}, nworld=nworld)
+        refuse_with_recordings(n=n, param=param, sleep=sleep, seconds=seconds, **{"from": saved}, nworld=nworld)
         check_look(look)
         return playback.render(console, source, out, until, size and parse_size(size), look, fps, as_json)
     progress = beside(console, as_json)
@@ -74,7 +75,8 @@ def render(
     check_drawn(look, m, d)
     stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
     forward(m, d)
-    viewer.save_png(out, viewer.render(m, d, width, height, **look))
+    with busy("drawing the picture"):
+        viewer.save_png(out, viewer.render(m, d, width, height, **look))
     found = dict(picture=out, scene=name, time=sim_time(d), contacts=int(np.sum(d.ncon)), width=width, height=height)
     if as_json:
         print_json(found)
@@ -93,10 +95,11 @@ def export(
     progress, stopped = beside(console, as_json), False
     playback.exporter(out)
     if playback.is_recording(source):
-        _refuse_with_recordings(
+        refuse_with_recordings(
             n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
         )
-        m, frames = playback.export(source, out, world, group)
+        with busy(f"writing {out}"):
+            m, frames = playback.export(source, out, world, group)
     else:
         check_lengths(seconds, until)
         m, _ = load(source, n, param, sleep)
@@ -104,7 +107,8 @@ def export(
         check_drawn(dict(camera=None, world=world), m, d)
         stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
         forward(m, d)
-        playback.exporter(out)[0](m, d, out, world, group)
+        with busy(f"writing {out}"):
+            playback.exporter(out)[0](m, d, out, world, group)
     found = dict(file=out, bytes=pathlib.Path(out).stat().st_size, bodies=m.nbody - 1, frames=frames)
     if as_json:
         print_json(found)
@@ -114,7 +118,7 @@ def export(
     return INTERRUPTED if stopped else 0
 
 
-def _refuse_with_recordings(**options):
+def refuse_with_recordings(**options):
     """What has been simulated cannot be changed any more."""
     for name, value in options.items():
         if value not in (None, [], False):
@@ -130,7 +134,7 @@ def view(console, source, n, param, sleep, seconds, until, saved, size, arch, pr
     check_look(look)
     check_lengths(seconds, until)
     if playback.is_recording(source):
-        _refuse_with_recordings(
+        refuse_with_recordings(
             n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
         )
         return playback.view(source, width, height, look)

@@ -1,55 +1,57 @@
 """Films: pictures go to the encoder one by one while the simulation runs."""
 
 import pathlib
+import time
 
 import numpy as np
 
 from tisim.errors import Error
 
+from . import draw, playback
+from .report import beside, print_json
+from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of, worth
+
 SUFFIXES = (".mp4", ".gif", ".webp")
 SIZE = (640, 360)
-QUALITY = 8  # of mp4, 0 to 10
 
 
-def require(path, size):
+def require(path, size, option="--film"):
     """Raises Error if a film of this name and size (width, height) cannot be made here."""
     suffix = pathlib.Path(path).suffix.lower()
     if suffix == ".mp4" and (size[0] % 2 or size[1] % 2):
         raise Error(f"--size {size[0]}x{size[1]}: an .mp4 needs even sides")
     if suffix not in SUFFIXES:
-        raise Error(f"--film {path}: expected a name ending in {', '.join(SUFFIXES)}")
+        raise Error(f"{option} {path}: expected a name ending in {', '.join(SUFFIXES)}")
     if suffix == ".mp4":
-        try:
-            import imageio_ffmpeg
+        from tisim.viewer import encode
 
-            imageio_ffmpeg.get_ffmpeg_exe()
-        except (ImportError, RuntimeError) as error:
-            raise Error(f"an .mp4 needs ffmpeg: pip install imageio-ffmpeg (the extra tisim[film]), or give a name "
-                        f"ending in .gif or .webp ({error})") from None  # fmt: skip
+        encode.ffmpeg()
 
 
 class Film:
     """A film that is being made.
 
-    path  its file;  size  width and height [pixel];  fps  pictures per second of simulated time;
-    timestep [s];  look  keyword arguments of viewer.render.
+    path  its file;  size  width and height [pixel];  fps  pictures per second;  timestep [s];
+    speed  seconds of simulated time per second of the film;  look  keyword arguments of viewer.render.
     """
 
-    def __init__(self, path, size, fps, timestep, **look):
+    def __init__(self, path, size, fps, timestep, speed=1.0, **look):
+        from tisim.viewer import encode
+
         if not 1 <= fps <= 240:
             raise Error(f"--fps {fps}: expected 1 to 240")
-        self.path, self.size, self.fps, self.timestep = pathlib.Path(path), size, fps, timestep
+        if not 1e-4 <= speed <= 1e4:
+            raise Error(f"--speed {speed:g}: expected 0.0001 to 10000")
+        self.path, self.size, self.timestep = pathlib.Path(path), size, timestep
+        self.period = speed / fps  # simulated time between pictures [s]
         self.camera, self.look = look.pop("camera", None), look
         self._painter = None
-        self.number, self.seen = 0, np.full(4, -np.inf)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_bytes(b"")  # what cannot be written is told before the simulation
-        self._encode = self._mp4() if self.path.suffix.lower() == ".mp4" else self._pillow()
-        self._encode.send(None)
+        self.number, self.seen, self.drawing = 0, np.full(4, -np.inf), 0.0
+        self._writer = encode.writer(self.path, size, fps)
 
     def next_step(self):
         """After how many steps the next picture is due."""
-        return round(self.number / (self.fps * self.timestep))
+        return round(self.number * self.period / self.timestep)
 
     def add(self, m, d):
         """Draws what is there: the poses that the last step started from."""
@@ -57,11 +59,13 @@ class Film:
         from tisim.viewer.camera import choose
         from tisim.viewer.renderer import Painter
 
+        began = time.perf_counter()
         (width, height), world = self.size, self.look.get("world", 0)
         camera = choose(self.camera, m, d, width / height, world, self.seen)
         self._painter = self._painter or Painter(m, width, height)
-        self._encode.send(offscreen.render(m, d, width, height, camera, painter=self._painter, **self.look))
+        self._writer.add(offscreen.render(m, d, width, height, camera, painter=self._painter, **self.look))
         self.number += 1
+        self.drawing += time.perf_counter() - began
 
     @property
     def note(self):
@@ -70,35 +74,45 @@ class Film:
 
     def close(self):
         """Finishes the file."""
-        self._encode.close()
+        self._writer.close()
 
-    def _mp4(self):
-        import imageio_ffmpeg
 
-        writer = imageio_ffmpeg.write_frames(
-            str(self.path), self.size, fps=self.fps, quality=QUALITY, macro_block_size=2, ffmpeg_log_level="error"
+def film(
+    console, source, n, param, sleep, out, seconds, until, saved, size, fps, speed, arch, precision, threads, nworld,
+    look, as_json,
+):  # fmt: skip
+    """tisim film, of a scene, a file or a recording. Returns the exit code.
+
+    look  camera, color, show_contacts, world, quality and chains.
+    """
+    size = draw.parse_size(size) if size else SIZE
+    require(out, size, "--out")
+    draw.check_look(look)
+    if playback.is_recording(source):
+        draw.refuse_with_recordings(
+            n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
         )
-        writer.send(None)
-        try:
-            while True:
-                writer.send(np.ascontiguousarray((yield)))
-        except OSError as error:
-            raise Error(f"--film {self.path}: ffmpeg stopped: {' '.join(str(error).split())[:300]}") from None
-        finally:
-            writer.close()
-
-    def _pillow(self):
-        """Keeps the pictures, each with a palette of its own, and writes them at the end."""
-        from PIL import Image
-
-        pictures = []
-        try:
-            while True:
-                picture = Image.fromarray((yield))
-                if self.path.suffix.lower() == ".gif":
-                    picture = picture.quantize(255, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-                pictures.append(picture)
-        finally:
-            if pictures:
-                pictures[0].save(self.path, save_all=True, append_images=pictures[1:], loop=0,
-                                 duration=round(1000 / self.fps))  # fmt: skip
+        return playback.render(console, source, out, None, size, look, fps, as_json, speed)
+    progress = beside(console, as_json)
+    check_lengths(seconds, until, positive=True)
+    m, name = load(source, n, param, sleep)
+    d = start(m, arch, precision, threads, nworld, saved)
+    draw.check_drawn(look, m, d)
+    steps = steps_of(m, d, seconds, until, worth(source, n, param))
+    forward(m, d)
+    movie = Film(out, size, fps, float(m.opt.timestep), speed, **look)
+    try:
+        stopped = advance(progress, m, d, steps, "filming", [movie])[3]
+    finally:
+        movie.close()
+    found = dict(film=out, scene=name, pictures=movie.number, time=sim_time(d), stopped=stopped,
+                 bytes=pathlib.Path(out).stat().st_size, seconds_drawing=movie.drawing)  # fmt: skip
+    if as_json:
+        print_json(found)
+    else:
+        kib = found["bytes"] / 1024
+        console.print(f"{out}: {movie.number} pictures of {name} up to {sim_time(d):.3f} s, {kib:,.0f} KiB",
+                      soft_wrap=True)  # fmt: skip
+    if stopped:
+        progress.print(f"stopped at {sim_time(d):.3f} s; the film has what there was until then", style="yellow")
+    return INTERRUPTED if stopped else 0

@@ -9,17 +9,18 @@ import numpy as np
 
 from tisim import __version__
 from tisim.device import images, machine_code, native, runtime, taichi_import
-from tisim.errors import UnsupportedError
+from tisim.errors import Error, UnsupportedError
 from tisim.model import simulable
 
 from .quiet import Quiet, start_taichi
-from .report import print_json, rows
+from .report import busy, print_json, rows
 from .simulate import load
 
 SIZES = """nbody njnt nq nv ntree ngeom nsite nmesh nhfield npair nexclude neq ntendon nu na nsensor nkey nmocap
 ncam nlight nmat ntex""".split()
 PACKAGES = ("taichi", "numpy", "scipy", "lxml", "trimesh", "pillow", "typer", "rich")
 EXTRAS = ("imageio-ffmpeg",)
+DRAWN_BY = "cast by Taichi: nothing else is needed, no window and no Vulkan"
 
 
 def _flags(bits, kind):
@@ -98,6 +99,16 @@ def _road():
     return "\n".join(lines)
 
 
+def _films():
+    """Which films can be made, and by what."""
+    from tisim.viewer import encode
+
+    try:
+        return f".webp and .gif by Pillow, .mp4 by {encode.ffmpeg()}"
+    except Error:
+        return f".webp and .gif by Pillow; for .mp4 {encode.MISSING}"
+
+
 def _window(missing, display):
     """Whether a window can be opened, and why not."""
     if missing:
@@ -112,8 +123,8 @@ def _window(missing, display):
     return f"GGUI on display {display}, drawn {how}{lacks}"
 
 
-def doctor(console, as_json):
-    """tisim doctor."""
+def _found():
+    """(what doctor tells, Vulkan's devices or why there are none, versions of packages)."""
     from tisim.viewer import vulkan
 
     with Quiet():
@@ -134,25 +145,30 @@ def doctor(console, as_json):
     found = dict(
         tisim=__version__, python=platform.python_version(), system=platform.system(), machine=platform.machine(),
         cores=os.cpu_count(), packages=versions, backends=backends, auto="cuda" if "cuda" in backends else "cpu",
-        vulkan=devices if isinstance(devices, list) else [], pictures="rays cast by Taichi: nothing else is needed",
+        vulkan=devices if isinstance(devices, list) else [], pictures=DRAWN_BY, films=_films(),
         window=_window(missing, display), display=display,
         kernels=_road(), kernel_cache=str(cache), kernel_cache_bytes=_folder_size(cache), debug=runtime.debug(),
     )  # fmt: skip
+    return found, devices, versions
+
+
+def doctor(console, as_json):
+    """tisim doctor."""
+    with busy("looking at the installation"):
+        found, devices, versions = _found()
     if as_json:
         return print_json(found)
     needed = ", ".join(f"{p} {versions[p] or 'MISSING'}" for p in PACKAGES)
-    films = [f"{p} {versions[p]}" if versions[p] else f"no .mp4: pip install {p}; .gif and .webp need nothing"
-             for p in EXTRAS]  # fmt: skip
     rows(console, f"tisim {__version__}", [
         ("python", f"{found['python']} on {found['system']} {found['machine']}, {found['cores']} cores"),
         ("packages", needed),
-        ("backends", ", ".join(backends) + f"; auto is {found['auto']}"),
+        ("backends", ", ".join(found["backends"]) + f"; auto is {found['auto']}"),
         ("Vulkan", ", ".join(devices) if isinstance(devices, list) else devices),
         ("pictures", found["pictures"]),
-        ("films", ", ".join(films)),
+        ("films", found["films"]),
         ("window", found["window"]),
         ("kernels", found["kernels"]),
-        ("kernel cache", f"{cache}, {found['kernel_cache_bytes'] / 2**20:.1f} MiB"),
+        ("kernel cache", f"{found['kernel_cache']}, {found['kernel_cache_bytes'] / 2**20:.1f} MiB"),
         ("TISIM_DEBUG", "set: kernels check bounds, every step is validated" if found["debug"] else "not set"),
     ])  # fmt: skip
     if versions["taichi"] != "1.7.4":

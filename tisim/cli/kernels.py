@@ -11,7 +11,7 @@ from tisim.device.machine_code import Unsupported
 from tisim.errors import Error
 
 from .recording import HOST, record
-from .report import beside, print_json
+from .report import beside, busy, print_json
 
 WIDTH, COLUMN = 120, 28
 HEAD = """What the kernels of a step, and of the queries, read (<) and write (>), found from their source.
@@ -26,15 +26,17 @@ in the last step. What a kernel writes before it reads it is not listed behind `
 
 def kernels(console, flow, write, as_json):
     """tisim kernels."""
+    with busy("following the kernels of a step"):
+        stages = record()
     if as_json:
-        print_json(_listed(record(), flow))
+        print_json(_listed(stages, flow))
     elif write is not None:
-        pathlib.Path(write).write_text(text(record()), encoding="utf-8")
+        pathlib.Path(write).write_text(text(stages), encoding="utf-8")
         console.print(f"wrote {write}")
     elif flow:
-        console.print(text(record()), markup=False, soft_wrap=True, end="")
+        console.print(text(stages), markup=False, soft_wrap=True, end="")
     else:
-        console.print(_table(record()))
+        console.print(_table(stages))
 
 
 def build(console, as_json):

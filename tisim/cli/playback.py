@@ -7,9 +7,8 @@ from rich.progress import Progress
 
 from tisim.errors import Error
 
-from . import film as films
 from . import quiet
-from .report import beside, print_json
+from .report import beside, busy, print_json
 from .simulate import INTERRUPTED, Stopper
 
 
@@ -23,10 +22,12 @@ def is_recording(source):
     return head[:4] == b"PK\x03\x04" and b"recording.json" in head
 
 
-def render(console, source, out, until, size, look, fps, as_json):
+def render(console, source, out, until, size, look, fps, as_json, speed=1.0):
     """tisim render of a recording: a .png of the frame at a time, or the film of all frames. Returns the exit code."""
     from tisim import viewer
     from tisim.recording.recording import Recording
+
+    from . import film as films
 
     progress = beside(console, as_json)
     film = pathlib.Path(out).suffix.lower() in films.SUFFIXES
@@ -41,13 +42,14 @@ def render(console, source, out, until, size, look, fps, as_json):
         raise Error(f"--world {look['world']}: the recording has {d.nworld}, of worlds {recording.worlds}")
     stopped = False
     if film:
-        number, stopped = _film(progress, recording, d, out, size or films.SIZE, fps, look)
+        number, stopped = _film(progress, recording, d, out, size or films.SIZE, fps, look, speed)
         found = dict(film=out, pictures=number)
     else:
         k = _at(recording, recording.time[-1] if until is None else until)
         recording.show(d, k)
         width, height = size or (1280, 720)
-        viewer.save_png(out, viewer.render(m, d, width, height, **look))
+        with busy("drawing the picture"):
+            viewer.save_png(out, viewer.render(m, d, width, height, **look))
         found = dict(picture=out, frame=k, time=float(recording.time[k]))
     found |= dict(recording=str(source), frames=len(recording), whole=recording.whole)
     if as_json:
@@ -109,16 +111,18 @@ def _at(recording, time):
     return max(0, int(np.searchsorted(recording.time, time + 1e-9, side="right")) - 1)
 
 
-def _film(console, recording, d, out, size, fps, look):
+def _film(console, recording, d, out, size, fps, look, speed):
     """Writes the film; (pictures, whether it was stopped)."""
+    from . import film as films
+
     times = recording.time
-    films.require(out, size)
-    movie = films.Film(out, size, fps, 1.0, **look)
+    films.require(out, size, "--out")
+    movie = films.Film(out, size, fps, 1.0, speed, **look)
     try:
         with Stopper() as stopper, Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task("drawing", total=int((times[-1] - times[0]) * fps) + 1)
-            while not stopper.asked and times[0] + movie.number / fps <= times[-1] + 1e-9:
-                recording.show(d, _at(recording, times[0] + movie.number / fps))
+            task = bar.add_task("drawing", total=int((times[-1] - times[0]) / movie.period) + 1)
+            while not stopper.asked and times[0] + movie.number * movie.period <= times[-1] + 1e-9:
+                recording.show(d, _at(recording, times[0] + movie.number * movie.period))
                 movie.add(recording.model, d)
                 bar.update(task, completed=movie.number)
         return movie.number, stopper.asked

@@ -25,9 +25,10 @@ MODEL = """<mujoco>
     <hfield name="hills" nrow="2" ncol="2" size="1 1 1 1" elevation="0 1 1 0"/>
     <mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1 .1 .1"/>
     <mesh name="pad" builtin="plate" params="2 2"/>
+    <texture name="dots" builtin="checker" width="2" height="2"/><material name="dots" texture="dots"/>
   </asset>
   <worldbody>
-    <geom type="plane" size="1 1 .1"/><site name="a"/><camera name="eye" resolution="2 2"/>
+    <light/><geom type="plane" size="1 1 .1" material="dots"/><site name="a"/><camera name="eye" resolution="2 2"/>
     <geom type="hfield" hfield="hills"/>
     <body><freejoint/><replicate count="32" offset="1 0 0"><geom size=".1"/></replicate></body>
     <body name="body">
@@ -215,6 +216,7 @@ class _Recorder:
         rays.multi_ray(m, d, [0, 0, 1], [[0, 0, -1]] * 9)
         distance.geom_distance(m, d, [1, m.ngeom - 2], [2, m.ngeom - 1], 1.0)
         offscreen.render(m, d, 8, 8, Camera(), show_contacts=True)
+        offscreen.render(m, d, 8, 8, Camera(), quality="model")
 
     def add(self, step):
         """Notes a step under its stage: the function that was called by tisim.pipeline, or by `ask`."""

@@ -1,5 +1,6 @@
 """How commands print what they found: a table for people, with --json one object for programs."""
 
+import contextlib
 import json
 
 import numpy as np
@@ -31,6 +32,17 @@ def table(console, title, columns, lines):
 def beside(console, as_json):
     """Where progress is shown: with --json the output holds one object and nothing else."""
     return Console(stderr=True, highlight=False) if as_json else console
+
+
+@contextlib.contextmanager
+def busy(words):
+    """Shows on a terminal's error stream that something takes its time; nothing where there is no terminal."""
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(words):
+        yield
 
 
 def print_json(values):

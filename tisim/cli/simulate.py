@@ -13,6 +13,7 @@ from tisim.device import garbage, memory, session
 from tisim.errors import Error
 
 from . import quiet, state
+from .report import busy
 
 SUFFIXES = (".xml", ".mjcf", ".urdf", ".npz")
 REFRESH = 0.15  # wall time between two updates of the progress bar [s]
@@ -50,7 +51,8 @@ def load(source, n=None, params=(), sleep=False):
     """Model and a short name of a scene or file.  sleep  sets the flag by which bodies at rest sleep."""
     import tisim
 
-    m, name = _load(source, n, params)
+    with busy(f"compiling {source}"):
+        m, name = _load(source, n, params)
     if sleep:
         m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_SLEEP)
     return m, name

@@ -114,7 +114,11 @@ def _adhesion(m, d):
 
 
 def _part(make, name):
-    return lambda m, d: make(m, d)[name]
+    def part(m, d):
+        return make(m, d)[name]
+
+    part.__doc__ = f"As mjData's {name}: of {make.__name__} in tisim/data/moments.py."
+    return part
 
 
 # what a Data has of these, by name

@@ -245,7 +245,8 @@ declare("call", [
     ("picroom", "i", "entries that fit there"),
     ("nsample", "i", "samples: places of the picture that rays go through"),
     ("layer", "i", "how many translucent surfaces lie before; of lamps, how many were before"),
-    ("shadows", "i", "1: what is in a lamp's way is looked for"),
+    ("shadows", "i", "1: what is in a lamp's way is looked for; 2: only in its view there is light"),
+    ("skybox", "i", "texture of the sky, -1: none"),
     ("half_wide", "i", "width of the sky's picture, 0: there is none"),
     ("half_high", "i", "its height"),
 ])  # fmt: skip

@@ -170,4 +170,5 @@ class DeviceModel:
         return bool(self.opt.disableflags & bit)
 
     def has_contacts(self):
+        """Whether the flags let geoms collide."""
         return not (self.disabled(mjtDisableBit.mjDSBL_CONTACT) or self.disabled(mjtDisableBit.mjDSBL_CONSTRAINT))

@@ -106,8 +106,10 @@ def every_kernel():
         "queries.ray.cast_rays": [(types,) for types in rays.FAMILIES],
         "sensor.range.range_values": [(types,) for types in rays.FAMILIES],
         "picture.rays.see": [(types,) for types in rays.FAMILIES],
-        "picture.rays.light": [(types,) for types in rays.FAMILIES],
-        "picture.surface.shade": [(types,) for types in rays.FAMILIES],
+        "picture.rays.light": [(types, lamps) for types in rays.FAMILIES for lamps in (False, True)],
+        "picture.surface.shade": [
+            (types, *rich) for types in rays.FAMILIES for rich in ((False, False), (True, False), (True, True))
+        ],
     }
     found = [runtime.kernel_of(path, *given) for path, all_given in families.items() for given in all_given]
     for file in pkgutil.walk_packages(tisim.kernels.__path__, "tisim.kernels."):

@@ -10,13 +10,17 @@ mujoco.Renderer does. One window exists at a time.
 
 from tisim.mujoco_names import missing
 from tisim.viewer.camera import Camera
+from tisim.viewer.mjv import MjvCamera, MjvOption, MjvPerturb
 from tisim.viewer.offscreen import render, save_png
 from tisim.viewer.passive import launch, launch_from_path, launch_passive
 from tisim.viewer.renderer import Renderer
 from tisim.viewer.scene import Look
 from tisim.viewer.window import view
 
-__all__ = ["Camera", "Look", "Renderer", "launch", "launch_from_path", "launch_passive", "render", "save_png", "view"]
+__all__ = [
+    "Camera", "Look", "MjvCamera", "MjvOption", "MjvPerturb", "Renderer", "launch", "launch_from_path",
+    "launch_passive", "render", "save_png", "view",
+]  # fmt: skip
 
 
 def __getattr__(name):

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from tisim.enums import mjtCamLight
+from tisim.enums import mjtCamera, mjtCamLight
 from tisim.errors import Error
 
 PLANE, HFIELD = 0, 1
@@ -134,7 +134,7 @@ class Camera:
         k = m._id("camera", name)
         if m.cam_orthographic[k]:
             raise Error(f"camera {name!r} is orthographic; pictures are drawn in perspective")
-        position, rotation = _camera_pose(m, d, k, world)
+        position, rotation = camera_pose(m, d, k, world)
         points, _ = _spheres(m, np.asarray(d.geom_xpos, float).reshape(-1, m.ngeom, 3)[world])
         ahead = -(points - position) @ rotation[2]
         distance = float(np.median(ahead)) if len(ahead) else 0.0
@@ -142,6 +142,37 @@ class Camera:
         angles = {k: float(getattr(m.vis.global_, k)) for k in ("azimuth", "elevation")}
         return cls(**angles, distance=distance, lookat=tuple(position - distance * rotation[2]),
                    fovy=float(m.cam_fovy[k]), rotation=rotation)  # fmt: skip
+
+
+def default_free_camera(m, cam):
+    """Sets cam, a MjvCamera, to the free camera that pictures of a Model start with, as mjv_defaultFreeCamera does."""
+    default = Camera.default(m)
+    cam.type, cam.fixedcamid, cam.trackbodyid, cam.orthographic = mjtCamera.mjCAMERA_FREE, -1, -1, 0
+    cam.azimuth, cam.elevation, cam.distance, cam.lookat = (
+        default.azimuth, default.elevation, default.distance, default.lookat,
+    )  # fmt: skip
+
+
+def of_mjv(m, d, view, world=0, fovy=None):
+    """The Camera of a MjvCamera: free, tracking a body's centre of mass, or one of the model's. Raises Error.
+
+    fovy  [degree] of the first two, None: the model's.
+    """
+    if view.orthographic:
+        raise Error("an orthographic MjvCamera: pictures are drawn in perspective")
+    if view.type == mjtCamera.mjCAMERA_FIXED:
+        if not 0 <= view.fixedcamid < m.ncam:
+            raise Error(f"fixedcamid={view.fixedcamid}: the model has {m.ncam} cameras")
+        return Camera.of_model(m, d, view.fixedcamid, world)
+    if view.type not in (mjtCamera.mjCAMERA_FREE, mjtCamera.mjCAMERA_TRACKING):
+        raise Error(f"a MjvCamera of type {view.type}: expected mjCAMERA_FREE, mjCAMERA_TRACKING or mjCAMERA_FIXED")
+    at = view.lookat
+    if view.type == mjtCamera.mjCAMERA_TRACKING:
+        if not 0 <= view.trackbodyid < m.nbody:
+            raise Error(f"trackbodyid={view.trackbodyid}: the model has {m.nbody} bodies")
+        at = np.asarray(d.subtree_com, float).reshape(-1, m.nbody, 3)[world][view.trackbodyid]
+    fovy = float(m.vis.global_.fovy if fovy is None else fovy)
+    return Camera(view.azimuth, view.elevation, view.distance, tuple(map(float, at)), fovy)
 
 
 def check(camera, m):
@@ -187,7 +218,7 @@ def _spheres(m, positions):
     return points, radius
 
 
-def _camera_pose(m, d, k, world):
+def camera_pose(m, d, k, world):
     """Position (3,) and axes, rows right, up, backward (3, 3), of a model's camera, as mj_camlight has them."""
     body, mode = int(m.cam_bodyid[k]), mjtCamLight(int(m.cam_mode[k]))
     xpos, com = (np.asarray(getattr(d, a), float).reshape(-1, m.nbody, 3)[world] for a in ("xpos", "subtree_com"))

@@ -5,16 +5,19 @@ sample's ray tries its tile's list until the next record begins behind what it m
 that shadow rays are exact. Nothing is sampled at random and nothing depends on threads.
 """
 
+import weakref
+
 import numpy as np
 
 from tisim.device import launch, memory, runtime, session
 from tisim.errors import CapacityError, Error
 from tisim.stages.rays import ray_types
+from tisim.viewer import textures
 
 SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the camera, above the ground [degree]
 SUN_LIGHT, SKY_LIGHT = (1.50, 1.42, 1.28), (0.42, 0.46, 0.53)
 SKY_LOW, SKY_CHANGE = (0.87, 0.91, 0.95), (-0.20, -0.15, -0.07)
-QUALITY = dict(plain=0, sun=0, sky=14)  # lamps of the sky
+QUALITY = dict(model=0, plain=0, sun=0, sky=14)  # lamps of the sky
 TILE, LAMP_TILE = 8, 4  # side of a tile of the camera and of a lamp [pixel]
 LAMP_SIDE = 512  # pixels of a lamp's view
 FADE = 6.0  # far ground fades over so many distances of the camera
@@ -23,6 +26,8 @@ OFFSETS = np.float32([[-0.375, -0.125], [0.125, -0.375], [-0.125, 0.375], [0.375
 CURVE = (1 - np.exp(-1.25 * (np.arange(3 * 512 + 1) / 512) ** 2)) ** (1 / 2.2)
 PARALLEL = 2000  # records or samples below which one CPU thread does all
 MOST, LONGEST = 2**24, 2**14  # pixels of a picture, and of a side
+
+_textured = weakref.WeakKeyDictionary()  # of each Data: which textures its arrays hold
 
 
 def sun_of(camera):
@@ -77,19 +82,20 @@ class Caster:
         self._grid = np.int32([[across, down, TILE, 0], [side, side, LAMP_TILE, across * down + 1]])
         self._room = [1 << 14, 1 << 14]  # entries of the lists of each view
 
-    def shoot(self, d, scene, camera, quality="sun", smooth=True, tile=0.25, color=True, grow=False):
+    def shoot(self, d, scene, camera, quality="sun", smooth=True, tile=0.25, color=True, grow=False, lit=None):
         """One pass over the records of a scene.
 
-        camera   a Camera;  quality  "plain": no shadows; "sun": its shadows; "sky": also 14 lamps of the sky.
+        camera   a Camera;  quality  "plain": no shadows; "sun", "model": its shadows; "sky": also 14 lamps of the sky.
         smooth   four more rays for each pixel on an edge;  tile  side of the chequer of planes [m].
         color    False: depth and records only.
+        lit      lamps of the model and ambient light, of lights.lamps, instead of a sun.
         grow     what is smaller than a pixel is drawn as large as one; the records are changed.
         Returns colour (height, width, 3) uint8 or None, depth along the view (height, width) f32 [m], infinite where
         nothing is, and record (height, width) int32, -1 for none.
         """
         if quality not in QUALITY:
             raise Error(f"quality={quality!r}: expected {', '.join(map(repr, QUALITY))}")
-        self._d, self._m, self._scene = d, scene.m, scene
+        self._d, self._m, self._scene, self._lit = d, scene.m, scene, lit
         self._kinds = ray_types(scene.m)
         self._npic = scene.n
         w, h = self.width, self.height
@@ -108,7 +114,8 @@ class Caster:
                     self._lamp(direction)
                     self._light(k, True)
                 self._run("surface", "keep_sky")
-            self._lamp(sun_of(camera), listed=quality != "plain")
+            if lit is None:
+                self._lamp(sun_of(camera), listed=quality != "plain")
         depth, record, picture = self._draw(self._at, quality != "plain", half) if color else self._look()
         if color and smooth:
             chosen = np.flatnonzero(self._edges(picture, record))
@@ -121,10 +128,10 @@ class Caster:
             picture = (np.clip(picture, 0, 1) * 255 + 0.5).astype(np.uint8).reshape(h, w, 3)
         return picture, depth, record.reshape(h, w)
 
-    def _run(self, file, name, made=False, parallel=None, **scalars):
+    def _run(self, file, name, *given, parallel=None, **scalars):
         kernel = getattr(runtime.kernels(f"picture.{file}"), name)
-        if made:
-            kernel = kernel.of(self._kinds)
+        if given:
+            kernel = kernel.of(*given)
         if parallel is None:
             parallel = session.arch != "cpu" or self._nsample >= PARALLEL
         scalars = dict(dict(npic=self._npic, npicplane=self._nplane, nsample=self._nsample), **scalars)
@@ -149,8 +156,20 @@ class Caster:
         d.scratch("pic_near", 2 * n)
         d.scratch("pic_rect", 2 * n)
         d.scratch("pic_start", int(self._grid[1, 3] + self._grid[1, 0] * self._grid[1, 1] + 1))
+        if self._lit is not None:
+            _upload(d, "pic_lamp", np.zeros((6, 3)))
+        if self._scene.textured or self._lit is not None:
+            self._texels()
         for name in ("lit", "weight", "color", "through", "sky", "owner", "depth", "record", "face", "at"):
             d.scratch(f"pic_{name}", len(self._at))
+
+    def _texels(self):
+        """Uploads the textures, where that has not been done."""
+        key = self._m.edits, session.generation
+        if _textured.get(self._d) != key:
+            for name, values in zip(("texinfo", "texel"), textures.pyramid(self._m)):
+                _upload(self._d, f"pic_{name}", values)
+            _textured[self._d] = key
 
     def _set_views(self):
         for name, values in (("eye", self._eye), ("axes", self._axes), ("lens", self._lens)):
@@ -200,22 +219,44 @@ class Caster:
         right /= max(np.linalg.norm(right), 1e-9)
         self._axes[1] = np.ravel([right, np.cross(direction, right), direction])
         self._eye[1] = self._center + 2 * self._radius * np.asarray(direction)
-        self._lens[1, 0] = 0.5 * LAMP_SIDE / self._radius
+        self._lens[1] = 0.5 * LAMP_SIDE / self._radius, LAMP_SIDE, LAMP_SIDE, 1
         self._set_views()
         if listed:
             self._tiles(1)
 
     def _samples(self, at):
         self._nsample = len(at)
-        for name in ("lit", "weight", "color", "through", "depth", "record", "face"):
+        lamps = ("gain", "gloss") if self._lit is not None else ()
+        for name in ("lit", "weight", "color", "through", "depth", "record", "face", *lamps):
             self._d.scratch(f"pic_{name}", len(at))
         _upload(self._d, "pic_at", at)
 
     def _see(self, layer):
-        self._run("rays", "see", True, layer=layer)
+        self._run("rays", "see", self._kinds, layer=layer)
 
     def _light(self, layer, shadows):
-        self._run("rays", "light", True, layer=layer, shadows=int(shadows))
+        self._run("rays", "light", self._kinds, False, layer=layer, shadows=int(shadows))
+
+    def _lamps(self, shadows):
+        """The light of the model's lamps on what the samples show."""
+        lamps, ambient = self._lit
+        self._run("rays", "dim")
+        for lamp in lamps:
+            _upload(self._d, "pic_lamp", lamp.rows(ambient))
+            shaded = shadows and lamp.shadows
+            if lamp.far:
+                self._lamp(-lamp.direction, listed=shaded)
+                self._run("rays", "light", self._kinds, True, layer=0, shadows=int(shaded))
+                continue
+            views = lamp.views(self._center, self._radius)
+            for axes, half in views if shaded else views[:1]:
+                self._axes[1], self._eye[1] = np.ravel(axes), lamp.place
+                self._lens[1] = 0.5 * LAMP_SIDE / np.tan(half), LAMP_SIDE, LAMP_SIDE, 0
+                self._set_views()
+                if shaded:
+                    self._tiles(1)
+                mode = (2 if len(views) > 1 else 1) if shaded else 0
+                self._run("rays", "light", self._kinds, True, layer=0, shadows=mode)
 
     def _found(self):
         d, n = self._d, self._nsample
@@ -227,24 +268,62 @@ class Caster:
         self._see(0)
         return *(x.copy() for x in self._found()), None
 
-    def _draw(self, at, shadows, half):
-        """Depth and record of the first surface at each sample, and colour through all layers."""
+    def _draw(self, at, shadows, half, mirrored=()):
+        """Depth and record of the first surface at each sample, and colour through all layers.
+
+        mirrored  depth and record of the mirror in which each sample is seen: behind it begins what it shows.
+        """
         self._samples(at)
-        first = None
-        layer = 0
+        scene, d = self._scene, self._d
+        lamps = self._lit is not None
+        layer = first = 0
+        if mirrored:
+            first = layer = 1
+            for name, values in zip(("depth", "record", "through", "color"), (*mirrored, np.ones(len(at)),
+                                    np.zeros((len(at), 3)))):  # fmt: skip
+                _upload(d, f"pic_{name}", values)
         while True:
             self._see(layer)
-            if layer == 0:
-                first = [x.copy() for x in self._found()]
-            self._light(0, shadows)
-            self._run("surface", "shade", True, layer=layer, half_wide=half[0], half_high=half[1])
+            if layer == first:
+                found = [x.copy() for x in self._found()]
+            if lamps:
+                self._lamps(shadows)
+            else:
+                self._light(0, shadows)
+            self._run("surface", "shade", self._kinds, scene.textured or lamps, lamps, layer=layer, half_wide=half[0],
+                      half_high=half[1], skybox=scene.skybox)  # fmt: skip
             layer += 1
-            if not self._scene.translucent:
+            if not scene.translucent:
                 break
-            if not (memory.download(self._d.device("pic_through"))[: self._nsample] > 0).any():
+            if not (memory.download(d.device("pic_through"))[: self._nsample] > 0).any():
                 break
-        color = memory.download(self._d.device("pic_color"))[: 3 * self._nsample].reshape(-1, 3).copy()
-        return *first, color
+        color = memory.download(d.device("pic_color"))[: 3 * self._nsample].reshape(-1, 3).copy()
+        if not mirrored:
+            for mirror, share in scene.mirrors:
+                mine = np.flatnonzero(found[1] == mirror)
+                if len(mine):
+                    shown = self._mirrored(mirror, at[mine], [x[mine] for x in found], shadows)
+                    color[mine] += share * shown
+        return *found, color
+
+    def _mirrored(self, mirror, at, found, shadows):
+        """Colours (n, 3) that a plane mirrors at samples where it is seen, by a camera behind it; none of the sky."""
+        pos = memory.download(self._d.device("pic_pos"))[3 * mirror : 3 * mirror + 3].astype(float)
+        normal = (
+            memory.download(self._d.device("pic_mat"))[9 * mirror : 9 * mirror + 9].reshape(3, 3)[:, 2].astype(float)
+        )
+        eye, axes = self._eye[0].copy(), self._axes[0].copy()
+        self._eye[0] = eye - 2 * normal * (normal @ (eye - pos))
+        rows = axes.reshape(3, 3)
+        self._axes[0] = np.ravel(rows - 2 * np.outer(rows @ normal, normal))
+        self._set_views()
+        self._tiles(0)
+        _, record, shown = self._draw(at, shadows, (0, 0), found)
+        shown[record < 0] = 0.0
+        self._eye[0], self._axes[0] = eye, axes
+        self._set_views()
+        self._tiles(0)
+        return shown
 
     def _edges(self, picture, record):
         """Pixels that differ from a neighbour, (height * width,) bool."""

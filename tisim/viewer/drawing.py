@@ -22,14 +22,23 @@ PALETTE = palette(48)
 ASLEEP = 0.4  # brightness of what sleeps, of what is awake
 
 
-def geom_colors(m):
-    """Colour of each geom (ngeom, 4): its own, or its material's where its own is the default."""
-    rgba = np.array(m.geom_rgba, np.float32).reshape(-1, 4)
-    material = np.asarray(m.geom_matid)
+def own_colors(m, rgba, material):
+    """(n, 4) colours of things: their own, or their material's where their own is the default."""
+    rgba, material = np.array(rgba, np.float32).reshape(-1, 4), np.asarray(material)
     plain = (material >= 0) & (rgba == [DEFAULT_RGBA] * 3 + [1]).all(1)
     if plain.any():
         rgba[plain] = np.asarray(m.mat_rgba, np.float32).reshape(-1, 4)[material[plain]]
     return rgba
+
+
+def geom_colors(m):
+    """Colour of each geom (ngeom, 4)."""
+    return own_colors(m, m.geom_rgba, m.geom_matid)
+
+
+def site_colors(m):
+    """Colour of each site (nsite, 4)."""
+    return own_colors(m, m.site_rgba, m.site_matid)
 
 
 def tree_of_geom(m):

@@ -17,19 +17,19 @@ LINE = int(mjtGeom.mjGEOM_LINE)
 
 
 class Fields:
-    """An object with the fields of FIELDS: numbers, texts, and arrays of a fixed shape."""
+    """An object with the fields of _FIELDS: numbers, texts, and arrays of a fixed shape."""
 
-    FIELDS = {}
+    _FIELDS = {}
 
     def __init__(self):
-        for name, value in self.FIELDS.items():
+        for name, value in self._FIELDS.items():
             object.__setattr__(self, name, value.copy() if isinstance(value, np.ndarray) else value)
 
     def __setattr__(self, name, value):
         kind = type(self).__name__
-        if name not in self.FIELDS:
-            raise FieldError(f"{kind} has no field {name!r}; it has {', '.join(self.FIELDS)}")
-        default = self.FIELDS[name]
+        if name not in self._FIELDS:
+            raise FieldError(f"{kind} has no field {name!r}; it has {', '.join(self._FIELDS)}")
+        default = self._FIELDS[name]
         try:
             if isinstance(default, np.ndarray):
                 getattr(self, name)[...] = np.reshape(value, default.shape)
@@ -45,7 +45,8 @@ class Fields:
         return new
 
     def __repr__(self):
-        return f"{type(self).__name__}({', '.join(f'{k}={getattr(self, k)!r}' for k in self.FIELDS)})"
+        lines = (f"  {k}: {getattr(self, k)}" for k in self._FIELDS)
+        return "\n".join([f"<{type(self).__name__}", *lines, ">"])
 
 
 class MjvCamera(Fields):
@@ -55,7 +56,7 @@ class MjvCamera(Fields):
     lookat (3,) [m], distance [m], azimuth, elevation [degree]  of a free or tracking camera.
     """
 
-    FIELDS = dict(
+    _FIELDS = dict(
         type=0, fixedcamid=-1, trackbodyid=-1, lookat=np.zeros(3), distance=2.0, azimuth=90.0, elevation=-45.0,
         orthographic=0,
     )  # fmt: skip
@@ -70,7 +71,7 @@ def _flags():
 class MjvOption(Fields):
     """What a window draws: groups (6,), flags by mjtVisFlag, whose labels (mjtLabel) and frames (mjtFrame)."""
 
-    FIELDS = dict(
+    _FIELDS = dict(
         label=0, frame=0, **{f"{name}group": np.array(GROUPS, np.uint8)
                              for name in ("geom", "site", "joint", "tendon", "actuator", "flex", "skin")},
         flags=_flags(), bvh_depth=1, flex_layer=0,
@@ -86,7 +87,7 @@ class MjvPerturb(Fields):
     the world for the height of the picture.
     """
 
-    FIELDS = dict(
+    _FIELDS = dict(
         select=0, flexselect=-1, skinselect=-1, active=0, active2=0, refpos=np.zeros(3),
         refquat=np.array([1.0, 0, 0, 0]), refselpos=np.zeros(3), localpos=np.zeros(3), localmass=0.0, scale=1.0,
     )  # fmt: skip
@@ -95,7 +96,7 @@ class MjvPerturb(Fields):
 class MjvGeom(Fields):
     """Something drawn beside the model: type (mjtGeom), size (3,), pos (3,), mat (3, 3), rgba (4,), label."""
 
-    FIELDS = dict(
+    _FIELDS = dict(
         type=int(mjtGeom.mjGEOM_NONE), dataid=-1, matid=-1, objtype=0, objid=0, category=0, texcoord=0, segid=0,
         size=np.full(3, 0.1), pos=np.zeros(3), mat=np.eye(3), rgba=np.array([0.5, 0.5, 0.5, 1.0]),
         emission=0.0, specular=0.5, shininess=0.5, reflectance=0.0, label="", transparent=0, camdist=0.0,

@@ -7,8 +7,7 @@ view of free and tracking cameras [degree].
 import numpy as np
 
 from tisim.enums import mjtCamera
-from tisim.errors import Error, IdError
-from tisim.viewer.camera import Camera
+from tisim.viewer.camera import default_free_camera, of_mjv
 from tisim.viewer.mjv import MjvCamera
 
 FREE, TRACKING, FIXED = (int(mjtCamera[f"mjCAMERA_{k}"]) for k in ("FREE", "TRACKING", "FIXED"))
@@ -19,7 +18,9 @@ WHEEL = 0.05  # of a picture's height for one notch
 
 def default_free(m):
     """MjvCamera that MuJoCo starts with."""
-    return of_camera(Camera.default(m))
+    cam = MjvCamera()
+    default_free_camera(m, cam)
+    return cam
 
 
 def of_camera(camera):
@@ -33,18 +34,10 @@ def of_camera(camera):
 
 def camera_of(m, d, cam, world=0, fovy=None):
     """The Camera that an MjvCamera stands for now; a tracking one moves its lookat along with the body's subtree."""
-    if cam.type == FIXED:
-        if not 0 <= cam.fixedcamid < m.ncam:
-            raise IdError(f"fixedcamid={cam.fixedcamid}: the model has {m.ncam} cameras")
-        return Camera.of_model(m, d, cam.fixedcamid, world)
+    found = of_mjv(m, d, cam, world, fovy)
     if cam.type == TRACKING:
-        if not 0 <= cam.trackbodyid < m.nbody:
-            raise IdError(f"trackbodyid={cam.trackbodyid}: the model has {m.nbody} bodies")
-        cam.lookat = np.asarray(d.subtree_com, float).reshape(-1, m.nbody, 3)[world][cam.trackbodyid]
-    elif cam.type != FREE:
-        raise Error(f"a camera of type {mjtCamera(cam.type).name} is not drawn; use a free, tracking or fixed one")
-    fovy = float(m.vis.global_.fovy) if fovy is None else fovy
-    return Camera(cam.azimuth, cam.elevation, cam.distance, tuple(map(float, cam.lookat)), fovy)
+        cam.lookat = found.lookat
+    return found
 
 
 def height_at(camera, depth):
@@ -105,7 +98,7 @@ class Eye:
 
     def take(self, cam):
         """Looks as another MjvCamera does; this one stays the object it is."""
-        for name in cam.FIELDS:
+        for name in cam._FIELDS:
             setattr(self.cam, name, getattr(cam, name))
 
     def align(self):

@@ -21,7 +21,8 @@ def render(
                    speed or the normal forces of its contacts, from blue, 0, to red. What sleeps is darker.
     show_contacts  marks contacts with a bead and a stick along the normal, and makes bodies translucent.
     world          which world of the Data.
-    quality        "plain": no shadows; "sun": its shadows; "sky": also light of the sky.  smooth  smooths edges.
+    quality        "plain": no shadows; "sun": its shadows; "sky": also light of the sky; "model": the light of the
+                   model's lamps.  smooth  smooths edges.
     chains         draws how forces go from body to body, and makes bodies translucent.
     painter        a Painter of earlier pictures: a film's floor keeps its chequer.
     What is smaller than a pixel is drawn as large as one.
@@ -29,12 +30,12 @@ def render(
     """
     painter = painter or Painter(m, width, height)
     clear = CLEAR if show_contacts or chains else 1.0
-    painter.write(d, Look(color, show_contacts, alpha=clear, chains=chains), world)
+    painter.write(d, Look(color, show_contacts, alpha=clear, chains=chains), world, quality=quality)
     return painter.shoot(d, choose(camera, m, d, width / height, world), quality, smooth, grow=True)[0]
 
 
 def save_png(path, picture):
-    """Writes a picture (height, width, 3) uint8 to a file; its folder is made."""
+    """Writes a picture (height, width, 3) uint8 to the file of this path; its folder is made."""
     from PIL import Image
 
     path = pathlib.Path(path)

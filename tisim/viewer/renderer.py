@@ -5,21 +5,11 @@ import numpy as np
 from tisim.data import given
 from tisim.device import runtime
 from tisim.errors import Error
-from tisim.viewer import decor
-from tisim.viewer.camera import Camera
+from tisim.viewer import lights
+from tisim.viewer.camera import Camera, of_mjv
 from tisim.viewer.caster import QUALITY, Caster
-from tisim.viewer.decor import CLEAR, has
-from tisim.viewer.mjv import MjvCamera, MjvOption
-from tisim.viewer.moving import camera_of
-from tisim.viewer.scene import Look, Scene
-
-
-def look_of(opt, color="geom"):
-    """The Look of an MjvOption; color  where it does not ask for islands."""
-    return Look(
-        "island" if has(opt, "ISLAND") else color, has(opt, "CONTACTPOINT"), True,
-        CLEAR if has(opt, "TRANSPARENT") else 1.0, opt.geomgroup, opt.sitegroup,
-    )  # fmt: skip
+from tisim.viewer.mjv import MjvCamera
+from tisim.viewer.scene import Scene, look_of
 
 
 class Painter:
@@ -28,29 +18,52 @@ class Painter:
     def __init__(self, m, width, height):
         self.caster, self.scene, self.tile = Caster(width, height), Scene(m), None
 
-    def write(self, d, look, world, more=None):
-        """Lists what is drawn of a world as it is now; more  further records, as Scene.write takes them."""
+    def write(self, d, look, world, more=None, quality="sun"):
+        """Lists what is drawn of a world as it is now, for a picture of this quality.
+
+        more  further records, as Scene.write takes them.
+        """
         runtime.ensure()
         if not 0 <= world < d.nworld:
             raise Error(f"world={world}: this Data has {d.nworld} worlds")
-        self.scene.write(d, look, world, more)
+        self.world, self.real = world, quality == "model" and lights.has_lights(self.scene.m)
+        self.scene.write(d, look, world, more, self.real)
 
     def shoot(self, d, camera, quality, smooth=True, color=True, grow=False):
         """Colour, depth and record as Caster.shoot returns them."""
         if self.tile is None:
             self.tile = float(max(0.25, 2.0 ** np.floor(np.log2(max(camera.distance / 16, 0.25)))))
         self.scene.back(d)
-        return self.caster.shoot(d, self.scene, camera, quality, smooth, self.tile, color, grow)
+        lit = lights.lamps(self.scene.m, d, self.world, camera) if self.real and color else None
+        return self.caster.shoot(d, self.scene, camera, quality, smooth, self.tile, color, grow, lit)
+
+
+class View:
+    """Where a picture is taken from: pos (3,) [m], forward, up (3,)."""
+
+    def __init__(self, camera):
+        self.pos, self.forward = (np.asarray(x, float) for x in (camera.position, camera.forward))
+        self.up = np.asarray(camera.axes[1], float)
+
+
+class Shown:
+    """What update_scene took over: `camera` (one View for each eye, the same), `ngeom` records."""
+
+    def __init__(self, camera, ngeom):
+        self.camera, self.ngeom = (View(camera), View(camera)), ngeom
 
 
 class Renderer:
     """Pictures of a model's Data.
 
-    height, width  [pixel];  quality  "plain", "sun" (shadows of the sun) or "sky" (also light of the sky).
+    height, width  [pixel].
+    quality  "model": the light of the model's lamps with shadows, planes that mirror and its sky, as MuJoCo's pictures
+             have them; as "sun" where it has no lamps.  "sun": a sun beside the camera, with shadows;  "plain": without
+             them;  "sky": also light of the sky.
     Raises Error for sizes that are not positive whole numbers.
     """
 
-    def __init__(self, model, height=240, width=320, *, quality="sun"):
+    def __init__(self, model, height=240, width=320, *, quality="model"):
         if quality not in QUALITY:
             raise Error(f"quality={quality!r}: expected {', '.join(map(repr, QUALITY))}")
         given.model(model)
@@ -74,26 +87,28 @@ class Renderer:
         """Columns of a picture."""
         return self._painter.caster.width
 
+    @property
+    def scene(self):
+        """What update_scene took over: a tisim.viewer.renderer.Shown. Raises Error if there is nothing."""
+        self._check()
+        if self._data is None:
+            raise Error("there is no scene yet: call update_scene(d) first")
+        return Shown(self._camera, self._painter.scene.n)
+
     def update_scene(self, data, camera=-1, scene_option=None, *, world=0):
         """Takes over what is to be drawn: poses as they were last computed (forward, step).
 
-        camera  -1: MuJoCo's free camera; the id or name of one of the model's; a Camera or an MjvCamera.
-        scene_option  a tisim.viewer.Look: colours, contacts, groups; or an MjvOption;  world  which one of the Data.
+        camera  -1: MuJoCo's free camera; the id or name of one of the model's; a MjvCamera or a tisim.viewer.Camera.
+        scene_option  a MjvOption or a tisim.viewer.Look: what is drawn;  world  which one of the Data.
         """
         self._check()
         given.check(self._model, data)
         data.check(self._model)
-        look = Look(sites=True) if scene_option is None else scene_option
-        if not isinstance(look, (Look, MjvOption)):
-            raise Error(f"scene_option: expected a tisim.viewer.Look or an MjvOption, got {type(look).__name__}")
+        look = look_of(scene_option, self._model)
         if isinstance(world, bool) or not isinstance(world, (int, np.integer)):
             raise Error(f"world={world!r}: expected a whole number")
         found = self._camera_of(data, camera, world)
-        more = None
-        if isinstance(look, MjvOption):
-            more = decor.of(self._model, data, look, int(world), marks=False).records()
-            look = look_of(look)
-        self._painter.write(data, look, int(world), more)
+        self._painter.write(data, look, int(world), quality=self._quality)
         self._data, self._camera = data, found
 
     def _camera_of(self, data, camera, world):
@@ -101,11 +116,9 @@ class Renderer:
         if isinstance(camera, Camera):
             return camera
         if isinstance(camera, MjvCamera):
-            return camera_of(m, data, camera, world)
+            return of_mjv(m, data, camera, world)
         if isinstance(camera, (bool, np.bool_)) or not isinstance(camera, (str, int, np.integer)):
-            raise Error(
-                f"camera={camera!r}: expected -1, the id or name of a camera, a tisim.viewer.Camera or an MjvCamera"
-            )
+            raise Error(f"camera={camera!r}: expected -1, the id or name of a camera, or a tisim.MjvCamera")
         if not isinstance(camera, str) and camera == -1:
             return Camera.default(m)
         if not isinstance(camera, str) and not 0 <= camera < m.ncam:

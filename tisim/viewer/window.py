@@ -11,7 +11,7 @@ from tisim.errors import Error
 from tisim.viewer import decor, ggui, keys, panels, vulkan
 from tisim.viewer.controls import Controls
 from tisim.viewer.raster import SKY, Raster
-from tisim.viewer.renderer import Painter, look_of
+from tisim.viewer.renderer import Painter
 
 PACE = 1 / 60  # a picture takes at least so long [s]
 BUTTONS = dict(LMB="left", RMB="right", MMB="middle")
@@ -156,7 +156,7 @@ class Show:
         shown = np.asarray(c.opt.geomgroup, bool)[np.asarray(m.geom_group)]
         if not c.opt.flags[int(mjtVisFlag.mjVIS_STATIC)]:
             shown = shown & (np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0)
-        alpha = decor.CLEAR if c.has("TRANSPARENT") else 1.0
+        alpha = float(m.vis.map.alpha) if c.has("TRANSPARENT") else 1.0
         key = (id(m), m.edits, shown.tobytes(), alpha)
         if key != self._drawn:
             self._raster, self._drawn = Raster(m, shown, alpha), key
@@ -181,7 +181,8 @@ class Show:
         if key != self._drawn:
             self._painter, self._drawn = Painter(c.m, width, height), key
             self._painter.tile = self._tile
-        self._painter.write(c.d, look_of(c.opt, c.color), c.world, self._decor(False))
+        look = decor.look_of(c.m, c.opt, c.color, c.chains)
+        self._painter.write(c.d, look, c.world, self._decor(False))
         picture = self._painter.shoot(c.d, camera, "sun", smooth=False, grow=True)[0]
         words = np.full((width, height, 4), 255, np.uint8)
         words[..., :3] = picture[::-1].transpose(1, 0, 2)

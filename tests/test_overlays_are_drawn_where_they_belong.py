@@ -1,0 +1,165 @@
+"""Each thing that a MjvOption switches on changes the picture where it is, and nowhere else: tendons, contacts and
+their forces, frames, joints, centres of mass, inertia boxes, cameras, lights. What is not shown is refused by name."""
+
+import numpy as np
+import pytest
+
+import tisim
+from tisim.viewer import Camera, Look, lights, overlays
+
+W, H = 320, 240
+SCENE = """<mujoco><option timestep=".002"/><visual><scale com=".2"/></visual>
+<asset><texture name="dots" type="2d" builtin="checker" rgb1="1 0 0" rgb2="0 0 1" width="32" height="32"/>
+  <material name="dots" texture="dots"/></asset><worldbody>
+  <light pos="-.6 -.2 1.6" dir="0 0 -1"/><camera name="eye" pos=".9 -.3 1.2"/>
+  <geom name="floor" type="plane" size="3 3 .1"/><site name="hook" pos="-.9 0 1.3" size=".03"/>
+  <body name="arm" pos="-.6 0 .9"><joint name="hinge" axis="0 1 0"/>
+    <geom type="capsule" fromto="0 0 0 .3 0 0" size=".04"/>
+    <site name="tip" pos=".3 0 0" size=".03"/>
+    <body pos=".3 0 0"><joint name="slide" type="slide" axis="0 0 1" range="0 .1" limited="true"/>
+      <geom size=".06"/></body>
+  </body>
+  <body name="low" pos=".5 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" material="dots"/></body>
+  <body name="high" pos=".5 0 .25"><freejoint/><geom type="box" size=".08 .08 .05"/></body>
+  <body name="hidden" pos="0 0 1.5"><joint group="4" type="ball"/><geom size=".03"/></body></worldbody>
+  <tendon><spatial name="rope" width=".02" rgba="1 0 0 1"><site site="hook"/><site site="tip"/></spatial></tendon>
+  </mujoco>"""
+CAMERA = Camera(azimuth=90, elevation=-12, distance=4.2, lookat=(0, 0, 0.7))
+
+
+@pytest.fixture(scope="module")
+def scene():
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(SCENE)
+    d = tisim.Data(m)
+    tisim.step(m, d, 200)
+    tisim.forward(m, d)
+    return m, d
+
+
+def option(*flags, frame=0, **fields):
+    made = tisim.MjvOption()
+    made.flags[tisim.mjtVisFlag.mjVIS_TENDON] = 0
+    for flag in flags:
+        made.flags[tisim.mjtVisFlag[f"mjVIS_{flag}"]] = 1
+    made.frame = frame
+    for name, value in fields.items():
+        setattr(made, name, value)
+    return made
+
+
+def places(m, d, name):
+    """Where an overlay is drawn: its points (n, 3), and how far it reaches from each [m]."""
+    size, scale = m.stat.meansize, m.vis.scale
+    rope = np.asarray(d.wrap_xpos).reshape(-1, 3)[:2]
+    force = np.abs(np.asarray(d.efc_force)).max() * m.vis.map.force / m.stat.meanmass if d.nefc else 0
+    contact = np.asarray(d.contact.pos)
+    roots = [b for b in range(1, m.nbody) if m.body_parentid[b] == 0]
+    return dict(
+        TENDON=(rope[0] + np.linspace(0, 1, 40)[:, None] * (rope[1] - rope[0]), 0.05),
+        CONTACTPOINT=(contact, 0.15 * size + scale.contactwidth * size),
+        CONTACTFORCE=(contact, 6 * force + 0.1),
+        JOINT=(np.asarray(d.xanchor)[:-1], 1.1 * size * scale.jointlength),
+        COM=(np.asarray(d.subtree_com)[roots], 1.1 * size * scale.com),
+        INERTIA=(np.asarray(d.xipos)[1:], 0.3),
+        CAMERA=(np.asarray(m.cam_pos), size * scale.camera),
+        LIGHT=(np.asarray(m.light_pos), size * scale.light),
+        body=(np.asarray(d.xpos)[1:], 1.1 * size * scale.framelength),
+        geom=(np.asarray(d.geom_xpos), 1.1 * size * scale.framelength),
+        site=(np.asarray(d.site_xpos), 1.1 * size * scale.framelength),
+        contact=(contact, 1.1 * size * scale.framelength),
+        world=(np.zeros((1, 3)), 1.1 * size * scale.framelength),
+    )[name]
+
+
+def pictures(m, d, *options, quality="model"):
+    with tisim.Renderer(m, H, W, quality=quality) as r:
+        for made in options:
+            r.update_scene(d, CAMERA, made)
+            yield r.render_all()
+
+
+@pytest.mark.parametrize("name", ["TENDON", "CONTACTPOINT", "CONTACTFORCE", "JOINT", "COM", "INERTIA", "CAMERA",
+                                  "LIGHT", "body", "geom", "site", "contact", "world"])  # fmt: skip
+def test_an_overlay_changes_what_it_covers_and_nothing_else(scene, name):
+    m, d = scene
+    see_through = ("TRANSPARENT",) if name not in ("TENDON", "CAMERA", "LIGHT") else ()
+    frame = 0 if name.isupper() else tisim.mjtFrame[f"mjFRAME_{name.upper()}"]
+    extra = (name,) if name.isupper() else ()
+    # a rope throws a shadow; so that only itself changes the picture, there are none
+    quality = "plain" if name == "TENDON" else "model"
+    (before, *_), (after, _, seg) = pictures(
+        m, d, option(*see_through), option(*see_through, *extra, frame=frame), quality=quality
+    )
+    points, reach = places(m, d, name)
+    at, away = CAMERA.project(points, W, H)
+    radius = reach * 0.5 * H / np.tan(0.5 * np.radians(CAMERA.fovy)) / (away - reach) + 2
+    rows, columns = np.nonzero((before.astype(int) != after).any(2))
+    apart = np.linalg.norm(np.stack([columns, rows], 1)[:, None] + 0.5 - at[None], axis=2) - radius
+    assert len(rows) >= 10 and (apart.min(1) <= 0).all(), "only there"
+    seen = (at >= 0).all(1) & (at < (W, H)).all(1)
+    assert seen.any() and (apart.min(0) <= 0)[seen].mean() > 0.7, "and there"
+    if name == "TENDON":
+        rope = seg[..., 1] == tisim.mjtObj.mjOBJ_TENDON
+        assert rope.any() and (seg[rope][:, 0] == 0).all()
+
+
+def test_forces_point_where_they_push_and_grow_with_them(scene):
+    m, d = scene
+    look = Look.of(option("CONTACTFORCE"), m)
+    pos, mat, size, kind, rgba, _ = overlays.collect(m, d, 0, look).arrays()
+    shaft = kind == tisim.mjtGeom.mjGEOM_CYLINDER
+    z = mat.reshape(-1, 3, 3)[shaft][:, :, 2]
+    assert shaft.sum() == 8 and (z[:, 2] > 0.99).all(), "four corners of each box, pushed up"
+    begin = pos[shaft] - size[shaft][:, 1:2] * z
+    low = begin[:, 2] < 0.05
+    weight = np.asarray(m.body_mass)[[m.name2id("body", "low"), m.name2id("body", "high")]] * 9.81
+    tip = size[kind == tisim.mjtGeom.mjGEOM_ELLIPSOID][:, 2]
+    length = 2 * size[shaft][:, 1] + tip
+    total = [length[mine].sum() * m.stat.meanmass / m.vis.map.force for mine in (low, ~low)]
+    assert total == pytest.approx([weight.sum(), weight[1]], rel=0.05)
+
+
+def test_groups_islands_and_static_things_are_asked_for(scene):
+    m, d = scene
+    hidden = option("JOINT")
+    some = option("JOINT", jointgroup=[0, 0, 0, 0, 1, 0])
+    counts = [len(overlays.collect(m, d, 0, Look.of(o, m)).arrays()[0]) for o in (hidden, some)]
+    assert counts == [5, 1], "a box of each free joint, a rod, an arrow with its head; the ball is in group 4"
+    shown = option()
+    shown.flags[tisim.mjtVisFlag.mjVIS_STATIC] = 0
+    textureless = option()
+    textureless.flags[tisim.mjtVisFlag.mjVIS_TEXTURE] = 0
+    found = list(pictures(m, d, option(), shown, textureless, option("ISLAND")))
+    floor, box = m.name2id("geom", "floor"), 3
+    assert (found[0][2][..., 0] == floor).any() and not (found[1][2] == (floor, 5)).all(2).any()
+    mine = (found[0][2] == (box, 5)).all(2)
+    hue = [f[0][mine][:, 0].astype(int) - f[0][mine][:, 2] for f in found[:3]]
+    assert np.ptp(hue[0]) > 60 and np.ptp(hue[2]) < 10, "red and blue, and neither"
+    assert (found[3][0][mine] != found[0][0][mine]).any()
+
+
+def test_what_pictures_do_not_show_is_refused_by_name(scene):
+    m, d = scene
+    with tisim.Renderer(m, 60, 80) as r:
+        for made, word in ((option("CONVEXHULL"), "mjVIS_CONVEXHULL"), (option(label=1), "labels"),
+                           (option(frame=99), "frame=99")):  # fmt: skip
+            with pytest.raises(tisim.Error, match=word):
+                r.update_scene(d, scene_option=made)
+
+
+def test_lights_and_cameras_stand_where_mujocos_do():
+    import mujoco
+
+    xml = """<mujoco><worldbody><light pos="1 2 3" dir="0 .3 -1"/><light mode="targetbody" target="b" pos="2 0 3"/>
+      <body name="a" pos=".1 .2 .3" euler="20 30 40"><freejoint/><geom size=".1" pos=".1 0 0"/>
+        <light pos="0 0 .5" dir="1 0 -1"/>
+        <light mode="track" pos="0 .5 .5" dir="0 1 -1"/><light mode="trackcom" pos=".5 0 .5" dir="1 1 -1"/>
+        <body name="b" pos=".5 0 0"><joint axis="0 1 0"/><geom size=".1"/></body></body></worldbody></mujoco>"""
+    m, peer = tisim.Model.from_xml_string(xml), mujoco.MjModel.from_xml_string(xml)
+    d, data = tisim.Data(m), mujoco.MjData(peer)
+    d.qpos[:] = data.qpos[:] = [0.3, -0.2, 0.5, 0.5, 0.5, -0.5, 0.5, 0.7]
+    tisim.forward(m, d)
+    mujoco.mj_forward(peer, data)
+    at, direction = lights.poses(m, d)
+    assert np.allclose(at, data.light_xpos) and np.allclose(direction, data.light_xdir)
