@@ -210,7 +210,7 @@ class Raster:
     def place(self, d, world, camera):
         """Moves every geom to where it is; unbounded planes reach far beyond what this camera sees."""
         m = self.m
-        pos = np.asarray(d.geom_xpos).reshape(-1, m.ngeom, 3)[world].astype(np.float32)
+        pos = np.asarray(d.geom_xpos).reshape(d.nworld, m.ngeom, 3)[world].astype(np.float32)
         xquat = np.asarray(d.xquat).reshape(-1, m.nbody, 4)[world].astype(np.float32)
         quat = _product(xquat.T[:, np.asarray(m.geom_bodyid)], self._own_quat).T
         gone = removed_geoms(m, d, world) | ~np.isfinite(pos.sum(1)) | ~np.isfinite(quat.sum(1))

@@ -19,6 +19,7 @@ def look_of(opt, color="geom"):
     return Look(
         "island" if has(opt, "ISLAND") else color, has(opt, "CONTACTPOINT"), True,
         CLEAR if has(opt, "TRANSPARENT") else 1.0, opt.geomgroup, opt.sitegroup,
+        static=has(opt, "STATIC"),
     )  # fmt: skip
 
 

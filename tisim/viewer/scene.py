@@ -38,15 +38,16 @@ class Look:
     chains     draws rods from the centres of bodies to their contacts, the thicker the more they press.
     contacts   marks contacts with a bead and a stick along the normal.  sites  draws sites.
     alpha      opacity of what moves, times its own.
-    geomgroup, sitegroup  6 flags: which groups are drawn.
+    geomgroup, sitegroup  6 flags: which groups are drawn.  static  draws what cannot move.
     """
 
     def __init__(
         self, color="geom", contacts=False, sites=False, alpha=1.0, geomgroup=GROUPS, sitegroup=GROUPS, chains=False,
+        static=True,
     ):  # fmt: skip
         if color not in COLORS:
             raise Error(f"color={color!r}: expected {', '.join(map(repr, COLORS[:-1]))} or {COLORS[-1]!r}")
-        self.chains = bool(chains)
+        self.chains, self.static = bool(chains), bool(static)
         self.color, self.contacts, self.sites, self.alpha = color, bool(contacts), bool(sites), float(alpha)
         self.geomgroup, self.sitegroup = _bits("geomgroup", geomgroup), _bits("sitegroup", sitegroup)
 
@@ -143,7 +144,7 @@ class Scene:
         dark = sleeping_geoms(m, d, world)
         changing = look.color != "geom" or bool(dark.any()) or bool(more)
         rgba_place, second_place = d.device("pic_rgba"), d.device("pic_second")
-        key = (m.edits, look.alpha, self.n, id(rgba_place), id(second_place), session.generation)
+        key = (m.edits, look.alpha, look.static, self.n, id(rgba_place), id(second_place), session.generation)
         if key == self._key and not changing:
             return
         self._key = None if changing else key
@@ -159,6 +160,7 @@ class Scene:
         rgba[: m.ngeom][dark, :3] *= ASLEEP
         moving = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0
         rgba[: m.ngeom][moving, 3] *= look.alpha
+        rgba[: m.ngeom][~moving, 3] *= look.static
         rgba[m.ngeom : self.marks] = np.asarray(m.site_rgba).reshape(-1, 4)
         rgba[self.marks : self.rods] = CONTACT_COLOR
         rgba[self.rods : self.more] = ROD
