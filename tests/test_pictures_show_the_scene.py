@@ -123,6 +123,20 @@ def test_vertices_of_the_window_lie_on_the_shapes(scene):
         assert ((np.cross(b - a, c - a) * normals[0, batch.indices.reshape(-1, 3)[:, 0]]).sum(1) > -1e-9).all()
 
 
+@pytest.mark.parametrize("name", ["shapes", "bowl", "ragdolls"])
+def test_the_window_turns_geoms_as_they_are_turned(name):
+    m = tisim.Model.from_scene(name)
+    d = tisim.Data(m)
+    tisim.step(m, d, 30)
+    tisim.forward(m, d)
+    raster = Raster(m)
+    raster.place(d, 0, CAMERA)
+    for b in raster.solid:
+        turn = rotations.matrix(b.records[:, 4:8].astype(float))
+        np.testing.assert_allclose(turn, np.asarray(d.geom_xmat).reshape(-1, 3, 3)[b.members], atol=1e-5)
+        np.testing.assert_allclose(b.records[:, :3], np.asarray(d.geom_xpos)[b.members], atol=1e-5)
+
+
 def test_shaders_are_what_their_sources_compile_to(tmp_path):
     compiler = shutil.which("glslangValidator")
     if compiler is None:
@@ -131,7 +145,12 @@ def test_shaders_are_what_their_sources_compile_to(tmp_path):
     for kind in ("vert", "frag"):
         out = tmp_path / f"{kind}.spv"
         subprocess.run([compiler, "-V", str(folder / f"mesh.{kind}"), "-o", str(out)], check=True, capture_output=True)
-        assert out.read_bytes() == (folder / f"Mesh_vk_{kind}.spv").read_bytes()
+        made, kept = out.read_bytes(), (folder / f"Mesh_vk_{kind}.spv").read_bytes()
+        if made[8:12] != kept[8:12]:
+            pytest.skip("another version of glslangValidator")
+        assert made == kept
+        if shutil.which("spirv-val"):
+            subprocess.run(["spirv-val", str(out)], check=True)
 
 
 def test_camera_texts():

@@ -298,6 +298,13 @@ def test_mujocos_camera_and_options_are_taken():
     rows, columns = np.nonzero(changed)
     near = np.abs(np.stack([columns, rows], 1)[:, None] - pixels).max(2).min(1)
     assert changed.any() and np.quantile(near, 0.9) < 20  # the rest are shadows
+    opt.flags[tisim.mjtVisFlag.mjVIS_STATIC] = False
+    with tisim.Renderer(m, H, W) as r:
+        r.update_scene(d, same)
+        assert (r.render_all()[2][..., 0] == 0).any()  # the floor
+        r.update_scene(d, cam, opt)
+        seen = np.unique(r.render_all()[2][..., 0])
+    assert (np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)[seen[seen >= 0]]] != 0).all() and len(seen) > 4
     cam.type, cam.fixedcamid = int(tisim.mjtCamera.mjCAMERA_FIXED), m.ncam
     with tisim.Renderer(m, H, W) as r, pytest.raises(tisim.Error, match="the model has"):
         r.update_scene(d, cam)

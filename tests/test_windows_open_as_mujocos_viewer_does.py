@@ -55,9 +55,58 @@ def test_a_program_steps_and_the_window_follows(tmp_path):
     assert told["camera"][0] == cam.azimuth and np.allclose(told["camera"][2], cam.lookat)
     assert told["camera"][1] == pytest.approx(cam.distance)
     assert told["pressed"] == [66] and told["distance"] == 5 and told["running"] and not told["after"]
+    assert told["second"].startswith("a window is open")
     assert told["again"] and told["pictures"] >= 2
     assert told["time"] == pytest.approx(told["steps"] * m.opt.timestep)
     assert list(here.iterdir()) == []
+
+
+def test_without_a_display_an_error_tells_so(monkeypatch):
+    if vulkan.missing():
+        pytest.skip(vulkan.missing())
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    m = tisim.Model.from_scene("wall", n=12)
+    d = tisim.Data(m)
+    for opened in (tisim.viewer.launch, tisim.viewer.launch_passive, tisim.viewer.view):
+        with pytest.raises(tisim.Error, match="DISPLAY is not set.*no window can be opened"):
+            opened(m, d)
+
+
+GROWTH = """
+import resource, sys, tisim
+from tisim.viewer.controls import Controls
+from tisim.viewer.window import Show
+m = tisim.Model.from_scene("wall", n=12)
+d = tisim.Data(m)
+tisim.forward(m, d)
+def memory():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def window(pictures):
+    show = Show(Controls(m, d), 200, 150, passive=True)
+    for key in ("c", "j", "d", "h"):
+        show.controls.key(key)
+    for _ in range(pictures):
+        show.frame()
+    show.close()
+for _ in range(3):
+    window(100)
+before = memory()
+window(1500)
+for _ in range(40):
+    window(2)
+print(memory() - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
+def test_pictures_and_windows_take_no_memory_with_them(tmp_path):
+    with display.display(tmp_path) as name:
+        process = started(["-c", GROWTH], name, tmp_path)
+        out, err = process.communicate(timeout=600)
+    assert process.returncode == 0, err
+    assert float(out.split()[-1]) < 20  # [MB]
 
 
 WITHOUT = """

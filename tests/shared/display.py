@@ -32,7 +32,7 @@ def display(folder):
     """Starts one that keeps its pixels in this folder; yields its name, as for DISPLAY."""
     read, write = os.pipe()
     command = ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-fbdir", str(folder),
-               "-nolisten", "tcp"]  # fmt: skip
+               "-nolisten", "tcp", "-noreset"]  # fmt: skip
     server = subprocess.Popen(command, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(write)
     try:

@@ -20,7 +20,10 @@ with tisim.viewer.launch_passive(m, d, key_callback=pressed.append) as viewer:
     tisim.mjv_init_geom(scene.geoms[0], tisim.mjtGeom.mjGEOM_SPHERE, [0.3, 0, 0], [0, 0, 2], None, [0, 1, 0, 1])
     tisim.mjv_connector(scene.geoms[1], tisim.mjtGeom.mjGEOM_ARROW, 0.03, [0, 0, 0], [0, 0, 2])
     scene.ngeom = 2
-    print("open", flush=True)
+    try:
+        tisim.viewer.launch_passive(m, d)
+    except tisim.Error as error:
+        told["second"] = str(error)
     start, steps = time.monotonic(), 0
     while viewer.is_running() and time.monotonic() - start < 30:
         tisim.step(m, d)

@@ -135,7 +135,7 @@ class Camera:
         if m.cam_orthographic[k]:
             raise Error(f"camera {name!r} is orthographic; pictures are drawn in perspective")
         position, rotation = camera_pose(m, d, k, world)
-        points, _ = _spheres(m, np.asarray(d.geom_xpos, float).reshape(-1, m.ngeom, 3)[world])
+        points, _ = _spheres(m, np.asarray(d.geom_xpos, float).reshape(d.nworld, m.ngeom, 3)[world])
         ahead = -(points - position) @ rotation[2]
         distance = float(np.median(ahead)) if len(ahead) else 0.0
         distance = distance if distance > 0.1 else 1.0
@@ -198,7 +198,7 @@ def choose(camera, m, d, aspect=ASPECT, world=0, seen=None):
         return Camera.of_model(m, d, camera, world)
     angles = Camera.parse(camera or "")
     framed = Camera.framing(
-        m, np.asarray(d.geom_xpos, float).reshape(-1, m.ngeom, 3)[world], aspect, seen,
+        m, np.asarray(d.geom_xpos, float).reshape(d.nworld, m.ngeom, 3)[world], aspect, seen,
         azimuth=angles.azimuth, elevation=angles.elevation,
     )  # fmt: skip
     return Camera.parse(camera, framed) if camera else framed

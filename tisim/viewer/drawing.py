@@ -105,8 +105,8 @@ def checker_colors(m, geom):
 def poses(m, d, world=0):
     """Geom positions (ngeom, 3) and rotations (ngeom, 3, 3) of one world; what was removed is nowhere, and a point."""
     n = m.ngeom
-    positions = np.array(d.geom_xpos, float).reshape(-1, n, 3)[world]
-    rotations = np.array(d.geom_xmat, float).reshape(-1, n, 3, 3)[world]
+    positions = np.array(d.geom_xpos, float).reshape(d.nworld, n, 3)[world]
+    rotations = np.array(d.geom_xmat, float).reshape(d.nworld, n, 3, 3)[world]
     gone = removed_geoms(m, d, world)
     positions[gone], rotations[gone] = np.nan, 0.0
     return positions, rotations

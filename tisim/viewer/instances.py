@@ -36,8 +36,8 @@ class Instances:
     def poses(self, d, world=0):
         """(positions (n, 3) [m], quaternions (n, 4), whether each is there (n,)) in a world of a Data."""
         m = self._m
-        at = np.asarray(d.geom_xpos, float).reshape(-1, m.ngeom, 3)[world][self.geoms]
-        turn = np.asarray(d.geom_xmat, float).reshape(-1, m.ngeom, 3, 3)[world][self.geoms]
+        at = np.asarray(d.geom_xpos, float).reshape(d.nworld, m.ngeom, 3)[world][self.geoms]
+        turn = np.asarray(d.geom_xmat, float).reshape(d.nworld, m.ngeom, 3, 3)[world][self.geoms]
         return at, from_matrix(turn), ~removed_geoms(m, d, world)[self.geoms]
 
 

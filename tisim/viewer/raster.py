@@ -22,7 +22,7 @@ from tisim.viewer.drawing import (
     checker_colors,
     geom_colors,
     island_of_geom,
-    poses,
+    removed_geoms,
     sleeping_geoms,
 )
 from tisim.viewer.measures import MEASURES, colors_of
@@ -110,6 +110,14 @@ def _scale(kind, size):
     return (size[:, [0, 0, 1]] if kind == CYLINDER else size), np.zeros(len(size))
 
 
+def _product(a, b):
+    """Quaternion products, (4, n) f32 each: in rows, half as long as in columns and f64."""
+    w, x, y, z = a
+    e, f, g, h = b
+    return np.stack([w * e - x * f - y * g - z * h, w * f + x * e + y * h - z * g,
+                     w * g - x * h + y * e + z * f, w * h + x * g - y * f + z * e])  # fmt: skip
+
+
 class Raster:
     """The geoms of a model, as batches: floors, what is opaque, what is not.
 
@@ -135,6 +143,7 @@ class Raster:
         # translucent things hide each other in the order drawn: what moves first, so that glass walls come over it
         self.glass = [b for also in (moving, ~moving) for b in self._batches(np.flatnonzero(things & clear & also))]
         self.paint(self.colors)
+        self._own_quat = np.ascontiguousarray(np.asarray(m.geom_quat, np.float32).reshape(-1, 4).T)
         self._painted = False  # in other colours than the model's
 
     def _floor(self, geom):
@@ -201,17 +210,18 @@ class Raster:
     def place(self, d, world, camera):
         """Moves every geom to where it is; unbounded planes reach far beyond what this camera sees."""
         m = self.m
-        pos, mat = poses(m, d, world)
-        gone = ~(np.isfinite(pos.sum(1)) & np.isfinite(mat.sum((1, 2))))  # what was removed has no place
-        pos[gone], mat[gone] = 1e9, np.eye(3)
-        quat = rotations.from_matrix(mat)
+        pos = np.asarray(d.geom_xpos).reshape(d.nworld, m.ngeom, 3)[world].astype(np.float32)
+        xquat = np.asarray(d.xquat).reshape(-1, m.nbody, 4)[world].astype(np.float32)
+        quat = _product(xquat.T[:, np.asarray(m.geom_bodyid)], self._own_quat).T
+        gone = removed_geoms(m, d, world) | ~np.isfinite(pos.sum(1)) | ~np.isfinite(quat.sum(1))
+        pos[gone], quat[gone] = 1e9, rotations.IDENTITY
         for b in self.batches:
             b.place(pos, quat)
         for b in self.floors:
             half = np.array(np.asarray(m.geom_size).reshape(-1, 3)[b.members[0]])
             far = max(FAR * camera.distance, 2.0 * float(np.abs(pos[~gone]).max(initial=1.0)))
             b.records[:, 8:10] = np.where(half[:2] > 0, np.minimum(half[:2], far), far)
-            b.turn, b.at = mat[b.members[0]], pos[b.members[0]]
+            b.turn, b.at = rotations.matrix(quat[b.members[0]]), pos[b.members[0]]
 
     def draw(self, scene, camera, tile, decor=None):
         """Draws all, as last placed; tile  side of a chequer's tile [m];  decor  records of decor.Decor."""
