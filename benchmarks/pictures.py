@@ -78,9 +78,8 @@ def main():
     parser.add_argument("--pictures", type=int, default=PICTURES, help="of mujoco.Renderer")
     args = parser.parse_args()
     tisim.init(arch="cpu", precision=args.precision)
-    print(
-        f"{'scene':>12} {'plain':>8} {'sun':>8} {'sky':>8} {'all':>8} {'model':>8}   mujoco: RGB, three; ratios sun, sky, all"
-    )
+    columns = " ".join(f"{name:>8}" for name in ("plain", "sun", "sky", "all", "model"))
+    print(f"{'scene':>12} {columns}   mujoco: RGB, three; ratios sun, sky, all")
     for text in args.scenes.split(","):
         name, n = text.split(":")
         m = tisim.Model.from_scene(name, n=int(n))
