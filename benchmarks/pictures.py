@@ -3,7 +3,8 @@
     python benchmarks/pictures.py [--scenes wall:60,pile:1000,pile:10000] [--precision f32]
 
 The same state, camera and size in both; mujoco.Renderer draws by OSMesa (apt-get install libosmesa6), with its shadows.
-`all` is RGB with the sun's shadows, depth and segmentation of one pass, against mujoco's three calls.
+`all` is RGB with the sun's shadows, depth and segmentation of one pass, against mujoco's three calls; `model` RGB with
+the model's own lights, textures and mirrors, as mujoco's.
 """
 
 import argparse
@@ -77,7 +78,8 @@ def main():
     parser.add_argument("--pictures", type=int, default=PICTURES, help="of mujoco.Renderer")
     args = parser.parse_args()
     tisim.init(arch="cpu", precision=args.precision)
-    print(f"{'scene':>12} {'plain':>8} {'sun':>8} {'sky':>8} {'all':>8}   mujoco: RGB, three; ratios sun, sky, all")
+    columns = " ".join(f"{name:>8}" for name in ("plain", "sun", "sky", "all", "model"))
+    print(f"{'scene':>12} {columns}   mujoco: RGB, three; ratios sun, sky, all")
     for text in args.scenes.split(","):
         name, n = text.split(":")
         m = tisim.Model.from_scene(name, n=int(n))
@@ -85,6 +87,7 @@ def main():
         tisim.forward(m, d)
         cam = choose(None, m, d, W / H)
         mine = [ours(m, d, cam, q) for q in ("plain", "sun", "sky")] + [ours(m, d, cam, "sun", every=True)]
+        mine.append(ours(m, d, cam, "model"))
         line = f"{text:>12} " + " ".join(f"{x:8.1f}" for x in mine)
         peer = theirs(m, cam, args.pictures)
         if peer:

@@ -8,6 +8,7 @@ from ..queries.ray_shapes import FAR
 from ..types import *
 from .surface import SOLID, normals, pixel_ray
 
+DULL = -9.2  # a highlight below the exponential of this is not seen; ln x <= x - 1
 LIFT = 1e-4  # a shadow ray starts so far above its surface [m], and 2 more for each metre to the camera
 
 
@@ -189,8 +190,10 @@ def _light(m, d, nsample: ti.i32, npic: ti.i32, layer: ti.i32, shadows: ti.i32):
                     between = toward - v / v.norm()
                     shine = ti.max(0.0, n.dot(between) / ti.max(1e-6, between.norm()))
                     d.pic_gain[i] = d.pic_gain[i] + strength * lit * d.pic_lamp[0]
-                    gloss = d.pic_matter[own][1] * strength * ti.pow(shine, d.pic_matter[own][2])
-                    d.pic_gloss[i] = d.pic_gloss[i] + gloss * d.pic_lamp[1]
+                    matter = d.pic_matter[own]
+                    if matter[2] * (shine - 1.0) > DULL:
+                        gloss = matter[1] * strength * ti.pow(shine, matter[2])
+                        d.pic_gloss[i] = d.pic_gloss[i] + gloss * d.pic_lamp[1]
         if layer > 0:
             lit += d.pic_lit[i]
             weight += d.pic_weight[i]

@@ -62,14 +62,13 @@ def _normal_at(m, d, j, p, v, face):
     q = d.pic_mat[j].transpose() @ (p - d.pic_pos[j])
     n = vec3(0.0, 0.0, 1.0)
     if t == BOX:
-        r = vec3(q[0] / s[0], q[1] / s[1], q[2] / s[2])
-        a = ti.abs(r)
+        a = vec3(ti.abs(q[0]) * s[1] * s[2], ti.abs(q[1]) * s[0] * s[2], ti.abs(q[2]) * s[0] * s[1])
         if a[0] >= a[1] and a[0] >= a[2]:
-            n = vec3(ti.select(r[0] > 0.0, 1.0, -1.0), 0.0, 0.0)
+            n = vec3(ti.select(q[0] > 0.0, 1.0, -1.0), 0.0, 0.0)
         elif a[1] >= a[2]:
-            n = vec3(0.0, ti.select(r[1] > 0.0, 1.0, -1.0), 0.0)
+            n = vec3(0.0, ti.select(q[1] > 0.0, 1.0, -1.0), 0.0)
         else:
-            n = vec3(0.0, 0.0, ti.select(r[2] > 0.0, 1.0, -1.0))
+            n = vec3(0.0, 0.0, ti.select(q[2] > 0.0, 1.0, -1.0))
     elif t == SPHERE:
         n = q
     elif t == ELLIPSOID:
@@ -91,8 +90,9 @@ def _normal_at(m, d, j, p, v, face):
     if ti.static(HFIELD in KINDS):
         if t == HFIELD:
             n = hfield_normal(m, d, d.pic_data[j], q)
+    if t != BOX and t != PLANE:
+        n = n * (1.0 / ti.max(1e-30, n.norm()))
     n = d.pic_mat[j] @ n
-    n = n * (1.0 / ti.max(1e-30, n.norm()))
     return ti.select(n.dot(v) > 0.0, -n, n)
 
 
@@ -189,9 +189,11 @@ def _shade(m, d, nsample: ti.i32, layer: ti.i32, half_wide: ti.i32, half_high: t
             color = d.pic_color[i]
         if through > 0.0:
             j = d.pic_record[i]
-            rise = ti.max(0.0, 1.0 - d.pic_at[i][1] / d.pic_lens[0][2])
-            own = d.pic_light[2] + rise * ti.sqrt(rise) * d.pic_light[3]
             far = d.pic_light[2]
+            own = far
+            if j < 0:
+                rise = ti.max(0.0, 1.0 - d.pic_at[i][1] / d.pic_lens[0][2])
+                own = own + rise * ti.sqrt(rise) * d.pic_light[3]
             if ti.static(LAMPS):
                 if skybox >= 0:
                     own = skybox_at(m, d, skybox, pixel_ray(m, d, i))
@@ -224,13 +226,16 @@ def _shade(m, d, nsample: ti.i32, layer: ti.i32, half_wide: ti.i32, half_high: t
                 sun = d.pic_axes[1].transpose() @ vec3(0.0, 0.0, 1.0)
                 cosine = d.pic_lit[i]
                 lit = 0.06 + 0.08 * ti.max(0.0, -n[2])  # light that bounced more than once
-                way = v * (1.0 / v.norm())
-                between = sun - way
-                shine = ti.max(0.0, n.dot(between) / ti.max(1e-6, between.norm()))
-                s4 = shine * shine * shine * shine
-                s12 = s4 * s4 * s4
-                s24 = s12 * s12
-                spot = 0.22 * s24 * s24 * s12 * cosine
+                spot = FP(0.0)  # of the sun, by the 60th power of a cosine
+                if ti.static(not LAMPS):
+                    between = sun - v * (1.0 / v.norm())
+                    shine = ti.max(0.0, n.dot(between))
+                    s2 = shine * shine / ti.max(1e-12, between.dot(between))
+                    s4 = s2 * s2
+                    s8 = s4 * s4
+                    s12 = s8 * s4
+                    s24 = s12 * s12
+                    spot = 0.22 * s24 * s24 * s12 * cosine
                 fade = 0.0
                 if d.pic_kind[j] == PLANE:
                     fade = 1.0 - ti.exp(-(away / d.pic_look[1]) * (away / d.pic_look[1]))

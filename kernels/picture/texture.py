@@ -36,23 +36,29 @@ def image_at(m, d, tex, u, v, level, face):
         if height > width:  # six images one above the other, or one for all sides
             place += face * width * width
         height = width
+    if face < 0:
+        u -= ti.floor(u)
+        v -= ti.floor(v)
     x = u * width - 0.5
     y = v * height - 0.5
     left = ti.floor(x)
     top = ti.floor(y)
-    color = vec3(0.0, 0.0, 0.0)
-    for k in range(4):
-        c = ti.cast(left, ti.i32) + k % 2
-        r = ti.cast(top, ti.i32) + k // 2
-        if face >= 0:
-            c = ti.max(0, ti.min(width - 1, c))
-            r = ti.max(0, ti.min(height - 1, r))
-        else:
-            c = (c % width + width) % width
-            r = (r % height + height) % height
-        share = (1.0 - ti.abs(x - left - k % 2)) * (1.0 - ti.abs(y - top - k // 2))
-        color += share * texel(m, d, place + r * width + c)
-    return color
+    c0 = ti.cast(left, ti.i32)
+    r0 = ti.cast(top, ti.i32)
+    c1 = ti.min(c0 + 1, width - 1)
+    r1 = ti.min(r0 + 1, height - 1)
+    if face < 0:  # the neighbours of the last texels are the first
+        c1 = ti.select(c0 + 1 < width, c0 + 1, 0)
+        r1 = ti.select(r0 + 1 < height, r0 + 1, 0)
+        c0 = ti.select(c0 < 0, width - 1, ti.min(c0, width - 1))
+        r0 = ti.select(r0 < 0, height - 1, ti.min(r0, height - 1))
+    c0 = ti.max(0, c0)
+    r0 = ti.max(0, r0)
+    x -= left
+    y -= top
+    above = (1.0 - x) * texel(m, d, place + r0 * width + c0) + x * texel(m, d, place + r0 * width + c1)
+    below = (1.0 - x) * texel(m, d, place + r1 * width + c0) + x * texel(m, d, place + r1 * width + c1)
+    return (1.0 - y) * above + y * below
 
 
 @func

@@ -279,9 +279,7 @@ class Caster:
         layer = first = 0
         if mirrored:
             first = layer = 1
-            for name, values in zip(("depth", "record", "through", "color"), (*mirrored, np.ones(len(at)),
-                                    np.zeros((len(at), 3)))):  # fmt: skip
-                _upload(d, f"pic_{name}", values)
+            self._behind(mirrored)
         while True:
             self._see(layer)
             if layer == first:
@@ -306,6 +304,13 @@ class Caster:
                     color[mine] += share * shown
         return *found, color
 
+    def _behind(self, mirrored):
+        """Begins what the samples show behind a depth and a record (n,) each, without any colour so far."""
+        n = len(mirrored[0])
+        values = (*mirrored, np.ones(n), np.zeros((n, 3)))
+        for name, rows in zip(("depth", "record", "through", "color"), values):
+            _upload(self._d, f"pic_{name}", rows)
+
     def _mirrored(self, mirror, at, found, shadows):
         """Colours (n, 3) that a plane mirrors at samples where it is seen, by a camera behind it; none of the sky."""
         pos = memory.download(self._d.device("pic_pos"))[3 * mirror : 3 * mirror + 3].astype(float)
@@ -318,8 +323,13 @@ class Caster:
         self._axes[0] = np.ravel(rows - 2 * np.outer(rows @ normal, normal))
         self._set_views()
         self._tiles(0)
-        _, record, shown = self._draw(at, shadows, (0, 0), found)
-        shown[record < 0] = 0.0
+        self._samples(at)
+        self._behind(found)
+        self._see(1)
+        met = np.flatnonzero(self._found()[1] >= 0)
+        shown = np.zeros((len(at), 3))
+        if len(met):
+            shown[met] = self._draw(at[met], shadows, (0, 0), [x[met] for x in found])[2]
         self._eye[0], self._axes[0] = eye, axes
         self._set_views()
         self._tiles(0)
