@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tisim
-from tisim.viewer import keys, panels
+from tisim.viewer import decor, keys, panels, raster
 from tisim.viewer.controls import Controls
 
 XML = """<mujoco><worldbody><geom type="plane" size="3 3 .1"/><camera name="side" pos="0 -3 1" xyaxes="1 0 0 0 .3 1"/>
@@ -290,3 +290,18 @@ def test_the_hand_reaches_into_the_world_that_is_shown(model):
     window.key("left")
     window.key("backspace")
     assert (np.asarray(d.time) == 0).all()
+
+
+def test_a_model_without_anything_can_be_looked_at():
+    m = tisim.Model.from_xml_string("<mujoco/>")
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    window = Controls(m, d)
+    for name in keys.ACTIONS:
+        window.key(name)
+    window.key("tab")
+    window.flag("INERTIA", True)
+    double_click(window, 0.5, 0.5)
+    raster.Raster(m).place(d, 0, window.camera)
+    assert len(decor.of(m, d, window.opt).records()[0]) in (0, 6) and window.about_selected() is None
+    assert window.quit and "run" in panels_of(window).seen
