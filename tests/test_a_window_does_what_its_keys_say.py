@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tisim
-from tisim.viewer import decor, keys, panels
+from tisim.viewer import decor, keys, panels, raster
 from tisim.viewer.controls import Controls
 
 XML = """<mujoco><worldbody><geom type="plane" size="3 3 .1"/><camera name="side" pos="0 -3 1" xyaxes="1 0 0 0 .3 1"/>
@@ -308,3 +308,18 @@ def test_chains_of_forces_go_from_the_resting_box_to_its_contacts(window, model)
     assert (size[:, 0] > 0).all()
     window.key("u")
     assert not window.has("TRANSPARENT")
+
+
+def test_a_model_without_anything_can_be_looked_at():
+    m = tisim.Model.from_xml_string("<mujoco/>")
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    window = Controls(m, d)
+    for name in keys.ACTIONS:
+        window.key(name)
+    window.key("tab")
+    window.flag("INERTIA", True)
+    double_click(window, 0.5, 0.5)
+    raster.Raster(m).place(d, 0, window.camera)
+    assert len(decor.of(m, d, window.opt).records()[0]) in (0, 6) and window.about_selected() is None
+    assert window.quit and "run" in panels_of(window).seen

@@ -38,12 +38,12 @@ def test_a_program_steps_and_the_window_follows(tmp_path):
     with display.display(frames) as name:
         process = started([str(HERE / "passive_program.py")], name, here)
         try:
-            until = time.monotonic() + 60
+            until = time.monotonic() + 150
             while green(frames) < 200:  # its own sphere
                 assert time.monotonic() < until and process.poll() is None
                 time.sleep(0.1)
             subprocess.run(["xdotool", "mousemove", "400", "300", "key", "b"], env=os.environ | {"DISPLAY": name})
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=150)
         finally:
             process.kill()
             process.wait()

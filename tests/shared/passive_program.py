@@ -25,7 +25,7 @@ with tisim.viewer.launch_passive(m, d, key_callback=pressed.append) as viewer:
     except tisim.Error as error:
         told["second"] = str(error)
     start, steps = time.monotonic(), 0
-    while viewer.is_running() and time.monotonic() - start < 30:
+    while viewer.is_running() and time.monotonic() - start < 140:
         tisim.step(m, d)
         steps += 1
         viewer.sync()

@@ -15,6 +15,7 @@ void main() {
   vec3 sun = light[0].pos, to_eye = u.s.camera_pos - position;
   float away = length(to_eye);
   vec3 n = shadow ? vec3(0, 0, 1) : normalize(normal);
+  if (!ground && color.a < 0.999 && dot(n, to_eye) < 0.0) discard;  // the far side of glass: triangles are not sorted
   vec3 albedo = shadow ? light[2].pos : color.rgb;
   if (ground) {
     float tile = light[1].color.x, down = max(abs(dot(to_eye, n)), 1e-3 * away);
