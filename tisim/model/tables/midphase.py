@@ -11,6 +11,7 @@ from tisim.enums import mjtGeom
 from tisim.mjcf import rotations
 from tisim.mjcf.reference.setconst import reference_pose
 
+from ..lcp import margins
 from .declare import Table, declared
 
 GROUP = 16  # geoms of a moving body from which on it is one entry; below, its geoms are entries themselves
@@ -94,7 +95,7 @@ def _boxes(m, ids, pos, quat):
     center = pos + np.einsum("nij,nj->ni", R, middle)
     extent = np.einsum("nij,nj->ni", np.abs(R), half) + np.linalg.norm(R * radius[:, None], axis=2)
     extent, reach = extent * (1 + 1e-6), reach * (1 + 1e-6)
-    margin = np.asarray(m.geom_margin)[ids, None]
+    margin = margins(m, "geom_margin")[ids, None]
     return np.maximum(center - extent, pos - reach) - margin, np.minimum(center + extent, pos + reach) + margin
 
 
