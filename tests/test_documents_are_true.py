@@ -14,7 +14,7 @@ from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("tisim/CONTRIBUTING.md", "tisim/ARCHITECTURE.md", "tisim/SOLVER.md")
+PAGES = ("tisim/CONTRIBUTING.md", "tisim/ARCHITECTURE.md", "tisim/SOLVER.md", "tisim/LCP.md")
 SUFFIXES = r"py|md|txt|csv|toml"
 
 

@@ -96,7 +96,13 @@ LCP_FORWARD = (dynamics.fwd_position, collision.collide, dynamics.fwd_velocity, 
 LCP_STEP = (*BEGIN, *LCP_FORWARD, callbacks.control, lcp_advance)
 SKIPS = mjtStage.mjSTAGE_NONE, mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL
 WAYS = list(itertools.product((ACCELERATION, INVERSE), SKIPS, (True, False)))  # of evaluations
-SEQUENCES = [STEP, RUNGE_KUTTA, LCP_STEP, LCP_FORWARD, *(_evaluation(skip, sensors, last) for last, skip, sensors in WAYS)]
+SEQUENCES = [
+    STEP,
+    RUNGE_KUTTA,
+    LCP_STEP,
+    LCP_FORWARD,
+    *(_evaluation(skip, sensors, last) for last, skip, sensors in WAYS),
+]
 STAGES = tuple(itertools.chain(*SEQUENCES))
 _ends = list(itertools.accumulate(map(len, SEQUENCES)))
 # places in STAGES

@@ -15,7 +15,7 @@ BESIDE = 31  # of the block: n t1, n t2, t1 t2
 INVERSE = 34  # 1 / its diagonal with the softness
 IMPULSE = 37  # of a substep [N s]
 BOUNCE, SOFT = 40, 41  # velocity behind a bounce [m/s]; cfm / h
-CIRCLE, POLYGON, BOX = 0, 1, 2  # m.lcp.friction
+IN_CIRCLE, IN_POLYGON, IN_BOX = 0, 1, 2  # m.lcp.friction
 
 
 @func
@@ -94,7 +94,7 @@ def visit_contact(m, d, s, first):
         x, y = old[1], old[2]
         f1, f2 = d.lcp_rec[o + MU1] * pn, d.lcp_rec[o + MU2] * pn
         i1, i2 = d.lcp_rec[o + INVERSE + 1], d.lcp_rec[o + INVERSE + 2]
-        if d.lcp_friction == BOX:  # row by row
+        if d.lcp_friction == IN_BOX:  # row by row
             x = ti.max(-f1, ti.min(f1, x - sor * u1 * i1))
             y -= sor * (u2 + d.lcp_rec[o + BESIDE + 2] * (x - old[1])) * i2
             y = ti.max(-f2, ti.min(f2, y))
@@ -102,7 +102,7 @@ def visit_contact(m, d, s, first):
             step = sor * ti.min(i1, i2)
             x -= step * u1
             y -= step * u2
-            if x * x * f2 * f2 + y * y * f1 * f1 > f1 * f1 * f2 * f2 or f1 * f2 == 0.0 or d.lcp_friction == POLYGON:
+            if x * x * f2 * f2 + y * y * f1 * f1 > f1 * f1 * f2 * f2 or f1 * f2 == 0.0 or d.lcp_friction == IN_POLYGON:
                 near = nearest(m, d, x, y, f1, f2)
                 x, y = near[0], near[1]
         d.lcp_rec[o + IMPULSE] = pn
@@ -147,7 +147,7 @@ def nearest(m, d, x, y, f1, f2):
         a = x / f1
     if f2 > 0.0:
         b = y / f2
-    if d.lcp_friction == CIRCLE:
+    if d.lcp_friction == IN_CIRCLE:
         k = 1.0 / ti.max(FP(1.0), ti.sqrt(a * a + b * b))
         a, b = k * a, k * b
     else:

@@ -13,7 +13,7 @@ from tisim.data.data import Data
 from tisim.device import launch, memory, runtime
 from tisim.device.bundle import Arguments
 from tisim.enums import mjtEnableBit, mjtIntegrator, mjtSolver
-from tisim.model import simulable
+from tisim.model import lcp, simulable
 from tisim.model.model import Model
 
 # a model with every shape, joint and row, a body with many geoms, and enough geoms for the tree of rays
@@ -125,6 +125,9 @@ def record():
         events = _Recorder(False, dict(integrator=integrator), flags).events
         _find_sources(events)
         _merge(stages, [event for event in events if event[0].startswith(("integrators.", "inverse."))])
+    events = _Recorder(False, dict(dynamics="lcp")).events
+    _find_sources(events)
+    _merge(stages, [event for event in events if event[0].startswith("lcp.")])
     for integrator in (mjtIntegrator.mjINT_EULER, *others):
         flags = int(mjtEnableBit.mjENBL_INVDISCRETE)
         events = _Recorder(False, dict(integrator=integrator), flags, inverse=True).events
@@ -189,6 +192,7 @@ class _Recorder:
                 (Data, "set_counts", lambda d, **counts: self.add(Step(None, counts))),
                 (sorting, "shared", lambda: wide), (solver, "queued", lambda: wide),
                 (pipeline, "validate", lambda m, d: None), (simulable, "check_sleep", lambda m: None),
+                (lcp, "refuse", lambda m: None),
             ):  # fmt: skip
                 changes.callback(setattr, place, name, getattr(place, name))
                 setattr(place, name, value)

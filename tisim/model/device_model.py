@@ -128,7 +128,7 @@ class DeviceModel:
         if a is None or name in self._changed:
             if table is None and name not in FIELDS:
                 raise KeyError(f"no array is named {name}: neither in tisim.data.arrays.DATA nor in Model")
-            host = np.asarray(self.derived(name) if table else lcp.margins(self, name))
+            host = np.asarray(self.derived(name) if table else self.as_seen(name))
             is_float = table.dtype == "f" if table else FIELDS[name].dtype.kind == "f"
             values = host.reshape(-1).astype(session.numpy_float() if is_float else np.int32)
             old = a
@@ -143,6 +143,10 @@ class DeviceModel:
             if old is not None and a is not old:
                 memory.delete_array(old)
         return a
+
+    def as_seen(self, name):
+        """An array as kernels see it: margins are larger where the second dynamics needs contacts with gaps."""
+        return lcp.margins(self, name)
 
     def scalar(self, name):
         """A size, an option, or a number derived from the model, by name."""

@@ -38,11 +38,9 @@ class Lcp:
 
     def take(self, values):
         """Writes several: an Lcp, or a dict. All or nothing."""
-        try:
-            new = {name: _checked(name, value) for name, value in dict(values.items()).items()}
-        except AttributeError:
-            raise Error(f"lcp: expected names and values, got {values!r}") from None
-        self._values.update(new)
+        if not hasattr(values, "items"):
+            raise Error(f"lcp: expected names and values, got {values!r}")
+        self._values.update({name: _checked(name, value) for name, value in values.items()})
         object.__setattr__(self, "edits", self.edits + 1)
 
     def __getattr__(self, name):
@@ -170,4 +168,4 @@ def refuse(m):
 
 
 def _not_done(what):
-    return UnsupportedError(f"dynamics lcp does not do {what}; opt.dynamics = \"convex\" does")
+    return UnsupportedError(f'dynamics lcp does not do {what}; opt.dynamics = "convex" does')
