@@ -12,7 +12,8 @@ CASES = {
     "frictionloss": ('<body><joint type="free" frictionloss="1"/><geom size=".1"/></body>', "frictionloss"),
     "condim": ('<body><freejoint/><geom size=".1" condim="4"/></body>', "torsional"),
     "weld": (BODY + "</worldbody><equality><weld body1='body'/></equality><worldbody>", "equalities"),
-    "motor": (BODY + "</worldbody><actuator><adhesion body='body' ctrlrange='0 1'/></actuator><worldbody>", "actuators"),
+    "motor": (BODY + "</worldbody><actuator><adhesion body='body' ctrlrange='0 1'/></actuator><worldbody>",
+              "actuators"),
     "touch": ('<body><freejoint/><geom size=".1"/><site name="s"/></body></worldbody><sensor><touch name="skin" '
               'site="s"/></sensor><worldbody>', "sensor skin: touch"),
 }  # fmt: skip
@@ -52,7 +53,8 @@ def test_calls_that_need_accelerations_are_refused():
 @pytest.mark.parametrize(
     "name, value, words",
     [("erp", 1.5, "from 0 to 1"), ("substeps", 0, "a whole number from 1"), ("substeps", 2.5, "a whole number"),
-     ("friction", "cone", "'circle', 'polygon', 'box'"), ("gap", "large", "'auto' or a number"), ("cfm", None, "a number"),
+     ("friction", "cone", "'circle', 'polygon', 'box'"), ("gap", "large", "'auto' or a number"),
+     ("cfm", None, "a number"),
      ("order", "ode", "'colour'"), ("sor", float("nan"), "a number"), ("eta", True, "a whole number")],
 )  # fmt: skip
 def test_parameters_are_checked_where_they_are_written(name, value, words):

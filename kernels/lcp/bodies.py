@@ -1,14 +1,16 @@
 """Bodies of the second dynamics: scaled velocities before a step, poses and velocities behind it.
 
-A body's velocity is sqrt(m) v of its centre of mass and sqrt(I) w along its principal axes at the beginning of the step,
-so that its mass is 1 (lcp_body, with the way since then, scaled alike); 0 for what does not move. The four ways to turn
-a body are those of tisim/LCP.md, "Rotation".
+A body's velocity is sqrt(m) v of its centre of mass and sqrt(I) w along its principal axes when the step begins, so
+that its mass is 1 (lcp_body, with the way since then, scaled alike); 0 for what does not move. The ways to turn one are
+in tisim/LCP.md, "Rotation".
 """
 
 from ..constants import DSBL_GRAVITY
 from ..rotation import at3, at4, axis_angle_to_quat, conj_quat, mul_quat, normalize_quat, quat_to_mat, rotate
 from ..types import FP, MINVAL, func, mat3, ti, vec3, vec4
 
+# numbers of a body in lcp_body, its way behind its velocity; in lcp_from and lcp_push; in lcp_scale
+BODY_SIZE, WAY, TWIST_SIZE, SCALE_SIZE = 16, 8, 8, 4
 MIDPOINT, FINITE, INFINITESIMAL, AXLE = 0, 1, 2, 3  # m.lcp.rotation
 
 
@@ -18,9 +20,9 @@ def begin_body(m, d, wb):
     w = wb // m.nbody
     b = wb - w * m.nbody
     for c in ti.static(range(16)):
-        d.lcp_body[16 * wb + c] = 0.0
+        d.lcp_body[BODY_SIZE * wb + c] = 0.0
     for c in ti.static(range(4)):
-        d.lcp_scale[4 * wb + c] = 0.0
+        d.lcp_scale[SCALE_SIZE * wb + c] = 0.0
     if m.body_dofnum[b] > 0:
         h = m.opt.timestep / d.lcp_substeps
         i = w * m.nv + m.body_dofadr[b]
@@ -35,17 +37,17 @@ def begin_body(m, d, wb):
         force, torque = applied(m, d, w, b)
         torque = R.transpose() @ torque
         mass = ti.sqrt(m.body_mass[b])
-        d.lcp_scale[4 * wb] = 1.0 / mass
+        d.lcp_scale[SCALE_SIZE * wb] = 1.0 / mass
         for c in ti.static(range(3)):
             root = ti.sqrt(inertia[c])
-            d.lcp_scale[4 * wb + 1 + c] = 1.0 / root
+            d.lcp_scale[SCALE_SIZE * wb + 1 + c] = 1.0 / root
             push, spin = h * force[c] / mass, h * torque[c] / root
-            d.lcp_push[8 * wb + c] = push
-            d.lcp_push[8 * wb + 3 + c] = spin
-            d.lcp_body[16 * wb + c] = mass * v[c] + push
-            d.lcp_body[16 * wb + 3 + c] = root * turn[c] + spin
-            d.lcp_from[8 * wb + c] = mass * v[c] + push
-            d.lcp_from[8 * wb + 3 + c] = root * turn[c] + spin
+            d.lcp_push[TWIST_SIZE * wb + c] = push
+            d.lcp_push[TWIST_SIZE * wb + 3 + c] = spin
+            d.lcp_body[BODY_SIZE * wb + c] = mass * v[c] + push
+            d.lcp_body[BODY_SIZE * wb + 3 + c] = root * turn[c] + spin
+            d.lcp_from[TWIST_SIZE * wb + c] = mass * v[c] + push
+            d.lcp_from[TWIST_SIZE * wb + 3 + c] = root * turn[c] + spin
 
 
 @func
@@ -83,12 +85,12 @@ def next_substep(m, d, wb, last):
     if m.body_dofnum[wb % m.nbody] > 0:
         h = m.opt.timestep / d.lcp_substeps
         for c in ti.static(range(6)):
-            v = d.lcp_body[16 * wb + c]
-            d.lcp_body[16 * wb + 8 + c] = d.lcp_body[16 * wb + 8 + c] + h * v
+            v = d.lcp_body[BODY_SIZE * wb + c]
+            d.lcp_body[BODY_SIZE * wb + WAY + c] = d.lcp_body[BODY_SIZE * wb + WAY + c] + h * v
             if not last:
-                start = v + d.lcp_push[8 * wb + c]
-                d.lcp_body[16 * wb + c] = start + (v - d.lcp_from[8 * wb + c])
-                d.lcp_from[8 * wb + c] = start
+                start = v + d.lcp_push[TWIST_SIZE * wb + c]
+                d.lcp_body[BODY_SIZE * wb + c] = start + (v - d.lcp_from[TWIST_SIZE * wb + c])
+                d.lcp_from[TWIST_SIZE * wb + c] = start
 
 
 @func
@@ -99,10 +101,10 @@ def end_body(m, d, wb):
     if m.body_dofnum[b] > 0:
         h = m.opt.timestep
         q, i = w * m.nq + m.jnt_qposadr[m.body_jntadr[b]], w * m.nv + m.body_dofadr[b]
-        scale = d.lcp_scale[4 * wb]
-        roots = at3(d.lcp_scale, 4 * wb + 1)
-        v = scale * at3(d.lcp_body, 16 * wb)
-        turn, way = roots * at3(d.lcp_body, 16 * wb + 3), roots * at3(d.lcp_body, 16 * wb + 11)
+        scale = d.lcp_scale[SCALE_SIZE * wb]
+        roots = at3(d.lcp_scale, SCALE_SIZE * wb + 1)
+        v = scale * at3(d.lcp_body, BODY_SIZE * wb)
+        turn, way = roots * at3(d.lcp_body, BODY_SIZE * wb + 3), roots * at3(d.lcp_body, BODY_SIZE * wb + WAY + 3)
         inertia = m.body_inertia[b]
         R = d.ximat[wb]
         local = m.body_iquat[b]
@@ -130,7 +132,7 @@ def end_body(m, d, wb):
                 new = normalize_quat(new + 0.5 * mul_quat(vec4(0.0, rest[0], rest[1], rest[2]), new))
         body = normalize_quat(mul_quat(new, conj_quat(local)))
         arm = rotate(body, m.body_ipos[b])
-        x = d.xipos[wb] + scale * at3(d.lcp_body, 16 * wb + 8) - arm
+        x = d.xipos[wb] + scale * at3(d.lcp_body, BODY_SIZE * wb + WAY) - arm
         v -= turn.cross(arm)
         turn = rotate(conj_quat(body), turn)
         for c in ti.static(range(4)):

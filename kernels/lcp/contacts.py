@@ -6,8 +6,9 @@ rows of both bodies along their principal axes, scaled as lcp_body is; the conta
 
 from ..rotation import at3
 from ..types import FP, func, ti, vec2, vec3
+from .bodies import BODY_SIZE, SCALE_SIZE, TWIST_SIZE, WAY
 
-SIZE = 48
+SIZE, SIDE, ROW, PAIR_SIZE = 48, 9, 3, 2
 ANGULAR1, ANGULAR2 = 9, 18  # three rows each
 SCALE1, SCALE2 = 27, 28  # 1 / sqrt(m)
 DEPTH, MU1, MU2 = 29, 30, 42
@@ -28,18 +29,18 @@ def prepare_contact(m, d, s):
     speed = vec3(0.0)
     for side in ti.static(range(2)):
         wb = world + m.geom_bodyid[d.contact_geom[k][side]]
-        d.lcp_pair[2 * s + side] = wb
-        d.lcp_rec[o + SCALE1 + side] = d.lcp_scale[4 * wb]
+        d.lcp_pair[PAIR_SIZE * s + side] = wb
+        d.lcp_rec[o + SCALE1 + side] = d.lcp_scale[SCALE_SIZE * wb]
         arm = d.contact_pos[k] - d.xipos[wb]
         R = d.ximat[wb]
         for e in ti.static(range(3)):
             y = R.transpose() @ arm.cross(d.contact_frame[k, e])
             for c in ti.static(range(3)):
-                d.lcp_rec[o + ANGULAR1 + 9 * side + 3 * e + c] = d.lcp_scale[4 * wb + 1 + c] * y[c]
-            before = at3(d.lcp_from, 8 * wb) - at3(d.lcp_push, 8 * wb)
-            turn = at3(d.lcp_from, 8 * wb + 3) - at3(d.lcp_push, 8 * wb + 3)
-            v = d.lcp_scale[4 * wb] * d.contact_frame[k, e].dot(before)
-            v += at3(d.lcp_rec, o + ANGULAR1 + 9 * side + 3 * e).dot(turn)
+                d.lcp_rec[o + ANGULAR1 + SIDE * side + ROW * e + c] = d.lcp_scale[SCALE_SIZE * wb + 1 + c] * y[c]
+            before = at3(d.lcp_from, TWIST_SIZE * wb) - at3(d.lcp_push, TWIST_SIZE * wb)
+            turn = at3(d.lcp_from, TWIST_SIZE * wb + 3) - at3(d.lcp_push, TWIST_SIZE * wb + 3)
+            v = d.lcp_scale[SCALE_SIZE * wb] * d.contact_frame[k, e].dot(before)
+            v += at3(d.lcp_rec, o + ANGULAR1 + SIDE * side + ROW * e).dot(turn)
             if ti.static(side == 1):
                 speed[e] += v
             else:
@@ -48,15 +49,15 @@ def prepare_contact(m, d, s):
     mass = d.lcp_rec[o + SCALE1] ** 2 + d.lcp_rec[o + SCALE2] ** 2
     for e in ti.static(range(3)):
         row = d.contact_frame[k, e]
-        y, z = at3(d.lcp_rec, o + ANGULAR1 + 3 * e), at3(d.lcp_rec, o + ANGULAR2 + 3 * e)
+        y, z = at3(d.lcp_rec, o + ANGULAR1 + ROW * e), at3(d.lcp_rec, o + ANGULAR2 + ROW * e)
         block = mass + y.dot(y) + z.dot(z)
         d.lcp_rec[o + INVERSE + e] = ti.select(block > 0.0, 1.0 / ti.max(block + soft, FP(1e-300)), 0.0)
         d.lcp_rec[o + IMPULSE + e] = row.dot(d.lcp_start[k])
         for c in ti.static(range(3)):
-            d.lcp_rec[o + 3 * e + c] = row[c]
+            d.lcp_rec[o + ROW * e + c] = row[c]
         i, j = ti.static((0, 0, 1)[e], (1, 2, 2)[e])
-        beside = at3(d.lcp_rec, o + ANGULAR1 + 3 * i).dot(at3(d.lcp_rec, o + ANGULAR1 + 3 * j))
-        beside += at3(d.lcp_rec, o + ANGULAR2 + 3 * i).dot(at3(d.lcp_rec, o + ANGULAR2 + 3 * j))
+        beside = at3(d.lcp_rec, o + ANGULAR1 + ROW * i).dot(at3(d.lcp_rec, o + ANGULAR1 + ROW * j))
+        beside += at3(d.lcp_rec, o + ANGULAR2 + ROW * i).dot(at3(d.lcp_rec, o + ANGULAR2 + ROW * j))
         d.lcp_rec[o + BESIDE + e] = beside
     d.lcp_rec[o + IMPULSE] = ti.max(0.0, d.lcp_rec[o + IMPULSE])
     d.lcp_rec[o + DEPTH] = -d.contact_dist[k]
@@ -71,7 +72,7 @@ def prepare_contact(m, d, s):
 def visit_contact(m, d, s, first):
     """One visit of the contact in slot s: changes of its impulses on both bodies. first: those that it begins with."""
     o = SIZE * s
-    b1, b2 = 16 * d.lcp_pair[2 * s], 16 * d.lcp_pair[2 * s + 1]
+    b1, b2 = BODY_SIZE * d.lcp_pair[PAIR_SIZE * s], BODY_SIZE * d.lcp_pair[PAIR_SIZE * s + 1]
     n, t1, t2 = at3(d.lcp_rec, o), at3(d.lcp_rec, o + 3), at3(d.lcp_rec, o + 6)
     g0, g1, g2 = at3(d.lcp_rec, o + 9), at3(d.lcp_rec, o + 12), at3(d.lcp_rec, o + 15)
     h0, h1, h2 = at3(d.lcp_rec, o + 18), at3(d.lcp_rec, o + 21), at3(d.lcp_rec, o + 24)
@@ -80,8 +81,8 @@ def visit_contact(m, d, s, first):
     v2, w2 = at3(d.lcp_body, b2), at3(d.lcp_body, b2 + 3)
     change = at3(d.lcp_rec, o + IMPULSE)
     if first == 0:
-        gap = n.dot(m2 * at3(d.lcp_body, b2 + 8) - m1 * at3(d.lcp_body, b1 + 8))
-        gap += h0.dot(at3(d.lcp_body, b2 + 11)) - g0.dot(at3(d.lcp_body, b1 + 11)) - d.lcp_rec[o + DEPTH]
+        gap = n.dot(m2 * at3(d.lcp_body, b2 + WAY) - m1 * at3(d.lcp_body, b1 + WAY))
+        gap += h0.dot(at3(d.lcp_body, b2 + WAY + 3)) - g0.dot(at3(d.lcp_body, b1 + WAY + 3)) - d.lcp_rec[o + DEPTH]
         r = m2 * v2 - m1 * v1
         old = change
         soft, sor = d.lcp_rec[o + SOFT], d.lcp_sor
@@ -140,8 +141,8 @@ def aim(m, d, o, gap, un, impulse):
 
 @func
 def nearest(m, d, x, y, f1, f2):
-    """The nearest admissible tangential impulse, in units of the bounds f1, f2: in the circle, or in the regular polygon
-    with lcp_eta corners on it, one of them along the first tangent."""
+    """The nearest admissible tangential impulse with bounds f1, f2: in the circle, or in the regular polygon with
+    lcp_eta corners on it, one of them along the first tangent."""
     a, b = 0.0 * x, 0.0 * y
     if f1 > 0.0:
         a = x / f1
@@ -164,7 +165,7 @@ def nearest(m, d, x, y, f1, f2):
 
 @func
 def keep_contact(m, d, s):
-    """Impulse and place of the contact in slot s for the next step, in the list's order; its force for those who ask."""
+    """Impulse and place of the contact in slot s for the next step, in the list's order; its force for users."""
     k = d.lcp_order[s]
     o = SIZE * s
     f = d.lcp_rec[o + IMPULSE] * at3(d.lcp_rec, o)

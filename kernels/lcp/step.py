@@ -3,7 +3,7 @@
 from ..team import crew, join, meet, share
 from ..types import HAND, SERIAL, func, kernel, ti
 from .bodies import begin_body, end_body, next_substep
-from .contacts import keep_contact, prepare_contact, visit_contact
+from .contacts import PAIR_SIZE, keep_contact, prepare_contact, visit_contact
 from .lists import COLORS, HEAD_COLORS
 
 
@@ -57,7 +57,7 @@ def advance(m, d, me, size):
 
 @func
 def sweep_color(m, d, color, starts, me, size):
-    """Visits of a worker's contacts of a colour; those of a manifold are one worker's, those of the last colour, too."""
+    """Visits of a worker's contacts of a colour; a manifold is one worker's, the last colour, too."""
     begin, end = d.lcp_head[color], d.lcp_head[color + 1]
     mine, behind = share(end - begin, me, size)
     if color == COLORS:
@@ -78,4 +78,7 @@ def whole(m, d, s, begin, end):
 @func
 def joined(m, d, s):
     """Whether the contacts in slot s and the one before are of the same bodies."""
-    return d.lcp_pair[2 * s] == d.lcp_pair[2 * s - 2] and d.lcp_pair[2 * s + 1] == d.lcp_pair[2 * s - 1]
+    return (
+        d.lcp_pair[PAIR_SIZE * s] == d.lcp_pair[PAIR_SIZE * s - PAIR_SIZE]
+        and d.lcp_pair[PAIR_SIZE * s + 1] == d.lcp_pair[PAIR_SIZE * s + 1 - PAIR_SIZE]
+    )

@@ -139,7 +139,8 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, res
     again = command("run", source, n=n, param=param, sleep=sleep, from_=path, time=f"{goal:g}", out=out,
                     arch=_given(arch, "auto"), precision=precision, threads=threads, no_picture=not picture,
                     camera=look["camera"],
-                    color=_given(look["color"], "geom"), contacts=look["show_contacts"], dynamics=_given(dynamics, "convex"))  # fmt: skip
+                    color=_given(look["color"], "geom"), contacts=look["show_contacts"],
+                    dynamics=_given(dynamics, "convex"))  # fmt: skip
     progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True, markup=False)
     return INTERRUPTED
 
