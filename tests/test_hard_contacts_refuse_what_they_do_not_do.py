@@ -55,7 +55,7 @@ def test_calls_that_need_accelerations_are_refused():
     [("erp", 1.5, "from 0 to 1"), ("substeps", 0, "a whole number from 1"), ("substeps", 2.5, "a whole number"),
      ("friction", "cone", "'circle', 'polygon', 'box'"), ("gap", "large", "'auto' or a number"),
      ("cfm", None, "a number"),
-     ("order", "ode", "'colour'"), ("sor", float("nan"), "a number"), ("eta", True, "a whole number")],
+     ("order", "rows", "'colour', 'ode'"), ("sor", float("nan"), "a number"), ("eta", True, "a whole number")],
 )  # fmt: skip
 def test_parameters_are_checked_where_they_are_written(name, value, words):
     m = model()

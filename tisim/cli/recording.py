@@ -125,9 +125,10 @@ def record():
         events = _Recorder(False, dict(integrator=integrator), flags).events
         _find_sources(events)
         _merge(stages, [event for event in events if event[0].startswith(("integrators.", "inverse."))])
-    events = _Recorder(False, dict(dynamics="lcp")).events
-    _find_sources(events)
-    _merge(stages, [event for event in events if event[0].startswith("lcp.")])
+    for order in ("colour", "ode"):
+        events = _Recorder(False, dict(dynamics="lcp"), order=order).events
+        _find_sources(events)
+        _merge(stages, [event for event in events if event[0].startswith("lcp.")])
     for integrator in (mjtIntegrator.mjINT_EULER, *others):
         flags = int(mjtEnableBit.mjENBL_INVDISCRETE)
         events = _Recorder(False, dict(integrator=integrator), flags, inverse=True).events
@@ -174,13 +175,14 @@ class _Recorder:
     """Takes one step with these options and flags and asks all queries. wide: as on a GPU, lists are sorted in passes
     and large islands solved phase by phase; inverse: takes inverse dynamics instead, energies for sensors alone."""
 
-    def __init__(self, wide, options, flags=0, inverse=False):
+    def __init__(self, wide, options, flags=0, inverse=False, order="colour"):
         from tisim import pipeline
         from tisim.stages import solver, sorting
 
         self.events = []  # (stage, first line of its docstring, Step)
         self.model = m = Model.from_xml_string(MODEL)
         self.inverse = inverse
+        m.lcp.order = order
         for name, value in options.items():
             setattr(m.opt, name, value)
         m.opt.enableflags = (int(m.opt.enableflags) | flags) & ~(int(mjtEnableBit.mjENBL_ENERGY) * inverse)

@@ -9,7 +9,7 @@ from tisim.errors import Error, FieldError, UnsupportedError
 from tisim.mjcf.format.names import nearest
 
 CHOICES = dict(
-    friction=("circle", "polygon", "box"), order=("colour",), armature=("refuse", "ignore"),
+    friction=("circle", "polygon", "box"), order=("colour", "ode"), armature=("refuse", "ignore"),
     rotation=("midpoint", "finite", "infinitesimal", "axle"),
 )  # fmt: skip
 # numbers: default, least, greatest; whole ones have a whole default
@@ -129,6 +129,8 @@ def renew(m):
 
 def refuse(m):
     """Raises UnsupportedError for what the second dynamics does not do."""
+    if m.lcp.order == "ode" and m.lcp.friction != "box":
+        raise _not_done(f'friction "{m.lcp.friction}" in the order of ODE, whose rows are of a box: friction="box"')
     names = dict(neq="equalities", nu="actuators", ntendon="tendons")
     for count, what in names.items():
         if m._sizes[count]:

@@ -16,6 +16,8 @@ def check(m):
 
 def kernels_of(m):
     """The kernels of the stage."""
+    if m.lcp.order == "ode":
+        return [runtime.kernels("lcp.ode_order").ode_step]
     return [runtime.kernels("lcp.lists").lcp_lists, runtime.kernels("lcp.step").lcp_step]
 
 
@@ -25,6 +27,11 @@ def advance(m, d):
     many = bool(d.exceeds(ncon=PARALLEL_CONTACTS))
     workers = team.workers() if many else 1
     common = dict(nhand=team.hands() if many else 1, nworker=workers, patience=team.PATIENCE) | numbers(m)
+    if m.lcp.order == "ode":
+        if d.exceeds(ncon=d.room("nlcpmax")):
+            d.grow("nlcpmax", d.count("ncon"))
+        launch.run(m, d, kernels_of(m), False, **common)
+        return
     lists, step = kernels_of(m)
     many = many and workers > 1
     launch.run(m, d, [lists], many, **common)
