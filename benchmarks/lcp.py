@@ -141,7 +141,7 @@ def measure(n, args, peer):
     tisim.step(m, d, round(SETTLE / h))
     state = tisim.get_state(m, d)
     who = {"lcp 10 x 1": Ours(m, state), "lcp 5 x 1": Ours(m, state, substeps=5)}
-    who["convex"] = Ours(m, state, "convex", settle=round(1 / h))
+    who["convex"] = Ours(m, state, "convex", settle=round(0.25 / h))
     if peer:
         who |= {f"ODE {k}": Ode(peer, m, state, k) for k in (20, 50)}
     times = {name: [] for name in who}
