@@ -14,7 +14,7 @@ from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-OF_CODE = tuple(f"tisim/{p}.md" for p in ("CONTRIBUTING", "ARCHITECTURE", "SOLVER"))
+OF_CODE = tuple(f"tisim/{p}.md" for p in ("CONTRIBUTING", "ARCHITECTURE", "SOLVER", "LCP"))
 PAGES = (*OF_CODE, "tisim/MIGRATION.md", "tisim/SLOW.md")
 SUFFIXES = r"py|md|txt|csv|toml"
 

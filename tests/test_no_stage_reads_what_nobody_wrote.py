@@ -20,6 +20,7 @@ ZERO = {"ray_leaf", "ray_node", "rk_act", "tree_slept"}
 # what a search for pairs leaves for the steps in which its pairs serve; there is one in the first step
 LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", "plane_normal", "plane_pos",
              "sweep_skin"}  # fmt: skip
+LAST_STEP |= {"lcp_geom", "lcp_impulse", "lcp_pos", "lcp_warm", "nlcp"}  # of the second dynamics
 LAST_STEP |= {"pic_through"}  # of the layer before
 # what is looked at before who is awake is known: where sleepers lie, also to weigh them, and who was awake
 LAST_STEP |= {"ray_leaf", "ray_node", "tree_slept", "awake_qpos", "nqawake", "nwritten", "xpos", "xquat", "xipos"}

@@ -10,6 +10,7 @@ from tisim.data.validate import validate
 from tisim.device import build, runtime
 from tisim.enums import mjtDisableBit, mjtIntegrator, mjtStage
 from tisim.errors import Error, UnsupportedError
+from tisim.model import lcp as second
 from tisim.model import simulable
 from tisim.stages import (
     actuation,
@@ -18,6 +19,7 @@ from tisim.stages import (
     constraint,
     dynamics,
     integrators,
+    lcp,
     needs,
     sensor,
     sleep,
@@ -52,6 +54,12 @@ def rk_last(m, d):
     look(m, d)
 
 
+def lcp_advance(m, d):
+    """The second dynamics; with TISIM_DEBUG the results are looked at."""
+    lcp.advance(m, d)
+    look(m, d)
+
+
 def look(m, d):
     """With TISIM_DEBUG the results are looked at."""
     if runtime.debug():
@@ -82,16 +90,26 @@ AGAIN = _evaluation(mjtStage.mjSTAGE_NONE, False, ACCELERATION)  # in the furthe
 STEP = (*BEGIN, *_evaluation(mjtStage.mjSTAGE_NONE, True, ACCELERATION), *END, integrate)
 RUNGE_KUTTA = (*STEP[:-1], integrators.rk_first, *AGAIN, integrators.rk_second, *AGAIN, integrators.rk_third, *AGAIN,
                rk_last)  # fmt: skip
+# the second dynamics: what depends on positions and velocities, then contacts to poses at once
+LCP_FORWARD = (dynamics.fwd_position, collision.collide, dynamics.fwd_velocity, callbacks.passive, dynamics.energy,
+               sensor.sensor_pos, sensor.sensor_vel)  # fmt: skip
+LCP_STEP = (*BEGIN, *LCP_FORWARD, callbacks.control, lcp_advance)
 SKIPS = mjtStage.mjSTAGE_NONE, mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL
 WAYS = list(itertools.product((ACCELERATION, INVERSE), SKIPS, (True, False)))  # of evaluations
-SEQUENCES = [STEP, RUNGE_KUTTA, *(_evaluation(skip, sensors, last) for last, skip, sensors in WAYS)]
+SEQUENCES = [
+    STEP,
+    RUNGE_KUTTA,
+    LCP_STEP,
+    LCP_FORWARD,
+    *(_evaluation(skip, sensors, last) for last, skip, sensors in WAYS),
+]
 STAGES = tuple(itertools.chain(*SEQUENCES))
 _ends = list(itertools.accumulate(map(len, SEQUENCES)))
 # places in STAGES
-SINGLE, RK4, *_others = (range(end - len(stages), end) for stages, end in zip(SEQUENCES, _ends))
+SINGLE, RK4, LCP, LCP_EVALUATION, *_others = (range(end - len(stages), end) for stages, end in zip(SEQUENCES, _ends))
 EVALUATIONS = dict(zip(WAYS, _others))
 FORWARD = EVALUATIONS[ACCELERATION, mjtStage.mjSTAGE_NONE, True]
-WHOLE = SINGLE.stop, RK4.stop  # where a step is over
+WHOLE = SINGLE.stop, RK4.stop, LCP.stop  # where a step is over
 HALF = STEP.index(actuation.fwd_actuation)  # what stands before does not depend on controls and applied forces
 LAST = STEP.index(END[0])  # from here on a step is more than an evaluation
 FIRST_INVERSE = EVALUATIONS[INVERSE, mjtStage.mjSTAGE_NONE, True].start
@@ -117,8 +135,14 @@ def step2(m, d):
 
 
 def _refuse_halves(m):
+    _refuse_second(m, "halves of a step")
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
         raise UnsupportedError("integrator RK4 has no halves, since it evaluates forces four times in a step: use step")
+
+
+def _refuse_second(m, what):
+    if second.chosen(m):
+        raise UnsupportedError(f"dynamics lcp has no {what}: its forces are impulses within a step")
 
 
 def step(m, d, nstep=1):
@@ -131,6 +155,9 @@ def step(m, d, nstep=1):
     if not isinstance(nstep, (int, np.integer)) or isinstance(nstep, bool) or nstep < 0:
         raise Error(f"nstep={nstep!r}: expected a number of steps")
     given.check(m, d)
+    if second.chosen(m):
+        _run(m, d, LCP, int(nstep))
+        return
     if m.opt.integrator != mjtIntegrator.mjINT_RK4:
         _run(m, d, SINGLE, int(nstep))
         return
@@ -147,7 +174,7 @@ def forward(m, d):
     """
     given.check(m, d)
     check(m, d)
-    _run(m, d, FORWARD)
+    _run(m, d, LCP_EVALUATION if second.chosen(m) else FORWARD)
 
 
 def start_asleep(m, d, worlds):
@@ -164,6 +191,7 @@ def start_asleep(m, d, worlds):
 def step_skip(m, d, skipstage):
     """step of a single-stage integrator without what is already known, for derivatives; skipstage as forward_skip's."""
     given.check(m, d)
+    _refuse_second(m, "derivatives")
     check(m, d)
     _run(m, d, EVALUATIONS[ACCELERATION, skipstage, True])
     _run(m, d, SINGLE[LAST:])
@@ -178,6 +206,7 @@ def forward_skip(m, d, skipstage, skipsensor=False):
     Raises UnsupportedError if the model uses a feature that the engine does not simulate.
     """
     given.check(m, d)
+    _refuse_second(m, "evaluation in parts")
     check(m, d)
     _run(m, d, _places(ACCELERATION, skipstage, skipsensor))
 
@@ -197,6 +226,7 @@ def inverse(m, d):
 def inverse_skip(m, d, skipstage, skipsensor=False):
     """inverse without what is already known: arguments and errors of forward_skip."""
     given.check(m, d)
+    _refuse_second(m, "inverse dynamics")
     check(m, d)
     inverse_stage.check(m)
     _run(m, d, _places(INVERSE, skipstage, skipsensor))
@@ -218,6 +248,8 @@ def prepare(m, d, show=None):
     given.check(m, d)
     d.check(m)
     simulable.check(m)
+    if second.chosen(m):
+        lcp.check(m)
     kernels = needs.kernels_of(m, d)
     room.check(m, d, kernels)
     d._checked = True

@@ -29,6 +29,7 @@ Arch = typer.Option("auto", help="auto, cpu, cuda, vulkan or metal")
 Precision = typer.Option(None, help="f64 or f32; f64 on the CPU and f32 on a GPU by default")
 Threads = typer.Option(None, help="CPU threads; all by default")
 Sleep = typer.Option(False, "--sleep", help="let what is at rest sleep, as the flag in MJCF does")
+Dynamics = typer.Option("convex", "--dynamics", help="convex, or lcp: hard contacts of free bodies (tisim/LCP.md)")
 Worlds = typer.Option(None, "--nworld", help="independent copies of the scene; 1, or as many as --from holds")
 Seconds = typer.Option(None, "--seconds", help="how long to simulate \\[s]")
 Until = typer.Option(None, "--time", "-t", help="simulated time to reach \\[s], instead of --seconds")
@@ -90,6 +91,7 @@ def run(
                              "default"),
     camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains, world: int = World,
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
+    dynamics: str = Dynamics,
 ):  # fmt: skip
     """Simulate, show progress, save the final state and a picture.
 
@@ -101,7 +103,7 @@ def run(
     recorded = dict(file=record, fps=record_fps, forces=record_forces, solver=record_solver)
     return cli_run.run(console, source, n, param, sleep, seconds, until, steps, out, saved, resume, save_every, arch,
                        precision, threads, nworld, picture, film, fps, recorded, size,
-                       dict(_look(camera, color, contacts, world), chains=chains), as_json)  # fmt: skip
+                       dict(_look(camera, color, contacts, world), chains=chains), as_json, dynamics)  # fmt: skip
 
 
 @app.command()

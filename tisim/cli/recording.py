@@ -13,7 +13,7 @@ from tisim.data.data import Data
 from tisim.device import launch, memory, runtime
 from tisim.device.bundle import Arguments
 from tisim.enums import mjtEnableBit, mjtIntegrator, mjtSolver
-from tisim.model import simulable
+from tisim.model import lcp, simulable
 from tisim.model.model import Model
 
 # a model with every shape, joint and row, a body with many geoms, and enough geoms for the tree of rays
@@ -126,6 +126,10 @@ def record():
         events = _Recorder(False, dict(integrator=integrator), flags).events
         _find_sources(events)
         _merge(stages, [event for event in events if event[0].startswith(("integrators.", "inverse."))])
+    for order in ("colour", "ode"):
+        events = _Recorder(False, dict(dynamics="lcp"), order=order).events
+        _find_sources(events)
+        _merge(stages, [event for event in events if event[0].startswith("lcp.")])
     for integrator in (mjtIntegrator.mjINT_EULER, *others):
         flags = int(mjtEnableBit.mjENBL_INVDISCRETE)
         events = _Recorder(False, dict(integrator=integrator), flags, inverse=True).events
@@ -172,13 +176,14 @@ class _Recorder:
     """Takes one step with these options and flags and asks all queries. wide: as on a GPU, lists are sorted in passes
     and large islands solved phase by phase; inverse: takes inverse dynamics instead, energies for sensors alone."""
 
-    def __init__(self, wide, options, flags=0, inverse=False):
+    def __init__(self, wide, options, flags=0, inverse=False, order="colour"):
         from tisim import pipeline
         from tisim.stages import solver, sorting
 
         self.events = []  # (stage, first line of its docstring, Step)
         self.model = m = Model.from_xml_string(MODEL)
         self.inverse = inverse
+        m.lcp.order = order
         for name, value in options.items():
             setattr(m.opt, name, value)
         m.opt.enableflags = (int(m.opt.enableflags) | flags) & ~(int(mjtEnableBit.mjENBL_ENERGY) * inverse)
@@ -190,6 +195,7 @@ class _Recorder:
                 (Data, "set_counts", lambda d, **counts: self.add(Step(None, counts))),
                 (sorting, "shared", lambda: wide), (solver, "queued", lambda: wide),
                 (pipeline, "validate", lambda m, d: None), (simulable, "check_sleep", lambda m: None),
+                (lcp, "refuse", lambda m: None),
             ):  # fmt: skip
                 changes.callback(setattr, place, name, getattr(place, name))
                 setattr(place, name, value)

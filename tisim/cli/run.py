@@ -65,7 +65,7 @@ def most_iterations(d):
 
 
 def run(console, source, n, param, sleep, seconds, until, steps, out, saved, resume, save_every, arch, precision,
-        threads, nworld, picture, film, fps, record, size, look, as_json):  # fmt: skip
+        threads, nworld, picture, film, fps, record, size, look, as_json, dynamics="convex"):  # fmt: skip
     """tisim run. Returns the exit code.
 
     look  camera, color, show_contacts and world of pictures;  record  file, fps, forces and solver of a recording.
@@ -82,7 +82,7 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, res
     if film is not None:
         films.require(film, (width, height) if size else films.SIZE)
     began = time.perf_counter()
-    m, name = load(source, n, param, sleep)
+    m, name = load(source, n, param, sleep, dynamics)
     folder = pathlib.Path(out or pathlib.Path("out") / name)
     path = folder / "state.npz"
     if resume and saved:
@@ -139,7 +139,8 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, res
     again = command("run", source, n=n, param=param, sleep=sleep, from_=path, time=f"{goal:g}", out=out,
                     arch=_given(arch, "auto"), precision=precision, threads=threads, no_picture=not picture,
                     camera=look["camera"],
-                    color=_given(look["color"], "geom"), contacts=look["show_contacts"])  # fmt: skip
+                    color=_given(look["color"], "geom"), contacts=look["show_contacts"],
+                    dynamics=_given(dynamics, "convex"))  # fmt: skip
     progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True, markup=False)
     return INTERRUPTED
 

@@ -47,14 +47,16 @@ def parse_params(name, n, texts):
     return values
 
 
-def load(source, n=None, params=(), sleep=False):
-    """Model and a short name of a scene or file.  sleep  sets the flag by which bodies at rest sleep."""
+def load(source, n=None, params=(), sleep=False, dynamics="convex"):
+    """Model and a short name of a scene or file.  sleep  sets the flag by which bodies at rest sleep;  dynamics  which
+    ones, as m.opt.dynamics."""
     import tisim
 
     with busy(f"compiling {source}"):
         m, name = _load(source, n, params)
     if sleep:
         m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_SLEEP)
+    m.opt.dynamics = dynamics
     return m, name
 
 
@@ -102,6 +104,8 @@ def start(m, arch, precision, threads, nworld=None, saved=None):
         tisim.set_state(m, d, states[0] if len(states) == 1 else states)
         if sleepers is not None:
             state.lay_down(d, sleepers)
+        if m.opt.dynamics == "lcp":
+            state.give_impulses(saved, d)
     tisim.pipeline.prepare(m, d)
     return d
 
@@ -112,7 +116,8 @@ def forward(m, d):
 
     kept = tisim.get_state(m, d)
     tisim.forward(m, d)
-    tisim.set_state(m, d, kept)
+    if m.opt.dynamics == "convex":  # the other one changes nothing, and would begin anew
+        tisim.set_state(m, d, kept)
     return kept
 
 

@@ -10,6 +10,7 @@ A NumPy .npz with these arrays:
              applied forces, mocap poses; all that the next step depends on, so that it goes on to the same bits
     time, qpos, qvel, act, qacc_warmstart, xpos, xquat    the same and the poses of bodies, for other programs;
              with a leading axis of worlds if there are several
+    lcp_geom, lcp_pos, lcp_impulse, lcp_warm    contacts of the last step and their impulses, with dynamics="lcp"
     tree_asleep    (nworld, ntree) who sleeps or is removed, where something may: they are where xpos, xquat say
 
 In Python: `tisim.set_state(m, d, np.load("state.npz")["state"])`.
@@ -22,7 +23,7 @@ import zipfile
 
 import numpy as np
 
-from tisim.data import asleep
+from tisim.data import asleep, impulses
 from tisim.data.state import write_worlds
 from tisim.errors import Error
 
@@ -55,6 +56,7 @@ def save(path, m, d, name, state):
     arrays = {k: np.asarray(getattr(d, k)) for k in ("qpos", "qvel", "act", "xpos", "xquat")}
     if asleep.listed(m):
         arrays["tree_asleep"] = d.host("tree_asleep").reshape(d.nworld, m.ntree)
+    arrays |= impulses.kept(d)
     at = 1 + m.nq + m.nv + m.na  # behind time, qpos, qvel and act
     part = path.with_name(path.name + ".part")
     try:
@@ -105,6 +107,20 @@ def read(path, m):
     ):
         raise Error(f"--from {path}: the state is damaged: tree_asleep does not fit")
     return state, sleepers
+
+
+def give_impulses(path, d):
+    """Gives a Data the impulses of contacts in a file of a state; none where it has none, or other worlds.
+
+    Raises Error where they do not fit the model.
+    """
+    with np.load(path, allow_pickle=False) as saved:
+        arrays = {name: saved[name] for name in impulses.NAMES if name in saved}
+    if len(arrays) < len(impulses.NAMES) or len(arrays["lcp_warm"]) != d.nworld:
+        return
+    if found := impulses.problem(d.model, d.nworld, arrays):
+        raise Error(f"--from {path}: the state is damaged: {found}")
+    impulses.give(d, arrays)
 
 
 def lay_down(d, sleepers):

@@ -14,7 +14,7 @@ COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense
               nmid=19, nout=20, nY=21, npart=22,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
               noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
-              nacted=56, nchanged=57)  # fmt: skip
+              nacted=56, nchanged=57, nlcp=58)  # fmt: skip
 
 # indices into `sweep_scale`: middle and 1 / scale of the sweep, 1 / width of strips and of rows, skin [m]
 SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
@@ -406,6 +406,28 @@ declare("scratch", [
     ("Y", "f", ("nYmax",), "any", "solver", "J L^-1 D^-1/2 for M = L' D L, row by row"),
     ("Y_dof", "i", ("nYmax",), "-", "solver", "world-major dof of each entry, descending within a row"),
     ("dual_y", "f", ("nv",), "any", "solver", "Y' f of the forces at hand"),
+])  # fmt: skip
+
+# the second dynamics (kernels/lcp/): what it goes on from, and its records
+declare("scratch", [
+    ("lcp_warm", "i", (1,), "-", "lcp", "1: the lists of the last step hold for the world"),
+    ("lcp_geom", "i", ("nlcpmax", 2), "-", "lcp", "contacts of the last step: world-major geom 1, geom 2"),
+    ("lcp_pos", "f", ("nlcpmax", 3), "m", "lcp", "their places"),
+    ("lcp_impulse", "f", ("nlcpmax", 3), "N s", "lcp", "their world impulses on body 2 in its last substep"),
+    ("lcp_start", "f", ("nconmax", 3), "N s", "lcp", "the impulses with which the contacts of this step begin"),
+    ("lcp_used", "i", ("nbody",), "-", "lcp", "bits of the colours that a body has"),
+    ("lcp_seen", "i", ("nbody",), "-", "lcp", "in ODE's order, 1: the search for islands has come to this body"),
+    ("lcp_stack", "i", ("nbody",), "-", "lcp", "bodies that it goes on from"),
+    ("lcp_next", "i", ("nconmax", 2), "-", "lcp", "of each contact side, the one of its body before it, -1: none", 1),
+    ("lcp_color", "i", ("nconmax",), "-", "lcp", "colour of the manifold that begins with this contact"),
+    ("lcp_head", "i", (ALL, 64), "-", "lcp", "first slot of each colour, at 62 the number of colours"),
+    ("lcp_order", "i", ("nconmax",), "-", "lcp", "the contact in each slot"),
+    ("lcp_pair", "i", ("nconmax", 2), "-", "lcp", "world-major bodies of a slot", 1),
+    ("lcp_rec", "f", ("nconmax", 48), "any", "lcp", "record of a slot, see kernels/lcp/contacts.py", 1),
+    ("lcp_body", "f", ("nbody", 16), "any", "lcp", "scaled velocity, from 8 on the scaled way since the step began", 1),
+    ("lcp_from", "f", ("nbody", 8), "any", "lcp", "scaled velocity when the substep began", 1),
+    ("lcp_push", "f", ("nbody", 8), "any", "lcp", "change of it by forces in a substep", 1),
+    ("lcp_scale", "f", ("nbody", 4), "any", "lcp", "1 / sqrt(mass), 1 / sqrt(principal moments of inertia)", 1),
 ])  # fmt: skip
 
 # blocks of large islands: the units of parallel work and of fixed-order sums

@@ -6,8 +6,8 @@ GROUPS = (
     "model", "state", "smooth dynamics", "pairs", "contacts", "rows", "solver", "rays", "pictures", "other",
 )  # fmt: skip
 # by the stage that writes an array, where nothing else tells its group; other stages are those of smooth dynamics
-STAGES = dict(collision="pairs", rows="rows", constraint="rows", island="solver", solver="solver", rays="rays",
-              pictures="pictures", all="other", check="other")  # fmt: skip
+STAGES = dict(collision="pairs", rows="rows", constraint="rows", island="solver", solver="solver", lcp="solver",
+              rays="rays", pictures="pictures", all="other", check="other")  # fmt: skip
 
 
 def group_of(array):

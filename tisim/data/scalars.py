@@ -173,6 +173,24 @@ declare("call", [
     ("keep_energy", "i", "bit 0: the potential energy stays in d.energy, bit 1: the kinetic energy does"),
 ])  # fmt: skip
 
+# the second dynamics, from m.lcp
+declare("call", [
+    ("lcp_part", "f", "part of an error that a substep takes back"),
+    ("lcp_cfm", "f", "softness of all rows [1/(kg s)]"),
+    ("lcp_substeps", "i", "substeps of a step"),
+    ("lcp_sweeps", "i", "sweeps over the contacts in each"),
+    ("lcp_friction", "i", "area of friction, see kernels/lcp/contacts.py"),
+    ("lcp_eta", "i", "corners of a polygon of friction"),
+    ("lcp_bounce", "f", "coefficient of restitution"),
+    ("lcp_bounce_vel", "f", "normal velocity below which nothing bounces [m/s]"),
+    ("lcp_slop", "f", "depth that is left [m]"),
+    ("lcp_max_vel", "f", "greatest velocity by which depth is taken back [m/s]"),
+    ("lcp_sor", "f", "relaxation of a visit"),
+    ("lcp_share", "f", "part of the last impulses with which contacts begin"),
+    ("lcp_reach", "f", "distance at which a contact is another one [m]"),
+    ("lcp_rotation", "i", "how bodies are turned, see kernels/lcp/bodies.py"),
+])  # fmt: skip
+
 # collision: who takes part
 declare("call", [
     ("nbox", "i", "items that have boxes"),

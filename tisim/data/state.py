@@ -7,7 +7,7 @@ from tisim.enums import mjtState, mjtWarning
 from tisim.errors import Error
 from tisim.model.watched import numbers
 
-from . import asleep, given
+from . import asleep, given, impulses
 from .arrays import DATA
 
 # parts of the state vector, in its order: bit, array
@@ -170,6 +170,7 @@ def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION):
     """Writes a vector made by get_state with the same sig; one vector is written to all worlds.
 
     state  (size,) or (nworld, size).
+    Impulses of the last step, from which dynamics="lcp" goes on, are in no vector: its next step begins without.
     """
     given.check(m, d)
     size = state_size(m, sig)
@@ -181,6 +182,8 @@ def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION):
     for name, n in _parts(d, sig):
         write_worlds(d, name, np.arange(d.nworld), state[:, at : at + n])
         at += n
+    if int(sig) & mjtState.mjSTATE_WARMSTART:
+        impulses.clear(d)
 
 
 def extract_state(m, state, srcsig, dstsig):
@@ -212,6 +215,10 @@ def copy_state(m, src, dst, sig=mjtState.mjSTATE_INTEGRATION):
         raise Error(f"src has {src.nworld} worlds and dst {dst.nworld}: expected as many, or one in src")
     for name, n in _parts(src, sig):
         write_worlds(dst, name, np.arange(dst.nworld), src.host(name).reshape(src.nworld, n))
+    if int(sig) & mjtState.mjSTATE_WARMSTART:
+        impulses.clear(dst)
+        if src.nworld == dst.nworld and (arrays := impulses.kept(src)):
+            impulses.give(dst, arrays)
 
 
 def set_keyframe(m, d, key, world=0):

@@ -13,7 +13,7 @@ from .overlay import Overlay
 MOST = 2**31 - 1  # elements of an array
 # items that lists have room for at first, for each body: of the first SMALL ones, and at least of all
 FIRST = dict(npairmax=(4, 1), nentrymax=(4, 1), nslotmax=(8, 1), nconmax=(4, 1), nefcmax=(16, 4), ndensemax=(16, 0),
-             nYmax=(64, 1))  # fmt: skip
+             nYmax=(64, 1), nlcpmax=(4, 1))  # fmt: skip
 SMALL = 500
 LARGE = 2000  # items above which a list that grows gets less to spare
 # where the rows stand of what a user can make more or fewer of, and how many these are

@@ -19,7 +19,8 @@ STAGES = dict(
     wake_tied=T.mjTIMER_POSITION, fall_asleep=T.mjTIMER_STEP, settle=T.mjTIMER_STEP, sensor_pos=T.mjTIMER_FORWARD,
     sensor_vel=T.mjTIMER_FORWARD, sensor_acc=T.mjTIMER_FORWARD, sensor_inv=T.mjTIMER_FORWARD,
     check_acceleration=T.mjTIMER_STEP, compare=T.mjTIMER_STEP, integrate=T.mjTIMER_ADVANCE, rk_first=T.mjTIMER_ADVANCE,
-    rk_second=T.mjTIMER_ADVANCE, rk_third=T.mjTIMER_ADVANCE, rk_last=T.mjTIMER_ADVANCE, inverse=T.mjTIMER_FORWARD,
+    rk_second=T.mjTIMER_ADVANCE, rk_third=T.mjTIMER_ADVANCE, rk_last=T.mjTIMER_ADVANCE,
+    lcp_advance=T.mjTIMER_CONSTRAINT, inverse=T.mjTIMER_FORWARD,
 )  # fmt: skip
 # files of kernels below kernels/ that a part of such a stage is timed by; other kernels of `collide` are narrow phase
 FILES = {

@@ -5,7 +5,7 @@ import numpy as np
 from tisim.device import memory, session
 from tisim.enums import mjtDisableBit, mjtJoint
 
-from . import validate
+from . import lcp, validate
 from .features import features
 from .fields import FIELDS
 from .tables import actuation, branches, equality, frames, heavy, midphase, tendon
@@ -79,6 +79,7 @@ class DeviceModel:
         if on.get("generation") != session.generation:
             on.clear()
             on.update(generation=session.generation, version=object())
+        lcp.renew(self)
         if self._changed:
             validate.check(self, self._changed)
             names = [n for n in self._changed if n in on]
@@ -103,7 +104,7 @@ class DeviceModel:
 
     def decisions(self):
         """What the order of a step's launches follows from besides, too: equal as long as they are."""
-        return self.numbers_version(), self.callback.edits, self.capacity_limit.edits
+        return self.numbers_version(), self.callback.edits, self.capacity_limit.edits, self.lcp.edits
 
     def memory(self):
         """dict name -> bytes of every device array that was made so far, of fields and of tables that follow."""
@@ -127,7 +128,7 @@ class DeviceModel:
         if a is None or name in self._changed:
             if table is None and name not in FIELDS:
                 raise KeyError(f"no array is named {name}: neither in tisim.data.arrays.DATA nor in Model")
-            host = np.asarray(self.derived(name) if table else self._arrays[name])
+            host = np.asarray(self.derived(name) if table else self.as_seen(name))
             is_float = table.dtype == "f" if table else FIELDS[name].dtype.kind == "f"
             values = host.reshape(-1).astype(session.numpy_float() if is_float else np.int32)
             old = a
@@ -142,6 +143,10 @@ class DeviceModel:
             if old is not None and a is not old:
                 memory.delete_array(old)
         return a
+
+    def as_seen(self, name):
+        """An array as kernels see it: margins are larger where the second dynamics needs contacts with gaps."""
+        return lcp.margins(self, name)
 
     def scalar(self, name):
         """A size, an option, or a number derived from the model, by name."""

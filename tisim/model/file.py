@@ -54,7 +54,7 @@ def _write(m, file):
     header = dict(
         format=FORMAT, version=VERSION, modelname=m.modelname, sizes={k: int(v) for k, v in m._sizes.items()},
         names={kind.name: list(names) for kind, names in m._names.items()}, texts=m.texts, textures=m.textures,
-        opt=_plain(m.opt), stat=_plain(m.stat), vis=_plain(m.vis),
+        opt=_plain(m.opt), lcp=dict(m.lcp.items()), stat=_plain(m.stat), vis=_plain(m.vis),
     )  # fmt: skip
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as z:
         z.writestr(HEADER, json.dumps(header))
@@ -165,6 +165,7 @@ def _compiled(header, arrays):
         if len(out.names.get(kind, ())) not in (0, sizes[size]):
             raise ValueError(f"{len(out.names[kind])} names of {sizes[size]} objects of type {kind.name}")
     out.option, out.stat = options.read("opt", header["opt"], OPTION), options.read("stat", header["stat"], STATISTIC)
+    out.lcp = header.get("lcp")
     vis = {k.rstrip("_"): v for k, v in header["vis"].items()}
     if set(vis) != set(VISUAL):
         raise ValueError(f"vis: expected {', '.join(VISUAL)}")

@@ -5,7 +5,18 @@ import numpy as np
 from tisim.errors import Error
 from tisim.mjcf.format.names import nearest
 
-CAPACITIES = ("npairmax", "nentrymax", "nslotmax", "nconmax", "nefcmax", "ndensemax", "nrowmax", "nJmax", "nYmax")
+CAPACITIES = (
+    "npairmax",
+    "nentrymax",
+    "nslotmax",
+    "nconmax",
+    "nefcmax",
+    "ndensemax",
+    "nrowmax",
+    "nJmax",
+    "nYmax",
+    "nlcpmax",
+)
 
 
 def checked(name, value, what="capacity_limit"):

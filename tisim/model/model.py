@@ -15,6 +15,7 @@ from .callback import FORMS, Callbacks
 from .device_model import DeviceModel
 from .fields import complete
 from .kinds import ALIASES, KINDS, as_objtype, word_of
+from .lcp import Lcp
 from .limits import Limits
 from .options import Settings, visual
 from .tracked import Changes, tracked
@@ -44,7 +45,8 @@ class Model(DeviceModel):
             _arrays=tracked(arrays, changed), _changed=changed, _on_device={}, _derived={}, capacity_limit=Limits(),
             callback=Callbacks(), _scope=compiled.scope, _nodes=compiled.nodes,
             comes_and_goes=False, _sizes=sizes, _names=dict(compiled.names), _index={},
-            opt=Settings("opt", compiled.option),
+            opt=Settings("opt", {**compiled.option, "dynamics": compiled.option.get("dynamics", "convex")}),
+            lcp=Lcp(getattr(compiled, "lcp", None)),
             stat=Settings("stat", compiled.stat),
             vis=visual(compiled.visual), textures=compiled.textures, texts=compiled.texts, modelname=compiled.modelname,
         )  # fmt: skip
@@ -141,7 +143,7 @@ class Model(DeviceModel):
         out.option, out.stat = dict(self.opt.items()), dict(self.stat.items())
         out.visual = {name.rstrip("_"): dict(group.items()) for name, group in self.vis.items()}
         out.textures, out.texts, out.modelname = copy.deepcopy(self.textures), dict(self.texts), self.modelname
-        return out, dict(capacity_limit=dict(self.capacity_limit), callback=dict(self.callback.items()))
+        return out, dict(capacity_limit=dict(self.capacity_limit), callback=dict(self.callback.items()), lcp=self.lcp)
 
     @classmethod
     def _of(cls, compiled, more, scope=None, nodes=None):
@@ -200,6 +202,8 @@ class Model(DeviceModel):
             new = Limits(value)
             self.capacity_limit.clear()
             self.capacity_limit.update(new)
+        elif name == "lcp":
+            self.lcp.take(value)
         elif name in self.__dict__:
             raise FieldError(f"Model.{name} cannot be replaced; write its fields")
         else:

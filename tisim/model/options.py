@@ -16,6 +16,7 @@ NOT_NEGATIVE = set(
     ccd_iterations density viscosity disableflags enableflags disableactuator sdf_initpoints sdf_iterations""".split()
 )
 POSITIVE = {"timestep", "impratio", "meaninertia", "extent"}
+DYNAMICS = ("convex", "lcp")  # what m.opt.dynamics may be
 MOST = 1e10  # mjMAXVAL: what simulates nothing any more
 
 
@@ -49,6 +50,10 @@ class Settings:
         where = f"{self._what}.{name}"
         if isinstance(old, Settings):
             raise Error(f"{where} is a group of settings; write its fields")
+        if isinstance(old, str):
+            if value not in DYNAMICS:
+                raise Error(f"{where} is one of {', '.join(map(repr, DYNAMICS))}, got {value!r}")
+            return str(value)
         try:
             array = np.asarray(value, float)
         except (TypeError, ValueError):
@@ -110,6 +115,8 @@ class Settings:
 
 def read(what, values, defaults):
     """dict of settings that come from a file, as they are in `defaults`. Raises Error for other names or values."""
+    if what == "opt" and isinstance(values, dict):  # files of an earlier tisim have none
+        values, defaults = {"dynamics": "convex", **values}, {**defaults, "dynamics": "convex"}
     if not isinstance(values, dict) or set(values) != set(defaults):
         raise Error(f"{what}: expected the settings {', '.join(defaults)}")
     plain = {k: np.array(v, float) if isinstance(v, (tuple, list)) else v for k, v in defaults.items()}

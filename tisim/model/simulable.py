@@ -7,6 +7,7 @@ import numpy as np
 from tisim.enums import mjtCone, mjtEnableBit, mjtEq, mjtGeom, mjtIntegrator, mjtSensor
 from tisim.errors import UnsupportedError
 
+from . import lcp
 from .tables import sensor
 
 SLIPPERY = 1e-3  # sliding friction below which a pyramidal cone makes a contact too stiff
@@ -47,6 +48,8 @@ def check_options(m):
     """The part of check that looks at m.opt; made before every step, since options may change."""
     opt = m.opt
     opt.check()
+    if lcp.chosen(m):
+        lcp.refuse(m)
     if opt.enableflags & mjtEnableBit.mjENBL_SLEEP:
         check_sleep(m)
     if m.comes_and_goes:

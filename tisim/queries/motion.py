@@ -10,6 +10,7 @@ from tisim.data import on_demand
 from tisim.enums import mjtCone, mjtObj
 from tisim.errors import Error, IdError
 from tisim.mjcf.rotations import cross
+from tisim.model import lcp
 from tisim.model.kinds import as_objtype
 
 from .arguments import element as one
@@ -69,6 +70,13 @@ def contact_force(m, d, contact):
     if place.dtype.kind not in "iu" or place.ndim > 1 or (place.size and not -n <= place.min() <= place.max() < n):
         raise IdError(f"contact={contact!r}: expected a place in the list of {n} contacts, or a sequence of them")
     place = np.atleast_1d(place).astype(np.int64) % max(n, 1)
+    if lcp.chosen(m):
+        if d.count("nlcp") != n or not np.array_equal(d.host("lcp_pos")[:n], d.host("contact_pos")[:n]):
+            raise Error("dynamics lcp knows forces of the contacts of its last step: these are of another pose")
+        out = np.zeros((len(place), 6))
+        frame = d.host("contact_frame")[place].reshape(-1, 3, 3).astype(float)
+        out[:, :3] = np.einsum("nij,nj->ni", frame, d.host("con_force")[place, :3].astype(float))
+        return out if many else out[0]
     first, dim = d.host("contact_efc_address")[place], d.host("contact_dim")[place]
     friction = d.host("contact_friction")[place].astype(float)
     rows = np.append(np.asarray(d.efc_force, float), np.zeros(10))  # a pyramid has ten edges at most

@@ -7,6 +7,7 @@ from tisim.data import asleep
 from tisim.device import runtime
 from tisim.device.variant import Kernel
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSolver
+from tisim.model import lcp as parameters
 
 from . import (
     actuation,
@@ -16,6 +17,7 @@ from . import (
     dynamics,
     integrators,
     inverse,
+    lcp,
     lists,
     narrowphase,
     rays,
@@ -33,6 +35,8 @@ def kernels_of(m, d):
     """The Kernels, each once. Options that are changed later may ask for others, which are made then."""
     k = runtime.kernels
     kinematics, integrate = k("smooth.kinematics"), k("smooth.integrate")
+    if parameters.chosen(m):
+        return _second(m, d)
     found = [kinematics.body_poses, kinematics.geom_poses, k("smooth.inertia").tree_inertia, *integrators.kernels_of(m)]
     if m.scalar("nseen"):
         found.append(k("sensor.frame").camera_poses)
@@ -69,6 +73,22 @@ def kernels_of(m, d):
     if contacts or rows:
         found += _solver(m, d)
     return list(dict.fromkeys(found))
+
+
+def _second(m, d):
+    """Those of the second dynamics: of the others' only what its steps launch."""
+    k = runtime.kernels
+    kinematics, velocity = k("smooth.kinematics"), k("smooth.velocity")
+    found = [kinematics.body_poses, kinematics.geom_poses, k("smooth.inertia").tree_inertia]
+    found += [k("sensor.frame").camera_poses] if m.scalar("nseen") else []
+    found += [k("smooth.integrate").find_bad_state, velocity.tree_velocity] if m.nq else []
+    found += [k("smooth.fluid").tree_fluid] if m.nv and dynamics.has_medium(m) else []
+    found += [*callbacks.kernels_of(m), *sensor.all_kernels(m, d)]
+    if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
+        found += dynamics.energy_kernels(m)
+    elif m.scalar("nenergy"):
+        found.append(k("smooth.energy").no_energy)
+    return list(dict.fromkeys([*found, *_contacts(m, d), *lcp.kernels_of(m)]))
 
 
 def _contacts(m, d):

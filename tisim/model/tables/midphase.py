@@ -94,7 +94,7 @@ def _boxes(m, ids, pos, quat):
     center = pos + np.einsum("nij,nj->ni", R, middle)
     extent = np.einsum("nij,nj->ni", np.abs(R), half) + np.linalg.norm(R * radius[:, None], axis=2)
     extent, reach = extent * (1 + 1e-6), reach * (1 + 1e-6)
-    margin = np.asarray(m.geom_margin)[ids, None]
+    margin = m.as_seen("geom_margin")[ids, None]
     return np.maximum(center - extent, pos - reach) - margin, np.minimum(center + extent, pos + reach) + margin
 
 

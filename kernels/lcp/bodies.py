@@ -1,0 +1,163 @@
+"""Bodies of the second dynamics: scaled velocities before a step, poses and velocities behind it.
+
+A body's velocity is sqrt(m) v of its centre of mass and sqrt(I) w along its principal axes when the step begins, so
+that its mass is 1 (lcp_body, with the way since then, scaled alike); 0 for what does not move. The ways to turn one are
+in tisim/LCP.md, "Rotation".
+"""
+
+from ..constants import DSBL_GRAVITY
+from ..rotation import at3, at4, axis_angle_to_quat, conj_quat, mul_quat, normalize_quat, quat_to_mat, rotate
+from ..types import FP, MINVAL, func, mat3, ti, vec3, vec4
+
+# numbers of a body in lcp_body, its way behind its velocity; in lcp_from and lcp_push; in lcp_scale
+BODY_SIZE, WAY, TWIST_SIZE, SCALE_SIZE = 16, 8, 8, 4
+MIDPOINT, FINITE, INFINITESIMAL, AXLE = 0, 1, 2, 3  # m.lcp.rotation
+
+
+@func
+def begin_body(m, d, wb):
+    """lcp_body, lcp_from, lcp_push, lcp_scale of body wb of all worlds before a step."""
+    w = wb // m.nbody
+    b = wb - w * m.nbody
+    for c in ti.static(range(16)):
+        d.lcp_body[BODY_SIZE * wb + c] = 0.0
+    for c in ti.static(range(4)):
+        d.lcp_scale[SCALE_SIZE * wb + c] = 0.0
+    if m.body_dofnum[b] > 0:
+        h = m.opt.timestep / d.lcp_substeps
+        i = w * m.nv + m.body_dofadr[b]
+        inertia = m.body_inertia[b]
+        R = d.ximat[wb]
+        arm = d.xipos[wb] - d.xpos[wb]
+        turn = d.xmat[wb] @ at3(d.qvel, i + 3)
+        v = at3(d.qvel, i) + turn.cross(arm)
+        turn = R.transpose() @ turn
+        if d.lcp_rotation != MIDPOINT:
+            turn = gyroscopic(inertia, turn, m.opt.timestep)
+        force, torque = applied(m, d, w, b)
+        torque = R.transpose() @ torque
+        mass = ti.sqrt(m.body_mass[b])
+        d.lcp_scale[SCALE_SIZE * wb] = 1.0 / mass
+        for c in ti.static(range(3)):
+            root = ti.sqrt(inertia[c])
+            d.lcp_scale[SCALE_SIZE * wb + 1 + c] = 1.0 / root
+            push, spin = h * force[c] / mass, h * torque[c] / root
+            d.lcp_push[TWIST_SIZE * wb + c] = push
+            d.lcp_push[TWIST_SIZE * wb + 3 + c] = spin
+            d.lcp_body[BODY_SIZE * wb + c] = mass * v[c] + push
+            d.lcp_body[BODY_SIZE * wb + 3 + c] = root * turn[c] + spin
+            d.lcp_from[TWIST_SIZE * wb + c] = mass * v[c] + push
+            d.lcp_from[TWIST_SIZE * wb + 3 + c] = root * turn[c] + spin
+
+
+@func
+def applied(m, d, w, b):
+    """World force on body b at its centre of mass, and torque: gravity, passive and applied forces."""
+    i = w * m.nv + m.body_dofadr[b]
+    wb = w * m.nbody + b
+    f = d.xfrc_applied[wb]
+    force, torque = vec3(f[0], f[1], f[2]), vec3(f[3], f[4], f[5])
+    given = at3(d.qfrc_applied, i) + at3(d.qfrc_passive, i)
+    torque += d.xmat[wb] @ (at3(d.qfrc_applied, i + 3) + at3(d.qfrc_passive, i + 3))
+    torque -= (d.xipos[wb] - d.xpos[wb]).cross(given)
+    force += given
+    if m.opt.disableflags & DSBL_GRAVITY == 0:
+        force += m.body_mass[b] * vec3(m.opt.gravity)
+    return force, torque
+
+
+@ti.func
+def gyroscopic(inertia, w, h):
+    """Angular velocity behind the gyroscopic torque, as ODE has it: (I - h [I w]x) w' = I w, along principal axes."""
+    H = inertia * w
+    A = mat3(
+        inertia[0], h * H[2], -h * H[1],
+        -h * H[2], inertia[1], h * H[0],
+        h * H[1], -h * H[0], inertia[2],
+    )  # fmt: skip
+    return A.inverse() @ H
+
+
+@func
+def next_substep(m, d, wb, last):
+    """Way of a body in a substep; then, but for the last one, its velocity at the beginning of the next: with forces,
+    and with what contacts changed in this one, where the next begins its search for impulses."""
+    if m.body_dofnum[wb % m.nbody] > 0:
+        h = m.opt.timestep / d.lcp_substeps
+        for c in ti.static(range(6)):
+            v = d.lcp_body[BODY_SIZE * wb + c]
+            d.lcp_body[BODY_SIZE * wb + WAY + c] = d.lcp_body[BODY_SIZE * wb + WAY + c] + h * v
+            if not last:
+                start = v + d.lcp_push[TWIST_SIZE * wb + c]
+                d.lcp_body[BODY_SIZE * wb + c] = start + (v - d.lcp_from[TWIST_SIZE * wb + c])
+                d.lcp_from[TWIST_SIZE * wb + c] = start
+
+
+@func
+def end_body(m, d, wb):
+    """qpos, qvel and qacc of body wb of all worlds behind a step."""
+    w = wb // m.nbody
+    b = wb - w * m.nbody
+    if m.body_dofnum[b] > 0:
+        h = m.opt.timestep
+        q, i = w * m.nq + m.jnt_qposadr[m.body_jntadr[b]], w * m.nv + m.body_dofadr[b]
+        scale = d.lcp_scale[SCALE_SIZE * wb]
+        roots = at3(d.lcp_scale, SCALE_SIZE * wb + 1)
+        v = scale * at3(d.lcp_body, BODY_SIZE * wb)
+        turn, way = roots * at3(d.lcp_body, BODY_SIZE * wb + 3), roots * at3(d.lcp_body, BODY_SIZE * wb + WAY + 3)
+        inertia = m.body_inertia[b]
+        R = d.ximat[wb]
+        local = m.body_iquat[b]
+        old = normalize_quat(mul_quat(normalize_quat(at4(d.qpos, q + 3)), local))
+        new = old
+        if d.lcp_rotation == MIDPOINT:
+            H = inertia * turn
+            half = quat_to_mat(turned(0.5 * way))
+            way += h * (half @ ((half.transpose() @ H) / inertia) - turn)
+            new = normalize_quat(mul_quat(old, turned(way)))
+            S = quat_to_mat(new)
+            turn = S @ ((S.transpose() @ (R @ H)) / inertia)
+        else:
+            turn = R @ turn
+            if d.lcp_rotation == FINITE:
+                new = normalize_quat(mul_quat(old, turned(way)))
+            else:
+                rest = way
+                if d.lcp_rotation == AXLE:
+                    for c in ti.static(range(3)):
+                        if c == axle_of(inertia):
+                            rest[c] = 0.0
+                    new = mul_quat(old, turned(way - rest))
+                rest = rotate(old, rest)
+                new = normalize_quat(new + 0.5 * mul_quat(vec4(0.0, rest[0], rest[1], rest[2]), new))
+        body = normalize_quat(mul_quat(new, conj_quat(local)))
+        arm = rotate(body, m.body_ipos[b])
+        x = d.xipos[wb] + scale * at3(d.lcp_body, BODY_SIZE * wb + WAY) - arm
+        v -= turn.cross(arm)
+        turn = rotate(conj_quat(body), turn)
+        for c in ti.static(range(4)):
+            d.qpos[q + 3 + c] = body[c]
+        for c in ti.static(range(3)):
+            d.qpos[q + c] = x[c]
+            d.qacc[i + c] = (v[c] - d.qvel[i + c]) / h
+            d.qacc[i + 3 + c] = (turn[c] - d.qvel[i + 3 + c]) / h
+            d.qvel[i + c] = v[c]
+            d.qvel[i + 3 + c] = turn[c]
+
+
+@ti.func
+def turned(way):
+    """Quaternion of a rotation vector [rad]."""
+    angle = way.norm()
+    return axis_angle_to_quat(way / ti.max(angle, FP(MINVAL)), angle)
+
+
+@ti.func
+def axle_of(inertia):
+    """The principal axis whose moment of inertia differs most from the mean of the others: a wheel's axle."""
+    mean = (inertia[0] + inertia[1] + inertia[2]) / 3.0
+    axis, most = 0, ti.abs(inertia[0] - mean)
+    for c in ti.static(range(1, 3)):
+        if ti.abs(inertia[c] - mean) > most:
+            axis, most = c, ti.abs(inertia[c] - mean)
+    return axis

@@ -1,0 +1,84 @@
+"""A step of the second dynamics in one launch: from bodies and contacts to new poses, by a team."""
+
+from ..team import crew, join, meet, share
+from ..types import HAND, SERIAL, func, kernel, ti
+from .bodies import begin_body, end_body, next_substep
+from .contacts import PAIR_SIZE, keep_contact, prepare_contact, visit_contact
+from .lists import COLORS, HEAD_COLORS
+
+
+@kernel
+def lcp_step(m, d):
+    """qpos, qvel and time behind a step; d.nhand workers share it, d.nworker at most in a team."""
+    units = d.nhand * HAND
+    crew(m, d, units, SERIAL, HAND, work)
+
+
+@func
+def work(m, d, hand):
+    """A worker's part."""
+    me, size = join(m, d, d.nworker)
+    if me < size:
+        advance(m, d, me, size)
+
+
+@func
+def advance(m, d, me, size):
+    """Bodies, records, substeps of sweeps, poses; nobody reads what another writes before the next meeting."""
+    ncon = d.ncon
+    ncolor = ti.select(ncon > 0, d.lcp_head[HEAD_COLORS], 0)
+    first, behind = share(d.nworld * m.nbody, me, size)
+    mine, end = share(ncon, me, size)
+    for b in range(first, behind):
+        begin_body(m, d, b)
+    meet(m, d, me, size)
+    for s in range(mine, end):
+        prepare_contact(m, d, s)
+    meet(m, d, me, size)
+    for sub in range(d.lcp_substeps + 1):  # in number 0 contacts do what they did in the last step
+        for _ in range(ti.select(sub == 0, 1, d.lcp_sweeps)):
+            for color in range(ncolor):
+                sweep_color(m, d, color, ti.cast(sub == 0, ti.i32), me, size)
+                meet(m, d, me, size)
+        if sub > 0:
+            for b in range(first, behind):
+                next_substep(m, d, b, sub == d.lcp_substeps)
+            meet(m, d, me, size)
+    for s in range(mine, end):
+        keep_contact(m, d, s)
+    for b in range(first, behind):
+        end_body(m, d, b)
+    if me == 0:
+        for w in range(d.nworld):
+            d.world_time[w] = d.world_time[w] + m.opt.timestep
+            d.lcp_warm[w] = 1
+        d.nlcp = ncon
+
+
+@func
+def sweep_color(m, d, color, starts, me, size):
+    """Visits of a worker's contacts of a colour; a manifold is one worker's, the last colour, too."""
+    begin, end = d.lcp_head[color], d.lcp_head[color + 1]
+    mine, behind = share(end - begin, me, size)
+    if color == COLORS:
+        mine, behind = 0, ti.select(me == 0, end - begin, 0)
+    mine, behind = whole(m, d, begin + mine, begin, end), whole(m, d, begin + behind, begin, end)
+    for s in range(mine, behind):
+        visit_contact(m, d, s, starts)
+
+
+@func
+def whole(m, d, s, begin, end):
+    """The first slot from s on, within a colour, that begins a manifold."""
+    while s > begin and s < end and joined(m, d, s):
+        s += 1
+    return s
+
+
+@func
+def joined(m, d, s):
+    """Whether the contacts in slot s and the one before are of the same bodies."""
+    return (
+        d.lcp_pair[PAIR_SIZE * s] == d.lcp_pair[PAIR_SIZE * s - PAIR_SIZE]
+        and d.lcp_pair[PAIR_SIZE * s + 1] == d.lcp_pair[PAIR_SIZE * s + 1 - PAIR_SIZE]
+    )

@@ -1,0 +1,125 @@
+"""ODE 0.16 (the library in the wheel dartpy, double precision) by ctypes, fed with bodies and contacts of ours."""
+
+import ctypes
+import glob
+import importlib.util
+import os
+import time
+
+import numpy as np
+
+REAL = ctypes.c_double
+FDIR1, BOUNCE, APPROX1 = 0x002, 0x004, 0x7000
+
+
+class Surface(ctypes.Structure):
+    _fields_ = [("mode", ctypes.c_int)] + [
+        (name, REAL) for name in "mu mu2 rho rho2 rhoN bounce bounce_vel soft_erp soft_cfm motion1 motion2 motionN "
+        "slip1 slip2".split()
+    ]  # fmt: skip
+
+
+class Geom(ctypes.Structure):
+    _fields_ = [("pos", REAL * 4), ("normal", REAL * 4), ("depth", REAL), ("g1", ctypes.c_void_p),
+                ("g2", ctypes.c_void_p), ("side1", ctypes.c_int), ("side2", ctypes.c_int)]  # fmt: skip
+
+
+class Contact(ctypes.Structure):
+    _fields_ = [("surface", Surface), ("geom", Geom), ("fdir1", REAL * 4)]
+
+
+class Mass(ctypes.Structure):
+    _fields_ = [("mass", REAL), ("c", REAL * 4), ("I", REAL * 12)]
+
+
+def library():
+    """The loaded library, None where the wheel is not there."""
+    spec = importlib.util.find_spec("dartpy")
+    if spec is None:
+        return None
+    root = os.path.dirname(spec.origin)
+    found = [p for r in (root, os.path.dirname(root)) for p in glob.glob(os.path.join(r, "dartpy.libs", "libode-*"))]
+    if not found:
+        return None
+    lib = ctypes.CDLL(found[0], mode=ctypes.RTLD_GLOBAL)
+    for name in "dWorldCreate dBodyCreate dJointGroupCreate dJointCreateContact".split():
+        getattr(lib, name).restype = ctypes.c_void_p
+    for name in "Position Quaternion LinearVel AngularVel".split():
+        getattr(lib, f"dBodyGet{name}").restype = ctypes.POINTER(REAL)
+    lib.dInitODE2(0)
+    return lib
+
+
+class World:
+    """The bodies of a Model in ODE; `step` takes a Data's state and contacts."""
+
+    def __init__(self, lib, m, iterations, sor=1.3, erp=0.2, cfm=1e-10):
+        self.lib, self.m = lib, m
+        self.world, self.group = ctypes.c_void_p(lib.dWorldCreate()), ctypes.c_void_p(lib.dJointGroupCreate(0))
+        lib.dWorldSetGravity(self.world, *map(REAL, map(float, m.opt.gravity)))
+        lib.dWorldSetERP(self.world, REAL(erp))
+        lib.dWorldSetCFM(self.world, REAL(cfm))
+        lib.dWorldSetQuickStepNumIterations(self.world, iterations)
+        lib.dWorldSetQuickStepW(self.world, REAL(sor))
+        lib.dWorldSetAutoDisableFlag(self.world, 0)
+        self.body = [None] * m.nbody
+        for b in np.flatnonzero(m.body_dofnum):
+            mass = Mass()
+            inertia = [REAL(float(x)) for x in m.body_inertia[b]]
+            zero = [REAL(0.0)] * 3
+            lib.dMassSetParameters(ctypes.byref(mass), REAL(float(m.body_mass[b])), *zero, *inertia, *zero)
+            self.body[b] = ctypes.c_void_p(lib.dBodyCreate(self.world))
+            lib.dBodySetMass(self.body[b], ctypes.byref(mass))
+
+    def step(self, pose, velocity, contacts, h):
+        """(pose, velocity, seconds of QuickStep alone) behind a step.
+
+        pose (nbody, 7), velocity (nbody, 6) of the principal frames in the world; contacts  from `contacts_of`.
+        """
+        lib = self.lib
+        for b, body in enumerate(self.body):
+            if body:
+                lib.dBodySetPosition(body, *map(REAL, pose[b, :3]))
+                lib.dBodySetQuaternion(body, (REAL * 4)(*pose[b, 3:]))
+                lib.dBodySetLinearVel(body, *map(REAL, velocity[b, :3]))
+                lib.dBodySetAngularVel(body, *map(REAL, velocity[b, 3:]))
+        for (b1, b2), pos, frame, dist, mu in contacts:
+            contact, first, second = Contact(), self.body[b2], self.body[b1]  # its normal points into its first body
+            sign = 1 if first else -1
+            contact.surface.mode, contact.surface.mu = FDIR1 | APPROX1, mu
+            contact.geom.pos[:3], contact.geom.normal[:3] = pos, sign * frame[:3]
+            contact.geom.depth, contact.fdir1[:3] = -dist, frame[3:6]
+            joint = ctypes.c_void_p(lib.dJointCreateContact(self.world, self.group, ctypes.byref(contact)))
+            lib.dJointAttach(joint, *((first, second) if first else (second, None)))
+        began = time.perf_counter()
+        lib.dWorldQuickStep(self.world, REAL(h))
+        took = time.perf_counter() - began
+        lib.dJointGroupEmpty(self.group)
+        pose, velocity = pose.copy(), velocity.copy()
+        for b, body in enumerate(self.body):
+            if body:
+                pose[b, :3], pose[b, 3:] = lib.dBodyGetPosition(body)[:3], lib.dBodyGetQuaternion(body)[:4]
+                velocity[b, :3], velocity[b, 3:] = lib.dBodyGetLinearVel(body)[:3], lib.dBodyGetAngularVel(body)[:3]
+        return pose, velocity, took
+
+
+def contacts_of(m, d):
+    """[(bodies, place, frame, distance, friction)] of the contact list."""
+    pair = np.asarray(m.geom_bodyid)[np.asarray(d.contact.geom)]
+    frame = np.asarray(d.contact.frame, float).reshape(-1, 9)
+    return list(zip(pair.tolist(), np.array(d.contact.pos), frame, np.array(d.contact.dist),
+                    np.array(d.contact.friction)[:, 0]))  # fmt: skip
+
+
+def state_of(m, d):
+    """(pose (nbody, 7), velocity (nbody, 6)) of free bodies whose frames are principal, from qpos and qvel."""
+    pose, velocity = np.zeros((m.nbody, 7)), np.zeros((m.nbody, 6))
+    moving = np.flatnonzero(m.body_dofnum)
+    pose[moving] = np.array(d.qpos).reshape(-1, 7)
+    velocity[moving] = np.array(d.qvel).reshape(-1, 6)
+    w, x, y, z = pose[:, 3:].T
+    R = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                  [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                  [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])  # fmt: skip
+    velocity[:, 3:] = np.einsum("ijb,bj->bi", R, velocity[:, 3:])
+    return pose, velocity

@@ -1,0 +1,118 @@
+"""dynamics="lcp": the same bits for any number of threads, in copies, files and batches; reset forgets."""
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tisim
+from tisim.data.digest import state_hash
+
+PILE = """
+import tisim
+from tisim.data.digest import state_hash
+tisim.init(arch="cpu", precision="f64")
+m = tisim.Model.from_scene("pile", n=400)
+m.opt.dynamics = "lcp"
+d = tisim.Data(m)
+tisim.step(m, d, 150)
+assert d.ncon > 400
+print(state_hash(d))
+"""
+
+
+def test_threads_change_no_bit():
+    hashes = set()
+    for threads in (1, 3):
+        env = dict(os.environ, TISIM_THREADS=str(threads))
+        ran = subprocess.run([sys.executable, "-c", PILE], env=env, capture_output=True, text=True, check=True)
+        hashes.add(ran.stdout)
+    assert len(hashes) == 1
+
+
+@pytest.fixture
+def heap():
+    """(Model, Data) of a heap that has just fallen."""
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_scene("pile", n=60)
+    m.opt.dynamics = "lcp"
+    d = tisim.Data(m)
+    tisim.step(m, d, 120)
+    assert d.ncon > 60
+    return m, d
+
+
+def test_copies_go_on_alike(heap):
+    m, d = heap
+    copies = [copy.copy(d), pickle.loads(pickle.dumps(d))]
+    other = tisim.Data(m)
+    tisim.copy_state(m, d, other)
+    for each in (d, *copies, other):
+        tisim.step(each.model, each, 40)
+    assert len({state_hash(each) for each in (d, *copies, other)}) == 1
+
+
+def test_models_are_copied_and_saved_with_their_dynamics(heap, tmp_path):
+    m, d = heap
+    m.lcp.friction = "box"
+    m.save(tmp_path / "m.npz")
+    for other in (copy.copy(m), copy.deepcopy(m), pickle.loads(pickle.dumps(m)), tisim.Model.load(tmp_path / "m.npz")):
+        assert other.opt.dynamics == "lcp" and dict(other.lcp.items()) == dict(m.lcp.items())
+        other.lcp.friction = "circle"
+        assert m.lcp.friction == "box"
+
+
+def test_a_reset_forgets_all_impulses(heap):
+    m, d = heap
+    tisim.reset(m, d)
+    fresh = tisim.Data(m)
+    for each in (d, fresh):
+        tisim.step(m, each, 120)
+    assert state_hash(d) == state_hash(fresh)
+
+
+def test_a_state_vector_begins_without_impulses_whatever_was_before(heap):
+    m, d = heap
+    state = tisim.get_state(m, d)
+    fresh = tisim.Data(m)
+    ends = []
+    for each in (d, fresh):
+        tisim.set_state(m, each, state)
+        tisim.step(m, each, 20)
+        ends.append(state_hash(each))
+    assert ends[0] == ends[1]
+
+
+def test_worlds_of_a_batch_are_like_single_ones(heap):
+    m, _ = heap
+    batch, single = tisim.Data(m, nworld=3), tisim.Data(m)
+    batch.qvel[1, 0] = 1.0
+    tisim.step(m, batch, 100)
+    tisim.step(m, single, 100)
+    assert np.array_equal(batch.qpos[0], single.qpos) and np.array_equal(batch.qpos[2], single.qpos)
+    assert not np.array_equal(batch.qpos[1], single.qpos)
+    tisim.reset(m, batch, [0])
+    tisim.step(m, batch, 30)
+    tisim.step(m, single, 30)
+    fresh = tisim.Data(m)
+    tisim.step(m, fresh, 30)
+    assert np.array_equal(batch.qpos[2], single.qpos) and np.array_equal(batch.qpos[0], fresh.qpos)
+
+
+def test_runs_of_the_command_line_resume_to_the_same_bits(tmp_path):
+    def run(folder, *more):
+        words = ["run", "pile", "--n", "60", "--dynamics", "lcp", "--no-picture", "-o", str(tmp_path / folder), *more]
+        subprocess.run([sys.executable, "-m", "tisim", *words], capture_output=True, text=True, check=True)
+        with np.load(tmp_path / folder / "state.npz") as saved:
+            return {name: saved[name] for name in saved.files}
+
+    whole = run("whole", "--steps", "160")
+    first = run("half", "--steps", "100")
+    half = run("half", "--steps", "60", "--from", str(tmp_path / "half" / "state.npz"))
+    assert len(first["lcp_impulse"]) > 20
+    assert half["state"].tobytes() == whole["state"].tobytes()
+    assert half["lcp_impulse"].tobytes() == whole["lcp_impulse"].tobytes()

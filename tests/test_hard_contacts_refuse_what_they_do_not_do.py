@@ -1,0 +1,69 @@
+"""dynamics="lcp": what is not done is refused by name before the first step, parameters where they are written."""
+
+import pytest
+
+import tisim
+
+BODY = '<body name="body"><freejoint/><geom name="ball" size=".1"/></body>'
+CASES = {
+    "hinge": ('<body><joint name="knee" type="hinge"/><geom size=".1"/></body>', "joint knee: hinge"),
+    "rides": ('<body><freejoint/><geom size=".1"/><body name="hat"><geom size=".1"/></body></body>', "body hat: fixed"),
+    "armature": ('<body><joint type="free" armature="1"/><geom size=".1"/></body>', "armature"),
+    "frictionloss": ('<body><joint type="free" frictionloss="1"/><geom size=".1"/></body>', "frictionloss"),
+    "condim": ('<body><freejoint/><geom size=".1" condim="4"/></body>', "torsional"),
+    "weld": (BODY + "</worldbody><equality><weld body1='body'/></equality><worldbody>", "equalities"),
+    "motor": (BODY + "</worldbody><actuator><adhesion body='body' ctrlrange='0 1'/></actuator><worldbody>",
+              "actuators"),
+    "touch": ('<body><freejoint/><geom size=".1"/><site name="s"/></body></worldbody><sensor><touch name="skin" '
+              'site="s"/></sensor><worldbody>', "sensor skin: touch"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_models_are_refused_by_name(case):
+    body, words = CASES[case]
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+    m.opt.dynamics = "lcp"
+    d = tisim.Data(m)
+    with pytest.raises(tisim.UnsupportedError, match=f"dynamics lcp does not do .*{words}"):
+        tisim.step(m, d)
+    assert d.time == 0
+    m.opt.dynamics = "convex"
+    tisim.step(m, d)
+
+
+def model():
+    tisim.init(arch="cpu", precision="f64")
+    return tisim.Model.from_xml_string(f"<mujoco><worldbody>{BODY}</worldbody></mujoco>")
+
+
+def test_calls_that_need_accelerations_are_refused():
+    m = model()
+    m.opt.dynamics = "lcp"
+    d = tisim.Data(m)
+    for call in (tisim.step1, tisim.step2, tisim.inverse):
+        with pytest.raises(tisim.UnsupportedError, match="dynamics lcp has no"):
+            call(m, d)
+    m.opt.enableflags = int(tisim.mjtEnableBit.mjENBL_SLEEP)
+    with pytest.raises(tisim.UnsupportedError, match="flag sleep"):
+        tisim.step(m, d)
+
+
+@pytest.mark.parametrize(
+    "name, value, words",
+    [("erp", 1.5, "from 0 to 1"), ("substeps", 0, "a whole number from 1"), ("substeps", 2.5, "a whole number"),
+     ("friction", "cone", "'circle', 'polygon', 'box'"), ("gap", "large", "'auto' or a number"),
+     ("cfm", None, "a number"),
+     ("order", "rows", "'colour', 'ode'"), ("sor", float("nan"), "a number"), ("eta", True, "a whole number")],
+)  # fmt: skip
+def test_parameters_are_checked_where_they_are_written(name, value, words):
+    m = model()
+    before = dict(m.lcp.items())
+    with pytest.raises(tisim.Error, match=f"lcp.{name} is .*{words}"):
+        setattr(m.lcp, name, value)
+    assert dict(m.lcp.items()) == before
+    with pytest.raises(tisim.Error, match="did you mean .substeps"):
+        m.lcp.substep = 3
+    with pytest.raises(tisim.Error, match="opt.dynamics is one of 'convex', 'lcp'"):
+        m.opt.dynamics = "ode"

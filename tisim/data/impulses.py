@@ -1,0 +1,50 @@
+"""What steps of the second dynamics go on from besides qpos and qvel: the impulses of the last step's contacts."""
+
+import numpy as np
+
+from tisim.device import memory, session
+
+LISTS = ("lcp_geom", "lcp_pos", "lcp_impulse")
+NAMES = (*LISTS, "lcp_warm")
+
+
+def kept(d):
+    """{name: array} of a Data, the lists by contact; empty where it was never stepped by that dynamics."""
+    if "lcp_warm" not in d._device:
+        return {}
+    lists = {name: d.host(name)[: d.count("nlcp")] for name in LISTS}
+    return lists | dict(lcp_warm=d.host("lcp_warm")[:, 0])
+
+
+def problem(m, nworld, arrays):
+    """Why these cannot be impulses of so many worlds of a model, or None."""
+    n = len(np.atleast_1d(arrays["lcp_geom"]))
+    for name, width in zip(NAMES, (2, 3, 3, None)):
+        a = arrays[name]
+        shape = (nworld,) if width is None else (n, width)
+        if a.shape != shape or a.dtype.kind not in ("f" if name in LISTS[1:] else "iu") or not np.isfinite(a).all():
+            return f"{name} does not fit"
+    geoms = arrays["lcp_geom"]
+    if n and (geoms.min() < 0 or geoms[:, 0].max() >= nworld * m.ngeom or geoms[:, 1].max() >= m.ngeom):
+        return "lcp_geom does not fit"
+    return None
+
+
+def give(d, arrays):
+    """Writes what `kept` gave into a Data with as many worlds."""
+    n = len(arrays["lcp_geom"])
+    if n > d.capacity("nlcpmax"):
+        d.grow("nlcpmax", n)
+    for name in NAMES:
+        a = d.device(name)
+        values = memory.download(a)
+        given = np.asarray(arrays[name]).reshape(-1)
+        values[: given.size] = given
+        memory.upload(a, values.astype(np.int32 if values.dtype.kind == "i" else session.numpy_float()))
+    d.set_counts(nlcp=n)
+
+
+def clear(d):
+    """The next step begins without."""
+    if "lcp_warm" in d._device:
+        memory.fill(d.device("lcp_warm"), 0)

@@ -1,0 +1,173 @@
+"""`m.lcp`: parameters of the second dynamics (tisim/LCP.md), and what it does not do, refused by name."""
+
+import math
+
+import numpy as np
+
+from tisim.enums import mjtEnableBit, mjtIntegrator, mjtJoint, mjtSensor, mjtStage
+from tisim.errors import Error, FieldError, UnsupportedError
+from tisim.mjcf.format.names import nearest
+
+CHOICES = dict(
+    friction=("circle", "polygon", "box"), order=("colour", "ode"), armature=("refuse", "ignore"),
+    rotation=("midpoint", "finite", "infinitesimal", "axle"),
+)  # fmt: skip
+# numbers: default, least, greatest; whole ones have a whole default
+RANGES = dict(
+    erp=(0.2, 0.0, 1.0), cfm=(1e-10, 0.0, 1e10), substeps=(10, 1, 1000), sweeps=(1, 1, 1_000_000), eta=(4, 3, 1000),
+    bounce=(0.0, 0.0, 1.0), bounce_vel=(0.01, 0.0, math.inf), max_vel=(1.0, 0.0, math.inf), sor=(1.0, 0.1, 1.9),
+    warmstart=(1.0, 0.0, 1.0), slop=("auto", 0.0, 1e10), gap=("auto", 0.0, 1e10),
+)  # fmt: skip
+# parts of the mean size of moving geoms, where "auto" stands, and how far a contact may have moved
+SLOP, GAP, REACH = 1 / 320, 1 / 80, 1 / 8
+DEFAULT_SIZE = 0.16  # m, where nothing moves
+MARGINS = ("geom_margin", "pair_margin")
+
+
+class Lcp:
+    """Parameters of dynamics="lcp"; writing checks name, type and range. tisim/LCP.md tells what each does.
+
+    edits  counts the writes.
+    """
+
+    def __init__(self, values=None):
+        start = {name: choices[0] for name, choices in CHOICES.items()} | {n: v[0] for n, v in RANGES.items()}
+        object.__setattr__(self, "_values", start)
+        object.__setattr__(self, "edits", 0)
+        self.take(values or {})
+
+    def take(self, values):
+        """Writes several: an Lcp, or a dict. All or nothing."""
+        if not hasattr(values, "items"):
+            raise Error(f"lcp: expected names and values, got {values!r}")
+        self._values.update({name: _checked(name, value) for name, value in values.items()})
+        object.__setattr__(self, "edits", self.edits + 1)
+
+    def __getattr__(self, name):
+        values = object.__getattribute__(self, "__dict__").get("_values", {})
+        if name in values:
+            return values[name]
+        raise FieldError(f"lcp has no field {name!r}{nearest(name, values)}")
+
+    def __setattr__(self, name, value):
+        self.take({name: value})
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._values]
+
+    def __repr__(self):
+        return "<lcp: " + ", ".join(f"{k}={v!r}" for k, v in self._values.items()) + ">"
+
+    def __reduce__(self):
+        return Lcp, (dict(self._values),)
+
+    def __deepcopy__(self, memo):
+        return Lcp(self._values)
+
+    __copy__ = lambda self: Lcp(self._values)  # noqa: E731
+
+    def items(self):
+        """(name, value) pairs."""
+        return self._values.items()
+
+
+def _checked(name, value):
+    if name in CHOICES:
+        if not isinstance(value, str) or value not in CHOICES[name]:
+            raise Error(f"lcp.{name} is one of {', '.join(map(repr, CHOICES[name]))}, got {value!r}")
+        return value
+    if name not in RANGES:
+        raise FieldError(f"lcp has no field {name!r}{nearest(str(name), [*CHOICES, *RANGES])}")
+    default, least, most = RANGES[name]
+    if default == "auto" and isinstance(value, str) and value == "auto":
+        return value
+    whole = isinstance(default, int)
+    number = None if isinstance(value, (bool, str, np.bool_)) or np.ndim(value) else value
+    try:
+        number = float(number)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not least <= number <= most or (whole and number != int(number)):
+        words = "a whole number" if whole else "'auto' or a number" if default == "auto" else "a number"
+        raise Error(f"lcp.{name} is {words} from {least:g} to {most:g}, got {value!r}")
+    return int(number) if whole else number
+
+
+def chosen(m):
+    """Whether the model is stepped by the second dynamics."""
+    return m.opt.dynamics == "lcp"
+
+
+def size(m):
+    """Mean size of the geoms that move [m]: the edge of a cube whose bounding sphere is as large."""
+    moving = (np.asarray(m.body_dofnum)[np.asarray(m.geom_bodyid)] > 0) & (np.asarray(m.geom_rbound) > 0)
+    return float(np.mean(np.asarray(m.geom_rbound)[moving])) * 2 / math.sqrt(3) if moving.any() else DEFAULT_SIZE
+
+
+def length(m, name):
+    """slop or gap [m]."""
+    value = getattr(m.lcp, name)
+    return dict(slop=SLOP, gap=GAP)[name] * size(m) if value == "auto" else value
+
+
+def margins(m, name):
+    """An array of the model as kernels see it: contacts are listed where their gap gets a row."""
+    values = np.asarray(m._arrays[name])
+    return np.maximum(values, length(m, "gap")) if name in MARGINS and chosen(m) else values
+
+
+def renew(m):
+    """Lets margins be made anew where they are others: before the arrays that were written are uploaded."""
+    key = chosen(m) and (length(m, "gap") if m.lcp.gap != "auto" else "auto")
+    if m._derived.get("margins", False) != key:
+        m._derived["margins"] = key
+        for name in MARGINS:
+            m._changed.add(name)
+        for name in [n for n in m._derived if n.startswith("mid_")]:
+            del m._derived[name]
+
+
+def refuse(m):
+    """Raises UnsupportedError for what the second dynamics does not do."""
+    if m.lcp.order == "ode" and m.lcp.friction != "box":
+        raise _not_done(f'friction "{m.lcp.friction}" in the order of ODE, whose rows are of a box: friction="box"')
+    names = dict(neq="equalities", nu="actuators", ntendon="tendons")
+    for count, what in names.items():
+        if m._sizes[count]:
+            raise _not_done(f"{what} (there are {m._sizes[count]})")
+    bad = np.flatnonzero(m.jnt_type != mjtJoint.mjJNT_FREE)
+    if len(bad):
+        j = int(bad[0])
+        kind = mjtJoint(m.jnt_type[j]).name[6:].lower()
+        raise _not_done(f"joint {m.id2name('joint', j) or f'number {j}'}: {kind}; only free bodies move")
+    rides = np.flatnonzero((np.asarray(m.body_treeid) >= 0) & (np.asarray(m.body_dofnum) == 0))
+    if len(rides):
+        b = int(rides[0])
+        raise _not_done(
+            f"body {m.id2name('body', b) or f'number {b}'}: fixed to a moving one; give its geoms to that body"
+        )
+    if np.any(m.dof_frictionloss):
+        raise _not_done("frictionloss of a free joint")
+    if np.any(m.dof_armature) and m.lcp.armature != "ignore":
+        raise _not_done('armature, which has no counterpart here: m.lcp.armature = "ignore" leaves it out')
+    dims = np.concatenate([np.asarray(m.geom_condim), np.asarray(m.pair_dim)])
+    if (dims > 3).any():
+        raise _not_done("torsional and rolling friction (condim 4 or 6): use condim=3")
+    late = np.flatnonzero(np.asarray(m.sensor_needstage) == mjtStage.mjSTAGE_ACC)
+    if len(late):
+        s = int(late[0])
+        kind = mjtSensor(m.sensor_type[s]).name[7:].lower()
+        raise _not_done(f"sensor {m.id2name('sensor', s) or f'number {s}'}: {kind}, which needs accelerations")
+    flags = int(m.opt.enableflags)
+    for bit, word in ((mjtEnableBit.mjENBL_SLEEP, "sleep"), (mjtEnableBit.mjENBL_OVERRIDE, "override"),
+                      (mjtEnableBit.mjENBL_FWDINV, "fwdinv")):  # fmt: skip
+        if flags & int(bit):
+            raise _not_done(f"flag {word}")
+    if m.comes_and_goes:
+        raise _not_done("tisim.remove")
+    if m.opt.integrator == mjtIntegrator.mjINT_RK4:
+        raise _not_done("integrator RK4: velocities come first, then poses, whatever the others say")
+
+
+def _not_done(what):
+    return UnsupportedError(f'dynamics lcp does not do {what}; opt.dynamics = "convex" does')

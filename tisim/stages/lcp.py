@@ -1,0 +1,52 @@
+"""The second dynamics, from the contact list to the state behind a step: dynamics="lcp". tisim/LCP.md."""
+
+from tisim.device import launch, runtime, session, team
+from tisim.errors import UnsupportedError
+from tisim.model import lcp as parameters
+from tisim.model.lcp import CHOICES
+
+PARALLEL_CONTACTS = 300  # below, waking the threads costs more than the sweeps
+
+
+def check(m):
+    """Raises UnsupportedError where no kernels serve."""
+    if session.arch != "cpu":
+        raise UnsupportedError(f"dynamics lcp runs on the CPU so far, not on {session.arch}")
+
+
+def kernels_of(m):
+    """The kernels of the stage."""
+    if m.lcp.order == "ode":
+        return [runtime.kernels("lcp.ode_order").ode_step]
+    return [runtime.kernels("lcp.lists").lcp_lists, runtime.kernels("lcp.step").lcp_step]
+
+
+def advance(m, d):
+    """qpos, qvel and time behind a step: colours of the contacts, what they begin with, sweeps, new poses."""
+    d.set_counts(nrow=0, nJ=0, nefc=0, nisland=0, nsmall=0, nlarge=0)
+    many = bool(d.exceeds(ncon=PARALLEL_CONTACTS))
+    workers = team.workers() if many else 1
+    common = dict(nhand=team.hands() if many else 1, nworker=workers, patience=team.PATIENCE) | numbers(m)
+    if m.lcp.order == "ode":
+        if d.exceeds(ncon=d.room("nlcpmax")):
+            d.grow("nlcpmax", d.count("ncon"))
+        launch.run(m, d, kernels_of(m), False, **common)
+        return
+    lists, step = kernels_of(m)
+    many = many and workers > 1
+    launch.run(m, d, [lists], many, **common)
+    if d.exceeds(ncon=d.room("nlcpmax")):  # what it held has been matched
+        d.grow("nlcpmax", d.count("ncon"))
+    launch.run(m, d, [step], many, **common)
+
+
+def numbers(m):
+    """What kernels ask of m.lcp."""
+    p = m.lcp
+    index = {name: choices.index(getattr(p, name)) for name, choices in CHOICES.items()}
+    return dict(
+        lcp_part=1 - (1 - p.erp) ** (1 / p.substeps), lcp_cfm=p.cfm, lcp_substeps=p.substeps, lcp_sweeps=p.sweeps,
+        lcp_friction=index["friction"], lcp_eta=p.eta, lcp_bounce=p.bounce, lcp_bounce_vel=p.bounce_vel,
+        lcp_slop=parameters.length(m, "slop"), lcp_max_vel=p.max_vel, lcp_sor=p.sor, lcp_share=p.warmstart,
+        lcp_reach=parameters.REACH * parameters.size(m), lcp_rotation=index["rotation"],
+    )  # fmt: skip
