@@ -53,11 +53,11 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
     """An array on the device that reads as a NumPy array and writes through.
 
     `a[i] = x` changes the simulation, and so does `a[i][j] = x`; what is read are copies, which do not follow later
-    steps. Shape as in mujoco for one world, with a leading world axis for several.
+    steps. Shape as in mujoco for one world, with a leading world axis for several; `first` is where it begins.
     """
 
-    def __init__(self, data, array, shape):
-        for name, value in dict(_data=data, _array=array, shape=shape).items():
+    def __init__(self, data, array, shape, first=0):
+        for name, value in dict(_data=data, _array=array, shape=shape, _first=first).items():
             object.__setattr__(self, name, value)
 
     dtype = property(lambda self: np.dtype(np.int32 if self._array.dtype == "i" else session.numpy_float()))
@@ -68,7 +68,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self.shape[0]
 
     def _host(self):
-        return memory.download(self._data.device(self._array.name))[: self.size].reshape(self.shape)
+        return memory.part(self._data.device(self._array.name), self._first, self.size).reshape(self.shape)
 
     def __array__(self, dtype=None, copy=None):
         return np.asarray(self._host(), dtype)
@@ -113,7 +113,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         self._upload(host)
 
     def _upload(self, host):
-        memory.upload(self._data.device(self._array.name), host.reshape(-1))
+        memory.upload(self._data.device(self._array.name), host.reshape(-1), self._first)
         asleep.wrote(self._data, self._array.name)
 
     def __iter__(self):
