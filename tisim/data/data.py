@@ -89,6 +89,7 @@ class Data(Storage):
         self._lay_out(m, int(nworld), capacity)
         self.program = Program(self)
         self._faults = "world"
+        self._shared = 0  # bits of asleep.WRITTEN: arrays that others write without telling
         self._open = None  # names of what a callback that runs now may write
         self._checked = False  # whether the model was found simulable
         self._info = {}  # host-side numbers a stage keeps between steps

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tisim.device import memory, session
-from tisim.errors import Error, IdError, ValuesError
+from tisim.errors import Error, IdError, UnsupportedError, ValuesError
 from tisim.model.watched import Source, numbers
 
 from . import asleep
@@ -111,6 +111,24 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         except IndexError as e:
             raise IdError(f"d.{a.name}, of shape {self.shape}: {e}") from None
         self._upload(host)
+
+    def __dlpack_device__(self):
+        return 1, 0  # kDLCPU
+
+    def __dlpack__(self, **options):
+        """The array itself, without a copy: torch.from_dlpack(d.ctrl), jax.dlpack.from_dlpack, np.from_dlpack.
+
+        It follows each step, and the next step reads what is written to it; what a stage computes is overwritten. It
+        serves as long as the Data does, across resets. `__array_interface__` is left out on purpose: with it np.asarray
+        would follow steps, too, and is a copy.
+        Raises UnsupportedError on a GPU.
+        """
+        whole = memory.host_view(self._data.device(self._array.name))
+        if whole is None:
+            raise UnsupportedError(f"d.{self._array.name}: arrays are shared without copies on a CPU only so far")
+        if self._array.role in ("state", "input"):
+            asleep.shared(self._data, self._array.name)
+        return whole[self._first : self._first + self.size].reshape(self.shape).__dlpack__(**options)
 
     def _upload(self, host):
         memory.upload(self._data.device(self._array.name), host.reshape(-1), self._first)
