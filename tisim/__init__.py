@@ -17,7 +17,8 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 __version__ = "0.2.0"
 _HOMES = {
     "tisim.data.data": "Data",
-    "tisim.data.state": "copy_state extract_state get_state reset reset_keyframe set_keyframe set_state state_size",
+    "tisim.data.state": "copy_state extract_state get_state reset reset_keyframe reset_state "
+    "set_keyframe set_state state_size",
     "tisim.device.bundle": "func",
     "tisim.device.runtime": "init",
     "tisim.device.variant": "kernel",

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from tisim.data import given, room
+from tisim.data import asleep, given, room
 from tisim.data.timer import INVERSE_OF
 from tisim.data.validate import validate
 from tisim.device import build, runtime
@@ -260,6 +260,7 @@ def _run(m, d, stages, times=1):
     """Runs these of STAGES, so often: by the Data's program while they do what they did before, else by Python."""
     if d._open is not None:
         raise Error("a callback of this Data runs within a step, and cannot step it")
+    asleep.look_at_shared(m, d)
     clock = d.program.clock
     if clock.on and not clock.running:
         with clock.run(stages.start == 0 or stages.stop in WHOLE, times if stages.stop in WHOLE else 0):

@@ -51,6 +51,17 @@ def wrote(d, name):
         d.set_counts(nwritten=int(d.count("nwritten")) | bit)
 
 
+def shared(d, name):
+    """Notes that others write to an array unseen: sleepers are looked at whenever steps begin."""
+    d._shared = d._shared | WRITTEN.get(name, 0)
+
+
+def look_at_shared(m, d):
+    """Before steps: what others may have written to shared arrays."""
+    if d._shared and listed(m):
+        d.set_counts(nwritten=int(d.count("nwritten")) | d._shared)
+
+
 def begin(d):
     """Nothing is known of who is awake and where anything is: all lists are made anew, and all poses."""
     d.set_counts(nwritten=ALL, nwoken=0, nstale=1, nwhole=1, nallbox=1, nchanged=1)

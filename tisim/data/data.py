@@ -16,6 +16,7 @@ from tisim.mujoco_names import OF_DATA, instead
 from . import (
     asleep,
     copying,
+    diverged,
     given,
     jacobian,
     matrices,
@@ -32,6 +33,7 @@ from .storage import Storage
 from .timer import Timers
 from .view import FIELDS as DATA_VIEWS
 from .view import ContactView, accessor
+from .world import World
 
 MADE = moments.MADE | matrices.MADE  # what is made on the host when it is read
 FAULTS = ("world", "reset", "freeze")  # what a diverging island brings about
@@ -87,6 +89,7 @@ class Data(Storage):
         self._lay_out(m, int(nworld), capacity)
         self.program = Program(self)
         self._faults = "world"
+        self._shared = 0  # bits of asleep.WRITTEN: arrays that others write without telling
         self._open = None  # names of what a callback that runs now may write
         self._checked = False  # whether the model was found simulable
         self._info = {}  # host-side numbers a stage keeps between steps
@@ -181,6 +184,16 @@ class Data(Storage):
     def warning(self):
         """Warnings by mjtWarning, each with number and lastinfo (arrays over worlds if there are several)."""
         return Warnings(self)
+
+    @property
+    def diverged(self):
+        """Bad states since the last reset by the user, a list of Diverged(world, quantity, index, joint, body, number):
+        which number of qpos, qvel or qacc was not finite or too large in which world, and how often one was."""
+        return diverged.found(self.model, self)
+
+    def world(self, index):
+        """World number `index` alone: its arrays and contacts with the shapes of a Data of one world, see World."""
+        return World(self, index)
 
     @property
     def timer(self):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tisim.device import memory, session
-from tisim.errors import Error, IdError, ValuesError
+from tisim.errors import Error, IdError, UnsupportedError, ValuesError
 from tisim.model.watched import Source, numbers
 
 from . import asleep
@@ -53,11 +53,11 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
     """An array on the device that reads as a NumPy array and writes through.
 
     `a[i] = x` changes the simulation, and so does `a[i][j] = x`; what is read are copies, which do not follow later
-    steps. Shape as in mujoco for one world, with a leading world axis for several.
+    steps. Shape as in mujoco for one world, with a leading world axis for several; `first` is where it begins.
     """
 
-    def __init__(self, data, array, shape):
-        for name, value in dict(_data=data, _array=array, shape=shape).items():
+    def __init__(self, data, array, shape, first=0):
+        for name, value in dict(_data=data, _array=array, shape=shape, _first=first).items():
             object.__setattr__(self, name, value)
 
     dtype = property(lambda self: np.dtype(np.int32 if self._array.dtype == "i" else session.numpy_float()))
@@ -68,7 +68,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self.shape[0]
 
     def _host(self):
-        return memory.download(self._data.device(self._array.name))[: self.size].reshape(self.shape)
+        return memory.part(self._data.device(self._array.name), self._first, self.size).reshape(self.shape)
 
     def __array__(self, dtype=None, copy=None):
         return np.asarray(self._host(), dtype)
@@ -112,8 +112,26 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
             raise IdError(f"d.{a.name}, of shape {self.shape}: {e}") from None
         self._upload(host)
 
+    def __dlpack_device__(self):
+        return 1, 0  # kDLCPU
+
+    def __dlpack__(self, **options):
+        """The array itself, without a copy: torch.from_dlpack(d.ctrl), jax.dlpack.from_dlpack, np.from_dlpack.
+
+        It follows each step, and the next step reads what is written to it; what a stage computes is overwritten. It
+        serves as long as the Data does, across resets. `__array_interface__` is left out on purpose: with it np.asarray
+        would follow steps, too, and is a copy.
+        Raises UnsupportedError on a GPU.
+        """
+        whole = memory.host_view(self._data.device(self._array.name))
+        if whole is None:
+            raise UnsupportedError(f"d.{self._array.name}: arrays are shared without copies on a CPU only so far")
+        if self._array.role in ("state", "input"):
+            asleep.shared(self._data, self._array.name)
+        return whole[self._first : self._first + self.size].reshape(self.shape).__dlpack__(**options)
+
     def _upload(self, host):
-        memory.upload(self._data.device(self._array.name), host.reshape(-1))
+        memory.upload(self._data.device(self._array.name), host.reshape(-1), self._first)
         asleep.wrote(self._data, self._array.name)
 
     def __iter__(self):

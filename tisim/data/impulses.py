@@ -44,7 +44,11 @@ def give(d, arrays):
     d.set_counts(nlcp=n)
 
 
-def clear(d):
-    """The next step begins without."""
-    if "lcp_warm" in d._device:
-        memory.fill(d.device("lcp_warm"), 0)
+def clear(d, worlds=None):
+    """The next step begins without, in worlds of these indices; None: in all."""
+    if "lcp_warm" not in d._device:
+        return
+    a = d.device("lcp_warm")
+    values = memory.download(a)
+    values.reshape(d.nworld, -1)[slice(None) if worlds is None else worlds] = 0
+    memory.upload(a, values)

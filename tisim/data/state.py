@@ -28,31 +28,44 @@ STATE = (
 
 
 def world_indices(d, worlds):
-    """Indices of worlds: None is all of them."""
+    """Indices of worlds, given as an index, several, or a mask of all; None is all of them."""
     index = np.arange(d.nworld) if worlds is None else np.atleast_1d(np.asarray(worlds))
+    if index.ndim == 1 and index.dtype == bool and np.ndim(worlds):
+        if len(index) != d.nworld:
+            raise Error(f"worlds: a mask of {len(index)}, expected one of all {d.nworld} worlds")
+        return np.flatnonzero(index)
     if index.ndim > 1 or (index.size and index.dtype.kind not in "iu"):
-        raise Error(f"worlds={worlds!r}: expected the index of a world, several, or None for all")
+        raise Error(f"worlds={worlds!r}: expected the index of a world, several, a mask, or None for all")
     index = index.astype(np.int64)
     if index.size and (index.min() < 0 or index.max() >= d.nworld):
         raise Error(f"world index {index.tolist()} outside 0..{d.nworld - 1}")
+    if len(np.unique(index)) < len(index):
+        raise Error(f"worlds={index.tolist()}: one of them is named twice")
     return index
+
+
+FEW = 16  # worlds up to which their rows are sent to a GPU one by one, and nothing is read from there
 
 
 def write_worlds(d, name, worlds, values):
     """Writes one row per world (or one for all) into an array of Data."""
     a = d.device(name)
     n = DATA[name].size(d._size_of)
-    if not n:
+    if not n or not len(worlds):
         return
     asleep.wrote(d, name)
     values = np.asarray(values).reshape(-1, n)
-    if len(worlds) == d.nworld:
-        whole = np.ascontiguousarray(np.broadcast_to(values, (d.nworld, n)))
-        memory.upload(a, whole.astype(memory.download(a).dtype).reshape(-1))
-    elif len(worlds):
-        whole = memory.download(a)
-        whole[: d.nworld * n].reshape(d.nworld, n)[worlds] = values
-        memory.upload(a, whole)
+    if (view := memory.host_view(a)) is not None:
+        view[: d.nworld * n].reshape(d.nworld, n)[worlds] = values
+        return
+    if len(worlds) <= FEW < d.nworld:
+        rows = np.broadcast_to(values, (len(worlds), n)).astype(memory.number_type(a))
+        for world, row in zip(worlds.tolist(), rows):
+            memory.upload(a, row, world * n)
+        return
+    whole = memory.download(a)
+    whole[: d.nworld * n].reshape(d.nworld, n)[worlds] = values
+    memory.upload(a, whole)
 
 
 MOCAP = ("mocap_pos", "mocap_quat")
@@ -71,7 +84,8 @@ def _start(m):
 def reset(m, d, worlds=None):
     """Sets the state to the model's start: qpos0, mocap bodies and equalities as modelled, all else zero.
 
-    worlds  index or list of the worlds to reset; None: all of them.
+    worlds  index, indices or mask (nworld,) of the worlds to reset; None: all of them. The others go on to the same
+            bits; lists of contacts and rows are those of the last step until the next.
     """
     given.check(m, d)
     index = world_indices(d, worlds)
@@ -154,36 +168,76 @@ def state_size(m, sig):
     return sum(DATA[name].size(lambda s: getattr(m, s)) for bit, name in STATE if sig & bit)
 
 
-def get_state(m, d, sig=mjtState.mjSTATE_INTEGRATION):
+def get_state(m, d, sig=mjtState.mjSTATE_INTEGRATION, worlds=None):
     """State as one vector, in mujoco's order.
 
-    sig  sum of mjtState bits.
-    Returns (size,) for one world, else (nworld, size).
+    sig  sum of mjtState bits.  worlds  as in reset.
+    Returns (size,) for a Data of one world, else (worlds, size).
     """
     given.check(m, d)
-    parts = [d.host(name).reshape(d.nworld, -1) for name, n in _parts(d, sig)]
-    out = np.concatenate([np.empty((d.nworld, 0)), *parts], axis=1).astype(np.float64)
-    return out[0] if d.nworld == 1 else out
+    index = world_indices(d, worlds)
+    parts = [d.host(name).reshape(d.nworld, -1)[index] for name, n in _parts(d, sig)]
+    out = np.concatenate([np.empty((len(index), 0)), *parts], axis=1).astype(np.float64)
+    return out[0] if d.nworld == 1 and len(index) else out
 
 
-def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION):
+def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION, worlds=None):
     """Writes a vector made by get_state with the same sig; one vector is written to all worlds.
 
-    state  (size,) or (nworld, size).
+    state  (size,) or (worlds, size).  worlds  as in reset.
     Impulses of the last step, from which dynamics="lcp" goes on, are in no vector: its next step begins without.
     """
     given.check(m, d)
+    index = world_indices(d, worlds)
     size = state_size(m, sig)
     state = _vectors(state)
-    if state.shape not in ((size,), (d.nworld, size)):
-        raise Error(f"state has shape {state.shape}, expected ({size},) or ({d.nworld}, {size})")
-    state = np.atleast_2d(state)
+    if state.shape not in ((size,), (len(index), size)):
+        raise Error(f"state has shape {state.shape}, expected ({size},) or ({len(index)}, {size})")
+    _write_state(d, np.atleast_2d(state), sig, index)
+
+
+def _write_state(d, state, sig, index):
     at = 0
     for name, n in _parts(d, sig):
-        write_worlds(d, name, np.arange(d.nworld), state[:, at : at + n])
+        write_worlds(d, name, index, state[:, at : at + n])
         at += n
     if int(sig) & mjtState.mjSTATE_WARMSTART:
-        impulses.clear(d)
+        impulses.clear(d, index)
+
+
+def reset_state(m, d, state, worlds=None, sig=mjtState.mjSTATE_INTEGRATION, seed=None):
+    """Resets, then sets a state, one of each world's own, or one drawn from a pool, such as settled piles.
+
+    state   (size,) for all these worlds, (worlds, size), or with a seed a pool (any number, size), of get_state.
+    worlds  as in reset;  sig  sum of mjtState bits: what they hold, the rest is as after a reset.
+    seed    number, or one for each of these worlds, such as counts of episodes. What a world gets follows from its
+            index and its seed alone, not from which others are reset with it; each of the pool is as likely.
+    Returns which of `state` each of these worlds got, (worlds,). Raises Error for what does not fit, changing nothing.
+    """
+    given.check(m, d)
+    index = world_indices(d, worlds)
+    size, state = state_size(m, sig), np.atleast_2d(_vectors(state))
+    if state.ndim != 2 or state.shape[1] != size or not len(state):
+        raise Error(f"state has shape {state.shape}, expected (any number, {size}) for sig={int(sig)}")
+    if seed is not None:
+        drawn = _draw(seed, index, len(state))
+    elif len(state) in (1, len(index)):
+        drawn = np.zeros(len(index), np.int64) if len(state) == 1 else np.arange(len(index))
+    else:
+        raise Error(f"{len(state)} states for {len(index)} worlds: expected one, as many, or a seed to draw by")
+    reset(m, d, index)
+    _write_state(d, state[drawn], sig, index)
+    return drawn
+
+
+def _draw(seed, index, n):
+    """(worlds,) numbers below n, each of the seed and index of its world."""
+    seeds = np.asarray(seed)
+    if seeds.dtype.kind not in "iu" or seeds.shape not in ((), index.shape) or (seeds.size and seeds.min() < 0):
+        raise Error(f"seed={seed!r}: expected a number from 0 on, or one for each of {len(index)} worlds")
+    pairs = zip(np.broadcast_to(seeds, index.shape).tolist(), index.tolist())
+    words = [np.random.SeedSequence(pair).generate_state(1, np.uint64)[0] for pair in pairs]
+    return (np.array(words, np.uint64) % np.uint64(n)).astype(np.int64)
 
 
 def extract_state(m, state, srcsig, dstsig):

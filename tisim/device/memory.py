@@ -61,10 +61,11 @@ def delete_array(a):
 
 def size_of(a):
     """Bytes of a device array."""
-    return a.numbers * np.dtype(_numpy_type(a)).itemsize
+    return a.numbers * np.dtype(number_type(a)).itemsize
 
 
-def _numpy_type(a):
+def number_type(a):
+    """NumPy's type of a device array's numbers."""
     return np.int32 if str(a.dtype) == "i32" else session.numpy_float()
 
 
@@ -81,9 +82,15 @@ def download(a):
     tally.reads += 1
     if cuda.driver(a) is None:
         return a.to_numpy().reshape(-1)
-    out = np.empty(a.numbers, _numpy_type(a))
+    out = np.empty(a.numbers, number_type(a))
     cuda.read(a, out)
     return out
+
+
+def part(a, first, count):
+    """Copy of some numbers of a device array on the host."""
+    view = host_view(a)
+    return (download(a) if view is None else view)[first : first + count].copy()
 
 
 def upload(a, values, first=0):
@@ -92,7 +99,7 @@ def upload(a, values, first=0):
     if view is not None:
         view[first : first + values.size] = values
     elif values.size and cuda.driver(a) is not None:
-        cuda.write(a, first, values.astype(_numpy_type(a), copy=False))
+        cuda.write(a, first, values.astype(number_type(a), copy=False))
     elif values.size:
         whole = a.to_numpy()
         whole.reshape(-1)[first : first + values.size] = values

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from tisim.data import asleep
+from tisim.data import asleep, diverged
 from tisim.data.state import reset
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtWarning
@@ -103,10 +103,7 @@ def _tell(m, d, worlds, bad, autoreset):
         if (name, place := size - places[k]) in told:
             continue
         told.add((name, place))
-        start = m.jnt_qposadr if name == "qpos" else m.jnt_dofadr
-        joint = int(np.searchsorted(np.asarray(start), place, "right")) - 1
-        body = int(m.jnt_bodyid[joint])
-        words = [f"{kind} {m.id2name(kind, i) or f'number {i}'}" for kind, i in (("joint", joint), ("body", body))]
+        words = [f"{kind} {word}" for kind, word in zip(("joint", "body"), diverged.words_of(m, name, place))]
         warnings.warn(
             f"{name}[{place}] of {' of '.join(words)} is not finite or too large at time {time[world]:.6g}"
             f"{f' in world {world}' if d.nworld > 1 else ''}: the simulation is unstable"

@@ -1,0 +1,104 @@
+"""How many steps of small worlds a second, against the newest MuJoCo's threads (mujoco.rollout), in the same run?
+
+    python benchmarks/worlds.py [--case ragdoll pit stack] [--worlds 64 1024] [--peer .peers] [--json FILE]
+
+Each world is a scene of its own: a ragdoll on the floor, ten bodies in a pit, a stack of 20 boxes. Both engines take
+all worlds STEPS steps on from the same settled states, in turn, each with as many threads as there are processors; medians
+are compared, and the positions they end with. `busy` is processor time over wall time of tisim's turns. Memory is that
+of tisim's arrays. The exit code is 1 if an answer differs; rates have no bar so far.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import sys
+import time
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CASES = dict(ragdoll=("ragdolls", 1), pit=("pile", 10), stack=("tower", 20))
+STEPS = 20  # of a turn
+SPREAD = 0.02  # of the velocities by which worlds differ [m/s, rad/s]
+TOLERANCE = 1e-3  # median over worlds of the largest difference of positions after a turn, contacts among them
+
+
+def parse():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--case", nargs="+", choices=CASES, default=list(CASES))
+    p.add_argument("--worlds", nargs="+", type=int, default=[64, 1024])
+    p.add_argument("--settle", type=int, default=150, help="steps before the measurement")
+    p.add_argument("--peer", default=str(ROOT / ".peers"), help="folder of the peer's packages")
+    p.add_argument("--repeats", type=int, default=9, help="turns of each; medians are compared")
+    p.add_argument("--json", default=None, help="also write the figures to this file")
+    return p.parse_args()
+
+
+def measure(name, nworld, args, mujoco, rollout):
+    """Figures of a case."""
+    import tisim
+
+    full = int(tisim.mjtState.mjSTATE_FULLPHYSICS)
+
+    text = tisim.scenes.build(CASES[name][0], n=CASES[name][1])
+    m, pm = tisim.Model.from_xml_string(text), mujoco.MjModel.from_xml_string(text)
+    d, threads = tisim.Data(m, nworld=nworld), os.cpu_count()
+    d.qvel[...] = SPREAD * np.random.default_rng(0).normal(size=(nworld, m.nv))
+    tisim.step(m, d, args.settle)
+    start, warm = tisim.get_state(m, d, full), np.array(d.qacc)
+    both = int(tisim.mjtState.mjSTATE_WARMSTART) | full
+    begin = np.concatenate([start, warm], axis=1)
+    datas = [mujoco.MjData(pm) for _ in range(threads)]
+    ours, theirs, used = [], [], []
+    with rollout.Rollout(nthread=threads) as pool:
+        for turn in range(args.repeats + 1):
+            began, cpu = time.perf_counter(), time.process_time()
+            tisim.set_state(m, d, begin, both)
+            tisim.step(m, d, STEPS)
+            wall = time.perf_counter() - began
+            busy = (time.process_time() - cpu) / wall
+            began = time.perf_counter()
+            states, _ = pool.rollout([pm] * nworld, datas, start, nstep=STEPS, initial_warmstart=warm)
+            if turn:  # the first warms both up
+                ours.append(wall), used.append(busy), theirs.append(time.perf_counter() - began)
+    differ = np.abs(np.asarray(d.qpos).reshape(nworld, -1) - states[:, -1, 1 : 1 + m.nq]).max(axis=1)
+    a, b = statistics.median(ours), statistics.median(theirs)
+    return dict(case=name, worlds=nworld, nv=m.nv, contacts=float(np.mean(d.ncon)), rate=nworld * STEPS / a,
+                peer_rate=nworld * STEPS / b, ratio=b / a, busy=statistics.median(used), threads=threads,
+                differ=float(np.median(differ)), kb=sum(d.memory().values()) / nworld / 1000)  # fmt: skip
+
+
+def main():
+    args = parse()
+    sys.path.insert(0, args.peer)
+    try:
+        import mujoco
+        from mujoco import rollout
+    except ImportError:
+        sys.exit(
+            f"no MuJoCo in {args.peer}: "
+            "python -m pip install --no-deps --target .peers mujoco==4.0.0 mujoco-core==4.0.0"
+        )
+    sys.path.insert(0, str(ROOT))
+    print(f"MuJoCo {mujoco.__version__}, {os.cpu_count()} threads each; world-steps a second, medians")
+    print(f"{'case':8} {'worlds':>6} {'nv':>4} {'contacts':>8} {'tisim':>9} {'MuJoCo':>9} {'ratio':>6} {'busy':>5} "
+          f"{'kB/world':>8} {'differ':>8}")  # fmt: skip
+    found, good = [], True
+    for name in args.case:
+        for nworld in args.worlds:
+            r = measure(name, nworld, args, mujoco, rollout)
+            found.append(r)
+            same = r["differ"] <= TOLERANCE
+            good = good and same
+            print(f"{name:8} {nworld:6d} {r['nv']:4d} {r['contacts']:8.1f} {r['rate']:9.0f} {r['peer_rate']:9.0f} "
+                  f"{r['ratio']:6.2f} {r['busy']:5.2f} {r['kb']:8.1f} {r['differ']:8.1e}"
+                  f"{'' if same else '  WRONG ANSWER'}", flush=True)  # fmt: skip
+    if args.json:
+        pathlib.Path(args.json).write_text(json.dumps(found, indent=1))
+    sys.exit(not good)
+
+
+if __name__ == "__main__":
+    main()
