@@ -1,4 +1,4 @@
-"""Machine code is made of IR that says that arguments stay and that arrays do not overlap."""
+"""Machine code is made of IR that says that arguments stay, arrays do not overlap, and indices do not overflow."""
 
 from tisim.device import machine_code, promises
 
@@ -15,6 +15,12 @@ BODY = """define void @k_kernel_0_serial(%c* %context) {
   %9 = load i32*, i32** %8, align 8
   store i32 %7, i32* %9, align 4
   %10 = load i32, i32* %unknown, align 4
+  %11 = add i32 %7, 3
+  %12 = sext i32 %11 to i64
+  %13 = getelementptr double, double* %3, i64 %12
+  %14 = add i32 %7, -1640531527
+  %15 = sext i32 %14 to i64
+  %16 = mul i64 %15, 5
 """
 
 
@@ -40,3 +46,9 @@ def test_numbers_of_arrays_are_not_constant_and_each_array_has_its_type():
 
 def test_nothing_is_promised_of_what_is_not_followed():
     assert told()["%10"].endswith("align 4")
+
+
+def test_sums_that_index_an_array_do_not_overflow_and_others_may():
+    lines = told()
+    assert "add nsw i32 %7, 3" in lines["%11"]
+    assert "nsw" not in lines["%14"]

@@ -250,7 +250,7 @@ def move_island(m, d, n):
         if newton_round < 0:
             improvement = m.opt.tolerance
         fine = newton_round >= 0 and settled(d.isl_alpha[k], gradient, d.island_gradient[k])
-        reduction = next_reduction(m, d, newton_round, fine, gradient, improvement, d.isl_reduction[k])
+        reduction = next_reduction(m, d, newton_round, fine, False, gradient, improvement, d.isl_reduction[k])
         d.isl_phase[k] = START
         d.isl_go[k][0] = 1
         if reduction == 0.0 or newton_round + 1 >= m.opt.iterations or not gradient - gradient == 0.0:  # not finite

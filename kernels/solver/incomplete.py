@@ -15,8 +15,9 @@ symmetric M-matrix", 1977; the order from both ends: van der Vorst, "Large tridi
 systems on vector and parallel computers", 1987.
 """
 
+from ..constraint.island import PART_ROOM
 from ..team import meet, share
-from ..types import FP, at6, func, ti, vec6
+from ..types import FP, at6, func, six, store, ti, vec6
 from .elimination import LINKS, list_nodes, touch
 from .island_factor import BLOCK, blocks_of, couple, couple_rows, factor, first_dof, place_trees, size_of
 from .tree_hessian import sym6_times
@@ -201,6 +202,7 @@ def factor_halves(m, d, k, isle: ti.template()):
     meet(m, d, isle.me, isle.size)
     first, last = share(isle.nodes, isle.me, isle.size)
     place_trees(m, d, isle, isle.node + first, isle.node + last)
+    list_places(m, d, isle, isle.node + first, isle.node + last)
     meet(m, d, isle.me, isle.size)
     for half in range(SEAM + 1):
         if half == SEAM:
@@ -243,18 +245,23 @@ def nodes_of(m, d, k, isle: ti.template(), phase):
 
 @func
 def solve_halves(m, d, k, isle: ti.template()):
-    """sol_z = (L D L')^-1 sol_z, in the components of the nodes; behind a `meet`, and ends without one."""
+    """sol_z = (L D L')^-1 sol_z, in the components of the nodes, by way of part_z; behind a `meet`, and ends without
+    one."""
     for phase in range(SEAM + 2):
         half = ti.min(phase, SEAM)
         if phase == SEAM:
             meet(m, d, isle.me, isle.size)
         if is_mine(isle, half):
             begin, end = nodes_of(m, d, k, isle, phase)
+            first, last = nodes_of(m, d, k, isle, half + half // SEAM)
+            if phase != SEAM + 1:
+                for e in range(first, last):
+                    store(d.part_z, e, components(m, d, isle, d.node_order[e]))
             for e in range(begin, end):
+                place = e
                 if phase == SEAM:
-                    forward(m, d, isle, d.node_border[e], half, True)
-                else:
-                    forward(m, d, isle, d.node_order[e], half, False)
+                    place = isle.node + d.node_rank[d.node_border[e]]
+                forward(m, d, isle, place, first, last, phase == SEAM)
     for turn in range(SEAM + 1):
         half = SEAM - turn
         if half == 1:
@@ -262,37 +269,52 @@ def solve_halves(m, d, k, isle: ti.template()):
         if is_mine(isle, half):
             begin, end = nodes_of(m, d, k, isle, half + half // SEAM)
             for e in range(end - begin):
-                backward(m, d, isle, d.node_order[end - 1 - e])
+                backward(m, d, isle, end - 1 - e)
 
 
 @func
-def forward(m, d, isle: ti.template(), a, half, done):
-    """Takes what node a leaves to its links in that half from sol_z, which becomes D^-1 L^-1 sol_z of node a, or is so
-    if `done`."""
-    x = components(m, d, isle, a)
+def list_places(m, d, isle: ti.template(), first_node, last_node):
+    """part_link of a stretch of node_order."""
+    for e in range(first_node, last_node):
+        a = d.node_order[e]
+        for i in range(d.node_linknum[a]):
+            d.part_link[PART_ROOM * isle.node + d.node_linkadr[a] + i] = isle.node + d.node_rank[d.node_link[a][i]]
+
+
+@func
+def forward(m, d, isle: ti.template(), e, first, last, done):
+    """Takes what the node at place e of node_order leaves to its links from `first` up to `last` from part_z, which
+    becomes D^-1 L^-1 z of that node, or is so if `done`."""
+    a = d.node_order[e]
+    x = six(d.part_z[e])
     if not done:
         x = sym6_times(a, x, d.body_hess)
-        put_components(m, d, isle, a, x)
-    for i in range(d.node_linknum[a]):
-        b = d.node_link[a][i]
-        if d.node_mark[b] // 2 == half:
-            adr = isle.adr + BLOCK * (d.node_linkadr[a] + i)
-            y = components(m, d, isle, b)
+        store(d.part_z, e, x)
+    block = d.node_linkadr[a]
+    for i in range(block, block + d.node_linknum[a]):
+        b = d.part_link[PART_ROOM * isle.node + i]
+        if b >= first and b < last:
+            adr = isle.adr + BLOCK * i
+            y = six(d.part_z[b])
             for r in ti.static(range(6)):
                 y[r] -= at6(d.island_dense, adr + 6 * r).dot(x)
-            put_components(m, d, isle, b, y)
+            store(d.part_z, b, y)
 
 
 @func
-def backward(m, d, isle: ti.template(), a):
-    """sol_z of node a from those of its links."""
+def backward(m, d, isle: ti.template(), e):
+    """part_z of the node at place e from those of its links; then it is sol_z."""
+    a = d.node_order[e]
     y = vec6(0.0)
-    for i in range(d.node_linknum[a]):
-        adr = isle.adr + BLOCK * (d.node_linkadr[a] + i)
-        v = components(m, d, isle, d.node_link[a][i])
+    block = d.node_linkadr[a]
+    for i in range(block, block + d.node_linknum[a]):
+        adr = isle.adr + BLOCK * i
+        v = d.part_z[d.part_link[PART_ROOM * isle.node + i]]
         for r in ti.static(range(6)):
             y += v[r] * at6(d.island_dense, adr + 6 * r)
-    put_components(m, d, isle, a, components(m, d, isle, a) - sym6_times(a, y, d.body_hess))
+    x = six(d.part_z[e]) - sym6_times(a, y, d.body_hess)
+    store(d.part_z, e, x)
+    put_components(m, d, isle, a, x)
 
 
 @func

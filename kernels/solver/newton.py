@@ -150,7 +150,7 @@ def solve_trees(m, d, k, me, size):
         if (isle.dense >= 0 or isle.factor >= 0) and improvement < m.opt.tolerance:
             break
         fine = newton_round >= 0 and settled(alpha, gradient, last_gradient)
-        reduction = next_reduction(m, d, newton_round, fine, gradient, improvement, reduction)
+        reduction = next_reduction(m, d, newton_round, fine, isle.part >= 0, gradient, improvement, reduction)
         if reduction == 0.0:
             break
         newton_round += 1

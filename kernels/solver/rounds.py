@@ -9,6 +9,7 @@ PATIENCE = 10  # rounds after which a rough direction is not good enough: each f
 TIGHTER = 0.7
 TIGHTEST = 1e-5
 FINE = 0.01
+FINER = 1e-3  # instead of FINE, and FINE instead of ROUGH, with a good preconditioner of rows that always act
 LAST = 1e-3  # a round this fine that improves less than the tolerance is the last one
 NEAR = 80.0  # gradient that is good enough after such an improvement, in tolerances
 # What is due next for an island whose phases are queued: nothing, the preconditioner, conjugate gradients, the
@@ -29,15 +30,17 @@ def settled(alpha, gradient, last_gradient):
 
 
 @func
-def next_reduction(m, d, newton_round, fine, gradient, improvement, last):
+def next_reduction(m, d, newton_round, fine, eager, gradient, improvement, last):
     """Reduction of the linear residual in the next round; 0 if there is no next one.
+
+    eager  the island's preconditioner is an incomplete factor: equalities, whose rows always act, are most of it.
 
     Contacts far stiffer than the bodies (pyramids of little friction) need good directions long before they settle.
     """
     late = ti.cast(ti.max(0, newton_round - PATIENCE), FP)
-    r = ti.max(ROUGH * ti.pow(FP(TIGHTER), late), TIGHTEST)
+    r = ti.max(ti.select(eager, FP(FINE), FP(ROUGH)) * ti.pow(FP(TIGHTER), late), TIGHTEST)
     if fine:
-        r = ti.min(ti.max(0.7 * NEAR * m.opt.tolerance / gradient, FINE), r)
+        r = ti.min(ti.max(0.7 * NEAR * m.opt.tolerance / gradient, ti.select(eager, FP(FINER), FP(FINE))), r)
     if improvement < m.opt.tolerance:
         r = ti.min(r, 0.1 * last)
         if gradient < NEAR * m.opt.tolerance or last < LAST:

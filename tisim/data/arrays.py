@@ -347,6 +347,8 @@ declare("scratch", [
     ("node_mark", "i", ("nbody",), "-", "solver",
      "in an incomplete factor: twice its half, 2 for the seam between them, and 1 more if it goes first in its half"),
     ("node_border", "i", ("nbody",), "-", "solver", "nodes of the halves that are linked to the seam, by island"),
+    ("part_link", "i", ("nbody", 6), "-", "solver", "of each block of one: place of the link in node_order", 1),
+    ("part_z", "f", ("nbody", 8), "-", "solver", "vector at hand of its nodes in that order"),
     ("island_half", "i", ("ntree", 4), "-", "solver",
      "one past the first half in node_order, and past the second; 1: the factor is there; one past node_border's"),
 ])  # fmt: skip

