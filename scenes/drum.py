@@ -58,5 +58,6 @@ def drum(n=200, cone="pyramidal", seed=0):
             f'    <body pos="{x:.4f} {y:.4f} {height + z:.4f}"><freejoint/><geom type="{shape}" size="{SIZES[shape]}" '
             f'rgba="{rainbow(i / max(1, n - 1))}"/></body>'
         )
-    rest = '  <actuator><velocity name="motor" joint="axle" kv="2000"/></actuator>'
+    strength = max(2000, round(20 * n * radius))  # enough for what it lifts [N m s]
+    rest = f'  <actuator><velocity name="motor" joint="axle" kv="{strength}"/></actuator>'
     return document("drum", world, 0.004, cone, rest=rest, memory=arena(2 * n))

@@ -49,7 +49,7 @@ def hopper(n=400, outlet=0.2, slope=50.0, cone="pyramidal", seed=0, sleep=False)
     for i in range(n):
         layer, r = divmod(i, side * side)
         x, y = ((k - (side - 1) / 2) * SPACING + rng.uniform(-0.002, 0.002) for k in (r % side, r // side))
-        z = top + 0.1 + layer * SPACING
+        z = top + 0.1 + layer * 1.25 * SPACING  # capsules stand
         shape = (f'type="sphere" size="{RADIUS}"', f'type="capsule" size="{0.8 * RADIUS:.4f} {0.5 * RADIUS:.4f}"')[
             i % 2
         ]

@@ -21,7 +21,20 @@ GROUP = typer.main.get_command(cli.app)
 SIMULATE = ("run", "bench", "render", "film", "view")
 DRAW = ("run", "render", "film", "view")
 SILENT = ("view", "completion")  # print no numbers
-PRINT = ("run", "settle", "bench", "render", "film", "export", "info", "doctor", "scenes", "kernels", "compile")
+PRINT = (
+    "run",
+    "settle",
+    "sweep",
+    "bench",
+    "render",
+    "film",
+    "export",
+    "info",
+    "doctor",
+    "scenes",
+    "kernels",
+    "compile",
+)
 
 
 def options(command):

@@ -1,12 +1,15 @@
 """The scripts under scenes/examples do what their first lines say, here in a small form."""
 
 import importlib.util
+import json
 import math
 import pathlib
 
 import numpy as np
 import pytest
 import trimesh
+
+import tisim
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "scenes" / "examples"
 
@@ -43,6 +46,66 @@ def test_one_box_is_taken_out_of_a_pyramid():
     assert (moved <= on[1:, 1:]).all(), "only what lay on it moves"
     assert not moved[9].any(), "nothing lies on the top"
     assert moved[1].any() and moved.any(axis=1).sum() >= 4, "some hold others"
+
+
+def test_a_friction_is_found_by_a_sweep(call, tmp_path):
+    friction = load("friction")
+    table = tisim.sweep(friction.model, friction.cases, friction.steps, friction.measure, prepare=friction.prepare)
+    found, error = friction.fit(table)
+    assert found == pytest.approx(friction.MU, abs=0.005)
+    friction.picture(error, found, tmp_path / "a.png")
+    code, out, _ = call("sweep", FOLDER / "friction.py", "--json", "-o", tmp_path / "out")
+    assert code == 0 and json.loads(out)["hash"] == table.hash
+    lines = (tmp_path / "out" / "table.csv").read_text().splitlines()
+    assert lines[0] == "case,seed,mu,tilt,way,warnings" and len(lines) == 76
+
+
+def test_a_heap_settles_and_tells_who_carries_whom(tmp_path):
+    m, d, found = load("heap").settled(40)
+    assert found.settled and not len(found.left)
+    weight = float(m.body_mass[1:].sum()) * 9.81
+    assert found.support.lift[found.support.below == 0].sum() == pytest.approx(weight, rel=0.05)
+    assert found.deepest.depth[0] < 2e-3
+    found.forces.to_csv(tmp_path / "forces.csv")
+    assert len((tmp_path / "forces.csv").read_text().splitlines()) == 1 + len(found.forces)
+
+
+def test_a_killed_run_goes_on_and_its_recording_opens(tmp_path):
+    interrupted = load("interrupted")
+    whole = interrupted.finished(40, tmp_path / "whole")
+    recording = tisim.Recording(interrupted.killed(40, tmp_path / "part", 0.1))
+    rest = interrupted.finished(40, tmp_path / "part", "--resume")
+    assert rest["state_hash"] == whole["state_hash"] and len(recording) > 0
+
+
+def test_rings_hang_on_a_post_as_convex_parts(tmp_path, monkeypatch):
+    pytest.importorskip("coacd")
+    monkeypatch.setenv("TISIM_CACHE", str(tmp_path))
+    rings = load("rings")
+    assert not rings.thrown(2, parts=False, seconds=1.0)[2].any()
+    _, _, on, parts = rings.thrown(2, seconds=1.0)
+    assert on.all() and parts > 5
+
+
+def check_grains(n):
+    grains = load("grains")
+    counted = []
+    m, d, side = grains.pour(n, lambda m, d, poured: counted.append((poured, int(d.body_present[2:].sum()))))
+    assert all(poured == present for poured, present in counted) and counted[-1][0] == n
+    pressing, weight = grains.weighed(m, d)
+    assert pressing == pytest.approx(weight, rel=0.02), "the vessel carries all of them"
+    at = np.asarray(d.xpos)[2:]
+    assert (np.abs(at[:, :2]) < side).all() and (at[:, 2] > 0.9 * grains.RADIUS).all(), "none is lost"
+    assert not any(d.warning[k].number for k in range(len(d.warning)))
+
+
+def test_grains_are_poured_and_weighed():
+    check_grains(300)
+
+
+@pytest.mark.slow
+def test_five_thousand_grains_are_poured_and_weighed():
+    check_grains(5000)
 
 
 @pytest.mark.parametrize("name", sorted(f.stem for f in FOLDER.glob("*.py")))

@@ -107,7 +107,7 @@ def test_an_overlay_changes_what_it_covers_and_nothing_else(scene, name):
 def test_forces_point_where_they_push_and_grow_with_them(scene):
     m, d = scene
     look = Look.of(option("CONTACTFORCE"), m)
-    pos, mat, size, kind, rgba, _ = overlays.collect(m, d, 0, look)
+    pos, mat, size, kind, rgba, _ = overlays.collect(m, d, 0, look).arrays()
     shaft = kind == tisim.mjtGeom.mjGEOM_CYLINDER
     z = mat.reshape(-1, 3, 3)[shaft][:, :, 2]
     assert shaft.sum() == 8 and (z[:, 2] > 0.99).all(), "four corners of each box, pushed up"
@@ -124,7 +124,7 @@ def test_groups_islands_and_static_things_are_asked_for(scene):
     m, d = scene
     hidden = option("JOINT")
     some = option("JOINT", jointgroup=[0, 0, 0, 0, 1, 0])
-    counts = [len(overlays.collect(m, d, 0, Look.of(o, m))[0]) for o in (hidden, some)]
+    counts = [len(overlays.collect(m, d, 0, Look.of(o, m)).arrays()[0]) for o in (hidden, some)]
     assert counts == [5, 1], "a box of each free joint, a rod, an arrow with its head; the ball is in group 4"
     shown = option()
     shown.flags[tisim.mjtVisFlag.mjVIS_STATIC] = 0

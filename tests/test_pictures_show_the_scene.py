@@ -1,13 +1,19 @@
 """A picture shows what is in the scene, where the camera projects it, in its colour, without a window; contacts and
 islands can be shown. The camera frames all that moves, or is the model's own. No Vulkan is needed."""
 
+import pathlib
+import shutil
+import subprocess
+
 import numpy as np
 import pytest
 
 import tisim
+from tisim.mjcf import rotations
 from tisim.viewer import Camera, render, save_png, vulkan
 from tisim.viewer import camera as cameras
-from tisim.viewer.drawing import Drawing, contact_marks, island_of_geom, poses
+from tisim.viewer.drawing import island_of_geom, poses
+from tisim.viewer.raster import Raster
 
 SCENE = """<mujoco><worldbody>
   <geom type="plane" size="5 5 .1" rgba=".8 .8 .8 1"/>
@@ -77,22 +83,34 @@ def test_islands_have_colours_of_their_own(scene):
     m, d = scene
     labels = island_of_geom(m, d)
     assert labels[0] == -1 and len(set(labels[1:])) == 4
-    drawing = Drawing(m, poses(m, d)[0])
-    drawing.paint_islands(labels)
-    assert len({tuple(drawing.vertices[b.start, 8:11]) for b in drawing.batches if len(b.geoms)}) >= 3
+    raster = Raster(m)
+    raster.paint_state(d, 0, "island")
+    assert len({int(word) for b in raster.solid for word in b.records[:, 11].view(np.uint32)}) >= 3
 
 
-def test_vertices_lie_on_the_shapes(scene):
+def vertices(batch):
+    """What the window's shader makes of a batch: points and normals (n, v, 3) each."""
+    r = batch.records.astype(float)
+    half = np.where(batch.floor, 0, r[:, 3])[:, None, None] * batch.vertices[:, 6:7] * [0, 0, 1]
+    at = r[:, None, 8:11] * batch.vertices[:, :3] + half
+    normals = batch.vertices[:, 3:6] / np.maximum(r[:, None, 8:11], 1e-9)
+    turn = rotations.matrix(r[:, 4:8])
+    points = np.einsum("nij,nvj->nvi", turn, at) + r[:, None, :3]
+    normals = np.einsum("nij,nvj->nvi", turn, normals / np.linalg.norm(normals, axis=2, keepdims=True))
+    return points, normals
+
+
+def test_vertices_of_the_window_lie_on_the_shapes(scene):
     m, d = scene
-    positions, rotations = poses(m, d)
-    drawing = Drawing(m, positions)
-    drawing.place(positions, rotations)
-    for batch in drawing.batches:
-        kind = m.geom_type[batch.geoms[0]]
-        points = drawing.vertices[batch.start : batch.stop, :3].reshape(len(batch.geoms), -1, 3)
-        normals = drawing.vertices[batch.start : batch.stop, 3:6]
-        assert np.allclose(np.linalg.norm(normals, axis=1), 1, atol=1e-5)
-        local = points - positions[batch.geoms][:, None]
+    positions = poses(m, d)[0]
+    raster = Raster(m)
+    raster.place(d, 0, CAMERA)
+    assert sum(len(b.members) for b in raster.batches) == 4  # that of group 3 is not shown
+    for batch in raster.solid:
+        kind = m.geom_type[batch.members[0]]
+        points, normals = vertices(batch)
+        assert np.allclose(np.linalg.norm(normals, axis=2), 1, atol=1e-5)
+        local = points - positions[batch.members][:, None]
         if kind == tisim.mjtGeom.mjGEOM_SPHERE:
             assert np.allclose(np.linalg.norm(local, axis=2), 0.3, atol=1e-5)
         elif kind == tisim.mjtGeom.mjGEOM_BOX:
@@ -101,18 +119,38 @@ def test_vertices_lie_on_the_shapes(scene):
             axis = local - np.clip(local, -0.3, 0.3) * [0, 0, 1]
             assert np.allclose(np.linalg.norm(axis, axis=2), 0.15, atol=1e-5)
         # triangles are counter-clockwise seen from outside
-        indices = drawing.indices.reshape(-1, 3)
-        mine = indices[(indices >= batch.start).all(1) & (indices < batch.stop).all(1)]
-        a, b, c = (drawing.vertices[mine[:, k], :3] for k in range(3))
-        outward = (np.cross(b - a, c - a) * drawing.vertices[mine[:, 0], 3:6]).sum(1)
-        assert (outward > -1e-9).all()
+        a, b, c = (points[0, batch.indices.reshape(-1, 3)[:, k]] for k in range(3))
+        assert ((np.cross(b - a, c - a) * normals[0, batch.indices.reshape(-1, 3)[:, 0]]).sum(1) > -1e-9).all()
 
 
-def test_contact_marks_point_along_the_normal():
-    positions, normals = np.float32([[1, 2, 3]]), np.float32([[0, 0.6, 0.8]])
-    vertices, indices = contact_marks(positions, normals, 0.5)
-    tip = ((vertices[:, :3] - positions) @ normals[0]).max()
-    assert np.isclose(tip, 0.5) and indices.max() < len(vertices)
+@pytest.mark.parametrize("name", ["shapes", "bowl", "ragdolls"])
+def test_the_window_turns_geoms_as_they_are_turned(name):
+    m = tisim.Model.from_scene(name)
+    d = tisim.Data(m)
+    tisim.step(m, d, 30)
+    tisim.forward(m, d)
+    raster = Raster(m)
+    raster.place(d, 0, CAMERA)
+    for b in raster.solid:
+        turn = rotations.matrix(b.records[:, 4:8].astype(float))
+        np.testing.assert_allclose(turn, np.asarray(d.geom_xmat).reshape(-1, 3, 3)[b.members], atol=1e-5)
+        np.testing.assert_allclose(b.records[:, :3], np.asarray(d.geom_xpos)[b.members], atol=1e-5)
+
+
+def test_shaders_are_what_their_sources_compile_to(tmp_path):
+    compiler = shutil.which("glslangValidator")
+    if compiler is None:
+        pytest.skip("glslangValidator is not installed")
+    folder = pathlib.Path(tisim.viewer.__file__).parent / "shaders"
+    for kind in ("vert", "frag"):
+        out = tmp_path / f"{kind}.spv"
+        subprocess.run([compiler, "-V", str(folder / f"mesh.{kind}"), "-o", str(out)], check=True, capture_output=True)
+        made, kept = out.read_bytes(), (folder / f"Mesh_vk_{kind}.spv").read_bytes()
+        if made[8:12] != kept[8:12]:
+            pytest.skip("another version of glslangValidator")
+        assert made == kept
+        if shutil.which("spirv-val"):
+            subprocess.run(["spirv-val", str(out)], check=True)
 
 
 def test_camera_texts():

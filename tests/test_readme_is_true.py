@@ -130,7 +130,7 @@ def test_what_stands_side_by_side_does_the_same(tmp_path, monkeypatch):
     for left, right in TABLE:
         if any(word in left for word in SEEN):
             if "viewer" in left:
-                assert "tisim.viewer.view(m, d)" == right and callable(tisim.viewer.view)
+                assert "tisim.viewer.launch_passive(m, d)" == right and callable(tisim.viewer.launch_passive)
             else:
                 outcome(right, ours)
                 assert ours["picture"].shape == (48, 64, 3)

@@ -275,3 +275,36 @@ def test_each_world_has_its_picture():
             r.update_scene(d, world=world)
             pictures.append(r.render())
     assert (pictures[0] != pictures[1]).any()
+
+
+def test_mujocos_camera_and_options_are_taken():
+    """A picture by an MjvCamera is that of the Camera in the same place; joints of an MjvOption show where they are."""
+    m = tisim.Model.from_scene("joints")
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    cam, opt = tisim.MjvCamera(), tisim.MjvOption()
+    cam.lookat, cam.distance, cam.azimuth, cam.elevation = m.stat.center, 2 * m.stat.extent, 60, -25
+    same = Camera(60, -25, cam.distance, tuple(m.stat.center), m.vis.global_.fovy)
+    with tisim.Renderer(m, H, W) as r:
+        r.update_scene(d, same)
+        plain = r.render()
+        r.update_scene(d, cam, opt)
+        assert (r.render() == plain).all()
+        opt.flags[tisim.mjtVisFlag.mjVIS_JOINT] = True
+        r.update_scene(d, cam, opt)
+        changed = (r.render() != plain).any(2)
+    ends = np.concatenate([np.asarray(d.xanchor) + s * m.stat.meansize * np.asarray(d.xaxis) for s in (0, 1.1)])
+    pixels, _ = same.project(ends, W, H)
+    rows, columns = np.nonzero(changed)
+    near = np.abs(np.stack([columns, rows], 1)[:, None] - pixels).max(2).min(1)
+    assert changed.any() and np.quantile(near, 0.9) < 20  # the rest are shadows
+    opt.flags[tisim.mjtVisFlag.mjVIS_STATIC] = False
+    with tisim.Renderer(m, H, W) as r:
+        r.update_scene(d, same)
+        assert (r.render_all()[2][..., 0] == 0).any()  # the floor
+        r.update_scene(d, cam, opt)
+        seen = np.unique(r.render_all()[2][..., 0])
+    assert (np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)[seen[seen >= 0]]] != 0).all() and len(seen) > 4
+    cam.type, cam.fixedcamid = int(tisim.mjtCamera.mjCAMERA_FIXED), m.ncam
+    with tisim.Renderer(m, H, W) as r, pytest.raises(tisim.Error, match="the model has"):
+        r.update_scene(d, cam)

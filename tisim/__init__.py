@@ -45,13 +45,16 @@ _HOMES = {
     "tisim.stages.colliders": "register_collider",
     "tisim.stages.coming": "add remove",
     "tisim.stages.sleep": "wake",
+    "tisim.sweeping.sweep": "sweep",
+    "tisim.viewer.mjv": "MjvCamera MjvGeom MjvOption MjvPerturb MjvScene mjv_connector mjv_init_geom",
+    "tisim.viewer.perturb": "mjv_apply_perturb_force mjv_apply_perturb_pose",
     "tisim.viewer.camera": "default_free_camera",
-    "tisim.viewer.options": "MjvCamera MjvOption MjvPerturb",
     "tisim.viewer.renderer": "Renderer",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 _FOLDERS = (
-    "data device enums errors mjcf model pipeline queries recording rollout settling spec stages viewer scenes".split()
+    "data device enums errors mjcf model pipeline queries recording rollout settling spec stages sweeping viewer "
+    "scenes".split()
 )
 __all__ = ["__version__", *_HOME]
 

@@ -39,7 +39,7 @@ RETURN = dict(
 )  # fmt: skip
 OTHERS |= {name: f"{call}, which returns {what}" for name, (call, what) in RETURN.items()}
 LATER = "a later version will have it"
-WINDOW = "tisim.viewer.view(m, d, step=f) opens a window and calls f(m, d) for each step"
+WINDOW = "tisim.viewer.launch_passive(m, d) and tisim.viewer.view(m, d, step=f) open a window"
 PICTURE = "tisim.viewer.render(m, d, width, height, camera=...) returns a picture"
 NUMPY = "not part of tisim: NumPy does it, or MuJoCo's own function, which takes NumPy arrays and no model"
 ROWS = "not formed here; d.efc_J is the Jacobian of all rows, d.efc_force and the other efc_ vectors are there"

@@ -22,12 +22,17 @@ def missing():
     return None
 
 
+def hand():
+    """The program that moves mouse and keys, None if it is not installed."""
+    return shutil.which("xdotool")
+
+
 @contextlib.contextmanager
 def display(folder):
     """Starts one that keeps its pixels in this folder; yields its name, as for DISPLAY."""
     read, write = os.pipe()
     command = ["Xvfb", "-displayfd", str(write), "-screen", "0", f"{WIDTH}x{HEIGHT}x24", "-fbdir", str(folder),
-               "-nolisten", "tcp"]  # fmt: skip
+               "-nolisten", "tcp", "-noreset"]  # fmt: skip
     server = subprocess.Popen(command, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(write)
     try:

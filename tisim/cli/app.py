@@ -42,7 +42,7 @@ View = typer.Option(
     "elevation \\[degree], distance and point looked at \\[m]; all that moves is in view by default",
 )
 Color = typer.Option("geom", "--color", help="geom: the model's colours; island: one for each island; speed; force: of "
-                     "contacts; the window has the first two")  # fmt: skip
+                     "contacts")  # fmt: skip
 Chains = typer.Option(False, "--chains", help="draw how forces go from body to body")
 Quality = typer.Option("sky", "--quality", help="plain: no shadows; sun; sky: its light, too; model: the model's own "
                        "lights")  # fmt: skip
@@ -170,6 +170,29 @@ def settle(
 
 
 @app.command()
+def sweep(
+    file: str = typer.Argument(..., metavar="FILE.py", help="says model, cases, steps and measure, as tisim.sweep "
+                               "takes them"),
+    out: str = typer.Option(None, "--out", "-o", help="folder of the results; out/<name of the file> by default"),
+    resume: bool = typer.Option(False, "--resume", help="go on with what the folder holds"),
+    workers: str = typer.Option("1", "--workers", metavar="N|all|ray|ray://HOST:PORT", help="1: this process; N "
+                                "processes; one for each processor; a Ray cluster"),
+    errors: str = typer.Option("raise", "--errors", help="raise: a case that fails ends the sweep; keep: it goes on"),
+    seed: int = typer.Option(0, "--seed", help="of the first case; the others count on from it"),
+    csv: str = typer.Option(None, "--csv", metavar="FILE.csv", help="the table; table.csv in the folder by default"),
+    arch: str = Arch, precision: str = Precision, threads: int = Threads, as_json: bool = Json,
+):  # fmt: skip
+    """Simulate many cases and write a table of what was measured in each.
+
+    Exits with 1 where --errors keep has kept some. Ctrl-C keeps what came back, says how to go on and exits with 130.
+    Example: tisim sweep friction.py --workers all
+    """
+    from . import sweep as cli_sweep
+
+    return cli_sweep.sweep(console, file, out, resume, workers, errors, seed, csv, arch, precision, threads, as_json)
+
+
+@app.command()
 def render(
     source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
     out: str = typer.Option(..., "--out", "-o", help="a .png; of a recording also a film: .mp4, .gif, .webp"),
@@ -221,12 +244,13 @@ def film(
 @app.command()
 def export(
     source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
-    out: str = typer.Option(..., "--out", "-o", help="the file, a .glb"),
+    out: str = typer.Option(..., "--out", "-o", help="the file: .glb; .usda or .usdc (needs the "
+                             "extra tisim\\[usd]); .rrd of Rerun (tisim\\[rerun])"),
     seconds: float = Seconds, until: float = Until, saved: str = From, world: int = World,
     group: int = typer.Option(2, "--group", help="geoms of groups up to this one"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
-    """Write a scene as .glb for other programs; of a recording with its motion as an animation.
+    """Write a scene for other programs, as .glb, for USD or for Rerun; of a recording with its motion.
 
     Example: tisim run wall --record wall.npz && tisim export wall.npz -o wall.glb
     """
@@ -241,17 +265,36 @@ def view(
     source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
     seconds: float = typer.Option(None, "--seconds", help="time simulated before the window opens \\[s]"),
     until: float = Until, saved: str = From,
-    size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, world: int = World,
+    size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains,
+    world: int = World,
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds,
+    paused: bool = typer.Option(False, "--paused", help="time stands still until space is pressed"),
+    caster: bool = typer.Option(None, "--caster/--raster", help="draw by rays of Taichi, or by Vulkan; without either, "
+                                "as is quicker"),
 ):  # fmt: skip
-    """Open a window and simulate in real time.
+    """Open a window and simulate in real time, or play a recording.
 
-    Example: tisim view dominos --n 50
+    Example: tisim view wall --paused
     """
     from . import draw
 
-    return draw.view(console, source, n, param, sleep, seconds, until, saved, size, arch, precision, threads, nworld,
-                     _look(camera, color, contacts, world))  # fmt: skip
+    how = "auto" if caster is None else "caster" if caster else "raster"
+    return draw.view(
+        console,
+        source,
+        n,
+        param,
+        sleep,
+        seconds,
+        until,
+        saved,
+        size,
+        arch,
+        precision,
+        threads,
+        nworld,
+        dict(_look(camera, color, contacts, world), running=not paused, draw=how, chains=chains),
+    )
 
 
 def _look(camera, color, contacts, world):

@@ -92,11 +92,8 @@ def export(
     as_json,
 ):  # fmt: skip
     """tisim export, of a scene, a file or a recording. Returns the exit code."""
-    from tisim.viewer import glb
-
     progress, stopped = beside(console, as_json), False
-    if pathlib.Path(out).suffix.lower() != ".glb":
-        raise Error(f"--out {out}: expected a name ending in .glb")
+    playback.exporter(out)
     if playback.is_recording(source):
         refuse_with_recordings(
             n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
@@ -111,7 +108,7 @@ def export(
         stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
         forward(m, d)
         with busy(f"writing {out}"):
-            glb.to_glb(m, d, out, world, group)
+            playback.exporter(out)[0](m, d, out, world, group)
     found = dict(file=out, bytes=pathlib.Path(out).stat().st_size, bodies=m.nbody - 1, frames=frames)
     if as_json:
         print_json(found)
@@ -130,11 +127,17 @@ def refuse_with_recordings(**options):
 
 def view(console, source, n, param, sleep, seconds, until, saved, size, arch, precision, threads, nworld, look):
     """tisim view."""
+    import tisim
     from tisim import viewer
 
     width, height = parse_size(size)
     check_look(look)
     check_lengths(seconds, until)
+    if playback.is_recording(source):
+        refuse_with_recordings(
+            n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
+        )
+        return playback.view(source, width, height, look)
     viewer.vulkan.require(display=True)
     m, _ = load(source, n, param, sleep)
     d = start(m, arch, precision, threads, nworld, saved)
@@ -142,5 +145,12 @@ def view(console, source, n, param, sleep, seconds, until, saved, size, arch, pr
     if advance(console, m, d, steps_of(m, d, seconds, until))[3]:
         raise KeyboardInterrupt
     forward(m, d)
-    viewer.view(m, d, width, height, **look)
+
+    def again():
+        m, _ = load(source, n, param, sleep)
+        d = tisim.Data(m, nworld=nworld or 1)
+        tisim.pipeline.prepare(m, d)
+        return m, d
+
+    viewer.view(m, d, width, height, reload=again, **look)
     return 0

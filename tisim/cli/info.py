@@ -113,7 +113,14 @@ def _window(missing, display):
     """Whether a window can be opened, and why not."""
     if missing:
         return f"none: {missing}"
-    return f"GGUI on display {display}" if display else "none: no display, DISPLAY is not set"
+    if not display:
+        return "none: no display, DISPLAY is not set"
+    from tisim.viewer import imgui, vulkan, window
+
+    devices = vulkan.devices()
+    how = f"by rays (caster) from {window.MANY} bodies on" if window.software(devices) else "by Vulkan"
+    lacks = "" if imgui.load() else f"; no wheel, no labels, no curves, fewer keys: {imgui.why}"
+    return f"GGUI on display {display}, drawn {how}{lacks}"
 
 
 def _found():

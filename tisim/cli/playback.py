@@ -60,16 +60,49 @@ def render(console, source, out, until, size, look, fps, as_json, speed=1.0):
     return INTERRUPTED if stopped else 0
 
 
-def export(source, out, world, group):
-    """Writes a recording as .glb; (its Model, number of frames)."""
+def view(source, width, height, look):
+    """tisim view of a recording: plays it in the window. Returns the exit code."""
+    from tisim import viewer
     from tisim.recording.recording import Recording
-    from tisim.viewer import glb
+    from tisim.viewer.replay import Replay
+
+    recording = Recording(source)
+    viewer.vulkan.require(display=True)
+    quiet.start_taichi(arch="cpu")
+    m, d = recording.model, recording.data()
+    if not 0 <= look["world"] < d.nworld:
+        raise Error(f"--world {look['world']}: the recording has {d.nworld}, of worlds {recording.worlds}")
+    viewer.view(m, d, width, height, clock=Replay(recording, d, look.pop("running")), **look)
+    return 0
+
+
+def exporter(out):
+    """(function that writes a Model and a Data, one that writes a Recording) for the kind of file that a name says."""
+    suffix = pathlib.Path(out).suffix.lower()
+    if suffix == ".glb":
+        from tisim.viewer.glb import recording_to_glb, to_glb
+
+        return to_glb, recording_to_glb
+    if suffix in (".usda", ".usdc", ".usd"):
+        from tisim.viewer.usd import recording_to_usd, to_usd
+
+        return to_usd, recording_to_usd
+    if suffix == ".rrd":
+        from tisim.viewer.rerun import recording_to_rerun, to_rerun
+
+        return to_rerun, recording_to_rerun
+    raise Error(f"--out {out}: expected a name ending in .glb, .usda, .usdc, .usd or .rrd")
+
+
+def export(source, out, world, group):
+    """Writes a recording for another program; (its Model, number of frames)."""
+    from tisim.recording.recording import Recording
 
     recording = Recording(source)
     quiet.start_taichi(arch="cpu")
     if not 0 <= world < len(recording.worlds):
         raise Error(f"--world {world}: the recording has {len(recording.worlds)}, of worlds {recording.worlds}")
-    glb.recording_to_glb(recording, out, world, group)
+    exporter(out)[1](recording, out, world, group)
     return recording.model, len(recording)
 
 

@@ -4,18 +4,23 @@
     save_png("pile.png", render(m, d, 1280, 720))
     view(m, d)
 
-`tisim.Renderer` gives pictures, depth and segmentation as mujoco.Renderer does. One window exists at a time.
+`launch` and `launch_passive` open it as mujoco.viewer's do. `tisim.Renderer` gives pictures, depth and segmentation as
+mujoco.Renderer does. One window exists at a time.
 """
 
 from tisim.mujoco_names import missing
 from tisim.viewer.camera import Camera
+from tisim.viewer.mjv import MjvCamera, MjvOption, MjvPerturb
 from tisim.viewer.offscreen import render, save_png
-from tisim.viewer.options import MjvCamera, MjvOption, MjvPerturb
+from tisim.viewer.passive import launch, launch_from_path, launch_passive
 from tisim.viewer.renderer import Renderer
 from tisim.viewer.scene import Look
 from tisim.viewer.window import view
 
-__all__ = ["Camera", "Look", "MjvCamera", "MjvOption", "MjvPerturb", "Renderer", "render", "save_png", "view"]
+__all__ = [
+    "Camera", "Look", "MjvCamera", "MjvOption", "MjvPerturb", "Renderer", "launch", "launch_from_path",
+    "launch_passive", "render", "save_png", "view",
+]  # fmt: skip
 
 
 def __getattr__(name):

@@ -135,7 +135,7 @@ class Camera:
         if m.cam_orthographic[k]:
             raise Error(f"camera {name!r} is orthographic; pictures are drawn in perspective")
         position, rotation = camera_pose(m, d, k, world)
-        points, _ = _spheres(m, np.asarray(d.geom_xpos, float).reshape(-1, m.ngeom, 3)[world])
+        points, _ = _spheres(m, np.asarray(d.geom_xpos, float).reshape(d.nworld, m.ngeom, 3)[world])
         ahead = -(points - position) @ rotation[2]
         distance = float(np.median(ahead)) if len(ahead) else 0.0
         distance = distance if distance > 0.1 else 1.0
@@ -153,8 +153,11 @@ def default_free_camera(m, cam):
     )  # fmt: skip
 
 
-def of_mjv(m, d, view, world=0):
-    """The Camera of a MjvCamera: free, tracking a body's centre of mass, or one of the model's. Raises Error."""
+def of_mjv(m, d, view, world=0, fovy=None):
+    """The Camera of a MjvCamera: free, tracking a body's centre of mass, or one of the model's. Raises Error.
+
+    fovy  [degree] of the first two, None: the model's.
+    """
     if view.orthographic:
         raise Error("an orthographic MjvCamera: pictures are drawn in perspective")
     if view.type == mjtCamera.mjCAMERA_FIXED:
@@ -168,7 +171,8 @@ def of_mjv(m, d, view, world=0):
         if not 0 <= view.trackbodyid < m.nbody:
             raise Error(f"trackbodyid={view.trackbodyid}: the model has {m.nbody} bodies")
         at = np.asarray(d.subtree_com, float).reshape(-1, m.nbody, 3)[world][view.trackbodyid]
-    return Camera(view.azimuth, view.elevation, view.distance, tuple(map(float, at)), float(m.vis.global_.fovy))
+    fovy = float(m.vis.global_.fovy if fovy is None else fovy)
+    return Camera(view.azimuth, view.elevation, view.distance, tuple(map(float, at)), fovy)
 
 
 def check(camera, m):
@@ -194,7 +198,7 @@ def choose(camera, m, d, aspect=ASPECT, world=0, seen=None):
         return Camera.of_model(m, d, camera, world)
     angles = Camera.parse(camera or "")
     framed = Camera.framing(
-        m, np.asarray(d.geom_xpos, float).reshape(-1, m.ngeom, 3)[world], aspect, seen,
+        m, np.asarray(d.geom_xpos, float).reshape(d.nworld, m.ngeom, 3)[world], aspect, seen,
         azimuth=angles.azimuth, elevation=angles.elevation,
     )  # fmt: skip
     return Camera.parse(camera, framed) if camera else framed

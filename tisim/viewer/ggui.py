@@ -1,18 +1,16 @@
-"""The calls into Taichi's GGUI that take vertices straight from NumPy arrays (taichi==1.7.4)."""
+"""The one window of Taichi's GGUI (taichi==1.7.4) that may exist at a time, with tisim's shaders in it."""
 
 import atexit
 import contextlib
 import os
 import tempfile
 
-import numpy as np
-
 from tisim.device import runtime
 from tisim.errors import Error
-from tisim.viewer import vulkan
+from tisim.viewer import imgui, raster, vulkan
 
-ORIGIN = np.eye(4, dtype=np.float32)[None]
 LEFTOVER = "imgui.ini"  # GGUI writes it into the working folder now and then, and when a window closes
+PLACE, FASTEST = (100, 100), 1000  # where a window opens [pixel]; pictures in a second, at most
 _leftover = None  # its path and what it held before, None where it was not there
 _window = None  # Taichi 1.7.4 crashes when a process that had two windows at once ends
 
@@ -22,8 +20,6 @@ def open_window(title, width, height, show):
     global _window, _leftover
     vulkan.require(display=show)
     runtime.ensure()
-    import taichi as ti
-
     if _window is None:
         atexit.register(close)  # before Taichi ends, which a window must not outlive
     elif _window.shown:
@@ -31,9 +27,23 @@ def open_window(title, width, height, show):
     close()
     path = os.path.abspath(LEFTOVER)
     _leftover = path, _read(path)
-    _window = ti.ui.Window(title, (width, height), vsync=show, show_window=show)
+    _window = _made(title, (width, height), show)
     _window.shown, _window.size = show, (width, height)
+    _window.direct = imgui.Direct.of()
     return _window
+
+
+def _made(title, size, show):
+    """A ti.ui.Window whose shaders come from tisim's folder."""
+    import taichi as ti
+    from taichi._lib import core
+    from taichi.lang.impl import default_cfg, get_runtime
+
+    window = ti.ui.Window.__new__(ti.ui.Window)
+    window.window = core.PyWindow(
+        get_runtime().prog, title, size, PLACE, show, show, FASTEST, str(raster.folder()), default_cfg().arch
+    )
+    return window
 
 
 def close():
@@ -88,17 +98,3 @@ def set_camera(scene, position, target, up, fovy, near, far):
     cam.z_near(float(near))
     cam.z_far(float(far))
     scene.set_camera(cam)
-
-
-def draw(scene, vertices, indices, first=0, count=None):
-    """Draws triangles: vertices (n, 12: position, normal, texture, colour) f32, indices int32."""
-    from taichi.ui.utils import get_field_info
-
-    count = len(indices) - first if count is None else count
-    if count > 0:
-        # one instance at the origin: without, GGUI multiplies by zero what happens to lie in memory, and draws
-        # nothing where that is not a number
-        scene.scene.mesh_instance(
-            get_field_info(vertices), True, get_field_info(indices), (1.0, 1.0, 1.0), False, get_field_info(ORIGIN),
-            1, 0, count, first, len(vertices), 0, False,
-        )  # fmt: skip

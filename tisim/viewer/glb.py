@@ -71,7 +71,7 @@ def _document(m, d, world, group):
         key = (kind, data, *np.asarray(m.geom_size[g]).tolist(), *colors[g].tolist())
         if key not in meshes:
             meshes[key] = f"shape{len(meshes)}"
-            shape = _shape(m, g)
+            shape = shape_of(m, g)
             shape.visual = trimesh.visual.TextureVisuals(material=_material(colors[g]))
             scene.geometry[meshes[key]] = shape
         scene.graph.update(
@@ -100,7 +100,7 @@ def _material(rgba):
     )  # fmt: skip
 
 
-def _shape(m, g):
+def shape_of(m, g):
     """Mesh of a geom in its own frame."""
     size, kind, data = np.asarray(m.geom_size[g], float), int(m.geom_type[g]), int(m.geom_dataid[g])
     if kind == mjtGeom.mjGEOM_PLANE:

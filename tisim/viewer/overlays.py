@@ -5,7 +5,7 @@ centres of mass, inertia boxes, rays of range finders, cameras and lights. Colou
 import numpy as np
 
 from tisim.data.asleep import GONE
-from tisim.enums import mjtFrame, mjtGeom, mjtJoint, mjtObj, mjtSensor
+from tisim.enums import mjtEq, mjtFrame, mjtGeom, mjtJoint, mjtObj, mjtSensor
 from tisim.mjcf.rotations import cross
 from tisim.queries.motion import contact_force
 from tisim.viewer import lights
@@ -20,6 +20,7 @@ AXES = np.array([[0.9, 0.1, 0.1, 1], [0.1, 0.8, 0.1, 1], [0.15, 0.3, 0.95, 1]]) 
 HEAD = 3.0  # width of an arrow's head, by that of its shaft
 NO_SHADOW = 0.999  # opacity of what hides all behind it and throws no shadow: SOLID of kernels/picture/surface.py
 THIN = 0.03  # radius of a ray, by the model's mean size
+SHORT = 1e-12  # what is shorter has no direction [m]
 
 
 class Decor:
@@ -48,29 +49,39 @@ class Decor:
         begin, end = np.reshape(begin, (-1, 3)).astype(float), np.reshape(end, (-1, 3)).astype(float)
         length = np.linalg.norm(end - begin, axis=1)
         size = np.column_stack([np.broadcast_to(radius, len(length)), 0.5 * length, np.zeros(len(length))])
-        self.add(kind, 0.5 * (begin + end), along(end - begin), size, rgba, obj)
+        rgba, long = np.broadcast_to(np.reshape(rgba, (-1, 4)), (len(length), 4)), length > SHORT
+        begin, end, obj = begin[long], end[long], obj and (np.asarray(obj[0])[long], obj[1])
+        self.add(kind, 0.5 * (begin + end), along(end - begin), size[long], rgba[long], obj)
 
     def arrows(self, begin, vector, radius, rgba):
         """Arrows from points (n, 3) by vectors (n, 3) [m]."""
+        begin, vector = np.reshape(begin, (-1, 3)).astype(float), np.reshape(vector, (-1, 3)).astype(float)
         length = np.linalg.norm(vector, axis=1)
+        begin, vector, length = begin[length > SHORT], vector[length > SHORT], length[length > SHORT]
         head = np.minimum(HEAD * radius, 0.25 * length)
         size = np.column_stack([head, head, np.minimum(2 * head, 0.25 * length)])
-        neck = begin + vector * (1 - size[:, 2:] / np.maximum(length[:, None], 1e-30))
+        neck = begin + vector * (1 - size[:, 2:] / length[:, None])
         self.rods(begin, neck, radius, rgba)
         self.add(ELLIPSOID, neck, along(vector), size, rgba)
 
-    def frames(self, pos, mat, m):
+    def frames(self, pos, mat, m, scale=1.0):
         """Three axes at each place (n, 3), rotations (n, 3, 3)."""
         pos, mat = np.reshape(pos, (-1, 3)), np.reshape(mat, (-1, 3, 3))
         long, wide = (float(s) * m.stat.meansize for s in (m.vis.scale.framelength, m.vis.scale.framewidth))
         for k in range(3):
-            self.rods(pos, pos + long * mat[:, :, k], 0.5 * wide, AXES[k])
+            self.rods(pos, pos + scale * long * mat[:, :, k], 0.5 * wide, AXES[k])
 
     def arrays(self):
         """The six arrays of all."""
         if not self.parts:
             return np.zeros((0, 3)), np.zeros((0, 9)), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 4)), np.zeros((0, 2))
         return tuple(np.concatenate(column) for column in zip(*self.parts))
+
+    def records(self):
+        """kind (n,), pos (n, 3), mat (n, 3, 3), size (n, 3), rgba (n, 4) of what has a place."""
+        pos, mat, size, kind, rgba, _ = self.arrays()
+        there = np.isfinite(pos).all(1) & np.isfinite(mat).all(1)
+        return kind[there], pos[there], mat[there].reshape(-1, 3, 3), size[there], rgba[there]
 
 
 def along(z):
@@ -84,6 +95,8 @@ def along(z):
 def collect(m, d, world, look):
     """The Decor of a world as a Look wants it; poses and forces are those that the Data holds."""
     out = Decor()
+    if look.equalities and m.neq:
+        _equalities(out, m, d, world)
     if look.chains:
         middle, turn, radius, half = chains(m, d, world)
         out.add(CYLINDER, middle, turn.reshape(-1, 9), np.column_stack([radius, half, 0 * half]), ROD)
@@ -97,11 +110,34 @@ def collect(m, d, world, look):
         _bodies(out, m, d, world, look)
     if look.cameras or look.lights or look.frame in (mjtFrame.mjFRAME_CAMERA, mjtFrame.mjFRAME_LIGHT):
         _views(out, m, d, world, look)
-    return out.arrays()
+    return out
 
 
 def _of(m, d, name, n, world, width=3):
     return np.asarray(getattr(d, name), float).reshape(d.nworld, n, width)[world]
+
+
+def _equalities(out, m, d, world):
+    """The two points of each connect or weld that is active, and a rod between them."""
+    kind, on = np.asarray(m.eq_type), _of(m, d, "eq_active", m.neq, world, 1)[:, 0] != 0
+    weld = kind == mjtEq.mjEQ_WELD
+    these = np.flatnonzero(on & (weld | (kind == mjtEq.mjEQ_CONNECT)))
+    data = np.asarray(m.eq_data, float).reshape(m.neq, -1)[these]
+    of_bodies = (np.asarray(m.eq_objtype)[these] == mjtObj.mjOBJ_BODY)[:, None]
+    xpos, xmat = _of(m, d, "xpos", m.nbody, world), _of(m, d, "xmat", m.nbody, world, 9).reshape(-1, 3, 3)
+    sites = _of(m, d, "site_xpos", m.nsite, world) if m.nsite else np.zeros((1, 3))
+    first, second = np.asarray(m.eq_obj1id)[these], np.asarray(m.eq_obj2id)[these]
+    own = np.where(weld[these, None], data[:, 3:6], data[:, :3])
+    other = np.where(weld[these, None], data[:, :3], data[:, 3:6])
+    ends = []
+    for which, local in ((first, own), (second, other)):
+        b = np.minimum(which, m.nbody - 1)
+        at = xpos[b] + np.einsum("ijk,ik->ij", xmat[b], local)
+        ends.append(np.where(of_bodies, at, sites[np.minimum(which, len(sites) - 1)]))
+    wide = m.vis.scale.constraint * m.stat.meansize
+    for end in ends:
+        out.add(SPHERE, end, np.eye(3), 3 * [wide], m.vis.rgba.constraint)
+    out.rods(*ends, 0.5 * wide, m.vis.rgba.constraint)
 
 
 def _tendons(out, m, d, world, groups):
@@ -155,13 +191,18 @@ def _rangefinders(out, m, d, world):
     out.rods(begin, begin + far[:, None] * z, THIN * m.stat.meansize, m.vis.rgba.rangefinder)
 
 
+def present(m, d, world):
+    """(nbody,) bool: bodies that were not removed."""
+    tree = np.asarray(m.body_treeid)
+    if not m.ntree:
+        return np.ones(m.nbody, bool)
+    asleep = np.asarray(d.tree_asleep).reshape(d.nworld, m.ntree)[world]
+    return (tree < 0) | (asleep[np.maximum(tree, 0)] != GONE)
+
+
 def _bodies(out, m, d, world, look):
     """Frames, joints, centres of mass, and boxes of the same inertia, of bodies that are there."""
-    tree = np.asarray(m.body_treeid)
-    there = np.ones(m.nbody, bool)
-    if m.ntree:
-        asleep = np.asarray(d.tree_asleep).reshape(d.nworld, m.ntree)[world]
-        there = (tree < 0) | (asleep[np.maximum(tree, 0)] != GONE)
+    there = present(m, d, world)
     xpos, xmat = _of(m, d, "xpos", m.nbody, world), _of(m, d, "xmat", m.nbody, world, 9)
     scale = m.stat.meansize
     if look.frame == mjtFrame.mjFRAME_BODY:

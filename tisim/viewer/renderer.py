@@ -8,7 +8,7 @@ from tisim.errors import Error
 from tisim.viewer import lights
 from tisim.viewer.camera import Camera, of_mjv
 from tisim.viewer.caster import QUALITY, Caster
-from tisim.viewer.options import MjvCamera
+from tisim.viewer.mjv import MjvCamera
 from tisim.viewer.scene import Scene, look_of
 
 

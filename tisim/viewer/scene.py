@@ -25,7 +25,7 @@ from tisim.viewer.drawing import (
     sleeping_geoms,
 )  # fmt: skip
 from tisim.viewer.measures import MEASURES, colors_of
-from tisim.viewer.options import MjvOption
+from tisim.viewer.mjv import MjvOption
 
 COLORS = ("geom", "island", *MEASURES)
 GROUPS = (1, 1, 1, 0, 0, 0)  # geoms and sites of groups 0 to 2 are drawn, as in MuJoCo's viewer
@@ -48,7 +48,8 @@ class Look:
     """
 
     static = True  # draws what cannot move
-    contactpoints = contactforces = contactsplit = rangefinders = joints = com = inertia = cameras = lights = False
+    contactpoints = contactforces = contactsplit = rangefinders = joints = com = inertia = equalities = False
+    cameras = lights = False
     frame = int(mjtFrame.mjFRAME_NONE)
     tendongroup = jointgroup = np.array(GROUPS, bool)
 
@@ -63,13 +64,16 @@ class Look:
         self.geomgroup, self.sitegroup = _bits("geomgroup", geomgroup), _bits("sitegroup", sitegroup)
 
     @classmethod
-    def of(cls, option, m):
-        """What a MjvOption asks to draw of a model. Raises UnsupportedError for what pictures do not show."""
+    def of(cls, option, m, strict=True):
+        """What a MjvOption asks to draw of a model.
+
+        Raises UnsupportedError for what pictures do not show; strict  False: that is passed over.
+        """
         asked = {k for k in mjtVisFlag if k != mjtVisFlag.mjNVISFLAG and option.flags[k]}
         for flag in UNSEEN_FLAGS:
-            if mjtVisFlag[f"mjVIS_{flag}"] in asked:
+            if strict and mjtVisFlag[f"mjVIS_{flag}"] in asked:
                 raise UnsupportedError(f"scene_option: pictures do not show mjVIS_{flag}; set its flag to 0")
-        if option.label != mjtLabel.mjLABEL_NONE:
+        if strict and option.label != mjtLabel.mjLABEL_NONE:
             raise UnsupportedError("scene_option: pictures have no labels; set label to mjtLabel.mjLABEL_NONE")
         if not 0 <= option.frame < mjtFrame.mjNFRAME:
             raise Error(f"scene_option: frame={option.frame} is none of mjtFrame")
@@ -89,11 +93,9 @@ class Look:
 FLAGS = dict(
     textures="TEXTURE", tendons="TENDON", rangefinders="RANGEFINDER", contactpoints="CONTACTPOINT",
     contactforces="CONTACTFORCE", contactsplit="CONTACTSPLIT", joints="JOINT", com="COM", inertia="INERTIA",
-    cameras="CAMERA", lights="LIGHT", static="STATIC",
+    cameras="CAMERA", lights="LIGHT", static="STATIC", equalities="CONSTRAINT",
 )  # fmt: skip
-UNSEEN_FLAGS = (
-    "CONVEXHULL ACTUATOR ACTIVATION CONSTRAINT SCLINERTIA AUTOCONNECT FLEXVERT FLEXFACE BODYBVH MESHBVH SDFITER".split()
-)
+UNSEEN_FLAGS = "CONVEXHULL ACTUATOR ACTIVATION SCLINERTIA AUTOCONNECT FLEXVERT FLEXFACE BODYBVH MESHBVH SDFITER".split()
 
 
 def look_of(option, m):
@@ -163,7 +165,7 @@ class Scene:
         self._kept = None
         n = m.ngeom + m.nsite
         marks = int(d.count("ncon")) if look.contacts else 0
-        pos, mat, size, kind, rgba, self._objects = overlays.collect(m, d, world, look)
+        pos, mat, size, kind, rgba, self._objects = overlays.collect(m, d, world, look).arrays()
         if more is not None:
             further = more[1], np.reshape(more[2], (-1, 9)), more[3], more[0], more[4], np.full((len(more[0]), 2), -1)
             shown = (pos, mat, size, kind, rgba, self._objects)

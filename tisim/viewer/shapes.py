@@ -13,22 +13,22 @@ PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """points (v, 3), normals (v, 3), side (v,), triangles (t, 3), tint (v, 3): colours of its own, or None."""
+    """points (v, 3), normals (v, 3), side (v,), triangles (t, 3)."""
 
     points: np.ndarray
     normals: np.ndarray
     side: np.ndarray
     triangles: np.ndarray
-    tint: np.ndarray = None
 
 
-def _shape(points, normals, triangles, side=0.0, tint=None):
+def made(points, normals, triangles, side=0.0):
+    """Shape of arrays; side as there."""
     side = np.broadcast_to(np.float32(side), len(points))
     triangles = np.asarray(triangles, np.int32).reshape(-1, 3)
-    return Shape(np.asarray(points, np.float32), np.asarray(normals, np.float32), side, triangles, tint)
+    return Shape(np.asarray(points, np.float32), np.asarray(normals, np.float32), side, triangles)
 
 
-def _grid_triangles(rows, columns):
+def grid_triangles(rows, columns):
     """Triangles of a grid of rows x columns vertices, counter-clockwise seen from +z with rows along x."""
     r, c = np.meshgrid(np.arange(rows - 1), np.arange(columns - 1), indexing="ij")
     a = (r * columns + c).ravel()
@@ -44,7 +44,7 @@ def sphere(segments):
     p, a = np.meshgrid(polar, around, indexing="ij")
     points = np.stack([np.sin(p) * np.cos(a), np.sin(p) * np.sin(a), np.cos(p)], -1).reshape(-1, 3)
     side = np.repeat(np.r_[np.ones(rings + 1), -np.ones(rings + 1)], segments + 1)
-    return _shape(points, points, _grid_triangles(2 * rings + 2, segments + 1), side)
+    return made(points, points, grid_triangles(2 * rings + 2, segments + 1), side)
 
 
 def cylinder(segments):
@@ -58,7 +58,7 @@ def cylinder(segments):
     top, bottom = 2 * n, 3 * n + 1
     fans = [np.stack([top + k, top + k + 1, 0 * k + top + n], 1),
             np.stack([bottom + k + 1, bottom + k, 0 * k + bottom + n], 1)]  # fmt: skip
-    return _shape(points, normals, np.concatenate([_grid_triangles(2, n), *fans]))
+    return made(points, normals, np.concatenate([grid_triangles(2, n), *fans]))
 
 
 def box():
@@ -68,23 +68,7 @@ def box():
     points = np.concatenate([face for t in turns for face in (t, -t[::-1])])
     normals = np.concatenate([np.tile(np.eye(3)[axis] * s, (4, 1)) for axis in range(3) for s in (1, -1)])
     quad = np.array([0, 1, 2, 0, 2, 3])
-    return _shape(points, normals, np.concatenate([quad + 4 * f for f in range(6)]))
-
-
-def checker(half_x, half_y, tile, first, second):
-    """Rectangle in z = 0 chequered in two colours (3,), its tiles aligned to the origin [m]."""
-
-    def edges(half):
-        inner = np.arange(np.ceil(-half / tile), np.floor(half / tile) + 1) * tile
-        return np.unique(np.r_[-half, inner, half])
-
-    x, y = edges(half_x), edges(half_y)
-    i, j = (v.ravel() for v in np.meshgrid(np.arange(len(x) - 1), np.arange(len(y) - 1), indexing="ij"))
-    quads = np.stack([np.stack([x[i + a], y[j + b], 0 * i], 1) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))], 1)
-    middle = np.floor((quads[:, 0, :2] + quads[:, 2, :2]) / (2 * tile)).sum(1)
-    tint = np.repeat(np.where(middle[:, None] % 2 == 0, first, second), 4, axis=0).astype(np.float32)
-    triangles = (4 * np.arange(len(i))[:, None] + np.array([0, 1, 2, 0, 2, 3])).reshape(-1, 3)
-    return _shape(quads.reshape(-1, 3), np.tile([0, 0, 1.0], (4 * len(i), 1)), triangles, tint=tint)
+    return made(points, normals, np.concatenate([quad + 4 * f for f in range(6)]))
 
 
 def faceted(vertices, faces):
@@ -92,7 +76,7 @@ def faceted(vertices, faces):
     corners = np.asarray(vertices, float)[np.asarray(faces, int)]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
-    return _shape(corners.reshape(-1, 3), np.repeat(normals, 3, axis=0), np.arange(3 * len(faces)))
+    return made(corners.reshape(-1, 3), np.repeat(normals, 3, axis=0), np.arange(3 * len(faces)))
 
 
 def heightfield(size, heights):
@@ -104,13 +88,4 @@ def heightfield(size, heights):
     normals = np.stack([-slope_x, -slope_y, np.ones_like(gx)], -1).reshape(-1, 3)
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     points = np.stack([gx, gy, heights * size[2]], -1).reshape(-1, 3)
-    return _shape(points, normals, _grid_triangles(nrow, ncol)[:, ::-1])
-
-
-def arrow():
-    """Contact mark: a pointed stick from 0 to 1 along z with a small cross-section, and a bead at its foot."""
-    bead = np.array([[1, 0, 0], [0, 1, 0], [-1, 0, 0], [0, -1, 0], [0, 0, 0.2], [0, 0, -0.2]], float)
-    stick = np.array([[0.4, 0, 0], [0, 0.4, 0], [-0.4, 0, 0], [0, -0.4, 0], [0, 0, 1], [0, 0, 0]], float)
-    k = np.arange(4)
-    fan = np.concatenate([np.stack([k, (k + 1) % 4, 0 * k + 4], 1), np.stack([(k + 1) % 4, k, 0 * k + 5], 1)])
-    return faceted(np.concatenate([bead, stick]), np.concatenate([fan, fan + 6]))
+    return made(points, normals, grid_triangles(nrow, ncol)[:, ::-1])

@@ -1,188 +1,258 @@
-"""The interactive window: the simulation runs in real time and is drawn by GGUI."""
+"""The interactive window: GGUI shows a simulation, keys and the mouse act on it (`controls.py`, `keys.py`)."""
 
-import dataclasses
+import pathlib
 import time
 
 import numpy as np
 
+from tisim.device import runtime
+from tisim.enums import mjtVisFlag
 from tisim.errors import Error
-from tisim.viewer import ggui
-from tisim.viewer.camera import choose
-from tisim.viewer.drawing import Drawing, contact_marks, contacts, mark_length, poses
+from tisim.viewer import decor, ggui, keys, panels, vulkan
+from tisim.viewer.controls import Controls
+from tisim.viewer.raster import SKY, Raster
+from tisim.viewer.renderer import Painter
 
-HELP = (
-    "space        pause, go on",
-    "right arrow  one step",
-    "backspace    start again",
-    "c            contacts",
-    "i            colours of islands",
-    "left drag    turn",
-    "right drag   move",
-    "middle drag, up, down  zoom",
-    "h            this help",
-    "esc          quit",
-)
-LAG = 0.25  # most time of simulation per picture, where drawing is slow [s]
-PANEL, FRAME, LINE = 310, 40, 17  # of the words over the picture: width, height of the frame, of a line [pixel]
-PATIENCE = 0.1  # wall time spent on steps before a picture is drawn anyway [s]
+PACE = 1 / 60  # a picture takes at least so long [s]
+BUTTONS = dict(LMB="left", RMB="right", MMB="middle")
+CTRL, SHIFT = (341, 345), (340, 344)  # GLFW's numbers of both
+DRAW = ("auto", "raster", "caster")
+SOFTWARE = "llvmpipe"  # in the names of drivers that draw on the CPU
+MANY = 100  # bodies from which the caster is faster than such a driver
 
 
-class _View:
-    """What the keys change."""
+class Show:
+    """A window that is open on Controls, picture by picture.
 
-    def __init__(self, m, d, camera, world, width, height, color, show_contacts):
-        self.m, self.d, self.world, self.width, self.height = m, d, world, width, height
-        # a model's camera that moves is followed until the mouse turns the view
-        self.follow = camera if isinstance(camera, str) else None
-        self.home = choose(camera, m, d, width / height, world)
-        self.camera = dataclasses.replace(self.home)
-        self.running, self.help = True, True
-        self.single = self.quit = False
-        self.show_contacts, self.islands = show_contacts, color == "island"
-        self.drag = None
-        self.rebuild()
+    caster  draws by rays of Taichi instead of by Vulkan;  passive  a program steps the simulation, not the window.
+    on_key  called with GLFW's number of each key that was pressed, None: nobody is.
+    """
 
-    def rebuild(self):
-        self.drawing = Drawing(self.m, poses(self.m, self.d, self.world)[0], alpha=0.35 if self.show_contacts else 1.0)
+    def __init__(self, controls, width=1280, height=800, caster=False, passive=False, on_key=None):
+        self.controls, self.caster, self.passive, self.on_key = controls, caster, passive, on_key
+        self.window = ggui.open_window("tisim", width, height, show=True)
+        self.window.boxes = panels.Boxes()
+        self.canvas, self.scene = self.window.get_canvas(), self.window.get_scene()
+        self.direct = self.window.direct
+        self.curves, self.frames = panels.Curves(panels.CURVES), 0
+        self._notches, self._held, self._last, self._spent = 0.0, set(), None, 0.0
+        self._closed = False
+        self._drawn = self._raster = self._painter = self._tile = None
+        if self.direct:
+            self.direct.on_scroll(self._scrolled)
 
-    def key(self, key):
-        """Acts on a pressed key; True asks for a restart of the simulation."""
+    def _scrolled(self, notches):
+        self._notches += notches
+
+    @property
+    def size(self):
+        """Width and height of the window [pixel]."""
+        return self.window.get_window_shape()
+
+    def open(self):
+        """Whether it is to go on."""
+        return not self._closed and bool(self.window.running) and not self.controls.quit
+
+    def frame(self):
+        """One picture: what was pressed, the time that has passed, drawing. Returns whether the window goes on."""
+        now = time.perf_counter()
+        elapsed = max(now - self._last, 1e-6) if self._last is not None else PACE
+        self._last = now
+        width, height = self.size
+        self.controls.aspect = width / max(height, 1)
+        self._input(now, elapsed)
+        start = time.perf_counter()
+        done = self._time(elapsed)
+        stepped = time.perf_counter() - start
+        self._draw(width, height)
+        if self.frames:  # ImGui draws nothing before the first picture is shown
+            panels.draw_labels(self.window, self.controls)
+            panels.draw(self.window, self.controls, self.curves, self._words())
+        if self.controls.screenshot:
+            self._save()
+        self._note(elapsed, stepped, done)
+        self.window.show()
+        self.frames += 1
+        rest = PACE - (time.perf_counter() - now)
+        if rest > 0 and not self.passive:
+            time.sleep(rest)
+        return self.open()
+
+    def close(self):
+        """Closes the window; what the mouse held is let go."""
+        if not self._closed:
+            self._closed = True
+            self.controls.hand.release(self.controls.d)
+            ggui.close()
+
+    # what the user does
+
+    def _pressed(self, codes, key):
+        return any(self.direct.key_down(c) for c in codes) if self.direct else self.window.is_pressed(key)
+
+    def _input(self, now, elapsed):
         import taichi as ti
 
-        if key == ti.ui.ESCAPE:
-            self.quit = True
-        elif key == ti.ui.SPACE:
-            self.running = not self.running
-        elif key == ti.ui.RIGHT:
-            self.running, self.single = False, True
-        elif key == ti.ui.BACKSPACE:
-            return True
-        elif key == "c":
-            self.show_contacts = not self.show_contacts
-            self.rebuild()
-        elif key == "i":
-            self.islands = not self.islands
-            self.drawing.paint(self.drawing.colors)
-        elif key == "h":
-            self.help = not self.help
-        return False
+        c, w = self.controls, self.window
+        x, y = w.get_cursor_pos()
+        y = 1.0 - y
+        taken = self.frames > 1 and (self.direct.mouse_taken() if self.direct else w.boxes.hold(x, y))
+        writing = self.frames > 1 and self.direct and self.direct.item_active()
+        ctrl, shift = self._pressed(CTRL, ti.ui.CTRL), self._pressed(SHIFT, ti.ui.SHIFT)
+        if self._notches and not taken:
+            c.wheel(self._notches)
+        self._notches = 0.0
+        c.drag(x, y, shift)
+        for event in w.get_events(ti.ui.PRESS):
+            if event.key not in BUTTONS:
+                if not writing:
+                    self._key(keys.OF_GGUI.get(event.key, event.key), shift)
+            elif not taken:
+                c.press(BUTTONS[event.key], x, y, now, ctrl, elapsed)
+        w.get_events(ti.ui.RELEASE)  # they do not say when; what is held now does
+        for button in BUTTONS:
+            if not w.is_pressed(button):
+                c.release(BUTTONS[button])
+        self._further_keys(writing, shift)
+        c.hold(w.is_pressed(ti.ui.UP), w.is_pressed(ti.ui.DOWN), elapsed)
 
-    def mouse(self, window, seconds):
-        """Turns, moves and zooms the camera."""
-        import taichi as ti
+    def _key(self, name, shift):
+        if self.on_key and name in keys.CODES:
+            self.on_key(keys.CODES[name])
+        if not (self.passive and keys.ACTIONS.get(name) in keys.OF_TIME):
+            self.controls.key(name, shift)
 
-        held = [b for b in (ti.ui.LMB, ti.ui.RMB, ti.ui.MMB) if window.is_pressed(b)]
-        x, y = window.get_cursor_pos()
-        if held and self.drag is not None:
-            dx, dy = x - self.drag[0], y - self.drag[1]
-            if self.camera.rotation is not None:
-                self.camera = self.camera.free()
-            cam = self.camera
-            if held[0] == ti.ui.LMB:
-                cam.azimuth -= 180 * dx
-                cam.elevation = float(np.clip(cam.elevation + 120 * dy, -89, 89))
-            elif held[0] == ti.ui.RMB:
-                right, up, _ = cam.axes
-                cam.lookat = tuple(np.asarray(cam.lookat) - cam.distance * (1.2 * dx * right + 0.8 * dy * up))
-            else:
-                cam.distance *= float(np.exp(-2 * dy))
-        self.drag = (x, y) if held else None
-        zoom = window.is_pressed(ti.ui.DOWN) - window.is_pressed(ti.ui.UP)
-        self.camera.distance *= float(np.exp(1.2 * zoom * seconds))
+    def _further_keys(self, writing, shift):
+        """Keys that GGUI does not report: each press once."""
+        if not self.direct or writing:
+            return
+        held = {name for name in keys.FURTHER if self.direct.key_down(keys.CODES[name])}
+        for name in sorted(held - self._held):
+            self._key(name, shift)
+        self._held = held
 
-    def draw(self, window, canvas, scene):
-        """Draws the present state."""
-        m, d = self.m, self.d
-        if self.camera.rotation is not None and self.follow:
-            self.camera = choose(self.follow, m, d, world=self.world)
-        cam = self.camera
-        self.drawing.place(*poses(m, d, self.world), cam, self.height)
-        self.drawing.paint_state(m, d, self.world, self.islands)
-        ggui.set_camera(scene, cam.position, cam.lookat, cam.axes[1], cam.fovy, *cam.clip)
-        scene.ambient_light((0.42, 0.43, 0.46))
-        far = 40 * cam.distance
-        scene.point_light(tuple(np.asarray(cam.lookat) + far * np.array([0.42, -0.5, 0.85])), (0.52, 0.50, 0.46))
-        scene.point_light(tuple(cam.position + cam.distance * cam.axes[1]), (0.22, 0.22, 0.24))
-        ggui.draw(scene, self.drawing.vertices, self.drawing.indices, 0, self.drawing.opaque)
-        if self.show_contacts:
-            self.marks = contact_marks(*contacts(m, d, self.world), mark_length(m))
-            ggui.draw(scene, *self.marks)
-        ggui.draw(scene, self.drawing.vertices, self.drawing.indices, self.drawing.opaque)
-        canvas.set_background_color((0.80, 0.86, 0.93))
-        canvas.scene(scene)
+    def _time(self, elapsed):
+        c = self.controls
+        if not self.passive:
+            return c.advance(elapsed)
+        c.push()
+        if not c.pert.active:
+            c.hand.release(c.d)
+        return 0.0
 
-    def text(self, gui, factor):
-        """Writes time, speed, contacts and the keys over the picture."""
-        d = self.d
-        t, ncon = (np.atleast_1d(v)[self.world] for v in (d.time, d.ncon))
-        lines = [f"time {t:.3f} s", f"{factor:.2f} x real time" if self.running else "paused", f"{ncon} contacts"]
-        lines += HELP if self.help else ("h  help",)
-        size = min(0.98, PANEL / self.width), min(0.96, (FRAME + LINE * len(lines)) / self.height)
-        with gui.sub_window("tisim", 0.01, 0.02, *size) as g:
-            for line in lines:
-                g.text(line)
+    # what it shows
+
+    def _words(self):
+        return ["drawn by rays (caster)"] if self.caster else []
+
+    def _draw(self, width, height):
+        c = self.controls
+        camera = c.camera
+        if self._tile is None:
+            self._tile = float(max(0.25, 2.0 ** np.floor(np.log2(max(camera.distance / 16, 0.25)))))
+        if self.caster:
+            return self._cast(camera, width, height)
+        m = c.m
+        shown = np.asarray(c.opt.geomgroup, bool)[np.asarray(m.geom_group)]
+        if not c.opt.flags[int(mjtVisFlag.mjVIS_STATIC)]:
+            shown = shown & (np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0)
+        alpha = float(m.vis.map.alpha) if c.has("TRANSPARENT") else 1.0
+        key = (id(m), m.edits, shown.tobytes(), alpha)
+        if key != self._drawn:
+            self._raster, self._drawn = Raster(m, shown, alpha), key
+        r = self._raster
+        r.paint_state(c.d, c.world, c.colors)
+        r.place(c.d, c.world, camera)
+        ggui.set_camera(self.scene, camera.position, camera.lookat, camera.axes[1], camera.fovy, *camera.clip)
+        r.draw(self.scene, camera, self._tile, self._decor(True))
+        self.canvas.set_background_color(SKY)
+        self.canvas.scene(self.scene)
+
+    def _decor(self, marks):
+        c = self.controls
+        return decor.of(c.m, c.d, c.opt, c.world, c.pert, c.user_scn, marks, c.chains).records()
+
+    def _cast(self, camera, width, height):
+        """The caster's picture fills the window."""
+        from taichi.ui.utils import get_field_info
+
+        c = self.controls
+        key = (id(c.m), width, height)
+        if key != self._drawn:
+            self._painter, self._drawn = Painter(c.m, width, height), key
+            self._painter.tile = self._tile
+        look = decor.look_of(c.m, c.opt, c.color, c.chains)
+        self._painter.write(c.d, look, c.world, self._decor(False))
+        picture = self._painter.shoot(c.d, camera, "sun", smooth=False, grow=True)[0]
+        words = np.full((width, height, 4), 255, np.uint8)
+        words[..., :3] = picture[::-1].transpose(1, 0, 2)
+        self._words_kept = words.view(np.uint32)[..., 0]
+        self.canvas.canvas.set_image(get_field_info(self._words_kept))
+
+    def _note(self, elapsed, stepped, done):
+        c = self.controls
+        if not c.panels.profiler:
+            return
+        steps = max(1, round(done / float(c.m.opt.timestep)))
+        niter = np.asarray(c.d.solver_niter)
+        self.curves.add(
+            ms_per_picture=1e3 * elapsed, ms_per_step=1e3 * stepped / steps if done else 0.0,
+            contacts=float(c.d.count("ncon")), rows=float(np.sum(c.d.nefc)), iterations=float(np.max(niter, initial=0)),
+        )  # fmt: skip
+
+    def _save(self):
+        """Writes what the window shows to a file that is not there yet."""
+        c = self.controls
+        c.screenshot, k = False, 1
+        while pathlib.Path(f"tisim-{k}.png").exists():
+            k += 1
+        try:
+            self.window.save_image(f"tisim-{k}.png")
+            c.told = f"saved tisim-{k}.png"
+        except RuntimeError as error:
+            c.told = str(error).splitlines()[0]
 
 
-def advance(m, d, step, seconds, patience=PATIENCE):
-    """Steps for `seconds` of simulation or `patience` of wall time, whichever ends first; returns seconds done."""
-    start, done, h = time.perf_counter(), 0.0, float(m.opt.timestep)
-    while done + 0.5 * h < seconds and time.perf_counter() - start < patience:
-        step(m, d)
-        done += h
-    return done
+def software(devices):
+    """Whether these names of Vulkan's devices are all of drivers that draw on the CPU."""
+    return isinstance(devices, list) and all(SOFTWARE in name for name in devices)
+
+
+def chosen(draw, m):
+    """Whether the caster draws: what was asked for, or with "auto" where only a software driver would."""
+    if draw not in DRAW:
+        raise Error(f"draw={draw!r}: expected {', '.join(map(repr, DRAW))}")
+    return draw == "caster" or (draw == "auto" and m.nbody > MANY and software(vulkan.devices()))
 
 
 def view(
-    m, d, width=1280, height=800, camera=None, world=0, step=None, restart=None, color="geom", show_contacts=False
-):
+    m, d, width=1280, height=800, camera=None, world=0, step=None, restart=None, color="geom", show_contacts=False,
+    reload=None, draw="auto", running=True, clock=None, chains=False,
+):  # fmt: skip
     """Opens a window on a simulation and runs it until the window is closed.
 
-    width, height  of the window [pixel];  world  which one to show.
+    width, height  of the window [pixel];  world  which one to show;  running  False: it starts paused.
     camera   a Camera, the name of one of the model's, or a text for Camera.parse; None: all that moves is in view.
-    color, show_contacts  as in render; keys change them.
+    color    "geom", "island", "speed" or "force", show_contacts, chains  as in render; keys change them.
     step     called as step(m, d); None: tisim.step.  restart  called as restart(m, d) on backspace; None: tisim.reset.
+    clock    a Replay, to play a recording instead; step and restart are not called then.
+    reload   called on r, returns another (m, d); None: there is nothing to load.
+    draw     "raster": by Vulkan; "caster": by rays of Taichi; "auto": as is quicker on a software driver.
     Raises Error where Vulkan or a display is missing.
     """
-    import tisim
-
-    step, restart = step or tisim.step, restart or _restart
-    if color not in ("geom", "island"):
-        raise Error(f"color={color!r}: expected 'geom' or 'island'")
+    if color not in ("geom", "island", "speed", "force"):
+        raise Error(f"color={color!r}: expected 'geom', 'island', 'speed' or 'force'")
     if not 0 <= world < getattr(d, "nworld", 1):
         raise Error(f"world={world}: this Data has {getattr(d, 'nworld', 1)} worlds")
-    window = ggui.open_window("tisim", width, height, show=True)
-    canvas, scene, gui = window.get_canvas(), window.get_scene(), window.get_gui()
-    v, factor, last = _View(m, d, camera, world, width, height, color, show_contacts), 0.0, time.perf_counter()
+    caster = chosen(draw, m)
+    vulkan.require(display=True)
+    runtime.ensure()
+    controls = Controls(
+        m, d, camera, world, step, restart, reload, width / height, color, show_contacts, running, clock, chains
+    )  # fmt: skip
+    show = Show(controls, width, height, caster)
     try:
-        while window.running and not v.quit:
-            now = time.perf_counter()
-            elapsed, last = max(now - last, 1e-6), now
-            for event in _presses(window):
-                if v.key(event):
-                    restart(m, d)
-            v.mouse(window, elapsed)
-            done = 0.0
-            if v.running:
-                done = advance(m, d, step, min(elapsed, LAG))
-            elif v.single:
-                step(m, d)
-            v.single = False
-            factor += 0.1 * (done / elapsed - factor)
-            v.draw(window, canvas, scene)
-            v.text(gui, factor)
-            window.show()
+        while show.frame():
+            pass
     finally:
-        ggui.close()
-
-
-def _presses(window):
-    import taichi as ti
-
-    return [event.key for event in window.get_events(ti.ui.PRESS)]
-
-
-def _restart(m, d):
-    import tisim
-
-    tisim.reset(m, d)
-    tisim.forward(m, d)
+        show.close()

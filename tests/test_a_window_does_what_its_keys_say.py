@@ -1,0 +1,310 @@
+"""What keys and the mouse do in the window, without one: pause holds the time, one step is one step, back goes to the
+state before to the last bit, slow motion is slow, reset, reload and keyframes; a drag with ctrl pulls what a double
+click has selected, and afterwards no force is left. Every function has a key that GGUI can read."""
+
+import contextlib
+import types
+
+import numpy as np
+import pytest
+
+import tisim
+from tisim.viewer import decor, keys, panels
+from tisim.viewer.controls import Controls
+
+XML = """<mujoco><worldbody><geom type="plane" size="3 3 .1"/><camera name="side" pos="0 -3 1" xyaxes="1 0 0 0 .3 1"/>
+  <body name="box" pos="0 0 .3"><freejoint/><geom type="box" size=".2 .15 .1"/></body>
+  <body name="ball" pos="1 0 .5"><freejoint/><geom size=".2" group="3"/></body></worldbody>
+  <keyframe><key name="high" qpos="0 0 2 1 0 0 0 1 0 3 1 0 0 0"/></keyframe></mujoco>"""
+
+
+@pytest.fixture(scope="module")
+def model():
+    tisim.init(precision="f64")
+    return tisim.Model.from_xml_string(XML)
+
+
+@pytest.fixture
+def window(model):
+    d = tisim.Data(model)
+    tisim.forward(model, d)
+    return Controls(model, d, aspect=1.5)
+
+
+def place(window, point):
+    """Where a point (3,) of the world is seen, as parts of width and height."""
+    (column, row), _ = (v[0] for v in window.camera.project(point, 1.5, 1.0))
+    return column / 1.5, row
+
+
+def double_click(window, x, y, button="left", now=1.0, **more):
+    for t in (now, now + 0.1):
+        window.press(button, x, y, t, **more)
+        window.release(button)
+
+
+def test_every_function_has_a_key_that_is_always_there():
+    always = {*"abcdefghijklmnopqrstuvwxyz", *keys.OF_GGUI.values()}
+    firsts = [first for first, *_ in keys.KEYS if first]
+    assert set(firsts) <= always and len(set(firsts)) == len(firsts)
+    assert set(keys.ACTIONS) <= set(keys.CODES) and {"0", "5", "[", "]", "-", "=", "f1"} <= set(keys.FURTHER)
+    for name, action in keys.ACTIONS.items():
+        assert action.isupper() or action.startswith("group") or hasattr(Controls, f"_key_{action}"), name
+
+
+def test_pause_holds_and_a_step_is_one_step(window):
+    window.advance(0.1)
+    running = float(window.d.time)
+    assert running == pytest.approx(0.1, abs=0.01)
+    window.key("space")
+    assert window.advance(0.1) == 0 and float(window.d.time) == running
+    window.key("right")
+    assert float(window.d.time) == pytest.approx(running + 0.002) and not window.clock.running
+    window.key("space")
+    window.advance(0.1)
+    assert float(window.d.time) > running + 0.05
+
+
+def test_back_is_the_state_before_to_the_last_bit(window):
+    states = []
+    for _ in range(5):
+        states.append(tisim.get_state(window.m, window.d))
+        window.key("right")
+    for expected in reversed(states):
+        window.key("left")
+        assert (tisim.get_state(window.m, window.d) == expected).all()
+    window.key("left")
+    assert window.told == "no earlier state is recorded" and float(window.d.time) == 0
+
+
+def test_slow_motion_is_slow(window):
+    for _ in range(20):
+        window.key("s")
+    assert window.clock.speed == 0.01
+    for _ in range(100):
+        window.advance(0.02)
+    assert float(window.d.time) == pytest.approx(0.02, abs=0.003)
+    for _ in range(30):
+        window.key("a")
+    assert window.clock.speed == 1
+
+
+def test_reset_keyframe_and_reload(window, model):
+    window.advance(0.1)
+    window.key("backspace")
+    assert float(window.d.time) == 0 and window.d.qpos[2] == 0.3
+    window.key("return")
+    assert window.d.qpos[2] == 2 and window.told == "keyframe high"
+    window.key("r")
+    assert "no file" in window.told
+    other = tisim.Model.from_xml_string(XML.replace("pos='0 0 .3'", "pos='0 0 .7'").replace('0 0 .3"', '0 0 .7"'))
+    window = Controls(model, window.d, reload=lambda: (other, tisim.Data(other)))
+    window.key("r")
+    assert window.m is other and window.d.qpos[2] == 0.7
+
+
+def test_reload_of_a_broken_file_tells_and_keeps_the_model(window, model):
+    def broken():
+        raise tisim.Error("a.xml:3: no such thing\nand more")
+
+    window = Controls(model, window.d, reload=broken)
+    window.key("r")
+    assert window.m is model and window.told == "a.xml:3: no such thing"
+
+
+def test_a_drag_turns_and_the_wheel_zooms(window):
+    before = window.cam.azimuth, window.cam.distance
+    window.press("left", 0.5, 0.5, 0.0)
+    window.drag(0.6, 0.5)
+    window.release("left")
+    window.drag(0.9, 0.9)
+    turned = (window.cam.azimuth - before[0] + 180) % 360 - 180
+    assert turned == pytest.approx(-180 * 0.15)
+    window.wheel(2)
+    assert window.cam.distance < 0.95 * before[1]
+    window.wheel(-4)
+    assert window.cam.distance > before[1]
+
+
+def test_ctrl_and_a_drag_pull_what_is_selected_and_leave_no_force(window):
+    own = np.arange(18.0).reshape(3, 6) * 1e-3
+    window.d.xfrc_applied[:] = own
+    x, y = place(window, window.d.xpos[1])
+    double_click(window, x, y)
+    assert window.about_selected()[0] == "box"
+    window.press("left", x, y, 5.0, ctrl=True)
+    for k in range(50):
+        window.drag(x, y - min(0.03 * k, 1.2))
+        window.advance(0.02)
+    assert window.d.qpos[2] > 0.5
+    assert np.asarray(window.d.xfrc_applied)[1, 2] > own[1, 2] + 1
+    window.release("left")
+    assert (np.asarray(window.d.xfrc_applied) == own).all()
+    azimuth = window.cam.azimuth
+    window.drag(0.9, 0.9)
+    assert window.cam.azimuth == azimuth and window.pert.active == 0
+
+
+def test_ctrl_and_a_right_drag_turn_it_and_a_body_held_in_pause_is_put_there(window):
+    x, y = place(window, window.d.xpos[1])
+    double_click(window, x, y)
+    window.key("space")
+    window.press("right", x, y, 5.0, ctrl=True)
+    window.drag(x + 0.1, y)
+    window.advance(0.02)
+    assert abs(window.d.qpos[6]) > 0.2 and float(window.d.time) == 0  # about the vertical
+    window.release("right")
+    window.press("left", x, y, 9.0, ctrl=True)
+    window.drag(x, y - 0.2)
+    window.advance(0.02)
+    assert window.d.qpos[2] > 0.4 and float(window.d.time) == 0
+    window.release("left")
+    assert not np.asarray(window.d.xfrc_applied).any()
+
+
+def test_only_what_is_shown_is_selected(window):
+    x, y = place(window, window.d.xpos[2])
+    double_click(window, x, y)
+    assert window.about_selected() is None  # the floor behind it
+    window.key("g")
+    double_click(window, x, y, now=9.0)
+    assert window.about_selected()[0] == "ball"
+    window.key("3")
+    double_click(window, x, y, now=12.0)
+    assert window.about_selected() is None
+    window.key("3")
+    double_click(window, x, y, "right", now=15.0, ctrl=True)
+    assert window.eye.about() == "following ball"
+    window.key("escape")
+    assert window.eye.about() == "free camera" and window.pert.select == 0
+
+
+def test_flags_frames_labels_and_colours_go_round(window):
+    for key, flag in (("c", "CONTACTPOINT"), ("f", "CONTACTFORCE"), ("j", "JOINT"), ("t", "TRANSPARENT")):
+        assert not window.has(flag)
+        window.key(key)
+        assert window.has(flag)
+    window.key("n")
+    assert window.colors == "island"
+    window.key("o")
+    assert window.colors == "speed"
+    for key, field in (("k", "frame"), ("l", "label")):
+        seen = []
+        for _ in range(9):
+            window.key(key)
+            seen.append(int(getattr(window.opt, field)))
+        assert 0 in seen and len(set(seen)) >= 6
+
+
+def test_a_model_camera_is_the_one_that_was_asked_for(model, window):
+    other = Controls(model, window.d, camera="side")
+    assert other.eye.about() == "camera side"
+    np.testing.assert_allclose(other.camera.position, [0, -3, 1])
+
+
+class Gui:
+    """Stands in for GGUI's widgets: keeps the texts, and moves what `moves` names."""
+
+    def __init__(self, **moves):
+        self.moves, self.texts, self.seen = moves, [], []
+
+    @contextlib.contextmanager
+    def sub_window(self, name, x, y, width, height):
+        assert 0 <= x < 1 and 0 <= y < 1 and width > 0 and height > 0
+        yield
+
+    def text(self, text):
+        self.texts.append(text)
+
+    def _widget(self, name, value, *_):
+        self.seen.append(name)
+        return self.moves.get(name, value)
+
+    slider_float = slider_int = checkbox = _widget
+
+    def button(self, name):
+        return bool(self._widget(name, False))
+
+
+def panels_of(window, **moves):
+    """Draws the panels once, with these widgets moved; the Gui."""
+    gui = Gui(**moves)
+    stand_in = types.SimpleNamespace(get_gui=lambda: gui, direct=None, boxes=panels.Boxes(),
+                                     get_window_shape=lambda: (900, 600))  # fmt: skip
+    panels.draw(stand_in, window, panels.Curves(panels.CURVES), [])
+    gui.boxes = stand_in.boxes
+    return gui
+
+
+DRIVEN = """<mujoco><worldbody><body><joint name="up" type="slide" axis="0 0 1"/><geom size=".1"/></body></worldbody>
+  <equality><joint name="held" joint1="up"/></equality>
+  <actuator><motor name="lift" joint="up" ctrllimited="true" ctrlrange="-2 5"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("worlds", [1, 2])
+def test_sliders_drive_actuators_and_boxes_switch_equalities_and_groups(worlds):
+    m = tisim.Model.from_xml_string(DRIVEN)
+    d = tisim.Data(m, nworld=worlds)
+    tisim.forward(m, d)
+    window = Controls(m, d, world=worlds - 1)
+    assert {"lift", "held", "contacts", "run"} <= set(panels_of(window).seen)
+    assert not np.asarray(d.ctrl).any() and np.asarray(d.eq_active).all() and window.clock.running
+    panels_of(window, lift=3.5, held=False, run=False, joints=True, **{"2": False})
+    assert np.asarray(d.ctrl).reshape(worlds, -1)[:, 0].tolist() == [0.0] * (worlds - 1) + [3.5]
+    assert np.asarray(d.eq_active).reshape(worlds, -1)[:, 0].tolist() == [True] * (worlds - 1) + [False]
+    assert not window.clock.running and window.has("JOINT") and not window.opt.geomgroup[2]
+    panels_of(window, **{"all to zero": True, "step": True})
+    assert not np.asarray(d.ctrl).any() and np.atleast_1d(d.time)[0] == 0.002
+
+
+def test_panels_tell_and_hold_the_mouse_where_imgui_is_not_there(window):
+    x, y = place(window, window.d.xpos[1])
+    double_click(window, x, y)
+    window.key("h")
+    window.key("d")
+    window.key("r")
+    gui = panels_of(window)
+    assert any(line.startswith("box: 24 kg, 0.00 m/s, ") for line in gui.texts)
+    assert "there is no file to load again" in gui.texts and any("ms per picture" in line for line in gui.texts)
+    assert sum("pause, go on" in line for line in gui.texts) == 1 and not any("wheel" in line for line in gui.texts)
+    assert gui.boxes.hold(0.05, 0.05) and not gui.boxes.hold(0.99, 0.5)
+    window.key("tab")
+    assert "run" not in panels_of(window).seen
+
+
+def test_the_hand_reaches_into_the_world_that_is_shown(model):
+    d = tisim.Data(model, nworld=2)
+    tisim.forward(model, d)
+    window = Controls(model, d, world=1, aspect=1.5)
+    x, y = place(window, d.xpos[1, 1])
+    double_click(window, x, y)
+    assert window.about_selected()[0] == "box"
+    window.press("left", x, y, 5.0, ctrl=True)
+    for _ in range(40):
+        window.drag(x, y - 0.9)
+        window.advance(0.02)
+    assert d.qpos[1, 2] > d.qpos[0, 2] + 0.05 and not np.asarray(d.xfrc_applied)[0].any()
+    window.release("left")
+    assert not np.asarray(d.xfrc_applied).any()
+    window.key("space")
+    window.key("left")
+    window.key("backspace")
+    assert (np.asarray(d.time) == 0).all()
+
+
+def test_chains_of_forces_go_from_the_resting_box_to_its_contacts(window, model):
+    for _ in range(400):
+        tisim.step(model, window.d)
+    tisim.forward(model, window.d)
+    assert not len(decor.of(model, window.d, window.opt, chains=window.chains).records()[0])
+    window.key("u")
+    kind, middle, _, size, _ = decor.of(model, window.d, window.opt, chains=window.chains).records()
+    assert window.has("TRANSPARENT") and len(kind) == int(window.d.ncon) > 3
+    ends = (
+        np.asarray(window.d.contact.pos),
+        np.asarray(window.d.xipos)[[1 if g < 2 else 2 for g in window.d.contact.geom[:, 1]]],
+    )
+    assert np.allclose(np.sort(middle, axis=0), np.sort(sum(ends) / 2, axis=0), atol=1e-6)
+    assert (size[:, 0] > 0).all()
+    window.key("u")
+    assert not window.has("TRANSPARENT")

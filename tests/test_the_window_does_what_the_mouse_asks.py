@@ -1,0 +1,150 @@
+"""The window under a mouse and a keyboard, drawn by Vulkan and by rays: the wheel zooms, but not over a panel, and a
+drag on a panel turns nothing; pause holds the time and one step is one step; a double click selects the brick that is
+seen there; ctrl and a drag upwards lift it, an arrow shows, and afterwards no force is left; it can be resized and
+closed, and leaves no file. Skips where Xvfb or xdotool is not installed."""
+
+import json
+import os
+import pathlib
+import queue
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from shared import display
+
+from tisim.viewer import vulkan
+
+PROGRAM = pathlib.Path(__file__).parent / "shared" / "window_program.py"
+X, Y = 100, 100  # where the window opens
+PATIENCE = 60.0  # [s]
+MISSING = display.missing() or vulkan.missing() or (None if shutil.which("xdotool") else "xdotool is not installed")
+
+
+class Window:
+    """A running program, what its window last said, and a hand on its mouse."""
+
+    def __init__(self, process, name):
+        self.process, self.name, self.told = process, name, {}
+        self._lines = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                self._lines.put(json.loads(line))
+
+    def next(self, pictures=1):
+        """What the window says after so many more pictures than now."""
+        while not self._lines.empty():
+            self.told = self._lines.get()
+        for _ in range(pictures):
+            try:
+                self.told = self._lines.get(timeout=PATIENCE)
+            except queue.Empty:
+                self.process.kill()
+                pytest.fail(f"the window says nothing: {self.process.stderr.read()[-2000:]}")
+        return self.told
+
+    def until(self, what):
+        """Waits until what(told) is true."""
+        end = time.monotonic() + PATIENCE
+        while not what(self.next()):
+            assert time.monotonic() < end and self.process.poll() is None, self.told
+        return self.told
+
+    def hand(self, *words):
+        """One call of xdotool; places are those of the window."""
+        done = subprocess.run(["xdotool", *map(str, words)], env=os.environ | {"DISPLAY": self.name}, timeout=20)
+        assert done.returncode == 0
+        return self.next(4)
+
+    def move(self, x, y, *then):
+        return self.hand("mousemove", X + round(x), Y + round(y), *then)
+
+
+@pytest.fixture(params=["raster", "caster"])
+def window(request, tmp_path):
+    here, frames = tmp_path / "here", tmp_path / "frames"
+    here.mkdir(), frames.mkdir()
+    with display.display(frames) as name:
+        process = subprocess.Popen([sys.executable, str(PROGRAM), request.param], cwd=here, text=True,
+                                   env=os.environ | {"DISPLAY": name}, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)  # fmt: skip
+        try:
+            w = Window(process, name)
+            w.here, w.frames = here, frames
+            w.until(lambda told: told["frames"] > 4)
+            yield w
+        finally:
+            process.kill()
+            process.wait()
+
+
+def red(w):
+    """Pixels of the arrow's colour in the window."""
+    p = display.pixels(w.frames)[Y : Y + 360, X : X + 640].astype(int)
+    return int(((p[..., 0] > 150) & (p[..., 1] < 0.62 * p[..., 0]) & (p[..., 2] < 0.35 * p[..., 0])).sum())
+
+
+@pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
+def test_the_window_does_what_the_mouse_asks(window):
+    w = window
+    # the camera, and panels that keep the mouse for themselves
+    before = w.move(450, 150)
+    assert before["direct"]
+    nearer = w.hand("click", 4)
+    assert nearer["distance"] < before["distance"]
+    w.hand("click", 5)
+    after = w.hand("click", 5)
+    assert after["distance"] > before["distance"]
+    on_panel = w.move(60, 60)
+    w.hand("click", 4)
+    w.hand("mousedown", 1)
+    w.move(200, 90)
+    w.move(60, 60)
+    dragged = w.hand("mouseup", 1)
+    assert (dragged["distance"], dragged["azimuth"]) == (on_panel["distance"], on_panel["azimuth"])
+    w.move(450, 150, "mousedown", 1)
+    w.move(470, 150)
+    assert w.hand("mouseup", 1)["azimuth"] != on_panel["azimuth"]
+    w.hand("key", "Escape")
+    # time
+    w.hand("key", "space")
+    held = w.next()
+    assert not held["running"] and w.next(10)["time"] == held["time"]
+    w.hand("key", "Right")
+    assert w.next()["time"] == pytest.approx(held["time"] + 0.004, abs=1e-9)
+    w.hand("key", "Left")
+    assert w.next()["time"] == held["time"]
+    assert w.hand("key", "F1")["help"] and not w.hand("key", "h")["help"]
+    # a brick in the hand
+    brick, (x, y) = w.told["brick"], w.told["pixel"]
+    assert brick > 0
+    w.move(x, y)
+    assert w.hand("click", "--repeat", 2, "--delay", 60, 1)["select"] == brick
+    without = red(w)
+    w.hand("keydown", "ctrl", "mousedown", 1)
+    w.hand("key", "space")
+    low = w.next()["height"]
+    for up in (20, 40, 60, 80):
+        w.move(x, y - up)
+    w.until(lambda told: told["height"] > low + 0.2)
+    assert w.told["active"] == 1 and w.told["force"][2] > 1 and not w.told["own"]
+    assert red(w) > without + 10
+    w.hand("mouseup", 1, "keyup", "ctrl")
+    assert w.until(lambda told: told["active"] == 0)["own"]
+    # the window itself
+    window_id = subprocess.run(["xdotool", "search", "--name", "tisim"], env=os.environ | {"DISPLAY": w.name},
+                               capture_output=True, text=True).stdout.split()[0]  # fmt: skip
+    w.hand("windowsize", window_id, 500, 300)
+    w.until(lambda told: told["size"] == [500, 300])
+    w.next(5)
+    assert np.ptp(display.pixels(w.frames)[Y : Y + 300, X : X + 500], axis=(0, 1)).min() > 50
+    assert display.close_windows(w.name)
+    assert w.process.wait(60) == 0, w.process.stderr.read()
+    assert list(w.here.iterdir()) == []

@@ -1,0 +1,180 @@
+"""Results of a sweep: a table, and the folder it grows in.
+
+The folder holds sweep.json, which tells what is swept, and a file results-NNNN.npz for each run that worked on it.
+Such a file grows by whole entries, one for each group of cases that came back; one cut off anywhere loses no more than
+its last. An entry is a structured array: index of the case, a field for each result.
+"""
+
+import csv
+import hashlib
+import json
+import os
+import pathlib
+
+import numpy as np
+
+from tisim.errors import Error
+from tisim.recording.archive import Reader, Writer
+
+FORMAT = "tisim sweep 1"
+
+
+class Table:
+    """What was measured: table["height"] is an array over the cases that are done, in the order of the cases.
+
+    cases  those that were measured;  index  their numbers;  names  of the results;  missing  numbers of cases that are
+    not done yet;  errors  dict of what went wrong, by number of the case, where errors="keep".
+    """
+
+    def __init__(self, cases, rows, errors):
+        self.errors = dict(sorted(errors.items()))
+        self._rows = rows[np.argsort(rows["index"], kind="stable")] if len(rows) else rows
+        self.index = self._rows["index"] if len(rows) else np.zeros(0, np.int64)
+        self.cases = [cases[k] for k in self.index]
+        done = {*self.index.tolist(), *errors}
+        self.missing = [c.index for c in cases if c.index not in done]
+        self.names = [n for n in (rows.dtype.names or ()) if n != "index"]
+
+    def __len__(self):
+        return len(self._rows)
+
+    def __getitem__(self, name):
+        if name not in self.names:
+            raise Error(f"no result is named {name!r}; there are {', '.join(self.names) or 'none yet'}")
+        return self._rows[name]
+
+    def __repr__(self):
+        left = f", {len(self.missing)} to do" if self.missing else ""
+        wrong = f", {len(self.errors)} went wrong" if self.errors else ""
+        return f"<tisim Table: {len(self)} cases{wrong}{left}; {', '.join(self.names)}>"
+
+    @property
+    def hash(self):
+        """Hash of all results, by case: equal however and wherever they were computed."""
+        h = hashlib.sha256(repr(self._rows.dtype.descr if len(self) else "").encode())
+        for name in ("index", *self.names):
+            h.update(np.ascontiguousarray(self._rows[name]).tobytes())
+        h.update(repr(self.errors).encode())
+        return h.hexdigest()[:16]
+
+    def to_csv(self, path):
+        """Writes a row for each case: number, seed, parameters, results. Raises Error where that fails."""
+        params = list(self.cases[0]) if self.cases else []
+        columns = {"case": self.index, "seed": np.array([c.seed for c in self.cases])}
+        for name in params:
+            columns.update(_columns(name, [c[name] for c in self.cases]))
+        for name in self.names:
+            columns.update(_columns(name if name not in columns else f"{name}_measured", self[name]))
+        part = pathlib.Path(f"{os.fspath(path)}.part")
+        try:
+            with open(part, "w", newline="", encoding="utf-8") as f:
+                out = csv.writer(f)
+                out.writerow(columns)
+                out.writerows(zip(*(np.asarray(c).tolist() for c in columns.values())))
+            os.replace(part, path)
+        except OSError as e:
+            raise Error(f"{path}: cannot write the file: {e.strerror or e}") from None
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def _columns(name, values):
+    """Columns of numbers of a parameter or result: name, or name_0, name_1, ... of an array."""
+    shapes = {np.shape(v) for v in values}
+    if len(shapes) != 1 or shapes == {()}:
+        return {name: [v if np.ndim(v) == 0 else np.array2string(np.asarray(v)) for v in values]}
+    flat = np.reshape(np.array(list(values)), (len(values), -1))
+    return {f"{name}_{k}": flat[:, k] for k in range(flat.shape[1])}
+
+
+class Store:
+    """Results as they come in, on disk where there is a folder.
+
+    folder  path or None;  key  of what is swept;  number  of cases;  resume  whether results may be there already.
+    """
+
+    def __init__(self, folder, key, number, resume):
+        self._rows, self.errors, self.done, self._writer, self._count = [], {}, set(), None, 0
+        self._dtype = None
+        self._folder = None if folder is None else pathlib.Path(folder)
+        if self._folder is not None:
+            self._open(key, number, resume)
+
+    def _open(self, key, number, resume):
+        about, head = self._folder / "sweep.json", dict(format=FORMAT, sweep=key, cases=number)
+        parts = sorted(self._folder.glob("results-*.npz"))
+        try:
+            found = json.loads(about.read_text()) if about.exists() else None
+        except (OSError, ValueError) as e:
+            raise Error(f"{about}: damaged: {e}") from None
+        if found is not None and not resume:
+            raise Error(f"{self._folder} holds a sweep; resume=True (--resume) goes on with it, or name another folder")
+        if found is not None and found != head:
+            raise Error(f"{self._folder} holds another sweep: model, steps, functions, cases or precision differ")
+        for path in parts if found is not None else ():
+            self._read(path)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            part = about.with_name("sweep.json.part")
+            part.write_text(json.dumps(head))
+            os.replace(part, about)
+            last = max((int(p.stem.partition("-")[2]) for p in parts), default=-1)
+            self._writer = Writer(self._folder / f"results-{last + 1:04d}.npz")
+        except OSError as e:
+            raise Error(f"{self._folder}: cannot write there: {e.strerror or e}") from None
+
+    def _read(self, path):
+        reader = Reader(path)
+        for name in reader.names:
+            if name.endswith(".npy"):
+                self._take(reader.array(name[:-4]))
+            else:
+                self._fail({int(k): text for k, text in json.loads(reader.bytes(name)).items()})
+
+    def _take(self, rows):
+        fresh = rows[[k not in self.done for k in rows["index"].tolist()]]
+        self._dtype = rows.dtype if self._dtype is None else self._dtype
+        self._rows.append(fresh)
+        self.done.update(fresh["index"].tolist())
+
+    def _fail(self, errors):
+        self.errors.update(errors)
+        self.done.update(errors)
+
+    def add(self, outcomes, cases):
+        """Outcomes of some cases, of which none is lost from here on. Raises Error where results are of other shapes
+        than before."""
+        good = [(k, found) for k, found, error in outcomes if error is None]
+        bad = {k: error for k, _, error in outcomes if error is not None}
+        if self._dtype is None and good:
+            self._dtype = np.dtype([("index", "i8"), *((n, a.dtype, a.shape) for n, a in good[0][1].items())])
+        rows = np.zeros(len(good), self._dtype or [("index", "i8")])
+        for row, (k, found) in enumerate(good):
+            self._check(cases[k], found)
+            rows["index"][row] = k
+            for name, array in found.items():
+                rows[name][row] = array
+        for entry, content in ((".json", json.dumps(bad).encode() if bad else None), ("", rows if good else None)):
+            if self._writer is not None and content is not None:
+                self._writer.add(f"{self._count:08d}{entry}", content)
+        self._count += 1
+        self._fail(bad)
+        if good:
+            self._take(rows)
+
+    def _check(self, case, found):
+        wanted = {n: self._dtype[n] for n in self._dtype.names if n != "index"}
+        same = found.keys() == wanted.keys() and all(a.shape == wanted[n].shape for n, a in found.items())
+        if not same or any(a.dtype != wanted[n].base for n, a in found.items()):
+            have = {n: f"{a.dtype}{list(a.shape)}" for n, a in found.items()}
+            need = {n: f"{t.base}{list(t.shape)}" for n, t in wanted.items()}
+            raise Error(f"{case}: measure returned {have}, for other cases {need}")
+
+    def table(self, cases):
+        """The Table of what there is."""
+        rows = np.concatenate(self._rows) if self._rows else np.zeros(0, self._dtype or [("index", "i8")])
+        return Table(cases, rows, self.errors)
+
+    def close(self):
+        if self._writer is not None:
+            self._writer.close()

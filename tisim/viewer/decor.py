@@ -1,0 +1,127 @@
+"""What a window draws besides geoms: contacts, forces, joints, frames, inertia boxes ... as records of simple shapes.
+
+A record is a shape (mjtGeom), place (3,), rotation (3, 3), size (3,) as a geom's, and colour (4,). Sizes and colours
+are those of the model's `<visual>`, in mean sizes of its bodies, as in MuJoCo's viewer.
+"""
+
+import numpy as np
+
+from tisim.enums import mjtGeom, mjtLabel, mjtVisFlag
+from tisim.errors import Error
+from tisim.mjcf import rotations
+from tisim.queries.motion import contact_force
+from tisim.viewer import overlays, perturb
+from tisim.viewer.overlays import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
+from tisim.viewer.scene import Look
+
+ARROWS = {int(mjtGeom[f"mjGEOM_ARROW{k}"]) for k in ("", "1", "2")}
+LINE, LABEL, NONE = (int(mjtGeom[f"mjGEOM_{k}"]) for k in ("LINE", "LABEL", "NONE"))
+PULLED = np.array([1.0, 0.25, 0.05, 1.0])  # colour of the hand's arrow
+STOUT = 0.03  # its radius, of its length, at least
+HAND = 2.0  # length of the axes to which a body is turned, by that of frames
+LABELS = 400  # texts beyond these are not drawn
+
+
+def has(opt, flag):
+    """Whether a visual flag of an MjvOption is set, by its name without mjVIS_."""
+    return bool(opt.flags[int(mjtVisFlag[f"mjVIS_{flag}"])])
+
+
+def look_of(m, opt, color="geom", chains=False):
+    """The Look of a window's MjvOption; color  where it does not ask for islands."""
+    look = Look.of(opt, m, strict=False)
+    look.color, look.chains = look.color if has(opt, "ISLAND") else color, chains
+    return look
+
+
+def of(m, d, opt, world=0, pert=None, user=None, marks=True, chains=False):
+    """Decor of a simulation: what the MjvOption asks for, the hand of an MjvPerturb, and an MjvScene's geoms.
+
+    marks  False: only the latter two, for pictures that have the rest of a Look.
+    chains  True: rods along which forces go from body to body.
+    """
+    out = overlays.Decor()
+    if marks:
+        out = overlays.collect(m, d, world, look_of(m, opt, chains=chains))
+        _sites(out, m, d, world, opt)
+    if pert is not None and perturb.selected(m, pert):
+        _hand(out, m, d, pert, world, has(opt, "PERTOBJ"), has(opt, "SELECT"))
+    for k in range(user.ngeom if user is not None else 0):
+        _user(out, user.geoms[k], k)
+    return out
+
+
+def _places(d, world):
+    """Places in d.contact of the contacts of a world."""
+    n = int(d.count("ncon"))
+    return np.flatnonzero(np.asarray(d.contact.worldid)[:n] == world) if d.nworld > 1 else np.arange(n)
+
+
+def _sites(out, m, d, world, opt):
+    if not m.nsite:
+        return
+    shown = np.asarray(opt.sitegroup, bool)[np.asarray(m.site_group)]
+    shown = shown & overlays.present(m, d, world)[np.asarray(m.site_bodyid)]
+    kind, size = np.asarray(m.site_type), np.array(m.site_size, float).reshape(-1, 3)
+    at, turn = (np.asarray(perturb.of_world(d, f"site_{k}", world), float) for k in ("xpos", "xmat"))
+    for k in np.unique(kind[shown]):
+        these = shown & (kind == k)
+        full = size[these][:, [0, 0, 0]] if k == SPHERE else size[these]
+        out.add(int(k), at[these], turn[these], full, np.asarray(m.site_rgba).reshape(-1, 4)[these])
+
+
+def _hand(out, m, d, pert, world, shown, point):
+    size = float(m.stat.meansize)
+    at = perturb.held_point(m, d, pert, world)
+    if point or pert.active:
+        out.add(SPHERE, at, np.eye(3), np.full(3, 0.5 * m.vis.scale.selectpoint * size), m.vis.rgba.selectpoint)
+    if not (shown and pert.active):
+        return
+    if pert.active & perturb.PULL:
+        pull = pert.refselpos - at
+        out.arrows(at, pull, max(0.5 * m.vis.scale.forcewidth * size, STOUT * float(np.linalg.norm(pull))), PULLED)
+    else:
+        turn = rotations.matrix(np.asarray(pert.refquat)[None])
+        out.frames(perturb.of_world(d, "xipos", world)[pert.select], turn, m, HAND)
+
+
+def _user(out, geom, k):
+    kind, size = geom.type, geom.size
+    if kind in (NONE, LABEL):
+        return
+    if kind in ARROWS:
+        return out.arrows(geom.pos, geom.mat[:, 2] * size[2], size[0], geom.rgba)
+    if kind == LINE:
+        return out.rods(geom.pos, geom.pos + geom.mat[:, 2] * size[2], 1e-3 * size[0], geom.rgba)
+    if kind not in (SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX):
+        name = mjtGeom(kind).name if kind in [int(t) for t in mjtGeom] else kind
+        raise Error(f"user_scn.geoms[{k}].type {name}: drawn are spheres, capsules, ellipsoids, cylinders, boxes, "
+                    "arrows and lines")  # fmt: skip
+    out.add(kind, geom.pos, geom.mat, size[[0, 0, 0]] if kind == SPHERE else size, geom.rgba)
+
+
+def labels(m, d, opt, world=0, user=None):
+    """Texts and where they stand in the world: [(place (3,), text)], at most LABELS of them."""
+    which, found = int(opt.label), []
+    names = {mjtLabel.mjLABEL_BODY: ("body", "xipos"), mjtLabel.mjLABEL_JOINT: ("jnt", "xanchor"),
+             mjtLabel.mjLABEL_GEOM: ("geom", "geom_xpos"), mjtLabel.mjLABEL_SITE: ("site", "site_xpos")}  # fmt: skip
+    if which in names:
+        kind, array = names[which]
+        kind = "joint" if kind == "jnt" else kind
+        at = np.asarray(perturb.of_world(d, array, world), float).reshape(-1, 3)
+        first = 1 if kind == "body" else 0
+        found = [(at[i], m.id2name(kind, i) or f"{kind} {i}") for i in range(first, min(len(at), LABELS + first))]
+    elif which == mjtLabel.mjLABEL_TENDON and m.ntendon:
+        points = np.asarray(perturb.of_world(d, "wrap_xpos", world), float).reshape(-1, 3)
+        first, count = (np.asarray(perturb.of_world(d, f"ten_wrap{k}", world)) for k in ("adr", "num"))
+        found = [(points[first[t]:first[t] + 2].mean(0), m.id2name("tendon", t) or f"tendon {t}")
+                 for t in range(min(m.ntendon, LABELS)) if count[t] > 1]  # fmt: skip
+    elif which == mjtLabel.mjLABEL_CONTACTFORCE:
+        places = _places(d, world)[:LABELS]
+        at = np.asarray(d.contact.pos, float).reshape(-1, 3)[places]
+        force = contact_force(m, d, places).reshape(-1, 6)[:, 0]
+        found = [(p, f"{f:.3g} N") for p, f in zip(at, force) if f > 0]
+    for k in range(user.ngeom if user is not None else 0):
+        if user.geoms[k].label:
+            found.append((user.geoms[k].pos.copy(), user.geoms[k].label))
+    return found

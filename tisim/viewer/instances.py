@@ -1,0 +1,54 @@
+"""A scene as instances: a mesh for each shape, and for each frame the poses of the geoms that have it."""
+
+import numpy as np
+
+from tisim.errors import Error
+from tisim.mjcf.rotations import from_matrix
+from tisim.viewer.drawing import geom_colors, removed_geoms
+from tisim.viewer.glb import shape_of
+
+
+class Instances:
+    """The geoms of a model that are drawn, by shape.
+
+    geoms  (n,) their ids;  kind  (n,) which of `meshes` each has, a list of trimesh.Trimesh;  rgba  (n, 4);
+    moves  (n,) whether its body can move.
+    """
+
+    def __init__(self, m, group=2):
+        colors, keys, self.meshes, kind, geoms = geom_colors(m), {}, [], [], []
+        for g in range(m.ngeom):
+            if m.geom_group[g] > group or colors[g, 3] <= 0:
+                continue
+            key = (int(m.geom_type[g]), int(m.geom_dataid[g]), *np.asarray(m.geom_size[g]).tolist())
+            if key not in keys:
+                keys[key] = len(keys)
+                self.meshes.append(shape_of(m, g))
+            kind.append(keys[key])
+            geoms.append(g)
+        self.geoms, self.kind = np.array(geoms, np.int64), np.array(kind, np.int64)
+        self.rgba = colors[self.geoms].reshape(-1, 4)
+        bodies = np.asarray(m.geom_bodyid)[self.geoms]
+        still = (np.asarray(m.body_weldid)[bodies] == 0) & (np.asarray(m.body_mocapid)[bodies] < 0)
+        self.moves = ~still
+        self._m = m
+
+    def poses(self, d, world=0):
+        """(positions (n, 3) [m], quaternions (n, 4), whether each is there (n,)) in a world of a Data."""
+        m = self._m
+        at = np.asarray(d.geom_xpos, float).reshape(d.nworld, m.ngeom, 3)[world][self.geoms]
+        turn = np.asarray(d.geom_xmat, float).reshape(d.nworld, m.ngeom, 3, 3)[world][self.geoms]
+        return at, from_matrix(turn), ~removed_geoms(m, d, world)[self.geoms]
+
+
+def frames(recording, world=0):
+    """(time since the first one [s], Data) of each frame; the same Data, shown anew.
+
+    Raises Error where nothing reached the disk.
+    """
+    if not len(recording):
+        raise Error(f"{recording.path}: no frame in it reached the disk")
+    d = recording.data()
+    for k in range(len(recording)):
+        recording.show(d, k)
+        yield float(recording.time[k] - recording.time[0]), d

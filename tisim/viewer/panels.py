@@ -1,0 +1,245 @@
+"""The panels of the window: what runs, what is drawn, controls, solver and timing, help; labels in the scene.
+
+They stand on GGUI's widgets. With ImGui at hand (`imgui.Direct`) a panel is as large as what is in it, parts
+of it can be closed, numbers have curves, and texts stand in the scene.
+"""
+
+import contextlib
+import time
+
+import numpy as np
+
+from tisim.viewer import decor, keys, perturb
+from tisim.viewer.controls import COLORS, FRAMES, LABELS
+
+MARGIN, ROW, WIDE = 10, 19, 300  # between panels, height of a line, width of a panel where it has one [pixel]
+HISTORY = 150  # pictures in a curve
+SLIDERS = 30  # actuators that have one, at most
+FLAGS = (("CONTACTPOINT", "contacts"), ("CONTACTFORCE", "contact forces"), ("JOINT", "joints"), ("COM", "centres"),
+         ("INERTIA", "inertia boxes"), ("TENDON", "tendons"), ("CONSTRAINT", "equalities"),
+         ("TRANSPARENT", "translucent"), ("ISLAND", "islands"))  # fmt: skip
+CURVES = ("ms per picture", "ms per step", "contacts", "rows", "iterations")
+
+
+class Curves:
+    """The last values of some numbers, one for each picture."""
+
+    def __init__(self, names):
+        self.values = {name: np.zeros(HISTORY, np.float32) for name in names}
+
+    def add(self, **numbers):
+        """Adds a value to each curve, with _ for the blanks of its name."""
+        for name, number in numbers.items():
+            v = self.values[name.replace("_", " ")]
+            v[:-1] = v[1:]
+            v[-1] = number
+
+
+class Boxes:
+    """Where panels are, for windows that cannot ask ImGui: parts of the window that the mouse moves no camera in."""
+
+    def __init__(self):
+        self.now = []
+
+    def hold(self, x, y):
+        """Whether a place (parts of width and height, from the left and from above) is on a panel."""
+        return any(x0 <= x <= x1 and y0 <= y <= y1 for x0, y0, x1, y1 in self.now)
+
+
+class Widgets:
+    """GGUI's widgets, and ImGui's where they are at hand."""
+
+    def __init__(self, gui, direct, boxes):
+        self.gui, self.direct, self.boxes = gui, direct, boxes
+
+    @contextlib.contextmanager
+    def panel(self, name, x, y, width, rows, size, right=False):
+        """A panel at a pixel; rows  lines that it needs where it cannot find out; size  of the window [pixel]."""
+        if self.direct:
+            self.direct.begin(name, x, y, right)
+            try:
+                yield
+            finally:
+                self.direct.end()
+            return
+        left = (x - width if right else x) / size[0]
+        box = max(left, 0.0), y / size[1], min(width / size[0], 0.98), min((rows + 2) * ROW / size[1], 0.95)
+        self.boxes.now.append((box[0], box[1], box[0] + box[2], box[1] + box[3]))
+        with self.gui.sub_window(name, *box):
+            yield
+
+    def header(self, name, opened=False):
+        """Whether what follows is to be shown."""
+        if self.direct:
+            return self.direct.header(name, opened)
+        if opened:
+            self.gui.text(f"-- {name} --")
+        return opened
+
+    def beside(self, offset):
+        """The next widget stands beside the last."""
+        if self.direct:
+            self.direct.same_line(offset)
+
+    def slider(self, name, value, low, high):
+        """A slider; the value now."""
+        if self.direct:
+            self.direct.narrow(130.0)
+        value = self.gui.slider_float(name, float(value), float(low), float(high))
+        if self.direct:
+            self.direct.narrow(None)
+        return value
+
+    def curve(self, name, values):
+        """A number, and its curve where it can be drawn."""
+        text = f"{values[-1]:.4g} {name}"
+        if self.direct:
+            self.direct.plot(text, values, 0.0, float(max(values.max(), 1e-6)) * 1.1, 150.0, 34.0)
+        else:
+            self.gui.text(text)
+
+
+def draw(window, c, curves, further):
+    """Draws the panels of a window on Controls; further  texts for its first lines. Returns True if the geoms to draw
+    have changed."""
+    w = Widgets(window.get_gui(), window.direct, window.boxes)
+    window.boxes.now.clear()
+    size = window.get_window_shape()
+    before = c.opt.geomgroup.copy()
+    if c.panels.shown:
+        _main(w, c, size, further)
+        if c.m.nu or c.m.neq:
+            _controls(w, c, size)
+    if c.panels.profiler:
+        _profiler(w, c, size, curves)
+    if c.panels.help:
+        _help(w, size)
+    _told(w, c, size)
+    return not np.array_equal(before, c.opt.geomgroup)
+
+
+def _main(w, c, size, further):
+    m, d = c.m, c.d
+    selected = c.about_selected()
+    few = not w.direct
+    with w.panel("tisim", MARGIN, MARGIN, WIDE, 26, size):
+        now, ncon = (float(np.atleast_1d(v)[c.world]) for v in (d.time, d.ncon))
+        w.gui.text(f"time {now:.3f} s, {m.nbody - 1} bodies, {int(ncon)} contacts")
+        speed = f"{100 * c.clock.speed:g} % aimed at" if c.clock.notch else "real time"
+        w.gui.text(f"{c.clock.factor:.2f} x real time ({speed})" if c.clock.running else "paused")
+        for line in (c.eye.about(), *further):
+            w.gui.text(line)
+        if selected and not w.direct:
+            w.gui.text(_of_selected(selected))
+        w.gui.text("h  help")
+        if w.header("time", True):
+            c.clock.running = w.gui.checkbox("run", c.clock.running)
+            for k, (words, key) in enumerate((("step", "right"), ("back", "left"), ("reset", "backspace"))):
+                w.beside(70 + 55 * k)
+                if w.gui.button(words):
+                    c.key(key)
+            if c.clock.frames > 1:
+                frame = w.gui.slider_int("frame", c.clock.frame, 0, c.clock.frames - 1)
+                if frame != c.clock.frame:
+                    c.clock.go(frame)
+            notch = len(_slow(c)) - 1 - c.clock.notch
+            c.clock.notch = len(_slow(c)) - 1 - w.gui.slider_int("speed", notch, 0, len(_slow(c)) - 1)
+        if w.header("drawn", True):
+            for k, (flag, words) in enumerate(FLAGS):
+                if k % 2:
+                    w.beside(150)
+                c.flag(flag, w.gui.checkbox(words, c.has(flag)))
+        if w.header("groups and colours", few):
+            for group in range(6):
+                if group:
+                    w.beside(8 + 45 * group)
+                c.opt.geomgroup[group] = w.gui.checkbox(str(group), bool(c.opt.geomgroup[group]))
+            for words, key, now in (
+                ("colours", "o", COLORS[COLORS.index(c.color)]),
+                ("frames", "k", dict(zip(map(int, FRAMES), FRAMES)).get(c.opt.frame, FRAMES[0]).name[8:].lower()),
+                ("labels", "l", dict(zip(map(int, LABELS), LABELS)).get(c.opt.label, LABELS[0]).name[8:].lower()),
+                ("camera", "x", c.eye.about()),
+            ):
+                if w.gui.button(f"{words}: {now}"):
+                    c.key(key)
+
+
+def _slow(c):
+    from tisim.viewer.playing import SPEEDS
+
+    return SPEEDS
+
+
+def _controls(w, c, size):
+    m, d = c.m, c.d
+    rows = min(m.nu, SLIDERS) + min(m.neq, SLIDERS) + 2
+    with w.panel("controls", size[0] - MARGIN, MARGIN, WIDE, rows, size, right=True):
+        if m.nu and w.header("actuators", True):
+            ctrl, where = perturb.of_world(d, "ctrl", c.world), perturb.place(d, c.world, 0)[:-1]
+            for i in range(min(m.nu, SLIDERS)):
+                low, high = m.actuator_ctrlrange[i] if m.actuator_ctrllimited[i] else (-1.0, 1.0)
+                value = w.slider(c.name("actuator", i), ctrl[i], low, high)
+                if abs(value - float(ctrl[i])) > 1e-6 * max(1.0, abs(high - low)):  # sliders round to f32
+                    d.ctrl[(*where, i)] = value
+            if w.gui.button("all to zero"):
+                d.ctrl[where or slice(None)] = 0.0
+        if m.neq and w.header("equalities", m.neq <= SLIDERS):
+            active = perturb.of_world(d, "eq_active", c.world)
+            for i in range(min(m.neq, SLIDERS)):
+                on = w.gui.checkbox(c.name("equality", i), bool(active[i]))
+                if on != bool(active[i]):
+                    d.eq_active[perturb.place(d, c.world, i)] = on
+
+
+def _profiler(w, c, size, curves):
+    y = max(size[1] - 250, MARGIN)
+    with w.panel("solver and timing", size[0] - MARGIN, y, WIDE, len(CURVES) + 1, size, right=True):
+        for name in CURVES:
+            w.curve(name, curves.values[name])
+
+
+def _help(w, size):
+    lines = list(keys.lines(bool(w.direct)))
+    half = -(-len(lines) // 2)
+    with w.panel("keys and mouse", max(0.5 * size[0] - 370, MARGIN), 0.08 * size[1], 330, len(lines), size):
+        for k in range(half if w.direct else len(lines)):
+            for column, line in enumerate(lines[k::half] if w.direct else lines[k : k + 1]):
+                if column:
+                    w.beside(370)
+                w.gui.text(f"{line[0]:<19} {line[1]}")
+
+
+def _told(w, c, size):
+    """What the window has to say, for some seconds."""
+    if c.told:
+        c.said, c.until, c.told = c.told, time.perf_counter() + 5.0, ""
+    if getattr(c, "until", 0.0) > time.perf_counter():
+        with w.panel("note", 0.3 * size[0], size[1] - 70, 360, 1, size):
+            w.gui.text(c.said)
+
+
+def _of_selected(selected):
+    name, mass, speed, ncon = selected
+    return f"{name}: {mass:.3g} kg, {speed:.2f} m/s, {ncon} contacts"
+
+
+def draw_labels(window, c):
+    """Texts in the scene, where ImGui is at hand: the selected body, and what the options ask for."""
+    direct = window.direct
+    if not direct:
+        return
+    width, height = window.get_window_shape()
+    camera, texts = c.camera, []
+    selected = c.about_selected()
+    if selected:
+        name, mass, speed, ncon = selected
+        texts.append((perturb.held_point(c.m, c.d, c.pert, c.world),
+                      [name, f"{mass:.3g} kg", f"{speed:.2f} m/s", f"{ncon} contacts"]))  # fmt: skip
+    more = decor.labels(c.m, c.d, c.opt, c.world, c.user_scn)
+    texts += [(at, [text]) for at, text in more]
+    if not texts:
+        return
+    places, depth = camera.project(np.array([at for at, _ in texts]), width, height)
+    for (x, y), far, (_, lines) in zip(places, depth, texts):
+        if far > 0 and -50 <= x < width and -50 <= y < height:
+            direct.label(float(x) + 16, float(y) + 12, lines)  # beside an arrow upwards
