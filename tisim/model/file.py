@@ -20,6 +20,7 @@ from tisim.mjcf.format.settings import OPTION, VISUAL
 from . import options, validate
 from .fields import FIELDS, complete, wrong
 from .from_mujoco import NAMES
+from .lcp import Lcp
 
 STATISTIC = dict(meaninertia=1.0, meanmass=1.0, meansize=1.0, extent=1.0, center=(0.0, 0.0, 0.0))
 FORMAT, VERSION = "tisim model", 1
@@ -165,7 +166,7 @@ def _compiled(header, arrays):
         if len(out.names.get(kind, ())) not in (0, sizes[size]):
             raise ValueError(f"{len(out.names[kind])} names of {sizes[size]} objects of type {kind.name}")
     out.option, out.stat = options.read("opt", header["opt"], OPTION), options.read("stat", header["stat"], STATISTIC)
-    out.lcp = header.get("lcp")
+    out.lcp = Lcp(header.get("lcp"))
     vis = {k.rstrip("_"): v for k, v in header["vis"].items()}
     if set(vis) != set(VISUAL):
         raise ValueError(f"vis: expected {', '.join(VISUAL)}")
