@@ -4,8 +4,8 @@
 
 Each world is a scene of its own: a ragdoll on the floor, ten bodies in a pit, a stack of 20 boxes. Both engines take
 all worlds STEPS steps on from the same settled states, in turn, each with as many threads as there are processors;
-medians are compared, and the positions they end with. `busy` is processor time over wall time of tisim's turns.
-Memory is that of tisim's arrays. The exit code is 1 if an answer differs; rates have no bar so far.
+medians are compared, and the positions they end with. `busy` is processor time over wall time of
+tisim's turns. Memory is that of tisim's arrays. The exit code is 1 if an answer differs; rates have no bar so far.
 """
 
 import argparse
