@@ -18,7 +18,10 @@ WIDTH, HEIGHT = 1280, 800
 
 
 def launch(model, data=None, *, show_left_ui=True, show_right_ui=True):
-    """Opens a window that runs the simulation; returns when it is closed. data  None: a new one."""
+    """Opens a window that runs the simulation; returns when it is closed.
+
+    data  None: a new one;  show_left_ui, show_right_ui  taken as in mujoco.viewer, and change nothing.
+    """
     import tisim
 
     if data is None:
@@ -28,7 +31,7 @@ def launch(model, data=None, *, show_left_ui=True, show_right_ui=True):
 
 
 def launch_from_path(path):
-    """Opens a window that runs the model of a file; r loads it again. Returns when it is closed."""
+    """Opens a window that runs the model of the file of this path; r loads it again. Returns when it is closed."""
     import tisim
 
     def loaded():

@@ -149,7 +149,7 @@ def force(m, d, pert, world=0):
 
 
 def mjv_apply_perturb_force(m, d, pert):
-    """Writes the force of the hand (see MjvPerturb) on the selected body into d.xfrc_applied."""
+    """Writes the force and torque [N, N m] of pert, a MjvPerturb, on the selected body into d.xfrc_applied."""
     body = selected(m, pert)
     if body and (pert.active | pert.active2) & (PULL | TURN):
         for world in range(d.nworld):
@@ -157,7 +157,10 @@ def mjv_apply_perturb_force(m, d, pert):
 
 
 def mjv_apply_perturb_pose(m, d, pert, flg_paused, world=0):
-    """Puts a selected mocap body, and with flg_paused also a free body or one below it, where the hand has it."""
+    """Puts a selected mocap body, and with flg_paused also a free body or one below it, where the hand has it.
+
+    pert  a MjvPerturb;  world  which one of the Data.
+    """
     body = selected(m, pert)
     if not body or not (pert.active | pert.active2) & (PULL | TURN):
         return
