@@ -219,6 +219,45 @@ def test_it_is_not_hit_by_rays_not_drawn_and_weighs_nothing():
     assert np.isclose(d.subtree_com[m.name2id("body", "rack")][0], 4.1)
 
 
+SENSED = """<sensor><framepos objtype="body" objname="a"/><framequat objtype="body" objname="b"/>
+  <framelinvel objtype="body" objname="b" reftype="body" refname="a"/><accelerometer site="on_a"/>
+  <rangefinder site="on_a"/><touch site="on_a"/><subtreecom body="a"/>
+  <user name="mine" dim="2" objtype="body" objname="a" needstage="pos"/><contact body1="a" body2="b" data="found"/>
+  <distance geom1="a" geom2="b" cutoff="1"/><subtreeangmom body="a"/>
+  <framepos objtype="body" objname="c"/><clock/></sensor>"""
+
+
+def say(m, d, stage):
+    d.sensordata[..., m.sensor_adr[m.name2id("sensor", "mine")] + np.arange(2)] = 5
+
+
+@pytest.mark.parametrize("sleep", [False, True])
+def test_sensors_of_what_is_removed_are_0_and_all_others_go_on(sleep):
+    body = STACK.replace("<freejoint/>", '<freejoint/><site name="on_a" size=".2"/>', 1)
+    m, d = start(body, sleep, nworld=2, rest=SENSED)
+    m.callback.sensor = say
+    others = np.r_[m.sensor_adr[1] + np.arange(4), m.nsensordata - np.arange(4, 0, -1)]  # b's place, c's and the time
+    named = np.setdiff1d(np.arange(m.nsensordata), others)
+
+    def wanted(w):
+        return [*d.xquat[w, m.name2id("body", "b")], *d.xpos[w, m.name2id("body", "c")], np.atleast_1d(d.time)[w]]
+
+    d.qvel[:] = np.linspace(0.1, 0.4, m.nv)
+    tisim.step(m, d, 10)
+    tisim.forward(m, d)
+    assert (d.sensordata[:, named] != 0).sum(axis=1).min() > 12
+    tisim.remove(m, d, "a", worlds=1)
+    tisim.step(m, d)
+    tisim.forward(m, d)
+    assert not d.sensordata[1, named].any() and (d.sensordata[0, named] != 0).sum() > 12
+    for w in range(2):
+        assert d.sensordata[w, others] == pytest.approx(wanted(w), abs=1e-12)
+    tisim.add(m, d, "a", worlds=1)
+    tisim.forward(m, d)
+    assert (d.sensordata[1, named] != 0).sum() > 12
+    assert d.sensordata[1, :3] == pytest.approx(np.asarray(d.xpos)[1, m.name2id("body", "a")])
+
+
 def test_copies_and_saved_states_go_on_to_the_same_bits(tmp_path, call):
     m, d = start(STACK + HEAP, sleep=True)
     tisim.step(m, d, 20)
@@ -333,8 +372,7 @@ def test_listed_pairs_of_what_is_removed_do_not_touch():
 
 TOLD = """<equality><connect body1="a" body2="b" anchor="0 0 .1"/></equality>
 <tendon><fixed name="rope"><joint joint="hinge" coef="1"/></fixed></tendon>
-<actuator><motor name="push" joint="slide"/></actuator>
-<sensor><framepos name="where" objtype="body" objname="p"/></sensor>"""
+<actuator><motor name="push" joint="slide"/></actuator>"""
 ARMS = """<body name="x"><joint name="hinge"/><geom size=".1"/>
 <body name="tip" pos="0 0 1"><joint/><geom size=".1"/></body></body>
 <body name="y"><joint name="slide" type="slide"/><geom size=".1"/></body>
@@ -346,7 +384,7 @@ def test_mistakes_are_told_and_change_nothing():
     before = copy.copy(d)
     for name, words in (
         ("a", "body a cannot be removed: equality number 0"), ("x", "tendon rope"), ("y", "actuator push"),
-        ("p", "sensor where"), ("rock", "rock is static"), ("tip", "hangs on others.*body x"), (99, "does not exist"),
+        ("rock", "rock is static"), ("tip", "hangs on others.*body x"), (99, "does not exist"),
         (1.5, "ids or names"), ("no", "no body"),
     ):  # fmt: skip
         with pytest.raises(Error, match=words):

@@ -73,3 +73,16 @@ def cut_off(m, d):
                 elif x < -most and m.sensor_datatype[s] != DATATYPE_POSITIVE:
                     x = -most
                 d.sensordata[a + c] = ti.cast(x, FP)
+
+
+@kernel
+def silence(m, d):
+    """Sensors of stage d.sensorstage that name a removed tree are 0; parallel over (world, sensor and tree)."""
+    ti.loop_config(serialize=SERIAL)
+    for k in range(d.nworld * m.nbound):
+        w = k // m.nbound
+        s = m.bound_sensor[k - w * m.nbound]
+        if m.sensor_needstage[s] == d.sensorstage and is_gone(m, d, w * m.ntree + m.bound_tree[k - w * m.nbound]):
+            a = place_of(m, d, w, s)
+            for c in range(m.sensor_dim[s]):
+                d.sensordata[a + c] = 0.0

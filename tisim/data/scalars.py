@@ -91,6 +91,7 @@ declare("size", [
     ("nsensordata", "i", "numbers of all sensors"),
     *((f"n{name}", "i", doc) for name, (_, doc) in sensor.FAMILIES.items() if name != "tactile"),  # it counts vertices
     ("ncut", "i", "sensors with a cutoff"),
+    ("nbound", "i", "pairs of a sensor and a tree that it names"),
     ("nsensed", "i", "bodies whose contacts are listed for sensors"),
     ("nranked", "i", "different pairs of geoms that the model lists"),
     ("npressed", "i", "bodies to which those of tactile sensors are welded"),

@@ -13,7 +13,7 @@ from tisim.device import memory
 from tisim.enums import mjtJoint
 from tisim.errors import Error
 from tisim.model import simulable
-from tisim.model.tables import sensor, tasks
+from tisim.model.tables import tasks
 
 RESTS = ("qvel", "qacc", "qacc_warmstart", "qfrc_applied")  # numbers by dof that are 0 of what is gone
 FAR = 1e10  # mjMAXVAL
@@ -25,8 +25,9 @@ def remove(m, d, bodies, worlds=None):
     bodies  ids or names of the first bodies of moving trees, or one of them.  worlds  index or indices; None: all.
     All else goes on as it is, to the same bits, but that sleeping islands which lose a tree wake. What is removed
     already stays so. `add` brings trees back, `reset` all of them; d.body_present tells who is there.
-    Raises Error for a body that is not the first of a moving tree, or to whose tree an equality, tendon, actuator or
-    sensor refers, UnsupportedError with RK4; nothing is changed then.
+    From the next step or forward on, sensors that name what is gone are 0, quaternions too.
+    Raises Error for a body that is not the first of a moving tree, or to whose tree an equality, tendon or actuator
+    refers, UnsupportedError with RK4; nothing is changed then.
     """
     given.check(m, d)
     trees, index = _trees(m, bodies), world_indices(d, worlds)
@@ -191,7 +192,7 @@ def _refuse_referenced(m, trees):
         kept = m._derived["referenced"] = m.edits, _referenced(m)
     owner = kept[1]
     for t in trees[owner[trees, 0] >= 0][:1]:
-        kind, k = ("equality", "tendon", "actuator", "sensor")[owner[t, 0]], int(owner[t, 1])
+        kind, k = ("equality", "tendon", "actuator")[owner[t, 0]], int(owner[t, 1])
         name = m.id2name(kind, k) or f"number {k}"
         raise Error(
             f"{_named(m, t)} cannot be removed: {kind} {name} refers to its tree, which is not supported so far"
@@ -199,11 +200,11 @@ def _refuse_referenced(m, trees):
 
 
 def _referenced(m):
-    """(ntree, 2) kind and number of the first equality, tendon, actuator or sensor that refers to each tree, or -1."""
+    """(ntree, 2) kind and number of the first equality, tendon or actuator that refers to each tree, or -1."""
     owner = np.full((m.ntree, 2), -1)
     for kind, number, (adr, tree) in zip(
-        range(4), (m.neq, m.ntendon, m.nu, m._sizes["nsensor"]),
-        (tasks.equality_trees(m), tasks.tendon_trees(m), tasks.actuator_trees(m), sensor.named_trees(m)),
+        range(3), (m.neq, m.ntendon, m.nu),
+        (tasks.equality_trees(m), tasks.tendon_trees(m), tasks.actuator_trees(m)),
     ):  # fmt: skip
         of = np.repeat(np.arange(number), np.diff(adr))
         tree, first = np.unique(tree, return_index=True)

@@ -61,7 +61,14 @@ def kernels(m, stage, inverse=False):
         found += [runtime.kernel_of("sensor.output.clear_user"), *callbacks.sensor_kernels(m)]
     if _asked(m, stage, "cut"):
         found.append(runtime.kernel_of("sensor.output.cut_off"))
+    if _silences(m, stage):
+        found.append(runtime.kernel_of("sensor.output.silence"))
     return found
+
+
+def _silences(m, stage):
+    """Whether trees can be removed that a sensor of a stage names."""
+    return m.comes_and_goes and _asked(m, stage, "bound")
 
 
 def _asked(m, stage, table):
@@ -89,7 +96,7 @@ def _sense(m, d, stage, inverse=False):
             family.sense(m, d)
     found = kernels(m, stage, inverse)
     if found and _asked(m, stage, "uservalue") and callbacks.python_sensor(m):
-        n = len(found) - _asked(m, stage, "cut")
+        n = len(found) - _asked(m, stage, "cut") - _silences(m, stage)
         _launch(m, d, found[:n], stage)
         callbacks.sensor(m, d, stage)
         found = found[n:]

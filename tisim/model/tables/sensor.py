@@ -120,6 +120,16 @@ def named_trees(m):
     return np.cumsum([0, *map(len, found)]), np.array([t for trees in found for t in trees], np.int64)
 
 
+def _bound(k):
+    """Maker of the sensors, or trees, of all pairs of a sensor and a tree that it names."""
+
+    def make(m):
+        first, trees = named_trees(m)
+        return (np.repeat(np.arange(len(first) - 1), np.diff(first)), trees)[k]
+
+    return make
+
+
 def _sleepers(m):
     """(first of each sensor in the trees that all sleep where it does, how many, these).
 
@@ -151,9 +161,13 @@ TABLES = declared(
       for name in ("limitpos", "limitvel", "limitfrc")),
     Table("camera_sensor", None, ("nseen",), _seen, (), "sensors that ask where a camera is"),
     Table("cut_sensor", "i", ("ncut",), _cut, ("sensor_cutoff",), "sensors with a cutoff"),
+    Table("bound_sensor", "i", ("nbound",), _bound(0), (), "sensor of each pair of a sensor and a tree that it names"),
+    Table("bound_tree", "i", ("nbound",), _bound(1), (), "tree of each of these pairs"),
     Table("sensor_treeadr", "i", ("nsensor",), _part(0), (), "first of each sensor in sensor_tree"),
     Table("sensor_treenum", "i", ("nsensor",), _part(1), (),
           "how many trees; 0: the sensor is always awake, -1: where all trees are"),
     Table("sensor_tree", "i", ("nsensortree",), _part(2), (), "trees that all sleep where the sensor does"),
 )  # fmt: skip
-COUNTED = {f"n{name}": f"{name}_sensor" for name in FAMILIES} | dict(ncut="cut_sensor", nseen="camera_sensor")
+COUNTED = {f"n{name}": f"{name}_sensor" for name in FAMILIES} | dict(
+    ncut="cut_sensor", nseen="camera_sensor", nbound="bound_sensor"
+)
