@@ -1,6 +1,6 @@
 """Which stacks of boxes stay on a pallet that is tilted and shaken? One world for each case, all of them at once.
 
-    python scenes/examples/pallets.py [--tilts 8] [--shakes 6] [--seconds 4]
+    python scenes/examples/pallets.py [--tilts 8] [--shakes 6] [--seconds 4] [--picture pallets.png]
 
 A column of boxes stands on a pallet that tilts to an angle and is shaken along the slope with an amplitude of
 acceleration; angle and amplitude are another pair in each world. The table tells which columns stand. Without shaking
@@ -42,7 +42,8 @@ def model():
         turn = TURN * (-1) ** k  # as no two lie by hand
         box = spec.worldbody.add_body(name=f"box{k}", pos=[0, 0, top + SIZE[2] - 2e-5], euler=[0, 0, turn])
         box.add_freejoint()
-        box.add_geom(type="box", size=list(SIZE), mass=10, friction=[FRICTION, 0.005, 0.0001])
+        box.add_geom(type="box", size=list(SIZE), mass=10, friction=[FRICTION, 0.005, 0.0001],
+                     rgba=[0.85, 0.6 - 0.1 * k, 0.4, 1])  # fmt: skip
         top += 2 * SIZE[2] - 2e-5
     return spec.compile()
 
@@ -53,7 +54,12 @@ def tips():
 
 
 def verdicts(tilts, shakes, seconds=4.0):
-    """(tilts, shakes) array of bool: whether the column stands after it was tilted and shaken.
+    """(tilts, shakes) array of bool: whether the column stands after it was tilted and shaken, as in `shaken`."""
+    return shaken(tilts, shakes, seconds)[2]
+
+
+def shaken(tilts, shakes, seconds=4.0):
+    """(Model, Data, stands (tilts, shakes)) of columns that were tilted and shaken.
 
     tilts  angles [rad];  shakes  amplitudes of acceleration [m/s2];  seconds  of shaking behind the ramp.
     """
@@ -70,7 +76,7 @@ def verdicts(tilts, shakes, seconds=4.0):
         d.ctrl[:, 1] = amplitude * math.sin(2 * math.pi * FREQUENCY * max(0.0, t - RAMP))
         tisim.step(m, d, CHUNK)
     moved = np.linalg.norm(_on_pallet(m, d) - start, axis=1)
-    return (moved < FALLEN).reshape(len(tilts), len(shakes))
+    return m, d, (moved < FALLEN).reshape(len(tilts), len(shakes))
 
 
 def _on_pallet(m, d):
@@ -78,6 +84,14 @@ def _on_pallet(m, d):
     pallet = m.name2id("body", "pallet")
     away = d.xpos[:, m.name2id("body", f"box{BOXES - 1}")] - d.xpos[:, pallet]
     return np.einsum("wji,wj->wi", np.asarray(d.xmat[:, pallet]).reshape(-1, 3, 3), away)
+
+
+def picture(m, d, number, path):
+    """Draws the columns that were not shaken, one tilt beside the other, every second of them."""
+    from tisim.viewer import render, save_png
+
+    seen = [render(m, d, 120, 200, camera="90,-8,3.4,0,0,0.25", world=k) for k in range(0, d.nworld, 2 * number)]
+    save_png(path, np.concatenate(seen, axis=1))
 
 
 def main():
@@ -88,14 +102,17 @@ def main():
     p.add_argument("--tilts", type=int, default=8)
     p.add_argument("--shakes", type=int, default=6)
     p.add_argument("--seconds", type=float, default=4.0)
+    p.add_argument("--picture")
     a = p.parse_args()
     tilts, shakes = np.linspace(0, 1.2 * tips(), a.tilts), np.linspace(0, 4, a.shakes)
-    stands = verdicts(tilts, shakes, a.seconds)
+    m, d, stands = shaken(tilts, shakes, a.seconds)
     title = f"tips without shaking at {math.degrees(tips()):.1f} degrees"
     table = Table("tilt", *(f"{s:.1f} m/s2" for s in shakes), title=title)
     for tilt, row in zip(tilts, stands):
         table.add_row(f"{math.degrees(tilt):.1f}", *("[green]stands" if s else "[red]falls" for s in row))
     Console().print(table)
+    if a.picture:
+        picture(m, d, len(shakes), a.picture)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """On which sides does a body come to rest, and how often? It is dropped in many worlds at once, turned by chance.
 
-    python scenes/examples/stable_poses.py [MESH] [--worlds 256]
+    python scenes/examples/stable_poses.py [MESH] [--worlds 256] [--picture poses.png]
 
 The body is a mesh file, or a box of 1:2:3 where none is given. Each world drops it with another orientation and lets it
 settle; which way is down then, seen from the body, tells the side. Beside it stands which part of the directions point
@@ -32,13 +32,12 @@ def model(mesh):
     spec.add_mesh(name="mesh", uservert=vertices.ravel())
     body = spec.worldbody.add_body(name="body")
     body.add_freejoint()
-    body.add_geom(type="mesh", meshname="mesh", density=1000)
+    body.add_geom(type="mesh", meshname="mesh", density=1000, rgba=[0.85, 0.6, 0.4, 1])
     return spec.compile()
 
 
-def rests(mesh, worlds=256, seed=0, timeout=10.0):
-    """(directions (k, 3), times (k,)): unit vectors that point down in the body's frame where it came to rest, of
-    worlds that did, and how often each was found; the most frequent first."""
+def dropped(mesh, worlds=256, seed=0, timeout=10.0):
+    """(Model, Data, indices of the worlds that came to rest) behind a drop in each world."""
     m = model(mesh)
     d = tisim.Data(m, nworld=worlds)
     rng = np.random.default_rng(seed)
@@ -48,9 +47,19 @@ def rests(mesh, worlds=256, seed=0, timeout=10.0):
     tisim.settle(m, d, timeout, tolerance=SLOW)
     d.qvel[...] = rng.normal(size=(worlds, m.nv)) * NUDGE
     found = tisim.settle(m, d, timeout, tolerance=SLOW)
-    rest = np.setdiff1d(np.arange(worlds), found.moving[:, 0])
+    return m, d, np.setdiff1d(np.arange(worlds), found.moving[:, 0])
+
+
+def rests(mesh, worlds=256, seed=0, timeout=10.0):
+    """(directions (k, 3), times (k,)): unit vectors that point down in the body's frame where it came to rest, of
+    worlds that did, and how often each was found; the most frequent first."""
+    return sides_of(*dropped(mesh, worlds, seed, timeout))
+
+
+def sides_of(m, d, rest):
+    """What `rests` returns, of worlds that came to rest."""
     # of the body's frame: the compiler has put the mesh's at its principal axes
-    down = -np.asarray(d.xmat).reshape(worlds, m.nbody, 3, 3)[rest, 1, 2]
+    down = -np.asarray(d.xmat).reshape(d.nworld, m.nbody, 3, 3)[rest, 1, 2]
     sides, counts = [], []
     for v in down:
         near = [k for k, side in enumerate(sides) if v @ side > np.cos(SAME)]
@@ -87,6 +96,14 @@ def expected(mesh):
     return np.array(sides)[rests], np.array(parts)[rests]
 
 
+def picture(m, d, worlds, path):
+    """Draws the body as it came to rest in some worlds."""
+    from tisim.viewer import render, save_png
+
+    seen = [render(m, d, 120, 120, world=int(k)) for k in worlds]
+    save_png(path, np.concatenate(seen, axis=1))
+
+
 def main():
     from rich.console import Console
     from rich.table import Table
@@ -94,9 +111,11 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("mesh", nargs="?", help="a mesh file; a box of 1:2:3 by default")
     p.add_argument("--worlds", type=int, default=256)
+    p.add_argument("--picture", help="of five worlds")
     a = p.parse_args()
     mesh = trimesh.load_mesh(a.mesh) if a.mesh else trimesh.creation.box((1, 2, 3))
-    sides, counts = rests(mesh, a.worlds)
+    m, d, rest = dropped(mesh, a.worlds)
+    sides, counts = sides_of(m, d, rest)
     hull, parts = expected(mesh)
     table = Table("down, in the mesh's frame", "times", "part", "of all directions")
     for side, count in zip(sides, counts):
@@ -106,6 +125,8 @@ def main():
                       f"{parts[near]:.1%}" if same else "no side of the hull")  # fmt: skip
     Console().print(table)
     Console().print(f"{counts.sum()} of {a.worlds} worlds came to rest")
+    if a.picture:
+        picture(m, d, rest[:5], a.picture)
 
 
 if __name__ == "__main__":
