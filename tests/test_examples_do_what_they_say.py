@@ -95,7 +95,7 @@ def check_grains(n):
     pressing, weight = grains.weighed(m, d)
     assert pressing == pytest.approx(weight, rel=0.02), "the vessel carries all of them"
     at = np.asarray(d.xpos)[2:]
-    assert (np.abs(at[:, :2]) < side).all() and (at[:, 2] > 0.9 * grains.RADIUS).all(), "none is lost"
+    assert (np.abs(at[:, :2]) < side).all() and (at[:, 2] > 0.5 * grains.RADIUS).all(), "none is lost"
     assert not any(d.warning[k].number for k in range(len(d.warning)))
 
 
