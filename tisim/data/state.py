@@ -29,7 +29,9 @@ STATE = (
 
 def world_indices(d, worlds):
     """Indices of worlds, given as an index, several, or a mask of all; None is all of them."""
-    index = np.arange(d.nworld) if worlds is None else np.atleast_1d(np.asarray(worlds))
+    if worlds is None:
+        return np.arange(d.nworld)
+    index = np.atleast_1d(np.asarray(worlds))
     if index.ndim == 1 and index.dtype == bool and np.ndim(worlds):
         if len(index) != d.nworld:
             raise Error(f"worlds: a mask of {len(index)}, expected one of all {d.nworld} worlds")
@@ -39,7 +41,7 @@ def world_indices(d, worlds):
     index = index.astype(np.int64)
     if index.size and (index.min() < 0 or index.max() >= d.nworld):
         raise Error(f"world index {index.tolist()} outside 0..{d.nworld - 1}")
-    if len(np.unique(index)) < len(index):
+    if (np.bincount(index) > 1).any():  # np.unique imports numpy.ma
         raise Error(f"worlds={index.tolist()}: one of them is named twice")
     return index
 
