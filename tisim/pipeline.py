@@ -155,10 +155,11 @@ def step(m, d, nstep=1):
     if not isinstance(nstep, (int, np.integer)) or isinstance(nstep, bool) or nstep < 0:
         raise Error(f"nstep={nstep!r}: expected a number of steps")
     given.check(m, d)
-    if second.chosen(m):
+    option = m.opt._values  # without a call of Python
+    if option["dynamics"] == second.NAME:
         _run(m, d, LCP, int(nstep))
         return
-    if m.opt.integrator != mjtIntegrator.mjINT_RK4:
+    if option["integrator"] != mjtIntegrator.mjINT_RK4:
         _run(m, d, SINGLE, int(nstep))
         return
     try:
@@ -260,7 +261,8 @@ def _run(m, d, stages, times=1):
     """Runs these of STAGES, so often: by the Data's program while they do what they did before, else by Python."""
     if d._open is not None:
         raise Error("a callback of this Data runs within a step, and cannot step it")
-    asleep.look_at_shared(m, d)
+    if d._shared:
+        asleep.look_at_shared(m, d)
     clock = d.program.clock
     if clock.on and not clock.running:
         with clock.run(stages.start == 0 or stages.stop in WHOLE, times if stages.stop in WHOLE else 0):

@@ -8,6 +8,7 @@ from tisim.enums import mjtEnableBit, mjtIntegrator, mjtJoint, mjtSensor, mjtSta
 from tisim.errors import Error, FieldError, UnsupportedError
 from tisim.mjcf.format.names import nearest
 
+NAME = "lcp"  # of m.opt.dynamics
 CHOICES = dict(
     friction=("circle", "polygon", "box"), order=("colour", "ode"), armature=("refuse", "ignore"),
     rotation=("midpoint", "finite", "infinitesimal", "axle"),
@@ -95,7 +96,7 @@ def _checked(name, value):
 
 def chosen(m):
     """Whether the model is stepped by the second dynamics."""
-    return m.opt.dynamics == "lcp"
+    return m.opt._values["dynamics"] == NAME  # asked in each step
 
 
 def size(m):
