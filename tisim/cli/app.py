@@ -273,14 +273,24 @@ def view(
     paused: bool = typer.Option(False, "--paused", help="time stands still until space is pressed"),
     caster: bool = typer.Option(None, "--caster/--raster", help="draw by rays of Taichi, or by Vulkan; without either, "
                                 "as is quicker"),
+    web: bool = typer.Option(False, "--web", help="show it on a page in a browser, perhaps of another machine, instead "
+                             "of in a window"),
+    pictures: bool = typer.Option(False, "--pictures", help="with --web: send pictures instead of shapes; needs no "
+                                  "extra packages"),
+    host: str = typer.Option("127.0.0.1", "--host", help="with --web: where it listens; 0.0.0.0 lets all that reach "
+                             "this machine look and steer"),
+    port: int = typer.Option(8080, "--port", help="with --web: its port; 0 takes any"),
 ):  # fmt: skip
-    """Open a window and simulate in real time, or play a recording.
+    """Open a window, or a page in a browser, and simulate in real time, or play a recording.
 
     Example: tisim view wall --paused
     """
     from . import draw
 
     how = "auto" if caster is None else "caster" if caster else "raster"
+    page = dict(host=host, port=port, pictures=pictures) if web else None
+    if pictures and not web:
+        raise Error("--pictures belongs to --web")
     return draw.view(
         console,
         source,
@@ -296,6 +306,7 @@ def view(
         threads,
         nworld,
         dict(_look(camera, color, contacts, world), running=not paused, draw=how, chains=chains),
+        page,
     )
 
 
