@@ -10,6 +10,7 @@ from .collide_primitive import PARALLEL, axis_of
 NEAR = 1.001  # slack of the early test of a capsule's box, in the frame of the other
 CLOSER = 0.9999  # slack of the bound that lets edges be left out
 FAR = 1e10  # larger than any step along a segment
+TIE = 0.0 if FP == ti.f64 else 1e-6  # share by which an edge must be nearer than what was found: rounding of f32
 
 
 @ti.func
@@ -126,7 +127,10 @@ def nearest_to_box(c, h, half, size, limit):
                 x1, x2, end = nearest_places(a, b, cc, per_cc, det, -size[j] * delta[j], h.dot(delta))
                 delta -= x2 * h
                 delta[j] += size[j] * x1
-                if delta.dot(delta) < best - MINVAL:
+                nearer = best - MINVAL
+                if ti.static(FP == ti.f32):
+                    nearer -= TIE * best
+                if delta.dot(delta) < nearer:
                     best = delta.dot(delta)
                     s = x2
                     place = x1
