@@ -9,6 +9,7 @@ import http.client
 import io
 import json
 import socket
+import sys
 import threading
 import types
 
@@ -160,6 +161,28 @@ def test_sliders_and_boxes_set_what_they_say(page):
     assert near < distance and c.cam.distance == near
 
 
+def test_a_key_films_what_is_shown(page, tmp_path, monkeypatch):
+    from PIL import Image
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "")  # an ffmpeg would make an .mp4
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    c = page.controls
+    c.clock.running = True
+    do(page, ("key", "w", False))
+    for _ in range(30):
+        page.frame()
+    assert c.filming and list(tmp_path.glob("*.webp"))
+    do(page, ("key", "w", False))
+    (path,) = tmp_path.iterdir()
+    assert path.name == "tisim-1.webp" and not c.filming
+    film = Image.open(path)
+    assert film.size == (240, 160) and film.n_frames >= 20
+    do(page, ("key", "w", False), ("key", "p", False))
+    page.close()
+    assert {p.name for p in tmp_path.iterdir()} == {"tisim-1.webp", "tisim-2.webp", "tisim-1.png"}
+
+
 def test_other_pages_can_neither_look_nor_steer(page):
     port = page.server.port
     for headers in (
@@ -297,8 +320,6 @@ def test_colours_follow_the_mode_and_removed_bodies_are_gone(shapes):
 
 
 def test_without_viser_it_says_what_to_install(monkeypatch, model):
-    import sys
-
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(Error, match=r"tisim\[web\].*--pictures"):
         viewer.browser.require(False)

@@ -46,7 +46,7 @@ class Controls:
     ):  # fmt: skip
         self.aspect, self.world, self._step, self._restart, self._reload = aspect, world, step, restart, reload
         self.opt, self.pert, self.user_scn = MjvOption(), MjvPerturb(), MjvScene()
-        self.panels, self.quit, self.screenshot, self.told = Panels(), False, False, ""
+        self.panels, self.quit, self.screenshot, self.filming, self.told = Panels(), False, False, False, ""
         self.color = "geom" if color == "island" else color
         self.flag("ISLAND", color == "island")
         self.chains = bool(chains)
@@ -204,6 +204,9 @@ class Controls:
 
     def _key_screenshot(self):
         self.screenshot = True
+
+    def _key_film(self):
+        self.filming = not self.filming
 
     def _key_quit(self):
         self.quit = True

@@ -35,7 +35,7 @@ class Show:
         self.direct = self.window.direct
         self.curves, self.frames = panels.Curves(panels.CURVES), 0
         self._notches, self._held, self._last, self._spent = 0.0, set(), None, 0.0
-        self._closed = False
+        self._closed, self._filming = False, shots.Filming()
         self._drawn = self._raster = self._painter = self._tile = None
         if self.direct:
             self.direct.on_scroll(self._scrolled)
@@ -69,6 +69,7 @@ class Show:
             panels.draw(self.window, self.controls, self.curves, self._words())
         if self.controls.screenshot:
             self._save()
+        self._filming.see(self.controls, self._picture, now)
         self._note(elapsed, stepped, done)
         self.window.show()
         self.frames += 1
@@ -81,6 +82,7 @@ class Show:
         """Closes the window; what the mouse held is let go."""
         if not self._closed:
             self._closed = True
+            self._filming.end()
             self.controls.hand.release(self.controls.d)
             ggui.close()
 
@@ -192,6 +194,11 @@ class Show:
             ms_per_picture=1e3 * elapsed, ms_per_step=1e3 * stepped / steps if done else 0.0,
             contacts=float(c.d.count("ncon")), rows=float(np.sum(c.d.nefc)), iterations=float(np.max(niter, initial=0)),
         )  # fmt: skip
+
+    def _picture(self):
+        """What the window shows, (height, width, 3) uint8."""
+        shown = self.window.get_image_buffer_as_numpy()[..., :3]  # (width, height, 3) from the bottom, 8 bits as f32
+        return np.ascontiguousarray((shown * 255 + 0.5).astype(np.uint8).transpose(1, 0, 2)[::-1])
 
     def _save(self):
         """Writes what the window shows to a file that is not there yet."""

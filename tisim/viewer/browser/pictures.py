@@ -49,7 +49,7 @@ class Pages:
         self.server = Server(page(controls, width, height), events.checked, host, port)
         self._painter = self._model = self._last = None
         self._arrived, self._told = 0, -TELL
-        self._actor = events.Actor(controls)
+        self._actor, self._filming = events.Actor(controls), shots.Filming()
 
     def frame(self):
         """What visitors did, the time that has passed, a picture. Returns whether to go on."""
@@ -62,11 +62,13 @@ class Pages:
         held, before = self._actor.go_on(elapsed), c.clock.frames and c.clock.frame
         simulated = c.advance(elapsed)
         changed = done or held or simulated or before != (c.clock.frames and c.clock.frame)
+        picture = None
         if server.watched and (changed or server.arrived != self._arrived):
-            self._arrived = server.arrived
-            server.show(jpeg(self._picture()))
+            self._arrived, picture = server.arrived, self._picture()
+            server.show(jpeg(picture))
         if c.screenshot:
             self._save()
+        self._filming.see(c, lambda: self._picture() if picture is None else picture, now)
         if done or now - self._told >= TELL:
             server.say(self._words())
             self._told = now
@@ -77,6 +79,7 @@ class Pages:
 
     def close(self):
         """Ends the page; what a mouse held is let go."""
+        self._filming.end()
         self.controls.hand.release(self.controls.d)
         self.server.close()
 
