@@ -62,7 +62,7 @@ def applied(m, d, w, b):
     torque -= (d.xipos[wb] - d.xpos[wb]).cross(given)
     force += given
     if m.opt.disableflags & DSBL_GRAVITY == 0:
-        force += m.body_mass[b] * vec3(m.opt.gravity)
+        force += m.body_mass[b] * vec3(m.opt.gravity[w])
     return force, torque
 
 

@@ -7,13 +7,14 @@ or of the data `d` (tisim/data/arrays.py, lengths, and what the caller passes to
 import dataclasses
 import functools
 
-from tisim.device import flow
+from tisim.device import by_world, flow
 from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS
 from tisim.model.tables import sensor
 
 from .arrays import COUNTS, DATA, SCALES
 from .declare import CAPACITIES
+from .varied import VARIABLE, argument
 
 
 @dataclasses.dataclass(frozen=True)
@@ -324,3 +325,5 @@ def lookup(path):
 
 
 flow.declare(lookup)
+by_world.declare({name: FIELDS[name].size for name in VARIABLE if name in FIELDS})
+by_world.declare({name: Name(argument(name), True, "f", width=3) for name in VARIABLE if name not in FIELDS})

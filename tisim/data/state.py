@@ -232,12 +232,17 @@ def reset_state(m, d, state, worlds=None, sig=mjtState.mjSTATE_INTEGRATION, seed
     return drawn
 
 
-def _draw(seed, index, n):
-    """(worlds,) numbers below n, each of the seed and index of its world."""
+def seeded(seed, index):
+    """A seed for each of these worlds, of one for all or one for each."""
     seeds = np.asarray(seed)
     if seeds.dtype.kind not in "iu" or seeds.shape not in ((), index.shape) or (seeds.size and seeds.min() < 0):
         raise Error(f"seed={seed!r}: expected a number from 0 on, or one for each of {len(index)} worlds")
-    pairs = zip(np.broadcast_to(seeds, index.shape).tolist(), index.tolist())
+    return np.broadcast_to(seeds, index.shape).tolist()
+
+
+def _draw(seed, index, n):
+    """(worlds,) numbers below n, each of the seed and index of its world."""
+    pairs = zip(seeded(seed, index), index.tolist())
     words = [np.random.SeedSequence(pair).generate_state(1, np.uint64)[0] for pair in pairs]
     return (np.array(words, np.uint64) % np.uint64(n)).astype(np.int64)
 
