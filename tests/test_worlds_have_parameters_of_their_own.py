@@ -33,8 +33,10 @@ OPTIONS = 'cone="elliptic"', 'integrator="implicitfast"'
 FIELDS = """opt.gravity geom_friction geom_solmix geom_solref geom_solimp geom_margin geom_gap qpos_spring
     jnt_stiffness
 jnt_range dof_damping dof_frictionloss actuator_gainprm actuator_biasprm actuator_ctrlrange
-actuator_forcerange""".split()
+actuator_forcerange body_mass body_inertia body_ipos body_iquat body_pos body_quat dof_armature geom_pos
+geom_quat""".split()
 STEPS = 40
+CAUSES = set("body_mass body_inertia body_ipos body_iquat body_pos body_quat dof_armature geom_pos geom_quat".split())
 
 
 def draw(field):
@@ -43,7 +45,19 @@ def draw(field):
         return lambda rng, x: x * [*rng.uniform(0.8, 1, 2), *np.ones(3)]
     if field == "qpos_spring":
         return lambda rng, x: x + np.where(np.arange(len(x)) == 14, rng.uniform(-0.2, 0.2), 0)
+    if field in ("body_mass", "body_inertia", "dof_armature"):
+        return lambda rng, x: x * rng.uniform(0.9, 1.1, (len(x), *(1,) * (x.ndim - 1)))
+    if field in ("body_ipos", "body_pos", "geom_pos"):  # of bodies with joints
+        return lambda rng, x: x + np.where(np.arange(len(x))[:, None] >= 3, rng.uniform(-0.02, 0.02, x.shape), 0)
+    if field.endswith("quat"):
+        return turned
     return lambda rng, x: x * rng.uniform(0.6, 1.4, (*x.shape[:-1], 1) if x.ndim > 1 else x.shape)
+
+
+def turned(rng, x):
+    """Quaternions, those of bodies with joints turned a little."""
+    x = x + np.where(np.arange(len(x))[:, None] >= 3, rng.uniform(-0.1, 0.1, x.shape), 0)
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
 def start(m, d, world=0):
@@ -58,6 +72,8 @@ def model(option, varied=None, world=0):
     m = tisim.Model.from_xml_string(XML.format(option=option))
     for name, values in (varied or {}).items():
         operator.attrgetter(name)(m)[...] = values[world]
+    if CAUSES.intersection(varied or ()):
+        tisim.set_const(m)
     return m
 
 
@@ -120,6 +136,7 @@ def test_mujocos(option):
         mm = mujoco.MjModel.from_xml_string(XML.format(option=option))
         for name, values in d.varied.items():
             operator.attrgetter(name)(mm)[...] = values[w]
+        mm.body_sameframe[:], mm.geom_sameframe[:] = 0, 0  # what was written counts
         dd = mujoco.MjData(mm)
         mujoco.mj_setConst(mm, dd)
         mujoco.mj_resetData(mm, dd)

@@ -84,6 +84,6 @@ def muscle_rate(m, d, w, k, i):
         slope = 2.0 * velocity + 2.0
     elif velocity <= most:
         slope = 2.0 * (most - velocity) / ti.max(MINVAL, most)
-    force = peak_force(m.actuator_gainprm, w, i, m.actuator_acc0[i])
+    force = peak_force(m.actuator_gainprm, w, i, m.actuator_acc0[w, i])
     force *= bump(length, m.actuator_gainprm[w, i][4], m.actuator_gainprm[w, i][5])
     return -force * slope / fastest

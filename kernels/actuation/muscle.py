@@ -114,7 +114,7 @@ def gain_of(m, d, w, k, i):
     low, high = m.actuator_lengthrange[i][0], m.actuator_lengthrange[i][1]
     length, optimal = normal_length(m.actuator_gainprm, w, i, d.actuator_length[k], low, high)
     velocity = d.actuator_velocity[k] / ti.max(MINVAL, optimal * m.actuator_gainprm[w, i][6])
-    force = peak_force(m.actuator_gainprm, w, i, m.actuator_acc0[i])
+    force = peak_force(m.actuator_gainprm, w, i, m.actuator_acc0[w, i])
     force *= bump(length, m.actuator_gainprm[w, i][4], m.actuator_gainprm[w, i][5])
     return -force * slowed(velocity, m.actuator_gainprm[w, i][8])
 
@@ -124,7 +124,7 @@ def bias_of(m, d, w, k, i):
     """Passive force of actuator i."""
     low, high = m.actuator_lengthrange[i][0], m.actuator_lengthrange[i][1]
     length, _ = normal_length(m.actuator_biasprm, w, i, d.actuator_length[k], low, high)
-    force = peak_force(m.actuator_biasprm, w, i, m.actuator_acc0[i]) * m.actuator_biasprm[w, i][7]
+    force = peak_force(m.actuator_biasprm, w, i, m.actuator_acc0[w, i]) * m.actuator_biasprm[w, i][7]
     return -force * stretched(length, m.actuator_biasprm[w, i][5])
 
 

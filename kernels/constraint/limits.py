@@ -76,6 +76,6 @@ def limit_rows(m, d):
                     if c < num:
                         d.J_dof[adr + c] = w * m.nv + i + c
                         d.J[adr + c] = axis[c]
-                finish_row(m, d, r, pos, margin, pos - margin, m.dof_invweight0[i], m.jnt_solref[j], m.jnt_solimp[j])
+                finish_row(m, d, r, pos, margin, pos - margin, m.dof_invweight0[w, i], m.jnt_solref[j], m.jnt_solimp[j])
                 r += 1
                 adr += num

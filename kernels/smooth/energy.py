@@ -21,7 +21,7 @@ def block_energy(m, d):
         kinetic = FP(0.0)
         for b in range(ti.max(first, 1), ti.min(first + BLOCK, m.nbody)):
             if not is_body_gone(m, d, w, b):
-                potential -= m.body_mass[b] * gravity.dot(d.xipos[w * m.nbody + b])
+                potential -= m.body_mass[w, b] * gravity.dot(d.xipos[w * m.nbody + b])
                 if m.opt.disableflags & DSBL_SPRING == 0:
                     for j in range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b]):
                         potential += spring_energy(m, d, w, j)

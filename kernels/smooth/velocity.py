@@ -42,7 +42,7 @@ def tree_velocity(m, d):
         for b in range(first, first + m.tree_bodynum[t]):
             body_velocity(m, d, w, b, first, gravity)
             if m.body_gravcomp[b] != 0.0 and compensates:
-                force = -m.body_mass[b] * m.body_gravcomp[b] * gravity
+                force = -m.body_mass[w, b] * m.body_gravcomp[b] * gravity
                 torque = cross(arm_of(m, d, w, b), force)
                 add_wrench(m, d, w, b, join(torque, force), d.qfrc_gravcomp)
         for k in range(m.tree_bodynum[t] - 1):

@@ -33,8 +33,8 @@ def restored(m, contents):
     d._capacity.update(contents["capacity"])
     d.faults = contents["faults"]
     d._info.update(dict.fromkeys(contents["filled"], True))
-    for name, values in contents["varied"].items():
-        varied.take(d, name, values)
+    if contents["varied"]:
+        varied.put(d, contents["varied"])
     for name, values in contents["arrays"].items():
         a = d.device(name)
         if a.length == values.size:

@@ -14,6 +14,7 @@ from tisim.model.tables import sensor
 
 from .arrays import COUNTS, DATA, SCALES
 from .declare import CAPACITIES
+from .following import FOLLOWING
 from .varied import VARIABLE, argument
 
 
@@ -325,5 +326,7 @@ def lookup(path):
 
 
 flow.declare(lookup)
-by_world.declare({name: FIELDS[name].size for name in VARIABLE if name in FIELDS})
-by_world.declare({name: Name(argument(name), True, "f", width=3) for name in VARIABLE if name not in FIELDS})
+for _name in (*VARIABLE, *FOLLOWING):
+    _source = FIELDS[_name].size if _name in FIELDS else DERIVED[_name].shape[0] if _name in DERIVED else None
+    _width = 3 if _name == "opt.gravity" else 1
+    by_world.declare({_name: _source or Name(argument(_name), True, "f", width=_width)})

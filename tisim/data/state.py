@@ -73,13 +73,17 @@ def write_worlds(d, name, worlds, values):
 MOCAP = ("mocap_pos", "mocap_quat")
 
 
-def _start(m):
-    """What a reset writes besides zeros."""
+def _start(m, d, index):
+    """What a reset of these worlds writes besides zeros."""
     mocap = np.flatnonzero(np.asarray(m.body_mocapid) >= 0)
     mocap = mocap[np.argsort(np.asarray(m.body_mocapid)[mocap])]
+    pos, quat = (
+        d._varied[name][index] if name in d._varied else np.asarray(getattr(m, name))[None]
+        for name in ("body_pos", "body_quat")
+    )
     return dict(
-        qpos=m.qpos0, eq_active=m.eq_active0, mocap_pos=np.asarray(m.body_pos).reshape(-1, 3)[mocap],
-        mocap_quat=np.asarray(m.body_quat).reshape(-1, 4)[mocap], tree_asleep=np.full(m.ntree, asleep.AWAKE),
+        qpos=m.qpos0, eq_active=m.eq_active0, mocap_pos=pos[:, mocap], mocap_quat=quat[:, mocap],
+        tree_asleep=np.full(m.ntree, asleep.AWAKE),
     )  # fmt: skip
 
 
@@ -105,7 +109,7 @@ def reset(m, d, worlds=None):
     if whole:
         d.timer.clear()
     asleep.begin(d)
-    start = _start(m)
+    start = _start(m, d, index)
     for name, values in start.items():
         if name not in MOCAP:
             write_worlds(d, name, index, values)

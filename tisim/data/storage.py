@@ -35,7 +35,8 @@ class Storage:
         self.model, self.nworld = m, nworld
         self._generation = session.generation
         self._device = {}
-        self._varied, self._by_world = {}, {}  # fields of the model that differ between worlds: values, device arrays
+        # fields of the model that differ between worlds: values, what follows from them, device arrays
+        self._varied, self._following, self._by_world = {}, (), {}
         self._overlay = Overlay()
         self._bound = {}
         self._counts, self._stale = None, set()  # on a GPU: a copy of `counts`, and which of them it has no longer
@@ -147,7 +148,7 @@ class Storage:
     def features(self):
         """The model's Features, and which of its fields differ between the worlds."""
         has = self.model.features()
-        return has._replace(varied=tuple(sorted(self._varied))) if self._varied else has
+        return has._replace(varied=tuple(sorted((*self._varied, *self._following)))) if self._varied else has
 
     def _size_of(self, name):
         return self._capacity[name] if name in self._capacity else self.model.scalar(name)

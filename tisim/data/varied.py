@@ -13,18 +13,23 @@ from tisim.enums import mjtBias
 from tisim.errors import Error, FieldError, UnsupportedError, ValuesError
 from tisim.mjcf.format.names import nearest
 from tisim.model import validate
+from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS
 from tisim.model.watched import numbers
 
+from . import asleep, following
 from .state import seeded, world_indices
 
-VARIABLE = """opt.gravity geom_friction geom_solmix geom_solref geom_solimp geom_margin geom_gap qpos_spring
-    jnt_stiffness
-    jnt_range dof_damping dof_frictionloss actuator_gainprm actuator_biasprm actuator_ctrlrange
+VARIABLE = (
+    """opt.gravity geom_friction geom_solmix geom_solref geom_solimp geom_margin geom_gap qpos_spring
+    jnt_stiffness jnt_range dof_damping dof_frictionloss actuator_gainprm actuator_biasprm actuator_ctrlrange
     actuator_forcerange""".split()
+    + following.CAUSES
+)
 # fields in which a number that is not zero asks for kernels, or rows, that zero does not: which of an item's numbers
 DECIDES = dict(dof_damping=..., dof_frictionloss=..., actuator_gainprm=(..., 2), actuator_biasprm=(..., 2))
-PLACES = ("geom_margin",)  # those from which boxes follow that a search for pairs keeps
+# those from which follows what is not computed anew in each step: boxes of a search for pairs, poses of static bodies
+PLACES = ("geom_margin", "body_pos", "body_quat", "geom_pos", "geom_quat")
 
 
 def argument(field):
@@ -39,9 +44,7 @@ def vary(d, field, values, worlds=None, seed=0):
     if values is None:
         if worlds is not None:
             raise Error(f"vary({field!r}, None) takes the model's values in all worlds again; worlds={worlds!r}")
-        if d._varied.pop(field, None) is not None:
-            memory.delete_array(d._by_world.pop(argument(field)))
-            d._vary_otherwise()
+        put(d, {name: x for name, x in d._varied.items() if name != field})
         return
     index = world_indices(d, worlds)
     model = np.array(operator.attrgetter(field)(d.model), float)
@@ -50,22 +53,36 @@ def vary(d, field, values, worlds=None, seed=0):
     whole = d._varied.get(field)
     whole = np.repeat(model[None], d.nworld, axis=0) if whole is None else whole.copy()
     whole[index] = values
-    take(d, field, whole)
-
-
-def take(d, field, whole):
-    """Lets a field have these values, (nworld, ...), which were looked at."""
-    name = argument(field)
-    if name not in d._by_world:
-        width = FIELDS[field].width if field in FIELDS else whole.shape[1]
-        d._by_world[name] = memory.new_array(True, whole.size, width)
-        d._vary_otherwise()
-    memory.upload(d._by_world[name], whole.reshape(-1).astype(session.numpy_float()))
     whole.flags.writeable = False
-    d._varied[field] = whole
-    if field in PLACES:
-        d._info.pop("collision", None)  # the pairs that were found do not serve any more
+    put(d, d._varied | {field: whole})
+
+
+def put(d, varied):
+    """Lets these fields differ between worlds and no others: {field: (nworld, ...)}, which were looked at."""
+    arrays = varied | following.follow(d, varied)
+    kept, d._varied = d._varied, varied
+    d._following = tuple(name for name in arrays if name not in varied)
+    if {argument(name) for name in arrays} != d._by_world.keys():
         d._vary_otherwise()
+    for name in d._by_world.keys() - {argument(name) for name in arrays}:
+        memory.delete_array(d._by_world.pop(name))
+    for name, values in arrays.items():
+        if values is kept.get(name):
+            continue
+        if (key := argument(name)) not in d._by_world:
+            d._by_world[key] = memory.new_array(True, values.size, _width(name, values))
+        memory.upload(d._by_world[key], values.reshape(-1).astype(session.numpy_float()))
+        if name in PLACES:
+            d._info.pop("collision", None)
+            d._vary_otherwise()
+            asleep.stale(d)
+
+
+def _width(name, values):
+    """Numbers of an element, as kernels see it."""
+    if name in FIELDS:
+        return FIELDS[name].width
+    return DERIVED[name].width if name in DERIVED else values.shape[1]
 
 
 def _refusal(field):
@@ -122,10 +139,10 @@ def _check(d, field, model, values, index):
                                "damping for each world: give the damping, negative")  # fmt: skip
 
 
-def refuse(d, what):
-    """Raises UnsupportedError for what knows only the model's values."""
-    if d._varied:
-        raise UnsupportedError(f"{what} would use the model's {', '.join(d._varied)}, which differ between the worlds")
+def refuse(d, what, *fields):
+    """Raises UnsupportedError for what knows only the model's values, of any field or of these."""
+    if bad := [name for name in d._varied if not fields or name in fields]:
+        raise UnsupportedError(f"{what} would use the model's {', '.join(bad)}, which differ between the worlds")
 
 
 def check(d):

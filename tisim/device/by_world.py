@@ -48,8 +48,12 @@ class Arguments(bundle.Arguments):
                 at = getattr(at, word)
             if isinstance(length := _fields[name], str):
                 made = ByWorld(f"m.{name}", at.__dict__[last], getattr(m, length) if varied else None)
+            elif varied:
+                made = NumbersOfWorlds(at.__dict__[last])
+            elif isinstance(at.__dict__[last], tuple):
+                made = Vector(at.__dict__[last])
             else:
-                made = VectorByWorld(at.__dict__[last], varied)
+                continue
             at.__dict__[last] = made
         return m, d
 
@@ -59,7 +63,8 @@ class Arguments(bundle.Arguments):
 
 
 class ByWorld:
-    """A field of which `a[w, i]` is item i of world w. stride  items of a world; None: they are those of all worlds."""
+    """A field of which `a[w, i]` is item i of world w. stride  items of a world; None: all worlds have the same, and
+    `a[i]` will do."""
 
     _data_oriented = True  # Taichi hands such objects on as they are
 
@@ -67,22 +72,28 @@ class ByWorld:
         self._name, self._array, self._stride = name, array, stride
 
     def __getitem__(self, index):
-        if not isinstance(index, (tuple, list)) or len(index) != 2:
-            raise TypeError(f"{self._name} may differ between worlds: index it by world and item")
-        w, i = index
-        return bundle._subscript(self._array, i if self._stride is None else w * self._stride + i)
+        if isinstance(index, (tuple, list)):
+            w, i = index
+            index = i if self._stride is None else w * self._stride + i
+        elif self._stride is not None:
+            raise TypeError(f"{self._name} differs between the worlds of this Data: index it by world and item")
+        return bundle._subscript(self._array, index)
 
 
-class VectorByWorld:
-    """A small vector of which `a[w]` is that of world w, as a tuple of numbers."""
+class Vector(tuple):
+    """A small vector that is the same in all worlds, of which `v[w, c]` is number c, as `v[c]` is."""
 
-    _data_oriented = True
+    def __getitem__(self, index):
+        return super().__getitem__(index[1] if isinstance(index, (tuple, list)) else index)
 
-    def __init__(self, value, varied):
-        self._value, self._varied = value, varied
 
-    def __getitem__(self, w):
-        if not self._varied:
-            return self._value
-        row = bundle._subscript(self._value, w)
-        return tuple(bundle._subscript(row, c) for c in range(3))
+class NumbersOfWorlds:
+    """An array with a small vector, or a number, of each world: `a[w, c]`."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __getitem__(self, index):
+        w, c = index
+        row = bundle._subscript(self._array, w)
+        return bundle._subscript(row, c) if self._array.element_shape() else row

@@ -174,11 +174,8 @@ class _Names(ast.NodeVisitor):
 
 
 def _feature_text(has, name, reached):
-    """Text of an attribute of the Features: a property follows from all of them and from its own source."""
-    if name in has._fields:
-        return f"{name}={_text(getattr(has, name), reached)}"
-    said = tuple(x for x in has if x != ())  # that nothing varies says nothing
-    return f"{name}={_text(getattr(type(has), name, None), reached)} of {_text(said, reached)}"
+    """Text of an attribute of the Features: its value, a property's too, is all that a kernel knows of it."""
+    return f"{name}={_text(getattr(has, name), reached)}"
 
 
 def _says_all(value, attribute):

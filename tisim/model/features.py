@@ -42,6 +42,11 @@ class Features(NamedTuple):
         """Components of a contact's force, at most."""
         return 6 if self.torsion else 3
 
+    @property
+    def weighed(self):
+        """Whether the mean inertia, by which solvers scale what is left, differs between worlds."""
+        return "stat.meaninertia" in self.varied
+
 
 def dense_bodies():
     """Whether islands of free bodies can get dense factors: on a GPU, which makes no sparse ones."""
