@@ -16,6 +16,7 @@ __all__ = [
     "func",
     "kernel",
     "FP",
+    "WIDE",
     "SERIAL",
     "SPREAD",
     "HAND",
@@ -28,6 +29,8 @@ __all__ = [
     "vec4",
     "vec6",
     "mat3",
+    "wide3",
+    "wide33",
     "at6",
     "put6",
     "six",
@@ -38,6 +41,7 @@ __all__ = [
 ]
 
 FP = ti.f64 if session.precision == "f64" else ti.f32
+WIDE = ti.f64 if session.arch in ("cpu", "cuda") else FP  # where f32 decides wrongly; not all other devices have f64
 GPU = session.arch != "cpu"
 SERIAL = False
 SHORT = False  # True on a CPU: a loop over few, light items stays on one thread there
@@ -53,6 +57,8 @@ vec3 = ti.types.vector(3, FP)
 vec4 = ti.types.vector(4, FP)
 vec6 = ti.types.vector(6, FP)
 mat3 = ti.types.matrix(3, 3, FP)
+wide3 = ti.types.vector(3, WIDE)
+wide33 = ti.types.matrix(3, 3, WIDE)
 
 
 @ti.func

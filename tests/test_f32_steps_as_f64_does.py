@@ -5,6 +5,7 @@ one settled state of a pile of 1,000, one step finds the same contacts, distance
 metres to 1e-7 m), and velocities within 2e-3 m/s and rad/s. What lies still in f64 lies as still in f32.
 """
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -27,6 +28,28 @@ def ends_near_edges(n=300, half=0.05):
         bodies.append(
             f'<body pos="{x}"><geom type="box" size=".08 .06 .07"/></body>'
             f'<body pos="{y}"><freejoint/><geom type="capsule" size=".05" fromto="{ends}"/></body>'
+        )
+    return f"<mujoco><worldbody>{''.join(bodies)}</worldbody></mujoco>"
+
+
+def boxes_nearly_in_line(n=300):
+    """Boxes, each a little in another one, a face of which they nearly face: edges overlap by nearly what faces do."""
+    rng, bodies = np.random.default_rng(7), []
+    for k in range(n):
+        place = np.array([(k % 10 - 5) * 0.5, (k // 10 % 10 - 5) * 0.5, (k // 100) * 0.5])
+        axis = rng.normal(size=3) * (1, 1, 0)
+        tilt = np.append(1.0, axis / np.linalg.norm(axis) * 10 ** rng.uniform(-5, -2))
+        yaw = np.array([1.0, 0, 0, rng.choice([0, 1e-3, 0.3])])
+        turn = rng.normal(size=4)  # of both
+        first, second, shift, up = np.zeros(4), np.zeros(4), np.zeros(3), (*rng.uniform(-0.1, 0.1, 2), 0.1397)
+        turn /= np.linalg.norm(turn)
+        mujoco.mju_mulQuat(second, tilt, yaw)
+        mujoco.mju_mulQuat(first, turn, second)
+        mujoco.mju_rotVecQuat(shift, np.array(up), turn)
+        x, y, q1, q2 = (" ".join(map(str, v)) for v in (place, place + shift, turn, first))
+        bodies.append(
+            f'<body pos="{x}" quat="{q1}"><geom type="box" size=".08 .06 .07"/></body>'
+            f'<body pos="{y}" quat="{q2}"><freejoint/><geom type="box" size=".08 .06 .07"/></body>'
         )
     return f"<mujoco><worldbody>{''.join(bodies)}</worldbody></mujoco>"
 
@@ -56,18 +79,20 @@ def contacts(d):
     return np.array(d.contact.geom), np.array(d.contact.dist, float)
 
 
-def test_an_end_near_an_edge_of_a_box_has_the_contacts_of_f64():
+@pytest.mark.parametrize("scene, least", [(ends_near_edges, 600), (boxes_nearly_in_line, 900)])
+def test_shapes_near_a_change_of_features_have_the_contacts_of_f64(scene, least):
     found = []
     for precision in ("f64", "f32"):
         tisim.init(arch="cpu", precision=precision)
-        m = tisim.Model.from_xml_string(ends_near_edges())
+        m = tisim.Model.from_xml_string(scene())
         d = tisim.Data(m)
         tisim.forward(m, d)
-        found.append(contacts(d))
-    (geom, dist), (geom32, dist32) = found
-    assert len(geom) == 600
+        found.append((*contacts(d), np.array(d.contact.frame, float).reshape(-1, 9)[:, :3]))
+    (geom, dist, normal), (geom32, dist32, normal32) = found
+    assert len(geom) >= least
     assert np.array_equal(geom, geom32)
     assert np.abs(dist - dist32).max() < 5e-7
+    assert np.abs(normal - normal32).max() < 1e-5
 
 
 def test_one_step_of_a_settled_pile_is_that_of_f64(settled):

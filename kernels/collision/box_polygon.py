@@ -20,24 +20,25 @@ class Facing:
     to_world, origin   the frame's rotation and the box's place.
     """
 
-    half: vec3
+    half: wide3
     by_edge: ti.i32
-    tilt: FP
+    tilt: WIDE
     nedge: ti.i32
-    o: vec3
-    e1: vec3
-    e2: vec3
-    uo: vec3
-    ue1: vec3
-    ue2: vec3
-    to_world: mat3
-    origin: vec3
+    o: wide3
+    e1: wide3
+    e2: wide3
+    uo: wide3
+    ue1: wide3
+    ue2: wide3
+    to_world: wide33
+    origin: wide3
 
 
 @func
 def put_corner(m, d, k, face: ti.template(), dist, x):
     """Writes distance and midpoint x, in the face's frame, to slot k."""
-    put_place(m, d, k, dist, face.to_world @ (x + vec3(0.0, 0.0, face.half[2])) + face.origin)
+    place = face.to_world @ (x + wide3(0.0, 0.0, face.half[2])) + face.origin
+    put_place(m, d, k, ti.cast(dist, FP), ti.cast(place, FP))
 
 
 @func
@@ -77,7 +78,7 @@ def put_crossing(m, d, k, margin, face: ti.template(), x, y):
     n = 0
     dist = x[2] * face.tilt
     if dist <= margin:
-        pos = vec3(x[0], x[1], 0.5 * x[2])
+        pos = wide3(x[0], x[1], 0.5 * x[2])
         if face.by_edge:
             pos = 0.5 * x + 0.5 * y
         put_corner(m, d, k, face, dist, pos)
@@ -94,7 +95,7 @@ def edges_across(m, d, slot, margin, face: ti.template()):
         for q in ti.static(range(2)):
             if ti.abs(along[q]) > MINVAL:
                 for side in ti.static(range(2)):
-                    place = vec3(0.0, 0.0, 0.0)
+                    place = wide3(0.0, 0.0, 0.0)
                     place[q] = (2.0 * side - 1.0) * face.half[q]
                     t = (place[q] - start[q]) * (1.0 / along[q])
                     place[1 - q] = start[1 - q] + along[1 - q] * t
@@ -110,7 +111,7 @@ def corners_of_rectangle(m, d, slot, margin, face: ti.template(), ncross):
     o, e1, e2 = face.o, face.e1, face.e2
     det = e1[0] * e2[1] - e2[0] * e1[1]
     for k in range(4):
-        corner = vec3((2.0 * (k >> 1) - 1.0) * face.half[0], (2.0 * (k & 1) - 1.0) * face.half[1], 0.0)
+        corner = wide3((2.0 * (k >> 1) - 1.0) * face.half[0], (2.0 * (k & 1) - 1.0) * face.half[1], 0.0)
         x = corner[0] - o[0]
         y = corner[1] - o[1]
         u = (x * e2[1] - y * e2[0]) * (1.0 / det)
@@ -126,7 +127,7 @@ def corners_of_rectangle(m, d, slot, margin, face: ti.template(), ncross):
             x3 = face.uo + u * face.ue1 + v * face.ue2
             dist = x3[2]
             keep = dist <= margin
-            pos = vec3(corner[0], corner[1], 0.5 * x3[2])
+            pos = wide3(corner[0], corner[1], 0.5 * x3[2])
             if face.by_edge:
                 gap = (corner - x3).norm_sqr()
                 det = gap  # MuJoCo reuses the variable here, and so tests the corners that follow wrongly
@@ -157,12 +158,12 @@ def corners_of_part(m, d, slot, margin, face: ti.template(), ncross, nface):
         iny = ti.abs(x[1]) < ly
         keep = (k == 0 or (inx and iny)) and x[2] <= margin
         dist = x[2]
-        pos = vec3(x[0], x[1], 0.5 * x[2])
+        pos = wide3(x[0], x[1], 0.5 * x[2])
         if face.by_edge:
             inx = ti.abs(x[0]) <= lx
             iny = ti.abs(x[1]) <= ly
             keep = (inx and iny) or (ncross == 0 and (nface == 0 or inx or iny))
-            nearest = vec3(ti.max(-lx, ti.min(lx, x[0])), ti.max(-ly, ti.min(ly, x[1])), 0.0)
+            nearest = wide3(ti.max(-lx, ti.min(lx, x[0])), ti.max(-ly, ti.min(ly, x[1])), 0.0)
             gap = (x[0] - nearest[0]) ** 2 + (x[1] - nearest[1]) ** 2 + (ux[2] * face.tilt) ** 2
             keep = keep and (ux[2] <= 0.0 or gap <= margin * margin)
             dist = ti.select(ux[2] < 0.0, -1.0, 1.0) * ti.sqrt(gap)

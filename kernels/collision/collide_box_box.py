@@ -7,8 +7,10 @@ from ..types import *
 from .box_polygon import Facing, box_polygon
 
 RIM = 1.01  # a contact farther outside one box than 1 %, and not inside the other by as much, is dropped
-SINE = MINVAL if FP == ti.f64 else 1e-4  # sine of the angle below which two edges are parallel
-TIE = 1e-12 if FP == ti.f64 else 1e-5  # an edge must beat a face by this share
+SINE = (
+    MINVAL if FP == ti.f64 else 1e-6 if WIDE == ti.f64 else 1e-4
+)  # sine of the angle below which two edges are parallel
+LESS = 1.0 - (1e-12 if WIDE == ti.f64 else 1e-5)  # an edge must have less overlap than this share of a face's
 FAR = 1e10  # larger than any squared distance; the start of a minimum
 
 
@@ -26,18 +28,29 @@ def outside(x, size, ratio):
 @ti.func
 def face_frame(axis, sign):
     """Rotation, by rows, of a box's frame that turns the outward normal of a face to +z; signed axes, so exact."""
-    Q = mat3(sign, 0, 0, 0, 1, 0, 0, 0, sign)
+    Q = wide33(sign, 0, 0, 0, 1, 0, 0, 0, sign)
     if axis == 0:
-        Q = mat3(0, 0, -sign, 0, 1, 0, sign, 0, 0)
+        Q = wide33(0, 0, -sign, 0, 1, 0, sign, 0, 0)
     elif axis == 1:
-        Q = mat3(1, 0, 0, 0, 0, -sign, 0, sign, 0)
+        Q = wide33(1, 0, 0, 0, 0, -sign, 0, sign, 0)
     return Q
 
 
 @ti.func
 def column(M, k):
     """Column k, known at run time only."""
-    return vec3(M[0, k], M[1, k], M[2, k])
+    return wide3(M[0, k], M[1, k], M[2, k])
+
+
+@func
+def axes_of(m, d, i):
+    """Axes of the geom placed at i: a rotation to WIDE's digits, which one in f32 is not. Else edges of two boxes in
+    line would beat their faces, or not, by its rounding.
+    """
+    R = ti.cast(d.geom_xmat[i], WIDE)
+    if ti.static(FP != WIDE):
+        R = 1.5 * R - 0.5 * R @ (R.transpose() @ R)
+    return R
 
 
 @ti.func
@@ -48,10 +61,10 @@ def separation(R, delta, e, s1, s2, margin):
     and j of 2) and, for edges, the unit normal in box 1's frame.
     """
     code = -1
-    normal = vec3(0.0, 0.0, 0.0)
+    normal = wide3(0.0, 0.0, 0.0)
     apart = False
     A = ti.abs(R)
-    least = FAR
+    least = WIDE(FAR)
     # boxes in line tie two faces: the order of these sums, MuJoCo's, decides
     over1 = -ti.abs(delta) + s1 + A @ s2
     over2 = -ti.abs(e) + s2 + A.transpose() @ s1
@@ -68,9 +81,9 @@ def separation(R, delta, e, s1, s2, margin):
         i = ti.static(ij // 3)
         j = ti.static(ij % 3)
         if not apart:
-            unit = vec3(0.0, 0.0, 0.0)
+            unit = wide3(0.0, 0.0, 0.0)
             unit[i] = 1.0
-            n = unit.cross(vec3(R[0, j], R[1, j], R[2, j]))
+            n = unit.cross(wide3(R[0, j], R[1, j], R[2, j]))
             length = n.norm()
             if length >= SINE:
                 n = n / length
@@ -81,7 +94,7 @@ def separation(R, delta, e, s1, s2, margin):
                 over -= ti.abs(delta.dot(n))
                 if over < -margin:
                     apart = True
-                elif over < least * (1.0 - TIE):  # a face wins a tie
+                elif over < least * WIDE(LESS):  # a face wins a tie
                     least = over
                     code = 6 + ij
                     normal = n
@@ -121,8 +134,8 @@ def faces_at_edges(R, i, j):
 def part_at_face(S, c, size):
     """What of a box faces a face: a corner, edges (those across the normal), their number. S: its axes, c: centre."""
     o = c
-    e1 = vec3(0.0, 0.0, 0.0)
-    e2 = vec3(0.0, 0.0, 0.0)
+    e1 = wide3(0.0, 0.0, 0.0)
+    e2 = wide3(0.0, 0.0, 0.0)
     nedge = 0
     for k in range(3):
         low = S[2, k] < 0.0
@@ -141,7 +154,7 @@ def part_at_face(S, c, size):
 def part_at_edge(R, S, c, size, j, ax, outward):
     """The edge j of box 2 nearest to box 1, and the parallelogram of its face across axis ax that holds it."""
     o = c
-    e2 = vec3(0.0, 0.0, 0.0)
+    e2 = wide3(0.0, 0.0, 0.0)
     for k in range(3):
         if k != j:
             # sign of along . axis k = (edge i x edge j) . axis k, without its rounding
@@ -178,12 +191,12 @@ def drop_doubles(m, d, slot, n, i1, i2, s1, s2, to2):
 @func
 def box_box(m, d, slot, margin, i1, i2, g1, g2):
     """Two boxes: axis of least overlap, then the polygon of a face of one and the facing face of the other."""
-    R1 = d.geom_xmat[i1]
-    R2 = d.geom_xmat[i2]
-    x1 = d.geom_xpos[i1]
-    x2 = d.geom_xpos[i2]
-    s1 = m.geom_size[g1]
-    s2 = m.geom_size[g2]
+    R1 = axes_of(m, d, i1)
+    R2 = axes_of(m, d, i2)
+    x1 = ti.cast(d.geom_xpos[i1], WIDE)
+    x2 = ti.cast(d.geom_xpos[i2], WIDE)
+    s1 = ti.cast(m.geom_size[g1], WIDE)
+    s2 = ti.cast(m.geom_size[g2], WIDE)
     R = R1.transpose() @ R2
     to2_in1 = R1.transpose() @ (x2 - x1)
     to1_in2 = R2.transpose() @ (x1 - x2)
@@ -220,10 +233,10 @@ def box_box(m, d, slot, margin, i1, i2, g1, g2):
             face.origin = x2
             face.half = ti.abs(Q @ s2)
         c[2] -= face.half[2]
-        normal = vec3(0.0, 0.0, 1.0)
+        normal = wide3(0.0, 0.0, 1.0)
         if by_edge:
             normal = Q @ along
-            face.uo, face.ue1, face.ue2 = part_at_edge(vec3(R[i, 0], R[i, 1], R[i, 2]), S, c, size, j, ax, outward)
+            face.uo, face.ue1, face.ue2 = part_at_edge(wide3(R[i, 0], R[i, 1], R[i, 2]), S, c, size, j, ax, outward)
             face.nedge = 2
         else:
             face.uo, face.ue1, face.ue2, face.nedge = part_at_face(S, c, size)
@@ -238,6 +251,6 @@ def box_box(m, d, slot, margin, i1, i2, g1, g2):
                 face.e1 = face.ue1 - face.ue1[2] * inverse * normal
                 face.e2 = face.ue2 - face.ue2[2] * inverse * normal
             n = box_polygon(m, d, slot, margin, face)
-        to2 = (face.to_world @ normal) * ti.select(swap, -1.0, flip)
-        n = drop_doubles(m, d, slot, n, i1, i2, s1 + margin, s2 + margin, to2)
+        to2 = ti.cast((face.to_world @ normal) * ti.select(swap, -1.0, flip), FP)
+        n = drop_doubles(m, d, slot, n, i1, i2, m.geom_size[g1] + margin, m.geom_size[g2] + margin, to2)
     return n
