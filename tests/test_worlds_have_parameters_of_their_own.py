@@ -241,7 +241,8 @@ def test_what_does_not_vary_costs_nothing():
 
 STACK = """<mujoco><option {}/><worldbody><geom type="plane" size="5 5 .1"/>
 
-<body pos="1 0 .2"><geom type="box" size=".2 .2 .1"/></body><body pos="1 0 .42"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+<body pos="1 0 .2"><geom type="box" size=".2 .2 .1"/></body>
+<body pos="1 0 .42"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
 <body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>"""
 
 
