@@ -237,3 +237,50 @@ def test_what_does_not_vary_costs_nothing():
     after = Arguments(kernel.special(True), d.features())
     assert apart.entries == before.entries and apart.text() == before.text()
     assert after.text() != before.text()
+
+
+STACK = """<mujoco><option {}/><worldbody><geom type="plane" size="5 5 .1"/>
+
+<body pos="1 0 .2"><geom type="box" size=".2 .2 .1"/></body>
+<body pos="1 0 .42"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+<body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("option", ['sleep_tolerance=".01"', 'dynamics="lcp"'])
+def test_sleep_and_second_dynamics(option):
+    """Parameters per world where bodies sleep, and under the second dynamics; what these cannot take is refused."""
+    tisim.init(arch="cpu", precision="f64")
+
+    def made(varied=None, world=0):
+        m = tisim.Model.from_xml_string(STACK.format("" if "lcp" in option else option))
+        if "lcp" in option:
+            m.opt.dynamics = "lcp"
+        else:
+            m.opt.enableflags |= int(tisim.mjtEnableBit.mjENBL_SLEEP)
+        for name, values in (varied or {}).items():
+            getattr(m, name)[...] = values[world]
+        if varied:
+            tisim.set_const(m)
+        return m
+
+    m = made()
+    d = tisim.Data(m, nworld=3)
+    tisim.step(m, d, 2)
+    with pytest.raises(UnsupportedError, match="world 1: body_pos changes mid_box"):  # the tree of static geoms
+        d.vary("body_pos", np.asarray(m.body_pos)[None] + [[[0]], [[0.01]], [[0]]])
+    assert d.varied == {}
+    d.vary("geom_friction", draw("geom_friction"), seed=1)
+    d.vary("body_mass", draw("body_mass"), seed=1)
+    tisim.reset(m, d)
+    tisim.step(m, d, 150)
+    for w in range(3):
+        one = made(d.varied, w)
+        alone = tisim.Data(one)
+        tisim.step(one, alone, 150)
+        assert np.array_equal(d.qpos[w], alone.qpos) and np.array_equal(d.geom_xpos[w], alone.geom_xpos)
+        assert np.array_equal(d.body_awake[w], alone.body_awake)
+    assert "lcp" in option or not d.body_awake.all()
+    if "lcp" in option:
+        d.vary("geom_margin", m.geom_margin[None] + np.zeros((3, 1)))
+        with pytest.raises(UnsupportedError, match="lcp takes geom_margin"):
+            tisim.step(m, d)

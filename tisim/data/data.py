@@ -207,7 +207,10 @@ class Data(Storage):
         worlds  as in reset: those that get values; the others keep theirs.
         seed    for a function: a number, or one for each of these worlds. What a world draws follows from it, the
                 field and the world's index alone.
-        A reset keeps what varies. World k is bit for bit what it would be alone, with these values in its model.
+        Masses, inertias, armature and frames bring along what follows from them, as set_const does, for each world:
+        some milliseconds a world. Where worlds would then differ in a list or a tree of boxes, such as that of static
+        geoms, UnsupportedError names it. A reset keeps what varies. World k is bit for bit what it would be alone,
+        with these values in its model.
         Raises FieldError for a field that is the same in all worlds, ValuesError for values that do not fit.
         """
         varied.vary(self, field, values, worlds, seed)
