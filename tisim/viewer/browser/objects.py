@@ -314,7 +314,7 @@ def free_port(host, port):
         try:
             s.bind((host, port))
         except (OSError, OverflowError) as error:
-            raise Error(f"cannot listen on {host}:{port}: {error}; give another --port") from None
+            raise Error(f"cannot listen on {host}:{port}: {error}; give another --host or --port") from None
         return s.getsockname()[1]
 
 

@@ -34,7 +34,7 @@ class Server:
         try:
             self._http = _Listener((host, port), _Visit)
         except (OSError, OverflowError) as error:
-            raise Error(f"cannot listen on {host}:{port}: {error}; give another --port") from None
+            raise Error(f"cannot listen on {host}:{port}: {error}; give another --host or --port") from None
         self._http.owner = self
         self.port = self._http.server_address[1]
         threading.Thread(target=self._http.serve_forever, name="tisim page", daemon=True).start()
