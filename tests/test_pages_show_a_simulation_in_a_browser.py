@@ -223,18 +223,32 @@ def test_a_port_that_is_taken_is_told(page, model):
 
 
 def test_many_bodies_are_shown_as_pictures(monkeypatch, model):
-    called = []
-    for name in ("view_shapes", "view_pictures"):
-        monkeypatch.setattr(viewer.browser, name, lambda *a, name=name, **k: called.append(name))
-    m = types.SimpleNamespace(nbody=20_002)
-    viewer.view_in_browser(m, None)
-    viewer.view_in_browser(model, None)
-    viewer.view_in_browser(model, None, pictures=True)
-    assert called == ["view_pictures", "view_shapes", "view_pictures"]
-    with pytest.raises(Error, match="world=3"):
-        viewer.view_in_browser(model, None, world=3)
-    with pytest.raises(Error, match="color='red'"):
-        viewer.view_in_browser(model, None, color="red")
+    pages = []
+
+    class Page:
+        url = "there"
+
+        def __init__(self, kind):
+            pages.append(kind)
+
+        def frame(self):
+            return False
+
+        def close(self):
+            pages.append("closed")
+
+    monkeypatch.setattr(viewer.browser, "Pages", lambda *_: Page("pictures"))
+    monkeypatch.setattr(viewer.browser, "Shapes", lambda *_: Page("shapes"))
+    d = tisim.Data(model)
+    tisim.forward(model, d)
+    viewer.view_in_browser(model, d, ready=pages.append)
+    viewer.view_in_browser(model, d, pictures=True)
+    monkeypatch.setattr(viewer.browser, "MANY", 2)
+    viewer.view_in_browser(model, d)
+    assert pages == ["shapes", "there", "closed", "pictures", "closed", "pictures", "closed"]
+    for wrong in (dict(world=3), dict(color="red"), dict(pictures=False, chains=True)):
+        with pytest.raises(Error, match="world=3|color='red'|shapes in a browser"):
+            viewer.view_in_browser(model, d, **wrong)
 
 
 # shapes, by viser

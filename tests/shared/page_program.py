@@ -20,11 +20,9 @@ tisim.forward(m, d)
 c = Controls(m, d, camera="90,-20,6", aspect=1.5)
 if sys.argv[1] == "pictures":
     page = pictures.Pages(c, 360, 240, "127.0.0.1", 0)
-    url = page.server.url
 else:
     page = objects.Shapes(c, "127.0.0.1", 0)
-    url = page.url
-print(json.dumps(dict(url=url)), flush=True)
+print(json.dumps(dict(url=page.url)), flush=True)
 while page.frame():
     clients = page.server.watched if sys.argv[1] == "pictures" else len(page.server.get_clients())
     told = dict(time=float(d.time), running=bool(c.clock.running), selected=int(c.pert.select), visitors=clients,

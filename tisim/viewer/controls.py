@@ -46,7 +46,8 @@ class Controls:
     ):  # fmt: skip
         self.aspect, self.world, self._step, self._restart, self._reload = aspect, world, step, restart, reload
         self.opt, self.pert, self.user_scn = MjvOption(), MjvPerturb(), MjvScene()
-        self.panels, self.quit, self.screenshot, self.filming, self.told = Panels(), False, False, False, ""
+        self.panels, self.quit, self.screenshot, self.filming = Panels(), False, False, False
+        self.told, self.said, self.until = "", "", 0.0  # what is to be said; what is, and how long
         self.color = "geom" if color == "island" else color
         self.flag("ISLAND", color == "island")
         self.chains = bool(chains)

@@ -5,7 +5,6 @@ of it can be closed, numbers have curves, and texts stand in the scene.
 """
 
 import contextlib
-import time
 
 import numpy as np
 
@@ -203,11 +202,10 @@ def _help(w, size):
 
 def _told(w, c, size):
     """What the window has to say, for some seconds."""
-    if c.told:
-        c.said, c.until, c.told = c.told, time.perf_counter() + 5.0, ""
-    if getattr(c, "until", 0.0) > time.perf_counter():
+    said = words.note(c)
+    if said:
         with w.panel("note", 0.3 * size[0], size[1] - 70, 360, 1, size):
-            w.gui.text(c.said)
+            w.gui.text(said)
 
 
 def draw_labels(window, c):

@@ -150,7 +150,7 @@ class Show:
         c = self.controls
         camera = c.camera
         if self._tile is None:
-            self._tile = float(max(0.25, 2.0 ** np.floor(np.log2(max(camera.distance / 16, 0.25)))))
+            self._tile = camera.tile
         if self.caster:
             return self._cast(width, height)
         m = c.m

@@ -1,8 +1,12 @@
 """What a window or a page says of a simulation: lines, labels in the scene, values that can be set."""
 
+import time
+
 import numpy as np
 
 from tisim.viewer import decor, perturb
+
+SAID = 5.0  # how long a note is shown [s]
 
 
 def lines(c):
@@ -11,6 +15,14 @@ def lines(c):
     speed = f"{100 * c.clock.speed:g} % aimed at" if c.clock.notch else "real time"
     yield f"time {now:.3f} s, {c.m.nbody - 1} bodies, {int(ncon)} contacts"
     yield f"{c.clock.factor:.2f} x real time ({speed})" if c.clock.running else "paused"
+
+
+def note(c):
+    """What is to be said for some seconds, "" where nothing is."""
+    now = time.perf_counter()
+    if c.told:
+        c.said, c.until, c.told = c.told, now + SAID, ""
+    return c.said if c.until > now else ""
 
 
 def of_selected(c):

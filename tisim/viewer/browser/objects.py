@@ -11,16 +11,15 @@ import time
 
 import numpy as np
 
-from tisim.device import runtime
 from tisim.enums import mjtGeom
 from tisim.errors import Error
 from tisim.mjcf.rotations import mul
 from tisim.viewer import perturb, words
-from tisim.viewer.controls import COLORS, Controls
+from tisim.viewer.controls import COLORS
 from tisim.viewer.drawing import geom_colors, removed_geoms
 from tisim.viewer.instances import Instances
 from tisim.viewer.measures import shaded
-from tisim.viewer.panels import CURVES, SLIDERS, Curves
+from tisim.viewer.panels import SLIDERS, Curves
 from tisim.viewer.playing import SPEEDS
 
 PACE = 1 / 25  # between updates [s]
@@ -86,7 +85,7 @@ class Shapes:
             self.server = viser.ViserServer(host=host, port=port, verbose=False)
         self.url = f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1') else host}:{self.server.get_port()}"
         self._last, self._told, self._said, self._label = None, -TELL, None, None
-        self.curves = Curves(CURVES)
+        self._moved, self._folder, self.curves = False, None, Curves(PLOTTED)
         self._build(viser)
 
     # what is there
@@ -98,7 +97,6 @@ class Shapes:
         first = self.server.initial_camera
         first.position, first.look_at, first.fov = camera.position, camera.lookat, np.radians(camera.fovy)
         first.far = 10 * max(camera.clip[1], 100.0)
-        self._show_model()
         gui = self.server.gui
         self._text = gui.add_markdown("")
         with gui.add_folder("time"):
@@ -115,7 +113,7 @@ class Shapes:
         with gui.add_folder("drawn"):
             color = gui.add_dropdown("colours", (*COLORS, "island"), initial_value=c.colors)
             color.on_update(self._later(lambda e: self._color(color.value)))
-        self._controls()
+        self._show_model()
         with gui.add_folder("solver", expand_by_default=False):
             self._plots = {
                 name: gui.add_uplot(self._line(name), ({}, dict(label=name, stroke="#2b6cb0")), title=name, height=120)
@@ -123,23 +121,22 @@ class Shapes:
             }
 
     def _controls(self):
-        c, gui, self._sliders, self._switches = self.controls, self.server.gui, [], []
-        if not c.m.nu + c.m.neq:
-            return
-        with gui.add_folder("controls"):
+        c, gui = self.controls, self.server.gui
+        if self._folder is not None:
+            self._folder.remove()
+        self._folder = gui.add_folder("controls") if c.m.nu + c.m.neq else None
+        with self._folder or contextlib.nullcontext():
             for i, (name, now, low, high) in enumerate(words.actuators(c, SLIDERS)):
                 step = (high - low) / 1000 or 1e-3
                 slider = gui.add_slider(name, low, high, step, float(np.clip(now, low, high)))
                 slider.on_update(self._later(lambda e, i=i, s=slider: e.client and c.set_ctrl(i, s.value)))
-                self._sliders.append(slider)
             for i, (name, active) in enumerate(words.equalities(c, SLIDERS)):
                 box = gui.add_checkbox(name, active)
                 box.on_update(self._later(lambda e, i=i, b=box: e.client and c.set_eq_active(i, b.value)))
-                self._switches.append(box)
 
     def _show_model(self):
         c = self.controls
-        self._shown, self._shapes = c.m, Instances(c.m)
+        self._shown, self._shapes, self._own = self._key(), Instances(c.m), geom_colors(c.m)
         s, self.batches = self._shapes, []
         poses, colors, there = self._poses(), self._colors(), self._there()
         for g in np.flatnonzero(np.asarray(c.m.geom_type)[s.geoms] == PLANE):
@@ -157,11 +154,15 @@ class Shapes:
                     self._listen(batch)
                     self.batches.append(batch)
         self._moving = [b for b in self.batches if s.moves[b.members[0]]]
+        self._controls()
+
+    def _key(self):
+        return id(self.controls.m), self.controls.m.edits
 
     def _show_floor(self, geom, pose, rgba):
         size = np.asarray(self.controls.m.geom_size[geom], float)
         endless = not (size[0] and size[1])
-        cell = float(2.0 ** np.floor(np.log2(max(self.controls.camera.distance / 16, 0.25))))
+        cell = self.controls.camera.tile
         line = tuple(int(0.8 * v) for v in rgba[:3])
         self.server.scene.add_grid(
             f"/floors/{geom}", 2 * (size[0] or 1.0), 2 * (size[1] or 1.0), infinite_grid=endless, position=pose[:3],
@@ -230,7 +231,7 @@ class Shapes:
     def _colors(self):
         """Colours (n, 4) uint8 of each geom that is drawn."""
         c = self.controls
-        rgba = shaded(c.m, c.d, c.world, c.colors, geom_colors(c.m))[self._shapes.geoms]
+        rgba = shaded(c.m, c.d, c.world, c.colors, self._own)[self._shapes.geoms]
         return (255 * np.clip(rgba, 0, 1) + 0.5).astype(np.uint8)
 
     def _there(self):
@@ -261,7 +262,7 @@ class Shapes:
     def update(self):
         """Sends what moved and what changed its colour; returns whether anything moved."""
         c = self.controls
-        if self._shown is not c.m:
+        if self._shown != self._key():
             for batch in self.batches:
                 batch.handle.remove()
             self._show_model()
@@ -279,11 +280,10 @@ class Shapes:
         self._moved = moved
         return moved
 
-    _moved = False
-
     def _say(self):
         c = self.controls
-        said = [*words.lines(c), *([f"**{', '.join(words.of_selected(c))}**"] if c.pert.select else []), c.told]
+        selected = ", ".join(words.of_selected(c))
+        said = [*words.lines(c), selected and f"**{selected}**", words.note(c)]
         text = "  \n".join(line for line in said if line)
         if text != self._said:
             self._text.content = self._said = text
@@ -316,27 +316,3 @@ def free_port(host, port):
         except (OSError, OverflowError) as error:
             raise Error(f"cannot listen on {host}:{port}: {error}; give another --host or --port") from None
         return s.getsockname()[1]
-
-
-def view_shapes(
-    m, d, width=960, height=540, camera=None, world=0, step=None, restart=None, color="geom", show_contacts=False,
-    reload=None, running=True, clock=None, chains=False, host="127.0.0.1", port=8080, ready=None,
-):  # fmt: skip
-    """Serves a page with the shapes of a simulation, and runs it until Ctrl-C.
-
-    Arguments as of view_pictures; contacts and chains of forces are not shown. Raises Error without viser.
-    """
-    if show_contacts or chains:
-        raise Error("shapes in a browser are without contacts and chains of forces: pictures have them, --pictures")
-    runtime.ensure()
-    controls = Controls(
-        m, d, camera, world, step, restart, reload, width / height, color, False, running, clock, False
-    )  # fmt: skip
-    page = Shapes(controls, host, port)
-    try:
-        if ready:
-            ready(page.url)
-        while page.frame():
-            pass
-    finally:
-        page.close()

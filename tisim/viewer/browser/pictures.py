@@ -5,11 +5,9 @@ import json
 import pathlib
 import time
 
-from tisim.device import runtime
 from tisim.viewer import keys, shots, words
 from tisim.viewer.browser import events
 from tisim.viewer.browser.server import Server
-from tisim.viewer.controls import Controls
 from tisim.viewer.offscreen import save_png
 from tisim.viewer.panels import FLAGS, SLIDERS
 from tisim.viewer.renderer import Painter
@@ -48,6 +46,7 @@ class Pages:
         self.controls, self.width, self.height = controls, width, height
         self.server = Server(page(controls, width, height), events.checked, host, port)
         self._painter = self._model = self._last = None
+        self.url = self.server.url
         self._arrived, self._told = 0, -TELL
         self._actor, self._filming = events.Actor(controls), shots.Filming()
 
@@ -59,9 +58,9 @@ class Pages:
         done = server.take()
         for event in done:
             self._actor.act(event, elapsed)
-        held, before = self._actor.go_on(elapsed), c.clock.frames and c.clock.frame
+        held, before = self._actor.go_on(elapsed), c.clock.frame
         simulated = c.advance(elapsed)
-        changed = done or held or simulated or before != (c.clock.frames and c.clock.frame)
+        changed = done or held or simulated or before != c.clock.frame
         picture = None
         if server.watched and (changed or server.arrived != self._arrived):
             self._arrived, picture = server.arrived, self._picture()
@@ -96,38 +95,12 @@ class Pages:
 
     def _words(self):
         c = self.controls
-        told, c.told = c.told, ""
-        if told:
-            c.said, c.until = told, time.perf_counter() + 5.0
         return dict(
             lines=[*words.lines(c), c.eye.about()], running=bool(c.clock.running),
-            frame=int(c.clock.frames and c.clock.frame),
+            frame=int(c.clock.frame),
             labels=[list(label) for label in words.labels(c, self.width, self.height)],
             flags=[bool(c.has(flag)) for flag, _ in FLAGS], groups=[bool(g) for g in c.opt.geomgroup],
             actuators=[list(a) for a in words.actuators(c, SLIDERS)],
             equalities=[list(e) for e in words.equalities(c, SLIDERS)],
-            said=c.said if getattr(c, "until", 0.0) > time.perf_counter() else "",
+            said=words.note(c),
         )  # fmt: skip
-
-
-def view_pictures(
-    m, d, width=960, height=540, camera=None, world=0, step=None, restart=None, color="geom", show_contacts=False,
-    reload=None, running=True, clock=None, chains=False, host="127.0.0.1", port=8080, ready=None,
-):  # fmt: skip
-    """Serves a page with pictures of a simulation, and runs it until q is pressed there or Ctrl-C here.
-
-    host, port  where it listens: with "0.0.0.0" every machine that reaches this one may look and steer.
-    ready  called with the page's address.  The rest is as in `view`. Raises Error where the port cannot be had.
-    """
-    runtime.ensure()
-    controls = Controls(
-        m, d, camera, world, step, restart, reload, width / height, color, show_contacts, running, clock, chains
-    )  # fmt: skip
-    pages = Pages(controls, width, height, host, port)
-    try:
-        if ready:
-            ready(pages.server.url)
-        while pages.frame():
-            pass
-    finally:
-        pages.close()
