@@ -1,19 +1,17 @@
 """Chromium on a page of a simulation: it shows the box, a drag turns the view, a click selects, a drag with ctrl lifts,
 a stop stops the pictures. Skips where Chromium, Xvfb or xdotool is not installed."""
 
-import json
 import os
 import pathlib
-import queue
 import shutil
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
 import pytest
 from shared import display
+from shared.steered import Steered
 
 PROGRAM = pathlib.Path(__file__).parent / "shared" / "page_program.py"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -23,34 +21,19 @@ PATIENCE = 150.0  # [s]: drawn on the CPU a picture of shapes may take many seco
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=str(MISSING))]
 
 
-class Browser:
-    """A browser on a display, and what the program behind its page says."""
+class Browser(Steered):
+    """A browser on a display, and what the program behind its page says. frames  folder of the display's pixels."""
 
-    def __init__(self, process, name, frames):
-        self.process, self.name, self.frames, self.told = process, name, frames, {}
-        self._lines = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self):
-        for line in self.process.stdout:
-            if line.startswith("{"):
-                self._lines.put(json.loads(line))
-        self._lines.put(None)
+    frames = None
 
     def until(self, what):
         """Waits until what(told) is true."""
         end = time.monotonic() + PATIENCE
         while True:
-            last, self.told = self.told, self._lines.get(timeout=PATIENCE)
-            assert self.told is not None, f"the program ended; it last said {last}"
+            assert self.listen(PATIENCE) is not None, f"the program ended; it last said {self.told}"
             if what(self.told):
                 return self.told
             assert time.monotonic() < end, self.told
-
-    def hand(self, *words):
-        """One call of xdotool."""
-        done = subprocess.run(["xdotool", *map(str, words)], env=os.environ | {"DISPLAY": self.name}, timeout=20)
-        assert done.returncode == 0
 
     def red(self):
         """Rows and columns of pixels of the box's colour."""
@@ -68,10 +51,10 @@ class Browser:
     def drag(self, button, start, away, *keys):
         """A drag with the mouse, some pixels at a time; keys are held."""
         for key in keys:
-            self.hand("keydown", key)
-        self.hand("mousemove", *start, "mousedown", button)
+            self.xdotool("keydown", key)
+        self.xdotool("mousemove", *start, "mousedown", button)
         for k in range(1, 9):
-            self.hand("mousemove", start[0] + away[0] * k // 8, start[1] + away[1] * k // 8)
+            self.xdotool("mousemove", start[0] + away[0] * k // 8, start[1] + away[1] * k // 8)
             time.sleep(0.15)
 
 
@@ -84,7 +67,8 @@ def browser(request, tmp_path):
     program = subprocess.Popen([sys.executable, str(PROGRAM), request.param], stdout=subprocess.PIPE, text=True)
     try:
         with display.display(frames) as name:
-            b = Browser(program, name, frames)
+            b = Browser(program, name)
+            b.frames = frames
             url = b.until(lambda told: "url" in told)["url"]
             chromium = subprocess.Popen(
                 [CHROMIUM, "--no-sandbox", "--kiosk", "--no-first-run", "--window-size=800,480",
@@ -108,15 +92,15 @@ def test_a_browser_shows_turns_selects_and_pulls(browser):
     shown = browser.seen(lambda red: len(red) > 1500)
     middle = shown.mean(0).astype(int)
     x, y = int(middle[1]), int(middle[0])
-    browser.hand("mousemove", x, y, "click", "--repeat", 2, "--delay", 120, 1)
+    browser.xdotool("mousemove", x, y, "click", "--repeat", 2, "--delay", 120, 1)
     browser.until(lambda told: told["selected"] == 1)
     browser.drag(1, (x, y), (0, -100), "ctrl")
     browser.until(lambda told: told["force"] > 0 and told["height"] > 0.7)
-    browser.hand("mouseup", 1, "keyup", "ctrl")
+    browser.xdotool("mouseup", 1, "keyup", "ctrl")
     browser.until(lambda told: told["force"] == 0)
     browser.until(lambda told: told["height"] < 0.55)
     time.sleep(5.0)
     before = browser.red()
     browser.drag(1, (330, 430), (120, 0))  # on the floor
-    browser.hand("mouseup", 1)
+    browser.xdotool("mouseup", 1)
     browser.seen(lambda red: len(red) > 1500 and {*map(tuple, red)} != {*map(tuple, before)})
