@@ -41,3 +41,5 @@ for _file, _names in OF_GYMNASIUM.items():
         _spec = gymnasium.spec(f"{_name}-v5")
         register(f"tisim/{_name}-v5", f"tisim.gym.{_file}:{_name}", max_episode_steps=_spec.max_episode_steps,
                  reward_threshold=_spec.reward_threshold)  # fmt: skip
+register("tisim/ClearPile-v0", "tisim.gym.objects:ClearPile", max_episode_steps=120)
+register("tisim/BuildTower-v0", "tisim.gym.objects:BuildTower", max_episode_steps=300)

@@ -74,7 +74,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.rngs = [None] * self.num_envs
         self._elapsed = np.zeros(self.num_envs, int)
         self.ended = np.ones(self.num_envs, bool)  # until the first reset
-        self._now = None
+        self.seen = None
         self._make_spaces()
 
     def _make_spaces(self):
@@ -118,20 +118,20 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         seed  a number: environment k draws from seed + k; or one for each, None among them, which go on as they are.
         """
         index = self._masked(options)
-        if self._now is None and len(index) < self.num_envs:
+        if self.seen is None and len(index) < self.num_envs:
             raise Error("the first reset is of all environments")
         for k, one in enumerate(self._seeds(seed)):
             if one is not None:
                 self.rngs[k] = seeding.np_random(one)[0]
         self._begin(index)
-        infos = join({}, self.reset_info(self._now.rows(index)), index, self.num_envs)
-        return self.observe(self._now), infos
+        infos = join({}, self.reset_info(self.seen.rows(index)), index, self.num_envs)
+        return self.observe(self.seen), infos
 
     def step(self, actions):
         """Takes an action (num_envs, nu) in each environment: observations (num_envs, size), rewards, terminations and
         truncations (num_envs,), and infos as gymnasium's vector environments give them.
         """
-        if self._now is None:
+        if self.seen is None:
             raise gymnasium.error.ResetNeeded("step: call reset first")
         again = np.flatnonzero(self.ended)
         if len(again) and self.autoreset_mode == AutoresetMode.DISABLED:
@@ -139,11 +139,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):
                 f"the episodes of environments {again.tolist()} have ended: reset them, by options['reset_mask']"
             )
         action = self._action(actions)
-        before, index = self._now, np.flatnonzero(~self.ended)
+        before, index = self.seen, np.flatnonzero(~self.ended)
         self.data.ctrl = action[0] if self.num_envs == 1 else action
         pipeline.step(self.model, self.data, self.frame_skip)
-        self._now = self._look(self.data, self.num_envs)
-        reward, terminated, info = self.outcome(before, self._now, action)
+        self.seen = self._look(self.data, self.num_envs)
+        reward, terminated, info = self.outcome(before, self.seen, action)
         self._elapsed += 1
         reward, terminated = np.array(reward, np.float64), np.array(terminated, bool)
         truncated = self._elapsed >= (self.max_episode_steps or np.inf)
@@ -155,12 +155,12 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             infos = self._finish(infos, again)
         if len(again) and self.autoreset_mode != AutoresetMode.DISABLED:
             self._begin(again)
-            infos = join(infos, self.reset_info(self._now.rows(again)), again, self.num_envs)
-        return self.observe(self._now), reward, terminated, truncated, infos
+            infos = join(infos, self.reset_info(self.seen.rows(again)), again, self.num_envs)
+        return self.observe(self.seen), reward, terminated, truncated, infos
 
     def render(self):
         """A picture of each environment, a tuple; None without a render_mode. Raises Error before the first reset."""
-        if self._now is None:
+        if self.seen is None:
             raise gymnasium.error.ResetNeeded("render: call reset first")
         if self.render_mode is None:
             return None
@@ -174,19 +174,19 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def close_extras(self, **_):
         self._pictures.close()
-        self.data = self._fresh = self._now = None
+        self.data = self._fresh = self.seen = None
 
     def _begin(self, index):
         """Starts episodes in some environments."""
         self.np_random
         found = [self._start_of([self.rngs[k] for k in part], part) for part in self._parts(index)]
         rows = {name: np.concatenate([vars(seen)[name] for seen in found]) for name in self.reads}
-        if self._now is None:
-            self._now = Seen(rows)
+        if self.seen is None:
+            self.seen = Seen(rows)
         else:
-            self._now = Seen({name: np.array(a) for name, a in vars(self._now).items()})
+            self.seen = Seen({name: np.array(a) for name, a in vars(self.seen).items()})
             for name, a in rows.items():
-                getattr(self._now, name)[index] = a
+                getattr(self.seen, name)[index] = a
         self._elapsed[index], self.ended[index] = 0, False
 
     def _parts(self, index):
@@ -219,7 +219,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         mask = np.zeros(self.num_envs, bool)
         mask[index] = True
         last = np.full(self.num_envs, None, object)
-        for k, seen in zip(index, self.observe(self._now.rows(index))):
+        for k, seen in zip(index, self.observe(self.seen.rows(index))):
             last[k] = seen
         of_steps = {name: a[index] for name, a in infos.items() if not name.startswith("_")}
         final = join({}, of_steps, index, self.num_envs)
