@@ -16,7 +16,7 @@ except ImportError:
 
 from .vector_env import Seen, VectorEnv
 
-__all__ = ["Seen", "VectorEnv", "OF_GYMNASIUM", "register"]
+__all__ = ["Seen", "VectorEnv", "register"]
 
 # environments that are gymnasium's own of the same name, by the file of their tasks
 OF_GYMNASIUM = {
@@ -30,7 +30,8 @@ OF_GYMNASIUM = {
 def register(name, task, **kwargs):
     """Registers a task, "module:Class" of a VectorEnv, for gymnasium.make_vec and gymnasium.make.
 
-    name  such as "tisim/Ant-v5";  kwargs  max_episode_steps, reward_threshold and whatever gymnasium.register takes.
+    name  such as "mine/Sort-v0";  task  as "mine.tasks:Sort".
+    kwargs  max_episode_steps, reward_threshold and whatever gymnasium.register takes.
     """
     gymnasium.register(name, entry_point="tisim.gym.single_env:SingleEnv",
                        vector_entry_point="tisim.gym.vector_env:make", kwargs=dict(task=task), **kwargs)  # fmt: skip

@@ -24,13 +24,13 @@ OF_FORCES = ("cacc", "cfrc_int", "cfrc_ext")
 
 
 class Seen:
-    """What a task looks at: arrays of Data by name, environments in front."""
+    """What a task looks at: arrays of Data by name, a dict of them, as its attributes; environments in front."""
 
     def __init__(self, arrays):
         vars(self).update(arrays)
 
     def rows(self, index):
-        """Of some environments only."""
+        """The same of some environments, by index or mask."""
         return Seen({name: a[index] for name, a in vars(self).items()})
 
 
@@ -47,7 +47,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     later, each with n in front; forces are those of the last step, and 0 after a reset. An environment's numbers depend
     on its seed and its actions alone, not on how many there are beside it.
 
-    m                  the Model.
+    m                  the Model;  num_envs  how many.
     frame_skip         steps for each action.
     max_episode_steps  actions after which an episode is truncated, None: never.
     autoreset_mode     gymnasium's AutoresetMode or its value: "NextStep", "SameStep", "Disabled".
@@ -94,15 +94,20 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return float(self.model.opt.timestep) * self.frame_skip
 
     def start(self, rng):
+        """qpos (nq,) and qvel (nv,) at the start of an episode, drawn from a NumPy Generator; a task's own."""
         raise NotImplementedError
 
     def observe(self, now):
+        """What an agent sees (n, size), of a Seen; a task's own."""
         raise NotImplementedError
 
     def outcome(self, before, now, action):
+        """Rewards (n,), which episodes have ended (n,), and a dict of infos (n, ...), of a Seen before and after an
+        action (n, nu); a task's own."""
         raise NotImplementedError
 
     def reset_info(self, now):
+        """A dict of infos (n, ...) where episodes start."""
         return {}
 
     @property
@@ -173,6 +178,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return tuple(pictures)
 
     def close_extras(self, **_):
+        """Lets go of the worlds; called by close()."""
         self._pictures.close()
         self.data = self._fresh = self.seen = None
 
