@@ -47,16 +47,17 @@ def draw(field):
         return lambda rng, x: x + np.where(np.arange(len(x)) == 14, rng.uniform(-0.2, 0.2), 0)
     if field in ("body_mass", "body_inertia", "dof_armature"):
         return lambda rng, x: x * rng.uniform(0.9, 1.1, (len(x), *(1,) * (x.ndim - 1)))
-    if field in ("body_ipos", "body_pos", "geom_pos"):  # of bodies with joints
-        return lambda rng, x: x + np.where(np.arange(len(x))[:, None] >= 3, rng.uniform(-0.02, 0.02, x.shape), 0)
+    first = 1 if field.startswith("geom") else 3  # behind the floor; bodies with joints
+    if field in ("body_ipos", "body_pos", "geom_pos"):
+        return lambda rng, x: x + np.where(np.arange(len(x))[:, None] >= first, rng.uniform(-0.02, 0.02, x.shape), 0)
     if field.endswith("quat"):
-        return turned
+        return lambda rng, x: turned(rng, x, first)
     return lambda rng, x: x * rng.uniform(0.6, 1.4, (*x.shape[:-1], 1) if x.ndim > 1 else x.shape)
 
 
-def turned(rng, x):
-    """Quaternions, those of bodies with joints turned a little."""
-    x = x + np.where(np.arange(len(x))[:, None] >= 3, rng.uniform(-0.1, 0.1, x.shape), 0)
+def turned(rng, x, first):
+    """Quaternions, turned a little from the first on."""
+    x = x + np.where(np.arange(len(x))[:, None] >= first, rng.uniform(-0.1, 0.1, x.shape), 0)
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
