@@ -6,9 +6,9 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from shared.examples import load
 
 import tisim.gym  # noqa: F401  registers them
-from tests.shared.examples import load
 
 
 def paddles(env):

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 import trimesh
+from shared.examples import FOLDER, load
 
 import tisim
-from tests.shared.examples import FOLDER, load
 
 
 def test_pallets_that_are_tilted_and_shaken():

@@ -7,13 +7,14 @@ import operator
 import mujoco
 import numpy as np
 import pytest
-from tests.shared import random_articulated
-from tests.shared.variations import FIELDS, draw
+from shared import random_articulated
+from shared.variations import FIELDS, draw
 
 import tisim
 from tisim.data import following
 from tisim.errors import UnsupportedError
 from tisim.gym.mujoco_task import asset
+from tisim.mjcf.elements import shapes
 
 SCENES = {"adhesion": {}, "arms": dict(n=2), "bowl": dict(n=6), "bridge": dict(n=6), "cards": {}, "chain": {},
           "crank": {}, "dominos": dict(n=5), "drum": dict(n=6), "hopper": dict(n=8), "joints": {}, "motor": {},
@@ -61,7 +62,15 @@ def change(m, varied, world):
     """Writes the values of a world into a model."""
     for name, values in varied.items():
         operator.attrgetter(name)(m)[...] = values[world]
+    bound(m)
     tisim.set_const(m)
+
+
+def bound(m):
+    """Bounds of geoms follow from their sizes."""
+    own = ~np.isin(m.geom_type, (1, 7))
+    kind, size = np.asarray(m.geom_type)[own], np.asarray(m.geom_size)[own]
+    m.geom_aabb[own], m.geom_rbound[own] = shapes.bounding_box(kind, size), shapes.bounding_radius(kind, size)
 
 
 def start(m, d, worlds):
@@ -146,6 +155,7 @@ def test_each_field_of_a_model_is_mujocos(name):
         operator.attrgetter(field)(mm)[...] = d.varied[field][world]
         if field in following.CAUSES:
             mm.body_sameframe[:], mm.geom_sameframe[:] = 0, 0  # what was written counts
+        bound(mm)
         qpos, qvel = roll(mm, m.nv, m.nu)
         scale = max(1.0, np.abs(qvel).max())
         assert np.allclose(d.qpos[world], qpos, rtol=0, atol=1e-7 * scale), field

@@ -5,6 +5,7 @@ import numpy as np
 from tisim.data.varied import VARIABLE
 
 FIELDS = tuple(VARIABLE)
+PLANE, HFIELD, MESH = 0, 1, 7
 
 
 def draw(m, field):
@@ -29,6 +30,12 @@ def draw(m, field):
         x = shifts(rng, x, 0.05)
         return x / np.linalg.norm(x, axis=1, keepdims=True)
 
+    if field == "geom_size":  # of bodies with one geom, whose sizes are their own
+        kind, body = np.asarray(m.geom_type), np.asarray(m.geom_bodyid)
+        free = (kind != PLANE) & (kind != HFIELD) & (kind != MESH) & moving & (np.asarray(m.body_geomnum)[body] == 1)
+        return lambda rng, x: x * np.where(free, rng.uniform(0.9, 1.1, len(x)), 1)[:, None]
+    if field == "eq_data":
+        return lambda rng, x: x * rng.uniform(0.99, 1.01, (len(x), 1))
     if field == "geom_solimp":
         return lambda rng, x: x * [*rng.uniform(0.85, 1, 2), *np.ones(3)]
     if field == "qpos_spring":  # of hinges and slides
