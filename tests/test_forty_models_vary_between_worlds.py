@@ -8,13 +8,12 @@ import mujoco
 import numpy as np
 import pytest
 from shared import random_articulated
-from shared.variations import FIELDS, draw
+from shared.variations import FIELDS, bound, draw
 
 import tisim
 from tisim.data import following
 from tisim.errors import UnsupportedError
 from tisim.gym.mujoco_task import asset
-from tisim.mjcf.elements import shapes
 
 SCENES = {"adhesion": {}, "arms": dict(n=2), "bowl": dict(n=6), "bridge": dict(n=6), "cards": {}, "chain": {},
           "crank": {}, "dominos": dict(n=5), "drum": dict(n=6), "hopper": dict(n=8), "joints": {}, "motor": {},
@@ -64,13 +63,6 @@ def change(m, varied, world):
         operator.attrgetter(name)(m)[...] = values[world]
     bound(m)
     tisim.set_const(m)
-
-
-def bound(m):
-    """Bounds of geoms follow from their sizes."""
-    own = ~np.isin(m.geom_type, (1, 7))
-    kind, size = np.asarray(m.geom_type)[own], np.asarray(m.geom_size)[own]
-    m.geom_aabb[own], m.geom_rbound[own] = shapes.bounding_box(kind, size), shapes.bounding_radius(kind, size)
 
 
 def start(m, d, worlds):

@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 from shared import golden
+from shared.variations import bound
 
 import tisim
 from tisim.errors import FieldError, UnsupportedError, ValuesError
@@ -34,7 +35,7 @@ FIELDS = """opt.gravity geom_friction geom_solmix geom_solref geom_solimp geom_m
     jnt_stiffness
 jnt_range dof_damping dof_frictionloss actuator_gainprm actuator_biasprm actuator_ctrlrange
 actuator_forcerange body_mass body_inertia body_ipos body_iquat body_pos body_quat dof_armature geom_pos
-geom_quat""".split()
+geom_quat geom_size""".split()
 STEPS = 40
 CAUSES = set("body_mass body_inertia body_ipos body_iquat body_pos body_quat dof_armature geom_pos geom_quat".split())
 
@@ -75,6 +76,7 @@ def model(option, varied=None, world=0):
         operator.attrgetter(name)(m)[...] = values[world]
     if CAUSES.intersection(varied or ()):
         tisim.set_const(m)
+    bound(m)
     return m
 
 
@@ -137,6 +139,7 @@ def test_mujocos(option):
         mm = mujoco.MjModel.from_xml_string(XML.format(option=option))
         for name, values in d.varied.items():
             operator.attrgetter(name)(mm)[...] = values[w]
+        bound(mm)
         mm.body_sameframe[:], mm.geom_sameframe[:] = 0, 0  # what was written counts
         dd = mujoco.MjData(mm)
         mujoco.mj_setConst(mm, dd)
@@ -207,6 +210,7 @@ def test_what_cannot_vary_is_refused_by_name():
     for field, values, says in (
         ("geom_friction", np.ones((3, m.ngeom, 3)), r"shape \(3, 6, 3\), expected \(2, 6, 3\)"),
         ("geom_friction", np.full((2, m.ngeom, 3), np.nan), "world 0: geom_friction"),
+        ("geom_size", -np.asarray(m.geom_size)[None] + np.zeros((2, 1, 1)), "world 0: geom_size"),
         ("geom_friction", lambda rng, x: x[:2], r"shape \(2, 3\), expected \(6, 3\)"),
         ("opt.gravity", np.array([[0, 0, -9.81], [0, 0, np.inf]]), "world 1: opt.gravity"),
         ("dof_damping", m.dof_damping * [[1], [0]], "world 1: dof_damping is zero"),

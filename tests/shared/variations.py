@@ -3,6 +3,7 @@
 import numpy as np
 
 from tisim.data.varied import VARIABLE
+from tisim.mjcf.elements import shapes
 
 FIELDS = tuple(VARIABLE)
 PLANE, HFIELD, MESH = 0, 1, 7
@@ -47,3 +48,10 @@ def draw(m, field):
     if field.endswith("quat"):
         return turned
     return shifts if field.endswith("pos") else factors
+
+
+def bound(m):
+    """Bounds of geoms follow from their sizes."""
+    own = ~np.isin(m.geom_type, (1, 7))
+    kind, size = np.asarray(m.geom_type)[own], np.asarray(m.geom_size)[own]
+    m.geom_aabb[own], m.geom_rbound[own] = shapes.bounding_box(kind, size), shapes.bounding_radius(kind, size)
