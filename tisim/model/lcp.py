@@ -136,19 +136,10 @@ def refuse(m):
     for count, what in names.items():
         if m._sizes[count]:
             raise _not_done(f"{what} (there are {m._sizes[count]})")
-    bad = np.flatnonzero(m.jnt_type != mjtJoint.mjJNT_FREE)
-    if len(bad):
-        j = int(bad[0])
-        kind = mjtJoint(m.jnt_type[j]).name[6:].lower()
-        raise _not_done(f"joint {m.id2name('joint', j) or f'number {j}'}: {kind}; only free bodies move")
-    rides = np.flatnonzero((np.asarray(m.body_treeid) >= 0) & (np.asarray(m.body_dofnum) == 0))
-    if len(rides):
-        b = int(rides[0])
-        raise _not_done(
-            f"body {m.id2name('body', b) or f'number {b}'}: fixed to a moving one; give its geoms to that body"
-        )
+    if jointed(m):
+        _refuse_joints(m)
     if np.any(m.dof_frictionloss):
-        raise _not_done("frictionloss of a free joint")
+        raise _not_done("frictionloss")
     if np.any(m.dof_armature) and m.lcp.armature != "ignore":
         raise _not_done('armature, which has no counterpart here: m.lcp.armature = "ignore" leaves it out')
     dims = np.concatenate([np.asarray(m.geom_condim), np.asarray(m.pair_dim)])
@@ -168,6 +159,34 @@ def refuse(m):
         raise _not_done("tisim.remove")
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
         raise _not_done("integrator RK4: velocities come first, then poses, whatever the others say")
+
+
+def jointed(m):
+    """Whether something moves that is no free body: then the bodies of trees have poses of their own."""
+    rides = (np.asarray(m.body_treeid) >= 0) & (np.asarray(m.body_dofnum) == 0)
+    return bool(np.any(np.asarray(m.jnt_type) != mjtJoint.mjJNT_FREE) or rides.any())
+
+
+def _refuse_joints(m):
+    """The same for what is asked of bodies with joints alone."""
+    if m.lcp.order == "ode":
+        raise _not_done('joints in the order of ODE: order="colour"')
+    moving = np.asarray(m.body_treeid) >= 0
+    if len(many := np.flatnonzero(moving & (np.asarray(m.body_jntnum) > 1))):
+        raise _not_done(f"{_name(m, 'body', many[0])}: several joints")
+    light = moving & ((np.asarray(m.body_mass) <= 0) | (np.asarray(m.body_inertia) <= 0).any(axis=1))
+    if light.any():
+        raise _not_done(f"{_name(m, 'body', np.flatnonzero(light)[0])}: without mass or inertia, which each body needs")
+    for name, what in dict(jnt_stiffness="stiffness", jnt_limited="limits").items():
+        if len(bad := np.flatnonzero(np.asarray(getattr(m, name)))):
+            raise _not_done(f"{_name(m, 'joint', bad[0])}: {what}")
+    if len(bad := np.flatnonzero(np.asarray(m.dof_damping))):
+        raise _not_done(f"{_name(m, 'joint', m.dof_jntid[bad[0]])}: damping")
+
+
+def _name(m, kind, i):
+    """How an object is called in messages."""
+    return f"{kind} {m.id2name(kind, int(i)) or f'number {int(i)}'}"
 
 
 def _not_done(what):
