@@ -6,11 +6,9 @@ import tisim
 
 BODY = '<body name="body"><freejoint/><geom name="ball" size=".1"/></body>'
 CASES = {
-    "spring": ('<body><joint name="knee" stiffness="1"/><geom size=".1"/></body>', "joint knee: stiffness"),
-    "damper": ('<body><joint name="knee" damping="1"/><geom size=".1"/></body>', "joint knee: damping"),
-    "limits": ('<body><joint name="knee" range="0 1" limited="true"/><geom size=".1"/></body>', "joint knee: limits"),
     "planar": ('<body name="leg"><joint type="slide"/><joint/><geom size=".1"/></body>', "body leg: several joints"),
     "massless": ('<body><freejoint/><geom size=".1"/><body name="hat"/></body>', "body hat: without mass"),
+    "loss": ('<body><joint name="hip" type="ball" frictionloss="1"/><geom size=".1"/></body>', "hip: frictionloss"),
     "armature": ('<body><joint type="free" armature="1"/><geom size=".1"/></body>', "armature"),
     "frictionloss": ('<body><joint type="free" frictionloss="1"/><geom size=".1"/></body>', "frictionloss"),
     "condim": ('<body><freejoint/><geom size=".1" condim="4"/></body>', "torsional"),

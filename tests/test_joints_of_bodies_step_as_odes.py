@@ -70,3 +70,65 @@ def test_a_step_of_each_joint_is_odes(lib, erp, cfm):
         for mine, others, before in zip(state_of(m, d), theirs, (pose, velocity)):
             assert np.abs(others - before).max() > 1e-4
             assert np.abs(mine - others)[1:].max() < 1e-9 * np.abs(others).max(), (trial, kinds)
+
+
+LO_STOP, HI_STOP, VELOCITY, GREATEST_FORCE = 0, 1, 2, 5  # dParam
+
+
+def test_a_step_with_limits_and_friction_loss_is_odes(lib):
+    """Trees whose hinges and slides are beyond a limit, held there or leaving it, or have friction that sticks or
+    slips; ODE solves that by Dantzig's pivots."""
+    tisim.init(arch="cpu", precision="f64")
+    rng = np.random.default_rng(3)
+    acting = {"limit": 0, "left": 0, "stuck": 0, "slips": 0}
+    for _ in range(25):
+        kinds = [("hinge", "slide", "ball")[k] for k in rng.choice(3, size=rng.integers(1, 6), p=(0.5, 0.4, 0.1))]
+        m = tisim.Model.from_xml_string(tree(rng, kinds))
+        m.opt.dynamics = "lcp"
+        m.lcp.take(dict(substeps=1, rotation="infinitesimal", cfm=1e-8))
+        d = tisim.Data(m)
+        tisim.forward(m, d)
+        world = ode.World(lib, m, 1, cfm=1e-8)
+        joints = world.join(d)
+        laws = []
+        for j in np.flatnonzero(m.jnt_type >= 2):
+            word = "Slider" if m.jnt_type[j] == 2 else "Hinge"
+            q, i = m.jnt_qposadr[j], m.jnt_dofadr[j]
+            d.qpos[q] = rng.uniform(-0.1, 0.1)
+            param = getattr(lib, f"dJointSet{word}Param")
+            if rng.random() < 0.5:
+                beyond = rng.uniform(0, 0.01)
+                low = rng.random() < 0.5
+                range_ = (d.qpos[q] + beyond, 1.0) if low else (-1.0, d.qpos[q] - beyond)
+                m.jnt_limited[j], m.jnt_range[j] = 1, range_
+                param(joints[int(j)], LO_STOP, ode.REAL(-range_[1]))  # ODE's angles are those of the parent
+                param(joints[int(j)], HI_STOP, ode.REAL(-range_[0]))
+                laws.append((i, "limit", 0.2 / H * (beyond if low else -beyond)))
+            else:
+                loss = rng.choice([0.05, 0.5, 5.0])
+                m.dof_frictionloss[i] = loss
+                param(joints[int(j)], VELOCITY, ode.REAL(0.0))
+                param(joints[int(j)], GREATEST_FORCE, ode.REAL(loss))
+                laws.append((i, "stuck", 0.0))
+        d.qvel[:] = 0.3 * rng.normal(size=m.nv)
+        tisim.forward(m, d)
+        pose = np.concatenate([np.array(d.xpos), np.array(d.xquat)], axis=1)
+        before = tisim.Data(m)
+        tisim.set_state(m, before, tisim.get_state(m, d))
+        m.opt.timestep = 1e-12  # twists of the bodies before the step
+        m.opt.gravity[:] = 0
+        limited, loss = m.jnt_limited.copy(), m.dof_frictionloss.copy()
+        m.jnt_limited[:], m.dof_frictionloss[:] = 0, 0
+        tisim.step(m, before)
+        velocity = state_of(m, before)[1]
+        m.opt.timestep, m.opt.gravity[2] = H, -9.81
+        m.jnt_limited[:], m.dof_frictionloss[:] = limited, loss
+        theirs = world.step(pose, velocity, [], H, direct=True)[:2]
+        tisim.step(m, d)
+        mine = state_of(m, d)
+        for a, b in zip(mine, theirs):
+            assert np.abs(a - b)[1:].max() < 1e-8 * np.abs(b).max(), kinds
+        for i, what, v in laws:
+            held = abs(d.qvel[i] - v) < 1e-4
+            acting[what if held else {"limit": "left", "stuck": "slips"}[what]] += 1
+    assert min(acting.values()) > 4, acting

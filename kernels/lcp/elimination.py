@@ -22,23 +22,51 @@ from .joints import (
     joint_rows,
     place_tree,
 )
+from .laws import law_rows, settle_tree
 
 MASS_SIZE, CHANGE_SIZE = 36, 8  # numbers of a body in lcp_mass, lcp_change
 LEAST = 1e-300
+ROUNDS, FREE_ROUNDS = 16, 8  # of asking what is at its bounds; in the first something may still leave them
+
+
+@func
+def fulfil_tree(m, d, wt, fresh):
+    """Velocities of a tree's bodies that fulfil all its rows; fresh: 1 where a substep begins and these are made."""
+    if fresh == 1:
+        make_rows(m, d, wt)
+    again = fresh
+    for k in range(ROUNDS):
+        if k == 0 or again == 1:
+            if again == 1:
+                factor_tree(m, d, wt)
+            solve_tree(m, d, wt)
+            again = 0
+            if k < ROUNDS - 1:
+                again = ti.cast(settle_tree(m, d, wt, ti.cast(k < FREE_ROUNDS, ti.i32)) > 0, ti.i32)
+
+
+@func
+def make_rows(m, d, wt):
+    """Rows of a tree where its bodies are now."""
+    w = wt // m.ntree
+    t = wt - w * m.ntree
+    place_tree(m, d, wt)
+    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+        joint_rows(m, d, w, b)
+        for e in range(6):
+            d.lcp_joint[JOINT_SIZE * (w * m.nbody + b) + IMPULSE + e] = 0.0
+        law_rows(m, d, w, b)
 
 
 @func
 def factor_tree(m, d, wt):
-    """Rows of a tree where its bodies are now, and their factors."""
+    """Factors of the rows of a tree."""
     w = wt // m.ntree
     t = wt - w * m.ntree
     first, n = m.tree_bodyadr[t], m.tree_bodynum[t]
-    place_tree(m, d, wt)
     for b in range(first, first + n):
-        joint_rows(m, d, w, b)
         wb = w * m.nbody + b
         for e in range(6):
-            d.lcp_joint[JOINT_SIZE * wb + IMPULSE + e] = 0.0
             for c in range(6):
                 d.lcp_mass[MASS_SIZE * wb + ROW * e + c] = ti.select(c == e, 1.0, 0.0)
     for k in range(n):
@@ -51,22 +79,24 @@ def factor_body(m, d, w, b):
     """Eliminates body b and its joint."""
     wb, p = w * m.nbody + b, m.body_parentid[b]
     A, o = MASS_SIZE * wb, JOINT_SIZE * wb
-    n = d.lcp_nrow[wb]
+    n = d.lcp_nrow[wb] + d.lcp_nlaw[wb]
     factor(d.lcp_mass, A, 6)
     for r in range(n):
+        there = ti.select(d.lcp_joint[o + SOFT + r] < 0.0, 0.0, 1.0)
         for e in range(6):
-            d.lcp_joint[o + HALF_CHILD + ROW * r + e] = d.lcp_joint[o + CHILD + ROW * r + e]
+            d.lcp_joint[o + HALF_CHILD + ROW * r + e] = there * d.lcp_joint[o + CHILD + ROW * r + e]
         divide(d.lcp_mass, A, 6, d.lcp_joint, o + HALF_CHILD + ROW * r)
         for q in range(r + 1):
             s = FP(0.0)
             for e in range(6):
                 s += d.lcp_joint[o + HALF_CHILD + ROW * r + e] * d.lcp_joint[o + HALF_CHILD + ROW * q + e]
-            d.lcp_joint[o + FACTOR + ROW * r + q] = s + ti.select(q == r, d.lcp_joint[o + SOFT + r], 0.0)
+            d.lcp_joint[o + FACTOR + ROW * r + q] = s + ti.select(q == r, ti.abs(d.lcp_joint[o + SOFT + r]), 0.0)
     factor(d.lcp_joint, o + FACTOR, n)
     if m.body_treeid[p] >= 0 and n > 0:
         for r in range(n):  # G, row by row
+            there = ti.select(d.lcp_joint[o + SOFT + r] < 0.0, 0.0, 1.0)
             for e in range(6):
-                s = d.lcp_joint[o + PARENT + ROW * r + e]
+                s = there * d.lcp_joint[o + PARENT + ROW * r + e]
                 for q in range(r):
                     s -= d.lcp_joint[o + FACTOR + ROW * r + q] * d.lcp_joint[o + HALF_PARENT + ROW * q + e]
                 d.lcp_joint[o + HALF_PARENT + ROW * r + e] = s / d.lcp_joint[o + FACTOR + ROW * r + r]
@@ -100,7 +130,7 @@ def gather_body(m, d, w, b):
     """What the rows of body b lack goes on to its parent."""
     wb, p = w * m.nbody + b, m.body_parentid[b]
     o, wp = JOINT_SIZE * wb, w * m.nbody + p
-    n = d.lcp_nrow[wb]
+    n = d.lcp_nrow[wb] + d.lcp_nlaw[wb]
     divide(d.lcp_mass, MASS_SIZE * wb, 6, d.lcp_change, CHANGE_SIZE * wb)
     for r in range(n):
         s = d.lcp_joint[o + BIAS + r] - d.lcp_joint[o + SOFT + r] * d.lcp_joint[o + IMPULSE + r]
@@ -108,7 +138,7 @@ def gather_body(m, d, w, b):
             s -= d.lcp_joint[o + CHILD + ROW * r + e] * d.lcp_body[BODY_SIZE * wb + e]
             s -= d.lcp_joint[o + PARENT + ROW * r + e] * d.lcp_body[BODY_SIZE * wp + e]
             s -= d.lcp_joint[o + HALF_CHILD + ROW * r + e] * d.lcp_change[CHANGE_SIZE * wb + e]
-        d.lcp_joint[o + REST + r] = s
+        d.lcp_joint[o + REST + r] = ti.select(d.lcp_joint[o + SOFT + r] < 0.0, 0.0, s)
     divide(d.lcp_joint, o + FACTOR, n, d.lcp_joint, o + REST)
     if m.body_treeid[p] >= 0:
         for e in range(6):
@@ -123,7 +153,7 @@ def spread_body(m, d, w, b):
     """Impulses of the rows of body b, by what its parent does, and what the body does."""
     wb, p = w * m.nbody + b, m.body_parentid[b]
     o, x = JOINT_SIZE * wb, CHANGE_SIZE * wb
-    n = d.lcp_nrow[wb]
+    n = d.lcp_nrow[wb] + d.lcp_nlaw[wb]
     if m.body_treeid[p] >= 0:
         for r in range(n):
             s = d.lcp_joint[o + REST + r]

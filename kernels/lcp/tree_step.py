@@ -4,7 +4,7 @@ from ..team import crew, join, meet, share
 from ..types import HAND, SERIAL, func, kernel, ti
 from .bodies import clear_body, next_substep
 from .contacts import keep_contact, prepare_contact
-from .elimination import factor_tree, solve_tree
+from .elimination import fulfil_tree
 from .lists import HEAD_COLORS
 from .step import sweep_color
 from .trees import begin_tree, end_tree
@@ -53,9 +53,7 @@ def advance_trees(m, d, me, size):
                     meet(m, d, me, size)
             if sub > 0 and (sweep == 0 or ncolor > 0):
                 for t in range(first, behind):
-                    if sweep == 0:
-                        factor_tree(m, d, t)
-                    solve_tree(m, d, t)
+                    fulfil_tree(m, d, t, ti.cast(sweep == 0, ti.i32))
                 meet(m, d, me, size)
         if sub > 0:
             for t in range(first, behind):

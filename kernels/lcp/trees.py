@@ -10,6 +10,7 @@ from ..smooth.gravity import gravity_of
 from ..types import SERIAL, func, kernel, ti, vec3, vec4
 from .bodies import BODY_SIZE, SCALE_SIZE, WAY, clear_body, moved, scale_body
 from .joints import dof_row, is_slide, reference_of
+from .laws import hinge_angle
 
 POSE_SIZE, TWIST_SIZE = 8, 8  # numbers of a body in lcp_pose: frame, quaternion; in lcp_twist: of its centre of mass
 NEW_POSE, NEW_TWIST = 1, 2  # bits of lcp_new
@@ -103,6 +104,8 @@ def begin_tree(m, d, wt):
             for k in range(n):
                 i = w * m.nv + m.jnt_dofadr[j] + k
                 force = d.qfrc_applied[i] + d.qfrc_passive[i]
+                if m.jnt_type[j] != FREE:  # springs and dampers are rows
+                    force -= d.qfrc_spring[i] + d.qfrc_damper[i]
                 if force != 0.0:
                     push_dof(m, d, w, b, j, k, force)
 
@@ -204,16 +207,15 @@ def measure(m, d, w, b):
             else:
                 s = rotate(turn, axis)
                 speed = s.dot(wc - wp)
-                angle = 2.0 * ti.atan2(axis.dot(vec3(rest[1], rest[2], rest[3])), rest[0])
+                angle = 0.0 * speed
                 if is_slide(m, j):
                     r = (xc + rotate(qc, m.body_ipos[w, b])) - (xp + rotate(qp, m.body_ipos[w, m.body_parentid[b]]))
                     speed = s.dot(vc - vp - 0.5 * (wp + wc).cross(r))
                     angle = s.dot(xc - x)
                     x += angle * s
                 else:
-                    turns = 2.0 * ti.math.pi
                     expected = d.qpos[w * m.nq + q] - m.qpos0[q] + m.opt.timestep * speed
-                    angle += turns * ti.round((expected - angle) / turns)
+                    angle = hinge_angle(rest, axis, expected)
                     tilt = vec4(ti.cos(0.5 * angle), 0.0, 0.0, 0.0)
                     for c in ti.static(range(3)):
                         tilt[1 + c] = ti.sin(0.5 * angle) * axis[c]

@@ -138,8 +138,9 @@ def refuse(m):
             raise _not_done(f"{what} (there are {m._sizes[count]})")
     if jointed(m):
         _refuse_joints(m)
-    if np.any(m.dof_frictionloss):
-        raise _not_done("frictionloss")
+    lossy = np.isin(np.asarray(m.jnt_type)[np.asarray(m.dof_jntid)], (mjtJoint.mjJNT_FREE, mjtJoint.mjJNT_BALL))
+    if len(bad := np.flatnonzero(lossy & (np.asarray(m.dof_frictionloss) > 0))):
+        raise _not_done(f"{_name(m, 'joint', m.dof_jntid[bad[0]])}: frictionloss of free and ball joints")
     if np.any(m.dof_armature) and m.lcp.armature != "ignore":
         raise _not_done('armature, which has no counterpart here: m.lcp.armature = "ignore" leaves it out')
     dims = np.concatenate([np.asarray(m.geom_condim), np.asarray(m.pair_dim)])
@@ -177,11 +178,6 @@ def _refuse_joints(m):
     light = moving & ((np.asarray(m.body_mass) <= 0) | (np.asarray(m.body_inertia) <= 0).any(axis=1))
     if light.any():
         raise _not_done(f"{_name(m, 'body', np.flatnonzero(light)[0])}: without mass or inertia, which each body needs")
-    for name, what in dict(jnt_stiffness="stiffness", jnt_limited="limits").items():
-        if len(bad := np.flatnonzero(np.asarray(getattr(m, name)))):
-            raise _not_done(f"{_name(m, 'joint', bad[0])}: {what}")
-    if len(bad := np.flatnonzero(np.asarray(m.dof_damping))):
-        raise _not_done(f"{_name(m, 'joint', m.dof_jntid[bad[0]])}: damping")
 
 
 def _name(m, kind, i):
