@@ -1,5 +1,5 @@
-"""dynamics="lcp": springs, dampers, friction loss and limits of joints are rows: closed forms, and MuJoCo's motion
-where steps are short. Limits and friction loss are ODE's, too: tests/test_joints_of_bodies_step_as_odes.py."""
+"""dynamics="lcp": springs, dampers, friction loss, limits and actuators are rows: closed forms, and MuJoCo's motion
+where steps are short. Some are ODE's, too: tests/test_joints_of_bodies_step_as_odes.py."""
 
 import mujoco
 import numpy as np
@@ -123,3 +123,62 @@ def test_flags_switch_forces_of_joints_off():
                                        bits.mjDSBL_FRICTIONLOSS)))  # fmt: skip
     tisim.step(m, d, 20)
     assert abs(d.qvel[0] + 0.981) < 1e-9
+
+
+DRIVEN = """<mujoco><option timestep="{h}"><flag contact="disable"/></option><worldbody>
+<body pos="0 0 1"><joint name="a" axis="0 1 0" pos="0 0 .05"/><geom type="box" size=".03 .05 .2" pos=".01 0 -.2"/>
+<body pos="0 .02 -.4" euler="10 20 30"><joint name="b" type="ball" damping=".05"/>
+<geom type="box" size=".03 .04 .2" pos="0 0 -.2"/><site name="s" pos="0 0 -.3"/>
+<body pos="0 0 -.4"><joint name="c" type="slide" axis="0 0 1" damping="1"/><geom type="sphere" size=".05"/></body>
+</body></body></worldbody><actuator>{0}</actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("actuators", [
+    '<motor joint="a" gear="2"/><motor joint="b" gear=".1 .2 .1"/><motor site="s" gear="1 2 3 .1 .2 .1"/>',
+    '<position joint="a" kp="50" kv="3" forcerange="-5 5"/><velocity joint="c" kv="20" gear="-1.5"/>',
+    '<intvelocity joint="a" kp="50" kv="2" actrange="-1 1"/><damper joint="c" kv="3" ctrlrange="0 1"/>'
+    '<general joint="c" dyntype="filter" dynprm=".1" gainprm="10" biastype="affine" biasprm="0 -10 -1"/>',
+])  # fmt: skip
+def test_actuators_move_bodies_as_mujocos_where_steps_are_short(actuators):
+    reference = mujoco.MjModel.from_xml_string(DRIVEN.format(actuators, h='0.0001" integrator="RK4'))
+    data = mujoco.MjData(reference)
+    data.ctrl[:] = [0.5, 0.4, 0.3][: reference.nu]
+    mujoco.mj_step(reference, data, 4000)
+    errors = []
+    tisim.init(arch="cpu", precision="f64")
+    for h in (1e-3, 5e-4):
+        m = tisim.Model.from_xml_string(DRIVEN.format(actuators, h=h))
+        m.opt.dynamics = "lcp"
+        d = tisim.Data(m)
+        d.ctrl[:] = data.ctrl
+        tisim.step(m, d, round(0.4 / h))
+        errors.append(np.abs(d.qpos - data.qpos).max())
+        assert np.abs(d.act - data.act).max(initial=0) < 2e-4
+    assert errors[0] < 2e-3 and 1.7 < errors[0] / errors[1] < 2.3, errors
+
+
+def driven_slider(actuator):
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(
+        '<mujoco><option timestep="0.01" gravity="0 0 0"/><worldbody><body><joint name="j" type="slide" axis="0 0 1"/>'
+        '<inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/></body></worldbody>'
+        f"<actuator>{actuator}</actuator></mujoco>"
+    )
+    m.opt.dynamics = "lcp"
+    return m, tisim.Data(m)
+
+
+def test_a_motor_reaches_its_velocity_by_its_greatest_force():
+    """A velocity actuator of any gain: force 6 N on 2 kg until 1 m/s, then that velocity."""
+    m, d = driven_slider('<velocity joint="j" kv="1e7" forcerange="-6 6"/>')
+    d.ctrl[0] = 1.0
+    for k in range(50):
+        tisim.step(m, d)
+        assert abs(d.qvel[0] - min(1.0, 0.03 * (k + 1))) < 1e-6
+
+
+def test_a_stiff_servo_goes_where_it_is_told_at_long_steps():
+    m, d = driven_slider('<position joint="j" kp="1e6" kv="1e4"/>')
+    d.ctrl[0] = 0.5
+    tisim.step(m, d, 100)
+    assert abs(d.qpos[0] - 0.5) < 1e-4 and abs(d.qvel[0]) < 1e-3

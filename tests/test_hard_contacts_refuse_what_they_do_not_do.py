@@ -14,7 +14,9 @@ CASES = {
     "condim": ('<body><freejoint/><geom size=".1" condim="4"/></body>', "torsional"),
     "weld": (BODY + "</worldbody><equality><weld body1='body'/></equality><worldbody>", "equalities"),
     "motor": (BODY + "</worldbody><actuator><adhesion body='body' ctrlrange='0 1'/></actuator><worldbody>",
-              "actuators"),
+              "actuators where only free bodies"),
+    "adhesion": ('<body name="b"><joint/><geom size=".1"/></body></worldbody><actuator><adhesion name="glue" body="b" '
+                 'ctrlrange="0 1"/></actuator><worldbody>', "actuator glue: adhesion"),
     "touch": ('<body><freejoint/><geom size=".1"/><site name="s"/></body></worldbody><sensor><touch name="skin" '
               'site="s"/></sensor><worldbody>', "sensor skin: touch"),
 }  # fmt: skip

@@ -8,7 +8,22 @@ Which are between them is asked anew behind each solution, by where u - gamma p 
 sets).
 """
 
-from ..constants import BALL, DSBL_CONSTRAINT, DSBL_DAMPER, DSBL_FRICTIONLOSS, DSBL_LIMIT, DSBL_SPRING, FREE, SLIDE
+from ..actuation.force import input_of, is_off
+from ..constants import (
+    BALL,
+    BIAS_AFFINE,
+    BIAS_NONE,
+    DSBL_ACTUATION,
+    DSBL_CONSTRAINT,
+    DSBL_DAMPER,
+    DSBL_FRICTIONLOSS,
+    DSBL_LIMIT,
+    DSBL_SPRING,
+    FREE,
+    GAIN_AFFINE,
+    GAIN_FIXED,
+    SLIDE,
+)
 from ..rotation import conj_quat, mul_quat, normalize_quat, quat_to_rotvec, rotate
 from ..types import FP, func, ti, vec3
 from .bodies import BODY_SIZE, TWIST_SIZE
@@ -64,7 +79,46 @@ def axis_laws(m, d, w, b, j):
     if m.jnt_limited[j] != 0 and m.opt.disableflags & (DSBL_LIMIT | DSBL_CONSTRAINT) == 0:
         add_law(m, d, L, limit_velocity(m, d, x - m.jnt_range[w, j][0]), stiffest(m, d, L), 0.0, FP(NEVER))
         add_law(m, d, L, -limit_velocity(m, d, m.jnt_range[w, j][1] - x), stiffest(m, d, L), -FP(NEVER), 0.0)
+    for e in range(m.servo_adr[j], m.servo_adr[j + 1]):
+        add_servo(m, d, L, w, m.servo[e], x - d.qpos[w * m.nq + q])
     close_rows(m, d, w, b, r, 1)
+
+
+@func
+def add_servo(m, d, L, w, i, way):
+    """Actuator i of a hinge or slide, which has come this way since the step began: by what its force loses with the
+    velocity behind the substep, within its range; as a force that stays where it loses nothing."""
+    k = w * m.nu + i
+    h = m.opt.timestep / d.lcp_substeps
+    gear = m.actuator_gear[i][0]
+    slope, force = FP(0.0), d.actuator_force[k]
+    if is_affine(m, i) and is_off(m, i) == 0 and m.opt.disableflags & DSBL_ACTUATION == 0:
+        value = input_of(m, d, k, i, w * m.na + m.actuator_actadr[i])
+        gain, bias = m.actuator_gainprm[w, i], 0.0 * m.actuator_biasprm[w, i]
+        if m.actuator_biastype[i] == BIAS_AFFINE:
+            bias = m.actuator_biasprm[w, i]
+        stiff, damp = bias[1], bias[2]
+        if m.actuator_gaintype[i] == GAIN_AFFINE:
+            stiff += gain[1] * value
+            damp += gain[2] * value
+        slope = -h * gear * gear * (damp + h * stiff)
+        if slope > 0.0:
+            force = gain[0] * value + bias[0] + stiff * (d.actuator_length[k] + gear * way)
+    if slope > 0.0:
+        lo, hi = -FP(NEVER), FP(NEVER)
+        if m.actuator_forcelimited[i] != 0:
+            a, b = h * gear * m.actuator_forcerange[w, i][0], h * gear * m.actuator_forcerange[w, i][1]
+            lo, hi = ti.min(a, b), ti.max(a, b)
+        add_law(m, d, L, h * gear * force / slope, slope, lo, hi)
+    elif force != 0.0:
+        add_law(m, d, L, FP(0.0), 1.0 / d.lcp_law[L + GAMMA], h * gear * force, h * gear * force)
+
+
+@func
+def is_affine(m, i):
+    """Whether the force of actuator i is linear in length and velocity."""
+    gain, bias = m.actuator_gaintype[i], m.actuator_biastype[i]
+    return (gain == GAIN_FIXED or gain == GAIN_AFFINE) and (bias == BIAS_NONE or bias == BIAS_AFFINE)
 
 
 @func
@@ -252,7 +306,9 @@ def settle_row(m, d, w, b, r, free):
     for n in range(ti.cast(d.lcp_law[L + COUNT], ti.i32)):
         at = L + FIRST + 4 * n
         force = d.lcp_law[at + 1] * (d.lcp_law[at] - u)
-        if force >= d.lcp_law[at + 3]:
+        if d.lcp_law[at + 2] == d.lcp_law[at + 3]:
+            rest += d.lcp_law[at + 2]
+        elif force >= d.lcp_law[at + 3]:
             mode += power
             rest += d.lcp_law[at + 3]
         elif force <= d.lcp_law[at + 2]:

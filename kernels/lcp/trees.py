@@ -4,7 +4,7 @@ A body's own pose and twist (lcp_pose, lcp_twist) are the state; qpos and qvel f
 a tree is not what was measured last, the user has written it, and the tree is set anew.
 """
 
-from ..constants import BALL, FREE
+from ..constants import BALL, FREE, HINGE, SLIDE
 from ..rotation import at3, at4, conj_quat, mul_quat, normalize_quat, quat_to_mat, quat_to_rotvec, rotate
 from ..smooth.gravity import gravity_of
 from ..types import SERIAL, func, kernel, ti, vec3, vec4
@@ -104,8 +104,14 @@ def begin_tree(m, d, wt):
             for k in range(n):
                 i = w * m.nv + m.jnt_dofadr[j] + k
                 force = d.qfrc_applied[i] + d.qfrc_passive[i]
+                if m.nu > 0:
+                    force += d.qfrc_actuator[i]
                 if m.jnt_type[j] != FREE:  # springs and dampers are rows
                     force -= d.qfrc_spring[i] + d.qfrc_damper[i]
+                if m.jnt_type[j] == HINGE or m.jnt_type[j] == SLIDE:  # and actuators
+                    for e in range(m.servo_adr[j], m.servo_adr[j + 1]):
+                        a = m.servo[e]
+                        force -= m.actuator_gear[a][0] * d.actuator_force[w * m.nu + a]
                 if force != 0.0:
                     push_dof(m, d, w, b, j, k, force)
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tisim.enums import mjtEnableBit, mjtIntegrator, mjtJoint, mjtSensor, mjtStage
+from tisim.enums import mjtEnableBit, mjtIntegrator, mjtJoint, mjtSensor, mjtStage, mjtTrn
 from tisim.errors import Error, FieldError, UnsupportedError
 from tisim.mjcf.format.names import nearest
 
@@ -23,6 +23,8 @@ RANGES = dict(
 SLOP, GAP, REACH = 1 / 320, 1 / 80, 1 / 8
 DEFAULT_SIZE = 0.16  # m, where nothing moves
 MARGINS = ("geom_margin", "pair_margin")
+JOINTS = (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)
+MOST_SERVOS = 11  # actuators of a joint (kernels/lcp/laws.py: 15 forces, of which springs, friction and limits are 4)
 
 
 class Lcp:
@@ -132,12 +134,14 @@ def refuse(m):
     """Raises UnsupportedError for what the second dynamics does not do."""
     if m.lcp.order == "ode" and m.lcp.friction != "box":
         raise _not_done(f'friction "{m.lcp.friction}" in the order of ODE, whose rows are of a box: friction="box"')
-    names = dict(neq="equalities", nu="actuators", ntendon="tendons")
+    names = dict(neq="equalities", ntendon="tendons")
     for count, what in names.items():
         if m._sizes[count]:
             raise _not_done(f"{what} (there are {m._sizes[count]})")
     if jointed(m):
         _refuse_joints(m)
+    elif m.nu:
+        raise _not_done(f"actuators where only free bodies move (there are {m.nu})")
     lossy = np.isin(np.asarray(m.jnt_type)[np.asarray(m.dof_jntid)], (mjtJoint.mjJNT_FREE, mjtJoint.mjJNT_BALL))
     if len(bad := np.flatnonzero(lossy & (np.asarray(m.dof_frictionloss) > 0))):
         raise _not_done(f"{_name(m, 'joint', m.dof_jntid[bad[0]])}: frictionloss of free and ball joints")
@@ -175,6 +179,13 @@ def _refuse_joints(m):
     moving = np.asarray(m.body_treeid) >= 0
     if len(many := np.flatnonzero(moving & (np.asarray(m.body_jntnum) > 1))):
         raise _not_done(f"{_name(m, 'body', many[0])}: several joints")
+    if len(bad := np.flatnonzero(np.asarray(m.jnt_actfrclimited))):
+        raise _not_done(f"{_name(m, 'joint', bad[0])}: actuatorfrcrange")
+    if len(bad := np.flatnonzero(np.asarray(m.actuator_trntype) == mjtTrn.mjTRN_BODY)):
+        raise _not_done(f"{_name(m, 'actuator', bad[0])}: adhesion")
+    many = np.bincount(np.asarray(m.actuator_trnid)[:, 0][np.isin(m.actuator_trntype, JOINTS)], minlength=1)
+    if many.max() > MOST_SERVOS:
+        raise _not_done(f"{_name(m, 'joint', many.argmax())}: more than {MOST_SERVOS} actuators")
     light = moving & ((np.asarray(m.body_mass) <= 0) | (np.asarray(m.body_inertia) <= 0).any(axis=1))
     if light.any():
         raise _not_done(f"{_name(m, 'body', np.flatnonzero(light)[0])}: without mass or inertia, which each body needs")

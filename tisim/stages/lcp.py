@@ -5,7 +5,7 @@ from tisim.errors import UnsupportedError
 from tisim.model import lcp as parameters
 from tisim.model.lcp import CHOICES
 
-from . import dynamics
+from . import actuation, dynamics
 
 PARALLEL_CONTACTS = 300  # below, waking the threads costs more than the sweeps
 PARALLEL_BODIES = 100  # of trees, alike
@@ -23,7 +23,7 @@ def kernels_of(m):
         return [runtime.kernels("lcp.ode_order").ode_step]
     lists = runtime.kernels("lcp.lists").lcp_lists
     if parameters.jointed(m):
-        return [lists, runtime.kernels("lcp.tree_step").tree_step]
+        return [lists, runtime.kernels("lcp.tree_step").tree_step, *actuation.advance_kernels(m)]
     return [lists, runtime.kernels("lcp.step").lcp_step]
 
 
@@ -48,12 +48,14 @@ def advance(m, d):
             d.grow("nlcpmax", d.count("ncon"))
         launch.run(m, d, kernels_of(m), False, **common)
         return
-    lists, step = kernels_of(m)
+    lists, step, *activations = kernels_of(m)
     many = many and workers > 1
     launch.run(m, d, [lists], many, **common)
     if d.exceeds(ncon=d.room("nlcpmax")):  # what it held has been matched
         d.grow("nlcpmax", d.count("ncon"))
     launch.run(m, d, [step], many, **common)
+    if activations:
+        launch.run(m, d, activations, False)
 
 
 def numbers(m):

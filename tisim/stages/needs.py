@@ -83,7 +83,7 @@ def _second(m, d):
     found += [k("sensor.frame").camera_poses] if m.scalar("nseen") else []
     found += [k("smooth.integrate").find_bad_state, velocity.tree_velocity] if m.nq else []
     found += [k("smooth.fluid").tree_fluid] if m.nv and dynamics.has_medium(m) else []
-    found += [*callbacks.kernels_of(m), *sensor.all_kernels(m, d)]
+    found += [*actuation.all_kernels(m), *callbacks.kernels_of(m), *sensor.all_kernels(m, d)]
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
         found += dynamics.energy_kernels(m)
     elif m.scalar("nenergy"):
