@@ -15,12 +15,15 @@ import tisim
 from tisim.data.digest import state_hash
 
 INERTIA = '<inertial pos=".03 0 -.2" euler="10 20 30" mass="1" diaginertia=".02 .03 .04"/>'
-JOINTS = {"ball": 3, "hinge": 5, "slide": 5, "fixed": 6}
+JOINTS = {"ball": 3, "hinge": 5, "slide": 5, "fixed": 6, "universal": 4, "oblique": 4}
+SECOND = {"universal": "1 0 1", "oblique": "1 1 1"}  # axes of a second hinge
 
 
 def pair(kind, root="<freejoint/>", options='gravity="0 0 0"', second=""):
     """A Model of a free body and one that a joint holds to it."""
-    joint = "" if kind == "fixed" else f'<joint type="{kind}" axis="1 2 -1" pos=".02 .01 .05"/>'
+    word = "hinge" if kind in SECOND else kind
+    joint = "" if kind == "fixed" else f'<joint type="{word}" axis="1 2 -1" pos=".02 .01 .05"/>'
+    joint += f'<joint axis="{SECOND[kind]}" pos=".02 .01 .05"/>' if kind in SECOND else ""
     tisim.init(arch="cpu", precision="f64")
     m = tisim.Model.from_xml_string(
         f'<mujoco><option timestep="0.005" {options}/><worldbody><body pos="0 0 1">{root}{INERTIA}'
@@ -44,13 +47,16 @@ def moving(kind, **given):
 def phi(kind, m, x, before):
     """The constraint of a pair at world poses x of both, with tangents fixed in the first."""
     (xi, Ri), (xj, Rj) = x
-    anchor, axis = np.asarray(m.jnt_pos)[-1] if kind in ("ball", "hinge") else np.zeros(3), np.asarray(m.jnt_axis)[-1]
+    anchor = np.zeros(3) if kind in ("slide", "fixed") else np.asarray(m.jnt_pos)[-1]
+    axis, last = np.asarray(m.jnt_axis)[min(1, m.njnt - 1)], np.asarray(m.jnt_axis)[-1]
     place, turn = np.asarray(m.body_pos)[2], rotation(m.body_quat)[2]
     gap = xi + Ri @ (place + turn @ anchor) - xj - Rj @ anchor
     wrong = Ri @ turn @ Rj.T
     twist = np.array([wrong[2, 1] - wrong[1, 2], wrong[0, 2] - wrong[2, 0], wrong[1, 0] - wrong[0, 1]]) / 2
     s = Ri @ turn @ axis
     t = Ri @ before[0][1].T @ np.linalg.svd((before[0][1] @ turn @ axis)[None])[2][1:].T
+    if kind in SECOND:
+        return np.r_[gap, np.arccos(s @ (Rj @ last))]
     if kind == "hinge":
         return np.r_[gap, -t.T @ np.cross(s, Rj @ axis)]
     return dict(ball=gap, fixed=np.r_[gap, twist], slide=np.r_[twist, t.T @ gap])[kind]
@@ -176,6 +182,32 @@ def test_double_pendulums_move_as_mujocos_where_steps_are_short(kinds):
         tisim.step(m, d, round(0.5 / h))
         errors.append(np.abs(d.qpos - data.qpos).max())
     assert errors[0] < 2e-4 and 1.8 < errors[0] / errors[1] < 2.3, errors
+
+
+@pytest.mark.parametrize("kind", SECOND)
+def test_two_hinges_of_a_body_move_as_mujocos_where_steps_are_short(kind):
+    """Universal joints, and such with another angle between their axes; springs, dampers and limits included."""
+    words = f'pos="0 0 .05" stiffness="3" damping=".1" springref="10" range="-{80} {80}"'
+    body = f'<joint axis="1 2 -1" {words}/><joint axis="{SECOND[kind]}" {words}/><geom type="box" size=".03 .05 .2"'
+    xml = (
+        '<mujoco><option timestep="{}"><flag contact="disable"/></option><worldbody><body pos="0 0 1">' + body
+        + ' pos=".01 0 -.2"/><body pos="0 .02 -.4" euler="10 20 30">' + body
+        + ' pos="0 0 -.2"/></body></body></worldbody></mujoco>'
+    )  # fmt: skip
+    reference = mujoco.MjModel.from_xml_string(xml.format('1e-4" integrator="RK4'))
+    data = mujoco.MjData(reference)
+    data.qvel[:] = [1, -1, 2, 1]
+    mujoco.mj_step(reference, data, 3000)
+    errors = []
+    tisim.init(arch="cpu", precision="f64")
+    for h in (1e-3, 5e-4):
+        m = tisim.Model.from_xml_string(xml.format(h))
+        m.opt.dynamics = "lcp"
+        d = tisim.Data(m)
+        d.qvel[:] = [1, -1, 2, 1]
+        tisim.step(m, d, round(0.3 / h))
+        errors.append(np.abs(d.qpos - data.qpos).max())
+    assert errors[0] < 1e-3 and 1.7 < errors[0] / errors[1] < 2.4, errors
 
 
 def test_hinges_count_turns():

@@ -22,6 +22,10 @@ def tree(rng, kinds, actuators=""):
         joint = (
             f'<joint name="{k}" type="{word}" axis="{axis[0]} {axis[1]} {axis[2]}" pos="{pos[0]} {pos[1]} {pos[2]}"/>'
         )
+        if word == "universal":
+            other = np.cross(axis, rng.normal(size=3))
+            place = f'pos="{pos[0]} {pos[1]} {pos[2]}"'
+            joint = "".join(f'<joint axis="{a[0]} {a[1]} {a[2]}" {place}/>' for a in (axis, other))
         joint = "" if word == "fixed" else "<freejoint/>" if word == "free" else joint
         at, turn = rng.uniform(-0.4, 0.4, 3), rng.uniform(-90, 90, 3)
         least = rng.uniform(0.01, 0.02, 3)
@@ -52,9 +56,9 @@ def test_a_step_of_each_joint_is_odes(lib, erp, cfm):
     """Trees of 1 to 6 joints, after steps in which they drifted: velocities within 1e-9 of their scale."""
     tisim.init(arch="cpu", precision="f64")
     rng = np.random.default_rng(0)
-    words = ("ball", "hinge", "slide", "fixed")
-    for trial in range(12):
-        kinds = [words[(trial + k) % 4] for k in range(1 + trial % 6)]
+    words = ("ball", "hinge", "slide", "fixed", "universal")
+    for trial in range(15):
+        kinds = [words[(trial + k) % 5] for k in range(1 + trial % 6)]
         m = tisim.Model.from_xml_string(tree(rng, kinds))
         m.opt.dynamics = "lcp"
         m.lcp.take(dict(substeps=1, rotation="infinitesimal", erp=0.0, cfm=cfm))

@@ -6,7 +6,7 @@ slide share its lever between both bodies, so that a force along them turns the 
 """
 
 from ..constants import BALL, FREE, SLIDE
-from ..rotation import at3, at4, conj_quat, mul_quat, normalize_quat, rotate
+from ..rotation import at3, at4, axis_angle_to_quat, conj_quat, mul_quat, normalize_quat, rotate
 from ..types import func, ti, vec3
 from .bodies import BODY_SIZE, SCALE_SIZE, WAY, turned
 
@@ -15,6 +15,7 @@ JOINT_SIZE, ROW = 256, 6
 PARENT, CHILD = 0, 36  # J, scaled as lcp_body is
 HALF_CHILD, HALF_PARENT, FACTOR = 72, 108, 144  # of the elimination, see elimination.py
 BIAS, SOFT, IMPULSE, REST = 180, 186, 192, 198
+RIGHT = 1e-9  # cosine of axes that are orthogonal
 POSE_SIZE = 8  # of lcp_now: centre of mass, quaternion of the body's frame
 
 
@@ -34,6 +35,36 @@ def reference_of(m, w, b, xp, qp):
 def axis_of(m, w, b, j, qp):
     """World axis of joint j of body b, as its parent has it."""
     return rotate(mul_quat(qp, m.body_quat[w, b]), m.jnt_axis[j])
+
+
+@func
+def dual_axis(m, w, b, j, qp, qc):
+    """What gives the velocity of hinge j of body b as a product with the relative angular velocity: its axis, and where
+    the body has two, what is left of it across the other's, which the child has."""
+    first = m.body_jntadr[b]
+    s = axis_of(m, w, b, first, qp)
+    if m.body_jntnum[b] == 2:
+        t = rotate(qc, m.jnt_axis[first + 1])
+        c = s.dot(t)
+        if j == first:
+            s = (s - c * t) / (1.0 - c * c)
+        else:
+            s = (t - c * s) / (1.0 - c * c)
+    return s
+
+
+@func
+def part_of(m, b, j, rest):
+    """The turn of hinge j out of that of body b, which may have two."""
+    part = rest
+    first = m.body_jntadr[b]
+    if m.body_jntnum[b] == 2:
+        a, c = m.jnt_axis[first], m.jnt_axis[first + 1]
+        v = rotate(rest, c)
+        part = axis_angle_to_quat(a, ti.atan2(v.dot(a.cross(c)), v.dot(c - a.dot(c) * a)))
+        if j > first:
+            part = mul_quat(conj_quat(part), rest)
+    return part
 
 
 @func
@@ -93,7 +124,7 @@ def dof_row(m, d, w, b, j, k, middle):
     else:
         ang_c = rotate(qc, unit)
         if kind != BALL:
-            ang_c = axis_of(m, w, b, j, qp)
+            ang_c = dual_axis(m, w, b, j, qp, qc)
         ang_p = -ang_c
     return -lin, ang_p, lin, ang_c
 
@@ -116,7 +147,7 @@ def joint_rows(m, d, w, b):
     elif kind == BALL:
         n = 3
     elif kind >= 0:
-        n = 5
+        n = 6 - m.body_jntnum[b]
     xp, qp = now_at(m, d, w, p)
     xc, qc = now_at(m, d, w, b)
     at, turn = reference_of(m, w, b, -rotate(qp, m.body_ipos[w, p]), qp)
@@ -128,7 +159,10 @@ def joint_rows(m, d, w, b):
     wrong = mul_quat(turn, conj_quat(qc))
     twist = 2.0 * ti.select(wrong[0] < 0.0, -1.0, 1.0) * vec3(wrong[1], wrong[2], wrong[3])
     s = rotate(turn, axis)
-    lean = s.cross(rotate(qc, axis))
+    second = axis
+    if n == 4:
+        second = m.jnt_axis[m.body_jntadr[b] + 1]
+    lean = s.cross(rotate(qc, second))
     t = across(s)
     for r in range(n):
         unit = vec3(0.0)
@@ -142,8 +176,12 @@ def joint_rows(m, d, w, b):
             if r >= 3 and kind >= 0:
                 if r == 4:
                     t = s.cross(t)
+                if n == 4:
+                    t = -lean / lean.norm()
                 ang_p, ang_c = t, -t
                 error = -t.dot(lean)
+                if n == 4:
+                    error = opened(s, rotate(qc, second), axis, second)
                 if kind == SLIDE:
                     lin, ang_p = t, 0.5 * (xc - xp).cross(t)
                     ang_c = ang_p
@@ -166,6 +204,16 @@ def put_row(m, d, w, b, r, lin, ang_p, ang_c):
         d.lcp_joint[o + PARENT + 3 + c] = d.lcp_scale[SCALE_SIZE * wp + 1 + c] * turn_p[c]
         d.lcp_joint[o + CHILD + c] = -d.lcp_scale[SCALE_SIZE * wb] * lin[c]
         d.lcp_joint[o + CHILD + 3 + c] = d.lcp_scale[SCALE_SIZE * wb + 1 + c] * turn_c[c]
+
+
+@ti.func
+def opened(s, t, a, b):
+    """By how much the angle [rad] between axes s and t is larger than between a and b; for a right one, as in the
+    seed's universal joint, its cosine turned round."""
+    error = -s.dot(t)
+    if ti.abs(a.dot(b)) > RIGHT:
+        error = ti.atan2(s.cross(t).norm(), s.dot(t)) - ti.atan2(a.cross(b).norm(), a.dot(b))
+    return error
 
 
 @ti.func

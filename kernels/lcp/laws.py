@@ -27,7 +27,21 @@ from ..constants import (
 from ..rotation import conj_quat, mul_quat, normalize_quat, quat_to_rotvec, rotate
 from ..types import FP, func, ti, vec3
 from .bodies import BODY_SIZE, TWIST_SIZE
-from .joints import BIAS, CHILD, IMPULSE, JOINT_SIZE, PARENT, ROW, SOFT, across, dof_row, now_at, put_row, reference_of
+from .joints import (
+    BIAS,
+    CHILD,
+    IMPULSE,
+    JOINT_SIZE,
+    PARENT,
+    ROW,
+    SOFT,
+    across,
+    dof_row,
+    now_at,
+    part_of,
+    put_row,
+    reference_of,
+)
 
 # numbers of a body in lcp_law, of each of its rows; in that: how many, which are at which bound, gamma, then by fours
 LAW_SIZE, LAW, COUNT, MODE, GAMMA, FIRST = 192, 64, 0, 1, 2, 4
@@ -47,7 +61,9 @@ def law_rows(m, d, w, b):
         if m.jnt_type[j] == BALL:
             ball_laws(m, d, w, b, j)
         elif m.jnt_type[j] != FREE:
-            axis_laws(m, d, w, b, j)
+            for e in range(m.body_jntnum[b]):
+                axis_laws(m, d, w, b, j + e, e)
+            close_rows(m, d, w, b, d.lcp_nrow[wb], m.body_jntnum[b])
 
 
 @func
@@ -62,12 +78,12 @@ def spring_of(m, w, j):
 
 
 @func
-def axis_laws(m, d, w, b, j):
-    """The row of a hinge or slide."""
-    wb, r = w * m.nbody + b, d.lcp_nrow[w * m.nbody + b]
+def axis_laws(m, d, w, b, j, e):
+    """The row of a hinge or slide, number e of its body."""
+    wb, r = w * m.nbody + b, d.lcp_nrow[w * m.nbody + b] + e
     lin_p, ang_p, lin_c, ang_c = dof_row(m, d, w, b, j, 0, 1)
     open_row(m, d, w, b, r, -lin_c, ang_p, ang_c)
-    L = LAW_SIZE * wb
+    L = LAW_SIZE * wb + LAW * e
     q = m.jnt_qposadr[j]
     x = coordinate_of(m, d, w, b, j)
     kp, kd = spring_of(m, w, j)
@@ -79,9 +95,8 @@ def axis_laws(m, d, w, b, j):
     if m.jnt_limited[j] != 0 and m.opt.disableflags & (DSBL_LIMIT | DSBL_CONSTRAINT) == 0:
         add_law(m, d, L, limit_velocity(m, d, x - m.jnt_range[w, j][0]), stiffest(m, d, L), 0.0, FP(NEVER))
         add_law(m, d, L, -limit_velocity(m, d, m.jnt_range[w, j][1] - x), stiffest(m, d, L), -FP(NEVER), 0.0)
-    for e in range(m.servo_adr[j], m.servo_adr[j + 1]):
-        add_servo(m, d, L, w, m.servo[e], x - d.qpos[w * m.nq + q])
-    close_rows(m, d, w, b, r, 1)
+    for k in range(m.servo_adr[j], m.servo_adr[j + 1]):
+        add_servo(m, d, L, w, m.servo[k], x - d.qpos[w * m.nq + q])
 
 
 @func
@@ -183,7 +198,9 @@ def coordinate_of(m, d, w, b, j):
     s = rotate(turn, m.jnt_axis[j])
     value = s.dot(xc - rotate(qc, m.body_ipos[w, b]) - x)
     if m.jnt_type[j] != SLIDE:
-        value = hinge_angle(mul_quat(conj_quat(turn), qc), m.jnt_axis[j], d.qpos[w * m.nq + q] - m.qpos0[q])
+        value = hinge_angle(
+            part_of(m, b, j, mul_quat(conj_quat(turn), qc)), m.jnt_axis[j], d.qpos[w * m.nq + q] - m.qpos0[q]
+        )
     return m.qpos0[q] + value
 
 
@@ -224,7 +241,10 @@ def open_row(m, d, w, b, r, lin, ang_p, ang_c):
 def close_rows(m, d, w, b, r, n):
     """Rows r to r + n of body b are there, if something acts along them; they begin by the velocities at hand."""
     wb = w * m.nbody + b
-    if n > 1 or (n == 1 and d.lcp_law[LAW_SIZE * wb + COUNT] > 0.0):
+    acting = FP(0.0)
+    for e in range(n):
+        acting += d.lcp_law[LAW_SIZE * wb + LAW * e + COUNT]
+    if acting > 0.0:
         d.lcp_nlaw[wb] = n
         for e in range(n):
             d.lcp_joint[JOINT_SIZE * wb + IMPULSE + r + e] = 0.0

@@ -5,11 +5,21 @@ a tree is not what was measured last, the user has written it, and the tree is s
 """
 
 from ..constants import BALL, FREE, HINGE, SLIDE
-from ..rotation import at3, at4, conj_quat, mul_quat, normalize_quat, quat_to_mat, quat_to_rotvec, rotate
+from ..rotation import (
+    at3,
+    at4,
+    axis_angle_to_quat,
+    conj_quat,
+    mul_quat,
+    normalize_quat,
+    quat_to_mat,
+    quat_to_rotvec,
+    rotate,
+)
 from ..smooth.gravity import gravity_of
 from ..types import SERIAL, func, kernel, ti, vec3, vec4
 from .bodies import BODY_SIZE, SCALE_SIZE, WAY, clear_body, moved, scale_body
-from .joints import dof_row, is_slide, reference_of
+from .joints import dof_row, dual_axis, is_slide, part_of, reference_of
 from .laws import hinge_angle
 
 POSE_SIZE, TWIST_SIZE = 8, 8  # numbers of a body in lcp_pose: frame, quaternion; in lcp_twist: of its centre of mass
@@ -210,23 +220,22 @@ def measure(m, d, w, b):
                 for c in ti.static(range(3)):
                     set_qvel(m, d, w, m.jnt_dofadr[j] + c, spin[c])
                 tilt = rest
-            else:
+            elif is_slide(m, j):
                 s = rotate(turn, axis)
-                speed = s.dot(wc - wp)
-                angle = 0.0 * speed
-                if is_slide(m, j):
-                    r = (xc + rotate(qc, m.body_ipos[w, b])) - (xp + rotate(qp, m.body_ipos[w, m.body_parentid[b]]))
-                    speed = s.dot(vc - vp - 0.5 * (wp + wc).cross(r))
-                    angle = s.dot(xc - x)
-                    x += angle * s
-                else:
-                    expected = d.qpos[w * m.nq + q] - m.qpos0[q] + m.opt.timestep * speed
-                    angle = hinge_angle(rest, axis, expected)
-                    tilt = vec4(ti.cos(0.5 * angle), 0.0, 0.0, 0.0)
-                    for c in ti.static(range(3)):
-                        tilt[1 + c] = ti.sin(0.5 * angle) * axis[c]
-                set_qpos(m, d, w, q, m.qpos0[q] + angle)
-                set_qvel(m, d, w, m.jnt_dofadr[j], speed)
+                r = (xc + rotate(qc, m.body_ipos[w, b])) - (xp + rotate(qp, m.body_ipos[w, m.body_parentid[b]]))
+                way = s.dot(xc - x)
+                x += way * s
+                set_qpos(m, d, w, q, m.qpos0[q] + way)
+                set_qvel(m, d, w, m.jnt_dofadr[j], s.dot(vc - vp - 0.5 * (wp + wc).cross(r)))
+            else:
+                for k in range(j, j + m.body_jntnum[b]):
+                    a = m.jnt_qposadr[k]
+                    speed = dual_axis(m, w, b, k, qp, qc).dot(wc - wp)
+                    expected = d.qpos[w * m.nq + a] - m.qpos0[a] + m.opt.timestep * speed
+                    angle = hinge_angle(part_of(m, b, k, rest), m.jnt_axis[k], expected)
+                    tilt = mul_quat(tilt, axis_angle_to_quat(m.jnt_axis[k], angle))
+                    set_qpos(m, d, w, a, m.qpos0[a] + angle)
+                    set_qvel(m, d, w, m.jnt_dofadr[k], speed)
         off = xc + rotate(qc, at) - x - rotate(turn, at)
         tilt = mul_quat(conj_quat(tilt), rest)
     d.lcp_drift[wb] = ti.math.vec2(off.norm(), quat_to_rotvec(tilt).norm())

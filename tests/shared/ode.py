@@ -42,7 +42,7 @@ def library():
     if not found:
         return None
     lib = ctypes.CDLL(found[0], mode=ctypes.RTLD_GLOBAL)
-    made = "Ball Hinge Slider Fixed Contact AMotor LMotor".split()
+    made = "Ball Hinge Slider Fixed Universal Contact".split()
     for name in ["dWorldCreate", "dBodyCreate", "dJointGroupCreate", *(f"dJointCreate{kind}" for kind in made)]:
         getattr(lib, name).restype = ctypes.c_void_p
     for name in "Position Quaternion LinearVel AngularVel".split():
@@ -83,11 +83,18 @@ class World:
         for j in np.flatnonzero(m.jnt_type != 0):
             kind = ("Free", "Ball", "Slider", "Hinge")[m.jnt_type[j]]
             b = m.jnt_bodyid[j]
+            if m.body_jntnum[b] == 2:
+                kind = "Universal"
+                if j > m.body_jntadr[b]:
+                    continue
             joints[int(j)] = joint = ctypes.c_void_p(getattr(lib, f"dJointCreate{kind}")(self.world, None))
             lib.dJointAttach(joint, self.body[m.body_parentid[b]], self.body[b])
             if kind != "Slider":
                 getattr(lib, f"dJointSet{kind}Anchor")(joint, *map(REAL, d.xanchor[j]))
-            if kind != "Ball":
+            if kind == "Universal":
+                lib.dJointSetUniversalAxis1(joint, *map(REAL, d.xaxis[j]))
+                lib.dJointSetUniversalAxis2(joint, *map(REAL, d.xaxis[j + 1]))
+            elif kind != "Ball":
                 getattr(lib, f"dJointSet{kind}Axis")(joint, *map(REAL, d.xaxis[j]))
         return joints
 

@@ -24,6 +24,7 @@ SLOP, GAP, REACH = 1 / 320, 1 / 80, 1 / 8
 DEFAULT_SIZE = 0.16  # m, where nothing moves
 MARGINS = ("geom_margin", "pair_margin")
 JOINTS = (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)
+LEAST_SINE = 1e-3  # of the angle between two hinges of a body
 MOST_SERVOS = 11  # actuators of a joint (kernels/lcp/laws.py: 15 forces, of which springs, friction and limits are 4)
 
 
@@ -177,8 +178,13 @@ def _refuse_joints(m):
     if m.lcp.order == "ode":
         raise _not_done('joints in the order of ODE: order="colour"')
     moving = np.asarray(m.body_treeid) >= 0
-    if len(many := np.flatnonzero(moving & (np.asarray(m.body_jntnum) > 1))):
-        raise _not_done(f"{_name(m, 'body', many[0])}: several joints")
+    for b in np.flatnonzero(moving & (np.asarray(m.body_jntnum) > 1)):
+        j = int(m.body_jntadr[b])
+        if int(m.body_jntnum[b]) > 2 or np.any(np.asarray(m.jnt_type)[j : j + 2] != mjtJoint.mjJNT_HINGE):
+            raise _not_done(f"{_name(m, 'body', b)}: several joints, but for two hinges")
+        axes, at = np.asarray(m.jnt_axis)[j : j + 2], np.asarray(m.jnt_pos)[j : j + 2]
+        if np.abs(at[0] - at[1]).max() > 1e-9 or np.linalg.norm(np.cross(*axes)) < LEAST_SINE:
+            raise _not_done(f"{_name(m, 'body', b)}: two hinges whose anchors differ or whose axes are parallel")
     if len(bad := np.flatnonzero(np.asarray(m.jnt_actfrclimited))):
         raise _not_done(f"{_name(m, 'joint', bad[0])}: actuatorfrcrange")
     if len(bad := np.flatnonzero(np.asarray(m.actuator_trntype) == mjtTrn.mjTRN_BODY)):
