@@ -25,7 +25,7 @@ from .joints import (
 from .laws import law_rows, settle_tree
 
 MASS_SIZE, CHANGE_SIZE = 36, 8  # numbers of a body in lcp_mass, lcp_change
-LEAST = 1e-300
+LEAST = 1e-30
 ROUNDS, FREE_ROUNDS = 16, 8  # of asking what is at its bounds; in the first something may still leave them
 
 
@@ -99,7 +99,7 @@ def factor_body(m, d, w, b):
                 s = there * d.lcp_joint[o + PARENT + ROW * r + e]
                 for q in range(r):
                     s -= d.lcp_joint[o + FACTOR + ROW * r + q] * d.lcp_joint[o + HALF_PARENT + ROW * q + e]
-                d.lcp_joint[o + HALF_PARENT + ROW * r + e] = s / d.lcp_joint[o + FACTOR + ROW * r + r]
+                d.lcp_joint[o + HALF_PARENT + ROW * r + e] = s * d.lcp_joint[o + FACTOR + ROW * r + r]
         B = MASS_SIZE * (w * m.nbody + p)
         for e in range(6):
             for c in range(e + 1):
@@ -176,16 +176,17 @@ def spread_body(m, d, w, b):
 
 @ti.func
 def factor(a: ti.template(), o, n):
-    """Cholesky's L of the symmetric matrix of n rows whose lower half begins at a[o], in its place."""
+    """Cholesky's L of the symmetric matrix of n rows whose lower half begins at a[o], in its place, with 1 / its
+    diagonal."""
     for i in range(n):
         for j in range(i + 1):
             s = a[o + ROW * i + j]
             for k in range(j):
                 s -= a[o + ROW * i + k] * a[o + ROW * j + k]
             if i == j:
-                a[o + ROW * i + i] = ti.sqrt(ti.max(s, FP(LEAST)))
+                a[o + ROW * i + i] = 1.0 / ti.sqrt(ti.max(s, FP(LEAST)))
             else:
-                a[o + ROW * i + j] = s / a[o + ROW * j + j]
+                a[o + ROW * i + j] = s * a[o + ROW * j + j]
 
 
 @ti.func
@@ -195,7 +196,7 @@ def divide(a: ti.template(), o, n, x: ti.template(), p):
         s = x[p + i]
         for k in range(i):
             s -= a[o + ROW * i + k] * x[p + k]
-        x[p + i] = s / a[o + ROW * i + i]
+        x[p + i] = s * a[o + ROW * i + i]
 
 
 @ti.func
@@ -206,4 +207,4 @@ def divide_back(a: ti.template(), o, n, x: ti.template(), p):
         s = x[p + i]
         for k in range(i + 1, n):
             s -= a[o + ROW * k + i] * x[p + k]
-        x[p + i] = s / a[o + ROW * i + i]
+        x[p + i] = s * a[o + ROW * i + i]

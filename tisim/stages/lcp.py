@@ -8,7 +8,7 @@ from tisim.model.lcp import CHOICES
 from . import actuation, dynamics
 
 PARALLEL_CONTACTS = 300  # below, waking the threads costs more than the sweeps
-PARALLEL_BODIES = 100  # of trees, alike
+PARALLEL_BODIES, PARALLEL_TREES = 100, 4  # alike
 
 
 def check(m):
@@ -40,7 +40,9 @@ def poses(m, d):
 def advance(m, d):
     """qpos, qvel and time behind a step: colours of the contacts, what they begin with, sweeps, new poses."""
     d.set_counts(nrow=0, nJ=0, nefc=0, nisland=0, nsmall=0, nlarge=0)
-    many = bool(d.exceeds(ncon=PARALLEL_CONTACTS)) or parameters.jointed(m) and d.nworld * m.nbody > PARALLEL_BODIES
+    many = bool(d.exceeds(ncon=PARALLEL_CONTACTS))
+    if parameters.jointed(m):  # a tree is one worker's
+        many = many or (d.nworld * m.nbody > PARALLEL_BODIES and d.nworld * m.ntree >= PARALLEL_TREES)
     workers = team.workers() if many else 1
     common = dict(nhand=team.hands() if many else 1, nworker=workers, patience=team.PATIENCE) | numbers(m)
     if m.lcp.order == "ode":
