@@ -76,8 +76,10 @@ def solve_linear(m, d, k, isle: ti.template(), reduction, enough):
 
 @func
 def solve_apart(m, d, isle: ti.template(), enough):
-    """The same of a small island whose trees are not coupled: the preconditioner is exact, and no product is needed.
-    Returns 0, and p = 0, where the step is not worth it, else 1."""
+    """The same of an island that nothing couples: the preconditioner is exact, and no product is needed.
+
+    Returns 0, and p = 0, where the step is not worth it, else 1. Such an island is small: one block of trees.
+    """
     first, last = isle.trees.begin, isle.trees.end
     linear_start(m, d, isle, first, last)
     worth = 0
@@ -85,9 +87,8 @@ def solve_apart(m, d, isle: ti.template(), enough):
         worth = 1
         for n in range(first, last):
             t = d.island_tree[n] - isle.world * m.ntree
-            for i in range(
-                isle.world * m.nv + m.tree_dofadr[t], isle.world * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]
-            ):
+            i0 = isle.world * m.nv + m.tree_dofadr[t]
+            for i in range(i0, i0 + m.tree_dofnum[t]):
                 d.sol_p[i] = d.sol_z[i]
     linear_end(m, d, isle, first, last)
     return worth

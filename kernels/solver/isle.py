@@ -40,7 +40,7 @@ class Isle:
     factor  where the blocks of its sparse factor begin there; -1: it has none.
     part  where those of an incomplete one begin, the preconditioner of its conjugate gradients; -1: it has none.
     adr  where those of either begin.
-    apart  1: nothing couples its trees or branches, so that the Hessians of its trees are all of it.
+    apart  1: nothing couples its trees or branches, so that its linear systems are solved by its trees' own factors.
     node, nodes  where the list of its nodes begins, and their number.
     room  numbers that the blocks may have.
     large  1: a team of workers walks it together; 0: this worker alone, and each list is one block.
