@@ -38,7 +38,7 @@ ITSELF = {
     "lcp_twist", "lcp_now",  # by the last step; of the parent
     "team", "stat_nactive", "stat_nchange",  # workers count pieces and rows
     "con_state", "row_state",  # by the sweep before
-    "sol_q", "sol_z", "con_hess", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
+    "sol_q", "sol_Hq", "con_hess", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
     "pic_depth", "pic_record", "pic_color", "pic_through", "pic_lit", "pic_weight",  # of the layer or lamp before
     "sol_p", "sol_r", "sol_y", "sol_Hy", "isl_step", "isl_rz0", "isl_pass",  # by the first round of conjugate gradients
 }  # fmt: skip
