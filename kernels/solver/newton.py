@@ -147,7 +147,10 @@ def solve_trees(m, d, k, me, size):
             tell_round(m, d, k, newton_round, values, ti.cast(line[2], ti.i32), factors)
         if newton_round < 0:
             improvement = m.opt.tolerance
-        if is_direct(isle) and improvement < m.opt.tolerance:
+        last = is_direct(isle) and improvement < m.opt.tolerance
+        if ti.static(FP == ti.f32):  # the cost has not the digits to tell: the gradient does
+            last = last and isle.apart == 0
+        if last:
             break
         fine = newton_round >= 0 and settled(alpha, gradient, last_gradient)
         reduction = next_reduction(m, d, newton_round, fine, isle.part >= 0, gradient, improvement, reduction)
