@@ -40,42 +40,51 @@ def limit_rows(m, d):
         for at in range(total):
             k = limited_at(m, d, at)
             n = d.limit_row[k]
-            d.limit_row[k] = row
-            d.limit_adr[k] = adr
-            row += n
-            adr += n * ti.select(m.jnt_type[m.limited_joint[k % m.nlimited]] == BALL, 3, 1)
+            d.limit_row[k] = -1
+            if n > 0:
+                d.limit_row[k] = row
+                d.limit_adr[k] = adr
+                row += n
+                adr += n * ti.select(m.jnt_type[m.limited_joint[k % m.nlimited]] == BALL, 3, 1)
         d.nrow = row
         d.nJ = adr
     ti.loop_config(serialize=SERIAL)
     for at in range(total):
         k = limited_at(m, d, at)
-        w = k // m.nlimited
-        j = m.limited_joint[k % m.nlimited]
         r = d.limit_row[k]
-        adr = d.limit_adr[k]
-        q = w * m.nq + m.jnt_qposadr[j]
-        i = m.jnt_dofadr[j]
-        for side in range(2):
-            pos = FP(0.0)
-            axis = vec3(0.0)
-            ball = m.jnt_type[j] == BALL
-            if ball:
-                axis = ball_angle(m, d, q)
-                a = axis.norm()
-                pos = ti.max(m.jnt_range[w, j][0], m.jnt_range[w, j][1]) - a
-                axis = -axis / ti.max(MINVAL, a)
-            else:
-                sign = ti.cast(1 - 2 * side, FP)
-                axis[0] = sign
-                pos = sign * (d.qpos[q] - m.jnt_range[w, j][side])
-            margin = m.jnt_margin[j]
-            num = ti.select(ball, 3, 1)
-            if pos < margin and (not (ball and side == 1)) and fits(m, d, r, adr, num):
-                start_row(m, d, r, LIMIT_JOINT, j, adr, num)
-                for c in ti.static(range(3)):
-                    if c < num:
-                        d.J_dof[adr + c] = w * m.nv + i + c
-                        d.J[adr + c] = axis[c]
-                finish_row(m, d, r, pos, margin, pos - margin, m.dof_invweight0[w, i], m.jnt_solref[j], m.jnt_solimp[j])
-                r += 1
-                adr += num
+        if r >= 0:  # few are at their limits
+            add_limit(m, d, k, r)
+
+
+@func
+def add_limit(m, d, k, r):
+    """The one or two rows, from r on, of limited joint k of all worlds."""
+    w = k // m.nlimited
+    j = m.limited_joint[k % m.nlimited]
+    adr = d.limit_adr[k]
+    q = w * m.nq + m.jnt_qposadr[j]
+    i = m.jnt_dofadr[j]
+    for side in range(2):
+        pos = FP(0.0)
+        axis = vec3(0.0)
+        ball = m.jnt_type[j] == BALL
+        if ball:
+            axis = ball_angle(m, d, q)
+            a = axis.norm()
+            pos = ti.max(m.jnt_range[w, j][0], m.jnt_range[w, j][1]) - a
+            axis = -axis / ti.max(MINVAL, a)
+        else:
+            sign = ti.cast(1 - 2 * side, FP)
+            axis[0] = sign
+            pos = sign * (d.qpos[q] - m.jnt_range[w, j][side])
+        margin = m.jnt_margin[j]
+        num = ti.select(ball, 3, 1)
+        if pos < margin and (not (ball and side == 1)) and fits(m, d, r, adr, num):
+            start_row(m, d, r, LIMIT_JOINT, j, adr, num)
+            for c in ti.static(range(3)):
+                if c < num:
+                    d.J_dof[adr + c] = w * m.nv + i + c
+                    d.J[adr + c] = axis[c]
+            finish_row(m, d, r, pos, margin, pos - margin, m.dof_invweight0[w, i], m.jnt_solref[j], m.jnt_solimp[j])
+            r += 1
+            adr += num

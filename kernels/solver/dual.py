@@ -139,7 +139,7 @@ def row_terms(m, d, r):
             if d.J_dof[e] == d.Y_dof[x]:
                 d.Y[x] = d.J[e]
                 e -= 1
-    through_factor(m, d, adr, adr, num)
+    through_factor(m, d, adr, adr, num, 1)
     s = FP(0.0)
     for x in range(adr, adr + num):
         s += d.Y[x] * d.Y[x]
@@ -148,12 +148,11 @@ def row_terms(m, d, r):
 
 
 @func
-def through_factor(m, d, to, dofs, num):
-    """The num entries from Y[to], a row of J, become those of J L^-1 D^-1/2; their dofs are from Y_dof[dofs]."""
+def through_factor(m, d, to, dofs, num, rows):
+    """Rows of J, num entries each from Y[to], become those of J L^-1 D^-1/2; their dofs are from Y_dof[dofs]."""
     for x in range(num):
         i = d.Y_dof[dofs + x]
         w = i // m.nv
-        v = d.Y[to + x]
         row = m.M_rowadr[i % m.nv]
         last = m.M_rownnz[i % m.nv] - 1
         other = x
@@ -162,8 +161,13 @@ def through_factor(m, d, to, dofs, num):
             j = w * m.nv + m.M_colind[a]
             while d.Y_dof[dofs + other] != j:
                 other += 1
-            d.Y[to + other] = d.Y[to + other] - d.qLD[w * m.nC + a] * v
-        d.Y[to + x] = v * ti.sqrt(d.qLDiagInv[i])
+            factor = d.qLD[w * m.nC + a]
+            for k in range(rows):
+                e = to + k * num
+                d.Y[e + other] = d.Y[e + other] - factor * d.Y[e + x]
+        s = ti.sqrt(d.qLDiagInv[i])
+        for k in range(rows):
+            d.Y[to + k * num + x] = d.Y[to + k * num + x] * s
 
 
 @func
@@ -195,8 +199,7 @@ def contact_entries(m, d, c):
             if k < dim:
                 d.Y[adr + k * num + x] = j[k]
     d.con_b[c] = b
-    for k in range(dim):
-        through_factor(m, d, adr + k * num, adr, num)
+    through_factor(m, d, adr, adr, num, dim)
 
 
 @func
@@ -238,11 +241,17 @@ def contact_residual(m, d, c):
     num = d.con_Ynum[c]
     dim = d.contact_dim[c]
     s = d.con_b[c]
-    for x in range(num):
-        y = d.dual_y[d.Y_dof[adr + x]]
-        for k in ti.static(range(m.has.dims)):
-            if k < dim:
-                s[k] += d.Y[adr + k * num + x] * y
+    if dim == ti.static(m.has.dims):  # not a question for each entry
+        for x in range(adr, adr + num):
+            y = d.dual_y[d.Y_dof[x]]
+            for k in ti.static(range(m.has.dims)):
+                s[k] += d.Y[x + k * num] * y
+    else:
+        for x in range(adr, adr + num):
+            y = d.dual_y[d.Y_dof[x]]
+            for k in ti.static(range(m.has.dims)):
+                if k < dim:
+                    s[k] += d.Y[x + k * num] * y
     return s
 
 
@@ -252,13 +261,19 @@ def contact_push(m, d, c, df):
     adr = d.con_Yadr[c]
     num = d.con_Ynum[c]
     dim = d.contact_dim[c]
-    for x in range(num):
-        s = FP(0.0)
-        for k in ti.static(range(m.has.dims)):
-            if k < dim:
-                s += d.Y[adr + k * num + x] * df[k]
-        i = d.Y_dof[adr + x]
-        d.dual_y[i] = d.dual_y[i] + s
+    if dim == ti.static(m.has.dims):  # not a question for each entry
+        for x in range(adr, adr + num):
+            s = FP(0.0)
+            for k in ti.static(range(m.has.dims)):
+                s += d.Y[x + k * num] * df[k]
+            d.dual_y[d.Y_dof[x]] = d.dual_y[d.Y_dof[x]] + s
+    else:
+        for x in range(adr, adr + num):
+            s = FP(0.0)
+            for k in ti.static(range(m.has.dims)):
+                if k < dim:
+                    s += d.Y[x + k * num] * df[k]
+            d.dual_y[d.Y_dof[x]] = d.dual_y[d.Y_dof[x]] + s
 
 
 @func

@@ -133,19 +133,22 @@ def improve_row(m, d, r):
     A = d.row_A[r] + d.row_R[r]
     f = bounded(d.row_type[r], old - residual / A, d.row_floss[r])
     d.row_force[r] = f
-    row_push(m, d, r, f - old)
+    if f != old:
+        row_push(m, d, r, f - old)
     return -(f - old) * (0.5 * (f - old) * A + residual)
 
 
 @func
-def improve_edge(m, d, c, e, A, residual):
-    """The same for edge e of a pyramid, or a frictionless contact: its change, and by how much it lowers the cost."""
+def improve_edge(m, d, c, e, A, R, residual):
+    """The same for edge e of a pyramid, or a frictionless contact: its change, and by how much it lowers the cost.
+
+    A sweep waits for one edge after the other: as little as can be is left to do once `residual` is known.
+    """
     old = d.con_edge[c][e]
-    R = 1.0 / d.con_D[c]
-    g = residual + R * old
-    f = ti.max(0.0, old - g / (A + R))
+    share = 1.0 / (A + R)
+    f = ti.max(0.0, old * (1.0 - R * share) - residual * share)
     d.con_edge[c][e] = f
-    return f - old, -(f - old) * (0.5 * (f - old) * (A + R) + g)
+    return f - old, -(f - old) * (0.5 * (f - old) * (A + R) + residual + R * old)
 
 
 @func
@@ -161,28 +164,31 @@ def improve_contact(m, d, c):
 
 @func
 def improve_pyramid(m, d, c):
-    """The best forces of the edges of contact c, one after the other."""
+    """The best forces of the edges of contact c, one after the other.
+
+    An edge is the normal and, to one side or the other, its friction coefficient times a tangent.
+    """
     dim = d.contact_dim[c]
     fri = load_parameters(m, d, c)
-    g = contact_residual(m, d, c)
+    fri[0] = 1.0
+    g = contact_residual(m, d, c) * fri
     change = vec6(0.0)
     improvement = FP(0.0)
-    A00 = d.con_A[c, 0][0]
+    R = 1.0 / d.con_D[c]
     if dim == 1:
-        change[0], improvement = improve_edge(m, d, c, 0, A00, g[0])
+        change[0], improvement = improve_edge(m, d, c, 0, d.con_A[c, 0][0], R, g[0])
     for k in ti.static(range(1, m.has.dims)):
         if k < dim:
             for side in range(2):
-                s = fri[k] * ti.cast(1 - 2 * side, FP)
-                A = A00 + s * (2.0 * d.con_A[c, 0][k] + s * d.con_A[c, k][k])
-                df, gain = improve_edge(m, d, c, 2 * k - 2 + side, A, g[0] + s * g[k])
+                sign = ti.cast(1 - 2 * side, FP)
+                column = (d.con_A[c, 0] + sign * fri[k] * d.con_A[c, k]) * fri
+                df, gain = improve_edge(m, d, c, 2 * k - 2 + side, column[0] + sign * column[k], R, g[0] + sign * g[k])
                 improvement += gain
                 change[0] += df
-                change[k] += s * df
+                change[k] += sign * df
                 for q in ti.static(range(m.has.dims)):
-                    if q < dim:
-                        g[q] += df * (d.con_A[c, 0][q] + s * d.con_A[c, k][q])
-    contact_push(m, d, c, change)
+                    g[q] += df * column[q]
+    contact_push(m, d, c, change * fri)
     return improvement
 
 

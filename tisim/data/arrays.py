@@ -240,7 +240,7 @@ declare("scratch", [
     ("tenfric_adr", "i", ("ntendonfriction",), "-", "constraint", "first entry of this row"),
     ("tenlimit_row", "i", ("ntendonlimited",), "-", "constraint", "first row of each limited tendon"),
     ("tenlimit_adr", "i", ("ntendonlimited",), "-", "constraint", "first entry of these rows"),
-    ("limit_row", "i", ("nlimited",), "-", "constraint", "first row of each limited joint"),
+    ("limit_row", "i", ("nlimited",), "-", "constraint", "first row of each limited joint, -1: none acts"),
     ("limit_adr", "i", ("nlimited",), "-", "constraint", "first entry of these rows"),
     ("row_type", "i", ("nrowmax",), "-", "constraint", "mjtConstraint"),
     ("row_id", "i", ("nrowmax",), "-", "constraint", "what makes the row: dof, joint, equality, tendon"),
