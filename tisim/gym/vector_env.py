@@ -184,8 +184,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def _begin(self, index):
         """Starts episodes in some environments."""
-        self.np_random
-        found = [self._start_of([self.rngs[k] for k in part], part) for part in self._parts(index)]
+        rngs = self.np_random
+        found = [self._start_of([rngs[k] for k in part], part) for part in self._parts(index)]
         rows = {name: np.concatenate([vars(seen)[name] for seen in found]) for name in self.reads}
         if self.seen is None:
             self.seen = Seen(rows)
