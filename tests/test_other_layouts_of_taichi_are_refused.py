@@ -2,7 +2,7 @@
 
 Contract: IR with another context, another runtime, other fields in use, other arguments or missing tasks makes no
 image, nor is one used with a runtime whose pointers are not where they belong; Taichi then launches the kernels itself,
-to the same bits, and why is kept.
+to the same bits, and why is kept. Taichi's 512 iterations, which a worker takes at least, are found and made fewer.
 """
 
 import json
@@ -42,6 +42,13 @@ def test_the_ir_of_this_taichi_is_taken(kernel):
     assert [re.sub(".*_kernel_", "", name) for name in tasks(*kernel)] == ["0_serial", "1_range_for"]
     record = native.record_of(*kernel, images.target())
     assert len(record.tasks) == 2 and {name for name, _ in record.externals} >= {"sin", "cos"}
+
+
+def test_loops_of_few_iterations_are_shared_out(kernel):
+    text, _ = kernel
+    least = re.findall(r"smax\.i32\(i32 %[\w.]+, i32 (\d+)\)", text)
+    assert least == [str(machine_code.GRAIN)] * text.count("@function_body(")
+    assert machine_code.GRAIN * tisim.device.native.CHUNKS <= 512
 
 
 CONTEXT, RUNTIME = r"%struct.RuntimeContext[.\d]*", r"%struct.LLVMRuntime[.\d]*"

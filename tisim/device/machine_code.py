@@ -15,6 +15,8 @@ CONTEXT = "{ i8*, %struct.LLVMRuntime*, i32, i64* }"  # arguments, runtime, thre
 RUNTIME_FIELDS = 27
 POOL, PARALLEL_FOR, TEMPORARIES = 9, 10, 14  # places of the fields of LLVMRuntime that kernels use
 ALLOWED = {POOL, PARALLEL_FOR, TEMPORARIES}
+GRAIN = 16  # iterations of a parallel loop that a worker takes at once, at least: neighbours in a cache line or two
+_LEAST = re.compile(r"(@llvm\.smax\.i32\(i32 %[\w.]+, i32 )512\)")
 
 # The machine code that calls kernels: `run` calls all tasks of a table (function, context); `serial_for` stands for
 # the thread pool's parallel_for where a loop is not worth waking threads. `run_by_team` and `team_for` are those of
@@ -309,6 +311,15 @@ def layout(kinds):
             types.append(llvm)
             at += size
     return at + -at % 8, places, f"{{ {', '.join(types)} }}"
+
+
+def share_out(text):
+    """A kernel's IR in which loops of few iterations are shared out, too.
+
+    Taichi cuts a parallel loop into 32 chunks, of 512 iterations at least: of 600 the second of two workers gets 88.
+    Bodies of loops ask for that number; they are told GRAIN. Not for a kernel in which a chunk is a worker (HAND).
+    """
+    return _LEAST.sub(rf"\g<1>{GRAIN})", text)
 
 
 def tasks(text, arguments):

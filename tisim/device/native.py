@@ -42,7 +42,7 @@ class Road:
         prog.config().cpu_max_num_threads = CHUNKS
         self.target = images.target()
         options = fingerprint.options_text(prog.config())
-        making = images.FORMAT, promises.VERSION
+        making = images.FORMAT, promises.VERSION, machine_code.GRAIN
         basis = repr((basis, options, CHUNKS, self.target, making, session.precision))
         self.fingerprints = fingerprint.Fingerprints(basis)
         self._basis = basis, fingerprint.source_digest()
@@ -177,6 +177,8 @@ def _make(variant, target):
         raise Unsupported(f"the kernel's IR could not be written: {e.strerror}") from None
     if not told or int(told[1]) != len(text):  # Taichi says nothing of a disk that is full
         raise Unsupported("the kernel's IR was not written whole")
+    if "HAND" not in variant.function.__code__.co_names:
+        text = machine_code.share_out(text)
     parameters = [[name, kind, name in variant.passed] for name, kind in zip(variant.names, variant.kinds)]
     return record_of(text, parameters, target)
 

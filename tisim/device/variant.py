@@ -75,8 +75,8 @@ class Kernel:
     def special(self, parallel):
         """The function with `SERIAL`, `SHORT`, `SPREAD`, `HAND` and `CHUNK` bound as asked.
 
-        Taichi's CPU threads take 512 iterations at a time, so a loop over few heavy items runs SPREAD idle
-        iterations per item to be shared out at all; serial variants and GPUs need none.
+        Taichi's CPU threads take 512 iterations at a time, but in machine code, so a loop over few heavy items runs
+        SPREAD idle iterations per item to be shared out at all; serial variants and GPUs need none.
         """
         cpu = session.arch == "cpu"
         names = dict(SERIAL=not parallel, SHORT=cpu, SPREAD=64 if parallel and cpu else 1, CHUNK=CHUNK[cpu])
