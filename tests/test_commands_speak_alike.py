@@ -23,6 +23,7 @@ DRAW = ("run", "render", "film", "view")
 SILENT = ("view", "completion")  # print no numbers
 PRINT = (
     "run",
+    "plot",
     "settle",
     "sweep",
     "bench",

@@ -3,19 +3,18 @@ drag on a panel turns nothing; pause holds the time and one step is one step; a 
 seen there; ctrl and a drag upwards lift it, an arrow shows, and afterwards no force is left; it can be resized and
 closed, and leaves no file. Skips where Xvfb or xdotool is not installed."""
 
-import json
 import os
 import pathlib
 import queue
 import shutil
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
 import pytest
 from shared import display
+from shared.steered import Steered
 
 from tisim.viewer import vulkan
 
@@ -25,27 +24,18 @@ PATIENCE = 150.0  # [s]
 MISSING = display.missing() or vulkan.missing() or (None if shutil.which("xdotool") else "xdotool is not installed")
 
 
-class Window:
+class Window(Steered):
     """A running program, what its window last said, and a hand on its mouse."""
-
-    def __init__(self, process, name):
-        self.process, self.name, self.told = process, name, {}
-        self._lines = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self):
-        for line in self.process.stdout:
-            if line.startswith("{"):
-                self._lines.put(json.loads(line))
 
     def next(self, pictures=1):
         """What the window says after so many more pictures than now."""
-        while not self._lines.empty():
-            self.told = self._lines.get()
+        self.skip()
         for _ in range(pictures):
             try:
-                self.told = self._lines.get(timeout=PATIENCE)
+                said = self.listen(PATIENCE)
             except queue.Empty:
+                said = None
+            if said is None:
                 self.process.kill()
                 pytest.fail(f"the window says nothing: {self.process.stderr.read()[-2000:]}")
         return self.told
@@ -59,8 +49,7 @@ class Window:
 
     def hand(self, *words):
         """One call of xdotool; places are those of the window."""
-        done = subprocess.run(["xdotool", *map(str, words)], env=os.environ | {"DISPLAY": self.name}, timeout=20)
-        assert done.returncode == 0
+        self.xdotool(*words)
         return self.next(4)
 
     def move(self, x, y, *then):

@@ -10,7 +10,7 @@ import weakref
 import numpy as np
 
 from tisim import pipeline
-from tisim.data import asleep, given
+from tisim.data import asleep, given, varied
 from tisim.data.data import Data
 from tisim.data.state import STATE, write_worlds
 from tisim.device import session
@@ -61,6 +61,7 @@ def inverse_fd(m, d, eps=None, actuation=False, centered=False):
 def _start(m, d, eps):
     given.check(m, d)
     asleep.refuse_removed(d, "derivatives")
+    varied.refuse(d, "derivatives")
     pipeline.check(m, d)
     if eps is None:
         return EPS[session.precision]

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from tisim.data import asleep, given, room
+from tisim.data import asleep, given, room, varied
 from tisim.data.timer import INVERSE_OF
 from tisim.data.validate import validate
 from tisim.device import build, runtime
@@ -34,6 +34,8 @@ def check(m, d):
     if not d._checked:
         prepare(m, d)
     simulable.check_options(m)
+    if d._varied and second.chosen(m):
+        varied.check(d)
 
 
 def check_acceleration(m, d):
@@ -254,7 +256,7 @@ def prepare(m, d, show=None):
     kernels = needs.kernels_of(m, d)
     room.check(m, d, kernels)
     d._checked = True
-    build.prepare(kernels, m.features(), show)
+    build.prepare(kernels, d.features(), show)
 
 
 def _run(m, d, stages, times=1):

@@ -10,7 +10,7 @@ Each trajectory is a world of one batch; where memory is short they are taken in
 import numpy as np
 
 from tisim import pipeline
-from tisim.data import given
+from tisim.data import given, varied
 from tisim.data.data import Data
 from tisim.data.state import get_state, reset, set_state, state_size
 from tisim.enums import mjtState, mjtWarning
@@ -73,6 +73,8 @@ class Rollout:
         """A Data of so many worlds: the user's if it fits, or one that is kept."""
         if d is not None and d.nworld == nworld:
             return d
+        if d is not None:
+            varied.refuse(d, "a rollout of another number of worlds")
         kept = self._kept.get(nworld)
         if kept is None or kept.model is not m:
             kept = self._kept[nworld] = Data(m, nworld=nworld)

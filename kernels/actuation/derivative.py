@@ -56,11 +56,11 @@ def force_rate(m, d, w, i):
     if is_off(m, i) == 0:
         gain = FP(0.0)
         if m.actuator_biastype[i] == BIAS_AFFINE:
-            rate = m.actuator_biasprm[i][2]
+            rate = m.actuator_biasprm[w, i][2]
         if m.actuator_gaintype[i] == GAIN_AFFINE:
-            gain = m.actuator_gainprm[i][2]
+            gain = m.actuator_gainprm[w, i][2]
         elif m.actuator_gaintype[i] == GAIN_MUSCLE:
-            gain = muscle_rate(m, d, k, i)
+            gain = muscle_rate(m, d, w, k, i)
         if gain != 0.0:
             value = d.ctrl[k]
             if m.actuator_actadr[i] >= 0:
@@ -70,13 +70,13 @@ def force_rate(m, d, w, i):
 
 
 @func
-def muscle_rate(m, d, k, i):
+def muscle_rate(m, d, w, k, i):
     """Change of a muscle's gain with its velocity."""
     low, high = m.actuator_lengthrange[i][0], m.actuator_lengthrange[i][1]
-    length, optimal = normal_length(m.actuator_gainprm, i, d.actuator_length[k], low, high)
-    fastest = ti.max(MINVAL, optimal * m.actuator_gainprm[i][6])
+    length, optimal = normal_length(m.actuator_gainprm, w, i, d.actuator_length[k], low, high)
+    fastest = ti.max(MINVAL, optimal * m.actuator_gainprm[w, i][6])
     velocity = d.actuator_velocity[k] / fastest
-    most = m.actuator_gainprm[i][8] - 1.0
+    most = m.actuator_gainprm[w, i][8] - 1.0
     slope = FP(0.0)
     if velocity <= -1.0:
         slope = 0.0
@@ -84,6 +84,6 @@ def muscle_rate(m, d, k, i):
         slope = 2.0 * velocity + 2.0
     elif velocity <= most:
         slope = 2.0 * (most - velocity) / ti.max(MINVAL, most)
-    force = peak_force(m.actuator_gainprm, i, m.actuator_acc0[i])
-    force *= bump(length, m.actuator_gainprm[i][4], m.actuator_gainprm[i][5])
+    force = peak_force(m.actuator_gainprm, w, i, m.actuator_acc0[w, i])
+    force *= bump(length, m.actuator_gainprm[w, i][4], m.actuator_gainprm[w, i][5])
     return -force * slope / fastest

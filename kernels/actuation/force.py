@@ -43,14 +43,15 @@ def clamp_controls(m, d):
     actuator)."""
     ti.loop_config(serialize=SERIAL)
     for k in range(d.nworld * m.nu):
-        i = k % m.nu
+        w = k // m.nu
+        i = k - w * m.nu
         u = d.ctrl[k]
         if m.actuator_ctrllimited[i] != 0 and m.opt.disableflags & DSBL_CLAMPCTRL == 0:
-            u = clip(u, m.actuator_ctrlrange[i][0], m.actuator_ctrlrange[i][1])
+            u = clip(u, m.actuator_ctrlrange[w, i][0], m.actuator_ctrlrange[w, i][1])
         d.actuator_ctrl[k] = u
         if not ti.abs(u) <= MAXVAL:
             if m.opt.disableflags & DSBL_ACTUATION == 0:
-                ti.atomic_max(d.bad_ctrl[k // m.nu], m.nu - i)
+                ti.atomic_max(d.bad_ctrl[w], m.nu - i)
 
 
 @kernel
@@ -100,11 +101,11 @@ def input_of(m, d, k, i, adr):
 
 
 @func
-def limited_force(m, i, force):
-    """A force of actuator i within its range."""
+def limited_force(m, w, i, force):
+    """A force of actuator i of world w within its range."""
     f = force
     if m.actuator_forcelimited[i] != 0:
-        f = clip(force, m.actuator_forcerange[i][0], m.actuator_forcerange[i][1])
+        f = clip(force, m.actuator_forcerange[w, i][0], m.actuator_forcerange[w, i][1])
     return f
 
 
@@ -123,14 +124,14 @@ def actuator_forces(m, d):
             if is_off(m, i) == 0:
                 length = d.actuator_length[k]
                 velocity = d.actuator_velocity[k]
-                gain = m.actuator_gainprm[i][0]
+                gain = m.actuator_gainprm[w, i][0]
                 if m.actuator_gaintype[i] == GAIN_AFFINE:
-                    gain += m.actuator_gainprm[i][1] * length + m.actuator_gainprm[i][2] * velocity
+                    gain += m.actuator_gainprm[w, i][1] * length + m.actuator_gainprm[w, i][2] * velocity
                 elif m.actuator_gaintype[i] != GAIN_FIXED:
                     gain = d.actuator_gain[k]
                 bias = FP(0.0)
                 if m.actuator_biastype[i] == BIAS_AFFINE:
-                    prm = m.actuator_biasprm[i]
+                    prm = m.actuator_biasprm[w, i]
                     bias = prm[0] + prm[1] * length + prm[2] * velocity
                 elif m.actuator_biastype[i] != BIAS_NONE:
                     bias = d.actuator_bias[k]
@@ -139,7 +140,7 @@ def actuator_forces(m, d):
             if m.actuator_trntype[i] == TRN_TENDON:
                 shared = ti.cast(m.tendon_actfrclimited[m.actuator_trnid[i][0]], ti.i32)
             if shared == 0:
-                force = limited_force(m, i, force)
+                force = limited_force(m, w, i, force)
         d.actuator_force[k] = force
 
 
@@ -165,7 +166,7 @@ def limit_tendon_forces(m, d):
         if m.opt.disableflags & DSBL_ACTUATION == 0:
             for e in range(m.puller_adr[n], m.puller_adr[n + 1]):
                 k = w * m.nu + m.puller[e]
-                d.actuator_force[k] = limited_force(m, m.puller[e], scale * d.actuator_force[k])
+                d.actuator_force[k] = limited_force(m, w, m.puller[e], scale * d.actuator_force[k])
 
 
 @kernel

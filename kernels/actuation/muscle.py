@@ -93,39 +93,39 @@ def stretched(length, high):
 
 
 @ti.func
-def normal_length(prm: ti.template(), i, length, low, high):
-    """(normalised length, optimal length [m]) of actuator i, whose lengths are from low to high."""
-    optimal = (high - low) / ti.max(MINVAL, prm[i][1] - prm[i][0])
-    return prm[i][0] + (length - low) / ti.max(MINVAL, optimal), optimal
+def normal_length(prm: ti.template(), w, i, length, low, high):
+    """(normalised length, optimal length [m]) of actuator i of world w, whose lengths are from low to high."""
+    optimal = (high - low) / ti.max(MINVAL, prm[w, i][1] - prm[w, i][0])
+    return prm[w, i][0] + (length - low) / ti.max(MINVAL, optimal), optimal
 
 
 @ti.func
-def peak_force(prm: ti.template(), i, acc0):
+def peak_force(prm: ti.template(), w, i, acc0):
     """Peak force at rest [N]: given, or scale over the acceleration that a unit force makes."""
-    force = prm[i][2]
+    force = prm[w, i][2]
     if force < 0.0:
-        force = prm[i][3] / ti.max(MINVAL, acc0)
+        force = prm[w, i][3] / ti.max(MINVAL, acc0)
     return force
 
 
 @func
-def gain_of(m, d, k, i):
+def gain_of(m, d, w, k, i):
     """Force of actuator i per activation, negative: a muscle pulls."""
     low, high = m.actuator_lengthrange[i][0], m.actuator_lengthrange[i][1]
-    length, optimal = normal_length(m.actuator_gainprm, i, d.actuator_length[k], low, high)
-    velocity = d.actuator_velocity[k] / ti.max(MINVAL, optimal * m.actuator_gainprm[i][6])
-    force = peak_force(m.actuator_gainprm, i, m.actuator_acc0[i])
-    force *= bump(length, m.actuator_gainprm[i][4], m.actuator_gainprm[i][5])
-    return -force * slowed(velocity, m.actuator_gainprm[i][8])
+    length, optimal = normal_length(m.actuator_gainprm, w, i, d.actuator_length[k], low, high)
+    velocity = d.actuator_velocity[k] / ti.max(MINVAL, optimal * m.actuator_gainprm[w, i][6])
+    force = peak_force(m.actuator_gainprm, w, i, m.actuator_acc0[w, i])
+    force *= bump(length, m.actuator_gainprm[w, i][4], m.actuator_gainprm[w, i][5])
+    return -force * slowed(velocity, m.actuator_gainprm[w, i][8])
 
 
 @func
-def bias_of(m, d, k, i):
+def bias_of(m, d, w, k, i):
     """Passive force of actuator i."""
     low, high = m.actuator_lengthrange[i][0], m.actuator_lengthrange[i][1]
-    length, _ = normal_length(m.actuator_biasprm, i, d.actuator_length[k], low, high)
-    force = peak_force(m.actuator_biasprm, i, m.actuator_acc0[i]) * m.actuator_biasprm[i][7]
-    return -force * stretched(length, m.actuator_biasprm[i][5])
+    length, _ = normal_length(m.actuator_biasprm, w, i, d.actuator_length[k], low, high)
+    force = peak_force(m.actuator_biasprm, w, i, m.actuator_acc0[w, i]) * m.actuator_biasprm[w, i][7]
+    return -force * stretched(length, m.actuator_biasprm[w, i][5])
 
 
 @kernel
@@ -151,8 +151,8 @@ def shaped_actuators(m, d):
         gain = FP(1.0)
         bias = FP(0.0)
         if m.actuator_gaintype[i] == GAIN_MUSCLE:
-            gain = gain_of(m, d, k, i)
+            gain = gain_of(m, d, w, k, i)
         if m.actuator_biastype[i] == BIAS_MUSCLE:
-            bias = bias_of(m, d, k, i)
+            bias = bias_of(m, d, w, k, i)
         d.actuator_gain[k] = gain
         d.actuator_bias[k] = bias

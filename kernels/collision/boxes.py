@@ -19,17 +19,17 @@ TODO = -1  # in cpair_ncon: the pair is near, and a kernel of its own has its co
 
 
 @func
-def margin_of(m, d, g):
-    """The margin of geom g, or the one that replaces all."""
-    margin = m.geom_margin[g]
+def margin_of(m, d, w, g):
+    """The margin of geom g of world w, or the one that replaces all."""
+    margin = m.geom_margin[w, g]
     if d.override:
         margin = m.opt.o_margin
     return margin
 
 
 @func
-def box_of_geom(m, d, g, k):
-    """Lower and upper corner of geom g placed at k, its margin added."""
+def box_of_geom(m, d, w, g, k):
+    """Lower and upper corner of geom g of world w placed at k, its margin added."""
     R = d.geom_xmat[k]
     x = d.geom_xpos[k]
     center = x + R @ m.geom_box[g, 0]
@@ -39,7 +39,7 @@ def box_of_geom(m, d, g, k):
         extent[c] += vec3(R[c, 0] * radius[0], R[c, 1] * radius[1], R[c, 2] * radius[2]).norm()
     extent *= GROW
     reach = m.geom_reach[g] * GROW
-    margin = margin_of(m, d, g)
+    margin = margin_of(m, d, w, g)
     return ti.max(center - extent, x - reach) - margin, ti.min(center + extent, x + reach) + margin
 
 
@@ -103,7 +103,7 @@ def update_boxes(m, d):
         i = w * m.nitem + g
         if g < m.ngeom:
             k = w * m.ngeom + g
-            lo, hi = box_of_geom(m, d, g, k)
+            lo, hi = box_of_geom(m, d, w, g, k)
             d.item_boxlo[i] = lo
             d.item_boxhi[i] = hi
             if place < d.ncol:
@@ -182,7 +182,7 @@ def enlarge_boxes(m, d):
         w = t // d.nstatic
         g = d.static_geom[t % d.nstatic]
         i = w * m.nitem + g
-        lo, hi = box_of_geom(m, d, g, w * m.ngeom + g)
+        lo, hi = box_of_geom(m, d, w, g, w * m.ngeom + g)
         d.item_boxlo[i] = lo
         d.item_boxhi[i] = hi
         put_ball(m, d, i, d.geom_xpos[w * m.ngeom + g], 0.0)

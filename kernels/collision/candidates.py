@@ -83,7 +83,8 @@ def passes(m, d, i, j, g1, g2):
     """Whether the bounding spheres of geoms g1 and g2, items i and j, whose boxes meet, may do so too on their ways,
     and no filter refuses.
     """
-    margin = ti.max(margin_of(m, d, g1), margin_of(m, d, g2)) + (ball_radius(m, d, i) + ball_radius(m, d, j))
+    w = i // m.nitem
+    margin = ti.max(margin_of(m, d, w, g1), margin_of(m, d, w, g2)) + (ball_radius(m, d, i) + ball_radius(m, d, j))
     yes = spheres_meet(m, d, ball_center(m, d, i), ball_center(m, d, j), g1, g2, margin)
     if yes:  # not "and": Taichi runs a function on the right of it in any case
         yes = may_collide(m, d, g1, g2)
@@ -139,7 +140,7 @@ def order_pairs(m, d):
         g2 = d.cand_geom2[c]
         listed = d.cand_listed[c]
         kind = d.type_kind[NTYPE * m.geom_type[g1] + m.geom_type[g2]]
-        margin = ti.max(margin_of(m, d, g1), margin_of(m, d, g2))
+        margin = ti.max(margin_of(m, d, i // m.ngeom, g1), margin_of(m, d, i // m.ngeom, g2))
         if listed >= 0 and not d.override:
             margin = m.pair_margin[listed]
         d.cpair_geom1[p] = i

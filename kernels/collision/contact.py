@@ -51,7 +51,7 @@ def write_pair(m, d, p, adr):
     g2 = d.cpair_geom2[p]
     hint = tangent_hint(m, d, i1, i1 - g1 + g2, g1, g2)
     still = m.geom_filter[g1][FILTER_WELD] == 0 and m.geom_filter[g2][FILTER_WELD] == 0
-    params = contact_params(m, d, g1, g2, d.cpair_listed[p])
+    params = contact_params(m, d, w, g1, g2, d.cpair_listed[p])
     includemargin = d.cpair_margin[p] - params.gap
     for s in range(d.cpair_ncon[p]):
         c = adr + s

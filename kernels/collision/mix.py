@@ -19,14 +19,14 @@ class Params:
 
 
 @func
-def share_of_first(m, g1, g2):
+def share_of_first(m, w, g1, g2):
     """Weight of geom g1 in a mean of both: all or nothing by priority, else by solmix."""
     share = 0.5
     if m.geom_priority[g1] != m.geom_priority[g2]:
         share = ti.select(m.geom_priority[g1] > m.geom_priority[g2], 1.0, 0.0)
     else:
-        m1 = m.geom_solmix[g1]
-        m2 = m.geom_solmix[g2]
+        m1 = m.geom_solmix[w, g1]
+        m2 = m.geom_solmix[w, g2]
         if m1 >= MINVAL and m2 >= MINVAL:
             share = m1 / (m1 + m2)
         elif m1 >= MINVAL:
@@ -37,35 +37,35 @@ def share_of_first(m, g1, g2):
 
 
 @func
-def mix(m, g1, g2):
+def mix(m, w, g1, g2):
     """Parameters that MuJoCo 3.4.0 gives a contact of two geoms: those of the geom of higher priority. Of equals, the
     larger condim and friction count, and means of solimp and solref, or the lower solref where one is not positive.
     The larger gap counts always.
     """
-    share = share_of_first(m, g1, g2)
+    share = share_of_first(m, w, g1, g2)
     dim = ti.max(m.geom_condim[g1], m.geom_condim[g2])
-    mu = ti.max(m.geom_friction[g1], m.geom_friction[g2])
-    solref = share * m.geom_solref[g1] + (1.0 - share) * m.geom_solref[g2]
+    mu = ti.max(m.geom_friction[w, g1], m.geom_friction[w, g2])
+    solref = share * m.geom_solref[w, g1] + (1.0 - share) * m.geom_solref[w, g2]
     if m.geom_priority[g1] != m.geom_priority[g2]:
         winner = ti.select(share > 0.5, g1, g2)
         dim = m.geom_condim[winner]
-        mu = m.geom_friction[winner]
-    elif m.geom_solref[g1][0] <= 0.0 or m.geom_solref[g2][0] <= 0.0:
-        solref = ti.min(m.geom_solref[g1], m.geom_solref[g2])
+        mu = m.geom_friction[w, winner]
+    elif m.geom_solref[w, g1][0] <= 0.0 or m.geom_solref[w, g2][0] <= 0.0:
+        solref = ti.min(m.geom_solref[w, g1], m.geom_solref[w, g2])
     return Params(
         dim=dim,
-        gap=ti.max(m.geom_gap[g1], m.geom_gap[g2]),
+        gap=ti.max(m.geom_gap[w, g1], m.geom_gap[w, g2]),
         friction=vec5(mu[0], mu[0], mu[1], mu[2], mu[2]),
         solref=solref,
         solreffriction=vec2(0.0, 0.0),
-        solimp=share * m.geom_solimp[g1] + (1.0 - share) * m.geom_solimp[g2],
+        solimp=share * m.geom_solimp[w, g1] + (1.0 - share) * m.geom_solimp[w, g2],
     )
 
 
 @func
-def contact_params(m, d, g1, g2, k):
-    """Parameters of a contact of two geoms, of the model's pair k or of none, -1."""
-    params = mix(m, g1, g2)
+def contact_params(m, d, w, g1, g2, k):
+    """Parameters of a contact of two geoms of world w, of the model's pair k or of none, -1."""
+    params = mix(m, w, g1, g2)
     if k >= 0:
         params.dim = m.pair_dim[k]
         params.gap = m.pair_gap[k]

@@ -22,7 +22,7 @@ def contact_terms(m, d):
         tran = FP(0.0)
         for side in ti.static(range(2)):
             b = m.geom_bodyid[d.contact_geom[c][side]]
-            tran += m.body_invweight0[b][0]
+            tran += m.body_invweight0[w, b][0]
             arm = d.contact_pos[c] - d.subtree_com[w * m.nbody + m.body_rootid[b]]
             store(d.con_arm, 2 * c + side, arm)
             d.con_body[c][side] = ti.select(m.body_treeid[b] >= 0 and d.contact_exclude[c] == 0, w * m.nbody + b, -1)

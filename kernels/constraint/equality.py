@@ -170,7 +170,7 @@ def pose_rows(m, d):
                 for s in ti.static(range(6)):
                     if s == c:
                         pos = gap[s]
-                diag = m.body_invweight0[b1][kind] + m.body_invweight0[b2][kind]
+                diag = m.body_invweight0[w, b1][kind] + m.body_invweight0[w, b2][kind]
                 finish_row(m, d, r + c, pos, FP(0.0), at, diag, m.eq_solref[e], m.eq_solimp[e])
                 d.row_pose[r + c] = ti.select(c == 0, k + 1, -1)
             store(d.eq_arm, 2 * k, arm1)
@@ -225,11 +225,11 @@ def joint_rows(m, d):
         if has_place(m, d, k, e):
             j1 = m.eq_obj1id[e]
             j2 = m.eq_obj2id[e]
-            diag = m.dof_invweight0[m.jnt_dofadr[j1]]
+            diag = m.dof_invweight0[w, m.jnt_dofadr[j1]]
             y = m.eq_data[e][0]
             slope = FP(0.0)
             if j2 >= 0:
-                diag += m.dof_invweight0[m.jnt_dofadr[j2]]
+                diag += m.dof_invweight0[w, m.jnt_dofadr[j2]]
                 a = m.jnt_qposadr[j2]
                 y, slope = polynomial(m, d, e, d.qpos[w * m.nq + a] - m.qpos0[a])
             a = m.jnt_qposadr[j1]
@@ -265,13 +265,13 @@ def tendon_rows(m, d):
         if has_place(m, d, k, e):
             t1 = m.eq_obj1id[e]
             t2 = m.eq_obj2id[e]
-            diag = m.tendon_invweight0[t1]
+            diag = m.tendon_invweight0[w, t1]
             y = m.eq_data[e][0]
             slope = FP(0.0)
             if t2 >= 0:
-                diag += m.tendon_invweight0[t2]
-                y, slope = polynomial(m, d, e, d.ten_length[w * m.ntendon + t2] - m.tendon_length0[t2])
-            pos = d.ten_length[w * m.ntendon + t1] - m.tendon_length0[t1] - y
+                diag += m.tendon_invweight0[w, t2]
+                y, slope = polynomial(m, d, e, d.ten_length[w * m.ntendon + t2] - m.tendon_length0[w, t2])
+            pos = d.ten_length[w * m.ntendon + t1] - m.tendon_length0[w, t1] - y
             num = m.eq_Jnum[e]
             start_row(m, d, d.eq_row[k], EQUALITY, e, d.eq_adr[k], num)
             for x in range(num):

@@ -18,12 +18,13 @@ def friction_rows(m, d):
         r = row0 + at
         adr = adr0 + at
         if fits(m, d, r, adr, 1):
-            i = m.friction_dof[k % m.nfriction]
+            w = k // m.nfriction
+            i = m.friction_dof[k - w * m.nfriction]
             start_row(m, d, r, FRICTION_DOF, i, adr, 1)
-            d.row_floss[r] = m.dof_frictionloss[i]
-            d.J_dof[adr] = k // m.nfriction * m.nv + i
+            d.row_floss[r] = m.dof_frictionloss[w, i]
+            d.J_dof[adr] = w * m.nv + i
             d.J[adr] = 1.0
-            finish_row(m, d, r, FP(0.0), FP(0.0), FP(0.0), m.dof_invweight0[i], m.dof_solref[i], m.dof_solimp[i])
+            finish_row(m, d, r, FP(0.0), FP(0.0), FP(0.0), m.dof_invweight0[w, i], m.dof_solref[i], m.dof_solimp[i])
     ti.loop_config(serialize=True)
     for _ in range(1):
         d.nrow = row0 + total

@@ -23,8 +23,8 @@ def limit_rows(m, d):
         k = limited_at(m, d, at)
         w = k // m.nlimited
         j = m.limited_joint[k % m.nlimited]
-        lo = m.jnt_range[j][0]
-        hi = m.jnt_range[j][1]
+        lo = m.jnt_range[w, j][0]
+        hi = m.jnt_range[w, j][1]
         q = w * m.nq + m.jnt_qposadr[j]
         n = 0
         if m.jnt_type[j] == BALL:
@@ -62,12 +62,12 @@ def limit_rows(m, d):
             if ball:
                 axis = ball_angle(m, d, q)
                 a = axis.norm()
-                pos = ti.max(m.jnt_range[j][0], m.jnt_range[j][1]) - a
+                pos = ti.max(m.jnt_range[w, j][0], m.jnt_range[w, j][1]) - a
                 axis = -axis / ti.max(MINVAL, a)
             else:
                 sign = ti.cast(1 - 2 * side, FP)
                 axis[0] = sign
-                pos = sign * (d.qpos[q] - m.jnt_range[j][side])
+                pos = sign * (d.qpos[q] - m.jnt_range[w, j][side])
             margin = m.jnt_margin[j]
             num = ti.select(ball, 3, 1)
             if pos < margin and (not (ball and side == 1)) and fits(m, d, r, adr, num):
@@ -76,6 +76,6 @@ def limit_rows(m, d):
                     if c < num:
                         d.J_dof[adr + c] = w * m.nv + i + c
                         d.J[adr + c] = axis[c]
-                finish_row(m, d, r, pos, margin, pos - margin, m.dof_invweight0[i], m.jnt_solref[j], m.jnt_solimp[j])
+                finish_row(m, d, r, pos, margin, pos - margin, m.dof_invweight0[w, i], m.jnt_solref[j], m.jnt_solimp[j])
                 r += 1
                 adr += num

@@ -42,7 +42,7 @@ def tendon_friction_rows(m, d):
         adr = d.tenfric_adr[k]
         if m.tendon_Jnum[t] > 0 and fits(m, d, r, adr, m.tendon_Jnum[t]):
             zero = FP(0.0)
-            diag = m.tendon_invweight0[t]
+            diag = m.tendon_invweight0[w, t]
             start_tendon_row(m, d, w, t, r, FRICTION_TENDON, adr, FP(1.0))
             d.row_floss[r] = m.tendon_frictionloss[t]
             finish_row(m, d, r, zero, zero, zero, diag, m.tendon_solref_fri[t], m.tendon_solimp_fri[t])
@@ -88,7 +88,7 @@ def tendon_limit_rows(m, d):
             pos = side_of(m, d, w, t, side)
             if num > 0 and pos < margin and fits(m, d, r, adr, num):
                 start_tendon_row(m, d, w, t, r, LIMIT_TENDON, adr, ti.cast(1 - 2 * side, FP))
-                diag = m.tendon_invweight0[t]
+                diag = m.tendon_invweight0[w, t]
                 finish_row(m, d, r, pos, margin, pos - margin, diag, m.tendon_solref_lim[t], m.tendon_solimp_lim[t])
                 r += 1
                 adr += num

@@ -3,9 +3,10 @@
 Wrenches and accelerations are about the centre of mass of each body's tree, rotation first. Seed 000, stage 26.
 """
 
-from ..constants import DSBL_GRAVITY, EQ_CONNECT, EQ_WELD, EQUALITY
+from ..constants import EQ_CONNECT, EQ_WELD, EQUALITY
 from ..rotation import any_nonzero6
 from ..sleep.awake import tree_at, tree_count
+from ..smooth.gravity import gravity_of
 from ..smooth.inertia import arm_of
 from ..smooth.velocity import cross_force
 from ..spatial import cross, head, join, momentum, sum_contacts, tail, tree_twists
@@ -189,11 +190,9 @@ def slept_wrenches(m, d):
 @kernel
 def root_wrenches(m, d):
     """cacc and cfrc_int of static bodies, with those of the trees on them; parallel over worlds."""
-    gravity = vec3(m.opt.gravity)
-    if m.opt.disableflags & DSBL_GRAVITY != 0:
-        gravity = vec3(0.0)
     ti.loop_config(serialize=SERIAL)
     for w in range(d.nworld):
+        gravity = gravity_of(m, w)
         for b in range(m.nbody):
             if m.body_treeid[b] < 0:
                 i = w * m.nbody + b

@@ -5,8 +5,8 @@ that its mass is 1 (lcp_body, with the way since then, scaled alike); 0 for what
 in tisim/LCP.md, "Rotation".
 """
 
-from ..constants import DSBL_GRAVITY
 from ..rotation import at3, at4, axis_angle_to_quat, conj_quat, mul_quat, normalize_quat, quat_to_mat, rotate
+from ..smooth.gravity import gravity_of
 from ..types import FP, MINVAL, func, mat3, ti, vec3, vec4
 
 # numbers of a body in lcp_body, its way behind its velocity; in lcp_from and lcp_push; in lcp_scale
@@ -26,7 +26,7 @@ def begin_body(m, d, wb):
     if m.body_dofnum[b] > 0:
         h = m.opt.timestep / d.lcp_substeps
         i = w * m.nv + m.body_dofadr[b]
-        inertia = m.body_inertia[b]
+        inertia = m.body_inertia[w, b]
         R = d.ximat[wb]
         arm = d.xipos[wb] - d.xpos[wb]
         turn = d.xmat[wb] @ at3(d.qvel, i + 3)
@@ -36,7 +36,7 @@ def begin_body(m, d, wb):
             turn = gyroscopic(inertia, turn, m.opt.timestep)
         force, torque = applied(m, d, w, b)
         torque = R.transpose() @ torque
-        mass = ti.sqrt(m.body_mass[b])
+        mass = ti.sqrt(m.body_mass[w, b])
         d.lcp_scale[SCALE_SIZE * wb] = 1.0 / mass
         for c in ti.static(range(3)):
             root = ti.sqrt(inertia[c])
@@ -61,8 +61,7 @@ def applied(m, d, w, b):
     torque += d.xmat[wb] @ (at3(d.qfrc_applied, i + 3) + at3(d.qfrc_passive, i + 3))
     torque -= (d.xipos[wb] - d.xpos[wb]).cross(given)
     force += given
-    if m.opt.disableflags & DSBL_GRAVITY == 0:
-        force += m.body_mass[b] * vec3(m.opt.gravity)
+    force += m.body_mass[w, b] * gravity_of(m, w)
     return force, torque
 
 
@@ -105,9 +104,9 @@ def end_body(m, d, wb):
         roots = at3(d.lcp_scale, SCALE_SIZE * wb + 1)
         v = scale * at3(d.lcp_body, BODY_SIZE * wb)
         turn, way = roots * at3(d.lcp_body, BODY_SIZE * wb + 3), roots * at3(d.lcp_body, BODY_SIZE * wb + WAY + 3)
-        inertia = m.body_inertia[b]
+        inertia = m.body_inertia[w, b]
         R = d.ximat[wb]
-        local = m.body_iquat[b]
+        local = m.body_iquat[w, b]
         old = normalize_quat(mul_quat(normalize_quat(at4(d.qpos, q + 3)), local))
         new = old
         if d.lcp_rotation == MIDPOINT:
@@ -131,7 +130,7 @@ def end_body(m, d, wb):
                 rest = rotate(old, rest)
                 new = normalize_quat(new + 0.5 * mul_quat(vec4(0.0, rest[0], rest[1], rest[2]), new))
         body = normalize_quat(mul_quat(new, conj_quat(local)))
-        arm = rotate(body, m.body_ipos[b])
+        arm = rotate(body, m.body_ipos[w, b])
         x = d.xipos[wb] + scale * at3(d.lcp_body, BODY_SIZE * wb + WAY) - arm
         v -= turn.cross(arm)
         turn = rotate(conj_quat(body), turn)

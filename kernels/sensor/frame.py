@@ -57,9 +57,9 @@ def quat_of(m, d, w, kind, i):
     """Orientation of object i as a quaternion; of cameras of any mode, as in 3.4.0, that which is fixed to the body."""
     quat = d.xquat[w * m.nbody + body_of(m, kind, i)]
     if kind == OBJ_BODY:
-        quat = mul_quat(quat, m.body_iquat[i])
+        quat = mul_quat(quat, m.body_iquat[w, i])
     elif kind == OBJ_GEOM:
-        quat = mul_quat(quat, m.geom_quat[i])
+        quat = mul_quat(quat, m.geom_quat[w, i])
     elif kind == OBJ_SITE:
         quat = mul_quat(quat, m.site_quat[i])
     elif kind == OBJ_CAMERA:

@@ -15,7 +15,7 @@ def is_quiet(m, d, w, t):
     quiet = NEVER_SLEEPS >> m.tree_sleep_policy[t] & 1 == 0
     if quiet:
         for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-            speed = ti.abs(d.qvel[w * m.nv + k] * m.dof_length[k])
+            speed = ti.abs(d.qvel[w * m.nv + k] * m.dof_length[w, k])
             quiet = quiet and (speed < m.opt.sleep_tolerance or speed == 0.0)
             quiet = quiet and not any_bit(d.qfrc_applied[w * m.nv + k])
         for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):

@@ -34,7 +34,7 @@ def smooth_derivative(m, d):
             derivative_row(m, d, w, k)
             if damps:
                 p = w * m.nM + m.dof_Madr[k]
-                d.qDeriv_row[p] = d.qDeriv_row[p] - m.dof_damping[k]
+                d.qDeriv_row[p] = d.qDeriv_row[p] - m.dof_damping[w, k]
                 d.qDeriv_col[p] = d.qDeriv_row[p]
 
 

@@ -27,7 +27,7 @@ def discrete_euler(m, d):
         times_symmetric(m, d, w, t, d.M)
         for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
             i = w * m.nv + k
-            d.qacc_inverse[i] = d.qacc_inverse[i] + m.opt.timestep * m.dof_damping[k] * d.qacc[i]
+            d.qacc_inverse[i] = d.qacc_inverse[i] + m.opt.timestep * m.dof_damping[w, k] * d.qacc[i]
         solve_tree(m, d, w, t, d.qLD, d.qLDiagInv, d.qacc_inverse)
 
 

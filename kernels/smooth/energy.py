@@ -1,8 +1,9 @@
 """Potential and kinetic energy."""
 
-from ..constants import DSBL_GRAVITY, DSBL_SPRING
+from ..constants import DSBL_SPRING
 from ..sleep.awake import is_body_gone
-from ..types import FP, SERIAL, func, kernel, ti, vec3
+from ..types import FP, SERIAL, func, kernel, ti
+from .gravity import gravity_of
 from .kinematics import BLOCK
 from .passive import spring_stretch
 
@@ -11,18 +12,16 @@ from .passive import spring_stretch
 def block_energy(m, d):
     """Energies of fixed blocks of bodies; parallel over worlds and blocks."""
     nblock = (m.nbody + BLOCK - 1) // BLOCK
-    gravity = vec3(m.opt.gravity)
-    if m.opt.disableflags & DSBL_GRAVITY != 0:
-        gravity = vec3(0.0)
     ti.loop_config(serialize=SERIAL)
     for wk in range(d.nworld * nblock):
         w = wk // nblock
+        gravity = gravity_of(m, w)
         first = (wk - w * nblock) * BLOCK
         potential = FP(0.0)
         kinetic = FP(0.0)
         for b in range(ti.max(first, 1), ti.min(first + BLOCK, m.nbody)):
             if not is_body_gone(m, d, w, b):
-                potential -= m.body_mass[b] * gravity.dot(d.xipos[w * m.nbody + b])
+                potential -= m.body_mass[w, b] * gravity.dot(d.xipos[w * m.nbody + b])
                 if m.opt.disableflags & DSBL_SPRING == 0:
                     for j in range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b]):
                         potential += spring_energy(m, d, w, j)
@@ -45,9 +44,9 @@ def no_energy(m, d):
 def spring_energy(m, d, w, j):
     """Energy in the spring of joint j."""
     e = FP(0.0)
-    if m.jnt_stiffness[j] != 0.0:
+    if m.jnt_stiffness[w, j] != 0.0:
         s = spring_stretch(m, d, w, j)
-        e = 0.5 * m.jnt_stiffness[j] * s.dot(s)
+        e = 0.5 * m.jnt_stiffness[w, j] * s.dot(s)
     return e
 
 

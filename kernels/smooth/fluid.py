@@ -27,7 +27,7 @@ def tree_fluid(m, d):
                 v = local_velocity(m, d, w, b, x, R)
                 f = vec6(0.0)
                 if m.medium_geoms[b] == 0:
-                    f = box_force(v, m.medium_box[b], m.opt.density, m.opt.viscosity)
+                    f = box_force(v, m.medium_box[w, b], m.opt.density, m.opt.viscosity)
                 else:
                     g = m.body_geomadr[b] + k
                     coef, mass, inertia = coefficients(m, d, g)
@@ -65,7 +65,7 @@ def fluid_derivative(m, d):
                 dv = join(Rt @ head(unit), Rt @ (tail(unit) + cross(head(unit), arm)))
                 df = vec6(0.0)
                 if m.medium_geoms[b] == 0:
-                    df = box_rate(v, dv, m.medium_box[b], m.opt.density, m.opt.viscosity)
+                    df = box_rate(v, dv, m.medium_box[w, b], m.opt.density, m.opt.viscosity)
                 else:
                     g = m.body_geomadr[b] + k
                     coef, mass, inertia = coefficients(m, d, g)

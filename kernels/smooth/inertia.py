@@ -48,7 +48,7 @@ def world_centre(m, d, w):
     com = vec3(0.0)
     for k in range((m.nbody + BLOCK - 1) // BLOCK):
         com += d.body_block[w * m.nbody + k]
-    mass = m.body_subtreemass[0]
+    mass = m.body_subtreemass[w, 0]
     if ti.static(m.has.gone):
         mass = d.present_mass[w]
     d.subtree_com[w * m.nbody] = com / ti.max(mass, MINVAL)
@@ -61,15 +61,15 @@ def tree_centres(m, d, w, t):
     first = m.tree_bodyadr[t]
     n = m.tree_bodynum[t]
     for b in range(first, first + n):
-        d.subtree_com[o + b] = m.body_mass[b] * d.xipos[o + b]
+        d.subtree_com[o + b] = m.body_mass[w, b] * d.xipos[o + b]
     for k in range(n):
         b = first + n - 1 - k
         com = d.subtree_com[o + b]
         if b > first:
             up = o + m.body_parentid[b]
             d.subtree_com[up] = d.subtree_com[up] + com
-        if m.body_subtreemass[b] >= MINVAL:
-            d.subtree_com[o + b] = com / m.body_subtreemass[b]
+        if m.body_subtreemass[w, b] >= MINVAL:
+            d.subtree_com[o + b] = com / m.body_subtreemass[w, b]
         else:
             d.subtree_com[o + b] = d.xipos[o + b]
 
@@ -88,7 +88,7 @@ def inertias(m, d, w, b, n):
                 break
             last += 1
     for i in range(b, last):
-        s = spatial_inertia(m.body_inertia[i], d.ximat[o + i], d.xipos[o + i] - com, m.body_mass[i])
+        s = spatial_inertia(m.body_inertia[w, i], d.ximat[o + i], d.xipos[o + i] - com, m.body_mass[w, i])
         if i < b + n:
             d.cinert[o + i] = s
             d.crb[o + i] = s
@@ -161,14 +161,14 @@ def mass_matrix(m, d, w, t):
         adr = m.M_rowadr[k]
         end = adr + m.M_rownnz[k] - 1
         if m.dof_simplenum[k] > 0:
-            d.M[w * m.nC + end] = m.dof_M0[k]
-            d.qLD[w * m.nC + end] = m.dof_M0[k]
+            d.M[w * m.nC + end] = m.dof_M0[w, k]
+            d.qLD[w * m.nC + end] = m.dof_M0[w, k]
         else:
             f = momentum(d.crb, w * m.nbody + m.dof_bodyid[k], d.cdof[w * m.nv + k])
             for p in range(adr, end + 1):
                 v = f.dot(d.cdof[w * m.nv + m.M_colind[p]])
                 if p == end:
-                    v += m.dof_armature[k]
+                    v += m.dof_armature[w, k]
                 d.M[w * m.nC + p] = v
                 d.qLD[w * m.nC + p] = v
 

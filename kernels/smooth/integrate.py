@@ -46,14 +46,14 @@ def damp(m, d, w, t):
     1 / the diagonal of the factor's D."""
     damped = 0
     for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-        if m.dof_damping[k] > 0.0:
+        if m.dof_damping[w, k] > 0.0:
             damped = 1
     for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         i = w * m.nv + k
         last = w * m.nC + m.M_rowadr[k] + m.M_rownnz[k] - 1
         for p in range(w * m.nC + m.M_rowadr[k], last + 1):
             d.qH[p] = d.M[p] if damped == 1 else d.qLD[p]
-        d.qH[last] = d.qH[last] + m.opt.timestep * m.dof_damping[k]
+        d.qH[last] = d.qH[last] + m.opt.timestep * m.dof_damping[w, k]
         d.sol_r[i] = d.qLDiagInv[i]
         d.sol_z[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
     if damped == 1:

@@ -37,8 +37,8 @@ def body_poses(m, d):
                 d.xpos[e] = pos
                 d.xquat[e] = quat
                 d.xmat[e] = mat
-                d.xipos[e] = pos + mat @ m.body_place[i]
-                d.ximat[e] = quat_to_mat(mul_quat(quat, m.body_turn[i]))
+                d.xipos[e] = pos + mat @ m.body_place[w, i]
+                d.ximat[e] = quat_to_mat(mul_quat(quat, m.body_turn[w, i]))
 
 
 @func
@@ -48,8 +48,8 @@ def static_pose(m, d, w, b):
     quat = vec4(1.0, 0.0, 0.0, 0.0)
     up = b
     while up > 0:
-        lpos = m.body_pos[up]
-        lquat = m.body_quat[up]
+        lpos = m.body_pos[w, up]
+        lquat = m.body_quat[w, up]
         k = m.body_mocapid[up]
         if k >= 0:
             lpos = d.mocap_pos[w * m.nmocap + k]
@@ -63,8 +63,8 @@ def static_pose(m, d, w, b):
 @func
 def moved_pose(m, d, w, b, parent_pos, parent_quat):
     """Position and orientation of body b behind its joints, whose anchors and axes are set."""
-    pos = parent_pos + rotate(parent_quat, m.body_pos[b])
-    quat = mul_quat(parent_quat, m.body_quat[b])
+    pos = parent_pos + rotate(parent_quat, m.body_pos[w, b])
+    quat = mul_quat(parent_quat, m.body_quat[w, b])
     for j in range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b]):
         kind = m.jnt_type[j]
         q = w * m.nq + m.jnt_qposadr[j]
@@ -108,14 +108,14 @@ def geom_poses(m, d):
             i -= m.nbody + m.ngeom
             e = w * m.nbody + m.site_bodyid[i]
             quat = d.xquat[e]
-            d.site_xpos[w * m.nsite + i] = d.xpos[e] + rotate(quat, m.site_place[i])
-            d.site_xmat[w * m.nsite + i] = quat_to_mat(mul_quat(quat, m.site_turn[i]))
+            d.site_xpos[w * m.nsite + i] = d.xpos[e] + rotate(quat, m.site_place[w, i])
+            d.site_xmat[w * m.nsite + i] = quat_to_mat(mul_quat(quat, m.site_turn[w, i]))
         elif i >= m.nbody:
             i -= m.nbody
             e = w * m.nbody + m.geom_bodyid[i]
             quat = d.xquat[e]
-            d.geom_xpos[w * m.ngeom + i] = d.xpos[e] + rotate(quat, m.geom_place[i])
-            d.geom_xmat[w * m.ngeom + i] = quat_to_mat(mul_quat(quat, m.geom_turn[i]))
+            d.geom_xpos[w * m.ngeom + i] = d.xpos[e] + rotate(quat, m.geom_place[w, i])
+            d.geom_xmat[w * m.ngeom + i] = quat_to_mat(mul_quat(quat, m.geom_turn[w, i]))
         else:
             if i % BLOCK == 0:
                 d.body_block[w * m.nbody + i // BLOCK] = block_moment(m, d, w, i)
@@ -129,16 +129,16 @@ def block_moment(m, d, w, first):
     s = vec3(0.0)
     for j in range(first, ti.min(first + BLOCK, m.nbody)):
         if not is_body_gone(m, d, w, j):
-            s += m.body_mass[j] * d.xipos[w * m.nbody + j]
+            s += m.body_mass[w, j] * d.xipos[w * m.nbody + j]
     return s
 
 
 @func
 def present_mass(m, d, w, b):
     """Mass of body b, which is static, and of what hangs on it and was not removed."""
-    mass = m.body_subtreemass[b]
+    mass = m.body_subtreemass[w, b]
     if ti.static(m.has.gone):
-        present = m.body_mass[b]
+        present = m.body_mass[w, b]
         missing = False
         for j in range(b + 1, m.nbody):
             if m.body_parentid[j] < b:
@@ -146,7 +146,7 @@ def present_mass(m, d, w, b):
             if is_body_gone(m, d, w, j):
                 missing = True
             else:
-                present += m.body_mass[j]
+                present += m.body_mass[w, j]
         if missing:
             mass = present
     return mass
@@ -158,11 +158,11 @@ def static_centre(m, d, w, b):
     com = d.xipos[w * m.nbody + b]
     mass = present_mass(m, d, w, b)
     if mass >= MINVAL:
-        com = m.body_mass[b] * com
+        com = m.body_mass[w, b] * com
         for j in range(b + 1, m.nbody):  # depth-first order: the subtree is a range
             if m.body_parentid[j] < b:
                 break
             if not is_body_gone(m, d, w, j):
-                com += m.body_mass[j] * d.xipos[w * m.nbody + j]
+                com += m.body_mass[w, j] * d.xipos[w * m.nbody + j]
         com /= mass
     d.subtree_com[w * m.nbody + b] = com

@@ -30,7 +30,7 @@ def tree_momenta(m, d):
         for i in range(first, first + num):
             p = d.subtree_linvel[i]
             d.subtree_angmom[i] = d.subtree_angmom[i] - cross(d.subtree_com[i] - centre, p)
-            d.subtree_linvel[i] = p / ti.max(m.body_subtreemass[i - w * m.nbody], MINVAL)
+            d.subtree_linvel[i] = p / ti.max(m.body_subtreemass[w, i - w * m.nbody], MINVAL)
 
 
 @kernel
@@ -46,7 +46,7 @@ def static_momenta(m, d):
         for k in range(m.nbody):
             b = m.nbody - 1 - k
             t = m.body_treeid[b]
-            mass = m.body_subtreemass[b]
+            mass = m.body_subtreemass[w, b]
             if t < 0:
                 mass = present_mass(m, d, w, b)
                 d.subtree_linvel[o + b] = d.subtree_linvel[o + b] / ti.max(mass, MINVAL)

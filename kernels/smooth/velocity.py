@@ -1,10 +1,11 @@
 """Velocities of bodies, passive and bias forces, and the acceleration without constraints."""
 
-from ..constants import BALL, DSBL_DAMPER, DSBL_GRAVITY, DSBL_SPRING, FREE
+from ..constants import BALL, DSBL_DAMPER, DSBL_SPRING, FREE
 from ..rotation import any_nonzero6
 from ..sleep.awake import tree_at, tree_count
 from ..spatial import cross, head, join, momentum, tail
 from ..types import SERIAL, func, kernel, six, store, ti, vec3, vec6
+from .gravity import gravity_of
 from .inertia import add_wrench, arm_of, solve_tree
 from .passive import spring_stretch
 
@@ -24,12 +25,9 @@ def cross_force(v, f):
 @kernel
 def tree_velocity(m, d):
     """cvel, cdof_dot, passive forces and the bias force; parallel over worlds and trees. Seed 000, stages 14 to 18."""
-    gravity = vec3(m.opt.gravity)
     compensates = True  # 3.4.0: springs and dampers disabled together also disable gravity compensation
     if m.opt.disableflags & DSBL_SPRING != 0 and m.opt.disableflags & DSBL_DAMPER != 0:
         compensates = False
-    if m.opt.disableflags & DSBL_GRAVITY != 0:
-        gravity = vec3(0.0)
     n = tree_count(m, d)
     ti.loop_config(serialize=SERIAL)
     for at in range(n):
@@ -37,13 +35,14 @@ def tree_velocity(m, d):
         w = wt // m.ntree
         t = wt - w * m.ntree
         first = m.tree_bodyadr[t]
+        gravity = gravity_of(m, w)
         for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
             d.qfrc_spring[i] = 0.0
             d.qfrc_gravcomp[i] = 0.0
         for b in range(first, first + m.tree_bodynum[t]):
             body_velocity(m, d, w, b, first, gravity)
             if m.body_gravcomp[b] != 0.0 and compensates:
-                force = -m.body_mass[b] * m.body_gravcomp[b] * gravity
+                force = -m.body_mass[w, b] * m.body_gravcomp[b] * gravity
                 torque = cross(arm_of(m, d, w, b), force)
                 add_wrench(m, d, w, b, join(torque, force), d.qfrc_gravcomp)
         for k in range(m.tree_bodynum[t] - 1):
@@ -80,7 +79,7 @@ def body_velocity(m, d, w, b, root, gravity):
             d.cdof_dot[i] = rate
             vel += d.qvel[i] * axis
             acc += d.qvel[i] * rate
-        if m.jnt_stiffness[j] != 0.0 and m.opt.disableflags & DSBL_SPRING == 0:
+        if m.jnt_stiffness[w, j] != 0.0 and m.opt.disableflags & DSBL_SPRING == 0:
             joint_spring(m, d, w, j)
     d.cvel[e] = vel
     d.cacc_bias[e] = acc
@@ -90,7 +89,7 @@ def body_velocity(m, d, w, b, root, gravity):
 @func
 def joint_spring(m, d, w, j):
     """qfrc_spring of joint j."""
-    s = -m.jnt_stiffness[j] * spring_stretch(m, d, w, j)
+    s = -m.jnt_stiffness[w, j] * spring_stretch(m, d, w, j)
     k = w * m.nv + m.jnt_dofadr[j]
     if m.jnt_type[j] == FREE:
         for c in ti.static(range(3)):
@@ -110,7 +109,7 @@ def passive_forces(m, d, w, b):
     damps = m.opt.disableflags & DSBL_DAMPER == 0
     for k in range(m.body_dofadr[b], m.body_dofadr[b] + m.body_dofnum[b]):
         i = w * m.nv + k
-        damper = -m.dof_damping[k] * d.qvel[i]
+        damper = -m.dof_damping[w, k] * d.qvel[i]
         if not damps:
             damper = 0.0
         total = d.qfrc_spring[i] + damper

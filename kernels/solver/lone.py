@@ -126,7 +126,8 @@ def solve_lone(m, d, k):
 @func
 def most_gain(m, d, wb, b, g):
     """No less than what a Newton step gains at the gradient g: as if nothing touched body b, in its world wb."""
-    least = ti.max(ti.min(ti.min(m.body_inertia[b][0], m.body_inertia[b][1]), m.body_inertia[b][2]), MINVAL)
+    inertia = m.body_inertia[wb // m.nbody, b]
+    least = ti.max(ti.min(ti.min(inertia[0], inertia[1]), inertia[2]), MINVAL)
     return tail(g).dot(tail(g)) / mass_of(d.cinert, wb) + head(g).dot(head(g)) / least
 
 

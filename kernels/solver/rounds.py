@@ -20,7 +20,12 @@ DONE, START, LINEAR, PROJECT, SEARCH, MOVE = range(6)
 @func
 def scale_of(m, d, k):
     """What makes cost and gradient of island k comparable with the tolerance."""
-    return 1.0 / (m.stat.meaninertia * ti.cast(d.island_dofnum[k], FP))
+    inertia = FP(0.0)
+    if ti.static(m.has.weighed):
+        inertia = m.stat.meaninertia[d.island_tree[d.island_treeadr[k]] // m.ntree, 0]
+    else:
+        inertia = m.stat.meaninertia
+    return 1.0 / (inertia * ti.cast(d.island_dofnum[k], FP))
 
 
 @ti.func

@@ -63,7 +63,7 @@ def tree_times_M(m, d, w, t, x: ti.template(), y: ti.template()):
                 store(d.wrench, w * m.nbody + b, inertia_times(m, d, w * m.nbody + b, d.twist[w * m.nbody + b]))
             tree_project(m, d, w, t, y)
             for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-                y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
+                y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[w, i] * x[w * m.nv + i]
             if ti.static(m.has.heavy):
                 add_tendon_product(m, d, w, t, x, y)
 
@@ -229,7 +229,7 @@ def jointed_product(m, d, w, t, x: ti.template(), y: ti.template(), contacts: ti
         each_pose(m, d, w, t, add_pose_wrench)
     tree_project(m, d, w, t, y)
     for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-        y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[i] * x[w * m.nv + i]
+        y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[w, i] * x[w * m.nv + i]
     if ti.static(m.has.heavy):
         add_tendon_product(m, d, w, t, x, y)
 

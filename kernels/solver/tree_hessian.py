@@ -92,7 +92,7 @@ def tree_hessian(m, d, w, t, alone, posed):
             i = m.body_dofadr[b] + e
             f = sym6_times(wb, d.cdof[w * m.nv + i], d.body_hess)
             a = w * m.nM + m.dof_Madr[i]
-            d.tree_hess[a] = m.dof_armature[i] + d.cdof[w * m.nv + i].dot(f)
+            d.tree_hess[a] = m.dof_armature[w, i] + d.cdof[w * m.nv + i].dot(f)
             j = m.dof_parentid[i]
             while j >= 0:
                 a += 1

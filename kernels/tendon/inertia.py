@@ -4,8 +4,9 @@ Pairs of dofs that M has no place for, on two branches or in two trees, are left
 are a table of the model (tisim/model/tables/heavy.py). Seed 001, "tendon/spatial/armature".
 """
 
-from ..constants import DSBL_GRAVITY, TASK_HEAVY, TASK_HEAVY_DOF, TASK_HEAVY_TREE, WRAP_JOINT, WRAP_PULLEY
+from ..constants import TASK_HEAVY, TASK_HEAVY_DOF, TASK_HEAVY_TREE, WRAP_JOINT, WRAP_PULLEY
 from ..sleep.awake import task_at, task_count
+from ..smooth.gravity import gravity_of
 from ..smooth.inertia import factor_tree
 from ..spatial import cross, head, tail
 from ..types import FP, MINVAL, SERIAL, func, kernel, ti, vec3
@@ -99,16 +100,13 @@ def length_acceleration(m, d, w, t, gravity):
 @kernel
 def tendon_bias(m, d):
     """Adds to qfrc_bias what tendons with armature need; parallel over (world, such tendon), then (world, dof)."""
-    gravity = vec3(m.opt.gravity)
-    if m.opt.disableflags & DSBL_GRAVITY != 0:
-        gravity = vec3(0.0)
     n_task = task_count(m, d, TASK_HEAVY, m.nheavytendon)
     ti.loop_config(serialize=SERIAL)
     for place in range(n_task):
         x = task_at(m, d, TASK_HEAVY, place)
         w = x // m.nheavytendon
         t = m.heavy_list[x % m.nheavytendon]
-        d.ten_bias[w * m.ntendon + t] = m.tendon_armature[t] * length_acceleration(m, d, w, t, gravity)
+        d.ten_bias[w * m.ntendon + t] = m.tendon_armature[t] * length_acceleration(m, d, w, t, gravity_of(m, w))
     n_task = task_count(m, d, TASK_HEAVY_DOF, m.nheavydof)
     ti.loop_config(serialize=SERIAL)
     for place in range(n_task):

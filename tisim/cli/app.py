@@ -82,6 +82,10 @@ def run(
     record_fps: float = typer.Option(60, "--record-fps", help="frames of the recording per second"),
     record_forces: bool = typer.Option(False, "--record-forces", help="contacts and their forces in it, too"),
     record_solver: bool = typer.Option(False, "--record-solver", help="what the solver had to do in it, too"),
+    log: str = typer.Option(None, "--log", metavar="FILE", help="write energy, contacts, iterations and sensors over "
+                            "time: .csv or .npz; `tisim plot` draws them"),
+    log_fps: float = typer.Option(100, "--log-fps", help="rows of it per second"),
+    log_state: bool = typer.Option(False, "--log-state", help="qpos and qvel in it, too"),
     save_every: float = typer.Option(None, "--save-every", metavar="SECONDS", help="save the state so often, simulated "
                                      "time \\[s]"),
     resume: bool = typer.Option(False, "--resume", help="go on from the state in --out, if there is one, to the "
@@ -101,9 +105,24 @@ def run(
     from . import run as cli_run
 
     recorded = dict(file=record, fps=record_fps, forces=record_forces, solver=record_solver)
+    logged = dict(file=log, fps=log_fps, state=log_state)
     return cli_run.run(console, source, n, param, sleep, seconds, until, steps, out, saved, resume, save_every, arch,
-                       precision, threads, nworld, picture, film, fps, recorded, size,
+                       precision, threads, nworld, picture, film, fps, recorded, logged, size,
                        dict(_look(camera, color, contacts, world), chains=chains), as_json, dynamics)  # fmt: skip
+
+
+@app.command()
+def plot(
+    source: str = typer.Argument(..., metavar="LOG", help="what `tisim run --log` wrote: .csv or .npz"),
+    out: str = typer.Option("plot.png", "--out", "-o", help="the picture: .png, .svg or .pdf"), as_json: bool = Json,
+):  # fmt: skip
+    """Draw energy, contacts, iterations and sensors of a log over time (needs the extra tisim\\[plot]).
+
+    Example: tisim plot numbers.csv -o numbers.png
+    """
+    from . import plot as cli_plot
+
+    return cli_plot.plot(console, source, out, as_json)
 
 
 @app.command()
@@ -273,14 +292,24 @@ def view(
     paused: bool = typer.Option(False, "--paused", help="time stands still until space is pressed"),
     caster: bool = typer.Option(None, "--caster/--raster", help="draw by rays of Taichi, or by Vulkan; without either, "
                                 "as is quicker"),
+    web: bool = typer.Option(False, "--web", help="show it on a page in a browser, perhaps of another machine, instead "
+                             "of in a window"),
+    pictures: bool = typer.Option(False, "--pictures", help="with --web: send pictures instead of shapes; needs no "
+                                  "extra packages"),
+    host: str = typer.Option("127.0.0.1", "--host", help="with --web: where it listens; 0.0.0.0 lets all that reach "
+                             "this machine look and steer"),
+    port: int = typer.Option(8080, "--port", help="with --web: its port; 0 takes any"),
 ):  # fmt: skip
-    """Open a window and simulate in real time, or play a recording.
+    """Open a window, or a page in a browser, and simulate in real time, or play a recording.
 
     Example: tisim view wall --paused
     """
     from . import draw
 
     how = "auto" if caster is None else "caster" if caster else "raster"
+    page = dict(host=host, port=port, pictures=pictures) if web else None
+    if pictures and not web:
+        raise Error("--pictures belongs to --web")
     return draw.view(
         console,
         source,
@@ -296,6 +325,7 @@ def view(
         threads,
         nworld,
         dict(_look(camera, color, contacts, world), running=not paused, draw=how, chains=chains),
+        page,
     )
 
 

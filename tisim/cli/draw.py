@@ -125,20 +125,41 @@ def refuse_with_recordings(**options):
             raise Error(f"--{name} belongs to what is simulated, and this is a recording")
 
 
-def view(console, source, n, param, sleep, seconds, until, saved, size, arch, precision, threads, nworld, look):
-    """tisim view."""
-    import tisim
+def viewer_of(console, page):
+    """The function that shows a simulation: in a window, or with page, a dict of host, port and pictures, on a page.
+
+    Raises Error where what it needs is missing.
+    """
     from tisim import viewer
 
-    width, height = parse_size(size)
+    if page is None:
+        viewer.vulkan.require(display=True)
+        return viewer.view
+    pictures = page.pop("pictures") or None
+
+    def show(m, d, *args, draw=None, **look):
+        return viewer.view_in_browser(m, d, *args, pictures=pictures, ready=ready, **page, **look)
+
+    def ready(url):
+        console.print(f"look at {url} with a browser; Ctrl-C here ends it", highlight=False, soft_wrap=True)
+
+    viewer.browser.require(pictures)
+    return show
+
+
+def view(console, source, n, param, sleep, seconds, until, saved, size, arch, precision, threads, nworld, look, page):
+    """tisim view. page  None: in a window; else where to listen: host, port, pictures."""
+    import tisim
+
+    width, height = parse_size(size or (page and "960x540"))
     check_look(look)
     check_lengths(seconds, until)
     if playback.is_recording(source):
         refuse_with_recordings(
             n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
         )
-        return playback.view(source, width, height, look)
-    viewer.vulkan.require(display=True)
+        return playback.view(source, width, height, look, viewer_of(console, page))
+    show = viewer_of(console, page)
     m, _ = load(source, n, param, sleep)
     d = start(m, arch, precision, threads, nworld, saved)
     check_drawn(look, m, d)
@@ -152,5 +173,5 @@ def view(console, source, n, param, sleep, seconds, until, saved, size, arch, pr
         tisim.pipeline.prepare(m, d)
         return m, d
 
-    viewer.view(m, d, width, height, reload=again, **look)
+    show(m, d, width, height, reload=again, **look)
     return 0

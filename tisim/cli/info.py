@@ -1,6 +1,7 @@
 """The commands that look without simulating: info and doctor."""
 
 import importlib.metadata
+import importlib.util
 import os
 import pathlib
 import platform
@@ -123,6 +124,13 @@ def _window(missing, display):
     return f"GGUI on display {display}, drawn {how}{lacks}"
 
 
+def _browser():
+    """How a page in a browser shows a simulation."""
+    if importlib.util.find_spec("viser") is None:
+        return "pictures (--web --pictures); shapes need viser: pip install 'tisim[web]'"
+    return "shapes by viser (--web), or pictures (--web --pictures)"
+
+
 def _found():
     """(what doctor tells, Vulkan's devices or why there are none, versions of packages)."""
     from tisim.viewer import vulkan
@@ -146,7 +154,7 @@ def _found():
         tisim=__version__, python=platform.python_version(), system=platform.system(), machine=platform.machine(),
         cores=os.cpu_count(), packages=versions, backends=backends, auto="cuda" if "cuda" in backends else "cpu",
         vulkan=devices if isinstance(devices, list) else [], pictures=DRAWN_BY, films=_films(),
-        window=_window(missing, display), display=display,
+        window=_window(missing, display), browser=_browser(), display=display,
         kernels=_road(), kernel_cache=str(cache), kernel_cache_bytes=_folder_size(cache), debug=runtime.debug(),
     )  # fmt: skip
     return found, devices, versions
@@ -167,6 +175,7 @@ def doctor(console, as_json):
         ("pictures", found["pictures"]),
         ("films", found["films"]),
         ("window", found["window"]),
+        ("browser", found["browser"]),
         ("kernels", found["kernels"]),
         ("kernel cache", f"{found['kernel_cache']}, {found['kernel_cache_bytes'] / 2**20:.1f} MiB"),
         ("TISIM_DEBUG", "set: kernels check bounds, every step is validated" if found["debug"] else "not set"),

@@ -60,19 +60,17 @@ def render(console, source, out, until, size, look, fps, as_json, speed=1.0):
     return INTERRUPTED if stopped else 0
 
 
-def view(source, width, height, look):
-    """tisim view of a recording: plays it in the window. Returns the exit code."""
-    from tisim import viewer
+def view(source, width, height, look, show):
+    """tisim view of a recording: plays it; show  the viewer. Returns the exit code."""
     from tisim.recording.recording import Recording
     from tisim.viewer.replay import Replay
 
     recording = Recording(source)
-    viewer.vulkan.require(display=True)
     quiet.start_taichi(arch="cpu")
     m, d = recording.model, recording.data()
     if not 0 <= look["world"] < d.nworld:
         raise Error(f"--world {look['world']}: the recording has {d.nworld}, of worlds {recording.worlds}")
-    viewer.view(m, d, width, height, clock=Replay(recording, d, look.pop("running")), **look)
+    show(m, d, width, height, clock=Replay(recording, d, look.pop("running")), **look)
     return 0
 
 

@@ -65,16 +65,17 @@ def most_iterations(d):
 
 
 def run(console, source, n, param, sleep, seconds, until, steps, out, saved, resume, save_every, arch, precision,
-        threads, nworld, picture, film, fps, record, size, look, as_json, dynamics="convex"):  # fmt: skip
+        threads, nworld, picture, film, fps, record, log, size, look, as_json, dynamics="convex"):  # fmt: skip
     """tisim run. Returns the exit code.
 
-    look  camera, color, show_contacts and world of pictures;  record  file, fps, forces and solver of a recording.
+    look  camera, color, show_contacts and world of pictures;  record  file, fps, forces and solver of a recording;
+    log  file, fps and state of a log.
     """
     import tisim
 
     progress = beside(console, as_json)
     check_lengths(seconds, until, steps, positive=True)
-    for name, value in (("--save-every", save_every), ("--record-fps", record["fps"])):
+    for name, value in (("--save-every", save_every), ("--record-fps", record["fps"]), ("--log-fps", log["fps"])):
         if value is not None and not (np.isfinite(value) and value > 0):
             raise Error(f"{name} {value}: must be positive")
     width, height = draw.parse_size(size)
@@ -111,9 +112,12 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, res
         if movie:
             open_files.callback(movie.close)
         frames = _frames(open_files, m, d, record, h)
-        watchers = [watcher for watcher in (saver, movie, frames) if watcher]
+        rows_of = _log(open_files, m, d, log, h, look["world"])
+        watchers = [watcher for watcher in (saver, movie, frames, rows_of) if watcher]
         done, wall, timed, stopped = advance(progress, m, d, steps, watchers=watchers)
-    kept = forward(m, d)
+        kept = forward(m, d)
+        if rows_of:
+            rows_of.finish()
     state.save(path, m, d, name, kept)
     found = dict(
         scene=name, stopped=stopped, **sizes(m, d), time=sim_time(d), steps=done, timestep=h,
@@ -122,7 +126,7 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, res
         contacts=int(np.sum(d.ncon)), rows=d.nefc, islands=d.nisland, sleeping=_sleeping(m, d),
         most_solver_iterations=most_iterations(d), energy=_energy(d), energy_at_start=energy0, warnings=warnings(d),
         arch=session.arch, precision=session.precision, state_hash=state_hash(d), state=str(path), film=film,
-        recording=record["file"], frames=frames.number if frames else 0, picture=None,
+        log=log["file"], recording=record["file"], frames=frames.number if frames else 0, picture=None,
     )  # fmt: skip
     if not as_json:
         _print_run(console, found)
@@ -131,7 +135,8 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, res
     if as_json:
         print_json(found)
     else:
-        for label, file, watcher in (("film", film, movie), ("recording", record["file"], frames)):
+        for label, file, watcher in (("film", film, movie), ("recording", record["file"], frames),
+                                     ("log", log["file"], rows_of)):  # fmt: skip
             if watcher:
                 console.print(f" {label:<16}{file}: {watcher.note}", highlight=False, soft_wrap=True)
     if not stopped:
@@ -154,6 +159,51 @@ def _frames(open_files, m, d, record, timestep):
     recorder = Recorder(record["file"], m, d, solver=record["solver"], forces=record["forces"])
     open_files.callback(recorder.close)
     return Every(1 / record["fps"], timestep, lambda m, d: recorder.add(), "frames")
+
+
+class _Rows:
+    """Rows of a Log every so many seconds: a row is begun before a step, and ended behind it."""
+
+    def __init__(self, log, period, timestep):
+        self._log, self._period, self._timestep = log, max(period, timestep), timestep
+        self._due, self._begun = 0, None
+
+    def next_step(self):
+        """After how many steps there is something to do."""
+        return self._step() if self._begun is None else self._begun + 1
+
+    def _step(self):
+        return round(self._due * self._period / self._timestep)
+
+    def add(self, m, d):
+        """Ends the row that was begun, or begins the next one."""
+        if self._begun is not None:
+            self._log.end()
+            self._begun = None
+            return
+        self._begun = self._step()
+        self._due += 1
+        self._log.begin()
+
+    def finish(self):
+        """Ends the last row, after a forward."""
+        if self._begun is not None:
+            self._log.end()
+
+    @property
+    def note(self):
+        """What the progress bar shows of it."""
+        return f"{self._log.number} rows"
+
+
+def _log(open_files, m, d, log, timestep, world):
+    """What writes the log, None where none is asked for."""
+    if not log["file"]:
+        return None
+    from tisim.recording.log import Log
+
+    out = open_files.enter_context(Log(log["file"], m, d, world, log["state"]))
+    return _Rows(out, 1 / log["fps"], timestep)
 
 
 def _rest(m, d, seconds, until, steps, default):

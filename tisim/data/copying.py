@@ -7,7 +7,7 @@ import numpy as np
 
 from tisim.device import memory, session
 
-from . import asleep
+from . import asleep, varied
 from .arrays import DATA
 
 FILLED = ("energy", "medium", "dual")  # what a stage writes while an option says so
@@ -20,6 +20,7 @@ def contents(d):
     return dict(
         nworld=d.nworld, faults=d.faults, capacity=dict(d._capacity),
         filled=[word for word in FILLED if d._info.get(word)],
+        varied={name: np.array(values) for name, values in d._varied.items()},
         arrays={name: memory.download(a)[: a.length] for name, a in made.items()},
     )  # fmt: skip
 
@@ -32,6 +33,8 @@ def restored(m, contents):
     d._capacity.update(contents["capacity"])
     d.faults = contents["faults"]
     d._info.update(dict.fromkeys(contents["filled"], True))
+    if contents["varied"]:
+        varied.put(d, contents["varied"])
     for name, values in contents["arrays"].items():
         a = d.device(name)
         if a.length == values.size:

@@ -23,6 +23,7 @@ from . import (
     moments,
     on_demand,
     scalars,  # noqa: F401  tells kernels what names mean
+    varied,
 )
 from .arrays import DATA
 from .declare import LENGTHS
@@ -40,7 +41,7 @@ FAULTS = ("world", "reset", "freeze")  # what a diverging island brings about
 # what stages use of a Data and users do not
 INTERNAL = set(
     """bind bound capacity room check count counts_on_host device drop exceeds fill forget_counts grow is_fixed
-    list_view program scalar scratch set_counts shrink some""".split()
+    features list_view program scalar scratch set_counts shrink some""".split()
 )
 
 
@@ -194,6 +195,30 @@ class Data(Storage):
     def world(self, index):
         """World number `index` alone: its arrays and contacts with the shapes of a Data of one world, see World."""
         return World(self, index)
+
+    def vary(self, field, values, worlds=None, seed=0):
+        """Gives a field of the model a value of its own in each world, in the place of the model's from now on.
+
+            d.vary("geom_friction", friction)  # (nworld, ngeom, 3); axes behind the first may be 1
+            d.vary("geom_friction", lambda rng, value: value * rng.uniform(0.5, 1.5), seed=3)
+
+        field   name of the Model's array.  values  an array with the worlds in front, a function of (a NumPy Generator,
+                the model's array) for one world, or None: the model's values again.
+        worlds  as in reset: those that get values; the others keep theirs.
+        seed    for a function: a number, or one for each of these worlds. What a world draws follows from it, the
+                field and the world's index alone.
+        Masses, inertias, armature and frames bring along what follows from them, as set_const does, for each world:
+        some milliseconds a world. Where worlds would then differ in a list or a tree of boxes, such as that of static
+        geoms, UnsupportedError names it. A reset keeps what varies. World k is bit for bit what it would be alone,
+        with these values in its model.
+        Raises FieldError for a field that is the same in all worlds, ValuesError for values that do not fit.
+        """
+        varied.vary(self, field, values, worlds, seed)
+
+    @property
+    def varied(self):
+        """dict field -> (nworld, ...) values of the fields that `vary` made differ between worlds, read-only."""
+        return dict(self._varied)
 
     @property
     def timer(self):

@@ -48,9 +48,10 @@ def qDeriv(m, d):
     if kind == "symmetric":
         mean = 0.5 * (d.host("qDeriv_row") + d.host("qDeriv_col"))
         return _shaped(d, mean[:, place].astype(float))
-    damping = np.where(row == col, -np.asarray(m.dof_damping)[row], 0.0) * (kind == "joints")
+    dampers = np.broadcast_to(d._varied.get("dof_damping", m.dof_damping), (d.nworld, m.nv))
+    damping = np.where(row == col, -dampers[:, row], 0.0) * (kind == "joints")
     stepped = d.host("qH").any(axis=-1, keepdims=True)  # not since a reset, which leaves the factor zero
-    return _shaped(d, np.tile(damping, (d.nworld, 1)) * stepped)
+    return _shaped(d, damping * stepped)
 
 
 def qLU(m, d):

@@ -7,13 +7,15 @@ or of the data `d` (tisim/data/arrays.py, lengths, and what the caller passes to
 import dataclasses
 import functools
 
-from tisim.device import flow
+from tisim.device import by_world, flow
 from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS
 from tisim.model.tables import sensor
 
 from .arrays import COUNTS, DATA, SCALES
 from .declare import CAPACITIES
+from .following import FOLLOWING
+from .varied import VARIABLE, argument
 
 
 @dataclasses.dataclass(frozen=True)
@@ -324,3 +326,7 @@ def lookup(path):
 
 
 flow.declare(lookup)
+for _name in (*VARIABLE, *FOLLOWING):
+    _source = FIELDS[_name].size if _name in FIELDS else DERIVED[_name].shape[0] if _name in DERIVED else None
+    _width = 3 if _name == "opt.gravity" else 1
+    by_world.declare({_name: _source or Name(argument(_name), True, "f", width=_width)})

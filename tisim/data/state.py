@@ -73,13 +73,17 @@ def write_worlds(d, name, worlds, values):
 MOCAP = ("mocap_pos", "mocap_quat")
 
 
-def _start(m):
-    """What a reset writes besides zeros."""
+def _start(m, d, index):
+    """What a reset of these worlds writes besides zeros."""
     mocap = np.flatnonzero(np.asarray(m.body_mocapid) >= 0)
     mocap = mocap[np.argsort(np.asarray(m.body_mocapid)[mocap])]
+    pos, quat = (
+        d._varied[name][index] if name in d._varied else np.asarray(getattr(m, name))[None]
+        for name in ("body_pos", "body_quat")
+    )
     return dict(
-        qpos=m.qpos0, eq_active=m.eq_active0, mocap_pos=np.asarray(m.body_pos).reshape(-1, 3)[mocap],
-        mocap_quat=np.asarray(m.body_quat).reshape(-1, 4)[mocap], tree_asleep=np.full(m.ntree, asleep.AWAKE),
+        qpos=m.qpos0, eq_active=m.eq_active0, mocap_pos=pos[:, mocap], mocap_quat=quat[:, mocap],
+        tree_asleep=np.full(m.ntree, asleep.AWAKE),
     )  # fmt: skip
 
 
@@ -105,7 +109,7 @@ def reset(m, d, worlds=None):
     if whole:
         d.timer.clear()
     asleep.begin(d)
-    start = _start(m)
+    start = _start(m, d, index)
     for name, values in start.items():
         if name not in MOCAP:
             write_worlds(d, name, index, values)
@@ -232,12 +236,17 @@ def reset_state(m, d, state, worlds=None, sig=mjtState.mjSTATE_INTEGRATION, seed
     return drawn
 
 
-def _draw(seed, index, n):
-    """(worlds,) numbers below n, each of the seed and index of its world."""
+def seeded(seed, index):
+    """A seed for each of these worlds, of one for all or one for each."""
     seeds = np.asarray(seed)
     if seeds.dtype.kind not in "iu" or seeds.shape not in ((), index.shape) or (seeds.size and seeds.min() < 0):
         raise Error(f"seed={seed!r}: expected a number from 0 on, or one for each of {len(index)} worlds")
-    pairs = zip(np.broadcast_to(seeds, index.shape).tolist(), index.tolist())
+    return np.broadcast_to(seeds, index.shape).tolist()
+
+
+def _draw(seed, index, n):
+    """(worlds,) numbers below n, each of the seed and index of its world."""
+    pairs = zip(seeded(seed, index), index.tolist())
     words = [np.random.SeedSequence(pair).generate_state(1, np.uint64)[0] for pair in pairs]
     return (np.array(words, np.uint64) % np.uint64(n)).astype(np.int64)
 

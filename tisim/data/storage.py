@@ -35,6 +35,8 @@ class Storage:
         self.model, self.nworld = m, nworld
         self._generation = session.generation
         self._device = {}
+        # fields of the model that differ between worlds: values, what follows from them, device arrays
+        self._varied, self._following, self._by_world = {}, (), {}
         self._overlay = Overlay()
         self._bound = {}
         self._counts, self._stale = None, set()  # on a GPU: a copy of `counts`, and which of them it has no longer
@@ -77,7 +79,7 @@ class Storage:
         shares = self._overlay.shares()
         return {
             name: shares[name] if name in shares else a.numbers * (8 if str(a.dtype) == "f64" else 4)
-            for name, a in self._device.items()
+            for name, a in (*self._device.items(), *self._by_world.items())
         }
 
     def grow(self, name, needed):
@@ -138,6 +140,16 @@ class Storage:
         self._bound.clear()
         self.program.drop()
 
+    def _vary_otherwise(self):
+        """Other fields of the model differ between worlds: other kernels are needed."""
+        self._unbind()
+        self._checked = False
+
+    def features(self):
+        """The model's Features, and which of its fields differ between the worlds."""
+        has = self.model.features()
+        return has._replace(varied=tuple(sorted((*self._varied, *self._following)))) if self._varied else has
+
     def _size_of(self, name):
         return self._capacity[name] if name in self._capacity else self.model.scalar(name)
 
@@ -150,7 +162,8 @@ class Storage:
             return a
         array = DATA.get(name)
         if array is None:
-            return self.model.device(name)
+            a = self._by_world.get(name)
+            return self.model.device(name) if a is None else a
         if array.shape[0] in LENGTHS:
             raise KeyError(f"{name} has no length so far: its stage sets it by Data.scratch")
         return self._make(array, self._count(array))

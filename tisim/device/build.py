@@ -172,4 +172,5 @@ def work():
             return
         if _claim(asked["claims"], i):
             with contextlib.suppress(Unsupported, Unknown):
-                road.code(runtime.kernel_of(path, *ast.literal_eval(given)), Features(*has))
+                features = Features(*(tuple(x) if isinstance(x, list) else x for x in has))
+                road.code(runtime.kernel_of(path, *ast.literal_eval(given)), features)

@@ -78,7 +78,7 @@ class Fingerprints:
     def _parts(self, function, arguments, reached):
         kinds = [memory.element(entry.dtype == "f", entry.width) for entry in arguments.entries]
         parts = [*self._basis, repr([(path, arguments.paths[path]) for path in sorted(arguments.paths)])]
-        parts += [repr(arguments.entries), _text(kinds, reached), _text(arguments.own, reached)]
+        parts += [repr(arguments.entries), _text(kinds, reached), _text(arguments.own, reached), *arguments.text()]
         for f in reached.functions:  # which becomes longer
             names = self._names_of(f)
             parts.append(names.describe(reached))
@@ -174,10 +174,8 @@ class _Names(ast.NodeVisitor):
 
 
 def _feature_text(has, name, reached):
-    """Text of an attribute of the Features: a property follows from all of them and from its own source."""
-    if name in has._fields:
-        return f"{name}={_text(getattr(has, name), reached)}"
-    return f"{name}={_text(getattr(type(has), name, None), reached)} of {_text(tuple(has), reached)}"
+    """Text of an attribute of the Features: its value, a property's too, is all that a kernel knows of it."""
+    return f"{name}={_text(getattr(has, name), reached)}"
 
 
 def _says_all(value, attribute):

@@ -49,7 +49,7 @@ def _bound(m, d, kernels):
     key = tuple(map(id, kernels))
     bound = d.bound(m, key)  # first of all: it refuses a Data whose Taichi is gone, and the kernels with it
     if bound is None:
-        bound = _sequence(kernels, m.features()).bind(d)
+        bound = _sequence(kernels, d.features()).bind(d)
         d.bind(key, bound)
     return bound
 

@@ -9,7 +9,7 @@ import inspect
 
 from tisim.errors import Error
 
-from . import bundle, flow, garbage, memory, session
+from . import bundle, by_world, flow, garbage, memory, session
 from .specialise import specialise
 
 CHUNK = (4, 32)  # neighbours in a list that one thread works through, on a GPU and on a CPU
@@ -66,10 +66,11 @@ class Kernel:
         if self._generation != session.generation:  # a user's kernel, which outlives its Taichi
             self._variants, self._generation = {}, session.generation
         for key in ((parallel, None), (parallel, has)):
-            if key in self._variants:
+            if key in self._variants and (key[1] is not None or not getattr(has, "varied", ())):
                 return self._variants[key]
         made = Variant(self.special(parallel), has)
-        return self._variants.setdefault((parallel, has if made.arguments.flow.features else None), made)
+        depends = made.arguments.flow.features or getattr(has, "varied", ())
+        return self._variants.setdefault((parallel, has if depends else None), made)
 
     def special(self, parallel):
         """The function with `SERIAL`, `SHORT`, `SPREAD`, `HAND` and `CHUNK` bound as asked.
@@ -110,7 +111,7 @@ class Variant:
     def __init__(self, function, has):
         import taichi as ti
 
-        self.function, self.arguments = function, bundle.Arguments(function, has)
+        self.function, self.arguments = function, by_world.Arguments(function, has)
         integer, real = ti.i32, memory.element(True)
         self.names, self.arrays, self.numbers, params = [], {}, {}, []
         for entry in self.arguments.entries:

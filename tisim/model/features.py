@@ -24,6 +24,7 @@ class Features(NamedTuple):
     heavy     some tendon has armature.
     sleep     loops go over lists of what is awake: trees at rest fall asleep, or some can be removed.
     gone      trees can be removed (tisim.remove).
+    varied    names of the fields that differ between worlds (Data.vary), sorted.
     """
 
     jointed: bool
@@ -34,11 +35,17 @@ class Features(NamedTuple):
     heavy: bool = False
     sleep: bool = False
     gone: bool = False
+    varied: tuple = ()
 
     @property
     def dims(self):
         """Components of a contact's force, at most."""
         return 6 if self.torsion else 3
+
+    @property
+    def weighed(self):
+        """Whether the mean inertia, by which solvers scale what is left, differs between worlds."""
+        return "stat.meaninertia" in self.varied
 
 
 def dense_bodies():

@@ -29,6 +29,17 @@ def set_const(m, d=None):
         raise Error(f"the first argument is a tisim.Model, got a {type(m).__name__}")
     m.validate()
     a = {name: np.array(array) for name, array in m._arrays.items()}
+    stat = constants(m, a)
+    for name, values in a.items():
+        if values.tobytes() != m._arrays[name].tobytes():
+            m._arrays[name][...] = values
+    for name, value in stat.items():
+        setattr(m.stat, name, value)
+    m._sizes["ngravcomp"] = int((a["body_gravcomp"] > 0).sum())
+
+
+def constants(m, a):
+    """Makes anew in `a`, arrays like those of the model m, what follows from others; returns numbers of m.stat."""
     _check_simple(m, a)
     pose = kinematics.pose(a, a["qpos0"])
     jacobian = m.opt.jacobian
@@ -43,12 +54,7 @@ def set_const(m, d=None):
         keep_awake(a)
     if m.nu:
         stay_awake(a)
-    for name, values in a.items():
-        if values.tobytes() != m._arrays[name].tobytes():
-            m._arrays[name][...] = values
-    for name, value in stat.items():
-        setattr(m.stat, name, value)
-    m._sizes["ngravcomp"] = int((a["body_gravcomp"] > 0).sum())
+    return stat
 
 
 def _check_simple(m, a):

@@ -36,7 +36,7 @@ LONG = ("body_quat", "body_iquat", "geom_quat", "site_quat", "cam_quat")  # of l
 def problem(arrays, sizes, names=None):
     """The first thing that is wrong, as text, or None. names  of the arrays that were written; None: all were."""
     for name in FIELDS if names is None else sorted(names):
-        if found := _numbers(name, np.asarray(arrays[name]), sizes):
+        if found := numbers(name, np.asarray(arrays[name]), sizes):
             return found
     for reads, check in (*RULES, *ASSET_RULES):
         if names is None or names.intersection(reads):
@@ -51,12 +51,12 @@ def check(m, names=None):
         raise Error(f"the model does not hold together: {found}")
 
 
-def _numbers(name, a, sizes):
+def numbers(name, a, sizes):
     """What is wrong with one array by itself."""
-    field = FIELDS[name]
+    field = FIELDS.get(name)  # None: one of opt
     if not a.size:
         return None
-    if field.dtype.kind == "f":
+    if field is None or field.dtype.kind == "f":
         low = 0 if name in POSITIVE else -HUGE
         if not (a.min() >= low and a.max() <= HUGE):  # so that NaN is wrong, too
             return wrong_at(name, a, (a >= low) & (a <= HUGE), "a number" if low else "a number, not negative")

@@ -7,6 +7,7 @@ poses and velocities were last computed (forward, step).
 
 import numpy as np
 
+from tisim.data import varied
 from tisim.enums import mjtJoint
 from tisim.mjcf.numbers import MINVAL
 from tisim.mjcf.rotations import cross
@@ -104,6 +105,7 @@ def jac_subtree_com(m, d, body):
     start(m, d)
     i = element(m, "body", body)
     dofs, lower = subtree_dofs(m, i)
+    varied.refuse(d, "jac_subtree_com", "body_mass")
     mass = np.asarray(m.body_subtreemass)
     if mass[i] < MINVAL:
         dofs, lower = dofs[:0], lower[:0]

@@ -21,7 +21,7 @@ import time
 
 import numpy as np
 
-from tisim.data import asleep, given
+from tisim.data import asleep, given, varied
 from tisim.data.state import world_indices
 from tisim.errors import Error
 from tisim.model.file import to_bytes
@@ -52,6 +52,7 @@ class Recorder:
 
     def __init__(self, path, m, d, worlds=None, solver=False, forces=False):
         given.check(m, d)
+        varied.refuse(d, "a recording, which has one model,")
         self.path, self.model, self.data = str(path), m, d
         self._worlds = world_indices(d, worlds)
         if not len(self._worlds):

@@ -6,7 +6,7 @@ import csv
 import numpy as np
 
 from tisim import pipeline
-from tisim.data import given
+from tisim.data import given, varied
 from tisim.errors import Error
 from tisim.queries.motion import contact_force
 from tisim.stages.sleep import wake
@@ -107,6 +107,7 @@ def support(m, d):
     Forces are those that the state asks for, so they are exact where it is at rest. In a scene without gravity up is z.
     """
     given.check(m, d)
+    varied.refuse(d, "support", "opt.gravity")
     return of_contacts(forces(m, evaluated(m, d)))
 
 

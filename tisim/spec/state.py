@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tisim.data import asleep
+from tisim.data import asleep, varied
 from tisim.data.data import Data
 from tisim.data.state import write_worlds
 from tisim.enums import mjtObj
@@ -156,6 +156,7 @@ def recompile(spec, m, d):
     if getattr(d, "model", None) is not m or not getattr(m, "_nodes", None):
         raise Error("recompile() needs a Model that came from MJCF or a Spec, and a Data of that Model")
     asleep.refuse_removed(d, "recompile")
+    varied.refuse(d, "recompile")
     new_m = spec.compile()
     new_d = Data(new_m, d.nworld)
     old, new = _compiled(m), _compiled(new_m)

@@ -9,6 +9,7 @@ mujoco.Renderer does. One window exists at a time.
 """
 
 from tisim.mujoco_names import missing
+from tisim.viewer.browser import view_in_browser
 from tisim.viewer.camera import Camera
 from tisim.viewer.mjv import MjvCamera, MjvOption, MjvPerturb
 from tisim.viewer.offscreen import render, save_png
@@ -19,7 +20,7 @@ from tisim.viewer.window import view
 
 __all__ = [
     "Camera", "Look", "MjvCamera", "MjvOption", "MjvPerturb", "Renderer", "launch", "launch_from_path",
-    "launch_passive", "render", "save_png", "view",
+    "launch_passive", "render", "save_png", "view", "view_in_browser",
 ]  # fmt: skip
 
 

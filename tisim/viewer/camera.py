@@ -57,6 +57,11 @@ class Camera:
         """Near and far plane [m]; nothing is cut that one would see."""
         return 0.02 * self.distance, 100.0 * self.distance + 100.0
 
+    @property
+    def tile(self):
+        """Side of a chequer's tile that suits what it shows [m]."""
+        return float(max(0.25, 2.0 ** np.floor(np.log2(max(self.distance / 16, 0.25)))))
+
     def project(self, points, width, height):
         """Pixel coordinates of world points: (n, 3) -> column, row (n, 2) and distance along the view (n,)."""
         p = (np.atleast_2d(points) - self.position) @ self.axes.T

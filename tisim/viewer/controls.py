@@ -46,7 +46,8 @@ class Controls:
     ):  # fmt: skip
         self.aspect, self.world, self._step, self._restart, self._reload = aspect, world, step, restart, reload
         self.opt, self.pert, self.user_scn = MjvOption(), MjvPerturb(), MjvScene()
-        self.panels, self.quit, self.screenshot, self.told = Panels(), False, False, ""
+        self.panels, self.quit, self.screenshot, self.filming = Panels(), False, False, False
+        self.told, self.said, self.until = "", "", 0.0  # what is to be said; what is, and how long
         self.color = "geom" if color == "island" else color
         self.flag("ISLAND", color == "island")
         self.chains = bool(chains)
@@ -118,7 +119,7 @@ class Controls:
         self.clock.single(self.push)
 
     def _key_back(self):
-        self._let_go()
+        self.let_go()
         if not self.clock.back():
             self.told = "no earlier state is recorded"
 
@@ -129,11 +130,11 @@ class Controls:
         self.clock.slower(-1)
 
     def _key_reset(self):
-        self._let_go()
+        self.let_go()
         self.clock.reset()
 
     def _key_reload(self):
-        self._let_go()
+        self.let_go()
         if self._reload is None:
             self.told = "there is no file to load again"
             return
@@ -150,7 +151,7 @@ class Controls:
             self.eye.take(cam)
 
     def _key_keyframe(self):
-        self._let_go()
+        self.let_go()
         key = self.clock.keyframe()
         self.told = f"keyframe {self.m.id2name('key', key) or key}" if key >= 0 else "the model has no keyframes"
 
@@ -169,7 +170,7 @@ class Controls:
         self.eye.track(self.pert.select)
 
     def _key_align(self):
-        self._let_go()
+        self.let_go()
         self.pert.select = 0
         self.eye.align()
 
@@ -204,6 +205,9 @@ class Controls:
 
     def _key_screenshot(self):
         self.screenshot = True
+
+    def _key_film(self):
+        self.filming = not self.filming
 
     def _key_quit(self):
         self.quit = True
@@ -243,7 +247,7 @@ class Controls:
         """A button was let go."""
         ctrl = self._down.pop(button, False)
         if ctrl and button != "middle":
-            self._let_go()
+            self.let_go()
 
     def drag(self, x, y, shift=False):
         """The mouse is at another place, perhaps with a button held."""
@@ -266,11 +270,28 @@ class Controls:
 
     def select(self, x, y):
         """Selects the body seen at a place; nothing, or the world itself, deselects."""
-        self._let_go()
+        self.let_go()
         body, at = self._hit(x, y)
         self.pert.select = max(body, 0)
         if body > 0:
             self.pert.localpos = at
+
+    def choose(self, body, point):
+        """Selects a body by its number, at a point (3,) of the world; 0 deselects."""
+        self.let_go()
+        self.pert.select = body
+        turn = perturb.of_world(self.d, "xmat", self.world)[body].reshape(3, 3)
+        self.pert.localpos = turn.T @ (np.asarray(point, float) - perturb.of_world(self.d, "xpos", self.world)[body])
+
+    def pull(self, point):
+        """Pulls what is selected to a point (3,) of the world, in a plane or along a line that the caller chose."""
+        if self._given is not None or not perturb.selected(self.m, self.pert):
+            return
+        if not self.pert.active:
+            perturb.begin(self.m, self.d, self.camera, self.pert, self.world)
+            self.pert.active = perturb.PULL
+        away = np.asarray(point, float) - self.pert.refselpos
+        self.pert.refpos, self.pert.refselpos = self.pert.refpos + away, self.pert.refselpos + away
 
     def look_at(self, x, y, follow):
         """Looks at what is seen at a place, or follows that body."""
@@ -291,7 +312,8 @@ class Controls:
             self.hand.apply(self.m, self.d, self.pert, self.world)
             perturb.mjv_apply_perturb_pose(self.m, self.d, self.pert, 0, self.world)
 
-    def _let_go(self):
+    def let_go(self):
+        """Takes the hand off what is pulled."""
         self.pert.active = self.pert.active2 = 0
         self.hand.release(self.d)
 
@@ -302,6 +324,16 @@ class Controls:
             perturb.mjv_apply_perturb_pose(self.m, self.d, self.pert, 1, self.world)
             forward(self.m, self.d)
         return self.clock.run(elapsed, self.push)
+
+    # values
+
+    def set_ctrl(self, i, value):
+        """Sets a control, or a slice of them."""
+        self.d.ctrl[perturb.place(self.d, self.world, i)] = value
+
+    def set_eq_active(self, i, on):
+        """Switches an equality."""
+        self.d.eq_active[perturb.place(self.d, self.world, i)] = bool(on)
 
     # words
 

@@ -38,6 +38,7 @@ KEYS = (
     ("d", ("f3",), "solver and timing", "profiler"),
     ("h", ("f1",), "this help", "help"),
     ("p", (), "screenshot", "screenshot"),
+    ("w", (), "film: begin, end", "film"),
     ("q", (), "quit", "quit"),
     *((None, (str(k),), f"geoms of group {k}", f"group{k}") for k in range(6)),
 )

@@ -7,6 +7,7 @@ import numpy as np
 
 from tisim.mjcf.rotations import cross
 from tisim.queries.motion import contact_force
+from tisim.viewer.drawing import ASLEEP, PALETTE, island_of_geom, sleeping_geoms
 
 STOPS = np.array([[0.16, 0.20, 0.52], [0.10, 0.55, 0.62], [0.48, 0.75, 0.36], [0.98, 0.80, 0.22], [0.84, 0.16, 0.12]])
 ROD = np.array([0.86, 0.10, 0.10, 1.0])  # colour of a chain
@@ -50,6 +51,24 @@ def forces(m, d, world):
 
 
 MEASURES = dict(speed=speeds, force=forces)
+
+
+def shaded(m, d, world, mode, own):
+    """Colours of the geoms by a mode of `render`, from their own (ngeom, 3 or 4): a new array, or the same one where
+    nothing differs. What sleeps is darker."""
+    dark = sleeping_geoms(m, d, world)
+    if mode == "geom" and not dark.any():
+        return own
+    colors = np.array(own)
+    if mode == "island":
+        labels = island_of_geom(m, d, world)
+        colors[labels >= 0, :3] = PALETTE[labels[labels >= 0] % len(PALETTE)]
+    elif mode in MEASURES:
+        body = np.asarray(m.geom_bodyid)
+        moves = np.asarray(m.body_weldid)[body] > 0
+        colors[moves, :3] = colors_of(MEASURES[mode](m, d, world))[body][moves]
+    colors[dark, :3] *= ASLEEP
+    return colors
 
 
 def chains(m, d, world):

@@ -5,11 +5,10 @@ of it can be closed, numbers have curves, and texts stand in the scene.
 """
 
 import contextlib
-import time
 
 import numpy as np
 
-from tisim.viewer import decor, keys, perturb
+from tisim.viewer import keys, words
 from tisim.viewer.controls import COLORS, FRAMES, LABELS
 
 MARGIN, ROW, WIDE = 10, 19, 300  # between panels, height of a line, width of a panel where it has one [pixel]
@@ -119,24 +118,19 @@ def draw(window, c, curves, further):
 
 
 def _main(w, c, size, further):
-    m, d = c.m, c.d
-    selected = c.about_selected()
     few = not w.direct
     with w.panel("tisim", MARGIN, MARGIN, WIDE, 26, size):
-        now, ncon = (float(np.atleast_1d(v)[c.world]) for v in (d.time, d.ncon))
-        w.gui.text(f"time {now:.3f} s, {m.nbody - 1} bodies, {int(ncon)} contacts")
-        speed = f"{100 * c.clock.speed:g} % aimed at" if c.clock.notch else "real time"
-        w.gui.text(f"{c.clock.factor:.2f} x real time ({speed})" if c.clock.running else "paused")
-        for line in (c.eye.about(), *further):
+        for line in (*words.lines(c), c.eye.about(), *further):
             w.gui.text(line)
-        if selected and not w.direct:
-            w.gui.text(_of_selected(selected))
+        if few and c.about_selected():
+            name, *rest = words.of_selected(c)
+            w.gui.text(f"{name}: {', '.join(rest)}")
         w.gui.text("h  help")
         if w.header("time", True):
             c.clock.running = w.gui.checkbox("run", c.clock.running)
-            for k, (words, key) in enumerate((("step", "right"), ("back", "left"), ("reset", "backspace"))):
+            for k, (name, key) in enumerate((("step", "right"), ("back", "left"), ("reset", "backspace"))):
                 w.beside(70 + 55 * k)
-                if w.gui.button(words):
+                if w.gui.button(name):
                     c.key(key)
             if c.clock.frames > 1:
                 frame = w.gui.slider_int("frame", c.clock.frame, 0, c.clock.frames - 1)
@@ -145,22 +139,22 @@ def _main(w, c, size, further):
             notch = len(_slow(c)) - 1 - c.clock.notch
             c.clock.notch = len(_slow(c)) - 1 - w.gui.slider_int("speed", notch, 0, len(_slow(c)) - 1)
         if w.header("drawn", True):
-            for k, (flag, words) in enumerate(FLAGS):
+            for k, (flag, name) in enumerate(FLAGS):
                 if k % 2:
                     w.beside(150)
-                c.flag(flag, w.gui.checkbox(words, c.has(flag)))
+                c.flag(flag, w.gui.checkbox(name, c.has(flag)))
         if w.header("groups and colours", few):
             for group in range(6):
                 if group:
                     w.beside(8 + 45 * group)
                 c.opt.geomgroup[group] = w.gui.checkbox(str(group), bool(c.opt.geomgroup[group]))
-            for words, key, now in (
+            for name, key, now in (
                 ("colours", "o", COLORS[COLORS.index(c.color)]),
                 ("frames", "k", dict(zip(map(int, FRAMES), FRAMES)).get(c.opt.frame, FRAMES[0]).name[8:].lower()),
                 ("labels", "l", dict(zip(map(int, LABELS), LABELS)).get(c.opt.label, LABELS[0]).name[8:].lower()),
                 ("camera", "x", c.eye.about()),
             ):
-                if w.gui.button(f"{words}: {now}"):
+                if w.gui.button(f"{name}: {now}"):
                     c.key(key)
 
 
@@ -171,24 +165,21 @@ def _slow(c):
 
 
 def _controls(w, c, size):
-    m, d = c.m, c.d
+    m = c.m
     rows = min(m.nu, SLIDERS) + min(m.neq, SLIDERS) + 2
     with w.panel("controls", size[0] - MARGIN, MARGIN, WIDE, rows, size, right=True):
         if m.nu and w.header("actuators", True):
-            ctrl, where = perturb.of_world(d, "ctrl", c.world), perturb.place(d, c.world, 0)[:-1]
-            for i in range(min(m.nu, SLIDERS)):
-                low, high = m.actuator_ctrlrange[i] if m.actuator_ctrllimited[i] else (-1.0, 1.0)
-                value = w.slider(c.name("actuator", i), ctrl[i], low, high)
-                if abs(value - float(ctrl[i])) > 1e-6 * max(1.0, abs(high - low)):  # sliders round to f32
-                    d.ctrl[(*where, i)] = value
+            for i, (name, now, low, high) in enumerate(words.actuators(c, SLIDERS)):
+                value = w.slider(name, now, low, high)
+                if abs(value - now) > 1e-6 * max(1.0, abs(high - low)):  # sliders round to f32
+                    c.set_ctrl(i, value)
             if w.gui.button("all to zero"):
-                d.ctrl[where or slice(None)] = 0.0
+                c.set_ctrl(slice(None), 0.0)
         if m.neq and w.header("equalities", m.neq <= SLIDERS):
-            active = perturb.of_world(d, "eq_active", c.world)
-            for i in range(min(m.neq, SLIDERS)):
-                on = w.gui.checkbox(c.name("equality", i), bool(active[i]))
-                if on != bool(active[i]):
-                    d.eq_active[perturb.place(d, c.world, i)] = on
+            for i, (name, active) in enumerate(words.equalities(c, SLIDERS)):
+                on = w.gui.checkbox(name, active)
+                if on != active:
+                    c.set_eq_active(i, on)
 
 
 def _profiler(w, c, size, curves):
@@ -211,16 +202,10 @@ def _help(w, size):
 
 def _told(w, c, size):
     """What the window has to say, for some seconds."""
-    if c.told:
-        c.said, c.until, c.told = c.told, time.perf_counter() + 5.0, ""
-    if getattr(c, "until", 0.0) > time.perf_counter():
+    said = words.note(c)
+    if said:
         with w.panel("note", 0.3 * size[0], size[1] - 70, 360, 1, size):
-            w.gui.text(c.said)
-
-
-def _of_selected(selected):
-    name, mass, speed, ncon = selected
-    return f"{name}: {mass:.3g} kg, {speed:.2f} m/s, {ncon} contacts"
+            w.gui.text(said)
 
 
 def draw_labels(window, c):
@@ -228,18 +213,5 @@ def draw_labels(window, c):
     direct = window.direct
     if not direct:
         return
-    width, height = window.get_window_shape()
-    camera, texts = c.camera, []
-    selected = c.about_selected()
-    if selected:
-        name, mass, speed, ncon = selected
-        texts.append((perturb.held_point(c.m, c.d, c.pert, c.world),
-                      [name, f"{mass:.3g} kg", f"{speed:.2f} m/s", f"{ncon} contacts"]))  # fmt: skip
-    more = decor.labels(c.m, c.d, c.opt, c.world, c.user_scn)
-    texts += [(at, [text]) for at, text in more]
-    if not texts:
-        return
-    places, depth = camera.project(np.array([at for at, _ in texts]), width, height)
-    for (x, y), far, (_, lines) in zip(places, depth, texts):
-        if far > 0 and -50 <= x < width and -50 <= y < height:
-            direct.label(float(x) + 16, float(y) + 12, lines)  # beside an arrow upwards
+    for x, y, lines in words.labels(c, *window.get_window_shape()):
+        direct.label(x + 16, y + 12, lines)  # beside an arrow upwards

@@ -35,7 +35,7 @@ class Clock:
         self._past = collections.deque(maxlen=KEPT)
         self._room = None
 
-    frames = 0  # that can be gone to: none but in a Replay
+    frames = frame = 0  # that can be gone to, and which is shown: none but in a Replay
 
     @property
     def speed(self):

@@ -16,16 +16,8 @@ from tisim.device import cache
 from tisim.mjcf import rotations
 from tisim.viewer import shapes
 from tisim.viewer.caster import FADE, SKY_LIGHT, SUN_LIGHT, sun_of
-from tisim.viewer.drawing import (
-    ASLEEP,
-    PALETTE,
-    checker_colors,
-    geom_colors,
-    island_of_geom,
-    removed_geoms,
-    sleeping_geoms,
-)
-from tisim.viewer.measures import MEASURES, colors_of
+from tisim.viewer.drawing import checker_colors, geom_colors, removed_geoms
+from tisim.viewer.measures import shaded
 from tisim.viewer.shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE
 
 RECORD = 12
@@ -190,22 +182,10 @@ class Raster:
 
     def paint_state(self, d, world, mode):
         """Colours what moves by a mode of `render`; what sleeps is darker, what was removed cannot be seen."""
-        m, dark = self.m, sleeping_geoms(self.m, d, world)
-        if mode == "geom" and not dark.any():
-            if self._painted:
-                self.paint(self.colors)
-            self._painted = False
-            return
-        colors, self._painted = self.colors.copy(), True
-        if mode == "island":
-            labels = island_of_geom(m, d, world)
-            colors[labels >= 0, :3] = PALETTE[labels[labels >= 0] % len(PALETTE)]
-        elif mode in MEASURES:
-            body = np.asarray(m.geom_bodyid)
-            moves = np.asarray(m.body_weldid)[body] > 0
-            colors[moves, :3] = colors_of(MEASURES[mode](m, d, world))[body][moves]
-        colors[dark, :3] *= ASLEEP
-        self.paint(colors)
+        colors = shaded(self.m, d, world, mode, self.colors)
+        if colors is not self.colors or self._painted:
+            self.paint(colors)
+        self._painted = colors is not self.colors
 
     def place(self, d, world, camera):
         """Moves every geom to where it is; unbounded planes reach far beyond what this camera sees."""

@@ -32,7 +32,7 @@ class Painter:
     def shoot(self, d, camera, quality, smooth=True, color=True, grow=False):
         """Colour, depth and record as Caster.shoot returns them."""
         if self.tile is None:
-            self.tile = float(max(0.25, 2.0 ** np.floor(np.log2(max(camera.distance / 16, 0.25)))))
+            self.tile = camera.tile
         self.scene.back(d)
         lit = lights.lamps(self.scene.m, d, self.world, camera) if self.real and color else None
         return self.caster.shoot(d, self.scene, camera, quality, smooth, self.tile, color, grow, lit)

@@ -14,17 +14,14 @@ from tisim.enums import mjtFrame, mjtLabel, mjtObj, mjtVisFlag
 from tisim.errors import Error, UnsupportedError
 from tisim.viewer import overlays, textures
 from tisim.viewer.drawing import (
-    ASLEEP,
     CONTACT_COLOR,
-    PALETTE,
     checker_colors,
     geom_colors,
-    island_of_geom,
     mark_length,
     site_colors,
     sleeping_geoms,
-)  # fmt: skip
-from tisim.viewer.measures import MEASURES, colors_of
+)
+from tisim.viewer.measures import MEASURES, shaded
 from tisim.viewer.mjv import MjvOption
 
 COLORS = ("geom", "island", *MEASURES)
@@ -206,15 +203,7 @@ class Scene:
             return
         self._key = None if changing else key
         rgba, second = np.zeros((max(1, self.n), 4)), np.zeros((max(1, self.n), 3))
-        rgba[: m.ngeom] = geom_colors(m)
-        if look.color == "island":
-            labels = island_of_geom(m, d, world)
-            rgba[: m.ngeom][labels >= 0, :3] = PALETTE[labels[labels >= 0] % len(PALETTE)]
-        elif look.color in MEASURES:
-            shades = colors_of(MEASURES[look.color](m, d, world))[np.asarray(m.geom_bodyid)]
-            moves = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] > 0
-            rgba[: m.ngeom][moves, :3] = shades[moves]
-        rgba[: m.ngeom][dark, :3] *= ASLEEP
+        rgba[: m.ngeom] = shaded(m, d, world, look.color, geom_colors(m))
         moving = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0
         rgba[: m.ngeom][moving, 3] *= look.alpha
         if not look.static:

@@ -1,6 +1,5 @@
 """The interactive window: GGUI shows a simulation, keys and the mouse act on it (`controls.py`, `keys.py`)."""
 
-import pathlib
 import time
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from tisim.device import runtime
 from tisim.enums import mjtVisFlag
 from tisim.errors import Error
-from tisim.viewer import decor, ggui, keys, panels, vulkan
+from tisim.viewer import ggui, keys, panels, shots, vulkan
 from tisim.viewer.controls import Controls
 from tisim.viewer.raster import SKY, Raster
 from tisim.viewer.renderer import Painter
@@ -36,7 +35,7 @@ class Show:
         self.direct = self.window.direct
         self.curves, self.frames = panels.Curves(panels.CURVES), 0
         self._notches, self._held, self._last, self._spent = 0.0, set(), None, 0.0
-        self._closed = False
+        self._closed, self._filming = False, shots.Filming()
         self._drawn = self._raster = self._painter = self._tile = None
         if self.direct:
             self.direct.on_scroll(self._scrolled)
@@ -70,6 +69,7 @@ class Show:
             panels.draw(self.window, self.controls, self.curves, self._words())
         if self.controls.screenshot:
             self._save()
+        self._filming.see(self.controls, self._picture, now)
         self._note(elapsed, stepped, done)
         self.window.show()
         self.frames += 1
@@ -82,6 +82,7 @@ class Show:
         """Closes the window; what the mouse held is let go."""
         if not self._closed:
             self._closed = True
+            self._filming.end()
             self.controls.hand.release(self.controls.d)
             ggui.close()
 
@@ -149,9 +150,9 @@ class Show:
         c = self.controls
         camera = c.camera
         if self._tile is None:
-            self._tile = float(max(0.25, 2.0 ** np.floor(np.log2(max(camera.distance / 16, 0.25)))))
+            self._tile = camera.tile
         if self.caster:
-            return self._cast(camera, width, height)
+            return self._cast(width, height)
         m = c.m
         shown = np.asarray(c.opt.geomgroup, bool)[np.asarray(m.geom_group)]
         if not c.opt.flags[int(mjtVisFlag.mjVIS_STATIC)]:
@@ -164,15 +165,11 @@ class Show:
         r.paint_state(c.d, c.world, c.colors)
         r.place(c.d, c.world, camera)
         ggui.set_camera(self.scene, camera.position, camera.lookat, camera.axes[1], camera.fovy, *camera.clip)
-        r.draw(self.scene, camera, self._tile, self._decor(True))
+        r.draw(self.scene, camera, self._tile, shots.records(c, True))
         self.canvas.set_background_color(SKY)
         self.canvas.scene(self.scene)
 
-    def _decor(self, marks):
-        c = self.controls
-        return decor.of(c.m, c.d, c.opt, c.world, c.pert, c.user_scn, marks, c.chains).records()
-
-    def _cast(self, camera, width, height):
+    def _cast(self, width, height):
         """The caster's picture fills the window."""
         from taichi.ui.utils import get_field_info
 
@@ -181,9 +178,7 @@ class Show:
         if key != self._drawn:
             self._painter, self._drawn = Painter(c.m, width, height), key
             self._painter.tile = self._tile
-        look = decor.look_of(c.m, c.opt, c.color, c.chains)
-        self._painter.write(c.d, look, c.world, self._decor(False))
-        picture = self._painter.shoot(c.d, camera, "sun", smooth=False, grow=True)[0]
+        picture = shots.cast(c, self._painter)
         words = np.full((width, height, 4), 255, np.uint8)
         words[..., :3] = picture[::-1].transpose(1, 0, 2)
         self._words_kept = words.view(np.uint32)[..., 0]
@@ -200,15 +195,18 @@ class Show:
             contacts=float(c.d.count("ncon")), rows=float(np.sum(c.d.nefc)), iterations=float(np.max(niter, initial=0)),
         )  # fmt: skip
 
+    def _picture(self):
+        """What the window shows, (height, width, 3) uint8."""
+        shown = self.window.get_image_buffer_as_numpy()[..., :3]  # (width, height, 3) from the bottom, 8 bits as f32
+        return np.ascontiguousarray((shown * 255 + 0.5).astype(np.uint8).transpose(1, 0, 2)[::-1])
+
     def _save(self):
         """Writes what the window shows to a file that is not there yet."""
-        c = self.controls
-        c.screenshot, k = False, 1
-        while pathlib.Path(f"tisim-{k}.png").exists():
-            k += 1
+        c, name = self.controls, shots.free_name(".png")
+        c.screenshot = False
         try:
-            self.window.save_image(f"tisim-{k}.png")
-            c.told = f"saved tisim-{k}.png"
+            self.window.save_image(name)
+            c.told = f"saved {name}"
         except RuntimeError as error:
             c.told = str(error).splitlines()[0]
 

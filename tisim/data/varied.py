@@ -1,0 +1,151 @@
+"""Parameters that differ between worlds: `Data.vary`.
+
+The values of all worlds are kept on the host in double precision and on the device, where kernels read them in place of
+the model's array (tisim/device/by_world.py).
+"""
+
+import operator
+
+import numpy as np
+
+from tisim.device import memory, session
+from tisim.enums import mjtBias
+from tisim.errors import Error, FieldError, UnsupportedError, ValuesError
+from tisim.mjcf.format.names import nearest
+from tisim.model import validate
+from tisim.model.device_model import DERIVED
+from tisim.model.fields import FIELDS
+from tisim.model.watched import numbers
+
+from . import asleep, following
+from .state import seeded, world_indices
+
+VARIABLE = (
+    """opt.gravity geom_friction geom_solmix geom_solref geom_solimp geom_margin geom_gap qpos_spring
+    jnt_stiffness jnt_range dof_damping dof_frictionloss actuator_gainprm actuator_biasprm actuator_ctrlrange
+    actuator_forcerange""".split()
+    + following.CAUSES
+)
+# fields in which a number that is not zero asks for kernels, or rows, that zero does not: which of an item's numbers
+DECIDES = dict(dof_damping=..., dof_frictionloss=..., actuator_gainprm=(..., 2), actuator_biasprm=(..., 2))
+# those from which follows what is not computed anew in each step: boxes of a search for pairs, poses of static bodies
+PLACES = ("geom_margin", "body_pos", "body_quat", "geom_pos", "geom_quat")
+
+
+def argument(field):
+    """Name of the kernels' argument that brings a field of all worlds."""
+    return field.replace(".", "_")
+
+
+def vary(d, field, values, worlds=None, seed=0):
+    """Gives a field of the model other values in each world: see Data.vary."""
+    if field not in VARIABLE:
+        raise _refusal(field)
+    if values is None:
+        if worlds is not None:
+            raise Error(f"vary({field!r}, None) takes the model's values in all worlds again; worlds={worlds!r}")
+        put(d, {name: x for name, x in d._varied.items() if name != field})
+        return
+    index = world_indices(d, worlds)
+    model = np.array(operator.attrgetter(field)(d.model), float)
+    values = _drawn(d, field, model, values, index, seed) if callable(values) else _given(field, model, values, index)
+    _check(d, field, model, values, index)
+    whole = d._varied.get(field)
+    whole = np.repeat(model[None], d.nworld, axis=0) if whole is None else whole.copy()
+    whole[index] = values
+    whole.flags.writeable = False
+    put(d, d._varied | {field: whole})
+
+
+def put(d, varied):
+    """Lets these fields differ between worlds and no others: {field: (nworld, ...)}, which were looked at."""
+    arrays = varied | following.follow(d, varied)
+    kept, d._varied = d._varied, varied
+    d._following = tuple(name for name in arrays if name not in varied)
+    if {argument(name) for name in arrays} != d._by_world.keys():
+        d._vary_otherwise()
+    for name in d._by_world.keys() - {argument(name) for name in arrays}:
+        memory.delete_array(d._by_world.pop(name))
+    for name, values in arrays.items():
+        if values is kept.get(name):
+            continue
+        if (key := argument(name)) not in d._by_world:
+            d._by_world[key] = memory.new_array(True, values.size, _width(name, values))
+        memory.upload(d._by_world[key], values.reshape(-1).astype(session.numpy_float()))
+        if name in PLACES:
+            d._info.pop("collision", None)
+            d._vary_otherwise()
+            asleep.stale(d)
+
+
+def _width(name, values):
+    """Numbers of an element, as kernels see it."""
+    if name in FIELDS:
+        return FIELDS[name].width
+    return DERIVED[name].width if name in DERIVED else values.shape[1]
+
+
+def _refusal(field):
+    known = f"that may differ between worlds: {', '.join(VARIABLE)}"
+    if field in FIELDS:
+        return FieldError(f"{field} is the same in all worlds: it is none of the fields {known}")
+    return FieldError(f"{field!r} is no field of a Model{nearest(str(field), VARIABLE)}; those {known}")
+
+
+def _given(field, model, values, index):
+    """Values of these worlds as an array like the field, with the worlds in front."""
+    values = np.asarray(numbers(values), float)
+    shape = (len(index), *model.shape)
+    try:
+        if values.ndim != len(shape) or values.shape[0] != shape[0]:
+            raise ValueError
+        return np.broadcast_to(values, shape)
+    except ValueError:
+        raise ValuesError(
+            f"{field}: values have shape {values.shape}, expected {shape}, the worlds in front; other axes may be 1"
+        ) from None
+
+
+def _drawn(d, field, model, draw, index, seed):
+    """Values of these worlds that follow from the field's name, a world's seed and its index alone."""
+    rows = []
+    for world, s in zip(index.tolist(), seeded(seed, index)):
+        row = np.asarray(numbers(draw(np.random.default_rng([s, world, *field.encode()]), model.copy())), float)
+        try:
+            rows.append(np.broadcast_to(row, model.shape))
+        except ValueError:
+            raise ValuesError(f"{field}: the function gave shape {row.shape}, expected {model.shape}") from None
+    return np.reshape(rows, (len(index), *model.shape))
+
+
+def _check(d, field, model, values, index):
+    """Raises ValuesError for values that no model may have, or that ask for other kernels than the model's."""
+    m = d.model
+    for world, row in zip(index.tolist(), values):
+        found = validate.numbers(field, row, m._sizes)
+        if found:
+            raise ValuesError(f"world {world}: {found}")
+    part = DECIDES.get(field)
+    if part is not None and ((values != 0) != (model != 0))[part].any():
+        world = index[np.flatnonzero(((values != 0) != (model != 0))[part].reshape(len(index), -1).any(1))[0]]
+        raise ValuesError(
+            f"world {world}: {field} is zero where the model's is not, or the other way round; that decides what is "
+            "computed, so it is so in all worlds or in none"
+        )
+    if field == "geom_margin" and len(m.derived("mid_body")):
+        raise UnsupportedError("geom_margin is the same in all worlds where a body has many geoms: their tree has it")
+    if field == "actuator_biasprm" and ((m.actuator_biastype == mjtBias.mjBIAS_AFFINE) & (values[..., 2] > 0)).any():
+        raise UnsupportedError("actuator_biasprm: a positive third number may be a damping ratio, which is not made a "
+                               "damping for each world: give the damping, negative")  # fmt: skip
+
+
+def refuse(d, what, *fields):
+    """Raises UnsupportedError for what knows only the model's values, of any field or of these."""
+    if bad := [name for name in d._varied if not fields or name in fields]:
+        raise UnsupportedError(f"{what} would use the model's {', '.join(bad)}, which differ between the worlds")
+
+
+def check(d):
+    """Raises UnsupportedError where the second dynamics does not take what varies."""
+    if "geom_margin" in d._varied:
+        raise UnsupportedError("dynamics lcp takes geom_margin the same in all worlds: d.vary('geom_margin', None)")

@@ -1,0 +1,318 @@
+"""A simulation as shapes in a browser, by viser: each shape is sent once, afterwards what moved: 28 bytes a body.
+
+Bodies of one shape are drawn as batches; a batch of which nothing moved is not sent.
+"""
+
+import collections
+import contextlib
+import io
+import socket
+import time
+
+import numpy as np
+
+from tisim.enums import mjtGeom
+from tisim.errors import Error
+from tisim.mjcf.rotations import mul
+from tisim.viewer import perturb, words
+from tisim.viewer.controls import COLORS
+from tisim.viewer.drawing import geom_colors, removed_geoms
+from tisim.viewer.instances import Instances
+from tisim.viewer.measures import shaded
+from tisim.viewer.panels import SLIDERS, Curves
+from tisim.viewer.playing import SPEEDS
+
+PACE = 1 / 25  # between updates [s]
+TELL = 0.5  # between texts [s]
+PLANE = int(mjtGeom.mjGEOM_PLANE)
+BATCH = 500  # bodies in a batch, at most
+PULL = "cmd/ctrl"  # held while a drag pulls
+PLOTTED = ("contacts", "iterations")
+
+
+def package():
+    """The module viser. Raises Error where it is missing."""
+    try:
+        import viser
+    except ImportError:
+        raise Error(
+            "shapes in a browser need viser: pip install 'tisim[web]'; pictures need nothing: --web --pictures"
+        ) from None
+    return viser
+
+
+class Batch:
+    """Geoms of one shape that are drawn together.
+
+    members  places in Instances.geoms;  handle  viser's;  of what was sent last, `poses` (n, 7) and `rgb` (n, 3).
+    """
+
+    def __init__(self, server, name, shape, members, poses, rgba):
+        self.members, self.poses, self.rgb = members, poses, rgba[:, :3]
+        clear = rgba[:, 3] / 255.0
+        self.scales = np.ones(len(members), np.float32)
+        self.handle = server.scene.add_batched_meshes_simple(
+            name, shape.vertices, shape.faces, poses[:, 3:], poses[:, :3], batched_colors=self.rgb,
+            batched_scales=self.scales, batched_opacities=clear if (clear < 1).any() else None, lod="off",
+            flat_shading=bool(len(shape.faces) < 100), side="double",
+        )  # fmt: skip
+
+    def place(self, poses):
+        """Sends poses (n, 7) f32, position and quaternion, if they are others; whether they are."""
+        if np.array_equal(poses, self.poses):
+            return False
+        self.handle.batched_positions, self.handle.batched_wxyzs = poses[:, :3], poses[:, 3:]
+        self.poses = poses
+        return True
+
+    def paint(self, rgb, there):
+        """Sends colours (n, 3) uint8 and who is there (n,), if they are others."""
+        if not np.array_equal(rgb, self.rgb):
+            self.handle.batched_colors = self.rgb = rgb
+        scales = there.astype(np.float32)
+        if not np.array_equal(scales, self.scales):
+            self.handle.batched_scales = self.scales = scales
+
+
+class Shapes:
+    """A page on Controls, update by update. host, port  where it listens; port 0: any that is free."""
+
+    def __init__(self, controls, host, port):
+        viser = package()
+        self.controls, self._events = controls, collections.deque()
+        port = free_port(host, port)
+        with contextlib.redirect_stdout(io.StringIO()):  # it says where it is, and so do we
+            self.server = viser.ViserServer(host=host, port=port, verbose=False)
+        self.url = f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1') else host}:{self.server.get_port()}"
+        self._last, self._told, self._said, self._label = None, -TELL, None, None
+        self._moved, self._folder, self.curves = False, None, Curves(PLOTTED)
+        self._build(viser)
+
+    # what is there
+
+    def _build(self, viser):
+        c, scene = self.controls, self.server.scene
+        scene.set_up_direction("+z")
+        camera = c.camera
+        first = self.server.initial_camera
+        first.position, first.look_at, first.fov = camera.position, camera.lookat, np.radians(camera.fovy)
+        first.far = 10 * max(camera.clip[1], 100.0)
+        gui = self.server.gui
+        self._text = gui.add_markdown("")
+        with gui.add_folder("time"):
+            self._run = gui.add_checkbox("run", c.clock.running)
+            self._run.on_update(self._later(lambda e: setattr(c.clock, "running", self._run.value)))
+            for words_, key in (("step", "right"), ("back", "left"), ("reset", "backspace"), ("load again", "r")):
+                gui.add_button(words_).on_click(self._later(lambda e, key=key: c.key(key)))
+            if c.clock.frames > 1:
+                self._frame = gui.add_slider("frame", 0, c.clock.frames - 1, 1, c.clock.frame)
+                self._frame.on_update(self._later(lambda e: e.client and c.clock.go(self._frame.value)))
+            speeds = [f"{s:g} %" for s in SPEEDS]
+            speed = gui.add_dropdown("speed", speeds, initial_value=speeds[c.clock.notch])
+            speed.on_update(self._later(lambda e: setattr(c.clock, "notch", speeds.index(speed.value))))
+        with gui.add_folder("drawn"):
+            color = gui.add_dropdown("colours", (*COLORS, "island"), initial_value=c.colors)
+            color.on_update(self._later(lambda e: self._color(color.value)))
+        self._show_model()
+        with gui.add_folder("solver", expand_by_default=False):
+            self._plots = {
+                name: gui.add_uplot(self._line(name), ({}, dict(label=name, stroke="#2b6cb0")), title=name, height=120)
+                for name in PLOTTED
+            }
+
+    def _controls(self):
+        c, gui = self.controls, self.server.gui
+        if self._folder is not None:
+            self._folder.remove()
+        self._folder = gui.add_folder("controls") if c.m.nu + c.m.neq else None
+        with self._folder or contextlib.nullcontext():
+            for i, (name, now, low, high) in enumerate(words.actuators(c, SLIDERS)):
+                step = (high - low) / 1000 or 1e-3
+                slider = gui.add_slider(name, low, high, step, float(np.clip(now, low, high)))
+                slider.on_update(self._later(lambda e, i=i, s=slider: e.client and c.set_ctrl(i, s.value)))
+            for i, (name, active) in enumerate(words.equalities(c, SLIDERS)):
+                box = gui.add_checkbox(name, active)
+                box.on_update(self._later(lambda e, i=i, b=box: e.client and c.set_eq_active(i, b.value)))
+
+    def _show_model(self):
+        c = self.controls
+        self._shown, self._shapes, self._own = self._key(), Instances(c.m), geom_colors(c.m)
+        s, self.batches = self._shapes, []
+        poses, colors, there = self._poses(), self._colors(), self._there()
+        for g in np.flatnonzero(np.asarray(c.m.geom_type)[s.geoms] == PLANE):
+            self._show_floor(int(s.geoms[g]), poses[g], colors[g])
+        for kind in range(len(s.meshes)):
+            if int(c.m.geom_type[s.geoms[np.flatnonzero(s.kind == kind)[0]]]) == PLANE:
+                continue
+            for still in (True, False):
+                these = np.flatnonzero((s.kind == kind) & (s.moves != still))
+                for first in range(0, len(these), BATCH):
+                    part = these[first : first + BATCH]
+                    name = f"/shapes/{kind}/{'still' if still else 'moving'}/{first}"
+                    batch = Batch(self.server, name, s.meshes[kind], part, poses[part], colors[part])
+                    batch.paint(colors[part][:, :3], there[part])
+                    self._listen(batch)
+                    self.batches.append(batch)
+        self._moving = [b for b in self.batches if s.moves[b.members[0]]]
+        self._controls()
+
+    def _key(self):
+        return id(self.controls.m), self.controls.m.edits
+
+    def _show_floor(self, geom, pose, rgba):
+        size = np.asarray(self.controls.m.geom_size[geom], float)
+        endless = not (size[0] and size[1])
+        cell = self.controls.camera.tile
+        line = tuple(int(0.8 * v) for v in rgba[:3])
+        self.server.scene.add_grid(
+            f"/floors/{geom}", 2 * (size[0] or 1.0), 2 * (size[1] or 1.0), infinite_grid=endless, position=pose[:3],
+            wxyz=pose[3:], cell_size=cell, section_size=4 * cell, cell_color=line, section_color=line,
+            plane_color=tuple(int(v) for v in rgba[:3]), plane_opacity=float(rgba[3]) / 255,
+            fade_distance=100 * cell,
+        )  # fmt: skip
+
+    def _listen(self, batch):
+        """A click selects, a drag with ctrl pulls; both come from viser's thread and wait for ours."""
+
+        async def clicked(event):
+            self._events.append(lambda: self._select(batch, event))
+
+        async def dragged(event):
+            self._events.append(lambda: self._drag(batch, event))
+
+        batch.handle.on_click(clicked)
+        if self._shapes.moves[batch.members[0]]:
+            batch.handle.on_drag("left", modifier=PULL)(dragged)
+
+    def _later(self, act):
+        async def happened(event):
+            self._events.append(lambda: act(event))
+
+        return happened
+
+    # what visitors do
+
+    def _body(self, batch, event):
+        geom = self._shapes.geoms[batch.members[event.instance_index or 0]]
+        return int(self.controls.m.geom_bodyid[geom])
+
+    def _select(self, batch, event):
+        c, body = self.controls, self._body(batch, event)
+        start, along = np.asarray(event.ray_origin, float), np.asarray(event.ray_direction, float)
+        met, at = perturb.select(c.m, c.d, start, along, None, c.world)
+        c.choose(body, perturb.of_world(c.d, "xipos", c.world)[body])
+        if met == body:
+            c.pert.localpos = at
+
+    def _drag(self, batch, event):
+        c = self.controls
+        if event.phase == "end":
+            return c.let_go()
+        if event.phase == "start":
+            c.choose(self._body(batch, event), event.start_position)
+        c.pull(event.end_position)
+
+    def _color(self, mode):
+        c = self.controls
+        c.flag("ISLAND", mode == "island")
+        c.color = c.color if mode == "island" else mode
+
+    # what is sent
+
+    def _poses(self):
+        """Position and quaternion (n, 7) f32 of each geom that is drawn."""
+        c, s = self.controls, self._shapes
+        body = np.asarray(c.m.geom_bodyid)[s.geoms]
+        out = np.empty((len(s.geoms), 7), np.float32)
+        out[:, :3] = perturb.of_world(c.d, "geom_xpos", c.world).reshape(-1, 3)[s.geoms]
+        out[:, 3:] = mul(perturb.of_world(c.d, "xquat", c.world)[body], np.asarray(c.m.geom_quat)[s.geoms])
+        return out
+
+    def _colors(self):
+        """Colours (n, 4) uint8 of each geom that is drawn."""
+        c = self.controls
+        rgba = shaded(c.m, c.d, c.world, c.colors, self._own)[self._shapes.geoms]
+        return (255 * np.clip(rgba, 0, 1) + 0.5).astype(np.uint8)
+
+    def _there(self):
+        return ~removed_geoms(self.controls.m, self.controls.d, self.controls.world)[self._shapes.geoms]
+
+    def _line(self, name):
+        values = self.curves.values[name].astype(float)
+        return np.arange(-len(values) + 1.0, 1.0), values
+
+    def frame(self):
+        """What visitors did, the time that has passed, what moved. Returns whether to go on."""
+        c, now = self.controls, time.perf_counter()
+        elapsed = max(now - self._last, 1e-6) if self._last is not None else PACE
+        self._last = now
+        while self._events:
+            self._events.popleft()()
+        c.advance(elapsed)
+        if self.server.get_clients():
+            self.update()
+        if now - self._told >= TELL:
+            self._told = now
+            self._say()
+        rest = PACE - (time.perf_counter() - now)
+        if rest > 0:
+            time.sleep(rest)
+        return not c.quit
+
+    def update(self):
+        """Sends what moved and what changed its colour; returns whether anything moved."""
+        c = self.controls
+        if self._shown != self._key():
+            for batch in self.batches:
+                batch.handle.remove()
+            self._show_model()
+        poses, moved = self._poses(), False
+        with self.server.atomic():
+            for batch in self._moving:
+                moved |= batch.place(poses[batch.members])
+            colors, there = self._colors(), self._there()
+            for batch in self.batches:
+                batch.paint(colors[batch.members][:, :3], there[batch.members])
+            if self._label is not None and c.pert.select and moved:
+                self._label.position = perturb.held_point(c.m, c.d, c.pert, c.world)
+        if moved:
+            self.curves.add(contacts=float(c.d.count("ncon")), iterations=float(np.max(c.d.solver_niter, initial=0)))
+        self._moved = moved
+        return moved
+
+    def _say(self):
+        c = self.controls
+        selected = ", ".join(words.of_selected(c))
+        said = [*words.lines(c), selected and f"**{selected}**", words.note(c)]
+        text = "  \n".join(line for line in said if line)
+        if text != self._said:
+            self._text.content = self._said = text
+        if self._run.value != c.clock.running:
+            self._run.value = c.clock.running
+        if c.clock.frames > 1 and self._frame.value != c.clock.frame:
+            self._frame.value = c.clock.frame
+        name = c.about_selected()[0] if c.pert.select else ""
+        if name != (self._label.text if self._label is not None else ""):
+            if self._label is not None:
+                self._label.remove()
+            at = perturb.held_point(c.m, c.d, c.pert, c.world) if name else None
+            self._label = self.server.scene.add_label("/selected", name, position=at) if name else None
+        if self._moved:
+            for name, plot in self._plots.items():
+                plot.data = self._line(name)
+
+    def close(self):
+        """Ends the page; what a mouse held is let go."""
+        self.controls.hand.release(self.controls.d)
+        self.server.stop()
+
+
+def free_port(host, port):
+    """The port, or any that is free for 0. Raises Error where it cannot be had; viser would take another."""
+    with contextlib.closing(socket.socket()) as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            s.bind((host, port))
+        except (OSError, OverflowError) as error:
+            raise Error(f"cannot listen on {host}:{port}: {error}; give another --host or --port") from None
+        return s.getsockname()[1]
