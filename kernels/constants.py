@@ -147,6 +147,9 @@ LINEARPOS = int(mjtConstraintState.mjCNSTRSTATE_LINEARPOS)
 CONE = int(mjtConstraintState.mjCNSTRSTATE_CONE)
 
 # mjtDisableBit
+DSBL_CONSTRAINT = int(mjtDisableBit.mjDSBL_CONSTRAINT)
+DSBL_FRICTIONLOSS = int(mjtDisableBit.mjDSBL_FRICTIONLOSS)
+DSBL_LIMIT = int(mjtDisableBit.mjDSBL_LIMIT)
 DSBL_SPRING = int(mjtDisableBit.mjDSBL_SPRING)
 DSBL_DAMPER = int(mjtDisableBit.mjDSBL_DAMPER)
 DSBL_CLAMPCTRL = int(mjtDisableBit.mjDSBL_CLAMPCTRL)

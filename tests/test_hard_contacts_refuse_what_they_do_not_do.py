@@ -6,14 +6,18 @@ import tisim
 
 BODY = '<body name="body"><freejoint/><geom name="ball" size=".1"/></body>'
 CASES = {
-    "hinge": ('<body><joint name="knee" type="hinge"/><geom size=".1"/></body>', "joint knee: hinge"),
-    "rides": ('<body><freejoint/><geom size=".1"/><body name="hat"><geom size=".1"/></body></body>', "body hat: fixed"),
+    "planar": ('<body name="leg"><joint type="slide"/><joint/><geom size=".1"/></body>', "body leg: several joints"),
+    "anchors": ('<body name="leg"><joint axis="1 0 0"/><joint pos="0 0 1"/><geom size=".1"/></body>', "two hinges"),
+    "massless": ('<body><freejoint/><geom size=".1"/><body name="hat"/></body>', "body hat: without mass"),
+    "loss": ('<body><joint name="hip" type="ball" frictionloss="1"/><geom size=".1"/></body>', "hip: frictionloss"),
     "armature": ('<body><joint type="free" armature="1"/><geom size=".1"/></body>', "armature"),
     "frictionloss": ('<body><joint type="free" frictionloss="1"/><geom size=".1"/></body>', "frictionloss"),
     "condim": ('<body><freejoint/><geom size=".1" condim="4"/></body>', "torsional"),
     "weld": (BODY + "</worldbody><equality><weld body1='body'/></equality><worldbody>", "equalities"),
     "motor": (BODY + "</worldbody><actuator><adhesion body='body' ctrlrange='0 1'/></actuator><worldbody>",
-              "actuators"),
+              "actuators where only free bodies"),
+    "adhesion": ('<body name="b"><joint/><geom size=".1"/></body></worldbody><actuator><adhesion name="glue" body="b" '
+                 'ctrlrange="0 1"/></actuator><worldbody>', "actuator glue: adhesion"),
     "touch": ('<body><freejoint/><geom size=".1"/><site name="s"/></body></worldbody><sensor><touch name="skin" '
               'site="s"/></sensor><worldbody>', "sensor skin: touch"),
 }  # fmt: skip

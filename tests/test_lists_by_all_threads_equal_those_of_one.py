@@ -48,8 +48,13 @@ def contacts(d, pairs, rng):
 
 
 def rows(d, dofs):
-    """Rows with entries at these dofs."""
+    """Rows with entries at these dofs; where the same array comes again they are those of a connect or weld."""
     number = np.array([len(x) for x in dofs], int)
+    again = np.array([a is b for a, b in zip(dofs, dofs[1:])], bool)
+    pose = np.zeros(len(dofs) + 1, int)
+    pose[:-2][again] = 1
+    pose[1:-1][again] = -1
+    put(d, "row_pose", pose[:-1])
     put(d, "row_adr", np.cumsum(number) - number)
     put(d, "row_num", number)
     put(d, "J_dof", np.concatenate([*dofs, []]))
@@ -119,7 +124,9 @@ def graphs(total_bodies, total_dofs, nv, rng):
     yield "some", random_pairs(400, 3), random_rows(60, 9)
     yield "many", random_pairs(3000, 2), random_rows(500, 6)
     yield "100,000", random_pairs(100_000, 500), random_rows(20_000, 4)
-    yield "all equal", np.tile(moving[[7, 4]], (20_000, 1)), [np.arange(4)] * 3000
+    yield "all equal", np.tile(moving[[7, 4]], (20_000, 1)), [np.arange(4) for _ in range(3000)]
+    ties = [[x] * n for x, n in zip(random_rows(300, 9), rng.choice([1, 3, 6], 300))]
+    yield "connects and welds", random_pairs(100, 3), [x for tie in ties for x in tie]
     yield "a chain", chain, []
     yield "a chain, backwards", chain[::-1], []
     yield "a shuffled chain", rng.permutation(chain), []

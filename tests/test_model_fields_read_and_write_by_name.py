@@ -48,6 +48,7 @@ def test_whole_arrays_are_written_in_place(m):
     assert (view == 0.25).all()
     with pytest.raises(ValueError):
         m.geom_margin = [1, 2]
+    m.actuator_gainprm[:, 0] *= 2  # there are none
 
 
 def test_sizes_and_groups_cannot_be_replaced(m):

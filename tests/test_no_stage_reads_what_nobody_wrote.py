@@ -21,6 +21,7 @@ ZERO = {"ray_leaf", "ray_node", "rk_act", "tree_slept"}
 LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", "plane_normal", "plane_pos",
              "sweep_skin"}  # fmt: skip
 LAST_STEP |= {"lcp_geom", "lcp_impulse", "lcp_pos", "lcp_warm", "nlcp"}  # of the second dynamics
+LAST_STEP |= {"lcp_qpos", "lcp_qvel"}  # of its trees
 LAST_STEP |= {"pic_through"}  # of the layer before
 # what is looked at before who is awake is known: where sleepers lie, also to weigh them, and who was awake
 LAST_STEP |= {"ray_leaf", "ray_node", "tree_slept", "awake_qpos", "nqawake", "nwritten", "xpos", "xquat", "xipos"}
@@ -34,9 +35,10 @@ ITSELF = {
     "sweep_sample", "ray_sample",  # sorted in place
     "tree_asleep", "nwoken", "nacted", "isle_last",  # counts, and the island's last tree so far
     "picked_con", "picked_key", "pressed_con",  # those found so far
+    "lcp_twist", "lcp_now",  # by the last step; of the parent
     "team", "stat_nactive", "stat_nchange",  # workers count pieces and rows
     "con_state", "row_state",  # by the sweep before
-    "sol_q", "sol_z", "con_hess", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
+    "sol_q", "sol_Hq", "con_hess", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
     "pic_depth", "pic_record", "pic_color", "pic_through", "pic_lit", "pic_weight",  # of the layer or lamp before
     "sol_p", "sol_r", "sol_y", "sol_Hy", "isl_step", "isl_rz0", "isl_pass",  # by the first round of conjugate gradients
 }  # fmt: skip
@@ -92,6 +94,7 @@ def test_what_nobody_writes_is_noticed(stages):
         "slept_wrenches": {"cacc_bias", "cvel"},
         "tactile_values": {"cvel"},
         "accelerations": {"cvel"},
+        "tree_step": {"cvel"},
     }
 
 

@@ -11,6 +11,7 @@ import tisim
 from tisim.cli import state
 
 PILE = ("run", "pile", "--n", "9", "--arch", "cpu", "--no-picture", "--json")
+SWINGING = ("run", "pendulum", "--dynamics", "lcp", "--arch", "cpu", "--no-picture", "--json")
 
 
 @pytest.mark.parametrize("worlds", [1, 2])
@@ -23,6 +24,14 @@ def test_a_run_in_two_parts_is_the_run_in_one(call, worlds):
     assert rest["state_hash"] == whole["state_hash"]
     both = [np.load(f"{folder}/state.npz") for folder in ("whole", "part")]
     assert (both[0]["state"] == both[1]["state"]).all()
+
+
+def test_joints_of_the_second_dynamics_go_on_as_they_were(call):
+    whole = json.loads(call(*SWINGING, "--steps", 60, "-o", "whole")[1])
+    call(*SWINGING, "--steps", 25, "-o", "part")
+    time = 60 * tisim.Model.from_scene("pendulum").opt.timestep
+    rest = json.loads(call(*SWINGING, "--from", "part/state.npz", "--time", time, "-o", "part")[1])
+    assert rest["steps"] == 35 and rest["state_hash"] == whole["state_hash"]
 
 
 def test_python_and_the_command_line_take_the_same_steps(call):
@@ -43,7 +52,7 @@ def test_the_file_is_as_described(call):
     arrays = state.__doc__.split("these arrays:")[1].split("In Python")[0]
     named = {n for line in re.findall(r"^    (\w[\w, ]*?)  +", arrays, re.M) for n in re.split(", *", line.strip())}
     saved = np.load("out/state.npz")
-    call(*PILE, "--steps", 2, "--dynamics", "lcp", "-o", "hard")
+    call(*SWINGING, "--steps", 2, "-o", "hard")
     assert {*saved.files, *np.load("hard/state.npz").files} == named
     assert saved["state"].shape == (1, tisim.get_state(*_data()).size) and saved["xpos"].shape == (10, 3)
     at = 1 + saved["qpos"].size + saved["qvel"].size

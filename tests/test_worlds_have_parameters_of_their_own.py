@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 from shared import golden
+from shared.variations import bound
 
 import tisim
 from tisim.errors import FieldError, UnsupportedError, ValuesError
@@ -34,7 +35,7 @@ FIELDS = """opt.gravity geom_friction geom_solmix geom_solref geom_solimp geom_m
     jnt_stiffness
 jnt_range dof_damping dof_frictionloss actuator_gainprm actuator_biasprm actuator_ctrlrange
 actuator_forcerange body_mass body_inertia body_ipos body_iquat body_pos body_quat dof_armature geom_pos
-geom_quat""".split()
+geom_quat geom_size""".split()
 STEPS = 40
 CAUSES = set("body_mass body_inertia body_ipos body_iquat body_pos body_quat dof_armature geom_pos geom_quat".split())
 
@@ -47,16 +48,17 @@ def draw(field):
         return lambda rng, x: x + np.where(np.arange(len(x)) == 14, rng.uniform(-0.2, 0.2), 0)
     if field in ("body_mass", "body_inertia", "dof_armature"):
         return lambda rng, x: x * rng.uniform(0.9, 1.1, (len(x), *(1,) * (x.ndim - 1)))
-    if field in ("body_ipos", "body_pos", "geom_pos"):  # of bodies with joints
-        return lambda rng, x: x + np.where(np.arange(len(x))[:, None] >= 3, rng.uniform(-0.02, 0.02, x.shape), 0)
+    first = 1 if field.startswith("geom") else 3  # behind the floor; bodies with joints
+    if field in ("body_ipos", "body_pos", "geom_pos"):
+        return lambda rng, x: x + np.where(np.arange(len(x))[:, None] >= first, rng.uniform(-0.02, 0.02, x.shape), 0)
     if field.endswith("quat"):
-        return turned
+        return lambda rng, x: turned(rng, x, first)
     return lambda rng, x: x * rng.uniform(0.6, 1.4, (*x.shape[:-1], 1) if x.ndim > 1 else x.shape)
 
 
-def turned(rng, x):
-    """Quaternions, those of bodies with joints turned a little."""
-    x = x + np.where(np.arange(len(x))[:, None] >= 3, rng.uniform(-0.1, 0.1, x.shape), 0)
+def turned(rng, x, first):
+    """Quaternions, turned a little from the first on."""
+    x = x + np.where(np.arange(len(x))[:, None] >= first, rng.uniform(-0.1, 0.1, x.shape), 0)
     return x / np.linalg.norm(x, axis=1, keepdims=True)
 
 
@@ -74,6 +76,7 @@ def model(option, varied=None, world=0):
         operator.attrgetter(name)(m)[...] = values[world]
     if CAUSES.intersection(varied or ()):
         tisim.set_const(m)
+    bound(m)
     return m
 
 
@@ -136,6 +139,7 @@ def test_mujocos(option):
         mm = mujoco.MjModel.from_xml_string(XML.format(option=option))
         for name, values in d.varied.items():
             operator.attrgetter(name)(mm)[...] = values[w]
+        bound(mm)
         mm.body_sameframe[:], mm.geom_sameframe[:] = 0, 0  # what was written counts
         dd = mujoco.MjData(mm)
         mujoco.mj_setConst(mm, dd)
@@ -206,6 +210,7 @@ def test_what_cannot_vary_is_refused_by_name():
     for field, values, says in (
         ("geom_friction", np.ones((3, m.ngeom, 3)), r"shape \(3, 6, 3\), expected \(2, 6, 3\)"),
         ("geom_friction", np.full((2, m.ngeom, 3), np.nan), "world 0: geom_friction"),
+        ("geom_size", -np.asarray(m.geom_size)[None] + np.zeros((2, 1, 1)), "world 0: geom_size"),
         ("geom_friction", lambda rng, x: x[:2], r"shape \(2, 3\), expected \(6, 3\)"),
         ("opt.gravity", np.array([[0, 0, -9.81], [0, 0, np.inf]]), "world 1: opt.gravity"),
         ("dof_damping", m.dof_damping * [[1], [0]], "world 1: dof_damping is zero"),

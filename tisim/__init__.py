@@ -54,7 +54,7 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 _FOLDERS = (
-    "data device enums errors mjcf model pipeline queries recording rollout settling spec stages sweeping viewer "
+    "data device enums errors gym mjcf model pipeline queries recording rollout settling spec stages sweeping viewer "
     "scenes".split()
 )
 __all__ = ["__version__", *_HOME]

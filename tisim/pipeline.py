@@ -93,9 +93,9 @@ STEP = (*BEGIN, *_evaluation(mjtStage.mjSTAGE_NONE, True, ACCELERATION), *END, i
 RUNGE_KUTTA = (*STEP[:-1], integrators.rk_first, *AGAIN, integrators.rk_second, *AGAIN, integrators.rk_third, *AGAIN,
                rk_last)  # fmt: skip
 # the second dynamics: what depends on positions and velocities, then contacts to poses at once
-LCP_FORWARD = (dynamics.fwd_position, collision.collide, dynamics.fwd_velocity, callbacks.passive, dynamics.energy,
-               sensor.sensor_pos, sensor.sensor_vel)  # fmt: skip
-LCP_STEP = (*BEGIN, *LCP_FORWARD, callbacks.control, lcp_advance)
+LCP_FORWARD = (lcp.poses, collision.collide, dynamics.fwd_velocity, callbacks.passive, actuation.transmission,
+               dynamics.energy, sensor.sensor_pos, sensor.sensor_vel)  # fmt: skip
+LCP_STEP = (*BEGIN, *LCP_FORWARD, callbacks.control, actuation.fwd_actuation, lcp_advance)
 SKIPS = mjtStage.mjSTAGE_NONE, mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL
 WAYS = list(itertools.product((ACCELERATION, INVERSE), SKIPS, (True, False)))  # of evaluations
 SEQUENCES = [

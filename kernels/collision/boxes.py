@@ -32,13 +32,13 @@ def box_of_geom(m, d, w, g, k):
     """Lower and upper corner of geom g of world w placed at k, its margin added."""
     R = d.geom_xmat[k]
     x = d.geom_xpos[k]
-    center = x + R @ m.geom_box[g, 0]
-    extent = ti.abs(R) @ m.geom_box[g, 1]
-    radius = m.geom_box[g, 2]
+    center = x + R @ m.geom_box[k, g, 0]
+    extent = ti.abs(R) @ m.geom_box[k, g, 1]
+    radius = m.geom_box[k, g, 2]
     for c in ti.static(range(3)):
         extent[c] += vec3(R[c, 0] * radius[0], R[c, 1] * radius[1], R[c, 2] * radius[2]).norm()
     extent *= GROW
-    reach = m.geom_reach[g] * GROW
+    reach = m.geom_reach[k, g] * GROW
     margin = margin_of(m, d, w, g)
     return ti.max(center - extent, x - reach) - margin, ti.min(center + extent, x + reach) + margin
 
@@ -204,17 +204,19 @@ def boxes_meet(i, j, boxlo: ti.template(), boxhi: ti.template()):
 
 
 @func
-def spheres_meet(m, d, x1, x2, g1, g2, margin):
-    """Whether the bounding spheres of geoms g1 and g2 around x1 and x2 come within a margin."""
-    reach = m.geom_reach[g1] + m.geom_reach[g2] + margin
+def spheres_meet(m, d, x1, x2, i1, i2, g1, g2, margin):
+    """Whether the bounding spheres of geoms g1 and g2, whose places are i1 and i2, around x1 and x2 come within a
+    margin."""
+    reach = m.geom_reach[i1, g1] + m.geom_reach[i2, g2] + margin
     return (x1 - x2).norm_sqr() <= reach * reach
 
 
 @func
-def above_plane(m, d, i1, x2, g2, margin):
-    """Whether the bounding sphere of geom g2 around x2 is farther than a margin above the plane placed at i1."""
+def above_plane(m, d, i1, x2, i2, g2, margin):
+    """Whether the bounding sphere of geom g2, whose place is i2, around x2 is farther than a margin above the plane
+    placed at i1."""
     normal = vec3(d.geom_xmat[i1][0, 2], d.geom_xmat[i1][1, 2], d.geom_xmat[i1][2, 2])
-    return normal.dot(x2 - d.geom_xpos[i1]) > margin + m.geom_reach[g2]
+    return normal.dot(x2 - d.geom_xpos[i1]) > margin + m.geom_reach[i2, g2]
 
 
 @func
@@ -225,9 +227,9 @@ def near(m, d, boxes: ti.template(), i1, i2, g1, g2, item, margin):
     """
     yes = True
     if m.geom_type[g1] == PLANE:
-        yes = not above_plane(m, d, i1, d.geom_xpos[i2], g2, margin)
+        yes = not above_plane(m, d, i1, d.geom_xpos[i2], i2, g2, margin)
     else:
-        yes = spheres_meet(m, d, d.geom_xpos[i1], d.geom_xpos[i2], g1, g2, margin)
+        yes = spheres_meet(m, d, d.geom_xpos[i1], d.geom_xpos[i2], i1, i2, g1, g2, margin)
         if ti.static(boxes):
             if yes:
                 yes = boxes_meet(item + g1, item + g2, d.item_boxlo, d.item_boxhi)

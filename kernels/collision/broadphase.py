@@ -224,7 +224,7 @@ def search_planes(m, d, w, g):
     for k in range(d.nplane):
         p = d.plane_geom[k]
         margin = ti.max(margin_of(m, d, w, g), margin_of(m, d, w, p)) + ball_radius(m, d, i)
-        if not above_plane(m, d, w * m.ngeom + p, ball_center(m, d, i), g, margin):
+        if not above_plane(m, d, w * m.ngeom + p, ball_center(m, d, i), w * m.ngeom + g, g, margin):
             if may_collide(m, d, p, g):
                 at = ti.atomic_add(d.ncpair, 1)
                 put_candidate(m, d, at, w, p, g)

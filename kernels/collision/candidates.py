@@ -85,7 +85,9 @@ def passes(m, d, i, j, g1, g2):
     """
     w = i // m.nitem
     margin = ti.max(margin_of(m, d, w, g1), margin_of(m, d, w, g2)) + (ball_radius(m, d, i) + ball_radius(m, d, j))
-    yes = spheres_meet(m, d, ball_center(m, d, i), ball_center(m, d, j), g1, g2, margin)
+    yes = spheres_meet(
+        m, d, ball_center(m, d, i), ball_center(m, d, j), w * m.ngeom + g1, w * m.ngeom + g2, g1, g2, margin
+    )
     if yes:  # not "and": Taichi runs a function on the right of it in any case
         yes = may_collide(m, d, g1, g2)
     return yes

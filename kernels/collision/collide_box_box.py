@@ -195,8 +195,8 @@ def box_box(m, d, slot, margin, i1, i2, g1, g2):
     R2 = axes_of(m, d, i2)
     x1 = ti.cast(d.geom_xpos[i1], WIDE)
     x2 = ti.cast(d.geom_xpos[i2], WIDE)
-    s1 = ti.cast(m.geom_size[g1], WIDE)
-    s2 = ti.cast(m.geom_size[g2], WIDE)
+    s1 = ti.cast(m.geom_size[i1, g1], WIDE)
+    s2 = ti.cast(m.geom_size[i2, g2], WIDE)
     R = R1.transpose() @ R2
     to2_in1 = R1.transpose() @ (x2 - x1)
     to1_in2 = R2.transpose() @ (x1 - x2)
@@ -252,5 +252,5 @@ def box_box(m, d, slot, margin, i1, i2, g1, g2):
                 face.e2 = face.ue2 - face.ue2[2] * inverse * normal
             n = box_polygon(m, d, slot, margin, face)
         to2 = ti.cast((face.to_world @ normal) * ti.select(swap, -1.0, flip), FP)
-        n = drop_doubles(m, d, slot, n, i1, i2, m.geom_size[g1] + margin, m.geom_size[g2] + margin, to2)
+        n = drop_doubles(m, d, slot, n, i1, i2, m.geom_size[i1, g1] + margin, m.geom_size[i2, g2] + margin, to2)
     return n

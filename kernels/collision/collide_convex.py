@@ -27,6 +27,8 @@ _made = {}
 
 @ti.dataclass
 class Pair:
+    i1: ti.i32
+    i2: ti.i32
     g1: ti.i32
     g2: ti.i32
     R1: mat3
@@ -46,6 +48,8 @@ def pair_of(m, d, p):
     if ti.static(FP == ti.f32):
         origin = d.geom_xpos[i1]
     return Pair(
+        i1=i1,
+        i2=i2,
         g1=g1,
         g2=d.cpair_geom2[p],
         R1=d.geom_xmat[i1],
@@ -122,8 +126,8 @@ def _collide_pair(m, d, mem: ti.template(), p):
             if ti.static(MULTI):
                 if k > 0:
                     R1, x1, R2, x2 = turn_about(pair, k, pos0, frame)
-            enter_shape(m, d, mem, 0, R1, x1, pair.g1)
-            enter_shape(m, d, mem, 1, R2, x2, pair.g2)
+            enter_shape(m, d, mem, 0, R1, x1, pair.i1, pair.g1)
+            enter_shape(m, d, mem, 1, R2, x2, pair.i2, pair.g2)
             dist, p1, p2, corner = ccd(m, d, mem, 0.0, 0.5 * margin, 0.5 * margin)
             if dist < 0.0:
                 normal = direction_of(p1 - p2)
@@ -132,7 +136,8 @@ def _collide_pair(m, d, mem: ti.template(), p):
                     dist0 = margin + dist
                     pos0 = pos
                     frame = frame_of(normal, vec3(0.0, 0.0, 0.0))
-                if not is_near(m, d, slot, ncon, pos, APART * ti.min(m.geom_rbound[pair.g1], m.geom_rbound[pair.g2])):
+                apart = APART * ti.min(m.geom_rbound[pair.i1, pair.g1], m.geom_rbound[pair.i2, pair.g2])
+                if not is_near(m, d, slot, ncon, pos, apart):
                     put(m, d, slot + ncon, dist0, pos, normal)
                     ncon += 1
                 if ti.static(MULTI):

@@ -144,11 +144,11 @@ def collide_field(m, d, mem: ti.template(), slot, margin, i1, i2):
     R1 = d.geom_xmat[i1]
     x1 = d.geom_xpos[i1]
     x = R1.transpose() @ (d.geom_xpos[i2] - x1)
-    enter_shape(m, d, mem, 1, R1.transpose() @ d.geom_xmat[i2], x, g2)
+    enter_shape(m, d, mem, 1, R1.transpose() @ d.geom_xmat[i2], x, i2, g2)
     put_prism_shape(m, d, mem, -field.base)
     lo, hi = box_of_shape(m, d, mem, 1)
     cells = ivec4(0, 0, 0, 0)
-    if meets(field, x, lo, hi, m.geom_rbound[g2] + margin, margin):
+    if meets(field, x, lo, hi, m.geom_rbound[i2, g2] + margin, margin):
         cells = cells_under(field, lo, hi)
     ncon = 0
     for row in range(cells[2], cells[3]):

@@ -22,11 +22,11 @@ def plane_cylinder(m, d, slot, margin, i1, i2, g1, g2):
     normal = axis_of(m, d, i1)
     R = d.geom_xmat[i2]
     center = d.geom_xpos[i2]
-    radius = m.geom_size[g2][0]
+    radius = m.geom_size[i2, g2][0]
     height = (center - d.geom_xpos[i1]).dot(normal)
     # all in the cylinder's frame: the normal, half the axis towards the plane, the radius towards its lowest point
     up = R.transpose() @ normal
-    half = ti.select(up[2] > 0.0, -1.0, 1.0) * m.geom_size[g2][1]
+    half = ti.select(up[2] > 0.0, -1.0, 1.0) * m.geom_size[i2, g2][1]
     sine = ti.sqrt(up[0] * up[0] + up[1] * up[1])
     down = vec3(radius, 0.0, 0.0)
     if sine >= FLAT:
@@ -72,7 +72,7 @@ def plane_convex(m, d, slot, margin, i1, i2, g1, g2):
         n = 0
         normal = axis_of(m, d, i1)
         R = d.geom_xmat[i2]
-        x = R @ ellipsoid_support(-(R.transpose() @ normal), m.geom_size[g2]) + d.geom_xpos[i2]
+        x = R @ ellipsoid_support(-(R.transpose() @ normal), m.geom_size[i2, g2]) + d.geom_xpos[i2]
         dist = normal.dot(x - d.geom_xpos[i1])
         if dist <= margin:
             put(m, d, slot, dist, x - 0.5 * dist * normal, normal)
@@ -155,7 +155,7 @@ def lowest_vertices(m, d, slot, margin, i1, i2, g2):
                 v = vert + m.mesh_graph[graph + 2 + nhull + m.mesh_graph[edges + at]]
             if down.dot(m.mesh_vert[v]) > threshold and v != lowest:
                 x = R @ m.mesh_vert[v] + center
-                if (x - spot).norm() >= NEAR * m.geom_rbound[g2]:
+                if (x - spot).norm() >= NEAR * m.geom_rbound[i2, g2]:
                     dist = normal.dot(x - origin)
                     put(m, d, slot + n, dist, x - 0.5 * dist * normal, normal)
                     n += 1

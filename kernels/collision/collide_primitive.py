@@ -24,7 +24,7 @@ def half_axis(m, d, i, g):
     """Half axis of a capsule, zero for a sphere."""
     h = vec3(0.0, 0.0, 0.0)
     if m.geom_type[g] == CAPSULE:
-        h = m.geom_size[g][1] * axis_of(m, d, i)
+        h = m.geom_size[i, g][1] * axis_of(m, d, i)
     return h
 
 
@@ -32,7 +32,7 @@ def half_axis(m, d, i, g):
 def plane_round(m, d, slot, margin, i1, i2, g1, g2):
     """Plane against sphere (1 contact) or capsule (one at each end)."""
     normal = axis_of(m, d, i1)
-    radius = m.geom_size[g2][0]
+    radius = m.geom_size[i2, g2][0]
     h = half_axis(m, d, i2, g2)
     nend = 1
     if m.geom_type[g2] == CAPSULE:
@@ -55,7 +55,7 @@ def plane_box(m, d, slot, margin, i1, i2, g1, g2):
     R = d.geom_xmat[i2]
     center = d.geom_xpos[i2]
     height = (center - d.geom_xpos[i1]).dot(normal)
-    size = m.geom_size[g2]
+    size = m.geom_size[i2, g2]
     n = 0
     for c in range(8):
         sign = vec3(2.0 * (c & 1) - 1.0, 2.0 * ((c >> 1) & 1) - 1.0, 2.0 * (c >> 2) - 1.0)
@@ -146,11 +146,11 @@ def round_round(m, d, slot, margin, i1, i2, g1, g2):
             s, u = nearest_on_lines(h1, h2, delta)
         y2 = x2 + u * h2
         if m.geom_type[g1] != CAPSULE and m.geom_type[g2] == CAPSULE:
-            half = m.geom_size[g2][1]
+            half = m.geom_size[i2, g2][1]
             axis = axis_of(m, d, i2)
             y2 = x2 + ti.max(-half, ti.min(half, axis.dot(delta))) * axis
         dist, pos, normal = sphere_sphere(
-            x1 + s * h1, m.geom_size[g1][0], axis_of(m, d, i1), y2, m.geom_size[g2][0], axis_of(m, d, i2)
+            x1 + s * h1, m.geom_size[i1, g1][0], axis_of(m, d, i1), y2, m.geom_size[i2, g2][0], axis_of(m, d, i2)
         )
         if dist <= margin and n < 2:
             put(m, d, slot + n, dist, pos, normal)

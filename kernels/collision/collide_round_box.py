@@ -199,21 +199,21 @@ def round_box(m, d, slot, margin, i1, i2, g1, g2):
     """
     R = d.geom_xmat[i2]
     origin = d.geom_xpos[i2]
-    size = m.geom_size[g2]
-    radius = m.geom_size[g1][0]
+    size = m.geom_size[i2, g2]
+    radius = m.geom_size[i1, g1][0]
     c = R.transpose() @ (d.geom_xpos[i1] - origin)
     h = vec3(0.0, 0.0, 0.0)
     s = 0.0
     step = -FAR
     ntry = 1
     if m.geom_type[g1] == CAPSULE:
-        h = R.transpose() @ axis_of(m, d, i1) * m.geom_size[g1][1]
+        h = R.transpose() @ axis_of(m, d, i1) * m.geom_size[i1, g1][1]
         reach = (radius + margin) * NEAR
         ntry = 0
         if ti.max(ti.abs(c) - ti.abs(h) - size, 0.0).norm_sqr() <= reach * reach:
             # MuJoCo's limit, a length compared with squares: shapes of many metres that touch may get no contact
-            limit = margin + 2.0 * (radius + m.geom_size[g1][1] + size[0] + size[1] + size[2])
-            s, what, face, edge, corner, place = nearest_to_box(c, h, m.geom_size[g1][1], size, limit)
+            limit = margin + 2.0 * (radius + m.geom_size[i1, g1][1] + size[0] + size[1] + size[2])
+            s, what, face, edge, corner, place = nearest_to_box(c, h, m.geom_size[i1, g1][1], size, limit)
             step = second_place(c, h, size, s, what, face, edge, corner, place)
             ntry = ti.select(what == -2, 0, ti.select(step > -FAR, 2, 1))
     n = 0

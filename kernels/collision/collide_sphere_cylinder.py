@@ -15,9 +15,9 @@ def sphere_cylinder(m, d, slot, margin, i1, i2, g1, g2):
     """
     x1 = d.geom_xpos[i1]
     x2 = d.geom_xpos[i2]
-    r1 = m.geom_size[g1][0]
-    r2 = m.geom_size[g2][0]
-    half = m.geom_size[g2][1]
+    r1 = m.geom_size[i1, g1][0]
+    r2 = m.geom_size[i2, g2][0]
+    half = m.geom_size[i2, g2][1]
     axis = axis_of(m, d, i2)
     delta = x1 - x2
     along = axis.dot(delta)

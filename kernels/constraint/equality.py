@@ -86,7 +86,7 @@ def has_place(m, d, k, e):
 @func
 def ends_of(m, d, w, e):
     """Bodies (of the model), points and orientations that connect or weld e makes equal, of both objects."""
-    data = m.eq_data[e]
+    data = m.eq_data[w, e]
     b1 = m.eq_obj1id[e]
     b2 = m.eq_obj2id[e]
     p1 = vec3(data[0], data[1], data[2])
@@ -140,7 +140,7 @@ def pose_rows(m, d):
             r = d.eq_row[k]
             n = m.eq_nrow[e]
             num = m.eq_Jnum[e]
-            scale = m.eq_data[e][10]
+            scale = m.eq_data[w, e][10]
             b1, b2, p1, p2, q1, q2 = ends_of(m, d, w, e)
             back = conj_quat(q2)
             turned = mul_quat(back, q1)
@@ -200,14 +200,14 @@ def pose_hessian(m, d, k, r, n, scale, back, q1):
 
 
 @func
-def polynomial(m, d, e, x):
-    """Value and derivative at x of the polynomial of equality e."""
-    y = m.eq_data[e][4]
-    slope = 4.0 * m.eq_data[e][4]
+def polynomial(m, d, w, e, x):
+    """Value and derivative at x of the polynomial of equality e of world w."""
+    y = m.eq_data[w, e][4]
+    slope = 4.0 * m.eq_data[w, e][4]
     for c in ti.static(range(1, 5)):
-        y = y * x + m.eq_data[e][4 - c]
+        y = y * x + m.eq_data[w, e][4 - c]
     for c in ti.static(range(1, 4)):
-        slope = slope * x + (4.0 - c) * m.eq_data[e][4 - c]
+        slope = slope * x + (4.0 - c) * m.eq_data[w, e][4 - c]
     return y, slope
 
 
@@ -226,12 +226,12 @@ def joint_rows(m, d):
             j1 = m.eq_obj1id[e]
             j2 = m.eq_obj2id[e]
             diag = m.dof_invweight0[w, m.jnt_dofadr[j1]]
-            y = m.eq_data[e][0]
+            y = m.eq_data[w, e][0]
             slope = FP(0.0)
             if j2 >= 0:
                 diag += m.dof_invweight0[w, m.jnt_dofadr[j2]]
                 a = m.jnt_qposadr[j2]
-                y, slope = polynomial(m, d, e, d.qpos[w * m.nq + a] - m.qpos0[a])
+                y, slope = polynomial(m, d, w, e, d.qpos[w * m.nq + a] - m.qpos0[a])
             a = m.jnt_qposadr[j1]
             pos = d.qpos[w * m.nq + a] - m.qpos0[a] - y
             num = m.eq_Jnum[e]
@@ -266,11 +266,11 @@ def tendon_rows(m, d):
             t1 = m.eq_obj1id[e]
             t2 = m.eq_obj2id[e]
             diag = m.tendon_invweight0[w, t1]
-            y = m.eq_data[e][0]
+            y = m.eq_data[w, e][0]
             slope = FP(0.0)
             if t2 >= 0:
                 diag += m.tendon_invweight0[w, t2]
-                y, slope = polynomial(m, d, e, d.ten_length[w * m.ntendon + t2] - m.tendon_length0[w, t2])
+                y, slope = polynomial(m, d, w, e, d.ten_length[w * m.ntendon + t2] - m.tendon_length0[w, t2])
             pos = d.ten_length[w * m.ntendon + t1] - m.tendon_length0[w, t1] - y
             num = m.eq_Jnum[e]
             start_row(m, d, d.eq_row[k], EQUALITY, e, d.eq_adr[k], num)

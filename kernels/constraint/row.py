@@ -95,6 +95,15 @@ def is_coupled(m, d, r):
     return coupled
 
 
+@func
+def rows_alike(m, d, r, n):
+    """How many of n rows have the dofs of row r: from it on, those of its connect or weld."""
+    end = r + 1
+    while end < n and d.row_pose[end] == -1:
+        end += 1
+    return end - r
+
+
 @kernel
 def row_lists(m, d):
     """The parts of rows that act on each tree, in the order of rows, and which rows couple dofs; which trees are single
@@ -107,40 +116,49 @@ def row_lists(m, d):
             total = tree_count(m, d)
             for k in range(total):
                 d.tree_segnum[tree_at(m, d, k)] = 0
-            coupled = 0
-            for r in range(n):
+            r = 0
+            while r < n:
+                alike = rows_alike(m, d, r, n)
                 first = d.row_adr[r]
                 w = world_of_row(m, d, r)
-                d.row_tree[r] = tree_of_dof(m, d, d.J_dof[first])
-                if d.row_pose[r] != -1:  # else the dofs are those of the row before
-                    coupled = is_coupled(m, d, r)
-                d.row_coupled[r] = coupled
+                tree = tree_of_dof(m, d, d.J_dof[first])
+                coupled = is_coupled(m, d, r)
+                for q in range(r, r + alike):
+                    d.row_tree[q] = tree
+                    d.row_coupled[q] = coupled
                 last = -1
                 for e in range(first, first + d.row_num[r]):
                     t = w * m.ntree + m.dof_treeid[d.J_dof[e] - w * m.nv]
                     if t != last:
-                        d.tree_segnum[t] = d.tree_segnum[t] + 1
+                        d.tree_segnum[t] = d.tree_segnum[t] + alike
                     last = t
+                r += alike
             start = 0
             for k in range(total):
                 t = tree_at(m, d, k)
                 d.tree_segadr[t] = start
                 start += d.tree_segnum[t]
                 d.tree_segnum[t] = 0
-            for r in range(n):
-                last = -1
-                s = 0
+            r = 0
+            while r < n:
+                alike = rows_alike(m, d, r, n)
+                num = d.row_num[r]
                 w = world_of_row(m, d, r)
-                for e in range(d.row_adr[r], d.row_adr[r] + d.row_num[r]):
+                e = d.row_adr[r]
+                end = e + num
+                while e < end:
                     t = w * m.ntree + m.dof_treeid[d.J_dof[e] - w * m.nv]
-                    if t != last:
-                        s = d.tree_segadr[t] + d.tree_segnum[t]
-                        d.tree_segnum[t] = d.tree_segnum[t] + 1
-                        d.seg_row[s] = r
-                        d.seg_adr[s] = e
-                        d.seg_num[s] = 0
-                    d.seg_num[s] = d.seg_num[s] + 1
-                    last = t
+                    behind = e + 1
+                    while behind < end and w * m.ntree + m.dof_treeid[d.J_dof[behind] - w * m.nv] == t:
+                        behind += 1
+                    s = d.tree_segadr[t] + d.tree_segnum[t]
+                    d.tree_segnum[t] = d.tree_segnum[t] + alike
+                    for q in range(alike):
+                        d.seg_row[s + q] = r + q
+                        d.seg_adr[s + q] = e + q * num
+                        d.seg_num[s + q] = behind - e
+                    e = behind
+                r += alike
     ti.loop_config(serialize=SERIAL)
     for k in range(trees):
         t = tree_at(m, d, k)

@@ -47,12 +47,12 @@ def put_rotation(a: ti.template(), i, n):
 
 
 @func
-def enter_shape(m, d, mem: ti.template(), s, R, x, g):
-    """Writes geom g, turned by R and at x, as shape s of a worker."""
+def enter_shape(m, d, mem: ti.template(), s, R, x, i, g):
+    """Writes geom g, whose place is i, turned by R and at x, as shape s of a worker."""
     f = shape_f(mem, s)
-    i = shape_i(mem, s)
+    h = shape_i(mem, s)
     gtype = m.geom_type[g]
-    size = m.geom_size[g]
+    size = m.geom_size[i, g]
     mesh = m.geom_dataid[g]
     put_rotation(d.ccd_f, f + ROT, R)
     put3(d.ccd_f, f + POS, x)
@@ -60,14 +60,14 @@ def enter_shape(m, d, mem: ti.template(), s, R, x, g):
     d.ccd_f[f + RADIUS] = size[0] if gtype == SPHERE or gtype == CAPSULE else 0.0
     d.ccd_f[f + ROUND] = 0.0
     d.ccd_f[f + INFLATE] = 0.0
-    d.ccd_i[i + TYPE] = gtype
-    d.ccd_i[i + HINT] = -1
-    d.ccd_i[i + FOUND] = -1
-    d.ccd_i[i + DATA] = mesh
+    d.ccd_i[h + TYPE] = gtype
+    d.ccd_i[h + HINT] = -1
+    d.ccd_i[h + FOUND] = -1
+    d.ccd_i[h + DATA] = mesh
     if gtype == MESH:
-        d.ccd_i[i + VERTADR] = m.mesh_vertadr[mesh]
-        d.ccd_i[i + VERTNUM] = m.mesh_vertnum[mesh]
-        d.ccd_i[i + GRAPHADR] = m.mesh_graphadr[mesh] if m.mesh_vertnum[mesh] >= CLIMB else -1
+        d.ccd_i[h + VERTADR] = m.mesh_vertadr[mesh]
+        d.ccd_i[h + VERTNUM] = m.mesh_vertnum[mesh]
+        d.ccd_i[h + GRAPHADR] = m.mesh_graphadr[mesh] if m.mesh_vertnum[mesh] >= CLIMB else -1
 
 
 @ti.func

@@ -19,35 +19,49 @@ def begin_body(m, d, wb):
     """lcp_body, lcp_from, lcp_push, lcp_scale of body wb of all worlds before a step."""
     w = wb // m.nbody
     b = wb - w * m.nbody
+    clear_body(m, d, wb)
+    if m.body_dofnum[b] > 0:
+        i = w * m.nv + m.body_dofadr[b]
+        arm = d.xipos[wb] - d.xpos[wb]
+        turn = d.xmat[wb] @ at3(d.qvel, i + 3)
+        v = at3(d.qvel, i) + turn.cross(arm)
+        force, torque = applied(m, d, w, b)
+        scale_body(m, d, wb, v, turn, force, torque)
+
+
+@func
+def clear_body(m, d, wb):
+    """Body wb of all worlds as one that does not move."""
     for c in ti.static(range(16)):
         d.lcp_body[BODY_SIZE * wb + c] = 0.0
     for c in ti.static(range(4)):
         d.lcp_scale[SCALE_SIZE * wb + c] = 0.0
-    if m.body_dofnum[b] > 0:
-        h = m.opt.timestep / d.lcp_substeps
-        i = w * m.nv + m.body_dofadr[b]
-        inertia = m.body_inertia[w, b]
-        R = d.ximat[wb]
-        arm = d.xipos[wb] - d.xpos[wb]
-        turn = d.xmat[wb] @ at3(d.qvel, i + 3)
-        v = at3(d.qvel, i) + turn.cross(arm)
-        turn = R.transpose() @ turn
-        if d.lcp_rotation != MIDPOINT:
-            turn = gyroscopic(inertia, turn, m.opt.timestep)
-        force, torque = applied(m, d, w, b)
-        torque = R.transpose() @ torque
-        mass = ti.sqrt(m.body_mass[w, b])
-        d.lcp_scale[SCALE_SIZE * wb] = 1.0 / mass
-        for c in ti.static(range(3)):
-            root = ti.sqrt(inertia[c])
-            d.lcp_scale[SCALE_SIZE * wb + 1 + c] = 1.0 / root
-            push, spin = h * force[c] / mass, h * torque[c] / root
-            d.lcp_push[TWIST_SIZE * wb + c] = push
-            d.lcp_push[TWIST_SIZE * wb + 3 + c] = spin
-            d.lcp_body[BODY_SIZE * wb + c] = mass * v[c] + push
-            d.lcp_body[BODY_SIZE * wb + 3 + c] = root * turn[c] + spin
-            d.lcp_from[TWIST_SIZE * wb + c] = mass * v[c] + push
-            d.lcp_from[TWIST_SIZE * wb + 3 + c] = root * turn[c] + spin
+
+
+@func
+def scale_body(m, d, wb, v, turn, force, torque):
+    """What a step begins with, of a body with these world velocities of its centre of mass and forces on that."""
+    w = wb // m.nbody
+    b = wb - w * m.nbody
+    h = m.opt.timestep / d.lcp_substeps
+    inertia = m.body_inertia[w, b]
+    R = d.ximat[wb]
+    spinning = R.transpose() @ turn
+    if d.lcp_rotation != MIDPOINT:
+        spinning = gyroscopic(inertia, spinning, m.opt.timestep)
+    twisting = R.transpose() @ torque
+    mass = ti.sqrt(m.body_mass[w, b])
+    d.lcp_scale[SCALE_SIZE * wb] = 1.0 / mass
+    for c in ti.static(range(3)):
+        root = ti.sqrt(inertia[c])
+        d.lcp_scale[SCALE_SIZE * wb + 1 + c] = 1.0 / root
+        push, spin = h * force[c] / mass, h * twisting[c] / root
+        d.lcp_push[TWIST_SIZE * wb + c] = push
+        d.lcp_push[TWIST_SIZE * wb + 3 + c] = spin
+        d.lcp_body[BODY_SIZE * wb + c] = mass * v[c] + push
+        d.lcp_body[BODY_SIZE * wb + 3 + c] = root * spinning[c] + spin
+        d.lcp_from[TWIST_SIZE * wb + c] = mass * v[c] + push
+        d.lcp_from[TWIST_SIZE * wb + 3 + c] = root * spinning[c] + spin
 
 
 @func
@@ -81,7 +95,7 @@ def gyroscopic(inertia, w, h):
 def next_substep(m, d, wb, last):
     """Way of a body in a substep; then, but for the last one, its velocity at the beginning of the next: with forces,
     and with what contacts changed in this one, where the next begins its search for impulses."""
-    if m.body_dofnum[wb % m.nbody] > 0:
+    if m.body_treeid[wb % m.nbody] >= 0:
         h = m.opt.timestep / d.lcp_substeps
         for c in ti.static(range(6)):
             v = d.lcp_body[BODY_SIZE * wb + c]
@@ -100,38 +114,9 @@ def end_body(m, d, wb):
     if m.body_dofnum[b] > 0:
         h = m.opt.timestep
         q, i = w * m.nq + m.jnt_qposadr[m.body_jntadr[b]], w * m.nv + m.body_dofadr[b]
-        scale = d.lcp_scale[SCALE_SIZE * wb]
-        roots = at3(d.lcp_scale, SCALE_SIZE * wb + 1)
-        v = scale * at3(d.lcp_body, BODY_SIZE * wb)
-        turn, way = roots * at3(d.lcp_body, BODY_SIZE * wb + 3), roots * at3(d.lcp_body, BODY_SIZE * wb + WAY + 3)
-        inertia = m.body_inertia[w, b]
-        R = d.ximat[wb]
-        local = m.body_iquat[w, b]
-        old = normalize_quat(mul_quat(normalize_quat(at4(d.qpos, q + 3)), local))
-        new = old
-        if d.lcp_rotation == MIDPOINT:
-            H = inertia * turn
-            half = quat_to_mat(turned(0.5 * way))
-            way += h * (half @ ((half.transpose() @ H) / inertia) - turn)
-            new = normalize_quat(mul_quat(old, turned(way)))
-            S = quat_to_mat(new)
-            turn = S @ ((S.transpose() @ (R @ H)) / inertia)
-        else:
-            turn = R @ turn
-            if d.lcp_rotation == FINITE:
-                new = normalize_quat(mul_quat(old, turned(way)))
-            else:
-                rest = way
-                if d.lcp_rotation == AXLE:
-                    for c in ti.static(range(3)):
-                        if c == axle_of(inertia):
-                            rest[c] = 0.0
-                    new = mul_quat(old, turned(way - rest))
-                rest = rotate(old, rest)
-                new = normalize_quat(new + 0.5 * mul_quat(vec4(0.0, rest[0], rest[1], rest[2]), new))
-        body = normalize_quat(mul_quat(new, conj_quat(local)))
+        body, v, turn = moved(m, d, wb, normalize_quat(at4(d.qpos, q + 3)))
         arm = rotate(body, m.body_ipos[w, b])
-        x = d.xipos[wb] + scale * at3(d.lcp_body, BODY_SIZE * wb + WAY) - arm
+        x = d.xipos[wb] + d.lcp_scale[SCALE_SIZE * wb] * at3(d.lcp_body, BODY_SIZE * wb + WAY) - arm
         v -= turn.cross(arm)
         turn = rotate(conj_quat(body), turn)
         for c in ti.static(range(4)):
@@ -142,6 +127,45 @@ def end_body(m, d, wb):
             d.qacc[i + 3 + c] = (turn[c] - d.qvel[i + 3 + c]) / h
             d.qvel[i + c] = v[c]
             d.qvel[i + 3 + c] = turn[c]
+
+
+@func
+def moved(m, d, wb, before):
+    """(orientation, velocity of the centre of mass, angular velocity) of body wb behind a step, from its orientation
+    before; "Rotation" in tisim/LCP.md."""
+    w = wb // m.nbody
+    b = wb - w * m.nbody
+    h = m.opt.timestep
+    scale = d.lcp_scale[SCALE_SIZE * wb]
+    roots = at3(d.lcp_scale, SCALE_SIZE * wb + 1)
+    v = scale * at3(d.lcp_body, BODY_SIZE * wb)
+    turn, way = roots * at3(d.lcp_body, BODY_SIZE * wb + 3), roots * at3(d.lcp_body, BODY_SIZE * wb + WAY + 3)
+    inertia = m.body_inertia[w, b]
+    R = d.ximat[wb]
+    local = m.body_iquat[w, b]
+    old = normalize_quat(mul_quat(before, local))
+    new = old
+    if d.lcp_rotation == MIDPOINT:
+        H = inertia * turn
+        half = quat_to_mat(turned(0.5 * way))
+        way += h * (half @ ((half.transpose() @ H) / inertia) - turn)
+        new = normalize_quat(mul_quat(old, turned(way)))
+        S = quat_to_mat(new)
+        turn = S @ ((S.transpose() @ (R @ H)) / inertia)
+    else:
+        turn = R @ turn
+        if d.lcp_rotation == FINITE:
+            new = normalize_quat(mul_quat(old, turned(way)))
+        else:
+            rest = way
+            if d.lcp_rotation == AXLE:
+                for c in ti.static(range(3)):
+                    if c == axle_of(inertia):
+                        rest[c] = 0.0
+                new = mul_quat(old, turned(way - rest))
+            rest = rotate(old, rest)
+            new = normalize_quat(new + 0.5 * mul_quat(vec4(0.0, rest[0], rest[1], rest[2]), new))
+    return normalize_quat(mul_quat(new, conj_quat(local))), v, turn
 
 
 @ti.func

@@ -81,7 +81,7 @@ def take_color(m, d, c):
     taken = 0
     for side in ti.static(range(2)):
         b = m.geom_bodyid[d.contact_geom[c][side]]
-        if m.body_dofnum[b] > 0:
+        if m.body_treeid[b] >= 0:
             taken |= d.lcp_used[world + b]
     color = 0
     while color < COLORS and taken >> color & 1 == 1:

@@ -27,7 +27,7 @@ def list_geoms(m, d, picworld: ti.i32, groups: ti.i32):
     for g in range(m.ngeom):
         i = picworld * m.ngeom + g
         t = m.geom_type[g]
-        size = m.geom_size[g]
+        size = m.geom_size[i, g]
         d.pic_pos[g] = d.geom_xpos[i]
         d.pic_mat[g] = d.geom_xmat[i]
         if t == SPHERE:

@@ -16,7 +16,7 @@ def convex_segment(m, d, mem: ti.template(), i1, i2, distmax):
         origin = d.geom_xpos[i1]  # a far origin costs digits
     for s in range(2):
         i = i1 if s == 0 else i2
-        enter_shape(m, d, mem, s, d.geom_xmat[i], d.geom_xpos[i] - origin, i % m.ngeom)
+        enter_shape(m, d, mem, s, d.geom_xmat[i], d.geom_xpos[i] - origin, i, i % m.ngeom)
     dist, p1, p2, corner = ccd(m, d, mem, distmax, 0.0, 0.0)
     p1 += origin
     p2 += origin

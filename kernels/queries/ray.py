@@ -23,7 +23,7 @@ def counts(m, d, w, g, p, groups, flg_static, bodyexclude):
         and groups >> (kind & 7) & 1 == 1
         and (flg_static != 0 or kind & 8 == 0)
         and m.geom_bodyid[g] != bodyexclude
-        and (kind & 16 == 0 or p.norm() <= d.cutoff + m.geom_rbound[g])
+        and (kind & 16 == 0 or p.norm() <= d.cutoff + m.geom_rbound[w * m.ngeom + g, g])
     )
 
 
@@ -34,7 +34,7 @@ def shape_caster(kinds):
     def ray_geom(m, d, i, g, p, vec):
         """Where the ray p + x vec, p from the place of geom g, meets it, or FAR; i: the geom with its world."""
         t = m.geom_type[g]
-        size = m.geom_size[g]
+        size = m.geom_size[i, g]
         v = d.geom_xmat[i].transpose() @ vec
         q = d.geom_xmat[i].transpose() @ p
         shift = 0.0

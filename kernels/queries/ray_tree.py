@@ -85,7 +85,8 @@ def box_leaves(m, d):
                 g = -1
         if g >= 0:
             t = m.geom_type[g]
-            size = m.geom_size[g]
+            i = w * m.ngeom + g
+            size = m.geom_size[i, g]
             center = vec3(0.0, 0.0, 0.0)
             half = size
             if t == SPHERE:
@@ -103,7 +104,6 @@ def box_leaves(m, d):
             elif t == MESH:
                 center = vec3(m.geom_aabb[g][0], m.geom_aabb[g][1], m.geom_aabb[g][2])
                 half = vec3(m.geom_aabb[g][3], m.geom_aabb[g][4], m.geom_aabb[g][5])
-            i = w * m.ngeom + g
             R = d.geom_xmat[i]
             x = d.geom_xpos[i] + R @ center
             extent = ti.abs(R) @ half

@@ -112,7 +112,7 @@ def feel(m, d, w, weld, x, vert, mesh, geom):
     out = vec3(0.0)
     i = w * m.ngeom + geom
     local = d.geom_xmat[i].transpose() @ (x - d.geom_xpos[i])
-    depth = signed_distance(m.geom_type[geom], m.geom_size[geom], local)
+    depth = signed_distance(m.geom_type[geom], m.geom_size[i, geom], local)
     if depth < 0.0:
         own = twist_at(m, d, w, weld, x)
         other = twist_at(m, d, w, m.geom_bodyid[geom], d.geom_xpos[i])

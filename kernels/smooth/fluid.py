@@ -32,7 +32,7 @@ def tree_fluid(m, d):
                     g = m.body_geomadr[b] + k
                     coef, mass, inertia = coefficients(m, d, g)
                     f = added_mass(v, mass, inertia, m.opt.density)
-                    f += ellipsoid_force(v, m.geom_semiaxes[g], coef, m.opt.density, m.opt.viscosity)
+                    f += ellipsoid_force(v, m.geom_semiaxes[w * m.ngeom + g, g], coef, m.opt.density, m.opt.viscosity)
                     f *= m.geom_fluid[g][0]
                 total += to_centre(m, d, w, b, x, R, f)
             store(d.wrench, w * m.nbody + b, total)
@@ -70,7 +70,9 @@ def fluid_derivative(m, d):
                     g = m.body_geomadr[b] + k
                     coef, mass, inertia = coefficients(m, d, g)
                     df = added_mass_rate(v, dv, mass, inertia, m.opt.density)
-                    df += ellipsoid_rate(v, dv, m.geom_semiaxes[g], coef, m.opt.density, m.opt.viscosity)
+                    df += ellipsoid_rate(
+                        v, dv, m.geom_semiaxes[w * m.ngeom + g, g], coef, m.opt.density, m.opt.viscosity
+                    )
                     df *= m.geom_fluid[g][0]
                 d.body_deriv[wb, c] = d.body_deriv[wb, c] + to_centre(m, d, w, b, x, R, df)
 

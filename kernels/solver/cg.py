@@ -75,6 +75,26 @@ def solve_linear(m, d, k, isle: ti.template(), reduction, enough):
 
 
 @func
+def solve_apart(m, d, isle: ti.template(), enough):
+    """The same of an island that nothing couples: the preconditioner is exact, and no product is needed.
+
+    Returns 0, and p = 0, where the step is not worth it, else 1. Such an island is small: one block of trees.
+    """
+    first, last = isle.trees.begin, isle.trees.end
+    linear_start(m, d, isle, first, last)
+    worth = 0
+    if advance(m, d, isle, first, last, -1, FP(0.0)) >= enough:
+        worth = 1
+        for n in range(first, last):
+            t = d.island_tree[n] - isle.world * m.ntree
+            i0 = isle.world * m.nv + m.tree_dofadr[t]
+            for i in range(i0, i0 + m.tree_dofnum[t]):
+                d.sol_p[i] = d.sol_z[i]
+    linear_end(m, d, isle, first, last)
+    return worth
+
+
+@func
 def precondition(m, d, k, isle: ti.template()):
     """z = r through an incomplete factor, and the sums of r'z."""
     solve_halves(m, d, k, isle)

@@ -40,6 +40,7 @@ class Isle:
     factor  where the blocks of its sparse factor begin there; -1: it has none.
     part  where those of an incomplete one begin, the preconditioner of its conjugate gradients; -1: it has none.
     adr  where those of either begin.
+    apart  1: nothing couples its trees or branches, so that its linear systems are solved by its trees' own factors.
     node, nodes  where the list of its nodes begins, and their number.
     room  numbers that the blocks may have.
     large  1: a team of workers walks it together; 0: this worker alone, and each list is one block.
@@ -55,6 +56,7 @@ class Isle:
     factor: ti.i32
     part: ti.i32
     adr: ti.i32
+    apart: ti.i32
     node: ti.i32
     nodes: ti.i32
     room: ti.i32
@@ -91,6 +93,7 @@ def isle_of(m, d, k, me, size):
         factor=factor,
         part=part,
         adr=d.island_denseadr[k],
+        apart=ti.cast(d.island_coupled[k] == 0, ti.i32),
         node=d.island_nodeadr[k],
         nodes=d.island_nodenum[k],
         room=factor_room(d.island_nodenum[k], d.island_joined[k], part >= 0),

@@ -1,11 +1,11 @@
 """Newton's method on islands: a small one is one worker's, a large one a team's, all of whom walk through it together.
 
-A small island's Hessian gets a factor, a sparse one (island_factor.py) or a dense one (dense.py); the linear systems of
-the others, and of those whose trees touch only static bodies (there the preconditioner is exact), are solved by
-conjugate gradients (cg.py). The first round moves from 0 towards the warm start, or qacc_smooth without one: with a
-dense factor the whole way, else as far as the cost falls. Every later one is a Newton step with an exact line search.
-all_threads.py goes through the same phases, and begins with the whole way. Seed 000, "Convex solver"; inexact Newton:
-Dembo, Eisenstat, Steihaug 1982.
+A small island's Hessian gets a factor, a sparse one (island_factor.py) or a dense one (dense.py). Where nothing couples
+its trees or branches those of its trees are exact; the linear systems of the others are solved by conjugate gradients
+(cg.py), which have these as preconditioner. The first round moves from 0 towards the warm start, or qacc_smooth without
+one: with a dense factor the whole way, else as far as the cost falls. Every later one is a Newton step with an exact
+line search. all_threads.py goes through the same phases, and begins with the whole way. Seed 000, "Convex solver";
+inexact Newton: Dembo, Eisenstat, Steihaug 1982.
 
 A worker of a team (../team.py) takes blocks of trees, contacts and rows, in each phase perhaps others (isle.py). It
 reads what others wrote only after a `meet` behind that, and a sum is written anew only after a `meet` behind its
@@ -16,7 +16,7 @@ from ..constraint.island import BLOCK
 from ..sleep.awake import dof_at, dof_count
 from ..team import come, crew, join, meet, piece_size, take_near
 from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
-from .cg import solve_linear
+from .cg import solve_apart, solve_linear
 from .dense import dense_direction
 from .elimination import eliminate
 from .incomplete import arrange, factor_halves
@@ -124,12 +124,12 @@ def solve_trees(m, d, k, me, size):
         if isle.me == 0:
             clear_rows(m, d, k, newton_round)
         if newton_round >= 0:
-            factors = ti.select(isle.dense >= 0 or isle.factor >= 0 or not fine, 1, 0)
+            factors = ti.select(is_direct(isle) or not fine, 1, 0)
             enough = ti.select(gradient < NEAR * m.opt.tolerance, m.opt.tolerance / scale, FP(0.0))
             worth = direction(m, d, k, isle, fine, reduction, enough)
             if worth == 0:
                 break
-            if isle.dense < 0 and isle.factor < 0:
+            if not is_direct(isle):
                 nproduct += worth
         slope = project(m, d, isle)
         line = vec3(1.0, 0.0, 0.0)
@@ -147,7 +147,10 @@ def solve_trees(m, d, k, me, size):
             tell_round(m, d, k, newton_round, values, ti.cast(line[2], ti.i32), factors)
         if newton_round < 0:
             improvement = m.opt.tolerance
-        if (isle.dense >= 0 or isle.factor >= 0) and improvement < m.opt.tolerance:
+        last = is_direct(isle) and improvement < m.opt.tolerance
+        if ti.static(FP == ti.f32):  # the cost has not the digits to tell: the gradient does
+            last = last and isle.apart == 0
+        if last:
             break
         fine = newton_round >= 0 and settled(alpha, gradient, last_gradient)
         reduction = next_reduction(m, d, newton_round, fine, isle.part >= 0, gradient, improvement, reduction)
@@ -161,6 +164,12 @@ def solve_trees(m, d, k, me, size):
         d.island_nnz[k] = numbers_of(m, d, isle)
         d.island_cost[k] = cost
         d.island_gradient[k] = gradient
+
+
+@ti.func
+def is_direct(isle: ti.template()):
+    """Whether its linear systems are solved by a factor."""
+    return isle.dense >= 0 or isle.factor >= 0 or isle.apart == 1
 
 
 @func
@@ -202,7 +211,7 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
     worth = 1
     in_dofs = isle.dense >= 0
     exact = isle.factor >= 0
-    due = in_dofs or exact or not fine  # conjugate gradients keep their preconditioner once constraints have settled
+    due = is_direct(isle) or not fine  # conjugate gradients keep their preconditioner once constraints have settled
     while due:
         due = False
         raw = exact or isle.part >= 0
@@ -220,6 +229,8 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
                     due = True
     if exact:
         factored_direction(m, d, isle)
+    elif isle.apart == 1:
+        worth = solve_apart(m, d, isle, enough)
     elif not in_dofs:
         worth = solve_linear(m, d, k, isle, reduction, enough)
     elif ti.static(m.has.dense):

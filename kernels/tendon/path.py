@@ -28,7 +28,7 @@ def round_geom(m, d, w, k, x0, x1):
     has_side = ti.cast(s >= 0, ti.i32)
     side = d.site_xpos[w * m.nsite + ti.max(s, 0)]
     cylinder = ti.cast(m.wrap_type[k] == WRAP_CYLINDER, ti.i32)
-    radius = m.geom_size[m.wrap_objid[k]][0]
+    radius = m.geom_size[g, m.wrap_objid[k]][0]
     return wrap(x0, x1, d.geom_xpos[g], d.geom_xmat[g], radius, cylinder, side, has_side)
 
 

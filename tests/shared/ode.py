@@ -42,7 +42,8 @@ def library():
     if not found:
         return None
     lib = ctypes.CDLL(found[0], mode=ctypes.RTLD_GLOBAL)
-    for name in "dWorldCreate dBodyCreate dJointGroupCreate dJointCreateContact".split():
+    made = "Ball Hinge Slider Fixed Universal Contact".split()
+    for name in ["dWorldCreate", "dBodyCreate", "dJointGroupCreate", *(f"dJointCreate{kind}" for kind in made)]:
         getattr(lib, name).restype = ctypes.c_void_p
     for name in "Position Quaternion LinearVel AngularVel".split():
         getattr(lib, f"dBodyGet{name}").restype = ctypes.POINTER(REAL)
@@ -63,7 +64,7 @@ class World:
         lib.dWorldSetQuickStepW(self.world, REAL(sor))
         lib.dWorldSetAutoDisableFlag(self.world, 0)
         self.body = [None] * m.nbody
-        for b in np.flatnonzero(m.body_dofnum):
+        for b in np.flatnonzero(m.body_treeid >= 0):
             mass = Mass()
             inertia = [REAL(float(x)) for x in m.body_inertia[b]]
             zero = [REAL(0.0)] * 3
@@ -71,11 +72,34 @@ class World:
             self.body[b] = ctypes.c_void_p(lib.dBodyCreate(self.world))
             lib.dBodySetMass(self.body[b], ctypes.byref(mass))
 
-    def step(self, pose, velocity, contacts, h):
-        """(pose, velocity, seconds of QuickStep alone) behind a step.
+    def join(self, d):
+        """A joint of ODE for each of the model but free ones, and for bodies without one, where a Data has them."""
+        lib, m, joints = self.lib, self.m, {}
+        self.place(np.concatenate([d.xpos, d.xquat], axis=1), np.zeros((m.nbody, 6)))
+        for b in np.flatnonzero((m.body_treeid >= 0) & (m.body_jntnum == 0)):
+            joints["body", int(b)] = joint = ctypes.c_void_p(lib.dJointCreateFixed(self.world, None))
+            lib.dJointAttach(joint, self.body[m.body_parentid[b]], self.body[b])
+            lib.dJointSetFixed(joint)
+        for j in np.flatnonzero(m.jnt_type != 0):
+            kind = ("Free", "Ball", "Slider", "Hinge")[m.jnt_type[j]]
+            b = m.jnt_bodyid[j]
+            if m.body_jntnum[b] == 2:
+                kind = "Universal"
+                if j > m.body_jntadr[b]:
+                    continue
+            joints[int(j)] = joint = ctypes.c_void_p(getattr(lib, f"dJointCreate{kind}")(self.world, None))
+            lib.dJointAttach(joint, self.body[m.body_parentid[b]], self.body[b])
+            if kind != "Slider":
+                getattr(lib, f"dJointSet{kind}Anchor")(joint, *map(REAL, d.xanchor[j]))
+            if kind == "Universal":
+                lib.dJointSetUniversalAxis1(joint, *map(REAL, d.xaxis[j]))
+                lib.dJointSetUniversalAxis2(joint, *map(REAL, d.xaxis[j + 1]))
+            elif kind != "Ball":
+                getattr(lib, f"dJointSet{kind}Axis")(joint, *map(REAL, d.xaxis[j]))
+        return joints
 
-        pose (nbody, 7), velocity (nbody, 6) of the principal frames in the world; contacts  from `contacts_of`.
-        """
+    def place(self, pose, velocity):
+        """Writes poses and velocities of all bodies."""
         lib = self.lib
         for b, body in enumerate(self.body):
             if body:
@@ -83,6 +107,15 @@ class World:
                 lib.dBodySetQuaternion(body, (REAL * 4)(*pose[b, 3:]))
                 lib.dBodySetLinearVel(body, *map(REAL, velocity[b, :3]))
                 lib.dBodySetAngularVel(body, *map(REAL, velocity[b, 3:]))
+
+    def step(self, pose, velocity, contacts, h, direct=False):
+        """(pose, velocity, seconds of the step alone) behind a step.
+
+        pose (nbody, 7), velocity (nbody, 6) of the principal frames in the world; contacts  from `contacts_of`;
+        direct  dWorldStep, which solves exactly, instead of QuickStep.
+        """
+        lib = self.lib
+        self.place(pose, velocity)
         for (b1, b2), pos, frame, dist, mu in contacts:
             contact, first, second = Contact(), self.body[b2], self.body[b1]  # its normal points into its first body
             sign = 1 if first else -1
@@ -92,7 +125,7 @@ class World:
             joint = ctypes.c_void_p(lib.dJointCreateContact(self.world, self.group, ctypes.byref(contact)))
             lib.dJointAttach(joint, *((first, second) if first else (second, None)))
         began = time.perf_counter()
-        lib.dWorldQuickStep(self.world, REAL(h))
+        (lib.dWorldStep if direct else lib.dWorldQuickStep)(self.world, REAL(h))
         took = time.perf_counter() - began
         lib.dJointGroupEmpty(self.group)
         pose, velocity = pose.copy(), velocity.copy()

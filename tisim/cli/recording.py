@@ -126,10 +126,11 @@ def record():
         events = _Recorder(False, dict(integrator=integrator), flags).events
         _find_sources(events)
         _merge(stages, [event for event in events if event[0].startswith(("integrators.", "inverse."))])
-    for order in ("colour", "ode"):
-        events = _Recorder(False, dict(dynamics="lcp"), order=order).events
+    for order, joints in (("colour", True), ("colour", False), ("ode", False)):
+        events = _Recorder(False, dict(dynamics="lcp"), order=order, joints=joints).events
         _find_sources(events)
-        _merge(stages, [event for event in events if event[0].startswith("lcp.")])
+        own = [event for event in events if event[0].startswith("lcp.")]
+        _merge(stages, [(*names, step) for *names, step in own if not step.kernel or step.file.startswith("lcp/")])
     for integrator in (mjtIntegrator.mjINT_EULER, *others):
         flags = int(mjtEnableBit.mjENBL_INVDISCRETE)
         events = _Recorder(False, dict(integrator=integrator), flags, inverse=True).events
@@ -174,9 +175,10 @@ def _merge(stages, events):
 
 class _Recorder:
     """Takes one step with these options and flags and asks all queries. wide: as on a GPU, lists are sorted in passes
-    and large islands solved phase by phase; inverse: takes inverse dynamics instead, energies for sensors alone."""
+    and large islands solved phase by phase; inverse: takes inverse dynamics instead, energies for sensors alone; order,
+    joints: what the second dynamics is chosen by."""
 
-    def __init__(self, wide, options, flags=0, inverse=False, order="colour"):
+    def __init__(self, wide, options, flags=0, inverse=False, order="colour", joints=True):
         from tisim import pipeline
         from tisim.stages import solver, sorting
 
@@ -195,7 +197,7 @@ class _Recorder:
                 (Data, "set_counts", lambda d, **counts: self.add(Step(None, counts))),
                 (sorting, "shared", lambda: wide), (solver, "queued", lambda: wide),
                 (pipeline, "validate", lambda m, d: None), (simulable, "check_sleep", lambda m: None),
-                (lcp, "refuse", lambda m: None),
+                (lcp, "refuse", lambda m: None), (lcp, "jointed", lambda m: joints),
             ):  # fmt: skip
                 changes.callback(setattr, place, name, getattr(place, name))
                 setattr(place, name, value)

@@ -1,6 +1,6 @@
 """The reference of tisim's public names, made of their docstrings: python -m tisim.cli.reference reference.md"""
 
-import importlib
+import importlib.util
 import inspect
 import pathlib
 import re
@@ -10,7 +10,9 @@ import sys
 MODULES = {
     "tisim": "models, simulations and questions about them", "tisim.viewer": "pictures and the window",
     "tisim.rollout": "trajectories, as mujoco.rollout", "tisim.scenes": "scenes as MJCF text",
+    "tisim.gym": "environments for gymnasium",
 }  # fmt: skip
+NEEDS = {"tisim.gym": "gymnasium"}  # what must be installed
 SIMULATED = {"m", "d", "model", "data", "scope"}  # a Model and a Data need no word; `scope` is for Spec itself
 VALUE = re.compile(r" object at 0x[0-9a-f]+")
 
@@ -65,9 +67,13 @@ def complaints(name, names, doc, others):
 def build():
     """(text in Markdown, list of complaints)."""
     lines, told = ["# Reference of tisim", "", "Made of docstrings by `python -m tisim.cli.reference`.", ""], []
-    others = {name: inspect.getdoc(x) or "" for module in MODULES for name, x in public(module)}
+    there = [m for m in MODULES if importlib.util.find_spec(NEEDS.get(m, "tisim"))]
+    others = {name: inspect.getdoc(x) or "" for module in there for name, x in public(module)}
     for module, about in MODULES.items():
         lines += [f"## {module}", "", f"{about[0].upper()}{about[1:]}.", ""]
+        if module not in there:
+            lines += [f"Left out: {NEEDS[module]} is not installed.", ""]
+            continue
         for name, thing in public(module):
             full = f"{module}.{name}"
             if isinstance(thing, type) and issubclass(thing, BaseException):

@@ -410,7 +410,10 @@ declare("scratch", [
     ("dual_y", "f", ("nv",), "any", "solver", "Y' f of the forces at hand"),
 ])  # fmt: skip
 
-# the second dynamics (kernels/lcp/): what it goes on from, and its records
+# the second dynamics (kernels/lcp/): drift, what it goes on from, and its records
+declare("computed", [
+    ("lcp_drift", "f", ("nbody", 2), "m, rad", "lcp", "how far a body is from where its parent and qpos have it"),
+])  # fmt: skip
 declare("scratch", [
     ("lcp_warm", "i", (1,), "-", "lcp", "1: the lists of the last step hold for the world"),
     ("lcp_geom", "i", ("nlcpmax", 2), "-", "lcp", "contacts of the last step: world-major geom 1, geom 2"),
@@ -429,6 +432,18 @@ declare("scratch", [
     ("lcp_body", "f", ("nbody", 16), "any", "lcp", "scaled velocity, from 8 on the scaled way since the step began", 1),
     ("lcp_from", "f", ("nbody", 8), "any", "lcp", "scaled velocity when the substep began", 1),
     ("lcp_push", "f", ("nbody", 8), "any", "lcp", "change of it by forces in a substep", 1),
+    ("lcp_pose", "f", ("nbody", 8), "m, -", "lcp", "of a body of a tree: position and quaternion of its frame", 1),
+    ("lcp_twist", "f", ("nbody", 8), "m/s, rad/s", "lcp", "its velocity at the centre of mass, angular velocity", 1),
+    ("lcp_qpos", "f", ("nq",), "m, rad, -", "lcp", "qpos as it was measured last"),
+    ("lcp_qvel", "f", ("nv",), "m/s, rad/s", "lcp", "qvel as it was measured last"),
+    ("lcp_new", "i", ("ntree",), "-", "lcp", "bits: its poses, its twists follow from what the user wrote"),
+    ("lcp_now", "f", ("nbody", 8), "m, -", "lcp", "within a step: centre of mass, quaternion of the frame", 1),
+    ("lcp_joint", "f", ("nbody", 256), "any", "lcp", "rows of a body and its parent, see kernels/lcp/joints.py", 1),
+    ("lcp_nrow", "i", ("nbody",), "-", "lcp", "how many hold it"),
+    ("lcp_nlaw", "i", ("nbody",), "-", "lcp", "how many more have forces along its motions"),
+    ("lcp_law", "f", ("nbody", 192), "any", "lcp", "these forces, see kernels/lcp/laws.py", 1),
+    ("lcp_mass", "f", ("nbody", 36), "-", "lcp", "scaled mass at the place of a body, factored", 1),
+    ("lcp_change", "f", ("nbody", 8), "any", "lcp", "change of a body's scaled velocity by rows of its tree", 1),
     ("lcp_scale", "f", ("nbody", 4), "any", "lcp", "1 / sqrt(mass), 1 / sqrt(principal moments of inertia)", 1),
 ])  # fmt: skip
 

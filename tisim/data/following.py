@@ -2,19 +2,24 @@
 
 import numpy as np
 
+from tisim.enums import mjtGeom
 from tisim.errors import Error, UnsupportedError, ValuesError
+from tisim.mjcf.elements import shapes
 from tisim.model import validate
 from tisim.model.device_model import DERIVED
 from tisim.model.set_const import constants
 
 # fields from which others follow
-CAUSES = """body_mass body_inertia body_ipos body_iquat body_pos body_quat dof_armature geom_pos geom_quat""".split()
+CAUSES = """body_mass body_inertia body_ipos body_iquat body_pos body_quat dof_armature geom_pos geom_quat
+    geom_size""".split()
 FIELDS = """body_subtreemass body_invweight0 dof_M0 dof_invweight0 dof_length tendon_length0 tendon_invweight0
-    actuator_acc0""".split()  # that follow
-TABLES = "body_place body_turn geom_place geom_turn site_place site_turn medium_box".split()
+    actuator_acc0 eq_data geom_rbound""".split()  # that follow
+TABLES = """body_place body_turn geom_place geom_turn site_place site_turn medium_box geom_box geom_reach
+    geom_semiaxes""".split()
 MEAN = "stat.meaninertia"
 FOLLOWING = (*FIELDS, *TABLES, MEAN)
 UNASKED = ("light_", "cam_", "actuator_length0")  # what no stage of a step asks for, but for sensors of cameras
+BOUNDS = "geom_aabb"  # asked for by way of tables, and of meshes
 HEAVY = ("mesh_", "tex_", "hfield_", "skin_", "key_")  # what no constant follows from is not copied
 
 
@@ -47,6 +52,8 @@ def follow(d, varied):
     for w in range(d.nworld):
         a = {name: x if name.startswith(HEAVY) else x.copy() for name, x in fixed.items()}
         a |= {name: np.array(values[w]) for name, values in varied.items() if name in a}
+        if "geom_size" in varied:
+            _bound(a)
         if found := validate.problem(a, m._sizes, set(causes)):
             raise ValuesError(f"world {w}: {found}")
         try:
@@ -66,11 +73,20 @@ def follow(d, varied):
     return {name: x for name, x in found.items() if x.size and (x != models[name]).any()}
 
 
+def _bound(a):
+    """Makes the bounds of geoms follow from their sizes, as when a model is compiled."""
+    kind, size = a["geom_type"], a["geom_size"]
+    own = (kind != mjtGeom.mjGEOM_MESH) & (kind != mjtGeom.mjGEOM_HFIELD)
+    a[BOUNDS][own] = shapes.bounding_box(kind[own], size[own])
+    a["geom_rbound"][own] = shapes.bounding_radius(kind[own], size[own])
+
+
 def _refuse_others(m, one, a, fixed, varied, causes, w):
     """Raises UnsupportedError where a world differs in what no kernel takes by world."""
     changed = {name for name in a if a[name] is not fixed[name] and not np.array_equal(a[name], fixed[name])}
     unasked = UNASKED if not len(m.derived("camera_sensor")) else tuple(x for x in UNASKED if x != "cam_")
-    bad = [x for x in changed if x not in varied and x not in FIELDS and not x.startswith(unasked)]
+    known = {*varied, *FIELDS, BOUNDS}
+    bad = [x for x in changed if x not in known and not x.startswith(unasked)]
     for name, table in DERIVED.items():
         if table.dtype and name not in TABLES and changed.intersection(table.reads):
             if not np.array_equal(one.derived(name), m.derived(name)):

@@ -1,4 +1,6 @@
-"""What steps of the second dynamics go on from besides qpos and qvel: the impulses of the last step's contacts."""
+"""What steps of the second dynamics go on from besides qpos and qvel: the impulses of the last step's contacts; poses
+and twists of the bodies of trees, and what was measured of them.
+"""
 
 import numpy as np
 
@@ -6,6 +8,7 @@ from tisim.device import memory, session
 
 LISTS = ("lcp_geom", "lcp_pos", "lcp_impulse")
 NAMES = (*LISTS, "lcp_warm")
+BODIES = ("lcp_pose", "lcp_twist", "lcp_qpos", "lcp_qvel")  # where bodies have joints
 
 
 def kept(d):
@@ -13,7 +16,8 @@ def kept(d):
     if "lcp_warm" not in d._device:
         return {}
     lists = {name: d.host(name)[: d.count("nlcp")] for name in LISTS}
-    return lists | dict(lcp_warm=d.host("lcp_warm")[:, 0])
+    bodies = {name: d.host(name).reshape(d.nworld, -1) for name in BODIES if "lcp_pose" in d._device}
+    return lists | dict(lcp_warm=d.host("lcp_warm")[:, 0]) | bodies
 
 
 def problem(m, nworld, arrays):
@@ -23,6 +27,10 @@ def problem(m, nworld, arrays):
         a = arrays[name]
         shape = (nworld,) if width is None else (n, width)
         if a.shape != shape or a.dtype.kind not in ("f" if name in LISTS[1:] else "iu") or not np.isfinite(a).all():
+            return f"{name} does not fit"
+    for name in [name for name in BODIES if name in arrays]:
+        a, width = arrays[name], dict(lcp_qpos=m.nq, lcp_qvel=m.nv).get(name, 8 * m.nbody)
+        if a.shape != (nworld, width) or a.dtype.kind != "f" or not np.isfinite(a).all():
             return f"{name} does not fit"
     geoms = arrays["lcp_geom"]
     if n and (geoms.min() < 0 or geoms[:, 0].max() >= nworld * m.ngeom or geoms[:, 1].max() >= m.ngeom):
@@ -35,7 +43,7 @@ def give(d, arrays):
     n = len(arrays["lcp_geom"])
     if n > d.capacity("nlcpmax"):
         d.grow("nlcpmax", n)
-    for name in NAMES:
+    for name in [name for name in (*NAMES, *BODIES) if name in arrays]:
         a = d.device(name)
         values = memory.download(a)
         given = np.asarray(arrays[name]).reshape(-1)

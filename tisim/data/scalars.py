@@ -15,7 +15,7 @@ from tisim.model.tables import sensor
 from .arrays import COUNTS, DATA, SCALES
 from .declare import CAPACITIES
 from .following import FOLLOWING
-from .varied import VARIABLE, argument
+from .varied import BY_PLACE, VARIABLE, argument
 
 
 @dataclasses.dataclass(frozen=True)
@@ -329,4 +329,5 @@ flow.declare(lookup)
 for _name in (*VARIABLE, *FOLLOWING):
     _source = FIELDS[_name].size if _name in FIELDS else DERIVED[_name].shape[0] if _name in DERIVED else None
     _width = 3 if _name == "opt.gravity" else 1
+    _source = by_world.PLACE if _name in BY_PLACE else _source
     by_world.declare({_name: _source or Name(argument(_name), True, "f", width=_width)})

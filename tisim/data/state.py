@@ -51,12 +51,23 @@ FEW = 16  # worlds up to which their rows are sent to a GPU one by one, and noth
 
 def write_worlds(d, name, worlds, values):
     """Writes one row per world (or one for all) into an array of Data."""
-    a = d.device(name)
-    n = DATA[name].size(d._size_of)
+    n = _width(d, name)
     if not n or not len(worlds):
         return
     asleep.wrote(d, name)
-    values = np.asarray(values).reshape(-1, n)
+    _write_rows(d, name, n, worlds, np.asarray(values).reshape(-1, n))
+
+
+def _width(d, name):
+    """How many numbers of an array each world has, 0 if the worlds share it; it stays as it is."""
+    widths = d._info.setdefault("widths", {})
+    if name not in widths:
+        widths[name] = 0 if DATA[name].is_shared else DATA[name].size(d._size_of)
+    return widths[name]
+
+
+def _write_rows(d, name, n, worlds, values):
+    a = d.device(name)
     if (view := memory.host_view(a)) is not None:
         view[: d.nworld * n].reshape(d.nworld, n)[worlds] = values
         return
@@ -103,8 +114,8 @@ def reset(m, d, worlds=None):
             continue
         if whole:
             memory.fill(d._device[name], 0)
-        elif not array.is_shared:
-            write_worlds(d, name, index, np.zeros(array.size(d._size_of)))
+        elif n := _width(d, name):
+            _write_rows(d, name, n, index, np.zeros((1, n)))
     d.forget_counts()
     if whole:
         d.timer.clear()

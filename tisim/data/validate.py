@@ -4,6 +4,7 @@ import numpy as np
 
 from tisim.enums import mjtCone, mjtJoint
 from tisim.errors import Error
+from tisim.model import lcp
 
 from . import asleep
 from .arrays import DATA
@@ -21,7 +22,8 @@ def validate(m, d):
     hold each of them once, where the ranges say; islands are the connected components of trees that constraints touch;
     sleeping islands are cycles of trees, sleepers do not move, and what is awake stands in the lists of what is.
     """
-    for check in (_finite, _quaternions, _sleep, _pairs, _contacts, _addresses, _rows, _islands):
+    lists = () if lcp.chosen(m) else (_contacts, _addresses, _rows, _islands)  # the second dynamics has none of these
+    for check in (_finite, _quaternions, _sleep, _pairs, *lists):
         check(m, d)
 
 

@@ -9,7 +9,7 @@ import operator
 import numpy as np
 
 from tisim.device import memory, session
-from tisim.enums import mjtBias
+from tisim.enums import mjtBias, mjtGeom
 from tisim.errors import Error, FieldError, UnsupportedError, ValuesError
 from tisim.mjcf.format.names import nearest
 from tisim.model import validate
@@ -23,13 +23,20 @@ from .state import seeded, world_indices
 VARIABLE = (
     """opt.gravity geom_friction geom_solmix geom_solref geom_solimp geom_margin geom_gap qpos_spring
     jnt_stiffness jnt_range dof_damping dof_frictionloss actuator_gainprm actuator_biasprm actuator_ctrlrange
-    actuator_forcerange""".split()
+    actuator_forcerange eq_data""".split()
     + following.CAUSES
 )
 # fields in which a number that is not zero asks for kernels, or rows, that zero does not: which of an item's numbers
 DECIDES = dict(dof_damping=..., dof_frictionloss=..., actuator_gainprm=(..., 2), actuator_biasprm=(..., 2))
 # those from which follows what is not computed anew in each step: boxes of a search for pairs, poses of static bodies
-PLACES = ("geom_margin", "body_pos", "body_quat", "geom_pos", "geom_quat")
+PLACES = ("geom_margin", "geom_size", "body_pos", "body_quat", "geom_pos", "geom_quat")
+BY_PLACE = (
+    "geom_size",
+    "geom_rbound",
+    "geom_box",
+    "geom_reach",
+    "geom_semiaxes",
+)  # which kernels read by a geom's place
 
 
 def argument(field):
@@ -132,11 +139,19 @@ def _check(d, field, model, values, index):
             f"world {world}: {field} is zero where the model's is not, or the other way round; that decides what is "
             "computed, so it is so in all worlds or in none"
         )
+    asset = np.isin(m.geom_type, (mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_HFIELD))
+    if field == "geom_size" and (values[:, asset] != model[asset]).any():
+        raise ValuesError("geom_size of meshes and height fields says nothing: their sizes are those of their assets")
     if field == "geom_margin" and len(m.derived("mid_body")):
         raise UnsupportedError("geom_margin is the same in all worlds where a body has many geoms: their tree has it")
     if field == "actuator_biasprm" and ((m.actuator_biastype == mjtBias.mjBIAS_AFFINE) & (values[..., 2] > 0)).any():
         raise UnsupportedError("actuator_biasprm: a positive third number may be a damping ratio, which is not made a "
                                "damping for each world: give the damping, negative")  # fmt: skip
+
+
+def of_world(d, field, world):
+    """A field's values in a world of a Data."""
+    return d._varied[field][world] if field in d._varied else np.asarray(getattr(d.model, field))
 
 
 def refuse(d, what, *fields):
@@ -147,5 +162,6 @@ def refuse(d, what, *fields):
 
 def check(d):
     """Raises UnsupportedError where the second dynamics does not take what varies."""
-    if "geom_margin" in d._varied:
-        raise UnsupportedError("dynamics lcp takes geom_margin the same in all worlds: d.vary('geom_margin', None)")
+    for name in ("geom_margin", "geom_size"):
+        if name in d._varied:
+            raise UnsupportedError(f"dynamics lcp takes {name} the same in all worlds: d.vary({name!r}, None)")

@@ -3,6 +3,8 @@
 Kernels read them as `m.geom_friction[w, g]`, geom g of world w. Where the field is the same in all worlds (it is not in
 `has.varied`) the world is left out, and the kernel is what `m.geom_friction[g]` makes of it: same arguments, same code.
 Else the Data brings an array of all worlds, one behind the other.
+
+Colliders know a geom by its place among those of all worlds: they read `m.geom_size[i, g]`, geom g at place i.
 """
 
 import pathlib
@@ -10,11 +12,12 @@ import pathlib
 from . import bundle, flow
 
 _fields = {}  # "geom_friction" -> name of its length; "opt.gravity" -> the Name of the array that holds it
+PLACE = "place"  # in its stead for fields that are read by place
 
 
 def declare(fields):
     """Says which fields these are, with the name of the number of their items in a world, which stands above here, or
-    the Name of the array that holds a small vector of all worlds."""
+    PLACE, or the Name of the array that holds a small vector of all worlds."""
     _fields.update(fields)
 
 
@@ -30,6 +33,8 @@ class Arguments(bundle.Arguments):
         self.varied = tuple(name for name in self.fields if name in getattr(has, "varied", ()))
         for name in self.varied:
             length = _fields[name]
+            if length == PLACE:
+                continue
             if isinstance(length, str):
                 self.paths[f"m.{length}"] = flow.lookup(f"m.{length}", flow.place_of(function))
             else:
@@ -46,7 +51,9 @@ class Arguments(bundle.Arguments):
             at, varied = m, name in self.varied
             for word in inner:
                 at = getattr(at, word)
-            if isinstance(length := _fields[name], str):
+            if (length := _fields[name]) == PLACE:
+                made = ByPlace(f"m.{name}", at.__dict__[last], varied)
+            elif isinstance(length, str):
                 made = ByWorld(f"m.{name}", at.__dict__[last], getattr(m, length) if varied else None)
             elif varied:
                 made = NumbersOfWorlds(at.__dict__[last])
@@ -78,6 +85,24 @@ class ByWorld:
         elif self._stride is not None:
             raise TypeError(f"{self._name} differs between the worlds of this Data: index it by world and item")
         return bundle._subscript(self._array, index)
+
+
+class ByPlace:
+    """A field of which `a[i, g]` is item g at place i, and `a[i, g, r]` its element r where an item has several."""
+
+    _data_oriented = True
+
+    def __init__(self, name, array, varied):
+        self._name, self._array, self._varied = name, array, varied
+
+    def __getitem__(self, index):
+        if not isinstance(index, (tuple, list)):
+            raise TypeError(f"{self._name} may differ between worlds: index it by place and item")
+        i, g, *rest = index
+        at = i if self._varied else g
+        if isinstance(self._array, bundle.Rows):
+            return self._array[(at, *rest)]
+        return bundle._subscript(self._array, at)
 
 
 class Vector(tuple):

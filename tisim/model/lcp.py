@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tisim.enums import mjtEnableBit, mjtIntegrator, mjtJoint, mjtSensor, mjtStage
+from tisim.enums import mjtEnableBit, mjtIntegrator, mjtJoint, mjtSensor, mjtStage, mjtTrn
 from tisim.errors import Error, FieldError, UnsupportedError
 from tisim.mjcf.format.names import nearest
 
@@ -23,6 +23,9 @@ RANGES = dict(
 SLOP, GAP, REACH = 1 / 320, 1 / 80, 1 / 8
 DEFAULT_SIZE = 0.16  # m, where nothing moves
 MARGINS = ("geom_margin", "pair_margin")
+JOINTS = (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)
+LEAST_SINE = 1e-3  # of the angle between two hinges of a body
+MOST_SERVOS = 11  # actuators of a joint (kernels/lcp/laws.py: 15 forces, of which springs, friction and limits are 4)
 
 
 class Lcp:
@@ -132,23 +135,17 @@ def refuse(m):
     """Raises UnsupportedError for what the second dynamics does not do."""
     if m.lcp.order == "ode" and m.lcp.friction != "box":
         raise _not_done(f'friction "{m.lcp.friction}" in the order of ODE, whose rows are of a box: friction="box"')
-    names = dict(neq="equalities", nu="actuators", ntendon="tendons")
+    names = dict(neq="equalities", ntendon="tendons")
     for count, what in names.items():
         if m._sizes[count]:
             raise _not_done(f"{what} (there are {m._sizes[count]})")
-    bad = np.flatnonzero(m.jnt_type != mjtJoint.mjJNT_FREE)
-    if len(bad):
-        j = int(bad[0])
-        kind = mjtJoint(m.jnt_type[j]).name[6:].lower()
-        raise _not_done(f"joint {m.id2name('joint', j) or f'number {j}'}: {kind}; only free bodies move")
-    rides = np.flatnonzero((np.asarray(m.body_treeid) >= 0) & (np.asarray(m.body_dofnum) == 0))
-    if len(rides):
-        b = int(rides[0])
-        raise _not_done(
-            f"body {m.id2name('body', b) or f'number {b}'}: fixed to a moving one; give its geoms to that body"
-        )
-    if np.any(m.dof_frictionloss):
-        raise _not_done("frictionloss of a free joint")
+    if jointed(m):
+        _refuse_joints(m)
+    elif m.nu:
+        raise _not_done(f"actuators where only free bodies move (there are {m.nu})")
+    lossy = np.isin(np.asarray(m.jnt_type)[np.asarray(m.dof_jntid)], (mjtJoint.mjJNT_FREE, mjtJoint.mjJNT_BALL))
+    if len(bad := np.flatnonzero(lossy & (np.asarray(m.dof_frictionloss) > 0))):
+        raise _not_done(f"{_name(m, 'joint', m.dof_jntid[bad[0]])}: frictionloss of free and ball joints")
     if np.any(m.dof_armature) and m.lcp.armature != "ignore":
         raise _not_done('armature, which has no counterpart here: m.lcp.armature = "ignore" leaves it out')
     dims = np.concatenate([np.asarray(m.geom_condim), np.asarray(m.pair_dim)])
@@ -168,6 +165,41 @@ def refuse(m):
         raise _not_done("tisim.remove")
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
         raise _not_done("integrator RK4: velocities come first, then poses, whatever the others say")
+
+
+def jointed(m):
+    """Whether something moves that is no free body: then the bodies of trees have poses of their own."""
+    rides = (np.asarray(m.body_treeid) >= 0) & (np.asarray(m.body_dofnum) == 0)
+    return bool(np.any(np.asarray(m.jnt_type) != mjtJoint.mjJNT_FREE) or rides.any())
+
+
+def _refuse_joints(m):
+    """The same for what is asked of bodies with joints alone."""
+    if m.lcp.order == "ode":
+        raise _not_done('joints in the order of ODE: order="colour"')
+    moving = np.asarray(m.body_treeid) >= 0
+    for b in np.flatnonzero(moving & (np.asarray(m.body_jntnum) > 1)):
+        j = int(m.body_jntadr[b])
+        if int(m.body_jntnum[b]) > 2 or np.any(np.asarray(m.jnt_type)[j : j + 2] != mjtJoint.mjJNT_HINGE):
+            raise _not_done(f"{_name(m, 'body', b)}: several joints, but for two hinges")
+        axes, at = np.asarray(m.jnt_axis)[j : j + 2], np.asarray(m.jnt_pos)[j : j + 2]
+        if np.abs(at[0] - at[1]).max() > 1e-9 or np.linalg.norm(np.cross(*axes)) < LEAST_SINE:
+            raise _not_done(f"{_name(m, 'body', b)}: two hinges whose anchors differ or whose axes are parallel")
+    if len(bad := np.flatnonzero(np.asarray(m.jnt_actfrclimited))):
+        raise _not_done(f"{_name(m, 'joint', bad[0])}: actuatorfrcrange")
+    if len(bad := np.flatnonzero(np.asarray(m.actuator_trntype) == mjtTrn.mjTRN_BODY)):
+        raise _not_done(f"{_name(m, 'actuator', bad[0])}: adhesion")
+    many = np.bincount(np.asarray(m.actuator_trnid)[:, 0][np.isin(m.actuator_trntype, JOINTS)], minlength=1)
+    if many.max() > MOST_SERVOS:
+        raise _not_done(f"{_name(m, 'joint', many.argmax())}: more than {MOST_SERVOS} actuators")
+    light = moving & ((np.asarray(m.body_mass) <= 0) | (np.asarray(m.body_inertia) <= 0).any(axis=1))
+    if light.any():
+        raise _not_done(f"{_name(m, 'body', np.flatnonzero(light)[0])}: without mass or inertia, which each body needs")
+
+
+def _name(m, kind, i):
+    """How an object is called in messages."""
+    return f"{kind} {m.id2name(kind, int(i)) or f'number {int(i)}'}"
 
 
 def _not_done(what):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from tisim.enums import mjtJacobian, mjtSleepPolicy
+from tisim.enums import mjtJacobian, mjtJoint, mjtSleepPolicy
 from tisim.errors import Error
-from tisim.mjcf import tree
+from tisim.mjcf import rotations, tree
 from tisim.mjcf.elements import bodies
 from tisim.mjcf.elements.actuator import stay_awake
 from tisim.mjcf.elements.tendon import keep_awake
@@ -41,13 +41,15 @@ def set_const(m, d=None):
 def constants(m, a):
     """Makes anew in `a`, arrays like those of the model m, what follows from others; returns numbers of m.stat."""
     _check_simple(m, a)
-    pose = kinematics.pose(a, a["qpos0"])
+    pose = kinematics.pose(a, a["qpos0"]) if _has_moved(a) else None
     jacobian = m.opt.jacobian
-    pose.sparse = jacobian == mjtJacobian.mjJAC_SPARSE or (jacobian == mjtJacobian.mjJAC_AUTO and m.nv >= 60)
+    sparse = jacobian == mjtJacobian.mjJAC_SPARSE or (jacobian == mjtJacobian.mjJAC_AUTO and m.nv >= 60)
+    if pose is not None:
+        pose.sparse = sparse
     blocks = [] if m.nu or m.ntendon else None
-    stat = setconst.set_const(a, blocks, pose.sparse, pose)
+    stat = setconst.set_const(a, blocks, sparse, pose)
     if m.nu:
-        set_actuators(a, None, blocks, pose.sparse, pose)
+        set_actuators(a, None, blocks, sparse, pose)
     automatic = a["tree_sleep_policy"] == mjtSleepPolicy.mjSLEEP_AUTO_NEVER
     a["tree_sleep_policy"][automatic] = mjtSleepPolicy.mjSLEEP_AUTO_ALLOWED
     if m.ntendon:
@@ -55,6 +57,16 @@ def constants(m, a):
     if m.nu:
         stay_awake(a)
     return stat
+
+
+def _has_moved(a):
+    """Whether joints may have moved in qpos0 since the model was compiled: free ones and balls."""
+    adr, body = a["jnt_qposadr"], a["jnt_bodyid"]
+    free, ball = a["jnt_type"] == mjtJoint.mjJNT_FREE, a["jnt_type"] == mjtJoint.mjJNT_BALL
+    there = np.concatenate([a["body_pos"], a["body_quat"]], axis=1)[body[free]]
+    return (a["qpos0"][adr[free, None] + np.arange(7)] != there).any() or (
+        a["qpos0"][adr[ball, None] + np.arange(4)] != rotations.IDENTITY
+    ).any()
 
 
 def _check_simple(m, a):

@@ -52,6 +52,8 @@ class Watched(np.ndarray):
     def _write(self, act, index=...):
         """act(an array that can be written), and what follows from a write."""
         source = self._source
+        if not self.size:  # lies in no memory, and nothing follows
+            return act(np.empty(self.shape, self.dtype))
         if source is None or not source.holds(self):
             return act(self.view(np.ndarray))
         source.begin(self)

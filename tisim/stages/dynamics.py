@@ -28,11 +28,14 @@ def _more(m, d, bodies):
     return d.nworld * m.nbody > bodies and (not asleep.listed(m) or bool(d.exceeds(nbawake=bodies)))
 
 
-def fwd_position(m, d):
-    """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv."""
+def fwd_position(m, d, behind=()):
+    """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv.
+
+    behind  kernels that come behind the one of bodies' frames.
+    """
     kin, ine = runtime.kernels("smooth.kinematics"), runtime.kernels("smooth.inertia")
     cameras = [runtime.kernels("sensor.frame").camera_poses] if m.scalar("nseen") else []
-    launch.run(m, d, [kin.body_poses, kin.geom_poses, ine.tree_inertia, *cameras], parallel(m, d))
+    launch.run(m, d, [kin.body_poses, *behind, kin.geom_poses, ine.tree_inertia, *cameras], parallel(m, d))
 
 
 def fwd_velocity(m, d):

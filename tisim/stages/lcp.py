@@ -5,7 +5,10 @@ from tisim.errors import UnsupportedError
 from tisim.model import lcp as parameters
 from tisim.model.lcp import CHOICES
 
+from . import actuation, dynamics
+
 PARALLEL_CONTACTS = 300  # below, waking the threads costs more than the sweeps
+PARALLEL_BODIES, PARALLEL_TREES = 100, 4  # alike
 
 
 def check(m):
@@ -18,13 +21,28 @@ def kernels_of(m):
     """The kernels of the stage."""
     if m.lcp.order == "ode":
         return [runtime.kernels("lcp.ode_order").ode_step]
-    return [runtime.kernels("lcp.lists").lcp_lists, runtime.kernels("lcp.step").lcp_step]
+    lists = runtime.kernels("lcp.lists").lcp_lists
+    if parameters.jointed(m):
+        return [lists, runtime.kernels("lcp.tree_step").tree_step, *actuation.advance_kernels(m)]
+    return [lists, runtime.kernels("lcp.step").lcp_step]
+
+
+def pose_kernels(m):
+    """Those of poses that qpos alone does not give."""
+    return [runtime.kernels("lcp.trees").tree_poses] if parameters.jointed(m) else []
+
+
+def poses(m, d):
+    """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv; of trees by their own state."""
+    dynamics.fwd_position(m, d, pose_kernels(m))
 
 
 def advance(m, d):
     """qpos, qvel and time behind a step: colours of the contacts, what they begin with, sweeps, new poses."""
     d.set_counts(nrow=0, nJ=0, nefc=0, nisland=0, nsmall=0, nlarge=0)
     many = bool(d.exceeds(ncon=PARALLEL_CONTACTS))
+    if parameters.jointed(m):  # a tree is one worker's
+        many = many or (d.nworld * m.nbody > PARALLEL_BODIES and d.nworld * m.ntree >= PARALLEL_TREES)
     workers = team.workers() if many else 1
     common = dict(nhand=team.hands() if many else 1, nworker=workers, patience=team.PATIENCE) | numbers(m)
     if m.lcp.order == "ode":
@@ -32,12 +50,14 @@ def advance(m, d):
             d.grow("nlcpmax", d.count("ncon"))
         launch.run(m, d, kernels_of(m), False, **common)
         return
-    lists, step = kernels_of(m)
+    lists, step, *activations = kernels_of(m)
     many = many and workers > 1
     launch.run(m, d, [lists], many, **common)
     if d.exceeds(ncon=d.room("nlcpmax")):  # what it held has been matched
         d.grow("nlcpmax", d.count("ncon"))
     launch.run(m, d, [step], many, **common)
+    if activations:
+        launch.run(m, d, activations, False)
 
 
 def numbers(m):

@@ -79,11 +79,11 @@ def _second(m, d):
     """Those of the second dynamics: of the others' only what its steps launch."""
     k = runtime.kernels
     kinematics, velocity = k("smooth.kinematics"), k("smooth.velocity")
-    found = [kinematics.body_poses, kinematics.geom_poses, k("smooth.inertia").tree_inertia]
+    found = [kinematics.body_poses, *lcp.pose_kernels(m), kinematics.geom_poses, k("smooth.inertia").tree_inertia]
     found += [k("sensor.frame").camera_poses] if m.scalar("nseen") else []
     found += [k("smooth.integrate").find_bad_state, velocity.tree_velocity] if m.nq else []
     found += [k("smooth.fluid").tree_fluid] if m.nv and dynamics.has_medium(m) else []
-    found += [*callbacks.kernels_of(m), *sensor.all_kernels(m, d)]
+    found += [*actuation.all_kernels(m), *callbacks.kernels_of(m), *sensor.all_kernels(m, d)]
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
         found += dynamics.energy_kernels(m)
     elif m.scalar("nenergy"):

@@ -12,6 +12,7 @@ import numpy as np
 import trimesh
 from trimesh.visual.material import PBRMaterial
 
+from tisim.data import varied
 from tisim.enums import mjtGeom
 from tisim.errors import Error
 from tisim.mjcf.rotations import from_matrix
@@ -58,6 +59,7 @@ def _of(values, n, world):
 
 def _document(m, d, world, group):
     """Bytes of the .glb file."""
+    varied.refuse(d, "a .glb file", "geom_size")
     scene = trimesh.Scene()
     scene.graph.update(frame_from=scene.graph.base_frame, frame_to="scene", matrix=UPRIGHT)
     pos, quat = _of(d.xpos, m.nbody, world), _of(d.xquat, m.nbody, world)

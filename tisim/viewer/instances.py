@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tisim.data import varied
 from tisim.errors import Error
 from tisim.mjcf.rotations import from_matrix
 from tisim.viewer.drawing import geom_colors, removed_geoms
@@ -36,6 +37,7 @@ class Instances:
     def poses(self, d, world=0):
         """(positions (n, 3) [m], quaternions (n, 4), whether each is there (n,)) in a world of a Data."""
         m = self._m
+        varied.refuse(d, "a file or page of instances", "geom_size")
         at = np.asarray(d.geom_xpos, float).reshape(d.nworld, m.ngeom, 3)[world][self.geoms]
         turn = np.asarray(d.geom_xmat, float).reshape(d.nworld, m.ngeom, 3, 3)[world][self.geoms]
         return at, from_matrix(turn), ~removed_geoms(m, d, world)[self.geoms]

@@ -12,6 +12,7 @@ import tempfile
 
 import numpy as np
 
+from tisim.data import varied
 from tisim.device import cache
 from tisim.mjcf import rotations
 from tisim.viewer import shapes
@@ -190,6 +191,7 @@ class Raster:
     def place(self, d, world, camera):
         """Moves every geom to where it is; unbounded planes reach far beyond what this camera sees."""
         m = self.m
+        varied.refuse(d, "raster", "geom_size")
         pos = np.asarray(d.geom_xpos).reshape(d.nworld, m.ngeom, 3)[world].astype(np.float32)
         xquat = np.asarray(d.xquat).reshape(-1, m.nbody, 4)[world].astype(np.float32)
         quat = _product(xquat.T[:, np.asarray(m.geom_bodyid)], self._own_quat).T

@@ -8,6 +8,7 @@ import weakref
 
 import numpy as np
 
+from tisim.data import varied
 from tisim.data.arrays import DATA
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtFrame, mjtLabel, mjtObj, mjtVisFlag
@@ -211,7 +212,7 @@ class Scene:
         rgba[m.ngeom : self.marks] = site_colors(m)
         rgba[self.marks : self.decor] = CONTACT_COLOR
         planes = np.flatnonzero(np.asarray(m.geom_type) == PLANE)
-        tex = self._dress(d, look, planes, real)
+        tex = self._dress(d, world, look, planes, real)
         for g in planes:
             if not real and tex[g] < 0:
                 rgba[g, :3], second[g] = checker_colors(m, g)
@@ -236,7 +237,7 @@ class Scene:
             memory.upload(d.device("pic_rgba"), rgba.ravel().astype(session.numpy_float()), 4 * self.decor)
             self.translucent = self._clear or bool((rgba[:, 3] < 0.999).any())
 
-    def _dress(self, d, look, planes, real):
+    def _dress(self, d, world, look, planes, real):
         """Textures and materials of all records; (n,) texture of each. A plane's chequer is a texture in `real`."""
         m, n = self.m, max(1, self.n)
         material = np.full(n, -1)
@@ -249,7 +250,7 @@ class Scene:
             tex[chequered] = -1
         kind, size, mesh = np.full(n, -1), np.zeros((n, 3)), np.full(n, -1)
         kind[: m.ngeom], kind[m.ngeom : self.marks] = m.geom_type, m.site_type
-        size[: m.ngeom], size[m.ngeom : self.marks] = m.geom_size, m.site_size
+        size[: m.ngeom], size[m.ngeom : self.marks] = varied.of_world(d, "geom_size", world), m.site_size
         mesh[: m.ngeom] = m.geom_dataid
         self._upload(d, tex=tex, map=textures.maps(m, tex, material, kind, size, mesh))
         self._upload(d, matter=textures.matter(m, material))

@@ -5,6 +5,7 @@ import numpy as np
 from tisim.enums import mjtEq, mjtObj
 
 from .. import rotations
+from ..numbers import MINVAL
 
 
 def set_equalities(a, pose):
@@ -17,7 +18,8 @@ def set_equalities(a, pose):
     connect, weld = kind == mjtEq.mjEQ_CONNECT, (kind == mjtEq.mjEQ_WELD) & by_body
     data[connect & ~by_body] = 0
     given = weld & (data[:, 6:10] != 0).any(1)
-    data[given, 6:10] = rotations.normalize(data[given, 6:10])
+    off = given & (np.abs(np.linalg.norm(data[:, 6:10], axis=1) - 1) > MINVAL)
+    data[off, 6:10] = rotations.normalize(data[off, 6:10])
     # the anchor is given in the frame of one body and wanted in that of the other
     for rows, own, other in ((connect & by_body, "eq_obj1id", "eq_obj2id"), (weld & ~given, "eq_obj2id", "eq_obj1id")):
         rows = np.flatnonzero(rows)

@@ -104,6 +104,16 @@ def _pullers(m):
     return tendons, np.append(np.searchsorted(of[order], tendons), len(of)), rows[order]
 
 
+def servos(m):
+    """(actuators of hinges and slides by joint, first of each joint in it and the end): what dynamics="lcp" makes rows
+    of."""
+    rows = _rows(m, *JOINTS)
+    joint = np.asarray(m.actuator_trnid)[rows, 0]
+    scalar = np.asarray(m.jnt_type)[joint] >= mjtJoint.mjJNT_SLIDE
+    rows, joint = rows[scalar], joint[scalar]
+    return rows[np.argsort(joint, kind="stable")], np.searchsorted(np.sort(joint), np.arange(m.njnt + 1))
+
+
 def _adhesion(m):
     """(adhesion actuators by body, first of each body in it and the end)."""
     rows = _rows(m, mjtTrn.mjTRN_BODY)
@@ -135,6 +145,8 @@ TABLES = declared(
     Table("crank_actuator", "i", ("ncrankact",), _kind(mjtTrn.mjTRN_SLIDERCRANK), (), "slider-cranks"),
     Table("adhesion", "i", ("nadhesion",), _part(_adhesion, 0), (), "actuators of bodies, by body"),
     Table("body_adhadr", "i", ("nbodyend",), _part(_adhesion, 1), (), "first of each body in adhesion, and the end"),
+    Table("servo", "i", ("nservo",), _part(servos, 0), (), "actuators of hinges and slides, by joint"),
+    Table("servo_adr", "i", ("nservoadr",), _part(servos, 1), (), "first of each joint in servo, and the end"),
     Table("shaped_actuator", "i", ("nshaped",), _shaped, (), "actuators with a muscle, or something of the user's"),
     Table("force_tendon", "i", ("nforcetendon",), _part(_pullers, 0), ("tendon_actfrclimited",),
           "tendons whose actuators' total force is limited"),
@@ -154,5 +166,5 @@ COUNTED = dict(
     nmoment="moment_dof", njointact="joint_actuator", ntendonact="tendon_actuator", nsiteact="site_actuator",
     ncrankact="crank_actuator", nadhesion="adhesion", nbodyend="body_adhadr", nshaped="shaped_actuator",
     nforcetendon="force_tendon", npulleradr="puller_adr", npuller="puller", ndriven="driven_dof",
-    ndriveadr="drive_adr", nclamped="clamped_dof",
+    ndriveadr="drive_adr", nclamped="clamped_dof", nservo="servo", nservoadr="servo_adr",
 )  # fmt: skip

@@ -1,0 +1,210 @@
+"""All joint rows of a tree at once, by elimination from its leaves to its root and back, without fill-in.
+
+For changes of velocities x (of unit mass) and of impulses y: x = J' y, J x + soft y = g, what the rows still lack. From
+the leaves on, body b with the mass A_b that its subtree has at its place is eliminated with its joint, D = J_c A_b^-1
+J_c' + soft, which adds J_p' D^-1 J_p to its parent's. A = L L' and D = K K'; kept are H = L^-1 J_c' and G = K^-1 J_p.
+"""
+
+from ..types import FP, func, ti
+from .bodies import BODY_SIZE, TWIST_SIZE
+from .joints import (
+    BIAS,
+    CHILD,
+    FACTOR,
+    HALF_CHILD,
+    HALF_PARENT,
+    IMPULSE,
+    JOINT_SIZE,
+    PARENT,
+    REST,
+    ROW,
+    SOFT,
+    joint_rows,
+    place_tree,
+)
+from .laws import law_rows, settle_tree
+
+MASS_SIZE, CHANGE_SIZE = 36, 8  # numbers of a body in lcp_mass, lcp_change
+LEAST = 1e-30
+ROUNDS, FREE_ROUNDS = 16, 8  # of asking what is at its bounds; in the first something may still leave them
+
+
+@func
+def fulfil_tree(m, d, wt, fresh):
+    """Velocities of a tree's bodies that fulfil all its rows; fresh: 1 where a substep begins and these are made."""
+    if fresh == 1:
+        make_rows(m, d, wt)
+    again = fresh
+    for k in range(ROUNDS):
+        if k == 0 or again == 1:
+            if again == 1:
+                factor_tree(m, d, wt)
+            solve_tree(m, d, wt)
+            again = 0
+            if k < ROUNDS - 1:
+                again = ti.cast(settle_tree(m, d, wt, ti.cast(k < FREE_ROUNDS, ti.i32)) > 0, ti.i32)
+
+
+@func
+def make_rows(m, d, wt):
+    """Rows of a tree where its bodies are now."""
+    w = wt // m.ntree
+    t = wt - w * m.ntree
+    place_tree(m, d, wt)
+    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+        joint_rows(m, d, w, b)
+        for e in range(6):
+            d.lcp_joint[JOINT_SIZE * (w * m.nbody + b) + IMPULSE + e] = 0.0
+        law_rows(m, d, w, b)
+
+
+@func
+def factor_tree(m, d, wt):
+    """Factors of the rows of a tree."""
+    w = wt // m.ntree
+    t = wt - w * m.ntree
+    first, n = m.tree_bodyadr[t], m.tree_bodynum[t]
+    for b in range(first, first + n):
+        wb = w * m.nbody + b
+        for e in range(6):
+            for c in range(6):
+                d.lcp_mass[MASS_SIZE * wb + ROW * e + c] = ti.select(c == e, 1.0, 0.0)
+    for k in range(n):
+        b = first + n - 1 - k
+        factor_body(m, d, w, b)
+
+
+@func
+def factor_body(m, d, w, b):
+    """Eliminates body b and its joint."""
+    wb, p = w * m.nbody + b, m.body_parentid[b]
+    A, o = MASS_SIZE * wb, JOINT_SIZE * wb
+    n = d.lcp_nrow[wb] + d.lcp_nlaw[wb]
+    factor(d.lcp_mass, A, 6)
+    for r in range(n):
+        there = ti.select(d.lcp_joint[o + SOFT + r] < 0.0, 0.0, 1.0)
+        for e in range(6):
+            d.lcp_joint[o + HALF_CHILD + ROW * r + e] = there * d.lcp_joint[o + CHILD + ROW * r + e]
+        divide(d.lcp_mass, A, 6, d.lcp_joint, o + HALF_CHILD + ROW * r)
+        for q in range(r + 1):
+            s = FP(0.0)
+            for e in range(6):
+                s += d.lcp_joint[o + HALF_CHILD + ROW * r + e] * d.lcp_joint[o + HALF_CHILD + ROW * q + e]
+            d.lcp_joint[o + FACTOR + ROW * r + q] = s + ti.select(q == r, ti.abs(d.lcp_joint[o + SOFT + r]), 0.0)
+    factor(d.lcp_joint, o + FACTOR, n)
+    if m.body_treeid[p] >= 0 and n > 0:
+        for r in range(n):  # G, row by row
+            there = ti.select(d.lcp_joint[o + SOFT + r] < 0.0, 0.0, 1.0)
+            for e in range(6):
+                s = there * d.lcp_joint[o + PARENT + ROW * r + e]
+                for q in range(r):
+                    s -= d.lcp_joint[o + FACTOR + ROW * r + q] * d.lcp_joint[o + HALF_PARENT + ROW * q + e]
+                d.lcp_joint[o + HALF_PARENT + ROW * r + e] = s * d.lcp_joint[o + FACTOR + ROW * r + r]
+        B = MASS_SIZE * (w * m.nbody + p)
+        for e in range(6):
+            for c in range(e + 1):
+                s = d.lcp_mass[B + ROW * e + c]
+                for r in range(n):
+                    s += d.lcp_joint[o + HALF_PARENT + ROW * r + e] * d.lcp_joint[o + HALF_PARENT + ROW * r + c]
+                d.lcp_mass[B + ROW * e + c] = s
+
+
+@func
+def solve_tree(m, d, wt):
+    """Impulses by which the bodies of a tree fulfil its rows; they change lcp_body, and lcp_from, so that what contacts
+    changed in a substep stays the difference of both."""
+    w = wt // m.ntree
+    t = wt - w * m.ntree
+    first, n = m.tree_bodyadr[t], m.tree_bodynum[t]
+    for b in range(first, first + n):
+        for e in range(6):
+            d.lcp_change[CHANGE_SIZE * (w * m.nbody + b) + e] = 0.0
+    for k in range(n):
+        gather_body(m, d, w, first + n - 1 - k)
+    for b in range(first, first + n):
+        spread_body(m, d, w, b)
+
+
+@func
+def gather_body(m, d, w, b):
+    """What the rows of body b lack goes on to its parent."""
+    wb, p = w * m.nbody + b, m.body_parentid[b]
+    o, wp = JOINT_SIZE * wb, w * m.nbody + p
+    n = d.lcp_nrow[wb] + d.lcp_nlaw[wb]
+    divide(d.lcp_mass, MASS_SIZE * wb, 6, d.lcp_change, CHANGE_SIZE * wb)
+    for r in range(n):
+        s = d.lcp_joint[o + BIAS + r] - d.lcp_joint[o + SOFT + r] * d.lcp_joint[o + IMPULSE + r]
+        for e in range(6):
+            s -= d.lcp_joint[o + CHILD + ROW * r + e] * d.lcp_body[BODY_SIZE * wb + e]
+            s -= d.lcp_joint[o + PARENT + ROW * r + e] * d.lcp_body[BODY_SIZE * wp + e]
+            s -= d.lcp_joint[o + HALF_CHILD + ROW * r + e] * d.lcp_change[CHANGE_SIZE * wb + e]
+        d.lcp_joint[o + REST + r] = ti.select(d.lcp_joint[o + SOFT + r] < 0.0, 0.0, s)
+    divide(d.lcp_joint, o + FACTOR, n, d.lcp_joint, o + REST)
+    if m.body_treeid[p] >= 0:
+        for e in range(6):
+            s = d.lcp_change[CHANGE_SIZE * wp + e]
+            for r in range(n):
+                s += d.lcp_joint[o + HALF_PARENT + ROW * r + e] * d.lcp_joint[o + REST + r]
+            d.lcp_change[CHANGE_SIZE * wp + e] = s
+
+
+@func
+def spread_body(m, d, w, b):
+    """Impulses of the rows of body b, by what its parent does, and what the body does."""
+    wb, p = w * m.nbody + b, m.body_parentid[b]
+    o, x = JOINT_SIZE * wb, CHANGE_SIZE * wb
+    n = d.lcp_nrow[wb] + d.lcp_nlaw[wb]
+    if m.body_treeid[p] >= 0:
+        for r in range(n):
+            s = d.lcp_joint[o + REST + r]
+            for e in range(6):
+                s -= d.lcp_joint[o + HALF_PARENT + ROW * r + e] * d.lcp_change[CHANGE_SIZE * (w * m.nbody + p) + e]
+            d.lcp_joint[o + REST + r] = s
+    divide_back(d.lcp_joint, o + FACTOR, n, d.lcp_joint, o + REST)
+    for r in range(n):
+        d.lcp_joint[o + IMPULSE + r] = d.lcp_joint[o + IMPULSE + r] + d.lcp_joint[o + REST + r]
+    for e in range(6):
+        s = d.lcp_change[x + e]
+        for r in range(n):
+            s += d.lcp_joint[o + HALF_CHILD + ROW * r + e] * d.lcp_joint[o + REST + r]
+        d.lcp_change[x + e] = s
+    divide_back(d.lcp_mass, MASS_SIZE * wb, 6, d.lcp_change, x)
+    for e in range(6):
+        d.lcp_body[BODY_SIZE * wb + e] = d.lcp_body[BODY_SIZE * wb + e] + d.lcp_change[x + e]
+        d.lcp_from[TWIST_SIZE * wb + e] = d.lcp_from[TWIST_SIZE * wb + e] + d.lcp_change[x + e]
+
+
+@ti.func
+def factor(a: ti.template(), o, n):
+    """Cholesky's L of the symmetric matrix of n rows whose lower half begins at a[o], in its place, with 1 / its
+    diagonal."""
+    for i in range(n):
+        for j in range(i + 1):
+            s = a[o + ROW * i + j]
+            for k in range(j):
+                s -= a[o + ROW * i + k] * a[o + ROW * j + k]
+            if i == j:
+                a[o + ROW * i + i] = 1.0 / ti.sqrt(ti.max(s, FP(LEAST)))
+            else:
+                a[o + ROW * i + j] = s * a[o + ROW * j + j]
+
+
+@ti.func
+def divide(a: ti.template(), o, n, x: ti.template(), p):
+    """L^-1 x, in the place of the n numbers from x[p] on."""
+    for i in range(n):
+        s = x[p + i]
+        for k in range(i):
+            s -= a[o + ROW * i + k] * x[p + k]
+        x[p + i] = s * a[o + ROW * i + i]
+
+
+@ti.func
+def divide_back(a: ti.template(), o, n, x: ti.template(), p):
+    """L'^-1 x, in the place of the n numbers from x[p] on."""
+    for e in range(n):
+        i = n - 1 - e
+        s = x[p + i]
+        for k in range(i + 1, n):
+            s -= a[o + ROW * k + i] * x[p + k]
+        x[p + i] = s * a[o + ROW * i + i]

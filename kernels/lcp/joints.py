@@ -1,0 +1,225 @@
+"""Joint rows of the second dynamics: of each body of a tree, those that hold it to its parent. Seed 002, "joint types".
+
+Row r of body b says J_p u_p + J_c u_c = bias - soft * impulse for the velocities of parent and child. J is minus the
+derivative of the child's place by the parent's: dphi/dt = J u for the error phi that the bias takes back. The rows of a
+slide share its lever between both bodies, so that a force along them turns the pair by nothing.
+"""
+
+from ..constants import BALL, FREE, SLIDE
+from ..rotation import at3, at4, axis_angle_to_quat, conj_quat, mul_quat, normalize_quat, rotate
+from ..types import func, ti, vec3
+from .bodies import BODY_SIZE, SCALE_SIZE, WAY, turned
+
+# a record in lcp_joint: 256 numbers by these places, rows of 6
+JOINT_SIZE, ROW = 256, 6
+PARENT, CHILD = 0, 36  # J, scaled as lcp_body is
+HALF_CHILD, HALF_PARENT, FACTOR = 72, 108, 144  # of the elimination, see elimination.py
+BIAS, SOFT, IMPULSE, REST = 180, 186, 192, 198
+RIGHT = 1e-9  # cosine of axes that are orthogonal
+POSE_SIZE = 8  # of lcp_now: centre of mass, quaternion of the body's frame
+
+
+@func
+def is_slide(m, j):
+    """Whether joint j is a slide."""
+    return m.jnt_type[j] == SLIDE
+
+
+@func
+def reference_of(m, w, b, xp, qp):
+    """(position, quaternion) of the frame of body b at the reference of its joint, by the frame of its parent."""
+    return xp + rotate(qp, m.body_pos[w, b]), normalize_quat(mul_quat(qp, m.body_quat[w, b]))
+
+
+@func
+def axis_of(m, w, b, j, qp):
+    """World axis of joint j of body b, as its parent has it."""
+    return rotate(mul_quat(qp, m.body_quat[w, b]), m.jnt_axis[j])
+
+
+@func
+def dual_axis(m, w, b, j, qp, qc):
+    """What gives the velocity of hinge j of body b as a product with the relative angular velocity: its axis, and where
+    the body has two, what is left of it across the other's, which the child has."""
+    first = m.body_jntadr[b]
+    s = axis_of(m, w, b, first, qp)
+    if m.body_jntnum[b] == 2:
+        t = rotate(qc, m.jnt_axis[first + 1])
+        c = s.dot(t)
+        if j == first:
+            s = (s - c * t) / (1.0 - c * c)
+        else:
+            s = (t - c * s) / (1.0 - c * c)
+    return s
+
+
+@func
+def part_of(m, b, j, rest):
+    """The turn of hinge j out of that of body b, which may have two."""
+    part = rest
+    first = m.body_jntadr[b]
+    if m.body_jntnum[b] == 2:
+        a, c = m.jnt_axis[first], m.jnt_axis[first + 1]
+        v = rotate(rest, c)
+        part = axis_angle_to_quat(a, ti.atan2(v.dot(a.cross(c)), v.dot(c - a.dot(c) * a)))
+        if j > first:
+            part = mul_quat(conj_quat(part), rest)
+    return part
+
+
+@func
+def place_tree(m, d, wt):
+    """lcp_now: where the bodies of a tree are in the middle of a step, by their ways."""
+    w = wt // m.ntree
+    t = wt - w * m.ntree
+    first = m.tree_bodyadr[t]
+    for b in range(first, first + m.tree_bodynum[t]):
+        wb = w * m.nbody + b
+        x = d.xipos[wb] + d.lcp_scale[SCALE_SIZE * wb] * at3(d.lcp_body, BODY_SIZE * wb + WAY)
+        way = at3(d.lcp_scale, SCALE_SIZE * wb + 1) * at3(d.lcp_body, BODY_SIZE * wb + WAY + 3)
+        principal = m.body_iquat[w, b]
+        quat = mul_quat(mul_quat(d.xquat[wb], principal), turned(way))
+        quat = normalize_quat(mul_quat(quat, conj_quat(principal)))
+        for c in ti.static(range(3)):
+            d.lcp_now[POSE_SIZE * wb + c] = x[c]
+        for c in ti.static(range(4)):
+            d.lcp_now[POSE_SIZE * wb + 3 + c] = quat[c]
+
+
+@func
+def now_at(m, d, w, b):
+    """(centre of mass, quaternion of the frame) of body b in the middle of a step."""
+    wb = w * m.nbody + b
+    x, quat = d.xipos[wb], d.xquat[wb]
+    if m.body_treeid[b] >= 0:
+        x, quat = at3(d.lcp_now, POSE_SIZE * wb), at4(d.lcp_now, POSE_SIZE * wb + 3)
+    return x, quat
+
+
+@func
+def dof_row(m, d, w, b, j, k, middle):
+    """(linear, angular row of the parent, of the child): world rows that give the velocity of dof k of joint j of body
+    b, and by which a force on it acts. middle: 0 before a step, 1 in it."""
+    p = m.body_parentid[b]
+    xp, qp = d.xipos[w * m.nbody + p], d.xquat[w * m.nbody + p]
+    xc, qc = d.xipos[w * m.nbody + b], d.xquat[w * m.nbody + b]
+    if middle == 1:
+        xp, qp = now_at(m, d, w, p)
+        xc, qc = now_at(m, d, w, b)
+    lin, ang_p, ang_c = vec3(0.0), vec3(0.0), vec3(0.0)
+    kind = m.jnt_type[j]
+    unit = vec3(0.0)
+    for c in ti.static(range(3)):
+        unit[c] = ti.select(k % 3 == c, 1.0, 0.0)
+    if kind == FREE:
+        if k < 3:
+            lin = unit
+            ang_c = -(rotate(qc, m.body_ipos[w, b])).cross(unit)
+        else:
+            ang_c = rotate(qc, unit)
+    elif kind == SLIDE:
+        lin = axis_of(m, w, b, j, qp)
+        ang_p = -0.5 * (xc - xp).cross(lin)
+        ang_c = ang_p
+    else:
+        ang_c = rotate(qc, unit)
+        if kind != BALL:
+            ang_c = dual_axis(m, w, b, j, qp, qc)
+        ang_p = -ang_c
+    return -lin, ang_p, lin, ang_c
+
+
+@func
+def joint_rows(m, d, w, b):
+    """Rows that hold body b to its parent, of a substep: lcp_joint, lcp_nrow."""
+    wb = w * m.nbody + b
+    p = m.body_parentid[b]
+    kind, pos, axis = -1, m.body_ipos[w, b], vec3(0.0, 0.0, 1.0)
+    if m.body_jntnum[b] > 0:
+        j = m.body_jntadr[b]
+        kind = m.jnt_type[j]
+        axis = m.jnt_axis[j]
+        if kind != SLIDE:
+            pos = m.jnt_pos[j]
+    n = 6
+    if kind == FREE:
+        n = 0
+    elif kind == BALL:
+        n = 3
+    elif kind >= 0:
+        n = 6 - m.body_jntnum[b]
+    xp, qp = now_at(m, d, w, p)
+    xc, qc = now_at(m, d, w, b)
+    at, turn = reference_of(m, w, b, -rotate(qp, m.body_ipos[w, p]), qp)
+    arm_p = at + rotate(turn, pos)  # to the anchor, from both centres of mass
+    arm_c = rotate(qc, pos - m.body_ipos[w, b])
+    if kind == SLIDE:  # the seed keeps its way from parent to child in the child's frame
+        arm_p = rotate(qc, rotate(conj_quat(turn), arm_p))
+    off = xp + arm_p - xc - arm_c
+    wrong = mul_quat(turn, conj_quat(qc))
+    twist = 2.0 * ti.select(wrong[0] < 0.0, -1.0, 1.0) * vec3(wrong[1], wrong[2], wrong[3])
+    s = rotate(turn, axis)
+    second = axis
+    if n == 4:
+        second = m.jnt_axis[m.body_jntadr[b] + 1]
+    lean = s.cross(rotate(qc, second))
+    t = across(s)
+    for r in range(n):
+        unit = vec3(0.0)
+        for c in ti.static(range(3)):
+            unit[c] = ti.select(r % 3 == c, 1.0, 0.0)
+        lin, ang_p, ang_c = unit, arm_p.cross(unit), -arm_c.cross(unit)
+        error = unit.dot(off)
+        if kind == SLIDE or r >= 3:
+            lin, ang_p, ang_c = vec3(0.0), unit, -unit
+            error = unit.dot(twist)
+            if r >= 3 and kind >= 0:
+                if r == 4:
+                    t = s.cross(t)
+                if n == 4:
+                    t = -lean / lean.norm()
+                ang_p, ang_c = t, -t
+                error = -t.dot(lean)
+                if n == 4:
+                    error = opened(s, rotate(qc, second), axis, second)
+                if kind == SLIDE:
+                    lin, ang_p = t, 0.5 * (xc - xp).cross(t)
+                    ang_c = ang_p
+                    error = t.dot(off)
+        put_row(m, d, w, b, r, lin, ang_p, ang_c)
+        h = m.opt.timestep / d.lcp_substeps
+        d.lcp_joint[JOINT_SIZE * wb + BIAS + r] = -d.lcp_part / h * error
+        d.lcp_joint[JOINT_SIZE * wb + SOFT + r] = d.lcp_cfm / h
+    d.lcp_nrow[wb] = n
+
+
+@func
+def put_row(m, d, w, b, r, lin, ang_p, ang_c):
+    """Row r of body b and its parent, whose linear parts are opposite."""
+    wb, wp = w * m.nbody + b, w * m.nbody + m.body_parentid[b]
+    turn_p, turn_c = d.ximat[wp].transpose() @ ang_p, d.ximat[wb].transpose() @ ang_c
+    o = JOINT_SIZE * wb + ROW * r
+    for c in ti.static(range(3)):
+        d.lcp_joint[o + PARENT + c] = d.lcp_scale[SCALE_SIZE * wp] * lin[c]
+        d.lcp_joint[o + PARENT + 3 + c] = d.lcp_scale[SCALE_SIZE * wp + 1 + c] * turn_p[c]
+        d.lcp_joint[o + CHILD + c] = -d.lcp_scale[SCALE_SIZE * wb] * lin[c]
+        d.lcp_joint[o + CHILD + 3 + c] = d.lcp_scale[SCALE_SIZE * wb + 1 + c] * turn_c[c]
+
+
+@ti.func
+def opened(s, t, a, b):
+    """By how much the angle [rad] between axes s and t is larger than between a and b; for a right one, as in the
+    seed's universal joint, its cosine turned round."""
+    error = -s.dot(t)
+    if ti.abs(a.dot(b)) > RIGHT:
+        error = ti.atan2(s.cross(t).norm(), s.dot(t)) - ti.atan2(a.cross(b).norm(), a.dot(b))
+    return error
+
+
+@ti.func
+def across(s):
+    """A unit vector orthogonal to the unit vector s."""
+    t = s.cross(vec3(1.0, 0.0, 0.0))
+    if ti.abs(s[0]) >= 0.7:
+        t = s.cross(vec3(0.0, 1.0, 0.0))
+    return t / t.norm()

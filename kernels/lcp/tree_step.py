@@ -1,0 +1,79 @@
+"""A step of the second dynamics where bodies have joints: contacts are swept, the rows of each tree solved at once."""
+
+from ..team import crew, join, meet, share
+from ..types import HAND, SERIAL, func, kernel, ti
+from .bodies import clear_body, next_substep
+from .contacts import keep_contact, prepare_contact
+from .elimination import fulfil_tree
+from .lists import HEAD_COLORS
+from .step import sweep_color
+from .trees import begin_tree, end_tree
+
+
+@kernel
+def tree_step(m, d):
+    """qpos, qvel and time behind a step; d.nhand workers share it, d.nworker at most in a team."""
+    units = d.nhand * HAND
+    crew(m, d, units, SERIAL, HAND, tree_work)
+
+
+@func
+def tree_work(m, d, hand):
+    """A worker's part."""
+    me, size = join(m, d, d.nworker)
+    if me < size:
+        advance_trees(m, d, me, size)
+
+
+@func
+def advance_trees(m, d, me, size):
+    """Bodies, records, substeps, poses; nobody reads what another writes before the next meeting.
+
+    In a substep the rows of all trees are solved, then in turn contacts swept and these rows solved again: a contact
+    would else see bodies that fall without what holds them.
+    """
+    ncon = d.ncon
+    ncolor = ti.select(ncon > 0, d.lcp_head[HEAD_COLORS], 0)
+    first, behind = share(d.nworld * m.ntree, me, size)
+    mine, end = share(ncon, me, size)
+    for b in range(d.nworld * m.nbody):
+        if b % size == me and m.body_treeid[b % m.nbody] < 0:
+            clear_body(m, d, b)
+    for t in range(first, behind):
+        begin_tree(m, d, t)
+    meet(m, d, me, size)
+    for s in range(mine, end):
+        prepare_contact(m, d, s)
+    meet(m, d, me, size)
+    for sub in range(d.lcp_substeps + 1):  # in number 0 contacts do what they did in the last step
+        for sweep in range(ti.select(sub == 0, 1, d.lcp_sweeps + 1)):
+            if sub == 0 or sweep > 0:
+                for color in range(ncolor):
+                    sweep_color(m, d, color, ti.cast(sub == 0, ti.i32), me, size)
+                    meet(m, d, me, size)
+            if sub > 0 and (sweep == 0 or ncolor > 0):
+                for t in range(first, behind):
+                    fulfil_tree(m, d, t, ti.cast(sweep == 0, ti.i32))
+                meet(m, d, me, size)
+        if sub > 0:
+            for t in range(first, behind):
+                next_of_tree(m, d, t, sub == d.lcp_substeps)
+    for s in range(mine, end):
+        keep_contact(m, d, s)
+    for t in range(first, behind):
+        end_tree(m, d, t)
+    if me == 0:
+        for w in range(d.nworld):
+            d.world_time[w] = d.world_time[w] + m.opt.timestep
+            d.lcp_warm[w] = 1
+        d.nlcp = ncon
+
+
+@func
+def next_of_tree(m, d, wt, last):
+    """next_substep of the bodies of a tree."""
+    w = wt // m.ntree
+    t = wt - w * m.ntree
+    first = m.tree_bodyadr[t]
+    for b in range(first, first + m.tree_bodynum[t]):
+        next_substep(m, d, w * m.nbody + b, last)

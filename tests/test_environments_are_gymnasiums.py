@@ -1,0 +1,205 @@
+"""tisim.gym's environments are gymnasium's own over MuJoCo 3.4.0, many in one batch, with gymnasium's manners.
+
+Solvers are converged on both sides: within 1e-6 of the size of each number, over 200 actions with resets in between.
+"""
+
+import importlib
+import sys
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+
+import tisim
+import tisim.gym
+
+NAMES = [name for names in tisim.gym.OF_GYMNASIUM.values() for name in names.split()]
+# a contact at an edge parts them: an action behind which they are other episodes
+PARTED = {"HalfCheetah": 50}
+OTHERWISE = {
+    "Ant": dict(include_cfrc_ext_in_observation=False, exclude_current_positions_from_observation=False, main_body=2,
+                terminate_when_unhealthy=False, contact_cost_weight=1e-3, healthy_z_range=(0.4, 0.8)),
+    "Hopper": dict(healthy_state_range=(-2.0, 2.0), healthy_angle_range=(-0.1, 0.1), healthy_reward=3.0),
+    "Humanoid": dict(include_cvel_in_observation=False, include_qfrc_actuator_in_observation=False, frame_skip=3,
+                     contact_cost_range=(0.1, 0.3), forward_reward_weight=2.0),
+    "HumanoidStandup": dict(include_cinert_in_observation=False, impact_cost_weight=1e-4, ctrl_cost_weight=0.3),
+    "InvertedDoublePendulum": dict(healthy_reward=5.0, reset_noise_scale=0.02),
+    "Pusher": dict(reward_near_weight=2.0, reward_dist_weight=3.0, reward_control_weight=0.5),
+}  # fmt: skip
+
+
+def converge(opt):
+    opt.tolerance, opt.iterations, opt.ls_tolerance, opt.ls_iterations = 1e-15, 200, 1e-6, 100
+
+
+def pair(name, n=4, mode="NextStep", limit=60, **kwargs):
+    """Environments of tisim and of gymnasium, alike."""
+    ours = gymnasium.make_vec(f"tisim/{name}-v5", n, autoreset_mode=mode, max_episode_steps=limit, **kwargs)
+    theirs = gymnasium.make_vec(f"{name}-v5", n, vectorization_mode="sync", vector_kwargs=dict(autoreset_mode=mode),
+                                max_episode_steps=limit, **kwargs)  # fmt: skip
+    converge(ours.model.opt)
+    for env in theirs.envs:
+        converge(env.unwrapped.model.opt)
+    theirs.action_space.seed(3)
+    return ours, theirs
+
+
+def agree(a, b, what):
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    assert a.shape == b.shape, what
+    np.testing.assert_array_less(np.abs(a - b), 1e-6 * np.maximum(1, np.abs(b)), what)
+
+
+def infos_agree(ours, theirs, what):
+    assert set(theirs) <= set(ours), what
+    for key, value in theirs.items():
+        if key == "final_info":
+            infos_agree(ours[key], value, what)
+        elif key == "final_obs":
+            for a, b in zip(ours[key], value):
+                assert (a is None) == (b is None)
+                if b is not None:
+                    agree(a, b, what)
+        else:
+            agree(ours[key], value, (what, key))
+    assert not any(np.any(v) for k, v in ours.items() if k not in theirs and k.startswith("_")), what
+
+
+def run(ours, theirs, actions=200):
+    """Both through the same actions; returns how many episodes ended."""
+    assert ours.single_observation_space == theirs.single_observation_space
+    assert ours.single_action_space == theirs.single_action_space
+    (a, info_a), (b, info_b) = ours.reset(seed=5), theirs.reset(seed=5)
+    agree(a, b, "first observations")
+    infos_agree(info_a, info_b, "first infos")
+    ended = 0
+    for k in range(actions):
+        action = theirs.action_space.sample()
+        *a, info_a = ours.step(action)
+        *b, info_b = theirs.step(action)
+        for what, x, y in zip(("observations", "rewards", "terminations", "truncations"), a, b):
+            agree(x, y, f"{what} of action {k}")
+        infos_agree(info_a, info_b, f"infos of action {k}")
+        ended += (a[2] | a[3]).sum()
+    return ended
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.parametrize("name", NAMES)
+def test_observations_rewards_and_ends_are_gymnasiums(name, mode):
+    actions = PARTED.get(name, 200)
+    assert run(*pair(name, mode=mode, limit=min(60, actions - 10)), actions) >= 4
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_parameters_mean_what_they_mean_there(name):
+    run(*pair(name, **OTHERWISE[name]), 60)
+
+
+def test_an_environment_depends_on_its_seed_and_actions_alone():
+    rng = np.random.default_rng(0)
+    actions = rng.uniform(-1, 1, (40, 70, 8))
+    many, few = (gymnasium.make_vec("tisim/Ant-v5", n, max_episode_steps=25) for n in (70, 2))
+    seen = [many.reset(seed=list(range(100, 170)))[0][[3, 68]], few.reset(seed=[103, 168])[0]]
+    for action in actions:
+        assert np.array_equal(*seen)
+        a, b = many.step(action), few.step(action[[3, 68]])
+        seen = [a[0][[3, 68]], b[0]]
+        assert np.array_equal(a[1][[3, 68]], b[1]) and np.array_equal(a[2][[3, 68]], b[2])
+
+
+@pytest.mark.parametrize("name", ["Hopper", "InvertedPendulum"])
+def test_gymnasiums_own_checker_finds_nothing(name):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        env = gymnasium.make(f"tisim/{name}-v5", render_mode="rgb_array", width=64, height=48)
+        check_env(env.unwrapped)
+    known = "minimum value is -infinity", "maximum value is infinity", "symmetric and normalized space"
+    assert not [str(w.message) for w in said if not any(k in str(w.message) for k in known)], "but what theirs get, too"
+    assert env.unwrapped.dt == pytest.approx(env.unwrapped.data.model.opt.timestep * env.unwrapped.worlds.frame_skip)
+
+
+def test_one_environment_is_gymnasiums_too():
+    ours, theirs = gymnasium.make("tisim/Hopper-v5"), gymnasium.make("Hopper-v5")
+    converge(ours.unwrapped.model.opt)
+    converge(theirs.unwrapped.model.opt)
+    theirs.action_space.seed(1)
+    for seed in (4, None, None):
+        (a, info_a), (b, info_b) = ours.reset(seed=seed), theirs.reset(seed=seed)
+        agree(a, b, "first observation")
+        for _ in range(10):
+            action = theirs.action_space.sample()
+            *a, info_a = ours.step(action)
+            *b, info_b = theirs.step(action)
+            agree(a[0], b[0], "observation")
+            agree(a[1:], b[1:], "the rest")
+            assert info_a.keys() == info_b.keys()
+
+
+def test_without_autoreset_the_user_resets_those_that_ended():
+    env = gymnasium.make_vec("tisim/InvertedPendulum-v5", 3, autoreset_mode="Disabled", max_episode_steps=4)
+    assert env.metadata["autoreset_mode"] == AutoresetMode.DISABLED
+    action = np.zeros((3, 1), np.float32)
+    env.reset(seed=1)
+    for _ in range(4):
+        seen, _, _, truncated, _ = env.step(action)
+    assert truncated.all()
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"environments \[0, 1, 2\]"):
+        env.step(action)
+    mask = np.array([True, False, False])
+    again, _ = env.reset(seed=7, options=dict(reset_mask=mask))
+    assert np.array_equal(again[1:], seen[1:]) and not np.array_equal(again[0], seen[0])
+    env.reset(options=dict(reset_mask=~mask))
+    env.step(action)
+
+
+def test_wrappers_of_gymnasium_take_them():
+    env = gymnasium.make_vec("tisim/HalfCheetah-v5", 5, max_episode_steps=10)
+    env = gymnasium.wrappers.vector.RecordEpisodeStatistics(env)
+    env = gymnasium.wrappers.vector.NormalizeObservation(gymnasium.wrappers.vector.ClipAction(env))
+    env.reset(seed=0)
+    for _ in range(10):
+        *_, truncated, info = env.step(env.action_space.sample())
+    assert truncated.all() and (info["episode"]["l"] == 10).all()
+
+
+def test_a_picture_of_each_environment():
+    env = gymnasium.make_vec("tisim/Ant-v5", 2, render_mode="rgb_array", width=64, height=48)
+    env.reset(seed=0)
+    first, second = env.render()
+    assert first.shape == (48, 64, 3) and first.dtype == np.uint8 and not np.array_equal(first, second)
+    env = gymnasium.make_vec("tisim/Walker2d-v5", 1, render_mode="rgbd_tuple", width=64, height=48)
+    env.reset(seed=0)
+    ((rgb, depth),) = env.render()
+    assert rgb.shape == (48, 64, 3) and depth.shape == (48, 64)
+    assert 1 < depth.min() < 4, "the walker is before the camera"
+
+
+def test_what_does_not_fit_is_said():
+    for wrong, message in ((dict(num_envs=0), "num_envs=0"), (dict(frame_skip=0.5), "frame_skip=0.5"),
+                           (dict(render_mode="human"), "render_mode='human'"),
+                           (dict(xml_file="anteater.xml"), "anteater.xml"),
+                           (dict(max_episode_steps=-1), "max_episode_steps=-1")):  # fmt: skip
+        with pytest.raises(tisim.Error, match=message):
+            gymnasium.make_vec("tisim/Ant-v5", **{"num_envs": 2, **wrong})
+    env = gymnasium.make_vec("tisim/Hopper-v5", 2)
+    action = np.zeros((2, 3))
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(action)
+    with pytest.raises(tisim.Error, match="reset_mask"):
+        env.reset(options=dict(reset_mask=[True, False]))
+    with pytest.raises(tisim.Error, match="seed: 3 for 2"):
+        env.reset(seed=[1, 2, 3])
+    env.reset(seed=1)
+    with pytest.raises(tisim.Error, match=r"shape \(2, 4\), expected \(2, 3\)"):
+        env.step(np.zeros((2, 4)))
+    env.step(action)
+
+
+def test_without_gymnasium_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    with pytest.raises(tisim.Error, match=r"pip install 'tisim\[gym\]'"):
+        importlib.reload(tisim.gym)

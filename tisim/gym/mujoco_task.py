@@ -1,0 +1,62 @@
+"""What gymnasium's MuJoCo environments have in common: their models and how an episode starts."""
+
+import importlib.util
+import os
+
+import numpy as np
+
+from tisim.errors import Error
+from tisim.model.model import Model
+
+from .vector_env import VectorEnv
+
+
+def asset(name):
+    """Path of a model that gymnasium brings; a path is left as it is."""
+    if os.path.dirname(name) or os.path.exists(name):
+        return os.path.expanduser(name)
+    folder = os.path.dirname(importlib.util.find_spec("gymnasium").origin)
+    path = os.path.join(folder, "envs", "mujoco", "assets", name)
+    if not os.path.exists(path):
+        raise Error(f"xml_file={name!r}: no such file, and gymnasium brings no model of this name")
+    return path
+
+
+class MujocoTask(VectorEnv):
+    """A task of one of gymnasium's models.
+
+    xml_file     a path, or the name of a model that gymnasium brings;  frame_skip  steps for each action.
+    reset_noise_scale  half width of the uniform noise on qpos, and on qvel, where an episode starts; `normal` tasks
+                 have it as the deviation of normal noise on qvel.
+    default_camera_config  fields of a tisim.MjvCamera that pictures are taken with.
+    """
+
+    xml, skip, noise, normal, look = None, 5, 0.1, False, None
+
+    def __init__(self, num_envs=1, *, xml_file=None, frame_skip=None, reset_noise_scale=None,
+                 default_camera_config=None, **kwargs):  # fmt: skip
+        self.reset_noise_scale = self.noise if reset_noise_scale is None else reset_noise_scale
+        m = Model.from_xml_path(asset(self.xml if xml_file is None else xml_file))
+        look = self.look if default_camera_config is None else default_camera_config
+        super().__init__(m, num_envs, frame_skip=self.skip if frame_skip is None else frame_skip, camera=look, **kwargs)
+
+    def start(self, rng):
+        m, noise = self.model, self.reset_noise_scale
+        qpos = m.qpos0 + rng.uniform(-noise, noise, m.nq)
+        if self.normal:
+            return qpos, noise * rng.standard_normal(m.nv)
+        return qpos, rng.uniform(-noise, noise, m.nv)
+
+    def body(self, name):
+        """Id of a body given by name or id."""
+        return self.model.name2id("body", name) if isinstance(name, str) else int(name)
+
+
+def row_sums(a):
+    """Sums over all axes but the first."""
+    return a.reshape(len(a), -1).sum(axis=1)
+
+
+def side_by_side(*arrays):
+    """(n, size) of arrays (n, ...)."""
+    return np.concatenate([a.reshape(len(a), -1) for a in arrays], axis=1)

@@ -1,0 +1,273 @@
+"""Many copies of one task, each a world of one batch, as a gymnasium.vector.VectorEnv."""
+
+import importlib
+
+import gymnasium
+import numpy as np
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode
+
+from tisim import pipeline
+from tisim.data.data import Data
+from tisim.data.state import get_state, reset_state, set_state
+from tisim.enums import mjtState
+from tisim.errors import Error
+from tisim.queries.motion import rne_post_constraint
+
+from .pictures import MODES, Pictures
+from .vector_info import join
+
+START = mjtState.mjSTATE_QPOS | mjtState.mjSTATE_QVEL
+FRESH = 32  # worlds in which the quantities of a start are computed at once
+# of the last step's forces: right after a reset they are 0, as in gymnasium's environments
+OF_FORCES = ("cacc", "cfrc_int", "cfrc_ext")
+
+
+class Seen:
+    """What a task looks at: arrays of Data by name, a dict of them, as its attributes; environments in front."""
+
+    def __init__(self, arrays):
+        vars(self).update(arrays)
+
+    def rows(self, index):
+        """The same of some environments, by index or mask."""
+        return Seen({name: a[index] for name, a in vars(self).items()})
+
+
+class VectorEnv(gymnasium.vector.VectorEnv):
+    """num_envs environments of one model. A task is a subclass that says, for all environments at once:
+
+        reads                            names of the arrays of Data that the others look at
+        start(rng)                       qpos (nq,) and qvel (nv,) of an episode, drawn from a NumPy Generator
+        observe(now)                     (n, size) what an agent sees
+        outcome(before, now, action)     rewards (n,), which have ended (n,), and a dict of (n, ...) infos
+        reset_info(now)                  a dict of (n, ...) infos of a reset
+
+    before and now hold the arrays of `reads` of n environments as they were when an action came and `frame_skip` steps
+    later, each with n in front; forces are those of the last step, and 0 after a reset. An environment's numbers depend
+    on its seed and its actions alone, not on how many there are beside it.
+
+    m                  the Model;  num_envs  how many.
+    frame_skip         steps for each action.
+    max_episode_steps  actions after which an episode is truncated, None: never.
+    autoreset_mode     gymnasium's AutoresetMode or its value: "NextStep", "SameStep", "Disabled".
+    render_mode        None, "rgb_array", "depth_array" or "rgbd_tuple": what `render` returns for each environment.
+    width, height      of its pictures [pixel];  camera  a dict of fields of a tisim.MjvCamera, None: the model's
+                       free one;  camera_id, camera_name  one of the model's in its place.
+    """
+
+    reads = ("qpos", "qvel")
+
+    def __init__(self, m, num_envs=1, *, frame_skip=1, max_episode_steps=None, autoreset_mode=AutoresetMode.NEXT_STEP,
+                 render_mode=None, width=480, height=480, camera=None, camera_id=None, camera_name=None):  # fmt: skip
+        self.num_envs, self.frame_skip = _count("num_envs", num_envs), _count("frame_skip", frame_skip)
+        if max_episode_steps is not None:
+            _count("max_episode_steps", max_episode_steps)
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.max_episode_steps, self.render_mode = max_episode_steps, render_mode
+        self.model, self.data = m, Data(m, nworld=self.num_envs)
+        self._fresh = Data(m, nworld=min(self.num_envs, FRESH))
+        self.metadata = dict(
+            render_modes=list(MODES), render_fps=int(np.round(1.0 / self.dt)), autoreset_mode=self.autoreset_mode
+        )
+        self._pictures = Pictures(m, render_mode, width, height, camera, camera_id, camera_name)
+        self.rngs = [None] * self.num_envs
+        self._elapsed = np.zeros(self.num_envs, int)
+        self.ended = np.ones(self.num_envs, bool)  # until the first reset
+        self.seen = None
+        self._make_spaces()
+
+    def _make_spaces(self):
+        low, high = np.where(np.asarray(self.model.actuator_ctrllimited, bool)[:, None],
+                             self.model.actuator_ctrlrange, (-np.inf, np.inf)).T.astype(np.float32)  # fmt: skip
+        self.single_action_space = gymnasium.spaces.Box(low, high, dtype=np.float32)
+        seen = self._start_of([np.random.default_rng(0)])
+        shape = self.observe(seen).shape[1:]
+        self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, shape, np.float64)
+        batch = gymnasium.vector.utils.batch_space
+        self.action_space = batch(self.single_action_space, self.num_envs)
+        self.observation_space = batch(self.single_observation_space, self.num_envs)
+
+    @property
+    def dt(self):
+        """Time of one action [s]."""
+        return float(self.model.opt.timestep) * self.frame_skip
+
+    def start(self, rng):
+        """qpos (nq,) and qvel (nv,) at the start of an episode, drawn from a NumPy Generator; a task's own."""
+        raise NotImplementedError
+
+    def observe(self, now):
+        """What an agent sees (n, size), of a Seen; a task's own."""
+        raise NotImplementedError
+
+    def outcome(self, before, now, action):
+        """Rewards (n,), which episodes have ended (n,), and a dict of infos (n, ...), of a Seen before and after an
+        action (n, nu); a task's own."""
+        raise NotImplementedError
+
+    def reset_info(self, now):
+        """A dict of infos (n, ...) where episodes start."""
+        return {}
+
+    @property
+    def np_random(self):
+        """The environments' generators, a tuple."""
+        for k in range(self.num_envs):
+            self.rngs[k] = self.rngs[k] or seeding.np_random()[0]
+        return tuple(self.rngs)
+
+    def reset(self, *, seed=None, options=None):
+        """Starts an episode in each environment, or in those of options["reset_mask"], a (num_envs,) array of bool.
+
+        seed  a number: environment k draws from seed + k; or one for each, None among them, which go on as they are.
+        """
+        index = self._masked(options)
+        if self.seen is None and len(index) < self.num_envs:
+            raise Error("the first reset is of all environments")
+        for k, one in enumerate(self._seeds(seed)):
+            if one is not None:
+                self.rngs[k] = seeding.np_random(one)[0]
+        self._begin(index)
+        infos = join({}, self.reset_info(self.seen.rows(index)), index, self.num_envs)
+        return self.observe(self.seen), infos
+
+    def step(self, actions):
+        """Takes an action (num_envs, nu) in each environment: observations (num_envs, size), rewards, terminations and
+        truncations (num_envs,), and infos as gymnasium's vector environments give them.
+        """
+        if self.seen is None:
+            raise gymnasium.error.ResetNeeded("step: call reset first")
+        again = np.flatnonzero(self.ended)
+        if len(again) and self.autoreset_mode == AutoresetMode.DISABLED:
+            raise gymnasium.error.ResetNeeded(
+                f"the episodes of environments {again.tolist()} have ended: reset them, by options['reset_mask']"
+            )
+        action = self._action(actions)
+        before, index = self.seen, np.flatnonzero(~self.ended)
+        self.data.ctrl = action[0] if self.num_envs == 1 else action
+        pipeline.step(self.model, self.data, self.frame_skip)
+        self.seen = self._look(self.data, self.num_envs)
+        reward, terminated, info = self.outcome(before, self.seen, action)
+        self._elapsed += 1
+        reward, terminated = np.array(reward, np.float64), np.array(terminated, bool)
+        truncated = self._elapsed >= (self.max_episode_steps or np.inf)
+        reward[again], terminated[again], truncated[again] = 0, False, False  # they are reset in this step
+        self.ended = terminated | truncated
+        infos = join({}, {name: a[index] for name, a in info.items()}, index, self.num_envs)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            again = np.flatnonzero(self.ended)
+            infos = self._finish(infos, again)
+        if len(again) and self.autoreset_mode != AutoresetMode.DISABLED:
+            self._begin(again)
+            infos = join(infos, self.reset_info(self.seen.rows(again)), again, self.num_envs)
+        return self.observe(self.seen), reward, terminated, truncated, infos
+
+    def render(self):
+        """A picture of each environment, a tuple; None without a render_mode. Raises Error before the first reset."""
+        if self.seen is None:
+            raise gymnasium.error.ResetNeeded("render: call reset first")
+        if self.render_mode is None:
+            return None
+        pictures = []
+        for part in self._parts(np.arange(self.num_envs)):  # poses of Data are those before the last step's end
+            copied = get_state(self.model, self.data, worlds=part)
+            set_state(self.model, self._fresh, copied, worlds=np.arange(len(part)))
+            pipeline.forward(self.model, self._fresh)
+            pictures += self._pictures.take(self._fresh, len(part))
+        return tuple(pictures)
+
+    def close_extras(self, **_):
+        """Lets go of the worlds; called by close()."""
+        self._pictures.close()
+        self.data = self._fresh = self.seen = None
+
+    def _begin(self, index):
+        """Starts episodes in some environments."""
+        self.np_random
+        found = [self._start_of([self.rngs[k] for k in part], part) for part in self._parts(index)]
+        rows = {name: np.concatenate([vars(seen)[name] for seen in found]) for name in self.reads}
+        if self.seen is None:
+            self.seen = Seen(rows)
+        else:
+            self.seen = Seen({name: np.array(a) for name, a in vars(self.seen).items()})
+            for name, a in rows.items():
+                getattr(self.seen, name)[index] = a
+        self._elapsed[index], self.ended[index] = 0, False
+
+    def _parts(self, index):
+        """Environments in groups that fit the worlds in which starts are computed."""
+        size = self._fresh.nworld
+        return [index[first : first + size] for first in range(0, len(index), size)]
+
+    def _start_of(self, rngs, worlds=None):
+        """Draws a start from each generator and tells what is seen there; writes it to these worlds."""
+        states = np.array([np.concatenate(self.start(rng)) for rng in rngs], np.float64)
+        if worlds is not None:
+            reset_state(self.model, self.data, states, worlds, START)
+        reset_state(self.model, self._fresh, states, np.arange(len(states)), START)
+        pipeline.forward(self.model, self._fresh)
+        return self._look(self._fresh, len(states), begins=True)
+
+    def _look(self, d, n, begins=False):
+        forces = [name for name in self.reads if name in OF_FORCES]
+        if forces and not begins:
+            rne_post_constraint(self.model, d)
+        seen = {name: d.host(name)[:n] for name in self.reads}
+        for name in forces if begins else ():
+            seen[name] = np.zeros_like(seen[name])
+        return Seen(seen)
+
+    def _finish(self, infos, index):
+        """Infos with the last observation and infos of episodes that have ended in this step."""
+        if not len(index):
+            return infos
+        mask = np.zeros(self.num_envs, bool)
+        mask[index] = True
+        last = np.full(self.num_envs, None, object)
+        for k, seen in zip(index, self.observe(self.seen.rows(index))):
+            last[k] = seen
+        of_steps = {name: a[index] for name, a in infos.items() if not name.startswith("_")}
+        final = join({}, of_steps, index, self.num_envs)
+        rest = {name: np.where(_like(mask, a), np.zeros_like(a), a) for name, a in infos.items()}
+        return rest | dict(final_obs=last, _final_obs=mask, final_info=final, _final_info=mask.copy())
+
+    def _action(self, actions):
+        try:
+            a = np.asarray(actions, np.float64)
+        except (TypeError, ValueError):
+            raise Error("actions: expected numbers") from None
+        if a.shape != (shape := (self.num_envs, self.model.nu)):
+            raise Error(f"actions have shape {a.shape}, expected {shape}")
+        return a
+
+    def _seeds(self, seed):
+        if seed is None or isinstance(seed, (int, np.integer)):
+            return [None if seed is None else int(seed) + k for k in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise Error(f"seed: {len(seed)} for {self.num_envs} environments")
+        return [None if one is None else int(one) for one in seed]
+
+    def _masked(self, options):
+        mask = (options or {}).get("reset_mask")
+        if mask is None:
+            return np.arange(self.num_envs)
+        if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != (self.num_envs,) or not mask.any():
+            raise Error(f"reset_mask: expected ({self.num_envs},) bool, one of them at least true")
+        return np.flatnonzero(mask)
+
+
+def _like(mask, a):
+    return mask.reshape(-1, *(1,) * (a.ndim - 1))
+
+
+def _count(name, value):
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise Error(f"{name}={value!r}: expected a positive whole number")
+    return int(value)
+
+
+def make(task, num_envs=1, **kwargs):
+    """A VectorEnv of a task named as "module:Class", for gymnasium's registry."""
+    module, _, name = task.partition(":")
+    return getattr(importlib.import_module(module), name)(num_envs=num_envs, **kwargs)

@@ -1,0 +1,18 @@
+"""Infos of vector environments: an array for each key, and under _key for which environments it holds."""
+
+import numpy as np
+
+
+def join(infos, values, index, n):
+    """Infos with the values of some environments.
+
+    infos  as returned before, or {};  values  dict of (len(index), ...);  index  of these among n environments.
+    """
+    out = dict(infos)
+    for name, value in values.items():
+        value = np.asarray(value)
+        array = np.array(out[name]) if name in out else np.zeros((n, *value.shape[1:]), value.dtype)
+        mask = np.array(out[f"_{name}"]) if name in out else np.zeros(n, bool)
+        array[index], mask[index] = value, True
+        out[name], out[f"_{name}"] = array, mask
+    return out
