@@ -54,10 +54,10 @@ def boxes_nearly_in_line(n=300):
     return f"<mujoco><worldbody>{''.join(bodies)}</worldbody></mujoco>"
 
 
-def pile(n, state=None, precision="f64"):
+def pile(n, state=None, precision="f64", scene="pile"):
     """Model and Data of a pile that run in a precision, in a state if one is given."""
     tisim.init(arch="cpu", precision=precision)
-    m = tisim.Model.from_scene("pile", n=n)
+    m = tisim.Model.from_scene(scene, n=n)
     d = tisim.Data(m)
     for name in state or ():
         setattr(d, name, state[name])
@@ -93,6 +93,31 @@ def test_shapes_near_a_change_of_features_have_the_contacts_of_f64(scene, least)
     assert np.array_equal(geom, geom32)
     assert np.abs(dist - dist32).max() < 5e-7
     assert np.abs(normal - normal32).max() < 1e-5
+
+
+def test_depths_of_meshes_are_searched_to_the_last_face_as_in_f64():
+    """But for few, whose faces are nearer to each other than f32 can tell."""
+    m, d = pile(100, scene="bowl")
+    tisim.step(m, d, 1500)
+    states, found = [], []
+    for _ in range(5):
+        states.append(state_of(d))
+        tisim.forward(m, d)
+        found.append((*contacts(d), np.array(d.contact.pos)))
+        tisim.step(m, d, 20)
+    m, d = pile(100, precision="f32", scene="bowl")
+    off = []
+    for state, (geom, dist, pos) in zip(states, found):
+        for name in state:
+            setattr(d, name, state[name])
+        tisim.forward(m, d)
+        geom32, dist32 = contacts(d)
+        assert np.array_equal(geom, geom32)
+        off.append((np.abs(dist32 - dist) > 1e-7) | (np.abs(np.array(d.contact.pos) - pos).max(axis=1) > 1e-4))
+    off = np.concatenate(off)
+    assert len(off) > 1000
+    assert off.mean() < 0.01
+    assert np.abs(dist32 - dist).max() < 1e-6
 
 
 def test_one_step_of_a_settled_pile_is_that_of_f64(settled):

@@ -148,11 +148,10 @@ def take_expand(m, d, mem: ti.template(), s: ti.template(), y):
     if s.flat:
         again = is_known(m, d, mem, s.at)
     close = m.opt.ccd_tolerance
-    if ti.static(FP == ti.f64):
-        if s.flat:
-            close = MINVAL
-    else:
-        close = ti.max(close, ROUNDING * y.norm())
+    if s.flat:  # to the last face
+        close = MINVAL
+    if ti.static(FP == ti.f32):
+        close = ti.max(close, ti.select(s.flat, 0.25, 1.0) * ROUNDING * y.norm())
     if s.upper - lower < close or again:
         s.phase = DONE
     else:
