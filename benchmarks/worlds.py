@@ -11,7 +11,6 @@ time of tisim's turns. Memory is that of tisim's arrays. The exit code is 1 if a
 """
 
 import argparse
-import importlib.util
 import json
 import os
 import pathlib
@@ -48,9 +47,11 @@ def model_of(name):
 
     if name in CASES:
         return tisim.scenes.build(CASES[name][0], n=CASES[name][1])
-    if (found := importlib.util.find_spec("gymnasium")) is None:
-        sys.exit(f"{name} is a model of gymnasium: python -m pip install gymnasium")
-    return (pathlib.Path(found.origin).parent / "envs" / "mujoco" / "assets" / f"{name}.xml").read_text()
+    try:
+        from tisim.gym.mujoco_task import asset
+    except tisim.Error as e:
+        sys.exit(f"{name}: {e}")
+    return pathlib.Path(asset(f"{name}.xml")).read_text()
 
 
 def measure(name, nworld, args, mujoco, rollout):
@@ -116,10 +117,10 @@ def main():
         for nworld in args.worlds:
             r = measure(name, nworld, args, mujoco, rollout)
             found.append(r)
-            told = "" if r["differ"] <= TOLERANCE else "  WRONG ANSWER"
-            if told and agrees_with_reference(name, nworld, args):
-                told = "  (MuJoCo 3.4.0's answer)"
-            good = good and "WRONG" not in told
+            same = r["differ"] <= TOLERANCE
+            right = same or agrees_with_reference(name, nworld, args)
+            told = "" if same else "  (MuJoCo 3.4.0's answer)" if right else "  WRONG ANSWER"
+            good = good and right
             print(f"{name:8} {nworld:6d} {r['nv']:4d} {r['contacts']:8.1f} {r['rate']:9.0f} {r['peer_rate']:9.0f} "
                   f"{r['ratio']:6.2f} {r['busy']:5.2f} {r['kb']:8.1f} {r['differ']:8.1e}"
                   f"{told}", flush=True)  # fmt: skip

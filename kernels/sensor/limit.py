@@ -18,7 +18,7 @@ def row_of(m, d, w, s, p):
             r = d.tenlimit_row[w * m.ntendonlimited + p]
     if r >= d.nrow:
         r = -1
-    if r >= 0:  # where the limit does not act, this is the next row
+    if r >= 0:  # where a tendon's does not act, this is the next row
         if d.row_type[r] != kind or d.row_id[r] != m.sensor_objid[s] or d.row_tree[r] // m.ntree != w:
             r = -1
     return r

@@ -166,7 +166,8 @@ def improve_contact(m, d, c):
 def improve_pyramid(m, d, c):
     """The best forces of the edges of contact c, one after the other.
 
-    An edge is the normal and, to one side or the other, its friction coefficient times a tangent.
+    An edge is the normal and, to one side or the other, its friction coefficient times a tangent. Nothing reads
+    components at and beyond dim.
     """
     dim = d.contact_dim[c]
     fri = load_parameters(m, d, c)
