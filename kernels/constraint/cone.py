@@ -188,12 +188,10 @@ def cone_hessian(m, d, j, dim, D, mu, fri):
     return h, g, e, a, q
 
 
-@func
-def pushes(m, d, c, h, g, e, a, q):
-    """The Hessian of translations in the world frame, xx yy zz xy xz yz, from what cone_hessian gives."""
-    f0 = d.contact_frame[c, 0]
-    f1 = d.contact_frame[c, 1]
-    f2 = d.contact_frame[c, 2]
+@ti.func
+def pushes(f0, f1, f2, h, g, e, a, q):
+    """The Hessian of translations in the world frame, xx yy zz xy xz yz, from what cone_hessian gives and the axes of
+    the contact's frame."""
     gv = g[1] * f1 + g[2] * f2
     qv = q[1] * f1 + q[2] * f2
     x = vec6(0.0)
@@ -213,7 +211,7 @@ def pushes(m, d, c, h, g, e, a, q):
 @func
 def store_hessian(m, d, c, dim, h, g, e, a, q):
     """con_hess* of contact c, with respect to the relative twist in the world frame, from what cone_hessian gives."""
-    x = pushes(m, d, c, h, g, e, a, q)
+    x = pushes(d.contact_frame[c, 0], d.contact_frame[c, 1], d.contact_frame[c, 2], h, g, e, a, q)
     store(d.con_hess, c, x)
     if ti.static(m.has.torsion):
         if dim > 3:

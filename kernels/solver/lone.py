@@ -18,14 +18,14 @@ from ..constraint.cone import (
     to_contact,
     to_world,
 )
-from ..spatial import cross, first_moment, head, inertia_times, join, mass_of, symmetric, tail
+from ..spatial import cross, head, inertia_times, join, mass_of, tail
 from ..team import crew, take_all
 from ..types import FP, HAND, MINVAL, SERIAL, at6, func, kernel, mat3, put6, ti, vec2, vec6
 from .free_body import dofs_of_twist, forces_of_wrench, solve6, twist_of_dofs, wrench_of_forces
 from .rounds import NEAR, scale_of
 from .statistics import clear_rows, count_rows, tell_round, told
 from .steps import next_alpha, vec3
-from .tree_hessian import skew
+from .tree_hessian import hessian_of_inertia, skew, with_contact
 
 vec7 = ti.types.vector(7, FP)
 
@@ -201,21 +201,14 @@ def search(m, d, b, p, slope):
 @func
 def hessian(m, d, b):
     """Inertia of body b plus the Hessians of its contacts: angular, coupling (linear by angular) and linear part."""
-    e = mass_of(d.cinert, b)
-    ww = symmetric(d.cinert, b)
-    vw = -1.0 * skew(first_moment(d.cinert, b))
-    vv = mat3(e, 0.0, 0.0, 0.0, e, 0.0, 0.0, 0.0, e)
+    ww, vw, vv = hessian_of_inertia(b, d.cinert)
     for n in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
         side = d.body_con[n]
         c = side // 2
         h, g, e6, a, q = cone_hessian(
             m, d, d.con_Jaref[c], d.contact_dim[c], d.con_D[c], d.con_mu[c], load_parameters(m, d, c)
         )
-        x = pushes(m, d, c, h, g, e6, a, q)
+        x = pushes(d.contact_frame[c, 0], d.contact_frame[c, 1], d.contact_frame[c, 2], h, g, e6, a, q)
         k = mat3(x[0], x[3], x[4], x[3], x[1], x[5], x[4], x[5], x[2])
-        arm = skew(head(d.con_arm[side]))
-        ka = k @ arm
-        vv += k
-        vw -= ka
-        ww -= arm @ ka
+        ww, vw, vv = with_contact(ww, vw, vv, k, skew(head(d.con_arm[side])))
     return ww, vw, vv

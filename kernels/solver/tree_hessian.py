@@ -23,31 +23,44 @@ def skew(r):
 @func
 def body_hessian(m, d, b):
     """Inertia of world-major body b plus the Hessians of its contacts."""
-    e = mass_of(d.cinert, b)
-    ww = symmetric(d.cinert, b)
-    vw = -1.0 * skew(first_moment(d.cinert, b))
-    vv = mat3(e, 0.0, 0.0, 0.0, e, 0.0, 0.0, 0.0, e)
+    ww, vw, vv = hessian_of_inertia(b, d.cinert)
     for n in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
         side = d.body_con[n]
         c = side // 2
-        k = symmetric(d.con_hess, c)
         a = skew(head(d.con_arm[side]))
-        ka = k @ a
-        vv += k
-        vw -= ka
-        ww -= a @ ka
+        ww, vw, vv = with_contact(ww, vw, vv, symmetric(d.con_hess, c), a)
         if ti.static(m.has.torsion):
             if d.contact_dim[c] > 3:
                 kvw = d.con_hess_mix[c]
                 ak = a @ kvw
                 vw += kvw
                 ww += symmetric(d.con_hess_rot, c) + ak + ak.transpose()
+    put_triangle(b, ww, vw, vv, d.body_hess)
+
+
+@ti.func
+def hessian_of_inertia(b, a: ti.template()):
+    """The angular, coupling and linear parts of the spatial inertia a[b]."""
+    e = mass_of(a, b)
+    return symmetric(a, b), -1.0 * skew(first_moment(a, b)), mat3(e, 0.0, 0.0, 0.0, e, 0.0, 0.0, 0.0, e)
+
+
+@ti.func
+def with_contact(ww, vw, vv, k, a):
+    """These parts with those of a contact: its Hessian k of translations, and its arm as a matrix."""
+    ka = k @ a
+    return ww - a @ ka, vw - ka, vv + k
+
+
+@ti.func
+def put_triangle(b, ww, vw, vv, x: ti.template()):
+    """The lower triangle of these parts, by rows, in record b of x."""
     for r in ti.static(range(3)):
         for s in ti.static(range(3)):
-            d.body_hess[b][(3 + r) * (4 + r) // 2 + s] = vw[r, s]
+            x[b][(3 + r) * (4 + r) // 2 + s] = vw[r, s]
             if ti.static(s <= r):
-                d.body_hess[b][r * (r + 1) // 2 + s] = ww[r, s]
-                d.body_hess[b][(3 + r) * (4 + r) // 2 + 3 + s] = vv[r, s]
+                x[b][r * (r + 1) // 2 + s] = ww[r, s]
+                x[b][(3 + r) * (4 + r) // 2 + 3 + s] = vv[r, s]
 
 
 @ti.func
