@@ -130,7 +130,8 @@ def corners_of_rectangle(m, d, slot, margin, face: ti.template(), ncross):
             pos = wide3(corner[0], corner[1], 0.5 * x3[2])
             if face.by_edge:
                 gap = (corner - x3).norm_sqr()
-                det = gap  # MuJoCo reuses the variable here, and so tests the corners that follow wrongly
+                if m.hard == 0:  # MuJoCo 3.4.0 reuses the variable here, and so tests the corners that follow wrongly
+                    det = gap
                 keep = x3[2] <= 0.0 or gap <= margin * margin
                 dist = ti.select(x3[2] < 0.0, -1.0, 1.0) * ti.sqrt(gap)
                 pos = 0.5 * (corner + x3)

@@ -57,6 +57,7 @@ declare("size", [
     ("nM", "i", "numbers of the inertia matrix by dof_Madr"),
     ("nC", "i", "numbers of the inertia matrix by M_rowadr"),
     ("nitem", "i", "geoms and bodies with many geoms: what has boxes"),
+    ("hard", "i", "1: contacts are those of the second dynamics"),
     ("neq", "i", "equality constraints"),
     ("neqpose", "i", "those of type connect and weld"),
     ("neqjoint", "i", "those of joints"),

@@ -152,6 +152,8 @@ class DeviceModel:
         """A size, an option, or a number derived from the model, by name."""
         if name in self._sizes:
             return self._sizes[name]
+        if name == "hard":
+            return int(lcp.chosen(self))
         if name == "nitem":
             return self._sizes["ngeom"] + len(self.derived("mid_body"))
         if name == "nobject":  # a body may stand in the list as itself and as the first of a block
