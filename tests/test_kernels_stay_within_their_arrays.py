@@ -80,7 +80,8 @@ def test_scenes_of_all_kinds():
         assert len(found) == len(CASES[name])
         for variant, most, large, scene in found:
             assert int(most) > (1000 if "everything" in scene else 0), scene  # constraint rows
-            assert (int(large) > 0) == (variant in ("team", "packed", "shared")), scene  # islands that all threads solve
+            all_threads = variant in ("team", "packed", "shared")
+            assert (int(large) > 0) == all_threads, scene  # islands that they solve
 
 
 def test_one_that_reaches_out_ends_the_run():
