@@ -26,6 +26,7 @@ import numpy as np
 
 from tisim.data import asleep, impulses
 from tisim.data.state import write_worlds
+from tisim.device.whole_file import whole
 from tisim.errors import Error
 
 FORMAT = "tisim state 1"
@@ -53,22 +54,16 @@ def save(path, m, d, name, state):
 
     All at once: whoever reads or is interrupted finds the old file or the new one.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     arrays = {k: np.asarray(getattr(d, k)) for k in ("qpos", "qvel", "act", "xpos", "xquat")}
     if asleep.listed(m):
         arrays["tree_asleep"] = d.host("tree_asleep").reshape(d.nworld, m.ntree)
     arrays |= impulses.kept(d)
     at = 1 + m.nq + m.nv + m.na  # behind time, qpos, qvel and act
-    part = path.with_name(path.name + ".part")
-    try:
-        with open(part, "wb") as f:
-            np.savez(f, format=FORMAT, model=model_hash(m), scene=name, nworld=d.nworld, state=np.atleast_2d(state),
-                     time=np.asarray(d.time), qacc_warmstart=state[..., at : at + m.nv], **arrays)  # fmt: skip
-            f.flush()
-            os.fsync(f.fileno())
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole(path, "state", folder=True) as part, open(part, "wb") as f:
+        np.savez(f, format=FORMAT, model=model_hash(m), scene=name, nworld=d.nworld, state=np.atleast_2d(state),
+                 time=np.asarray(d.time), qacc_warmstart=state[..., at : at + m.nv], **arrays)  # fmt: skip
+        f.flush()
+        os.fsync(f.fileno())
 
 
 def read(path, m):

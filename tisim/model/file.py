@@ -12,6 +12,7 @@ import zlib
 
 import numpy as np
 
+from tisim.device.whole_file import whole
 from tisim.enums import mjtObj
 from tisim.errors import Error
 from tisim.mjcf.compile import Compiled
@@ -31,16 +32,8 @@ MAX_BYTES = 8 << 30
 
 def save(m, path):
     """Writes a Model to an .npz file, all at once: an interrupted write leaves the old file as it was."""
-    path = os.fspath(path)
-    part = f"{path}.part"
-    try:
+    with whole(path, "model") as part:
         _write(m, part)
-        os.replace(part, path)
-    except OSError as e:
-        raise Error(f"{path}: cannot write the model: {e.strerror or e}") from None
-    finally:
-        if os.path.exists(part):
-            os.remove(part)
 
 
 def to_bytes(m):

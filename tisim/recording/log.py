@@ -4,12 +4,12 @@ A row is a moment: the state then, and what the step from there, or forward, com
 """
 
 import csv
-import os
 import pathlib
 
 import numpy as np
 
 from tisim.data import given
+from tisim.device.whole_file import whole
 from tisim.errors import Error
 
 COUNTS = ("contacts", "rows", "islands", "iterations")
@@ -109,10 +109,8 @@ class Log:
             names = ["time", "energy", *COUNTS, "sensordata", *(["qpos", "qvel"] if self.state else [])]
             arrays = {k: v for k, v in zip(names, np.split(rows, cuts, axis=1))}
             arrays = {k: v[:, 0] if k in ("time", *COUNTS) else v for k, v in arrays.items()}
-            part = self.path.with_name(self.path.name + ".part")
-            with open(part, "wb") as f:
+            with whole(self.path) as part, open(part, "wb") as f:
                 np.savez(f, sensor_names=np.array(sensor_names(m), str), **arrays)
-            os.replace(part, self.path)
         self._rows = None
 
     def __enter__(self):

@@ -8,11 +8,11 @@ its last. An entry is a structured array: index of the case, a field for each re
 import csv
 import hashlib
 import json
-import os
 import pathlib
 
 import numpy as np
 
+from tisim.device.whole_file import whole
 from tisim.errors import Error
 from tisim.recording.archive import Reader, Writer
 
@@ -65,17 +65,10 @@ class Table:
             columns.update(_columns(name, [c[name] for c in self.cases]))
         for name in self.names:
             columns.update(_columns(name if name not in columns else f"{name}_measured", self[name]))
-        part = pathlib.Path(f"{os.fspath(path)}.part")
-        try:
-            with open(part, "w", newline="", encoding="utf-8") as f:
-                out = csv.writer(f)
-                out.writerow(columns)
-                out.writerows(zip(*(np.asarray(c).tolist() for c in columns.values())))
-            os.replace(part, path)
-        except OSError as e:
-            raise Error(f"{path}: cannot write the file: {e.strerror or e}") from None
-        finally:
-            part.unlink(missing_ok=True)
+        with whole(path) as part, open(part, "w", newline="", encoding="utf-8") as f:
+            out = csv.writer(f)
+            out.writerow(columns)
+            out.writerows(zip(*(np.asarray(c).tolist() for c in columns.values())))
 
 
 def _columns(name, values):
@@ -114,10 +107,8 @@ class Store:
         for path in parts if found is not None else ():
             self._read(path)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            part = about.with_name("sweep.json.part")
-            part.write_text(json.dumps(head))
-            os.replace(part, about)
+            with whole(about, folder=True) as part:
+                part.write_text(json.dumps(head))
             last = max((int(p.stem.partition("-")[2]) for p in parts), default=-1)
             self._writer = Writer(self._folder / f"results-{last + 1:04d}.npz")
         except OSError as e:

@@ -1,9 +1,8 @@
 """Scenes and recordings for the Rerun viewer: a mesh for each shape and colour, its instances posed frame by frame."""
 
-import pathlib
-
 import numpy as np
 
+from tisim.device.whole_file import whole
 from tisim.errors import Error
 
 from .instances import Instances, frames
@@ -35,20 +34,16 @@ def _library():
 
 def _write(path, m, states, world, group):
     rr = _library()
-    part = pathlib.Path(path).with_name(f"part-{pathlib.Path(path).name}")
-    try:
-        part.parent.mkdir(parents=True, exist_ok=True)
-        stream = rr.RecordingStream("tisim")
-        stream.save(str(part))
-        things = Instances(m, group)
-        number = _fill(rr, stream, things, _entities(things), states, world)
-        stream.flush()
-        stream.disconnect()
-        part.replace(path)
-    except (OSError, RuntimeError) as e:
-        raise Error(f"{path}: cannot write the file: {getattr(e, 'strerror', None) or e}") from None
-    finally:
-        part.unlink(missing_ok=True)
+    with whole(path, folder=True) as part:
+        try:
+            stream = rr.RecordingStream("tisim")
+            stream.save(str(part))
+            things = Instances(m, group)
+            number = _fill(rr, stream, things, _entities(things), states, world)
+            stream.flush()
+            stream.disconnect()
+        except RuntimeError as e:
+            raise Error(f"{path}: cannot write the file: {e}") from None
     return number
 
 

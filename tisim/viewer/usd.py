@@ -3,10 +3,9 @@
 Pixar, "Universal Scene Description", UsdGeomPointInstancer: prototypes, positions, orientations, invisibleIds.
 """
 
-import pathlib
-
 import numpy as np
 
+from tisim.device.whole_file import whole
 from tisim.errors import Error
 
 from .instances import Instances, frames
@@ -39,21 +38,15 @@ def _library():
 
 def _write(path, m, states, world, group):
     pxr = _library()
-    part = pathlib.Path(path).with_name(f"part-{pathlib.Path(path).name}")
-    try:
-        part.parent.mkdir(parents=True, exist_ok=True)
+    with whole(path, folder=True) as part:
         part.unlink(missing_ok=True)
-        stage = pxr.Usd.Stage.CreateNew(str(part))
-        number = _fill(pxr, stage, Instances(m, group), states, world)
-        stage.Save()
+        try:
+            stage = pxr.Usd.Stage.CreateNew(str(part))
+            number = _fill(pxr, stage, Instances(m, group), states, world)
+            stage.Save()
+        except pxr.Tf.ErrorException as e:
+            raise Error(f"{path}: cannot write the file: {e}") from None
         del stage
-        part.replace(path)
-    except OSError as e:
-        raise Error(f"{path}: cannot write the file: {e.strerror or e}") from None
-    except pxr.Tf.ErrorException as e:
-        raise Error(f"{path}: cannot write the file: {e}") from None
-    finally:
-        part.unlink(missing_ok=True)
     return number
 
 

@@ -1,0 +1,28 @@
+"""Files that are written at once."""
+
+import contextlib
+import os
+import pathlib
+
+from tisim.errors import Error
+
+
+@contextlib.contextmanager
+def whole(path, what="file", folder=False):
+    """Gives the path of a part to write; at the end of the block it takes the place of `path`. folder: makes that, too.
+
+    Whoever reads `path` finds all of it or what was there before, also where the block is left by an error or an
+    interrupt. Raises Error, with what is written by name, where the part cannot be written.
+    """
+    path = pathlib.Path(path)
+    part = path.with_name(f"part-{path.name}")
+    try:
+        if folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        yield part
+        os.replace(part, path)
+    except OSError as e:
+        raise Error(f"{path}: cannot write the {what}: {e.strerror or e}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
