@@ -15,14 +15,6 @@ from ..types import FP, at6, func, put6, six, store, ti, vec6
 from .free_body import dofs_of_twist, twist_of_dofs, wrench_of_forces
 from .incomplete import product_of_residuals, solve_halves
 from .isle import first_block, keep, next_block, stretch, sum_of
-from .packed import (
-    packed_advance,
-    packed_end,
-    packed_multiply_contacts,
-    packed_multiply_trees,
-    packed_start,
-    packed_turn,
-)
 from .preconditioner import precondition_dofs
 from .steps import row_product, store_wrench, tree_product
 from .tree_hessian import sym6_times
@@ -40,10 +32,7 @@ def solve_linear(m, d, k, isle: ti.template(), reduction, enough):
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
-        if isle.packed == 0:
-            linear_start(m, d, isle, first, last)
-        elif ti.static(m.has.packed):
-            packed_start(m, d, first, last)
+        linear_start(m, d, isle, first, last)
         b = next_block(m, d, isle, isle.trees, b)
     meet(m, d, isle.me, isle.size)
     rz = FP(0.0)
@@ -61,10 +50,7 @@ def solve_linear(m, d, k, isle: ti.template(), reduction, enough):
         b = first_block(m, d, isle, isle.trees)
         while b < isle.trees.blocks:
             first, last = stretch(isle.trees, b)
-            if isle.packed == 0:
-                new = advance(m, d, isle, first, last, n, step)
-            elif ti.static(m.has.packed):
-                new = packed_advance(m, d, first, last, n, step)
+            new = advance(m, d, isle, first, last, n, step)
             keep(isle.trees, b, RZ, new, d.tree_sum)
             b = next_block(m, d, isle, isle.trees, b)
         meet(m, d, isle.me, isle.size)
@@ -82,10 +68,7 @@ def solve_linear(m, d, k, isle: ti.template(), reduction, enough):
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
-        if isle.packed == 0:
-            linear_end(m, d, isle, first, last)
-        elif ti.static(m.has.packed):
-            packed_end(m, d, first, last)
+        linear_end(m, d, isle, first, last)
         b = next_block(m, d, isle, isle.trees, b)
     meet(m, d, isle.me, isle.size)
     return n
@@ -130,19 +113,13 @@ def multiply(m, d, isle: ti.template(), k, beta):
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
-        if isle.packed == 0:
-            turn(m, d, isle, first, last, k, beta)
-        elif ti.static(m.has.packed):
-            packed_turn(m, d, first, last, k, beta)
+        turn(m, d, isle, first, last, k, beta)
         b = next_block(m, d, isle, isle.trees, b)
     meet(m, d, isle.me, isle.size)
     b = first_block(m, d, isle, isle.cons)
     while b < isle.cons.blocks:
         first, last = stretch(isle.cons, b)
-        if isle.packed == 0:
-            multiply_contacts(m, d, first, last)
-        elif ti.static(m.has.packed):
-            packed_multiply_contacts(m, d, first, last)
+        multiply_contacts(m, d, first, last)
         b = next_block(m, d, isle, isle.cons, b)
     if ti.static(m.has.rows):
         b = first_block(m, d, isle, isle.rows)
@@ -155,10 +132,7 @@ def multiply(m, d, isle: ti.template(), k, beta):
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
-        if isle.packed == 0:
-            qHq = multiply_trees(m, d, isle, first, last)
-        elif ti.static(m.has.packed):
-            qHq = packed_multiply_trees(m, d, first, last)
+        qHq = multiply_trees(m, d, isle, first, last)
         keep(isle.trees, b, QHQ, qHq, d.tree_sum)
         b = next_block(m, d, isle, isle.trees, b)
     meet(m, d, isle.me, isle.size)

@@ -23,18 +23,6 @@ from .incomplete import arrange, factor_halves
 from .island_factor import blocks_of, factored_direction
 from .isle import first_block, isle_of, keep, next_block, stretch, sum_of
 from .lone import is_lone
-from .packed import (
-    pack_contacts,
-    pack_trees,
-    packed_factor,
-    packed_move_contacts,
-    packed_move_trees,
-    packed_project_contacts,
-    packed_project_trees,
-    packed_search,
-    unpack_contacts,
-    unpack_trees,
-)
 from .phases import (
     move_contacts,
     move_rows,
@@ -169,7 +157,6 @@ def solve_trees(m, d, k, me, size):
         if reduction == 0.0:
             break
         newton_round += 1
-    finish(m, d, isle)
     tell_loss(m, d, isle, gradient)
     if isle.me == 0:
         d.island_niter[k] = niter
@@ -202,18 +189,12 @@ def start(m, d, isle: ti.template()):
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
-        if isle.packed == 0:
-            start_trees(m, d, first, last)
-        elif ti.static(m.has.packed):
-            pack_trees(m, d, first, last)
+        start_trees(m, d, first, last)
         b = next_block(m, d, isle, isle.trees, b)
     b = first_block(m, d, isle, isle.cons)
     while b < isle.cons.blocks:
         first, last = stretch(isle.cons, b)
-        if isle.packed == 0:
-            start_contacts(m, d, first, last)
-        elif ti.static(m.has.packed):
-            pack_contacts(m, d, first, last)
+        start_contacts(m, d, first, last)
         b = next_block(m, d, isle, isle.cons, b)
     if ti.static(m.has.rows):
         b = first_block(m, d, isle, isle.rows)
@@ -237,11 +218,8 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
         b = first_block(m, d, isle, isle.trees)
         while b < isle.trees.blocks:
             first, last = stretch(isle.trees, b)
-            if isle.packed == 0:
-                for n in range(first, last):
-                    factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, in_dofs, raw)
-            elif ti.static(m.has.packed):
-                packed_factor(m, d, first, last)
+            for n in range(first, last):
+                factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, in_dofs, raw)
             b = next_block(m, d, isle, isle.trees, b)
         meet(m, d, isle.me, isle.size)
         if ti.static(m.has.rows):
@@ -267,10 +245,7 @@ def project(m, d, isle: ti.template()):
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
-        if isle.packed == 0:
-            slope = project_trees(m, d, first, last)
-        elif ti.static(m.has.packed):
-            slope = packed_project_trees(m, d, first, last)
+        slope = project_trees(m, d, first, last)
         for i in ti.static(range(3)):
             keep(isle.trees, b, SLOPE + i, slope[i], d.tree_sum)
         b = next_block(m, d, isle, isle.trees, b)
@@ -281,10 +256,7 @@ def project(m, d, isle: ti.template()):
     b = first_block(m, d, isle, isle.cons)
     while b < isle.cons.blocks:
         first, last = stretch(isle.cons, b)
-        if isle.packed == 0:
-            project_contacts(m, d, first, last)
-        elif ti.static(m.has.packed):
-            packed_project_contacts(m, d, first, last)
+        project_contacts(m, d, first, last)
         b = next_block(m, d, isle, isle.cons, b)
     if ti.static(m.has.rows):
         b = first_block(m, d, isle, isle.rows)
@@ -339,10 +311,7 @@ def derivatives(m, d, isle: ti.template(), slope, alpha, column):
         if isle.large == 1:
             s = vec2(0.0)
         first, last = stretch(isle.cons, b)
-        if isle.packed == 0:
-            s = search_contacts(m, d, first, last, alpha, s)
-        elif ti.static(m.has.packed):
-            s = packed_search(m, d, first, last, alpha, s)
+        s = search_contacts(m, d, first, last, alpha, s)
         for i in ti.static(range(2)):
             keep(isle.cons, b, column + i, s[i], d.con_sum)
         b = next_block(m, d, isle, isle.cons, b)
@@ -375,10 +344,7 @@ def move(m, d, k, isle: ti.template(), n, alpha):
     b = first_block(m, d, isle, isle.cons)
     while b < isle.cons.blocks:
         first, last = stretch(isle.cons, b)
-        if isle.packed == 0:
-            s = move_contacts(m, d, first, last, alpha, vec3(0.0))
-        elif ti.static(m.has.packed):
-            s = packed_move_contacts(m, d, first, last, alpha, vec3(0.0))
+        s = move_contacts(m, d, first, last, alpha, vec3(0.0))
         rows += vec2(s[1], s[2])
         keep(isle.cons, b, MOVED, s[0], d.con_sum)
         b = next_block(m, d, isle, isle.cons, b)
@@ -395,10 +361,7 @@ def move(m, d, k, isle: ti.template(), n, alpha):
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
-        if isle.packed == 0:
-            s = move_trees(m, d, first, last, alpha, ti.select(isle.large == 1, FP(0.0), s[0]), d.sol_p)
-        elif ti.static(m.has.packed):
-            s = packed_move_trees(m, d, first, last, alpha)
+        s = move_trees(m, d, first, last, alpha, ti.select(isle.large == 1, FP(0.0), s[0]), d.sol_p)
         keep(isle.trees, b, COST, s[0], d.tree_sum)
         keep(isle.trees, b, GRADIENT, s[1], d.tree_sum)
         keep(isle.trees, b, LENGTH, s[2], d.tree_sum)
@@ -411,24 +374,6 @@ def move(m, d, k, isle: ti.template(), n, alpha):
         if ti.static(m.has.rows):
             s[0] += sum_of(isle.rows, MOVED, d.row_sum)
     return s
-
-
-@func
-def finish(m, d, isle: ti.template()):
-    """What is known of bodies and contacts goes where those of small islands are."""
-    if ti.static(m.has.packed):
-        if isle.packed == 1:
-            b = first_block(m, d, isle, isle.trees)
-            while b < isle.trees.blocks:
-                first, last = stretch(isle.trees, b)
-                unpack_trees(m, d, first, last)
-                b = next_block(m, d, isle, isle.trees, b)
-            b = first_block(m, d, isle, isle.cons)
-            while b < isle.cons.blocks:
-                first, last = stretch(isle.cons, b)
-                unpack_contacts(m, d, first, last)
-                b = next_block(m, d, isle, isle.cons, b)
-            meet(m, d, isle.me, isle.size)
 
 
 @func

@@ -152,14 +152,6 @@ def _listed(adr, number, items, owner, what):
     require(items[: len(expected)] == expected, f"{what} are listed")
 
 
-def _in_order(items, adr, number, islands):
-    """items with those of these islands sorted, whose lists follow a curve through space."""
-    items = items.copy()
-    for k in islands:
-        items[adr[k] : adr[k] + number[k]].sort()
-    return items
-
-
 def _rows(m, d):
     """Jacobians of rows: their dofs, and the parts of rows that act on each tree."""
     n, total = d.count("nrow"), d.count("nJ")
@@ -239,12 +231,9 @@ def _islands(m, d):
     def of_islands(name):
         return d.host(f"island_{name}").reshape(-1)[:count]
 
-    packed = np.flatnonzero(of_islands("packed") if m.features().packed else [])
     of_contact = np.where((tree >= 0).any(1), island[tree.max(1)], -1)
     for item, owner in dict(tree=island, con=of_contact, row=island[row]).items():
         items = d.host(f"island_{item}").reshape(-1)
-        if item != "row":
-            items = _in_order(items, of_islands(f"{item}adr"), of_islands(f"{item}num"), packed)
         _listed(of_islands(f"{item}adr"), of_islands(f"{item}num"), items, owner, f"{NAMES[item]} of islands")
     order = d.host("island_tree").reshape(-1)[: touched.sum()]
     dofs = np.asarray(m.tree_dofnum)[order % m.ntree]
