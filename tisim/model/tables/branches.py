@@ -1,8 +1,8 @@
-"""Dofs that follow each other on a branch of a tree, six at most: the nodes of an island's sparse factor."""
+"""Dofs that follow each other on a branch of a tree, six at most: the nodes of an island's sparse factor. Which trees
+are alike, so that four of them are factored side by side."""
 
 import numpy as np
 
-from ..sparse import pairs
 from .declare import Table, declared
 
 MOST = 6  # dofs of a node
@@ -58,6 +58,18 @@ def alike(m):
     before = np.append(0, np.cumsum(differ))
     same &= (before[first + count] == before[first])[:-1]
     found[: m.ntree - LANES + 1] = np.lib.stride_tricks.sliding_window_view(same, LANES - 1).all(1)
+    return found
+
+
+def pairs(m):
+    """(dof, ancestor), each (nM,): every dof with itself and its ancestors, upwards, in the places of dof_Madr."""
+    above = np.asarray(m.dof_parentid, np.int64)
+    place, dof, found = np.asarray(m.dof_Madr, np.int64), np.arange(m.nv), np.zeros((2, m.nM), np.int64)
+    ancestor = dof
+    while len(dof):
+        found[:, place] = dof, ancestor
+        ancestor = above[ancestor]
+        place, dof, ancestor = (x[ancestor >= 0] for x in (place + 1, dof, ancestor))
     return found
 
 
