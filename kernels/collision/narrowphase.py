@@ -47,9 +47,10 @@ def _narrowphase(m, d):
     takes slots in blocks, as it needs them; their order does not show. Where too few are left, pairs take as many as
     they can need and are not done: the count tells how many slots to make.
     """
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        d.nslot = 0
+    if ti.static(not GPU):  # there update_boxes has done it
+        ti.loop_config(serialize=True)
+        for _ in range(1):
+            d.nslot = 0
     size = ti.static(SLICE if SHORT else 1)
     nslice = ti.select(SERIAL, 1, (d.bin_adr[NKIND] + size - 1) // size)
     ti.loop_config(serialize=SERIAL)

@@ -11,7 +11,7 @@ from .declare import ALL, Array
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
 COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense=7,
               ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nraykey=18,
-              nmid=19, nout=20, nY=21, npart=22,
+              nmid=19, nout=20, nY=21, npart=22, nislandtree=23, nislandcon=24, nislandrow=25,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
               noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
               nacted=56, nchanged=57, nlcp=58)  # fmt: skip

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from tisim.device import launch, runtime
+from tisim.device import launch, runtime, session
 from tisim.enums import mjtDisableBit
 
 from . import dual, lists, solver
@@ -82,8 +82,8 @@ def _make_rows(m, d, many):
 
 def constrain(m, d):
     """qacc and qfrc_constraint: the minimum of the constrained problem."""
-    k = runtime.kernels("solver.newton")
     d._info.pop("qacc_seen", None)
-    launch.run(m, d, [k.unconstrained], parallel(m, d))
+    if session.arch == "cpu":  # on a GPU tree_acceleration does it
+        launch.run(m, d, [runtime.kernels("solver.newton").unconstrained], parallel(m, d))
     if d.exceeds(nisland=0):
         dual.solve(m, d, solver.solve)

@@ -53,6 +53,9 @@ def island_solvers(m):
     if m.opt.solver == mjtSolver.mjSOL_CG:
         return [runtime.kernels("solver.nonlinear_cg").conjugate_islands]
     lone = bool(m.derived("tree_free").any()) and not m.features().torsion
+    if queued():
+        k = runtime.kernels("solver.small_all")
+        return [*([k.lone_islands] if lone else []), k.small_islands]
     kernels = [runtime.kernels("solver.lone").solve_lone_islands] if lone else []
     return [*kernels, runtime.kernels("solver.newton").solve_islands]
 
