@@ -53,6 +53,8 @@ def _narrowphase(m, d):
             d.nslot = 0
     size = ti.static(SLICE if SHORT else 1)
     nslice = ti.select(SERIAL, 1, (d.bin_adr[NKIND] + size - 1) // size)
+    if ti.static(GPU):
+        nslice = ti.select(d.nbad > 0, 0, nslice)  # no contacts of a bad state, of which the host does not know yet
     ti.loop_config(serialize=SERIAL)
     for u in range(nslice * SPREAD):
         if u % SPREAD != 0:

@@ -5,6 +5,7 @@ Jaiganesh and Burtscher, "A high-performance connected components implementation
 an island ends as its root in any order. Sums that several threads make are of whole numbers.
 """
 
+from ..constants import QUEUE_BAD
 from ..sleep.awake import tree_at, tree_count
 from ..sort import scan_length, start_of
 from ..types import SERIAL, func, kernel, ti
@@ -178,6 +179,9 @@ def place_islands(m, d):
             d.nislandtree = first_of(m, d, n, d.npart)
             d.nislandcon = first_of(m, d, 2 * n, d.npart) - d.nislandtree
             d.nislandrow = first_of(m, d, 3 * n, d.npart) - d.nislandtree - d.nislandcon
+            d.groupsize = scan_length(ti.max(at[4], at[5], at[6]))
+            for i in range(QUEUE_BAD + 1):
+                d.solver_queue[i] = 0
             d.ndense = at[2]
             d.nlarge = at[3]
             d.nsmall = n - at[3]

@@ -19,8 +19,7 @@ def each(m, d, units: ti.template(), serial: ti.template(), spread: ti.template(
         each(m, d, items, SERIAL, SPREAD, act_on_block)
 
     units   SPREAD times the blocks: a block is one thread's, the other units are idle, see `Kernel.special`. All are
-            named at the top of the kernel, since what stands between two loops is a task of its own, and the blocks are
-            numbers that the host has counted: reading them here would be one, too.
+            named at the top of the kernel, since what stands between two loops is a task of its own.
     serial, spread  SERIAL and SPREAD, which have the variant's values in the kernel only.
 
     Taichi makes a loop parallel that stands at the outermost level of a kernel or of a function called from there.
@@ -35,6 +34,12 @@ def each(m, d, units: ti.template(), serial: ti.template(), spread: ti.template(
 def groups_of(m, d, n):
     """Groups of d.groupsize neighbouring blocks."""
     return (n + d.groupsize - 1) // d.groupsize
+
+
+@func
+def group_count(m, d):
+    """Groups of blocks of trees, of contacts and of rows."""
+    return groups_of(m, d, d.ntblk) + groups_of(m, d, d.ncblk) + groups_of(m, d, d.nrblk)
 
 
 @func

@@ -23,5 +23,5 @@ def small_islands(m, d):
 
 @func
 def solve_if_small(m, d, k):
-    if d.island_shared[k] == 0:
+    if d.island_shared[k] == 0 and d.ndense <= d.ndensemax:  # else the host makes room, and comes again
         solve(m, d, k, 0, 1)

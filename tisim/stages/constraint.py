@@ -48,6 +48,7 @@ def make_constraints(m, d):
     """Rows, solver terms of contacts, islands; nefc and nisland are known after it."""
     awake = parallel(m, d)
     d.set_counts(nrow=0, nJ=0, nefc=0, nisland=0, nsmall=0, nlarge=0)
+    d._info["unread"] = False
     if not m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT):
         _make_rows(m, d, awake)
     if not d.exceeds(nrow=0, ncon=0):
@@ -61,7 +62,8 @@ def make_constraints(m, d):
         kernels = [contacts.contact_terms, contacts.contact_lists, *by_one]
         many = awake or bool(d.exceeds(ncon=PARALLEL_CONTACTS))
         launch.run(m, d, kernels, many, **solver.border(m))
-    if d.exceeds(ndense=d.room("ndensemax")):
+    d._info["unread"] = solver.ahead(m)
+    if not d._info["unread"] and d.exceeds(ndense=d.room("ndensemax")):
         d.grow("ndensemax", d.count("ndense"))
     if "nefcmax" in m.capacity_limit and d.exceeds(nefc=m.capacity_limit["nefcmax"]):
         d.grow("nefcmax", d.count("nefc"))
@@ -85,5 +87,5 @@ def constrain(m, d):
     d._info.pop("qacc_seen", None)
     if session.arch == "cpu":  # on a GPU tree_acceleration does it
         launch.run(m, d, [runtime.kernels("solver.newton").unconstrained], parallel(m, d))
-    if d.exceeds(nisland=0):
+    if d._info.get("unread") or d.exceeds(nisland=0):  # a GPU's host looks once, at the end of the solver
         dual.solve(m, d, solver.solve)
