@@ -15,7 +15,7 @@ import sys
 from tisim import __version__
 from tisim.errors import Error
 
-from . import cache, garbage, grid, launch, native, session, taichi_import, taichi_patches, team
+from . import cache, garbage, grid, launch, native, own, session, taichi_import, taichi_patches, team
 from . import threads as cpu_threads
 from .variant import KernelFile
 
@@ -98,7 +98,9 @@ def init(arch=None, precision=None, threads=None, profile=False):
     garbage.leave_quickly()
     taichi_patches.install()
     grid.install()
-    native.start(debug(), (ti.__version__, sorted(SAFE_OPTIONS.items())))
+    basis = ti.__version__, sorted(SAFE_OPTIONS.items())
+    native.start(debug(), basis)
+    own.start(debug(), bool(profile), basis)
 
 
 def ensure():
