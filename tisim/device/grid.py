@@ -13,7 +13,7 @@ import os
 
 from . import flow, session
 
-BITS = 17  # threads of a loop: 2^17 are as many as fit on an H100 at 16 warps for each multiprocessor
+BITS = 17  # threads of a loop: 2^17 are 31 warps for each multiprocessor of an H100, half of what fits
 PURE = (ast.Attribute, ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Call, ast.Subscript, ast.Compare, ast.Load,
         ast.Tuple, ast.operator, ast.unaryop, ast.cmpop)  # fmt: skip
 
@@ -30,7 +30,7 @@ def bits():
 
 
 def install():
-    """Changes Taichi's pass; once per process. CPUs keep theirs."""
+    """Changes Taichi's pass; once per process. Backends other than CUDA keep theirs, since nobody has looked there."""
     from taichi.lang import impl, kernel_impl, misc
     from taichi.lang.ast.ast_transformer import ASTTransformer
 
@@ -63,7 +63,7 @@ def install():
 
 
 def _outermost():
-    return _Place.depth == 0 and _Place.kernel is not None and session.arch != "cpu"
+    return _Place.depth == 0 and _Place.kernel is not None and session.arch == "cuda"
 
 
 def _is_number(value):
