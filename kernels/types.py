@@ -17,6 +17,7 @@ __all__ = [
     "kernel",
     "FP",
     "WIDE",
+    "GPU",
     "SERIAL",
     "SPREAD",
     "HAND",

@@ -159,13 +159,6 @@ declare("call", [
     ("consize", "i", "contacts in a block"),
     ("rowsize", "i", "rows in a block"),
     ("dual", "i", "1: the forces of all rows are those of a dual solver"),
-    ("ntreeblk", "i", "blocks of trees of large islands: ntblk, as the host has read it"),
-    ("nrowblk", "i", "those of rows"),
-    ("nitemblk", "i", "those of contacts and rows"),
-    ("nblkgroup", "i", "groups of blocks of trees, of contacts, of rows"),
-    ("groupsize", "i", "blocks of a group, that one thread adds up"),
-    ("nproductblk", "i", "blocks and groups of trees"),
-    ("nlargeisland", "i", "large islands"),
 ])  # fmt: skip
 
 # sleeping
