@@ -84,7 +84,7 @@ def face_meeter(kinds):
 
 
 FACES = False  # what see(), light() and lamp() set
-MEET = TRY_RECORD = DARKENER = IS_HIDDEN = None
+MEET = TRY_RECORD = DARKENER = IS_HIDDEN = SEE_BLOCK = LIGHT_BLOCK = None
 _made = {}
 
 
@@ -133,50 +133,53 @@ def _try_record(m, d, j, begin, end):
                     keep(m, d, i, j, ti.cast(x, ti.f32), face)
 
 
-def _see(m, d, nblock: ti.i32, npicplane: ti.i32, layer: ti.i32):
-    """The nearest record that each sample's ray meets behind the one it met before (layer 0: the first).
+def _see_block(m, d, begin, end, tile, npicplane, layer):
+    """The nearest record that each ray of a block meets behind the one it met before (layer 0: the first).
 
-    Writes depth and record, FAR and -1 where there is none; parallel over blocks.
+    Writes depth and record, FAR and -1 where there is none.
     """
+    if layer > 0:
+        for i in range(begin, end):
+            wanted = real(d.pic_through[i]) > F(0.0)
+            d.pic_before[i] = ti.select(wanted, d.pic_depth[i], bits(F(FAR)))
+            d.pic_last[i] = d.pic_record[i]
+            d.pic_depth[i] = bits(ti.select(wanted, F(FAR), F(NEVER)))
+            d.pic_record[i] = -1
+            d.pic_face[i] = -1
+    else:
+        for i in range(begin, end):
+            d.pic_before[i] = bits(F(-1.0))
+            d.pic_last[i] = -1
+            d.pic_depth[i] = bits(F(FAR))
+            d.pic_record[i] = -1
+            d.pic_face[i] = -1
+    for k in range(npicplane):  # they are in no list
+        TRY_RECORD(m, d, d.pic_plane[k], begin, end)
+    k = d.pic_start[tile]
+    last = d.pic_start[tile + 1]
+    while k < last:
+        j = d.pic_item[k]
+        k += 1
+        near = F(d.pic_near[j])
+        farther = 0
+        for i in range(begin, end):
+            farther += ti.select(real(d.pic_depth[i]) >= near, 1, 0)
+        if farther > 0:
+            TRY_RECORD(m, d, j, begin, end)
+        else:
+            k = last  # the list is sorted by nearest depth
+    if layer > 0:
+        for i in range(begin, end):
+            d.pic_depth[i] = ti.select(d.pic_record[i] < 0, bits(F(FAR)), d.pic_depth[i])
+
+
+def _see(m, d, nblock: ti.i32, npicplane: ti.i32, layer: ti.i32):
+    """`see_block` of all blocks, in parallel."""
     ti.static(VECTORS)
     ti.loop_config(serialize=SERIAL)
     for block in range(nblock):
         place = d.pic_block[block]
-        begin = place[0]
-        end = place[1]
-        if layer > 0:
-            for i in range(begin, end):
-                wanted = real(d.pic_through[i]) > F(0.0)
-                d.pic_before[i] = ti.select(wanted, d.pic_depth[i], bits(F(FAR)))
-                d.pic_last[i] = d.pic_record[i]
-                d.pic_depth[i] = bits(ti.select(wanted, F(FAR), F(NEVER)))
-                d.pic_record[i] = -1
-                d.pic_face[i] = -1
-        else:
-            for i in range(begin, end):
-                d.pic_before[i] = bits(F(-1.0))
-                d.pic_last[i] = -1
-                d.pic_depth[i] = bits(F(FAR))
-                d.pic_record[i] = -1
-                d.pic_face[i] = -1
-        for k in range(npicplane):  # they are in no list
-            TRY_RECORD(m, d, d.pic_plane[k], begin, end)
-        k = d.pic_start[place[2]]
-        last = d.pic_start[place[2] + 1]
-        while k < last:
-            j = d.pic_item[k]
-            k += 1
-            near = F(d.pic_near[j])
-            farther = 0
-            for i in range(begin, end):
-                farther += ti.select(real(d.pic_depth[i]) >= near, 1, 0)
-            if farther > 0:
-                TRY_RECORD(m, d, j, begin, end)
-            else:
-                k = last  # the list is sorted by nearest depth
-        if layer > 0:
-            for i in range(begin, end):
-                d.pic_depth[i] = ti.select(d.pic_record[i] < 0, bits(F(FAR)), d.pic_depth[i])
+        SEE_BLOCK(m, d, place[0], place[1], place[2], npicplane, layer)
 
 
 @func
@@ -269,60 +272,62 @@ def _darkener(m, d, i, guess, tile, p, x, y, z):
     return found
 
 
+def _light_block(m, d, begin, end, layer, shadows):
+    """What a far lamp (view 1) gives each surface of a block: adds the cosine to pic_weight, and to pic_lit where no
+    opaque record is in the way; layer 0: begins anew."""
+    lens = d.pic_lens[1]
+    grid = d.pic_grid[1]
+    turn = d.pic_axes[1] @ d.pic_axes[0].transpose()
+    off = d.pic_axes[1] @ (d.pic_eye[0] - d.pic_eye[1])
+    scale = F(lens[0])
+    right = row3(turn[0, 0], turn[0, 1], turn[0, 2]) * scale
+    down = row3(turn[1, 0], turn[1, 1], turn[1, 2]) * -scale
+    toward = row3(turn[2, 0], turn[2, 1], turn[2, 2])
+    x0 = F(off[0] * lens[0] + 0.5 * lens[1])
+    y0 = F(0.5 * lens[2] - off[1] * lens[0])
+    z0 = F(off[2])
+    wide = F(lens[1])
+    tall = F(lens[2])
+    per_side = F(1.0) / ti.cast(grid[2], ti.f32)
+    for i in range(begin, end):
+        weight = ti.select(d.pic_record[i] >= 0, shapes.high(normal_of(m, d, i).dot(toward), F(0.0)), F(0.0))
+        p = met_at(m, d, i)
+        x = right.dot(p) + x0
+        y = down.dot(p) + y0
+        inside = (x >= F(0.0)) & (y >= F(0.0)) & (x < wide) & (y < tall) & (weight > F(0.0))
+        column = ti.cast(ti.select(inside, x, F(0.0)) * per_side, ti.i32)
+        row = ti.cast(ti.select(inside, y, F(0.0)) * per_side, ti.i32)
+        d.pic_tile[i] = ti.select(inside, grid[3] + row * grid[0] + column, -1)
+        d.pic_cosine[i] = bits(weight)
+        d.pic_shine[i] = bits(weight)
+    if shadows > 0:
+        last = -1
+        for i in range(begin, end):
+            tile = d.pic_tile[i]
+            if tile >= 0:
+                if d.pic_start[tile] < d.pic_start[tile + 1]:
+                    p = met_at(m, d, i)
+                    z = -(toward.dot(p) + z0)
+                    last = DARKENER(m, d, i, last, tile, p, right.dot(p) + x0, down.dot(p) + y0, z)
+                    if last >= 0:
+                        d.pic_shine[i] = bits(F(0.0))
+    if layer > 0:
+        for i in range(begin, end):
+            d.pic_lit[i] = bits(real(d.pic_lit[i]) + real(d.pic_shine[i]))
+            d.pic_weight[i] = bits(real(d.pic_weight[i]) + real(d.pic_cosine[i]))
+    else:
+        for i in range(begin, end):
+            d.pic_lit[i] = d.pic_shine[i]
+            d.pic_weight[i] = d.pic_cosine[i]
+
+
 def _light(m, d, nblock: ti.i32, layer: ti.i32, shadows: ti.i32):
-    """What a far lamp (view 1) gives each sample's surface: adds the cosine to pic_weight, and to pic_lit where no
-    opaque record is in the way; layer 0: begins anew. Parallel over blocks.
-    """
+    """`light_block` of all blocks, in parallel."""
     ti.static(VECTORS)
     ti.loop_config(serialize=SERIAL)
     for block in range(nblock):
         place = d.pic_block[block]
-        begin = place[0]
-        end = place[1]
-        lens = d.pic_lens[1]
-        grid = d.pic_grid[1]
-        turn = d.pic_axes[1] @ d.pic_axes[0].transpose()
-        off = d.pic_axes[1] @ (d.pic_eye[0] - d.pic_eye[1])
-        scale = F(lens[0])
-        right = row3(turn[0, 0], turn[0, 1], turn[0, 2]) * scale
-        down = row3(turn[1, 0], turn[1, 1], turn[1, 2]) * -scale
-        toward = row3(turn[2, 0], turn[2, 1], turn[2, 2])
-        x0 = F(off[0] * lens[0] + 0.5 * lens[1])
-        y0 = F(0.5 * lens[2] - off[1] * lens[0])
-        z0 = F(off[2])
-        wide = F(lens[1])
-        tall = F(lens[2])
-        per_side = F(1.0) / ti.cast(grid[2], ti.f32)
-        for i in range(begin, end):
-            weight = ti.select(d.pic_record[i] >= 0, shapes.high(normal_of(m, d, i).dot(toward), F(0.0)), F(0.0))
-            p = met_at(m, d, i)
-            x = right.dot(p) + x0
-            y = down.dot(p) + y0
-            inside = (x >= F(0.0)) & (y >= F(0.0)) & (x < wide) & (y < tall) & (weight > F(0.0))
-            column = ti.cast(ti.select(inside, x, F(0.0)) * per_side, ti.i32)
-            row = ti.cast(ti.select(inside, y, F(0.0)) * per_side, ti.i32)
-            d.pic_tile[i] = ti.select(inside, grid[3] + row * grid[0] + column, -1)
-            d.pic_cosine[i] = bits(weight)
-            d.pic_shine[i] = bits(weight)
-        if shadows > 0:
-            last = -1
-            for i in range(begin, end):
-                tile = d.pic_tile[i]
-                if tile >= 0:
-                    if d.pic_start[tile] < d.pic_start[tile + 1]:
-                        p = met_at(m, d, i)
-                        z = -(toward.dot(p) + z0)
-                        last = DARKENER(m, d, i, last, tile, p, right.dot(p) + x0, down.dot(p) + y0, z)
-                        if last >= 0:
-                            d.pic_shine[i] = bits(F(0.0))
-        if layer > 0:
-            for i in range(begin, end):
-                d.pic_lit[i] = bits(real(d.pic_lit[i]) + real(d.pic_shine[i]))
-                d.pic_weight[i] = bits(real(d.pic_weight[i]) + real(d.pic_cosine[i]))
-        else:
-            for i in range(begin, end):
-                d.pic_lit[i] = d.pic_shine[i]
-                d.pic_weight[i] = d.pic_cosine[i]
+        LIGHT_BLOCK(m, d, place[0], place[1], layer, shadows)
 
 
 def _lamp(m, d, nblock: ti.i32, shadows: ti.i32):
@@ -408,29 +413,52 @@ def _is_hidden(m, d, own, p, toward, x, y, z, reach):
     return hidden
 
 
+def faces_of(kinds):
+    """Those of these shapes (a tuple) that are not simple; no others ask for kernels of their own."""
+    return tuple(kind for kind in (MESH, HFIELD) if kind in kinds)
+
+
+def _inner(faces, function, **names):
+    """A Taichi function for records that may be of these shapes, beside the simple ones."""
+    key = function, faces
+    if key not in _made:
+        own = dict(names, FACES=bool(faces))
+        if faces:
+            own["MEET"] = face_meeter(faces)
+        _made[key] = func(specialise(function, function.__name__[1:], **own))
+    return _made[key]
+
+
+def see_block(faces):
+    """The Taichi function see_block."""
+    return _inner(faces, _see_block, TRY_RECORD=_inner(faces, _try_record))
+
+
+def light_block(faces):
+    """The Taichi function light_block."""
+    return _inner(faces, _light_block, DARKENER=_inner(faces, _darkener))
+
+
 def see(kinds):
     """The kernel that sends a ray through each sample, for records of these shapes (a tuple)."""
-    return _of(_see, "see", kinds, TRY_RECORD=_try_record)
+    return _kernel_of(_see, kinds, "SEE_BLOCK", see_block)
 
 
 def light(kinds):
     """The kernel that adds a far lamp's light, for records of these shapes (a tuple)."""
-    return _of(_light, "light", kinds, DARKENER=_darkener)
+    return _kernel_of(_light, kinds, "LIGHT_BLOCK", light_block)
 
 
 def lamp(kinds):
     """The kernel that adds the light of a model's lamp, for records of these shapes (a tuple)."""
-    return _of(_lamp, "lamp", kinds, IS_HIDDEN=_is_hidden)
+    return _kernel_of(_lamp, kinds, "IS_HIDDEN", lambda faces: _inner(faces, _is_hidden))
 
 
-def _of(function, name, kinds, **inner):
-    """A kernel made of functions that know of which shapes, beside the simple ones, records may be."""
-    faces = tuple(kind for kind in (MESH, HFIELD) if kind in kinds)
-    if (name, faces) not in _made:
-        given = dict(FACES=bool(faces), MEET=face_meeter(faces))
-        inner = {key: func(specialise(f, f.__name__, **given)) for key, f in inner.items()}
-        _made[name, faces] = kernel(specialise(function, name, **inner))
-    return _made[name, faces]
+def _kernel_of(function, kinds, name, inner):
+    faces = faces_of(kinds)
+    if (function, faces) not in _made:
+        _made[function, faces] = kernel(specialise(function, function.__name__[1:], **{name: inner(faces)}))
+    return _made[function, faces]
 
 
 @kernel

@@ -5,7 +5,7 @@ from tisim.device.specialise import specialise
 from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE
 from ..types import *
 from . import shapes
-from .rays import eye_in, into, normal_of, pixel_ray, size_in, world_ray
+from .rays import eye_in, faces_of, into, light_block, normal_of, pixel_ray, see_block, size_in, world_ray
 from .shapes import F, bits, high, low, real, row3
 from .texture import skybox_at, textured
 
@@ -14,8 +14,8 @@ STEPS = 2048.0  # entries of pic_tone per unit of the root of light
 INFINITE = 0x7F800000  # its bits
 GAMMA = 2.2  # of colours in textures
 SOLID = 0.999  # opacity from which nothing comes through; what has more than that throws a shadow
-TEXTURED = LAMPS = FACES = False  # what paint() and shade() set
-FACE_NORMAL = DRESS = None
+TEXTURED = LAMPS = FACES = False  # what paint() and draw() set
+FACE_NORMAL = DRESS = SEE_BLOCK = PAINT_BLOCK = LIGHT_BLOCK = None
 KINDS = ()
 _made = {}
 
@@ -232,45 +232,48 @@ def tint_of(m, d, i, j):
     return textured(m, d, j, q, pixel, d.pic_face[i])
 
 
+def _paint_block(m, d, begin, end, tile, npicplane):
+    """What is known of the surface that each sample of a block shows, before any light."""
+    shown = 0
+    for i in range(begin, end):
+        shown += ti.select(d.pic_record[i] >= 0, 1, 0)
+        zero = bits(F(0.0))
+        d.pic_nx[i] = zero
+        d.pic_ny[i] = zero
+        d.pic_nz[i] = zero
+        d.pic_r[i] = zero
+        d.pic_g[i] = zero
+        d.pic_b[i] = zero
+        d.pic_fade[i] = zero
+        d.pic_alpha[i] = bits(F(1.0))
+    if ti.static(TEXTURED and LAMPS):
+        for i in range(begin, end):
+            d.pic_tint[i] = vec3(1.0, 1.0, 1.0)
+    first = d.pic_start[tile]
+    k = first - npicplane  # planes are in no list, and come first
+    last = d.pic_start[tile + 1]
+    while k < last and shown > 0:
+        j = -1
+        if k < first:
+            j = d.pic_plane[k - first + npicplane]
+        else:
+            j = d.pic_item[k]
+        k += 1
+        n = 0
+        for i in range(begin, end):
+            n += ti.select(d.pic_record[i] == j, 1, 0)
+        if n > 0:
+            shown -= n
+            DRESS(m, d, j, begin, end)
+
+
 def _paint(m, d, nblock: ti.i32, npicplane: ti.i32):
-    """What is known of the surface that each sample shows, before any light; parallel over blocks."""
+    """`paint_block` of all blocks, in parallel."""
     ti.static(VECTORS)
     ti.loop_config(serialize=SERIAL)
     for block in range(nblock):
         place = d.pic_block[block]
-        begin = place[0]
-        end = place[1]
-        shown = 0
-        for i in range(begin, end):
-            shown += ti.select(d.pic_record[i] >= 0, 1, 0)
-            zero = bits(F(0.0))
-            d.pic_nx[i] = zero
-            d.pic_ny[i] = zero
-            d.pic_nz[i] = zero
-            d.pic_r[i] = zero
-            d.pic_g[i] = zero
-            d.pic_b[i] = zero
-            d.pic_fade[i] = zero
-            d.pic_alpha[i] = bits(F(1.0))
-        if ti.static(TEXTURED and LAMPS):
-            for i in range(begin, end):
-                d.pic_tint[i] = vec3(1.0, 1.0, 1.0)
-        first = d.pic_start[place[2]]
-        k = first - npicplane  # planes are in no list, and come first
-        last = d.pic_start[place[2] + 1]
-        while k < last and shown > 0:
-            j = -1
-            if k < first:
-                j = d.pic_plane[k - first + npicplane]
-            else:
-                j = d.pic_item[k]
-            k += 1
-            n = 0
-            for i in range(begin, end):
-                n += ti.select(d.pic_record[i] == j, 1, 0)
-            if n > 0:
-                shown -= n
-                DRESS(m, d, j, begin, end)
+        PAINT_BLOCK(m, d, place[0], place[1], place[2], npicplane)
 
 
 @func
@@ -332,75 +335,97 @@ def sky_color(m, d, i, k):
     return F(d.pic_light[2][k]) + rise * ti.sqrt(rise) * F(d.pic_light[3][k])
 
 
-def _shade(m, d, nblock: ti.i32, layer: ti.i32, half_wide: ti.i32, half_high: ti.i32, skybox: ti.i32):
-    """Adds the surface that each sample shows to its colour, by what came through those before; parallel over blocks.
+@func
+def begin_colors(m, d, begin, end):
+    """Before the first surface: no colour, and all comes through."""
+    for i in range(begin, end):
+        zero = bits(F(0.0))
+        d.pic_red[i] = zero
+        d.pic_green[i] = zero
+        d.pic_blue[i] = zero
+        d.pic_through[i] = bits(F(1.0))
+        d.pic_front[i] = d.pic_record[i]
+        d.pic_away[i] = ti.select(d.pic_record[i] < 0, INFINITE, d.pic_depth[i])
 
-    Sun, sky, light that bounced, a highlight; or the light of the model's lamps, as MuJoCo's pictures have it. Far
-    ground fades; what shows nothing gets the sky. half_wide 0: the sky is seen from everywhere; skybox: its texture.
+
+@func
+def add_colors(m, d, begin, end):
+    """Adds the light of surfaces by what came through those before. Returns through how many something still comes."""
+    more = 0
+    for i in range(begin, end):
+        through = real(d.pic_through[i])
+        alpha = real(d.pic_alpha[i])
+        part = through * alpha
+        d.pic_red[i] = bits(real(d.pic_red[i]) + part * real(d.pic_r[i]))
+        d.pic_green[i] = bits(real(d.pic_green[i]) + part * real(d.pic_g[i]))
+        d.pic_blue[i] = bits(real(d.pic_blue[i]) + part * real(d.pic_b[i]))
+        through = ti.select(d.pic_record[i] >= 0, through * (F(1.0) - alpha), F(0.0))
+        through = ti.select(through < F(UNSEEN), F(0.0), through)
+        d.pic_through[i] = bits(through)
+        more += ti.select(through > F(0.0), 1, 0)
+    return more
+
+
+@func
+def shade_block(m, d, begin, end, layer, half_wide, half_high):
+    """Adds the surface that each sample of a block shows to its colour: sun, sky, light that bounced, a highlight. Far
+    ground fades; what shows nothing gets the sky. half_wide 0: the sky is seen from everywhere.
+
+    Returns through how many something still comes.
     """
+    if layer == 0:
+        begin_colors(m, d, begin, end)
+    for i in range(begin, end):
+        d.pic_cosine[i] = bits(F(1.0))
+    if half_wide > 0:
+        for i in range(begin, end):
+            if d.pic_record[i] >= 0:
+                d.pic_cosine[i] = bits(sky_at(m, d, i, half_wide, half_high))
+    up = d.pic_axes[0] @ vec3(0.0, 0.0, 1.0)
+    upward = row3(up[0], up[1], up[2])
+    to = d.pic_axes[0] @ (d.pic_axes[1].transpose() @ vec3(0.0, 0.0, 1.0))
+    sun = row3(to[0], to[1], to[2])
+    light = d.pic_light[0]
+    sunlight = row3(light[0], light[1], light[2])
+    light = d.pic_light[1]
+    skylight = row3(light[0], light[1], light[2])
+    for i in range(begin, end):
+        n = normal_of(m, d, i)
+        v = pixel_ray(m, d, i)
+        rise = n.dot(upward)
+        cosine = real(d.pic_lit[i])
+        between = sun - v * (F(1.0) / ti.sqrt(v.dot(v)))
+        shine = high(F(0.0), n.dot(between))
+        s2 = shine * shine / high(F(1e-12), between.dot(between))
+        s4 = s2 * s2
+        s8 = s4 * s4
+        s12 = s8 * s4
+        s24 = s12 * s12
+        spot = F(0.22) * s24 * s24 * s12 * cosine  # of the sun, by the 60th power of a cosine
+        sky = real(d.pic_cosine[i]) * (F(0.55) + F(0.45) * rise)
+        lit = F(0.06) + F(0.08) * high(F(0.0), -rise)  # light that bounced more than once
+        red = toned(m, d, real(d.pic_r[i]) * (lit + sunlight[0] * cosine + skylight[0] * sky) + spot)
+        green = toned(m, d, real(d.pic_g[i]) * (lit + sunlight[1] * cosine + skylight[1] * sky) + spot)
+        blue = toned(m, d, real(d.pic_b[i]) * (lit + sunlight[2] * cosine + skylight[2] * sky) + spot)
+        d.pic_r[i] = bits(faded(m, d, i, red, 0))
+        d.pic_g[i] = bits(faded(m, d, i, green, 1))
+        d.pic_b[i] = bits(faded(m, d, i, blue, 2))
+    return add_colors(m, d, begin, end)
+
+
+@kernel
+def shade(m, d, nblock: ti.i32, layer: ti.i32, skybox: ti.i32):
+    """Adds what each sample shows to its colour, in the light of the model's lamps, as MuJoCo's pictures have it; in
+    parallel over blocks. skybox  texture of the sky."""
     ti.static(VECTORS)
     ti.loop_config(serialize=SERIAL)
     for block in range(nblock):
         place = d.pic_block[block]
-        begin = place[0]
-        end = place[1]
         if layer == 0:
-            for i in range(begin, end):
-                zero = bits(F(0.0))
-                d.pic_red[i] = zero
-                d.pic_green[i] = zero
-                d.pic_blue[i] = zero
-                d.pic_through[i] = bits(F(1.0))
-                d.pic_front[i] = d.pic_record[i]
-                d.pic_away[i] = ti.select(d.pic_record[i] < 0, INFINITE, d.pic_depth[i])
-        if ti.static(LAMPS):
-            for i in range(begin, end):
-                light_by_lamps(m, d, i, skybox)
-        else:
-            for i in range(begin, end):
-                d.pic_cosine[i] = bits(F(1.0))
-            if half_wide > 0:
-                for i in range(begin, end):
-                    if d.pic_record[i] >= 0:
-                        d.pic_cosine[i] = bits(sky_at(m, d, i, half_wide, half_high))
-            up = d.pic_axes[0] @ vec3(0.0, 0.0, 1.0)
-            upward = row3(up[0], up[1], up[2])
-            to = d.pic_axes[0] @ (d.pic_axes[1].transpose() @ vec3(0.0, 0.0, 1.0))
-            sun = row3(to[0], to[1], to[2])
-            light = d.pic_light[0]
-            sunlight = row3(light[0], light[1], light[2])
-            light = d.pic_light[1]
-            skylight = row3(light[0], light[1], light[2])
-            for i in range(begin, end):
-                n = normal_of(m, d, i)
-                v = pixel_ray(m, d, i)
-                rise = n.dot(upward)
-                cosine = real(d.pic_lit[i])
-                between = sun - v * (F(1.0) / ti.sqrt(v.dot(v)))
-                shine = high(F(0.0), n.dot(between))
-                s2 = shine * shine / high(F(1e-12), between.dot(between))
-                s4 = s2 * s2
-                s8 = s4 * s4
-                s12 = s8 * s4
-                s24 = s12 * s12
-                spot = F(0.22) * s24 * s24 * s12 * cosine  # of the sun, by the 60th power of a cosine
-                sky = real(d.pic_cosine[i]) * (F(0.55) + F(0.45) * rise)
-                lit = F(0.06) + F(0.08) * high(F(0.0), -rise)  # light that bounced more than once
-                red = toned(m, d, real(d.pic_r[i]) * (lit + sunlight[0] * cosine + skylight[0] * sky) + spot)
-                green = toned(m, d, real(d.pic_g[i]) * (lit + sunlight[1] * cosine + skylight[1] * sky) + spot)
-                blue = toned(m, d, real(d.pic_b[i]) * (lit + sunlight[2] * cosine + skylight[2] * sky) + spot)
-                d.pic_r[i] = bits(faded(m, d, i, red, 0))
-                d.pic_g[i] = bits(faded(m, d, i, green, 1))
-                d.pic_b[i] = bits(faded(m, d, i, blue, 2))
-        for i in range(begin, end):
-            through = real(d.pic_through[i])
-            alpha = real(d.pic_alpha[i])
-            part = through * alpha
-            d.pic_red[i] = bits(real(d.pic_red[i]) + part * real(d.pic_r[i]))
-            d.pic_green[i] = bits(real(d.pic_green[i]) + part * real(d.pic_g[i]))
-            d.pic_blue[i] = bits(real(d.pic_blue[i]) + part * real(d.pic_b[i]))
-            through = ti.select(d.pic_record[i] >= 0, through * (F(1.0) - alpha), F(0.0))
-            d.pic_through[i] = bits(ti.select(through < F(UNSEEN), F(0.0), through))
+            begin_colors(m, d, place[0], place[1])
+        for i in range(place[0], place[1]):
+            light_by_lamps(m, d, i, skybox)
+        add_colors(m, d, place[0], place[1])
 
 
 @func
@@ -432,20 +457,53 @@ def light_by_lamps(m, d, i, skybox):
     d.pic_b[i] = bits(ti.cast(own[2], ti.f32))
 
 
-def paint(kinds, textures=False, lamps=False):
-    """The kernel that tells of surfaces, for records of these shapes (a tuple), some with textures, or for the light of
-    the model's lamps."""
-    faces = tuple(kind for kind in (MESH, HFIELD) if kind in kinds)
-    key = "paint", faces, textures, lamps
+def paint_block(faces, textures=False, lamps=False):
+    """The Taichi function paint_block, for records that may be of these shapes, beside the simple ones; textures: some
+    have them; lamps: for the light of the model's lamps."""
+    key = "block", faces, textures, lamps
     if key not in _made:
         normal = func(specialise(_face_normal, "face_normal", KINDS=faces))
         dress = specialise(_dress, "dress", FACES=bool(faces), FACE_NORMAL=normal, TEXTURED=textures, LAMPS=lamps)
-        _made[key] = kernel(specialise(_paint, "paint", DRESS=func(dress), TEXTURED=textures, LAMPS=lamps))
+        own = specialise(_paint_block, "paint_block", DRESS=func(dress), TEXTURED=textures, LAMPS=lamps)
+        _made[key] = func(own)
     return _made[key]
 
 
-def shade(lamps=False):
-    """The kernel that colours what samples show, by the sun or in the light of the model's lamps."""
-    if lamps not in _made:
-        _made[lamps] = kernel(specialise(_shade, "shade", LAMPS=lamps))
-    return _made[lamps]
+def paint(kinds, textures=False, lamps=False):
+    """The kernel that tells of surfaces, for records of these shapes (a tuple), some with textures, or for the light of
+    the model's lamps."""
+    key = "paint", faces_of(kinds), textures, lamps
+    if key not in _made:
+        _made[key] = kernel(specialise(_paint, "paint", PAINT_BLOCK=paint_block(*key[1:])))
+    return _made[key]
+
+
+def _draw(m, d, nblock: ti.i32, npicplane: ti.i32, shadows: ti.i32, half_wide: ti.i32, half_high: ti.i32):
+    """Colours of all samples in the light of sun and sky, layer by layer; parallel over blocks."""
+    ti.static(VECTORS)
+    ti.loop_config(serialize=SERIAL)
+    for block in range(nblock):
+        place = d.pic_block[block]
+        begin = place[0]
+        end = place[1]
+        layer = 0
+        more = 1
+        while more > 0:
+            SEE_BLOCK(m, d, begin, end, place[2], npicplane, layer)
+            PAINT_BLOCK(m, d, begin, end, place[2], npicplane)
+            LIGHT_BLOCK(m, d, begin, end, 0, shadows)
+            more = shade_block(m, d, begin, end, layer, half_wide, half_high)
+            layer += 1
+
+
+def draw(kinds, textures=False):
+    """The kernel that colours what samples show by sun and sky, for records of these shapes (a tuple), some with
+    textures."""
+    faces = faces_of(kinds)
+    key = "draw", faces, textures
+    if key not in _made:
+        inner = dict(
+            SEE_BLOCK=see_block(faces), PAINT_BLOCK=paint_block(faces, textures), LIGHT_BLOCK=light_block(faces)
+        )
+        _made[key] = kernel(specialise(_draw, "draw", **inner))
+    return _made[key]

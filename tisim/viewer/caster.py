@@ -361,20 +361,21 @@ class Caster:
         """
         self._samples(samples)
         scene = self._scene
-        lamps = self._lit is not None
-        layer = 0
-        blocks = samples.blocks
+        if self._lit is None:
+            wide, tall = half
+            self._run(
+                "surface", "draw", self._kinds, scene.textured, shadows=int(shadows), half_wide=wide, half_high=tall
+            )
+            return
+        layer, blocks = 0, samples.blocks
         if mirrored:
             layer = 1
             self._behind(mirrored)
         while True:
             self._see(layer)
             self._paint()
-            if lamps:
-                self._lamps(shadows)
-            else:
-                self._light(0, shadows)
-            self._run("surface", "shade", lamps, layer=layer, half_wide=half[0], half_high=half[1], skybox=scene.skybox)
+            self._lamps(shadows)
+            self._run("surface", "shade", layer=layer, skybox=scene.skybox)
             layer += 1
             if not scene.translucent:
                 break
