@@ -19,6 +19,7 @@ def to_bytes(m, d, nblock: ti.i32):
     for block in range(nblock):
         for k in range(d.pic_block[block][0] // 4, d.pic_block[block][1] // 4):
             i = 4 * k
+            place = 3 * k
             first = byte(real(d.pic_red[i])) | byte(real(d.pic_green[i])) << 8 | byte(real(d.pic_blue[i])) << 16
             second = (
                 byte(real(d.pic_red[i + 1])) | byte(real(d.pic_green[i + 1])) << 8 | byte(real(d.pic_blue[i + 1])) << 16
@@ -29,9 +30,9 @@ def to_bytes(m, d, nblock: ti.i32):
             fourth = (
                 byte(real(d.pic_red[i + 3])) | byte(real(d.pic_green[i + 3])) << 8 | byte(real(d.pic_blue[i + 3])) << 16
             )
-            d.pic_word[3 * k] = first | second << 24
-            d.pic_word[3 * k + 1] = second >> 8 | third << 16
-            d.pic_word[3 * k + 2] = third >> 16 | fourth << 8
+            d.pic_word[place] = first | second << 24
+            d.pic_word[place + 1] = second >> 8 | third << 16
+            d.pic_word[place + 2] = third >> 16 | fourth << 8
 
 
 @kernel

@@ -69,7 +69,7 @@ class _Function:
         for line in lines:  # values may be asked for before they are defined, by what stands at the head of a loop
             if label := re.match(r"([\w.]+):", line):
                 looping = bool(_LOOP.match(label[1]))
-            kept.append(looping or not _ANY.search(line))
+            kept.append(looping or line.startswith("define") or not _ANY.search(line))
             value = None if looping else _DEFINED.match(line)
             if value:
                 self._define(*value.groups())

@@ -28,6 +28,7 @@ SAMPLED = (
     "x y depth record face before last nx ny nz r g b alpha fade tile cosine shine lit weight red green blue through "
     "front away word edge"
 ).split()
+CHUNKS = 128  # that blocks are cut into on a CPU
 GPU_BLOCK = 4  # samples that a thread of a GPU does at once
 PARALLEL = 2000  # records or samples below which one CPU thread does all
 MOST, LONGEST = 2**24, 2**14  # pixels of a picture, and of a side
@@ -77,7 +78,8 @@ def _bits(values):
 class Samples:
     """Places of a picture that rays go through: x, y (n,) [pixel], in the order of their tiles (n,).
 
-    blocks (nblock, 4) int32: first sample, end and tile of what a thread does at once.
+    blocks (nblock, 4) int32: first sample, end and tile of what a thread does at once;  most  samples of one;
+    chunk  blocks that share the places for what is needed on the way;  places  that arrays need for all.
     """
 
     def __init__(self, x, y, tile):
@@ -88,6 +90,9 @@ class Samples:
             starts = [np.arange(a, b, GPU_BLOCK) for a, b in zip(begins, ends)]
             ends = np.concatenate([np.minimum(x + GPU_BLOCK, b) for x, b in zip(starts, ends)])
             begins = np.concatenate(starts)
+        chunks = CHUNKS if session.arch == "cpu" else len(ends)
+        self.most, self.chunk = int(np.max(ends - begins, initial=0)), max(1, -(-len(ends) // max(1, chunks)))
+        self.places = len(tile) + -(-len(ends) // self.chunk) * self.most
         self.blocks = np.zeros((len(ends), 4), np.int32)
         self.blocks[:, 0], self.blocks[:, 1], self.blocks[:, 2] = begins, ends, tile[begins]
 
@@ -110,7 +115,7 @@ class Caster:
         ntile = self._across * self._down
         self._grid = np.int32([[self._across, self._down, TILE, 0], [side, side, LAMP_TILE, ntile + 1]])
         self._room = [1 << 14, 1 << 14]  # entries of the lists of each view
-        self._half = self._across * TILE // 2, self._down * TILE // 2
+        self._half = self._across * TILE // 2
         self._places = None
 
     def _prepare(self):
@@ -159,7 +164,7 @@ class Caster:
         if color:
             self._bounds(camera)
             lamps = QUALITY[quality]
-            half = self._half if lamps else (0, 0)
+            half = self._half if lamps else 0
             if lamps:
                 self._samples(halved)
                 self._see(0)
@@ -167,7 +172,7 @@ class Caster:
                 for k, direction in enumerate(sky_directions(lamps)):
                     self._lamp(direction)
                     self._light(k, True)
-                self._run("surface", "keep_sky")
+                self._run("shading", "keep_sky")
             if lit is None:
                 self._lamp(sun_of(camera), listed=quality != "plain")
         if not color:
@@ -239,7 +244,7 @@ class Caster:
         if self._scene.textured or self._lit is not None:
             self._texels()
         for name in (*SAMPLED, "sky", "owner"):
-            d.scratch(f"pic_{name}", self._across * self._down * TILE * TILE)
+            d.scratch(f"pic_{name}", self._places[1].places)
 
     def _texels(self):
         """Uploads the textures, where that has not been done."""
@@ -306,7 +311,7 @@ class Caster:
         self._nsample = len(samples)
         lamps = ("gain", "gloss", "tint") if self._lit is not None else ()
         for name in (*SAMPLED, *lamps):
-            self._d.scratch(f"pic_{name}", len(samples))
+            self._d.scratch(f"pic_{name}", samples.places)
         _upload(self._d, "pic_x", _bits(samples.x))
         _upload(self._d, "pic_y", _bits(samples.y))
         self._blocks(samples.blocks)
@@ -362,10 +367,9 @@ class Caster:
         self._samples(samples)
         scene = self._scene
         if self._lit is None:
-            wide, tall = half
-            self._run(
-                "surface", "draw", self._kinds, scene.textured, shadows=int(shadows), half_wide=wide, half_high=tall
-            )
+            scalars = dict(picslot=len(samples), picmost=samples.most, picchunk=samples.chunk)
+            scalars |= dict(shadows=int(shadows), half_wide=half)
+            self._run("shading", "draw", self._kinds, scene.textured, **scalars)
             return
         layer, blocks = 0, samples.blocks
         if mirrored:
@@ -375,7 +379,7 @@ class Caster:
             self._see(layer)
             self._paint()
             self._lamps(shadows)
-            self._run("surface", "shade", layer=layer, skybox=scene.skybox)
+            self._run("shading", "shade", layer=layer, skybox=scene.skybox)
             layer += 1
             if not scene.translucent:
                 break
@@ -429,7 +433,7 @@ class Caster:
         met = np.flatnonzero(self._found()[1] >= 0)
         shown = np.zeros((3, len(samples)), np.float32)
         if len(met):
-            self._draw(samples.take(met), shadows, (0, 0), [x[met] for x in found])
+            self._draw(samples.take(met), shadows, 0, [x[met] for x in found])
             shown[:, met] = self._colors()
         self._eye[0], self._axes[0] = eye, axes
         self._set_views()
