@@ -17,6 +17,8 @@ FLOW = ROOT / "tests" / "testdata" / "flow.txt"
 # what is read before anybody has written it: zero since it was made: activations that wait for none, trees
 # of rays where these are few, who fell asleep where nobody did
 ZERO = {"ray_leaf", "ray_node", "rk_act", "tree_slept"}
+# what along_curve writes, on roads that have no pile to lay out: there the kernels are made without what reads it
+ZERO |= {"con_seat", "seat_conadr", "seat_of_con", "seat_of_tree", "tree_seat"}
 # what a search for pairs leaves for the steps in which its pairs serve; there is one in the first step
 LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", "plane_normal", "plane_pos",
              "sweep_skin"}  # fmt: skip
@@ -38,7 +40,7 @@ ITSELF = {
     "lcp_twist", "lcp_now",  # by the last step; of the parent
     "team", "stat_nactive", "stat_nchange",  # workers count pieces and rows
     "con_state", "row_state",  # by the sweep before
-    "sol_q", "sol_Hq", "con_hess", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
+    "sol_q", "sol_Hq", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
     "pic_depth", "pic_record", "pic_color", "pic_through", "pic_lit", "pic_weight",  # of the layer or lamp before
     "sol_p", "sol_r", "sol_y", "sol_Hy", "isl_step", "isl_rz0", "isl_pass",  # by the first round of conjugate gradients
 }  # fmt: skip
