@@ -75,6 +75,13 @@ def _bits(values):
     return np.ascontiguousarray(values, np.float32).view(np.int32)
 
 
+def _order(values):
+    """Places of numbers (n,), as f32, in rising order, equal ones as they stand: whole numbers are sorted sooner."""
+    words = _bits(values).astype(np.int64)
+    words = np.where(words < 0, words ^ 0x7FFFFFFF, words) << 32 | np.arange(len(values))
+    return (np.sort(words) & 0xFFFFFFFF).astype(np.int32)
+
+
 class Samples:
     """Places of a picture that rays go through: x, y (n,) [pixel], in the order of their tiles (n,).
 
@@ -263,8 +270,8 @@ class Caster:
         d, n = self._d, self._npic
         parallel = session.arch != "cpu" or n >= PARALLEL
         self._run("records", "project", parallel=parallel, view=view)
-        near = memory.download(d.device("pic_near"))[view * n : (view + 1) * n]
-        _upload(d, "pic_order", np.argsort(near, kind="stable").astype(np.int32) if n else np.zeros(1, np.int32))
+        near = memory.part(d.device("pic_near"), view * n, n)
+        _upload(d, "pic_order", _order(near) if n else np.zeros(1, np.int32))
         while True:
             d.scratch("pic_item", sum(self._room))
             first = self._room[0] if view else 0
