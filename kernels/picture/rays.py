@@ -15,6 +15,7 @@ from .shapes import F, bits, real, row3
 
 DULL = -9.2  # a highlight below the exponential of this is not seen; ln x <= x - 1
 LIFT = 1e-4  # a shadow ray starts so far above its surface [m], and 2 more for each metre to the camera
+ROOM = 1e-3  # by this share a box around a mesh is larger where it is asked for first
 NEVER = -2.0  # depth behind which nothing is looked for, in place of one
 
 
@@ -127,10 +128,17 @@ def _try_record(m, d, j, begin, end):
             keep(m, d, i, j, shapes.meet_plane(o, into(seen, pixel_ray(m, d, i)), s), -1)
     if ti.static(FACES):
         if t == MESH or t == HFIELD:
+            r = d.pic_rect[j]
+            near = F(d.pic_near[j])
             for i in range(begin, end):
-                if real(d.pic_before[i]) < F(FAR):
-                    x, face = MEET(m, d, j, d.pic_eye[0], world_ray(m, d, i))
-                    keep(m, d, i, j, ti.cast(x, ti.f32), face)
+                x = real(d.pic_x[i])
+                y = real(d.pic_y[i])
+                covered = x >= r[0] and x <= r[1] and y >= r[2] and y <= r[3] and real(d.pic_depth[i]) >= near
+                if covered and t == MESH:
+                    covered = shapes.meet_box(o, into(seen, pixel_ray(m, d, i)), s * F(1.0 + ROOM)) < F(FAR)
+                if covered and real(d.pic_before[i]) < F(FAR):
+                    away, face = MEET(m, d, j, d.pic_eye[0], world_ray(m, d, i))
+                    keep(m, d, i, j, ti.cast(away, ti.f32), face)
 
 
 def _see_block(m, d, begin, end, tile, npicplane, layer):
@@ -228,6 +236,15 @@ def meets(m, d, j, t, o, v, per_v):
 
 
 @func
+def is_boxed(m, d, j, p):
+    """Whether the ray from p to a far lamp meets a box around record j, a mesh."""
+    seen = d.pic_seen[j]
+    aim = d.pic_aim[j]
+    per_v = row3(real(aim[3]), real(aim[4]), real(aim[5]))
+    return shapes.meet_box_per(eye_in(seen) + into(seen, p), per_v, size_in(seen) * F(1.0 + ROOM)) < F(FAR)
+
+
+@func
 def is_met(m, d, j, t, p):
     """Whether the ray from p (from the camera, along its axes) to a far lamp meets record j, a simple shape."""
     aim = d.pic_aim[j]
@@ -262,9 +279,10 @@ def _darkener(m, d, i, guess, tile, p, x, y, z):
             dark = False
             if t == MESH or t == HFIELD:
                 if ti.static(FACES):
-                    start = d.pic_eye[0] + d.pic_axes[0].transpose() @ vec3(p[0], p[1], p[2])
-                    hit, _ = MEET(m, d, j, start, d.pic_axes[1].transpose() @ vec3(0.0, 0.0, 1.0))
-                    dark = hit < FAR
+                    if t == HFIELD or is_boxed(m, d, j, p):
+                        start = d.pic_eye[0] + d.pic_axes[0].transpose() @ vec3(p[0], p[1], p[2])
+                        hit, _ = MEET(m, d, j, start, d.pic_axes[1].transpose() @ vec3(0.0, 0.0, 1.0))
+                        dark = hit < FAR
             elif j != own:  # a convex body throws no shadow on its lit side
                 dark = is_met(m, d, j, t, p)
             if dark:

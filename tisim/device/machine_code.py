@@ -203,7 +203,7 @@ def compile_ir(text, cpu, again=False, vectors=False):
         module, machine = llvm.parse_assembly(unpaired.take_apart(text) if vectors else text), _machine(cpu)
         if again:
             tuning = llvm.create_pipeline_tuning_options(speed_level=1)
-            tuning.slp_vectorization, tuning.loop_vectorization, tuning.loop_unrolling = not vectors, vectors, False
+            tuning.slp_vectorization, tuning.loop_vectorization, tuning.loop_unrolling = True, vectors, False
             builder = llvm.create_pass_builder(machine, tuning)
             builder.getModulePassManager().run(module, builder)
         return machine.emit_object(module)

@@ -7,7 +7,7 @@ loops (machine_code.compile_ir) pairs become what they were. No operation on num
 
 import re
 
-VERSION = 1  # part of the key of an image, as this file is not: kernels that name VECTORS read it
+VERSION = 2  # part of the key of an image, as this file is not: kernels that name VECTORS read it
 _VECTOR = r"<(\d+) x (\w+)>"
 _ANY = re.compile(r"<\d+ x ")
 _LOOP = re.compile(r"(vector\.|middle\.block|vec\.epilog)")  # names of blocks of loops that Taichi made vectors of
