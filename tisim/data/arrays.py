@@ -371,6 +371,8 @@ declare("scratch", [
     ("seat_inert", "f", ("nbody", 10), "kg, kg m, kg m2", "solver", "of a body by its seat: cinert"),
     ("dof_wrench", "f", ("nv", 8), "kg", "solver", "wrenches on a contact's other body by those that move one"),
     ("tree_hess", "f", ("nM",), "kg", "solver", "Hessian of each tree by dof_Madr, then its L' D L factor"),
+    ("lane_hess", "f", ("nlane", 4), "kg", "solver", "factors of four alike trees side by side, each as tree_hess"),
+    ("lane_x", "f", ("nlanedof", 4), "m/s2, rad/s2", "solver", "vectors of these, dof by dof"),
     ("sol_Ma", "f", ("nv",), "N, N m", "solver", "M times qacc"),
     ("sol_p", "f", ("nv",), "m/s2, rad/s2", "solver", "search direction"),
     ("sol_Mp", "f", ("nv",), "N, N m", "solver", "M times the search direction"),

@@ -55,6 +55,8 @@ declare("size", [
     ("ntree", "i", "kinematic trees"),
     ("npair", "i", "pairs of geoms that the model lists"),
     ("nM", "i", "numbers of the inertia matrix by dof_Madr"),
+    ("nlane", "i", "places for four numbers of the inertia matrices of trees that are alike"),
+    ("nlanedof", "i", "places for four numbers of their dofs"),
     ("nC", "i", "numbers of the inertia matrix by M_rowadr"),
     ("nitem", "i", "geoms and bodies with many geoms: what has boxes"),
     ("hard", "i", "1: contacts are those of the second dynamics"),
