@@ -13,7 +13,8 @@ CASES = {
     "armature": ('<body><joint type="free" armature="1"/><geom size=".1"/></body>', "armature"),
     "frictionloss": ('<body><joint type="free" frictionloss="1"/><geom size=".1"/></body>', "frictionloss"),
     "condim": ('<body><freejoint/><geom size=".1" condim="4"/></body>', "torsional"),
-    "weld": (BODY + "</worldbody><equality><weld body1='body'/></equality><worldbody>", "equalities"),
+    "coupling": ('<body><joint name="a"/><geom size=".1"/></body></worldbody><equality><joint name="gear" joint1="a"/>'
+                 "</equality><worldbody>", "equality gear: joint"),
     "motor": (BODY + "</worldbody><actuator><adhesion body='body' ctrlrange='0 1'/></actuator><worldbody>",
               "actuators where only free bodies"),
     "adhesion": ('<body name="b"><joint/><geom size=".1"/></body></worldbody><actuator><adhesion name="glue" body="b" '

@@ -413,6 +413,7 @@ declare("scratch", [
 # the second dynamics (kernels/lcp/): drift, what it goes on from, and its records
 declare("computed", [
     ("lcp_drift", "f", ("nbody", 2), "m, rad", "lcp", "how far a body is from where its parent and qpos have it"),
+    ("lcp_eq_drift", "f", ("neq", 2), "m, rad", "lcp", "how far what a connect or weld makes equal is apart"),
 ])  # fmt: skip
 declare("scratch", [
     ("lcp_warm", "i", (1,), "-", "lcp", "1: the lists of the last step hold for the world"),
@@ -445,6 +446,13 @@ declare("scratch", [
     ("lcp_mass", "f", ("nbody", 36), "-", "lcp", "scaled mass at the place of a body, factored", 1),
     ("lcp_change", "f", ("nbody", 8), "any", "lcp", "change of a body's scaled velocity by rows of its tree", 1),
     ("lcp_scale", "f", ("nbody", 4), "any", "lcp", "1 / sqrt(mass), 1 / sqrt(principal moments of inertia)", 1),
+    ("lcp_eq_impulse", "f", ("neq", 6), "N s, N m s", "lcp", "of connects and welds on body 1 in the last substep", 1),
+    ("lcp_eq", "f", ("neq", 128), "any", "lcp", "their rows, see kernels/lcp/loops.py", 1),
+    ("lcp_eq_nrow", "i", ("neq",), "-", "lcp", "how many they are"),
+    ("lcp_eq_body", "i", ("neq", 2), "-", "lcp", "world-major bodies of the objects", 1),
+    ("lcp_eq_color", "i", ("neq",), "-", "lcp", "colour of an equality, -1: it has no rows"),
+    ("lcp_eq_head", "i", (ALL, 64), "-", "lcp", "first slot of each colour, at 62 the number of colours"),
+    ("lcp_eq_order", "i", ("neq",), "-", "lcp", "the equality in each slot"),
 ])  # fmt: skip
 
 # blocks of large islands: the units of parallel work and of fixed-order sums

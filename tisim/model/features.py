@@ -7,6 +7,8 @@ import numpy as np
 from tisim.device import session
 from tisim.enums import mjtCone, mjtEnableBit
 
+from . import lcp
+
 # numbers of what makes constraint rows that are no contacts
 ROWS = (
     "neq", "neqpose", "neqjoint", "neqtendon", "nfriction", "ntendonfriction", "nlimited", "ntendonlimited",
@@ -24,6 +26,7 @@ class Features(NamedTuple):
     heavy     some tendon has armature.
     sleep     loops go over lists of what is awake: trees at rest fall asleep, or some can be removed.
     gone      trees can be removed (tisim.remove).
+    loops     connects or welds of the second dynamics.
     varied    names of the fields that differ between worlds (Data.vary), sorted.
     """
 
@@ -35,6 +38,7 @@ class Features(NamedTuple):
     heavy: bool = False
     sleep: bool = False
     gone: bool = False
+    loops: bool = False
     varied: tuple = ()
 
     @property
@@ -56,7 +60,7 @@ def dense_bodies():
 def features(m):
     """The Features of a model as it is now; users may change options and arrays at any time."""
     sleep = m.comes_and_goes or bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_SLEEP))
-    key = (m.edits, m.opt.cone, sleep, m.comes_and_goes, dense_bodies())
+    key = (m.edits, m.opt.cone, sleep, m.comes_and_goes, dense_bodies(), lcp.chosen(m))
     last = m._derived.get("features")
     if last is None or last[0] != key:
         dims = np.concatenate([np.asarray(m.geom_condim), np.asarray(m.pair_dim)])
@@ -71,6 +75,7 @@ def features(m):
             torsion=bool((dims > 3).any()),
             sleep=sleep,
             gone=m.comes_and_goes,
+            loops=lcp.chosen(m) and lcp.loops(m),
         )  # fmt: skip
     return last[1]
 

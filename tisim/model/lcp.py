@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tisim.enums import mjtEnableBit, mjtIntegrator, mjtJoint, mjtSensor, mjtStage, mjtTrn
+from tisim.enums import mjtEnableBit, mjtEq, mjtIntegrator, mjtJoint, mjtSensor, mjtStage, mjtTrn
 from tisim.errors import Error, FieldError, UnsupportedError
 from tisim.mjcf.format.names import nearest
 
@@ -24,6 +24,7 @@ SLOP, GAP, REACH = 1 / 320, 1 / 80, 1 / 8
 DEFAULT_SIZE = 0.16  # m, where nothing moves
 MARGINS = ("geom_margin", "pair_margin")
 JOINTS = (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)
+LOOPS = (mjtEq.mjEQ_CONNECT, mjtEq.mjEQ_WELD)
 LEAST_SINE = 1e-3  # of the angle between two hinges of a body
 MOST_SERVOS = 11  # actuators of a joint (kernels/lcp/laws.py: 15 forces, of which springs, friction and limits are 4)
 
@@ -135,10 +136,11 @@ def refuse(m):
     """Raises UnsupportedError for what the second dynamics does not do."""
     if m.lcp.order == "ode" and m.lcp.friction != "box":
         raise _not_done(f'friction "{m.lcp.friction}" in the order of ODE, whose rows are of a box: friction="box"')
-    names = dict(neq="equalities", ntendon="tendons")
-    for count, what in names.items():
-        if m._sizes[count]:
-            raise _not_done(f"{what} (there are {m._sizes[count]})")
+    if m._sizes["ntendon"]:
+        raise _not_done(f"tendons (there are {m._sizes['ntendon']})")
+    if len(bad := np.flatnonzero(~np.isin(m.eq_type, LOOPS))):
+        kind = mjtEq(m.eq_type[bad[0]]).name[5:].lower()
+        raise _not_done(f"{_name(m, 'equality', bad[0])}: {kind}")
     if jointed(m):
         _refuse_joints(m)
     elif m.nu:
@@ -167,16 +169,22 @@ def refuse(m):
         raise _not_done("integrator RK4: velocities come first, then poses, whatever the others say")
 
 
+def loops(m):
+    """Whether there are connects or welds."""
+    return bool(np.isin(m.eq_type, LOOPS).any())
+
+
 def jointed(m):
-    """Whether something moves that is no free body: then the bodies of trees have poses of their own."""
+    """Whether something moves that is no free body, or is connected or welded: then the bodies of trees have poses of
+    their own."""
     rides = (np.asarray(m.body_treeid) >= 0) & (np.asarray(m.body_dofnum) == 0)
-    return bool(np.any(np.asarray(m.jnt_type) != mjtJoint.mjJNT_FREE) or rides.any())
+    return bool(np.any(np.asarray(m.jnt_type) != mjtJoint.mjJNT_FREE) or rides.any() or loops(m))
 
 
 def _refuse_joints(m):
     """The same for what is asked of bodies with joints alone."""
     if m.lcp.order == "ode":
-        raise _not_done('joints in the order of ODE: order="colour"')
+        raise _not_done('joints, connects and welds in the order of ODE: order="colour"')
     moving = np.asarray(m.body_treeid) >= 0
     for b in np.flatnonzero(moving & (np.asarray(m.body_jntnum) > 1)):
         j = int(m.body_jntadr[b])
