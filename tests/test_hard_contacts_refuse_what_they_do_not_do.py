@@ -6,8 +6,10 @@ import tisim
 
 BODY = '<body name="body"><freejoint/><geom name="ball" size=".1"/></body>'
 CASES = {
-    "planar": ('<body name="leg"><joint type="slide"/><joint/><geom size=".1"/></body>', "body leg: several joints"),
-    "anchors": ('<body name="leg"><joint axis="1 0 0"/><joint pos="0 0 1"/><geom size=".1"/></body>', "two hinges"),
+    "joints": ('<body name="leg"><joint type="ball"/><joint type="slide"/><geom size=".1"/></body>',
+               "body leg: several joints that"),
+    "anchors": ('<body name="leg"><joint axis="1 0 0"/><joint pos="0 0 1"/><geom size=".1"/></body>',
+                "body leg: hinges whose anchors differ"),
     "massless": ('<body><freejoint/><geom size=".1"/><body name="hat"/></body>', "body hat: without mass"),
     "loss": ('<body><joint name="hip" type="ball" frictionloss="1"/><geom size=".1"/></body>', "hip: frictionloss"),
     "armature": ('<body><joint type="free" armature="1"/><geom size=".1"/></body>', "armature"),

@@ -26,6 +26,7 @@ MARGINS = ("geom_margin", "pair_margin")
 JOINTS = (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)
 LOOPS = (mjtEq.mjEQ_CONNECT, mjtEq.mjEQ_WELD)
 LEAST_SINE = 1e-3  # of the angle between two hinges of a body
+MOST_JOINTS = 3  # of a body
 MOST_SERVOS = 11  # actuators of a joint (kernels/lcp/laws.py: 15 forces, of which springs, friction and limits are 4)
 
 
@@ -186,13 +187,7 @@ def _refuse_joints(m):
     if m.lcp.order == "ode":
         raise _not_done('joints, connects and welds in the order of ODE: order="colour"')
     moving = np.asarray(m.body_treeid) >= 0
-    for b in np.flatnonzero(moving & (np.asarray(m.body_jntnum) > 1)):
-        j = int(m.body_jntadr[b])
-        if int(m.body_jntnum[b]) > 2 or np.any(np.asarray(m.jnt_type)[j : j + 2] != mjtJoint.mjJNT_HINGE):
-            raise _not_done(f"{_name(m, 'body', b)}: several joints, but for two hinges")
-        axes, at = np.asarray(m.jnt_axis)[j : j + 2], np.asarray(m.jnt_pos)[j : j + 2]
-        if np.abs(at[0] - at[1]).max() > 1e-9 or np.linalg.norm(np.cross(*axes)) < LEAST_SINE:
-            raise _not_done(f"{_name(m, 'body', b)}: two hinges whose anchors differ or whose axes are parallel")
+    _refuse_combinations(m, np.flatnonzero(moving & (np.asarray(m.body_jntnum) > 1)))
     if len(bad := np.flatnonzero(np.asarray(m.jnt_actfrclimited))):
         raise _not_done(f"{_name(m, 'joint', bad[0])}: actuatorfrcrange")
     if len(bad := np.flatnonzero(np.asarray(m.actuator_trntype) == mjtTrn.mjTRN_BODY)):
@@ -203,6 +198,39 @@ def _refuse_joints(m):
     light = moving & ((np.asarray(m.body_mass) <= 0) | (np.asarray(m.body_inertia) <= 0).any(axis=1))
     if light.any():
         raise _not_done(f"{_name(m, 'body', np.flatnonzero(light)[0])}: without mass or inertia, which each body needs")
+
+
+def _refuse_combinations(m, bodies):
+    """The same for joints of these bodies, which have several."""
+
+    def refuse(bad, what):
+        if bad.any():
+            raise _not_done(f"{_name(m, 'body', bodies[bad][0])}: {what}")
+
+    count, first = np.asarray(m.body_jntnum)[bodies], np.asarray(m.body_jntadr)[bodies]
+    refuse(count > MOST_JOINTS, f"more than {MOST_JOINTS} joints")
+    j = first[:, None] + np.minimum(np.arange(MOST_JOINTS), count[:, None] - 1)
+    there = np.arange(MOST_JOINTS) < count[:, None]
+    kind, axis, at = (np.asarray(a)[j] for a in (m.jnt_type, m.jnt_axis, m.jnt_pos))
+    slide, hinge = there & (kind == mjtJoint.mjJNT_SLIDE), there & (kind == mjtJoint.mjJNT_HINGE)
+    refuse((there & ~slide & ~hinge).any(1), "several joints that are no slides and hinges")
+    refuse(slide[:, 1] & hinge[:, 0] & hinge[:, 2] | hinge[:, 1] & slide[:, 0] & slide[:, 2],
+           "a joint between two of the other kind")  # fmt: skip
+    anchor = np.take_along_axis(at, np.argmax(hinge, axis=1)[:, None, None], 1)
+    refuse((hinge & (np.abs(at - anchor).max(2) > 1e-9)).any(1), "hinges whose anchors differ")
+    for some, word in ((slide, "slides"), (hinge, "hinges")):
+        n = some.sum(1)
+        order = np.argsort(~some, axis=1, kind="stable")
+        a, b, c = (np.take_along_axis(axis, order[:, k, None, None], 1)[:, 0] for k in range(MOST_JOINTS))
+        sine = np.linalg.norm(np.cross(a, b), axis=1)
+        refuse((n == 2) & (sine < LEAST_SINE), f"two {word} whose axes are parallel")
+        if word == "slides":
+            refuse((n == 3) & (np.abs((np.cross(a, b) * c).sum(1)) < LEAST_SINE), "three slides in one plane")
+        else:
+            beside = np.maximum(np.abs((a * b).sum(1)), np.abs((b * c).sum(1)))
+            flat = np.linalg.norm(np.cross(a, c), axis=1) < LEAST_SINE
+            words = "three hinges, but for those whose middle axis is orthogonal to the others, which are not parallel"
+            refuse((n == 3) & ((beside > 1e-6) | flat), words)
 
 
 def _name(m, kind, i):
