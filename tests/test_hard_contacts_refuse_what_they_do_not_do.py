@@ -52,8 +52,16 @@ def test_calls_that_need_accelerations_are_refused():
     for call in (tisim.step1, tisim.step2, tisim.inverse):
         with pytest.raises(tisim.UnsupportedError, match="dynamics lcp has no"):
             call(m, d)
+    m.opt.enableflags = int(tisim.mjtEnableBit.mjENBL_FWDINV)
+    with pytest.raises(tisim.UnsupportedError, match="flag fwdinv"):
+        tisim.step(m, d)
     m.opt.enableflags = int(tisim.mjtEnableBit.mjENBL_SLEEP)
-    with pytest.raises(tisim.UnsupportedError, match="flag sleep"):
+    m.lcp.take(dict(order="ode", friction="box"))
+    with pytest.raises(tisim.UnsupportedError, match="flag sleep in the order of ODE"):
+        tisim.step(m, d)
+    m.lcp.order = "colour"
+    m.tree_sleep_policy[:] = int(tisim.mjtSleepPolicy.mjSLEEP_INIT)
+    with pytest.raises(tisim.UnsupportedError, match="trees that start asleep"):
         tisim.step(m, d)
 
 

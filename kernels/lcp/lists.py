@@ -2,10 +2,12 @@
 
 from ..constants import DSBL_CONSTRAINT, DSBL_EQUALITY, EQ_WELD
 from ..constraint.equality import local_ends
+from ..sleep.awake import is_body_asleep, is_tree_asleep
 from ..team import crew
 from ..types import FP, HAND, SERIAL, func, kernel, ti, vec3
 
 COLORS = 30  # and the last one, of manifolds that get no other, which is one worker's
+HEAD_SLEEPERS = 61  # place in lcp_head of the number of old contacts of sleepers
 HEAD_COLORS = 62  # place in lcp_head of the number of colours; color c begins at place c
 MOST = 62  # old contacts of a pair that can be told apart
 FAR = 1e30  # [m2]
@@ -158,6 +160,8 @@ def find_loop(m, d, k):
     if b1 == b2 or (m.body_treeid[b1] < 0 and m.body_treeid[b2] < 0):
         n = 0
     d.lcp_eq_nrow[k] = n
+    if is_body_asleep(m, d, w, b1) or is_body_asleep(m, d, w, b2):
+        d.lcp_eq_nrow[k] = 0  # it keeps its impulses
     d.lcp_eq_body[ENDS * k] = w * m.nbody + b1
     d.lcp_eq_body[ENDS * k + 1] = w * m.nbody + b2
     for r in range(6):
@@ -171,17 +175,48 @@ def match_contacts(m, d):
     contact goes with one, else each with the nearest that is left within the reach."""
     old = 0
     c = 0
+    d.lcp_head[HEAD_SLEEPERS] = 0
     while c < d.ncon:
         end = manifold_end(m, d, c)
         i1, g2 = d.contact_worldid[c] * m.ngeom + d.contact_geom[c][0], d.contact_geom[c][1]
         while old < d.nlcp and is_before(m, d, old, i1, g2):
+            pass_over(m, d, old, c)
             old += 1
         behind = old
         while behind < d.nlcp and d.lcp_geom[behind][0] == i1 and d.lcp_geom[behind][1] == g2:
             behind += 1
         match_pair(m, d, c, end, old, behind)
+        if ti.static(m.has.sleep):
+            for e in range(c, end):
+                d.lcp_place[e] = e + d.lcp_head[HEAD_SLEEPERS]
         old = behind
         c = end
+    if ti.static(m.has.sleep):
+        while old < d.nlcp:
+            pass_over(m, d, old, c)
+            old += 1
+        d.nlcpwant = d.ncon + d.lcp_head[HEAD_SLEEPERS]
+
+
+@func
+def pass_over(m, d, old, c):
+    """An old contact whose pair is not among the contacts of this step, of which c come before it: of sleepers it is
+    kept for the step in which they wake."""
+    if ti.static(m.has.sleep):
+        pair = d.lcp_geom[old]
+        w = pair[0] // m.ngeom
+        s, t = m.geom_treeid[pair[0] - w * m.ngeom], m.geom_treeid[pair[1]]
+        sleeps = d.lcp_warm[w] == 1
+        for tree in ti.static((s, t)):
+            if tree >= 0:
+                sleeps = sleeps and is_tree_asleep(m, d, w * m.ntree + tree)
+        if sleeps:
+            n = d.lcp_head[HEAD_SLEEPERS]
+            d.lcp_slept_place[n] = c + n
+            d.lcp_slept_geom[n] = pair
+            d.lcp_slept_pos[n] = d.lcp_pos[old]
+            d.lcp_slept_impulse[n] = d.lcp_impulse[old]
+            d.lcp_head[HEAD_SLEEPERS] = n + 1
 
 
 @func

@@ -16,9 +16,10 @@ from ..rotation import (
     quat_to_rotvec,
     rotate,
 )
+from ..sleep.awake import tree_at, tree_count
 from ..smooth.gravity import gravity_of
 from ..types import SERIAL, func, kernel, ti, vec3, vec4
-from .bodies import BODY_SIZE, SCALE_SIZE, WAY, clear_body, moved, scale_body
+from .bodies import BODY_SIZE, SCALE_SIZE, WAY, clear_body, moved, scale_body, still_dofs
 from .joints import dof_row, meeting, reference_of
 from .laws import hinge_angle, slid
 from .motions import anchor_of, dual_axis, is_mixed, is_slide, part_of
@@ -32,16 +33,22 @@ def tree_poses(m, d):
     """Frames of the bodies of trees from their own poses, where qpos is what was measured of these; parallel over
     worlds and trees."""
     n = d.nworld * m.ntree
+    some = 0
+    if ti.static(m.has.sleep):
+        some = ti.cast(d.nwhole == 0, ti.i32)
+        n = ti.select(some == 1, tree_count(m, d), n)
     ti.loop_config(serialize=SERIAL)
-    for wt in range(n):
+    for k in range(n):
+        wt = k
+        if some == 1:
+            wt = tree_at(m, d, k)
         w = wt // m.ntree
         first = m.tree_bodyadr[wt - w * m.ntree]
         end = first + m.tree_bodynum[wt - w * m.ntree]
         new = 0
         if d.lcp_warm[w] == 0:
             new = NEW_POSE
-        for b in range(first, end):
-            new |= written(m, d, w, b)
+        new |= written_tree(m, d, w, wt - w * m.ntree)
         if new & NEW_POSE:
             new |= NEW_TWIST
         d.lcp_new[wt] = new
@@ -57,6 +64,15 @@ def tree_poses(m, d):
                 d.xmat[wb] = mat
                 d.xipos[wb] = d.xpos[wb] + mat @ m.body_place[w, b]
                 d.ximat[wb] = quat_to_mat(mul_quat(quat, m.body_turn[w, b]))
+
+
+@func
+def written_tree(m, d, w, t):
+    """Bits of what the user has written of a tree's joints."""
+    new = 0
+    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+        new |= written(m, d, w, b)
+    return new
 
 
 @func
@@ -86,6 +102,24 @@ def keep_pose(pose: ti.template(), wb, x, quat):
         pose[POSE_SIZE * wb + c] = x[c]
     for c in ti.static(range(4)):
         pose[POSE_SIZE * wb + 3 + c] = quat[c]
+
+
+@func
+def rest_tree(m, d, wt):
+    """A tree that has fallen asleep: its bodies do not move, and are measured where they are."""
+    w = wt // m.ntree
+    t = wt - w * m.ntree
+    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+        wb = w * m.nbody + b
+        clear_body(m, d, wb)
+        still_dofs(m, d, w, b)
+        keep_pose(d.lcp_pose, wb, d.xpos[wb], d.xquat[wb])
+        for c in ti.static(range(6)):
+            d.lcp_twist[TWIST_SIZE * wb + c] = 0.0
+    for q in range(w * m.nq + m.tree_qposadr[t], w * m.nq + m.tree_qposadr[t] + m.tree_qposnum[t]):
+        d.lcp_qpos[q] = d.qpos[q]
+    for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
+        d.lcp_qvel[i] = d.qvel[i]
 
 
 @func

@@ -14,7 +14,7 @@ COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense
               nmid=19, nout=20, nY=21, npart=22,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
               noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
-              nacted=56, nchanged=57, nlcp=58)  # fmt: skip
+              nacted=56, nchanged=57, nlcp=58, nlcpwant=59)  # fmt: skip
 
 # indices into `sweep_scale`: middle and 1 / scale of the sweep, 1 / width of strips and of rows, skin [m]
 SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
@@ -420,6 +420,11 @@ declare("scratch", [
     ("lcp_geom", "i", ("nlcpmax", 2), "-", "lcp", "contacts of the last step: world-major geom 1, geom 2"),
     ("lcp_pos", "f", ("nlcpmax", 3), "m", "lcp", "their places"),
     ("lcp_impulse", "f", ("nlcpmax", 3), "N s", "lcp", "their world impulses on body 2 in its last substep"),
+    ("lcp_place", "i", ("nconmax",), "-", "lcp", "where contacts go in that list, among those of sleepers"),
+    ("lcp_slept_geom", "i", ("nlcpmax", 2), "-", "lcp", "contacts of sleepers, from that list to that list"),
+    ("lcp_slept_pos", "f", ("nlcpmax", 3), "m", "lcp", "their places"),
+    ("lcp_slept_impulse", "f", ("nlcpmax", 3), "N s", "lcp", "their impulses"),
+    ("lcp_slept_place", "i", ("nlcpmax",), "-", "lcp", "where they go in it"),
     ("lcp_start", "f", ("nconmax", 3), "N s", "lcp", "the impulses with which the contacts of this step begin"),
     ("lcp_used", "i", ("nbody",), "-", "lcp", "bits of the colours that a body has"),
     ("lcp_seen", "i", ("nbody",), "-", "lcp", "in ODE's order, 1: the search for islands has come to this body"),

@@ -26,6 +26,7 @@ class Features(NamedTuple):
     heavy     some tendon has armature.
     sleep     loops go over lists of what is awake: trees at rest fall asleep, or some can be removed.
     gone      trees can be removed (tisim.remove).
+    maximal   bodies of trees have poses of their own: the second dynamics, where not all are free.
     loops     connects or welds of the second dynamics.
     varied    names of the fields that differ between worlds (Data.vary), sorted.
     """
@@ -38,6 +39,7 @@ class Features(NamedTuple):
     heavy: bool = False
     sleep: bool = False
     gone: bool = False
+    maximal: bool = False
     loops: bool = False
     varied: tuple = ()
 
@@ -75,6 +77,7 @@ def features(m):
             torsion=bool((dims > 3).any()),
             sleep=sleep,
             gone=m.comes_and_goes,
+            maximal=lcp.chosen(m) and lcp.jointed(m),
             loops=lcp.chosen(m) and lcp.loops(m),
         )  # fmt: skip
     return last[1]

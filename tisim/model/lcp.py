@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tisim.enums import mjtEnableBit, mjtEq, mjtIntegrator, mjtJoint, mjtSensor, mjtStage, mjtTrn
+from tisim.enums import mjtEnableBit, mjtEq, mjtIntegrator, mjtJoint, mjtSensor, mjtSleepPolicy, mjtStage, mjtTrn
 from tisim.errors import Error, FieldError, UnsupportedError
 from tisim.mjcf.format.names import nearest
 
@@ -160,10 +160,14 @@ def refuse(m):
         kind = mjtSensor(m.sensor_type[s]).name[7:].lower()
         raise _not_done(f"sensor {m.id2name('sensor', s) or f'number {s}'}: {kind}, which needs accelerations")
     flags = int(m.opt.enableflags)
-    for bit, word in ((mjtEnableBit.mjENBL_SLEEP, "sleep"), (mjtEnableBit.mjENBL_OVERRIDE, "override"),
-                      (mjtEnableBit.mjENBL_FWDINV, "fwdinv")):  # fmt: skip
+    for bit, word in ((mjtEnableBit.mjENBL_OVERRIDE, "override"), (mjtEnableBit.mjENBL_FWDINV, "fwdinv")):
         if flags & int(bit):
             raise _not_done(f"flag {word}")
+    if flags & int(mjtEnableBit.mjENBL_SLEEP):
+        if m.lcp.order == "ode":
+            raise _not_done('flag sleep in the order of ODE: order="colour"')
+        if np.any(np.asarray(m.tree_sleep_policy) == mjtSleepPolicy.mjSLEEP_INIT):
+            raise _not_done("trees that start asleep (sleep='init')")
     if m.comes_and_goes:
         raise _not_done("tisim.remove")
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
