@@ -14,7 +14,7 @@ CASES = {
     "parallel": [
         ("parallel", "golden/everything.xml multiccd=1 worlds=2", 6), ("parallel", "ragdolls n=2 worlds=2", 30),
         ("parallel", "joints", 9), ("shared", "wall n=12", 9), ("team", "golden/everything.xml worlds=2", 6),
-        ("shared", "golden/everything.xml worlds=2 multiccd=1", 6),
+        ("shared", "golden/everything.xml worlds=2 multiccd=1", 6), ("packed", "pile n=30 worlds=2", 30),
     ],
 }  # fmt: skip
 PROGRAM = """
@@ -80,7 +80,8 @@ def test_scenes_of_all_kinds():
         assert len(found) == len(CASES[name])
         for variant, most, large, scene in found:
             assert int(most) > (1000 if "everything" in scene else 0), scene  # constraint rows
-            assert (int(large) > 0) == (variant in ("team", "shared")), scene  # islands that all threads solve
+            all_threads = variant in ("team", "packed", "shared")
+            assert (int(large) > 0) == all_threads, scene  # islands that they solve
 
 
 def test_one_that_reaches_out_ends_the_run():

@@ -18,6 +18,8 @@ FLOW = ROOT / "tests" / "testdata" / "flow.txt"
 # of rays where these are few, who fell asleep where nobody did; what the second dynamics alone looks at, or does not
 # where it goes in ODE's order
 ZERO = {"ray_leaf", "ray_node", "rk_act", "tree_slept", "lcp_qpos", "lcp_qvel", "lcp_place"}
+# what along_curve writes, on roads that have no pile to lay out: there the kernels are made without what reads it
+ZERO |= {"con_seat", "seat_conadr", "seat_of_con", "seat_of_tree", "tree_seat"}
 # what a search for pairs leaves for the steps in which its pairs serve; there is one in the first step
 LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", "plane_normal", "plane_pos",
              "sweep_skin"}  # fmt: skip
@@ -39,7 +41,7 @@ ITSELF = {
     "lcp_now",  # of the parent
     "team", "stat_nactive", "stat_nchange",  # workers count pieces and rows
     "con_state", "row_state",  # by the sweep before
-    "sol_q", "sol_Hq", "con_hess", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
+    "sol_q", "sol_Hq", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
     "pic_depth", "pic_record", "pic_color", "pic_through", "pic_lit", "pic_weight",  # of the layer or lamp before
     "sol_p", "sol_r", "sol_y", "sol_Hy", "isl_step", "isl_rz0", "isl_pass",  # by the first round of conjugate gradients
 }  # fmt: skip

@@ -15,6 +15,13 @@ from ..types import FP, at6, func, put6, six, store, ti, vec6
 from .free_body import dofs_of_twist, twist_of_dofs, wrench_of_forces
 from .incomplete import product_of_residuals, solve_halves
 from .isle import first_block, keep, next_block, stretch, sum_of
+from .packed import (
+    packed_advance,
+    packed_multiply_contacts,
+    packed_multiply_trees,
+    packed_start,
+    packed_turn,
+)
 from .preconditioner import precondition_dofs
 from .steps import row_product, store_wrench, tree_product
 from .tree_hessian import sym6_times
@@ -32,7 +39,10 @@ def solve_linear(m, d, k, isle: ti.template(), reduction, enough):
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
-        linear_start(m, d, isle, first, last)
+        if isle.packed == 0:
+            linear_start(m, d, isle, first, last)
+        elif ti.static(m.has.packed):
+            packed_start(m, d, isle.world, first, last)
         b = next_block(m, d, isle, isle.trees, b)
     meet(m, d, isle.me, isle.size)
     rz = FP(0.0)
@@ -50,7 +60,10 @@ def solve_linear(m, d, k, isle: ti.template(), reduction, enough):
         b = first_block(m, d, isle, isle.trees)
         while b < isle.trees.blocks:
             first, last = stretch(isle.trees, b)
-            new = advance(m, d, isle, first, last, n, step)
+            if isle.packed == 0:
+                new = advance(m, d, isle, first, last, n, step)
+            elif ti.static(m.has.packed):
+                new = packed_advance(m, d, isle.world, first, last, n, step)
             keep(isle.trees, b, RZ, new, d.tree_sum)
             b = next_block(m, d, isle, isle.trees, b)
         meet(m, d, isle.me, isle.size)
@@ -68,7 +81,8 @@ def solve_linear(m, d, k, isle: ti.template(), reduction, enough):
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
-        linear_end(m, d, isle, first, last)
+        if isle.packed == 0:  # else twists it stays
+            linear_end(m, d, isle, first, last)
         b = next_block(m, d, isle, isle.trees, b)
     meet(m, d, isle.me, isle.size)
     return n
@@ -113,13 +127,19 @@ def multiply(m, d, isle: ti.template(), k, beta):
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
-        turn(m, d, isle, first, last, k, beta)
+        if isle.packed == 0:
+            turn(m, d, isle, first, last, k, beta)
+        elif ti.static(m.has.packed):
+            packed_turn(m, d, isle.world, first, last, k, beta)
         b = next_block(m, d, isle, isle.trees, b)
     meet(m, d, isle.me, isle.size)
     b = first_block(m, d, isle, isle.cons)
     while b < isle.cons.blocks:
         first, last = stretch(isle.cons, b)
-        multiply_contacts(m, d, first, last)
+        if isle.packed == 0:
+            multiply_contacts(m, d, first, last)
+        elif ti.static(m.has.packed):
+            packed_multiply_contacts(m, d, first, last)
         b = next_block(m, d, isle, isle.cons, b)
     if ti.static(m.has.rows):
         b = first_block(m, d, isle, isle.rows)
@@ -132,7 +152,10 @@ def multiply(m, d, isle: ti.template(), k, beta):
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
-        qHq = multiply_trees(m, d, isle, first, last)
+        if isle.packed == 0:
+            qHq = multiply_trees(m, d, isle, first, last)
+        elif ti.static(m.has.packed):
+            qHq = packed_multiply_trees(m, d, isle.world, first, last)
         keep(isle.trees, b, QHQ, qHq, d.tree_sum)
         b = next_block(m, d, isle, isle.trees, b)
     meet(m, d, isle.me, isle.size)

@@ -38,6 +38,7 @@ class Isle:
 
     dense  where its dense Hessian begins; -1: it has none, and its linear systems are solved by conjugate gradients.
     factor  where the blocks of its sparse factor begin there; -1: it has none.
+    packed  1: its bodies and contacts sit in memory in the order of its lists (packed.py).
     part  where those of an incomplete one begin, the preconditioner of its conjugate gradients; -1: it has none.
     adr  where those of either begin.
     apart  1: nothing couples its trees or branches, so that its linear systems are solved by its trees' own factors.
@@ -54,6 +55,7 @@ class Isle:
     ndof: ti.i32
     dense: ti.i32
     factor: ti.i32
+    packed: ti.i32
     part: ti.i32
     adr: ti.i32
     apart: ti.i32
@@ -74,6 +76,9 @@ def isle_of(m, d, k, me, size):
     dense = -1
     factor = -1
     part = -1
+    packed = 0
+    if ti.static(m.has.packed):
+        packed = large * d.island_single[k]
     if ti.static(m.has.rows):
         if d.island_partly[k] == 1:
             part = d.island_denseadr[k]
@@ -91,6 +96,7 @@ def isle_of(m, d, k, me, size):
         ndof=d.island_dofnum[k],
         dense=dense,
         factor=factor,
+        packed=packed,
         part=part,
         adr=d.island_denseadr[k],
         apart=ti.cast(d.island_coupled[k] == 0, ti.i32),

@@ -23,6 +23,20 @@ from .incomplete import arrange, factor_halves
 from .island_factor import blocks_of, factored_direction
 from .isle import first_block, isle_of, keep, next_block, stretch, sum_of
 from .lone import is_lone
+from .packed import (
+    packed_factor,
+    packed_move_contacts,
+    packed_move_trees,
+    packed_project_contacts,
+    packed_project_trees,
+    packed_search,
+    rise_contacts,
+    rise_more,
+    rise_trees,
+    sit_arms,
+    sit_contacts,
+    sit_trees,
+)
 from .phases import (
     move_contacts,
     move_rows,
@@ -157,6 +171,9 @@ def solve_trees(m, d, k, me, size):
         if reduction == 0.0:
             break
         newton_round += 1
+    if ti.static(m.has.packed):
+        if isle.packed == 1:
+            leave_seats(m, d, isle)
     tell_loss(m, d, isle, gradient)
     if isle.me == 0:
         d.island_niter[k] = niter
@@ -189,12 +206,18 @@ def start(m, d, isle: ti.template()):
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
-        start_trees(m, d, first, last)
+        if isle.packed == 0:
+            start_trees(m, d, first, last)
+        elif ti.static(m.has.packed):
+            sit_trees(m, d, isle.world, first, last)
         b = next_block(m, d, isle, isle.trees, b)
     b = first_block(m, d, isle, isle.cons)
     while b < isle.cons.blocks:
         first, last = stretch(isle.cons, b)
-        start_contacts(m, d, first, last)
+        if isle.packed == 0:
+            start_contacts(m, d, first, last)
+        elif ti.static(m.has.packed):
+            sit_contacts(m, d, isle.world, first, last)
         b = next_block(m, d, isle, isle.cons, b)
     if ti.static(m.has.rows):
         b = first_block(m, d, isle, isle.rows)
@@ -203,6 +226,9 @@ def start(m, d, isle: ti.template()):
             start_rows(m, d, first, last)
             b = next_block(m, d, isle, isle.rows, b)
     meet(m, d, isle.me, isle.size)
+    if ti.static(m.has.packed):
+        if isle.packed == 1:
+            take_seats(m, d, isle)
 
 
 @func
@@ -218,8 +244,11 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
         b = first_block(m, d, isle, isle.trees)
         while b < isle.trees.blocks:
             first, last = stretch(isle.trees, b)
-            for n in range(first, last):
-                factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, in_dofs, raw)
+            if isle.packed == 0:
+                for n in range(first, last):
+                    factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, in_dofs, raw)
+            elif ti.static(m.has.packed):
+                packed_factor(m, d, isle.world, first, last)
             b = next_block(m, d, isle, isle.trees, b)
         meet(m, d, isle.me, isle.size)
         if ti.static(m.has.rows):
@@ -245,7 +274,10 @@ def project(m, d, isle: ti.template()):
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
-        slope = project_trees(m, d, first, last)
+        if isle.packed == 0:
+            slope = project_trees(m, d, first, last)
+        elif ti.static(m.has.packed):
+            slope = packed_project_trees(m, d, isle.world, first, last)
         for i in ti.static(range(3)):
             keep(isle.trees, b, SLOPE + i, slope[i], d.tree_sum)
         b = next_block(m, d, isle, isle.trees, b)
@@ -256,7 +288,10 @@ def project(m, d, isle: ti.template()):
     b = first_block(m, d, isle, isle.cons)
     while b < isle.cons.blocks:
         first, last = stretch(isle.cons, b)
-        project_contacts(m, d, first, last)
+        if isle.packed == 0:
+            project_contacts(m, d, first, last)
+        elif ti.static(m.has.packed):
+            packed_project_contacts(m, d, first, last)
         b = next_block(m, d, isle, isle.cons, b)
     if ti.static(m.has.rows):
         b = first_block(m, d, isle, isle.rows)
@@ -311,7 +346,10 @@ def derivatives(m, d, isle: ti.template(), slope, alpha, column):
         if isle.large == 1:
             s = vec2(0.0)
         first, last = stretch(isle.cons, b)
-        s = search_contacts(m, d, first, last, alpha, s)
+        if isle.packed == 0:
+            s = search_contacts(m, d, first, last, alpha, s)
+        elif ti.static(m.has.packed):
+            s = packed_search(m, d, first, last, alpha, s)
         for i in ti.static(range(2)):
             keep(isle.cons, b, column + i, s[i], d.con_sum)
         b = next_block(m, d, isle, isle.cons, b)
@@ -344,7 +382,10 @@ def move(m, d, k, isle: ti.template(), n, alpha):
     b = first_block(m, d, isle, isle.cons)
     while b < isle.cons.blocks:
         first, last = stretch(isle.cons, b)
-        s = move_contacts(m, d, first, last, alpha, vec3(0.0))
+        if isle.packed == 0:
+            s = move_contacts(m, d, first, last, alpha, vec3(0.0))
+        elif ti.static(m.has.packed):
+            s = packed_move_contacts(m, d, first, last, alpha, vec3(0.0))
         rows += vec2(s[1], s[2])
         keep(isle.cons, b, MOVED, s[0], d.con_sum)
         b = next_block(m, d, isle, isle.cons, b)
@@ -361,7 +402,10 @@ def move(m, d, k, isle: ti.template(), n, alpha):
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
-        s = move_trees(m, d, first, last, alpha, ti.select(isle.large == 1, FP(0.0), s[0]), d.sol_p)
+        if isle.packed == 0:
+            s = move_trees(m, d, first, last, alpha, ti.select(isle.large == 1, FP(0.0), s[0]), d.sol_p)
+        elif ti.static(m.has.packed):
+            s = packed_move_trees(m, d, isle.world, first, last, alpha)
         keep(isle.trees, b, COST, s[0], d.tree_sum)
         keep(isle.trees, b, GRADIENT, s[1], d.tree_sum)
         keep(isle.trees, b, LENGTH, s[2], d.tree_sum)
@@ -374,6 +418,39 @@ def move(m, d, k, isle: ti.template(), n, alpha):
         if ti.static(m.has.rows):
             s[0] += sum_of(isle.rows, MOVED, d.row_sum)
     return s
+
+
+@func
+def take_seats(m, d, isle: ti.template()):
+    """The rest of `start` where members of the island change seats."""
+    b = first_block(m, d, isle, isle.cons)
+    while b < isle.cons.blocks:
+        first, last = stretch(isle.cons, b)
+        sit_arms(m, d, first, last)
+        b = next_block(m, d, isle, isle.cons, b)
+    meet(m, d, isle.me, isle.size)
+
+
+@func
+def leave_seats(m, d, isle: ti.template()):
+    """What others read of the island goes to where its members' numbers have it."""
+    b = first_block(m, d, isle, isle.trees)
+    while b < isle.trees.blocks:
+        first, last = stretch(isle.trees, b)
+        rise_trees(m, d, isle.world, first, last)
+        b = next_block(m, d, isle, isle.trees, b)
+    b = first_block(m, d, isle, isle.cons)
+    while b < isle.cons.blocks:
+        first, last = stretch(isle.cons, b)
+        rise_contacts(m, d, first, last)
+        b = next_block(m, d, isle, isle.cons, b)
+    meet(m, d, isle.me, isle.size)
+    b = first_block(m, d, isle, isle.cons)
+    while b < isle.cons.blocks:
+        first, last = stretch(isle.cons, b)
+        rise_more(m, d, first, last)
+        b = next_block(m, d, isle, isle.cons, b)
+    meet(m, d, isle.me, isle.size)
 
 
 @func

@@ -71,6 +71,8 @@ CASES = [
     Case("pile n=300", 100, variant="shared", fast=True),
     Case("pile n=300 cone=elliptic", 100, variant="shared"),
     Case("pile n=300", 100, variant="team", fast=True),
+    Case("pile n=300", 100, variant="packed", fast=True),
+    Case("pile n=24 cone=elliptic worlds=20", 100, variant="packed"),
     Case("pile n=300", 60, variant="gpu_sort"),
     Case("pile n=24 cone=elliptic worlds=20", 100, variant="parallel"),
     Case("pile n=24 worlds=5", 100, variant="serial"),
@@ -99,6 +101,7 @@ CASES = [
     Case("pile n=300", 100, "f32"),
     Case("pile n=300 cone=elliptic", 100, "f32", "shared"),
     Case("pile n=300 cone=elliptic", 100, "f32", "team"),
+    Case("pile n=300 cone=elliptic", 100, "f32", "packed"),
     Case("ragdolls n=5", 150, "f32", "parallel"),
     Case("bowl n=20 multiccd=1", 60, "f32", "serial"),
     Case("golden/everything.xml elliptic=1 queries=1", 200, "f32", "serial"),
@@ -113,9 +116,9 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     """Within it every stage takes the same road, whatever the size of the scene.
 
     chosen  the engine chooses;  serial  one thread does all;  parallel  all loops that can be are parallel, an island
-    has one thread;  team  the same, and a team of workers walks through each island in which bodies meet;  shared  the
-    same, but the host queues the phases of each such island, as on a GPU;  gpu_sort  pairs are sorted by the passes
-    that a GPU would take.
+    has one thread;  team  the same, and a team of workers walks through each island in which bodies meet;  packed  the
+    same, laid out along a curve however small the scene;  shared  as team, but the host queues the phases of each such
+    island, as on a GPU;  gpu_sort  pairs are sorted by the passes that a GPU would take.
     shared_above  contacts between moving bodies above which an island is large.
     workers  how many workers a team has, with however many processors; Taichi must have as many threads.
     dense_up_to  dofs of an island up to which it gets a dense factor; none gets a sparse one.
@@ -128,16 +131,20 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
 
     never = 1 << 30
     changes = []
-    at = dict(chosen=None, serial=never, parallel=-1, team=-1, shared=-1, gpu_sort=-1)[variant]
+    at = dict(chosen=None, serial=never).get(variant, -1)
     if at is not None:
         changes += [(dynamics, "PARALLEL_BODIES", at), (dynamics, "AWAKE_BODIES", at)]
         changes.append((constraint, "PARALLEL_CONTACTS", at))
         changes += [(collision, name, at) for name in ("SEARCHED", "BOXED", "COLLIDED", "LISTED")]
         changes += [(solver, "PARALLEL_ISLANDS", at), (rays, "PARALLEL_RAYS", at), (distances, "PARALLEL_PAIRS", at)]
-        shared_above = (0 if variant in ("team", "shared") else never) if shared_above is None else shared_above
+        shared_above = (
+            (0 if variant in ("team", "packed", "shared") else never) if shared_above is None else shared_above
+        )
     if shared_above is not None:
         changes.append((solver, "SHARED", shared_above))
-    if variant == "team" and dense_up_to is None:
+    if variant == "packed":
+        changes.append((features, "PACKED", 1))
+    if variant in ("team", "packed") and dense_up_to is None:
         dense_up_to = 0
     if variant == "shared":
         changes.append((solver, "queued", lambda: True))

@@ -13,7 +13,7 @@ from tisim.data.data import Data
 from tisim.device import launch, memory, runtime
 from tisim.device.bundle import Arguments
 from tisim.enums import mjtEnableBit, mjtIntegrator, mjtSolver
-from tisim.model import lcp, simulable
+from tisim.model import features, lcp, simulable
 from tisim.model.model import Model
 
 # a model with every shape, joint and row, a body with many geoms, and enough geoms for the tree of rays
@@ -197,7 +197,7 @@ class _Recorder:
                 (Data, "set_counts", lambda d, **counts: self.add(Step(None, counts))),
                 (sorting, "shared", lambda: wide), (solver, "queued", lambda: wide),
                 (pipeline, "validate", lambda m, d: None), (simulable, "check_sleep", lambda m: None),
-                (lcp, "refuse", lambda m: None), (lcp, "jointed", lambda m: joints),
+                (lcp, "refuse", lambda m: None), (lcp, "jointed", lambda m: joints), (features, "PACKED", 1),
             ):  # fmt: skip
                 changes.callback(setattr, place, name, getattr(place, name))
                 setattr(place, name, value)

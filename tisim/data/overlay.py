@@ -9,7 +9,7 @@ from tisim.device import memory, session
 STAGES = dict(
     search="entry_lo entry_hi entry_strip entry_row mid_item1 mid_item2 sort_key sort_value sweep_found cand_geom1 "
     "cand_geom2 cand_listed",
-    colliders="con_slot",
+    colliders="con_slot cpair_adr",
     solver="body_hess dof_wrench tree_hess node_link island_dense sol_Ma sol_p sol_Mp sol_r sol_z sol_q sol_Hq "
     "con_hess con_hess_mix con_hess_rot con_Jp",
 )  # fmt: skip

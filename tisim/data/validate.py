@@ -84,8 +84,7 @@ def _contacts(m, d):
     live = _live(m, d)
     first, second, number = (d.host(f"cpair_{name}")[live] for name in ("geom1", "geom2", "ncon"))
     require(d.host("cpair_ncon")[:npair].sum() == number.sum(), "pairs of sleepers have no contacts")
-    adr = d.host("cpair_adr")[: len(live)]
-    _tile(adr, number, n, "contacts of pairs")
+    require(number.sum() == n, "contacts are those of their pairs")
     require(np.repeat(first, number) == world * m.ngeom + geom[:, 0], "contacts are those of their pairs")
     require(np.repeat(second, number) == geom[:, 1], "contacts are those of their pairs")
     frame = d.host("contact_frame")[:n].reshape(n, 3, 3)
@@ -150,6 +149,14 @@ def _listed(adr, number, items, owner, what):
     _tile(adr, number, (owner >= 0).sum(), what)
     expected = np.argsort(owner, kind="stable")[(owner < 0).sum() :]
     require(items[: len(expected)] == expected, f"{what} are listed")
+
+
+def _in_order(items, adr, number, islands):
+    """items with those of these islands sorted, whose lists follow a curve through space."""
+    items = items.copy()
+    for k in islands:
+        items[adr[k] : adr[k] + number[k]].sort()
+    return items
 
 
 def _rows(m, d):
@@ -231,9 +238,12 @@ def _islands(m, d):
     def of_islands(name):
         return d.host(f"island_{name}").reshape(-1)[:count]
 
+    packed = np.flatnonzero((of_islands("shared") > 0) & (of_islands("single") == 1) if m.features().packed else [])
     of_contact = np.where((tree >= 0).any(1), island[tree.max(1)], -1)
     for item, owner in dict(tree=island, con=of_contact, row=island[row]).items():
         items = d.host(f"island_{item}").reshape(-1)
+        if item != "row":
+            items = _in_order(items, of_islands(f"{item}adr"), of_islands(f"{item}num"), packed)
         _listed(of_islands(f"{item}adr"), of_islands(f"{item}num"), items, owner, f"{NAMES[item]} of islands")
     order = d.host("island_tree").reshape(-1)[: touched.sum()]
     dofs = np.asarray(m.tree_dofnum)[order % m.ntree]

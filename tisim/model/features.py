@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tisim.device import session
-from tisim.enums import mjtCone, mjtEnableBit
+from tisim.enums import mjtCone, mjtEnableBit, mjtSolver
 
 from . import lcp
 
@@ -13,6 +13,8 @@ from . import lcp
 ROWS = (
     "neq", "neqpose", "neqjoint", "neqtendon", "nfriction", "ntendonfriction", "nlimited", "ntendonlimited",
 )  # fmt: skip
+TREES = ((False, False), (True, False), (True, True))  # `jointed` and `rows`
+PACKED = 500  # free bodies from which on laying them out pays
 
 
 class Features(NamedTuple):
@@ -28,6 +30,7 @@ class Features(NamedTuple):
     gone      trees can be removed (tisim.remove).
     maximal   bodies of trees have poses of their own: the second dynamics, where not all are free.
     loops     connects or welds of the second dynamics.
+    packed    there can be a pile of many free bodies, which the solver lays out in memory as its lists have them.
     varied    names of the fields that differ between worlds (Data.vary), sorted.
     """
 
@@ -41,6 +44,7 @@ class Features(NamedTuple):
     gone: bool = False
     maximal: bool = False
     loops: bool = False
+    packed: bool = False
     varied: tuple = ()
 
     @property
@@ -59,10 +63,18 @@ def dense_bodies():
     return session.arch != "cpu"
 
 
+def packed(m, torsion):
+    """Whether some island of a model may be packed: a pile of many bodies, whose contacts have no torques, on a CPU."""
+    many = int((m.derived("tree_free") == 1).sum()) >= PACKED
+    newton = int(m.opt.solver) == int(mjtSolver.mjSOL_NEWTON) and not m.opt.noslip_iterations
+    return session.arch == "cpu" and many and newton and not torsion
+
+
 def features(m):
     """The Features of a model as it is now; users may change options and arrays at any time."""
     sleep = m.comes_and_goes or bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_SLEEP))
-    key = (m.edits, m.opt.cone, sleep, m.comes_and_goes, dense_bodies(), lcp.chosen(m))
+    options = int(m.opt.cone), int(m.opt.solver), int(m.opt.noslip_iterations), lcp.chosen(m)
+    key = (m.edits, options, sleep, m.comes_and_goes, session.arch)
     last = m._derived.get("features")
     if last is None or last[0] != key:
         dims = np.concatenate([np.asarray(m.geom_condim), np.asarray(m.pair_dim)])
@@ -79,6 +91,7 @@ def features(m):
             gone=m.comes_and_goes,
             maximal=lcp.chosen(m) and lcp.jointed(m),
             loops=lcp.chosen(m) and lcp.loops(m),
+            packed=packed(m, bool((dims > 3).any())),
         )  # fmt: skip
     return last[1]
 
@@ -87,11 +100,12 @@ def every():
     """All Features that a model can have, but for heavy tendons and bodies that come and go, whose kernels are made on
     demand: the solver's, which are the largest, would ship twice for what next to no model has.
     """
+    kinds = [(jointed, rows, torsion, False) for jointed, rows in TREES for torsion in (False, True)]
+    kinds += [(jointed, rows, False, True) for jointed, rows in TREES]
     return [
-        Features(jointed, rows, elliptic, torsion, dense=jointed, sleep=sleep)
-        for jointed, rows in ((False, False), (True, False), (True, True))
+        Features(jointed, rows, elliptic, torsion, dense=jointed, sleep=sleep, packed=packed)
+        for jointed, rows, torsion, packed in kinds
         for elliptic in (False, True)
-        for torsion in (False, True)
         for sleep in (False, True)
     ]
 

@@ -59,6 +59,8 @@ def make_constraints(m, d):
     else:
         by_one = [runtime.kernels("constraint.row").row_lists, runtime.kernels("constraint.island").find_islands]
         kernels = [contacts.contact_terms, contacts.contact_lists, *by_one]
+        if m.features().packed:
+            kernels.append(runtime.kernels("constraint.curve").along_curve)
         many = awake or bool(d.exceeds(ncon=PARALLEL_CONTACTS))
         launch.run(m, d, kernels, many, **solver.border(m))
     if d.exceeds(ndense=d.room("ndensemax")):

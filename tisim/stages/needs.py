@@ -115,6 +115,8 @@ def _solver(m, d):
     k = runtime.kernels
     terms, island = k("constraint.contacts"), k("constraint.island")
     by_one = [terms.contact_lists, k("constraint.row").row_lists, island.find_islands]
+    if m.features().packed:
+        by_one.append(k("constraint.curve").along_curve)
     found = [terms.contact_terms, *(lists.kernels_of(m) if solver.queued() else by_one)]
     found += [] if m.opt.solver == mjtSolver.mjSOL_PGS else solver.island_solvers(m)
     found += dual.kernels_of(m)
