@@ -148,6 +148,7 @@ CONE = int(mjtConstraintState.mjCNSTRSTATE_CONE)
 
 # mjtDisableBit
 DSBL_CONSTRAINT = int(mjtDisableBit.mjDSBL_CONSTRAINT)
+DSBL_EQUALITY = int(mjtDisableBit.mjDSBL_EQUALITY)
 DSBL_FRICTIONLOSS = int(mjtDisableBit.mjDSBL_FRICTIONLOSS)
 DSBL_LIMIT = int(mjtDisableBit.mjDSBL_LIMIT)
 DSBL_SPRING = int(mjtDisableBit.mjDSBL_SPRING)

@@ -14,7 +14,7 @@ COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense
               nmid=19, nout=20, nY=21, npart=22, nislandtree=23, nislandcon=24, nislandrow=25, groupsize=26, nbad=27,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
               noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
-              nacted=56, nchanged=57, nlcp=58)  # fmt: skip
+              nacted=56, nchanged=57, nlcp=58, nlcpwant=59)  # fmt: skip
 
 # indices into `sweep_scale`: middle and 1 / scale of the sweep, 1 / width of strips and of rows, skin [m]
 SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
@@ -426,12 +426,18 @@ declare("scratch", [
 # the second dynamics (kernels/lcp/): drift, what it goes on from, and its records
 declare("computed", [
     ("lcp_drift", "f", ("nbody", 2), "m, rad", "lcp", "how far a body is from where its parent and qpos have it"),
+    ("lcp_eq_drift", "f", ("neq", 2), "m, rad", "lcp", "how far what a connect or weld makes equal is apart"),
 ])  # fmt: skip
 declare("scratch", [
     ("lcp_warm", "i", (1,), "-", "lcp", "1: the lists of the last step hold for the world"),
     ("lcp_geom", "i", ("nlcpmax", 2), "-", "lcp", "contacts of the last step: world-major geom 1, geom 2"),
     ("lcp_pos", "f", ("nlcpmax", 3), "m", "lcp", "their places"),
     ("lcp_impulse", "f", ("nlcpmax", 3), "N s", "lcp", "their world impulses on body 2 in its last substep"),
+    ("lcp_place", "i", ("nconmax",), "-", "lcp", "where contacts go in that list, among those of sleepers"),
+    ("lcp_slept_geom", "i", ("nlcpmax", 2), "-", "lcp", "contacts of sleepers, from that list to that list"),
+    ("lcp_slept_pos", "f", ("nlcpmax", 3), "m", "lcp", "their places"),
+    ("lcp_slept_impulse", "f", ("nlcpmax", 3), "N s", "lcp", "their impulses"),
+    ("lcp_slept_place", "i", ("nlcpmax",), "-", "lcp", "where they go in it"),
     ("lcp_start", "f", ("nconmax", 3), "N s", "lcp", "the impulses with which the contacts of this step begin"),
     ("lcp_used", "i", ("nbody",), "-", "lcp", "bits of the colours that a body has"),
     ("lcp_seen", "i", ("nbody",), "-", "lcp", "in ODE's order, 1: the search for islands has come to this body"),
@@ -458,6 +464,13 @@ declare("scratch", [
     ("lcp_mass", "f", ("nbody", 36), "-", "lcp", "scaled mass at the place of a body, factored", 1),
     ("lcp_change", "f", ("nbody", 8), "any", "lcp", "change of a body's scaled velocity by rows of its tree", 1),
     ("lcp_scale", "f", ("nbody", 4), "any", "lcp", "1 / sqrt(mass), 1 / sqrt(principal moments of inertia)", 1),
+    ("lcp_eq_impulse", "f", ("neq", 6), "N s, N m s", "lcp", "of connects and welds on body 1 in the last substep", 1),
+    ("lcp_eq", "f", ("neq", 128), "any", "lcp", "their rows, see kernels/lcp/loops.py", 1),
+    ("lcp_eq_nrow", "i", ("neq",), "-", "lcp", "how many they are"),
+    ("lcp_eq_body", "i", ("neq", 2), "-", "lcp", "world-major bodies of the objects", 1),
+    ("lcp_eq_color", "i", ("neq",), "-", "lcp", "colour of an equality, -1: it has no rows"),
+    ("lcp_eq_head", "i", (ALL, 64), "-", "lcp", "first slot of each colour, at 62 the number of colours"),
+    ("lcp_eq_order", "i", ("neq",), "-", "lcp", "the equality in each slot"),
 ])  # fmt: skip
 
 # blocks of large islands: the units of parallel work and of fixed-order sums

@@ -9,7 +9,7 @@ from tisim.data.state import reset
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtWarning
 from tisim.errors import DivergedWarning
-from tisim.model import lcp
+from tisim.model import lcp as second
 
 from . import faults
 
@@ -29,11 +29,14 @@ def _more(m, d, bodies):
     return d.nworld * m.nbody > bodies and (not asleep.listed(m) or bool(d.exceeds(nbawake=bodies)))
 
 
-def fwd_position(m, d, behind=()):
-    """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv.
+def pose_kernels(m):
+    """Kernels of poses that qpos alone does not give: of trees under the second dynamics."""
+    return [runtime.kernels("lcp.trees").tree_poses] if second.chosen(m) and second.jointed(m) else []
 
-    behind  kernels that come behind the one of bodies' frames.
-    """
+
+def fwd_position(m, d):
+    """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv."""
+    behind = pose_kernels(m)
     kin, ine = runtime.kernels("smooth.kinematics"), runtime.kernels("smooth.inertia")
     cameras = [runtime.kernels("sensor.frame").camera_poses] if m.scalar("nseen") else []
     launch.run(m, d, [kin.body_poses, *behind, kin.geom_poses, ine.tree_inertia, *cameras], parallel(m, d))
@@ -91,7 +94,7 @@ def check_state(m, d):
     if m.nq:
         launch.run(m, d, [runtime.kernels("smooth.integrate").find_bad_state], parallel(m, d))
         later = session.arch != "cpu" and m.has_contacts() and "collision" in d._info
-        if later and not (asleep.listed(m) or lcp.chosen(m)):
+        if later and not (asleep.listed(m) or second.chosen(m)):
             d._info["state_unseen"] = True
         else:
             _handle_bad(m, d)
