@@ -148,6 +148,7 @@ CONE = int(mjtConstraintState.mjCNSTRSTATE_CONE)
 
 # mjtDisableBit
 DSBL_CONSTRAINT = int(mjtDisableBit.mjDSBL_CONSTRAINT)
+DSBL_EQUALITY = int(mjtDisableBit.mjDSBL_EQUALITY)
 DSBL_FRICTIONLOSS = int(mjtDisableBit.mjDSBL_FRICTIONLOSS)
 DSBL_LIMIT = int(mjtDisableBit.mjDSBL_LIMIT)
 DSBL_SPRING = int(mjtDisableBit.mjDSBL_SPRING)
@@ -178,6 +179,7 @@ HFIELD_SLOTS = colliders.SLOTS[HEIGHT_FIELD]  # of a geom and a height field, mj
 SWEEP_FOUND = search.SWEEP_FOUND
 LINEAR_ITERATIONS = solver.LINEAR_ITERATIONS
 QUEUED_ROUNDS, QUEUE_BAD = arrays.QUEUED_ROUNDS, arrays.QUEUE_BAD
+QUEUE_LARGE, QUEUE_DENSE = arrays.QUEUE_LARGE, arrays.QUEUE_DENSE
 
 # places in a row of geom_filter
 FILTER_BODY = geom_tables.BODY

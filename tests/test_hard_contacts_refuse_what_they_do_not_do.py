@@ -6,14 +6,17 @@ import tisim
 
 BODY = '<body name="body"><freejoint/><geom name="ball" size=".1"/></body>'
 CASES = {
-    "planar": ('<body name="leg"><joint type="slide"/><joint/><geom size=".1"/></body>', "body leg: several joints"),
-    "anchors": ('<body name="leg"><joint axis="1 0 0"/><joint pos="0 0 1"/><geom size=".1"/></body>', "two hinges"),
+    "joints": ('<body name="leg"><joint type="ball"/><joint type="slide"/><geom size=".1"/></body>',
+               "body leg: several joints that"),
+    "anchors": ('<body name="leg"><joint axis="1 0 0"/><joint pos="0 0 1"/><geom size=".1"/></body>',
+                "body leg: hinges whose anchors differ"),
     "massless": ('<body><freejoint/><geom size=".1"/><body name="hat"/></body>', "body hat: without mass"),
     "loss": ('<body><joint name="hip" type="ball" frictionloss="1"/><geom size=".1"/></body>', "hip: frictionloss"),
     "armature": ('<body><joint type="free" armature="1"/><geom size=".1"/></body>', "armature"),
     "frictionloss": ('<body><joint type="free" frictionloss="1"/><geom size=".1"/></body>', "frictionloss"),
     "condim": ('<body><freejoint/><geom size=".1" condim="4"/></body>', "torsional"),
-    "weld": (BODY + "</worldbody><equality><weld body1='body'/></equality><worldbody>", "equalities"),
+    "coupling": ('<body><joint name="a"/><geom size=".1"/></body></worldbody><equality><joint name="gear" joint1="a"/>'
+                 "</equality><worldbody>", "equality gear: joint"),
     "motor": (BODY + "</worldbody><actuator><adhesion body='body' ctrlrange='0 1'/></actuator><worldbody>",
               "actuators where only free bodies"),
     "adhesion": ('<body name="b"><joint/><geom size=".1"/></body></worldbody><actuator><adhesion name="glue" body="b" '
@@ -49,8 +52,16 @@ def test_calls_that_need_accelerations_are_refused():
     for call in (tisim.step1, tisim.step2, tisim.inverse):
         with pytest.raises(tisim.UnsupportedError, match="dynamics lcp has no"):
             call(m, d)
+    m.opt.enableflags = int(tisim.mjtEnableBit.mjENBL_FWDINV)
+    with pytest.raises(tisim.UnsupportedError, match="flag fwdinv"):
+        tisim.step(m, d)
     m.opt.enableflags = int(tisim.mjtEnableBit.mjENBL_SLEEP)
-    with pytest.raises(tisim.UnsupportedError, match="flag sleep"):
+    m.lcp.take(dict(order="ode", friction="box"))
+    with pytest.raises(tisim.UnsupportedError, match="flag sleep in the order of ODE"):
+        tisim.step(m, d)
+    m.lcp.order = "colour"
+    m.tree_sleep_policy[:] = int(tisim.mjtSleepPolicy.mjSLEEP_INIT)
+    with pytest.raises(tisim.UnsupportedError, match="trees that start asleep"):
         tisim.step(m, d)
 
 

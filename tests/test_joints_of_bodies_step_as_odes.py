@@ -3,37 +3,9 @@
 import numpy as np
 import pytest
 from shared import ode
+from shared.joints import H, tree
 
 import tisim
-
-H = 0.01
-INERTIA = '<inertial pos="0 0 0" mass="{:.3f}" diaginertia="{:.4f} {:.4f} {:.4f}"/>'
-
-
-def tree(rng, kinds, actuators=""):
-    """MJCF of a free body from which a random tree of bodies with these joints, named by number, grows."""
-    children = {}
-    for k in range(len(kinds)):
-        children.setdefault(int(rng.integers(k + 1)), []).append(k + 1)
-
-    def body(k):
-        word = kinds[k - 1] if k else "free"
-        axis, pos = rng.normal(size=3), rng.uniform(-0.1, 0.1, 3)
-        joint = (
-            f'<joint name="{k}" type="{word}" axis="{axis[0]} {axis[1]} {axis[2]}" pos="{pos[0]} {pos[1]} {pos[2]}"/>'
-        )
-        if word == "universal":
-            other = np.cross(axis, rng.normal(size=3))
-            place = f'pos="{pos[0]} {pos[1]} {pos[2]}"'
-            joint = "".join(f'<joint axis="{a[0]} {a[1]} {a[2]}" {place}/>' for a in (axis, other))
-        joint = "" if word == "fixed" else "<freejoint/>" if word == "free" else joint
-        at, turn = rng.uniform(-0.4, 0.4, 3), rng.uniform(-90, 90, 3)
-        least = rng.uniform(0.01, 0.02, 3)
-        inner = "".join(map(body, children.get(k, [])))
-        frame = f'pos="{at[0]} {at[1]} {at[2]}" euler="{turn[0]} {turn[1]} {turn[2]}"'
-        return f"<body {frame}>{joint}{INERTIA.format(rng.uniform(0.5, 2), *least)}{inner}</body>"
-
-    return f'<mujoco><option timestep="{H}" gravity="0 0 -9.81"/><worldbody>{body(0)}</worldbody>{actuators}</mujoco>'
 
 
 def state_of(m, d):
@@ -148,3 +120,46 @@ def test_a_step_with_limits_motors_and_friction_loss_is_odes(lib):
             held = abs(d.qvel[i] - v) < 1e-4
             acting[what if held else {"limit": "left", "stuck": "slips"}[what]] += 1
     assert min(acting.values()) > 4, acting
+
+
+def test_a_hundred_steps_are_odes(lib):
+    """50 trees of 1 to 6 joints of all kinds, a third of them with motors and friction loss, which hold or slip: poses
+    and velocities within 1e-9 of their scale after 100 steps; none of these falls into chaos so soon."""
+    tisim.init(arch="cpu", precision="f64")
+    rng = np.random.default_rng(5)
+    words = ("ball", "hinge", "slide", "fixed", "universal")
+    held = slips = 0
+    for trial in range(50):
+        driven = trial % 3 == 2
+        kinds = [("hinge", "slide", "ball")[k % 3] if driven else words[(trial + k) % 5] for k in range(1 + trial % 6)]
+        names = [k + 1 for k in range(len(kinds)) if driven and kinds[k] != "ball"]
+        motors = "".join(f'<velocity joint="{k}" kv="1e8" forcerange="-1 1"/>' for k in names)
+        m = tisim.Model.from_xml_string(tree(rng, kinds, f"<actuator>{motors}</actuator>"))
+        m.opt.dynamics = "lcp"
+        m.lcp.take(dict(substeps=1, rotation="infinitesimal"))
+        d = tisim.Data(m)
+        tisim.forward(m, d)
+        world = ode.World(lib, m, 1)
+        joints = world.join(d)
+        for a in range(m.nu):
+            j = int(m.actuator_trnid[a, 0])
+            most, speed = rng.choice([0.05, 0.5, 5.0]), rng.uniform(-0.5, 0.5)
+            if rng.random() < 0.5:
+                m.dof_frictionloss[m.jnt_dofadr[j]], m.actuator_forcerange[a], speed = most, 0, 0.0
+            else:
+                d.ctrl[a], m.actuator_forcerange[a] = speed, (-most, most)
+            param = getattr(lib, f"dJointSet{'Slider' if m.jnt_type[j] == 2 else 'Hinge'}Param")
+            param(joints[j], VELOCITY, ode.REAL(-speed))
+            param(joints[j], GREATEST_FORCE, ode.REAL(most))
+        d.qvel[:] = 0.3 * rng.normal(size=m.nv)
+        tisim.step(m, d)
+        pose, velocity = state_of(m, d)
+        for _ in range(100):
+            pose, velocity, _ = world.step(pose, velocity, [], H, direct=True)
+        tisim.step(m, d, 100)
+        for mine, theirs in zip(state_of(m, d), (pose, velocity)):
+            assert np.abs(mine - theirs)[1:].max() < 1e-9 * np.abs(theirs).max(), (trial, kinds)
+        for a in range(m.nu):
+            off = abs(d.qvel[m.jnt_dofadr[m.actuator_trnid[a, 0]]] - d.ctrl[a])
+            held, slips = held + (off < 1e-4), slips + (off > 1e-2)
+    assert min(held, slips) > 5, (held, slips)

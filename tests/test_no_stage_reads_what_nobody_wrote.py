@@ -15,8 +15,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FLOW = ROOT / "tests" / "testdata" / "flow.txt"
 
 # what is read before anybody has written it: zero since it was made: activations that wait for none, trees
-# of rays where these are few, who fell asleep where nobody did
-ZERO = {"ray_leaf", "ray_node", "rk_act", "tree_slept"}
+# of rays where these are few, who fell asleep where nobody did; what the second dynamics alone looks at, or does not
+# where it goes in ODE's order
+ZERO = {"ray_leaf", "ray_node", "rk_act", "tree_slept", "lcp_qpos", "lcp_qvel", "lcp_place"}
 # what along_curve writes, on roads that have no pile to lay out: there the kernels are made without what reads it
 ZERO |= {"con_seat", "seat_conadr", "seat_of_con", "seat_of_tree", "tree_seat"}
 # what a search for pairs leaves for the steps in which its pairs serve; there is one in the first step
@@ -37,7 +38,7 @@ ITSELF = {
     "sweep_sample", "ray_sample",  # sorted in place
     "tree_asleep", "nwoken", "nacted", "isle_last",  # counts, and the island's last tree so far
     "picked_con", "picked_key", "pressed_con",  # those found so far
-    "lcp_twist", "lcp_now",  # by the last step; of the parent
+    "lcp_now",  # of the parent
     "team", "stat_nactive", "stat_nchange",  # workers count pieces and rows
     "con_state", "row_state",  # by the sweep before
     "sol_q", "sol_Hq", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method

@@ -11,7 +11,7 @@ import tisim
 from tisim.cli import state
 
 PILE = ("run", "pile", "--n", "9", "--arch", "cpu", "--no-picture", "--json")
-SWINGING = ("run", "pendulum", "--dynamics", "lcp", "--arch", "cpu", "--no-picture", "--json")
+SWINGING = ("run", "bridge", "--n", "8", "--dynamics", "lcp", "--arch", "cpu", "--no-picture", "--json")
 
 
 @pytest.mark.parametrize("worlds", [1, 2])
@@ -26,10 +26,10 @@ def test_a_run_in_two_parts_is_the_run_in_one(call, worlds):
     assert (both[0]["state"] == both[1]["state"]).all()
 
 
-def test_joints_of_the_second_dynamics_go_on_as_they_were(call):
+def test_joints_and_welds_of_the_second_dynamics_go_on_as_they_were(call):
     whole = json.loads(call(*SWINGING, "--steps", 60, "-o", "whole")[1])
     call(*SWINGING, "--steps", 25, "-o", "part")
-    time = 60 * tisim.Model.from_scene("pendulum").opt.timestep
+    time = 60 * tisim.Model.from_scene("bridge", n=8).opt.timestep
     rest = json.loads(call(*SWINGING, "--from", "part/state.npz", "--time", time, "-o", "part")[1])
     assert rest["steps"] == 35 and rest["state_hash"] == whole["state_hash"]
 

@@ -93,9 +93,10 @@ STEP = (*BEGIN, *_evaluation(mjtStage.mjSTAGE_NONE, True, ACCELERATION), *END, i
 RUNGE_KUTTA = (*STEP[:-1], integrators.rk_first, *AGAIN, integrators.rk_second, *AGAIN, integrators.rk_third, *AGAIN,
                rk_last)  # fmt: skip
 # the second dynamics: what depends on positions and velocities, then contacts to poses at once
-LCP_FORWARD = (lcp.poses, collision.collide, dynamics.fwd_velocity, callbacks.passive, actuation.transmission,
+LCP_FORWARD = (sleep.wake_written, dynamics.fwd_position, collision.collide, sleep.wake_touched, sleep.wake_tied,
+               dynamics.fwd_velocity, callbacks.passive, actuation.transmission,
                dynamics.energy, sensor.sensor_pos, sensor.sensor_vel)  # fmt: skip
-LCP_STEP = (*BEGIN, *LCP_FORWARD, callbacks.control, actuation.fwd_actuation, lcp_advance)
+LCP_STEP = (*BEGIN, *LCP_FORWARD, callbacks.control, actuation.fwd_actuation, lcp.fall_asleep, lcp_advance)
 SKIPS = mjtStage.mjSTAGE_NONE, mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL
 WAYS = list(itertools.product((ACCELERATION, INVERSE), SKIPS, (True, False)))  # of evaluations
 SEQUENCES = [

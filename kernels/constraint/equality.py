@@ -84,8 +84,9 @@ def has_place(m, d, k, e):
 
 
 @func
-def ends_of(m, d, w, e):
-    """Bodies (of the model), points and orientations that connect or weld e makes equal, of both objects."""
+def local_ends(m, w, e):
+    """Bodies (of the model), points and orientations in their frames that connect or weld e makes equal, of both
+    objects."""
     data = m.eq_data[w, e]
     b1 = m.eq_obj1id[e]
     b2 = m.eq_obj2id[e]
@@ -103,6 +104,13 @@ def ends_of(m, d, w, e):
         q2 = m.site_quat[b2]
         b1 = m.site_bodyid[b1]
         b2 = m.site_bodyid[b2]
+    return b1, b2, p1, p2, q1, q2
+
+
+@func
+def ends_of(m, d, w, e):
+    """The same in the world."""
+    b1, b2, p1, p2, q1, q2 = local_ends(m, w, e)
     e1 = w * m.nbody + b1
     e2 = w * m.nbody + b2
     p1 = d.xpos[e1] + d.xmat[e1] @ p1

@@ -6,6 +6,7 @@ in tisim/LCP.md, "Rotation".
 """
 
 from ..rotation import at3, at4, axis_angle_to_quat, conj_quat, mul_quat, normalize_quat, quat_to_mat, rotate
+from ..sleep.awake import is_body_asleep
 from ..smooth.gravity import gravity_of
 from ..types import FP, MINVAL, func, mat3, ti, vec3, vec4
 
@@ -20,13 +21,22 @@ def begin_body(m, d, wb):
     w = wb // m.nbody
     b = wb - w * m.nbody
     clear_body(m, d, wb)
-    if m.body_dofnum[b] > 0:
+    if m.body_dofnum[b] > 0 and not is_body_asleep(m, d, w, b):
         i = w * m.nv + m.body_dofadr[b]
         arm = d.xipos[wb] - d.xpos[wb]
         turn = d.xmat[wb] @ at3(d.qvel, i + 3)
         v = at3(d.qvel, i) + turn.cross(arm)
         force, torque = applied(m, d, w, b)
         scale_body(m, d, wb, v, turn, force, torque)
+    elif is_body_asleep(m, d, w, b):
+        still_dofs(m, d, w, b)
+
+
+@func
+def still_dofs(m, d, w, b):
+    """Dofs of a body that has fallen asleep: no acceleration."""
+    for i in range(m.body_dofadr[b], m.body_dofadr[b] + m.body_dofnum[b]):
+        d.qacc[w * m.nv + i] = 0.0
 
 
 @func
@@ -95,7 +105,7 @@ def gyroscopic(inertia, w, h):
 def next_substep(m, d, wb, last):
     """Way of a body in a substep; then, but for the last one, its velocity at the beginning of the next: with forces,
     and with what contacts changed in this one, where the next begins its search for impulses."""
-    if m.body_treeid[wb % m.nbody] >= 0:
+    if m.body_treeid[wb % m.nbody] >= 0 and not is_body_asleep(m, d, wb // m.nbody, wb % m.nbody):
         h = m.opt.timestep / d.lcp_substeps
         for c in ti.static(range(6)):
             v = d.lcp_body[BODY_SIZE * wb + c]
@@ -111,7 +121,7 @@ def end_body(m, d, wb):
     """qpos, qvel and qacc of body wb of all worlds behind a step."""
     w = wb // m.nbody
     b = wb - w * m.nbody
-    if m.body_dofnum[b] > 0:
+    if m.body_dofnum[b] > 0 and not is_body_asleep(m, d, w, b):
         h = m.opt.timestep
         q, i = w * m.nq + m.jnt_qposadr[m.body_jntadr[b]], w * m.nv + m.body_dofadr[b]
         body, v, turn = moved(m, d, wb, normalize_quat(at4(d.qpos, q + 3)))

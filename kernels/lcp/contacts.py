@@ -5,8 +5,11 @@ rows of both bodies along their principal axes, scaled as lcp_body is; the conta
 """
 
 from ..rotation import at3
+from ..sleep.awake import is_body_asleep
+from ..team import share
 from ..types import FP, func, ti, vec2, vec3
 from .bodies import BODY_SIZE, SCALE_SIZE, TWIST_SIZE, WAY
+from .lists import HEAD_SLEEPERS
 
 SIZE, SIDE, ROW, PAIR_SIZE = 48, 9, 3, 2
 ANGULAR1, ANGULAR2 = 9, 18  # three rows each
@@ -30,16 +33,21 @@ def prepare_contact(m, d, s):
     for side in ti.static(range(2)):
         wb = world + m.geom_bodyid[d.contact_geom[k][side]]
         d.lcp_pair[PAIR_SIZE * s + side] = wb
-        d.lcp_rec[o + SCALE1 + side] = d.lcp_scale[SCALE_SIZE * wb]
+        moves = FP(1.0)
+        if ti.static(m.has.sleep):
+            if is_body_asleep(m, d, d.contact_worldid[k], wb - world):
+                moves = 0.0
+        d.lcp_rec[o + SCALE1 + side] = moves * d.lcp_scale[SCALE_SIZE * wb]
         arm = d.contact_pos[k] - d.xipos[wb]
         R = d.ximat[wb]
         for e in ti.static(range(3)):
             y = R.transpose() @ arm.cross(d.contact_frame[k, e])
+            y *= moves
             for c in ti.static(range(3)):
                 d.lcp_rec[o + ANGULAR1 + SIDE * side + ROW * e + c] = d.lcp_scale[SCALE_SIZE * wb + 1 + c] * y[c]
             before = at3(d.lcp_from, TWIST_SIZE * wb) - at3(d.lcp_push, TWIST_SIZE * wb)
             turn = at3(d.lcp_from, TWIST_SIZE * wb + 3) - at3(d.lcp_push, TWIST_SIZE * wb + 3)
-            v = d.lcp_scale[SCALE_SIZE * wb] * d.contact_frame[k, e].dot(before)
+            v = d.lcp_rec[o + SCALE1 + side] * d.contact_frame[k, e].dot(before)
             v += at3(d.lcp_rec, o + ANGULAR1 + SIDE * side + ROW * e).dot(turn)
             if ti.static(side == 1):
                 speed[e] += v
@@ -170,11 +178,26 @@ def keep_contact(m, d, s):
     o = SIZE * s
     f = d.lcp_rec[o + IMPULSE] * at3(d.lcp_rec, o)
     f += d.lcp_rec[o + IMPULSE + 1] * at3(d.lcp_rec, o + 3) + d.lcp_rec[o + IMPULSE + 2] * at3(d.lcp_rec, o + 6)
-    d.lcp_impulse[k] = f
-    d.lcp_pos[k] = d.contact_pos[k]
-    d.lcp_geom[k] = ti.Vector([d.contact_worldid[k] * m.ngeom + d.contact_geom[k][0], d.contact_geom[k][1]])
+    at = k
+    if ti.static(m.has.sleep):
+        at = d.lcp_place[k]
+    d.lcp_impulse[at] = f
+    d.lcp_pos[at] = d.contact_pos[k]
+    d.lcp_geom[at] = ti.Vector([d.contact_worldid[k] * m.ngeom + d.contact_geom[k][0], d.contact_geom[k][1]])
     force = f * (d.lcp_substeps / m.opt.timestep)
     for c in ti.static(range(3)):
         d.con_force[k][c] = force[c]
     d.con_force[k][3] = 0.0
     d.contact_efc_address[k] = -1
+
+
+@func
+def keep_sleepers(m, d, me, size):
+    """Contacts of sleepers at their places in the list for the next step: a worker's part."""
+    if ti.static(m.has.sleep):
+        first, behind = share(d.lcp_head[HEAD_SLEEPERS], me, size)
+        for i in range(first, behind):
+            at = d.lcp_slept_place[i]
+            d.lcp_impulse[at] = d.lcp_slept_impulse[i]
+            d.lcp_pos[at] = d.lcp_slept_pos[i]
+            d.lcp_geom[at] = d.lcp_slept_geom[i]

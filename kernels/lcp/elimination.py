@@ -20,9 +20,11 @@ from .joints import (
     ROW,
     SOFT,
     joint_rows,
+    mixed_rows,
     place_tree,
 )
 from .laws import law_rows, settle_tree
+from .motions import is_mixed
 
 MASS_SIZE, CHANGE_SIZE = 36, 8  # numbers of a body in lcp_mass, lcp_change
 LEAST = 1e-30
@@ -52,7 +54,10 @@ def make_rows(m, d, wt):
     t = wt - w * m.ntree
     place_tree(m, d, wt)
     for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
-        joint_rows(m, d, w, b)
+        if is_mixed(m, b):
+            mixed_rows(m, d, w, b)
+        else:
+            joint_rows(m, d, w, b)
         for e in range(6):
             d.lcp_joint[JOINT_SIZE * (w * m.nbody + b) + IMPULSE + e] = 0.0
         law_rows(m, d, w, b)

@@ -6,9 +6,10 @@ slide share its lever between both bodies, so that a force along them turns the 
 """
 
 from ..constants import BALL, FREE, SLIDE
-from ..rotation import at3, at4, axis_angle_to_quat, conj_quat, mul_quat, normalize_quat, rotate
+from ..rotation import at3, at4, conj_quat, mul_quat, normalize_quat, rotate
 from ..types import func, ti, vec3
 from .bodies import BODY_SIZE, SCALE_SIZE, WAY, turned
+from .motions import anchor_of, dual_axis, is_mixed, parts_of
 
 # a record in lcp_joint: 256 numbers by these places, rows of 6
 JOINT_SIZE, ROW = 256, 6
@@ -17,12 +18,6 @@ HALF_CHILD, HALF_PARENT, FACTOR = 72, 108, 144  # of the elimination, see elimin
 BIAS, SOFT, IMPULSE, REST = 180, 186, 192, 198
 RIGHT = 1e-9  # cosine of axes that are orthogonal
 POSE_SIZE = 8  # of lcp_now: centre of mass, quaternion of the body's frame
-
-
-@func
-def is_slide(m, j):
-    """Whether joint j is a slide."""
-    return m.jnt_type[j] == SLIDE
 
 
 @func
@@ -35,36 +30,6 @@ def reference_of(m, w, b, xp, qp):
 def axis_of(m, w, b, j, qp):
     """World axis of joint j of body b, as its parent has it."""
     return rotate(mul_quat(qp, m.body_quat[w, b]), m.jnt_axis[j])
-
-
-@func
-def dual_axis(m, w, b, j, qp, qc):
-    """What gives the velocity of hinge j of body b as a product with the relative angular velocity: its axis, and where
-    the body has two, what is left of it across the other's, which the child has."""
-    first = m.body_jntadr[b]
-    s = axis_of(m, w, b, first, qp)
-    if m.body_jntnum[b] == 2:
-        t = rotate(qc, m.jnt_axis[first + 1])
-        c = s.dot(t)
-        if j == first:
-            s = (s - c * t) / (1.0 - c * c)
-        else:
-            s = (t - c * s) / (1.0 - c * c)
-    return s
-
-
-@func
-def part_of(m, b, j, rest):
-    """The turn of hinge j out of that of body b, which may have two."""
-    part = rest
-    first = m.body_jntadr[b]
-    if m.body_jntnum[b] == 2:
-        a, c = m.jnt_axis[first], m.jnt_axis[first + 1]
-        v = rotate(rest, c)
-        part = axis_angle_to_quat(a, ti.atan2(v.dot(a.cross(c)), v.dot(c - a.dot(c) * a)))
-        if j > first:
-            part = mul_quat(conj_quat(part), rest)
-    return part
 
 
 @func
@@ -117,16 +82,88 @@ def dof_row(m, d, w, b, j, k, middle):
             ang_c = -(rotate(qc, m.body_ipos[w, b])).cross(unit)
         else:
             ang_c = rotate(qc, unit)
-    elif kind == SLIDE:
-        lin = axis_of(m, w, b, j, qp)
-        ang_p = -0.5 * (xc - xp).cross(lin)
-        ang_c = ang_p
-    else:
+    elif kind == BALL:
         ang_c = rotate(qc, unit)
-        if kind != BALL:
-            ang_c = dual_axis(m, w, b, j, qp, qc)
         ang_p = -ang_c
+    else:
+        axis = dual_axis(m, d, w, b, j, mul_quat(qp, m.body_quat[w, b]), qc)
+        if kind != SLIDE:
+            ang_p, ang_c = -axis, axis
+        elif is_mixed(m, b):
+            lin = axis
+            at, _off = meeting(m, w, b, xp, qp, xc, qc)
+            ang_p, ang_c = -(at - xp).cross(lin), (at - xc).cross(lin)
+        else:
+            lin = axis
+            ang_p = -0.5 * (xc - xp).cross(lin)
+            ang_c = ang_p
     return -lin, ang_p, lin, ang_c
+
+
+@func
+def meeting(m, w, b, xp, qp, xc, qc):
+    """(point at which forces along slides act, way from the parent's anchor to the child's) of body b, which has slides
+    and hinges, for the centres of mass and orientations of both: what turns with the slides' axes sees one anchor of
+    the other."""
+    _slides, hinges, slide, hinge = parts_of(m, b)
+    at = anchor_of(m, w, b)
+    x, turn = reference_of(m, w, b, xp - rotate(qp, m.body_ipos[w, m.body_parentid[b]]), qp)
+    of_parent, of_child = x + rotate(turn, at), xc + rotate(qc, at - m.body_ipos[w, b])
+    point = of_child
+    if hinges > 0 and slide > hinge:
+        point = of_parent
+    return point, of_child - of_parent
+
+
+@func
+def mixed_rows(m, d, w, b):
+    """joint_rows of a body with several slides, or slides and hinges: across its slides, of rotation across its
+    hinges."""
+    wb = w * m.nbody + b
+    xp, qp = now_at(m, d, w, m.body_parentid[b])
+    xc, qc = now_at(m, d, w, b)
+    slides, hinges, slide, hinge = parts_of(m, b)
+    at, off = meeting(m, w, b, xp, qp, xc, qc)
+    turn = mul_quat(qp, m.body_quat[w, b])
+    slider = turn
+    if hinges > 0 and slide > hinge:
+        slider = qc
+    s = rotate(slider, m.jnt_axis[slide])
+    t = across(s)
+    if slides == 2:
+        t = s.cross(rotate(slider, m.jnt_axis[slide + 1])).normalized()
+    wrong = mul_quat(turn, conj_quat(qc))
+    twist = 2.0 * ti.select(wrong[0] < 0.0, -1.0, 1.0) * vec3(wrong[1], wrong[2], wrong[3])
+    first, last = m.jnt_axis[hinge], m.jnt_axis[hinge + ti.max(hinges - 1, 0)]
+    parents = rotate(turn, first)
+    lean = parents.cross(rotate(qc, last))
+    u = across(parents)
+    n = 6 - m.body_jntnum[b]
+    for r in range(n):
+        k = r - (3 - slides)  # number of the row of rotation
+        lin, ang_p, ang_c = t, (at - xp).cross(t), -(at - xc).cross(t)
+        error = -t.dot(off)
+        if k >= 0:
+            row = u
+            if hinges == 0:
+                for c in ti.static(range(3)):
+                    row[c] = ti.select(k == c, 1.0, 0.0)
+            elif hinges == 2:
+                row = -lean / lean.norm()
+            lin, ang_p, ang_c = vec3(0.0), row, -row
+            error = -row.dot(lean)
+            if hinges == 0:
+                error = row.dot(twist)
+            elif hinges == 2:
+                error = opened(parents, rotate(qc, last), first, last)
+            u = parents.cross(u)
+        else:
+            t = s.cross(t)
+        put_row(m, d, w, b, r, lin, ang_p, ang_c)
+        h = m.opt.timestep / d.lcp_substeps
+        d.lcp_joint[JOINT_SIZE * wb + BIAS + r] = -d.lcp_part / h * error
+        d.lcp_joint[JOINT_SIZE * wb + SOFT + r] = d.lcp_cfm / h
+    d.lcp_nrow[wb] = n
 
 
 @func

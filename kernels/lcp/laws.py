@@ -38,10 +38,10 @@ from .joints import (
     across,
     dof_row,
     now_at,
-    part_of,
     put_row,
     reference_of,
 )
+from .motions import anchor_of, dual_axis, is_mixed, part_of
 
 # numbers of a body in lcp_law, of each of its rows; in that: how many, which are at which bound, gamma, then by fours
 LAW_SIZE, LAW, COUNT, MODE, GAMMA, FIRST = 192, 64, 0, 1, 2, 4
@@ -195,13 +195,24 @@ def coordinate_of(m, d, w, b, j):
     xc, qc = now_at(m, d, w, b)
     x, turn = reference_of(m, w, b, xp - rotate(qp, m.body_ipos[w, m.body_parentid[b]]), qp)
     q = m.jnt_qposadr[j]
-    s = rotate(turn, m.jnt_axis[j])
-    value = s.dot(xc - rotate(qc, m.body_ipos[w, b]) - x)
-    if m.jnt_type[j] != SLIDE:
-        value = hinge_angle(
-            part_of(m, b, j, mul_quat(conj_quat(turn), qc)), m.jnt_axis[j], d.qpos[w * m.nq + q] - m.qpos0[q]
-        )
+    value = FP(0.0)
+    if m.jnt_type[j] == SLIDE:
+        value = slid(m, d, w, b, j, x, turn, xc - rotate(qc, m.body_ipos[w, b]), qc)
+    else:
+        rest = mul_quat(conj_quat(turn), qc)
+        value = hinge_angle(part_of(m, d, w, b, j, rest), m.jnt_axis[j], d.qpos[w * m.nq + q] - m.qpos0[q])
     return m.qpos0[q] + value
+
+
+@func
+def slid(m, d, w, b, j, x, turn, at, qc):
+    """How far slide j of body b is from its reference; x, turn: frame that the parent has the body in at that; at, qc:
+    its own."""
+    off = at - x
+    if is_mixed(m, b):
+        anchor = anchor_of(m, w, b)
+        off += rotate(qc, anchor) - rotate(turn, anchor)
+    return dual_axis(m, d, w, b, j, turn, qc).dot(off)
 
 
 @ti.func

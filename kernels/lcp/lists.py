@@ -1,12 +1,17 @@
-"""Manifolds by colour, and the impulses of the last step for the contacts of this one."""
+"""Manifolds by colour, connects and welds by theirs, and the impulses of the last step for the contacts of this one."""
 
+from ..constants import DSBL_CONSTRAINT, DSBL_EQUALITY, EQ_WELD
+from ..constraint.equality import local_ends
+from ..sleep.awake import is_body_asleep, is_tree_asleep
 from ..team import crew
 from ..types import FP, HAND, SERIAL, func, kernel, ti, vec3
 
 COLORS = 30  # and the last one, of manifolds that get no other, which is one worker's
+HEAD_SLEEPERS = 61  # place in lcp_head of the number of old contacts of sleepers
 HEAD_COLORS = 62  # place in lcp_head of the number of colours; color c begins at place c
 MOST = 62  # old contacts of a pair that can be told apart
 FAR = 1e30  # [m2]
+ENDS, EQ_ROWS = 2, 6  # numbers of an equality in lcp_eq_body, lcp_eq_impulse
 
 
 @kernel
@@ -21,6 +26,8 @@ def make_lists(m, d, hand):
     """A worker's part."""
     if hand == 0:
         color_manifolds(m, d)
+        if ti.static(m.has.loops):
+            color_loops(m, d)
     if hand == d.nhand - 1:
         match_contacts(m, d)
 
@@ -78,19 +85,88 @@ def color_manifolds(m, d):
 def take_color(m, d, c):
     """The first colour that no moving body of contact c has; then they have it."""
     world = d.contact_worldid[c] * m.nbody
+    g = d.contact_geom[c]
+    return first_color(m, d, world + m.geom_bodyid[g[0]], world + m.geom_bodyid[g[1]])
+
+
+@func
+def first_color(m, d, b1, b2):
+    """The same of two bodies of all worlds."""
     taken = 0
-    for side in ti.static(range(2)):
-        b = m.geom_bodyid[d.contact_geom[c][side]]
-        if m.body_treeid[b] >= 0:
-            taken |= d.lcp_used[world + b]
+    for b in ti.static((b1, b2)):
+        if m.body_treeid[b % m.nbody] >= 0:
+            taken |= d.lcp_used[b]
     color = 0
     while color < COLORS and taken >> color & 1 == 1:
         color += 1
     if color < COLORS:
-        for side in ti.static(range(2)):
-            b = world + m.geom_bodyid[d.contact_geom[c][side]]
+        for b in ti.static((b1, b2)):
             d.lcp_used[b] = d.lcp_used[b] | 1 << color
     return color
+
+
+@func
+def color_loops(m, d):
+    """Slots of what acts of connects and welds by colour, in the model's order each with the first that neither moving
+    body has: lcp_eq_order, lcp_eq_head, lcp_eq_nrow, lcp_eq_body."""
+    for b in range(d.nworld * m.nbody):
+        d.lcp_used[b] = 0
+    for c in range(COLORS + 2):
+        d.lcp_eq_head[c] = 0
+    n = d.nworld * m.neqpose
+    ncolor = 0
+    for i in range(n):
+        k = loop_at(m, d, i)
+        find_loop(m, d, k)
+        color = -1
+        if d.lcp_eq_nrow[k] > 0:
+            color = first_color(m, d, d.lcp_eq_body[ENDS * k], d.lcp_eq_body[ENDS * k + 1])
+            d.lcp_eq_head[color + 1] = d.lcp_eq_head[color + 1] + 1
+            ncolor = ti.max(ncolor, color + 1)
+        d.lcp_eq_color[k] = color
+    d.lcp_eq_head[HEAD_COLORS] = ncolor
+    for c in range(ncolor):
+        d.lcp_eq_head[c + 1] = d.lcp_eq_head[c + 1] + d.lcp_eq_head[c]
+    for i in range(n):
+        k = loop_at(m, d, i)
+        color = d.lcp_eq_color[k]
+        if color >= 0:
+            slot = d.lcp_eq_head[color]
+            d.lcp_eq_head[color] = slot + 1
+            d.lcp_eq_order[slot] = k
+    for c in range(ncolor):  # they begin where those before end
+        d.lcp_eq_head[ncolor - c] = d.lcp_eq_head[ncolor - c - 1]
+    d.lcp_eq_head[0] = 0
+
+
+@func
+def loop_at(m, d, i):
+    """The equality, of all worlds, that is the i-th of all connects and welds."""
+    w = i // m.neqpose
+    return w * m.neq + m.eq_pose[i - w * m.neqpose]
+
+
+@func
+def find_loop(m, d, k):
+    """lcp_eq_nrow, lcp_eq_body of equality k of all worlds; without impulses where it has none yet, or has no rows."""
+    w = k // m.neq
+    e = k - w * m.neq
+    b1, b2, _p1, _p2, _q1, _q2 = local_ends(m, w, e)
+    n = 3
+    if m.eq_type[e] == EQ_WELD and m.eq_data[w, e][10] > 0.0:
+        n = 6
+    if d.eq_active[k] == 0 or m.opt.disableflags & (DSBL_EQUALITY | DSBL_CONSTRAINT) != 0:
+        n = 0
+    if b1 == b2 or (m.body_treeid[b1] < 0 and m.body_treeid[b2] < 0):
+        n = 0
+    d.lcp_eq_nrow[k] = n
+    if is_body_asleep(m, d, w, b1) or is_body_asleep(m, d, w, b2):
+        d.lcp_eq_nrow[k] = 0  # it keeps its impulses
+    d.lcp_eq_body[ENDS * k] = w * m.nbody + b1
+    d.lcp_eq_body[ENDS * k + 1] = w * m.nbody + b2
+    for r in range(6):
+        if r >= n or d.lcp_warm[w] == 0:
+            d.lcp_eq_impulse[EQ_ROWS * k + r] = 0.0
 
 
 @func
@@ -99,17 +175,48 @@ def match_contacts(m, d):
     contact goes with one, else each with the nearest that is left within the reach."""
     old = 0
     c = 0
+    d.lcp_head[HEAD_SLEEPERS] = 0
     while c < d.ncon:
         end = manifold_end(m, d, c)
         i1, g2 = d.contact_worldid[c] * m.ngeom + d.contact_geom[c][0], d.contact_geom[c][1]
         while old < d.nlcp and is_before(m, d, old, i1, g2):
+            pass_over(m, d, old, c)
             old += 1
         behind = old
         while behind < d.nlcp and d.lcp_geom[behind][0] == i1 and d.lcp_geom[behind][1] == g2:
             behind += 1
         match_pair(m, d, c, end, old, behind)
+        if ti.static(m.has.sleep):
+            for e in range(c, end):
+                d.lcp_place[e] = e + d.lcp_head[HEAD_SLEEPERS]
         old = behind
         c = end
+    if ti.static(m.has.sleep):
+        while old < d.nlcp:
+            pass_over(m, d, old, c)
+            old += 1
+        d.nlcpwant = d.ncon + d.lcp_head[HEAD_SLEEPERS]
+
+
+@func
+def pass_over(m, d, old, c):
+    """An old contact whose pair is not among the contacts of this step, of which c come before it: of sleepers it is
+    kept for the step in which they wake."""
+    if ti.static(m.has.sleep):
+        pair = d.lcp_geom[old]
+        w = pair[0] // m.ngeom
+        s, t = m.geom_treeid[pair[0] - w * m.ngeom], m.geom_treeid[pair[1]]
+        sleeps = d.lcp_warm[w] == 1
+        for tree in ti.static((s, t)):
+            if tree >= 0:
+                sleeps = sleeps and is_tree_asleep(m, d, w * m.ntree + tree)
+        if sleeps:
+            n = d.lcp_head[HEAD_SLEEPERS]
+            d.lcp_slept_place[n] = c + n
+            d.lcp_slept_geom[n] = pair
+            d.lcp_slept_pos[n] = d.lcp_pos[old]
+            d.lcp_slept_impulse[n] = d.lcp_impulse[old]
+            d.lcp_head[HEAD_SLEEPERS] = n + 1
 
 
 @func

@@ -1,9 +1,10 @@
 """A step of the second dynamics in one launch: from bodies and contacts to new poses, by a team."""
 
+from ..sleep.awake import body_at, body_count
 from ..team import crew, join, meet, share
 from ..types import HAND, SERIAL, func, kernel, ti
 from .bodies import begin_body, end_body, next_substep
-from .contacts import PAIR_SIZE, keep_contact, prepare_contact, visit_contact
+from .contacts import PAIR_SIZE, keep_contact, keep_sleepers, prepare_contact, visit_contact
 from .lists import COLORS, HEAD_COLORS
 
 
@@ -27,10 +28,10 @@ def advance(m, d, me, size):
     """Bodies, records, substeps of sweeps, poses; nobody reads what another writes before the next meeting."""
     ncon = d.ncon
     ncolor = ti.select(ncon > 0, d.lcp_head[HEAD_COLORS], 0)
-    first, behind = share(d.nworld * m.nbody, me, size)
+    first, behind = share(body_count(m, d), me, size)
     mine, end = share(ncon, me, size)
-    for b in range(first, behind):
-        begin_body(m, d, b)
+    for k in range(first, behind):
+        begin_body(m, d, body_at(m, d, k))
     meet(m, d, me, size)
     for s in range(mine, end):
         prepare_contact(m, d, s)
@@ -41,18 +42,21 @@ def advance(m, d, me, size):
                 sweep_color(m, d, color, ti.cast(sub == 0, ti.i32), me, size)
                 meet(m, d, me, size)
         if sub > 0:
-            for b in range(first, behind):
-                next_substep(m, d, b, sub == d.lcp_substeps)
+            for k in range(first, behind):
+                next_substep(m, d, body_at(m, d, k), sub == d.lcp_substeps)
             meet(m, d, me, size)
     for s in range(mine, end):
         keep_contact(m, d, s)
-    for b in range(first, behind):
-        end_body(m, d, b)
+    keep_sleepers(m, d, me, size)
+    for k in range(first, behind):
+        end_body(m, d, body_at(m, d, k))
     if me == 0:
         for w in range(d.nworld):
             d.world_time[w] = d.world_time[w] + m.opt.timestep
             d.lcp_warm[w] = 1
         d.nlcp = ncon
+        if ti.static(m.has.sleep):
+            d.nlcp = d.nlcpwant
 
 
 @func

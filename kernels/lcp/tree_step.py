@@ -1,13 +1,17 @@
-"""A step of the second dynamics where bodies have joints: contacts are swept, the rows of each tree solved at once."""
+"""A step of the second dynamics where bodies have joints: contacts are swept, connects and welds, too, the rows of each
+tree solved at once."""
 
+from ..sleep.awake import is_tree_asleep, tree_at, tree_count
 from ..team import crew, join, meet, share
 from ..types import HAND, SERIAL, func, kernel, ti
 from .bodies import clear_body, next_substep
-from .contacts import keep_contact, prepare_contact
+from .contacts import keep_contact, keep_sleepers, prepare_contact
 from .elimination import fulfil_tree
-from .lists import HEAD_COLORS
+from .joints import place_tree
+from .lists import HEAD_COLORS, loop_at
+from .loops import measure_loop, sweep_loops
 from .step import sweep_color
-from .trees import begin_tree, end_tree
+from .trees import begin_tree, end_tree, rest_tree
 
 
 @kernel
@@ -34,39 +38,69 @@ def advance_trees(m, d, me, size):
     """
     ncon = d.ncon
     ncolor = ti.select(ncon > 0, d.lcp_head[HEAD_COLORS], 0)
-    first, behind = share(d.nworld * m.ntree, me, size)
+    nloop = 0
+    if ti.static(m.has.loops):
+        nloop = d.lcp_eq_head[HEAD_COLORS]
+    first, behind = share(tree_count(m, d), me, size)
     mine, end = share(ncon, me, size)
     for b in range(d.nworld * m.nbody):
         if b % size == me and m.body_treeid[b % m.nbody] < 0:
             clear_body(m, d, b)
-    for t in range(first, behind):
-        begin_tree(m, d, t)
+    for k in range(first, behind):
+        t = tree_at(m, d, k)
+        if is_tree_asleep(m, d, t):
+            rest_tree(m, d, t)
+        else:
+            begin_tree(m, d, t)
     meet(m, d, me, size)
     for s in range(mine, end):
         prepare_contact(m, d, s)
     meet(m, d, me, size)
     for sub in range(d.lcp_substeps + 1):  # in number 0 contacts do what they did in the last step
+        if ti.static(m.has.loops):
+            if sub > 0:
+                for k in range(first, behind):
+                    if not is_tree_asleep(m, d, tree_at(m, d, k)):
+                        place_tree(m, d, tree_at(m, d, k))
+                meet(m, d, me, size)
+                for color in range(nloop):
+                    sweep_loops(m, d, color, 1, me, size)
+                    meet(m, d, me, size)
         for sweep in range(ti.select(sub == 0, 1, d.lcp_sweeps + 1)):
             if sub == 0 or sweep > 0:
                 for color in range(ncolor):
                     sweep_color(m, d, color, ti.cast(sub == 0, ti.i32), me, size)
                     meet(m, d, me, size)
-            if sub > 0 and (sweep == 0 or ncolor > 0):
-                for t in range(first, behind):
-                    fulfil_tree(m, d, t, ti.cast(sweep == 0, ti.i32))
+            if ti.static(m.has.loops):
+                for color in range(ti.select(sweep > 0, nloop, 0)):
+                    sweep_loops(m, d, color, 0, me, size)
+                    meet(m, d, me, size)
+            if sub > 0 and (sweep == 0 or ncolor + nloop > 0):
+                for k in range(first, behind):
+                    if not is_tree_asleep(m, d, tree_at(m, d, k)):
+                        fulfil_tree(m, d, tree_at(m, d, k), ti.cast(sweep == 0, ti.i32))
                 meet(m, d, me, size)
         if sub > 0:
-            for t in range(first, behind):
-                next_of_tree(m, d, t, sub == d.lcp_substeps)
+            for k in range(first, behind):
+                next_of_tree(m, d, tree_at(m, d, k), sub == d.lcp_substeps)
     for s in range(mine, end):
         keep_contact(m, d, s)
-    for t in range(first, behind):
-        end_tree(m, d, t)
+    keep_sleepers(m, d, me, size)
+    for k in range(first, behind):
+        if not is_tree_asleep(m, d, tree_at(m, d, k)):
+            end_tree(m, d, tree_at(m, d, k))
+    if ti.static(m.has.loops):
+        meet(m, d, me, size)
+        mine, end = share(d.nworld * m.neqpose, me, size)
+        for i in range(mine, end):
+            measure_loop(m, d, loop_at(m, d, i))
     if me == 0:
         for w in range(d.nworld):
             d.world_time[w] = d.world_time[w] + m.opt.timestep
             d.lcp_warm[w] = 1
         d.nlcp = ncon
+        if ti.static(m.has.sleep):
+            d.nlcp = d.nlcpwant
 
 
 @func

@@ -16,11 +16,13 @@ from ..rotation import (
     quat_to_rotvec,
     rotate,
 )
+from ..sleep.awake import tree_at, tree_count
 from ..smooth.gravity import gravity_of
 from ..types import SERIAL, func, kernel, ti, vec3, vec4
-from .bodies import BODY_SIZE, SCALE_SIZE, WAY, clear_body, moved, scale_body
-from .joints import dof_row, dual_axis, is_slide, part_of, reference_of
-from .laws import hinge_angle
+from .bodies import BODY_SIZE, SCALE_SIZE, WAY, clear_body, moved, scale_body, still_dofs
+from .joints import dof_row, meeting, reference_of
+from .laws import hinge_angle, slid
+from .motions import anchor_of, dual_axis, is_mixed, is_slide, part_of
 
 POSE_SIZE, TWIST_SIZE = 8, 8  # numbers of a body in lcp_pose: frame, quaternion; in lcp_twist: of its centre of mass
 NEW_POSE, NEW_TWIST = 1, 2  # bits of lcp_new
@@ -31,16 +33,22 @@ def tree_poses(m, d):
     """Frames of the bodies of trees from their own poses, where qpos is what was measured of these; parallel over
     worlds and trees."""
     n = d.nworld * m.ntree
+    some = 0
+    if ti.static(m.has.sleep):
+        some = ti.cast(d.nwhole == 0, ti.i32)
+        n = ti.select(some == 1, tree_count(m, d), n)
     ti.loop_config(serialize=SERIAL)
-    for wt in range(n):
+    for k in range(n):
+        wt = k
+        if some == 1:
+            wt = tree_at(m, d, k)
         w = wt // m.ntree
         first = m.tree_bodyadr[wt - w * m.ntree]
         end = first + m.tree_bodynum[wt - w * m.ntree]
         new = 0
         if d.lcp_warm[w] == 0:
             new = NEW_POSE
-        for b in range(first, end):
-            new |= written(m, d, w, b)
+        new |= written_tree(m, d, w, wt - w * m.ntree)
         if new & NEW_POSE:
             new |= NEW_TWIST
         d.lcp_new[wt] = new
@@ -56,6 +64,15 @@ def tree_poses(m, d):
                 d.xmat[wb] = mat
                 d.xipos[wb] = d.xpos[wb] + mat @ m.body_place[w, b]
                 d.ximat[wb] = quat_to_mat(mul_quat(quat, m.body_turn[w, b]))
+
+
+@func
+def written_tree(m, d, w, t):
+    """Bits of what the user has written of a tree's joints."""
+    new = 0
+    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+        new |= written(m, d, w, b)
+    return new
 
 
 @func
@@ -85,6 +102,24 @@ def keep_pose(pose: ti.template(), wb, x, quat):
         pose[POSE_SIZE * wb + c] = x[c]
     for c in ti.static(range(4)):
         pose[POSE_SIZE * wb + 3 + c] = quat[c]
+
+
+@func
+def rest_tree(m, d, wt):
+    """A tree that has fallen asleep: its bodies do not move, and are measured where they are."""
+    w = wt // m.ntree
+    t = wt - w * m.ntree
+    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+        wb = w * m.nbody + b
+        clear_body(m, d, wb)
+        still_dofs(m, d, w, b)
+        keep_pose(d.lcp_pose, wb, d.xpos[wb], d.xquat[wb])
+        for c in ti.static(range(6)):
+            d.lcp_twist[TWIST_SIZE * wb + c] = 0.0
+    for q in range(w * m.nq + m.tree_qposadr[t], w * m.nq + m.tree_qposadr[t] + m.tree_qposnum[t]):
+        d.lcp_qpos[q] = d.qpos[q]
+    for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
+        d.lcp_qvel[i] = d.qvel[i]
 
 
 @func
@@ -207,9 +242,9 @@ def measure(m, d, w, b):
         at = vec3(0.0)
         if m.body_jntnum[b] > 0:
             j = m.body_jntadr[b]
-            at = m.jnt_pos[j]
-            axis = m.jnt_axis[j]
             q = m.jnt_qposadr[j]
+            if not is_slide(m, j):
+                at = m.jnt_pos[j]
             if m.jnt_type[j] == BALL:
                 rest = normalize_quat(rest)
                 before = at4(d.qpos, w * m.nq + q)
@@ -220,25 +255,53 @@ def measure(m, d, w, b):
                 for c in ti.static(range(3)):
                     set_qvel(m, d, w, m.jnt_dofadr[j] + c, spin[c])
                 tilt = rest
-            elif is_slide(m, j):
-                s = rotate(turn, axis)
-                r = (xc + rotate(qc, m.body_ipos[w, b])) - (xp + rotate(qp, m.body_ipos[w, m.body_parentid[b]]))
-                way = s.dot(xc - x)
-                x += way * s
-                set_qpos(m, d, w, q, m.qpos0[q] + way)
-                set_qvel(m, d, w, m.jnt_dofadr[j], s.dot(vc - vp - 0.5 * (wp + wc).cross(r)))
             else:
+                if is_mixed(m, b):
+                    at = anchor_of(m, w, b)
+                slides = vec3(0.0)  # their way
                 for k in range(j, j + m.body_jntnum[b]):
                     a = m.jnt_qposadr[k]
-                    speed = dual_axis(m, w, b, k, qp, qc).dot(wc - wp)
-                    expected = d.qpos[w * m.nq + a] - m.qpos0[a] + m.opt.timestep * speed
-                    angle = hinge_angle(part_of(m, b, k, rest), m.jnt_axis[k], expected)
-                    tilt = mul_quat(tilt, axis_angle_to_quat(m.jnt_axis[k], angle))
-                    set_qpos(m, d, w, a, m.qpos0[a] + angle)
-                    set_qvel(m, d, w, m.jnt_dofadr[k], speed)
+                    s = dual_axis(m, d, w, b, k, turn, qc)
+                    if is_slide(m, k):
+                        way = slid(m, d, w, b, k, x, turn, xc, qc)
+                        set_qvel(m, d, w, m.jnt_dofadr[k], slide_speed(m, d, w, b, s))
+                        set_qpos(m, d, w, a, m.qpos0[a] + way)
+                        slides += way * slide_axis(m, b, k, turn, qc)
+                    else:
+                        speed = s.dot(wc - wp)
+                        expected = d.qpos[w * m.nq + a] - m.qpos0[a] + m.opt.timestep * speed
+                        angle = hinge_angle(part_of(m, d, w, b, k, rest), m.jnt_axis[k], expected)
+                        tilt = mul_quat(tilt, axis_angle_to_quat(m.jnt_axis[k], angle))
+                        set_qpos(m, d, w, a, m.qpos0[a] + angle)
+                        set_qvel(m, d, w, m.jnt_dofadr[k], speed)
+                x += slides
         off = xc + rotate(qc, at) - x - rotate(turn, at)
         tilt = mul_quat(conj_quat(tilt), rest)
     d.lcp_drift[wb] = ti.math.vec2(off.norm(), quat_to_rotvec(tilt).norm())
+
+
+@func
+def slide_axis(m, b, j, turn, qc):
+    """World axis of slide j of body b: the parent's, or, where hinges are before it, the child's."""
+    axis = rotate(turn, m.jnt_axis[j])
+    if not is_slide(m, m.body_jntadr[b]):
+        axis = rotate(qc, m.jnt_axis[j])
+    return axis
+
+
+@func
+def slide_speed(m, d, w, b, s):
+    """Velocity along a slide of body b behind a step, s being the dual of its axis."""
+    p = m.body_parentid[b]
+    xc, qc, vc, wc = frame_of(m, d, w, b)
+    xp, qp, vp, wp = frame_of(m, d, w, p)
+    xc += rotate(qc, m.body_ipos[w, b])
+    xp += rotate(qp, m.body_ipos[w, p])
+    speed = s.dot(vc - vp - 0.5 * (wp + wc).cross(xc - xp))
+    if is_mixed(m, b):
+        at, _off = meeting(m, w, b, xp, qp, xc, qc)
+        speed = s.dot(vc + wc.cross(at - xc) - vp - wp.cross(at - xp))
+    return speed
 
 
 @func

@@ -41,6 +41,26 @@ def is_geom_gone(m, d, w, g):
 
 
 @func
+def is_body_asleep(m, d, w, b):
+    """Whether body b of world w is one of a tree that sleeps, or has just fallen asleep."""
+    asleep = False
+    if ti.static(m.has.sleep):
+        t = m.body_treeid[b]
+        if t >= 0:
+            asleep = d.tree_asleep[w * m.ntree + t] >= 0
+    return asleep
+
+
+@func
+def is_tree_asleep(m, d, wt):
+    """The same of world-major tree wt."""
+    asleep = False
+    if ti.static(m.has.sleep):
+        asleep = d.tree_asleep[wt] >= 0
+    return asleep
+
+
+@func
 def tree_count(m, d):
     """Trees of all worlds, or those that are awake."""
     n = d.nworld * m.ntree

@@ -13,6 +13,8 @@ from .waking import any_bit
 def is_quiet(m, d, w, t):
     """Whether tree t may sleep, is pushed by nobody, and moves more slowly than the tolerance."""
     quiet = NEVER_SLEEPS >> m.tree_sleep_policy[t] & 1 == 0
+    if ti.static(m.has.maximal):  # a mocap body that carries it may go on
+        quiet = quiet and m.body_mocapid[m.body_rootid[m.tree_bodyadr[t]]] < 0
     if quiet:
         for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
             speed = ti.abs(d.qvel[w * m.nv + k] * m.dof_length[w, k])

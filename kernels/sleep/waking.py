@@ -5,6 +5,7 @@ after collision.
 """
 
 from ..constants import AWAKE, POKED_FORCE, POKED_POSE, POKED_VELOCITY, POKED_WRENCH
+from ..lcp.trees import written_tree
 from ..rotation import normalize_quat
 from ..smooth.kinematics import moved_pose, static_pose
 from ..types import FP, SERIAL, func, kernel, ti
@@ -65,7 +66,10 @@ def find_poked(m, d):
                     for c in ti.static(range(6)):
                         poked = poked or any_bit(d.xfrc_applied[b][c])
             if written & POKED_POSE != 0 and not poked:
-                poked = is_elsewhere(m, d, w, t)
+                if ti.static(m.has.maximal):
+                    poked = written_tree(m, d, w, t) > 0
+                else:
+                    poked = is_elsewhere(m, d, w, t)
         d.tree_poked[wt] = ti.cast(poked, ti.i32)
     ti.loop_config(serialize=True)
     for _ in range(1):

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+H = 0.01  # timestep of `tree`
+INERTIA = '<inertial pos="0 0 0" mass="{:.3f}" diaginertia="{:.4f} {:.4f} {:.4f}"/>'
+
 
 def rotation(q):
     """(n, 3, 3) of (n, 4) unit quaternions."""
@@ -66,3 +69,30 @@ def many(n):
     )
     floor = '<geom type="plane" size="9 9 1"/>'
     return f'<mujoco><option timestep="0.005"/><worldbody>{floor}{snakes}</worldbody></mujoco>'
+
+
+def tree(rng, kinds, more=""):
+    """MJCF of a free body from which a random tree of bodies with these joints, both named by number, grows.
+    more  what stands behind the bodies."""
+    children = {}
+    for k in range(len(kinds)):
+        children.setdefault(int(rng.integers(k + 1)), []).append(k + 1)
+
+    def body(k):
+        word = kinds[k - 1] if k else "free"
+        axis, pos = rng.normal(size=3), rng.uniform(-0.1, 0.1, 3)
+        joint = (
+            f'<joint name="{k}" type="{word}" axis="{axis[0]} {axis[1]} {axis[2]}" pos="{pos[0]} {pos[1]} {pos[2]}"/>'
+        )
+        if word == "universal":
+            other = np.cross(axis, rng.normal(size=3))
+            place = f'pos="{pos[0]} {pos[1]} {pos[2]}"'
+            joint = "".join(f'<joint axis="{a[0]} {a[1]} {a[2]}" {place}/>' for a in (axis, other))
+        joint = "" if word == "fixed" else "<freejoint/>" if word == "free" else joint
+        at, turn = rng.uniform(-0.4, 0.4, 3), rng.uniform(-90, 90, 3)
+        least = rng.uniform(0.01, 0.02, 3)
+        inner = "".join(map(body, children.get(k, [])))
+        frame = f'pos="{at[0]} {at[1]} {at[2]}" euler="{turn[0]} {turn[1]} {turn[2]}"'
+        return f'<body name="body{k}" {frame}>{joint}{INERTIA.format(rng.uniform(0.5, 2), *least)}{inner}</body>'
+
+    return f'<mujoco><option timestep="{H}" gravity="0 0 -9.81"/><worldbody>{body(0)}</worldbody>{more}</mujoco>'

@@ -73,7 +73,8 @@ class World:
             lib.dBodySetMass(self.body[b], ctypes.byref(mass))
 
     def join(self, d):
-        """A joint of ODE for each of the model but free ones, and for bodies without one, where a Data has them."""
+        """A joint of ODE for each of the model but free ones, for bodies without one, for connects and welds: where a
+        Data has them."""
         lib, m, joints = self.lib, self.m, {}
         self.place(np.concatenate([d.xpos, d.xquat], axis=1), np.zeros((m.nbody, 6)))
         for b in np.flatnonzero((m.body_treeid >= 0) & (m.body_jntnum == 0)):
@@ -96,6 +97,16 @@ class World:
                 lib.dJointSetUniversalAxis2(joint, *map(REAL, d.xaxis[j + 1]))
             elif kind != "Ball":
                 getattr(lib, f"dJointSet{kind}Axis")(joint, *map(REAL, d.xaxis[j]))
+        for e in range(m.neq):
+            word = "Fixed" if m.eq_type[e] == 1 else "Ball"
+            b1, b2 = m.eq_obj1id[e], m.eq_obj2id[e]
+            joints["equality", e] = joint = ctypes.c_void_p(getattr(lib, f"dJointCreate{word}")(self.world, None))
+            lib.dJointAttach(joint, self.body[b1], self.body[b2])
+            if word == "Fixed":
+                lib.dJointSetFixed(joint)
+            else:
+                at = d.xpos[b1] + d.xmat[b1].reshape(3, 3) @ m.eq_data[e, :3]
+                lib.dJointSetBallAnchor(joint, *map(REAL, at))
         return joints
 
     def place(self, pose, velocity):

@@ -129,8 +129,8 @@ def record():
     for order, joints in (("colour", True), ("colour", False), ("ode", False)):
         events = _Recorder(False, dict(dynamics="lcp"), order=order, joints=joints).events
         _find_sources(events)
-        own = [event for event in events if event[0].startswith("lcp.")]
-        _merge(stages, [(*names, step) for *names, step in own if not step.kernel or step.file.startswith("lcp/")])
+        _merge(stages, [(*names, step) for *names, step in events if step.kernel and step.file.startswith("lcp/")])
+        _merge(stages, [event for event in events if event[0].startswith("lcp.") and not event[2].kernel])
     for integrator in (mjtIntegrator.mjINT_EULER, *others):
         flags = int(mjtEnableBit.mjENBL_INVDISCRETE)
         events = _Recorder(False, dict(integrator=integrator), flags, inverse=True).events

@@ -12,6 +12,7 @@ A NumPy .npz with these arrays:
              with a leading axis of worlds if there are several
     lcp_geom, lcp_pos, lcp_impulse, lcp_warm    contacts of the last step and their impulses, with dynamics="lcp"
     lcp_pose, lcp_twist, lcp_qpos, lcp_qvel     bodies of trees, and what was measured of them
+    lcp_eq_impulse    impulses of connects and welds
     tree_asleep    (nworld, ntree) who sleeps or is removed, where something may: they are where xpos, xquat say
 
 In Python: `tisim.set_state(m, d, np.load("state.npz")["state"])`.
@@ -111,7 +112,7 @@ def give_impulses(path, d):
     Raises Error where they do not fit the model.
     """
     with np.load(path, allow_pickle=False) as saved:
-        arrays = {name: saved[name] for name in (*impulses.NAMES, *impulses.BODIES) if name in saved}
+        arrays = {name: saved[name] for name in (*impulses.NAMES, *impulses.BODIES, *impulses.LOOPS) if name in saved}
     if not arrays.keys() >= set(impulses.NAMES) or len(arrays["lcp_warm"]) != d.nworld:
         return
     if found := impulses.problem(d.model, d.nworld, arrays):

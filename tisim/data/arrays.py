@@ -11,16 +11,17 @@ from .declare import ALL, Array
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
 COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense=7,
               ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nraykey=18,
-              nmid=19, nout=20, nY=21, npart=22,
+              nmid=19, nout=20, nY=21, npart=22, nislandtree=23, nislandcon=24, nislandrow=25, groupsize=26, nbad=27,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
               noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
-              nacted=56, nchanged=57, nlcp=58)  # fmt: skip
+              nacted=56, nchanged=57, nlcp=58, nlcpwant=59)  # fmt: skip
 
 # indices into `sweep_scale`: middle and 1 / scale of the sweep, 1 / width of strips and of rows, skin [m]
 SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
 
 QUEUED_ROUNDS = 64  # of the solver on a GPU, that `solver_queue` tells of
-QUEUE_BAD = 1 + 2 * QUEUED_ROUNDS  # its place that tells of qacc
+QUEUE_BAD = 1 + 2 * QUEUED_ROUNDS  # its places that tell of qacc, and of nlarge and ndense
+QUEUE_LARGE, QUEUE_DENSE = QUEUE_BAD + 1, QUEUE_BAD + 2
 
 DATA = {}
 
@@ -425,12 +426,18 @@ declare("scratch", [
 # the second dynamics (kernels/lcp/): drift, what it goes on from, and its records
 declare("computed", [
     ("lcp_drift", "f", ("nbody", 2), "m, rad", "lcp", "how far a body is from where its parent and qpos have it"),
+    ("lcp_eq_drift", "f", ("neq", 2), "m, rad", "lcp", "how far what a connect or weld makes equal is apart"),
 ])  # fmt: skip
 declare("scratch", [
     ("lcp_warm", "i", (1,), "-", "lcp", "1: the lists of the last step hold for the world"),
     ("lcp_geom", "i", ("nlcpmax", 2), "-", "lcp", "contacts of the last step: world-major geom 1, geom 2"),
     ("lcp_pos", "f", ("nlcpmax", 3), "m", "lcp", "their places"),
     ("lcp_impulse", "f", ("nlcpmax", 3), "N s", "lcp", "their world impulses on body 2 in its last substep"),
+    ("lcp_place", "i", ("nconmax",), "-", "lcp", "where contacts go in that list, among those of sleepers"),
+    ("lcp_slept_geom", "i", ("nlcpmax", 2), "-", "lcp", "contacts of sleepers, from that list to that list"),
+    ("lcp_slept_pos", "f", ("nlcpmax", 3), "m", "lcp", "their places"),
+    ("lcp_slept_impulse", "f", ("nlcpmax", 3), "N s", "lcp", "their impulses"),
+    ("lcp_slept_place", "i", ("nlcpmax",), "-", "lcp", "where they go in it"),
     ("lcp_start", "f", ("nconmax", 3), "N s", "lcp", "the impulses with which the contacts of this step begin"),
     ("lcp_used", "i", ("nbody",), "-", "lcp", "bits of the colours that a body has"),
     ("lcp_seen", "i", ("nbody",), "-", "lcp", "in ODE's order, 1: the search for islands has come to this body"),
@@ -457,6 +464,13 @@ declare("scratch", [
     ("lcp_mass", "f", ("nbody", 36), "-", "lcp", "scaled mass at the place of a body, factored", 1),
     ("lcp_change", "f", ("nbody", 8), "any", "lcp", "change of a body's scaled velocity by rows of its tree", 1),
     ("lcp_scale", "f", ("nbody", 4), "any", "lcp", "1 / sqrt(mass), 1 / sqrt(principal moments of inertia)", 1),
+    ("lcp_eq_impulse", "f", ("neq", 6), "N s, N m s", "lcp", "of connects and welds on body 1 in the last substep", 1),
+    ("lcp_eq", "f", ("neq", 128), "any", "lcp", "their rows, see kernels/lcp/loops.py", 1),
+    ("lcp_eq_nrow", "i", ("neq",), "-", "lcp", "how many they are"),
+    ("lcp_eq_body", "i", ("neq", 2), "-", "lcp", "world-major bodies of the objects", 1),
+    ("lcp_eq_color", "i", ("neq",), "-", "lcp", "colour of an equality, -1: it has no rows"),
+    ("lcp_eq_head", "i", (ALL, 64), "-", "lcp", "first slot of each colour, at 62 the number of colours"),
+    ("lcp_eq_order", "i", ("neq",), "-", "lcp", "the equality in each slot"),
 ])  # fmt: skip
 
 # blocks of large islands: the units of parallel work and of fixed-order sums
@@ -501,7 +515,7 @@ declare("scratch", [
     ("isl_pass", "i", ("ntree", 2), "-", "solver", "conjugate gradients: iterations before this, or the next"),
     ("isl_round", "i", ("ntree",), "-", "solver", "Newton's round, -1: the first direction"),
     ("isl_phase", "i", ("ntree",), "-", "solver", "what is due next, see kernels/solver/rounds.py"),
-    ("solver_queue", "i", (ALL, QUEUE_BAD + 1), "-", "solver",
+    ("solver_queue", "i", (ALL, QUEUE_DENSE + 1), "-", "solver",
      "large islands that are not done; the most iterations and evaluations that each round took; 1 if qacc is bad"),
 ])  # fmt: skip
 
@@ -619,18 +633,45 @@ declare("stage", [
      "direction, cosine of its cone with exponent; then ambient light of all"),
     ("pic_texinfo", "i", ("npictex", 4), "-", "pictures", "of each texture: first texel, width, height, levels"),
     ("pic_texel", "i", ("npictexel",), "-", "pictures", "colours of texels, a byte for each part"),
-    ("pic_tone", "f", ("npictone",), "-", "pictures", "light as a picture shows it, over the root of light"),
-    ("pic_at", "f", ("npicsample", 2), "pixel", "pictures", "column and row of each sample"),
-    ("pic_depth", "f", ("npicsample",), "m", "pictures", "depth along the view of what it shows"),
+    ("pic_tone", "i", ("npictone",), "-", "pictures", "light as a picture shows it, over its root, in bits of f32"),
+    ("pic_seen", "i", ("npicrecord", 16), "-", "pictures",
+     "the camera in each record's frame: rotation from its axes, place, sizes; all in bits of f32"),
+    ("pic_aim", "i", ("npicrecord", 12), "-", "pictures",
+     "a far lamp there: direction, 1 / direction, pixels covered, nearest depth; the shape, -1: throws no shadow"),
+    ("pic_block", "i", ("npicblock", 4), "-", "pictures", "first sample, end and tile of each block"),
+    # of each sample, in bits of f32 but for what counts or names something
+    ("pic_x", "i", ("npicsample",), "pixel", "pictures", "column of each sample"),
+    ("pic_y", "i", ("npicsample",), "pixel", "pictures", "row"),
+    ("pic_depth", "i", ("npicsample",), "m", "pictures", "depth along the view of what it shows"),
     ("pic_record", "i", ("npicsample",), "-", "pictures", "the record, or -1"),
     ("pic_face", "i", ("npicsample",), "-", "pictures", "the face of a mesh"),
-    ("pic_lit", "f", ("npicsample",), "-", "pictures", "light of lamps that it gets, as a sum of cosines"),
-    ("pic_weight", "f", ("npicsample",), "-", "pictures", "that it would get without shadows"),
+    ("pic_before", "i", ("npicsample",), "m", "pictures", "depth behind which it is looked for"),
+    ("pic_last", "i", ("npicsample",), "-", "pictures", "the record that was met there"),
+    ("pic_nx", "i", ("npicsample",), "-", "pictures", "normal along the camera's axes"),
+    ("pic_ny", "i", ("npicsample",), "-", "pictures", "upward"),
+    ("pic_nz", "i", ("npicsample",), "-", "pictures", "backward"),
+    ("pic_r", "i", ("npicsample",), "-", "pictures", "red of the surface, then of its light"),
+    ("pic_g", "i", ("npicsample",), "-", "pictures", "green"),
+    ("pic_b", "i", ("npicsample",), "-", "pictures", "blue"),
+    ("pic_alpha", "i", ("npicsample",), "-", "pictures", "its opacity"),
+    ("pic_fade", "i", ("npicsample",), "-", "pictures", "by how much far ground fades"),
+    ("pic_tile", "i", ("npicsample",), "-", "pictures", "tile of the lamp's view, or -1"),
+    ("pic_cosine", "i", ("npicsample",), "-", "pictures", "light of a lamp; then share of the sky seen"),
+    ("pic_shine", "i", ("npicsample",), "-", "pictures", "what comes of it"),
+    ("pic_lit", "i", ("npicsample",), "-", "pictures", "light of lamps that it gets, as a sum of cosines"),
+    ("pic_weight", "i", ("npicsample",), "-", "pictures", "that it would get without shadows"),
     ("pic_gain", "f", ("npicsample", 3), "-", "pictures", "diffuse light of the model's lamps that it gets"),
     ("pic_gloss", "f", ("npicsample", 3), "-", "pictures", "their light that it throws back as a mirror would"),
-    ("pic_color", "f", ("npicsample", 3), "-", "pictures", "its colour so far, from 0 to 1"),
-    ("pic_through", "f", ("npicsample",), "-", "pictures", "the share that comes from behind"),
-    ("pic_sky", "f", ("npicsample",), "-", "pictures", "share of the sky's lamps seen, at half size"),
+    ("pic_tint", "f", ("npicsample", 3), "-", "pictures", "colour of its texture, in the light of the model's lamps"),
+    ("pic_red", "i", ("npicsample",), "-", "pictures", "its colour so far, from 0 to 1"),
+    ("pic_green", "i", ("npicsample",), "-", "pictures", "green"),
+    ("pic_blue", "i", ("npicsample",), "-", "pictures", "blue"),
+    ("pic_through", "i", ("npicsample",), "-", "pictures", "the share that comes from behind"),
+    ("pic_front", "i", ("npicsample",), "-", "pictures", "the first record that it shows"),
+    ("pic_away", "i", ("npicsample",), "m", "pictures", "its depth, infinite for none"),
+    ("pic_edge", "i", ("npicsample",), "-", "pictures", "1: the pixel differs from a neighbour"),
+    ("pic_word", "i", ("npicsample",), "-", "pictures", "bytes of colours"),
+    ("pic_sky", "i", ("npicsample",), "-", "pictures", "share of the sky's lamps seen, at half size"),
     ("pic_owner", "i", ("npicsample",), "-", "pictures", "record of those samples"),
 ])  # fmt: skip
 

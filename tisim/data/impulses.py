@@ -1,5 +1,5 @@
-"""What steps of the second dynamics go on from besides qpos and qvel: the impulses of the last step's contacts; poses
-and twists of the bodies of trees, and what was measured of them.
+"""What steps of the second dynamics go on from besides qpos and qvel: the impulses of the last step's contacts,
+connects and welds; poses and twists of the bodies of trees, and what was measured of them.
 """
 
 import numpy as np
@@ -9,6 +9,7 @@ from tisim.device import memory, session
 LISTS = ("lcp_geom", "lcp_pos", "lcp_impulse")
 NAMES = (*LISTS, "lcp_warm")
 BODIES = ("lcp_pose", "lcp_twist", "lcp_qpos", "lcp_qvel")  # where bodies have joints
+LOOPS = ("lcp_eq_impulse",)  # where there are connects or welds
 
 
 def kept(d):
@@ -16,7 +17,7 @@ def kept(d):
     if "lcp_warm" not in d._device:
         return {}
     lists = {name: d.host(name)[: d.count("nlcp")] for name in LISTS}
-    bodies = {name: d.host(name).reshape(d.nworld, -1) for name in BODIES if "lcp_pose" in d._device}
+    bodies = {name: d.host(name).reshape(d.nworld, -1) for name in (*BODIES, *LOOPS) if name in d._device}
     return lists | dict(lcp_warm=d.host("lcp_warm")[:, 0]) | bodies
 
 
@@ -28,8 +29,9 @@ def problem(m, nworld, arrays):
         shape = (nworld,) if width is None else (n, width)
         if a.shape != shape or a.dtype.kind not in ("f" if name in LISTS[1:] else "iu") or not np.isfinite(a).all():
             return f"{name} does not fit"
-    for name in [name for name in BODIES if name in arrays]:
-        a, width = arrays[name], dict(lcp_qpos=m.nq, lcp_qvel=m.nv).get(name, 8 * m.nbody)
+    for name in [name for name in (*BODIES, *LOOPS) if name in arrays]:
+        widths = dict(lcp_qpos=m.nq, lcp_qvel=m.nv, lcp_eq_impulse=6 * m.neq)
+        a, width = arrays[name], widths.get(name, 8 * m.nbody)
         if a.shape != (nworld, width) or a.dtype.kind != "f" or not np.isfinite(a).all():
             return f"{name} does not fit"
     geoms = arrays["lcp_geom"]
@@ -43,7 +45,7 @@ def give(d, arrays):
     n = len(arrays["lcp_geom"])
     if n > d.capacity("nlcpmax"):
         d.grow("nlcpmax", n)
-    for name in [name for name in (*NAMES, *BODIES) if name in arrays]:
+    for name in [name for name in (*NAMES, *BODIES, *LOOPS) if name in arrays]:
         a = d.device(name)
         values = memory.download(a)
         given = np.asarray(arrays[name]).reshape(-1)

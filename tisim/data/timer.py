@@ -20,7 +20,7 @@ STAGES = dict(
     sensor_vel=T.mjTIMER_FORWARD, sensor_acc=T.mjTIMER_FORWARD, sensor_inv=T.mjTIMER_FORWARD,
     check_acceleration=T.mjTIMER_STEP, compare=T.mjTIMER_STEP, integrate=T.mjTIMER_ADVANCE, rk_first=T.mjTIMER_ADVANCE,
     rk_second=T.mjTIMER_ADVANCE, rk_third=T.mjTIMER_ADVANCE, rk_last=T.mjTIMER_ADVANCE,
-    lcp_advance=T.mjTIMER_CONSTRAINT, poses=T.mjTIMER_POS_KINEMATICS, inverse=T.mjTIMER_FORWARD,
+    lcp_advance=T.mjTIMER_CONSTRAINT, inverse=T.mjTIMER_FORWARD,
 )  # fmt: skip
 # files of kernels below kernels/ that a part of such a stage is timed by; other kernels of `collide` are narrow phase
 FILES = {

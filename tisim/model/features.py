@@ -7,6 +7,8 @@ import numpy as np
 from tisim.device import session
 from tisim.enums import mjtCone, mjtEnableBit, mjtSolver
 
+from . import lcp
+
 # numbers of what makes constraint rows that are no contacts
 ROWS = (
     "neq", "neqpose", "neqjoint", "neqtendon", "nfriction", "ntendonfriction", "nlimited", "ntendonlimited",
@@ -26,6 +28,8 @@ class Features(NamedTuple):
     heavy     some tendon has armature.
     sleep     loops go over lists of what is awake: trees at rest fall asleep, or some can be removed.
     gone      trees can be removed (tisim.remove).
+    maximal   bodies of trees have poses of their own: the second dynamics, where not all are free.
+    loops     connects or welds of the second dynamics.
     packed    there can be a pile of many free bodies, which the solver lays out in memory as its lists have them.
     varied    names of the fields that differ between worlds (Data.vary), sorted.
     """
@@ -38,6 +42,8 @@ class Features(NamedTuple):
     heavy: bool = False
     sleep: bool = False
     gone: bool = False
+    maximal: bool = False
+    loops: bool = False
     packed: bool = False
     varied: tuple = ()
 
@@ -67,7 +73,7 @@ def packed(m, torsion):
 def features(m):
     """The Features of a model as it is now; users may change options and arrays at any time."""
     sleep = m.comes_and_goes or bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_SLEEP))
-    options = int(m.opt.cone), int(m.opt.solver), int(m.opt.noslip_iterations)
+    options = int(m.opt.cone), int(m.opt.solver), int(m.opt.noslip_iterations), lcp.chosen(m)
     key = (m.edits, options, sleep, m.comes_and_goes, session.arch)
     last = m._derived.get("features")
     if last is None or last[0] != key:
@@ -83,6 +89,8 @@ def features(m):
             torsion=bool((dims > 3).any()),
             sleep=sleep,
             gone=m.comes_and_goes,
+            maximal=lcp.chosen(m) and lcp.jointed(m),
+            loops=lcp.chosen(m) and lcp.loops(m),
             packed=packed(m, bool((dims > 3).any())),
         )  # fmt: skip
     return last[1]

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tisim.enums import mjtEnableBit, mjtIntegrator, mjtJoint, mjtSensor, mjtStage, mjtTrn
+from tisim.enums import mjtEnableBit, mjtEq, mjtIntegrator, mjtJoint, mjtSensor, mjtSleepPolicy, mjtStage, mjtTrn
 from tisim.errors import Error, FieldError, UnsupportedError
 from tisim.mjcf.format.names import nearest
 
@@ -24,7 +24,9 @@ SLOP, GAP, REACH = 1 / 320, 1 / 80, 1 / 8
 DEFAULT_SIZE = 0.16  # m, where nothing moves
 MARGINS = ("geom_margin", "pair_margin")
 JOINTS = (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)
+LOOPS = (mjtEq.mjEQ_CONNECT, mjtEq.mjEQ_WELD)
 LEAST_SINE = 1e-3  # of the angle between two hinges of a body
+MOST_JOINTS = 3  # of a body
 MOST_SERVOS = 11  # actuators of a joint (kernels/lcp/laws.py: 15 forces, of which springs, friction and limits are 4)
 
 
@@ -135,10 +137,11 @@ def refuse(m):
     """Raises UnsupportedError for what the second dynamics does not do."""
     if m.lcp.order == "ode" and m.lcp.friction != "box":
         raise _not_done(f'friction "{m.lcp.friction}" in the order of ODE, whose rows are of a box: friction="box"')
-    names = dict(neq="equalities", ntendon="tendons")
-    for count, what in names.items():
-        if m._sizes[count]:
-            raise _not_done(f"{what} (there are {m._sizes[count]})")
+    if m._sizes["ntendon"]:
+        raise _not_done(f"tendons (there are {m._sizes['ntendon']})")
+    if len(bad := np.flatnonzero(~np.isin(m.eq_type, LOOPS))):
+        kind = mjtEq(m.eq_type[bad[0]]).name[5:].lower()
+        raise _not_done(f"{_name(m, 'equality', bad[0])}: {kind}")
     if jointed(m):
         _refuse_joints(m)
     elif m.nu:
@@ -157,34 +160,38 @@ def refuse(m):
         kind = mjtSensor(m.sensor_type[s]).name[7:].lower()
         raise _not_done(f"sensor {m.id2name('sensor', s) or f'number {s}'}: {kind}, which needs accelerations")
     flags = int(m.opt.enableflags)
-    for bit, word in ((mjtEnableBit.mjENBL_SLEEP, "sleep"), (mjtEnableBit.mjENBL_OVERRIDE, "override"),
-                      (mjtEnableBit.mjENBL_FWDINV, "fwdinv")):  # fmt: skip
+    for bit, word in ((mjtEnableBit.mjENBL_OVERRIDE, "override"), (mjtEnableBit.mjENBL_FWDINV, "fwdinv")):
         if flags & int(bit):
             raise _not_done(f"flag {word}")
+    if flags & int(mjtEnableBit.mjENBL_SLEEP):
+        if m.lcp.order == "ode":
+            raise _not_done('flag sleep in the order of ODE: order="colour"')
+        if np.any(np.asarray(m.tree_sleep_policy) == mjtSleepPolicy.mjSLEEP_INIT):
+            raise _not_done("trees that start asleep (sleep='init')")
     if m.comes_and_goes:
         raise _not_done("tisim.remove")
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
         raise _not_done("integrator RK4: velocities come first, then poses, whatever the others say")
 
 
+def loops(m):
+    """Whether there are connects or welds."""
+    return bool(np.isin(m.eq_type, LOOPS).any())
+
+
 def jointed(m):
-    """Whether something moves that is no free body: then the bodies of trees have poses of their own."""
+    """Whether something moves that is no free body, or is connected or welded: then the bodies of trees have poses of
+    their own."""
     rides = (np.asarray(m.body_treeid) >= 0) & (np.asarray(m.body_dofnum) == 0)
-    return bool(np.any(np.asarray(m.jnt_type) != mjtJoint.mjJNT_FREE) or rides.any())
+    return bool(np.any(np.asarray(m.jnt_type) != mjtJoint.mjJNT_FREE) or rides.any() or loops(m))
 
 
 def _refuse_joints(m):
     """The same for what is asked of bodies with joints alone."""
     if m.lcp.order == "ode":
-        raise _not_done('joints in the order of ODE: order="colour"')
+        raise _not_done('joints, connects and welds in the order of ODE: order="colour"')
     moving = np.asarray(m.body_treeid) >= 0
-    for b in np.flatnonzero(moving & (np.asarray(m.body_jntnum) > 1)):
-        j = int(m.body_jntadr[b])
-        if int(m.body_jntnum[b]) > 2 or np.any(np.asarray(m.jnt_type)[j : j + 2] != mjtJoint.mjJNT_HINGE):
-            raise _not_done(f"{_name(m, 'body', b)}: several joints, but for two hinges")
-        axes, at = np.asarray(m.jnt_axis)[j : j + 2], np.asarray(m.jnt_pos)[j : j + 2]
-        if np.abs(at[0] - at[1]).max() > 1e-9 or np.linalg.norm(np.cross(*axes)) < LEAST_SINE:
-            raise _not_done(f"{_name(m, 'body', b)}: two hinges whose anchors differ or whose axes are parallel")
+    _refuse_combinations(m, np.flatnonzero(moving & (np.asarray(m.body_jntnum) > 1)))
     if len(bad := np.flatnonzero(np.asarray(m.jnt_actfrclimited))):
         raise _not_done(f"{_name(m, 'joint', bad[0])}: actuatorfrcrange")
     if len(bad := np.flatnonzero(np.asarray(m.actuator_trntype) == mjtTrn.mjTRN_BODY)):
@@ -195,6 +202,39 @@ def _refuse_joints(m):
     light = moving & ((np.asarray(m.body_mass) <= 0) | (np.asarray(m.body_inertia) <= 0).any(axis=1))
     if light.any():
         raise _not_done(f"{_name(m, 'body', np.flatnonzero(light)[0])}: without mass or inertia, which each body needs")
+
+
+def _refuse_combinations(m, bodies):
+    """The same for joints of these bodies, which have several."""
+
+    def refuse(bad, what):
+        if bad.any():
+            raise _not_done(f"{_name(m, 'body', bodies[bad][0])}: {what}")
+
+    count, first = np.asarray(m.body_jntnum)[bodies], np.asarray(m.body_jntadr)[bodies]
+    refuse(count > MOST_JOINTS, f"more than {MOST_JOINTS} joints")
+    j = first[:, None] + np.minimum(np.arange(MOST_JOINTS), count[:, None] - 1)
+    there = np.arange(MOST_JOINTS) < count[:, None]
+    kind, axis, at = (np.asarray(a)[j] for a in (m.jnt_type, m.jnt_axis, m.jnt_pos))
+    slide, hinge = there & (kind == mjtJoint.mjJNT_SLIDE), there & (kind == mjtJoint.mjJNT_HINGE)
+    refuse((there & ~slide & ~hinge).any(1), "several joints that are no slides and hinges")
+    refuse(slide[:, 1] & hinge[:, 0] & hinge[:, 2] | hinge[:, 1] & slide[:, 0] & slide[:, 2],
+           "a joint between two of the other kind")  # fmt: skip
+    anchor = np.take_along_axis(at, np.argmax(hinge, axis=1)[:, None, None], 1)
+    refuse((hinge & (np.abs(at - anchor).max(2) > 1e-9)).any(1), "hinges whose anchors differ")
+    for some, word in ((slide, "slides"), (hinge, "hinges")):
+        n = some.sum(1)
+        order = np.argsort(~some, axis=1, kind="stable")
+        a, b, c = (np.take_along_axis(axis, order[:, k, None, None], 1)[:, 0] for k in range(MOST_JOINTS))
+        sine = np.linalg.norm(np.cross(a, b), axis=1)
+        refuse((n == 2) & (sine < LEAST_SINE), f"two {word} whose axes are parallel")
+        if word == "slides":
+            refuse((n == 3) & (np.abs((np.cross(a, b) * c).sum(1)) < LEAST_SINE), "three slides in one plane")
+        else:
+            beside = np.maximum(np.abs((a * b).sum(1)), np.abs((b * c).sum(1)))
+            flat = np.linalg.norm(np.cross(a, c), axis=1) < LEAST_SINE
+            words = "three hinges, but for those whose middle axis is orthogonal to the others, which are not parallel"
+            refuse((n == 3) & ((beside > 1e-6) | flat), words)
 
 
 def _name(m, kind, i):

@@ -6,7 +6,7 @@ All is as last computed (forward, step).
 
 import numpy as np
 
-from tisim.data import on_demand
+from tisim.data import asleep, on_demand
 from tisim.enums import mjtCone, mjtObj
 from tisim.errors import Error, IdError
 from tisim.mjcf.rotations import cross
@@ -71,7 +71,9 @@ def contact_force(m, d, contact):
         raise IdError(f"contact={contact!r}: expected a place in the list of {n} contacts, or a sequence of them")
     place = np.atleast_1d(place).astype(np.int64) % max(n, 1)
     if lcp.chosen(m):
-        if d.count("nlcp") != n or not np.array_equal(d.host("lcp_pos")[:n], d.host("contact_pos")[:n]):
+        at = d.host("lcp_place")[:n] if asleep.enabled(m) else np.arange(n)
+        known = d.host("lcp_pos")[: d.count("nlcp")]
+        if n > len(known) or at.max(initial=-1) >= len(known) or (known[at] != d.host("contact_pos")[:n]).any():
             raise Error("dynamics lcp knows forces of the contacts of its last step: these are of another pose")
         out = np.zeros((len(place), 6))
         frame = d.host("contact_frame")[place].reshape(-1, 3, 3).astype(float)

@@ -1,11 +1,12 @@
 """The second dynamics, from the contact list to the state behind a step: dynamics="lcp". tisim/LCP.md."""
 
+from tisim.data import asleep, impulses
 from tisim.device import launch, runtime, session, team
 from tisim.errors import UnsupportedError
 from tisim.model import lcp as parameters
 from tisim.model.lcp import CHOICES
 
-from . import actuation, dynamics
+from . import actuation, sleep
 
 PARALLEL_CONTACTS = 300  # below, waking the threads costs more than the sweeps
 PARALLEL_BODIES, PARALLEL_TREES = 100, 4  # alike
@@ -27,19 +28,31 @@ def kernels_of(m):
     return [lists, runtime.kernels("lcp.step").lcp_step]
 
 
-def pose_kernels(m):
-    """Those of poses that qpos alone does not give."""
-    return [runtime.kernels("lcp.trees").tree_poses] if parameters.jointed(m) else []
+def all_kernels(m):
+    """Those with what finds islands, where something may sleep."""
+    return [*kernels_of(m), *[runtime.kernels("lcp.islands").lcp_islands] * asleep.enabled(m)]
 
 
-def poses(m, d):
-    """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv; of trees by their own state."""
-    dynamics.fwd_position(m, d, pose_kernels(m))
+def fall_asleep(m, d):
+    """Islands that are ready sleep, before anything is advanced; what follows from velocities is made again of them."""
+    if asleep.enabled(m):
+        islands(m, d)
+        sleep.fall_asleep(m, d)
+        if (m.nu or m._sizes["nsensor"]) and d.exceeds(rarely=True, nslept=0):
+            with d.program.aside():
+                sleep.settle_velocities(m, d)
+
+
+def islands(m, d):
+    """Which trees contacts, connects and welds couple: tree_island."""
+    launch.run(m, d, [runtime.kernels("lcp.islands").lcp_islands], False)
 
 
 def advance(m, d):
     """qpos, qvel and time behind a step: colours of the contacts, what they begin with, sweeps, new poses."""
-    d.set_counts(nrow=0, nJ=0, nefc=0, nisland=0, nsmall=0, nlarge=0)
+    d.set_counts(nrow=0, nJ=0, nefc=0, nsmall=0, nlarge=0)
+    if not asleep.enabled(m):
+        d.set_counts(nisland=0)
     many = bool(d.exceeds(ncon=PARALLEL_CONTACTS))
     if parameters.jointed(m):  # a tree is one worker's
         many = many or (d.nworld * m.nbody > PARALLEL_BODIES and d.nworld * m.ntree >= PARALLEL_TREES)
@@ -53,7 +66,12 @@ def advance(m, d):
     lists, step, *activations = kernels_of(m)
     many = many and workers > 1
     launch.run(m, d, [lists], many, **common)
-    if d.exceeds(ncon=d.room("nlcpmax")):  # what it held has been matched
+    if asleep.enabled(m) and d.exceeds(nlcpwant=d.room("nlcpmax")):  # what sleepers have in it is to stay
+        held = impulses.kept(d)
+        d.grow("nlcpmax", d.count("nlcpwant"))
+        impulses.give(d, {name: held[name] for name in impulses.NAMES})
+        launch.run(m, d, [lists], many, **common)
+    elif d.exceeds(ncon=d.room("nlcpmax")):  # what it held has been matched
         d.grow("nlcpmax", d.count("ncon"))
     launch.run(m, d, [step], many, **common)
     if activations:

@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 
 from tisim.data import asleep
-from tisim.device import runtime
+from tisim.device import runtime, session
 from tisim.device.variant import Kernel
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSolver
 from tisim.model import lcp as parameters
@@ -57,6 +57,18 @@ def kernels_of(m, d):
     elif m.scalar("nenergy"):
         found.append(k("smooth.energy").no_energy)
     contacts = _contacts(m, d)
+    found += _sleepers(m, contacts)
+    rows = [] if m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT) else [x.function() for x in MAKERS if x.acts(m)]
+    found += contacts + rows + ([k("solver.newton").unconstrained] if session.arch == "cpu" else [])
+    if contacts or rows:
+        found += _solver(m, d)
+    return list(dict.fromkeys(found))
+
+
+def _sleepers(m, contacts):
+    """Kernels of what sleeps, beside those of contacts."""
+    k = runtime.kernels
+    found = []
     if asleep.listed(m):
         found += [k("sleep.waking").find_poked, k("sleep.lists").list_awake]
         found += [k("sleep.lists").list_live_pairs] if contacts else []
@@ -68,18 +80,14 @@ def kernels_of(m, d):
         found += [k("sleep.ties").wake_by_tendons] if m.ntendon and m.scalar("ntie") else []
         if contacts:
             found.append(k("sleep.waking").wake_by_contacts)
-    rows = [] if m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT) else [x.function() for x in MAKERS if x.acts(m)]
-    found += contacts + rows + [k("solver.newton").unconstrained]
-    if contacts or rows:
-        found += _solver(m, d)
-    return list(dict.fromkeys(found))
+    return found
 
 
 def _second(m, d):
     """Those of the second dynamics: of the others' only what its steps launch."""
     k = runtime.kernels
     kinematics, velocity = k("smooth.kinematics"), k("smooth.velocity")
-    found = [kinematics.body_poses, *lcp.pose_kernels(m), kinematics.geom_poses, k("smooth.inertia").tree_inertia]
+    found = [kinematics.body_poses, *dynamics.pose_kernels(m), kinematics.geom_poses, k("smooth.inertia").tree_inertia]
     found += [k("sensor.frame").camera_poses] if m.scalar("nseen") else []
     found += [k("smooth.integrate").find_bad_state, velocity.tree_velocity] if m.nq else []
     found += [k("smooth.fluid").tree_fluid] if m.nv and dynamics.has_medium(m) else []
@@ -88,7 +96,9 @@ def _second(m, d):
         found += dynamics.energy_kernels(m)
     elif m.scalar("nenergy"):
         found.append(k("smooth.energy").no_energy)
-    return list(dict.fromkeys([*found, *_contacts(m, d), *lcp.kernels_of(m)]))
+    contacts = _contacts(m, d)
+    found += [*contacts, *_sleepers(m, contacts), *lcp.all_kernels(m)]
+    return list(dict.fromkeys(found))
 
 
 def _contacts(m, d):

@@ -154,10 +154,7 @@ def settle(m, d):
     with d.program.aside():
         names = [] if _advances_qacc(m, d) else ["qfrc_smooth", "qfrc_constraint", *["act"] * bool(m.na)]
         kept = {name: memory.download(d.device(name)) for name in [*names, "tree_asleep"]}
-        falling = kept["tree_asleep"].copy()
-        awake = memory.download(d.device("awake_tree"))[: d.count("ntawake")]
-        falling[awake] = np.minimum(falling[awake], -1)  # none of them counts as asleep yet
-        memory.upload(d.device("tree_asleep"), falling)
+        _count_as_awake(d, kept["tree_asleep"])
         if m.na:
             launch.run(m, d, actuation.advance_kernels(m), dynamics.parallel(m, d))
             d.set_counts(nacted=1)
@@ -173,6 +170,26 @@ def settle(m, d):
             d.set_counts(nacted=2)
         for name, values in kept.items():
             memory.upload(d.device(name), values)
+
+
+def settle_velocities(m, d):
+    """The same under the second dynamics, behind whose velocities come the sensors."""
+    trees = memory.download(d.device("tree_asleep"))
+    _count_as_awake(d, trees)
+    for stage in (dynamics.fwd_velocity, callbacks.passive, actuation.transmission, dynamics.energy,
+                  sensor.sensor_vel, callbacks.control, actuation.fwd_actuation):  # fmt: skip
+        stage(m, d)
+    if m._sizes["nsensor"]:
+        sensor.lay_down(m, d)
+    memory.upload(d.device("tree_asleep"), trees)
+
+
+def _count_as_awake(d, trees):
+    """None of those that fell asleep in this step counts as asleep yet; trees: tree_asleep."""
+    falling = trees.copy()
+    awake = memory.download(d.device("awake_tree"))[: d.count("ntawake")]
+    falling[awake] = np.minimum(falling[awake], -1)
+    memory.upload(d.device("tree_asleep"), falling)
 
 
 def _advances_qacc(m, d):

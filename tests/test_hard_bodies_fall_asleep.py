@@ -1,0 +1,196 @@
+"""dynamics="lcp" with the flag sleep: islands at rest sleep and cost nothing, those that are awake do not feel it, who
+is woken goes on from the impulses it fell asleep with."""
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tisim
+from tisim.data import impulses
+from tisim.data.digest import state_hash
+
+SLEEP = int(tisim.mjtEnableBit.mjENBL_SLEEP)
+BOX = '<body pos="{} 0 {}"><freejoint/><geom type="box" size=".1 .1 .1"/></body>'
+FLOOR = '<geom type="plane" size="9 9 1"/>'
+
+
+def model(body, tolerance=5e-3, sleep=True, more=""):
+    tisim.init(arch="cpu", precision="f64")
+    option = f'<option timestep=".005" sleep_tolerance="{tolerance}"/>'
+    m = tisim.Model.from_xml_string(f"<mujoco>{option}<worldbody>{FLOOR}{body}</worldbody>{more}</mujoco>")
+    m.opt.dynamics = "lcp"
+    m.opt.enableflags = SLEEP * sleep
+    return m
+
+
+def tower(n, x=0):
+    return "".join(BOX.format(x, 0.1 + 0.2 * k) for k in range(n))
+
+
+def sleepers(d):
+    """Whether each tree sleeps, by world."""
+    return d.host("tree_asleep").reshape(d.nworld, -1) >= 0
+
+
+def test_a_tower_that_is_woken_stands_on_what_it_stood_on():
+    """In the first step it sinks by less than 5e-6 m, one that begins without impulses by 7e-5."""
+    m = model(tower(6), 0.05)
+    d = tisim.Data(m)
+    tisim.step(m, d, 400)
+    assert sleepers(d).all() and d.ncon == 0 and np.abs(d.qvel).max() == 0
+    before = np.array(d.qpos)
+    tisim.step(m, d, 100)
+    assert np.array_equal(before, d.qpos) and d.time == pytest.approx(2.5)
+    cold = tisim.Data(m)
+    tisim.set_state(m, cold, tisim.get_state(m, d))
+    sunk = []
+    for each in (d, cold):
+        tisim.wake(m, each)
+        tisim.step(m, each)
+        sunk.append((before - each.qpos)[2::7].max())
+        assert each.ncon >= 24
+    assert sunk[0] < 5e-6 and sunk[1] > 5e-5, sunk
+
+
+def test_those_awake_do_not_feel_who_sleeps():
+    """A pendulum of boxes and a heap that falls later move by the same bits whether the tower beside them sleeps."""
+    body = tower(3) + BOX.format(2, 1) + BOX.format(2.05, 1.5) + BOX.format(2.1, 2)
+    ends = []
+    for sleep in (True, False):
+        m = model(body, sleep=sleep)
+        d = tisim.Data(m)
+        slept = 0
+        for _ in range(60):
+            tisim.step(m, d, 2)
+            slept = max(slept, sleepers(d)[0, :3].sum() if sleep else 0)
+            if sleep and slept:
+                assert not sleepers(d)[0, 3:].any()
+        ends.append(np.array(d.qpos)[21:])
+        assert slept == 3 * sleep and np.abs(d.qvel).max() > 0.05
+    assert np.array_equal(*ends)
+
+
+def test_what_falls_on_a_sleeper_wakes_its_island():
+    m = model(tower(3) + BOX.format(0.02, 1.5))
+    d = tisim.Data(m)
+    d.qvel[18 + 2] = 2.5
+    tisim.step(m, d, 60)
+    assert sleepers(d)[0].tolist() == [True] * 3 + [False]
+    tisim.step(m, d, 100)
+    assert not sleepers(d).any() and np.abs(d.qvel).max() > 1e-3
+    tisim.step(m, d, 600)
+    assert sleepers(d).all()
+    assert np.array(d.xpos)[1:, 2].min() > 0.0999
+
+
+CREATURES = (
+    '<body name="{0}" pos="{1} 0 .1"><freejoint/><geom type="box" size=".2 .1 .05"/>'
+    '<body pos=".2 0 0"><joint axis="0 1 0" damping=".1"/><geom type="capsule" size=".04" fromto=".05 0 0 .3 0 0"/>'
+    '<body pos=".35 0 0"><joint type="ball" damping=".1"/><geom type="sphere" size=".05"/></body></body></body>'
+)
+
+
+def test_trees_sleep_and_wake():
+    """One lies down; writing a joint's position, or a push, wakes it; its bodies go on from where they were."""
+    m = model(CREATURES.format("a", 0))
+    d = tisim.Data(m)
+    tisim.step(m, d, 800)
+    assert sleepers(d).all() and np.abs(d.qvel).max() == 0
+    pose = d.host("lcp_pose").copy()
+    d.qpos[:] = np.array(d.qpos)  # nothing new
+    tisim.step(m, d, 5)
+    assert sleepers(d).all() and np.array_equal(pose, d.host("lcp_pose"))
+    d.xfrc_applied[1, 5] = 0.01
+    tisim.step(m, d, 1)
+    assert not sleepers(d).any()
+    assert np.abs(d.host("lcp_pose") - pose).max() < 1e-4 and np.abs(d.qvel).max() < 1e-2
+    d.xfrc_applied[:] = 0
+    tisim.step(m, d, 400)
+    assert sleepers(d).all()
+    d.qpos[7] += 0.1
+    tisim.step(m, d, 1)
+    assert not sleepers(d).any()
+
+
+def test_what_a_weld_ties_sleeps_and_wakes_together():
+    more = '<equality><weld body1="a" body2="b"/></equality>'
+    m = model(CREATURES.format("a", 0) + CREATURES.format("b", 1.5), more=more)
+    d = tisim.Data(m)
+    tisim.step(m, d, 1200)
+    assert sleepers(d).all()
+    held = d.host("lcp_eq_impulse").copy()
+    d.qvel[2] = 0.02
+    tisim.step(m, d, 2)
+    assert not sleepers(d).any() and np.abs(held).max() > 0
+    assert np.abs(d.host("lcp_eq_impulse") - held).max() < 0.5 * np.abs(held).max() + 1e-3
+
+
+def test_sensors_of_sleepers_are_those_of_rest():
+    more = '<sensor><framelinvel objtype="body" objname="a"/><velocimeter site="s"/></sensor>'
+    box = '<freejoint/><site name="s"/><geom type="box" size=".1 .1 .1"/>'
+    m = model(f'<body name="a" pos="0 0 .1">{box}</body>', more=more)
+    d = tisim.Data(m)
+    tisim.step(m, d, 200)
+    assert sleepers(d).all() and np.abs(d.sensordata).max() == 0
+
+
+def test_copies_with_sleepers_go_on_to_the_same_bits():
+    m = model(tower(4) + tower(3, 1) + BOX.format(0, 6))
+    d = tisim.Data(m)
+    tisim.step(m, d, 200)
+    assert sleepers(d)[0].sum() == 7
+    copies = copy.copy(d), pickle.loads(pickle.dumps(d))
+    for each in (d, *copies):
+        tisim.step(each.model, each, 100)
+    assert not sleepers(d)[0, :4].any() and len({state_hash(each) for each in (d, *copies)}) == 1
+
+
+def test_lists_that_grow_keep_what_sleepers_have():
+    """A tower sleeps while others fall beside it, and in the end on it."""
+    m = model(tower(4) + "".join(BOX.format(2 + 0.5 * k, 8) for k in range(20)) + BOX.format(0, 12))
+    ends, grown = [], False
+    for short in (False, True):
+        d = tisim.Data(m)
+        for _ in range(350):
+            tisim.step(m, d)
+            if short and d.time == pytest.approx(1.0):
+                assert sleepers(d)[0, :4].all()
+                held = impulses.kept(d)
+                d._resize("nlcpmax", len(held["lcp_geom"]))
+                impulses.give(d, held)
+            grown = grown or (short and d.time > 1.1 and sleepers(d)[0, :4].all() and d.capacity("nlcpmax") > 40)
+        ends.append(state_hash(d))
+    assert grown and len(set(ends)) == 1 and not sleepers(d)[0, :4].any()
+
+
+THREADS = """
+import tisim
+from tisim.data.digest import state_hash
+from shared.joints import many
+from shared.loops import many as rings
+tisim.init(arch="cpu", precision="f64")
+for text in (many(30), rings(12)):
+    m = tisim.Model.from_xml_string(text)
+    m.opt.dynamics = "lcp"
+    m.opt.enableflags = int(tisim.mjtEnableBit.mjENBL_SLEEP)
+    m.opt.sleep_tolerance = 0.05
+    d = tisim.Data(m)
+    tisim.step(m, d, 450)
+    print(state_hash(d), (d.host("tree_asleep") >= 0).sum(), d.ncon)
+"""
+
+
+def test_threads_change_no_bit_of_sleepers():
+    found = set()
+    for threads in (1, 2, 3):
+        env = dict(os.environ, TISIM_THREADS=str(threads))
+        env["PYTHONPATH"] = os.pathsep.join([os.path.dirname(__file__), env.get("PYTHONPATH", "")])
+        ran = subprocess.run([sys.executable, "-c", THREADS], env=env, capture_output=True, text=True, check=True)
+        found.add(ran.stdout)
+    assert len(found) == 1
+    assert 0 < int(found.pop().split()[1]) < 30
