@@ -179,6 +179,7 @@ HFIELD_SLOTS = colliders.SLOTS[HEIGHT_FIELD]  # of a geom and a height field, mj
 SWEEP_FOUND = search.SWEEP_FOUND
 LINEAR_ITERATIONS = solver.LINEAR_ITERATIONS
 QUEUED_ROUNDS, QUEUE_BAD = arrays.QUEUED_ROUNDS, arrays.QUEUE_BAD
+QUEUE_LARGE, QUEUE_DENSE = arrays.QUEUE_LARGE, arrays.QUEUE_DENSE
 
 # places in a row of geom_filter
 FILTER_BODY = geom_tables.BODY

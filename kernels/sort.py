@@ -42,10 +42,10 @@ def scan_sums(scan_sum: ti.template(), nblock):
 def scan_length(n):
     """Items of a block in a scan by all threads: about the root of their number, since one thread works through the
     items of its block, and through the sums of those before it."""
-    length = SCAN_BLOCK
-    while length * length < n:
-        length *= 2
-    return length
+    doublings = 0
+    for k in ti.static(range(10)):  # no loop: a GPU's threads each compute it
+        doublings = doublings + ti.cast(n > (SCAN_BLOCK << k) * (SCAN_BLOCK << k), ti.i32)
+    return SCAN_BLOCK << doublings
 
 
 @ti.func
@@ -103,17 +103,16 @@ def sort_all(m, d, n, nbits, first_half):
 
 
 @ti.func
-def sort_pass(how, dst, serial: ti.template(), key: ti.template(), value: ti.template(), count: ti.template(),
-              sums: ti.template()):  # fmt: skip
-    """One stable pass of a sort, parallel over blocks of items and of counts; from the half of the arrays at how[3] to
-    that at dst. serial: SERIAL, which has the variant's value in the kernel only."""
-    blocks = how[1]
-    total = blocks << how[5]
+def sort_pass(n, blocks, src, dst, shift, nbit, serial: ti.template(), key: ti.template(), value: ti.template(),
+              count: ti.template(), sums: ti.template()):  # fmt: skip
+    """One stable pass of a sort (`pass_of`), parallel over blocks of items and of counts; from the half of the arrays
+    at src to that at dst. serial: SERIAL, which has the variant's value in the kernel only."""
+    total = blocks << nbit
     length = scan_length(total)
     scans = (total + length - 1) // length
     ti.loop_config(serialize=serial)
     for b in range(blocks):
-        count_digits(b, how, key, count)
+        count_digits(b, pass_of(n, blocks, src, shift, nbit), key, count)
     ti.loop_config(serialize=serial)
     for s in range(scans):
         x = 0
@@ -129,19 +128,20 @@ def sort_pass(how, dst, serial: ti.template(), key: ti.template(), value: ti.tem
             at += x
     ti.loop_config(serialize=serial)
     for b in range(blocks):
-        move_block(b, how, dst, key, value, count)
+        move_block(b, pass_of(n, blocks, src, shift, nbit), dst, key, value, count)
 
 
 @kernel
 def radix_pass(m, d, icount: ti.i32, shift: ti.i32, nbit: ti.i32, half: ti.i32):
     """One stable pass over `nbit` bits of the keys from `shift` on; reads the given half of the arrays, writes the
     other."""
-    how = pass_of(ti.min(d.counts[icount], d.npairmax), d.nsortblock, half * d.npairmax, shift, nbit)
-    sort_pass(how, (1 - half) * d.npairmax, SERIAL, d.sort_key, d.sort_value, d.sort_count, d.scan_sum)
+    n = ti.min(d.counts[icount], d.npairmax)
+    sort_pass(n, d.nsortblock, half * d.npairmax, (1 - half) * d.npairmax, shift, nbit, SERIAL,
+              d.sort_key, d.sort_value, d.sort_count, d.scan_sum)  # fmt: skip
 
 
 @kernel
 def part_pass(m, d, shift: ti.i32, nbit: ti.i32, half: ti.i32):
     """The same of the things that constraint/lists_all.py and islands_all.py sort by their owners."""
-    how = pass_of(d.npart, d.npartblock, half * d.npartmax, shift, nbit)
-    sort_pass(how, (1 - half) * d.npartmax, SERIAL, d.part_key, d.part_value, d.part_count, d.part_sum)
+    sort_pass(d.npart, d.npartblock, half * d.npartmax, (1 - half) * d.npartmax, shift, nbit, SERIAL,
+              d.part_key, d.part_value, d.part_count, d.part_sum)  # fmt: skip

@@ -17,6 +17,7 @@ __all__ = [
     "kernel",
     "FP",
     "WIDE",
+    "GPU",
     "SERIAL",
     "SPREAD",
     "HAND",
@@ -34,6 +35,7 @@ __all__ = [
     "at6",
     "put6",
     "six",
+    "subtract",
     "store",
     "apart",
     "dot",
@@ -77,6 +79,23 @@ def put6(a: ti.template(), i, v):
 def six(v):
     """The first six numbers of a vector of eight."""
     return vec6(v[0], v[1], v[2], v[3], v[4], v[5])
+
+
+@ti.func
+def subtract(a: ti.template(), to, e, begin, n):
+    """a[to:to + n] -= e * a[begin:begin + n], which do not overlap; four at a time, of which LLVM makes vectors."""
+    whole = n // 4 * 4
+    k = 0
+    while k < whole:
+        x = vec4(0.0)
+        for c in ti.static(range(4)):
+            x[c] = a[to + k + c] - e * a[begin + k + c]
+        for c in ti.static(range(4)):
+            a[to + k + c] = x[c]
+        k += 4
+    while k < n:
+        a[to + k] = a[to + k] - e * a[begin + k]
+        k += 1
 
 
 @ti.func

@@ -25,6 +25,8 @@ SCENE = """<mujoco><asset><mesh name="gem" vertex="0 0 0 .2 0 0 0 .2 0 0 0 .2 .1
 <body name="a" pos="0 0 2">
 <joint name="j" range="-10 20" limited="true" frictionloss=".1" actuatorfrcrange="-1 1" actuatorfrclimited="true"/>
 <site name="v" pos="1 0 0"/>{}</body><site name="u"/><body pos="0 0 4"><joint name="k"/><geom size=".1"/></body>
+<replicate count="4" offset="1 0 0"><body pos="0 0 9"><joint/><geom size=".1"/>
+<body pos="0 0 1"><joint/><geom size=".1"/></body></body></replicate>
 <camera name="eye" resolution="2 2"/></worldbody>
 <tendon><fixed name="t" range="0 1" limited="true" frictionloss=".1" stiffness="1" actuatorfrclimited="true"
 actuatorfrcrange="-1 1"><joint joint="j" coef="1"/></fixed>

@@ -91,45 +91,69 @@ def has_moved(m, d, x, R, lo, hi, i, skin):
 @kernel
 def update_boxes(m, d):
     """Boxes of the moving items at these poses, parallel over items; d.nout is not 0 where a search is due."""
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        d.nout = 0
+    if ti.static(not GPU):  # there `nout` is 0 since the last search, and a task less is launched
+        ti.loop_config(serialize=True)
+        for _ in range(1):
+            d.nout = 0
     # of a body with many geoms: the root of its tree, and the boxes of its geoms, the items from ncol on
     n_box = box_count(m, d)
-    ti.loop_config(serialize=SERIAL)
-    for t in range(n_box):
-        w, place = box_at(m, d, t)
-        g = d.box_item[place]
-        i = w * m.nitem + g
-        if g < m.ngeom:
-            k = w * m.ngeom + g
-            lo, hi = box_of_geom(m, d, w, g, k)
-            d.item_boxlo[i] = lo
-            d.item_boxhi[i] = hi
-            if place < d.ncol:
-                if not inside(m, d, lo, hi, d.geom_xpos[k], i):
-                    d.nout = 1
-        else:
-            k = w * m.nbody + m.mid_body[g - m.ngeom]
-            R = d.xmat[k]
-            n = m.mid_adr[g - m.ngeom] + 1
-            lo = m.mid_box[n, 0]
-            hi = m.mid_box[n, 1]
-            center = d.xpos[k] + R @ (0.5 * (lo + hi))
-            extent = ti.abs(R) @ (0.5 * (hi - lo)) * GROW
-            if d.override:
-                extent += m.opt.o_margin
-            d.item_boxlo[i] = center - extent
-            d.item_boxhi[i] = center + extent
-            if has_moved(m, d, d.xpos[k], R, lo, hi, w * d.ngroup + g - m.ngeom, d.sweep_skin):
+    n_plane = d.nworld * d.nplane
+    if ti.static(GPU):
+        ti.loop_config(serialize=SERIAL)
+        for t in range(ti.max(n_box, n_plane, 1)):
+            if t == 0:
+                d.nslot = 0  # for the colliders
+            if t < n_box:
+                update_box(m, d, t)
+            if t < n_plane:
+                look_at_plane(m, d, t)
+    else:
+        ti.loop_config(serialize=SERIAL)
+        for t in range(n_box):
+            update_box(m, d, t)
+        ti.loop_config(serialize=SERIAL or SHORT)
+        for t in range(n_plane):
+            look_at_plane(m, d, t)
+
+
+@func
+def update_box(m, d, t):
+    """The box of moving item t, and whether it left its enlarged one."""
+    w, place = box_at(m, d, t)
+    g = d.box_item[place]
+    i = w * m.nitem + g
+    if g < m.ngeom:
+        k = w * m.ngeom + g
+        lo, hi = box_of_geom(m, d, w, g, k)
+        d.item_boxlo[i] = lo
+        d.item_boxhi[i] = hi
+        if place < d.ncol:
+            if not inside(m, d, lo, hi, d.geom_xpos[k], i):
                 d.nout = 1
-    ti.loop_config(serialize=SERIAL or SHORT)
-    for t in range(d.nworld * d.nplane):
-        k = t // d.nplane * m.ngeom + d.plane_geom[t % d.nplane]
-        for c in ti.static(range(3)):
-            moved = d.plane_pos[t][c] != d.geom_xpos[k][c]
-            if moved or d.plane_normal[t][c] != d.geom_xmat[k][c, 2]:
-                d.nout = 1
+    else:
+        k = w * m.nbody + m.mid_body[g - m.ngeom]
+        R = d.xmat[k]
+        n = m.mid_adr[g - m.ngeom] + 1
+        lo = m.mid_box[n, 0]
+        hi = m.mid_box[n, 1]
+        center = d.xpos[k] + R @ (0.5 * (lo + hi))
+        extent = ti.abs(R) @ (0.5 * (hi - lo)) * GROW
+        if d.override:
+            extent += m.opt.o_margin
+        d.item_boxlo[i] = center - extent
+        d.item_boxhi[i] = center + extent
+        if has_moved(m, d, d.xpos[k], R, lo, hi, w * d.ngroup + g - m.ngeom, d.sweep_skin):
+            d.nout = 1
+
+
+@func
+def look_at_plane(m, d, t):
+    """Whether plane t is not where it was at the last search."""
+    k = t // d.nplane * m.ngeom + d.plane_geom[t % d.nplane]
+    for c in ti.static(range(3)):
+        moved = d.plane_pos[t][c] != d.geom_xpos[k][c]
+        if moved or d.plane_normal[t][c] != d.geom_xmat[k][c, 2]:
+            d.nout = 1
 
 
 @func
@@ -154,6 +178,10 @@ def enlarge_boxes(m, d):
     skin = d.sweep_skin
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(d.nworld * d.nbox):
+        if ti.static(GPU):
+            if t == 0:
+                d.nout = 0
+                d.nslot = 0
         w = t // d.nbox
         g = d.box_item[t % d.nbox]
         i = w * m.nitem + g

@@ -3,7 +3,7 @@
 from ..constants import CAPSULE, FILTER_WELD, PLANE
 from ..sleep.awake import pair_at, pair_count
 from ..slots import dist_at, normal_at, pos_at
-from ..sort import SCAN_BLOCK, scan_block, scan_sums, sum_of_block
+from ..sort import SCAN_BLOCK, scan_block, scan_length, scan_sums, start_of, sum_of_block
 from ..types import *
 from .mix import contact_params
 
@@ -77,18 +77,36 @@ def write_pair(m, d, p, adr):
 def write_contacts(m, d):
     """Address of each pair's contacts, their total, and all their fields; parallel over pairs."""
     n = pair_count(m, d)
-    nblock = (n + SCAN_BLOCK - 1) // SCAN_BLOCK
-    ti.loop_config(serialize=SERIAL or SHORT)
-    for b in range(nblock):
-        for k in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
-            d.cpair_adr[k] = ti.max(0, d.cpair_ncon[pair_at(m, d, k)])
-        d.scan_sum[b] = sum_of_block(d.cpair_adr, b, n)
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        d.ncon = scan_sums(d.scan_sum, nblock)
-    ti.loop_config(serialize=SERIAL or SHORT)
-    for b in range(nblock):
-        scan_block(d.cpair_adr, b, n, d.scan_sum[b])
+    if ti.static(GPU):
+        length = scan_length(n)
+        nblock = n // length + 1
+        ti.loop_config(serialize=SERIAL)
+        for b in range(nblock):
+            total = 0
+            for k in range(b * length, ti.min((b + 1) * length, n)):
+                total += ti.max(0, d.cpair_ncon[pair_at(m, d, k)])
+            d.scan_sum[b] = total
+        ti.loop_config(serialize=SERIAL)
+        for b in range(nblock):
+            at = start_of(d.scan_sum, b)
+            for k in range(b * length, ti.min((b + 1) * length, n)):
+                d.cpair_adr[k] = at
+                at += ti.max(0, d.cpair_ncon[pair_at(m, d, k)])
+            if b == nblock - 1:
+                d.ncon = at
+    else:
+        nblock = (n + SCAN_BLOCK - 1) // SCAN_BLOCK
+        ti.loop_config(serialize=SERIAL or SHORT)
+        for b in range(nblock):
+            for k in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
+                d.cpair_adr[k] = ti.max(0, d.cpair_ncon[pair_at(m, d, k)])
+            d.scan_sum[b] = sum_of_block(d.cpair_adr, b, n)
+        ti.loop_config(serialize=True)
+        for _ in range(1):
+            d.ncon = scan_sums(d.scan_sum, nblock)
+        ti.loop_config(serialize=SERIAL or SHORT)
+        for b in range(nblock):
+            scan_block(d.cpair_adr, b, n, d.scan_sum[b])
     ti.loop_config(serialize=SERIAL)
     for k in range(n):
         p = pair_at(m, d, k)

@@ -47,11 +47,14 @@ def _narrowphase(m, d):
     takes slots in blocks, as it needs them; their order does not show. Where too few are left, pairs take as many as
     they can need and are not done: the count tells how many slots to make.
     """
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        d.nslot = 0
+    if ti.static(not GPU):  # there update_boxes has done it
+        ti.loop_config(serialize=True)
+        for _ in range(1):
+            d.nslot = 0
     size = ti.static(SLICE if SHORT else 1)
     nslice = ti.select(SERIAL, 1, (d.bin_adr[NKIND] + size - 1) // size)
+    if ti.static(GPU):
+        nslice = ti.select(d.nbad > 0, 0, nslice)  # no contacts of a bad state, of which the host does not know yet
     ti.loop_config(serialize=SERIAL)
     for u in range(nslice * SPREAD):
         if u % SPREAD != 0:

@@ -7,9 +7,10 @@ model" and "Parameters".
 from ..constants import ELLIPTIC
 from ..sleep.awake import body_at, body_count
 from ..spatial import relative_twist
-from ..types import FP, MINVAL, SERIAL, kernel, store, ti
+from ..types import FP, GPU, MINVAL, SERIAL, kernel, store, ti
 from .cone import load_parameters, to_contact
 from .impedance import stiffness_damping_impedance
+from .lists_all import sides_of_contact
 
 
 @kernel
@@ -51,6 +52,8 @@ def contact_terms(m, d):
         d.con_D[c] = 1.0 / R
         d.con_mu[c] = mu
         d.con_aref[c] = a
+        if ti.static(GPU):  # a task less than in contact_parts
+            sides_of_contact(m, d, c)
 
 
 @kernel

@@ -100,13 +100,19 @@ def unite_row(m, d, r):
 def unite_all(m, d, serial: ti.template()):
     """Joins the trees of all contacts and rows. serial: SERIAL, which has the variant's value in the kernel only."""
     total = tree_count(m, d)
-    ncon = d.ncon
-    nrow = d.nrow
     ti.loop_config(serialize=serial)
     for at in range(total):
         t = tree_at(m, d, at)
         d.uf_parent[t] = t
         d.uf_touched[t] = 0
+    unite_trees(m, d, serial)
+
+
+@func
+def unite_trees(m, d, serial: ti.template()):
+    """The same, where each tree is its own root."""
+    ncon = d.ncon
+    nrow = d.nrow
     ti.loop_config(serialize=serial)
     for c in range(ncon):
         unite_contact(m, d, c)

@@ -5,10 +5,11 @@ Jaiganesh and Burtscher, "A high-performance connected components implementation
 an island ends as its root in any order. Sums that several threads make are of whole numbers.
 """
 
+from ..constants import QUEUE_BAD
 from ..sleep.awake import tree_at, tree_count
 from ..sort import scan_length, start_of
 from ..types import SERIAL, func, kernel, ti
-from .island import dense_room, is_factored, is_shared, unite_all
+from .island import dense_room, is_factored, is_shared, unite_trees
 from .lists_all import first_of
 
 COLUMNS = 8  # numbers of a block in part_sum
@@ -18,7 +19,7 @@ COLUMNS = 8  # numbers of a block in part_sum
 def join_trees(m, d):
     """Trees joined by contacts and rows: the root of each; parallel over these. uf_touched: 1 where one acts."""
     trees = tree_count(m, d)
-    unite_all(m, d, SERIAL)
+    unite_trees(m, d, SERIAL)
     ti.loop_config(serialize=SERIAL)
     for at in range(trees):
         t = tree_at(m, d, at)
@@ -56,6 +57,7 @@ def number_islands(m, d):
                 k += 1
         if s == nblock - 1:
             d.nisland = k
+            d.npart = trees + d.ncon + d.nrow
 
 
 @func
@@ -72,7 +74,6 @@ def island_parts(m, d):
     nrow = d.nrow
     trees = tree_count(m, d)
     nisland = d.nisland
-    d.npart = trees + ncon + nrow
     ti.loop_config(serialize=SERIAL)
     for at in range(trees):
         t = tree_at(m, d, at)
@@ -175,6 +176,12 @@ def place_islands(m, d):
             place_island(m, d, k, at, size)
             at += size
         if s == nblock - 1:
+            d.nislandtree = first_of(m, d, n, d.npart)
+            d.nislandcon = first_of(m, d, 2 * n, d.npart) - d.nislandtree
+            d.nislandrow = first_of(m, d, 3 * n, d.npart) - d.nislandtree - d.nislandcon
+            d.groupsize = scan_length(ti.max(at[4], at[5], at[6]))
+            for i in range(QUEUE_BAD + 1):
+                d.solver_queue[i] = 0
             d.ndense = at[2]
             d.nlarge = at[3]
             d.nsmall = n - at[3]
@@ -186,33 +193,32 @@ def place_islands(m, d):
 @kernel
 def fill_islands(m, d):
     """Trees, contacts and rows of each island, in order, and the blocks of large ones; parallel over these."""
-    part = d.npart
     n = d.nisland
-    tree_end = first_of(m, d, n, part)
-    con_end = first_of(m, d, 2 * n, part)
-    total = first_of(m, d, 3 * n, part)
+    tree_end = d.nislandtree
+    con_end = tree_end + d.nislandcon
+    total = con_end + d.nislandrow
     length = scan_length(tree_end)
     nblock = tree_end // length + 1
     ti.loop_config(serialize=SERIAL)
-    for i in range(total):
+    for i in range(ti.max(total, nblock)):
         src = d.parthalf * d.npartmax
-        key = d.part_key[src + i]
-        value = d.part_value[src + i]
-        if i < tree_end:
-            d.island_tree[i] = value
-            fill_tree_block(m, d, key, i)
-        elif i < con_end:
-            d.island_con[i - tree_end] = value
-            fill_con_block(m, d, key - n, i - tree_end)
-        else:
-            d.island_row[i - con_end] = value
-            fill_row_block(m, d, key - 2 * n, i - con_end)
-    ti.loop_config(serialize=SERIAL)
-    for s in range(nblock):
-        dofs = 0
-        for i in range(s * length, ti.min((s + 1) * length, tree_end)):
-            dofs += m.tree_dofnum[d.island_tree[i] % m.ntree]
-        d.part_sum[s] = dofs
+        if i < nblock:
+            dofs = 0
+            for k in range(i * length, ti.min((i + 1) * length, tree_end)):
+                dofs += m.tree_dofnum[d.part_value[src + k] % m.ntree]
+            d.part_sum[i] = dofs
+        if i < total:
+            key = d.part_key[src + i]
+            value = d.part_value[src + i]
+            if i < tree_end:
+                d.island_tree[i] = value
+                fill_tree_block(m, d, key, i)
+            elif i < con_end:
+                d.island_con[i - tree_end] = value
+                fill_con_block(m, d, key - n, i - tree_end)
+            else:
+                d.island_row[i - con_end] = value
+                fill_row_block(m, d, key - 2 * n, i - con_end)
     ti.loop_config(serialize=SERIAL)
     for s in range(nblock):
         dof = start_of(d.part_sum, s)

@@ -8,7 +8,7 @@ begins is found in the sorted keys.
 from ..constants import ELLIPTIC
 from ..sleep.awake import body_at, body_count, tree_at, tree_count
 from ..sort import scan_length, start_of
-from ..types import SERIAL, func, kernel, ti
+from ..types import GPU, SERIAL, func, kernel, ti
 from .row import is_coupled, tree_of_dof
 
 
@@ -40,19 +40,26 @@ def rows_of_contact(m, d, c):
     return n
 
 
+@func
+def sides_of_contact(m, d, c):
+    """The sides of a contact as things to be sorted by body."""
+    for side in ti.static(range(2)):
+        b = d.con_body[c][side]
+        part = 2 * c + side
+        d.part_key[part] = ti.select(b < 0 or d.contact_exclude[c] != 0, d.nworld * m.nbody, b)
+        d.part_value[part] = part
+
+
 @kernel
 def contact_parts(m, d):
     """First row of each contact, and the sides of contacts as things to be sorted by body; parallel over contacts."""
     n = d.ncon
     length = scan_length(n)
     nblock = n // length + 1
-    ti.loop_config(serialize=SERIAL)
-    for c in range(n):
-        for side in ti.static(range(2)):
-            b = d.con_body[c][side]
-            part = 2 * c + side
-            d.part_key[part] = ti.select(b < 0 or d.contact_exclude[c] != 0, d.nworld * m.nbody, b)
-            d.part_value[part] = part
+    if ti.static(not GPU):  # there contact_terms has made them
+        ti.loop_config(serialize=SERIAL)
+        for c in range(n):
+            sides_of_contact(m, d, c)
     ti.loop_config(serialize=SERIAL)
     for s in range(nblock):
         total = 0
@@ -72,20 +79,25 @@ def contact_parts(m, d):
 
 @kernel
 def body_contacts(m, d):
-    """The contacts of each body, of their sorted sides; parallel over bodies and sides."""
+    """The contacts of each body, of their sorted sides, and where there are no rows what tree_rows does; parallel over
+    bodies, sides and trees."""
     n = d.npart
     bodies = body_count(m, d)
+    trees = tree_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for i in range(n):
+    for i in range(ti.max(n, bodies, trees)):
         src = d.parthalf * d.npartmax
-        if d.part_key[src + i] < d.nworld * m.nbody:
-            d.body_con[i] = d.part_value[src + i]
-    ti.loop_config(serialize=SERIAL)
-    for k in range(bodies):
-        b = body_at(m, d, k)
-        first = first_of(m, d, b, n)
-        d.body_conadr[b] = first
-        d.body_connum[b] = first_of(m, d, b + 1, n) - first
+        if i < n:
+            if d.part_key[src + i] < d.nworld * m.nbody:
+                d.body_con[i] = d.part_value[src + i]
+        if i < bodies:
+            b = body_at(m, d, i)
+            first = first_of(m, d, b, n)
+            d.body_conadr[b] = first
+            d.body_connum[b] = first_of(m, d, b + 1, n) - first
+        if ti.static(not m.has.rows):  # else tree_rows does it behind a sort
+            if i < trees:
+                begin_tree(m, d, tree_at(m, d, i), n)
 
 
 # ---- rows of trees
@@ -154,13 +166,13 @@ def row_parts(m, d):
 
 @kernel
 def tree_rows(m, d):
-    """The parts of rows that act on each tree, of their sorted parts, and which trees are single free bodies on which
-    only contacts act; parallel over parts and trees."""
+    """The parts of rows that act on each tree, of their sorted parts, and `begin_tree`; parallel over parts and
+    trees."""
     n = d.npart
     trees = tree_count(m, d)
-    if ti.static(m.has.rows):
-        ti.loop_config(serialize=SERIAL)
-        for s in range(n):
+    ti.loop_config(serialize=SERIAL)
+    for s in range(ti.max(n, trees)):
+        if s < n:
             e = d.part_value[d.parthalf * d.npartmax + s]
             r = row_of_entry(m, d, e)
             end = e + 1
@@ -169,14 +181,21 @@ def tree_rows(m, d):
             d.seg_row[s] = r
             d.seg_adr[s] = e
             d.seg_num[s] = end - e
-    ti.loop_config(serialize=SERIAL)
-    for k in range(trees):
-        t = tree_at(m, d, k)
-        single = m.tree_free[t % m.ntree]
-        if ti.static(m.has.rows):
-            first = first_of(m, d, t, n)
-            d.tree_segadr[t] = first
-            d.tree_segnum[t] = first_of(m, d, t + 1, n) - first
-            if d.tree_segnum[t] > 0:
-                single = 0
-        d.tree_single[t] = single
+        if s < trees:
+            begin_tree(m, d, tree_at(m, d, s), n)
+
+
+@func
+def begin_tree(m, d, t, n):
+    """The parts of rows that act on tree t, of n sorted ones, and whether it is a single free body on which only
+    contacts act; it is its own root so far."""
+    single = m.tree_free[t % m.ntree]
+    if ti.static(m.has.rows):
+        first = first_of(m, d, t, n)
+        d.tree_segadr[t] = first
+        d.tree_segnum[t] = first_of(m, d, t + 1, n) - first
+        if d.tree_segnum[t] > 0:
+            single = 0
+    d.tree_single[t] = single
+    d.uf_parent[t] = t  # as join_trees begins
+    d.uf_touched[t] = 0

@@ -8,7 +8,7 @@ the tree and ends with itself; the rows of the ancestors are prefixes of it, so 
 from ..constants import BALL, FREE, SLIDE
 from ..sleep.awake import body_at, body_count, is_body_gone
 from ..spatial import join, last_dof, momentum
-from ..types import FP, MINVAL, SERIAL, func, kernel, ti, vec3, vec6
+from ..types import FP, MINVAL, SERIAL, func, kernel, subtract, ti, vec3, vec6
 from .kinematics import BLOCK
 
 vec10 = ti.types.vector(10, FP)
@@ -185,8 +185,7 @@ def factor_tree(m, d, w, t, L: ti.template(), Dinv: ti.template()):
         for p in range(n):
             scaled = L[row + p] * inv
             above = w * m.nC + m.M_rowadr[m.M_colind[m.M_rowadr[k] + p]]
-            for q in range(p + 1):
-                L[above + q] = L[above + q] - scaled * L[row + q]
+            subtract(L, above, scaled, row, p + 1)
         for p in range(n):
             L[row + p] = L[row + p] * inv
 

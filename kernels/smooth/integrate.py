@@ -1,9 +1,9 @@
 """Semi-implicit Euler step with implicit joint damping, and the search for values that are not finite."""
 
-from ..constants import BALL, FREE, QUEUE_BAD
+from ..constants import BALL, FREE, QUEUE_BAD, QUEUE_DENSE, QUEUE_LARGE
 from ..rotation import at3, at4, integrate_quat
 from ..sleep.awake import dof_at, dof_count, mover_at, mover_count, qpos_at, qpos_count
-from ..types import SERIAL, func, kernel, ti
+from ..types import GPU, SERIAL, func, kernel, ti
 from .inertia import factor_tree, solve_tree
 
 MAXVAL = 1e10  # mjMAXVAL: a larger position, velocity or acceleration counts as a diverged simulation
@@ -106,9 +106,18 @@ def find_bad_state(m, d):
         i = wi - w * m.nq
         if not ti.abs(d.qpos[wi]) <= MAXVAL:
             ti.atomic_max(d.bad[w][0], m.nq - i)
+            tell_bad(m, d)
         if i < m.nv:
             if not ti.abs(d.qvel[w * m.nv + i]) <= MAXVAL:
                 ti.atomic_max(d.bad[w][1], m.nv - i)
+                tell_bad(m, d)
+
+
+@func
+def tell_bad(m, d):
+    """Lets a GPU's host, which reads counts anyway, know that it has to look."""
+    if ti.static(GPU):
+        d.nbad = 1
 
 
 @kernel
@@ -124,9 +133,14 @@ def find_bad_acceleration(m, d):
 
 @kernel
 def note_bad_acceleration(m, d):
-    """Whether there is such an element, for the host that waits for the solver of a GPU; parallel alike."""
+    """Whether there is such an element, and the lengths of lists, for the host that waits for the solver of a GPU;
+    parallel alike."""
     n = dof_count(m, d)
     ti.loop_config(serialize=SERIAL)
-    for k in range(n):
-        if not ti.abs(d.qacc[dof_at(m, d, k)]) <= MAXVAL:
-            d.solver_queue[QUEUE_BAD] = 1
+    for k in range(ti.max(n, 1)):
+        if k == 0:
+            d.solver_queue[QUEUE_LARGE] = d.nlarge
+            d.solver_queue[QUEUE_DENSE] = d.ndense
+        if k < n:
+            if not ti.abs(d.qacc[dof_at(m, d, k)]) <= MAXVAL:
+                d.solver_queue[QUEUE_BAD] = 1

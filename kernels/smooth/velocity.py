@@ -4,7 +4,7 @@ from ..constants import BALL, DSBL_DAMPER, DSBL_SPRING, FREE
 from ..rotation import any_nonzero6
 from ..sleep.awake import tree_at, tree_count
 from ..spatial import cross, head, join, momentum, tail
-from ..types import SERIAL, func, kernel, six, store, ti, vec3, vec6
+from ..types import GPU, SERIAL, func, kernel, six, store, ti, vec3, vec6
 from .gravity import gravity_of
 from .inertia import add_wrench, arm_of, solve_tree
 from .passive import spring_stretch
@@ -25,9 +25,8 @@ def cross_force(v, f):
 @kernel
 def tree_velocity(m, d):
     """cvel, cdof_dot, passive forces and the bias force; parallel over worlds and trees. Seed 000, stages 14 to 18."""
-    compensates = True  # 3.4.0: springs and dampers disabled together also disable gravity compensation
-    if m.opt.disableflags & DSBL_SPRING != 0 and m.opt.disableflags & DSBL_DAMPER != 0:
-        compensates = False
+    both = DSBL_SPRING | DSBL_DAMPER  # 3.4.0: disabled together they also disable gravity compensation
+    compensates = m.opt.disableflags & both != both
     n = tree_count(m, d)
     ti.loop_config(serialize=SERIAL)
     for at in range(n):
@@ -141,3 +140,7 @@ def tree_acceleration(m, d):
         for i in range(i0, i0 + m.tree_dofnum[t]):
             d.qacc_smooth[i] = d.qfrc_smooth[i]
         solve_tree(m, d, w, t, d.qLD, d.qLDiagInv, d.qacc_smooth)
+        if ti.static(GPU):  # as `unconstrained`, which is a task less
+            for i in range(i0, i0 + m.tree_dofnum[t]):
+                d.qacc[i] = d.qacc_smooth[i]
+                d.qfrc_constraint[i] = 0.0

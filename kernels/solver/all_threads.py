@@ -13,7 +13,7 @@ and whether there is an acceleration that is not finite.
 
 from ..constants import QUEUE_BAD, QUEUED_ROUNDS
 from ..types import EPSILON, FP, MINVAL, SERIAL, SHORT, SPREAD, at6, func, kernel, put6, ti, vec2, vec3
-from .blocks import add_blocks, each, item_sum, tree_sum
+from .blocks import COLUMNS, add_blocks, each, group_count, item_sum, tree_sum
 from .cg_all import FRESH
 from .free_body import dofs_of_twist
 from .phases import (
@@ -39,7 +39,7 @@ NOISE = 8.0 * EPSILON  # part of the terms of a derivative below which it has no
 @kernel
 def start_round(m, d):
     """Direction from x = 0 to the warm start, or to qacc_smooth without one; parallel over blocks."""
-    trees, items, islands = d.ntreeblk * SPREAD, d.nitemblk * SPREAD, d.nlargeisland
+    trees, items, islands = d.ntblk * SPREAD, (d.ncblk + d.nrblk) * SPREAD, d.nlarge
     each(m, d, trees, SERIAL, SPREAD, start_tree_block)
     each(m, d, items, SERIAL, SPREAD, start_block)
     each(m, d, islands, SHORT, 1, start_island)
@@ -76,8 +76,8 @@ def start_island(m, d, n):
 @kernel
 def project(m, d):
     """The direction through M and J, and the derivative at the whole step; parallel over blocks."""
-    trees, items, islands = d.ntreeblk * SPREAD, d.nitemblk * SPREAD, d.nlargeisland
-    groups = d.nblkgroup
+    trees, items, islands = d.ntblk * SPREAD, (d.ncblk + d.nrblk) * SPREAD, d.nlarge
+    groups = COLUMNS * group_count(m, d)
     each(m, d, trees, SERIAL, SPREAD, project_tree_block)
     each(m, d, items, SERIAL, SPREAD, project_block)
     each(m, d, groups, SHORT, 1, add_blocks)
@@ -175,7 +175,7 @@ def search_on(m, d, k):
 @kernel
 def search(m, d):
     """Another evaluation of the line search; parallel over blocks."""
-    items, groups, islands = d.nitemblk * SPREAD, d.nblkgroup, d.nlargeisland
+    items, groups, islands = (d.ncblk + d.nrblk) * SPREAD, COLUMNS * group_count(m, d), d.nlarge
     each(m, d, items, SERIAL, SPREAD, search_block)
     each(m, d, groups, SHORT, 1, add_blocks)
     each(m, d, islands, SHORT, 1, search_island)
@@ -204,8 +204,8 @@ def search_island(m, d, n):
 @kernel
 def move(m, d):
     """Moves along the direction: forces, Hessians, cost, gradient and whether an island has converged."""
-    trees, items, islands = d.ntreeblk * SPREAD, d.nitemblk * SPREAD, d.nlargeisland
-    groups = d.nblkgroup
+    trees, items, islands = d.ntblk * SPREAD, (d.ncblk + d.nrblk) * SPREAD, d.nlarge
+    groups = COLUMNS * group_count(m, d)
     each(m, d, items, SERIAL, SPREAD, move_block)
     each(m, d, trees, SERIAL, SPREAD, move_tree_block)
     each(m, d, groups, SHORT, 1, add_blocks)

@@ -5,7 +5,9 @@ goes over the items of a block, then over groups of blocks, then over those of a
 however many threads there are.
 """
 
-from ..types import FP, func, ti, vec2, vec3, vec4
+from ..types import FP, func, ti, vec2
+
+COLUMNS = 4  # of the sums of trees; those of contacts and rows have three
 
 
 @func
@@ -17,8 +19,7 @@ def each(m, d, units: ti.template(), serial: ti.template(), spread: ti.template(
         each(m, d, items, SERIAL, SPREAD, act_on_block)
 
     units   SPREAD times the blocks: a block is one thread's, the other units are idle, see `Kernel.special`. All are
-            named at the top of the kernel, since what stands between two loops is a task of its own, and the blocks are
-            numbers that the host has counted: reading them here would be one, too.
+            named at the top of the kernel, since what stands between two loops is a task of its own.
     serial, spread  SERIAL and SPREAD, which have the variant's values in the kernel only.
 
     Taichi makes a loop parallel that stands at the outermost level of a kernel or of a function called from there.
@@ -36,25 +37,35 @@ def groups_of(m, d, n):
 
 
 @func
-def add_blocks(m, d, s):
-    """Sums over group s of those of trees, of contacts and of rows, whichever islands its blocks are of; those that lie
-    within one island are asked for."""
+def group_count(m, d):
+    """Groups of blocks of trees, of contacts and of rows."""
+    return groups_of(m, d, d.ntblk) + groups_of(m, d, d.ncblk) + groups_of(m, d, d.nrblk)
+
+
+@func
+def add_blocks(m, d, unit):
+    """Sums over a group of those of trees, of contacts and of rows, whichever islands its blocks are of; those that lie
+    within one island are asked for. unit  COLUMNS times the group, plus the column that is added up."""
+    s = unit // COLUMNS
     trees = groups_of(m, d, d.ntblk)
     cons = groups_of(m, d, d.ncblk)
-    if s < trees:
-        add_group(s, d.groupsize, d.ntblk, vec4(0.0), d.tblk_sum, d.tblk_group)
-    elif s < trees + cons:
-        add_group(s - trees, d.groupsize, d.ncblk, vec3(0.0), d.cblk_sum, d.cblk_group)
-    elif ti.static(m.has.rows):
-        add_group(s - trees - cons, d.groupsize, d.nrblk, vec3(0.0), d.rblk_sum, d.rblk_group)
+    for col in ti.static(range(COLUMNS)):
+        if unit % COLUMNS == col:
+            if s < trees:
+                add_group(s, d.groupsize, d.ntblk, col, d.tblk_sum, d.tblk_group)
+            elif ti.static(col < 3):
+                if s < trees + cons:
+                    add_group(s - trees, d.groupsize, d.ncblk, col, d.cblk_sum, d.cblk_group)
+                elif ti.static(m.has.rows):
+                    add_group(s - trees - cons, d.groupsize, d.nrblk, col, d.rblk_sum, d.rblk_group)
 
 
 @ti.func
-def add_group(s, size, n, zero, sums: ti.template(), groups: ti.template()):
-    total = zero
+def add_group(s, size, n, col: ti.template(), sums: ti.template(), groups: ti.template()):
+    total = FP(0.0)
     for b in range(s * size, ti.min((s + 1) * size, n)):
-        total += sums[b]
-    groups[s] = total
+        total += sums[b][col]
+    groups[s][col] = total
 
 
 @func

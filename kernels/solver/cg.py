@@ -15,6 +15,7 @@ from ..types import FP, at6, func, put6, six, store, ti, vec6
 from .free_body import dofs_of_twist, twist_of_dofs, wrench_of_forces
 from .incomplete import product_of_residuals, solve_halves
 from .isle import first_block, keep, next_block, stretch, sum_of
+from .lanes import LANES, WIDE, are_lanes, solve_lanes
 from .packed import (
     packed_advance,
     packed_multiply_contacts,
@@ -249,6 +250,7 @@ def multiply_trees(m, d, isle: ti.template(), first, last):
 def advance(m, d, isle: ti.template(), first, last, k, step):
     """p and r a step along q, unless k < 0, then z = preconditioned r; returns r'z. With an incomplete factor z = r."""
     s = FP(0.0)
+    behind = first  # the last tree that was preconditioned with others
     for n in range(first, last):
         t = d.island_tree[n] - isle.world * m.ntree
         i0 = isle.world * m.nv + m.tree_dofadr[t]
@@ -265,15 +267,25 @@ def advance(m, d, isle: ti.template(), first, last, k, step):
             put6(d.sol_z, i0, z)
             s += r.dot(z)
         elif ti.static(m.has.jointed):
-            if k >= 0:
-                for i in range(i0, i0 + m.tree_dofnum[t]):
-                    d.sol_p[i] = d.sol_p[i] + step * d.sol_q[i]
-                    d.sol_r[i] = d.sol_r[i] - step * d.sol_Hq[i]
-            if isle.part < 0:
-                s += precondition_dofs(m, d, isle.world, t, d.sol_r, d.sol_z)
-            else:
-                for i in range(i0, i0 + m.tree_dofnum[t]):
-                    d.sol_z[i] = d.sol_r[i]
+            if n >= behind:
+                number = 1
+                if ti.static(WIDE):
+                    if isle.part < 0 and are_lanes(m, d, n, last):
+                        number = LANES
+                behind = n + number
+                if k >= 0:
+                    for i in range(i0, i0 + number * m.tree_dofnum[t]):
+                        d.sol_p[i] = d.sol_p[i] + step * d.sol_q[i]
+                        d.sol_r[i] = d.sol_r[i] - step * d.sol_Hq[i]
+                if isle.part >= 0:
+                    for i in range(i0, i0 + m.tree_dofnum[t]):
+                        d.sol_z[i] = d.sol_r[i]
+                elif number == 1:
+                    s += precondition_dofs(m, d, isle.world, t, d.sol_r, d.sol_z)
+                elif ti.static(WIDE):
+                    rz = solve_lanes(m, d, isle.world, t, d.sol_r, d.sol_z)
+                    for c in ti.static(range(LANES)):
+                        s += rz[c]
     return s
 
 

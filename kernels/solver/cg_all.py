@@ -10,9 +10,9 @@ iteration leaves to the next one stands in the other of two places, since all th
 
 from ..constants import LINEAR_ITERATIONS
 from ..constraint.cone import hessian_times
-from ..spatial import inertia_times, relative_twist, sum_wrenches, tree_twists
-from ..types import FP, SERIAL, SPREAD, at6, func, kernel, put6, store, ti, vec2
-from .blocks import add_tree_blocks, each, tree_sum
+from ..spatial import cross, head, inertia_times, join, relative_twist, sum_wrenches, tail, tree_twists
+from ..types import FP, SERIAL, SPREAD, at6, func, kernel, put6, store, ti, vec2, vec6
+from .blocks import add_tree_blocks, each, groups_of, tree_sum
 from .free_body import wrench_of_forces
 from .preconditioner import factor_hessian, precondition_tree
 from .rounds import LINEAR, PROJECT, START
@@ -24,7 +24,7 @@ FRESH, FIRST = -1.0, 0.0  # isl_rz before the product with z is known, and befor
 @kernel
 def start_direction(m, d):
     """Factor of each tree's own Hessian, p = 0, residual r = -gradient, z = P r; parallel over blocks."""
-    trees = d.ntreeblk * SPREAD
+    trees = d.ntblk * SPREAD
     each(m, d, trees, SERIAL, SPREAD, start_tree_block)
 
 
@@ -58,7 +58,7 @@ def precondition(m, d, w, t, r: ti.template()):
 def linear_step(m, d):
     """Two iterations; parallel over blocks. An island stops where the preconditioned residual has been reduced as
     asked."""
-    trees, rows, products = d.ntreeblk * SPREAD, d.nrowblk * SPREAD, d.nproductblk * SPREAD
+    trees, rows, products = d.ntblk * SPREAD, d.nrblk * SPREAD, (d.ntblk + groups_of(m, d, d.ntblk)) * SPREAD
     if ti.static(m.has.rows):
         each(m, d, rows, SERIAL, SPREAD, multiply_row_block_0)
     each(m, d, products, SERIAL, SPREAD, multiply_block_0)
@@ -129,10 +129,37 @@ def multiply_trees(m, d, b):
         t = d.island_tree[n] - w * m.ntree
         if d.tree_single[d.island_tree[n]] == 1:
             wb = w * m.nbody + m.tree_bodyadr[t]
-            f = multiply_contacts(m, d, wb)
+            f = multiply_body(m, d, wb)
             put6(d.sol_Mp, w * m.nv + m.tree_dofadr[t], f + inertia_times(m, d, wb, d.twist[wb]))
         elif ti.static(m.has.jointed):
             tree_product(m, d, w, t, d.sol_v, d.sol_Mp, multiply_contacts)
+
+
+@func
+def multiply_body(m, d, b):
+    """multiply_contacts of a single body, whose twist is read once."""
+    total = vec6(0.0)
+    v = d.twist[b]
+    for k in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
+        side = d.body_con[k]
+        c = side // 2
+        other = d.con_body[c][1 - side % 2]
+        sign = 2.0 * ti.cast(side % 2, FP) - 1.0
+        arm = head(d.con_arm[side])
+        w = head(v)
+        u = tail(v) + cross(w, arm)
+        if other >= 0:
+            v2 = d.twist[other]
+            w -= head(v2)
+            u -= tail(v2) + cross(head(v2), head(d.con_arm[side // 2, 1 - side % 2]))
+        f = hessian_times(m, d, c, d.contact_dim[c], sign * join(w, u))
+        force = sign * tail(f)
+        torque = cross(arm, force)
+        if ti.static(m.has.torsion):
+            if d.contact_dim[c] > 3:
+                torque += sign * head(f)
+        total += join(torque, force)
+    return total
 
 
 @func

@@ -3,6 +3,7 @@
 from ..constraint.island import factor_room
 from ..team import second_half, share, take_part, total
 from ..types import func, ti
+from .lanes import LANES, WIDE
 
 BLOCKS = 128  # into which a list of a large island is cut, at least; fixed, so that sums do not depend on workers
 MOST = 2 * BLOCKS  # more than those of any list
@@ -90,7 +91,7 @@ def isle_of(m, d, k, me, size):
         me, size = 0, 1
     return Isle(
         world=d.island_tree[tree] // m.ntree,
-        trees=cut(tree, d.island_treenum[k], 1, 8, half, me, size, 0),
+        trees=cut(tree, d.island_treenum[k], LANES if ti.static(m.has.jointed and WIDE) else 1, 8, half, me, size, 0),
         cons=cut(d.island_conadr[k], d.island_connum[k], 4, 5, half, me, size, 1),
         rows=cut(d.island_rowadr[k], d.island_rownum[k], 4, 5, half, me, size, 2),
         ndof=d.island_dofnum[k],

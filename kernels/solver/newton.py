@@ -50,7 +50,7 @@ from .phases import (
     start_rows,
     start_trees,
 )
-from .preconditioner import factor_hessian
+from .preconditioner import factor_hessians
 from .rounds import NEAR, ROUGH, next_reduction, scale_of, settled
 from .statistics import clear_rows, count_rows, tell_round
 from .steps import next_alpha
@@ -245,8 +245,7 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
         while b < isle.trees.blocks:
             first, last = stretch(isle.trees, b)
             if isle.packed == 0:
-                for n in range(first, last):
-                    factor_hessian(m, d, isle.world, d.island_tree[n] - isle.world * m.ntree, in_dofs, raw)
+                factor_hessians(m, d, isle, first, last, in_dofs, raw)
             elif ti.static(m.has.packed):
                 packed_factor(m, d, isle.world, first, last)
             b = next_block(m, d, isle, isle.trees, b)

@@ -6,14 +6,39 @@ that is one free body is solved in twists (free_body.py), so that its vectors he
 
 from ..types import FP, at6, func, put6, ti
 from .free_body import invert_twist
+from .lanes import LANES, WIDE, are_lanes, factor_lanes
 from .row_hessian import each_pose
 from .tree_hessian import add_pose, body_hessian, factor_tree, solve_factored, sym6_times, tree_hessian
+
+
+@func
+def factor_hessians(m, d, isle: ti.template(), first, last, in_dofs, raw):
+    """factor_hessian of a stretch of the trees of an island; those that are alike are factored side by side."""
+    w = isle.world
+    n = first
+    while n < last:
+        lanes = 0
+        if ti.static(m.has.jointed and WIDE):
+            if isle.dense < 0 and isle.factor < 0 and isle.part < 0:
+                lanes = ti.select(are_lanes(m, d, n, last), LANES, 0)
+        for e in range(n, n + ti.max(lanes, 1)):
+            make_hessian(m, d, w, d.island_tree[e] - w * m.ntree, in_dofs, raw, lanes > 0)
+        if ti.static(m.has.jointed and WIDE):
+            if lanes > 0:
+                factor_lanes(m, d, w, d.island_tree[n] - w * m.ntree)
+        n += ti.max(lanes, 1)
 
 
 @func
 def factor_hessian(m, d, w, t, in_dofs, raw):
     """body_hess of a single body inverted, else tree_hess of tree t factored; not factored, and in dofs, if in_dofs;
     nothing is inverted or factored if `raw`."""
+    make_hessian(m, d, w, t, in_dofs, raw, False)
+
+
+@func
+def make_hessian(m, d, w, t, in_dofs, raw, later):
+    """The same; later: tree_hess is factored by lanes.py."""
     for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         body_hessian(m, d, w * m.nbody + b)
     b = w * m.nbody + m.tree_bodyadr[t]
@@ -29,7 +54,7 @@ def factor_hessian(m, d, w, t, in_dofs, raw):
                 if m.tree_free[t] == 1:
                     inverts = True
                     hessian_of_dofs(m, d, w, t, b)
-                else:
+                elif not later:
                     factor_tree(m, d, w, t)
     if inverts:
         invert_twist(b, d.body_hess)

@@ -8,7 +8,7 @@ elsewhere. body_hess holds, per body, the Hessian of its twist (angular, linear)
 
 from ..spatial import first_moment, head, mass_of, symmetric
 from ..tendon.inertia import add_tendon_hessian
-from ..types import FP, func, mat3, ti, vec6
+from ..types import FP, func, mat3, subtract, ti, vec6
 from .row_hessian import add_row_hessians
 
 # LOWER[i][j]: where entry i, j of a symmetric 6 x 6 matrix lies, kept as lower triangle by rows
@@ -135,8 +135,7 @@ def factor_tree(m, d, w, t):
         for a in range(first + 1, end):
             e = d.tree_hess[a] * inverse
             o = w * m.nM + m.dof_Madr[i]
-            for q in range(end - a):  # what is left of row k has the places of row i
-                d.tree_hess[o + q] = d.tree_hess[o + q] - e * d.tree_hess[a + q]
+            subtract(d.tree_hess, o, e, a, end - a)  # what is left of row k has the places of row i
             d.tree_hess[a] = e
             i = m.dof_parentid[i]
 

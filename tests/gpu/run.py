@@ -39,7 +39,7 @@ def environment(**options):
     """The environment of a process that is to find the software device; options as on the command line."""
     library = driver()
     return dict(
-        os.environ,
+        dict(TISIM_GRID="12") | os.environ,
         LD_LIBRARY_PATH=f"{library.parent}:{os.environ.get('LD_LIBRARY_PATH', '')}",
         SOFTGPU_DIR=str(folder()),
         SOFTGPU_HOME=str(HERE),

@@ -9,7 +9,7 @@ import platform
 import numpy as np
 
 from tisim import __version__
-from tisim.device import images, machine_code, native, runtime, taichi_import
+from tisim.device import images, machine_code, native, own, runtime, taichi_import
 from tisim.errors import Error, UnsupportedError
 from tisim.model import simulable
 
@@ -89,15 +89,23 @@ def _folder_size(folder):
 def _road():
     """How a CPU gets its kernels, and why."""
     start_taichi(arch="cpu")
-    shipped, own, size = images.state()
+    shipped, made, size = images.state()
     if native.road() is None:
         return f"compiled by Taichi in every process: {native.why}"
     lines = [f"machine code for {native.road().target} from disk: {shipped} images came with tisim, "
-             f"{own} in {images.folder()}, {size / 2**20:.1f} MiB"]  # fmt: skip
+             f"{made} in {images.folder()}, {size / 2**20:.1f} MiB"]  # fmt: skip
     if not machine_code.available():
         lines.append("others are compiled in every process; to keep them: pip install llvmlite==0.44.0")
     lines += [f"not used: {path}: {why}" for path, why in images.troubles.items()]
     return "\n".join(lines)
+
+
+def _own_launches(backends):
+    """How CUDA gets its kernels, None where there is no such device."""
+    if "cuda" not in backends:
+        return None
+    start_taichi(arch="cuda")
+    return own.told()
 
 
 def _films():
@@ -155,7 +163,8 @@ def _found():
         cores=os.cpu_count(), packages=versions, backends=backends, auto="cuda" if "cuda" in backends else "cpu",
         vulkan=devices if isinstance(devices, list) else [], pictures=DRAWN_BY, films=_films(),
         window=_window(missing, display), browser=_browser(), display=display,
-        kernels=_road(), kernel_cache=str(cache), kernel_cache_bytes=_folder_size(cache), debug=runtime.debug(),
+        kernels=_road(), own_launches=_own_launches(backends), kernel_cache=str(cache),
+        kernel_cache_bytes=_folder_size(cache), debug=runtime.debug(),
     )  # fmt: skip
     return found, devices, versions
 
@@ -177,6 +186,7 @@ def doctor(console, as_json):
         ("window", found["window"]),
         ("browser", found["browser"]),
         ("kernels", found["kernels"]),
+        *([("CUDA kernels", found["own_launches"])] if found["own_launches"] else []),
         ("kernel cache", f"{found['kernel_cache']}, {found['kernel_cache_bytes'] / 2**20:.1f} MiB"),
         ("TISIM_DEBUG", "set: kernels check bounds, every step is validated" if found["debug"] else "not set"),
     ])  # fmt: skip

@@ -11,7 +11,7 @@ from .declare import ALL, Array
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
 COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense=7,
               ntblk=9, ncblk=10, nrblk=11, nsmall=12, nlarge=13, nentry=14, nraykey=18,
-              nmid=19, nout=20, nY=21, npart=22,
+              nmid=19, nout=20, nY=21, npart=22, nislandtree=23, nislandcon=24, nislandrow=25, groupsize=26, nbad=27,
               nstale=40, nwritten=41, nwhole=42, nallbox=43, nlivestale=44, nwoken=45, nlive=46, ntawake=47, nbawake=48,
               noawake=49, nvawake=50, nqawake=51, nlawake=52, nfawake=53, nboxawake=54, nslept=55,
               nacted=56, nchanged=57, nlcp=58, nlcpwant=59)  # fmt: skip
@@ -20,7 +20,8 @@ COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense
 SCALES = dict(sweep_middle=0, sweep_per_length=1, sweep_per_strip=2, sweep_per_row=3, sweep_skin=4)
 
 QUEUED_ROUNDS = 64  # of the solver on a GPU, that `solver_queue` tells of
-QUEUE_BAD = 1 + 2 * QUEUED_ROUNDS  # its place that tells of qacc
+QUEUE_BAD = 1 + 2 * QUEUED_ROUNDS  # its places that tell of qacc, and of nlarge and ndense
+QUEUE_LARGE, QUEUE_DENSE = QUEUE_BAD + 1, QUEUE_BAD + 2
 
 DATA = {}
 
@@ -371,6 +372,8 @@ declare("scratch", [
     ("seat_inert", "f", ("nbody", 10), "kg, kg m, kg m2", "solver", "of a body by its seat: cinert"),
     ("dof_wrench", "f", ("nv", 8), "kg", "solver", "wrenches on a contact's other body by those that move one"),
     ("tree_hess", "f", ("nM",), "kg", "solver", "Hessian of each tree by dof_Madr, then its L' D L factor"),
+    ("lane_hess", "f", ("nlane", 4), "kg", "solver", "factors of four alike trees side by side, each as tree_hess"),
+    ("lane_x", "f", ("nlanedof", 4), "m/s2, rad/s2", "solver", "vectors of these, dof by dof"),
     ("sol_Ma", "f", ("nv",), "N, N m", "solver", "M times qacc"),
     ("sol_p", "f", ("nv",), "m/s2, rad/s2", "solver", "search direction"),
     ("sol_Mp", "f", ("nv",), "N, N m", "solver", "M times the search direction"),
@@ -512,7 +515,7 @@ declare("scratch", [
     ("isl_pass", "i", ("ntree", 2), "-", "solver", "conjugate gradients: iterations before this, or the next"),
     ("isl_round", "i", ("ntree",), "-", "solver", "Newton's round, -1: the first direction"),
     ("isl_phase", "i", ("ntree",), "-", "solver", "what is due next, see kernels/solver/rounds.py"),
-    ("solver_queue", "i", (ALL, QUEUE_BAD + 1), "-", "solver",
+    ("solver_queue", "i", (ALL, QUEUE_DENSE + 1), "-", "solver",
      "large islands that are not done; the most iterations and evaluations that each round took; 1 if qacc is bad"),
 ])  # fmt: skip
 

@@ -55,6 +55,8 @@ declare("size", [
     ("ntree", "i", "kinematic trees"),
     ("npair", "i", "pairs of geoms that the model lists"),
     ("nM", "i", "numbers of the inertia matrix by dof_Madr"),
+    ("nlane", "i", "places for four numbers of the inertia matrices of trees that are alike"),
+    ("nlanedof", "i", "places for four numbers of their dofs"),
     ("nC", "i", "numbers of the inertia matrix by M_rowadr"),
     ("nitem", "i", "geoms and bodies with many geoms: what has boxes"),
     ("hard", "i", "1: contacts are those of the second dynamics"),
@@ -157,13 +159,6 @@ declare("call", [
     ("consize", "i", "contacts in a block"),
     ("rowsize", "i", "rows in a block"),
     ("dual", "i", "1: the forces of all rows are those of a dual solver"),
-    ("ntreeblk", "i", "blocks of trees of large islands: ntblk, as the host has read it"),
-    ("nrowblk", "i", "those of rows"),
-    ("nitemblk", "i", "those of contacts and rows"),
-    ("nblkgroup", "i", "groups of blocks of trees, of contacts, of rows"),
-    ("groupsize", "i", "blocks of a group, that one thread adds up"),
-    ("nproductblk", "i", "blocks and groups of trees"),
-    ("nlargeisland", "i", "large islands"),
 ])  # fmt: skip
 
 # sleeping

@@ -91,6 +91,14 @@ def flow(function, has=None):
     return _known[key]
 
 
+def reads_of(function, node, has=None):
+    """Paths that an expression of a function, its syntax tree, reads."""
+    walk = _Walk(function, has)
+    walk.flow = Flow()
+    walk.visit(node)
+    return walk.flow.reads
+
+
 def forget():
     """Forgets the functions, which are made anew when Taichi is started again."""
     _known.clear()

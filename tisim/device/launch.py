@@ -1,10 +1,11 @@
 """The only file that launches kernels: arguments are bound by name, and a sequence of kernels is bound as a whole.
 
 A stage is written as `run(m, d, [kernel, kernel])`: which arrays and numbers a kernel takes is found from its source
-(bundle.py). A sequence takes one of two roads: machine code from disk (native.py) or Taichi's launcher (plain.py).
+(bundle.py). A sequence takes one of two roads: machine code from disk (native.py) or Taichi's launcher (plain.py);
+on CUDA, if asked for, the driver's own (own.py).
 """
 
-from . import flow, garbage, memory, native, plain, variant
+from . import flow, garbage, memory, native, own, plain, variant
 from .clock import PYTHON
 from .fingerprint import Unknown
 from .machine_code import Unsupported
@@ -58,10 +59,12 @@ def _sequence(kernels, has):
     """The Sequence of these kernels, by machine code if there is some for each of them."""
     key = (*map(id, kernels), has)
     if key not in _sequences:
-        road = native.road()
+        road = native.road() or own.road()
         with garbage.collected_later():
             try:
-                made = native.Sequence(road, kernels, has) if road else plain.Sequence(kernels, has)
+                made = plain.Sequence(kernels, has)
+                if road:
+                    made = (own if road is own.road() else native).Sequence(road, kernels, has)
             except (Unsupported, Unknown) as e:
                 road.plain[", ".join(k.__name__ for k in kernels)] = str(e)
                 made = plain.Sequence(kernels, has)

@@ -15,7 +15,7 @@ import sys
 from tisim import __version__
 from tisim.errors import Error
 
-from . import cache, garbage, launch, native, session, taichi_import, taichi_patches, team
+from . import cache, garbage, grid, launch, native, own, session, taichi_import, taichi_patches, team
 from . import threads as cpu_threads
 from .variant import KernelFile
 
@@ -97,7 +97,10 @@ def init(arch=None, precision=None, threads=None, profile=False):
         session.workers = 1 if debug() else team.most(places)
     garbage.leave_quickly()
     taichi_patches.install()
-    native.start(debug(), (ti.__version__, sorted(SAFE_OPTIONS.items())))
+    grid.install()
+    basis = ti.__version__, sorted(SAFE_OPTIONS.items())
+    native.start(debug(), basis)
+    own.start(debug(), bool(profile), basis)
 
 
 def ensure():

@@ -48,7 +48,7 @@ for _tables in (ray_tables, geom_tables, midphase, equality, medium_tables, tend
 # numbers that are the length of a table
 COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", nalways="always_body")
 COUNTED |= equality.COUNTED | tendon.COUNTED | actuation.COUNTED | heavy.COUNTED | sensor_tables.COUNTED
-COUNTED |= sensed_tables.COUNTED | task_tables.COUNTED
+COUNTED |= branches.COUNTED | sensed_tables.COUNTED | task_tables.COUNTED
 
 
 class DeviceModel:
@@ -160,6 +160,9 @@ class DeviceModel:
             return sum(self._sizes[n] for n in ("nbody", "nbody", "ngeom", "nsite"))
         if name == "ntask":
             return len(self.derived("task_treeadr")) - 1
+        if name in ("nlane", "nlanedof"):  # records of four numbers of trees that are alike
+            size = self._sizes["nM" if name == "nlane" else "nv"]
+            return size // branches.LANES + 1 if len(self.derived("above_dof")) else 0
         if name in COUNTED:
             return len(self.derived(COUNTED[name]))
         if name == "meaninertia":

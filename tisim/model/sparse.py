@@ -5,17 +5,7 @@ Row i of D has all dofs that stand above or below dof i on a branch, and i itsel
 
 import numpy as np
 
-
-def pairs(m):
-    """(dof, ancestor), each (nM,): every dof with itself and its ancestors, upwards, in the places of dof_Madr."""
-    above = np.asarray(m.dof_parentid, np.int64)
-    place, dof, found = np.asarray(m.dof_Madr, np.int64), np.arange(m.nv), np.zeros((2, m.nM), np.int64)
-    ancestor = dof
-    while len(dof):
-        found[:, place] = dof, ancestor
-        ancestor = above[ancestor]
-        place, dof, ancestor = (x[ancestor >= 0] for x in (place + 1, dof, ancestor))
-    return found
+from .tables.branches import pairs
 
 
 def entries(m):

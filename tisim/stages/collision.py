@@ -14,8 +14,8 @@ from tisim.device.variant import CHUNK
 from tisim.enums import mjtDisableBit, mjtEnableBit
 from tisim.model import callback
 
-from . import colliders, narrowphase
-from .dynamics import parallel
+from . import colliders, narrowphase, tendon
+from .dynamics import fwd_position, parallel, see_state
 from .search import SWEEP_FOUND, Members, Pairs, key_bits
 from .shrink import COUNTED, Shrinker
 from .sorting import Sort
@@ -42,10 +42,22 @@ def collide(m, d, keep=True):
     stage = of(m, d) if m.has_contacts() else None
     if stage is None or not stage.members.some():
         _lost(d)
-        return d.set_counts(ncpair=0, nslot=0, ncon=0)
+        d.set_counts(ncpair=0, nslot=0, ncon=0)
+        if see_state(m, d):
+            _poses(m, d)
+        return
     stage.find(m, d, keep)
+    if see_state(m, d):
+        _poses(m, d)
+        stage.find(m, d, keep)
     while stage.grow(d):
         stage.find(m, d, keep)
+
+
+def _poses(m, d):
+    """What stands before collision in a step, of another state."""
+    fwd_position(m, d)
+    tendon.tendons(m, d)
 
 
 def of(m, d):
@@ -118,11 +130,13 @@ class Stage:
         ahead = ahead and self.pairs.of == self._conditions(m, d)
         if ahead:  # a search is seldom due: the host looks once, behind what the pairs at hand give
             self.run(m, d, "boxes", "contacts", "list")
-            if not d.exceeds(rarely=True, nout=0):
+            if not d.exceeds(rarely=True, nout=0) or d.exceeds(rarely=True, nbad=0):
                 return
         else:
             self.run(m, d, "boxes", now=False if self._awake and not self.sort.wide else None)
         moved = d.exceeds(rarely=True, nout=0)
+        if session.arch != "cpu" and d.exceeds(nbad=0):
+            return
         searched = ()
         if moved or not keep or self.pairs.of != self._conditions(m, d):
             plain = self._awake and not (sleeps or refuses or self.scalars["override"])

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from tisim.device import launch, runtime
+from tisim.device import launch, runtime, session
 from tisim.enums import mjtDisableBit
 
 from . import dual, lists, solver
@@ -48,6 +48,7 @@ def make_constraints(m, d):
     """Rows, solver terms of contacts, islands; nefc and nisland are known after it."""
     awake = parallel(m, d)
     d.set_counts(nrow=0, nJ=0, nefc=0, nisland=0, nsmall=0, nlarge=0)
+    d._info["unread"] = False
     if not m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT):
         _make_rows(m, d, awake)
     if not d.exceeds(nrow=0, ncon=0):
@@ -63,7 +64,8 @@ def make_constraints(m, d):
             kernels.append(runtime.kernels("constraint.curve").along_curve)
         many = awake or bool(d.exceeds(ncon=PARALLEL_CONTACTS))
         launch.run(m, d, kernels, many, **solver.border(m))
-    if d.exceeds(ndense=d.room("ndensemax")):
+    d._info["unread"] = solver.ahead(m)
+    if not d._info["unread"] and d.exceeds(ndense=d.room("ndensemax")):
         d.grow("ndensemax", d.count("ndense"))
     if "nefcmax" in m.capacity_limit and d.exceeds(nefc=m.capacity_limit["nefcmax"]):
         d.grow("nefcmax", d.count("nefc"))
@@ -84,8 +86,8 @@ def _make_rows(m, d, many):
 
 def constrain(m, d):
     """qacc and qfrc_constraint: the minimum of the constrained problem."""
-    k = runtime.kernels("solver.newton")
     d._info.pop("qacc_seen", None)
-    launch.run(m, d, [k.unconstrained], parallel(m, d))
-    if d.exceeds(nisland=0):
+    if session.arch == "cpu":  # on a GPU tree_acceleration does it
+        launch.run(m, d, [runtime.kernels("solver.newton").unconstrained], parallel(m, d))
+    if d._info.get("unread") or d.exceeds(nisland=0):  # a GPU's host looks once, at the end of the solver
         dual.solve(m, d, solver.solve)

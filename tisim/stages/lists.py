@@ -3,16 +3,17 @@ islands_all.py."""
 
 from tisim.device import launch, runtime
 
-DIGIT = 8  # most bits of a key that a pass of the sort takes
+DIGIT, WIDE_DIGIT = 8, 11  # most bits of a key that a pass of the sort takes; where that is all of it
 BLOCK, MOST_BLOCKS = 64, 1024  # things in the work of one thread of the sort, and how many such blocks at most
+MOST_COUNTS = 1 << 17  # of the digits of all blocks, up to which a pass of WIDE_DIGIT is not slower than two
 
 
 def kernels_of(m):
     """All kernels that `make` launches."""
     k, island = runtime.kernels("constraint.lists_all"), runtime.kernels("constraint.islands_all")
-    rows = [k.row_parts] if m.features().rows else []
+    rows = [k.row_parts, k.tree_rows] if m.features().rows else []
     islands = [island.join_trees, island.number_islands, island.island_parts, island.place_islands, island.fill_islands]
-    return [k.contact_parts, k.body_contacts, *rows, k.tree_rows, *islands, runtime.kernels("sort").part_pass]
+    return [k.contact_parts, k.body_contacts, *rows, *islands, runtime.kernels("sort").part_pass]
 
 
 def make(m, d, before, **scalars):
@@ -27,9 +28,15 @@ def make(m, d, before, **scalars):
     if m.features().rows:
         sort.run([k.row_parts])
         sort.sort(tree_bits)
-    sort.run([k.tree_rows, island.join_trees, island.number_islands, island.island_parts])
+        sort.run([k.tree_rows])
+    sort.run([island.join_trees, island.number_islands, island.island_parts])
     sort.sort(island_bits)
     sort.run([island.place_islands, island.fill_islands])
+
+
+def _counts(blocks):
+    """Numbers that a pass of the sort counts at most."""
+    return min(blocks << WIDE_DIGIT, max(MOST_COUNTS, blocks << DIGIT))
 
 
 class _Sort:
@@ -39,9 +46,9 @@ class _Sort:
         contacts, rows, entries = (d.capacity(name) for name in ("nconmax", "nrowmax", "nJmax"))
         most = max(2 * contacts, entries, d.nworld * m.ntree + contacts + rows)
         blocks = max(1, min(MOST_BLOCKS, most // BLOCK))
-        for name, length in dict(part_key=2 * most, part_value=2 * most, part_count=blocks << DIGIT).items():
+        for name, length in dict(part_key=2 * most, part_value=2 * most, part_count=_counts(blocks)).items():
             d.scratch(name, length)
-        self.m, self.d, self.half = m, d, 0
+        self.m, self.d, self.half, self.blocks = m, d, 0, blocks
         self.scalars = scalars | dict(npartmax=most, npartblock=blocks)
 
     def run(self, kernels):
@@ -50,7 +57,7 @@ class _Sort:
 
     def sort(self, bits):
         """Sorts the things by so many low bits of their keys."""
-        npass = -(-bits // DIGIT)
+        npass = 1 if bits <= WIDE_DIGIT and self.blocks << bits <= MOST_COUNTS else -(-bits // DIGIT)
         nbit = -(-bits // npass)
         for i in range(npass):
             kernels = [runtime.kernels("sort").part_pass]

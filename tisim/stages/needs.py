@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 
 from tisim.data import asleep
-from tisim.device import runtime
+from tisim.device import runtime, session
 from tisim.device.variant import Kernel
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtSolver
 from tisim.model import lcp as parameters
@@ -59,7 +59,7 @@ def kernels_of(m, d):
     contacts = _contacts(m, d)
     found += _sleepers(m, contacts)
     rows = [] if m.disabled(mjtDisableBit.mjDSBL_CONSTRAINT) else [x.function() for x in MAKERS if x.acts(m)]
-    found += contacts + rows + [k("solver.newton").unconstrained]
+    found += contacts + rows + ([k("solver.newton").unconstrained] if session.arch == "cpu" else [])
     if contacts or rows:
         found += _solver(m, d)
     return list(dict.fromkeys(found))

@@ -6,59 +6,53 @@ as many as the last step took, and one more. A plan that followed each round of 
 twice as often, since rounds come and go.
 """
 
-from tisim.data.arrays import QUEUE_BAD, QUEUED_ROUNDS
+from tisim.data.arrays import QUEUE_BAD, QUEUE_DENSE, QUEUE_LARGE, QUEUED_ROUNDS
 from tisim.device import launch, memory, runtime
 
 ITERATIONS = 8  # of conjugate gradients in a round
 EVALUATIONS = 2  # of a line search in it; one more in the first, which begins farthest away
 FIRST, MORE = 4, 3  # rounds where nothing is known, and where what was queued did not suffice
-SMALLEST = 64  # blocks of a group
 PER_LAUNCH = 2  # iterations of linear_step
 
 
 def solve_large(m, d):
-    """Newton's method on the large islands, all threads on each. Returns whether all of qacc was seen to be finite."""
-    large, linear = runtime.kernels("solver.all_threads"), runtime.kernels("solver.cg_all")
-    blocks = sizes(d)
+    """Newton's method on the large islands, all threads on each, behind what solves the small ones: the host waits
+    once for both. As many rounds are queued as the last step took, none where it had no large island.
 
-    def run(kernels):
-        launch.run(m, d, kernels, True, **blocks)
-
-    run([large.start_round, large.project, large.move])
-    rounds, evaluations = d._info.get("solver_rounds", FIRST), EVALUATIONS + 1
+    Returns (whether all of qacc was seen to be finite, how much room dense matrices take): where that is too much, no
+    small island was solved.
+    """
+    large = runtime.kernels("solver.all_threads")
+    begun = rounds = d._info.get("solver_rounds", FIRST)
+    evaluations = EVALUATIONS + 1
+    if begun:
+        launch.run(m, d, [large.start_round, large.project, large.move])
     while True:
         for _ in range(rounds):
-            run([linear.start_direction])
-            run([linear.linear_step] * (ITERATIONS // PER_LAUNCH))
-            run([large.project])
-            run([large.search] * (evaluations - 1))  # the first is a part of `project`
-            run([large.move])
+            _queue_round(m, d, evaluations)
             evaluations = EVALUATIONS
-        run([runtime.kernels("smooth.integrate").note_bad_acceleration])
+        launch.run(m, d, [runtime.kernels("smooth.integrate").note_bad_acceleration])
         taken = memory.download(d.device("solver_queue"))
-        if taken[0] == 0:
+        if taken[QUEUE_LARGE] and not begun:
+            begun = True
+            launch.run(m, d, [large.start_round, large.project, large.move])
+        elif taken[0] == 0:
             break
         rounds = MORE
-    d._info["solver_rounds"] = rounds_after(taken)
-    return taken[QUEUE_BAD] == 0
+    d._info["solver_rounds"] = rounds_after(taken) if taken[QUEUE_LARGE] else 0
+    return taken[QUEUE_BAD] == 0, int(taken[QUEUE_DENSE])
 
 
-def sizes(d):
-    """How many blocks and groups there are. A group is so long that adding up all groups takes no longer than one."""
-    trees, contacts, rows = (d.count(name) for name in ("ntblk", "ncblk", "nrblk"))
-    size = SMALLEST
-    while size * size < max(trees, contacts, rows):
-        size *= 2
-    groups = [-(-n // size) for n in (trees, contacts, rows)]
-    return dict(
-        ntreeblk=trees,
-        nrowblk=rows,
-        nitemblk=contacts + rows,
-        nblkgroup=sum(groups),
-        groupsize=size,
-        nproductblk=trees + groups[0],
-        nlargeisland=d.count("nlarge"),
-    )
+def _queue_round(m, d, evaluations):
+    large, linear = runtime.kernels("solver.all_threads"), runtime.kernels("solver.cg_all")
+    for kernels in (
+        [linear.start_direction],
+        [linear.linear_step] * (ITERATIONS // PER_LAUNCH),
+        [large.project],
+        [large.search] * (evaluations - 1),  # the first is a part of `project`
+        [large.move],
+    ):
+        launch.run(m, d, kernels)
 
 
 def rounds_after(taken):

@@ -43,6 +43,11 @@ def border(m):
     )
 
 
+def ahead(m):
+    """Whether islands are solved before the host knows how many there are: it looks at the end."""
+    return queued() and m.opt.solver == mjtSolver.mjSOL_NEWTON
+
+
 def blocks():
     """Sizes of the blocks of large islands."""
     return BLOCKS if session.arch == "cpu" else SMALL_BLOCKS
@@ -53,19 +58,26 @@ def island_solvers(m):
     if m.opt.solver == mjtSolver.mjSOL_CG:
         return [runtime.kernels("solver.nonlinear_cg").conjugate_islands]
     lone = bool(m.derived("tree_free").any()) and not m.features().torsion
+    if ahead(m):
+        k = runtime.kernels("solver.small_all")
+        return [*([k.lone_islands] if lone else []), k.small_islands]
     kernels = [runtime.kernels("solver.lone").solve_lone_islands] if lone else []
     return [*kernels, runtime.kernels("solver.newton").solve_islands]
 
 
 def solve(m, d):
-    """Newton's method on every island: one thread for each small one, all threads for the large ones together."""
-    some = d.exceeds(nsmall=0, nlarge=0)
-    if "nsmall" in some or not queued():
-        _solve_islands(m, d, "nlarge" in some)
-    if "nlarge" in some and queued():
-        d.program.spoil()
-        fine = queue.solve_large(m, d)
-        d._info["qacc_seen"] = fine and not m.opt.noslip_iterations and callback.of(m, "sensor") is None
+    """All islands: small ones by one thread each, large ones by a team or all threads."""
+    if not ahead(m):
+        _solve_islands(m, d, bool(d.exceeds(nlarge=0)))
+        return
+    d.program.spoil()
+    while True:
+        launch.run(m, d, island_solvers(m), True, maxdense=MAX_DENSE)
+        fine, dense = queue.solve_large(m, d)
+        if dense <= d.room("ndensemax"):
+            break
+        d.grow("ndensemax", dense)
+    d._info["qacc_seen"] = fine and not m.opt.noslip_iterations and callback.of(m, "sensor") is None
 
 
 def _solve_islands(m, d, large):

@@ -1,10 +1,12 @@
-"""Dofs that follow each other on a branch of a tree, six at most: the nodes of an island's sparse factor."""
+"""Dofs that follow each other on a branch of a tree, six at most: the nodes of an island's sparse factor. Which trees
+are alike, so that four of them are factored side by side."""
 
 import numpy as np
 
 from .declare import Table, declared
 
 MOST = 6  # dofs of a node
+LANES = 4  # trees that are solved side by side, as in kernels/solver/lanes.py
 
 
 def nodes(m):
@@ -42,6 +44,40 @@ def nodes(m):
     )
 
 
+def alike(m):
+    """(ntree,) 1 where LANES trees with joints begin, each with the same bodies and dofs below each other."""
+    number, first, count = np.asarray(m.tree_bodynum), np.asarray(m.tree_dofadr), np.asarray(m.tree_dofnum)
+    up = np.asarray(m.dof_parentid)
+    up = np.where(up < 0, 0, np.arange(m.nv) - up)
+    found = np.zeros(m.ntree, int)
+    if m.ntree < LANES:
+        return found
+    same = (number[1:] == number[:-1]) & (count[1:] == count[:-1]) & (number[1:] > 1) & (count[1:] > 0)
+    other = np.arange(m.nv) + np.repeat(count, count)  # the dof at the same place of a tree as large behind it
+    differ = up != up[np.minimum(other, max(0, m.nv - 1))]
+    before = np.append(0, np.cumsum(differ))
+    same &= (before[first + count] == before[first])[:-1]
+    found[: m.ntree - LANES + 1] = np.lib.stride_tricks.sliding_window_view(same, LANES - 1).all(1)
+    return found
+
+
+def pairs(m):
+    """(dof, ancestor), each (nM,): every dof with itself and its ancestors, upwards, in the places of dof_Madr."""
+    above = np.asarray(m.dof_parentid, np.int64)
+    place, dof, found = np.asarray(m.dof_Madr, np.int64), np.arange(m.nv), np.zeros((2, m.nM), np.int64)
+    ancestor = dof
+    while len(dof):
+        found[:, place] = dof, ancestor
+        ancestor = above[ancestor]
+        place, dof, ancestor = (x[ancestor >= 0] for x in (place + 1, dof, ancestor))
+    return found
+
+
+def ancestors(m):
+    """(nM,) the dof of each place in dof_Madr's rows; none where no trees are alike."""
+    return pairs(m)[1] if m.derived("tree_alike").any() else np.zeros(0, int)
+
+
 def table(name, sizes, doc):
     return Table(name, "i", sizes, lambda m: nodes(m)[name], (), doc)
 
@@ -52,4 +88,7 @@ TABLES = declared(
     table("node_dofadr", ("nbody",), "its first dof"),
     table("node_dofnum", ("nbody",), "its dofs"),
     table("tree_nodenum", ("ntree",), "nodes of a tree"),
+    Table("tree_alike", "i", ("ntree",), alike, (), "1: it and the three behind it are alike"),
+    Table("above_dof", "i", ("nabove",), ancestors, (), "dofs by dof_Madr's rows, if some are alike"),
 )
+COUNTED = dict(nabove="above_dof")

@@ -1,0 +1,79 @@
+"""TISIM_OWN_LAUNCHES=1 on CUDA: kernels launched by the driver, of PTX from the cache, give the bits of Taichi's own
+launches, without its allocations; what is not as expected is left to Taichi, and `tisim doctor` says why.
+
+Contract: equal hashes in the process that compiles and in those that find the PTX, f32 and f64; no allocation in a
+step; PTX that is no kernel's, that asks for Taichi's runtime or has other tasks is refused; off unless asked for.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tisim.device import own
+
+from .software import HERE, needs_compiler, start
+
+SCENES = dict(dominos=(20, 60), pile=(300, 300), ragdolls=(3, 400))
+HOT = [pytest.param(name, marks=() if name == "dominos" else pytest.mark.slow) for name in SCENES]
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", HOT)
+def test_bits_are_equal(name, tmp_path):
+    n, steps = SCENES[name]
+    state = tmp_path / "settled.npz"
+    cpu = os.environ | dict(TISIM_ARCH="cpu", TISIM_PRECISION="f64")
+    subprocess.run([sys.executable, HERE / "scene.py", name, str(n), str(steps), state], env=cpu, check=True)
+    for precision in ("f64",) if name == "pile" else ("f32",):
+        given = dict(TISIM_ARCH="cuda", TISIM_PRECISION=precision)
+        by_taichi = told(name, n, state, given | dict(TISIM_OWN_LAUNCHES="0"))
+        given |= dict(TISIM_OWN_LAUNCHES="1", TISIM_CACHE=str(tmp_path / "cache"))
+        compiles, finds = (told(name, n, state, given) for _ in range(2))
+        assert by_taichi["hash"] == compiles["hash"] == finds["hash"]
+        assert by_taichi["left"] is None and compiles["left"] == finds["left"] == {}
+        assert by_taichi["calls"]["alloc_async"] > 40 and "alloc_async" not in finds["calls"]
+        assert by_taichi["calls"]["launch"] == finds["calls"]["launch"]
+        assert "own launches on CUDA of PTX" in finds["told"] and "not switched on" in by_taichi["told"]
+    first = next((tmp_path / "cache" / "ptx").glob("*.ptx"))
+    for each in first.parent.glob("*.ptx"):
+        each.write_text("// no task")
+    broken = told(name, n, state, given)
+    assert broken["hash"] == finds["hash"] and "its PTX has no task" in broken["told"]
+
+
+@needs_compiler
+@pytest.mark.parametrize("switch, line", [("1", "own launches on CUDA of PTX in"), ("0", "not switched on")])
+def test_doctor_tells(switch, line):
+    environment = dict(TISIM_OWN_LAUNCHES=switch, TISIM_PRECISION="f32")
+    assert line in json.loads(start("-m", "tisim", "doctor", "--json", environment=environment))["own_launches"]
+
+
+def told(name, n, state, environment):
+    return json.loads(start(HERE / "own.py", name, n, 3, state, environment=environment).splitlines()[-1])
+
+
+TASK = """.visible .entry {name}(
+	.param .align 8 .b8 {name}_param_0[32]
+)
+.maxntid 128, 1, 1
+{{
+	ld.param.u64 	%rd1, [{name}_param_0];
+	ld.param.u64 	%rd2, [{name}_param_0+8];
+	cvta.to.global.u64 	%rd3, %rd2;
+	ld.global.u64 	%rd4, [%rd3+{place}];
+	ret;
+}}
+"""
+
+
+def test_unexpected_ptx_is_refused():
+    own.check(TASK.format(name="k_c1_0_kernel_0_range_for", place=own.TEMPORARIES_AT))
+    with pytest.raises(own.Unsupported, match="asks for Taichi's runtime"):
+        own.check(TASK.format(name="k_c1_0_kernel_0_range_for", place=8))
+    with pytest.raises(own.Unsupported, match="neither serial nor over a range"):
+        own.check(TASK.format(name="k_c1_0_kernel_0_struct_for", place=own.TEMPORARIES_AT))
+    with pytest.raises(own.Unsupported, match="no task"):
+        own.check("")
