@@ -7,7 +7,7 @@ above every outermost loop that may run in parallel.
 
 import taichi as ti
 
-from tisim.device import session
+from tisim.device import session, unpaired
 from tisim.device.bundle import func
 from tisim.device.variant import kernel
 
@@ -23,6 +23,7 @@ __all__ = [
     "HAND",
     "SHORT",
     "CHUNK",
+    "VECTORS",
     "MINVAL",
     "EPSILON",
     "vec2",
@@ -49,6 +50,9 @@ SERIAL = False
 SHORT = False  # True on a CPU: a loop over few, light items stays on one thread there
 SPREAD = 1  # loop iterations per unit of heavy work, see variant.Kernel.special
 HAND = 512  # loop iterations per worker, see kernels/team.py: what a CPU thread takes at once; 1 on a GPU
+VECTORS = (
+    unpaired.VERSION
+)  # a kernel that names it has inner loops whose turns a CPU does several at once, see compile_ir
 CHUNK = 32  # neighbours in a list that one thread works through, and reserves places for at once: 4 on a GPU
 LEAST = -1e300 if FP == ti.f64 else -1e30  # no product is smaller, which a compiler does not know
 MINVAL = 1e-15  # mjMINVAL: smallest number a division accepts

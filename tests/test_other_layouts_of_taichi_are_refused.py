@@ -30,7 +30,7 @@ def kernel():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(native, "record_of", lambda *given: made.append(given))
         native._make(runtime.kernels("smooth.kinematics").body_poses.variant(True, EVERYTHING), images.target())
-    ((text, parameters, _),) = made
+    ((text, parameters, *_),) = made
     return text, parameters
 
 

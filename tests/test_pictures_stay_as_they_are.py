@@ -2,13 +2,19 @@
 processor. A change that is to change pictures writes the hashes anew: python tests/test_pictures_stay_as_they_are.py"""
 
 import csv
+import ctypes
 import hashlib
+import json
+import os
 import pathlib
+import subprocess
+import sys
 
 import pytest
 from shared.golden import processor_kind
 
 import tisim
+from tisim.device import native, unpaired
 from tisim.viewer import Camera
 from tisim.viewer.caster import QUALITY
 
@@ -43,6 +49,78 @@ def test_pictures_have_their_golden_bits(quality):
     if wanted is None:
         pytest.skip(f"no golden hashes of pictures for the processor kind {processor_kind()}")
     assert picture_hash(quality) == wanted
+
+
+def test_pictures_have_the_same_bits_by_taichis_own_launcher():
+    """Machine code from disk computes eight samples at once where Taichi's computes one or two."""
+    code = "import json, test_pictures_stay_as_they_are as t; print(json.dumps([t.picture_hash(q) for q in t.QUALITY]))"
+    paths = os.pathsep.join((str(TABLE.parent.parent), os.environ.get("PYTHONPATH", "")))
+    found = [
+        json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                                  env=dict(os.environ, PYTHONPATH=paths, TISIM_NATIVE=road)).stdout.splitlines()[-1])
+        for road in ("0", "1")
+    ]  # fmt: skip
+    assert found[0] == found[1]
+
+
+def test_all_kernels_of_pictures_are_machine_code_from_disk():
+    for quality in QUALITY:
+        picture_hash(quality)
+    road = native.road()
+    if road is None:
+        pytest.skip(f"no machine code from disk here: {native.why}")
+    assert road.plain == {}
+
+
+PAIRS = """\
+define float @f(<2 x float>* %0, float %1, i1 %way) {
+entry:
+  %2 = load <2 x float>, <2 x float>* %0, align 4
+  br i1 %way, label %there, label %end
+
+there:
+  %3 = insertelement <2 x float> poison, float %1, i64 0
+  %4 = shufflevector <2 x float> %3, <2 x float> poison, <2 x i32> zeroinitializer
+  %5 = fmul <2 x float> %2, %4
+  %6 = fcmp ogt <2 x float> %5, <float 1.0, float 2.0>
+  %7 = select <2 x i1> %6, <2 x float> %5, <2 x float> zeroinitializer
+  %8 = call <2 x float> @llvm.fabs.v2f32(<2 x float> %7)
+  store <2 x float> %8, <2 x float>* %0, align 4
+  br label %end
+
+end:
+  %9 = phi <2 x float> [ %2, %entry ], [ %8, %there ]
+  %10 = extractelement <2 x float> %9, i64 1
+  ret float %10
+}
+
+declare <2 x float> @llvm.fabs.v2f32(<2 x float>)
+"""
+
+
+def test_pairs_are_taken_apart_to_the_same_numbers():
+    """And what is not known stays as it was."""
+    llvm = pytest.importorskip("llvmlite.binding")
+    apart = unpaired.take_apart(PAIRS)
+    assert " fmul <2 x" in PAIRS and not any(f" {word} <2 x" in apart for word in ("fmul", "fcmp", "select", "phi"))
+    llvm.initialize()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    found = []
+    for text in (PAIRS, apart):
+        module = llvm.parse_assembly(text)
+        module.verify()
+        machine = llvm.Target.from_default_triple().create_target_machine()
+        with llvm.create_mcjit_compiler(module, machine) as engine:
+            engine.finalize_object()
+            kind = ctypes.CFUNCTYPE(ctypes.c_float, ctypes.POINTER(ctypes.c_float), ctypes.c_float, ctypes.c_bool)
+            call = kind(engine.get_function_address("f"))
+            for way in (False, True):
+                numbers = (ctypes.c_float * 2)(-3.0, 0.75)
+                found.append((call(numbers, -3.0, way), *numbers))
+    assert found[:2] == found[2:] == [(0.75, -3.0, 0.75), (0.0, 9.0, 0.0)]
+    odd = PAIRS.replace("fmul <2 x float> %2, %4", "call <2 x float> @other(<2 x float> %2)")
+    assert unpaired.take_apart(odd) == odd
 
 
 if __name__ == "__main__":

@@ -6,8 +6,10 @@ A view is a camera (0) or a far lamp (1), with tiles of its own. Records of view
 from ..constants import CAPSULE, CYLINDER, HFIELD, MESH, PLANE, SPHERE
 from ..sleep.awake import is_body_gone
 from ..types import *
+from .shapes import bits, per, row3
 
 BEYOND = 1e30
+SOLID = 0.999  # opacity from which a record throws a shadow
 NEAREST = 1e-3  # what reaches nearer to the camera than this may cover all of the picture [m]
 
 
@@ -113,6 +115,35 @@ def grow(m, d, npic: ti.i32):
                 d.pic_size[j] = d.pic_size[j] * (pixel / radius)
 
 
+@func
+def look_from(m, d, j):
+    """The camera in a record's frame, for rays.py: rows of the rotation from its axes, place, sizes, as bits of f32."""
+    turn = d.pic_mat[j].transpose() @ d.pic_axes[0].transpose()
+    eye = d.pic_mat[j].transpose() @ (d.pic_eye[0] - d.pic_pos[j])
+    for a in ti.static(range(3)):
+        for b in ti.static(range(3)):
+            d.pic_seen[j][3 * a + b] = bits(ti.cast(turn[a, b], ti.f32))
+        d.pic_seen[j][9 + a] = bits(ti.cast(eye[a], ti.f32))
+        d.pic_seen[j][12 + a] = bits(ti.cast(d.pic_size[j][a], ti.f32))
+
+
+@func
+def aim_at(m, d, j, i):
+    """A far lamp (view 1) in a record's frame: direction, 1 / direction, pixels, nearest depth; its shape,
+    -1 if it throws no shadow."""
+    v = d.pic_mat[j].transpose() @ (d.pic_axes[1].transpose() @ vec3(0.0, 0.0, 1.0))
+    way = row3(v[0], v[1], v[2])
+    per_way = per(way)
+    rect = d.pic_rect[i]
+    for a in ti.static(range(3)):
+        d.pic_aim[j][a] = bits(way[a])
+        d.pic_aim[j][3 + a] = bits(per_way[a])
+    for a in ti.static(range(4)):
+        d.pic_aim[j][6 + a] = bits(ti.cast(rect[a], ti.f32))
+    d.pic_aim[j][10] = bits(ti.cast(d.pic_near[i], ti.f32))
+    d.pic_aim[j][11] = ti.select(d.pic_rgba[j][3] > SOLID, d.pic_kind[j], -1)
+
+
 @kernel
 def project(m, d, npic: ti.i32, view: ti.i32):
     """Nearest depth of each record in a view, and the pixels it may cover; parallel over records."""
@@ -155,6 +186,10 @@ def project(m, d, npic: ti.i32, view: ti.i32):
         i = view * npic + j
         d.pic_near[i] = near
         d.pic_rect[i] = vec4(x0 - 0.5, x1 + 0.5, y0 - 0.5, y1 + 0.5)
+        if view == 0:
+            look_from(m, d, j)
+        else:
+            aim_at(m, d, j, i)
 
 
 @func

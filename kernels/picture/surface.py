@@ -1,23 +1,20 @@
-"""Normals and colours of what a picture shows."""
+"""Normals, colours and opacity of what a picture shows, before any light."""
 
 from tisim.device.specialise import specialise
 
-from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE
+from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE
 from ..types import *
-from .texture import skybox_at, textured
+from . import shapes
+from .rays import eye_in, faces_of, into, normal_of, pixel_ray, size_in, world_ray
+from .shapes import F, bits, high, low, real, row3
+from .texture import textured
 
-RIM = 1e-4  # a point within this share of a cylinder's half length from its end lies on the disc
-UNSEEN = 1.0 / 512.0  # what comes through less is not looked for
-STEPS = 512.0  # entries of pic_tone per unit of the root of light
-
-
-@func
-def pixel_ray(m, d, i):
-    """Direction of the ray through sample i; 1 along the view."""
-    lens = d.pic_lens[0]
-    at = d.pic_at[i]
-    v = vec3((at[0] - 0.5 * lens[1]) / lens[0], (0.5 * lens[2] - at[1]) / lens[0], -1.0)
-    return d.pic_axes[0].transpose() @ v
+GAMMA = 2.2  # of colours in textures
+SOLID = 0.999  # opacity from which nothing comes through; what has more than that throws a shadow
+TEXTURED = LAMPS = FACES = False  # what paint_block() sets
+FACE_NORMAL = DRESS = PAINT_BLOCK = None
+KINDS = ()
+_made = {}
 
 
 @func
@@ -55,214 +52,243 @@ def hfield_normal(m, d, hfield, q):
     return n
 
 
-def _normal_at(m, d, j, p, v, face):
-    """Unit normal of record j at a point p of its surface, turned against the ray v."""
-    t = d.pic_kind[j]
-    s = d.pic_size[j]
-    q = d.pic_mat[j].transpose() @ (p - d.pic_pos[j])
+def _face_normal(m, d, j, q, face):
+    """Normal of a mesh or a height field at a point q of its surface, in its frame; of any length."""
     n = vec3(0.0, 0.0, 1.0)
-    if t == BOX:
-        a = vec3(ti.abs(q[0]) * s[1] * s[2], ti.abs(q[1]) * s[0] * s[2], ti.abs(q[2]) * s[0] * s[1])
-        if a[0] >= a[1] and a[0] >= a[2]:
-            n = vec3(ti.select(q[0] > 0.0, 1.0, -1.0), 0.0, 0.0)
-        elif a[1] >= a[2]:
-            n = vec3(0.0, ti.select(q[1] > 0.0, 1.0, -1.0), 0.0)
-        else:
-            n = vec3(0.0, 0.0, ti.select(q[2] > 0.0, 1.0, -1.0))
-    elif t == SPHERE:
-        n = q
-    elif t == ELLIPSOID:
-        n = q / (s * s)
-    elif t == CAPSULE:
-        n = q - vec3(0.0, 0.0, ti.max(-s[1], ti.min(s[1], q[2])))
-    elif t == CYLINDER:
-        if ti.abs(q[2]) < s[1] * (1.0 - RIM):
-            n = vec3(q[0], q[1], 0.0)
-        else:
-            n = vec3(0.0, 0.0, q[2])
     if ti.static(MESH in KINDS):
-        if t == MESH:
+        if d.pic_kind[j] == MESH:
             vert = m.mesh_vertadr[d.pic_data[j]]
             c0 = m.mesh_vert[vert + m.mesh_face[face][0]]
             c1 = m.mesh_vert[vert + m.mesh_face[face][1]]
             c2 = m.mesh_vert[vert + m.mesh_face[face][2]]
             n = (c1 - c0).cross(c2 - c0)
     if ti.static(HFIELD in KINDS):
-        if t == HFIELD:
+        if d.pic_kind[j] == HFIELD:
             n = hfield_normal(m, d, d.pic_data[j], q)
-    if t != BOX and t != PLANE:
-        n = n * (1.0 / ti.max(1e-30, n.norm()))
-    n = d.pic_mat[j] @ n
-    return ti.select(n.dot(v) > 0.0, -n, n)
-
-
-KINDS = ()  # set by normals()
-NORMAL_AT = None  # set by shade()
-TEXTURED = LAMPS = False
-GAMMA = 2.2  # of colours in textures
-SOLID = 0.999  # opacity from which nothing comes through; what has more than that throws a shadow
-_made = {}
-
-
-def normals(kinds):
-    """The Taichi function `normal_at` for records of these shapes (a tuple)."""
-    return func(specialise(_normal_at, "normal_at", KINDS=kinds))
+    return n
 
 
 @func
 def covered(x, width):
     """Mean of a square wave of period 2, from -1 to 1, over an interval around x."""
-    a = 0.5 * (x - 0.5 * width)
-    b = 0.5 * (x + 0.5 * width)
-    return 2.0 * (ti.abs(a - ti.floor(a) - 0.5) - ti.abs(b - ti.floor(b) - 0.5)) / width
+    a = F(0.5) * (x - F(0.5) * width)
+    b = F(0.5) * (x + F(0.5) * width)
+    a = ti.abs(a - ti.floor(a) - F(0.5))
+    b = ti.abs(b - ti.floor(b) - F(0.5))
+    return F(2.0) * (a - b) / width
 
 
 @func
-def chequer(m, d, j, p, v, away):
-    """Share of the second colour of a plane's chequer in the pixel's footprint at p."""
-    q = d.pic_mat[j].transpose() @ (p - d.pic_pos[j])
-    w = d.pic_mat[j].transpose() @ v
-    length = w.norm()
-    tile = d.pic_look[0]
-    pixel = away * length / d.pic_lens[0][0] / tile
-    flat = ti.max(1e-9, ti.sqrt(w[0] * w[0] + w[1] * w[1]))
-    stretch = ti.min(1e3, length / ti.max(1e-3 * length, ti.abs(w[2])))
-    fx = ti.abs(w[0]) / flat
-    fy = ti.abs(w[1]) / flat
-    wx = ti.max(1e-5, pixel * (fy + fx * stretch))
-    wy = ti.max(1e-5, pixel * (fx + fy * stretch))
-    return 0.5 - 0.5 * covered(q[0] / tile, wx) * covered(q[1] / tile, wy)
+def chequer(q, w, pixel, per_tile):
+    """Share of the second colour of a plane's chequer at q in the footprint of a pixel; w: the ray; all in its frame.
 
-
-@func
-def sky_at(m, d, i, half_wide, half_high):
-    """Share of the sky seen, of the four nearest points of the half-size picture that show the same record."""
-    at = d.pic_at[i]
-    u = 0.5 * at[0] - 0.5
-    w = 0.5 * at[1] - 0.5
-    a = ti.cast(ti.floor(u), ti.i32)
-    b = ti.cast(ti.floor(w), ti.i32)
-    total = FP(0.0)
-    weight = FP(0.0)
-    mean = FP(0.0)
-    for k in range(4):
-        c = a + k % 2
-        r = b + k // 2
-        o = ti.max(0, ti.min(half_high - 1, r)) * half_wide + ti.max(0, ti.min(half_wide - 1, c))
-        share = (1.0 - ti.abs(u - c)) * (1.0 - ti.abs(w - r)) + 1e-3
-        mean += 0.25 * d.pic_sky[o]
-        if d.pic_owner[o] == d.pic_record[i]:
-            total += share * d.pic_sky[o]
-            weight += share
-    return ti.select(weight > 0.0, total / ti.max(weight, 1e-6), mean)
-
-
-@func
-def toned(m, d, x):
-    """Light as a picture shows it, from a table over its root."""
-    u = ti.min(ti.sqrt(ti.max(x, 0.0)) * STEPS, 3.0 * STEPS - 2.0)
-    k = ti.cast(u, ti.i32)
-    return d.pic_tone[k] + (d.pic_tone[k + 1] - d.pic_tone[k]) * (u - k)
-
-
-@kernel
-def keep_sky(m, d, nsample: ti.i32):
-    """The light of the sky's lamps at each sample, for sky_at; parallel over samples."""
-    ti.loop_config(serialize=SERIAL)
-    for i in range(nsample):
-        d.pic_sky[i] = ti.select(d.pic_weight[i] > 1e-6, d.pic_lit[i] / ti.max(d.pic_weight[i], 1e-6), 1.0)
-        d.pic_owner[i] = d.pic_record[i]
-
-
-def _shade(m, d, nsample: ti.i32, layer: ti.i32, half_wide: ti.i32, half_high: ti.i32, skybox: ti.i32):
-    """Adds the surface that each sample shows to its colour, by what came through those before; parallel over samples.
-
-    Sun, sky, light that bounced, a highlight; or the light of the model's lamps, as MuJoCo's pictures have it. Far
-    ground fades; what shows nothing gets the sky. half_wide 0: the sky is seen from everywhere; skybox: its texture.
+    pixel  side of the pixel there;  per_tile  1 / side of a tile.
     """
-    ti.loop_config(serialize=SERIAL)
-    for i in range(nsample):
-        through = FP(1.0)
-        color = vec3(0.0, 0.0, 0.0)
-        if layer > 0:
-            through = d.pic_through[i]
-            color = d.pic_color[i]
-        if through > 0.0:
-            j = d.pic_record[i]
-            far = d.pic_light[2]
-            own = far
-            if j < 0:
-                rise = ti.max(0.0, 1.0 - d.pic_at[i][1] / d.pic_lens[0][2])
-                own = own + rise * ti.sqrt(rise) * d.pic_light[3]
-            if ti.static(LAMPS):
-                if skybox >= 0:
-                    own = skybox_at(m, d, skybox, pixel_ray(m, d, i))
-                    far = own
-            alpha = FP(1.0)
-            if j >= 0:
-                v = pixel_ray(m, d, i)
-                away = d.pic_depth[i]
-                p = d.pic_eye[0] + away * v
-                n = NORMAL_AT(m, d, j, p, v, d.pic_face[i])
-                rgba = d.pic_rgba[j]
-                albedo = vec3(rgba[0], rgba[1], rgba[2])
-                if rgba[3] < SOLID:
-                    alpha = rgba[3]
-                if d.pic_kind[j] == PLANE:
-                    albedo = albedo + chequer(m, d, j, p, v, away) * (d.pic_second[j] - albedo)
-                tint = vec3(1.0, 1.0, 1.0)
-                if ti.static(TEXTURED):
-                    if d.pic_tex[j] >= 0:
-                        slope = ti.max(0.05, ti.abs(n.dot(v)) / v.norm())
-                        pixel = away * v.norm() / d.pic_lens[0][0] / ti.sqrt(slope)
-                        q = d.pic_mat[j].transpose() @ (p - d.pic_pos[j])
-                        tint = textured(m, d, j, q, pixel, d.pic_face[i])
-                        if ti.static(not LAMPS):
-                            for k in ti.static(range(3)):
-                                albedo[k] = albedo[k] * ti.pow(tint[k], GAMMA)
-                sky = FP(1.0)
-                if half_wide > 0:
-                    sky = sky_at(m, d, i, half_wide, half_high)
-                sun = d.pic_axes[1].transpose() @ vec3(0.0, 0.0, 1.0)
-                cosine = d.pic_lit[i]
-                lit = 0.06 + 0.08 * ti.max(0.0, -n[2])  # light that bounced more than once
-                spot = FP(0.0)  # of the sun, by the 60th power of a cosine
-                if ti.static(not LAMPS):
-                    between = sun - v * (1.0 / v.norm())
-                    shine = ti.max(0.0, n.dot(between))
-                    s2 = shine * shine / ti.max(1e-12, between.dot(between))
-                    s4 = s2 * s2
-                    s8 = s4 * s4
-                    s12 = s8 * s4
-                    s24 = s12 * s12
-                    spot = 0.22 * s24 * s24 * s12 * cosine
-                fade = 0.0
-                if d.pic_kind[j] == PLANE:
-                    fade = 1.0 - ti.exp(-(away / d.pic_look[1]) * (away / d.pic_look[1]))
+    length = ti.sqrt(w.dot(w))
+    pixel = pixel * length * per_tile
+    per_flat = F(1.0) / high(F(1e-9), ti.sqrt(w[0] * w[0] + w[1] * w[1]))
+    stretch = low(F(1e3), length / high(F(1e-3) * length, ti.abs(w[2])))
+    fx = ti.abs(w[0]) * per_flat
+    fy = ti.abs(w[1]) * per_flat
+    wx = high(F(1e-5), pixel * (fy + fx * stretch))
+    wy = high(F(1e-5), pixel * (fx + fy * stretch))
+    return F(0.5) - F(0.5) * covered(q[0] * per_tile, wx) * covered(q[1] * per_tile, wy)
+
+
+@func
+def decay(x):
+    """exp(-x), x >= 0, to 1e-6: the 16th power of a polynomial of x / 16."""
+    y = low(x, F(16.0)) * F(-1.0 / 16.0)
+    p = F(1.0 / 720.0) * y + F(1.0 / 120.0)
+    p = p * y + F(1.0 / 24.0)
+    p = p * y + F(1.0 / 6.0)
+    p = p * y + F(0.5)
+    p = (p * y + F(1.0)) * y + F(1.0)
+    p = p * p
+    p = p * p
+    p = p * p
+    return p * p
+
+
+@func
+def keep_normal(m, d, i, j, seen, v, n):
+    """Notes a normal of record j's frame for sample i, if it shows j: unit, turned against the ray v of that frame."""
+    scale = F(1.0) / ti.sqrt(high(n.dot(n), F(1e-30)))
+    scale = ti.select(n.dot(v) > F(0.0), -scale, scale)
+    x = scale * (real(seen[0]) * n[0] + real(seen[3]) * n[1] + real(seen[6]) * n[2])
+    y = scale * (real(seen[1]) * n[0] + real(seen[4]) * n[1] + real(seen[7]) * n[2])
+    z = scale * (real(seen[2]) * n[0] + real(seen[5]) * n[1] + real(seen[8]) * n[2])
+    mine = d.pic_record[i] == j
+    d.pic_nx[i] = ti.select(mine, bits(x), d.pic_nx[i])
+    d.pic_ny[i] = ti.select(mine, bits(y), d.pic_ny[i])
+    d.pic_nz[i] = ti.select(mine, bits(z), d.pic_nz[i])
+
+
+@func
+def normals_of(m, d, j, begin, end):
+    """Normals of the samples from begin to end - 1 that show record j, a simple shape."""
+    t = d.pic_kind[j]
+    seen = d.pic_seen[j]
+    o = eye_in(seen)
+    s = size_in(seen)
+    if t == BOX:
+        for i in range(begin, end):
+            v = into(seen, pixel_ray(m, d, i))
+            keep_normal(m, d, i, j, seen, v, shapes.normal_box(o + real(d.pic_depth[i]) * v, s))
+    elif t == ELLIPSOID:
+        for i in range(begin, end):
+            v = into(seen, pixel_ray(m, d, i))
+            keep_normal(m, d, i, j, seen, v, shapes.normal_ellipsoid(o + real(d.pic_depth[i]) * v, s))
+    elif t == CAPSULE:
+        for i in range(begin, end):
+            v = into(seen, pixel_ray(m, d, i))
+            keep_normal(m, d, i, j, seen, v, shapes.normal_capsule(o + real(d.pic_depth[i]) * v, s))
+    elif t == CYLINDER:
+        for i in range(begin, end):
+            v = into(seen, pixel_ray(m, d, i))
+            keep_normal(m, d, i, j, seen, v, shapes.normal_cylinder(o + real(d.pic_depth[i]) * v, s))
+    elif t == PLANE:
+        for i in range(begin, end):
+            keep_normal(m, d, i, j, seen, into(seen, pixel_ray(m, d, i)), row3(0.0, 0.0, 1.0))
+    else:
+        for i in range(begin, end):
+            v = into(seen, pixel_ray(m, d, i))
+            keep_normal(m, d, i, j, seen, v, o + real(d.pic_depth[i]) * v)
+
+
+def _dress(m, d, j, begin, end):
+    """Normal, colour, opacity and fading of the samples from begin to end - 1 that show record j."""
+    seen = d.pic_seen[j]
+    rgba = d.pic_rgba[j]
+    t = d.pic_kind[j]
+    alpha = ti.select(rgba[3] < SOLID, F(rgba[3]), F(1.0))
+    red = F(rgba[0])
+    green = F(rgba[1])
+    blue = F(rgba[2])
+    for i in range(begin, end):
+        mine = d.pic_record[i] == j
+        d.pic_alpha[i] = ti.select(mine, bits(alpha), d.pic_alpha[i])
+        d.pic_r[i] = ti.select(mine, bits(red), d.pic_r[i])
+        d.pic_g[i] = ti.select(mine, bits(green), d.pic_g[i])
+        d.pic_b[i] = ti.select(mine, bits(blue), d.pic_b[i])
+    faces = False
+    if ti.static(FACES):
+        faces = t == MESH or t == HFIELD
+        if faces:
+            for i in range(begin, end):
+                if d.pic_record[i] == j:
+                    v = world_ray(m, d, i)
+                    p = d.pic_eye[0] + real(d.pic_depth[i]) * v - d.pic_pos[j]
+                    n = FACE_NORMAL(m, d, j, d.pic_mat[j].transpose() @ p, d.pic_face[i])
+                    n = n * (1.0 / ti.max(1e-30, n.norm()))
+                    keep_normal(m, d, i, j, seen, into(seen, pixel_ray(m, d, i)), row3(n[0], n[1], n[2]))
+    if not faces:
+        normals_of(m, d, j, begin, end)
+    if t == PLANE:
+        second = d.pic_second[j]
+        more = row3(second[0] - rgba[0], second[1] - rgba[1], second[2] - rgba[2])
+        o = eye_in(seen)
+        per_tile = F(1.0 / d.pic_look[0])
+        per_focal = F(1.0 / d.pic_lens[0][0])
+        per_far = F(1.0 / d.pic_look[1])
+        if ti.static(LAMPS):
+            if d.pic_size[j][0] > 0.0:  # as in MuJoCo's pictures, what has an end does not fade
+                per_far = F(0.0)
+        for i in range(begin, end):
+            mine = d.pic_record[i] == j
+            away = real(d.pic_depth[i])
+            w = into(seen, pixel_ray(m, d, i))
+            share = chequer(o + away * w, w, away * per_focal, per_tile)
+            far = away * per_far
+            d.pic_r[i] = ti.select(mine, bits(red + share * more[0]), d.pic_r[i])
+            d.pic_g[i] = ti.select(mine, bits(green + share * more[1]), d.pic_g[i])
+            d.pic_b[i] = ti.select(mine, bits(blue + share * more[2]), d.pic_b[i])
+            d.pic_fade[i] = ti.select(mine, bits(F(1.0) - decay(far * far)), d.pic_fade[i])
+    if ti.static(TEXTURED):
+        if d.pic_tex[j] >= 0:
+            for i in range(begin, end):
+                if d.pic_record[i] == j:
+                    tint = tint_of(m, d, i, j)
                     if ti.static(LAMPS):
-                        if d.pic_size[j][0] > 0.0:  # as in MuJoCo's pictures, what has an end does not fade
-                            fade = 0.0
-                for k in ti.static(range(3)):
-                    light = lit + d.pic_light[0][k] * cosine + d.pic_light[1][k] * sky * (0.55 + 0.45 * n[2])
-                    shown = FP(0.0)
-                    if ti.static(LAMPS):
-                        light = d.pic_matter[j][0] + d.pic_lamp[5][k] + d.pic_gain[i][k]
-                        shown = tint[k] * ti.min(1.0, albedo[k] * light + d.pic_gloss[i][k])
+                        d.pic_tint[i] = tint
                     else:
-                        shown = toned(m, d, albedo[k] * light + spot)
-                    own[k] = shown + (far[k] - shown) * fade
-            color = color + through * alpha * own
-            through = ti.select(j >= 0, through * (1.0 - alpha), 0.0)
-            if through < UNSEEN:
-                through = 0.0
-        d.pic_color[i] = color
-        d.pic_through[i] = through
+                        d.pic_r[i] = bits(real(d.pic_r[i]) * F(ti.pow(tint[0], GAMMA)))
+                        d.pic_g[i] = bits(real(d.pic_g[i]) * F(ti.pow(tint[1], GAMMA)))
+                        d.pic_b[i] = bits(real(d.pic_b[i]) * F(ti.pow(tint[2], GAMMA)))
 
 
-def shade(kinds, textures=False, lamps=False):
-    """The kernel that colours what samples show, for records of these shapes (a tuple), some with textures, or in the
-    light of the model's lamps."""
-    if (kinds, textures, lamps) not in _made:
-        own = specialise(_shade, "shade", NORMAL_AT=normals(kinds), TEXTURED=textures, LAMPS=lamps)
-        _made[kinds, textures, lamps] = kernel(own)
-    return _made[kinds, textures, lamps]
+@func
+def tint_of(m, d, i, j):
+    """Colour of record j's texture where sample i shows it."""
+    v = world_ray(m, d, i)
+    away = ti.cast(real(d.pic_depth[i]), FP)
+    length = v.norm()
+    slope = ti.max(0.05, ti.abs(ti.cast(normal_of(m, d, i).dot(pixel_ray(m, d, i)), FP)) / length)
+    pixel = away * length / d.pic_lens[0][0] / ti.sqrt(slope)
+    q = d.pic_mat[j].transpose() @ (d.pic_eye[0] + away * v - d.pic_pos[j])
+    return textured(m, d, j, q, pixel, d.pic_face[i])
+
+
+def _paint_block(m, d, begin, end, tile, npicplane):
+    """What is known of the surface that each sample of a block shows, before any light."""
+    shown = 0
+    for i in range(begin, end):
+        shown += ti.select(d.pic_record[i] >= 0, 1, 0)
+        zero = bits(F(0.0))
+        d.pic_nx[i] = zero
+        d.pic_ny[i] = zero
+        d.pic_nz[i] = zero
+        d.pic_r[i] = zero
+        d.pic_g[i] = zero
+        d.pic_b[i] = zero
+        d.pic_fade[i] = zero
+        d.pic_alpha[i] = bits(F(1.0))
+    if ti.static(TEXTURED and LAMPS):
+        for i in range(begin, end):
+            d.pic_tint[i] = vec3(1.0, 1.0, 1.0)
+    first = d.pic_start[tile]
+    k = first - npicplane  # planes are in no list, and come first
+    last = d.pic_start[tile + 1]
+    while k < last and shown > 0:
+        j = -1
+        if k < first:
+            j = d.pic_plane[k - first + npicplane]
+        else:
+            j = d.pic_item[k]
+        k += 1
+        n = 0
+        for i in range(begin, end):
+            n += ti.select(d.pic_record[i] == j, 1, 0)
+        if n > 0:
+            shown -= n
+            DRESS(m, d, j, begin, end)
+
+
+def _paint(m, d, nblock: ti.i32, npicplane: ti.i32):
+    """`paint_block` of all blocks, in parallel."""
+    ti.static(VECTORS)
+    ti.loop_config(serialize=SERIAL)
+    for block in range(nblock):
+        place = d.pic_block[block]
+        PAINT_BLOCK(m, d, place[0], place[1], place[2], npicplane)
+
+
+def paint_block(faces, textures=False, lamps=False):
+    """The Taichi function paint_block, for records that may be of these shapes, beside the simple ones; textures: some
+    have them; lamps: for the light of the model's lamps."""
+    key = "block", faces, textures, lamps
+    if key not in _made:
+        normal = func(specialise(_face_normal, "face_normal", KINDS=faces))
+        dress = specialise(_dress, "dress", FACES=bool(faces), FACE_NORMAL=normal, TEXTURED=textures, LAMPS=lamps)
+        own = specialise(_paint_block, "paint_block", DRESS=func(dress), TEXTURED=textures, LAMPS=lamps)
+        _made[key] = func(own)
+    return _made[key]
+
+
+def paint(kinds, textures=False, lamps=False):
+    """The kernel that tells of surfaces, for records of these shapes (a tuple), some with textures, or for the light of
+    the model's lamps."""
+    key = "paint", faces_of(kinds), textures, lamps
+    if key not in _made:
+        _made[key] = kernel(specialise(_paint, "paint", PAINT_BLOCK=paint_block(*key[1:])))
+    return _made[key]

@@ -19,7 +19,7 @@ LENGTHS = dict(
     npartall="things sorted by owner at once, twice", npartcount="blocks of that sort times values of a digit",
     npicrecord="records of a picture", npicview="records in two views", npictile="tiles of a picture's views",
     npicitem="entries of their lists", npiceye="views of a picture", npiclight="colours of its light",
-    npictone="entries of the table of tones", npicsample="samples of a picture",
+    npictone="entries of the table of tones", npicsample="samples of a picture", npicblock="blocks of them",
     npiclamp="rows of a lamp of a picture", npictex="textures of a picture", npictexel="their texels",
     nvecall="numbers of a user's vectors of dofs, of all worlds",
 )  # fmt: skip

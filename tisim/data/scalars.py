@@ -260,12 +260,14 @@ declare("call", [
     ("view", "i", "0: the camera, 1: a far lamp"),
     ("picfirst", "i", "where the lists of a view begin in pic_item"),
     ("picroom", "i", "entries that fit there"),
-    ("nsample", "i", "samples: places of the picture that rays go through"),
+    ("nblock", "i", "blocks of samples: places of a tile of the picture that rays go through"),
+    ("picslot", "i", "first of the samples' places for what is needed on the way"),
+    ("picmost", "i", "such places of a chunk"),
+    ("picchunk", "i", "blocks of a chunk"),
     ("layer", "i", "how many translucent surfaces lie before; of lamps, how many were before"),
     ("shadows", "i", "1: what is in a lamp's way is looked for; 2: only in its view there is light"),
     ("skybox", "i", "texture of the sky, -1: none"),
     ("half_wide", "i", "width of the sky's picture, 0: there is none"),
-    ("half_high", "i", "its height"),
 ])  # fmt: skip
 
 # products and solves with the inertia matrix

@@ -10,6 +10,8 @@ import importlib.util
 import re
 import struct
 
+from . import unpaired
+
 # what the images rely on in Taichi 1.7.4; looked for in the IR of every kernel
 CONTEXT = "{ i8*, %struct.LLVMRuntime*, i32, i64* }"  # arguments, runtime, thread, results
 RUNTIME_FIELDS = 27
@@ -188,19 +190,20 @@ def available():
     return version("llvmlite").startswith("0.44.")
 
 
-def compile_ir(text, cpu, again=False):
+def compile_ir(text, cpu, again=False, vectors=False):
     """ELF object of LLVM IR for a processor such as "x86-64-v3"; arithmetic is neither fused nor relaxed.
 
     again  optimise it once more, by LLVM's short pipeline and what makes vectors of neighbours: promises.py tells more
            than was known when this was optimised.
+    vectors  then let one instruction do several turns of an inner loop, where they do not depend on each other.
     """
     import llvmlite.binding as llvm
 
     try:
-        module, machine = llvm.parse_assembly(text), _machine(cpu)
+        module, machine = llvm.parse_assembly(unpaired.take_apart(text) if vectors else text), _machine(cpu)
         if again:
             tuning = llvm.create_pipeline_tuning_options(speed_level=1)
-            tuning.slp_vectorization, tuning.loop_vectorization, tuning.loop_unrolling = True, False, False
+            tuning.slp_vectorization, tuning.loop_vectorization, tuning.loop_unrolling = True, vectors, False
             builder = llvm.create_pass_builder(machine, tuning)
             builder.getModulePassManager().run(module, builder)
         return machine.emit_object(module)

@@ -180,14 +180,14 @@ def _make(variant, target):
     if "HAND" not in variant.function.__code__.co_names:
         text = machine_code.share_out(text)
     parameters = [[name, kind, name in variant.passed] for name, kind in zip(variant.names, variant.kinds)]
-    return record_of(text, parameters, target)
+    return record_of(text, parameters, target, "VECTORS" in variant.function.__code__.co_names)
 
 
-def record_of(text, parameters, target):
-    """The Record of a kernel's IR with these parameters."""
+def record_of(text, parameters, target, vectors=False):
+    """The Record of a kernel's IR with these parameters; vectors: as in machine_code.compile_ir."""
     _, _, arguments = machine_code.layout([kind for _, kind, _ in parameters])
     names = machine_code.tasks(text, arguments)
-    obj = machine_code.compile_ir(promises.promise(text, arguments), target, again=True)
+    obj = machine_code.compile_ir(promises.promise(text, arguments), target, again=True, vectors=vectors)
     code, functions, externals = machine_code.link(obj)
     if missing := set(names) - functions.keys():
         raise Unsupported(f"no machine code of {sorted(missing)}")

@@ -9,7 +9,7 @@ from tisim.data.state import reset
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtWarning
 from tisim.errors import DivergedWarning
-from tisim.model import lcp
+from tisim.model import lcp as second
 
 from . import faults
 
@@ -31,7 +31,7 @@ def _more(m, d, bodies):
 
 def pose_kernels(m):
     """Kernels of poses that qpos alone does not give: of trees under the second dynamics."""
-    return [runtime.kernels("lcp.trees").tree_poses] if lcp.chosen(m) and lcp.jointed(m) else []
+    return [runtime.kernels("lcp.trees").tree_poses] if second.chosen(m) and second.jointed(m) else []
 
 
 def fwd_position(m, d):
@@ -94,7 +94,7 @@ def check_state(m, d):
     if m.nq:
         launch.run(m, d, [runtime.kernels("smooth.integrate").find_bad_state], parallel(m, d))
         later = session.arch != "cpu" and m.has_contacts() and "collision" in d._info
-        if later and not (asleep.listed(m) or lcp.chosen(m)):
+        if later and not (asleep.listed(m) or second.chosen(m)):
             d._info["state_unseen"] = True
         else:
             _handle_bad(m, d)

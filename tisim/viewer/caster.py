@@ -1,8 +1,8 @@
 """Pictures by rays through tiles, computed by Taichi: colour, depth and ids of one pass, without Vulkan.
 
-Each record's box is projected; each tile of the picture lists the records that may cover it, nearest first, and a
-sample's ray tries its tile's list until the next record begins behind what it met. A far lamp has tiles of its own, so
-that shadow rays are exact. Nothing is sampled at random and nothing depends on threads.
+Each record's box is projected; each tile of the picture lists the records that may cover it, nearest first, and the
+rays of a tile's samples try its list until the next record begins behind what all of them met. A far lamp has tiles of
+its own, so that shadow rays are exact. Nothing is sampled at random and nothing depends on threads.
 """
 
 import weakref
@@ -21,9 +21,15 @@ QUALITY = dict(model=0, plain=0, sun=0, sky=14)  # lamps of the sky
 TILE, LAMP_TILE = 8, 4  # side of a tile of the camera and of a lamp [pixel]
 LAMP_SIDE = 512  # pixels of a lamp's view
 FADE = 6.0  # far ground fades over so many distances of the camera
-STEP = 0.15, 0.03  # sums of colour differences that are smoothed: anywhere, and between two records
 OFFSETS = np.float32([[-0.375, -0.125], [0.125, -0.375], [-0.125, 0.375], [0.375, 0.125]])  # of a pixel's four rays
-CURVE = (1 - np.exp(-1.25 * (np.arange(3 * 512 + 1) / 512) ** 2)) ** (1 / 2.2)
+CURVE = (1 - np.exp(-1.25 * (np.arange(3 * 2048 + 2) / 2048) ** 2)) ** (1 / 2.2)
+# arrays of a number of each sample
+SAMPLED = (
+    "x y depth record face before last nx ny nz r g b alpha fade tile cosine shine lit weight red green blue through "
+    "front away word edge"
+).split()
+CHUNKS = 128  # that blocks are cut into on a CPU
+GPU_BLOCK = 4  # samples that a thread of a GPU does at once
 PARALLEL = 2000  # records or samples below which one CPU thread does all
 MOST, LONGEST = 2**24, 2**14  # pixels of a picture, and of a side
 
@@ -61,7 +67,48 @@ def _upload(d, name, values):
     kind = np.int32 if values.dtype.kind in "iub" else session.numpy_float()
     width = 1 if values.ndim == 1 else values.shape[-1]
     place = d.scratch(name, max(1, values.size // width))
-    memory.upload(place, values.reshape(-1).astype(kind))
+    memory.upload(place, values.reshape(-1).astype(kind, copy=False))
+
+
+def _bits(values):
+    """Numbers as kernels read those of samples: bits of f32."""
+    return np.ascontiguousarray(values, np.float32).view(np.int32)
+
+
+def _order(values):
+    """Places of numbers (n,), as f32, in rising order, equal ones as they stand: whole numbers are sorted sooner."""
+    words = _bits(values).astype(np.int64)
+    words = np.where(words < 0, words ^ 0x7FFFFFFF, words) << 32 | np.arange(len(values))
+    return (np.sort(words) & 0xFFFFFFFF).astype(np.int32)
+
+
+class Samples:
+    """Places of a picture that rays go through: x, y (n,) [pixel], in the order of their tiles (n,).
+
+    blocks (nblock, 4) int32: first sample, end and tile of what a thread does at once;  most  samples of one;
+    chunk  blocks that share the places for what is needed on the way;  places  that arrays need for all.
+    """
+
+    def __init__(self, x, y, tile):
+        self.x, self.y, self.tile = np.asarray(x, np.float32), np.asarray(y, np.float32), tile
+        ends = np.append(np.flatnonzero(np.diff(tile)) + 1, len(tile)) if len(tile) else np.zeros(0, int)
+        begins = np.append(0, ends[:-1])[: len(ends)]
+        if session.arch != "cpu" and len(ends):  # many threads of little work
+            starts = [np.arange(a, b, GPU_BLOCK) for a, b in zip(begins, ends)]
+            ends = np.concatenate([np.minimum(x + GPU_BLOCK, b) for x, b in zip(starts, ends)])
+            begins = np.concatenate(starts)
+        chunks = CHUNKS if session.arch == "cpu" else len(ends)
+        self.most, self.chunk = int(np.max(ends - begins, initial=0)), max(1, -(-len(ends) // max(1, chunks)))
+        self.places = len(tile) + -(-len(ends) // self.chunk) * self.most
+        self.blocks = np.zeros((len(ends), 4), np.int32)
+        self.blocks[:, 0], self.blocks[:, 1], self.blocks[:, 2] = begins, ends, tile[begins]
+
+    def __len__(self):
+        return len(self.x)
+
+    def take(self, chosen):
+        """Those of them (k,), in rising order."""
+        return Samples(self.x[chosen], self.y[chosen], self.tile[chosen])
 
 
 class Caster:
@@ -70,19 +117,34 @@ class Caster:
     def __init__(self, width, height):
         check_size(width, height)
         self.width, self.height = int(width), int(height)
-        columns, rows = np.meshgrid(np.arange(width), np.arange(height))
-        self._at = np.stack([columns.ravel() + 0.5, rows.ravel() + 0.5], 1)
-        self._half = (width + 1) // 2, (height + 1) // 2
-        columns, rows = np.meshgrid(np.arange(self._half[0]), np.arange(self._half[1]))
-        self._half_at = np.minimum(
-            np.stack([2 * columns.ravel() + 1.0, 2 * rows.ravel() + 1.0], 1), [width - 0.5, height - 0.5]
-        )
+        self._across, self._down = -(-self.width // TILE), -(-self.height // TILE)
         side = -(-LAMP_SIDE // LAMP_TILE)
-        across, down = -(-width // TILE), -(-height // TILE)
-        self._grid = np.int32([[across, down, TILE, 0], [side, side, LAMP_TILE, across * down + 1]])
+        ntile = self._across * self._down
+        self._grid = np.int32([[self._across, self._down, TILE, 0], [side, side, LAMP_TILE, ntile + 1]])
         self._room = [1 << 14, 1 << 14]  # entries of the lists of each view
+        self._half = self._across * TILE // 2
+        self._places = None
 
-    def shoot(self, d, scene, camera, quality="sun", smooth=True, tile=0.25, color=True, grow=False, lit=None):
+    def _prepare(self):
+        """Samples of all pixels, and of each second row and column."""
+        if self._places is not None and self._places[0] == session.arch:
+            return
+        found = []
+        for step in (1, 2):
+            side = TILE // step
+            tile, lane = np.divmod(np.arange(self._across * self._down * side * side), side * side)
+            x = tile % self._across * TILE + lane % side * step + 0.5 * step
+            y = tile // self._across * TILE + lane // side * step + 0.5 * step
+            found.append(Samples(x, y, tile.astype(np.int32)))
+        self._places = session.arch, *found
+
+    def _flat(self, values, wide=TILE):
+        """Numbers of all tiles' samples, `wide` for a row of one, as rows of the picture, without what is beyond it."""
+        rows = values.reshape(self._down, self._across, TILE, wide).swapaxes(1, 2).reshape(self._down * TILE, -1)
+        return rows if wide != TILE else rows[: self.height, : self.width]
+
+    def shoot(self, d, scene, camera, quality="sun", smooth=True, tile=0.25, color=True, grow=False, lit=None,
+              geometry=True):  # fmt: skip
         """One pass over the records of a scene.
 
         camera   a Camera;  quality  "plain": no shadows; "sun", "model": its shadows; "sky": also 14 lamps of the sky.
@@ -90,6 +152,7 @@ class Caster:
         color    False: depth and records only.
         lit      lamps of the model and ambient light, of lights.lamps, instead of a sun.
         grow     what is smaller than a pixel is drawn as large as one; the records are changed.
+        geometry  False: colour only, and None for the others.
         Returns colour (height, width, 3) uint8 or None, depth along the view (height, width) f32 [m], infinite where
         nothing is, and record (height, width) int32, -1 for none.
         """
@@ -98,7 +161,9 @@ class Caster:
         self._d, self._m, self._scene, self._lit = d, scene.m, scene, lit
         self._kinds = ray_types(scene.m)
         self._npic = scene.n
+        self._prepare()
         w, h = self.width, self.height
+        _, full, halved = self._places
         self._views(camera, tile)
         if grow:
             self._run("records", "grow", parallel=session.arch != "cpu" or self._npic >= PARALLEL)
@@ -106,27 +171,50 @@ class Caster:
         if color:
             self._bounds(camera)
             lamps = QUALITY[quality]
-            half = self._half if lamps else (0, 0)
+            half = self._half if lamps else 0
             if lamps:
-                self._samples(self._half_at)
+                self._samples(halved)
                 self._see(0)
+                self._paint()
                 for k, direction in enumerate(sky_directions(lamps)):
                     self._lamp(direction)
                     self._light(k, True)
-                self._run("surface", "keep_sky")
+                self._run("shading", "keep_sky")
             if lit is None:
                 self._lamp(sun_of(camera), listed=quality != "plain")
-        depth, record, picture = self._draw(self._at, quality != "plain", half) if color else self._look()
-        if color and smooth:
-            chosen = np.flatnonzero(self._edges(picture, record))
-            if len(chosen):
-                at = (self._at[chosen, None] + OFFSETS).reshape(-1, 2)
-                fine = self._draw(at, quality != "plain", half)[2]
-                picture[chosen] = fine.reshape(-1, 4, 3).mean(1)
-        depth = np.where(record < 0, np.inf, depth).astype(np.float32).reshape(h, w)
-        if color:
-            picture = (np.clip(picture, 0, 1) * 255 + 0.5).astype(np.uint8).reshape(h, w, 3)
-        return picture, depth, record.reshape(h, w)
+        if not color:
+            self._samples(full)
+            self._see(0)
+            depth, record = (self._flat(x) for x in self._found())
+            return None, np.where(record < 0, np.float32(np.inf), depth), record
+        self._draw(full, quality != "plain", half)
+        depth = self._flat(self._of_samples("away")) if geometry else None
+        record = self._flat(self._of_samples("front", np.int32)) if geometry else None
+        self._run("finish", "to_bytes")
+        words = memory.part(d.device("pic_word"), 0, 3 * len(full) // 4)
+        if smooth:
+            self._smooth(words.view(np.uint8).reshape(-1, 3), full, quality != "plain", half)
+        rows = self._flat(words.reshape(-1, TILE // 4 * 3), TILE // 4 * 3).view(np.uint8)
+        return rows.reshape(self._down * TILE, -1, 3)[:h, :w].copy(), depth, record
+
+    def _smooth(self, pixels, full, shadows, half):
+        """Gives pixels (n, 3) that differ from a neighbour the mean colour of four rays."""
+        self._run("finish", "find_edges")
+        chosen = np.flatnonzero(self._of_samples("edge", np.int32))
+        if not len(chosen):
+            return
+        tile = full.tile[chosen]
+        last = np.append(np.flatnonzero(np.diff(tile)), len(tile) - 1)
+        odd = last[np.diff(np.append(-1, last)) % 2 == 1]
+        twice = np.ones(len(chosen), int)
+        twice[odd] = 2  # so that a tile has a multiple of eight samples
+        chosen = np.repeat(chosen, twice)
+        x = (full.x[chosen, None] + OFFSETS[:, 0]).ravel()
+        y = (full.y[chosen, None] + OFFSETS[:, 1]).ravel()
+        self._draw(Samples(x, y, np.repeat(full.tile[chosen], 4)), shadows, half)
+        self._run("finish", "mean_of_four")
+        words = memory.part(self._d.device("pic_word"), 0, len(chosen))
+        pixels[chosen] = words.view(np.uint8).reshape(-1, 4)[:, :3]
 
     def _run(self, file, name, *given, parallel=None, **scalars):
         kernel = getattr(runtime.kernels(f"picture.{file}"), name)
@@ -134,7 +222,7 @@ class Caster:
             kernel = kernel.of(*given)
         if parallel is None:
             parallel = session.arch != "cpu" or self._nsample >= PARALLEL
-        scalars = dict(dict(npic=self._npic, npicplane=self._nplane, nsample=self._nsample), **scalars)
+        scalars = dict(dict(npic=self._npic, npicplane=self._nplane, nblock=self._nblock), **scalars)
         launch.run(self._m, self._d, [kernel], parallel=parallel, **scalars)
 
     def _views(self, camera, tile):
@@ -142,7 +230,7 @@ class Caster:
         d, n = self._d, max(1, self._npic)
         kind = memory.download(d.device("pic_kind"))[: self._npic]
         planes = np.flatnonzero(kind == 0).astype(np.int32)
-        self._nplane, self._nsample = len(planes), 0
+        self._nplane, self._nsample, self._nblock = len(planes), 0, 0
         _upload(d, "pic_plane", np.resize(planes, max(1, len(planes))) if len(planes) else np.zeros(1, np.int32))
         focal = 0.5 * self.height / np.tan(0.5 * np.radians(camera.fovy))
         self._eye = np.array([camera.position, np.zeros(3)], float)
@@ -152,7 +240,9 @@ class Caster:
         _upload(d, "pic_grid", self._grid)
         _upload(d, "pic_look", np.array([tile, FADE * camera.distance]))
         _upload(d, "pic_light", np.array([SUN_LIGHT, SKY_LIGHT, SKY_LOW, SKY_CHANGE]))
-        _upload(d, "pic_tone", CURVE)
+        _upload(d, "pic_tone", _bits(CURVE))
+        d.scratch("pic_seen", n)
+        d.scratch("pic_aim", n)
         d.scratch("pic_near", 2 * n)
         d.scratch("pic_rect", 2 * n)
         d.scratch("pic_start", int(self._grid[1, 3] + self._grid[1, 0] * self._grid[1, 1] + 1))
@@ -160,8 +250,8 @@ class Caster:
             _upload(d, "pic_lamp", np.zeros((6, 3)))
         if self._scene.textured or self._lit is not None:
             self._texels()
-        for name in ("lit", "weight", "color", "through", "sky", "owner", "depth", "record", "face", "at"):
-            d.scratch(f"pic_{name}", len(self._at))
+        for name in (*SAMPLED, "sky", "owner"):
+            d.scratch(f"pic_{name}", self._places[1].places)
 
     def _texels(self):
         """Uploads the textures, where that has not been done."""
@@ -180,8 +270,8 @@ class Caster:
         d, n = self._d, self._npic
         parallel = session.arch != "cpu" or n >= PARALLEL
         self._run("records", "project", parallel=parallel, view=view)
-        near = memory.download(d.device("pic_near"))[view * n : (view + 1) * n]
-        _upload(d, "pic_order", np.argsort(near, kind="stable").astype(np.int32) if n else np.zeros(1, np.int32))
+        near = memory.part(d.device("pic_near"), view * n, n)
+        _upload(d, "pic_order", _order(near) if n else np.zeros(1, np.int32))
         while True:
             d.scratch("pic_item", sum(self._room))
             first = self._room[0] if view else 0
@@ -224,18 +314,30 @@ class Caster:
         if listed:
             self._tiles(1)
 
-    def _samples(self, at):
-        self._nsample = len(at)
-        lamps = ("gain", "gloss") if self._lit is not None else ()
-        for name in ("lit", "weight", "color", "through", "depth", "record", "face", *lamps):
-            self._d.scratch(f"pic_{name}", len(at))
-        _upload(self._d, "pic_at", at)
+    def _samples(self, samples):
+        self._nsample = len(samples)
+        lamps = ("gain", "gloss", "tint") if self._lit is not None else ()
+        for name in (*SAMPLED, *lamps):
+            self._d.scratch(f"pic_{name}", samples.places)
+        _upload(self._d, "pic_x", _bits(samples.x))
+        _upload(self._d, "pic_y", _bits(samples.y))
+        self._blocks(samples.blocks)
+
+    def _blocks(self, blocks):
+        """What the next kernels work on."""
+        self._nblock = len(blocks)
+        if len(blocks):
+            _upload(self._d, "pic_block", blocks)
 
     def _see(self, layer):
         self._run("rays", "see", self._kinds, layer=layer)
 
+    def _paint(self):
+        lamps = self._lit is not None
+        self._run("surface", "paint", self._kinds, self._scene.textured or lamps, lamps)
+
     def _light(self, layer, shadows):
-        self._run("rays", "light", self._kinds, False, layer=layer, shadows=int(shadows))
+        self._run("rays", "light", self._kinds, layer=layer, shadows=int(shadows))
 
     def _lamps(self, shadows):
         """The light of the model's lamps on what the samples show."""
@@ -246,7 +348,7 @@ class Caster:
             shaded = shadows and lamp.shadows
             if lamp.far:
                 self._lamp(-lamp.direction, listed=shaded)
-                self._run("rays", "light", self._kinds, True, layer=0, shadows=int(shaded))
+                self._run("rays", "lamp", self._kinds, shadows=int(shaded))
                 continue
             views = lamp.views(self._center, self._radius)
             for axes, half in views if shaded else views[:1]:
@@ -256,63 +358,72 @@ class Caster:
                 if shaded:
                     self._tiles(1)
                 mode = (2 if len(views) > 1 else 1) if shaded else 0
-                self._run("rays", "light", self._kinds, True, layer=0, shadows=mode)
+                self._run("rays", "lamp", self._kinds, shadows=mode)
+
+    def _of_samples(self, name, kind=np.float32):
+        return memory.part(self._d.device(f"pic_{name}"), 0, self._nsample).view(kind)
 
     def _found(self):
-        d, n = self._d, self._nsample
-        return memory.download(d.device("pic_depth"))[:n], memory.download(d.device("pic_record"))[:n]
+        return self._of_samples("depth"), self._of_samples("record", np.int32)
 
-    def _look(self):
-        """Depth and record of each pixel."""
-        self._samples(self._at)
-        self._see(0)
-        return *(x.copy() for x in self._found()), None
-
-    def _draw(self, at, shadows, half, mirrored=()):
-        """Depth and record of the first surface at each sample, and colour through all layers.
+    def _draw(self, samples, shadows, half, mirrored=()):
+        """Colours of samples through all layers, in the arrays of their numbers.
 
         mirrored  depth and record of the mirror in which each sample is seen: behind it begins what it shows.
         """
-        self._samples(at)
-        scene, d = self._scene, self._d
-        lamps = self._lit is not None
-        layer = first = 0
+        self._samples(samples)
+        scene = self._scene
+        if self._lit is None:
+            scalars = dict(picslot=len(samples), picmost=samples.most, picchunk=samples.chunk)
+            scalars |= dict(shadows=int(shadows), half_wide=half)
+            self._run("shading", "draw", self._kinds, scene.textured, **scalars)
+            return
+        layer, blocks = 0, samples.blocks
         if mirrored:
-            first = layer = 1
+            layer = 1
             self._behind(mirrored)
         while True:
             self._see(layer)
-            if layer == first:
-                found = [x.copy() for x in self._found()]
-            if lamps:
-                self._lamps(shadows)
-            else:
-                self._light(0, shadows)
-            self._run("surface", "shade", self._kinds, scene.textured or lamps, lamps, layer=layer, half_wide=half[0],
-                      half_high=half[1], skybox=scene.skybox)  # fmt: skip
+            self._paint()
+            self._lamps(shadows)
+            self._run("shading", "shade", layer=layer, skybox=scene.skybox)
             layer += 1
             if not scene.translucent:
                 break
-            if not (memory.download(d.device("pic_through"))[: self._nsample] > 0).any():
+            more = np.append(0, np.cumsum(self._of_samples("through") > 0))
+            blocks = blocks[more[blocks[:, 1]] > more[blocks[:, 0]]]
+            if not len(blocks):
                 break
-        color = memory.download(d.device("pic_color"))[: 3 * self._nsample].reshape(-1, 3).copy()
-        if not mirrored:
-            for mirror, share in scene.mirrors:
-                mine = np.flatnonzero(found[1] == mirror)
-                if len(mine):
-                    shown = self._mirrored(mirror, at[mine], [x[mine] for x in found], shadows)
-                    color[mine] += share * shown
-        return *found, color
+            self._blocks(blocks)
+        if layer > 1:
+            self._blocks(samples.blocks)
+        if mirrored or not scene.mirrors:
+            return
+        color, found = self._colors(), (self._of_samples("away"), self._of_samples("front", np.int32))
+        for mirror, share in scene.mirrors:
+            mine = np.flatnonzero(found[1] == mirror)
+            if len(mine):
+                shown = self._mirrored(mirror, samples.take(mine), [x[mine] for x in found], shadows)
+                for part, more in zip(color, shown):
+                    part[mine] += share * more
+        self._samples(samples)
+        for name, values in zip(("red", "green", "blue", "away", "front"), (*color, *found)):
+            _upload(self._d, f"pic_{name}", values.view(np.int32))
+
+    def _colors(self):
+        return [self._of_samples(name) for name in ("red", "green", "blue")]
 
     def _behind(self, mirrored):
         """Begins what the samples show behind a depth and a record (n,) each, without any colour so far."""
         n = len(mirrored[0])
-        values = (*mirrored, np.ones(n), np.zeros((n, 3)))
-        for name, rows in zip(("depth", "record", "through", "color"), values):
-            _upload(self._d, f"pic_{name}", rows)
+        _upload(self._d, "pic_depth", _bits(mirrored[0]))
+        _upload(self._d, "pic_record", mirrored[1])
+        _upload(self._d, "pic_through", _bits(np.ones(n)))
+        for name in ("red", "green", "blue"):
+            _upload(self._d, f"pic_{name}", np.zeros(n, np.int32))
 
-    def _mirrored(self, mirror, at, found, shadows):
-        """Colours (n, 3) that a plane mirrors at samples where it is seen, by a camera behind it; none of the sky."""
+    def _mirrored(self, mirror, samples, found, shadows):
+        """Colours (3, n) that a plane mirrors at samples where it is seen, by a camera behind it; none of the sky."""
         pos = memory.download(self._d.device("pic_pos"))[3 * mirror : 3 * mirror + 3].astype(float)
         normal = (
             memory.download(self._d.device("pic_mat"))[9 * mirror : 9 * mirror + 9].reshape(3, 3)[:, 2].astype(float)
@@ -323,27 +434,15 @@ class Caster:
         self._axes[0] = np.ravel(rows - 2 * np.outer(rows @ normal, normal))
         self._set_views()
         self._tiles(0)
-        self._samples(at)
+        self._samples(samples)
         self._behind(found)
         self._see(1)
         met = np.flatnonzero(self._found()[1] >= 0)
-        shown = np.zeros((len(at), 3))
+        shown = np.zeros((3, len(samples)), np.float32)
         if len(met):
-            shown[met] = self._draw(at[met], shadows, (0, 0), [x[met] for x in found])[2]
+            self._draw(samples.take(met), shadows, 0, [x[met] for x in found])
+            shown[:, met] = self._colors()
         self._eye[0], self._axes[0] = eye, axes
         self._set_views()
         self._tiles(0)
         return shown
-
-    def _edges(self, picture, record):
-        """Pixels that differ from a neighbour, (height * width,) bool."""
-        h, w = self.height, self.width
-        red, green, blue = (np.ascontiguousarray(c, np.float32).reshape(h, w) for c in picture.T)
-        record = record.reshape(h, w)
-        edge = np.zeros((h, w), bool)
-        for a, b in ((np.s_[:-1], np.s_[1:]), (np.s_[:, :-1], np.s_[:, 1:])):
-            step = np.abs(red[a] - red[b]) + np.abs(green[a] - green[b]) + np.abs(blue[a] - blue[b])
-            found = (step > STEP[0]) | ((step > STEP[1]) & (record[a] != record[b]))
-            edge[a] |= found
-            edge[b] |= found
-        return edge.ravel()

@@ -31,7 +31,7 @@ def render(
     painter = painter or Painter(m, width, height)
     clear = CLEAR if show_contacts or chains else 1.0
     painter.write(d, Look(color, show_contacts, alpha=clear, chains=chains), world, quality=quality)
-    return painter.shoot(d, choose(camera, m, d, width / height, world), quality, smooth, grow=True)[0]
+    return painter.shoot(d, choose(camera, m, d, width / height, world), quality, smooth, grow=True, geometry=False)[0]
 
 
 def save_png(path, picture):

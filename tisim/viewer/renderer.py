@@ -29,13 +29,14 @@ class Painter:
         self.world, self.real = world, quality == "model" and lights.has_lights(self.scene.m)
         self.scene.write(d, look, world, more, self.real)
 
-    def shoot(self, d, camera, quality, smooth=True, color=True, grow=False):
+    def shoot(self, d, camera, quality, smooth=True, color=True, grow=False, geometry=True):
         """Colour, depth and record as Caster.shoot returns them."""
         if self.tile is None:
             self.tile = camera.tile
         self.scene.back(d)
         lit = lights.lamps(self.scene.m, d, self.world, camera) if self.real and color else None
-        return self.caster.shoot(d, self.scene, camera, quality, smooth, self.tile, color, grow, lit)
+        return self.caster.shoot(d, self.scene, camera, quality, smooth, self.tile, color, grow, lit,
+                                 geometry)  # fmt: skip
 
 
 class View:
@@ -133,7 +134,7 @@ class Renderer:
         nothing. out  an array of that shape and type to write into.
         """
         index = ("color", "depth", "segmentation").index(self._mode)
-        found = self._shoot(color=self._mode == "color")[index]
+        found = self._shoot(color=index == 0, geometry=index > 0)[index]
         if out is None:
             return found
         if not isinstance(out, np.ndarray) or out.shape != found.shape or out.dtype != found.dtype:
@@ -144,14 +145,18 @@ class Renderer:
 
     def render_all(self):
         """RGB, depth and segmentation, each as `render` returns it, of one pass."""
-        return self._shoot(color=True)
+        return self._shoot(color=True, geometry=True)
 
-    def _shoot(self, color):
+    def _shoot(self, color, geometry):
         self._check()
         if self._data is None:
             raise Error("nothing to draw: call update_scene(d) first")
-        picture, depth, record = self._painter.shoot(self._data, self._camera, self._quality, color=color)
-        return picture, depth, self._painter.scene.objects()[record]
+        painter = self._painter
+        picture, depth, record = painter.shoot(self._data, self._camera, self._quality, color=color, geometry=geometry)
+        if not geometry:
+            return picture, None, None
+        pairs = painter.scene.objects().view(np.int64)[:, 0]  # of one number each, which are found sooner
+        return picture, depth, pairs[record].view(np.int32).reshape(*record.shape, 2)
 
     def enable_depth_rendering(self):
         """`render` returns depths from now on."""

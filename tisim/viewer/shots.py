@@ -11,7 +11,7 @@ FPS = 25  # pictures per second of a film
 def cast(c, painter):
     """The picture (height, width, 3) uint8 of Controls as they are now; painter  a Painter of its size."""
     painter.write(c.d, decor.look_of(c.m, c.opt, c.color, c.chains), c.world, records(c, False))
-    return painter.shoot(c.d, c.camera, "sun", smooth=False, grow=True)[0]
+    return painter.shoot(c.d, c.camera, "sun", smooth=False, grow=True, geometry=False)[0]
 
 
 def records(c, marks):

@@ -1,0 +1,112 @@
+"""From colours of samples to bytes of pixels, and which pixels lie on edges. Samples of a tile stand row by row."""
+
+from ..types import *
+from .shapes import F, high, low, real
+
+ANY_STEP, RECORD_STEP = 0.15, 0.03  # sums of colour differences that are smoothed: anywhere, and between two records
+
+
+@func
+def byte(x):
+    """A number from 0 to 1 as a byte."""
+    return ti.cast(low(high(x, F(0.0)), F(1.0)) * F(255.0) + F(0.5), ti.i32)
+
+
+@kernel
+def to_bytes(m, d, nblock: ti.i32):
+    """Red, green and blue bytes of each sample, those of four in three words of pic_word; parallel over blocks."""
+    ti.loop_config(serialize=SERIAL)
+    for block in range(nblock):
+        for k in range(d.pic_block[block][0] // 4, d.pic_block[block][1] // 4):
+            i = 4 * k
+            place = 3 * k
+            first = byte(real(d.pic_red[i])) | byte(real(d.pic_green[i])) << 8 | byte(real(d.pic_blue[i])) << 16
+            second = (
+                byte(real(d.pic_red[i + 1])) | byte(real(d.pic_green[i + 1])) << 8 | byte(real(d.pic_blue[i + 1])) << 16
+            )
+            third = (
+                byte(real(d.pic_red[i + 2])) | byte(real(d.pic_green[i + 2])) << 8 | byte(real(d.pic_blue[i + 2])) << 16
+            )
+            fourth = (
+                byte(real(d.pic_red[i + 3])) | byte(real(d.pic_green[i + 3])) << 8 | byte(real(d.pic_blue[i + 3])) << 16
+            )
+            d.pic_word[place] = first | second << 24
+            d.pic_word[place + 1] = second >> 8 | third << 16
+            d.pic_word[place + 2] = third >> 16 | fourth << 8
+
+
+@kernel
+def mean_of_four(m, d, nblock: ti.i32):
+    """Bytes of the mean colours of each four samples, one word each; parallel over blocks."""
+    ti.static(VECTORS)
+    ti.loop_config(serialize=SERIAL)
+    for block in range(nblock):
+        for k in range(d.pic_block[block][0] // 4, d.pic_block[block][1] // 4):
+            i = 4 * k
+            red = real(d.pic_red[i]) + real(d.pic_red[i + 1]) + real(d.pic_red[i + 2]) + real(d.pic_red[i + 3])
+            green = (real(d.pic_green[i]) + real(d.pic_green[i + 1]) + real(d.pic_green[i + 2])
+                     + real(d.pic_green[i + 3]))  # fmt: skip
+            blue = real(d.pic_blue[i]) + real(d.pic_blue[i + 1]) + real(d.pic_blue[i + 2]) + real(d.pic_blue[i + 3])
+            quarter = F(0.25)
+            d.pic_word[k] = byte(quarter * red) | byte(quarter * green) << 8 | byte(quarter * blue) << 16
+
+
+@func
+def differ(m, d, i, k, wide, tall):
+    """1 if samples i and k differ by what is smoothed, and k lies in the picture."""
+    step = (
+        ti.abs(real(d.pic_red[i]) - real(d.pic_red[k]))
+        + ti.abs(real(d.pic_green[i]) - real(d.pic_green[k]))
+        + ti.abs(real(d.pic_blue[i]) - real(d.pic_blue[k]))
+    )
+    found = (step > F(ANY_STEP)) | ((step > F(RECORD_STEP)) & (d.pic_front[i] != d.pic_front[k]))
+    inside = (real(d.pic_x[k]) < wide) & (real(d.pic_y[k]) < tall)
+    return ti.select(found & inside, 1, 0)
+
+
+@kernel
+def find_edges(m, d, nblock: ti.i32):
+    """pic_edge is 1 of each pixel that differs from one of its four neighbours, parallel over tiles, of which each is a
+    block or several."""
+    ti.static(VECTORS)
+    ti.loop_config(serialize=SERIAL)
+    for tile in range(d.pic_grid[0][0] * d.pic_grid[0][1]):
+        grid = d.pic_grid[0]
+        across = grid[0]
+        side = grid[2]
+        count = side * side
+        begin = tile * count
+        end = begin + count
+        wide = F(d.pic_lens[0][1])
+        tall = F(d.pic_lens[0][2])
+        for i in range(begin, end - 1):
+            right = ti.select((i - begin) % side == side - 1, 0, 1)
+            d.pic_tile[i] = right * differ(m, d, i, i + 1, wide, tall)
+        d.pic_tile[end - 1] = 0
+        for i in range(begin, end - side):
+            d.pic_cosine[i] = differ(m, d, i, i + side, wide, tall)
+        for i in range(end - side, end):
+            d.pic_cosine[i] = 0
+        d.pic_edge[begin] = d.pic_tile[begin] | d.pic_cosine[begin]
+        for i in range(begin + 1, end):
+            d.pic_edge[i] = d.pic_tile[i] | d.pic_cosine[i] | d.pic_tile[i - 1]
+        for i in range(begin + side, end):
+            d.pic_edge[i] = d.pic_edge[i] | d.pic_cosine[i - side]
+        if tile % across > 0:
+            for y in range(side):
+                i = begin + y * side
+                d.pic_edge[i] = d.pic_edge[i] | differ(m, d, i, i - count + side - 1, wide, tall)
+        if tile % across < across - 1:
+            for y in range(side):
+                i = begin + y * side + side - 1
+                d.pic_edge[i] = d.pic_edge[i] | differ(m, d, i, i + count - side + 1, wide, tall)
+        if tile >= across:
+            for i in range(begin, begin + side):
+                d.pic_edge[i] = d.pic_edge[i] | differ(m, d, i, i - across * count + count - side, wide, tall)
+        if tile < across * (grid[1] - 1):
+            for i in range(end - side, end):
+                d.pic_edge[i] = d.pic_edge[i] | differ(m, d, i, i + across * count - count + side, wide, tall)
+        if (tile // across + 1) * side > tall or (tile % across + 1) * side > wide:
+            for i in range(begin, end):
+                inside = (real(d.pic_x[i]) < wide) & (real(d.pic_y[i]) < tall)
+                d.pic_edge[i] = ti.select(inside, d.pic_edge[i], 0)
