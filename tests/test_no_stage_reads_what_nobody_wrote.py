@@ -42,7 +42,7 @@ ITSELF = {
     "team", "stat_nactive", "stat_nchange",  # workers count pieces and rows
     "con_state", "row_state",  # by the sweep before
     "sol_q", "sol_Hq", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
-    "pic_depth", "pic_record", "pic_color", "pic_through", "pic_lit", "pic_weight",  # of the layer or lamp before
+    "pic_depth", "pic_record", "pic_through", "pic_lit", "pic_weight",  # of the layer or lamp before
     "sol_p", "sol_r", "sol_y", "sol_Hy", "isl_step", "isl_rz0", "isl_pass",  # by the first round of conjugate gradients
 }  # fmt: skip
 

@@ -459,23 +459,26 @@ def light_block(faces):
 
 def see(kinds):
     """The kernel that sends a ray through each sample, for records of these shapes (a tuple)."""
-    return _kernel_of(_see, kinds, "SEE_BLOCK", see_block)
+    faces = faces_of(kinds)
+    return _kept(_see, faces, lambda: kernel(specialise(_see, "see", SEE_BLOCK=see_block(faces))))
 
 
 def light(kinds):
     """The kernel that adds a far lamp's light, for records of these shapes (a tuple)."""
-    return _kernel_of(_light, kinds, "LIGHT_BLOCK", light_block)
+    faces = faces_of(kinds)
+    return _kept(_light, faces, lambda: kernel(specialise(_light, "light", LIGHT_BLOCK=light_block(faces))))
 
 
 def lamp(kinds):
     """The kernel that adds the light of a model's lamp, for records of these shapes (a tuple)."""
-    return _kernel_of(_lamp, kinds, "IS_HIDDEN", lambda faces: _inner(faces, _is_hidden))
-
-
-def _kernel_of(function, kinds, name, inner):
     faces = faces_of(kinds)
+    return _kept(_lamp, faces, lambda: kernel(specialise(_lamp, "lamp", IS_HIDDEN=_inner(faces, _is_hidden))))
+
+
+def _kept(function, faces, make):
+    """What was made of a function for these faces."""
     if (function, faces) not in _made:
-        _made[function, faces] = kernel(specialise(function, function.__name__[1:], **{name: inner(faces)}))
+        _made[function, faces] = make()
     return _made[function, faces]
 
 

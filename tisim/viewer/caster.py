@@ -200,7 +200,7 @@ class Caster:
     def _smooth(self, pixels, full, shadows, half):
         """Gives pixels (n, 3) that differ from a neighbour the mean colour of four rays."""
         self._run("finish", "find_edges")
-        chosen = np.flatnonzero(self._of_samples("edge", np.int32))
+        chosen = self._on_edges()
         if not len(chosen):
             return
         tile = full.tile[chosen]
@@ -215,6 +215,9 @@ class Caster:
         self._run("finish", "mean_of_four")
         words = memory.part(self._d.device("pic_word"), 0, len(chosen))
         pixels[chosen] = words.view(np.uint8).reshape(-1, 4)[:, :3]
+
+    def _on_edges(self):
+        return np.flatnonzero(self._of_samples("edge", np.int32))
 
     def _run(self, file, name, *given, parallel=None, **scalars):
         kernel = getattr(runtime.kernels(f"picture.{file}"), name)
