@@ -10,21 +10,32 @@ SCAN_BLOCK = 64  # items per block of a scan: short, since Taichi gives a CPU th
 
 
 @ti.func
-def sum_of_block(a: ti.template(), b, n):
+def sum_between(a: ti.template(), first, last):
     total = 0
-    for i in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
+    for i in range(first, last):
         total += a[i]
     return total
 
 
 @ti.func
-def scan_block(a: ti.template(), b, n, start):
-    """Replaces block b of a by the sums of all items before each, the first being start."""
+def scan_between(a: ti.template(), first, last, start):
+    """Replaces items of a by the sums of all before each, the first being start."""
     total = start
-    for i in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
+    for i in range(first, last):
         x = a[i]
         a[i] = total
         total += x
+
+
+@ti.func
+def sum_of_block(a: ti.template(), b, n):
+    return sum_between(a, b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n))
+
+
+@ti.func
+def scan_block(a: ti.template(), b, n, start):
+    """Scans block b of a, whose first item becomes start."""
+    scan_between(a, b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n), start)
 
 
 @ti.func
@@ -102,46 +113,45 @@ def sort_all(m, d, n, nbits, first_half):
     return half
 
 
-@ti.func
-def sort_pass(n, blocks, src, dst, shift, nbit, serial: ti.template(), key: ti.template(), value: ti.template(),
-              count: ti.template(), sums: ti.template()):  # fmt: skip
-    """One stable pass of a sort (`pass_of`), parallel over blocks of items and of counts; from the half of the arrays
-    at src to that at dst. serial: SERIAL, which has the variant's value in the kernel only."""
-    total = blocks << nbit
-    length = scan_length(total)
-    scans = (total + length - 1) // length
-    ti.loop_config(serialize=serial)
-    for b in range(blocks):
-        count_digits(b, pass_of(n, blocks, src, shift, nbit), key, count)
-    ti.loop_config(serialize=serial)
-    for s in range(scans):
-        x = 0
-        for i in range(s * length, ti.min((s + 1) * length, total)):
-            x += count[i]
-        sums[s] = x
-    ti.loop_config(serialize=serial)
-    for s in range(scans):
-        at = start_of(sums, s)
-        for i in range(s * length, ti.min((s + 1) * length, total)):
-            x = count[i]
-            count[i] = at
-            at += x
-    ti.loop_config(serialize=serial)
-    for b in range(blocks):
-        move_block(b, pass_of(n, blocks, src, shift, nbit), dst, key, value, count)
-
-
 @kernel
 def radix_pass(m, d, icount: ti.i32, shift: ti.i32, nbit: ti.i32, half: ti.i32):
-    """One stable pass over `nbit` bits of the keys from `shift` on; reads the given half of the arrays, writes the
-    other."""
+    """One stable pass over `nbit` bits of the keys from `shift` on, parallel over blocks of items and of counts; reads
+    the given half of the arrays, writes the other."""
     n = ti.min(d.counts[icount], d.npairmax)
-    sort_pass(n, d.nsortblock, half * d.npairmax, (1 - half) * d.npairmax, shift, nbit, SERIAL,
-              d.sort_key, d.sort_value, d.sort_count, d.scan_sum)  # fmt: skip
+    total = d.nsortblock << nbit
+    length = scan_length(total)
+    scans = (total + length - 1) // length
+    ti.loop_config(serialize=SERIAL)
+    for b in range(d.nsortblock):
+        count_digits(b, pass_of(n, d.nsortblock, half * d.npairmax, shift, nbit), d.sort_key, d.sort_count)
+    ti.loop_config(serialize=SERIAL)
+    for s in range(scans):
+        d.scan_sum[s] = sum_between(d.sort_count, s * length, ti.min((s + 1) * length, total))
+    ti.loop_config(serialize=SERIAL)
+    for s in range(scans):
+        scan_between(d.sort_count, s * length, ti.min((s + 1) * length, total), start_of(d.scan_sum, s))
+    ti.loop_config(serialize=SERIAL)
+    for b in range(d.nsortblock):
+        how = pass_of(n, d.nsortblock, half * d.npairmax, shift, nbit)
+        move_block(b, how, (1 - half) * d.npairmax, d.sort_key, d.sort_value, d.sort_count)
 
 
 @kernel
 def part_pass(m, d, shift: ti.i32, nbit: ti.i32, half: ti.i32):
     """The same of the things that constraint/lists_all.py and islands_all.py sort by their owners."""
-    sort_pass(d.npart, d.npartblock, half * d.npartmax, (1 - half) * d.npartmax, shift, nbit, SERIAL,
-              d.part_key, d.part_value, d.part_count, d.part_sum)  # fmt: skip
+    total = d.npartblock << nbit
+    length = scan_length(total)
+    scans = (total + length - 1) // length
+    ti.loop_config(serialize=SERIAL)
+    for b in range(d.npartblock):
+        count_digits(b, pass_of(d.npart, d.npartblock, half * d.npartmax, shift, nbit), d.part_key, d.part_count)
+    ti.loop_config(serialize=SERIAL)
+    for s in range(scans):
+        d.part_sum[s] = sum_between(d.part_count, s * length, ti.min((s + 1) * length, total))
+    ti.loop_config(serialize=SERIAL)
+    for s in range(scans):
+        scan_between(d.part_count, s * length, ti.min((s + 1) * length, total), start_of(d.part_sum, s))
+    ti.loop_config(serialize=SERIAL)
+    for b in range(d.npartblock):
+        how = pass_of(d.npart, d.npartblock, half * d.npartmax, shift, nbit)
+        move_block(b, how, (1 - half) * d.npartmax, d.part_key, d.part_value, d.part_count)

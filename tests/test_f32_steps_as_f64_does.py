@@ -2,8 +2,8 @@
 
 Contract: a capsule with an end over a face of a box, near the face's edge, has the same contacts in f32 as in f64. From
 one settled state of a pile of 1,000, in which no contact is about to begin or to end, one step finds the same contacts,
-distances within 5e-7 m (f32 rounds places of metres to 1e-7 m), and velocities within 2e-3 m/s and rad/s. What lies still
-in f64 lies as still in f32.
+distances within 5e-7 m (f32 rounds places of metres to 1e-7 m), and velocities within 2e-3 m/s and rad/s. What lies
+still in f64 lies as still in f32.
 """
 
 import mujoco

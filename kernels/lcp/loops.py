@@ -17,6 +17,7 @@ from .lists import COLORS, ENDS
 # a record in lcp_eq: 128 numbers by these places, rows of 6, scaled as lcp_body is
 LOOP_SIZE = 128
 ROWS1, ROWS2, FACTOR, BIAS, REST, SOFT = 0, 36, 72, 108, 114, 120
+SIDE = ROWS2 - ROWS1
 SWEPT_SHARE = 0.9  # of the last impulse at most: with all of it swept joints swing
 
 
@@ -51,7 +52,7 @@ def begin_loop(m, d, k):
             s = ti.select(q == r, d.lcp_eq[o + SOFT], FP(0.0))
             for side in range(2):
                 for e in range(6):
-                    s += d.lcp_eq[o + 36 * side + ROW * r + e] * d.lcp_eq[o + 36 * side + ROW * q + e]
+                    s += d.lcp_eq[o + SIDE * side + ROW * r + e] * d.lcp_eq[o + SIDE * side + ROW * q + e]
             d.lcp_eq[o + FACTOR + ROW * r + q] = s
     factor(d.lcp_eq, o + FACTOR, n)
     part = ti.min(FP(SWEPT_SHARE), d.lcp_share)
@@ -79,7 +80,7 @@ def visit_loop(m, d, k):
         for side in range(2):
             u = BODY_SIZE * d.lcp_eq_body[ENDS * k + side]
             for e in range(6):
-                s -= d.lcp_eq[o + 36 * side + ROW * r + e] * d.lcp_body[u + e]
+                s -= d.lcp_eq[o + SIDE * side + ROW * r + e] * d.lcp_body[u + e]
         d.lcp_eq[o + REST + r] = s
     divide(d.lcp_eq, o + FACTOR, n, d.lcp_eq, o + REST)
     divide_back(d.lcp_eq, o + FACTOR, n, d.lcp_eq, o + REST)
@@ -101,7 +102,7 @@ def push_loop(m, d, k):
             for e in range(6):
                 s = FP(0.0)
                 for r in range(n):
-                    s += d.lcp_eq[o + 36 * side + ROW * r + e] * d.lcp_eq[o + REST + r]
+                    s += d.lcp_eq[o + SIDE * side + ROW * r + e] * d.lcp_eq[o + REST + r]
                 d.lcp_body[BODY_SIZE * wb + e] = d.lcp_body[BODY_SIZE * wb + e] + s
                 d.lcp_from[TWIST_SIZE * wb + e] = d.lcp_from[TWIST_SIZE * wb + e] + s
 
