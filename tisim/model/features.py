@@ -74,7 +74,7 @@ def features(m):
     """The Features of a model as it is now; users may change options and arrays at any time."""
     sleep = m.comes_and_goes or bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_SLEEP))
     options = int(m.opt.cone), int(m.opt.solver), int(m.opt.noslip_iterations), lcp.chosen(m)
-    key = (m.edits, options, sleep, m.comes_and_goes, session.arch)
+    key = (m.edits, options, sleep, m.comes_and_goes, dense_bodies())
     last = m._derived.get("features")
     if last is None or last[0] != key:
         dims = np.concatenate([np.asarray(m.geom_condim), np.asarray(m.pair_dim)])
