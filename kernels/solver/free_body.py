@@ -20,65 +20,44 @@ LEAST_PIVOT = 1e-14 if FP == ti.f64 else 1e-6  # of a diagonal element; less is 
 @func
 def wrench_of_forces(m, d, i, r):
     """Wrench W with S' W = r (dof forces of the body whose first world-major dof is i)."""
-    return to_wrench(i + 3, r, d.cdof)
+    f = head(r)
+    t = vec3(0.0)
+    for k in ti.static(range(3)):
+        s = d.cdof[i + 3 + k]
+        t += (r[3 + k] - tail(s).dot(f)) * head(s)
+    return join(t, f)
 
 
 @func
 def dofs_of_twist(m, d, i, v):
     """x with S x = v."""
-    return to_dofs(i + 3, v, d.cdof)
-
-
-@func
-def twist_of_dofs(m, d, i, x):
-    """S x."""
-    return to_twist(i + 3, x, d.cdof)
-
-
-@func
-def forces_of_wrench(m, d, i, f):
-    """S' f."""
-    return to_forces(i + 3, f, d.cdof)
-
-
-@ti.func
-def to_wrench(i, r, axes: ti.template()):
-    """wrench_of_forces where the angular columns of S begin at axes[i]; so in those that follow."""
-    f = head(r)
-    t = vec3(0.0)
-    for k in ti.static(range(3)):
-        s = axes[i + k]
-        t += (r[3 + k] - tail(s).dot(f)) * head(s)
-    return join(t, f)
-
-
-@ti.func
-def to_dofs(i, v, axes: ti.template()):
     x = vec3(0.0)
     u = tail(v)
     for k in ti.static(range(3)):
-        s = axes[i + k]
+        s = d.cdof[i + 3 + k]
         x[k] = head(s).dot(head(v))
         u -= x[k] * tail(s)
     return join(u, x)
 
 
-@ti.func
-def to_twist(i, x, axes: ti.template()):
+@func
+def twist_of_dofs(m, d, i, x):
+    """S x."""
     w = vec3(0.0)
     u = head(x)
     for k in ti.static(range(3)):
-        s = axes[i + k]
+        s = d.cdof[i + 3 + k]
         w += x[3 + k] * head(s)
         u += x[3 + k] * tail(s)
     return join(w, u)
 
 
-@ti.func
-def to_forces(i, f, axes: ti.template()):
+@func
+def forces_of_wrench(m, d, i, f):
+    """S' f."""
     r = vec3(0.0)
     for k in ti.static(range(3)):
-        r[k] = axes[i + k].dot(f)
+        r[k] = d.cdof[i + 3 + k].dot(f)
     return join(tail(f), r)
 
 
