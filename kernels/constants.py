@@ -21,6 +21,7 @@ from tisim.enums import (
     mjtWarning,
     mjtWrap,
 )
+from tisim.model.tables import faces as face_tables
 from tisim.model.tables import geom as geom_tables
 from tisim.model.tables import ray as ray_tables
 from tisim.model.tables import tasks
@@ -224,3 +225,6 @@ TASK_EQ_TENDON = tasks.NUMBER["eq_tendon"]
 NTASK = len(tasks.KINDS)
 
 LEAF = ray_tables.LEAF  # faces in a leaf of a mesh's tree
+FACES = face_tables.FACES  # of a leaf of a mesh's tree in pictures
+MESH_CLOSED = face_tables.CLOSED  # forms of a mesh
+MESH_CONVEX = face_tables.CLOSED | face_tables.CONVEX

@@ -6,16 +6,16 @@ does for several samples at once. Their numbers are f32, as bits (shapes.py); de
 
 from tisim.device.specialise import specialise
 
-from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE
+from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, MESH_CONVEX, PLANE, SPHERE
 from ..queries import ray_shapes
 from ..queries.ray_shapes import FAR
 from ..types import *
-from . import shapes
+from . import faces, shapes, tile_faces
 from .shapes import F, bits, real, row3
 
 DULL = -9.2  # a highlight below the exponential of this is not seen; ln x <= x - 1
 LIFT = 1e-4  # a shadow ray starts so far above its surface [m], and 2 more for each metre to the camera
-ROOM = 1e-3  # by this share a box around a mesh is larger where it is asked for first
+FINE = 12.0  # faces of a mesh for each pixel of its rectangle from which they are many
 NEVER = -2.0  # depth behind which nothing is looked for, in place of one
 
 
@@ -55,37 +55,23 @@ def size_in(seen):
     return row3(real(seen[12]), real(seen[13]), real(seen[14]))
 
 
-def face_meeter(kinds):
-    """The Taichi function `meet` for meshes and height fields among these shapes (a tuple): no other is compiled."""
-
-    @func
-    def meet(m, d, j, p, vec):
-        """Where the ray p + x vec meets record j, or FAR; and the face of a mesh."""
-        t = d.pic_kind[j]
-        size = d.pic_size[j]
-        v = d.pic_mat[j].transpose() @ vec
-        q = d.pic_mat[j].transpose() @ (p - d.pic_pos[j])
-        shift = 0.0
-        if ti.static(FP != ti.f64):
-            shift = -q.dot(v) / v.dot(v)
-            q += shift * v
-        x = FAR
-        face = -1
-        if ti.static(HFIELD in kinds):
-            if t == HFIELD:
-                x = ray_shapes.ray_hfield(m, d, q, v, -shift, d.pic_data[j])
-        if ti.static(MESH in kinds):
-            if t == MESH:
-                x, face = ray_shapes.mesh_face(m, d, q, v, -shift, size, d.pic_data[j])
-        if x < FAR:
-            x += shift
-        return x, face
-
-    return meet
+@func
+def meet_hfield(m, d, j, p, vec):
+    """Where the ray p + x vec, in the world, meets record j, a height field, or FAR."""
+    v = d.pic_mat[j].transpose() @ vec
+    q = d.pic_mat[j].transpose() @ (p - d.pic_pos[j])
+    shift = 0.0
+    if ti.static(FP != ti.f64):
+        shift = -q.dot(v) / v.dot(v)
+        q += shift * v
+    x = ray_shapes.ray_hfield(m, d, q, v, -shift, d.pic_data[j])
+    if x < FAR:
+        x += shift
+    return x
 
 
-FACES = False  # what see(), light() and lamp() set
-MEET = TRY_RECORD = DARKENER = IS_HIDDEN = SEE_BLOCK = LIGHT_BLOCK = None
+MESHES = HFIELDS = False  # what see(), light() and lamp() set
+TRY_RECORD = DARKENER = IS_HIDDEN = SEE_BLOCK = LIGHT_BLOCK = None
 _made = {}
 
 
@@ -100,6 +86,24 @@ def keep(m, d, i, j, x, face):
     d.pic_depth[i] = ti.select(take, bits(x), d.pic_depth[i])
     d.pic_record[i] = ti.select(take, j, d.pic_record[i])
     d.pic_face[i] = ti.select(take, face, d.pic_face[i])
+
+
+@func
+def may_meet(m, d, i, j):
+    """Whether sample i's ray comes near record j before it meets anything else."""
+    r = d.pic_rect[j]
+    x = real(d.pic_x[i])
+    y = real(d.pic_y[i])
+    covered = x >= r[0] and x <= r[1] and y >= r[2] and y <= r[3] and real(d.pic_depth[i]) >= F(d.pic_near[j])
+    return covered and real(d.pic_before[i]) < F(FAR)
+
+
+@func
+def is_fine(m, d, j):
+    """Whether the faces of record j, a mesh, are so small in the picture that rays are tried one by one."""
+    r = d.pic_rect[j]
+    area = (r[1] - r[0]) * (r[3] - r[2])
+    return GPU or m.mesh_facenum[d.pic_data[j]] > FINE * area
 
 
 def _try_record(m, d, j, begin, end):
@@ -126,19 +130,24 @@ def _try_record(m, d, j, begin, end):
     elif t == PLANE:
         for i in range(begin, end):
             keep(m, d, i, j, shapes.meet_plane(o, into(seen, pixel_ray(m, d, i)), s), -1)
-    if ti.static(FACES):
-        if t == MESH or t == HFIELD:
-            r = d.pic_rect[j]
-            near = F(d.pic_near[j])
+    if ti.static(MESHES):
+        if t == MESH:
+            mesh = d.pic_data[j]
+            if is_fine(m, d, j):
+                for i in range(begin, end):
+                    if may_meet(m, d, i, j):
+                        v = into(seen, pixel_ray(m, d, i))
+                        x, place = faces.meet_first(m, d, o, v, mesh, real(d.pic_depth[i]))
+                        keep(m, d, i, j, x, place)
+            else:
+                tile_faces.cover_mesh(m, d, j, begin, end)
+                for i in range(begin, end):
+                    keep(m, d, i, j, real(d.pic_shine[i]), d.pic_tile[i])
+    if ti.static(HFIELDS):
+        if t == HFIELD:
             for i in range(begin, end):
-                x = real(d.pic_x[i])
-                y = real(d.pic_y[i])
-                covered = x >= r[0] and x <= r[1] and y >= r[2] and y <= r[3] and real(d.pic_depth[i]) >= near
-                if covered and t == MESH:
-                    covered = shapes.meet_box(o, into(seen, pixel_ray(m, d, i)), s * F(1.0 + ROOM)) < F(FAR)
-                if covered and real(d.pic_before[i]) < F(FAR):
-                    away, face = MEET(m, d, j, d.pic_eye[0], world_ray(m, d, i))
-                    keep(m, d, i, j, ti.cast(away, ti.f32), face)
+                if may_meet(m, d, i, j):
+                    keep(m, d, i, j, ti.cast(meet_hfield(m, d, j, d.pic_eye[0], world_ray(m, d, i)), ti.f32), -1)
 
 
 def _see_block(m, d, begin, end, tile, npicplane, layer):
@@ -236,12 +245,13 @@ def meets(m, d, j, t, o, v, per_v):
 
 
 @func
-def is_boxed(m, d, j, p):
-    """Whether the ray from p to a far lamp meets a box around record j, a mesh."""
-    seen = d.pic_seen[j]
-    aim = d.pic_aim[j]
-    per_v = row3(real(aim[3]), real(aim[4]), real(aim[5]))
-    return shapes.meet_box_per(eye_in(seen) + into(seen, p), per_v, size_in(seen) * F(1.0 + ROOM)) < F(FAR)
+def throws_on_itself(m, d, j):
+    """Whether record j may throw a shadow on its own lit side: no convex shape does."""
+    own = True
+    if ti.static(MESHES):
+        if d.pic_kind[j] == MESH:
+            own = m.face_mesh[d.pic_data[j]][3] < MESH_CONVEX
+    return own
 
 
 @func
@@ -254,40 +264,47 @@ def is_met(m, d, j, t, p):
     return meets(m, d, j, t, eye_in(seen) + into(seen, p), v, per_v) < F(FAR)
 
 
-def _darkener(m, d, i, guess, tile, p, x, y, z):
-    """What opaque record is between a far lamp and the place p of sample i (from the camera, along its axes), -1: none.
+def _darkener(m, d, i, last, leaf, tile, p, place):
+    """What opaque record is between a far lamp and the place p of sample i (from the camera, along its axes), -1: none;
+    and, if that is a mesh, which leaf.
 
-    guess  what darkens its neighbour, or -1: it is asked first;  x, y, z  the place in the lamp's view.
+    last, leaf  what darkens its neighbour: it is asked first;  place  column, row and depth in the lamp's view.
     """
     own = d.pic_record[i]
     found = -1
-    if guess >= 0 and guess != own:
-        t = d.pic_aim[guess][11]
-        if t != MESH and t != HFIELD:
-            if is_met(m, d, guess, t, p):
-                found = guess
-    k = d.pic_start[tile]
+    first = d.pic_start[tile]
     end = d.pic_start[tile + 1]
+    k = first - ti.select(last >= 0, 1, 0)
     while k < end and found < 0:
-        j = d.pic_item[k]
-        k += 1
+        j = last
+        if k >= first:
+            j = d.pic_item[k]
         aim = d.pic_aim[j]
         t = aim[11]
-        if real(aim[10]) > z:
+        inside = place[0] >= real(aim[6]) and place[0] <= real(aim[7])
+        inside = inside and place[1] >= real(aim[8]) and place[1] <= real(aim[9])
+        if k >= first and real(aim[10]) > place[2]:
             k = end  # those that follow begin behind the surface
-        elif x >= real(aim[6]) and x <= real(aim[7]) and y >= real(aim[8]) and y <= real(aim[9]):
-            dark = False
-            if t == MESH or t == HFIELD:
-                if ti.static(FACES):
-                    if t == HFIELD or is_boxed(m, d, j, p):
-                        start = d.pic_eye[0] + d.pic_axes[0].transpose() @ vec3(p[0], p[1], p[2])
-                        hit, _ = MEET(m, d, j, start, d.pic_axes[1].transpose() @ vec3(0.0, 0.0, 1.0))
-                        dark = hit < FAR
+        elif inside and (k < first or j != last):
+            if t == MESH:
+                if ti.static(MESHES):
+                    if j != own or throws_on_itself(m, d, j):
+                        o = eye_in(d.pic_seen[j]) + into(d.pic_seen[j], p)
+                        v = row3(real(aim[0]), real(aim[1]), real(aim[2]))
+                        node = faces.blocking_node(m, d, o, v, d.pic_data[j], F(FAR), ti.select(j == last, leaf, 0))
+                        if node > 0:
+                            found = j
+                            leaf = node
+            elif t == HFIELD:
+                if ti.static(HFIELDS):
+                    start = d.pic_eye[0] + d.pic_axes[0].transpose() @ vec3(p[0], p[1], p[2])
+                    if meet_hfield(m, d, j, start, d.pic_axes[1].transpose() @ vec3(0.0, 0.0, 1.0)) < FAR:
+                        found = j
             elif j != own:  # a convex body throws no shadow on its lit side
-                dark = is_met(m, d, j, t, p)
-            if dark:
-                found = j
-    return found
+                if is_met(m, d, j, t, p):
+                    found = j
+        k += 1
+    return found, leaf
 
 
 def _light_block(m, d, begin, end, layer, shadows):
@@ -320,13 +337,14 @@ def _light_block(m, d, begin, end, layer, shadows):
         d.pic_shine[i] = bits(weight)
     if shadows > 0:
         last = -1
+        leaf = 0
         for i in range(begin, end):
             tile = d.pic_tile[i]
             if tile >= 0:
                 if d.pic_start[tile] < d.pic_start[tile + 1]:
                     p = met_at(m, d, i)
-                    z = -(toward.dot(p) + z0)
-                    last = DARKENER(m, d, i, last, tile, p, right.dot(p) + x0, down.dot(p) + y0, z)
+                    there = row3(right.dot(p) + x0, down.dot(p) + y0, -(toward.dot(p) + z0))
+                    last, leaf = DARKENER(m, d, i, last, leaf, tile, p, there)
                     if last >= 0:
                         d.pic_shine[i] = bits(F(0.0))
     if layer > 0:
@@ -417,14 +435,17 @@ def _is_hidden(m, d, own, p, toward, x, y, z, reach):
         if real(aim[10]) > z:
             k = end  # those that follow begin behind the surface
         elif x >= real(aim[6]) and x <= real(aim[7]) and y >= real(aim[8]) and y <= real(aim[9]):
-            if t == MESH or t == HFIELD:
-                if ti.static(FACES):
-                    hit, _ = MEET(m, d, j, p, toward)
-                    hidden = hit < reach
+            seen = d.pic_seen[j]
+            v = into(seen, row3(to[0], to[1], to[2]))
+            o = eye_in(seen) + into(seen, row3(at[0], at[1], at[2]))
+            if t == MESH:
+                if ti.static(MESHES):
+                    if j != own or throws_on_itself(m, d, j):
+                        hidden = faces.blocking_node(m, d, o, v, d.pic_data[j], F(reach), 0) > 0
+            elif t == HFIELD:
+                if ti.static(HFIELDS):
+                    hidden = meet_hfield(m, d, j, p, toward) < reach
             elif j != own:
-                seen = d.pic_seen[j]
-                v = into(seen, row3(to[0], to[1], to[2]))
-                o = eye_in(seen) + into(seen, row3(at[0], at[1], at[2]))
                 hidden = meets(m, d, j, t, o, v, shapes.per(v)) < reach
             if hidden:
                 k = end
@@ -436,50 +457,48 @@ def faces_of(kinds):
     return tuple(kind for kind in (MESH, HFIELD) if kind in kinds)
 
 
-def _inner(faces, function, **names):
+def _inner(kinds, function, **names):
     """A Taichi function for records that may be of these shapes, beside the simple ones."""
-    key = function, faces
+    key = function, kinds
     if key not in _made:
-        own = dict(names, FACES=bool(faces))
-        if faces:
-            own["MEET"] = face_meeter(faces)
+        own = dict(names, MESHES=MESH in kinds, HFIELDS=HFIELD in kinds)
         _made[key] = func(specialise(function, function.__name__[1:], **own))
     return _made[key]
 
 
-def see_block(faces):
+def see_block(kinds):
     """The Taichi function see_block."""
-    return _inner(faces, _see_block, TRY_RECORD=_inner(faces, _try_record))
+    return _inner(kinds, _see_block, TRY_RECORD=_inner(kinds, _try_record))
 
 
-def light_block(faces):
+def light_block(kinds):
     """The Taichi function light_block."""
-    return _inner(faces, _light_block, DARKENER=_inner(faces, _darkener))
+    return _inner(kinds, _light_block, DARKENER=_inner(kinds, _darkener))
 
 
 def see(kinds):
     """The kernel that sends a ray through each sample, for records of these shapes (a tuple)."""
-    faces = faces_of(kinds)
-    return _kept(_see, faces, lambda: kernel(specialise(_see, "see", SEE_BLOCK=see_block(faces))))
+    kinds = faces_of(kinds)
+    return _kept(_see, kinds, lambda: kernel(specialise(_see, "see", SEE_BLOCK=see_block(kinds))))
 
 
 def light(kinds):
     """The kernel that adds a far lamp's light, for records of these shapes (a tuple)."""
-    faces = faces_of(kinds)
-    return _kept(_light, faces, lambda: kernel(specialise(_light, "light", LIGHT_BLOCK=light_block(faces))))
+    kinds = faces_of(kinds)
+    return _kept(_light, kinds, lambda: kernel(specialise(_light, "light", LIGHT_BLOCK=light_block(kinds))))
 
 
 def lamp(kinds):
     """The kernel that adds the light of a model's lamp, for records of these shapes (a tuple)."""
-    faces = faces_of(kinds)
-    return _kept(_lamp, faces, lambda: kernel(specialise(_lamp, "lamp", IS_HIDDEN=_inner(faces, _is_hidden))))
+    kinds = faces_of(kinds)
+    return _kept(_lamp, kinds, lambda: kernel(specialise(_lamp, "lamp", IS_HIDDEN=_inner(kinds, _is_hidden))))
 
 
-def _kept(function, faces, make):
-    """What was made of a function for these faces."""
-    if (function, faces) not in _made:
-        _made[function, faces] = make()
-    return _made[function, faces]
+def _kept(function, kinds, make):
+    """What was made of a function for these shapes."""
+    if (function, kinds) not in _made:
+        _made[function, kinds] = make()
+    return _made[function, kinds]
 
 
 @kernel

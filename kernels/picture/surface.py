@@ -4,15 +4,15 @@ from tisim.device.specialise import specialise
 
 from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE
 from ..types import *
-from . import shapes
+from . import faces, shapes
 from .rays import eye_in, faces_of, into, normal_of, pixel_ray, size_in, world_ray
 from .shapes import F, bits, high, low, real, row3
 from .texture import textured
 
 GAMMA = 2.2  # of colours in textures
 SOLID = 0.999  # opacity from which nothing comes through; what has more than that throws a shadow
-TEXTURED = LAMPS = FACES = False  # what paint_block() sets
-FACE_NORMAL = DRESS = PAINT_BLOCK = None
+TEXTURED = LAMPS = False  # what paint_block() sets
+DRESS = PAINT_BLOCK = None
 KINDS = ()
 _made = {}
 
@@ -49,22 +49,6 @@ def hfield_normal(m, d, hfield, q):
             n = vec3(0.0, ti.select(q[1] > 0.0, 1.0, -1.0), 0.0)
         else:
             n = vec3(0.0, 0.0, -1.0)
-    return n
-
-
-def _face_normal(m, d, j, q, face):
-    """Normal of a mesh or a height field at a point q of its surface, in its frame; of any length."""
-    n = vec3(0.0, 0.0, 1.0)
-    if ti.static(MESH in KINDS):
-        if d.pic_kind[j] == MESH:
-            vert = m.mesh_vertadr[d.pic_data[j]]
-            c0 = m.mesh_vert[vert + m.mesh_face[face][0]]
-            c1 = m.mesh_vert[vert + m.mesh_face[face][1]]
-            c2 = m.mesh_vert[vert + m.mesh_face[face][2]]
-            n = (c1 - c0).cross(c2 - c0)
-    if ti.static(HFIELD in KINDS):
-        if d.pic_kind[j] == HFIELD:
-            n = hfield_normal(m, d, d.pic_data[j], q)
     return n
 
 
@@ -171,18 +155,22 @@ def _dress(m, d, j, begin, end):
         d.pic_r[i] = ti.select(mine, bits(red), d.pic_r[i])
         d.pic_g[i] = ti.select(mine, bits(green), d.pic_g[i])
         d.pic_b[i] = ti.select(mine, bits(blue), d.pic_b[i])
-    faces = False
-    if ti.static(FACES):
-        faces = t == MESH or t == HFIELD
-        if faces:
+    if ti.static(MESH in KINDS):
+        if t == MESH:
+            for i in range(begin, end):
+                if d.pic_record[i] == j:
+                    n = faces.normal_at(m, d.pic_data[j], d.pic_face[i])
+                    keep_normal(m, d, i, j, seen, into(seen, pixel_ray(m, d, i)), n)
+    if ti.static(HFIELD in KINDS):
+        if t == HFIELD:
             for i in range(begin, end):
                 if d.pic_record[i] == j:
                     v = world_ray(m, d, i)
                     p = d.pic_eye[0] + real(d.pic_depth[i]) * v - d.pic_pos[j]
-                    n = FACE_NORMAL(m, d, j, d.pic_mat[j].transpose() @ p, d.pic_face[i])
+                    n = hfield_normal(m, d, d.pic_data[j], d.pic_mat[j].transpose() @ p)
                     n = n * (1.0 / ti.max(1e-30, n.norm()))
                     keep_normal(m, d, i, j, seen, into(seen, pixel_ray(m, d, i)), row3(n[0], n[1], n[2]))
-    if not faces:
+    if t != MESH and t != HFIELD:
         normals_of(m, d, j, begin, end)
     if t == PLANE:
         second = d.pic_second[j]
@@ -226,7 +214,11 @@ def tint_of(m, d, i, j):
     slope = ti.max(0.05, ti.abs(ti.cast(normal_of(m, d, i).dot(pixel_ray(m, d, i)), FP)) / length)
     pixel = away * length / d.pic_lens[0][0] / ti.sqrt(slope)
     q = d.pic_mat[j].transpose() @ (d.pic_eye[0] + away * v - d.pic_pos[j])
-    return textured(m, d, j, q, pixel, d.pic_face[i])
+    face = d.pic_face[i]
+    if d.pic_kind[j] == MESH:
+        mesh = d.pic_data[j]
+        face = m.ray_meshface[m.mesh_faceadr[mesh] + face]
+    return textured(m, d, j, q, pixel, face)
 
 
 def _paint_block(m, d, begin, end, tile, npicplane):
@@ -273,13 +265,12 @@ def _paint(m, d, nblock: ti.i32, npicplane: ti.i32):
         PAINT_BLOCK(m, d, place[0], place[1], place[2], npicplane)
 
 
-def paint_block(faces, textures=False, lamps=False):
+def paint_block(kinds, textures=False, lamps=False):
     """The Taichi function paint_block, for records that may be of these shapes, beside the simple ones; textures: some
     have them; lamps: for the light of the model's lamps."""
-    key = "block", faces, textures, lamps
+    key = "block", kinds, textures, lamps
     if key not in _made:
-        normal = func(specialise(_face_normal, "face_normal", KINDS=faces))
-        dress = specialise(_dress, "dress", FACES=bool(faces), FACE_NORMAL=normal, TEXTURED=textures, LAMPS=lamps)
+        dress = specialise(_dress, "dress", KINDS=kinds, TEXTURED=textures, LAMPS=lamps)
         own = specialise(_paint_block, "paint_block", DRESS=func(dress), TEXTURED=textures, LAMPS=lamps)
         _made[key] = func(own)
     return _made[key]

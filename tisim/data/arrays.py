@@ -644,7 +644,7 @@ declare("stage", [
     ("pic_y", "i", ("npicsample",), "pixel", "pictures", "row"),
     ("pic_depth", "i", ("npicsample",), "m", "pictures", "depth along the view of what it shows"),
     ("pic_record", "i", ("npicsample",), "-", "pictures", "the record, or -1"),
-    ("pic_face", "i", ("npicsample",), "-", "pictures", "the face of a mesh"),
+    ("pic_face", "i", ("npicsample",), "-", "pictures", "place of the face of a mesh, see face_corner"),
     ("pic_before", "i", ("npicsample",), "m", "pictures", "depth behind which it is looked for"),
     ("pic_last", "i", ("npicsample",), "-", "pictures", "the record that was met there"),
     ("pic_nx", "i", ("npicsample",), "-", "pictures", "normal along the camera's axes"),

@@ -7,7 +7,7 @@ loops (machine_code.compile_ir) pairs become what they were. No operation on num
 
 import re
 
-VERSION = 2  # part of the key of an image, as this file is not: kernels that name VECTORS read it
+VERSION = 3  # part of the key of an image, as this file is not: kernels that name VECTORS read it
 _VECTOR = r"<(\d+) x (\w+)>"
 _ANY = re.compile(r"<\d+ x ")
 _LOOP = re.compile(r"(vector\.|middle\.block|vec\.epilog)")  # names of blocks of loops that Taichi made vectors of
@@ -65,11 +65,13 @@ class _Function:
         self.missing, self.elements, self.lines = missing, {}, []
         # a number as a name is allowed only where all stand in order
         lines = [re.sub(r"^(\d+):", r"number.\1:", re.sub(r"%(\d+)\b", r"%number.\1", x)) for x in lines]
-        looping, kept = False, []
+        looping, kept, within = False, [], set()
         for line in lines:  # values may be asked for before they are defined, by what stands at the head of a loop
             if label := re.match(r"([\w.]+):", line):
                 looping = bool(_LOOP.match(label[1]))
             kept.append(looping or line.startswith("define") or not _ANY.search(line))
+            if looping:
+                within.update(re.findall(r"%[\w.]+", line))
             value = None if looping else _DEFINED.match(line)
             if value:
                 self._define(*value.groups())
@@ -78,6 +80,8 @@ class _Function:
                 self.lines.append(line)
             else:
                 self._rewrite(line)
+                if (value := _DEFINED.match(line)) and value[1] in within:
+                    self._whole(*value.groups())
 
     def _define(self, name, operation, rest):
         """Notes of what the elements of a vector are: numbers with names of their own, or those of other vectors."""
@@ -90,6 +94,22 @@ class _Function:
             self.elements[name] = "shuffle", a, b.partition("> ")[2], self._mask(mask), int(found[1])
         else:
             self.elements[name] = "own"
+
+    def _whole(self, name, operation, rest):
+        """Puts a vector together again that such a loop asks for."""
+        if operation == "insertelement":
+            length, kind, _ = self._parts(rf"{_VECTOR} (.*)$", rest)
+        elif operation == "shufflevector":
+            _, kind, tail = self._parts(rf"{_VECTOR} (.*)$", rest)
+            length = re.match(_VECTOR, _split(tail)[2])[1]
+        else:
+            return
+        whole = "undef"
+        for k in range(int(length)):
+            made = name if k == int(length) - 1 else f"{name}.with{k}"
+            element = self._element(name, kind, k)
+            self.lines.append(f"  {made} = insertelement <{length} x {kind}> {whole}, {kind} {element}, i32 {k}")
+            whole = made
 
     def _mask(self, text):
         length, _, places = re.match(rf"{_VECTOR} (.*)$", text).groups()
@@ -160,11 +180,26 @@ class _Function:
         if operation == "bitcast" and rest.endswith("*"):  # of a pointer
             self.lines.append(line)
             return
+        if found := re.match(rf"{_VECTOR} (.+) to (i\d+)$", rest):
+            self._word(name, *found.groups())
+            return
         length, kind, operand, same, other = self._parts(rf"{_VECTOR} (.+) to {_VECTOR}$", rest)
         if length != same:
             raise Unknown
         for k in range(int(length)):
             self.lines.append(f"  {name}.of{k} = {operation} {kind} {self._element(operand, kind, k)} to {other}")
+
+    def _word(self, name, length, kind, operand, word):
+        """The bits of a vector of truths, the first the lowest, as one whole number."""
+        if kind != "i1":
+            raise Unknown
+        whole = "0"
+        for k in range(int(length)):
+            made = name if k == int(length) - 1 else f"{name}.or{k}"
+            self.lines.append(f"  {name}.wide{k} = zext i1 {self._element(operand, kind, k)} to {word}")
+            self.lines.append(f"  {name}.high{k} = shl {word} {name}.wide{k}, {k}")
+            self.lines.append(f"  {made} = or {word} {whole}, {name}.high{k}")
+            whole = made
 
     def _extract(self, name, rest):
         _, kind, tail = self._parts(rf"{_VECTOR} (.*)$", rest)

@@ -9,6 +9,7 @@ from . import lcp, validate
 from .features import features
 from .fields import FIELDS
 from .tables import actuation, branches, equality, frames, heavy, midphase, tendon
+from .tables import faces as face_tables
 from .tables import geom as geom_tables
 from .tables import medium as medium_tables
 from .tables import ray as ray_tables
@@ -42,8 +43,8 @@ DERIVED = declared(
     Table("friction_dof", "i", ("nfriction",), _friction_dof, ("dof_frictionloss",), "dofs with friction loss"),
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
 )  # fmt: skip
-for _tables in (ray_tables, geom_tables, midphase, equality, medium_tables, tendon, actuation, heavy, branches,
-                frames, sleep_tables, sensor_tables, sensed_tables, task_tables):  # fmt: skip
+for _tables in (ray_tables, face_tables, geom_tables, midphase, equality, medium_tables, tendon, actuation, heavy,
+                branches, frames, sleep_tables, sensor_tables, sensed_tables, task_tables):  # fmt: skip
     DERIVED |= _tables.TABLES
 # numbers that are the length of a table
 COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", nalways="always_body")
