@@ -1,10 +1,12 @@
 """CPU time of a picture of 640 x 360 over all threads, least of five after the first, against mujoco.Renderer.
 
     python benchmarks/pictures.py [--scenes wall:60,pile:1000,pile:10000] [--precision f32]
+    python benchmarks/pictures.py --meshes 300
 
 The same state, camera and size in both; mujoco.Renderer draws by OSMesa (apt-get install libosmesa6), with its shadows.
 `all` is RGB with the sun's shadows, depth and segmentation of one pass, against mujoco's three calls; `model` RGB with
-the model's own lights, textures and mirrors, as mujoco's.
+the model's own lights, textures and mirrors, as mujoco's. `--meshes`: so many balls of 1,280 faces, and such with dents,
+against boxes of the same size.
 """
 
 import argparse
@@ -13,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import numpy as np
 
 import tisim
 from tisim.viewer.camera import choose
@@ -56,6 +60,43 @@ def ours(m, d, cam, quality, every=False):
     return 1e3 * min(times[1:])
 
 
+def tower(n, kind):
+    """MJCF of n bodies of one kind, turned by chance, in a tower 5 wide and 5 deep."""
+    r = np.random.default_rng(0)
+    mesh = '<mesh name="ball" builtin="sphere" params="3" scale=".1 .1 .1"/>'
+    if kind == "dented":
+        ball = tisim.Model.from_xml_string(
+            f'<mujoco><asset>{mesh}</asset><worldbody><geom type="mesh" mesh="ball"/></worldbody></mujoco>'
+        )
+        vert = np.array(ball.mesh_vert, float) / 0.1
+        vert *= 0.1 + 0.04 * np.sin(5 * vert[:, :1]) * np.cos(6 * vert[:, 1:2])
+        faces = " ".join(map(str, np.ravel(ball.mesh_face)))
+        mesh = f'<mesh name="ball" vertex="{" ".join(f"{x:.6f}" for x in vert.ravel())}" face="{faces}"/>'
+    geom = 'type="box" size=".1 .1 .1"' if kind == "box" else 'type="mesh" mesh="ball"'
+    bodies = []
+    for k in range(n):
+        place = 0.25 * np.array([k % 5 - 2, k // 5 % 5 - 2, k // 25 + 0.5]) + r.uniform(-0.03, 0.03, 3) + [0, 0, 0.1]
+        numbers = [" ".join(f"{x:.4f}" for x in row) for row in (place, r.normal(size=4), r.uniform(0.3, 0.9, 3))]
+        pos, quat, rgb = numbers
+        bodies.append(f'<body pos="{pos}" quat="{quat}"><freejoint/><geom {geom} rgba="{rgb} 1"/></body>')
+    assets = "" if kind == "box" else f"<asset>{mesh}</asset>"
+    return f'<mujoco>{assets}<worldbody><geom type="plane" size="0 0 1"/>{"".join(bodies)}</worldbody></mujoco>'
+
+
+def meshes(n):
+    """Prints the times of n meshes beside those of n boxes."""
+    boxes = None
+    for kind in ("box", "ball", "dented"):
+        m = tisim.Model.from_xml_string(tower(n, kind))
+        d = tisim.Data(m)
+        tisim.forward(m, d)
+        cam = choose(None, m, d, W / H)
+        mine = np.array([ours(m, d, cam, q) for q in ("plain", "sun", "sky", "model")])
+        boxes = mine if boxes is None else boxes
+        print(f"{n:>6} {kind:>6} " + " ".join(f"{x:8.1f}" for x in mine) + "   times boxes: "
+              + " ".join(f"{x:.1f}" for x in mine / boxes), flush=True)  # fmt: skip
+
+
 def theirs(m, cam, pictures):
     """Least CPU time of mujoco.Renderer's RGB, and of RGB, depth and segmentation [ms]; None where it does not work."""
     with tempfile.TemporaryDirectory() as folder:
@@ -76,8 +117,12 @@ def main():
     parser.add_argument("--scenes", default="wall:60,pile:1000,pile:10000")
     parser.add_argument("--precision", default="f64", choices=("f64", "f32"))
     parser.add_argument("--pictures", type=int, default=PICTURES, help="of mujoco.Renderer")
+    parser.add_argument("--meshes", type=int, help="compare so many meshes with boxes")
     args = parser.parse_args()
     tisim.init(arch="cpu", precision=args.precision)
+    if args.meshes:
+        print(f"{'scene':>13} " + " ".join(f"{name:>8}" for name in ("plain", "sun", "sky", "model")))
+        return meshes(args.meshes)
     columns = " ".join(f"{name:>8}" for name in ("plain", "sun", "sky", "all", "model"))
     print(f"{'scene':>12} {columns}   mujoco: RGB, three; ratios sun, sky, all")
     for text in args.scenes.split(","):

@@ -123,6 +123,54 @@ def test_pairs_are_taken_apart_to_the_same_numbers():
     assert unpaired.take_apart(odd) == odd
 
 
+BITS = """\
+define i32 @f(float* %0, i32 %n) {
+entry:
+  %1 = bitcast float* %0 to <2 x float>*
+  %2 = load <2 x float>, <2 x float>* %1, align 4
+  %3 = fcmp ogt <2 x float> %2, <float 1.0, float 2.0>
+  %4 = bitcast <2 x i1> %3 to i2
+  %5 = zext i2 %4 to i32
+  %6 = shufflevector <2 x float> %2, <2 x float> poison, <4 x i32> zeroinitializer
+  br label %vector.body
+
+vector.body:
+  %7 = phi i32 [ 0, %entry ], [ %9, %vector.body ]
+  %8 = fadd <4 x float> %6, <float 1.0, float 2.0, float 3.0, float 4.0>
+  %9 = add i32 %7, 1
+  %10 = icmp slt i32 %9, %n
+  br i1 %10, label %vector.body, label %middle.block
+
+middle.block:
+  %11 = extractelement <4 x float> %8, i64 3
+  %12 = fptosi float %11 to i32
+  %13 = mul i32 %12, 4
+  %14 = add i32 %5, %13
+  ret i32 %14
+}
+"""
+
+
+def test_truths_become_a_word_and_loops_keep_the_vectors_they_ask_for():
+    llvm = pytest.importorskip("llvmlite.binding")
+    apart = unpaired.take_apart(BITS)
+    assert "bitcast <2 x i1>" not in apart and "fadd <4 x float>" in apart
+    llvm.initialize()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    found = []
+    for text in (BITS, apart):
+        module = llvm.parse_assembly(text)
+        module.verify()
+        machine = llvm.Target.from_default_triple().create_target_machine()
+        with llvm.create_mcjit_compiler(module, machine) as engine:
+            engine.finalize_object()
+            kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_float), ctypes.c_int)
+            call = kind(engine.get_function_address("f"))
+            found.append([call((ctypes.c_float * 2)(*pair), 3) for pair in ((0, 3), (3, 0), (0, 0), (5, 5))])
+    assert found[0] == found[1] == [2 + 16, 1 + 28, 16, 3 + 36]
+
+
 if __name__ == "__main__":
     found = known() if TABLE.exists() else {}
     found |= {(processor_kind(), quality): picture_hash(quality) for quality in QUALITY}

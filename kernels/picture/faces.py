@@ -65,7 +65,8 @@ def looks_along(m, node, way, sine, cosine):
     """Whether all faces of a node look along a direction, from which those may be turned by an angle."""
     box = m.face_box[node]
     axis = row3(real(box[6]), real(box[7]), real(box[8]))
-    return axis.dot(way) >= real(box[9]) * cosine + real(box[10]) * sine
+    narrow = real(box[10]) * cosine > real(box[9]) * sine  # both angles together are below a right one
+    return narrow & (axis.dot(way) >= real(box[9]) * cosine + real(box[10]) * sine)
 
 
 @ti.func
