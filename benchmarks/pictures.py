@@ -5,8 +5,8 @@
 
 The same state, camera and size in both; mujoco.Renderer draws by OSMesa (apt-get install libosmesa6), with its shadows.
 `all` is RGB with the sun's shadows, depth and segmentation of one pass, against mujoco's three calls; `model` RGB with
-the model's own lights, textures and mirrors, as mujoco's. `--meshes`: so many balls of 1,280 faces, and such with dents,
-against boxes of the same size.
+the model's own lights, textures and mirrors, as mujoco's. `--meshes`: so many balls of 1,280 faces, and such with
+dents, against boxes of the same size.
 """
 
 import argparse

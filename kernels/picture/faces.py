@@ -179,33 +179,29 @@ def blocking_node(m, d, o, v, mesh, reach, guess):
     guess  a leaf that is asked first, or 0. The answer 1 is also given where no face was looked at. Faces of a closed
     mesh that look along the ray are passed over, for who meets one of those from outside met another before.
     """
-    per_vv = F(1.0) / v.dot(v)
-    shift = -o.dot(v) * per_vv
+    shift = -o.dot(v) / v.dot(v)
     q = o + shift * v
     last = reach - shift
-    per_v = per(v)
     first = m.face_mesh[mesh]
-    found = 0
     box = first[0] + 1
-    if enter(m, box, q, per_v, -shift, last) < F(FAR):
-        # how near the ray comes to the box's middle where its ellipsoid is a ball
-        w = row3(v[0] / real(m.face_box[box][3]), v[1] / real(m.face_box[box][4]), v[2] / real(m.face_box[box][5]))
-        u = row3(
-            (q[0] - real(m.face_box[box][0])) / real(m.face_box[box][3]),
-            (q[1] - real(m.face_box[box][1])) / real(m.face_box[box][4]),
-            (q[2] - real(m.face_box[box][2])) / real(m.face_box[box][5]),
-        )
-        nearest = -u.dot(w) / w.dot(w)
-        u = u + nearest * w
-        away = u.dot(u)
-        if (away < real(first[5])) & (nearest > -shift) & (nearest < last):
-            found = 1
-        elif away <= real(first[6]):
+    found = 0
+    # how near the ray comes to the box's middle, where its ellipsoid is a ball
+    per_half = row3(real(first[7]), real(first[8]), real(first[9]))
+    w = v * per_half
+    u = (q - row3(real(m.face_box[box][0]), real(m.face_box[box][1]), real(m.face_box[box][2]))) * per_half
+    nearest = -u.dot(w) / w.dot(w)
+    u = u + nearest * w
+    away = u.dot(u)
+    if (away < real(first[5])) & (nearest > -shift) & (nearest < last):
+        found = 1
+    elif away <= real(first[6]):
+        per_v = per(v)
+        if enter(m, box, q, per_v, -shift, last) < F(FAR):
             look = look_along(q, v)
             node = ti.select(guess >= first[1], guess, 1)
             trail = 0
             guessing = guess >= first[1]
-            way = v * ti.sqrt(per_vv)
+            way = v * (F(1.0) / ti.sqrt(v.dot(v)))
             while node > 0:
                 t1 = F(FAR)
                 t2 = F(FAR)

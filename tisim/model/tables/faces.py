@@ -18,7 +18,8 @@ def _bits(values):
 
 def _mesh_faces(m):
     """Per mesh: place of its nodes, first node that is a leaf, place of its leaves, form, FACES, and the squares of
-    how large ellipsoids are within and around it, as bits, in parts of that which fills its box; boxes; corners.
+    how large ellipsoids are within and around it, in parts of that which fills its box, and 1 / its half sides, as
+    bits; boxes; corners.
 
     The heaps are those of tables/ray.py without their lowest level.
     """
@@ -27,7 +28,7 @@ def _mesh_faces(m):
     middle, half = np.where(lo > hi, 0.0, 0.5 * (lo + hi)), np.where(lo > hi, EMPTY, 0.5 * (hi - lo))
     vert, face = np.asarray(m.mesh_vert, float).reshape(-1, 3), np.asarray(m.mesh_face, int).reshape(-1, 3)
     cone = np.tile([0.0, 0, 0, 2, 0], (len(boxes), 1))
-    rows, balls, corners, leaves = [], [np.zeros((0, 2))], [np.zeros((0, 9, FACES))], 0
+    rows, balls, corners, leaves = [], [np.zeros((0, 5))], [np.zeros((0, 9, FACES))], 0
     for k in range(m.nmesh):
         first, count = int(m.mesh_faceadr[k]), int(m.mesh_facenum[k])
         begin, end = int(m.mesh_vertadr[k]), int(m.mesh_vertadr[k]) + int(m.mesh_vertnum[k])
@@ -41,7 +42,7 @@ def _mesh_faces(m):
         if form:
             cone[adr[k, 0] + 1 : adr[k, 0] + 2 * nleaf] = _cones(sorted_faces, nleaf)
         rows.append((adr[k, 0], nleaf, leaves, form, FACES))
-        balls.append([room])
+        balls.append([(*room, *(1 / np.maximum(half[adr[k, 0] + 1], 1e-12)))])
         leaves += used
     rows = np.hstack([np.array(rows, np.int32).reshape(-1, 5), _bits(np.concatenate(balls))])
     return rows, _bits(np.hstack([middle, half, cone])), _bits(np.concatenate(corners)).ravel()
@@ -109,9 +110,9 @@ READS = ("mesh_vert", "mesh_face")
 # for device_model.DERIVED
 TABLES = declared(
     Table("face_tables", None, (), _mesh_faces, READS, "the three below"),
-    Table("face_mesh", "i", ("nmesh", 7), lambda m: m.derived("face_tables")[0], READS,
+    Table("face_mesh", "i", ("nmesh", 10), lambda m: m.derived("face_tables")[0], READS,
           "place of each mesh's nodes, its first node that is a leaf, place of its leaves; its form; FACES; "
-          "squares of sizes of ellipsoids within and around it"),
+          "squares of sizes of ellipsoids within and around it; 1 / half sides of its box"),
     Table("face_box", "i", ("nodes", 11), lambda m: m.derived("face_tables")[1], READS,
           "middle and half sides of each node's box [m], axis of its normals, sine, cosine of their angle; bits"),
     Table("face_corner", "i", ("nodes",), lambda m: m.derived("face_tables")[2], READS,
