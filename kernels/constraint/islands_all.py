@@ -179,7 +179,7 @@ def place_islands(m, d):
             d.nislandtree = first_of(m, d, n, d.npart)
             d.nislandcon = first_of(m, d, 2 * n, d.npart) - d.nislandtree
             d.nislandrow = first_of(m, d, 3 * n, d.npart) - d.nislandtree - d.nislandcon
-            d.groupsize = scan_length(ti.max(at[4], at[5], at[6]))
+            d.groupsize = scan_length(at[4])
             for i in range(QUEUE_BAD + 1):
                 d.solver_queue[i] = 0
             d.ndense = at[2]

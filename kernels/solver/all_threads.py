@@ -13,7 +13,7 @@ and whether there is an acceleration that is not finite.
 
 from ..constants import QUEUE_BAD, QUEUED_ROUNDS
 from ..types import EPSILON, FP, MINVAL, SERIAL, SHORT, SPREAD, at6, func, kernel, put6, ti, vec2, vec3
-from .blocks import COLUMNS, add_blocks, each, group_count, item_sum, tree_sum
+from .blocks import add_blocks, each, item_sum, tree_sum
 from .cg_all import FRESH
 from .free_body import dofs_of_twist
 from .phases import (
@@ -77,10 +77,11 @@ def start_island(m, d, n):
 def project(m, d):
     """The direction through M and J, and the derivative at the whole step; parallel over blocks."""
     trees, items, islands = d.ntblk * SPREAD, (d.ncblk + d.nrblk) * SPREAD, d.nlarge
-    groups = COLUMNS * group_count(m, d)
+    blocks = d.ntblk + d.ncblk + d.nrblk
     each(m, d, trees, SERIAL, SPREAD, project_tree_block)
     each(m, d, items, SERIAL, SPREAD, project_block)
-    each(m, d, groups, SHORT, 1, add_blocks)
+    each(m, d, blocks, SHORT, 1, add_projected_groups)
+    each(m, d, blocks, SHORT, 1, add_projected_stretches)
     each(m, d, islands, SHORT, 1, project_island)
 
 
@@ -125,6 +126,16 @@ def search_row_block(m, d, r, alpha):
     s = search_rows(m, d, d.rblk_begin[r], d.rblk_end[r], alpha, vec2(0.0))
     d.rblk_sum[r][0] = s[0]
     d.rblk_sum[r][1] = s[1]
+
+
+@func
+def add_projected_groups(m, d, b):
+    add_blocks(m, d, b, PROJECT, 3, 2, False)
+
+
+@func
+def add_projected_stretches(m, d, b):
+    add_blocks(m, d, b, PROJECT, 3, 2, True)
 
 
 @func
@@ -175,9 +186,10 @@ def search_on(m, d, k):
 @kernel
 def search(m, d):
     """Another evaluation of the line search; parallel over blocks."""
-    items, groups, islands = (d.ncblk + d.nrblk) * SPREAD, COLUMNS * group_count(m, d), d.nlarge
+    items, blocks, islands = (d.ncblk + d.nrblk) * SPREAD, d.ncblk + d.nrblk, d.nlarge
     each(m, d, items, SERIAL, SPREAD, search_block)
-    each(m, d, groups, SHORT, 1, add_blocks)
+    each(m, d, blocks, SHORT, 1, add_searched_groups)
+    each(m, d, blocks, SHORT, 1, add_searched_stretches)
     each(m, d, islands, SHORT, 1, search_island)
 
 
@@ -195,6 +207,16 @@ def search_block(m, d, b):
 
 
 @func
+def add_searched_groups(m, d, b):
+    add_blocks(m, d, d.ntblk + b, SEARCH, 0, 2, False)
+
+
+@func
+def add_searched_stretches(m, d, b):
+    add_blocks(m, d, d.ntblk + b, SEARCH, 0, 2, True)
+
+
+@func
 def search_island(m, d, n):
     k = d.island_large[n]
     if d.isl_phase[k] == SEARCH:
@@ -205,10 +227,11 @@ def search_island(m, d, n):
 def move(m, d):
     """Moves along the direction: forces, Hessians, cost, gradient and whether an island has converged."""
     trees, items, islands = d.ntblk * SPREAD, (d.ncblk + d.nrblk) * SPREAD, d.nlarge
-    groups = COLUMNS * group_count(m, d)
+    blocks = d.ntblk + d.ncblk + d.nrblk
     each(m, d, items, SERIAL, SPREAD, move_block)
     each(m, d, trees, SERIAL, SPREAD, move_tree_block)
-    each(m, d, groups, SHORT, 1, add_blocks)
+    each(m, d, blocks, SHORT, 1, add_moved_groups)
+    each(m, d, blocks, SHORT, 1, add_moved_stretches)
     each(m, d, islands, SHORT, 1, move_island)
 
 
@@ -232,6 +255,16 @@ def move_tree_block(m, d, b):
         s = move_trees(m, d, d.tblk_begin[b], d.tblk_end[b], d.isl_alpha[k], FP(0.0), d.sol_r)
         for i in ti.static(range(3)):
             d.tblk_sum[b][i] = s[i]
+
+
+@func
+def add_moved_groups(m, d, b):
+    add_blocks(m, d, b, MOVE, 3, 3, False)
+
+
+@func
+def add_moved_stretches(m, d, b):
+    add_blocks(m, d, b, MOVE, 3, 3, True)
 
 
 @func
