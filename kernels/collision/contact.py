@@ -3,7 +3,7 @@
 from ..constants import CAPSULE, FILTER_WELD, PLANE
 from ..sleep.awake import pair_at, pair_count
 from ..slots import dist_at, normal_at, pos_at
-from ..sort import SCAN_BLOCK, scan_block, scan_length, scan_sums, start_of, sum_of_block
+from ..sort import SCAN_BLOCK, block_length, scan_block, scan_sums, start_of, sum_of_block
 from ..types import *
 from .mix import contact_params
 
@@ -78,7 +78,7 @@ def write_contacts(m, d):
     """Address of each pair's contacts, their total, and all their fields; parallel over pairs."""
     n = pair_count(m, d)
     if ti.static(GPU):
-        length = scan_length(n)
+        length = ti.max(SCAN_BLOCK, block_length(n, 8))
         nblock = n // length + 1
         ti.loop_config(serialize=SERIAL)
         for b in range(nblock):

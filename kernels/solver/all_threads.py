@@ -12,7 +12,7 @@ and whether there is an acceleration that is not finite.
 """
 
 from ..constants import QUEUE_BAD, QUEUED_ROUNDS
-from ..types import EPSILON, FP, MINVAL, SERIAL, SHORT, SPREAD, at6, func, kernel, put6, ti, vec2, vec3
+from ..types import FP, MINVAL, SERIAL, SHORT, SPREAD, at6, func, kernel, put6, ti, vec2, vec3
 from .blocks import add_blocks, each, item_sum, tree_sum
 from .cg_all import FRESH
 from .free_body import dofs_of_twist
@@ -29,11 +29,9 @@ from .phases import (
     start_rows,
     start_trees,
 )
-from .rounds import DONE, MOVE, PROJECT, ROUGH, SEARCH, START, next_reduction, scale_of, settled
+from .rounds import DONE, MOVE, PROJECT, ROUGH, SEARCH, START, flat, next_reduction, scale_of, settled
 from .statistics import clear_rows, count_rows, tell_round
 from .steps import next_alpha
-
-NOISE = 8.0 * EPSILON  # part of the terms of a derivative below which it has no digits
 
 
 @kernel
@@ -164,15 +162,13 @@ def search_on(m, d, k):
     alpha = d.isl_alpha[k]
     d.isl_evals[k] = d.isl_evals[k] + 1
     gauss = d.isl_d1[k] + alpha * d.isl_d2[k]
-    items = item_sum(m, d, k, 0)
-    d1 = gauss + items
+    d1 = gauss + item_sum(m, d, k, 0)
     d2 = d.isl_d2[k] + item_sum(m, d, k, 1)
-    noise = NOISE * (ti.abs(gauss) + ti.abs(items))
     d.isl_slope[k] = d1
     d.isl_phase[k] = MOVE
     if d.isl_first[k] >= 0.0:
         d.isl_alpha[k] = 0.0
-    elif ti.abs(d1) > ti.max(m.opt.ls_tolerance * ti.abs(d.isl_first[k]), noise):
+    elif not flat(m.opt.ls_tolerance, d.isl_first[k], d1, gauss):
         step = next_alpha(alpha, d.isl_lo[k], d.isl_hi[k], d1, d2)
         d.isl_lo[k] = step[1]
         d.isl_hi[k] = step[2]

@@ -51,7 +51,7 @@ from .phases import (
     start_trees,
 )
 from .preconditioner import factor_hessians
-from .rounds import NEAR, ROUGH, next_reduction, scale_of, settled
+from .rounds import NEAR, ROUGH, flat, next_reduction, scale_of, settled
 from .statistics import clear_rows, count_rows, tell_round
 from .steps import next_alpha
 
@@ -317,7 +317,7 @@ def search(m, d, isle: ti.template(), slope, first):
         if first and i == 0:
             slope[0] = s[0]
         last, evaluations = s[0], i + 1
-        if ti.abs(s[0]) <= m.opt.ls_tolerance * ti.abs(slope[0]):
+        if flat(m.opt.ls_tolerance, slope[0], s[0], slope[1] + step[0] * slope[2]):
             found = True
             break
         step = next_alpha(step[0], step[1], step[2], s[0], s[1])
