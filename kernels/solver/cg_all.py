@@ -14,7 +14,8 @@ from ..spatial import inertia_times, sum_contacts, tree_twists
 from ..types import FP, SERIAL, SPREAD, at6, func, kernel, put6, six, store, ti, vec2
 from .blocks import add_tree_blocks, each, two_tree_sums
 from .cg import multiply_contacts
-from .free_body import wrench_of_forces
+from .free_body import dofs_of_twist, wrench_of_forces
+from .phases import project_trees
 from .preconditioner import factor_hessian, precondition_tree
 from .rounds import LINEAR, PROJECT, START
 from .steps import row_product, tree_product
@@ -145,8 +146,29 @@ def advance_block(m, d, b, now: ti.template()):
             sums = advance_trees(m, d, b, step, beta, before == FRESH, before == FIRST)
             d.tblk_sum[b][2 - 2 * now] = sums[0]
             d.tblk_sum[b][3 - 2 * now] = sums[1]
+        else:
+            end_tree_block(m, d, b)
     if b == d.island_tblkadr[k]:
         d.isl_go[k][1 - now] = go
+
+
+@func
+def end_tree_block(m, d, b):
+    """The direction is one of dofs from here on, for single bodies too, and `project` is due."""
+    w = d.island_tree[d.tblk_begin[b]] // m.ntree
+    for n in range(d.tblk_begin[b], d.tblk_end[b]):
+        if d.tree_single[d.island_tree[n]] == 1:
+            i0 = w * m.nv + m.tree_dofadr[d.island_tree[n] - w * m.ntree]
+            put6(d.sol_p, i0, dofs_of_twist(m, d, i0, at6(d.sol_p, i0)))
+    project_tree_block(m, d, b)
+
+
+@func
+def project_tree_block(m, d, b):
+    """M p, the twists along p, and sums of the slope."""
+    s = project_trees(m, d, d.tblk_begin[b], d.tblk_end[b])
+    for i in ti.static(range(3)):
+        d.tblk_sum[b][i] = s[i]
 
 
 @func

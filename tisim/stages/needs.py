@@ -122,7 +122,7 @@ def _solver(m, d):
     found += dual.kernels_of(m)
     if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.SHARED:
         large, linear = k("solver.all_threads"), k("solver.cg_all")
-        found += [large.start_round, large.project, large.search, large.move]
+        found += [large.start_round, large.begin_rounds, large.project, large.search, large.move]
         found += [linear.start_direction, linear.linear_step, k("smooth.integrate").note_bad_acceleration]
     return found
 
