@@ -53,14 +53,8 @@ def round_of(n, rounds):
 
 def _queue_round(m, d, iterations, evaluations):
     large, linear = runtime.kernels("solver.all_threads"), runtime.kernels("solver.cg_all")
-    for kernels in (
-        [linear.start_direction],
-        [linear.linear_step] * (iterations // PER_LAUNCH),
-        [large.project],
-        [large.search] * evaluations,
-        [large.move],
-    ):
-        launch.run(m, d, kernels)
+    direction = [linear.start_direction, *[linear.linear_step] * (iterations // PER_LAUNCH)]
+    launch.run(m, d, [*direction, large.project, *[large.search] * evaluations, large.move])
 
 
 def rounds_after(taken):
