@@ -40,7 +40,11 @@ __all__ = [
     "store",
     "narrow",
     "apart",
+    "root",
+    "over",
     "dot",
+    "times",
+    "product",
     "cross",
 ]
 
@@ -127,12 +131,52 @@ def apart(x):
 
 
 @ti.func
+def root(x):
+    """ti.sqrt(x), kept apart from a division by it, for which a GPU's compiler takes an approximation."""
+    y = ti.sqrt(x)
+    if ti.static(GPU):
+        y = ti.max(y, FP(LEAST))
+    return y
+
+
+@ti.func
+def over(v, x):
+    """Vector v / x by divisions, where a GPU's compiler would multiply by 1 / x."""
+    y = v / x
+    if ti.static(GPU):
+        for c in ti.static(range(v.n)):
+            y[c] = v[c] / ti.max(x, FP(LEAST * (1.0 - 0.1 * c)))  # of which none knows that they are the same
+    return y
+
+
+@ti.func
 def dot(a, b):
     """a.dot(b), with products that are kept apart."""
     s = a.dot(b)
     if ti.static(GPU):
         s = apart(a[0] * b[0]) + apart(a[1] * b[1]) + apart(a[2] * b[2])
     return s
+
+
+@ti.func
+def times(R, v):
+    """R @ v, with products that are kept apart."""
+    y = R @ v
+    if ti.static(GPU):
+        for r in ti.static(range(3)):
+            y[r] = apart(R[r, 0] * v[0]) + apart(R[r, 1] * v[1]) + apart(R[r, 2] * v[2])
+    return y
+
+
+@ti.func
+def product(A, B):
+    """A @ B, with products that are kept apart."""
+    C = A @ B
+    if ti.static(GPU):
+        for r in ti.static(range(3)):
+            for c in ti.static(range(3)):
+                C[r, c] = apart(A[r, 0] * B[0, c]) + apart(A[r, 1] * B[1, c]) + apart(A[r, 2] * B[2, c])
+    return C
 
 
 @ti.func
