@@ -7,7 +7,7 @@ above every outermost loop that may run in parallel.
 
 import taichi as ti
 
-from tisim.device import session, unpaired
+from tisim.device import neighbours, session, unpaired
 from tisim.device.bundle import func
 from tisim.device.variant import kernel
 
@@ -24,6 +24,7 @@ __all__ = [
     "SHORT",
     "CHUNK",
     "VECTORS",
+    "ABREAST",
     "MINVAL",
     "EPSILON",
     "vec2",
@@ -53,6 +54,7 @@ HAND = 512  # loop iterations per worker, see kernels/team.py: what a CPU thread
 VECTORS = (
     unpaired.VERSION
 )  # a kernel that names it has inner loops whose turns a CPU does several at once, see compile_ir
+ABREAST = neighbours.VERSION  # a kernel that names it has vectors of things side by side, see neighbours.py
 CHUNK = 32  # neighbours in a list that one thread works through, and reserves places for at once: 4 on a GPU
 LEAST = -1e300 if FP == ti.f64 else -1e30  # no product is smaller, which a compiler does not know
 MINVAL = 1e-15  # mjMINVAL: smallest number a division accepts

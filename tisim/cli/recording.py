@@ -199,6 +199,7 @@ class _Recorder:
                 (sorting, "shared", lambda: wide), (solver, "queued", lambda: wide),
                 (pipeline, "validate", lambda m, d: None), (simulable, "check_sleep", lambda m: None),
                 (lcp, "refuse", lambda m: None), (lcp, "jointed", lambda m: joints), (features, "PACKED", 1),
+                (solver, "abreast", lambda m, d: not wide),
                 (caster.Caster, "_on_edges", lambda self: [0]),
             ):  # fmt: skip
                 changes.callback(setattr, place, name, getattr(place, name))

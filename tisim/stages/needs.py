@@ -119,6 +119,7 @@ def _solver(m, d):
         by_one.append(k("constraint.curve").along_curve)
     found = [terms.contact_terms, *(lists.kernels_of(m) if solver.queued() else by_one)]
     found += [] if m.opt.solver == mjtSolver.mjSOL_PGS else solver.island_solvers(m)
+    found += [k("solver.abreast").solve_abreast] if solver.abreast(m, d) else []
     found += dual.kernels_of(m)
     if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.SHARED:
         large, linear = k("solver.all_threads"), k("solver.cg_all")
