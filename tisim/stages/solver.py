@@ -6,7 +6,7 @@ from tisim.device import launch, runtime, session, team
 from tisim.enums import mjtSolver
 from tisim.model import callback
 
-from . import queue
+from . import abreast, queue
 
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
 MAX_DENSE = 60  # coupled dofs up to which a dense factor is no slower than conjugate gradients, and exact
@@ -82,10 +82,9 @@ def solve(m, d):
     d._info["qacc_seen"] = fine and not m.opt.noslip_iterations and callback.of(m, "sensor") is None
 
 
-def abreast(m, d):
-    """Whether islands of one tree with joints are solved side by side: where there are others that are alike."""
-    newton = m.opt.solver == mjtSolver.mjSOL_NEWTON and session.arch == "cpu"
-    return newton and d.nworld > 1 and bool((m.derived("tree_free") == 0).any()) and not m.features().heavy
+def side_by_side(m, d):
+    """Whether islands of one tree with joints are solved with others that are alike."""
+    return m.opt.solver == mjtSolver.mjSOL_NEWTON and abreast.some(m, d) and not m.features().heavy
 
 
 def _lanes(m, d, hands):
@@ -107,7 +106,7 @@ def _solve_islands(m, d, large):
     many = not cpu or workers > 1 or bool(d.exceeds(nsmall=PARALLEL_ISLANDS))
     hands = (team.hands() if cpu else d.count("nsmall")) if many else 1
     kernels, lanes = island_solvers(m), {}
-    if side := abreast(m, d):
+    if side := side_by_side(m, d):
         kernels, lanes = [runtime.kernels("solver.abreast").solve_abreast, *kernels], _lanes(m, d, hands)
     launch.run(m, d, kernels, many, maxdense=MAX_DENSE, nhand=hands, nworker=workers, patience=team.PATIENCE,
                abreast=int(side), **lanes)  # fmt: skip
