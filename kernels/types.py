@@ -39,6 +39,7 @@ __all__ = [
     "six",
     "subtract",
     "store",
+    "narrow",
     "apart",
     "dot",
     "cross",
@@ -112,6 +113,12 @@ def store(a: ti.template(), i, v):
 
 
 @ti.func
+def narrow(x):
+    """x in the running precision: what was reckoned in f64 (wide.py) becomes a number, vector or matrix of FP."""
+    return ti.cast(x, FP)
+
+
+@ti.func
 def apart(x):
     """A product that is kept out of a fused product-sum: a GPU's compiler makes those whatever it is told, and then
     a * b - b * a is not 0. Where a sign or a zero decides something its products go through here."""
@@ -124,24 +131,22 @@ def apart(x):
 @ti.func
 def dot(a, b):
     """a.dot(b), with products that are kept apart."""
-    s = FP(0.0)
+    s = a.dot(b)
     if ti.static(GPU):
         s = apart(a[0] * b[0]) + apart(a[1] * b[1]) + apart(a[2] * b[2])
-    else:
-        s = a.dot(b)
     return s
 
 
 @ti.func
 def cross(a, b):
     """a.cross(b), with products that are kept apart."""
-    n = vec3(0.0)
+    n = a.cross(b)
     if ti.static(GPU):
-        n = vec3(
-            apart(a[1] * b[2]) - apart(a[2] * b[1]),
-            apart(a[2] * b[0]) - apart(a[0] * b[2]),
-            apart(a[0] * b[1]) - apart(a[1] * b[0]),
+        n = ti.Vector(
+            [
+                apart(a[1] * b[2]) - apart(a[2] * b[1]),
+                apart(a[2] * b[0]) - apart(a[0] * b[2]),
+                apart(a[0] * b[1]) - apart(a[1] * b[0]),
+            ]
         )
-    else:
-        n = a.cross(b)
     return n

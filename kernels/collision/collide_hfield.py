@@ -22,7 +22,7 @@ from ..convex.memory import (
 )
 from ..convex.support import LOWEST, enter_shape, support
 from ..slots import put
-from ..types import *
+from ..wide import *
 from .boxes import TODO
 
 ivec4 = ti.types.vector(4, ti.i32)
@@ -124,7 +124,7 @@ def cells_under(field: ti.template(), lo, hi):
 @func
 def put_prism(m, d, mem: ti.template(), field: ti.template(), row, column, k, margin):
     """Writes the upper corners of prism k of a strip, a row of cells from this column on; returns the greatest z."""
-    highest = LOWEST
+    highest = FP(LOWEST)
     for v in range(3):
         c = column + (k + v) // 2
         r = row + 1 - (k + v) % 2

@@ -4,7 +4,7 @@ A phase either sets what the next support point is for, or takes it in (`take_..
 """
 
 from ..rotation import at3
-from ..types import *
+from ..wide import *
 from .distance_phases import ask
 from .epa import MADE, ON_FACE, UNUSABLE, close_up, first_polytope, open_up
 from .gjk import FAR, ROUNDING, barycentric
@@ -18,7 +18,7 @@ SIN120 = 0.86602540378
 def third_of_turn(axis):
     """Matrix of a rotation by 120 degrees about an axis of any length."""
     u = axis / ti.max(axis.norm(), MINVAL)
-    v = SIN120 * u
+    v = FP(SIN120) * u
     return mat3(
         -0.5 + u[0] * u[0] * 1.5,
         u[0] * u[1] * 1.5 - v[2],
@@ -97,7 +97,7 @@ def take_build(s: ti.template()):
 @func
 def nearest_candidate(m, d, mem: ti.template(), s: ti.template()):
     """The candidate nearest to the origin, -1 if there is none, and its squared distance."""
-    least = FAR * FAR
+    least = FP(FAR * FAR)
     best = -1
     for c in range(s.ncandidate):
         face = d.ccd_i[mem.candidates + c]

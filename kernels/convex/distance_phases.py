@@ -3,7 +3,7 @@
 A phase either sets what the next support point is for, or takes it in (`take_...`, y being the vertex it makes).
 """
 
-from ..types import *
+from ..wide import *
 from .gjk import FAR, ROUNDING, direction_of, nearest_face, nearest_on_simplex
 from .memory import copy_vertex, point, vertex
 from .search import BUILD, DONE, ENDED, NEAREST, REDUCE, SEARCH, START, thickness

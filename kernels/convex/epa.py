@@ -8,7 +8,7 @@ polytopes, order of faces and what ends the search are those of MuJoCo 3.4.0 (en
 """
 
 from ..rotation import at3
-from ..types import *
+from ..wide import *
 from .gjk import ROUNDING, barycentric, foot_on_plane
 from .memory import (
     ACROSS,

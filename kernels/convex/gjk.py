@@ -6,7 +6,7 @@ objects", ACM Transactions on Graphics 36 (2017): barycentric coordinates from s
 is chosen as in MuJoCo 3.4.0 (engine_collision_gjk.c, Apache-2.0).
 """
 
-from ..types import *
+from ..wide import *
 from .memory import vertex
 
 FAR = 1e10  # no distance is larger
@@ -152,7 +152,7 @@ def nearest_on_triangle(a, b, c, only_ab):
         if inside:
             w = s / area
     if not inside:
-        best = FAR * FAR
+        best = FP(FAR * FAR)
         for k in range(3):
             tried = u[0]
             q = b
@@ -200,7 +200,7 @@ def nearest_on_simplex(m, d, mem: ti.template(), n):
         if inside:
             w = v / total
     if not inside:
-        best = FAR * FAR
+        best = FP(FAR * FAR)
         for k in range(4):
             tried = outside[3]
             if k == 0:
@@ -235,7 +235,7 @@ def nearest_face(m, d, mem: ti.template()):
     """Of the tetrahedron whose vertices mem.order names: the face that the origin is least inside of, named
     by the vertex it leaves out, its outward normal, and the origin's depth below it; 0 depth if it lies on any face.
     """
-    least = FAR
+    least = FP(FAR)
     face = 0
     normal = vec3(0.0, 0.0, 0.0)
     flat = False
@@ -256,7 +256,7 @@ def nearest_face(m, d, mem: ti.template()):
         a = vertex(m, d, mem, d.ccd_i[mem.order + i])
         n = cross(vertex(m, d, mem, d.ccd_i[mem.order + h]) - a, vertex(m, d, mem, d.ccd_i[mem.order + j]) - a)
         nn = dot(n, n)
-        depth = FAR
+        depth = FP(FAR)
         if nn > MINVAL * MINVAL and nn < FAR * FAR:
             n = n * (1.0 / ti.sqrt(nn))
             depth = dot(n, a)

@@ -8,7 +8,7 @@ between parallel faces depends on it.
 
 from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, SPHERE
 from ..rotation import at3
-from ..types import *
+from ..wide import *
 from .memory import (
     BOTTOM,
     DATA,
@@ -118,7 +118,7 @@ def box_support(size, toward):
 def prism_support(m, d, f, toward):
     """Of the prism that the numbers from f on describe."""
     first = 3 if toward[2] >= 0.0 else 0  # the upper or the lower triangle
-    best = LOWEST
+    best = FP(LOWEST)
     p = vec3(0.0, 0.0, 0.0)
     for k in range(3):
         q = at3(d.ccd_f, f + TOP + 3 * k)
@@ -135,7 +135,7 @@ def search_vertices(m, d, i, toward):
     """The vertex of the mesh that the integers from i on describe, by trying all; the last one found goes first."""
     adr = d.ccd_i[i + VERTADR]
     at = d.ccd_i[i + HINT]
-    best = LOWEST
+    best = FP(LOWEST)
     if at >= 0:
         best = toward.dot(mesh_vertex(adr + at, m.mesh_vert))
     else:
@@ -157,7 +157,7 @@ def climb_hull(m, d, i, toward):
     globalid = graph + 2 + nvert
     edge = globalid + nvert
     at = ti.max(0, d.ccd_i[i + HINT])
-    best = LOWEST
+    best = FP(LOWEST)
     before = -1
     while at != before:
         before = at

@@ -30,8 +30,9 @@ ALL = "all"
 
 @dataclasses.dataclass(frozen=True)
 class Array:
-    """One array: name, dtype "f" (running precision) or "i" (int32), shape, role, unit, writing stage, meaning.
+    """One array: name, dtype, shape, role, unit, writing stage, meaning.
 
+    dtype "f": the running precision; "w": f64 in f32, too, where the backend has it; "i": int32.
     role  "state" and "input": the user writes it; "computed": a stage writes it, users only read; "scratch": not
           shown to users; "stage": neither, and a reset leaves it, since its stage keeps something in it.
     element  numbers of an element, if these are not the last dimension.

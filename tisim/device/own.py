@@ -87,7 +87,7 @@ class Road:
         options = fingerprint.options_text(impl.get_runtime().prog.config())
         shaping = (pathlib.Path(grid.__file__).read_text(), grid.bits(), VERSION)
         self.fingerprints = fingerprint.Fingerprints(repr((basis, options, shaping, session.precision, session.arch)))
-        self.driver = cuda.driver(memory.new_array(False, 1))
+        self.driver = cuda.driver(memory.new_array("i", 1))
         if self.driver is None:
             raise Unsupported("no driver of CUDA that copies as Taichi does")
         self.codes, self.plain, self._free = {}, {}, []
@@ -138,7 +138,7 @@ class Road:
         """Raises Unsupported unless a kernel of several tasks computes here what it does by Taichi's launch."""
         import taichi as ti
 
-        kernel, wide = _probe(ti), memory.element(True)
+        kernel, wide = _probe(ti), memory.element("f")
         arrays = [ti.ndarray(ti.i32, (99,)), ti.ndarray(wide, (99,)), ti.ndarray(ti.types.vector(3, wide), (33,))]
         given = 7, arrays[0], 0.3, arrays[1], arrays[2]
 
@@ -163,7 +163,7 @@ class Road:
 def _probe(ti):
     """A kernel that hands a bound on, adds and scales."""
     ints = ti.types.ndarray(dtype=ti.i32, ndim=1)
-    wide = memory.element(True)
+    wide = memory.element("f")
     reals, vectors = ti.types.ndarray(dtype=wide, ndim=1), ti.types.ndarray(dtype=ti.types.vector(3, wide), ndim=1)
 
     def own_probe(n: ti.i32, a: ints, scale: wide, b: reals, c: vectors):
