@@ -1,6 +1,8 @@
-"""Rotations: quaternions (w x y z, unit), matrices and rotation vectors, shared by every stage."""
+"""Rotations: quaternions (w x y z, unit), matrices and rotation vectors, shared by every stage. Products are kept
+apart, so that a GPU places shapes as a CPU does, to the last bit of f64: where a search of depths stops hangs on it.
+"""
 
-from tisim.kernels.types import FP, MINVAL, ti, vec3, vec4
+from tisim.kernels.types import FP, MINVAL, apart, cross, ti, vec3, vec4
 
 
 @ti.func
@@ -19,10 +21,10 @@ def at4(a: ti.template(), k):
 def mul_quat(p, q):
     return ti.Vector(
         [
-            p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3],
-            p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2],
-            p[0] * q[2] - p[1] * q[3] + p[2] * q[0] + p[3] * q[1],
-            p[0] * q[3] + p[1] * q[2] - p[2] * q[1] + p[3] * q[0],
+            apart(p[0] * q[0]) - apart(p[1] * q[1]) - apart(p[2] * q[2]) - apart(p[3] * q[3]),
+            apart(p[0] * q[1]) + apart(p[1] * q[0]) + apart(p[2] * q[3]) - apart(p[3] * q[2]),
+            apart(p[0] * q[2]) - apart(p[1] * q[3]) + apart(p[2] * q[0]) + apart(p[3] * q[1]),
+            apart(p[0] * q[3]) + apart(p[1] * q[2]) - apart(p[2] * q[1]) + apart(p[3] * q[0]),
         ]
     )
 
@@ -36,7 +38,7 @@ def conj_quat(q):
 @ti.func
 def normalize_quat(q):
     """Unit quaternion; the identity for a vanishing one."""
-    n = ti.sqrt(q.dot(q))
+    n = ti.sqrt(apart(q[0] * q[0]) + apart(q[1] * q[1]) + apart(q[2] * q[2]) + apart(q[3] * q[3]))
     r = q / ti.max(n, MINVAL)
     if not n >= MINVAL:
         r = vec4(1.0, 0.0, 0.0, 0.0)
@@ -47,15 +49,15 @@ def normalize_quat(q):
 def rotate(q, v):
     """Vector v turned by q."""
     u = ti.Vector([q[1], q[2], q[3]])
-    t = 2.0 * u.cross(v)
-    return v + q[0] * t + u.cross(t)
+    t = 2.0 * cross(u, v)
+    return v + apart(q[0] * t) + cross(u, t)
 
 
 @ti.func
 def quat_to_mat(q):
-    ww, xx, yy, zz = q[0] * q[0], q[1] * q[1], q[2] * q[2], q[3] * q[3]
-    xy, xz, yz = 2.0 * q[1] * q[2], 2.0 * q[1] * q[3], 2.0 * q[2] * q[3]
-    wx, wy, wz = 2.0 * q[0] * q[1], 2.0 * q[0] * q[2], 2.0 * q[0] * q[3]
+    ww, xx, yy, zz = apart(q[0] * q[0]), apart(q[1] * q[1]), apart(q[2] * q[2]), apart(q[3] * q[3])
+    xy, xz, yz = apart(2.0 * q[1] * q[2]), apart(2.0 * q[1] * q[3]), apart(2.0 * q[2] * q[3])
+    wx, wy, wz = apart(2.0 * q[0] * q[1]), apart(2.0 * q[0] * q[2]), apart(2.0 * q[0] * q[3])
     return ti.Matrix(
         [
             [ww + xx - yy - zz, xy - wz, xz + wy],

@@ -15,7 +15,7 @@ reading. Columns of the sums are apart, so that the meetings between phases suff
 from ..constraint.island import BLOCK
 from ..sleep.awake import dof_at, dof_count
 from ..team import come, crew, join, meet, piece_size, take_near
-from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
+from ..types import FP, GPU, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
 from .cg import solve_apart, solve_linear
 from .dense import dense_direction
 from .elimination import eliminate
@@ -112,9 +112,20 @@ def solve_all(m, d, hand, act: ti.template()):
 
 @func
 def solve(m, d, k, me, size):
-    """Newton's method on island k, unless lone.py has solved it."""
-    if not is_lone(m, d, k):
+    """Newton's method on island k, unless lone.py or abreast.py has solved it."""
+    if not (is_lone(m, d, k) or is_abreast(m, d, k)):
         solve_trees(m, d, k, me, size)
+
+
+@func
+def is_abreast(m, d, k):
+    """Whether island k is solved side by side with others: one tree with joints, whose branches nothing couples."""
+    abreast = False
+    if ti.static(m.has.jointed and not GPU):
+        if d.abreast == 1:
+            if d.island_treenum[k] == 1 and d.island_coupled[k] == 0:
+                abreast = m.tree_free[d.island_tree[d.island_treeadr[k]] % m.ntree] == 0
+    return abreast
 
 
 @func

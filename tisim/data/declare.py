@@ -21,6 +21,8 @@ LENGTHS = dict(
     npicitem="entries of their lists", npiceye="views of a picture", npiclight="colours of its light",
     npictone="entries of the table of tones", npicsample="samples of a picture", npicblock="blocks of them",
     npiclamp="rows of a lamp of a picture", npictex="textures of a picture", npictexel="their texels",
+    nabreasthess="numbers of the Hessians that all workers make side by side", nabreastaxes="of their axes",
+    nabreastbody="of their bodies' Hessians", nabreastdof="of their dofs",
     nvecall="numbers of a user's vectors of dofs, of all worlds",
 )  # fmt: skip
 ALL = "all"
