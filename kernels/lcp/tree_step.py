@@ -3,13 +3,14 @@ tree solved at once."""
 
 from ..sleep.awake import is_tree_asleep, tree_at, tree_count
 from ..team import crew, join, meet, share
-from ..types import HAND, SERIAL, func, kernel, ti
+from ..types import FP, HAND, SERIAL, func, kernel, ti
 from .bodies import clear_body, next_substep
 from .contacts import keep_contact, keep_sleepers, prepare_contact
 from .elimination import fulfil_tree
 from .joints import place_tree
 from .lists import HEAD_COLORS, loop_at
 from .loops import measure_loop, sweep_loops
+from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
 from .step import sweep_color
 from .trees import begin_tree, end_tree, rest_tree
 
@@ -66,6 +67,7 @@ def advance_trees(m, d, me, size):
                 for color in range(nloop):
                     sweep_loops(m, d, color, 1, me, size)
                     meet(m, d, me, size)
+        squares = FP(0.0)
         for sweep in range(ti.select(sub == 0, 1, d.lcp_sweeps + 1)):
             if sub == 0 or sweep > 0:
                 for color in range(ncolor):
@@ -75,10 +77,20 @@ def advance_trees(m, d, me, size):
                 for color in range(ti.select(sweep > 0, nloop, 0)):
                     sweep_loops(m, d, color, 0, me, size)
                     meet(m, d, me, size)
+            if ti.static(m.has.accelerated):
+                if sub > 0 and sweep == 0:
+                    begin_search(m, d, me, size)
+                elif sub > 0 and sweep < d.lcp_sweeps:
+                    now, part, goes = search(m, d, squares, me, size)
+                    squares = now
+                    for k in range(first, behind):
+                        advance_tree(m, d, tree_at(m, d, k), part, goes)
             if sub > 0 and (sweep == 0 or ncolor + nloop > 0):
                 for k in range(first, behind):
                     if not is_tree_asleep(m, d, tree_at(m, d, k)):
                         fulfil_tree(m, d, tree_at(m, d, k), ti.cast(sweep == 0, ti.i32))
+                    if ti.static(m.has.accelerated):
+                        keep_tree(m, d, tree_at(m, d, k), ti.cast(sweep == 0, ti.i32))
                 meet(m, d, me, size)
         if sub > 0:
             for k in range(first, behind):
@@ -111,3 +123,26 @@ def next_of_tree(m, d, wt, last):
     first = m.tree_bodyadr[t]
     for b in range(first, first + m.tree_bodynum[t]):
         next_substep(m, d, w * m.nbody + b, last)
+
+
+@func
+def advance_tree(m, d, wt, part, goes):
+    """advance_velocity of the bodies of a tree."""
+    w = wt // m.ntree
+    t = wt - w * m.ntree
+    first = m.tree_bodyadr[t]
+    for b in range(first, first + m.tree_bodynum[t]):
+        advance_velocity(m, d, w * m.nbody + b, part, goes)
+
+
+@func
+def keep_tree(m, d, wt, begins):
+    """begin_way of the bodies of a tree, or keep_velocity."""
+    w = wt // m.ntree
+    t = wt - w * m.ntree
+    first = m.tree_bodyadr[t]
+    for b in range(first, first + m.tree_bodynum[t]):
+        if begins == 1:
+            begin_way(m, d, w * m.nbody + b)
+        else:
+            keep_velocity(m, d, w * m.nbody + b)

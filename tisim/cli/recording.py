@@ -186,7 +186,7 @@ class _Recorder:
         self.events = []  # (stage, first line of its docstring, Step)
         self.model = m = Model.from_xml_string(MODEL)
         self.inverse = inverse
-        m.lcp.order = order
+        m.lcp.take(dict(order=order, accelerate=order == "colour"))
         for name, value in options.items():
             setattr(m.opt, name, value)
         m.opt.enableflags = (int(m.opt.enableflags) | flags) & ~(int(mjtEnableBit.mjENBL_ENERGY) * inverse)

@@ -471,6 +471,10 @@ declare("scratch", [
     ("lcp_eq_color", "i", ("neq",), "-", "lcp", "colour of an equality, -1: it has no rows"),
     ("lcp_eq_head", "i", (ALL, 64), "-", "lcp", "first slot of each colour, at 62 the number of colours"),
     ("lcp_eq_order", "i", ("neq",), "-", "lcp", "the equality in each slot"),
+    ("lcp_cg", "f", ("nconmax", 6), "N s", "lcp", "of a slot: impulse when a sweep began, way of the search", 1),
+    ("lcp_cg_sum", "f", ("nconmax",), "N2 s2", "lcp", "square of what a sweep changed, of each block of slots"),
+    ("lcp_cg_body", "f", ("nbody", 32), "any", "lcp", "velocities then, and their ways, see kernels/lcp/search.py", 1),
+    ("lcp_cg_eq", "f", ("neq", 12), "any", "lcp", "the same as lcp_cg of connects and welds", 1),
 ])  # fmt: skip
 
 # blocks of large islands: the units of parallel work and of fixed-order sums
