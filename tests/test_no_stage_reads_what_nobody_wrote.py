@@ -38,7 +38,6 @@ ITSELF = {
     "sweep_sample", "ray_sample",  # sorted in place
     "tree_asleep", "nwoken", "nacted", "isle_last",  # counts, and the island's last tree so far
     "picked_con", "picked_key", "pressed_con",  # those found so far
-    "lcp_now",  # of the parent
     "lcp_cg_body",  # by the sweep before
     "team", "stat_nactive", "stat_nchange",  # workers count pieces and rows
     "con_state", "row_state",  # by the sweep before

@@ -54,19 +54,12 @@ def prepare_contact(m, d, s):
             else:
                 speed[e] -= v
     soft = d.lcp_cfm / h
-    mass = d.lcp_rec[o + SCALE1] ** 2 + d.lcp_rec[o + SCALE2] ** 2
     for e in ti.static(range(3)):
         row = d.contact_frame[k, e]
-        y, z = at3(d.lcp_rec, o + ANGULAR1 + ROW * e), at3(d.lcp_rec, o + ANGULAR2 + ROW * e)
-        block = mass + y.dot(y) + z.dot(z)
-        d.lcp_rec[o + INVERSE + e] = ti.select(block > 0.0, 1.0 / ti.max(block + soft, FP(1e-300)), 0.0)
         d.lcp_rec[o + IMPULSE + e] = row.dot(d.lcp_start[k])
         for c in ti.static(range(3)):
             d.lcp_rec[o + ROW * e + c] = row[c]
-        i, j = ti.static((0, 0, 1)[e], (1, 2, 2)[e])
-        beside = at3(d.lcp_rec, o + ANGULAR1 + ROW * i).dot(at3(d.lcp_rec, o + ANGULAR1 + ROW * j))
-        beside += at3(d.lcp_rec, o + ANGULAR2 + ROW * i).dot(at3(d.lcp_rec, o + ANGULAR2 + ROW * j))
-        d.lcp_rec[o + BESIDE + e] = beside
+    block_of(m, d, o, soft)
     d.lcp_rec[o + IMPULSE] = ti.max(0.0, d.lcp_rec[o + IMPULSE])
     d.lcp_rec[o + DEPTH] = -d.contact_dist[k]
     slides = ti.select(d.contact_dim[k] > 1, 1.0, 0.0)
@@ -74,6 +67,20 @@ def prepare_contact(m, d, s):
     d.lcp_rec[o + MU2] = slides * d.contact_friction[k][1]
     d.lcp_rec[o + BOUNCE] = ti.select(-speed[0] > d.lcp_bounce_vel, -d.lcp_bounce * speed[0], 0.0)
     d.lcp_rec[o + SOFT] = soft
+
+
+@func
+def block_of(m, d, o, soft):
+    """The contact's own block, of the record at o."""
+    mass = d.lcp_rec[o + SCALE1] ** 2 + d.lcp_rec[o + SCALE2] ** 2
+    for e in ti.static(range(3)):
+        y, z = at3(d.lcp_rec, o + ANGULAR1 + ROW * e), at3(d.lcp_rec, o + ANGULAR2 + ROW * e)
+        block = mass + y.dot(y) + z.dot(z)
+        d.lcp_rec[o + INVERSE + e] = ti.select(block > 0.0, 1.0 / ti.max(block + soft, FP(1e-300)), 0.0)
+        i, j = ti.static((0, 0, 1)[e], (1, 2, 2)[e])
+        beside = at3(d.lcp_rec, o + ANGULAR1 + ROW * i).dot(at3(d.lcp_rec, o + ANGULAR1 + ROW * j))
+        beside += at3(d.lcp_rec, o + ANGULAR2 + ROW * i).dot(at3(d.lcp_rec, o + ANGULAR2 + ROW * j))
+        d.lcp_rec[o + BESIDE + e] = beside
 
 
 @func

@@ -8,7 +8,7 @@ slide share its lever between both bodies, so that a force along them turns the 
 from ..constants import BALL, FREE, SLIDE
 from ..rotation import at3, at4, conj_quat, mul_quat, normalize_quat, rotate
 from ..types import func, ti, vec3
-from .bodies import BODY_SIZE, SCALE_SIZE, WAY, turned
+from .bodies import BODY_SIZE, MIDPOINT, SCALE_SIZE, WAY, turned
 from .motions import anchor_of, dual_axis, is_mixed, parts_of
 
 # a record in lcp_joint: 256 numbers by these places, rows of 6
@@ -34,21 +34,34 @@ def axis_of(m, w, b, j, qp):
 
 @func
 def place_tree(m, d, wt):
-    """lcp_now: where the bodies of a tree are in the middle of a step, by their ways."""
+    """lcp_now: where the bodies of a tree are in the middle of a step, by their ways; where each substep turns them,
+    turn_body does that."""
     w = wt // m.ntree
     t = wt - w * m.ntree
     first = m.tree_bodyadr[t]
     for b in range(first, first + m.tree_bodynum[t]):
         wb = w * m.nbody + b
         x = d.xipos[wb] + d.lcp_scale[SCALE_SIZE * wb] * at3(d.lcp_body, BODY_SIZE * wb + WAY)
-        way = at3(d.lcp_scale, SCALE_SIZE * wb + 1) * at3(d.lcp_body, BODY_SIZE * wb + WAY + 3)
-        principal = m.body_iquat[w, b]
-        quat = mul_quat(mul_quat(d.xquat[wb], principal), turned(way))
-        quat = normalize_quat(mul_quat(quat, conj_quat(principal)))
         for c in ti.static(range(3)):
             d.lcp_now[POSE_SIZE * wb + c] = x[c]
-        for c in ti.static(range(4)):
-            d.lcp_now[POSE_SIZE * wb + 3 + c] = quat[c]
+        if d.lcp_rotation != MIDPOINT:
+            way = at3(d.lcp_scale, SCALE_SIZE * wb + 1) * at3(d.lcp_body, BODY_SIZE * wb + WAY + 3)
+            principal = m.body_iquat[w, b]
+            quat = mul_quat(mul_quat(d.xquat[wb], principal), turned(way))
+            quat = normalize_quat(mul_quat(quat, conj_quat(principal)))
+            for c in ti.static(range(4)):
+                d.lcp_now[POSE_SIZE * wb + 3 + c] = quat[c]
+
+
+@func
+def along_principal(m, d, w, b, v):
+    """A world vector along the axes by which body b's velocity is given in the middle of a step: where it is then, or
+    where it was when the step began."""
+    wb = w * m.nbody + b
+    out = d.ximat[wb].transpose() @ v
+    if m.body_treeid[b] >= 0 and d.lcp_rotation == MIDPOINT:
+        out = rotate(conj_quat(mul_quat(at4(d.lcp_now, POSE_SIZE * wb + 3), m.body_iquat[w, b])), v)
+    return out
 
 
 @func
@@ -234,7 +247,8 @@ def joint_rows(m, d, w, b):
 def put_row(m, d, w, b, r, lin, ang_p, ang_c):
     """Row r of body b and its parent, whose linear parts are opposite."""
     wb, wp = w * m.nbody + b, w * m.nbody + m.body_parentid[b]
-    turn_p, turn_c = d.ximat[wp].transpose() @ ang_p, d.ximat[wb].transpose() @ ang_c
+    turn_p = along_principal(m, d, w, m.body_parentid[b], ang_p)
+    turn_c = along_principal(m, d, w, b, ang_c)
     o = JOINT_SIZE * wb + ROW * r
     for c in ti.static(range(3)):
         d.lcp_joint[o + PARENT + c] = d.lcp_scale[SCALE_SIZE * wp] * lin[c]
