@@ -23,7 +23,7 @@ from .joints import (
     mixed_rows,
     place_tree,
 )
-from .laws import law_rows, settle_tree
+from .laws import close_rows, law_rows, settle_tree
 from .motions import is_mixed
 
 MASS_SIZE, CHANGE_SIZE = 36, 8  # numbers of a body in lcp_mass, lcp_change
@@ -60,7 +60,7 @@ def make_rows(m, d, wt):
             joint_rows(m, d, w, b)
         for e in range(6):
             d.lcp_joint[JOINT_SIZE * (w * m.nbody + b) + IMPULSE + e] = 0.0
-        law_rows(m, d, w, b)
+        close_rows(m, d, w, b, d.lcp_nrow[w * m.nbody + b], law_rows(m, d, w, b))
 
 
 @func

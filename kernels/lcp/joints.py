@@ -214,6 +214,9 @@ def joint_rows(m, d, w, b):
         second = m.jnt_axis[m.body_jntadr[b] + 1]
     lean = s.cross(rotate(qc, second))
     t = across(s)
+    if m.body_treeid[p] < 0:  # what moves is ODE's first body
+        s = rotate(qc, axis)
+        t = across(s)
     for r in range(n):
         unit = vec3(0.0)
         for c in ti.static(range(3)):
@@ -231,7 +234,7 @@ def joint_rows(m, d, w, b):
                 ang_p, ang_c = t, -t
                 error = -t.dot(lean)
                 if n == 4:
-                    error = opened(s, rotate(qc, second), axis, second)
+                    error = opened(rotate(turn, axis), rotate(qc, second), axis, second)
                 if kind == SLIDE:
                     lin, ang_p = t, 0.5 * (xc - xp).cross(t)
                     ang_c = ang_p
@@ -269,8 +272,8 @@ def opened(s, t, a, b):
 
 @ti.func
 def across(s):
-    """A unit vector orthogonal to the unit vector s."""
-    t = s.cross(vec3(1.0, 0.0, 0.0))
-    if ti.abs(s[0]) >= 0.7:
-        t = s.cross(vec3(0.0, 1.0, 0.0))
+    """A unit vector orthogonal to the unit vector s: the one that ODE takes."""
+    t = vec3(-s[1], s[0], 0.0)
+    if s[2] * s[2] > 0.5:
+        t = vec3(0.0, -s[2], s[1])
     return t / t.norm()

@@ -53,17 +53,18 @@ OFF = -1.0  # softness of a row that is none of the system
 
 @func
 def law_rows(m, d, w, b):
-    """Rows of what acts along the motions of body b's joint, behind those that hold it: lcp_law, lcp_nlaw."""
-    wb = w * m.nbody + b
-    d.lcp_nlaw[wb] = 0
+    """Rows of what acts along the motions of body b's joint, behind those that hold it: lcp_law. Returns how many."""
+    n = 0
+    d.lcp_nlaw[w * m.nbody + b] = 0
     if m.body_jntnum[b] > 0:
         j = m.body_jntadr[b]
         if m.jnt_type[j] == BALL:
-            ball_laws(m, d, w, b, j)
+            n = ball_laws(m, d, w, b, j)
         elif m.jnt_type[j] != FREE:
-            for e in range(m.body_jntnum[b]):
+            n = m.body_jntnum[b]
+            for e in range(n):
                 axis_laws(m, d, w, b, j + e, e)
-            close_rows(m, d, w, b, d.lcp_nrow[wb], m.body_jntnum[b])
+    return n
 
 
 @func
@@ -138,7 +139,8 @@ def is_affine(m, i):
 
 @func
 def ball_laws(m, d, w, b, j):
-    """Rows of a ball: about the axis by which it is turned, where its limit is, and across, where its spring is."""
+    """Rows of a ball: about the axis by which it is turned, where its limit is, and across, where its spring is.
+    Returns how many."""
     wb, r = w * m.nbody + b, d.lcp_nrow[w * m.nbody + b]
     xp, qp = now_at(m, d, w, m.body_parentid[b])
     xc, qc = now_at(m, d, w, b)
@@ -170,7 +172,7 @@ def ball_laws(m, d, w, b, j):
         if e == 0 and limited:
             room = ti.max(m.jnt_range[w, j][0], m.jnt_range[w, j][1]) - angle
             add_law(m, d, L, -limit_velocity(m, d, room), stiffest(m, d, L), -FP(NEVER), 0.0)
-    close_rows(m, d, w, b, r, n)
+    return n
 
 
 @func

@@ -126,7 +126,7 @@ def record():
         events = _Recorder(False, dict(integrator=integrator), flags).events
         _find_sources(events)
         _merge(stages, [event for event in events if event[0].startswith(("integrators.", "inverse."))])
-    for order, joints in (("colour", True), ("colour", False), ("ode", False)):
+    for order, joints in (("colour", True), ("colour", False), ("ode", True), ("ode", False)):
         events = _Recorder(False, dict(dynamics="lcp"), order=order, joints=joints).events
         _find_sources(events)
         _merge(stages, [(*names, step) for *names, step in events if step.kernel and step.file.startswith("lcp/")])

@@ -195,8 +195,6 @@ def jointed(m):
 
 def _refuse_joints(m):
     """The same for what is asked of bodies with joints alone."""
-    if m.lcp.order == "ode":
-        raise _not_done('joints, connects and welds in the order of ODE: order="colour"')
     moving = np.asarray(m.body_treeid) >= 0
     _refuse_combinations(m, np.flatnonzero(moving & (np.asarray(m.body_jntnum) > 1)))
     if len(bad := np.flatnonzero(np.asarray(m.jnt_actfrclimited))):
