@@ -105,7 +105,7 @@ def advance_trees(m, d, me, size):
             if sub > 0 and (sweep == 0 or ncolor + nloop > 0):
                 for k in range(first, behind):
                     if not is_tree_asleep(m, d, tree_at(m, d, k)):
-                        fulfil_tree(m, d, tree_at(m, d, k), ti.cast(sweep == 0, ti.i32))
+                        fulfil_tree(m, d, tree_at(m, d, k), ti.select(sweep == 0, 1 + ti.cast(sub == 1, ti.i32), 0))
                     if ti.static(m.has.accelerated):
                         keep_tree(m, d, tree_at(m, d, k), ti.cast(sweep == 0, ti.i32))
                 meet(m, d, me, size)
