@@ -23,9 +23,8 @@ IN_CIRCLE, IN_POLYGON, IN_BOX = 0, 1, 2  # m.lcp.friction
 
 
 @func
-def prepare_contact(m, d, s):
-    """The record in slot s."""
-    k = d.lcp_order[s]
+def prepare_contact(m, d, s, k):
+    """The record of contact k, in slot s."""
     o = SIZE * s
     h = m.opt.timestep / d.lcp_substeps
     world = d.contact_worldid[k] * m.nbody
@@ -179,9 +178,8 @@ def nearest(m, d, x, y, f1, f2):
 
 
 @func
-def keep_contact(m, d, s):
-    """Impulse and place of the contact in slot s for the next step, in the list's order; its force for users."""
-    k = d.lcp_order[s]
+def keep_contact(m, d, s, k):
+    """Impulse and place of contact k, in slot s, for the next step, in the list's order; its force for users."""
     o = SIZE * s
     f = d.lcp_rec[o + IMPULSE] * at3(d.lcp_rec, o)
     f += d.lcp_rec[o + IMPULSE + 1] * at3(d.lcp_rec, o + 3) + d.lcp_rec[o + IMPULSE + 2] * at3(d.lcp_rec, o + 6)

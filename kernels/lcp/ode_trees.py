@@ -45,7 +45,7 @@ def ode_tree_step(m, d):
         for c in range(d.ncon):
             d.lcp_start[c] = 0.0 * d.contact_pos[c]
         for s in range(d.ncon):
-            prepare_contact(m, d, s)
+            prepare_contact(m, d, s, d.lcp_order[s])
         for sub in range(d.lcp_substeps):
             for s in range(ti.select(sub > 0 and d.lcp_rotation == MIDPOINT, d.ncon, 0)):
                 turn_contact(m, d, s)
@@ -67,7 +67,7 @@ def ode_tree_step(m, d):
             for t in range(d.nworld * m.ntree):
                 next_of_tree(m, d, t, sub == d.lcp_substeps - 1)
         for s in range(d.ncon):
-            keep_contact(m, d, s)
+            keep_contact(m, d, s, d.lcp_order[s])
         for t in range(d.nworld * m.ntree):
             end_tree(m, d, t)
         if ti.static(m.has.loops):

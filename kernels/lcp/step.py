@@ -34,8 +34,8 @@ def advance(m, d, me, size):
     for k in range(first, behind):
         begin_body(m, d, body_at(m, d, k))
     meet(m, d, me, size)
-    for s in range(mine, end):
-        prepare_contact(m, d, s)
+    for c in range(mine, end):  # in the list's order, in which contacts and their first bodies lie in memory
+        prepare_contact(m, d, d.lcp_slot[c], c)
     meet(m, d, me, size)
     for sub in range(d.lcp_substeps + 1):  # in number 0 contacts do what they did in the last step
         squares = FP(0.0)
@@ -61,8 +61,8 @@ def advance(m, d, me, size):
             for k in range(first, behind):
                 next_substep(m, d, body_at(m, d, k), sub == d.lcp_substeps)
             meet(m, d, me, size)
-    for s in range(mine, end):
-        keep_contact(m, d, s)
+    for c in range(mine, end):
+        keep_contact(m, d, d.lcp_slot[c], c)
     keep_sleepers(m, d, me, size)
     for k in range(first, behind):
         end_body(m, d, body_at(m, d, k))

@@ -67,8 +67,8 @@ def advance_trees(m, d, me, size):
         else:
             begin_tree(m, d, t)
     meet(m, d, me, size)
-    for s in range(mine, end):
-        prepare_contact(m, d, s)
+    for c in range(mine, end):  # in the list's order, in which contacts and their first bodies lie in memory
+        prepare_contact(m, d, d.lcp_slot[c], c)
     meet(m, d, me, size)
     for sub in range(d.lcp_substeps + 1):  # in number 0 contacts do what they did in the last step
         if sub > 1 and ncon > 0 and d.lcp_rotation == MIDPOINT:
@@ -112,8 +112,8 @@ def advance_trees(m, d, me, size):
         if sub > 0:
             for k in range(first, behind):
                 next_of_tree(m, d, tree_at(m, d, k), sub == d.lcp_substeps)
-    for s in range(mine, end):
-        keep_contact(m, d, s)
+    for c in range(mine, end):
+        keep_contact(m, d, d.lcp_slot[c], c)
     keep_sleepers(m, d, me, size)
     for k in range(first, behind):
         if not is_tree_asleep(m, d, tree_at(m, d, k)):

@@ -447,7 +447,7 @@ declare("scratch", [
     ("lcp_link_joint", "i", ("nbody", 4), "-", "lcp", "the same of what holds a body to its parent", 1),
     ("lcp_link_eq", "i", ("neq", 4), "-", "lcp", "the same of connects and welds", 1),
     ("lcp_pull", "f", ("nbody", 48), "N s, N m s", "lcp", "impulses of what acts along a body's motions", 1),
-    ("lcp_color", "i", ("nconmax",), "-", "lcp", "colour of the manifold that begins with this contact"),
+    ("lcp_slot", "i", ("nconmax",), "-", "lcp", "slot of each contact; in the order of ODE, 1: it was found"),
     ("lcp_head", "i", (ALL, 64), "-", "lcp", "first slot of each colour, at 62 the number of colours"),
     ("lcp_order", "i", ("nconmax",), "-", "lcp", "the contact in each slot"),
     ("lcp_pair", "i", ("nconmax", 2), "-", "lcp", "world-major bodies of a slot", 1),
