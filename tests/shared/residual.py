@@ -8,7 +8,7 @@ SIZE, ROWS, SCALE, DEPTH, INVERSE, IMPULSE, BOUNCE, SOFT = 48, (9, 18), 27, 29, 
 
 def residual(m, d):
     """rms of the natural map x - P(x - D^-1 (A x + b)), times D [m/s]: (normal rows, tangents), friction in a circle
-    of isotropic mu, or in the box."""
+    of isotropic mu, or in the box. Not of trees with rotation="midpoint", which turns them behind the solution."""
     n, h = d.ncon, float(m.opt.timestep) / m.lcp.substeps
     rec = d.host("lcp_rec").reshape(-1, SIZE)[:n]
     pair = d.host("lcp_pair").reshape(-1, 2)[:n]
