@@ -5,8 +5,12 @@
 Piles that have come to rest (tisim's scene `pile`, h = 0.005, 3 s of dynamics="lcp"). In turns: all that comes after
 collision in a step of ours with 10 and with 5 substeps; QuickStep of ODE 0.16 alone, without the making of its
 contacts, with 20 and 50 iterations (the wheel dartpy: `python -m pip install --no-deps --target .peers dartpy`); and
-tisim's convex dynamics, on which the pile has settled again. Then each goes on for some time with the same collision
-detection, and is told: depth of the contacts and speed of the bodies [mm, mm/s]. Times in ms, least and median.
+tisim's convex dynamics, on which the pile has settled again. Whole steps, with their own collision detection: of ours;
+of PyBullet and of Rapier, with their defaults, each settled again (`python -m pip install --target .peers pybullet`;
+`npm install --prefix .peers @dimforge/rapier3d-compat`). Then each goes on for some time and is told: depth of the
+contacts by tisim's collision detection, speed of the bodies [mm, mm/s], of ours the residual of the last substep [mm/s]
+(rms of the natural map). Times in ms, least and median. Behind: what a sweep costs by contact, what does not depend on
+sweeps.
 """
 
 import argparse
@@ -14,6 +18,7 @@ import importlib.util
 import json
 import pathlib
 import sys
+import time
 
 import numpy as np
 
@@ -28,16 +33,32 @@ def parse():
     p.add_argument("--rounds", type=int, default=5, help="turns of five steps, one of ODE")
     p.add_argument("--threads", type=int, default=None, help="of tisim; ODE steps with one")
     p.add_argument("--peer", default=str(ROOT / ".peers"), help="folder of the peers' packages")
+    p.add_argument("--only", default="", help="those whose names contain this, and ours")
     p.add_argument("--json", default=None, help="also write the figures to this file")
     return p.parse_args()
 
 
-def ode():
-    """tests/shared/ode.py, which drives the library; None where that is not there."""
-    spec = importlib.util.spec_from_file_location("ode", ROOT / "tests" / "shared" / "ode.py")
+def helper(path):
+    """A module of tests/shared, or one beside this file."""
+    spec = importlib.util.spec_from_file_location(pathlib.Path(path).stem, ROOT / path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def ode():
+    """tests/shared/ode.py, which drives the library; None where that is not there."""
+    module = helper("tests/shared/ode.py")
     return module if module.library() else None
+
+
+def bullet():
+    """PyBullet; None where it is not there."""
+    try:
+        import pybullet
+    except ImportError:
+        return None
+    return pybullet
 
 
 class Ours:
@@ -84,8 +105,19 @@ class Ours:
     def quality(self):
         import tisim
 
+        if self.m.opt.dynamics == "lcp":
+            self.residual = 1e3 * float(np.hypot(*helper("tests/shared/residual.py").residual(self.m, self.d)))
         tisim.forward(self.m, self.d)
         return judged(self.d)
+
+
+class Whole(Ours):
+    """The same; times are those of whole steps."""
+
+    def time(self):
+        began = time.perf_counter()
+        self.go(5)
+        return 1e3 * (time.perf_counter() - began) / 5
 
 
 def judged(d):
@@ -141,9 +173,19 @@ def measure(n, args, peer):
     tisim.step(m, d, round(SETTLE / h))
     state = tisim.get_state(m, d)
     who = {"lcp 10 x 1": Ours(m, state), "lcp 5 x 1": Ours(m, state, substeps=5)}
+    who["whole lcp 10 x 1"], who["whole lcp 5 x 1"] = Whole(m, state), Whole(m, state, substeps=5)
     who["convex"] = Ours(m, state, "convex", settle=round(0.25 / h))
     if peer:
         who |= {f"ODE {k}": Ode(peer, m, state, k) for k in (20, 50)}
+    peers = helper("benchmarks/lcp_peers.py")
+    if library := bullet():
+        who["whole PyBullet"] = peers.Bullet(library, m, state)
+    if package := peers.rapier(args.peer):
+        who["whole Rapier"] = peers.Rapier(package, m, state)
+    who = {name: engine for name, engine in who.items() if "lcp" in name or args.only in name}
+    for name in ("whole PyBullet", "whole Rapier"):
+        if name in who:
+            who[name].go(round(0.25 / h))
     times = {name: [] for name in who}
     for _ in range(args.rounds):
         for name, engine in who.items():
@@ -151,10 +193,24 @@ def measure(n, args, peer):
     found = {}
     for name, engine in who.items():
         engine.go(round(args.seconds / h))
-        mean, deepest, speed = engine.quality()
+        mean, deepest, speed = engine.quality(judged) if isinstance(engine, peers.Peer) else engine.quality()
         found[name] = dict(n=n, least=min(times[name]), median=float(np.median(times[name])), depth_mean=mean,
-                           depth_max=deepest, speed=speed, contacts=engine.d.ncon)  # fmt: skip
+                           depth_max=deepest, speed=speed, contacts=engine.d.ncon,
+                           residual=getattr(engine, "residual", None))  # fmt: skip
     return found
+
+
+def tell_sweeps(found):
+    """Prints what a sweep costs, from steps with different numbers of them, and what is left of a step."""
+    ten, five = found["lcp 10 x 1"], found["lcp 5 x 1"]
+    substep = (ten["least"] - five["least"]) / 5
+    fixed = ten["least"] - 10 * substep
+    print(f"  a substep {1e6 * substep / ten['contacts']:.0f} ns by contact; apart from them {fixed:.3f} ms, "
+          f"{100 * fixed / ten['least']:.0f} % of the stage")  # fmt: skip
+    if "ODE 20" in found and "ODE 50" in found:
+        one = (found["ODE 50"]["least"] - found["ODE 20"]["least"]) / 30
+        print(f"  an iteration of ODE {1e6 * one / found['ODE 20']['contacts']:.0f} ns by contact, "
+              f"{one / substep:.1f} substeps of ours")  # fmt: skip
 
 
 def main():
@@ -168,12 +224,14 @@ def main():
         print("ODE is not there: python -m pip install --no-deps --target .peers dartpy")
     for n in args.n:
         everything[n] = found = measure(n, args, peer)
-        ours = found["lcp 10 x 1"]["least"]
-        print(f"\n{n} bodies{'':14}least  median    / lcp   depth mean     max   speed  contacts")
+        print(f"\n{n} bodies{'':14}least  median    / lcp   depth mean     max   speed  contacts  residual")
         for name, f in found.items():
+            ours = found["whole lcp 10 x 1" if name.startswith("whole") else "lcp 10 x 1"]["least"]
+            left = f"{f['residual']:>10.3f}" if f["residual"] is not None else ""
             print(f"  {name:<16}{f['least']:>10.3f}{f['median']:>8.3f}{f['least'] / ours:>9.2f}"
-                  f"{f['depth_mean']:>13.4f}{f['depth_max']:>8.3f}{f['speed']:>8.2f}{f['contacts']:>10}",
+                  f"{f['depth_mean']:>13.4f}{f['depth_max']:>8.3f}{f['speed']:>8.2f}{f['contacts']:>10}{left}",
                   flush=True)  # fmt: skip
+        tell_sweeps(found)
     if args.json:
         pathlib.Path(args.json).write_text(json.dumps(everything, indent=1))
 

@@ -174,7 +174,7 @@ from tisim.data.digest import state_hash
 from shared.joints import many
 from shared.loops import many as rings
 tisim.init(arch="cpu", precision="f64")
-for text in (many(30), rings(12)):
+for text in (many(30, 0.002), rings(12)):
     m = tisim.Model.from_xml_string(text)
     m.opt.dynamics = "lcp"
     m.opt.enableflags = int(tisim.mjtEnableBit.mjENBL_SLEEP)

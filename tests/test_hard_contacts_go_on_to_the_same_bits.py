@@ -27,7 +27,7 @@ print(state_hash(d))
 
 def test_threads_change_no_bit():
     hashes = set()
-    for threads in (1, 3):
+    for threads in (1, 2, 3, 8):
         env = dict(os.environ, TISIM_THREADS=str(threads))
         ran = subprocess.run([sys.executable, "-c", PILE], env=env, capture_output=True, text=True, check=True)
         hashes.add(ran.stdout)

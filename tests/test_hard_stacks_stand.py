@@ -1,7 +1,10 @@
 """dynamics="lcp", with its defaults: towers stand still, walls and piles come to rest without sinking in."""
 
+import re
+
 import numpy as np
 import pytest
+from tisim.scenes import wall
 
 import tisim
 
@@ -23,6 +26,26 @@ def test_towers_stand_for_twenty_seconds(n, given, most):
     assert np.hypot(way[:, 0], way[:, 1]).max() < most and np.abs(way[:, 2]).max() < 5e-3
 
 
+def test_a_tower_of_forty_stands_with_twenty_substeps():
+    """10 s, less than 5 mm to the side."""
+    m, d = tower(40, substeps=20)
+    before = np.array(d.qpos).reshape(-1, 7)
+    tisim.step(m, d, 2000)
+    assert np.linalg.norm(np.array(d.qpos).reshape(-1, 7)[:, :2] - before[:, :2], axis=1).max() < 5e-3
+
+
+def test_a_wall_of_two_hundred_stands():
+    """After 5 s no brick has moved to the side by 0.5 mm."""
+    tisim.init(arch="cpu", precision="f64")
+    bricks = re.sub(r'<body name="ball".*?</body>', "", wall(n=200), flags=re.DOTALL)
+    m = tisim.Model.from_xml_string(bricks)
+    m.opt.timestep, m.opt.dynamics = 0.005, "lcp"
+    d = tisim.Data(m)
+    before = np.array(d.qpos).reshape(-1, 7)
+    tisim.step(m, d, 1000)
+    assert np.linalg.norm(np.array(d.qpos).reshape(-1, 7)[:, :2] - before[:, :2], axis=1).max() < 0.5e-3
+
+
 def test_a_pile_of_a_thousand_rests_without_sinking_in():
     """After 4 s: mean depth below 0.02 mm, greatest below 2 mm, velocities below 6 mm/s."""
     tisim.init(arch="cpu", precision="f64")
@@ -34,3 +57,23 @@ def test_a_pile_of_a_thousand_rests_without_sinking_in():
     v = np.array(d.qvel).reshape(-1, 6)[:, :3]
     assert 1e3 * depth[depth > 0].mean() < 0.02 and 1e3 * depth.max() < 2
     assert np.sqrt((v**2).sum(1).mean()) < 6e-3 and np.array(d.qpos).reshape(-1, 7)[:, 2].min() > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [1000, 4000, 10000])
+def test_piles_rest_for_ten_seconds(n):
+    """From 3 s on the same; from 6 s on velocities below 2 mm/s; nothing has left the container."""
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_scene("pile", n=n)
+    m.opt.dynamics = "lcp"
+    d = tisim.Data(m)
+    half = np.abs(m.geom_pos[m.geom_bodyid == 0]).max()
+    for seconds in (3, 6, 10):
+        tisim.step(m, d, round((seconds - float(d.time)) / m.opt.timestep))
+        depth = np.maximum(0, -np.asarray(d.contact.dist))
+        v, x = np.array(d.qvel).reshape(-1, 6)[:, :3], np.array(d.qpos).reshape(-1, 7)[:, :3]
+        rms = 1e3 * np.sqrt((v**2).sum(1).mean())
+        found = 1e3 * depth[depth > 0].mean(), 1e3 * depth.max(), rms
+        print(n, seconds, found)
+        assert found[0] < 0.02 and found[1] < 2 and rms < (6 if seconds < 6 else 2), (seconds, found)
+        assert x[:, 2].min() > 0 and np.abs(x[:, :2]).max() < half

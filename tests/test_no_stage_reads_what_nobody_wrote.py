@@ -38,7 +38,8 @@ ITSELF = {
     "sweep_sample", "ray_sample",  # sorted in place
     "tree_asleep", "nwoken", "nacted", "isle_last",  # counts, and the island's last tree so far
     "picked_con", "picked_key", "pressed_con",  # those found so far
-    "lcp_now",  # of the parent
+    "lcp_cg_body",  # by the sweep before
+    "lcp_twist", "lcp_warm",  # in the order of ODE, by the step before
     "team", "stat_nactive", "stat_nchange",  # workers count pieces and rows
     "con_state", "row_state",  # by the sweep before
     "sol_q", "sol_Hq", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
@@ -99,6 +100,7 @@ def test_what_nobody_writes_is_noticed(stages):
         "slept_wrenches": {"cacc_bias", "cvel"},
         "tactile_values": {"cvel"},
         "accelerations": {"cvel"},
+        "ode_tree_step": {"cvel"},
         "tree_step": {"cvel"},
     }
 

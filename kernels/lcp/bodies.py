@@ -117,6 +117,41 @@ def next_substep(m, d, wb, last):
 
 
 @func
+def turn_body(m, d, wb, quat, last):
+    """next_substep of a body whose inertia turns in each substep: by the midpoint's angular velocity for the angular
+    momentum that it carries; what is given along its axes goes on along the new ones. Returns its frame's new
+    quaternion for the old one."""
+    w = wb // m.nbody
+    b = wb - w * m.nbody
+    h = m.opt.timestep / d.lcp_substeps
+    inertia, local = m.body_inertia[w, b], m.body_iquat[w, b]
+    roots = at3(d.lcp_scale, SCALE_SIZE * wb + 1)
+    speed = at3(d.lcp_body, BODY_SIZE * wb + 3)
+    turn = roots * speed
+    H = inertia * turn
+    half = quat_to_mat(turned(0.5 * h * turn))
+    rotation = turned(h * (half @ ((half.transpose() @ H) / inertia)))
+    back = quat_to_mat(rotation).transpose()
+    way = (back @ (roots * at3(d.lcp_body, BODY_SIZE * wb + WAY + 3) + h * turn)) / roots
+    start = ((back @ H) / inertia) / roots
+    carried = roots * (back @ ((speed - at3(d.lcp_from, TWIST_SIZE * wb + 3)) / roots))
+    push = roots * (back @ (at3(d.lcp_push, TWIST_SIZE * wb + 3) / roots))
+    for c in ti.static(range(3)):
+        v = d.lcp_body[BODY_SIZE * wb + c]
+        d.lcp_body[BODY_SIZE * wb + WAY + c] = d.lcp_body[BODY_SIZE * wb + WAY + c] + h * v
+        d.lcp_body[BODY_SIZE * wb + WAY + 3 + c] = way[c]
+        d.lcp_body[BODY_SIZE * wb + 3 + c] = start[c]
+        if not last:
+            first = v + d.lcp_push[TWIST_SIZE * wb + c]
+            d.lcp_body[BODY_SIZE * wb + c] = first + (v - d.lcp_from[TWIST_SIZE * wb + c])
+            d.lcp_from[TWIST_SIZE * wb + c] = first
+            d.lcp_push[TWIST_SIZE * wb + 3 + c] = push[c]
+            d.lcp_body[BODY_SIZE * wb + 3 + c] = start[c] + push[c] + carried[c]
+            d.lcp_from[TWIST_SIZE * wb + 3 + c] = start[c] + push[c]
+    return normalize_quat(mul_quat(mul_quat(mul_quat(quat, local), rotation), conj_quat(local)))
+
+
+@func
 def end_body(m, d, wb):
     """qpos, qvel and qacc of body wb of all worlds behind a step."""
     w = wb // m.nbody

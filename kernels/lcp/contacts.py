@@ -23,9 +23,8 @@ IN_CIRCLE, IN_POLYGON, IN_BOX = 0, 1, 2  # m.lcp.friction
 
 
 @func
-def prepare_contact(m, d, s):
-    """The record in slot s."""
-    k = d.lcp_order[s]
+def prepare_contact(m, d, s, k):
+    """The record of contact k, in slot s."""
     o = SIZE * s
     h = m.opt.timestep / d.lcp_substeps
     world = d.contact_worldid[k] * m.nbody
@@ -54,19 +53,12 @@ def prepare_contact(m, d, s):
             else:
                 speed[e] -= v
     soft = d.lcp_cfm / h
-    mass = d.lcp_rec[o + SCALE1] ** 2 + d.lcp_rec[o + SCALE2] ** 2
     for e in ti.static(range(3)):
         row = d.contact_frame[k, e]
-        y, z = at3(d.lcp_rec, o + ANGULAR1 + ROW * e), at3(d.lcp_rec, o + ANGULAR2 + ROW * e)
-        block = mass + y.dot(y) + z.dot(z)
-        d.lcp_rec[o + INVERSE + e] = ti.select(block > 0.0, 1.0 / ti.max(block + soft, FP(1e-300)), 0.0)
         d.lcp_rec[o + IMPULSE + e] = row.dot(d.lcp_start[k])
         for c in ti.static(range(3)):
             d.lcp_rec[o + ROW * e + c] = row[c]
-        i, j = ti.static((0, 0, 1)[e], (1, 2, 2)[e])
-        beside = at3(d.lcp_rec, o + ANGULAR1 + ROW * i).dot(at3(d.lcp_rec, o + ANGULAR1 + ROW * j))
-        beside += at3(d.lcp_rec, o + ANGULAR2 + ROW * i).dot(at3(d.lcp_rec, o + ANGULAR2 + ROW * j))
-        d.lcp_rec[o + BESIDE + e] = beside
+    block_of(m, d, o, soft)
     d.lcp_rec[o + IMPULSE] = ti.max(0.0, d.lcp_rec[o + IMPULSE])
     d.lcp_rec[o + DEPTH] = -d.contact_dist[k]
     slides = ti.select(d.contact_dim[k] > 1, 1.0, 0.0)
@@ -74,6 +66,20 @@ def prepare_contact(m, d, s):
     d.lcp_rec[o + MU2] = slides * d.contact_friction[k][1]
     d.lcp_rec[o + BOUNCE] = ti.select(-speed[0] > d.lcp_bounce_vel, -d.lcp_bounce * speed[0], 0.0)
     d.lcp_rec[o + SOFT] = soft
+
+
+@func
+def block_of(m, d, o, soft):
+    """The contact's own block, of the record at o."""
+    mass = d.lcp_rec[o + SCALE1] ** 2 + d.lcp_rec[o + SCALE2] ** 2
+    for e in ti.static(range(3)):
+        y, z = at3(d.lcp_rec, o + ANGULAR1 + ROW * e), at3(d.lcp_rec, o + ANGULAR2 + ROW * e)
+        block = mass + y.dot(y) + z.dot(z)
+        d.lcp_rec[o + INVERSE + e] = ti.select(block > 0.0, 1.0 / ti.max(block + soft, FP(1e-300)), 0.0)
+        i, j = ti.static((0, 0, 1)[e], (1, 2, 2)[e])
+        beside = at3(d.lcp_rec, o + ANGULAR1 + ROW * i).dot(at3(d.lcp_rec, o + ANGULAR1 + ROW * j))
+        beside += at3(d.lcp_rec, o + ANGULAR2 + ROW * i).dot(at3(d.lcp_rec, o + ANGULAR2 + ROW * j))
+        d.lcp_rec[o + BESIDE + e] = beside
 
 
 @func
@@ -172,9 +178,8 @@ def nearest(m, d, x, y, f1, f2):
 
 
 @func
-def keep_contact(m, d, s):
-    """Impulse and place of the contact in slot s for the next step, in the list's order; its force for users."""
-    k = d.lcp_order[s]
+def keep_contact(m, d, s, k):
+    """Impulse and place of contact k, in slot s, for the next step, in the list's order; its force for users."""
     o = SIZE * s
     f = d.lcp_rec[o + IMPULSE] * at3(d.lcp_rec, o)
     f += d.lcp_rec[o + IMPULSE + 1] * at3(d.lcp_rec, o + 3) + d.lcp_rec[o + IMPULSE + 2] * at3(d.lcp_rec, o + 6)

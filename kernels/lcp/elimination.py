@@ -23,7 +23,7 @@ from .joints import (
     mixed_rows,
     place_tree,
 )
-from .laws import law_rows, settle_tree
+from .laws import close_rows, law_rows, settle_tree
 from .motions import is_mixed
 
 MASS_SIZE, CHANGE_SIZE = 36, 8  # numbers of a body in lcp_mass, lcp_change
@@ -33,10 +33,11 @@ ROUNDS, FREE_ROUNDS = 16, 8  # of asking what is at its bounds; in the first som
 
 @func
 def fulfil_tree(m, d, wt, fresh):
-    """Velocities of a tree's bodies that fulfil all its rows; fresh: 1 where a substep begins and these are made."""
-    if fresh == 1:
-        make_rows(m, d, wt)
-    again = fresh
+    """Velocities of a tree's bodies that fulfil all its rows; fresh: where a substep begins and these are made, 2 in
+    the first substep of a step, else 1; 0 elsewhere."""
+    again = ti.min(fresh, 1)
+    if fresh > 0:
+        make_rows(m, d, wt, fresh - 1)
     for k in range(ROUNDS):
         if k == 0 or again == 1:
             if again == 1:
@@ -48,8 +49,8 @@ def fulfil_tree(m, d, wt, fresh):
 
 
 @func
-def make_rows(m, d, wt):
-    """Rows of a tree where its bodies are now."""
+def make_rows(m, d, wt, first):
+    """Rows of a tree where its bodies are now; first: 1 where a step begins."""
     w = wt // m.ntree
     t = wt - w * m.ntree
     place_tree(m, d, wt)
@@ -60,7 +61,7 @@ def make_rows(m, d, wt):
             joint_rows(m, d, w, b)
         for e in range(6):
             d.lcp_joint[JOINT_SIZE * (w * m.nbody + b) + IMPULSE + e] = 0.0
-        law_rows(m, d, w, b)
+        close_rows(m, d, w, b, d.lcp_nrow[w * m.nbody + b], law_rows(m, d, w, b), first)
 
 
 @func
@@ -85,33 +86,52 @@ def factor_body(m, d, w, b):
     wb, p = w * m.nbody + b, m.body_parentid[b]
     A, o = MASS_SIZE * wb, JOINT_SIZE * wb
     n = d.lcp_nrow[wb] + d.lcp_nlaw[wb]
-    factor(d.lcp_mass, A, 6)
+    L = factor_six(d.lcp_mass, A)
     for r in range(n):
         there = ti.select(d.lcp_joint[o + SOFT + r] < 0.0, 0.0, 1.0)
-        for e in range(6):
-            d.lcp_joint[o + HALF_CHILD + ROW * r + e] = there * d.lcp_joint[o + CHILD + ROW * r + e]
-        divide(d.lcp_mass, A, 6, d.lcp_joint, o + HALF_CHILD + ROW * r)
+        x = ti.Vector.zero(FP, 6)
+        for e in ti.static(range(6)):
+            s = there * d.lcp_joint[o + CHILD + ROW * r + e]
+            for c in ti.static(range(e)):
+                s -= L[e, c] * x[c]
+            x[e] = s * L[e, e]
+            d.lcp_joint[o + HALF_CHILD + ROW * r + e] = x[e]
         for q in range(r + 1):
             s = FP(0.0)
-            for e in range(6):
-                s += d.lcp_joint[o + HALF_CHILD + ROW * r + e] * d.lcp_joint[o + HALF_CHILD + ROW * q + e]
+            for e in ti.static(range(6)):
+                s += x[e] * d.lcp_joint[o + HALF_CHILD + ROW * q + e]
             d.lcp_joint[o + FACTOR + ROW * r + q] = s + ti.select(q == r, ti.abs(d.lcp_joint[o + SOFT + r]), 0.0)
     factor(d.lcp_joint, o + FACTOR, n)
     if m.body_treeid[p] >= 0 and n > 0:
         for r in range(n):  # G, row by row
             there = ti.select(d.lcp_joint[o + SOFT + r] < 0.0, 0.0, 1.0)
-            for e in range(6):
-                s = there * d.lcp_joint[o + PARENT + ROW * r + e]
-                for q in range(r):
-                    s -= d.lcp_joint[o + FACTOR + ROW * r + q] * d.lcp_joint[o + HALF_PARENT + ROW * q + e]
-                d.lcp_joint[o + HALF_PARENT + ROW * r + e] = s * d.lcp_joint[o + FACTOR + ROW * r + r]
-        B = MASS_SIZE * (w * m.nbody + p)
-        for e in range(6):
-            for c in range(e + 1):
-                s = d.lcp_mass[B + ROW * e + c]
-                for r in range(n):
-                    s += d.lcp_joint[o + HALF_PARENT + ROW * r + e] * d.lcp_joint[o + HALF_PARENT + ROW * r + c]
-                d.lcp_mass[B + ROW * e + c] = s
+            x = ti.Vector.zero(FP, 6)
+            for e in ti.static(range(6)):
+                x[e] = there * d.lcp_joint[o + PARENT + ROW * r + e]
+            for q in range(r):
+                k = d.lcp_joint[o + FACTOR + ROW * r + q]
+                for e in ti.static(range(6)):
+                    x[e] -= k * d.lcp_joint[o + HALF_PARENT + ROW * q + e]
+            k = d.lcp_joint[o + FACTOR + ROW * r + r]
+            for e in ti.static(range(6)):
+                d.lcp_joint[o + HALF_PARENT + ROW * r + e] = k * x[e]
+        add_to_parent(m, d, o + HALF_PARENT, n, MASS_SIZE * (w * m.nbody + p))
+
+
+@func
+def add_to_parent(m, d, o, n, B):
+    """Adds G' G, of n rows from lcp_joint[o] on, to the lower half of the matrix at lcp_mass[B]."""
+    A = ti.Matrix.zero(FP, 6, 6)
+    for e in ti.static(range(6)):
+        for c in ti.static(range(e + 1)):
+            A[e, c] = d.lcp_mass[B + ROW * e + c]
+    for r in range(n):
+        for e in ti.static(range(6)):
+            for c in ti.static(range(e + 1)):
+                A[e, c] += d.lcp_joint[o + ROW * r + e] * d.lcp_joint[o + ROW * r + c]
+    for e in ti.static(range(6)):
+        for c in ti.static(range(e + 1)):
+            d.lcp_mass[B + ROW * e + c] = A[e, c]
 
 
 @func
@@ -136,21 +156,31 @@ def gather_body(m, d, w, b):
     wb, p = w * m.nbody + b, m.body_parentid[b]
     o, wp = JOINT_SIZE * wb, w * m.nbody + p
     n = d.lcp_nrow[wb] + d.lcp_nlaw[wb]
-    divide(d.lcp_mass, MASS_SIZE * wb, 6, d.lcp_change, CHANGE_SIZE * wb)
+    x, u, v = ti.Vector.zero(FP, 6), ti.Vector.zero(FP, 6), ti.Vector.zero(FP, 6)
+    for e in ti.static(range(6)):
+        s = d.lcp_change[CHANGE_SIZE * wb + e]
+        for c in ti.static(range(e)):
+            s -= d.lcp_mass[MASS_SIZE * wb + ROW * e + c] * x[c]
+        x[e] = s * d.lcp_mass[MASS_SIZE * wb + ROW * e + e]
+        d.lcp_change[CHANGE_SIZE * wb + e] = x[e]
+        u[e], v[e] = d.lcp_body[BODY_SIZE * wb + e], d.lcp_body[BODY_SIZE * wp + e]
     for r in range(n):
         s = d.lcp_joint[o + BIAS + r] - d.lcp_joint[o + SOFT + r] * d.lcp_joint[o + IMPULSE + r]
-        for e in range(6):
-            s -= d.lcp_joint[o + CHILD + ROW * r + e] * d.lcp_body[BODY_SIZE * wb + e]
-            s -= d.lcp_joint[o + PARENT + ROW * r + e] * d.lcp_body[BODY_SIZE * wp + e]
-            s -= d.lcp_joint[o + HALF_CHILD + ROW * r + e] * d.lcp_change[CHANGE_SIZE * wb + e]
+        for e in ti.static(range(6)):
+            s -= d.lcp_joint[o + CHILD + ROW * r + e] * u[e]
+            s -= d.lcp_joint[o + PARENT + ROW * r + e] * v[e]
+            s -= d.lcp_joint[o + HALF_CHILD + ROW * r + e] * x[e]
         d.lcp_joint[o + REST + r] = ti.select(d.lcp_joint[o + SOFT + r] < 0.0, 0.0, s)
     divide(d.lcp_joint, o + FACTOR, n, d.lcp_joint, o + REST)
     if m.body_treeid[p] >= 0:
-        for e in range(6):
-            s = d.lcp_change[CHANGE_SIZE * wp + e]
-            for r in range(n):
-                s += d.lcp_joint[o + HALF_PARENT + ROW * r + e] * d.lcp_joint[o + REST + r]
-            d.lcp_change[CHANGE_SIZE * wp + e] = s
+        for e in ti.static(range(6)):
+            x[e] = d.lcp_change[CHANGE_SIZE * wp + e]
+        for r in range(n):
+            k = d.lcp_joint[o + REST + r]
+            for e in ti.static(range(6)):
+                x[e] += d.lcp_joint[o + HALF_PARENT + ROW * r + e] * k
+        for e in ti.static(range(6)):
+            d.lcp_change[CHANGE_SIZE * wp + e] = x[e]
 
 
 @func
@@ -160,23 +190,51 @@ def spread_body(m, d, w, b):
     o, x = JOINT_SIZE * wb, CHANGE_SIZE * wb
     n = d.lcp_nrow[wb] + d.lcp_nlaw[wb]
     if m.body_treeid[p] >= 0:
+        v = ti.Vector.zero(FP, 6)
+        for e in ti.static(range(6)):
+            v[e] = d.lcp_change[CHANGE_SIZE * (w * m.nbody + p) + e]
         for r in range(n):
             s = d.lcp_joint[o + REST + r]
-            for e in range(6):
-                s -= d.lcp_joint[o + HALF_PARENT + ROW * r + e] * d.lcp_change[CHANGE_SIZE * (w * m.nbody + p) + e]
+            for e in ti.static(range(6)):
+                s -= d.lcp_joint[o + HALF_PARENT + ROW * r + e] * v[e]
             d.lcp_joint[o + REST + r] = s
     divide_back(d.lcp_joint, o + FACTOR, n, d.lcp_joint, o + REST)
     for r in range(n):
         d.lcp_joint[o + IMPULSE + r] = d.lcp_joint[o + IMPULSE + r] + d.lcp_joint[o + REST + r]
-    for e in range(6):
-        s = d.lcp_change[x + e]
-        for r in range(n):
-            s += d.lcp_joint[o + HALF_CHILD + ROW * r + e] * d.lcp_joint[o + REST + r]
-        d.lcp_change[x + e] = s
-    divide_back(d.lcp_mass, MASS_SIZE * wb, 6, d.lcp_change, x)
-    for e in range(6):
-        d.lcp_body[BODY_SIZE * wb + e] = d.lcp_body[BODY_SIZE * wb + e] + d.lcp_change[x + e]
-        d.lcp_from[TWIST_SIZE * wb + e] = d.lcp_from[TWIST_SIZE * wb + e] + d.lcp_change[x + e]
+    y = ti.Vector.zero(FP, 6)
+    for e in ti.static(range(6)):
+        y[e] = d.lcp_change[x + e]
+    for r in range(n):
+        k = d.lcp_joint[o + REST + r]
+        for e in ti.static(range(6)):
+            y[e] += d.lcp_joint[o + HALF_CHILD + ROW * r + e] * k
+    for i in ti.static(range(6)):
+        e = ti.static(5 - i)
+        s = y[e]
+        for c in ti.static(range(e + 1, 6)):
+            s -= d.lcp_mass[MASS_SIZE * wb + ROW * c + e] * y[c]
+        y[e] = s * d.lcp_mass[MASS_SIZE * wb + ROW * e + e]
+    for e in ti.static(range(6)):
+        d.lcp_change[x + e] = y[e]
+        d.lcp_body[BODY_SIZE * wb + e] = d.lcp_body[BODY_SIZE * wb + e] + y[e]
+        d.lcp_from[TWIST_SIZE * wb + e] = d.lcp_from[TWIST_SIZE * wb + e] + y[e]
+
+
+@ti.func
+def factor_six(a: ti.template(), o):
+    """`factor` of six rows, which it returns, too."""
+    L = ti.Matrix.zero(FP, 6, 6)
+    for i in ti.static(range(6)):
+        for j in ti.static(range(i + 1)):
+            s = a[o + ROW * i + j]
+            for k in ti.static(range(j)):
+                s -= L[i, k] * L[j, k]
+            if ti.static(i == j):
+                L[i, i] = 1.0 / ti.sqrt(ti.max(s, FP(LEAST)))
+            else:
+                L[i, j] = s * L[j, j]
+            a[o + ROW * i + j] = L[i, j]
+    return L
 
 
 @ti.func

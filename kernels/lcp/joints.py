@@ -8,7 +8,7 @@ slide share its lever between both bodies, so that a force along them turns the 
 from ..constants import BALL, FREE, SLIDE
 from ..rotation import at3, at4, conj_quat, mul_quat, normalize_quat, rotate
 from ..types import func, narrow, ti, vec3
-from .bodies import BODY_SIZE, SCALE_SIZE, WAY, turned
+from .bodies import BODY_SIZE, MIDPOINT, SCALE_SIZE, WAY, turned
 from .motions import anchor_of, dual_axis, is_mixed, parts_of
 
 # a record in lcp_joint: 256 numbers by these places, rows of 6
@@ -34,21 +34,34 @@ def axis_of(m, w, b, j, qp):
 
 @func
 def place_tree(m, d, wt):
-    """lcp_now: where the bodies of a tree are in the middle of a step, by their ways."""
+    """lcp_now: where the bodies of a tree are in the middle of a step, by their ways; where each substep turns them,
+    turn_body does that."""
     w = wt // m.ntree
     t = wt - w * m.ntree
     first = m.tree_bodyadr[t]
     for b in range(first, first + m.tree_bodynum[t]):
         wb = w * m.nbody + b
         x = d.xipos[wb] + d.lcp_scale[SCALE_SIZE * wb] * at3(d.lcp_body, BODY_SIZE * wb + WAY)
-        way = at3(d.lcp_scale, SCALE_SIZE * wb + 1) * at3(d.lcp_body, BODY_SIZE * wb + WAY + 3)
-        principal = m.body_iquat[w, b]
-        quat = mul_quat(mul_quat(narrow(d.xquat[wb]), principal), turned(way))
-        quat = normalize_quat(mul_quat(quat, conj_quat(principal)))
         for c in ti.static(range(3)):
             d.lcp_now[POSE_SIZE * wb + c] = x[c]
-        for c in ti.static(range(4)):
-            d.lcp_now[POSE_SIZE * wb + 3 + c] = quat[c]
+        if d.lcp_rotation != MIDPOINT:
+            way = at3(d.lcp_scale, SCALE_SIZE * wb + 1) * at3(d.lcp_body, BODY_SIZE * wb + WAY + 3)
+            principal = m.body_iquat[w, b]
+            quat = mul_quat(mul_quat(narrow(d.xquat[wb]), principal), turned(way))
+            quat = normalize_quat(mul_quat(quat, conj_quat(principal)))
+            for c in ti.static(range(4)):
+                d.lcp_now[POSE_SIZE * wb + 3 + c] = quat[c]
+
+
+@func
+def along_principal(m, d, w, b, v):
+    """A world vector along the axes by which body b's velocity is given in the middle of a step: where it is then, or
+    where it was when the step began."""
+    wb = w * m.nbody + b
+    out = d.ximat[wb].transpose() @ v
+    if m.body_treeid[b] >= 0 and d.lcp_rotation == MIDPOINT:
+        out = rotate(conj_quat(mul_quat(at4(d.lcp_now, POSE_SIZE * wb + 3), m.body_iquat[w, b])), v)
+    return out
 
 
 @func
@@ -201,6 +214,9 @@ def joint_rows(m, d, w, b):
         second = narrow(m.jnt_axis[m.body_jntadr[b] + 1])
     lean = s.cross(rotate(qc, second))
     t = across(s)
+    if m.body_treeid[p] < 0:  # what moves is ODE's first body
+        s = rotate(qc, axis)
+        t = across(s)
     for r in range(n):
         unit = vec3(0.0)
         for c in ti.static(range(3)):
@@ -218,7 +234,7 @@ def joint_rows(m, d, w, b):
                 ang_p, ang_c = t, -t
                 error = -t.dot(lean)
                 if n == 4:
-                    error = opened(s, rotate(qc, second), axis, second)
+                    error = opened(rotate(turn, axis), rotate(qc, second), axis, second)
                 if kind == SLIDE:
                     lin, ang_p = t, 0.5 * (xc - xp).cross(t)
                     ang_c = ang_p
@@ -234,7 +250,8 @@ def joint_rows(m, d, w, b):
 def put_row(m, d, w, b, r, lin, ang_p, ang_c):
     """Row r of body b and its parent, whose linear parts are opposite."""
     wb, wp = w * m.nbody + b, w * m.nbody + m.body_parentid[b]
-    turn_p, turn_c = d.ximat[wp].transpose() @ ang_p, d.ximat[wb].transpose() @ ang_c
+    turn_p = along_principal(m, d, w, m.body_parentid[b], ang_p)
+    turn_c = along_principal(m, d, w, b, ang_c)
     o = JOINT_SIZE * wb + ROW * r
     for c in ti.static(range(3)):
         d.lcp_joint[o + PARENT + c] = d.lcp_scale[SCALE_SIZE * wp] * lin[c]
@@ -255,8 +272,8 @@ def opened(s, t, a, b):
 
 @ti.func
 def across(s):
-    """A unit vector orthogonal to the unit vector s."""
-    t = s.cross(vec3(1.0, 0.0, 0.0))
-    if ti.abs(s[0]) >= 0.7:
-        t = s.cross(vec3(0.0, 1.0, 0.0))
+    """A unit vector orthogonal to the unit vector s: the one that ODE takes."""
+    t = vec3(-s[1], s[0], 0.0)
+    if s[2] * s[2] > 0.5:
+        t = vec3(0.0, -s[2], s[1])
     return t / t.norm()

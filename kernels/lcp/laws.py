@@ -53,17 +53,18 @@ OFF = -1.0  # softness of a row that is none of the system
 
 @func
 def law_rows(m, d, w, b):
-    """Rows of what acts along the motions of body b's joint, behind those that hold it: lcp_law, lcp_nlaw."""
-    wb = w * m.nbody + b
-    d.lcp_nlaw[wb] = 0
+    """Rows of what acts along the motions of body b's joint, behind those that hold it: lcp_law. Returns how many."""
+    n = 0
+    d.lcp_nlaw[w * m.nbody + b] = 0
     if m.body_jntnum[b] > 0:
         j = m.body_jntadr[b]
         if m.jnt_type[j] == BALL:
-            ball_laws(m, d, w, b, j)
+            n = ball_laws(m, d, w, b, j)
         elif m.jnt_type[j] != FREE:
-            for e in range(m.body_jntnum[b]):
+            n = m.body_jntnum[b]
+            for e in range(n):
                 axis_laws(m, d, w, b, j + e, e)
-            close_rows(m, d, w, b, d.lcp_nrow[wb], m.body_jntnum[b])
+    return n
 
 
 @func
@@ -138,7 +139,8 @@ def is_affine(m, i):
 
 @func
 def ball_laws(m, d, w, b, j):
-    """Rows of a ball: about the axis by which it is turned, where its limit is, and across, where its spring is."""
+    """Rows of a ball: about the axis by which it is turned, where its limit is, and across, where its spring is.
+    Returns how many."""
     wb, r = w * m.nbody + b, d.lcp_nrow[w * m.nbody + b]
     xp, qp = now_at(m, d, w, m.body_parentid[b])
     xc, qc = now_at(m, d, w, b)
@@ -170,7 +172,7 @@ def ball_laws(m, d, w, b, j):
         if e == 0 and limited:
             room = ti.max(m.jnt_range[w, j][0], m.jnt_range[w, j][1]) - angle
             add_law(m, d, L, -limit_velocity(m, d, room), stiffest(m, d, L), -FP(NEVER), 0.0)
-    close_rows(m, d, w, b, r, n)
+    return n
 
 
 @func
@@ -246,12 +248,12 @@ def open_row(m, d, w, b, r, lin, ang_p, ang_c):
         gamma += d.lcp_joint[o + PARENT + e] ** 2 + d.lcp_joint[o + CHILD + e] ** 2
     d.lcp_law[L + GAMMA] = gamma
     d.lcp_law[L + COUNT] = 0.0
-    d.lcp_law[L + MODE] = -1.0
 
 
 @func
-def close_rows(m, d, w, b, r, n):
-    """Rows r to r + n of body b are there, if something acts along them; they begin by the velocities at hand."""
+def close_rows(m, d, w, b, r, n, first):
+    """Rows r to r + n of body b are there, if something acts along them. first: 1 where a step begins; then they begin
+    by the velocities at hand, else at the bounds of the last substep."""
     wb = w * m.nbody + b
     acting = FP(0.0)
     for e in range(n):
@@ -260,7 +262,11 @@ def close_rows(m, d, w, b, r, n):
         d.lcp_nlaw[wb] = n
         for e in range(n):
             d.lcp_joint[JOINT_SIZE * wb + IMPULSE + r + e] = 0.0
-            settle_row(m, d, w, b, r + e, 1)
+            if first == 1:
+                d.lcp_law[LAW_SIZE * wb + LAW * e + MODE] = -1.0
+                settle_row(m, d, w, b, r + e, 1)
+            else:
+                bind_row(m, d, w, b, r + e, d.lcp_law[LAW_SIZE * wb + LAW * e + MODE])
 
 
 @func
@@ -334,34 +340,51 @@ def settle_row(m, d, w, b, r, free):
     o, L = JOINT_SIZE * wb, LAW_SIZE * wb + LAW * (r - d.lcp_nrow[wb])
     p = d.lcp_joint[o + IMPULSE + r]
     u = within(m, d, L, velocity_along(m, d, w, b, r) - d.lcp_law[L + GAMMA] * p)
-    mode, k, kv, rest, power = FP(0.0), FP(0.0), FP(0.0), FP(0.0), FP(1.0)
+    mode, k, power = FP(0.0), FP(0.0), FP(1.0)
     for n in range(ti.cast(d.lcp_law[L + COUNT], ti.i32)):
         at = L + FIRST + 4 * n
         force = d.lcp_law[at + 1] * (d.lcp_law[at] - u)
-        if d.lcp_law[at + 2] == d.lcp_law[at + 3]:
-            rest += d.lcp_law[at + 2]
-        elif force >= d.lcp_law[at + 3]:
-            mode += power
-            rest += d.lcp_law[at + 3]
-        elif force <= d.lcp_law[at + 2]:
-            mode += 2.0 * power
-            rest += d.lcp_law[at + 2]
-        else:
-            k += d.lcp_law[at + 1]
-            kv += d.lcp_law[at + 1] * d.lcp_law[at]
+        if d.lcp_law[at + 2] != d.lcp_law[at + 3]:
+            if force >= d.lcp_law[at + 3]:
+                mode += power
+            elif force <= d.lcp_law[at + 2]:
+                mode += 2.0 * power
+            else:
+                k += d.lcp_law[at + 1]
         power *= 3.0
     changed = 0
     if mode != d.lcp_law[L + MODE] and (free == 1 or k == 0.0 or d.lcp_joint[o + SOFT + r] >= 0.0):
         changed = 1
         d.lcp_law[L + MODE] = mode
-        if k > 0.0:
-            d.lcp_joint[o + SOFT + r] = 1.0 / k
-            d.lcp_joint[o + BIAS + r] = (kv + rest) / k
-        else:
-            d.lcp_joint[o + SOFT + r] = OFF
-            strike(m, d, w, b, r, rest - p)
-            d.lcp_joint[o + IMPULSE + r] = rest
+        bind_row(m, d, w, b, r, mode)
     return changed
+
+
+@func
+def bind_row(m, d, w, b, r, mode):
+    """Row r of body b as it is where these are at their bounds: a digit to the base 3 of each, 1 the upper, 2 the lower
+    one."""
+    wb = w * m.nbody + b
+    o, L = JOINT_SIZE * wb, LAW_SIZE * wb + LAW * (r - d.lcp_nrow[wb])
+    k, kv, rest, left = FP(0.0), FP(0.0), FP(0.0), mode
+    for n in range(ti.cast(d.lcp_law[L + COUNT], ti.i32)):
+        at = L + FIRST + 4 * n
+        digit = left - 3.0 * ti.floor(left / 3.0)
+        left = ti.floor(left / 3.0)
+        if digit == 1.0:
+            rest += d.lcp_law[at + 3]
+        elif digit == 2.0 or d.lcp_law[at + 2] == d.lcp_law[at + 3]:
+            rest += d.lcp_law[at + 2]
+        else:
+            k += d.lcp_law[at + 1]
+            kv += d.lcp_law[at + 1] * d.lcp_law[at]
+    if k > 0.0:
+        d.lcp_joint[o + SOFT + r] = 1.0 / k
+        d.lcp_joint[o + BIAS + r] = (kv + rest) / k
+    else:
+        d.lcp_joint[o + SOFT + r] = OFF
+        strike(m, d, w, b, r, rest - d.lcp_joint[o + IMPULSE + r])
+        d.lcp_joint[o + IMPULSE + r] = rest
 
 
 @func

@@ -16,7 +16,7 @@ ENDS, EQ_ROWS = 2, 6  # numbers of an equality in lcp_eq_body, lcp_eq_impulse
 
 @kernel
 def lcp_lists(m, d):
-    """lcp_order, lcp_head and lcp_start; one worker colours, another one finds the impulses."""
+    """lcp_order, lcp_slot, lcp_head and lcp_start; one worker colours, another one finds the impulses."""
     units = d.nhand * HAND
     crew(m, d, units, SERIAL, HAND, make_lists)
 
@@ -60,7 +60,7 @@ def color_manifolds(m, d):
     while c < d.ncon:
         end = manifold_end(m, d, c)
         color = take_color(m, d, c)
-        d.lcp_color[c] = color
+        d.lcp_slot[c] = color  # until it has a slot
         d.lcp_head[color + 1] = d.lcp_head[color + 1] + (end - c)
         ncolor = ti.max(ncolor, color + 1)
         c = end
@@ -70,11 +70,12 @@ def color_manifolds(m, d):
     c = 0
     while c < d.ncon:
         end = manifold_end(m, d, c)
-        color = d.lcp_color[c]
+        color = d.lcp_slot[c]
         slot = d.lcp_head[color]
         d.lcp_head[color] = slot + (end - c)
         for e in range(c, end):
             d.lcp_order[slot + e - c] = e
+            d.lcp_slot[e] = slot + e - c
         c = end
     for k in range(ncolor):  # they begin where those before end
         d.lcp_head[ncolor - k] = d.lcp_head[ncolor - k - 1]

@@ -11,7 +11,7 @@ from ..team import share
 from ..types import FP, func, narrow, ti, vec2, vec3
 from .bodies import BODY_SIZE, SCALE_SIZE, TWIST_SIZE
 from .elimination import divide, divide_back, factor
-from .joints import POSE_SIZE, ROW, now_at
+from .joints import POSE_SIZE, ROW, along_principal, now_at
 from .lists import COLORS, ENDS
 
 # a record in lcp_eq: 128 numbers by these places, rows of 6, scaled as lcp_body is
@@ -65,7 +65,7 @@ def begin_loop(m, d, k):
 @func
 def put_side(m, d, o, wb, lin, ang):
     """A row's part of body wb of all worlds."""
-    turn = d.ximat[wb].transpose() @ ang
+    turn = along_principal(m, d, wb // m.nbody, wb % m.nbody, ang)
     for c in ti.static(range(3)):
         d.lcp_eq[o + c] = d.lcp_scale[SCALE_SIZE * wb] * lin[c]
         d.lcp_eq[o + 3 + c] = d.lcp_scale[SCALE_SIZE * wb + 1 + c] * turn[c]

@@ -40,7 +40,7 @@ def ode_step(m, d):
         for b in range(d.nworld * m.nbody):
             begin_body(m, d, b)
         for s in range(d.ncon):
-            prepare_contact(m, d, s)
+            prepare_contact(m, d, s, d.lcp_order[s])
         for sub in range(d.lcp_substeps):
             for sweep in range(d.lcp_sweeps):
                 for k in range(3 * d.ncon):
@@ -51,7 +51,7 @@ def ode_step(m, d):
             for b in range(d.nworld * m.nbody):
                 next_substep(m, d, b, sub == d.lcp_substeps - 1)
         for s in range(d.ncon):
-            keep_contact(m, d, s)
+            keep_contact(m, d, s, d.lcp_order[s])
         for b in range(d.nworld * m.nbody):
             end_body(m, d, b)
         for w in range(d.nworld):
@@ -68,7 +68,7 @@ def order_contacts(m, d):
         d.lcp_used[b] = -1  # the last contact side of each body
         d.lcp_seen[b] = 0
     for c in range(d.ncon):
-        d.lcp_color[c] = 0
+        d.lcp_slot[c] = 0
         for side in ti.static(range(2)):
             b = body_of(m, d, c, side)
             if b >= 0:
@@ -86,8 +86,8 @@ def order_contacts(m, d):
             e = d.lcp_used[b]
             while e >= 0:
                 c = e // PAIR_SIZE
-                if d.lcp_color[c] == 0:
-                    d.lcp_color[c] = 1
+                if d.lcp_slot[c] == 0:
+                    d.lcp_slot[c] = 1
                     d.lcp_order[slot] = c
                     slot += 1
                     other = body_of(m, d, c, 1 - e % PAIR_SIZE)
@@ -102,7 +102,7 @@ def order_contacts(m, d):
                 top -= 1
                 b = d.lcp_stack[top]
     for c in range(d.ncon):  # nothing moves
-        if d.lcp_color[c] == 0:
+        if d.lcp_slot[c] == 0:
             d.lcp_order[slot] = c
             slot += 1
 

@@ -2,10 +2,11 @@
 
 from ..sleep.awake import body_at, body_count
 from ..team import crew, join, meet, share
-from ..types import HAND, SERIAL, func, kernel, ti
+from ..types import FP, HAND, SERIAL, func, kernel, ti
 from .bodies import begin_body, end_body, next_substep
 from .contacts import PAIR_SIZE, keep_contact, keep_sleepers, prepare_contact, visit_contact
 from .lists import COLORS, HEAD_COLORS
+from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
 
 
 @kernel
@@ -33,20 +34,35 @@ def advance(m, d, me, size):
     for k in range(first, behind):
         begin_body(m, d, body_at(m, d, k))
     meet(m, d, me, size)
-    for s in range(mine, end):
-        prepare_contact(m, d, s)
+    for c in range(mine, end):  # in the list's order, in which contacts and their first bodies lie in memory
+        prepare_contact(m, d, d.lcp_slot[c], c)
     meet(m, d, me, size)
     for sub in range(d.lcp_substeps + 1):  # in number 0 contacts do what they did in the last step
-        for _ in range(ti.select(sub == 0, 1, d.lcp_sweeps)):
+        squares = FP(0.0)
+        if ti.static(m.has.accelerated):
+            if sub > 0 and d.lcp_sweeps > 1:
+                begin_search(m, d, me, size)
+                for k in range(first, behind):
+                    begin_way(m, d, body_at(m, d, k))
+                meet(m, d, me, size)
+        for sweep in range(ti.select(sub == 0, 1, d.lcp_sweeps)):
             for color in range(ncolor):
                 sweep_color(m, d, color, ti.cast(sub == 0, ti.i32), me, size)
                 meet(m, d, me, size)
+            if ti.static(m.has.accelerated):
+                if sub > 0 and sweep < d.lcp_sweeps - 1:
+                    now, part, goes = search(m, d, squares, me, size)
+                    squares = now
+                    for k in range(first, behind):
+                        advance_velocity(m, d, body_at(m, d, k), part, goes)
+                        keep_velocity(m, d, body_at(m, d, k))
+                    meet(m, d, me, size)
         if sub > 0:
             for k in range(first, behind):
                 next_substep(m, d, body_at(m, d, k), sub == d.lcp_substeps)
             meet(m, d, me, size)
-    for s in range(mine, end):
-        keep_contact(m, d, s)
+    for c in range(mine, end):
+        keep_contact(m, d, d.lcp_slot[c], c)
     keep_sleepers(m, d, me, size)
     for k in range(first, behind):
         end_body(m, d, body_at(m, d, k))

@@ -1,15 +1,29 @@
 """A step of the second dynamics where bodies have joints: contacts are swept, connects and welds, too, the rows of each
 tree solved at once."""
 
+from ..rotation import at4
 from ..sleep.awake import is_tree_asleep, tree_at, tree_count
 from ..team import crew, join, meet, share
-from ..types import HAND, SERIAL, func, kernel, ti
-from .bodies import clear_body, next_substep
-from .contacts import keep_contact, keep_sleepers, prepare_contact
+from ..types import FP, HAND, SERIAL, func, kernel, ti
+from .bodies import MIDPOINT, SCALE_SIZE, clear_body, next_substep, turn_body
+from .contacts import (
+    ANGULAR1,
+    PAIR_SIZE,
+    ROW,
+    SCALE1,
+    SIDE,
+    SIZE,
+    SOFT,
+    block_of,
+    keep_contact,
+    keep_sleepers,
+    prepare_contact,
+)
 from .elimination import fulfil_tree
-from .joints import place_tree
+from .joints import POSE_SIZE, along_principal, place_tree
 from .lists import HEAD_COLORS, loop_at
 from .loops import measure_loop, sweep_loops
+from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
 from .step import sweep_color
 from .trees import begin_tree, end_tree, rest_tree
 
@@ -53,10 +67,14 @@ def advance_trees(m, d, me, size):
         else:
             begin_tree(m, d, t)
     meet(m, d, me, size)
-    for s in range(mine, end):
-        prepare_contact(m, d, s)
+    for c in range(mine, end):  # in the list's order, in which contacts and their first bodies lie in memory
+        prepare_contact(m, d, d.lcp_slot[c], c)
     meet(m, d, me, size)
     for sub in range(d.lcp_substeps + 1):  # in number 0 contacts do what they did in the last step
+        if sub > 1 and ncon > 0 and d.lcp_rotation == MIDPOINT:
+            meet(m, d, me, size)
+            for s in range(mine, end):
+                turn_contact(m, d, s)
         if ti.static(m.has.loops):
             if sub > 0:
                 for k in range(first, behind):
@@ -66,6 +84,7 @@ def advance_trees(m, d, me, size):
                 for color in range(nloop):
                     sweep_loops(m, d, color, 1, me, size)
                     meet(m, d, me, size)
+        squares = FP(0.0)
         for sweep in range(ti.select(sub == 0, 1, d.lcp_sweeps + 1)):
             if sub == 0 or sweep > 0:
                 for color in range(ncolor):
@@ -75,16 +94,26 @@ def advance_trees(m, d, me, size):
                 for color in range(ti.select(sweep > 0, nloop, 0)):
                     sweep_loops(m, d, color, 0, me, size)
                     meet(m, d, me, size)
+            if ti.static(m.has.accelerated):
+                if sub > 0 and sweep == 0:
+                    begin_search(m, d, me, size)
+                elif sub > 0 and sweep < d.lcp_sweeps:
+                    now, part, goes = search(m, d, squares, me, size)
+                    squares = now
+                    for k in range(first, behind):
+                        advance_tree(m, d, tree_at(m, d, k), part, goes)
             if sub > 0 and (sweep == 0 or ncolor + nloop > 0):
                 for k in range(first, behind):
                     if not is_tree_asleep(m, d, tree_at(m, d, k)):
-                        fulfil_tree(m, d, tree_at(m, d, k), ti.cast(sweep == 0, ti.i32))
+                        fulfil_tree(m, d, tree_at(m, d, k), ti.select(sweep == 0, 1 + ti.cast(sub == 1, ti.i32), 0))
+                    if ti.static(m.has.accelerated):
+                        keep_tree(m, d, tree_at(m, d, k), ti.cast(sweep == 0, ti.i32))
                 meet(m, d, me, size)
         if sub > 0:
             for k in range(first, behind):
                 next_of_tree(m, d, tree_at(m, d, k), sub == d.lcp_substeps)
-    for s in range(mine, end):
-        keep_contact(m, d, s)
+    for c in range(mine, end):
+        keep_contact(m, d, d.lcp_slot[c], c)
     keep_sleepers(m, d, me, size)
     for k in range(first, behind):
         if not is_tree_asleep(m, d, tree_at(m, d, k)):
@@ -105,9 +134,55 @@ def advance_trees(m, d, me, size):
 
 @func
 def next_of_tree(m, d, wt, last):
-    """next_substep of the bodies of a tree."""
+    """next_substep of the bodies of a tree; those that it turns are in lcp_now."""
     w = wt // m.ntree
     t = wt - w * m.ntree
     first = m.tree_bodyadr[t]
     for b in range(first, first + m.tree_bodynum[t]):
-        next_substep(m, d, w * m.nbody + b, last)
+        wb = w * m.nbody + b
+        if d.lcp_rotation != MIDPOINT:
+            next_substep(m, d, wb, last)
+        elif not is_tree_asleep(m, d, wt):
+            quat = turn_body(m, d, wb, at4(d.lcp_now, POSE_SIZE * wb + 3), last)
+            for c in ti.static(range(4)):
+                d.lcp_now[POSE_SIZE * wb + 3 + c] = quat[c]
+
+
+@func
+def turn_contact(m, d, s):
+    """Angular rows of the contact in slot s, whose arms stay, along the axes of bodies that have turned."""
+    k = d.lcp_order[s]
+    o = SIZE * s
+    for side in ti.static(range(2)):
+        wb = d.lcp_pair[PAIR_SIZE * s + side]
+        if d.lcp_rec[o + SCALE1 + side] > 0.0:
+            w = d.contact_worldid[k]
+            arm = d.contact_pos[k] - d.xipos[wb]
+            for e in ti.static(range(3)):
+                y = along_principal(m, d, w, wb - w * m.nbody, arm.cross(d.contact_frame[k, e]))
+                for c in ti.static(range(3)):
+                    d.lcp_rec[o + ANGULAR1 + SIDE * side + ROW * e + c] = d.lcp_scale[SCALE_SIZE * wb + 1 + c] * y[c]
+    block_of(m, d, o, d.lcp_rec[o + SOFT])
+
+
+@func
+def advance_tree(m, d, wt, part, goes):
+    """advance_velocity of the bodies of a tree."""
+    w = wt // m.ntree
+    t = wt - w * m.ntree
+    first = m.tree_bodyadr[t]
+    for b in range(first, first + m.tree_bodynum[t]):
+        advance_velocity(m, d, w * m.nbody + b, part, goes)
+
+
+@func
+def keep_tree(m, d, wt, begins):
+    """begin_way of the bodies of a tree, or keep_velocity."""
+    w = wt // m.ntree
+    t = wt - w * m.ntree
+    first = m.tree_bodyadr[t]
+    for b in range(first, first + m.tree_bodynum[t]):
+        if begins == 1:
+            begin_way(m, d, w * m.nbody + b)
+        else:
+            keep_velocity(m, d, w * m.nbody + b)

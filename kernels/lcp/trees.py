@@ -19,7 +19,7 @@ from ..rotation import (
 from ..sleep.awake import tree_at, tree_count
 from ..smooth.gravity import gravity_of
 from ..types import SERIAL, func, kernel, narrow, ti, vec3, vec4
-from .bodies import BODY_SIZE, SCALE_SIZE, WAY, clear_body, moved, scale_body, still_dofs
+from .bodies import BODY_SIZE, MIDPOINT, SCALE_SIZE, WAY, clear_body, moved, scale_body, still_dofs
 from .joints import dof_row, meeting, reference_of
 from .laws import hinge_angle, slid
 from .motions import anchor_of, dual_axis, is_mixed, is_slide, part_of
@@ -136,6 +136,8 @@ def begin_tree(m, d, wt):
             turn = vec3(vel[0], vel[1], vel[2])
             v = vec3(vel[3], vel[4], vel[5]) + turn.cross(d.xipos[wb] - d.subtree_com[w * m.nbody + first])
         clear_body(m, d, wb)
+        for c in ti.static(range(4)):
+            d.lcp_now[POSE_SIZE * wb + 3 + c] = narrow(d.xquat[wb][c])
         f = d.xfrc_applied[wb]
         force = vec3(f[0], f[1], f[2]) + m.body_mass[w, b] * gravity_of(m, w)
         scale_body(m, d, wb, v, turn, force, vec3(f[3], f[4], f[5]))
@@ -195,7 +197,13 @@ def end_tree(m, d, wt):
     first = m.tree_bodyadr[t]
     for b in range(first, first + m.tree_bodynum[t]):
         wb = w * m.nbody + b
-        quat, v, turn = moved(m, d, wb, at4(d.lcp_pose, POSE_SIZE * wb + 3))
+        quat, v, turn = at4(d.lcp_now, POSE_SIZE * wb + 3), vec3(0.0), vec3(0.0)
+        if d.lcp_rotation == MIDPOINT:
+            v = d.lcp_scale[SCALE_SIZE * wb] * at3(d.lcp_body, BODY_SIZE * wb)
+            turn = at3(d.lcp_scale, SCALE_SIZE * wb + 1) * at3(d.lcp_body, BODY_SIZE * wb + 3)
+            turn = rotate(mul_quat(quat, m.body_iquat[w, b]), turn)
+        else:
+            quat, v, turn = moved(m, d, wb, at4(d.lcp_pose, POSE_SIZE * wb + 3))
         x = d.xipos[wb] + d.lcp_scale[SCALE_SIZE * wb] * at3(d.lcp_body, BODY_SIZE * wb + WAY)
         keep_pose(d.lcp_pose, wb, x - rotate(quat, m.body_ipos[w, b]), quat)
         for c in ti.static(range(3)):

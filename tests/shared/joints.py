@@ -52,13 +52,14 @@ def chain(n, horizontal=False, joint="ball"):
     )  # fmt: skip
 
 
-def many(n):
-    """MJCF of n snakes of four links, of all kinds of joints, that fall on one another."""
+def many(n, damping=0.0):
+    """MJCF of n snakes of four links, of all kinds of joints, that fall on one another. Without damping a link that
+    hangs in the air by a ball swings and spins for ever."""
     words = ("ball", "hinge", "fixed")
 
     def link(k, number):
         word = words[(k + number) % 3]
-        joint = "" if word == "fixed" else f'<joint type="{word}" axis="0 1 0"/>'
+        joint = "" if word == "fixed" else f'<joint type="{word}" axis="0 1 0" damping="{damping}"/>'
         inner = link(k + 1, number) if k < 3 else ""
         return f'<body pos=".2 0 0">{joint}<geom type="capsule" size=".04" fromto=".04 0 0 .16 0 0"/>{inner}</body>'
 

@@ -73,21 +73,22 @@ class World:
             lib.dBodySetMass(self.body[b], ctypes.byref(mass))
 
     def join(self, d):
-        """A joint of ODE for each of the model but free ones, for bodies without one, for connects and welds: where a
-        Data has them."""
+        """A joint of ODE for each of the model but free ones, for bodies without one, in the order of the bodies, then
+        for connects and welds: where a Data has them."""
         lib, m, joints = self.lib, self.m, {}
         self.place(np.concatenate([d.xpos, d.xquat], axis=1), np.zeros((m.nbody, 6)))
-        for b in np.flatnonzero((m.body_treeid >= 0) & (m.body_jntnum == 0)):
-            joints["body", int(b)] = joint = ctypes.c_void_p(lib.dJointCreateFixed(self.world, None))
-            lib.dJointAttach(joint, self.body[m.body_parentid[b]], self.body[b])
-            lib.dJointSetFixed(joint)
-        for j in np.flatnonzero(m.jnt_type != 0):
+        for b in np.flatnonzero(m.body_treeid >= 0):
+            if m.body_jntnum[b] == 0:
+                joints["body", int(b)] = joint = ctypes.c_void_p(lib.dJointCreateFixed(self.world, None))
+                lib.dJointAttach(joint, self.body[m.body_parentid[b]], self.body[b])
+                lib.dJointSetFixed(joint)
+                continue
+            j = m.body_jntadr[b]
             kind = ("Free", "Ball", "Slider", "Hinge")[m.jnt_type[j]]
-            b = m.jnt_bodyid[j]
+            if kind == "Free":
+                continue
             if m.body_jntnum[b] == 2:
                 kind = "Universal"
-                if j > m.body_jntadr[b]:
-                    continue
             joints[int(j)] = joint = ctypes.c_void_p(getattr(lib, f"dJointCreate{kind}")(self.world, None))
             lib.dJointAttach(joint, self.body[m.body_parentid[b]], self.body[b])
             if kind != "Slider":

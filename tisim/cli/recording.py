@@ -126,7 +126,7 @@ def record():
         events = _Recorder(False, dict(integrator=integrator), flags).events
         _find_sources(events)
         _merge(stages, [event for event in events if event[0].startswith(("integrators.", "inverse."))])
-    for order, joints in (("colour", True), ("colour", False), ("ode", False)):
+    for order, joints in (("colour", True), ("colour", False), ("ode", True), ("ode", False)):
         events = _Recorder(False, dict(dynamics="lcp"), order=order, joints=joints).events
         _find_sources(events)
         _merge(stages, [(*names, step) for *names, step in events if step.kernel and step.file.startswith("lcp/")])
@@ -186,7 +186,7 @@ class _Recorder:
         self.events = []  # (stage, first line of its docstring, Step)
         self.model = m = Model.from_xml_string(MODEL)
         self.inverse = inverse
-        m.lcp.order = order
+        m.lcp.take(dict(order=order, accelerate=order == "colour"))
         for name, value in options.items():
             setattr(m.opt, name, value)
         m.opt.enableflags = (int(m.opt.enableflags) | flags) & ~(int(mjtEnableBit.mjENBL_ENERGY) * inverse)

@@ -447,7 +447,11 @@ declare("scratch", [
     ("lcp_seen", "i", ("nbody",), "-", "lcp", "in ODE's order, 1: the search for islands has come to this body"),
     ("lcp_stack", "i", ("nbody",), "-", "lcp", "bodies that it goes on from"),
     ("lcp_next", "i", ("nconmax", 2), "-", "lcp", "of each contact side, the one of its body before it, -1: none", 1),
-    ("lcp_color", "i", ("nconmax",), "-", "lcp", "colour of the manifold that begins with this contact"),
+    ("lcp_link", "i", ("nconmax", 4), "-", "lcp", "with joints, of each contact, see kernels/lcp/ode_trees.py", 1),
+    ("lcp_link_joint", "i", ("nbody", 4), "-", "lcp", "the same of what holds a body to its parent", 1),
+    ("lcp_link_eq", "i", ("neq", 4), "-", "lcp", "the same of connects and welds", 1),
+    ("lcp_pull", "f", ("nbody", 48), "N s, N m s", "lcp", "impulses of what acts along a body's motions", 1),
+    ("lcp_slot", "i", ("nconmax",), "-", "lcp", "slot of each contact; in the order of ODE, 1: it was found"),
     ("lcp_head", "i", (ALL, 64), "-", "lcp", "first slot of each colour, at 62 the number of colours"),
     ("lcp_order", "i", ("nconmax",), "-", "lcp", "the contact in each slot"),
     ("lcp_pair", "i", ("nconmax", 2), "-", "lcp", "world-major bodies of a slot", 1),
@@ -475,6 +479,10 @@ declare("scratch", [
     ("lcp_eq_color", "i", ("neq",), "-", "lcp", "colour of an equality, -1: it has no rows"),
     ("lcp_eq_head", "i", (ALL, 64), "-", "lcp", "first slot of each colour, at 62 the number of colours"),
     ("lcp_eq_order", "i", ("neq",), "-", "lcp", "the equality in each slot"),
+    ("lcp_cg", "f", ("nconmax", 6), "N s", "lcp", "of a slot: impulse when a sweep began, way of the search", 1),
+    ("lcp_cg_sum", "f", ("nconmax",), "N2 s2", "lcp", "square of what a sweep changed, of each block of slots"),
+    ("lcp_cg_body", "f", ("nbody", 32), "any", "lcp", "velocities then, and their ways, see kernels/lcp/search.py", 1),
+    ("lcp_cg_eq", "f", ("neq", 12), "any", "lcp", "the same as lcp_cg of connects and welds", 1),
 ])  # fmt: skip
 
 # blocks of large islands: the units of parallel work and of fixed-order sums

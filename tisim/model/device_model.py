@@ -91,7 +91,7 @@ class DeviceModel:
             self._changed.clear()
             if any(on[n] is not old for n, old in zip(names, before)):
                 on["version"] = object()
-        if on.get("edits") != (edits := (self._changed.count, self.opt._edits)):
+        if on.get("edits") != (edits := (self._changed.count, self.opt._edits, self.lcp.edits)):
             on["edits"] = edits
             if on.get("features") != (has := features(self)):
                 on.update(features=has, version=object())

@@ -30,6 +30,7 @@ class Features(NamedTuple):
     gone      trees can be removed (tisim.remove).
     maximal   bodies of trees have poses of their own: the second dynamics, where not all are free.
     loops     connects or welds of the second dynamics.
+    accelerated  its sweeps are steps of a search (m.lcp.accelerate).
     packed    there can be a pile of many free bodies, which the solver lays out in memory as its lists have them.
     varied    names of the fields that differ between worlds (Data.vary), sorted.
     """
@@ -44,6 +45,7 @@ class Features(NamedTuple):
     gone: bool = False
     maximal: bool = False
     loops: bool = False
+    accelerated: bool = False
     packed: bool = False
     varied: tuple = ()
 
@@ -73,7 +75,7 @@ def packed(m, torsion):
 def features(m):
     """The Features of a model as it is now; users may change options and arrays at any time."""
     sleep = m.comes_and_goes or bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_SLEEP))
-    options = int(m.opt.cone), int(m.opt.solver), int(m.opt.noslip_iterations), lcp.chosen(m)
+    options = int(m.opt.cone), int(m.opt.solver), int(m.opt.noslip_iterations), lcp.chosen(m), m.lcp.accelerate
     key = (m.edits, options, sleep, m.comes_and_goes, dense_bodies())
     last = m._derived.get("features")
     if last is None or last[0] != key:
@@ -91,6 +93,7 @@ def features(m):
             gone=m.comes_and_goes,
             maximal=lcp.chosen(m) and lcp.jointed(m),
             loops=lcp.chosen(m) and lcp.loops(m),
+            accelerated=lcp.chosen(m) and m.lcp.accelerate,
             packed=packed(m, bool((dims > 3).any())),
         )  # fmt: skip
     return last[1]

@@ -13,6 +13,7 @@ CHOICES = dict(
     friction=("circle", "polygon", "box"), order=("colour", "ode"), armature=("refuse", "ignore"),
     rotation=("midpoint", "finite", "infinitesimal", "axle"),
 )  # fmt: skip
+FLAGS = dict(accelerate=False)
 # numbers: default, least, greatest; whole ones have a whole default
 RANGES = dict(
     erp=(0.2, 0.0, 1.0), cfm=(1e-10, 0.0, 1e10), substeps=(10, 1, 1000), sweeps=(1, 1, 1_000_000), eta=(4, 3, 1000),
@@ -37,7 +38,7 @@ class Lcp:
     """
 
     def __init__(self, values=None):
-        start = {name: choices[0] for name, choices in CHOICES.items()} | {n: v[0] for n, v in RANGES.items()}
+        start = {name: choices[0] for name, choices in CHOICES.items()} | {n: v[0] for n, v in RANGES.items()} | FLAGS
         object.__setattr__(self, "_values", start)
         object.__setattr__(self, "edits", 0)
         self.take(values or {})
@@ -82,8 +83,12 @@ def _checked(name, value):
         if not isinstance(value, str) or value not in CHOICES[name]:
             raise Error(f"lcp.{name} is one of {', '.join(map(repr, CHOICES[name]))}, got {value!r}")
         return value
+    if name in FLAGS:
+        if not isinstance(value, (bool, np.bool_)):
+            raise Error(f"lcp.{name} is True or False, got {value!r}")
+        return bool(value)
     if name not in RANGES:
-        raise FieldError(f"lcp has no field {name!r}{nearest(str(name), [*CHOICES, *RANGES])}")
+        raise FieldError(f"lcp has no field {name!r}{nearest(str(name), [*CHOICES, *FLAGS, *RANGES])}")
     default, least, most = RANGES[name]
     if default == "auto" and isinstance(value, str) and value == "auto":
         return value
@@ -137,6 +142,8 @@ def refuse(m):
     """Raises UnsupportedError for what the second dynamics does not do."""
     if m.lcp.order == "ode" and m.lcp.friction != "box":
         raise _not_done(f'friction "{m.lcp.friction}" in the order of ODE, whose rows are of a box: friction="box"')
+    if m.lcp.order == "ode" and m.lcp.accelerate:
+        raise _not_done('accelerate in the order of ODE: order="colour"')
     if m._sizes["ntendon"]:
         raise _not_done(f"tendons (there are {m._sizes['ntendon']})")
     if len(bad := np.flatnonzero(~np.isin(m.eq_type, LOOPS))):
@@ -188,8 +195,6 @@ def jointed(m):
 
 def _refuse_joints(m):
     """The same for what is asked of bodies with joints alone."""
-    if m.lcp.order == "ode":
-        raise _not_done('joints, connects and welds in the order of ODE: order="colour"')
     moving = np.asarray(m.body_treeid) >= 0
     _refuse_combinations(m, np.flatnonzero(moving & (np.asarray(m.body_jntnum) > 1)))
     if len(bad := np.flatnonzero(np.asarray(m.jnt_actfrclimited))):

@@ -20,6 +20,8 @@ def check(m):
 
 def kernels_of(m):
     """The kernels of the stage."""
+    if m.lcp.order == "ode" and parameters.jointed(m):
+        return [runtime.kernels("lcp.ode_trees").ode_tree_step, *actuation.advance_kernels(m)]
     if m.lcp.order == "ode":
         return [runtime.kernels("lcp.ode_order").ode_step]
     lists = runtime.kernels("lcp.lists").lcp_lists
@@ -61,7 +63,10 @@ def advance(m, d):
     if m.lcp.order == "ode":
         if d.exceeds(ncon=d.room("nlcpmax")):
             d.grow("nlcpmax", d.count("ncon"))
-        launch.run(m, d, kernels_of(m), False, **common)
+        step, *activations = kernels_of(m)
+        launch.run(m, d, [step], False, **common)
+        if activations:
+            launch.run(m, d, activations, False)
         return
     lists, step, *activations = kernels_of(m)
     many = many and workers > 1
