@@ -144,6 +144,7 @@ def label_trees(m, d):
                 d.island_ties[n] = 0
                 d.island_single[n] = 1
                 d.island_nodenum[n] = 0
+                d.island_bodynum[n] = 0
                 n += 1
             k = d.tree_island[root]
             d.tree_island[t] = k
@@ -151,6 +152,7 @@ def label_trees(m, d):
             d.island_treenum[k] = d.island_treenum[k] + 1
             inside = t % m.ntree
             d.island_nodenum[k] = d.island_nodenum[k] + m.tree_nodenum[inside]
+            d.island_bodynum[k] = d.island_bodynum[k] + m.tree_bodynum[inside]
             d.island_single[k] = ti.min(d.island_single[k], d.tree_single[t])
             d.island_dofnum[k] = d.island_dofnum[k] + m.tree_dofnum[inside]
     return n
@@ -257,7 +259,7 @@ def place_lists(m, d, n):
         tree += d.island_treenum[k]
         con += d.island_connum[k]
         row += d.island_rownum[k]
-        node += d.island_nodenum[k]
+        node += d.island_bodynum[k]
         factored = is_factored(m, d, k) or chain
         d.island_factored[k] = ti.cast(factored, ti.i32)
         shared = is_shared(m, d, k, factored)

@@ -42,6 +42,7 @@ class Isle:
     packed  1: its bodies and contacts sit in memory in the order of its lists (packed.py).
     part  where those of an incomplete one begin, the preconditioner of its conjugate gradients; -1: it has none.
     adr  where those of either begin.
+    bodies  1: nodes of its sparse factor are bodies (articulated.py), else branches of trees.
     apart  1: nothing couples its trees or branches, so that its linear systems are solved by its trees' own factors.
     node, nodes  where the list of its nodes begins, and their number.
     room  numbers that the blocks may have.
@@ -59,6 +60,7 @@ class Isle:
     packed: ti.i32
     part: ti.i32
     adr: ti.i32
+    bodies: ti.i32
     apart: ti.i32
     node: ti.i32
     nodes: ti.i32
@@ -100,6 +102,7 @@ def isle_of(m, d, k, me, size):
         packed=packed,
         part=part,
         adr=d.island_denseadr[k],
+        bodies=0,
         apart=ti.cast(d.island_coupled[k] == 0, ti.i32),
         node=d.island_nodeadr[k],
         nodes=d.island_nodenum[k],

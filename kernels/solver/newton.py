@@ -16,6 +16,7 @@ from ..constraint.island import BLOCK
 from ..sleep.awake import dof_at, dof_count
 from ..team import come, crew, join, meet, piece_size, take_near
 from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
+from .articulated import articulated_direction, eliminate_bodies
 from .cg import solve_apart, solve_linear
 from .dense import dense_direction
 from .elimination import eliminate
@@ -126,8 +127,13 @@ def solve_trees(m, d, k, me, size):
     fine = False  # the acting constraints have settled
     niter, nproduct = 0, 0
     if isle.factor >= 0:
-        if eliminate(m, d, isle) == 0:
-            isle.factor = -1
+        if ti.static(m.has.rows and not m.has.heavy):
+            if d.island_single[k] == 0:
+                isle.bodies = eliminate_bodies(m, d, isle)
+                isle.nodes = ti.select(isle.bodies == 1, isle.nodes, d.island_nodenum[k])
+        if isle.bodies == 0:
+            if eliminate(m, d, isle) == 0:
+                isle.factor = -1
     if ti.static(m.has.rows):
         if isle.part >= 0:
             arrange(m, d, k, isle)
@@ -256,7 +262,10 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
                     isle.part = -1
                     due = True
     if exact:
-        factored_direction(m, d, isle)
+        if isle.bodies == 0:
+            factored_direction(m, d, isle)
+        elif ti.static(m.has.rows and not m.has.heavy):
+            articulated_direction(m, d, isle)
     elif isle.apart == 1:
         worth = solve_apart(m, d, isle, enough)
     elif not in_dofs:
