@@ -1,24 +1,24 @@
 """A sparse factor of an island whose nodes are bodies: L D L' of its Hessian, dof by dof from the leaves of trees.
 
-A contact, connect or weld couples the twists of its two bodies, and a joint moves a body against the one below it. So
-the Hessian is eliminated where it has the fewest numbers: each body bears a 6 x 6 matrix of its twist, bodies that touch
-share another, and who has lost its children loses its own dofs. Of a dof of motion axis s this takes U = F s of the
-body's matrix and of its blocks, D = s'F s + armature, and leaves F - U U'/D, which its parent then bears with its own.
-A hinge of a long chain costs a hundred multiplications, however long the chain is, where a factor in dofs
-(island_factor.py) costs as many as there are pairs of dofs below. The pivots D are those of L' D L in M's order, so that
-the result has the same digits. A free body loses its six dofs at once, in twists.
+A contact, connect or weld couples the twists of its two bodies, and a joint moves a body against the one above it. So
+the Hessian is eliminated where it has the fewest numbers: each body bears a 6 x 6 matrix F of its twist, bodies that
+touch share another, and who has lost its children loses its own dofs. Of a dof of motion axis s this takes U = F s of
+the body's matrix and of its blocks, and D = s'F s + armature, and leaves F - U U'/D, which its parent then bears with
+its own. A hinge of a chain costs a hundred multiplications however long the chain is; a factor in dofs
+(island_factor.py) costs as many as there are pairs of dofs above. The pivots D are those of L' D L in M's order, so
+that as many digits are kept. A free body loses its six dofs at once, in twists.
 
 A body is a node by its world-major number (elimination.py). body_hess holds its matrix, its inverse if it is a free
-body. dof_wrench holds U of each dof, 1/D and the dof's part of a solution. A block couples a body with a link of it: rows
-are the link's, columns the body's; of a body of a tree it then holds F s of the link, dof by dof from the last.
+body; dof_wrench U of each dof, 1/D, and what forces alone would make of it. A block couples a body with a link of it:
+rows are the link's, columns the body's; of a body of a tree it later holds U of the link, dof by dof from the last.
 Featherstone, "Rigid Body Dynamics Algorithms", chapter 7; loops by elimination: Duff, Erisman, Reid, chapter 10.
 """
 
 from ..constraint.island import BLOCK
-from ..types import FP, at6, func, put6, six, store, ti, vec6
+from ..types import at6, func, put6, six, store, ti, vec6
 from .elimination import LINKS, block_of, leave, link_pair
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
-from .island_factor import blocks_of, couple_free, coupling, is_single, row_of
+from .island_factor import blocks_of, couple_free, coupling, row_of
 from .row_hessian import each_pose
 from .tree_hessian import add_pose, body_hessian, sym6_times
 
@@ -26,11 +26,16 @@ BESIDE = 4  # links up to which free bodies are eliminated before any tree
 
 
 @func
-def parent_of(m, d, b):
+def parent_of(m, d, w, b):
     """World-major parent of body b in its tree, -1: none."""
-    w = b // m.nbody
     p = m.body_parentid[b - w * m.nbody]
     return ti.select(m.body_treeid[p] == m.body_treeid[b - w * m.nbody], w * m.nbody + p, -1)
+
+
+@func
+def is_free(m, d, w, b):
+    """Whether body b is a free one on which no row acts, whose vectors are twists and wrenches."""
+    return d.tree_single[w * m.ntree + m.body_treeid[b - w * m.nbody]] == 1
 
 
 @func
@@ -60,9 +65,9 @@ def eliminate_bodies(m, d, isle: ti.template()):
                 for x in range(m.tree_bodynum[t]):
                     b = w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t] - 1 - x
                     if d.node_rank[b] < 0 and d.node_mark[b] == 0 and fits == 1:
-                        degree = held_by(m, d, b)
+                        degree = held_by(m, d, isle.world, b)
                         if degree <= limit:
-                            p = parent_of(m, d, b)
+                            p = parent_of(m, d, w, b)
                             d.node_order[isle.node + done] = b
                             d.node_rank[b] = done
                             d.node_linkadr[b] = blocks
@@ -87,13 +92,12 @@ def eliminate_bodies(m, d, isle: ti.template()):
 
 
 @func
-def held_by(m, d, b):
+def held_by(m, d, w, b):
     """Links of body b with other trees, and its parent."""
     n = d.node_linknum[b]
-    if not is_single(m, d, b):
-        w = b // m.nbody
+    if not is_free(m, d, w, b):
         t = m.body_treeid[b - w * m.nbody]
-        n = ti.cast(parent_of(m, d, b) >= 0, ti.i32)
+        n = ti.cast(parent_of(m, d, w, b) >= 0, ti.i32)
         for i in range(d.node_linknum[b]):
             n += ti.cast(m.body_treeid[d.node_link[b][i] - w * m.nbody] != t, ti.i32)
     return n
@@ -110,7 +114,7 @@ def list_bodies(m, d, isle: ti.template()):
             d.node_rank[node] = -1
             d.node_linknum[node] = 0
             d.node_mark[node] = 0
-            p = parent_of(m, d, node)
+            p = parent_of(m, d, isle.world, node)
             if p >= 0:
                 d.node_mark[p] = d.node_mark[p] + 1
             n += 1
@@ -120,8 +124,8 @@ def list_bodies(m, d, isle: ti.template()):
 
 @func
 def touch_bodies(m, d, isle: ti.template()):
-    """Links bodies that contacts, connects and welds couple. Returns 0 if one has too many links, or if there are rows of
-    another kind that have several dofs."""
+    """Links bodies that contacts, connects and welds couple. Returns 0 if one has too many links, or if other rows have
+    several dofs."""
     fits = 1
     last = ti.Vector([-1, -1])
     for e in range(isle.cons.begin, isle.cons.end):
@@ -129,14 +133,15 @@ def touch_bodies(m, d, isle: ti.template()):
         if pair[0] >= 0 and pair[1] >= 0 and (pair[0] != last[0] or pair[1] != last[1]):
             last = pair
             fits = ti.min(fits, link_pair(m, d, pair[0], pair[1]))
-    for e in range(isle.rows.begin, isle.rows.end):
-        r = d.island_row[e]
-        k = d.row_pose[r] - 1
-        if k >= 0:
-            if d.eq_body[k][0] >= 0 and d.eq_body[k][1] >= 0:
-                fits = ti.min(fits, link_pair(m, d, d.eq_body[k][0], d.eq_body[k][1]))
-        elif k == -1 and d.row_num[r] != 1:
-            fits = 0
+    if ti.static(m.has.rows):
+        for e in range(isle.rows.begin, isle.rows.end):
+            r = d.island_row[e]
+            k = d.row_pose[r] - 1
+            if k >= 0:
+                if d.eq_body[k][0] >= 0 and d.eq_body[k][1] >= 0:
+                    fits = ti.min(fits, link_pair(m, d, d.eq_body[k][0], d.eq_body[k][1]))
+            elif k == -1 and d.row_num[r] != 1:
+                fits = 0
     return fits
 
 
@@ -147,14 +152,15 @@ def body_hessians(m, d, w, t):
         body_hessian(m, d, w * m.nbody + b)
     wt = w * m.ntree + t
     if d.tree_single[wt] == 0:
-        each_pose(m, d, w, t, add_pose)
         for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
             d.tree_hess[w * m.nM + m.dof_Madr[i]] = m.dof_armature[w, i]
-        for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
-            if d.row_pose[d.seg_row[s]] == 0:
-                e = d.seg_adr[s]
-                a = w * m.nM + m.dof_Madr[d.J_dof[e] - w * m.nv]
-                d.tree_hess[a] = d.tree_hess[a] + d.row_hess[d.seg_row[s]] * d.J[e] * d.J[e]
+        if ti.static(m.has.rows):
+            each_pose(m, d, w, t, add_pose)
+            for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
+                if d.row_pose[d.seg_row[s]] == 0:
+                    e = d.seg_adr[s]
+                    a = w * m.nM + m.dof_Madr[d.J_dof[e] - w * m.nv]
+                    d.tree_hess[a] = d.tree_hess[a] + d.row_hess[d.seg_row[s]] * d.J[e] * d.J[e]
 
 
 @func
@@ -165,7 +171,7 @@ def articulated_direction(m, d, isle: ti.template()):
     couple_bodies(m, d, isle)
     for e in range(isle.node, isle.node + isle.nodes):
         b = d.node_order[e]
-        if is_single(m, d, b):
+        if is_free(m, d, isle.world, b):
             fold_free(m, d, isle, b)
         else:
             fold(m, d, isle, b)
@@ -185,13 +191,14 @@ def couple_bodies(m, d, isle: ti.template()):
                 if b1 != last[0] or b2 != last[1]:
                     last = ti.Vector([b1, b2, isle.adr + BLOCK * block_of(m, d, b2, b1)])
                 couple_free(m, d, last[2], b2, b1, h)
-    for e in range(isle.rows.begin, isle.rows.end):
-        k = d.row_pose[d.island_row[e]] - 1
-        if k >= 0:
-            b1, b2 = d.eq_body[k][0], d.eq_body[k][1]
-            if b1 >= 0 and b2 >= 0:
-                h, acts = coupling(m, d, k, 1)
-                couple_free(m, d, isle.adr + BLOCK * block_of(m, d, b2, b1), b2, b1, h)
+    if ti.static(m.has.rows):
+        for e in range(isle.rows.begin, isle.rows.end):
+            k = d.row_pose[d.island_row[e]] - 1
+            if k >= 0:
+                b1, b2 = d.eq_body[k][0], d.eq_body[k][1]
+                if b1 >= 0 and b2 >= 0:
+                    h, acts = coupling(m, d, k, 1)
+                    couple_free(m, d, isle.adr + BLOCK * block_of(m, d, b2, b1), b2, b1, h)
 
 
 @ti.func
@@ -233,7 +240,7 @@ def fold_free(m, d, isle: ti.template(), b):
 def fold(m, d, isle: ti.template(), b):
     """Eliminates the dofs of a body of a tree, whose children have been; its parent bears what is left."""
     w = isle.world
-    p = parent_of(m, d, b)
+    p = parent_of(m, d, w, b)
     n = m.body_dofnum[b - w * m.nbody]
     last = w * m.nv + m.body_dofadr[b - w * m.nbody] + n - 1
     for k in range(n):
@@ -302,7 +309,7 @@ def solve_bodies(m, d, isle: ti.template()):
     for e in range(isle.node, isle.node + isle.nodes):
         b = d.node_order[e]
         x = vec6(0.0)
-        if is_single(m, d, b):
+        if is_free(m, d, w, b):
             i = w * m.nv + m.body_dofadr[b - w * m.nbody]
             x = wrench_of_forces(m, d, i, at6(d.sol_p, i))
         store(d.wrench, b, x)
@@ -318,7 +325,7 @@ def forces_forward(m, d, isle: ti.template(), b):
     w = isle.world
     g = six(d.wrench[b])
     adr = isle.adr + BLOCK * d.node_linkadr[b]
-    if is_single(m, d, b):
+    if is_free(m, d, w, b):
         x = sym6_times(b, g, d.body_hess)
         store(d.twist, b, x)
         for e in range(d.node_linknum[b]):
@@ -338,7 +345,7 @@ def forces_forward(m, d, isle: ti.template(), b):
             for e in range(d.node_linknum[b]):
                 c = d.node_link[b][e]
                 store(d.wrench, c, six(d.wrench[c]) - x * at6(d.island_dense, adr + BLOCK * e + 6 * k))
-        p = parent_of(m, d, b)
+        p = parent_of(m, d, w, b)
         if p >= 0:
             store(d.wrench, p, six(d.wrench[p]) + g)
 
@@ -350,7 +357,7 @@ def twists_back(m, d, isle: ti.template(), b):
     n = m.body_dofnum[b - w * m.nbody]
     first = w * m.nv + m.body_dofadr[b - w * m.nbody]
     adr = isle.adr + BLOCK * d.node_linkadr[b]
-    if is_single(m, d, b):
+    if is_free(m, d, w, b):
         y = vec6(0.0)
         for e in range(d.node_linknum[b]):
             v = d.twist[d.node_link[b][e]]
@@ -361,7 +368,7 @@ def twists_back(m, d, isle: ti.template(), b):
         put6(d.sol_p, first, dofs_of_twist(m, d, first, x))
     else:
         v = vec6(0.0)
-        p = parent_of(m, d, b)
+        p = parent_of(m, d, w, b)
         if p >= 0:
             v = six(d.twist[p])
         for q in range(n):

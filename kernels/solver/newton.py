@@ -127,7 +127,7 @@ def solve_trees(m, d, k, me, size):
     fine = False  # the acting constraints have settled
     niter, nproduct = 0, 0
     if isle.factor >= 0:
-        if ti.static(m.has.rows and not m.has.heavy):
+        if ti.static(m.has.jointed and not m.has.heavy):
             if d.island_single[k] == 0:
                 isle.bodies = eliminate_bodies(m, d, isle)
                 isle.nodes = ti.select(isle.bodies == 1, isle.nodes, d.island_nodenum[k])
@@ -264,7 +264,7 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
     if exact:
         if isle.bodies == 0:
             factored_direction(m, d, isle)
-        elif ti.static(m.has.rows and not m.has.heavy):
+        elif ti.static(m.has.jointed and not m.has.heavy):
             articulated_direction(m, d, isle)
     elif isle.apart == 1:
         worth = solve_apart(m, d, isle, enough)

@@ -26,7 +26,7 @@ def factor_hessians(m, d, isle: ti.template(), first, last, in_dofs, raw):
             t = d.island_tree[e] - w * m.ntree
             if isle.bodies == 0:
                 make_hessian(m, d, w, t, in_dofs, raw, lanes > 0)
-            elif ti.static(m.has.rows and not m.has.heavy):
+            elif ti.static(m.has.jointed and not m.has.heavy):
                 body_hessians(m, d, w, t)
         if ti.static(m.has.jointed and WIDE):
             if lanes > 0:
