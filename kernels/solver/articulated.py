@@ -105,10 +105,14 @@ def held_by(m, d, w, b):
 
 @func
 def list_bodies(m, d, isle: ti.template()):
-    """The island's bodies as nodes, without links; node_mark: their children. Returns 1."""
+    """The island's bodies as nodes, without links; node_mark: their children. Returns 0 where blocks of six dofs are as
+    good: if those that are no free bodies have more than three dofs each."""
     n = isle.node
+    more = 0
     for e in range(isle.trees.begin, isle.trees.end):
         t = d.island_tree[e] - isle.world * m.ntree
+        if d.tree_single[d.island_tree[e]] == 0:
+            more += m.tree_dofnum[t] - 3 * m.tree_bodynum[t]
         for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
             node = isle.world * m.nbody + b
             d.node_rank[node] = -1
@@ -119,7 +123,7 @@ def list_bodies(m, d, isle: ti.template()):
                 d.node_mark[p] = d.node_mark[p] + 1
             n += 1
     isle.nodes = n - isle.node
-    return 1
+    return ti.cast(more <= 0, ti.i32)
 
 
 @func
@@ -165,10 +169,7 @@ def body_hessians(m, d, w, t):
 
 @func
 def articulated_direction(m, d, isle: ti.template()):
-    """sol_p = H^-1 sol_p, from body_hessians of the trees."""
-    for row in range(6 * blocks_of(m, d, isle)):
-        put6(d.island_dense, isle.adr + 6 * row, vec6(0.0))
-    couple_bodies(m, d, isle)
+    """sol_p = H^-1 sol_p, from body_hessians of the trees and couple_bodies."""
     for e in range(isle.node, isle.node + isle.nodes):
         b = d.node_order[e]
         if is_free(m, d, isle.world, b):
@@ -181,6 +182,8 @@ def articulated_direction(m, d, isle: ti.template()):
 @func
 def couple_bodies(m, d, isle: ti.template()):
     """The blocks of the Hessian."""
+    for row in range(6 * blocks_of(m, d, isle)):
+        put6(d.island_dense, isle.adr + 6 * row, vec6(0.0))
     last = ti.Vector([-1, -1, 0])
     for e in range(isle.cons.begin, isle.cons.end):
         c = d.island_con[e]

@@ -18,6 +18,7 @@ class Cut:
     begin, end  its stretch of island_tree, island_con or island_row.  step  entries of a block.  blocks  how many.
     mine, behind  this worker does the blocks from `mine` up to `behind`.
     many  how many others it takes at a time, 0: none, since the list is short or nobody else works on it.
+    pace  how many blocks further its next one is.
     which  number of the list: 0 trees, 1 contacts, 2 rows.
     sums  where their sums begin, -1: nobody needs them.
     """
@@ -29,6 +30,7 @@ class Cut:
     mine: ti.i32
     behind: ti.i32
     many: ti.i32
+    pace: ti.i32
     which: ti.i32
     sums: ti.i32
 
@@ -91,9 +93,14 @@ def isle_of(m, d, k, me, size):
         dense = d.island_denseadr[k]
     if large == 0:
         me, size = 0, 1
+    trees = cut(tree, d.island_treenum[k], LANES if ti.static(m.has.jointed and WIDE) else 1, 8, half, me, size, 0)
+    if ti.static(m.has.jointed):
+        if large == 1 and factor >= 0:  # few, perhaps first those of many bodies: each worker takes every other one
+            trees = cut(tree, d.island_treenum[k], 1, 8, half, me, size, 0)
+            trees.mine, trees.behind, trees.many, trees.pace = me, trees.blocks, 0, size
     return Isle(
         world=d.island_tree[tree] // m.ntree,
-        trees=cut(tree, d.island_treenum[k], LANES if ti.static(m.has.jointed and WIDE) else 1, 8, half, me, size, 0),
+        trees=trees,
         cons=cut(d.island_conadr[k], d.island_connum[k], 4, 5, half, me, size, 1),
         rows=cut(d.island_rowadr[k], d.island_rownum[k], 4, 5, half, me, size, 2),
         ndof=d.island_dofnum[k],
@@ -138,6 +145,7 @@ def cut(begin, n, least, columns, half, me, size, which):
         mine=mine,
         behind=behind,
         many=many,
+        pace=1,
         which=which,
         sums=sums,
     )
@@ -151,7 +159,7 @@ def first_block(m, d, isle: ti.template(), part: ti.template()):
     and between two of them each list is gone through once.
     """
     b = part.mine
-    if b == part.behind:
+    if b >= part.behind:
         b = take_blocks(m, d, isle, part)
     return b
 
@@ -159,7 +167,7 @@ def first_block(m, d, isle: ti.template(), part: ti.template()):
 @func
 def next_block(m, d, isle: ti.template(), part: ti.template(), b):
     """The one behind block b."""
-    b += 1
+    b += part.pace
     if b <= part.mine or b >= part.behind:
         if part.many == 0:
             b = part.blocks
