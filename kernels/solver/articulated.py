@@ -20,7 +20,7 @@ from .elimination import LINKS, block_of, leave, link_pair
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
 from .island_factor import blocks_of, couple_free, coupling, row_of
 from .row_hessian import each_pose
-from .tree_hessian import add_pose, body_hessian, sym6_times
+from .tree_hessian import LOWER, add_pose, body_hessian, sym6_times
 
 BESIDE = 4  # links up to which free bodies are eliminated before any tree
 
@@ -170,13 +170,23 @@ def body_hessians(m, d, w, t):
 @func
 def articulated_direction(m, d, isle: ti.template()):
     """sol_p = H^-1 sol_p, from body_hessians of the trees and couple_bodies."""
+    w = isle.world
     for e in range(isle.node, isle.node + isle.nodes):
         b = d.node_order[e]
-        if is_free(m, d, isle.world, b):
+        x = vec6(0.0)
+        if is_free(m, d, w, b):
+            i = w * m.nv + m.body_dofadr[b - w * m.nbody]
+            x = wrench_of_forces(m, d, i, at6(d.sol_p, i))
+        store(d.wrench, b, x)
+    for e in range(isle.node, isle.node + isle.nodes):
+        b = d.node_order[e]
+        if is_free(m, d, w, b):
             fold_free(m, d, isle, b)
         else:
             fold(m, d, isle, b)
-    solve_bodies(m, d, isle)
+        forces_forward(m, d, isle, b)  # beside the next body's matrix, which waits for this one's
+    for e in range(isle.nodes):
+        twists_back(m, d, isle, d.node_order[isle.node + isle.nodes - 1 - e])
 
 
 @func
@@ -211,6 +221,17 @@ def add_square(b, y, f, a: ti.template()):
         g = f * y[r]
         for q in ti.static(range(r + 1)):
             a[b][r * (r + 1) // 2 + q] = a[b][r * (r + 1) // 2 + q] + g * y[q]
+
+
+@ti.func
+def times_short(b, v, a: ti.template()):
+    """sym6_times by sums of three: each dof waits for the one before."""
+    x = vec6(0.0)
+    for i in ti.static(range(6)):
+        x[i] = (a[b][LOWER[i][0]] * v[0] + a[b][LOWER[i][1]] * v[1] + a[b][LOWER[i][2]] * v[2]) + (
+            a[b][LOWER[i][3]] * v[3] + a[b][LOWER[i][4]] * v[4] + a[b][LOWER[i][5]] * v[5]
+        )
+    return x
 
 
 @func
@@ -249,8 +270,9 @@ def fold(m, d, isle: ti.template(), b):
     for k in range(n):
         i = last - k
         s = d.cdof[i]
-        u = sym6_times(b, s, d.body_hess)
-        a = 1.0 / (d.tree_hess[w * m.nM + m.dof_Madr[i - w * m.nv]] + s.dot(u))
+        u = times_short(b, s, d.body_hess)
+        most = d.tree_hess[w * m.nM + m.dof_Madr[i - w * m.nv]] + (s[0] * u[0] + s[1] * u[1] + s[2] * u[2])
+        a = 1.0 / (most + (s[3] * u[3] + s[4] * u[4] + s[5] * u[5]))
         add_square(b, u, -a, d.body_hess)
         store(d.dof_wrench, i, u)
         d.dof_wrench[i][6] = a
@@ -303,23 +325,6 @@ def fold_pair(m, d, isle: ti.template(), b, e, j, last, n):
         for r in ti.static(range(6)):
             y = d.island_dense[adr + BLOCK * second + 6 * k + r]
             put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - y * x)
-
-
-@func
-def solve_bodies(m, d, isle: ti.template()):
-    """sol_p = (L D L')^-1 sol_p."""
-    w = isle.world
-    for e in range(isle.node, isle.node + isle.nodes):
-        b = d.node_order[e]
-        x = vec6(0.0)
-        if is_free(m, d, w, b):
-            i = w * m.nv + m.body_dofadr[b - w * m.nbody]
-            x = wrench_of_forces(m, d, i, at6(d.sol_p, i))
-        store(d.wrench, b, x)
-    for e in range(isle.node, isle.node + isle.nodes):
-        forces_forward(m, d, isle, d.node_order[e])
-    for e in range(isle.nodes):
-        twists_back(m, d, isle, d.node_order[isle.node + isle.nodes - 1 - e])
 
 
 @func
