@@ -117,6 +117,7 @@ def list_bodies(m, d, isle: ti.template()):
             node = isle.world * m.nbody + b
             d.node_rank[node] = -1
             d.node_linknum[node] = 0
+            d.node_link[node][0] = -1
             d.node_mark[node] = 0
             p = parent_of(m, d, isle.world, node)
             if p >= 0:
@@ -322,9 +323,9 @@ def fold_pair(m, d, isle: ti.template(), b, e, j, last, n):
     adr = isle.adr + BLOCK * d.node_linkadr[b]
     for k in range(n):
         x = d.dof_wrench[last - k][6] * at6(d.island_dense, adr + BLOCK * first + 6 * k)
+        y = at6(d.island_dense, adr + BLOCK * second + 6 * k)
         for r in ti.static(range(6)):
-            y = d.island_dense[adr + BLOCK * second + 6 * k + r]
-            put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - y * x)
+            put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - y[r] * x)
 
 
 @func
