@@ -12,15 +12,15 @@ def put(m, d, k, dist, pos, normal):
     """Writes a contact to slot k."""
     put_place(m, d, k, dist, pos)
     for c in ti.static(range(3)):
-        d.con_slot[SLOT * k + 4 + c] = normal[c]
+        d.con_slot[SLOT * k + 4 + c] = narrow(normal[c])
 
 
 @func
 def put_place(m, d, k, dist, pos):
     """Writes a contact but for its normal."""
-    d.con_slot[SLOT * k] = dist
+    d.con_slot[SLOT * k] = narrow(dist)
     for c in ti.static(range(3)):
-        d.con_slot[SLOT * k + 1 + c] = pos[c]
+        d.con_slot[SLOT * k + 1 + c] = narrow(pos[c])
 
 
 @func

@@ -6,6 +6,7 @@ thread. Written here because Taichi's own scan raises on the CPU and its own sor
 
 from tisim.kernels.types import *
 
+MOST_BLOCKS = 4096  # of a scan on a GPU
 SCAN_BLOCK = 64  # items per block of a scan: short, since Taichi gives a CPU thread 512 loop rounds at a time
 
 
@@ -57,6 +58,15 @@ def scan_length(n):
     for k in ti.static(range(10)):  # no loop: a GPU's threads each compute it
         doublings = doublings + ti.cast(n > (SCAN_BLOCK << k) * (SCAN_BLOCK << k), ti.i32)
     return SCAN_BLOCK << doublings
+
+
+@ti.func
+def block_length(n, weight: ti.template()):
+    """The same on a GPU, where a thread takes `weight` times as long for an item as for a sum."""
+    doublings = 0
+    for k in ti.static(range(10)):
+        doublings = doublings + ti.cast(n > (8 << k) * (8 << k) * weight, ti.i32)
+    return ti.max(8 << doublings, n // MOST_BLOCKS + 1)
 
 
 @ti.func
@@ -138,19 +148,25 @@ def radix_pass(m, d, icount: ti.i32, shift: ti.i32, nbit: ti.i32, half: ti.i32):
 
 @kernel
 def part_pass(m, d, shift: ti.i32, nbit: ti.i32, half: ti.i32):
-    """The same of the things that constraint/lists_all.py and islands_all.py sort by their owners."""
+    """The same of the things that constraint/lists_all.py and islands_all.py sort by their owners. Their counts are
+    scanned in three levels: part_sum has sums of blocks, then of stretches of blocks."""
     total = d.npartblock << nbit
-    length = scan_length(total)
-    scans = (total + length - 1) // length
+    scans = (total + SCAN_BLOCK - 1) // SCAN_BLOCK
+    stretches = (scans + SCAN_BLOCK - 1) // SCAN_BLOCK
     ti.loop_config(serialize=SERIAL)
     for b in range(d.npartblock):
         count_digits(b, pass_of(d.npart, d.npartblock, half * d.npartmax, shift, nbit), d.part_key, d.part_count)
     ti.loop_config(serialize=SERIAL)
     for s in range(scans):
-        d.part_sum[s] = sum_between(d.part_count, s * length, ti.min((s + 1) * length, total))
+        d.part_sum[s] = sum_of_block(d.part_count, s, total)
+    ti.loop_config(serialize=SERIAL)
+    for s in range(stretches):
+        d.part_sum[scans + s] = sum_of_block(d.part_sum, s, scans)
     ti.loop_config(serialize=SERIAL)
     for s in range(scans):
-        scan_between(d.part_count, s * length, ti.min((s + 1) * length, total), start_of(d.part_sum, s))
+        stretch = s // SCAN_BLOCK
+        before = sum_between(d.part_sum, scans, scans + stretch)
+        scan_block(d.part_count, s, total, before + sum_between(d.part_sum, stretch * SCAN_BLOCK, s))
     ti.loop_config(serialize=SERIAL)
     for b in range(d.npartblock):
         how = pass_of(d.npart, d.npartblock, half * d.npartmax, shift, nbit)

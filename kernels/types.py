@@ -7,7 +7,7 @@ above every outermost loop that may run in parallel.
 
 import taichi as ti
 
-from tisim.device import session, unpaired
+from tisim.device import neighbours, session, unpaired
 from tisim.device.bundle import func
 from tisim.device.variant import kernel
 
@@ -24,6 +24,7 @@ __all__ = [
     "SHORT",
     "CHUNK",
     "VECTORS",
+    "ABREAST",
     "MINVAL",
     "EPSILON",
     "vec2",
@@ -38,8 +39,13 @@ __all__ = [
     "six",
     "subtract",
     "store",
+    "narrow",
     "apart",
+    "root",
+    "over",
     "dot",
+    "times",
+    "product",
     "cross",
 ]
 
@@ -53,6 +59,7 @@ HAND = 512  # loop iterations per worker, see kernels/team.py: what a CPU thread
 VECTORS = (
     unpaired.VERSION
 )  # a kernel that names it has inner loops whose turns a CPU does several at once, see compile_ir
+ABREAST = neighbours.VERSION  # a kernel that names it has vectors of things side by side, see neighbours.py
 CHUNK = 32  # neighbours in a list that one thread works through, and reserves places for at once: 4 on a GPU
 LEAST = -1e300 if FP == ti.f64 else -1e30  # no product is smaller, which a compiler does not know
 MINVAL = 1e-15  # mjMINVAL: smallest number a division accepts
@@ -110,6 +117,12 @@ def store(a: ti.template(), i, v):
 
 
 @ti.func
+def narrow(x):
+    """x in the running precision: what was reckoned in f64 (wide.py) becomes a number, vector or matrix of FP."""
+    return ti.cast(x, FP)
+
+
+@ti.func
 def apart(x):
     """A product that is kept out of a fused product-sum: a GPU's compiler makes those whatever it is told, and then
     a * b - b * a is not 0. Where a sign or a zero decides something its products go through here."""
@@ -120,26 +133,64 @@ def apart(x):
 
 
 @ti.func
+def root(x):
+    """ti.sqrt(x), kept apart from a division by it, for which a GPU's compiler takes an approximation."""
+    y = ti.sqrt(x)
+    if ti.static(GPU):
+        y = ti.max(y, FP(LEAST))
+    return y
+
+
+@ti.func
+def over(v, x):
+    """Vector v / x by divisions, where a GPU's compiler would multiply by 1 / x."""
+    y = v / x
+    if ti.static(GPU):
+        for c in ti.static(range(v.n)):
+            y[c] = v[c] / ti.max(x, FP(LEAST * (1.0 - 0.1 * c)))  # of which none knows that they are the same
+    return y
+
+
+@ti.func
 def dot(a, b):
     """a.dot(b), with products that are kept apart."""
-    s = FP(0.0)
+    s = a.dot(b)
     if ti.static(GPU):
         s = apart(a[0] * b[0]) + apart(a[1] * b[1]) + apart(a[2] * b[2])
-    else:
-        s = a.dot(b)
     return s
+
+
+@ti.func
+def times(R, v):
+    """R @ v, with products that are kept apart."""
+    y = R @ v
+    if ti.static(GPU):
+        for r in ti.static(range(3)):
+            y[r] = apart(R[r, 0] * v[0]) + apart(R[r, 1] * v[1]) + apart(R[r, 2] * v[2])
+    return y
+
+
+@ti.func
+def product(A, B):
+    """A @ B, with products that are kept apart."""
+    C = A @ B
+    if ti.static(GPU):
+        for r in ti.static(range(3)):
+            for c in ti.static(range(3)):
+                C[r, c] = apart(A[r, 0] * B[0, c]) + apart(A[r, 1] * B[1, c]) + apart(A[r, 2] * B[2, c])
+    return C
 
 
 @ti.func
 def cross(a, b):
     """a.cross(b), with products that are kept apart."""
-    n = vec3(0.0)
+    n = a.cross(b)
     if ti.static(GPU):
-        n = vec3(
-            apart(a[1] * b[2]) - apart(a[2] * b[1]),
-            apart(a[2] * b[0]) - apart(a[0] * b[2]),
-            apart(a[0] * b[1]) - apart(a[1] * b[0]),
+        n = ti.Vector(
+            [
+                apart(a[1] * b[2]) - apart(a[2] * b[1]),
+                apart(a[2] * b[0]) - apart(a[0] * b[2]),
+                apart(a[0] * b[1]) - apart(a[1] * b[0]),
+            ]
         )
-    else:
-        n = a.cross(b)
     return n

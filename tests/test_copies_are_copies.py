@@ -122,7 +122,8 @@ def test_a_copied_data_of_another_precision_is_converted():
     tisim.init(arch="cpu", precision="f32")
     try:
         n, e = pickle.loads(kept)
-        assert e.qpos.dtype == np.float32
+        assert e.qvel.dtype == np.float32
+        assert e.qpos.dtype == np.float64  # of places f32 has too few digits
         tisim.step(n, e)
         with pytest.raises(tisim.Error, match="make a new Data"):
             copy.copy(d)

@@ -52,7 +52,7 @@ def place(name):
 def test_the_check_sees_imports_of_every_form():
     assert {"model.tracked", "mjcf", "errors"} <= set(imported("model.model"))
     assert {"mjcf.rotations", "mjcf.scene.items"} <= set(imported("mjcf.elements.bodies"))
-    assert {"kernels.types", "kernels.rotation"} <= set(imported("kernels.smooth.kinematics"))
+    assert {"kernels.wide", "kernels.rotation"} <= set(imported("kernels.smooth.kinematics"))
     assert place("mjcf.rotations") < place("mjcf.elements.bodies") < place("mjcf") < place("model.model")
 
 

@@ -42,8 +42,10 @@ ITSELF = {
     "team", "stat_nactive", "stat_nchange",  # workers count pieces and rows
     "con_state", "row_state",  # by the sweep before
     "sol_q", "sol_Hq", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
+    "tblk_group", "cblk_group", "rblk_group",  # by the same loops, of the level below
     "pic_depth", "pic_record", "pic_through", "pic_lit", "pic_weight",  # of the layer or lamp before
-    "sol_p", "sol_r", "sol_y", "sol_Hy", "isl_step", "isl_rz0", "isl_pass",  # by the first round of conjugate gradients
+    "sol_p", "sol_r", "sol_y", "sol_Hy", "sol_Hz",  # by the first round of conjugate gradients
+    "isl_step", "isl_rz0", "isl_pass",  # the same
 }  # fmt: skip
 
 OF_USERS = {"user_actuators", "user_filter"}  # kernels that are made with a user's functions

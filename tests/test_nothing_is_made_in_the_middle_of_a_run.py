@@ -75,7 +75,7 @@ def test_large_scenes_foresee_large_islands(monkeypatch):
     assert names[1] - names[0] == {"along_curve"} and names[0] < names[1]
     monkeypatch.setattr(solver, "queued", lambda: True)
     names = [{k.__name__ for k in needs.kernels_of(m, tisim.Data(m))} for m in (small, large)]
-    assert names[1] - names[0] == {"start_round", "project", "search", "move", "start_direction",
+    assert names[1] - names[0] == {"start_round", "begin_rounds", "project", "search", "move", "start_direction",
                                    "linear_step", "note_bad_acceleration"}  # fmt: skip
 
 

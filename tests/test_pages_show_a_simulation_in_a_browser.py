@@ -122,6 +122,13 @@ def test_pictures_come_where_something_changes(page):
         assert after() is not None and float(page.controls.d.time) == pytest.approx(0.002)
 
 
+def test_words_are_there_before_the_first_picture(page):
+    link = http.client.HTTPConnection("127.0.0.1", page.server.port, timeout=20)
+    link.request("GET", "/words")
+    assert json.loads(link.getresponse().read())["lines"][1] == "paused"
+    link.close()
+
+
 def test_nobody_looks_and_nothing_is_drawn(page):
     do(page, ("key", "space", False))
     for _ in range(3):

@@ -282,6 +282,8 @@ def test_versions_are_those_of_the_package():
 def test_ci_runs_readmes_lines():
     line = next(line for line in README.splitlines() if "pytest" in line)
     script = (ROOT / ".ci" / "run").read_text()
-    assert "grep -m1 'pytest' README.md" in script and line.strip().endswith(".venv/bin/python -m pytest")
+    command = re.search(r"&& (\.venv/bin/python -m pytest) -n 2 --dist loadfile$", line.strip()).group(1)
+    assert "grep -m1 'pytest' README.md" in script and f'tests="{command}"' in script
+    assert 'suite=$tests${line#*"$tests"}' in script and "\n$suite || exit" in script
     assert subprocess.run(["bash", "-n", ROOT / ".ci" / "run"]).returncode == 0
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o111

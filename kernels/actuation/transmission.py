@@ -17,7 +17,7 @@ from ..constants import (
 from ..rotation import at4, conj_quat, mul_quat, normalize_quat, quat_to_rotvec, rotate
 from ..sleep.awake import task_at, task_count
 from ..spatial import cross, head, join, tail
-from ..types import FP, SERIAL, func, kernel, ti, vec3, vec6
+from ..types import FP, SERIAL, func, kernel, narrow, ti, vec3, vec6
 
 
 @func
@@ -58,7 +58,7 @@ def joint_actuators(m, d):
         gear = vec6(m.actuator_gear[i])
         length = FP(0.0)
         if kind == BALL or kind == FREE:
-            quat = normalize_quat(at4(d.qpos, q + ti.select(kind == FREE, 3, 0)))
+            quat = normalize_quat(narrow(at4(d.qpos, q + ti.select(kind == FREE, 3, 0))))
             turn = head(gear)
             if kind == FREE:
                 turn = tail(gear)
@@ -70,7 +70,7 @@ def joint_actuators(m, d):
                 gear = join(turn, turn)
                 length = quat_to_rotvec(quat).dot(turn)
         else:
-            length = gear[0] * d.qpos[q]
+            length = gear[0] * narrow(d.qpos[q])
         a = w * m.nmoment + m.moment_adr[i]
         for c in ti.static(range(6)):
             if c < m.moment_num[i]:
@@ -101,8 +101,8 @@ def pose_apart(m, d, w, site, ref):
     """
     gap = d.site_xpos[w * m.nsite + site] - d.site_xpos[w * m.nsite + ref]
     mat = d.site_xmat[w * m.nsite + ref]
-    q1 = mul_quat(m.site_quat[site], d.xquat[w * m.nbody + m.site_bodyid[site]])
-    q2 = mul_quat(m.site_quat[ref], d.xquat[w * m.nbody + m.site_bodyid[ref]])
+    q1 = mul_quat(m.site_quat[site], narrow(d.xquat[w * m.nbody + m.site_bodyid[site]]))
+    q2 = mul_quat(m.site_quat[ref], narrow(d.xquat[w * m.nbody + m.site_bodyid[ref]]))
     return join(mat.transpose() @ gap, quat_to_rotvec(mul_quat(conj_quat(q2), q1)))
 
 

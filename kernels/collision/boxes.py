@@ -30,16 +30,18 @@ def margin_of(m, d, w, g):
 @func
 def box_of_geom(m, d, w, g, k):
     """Lower and upper corner of geom g of world w placed at k, its margin added."""
-    R = d.geom_xmat[k]
-    x = d.geom_xpos[k]
+    R = narrow(d.geom_xmat[k])
+    x = narrow(d.geom_xpos[k])
     center = x + R @ m.geom_box[k, g, 0]
     extent = ti.abs(R) @ m.geom_box[k, g, 1]
     radius = m.geom_box[k, g, 2]
     for c in ti.static(range(3)):
         extent[c] += vec3(R[c, 0] * radius[0], R[c, 1] * radius[1], R[c, 2] * radius[2]).norm()
     extent *= GROW
-    reach = m.geom_reach[k, g] * GROW
+    reach = narrow(m.geom_reach[k, g]) * GROW
     margin = margin_of(m, d, w, g)
+    if ti.static(FP != WIDE):  # f32 rounds what colliders know better
+        margin += 4.0 * EPSILON * ti.abs(x).max()
     return ti.max(center - extent, x - reach) - margin, ti.min(center + extent, x + reach) + margin
 
 
@@ -128,7 +130,7 @@ def update_box(m, d, t):
         d.item_boxlo[i] = lo
         d.item_boxhi[i] = hi
         if place < d.ncol:
-            if not inside(m, d, lo, hi, d.geom_xpos[k], i):
+            if not inside(m, d, lo, hi, narrow(d.geom_xpos[k]), i):
                 d.nout = 1
     else:
         k = w * m.nbody + m.mid_body[g - m.ngeom]
@@ -136,13 +138,14 @@ def update_box(m, d, t):
         n = m.mid_adr[g - m.ngeom] + 1
         lo = m.mid_box[n, 0]
         hi = m.mid_box[n, 1]
-        center = d.xpos[k] + R @ (0.5 * (lo + hi))
+        x = narrow(d.xpos[k])
+        center = x + R @ (0.5 * (lo + hi))
         extent = ti.abs(R) @ (0.5 * (hi - lo)) * GROW
         if d.override:
             extent += m.opt.o_margin
         d.item_boxlo[i] = center - extent
         d.item_boxhi[i] = center + extent
-        if has_moved(m, d, d.xpos[k], R, lo, hi, w * d.ngroup + g - m.ngeom, d.sweep_skin):
+        if has_moved(m, d, x, R, lo, hi, w * d.ngroup + g - m.ngeom, d.sweep_skin):
             d.nout = 1
 
 
@@ -151,8 +154,8 @@ def look_at_plane(m, d, t):
     """Whether plane t is not where it was at the last search."""
     k = t // d.nplane * m.ngeom + d.plane_geom[t % d.nplane]
     for c in ti.static(range(3)):
-        moved = d.plane_pos[t][c] != d.geom_xpos[k][c]
-        if moved or d.plane_normal[t][c] != d.geom_xmat[k][c, 2]:
+        moved = d.plane_pos[t][c] != narrow(d.geom_xpos[k][c])
+        if moved or d.plane_normal[t][c] != narrow(d.geom_xmat[k][c, 2]):
             d.nout = 1
 
 
@@ -187,7 +190,7 @@ def enlarge_boxes(m, d):
         i = w * m.nitem + g
         way = vec3(0.0, 0.0, 0.0)
         if g < m.ngeom:
-            x = d.geom_xpos[w * m.ngeom + g]
+            x = narrow(d.geom_xpos[w * m.ngeom + g])
             if d.age > 0 and t % d.nbox < d.ncol:  # not geoms of a tree, whose boxes grow by the skin only
                 way = ti.max(-FARTHEST * skin, ti.min(FARTHEST * skin, (x - d.item_from[i]) * (FORESIGHT / d.age)))
             d.item_from[i] = x
@@ -195,7 +198,7 @@ def enlarge_boxes(m, d):
         else:
             k = w * d.ngroup + g - m.ngeom
             body = w * m.nbody + m.mid_body[g - m.ngeom]
-            d.group_pos[k] = d.xpos[body]
+            d.group_pos[k] = narrow(d.xpos[body])
             d.group_mat[k] = d.xmat[body]
         d.item_fatlo[i] = d.item_boxlo[i] - skin + ti.min(way, 0.0)
         d.item_fathi[i] = d.item_boxhi[i] + skin + ti.max(way, 0.0)
@@ -213,13 +216,13 @@ def enlarge_boxes(m, d):
         lo, hi = box_of_geom(m, d, w, g, w * m.ngeom + g)
         d.item_boxlo[i] = lo
         d.item_boxhi[i] = hi
-        put_ball(m, d, i, d.geom_xpos[w * m.ngeom + g], 0.0)
+        put_ball(m, d, i, narrow(d.geom_xpos[w * m.ngeom + g]), 0.0)
     ti.loop_config(serialize=SERIAL or SHORT)
     for t in range(d.nworld * d.nplane):
         k = t // d.nplane * m.ngeom + d.plane_geom[t % d.nplane]
         for c in ti.static(range(3)):
-            d.plane_pos[t][c] = d.geom_xpos[k][c]
-            d.plane_normal[t][c] = d.geom_xmat[k][c, 2]
+            d.plane_pos[t][c] = narrow(d.geom_xpos[k][c])
+            d.plane_normal[t][c] = narrow(d.geom_xmat[k][c, 2])
 
 
 @ti.func
@@ -243,7 +246,8 @@ def spheres_meet(m, d, x1, x2, i1, i2, g1, g2, margin):
 def above_plane(m, d, i1, x2, i2, g2, margin):
     """Whether the bounding sphere of geom g2, whose place is i2, around x2 is farther than a margin above the plane
     placed at i1."""
-    normal = vec3(d.geom_xmat[i1][0, 2], d.geom_xmat[i1][1, 2], d.geom_xmat[i1][2, 2])
+    R = d.geom_xmat[i1]
+    normal = ti.Vector([R[0, 2], R[1, 2], R[2, 2]])
     return normal.dot(x2 - d.geom_xpos[i1]) > margin + m.geom_reach[i2, g2]
 
 

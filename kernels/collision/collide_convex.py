@@ -15,7 +15,7 @@ from ..convex.multiccd import multicontact
 from ..convex.support import enter_shape
 from ..rotation import quat_to_mat
 from ..slots import dist_at, pos_at, put, put_place
-from ..types import *
+from ..wide import *
 from .boxes import TODO
 from .contact import frame_of
 
@@ -73,7 +73,7 @@ def turn_about(pair: ti.template(), k, pos, frame):
     axis = vec3(frame[1, 0], frame[1, 1], frame[1, 2])
     if k > 2:
         axis = vec3(frame[2, 0], frame[2, 1], frame[2, 2])
-    turn = turned(axis, -TURN if k & 1 else TURN)
+    turn = turned(axis, FP(-TURN) if k & 1 else FP(TURN))
     y1 = pair.x1 - (turn @ (pos - pair.x1) - (pos - pair.x1))
     y2 = pair.x2 - (turn.transpose() @ (pos - pair.x2) - (pos - pair.x2))
     return turn @ pair.R1, y1, turn.transpose() @ pair.R2, y2
@@ -116,7 +116,7 @@ def _collide_pair(m, d, mem: ti.template(), p):
     ncon = 0
     frame = mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
     pos0 = vec3(0.0, 0.0, 0.0)
-    dist0 = 0.0
+    dist0 = FP(0.0)
     for k in range(ntry):
         if k == 0 or ncon > 0:
             R1 = pair.R1

@@ -22,7 +22,7 @@ from ..convex.memory import (
 )
 from ..convex.support import LOWEST, enter_shape, support
 from ..slots import put
-from ..types import *
+from ..wide import *
 from .boxes import TODO
 
 ivec4 = ti.types.vector(4, ti.i32)
@@ -124,12 +124,12 @@ def cells_under(field: ti.template(), lo, hi):
 @func
 def put_prism(m, d, mem: ti.template(), field: ti.template(), row, column, k, margin):
     """Writes the upper corners of prism k of a strip, a row of cells from this column on; returns the greatest z."""
-    highest = LOWEST
+    highest = FP(LOWEST)
     for v in range(3):
         c = column + (k + v) // 2
         r = row + 1 - (k + v) % 2
-        z = m.hfield_data[field.adr + r * field.ncol + c] * field.top + margin
-        corner = vec3(field.dx * c - field.half[0], field.dy * r - field.half[1], z)
+        z = apart(m.hfield_data[field.adr + r * field.ncol + c] * field.top) + margin
+        corner = vec3(apart(field.dx * c) - field.half[0], apart(field.dy * r) - field.half[1], z)
         put3(d.ccd_f, shape_f(mem, 0) + TOP + 3 * v, corner)
         highest = ti.max(highest, z)
     return highest
@@ -143,8 +143,8 @@ def collide_field(m, d, mem: ti.template(), slot, margin, i1, i2):
     field = field_of(m, d, m.geom_dataid[g1])
     R1 = d.geom_xmat[i1]
     x1 = d.geom_xpos[i1]
-    x = R1.transpose() @ (d.geom_xpos[i2] - x1)
-    enter_shape(m, d, mem, 1, R1.transpose() @ d.geom_xmat[i2], x, i2, g2)
+    x = times(R1.transpose(), d.geom_xpos[i2] - x1)
+    enter_shape(m, d, mem, 1, product(R1.transpose(), d.geom_xmat[i2]), x, i2, g2)
     put_prism_shape(m, d, mem, -field.base)
     lo, hi = box_of_shape(m, d, mem, 1)
     cells = ivec4(0, 0, 0, 0)
@@ -160,11 +160,11 @@ def collide_field(m, d, mem: ti.template(), slot, margin, i1, i2):
                 dist, p1, p2, corner = ccd(m, d, mem, 0.0, 0.0, 0.5 * margin)
                 if dist < 0.0:
                     normal = p1 - p2
-                    length = normal.norm()
+                    length = root(dot(normal, normal))
                     if length < MINVAL:
                         normal = vec3(1.0, 0.0, 0.0)
                     else:
-                        normal = normal / length
+                        normal = over(normal, length)
                     put(m, d, slot + ncon, dist, R1 @ (0.5 * (p1 + p2)) + x1, R1 @ normal)
                     ncon += 1
     return ncon

@@ -4,7 +4,7 @@ after its engine_collision_primitive.c and engine_collision_convex.c (Apache-2.0
 
 from ..constants import MESH, PLANE_CONVEX
 from ..slots import put
-from ..types import *
+from ..wide import *
 from .boxes import TODO
 from .collide_primitive import axis_of
 
@@ -31,7 +31,7 @@ def plane_cylinder(m, d, slot, margin, i1, i2, g1, g2):
     down = vec3(radius, 0.0, 0.0)
     if sine >= FLAT:
         down = vec3(-up[0] * (radius / sine), -up[1] * (radius / sine), 0.0)
-    across = vec3(down[1], -down[0], 0.0) * ti.select(half > 0.0, 1.0, -1.0) * (0.5 * ti.sqrt(3.0))
+    across = vec3(down[1], -down[0], 0.0) * ti.select(half > 0.0, 1.0, -1.0) * (0.5 * ti.sqrt(FP(3.0)))
     drop = down.dot(up)
     n = 0
     if height + half * up[2] + drop <= margin:
@@ -88,7 +88,7 @@ def mesh_support(m, d, mesh, direction):
     vert = m.mesh_vertadr[mesh]
     graph = m.mesh_graphadr[mesh]
     best = 0
-    most = -FAR
+    most = FP(-FAR)
     if graph < 0:
         for i in range(m.mesh_vertnum[mesh]):
             x = direction.dot(m.mesh_vert[vert + i])
@@ -155,7 +155,7 @@ def lowest_vertices(m, d, slot, margin, i1, i2, g2):
                 v = vert + m.mesh_graph[graph + 2 + nhull + m.mesh_graph[edges + at]]
             if down.dot(m.mesh_vert[v]) > threshold and v != lowest:
                 x = R @ m.mesh_vert[v] + center
-                if (x - spot).norm() >= NEAR * m.geom_rbound[i2, g2]:
+                if (x - spot).norm() >= FP(NEAR) * m.geom_rbound[i2, g2]:
                     dist = normal.dot(x - origin)
                     put(m, d, slot + n, dist, x - 0.5 * dist * normal, normal)
                     n += 1

@@ -7,7 +7,7 @@ MuJoCo 3.4.0.
 
 from ..constants import CAPSULE
 from ..slots import put
-from ..types import *
+from ..wide import *
 
 # squared sine below which lines are parallel besides MuJoCo's MINVAL: what rounding leaves of it in f32
 PARALLEL = 0.0 if FP == ti.f64 else 1e-6
@@ -132,8 +132,8 @@ def round_round(m, d, slot, margin, i1, i2, g1, g2):
         ntry = 4
     n = 0
     for k in range(ntry):
-        s = 0.0
-        u = 0.0
+        s = FP(0.0)
+        u = FP(0.0)
         if parallel:  # an end of one against the other's nearest point: both ends of 1, then both of 2
             end = 1.0 - 2.0 * (k & 1)
             if k < 2:

@@ -4,7 +4,7 @@
 
 from ..constants import CAPSULE
 from ..slots import put
-from ..types import *
+from ..wide import *
 from .collide_primitive import PARALLEL, axis_of
 
 NEAR = 1.001  # slack of the early test of a capsule's box, in the frame of the other
@@ -49,7 +49,7 @@ def nearest_end(c, h, size, limit):
     Returns the squared distance, s, and the axis of the face (-1: inside); the limit if none is nearer.
     """
     best = limit
-    s = 0.0
+    s = FP(0.0)
     face = -1
     for e in range(2):
         x = c + (2.0 * e - 1.0) * h
@@ -103,7 +103,7 @@ def nearest_to_box(c, h, half, size, limit):
     what = ti.select(best < limit, -1, -2)
     edge = 0
     corner = 0
-    place = 0.0
+    place = FP(0.0)
     # the twelve edges
     cc = half * half  # not h.dot(h): along an edge the rounding of det decides whether they are parallel
     per_cc = 1.0 / ti.max(cc, MINVAL)
@@ -145,7 +145,7 @@ def second_place(c, h, size, s, what, face, edge, corner, place):
     """Step along h from the nearest point to where the segment leaves the face or edge it lies along; -FAR: it does not
     lie along one.
     """
-    step = -FAR
+    step = FP(-FAR)
     length = h.norm()
     toward = ti.cast(h[0] > 0, ti.i32) + 2 * ti.cast(h[1] > 0, ti.i32) + 4 * ti.cast(h[2] > 0, ti.i32)
     size_over_h = vec3(FAR, FAR, FAR)
@@ -203,8 +203,8 @@ def round_box(m, d, slot, margin, i1, i2, g1, g2):
     radius = m.geom_size[i1, g1][0]
     c = R.transpose() @ (d.geom_xpos[i1] - origin)
     h = vec3(0.0, 0.0, 0.0)
-    s = 0.0
-    step = -FAR
+    s = FP(0.0)
+    step = FP(-FAR)
     ntry = 1
     if m.geom_type[g1] == CAPSULE:
         h = R.transpose() @ axis_of(m, d, i1) * m.geom_size[i1, g1][1]

@@ -3,7 +3,7 @@
 """
 
 from ..slots import put
-from ..types import *
+from ..wide import *
 from .collide_primitive import axis_of, sphere_sphere
 
 
@@ -32,7 +32,7 @@ def sphere_cylinder(m, d, slot, margin, i1, i2, g1, g2):
             cap = False
     n = 0
     toward = ti.select(along > 0.0, 1.0, -1.0) * axis
-    dist = 0.0
+    dist = FP(0.0)
     pos = x1
     normal = -toward
     if cap:

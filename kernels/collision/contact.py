@@ -3,7 +3,7 @@
 from ..constants import CAPSULE, FILTER_WELD, PLANE
 from ..sleep.awake import pair_at, pair_count
 from ..slots import dist_at, normal_at, pos_at
-from ..sort import SCAN_BLOCK, scan_block, scan_length, scan_sums, start_of, sum_of_block
+from ..sort import SCAN_BLOCK, block_length, scan_block, scan_sums, start_of, sum_of_block
 from ..types import *
 from .mix import contact_params
 
@@ -12,10 +12,9 @@ from .mix import contact_params
 def frame_of(direction, hint):
     """Rows: unit normal, hint made orthogonal to it (no hint: y, or z if the normal is near y), their cross product."""
     n = direction * (1.0 / ti.max(direction.norm(), MINVAL))
-    y = vec3(0.0, 1.0, 0.0)
-    z = vec3(0.0, 0.0, 1.0)
+    y = hint - n.dot(hint) * n
+    z = n.cross(y)
     if hint.dot(hint) >= 0.25:
-        y = hint - n.dot(hint) * n
         length = y.norm()
         if length < MINVAL:
             y = vec3(1.0, 0.0, 0.0)
@@ -24,13 +23,13 @@ def frame_of(direction, hint):
         z = n.cross(y)
     elif ti.abs(n[1]) < 0.5:
         scale = 1.0 / ti.max(ti.sqrt(n[0] * n[0] + n[2] * n[2]), MINVAL)
-        y = vec3(-n[1] * n[0], n[0] * n[0] + n[2] * n[2], -n[1] * n[2]) * scale
-        z = vec3(-n[2], 0.0, n[0]) * scale
+        y = ti.Vector([-n[1] * n[0], n[0] * n[0] + n[2] * n[2], -n[1] * n[2]]) * scale
+        z = ti.Vector([-n[2], 0.0, n[0]]) * scale
     else:
         scale = 1.0 / ti.max(ti.sqrt(n[0] * n[0] + n[1] * n[1]), MINVAL)
-        y = vec3(-n[2] * n[0], -n[2] * n[1], n[0] * n[0] + n[1] * n[1]) * scale
-        z = vec3(n[1], -n[0], 0.0) * scale
-    return mat3(n[0], n[1], n[2], y[0], y[1], y[2], z[0], z[1], z[2])
+        y = ti.Vector([-n[2] * n[0], -n[2] * n[1], n[0] * n[0] + n[1] * n[1]]) * scale
+        z = ti.Vector([n[1], -n[0], 0.0]) * scale
+    return ti.Matrix([[n[0], n[1], n[2]], [y[0], y[1], y[2]], [z[0], z[1], z[2]]])
 
 
 @func
@@ -78,7 +77,7 @@ def write_contacts(m, d):
     """Address of each pair's contacts, their total, and all their fields; parallel over pairs."""
     n = pair_count(m, d)
     if ti.static(GPU):
-        length = scan_length(n)
+        length = ti.max(SCAN_BLOCK, block_length(n, 8))
         nblock = n // length + 1
         ti.loop_config(serialize=SERIAL)
         for b in range(nblock):

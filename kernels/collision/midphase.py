@@ -89,7 +89,7 @@ def search_groups(m, d):
         nleaf = m.mid_leaf[a - m.ngeom]
         frame = w * m.nbody + m.mid_body[a - m.ngeom]
         R = d.xmat[frame].transpose()
-        x = d.xpos[frame]
+        x = narrow(d.xpos[frame])
         extra = ti.select(d.override, m.opt.o_margin, FP(0.0)) + skin
         for s in range(count):
             h = b

@@ -13,12 +13,12 @@ def adapted(made, contacts):
         for c in range(contacts):
             r = made(
                 c,
-                d.geom_xpos[i1],
-                d.geom_xmat[i1],
-                m.geom_size[i1, g1],
-                d.geom_xpos[i2],
-                d.geom_xmat[i2],
-                m.geom_size[i2, g2],
+                narrow(d.geom_xpos[i1]),
+                narrow(d.geom_xmat[i1]),
+                narrow(m.geom_size[i1, g1]),
+                narrow(d.geom_xpos[i2]),
+                narrow(d.geom_xmat[i2]),
+                narrow(m.geom_size[i2, g2]),
             )
             if r[0] <= margin:
                 pos = vec3(r[1], r[2], r[3])

@@ -18,7 +18,7 @@ from ..constants import (
 from ..rotation import conj_quat, mul_quat
 from ..sleep.awake import task_at, task_count
 from ..spatial import cross, head, tail
-from ..types import FP, SERIAL, func, kernel, store, ti, vec3, vec4, vec6
+from ..types import FP, SERIAL, func, kernel, narrow, store, ti, vec3, vec4, vec6
 from .row import finish_row, fits, start_row
 
 LEAST_SPARSE = 60  # dofs from which on jacobian="auto" means sparse
@@ -113,9 +113,9 @@ def ends_of(m, d, w, e):
     b1, b2, p1, p2, q1, q2 = local_ends(m, w, e)
     e1 = w * m.nbody + b1
     e2 = w * m.nbody + b2
-    p1 = d.xpos[e1] + d.xmat[e1] @ p1
-    p2 = d.xpos[e2] + d.xmat[e2] @ p2
-    return b1, b2, p1, p2, mul_quat(d.xquat[e1], q1), mul_quat(d.xquat[e2], q2)
+    p1 = narrow(d.xpos[e1]) + d.xmat[e1] @ p1
+    p2 = narrow(d.xpos[e2]) + d.xmat[e2] @ p2
+    return b1, b2, p1, p2, mul_quat(narrow(d.xquat[e1]), q1), mul_quat(narrow(d.xquat[e2]), q2)
 
 
 @func
@@ -239,9 +239,9 @@ def joint_rows(m, d):
             if j2 >= 0:
                 diag += m.dof_invweight0[w, m.jnt_dofadr[j2]]
                 a = m.jnt_qposadr[j2]
-                y, slope = polynomial(m, d, w, e, d.qpos[w * m.nq + a] - m.qpos0[a])
+                y, slope = polynomial(m, d, w, e, narrow(d.qpos[w * m.nq + a]) - narrow(m.qpos0[a]))
             a = m.jnt_qposadr[j1]
-            pos = d.qpos[w * m.nq + a] - m.qpos0[a] - y
+            pos = narrow(d.qpos[w * m.nq + a]) - narrow(m.qpos0[a]) - y
             num = m.eq_Jnum[e]
             start_row(m, d, d.eq_row[k], EQUALITY, e, d.eq_adr[k], num)
             for x in range(num):

@@ -7,12 +7,13 @@ an island ends as its root in any order. Sums that several threads make are of w
 
 from ..constants import QUEUE_BAD
 from ..sleep.awake import tree_at, tree_count
-from ..sort import scan_length, start_of
+from ..sort import MOST_BLOCKS, block_length, scan_length, start_of
 from ..types import SERIAL, func, kernel, ti
 from .island import dense_room, is_factored, is_shared, unite_trees
 from .lists_all import first_of
 
-COLUMNS = 8  # numbers of a block in part_sum
+COLUMNS = 8  # numbers of a block of islands in part_sum
+DOFS = COLUMNS * MOST_BLOCKS  # behind them, of blocks of trees
 
 
 @kernel
@@ -33,7 +34,7 @@ def join_trees(m, d):
 def number_islands(m, d):
     """Islands numbered by their first trees; two levels of blocks of trees. island_* begin as those of no trees."""
     trees = tree_count(m, d)
-    length = scan_length(trees)
+    length = block_length(trees, 16)
     nblock = trees // length + 1
     ti.loop_config(serialize=SERIAL)
     for s in range(nblock):
@@ -67,44 +68,52 @@ def put_part(m, d, i, key, value):
     d.part_value[i] = value
 
 
+@func
+def island_of(m, d, t):
+    """Island of world-major tree t, -1 where nothing acts on it; what tree_island is when all threads are done."""
+    root = d.uf_root[t]
+    k = -1
+    if root >= 0:
+        k = d.uf_number[root]
+    return k
+
+
 @kernel
 def island_parts(m, d):
     """Islands of trees and what they hold, and trees, contacts and rows as things to be sorted by kind and island;
     parallel over these."""
     ncon = d.ncon
-    nrow = d.nrow
     trees = tree_count(m, d)
     nisland = d.nisland
+    parts = trees + ncon + d.nrow
     ti.loop_config(serialize=SERIAL)
-    for at in range(trees):
-        t = tree_at(m, d, at)
-        root = d.uf_root[t]
-        k = -1
-        if root >= 0:
-            k = d.uf_number[root]
-            ti.atomic_add(d.island_dofnum[k], m.tree_dofnum[t % m.ntree])
-            ti.atomic_add(d.island_nodenum[k], m.tree_nodenum[t % m.ntree])
-            ti.atomic_add(d.island_bodynum[k], m.tree_bodynum[t % m.ntree])
-            ti.atomic_min(d.island_single[k], d.tree_single[t])
-        d.tree_island[t] = k
-        put_part(m, d, at, ti.select(k < 0, 3 * nisland, k), t)
-    ti.loop_config(serialize=SERIAL)
-    for c in range(ncon):
-        t = d.con_tree[c]
-        key = 3 * nisland
-        if t >= 0:
-            key = nisland + d.tree_island[t]
-            if d.con_body[c][0] >= 0 and d.con_body[c][1] >= 0:
-                ti.atomic_add(d.island_coupled[key - nisland], 1)
-        put_part(m, d, trees + c, key, c)
-    if ti.static(m.has.rows):
-        ti.loop_config(serialize=SERIAL)
-        for r in range(nrow):
-            k = d.tree_island[d.row_tree[r]]
+    for i in range(parts):
+        c = i - trees
+        r = c - ncon
+        if i < trees:
+            t = tree_at(m, d, i)
+            k = island_of(m, d, t)
+            if k >= 0:
+                ti.atomic_add(d.island_dofnum[k], m.tree_dofnum[t % m.ntree])
+                ti.atomic_add(d.island_nodenum[k], m.tree_nodenum[t % m.ntree])
+                ti.atomic_add(d.island_bodynum[k], m.tree_bodynum[t % m.ntree])
+                ti.atomic_min(d.island_single[k], d.tree_single[t])
+            d.tree_island[t] = k
+            put_part(m, d, i, ti.select(k < 0, 3 * nisland, k), t)
+        elif c < ncon:
+            t = d.con_tree[c]
+            key = 3 * nisland
+            if t >= 0:
+                key = nisland + island_of(m, d, t)
+                if d.con_body[c][0] >= 0 and d.con_body[c][1] >= 0:
+                    ti.atomic_add(d.island_coupled[key - nisland], 1)
+            put_part(m, d, i, key, c)
+        elif ti.static(m.has.rows):
+            k = island_of(m, d, d.row_tree[r])
             if d.row_coupled[r] == 1:
                 ti.atomic_add(d.island_coupled[k], 1)
                 ti.atomic_add(d.island_joined[k], 1)
-            put_part(m, d, trees + ncon + r, 2 * nisland + k, r)
+            put_part(m, d, i, 2 * nisland + k, r)
 
 
 @func
@@ -144,22 +153,31 @@ def place_island(m, d, k, before, size):
 @kernel
 def place_islands(m, d):
     """Where the lists of the islands begin, their dense matrices, and the blocks of the large ones; two levels of
-    blocks of islands."""
+    blocks of islands, one of trees."""
     n = d.nisland
-    length = scan_length(n)
+    length = block_length(n, 16)
     nblock = n // length + 1
+    trees = tree_count(m, d)
+    treelength = block_length(trees, 16)
+    treeblocks = trees // treelength + 1
     ti.loop_config(serialize=SERIAL)
-    for k in range(n):
+    for k in range(ti.max(n, treeblocks)):
         part = d.npart
-        tree = first_of(m, d, k, part)
-        con = first_of(m, d, n + k, part)
-        row = first_of(m, d, 2 * n + k, part)
-        d.island_treeadr[k] = tree
-        d.island_treenum[k] = first_of(m, d, k + 1, part) - tree
-        d.island_conadr[k] = con - first_of(m, d, n, part)
-        d.island_connum[k] = first_of(m, d, n + k + 1, part) - con
-        d.island_rowadr[k] = row - first_of(m, d, 2 * n, part)
-        d.island_rownum[k] = first_of(m, d, 2 * n + k + 1, part) - row
+        if k < treeblocks:
+            dofs = 0
+            for i in range(k * treelength, ti.min((k + 1) * treelength, first_of(m, d, n, part))):
+                dofs += m.tree_dofnum[d.part_value[d.parthalf * d.npartmax + i] % m.ntree]
+            d.part_sum[DOFS + k] = dofs
+        if k < n:
+            tree = first_of(m, d, k, part)
+            con = first_of(m, d, n + k, part)
+            row = first_of(m, d, 2 * n + k, part)
+            d.island_treeadr[k] = tree
+            d.island_treenum[k] = first_of(m, d, k + 1, part) - tree
+            d.island_conadr[k] = con - first_of(m, d, n, part)
+            d.island_connum[k] = first_of(m, d, n + k + 1, part) - con
+            d.island_rowadr[k] = row - first_of(m, d, 2 * n, part)
+            d.island_rownum[k] = first_of(m, d, 2 * n + k + 1, part) - row
     ti.loop_config(serialize=SERIAL)
     for s in range(nblock):
         total = ti.Vector([0, 0, 0, 0, 0, 0, 0])
@@ -181,7 +199,7 @@ def place_islands(m, d):
             d.nislandtree = first_of(m, d, n, d.npart)
             d.nislandcon = first_of(m, d, 2 * n, d.npart) - d.nislandtree
             d.nislandrow = first_of(m, d, 3 * n, d.npart) - d.nislandtree - d.nislandcon
-            d.groupsize = scan_length(ti.max(at[4], at[5], at[6]))
+            d.groupsize = scan_length(at[4])
             for i in range(QUEUE_BAD + 1):
                 d.solver_queue[i] = 0
             d.ndense = at[2]
@@ -199,16 +217,20 @@ def fill_islands(m, d):
     tree_end = d.nislandtree
     con_end = tree_end + d.nislandcon
     total = con_end + d.nislandrow
-    length = scan_length(tree_end)
-    nblock = tree_end // length + 1
+    trees = tree_count(m, d)
+    length = block_length(trees, 16)
+    nblock = trees // length + 1
     ti.loop_config(serialize=SERIAL)
     for i in range(ti.max(total, nblock)):
         src = d.parthalf * d.npartmax
         if i < nblock:
-            dofs = 0
-            for k in range(i * length, ti.min((i + 1) * length, tree_end)):
-                dofs += m.tree_dofnum[d.part_value[src + k] % m.ntree]
-            d.part_sum[i] = dofs
+            dof = 0
+            for b in range(i):
+                dof += d.part_sum[DOFS + b]
+            for e in range(i * length, ti.min((i + 1) * length, tree_end)):
+                t = d.part_value[src + e]
+                d.tree_dofstart[t] = dof - d.island_dofadr[d.tree_island[t]]
+                dof += m.tree_dofnum[t % m.ntree]
         if i < total:
             key = d.part_key[src + i]
             value = d.part_value[src + i]
@@ -221,13 +243,6 @@ def fill_islands(m, d):
             else:
                 d.island_row[i - con_end] = value
                 fill_row_block(m, d, key - 2 * n, i - con_end)
-    ti.loop_config(serialize=SERIAL)
-    for s in range(nblock):
-        dof = start_of(d.part_sum, s)
-        for i in range(s * length, ti.min((s + 1) * length, tree_end)):
-            t = d.island_tree[i]
-            d.tree_dofstart[t] = dof - d.island_dofadr[d.tree_island[t]]
-            dof += m.tree_dofnum[t % m.ntree]
 
 
 @ti.func

@@ -3,7 +3,7 @@
 from ..constants import BALL, LIMIT_JOINT
 from ..rotation import quat_to_rotvec
 from ..sleep.awake import limited_at, limited_count
-from ..types import FP, MINVAL, SERIAL, func, kernel, ti, vec3, vec4
+from ..types import FP, MINVAL, SERIAL, func, kernel, narrow, ti, vec3, vec4
 from .row import finish_row, fits, start_row
 
 
@@ -31,7 +31,8 @@ def limit_rows(m, d):
             a = ball_angle(m, d, q).norm()
             n = ti.cast(ti.max(lo, hi) - a < m.jnt_margin[j], ti.i32)
         else:
-            n = ti.cast(d.qpos[q] - lo < m.jnt_margin[j], ti.i32) + ti.cast(hi - d.qpos[q] < m.jnt_margin[j], ti.i32)
+            x = narrow(d.qpos[q])
+            n = ti.cast(x - lo < m.jnt_margin[j], ti.i32) + ti.cast(hi - x < m.jnt_margin[j], ti.i32)
         d.limit_row[k] = n
     ti.loop_config(serialize=True)
     for _ in range(1):
@@ -76,7 +77,7 @@ def add_limit(m, d, k, r):
         else:
             sign = ti.cast(1 - 2 * side, FP)
             axis[0] = sign
-            pos = sign * (d.qpos[q] - m.jnt_range[w, j][side])
+            pos = sign * (narrow(d.qpos[q]) - m.jnt_range[w, j][side])
         margin = m.jnt_margin[j]
         num = ti.select(ball, 3, 1)
         if pos < margin and (not (ball and side == 1)) and fits(m, d, r, adr, num):

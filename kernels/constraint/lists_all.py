@@ -7,7 +7,7 @@ begins is found in the sorted keys.
 
 from ..constants import ELLIPTIC
 from ..sleep.awake import body_at, body_count, tree_at, tree_count
-from ..sort import scan_length, start_of
+from ..sort import block_length, start_of
 from ..types import GPU, SERIAL, func, kernel, ti
 from .row import is_coupled, tree_of_dof
 
@@ -54,7 +54,7 @@ def sides_of_contact(m, d, c):
 def contact_parts(m, d):
     """First row of each contact, and the sides of contacts as things to be sorted by body; parallel over contacts."""
     n = d.ncon
-    length = scan_length(n)
+    length = block_length(n, 16)
     nblock = n // length + 1
     if ti.static(not GPU):  # there contact_terms has made them
         ti.loop_config(serialize=SERIAL)
@@ -139,7 +139,7 @@ def row_of_entry(m, d, e):
 def row_parts(m, d):
     """Which rows couple dofs, and their parts as things to be sorted by tree; parallel over rows."""
     n = d.nrow
-    length = scan_length(n)
+    length = block_length(n, 16)
     nblock = n // length + 1
     ti.loop_config(serialize=SERIAL)
     for r in range(n):

@@ -6,7 +6,7 @@ and segment, and only if those overlap at full size. Rules, tolerances and the o
 3.4.0 (mjc_ccd in engine_collision_gjk.c, Apache-2.0).
 """
 
-from ..types import *
+from ..wide import *
 from .depth_phases import aim_beyond_nearest, build, take_build, take_depth, take_expand
 from .distance_phases import aim_at_origin, aim_beyond_face, end_distance, reduce_simplex, take_nearest, take_search
 from .memory import FOUND, VERTEX_F, number_adr, point_adr, put3, shape_i

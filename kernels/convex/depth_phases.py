@@ -4,7 +4,7 @@ A phase either sets what the next support point is for, or takes it in (`take_..
 """
 
 from ..rotation import at3
-from ..types import *
+from ..wide import *
 from .distance_phases import ask
 from .epa import MADE, ON_FACE, UNUSABLE, close_up, first_polytope, open_up
 from .gjk import FAR, ROUNDING, barycentric
@@ -17,18 +17,18 @@ SIN120 = 0.86602540378
 @ti.func
 def third_of_turn(axis):
     """Matrix of a rotation by 120 degrees about an axis of any length."""
-    u = axis / ti.max(axis.norm(), MINVAL)
-    v = SIN120 * u
+    u = over(axis, ti.max(root(dot(axis, axis)), MINVAL))
+    v = apart(FP(SIN120) * u)
     return mat3(
-        -0.5 + u[0] * u[0] * 1.5,
-        u[0] * u[1] * 1.5 - v[2],
-        u[0] * u[2] * 1.5 + v[1],
-        u[1] * u[0] * 1.5 + v[2],
-        -0.5 + u[1] * u[1] * 1.5,
-        u[1] * u[2] * 1.5 - v[0],
-        u[0] * u[2] * 1.5 - v[1],
-        u[1] * u[2] * 1.5 + v[0],
-        -0.5 + u[2] * u[2] * 1.5,
+        -0.5 + apart(u[0] * u[0] * 1.5),
+        apart(u[0] * u[1] * 1.5) - v[2],
+        apart(u[0] * u[2] * 1.5) + v[1],
+        apart(u[1] * u[0] * 1.5) + v[2],
+        -0.5 + apart(u[1] * u[1] * 1.5),
+        apart(u[1] * u[2] * 1.5) - v[0],
+        apart(u[0] * u[2] * 1.5) - v[1],
+        apart(u[1] * u[2] * 1.5) + v[0],
+        -0.5 + apart(u[2] * u[2] * 1.5),
     )
 
 
@@ -63,10 +63,10 @@ def build(m, d, mem: ti.template(), s: ti.template()):
         enter_simplex(m, d, mem, s)
     if s.phase == BUILD:
         if s.nvert < 5 and s.kind < 4:
-            length = s.side.norm()
+            length = root(dot(s.side, s.side))
             direction = vec3(1.0, 0.0, 0.0)
             if length > MINVAL:
-                direction = s.side / length
+                direction = over(s.side, length)
             ask(s, FIRST + s.nvert, direction)
         else:
             found = first_polytope(m, d, mem, s)
@@ -89,7 +89,7 @@ def take_build(s: ti.template()):
     """BUILD: a vertex of the first polytope."""
     s.nvert += 1
     if s.kind == 2:
-        s.side = third_of_turn(s.axis) @ s.side
+        s.side = times(third_of_turn(s.axis), s.side)
     else:
         s.side = -s.side
 
@@ -97,7 +97,7 @@ def take_build(s: ti.template()):
 @func
 def nearest_candidate(m, d, mem: ti.template(), s: ti.template()):
     """The candidate nearest to the origin, -1 if there is none, and its squared distance."""
-    least = FAR * FAR
+    least = FP(FAR * FAR)
     best = -1
     for c in range(s.ncandidate):
         face = d.ccd_i[mem.candidates + c]
@@ -125,7 +125,7 @@ def aim_beyond_nearest(m, d, mem: ti.template(), s: ti.template()):
             if s.lower2 <= 0.0:
                 s.phase = DONE
             else:
-                ask(s, FIRST + s.nvert, s.foot / ti.sqrt(s.lower2))
+                ask(s, FIRST + s.nvert, over(s.foot, root(s.lower2)))
 
 
 @func
@@ -142,7 +142,7 @@ def is_known(m, d, mem: ti.template(), k):
 def take_expand(m, d, mem: ti.template(), s: ti.template(), y):
     """EXPAND: the polytope's new vertex, unless it is no farther out than the face."""
     s.nvert += 1
-    lower = ti.sqrt(s.lower2)
+    lower = root(s.lower2)
     s.upper = ti.min(s.upper, dot(s.foot, y) / lower)
     again = False
     if s.flat:

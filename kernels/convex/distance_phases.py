@@ -3,7 +3,7 @@
 A phase either sets what the next support point is for, or takes it in (`take_...`, y being the vertex it makes).
 """
 
-from ..types import *
+from ..wide import *
 from .gjk import FAR, ROUNDING, direction_of, nearest_face, nearest_on_simplex
 from .memory import copy_vertex, point, vertex
 from .search import BUILD, DONE, ENDED, NEAREST, REDUCE, SEARCH, START, thickness
@@ -32,7 +32,7 @@ def ask(s: ti.template(), at, direction):
 def aim_at_origin(m, d, mem: ti.template(), s: ti.template()):
     """NEAREST: on from the simplex's nearest point towards the origin."""
     xx = dot(s.x, s.x)
-    s.dist = ti.sqrt(xx)
+    s.dist = root(xx)
     if xx < MINVAL * MINVAL:
         s.phase = ENDED
     else:
@@ -71,7 +71,7 @@ def drop_vertices(m, d, mem: ti.template(), s: ti.template(), w):
         if w[c] != 0.0:
             if s.n != c:
                 copy_vertex(m, d, mem, c, s.n)
-            y += w[c] * vertex(m, d, mem, s.n)
+            y += apart(w[c] * vertex(m, d, mem, s.n))
             for e in ti.static(range(4)):
                 if e == s.n:
                     s.w[e] = w[c]

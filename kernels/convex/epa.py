@@ -8,7 +8,7 @@ polytopes, order of faces and what ends the search are those of MuJoCo 3.4.0 (en
 """
 
 from ..rotation import at3
-from ..types import *
+from ..wide import *
 from .gjk import ROUNDING, barycentric, foot_on_plane
 from .memory import (
     ACROSS,
@@ -111,7 +111,8 @@ def in_triangle(a, b, c, p):
     """True if p is a point of the triangle."""
     w = barycentric(a, b, c, p)
     inside = not (w[0] < 0.0 or w[1] < 0.0 or w[2] < 0.0)
-    return inside and (w[0] * a + w[1] * b + w[2] * c - p).norm() < ti.max(MINVAL, ROUNDING * p.norm())
+    off = apart(w[0] * a) + apart(w[1] * b) + apart(w[2] * c) - p
+    return inside and root(dot(off, off)) < ti.max(MINVAL, ROUNDING * p.norm())
 
 
 @func

@@ -6,7 +6,7 @@ objects", ACM Transactions on Graphics 36 (2017): barycentric coordinates from s
 is chosen as in MuJoCo 3.4.0 (engine_collision_gjk.c, Apache-2.0).
 """
 
-from ..types import *
+from ..wide import *
 from .memory import vertex
 
 FAR = 1e10  # no distance is larger
@@ -16,7 +16,7 @@ ROUNDING = 0.0 if FP == ti.f64 else 4e-7  # relative error of products that f32 
 @ti.func
 def direction_of(v):
     """The unit vector along v; along x if v vanishes."""
-    length = v.norm()
+    length = root(dot(v, v))
     u = vec3(1.0, 0.0, 0.0)
     if not length < MINVAL:
         u = v * (1.0 / length)
@@ -28,6 +28,11 @@ def area2(p, q, r):
     """Twice the signed area of a plane triangle."""
     plus = apart(p[0] * q[1]) + apart(p[1] * r[0]) + apart(q[0] * r[1])
     return plus - apart(p[0] * r[1]) - apart(p[1] * q[0]) - apart(r[0] * q[1])
+
+
+@ti.func
+def minor(p, q, i: ti.template(), j: ti.template()):
+    return apart(p[i] * q[j]) - apart(p[j] * q[i])
 
 
 @ti.func
@@ -66,9 +71,9 @@ def shadow(a, b, c, p):
     triangles that p makes with the edges opposite a, b and c.
     """
     n = vec3(
-        b[1] * c[2] - b[2] * c[1] - a[1] * c[2] + a[2] * c[1] + a[1] * b[2] - a[2] * b[1],
-        b[0] * c[2] - b[2] * c[0] - a[0] * c[2] + a[2] * c[0] + a[0] * b[2] - a[2] * b[0],
-        b[0] * c[1] - b[1] * c[0] - a[0] * c[1] + a[1] * c[0] + a[0] * b[1] - a[1] * b[0],
+        minor(b, c, 1, 2) - apart(a[1] * c[2]) + apart(a[2] * c[1]) + apart(a[1] * b[2]) - apart(a[2] * b[1]),
+        minor(b, c, 0, 2) - apart(a[0] * c[2]) + apart(a[2] * c[0]) + apart(a[0] * b[2]) - apart(a[2] * b[0]),
+        minor(b, c, 0, 1) - apart(a[0] * c[1]) + apart(a[1] * c[0]) + apart(a[0] * b[1]) - apart(a[1] * b[0]),
     )
     if ti.static(FP == ti.f32):  # the same numbers with fewer digits lost; their order decides ties in f64
         u = b - a
@@ -107,14 +112,14 @@ def shadow(a, b, c, p):
 def barycentric(a, b, c, p):
     """Affine coordinates of a point p of the plane of a, b, c."""
     area, s = shadow(a, b, c, p)
-    return s / area
+    return over(s, area)
 
 
 @ti.func
 def nearest_on_segment(a, b):
     """Weights of a and b at the point of the line a, b nearest to the origin; b if that is beyond an end."""
     ab = b - a
-    x = b - dot(b, ab) / dot(ab, ab) * ab
+    x = b - apart(dot(b, ab) / dot(ab, ab) * ab)
     long = a[0] - b[0]
     part = x[0] - b[0]
     rest = a[0] - x[0]
@@ -125,7 +130,7 @@ def nearest_on_segment(a, b):
             rest = a[i] - x[i]
     w = vec2(0.0, 1.0)
     if same_sign(long, part) and same_sign(long, rest):
-        w = vec2(part / long, rest / long)
+        w = over(vec2(part, rest), long)
     return w
 
 
@@ -150,9 +155,9 @@ def nearest_on_triangle(a, b, c, only_ab):
             else:
                 inside = False
         if inside:
-            w = s / area
+            w = over(s, area)
     if not inside:
-        best = FAR * FAR
+        best = FP(FAR * FAR)
         for k in range(3):
             tried = u[0]
             q = b
@@ -166,7 +171,7 @@ def nearest_on_triangle(a, b, c, only_ab):
                 r = b
             if tried == 0.0:
                 t = nearest_on_segment(q, r)
-                x = t[0] * q + t[1] * r
+                x = apart(t[0] * q) + apart(t[1] * r)
                 if dot(x, x) < best:
                     best = dot(x, x)
                     if k == 0:
@@ -198,9 +203,9 @@ def nearest_on_simplex(m, d, mem: ti.template(), n):
                 outside[k] = 1.0
                 inside = False
         if inside:
-            w = v / total
+            w = over(v, total)
     if not inside:
-        best = FAR * FAR
+        best = FP(FAR * FAR)
         for k in range(4):
             tried = outside[3]
             if k == 0:
@@ -216,7 +221,7 @@ def nearest_on_simplex(m, d, mem: ti.template(), n):
                 if n == 2:
                     r = q
                 t = nearest_on_triangle(p, q, r, n == 2)
-                x = t[0] * p + t[1] * q + t[2] * r
+                x = apart(t[0] * p) + apart(t[1] * q) + apart(t[2] * r)
                 if dot(x, x) < best or n < 4:
                     best = dot(x, x)
                     if k == 0:
@@ -235,7 +240,7 @@ def nearest_face(m, d, mem: ti.template()):
     """Of the tetrahedron whose vertices mem.order names: the face that the origin is least inside of, named
     by the vertex it leaves out, its outward normal, and the origin's depth below it; 0 depth if it lies on any face.
     """
-    least = FAR
+    least = FP(FAR)
     face = 0
     normal = vec3(0.0, 0.0, 0.0)
     flat = False
@@ -256,9 +261,9 @@ def nearest_face(m, d, mem: ti.template()):
         a = vertex(m, d, mem, d.ccd_i[mem.order + i])
         n = cross(vertex(m, d, mem, d.ccd_i[mem.order + h]) - a, vertex(m, d, mem, d.ccd_i[mem.order + j]) - a)
         nn = dot(n, n)
-        depth = FAR
+        depth = FP(FAR)
         if nn > MINVAL * MINVAL and nn < FAR * FAR:
-            n = n * (1.0 / ti.sqrt(nn))
+            n = n * (1.0 / root(nn))
             depth = dot(n, a)
         if ti.abs(depth) <= ROUNDING * a.norm():
             flat = True

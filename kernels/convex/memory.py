@@ -6,7 +6,7 @@ flag multiccd, lists of points (convex/multiccd.py). A `Memory` says where these
 """
 
 from ..rotation import at3
-from ..types import *
+from ..wide import *
 from .sizes import *
 
 

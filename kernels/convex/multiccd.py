@@ -7,7 +7,7 @@ Apache-2.0), tolerances included.
 """
 
 from ..slots import put
-from ..types import *
+from ..wide import *
 from .memory import (
     CUT,
     ENDS,
@@ -165,7 +165,7 @@ def match_faces(m, d, mem: ti.template(), o: ti.template()):
         for j in range(o.count[1]):
             normal1 = item(m, d, list_adr(m, d, mem, NORMALS), i)
             normal2 = item(m, d, list_adr(m, d, mem, NORMALS + 1), j)
-            if o.face[0] < 0 and dot(normal1, normal2) < -FACE_TOL:
+            if o.face[0] < 0 and dot(normal1, normal2) < FP(-FACE_TOL):
                 o.face = ivec2(i, j)
 
 
@@ -188,7 +188,7 @@ def match_edge(m, d, mem: ti.template(), o: ti.template(), corner):
         normal = item(m, d, list_adr(m, d, mem, NORMALS + 1 - s), j)
         for i in range(n):
             along = item(m, d, list_adr(m, d, mem, NORMALS + s), i)
-            if o.face[0] < 0 and ti.abs(dot(along, normal)) < EDGE_TOL:
+            if o.face[0] < 0 and ti.abs(dot(along, normal)) < FP(EDGE_TOL):
                 o.end = i
                 o.face = ivec2(j, j)
 

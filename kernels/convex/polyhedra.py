@@ -6,7 +6,7 @@ numbers of faces; far ends of edges to ENDS; corners of a face to FACES. Each fu
 
 from ..constants import BOX
 from ..rotation import at3
-from ..types import *
+from ..wide import *
 from .memory import (
     DATA,
     ENDS,
@@ -76,7 +76,7 @@ def box_normals(m, d, mem: ti.template(), s, v, dim, direction):
         n = 0
         toward = unit(R.transpose() @ direction)
         for k in ti.static(range(3)):
-            if ti.abs(toward[k]) > FACE_TOL:
+            if ti.abs(toward[k]) > FP(FACE_TOL):
                 sign = 1 if toward[k] > 0.0 else -1
                 put_item(m, d, normals, 0, sign * vec3(R[0, k], R[1, k], R[2, k]))
                 d.ccd_i[numbers] = 2 * k + (1 - sign) // 2

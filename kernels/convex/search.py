@@ -2,7 +2,7 @@
 
 from ..constants import BOX, CAPSULE, HFIELD, MESH, SPHERE
 from ..rotation import at3
-from ..types import *
+from ..wide import *
 from .gjk import FAR
 from .memory import BOTTOM, INFLATE, POS, RADIUS, ROUND, TOP, shape_f, type_of
 
@@ -71,7 +71,7 @@ def center(m, d, mem: ti.template(), i):
             if k < 3:
                 p[2] = d.ccd_f[f + BOTTOM]
             x += p
-        x *= 1.0 / 6.0
+        x *= FP(1.0 / 6.0)
     return x
 
 

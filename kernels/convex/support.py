@@ -8,7 +8,7 @@ between parallel faces depends on it.
 
 from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, SPHERE
 from ..rotation import at3
-from ..types import *
+from ..wide import *
 from .memory import (
     BOTTOM,
     DATA,
@@ -84,7 +84,7 @@ def half_length(size, toward):
 @ti.func
 def ellipsoid_support(size, toward):
     q = toward * size
-    length = q.norm()
+    length = root(dot(q, q))
     p = vec3(size[0], 0.0, 0.0)
     if length >= MINVAL:
         p = q * ((1.0 / length) * size)
@@ -94,9 +94,9 @@ def ellipsoid_support(size, toward):
 @ti.func
 def cylinder_support(size, toward):
     p = vec3(0.0, 0.0, half_length(size, toward[2]))
-    r = toward[0] * toward[0] + toward[1] * toward[1]
+    r = apart(toward[0] * toward[0]) + apart(toward[1] * toward[1])
     if r > MINVAL * MINVAL:
-        r = size[0] / ti.sqrt(r)
+        r = size[0] / root(r)
         p[0] = toward[0] * r
         p[1] = toward[1] * r
     return p
@@ -118,14 +118,15 @@ def box_support(size, toward):
 def prism_support(m, d, f, toward):
     """Of the prism that the numbers from f on describe."""
     first = 3 if toward[2] >= 0.0 else 0  # the upper or the lower triangle
-    best = LOWEST
+    best = FP(LOWEST)
     p = vec3(0.0, 0.0, 0.0)
     for k in range(3):
         q = at3(d.ccd_f, f + TOP + 3 * k)
         if first == 0:
             q[2] = d.ccd_f[f + BOTTOM]
-        if q.dot(toward) > best:
-            best = q.dot(toward)
+        along = dot(q, toward)
+        if along > best:
+            best = along
             p = q
     return p
 
@@ -135,13 +136,13 @@ def search_vertices(m, d, i, toward):
     """The vertex of the mesh that the integers from i on describe, by trying all; the last one found goes first."""
     adr = d.ccd_i[i + VERTADR]
     at = d.ccd_i[i + HINT]
-    best = LOWEST
+    best = FP(LOWEST)
     if at >= 0:
-        best = toward.dot(mesh_vertex(adr + at, m.mesh_vert))
+        best = dot(toward, mesh_vertex(adr + at, m.mesh_vert))
     else:
         at = 0
     for k in range(d.ccd_i[i + VERTNUM]):
-        along = toward.dot(mesh_vertex(adr + k, m.mesh_vert))
+        along = dot(toward, mesh_vertex(adr + k, m.mesh_vert))
         if along > best:
             best = along
             at = k
@@ -157,14 +158,14 @@ def climb_hull(m, d, i, toward):
     globalid = graph + 2 + nvert
     edge = globalid + nvert
     at = ti.max(0, d.ccd_i[i + HINT])
-    best = LOWEST
+    best = FP(LOWEST)
     before = -1
     while at != before:
         before = at
         e = edge + m.mesh_graph[graph + 2 + at]
         neighbor = m.mesh_graph[e]
         while neighbor >= 0:
-            along = toward.dot(mesh_vertex(e, m.hull_vert))
+            along = dot(toward, mesh_vertex(e, m.hull_vert))
             if along > best:
                 best = along
                 at = neighbor
@@ -182,10 +183,10 @@ def support(m, d, mem: ti.template(), s, direction):
     gtype = d.ccd_i[i + TYPE]
     R = rotation_at(d.ccd_f, f + ROT)
     size = at3(d.ccd_f, f + SIZE)
-    toward = R.transpose() @ direction
+    toward = times(R.transpose(), direction)
     p = vec3(0.0, 0.0, 0.0)
     if gtype == CAPSULE:
-        p = d.ccd_f[f + ROUND] * toward
+        p = apart(d.ccd_f[f + ROUND] * toward)
         p[2] += half_length(size, toward[2])
     elif gtype == ELLIPSOID:
         p = ellipsoid_support(size, toward)
@@ -204,9 +205,9 @@ def support(m, d, mem: ti.template(), s, direction):
             at = climb_hull(m, d, i, toward)
         d.ccd_i[i + FOUND] = at
         p = mesh_vertex(d.ccd_i[i + VERTADR] + at, m.mesh_vert)
-    x = R @ p + at3(d.ccd_f, f + POS)
+    x = times(R, p) + at3(d.ccd_f, f + POS)
     if gtype == SPHERE:
-        x += d.ccd_f[f + ROUND] * direction
+        x += apart(d.ccd_f[f + ROUND] * direction)
     if d.ccd_f[f + INFLATE] > 0.0:
-        x += d.ccd_f[f + INFLATE] * direction
+        x += apart(d.ccd_f[f + INFLATE] * direction)
     return x

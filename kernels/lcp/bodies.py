@@ -8,7 +8,7 @@ in tisim/LCP.md, "Rotation".
 from ..rotation import at3, at4, axis_angle_to_quat, conj_quat, mul_quat, normalize_quat, quat_to_mat, rotate
 from ..sleep.awake import is_body_asleep
 from ..smooth.gravity import gravity_of
-from ..types import FP, MINVAL, func, mat3, ti, vec3, vec4
+from ..types import FP, MINVAL, func, mat3, narrow, ti, vec3, vec4
 
 # numbers of a body in lcp_body, its way behind its velocity; in lcp_from and lcp_push; in lcp_scale
 BODY_SIZE, WAY, TWIST_SIZE, SCALE_SIZE = 16, 8, 8, 4
@@ -23,7 +23,7 @@ def begin_body(m, d, wb):
     clear_body(m, d, wb)
     if m.body_dofnum[b] > 0 and not is_body_asleep(m, d, w, b):
         i = w * m.nv + m.body_dofadr[b]
-        arm = d.xipos[wb] - d.xpos[wb]
+        arm = d.xipos[wb] - narrow(d.xpos[wb])
         turn = d.xmat[wb] @ at3(d.qvel, i + 3)
         v = at3(d.qvel, i) + turn.cross(arm)
         force, torque = applied(m, d, w, b)
@@ -83,7 +83,7 @@ def applied(m, d, w, b):
     force, torque = vec3(f[0], f[1], f[2]), vec3(f[3], f[4], f[5])
     given = at3(d.qfrc_applied, i) + at3(d.qfrc_passive, i)
     torque += d.xmat[wb] @ (at3(d.qfrc_applied, i + 3) + at3(d.qfrc_passive, i + 3))
-    torque -= (d.xipos[wb] - d.xpos[wb]).cross(given)
+    torque -= (d.xipos[wb] - narrow(d.xpos[wb])).cross(given)
     force += given
     force += m.body_mass[w, b] * gravity_of(m, w)
     return force, torque
@@ -124,7 +124,7 @@ def end_body(m, d, wb):
     if m.body_dofnum[b] > 0 and not is_body_asleep(m, d, w, b):
         h = m.opt.timestep
         q, i = w * m.nq + m.jnt_qposadr[m.body_jntadr[b]], w * m.nv + m.body_dofadr[b]
-        body, v, turn = moved(m, d, wb, normalize_quat(at4(d.qpos, q + 3)))
+        body, v, turn = moved(m, d, wb, normalize_quat(narrow(at4(d.qpos, q + 3))))
         arm = rotate(body, m.body_ipos[w, b])
         x = d.xipos[wb] + d.lcp_scale[SCALE_SIZE * wb] * at3(d.lcp_body, BODY_SIZE * wb + WAY) - arm
         v -= turn.cross(arm)

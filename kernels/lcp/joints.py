@@ -7,7 +7,7 @@ slide share its lever between both bodies, so that a force along them turns the 
 
 from ..constants import BALL, FREE, SLIDE
 from ..rotation import at3, at4, conj_quat, mul_quat, normalize_quat, rotate
-from ..types import func, ti, vec3
+from ..types import func, narrow, ti, vec3
 from .bodies import BODY_SIZE, SCALE_SIZE, WAY, turned
 from .motions import anchor_of, dual_axis, is_mixed, parts_of
 
@@ -23,13 +23,13 @@ POSE_SIZE = 8  # of lcp_now: centre of mass, quaternion of the body's frame
 @func
 def reference_of(m, w, b, xp, qp):
     """(position, quaternion) of the frame of body b at the reference of its joint, by the frame of its parent."""
-    return xp + rotate(qp, m.body_pos[w, b]), normalize_quat(mul_quat(qp, m.body_quat[w, b]))
+    return xp + rotate(qp, narrow(m.body_pos[w, b])), normalize_quat(mul_quat(qp, narrow(m.body_quat[w, b])))
 
 
 @func
 def axis_of(m, w, b, j, qp):
     """World axis of joint j of body b, as its parent has it."""
-    return rotate(mul_quat(qp, m.body_quat[w, b]), m.jnt_axis[j])
+    return rotate(mul_quat(qp, narrow(m.body_quat[w, b])), narrow(m.jnt_axis[j]))
 
 
 @func
@@ -43,7 +43,7 @@ def place_tree(m, d, wt):
         x = d.xipos[wb] + d.lcp_scale[SCALE_SIZE * wb] * at3(d.lcp_body, BODY_SIZE * wb + WAY)
         way = at3(d.lcp_scale, SCALE_SIZE * wb + 1) * at3(d.lcp_body, BODY_SIZE * wb + WAY + 3)
         principal = m.body_iquat[w, b]
-        quat = mul_quat(mul_quat(d.xquat[wb], principal), turned(way))
+        quat = mul_quat(mul_quat(narrow(d.xquat[wb]), principal), turned(way))
         quat = normalize_quat(mul_quat(quat, conj_quat(principal)))
         for c in ti.static(range(3)):
             d.lcp_now[POSE_SIZE * wb + c] = x[c]
@@ -55,7 +55,7 @@ def place_tree(m, d, wt):
 def now_at(m, d, w, b):
     """(centre of mass, quaternion of the frame) of body b in the middle of a step."""
     wb = w * m.nbody + b
-    x, quat = d.xipos[wb], d.xquat[wb]
+    x, quat = d.xipos[wb], narrow(d.xquat[wb])
     if m.body_treeid[b] >= 0:
         x, quat = at3(d.lcp_now, POSE_SIZE * wb), at4(d.lcp_now, POSE_SIZE * wb + 3)
     return x, quat
@@ -66,8 +66,8 @@ def dof_row(m, d, w, b, j, k, middle):
     """(linear, angular row of the parent, of the child): world rows that give the velocity of dof k of joint j of body
     b, and by which a force on it acts. middle: 0 before a step, 1 in it."""
     p = m.body_parentid[b]
-    xp, qp = d.xipos[w * m.nbody + p], d.xquat[w * m.nbody + p]
-    xc, qc = d.xipos[w * m.nbody + b], d.xquat[w * m.nbody + b]
+    xp, qp = d.xipos[w * m.nbody + p], narrow(d.xquat[w * m.nbody + p])
+    xc, qc = d.xipos[w * m.nbody + b], narrow(d.xquat[w * m.nbody + b])
     if middle == 1:
         xp, qp = now_at(m, d, w, p)
         xc, qc = now_at(m, d, w, b)
@@ -86,7 +86,7 @@ def dof_row(m, d, w, b, j, k, middle):
         ang_c = rotate(qc, unit)
         ang_p = -ang_c
     else:
-        axis = dual_axis(m, d, w, b, j, mul_quat(qp, m.body_quat[w, b]), qc)
+        axis = dual_axis(m, d, w, b, j, mul_quat(qp, narrow(m.body_quat[w, b])), qc)
         if kind != SLIDE:
             ang_p, ang_c = -axis, axis
         elif is_mixed(m, b):
@@ -124,17 +124,17 @@ def mixed_rows(m, d, w, b):
     xc, qc = now_at(m, d, w, b)
     slides, hinges, slide, hinge = parts_of(m, b)
     at, off = meeting(m, w, b, xp, qp, xc, qc)
-    turn = mul_quat(qp, m.body_quat[w, b])
+    turn = mul_quat(qp, narrow(m.body_quat[w, b]))
     slider = turn
     if hinges > 0 and slide > hinge:
         slider = qc
-    s = rotate(slider, m.jnt_axis[slide])
+    s = rotate(slider, narrow(m.jnt_axis[slide]))
     t = across(s)
     if slides == 2:
-        t = s.cross(rotate(slider, m.jnt_axis[slide + 1])).normalized()
+        t = s.cross(rotate(slider, narrow(m.jnt_axis[slide + 1]))).normalized()
     wrong = mul_quat(turn, conj_quat(qc))
     twist = 2.0 * ti.select(wrong[0] < 0.0, -1.0, 1.0) * vec3(wrong[1], wrong[2], wrong[3])
-    first, last = m.jnt_axis[hinge], m.jnt_axis[hinge + ti.max(hinges - 1, 0)]
+    first, last = narrow(m.jnt_axis[hinge]), narrow(m.jnt_axis[hinge + ti.max(hinges - 1, 0)])
     parents = rotate(turn, first)
     lean = parents.cross(rotate(qc, last))
     u = across(parents)
@@ -175,9 +175,9 @@ def joint_rows(m, d, w, b):
     if m.body_jntnum[b] > 0:
         j = m.body_jntadr[b]
         kind = m.jnt_type[j]
-        axis = m.jnt_axis[j]
+        axis = narrow(m.jnt_axis[j])
         if kind != SLIDE:
-            pos = m.jnt_pos[j]
+            pos = narrow(m.jnt_pos[j])
     n = 6
     if kind == FREE:
         n = 0
@@ -198,7 +198,7 @@ def joint_rows(m, d, w, b):
     s = rotate(turn, axis)
     second = axis
     if n == 4:
-        second = m.jnt_axis[m.body_jntadr[b] + 1]
+        second = narrow(m.jnt_axis[m.body_jntadr[b] + 1])
     lean = s.cross(rotate(qc, second))
     t = across(s)
     for r in range(n):

@@ -25,7 +25,7 @@ from ..constants import (
     SLIDE,
 )
 from ..rotation import conj_quat, mul_quat, normalize_quat, quat_to_rotvec, rotate
-from ..types import FP, func, ti, vec3
+from ..types import FP, func, narrow, ti, vec3
 from .bodies import BODY_SIZE, TWIST_SIZE
 from .joints import (
     BIAS,
@@ -96,7 +96,7 @@ def axis_laws(m, d, w, b, j, e):
         add_law(m, d, L, limit_velocity(m, d, x - m.jnt_range[w, j][0]), stiffest(m, d, L), 0.0, FP(NEVER))
         add_law(m, d, L, -limit_velocity(m, d, m.jnt_range[w, j][1] - x), stiffest(m, d, L), -FP(NEVER), 0.0)
     for k in range(m.servo_adr[j], m.servo_adr[j + 1]):
-        add_servo(m, d, L, w, m.servo[k], x - d.qpos[w * m.nq + q])
+        add_servo(m, d, L, w, m.servo[k], x - narrow(d.qpos[w * m.nq + q]))
 
 
 @func
@@ -200,8 +200,9 @@ def coordinate_of(m, d, w, b, j):
         value = slid(m, d, w, b, j, x, turn, xc - rotate(qc, m.body_ipos[w, b]), qc)
     else:
         rest = mul_quat(conj_quat(turn), qc)
-        value = hinge_angle(part_of(m, d, w, b, j, rest), m.jnt_axis[j], d.qpos[w * m.nq + q] - m.qpos0[q])
-    return m.qpos0[q] + value
+        near = narrow(d.qpos[w * m.nq + q]) - narrow(m.qpos0[q])
+        value = hinge_angle(part_of(m, d, w, b, j, rest), narrow(m.jnt_axis[j]), near)
+    return narrow(m.qpos0[q]) + value
 
 
 @func

@@ -8,7 +8,7 @@ from ..constants import EQ_WELD
 from ..constraint.equality import local_ends
 from ..rotation import at3, at4, conj_quat, mul_quat, quat_to_rotvec, rotate
 from ..team import share
-from ..types import FP, func, ti, vec2, vec3
+from ..types import FP, func, narrow, ti, vec2, vec3
 from .bodies import BODY_SIZE, SCALE_SIZE, TWIST_SIZE
 from .elimination import divide, divide_back, factor
 from .joints import POSE_SIZE, ROW, now_at
@@ -139,7 +139,7 @@ def measure_loop(m, d, k):
 def frame_at(m, d, w, b):
     """(position, quaternion) of body b behind a step."""
     wb = w * m.nbody + b
-    x, quat = d.xpos[wb], d.xquat[wb]
+    x, quat = narrow(d.xpos[wb]), narrow(d.xquat[wb])
     if m.body_treeid[b] >= 0:
         x, quat = at3(d.lcp_pose, POSE_SIZE * wb), at4(d.lcp_pose, POSE_SIZE * wb + 3)
     return x, quat

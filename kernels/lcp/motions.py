@@ -7,7 +7,7 @@ its axis among those of its kind; the force of a dof acts along that dual, too, 
 
 from ..constants import SLIDE
 from ..rotation import axis_angle_to_quat, conj_quat, mul_quat, rotate
-from ..types import FP, func, ti, vec3
+from ..types import FP, func, narrow, ti, vec3
 
 LEAST_VOLUME = 1e-3  # of three hinges, which have no coordinates where it is 0
 
@@ -76,19 +76,20 @@ def dual_axis(m, d, w, b, j, turn, qc):
         first, n, k = slide, slides, j - slide
         if slide > hinge:
             at = qc
-    axis1 = rotate(at, m.jnt_axis[first])
+    axis1 = rotate(at, narrow(m.jnt_axis[first]))
     axis2, axis3 = axis1, axis1
     if n > 1:
         if is_slide(m, j):
-            axis2 = rotate(at, m.jnt_axis[first + 1])
+            axis2 = rotate(at, narrow(m.jnt_axis[first + 1]))
             if n == 3:
-                axis3 = rotate(at, m.jnt_axis[first + 2])
+                axis3 = rotate(at, narrow(m.jnt_axis[first + 2]))
         elif n == 2:
-            axis2 = rotate(qc, m.jnt_axis[first + 1])
+            axis2 = rotate(qc, narrow(m.jnt_axis[first + 1]))
         else:
             angle = three_angles(m, d, w, first, mul_quat(conj_quat(turn), qc))[0]
-            axis2 = rotate(turn, rotate(axis_angle_to_quat(m.jnt_axis[first], angle), m.jnt_axis[first + 1]))
-            axis3 = rotate(qc, m.jnt_axis[first + 2])
+            first_turn = axis_angle_to_quat(narrow(m.jnt_axis[first]), angle)
+            axis2 = rotate(turn, rotate(first_turn, narrow(m.jnt_axis[first + 1])))
+            axis3 = rotate(qc, narrow(m.jnt_axis[first + 2]))
     return dual(axis1, axis2, axis3, n, k)
 
 
@@ -98,7 +99,7 @@ def part_of(m, d, w, b, j, rest):
     part = rest
     _slides, hinges, _slide, first = parts_of(m, b)
     if hinges == 2:
-        a, c = m.jnt_axis[first], m.jnt_axis[first + 1]
+        a, c = narrow(m.jnt_axis[first]), narrow(m.jnt_axis[first + 1])
         v = rotate(rest, c)
         part = axis_angle_to_quat(a, ti.atan2(v.dot(a.cross(c)), v.dot(c - a.dot(c) * a)))
         if j > first:
@@ -110,7 +111,7 @@ def part_of(m, d, w, b, j, rest):
             angle = angles[1]
         elif j == first + 2:
             angle = angles[2]
-        part = axis_angle_to_quat(m.jnt_axis[j], angle)
+        part = axis_angle_to_quat(narrow(m.jnt_axis[j]), angle)
     return part
 
 
@@ -118,9 +119,9 @@ def part_of(m, d, w, b, j, rest):
 def three_angles(m, d, w, first, rest):
     """Angles of three hinges, of which neighbours are orthogonal, out of their turn; of both that there are those whose
     middle one is nearer to what qpos has."""
-    a, b, c = m.jnt_axis[first], m.jnt_axis[first + 1], m.jnt_axis[first + 2]
+    a, b, c = narrow(m.jnt_axis[first]), narrow(m.jnt_axis[first + 1]), narrow(m.jnt_axis[first + 2])
     q = m.jnt_qposadr[first + 1]
-    near = d.qpos[w * m.nq + q] - m.qpos0[q]
+    near = narrow(d.qpos[w * m.nq + q]) - narrow(m.qpos0[q])
     v = rotate(rest, c)
     lead = ti.atan2(b.dot(a.cross(c)), a.dot(c))
     bend = ti.atan2(v.cross(a).norm(), v.dot(a))
@@ -142,5 +143,5 @@ def anchor_of(m, w, b):
     _slides, hinges, _slide, hinge = parts_of(m, b)
     at = m.body_ipos[w, b]
     if hinges > 0:
-        at = m.jnt_pos[hinge]
+        at = narrow(m.jnt_pos[hinge])
     return at

@@ -18,7 +18,7 @@ from ..rotation import (
 )
 from ..sleep.awake import tree_at, tree_count
 from ..smooth.gravity import gravity_of
-from ..types import SERIAL, func, kernel, ti, vec3, vec4
+from ..types import SERIAL, func, kernel, narrow, ti, vec3, vec4
 from .bodies import BODY_SIZE, SCALE_SIZE, WAY, clear_body, moved, scale_body, still_dofs
 from .joints import dof_row, meeting, reference_of
 from .laws import hinge_angle, slid
@@ -55,14 +55,14 @@ def tree_poses(m, d):
         for b in range(first, end):
             wb = w * m.nbody + b
             if new & NEW_POSE:
-                keep_pose(d.lcp_pose, wb, d.xpos[wb], d.xquat[wb])
+                keep_pose(d.lcp_pose, wb, narrow(d.xpos[wb]), narrow(d.xquat[wb]))
             else:
                 quat = at4(d.lcp_pose, POSE_SIZE * wb + 3)
                 mat = quat_to_mat(quat)
                 d.xpos[wb] = at3(d.lcp_pose, POSE_SIZE * wb)
                 d.xquat[wb] = quat
                 d.xmat[wb] = mat
-                d.xipos[wb] = d.xpos[wb] + mat @ m.body_place[w, b]
+                d.xipos[wb] = narrow(d.xpos[wb]) + mat @ m.body_place[w, b]
                 d.ximat[wb] = quat_to_mat(mul_quat(quat, m.body_turn[w, b]))
 
 
@@ -87,7 +87,7 @@ def written(m, d, w, b):
         elif m.jnt_type[j] == BALL:
             nq, nv = 4, 3
         for c in range(nq):
-            if d.qpos[q + c] != d.lcp_qpos[q + c]:
+            if narrow(d.qpos[q + c]) != d.lcp_qpos[q + c]:
                 new |= NEW_POSE
         for c in range(nv):
             if d.qvel[i + c] != d.lcp_qvel[i + c]:
@@ -113,11 +113,11 @@ def rest_tree(m, d, wt):
         wb = w * m.nbody + b
         clear_body(m, d, wb)
         still_dofs(m, d, w, b)
-        keep_pose(d.lcp_pose, wb, d.xpos[wb], d.xquat[wb])
+        keep_pose(d.lcp_pose, wb, narrow(d.xpos[wb]), narrow(d.xquat[wb]))
         for c in ti.static(range(6)):
             d.lcp_twist[TWIST_SIZE * wb + c] = 0.0
     for q in range(w * m.nq + m.tree_qposadr[t], w * m.nq + m.tree_qposadr[t] + m.tree_qposnum[t]):
-        d.lcp_qpos[q] = d.qpos[q]
+        d.lcp_qpos[q] = narrow(d.qpos[q])
     for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
         d.lcp_qvel[i] = d.qvel[i]
 
@@ -209,7 +209,7 @@ def end_tree(m, d, wt):
 def frame_of(m, d, w, b):
     """(position, quaternion, velocity of the centre of mass, angular velocity) of body b behind a step."""
     wb = w * m.nbody + b
-    x, quat = d.xpos[wb], d.xquat[wb]
+    x, quat = narrow(d.xpos[wb]), narrow(d.xquat[wb])
     v, turn = vec3(0.0), vec3(0.0)
     if m.body_treeid[b] >= 0:
         x, quat = at3(d.lcp_pose, POSE_SIZE * wb), at4(d.lcp_pose, POSE_SIZE * wb + 3)
@@ -244,10 +244,10 @@ def measure(m, d, w, b):
             j = m.body_jntadr[b]
             q = m.jnt_qposadr[j]
             if not is_slide(m, j):
-                at = m.jnt_pos[j]
+                at = narrow(m.jnt_pos[j])
             if m.jnt_type[j] == BALL:
                 rest = normalize_quat(rest)
-                before = at4(d.qpos, w * m.nq + q)
+                before = narrow(at4(d.qpos, w * m.nq + q))
                 rest *= ti.select(before.dot(rest) < 0.0, -1.0, 1.0)
                 spin = rotate(conj_quat(qc), wc - wp)
                 for c in ti.static(range(4)):
@@ -265,14 +265,14 @@ def measure(m, d, w, b):
                     if is_slide(m, k):
                         way = slid(m, d, w, b, k, x, turn, xc, qc)
                         set_qvel(m, d, w, m.jnt_dofadr[k], slide_speed(m, d, w, b, s))
-                        set_qpos(m, d, w, a, m.qpos0[a] + way)
+                        set_qpos(m, d, w, a, narrow(m.qpos0[a]) + way)
                         slides += way * slide_axis(m, b, k, turn, qc)
                     else:
                         speed = s.dot(wc - wp)
-                        expected = d.qpos[w * m.nq + a] - m.qpos0[a] + m.opt.timestep * speed
-                        angle = hinge_angle(part_of(m, d, w, b, k, rest), m.jnt_axis[k], expected)
-                        tilt = mul_quat(tilt, axis_angle_to_quat(m.jnt_axis[k], angle))
-                        set_qpos(m, d, w, a, m.qpos0[a] + angle)
+                        expected = narrow(d.qpos[w * m.nq + a]) - narrow(m.qpos0[a]) + m.opt.timestep * speed
+                        angle = hinge_angle(part_of(m, d, w, b, k, rest), narrow(m.jnt_axis[k]), expected)
+                        tilt = mul_quat(tilt, axis_angle_to_quat(narrow(m.jnt_axis[k]), angle))
+                        set_qpos(m, d, w, a, narrow(m.qpos0[a]) + angle)
                         set_qvel(m, d, w, m.jnt_dofadr[k], speed)
                 x += slides
         off = xc + rotate(qc, at) - x - rotate(turn, at)
@@ -283,9 +283,9 @@ def measure(m, d, w, b):
 @func
 def slide_axis(m, b, j, turn, qc):
     """World axis of slide j of body b: the parent's, or, where hinges are before it, the child's."""
-    axis = rotate(turn, m.jnt_axis[j])
+    axis = rotate(turn, narrow(m.jnt_axis[j]))
     if not is_slide(m, m.body_jntadr[b]):
-        axis = rotate(qc, m.jnt_axis[j])
+        axis = rotate(qc, narrow(m.jnt_axis[j]))
     return axis
 
 

@@ -29,9 +29,9 @@ def list_geoms(m, d, picworld: ti.i32, groups: ti.i32):
     for g in range(m.ngeom):
         i = picworld * m.ngeom + g
         t = m.geom_type[g]
-        size = m.geom_size[i, g]
-        d.pic_pos[g] = d.geom_xpos[i]
-        d.pic_mat[g] = d.geom_xmat[i]
+        size = narrow(m.geom_size[i, g])
+        d.pic_pos[g] = narrow(d.geom_xpos[i])
+        d.pic_mat[g] = narrow(d.geom_xmat[i])
         if t == SPHERE:
             size = vec3(size[0], size[0], size[0])
         d.pic_size[g] = size
@@ -98,7 +98,7 @@ def half_extent(m, d, j):
     elif t == CYLINDER:
         h = vec3(h[0], h[0], h[1])
     elif t == HFIELD:
-        s = m.hfield_size[d.pic_data[j]]
+        s = narrow(m.hfield_size[d.pic_data[j]])
         h = vec3(s[0], s[1], ti.max(s[2], s[3]))
     return h
 

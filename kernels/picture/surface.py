@@ -20,7 +20,7 @@ _made = {}
 @func
 def hfield_normal(m, d, hfield, q):
     """Normal of the height field's triangle above or below a point, or of the side or bottom on which it lies."""
-    size = m.hfield_size[hfield]
+    size = narrow(m.hfield_size[hfield])
     nrow = m.hfield_nrow[hfield]
     ncol = m.hfield_ncol[hfield]
     dx = 2.0 * size[0] / (ncol - 1)

@@ -5,7 +5,7 @@ from ..convex.gjk import FAR
 from ..convex.memory import memory_of
 from ..convex.support import enter_shape
 from ..slots import put
-from ..types import *
+from ..wide import *
 
 
 @func

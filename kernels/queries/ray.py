@@ -34,9 +34,9 @@ def shape_caster(kinds):
     def ray_geom(m, d, i, g, p, vec):
         """Where the ray p + x vec, p from the place of geom g, meets it, or FAR; i: the geom with its world."""
         t = m.geom_type[g]
-        size = m.geom_size[i, g]
-        v = d.geom_xmat[i].transpose() @ vec
-        q = d.geom_xmat[i].transpose() @ p
+        size = narrow(m.geom_size[i, g])
+        v = narrow(d.geom_xmat[i]).transpose() @ vec
+        q = narrow(d.geom_xmat[i]).transpose() @ p
         shift = 0.0
         if ti.static(FP != ti.f64):
             shift = -q.dot(v) / v.dot(v)
@@ -107,7 +107,7 @@ def _cast(m, d, w, pnt, vec, groups, flg_static, bodyexclude):
             node, trail = next_node(node, trail, t1, t2)
         if g >= 0:
             i = w * m.ngeom + g
-            p = pnt - d.geom_xpos[i]
+            p = pnt - narrow(d.geom_xpos[i])
             if counts(m, d, w, g, p, groups, flg_static, bodyexclude):
                 x = RAY_GEOM(m, d, i, g, p, vec)
                 if x < best or (x == best and g < found):

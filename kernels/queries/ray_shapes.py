@@ -264,7 +264,7 @@ def ray_mesh(m, d, p, v, start, size, mesh):
 @func
 def ray_hfield(m, d, p, v, start, hfield):
     """The box below the height field, its surface, and its four sides up to the surface."""
-    size = m.hfield_size[hfield]  # half extents along x and y, height, and depth of the base
+    size = narrow(m.hfield_size[hfield])  # half extents along x and y, height, and depth of the base
     x = ray_box(p + vec3(0.0, 0.0, 0.5 * size[3]), v, vec3(size[0], size[1], 0.5 * size[3]), start)
     sides = ray_box_sides(p - vec3(0.0, 0.0, 0.5 * size[2]), v, vec3(size[0], size[1], 0.5 * size[2]), start)
     first = sides.min()
@@ -287,9 +287,9 @@ def ray_hfield(m, d, p, v, start, hfield):
 @func
 def ray_surface(m, d, p, v, start, hfield, first, last):
     """The triangles of a height field in the cells that the ray passes from x = first to last."""
-    sx = m.hfield_size[hfield][0]
-    sy = m.hfield_size[hfield][1]
-    top = m.hfield_size[hfield][2]
+    sx = narrow(m.hfield_size[hfield])[0]
+    sy = narrow(m.hfield_size[hfield])[1]
+    top = narrow(m.hfield_size[hfield])[2]
     nrow = m.hfield_nrow[hfield]
     ncol = m.hfield_ncol[hfield]
     x = FAR
@@ -337,8 +337,8 @@ def below_rim(m, d, at, hfield, side: ti.template()):
         begin += ti.static(side - 2) * (n - 1) * step
         n = step
         step = 1
-    half = m.hfield_size[hfield][along]
+    half = narrow(m.hfield_size[hfield])[along]
     place = (at[along] + half) / (2.0 * half / (n - 1))
     k = ti.max(0, ti.min(n - 2, ti.cast(ti.floor(place), ti.i32)))
     rim = m.hfield_data[begin + k * step] * (k + 1.0 - place) + m.hfield_data[begin + (k + 1) * step] * (place - k)
-    return at[2] / m.hfield_size[hfield][2] < rim
+    return at[2] / narrow(m.hfield_size[hfield])[2] < rim

@@ -25,7 +25,7 @@ def key_geoms(m, d, nbit: ti.i32, iray: ti.i32):
         at = (NSAMPLE + 2) * axis
         for s in range(n):
             t = ti.cast(ti.cast(s, ti.i64) * total // n, ti.i32)
-            x = d.geom_xpos[t // d.nbounded * m.ngeom + m.ray_order[d.nplane + t % d.nbounded]][axis]
+            x = narrow(d.geom_xpos[t // d.nbounded * m.ngeom + m.ray_order[d.nplane + t % d.nbounded]])[axis]
             k = s
             while k > 0 and d.ray_sample[at + k - 1] > x:
                 d.ray_sample[at + k] = d.ray_sample[at + k - 1]
@@ -43,7 +43,7 @@ def key_geoms(m, d, nbit: ti.i32, iray: ti.i32):
         key = w
         place = ti.Vector([0, 0, 0])
         for axis in ti.static(range(3)):
-            u = (d.geom_xpos[w * m.ngeom + g][axis] - d.ray_sample[(NSAMPLE + 2) * axis + NSAMPLE]) / spread
+            u = (narrow(d.geom_xpos[w * m.ngeom + g])[axis] - d.ray_sample[(NSAMPLE + 2) * axis + NSAMPLE]) / spread
             u = 0.5 + 0.5 * u / (1.0 + ti.abs(u))  # monotone, never out of range, fine in the middle
             place[axis] = ti.max(0, ti.min((1 << nbit) - 1, ti.cast(u * (1 << nbit), ti.i32)))
         for b in range(nbit):
@@ -86,7 +86,7 @@ def box_leaves(m, d):
         if g >= 0:
             t = m.geom_type[g]
             i = w * m.ngeom + g
-            size = m.geom_size[i, g]
+            size = narrow(m.geom_size[i, g])
             center = vec3(0.0, 0.0, 0.0)
             half = size
             if t == SPHERE:
@@ -97,15 +97,15 @@ def box_leaves(m, d):
                 half = vec3(size[0], size[0], size[1])
             elif t == HFIELD:
                 h = m.geom_dataid[g]
-                top = m.hfield_size[h][2]
-                base = m.hfield_size[h][3]
-                half = vec3(m.hfield_size[h][0], m.hfield_size[h][1], 0.5 * (top + base))
+                top = narrow(m.hfield_size[h])[2]
+                base = narrow(m.hfield_size[h])[3]
+                half = vec3(narrow(m.hfield_size[h])[0], narrow(m.hfield_size[h])[1], 0.5 * (top + base))
                 center[2] = 0.5 * (top - base)
             elif t == MESH:
                 center = vec3(m.geom_aabb[g][0], m.geom_aabb[g][1], m.geom_aabb[g][2])
                 half = vec3(m.geom_aabb[g][3], m.geom_aabb[g][4], m.geom_aabb[g][5])
-            R = d.geom_xmat[i]
-            x = d.geom_xpos[i] + R @ center
+            R = narrow(d.geom_xmat[i])
+            x = narrow(d.geom_xpos[i]) + R @ center
             extent = ti.abs(R) @ half
             extent += GROW * (extent.max() + ti.abs(x))
             lo = x - extent

@@ -49,7 +49,7 @@ def _reach_pair(m, d, w, q, worker):
     r1 = m.geom_rbound[i1, g1]
     r2 = m.geom_rbound[i2, g2]
     if near and r1 > 0.0 and r2 > 0.0 and kind != HEIGHT_FIELD and kind < FIRST_USER:
-        near = (d.geom_xpos[i1] - d.geom_xpos[i2]).norm() - r1 - r2 < most
+        near = (narrow(d.geom_xpos[i1]) - narrow(d.geom_xpos[i2])).norm() - r1 - r2 < most
     if near:
         slot = w * d.nreachslot + d.reach_slot[q]
         n = 0

@@ -13,7 +13,7 @@ from ..constants import (
 )
 from ..rotation import mul_quat, quat_to_mat, rotate
 from ..spatial import cross, head, join, tail
-from ..types import MINVAL, SERIAL, func, kernel, mat3, ti, vec3, vec6
+from ..types import MINVAL, SERIAL, func, kernel, mat3, narrow, ti, vec3, vec6
 
 
 @func
@@ -22,14 +22,14 @@ def pose_of(m, d, w, kind, i):
     x = vec3(0.0)
     R = mat3(0.0)
     if kind == OBJ_XBODY:
-        x = d.xpos[w * m.nbody + i]
+        x = narrow(d.xpos[w * m.nbody + i])
         R = d.xmat[w * m.nbody + i]
     elif kind == OBJ_BODY:
         x = d.xipos[w * m.nbody + i]
         R = d.ximat[w * m.nbody + i]
     elif kind == OBJ_GEOM:
-        x = d.geom_xpos[w * m.ngeom + i]
-        R = d.geom_xmat[w * m.ngeom + i]
+        x = narrow(d.geom_xpos[w * m.ngeom + i])
+        R = narrow(d.geom_xmat[w * m.ngeom + i])
     elif kind == OBJ_SITE:
         x = d.site_xpos[w * m.nsite + i]
         R = d.site_xmat[w * m.nsite + i]
@@ -55,7 +55,7 @@ def body_of(m, kind, i):
 @func
 def quat_of(m, d, w, kind, i):
     """Orientation of object i as a quaternion; of cameras of any mode, as in 3.4.0, that which is fixed to the body."""
-    quat = d.xquat[w * m.nbody + body_of(m, kind, i)]
+    quat = narrow(d.xquat[w * m.nbody + body_of(m, kind, i)])
     if kind == OBJ_BODY:
         quat = mul_quat(quat, m.body_iquat[w, i])
     elif kind == OBJ_GEOM:
@@ -99,16 +99,16 @@ def camera_poses(m, d):
         i = k % m.ncam
         e = w * m.nbody + m.cam_bodyid[i]
         mode = m.cam_mode[i]
-        x = d.xpos[e] + rotate(d.xquat[e], m.cam_pos[i])
-        R = quat_to_mat(mul_quat(d.xquat[e], m.cam_quat[i]))
+        x = narrow(d.xpos[e]) + rotate(narrow(d.xquat[e]), m.cam_pos[i])
+        R = quat_to_mat(mul_quat(narrow(d.xquat[e]), m.cam_quat[i]))
         if mode == CAM_TRACK or mode == CAM_TRACKCOM:
-            x = d.xpos[e] + m.cam_pos0[i]
+            x = narrow(d.xpos[e]) + m.cam_pos0[i]
             if mode == CAM_TRACKCOM:
                 x = d.subtree_com[e] + m.cam_poscom0[i]
             R = m.cam_mat0[i]
         elif mode != CAM_FIXED and m.cam_targetbodyid[i] >= 0:
             e = w * m.nbody + m.cam_targetbodyid[i]
-            target = d.xpos[e]
+            target = narrow(d.xpos[e])
             if mode == CAM_TARGETBODYCOM:
                 target = d.subtree_com[e]
             R = looking(x, target)

@@ -5,7 +5,7 @@ After MuJoCo 3.4.0's engine_sensor.c and engine_collision_sdf.c (Apache-2.0).
 
 from ..constants import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
 from ..rotation import rotate
-from ..types import FP, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
+from ..types import FP, MINVAL, SERIAL, func, kernel, narrow, ti, vec2, vec3
 from .frame import twist_at
 from .lists import is_before
 from .output import is_awake, place_of
@@ -111,11 +111,11 @@ def feel(m, d, w, weld, x, vert, mesh, geom):
     """(pressure, sliding along two tangents) of a vertex at x that belongs to body `weld`, in a geom; zeros outside."""
     out = vec3(0.0)
     i = w * m.ngeom + geom
-    local = d.geom_xmat[i].transpose() @ (x - d.geom_xpos[i])
-    depth = signed_distance(m.geom_type[geom], m.geom_size[i, geom], local)
+    local = narrow(d.geom_xmat[i]).transpose() @ (x - narrow(d.geom_xpos[i]))
+    depth = signed_distance(m.geom_type[geom], narrow(m.geom_size[i, geom]), local)
     if depth < 0.0:
         own = twist_at(m, d, w, weld, x)
-        other = twist_at(m, d, w, m.geom_bodyid[geom], d.geom_xpos[i])
+        other = twist_at(m, d, w, m.geom_bodyid[geom], narrow(d.geom_xpos[i]))
         slide = vec3(own[3] - other[3], own[4] - other[4], own[5] - other[5])
         first = m.mesh_normaladr[mesh] + 3 * vert
         for e in ti.static(range(3)):
@@ -142,7 +142,7 @@ def tactile_values(m, d):
             i = w * m.ngeom + m.sensor_refid[s]
             q = w * m.npressed + m.tactile_group[k]
             v = m.mesh_vert[m.mesh_vertadr[mesh] + vert]
-            x = d.geom_xpos[i] + d.geom_xmat[i] @ vec3(v[0], v[1], v[2])
+            x = narrow(d.geom_xpos[i]) + narrow(d.geom_xmat[i]) @ vec3(v[0], v[1], v[2])
             out = vec3(0.0)
             for e in range(d.pressed_adr[q], d.pressed_adr[q] + d.pressed_num[q]):
                 side = d.pressed_con[e]

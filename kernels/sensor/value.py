@@ -16,7 +16,7 @@ from ..constants import (
     TRN_TENDON,
 )
 from ..rotation import at3, at4, normalize_quat
-from ..types import FP, SERIAL, func, kernel, ti
+from ..types import FP, SERIAL, func, kernel, narrow, ti
 from .output import is_awake, place_of, put
 
 
@@ -31,13 +31,13 @@ def position_values(m, d):
             kind = m.sensor_type[s]
             i = m.sensor_objid[s]
             if kind == SENS_BALLQUAT:
-                put(m, d, w, s, normalize_quat(at4(d.qpos, w * m.nq + m.jnt_qposadr[i])))
+                put(m, d, w, s, normalize_quat(narrow(at4(d.qpos, w * m.nq + m.jnt_qposadr[i]))))
             elif kind == SENS_SUBTREECOM:
                 put(m, d, w, s, d.subtree_com[w * m.nbody + i])
             else:
                 x = FP(0.0)
                 if kind == SENS_JOINTPOS:
-                    x = d.qpos[w * m.nq + m.jnt_qposadr[i]]
+                    x = narrow(d.qpos[w * m.nq + m.jnt_qposadr[i]])
                 elif kind == SENS_TENDONPOS:
                     x = d.ten_length[w * m.ntendon + i]
                 elif kind == SENS_ACTUATORPOS:

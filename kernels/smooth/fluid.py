@@ -5,7 +5,7 @@ A body whose geoms have `fluidshape` is one ellipsoid for each of them, any othe
 
 from ..sleep.awake import body_at, body_count, tree_at, tree_count
 from ..spatial import cross, head, join, tail, tree_project
-from ..types import FP, SERIAL, func, kernel, store, ti, vec3, vec6
+from ..types import FP, SERIAL, func, kernel, narrow, store, ti, vec3, vec6
 from .medium import added_mass, added_mass_rate, box_force, box_rate, ellipsoid_force, ellipsoid_rate
 
 vec5 = ti.types.vector(5, FP)
@@ -89,8 +89,8 @@ def shape_pose(m, d, w, b, k):
     x = d.xipos[w * m.nbody + b]
     R = d.ximat[w * m.nbody + b]
     if m.medium_geoms[b] > 0:
-        x = d.geom_xpos[w * m.ngeom + m.body_geomadr[b] + k]
-        R = d.geom_xmat[w * m.ngeom + m.body_geomadr[b] + k]
+        x = narrow(d.geom_xpos[w * m.ngeom + m.body_geomadr[b] + k])
+        R = narrow(d.geom_xmat[w * m.ngeom + m.body_geomadr[b] + k])
     return x, R
 
 

@@ -27,23 +27,37 @@ def tree_euler(m, d):
 @func
 def advance_velocity(m, d, w, t):
     """qvel of tree t after a step, and qacc_warmstart."""
-    first = w * m.nv + m.tree_dofadr[t]
-    last = first + m.tree_dofnum[t]
-    for i in range(first, last):
-        d.qacc_warmstart[i] = d.qacc[i]
+    keep_acceleration(m, d, w, t)
     if d.implicit_damping == 1:
-        damp(m, d, w, t)
-        for i in range(first, last):
-            d.qvel[i] = d.qvel[i] + m.opt.timestep * d.sol_z[i]
+        damped_matrix(m, d, w, t)
+        solve_tree(m, d, w, t, d.qH, d.sol_r, d.sol_z)
+        damped_velocity(m, d, w, t)
     else:
-        for i in range(first, last):
+        first = w * m.nv + m.tree_dofadr[t]
+        for i in range(first, first + m.tree_dofnum[t]):
             d.qvel[i] = d.qvel[i] + m.opt.timestep * d.qacc[i]
 
 
 @func
-def damp(m, d, w, t):
-    """sol_z of tree t: the acceleration under M + timestep * damping. The solver's vectors are free by now: sol_r holds
-    1 / the diagonal of the factor's D."""
+def keep_acceleration(m, d, w, t):
+    """qacc_warmstart of tree t."""
+    first = w * m.nv + m.tree_dofadr[t]
+    for i in range(first, first + m.tree_dofnum[t]):
+        d.qacc_warmstart[i] = d.qacc[i]
+
+
+@func
+def damped_velocity(m, d, w, t):
+    """qvel of tree t after a step with the acceleration sol_z."""
+    first = w * m.nv + m.tree_dofadr[t]
+    for i in range(first, first + m.tree_dofnum[t]):
+        d.qvel[i] = d.qvel[i] + m.opt.timestep * d.sol_z[i]
+
+
+@func
+def damped_matrix(m, d, w, t):
+    """qH of tree t: the factor of M + timestep * damping, for the acceleration sol_z, which is the force that it takes.
+    The solver's vectors are free by now: sol_r holds 1 / the diagonal of the factor's D."""
     damped = 0
     for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         if m.dof_damping[w, k] > 0.0:
@@ -58,7 +72,6 @@ def damp(m, d, w, t):
         d.sol_z[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
     if damped == 1:
         factor_tree(m, d, w, t, d.qH, d.sol_r)
-    solve_tree(m, d, w, t, d.qH, d.sol_r, d.sol_z)
 
 
 @func

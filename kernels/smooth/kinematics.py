@@ -3,7 +3,7 @@
 from ..constants import BALL, FREE, SLIDE
 from ..rotation import at3, at4, axis_angle_to_quat, mul_quat, normalize_quat, quat_to_mat, rotate
 from ..sleep.awake import body_at, body_count, is_body_gone, object_at, object_count
-from ..types import MINVAL, SERIAL, func, kernel, ti, vec3, vec4
+from ..wide import MINVAL, SERIAL, func, kernel, narrow, ti, vec3, vec4
 
 BLOCK = 256  # bodies per partial sum; fixed, so that sums do not depend on the machine
 
@@ -36,9 +36,9 @@ def body_poses(m, d):
                 e = w * m.nbody + i
                 d.xpos[e] = pos
                 d.xquat[e] = quat
-                d.xmat[e] = mat
-                d.xipos[e] = pos + mat @ m.body_place[w, i]
-                d.ximat[e] = quat_to_mat(mul_quat(quat, m.body_turn[w, i]))
+                d.xmat[e] = narrow(mat)
+                d.xipos[e] = narrow(pos + mat @ m.body_place[w, i])
+                d.ximat[e] = narrow(quat_to_mat(mul_quat(quat, m.body_turn[w, i])))
 
 
 @func
@@ -87,8 +87,8 @@ def moved_pose(m, d, w, b, parent_pos, parent_quat):
             else:
                 quat = mul_quat(quat, turn)
                 pos = anchor - rotate(quat, m.jnt_pos[j])
-        d.xanchor[w * m.njnt + j] = anchor
-        d.xaxis[w * m.njnt + j] = axis
+        d.xanchor[w * m.njnt + j] = narrow(anchor)
+        d.xaxis[w * m.njnt + j] = narrow(axis)
     return pos, quat
 
 
@@ -108,8 +108,8 @@ def geom_poses(m, d):
             i -= m.nbody + m.ngeom
             e = w * m.nbody + m.site_bodyid[i]
             quat = d.xquat[e]
-            d.site_xpos[w * m.nsite + i] = d.xpos[e] + rotate(quat, m.site_place[w, i])
-            d.site_xmat[w * m.nsite + i] = quat_to_mat(mul_quat(quat, m.site_turn[w, i]))
+            d.site_xpos[w * m.nsite + i] = narrow(d.xpos[e] + rotate(quat, m.site_place[w, i]))
+            d.site_xmat[w * m.nsite + i] = narrow(quat_to_mat(mul_quat(quat, m.site_turn[w, i])))
         elif i >= m.nbody:
             i -= m.nbody
             e = w * m.nbody + m.geom_bodyid[i]
@@ -118,7 +118,7 @@ def geom_poses(m, d):
             d.geom_xmat[w * m.ngeom + i] = quat_to_mat(mul_quat(quat, m.geom_turn[w, i]))
         else:
             if i % BLOCK == 0:
-                d.body_block[w * m.nbody + i // BLOCK] = block_moment(m, d, w, i)
+                d.body_block[w * m.nbody + i // BLOCK] = narrow(block_moment(m, d, w, i))
             if i > 0 and m.body_treeid[i] < 0:
                 static_centre(m, d, w, i)
 

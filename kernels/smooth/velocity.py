@@ -129,18 +129,25 @@ def tree_acceleration(m, d):
         wt = tree_at(m, d, at)
         w = wt // m.ntree
         t = wt - w * m.ntree
-        i0 = w * m.nv + m.tree_dofadr[t]
-        for i in range(i0, i0 + m.tree_dofnum[t]):
-            d.qfrc_smooth[i] = d.qfrc_passive[i] - d.qfrc_bias[i] + d.qfrc_applied[i] + d.qfrc_actuator[i]
-        for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
-            f = d.xfrc_applied[w * m.nbody + b]  # force, then torque
-            if any_nonzero6(f):
-                torque = tail(f) + cross(arm_of(m, d, w, b), head(f))
-                add_wrench(m, d, w, b, join(torque, head(f)), d.qfrc_smooth)
-        for i in range(i0, i0 + m.tree_dofnum[t]):
-            d.qacc_smooth[i] = d.qfrc_smooth[i]
+        smooth_forces(m, d, w, t)
         solve_tree(m, d, w, t, d.qLD, d.qLDiagInv, d.qacc_smooth)
         if ti.static(GPU):  # as `unconstrained`, which is a task less
+            i0 = w * m.nv + m.tree_dofadr[t]
             for i in range(i0, i0 + m.tree_dofnum[t]):
                 d.qacc[i] = d.qacc_smooth[i]
                 d.qfrc_constraint[i] = 0.0
+
+
+@func
+def smooth_forces(m, d, w, t):
+    """qfrc_smooth of tree t, in qacc_smooth, too."""
+    i0 = w * m.nv + m.tree_dofadr[t]
+    for i in range(i0, i0 + m.tree_dofnum[t]):
+        d.qfrc_smooth[i] = d.qfrc_passive[i] - d.qfrc_bias[i] + d.qfrc_applied[i] + d.qfrc_actuator[i]
+    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+        f = d.xfrc_applied[w * m.nbody + b]  # force, then torque
+        if any_nonzero6(f):
+            torque = tail(f) + cross(arm_of(m, d, w, b), head(f))
+            add_wrench(m, d, w, b, join(torque, head(f)), d.qfrc_smooth)
+    for i in range(i0, i0 + m.tree_dofnum[t]):
+        d.qacc_smooth[i] = d.qfrc_smooth[i]

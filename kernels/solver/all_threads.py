@@ -12,61 +12,60 @@ and whether there is an acceleration that is not finite.
 """
 
 from ..constants import QUEUE_BAD, QUEUED_ROUNDS
-from ..types import EPSILON, FP, MINVAL, SERIAL, SHORT, SPREAD, at6, func, kernel, put6, ti, vec2, vec3
-from .blocks import COLUMNS, add_blocks, each, group_count, item_sum, tree_sum
-from .cg_all import FRESH
-from .free_body import dofs_of_twist
+from ..types import FP, MINVAL, SERIAL, SHORT, SPREAD, func, kernel, ti, vec2, vec3
+from .blocks import add_blocks, each, item_sum, tree_sum
+from .cg_all import FRESH, project_tree_block
 from .phases import (
     move_contacts,
     move_rows,
     move_trees,
     project_contacts,
     project_rows,
-    project_trees,
     search_contacts,
     search_rows,
     start_contacts,
     start_rows,
     start_trees,
 )
-from .rounds import DONE, MOVE, PROJECT, ROUGH, SEARCH, START, next_reduction, scale_of, settled
+from .rounds import DONE, MOVE, PROJECT, ROUGH, SEARCH, START, flat, next_reduction, scale_of, settled
 from .statistics import clear_rows, count_rows, tell_round
 from .steps import next_alpha
-
-NOISE = 8.0 * EPSILON  # part of the terms of a derivative below which it has no digits
 
 
 @kernel
 def start_round(m, d):
-    """Direction from x = 0 to the warm start, or to qacc_smooth without one; parallel over blocks."""
-    trees, items, islands = d.ntblk * SPREAD, (d.ncblk + d.nrblk) * SPREAD, d.nlarge
-    each(m, d, trees, SERIAL, SPREAD, start_tree_block)
-    each(m, d, items, SERIAL, SPREAD, start_block)
-    each(m, d, islands, SHORT, 1, start_island)
-
-
-@func
-def start_tree_block(m, d, b):
-    start_trees(m, d, d.tblk_begin[b], d.tblk_end[b])
+    """Direction from x = 0 to the warm start, or to qacc_smooth without one; parallel over blocks and islands."""
+    blocks = (d.ntblk + d.ncblk + d.nrblk + d.nlarge) * SPREAD
+    each(m, d, blocks, SERIAL, SPREAD, start_block)
 
 
 @func
 def start_block(m, d, b):
-    """A block of contacts, or of rows, which follow these."""
-    if b < d.ncblk:
-        start_contacts(m, d, d.cblk_begin[b], d.cblk_end[b])
-    else:
-        r = b - d.ncblk
+    """A block of trees, of contacts or of rows, or an island; they follow each other."""
+    c = b - d.ntblk
+    r = c - d.ncblk
+    n = r - d.nrblk
+    if b < d.ntblk:
+        start_trees(m, d, d.tblk_begin[b], d.tblk_end[b])
+        project_tree_block(m, d, b)
+    elif c < d.ncblk:
+        start_contacts(m, d, d.cblk_begin[c], d.cblk_end[c])
+    elif n < 0:
         start_rows(m, d, d.rblk_begin[r], d.rblk_end[r])
+    else:
+        start_island(m, d, n)
 
 
 @func
 def start_island(m, d, n):
     k = d.island_large[n]
-    d.isl_phase[k] = PROJECT
+    d.isl_phase[k] = MOVE
     d.isl_round[k] = -1
     d.isl_cost[k] = 0.0
     d.isl_reduction[k] = ROUGH
+    d.isl_alpha[k] = 1.0
+    d.isl_evals[k] = 0
+    d.isl_slope[k] = 0.0
     if n == 0:
         d.solver_queue[0] = d.nlarge
         for i in range(1, QUEUE_BAD + 1):
@@ -74,30 +73,36 @@ def start_island(m, d, n):
 
 
 @kernel
-def project(m, d):
-    """The direction through M and J, and the derivative at the whole step; parallel over blocks."""
+def begin_rounds(m, d):
+    """The first direction, to the warm start, is gone the whole way; parallel over blocks."""
     trees, items, islands = d.ntblk * SPREAD, (d.ncblk + d.nrblk) * SPREAD, d.nlarge
-    groups = COLUMNS * group_count(m, d)
-    each(m, d, trees, SERIAL, SPREAD, project_tree_block)
-    each(m, d, items, SERIAL, SPREAD, project_block)
-    each(m, d, groups, SHORT, 1, add_blocks)
-    each(m, d, islands, SHORT, 1, project_island)
+    blocks = d.ntblk + d.ncblk + d.nrblk
+    each(m, d, items, SERIAL, SPREAD, begin_block)
+    each(m, d, trees, SERIAL, SPREAD, move_tree_block)
+    each(m, d, blocks, SHORT, 1, add_moved_groups)
+    each(m, d, blocks, SHORT, 1, add_moved_stretches)
+    each(m, d, islands, SHORT, 1, move_island)
 
 
 @func
-def project_tree_block(m, d, b):
-    """The direction that conjugate gradients found is one of dofs from here on, for single bodies too."""
-    k = d.tblk_island[b]
-    if d.isl_phase[k] == PROJECT:
-        if d.isl_round[k] >= 0:
-            w = d.island_tree[d.tblk_begin[b]] // m.ntree
-            for n in range(d.tblk_begin[b], d.tblk_end[b]):
-                if d.tree_single[d.island_tree[n]] == 1:
-                    i0 = w * m.nv + m.tree_dofadr[d.island_tree[n] - w * m.ntree]
-                    put6(d.sol_p, i0, dofs_of_twist(m, d, i0, at6(d.sol_p, i0)))
-        s = project_trees(m, d, d.tblk_begin[b], d.tblk_end[b])
-        for i in ti.static(range(3)):
-            d.tblk_sum[b][i] = s[i]
+def begin_block(m, d, b):
+    if b < d.ncblk:
+        project_contacts(m, d, d.cblk_begin[b], d.cblk_end[b])
+    elif ti.static(m.has.rows):
+        r = b - d.ncblk
+        project_rows(m, d, d.rblk_begin[r], d.rblk_end[r])
+    move_block(m, d, b)
+
+
+@kernel
+def project(m, d):
+    """The direction through J, and the derivative at the whole step; parallel over blocks. Who found the direction has
+    multiplied it by M."""
+    items, blocks, islands = (d.ncblk + d.nrblk) * SPREAD, d.ntblk + d.ncblk + d.nrblk, d.nlarge
+    each(m, d, items, SERIAL, SPREAD, project_block)
+    each(m, d, blocks, SHORT, 1, add_projected_groups)
+    each(m, d, blocks, SHORT, 1, add_projected_stretches)
+    each(m, d, islands, SHORT, 1, project_island)
 
 
 @func
@@ -128,9 +133,18 @@ def search_row_block(m, d, r, alpha):
 
 
 @func
+def add_projected_groups(m, d, b):
+    add_blocks(m, d, b, PROJECT, 3, 2, False)
+
+
+@func
+def add_projected_stretches(m, d, b):
+    add_blocks(m, d, b, PROJECT, 3, 2, True)
+
+
+@func
 def project_island(m, d, n):
-    """The line search for the zero of the derivative has begun at the whole step. The first direction, to the warm
-    start, is gone the whole way."""
+    """The line search for the zero of the derivative has begun at the whole step."""
     k = d.island_large[n]
     if d.isl_phase[k] == PROJECT:
         d.isl_first[k] = tree_sum(m, d, k, 0)
@@ -141,9 +155,6 @@ def project_island(m, d, n):
         d.isl_hi[k] = -1.0
         d.isl_evals[k] = 0
         search_on(m, d, k)
-        if d.isl_round[k] < 0:
-            d.isl_alpha[k] = 1.0
-            d.isl_phase[k] = MOVE
 
 
 @func
@@ -153,15 +164,13 @@ def search_on(m, d, k):
     alpha = d.isl_alpha[k]
     d.isl_evals[k] = d.isl_evals[k] + 1
     gauss = d.isl_d1[k] + alpha * d.isl_d2[k]
-    items = item_sum(m, d, k, 0)
-    d1 = gauss + items
+    d1 = gauss + item_sum(m, d, k, 0)
     d2 = d.isl_d2[k] + item_sum(m, d, k, 1)
-    noise = NOISE * (ti.abs(gauss) + ti.abs(items))
     d.isl_slope[k] = d1
     d.isl_phase[k] = MOVE
     if d.isl_first[k] >= 0.0:
         d.isl_alpha[k] = 0.0
-    elif ti.abs(d1) > ti.max(m.opt.ls_tolerance * ti.abs(d.isl_first[k]), noise):
+    elif not flat(m.opt.ls_tolerance, d.isl_first[k], d1, gauss):
         step = next_alpha(alpha, d.isl_lo[k], d.isl_hi[k], d1, d2)
         d.isl_lo[k] = step[1]
         d.isl_hi[k] = step[2]
@@ -175,9 +184,10 @@ def search_on(m, d, k):
 @kernel
 def search(m, d):
     """Another evaluation of the line search; parallel over blocks."""
-    items, groups, islands = (d.ncblk + d.nrblk) * SPREAD, COLUMNS * group_count(m, d), d.nlarge
+    items, blocks, islands = (d.ncblk + d.nrblk) * SPREAD, d.ncblk + d.nrblk, d.nlarge
     each(m, d, items, SERIAL, SPREAD, search_block)
-    each(m, d, groups, SHORT, 1, add_blocks)
+    each(m, d, blocks, SHORT, 1, add_searched_groups)
+    each(m, d, blocks, SHORT, 1, add_searched_stretches)
     each(m, d, islands, SHORT, 1, search_island)
 
 
@@ -195,6 +205,16 @@ def search_block(m, d, b):
 
 
 @func
+def add_searched_groups(m, d, b):
+    add_blocks(m, d, d.ntblk + b, SEARCH, 0, 2, False)
+
+
+@func
+def add_searched_stretches(m, d, b):
+    add_blocks(m, d, d.ntblk + b, SEARCH, 0, 2, True)
+
+
+@func
 def search_island(m, d, n):
     k = d.island_large[n]
     if d.isl_phase[k] == SEARCH:
@@ -205,10 +225,11 @@ def search_island(m, d, n):
 def move(m, d):
     """Moves along the direction: forces, Hessians, cost, gradient and whether an island has converged."""
     trees, items, islands = d.ntblk * SPREAD, (d.ncblk + d.nrblk) * SPREAD, d.nlarge
-    groups = COLUMNS * group_count(m, d)
+    blocks = d.ntblk + d.ncblk + d.nrblk
     each(m, d, items, SERIAL, SPREAD, move_block)
     each(m, d, trees, SERIAL, SPREAD, move_tree_block)
-    each(m, d, groups, SHORT, 1, add_blocks)
+    each(m, d, blocks, SHORT, 1, add_moved_groups)
+    each(m, d, blocks, SHORT, 1, add_moved_stretches)
     each(m, d, islands, SHORT, 1, move_island)
 
 
@@ -232,6 +253,16 @@ def move_tree_block(m, d, b):
         s = move_trees(m, d, d.tblk_begin[b], d.tblk_end[b], d.isl_alpha[k], FP(0.0), d.sol_r)
         for i in ti.static(range(3)):
             d.tblk_sum[b][i] = s[i]
+
+
+@func
+def add_moved_groups(m, d, b):
+    add_blocks(m, d, b, MOVE, 3, 3, False)
+
+
+@func
+def add_moved_stretches(m, d, b):
+    add_blocks(m, d, b, MOVE, 3, 3, True)
 
 
 @func

@@ -1,13 +1,14 @@
 """Loops over blocks of work, and their sums.
 
 Where all threads share an island its trees, contacts and rows are cut into fixed blocks (constraint/island.py). A sum
-goes over the items of a block, then over groups of blocks, then over those of an island, always in the same order,
-however many threads there are.
+goes over the blocks of a group, over the groups of a stretch, and over an island's stretches, always in the same order,
+however many threads there are: three short walks, where one over all would be what all others wait for. Groups are
+those of an island. Conjugate gradients have only two walks between their tasks, with groups of d.groupsize.
 """
 
 from ..types import FP, func, ti, vec2
 
-COLUMNS = 4  # of the sums of trees; those of contacts and rows have three
+GROUP = 64  # blocks of a group, and groups of a stretch
 
 
 @func
@@ -30,79 +31,116 @@ def each(m, d, units: ti.template(), serial: ti.template(), spread: ti.template(
             act(m, d, unit // spread)
 
 
-@func
-def groups_of(m, d, n):
-    """Groups of d.groupsize neighbouring blocks."""
-    return (n + d.groupsize - 1) // d.groupsize
-
-
-@func
-def group_count(m, d):
-    """Groups of blocks of trees, of contacts and of rows."""
-    return groups_of(m, d, d.ntblk) + groups_of(m, d, d.ncblk) + groups_of(m, d, d.nrblk)
-
-
-@func
-def add_blocks(m, d, unit):
-    """Sums over a group of those of trees, of contacts and of rows, whichever islands its blocks are of; those that lie
-    within one island are asked for. unit  COLUMNS times the group, plus the column that is added up."""
-    s = unit // COLUMNS
-    trees = groups_of(m, d, d.ntblk)
-    cons = groups_of(m, d, d.ncblk)
-    for col in ti.static(range(COLUMNS)):
-        if unit % COLUMNS == col:
-            if s < trees:
-                add_group(s, d.groupsize, d.ntblk, col, d.tblk_sum, d.tblk_group)
-            elif ti.static(col < 3):
-                if s < trees + cons:
-                    add_group(s - trees, d.groupsize, d.ncblk, col, d.cblk_sum, d.cblk_group)
-                elif ti.static(m.has.rows):
-                    add_group(s - trees - cons, d.groupsize, d.nrblk, col, d.rblk_sum, d.rblk_group)
+@ti.func
+def first_group(adr, size, place):
+    """Where the groups of an island lie whose blocks begin at adr, the place-th of the large ones: behind those of the
+    islands before it, which end with groups that are not full, and below the number of all blocks."""
+    return (adr + (size - 1) * place) // size
 
 
 @ti.func
-def add_group(s, size, n, col: ti.template(), sums: ti.template(), groups: ti.template()):
-    total = FP(0.0)
-    for b in range(s * size, ti.min((s + 1) * size, n)):
-        total += sums[b][col]
-    groups[s][col] = total
-
-
-@func
-def add_tree_blocks(m, d, s, col: ti.template()):
-    """The same over two columns of group s of trees, from this one on."""
-    total = vec2(0.0)
-    for b in range(s * d.groupsize, ti.min((s + 1) * d.groupsize, d.ntblk)):
-        total += vec2(d.tblk_sum[b][col], d.tblk_sum[b][col + 1])
-    d.tblk_group[s][col] = total[0]
-    d.tblk_group[s][col + 1] = total[1]
+def add_group(b, adr, end, size, place, begin: ti.template(), number: ti.template(), sums: ti.template(),
+              groups: ti.template()):  # fmt: skip
+    """Sums over a group of `number` columns of `sums` from `begin` on, the part of the thread at block b of those from
+    adr to end of an island: the first of a group adds up the first column, the second the next."""
+    nth = (b - adr) % size
+    first = b - nth
+    n = ti.min(size, end - first)
+    for c in ti.static(range(number)):
+        if nth == c % n:
+            total = FP(0.0)
+            for i in range(first, first + n):
+                total += sums[i][begin + c]
+            groups[first_group(adr, size, place) + (first - adr) // size][begin + c] = total
 
 
 @ti.func
-def block_sum(size, first, last, col: ti.template(), sums: ti.template(), groups: ti.template()):
-    """Sum of a column over blocks, in order: those before the first whole group, whole groups, and the rest."""
+def add_stretch(b, adr, end, place, number: ti.template(), sums: ti.template(), groups: ti.template()):
+    """The same over the groups of a stretch; into the first of the island's `sums`, which nobody reads any more."""
+    size = ti.static(GROUP * GROUP)
+    nth = (b - adr) % size
+    first = b - nth
+    n = ti.min(size, end - first)
+    for c in ti.static(range(number)):
+        if nth == c % n:
+            group = first_group(adr, GROUP, place) + (first - adr) // GROUP
+            total = FP(0.0)
+            for i in range(group, group + (n + GROUP - 1) // GROUP):
+                total += groups[i][c]
+            sums[adr + (first - adr) // size][c] = total
+
+
+@func
+def add_blocks(m, d, b, due: ti.template(), trees: ti.template(), items: ti.template(), stretches: ti.template()):
+    """Sums over groups, or over stretches of them, of so many columns of trees and of contacts and rows; the part of
+    the thread at block b of trees, contacts and rows. Of islands whose phase is `due`."""
+    cons = b - d.ntblk
+    if b < d.ntblk:
+        if ti.static(trees > 0):
+            k = d.tblk_island[b]
+            if d.isl_phase[k] == due:
+                adr, end, place = d.island_tblkadr[k], d.island_tblkend[k], d.island_shared[k] - 1
+                if ti.static(stretches):
+                    add_stretch(b, adr, end, place, trees, d.tblk_sum, d.tblk_group)
+                else:
+                    add_group(b, adr, end, GROUP, place, 0, trees, d.tblk_sum, d.tblk_group)
+    elif cons < d.ncblk:
+        k = d.cblk_island[cons]
+        if d.isl_phase[k] == due:
+            adr, end, place = d.island_cblkadr[k], d.island_cblkend[k], d.island_shared[k] - 1
+            if ti.static(stretches):
+                add_stretch(cons, adr, end, place, items, d.cblk_sum, d.cblk_group)
+            else:
+                add_group(cons, adr, end, GROUP, place, 0, items, d.cblk_sum, d.cblk_group)
+    elif ti.static(m.has.rows):
+        row = cons - d.ncblk
+        k = d.rblk_island[row]
+        if d.isl_phase[k] == due:
+            adr, end, place = d.island_rblkadr[k], d.island_rblkend[k], d.island_shared[k] - 1
+            if ti.static(stretches):
+                add_stretch(row, adr, end, place, items, d.rblk_sum, d.rblk_group)
+            else:
+                add_group(row, adr, end, GROUP, place, 0, items, d.rblk_sum, d.rblk_group)
+
+
+@ti.func
+def sum_of_stretches(adr, end, col: ti.template(), sums: ti.template()):
+    """Sum of a column over blocks from adr to end, behind `add_blocks`."""
     s = FP(0.0)
-    begin = ti.min((first + size - 1) // size * size, last)
-    end = ti.max(last // size * size, begin)
-    for b in range(first, begin):
-        s += sums[b][col]
-    for g in range(begin // size, end // size):
-        s += groups[g][col]
-    for b in range(end, last):
-        s += sums[b][col]
+    for i in range(adr, adr + (end - adr + GROUP * GROUP - 1) // (GROUP * GROUP)):
+        s += sums[i][col]
     return s
 
 
 @func
 def tree_sum(m, d, k, col: ti.template()):
     """Sum of a column over the trees of island k."""
-    return block_sum(d.groupsize, d.island_tblkadr[k], d.island_tblkend[k], col, d.tblk_sum, d.tblk_group)
+    return sum_of_stretches(d.island_tblkadr[k], d.island_tblkend[k], col, d.tblk_sum)
 
 
 @func
 def item_sum(m, d, k, col: ti.template()):
     """The same over its contacts and rows."""
-    s = block_sum(d.groupsize, d.island_cblkadr[k], d.island_cblkend[k], col, d.cblk_sum, d.cblk_group)
+    s = sum_of_stretches(d.island_cblkadr[k], d.island_cblkend[k], col, d.cblk_sum)
     if ti.static(m.has.rows):
-        s += block_sum(d.groupsize, d.island_rblkadr[k], d.island_rblkend[k], col, d.rblk_sum, d.rblk_group)
+        s += sum_of_stretches(d.island_rblkadr[k], d.island_rblkend[k], col, d.rblk_sum)
+    return s
+
+
+@func
+def add_tree_blocks(m, d, b, col: ti.template()):
+    """Sums over groups of d.groupsize of two columns from this one on; the part of the thread at block b of trees."""
+    k = d.tblk_island[b]
+    adr, end, place = d.island_tblkadr[k], d.island_tblkend[k], d.island_shared[k] - 1
+    add_group(b, adr, end, d.groupsize, place, col, 2, d.tblk_sum, d.tblk_group)
+
+
+@func
+def two_tree_sums(m, d, k, col: ti.template()):
+    """Sums of these columns over the trees of island k."""
+    adr, size = d.island_tblkadr[k], d.groupsize
+    group = first_group(adr, size, d.island_shared[k] - 1)
+    s = vec2(0.0)
+    for i in range(group, group + (d.island_tblkend[k] - adr + size - 1) // size):
+        s += vec2(d.tblk_group[i][col], d.tblk_group[i][col + 1])
     return s

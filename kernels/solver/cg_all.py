@@ -1,22 +1,25 @@
 """Conjugate gradients for the Newton direction of large islands: H p = -gradient, H = M + J' D J never formed.
 
-Phases are cut into blocks as in all_threads.py. An iteration is two tasks: a product with H, beside which other threads
-add up the sums of the last iteration, and the steps of all vectors. So that nobody waits for a sum before the product
-the vectors z = P r (P: preconditioner), H z, P H q and H P H q follow by recurrences of their own: P. Ghysels,
-W. Vanroose, "Hiding global synchronization latency in the preconditioned conjugate gradient algorithm", 2014. What an
-iteration leaves to the next one stands in the other of two places, since all threads read it while one writes: isl_go
-(1: not converged), isl_rz, isl_step, isl_pass, columns of tblk_sum.
+Phases are cut into blocks as in all_threads.py. An iteration is two tasks: what each contact and row does with the
+twists, beside which other threads add up the sums of the last iteration, and of each tree its product with H and the
+steps of its vectors. So that nobody waits for a sum before the product the vectors z = P r (P: preconditioner), H z,
+P H q and H P H q follow by recurrences of their own: P. Ghysels, W. Vanroose, "Hiding global synchronization latency in
+the preconditioned conjugate gradient algorithm", 2014. What an iteration leaves to the next one stands in the other of
+two places, since all threads read it while one writes: isl_go (1: not converged), isl_rz, isl_step, isl_pass, columns
+of tblk_sum.
 """
 
 from ..constants import LINEAR_ITERATIONS
-from ..constraint.cone import hessian_times
-from ..spatial import cross, head, inertia_times, join, relative_twist, sum_wrenches, tail, tree_twists
-from ..types import FP, SERIAL, SPREAD, at6, func, kernel, put6, store, ti, vec2, vec6
-from .blocks import add_tree_blocks, each, groups_of, tree_sum
-from .free_body import wrench_of_forces
+from ..spatial import inertia_times, sum_contacts, tree_twists
+from ..types import FP, SERIAL, SPREAD, at6, func, kernel, put6, six, store, ti, vec2
+from .blocks import add_tree_blocks, each, two_tree_sums
+from .cg import multiply_contacts
+from .free_body import dofs_of_twist, wrench_of_forces
+from .phases import project_trees
 from .preconditioner import factor_hessian, precondition_tree
 from .rounds import LINEAR, PROJECT, START
 from .steps import row_product, tree_product
+from .tree_hessian import sym6_times
 
 FRESH, FIRST = -1.0, 0.0  # isl_rz before the product with z is known, and before there is a direction
 
@@ -58,25 +61,11 @@ def precondition(m, d, w, t, r: ti.template()):
 def linear_step(m, d):
     """Two iterations; parallel over blocks. An island stops where the preconditioned residual has been reduced as
     asked."""
-    trees, rows, products = d.ntblk * SPREAD, d.nrblk * SPREAD, (d.ntblk + groups_of(m, d, d.ntblk)) * SPREAD
-    if ti.static(m.has.rows):
-        each(m, d, rows, SERIAL, SPREAD, multiply_row_block_0)
-    each(m, d, products, SERIAL, SPREAD, multiply_block_0)
+    trees, items = d.ntblk * SPREAD, (d.ncblk + d.nrblk + d.ntblk) * SPREAD
+    each(m, d, items, SERIAL, SPREAD, multiply_block_0)
     each(m, d, trees, SERIAL, SPREAD, advance_block_0)
-    if ti.static(m.has.rows):
-        each(m, d, rows, SERIAL, SPREAD, multiply_row_block_1)
-    each(m, d, products, SERIAL, SPREAD, multiply_block_1)
+    each(m, d, items, SERIAL, SPREAD, multiply_block_1)
     each(m, d, trees, SERIAL, SPREAD, advance_block_1)
-
-
-@func
-def multiply_row_block_0(m, d, b):
-    multiply_row_block(m, d, b, 0)
-
-
-@func
-def multiply_row_block_1(m, d, b):
-    multiply_row_block(m, d, b, 1)
 
 
 @func
@@ -100,78 +89,24 @@ def advance_block_1(m, d, b):
 
 
 @func
-def multiply_row_block(m, d, b, now: ti.template()):
-    """D J v of a block of rows."""
-    if ti.static(m.has.rows):
-        if d.isl_go[d.rblk_island[b]][now] == 1:
-            for n in range(d.rblk_begin[b], d.rblk_end[b]):
-                row_product(m, d, d.island_row[n], d.sol_v)
-
-
-@func
 def multiply_block(m, d, b, now: ti.template()):
-    """H v of a block of trees, gathered into sol_Mp, which is free so long. The threads behind add sums of groups."""
-    if b < d.ntblk:
-        k = d.tblk_island[b]
+    """D J v of a block of contacts or of rows; behind them, at a block of trees, sums of groups of these."""
+    row = b - d.ncblk
+    tree = row - d.nrblk
+    if b < d.ncblk:
+        if d.isl_go[d.cblk_island[b]][now] == 1:
+            multiply_contacts(m, d, d.cblk_begin[b], d.cblk_end[b])
+    elif tree >= 0:
+        k = d.tblk_island[tree]
         if d.isl_go[k][now] == 1:
             if ti.static(now == 0):
-                if b == d.island_tblkadr[k]:
+                if tree == d.island_tblkadr[k]:
                     d.isl_phase[k] = LINEAR
-            multiply_trees(m, d, b)
-    else:
-        add_tree_blocks(m, d, b - d.ntblk, 2 * now)
-
-
-@func
-def multiply_trees(m, d, b):
-    w = d.island_tree[d.tblk_begin[b]] // m.ntree
-    for n in range(d.tblk_begin[b], d.tblk_end[b]):
-        t = d.island_tree[n] - w * m.ntree
-        if d.tree_single[d.island_tree[n]] == 1:
-            wb = w * m.nbody + m.tree_bodyadr[t]
-            f = multiply_body(m, d, wb)
-            put6(d.sol_Mp, w * m.nv + m.tree_dofadr[t], f + inertia_times(m, d, wb, d.twist[wb]))
-        elif ti.static(m.has.jointed):
-            tree_product(m, d, w, t, d.sol_v, d.sol_Mp, multiply_contacts)
-
-
-@func
-def multiply_body(m, d, b):
-    """multiply_contacts of a single body, whose twist is read once."""
-    total = vec6(0.0)
-    v = d.twist[b]
-    for k in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
-        side = d.body_con[k]
-        c = side // 2
-        other = d.con_body[c][1 - side % 2]
-        sign = 2.0 * ti.cast(side % 2, FP) - 1.0
-        arm = head(d.con_arm[side])
-        w = head(v)
-        u = tail(v) + cross(w, arm)
-        if other >= 0:
-            v2 = d.twist[other]
-            w -= head(v2)
-            u -= tail(v2) + cross(head(v2), head(d.con_arm[side // 2, 1 - side % 2]))
-        f = hessian_times(m, d, c, d.contact_dim[c], sign * join(w, u))
-        force = sign * tail(f)
-        torque = cross(arm, force)
-        if ti.static(m.has.torsion):
-            if d.contact_dim[c] > 3:
-                torque += sign * head(f)
-        total += join(torque, force)
-    return total
-
-
-@func
-def multiply_contacts(m, d, b):
-    """Sum of D J v of body b's contacts. Both bodies of a contact do the same work: one meeting less than if they
-    shared it."""
-    return sum_wrenches(m, d, b, product_of_contact)
-
-
-@func
-def product_of_contact(m, d, c):
-    return hessian_times(m, d, c, d.contact_dim[c], relative_twist(m, d, c, d.twist))
+            add_tree_blocks(m, d, tree, 2 * now)
+    elif ti.static(m.has.rows):
+        if d.isl_go[d.rblk_island[row]][now] == 1:
+            for n in range(d.rblk_begin[row], d.rblk_end[row]):
+                row_product(m, d, d.island_row[n], d.sol_v)
 
 
 @func
@@ -186,8 +121,9 @@ def advance_block(m, d, b, now: ti.template()):
         beta = FP(0.0)
         first = FP(0.0)
         if before != FRESH:
-            rz = tree_sum(m, d, k, 2 * now)
-            qHq = tree_sum(m, d, k, 2 * now + 1)
+            sums = two_tree_sums(m, d, k, 2 * now)
+            rz = sums[0]
+            qHq = sums[1]
             first = rz
             if before != FIRST:
                 first = d.isl_rz0[k]
@@ -210,27 +146,94 @@ def advance_block(m, d, b, now: ti.template()):
             sums = advance_trees(m, d, b, step, beta, before == FRESH, before == FIRST)
             d.tblk_sum[b][2 - 2 * now] = sums[0]
             d.tblk_sum[b][3 - 2 * now] = sums[1]
+        else:
+            end_tree_block(m, d, b)
     if b == d.island_tblkadr[k]:
         d.isl_go[k][1 - now] = go
 
 
 @func
+def end_tree_block(m, d, b):
+    """The direction is one of dofs from here on, for single bodies too, and `project` is due."""
+    w = d.island_tree[d.tblk_begin[b]] // m.ntree
+    for n in range(d.tblk_begin[b], d.tblk_end[b]):
+        if d.tree_single[d.island_tree[n]] == 1:
+            i0 = w * m.nv + m.tree_dofadr[d.island_tree[n] - w * m.ntree]
+            put6(d.sol_p, i0, dofs_of_twist(m, d, i0, at6(d.sol_p, i0)))
+    project_tree_block(m, d, b)
+
+
+@func
+def project_tree_block(m, d, b):
+    """M p, the twists along p, and sums of the slope."""
+    s = project_trees(m, d, d.tblk_begin[b], d.tblk_end[b])
+    for i in ti.static(range(3)):
+        d.tblk_sum[b][i] = s[i]
+
+
+@func
 def advance_trees(m, d, b, step, beta, fresh, first):
-    """sol_Mp is H v: with v = z if fresh, later with v = P H z."""
-    rz = FP(0.0)
-    zHz = FP(0.0)
+    """H v of each tree: with v = z if fresh, later with v = P H z; then its vectors."""
+    s = vec2(0.0)
     w = d.island_tree[d.tblk_begin[b]] // m.ntree
     for n in range(d.tblk_begin[b], d.tblk_end[b]):
         t = d.island_tree[n] - w * m.ntree
-        i0 = w * m.nv + m.tree_dofadr[t]
-        for i in range(i0, i0 + m.tree_dofnum[t]):
-            if fresh:
-                d.sol_Hz[i] = d.sol_Mp[i]
-            else:
-                advance(m, d, i, step, beta, first)
-            rz += d.sol_r[i] * d.sol_z[i]
-            zHz += d.sol_z[i] * d.sol_Hz[i]
-        precondition(m, d, w, t, d.sol_Hz)
+        if d.tree_single[d.island_tree[n]] == 1:
+            s += advance_body(m, d, w, t, step, beta, fresh, first)
+        elif ti.static(m.has.jointed):
+            tree_product(m, d, w, t, d.sol_v, d.sol_Mp, sum_contacts)  # sol_Mp is free so long
+            s += advance_dofs(m, d, w, t, step, beta, fresh, first)
+            precondition(m, d, w, t, d.sol_Hz)
+    return s
+
+
+@func
+def advance_body(m, d, w, t, step, beta, fresh, first):
+    """advance_dofs and the next v of a single body, whose numbers are each read once."""
+    i = w * m.nv + m.tree_dofadr[t]
+    b = w * m.nbody + m.tree_bodyadr[t]
+    y = six(d.twist[b])
+    Hy = sum_contacts(m, d, b) + inertia_times(m, d, b, y)
+    z = at6(d.sol_z, i)
+    r = at6(d.sol_r, i)
+    Hz = Hy
+    if not fresh:
+        q = z
+        Hz = at6(d.sol_Hz, i)
+        Hq = Hz
+        if not first:
+            q += beta * at6(d.sol_q, i)
+            Hq += beta * at6(d.sol_Hq, i)
+            y += beta * at6(d.sol_y, i)
+            Hy += beta * at6(d.sol_Hy, i)
+        put6(d.sol_q, i, q)
+        put6(d.sol_Hq, i, Hq)
+        put6(d.sol_y, i, y)
+        put6(d.sol_Hy, i, Hy)
+        put6(d.sol_p, i, at6(d.sol_p, i) + step * q)
+        r -= step * Hq
+        z -= step * y
+        Hz -= step * Hy
+        put6(d.sol_r, i, r)
+        put6(d.sol_z, i, z)
+    put6(d.sol_Hz, i, Hz)
+    store(d.twist, b, sym6_times(b, Hz, d.body_hess))
+    return vec2(r.dot(z), z.dot(Hz))
+
+
+@func
+def advance_dofs(m, d, w, t, step, beta, fresh, first):
+    """The vectors of a tree whose H v is sol_Mp; r'z and z'Hz."""
+    rz = FP(0.0)
+    zHz = FP(0.0)
+    i0 = w * m.nv + m.tree_dofadr[t]
+    for i in range(i0, i0 + m.tree_dofnum[t]):
+        if fresh:
+            d.sol_Hz[i] = d.sol_Mp[i]
+        else:
+            advance(m, d, i, step, beta, first)
+        rz += d.sol_r[i] * d.sol_z[i]
+        zHz += d.sol_z[i] * d.sol_Hz[i]
     return vec2(rz, zHz)
 
 

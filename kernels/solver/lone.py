@@ -22,7 +22,7 @@ from ..spatial import cross, head, inertia_times, join, mass_of, tail
 from ..team import crew, take_all
 from ..types import FP, HAND, MINVAL, SERIAL, at6, func, kernel, mat3, put6, ti, vec2, vec6
 from .free_body import dofs_of_twist, forces_of_wrench, solve6, twist_of_dofs, wrench_of_forces
-from .rounds import NEAR, scale_of
+from .rounds import NEAR, flat, scale_of
 from .statistics import clear_rows, count_rows, tell_round, told
 from .steps import next_alpha, vec3
 from .tree_hessian import hessian_of_inertia, skew, with_contact
@@ -181,12 +181,13 @@ def search(m, d, b, p, slope):
     evaluations = 1
     for i in range(m.opt.ls_iterations):
         evaluations = i + 1
-        s = vec2(slope[1] + step[0] * slope[2], slope[2])
+        gauss = slope[1] + step[0] * slope[2]
+        s = vec2(gauss, slope[2])
         for n in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
             c = d.body_con[n] // 2
             s += cone_line(m, d, d.con_Jaref[c], along(m, d, d.body_con[n], p), step[0] - 1.0, d.contact_dim[c],
                            d.con_D[c], d.con_mu[c], load_parameters(m, d, c))  # fmt: skip
-        if ti.abs(s[0]) <= m.opt.ls_tolerance * ti.abs(slope[0]):
+        if flat(m.opt.ls_tolerance, slope[0], s[0], gauss):
             found = True
             break
         step = next_alpha(step[0], step[1], step[2], s[0], s[1])

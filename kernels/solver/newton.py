@@ -15,7 +15,7 @@ reading. Columns of the sums are apart, so that the meetings between phases suff
 from ..constraint.island import BLOCK
 from ..sleep.awake import dof_at, dof_count
 from ..team import come, crew, join, meet, piece_size, take_near
-from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
+from ..types import FP, GPU, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
 from .articulated import articulated_direction, couple_bodies, eliminate_bodies
 from .cg import solve_apart, solve_linear
 from .dense import dense_direction
@@ -52,7 +52,7 @@ from .phases import (
     start_trees,
 )
 from .preconditioner import factor_hessians
-from .rounds import NEAR, ROUGH, next_reduction, scale_of, settled
+from .rounds import NEAR, ROUGH, flat, next_reduction, scale_of, settled
 from .statistics import clear_rows, count_rows, tell_round
 from .steps import next_alpha
 
@@ -113,9 +113,20 @@ def solve_all(m, d, hand, act: ti.template()):
 
 @func
 def solve(m, d, k, me, size):
-    """Newton's method on island k, unless lone.py has solved it."""
-    if not is_lone(m, d, k):
+    """Newton's method on island k, unless lone.py or abreast.py has solved it."""
+    if not (is_lone(m, d, k) or is_abreast(m, d, k)):
         solve_trees(m, d, k, me, size)
+
+
+@func
+def is_abreast(m, d, k):
+    """Whether island k is solved side by side with others: one tree with joints, whose branches nothing couples."""
+    abreast = False
+    if ti.static(m.has.jointed and not GPU):
+        if d.abreast == 1:
+            if d.island_treenum[k] == 1 and d.island_coupled[k] == 0:
+                abreast = m.tree_free[d.island_tree[d.island_treeadr[k]] % m.ntree] == 0
+    return abreast
 
 
 @func
@@ -347,7 +358,7 @@ def search(m, d, isle: ti.template(), slope, first):
         if first and i == 0:
             slope[0] = s[0]
         last, evaluations = s[0], i + 1
-        if ti.abs(s[0]) <= m.opt.ls_tolerance * ti.abs(slope[0]):
+        if flat(m.opt.ls_tolerance, slope[0], s[0], slope[1] + step[0] * slope[2]):
             found = True
             break
         step = next_alpha(step[0], step[1], step[2], s[0], s[1])

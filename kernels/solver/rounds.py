@@ -1,6 +1,6 @@
 """When Newton's rounds end, and how good a direction each needs: inexact Newton, Dembo, Eisenstat, Steihaug 1982."""
 
-from ..types import FP, func, ti
+from ..types import EPSILON, FP, GPU, func, ti
 
 # By how much a round reduces the linear residual. While the line search still corrects the step the direction may be
 # rough; once it takes the whole step the set of acting constraints has settled, and the next round aims at the goal.
@@ -12,6 +12,7 @@ FINE = 0.01
 FINER = 1e-3  # instead of FINE, and FINE instead of ROUGH, with a good preconditioner of rows that always act
 LAST = 1e-3  # a round this fine that improves less than the tolerance is the last one
 NEAR = 80.0  # gradient that is good enough after such an improvement, in tolerances
+NOISE = 8.0 * EPSILON  # part of the terms of a derivative below which it has no digits
 # What is due next for an island whose phases are queued: nothing, the preconditioner, conjugate gradients, the
 # direction through M and J, another evaluation of the line search, the step along the direction
 DONE, START, LINEAR, PROJECT, SEARCH, MOVE = range(6)
@@ -26,6 +27,16 @@ def scale_of(m, d, k):
     else:
         inertia = m.stat.meaninertia
     return 1.0 / (inertia * ti.cast(d.island_dofnum[k], FP))
+
+
+@ti.func
+def flat(tolerance, first, slope, gauss):
+    """Whether a derivative along the direction, of which gauss is the Gauss term's, is as good as zero where it was
+    `first` at the start. In f32 also where it has no digits left: ls_iterations evaluations would find no more."""
+    least = tolerance * ti.abs(first)
+    if ti.static(FP == ti.f32 or GPU):
+        least = ti.max(least, NOISE * (ti.abs(gauss) + ti.abs(slope - gauss)))
+    return ti.abs(slope) <= least
 
 
 @ti.func

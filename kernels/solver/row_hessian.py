@@ -22,22 +22,23 @@ def each_pose(m, d, w, t, act: ti.template()):
 
 
 @func
-def add_row_hessians(m, d, w, t, alone, posed):
-    """Adds to tree_hess of tree t what its rows have there.
+def add_row_hessians(m, d, w, t, alone, posed, place, add: ti.template()):
+    """Adds to the Hessian of tree t what its rows have there, by add(m, d, place, number in its rows, what).
 
     posed  but not those of connects and welds, which body_hess holds.
     alone  tree_hess stands for the whole Hessian, as a preconditioner: for a pair of two branches it gets, as
            2 h a x b y <= h |a b| (x x + y y), a diagonal that is no smaller, so that it stays positive.
     """
     wt = w * m.ntree + t
+    rows = m.dof_Madr[m.tree_dofadr[t]]
     for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
         first = d.seg_adr[s]
         there = posed and d.row_pose[d.seg_row[s]] != 0
         for k in range(ti.select(there, 0, d.seg_num[s])):
             j = d.J_dof[first + k] - w * m.nv
             f = d.row_hess[d.seg_row[s]] * d.J[first + k]
-            diagonal = w * m.nM + m.dof_Madr[j]
-            d.tree_hess[diagonal] = d.tree_hess[diagonal] + f * d.J[first + k]
+            diagonal = m.dof_Madr[j] - rows
+            add(m, d, place, diagonal, f * d.J[first + k])
             a = diagonal
             for e in range(k):  # earlier dofs, from the last one; j climbs among the ancestors
                 other = first + k - 1 - e
@@ -46,12 +47,11 @@ def add_row_hessians(m, d, w, t, alone, posed):
                     j = m.dof_parentid[j]
                     a += 1
                 if j == i:
-                    d.tree_hess[a] = d.tree_hess[a] + f * d.J[other]
+                    add(m, d, place, a, f * d.J[other])
                 elif alone:
                     more = ti.abs(f * d.J[other])
-                    b = w * m.nM + m.dof_Madr[i]
-                    d.tree_hess[diagonal] = d.tree_hess[diagonal] + more
-                    d.tree_hess[b] = d.tree_hess[b] + more
+                    add(m, d, place, diagonal, more)
+                    add(m, d, place, m.dof_Madr[i] - rows, more)
 
 
 @func

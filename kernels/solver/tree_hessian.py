@@ -22,7 +22,14 @@ def skew(r):
 
 @func
 def body_hessian(m, d, b):
-    """Inertia of world-major body b plus the Hessians of its contacts."""
+    """Inertia of world-major body b plus the Hessians of its contacts, in body_hess."""
+    ww, vw, vv = hessian_of_body(m, d, b)
+    put_triangle(b, ww, vw, vv, d.body_hess)
+
+
+@func
+def hessian_of_body(m, d, b):
+    """The same: its angular, coupling and linear part."""
     ww, vw, vv = hessian_of_inertia(b, d.cinert)
     for n in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
         side = d.body_con[n]
@@ -35,7 +42,7 @@ def body_hessian(m, d, b):
                 ak = a @ kvw
                 vw += kvw
                 ww += symmetric(d.con_hess_rot, c) + ak + ak.transpose()
-    put_triangle(b, ww, vw, vv, d.body_hess)
+    return ww, vw, vv
 
 
 @ti.func
@@ -118,7 +125,13 @@ def tree_hessian(m, d, w, t, alone, posed):
     if ti.static(m.has.heavy):
         add_tendon_hessian(m, d, w, t)
     if ti.static(m.has.rows):
-        add_row_hessians(m, d, w, t, alone, posed)
+        add_row_hessians(m, d, w, t, alone, posed, w * m.nM + m.dof_Madr[m.tree_dofadr[t]], add_in_tree)
+
+
+@func
+def add_in_tree(m, d, place, a, x):
+    """Adds x to number a of those of tree_hess that begin at `place`."""
+    d.tree_hess[place + a] = d.tree_hess[place + a] + x
 
 
 @func

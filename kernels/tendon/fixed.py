@@ -2,7 +2,7 @@
 
 from ..constants import JAC_AUTO, JAC_DENSE, SPARSE_NV, TASK_FIXED
 from ..sleep.awake import task_at, task_count
-from ..types import FP, SERIAL, kernel, ti
+from ..types import FP, SERIAL, kernel, narrow, ti
 
 
 @kernel
@@ -19,7 +19,7 @@ def fixed_tendons(m, d):
         for a in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):
             i = m.tendon_Jdof[a]
             entry = m.tendon_coef[a]
-            length += entry * d.qpos[w * m.nq + m.jnt_qposadr[m.dof_jntid[i]]]
+            length += entry * narrow(d.qpos[w * m.nq + m.jnt_qposadr[m.dof_jntid[i]]])
             # a dense Jacobian has the last coefficient of a joint that is named twice, in MuJoCo
             if m.opt.jacobian == JAC_DENSE or (m.opt.jacobian == JAC_AUTO and m.nv < SPARSE_NV):
                 entry = m.tendon_last[a]

@@ -8,7 +8,7 @@ these are is a table of the model (tisim/model/tables/tendon.py). Seed 000, "Ten
 from ..constants import TASK_SPATIAL, WRAP_CYLINDER, WRAP_PULLEY, WRAP_SITE
 from ..sleep.awake import task_at, task_count
 from ..spatial import cross, head, join, tail
-from ..types import FP, SERIAL, func, kernel, ti, vec3
+from ..types import FP, SERIAL, func, kernel, narrow, ti, vec3
 from .wrap import unit3, wrap
 
 
@@ -28,8 +28,8 @@ def round_geom(m, d, w, k, x0, x1):
     has_side = ti.cast(s >= 0, ti.i32)
     side = d.site_xpos[w * m.nsite + ti.max(s, 0)]
     cylinder = ti.cast(m.wrap_type[k] == WRAP_CYLINDER, ti.i32)
-    radius = m.geom_size[g, m.wrap_objid[k]][0]
-    return wrap(x0, x1, d.geom_xpos[g], d.geom_xmat[g], radius, cylinder, side, has_side)
+    radius = narrow(m.geom_size[g, m.wrap_objid[k]])[0]
+    return wrap(x0, x1, narrow(d.geom_xpos[g]), narrow(d.geom_xmat[g]), radius, cylinder, side, has_side)
 
 
 @func

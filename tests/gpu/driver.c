@@ -203,6 +203,7 @@ Result cuModuleLoadDataEx(void **out, const char *ptx, Result n, Result *options
   uint64_t hash = 1469598103934665603ull; /* FNV-1a */
   for (const char *s = ptx; *s; s++) hash = (hash ^ (uint8_t)*s) * 1099511628211ull;
   char stem[64] = "module"; /* the first task's name leads the file's */
+  if (!strncmp(ptx, "\177ELF", 4)) return 209; /* code for another device: no binary for this one */
   const char *entry = strstr(ptx, ".entry ");
   if (entry) {
     sscanf(entry + 7, "%60[^(]", stem);
@@ -288,11 +289,8 @@ static void order(uint64_t n, uint64_t *at, uint64_t *step) {
   }
 }
 
-Result cuLaunchKernel(void *function, Result gx, Result gy, Result gz, Result bx, Result by, Result bz, Result shared,
-                      void *stream, void **args, void **extra) {
-  Task *t = function;
+static void run_task(Task *t, Result gx, Result bx, void **args) {
   uint64_t n = (uint64_t)gx * bx, at, step, longest = 0, deepest = 0;
-  CALLED(2, "launch");
   order(n, &at, &step);
   unsigned rounding = _mm_getcsr();
   _mm_setcsr(rounding | 0x8040); /* denormal numbers are zero, as by .ftz */
@@ -313,6 +311,112 @@ Result cuLaunchKernel(void *function, Result gx, Result gy, Result gz, Result bx
   t->longest += longest; /* summed over launches; the worst is that of one */
   if (longest > t->worst) t->worst = longest;
   t->deepest += deepest;
+}
+
+Result cuLaunchKernel(void *function, Result gx, Result gy, Result gz, Result bx, Result by, Result bz, Result shared,
+                      void *stream, void **args, void **extra) {
+  CALLED(2, "launch");
+  run_task(function, gx, bx, args);
+  return 0;
+}
+
+/* ---- graphs of tasks, made node by node: parameters are copied when a node is added, as by CUDA. Nodes run when all
+   they depend on have run, in the order of their making, or where threads are not forward in any other that is allowed */
+
+typedef struct { void *function; Result grid[3], block[3], shared; void **params, **extra; } NodeGiven;
+typedef struct Node {
+  Task *task;
+  Result blocks, threads;
+  uint64_t params[512];
+  void *args[16];
+  struct Node **behind, *next;
+  size_t nbehind;
+  int done;
+} Node;
+typedef struct { Node *nodes; } Graph;
+
+/* sizes of a task's parameters, as its PTX declares them; how many there are, -1: what is not known here */
+static int sizes_of_parameters(Task *t, size_t *sizes) {
+  FILE *f = fopen(t->module->ptx, "r");
+  if (!f) return -1;
+  char line[1024], wanted[256];
+  int n = -1;
+  snprintf(wanted, 256, ".entry %s(", t->name);
+  while (fgets(line, 1024, f)) {
+    if (n < 0) {
+      if (strstr(line, wanted)) n = 0;
+      continue;
+    }
+    char *at = strstr(line, ".param"), *bytes = strstr(line, ".b8 ");
+    if (!at) break;
+    if (n == 16) { n = -1; break; }
+    if (bytes && strchr(bytes, '['))
+      sizes[n++] = atoi(strchr(bytes, '[') + 1);
+    else {
+      int bits;
+      if (sscanf(at, ".param .%*1[ubsf]%d", &bits) != 1) { n = -1; break; }
+      sizes[n++] = bits / 8;
+    }
+  }
+  fclose(f);
+  return n;
+}
+
+Result cuGraphCreate(Graph **out, Result flags) { *out = calloc(1, sizeof **out); return 0; }
+
+Result cuGraphAddKernelNode(Node **out, Graph *g, Node **behind, size_t nbehind, NodeGiven *given) {
+  Node *node = calloc(1, sizeof *node);
+  size_t sizes[16], at = 0;
+  int n = sizes_of_parameters(given->function, sizes);
+  if (n < 0) return 801;
+  for (int i = 0; i < n; i++) {
+    if (at + (sizes[i] + 7) / 8 > 512) return 801;
+    memcpy(node->args[i] = node->params + at, given->params[i], sizes[i]);
+    at += (sizes[i] + 7) / 8;
+  }
+  node->task = given->function;
+  node->blocks = given->grid[0];
+  node->threads = given->block[0];
+  node->behind = malloc(nbehind * sizeof *behind);
+  node->nbehind = nbehind;
+  for (size_t i = 0; i < nbehind; i++) node->behind[i] = behind[i];
+  Node **last = &g->nodes;
+  while (*last) last = &(*last)->next;
+  *last = *out = node;
+  return 0;
+}
+
+Result cuGraphInstantiateWithFlags(Graph **out, Graph *g, unsigned long long flags) {
+  CALLED(12, "graph_instantiate");
+  *out = malloc(sizeof **out); /* it has the nodes: no one here changes a graph behind its instantiation */
+  **out = *g;
+  return 0;
+}
+
+Result cuGraphLaunch(Graph *g, void *stream) {
+  CALLED(13, "graph_launch");
+  for (Node *n = g->nodes; n; n = n->next) n->done = 0;
+  for (;;) {
+    Node *due = 0;
+    for (Node *n = g->nodes; n; n = n->next) {
+      int ready = !n->done;
+      for (size_t i = 0; i < n->nbehind; i++) ready &= n->behind[i]->done;
+      if (ready && (!due || softgpu_order)) due = n;
+    }
+    if (!due) return 0;
+    run_task(due->task, due->blocks, due->threads, due->args);
+    due->done = 1;
+  }
+}
+
+Result cuGraphDestroy(Graph *g) { free(g); return 0; }
+Result cuGraphExecDestroy(Graph *g) {
+  for (Node *n = g->nodes, *next; n; n = next) {
+    next = n->next;
+    free(n->behind);
+    free(n);
+  }
+  free(g);
   return 0;
 }
 

@@ -1,5 +1,5 @@
-"""Steps a scene and prints, as JSON: its state's hash, what is told of own launches, driver calls of the last step, and
-kernels that are left to Taichi.
+"""Steps a scene and prints, as JSON: its state's hash, what is told of own launches, driver calls of the last step and
+tasks that ran in it, and kernels that are left to Taichi.
 
 python own.py NAME N STEPS STATE.npz
 """
@@ -31,10 +31,12 @@ def main():
     tisim.step(m, d)
     with tempfile.NamedTemporaryFile() as file:
         device.softgpu_report(file.name.encode())
-        calls, _, _ = read_report(file.name)
+        calls, tasks, _ = read_report(file.name)
     values = (np.asarray(getattr(d, k)) for k in ("qpos", "qvel", "qacc_warmstart"))
     digest = hashlib.sha256(b"".join(v.tobytes() for v in values)).hexdigest()
-    print(json.dumps(dict(hash=digest, told=own.told(), calls=calls, left=own.road().plain if own.road() else None)))
+    left = own.road().plain if own.road() else None
+    launches = sum(t["launches"] for t in tasks.values())
+    print(json.dumps(dict(hash=digest, told=own.told(), calls=calls, launches=launches, left=left)))
     sys.stdout.flush()
     os._exit(0)
 

@@ -72,7 +72,7 @@ def _checked(sizes, settle, repeats, others):
 
 def _device():
     """Name, driver and speed of memory of the device; what is not known is None."""
-    a, b = (memory.new_array(False, COPIED) for _ in range(2))
+    a, b = (memory.new_array("i", COPIED) for _ in range(2))
     told = cuda.about(a) or dict(name=None, cuda=None, software=False)
     told |= dict(driver=None, meaning=NO_MEANING if told["software"] else None, copy_bytes_per_second=None)
     with contextlib.suppress(OSError), open("/proc/driver/nvidia/version") as file:

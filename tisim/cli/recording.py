@@ -180,7 +180,7 @@ class _Recorder:
 
     def __init__(self, wide, options, flags=0, inverse=False, order="colour", joints=True):
         from tisim import pipeline
-        from tisim.stages import solver, sorting
+        from tisim.stages import abreast, solver, sorting
         from tisim.viewer import caster
 
         self.events = []  # (stage, first line of its docstring, Step)
@@ -199,6 +199,8 @@ class _Recorder:
                 (sorting, "shared", lambda: wide), (solver, "queued", lambda: wide),
                 (pipeline, "validate", lambda m, d: None), (simulable, "check_sleep", lambda m: None),
                 (lcp, "refuse", lambda m: None), (lcp, "jointed", lambda m: joints), (features, "PACKED", 1),
+                (solver, "side_by_side", lambda m, d: not wide),
+                (abreast, "in_loops", lambda m, d: not wide and not options),
                 (caster.Caster, "_on_edges", lambda self: [0]),
             ):  # fmt: skip
                 changes.callback(setattr, place, name, getattr(place, name))

@@ -35,7 +35,7 @@ def declare(role, rows):
 
 
 declare("state", [
-    ("qpos", "f", ("nq",), "m, rad, -", "integrate", "joint positions, quaternions w x y z"),
+    ("qpos", "w", ("nq",), "m, rad, -", "integrate", "joint positions, quaternions w x y z"),
     ("qvel", "f", ("nv",), "m/s, rad/s", "integrate", "joint velocities"),
     ("act", "f", ("na",), "-", "integrate", "actuator activations"),
     ("qacc_warmstart", "f", ("nv",), "m/s2, rad/s2", "step end", "where the solver starts"),
@@ -47,23 +47,23 @@ declare("input", [
     ("qfrc_applied", "f", ("nv",), "N, N m", "user", "applied joint forces"),
     ("xfrc_applied", "f", ("nbody", 6), "N, N m", "user", "applied force, then torque, at the body's inertial frame"),
     ("eq_active", "i", ("neq",), "-", "user", "which equality constraints act"),
-    ("mocap_pos", "f", ("nmocap", 3), "m", "user", "positions of mocap bodies"),
-    ("mocap_quat", "f", ("nmocap", 4), "-", "user", "orientations of mocap bodies"),
+    ("mocap_pos", "w", ("nmocap", 3), "m", "user", "positions of mocap bodies"),
+    ("mocap_quat", "w", ("nmocap", 4), "-", "user", "orientations of mocap bodies"),
     ("userdata", "f", ("nuserdata",), "-", "user", "free for the user"),
     ("qacc", "f", ("nv",), "m/s2, rad/s2", "constraint", "joint accelerations (an input of inverse)"),
 ])  # fmt: skip
 
 # smooth dynamics
 declare("computed", [
-    ("xpos", "f", ("nbody", 3), "m", "kinematics", "body frame positions"),
-    ("xquat", "f", ("nbody", 4), "-", "kinematics", "body frame orientations"),
+    ("xpos", "w", ("nbody", 3), "m", "kinematics", "body frame positions"),
+    ("xquat", "w", ("nbody", 4), "-", "kinematics", "body frame orientations"),
     ("xmat", "f", ("nbody", 9), "-", "kinematics", "the same as rotation matrices"),
     ("xipos", "f", ("nbody", 3), "m", "kinematics", "positions of the inertial frames"),
     ("ximat", "f", ("nbody", 9), "-", "kinematics", "orientations of the inertial frames"),
     ("xanchor", "f", ("njnt", 3), "m", "kinematics", "joint anchors"),
     ("xaxis", "f", ("njnt", 3), "-", "kinematics", "joint axes"),
-    ("geom_xpos", "f", ("ngeom", 3), "m", "kinematics", "geom positions"),
-    ("geom_xmat", "f", ("ngeom", 9), "-", "kinematics", "geom orientations"),
+    ("geom_xpos", "w", ("ngeom", 3), "m", "kinematics", "geom positions"),
+    ("geom_xmat", "w", ("ngeom", 9), "-", "kinematics", "geom orientations"),
     ("site_xpos", "f", ("nsite", 3), "m", "kinematics", "site positions"),
     ("site_xmat", "f", ("nsite", 9), "-", "kinematics", "site orientations"),
     ("ten_length", "f", ("ntendon",), "m, rad", "tendon", "lengths of tendons"),
@@ -161,7 +161,7 @@ declare("scratch", [
     ("qLU_row", "f", ("nM",), "any", "integrate", "M - timestep D, laid out as qDeriv; then its factors U and L"),
     ("qLU_col", "f", ("nM",), "any", "integrate", "the other half"),
     ("rk_open", "i", (1,), "-", "integrate", "1: the state is that of a stage of RK4, within a step"),
-    ("rk_qpos", "f", ("nq",), "m, rad, -", "integrate", "qpos at the beginning of a step of RK4"),
+    ("rk_qpos", "w", ("nq",), "m, rad, -", "integrate", "qpos at the beginning of a step of RK4"),
     ("rk_qvel", "f", ("nv",), "m/s, rad/s", "integrate", "qvel then"),
     ("rk_time", "f", (1,), "s", "integrate", "time then"),
     ("rk_velocity", "f", ("nv",), "m/s, rad/s", "integrate", "weighted sum of the velocities of its stages"),
@@ -375,6 +375,10 @@ declare("scratch", [
     ("tree_hess", "f", ("nM",), "kg", "solver", "Hessian of each tree by dof_Madr, then its L' D L factor"),
     ("lane_hess", "f", ("nlane", 4), "kg", "solver", "factors of four alike trees side by side, each as tree_hess"),
     ("lane_x", "f", ("nlanedof", 4), "m/s2, rad/s2", "solver", "vectors of these, dof by dof"),
+    ("abreast_hess", "f", ("nabreasthess", 4), "kg", "solver", "of a worker: as tree_hess, of four islands abreast"),
+    ("abreast_cdof", "f", ("nabreastaxes", 4), "any", "solver", "cdof of their trees"),
+    ("abreast_body", "f", ("nabreastbody", 4), "kg", "solver", "as body_hess of their bodies"),
+    ("abreast_x", "f", ("nabreastdof", 4), "m/s2, rad/s2", "solver", "their directions"),
     ("sol_Ma", "f", ("nv",), "N, N m", "solver", "M times qacc"),
     ("sol_p", "f", ("nv",), "m/s2, rad/s2", "solver", "search direction"),
     ("sol_Mp", "f", ("nv",), "N, N m", "solver", "M times the search direction"),
@@ -590,7 +594,7 @@ declare("stage", [
     ("group_pos", "f", ("nworldgroup", 3), "m", "collision", "place of each body with many geoms then"),
     ("group_mat", "f", ("nworldgroup", 9), "-", "collision", "its orientation"),
     ("sort_count", "i", ("nsortcount",), "-", "collision", "how many keys of each digit a block of the sort has"),
-    ("ccd_f", "f", ("nccdreal",), "any", "collision", "shapes, vertices, faces of each worker, see convex/memory.py"),
+    ("ccd_f", "w", ("nccdreal",), "any", "collision", "shapes, vertices, faces of each worker, see convex/memory.py"),
     ("ccd_i", "i", ("nccdint",), "-", "collision", "the whole numbers among them"),
 ])  # fmt: skip
 

@@ -5,7 +5,7 @@ What stages keep for themselves is left out: they make it anew, and results do n
 
 import numpy as np
 
-from tisim.device import memory, session
+from tisim.device import memory
 
 from . import asleep, varied
 from .arrays import DATA
@@ -38,8 +38,7 @@ def restored(m, contents):
     for name, values in contents["arrays"].items():
         a = d.device(name)
         if a.length == values.size:
-            dtype = session.numpy_float() if DATA[name].dtype == "f" else np.int32
-            memory.upload(a, values.astype(dtype, copy=False))
+            memory.upload(a, values.astype(memory.number_type(a), copy=False))
     asleep.take(m, contents["arrays"].get("tree_asleep", ()))
     d.forget_counts()
     asleep.stale(d)

@@ -21,6 +21,8 @@ LENGTHS = dict(
     npicitem="entries of their lists", npiceye="views of a picture", npiclight="colours of its light",
     npictone="entries of the table of tones", npicsample="samples of a picture", npicblock="blocks of them",
     npiclamp="rows of a lamp of a picture", npictex="textures of a picture", npictexel="their texels",
+    nabreasthess="numbers of the Hessians that all workers make side by side", nabreastaxes="of their axes",
+    nabreastbody="of their bodies' Hessians", nabreastdof="of their dofs",
     nvecall="numbers of a user's vectors of dofs, of all worlds",
 )  # fmt: skip
 ALL = "all"
@@ -28,8 +30,9 @@ ALL = "all"
 
 @dataclasses.dataclass(frozen=True)
 class Array:
-    """One array: name, dtype "f" (running precision) or "i" (int32), shape, role, unit, writing stage, meaning.
+    """One array: name, dtype, shape, role, unit, writing stage, meaning.
 
+    dtype "f": the running precision; "w": f64 in f32, too, where the backend has it; "i": int32.
     role  "state" and "input": the user writes it; "computed": a stage writes it, users only read; "scratch": not
           shown to users; "stage": neither, and a reset leaves it, since its stage keeps something in it.
     element  numbers of an element, if these are not the last dimension.

@@ -60,7 +60,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         for name, value in dict(_data=data, _array=array, shape=shape, _first=first).items():
             object.__setattr__(self, name, value)
 
-    dtype = property(lambda self: np.dtype(np.int32 if self._array.dtype == "i" else session.numpy_float()))
+    dtype = property(lambda self: np.dtype(session.numpy_type(self._array.dtype)))
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: int(np.prod(self.shape)))
 

@@ -20,10 +20,9 @@ LINE = 64  # bytes on which an array begins
 class Part(memory.HostArray):
     """An array in an Overlay, from the byte `begin` on; its values are those that were there."""
 
-    def __init__(self, overlay, is_float, count, begin):
-        dtype = np.dtype(session.numpy_float() if is_float else np.int32)
-        self.dtype = session.precision if is_float else "i32"
-        self._overlay, self._numpy, self.begin, self.end = overlay, dtype, begin, begin + count * dtype.itemsize
+    def __init__(self, overlay, dtype, count, begin):
+        self.dtype, kind = session.type_name(dtype), np.dtype(session.numpy_type(dtype))
+        self._overlay, self._numpy, self.begin, self.end = overlay, kind, begin, begin + count * kind.itemsize
 
     @property
     def host(self):
@@ -47,12 +46,12 @@ class Overlay:
         """Whether an array lies here."""
         return session.arch == "cpu" and name in STAGE_OF
 
-    def make(self, name, is_float, count, width):
+    def make(self, name, dtype, count, width):
         """The Part of so many numbers, in elements of `width`, behind the others of its stage."""
         count = width * max(1, -(-count // width))
         same = [part.end for other, part in self._parts.items() if STAGE_OF[other] == STAGE_OF[name]]
         begin = -(-max(same, default=0) // LINE) * LINE
-        part = self._parts[name] = Part(self, is_float, count, begin)
+        part = self._parts[name] = Part(self, dtype, count, begin)
         part.shape, part.length, part.numbers = (count // width,), count, count
         return part
 

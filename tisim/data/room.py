@@ -20,7 +20,7 @@ def check(m, d, kernels):
     names = {path.partition(".")[2] for kernel in kernels for path in flow.flow(kernel.function, m.features()).paths}
     own = [DATA[n] for n in names if n in DATA and n not in STAGE_OF and DATA[n].shape[0] not in LENGTHS]
     numbers = {a: a.size(d._size_of) * (1 if a.is_shared else d.nworld) for a in own}
-    needed = sum(n * (np.dtype(session.numpy_float()).itemsize if a.dtype == "f" else 4) for a, n in numbers.items())
+    needed = sum(n * (np.dtype(session.numpy_type(a.dtype)).itemsize) for a, n in numbers.items())
     if needed > memory.most_bytes():
         raise CapacityError(
             f"steps of {d.nworld} worlds need {needed / 2**30:.1f} GiB or more: more than this machine has"

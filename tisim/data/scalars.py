@@ -151,6 +151,11 @@ declare("call", [
     ("mindof", "i", "dofs of an island up to which one thread solves it in any case"),
     ("nhand", "i", "workers that a launch asks for"),
     ("nworker", "i", "how many of them may be in a team, which share an island"),
+    ("abreast", "i", "1: islands of one tree with joints are solved side by side"),
+    ("lanehess", "i", "numbers of their Hessian that a worker has room for"),
+    ("laneaxes", "i", "numbers of their axes"),
+    ("lanebody", "i", "numbers of their bodies' Hessians"),
+    ("lanedof", "i", "dofs of theirs"),
     ("patience", "i", "how often the first of a team looks for others that have not come"),
     ("npartmax", "i", "things that are sorted by owner at most"),
     ("npartblock", "i", "blocks of that sort: each is one thread's work"),
@@ -279,7 +284,7 @@ class Name:
     """What a path of a kernel such as "d.qpos" or "m.opt.timestep" stands for.
 
     argument  the kernel's argument that brings it, under which Data finds the array or number.
-    is_array  else it is a number.  dtype  "f" (running precision) or "i" (int32).
+    is_array  else it is a number.  dtype  "f" (running precision), "w" (f64 where there is one) or "i" (int32).
     index     place in the array of a number that stands in one, as lengths of lists do in `counts`; else None.
     width     numbers of an array's element: 1, a vector's, 9 of a matrix.  rows  elements of one item.
     parts     Names of the numbers of a small vector, which kernels get as a tuple.
@@ -313,7 +318,7 @@ def lookup(path):
     if holder == "d" and name in DATA:
         return Name(name, True, DATA[name].dtype, None, DATA[name].width, DATA[name].rows)
     if holder == "m" and name in FIELDS:
-        return Name(name, True, "f" if FIELDS[name].dtype.kind == "f" else "i", None, FIELDS[name].width)
+        return Name(name, True, FIELDS[name].kind, None, FIELDS[name].width)
     if holder == "m" and name in DERIVED and DERIVED[name].dtype:
         return Name(name, True, DERIVED[name].dtype, None, DERIVED[name].width, DERIVED[name].rows)
     scalar = SCALARS.get(name)

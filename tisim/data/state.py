@@ -81,6 +81,25 @@ def _write_rows(d, name, n, worlds, values):
     memory.upload(a, whole)
 
 
+def _clear(d, worlds):
+    """Zeros in the rows of some worlds, but where arrays share memory (overlay.py): nobody reads what is left in
+    one of those."""
+    arrays = list(d._device.items())
+    last = d._info.get("rows")
+    if last is None or last[0] != arrays:  # the arrays themselves, so that none can be taken for another
+        names = [name for name, _ in arrays if DATA[name].role != "stage" and not d._overlay.takes(name)]
+        widths = {name: n for name in names if (n := _width(d, name))}
+        views = {name: memory.host_view(d._device[name]) for name in widths}
+        views = [
+            v[: d.nworld * n].reshape(d.nworld, n) for v, n in zip(views.values(), widths.values()) if v is not None
+        ]
+        last = d._info["rows"] = arrays, views, {} if views else widths
+    for rows in last[1]:
+        rows[worlds] = 0
+    for name, n in last[2].items():
+        _write_rows(d, name, n, worlds, np.zeros((1, n)))
+
+
 MOCAP = ("mocap_pos", "mocap_quat")
 
 
@@ -108,14 +127,12 @@ def reset(m, d, worlds=None):
     index = world_indices(d, worlds)
     whole = len(index) == d.nworld
     d.device("counts")  # refuses a Data of an earlier tisim.init
-    for name in list(d._device):
-        array = DATA[name]
-        if array.role == "stage":
-            continue
-        if whole:
-            memory.fill(d._device[name], 0)
-        elif n := _width(d, name):
-            _write_rows(d, name, n, index, np.zeros((1, n)))
+    if whole:
+        for name, array in d._device.items():
+            if DATA[name].role != "stage":
+                memory.fill(array, 0)
+    else:
+        _clear(d, index)
     d.forget_counts()
     if whole:
         d.timer.clear()

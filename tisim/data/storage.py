@@ -182,7 +182,7 @@ class Storage:
         if self._overlay.takes(array.name):
             self._unbind()  # the others may move
             make = self._overlay.make
-        a = self._device[array.name] = make(array.name, array.dtype == "f", count, array.width)
+        a = self._device[array.name] = make(array.name, array.dtype, count, array.width)
         return a
 
     def scratch(self, name, length):
@@ -295,6 +295,6 @@ def _spare(needed):
     return 64 + needed // (4 if needed < LARGE else 8)
 
 
-def _alone(name, is_float, count, width):
+def _alone(name, dtype, count, width):
     """A device array with memory of its own."""
-    return memory.new_array(is_float, count, width)
+    return memory.new_array(dtype, count, width)

@@ -8,7 +8,7 @@ import operator
 
 import numpy as np
 
-from tisim.device import memory, session
+from tisim.device import memory
 from tisim.enums import mjtBias, mjtGeom
 from tisim.errors import Error, FieldError, UnsupportedError, ValuesError
 from tisim.mjcf.format.names import nearest
@@ -77,12 +77,18 @@ def put(d, varied):
         if values is kept.get(name):
             continue
         if (key := argument(name)) not in d._by_world:
-            d._by_world[key] = memory.new_array(True, values.size, _width(name, values))
-        memory.upload(d._by_world[key], values.reshape(-1).astype(session.numpy_float()))
+            d._by_world[key] = memory.new_array(_dtype(name), values.size, _width(name, values))
+        a = d._by_world[key]
+        memory.upload(a, values.reshape(-1).astype(memory.number_type(a)))
         if name in PLACES:
             d._info.pop("collision", None)
             d._vary_otherwise()
             asleep.stale(d)
+
+
+def _dtype(name):
+    """The dtype with which an array is declared, or a vector of options."""
+    return FIELDS[name].kind if name in FIELDS else DERIVED[name].dtype if name in DERIVED else "f"
 
 
 def _width(name, values):

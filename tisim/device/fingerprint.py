@@ -76,7 +76,7 @@ class Fingerprints:
         return reached.functions
 
     def _parts(self, function, arguments, reached):
-        kinds = [memory.element(entry.dtype == "f", entry.width) for entry in arguments.entries]
+        kinds = [memory.element(entry.dtype, entry.width) for entry in arguments.entries]
         parts = [*self._basis, repr([(path, arguments.paths[path]) for path in sorted(arguments.paths)])]
         parts += [repr(arguments.entries), _text(kinds, reached), _text(arguments.own, reached), *arguments.text()]
         for f in reached.functions:  # which becomes longer

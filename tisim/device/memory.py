@@ -9,23 +9,23 @@ from . import cuda, session
 from .tally import tally
 
 
-def element(is_float, width=1):
-    """Taichi's type of an array's element in the running precision: a number, a vector, or for 9 a 3 x 3 matrix."""
+def element(dtype, width=1):
+    """Taichi's type of an element of an array declared with this dtype (session.type_name): a number, a vector, or for
+    9 a 3 x 3 matrix."""
     import taichi as ti
 
-    number = (ti.f64 if session.precision == "f64" else ti.f32) if is_float else ti.i32
+    number = getattr(ti, session.type_name(dtype))
     if width == 1:
         return number
-    return ti.types.matrix(3, 3, number) if is_float and width == 9 else ti.types.vector(width, number)
+    return ti.types.matrix(3, 3, number) if dtype != "i" and width == 9 else ti.types.vector(width, number)
 
 
 class HostArray:
     """A device array on a CPU: NumPy's memory. host: all its numbers;  shape: (elements,);  dtype: "f64" ..."""
 
-    def __init__(self, is_float, count, width):
-        dtype = np.dtype(session.numpy_float() if is_float else np.int32)
-        self.shape, self.dtype = (count,), session.precision if is_float else "i32"
-        self.host = np.zeros(count * width, dtype)
+    def __init__(self, dtype, count, width):
+        self.shape, self.dtype = (count,), session.type_name(dtype)
+        self.host = np.zeros(count * width, session.numpy_type(dtype))
 
 
 def most_bytes():
@@ -36,15 +36,15 @@ def most_bytes():
         return 1 << 60
 
 
-def new_array(is_float, size, width=1):
-    """A device array of max(1, size) zeros in the running precision, or of int32, in elements of `width` numbers."""
+def new_array(dtype, size, width=1):
+    """A device array of max(1, size) zeros, declared with this dtype, in elements of `width` numbers."""
     count = max(1, -(-int(size) // width))
     if session.arch == "cpu":
-        a = HostArray(is_float, count, width)
+        a = HostArray(dtype, count, width)
     else:
         import taichi as ti
 
-        a = ti.ndarray(element(is_float, width), (count,))  # zeros
+        a = ti.ndarray(element(dtype, width), (count,))  # zeros
     a.length, a.numbers = int(size), count * width
     return a
 
@@ -66,7 +66,7 @@ def size_of(a):
 
 def number_type(a):
     """NumPy's type of a device array's numbers."""
-    return np.int32 if str(a.dtype) == "i32" else session.numpy_float()
+    return session.NUMPY[str(a.dtype)]
 
 
 def host_view(a):

@@ -19,7 +19,7 @@ import tempfile
 
 import numpy as np
 
-from . import fingerprint, images, machine_code, memory, promises, session, team, team_code
+from . import fingerprint, images, machine_code, memory, neighbours, promises, session, team, team_code
 from .machine_code import Unsupported
 from .variant import check_passed
 
@@ -180,14 +180,17 @@ def _make(variant, target):
     if "HAND" not in variant.function.__code__.co_names:
         text = machine_code.share_out(text)
     parameters = [[name, kind, name in variant.passed] for name, kind in zip(variant.names, variant.kinds)]
-    return record_of(text, parameters, target, "VECTORS" in variant.function.__code__.co_names)
+    names = variant.function.__code__.co_names
+    return record_of(text, parameters, target, "VECTORS" in names, "ABREAST" in names)
 
 
-def record_of(text, parameters, target, vectors=False):
-    """The Record of a kernel's IR with these parameters; vectors: as in machine_code.compile_ir."""
+def record_of(text, parameters, target, vectors=False, abreast=False):
+    """The Record of a kernel's IR with these parameters; vectors: as in machine_code.compile_ir; abreast: it
+    is told of neighbours.py."""
     _, _, arguments = machine_code.layout([kind for _, kind, _ in parameters])
     names = machine_code.tasks(text, arguments)
-    obj = machine_code.compile_ir(promises.promise(text, arguments), target, again=True, vectors=vectors)
+    text = promises.promise(text, arguments)
+    obj = machine_code.compile_ir(neighbours.tell(text) if abreast else text, target, again=True, vectors=vectors)
     code, functions, externals = machine_code.link(obj)
     if missing := set(names) - functions.keys():
         raise Unsupported(f"no machine code of {sorted(missing)}")

@@ -1,9 +1,11 @@
 """Own launches on CUDA: the driver launches kernels of PTX from disk, with arguments that stay on the device.
 
 Taichi compiles a kernel once and launches it that once; the PTX which it wrote is kept in the cache under a key as of
-machine code (fingerprint.py), so that later processes ask neither Taichi nor its compiler. A launch by Taichi's graph
-costs the host 2 us and 1.2 us for each array, two allocations and two frees on the device; one here a call of the
-driver, and a copy where a number has changed. Task for task it is the same code, so bits are the same.
+machine code (fingerprint.py), so that later processes ask neither Taichi nor its compiler; beside it lies what ptxas
+makes of it for the device at hand, where that is installed (cubin.py). A launch by Taichi's graph costs the host 2 us
+and 1.2 us for each array, two allocations and two frees on the device; here kernels that are launched together are one
+CUDA graph (cuda_graph.py), one call of the driver, and there is a copy where a number has changed. Task for task it is
+the same code, so bits are the same.
 
 TISIM_OWN_LAUNCHES=1 switches it on, since no GPU has run it yet. It is not taken, and `tisim doctor` says why, where a
 probe does not compute what Taichi's launch does, or where PTX asks for anything of Taichi's runtime but the place of
@@ -21,7 +23,9 @@ import weakref
 
 import numpy as np
 
-from . import cache, cuda, fingerprint, grid, memory, plain, session
+from tisim.errors import Error
+
+from . import cache, cubin, cuda, cuda_graph, fingerprint, grid, memory, plain, session
 from .machine_code import Unsupported
 from .tally import tally
 from .variant import check_passed
@@ -65,8 +69,11 @@ def told():
     """A line for `tisim doctor`."""
     if _state is None:
         return f"no own launches on CUDA: {why}"
-    left = "; ".join(f"{name}: {reason}" for name, reason in _state.plain.items())
-    return f"own launches on CUDA of PTX in {folder()}{f'; by Taichi, {left}' if left else ''}"
+    notes = [f"{what}: {reason}" for what, reason in (("no graphs", _state.no_graphs), ("no cubins", _state.no_cubins))
+             if reason]  # fmt: skip
+    if _state.plain:
+        notes.append("by Taichi, " + "; ".join(f"{name}: {reason}" for name, reason in _state.plain.items()))
+    return "; ".join([f"own launches on CUDA of PTX in {folder()}", *notes])
 
 
 def folder():
@@ -78,6 +85,7 @@ class Road:
     """What belongs to one start of Taichi: the driver, memory for arguments, modules of PTX.
 
     plain  kernels that Taichi launches, and why.
+    no_graphs, no_cubins  why there are none, None where there are.
     """
 
     def __init__(self, basis):
@@ -87,15 +95,24 @@ class Road:
         options = fingerprint.options_text(impl.get_runtime().prog.config())
         shaping = (pathlib.Path(grid.__file__).read_text(), grid.bits(), VERSION)
         self.fingerprints = fingerprint.Fingerprints(repr((basis, options, shaping, session.precision, session.arch)))
-        self.driver = cuda.driver(memory.new_array(False, 1))
+        self.driver = cuda.driver(memory.new_array("i", 1))
         if self.driver is None:
             raise Unsupported("no driver of CUDA that copies as Taichi does")
         self.codes, self.plain, self._free = {}, {}, []
+        self.no_graphs = cuda_graph.missing(self.driver)
+        self.ptxas = cubin.assembler()
+        self.no_cubins = None if self.ptxas else "ptxas is not installed"
+        self.capability = self._attribute(75), self._attribute(76)
         temporaries = self.allocate(TEMPORARIES_BYTES)
         runtime = bytearray(RUNTIME_BYTES)
         struct.pack_into("<Q", runtime, TEMPORARIES_AT, temporaries)
         self.runtime = self.allocate(RUNTIME_BYTES)
         self.copy(self.runtime, bytes(runtime))
+
+    def _attribute(self, which):
+        value = ctypes.c_int()
+        self.call("cuDeviceGetAttribute", ctypes.byref(value), which, 0)
+        return value.value
 
     def allocate(self, nbytes):
         """Address of memory on the device, which is kept."""
@@ -123,22 +140,33 @@ class Road:
         """The Code of a key if its PTX is in the cache."""
         if key not in self.codes:
             with contextlib.suppress(OSError):
-                self.codes[key] = Code(self, (folder() / f"{key}.ptx").read_text())
+                text = (folder() / f"{key}.ptx").read_text()
+                self.codes[key] = Code(self, text, self._assembled(folder() / f"{key}.ptx"))
         return self.codes.get(key)
+
+    def _assembled(self, ptx):
+        """What ptxas makes of a file of PTX, None where there is none."""
+        path = cubin.path_of(ptx, self.capability)
+        if self.no_cubins is None and not path.is_file():
+            self.no_cubins = cubin.assemble(self.ptxas, ptx, self.capability)
+        with contextlib.suppress(OSError):
+            return path.read_bytes() if self.no_cubins is None else None
+        return None
 
     def keep(self, key, texts):
         """Keeps the PTX of a kernel, of which Taichi has written these texts. Raises Unsupported."""
         if len(texts) != 1:
             raise Unsupported(f"Taichi wrote {len(texts)} texts of PTX for it")
-        self.codes[key] = Code(self, texts[0])
-        with contextlib.suppress(OSError), whole(folder() / f"{key}.ptx", folder=True) as part:
+        check(texts[0])
+        with contextlib.suppress(Error), whole(folder() / f"{key}.ptx", folder=True) as part:
             part.write_text(texts[0])
+        self.codes[key] = Code(self, texts[0], self._assembled(folder() / f"{key}.ptx"))
 
     def probe(self):
         """Raises Unsupported unless a kernel of several tasks computes here what it does by Taichi's launch."""
         import taichi as ti
 
-        kernel, wide = _probe(ti), memory.element(True)
+        kernel, wide = _probe(ti), memory.element("f")
         arrays = [ti.ndarray(ti.i32, (99,)), ti.ndarray(wide, (99,)), ti.ndarray(ti.types.vector(3, wide), (33,))]
         given = 7, arrays[0], 0.3, arrays[1], arrays[2]
 
@@ -150,20 +178,28 @@ class Road:
         if len(texts) != 1:
             raise Unsupported(f"Taichi wrote {len(texts)} texts of PTX for a probe")
         expected, code = results(), Code(self, texts[0])
-        for a in arrays:
-            a.fill(0)
         kinds = [int, None, float, None, None]
         block = Arguments(self, kinds)
         block.set([_address(x) if kind is None else x for kind, x in zip(kinds, given)], [99, 99, 33])
+        for a in arrays:
+            a.fill(0)
         code.launch(block)
         if results() != expected:
             raise Unsupported("a probe by own launches differs from Taichi's")
+        if self.no_graphs is None:
+            for a in arrays:
+                a.fill(0)
+            try:
+                cuda_graph.Graph(self.call, code.with_arguments(block)).launch()
+                self.no_graphs = None if results() == expected else "a probe's graph differs from its launches"
+            except RuntimeError as e:
+                self.no_graphs = str(e)
 
 
 def _probe(ti):
     """A kernel that hands a bound on, adds and scales."""
     ints = ti.types.ndarray(dtype=ti.i32, ndim=1)
-    wide = memory.element(True)
+    wide = memory.element("f")
     reals, vectors = ti.types.ndarray(dtype=wide, ndim=1), ti.types.ndarray(dtype=ti.types.vector(3, wide), ndim=1)
 
     def own_probe(n: ti.i32, a: ints, scale: wide, b: reals, c: vectors):
@@ -198,11 +234,19 @@ def written():
 class Code:
     """The tasks of a kernel as functions of the driver: [(function, blocks, threads)]."""
 
-    def __init__(self, road, text):
+    def __init__(self, road, text, assembled=None):
+        """assembled: the same for the device at hand; it is left where the driver does not load it."""
         self.road, self.tasks = road, []
         check(text)
         module = ctypes.c_void_p()
-        road.call("cuModuleLoadDataEx", ctypes.byref(module), ctypes.c_char_p(text.encode()), 0, None, None)
+        load = "cuModuleLoadDataEx", ctypes.byref(module)
+        if assembled is not None:
+            try:
+                road.call(*load, ctypes.c_char_p(assembled), 0, None, None)
+            except RuntimeError as e:
+                road.no_cubins, assembled = str(e), None
+        if assembled is None:
+            road.call(*load, ctypes.c_char_p(text.encode()), 0, None, None)
         for name, body in ENTRY.findall(text):
             function = ctypes.c_void_p()
             road.call("cuModuleGetFunction", ctypes.byref(function), module, ctypes.c_char_p(name.encode()))
@@ -211,6 +255,10 @@ class Code:
             else:
                 threads = int(re.search(r"\.maxntid (\d+)", body)[1])
                 self.tasks.append((function, max(1, (1 << grid.bits()) // threads), threads))
+
+    def with_arguments(self, arguments):
+        """The tasks as cuda_graph.Graph takes them."""
+        return [(*task, arguments.params) for task in self.tasks]
 
     def launch(self, arguments):
         run = self.road.driver.cuLaunchKernel
@@ -330,7 +378,7 @@ class Bound:
     """A Sequence with the arrays of a Data."""
 
     def __init__(self, sequence):
-        self.sequence, self._made, self._checked = sequence, {}, None
+        self.sequence, self._made, self._checked, self._graphs = sequence, {}, None, {}
 
     def run(self, d, version, parallel, scalars):
         parallel, s = bool(parallel), self.sequence
@@ -343,8 +391,27 @@ class Bound:
         if self._checked != (parallel, scalars.keys()):
             check_passed(s.kernels, frozenset().union(*(each.variant.passed for each in launches)), scalars)
             self._checked = parallel, scalars.keys()
-        for each in launches:
-            each.run(d, version, scalars)
+        graph = None
+        if not s.road.no_graphs and all([each.ready(d, scalars) for each in launches]):
+            graph = self._graph(parallel, launches)
+        if graph is None:
+            for each in launches:
+                each.run(d, version, scalars)
+        else:
+            graph.launch()
+            for each in launches:
+                each.note(d)
+
+    def _graph(self, parallel, launches):
+        """All tasks as one graph, None where the driver makes none."""
+        if parallel not in self._graphs:
+            road = self.sequence.road
+            tasks = [task for each in launches for task in each.code().with_arguments(each.arguments)]
+            try:
+                self._graphs[parallel] = cuda_graph.Graph(road.call, tasks)
+            except RuntimeError as e:
+                road.no_graphs, self._graphs[parallel] = str(e), None
+        return self._graphs[parallel]
 
 
 class _Launch:
@@ -356,18 +423,27 @@ class _Launch:
         writes = variant.arguments.flow.writes
         self.counts = None if "d.counts" in writes else {path[2:] for path in writes if path.startswith("d.")}
 
+    def ready(self, d, scalars):
+        """Brings the arguments up to date; whether the driver can launch it."""
+        if self.code() is None or not self._bind(d):
+            return False
+        v = self.variant
+        values = [kind(scalars[n] if n in scalars else d.scalar(n)) for n, kind in v.numbers.items()]
+        if values != self.last:
+            self.arguments.change(zip(self.numbers, values))
+            self.last = values
+        return True
+
+    def note(self, d):
+        """What a launch counts, and which counts of the host it makes old."""
+        tally.kernels += 1
+        tally.bytes += self.bytes
+        d.forget_counts(self.counts)
+
     def run(self, d, version, scalars):
-        code = self._code()
-        if code is not None and self._bind(d):
-            v = self.variant
-            values = [kind(scalars[n] if n in scalars else d.scalar(n)) for n, kind in v.numbers.items()]
-            if values != self.last:
-                self.arguments.change(zip(self.numbers, values))
-                self.last = values
-            tally.kernels += 1
-            tally.bytes += self.bytes
-            code.launch(self.arguments)
-            d.forget_counts(self.counts)
+        if self.ready(d, scalars):
+            self.code().launch(self.arguments)
+            self.note(d)
             return
         if self._graph is None:
             self._graph = self._alone.bind(d)
@@ -380,7 +456,7 @@ class _Launch:
         except (Unsupported, RuntimeError) as e:
             self.road.plain[self.kernel.__name__] = str(e)
 
-    def _code(self):
+    def code(self):
         """The kernel's Code, None if there is none yet or Taichi is to launch it."""
         if self.kernel.__name__ in self.road.plain:
             return None

@@ -57,7 +57,7 @@ class _Variants:
         kinds = ti.graph.ArgKind
         symbols = {name: ti.graph.Arg(kinds.NDARRAY, name, kind, ndim=1) for name, kind in self.arrays.items()}
         for name, kind in self.numbers.items():
-            symbols[name] = ti.graph.Arg(kinds.SCALAR, name, ti.i32 if kind is int else memory.element(True))
+            symbols[name] = ti.graph.Arg(kinds.SCALAR, name, ti.i32 if kind is int else memory.element("f"))
         builder = ti.graph.GraphBuilder()
         for v in self.variants:
             builder.dispatch(v.kernel, *(symbols[name] for name in v.names))

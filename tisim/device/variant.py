@@ -112,10 +112,10 @@ class Variant:
         import taichi as ti
 
         self.function, self.arguments = function, by_world.Arguments(function, has)
-        integer, real = ti.i32, memory.element(True)
+        integer, real = ti.i32, memory.element("f")
         self.names, self.arrays, self.numbers, params = [], {}, {}, []
         for entry in self.arguments.entries:
-            kind = memory.element(entry.dtype == "f", entry.width)
+            kind = memory.element(entry.dtype, entry.width)
             if entry.is_array:
                 self.arrays[entry.argument] = kind
                 kind = ti.types.ndarray(dtype=kind, ndim=1)

@@ -129,11 +129,11 @@ class DeviceModel:
             if table is None and name not in FIELDS:
                 raise KeyError(f"no array is named {name}: neither in tisim.data.arrays.DATA nor in Model")
             host = np.asarray(self.derived(name) if table else self.as_seen(name))
-            is_float = table.dtype == "f" if table else FIELDS[name].dtype.kind == "f"
-            values = host.reshape(-1).astype(session.numpy_float() if is_float else np.int32)
+            dtype = table.dtype if table else FIELDS[name].kind
+            values = host.reshape(-1).astype(session.numpy_type(dtype))
             old = a
             if a is None or a.length != values.size:
-                a = memory.new_array(is_float, values.size, (table or FIELDS[name]).width)
+                a = memory.new_array(dtype, values.size, (table or FIELDS[name]).width)
             memory.upload(a, values)
             # in this order, since an interrupt may come between the lines: none finds an array that is not filled
             if old is not None and a is not old:

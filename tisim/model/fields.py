@@ -73,6 +73,8 @@ ntupledata/tuple_ objtype:i objid:i objprm:d
 nkey/key_   time:d qpos:d*nq qvel:d*nv act:d*na mpos:d*3nmocap mquat:d*4nmocap ctrl:d*nu
 """
 
+# what places follow from: kernels have it in f64, in f32, too (dtype "w" of tisim/data/declare.py)
+WIDE = """qpos0 body_pos body_quat jnt_pos jnt_axis geom_size mesh_polynormal hfield_size""".split()
 DTYPES = {"d": np.float64, "f": np.float32, "i": np.int32, "b": np.uint8}
 
 
@@ -90,6 +92,11 @@ class Field:
         width, _, index = kind[1:].replace("?", "<").partition("<")
         self.index = index or None
         self.columns = None if not width else width[1:] if width.startswith("*") else int(width)
+
+    @property
+    def kind(self):
+        """Its dtype as kernels see it: see tisim/data/declare.py."""
+        return "i" if self.dtype.kind != "f" else "w" if self.name in WIDE else "f"
 
     @property
     def width(self):

@@ -11,7 +11,7 @@ from tisim.enums import mjtDisableBit, mjtEnableBit, mjtWarning
 from tisim.errors import DivergedWarning
 from tisim.model import lcp as second
 
-from . import faults
+from . import abreast, faults
 
 # below, waking threads costs more than the bodies (some 100 us against 0.3 us each): for each loop, or once for a step
 PARALLEL_BODIES, AWAKE_BODIES = 2000, 600
@@ -64,7 +64,14 @@ def has_medium(m):
 def fwd_acceleration(m, d):
     """Force and acceleration without constraints: qfrc_smooth, qacc_smooth."""
     if m.nv:
-        launch.run(m, d, [runtime.kernels("smooth.velocity").tree_acceleration], parallel(m, d))
+        launch.run(m, d, [acceleration_kernel(m, d)], parallel(m, d))
+
+
+def acceleration_kernel(m, d):
+    """The kernel that makes them."""
+    if abreast.in_loops(m, d):
+        return runtime.kernels("smooth.abreast").acceleration_abreast
+    return runtime.kernels("smooth.velocity").tree_acceleration
 
 
 def energy(m, d):

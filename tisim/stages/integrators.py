@@ -6,6 +6,7 @@ from tisim.data.matrices import DERIVED
 from tisim.device import launch, memory, runtime
 from tisim.enums import mjtBias, mjtDisableBit, mjtGain, mjtIntegrator
 
+from . import abreast
 from .actuation import advance_kernels
 from .dynamics import has_medium, parallel
 
@@ -17,7 +18,7 @@ def integrate(m, d):
     else:
         fast, damped = m.opt.integrator == mjtIntegrator.mjINT_IMPLICITFAST, is_damped(m)
         d._info[DERIVED] = ("none", "joints")[damped] if fast else ("", "Euler")[damped]
-        kernels = [*advance_kernels(m), runtime.kernels("smooth.integrate").tree_euler]
+        kernels = [*advance_kernels(m), _euler(m, d)]
         launch.run(m, d, kernels, parallel(m, d), implicit_damping=int(damped))
 
 
@@ -65,7 +66,7 @@ def _implicit(m, d):
     launch.run(m, d, kernels, parallel(m, d), **numbers)
 
 
-def kernels_of(m):
+def kernels_of(m, d):
     """The kernels that steps of the model launch here."""
     k = runtime.kernels
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
@@ -75,7 +76,14 @@ def kernels_of(m):
         bias = m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT
         last = k("smooth.implicit")
         return [*derivative_kernels(m)[0], *advance_kernels(m), last.tree_implicit if bias else last.tree_implicitfast]
-    return [*advance_kernels(m), k("smooth.integrate").tree_euler]
+    return [*advance_kernels(m), _euler(m, d)]
+
+
+def _euler(m, d):
+    """The kernel of an Euler step."""
+    if abreast.in_loops(m, d):
+        return runtime.kernels("smooth.abreast").euler_abreast
+    return runtime.kernels("smooth.integrate").tree_euler
 
 
 def restore(d):

@@ -37,7 +37,12 @@ def kernels_of(m, d):
     kinematics, integrate = k("smooth.kinematics"), k("smooth.integrate")
     if parameters.chosen(m):
         return _second(m, d)
-    found = [kinematics.body_poses, kinematics.geom_poses, k("smooth.inertia").tree_inertia, *integrators.kernels_of(m)]
+    found = [
+        kinematics.body_poses,
+        kinematics.geom_poses,
+        k("smooth.inertia").tree_inertia,
+        *integrators.kernels_of(m, d),
+    ]
     if m.scalar("nseen"):
         found.append(k("sensor.frame").camera_poses)
     if m.nq:
@@ -49,7 +54,7 @@ def kernels_of(m, d):
         velocity = k("smooth.velocity")
         if dynamics.has_medium(m):
             found.append(k("smooth.fluid").tree_fluid)
-        found += [velocity.tree_velocity, velocity.tree_acceleration, integrate.find_bad_acceleration]
+        found += [velocity.tree_velocity, dynamics.acceleration_kernel(m, d), integrate.find_bad_acceleration]
         if m.opt.enableflags & mjtEnableBit.mjENBL_FWDINV:
             found += inverse.kernels_of(m)
     if m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY:
@@ -119,10 +124,11 @@ def _solver(m, d):
         by_one.append(k("constraint.curve").along_curve)
     found = [terms.contact_terms, *(lists.kernels_of(m) if solver.queued() else by_one)]
     found += [] if m.opt.solver == mjtSolver.mjSOL_PGS else solver.island_solvers(m)
+    found += [k("solver.abreast").solve_abreast] if solver.side_by_side(m, d) else []
     found += dual.kernels_of(m)
     if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.SHARED:
         large, linear = k("solver.all_threads"), k("solver.cg_all")
-        found += [large.start_round, large.project, large.search, large.move]
+        found += [large.start_round, large.begin_rounds, large.project, large.search, large.move]
         found += [linear.start_direction, linear.linear_step, k("smooth.integrate").note_bad_acceleration]
     return found
 

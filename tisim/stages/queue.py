@@ -2,15 +2,17 @@
 
 Islands go their own ways through the phases of kernels/solver/all_threads.py; a kernel that is not due does nothing. So
 what is queued decides only about time. It is rounds of a few iterations, in which a direction that needs more goes on:
-as many as the last step took, and one more. A plan that followed each round of the last step queued as much and looked
-twice as often, since rounds come and go.
+as many as the last step took, and one more. The first are short, since their directions are rough, and their line
+searches the longest. A plan that followed each round of the last step queued as much and looked twice as often, since
+rounds come and go.
 """
 
 from tisim.data.arrays import QUEUE_BAD, QUEUE_DENSE, QUEUE_LARGE, QUEUED_ROUNDS
 from tisim.device import launch, memory, runtime
 
-ITERATIONS = 8  # of conjugate gradients in a round
-EVALUATIONS = 2  # of a line search in it; one more in the first, which begins farthest away
+ROUGH_ROUNDS = 2  # whose directions are
+ROUGH, FINE = 6, 12  # iterations of conjugate gradients in these, and in each later one
+SEARCHED = 3  # first rounds in which a line search has more than the evaluation that is a part of `project`
 FIRST, MORE = 4, 3  # rounds where nothing is known, and where what was queued did not suffice
 PER_LAUNCH = 2  # iterations of linear_step
 
@@ -24,39 +26,42 @@ def solve_large(m, d):
     """
     large = runtime.kernels("solver.all_threads")
     begun = rounds = d._info.get("solver_rounds", FIRST)
-    evaluations = EVALUATIONS + 1
+    plan = [round_of(n, rounds) for n in range(rounds)]
     if begun:
-        launch.run(m, d, [large.start_round, large.project, large.move])
+        launch.run(m, d, [large.start_round, large.begin_rounds])
     while True:
-        for _ in range(rounds):
-            _queue_round(m, d, evaluations)
-            evaluations = EVALUATIONS
+        for iterations, evaluations in plan:
+            _queue_round(m, d, iterations, evaluations)
         launch.run(m, d, [runtime.kernels("smooth.integrate").note_bad_acceleration])
         taken = memory.download(d.device("solver_queue"))
         if taken[QUEUE_LARGE] and not begun:
             begun = True
-            launch.run(m, d, [large.start_round, large.project, large.move])
+            launch.run(m, d, [large.start_round, large.begin_rounds])
         elif taken[0] == 0:
             break
-        rounds = MORE
+        plan = [(FINE, 1)] * MORE
     d._info["solver_rounds"] = rounds_after(taken) if taken[QUEUE_LARGE] else 0
     return taken[QUEUE_BAD] == 0, int(taken[QUEUE_DENSE])
 
 
-def _queue_round(m, d, evaluations):
+def round_of(n, rounds):
+    """What the n-th of so many rounds has: iterations, and evaluations behind the first of a line search. The last one
+    has some for whoever waits for one."""
+    evaluations = 2 if n == 0 else int(n < SEARCHED or n == rounds - 1)
+    return ROUGH if n < ROUGH_ROUNDS else FINE, evaluations
+
+
+def _queue_round(m, d, iterations, evaluations):
     large, linear = runtime.kernels("solver.all_threads"), runtime.kernels("solver.cg_all")
-    for kernels in (
-        [linear.start_direction],
-        [linear.linear_step] * (ITERATIONS // PER_LAUNCH),
-        [large.project],
-        [large.search] * (evaluations - 1),  # the first is a part of `project`
-        [large.move],
-    ):
-        launch.run(m, d, kernels)
+    direction = [linear.start_direction, *[linear.linear_step] * (iterations // PER_LAUNCH)]
+    launch.run(m, d, [*direction, large.project, *[large.search] * evaluations, large.move])
 
 
 def rounds_after(taken):
     """How many rounds are queued in the next step, for what islands took in this one; none where they took none."""
-    iterations = taken[1:QUEUE_BAD].reshape(QUEUED_ROUNDS, 2)[:, 0]
-    taken = int((-(-iterations // ITERATIONS)).sum())
-    return taken + (taken > 0)
+    rounds = 0
+    for iterations in taken[1:QUEUE_BAD].reshape(QUEUED_ROUNDS, 2)[:, 0]:
+        while iterations > 0:
+            iterations -= ROUGH if rounds < ROUGH_ROUNDS else FINE
+            rounds += 1
+    return rounds + (rounds > 0)

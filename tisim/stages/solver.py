@@ -1,10 +1,12 @@
 """The constraint solver: which kernels run until every island has converged."""
 
+import numpy as np
+
 from tisim.device import launch, runtime, session, team
 from tisim.enums import mjtSolver
 from tisim.model import callback
 
-from . import queue
+from . import abreast, queue
 
 PARALLEL_ISLANDS = 16  # small islands that are worth waking the threads
 MAX_DENSE = 60  # coupled dofs up to which a dense factor is no slower than conjugate gradients, and exact
@@ -72,12 +74,29 @@ def solve(m, d):
         return
     d.program.spoil()
     while True:
-        launch.run(m, d, island_solvers(m), True, maxdense=MAX_DENSE)
+        launch.run(m, d, island_solvers(m), True, maxdense=MAX_DENSE, abreast=0)
         fine, dense = queue.solve_large(m, d)
         if dense <= d.room("ndensemax"):
             break
         d.grow("ndensemax", dense)
     d._info["qacc_seen"] = fine and not m.opt.noslip_iterations and callback.of(m, "sensor") is None
+
+
+def side_by_side(m, d):
+    """Whether islands of one tree with joints are solved with others that are alike."""
+    return m.opt.solver == mjtSolver.mjSOL_NEWTON and abreast.some(m, d) and not m.features().heavy
+
+
+def _lanes(m, d, hands):
+    """Makes room for so many workers who do so; numbers that their kernel asks for."""
+    dofs, bodies = int(np.max(m.tree_dofnum)), int(np.max(m.tree_bodynum))
+    begin = np.asarray(m.dof_Madr)[np.asarray(m.tree_dofadr)[np.asarray(m.tree_dofnum) > 0]]
+    numbers = int(np.diff(begin, append=m.nM).max())
+    d.scratch("abreast_hess", hands * numbers)
+    d.scratch("abreast_cdof", hands * 6 * dofs)
+    d.scratch("abreast_body", hands * 21 * bodies)
+    d.scratch("abreast_x", hands * (dofs + 6))
+    return dict(lanehess=numbers, laneaxes=6 * dofs, lanebody=21 * bodies, lanedof=dofs + 6)
 
 
 def _solve_islands(m, d, large):
@@ -86,4 +105,8 @@ def _solve_islands(m, d, large):
     workers = 0 if queued() else team.workers() if large else 1
     many = not cpu or workers > 1 or bool(d.exceeds(nsmall=PARALLEL_ISLANDS))
     hands = (team.hands() if cpu else d.count("nsmall")) if many else 1
-    launch.run(m, d, island_solvers(m), many, maxdense=MAX_DENSE, nhand=hands, nworker=workers, patience=team.PATIENCE)
+    kernels, lanes = island_solvers(m), {}
+    if side := side_by_side(m, d):
+        kernels, lanes = [runtime.kernels("solver.abreast").solve_abreast, *kernels], _lanes(m, d, hands)
+    launch.run(m, d, kernels, many, maxdense=MAX_DENSE, nhand=hands, nworker=workers, patience=team.PATIENCE,
+               abreast=int(side), **lanes)  # fmt: skip

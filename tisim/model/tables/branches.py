@@ -44,21 +44,31 @@ def nodes(m):
     )
 
 
-def alike(m):
-    """(ntree,) 1 where LANES trees with joints begin, each with the same bodies and dofs below each other."""
+def same(m):
+    """(ntree - 1,) whether a tree and the one behind it have joints, and the same bodies and dofs below each other."""
     number, first, count = np.asarray(m.tree_bodynum), np.asarray(m.tree_dofadr), np.asarray(m.tree_dofnum)
     up = np.asarray(m.dof_parentid)
     up = np.where(up < 0, 0, np.arange(m.nv) - up)
-    found = np.zeros(m.ntree, int)
-    if m.ntree < LANES:
-        return found
-    same = (number[1:] == number[:-1]) & (count[1:] == count[:-1]) & (number[1:] > 1) & (count[1:] > 0)
+    found = (number[1:] == number[:-1]) & (count[1:] == count[:-1]) & (number[1:] > 1) & (count[1:] > 0)
     other = np.arange(m.nv) + np.repeat(count, count)  # the dof at the same place of a tree as large behind it
     differ = up != up[np.minimum(other, max(0, m.nv - 1))]
     before = np.append(0, np.cumsum(differ))
-    same &= (before[first + count] == before[first])[:-1]
-    found[: m.ntree - LANES + 1] = np.lib.stride_tricks.sliding_window_view(same, LANES - 1).all(1)
+    return found & (before[first + count] == before[first])[:-1]
+
+
+def alike(m):
+    """(ntree,) 1 where LANES such trees begin."""
+    found = np.zeros(m.ntree, int)
+    if m.ntree >= LANES:
+        found[: m.ntree - LANES + 1] = np.lib.stride_tricks.sliding_window_view(same(m), LANES - 1).all(1)
     return found
+
+
+def shapes(m):
+    """(ntree,) the first of the trees in a row that are the same."""
+    begins = np.arange(m.ntree)
+    begins[1:][same(m)] = 0
+    return np.maximum.accumulate(begins)
 
 
 def pairs(m):
@@ -89,6 +99,7 @@ TABLES = declared(
     table("node_dofnum", ("nbody",), "its dofs"),
     table("tree_nodenum", ("ntree",), "nodes of a tree"),
     Table("tree_alike", "i", ("ntree",), alike, (), "1: it and the three behind it are alike"),
+    Table("tree_shape", "i", ("ntree",), shapes, (), "the first tree of those in a row that are like it"),
     Table("above_dof", "i", ("nabove",), ancestors, (), "dofs by dof_Madr's rows, if some are alike"),
 )
 COUNTED = dict(nabove="above_dof")

@@ -7,7 +7,8 @@ from typing import Callable
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """One table: name, dtype "f" or "i", shape in sizes, maker (of a model), arrays that users may write, meaning.
+    """One table: name, dtype as in tisim/data/declare.py, shape in sizes, maker (of a model), arrays that users may
+    write, meaning.
 
     dtype  None: kernels do not read it, other tables are made from it.
     reads  the arrays whose change makes it anew; what it reads besides does not change in a model.

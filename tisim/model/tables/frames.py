@@ -41,11 +41,11 @@ def body_frames(m):
 OWN = ("body_ipos", "body_iquat", "body_sameframe")
 TABLES = declared(
     *(
-        Table(f"{kind}_{name}", "f", (f"n{kind}", width), lambda m, make=make, part=part: make(m)[part], reads, doc)
-        for kind, make, reads in (
-            ("body", body_frames, OWN),
-            ("geom", lambda m: _frames(m, "geom"), ("geom_pos", "geom_quat", "geom_sameframe", *OWN)),
-            ("site", lambda m: _frames(m, "site"), ("site_pos", "site_quat", "site_sameframe", *OWN)),
+        Table(f"{kind}_{name}", dtype, (f"n{kind}", width), lambda m, make=make, part=part: make(m)[part], reads, doc)
+        for kind, dtype, make, reads in (
+            ("body", "f", body_frames, OWN),
+            ("geom", "w", lambda m: _frames(m, "geom"), ("geom_pos", "geom_quat", "geom_sameframe", *OWN)),
+            ("site", "f", lambda m: _frames(m, "site"), ("site_pos", "site_quat", "site_sameframe", *OWN)),
         )
         for part, (name, width, doc) in enumerate(
             (("place", 3, "place in the body, as kinematics takes it [m]"), ("turn", 4, "orientation likewise"))

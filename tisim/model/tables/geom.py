@@ -68,7 +68,7 @@ TABLES = declared(
           "body, the body it is welded to, the one its parent is welded to, contype, conaffinity"),
     Table("geom_box", "f", ("ngeom", 3, 3), geom_box, ("geom_aabb", "geom_type"),
           "what holds a geom, in its frame [m]: centre, half sizes of a box, radii of an ellipsoid around each point"),
-    Table("geom_reach", "f", ("ngeom",), geom_reach, ("geom_rbound", "geom_type", "geom_dataid", "mesh_vert"),
+    Table("geom_reach", "w", ("ngeom",), geom_reach, ("geom_rbound", "geom_type", "geom_dataid", "mesh_vert"),
           "radius of a sphere around the geom's position that holds it [m]"),
     Table("hull_vert", "f", ("nmeshgraph", 3), hull_vert, ("mesh_vert",),
           "coordinates of the neighbours in mesh_graph [m]"),

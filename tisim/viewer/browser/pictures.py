@@ -49,6 +49,7 @@ class Pages:
         self.url = self.server.url
         self._arrived, self._told = 0, -TELL
         self._actor, self._filming = events.Actor(controls), shots.Filming()
+        self.server.say(self._words())
 
     def frame(self):
         """What visitors did, the time that has passed, a picture. Returns whether to go on."""
