@@ -99,6 +99,15 @@ def test_long_lists_are_taken_by_whoever_has_time(start):
     assert all((a == b).all() for a, b in zip(one[0], two[0]))
 
 
+def test_lists_of_a_long_bridge_are_shared(start):
+    """One worker makes the factor of its only island, all go through its trees, contacts and rows."""
+    start("f64", 2)
+    state = settled("bridge n=320", 100)
+    one, two = (solution("bridge n=320", state, 3, variant="chosen", workers=k) for k in (1, 2))
+    assert (one[1], two[1]) == (1, 1) and (one[2], two[2]) == (1, 2)
+    assert all((a == b).all() for a, b in zip(one[0], two[0]))
+
+
 @pytest.mark.slow
 def test_long_lists_are_by_eight_too(start):
     start("f64", 8)

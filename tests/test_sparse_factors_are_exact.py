@@ -17,7 +17,7 @@ from tisim.stages import solver
 SCENES = [
     ("wall n=40", 60), ("pile n=60", 120), ("pile n=40 cone=elliptic worlds=2", 100), ("bowl n=20 multiccd=1", 100),
     ("ragdolls n=6", 150), ("ragdolls n=6 cone=elliptic worlds=2", 150), ("golden/everything.xml", 120),
-    ("golden/everything.xml elliptic=1 worlds=2", 120),
+    ("golden/everything.xml elliptic=1 worlds=2", 120), ("bridge n=60", 150), ("bridge n=60 cone=elliptic", 150),
 ]  # fmt: skip
 PLATE = """<mujoco><worldbody><geom type="plane" size="5 5 1"/>
   <body pos="0 0 .05"><freejoint/><geom type="box" size="2 2 .05" mass="{mass}"/></body>{balls}</worldbody></mujoco>"""

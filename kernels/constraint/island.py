@@ -13,6 +13,7 @@ BLOCK = 36  # numbers of a block of a factor of an island
 # fills little. A net has a pair more for each tree
 CYCLES = 4
 ROOM = 5  # blocks for each of its nodes, as many as a factor may have; twice as many where rows join trees
+LONG_ARMS = 300  # bodies of an island with joints above which a team shares it, though one of them makes its factor
 PART_ROOM = 6  # the same of an incomplete factor: the net's has 4.8
 
 
@@ -144,6 +145,7 @@ def label_trees(m, d):
                 d.island_ties[n] = 0
                 d.island_single[n] = 1
                 d.island_nodenum[n] = 0
+                d.island_bodynum[n] = 0
                 n += 1
             k = d.tree_island[root]
             d.tree_island[t] = k
@@ -151,6 +153,7 @@ def label_trees(m, d):
             d.island_treenum[k] = d.island_treenum[k] + 1
             inside = t % m.ntree
             d.island_nodenum[k] = d.island_nodenum[k] + m.tree_nodenum[inside]
+            d.island_bodynum[k] = d.island_bodynum[k] + m.tree_bodynum[inside]
             d.island_single[k] = ti.min(d.island_single[k], d.tree_single[t])
             d.island_dofnum[k] = d.island_dofnum[k] + m.tree_dofnum[inside]
     return n
@@ -227,14 +230,18 @@ def dense_room(m, d, k, factored, partly):
 
 @func
 def is_shared(m, d, k, factored):
-    """Whether all threads work on island k."""
-    return d.island_coupled[k] > d.maxcon and d.island_dofnum[k] > d.mindof and not factored
+    """Whether all threads work on island k: one without a factor, or one of many jointed bodies."""
+    shared = d.island_coupled[k] > d.maxcon and d.island_dofnum[k] > d.mindof
+    if factored:
+        bodies = d.island_bodynum[k]
+        shared = d.island_single[k] == 0 and bodies > LONG_ARMS and d.island_dofnum[k] <= 3 * bodies
+    return shared
 
 
 @func
 def is_tied(m, d, k, shared):
     """Whether a shared island gets an incomplete factor: more pairs of its trees are joined by rows than touch."""
-    some = shared and d.island_nodenum[k] <= d.maxtied
+    some = shared and d.island_nodenum[k] <= d.maxtied and d.island_factored[k] == 0
     return some and d.island_joined[k] > 0 and d.island_ties[k] > d.island_meetings[k]
 
 
@@ -257,7 +264,7 @@ def place_lists(m, d, n):
         tree += d.island_treenum[k]
         con += d.island_connum[k]
         row += d.island_rownum[k]
-        node += d.island_nodenum[k]
+        node += d.island_bodynum[k]
         factored = is_factored(m, d, k) or chain
         d.island_factored[k] = ti.cast(factored, ti.i32)
         shared = is_shared(m, d, k, factored)

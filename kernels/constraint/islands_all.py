@@ -55,6 +55,7 @@ def number_islands(m, d):
                 d.island_joined[k] = 0
                 d.island_single[k] = 1
                 d.island_nodenum[k] = 0
+                d.island_bodynum[k] = 0
                 k += 1
         if s == nblock - 1:
             d.nisland = k
@@ -95,6 +96,7 @@ def island_parts(m, d):
             if k >= 0:
                 ti.atomic_add(d.island_dofnum[k], m.tree_dofnum[t % m.ntree])
                 ti.atomic_add(d.island_nodenum[k], m.tree_nodenum[t % m.ntree])
+                ti.atomic_add(d.island_bodynum[k], m.tree_bodynum[t % m.ntree])
                 ti.atomic_min(d.island_single[k], d.tree_single[t])
             d.tree_island[t] = k
             put_part(m, d, i, ti.select(k < 0, 3 * nisland, k), t)
@@ -116,7 +118,7 @@ def island_parts(m, d):
 
 @func
 def sizes_of_island(m, d, k):
-    """What the lists hold of island k: nodes, dofs, numbers of dense matrices, 1 if it is large, blocks of its trees,
+    """What the lists hold of island k: bodies, dofs, numbers of dense matrices, 1 if it is large, blocks of its trees,
     contacts and rows if so."""
     factored = is_factored(m, d, k)
     dense = dense_room(m, d, k, factored, False)
@@ -124,7 +126,7 @@ def sizes_of_island(m, d, k):
     tree = large * ((d.island_treenum[k] + d.treesize - 1) // d.treesize)
     con = large * ((d.island_connum[k] + d.consize - 1) // d.consize)
     row = large * ((d.island_rownum[k] + d.rowsize - 1) // d.rowsize)
-    return ti.Vector([d.island_nodenum[k], d.island_dofnum[k], dense, large, tree, con, row])
+    return ti.Vector([d.island_bodynum[k], d.island_dofnum[k], dense, large, tree, con, row])
 
 
 @func

@@ -18,6 +18,7 @@ class Cut:
     begin, end  its stretch of island_tree, island_con or island_row.  step  entries of a block.  blocks  how many.
     mine, behind  this worker does the blocks from `mine` up to `behind`.
     many  how many others it takes at a time, 0: none, since the list is short or nobody else works on it.
+    pace  how many blocks further its next one is.
     which  number of the list: 0 trees, 1 contacts, 2 rows.
     sums  where their sums begin, -1: nobody needs them.
     """
@@ -29,6 +30,7 @@ class Cut:
     mine: ti.i32
     behind: ti.i32
     many: ti.i32
+    pace: ti.i32
     which: ti.i32
     sums: ti.i32
 
@@ -42,6 +44,7 @@ class Isle:
     packed  1: its bodies and contacts sit in memory in the order of its lists (packed.py).
     part  where those of an incomplete one begin, the preconditioner of its conjugate gradients; -1: it has none.
     adr  where those of either begin.
+    bodies  1: nodes of its sparse factor are bodies (articulated.py), else branches of trees.
     apart  1: nothing couples its trees or branches, so that its linear systems are solved by its trees' own factors.
     node, nodes  where the list of its nodes begins, and their number.
     room  numbers that the blocks may have.
@@ -59,6 +62,7 @@ class Isle:
     packed: ti.i32
     part: ti.i32
     adr: ti.i32
+    bodies: ti.i32
     apart: ti.i32
     node: ti.i32
     nodes: ti.i32
@@ -89,9 +93,14 @@ def isle_of(m, d, k, me, size):
         dense = d.island_denseadr[k]
     if large == 0:
         me, size = 0, 1
+    trees = cut(tree, d.island_treenum[k], LANES if ti.static(m.has.jointed and WIDE) else 1, 8, half, me, size, 0)
+    if ti.static(m.has.jointed):
+        if large == 1 and factor >= 0:  # few, perhaps first those of many bodies: each worker takes every other one
+            trees = cut(tree, d.island_treenum[k], 1, 8, half, me, size, 0)
+            trees.mine, trees.behind, trees.many, trees.pace = me, trees.blocks, 0, size
     return Isle(
         world=d.island_tree[tree] // m.ntree,
-        trees=cut(tree, d.island_treenum[k], LANES if ti.static(m.has.jointed and WIDE) else 1, 8, half, me, size, 0),
+        trees=trees,
         cons=cut(d.island_conadr[k], d.island_connum[k], 4, 5, half, me, size, 1),
         rows=cut(d.island_rowadr[k], d.island_rownum[k], 4, 5, half, me, size, 2),
         ndof=d.island_dofnum[k],
@@ -100,6 +109,7 @@ def isle_of(m, d, k, me, size):
         packed=packed,
         part=part,
         adr=d.island_denseadr[k],
+        bodies=0,
         apart=ti.cast(d.island_coupled[k] == 0, ti.i32),
         node=d.island_nodeadr[k],
         nodes=d.island_nodenum[k],
@@ -135,6 +145,7 @@ def cut(begin, n, least, columns, half, me, size, which):
         mine=mine,
         behind=behind,
         many=many,
+        pace=1,
         which=which,
         sums=sums,
     )
@@ -148,7 +159,7 @@ def first_block(m, d, isle: ti.template(), part: ti.template()):
     and between two of them each list is gone through once.
     """
     b = part.mine
-    if b == part.behind:
+    if b >= part.behind:
         b = take_blocks(m, d, isle, part)
     return b
 
@@ -156,7 +167,7 @@ def first_block(m, d, isle: ti.template(), part: ti.template()):
 @func
 def next_block(m, d, isle: ti.template(), part: ti.template(), b):
     """The one behind block b."""
-    b += 1
+    b += part.pace
     if b <= part.mine or b >= part.behind:
         if part.many == 0:
             b = part.blocks

@@ -16,10 +16,11 @@ from ..constraint.island import BLOCK
 from ..sleep.awake import dof_at, dof_count
 from ..team import come, crew, join, meet, piece_size, take_near
 from ..types import FP, GPU, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
+from .articulated import articulated_direction, couple_bodies, eliminate_bodies
 from .cg import solve_apart, solve_linear
 from .dense import dense_direction
 from .elimination import eliminate
-from .incomplete import arrange, factor_halves
+from .incomplete import HOLDS, arrange, factor_halves
 from .island_factor import blocks_of, factored_direction
 from .isle import first_block, isle_of, keep, next_block, stretch, sum_of
 from .lone import is_lone
@@ -137,8 +138,7 @@ def solve_trees(m, d, k, me, size):
     fine = False  # the acting constraints have settled
     niter, nproduct = 0, 0
     if isle.factor >= 0:
-        if eliminate(m, d, isle) == 0:
-            isle.factor = -1
+        order_factor(m, d, k, isle)
     if ti.static(m.has.rows):
         if isle.part >= 0:
             arrange(m, d, k, isle)
@@ -192,6 +192,28 @@ def solve_trees(m, d, k, me, size):
         d.island_nnz[k] = numbers_of(m, d, isle)
         d.island_cost[k] = cost
         d.island_gradient[k] = gradient
+
+
+@func
+def order_factor(m, d, k, isle: ti.template()):
+    """Order and blocks of the sparse factor of island k, by one worker; isle.factor becomes -1 if there is no room."""
+    if isle.me == 0:
+        fits = 0
+        if ti.static(m.has.jointed and not m.has.heavy):
+            if d.island_single[k] == 0:
+                isle.bodies = eliminate_bodies(m, d, isle)
+                fits = isle.bodies
+                isle.nodes = ti.select(fits == 1, isle.nodes, d.island_nodenum[k])
+        if fits == 0:
+            fits = eliminate(m, d, isle)
+        isle.factor = ti.select(fits == 1, isle.factor, -1)
+    if ti.static(m.has.jointed):  # free bodies alone are not shared where they have a factor
+        if isle.me == 0:
+            d.island_half[k][HOLDS] = ti.select(isle.factor >= 0, 1 + isle.bodies, 0)
+        meet(m, d, isle.me, isle.size)
+        isle.bodies = d.island_half[k][HOLDS] // 2
+        isle.nodes = ti.select(isle.bodies == 1, d.island_bodynum[k], d.island_nodenum[k])
+        isle.factor = ti.select(d.island_half[k][HOLDS] > 0, isle.factor, -1)
 
 
 @ti.func
@@ -252,6 +274,9 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
     while due:
         due = False
         raw = exact or isle.part >= 0
+        if ti.static(m.has.jointed and not m.has.heavy):
+            if isle.bodies == 1 and isle.me == isle.size - 1:
+                couple_bodies(m, d, isle)
         b = first_block(m, d, isle, isle.trees)
         while b < isle.trees.blocks:
             first, last = stretch(isle.trees, b)
@@ -267,7 +292,12 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
                     isle.part = -1
                     due = True
     if exact:
-        factored_direction(m, d, isle)
+        if isle.me == 0:
+            if isle.bodies == 0:
+                factored_direction(m, d, isle)
+            elif ti.static(m.has.jointed and not m.has.heavy):
+                articulated_direction(m, d, isle)
+        meet(m, d, isle.me, isle.size)
     elif isle.apart == 1:
         worth = solve_apart(m, d, isle, enough)
     elif not in_dofs:

@@ -5,6 +5,7 @@ that is one free body is solved in twists (free_body.py), so that its vectors he
 """
 
 from ..types import FP, at6, func, put6, ti
+from .articulated import body_hessians
 from .free_body import invert_twist
 from .lanes import LANES, WIDE, are_lanes, factor_lanes
 from .row_hessian import each_pose
@@ -22,7 +23,11 @@ def factor_hessians(m, d, isle: ti.template(), first, last, in_dofs, raw):
             if isle.dense < 0 and isle.factor < 0 and isle.part < 0:
                 lanes = ti.select(are_lanes(m, d, n, last), LANES, 0)
         for e in range(n, n + ti.max(lanes, 1)):
-            make_hessian(m, d, w, d.island_tree[e] - w * m.ntree, in_dofs, raw, lanes > 0)
+            t = d.island_tree[e] - w * m.ntree
+            if isle.bodies == 0:
+                make_hessian(m, d, w, t, in_dofs, raw, lanes > 0)
+            elif ti.static(m.has.jointed and not m.has.heavy):
+                body_hessians(m, d, w, t)
         if ti.static(m.has.jointed and WIDE):
             if lanes > 0:
                 factor_lanes(m, d, w, d.island_tree[n] - w * m.ntree)

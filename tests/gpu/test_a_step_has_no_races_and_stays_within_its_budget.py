@@ -18,7 +18,7 @@ from .software import HERE, needs_compiler, start
 # arrays whose whole numbers several threads change: sums, least numbers, places in lists that are sorted afterwards
 COUNTERS = set(
     """counts bin_adr uf_parent uf_touched solver_queue
-    island_dofnum island_nodenum island_single island_coupled island_joined
+    island_dofnum island_nodenum island_bodynum island_single island_coupled island_joined
     """.split()
 )
 # reads of what others lower meanwhile: labels of trees end at the smallest in any order

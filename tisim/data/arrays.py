@@ -346,6 +346,7 @@ declare("scratch", [
 declare("scratch", [
     ("island_nodeadr", "i", ("ntree",), "-", "island", "first entry of each island in island_node and node_order"),
     ("island_nodenum", "i", ("ntree",), "-", "island", "nodes: free bodies, and up to six dofs of a branch of a tree"),
+    ("island_bodynum", "i", ("ntree",), "-", "island", "bodies, for each of which there is room in island_node"),
     ("island_node", "i", ("nbody",), "-", "solver", "nodes by island: their first bodies, world-major"),
     ("node_order", "i", ("nbody",), "-", "solver", "the same, in the order of elimination"),
     ("node_rank", "i", ("nbody",), "-", "solver", "place of a node in that order, -1: not yet eliminated"),
