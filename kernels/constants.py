@@ -225,6 +225,6 @@ TASK_EQ_TENDON = tasks.NUMBER["eq_tendon"]
 NTASK = len(tasks.KINDS)
 
 LEAF = ray_tables.LEAF  # faces in a leaf of a mesh's tree
-FACES = face_tables.FACES  # of a leaf of a mesh's tree in pictures
+LEAF_FACES = face_tables.FACES  # of a leaf of a mesh's tree in pictures
 MESH_CLOSED = face_tables.CLOSED  # forms of a mesh
 MESH_CONVEX = face_tables.CLOSED | face_tables.CONVEX

@@ -4,7 +4,7 @@ The tables are those of tisim/model/tables/faces.py. Corners are seen along the 
 for both of its faces, and no ray slips through between them.
 """
 
-from ..constants import FACES
+from ..constants import LEAF_FACES
 from ..queries.ray_shapes import FAR, next_node
 from ..types import *
 from .shapes import F, bits, high, low, per, real, row3
@@ -24,13 +24,13 @@ def ordered(x):
 @ti.func
 def place_of(leaf, k):
     """Where the numbers of face k of a leaf of all meshes' begin in m.face_corner."""
-    return leaf * (9 * FACES) + k
+    return leaf * (9 * LEAF_FACES) + k
 
 
 @func
 def number(m, at, what):
     """One of the nine numbers of the corners of the face at a place."""
-    place = at + what * FACES
+    place = at + what * LEAF_FACES
     return real(m.face_corner[place])
 
 
@@ -42,7 +42,7 @@ def corner(m, at, c):
 @func
 def normal_at(m, mesh, place):
     """The outward normal of a mesh's face at its place in the order of leaves, of any length."""
-    at = place_of(m.face_mesh[mesh][2] + place // FACES, place % FACES)
+    at = place_of(m.face_mesh[mesh][2] + place // LEAF_FACES, place % LEAF_FACES)
     c0 = corner(m, at, 0)
     return (corner(m, at, 1) - c0).cross(corner(m, at, 2) - c0)
 
@@ -127,10 +127,10 @@ def seen_along(m, at, look):
 @func
 def leaf_key(m, leaf, lanes, look, start):
     """The first that the ray meets of a leaf's faces: `ordered` of where, with its number in the last bits."""
-    last = ti.static(FACES - 1)
+    last = ti.static(LEAF_FACES - 1)
     key = NONE
     begin = place_of(leaf, 0)
-    # FACES rounds, which a compiler must not know, or it would write them out one by one
+    # LEAF_FACES rounds, which a compiler must not know, or it would write them out one by one
     for at in range(begin, begin + lanes):
         t, inside = seen_along(m, at, look)
         mine = (ordered(t) & ~last) | ((at - begin) & last)
@@ -142,7 +142,7 @@ def leaf_key(m, leaf, lanes, look, start):
 def meet_first(m, d, o, v, mesh, reach):
     """Where the ray o + x v, 0 <= x <= reach, first meets a mesh in its frame, and the place of the face among the
     mesh's in order of leaves; FAR, -1 if it does not."""
-    last_bits = ti.static(FACES - 1)
+    last_bits = ti.static(LEAF_FACES - 1)
     per_vv = F(1.0) / v.dot(v)
     shift = -o.dot(v) * per_vv  # to the point nearest to the mesh's middle, so that a far origin costs no digits
     q = o + shift * v
@@ -164,7 +164,7 @@ def meet_first(m, d, o, v, mesh, reach):
                 if (key & ~last_bits) < best:
                     best = key
                     last, _ = seen_along(m, place_of(leaf, key & last_bits), look)
-                    met = (node - first[1]) * ti.static(FACES) + (key & last_bits)
+                    met = (node - first[1]) * ti.static(LEAF_FACES) + (key & last_bits)
             else:
                 t1 = enter(m, first[0] + 2 * node, q, per_v, -shift, last)
                 t2 = enter(m, first[0] + 2 * node + 1, q, per_v, -shift, last)

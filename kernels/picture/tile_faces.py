@@ -4,7 +4,7 @@ three functions that are linear across the picture. For meshes whose faces are n
 What looks away from the camera is passed over where a mesh is closed and the camera outside.
 """
 
-from ..constants import FACES, MESH_CLOSED
+from ..constants import LEAF_FACES, MESH_CLOSED
 from ..queries.ray_shapes import FAR
 from ..types import *
 from .faces import corner, looks_along, place_of
@@ -46,7 +46,7 @@ def is_off(n, p0, p1, p2):
 def faces_within(m, begin, lanes, o, sides, outside):
     """A bit for each face of a leaf that looks at the camera and is not beside the tile's pyramid.
 
-    lanes  FACES, which a compiler must not know, or it would write the rounds out one by one;  sides  normals.
+    lanes  LEAF_FACES, which a compiler must not know, or it would write the rounds out one by one;  sides  normals.
     """
     n0 = row3(sides[0, 0], sides[0, 1], sides[0, 2])
     n1 = row3(sides[1, 0], sides[1, 1], sides[1, 2])
@@ -184,7 +184,7 @@ def cover_mesh(m, d, j, begin, end):
                 k = 0
                 while some > 0:
                     if some & 1:
-                        cover(m, d, seen, place_of(first[2] + leaf, k), leaf * FACES + k, view, begin, end)
+                        cover(m, d, seen, place_of(first[2] + leaf, k), leaf * LEAF_FACES + k, view, begin, end)
                     some = some >> 1
                     k += 1
             node += 1

@@ -375,10 +375,6 @@ declare("scratch", [
     ("tree_hess", "f", ("nM",), "kg", "solver", "Hessian of each tree by dof_Madr, then its L' D L factor"),
     ("lane_hess", "f", ("nlane", 4), "kg", "solver", "factors of four alike trees side by side, each as tree_hess"),
     ("lane_x", "f", ("nlanedof", 4), "m/s2, rad/s2", "solver", "vectors of these, dof by dof"),
-    ("abreast_hess", "f", ("nabreasthess", 4), "kg", "solver", "of a worker: as tree_hess, of four islands abreast"),
-    ("abreast_cdof", "f", ("nabreastaxes", 4), "any", "solver", "cdof of their trees"),
-    ("abreast_body", "f", ("nabreastbody", 4), "kg", "solver", "as body_hess of their bodies"),
-    ("abreast_x", "f", ("nabreastdof", 4), "m/s2, rad/s2", "solver", "their directions"),
     ("sol_Ma", "f", ("nv",), "N, N m", "solver", "M times qacc"),
     ("sol_p", "f", ("nv",), "m/s2, rad/s2", "solver", "search direction"),
     ("sol_Mp", "f", ("nv",), "N, N m", "solver", "M times the search direction"),
@@ -390,6 +386,14 @@ declare("scratch", [
     ("sol_Hy", "f", ("nv",), "N, N m", "solver", "Hessian times sol_y"),
     ("sol_Hz", "f", ("nv",), "N, N m", "solver", "Hessian times the preconditioned residual"),
     ("sol_v", "f", ("nv",), "m/s2, rad/s2", "solver", "what the next product is with"),
+])  # fmt: skip
+
+# solver: memory of workers that solve islands side by side
+declare("stage", [
+    ("abreast_hess", "f", ("nabreasthess", 4), "kg", "solver", "of a worker: as tree_hess, of four islands abreast"),
+    ("abreast_cdof", "f", ("nabreastaxes", 4), "any", "solver", "cdof of their trees"),
+    ("abreast_body", "f", ("nabreastbody", 4), "kg", "solver", "as body_hess of their bodies"),
+    ("abreast_x", "f", ("nabreastdof", 4), "m/s2, rad/s2", "solver", "their directions"),
 ])  # fmt: skip
 
 # what solvers tell of each round, read as `solver`
