@@ -14,7 +14,7 @@ KERNELS = pathlib.Path(__file__).resolve().parent.parent / "kernels"
 # arrays that atomics may touch: lengths of lists that are sorted later or whose order does not show, largest indices,
 # where workers find each other, parents of trees that end as the smallest, marks that many may set, what
 # islands have, counted by all threads of a GPU, and what the longest of them took
-ISLANDS = {f"island_{name}" for name in ("dofnum", "nodenum", "single", "coupled", "joined")}
+ISLANDS = {f"island_{name}" for name in ("dofnum", "nodenum", "bodynum", "single", "coupled", "joined")}
 ATOMIC = {
     *COUNTS,
     *ISLANDS,

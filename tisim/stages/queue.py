@@ -12,7 +12,8 @@ from tisim.device import launch, memory, runtime
 
 ROUGH_ROUNDS = 2  # whose directions are
 ROUGH, FINE = 6, 12  # iterations of conjugate gradients in these, and in each later one
-SEARCHED = 3  # first rounds in which a line search has more than the evaluation that is a part of `project`
+SEARCHED = 3  # first rounds in which a line search has more than the evaluation that is a part of `project`, in others
+# only if it had in one of the last step
 FIRST, MORE = 4, 3  # rounds where nothing is known, and where what was queued did not suffice
 PER_LAUNCH = 2  # iterations of linear_step
 
@@ -25,8 +26,9 @@ def solve_large(m, d):
     small island was solved.
     """
     large = runtime.kernels("solver.all_threads")
-    begun = rounds = d._info.get("solver_rounds", FIRST)
-    plan = [round_of(n, rounds) for n in range(rounds)]
+    rounds, later = d._info.get("solver_rounds", (FIRST, 1))
+    begun = rounds > 0
+    plan = [round_of(n, rounds, later) for n in range(rounds)]
     if begun:
         launch.run(m, d, [large.start_round, large.begin_rounds])
     while True:
@@ -40,14 +42,14 @@ def solve_large(m, d):
         elif taken[0] == 0:
             break
         plan = [(FINE, 1)] * MORE
-    d._info["solver_rounds"] = rounds_after(taken) if taken[QUEUE_LARGE] else 0
+    d._info["solver_rounds"] = after(taken) if taken[QUEUE_LARGE] else (0, 0)
     return taken[QUEUE_BAD] == 0, int(taken[QUEUE_DENSE])
 
 
-def round_of(n, rounds):
-    """What the n-th of so many rounds has: iterations, and evaluations behind the first of a line search. The last one
-    has some for whoever waits for one."""
-    evaluations = 2 if n == 0 else int(n < SEARCHED or n == rounds - 1)
+def round_of(n, rounds, later):
+    """What the n-th of so many rounds has: iterations, and evaluations behind the first of a line search, `later` in
+    late rounds. Every other one and the last have some for whoever waits for one."""
+    evaluations = 2 if n == 0 else 1 if n < SEARCHED or n % 2 == 1 or n == rounds - 1 else later
     return ROUGH if n < ROUGH_ROUNDS else FINE, evaluations
 
 
@@ -57,11 +59,18 @@ def _queue_round(m, d, iterations, evaluations):
     launch.run(m, d, [*direction, large.project, *[large.search] * evaluations, large.move])
 
 
-def rounds_after(taken):
-    """How many rounds are queued in the next step, for what islands took in this one; none where they took none."""
-    rounds = 0
-    for iterations in taken[1:QUEUE_BAD].reshape(QUEUED_ROUNDS, 2)[:, 0]:
+def after(taken):
+    """(rounds, evaluations of late ones) that are queued in the next step, for what islands took in this one: a
+    direction may need several rounds, and so may a search; none where they took none."""
+    rounds = later = 0
+    for iterations, evaluations in taken[1:QUEUE_BAD].reshape(QUEUED_ROUNDS, 2).tolist():
         while iterations > 0:
-            iterations -= ROUGH if rounds < ROUGH_ROUNDS else FINE
+            iterations -= round_of(rounds, 0, 1)[0]
             rounds += 1
-    return rounds + (rounds > 0)
+        evaluations -= 1  # which is a part of `project`
+        if evaluations > 0 and rounds > SEARCHED:
+            later = 1
+        while evaluations > 0:
+            evaluations -= round_of(max(rounds - 1, 0), 0, 1)[1]
+            rounds += int(evaluations > 0)
+    return rounds + (rounds > 0), later
