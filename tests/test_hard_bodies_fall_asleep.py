@@ -2,13 +2,11 @@
 is woken goes on from the impulses it fell asleep with."""
 
 import copy
-import os
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from shared.threads import printed
 
 import tisim
 from tisim.data import impulses
@@ -186,11 +184,6 @@ for text in (many(30, 0.002), rings(12)):
 
 
 def test_threads_change_no_bit_of_sleepers():
-    found = set()
-    for threads in (1, 2, 3):
-        env = dict(os.environ, TISIM_THREADS=str(threads))
-        env["PYTHONPATH"] = os.pathsep.join([os.path.dirname(__file__), env.get("PYTHONPATH", "")])
-        ran = subprocess.run([sys.executable, "-c", THREADS], env=env, capture_output=True, text=True, check=True)
-        found.add(ran.stdout)
+    found = printed(THREADS)
     assert len(found) == 1
     assert 0 < int(found.pop().split()[1]) < 30
