@@ -12,8 +12,7 @@ from tisim.device import launch, memory, runtime
 
 ROUGH_ROUNDS = 2  # whose directions are
 ROUGH, FINE = 6, 12  # iterations of conjugate gradients in these, and in each later one
-SEARCHED = 3  # first rounds in which a line search has more than the evaluation that is a part of `project`, in others
-# only if it had in one of the last step
+SEARCHED = 3  # first rounds, in each of which a line search has more than the evaluation that is a part of `project`
 FIRST, MORE = 4, 3  # rounds where nothing is known, and where what was queued did not suffice
 PER_LAUNCH = 2  # iterations of linear_step
 

@@ -89,9 +89,11 @@ def side_by_side(m, d):
 
 def _lanes(m, d, hands):
     """Makes room for so many workers who do so; numbers that their kernel asks for."""
-    dofs, bodies = int(np.max(m.tree_dofnum)), int(np.max(m.tree_bodynum))
-    begin = np.asarray(m.dof_Madr)[np.asarray(m.tree_dofadr)[np.asarray(m.tree_dofnum) > 0]]
-    numbers = int(np.diff(begin, append=m.nM).max())
+    if "lanes" not in d._info:
+        begin = np.asarray(m.dof_Madr)[np.asarray(m.tree_dofadr)[np.asarray(m.tree_dofnum) > 0]]
+        numbers = int(np.diff(begin, append=m.nM).max())
+        d._info["lanes"] = numbers, int(np.max(m.tree_dofnum)), int(np.max(m.tree_bodynum))
+    numbers, dofs, bodies = d._info["lanes"]
     d.scratch("abreast_hess", hands * numbers)
     d.scratch("abreast_cdof", hands * 6 * dofs)
     d.scratch("abreast_body", hands * 21 * bodies)
