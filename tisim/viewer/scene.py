@@ -67,7 +67,7 @@ class Look:
 
         Raises UnsupportedError for what pictures do not show; strict  False: that is passed over.
         """
-        asked = {k for k in mjtVisFlag if k != mjtVisFlag.mjNVISFLAG and option.flags[k]}
+        asked = {VISIBLE[k] for k in np.flatnonzero(option.flags)}
         for flag in UNSEEN_FLAGS:
             if strict and mjtVisFlag[f"mjVIS_{flag}"] in asked:
                 raise UnsupportedError(f"scene_option: pictures do not show mjVIS_{flag}; set its flag to 0")
@@ -75,7 +75,7 @@ class Look:
             raise UnsupportedError("scene_option: pictures have no labels; set label to mjtLabel.mjLABEL_NONE")
         if not 0 <= option.frame < mjtFrame.mjNFRAME:
             raise Error(f"scene_option: frame={option.frame} is none of mjtFrame")
-        shown = {name: mjtVisFlag[f"mjVIS_{flag}"] in asked for name, flag in FLAGS.items()}
+        shown = {name: flag in asked for name, flag in FLAGS.items()}
         look = cls("island" if mjtVisFlag.mjVIS_ISLAND in asked else "geom", sites=True,
                    alpha=m.vis.map.alpha if mjtVisFlag.mjVIS_TRANSPARENT in asked else 1.0,
                    geomgroup=option.geomgroup, sitegroup=option.sitegroup)  # fmt: skip
@@ -93,6 +93,8 @@ FLAGS = dict(
     contactforces="CONTACTFORCE", contactsplit="CONTACTSPLIT", joints="JOINT", com="COM", inertia="INERTIA",
     cameras="CAMERA", lights="LIGHT", static="STATIC", equalities="CONSTRAINT",
 )  # fmt: skip
+VISIBLE = [k for k in mjtVisFlag if k != mjtVisFlag.mjNVISFLAG]
+FLAGS = {name: mjtVisFlag[f"mjVIS_{flag}"] for name, flag in FLAGS.items()}
 UNSEEN_FLAGS = "CONVEXHULL ACTUATOR ACTIVATION SCLINERTIA AUTOCONNECT FLEXVERT FLEXFACE BODYBVH MESHBVH SDFITER".split()
 
 
