@@ -1,10 +1,10 @@
 """The host's part of a frame of the interactive window: records, copies, draws as declared, panels; without a driver.
 
-    python benchmarks/window.py [--bodies 10000,100000] [--frames 30] [--profile]
+    python benchmarks/window.py [--bodies 10000,100000] [--frames 30] [--all-panels] [--profile]
 
 Xvfb is started for it (apt-get install -y xvfb). Each frame is a new state of a pile, drawn by Vulkan as `tisim view
---draw raster` does it, with its panels open; counted is the time of all that Show.frame does but the steps and GGUI's
-`show`, in which the driver draws. The shadow map is given apart: it is a picture by rays, computed beside the frame's.
+--draw raster` does it, with the panel that is open at its start. Counted is the time of all that Show.frame does but
+the steps and GGUI's `show`, in which the driver draws. The shadow map is given apart: it is a picture by rays.
 """
 
 import argparse
@@ -19,7 +19,6 @@ import time
 
 import tisim
 from tisim.device import memory
-from tisim.viewer import raster
 from tisim.viewer.controls import Controls
 from tisim.viewer.window import Show
 
@@ -69,14 +68,12 @@ class Scene:
         memory.host_view(self.d.device("geom_xpos"))[5::3] += 1e-3
 
 
-def measure(n, frames, precision, profile, shadows):
+def measure(n, frames, precision, profile, panels):
     """Medians [ms] of a pile of n bodies: the host's part but for the shadow map, that, the driver's part."""
     scene = Scene(n, precision)
     controls = Controls(scene.m, scene.d, running=False)
-    controls.panels.profiler = True
+    controls.panels.profiler = panels
     show = Show(controls, W, H, passive=True)
-    if not shadows:
-        raster.Raster.shade = lambda *_: None
     driver, shade, rows = timed(show.window, "show"), None, []
     watch = cProfile.Profile() if profile else None
     for k in range(frames + 3):
@@ -105,13 +102,13 @@ def main():
     parser.add_argument("--bodies", default="10000,100000", help="numbers of bodies (default: %(default)s)")
     parser.add_argument("--frames", type=int, default=30, help="frames of each (default: %(default)s)")
     parser.add_argument("--precision", default="f32", choices=("f32", "f64"), help="(default: %(default)s)")
-    parser.add_argument("--no-shadows", action="store_true", help="draws without a shadow map")
+    parser.add_argument("--all-panels", action="store_true", help="that of solver and timing is open, too")
     parser.add_argument("--profile", action="store_true", help="prints where the time goes")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, display.display(pathlib.Path(folder)) as name:
         os.environ["DISPLAY"] = name
         for n in map(int, args.bodies.split(",")):
-            host, shadow, driver = measure(n, args.frames, args.precision, args.profile, not args.no_shadows)
+            host, shadow, driver = measure(n, args.frames, args.precision, args.profile, args.all_panels)
             print(f"{n:>7} bodies: host {host:.2f} ms, shadow map {shadow:.1f} ms, driver {driver:.0f} ms", flush=True)
 
 

@@ -76,8 +76,7 @@ def _asleep(m, d, world):
 
 def sleeping_geoms(m, d, world=0):
     """(ngeom,) bool: geoms of trees that sleep."""
-    asleep = _asleep(m, d, world) if m.ntree else np.zeros(0)
-    if asleep.max(initial=-1) < 0:
+    if not (m.ntree and m.features().sleep) or (asleep := _asleep(m, d, world)).max(initial=-1) < 0:
         return np.zeros(m.ngeom, bool)
     tree = tree_of_geom(m)
     return (tree >= 0) & (asleep[np.maximum(tree, 0)] >= 0)

@@ -94,11 +94,11 @@ def set_camera(scene, position, target, up, fovy, near, far):
         import taichi as ti
 
         _camera = ti.ui.Camera()
-    cam = _camera
+    cam = _camera.ptr  # what Taichi's own class wraps, and keeps in vectors of its own besides
     cam.position(*map(float, position))
     cam.lookat(*map(float, target))
     cam.up(*map(float, up))
     cam.fov(float(fovy))
     cam.z_near(float(near))
     cam.z_far(float(far))
-    scene.set_camera(cam)
+    scene.set_camera(_camera)

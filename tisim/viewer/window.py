@@ -160,17 +160,17 @@ class Show:
             shown = np.asarray(c.opt.geomgroup, bool)[np.asarray(m.geom_group)]
             if not static:
                 shown = shown & (np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0)
-            self._raster, self._drawn = Raster(m, shown, alpha), key
+            self._raster, self._look, self._drawn = Raster(m, shown, alpha), self._look_of(alpha), key
         r = self._raster
         r.paint_state(c.d, c.world, c.colors)
         r.place(c.d, c.world, camera)
-        r.shade(c.d, c.world, self._look(alpha), camera)
+        r.shade(c.d, c.world, self._look, camera)
         ggui.set_camera(self.scene, camera.position, camera.lookat, camera.axes[1], camera.fovy, *camera.clip)
         r.draw(self.scene, camera, self._tile, shots.records(c, True))
         self.canvas.set_background_color(SKY)
         self.canvas.scene(self.scene)
 
-    def _look(self, alpha):
+    def _look_of(self, alpha):
         """What throws shadows: the geoms alone."""
         look = Look(geomgroup=self.controls.opt.geomgroup, alpha=alpha, tendons=False, textures=False)
         look.static = self.controls.has("STATIC")
