@@ -15,147 +15,30 @@ Featherstone, "Rigid Body Dynamics Algorithms", chapter 7; loops by elimination:
 """
 
 from ..constraint.island import BLOCK
-from ..types import at6, func, put6, six, store, ti, vec6
-from .elimination import LINKS, block_of, leave, link_pair
+from ..team import meet
+from ..types import FP, at6, func, put6, six, store, ti, vec6
+from .body_order import DOF, LEFT, NUMBER, OWN, TWIST, UP, WAY
+from .elimination import block_of
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
+from .incomplete import ENDS, MIDDLE
 from .island_factor import blocks_of, couple_free, coupling, row_of
 from .row_hessian import each_pose
 from .tree_hessian import LOWER, add_pose, body_hessian, sym6_times
 
-BESIDE = 4  # links up to which free bodies are eliminated before any tree
-
-
-@func
-def parent_of(m, d, w, b):
-    """World-major parent of body b in its tree, -1: none."""
-    p = m.body_parentid[b - w * m.nbody]
-    return ti.select(m.body_treeid[p] == m.body_treeid[b - w * m.nbody], w * m.nbody + p, -1)
-
-
-@func
-def is_free(m, d, w, b):
-    """Whether body b is a free one on which no row acts, whose vectors are twists and wrenches."""
-    return d.tree_single[w * m.ntree + m.body_treeid[b - w * m.nbody]] == 1
-
-
-@func
-def eliminate_bodies(m, d, isle: ti.template()):
-    """As elimination.eliminate, of bodies: a body goes behind its children. Returns 0 where this factor cannot be.
-
-    First go free bodies, those with the fewest links, then bodies of trees, where the fewest others hold them.
-    """
-    fits = list_bodies(m, d, isle)
-    if fits == 1:
-        fits = touch_bodies(m, d, isle)
-    blocks = 0
-    done = 0
-    limit = 1
-    turn = 0
-    trees = False
-    number = isle.trees.end - isle.trees.begin
-    while done < isle.nodes and fits == 1:
-        before = done
-        least = LINKS
-        for e in range(number):
-            t = d.island_tree[ti.select(turn % 2 == 0, isle.trees.end - 1 - e, isle.trees.begin + e)]
-            free = d.tree_single[t] == 1
-            if free or trees:
-                w = isle.world
-                t -= w * m.ntree
-                for x in range(m.tree_bodynum[t]):
-                    b = w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t] - 1 - x
-                    if d.node_rank[b] < 0 and d.node_mark[b] == 0 and fits == 1:
-                        degree = held_by(m, d, isle.world, b)
-                        if degree <= limit:
-                            p = parent_of(m, d, w, b)
-                            d.node_order[isle.node + done] = b
-                            d.node_rank[b] = done
-                            d.node_linkadr[b] = blocks
-                            blocks += d.node_linknum[b]
-                            done += 1
-                            fits = ti.min(leave(m, d, b), ti.cast(BLOCK * blocks <= isle.room, ti.i32))
-                            if p >= 0:
-                                d.node_mark[p] = d.node_mark[p] - 1
-                                for i in range(d.node_linknum[b]):
-                                    fits = ti.min(fits, link_pair(m, d, p, d.node_link[b][i]))
-                        else:
-                            least = ti.min(least, degree)
-        limit = 1
-        if done == before:
-            limit = least
-            if not trees and least > BESIDE:
-                limit = 1
-                trees = True
-                turn = -1
-        turn += 1
-    return fits
-
-
-@func
-def held_by(m, d, w, b):
-    """Links of body b with other trees, and its parent."""
-    n = d.node_linknum[b]
-    if not is_free(m, d, w, b):
-        t = m.body_treeid[b - w * m.nbody]
-        n = ti.cast(parent_of(m, d, w, b) >= 0, ti.i32)
-        for i in range(d.node_linknum[b]):
-            n += ti.cast(m.body_treeid[d.node_link[b][i] - w * m.nbody] != t, ti.i32)
-    return n
-
-
-@func
-def list_bodies(m, d, isle: ti.template()):
-    """The island's bodies as nodes, without links; node_mark: their children. Returns 0 where blocks of six dofs are as
-    good: if those that are no free bodies have more than three dofs each."""
-    n = isle.node
-    more = 0
-    for e in range(isle.trees.begin, isle.trees.end):
-        t = d.island_tree[e] - isle.world * m.ntree
-        if d.tree_single[d.island_tree[e]] == 0:
-            more += m.tree_dofnum[t] - 3 * m.tree_bodynum[t]
-        for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
-            node = isle.world * m.nbody + b
-            d.node_rank[node] = -1
-            d.node_linknum[node] = 0
-            d.node_link[node][0] = -1
-            d.node_mark[node] = 0
-            p = parent_of(m, d, isle.world, node)
-            if p >= 0:
-                d.node_mark[p] = d.node_mark[p] + 1
-            n += 1
-    isle.nodes = n - isle.node
-    return ti.cast(more <= 0, ti.i32)
-
-
-@func
-def touch_bodies(m, d, isle: ti.template()):
-    """Links bodies that contacts, connects and welds couple. Returns 0 if one has too many links, or if other rows have
-    several dofs."""
-    fits = 1
-    last = ti.Vector([-1, -1])
-    for e in range(isle.cons.begin, isle.cons.end):
-        pair = ti.Vector([d.con_body[d.island_con[e]][0], d.con_body[d.island_con[e]][1]])
-        if pair[0] >= 0 and pair[1] >= 0 and (pair[0] != last[0] or pair[1] != last[1]):
-            last = pair
-            fits = ti.min(fits, link_pair(m, d, pair[0], pair[1]))
-    if ti.static(m.has.rows):
-        for e in range(isle.rows.begin, isle.rows.end):
-            r = d.island_row[e]
-            k = d.row_pose[r] - 1
-            if k >= 0:
-                if d.eq_body[k][0] >= 0 and d.eq_body[k][1] >= 0:
-                    fits = ti.min(fits, link_pair(m, d, d.eq_body[k][0], d.eq_body[k][1]))
-            elif k == -1 and d.row_num[r] != 1:
-                fits = 0
-    return fits
-
 
 @func
 def body_hessians(m, d, w, t):
-    """body_hess of tree t, of each body alone; of dofs, armature and what their rows add, in tree_hess, diagonal."""
+    """body_hess of tree t, of each body alone; of dofs, armature and what their rows add, in tree_hess, diagonal. In
+    wrench what forces on free joints are for their bodies."""
     for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         body_hessian(m, d, w * m.nbody + b)
     wt = w * m.ntree + t
+    for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):
+        x = vec6(0.0)
+        if d.tree_single[wt] == 1 or d.node_joint[b][WAY] == LEFT:
+            i = w * m.nv + m.tree_dofadr[t]
+            x = wrench_of_forces(m, d, i, at6(d.sol_p, i))
+        store(d.wrench, b, x)
     if d.tree_single[wt] == 0:
         for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
             d.tree_hess[w * m.nM + m.dof_Madr[i]] = m.dof_armature[w, i]
@@ -169,25 +52,64 @@ def body_hessians(m, d, w, t):
 
 
 @func
-def articulated_direction(m, d, isle: ti.template()):
-    """sol_p = H^-1 sol_p, from body_hessians of the trees and couple_bodies."""
-    w = isle.world
-    for e in range(isle.node, isle.node + isle.nodes):
-        b = d.node_order[e]
-        x = vec6(0.0)
-        if is_free(m, d, w, b):
-            i = w * m.nv + m.body_dofadr[b - w * m.nbody]
-            x = wrench_of_forces(m, d, i, at6(d.sol_p, i))
-        store(d.wrench, b, x)
-    for e in range(isle.node, isle.node + isle.nodes):
-        b = d.node_order[e]
-        if is_free(m, d, w, b):
-            fold_free(m, d, isle, b)
-        else:
-            fold(m, d, isle, b)
-        forces_forward(m, d, isle, b)  # beside the next body's matrix, which waits for this one's
-    for e in range(isle.nodes):
-        twists_back(m, d, isle, d.node_order[isle.node + isle.nodes - 1 - e])
+def articulated_direction(m, d, k, isle: ti.template()):
+    """sol_p = H^-1 sol_p, from body_hessians of the trees and couple_bodies: the halves of the order, what is between
+    them, and back."""
+    for between in range(2):
+        part = part_of(m, d, k, isle, between == 1)
+        for e in range(turns_of(part)):
+            at = place_at(part, e, False)
+            if at >= 0:
+                b = d.node_order[at]
+                if d.node_joint[b][WAY] == TWIST:
+                    fold_free(m, d, isle, b)
+                else:
+                    fold(m, d, isle, b)
+                forces_forward(m, d, isle, b)  # beside the next body's matrix, which waits for this one's
+        if isle.large == 1:
+            meet(m, d, isle.me, isle.size)
+    for apart in range(2):
+        part = part_of(m, d, k, isle, apart == 0)
+        for e in range(turns_of(part)):
+            at = place_at(part, e, True)
+            if at >= 0:
+                twists_back(m, d, isle, d.node_order[at])
+        if isle.large == 1:
+            meet(m, d, isle.me, isle.size)
+
+
+@func
+def part_of(m, d, k, isle: ti.template(), between):
+    """This worker's part of the order: where it begins and how many bodies it has, and the same of a second part. Of
+    what is between the halves it is all or nothing, of the halves one, or both where nobody else is there."""
+    ends, middle = d.island_half[k][ENDS], d.island_half[k][MIDDLE]
+    part = ti.Vector([middle, isle.node + isle.nodes - middle, 0, 0])
+    if not between:
+        part = ti.Vector([isle.node, ends - isle.node, ends, middle - ends])
+        if isle.size > 1:
+            part[3] = 0
+            if isle.me == 1:
+                part = ti.Vector([ends, middle - ends, 0, 0])
+    if isle.me > 1 or (isle.me == 1 and between):
+        part[1] = 0
+    return part
+
+
+@ti.func
+def turns_of(part):
+    """Turns by which a worker is through its part: if it has two, each is every other turn's."""
+    return ti.select(part[3] > 0, 2 * ti.max(part[1], part[3]), part[1])
+
+
+@ti.func
+def place_at(part, turn, back):
+    """Place in the order of the body of a turn, -1: the second part is longer, or the first."""
+    i, first, number = turn, part[0], part[1]
+    if part[3] > 0:
+        i = turn // 2
+        if turn % 2 == 1:
+            first, number = part[2], part[3]
+    return ti.select(i < number, first + ti.select(back, number - 1 - i, i), -1)
 
 
 @func
@@ -265,9 +187,8 @@ def fold_free(m, d, isle: ti.template(), b):
 def fold(m, d, isle: ti.template(), b):
     """Eliminates the dofs of a body of a tree, whose children have been; its parent bears what is left."""
     w = isle.world
-    p = parent_of(m, d, w, b)
-    n = m.body_dofnum[b - w * m.nbody]
-    last = w * m.nv + m.body_dofadr[b - w * m.nbody] + n - 1
+    p, n = d.node_joint[b][UP], d.node_joint[b][NUMBER]
+    last = d.node_joint[b][DOF] + n - 1
     for k in range(n):
         i = last - k
         s = d.cdof[i]
@@ -331,10 +252,9 @@ def fold_pair(m, d, isle: ti.template(), b, e, j, last, n):
 @func
 def forces_forward(m, d, isle: ti.template(), b):
     """What the forces on body b and on its dofs leave to its parent and its links."""
-    w = isle.world
     g = six(d.wrench[b])
     adr = isle.adr + BLOCK * d.node_linkadr[b]
-    if is_free(m, d, w, b):
+    if d.node_joint[b][WAY] == TWIST:
         x = sym6_times(b, g, d.body_hess)
         store(d.twist, b, x)
         for e in range(d.node_linknum[b]):
@@ -344,17 +264,18 @@ def forces_forward(m, d, isle: ti.template(), b):
                 y[r] -= at6(d.island_dense, adr + BLOCK * e + 6 * r).dot(x)
             store(d.wrench, c, y)
     else:
-        n = m.body_dofnum[b - w * m.nbody]
-        last = w * m.nv + m.body_dofadr[b - w * m.nbody] + n - 1
+        n = d.node_joint[b][NUMBER]
+        last = d.node_joint[b][DOF] + n - 1
+        sign = ti.select(d.node_joint[b][WAY] == OWN, FP(1.0), FP(-1.0))
         for k in range(n):
             i = last - k
-            x = (d.sol_p[i] + d.cdof[i].dot(g)) * d.dof_wrench[i][6]
+            x = (sign * d.sol_p[i] + d.cdof[i].dot(g)) * d.dof_wrench[i][6]
             g -= x * six(d.dof_wrench[i])
             d.dof_wrench[i][7] = x
             for e in range(d.node_linknum[b]):
                 c = d.node_link[b][e]
                 store(d.wrench, c, six(d.wrench[c]) - x * at6(d.island_dense, adr + BLOCK * e + 6 * k))
-        p = parent_of(m, d, w, b)
+        p = d.node_joint[b][UP]
         if p >= 0:
             store(d.wrench, p, six(d.wrench[p]) + g)
 
@@ -362,11 +283,9 @@ def forces_forward(m, d, isle: ti.template(), b):
 @func
 def twists_back(m, d, isle: ti.template(), b):
     """The solution of body b from those of its parent and its links."""
-    w = isle.world
-    n = m.body_dofnum[b - w * m.nbody]
-    first = w * m.nv + m.body_dofadr[b - w * m.nbody]
+    n, first, way = d.node_joint[b][NUMBER], d.node_joint[b][DOF], d.node_joint[b][WAY]
     adr = isle.adr + BLOCK * d.node_linkadr[b]
-    if is_free(m, d, w, b):
+    if way == TWIST:
         y = vec6(0.0)
         for e in range(d.node_linknum[b]):
             v = d.twist[d.node_link[b][e]]
@@ -374,10 +293,12 @@ def twists_back(m, d, isle: ti.template(), b):
                 y += v[r] * at6(d.island_dense, adr + BLOCK * e + 6 * r)
         x = six(d.twist[b]) - sym6_times(b, y, d.body_hess)
         store(d.twist, b, x)
-        put6(d.sol_p, first, dofs_of_twist(m, d, first, x))
+        if first >= 0:
+            put6(d.sol_p, first, dofs_of_twist(m, d, first, x))
     else:
         v = vec6(0.0)
-        p = parent_of(m, d, w, b)
+        sign = ti.select(way == OWN, FP(1.0), FP(-1.0))
+        p = d.node_joint[b][UP]
         if p >= 0:
             v = six(d.twist[p])
         for q in range(n):
@@ -387,6 +308,9 @@ def twists_back(m, d, isle: ti.template(), b):
                 at = adr + BLOCK * e + 6 * (n - 1 - q)
                 f += at6(d.island_dense, at).dot(six(d.twist[d.node_link[b][e]]))
             x = d.dof_wrench[i][7] - d.dof_wrench[i][6] * f
-            d.sol_p[i] = x
+            d.sol_p[i] = sign * x
             v += x * d.cdof[i]
         store(d.twist, b, v)
+        if way == LEFT:
+            i = isle.world * m.nv + m.body_dofadr[b - isle.world * m.nbody]
+            put6(d.sol_p, i, dofs_of_twist(m, d, i, v))

@@ -16,7 +16,8 @@ from ..constraint.island import BLOCK
 from ..sleep.awake import dof_at, dof_count
 from ..team import come, crew, join, meet, piece_size, take_near
 from ..types import FP, GPU, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
-from .articulated import articulated_direction, couple_bodies, eliminate_bodies
+from .articulated import articulated_direction, couple_bodies
+from .body_order import eliminate_bodies
 from .cg import solve_apart, solve_linear
 from .dense import dense_direction
 from .elimination import eliminate
@@ -201,7 +202,7 @@ def order_factor(m, d, k, isle: ti.template()):
         fits = 0
         if ti.static(m.has.jointed and not m.has.heavy):
             if d.island_single[k] == 0:
-                isle.bodies = eliminate_bodies(m, d, isle)
+                isle.bodies = eliminate_bodies(m, d, k, isle)
                 fits = isle.bodies
                 isle.nodes = ti.select(fits == 1, isle.nodes, d.island_nodenum[k])
         if fits == 0:
@@ -292,12 +293,12 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
                     isle.part = -1
                     due = True
     if exact:
-        if isle.me == 0:
-            if isle.bodies == 0:
+        if isle.bodies == 0:
+            if isle.me == 0:
                 factored_direction(m, d, isle)
-            elif ti.static(m.has.jointed and not m.has.heavy):
-                articulated_direction(m, d, isle)
-        meet(m, d, isle.me, isle.size)
+            meet(m, d, isle.me, isle.size)
+        elif ti.static(m.has.jointed and not m.has.heavy):
+            articulated_direction(m, d, k, isle)
     elif isle.apart == 1:
         worth = solve_apart(m, d, isle, enough)
     elif not in_dofs:

@@ -353,6 +353,8 @@ declare("scratch", [
     ("node_linknum", "i", ("nbody",), "-", "solver", "nodes behind it in that order that it is linked to"),
     ("node_linkadr", "i", ("nbody",), "-", "solver", "its first block among those of the island"),
     ("node_link", "i", ("nbody", 32), "-", "solver", "nodes that it is linked to"),
+    ("node_joint", "i", ("nbody", 4), "-", "solver",
+     "of a node that is a body: body above it, first dof between them, how many; 1, -1 if the tree is turned, 0: root"),
     ("node_mark", "i", ("nbody",), "-", "solver",
      "in an incomplete factor: twice its half, 2 for the seam between them, and 1 more if it goes first in its half"),
     ("node_border", "i", ("nbody",), "-", "solver", "nodes of the halves that are linked to the seam, by island"),
