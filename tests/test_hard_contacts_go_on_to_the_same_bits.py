@@ -16,22 +16,33 @@ PILE = """
 import tisim
 from tisim.data.digest import state_hash
 tisim.init(arch="cpu", precision="f64")
-m = tisim.Model.from_scene("pile", n=400)
+m = tisim.Model.from_scene("pile", n={n})
 m.opt.dynamics = "lcp"
 d = tisim.Data(m)
-tisim.step(m, d, 150)
-assert d.ncon > 400
+tisim.step(m, d, {steps})
+assert d.ncon > {n}
 print(state_hash(d))
 """
 
 
-def test_threads_change_no_bit():
-    hashes = set()
+def printed(n, steps):
+    """What the program prints with 1, 2, 3 and 8 threads asked for."""
+    found = set()
     for threads in (1, 2, 3, 8):
         env = dict(os.environ, TISIM_THREADS=str(threads))
-        ran = subprocess.run([sys.executable, "-c", PILE], env=env, capture_output=True, text=True, check=True)
-        hashes.add(ran.stdout)
-    assert len(hashes) == 1
+        words = [sys.executable, "-c", PILE.format(n=n, steps=steps)]
+        found.add(subprocess.run(words, env=env, capture_output=True, text=True, check=True).stdout)
+    return found
+
+
+def test_threads_change_no_bit():
+    assert len(printed(400, 150)) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [1000, 4000, 10000])
+def test_threads_change_no_bit_of_piles_of_ten_seconds(n):
+    assert len(printed(n, 2000)) == 1
 
 
 @pytest.fixture

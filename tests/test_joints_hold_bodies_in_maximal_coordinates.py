@@ -131,13 +131,14 @@ def test_errors_decay_by_erp_in_each_step(kind):
 
 
 def test_a_chain_of_100_links_hangs_without_drift():
-    """Its links are within 1e-5 of one another's place, whereas sweeps leave 1.7 to 60 % of a link."""
+    """For 20 s its links are within 1e-5 of one another's place, whereas sweeps leave 1.7 to 60 % of a link."""
     tisim.init(arch="cpu", precision="f64")
     m = tisim.Model.from_xml_string(chain(100))
     m.opt.dynamics = "lcp"
     d = tisim.Data(m)
-    tisim.step(m, d, 1000)
-    assert np.abs(d.lcp_drift)[:, 0].max() < 1e-5 * 0.1
+    for _ in range(20):
+        tisim.step(m, d, 200)
+        assert np.abs(d.lcp_drift)[:, 0].max() < 1e-5 * 0.1
     assert np.abs(d.qvel).max() < 1e-6
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tisim.device import memory
+from tisim.device import memory, native
 from tisim.enums import mjtState, mjtWarning
 from tisim.errors import Error
 from tisim.model.watched import numbers
@@ -93,9 +93,14 @@ def _clear(d, worlds):
         views = [
             v[: d.nworld * n].reshape(d.nworld, n) for v, n in zip(views.values(), widths.values()) if v is not None
         ]
-        last = d._info["rows"] = arrays, views, {} if views else widths
-    for rows in last[1]:
-        rows[worlds] = 0
+        places = np.array([(v.ctypes.data, v.strides[0]) for v in views], np.uint64).reshape(-1, 2, 1)
+        last = d._info["rows"] = arrays, views, {} if views else widths, places
+    if road := native.road():
+        begin, size = last[3][:, 0], last[3][:, 1]
+        road.clear(begin + size * worlds.astype(np.uint64), np.broadcast_to(size // 4, (len(size), len(worlds))))
+    else:
+        for rows in last[1]:
+            rows[worlds] = 0
     for name, n in last[2].items():
         _write_rows(d, name, n, worlds, np.zeros((1, n)))
 
