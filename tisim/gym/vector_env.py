@@ -207,9 +207,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         if worlds is not None:
             reset_state(self.model, self.data, states, worlds, START)
         if set(self.reads) <= {"qpos", "qvel"}:  # nothing is to be computed
-            states = states.astype(memory.number_type(self.data.device("qpos")))
             parts = dict(zip(("qpos", "qvel"), np.split(states, [self.model.nq], axis=1)))
-            return Seen({name: parts[name] for name in self.reads})
+            return Seen({name: parts[name].astype(memory.number_type(self._fresh.device(name))) for name in self.reads})
         reset_state(self.model, self._fresh, states, np.arange(len(states)), START)
         pipeline.forward(self.model, self._fresh)
         return self._look(self._fresh, len(states), begins=True)

@@ -40,8 +40,8 @@ def solve(m, d, primal):
     workers = (team.workers() if large else 1) if cpu else ALONE
     many = not cpu or workers > 1 or bool(d.exceeds(nsmall=PARALLEL_ISLANDS) or d.exceeds(ncon=PARALLEL_ROWS))
     hands = (team.hands() if many else 1) if cpu else d.count("nisland")
-    launch.run(m, d, kernels[:1], False)
+    launch.run(m, d, kernels[:1], many)
     if d.exceeds(nY=d.room("nYmax")):
         d.grow("nYmax", d.count("nY"))
-        launch.run(m, d, kernels[:1], False)
+        launch.run(m, d, kernels[:1], many)
     launch.run(m, d, kernels[1:], many, nhand=hands, nworker=workers, patience=team.PATIENCE, dual=int(pgs))
