@@ -12,7 +12,8 @@ from tisim.viewer.scene import FLAGS
 W, H = 320, 240
 SCENE = """<mujoco><option timestep=".002"/><visual><scale com=".2" constraint=".3"/></visual>
 <asset><texture name="dots" type="2d" builtin="checker" rgb1="1 0 0" rgb2="0 0 1" width="32" height="32"/>
-  <material name="dots" texture="dots"/></asset><worldbody>
+  <material name="dots" texture="dots"/>
+  <mesh name="gem" builtin="sphere" params="1" scale=".08 .06 .04"/></asset><worldbody>
   <light pos="-.6 -.2 1.6" dir="0 0 -1"/><camera name="eye" pos=".9 -.3 1.2"/>
   <geom name="floor" type="plane" size="3 3 .1"/><site name="hook" pos="-.9 0 1.3" size=".03"/>
   <body name="arm" pos="-.6 0 .9"><joint name="hinge" axis="0 1 0"/>
@@ -23,7 +24,7 @@ SCENE = """<mujoco><option timestep=".002"/><visual><scale com=".2" constraint="
   </body>
   <body name="low" pos=".5 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" material="dots"/></body>
   <body name="high" pos=".5 0 .25"><freejoint/><geom type="box" size=".08 .08 .05"/></body>
-  <body name="held" pos="-.2 0 1.1"><freejoint/><geom type="box" size=".04 .04 .04"/>
+  <body name="held" pos="-.2 0 1.1"><freejoint/><geom type="mesh" mesh="gem"/>
     <site name="down" pos="0 0 -.04" zaxis="0 0 -1" size=".01"/></body>
   <body name="hidden" pos="0 0 1.5"><joint group="4" type="ball"/><geom size=".03"/></body></worldbody>
   <equality><connect body1="held" anchor="0 0 .2"/></equality><sensor><rangefinder site="down"/></sensor>
@@ -73,6 +74,7 @@ def places(m, d, name):
     return dict(
         RANGEFINDER=(ray[0] + np.linspace(0, 1, 40)[:, None] * (ray[1] - ray[0]), 0.05),
         CONSTRAINT=(hook + [[0, 0, 0.2]], 1.1 * size * scale.constraint),
+        CONVEXHULL=(np.asarray(d.xipos)[[m.name2id("body", "held")]], 0.09),
         CONTACTSPLIT=(contact, 6 * force + 0.1),
         TRANSPARENT=(np.asarray(d.geom_xpos)[moving], np.asarray(m.geom_rbound).max()),
         ISLAND=(np.asarray(d.geom_xpos)[moving], np.asarray(m.geom_rbound)[moving].max()),
@@ -103,7 +105,7 @@ def pictures(m, d, *options, quality="model"):
 
 
 NAMES = """TENDON RANGEFINDER CONSTRAINT CONTACTPOINT CONTACTFORCE CONTACTSPLIT JOINT COM INERTIA CAMERA LIGHT TEXTURE
-    TRANSPARENT ISLAND body geom site camera light contact world""".split()
+    CONVEXHULL TRANSPARENT ISLAND body geom site camera light contact world""".split()
 OPAQUE = {
     "TENDON",
     "RANGEFINDER",
@@ -120,7 +122,7 @@ OPAQUE = {
 
 def test_all_that_can_be_switched_on_is_looked_at():
     """But what stands still: it covers the whole picture."""
-    flags = {*FLAGS.values(), "TRANSPARENT", "ISLAND"} - {"STATIC"}
+    flags = {f.name.removeprefix("mjVIS_") for f in FLAGS.values()} - {"STATIC"} | {"TRANSPARENT", "ISLAND"}
     frames = {f.name.removeprefix("mjFRAME_").lower() for f in tisim.mjtFrame} - {"none", "mjnframe"}
     assert flags | frames == set(NAMES)
 
@@ -190,7 +192,7 @@ def test_groups_islands_and_static_things_are_asked_for(scene):
 def test_what_pictures_do_not_show_is_refused_by_name(scene):
     m, d = scene
     with tisim.Renderer(m, 60, 80) as r:
-        for made, word in ((option("CONVEXHULL"), "mjVIS_CONVEXHULL"), (option(label=1), "labels"),
+        for made, word in ((option("ACTUATOR"), "mjVIS_ACTUATOR"), (option(label=1), "labels"),
                            (option(frame=99), "frame=99")):  # fmt: skip
             with pytest.raises(tisim.Error, match=word):
                 r.update_scene(d, scene_option=made)
