@@ -635,6 +635,8 @@ declare("stage", [
     ("pic_tex", "i", ("npicrecord",), "-", "pictures", "its texture, or -1"),
     ("pic_map", "f", ("npicrecord", 3), "-", "pictures", "how that lies: scale across x, y, 0; around it; -1: mesh"),
     ("pic_matter", "f", ("npicrecord", 3), "-", "pictures", "emission, specular part, exponent of the highlight"),
+    ("pic_member", "i", ("npicinstance", 2), "-", "pictures", "geoms that a window draws by Vulkan: which, first word"),
+    ("pic_drawn", "i", ("npicdrawn",), "-", "pictures", "their records as words, and shadow maps behind: raster.py"),
     ("pic_near", "f", ("npicview",), "m", "pictures", "nearest depth of each record in each view"),
     ("pic_rect", "f", ("npicview", 4), "pixel", "pictures", "columns and rows that it may cover: x0, x1, y0, y1"),
     ("pic_order", "i", ("npicrecord",), "-", "pictures", "records, nearest first"),

@@ -1,4 +1,4 @@
-"""Arrays in arenas: on backends that bind few buffers to a task, all arrays of one element type are parts of one buffer.
+"""Arrays in arenas: where a task binds few buffers, all arrays of one element type are parts of one buffer.
 
 Metal has 31 buffers, Mesa's software Vulkan of 2022 has 32, and a loop of the solver reads a hundred arrays. A kernel
 takes the arenas of the element types that it needs, a dozen, and a number for each array: the element at which it
@@ -94,9 +94,9 @@ class Arena:
         if length <= self.length:
             return
         if length * self.bytes > MOST_BYTES:
+            size = length * self.bytes / 2**30
             raise CapacityError(
-                f"arrays of {self.width} {self.dtype} need {length * self.bytes / 2**30:.1f} GiB; on {session.arch} those "
-                "of one type have at most 2"
+                f"arrays of {self.width} {self.dtype} need {size:.1f} GiB; on {session.arch} those of one type have 2"
             )
         longer = min(max(FIRST, length + length // 2), MOST_BYTES // self.bytes)
         buffer = ti.ndarray(self.kind, (longer,))

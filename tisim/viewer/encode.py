@@ -20,15 +20,10 @@ from tisim.errors import Error
 
 CRF = 20  # of an .mp4: 0 loses nothing, 51 all
 PRESET = "veryfast"  # of an .mp4: a third of the time of ffmpeg's default, a fifth larger
-WEBP_QUALITY, WEBP_EFFORT = (
-    80,
-    1,
-)  # of 6; 2 takes half as long again for four fifths of the size, 0 five sixths for 1.15
+WEBP_QUALITY = 80
+WEBP_EFFORT = 1  # of 6; 2 takes half as long again for four fifths of the size, 0 five sixths for 1.15
 SPARSE = 4  # every so many-th row and column of a picture makes the palette of a .gif
-WORSE, FARTHER = (
-    1.25,
-    16,
-)  # a palette serves while errors in the mean grow by this factor, and no colour's by more [of 255]
+WORSE, FARTHER = 1.25, 16  # a palette serves while the mean error grows by this factor at most, the largest by so much
 WAITING = 4  # pictures at most that wait for an encoder in a thread
 MISSING = "apt-get install -y ffmpeg, or pip install imageio-ffmpeg (the extra `film`)"
 
