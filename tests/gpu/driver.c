@@ -366,6 +366,7 @@ static int sizes_of_parameters(Task *t, size_t *sizes) {
   char line[1024], wanted[256];
   int n = -1;
   snprintf(wanted, 256, ".entry %s(", t->name);
+  drop_numbers(wanted); /* as in what is kept */
   while (fgets(line, 1024, f)) {
     if (n < 0) {
       if (strstr(line, wanted)) n = 0;
