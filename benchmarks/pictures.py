@@ -2,11 +2,13 @@
 
     python benchmarks/pictures.py [--scenes wall:60,pile:1000,pile:10000] [--precision f32]
     python benchmarks/pictures.py --meshes 300
+    python benchmarks/pictures.py --films 100
 
 The same state, camera and size in both; mujoco.Renderer draws by OSMesa (apt-get install libosmesa6), with its shadows.
 `all` is RGB with the sun's shadows, depth and segmentation of one pass, against mujoco's three calls; `model` RGB with
 the model's own lights, textures and mirrors, as mujoco's. `--meshes`: so many balls of 1,280 faces, and such with
-dents, against boxes of the same size.
+dents, against boxes of the same size. `--films`: so many pictures of a wall that a ball hits go into films of each
+kind: how many come a second, and what of that is the encoder's (of an .mp4 ffmpeg's own time is not known).
 """
 
 import argparse
@@ -19,6 +21,7 @@ import time
 import numpy as np
 
 import tisim
+from tisim.cli.film import Film
 from tisim.viewer.camera import choose
 
 W, H, PICTURES = 640, 360, 5
@@ -97,6 +100,36 @@ def meshes(n):
               + " ".join(f"{x:.1f}" for x in mine / boxes), flush=True)  # fmt: skip
 
 
+def films(n):
+    """Prints pictures a second, and processor time of a picture [ms]: of all, and of its encoding."""
+    print(f"{'film':>12} pictures/s    all ms  encoding  KiB")
+    for quality in ("plain", "sun", "sky"):
+        for suffix in ("webp", "gif", "mp4"):
+            m = tisim.Model.from_scene("wall", n=60)
+            d = tisim.Data(m)
+            tisim.forward(m, d)
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    film = Film(os.path.join(folder, f"a.{suffix}"), (W, H), 50, float(m.opt.timestep), quality=quality)
+                except tisim.Error as error:
+                    print(f"{suffix:>6} {quality:>5} {error}")
+                    continue
+                film.add(m, d)
+                busy, began, first = 0.0, time.perf_counter(), film.encoding
+                for _ in range(n):
+                    tisim.step(m, d, film.next_step() - round(float(d.time) / film.timestep))
+                    before = time.process_time()
+                    film.add(m, d)
+                    busy += time.process_time() - before
+                film.close()
+                rate, size = n / (time.perf_counter() - began), film.path.stat().st_size / 1024
+                encoding = 1e3 * (film.encoding - first) / n
+                print(
+                    f"{suffix:>6} {quality:>5} {rate:10.0f} {1e3 * busy / n:9.1f} {encoding:9.1f} {size:4.0f}",
+                    flush=True,
+                )
+
+
 def theirs(m, cam, pictures):
     """Least CPU time of mujoco.Renderer's RGB, and of RGB, depth and segmentation [ms]; None where it does not work."""
     with tempfile.TemporaryDirectory() as folder:
@@ -118,11 +151,14 @@ def main():
     parser.add_argument("--precision", default="f64", choices=("f64", "f32"))
     parser.add_argument("--pictures", type=int, default=PICTURES, help="of mujoco.Renderer")
     parser.add_argument("--meshes", type=int, help="compare so many meshes with boxes")
+    parser.add_argument("--films", type=int, help="write films of so many pictures")
     args = parser.parse_args()
     tisim.init(arch="cpu", precision=args.precision)
     if args.meshes:
         print(f"{'scene':>13} " + " ".join(f"{name:>8}" for name in ("plain", "sun", "sky", "model")))
         return meshes(args.meshes)
+    if args.films:
+        return films(args.films)
     columns = " ".join(f"{name:>8}" for name in ("plain", "sun", "sky", "all", "model"))
     print(f"{'scene':>12} {columns}   mujoco: RGB, three; ratios sun, sky, all")
     for text in args.scenes.split(","):

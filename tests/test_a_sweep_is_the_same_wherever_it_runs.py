@@ -249,3 +249,55 @@ def test_a_cluster_that_loses_a_node_gives_the_same_table(tmp_path):
         cluster.shutdown()
     assert not lost and found.hash == whole.hash
     assert sorted(k for f in (tmp_path / "out").glob("results-*") for k in rows_of(f)) == list(range(300))
+
+
+DRIVER = """
+import sys
+import ray
+import tisim
+import {name} as t
+
+ray.init(address=sys.argv[1], log_to_driver=False, configure_logging=False)
+table = tisim.sweep(t.model(), t.cases({number}), 20, t.measure, prepare=t.push, workers="ray", out="out", resume=True,
+                    show=lambda done, total: print(done, total, flush=True))
+open("hash", "w").write(table.hash)
+"""
+
+
+@pytest.mark.slow
+def test_two_thousand_cases_survive_a_killed_driver_and_a_killed_node(tmp_path):
+    pytest.importorskip("ray", reason="needs Ray: pip install 'tisim[ray]'")
+    from ray.cluster_utils import Cluster
+
+    number = 2000
+    whole = tisim.sweep(model(), cases(number), 20, measure, prepare=push)
+    (tmp_path / "driver.py").write_text(DRIVER.format(name=pathlib.Path(__file__).stem, number=number))
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(pathlib.Path(__file__).parent), *sys.path])}
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    node = cluster.add_node(num_cpus=1)
+    line = [sys.executable, "driver.py", cluster.address]
+
+    def drive(at, act):
+        """Runs the driver; acts once so large a part of its cases is done."""
+        with subprocess.Popen(line, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as driver:
+            for said in filter(None, map(str.split, driver.stdout)):  # Ray says something, too
+                if act and len(said) == 2 and said[0].isdigit() and int(said[0]) > at * int(said[1]):
+                    act = act(driver)
+
+    try:
+        drive(1 / 4, lambda driver: driver.send_signal(signal.SIGKILL))
+        before = [k for f in (tmp_path / "out").glob("results-*") for k in rows_of(f)]
+        assert number / 8 < len(before) < number
+
+        lost = []
+
+        def lose(_):
+            cluster.remove_node(node, allow_graceful=False)
+            cluster.add_node(num_cpus=1)
+            lost.append(node)
+
+        drive(1 / 2, lose)
+    finally:
+        cluster.shutdown()
+    assert lost and (tmp_path / "hash").read_text() == whole.hash
+    assert sorted(k for f in (tmp_path / "out").glob("results-*") for k in rows_of(f)) == list(range(number))

@@ -13,7 +13,7 @@ import pytest
 import tisim
 from tisim import scenes
 from tisim.cli import app as cli
-from tisim.cli import simulate
+from tisim.cli import info, simulate
 from tisim.viewer import vulkan
 
 
@@ -96,6 +96,13 @@ def test_doctor_tells_what_is_there(call):
     assert code == 0
     for words in ("taichi 1.7.4", "cpu", "kernel cache", "Vulkan", "TISIM_DEBUG"):
         assert words in out
+
+
+def test_names_with_brackets_are_told_whole(call, monkeypatch):
+    code, out, err = call("render", "pendulum", "-o", "a[red].png", "--size", "32x24", "--arch", "cpu")
+    assert code == 0 and "a[red].png" in out, err
+    monkeypatch.setattr(info, "_browser", lambda: "pip install 'tisim[web]'")
+    assert "tisim[web]" in call("doctor")[1]
 
 
 def test_info_counts(call):

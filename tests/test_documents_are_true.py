@@ -15,7 +15,7 @@ from tisim.model.fields import FIELDS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OF_CODE = tuple(f"tisim/{p}.md" for p in ("CONTRIBUTING", "ARCHITECTURE", "SOLVER", "LCP"))
-PAGES = (*OF_CODE, "tisim/MIGRATION.md", "tisim/SLOW.md")
+PAGES = (*OF_CODE, "tisim/MIGRATION.md", "tisim/SLOW.md", "tisim/PICTURES.md")
 SUFFIXES = r"py|md|txt|csv|toml"
 
 

@@ -3,6 +3,7 @@
 import ast
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import trimesh
 from shared.examples import FOLDER, load
 
 import tisim
+from tisim.viewer.scene import FLAGS
 
 
 def test_pallets_that_are_tilted_and_shaken():
@@ -127,6 +129,23 @@ def test_looking_shows_the_wall_and_its_contacts():
     geoms = seg[..., 1] == 5
     assert color.shape == (90, 160, 3) and len(np.unique(seg[geoms][:, 0])) > 30
     assert 2 < depth[geoms].min() < 4 and (color[geoms].std(axis=0) > 10).all()
+
+
+def test_the_gallery_has_every_overlay():
+    """Each differs from the picture without; PICTURES.md shows each, in less than 80 kB."""
+    gallery = load("gallery")
+    found = gallery.overlays(width=200, height=125)
+    plain = found.pop("none")
+    assert all((picture != plain).any(2).sum() >= 10 for picture in found.values())
+    shown = {flag.name.removeprefix("mjVIS_") for flag in FLAGS.values()} | {"TRANSPARENT", "ISLAND"}
+    frames = {frame.name.removeprefix("mjFRAME_").lower() for frame in tisim.mjtFrame} - {"none", "mjnframe"}
+    assert set(found) == shown | frames
+    page = (FOLDER.parent.parent / "tisim" / "PICTURES.md").read_text(encoding="utf-8")
+    files = {*FOLDER.parent.parent.joinpath("models", "gallery").iterdir()}
+    assert {f"../models/gallery/{f.name}" for f in files} == set(re.findall(r"\]\((\S+\.webp)\)", page))
+    assert all(f.stat().st_size < 80_000 for f in files)
+    names = {f"overlay_{k}_frame" if k.islower() else f"overlay_{k.lower()}" for k in found}
+    assert names | {"overlay_none"} == {f.stem for f in files if f.stem.startswith("overlay_")}
 
 
 def test_an_arm_follows_its_path():

@@ -1,5 +1,6 @@
-"""`tisim film` makes films of scenes and recordings in every format; pictures go straight to the file, so that memory
-is flat and what was drawn stays, after Ctrl-C and after a kill. Slow motion and sizes are as asked."""
+"""`tisim film` makes films of scenes and recordings in every format; pictures go straight to the encoder, which works
+beside the drawing: memory is flat, what was drawn stays, after Ctrl-C and, but for a few last pictures, after a kill.
+Slow motion and sizes are as asked."""
 
 import json
 import os
@@ -14,6 +15,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import tisim
+from tisim.cli.film import Film
 from tisim.viewer import encode
 
 SMALL = ("--size", "64x48", "--fps", "20", "--arch", "cpu", "--quality", "plain")
@@ -83,6 +86,58 @@ def test_memory_is_flat(tmp_path, name, n):
     assert most[1] - most[0] < 3000, "KiB; the pictures have 9.2 each"
     with Image.open(tmp_path / name) as made:
         assert made.n_frames == n
+
+
+def test_a_palette_serves_while_it_does(tmp_path):
+    """One more palette when new colours come, and none before; each picture has its own colours."""
+    film = encode.writer(tmp_path / "a.gif", (64, 48), 25)
+    pictures_drawn, before = [*drawn(8)], None
+    for k, picture in enumerate(drawn(8)):
+        picture[24:40] = (20, 40, 200) if k > 3 else (20, 160, 60)
+        pictures_drawn[k] = picture
+        film.add(picture)
+        palette = film._palette
+        assert k in (0, 4) or palette is before, k
+        before = palette
+    film.close()
+    found, _ = pictures(tmp_path / "a.gif")
+    assert np.abs(found.astype(int) - pictures_drawn).max() < 20
+
+
+@pytest.mark.parametrize("name", ["a.gif", "a.webp"])
+def test_a_hundred_pictures_a_second_are_encoded_beside_the_drawing(tmp_path, name):
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_scene("wall", n=60)
+    d = tisim.Data(m)
+    film = Film(tmp_path / name, (640, 360), 25, float(m.opt.timestep), quality="plain")
+    for _ in range(25):
+        tisim.step(m, d, film.next_step() - round(float(d.time) / film.timestep))
+        film.add(m, d)
+    film.close()
+    assert film.encoding < 25 / 100, "seconds of the processor that encodes; others draw meanwhile"
+    with Image.open(tmp_path / name) as made:
+        assert made.n_frames == 25
+
+
+def test_what_goes_wrong_while_encoding_is_told_by_the_thread_that_draws():
+    class Bad:
+        closed = False
+
+        def add(self, picture):
+            raise OSError("disk is full")
+
+        def close(self):
+            self.closed = True
+
+    for n in (1, 20):
+        bad = Bad()
+        film = encode.Beside(bad)
+        with pytest.raises(OSError, match="disk is full"):
+            for picture in drawn(n):
+                film.add(picture)
+            film.close()
+        film.close()
+        assert bad.closed
 
 
 @pytest.mark.parametrize("name", ["a.gif", "a.webp"])

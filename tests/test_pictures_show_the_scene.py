@@ -107,20 +107,21 @@ def test_vertices_of_the_window_lie_on_the_shapes(scene):
     raster.place(d, 0, CAMERA)
     assert sum(len(b.members) for b in raster.batches) == 4  # that of group 3 is not shown
     for batch in raster.solid:
-        kind = m.geom_type[batch.members[0]]
         points, normals = vertices(batch)
         assert np.allclose(np.linalg.norm(normals, axis=2), 1, atol=1e-5)
-        local = points - positions[batch.members][:, None]
-        if kind == tisim.mjtGeom.mjGEOM_SPHERE:
-            assert np.allclose(np.linalg.norm(local, axis=2), 0.3, atol=1e-5)
-        elif kind == tisim.mjtGeom.mjGEOM_BOX:
-            assert np.allclose(np.abs(local), [0.25, 0.25, 0.3], atol=1e-5)
-        elif kind == tisim.mjtGeom.mjGEOM_CAPSULE:
-            axis = local - np.clip(local, -0.3, 0.3) * [0, 0, 1]
-            assert np.allclose(np.linalg.norm(axis, axis=2), 0.15, atol=1e-5)
+        for geom, local in zip(batch.members, points - positions[batch.members][:, None]):
+            kind = m.geom_type[geom]
+            if kind == tisim.mjtGeom.mjGEOM_SPHERE:
+                assert np.allclose(np.linalg.norm(local, axis=1), 0.3, atol=1e-5)
+            elif kind == tisim.mjtGeom.mjGEOM_BOX:
+                assert np.allclose(np.abs(local), [0.25, 0.25, 0.3], atol=1e-5)
+            elif kind == tisim.mjtGeom.mjGEOM_CAPSULE:
+                axis = local - np.clip(local, -0.3, 0.3) * [0, 0, 1]
+                assert np.allclose(np.linalg.norm(axis, axis=1), 0.15, atol=1e-5)
         # triangles are counter-clockwise seen from outside
-        a, b, c = (points[0, batch.indices.reshape(-1, 3)[:, k]] for k in range(3))
-        assert ((np.cross(b - a, c - a) * normals[0, batch.indices.reshape(-1, 3)[:, 0]]).sum(1) > -1e-9).all()
+        for points_, normals_ in zip(points, normals):
+            a, b, c = (points_[batch.indices.reshape(-1, 3)[:, k]] for k in range(3))
+            assert ((np.cross(b - a, c - a) * normals_[batch.indices.reshape(-1, 3)[:, 0]]).sum(1) > -1e-9).all()
 
 
 @pytest.mark.parametrize("name", ["shapes", "bowl", "ragdolls"])

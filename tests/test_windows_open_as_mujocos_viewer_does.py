@@ -15,7 +15,8 @@ import pytest
 from shared import display
 
 import tisim
-from tisim.viewer import decor, imgui, vulkan
+from tisim.viewer import decor, imgui, overlays, vulkan
+from tisim.viewer.controls import Controls
 
 HERE = pathlib.Path(__file__).parent / "shared"
 MISSING = display.missing() or vulkan.missing()
@@ -224,3 +225,30 @@ def test_what_cannot_be_drawn_is_told():
     scene.ngeom, scene.geoms[0].type = 1, int(tisim.mjtGeom.mjGEOM_MESH)
     with pytest.raises(tisim.Error, match=r"user_scn.geoms\[0\].type mjGEOM_MESH"):
         decor.of(m, d, tisim.MjvOption(), user=scene)
+
+
+GEMS = """<mujoco><asset><mesh name="cube" scale=".1 .1 .2"
+    vertex="-1 -1 -1 1 -1 -1 -1 1 -1 1 1 -1 -1 -1 1 1 -1 1 -1 1 1 1 1 1"/></asset>
+  <worldbody><body pos="0 0 1" euler="20 30 40"><freejoint/><geom type="mesh" mesh="cube"/></body>
+  <body pos="1 0 1"><freejoint/><geom type="mesh" mesh="cube" group="4"/></body></worldbody></mujoco>"""
+
+
+def test_hulls_are_drawn_by_their_edges():
+    m = tisim.Model.from_xml_string(GEMS)
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    begin, end = overlays.hull_edges(m, 0)
+    assert sorted(np.linalg.norm(end - begin, axis=1).round(6)) == [0.2] * 8 + [0.4] * 4  # no diagonals of its sides
+    c = Controls(m, d)
+    assert not len(decor.of(m, d, c.opt).records()[0])
+    c.key("i")
+    assert c.has("INERTIA") and not c.has("CONVEXHULL")
+    c.key("i")
+    assert c.has("CONVEXHULL") and not c.has("INERTIA")
+    kind, pos, mat, size, _ = decor.of(m, d, c.opt).records()
+    assert len(kind) == 12 and (kind == decor.CYLINDER).all()  # that of group 4 is not shown
+    corners = np.concatenate([pos + s * size[:, 1:2] * mat[:, :, 2] for s in (-1, 1)])
+    local = (corners - np.asarray(d.geom_xpos)[0]) @ np.asarray(d.geom_xmat)[0].reshape(3, 3)
+    np.testing.assert_allclose(np.abs(local), np.tile([0.1, 0.1, 0.2], (24, 1)), atol=1e-6)
+    c.key("i")
+    assert not c.has("CONVEXHULL") and not c.has("INERTIA")

@@ -88,6 +88,15 @@ def list_contacts(m, d, picworld: ti.i32, picmark: ti.i32, piclong: FP):
         d.pic_kind[j + 1] = ti.select(kind > 0, CYLINDER, -1)
 
 
+@kernel
+def keep_solid(m, d, npic: ti.i32):
+    """Planes, and what can be seen through, are not drawn: what is left throws shadows; parallel over records."""
+    ti.loop_config(serialize=SERIAL)
+    for j in range(npic):
+        if d.pic_kind[j] == PLANE or d.pic_rgba[j][3] <= SOLID:
+            d.pic_kind[j] = -1
+
+
 @func
 def half_extent(m, d, j):
     """Half sides of a box around a record, in its frame."""

@@ -135,34 +135,34 @@ def across(v):
         b0[1] = 0.0
     else:
         b0[2] = 0.0
-    b1 = b0 - (v.dot(b0) / v.dot(v)) * v
-    b1 = b1 * (1.0 / b1.norm())
-    b0 = b1.cross(v)
-    return b0 * (1.0 / b0.norm()), b1
+    b1 = b0 - apart((dot(v, b0) / dot(v, v)) * v)
+    b1 = b1 * (1.0 / root(dot(b1, b1)))
+    b0 = cross(b1, v)
+    return b0 * (1.0 / root(dot(b0, b0))), b1
 
 
 @ti.func
 def ray_triangle(p, v, c0, c1, c2, b0, b1, start, seam):
     """Triangle c0 c1 c2, widened by the share `seam`, seen along the ray in the plane b0, b1."""
     x = FAR
-    d0 = vec2(b0.dot(c0 - p), b1.dot(c0 - p))
-    d1 = vec2(b0.dot(c1 - p), b1.dot(c1 - p))
-    d2 = vec2(b0.dot(c2 - p), b1.dot(c2 - p))
+    d0 = vec2(dot(b0, c0 - p), dot(b1, c0 - p))
+    d1 = vec2(dot(b0, c1 - p), dot(b1, c1 - p))
+    d2 = vec2(dot(b0, c2 - p), dot(b1, c2 - p))
     lo = ti.min(d0, d1, d2)
     hi = ti.max(d0, d1, d2)
     slack = seam * (hi - lo)
     if lo[0] <= slack[0] and lo[1] <= slack[1] and hi[0] >= -slack[0] and hi[1] >= -slack[1]:
         e0 = d0 - d2
         e1 = d1 - d2
-        det = e0[0] * e1[1] - e1[0] * e0[1]
+        det = apart(e0[0] * e1[1]) - apart(e1[0] * e0[1])
         if ti.abs(det) >= MINVAL:
-            t0 = (e1[1] * -d2[0] - e1[0] * -d2[1]) / det
-            t1 = (-e0[1] * -d2[0] + e0[0] * -d2[1]) / det
+            t0 = (apart(e1[1] * -d2[0]) - apart(e1[0] * -d2[1])) / det
+            t1 = (apart(-e0[1] * -d2[0]) + apart(e0[0] * -d2[1])) / det
             if t0 >= -seam and t1 >= -seam and t0 + t1 <= 1.0 + seam:
-                normal = (c0 - c2).cross(c1 - c2)
-                along = v.dot(normal)
+                normal = cross(c0 - c2, c1 - c2)
+                along = dot(v, normal)
                 if ti.abs(along) >= MINVAL:
-                    t = -(p - c2).dot(normal) / along
+                    t = -dot(p - c2, normal) / along
                     if t >= start:
                         x = t
     return x

@@ -88,13 +88,22 @@ def list_marked(m, d, r, adr):
 
 @kernel
 def dual_places(m, d):
-    """Where the entries of Y of each row and contact lie, and the dofs of the rows'; serial."""
+    """Where the entries of Y of each row and contact lie, and the dofs of the rows'; parallel over dofs, then contacts,
+    then serial."""
+    ndof = d.nworld * m.nv
+    ncon = d.ncon
+    ti.loop_config(serialize=SERIAL)
+    for i in range(ndof):
+        d.dof_mark[i] = 0
+        d.dual_y[i] = 0.0
+    ti.loop_config(serialize=SERIAL)
+    for c in range(ncon):
+        d.con_Ynum[c] = 0
+        if d.contact_efc_address[c] >= 0:
+            d.con_Ynum[c] = count_chains(m, d, c)
     ti.loop_config(serialize=True)
     for _ in range(1):
         n = 0
-        for i in range(d.nworld * m.nv):
-            d.dof_mark[i] = 0
-            d.dual_y[i] = 0.0
         if ti.static(m.has.rows):
             for r in range(d.nrow):
                 d.row_Yadr[r] = n
@@ -102,11 +111,8 @@ def dual_places(m, d):
                 if n + d.row_Ynum[r] <= d.nYmax:
                     list_marked(m, d, r, n)
                 n += d.row_Ynum[r]
-        for c in range(d.ncon):
+        for c in range(ncon):
             d.con_Yadr[c] = n
-            d.con_Ynum[c] = 0
-            if d.contact_efc_address[c] >= 0:
-                d.con_Ynum[c] = count_chains(m, d, c)
             n += d.con_Ynum[c] * d.contact_dim[c]
         d.nY = n
 
@@ -290,7 +296,7 @@ def finish_island(m, d, k):
             d.row_Jaref[r] = row_residual(m, d, r)
     for n in range(d.island_treeadr[k], d.island_treeadr[k] + d.island_treenum[k]):
         t = d.island_tree[n] - w * m.ntree
-        tree_gather(m, d, w, t, d.qfrc_constraint)
+        tree_gather(m, d, w, t, False, d.qfrc_constraint)
         for j in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
             i = w * m.nv + j
             x = d.dual_y[i] * ti.sqrt(d.qLDiagInv[i])

@@ -1,5 +1,5 @@
 """Steps a scene and prints, as JSON: its state's hash, what is told of own launches, driver calls of the last step and
-tasks that ran in it, and kernels that are left to Taichi.
+tasks that ran in it, kernels that are left to Taichi, and the keys of the PTX that is kept.
 
 python own.py NAME N STEPS STATE.npz
 """
@@ -35,8 +35,9 @@ def main():
     values = (np.asarray(getattr(d, k)) for k in ("qpos", "qvel", "qacc_warmstart"))
     digest = hashlib.sha256(b"".join(v.tobytes() for v in values)).hexdigest()
     left = own.road().plain if own.road() else None
+    kept = sorted(own.road().codes) if own.road() else []
     launches = sum(t["launches"] for t in tasks.values())
-    print(json.dumps(dict(hash=digest, told=own.told(), calls=calls, launches=launches, left=left)))
+    print(json.dumps(dict(hash=digest, told=own.told(), calls=calls, launches=launches, left=left, kept=kept)))
     sys.stdout.flush()
     os._exit(0)
 

@@ -19,7 +19,7 @@ app = typer.Typer(
     no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )  # fmt: skip
-console = Console(highlight=False)
+console = Console(highlight=False, markup=False)  # names may have brackets
 FAILED = 2  # exit code of every mistake
 
 Source = typer.Argument(..., metavar="SCENE_OR_FILE", help="a scene (see `tisim scenes`) or a file: MJCF, URDF, .npz")

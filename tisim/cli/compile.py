@@ -36,4 +36,4 @@ def compile_file(console, source, out, n, param, as_json, decompose=False, thres
     if parts is not None:
         console.print("convex parts: " + (", ".join(f"{name} {n}" for name, n in parts.items()) or "no mesh collides"))
     console.print(f"{m.nbody:,} bodies, {m.ngeom:,} geoms, nv {m.nv:,}; {seconds:.2f} s")
-    console.print(f"wrote [cyan]{out}[/] ({out.stat().st_size / 1024:,.0f} KiB)")
+    console.print(f"wrote {out} ({out.stat().st_size / 1024:,.0f} KiB)")

@@ -47,7 +47,7 @@ class Film:
         self.camera, self.look = look.pop("camera", None), look
         self._painter = None
         self.number, self.seen, self.drawing = 0, np.full(4, -np.inf), 0.0
-        self._writer = encode.writer(self.path, size, fps)
+        self._writer = encode.Beside(encode.writer(self.path, size, fps))
 
     def next_step(self):
         """After how many steps the next picture is due."""
@@ -71,6 +71,11 @@ class Film:
     def note(self):
         """What a progress bar shows of it."""
         return f"{self.number} pictures"
+
+    @property
+    def encoding(self):
+        """Processor time that the encoder took [s]; that of ffmpeg is its own."""
+        return self._writer.seconds
 
     def close(self):
         """Finishes the file."""
@@ -106,7 +111,8 @@ def film(
     finally:
         movie.close()
     found = dict(film=out, scene=name, pictures=movie.number, time=sim_time(d), stopped=stopped,
-                 bytes=pathlib.Path(out).stat().st_size, seconds_drawing=movie.drawing)  # fmt: skip
+                 bytes=pathlib.Path(out).stat().st_size, seconds_drawing=movie.drawing,
+                 seconds_encoding=movie.encoding)  # fmt: skip
     if as_json:
         print_json(found)
     else:

@@ -34,7 +34,7 @@ def kernels(console, flow, write, as_json):
         pathlib.Path(write).write_text(text(stages), encoding="utf-8")
         console.print(f"wrote {write}")
     elif flow:
-        console.print(text(stages), markup=False, soft_wrap=True, end="")
+        console.print(text(stages), soft_wrap=True, end="")
     else:
         console.print(_table(stages))
 

@@ -6,6 +6,7 @@ import json
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 
 def rows(console, title, pairs):
@@ -14,7 +15,7 @@ def rows(console, title, pairs):
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in pairs:
-        table.add_row(name, str(value))
+        table.add_row(name, Text(str(value)))  # brackets are no markup
     console.print(table)
 
 
@@ -25,13 +26,13 @@ def table(console, title, columns, lines):
         shown.add_column(name, header_style="dim", justify="right" if i else "left", style=None if i else "cyan",
                          no_wrap=True)  # fmt: skip
     for line in lines:
-        shown.add_row(*map(str, line))
+        shown.add_row(*(Text(str(x)) for x in line))
     console.print(shown)
 
 
 def beside(console, as_json):
     """Where progress is shown: with --json the output holds one object and nothing else."""
-    return Console(stderr=True, highlight=False) if as_json else console
+    return Console(stderr=True, highlight=False, markup=False) if as_json else console
 
 
 @contextlib.contextmanager

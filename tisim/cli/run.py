@@ -146,7 +146,7 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, res
                     camera=look["camera"],
                     color=_given(look["color"], "geom"), contacts=look["show_contacts"],
                     dynamics=_given(dynamics, "convex"))  # fmt: skip
-    progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True, markup=False)
+    progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True)
     return INTERRUPTED
 
 

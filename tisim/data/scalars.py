@@ -260,6 +260,7 @@ declare("call", [
     ("picworld", "i", "world that is drawn"),
     ("npic", "i", "records"),
     ("npicplane", "i", "records that are planes"),
+    ("npicinstance", "i", "geoms that a window draws by Vulkan"),
     ("picmark", "i", "first record of the contacts' marks"),
     ("piclong", "f", "length of a mark [m]"),
     ("view", "i", "0: the camera, 1: a far lamp"),

@@ -16,6 +16,7 @@ the kernel.
 
 from tisim.errors import Error
 
+from . import arena
 from .flow import BUNDLES, flow, lookup, parameters, place_of
 
 
@@ -55,9 +56,19 @@ class Arguments:
                     raise Error(f"{place}: parameter {name} has no type; write {name}: FP or {name}: ti.i32")
                 self.own.append((lookup(f"d.{name}", place).argument, function.__annotations__[name]))
 
+    @property
+    def arenas(self):
+        """Names of the arenas in which its arrays lie, which it takes behind the entries; none where they do not."""
+        arrays = (e for e in self.entries if e.is_array) if arena.used() else ()
+        return sorted({arena.name_of(e.dtype, e.width) for e in arrays})
+
     def bundles(self, *values):
-        """(m, d) over the values that Taichi gives the kernel's arguments of these entries."""
+        """(m, d) over the values that Taichi gives the kernel's arguments of these entries, and its arenas."""
         by_name = {e.argument: v for e, v in zip(self.entries, values)}
+        buffers = dict(zip(self.arenas, values[len(self.entries) :]))
+        if buffers:
+            for e in (e for e in self.entries if e.is_array):
+                by_name[e.argument] = Placed(buffers[arena.name_of(e.dtype, e.width)], by_name[e.argument])
         roots = {name: Bundle(name) for name in BUNDLES}
         for path, entry in self.paths.items():
             *inner, last = path.split(".")
@@ -79,6 +90,21 @@ def _subscript(array, index):
     from taichi.lang import impl
 
     return impl.subscript(impl.get_runtime().compiling_callable.ast_builder(), array, index)
+
+
+class Placed:
+    """An array in an arena: `a[i]` is element `begin + i` of that."""
+
+    _data_oriented = True  # Taichi hands such objects on as they are
+
+    def __init__(self, arena, begin):
+        self._arena, self._begin = arena, begin
+
+    def __getitem__(self, index):
+        return _subscript(self._arena, self._begin + index)
+
+    def element_shape(self):
+        return self._arena.element_shape()
 
 
 class Rows:

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from . import cuda, session
+from . import arena, cuda, session
 from .tally import tally
 
 
@@ -41,6 +41,8 @@ def new_array(dtype, size, width=1):
     count = max(1, -(-int(size) // width))
     if session.arch == "cpu":
         a = HostArray(dtype, count, width)
+    elif arena.used():
+        a = arena.new(dtype, width, count, element(dtype, width))
     else:
         import taichi as ti
 
@@ -51,7 +53,9 @@ def new_array(dtype, size, width=1):
 
 def delete_array(a):
     """Frees a device array now."""
-    if not isinstance(a, HostArray):
+    if isinstance(a, arena.Array):
+        a.free()
+    elif not isinstance(a, HostArray):
         from taichi.lang import impl
 
         impl.get_runtime().prog.delete_ndarray(a.arr)
@@ -80,6 +84,8 @@ def download(a):
     if view is not None:
         return view.copy()
     tally.reads += 1
+    if isinstance(a, arena.Array):
+        return a.read()
     if cuda.driver(a) is None:
         return a.to_numpy().reshape(-1)
     out = np.empty(a.numbers, number_type(a))
@@ -98,6 +104,9 @@ def upload(a, values, first=0):
     view = host_view(a)
     if view is not None:
         view[first : first + values.size] = values
+    elif isinstance(a, arena.Array):
+        if values.size:
+            a.write(values, first)
     elif values.size and cuda.driver(a) is not None:
         cuda.write(a, first, values.astype(number_type(a), copy=False))
     elif values.size:
@@ -111,6 +120,8 @@ def fill(a, value):
     view = host_view(a)
     if view is not None:
         view[:] = value
+    elif isinstance(a, arena.Array):
+        a.fill(value)
     elif cuda.driver(a) is not None:
         cuda.fill(a, value)
     else:
@@ -133,6 +144,7 @@ def forget():
     from taichi.lang import impl
     from taichi.lang._ndarray import Ndarray
 
+    arena.forget()
     if impl.get_runtime().prog is None:  # the first start: there are none
         return
     for a in gc.get_objects():

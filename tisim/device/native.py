@@ -78,6 +78,14 @@ class Road:
             return self._run(table, first, n, total)
         return self.team.run(d, size, table, first, n, total)
 
+    def clear(self, addresses, counts):
+        """Writes zeros to memory: to so many numbers of 4 bytes from each address on, arrays of uint64 alike."""
+        n = addresses.size
+        numbers, rows = np.zeros((n, 3), np.uint64), np.zeros((n, 3), np.uint64)
+        numbers[:, 0], numbers[:, 1] = addresses.ravel(), counts.ravel()
+        rows[:, 0], rows[:, 1] = self.fill, numbers.ctypes.data + numbers.strides[0] * np.arange(n)
+        self._run(rows.ctypes.data, 0, n, n)
+
     def leave_threads(self):
         """Loops are no longer shared out, nor those of Taichi's own launches."""
         for runtime in (self.runtime, self.parallel_runtime):

@@ -1,6 +1,6 @@
 """Kernels through Taichi's own launcher: GPUs, and CPUs for which there is no machine code on disk."""
 
-from . import memory, session
+from . import arena, memory, session
 from .tally import tally
 from .variant import check_passed
 
@@ -42,9 +42,10 @@ class _Variants:
     def __init__(self, kernels, parallel, has):
         self.kernels = kernels
         self.variants = [k.variant(parallel, has) for k in kernels]
-        self.arrays, self.numbers = {}, {}
+        self.arrays, self.numbers, self.arenas = {}, {}, {}
         for v in self.variants:
             self.arrays.update(v.arrays)
+            self.arenas.update(v.arenas)
             self.numbers.update(v.numbers)
         self.passed = frozenset().union(*(v.passed for v in self.variants))
         writes = set().union(*(v.arguments.flow.writes for v in self.variants))
@@ -55,7 +56,10 @@ class _Variants:
         import taichi as ti
 
         kinds = ti.graph.ArgKind
-        symbols = {name: ti.graph.Arg(kinds.NDARRAY, name, kind, ndim=1) for name, kind in self.arrays.items()}
+        arrays = self.arenas or self.arrays
+        symbols = {name: ti.graph.Arg(kinds.NDARRAY, name, kind, ndim=1) for name, kind in arrays.items()}
+        if self.arenas:
+            symbols |= {name: ti.graph.Arg(kinds.SCALAR, name, ti.i32) for name in self.arrays}
         for name, kind in self.numbers.items():
             symbols[name] = ti.graph.Arg(kinds.SCALAR, name, ti.i32 if kind is int else memory.element("f"))
         builder = ti.graph.GraphBuilder()
@@ -85,7 +89,9 @@ class _Bound:
 class _Graph(_Bound):
     def __init__(self, sequence, d):
         super().__init__(sequence)
-        self.arrays = {name: d.device(name).arr for name in sequence.arrays}
+        arrays = {name: d.device(name) for name in sequence.arrays}
+        inside = bool(sequence.arenas)  # they are named by their places in arenas
+        self.arrays = {name: a.begin if inside else a.arr for name, a in arrays.items()}
         self.bytes = sum(memory.size_of(d.device(name)) for v in sequence.variants for name in v.arrays)
 
     def run(self, d, scalars):
@@ -95,7 +101,8 @@ class _Graph(_Bound):
         values = self.values(d, self.sequence.numbers, scalars)
         tally.kernels += len(self.sequence.variants)
         tally.bytes += self.bytes
-        self.sequence.graph.jit_run(prog.config(), self.arrays | values)
+        arenas = {name: arena.arena(name).buffer.arr for name in self.sequence.arenas}
+        self.sequence.graph.jit_run(prog.config(), self.arrays | arenas | values)
 
 
 class _Calls(_Bound):

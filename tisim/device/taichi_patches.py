@@ -64,7 +64,7 @@ def _give_trees(kernel_impl):
 def _enter_bundles(node, scope, arguments, names):
     """Makes the kernel's tree one whose parameters are these names, and that begins with `m, d = bundles(...)`."""
     scope["_bundles"] = arguments.bundles
-    count = len(arguments.entries)
+    count = len(arguments.entries) + len(arguments.arenas)
     made = ast.parse(f"m, d = _bundles({', '.join(names[:count])})").body[0]
     for child in ast.walk(made):
         if hasattr(child, "lineno"):

@@ -9,7 +9,7 @@ import inspect
 
 from tisim.errors import Error
 
-from . import bundle, by_world, flow, garbage, memory, session
+from . import arena, bundle, by_world, flow, garbage, memory, session
 from .specialise import specialise
 
 CHUNK = (4, 32)  # neighbours in a list that one thread works through, on a GPU and on a CPU
@@ -106,22 +106,29 @@ def kernel(function):
 
 
 class Variant:
-    """A kernel as Taichi compiles it, with the arguments it takes: names, element types of arrays, types of numbers."""
+    """A kernel as Taichi compiles it, with the arguments it takes: names, element types of arrays, types of numbers.
+
+    arenas  element types of the arenas that hold its arrays, if they do: an array's argument is a number then, where it
+            begins.
+    """
 
     def __init__(self, function, has):
         import taichi as ti
 
         self.function, self.arguments = function, by_world.Arguments(function, has)
         integer, real = ti.i32, memory.element("f")
-        self.names, self.arrays, self.numbers, params = [], {}, {}, []
+        self.names, self.arrays, self.numbers, self.arenas, params = [], {}, {}, {}, []
         for entry in self.arguments.entries:
             kind = memory.element(entry.dtype, entry.width)
             if entry.is_array:
                 self.arrays[entry.argument] = kind
-                kind = ti.types.ndarray(dtype=kind, ndim=1)
+                if arena.used():
+                    self.arenas[arena.name_of(entry.dtype, entry.width)] = kind
+                kind = integer if arena.used() else ti.types.ndarray(dtype=kind, ndim=1)
             else:
                 self.numbers[entry.argument] = float if entry.dtype == "f" else int
             params.append((entry.argument, kind))
+        params += [(name, ti.types.ndarray(dtype=self.arenas[name], ndim=1)) for name in sorted(self.arenas)]
         for name, kind in self.arguments.own:
             if kind not in (real, integer):
                 raise Error(f"{flow.place_of(function)}: parameter {name}: {kind}; a kernel's numbers are FP or ti.i32")

@@ -42,7 +42,7 @@ class MujocoTask(VectorEnv):
 
     def start(self, rng):
         m, noise = self.model, self.reset_noise_scale
-        qpos = m.qpos0 + rng.uniform(-noise, noise, m.nq)
+        qpos = np.asarray(m.qpos0) + rng.uniform(-noise, noise, m.nq)
         if self.normal:
             return qpos, noise * rng.standard_normal(m.nv)
         return qpos, rng.uniform(-noise, noise, m.nv)

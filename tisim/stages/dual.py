@@ -4,6 +4,7 @@ from tisim.device import launch, runtime, session, team
 from tisim.enums import mjtSolver
 
 PARALLEL_ROWS = 200  # contacts and rows from which on waking the threads is worth it
+PARALLEL_ISLANDS = 16  # the same of small islands
 ALONE = -1  # large islands, too, are one thread's each
 
 
@@ -37,10 +38,10 @@ def solve(m, d, primal):
     cpu = session.arch == "cpu"
     large = cpu and bool(d.exceeds(nlarge=0))
     workers = (team.workers() if large else 1) if cpu else ALONE
-    many = not cpu or workers > 1 or bool(d.exceeds(ncon=PARALLEL_ROWS))
+    many = not cpu or workers > 1 or bool(d.exceeds(nsmall=PARALLEL_ISLANDS) or d.exceeds(ncon=PARALLEL_ROWS))
     hands = (team.hands() if many else 1) if cpu else d.count("nisland")
-    launch.run(m, d, kernels[:1], False)
+    launch.run(m, d, kernels[:1], many)
     if d.exceeds(nY=d.room("nYmax")):
         d.grow("nYmax", d.count("nY"))
-        launch.run(m, d, kernels[:1], False)
+        launch.run(m, d, kernels[:1], many)
     launch.run(m, d, kernels[1:], many, nhand=hands, nworker=workers, patience=team.PATIENCE, dual=int(pgs))

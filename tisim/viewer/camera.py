@@ -6,6 +6,7 @@ import numpy as np
 
 from tisim.enums import mjtCamera, mjtCamLight
 from tisim.errors import Error
+from tisim.mjcf.rotations import cross
 
 PLANE, HFIELD = 0, 1
 ASPECT = 16 / 9  # width of a picture by its height
@@ -50,7 +51,7 @@ class Camera:
         back = -self.forward
         a = np.radians(self.azimuth)
         right = np.array([np.sin(a), -np.cos(a), 0.0])
-        return np.array([right, np.cross(back, right), back])
+        return np.array([right, cross(back, right), back])
 
     @property
     def clip(self):

@@ -180,6 +180,12 @@ class Controls:
     def _key_labels(self):
         self.opt.label = LABELS[(LABELS.index(self.opt.label) + 1) % len(LABELS)] if self.opt.label in LABELS else 0
 
+    def _key_solids(self):
+        """Inertia boxes, then the hulls of meshes, then neither."""
+        boxes, hulls = self.has("INERTIA"), self.has("CONVEXHULL")
+        self.flag("INERTIA", not (boxes or hulls))
+        self.flag("CONVEXHULL", boxes and not hulls)
+
     def _key_chains(self):
         self.chains = not self.chains
         self.flag("TRANSPARENT", self.chains)

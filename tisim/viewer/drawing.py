@@ -76,10 +76,10 @@ def _asleep(m, d, world):
 
 def sleeping_geoms(m, d, world=0):
     """(ngeom,) bool: geoms of trees that sleep."""
-    tree = tree_of_geom(m)
-    if not m.ntree:
+    if not (m.ntree and m.features().sleep) or (asleep := _asleep(m, d, world)).max(initial=-1) < 0:
         return np.zeros(m.ngeom, bool)
-    return (tree >= 0) & (_asleep(m, d, world)[np.maximum(tree, 0)] >= 0)
+    tree = tree_of_geom(m)
+    return (tree >= 0) & (asleep[np.maximum(tree, 0)] >= 0)
 
 
 def removed_geoms(m, d, world=0):

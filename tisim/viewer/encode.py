@@ -7,9 +7,12 @@ Formats: WebP Container Specification (Google), GIF89a (CompuServe).
 
 import io
 import pathlib
+import queue
 import shutil
 import struct
 import subprocess
+import threading
+import time
 
 import numpy as np
 
@@ -17,8 +20,11 @@ from tisim.errors import Error
 
 CRF = 20  # of an .mp4: 0 loses nothing, 51 all
 PRESET = "veryfast"  # of an .mp4: a third of the time of ffmpeg's default, a fifth larger
-WEBP_QUALITY, WEBP_EFFORT = 80, 2  # of 6; the default, 4, takes more than twice the time for a twentieth of the size
+WEBP_QUALITY = 80
+WEBP_EFFORT = 1  # of 6; 2 takes half as long again for four fifths of the size, 0 five sixths for 1.15
 SPARSE = 4  # every so many-th row and column of a picture makes the palette of a .gif
+WORSE, FARTHER = 1.25, 16  # a palette serves while the mean error grows by this factor at most, the largest by so much
+WAITING = 4  # pictures at most that wait for an encoder in a thread
 MISSING = "apt-get install -y ffmpeg, or pip install imageio-ffmpeg (the extra `film`)"
 
 
@@ -85,25 +91,109 @@ class Mp4:
         raise Error(f"{self.path}: ffmpeg stopped: {words[:300] or 'it said nothing'}")
 
 
+class Beside:
+    """A writer whose pictures are encoded in a thread, while the next ones are drawn.
+
+    A few pictures may wait for it; add() then waits, too. What goes wrong there is raised by the next add() or close().
+    seconds  processor time that encoding took.
+    """
+
+    def __init__(self, writer):
+        self._writer, self._error, self.seconds = writer, None, 0.0
+        self._pictures = queue.Queue(WAITING)
+        self._thread = threading.Thread(target=self._encode, daemon=True)
+        self._thread.start()
+
+    def _encode(self):
+        while (picture := self._pictures.get()) is not None:
+            if self._error is None:
+                try:
+                    began = time.thread_time()
+                    self._writer.add(picture)
+                    self.seconds += time.thread_time() - began
+                except BaseException as error:  # told by the thread that draws
+                    self._error = error
+
+    def add(self, picture):
+        """picture (height, width, 3) uint8, which nobody changes afterwards."""
+        self._tell()
+        self._pictures.put(picture)
+
+    def close(self):
+        """Writes what waits, and finishes the file."""
+        if self._thread is None:
+            return
+        self._pictures.put(None)
+        self._thread.join()
+        self._thread = None
+        try:
+            self._writer.close()
+        finally:
+            self._tell()
+
+    def _tell(self):
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+
+
+def changed(picture, last):
+    """Rectangle, beginning at even places, outside which the last picture still holds: x0, y0, x1, y1."""
+    height, width = picture.shape[:2]
+    if last is None:
+        return 0, 0, width, height
+    differs = (picture != last).reshape(height, -1)
+    rows = differs.any(1).nonzero()[0]
+    columns = differs.any(0).reshape(width, -1).any(1).nonzero()[0]
+    if not len(rows):
+        return 0, 0, min(2, width), min(2, height)
+    return int(columns[0]) // 2 * 2, int(rows[0]) // 2 * 2, int(columns[-1]) + 1, int(rows[-1]) + 1
+
+
 class Gif:
-    """Pictures with a palette of their own, shown again and again."""
+    """Pictures of which only the rectangle that changed is kept, shown again and again; a palette serves for many."""
 
     def __init__(self, path, size, fps):
-        self.file = open(path, "wb")
+        self.file, self.last = open(path, "wb"), None
+        self._palette = self._errors = None
         self.duration = max(10, 10 * round(100 / fps))  # in hundredths of a second, the format has no finer times
         self.file.write(b"GIF89a" + struct.pack("<HHBBB", *size, 0, 0, 0))
         self.file.write(b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00;")
 
     def add(self, picture):
-        from PIL import GifImagePlugin, Image
+        from PIL import GifImagePlugin
 
-        some = Image.fromarray(picture[::SPARSE, ::SPARSE]).quantize(255, Image.Quantize.MEDIANCUT)
-        image = Image.fromarray(picture).quantize(palette=some, dither=Image.Dither.NONE)
+        image, places = self._reduced(picture)
+        x0, y0, x1, y1 = changed(places, self.last)
         self.file.seek(-1, io.SEEK_END)  # over the end mark
-        for block in GifImagePlugin.getdata(image, duration=self.duration, include_color_table=True):
+        part = image.crop((x0, y0, x1, y1))
+        for block in GifImagePlugin.getdata(part, (x0, y0), duration=self.duration, include_color_table=True):
             self.file.write(block)
         self.file.write(b";")
         self.file.flush()
+        self.last = places
+
+    def _reduced(self, picture):
+        """The picture in colours of a palette, and their places in it: the last one's, unless it serves badly."""
+        from PIL import Image
+
+        some, whole = picture[::SPARSE, ::SPARSE], Image.fromarray(picture)
+        for palette in (self._palette, None):
+            new = palette is None
+            if new:
+                palette = Image.fromarray(some).quantize(255, Image.Quantize.MEDIANCUT)
+                self.last = None  # the same place is another colour
+            image = whole.quantize(palette=palette, dither=Image.Dither.NONE)
+            places = np.asarray(image)
+            colors = np.zeros((256, 3), np.int16)
+            colors.ravel()[: len(palette.getpalette())] = palette.getpalette()
+            off = np.abs(colors[places[::SPARSE, ::SPARSE]] - some)
+            mean, most = off.mean(), off.max()
+            if new:
+                self._palette, self._errors = palette, (mean, most)
+            if mean <= WORSE * self._errors[0] + 0.1 and most <= self._errors[1] + FARTHER:
+                break
+        return image, places
 
     def close(self):
         self.file.close()
@@ -124,7 +214,7 @@ class WebP:
     def add(self, picture):
         from PIL import Image
 
-        x0, y0, x1, y1 = self._changed(picture)
+        x0, y0, x1, y1 = changed(picture, self.last)
         still = io.BytesIO()
         Image.fromarray(picture[y0:y1, x0:x1]).save(still, "WEBP", quality=WEBP_QUALITY, method=WEBP_EFFORT)
         begin, end = (round(1000 * k / self.fps) for k in (self.number, self.number + 1))
@@ -133,15 +223,6 @@ class WebP:
         self._chunk(b"ANMF", head + do_not_blend + _image_chunk(still.getvalue()))
         self._end()
         self.last, self.number = picture.copy(), self.number + 1
-
-    def _changed(self, picture):
-        """Rectangle, beginning at even places, outside which the last picture still holds: x0, y0, x1, y1."""
-        if self.last is None:
-            return 0, 0, *self.size
-        rows, columns = ((picture != self.last).any(axis=(k, 2)).nonzero()[0] for k in (1, 0))
-        if not len(rows):
-            return 0, 0, min(2, self.size[0]), min(2, self.size[1])
-        return columns[0] // 2 * 2, rows[0] // 2 * 2, columns[-1] + 1, rows[-1] + 1
 
     def _chunk(self, name, data):
         self.file.write(name + struct.pack("<I", len(data)) + data + b"\0" * (len(data) % 2))

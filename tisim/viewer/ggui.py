@@ -12,6 +12,7 @@ from tisim.viewer import imgui, raster, vulkan
 LEFTOVER = "imgui.ini"  # GGUI writes it into the working folder now and then, and when a window closes
 PLACE, FASTEST = (100, 100), 1000  # where a window opens [pixel]; pictures in a second, at most
 _leftover = None  # its path and what it held before, None where it was not there
+_camera = None  # Taichi's, which is pointed anew for each picture
 _window = None  # Taichi 1.7.4 crashes when a process that had two windows at once ends
 
 
@@ -88,13 +89,16 @@ def _elsewhere():
 
 def set_camera(scene, position, target, up, fovy, near, far):
     """Points the scene's camera; fovy is the vertical field of view [degree]."""
-    import taichi as ti
+    global _camera
+    if _camera is None:
+        import taichi as ti
 
-    cam = ti.ui.Camera()
+        _camera = ti.ui.Camera()
+    cam = _camera.ptr  # what Taichi's own class wraps, and keeps in vectors of its own besides
     cam.position(*map(float, position))
     cam.lookat(*map(float, target))
     cam.up(*map(float, up))
     cam.fov(float(fovy))
     cam.z_near(float(near))
     cam.z_far(float(far))
-    scene.set_camera(cam)
+    scene.set_camera(_camera)

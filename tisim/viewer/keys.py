@@ -24,7 +24,7 @@ KEYS = (
     ("u", (), "chains of forces", "chains"),
     ("j", (), "joints", "JOINT"),
     ("m", (), "centres of mass", "COM"),
-    ("i", (), "inertia boxes", "INERTIA"),
+    ("i", (), "inertia boxes, hulls of meshes", "solids"),
     ("v", (), "tendons", "TENDON"),
     ("e", (), "equalities", "CONSTRAINT"),
     ("t", (), "translucent", "TRANSPARENT"),

@@ -2,6 +2,8 @@
 centres of mass, inertia boxes, rays of range finders, cameras and lights. Colours and sizes are the model's `<visual>`.
 """
 
+import weakref
+
 import numpy as np
 
 from tisim.data.asleep import GONE
@@ -20,6 +22,8 @@ AXES = np.array([[0.9, 0.1, 0.1, 1], [0.1, 0.8, 0.1, 1], [0.15, 0.3, 0.95, 1]]) 
 HEAD = 3.0  # width of an arrow's head, by that of its shaft
 NO_SHADOW = 0.999  # opacity of what hides all behind it and throws no shadow: SOLID of kernels/picture/surface.py
 THIN = 0.03  # radius of a ray, by the model's mean size
+EDGE, EDGE_WIDTH = np.array([0.05, 0.12, 0.4, 1]), 0.008  # of a hull: colour; radius, by the model's mean size
+FLAT = 1e-6  # cosine of the angle between faces of a hull without an edge between them, below 1
 SHORT = 1e-12  # what is shorter has no direction [m]
 
 
@@ -95,6 +99,8 @@ def along(z):
 def collect(m, d, world, look):
     """The Decor of a world as a Look wants it; poses and forces are those that the Data holds."""
     out = Decor()
+    if look.hulls and m.nmesh:
+        _hulls(out, m, d, world, look.geomgroup)
     if look.equalities and m.neq:
         _equalities(out, m, d, world)
     if look.chains:
@@ -115,6 +121,51 @@ def collect(m, d, world, look):
 
 def _of(m, d, name, n, world, width=3):
     return np.asarray(getattr(d, name), float).reshape(d.nworld, n, width)[world]
+
+
+_edges = weakref.WeakKeyDictionary()  # of each model: its edits, and what `hull_edges` found of its meshes
+
+
+def hull_edges(m, mesh):
+    """Begin and end (n, 3) of the edges of a mesh's convex hull, in the mesh's frame [m]; none if it has no hull."""
+    known = _edges.get(m)
+    if known is None or known[0] != m.edits:
+        known = _edges[m] = m.edits, {}
+    if mesh not in known[1]:
+        known[1][mesh] = _edges_of(m, mesh)
+    return known[1][mesh]
+
+
+def _edges_of(m, mesh):
+    adr = int(m.mesh_graphadr[mesh])
+    if adr < 0:
+        return np.zeros((2, 0, 3))
+    graph, first = np.asarray(m.mesh_graph), int(m.mesh_vertadr[mesh])
+    nvert, nface = int(graph[adr]), int(graph[adr + 1])
+    faces = graph[adr + 2 + 3 * nvert + 3 * nface :][: 3 * nface].reshape(-1, 3)
+    vert = np.asarray(m.mesh_vert, float).reshape(-1, 3)[first:]
+    a, b, c = (vert[faces[:, k]] for k in range(3))
+    normal = cross(b - a, c - a)
+    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
+    pairs = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
+    order = np.lexsort(pairs.T)
+    pairs, owner = pairs[order], np.tile(np.arange(nface), 3)[order]
+    same = (pairs[1:] == pairs[:-1]).all(1)  # the two faces of an edge stand side by side
+    flat = (normal[owner[1:]] * normal[owner[:-1]]).sum(1) > 1 - FLAT
+    kept = np.append(True, ~same)
+    kept[:-1] &= ~(same & flat)
+    return np.stack([vert[pairs[kept, 0]], vert[pairs[kept, 1]]])
+
+
+def _hulls(out, m, d, world, groups):
+    """Edges of the convex hulls of the meshes of these groups, which are what collides."""
+    mesh, body, kind = (np.asarray(x) for x in (m.geom_dataid, m.geom_bodyid, m.geom_type))
+    shown = (kind == mjtGeom.mjGEOM_MESH) & (groups >> np.asarray(m.geom_group) & 1 == 1) & present(m, d, world)[body]
+    at, turn = _of(m, d, "geom_xpos", m.ngeom, world), _of(m, d, "geom_xmat", m.ngeom, world, 9).reshape(-1, 3, 3)
+    for which in np.unique(mesh[shown]):
+        geoms, ends = np.flatnonzero(shown & (mesh == which)), hull_edges(m, which)
+        begin, end = (np.einsum("gij,nj->gni", turn[geoms], e) + at[geoms, None] for e in ends)
+        out.rods(begin, end, EDGE_WIDTH * m.stat.meansize, EDGE)
 
 
 def _equalities(out, m, d, world):

@@ -16,7 +16,7 @@ HISTORY = 150  # pictures in a curve
 SLIDERS = 30  # actuators that have one, at most
 FLAGS = (("CONTACTPOINT", "contacts"), ("CONTACTFORCE", "contact forces"), ("JOINT", "joints"), ("COM", "centres"),
          ("INERTIA", "inertia boxes"), ("TENDON", "tendons"), ("CONSTRAINT", "equalities"),
-         ("TRANSPARENT", "translucent"), ("ISLAND", "islands"))  # fmt: skip
+         ("TRANSPARENT", "translucent"), ("ISLAND", "islands"), ("CONVEXHULL", "hulls"))  # fmt: skip
 CURVES = ("ms per picture", "ms per step", "contacts", "rows", "iterations")
 
 

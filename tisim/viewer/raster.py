@@ -1,7 +1,8 @@
 """Shapes drawn by GGUI with tisim's own shaders: one instanced draw per shape, 48 bytes for each thing.
 
 A record: place (3), half length of a capsule, or a floor's second colour; quaternion (4); size (3), colour as rgba8.
-GGUI hands the buffer of its "transforms" to the shaders unread, and loads these from a folder that it is told.
+GGUI hands the buffer of its "transforms" to the shaders unread, and loads these from a folder that it is told. Behind
+the records of each shape lies the sun's shadow map. All lie in `pic_drawn` of the Data, where a kernel moves them.
 """
 
 import hashlib
@@ -9,16 +10,18 @@ import os
 import pathlib
 import shutil
 import tempfile
+import weakref
 
 import numpy as np
 
 from tisim.data import varied
-from tisim.device import cache
+from tisim.device import cache, launch, memory, runtime, session
 from tisim.mjcf import rotations
-from tisim.viewer import shapes
-from tisim.viewer.caster import FADE, SKY_LIGHT, SUN_LIGHT, sun_of
-from tisim.viewer.drawing import checker_colors, geom_colors, removed_geoms
+from tisim.viewer import shadows, shapes
+from tisim.viewer.caster import FADE, PARALLEL, SKY_LIGHT, SUN_LIGHT, sun_of
+from tisim.viewer.drawing import checker_colors, geom_colors
 from tisim.viewer.measures import shaded
+from tisim.viewer.scene import Look
 from tisim.viewer.shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE
 
 RECORD = 12
@@ -26,7 +29,10 @@ SKY = (0.87, 0.91, 0.95)  # as in the shaders
 BUDGET = 150_000  # vertices above which round shapes become coarser: a software driver's time goes with their number
 SEGMENTS = 32  # straight pieces of a circle
 FAR = 40.0  # half side of an unbounded plane, in distances of the camera
-LEVEL = 1e-6  # a plane turned less casts shadows' copies and is chequered along the world's axes
+RARE = 16  # pictures after which it is looked how far unbounded planes must reach
+ROUND = (SPHERE, CAPSULE, ELLIPSOID)  # shapes of one mesh, drawn at once
+NOWHERE = 1e8  # what is farther away is not to be seen: kernels/picture/instances.py [m]
+_owners = weakref.WeakKeyDictionary()  # of each Data: the Raster whose records its arrays hold
 
 
 def folder():
@@ -52,8 +58,8 @@ def folder():
 
 
 def words(n):
-    """Room for n records."""
-    return np.zeros((max(1, n), RECORD), np.float32)
+    """Room for n words."""
+    return np.zeros(max(1, n), np.float32)
 
 
 def packed(rgba):
@@ -64,32 +70,51 @@ def packed(rgba):
 
 
 class Batch:
-    """Instances of one mesh: `records` (n, 12) of the things `members` (n,)."""
+    """Instances of one mesh: `records` (n, 12) of the things `members` (n,), `map` the words behind them."""
 
-    def __init__(self, shape, members, size, half=0.0, floor=False, unit=False):
-        self.members, self.floor, self.shape = np.asarray(members), floor, shape
+    def __init__(self, shape, members, size, half=0.0, floor=False, unit=False, texels=0):
+        self.members, self.floor, self.shape, self.texels = np.asarray(members), floor, shape, texels
         self.vertices = np.zeros((len(shape.points), 12), np.float32)
         self.vertices[:, :3], self.vertices[:, 3:6] = shape.points, shape.normals
         self.vertices[:, 6], self.vertices[:, 7], self.vertices[:, 8:] = shape.side, unit, 1
         self.indices = shape.triangles.reshape(-1).astype(np.int32)
-        self.records = words(len(self.members))
+        self._told = None  # what GGUI is told of the arrays
+        self.lie_in(words(self.length), 0)
         self.records[:, 3], self.records[:, 8:11] = half, size
+
+    @property
+    def length(self):
+        """Words that it needs."""
+        return RECORD * len(self.members) + self.texels * self.texels // 2
+
+    def lie_in(self, words, first):
+        """Its words are these (n,) f32 from the first on now."""
+        self.first, n = first, RECORD * len(self.members)
+        self.words = words[first : first + self.length]
+        self.records, self.map = self.words[:n].reshape(-1, RECORD), self.words[n:].view(np.uint32)
+        self._told = None
 
     def place(self, pos, quat):
         """Moves the members: pos (n, 3), quat (n, 4) of all things."""
         self.records[:, :3] = pos[self.members]
         self.records[:, 4:8] = quat[self.members]
 
-    def draw(self, scene, shadow=False):
-        """Draws all members, or their shadows on the floor."""
+    def draw(self, scene, shadows=False):
+        """Draws all members, with the shadows that their map holds."""
         from taichi.ui.utils import get_field_info
 
-        if len(self.members):
-            scene.scene.mesh_instance(
-                get_field_info(self.vertices), False, get_field_info(self.indices), (float(shadow), 0.0, 0.0),
-                self.floor, get_field_info(self.records.reshape(-1)), len(self.members), 0, len(self.indices), 0,
-                len(self.vertices), 0, False,
-            )  # fmt: skip
+        n = len(self.members)
+        if not n:
+            return
+        if self._told is None:
+            arrays = self.vertices, self.indices, self.words, self.words[: RECORD * n]
+            self._told = [get_field_info(a) for a in arrays]
+        vertices, indices, whole, records = self._told
+        free = (float(shadows and self.texels), float(RECORD * n), 0.0)
+        scene.scene.mesh_instance(
+            vertices, False, indices, free, self.floor, whole if shadows else records, n, 0, len(self.indices), 0,
+            len(self.vertices), 0, False,
+        )  # fmt: skip
 
 
 def _primitive(kind, segments):
@@ -97,18 +122,10 @@ def _primitive(kind, segments):
 
 
 def _scale(kind, size):
-    """Scale (n, 3) of a primitive's unit mesh, and half length (n,), of sizes (n, 3)."""
-    if kind in (SPHERE, CAPSULE):
-        return size[:, [0, 0, 0]], size[:, 1] if kind == CAPSULE else np.zeros(len(size))
-    return (size[:, [0, 0, 1]] if kind == CYLINDER else size), np.zeros(len(size))
-
-
-def _product(a, b):
-    """Quaternion products, (4, n) f32 each: in rows, half as long as in columns and f64."""
-    w, x, y, z = a
-    e, f, g, h = b
-    return np.stack([w * e - x * f - y * g - z * h, w * f + x * e + y * h - z * g,
-                     w * g - x * h + y * e + z * f, w * h + x * g - y * f + z * e])  # fmt: skip
+    """Scale (n, 3) of the primitives' unit meshes, and half length (n,), of shapes (n,) and sizes (n, 3)."""
+    ball, rod = (kind == SPHERE) | (kind == CAPSULE), kind == CYLINDER
+    whole = np.where(ball[:, None], size[:, [0, 0, 0]], np.where(rod[:, None], size[:, [0, 0, 1]], size))
+    return whole, np.where(kind == CAPSULE, size[:, 1], 0.0)
 
 
 class Raster:
@@ -135,37 +152,72 @@ class Raster:
         self.solid = self._batches(np.flatnonzero(things & ~clear))
         # translucent things hide each other in the order drawn: what moves first, so that glass walls come over it
         self.glass = [b for also in (moving, ~moving) for b in self._batches(np.flatnonzero(things & clear & also))]
+        self.words = words(sum(b.length for b in self.batches))
+        self._settle(self.words)
         self.paint(self.colors)
-        self._own_quat = np.ascontiguousarray(np.asarray(m.geom_quat, np.float32).reshape(-1, 4).T)
         self._painted = False  # in other colours than the model's
+        self._placed, self._reach = 0, 1.0
+        self._halves = [np.array(np.asarray(m.geom_size).reshape(-1, 3)[b.members[0], :2]) for b in self.floors]
+        self._place = self._state = self._map = None
+        solid = np.concatenate([np.zeros(0, int), *(b.members for b in self.solid)])
+        self._largest = float(np.max(np.asarray(m.geom_rbound)[solid], initial=0.0))
+
+    def _settle(self, room):
+        """Moves all words into other memory."""
+        room[: len(self.words)] = self.words
+        self.words, first = room[: len(self.words)], 0
+        for b in self.batches:
+            kept = b.words
+            b.lie_in(self.words, first)
+            b.words[:] = kept
+            first += b.length
+
+    def _take(self, d):
+        """Makes the Data's arrays those of this Raster; on a CPU its words lie there."""
+        place, last = d.scratch("pic_drawn", len(self.words)), _owners.get(d)
+        last = last() if last else None
+        if place is self._place and last is self:
+            return
+        if last not in (None, self):
+            last._settle(words(len(last.words)))
+            last._place = None
+        members = [np.stack([b.members, b.first + RECORD * np.arange(len(b.members))], 1) for b in self.batches]
+        members = np.concatenate([np.zeros((0, 2), int), *members]).astype(np.int32)
+        memory.upload(d.scratch("pic_member", max(1, len(members))), members.ravel())
+        host = memory.host_view(place)
+        if host is not None:
+            self._settle(host.view(np.float32))
+        self._place, self._count = place, len(members)
+        _owners[d] = weakref.ref(self)
 
     def _floor(self, geom):
         x = np.linspace(-1, 1, 33)
         points = np.stack([*np.meshgrid(x, x, indexing="ij"), np.zeros((33, 33))], -1).reshape(-1, 3)
         shape = shapes.made(points, np.tile([0, 0, 1.0], (len(points), 1)), shapes.grid_triangles(33, 33))
-        return Batch(shape, [geom], np.ones(3), floor=True)
+        return Batch(shape, [geom], np.ones(3), floor=True, texels=shadows.SIDE)
 
     def _batches(self, geoms):
         m = self.m
-        kind, size = np.asarray(m.geom_type)[geoms], np.asarray(m.geom_size, np.float32).reshape(-1, 3)
+        kind, size = np.asarray(m.geom_type)[geoms], np.asarray(m.geom_size, np.float32).reshape(-1, 3)[geoms]
         out = []
-        for k in (SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX):
-            of = geoms[kind == k]
-            if len(of):
-                out.append(Batch(_primitive(k, self.segments), of, *_scale(k, size[of])))
+        for kinds in (ROUND, (CYLINDER,), (BOX,)):
+            these = np.isin(kind, kinds)
+            if these.any():
+                shape, scale = _primitive(kinds[0], self.segments), _scale(kind[these], size[these])
+                out.append(Batch(shape, geoms[these], *scale, texels=shadows.SIDE))
         for geom in geoms[kind == HFIELD]:
             h = int(m.geom_dataid[geom])
             rows, columns, adr = (int(getattr(m, f"hfield_{a}")[h]) for a in ("nrow", "ncol", "adr"))
             heights = np.asarray(m.hfield_data[adr : adr + rows * columns]).reshape(rows, columns)
             shape = shapes.heightfield(np.asarray(m.hfield_size).reshape(-1, 4)[h], heights)
-            out.append(Batch(shape, [geom], np.ones(3), unit=True))
+            out.append(Batch(shape, [geom], np.ones(3), unit=True, texels=shadows.SIDE))
         meshes = np.asarray(m.geom_dataid)[geoms]
         for mesh in np.unique(meshes[kind == MESH]):
             v, f = int(m.mesh_vertadr[mesh]), int(m.mesh_faceadr[mesh])
             points = np.asarray(m.mesh_vert).reshape(-1, 3)[v : v + int(m.mesh_vertnum[mesh])]
             faces = np.asarray(m.mesh_face).reshape(-1, 3)[f : f + int(m.mesh_facenum[mesh])]
             of = geoms[(kind == MESH) & (meshes == mesh)]
-            out.append(Batch(shapes.faceted(points, faces), of, np.ones(3), unit=True))
+            out.append(Batch(shapes.faceted(points, faces), of, np.ones(3), unit=True, texels=shadows.SIDE))
         return out
 
     @property
@@ -192,51 +244,85 @@ class Raster:
         """Moves every geom to where it is; unbounded planes reach far beyond what this camera sees."""
         m = self.m
         varied.refuse(d, "raster", "geom_size")
-        pos = np.asarray(d.geom_xpos).reshape(d.nworld, m.ngeom, 3)[world].astype(np.float32)
-        xquat = np.asarray(d.xquat).reshape(-1, m.nbody, 4)[world].astype(np.float32)
-        quat = _product(xquat.T[:, np.asarray(m.geom_bodyid)], self._own_quat).T
-        gone = removed_geoms(m, d, world) | ~np.isfinite(pos.sum(1)) | ~np.isfinite(quat.sum(1))
-        pos[gone], quat[gone] = 1e9, rotations.IDENTITY
+        self._take(d)
+        kernel, parallel = runtime.kernels("picture.instances").place_instances, self._count >= PARALLEL
+        if self._count:
+            parallel = parallel or session.arch != "cpu"
+            launch.run(m, d, [kernel], parallel=parallel, picworld=world, npicinstance=self._count)
+        if memory.host_view(self._place) is None:
+            moved = memory.download(self._place)[: len(self.words)].view(np.float32)
+            for b in self.batches:
+                now = moved[b.first : b.first + RECORD * len(b.members)].reshape(-1, RECORD)
+                b.records[:, :3], b.records[:, 4:8] = now[:, :3], now[:, 4:8]
+        if self.floors and self._placed % RARE == 0:
+            low, high = self._box(self.batches)
+            self._reach = 2.0 * float(max(1.0, np.abs(low).max(), np.abs(high).max()))
+        self._placed += 1
+        for b, half in zip(self.floors, self._halves):
+            far = max(FAR * camera.distance, self._reach)
+            b.records[:, 8:10] = np.where(half > 0, np.minimum(half, far), far)
+
+    @staticmethod
+    def _box(batches):
+        """Corners (3,) of a box around the places of what there is [m]."""
+        low, high = np.full(3, np.inf), np.full(3, -np.inf)
+        for b in batches:
+            columns = [b.records[:, k] for k in range(3)]
+            if len(b.members) and not max(c.max() for c in columns) < NOWHERE:
+                columns = [c[columns[0] < NOWHERE] for c in columns]
+            if len(columns[0]):
+                low = np.minimum(low, [c.min() for c in columns])
+                high = np.maximum(high, [c.max() for c in columns])
+        return (low, high) if (low <= high).all() else (np.zeros(3), np.zeros(3))
+
+    def shade(self, d, world, look, camera):
+        """Renews the shadow map, where anything has moved or the sun has, which stands beside the camera.
+
+        look  a scene.Look of what is shown.
+        """
+        now = [camera.position, camera.lookat, *(b.records for b in self.solid)]
+        if self._state is not None and all(map(np.array_equal, now, self._state)):
+            return
+        self._state = [np.array(x) for x in now]
+        self._map = self._map or shadows.ShadowMap(self.m)
+        low, high = self._box(self.solid)
+        self._map.shoot(d, world, look, camera, low - self._largest, high + self._largest)
         for b in self.batches:
-            b.place(pos, quat)
-        for b in self.floors:
-            half = np.array(np.asarray(m.geom_size).reshape(-1, 3)[b.members[0]])
-            far = max(FAR * camera.distance, 2.0 * float(np.abs(pos[~gone]).max(initial=1.0)))
-            b.records[:, 8:10] = np.where(half[:2] > 0, np.minimum(half[:2], far), far)
-            b.turn, b.at = rotations.matrix(quat[b.members[0]]), pos[b.members[0]]
+            b.map[:] = self._map.words
 
     def draw(self, scene, camera, tile, decor=None):
-        """Draws all, as last placed; tile  side of a chequer's tile [m];  decor  records of decor.Decor."""
-        sun = sun_of(camera)
-        level = [b for b in self.floors if np.abs(b.turn - np.eye(3)).max() < LEVEL]
-        ground = level[0] if level else None
+        """Draws all, as last placed and shaded; tile  side of a chequer's tile [m];  decor  records of decor.Decor."""
+        eye, spread, depths = self._map.eye, self._map.spread, self._map.depths
         scene.ambient_light(SKY_LIGHT)
-        scene.point_light(tuple(map(float, sun)), SUN_LIGHT)
-        at = ground.at if ground else np.zeros(3)
-        scene.point_light(tuple(map(float, at)), (float(tile), FADE * float(camera.distance), 0.0))
-        first, second = checker_colors(self.m, ground.members[0]) if ground else (np.ones(3), np.ones(3))
-        scene.point_light(tuple(map(float, first)), tuple(map(float, second)))
+        scene.point_light(tuple(map(float, sun_of(camera))), SUN_LIGHT)
+        scene.point_light(tuple(map(float, eye)), (float(tile), FADE * float(camera.distance), spread))
+        scene.point_light(depths, (0.0, 0.0, 0.0))
         more = self._of_decor(*decor) if decor is not None else ([], [])
-        for b in self.floors:
-            b.draw(scene)
-        if ground:
-            for b in self.solid:
-                b.draw(scene, shadow=True)
-        for b in (*self.solid, *more[0], *self.glass, *more[1]):
-            b.draw(scene)
+        for b in (*self.floors, *self.solid, *more[0], *self.glass, *more[1]):
+            b.draw(scene, b.texels > 0)
 
     def _of_decor(self, kind, pos, mat, size, rgba):
         """Batches of records: what is opaque, what is not."""
         out = [], []
+        if not len(kind):
+            return out
         quat = rotations.from_matrix(mat) if len(mat) else np.zeros((0, 4))
         for clear in (False, True):
-            for k in np.unique(kind):
-                these = (kind == k) & ((rgba[:, 3] < 0.999) == clear)
+            for kinds in (ROUND, (CYLINDER,), (BOX,)):
+                these = np.isin(kind, kinds) & ((rgba[:, 3] < 0.999) == clear)
                 if these.any():
-                    if k not in self._decor:
-                        self._decor[k] = _primitive(int(k), 16)
-                    b = Batch(self._decor[k], np.flatnonzero(these), *_scale(int(k), size[these]))
+                    if kinds not in self._decor:
+                        self._decor[kinds] = _primitive(kinds[0], 16)
+                    b = Batch(self._decor[kinds], np.flatnonzero(these), *_scale(kind[these], size[these]))
                     b.place(pos, quat)
                     b.records[:, 11] = packed(rgba[these])
                     out[clear].append(b)
         return out
+
+
+def ready(m, d, camera, look=None, world=0):
+    """A Raster with records and shadows of a simulation, as its poses were last computed; look  a scene.Look."""
+    raster = Raster(m)
+    raster.place(d, world, camera)
+    raster.shade(d, world, look or Look(tendons=False, textures=False), camera)
+    return raster

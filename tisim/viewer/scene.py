@@ -41,23 +41,24 @@ class Look:
     contacts   marks contacts with a bead and a stick along the normal.  sites  draws sites.
     alpha      opacity of what moves, times its own.
     geomgroup, sitegroup  6 flags: which groups are drawn.
-    tendons    draws tendons;  textures  shows textures.
+    tendons    draws tendons;  textures  shows textures;  hulls  draws edges of the convex hulls of meshes.
     `Look.of(option, m)` makes one of a MjvOption.
     """
 
     static = True  # draws what cannot move
     contactpoints = contactforces = contactsplit = rangefinders = joints = com = inertia = equalities = False
-    cameras = lights = False
+    cameras = lights = hulls = False
     frame = int(mjtFrame.mjFRAME_NONE)
     tendongroup = jointgroup = np.array(GROUPS, bool)
 
     def __init__(
         self, color="geom", contacts=False, sites=False, alpha=1.0, geomgroup=GROUPS, sitegroup=GROUPS, chains=False,
-        tendons=True, textures=True,
+        tendons=True, textures=True, hulls=False,
     ):  # fmt: skip
         if color not in COLORS:
             raise Error(f"color={color!r}: expected {', '.join(map(repr, COLORS[:-1]))} or {COLORS[-1]!r}")
         self.chains, self.tendons, self.textures = bool(chains), bool(tendons), bool(textures)
+        self.hulls = bool(hulls)
         self.color, self.contacts, self.sites, self.alpha = color, bool(contacts), bool(sites), float(alpha)
         self.geomgroup, self.sitegroup = _bits("geomgroup", geomgroup), _bits("sitegroup", sitegroup)
 
@@ -67,7 +68,7 @@ class Look:
 
         Raises UnsupportedError for what pictures do not show; strict  False: that is passed over.
         """
-        asked = {k for k in mjtVisFlag if k != mjtVisFlag.mjNVISFLAG and option.flags[k]}
+        asked = {VISIBLE[k] for k in np.flatnonzero(option.flags)}
         for flag in UNSEEN_FLAGS:
             if strict and mjtVisFlag[f"mjVIS_{flag}"] in asked:
                 raise UnsupportedError(f"scene_option: pictures do not show mjVIS_{flag}; set its flag to 0")
@@ -75,7 +76,7 @@ class Look:
             raise UnsupportedError("scene_option: pictures have no labels; set label to mjtLabel.mjLABEL_NONE")
         if not 0 <= option.frame < mjtFrame.mjNFRAME:
             raise Error(f"scene_option: frame={option.frame} is none of mjtFrame")
-        shown = {name: mjtVisFlag[f"mjVIS_{flag}"] in asked for name, flag in FLAGS.items()}
+        shown = {name: flag in asked for name, flag in FLAGS.items()}
         look = cls("island" if mjtVisFlag.mjVIS_ISLAND in asked else "geom", sites=True,
                    alpha=m.vis.map.alpha if mjtVisFlag.mjVIS_TRANSPARENT in asked else 1.0,
                    geomgroup=option.geomgroup, sitegroup=option.sitegroup)  # fmt: skip
@@ -91,9 +92,11 @@ class Look:
 FLAGS = dict(
     textures="TEXTURE", tendons="TENDON", rangefinders="RANGEFINDER", contactpoints="CONTACTPOINT",
     contactforces="CONTACTFORCE", contactsplit="CONTACTSPLIT", joints="JOINT", com="COM", inertia="INERTIA",
-    cameras="CAMERA", lights="LIGHT", static="STATIC", equalities="CONSTRAINT",
+    cameras="CAMERA", lights="LIGHT", static="STATIC", equalities="CONSTRAINT", hulls="CONVEXHULL",
 )  # fmt: skip
-UNSEEN_FLAGS = "CONVEXHULL ACTUATOR ACTIVATION SCLINERTIA AUTOCONNECT FLEXVERT FLEXFACE BODYBVH MESHBVH SDFITER".split()
+VISIBLE = [k for k in mjtVisFlag if k != mjtVisFlag.mjNVISFLAG]
+FLAGS = {name: mjtVisFlag[f"mjVIS_{flag}"] for name, flag in FLAGS.items()}
+UNSEEN_FLAGS = "ACTUATOR ACTIVATION SCLINERTIA AUTOCONNECT FLEXVERT FLEXFACE BODYBVH MESHBVH SDFITER".split()
 
 
 def look_of(option, m):

@@ -5,12 +5,12 @@ import time
 import numpy as np
 
 from tisim.device import runtime
-from tisim.enums import mjtVisFlag
 from tisim.errors import Error
 from tisim.viewer import ggui, keys, panels, shots, vulkan
 from tisim.viewer.controls import Controls
 from tisim.viewer.raster import SKY, Raster
 from tisim.viewer.renderer import Painter
+from tisim.viewer.scene import Look
 
 PACE = 1 / 60  # a picture takes at least so long [s]
 BUTTONS = dict(LMB="left", RMB="right", MMB="middle")
@@ -85,6 +85,8 @@ class Show:
             self._filming.end()
             self.controls.hand.release(self.controls.d)
             ggui.close()
+            # GLFW's callback makes a cycle, which would not be freed at once
+            self._raster = self._painter = self.direct = self.window = self.canvas = self.scene = None
 
     # what the user does
 
@@ -154,20 +156,27 @@ class Show:
         if self.caster:
             return self._cast(width, height)
         m = c.m
-        shown = np.asarray(c.opt.geomgroup, bool)[np.asarray(m.geom_group)]
-        if not c.opt.flags[int(mjtVisFlag.mjVIS_STATIC)]:
-            shown = shown & (np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0)
-        alpha = float(m.vis.map.alpha) if c.has("TRANSPARENT") else 1.0
-        key = (id(m), m.edits, shown.tobytes(), alpha)
+        alpha, static = float(m.vis.map.alpha) if c.has("TRANSPARENT") else 1.0, c.has("STATIC")
+        key = (id(m), m.edits, np.asarray(c.opt.geomgroup, bool).tobytes(), static, alpha)
         if key != self._drawn:
-            self._raster, self._drawn = Raster(m, shown, alpha), key
+            shown = np.asarray(c.opt.geomgroup, bool)[np.asarray(m.geom_group)]
+            if not static:
+                shown = shown & (np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0)
+            self._raster, self._look, self._drawn = Raster(m, shown, alpha), self._look_of(alpha), key
         r = self._raster
         r.paint_state(c.d, c.world, c.colors)
         r.place(c.d, c.world, camera)
+        r.shade(c.d, c.world, self._look, camera)
         ggui.set_camera(self.scene, camera.position, camera.lookat, camera.axes[1], camera.fovy, *camera.clip)
         r.draw(self.scene, camera, self._tile, shots.records(c, True))
         self.canvas.set_background_color(SKY)
         self.canvas.scene(self.scene)
+
+    def _look_of(self, alpha):
+        """What throws shadows: the geoms alone."""
+        look = Look(geomgroup=self.controls.opt.geomgroup, alpha=alpha, tendons=False, textures=False)
+        look.static = self.controls.has("STATIC")
+        return look
 
     def _cast(self, width, height):
         """The caster's picture fills the window."""

@@ -32,12 +32,6 @@ void main() {
   color = unpackUnorm4x8(word[k + 11]) * in_color;
   second = unpackUnorm4x8(word[k + 3]).rgb;
   local = at.xy;
-  if (r.mode.x == 1.0) {  // thrown on the floor by the sun
-    vec3 sun = light[0].pos, ground = light[1].pos;
-    position -= sun * max(position.z - ground.z, 0.0) / sun.z;
-    position.z = ground.z + 1e-4;
-    local = position.xy - ground.xy;
-  }
   gl_Position = u.s.projection * u.s.view * vec4(position, 1.0);
   gl_Position.y *= -1.0;
 }
