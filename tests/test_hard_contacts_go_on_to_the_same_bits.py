@@ -125,11 +125,13 @@ def test_contacts_visited_side_by_side_are_as_those_visited_alone(given):
     single, batch = tisim.Data(m), tisim.Data(m, nworld=5)
     single.qvel[:] = pushed = np.random.default_rng(0).normal(size=m.nv)
     batch.qvel[:] = pushed
+    most = 0
     for _ in range(20):
         tisim.step(m, single, 10)
         tisim.step(m, batch, 10)
         assert all(np.array_equal(q, single.qpos) for q in batch.qpos)
-    assert single.ncon > 4
+        most = max(most, single.ncon)
+    assert most > 4
 
 
 def test_runs_of_the_command_line_resume_to_the_same_bits(tmp_path):

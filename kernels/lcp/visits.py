@@ -25,6 +25,7 @@ from .contacts import (
 from .lists import LANES
 
 HELD = 64  # numbers of a worker in lcp_held
+VELOCITY = 6  # numbers of a body there, each LANES times
 IN_CIRCLE, IN_POLYGON, IN_BOX = 0, 1, 2  # m.lcp.friction
 ivec4 = ti.types.vector(LANES, ti.i32)
 
@@ -50,7 +51,7 @@ def visit_four(m, d, s, end, first, me):
             if d.lcp_rec[SIZE * s + LANES * (SCALE1 + side) + i] > 0.0:
                 b = BODY_SIZE * d.lcp_pair[PAIR_SIZE * (s + i) + side]
                 for e in ti.static(range(6)):
-                    d.lcp_body[b + e] = d.lcp_held[HELD * me + LANES * (6 * side + e) + i]
+                    d.lcp_body[b + e] = d.lcp_held[HELD * me + LANES * (VELOCITY * side + e) + i]
 
 
 @func
@@ -168,11 +169,11 @@ def visit(m, d, o, step, b1, b2, first, held, lanes: ti.template()):
         for k in ti.static(range(3)):
             f = c0 * n[k] + c1 * s[k] + c2 * t[k]
             put(d.lcp_held, held + LANES * k, v[k] - m1 * f, lanes)
-            put(d.lcp_held, held + LANES * (6 + k), w[k] + m2 * f, lanes)
+            put(d.lcp_held, held + LANES * (VELOCITY + k), w[k] + m2 * f, lanes)
             turn = c0 * g[k] + c1 * g[3 + k] + c2 * g[6 + k]
             put(d.lcp_held, held + LANES * (3 + k), v[3 + k] - turn, lanes)
             turn = c0 * h[k] + c1 * h[3 + k] + c2 * h[6 + k]
-            put(d.lcp_held, held + LANES * (9 + k), w[3 + k] + turn, lanes)
+            put(d.lcp_held, held + LANES * (VELOCITY + 3 + k), w[3 + k] + turn, lanes)
 
 
 @func
