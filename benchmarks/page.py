@@ -55,7 +55,7 @@ def measure(n, updates):
     end = time.monotonic() + 30
     while time.monotonic() < end and not (ready.is_set() and time.monotonic() > end - 25):
         page.frame()
-    place, turn = (memory.host_view(d.device(name)) for name in ("geom_xpos", "geom_xmat"))
+    place, turn = (memory.host_view(d.device(name)) for name in ("geom_xpos", "xquat"))
     for way in ("slides", "turns", "rests"):
         for k in range(25):
             page.frame()
@@ -64,7 +64,7 @@ def measure(n, updates):
             if way != "rests":
                 place[5::3] += 1e-3
             if way == "turns":
-                turn[9:] = turn.reshape(-1, 3, 3)[1:, :, [1, 2, 0]].ravel()
+                turn[4:] = -turn[4:]
             page.frame()
             time.sleep(max(0.0, start + (k + 1) / RATE - time.monotonic()))
         seconds, used = time.monotonic() - start, time.process_time() - used

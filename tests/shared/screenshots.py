@@ -23,7 +23,7 @@ from tisim.viewer.window import Show  # noqa: E402
 
 WIDTH, HEIGHT = 800, 480  # of the browser, which is as large as the display
 WIDE, HIGH = 1000, 600  # of the window
-LOADED = 90.0  # how long Chromium may take for its first picture, drawn on the CPU [s]
+LOADED = 75.0  # how long Chromium may take for its first picture, drawn on the CPU [s]
 CHROMIUM = ("--no-sandbox --kiosk --no-first-run --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader "
             "--ignore-gpu-blocklist").split()  # fmt: skip
 
