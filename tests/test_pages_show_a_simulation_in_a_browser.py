@@ -104,7 +104,7 @@ def looking(page):
             if came:
                 break
             page.frame()
-            ready.wait(0.05)
+            ready.wait(0.15)
             ready.clear()
         return np.asarray(Image.open(io.BytesIO(came.pop(0)))) if came else None
 

@@ -1,6 +1,7 @@
 """Pictures of the window, drawn by Vulkan and by rays, and of both pages in Chromium, as tisim/PICTURES.md shows them.
 
-Usage: python tests/shared/screenshots.py FOLDER [NAME ...]     needs Xvfb, a Vulkan driver and Chromium, no display
+Usage: python tests/shared/screenshots.py models [raster caster pictures shapes]
+It needs Xvfb, a Vulkan driver and Chromium, but no display; README shows the first of windows and of pages.
 """
 
 import os
@@ -22,6 +23,8 @@ from tisim.viewer.controls import Controls  # noqa: E402
 from tisim.viewer.window import Show  # noqa: E402
 
 WIDTH, HEIGHT = 800, 480  # of the browser, which is as large as the display
+FILES = dict(raster="pictures/window.webp", caster="gallery/window_caster.webp", pictures="pictures/page.webp",
+             shapes="gallery/page_shapes.webp")  # fmt: skip
 WIDE, HIGH = 1000, 600  # of the window
 LOADED = 75.0  # how long Chromium may take for its first picture, drawn on the CPU [s]
 CHROMIUM = ("--no-sandbox --kiosk --no-first-run --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader "
@@ -89,11 +92,11 @@ def page(name, frames, screen):
 def main(folder, *names):
     """Writes the pictures."""
     tisim.init(arch="cpu")
-    for name in names or ("raster", "caster", "pictures", "shapes"):
+    for name in names or FILES:
         with tempfile.TemporaryDirectory() as frames, display.display(pathlib.Path(frames)) as screen:
             os.environ["DISPLAY"] = screen
             made = window(name) if name in ("raster", "caster") else page(name, pathlib.Path(frames), screen)
-        file = pathlib.Path(folder) / f"{'window' if name in ('raster', 'caster') else 'page'}_{name}.webp"
+        file = pathlib.Path(folder) / FILES[name]
         Image.fromarray(made).save(file, quality=80, method=6)
         print(file, f"{file.stat().st_size / 1000:.0f} kB")
 
