@@ -110,16 +110,14 @@ MOCAP = ("mocap_pos", "mocap_quat")
 
 def _start(m, d, index):
     """What a reset of these worlds writes besides zeros."""
-    mocap = np.flatnonzero(np.asarray(m.body_mocapid) >= 0)
-    mocap = mocap[np.argsort(np.asarray(m.body_mocapid)[mocap])]
-    pos, quat = (
-        d._varied[name][index] if name in d._varied else np.asarray(getattr(m, name))[None]
-        for name in ("body_pos", "body_quat")
-    )
-    return dict(
-        qpos=m.qpos0, eq_active=m.eq_active0, mocap_pos=pos[:, mocap], mocap_quat=quat[:, mocap],
-        tree_asleep=np.full(m.ntree, asleep.AWAKE),
-    )  # fmt: skip
+    start = dict(qpos=m.qpos0, eq_active=m.eq_active0, tree_asleep=np.full(m.ntree, asleep.AWAKE))
+    if m.nmocap:
+        mocap = np.flatnonzero(np.asarray(m.body_mocapid) >= 0)
+        mocap = mocap[np.argsort(np.asarray(m.body_mocapid)[mocap])]
+        for name, source in zip(MOCAP, ("body_pos", "body_quat")):
+            values = d._varied[source][index] if source in d._varied else np.asarray(getattr(m, source))[None]
+            start[name] = values[:, mocap]
+    return start
 
 
 def reset(m, d, worlds=None):
@@ -148,7 +146,8 @@ def reset(m, d, worlds=None):
             write_worlds(d, name, index, values)
     asleep.start(m, d, index)  # as in MuJoCo before mocap bodies stand where the model has them
     for name in MOCAP:
-        write_worlds(d, name, index, start[name])
+        if name in start:
+            write_worlds(d, name, index, start[name])
 
 
 # what a keyframe holds: array of the data, of the model
