@@ -1,10 +1,12 @@
 """The host's part of a frame of the interactive window: records, copies, draws as declared, panels; without a driver.
 
     python benchmarks/window.py [--bodies 10000,100000] [--frames 30] [--all-panels] [--profile]
+    python benchmarks/window.py --drivers [--bodies 1000,10000]
 
 Xvfb is started for it (apt-get install -y xvfb). Each frame is a new state of a pile, drawn by Vulkan as `tisim view
 --draw raster` does it, with the panel that is open at its start. Counted is the time of all that Show.frame does but
 the steps and GGUI's `show`, in which the driver draws. The shadow map is given apart: it is a picture by rays.
+`--drivers`: processor time over all threads of a frame of 640x360, drawn by Vulkan with shadows and by the caster.
 """
 
 import argparse
@@ -96,6 +98,22 @@ def measure(n, frames, precision, profile, panels):
     return [statistics.median(column) for column in zip(*rows)]
 
 
+def compared(n, frames, precision):
+    """Medians of the processor time [ms] of a frame of a pile of n bodies by Vulkan, and by the caster."""
+    scene, found = Scene(n, precision), []
+    for caster in (False, True):
+        show = Show(Controls(scene.m, scene.d, running=False), 640, 360, caster=caster, passive=True)
+        times = []
+        for _ in range(frames + 3):
+            scene.move()
+            start = time.process_time()
+            show.frame()
+            times.append(1e3 * (time.process_time() - start))
+        show.close()
+        found.append(statistics.median(times[3:]))
+    return found
+
+
 def main():
     """Prints a line for each pile."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -103,11 +121,18 @@ def main():
     parser.add_argument("--frames", type=int, default=30, help="frames of each (default: %(default)s)")
     parser.add_argument("--precision", default="f32", choices=("f32", "f64"), help="(default: %(default)s)")
     parser.add_argument("--all-panels", action="store_true", help="that of solver and timing is open, too")
+    parser.add_argument("--drivers", action="store_true", help="compares Vulkan's frames with the caster's")
     parser.add_argument("--profile", action="store_true", help="prints where the time goes")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, display.display(pathlib.Path(folder)) as name:
         os.environ["DISPLAY"] = name
         for n in map(int, args.bodies.split(",")):
+            if args.drivers:
+                vulkan, caster = compared(n, args.frames, args.precision)
+                print(
+                    f"{n:>7} bodies: Vulkan {vulkan:.0f} ms, caster {caster:.0f} ms, {caster / vulkan:.2f}", flush=True
+                )
+                continue
             host, shadow, driver = measure(n, args.frames, args.precision, args.profile, args.all_panels)
             print(f"{n:>7} bodies: host {host:.2f} ms, shadow map {shadow:.1f} ms, driver {driver:.0f} ms", flush=True)
 

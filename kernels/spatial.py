@@ -80,10 +80,12 @@ def inertia_times(m, d, b, v):
 @func
 def tree_twists(m, d, w, t, x: ti.template()):
     """twist of each body of tree t in world w when the dofs move with x."""
+    v = vec6(0.0)
     for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
-        v = vec6(0.0)
         parent = m.body_parentid[b]
-        if m.body_treeid[parent] == t:
+        if m.body_treeid[parent] != t:
+            v = vec6(0.0)
+        elif parent != b - 1:  # else v is the parent's: a chain does not wait for its memory
             v = six(d.twist[w * m.nbody + parent])
         for k in range(m.body_dofnum[b]):
             i = w * m.nv + m.body_dofadr[b] + k
@@ -95,14 +97,21 @@ def tree_twists(m, d, w, t, x: ti.template()):
 def tree_project(m, d, w, t, y: ti.template()):
     """y = dof forces of the body wrenches of tree t; the wrenches are summed towards the root in place."""
     last = m.tree_bodyadr[t] + m.tree_bodynum[t] - 1
+    f = vec6(0.0)
+    above = -1  # the body to which f, of the one before, is yet to be added
     for k in range(m.tree_bodynum[t]):
         b = last - k
-        f = six(d.wrench[w * m.nbody + b])
+        if b == above:  # a chain does not wait for its memory
+            f += six(d.wrench[w * m.nbody + b])
+            store(d.wrench, w * m.nbody + b, f)
+        else:
+            f = six(d.wrench[w * m.nbody + b])
         for n in range(m.body_dofnum[b]):
             i = w * m.nv + m.body_dofadr[b] + n
             y[i] = d.cdof[i].dot(f)
         parent = m.body_parentid[b]
-        if m.body_treeid[parent] == t:
+        above = parent
+        if m.body_treeid[parent] == t and parent != b - 1:
             store(d.wrench, w * m.nbody + parent, six(d.wrench[w * m.nbody + parent]) + f)
 
 

@@ -1,16 +1,19 @@
 """Each thing that a MjvOption switches on changes the picture where it is, and nowhere else: tendons, contacts and
-their forces, frames, joints, centres of mass, inertia boxes, cameras, lights. What is not shown is refused by name."""
+their forces, frames, joints, centres of mass, inertia boxes, cameras, lights, equalities, range finders, islands. What
+is not shown is refused by name."""
 
 import numpy as np
 import pytest
 
 import tisim
 from tisim.viewer import Camera, Look, lights, overlays
+from tisim.viewer.scene import FLAGS
 
 W, H = 320, 240
-SCENE = """<mujoco><option timestep=".002"/><visual><scale com=".2"/></visual>
+SCENE = """<mujoco><option timestep=".002"/><visual><scale com=".2" constraint=".3"/></visual>
 <asset><texture name="dots" type="2d" builtin="checker" rgb1="1 0 0" rgb2="0 0 1" width="32" height="32"/>
-  <material name="dots" texture="dots"/></asset><worldbody>
+  <material name="dots" texture="dots"/>
+  <mesh name="gem" builtin="sphere" params="1" scale=".08 .06 .04"/></asset><worldbody>
   <light pos="-.6 -.2 1.6" dir="0 0 -1"/><camera name="eye" pos=".9 -.3 1.2"/>
   <geom name="floor" type="plane" size="3 3 .1"/><site name="hook" pos="-.9 0 1.3" size=".03"/>
   <body name="arm" pos="-.6 0 .9"><joint name="hinge" axis="0 1 0"/>
@@ -21,7 +24,10 @@ SCENE = """<mujoco><option timestep=".002"/><visual><scale com=".2"/></visual>
   </body>
   <body name="low" pos=".5 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" material="dots"/></body>
   <body name="high" pos=".5 0 .25"><freejoint/><geom type="box" size=".08 .08 .05"/></body>
+  <body name="held" pos="-.2 0 1.1"><freejoint/><geom type="mesh" mesh="gem"/>
+    <site name="down" pos="0 0 -.04" zaxis="0 0 -1" size=".01"/></body>
   <body name="hidden" pos="0 0 1.5"><joint group="4" type="ball"/><geom size=".03"/></body></worldbody>
+  <equality><connect body1="held" anchor="0 0 .2"/></equality><sensor><rangefinder site="down"/></sensor>
   <tendon><spatial name="rope" width=".02" rgba="1 0 0 1"><site site="hook"/><site site="tip"/></spatial></tendon>
   </mujoco>"""
 CAMERA = Camera(azimuth=90, elevation=-12, distance=4.2, lookat=(0, 0, 0.7))
@@ -30,8 +36,14 @@ CAMERA = Camera(azimuth=90, elevation=-12, distance=4.2, lookat=(0, 0, 0.7))
 @pytest.fixture(scope="module")
 def scene():
     tisim.init(arch="cpu", precision="f64")
+    return settled()
+
+
+def settled(push=0.0):
+    """(Model, Data) after 0.4 s; push  on the lower box, across [N]."""
     m = tisim.Model.from_xml_string(SCENE)
     d = tisim.Data(m)
+    d.xfrc_applied[m.name2id("body", "low"), 0] = push
     tisim.step(m, d, 200)
     tisim.forward(m, d)
     return m, d
@@ -39,7 +51,7 @@ def scene():
 
 def option(*flags, frame=0, **fields):
     made = tisim.MjvOption()
-    made.flags[tisim.mjtVisFlag.mjVIS_TENDON] = 0
+    made.flags[tisim.mjtVisFlag.mjVIS_TENDON] = made.flags[tisim.mjtVisFlag.mjVIS_RANGEFINDER] = 0
     for flag in flags:
         made.flags[tisim.mjtVisFlag[f"mjVIS_{flag}"]] = 1
     made.frame = frame
@@ -54,8 +66,21 @@ def places(m, d, name):
     rope = np.asarray(d.wrap_xpos).reshape(-1, 3)[:2]
     force = np.abs(np.asarray(d.efc_force)).max() * m.vis.map.force / m.stat.meanmass if d.nefc else 0
     contact = np.asarray(d.contact.pos)
+    down = np.asarray(d.site_xpos)[m.name2id("site", "down")]
+    ray = np.array([down, down - [0, 0, float(d.sensordata[0])]])
+    hook = np.asarray(d.xpos)[[m.name2id("body", "held")]]
+    moving = np.flatnonzero(np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0)
     roots = [b for b in range(1, m.nbody) if m.body_parentid[b] == 0]
     return dict(
+        RANGEFINDER=(ray[0] + np.linspace(0, 1, 40)[:, None] * (ray[1] - ray[0]), 0.05),
+        CONSTRAINT=(hook + [[0, 0, 0.2]], 1.1 * size * scale.constraint),
+        CONVEXHULL=(np.asarray(d.xipos)[[m.name2id("body", "held")]], 0.09),
+        CONTACTSPLIT=(contact, 6 * force + 0.1),
+        TRANSPARENT=(np.asarray(d.geom_xpos)[moving], np.asarray(m.geom_rbound).max()),
+        ISLAND=(np.asarray(d.geom_xpos)[moving], np.asarray(m.geom_rbound)[moving].max()),
+        TEXTURE=(np.asarray(d.xpos)[[m.name2id("body", "low")]], 0.18),
+        camera=(np.asarray(m.cam_pos), 1.1 * size * scale.framelength),
+        light=(np.asarray(m.light_pos), 1.1 * size * scale.framelength),
         TENDON=(rope[0] + np.linspace(0, 1, 40)[:, None] * (rope[1] - rope[0]), 0.05),
         CONTACTPOINT=(contact, 0.15 * size + scale.contactwidth * size),
         CONTACTFORCE=(contact, 6 * force + 0.1),
@@ -79,18 +104,43 @@ def pictures(m, d, *options, quality="model"):
             yield r.render_all()
 
 
-@pytest.mark.parametrize("name", ["TENDON", "CONTACTPOINT", "CONTACTFORCE", "JOINT", "COM", "INERTIA", "CAMERA",
-                                  "LIGHT", "body", "geom", "site", "contact", "world"])  # fmt: skip
+NAMES = """TENDON RANGEFINDER CONSTRAINT CONTACTPOINT CONTACTFORCE CONTACTSPLIT JOINT COM INERTIA CAMERA LIGHT TEXTURE
+    CONVEXHULL TRANSPARENT ISLAND body geom site camera light contact world""".split()
+OPAQUE = {
+    "TENDON",
+    "RANGEFINDER",
+    "CONSTRAINT",
+    "CAMERA",
+    "LIGHT",
+    "TEXTURE",
+    "TRANSPARENT",
+    "ISLAND",
+    "camera",
+    "light",
+}
+
+
+def test_all_that_can_be_switched_on_is_looked_at():
+    """But what stands still: it covers the whole picture."""
+    flags = {f.name.removeprefix("mjVIS_") for f in FLAGS.values()} - {"STATIC"} | {"TRANSPARENT", "ISLAND"}
+    frames = {f.name.removeprefix("mjFRAME_").lower() for f in tisim.mjtFrame} - {"none", "mjnframe"}
+    assert flags | frames == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_an_overlay_changes_what_it_covers_and_nothing_else(scene, name):
-    m, d = scene
-    see_through = ("TRANSPARENT",) if name not in ("TENDON", "CAMERA", "LIGHT") else ()
+    m, d = settled(push=30.0) if name == "CONTACTSPLIT" else scene  # friction holds against it
+    under = () if name in OPAQUE else ("TRANSPARENT",)
+    if name == "CONTACTSPLIT":
+        under += ("CONTACTFORCE",)
     frame = 0 if name.isupper() else tisim.mjtFrame[f"mjFRAME_{name.upper()}"]
-    extra = (name,) if name.isupper() else ()
-    # a rope throws a shadow; so that only itself changes the picture, there are none
-    quality = "plain" if name == "TENDON" else "model"
-    (before, *_), (after, _, seg) = pictures(
-        m, d, option(*see_through), option(*see_through, *extra, frame=frame), quality=quality
-    )
+    extra = (name,) if name.isupper() and name != "TEXTURE" else ()
+    without = option(*under)
+    if name == "TEXTURE":
+        without.flags[tisim.mjtVisFlag.mjVIS_TEXTURE] = 0
+    # a rope throws a shadow, and what is clear none; so that only itself changes the picture, there are none
+    quality = "plain" if name in ("TENDON", "TRANSPARENT") else "model"
+    (before, *_), (after, _, seg) = pictures(m, d, without, option(*under, *extra, frame=frame), quality=quality)
     points, reach = places(m, d, name)
     at, away = CAMERA.project(points, W, H)
     radius = reach * 0.5 * H / np.tan(0.5 * np.radians(CAMERA.fovy)) / (away - reach) + 2
@@ -125,7 +175,7 @@ def test_groups_islands_and_static_things_are_asked_for(scene):
     hidden = option("JOINT")
     some = option("JOINT", jointgroup=[0, 0, 0, 0, 1, 0])
     counts = [len(overlays.collect(m, d, 0, Look.of(o, m)).arrays()[0]) for o in (hidden, some)]
-    assert counts == [5, 1], "a box of each free joint, a rod, an arrow with its head; the ball is in group 4"
+    assert counts == [6, 1], "a box of each free joint, a rod, an arrow with its head; the ball is in group 4"
     shown = option()
     shown.flags[tisim.mjtVisFlag.mjVIS_STATIC] = 0
     textureless = option()
@@ -142,7 +192,7 @@ def test_groups_islands_and_static_things_are_asked_for(scene):
 def test_what_pictures_do_not_show_is_refused_by_name(scene):
     m, d = scene
     with tisim.Renderer(m, 60, 80) as r:
-        for made, word in ((option("CONVEXHULL"), "mjVIS_CONVEXHULL"), (option(label=1), "labels"),
+        for made, word in ((option("ACTUATOR"), "mjVIS_ACTUATOR"), (option(label=1), "labels"),
                            (option(frame=99), "frame=99")):  # fmt: skip
             with pytest.raises(tisim.Error, match=word):
                 r.update_scene(d, scene_option=made)

@@ -190,7 +190,8 @@ def pose_rows(m, d):
 
 @func
 def pose_hessian(m, d, k, r, n, scale, back, q1):
-    """eq_hess and eq_hess_rot of the connect or weld whose n rows begin at r: a row's cost is always a quadratic."""
+    """eq_hess, eq_hess_rot and eq_turn of the connect or weld whose n rows begin at r: the cost of a row is always a
+    quadratic."""
     turns = ti.Matrix.zero(FP, 3, 3)  # by columns: rates of the last three rows for turns about the axes
     for c in ti.static(range(3)):
         d.eq_hess[k][c] = 1.0 / d.row_R[r + c]
@@ -200,6 +201,7 @@ def pose_hessian(m, d, k, r, n, scale, back, q1):
             rate = scale * mul_quat(mul_quat(back, axis), q1)
             for s in ti.static(range(3)):
                 turns[s, c] = rate[1 + s] / ti.sqrt(d.row_R[r + 3 + s])
+                d.eq_turn[k][s, c] = rate[1 + s]
     hess = turns.transpose() @ turns
     for c in ti.static(range(3)):
         d.eq_hess_rot[k][c] = hess[c, c]

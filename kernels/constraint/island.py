@@ -223,6 +223,8 @@ def dense_room(m, d, k, factored, partly):
     room = 0
     if factored or partly:
         room = factor_room(d.island_nodenum[k], d.island_joined[k], partly)
+        if d.island_single[k] == 0 and not partly:  # matrices of bodies, see solver/articulated.py
+            room += BLOCK * d.island_bodynum[k]
     elif d.island_coupled[k] > 0 and d.island_dofnum[k] <= d.maxdense:
         room = d.island_dofnum[k] * (d.island_dofnum[k] + 1)
     return room

@@ -90,7 +90,7 @@ def begin_block(m, d, b):
         project_contacts(m, d, d.cblk_begin[b], d.cblk_end[b])
     elif ti.static(m.has.rows):
         r = b - d.ncblk
-        project_rows(m, d, d.rblk_begin[r], d.rblk_end[r])
+        project_rows(m, d, False, d.rblk_begin[r], d.rblk_end[r])
     move_block(m, d, b)
 
 
@@ -114,7 +114,7 @@ def project_block(m, d, b):
     elif ti.static(m.has.rows):
         r = b - d.ncblk
         if d.isl_phase[d.rblk_island[r]] == PROJECT:
-            project_rows(m, d, d.rblk_begin[r], d.rblk_end[r])
+            project_rows(m, d, False, d.rblk_begin[r], d.rblk_end[r])
             search_row_block(m, d, r, 1.0)
 
 
@@ -250,7 +250,7 @@ def move_block(m, d, b):
 def move_tree_block(m, d, b):
     k = d.tblk_island[b]
     if d.isl_phase[k] == MOVE:
-        s = move_trees(m, d, d.tblk_begin[b], d.tblk_end[b], d.isl_alpha[k], FP(0.0), d.sol_r)
+        s = move_trees(m, d, False, d.tblk_begin[b], d.tblk_end[b], d.isl_alpha[k], FP(0.0), d.sol_r)
         for i in ti.static(range(3)):
             d.tblk_sum[b][i] = s[i]
 

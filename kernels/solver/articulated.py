@@ -8,20 +8,21 @@ its own. A hinge of a chain costs a hundred multiplications however long the cha
 (island_factor.py) costs as many as there are pairs of dofs above. The pivots D are those of L' D L in M's order, so
 that as many digits are kept. A free body loses its six dofs at once, in twists.
 
-A body is a node by its world-major number (elimination.py). body_hess holds its matrix, its inverse if it is a free
-body; dof_wrench U of each dof, 1/D, and what forces alone would make of it. A block couples a body with a link of it:
+A body is a node by its world-major number (elimination.py). Its matrix stands whole behind the blocks, in the order of
+elimination (HESS), since whole columns are vectors to a processor; body_hess holds the inverse for a free body, and
+dof_wrench U of each dof, 1/D, and what forces alone would make of it. A block couples a body with a link of it:
 rows are the link's, columns the body's; of a body of a tree it later holds U of the link, dof by dof from the last.
 Featherstone, "Rigid Body Dynamics Algorithms", chapter 7; loops by elimination: Duff, Erisman, Reid, chapter 10.
 """
 
 from ..constraint.island import BLOCK
-from ..team import meet
+from ..team import meet, share
 from ..types import FP, at6, func, put6, six, store, ti, vec6
-from .body_order import DOF, LEFT, NUMBER, OWN, TWIST, UP, WAY
+from .body_order import BOTH, DOF, HESS, LEFT, NUMBER, OWN, TWIST, UP, WAY
 from .elimination import block_of
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
 from .incomplete import ENDS, MIDDLE
-from .island_factor import blocks_of, couple_free, coupling, row_of
+from .island_factor import blocks_of, couple_free, coupling
 from .row_hessian import each_pose
 from .tree_hessian import LOWER, add_pose, body_hessian, sym6_times
 
@@ -49,117 +50,102 @@ def body_hessians(m, d, w, t):
                     e = d.seg_adr[s]
                     a = w * m.nM + m.dof_Madr[d.J_dof[e] - w * m.nv]
                     d.tree_hess[a] = d.tree_hess[a] + d.row_hess[d.seg_row[s]] * d.J[e] * d.J[e]
+    for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):
+        h = d.node_joint[b][HESS]
+        for r in ti.static(range(6)):
+            for q in ti.static(range(6)):
+                d.island_dense[h + 6 * r + q] = d.body_hess[b][LOWER[r][q]]
 
 
 @func
 def articulated_direction(m, d, k, isle: ti.template()):
     """sol_p = H^-1 sol_p, from body_hessians of the trees and couple_bodies: the halves of the order, what is between
     them, and back."""
-    for between in range(2):
-        part = part_of(m, d, k, isle, between == 1)
-        for e in range(turns_of(part)):
-            at = place_at(part, e, False)
-            if at >= 0:
-                b = d.node_order[at]
-                if d.node_joint[b][WAY] == TWIST:
-                    fold_free(m, d, isle, b)
-                else:
-                    fold(m, d, isle, b)
-                forces_forward(m, d, isle, b)  # beside the next body's matrix, which waits for this one's
-        if isle.large == 1:
+    for part in range(3):
+        if part == 2:
             meet(m, d, isle.me, isle.size)
-    for apart in range(2):
-        part = part_of(m, d, k, isle, apart == 0)
-        for e in range(turns_of(part)):
-            at = place_at(part, e, True)
-            if at >= 0:
-                twists_back(m, d, isle, d.node_order[at])
-        if isle.large == 1:
+        first, end = part_of(m, d, k, isle, part)
+        for e in range(first, end):
+            b = d.node_order[e]
+            if d.node_joint[b][WAY] == TWIST:
+                fold_free(m, d, isle, b)
+            else:
+                fold(m, d, isle, b)
+            forces_forward(m, d, isle, b)  # beside the next body's matrix, which waits for this one's
+    for turn in range(3):
+        if turn == 1:
             meet(m, d, isle.me, isle.size)
+        first, end = part_of(m, d, k, isle, 2 - turn)
+        last = -1
+        v = vec6(0.0)
+        for e in range(end - first):
+            b = d.node_order[end - 1 - e]
+            v = twists_back(m, d, isle, b, last, v)
+            last = b
+    meet(m, d, isle.me, isle.size)
 
 
 @func
-def part_of(m, d, k, isle: ti.template(), between):
-    """This worker's part of the order: where it begins and how many bodies it has, and the same of a second part. Of
-    what is between the halves it is all or nothing, of the halves one, or both where nobody else is there."""
+def part_of(m, d, k, isle: ti.template(), part):
+    """Where in the order a part is: a half, or what is between them (BOTH); nothing if it is another worker's."""
     ends, middle = d.island_half[k][ENDS], d.island_half[k][MIDDLE]
-    part = ti.Vector([middle, isle.node + isle.nodes - middle, 0, 0])
-    if not between:
-        part = ti.Vector([isle.node, ends - isle.node, ends, middle - ends])
-        if isle.size > 1:
-            part[3] = 0
-            if isle.me == 1:
-                part = ti.Vector([ends, middle - ends, 0, 0])
-    if isle.me > 1 or (isle.me == 1 and between):
-        part[1] = 0
-    return part
-
-
-@ti.func
-def turns_of(part):
-    """Turns by which a worker is through its part: if it has two, each is every other turn's."""
-    return ti.select(part[3] > 0, 2 * ti.max(part[1], part[3]), part[1])
-
-
-@ti.func
-def place_at(part, turn, back):
-    """Place in the order of the body of a turn, -1: the second part is longer, or the first."""
-    i, first, number = turn, part[0], part[1]
-    if part[3] > 0:
-        i = turn // 2
-        if turn % 2 == 1:
-            first, number = part[2], part[3]
-    return ti.select(i < number, first + ti.select(back, number - 1 - i, i), -1)
+    first = ti.select(part == 0, isle.node, ti.select(part == 1, ends, middle))
+    end = ti.select(part == 0, ends, ti.select(part == 1, middle, isle.node + isle.nodes))
+    return first, ti.select(part % BOTH % isle.size == isle.me, end, first)
 
 
 @func
 def couple_bodies(m, d, isle: ti.template()):
-    """The blocks of the Hessian."""
-    for row in range(6 * blocks_of(m, d, isle)):
+    """The blocks of the Hessian: this worker's share of them."""
+    begin, end = share(blocks_of(m, d, isle), isle.me, isle.size)
+    for row in range(6 * begin, 6 * end):
         put6(d.island_dense, isle.adr + 6 * row, vec6(0.0))
     last = ti.Vector([-1, -1, 0])
     for e in range(isle.cons.begin, isle.cons.end):
         c = d.island_con[e]
         b1, b2 = d.con_body[c][0], d.con_body[c][1]
         if b1 >= 0 and b2 >= 0:
-            h, acts = coupling(m, d, c, 0)
-            if acts:
-                if b1 != last[0] or b2 != last[1]:
-                    last = ti.Vector([b1, b2, isle.adr + BLOCK * block_of(m, d, b2, b1)])
-                couple_free(m, d, last[2], b2, b1, h)
+            if b1 != last[0] or b2 != last[1]:
+                last = ti.Vector([b1, b2, block_of(m, d, b2, b1)])
+            if begin <= last[2] and last[2] < end:
+                h, acts = coupling(m, d, c, 0)
+                if acts:
+                    couple_free(m, d, isle.adr + BLOCK * last[2], b2, b1, h)
     if ti.static(m.has.rows):
         for e in range(isle.rows.begin, isle.rows.end):
             k = d.row_pose[d.island_row[e]] - 1
             if k >= 0:
                 b1, b2 = d.eq_body[k][0], d.eq_body[k][1]
                 if b1 >= 0 and b2 >= 0:
-                    h, acts = coupling(m, d, k, 1)
-                    couple_free(m, d, isle.adr + BLOCK * block_of(m, d, b2, b1), b2, b1, h)
+                    block = block_of(m, d, b2, b1)
+                    if begin <= block and block < end:
+                        h, acts = coupling(m, d, k, 1)
+                        couple_free(m, d, isle.adr + BLOCK * block, b2, b1, h)
 
 
 @ti.func
-def add_square(b, y, f, a: ti.template()):
-    """a[b] += f y y' of a symmetric 6 x 6 matrix, lower triangle by rows."""
-    for r in ti.static(range(6)):
-        g = f * y[r]
-        for q in ti.static(range(r + 1)):
-            a[b][r * (r + 1) // 2 + q] = a[b][r * (r + 1) // 2 + q] + g * y[q]
+def add_square(h, y, f, a: ti.template()):
+    """Adds f y y' to the 6 x 6 matrix at a[h:], column by column."""
+    x = f * y
+    for q in ti.static(range(6)):
+        put6(a, h + 6 * q, at6(a, h + 6 * q) + y[q] * x)
 
 
 @ti.func
-def times_short(b, v, a: ti.template()):
-    """sym6_times by sums of three: each dof waits for the one before."""
-    x = vec6(0.0)
-    for i in ti.static(range(6)):
-        x[i] = (a[b][LOWER[i][0]] * v[0] + a[b][LOWER[i][1]] * v[1] + a[b][LOWER[i][2]] * v[2]) + (
-            a[b][LOWER[i][3]] * v[3] + a[b][LOWER[i][4]] * v[4] + a[b][LOWER[i][5]] * v[5]
-        )
-    return x
+def times_columns(h, v, a: ti.template()):
+    """That matrix times v, by sums of three: each dof waits for the one before."""
+    x = at6(a, h) * v[0] + at6(a, h + 6) * v[1] + at6(a, h + 12) * v[2]
+    y = at6(a, h + 18) * v[3] + at6(a, h + 24) * v[4] + at6(a, h + 30) * v[5]
+    return x + y
 
 
 @func
 def fold_free(m, d, isle: ti.template(), b):
-    """Eliminates a free body; body_hess is inverted."""
+    """Eliminates a free body; body_hess becomes the inverse of its matrix."""
+    h = d.node_joint[b][HESS]
+    for r in ti.static(range(6)):
+        for q in ti.static(range(r + 1)):
+            d.body_hess[b][LOWER[r][q]] = d.island_dense[h + 6 * q + r]
     invert_twist(b, d.body_hess)
     adr = isle.adr + BLOCK * d.node_linkadr[b]
     for i in range(d.node_linknum[b]):
@@ -169,38 +155,56 @@ def fold_free(m, d, isle: ti.template(), b):
             y = sym6_times(b, at6(d.island_dense, adr + BLOCK * i + 6 * r), d.body_hess)
             for q in ti.static(range(6)):
                 g[r, q] = y[q]
+        to = d.node_joint[c][HESS]
         for r in ti.static(range(6)):
-            x = at6(d.island_dense, adr + BLOCK * i + 6 * r)
-            for q in ti.static(range(r, 6)):
-                at = q * (q + 1) // 2 + r
-                d.body_hess[c][at] = d.body_hess[c][at] - row_of(g, q).dot(x)
+            x = g @ at6(d.island_dense, adr + BLOCK * i + 6 * r)
+            put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - x)
         for j in range(d.node_linknum[b]):
             e = d.node_link[b][j]
             if d.node_rank[e] > d.node_rank[c]:
-                to = isle.adr + BLOCK * block_of(m, d, c, e)
+                block = isle.adr + BLOCK * block_of(m, d, c, e)
                 for r in ti.static(range(6)):
                     x = g @ at6(d.island_dense, adr + BLOCK * j + 6 * r)
-                    put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - x)
+                    put6(d.island_dense, block + 6 * r, at6(d.island_dense, block + 6 * r) - x)
+
+
+@func
+def fold_dof(m, d, w, h, i):
+    """U of dof i of a body whose matrix is at h, and 1/D, which dof_wrench keeps."""
+    s = d.cdof[i]
+    u = times_columns(h, s, d.island_dense)
+    most = d.tree_hess[w * m.nM + m.dof_Madr[i - w * m.nv]] + (s[0] * u[0] + s[1] * u[1] + s[2] * u[2])
+    a = 1.0 / (most + (s[3] * u[3] + s[4] * u[4] + s[5] * u[5]))
+    store(d.dof_wrench, i, u)
+    d.dof_wrench[i][6] = a
+    return u, a
 
 
 @func
 def fold(m, d, isle: ti.template(), b):
     """Eliminates the dofs of a body of a tree, whose children have been; its parent bears what is left."""
     w = isle.world
-    p, n = d.node_joint[b][UP], d.node_joint[b][NUMBER]
+    p, n, h = d.node_joint[b][UP], d.node_joint[b][NUMBER], d.node_joint[b][HESS]
     last = d.node_joint[b][DOF] + n - 1
-    for k in range(n):
-        i = last - k
-        s = d.cdof[i]
-        u = times_short(b, s, d.body_hess)
-        most = d.tree_hess[w * m.nM + m.dof_Madr[i - w * m.nv]] + (s[0] * u[0] + s[1] * u[1] + s[2] * u[2])
-        a = 1.0 / (most + (s[3] * u[3] + s[4] * u[4] + s[5] * u[5]))
-        add_square(b, u, -a, d.body_hess)
-        store(d.dof_wrench, i, u)
-        d.dof_wrench[i][6] = a
+    for k in range(n - 1):
+        u, a = fold_dof(m, d, w, h, last - k)
+        add_square(h, u, -a, d.island_dense)
+    to = h
     if p >= 0:
-        for q in range(21):
-            d.body_hess[p][q] = d.body_hess[p][q] + d.body_hess[b][q]
+        to = d.node_joint[p][HESS]
+    if n > 0:  # the last one outside of the loop: there columns stay vectors
+        u, a = fold_dof(m, d, w, h, last - n + 1)
+        x = -a * u
+        if p >= 0:
+            for q in ti.static(range(6)):
+                put6(
+                    d.island_dense,
+                    to + 6 * q,
+                    at6(d.island_dense, to + 6 * q) + (at6(d.island_dense, h + 6 * q) + u[q] * x),
+                )
+    elif p >= 0:
+        for q in ti.static(range(6)):
+            put6(d.island_dense, to + 6 * q, at6(d.island_dense, to + 6 * q) + at6(d.island_dense, h + 6 * q))
     for e in range(d.node_linknum[b]):
         fold_link(m, d, isle, b, p, d.node_link[b][e], isle.adr + BLOCK * (d.node_linkadr[b] + e), last, n)
     for e in range(1, d.node_linknum[b]):
@@ -224,12 +228,13 @@ def fold_link(m, d, isle: ti.template(), b, p, c, adr, last, n):
             for q in ti.static(range(6)):
                 x[r, q] -= a * y[r] * u[q]
         put6(d.island_dense, adr + 6 * k, y)
-        add_square(c, y, -a, d.body_hess)
+        add_square(d.node_joint[c][HESS], y, -a, d.island_dense)
     if c == p:
+        to = d.node_joint[p][HESS]
         for r in ti.static(range(6)):
-            for q in ti.static(range(r + 1)):
-                at = r * (r + 1) // 2 + q
-                d.body_hess[p][at] = d.body_hess[p][at] + x[r, q] + x[q, r]
+            for q in ti.static(range(6)):
+                at = to + 6 * r + q
+                d.island_dense[at] = d.island_dense[at] + (x[r, q] + x[q, r])
     elif p >= 0:
         couple_free(m, d, isle.adr + BLOCK * block_of(m, d, c, p), c, p, x)
 
@@ -281,25 +286,28 @@ def forces_forward(m, d, isle: ti.template(), b):
 
 
 @func
-def twists_back(m, d, isle: ti.template(), b):
-    """The solution of body b from those of its parent and its links."""
+def twists_back(m, d, isle: ti.template(), b, last, v_last):
+    """The solution of body b from those of the body above it, which may be `last` with the twist v_last, and of its
+    links. Returns its twist."""
+    v = vec6(0.0)
     n, first, way = d.node_joint[b][NUMBER], d.node_joint[b][DOF], d.node_joint[b][WAY]
     adr = isle.adr + BLOCK * d.node_linkadr[b]
     if way == TWIST:
         y = vec6(0.0)
         for e in range(d.node_linknum[b]):
-            v = d.twist[d.node_link[b][e]]
+            x = d.twist[d.node_link[b][e]]
             for r in ti.static(range(6)):
-                y += v[r] * at6(d.island_dense, adr + BLOCK * e + 6 * r)
-        x = six(d.twist[b]) - sym6_times(b, y, d.body_hess)
-        store(d.twist, b, x)
+                y += x[r] * at6(d.island_dense, adr + BLOCK * e + 6 * r)
+        v = six(d.twist[b]) - sym6_times(b, y, d.body_hess)
+        store(d.twist, b, v)
         if first >= 0:
-            put6(d.sol_p, first, dofs_of_twist(m, d, first, x))
+            put6(d.sol_p, first, dofs_of_twist(m, d, first, v))
     else:
-        v = vec6(0.0)
         sign = ti.select(way == OWN, FP(1.0), FP(-1.0))
         p = d.node_joint[b][UP]
-        if p >= 0:
+        if p >= 0 and p == last:  # a chain does not wait for its memory
+            v = v_last
+        elif p >= 0:
             v = six(d.twist[p])
         for q in range(n):
             i = first + q
@@ -314,3 +322,4 @@ def twists_back(m, d, isle: ti.template(), b):
         if way == LEFT:
             i = isle.world * m.nv + m.body_dofadr[b - isle.world * m.nbody]
             put6(d.sol_p, i, dofs_of_twist(m, d, i, v))
+    return v

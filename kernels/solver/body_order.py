@@ -2,7 +2,7 @@
 
 An island that a team shares is walked breadth first, tree by tree, from an end, and cut in the middle: two workers
 eliminate a half each, from the ends towards the middle, and what couples the halves goes last. The halves follow from
-the island, so that bits do not depend on the number of workers; who works alone takes a body of each half in turn.
+the island, so that bits do not depend on the number of workers.
 
 A chain of trees costs least where each body, when its turn comes, is coupled with one other: a tree is walked from its
 leaves to its root, and the root has to be nearer to the middle than they are. Where another body is, the tree is
@@ -14,11 +14,11 @@ from ..constants import FREE
 from ..constraint.island import BLOCK
 from ..types import func, ti
 from .elimination import LINKS, leave, link_pair
-from .incomplete import ENDS, MIDDLE
+from .incomplete import BORDER, ENDS, MIDDLE
 
 BESIDE = 4  # links up to which free bodies are eliminated before any tree
 BOTH = 2  # part of the order that is neither half's
-UP, DOF, NUMBER, WAY = range(4)  # columns of node_joint: see data/arrays.py
+UP, DOF, NUMBER, WAY, HESS = range(5)  # columns of node_joint: see data/arrays.py
 OWN, TWIST, TURNED, LEFT = 1, 0, -1, -2  # in WAY; LEFT is the old root of a tree that was turned
 
 
@@ -40,6 +40,7 @@ def eliminate_bodies(m, d, k, isle: ti.template()):
     """As elimination.eliminate, of bodies: a body goes behind those below it. Returns 0 where this factor cannot be."""
     fits = 0
     halves = isle.large
+    d.island_half[k][BORDER] = (isle.trees.end - isle.trees.begin) // 2
     more = True
     while more:
         fits = list_bodies(m, d, isle)
@@ -48,7 +49,7 @@ def eliminate_bodies(m, d, k, isle: ti.template()):
         more = False
         if fits == 1:
             if halves == 1:
-                halves = halve(m, d, isle)
+                halves = halve(m, d, k, isle)
             fits = order_bodies(m, d, k, isle, ti.select(halves == 1, 0, BOTH))
             more = fits == 0 and halves == 1
         halves = 0
@@ -69,14 +70,16 @@ def order_bodies(m, d, k, isle: ti.template(), part):
     limit = 1
     turn = 0
     trees = False
-    number = isle.trees.end - isle.trees.begin
+    border = isle.trees.begin + d.island_half[k][BORDER]
     d.island_half[k][ENDS] = isle.node
     d.island_half[k][MIDDLE] = isle.node
     while part <= BOTH and done < isle.nodes and fits == 1:
         before = done
         least = LINKS + 2  # more than there are
-        for e in range(number):
-            t = d.island_node[isle.node + ti.select(turn % 2 == 0, number - 1 - e, e)]
+        begin = ti.select(part == 1, border, isle.trees.begin)
+        end = ti.select(part == 0, border, isle.trees.end)
+        for e in range(end - begin):
+            t = d.island_tree[ti.select(turn % 2 == 0, end - 1 - e, begin + e)] - w * m.ntree
             if trees or d.tree_single[w * m.ntree + t] == 1:
                 last = w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t] - 1
                 step = -1
@@ -91,6 +94,7 @@ def order_bodies(m, d, k, isle: ti.template(), part):
                             p = d.node_joint[b][UP]
                             d.node_order[isle.node + done] = b
                             d.node_rank[b] = done
+                            d.node_joint[b][HESS] = isle.adr + isle.room + BLOCK * done
                             d.node_linkadr[b] = blocks
                             blocks += d.node_linknum[b]
                             done += 1
@@ -138,9 +142,8 @@ def held_by(m, d, w, b, part):
 
 @func
 def list_bodies(m, d, isle: ti.template()):
-    """The island's bodies as nodes, without links; node_mark: their children. island_node begins with its
-    trees. Returns 0 where blocks of six dofs are as good: if those that are no free bodies have more than three dofs
-    each."""
+    """The island's bodies as nodes, without links; node_mark: their children. Returns 0 where blocks of six dofs are as
+    good: if those that are no free bodies have more than three dofs each."""
     w = isle.world
     n = 0
     more = 0
@@ -163,8 +166,6 @@ def list_bodies(m, d, isle: ti.template()):
             d.node_joint[node][WAY] = ti.select(d.tree_single[d.island_tree[e]] == 1, TWIST, OWN)
             n += 1
     isle.nodes = n
-    for e in range(isle.trees.begin, isle.trees.end):
-        d.island_node[isle.node + e - isle.trees.begin] = d.island_tree[e] - w * m.ntree
     return ti.cast(more <= 0, ti.i32)
 
 
@@ -204,16 +205,16 @@ def place_of(m, d, w, t):
 
 
 @func
-def halve(m, d, isle: ti.template()):
+def halve(m, d, k, isle: ti.template()):
     """Cuts the island in two halves (node_linkadr), and turns trees towards the middle. Returns 0 if it falls apart."""
     w = isle.world
     number = isle.trees.end - isle.trees.begin
-    reached = walk(m, d, isle, d.island_node[isle.node])
+    reached = walk(m, d, isle, d.island_tree[isle.trees.begin] - w * m.ntree)
     reached = walk(m, d, isle, d.island_node[isle.node + reached - 1])
     bodies = 0
     for e in range(reached):
         t = d.island_node[isle.node + e]
-        half = ti.cast(2 * bodies >= isle.nodes, ti.i32)
+        half = ti.cast(2 * bodies + m.tree_bodynum[t] > isle.nodes, ti.i32)
         bodies += m.tree_bodynum[t]
         for b in range(first_of(m, d, w, t), first_of(m, d, w, t) + m.tree_bodynum[t]):
             d.node_linkadr[b] = half
@@ -224,7 +225,23 @@ def halve(m, d, isle: ti.template()):
             turn(m, d, w, t)
         elif d.node_linknum[b] > 0:  # a body that lies on another belongs to that one's half
             d.node_linkadr[b] = d.node_linkadr[d.node_link[b][0]]
+    if reached == number:
+        list_halves(m, d, k, isle)
     return ti.cast(reached == number, ti.i32)
+
+
+@func
+def list_halves(m, d, k, isle: ti.template()):
+    """island_tree: the trees of the first half, then those of the second, both in the order of the walk."""
+    n = isle.trees.begin
+    for half in range(2):
+        for e in range(isle.trees.end - isle.trees.begin):
+            t = d.island_node[isle.node + e]
+            if d.node_linkadr[first_of(m, d, isle.world, t)] == half:
+                d.island_tree[n] = isle.world * m.ntree + t
+                n += 1
+        if half == 0:
+            d.island_half[k][BORDER] = n - isle.trees.begin
 
 
 @func

@@ -296,7 +296,7 @@ def finish_island(m, d, k):
             d.row_Jaref[r] = row_residual(m, d, r)
     for n in range(d.island_treeadr[k], d.island_treeadr[k] + d.island_treenum[k]):
         t = d.island_tree[n] - w * m.ntree
-        tree_gather(m, d, w, t, d.qfrc_constraint)
+        tree_gather(m, d, w, t, False, d.qfrc_constraint)
         for j in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
             i = w * m.nv + j
             x = d.dual_y[i] * ti.sqrt(d.qLDiagInv[i])

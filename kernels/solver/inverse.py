@@ -61,7 +61,7 @@ def inverse_forces(m, d):
         for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
             d.qfrc_constraint[i] = 0.0
         if d.with_constraints == 1:
-            tree_gather(m, d, w, t, d.qfrc_constraint)
+            tree_gather(m, d, w, t, False, d.qfrc_constraint)
         for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
             d.qfrc_inverse[i] = d.sol_Mp[i] + d.qfrc_bias[i] - d.qfrc_passive[i] - d.qfrc_constraint[i]
 

@@ -21,7 +21,7 @@ from .body_order import eliminate_bodies
 from .cg import solve_apart, solve_linear
 from .dense import dense_direction
 from .elimination import eliminate
-from .incomplete import HOLDS, arrange, factor_halves
+from .incomplete import BORDER, HOLDS, arrange, factor_halves
 from .island_factor import blocks_of, factored_direction
 from .isle import first_block, isle_of, keep, next_block, stretch, sum_of
 from .lone import is_lone
@@ -215,6 +215,11 @@ def order_factor(m, d, k, isle: ti.template()):
         isle.bodies = d.island_half[k][HOLDS] // 2
         isle.nodes = ti.select(isle.bodies == 1, d.island_bodynum[k], d.island_nodenum[k])
         isle.factor = ti.select(d.island_half[k][HOLDS] > 0, isle.factor, -1)
+        if isle.bodies == 1 and isle.size == 2:  # each the trees of his half, whose numbers are near him
+            border = d.island_half[k][BORDER] // isle.trees.step
+            isle.trees.pace = 1
+            isle.trees.mine = ti.select(isle.me == 0, 0, border)
+            isle.trees.behind = ti.select(isle.me == 0, border, isle.trees.blocks)
 
 
 @ti.func
@@ -276,7 +281,7 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
         due = False
         raw = exact or isle.part >= 0
         if ti.static(m.has.jointed and not m.has.heavy):
-            if isle.bodies == 1 and isle.me == isle.size - 1:
+            if isle.bodies == 1:
                 couple_bodies(m, d, isle)
         b = first_block(m, d, isle, isle.trees)
         while b < isle.trees.blocks:
@@ -338,7 +343,7 @@ def project(m, d, isle: ti.template()):
         b = first_block(m, d, isle, isle.rows)
         while b < isle.rows.blocks:
             first, last = stretch(isle.rows, b)
-            project_rows(m, d, first, last)
+            project_rows(m, d, isle.bodies == 1, first, last)
             b = next_block(m, d, isle, isle.rows, b)
     meet(m, d, isle.me, isle.size)
     return slope
@@ -444,7 +449,8 @@ def move(m, d, k, isle: ti.template(), n, alpha):
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
         if isle.packed == 0:
-            s = move_trees(m, d, first, last, alpha, ti.select(isle.large == 1, FP(0.0), s[0]), d.sol_p)
+            from_here = ti.select(isle.large == 1, FP(0.0), s[0])
+            s = move_trees(m, d, isle.bodies == 1, first, last, alpha, from_here, d.sol_p)
         elif ti.static(m.has.packed):
             s = packed_move_trees(m, d, isle.world, first, last, alpha)
         keep(isle.trees, b, COST, s[0], d.tree_sum)

@@ -13,6 +13,7 @@ from .steps import (
     contact_direction,
     contact_line,
     contact_move,
+    pose_times,
     row_along,
     row_move,
     tree_gather,
@@ -70,11 +71,16 @@ def project_contacts(m, d, first, last):
 
 
 @func
-def project_rows(m, d, first, last):
+def project_rows(m, d, posed, first, last):
+    """posed: those of connects and welds from the twists of bodies, which costs the same however long their chains."""
     if ti.static(m.has.rows):
         for n in range(first, last):
             r = d.island_row[n]
-            d.row_Jp[r] = row_times(m, d, r, d.sol_p)
+            if not posed or d.row_pose[r] == 0:
+                d.row_Jp[r] = row_times(m, d, r, d.sol_p)
+            elif ti.static(m.has.jointed):
+                if d.row_pose[r] > 0:
+                    pose_times(m, d, r, d.row_pose[r] - 1)
 
 
 @func
@@ -110,14 +116,14 @@ def move_rows(m, d, first, last, alpha, cost):
 
 
 @func
-def move_trees(m, d, first, last, alpha, cost, descent: ti.template()):
+def move_trees(m, d, posed, first, last, alpha, cost, descent: ti.template()):
     """x, its constraint forces, and descent = -gradient there. Returns cost with the Gauss term's, |gradient|^2 and
     |p|^2."""
     s = vec3(cost, 0.0, 0.0)
     w = d.island_tree[first] // m.ntree
     for n in range(first, last):
         t = d.island_tree[n] - w * m.ntree
-        tree_gather(m, d, w, t, d.qfrc_constraint)
+        tree_gather(m, d, w, t, posed, d.qfrc_constraint)
         for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
             p = d.sol_p[i]
             d.qacc[i] = d.qacc[i] + alpha * p

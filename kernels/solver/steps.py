@@ -149,23 +149,59 @@ def row_product(m, d, r, x: ti.template()):
         if k == -1:
             d.row_force[r] = d.row_hess[r] * row_times(m, d, r, x)
         elif k >= 0:
-            turn = vec3(0.0)
-            shift = vec3(0.0)
-            for side in ti.static(range(2)):
-                b = d.eq_body[k][side]
-                if b >= 0:
-                    sign = ti.static(1.0 - 2.0 * side)
-                    v = d.twist[b]
-                    turn += sign * head(v)
-                    shift += sign * (tail(v) + cross(head(v), head(d.eq_arm[k, side])))
+            turn, shift = pose_twist(m, d, k)
             store(d.eq_wrench, k, join(symmetric(d.eq_hess_rot, k) @ turn, symmetric(d.eq_hess, k) @ shift))
 
 
 @func
+def pose_twist(m, d, k):
+    """Twist of the first body of connect or weld k against the second: angular, and linear at the point."""
+    turn = vec3(0.0)
+    shift = vec3(0.0)
+    for side in ti.static(range(2)):
+        b = d.eq_body[k][side]
+        if b >= 0:
+            sign = ti.static(1.0 - 2.0 * side)
+            v = d.twist[b]
+            turn += sign * head(v)
+            shift += sign * (tail(v) + cross(head(v), head(d.eq_arm[k, side])))
+    return turn, shift
+
+
+@func
+def pose_times(m, d, r, k):
+    """row_Jp of the rows of connect or weld k, of which r is the first, from the twists of its bodies."""
+    turn, shift = pose_twist(m, d, k)
+    for c in ti.static(range(3)):
+        d.row_Jp[r + c] = shift[c]
+    if m.eq_nrow[k % m.neq] > 3:
+        rate = d.eq_turn[k] @ turn
+        for c in ti.static(range(3)):
+            d.row_Jp[r + 3 + c] = rate[c]
+
+
+@func
+def add_pose_force(m, d, b, k, side):
+    """Adds to the wrench on body b, of a side of connect or weld k, what the forces of its rows are for it."""
+    r = d.eq_row[k]
+    force = vec3(d.row_force[r], d.row_force[r + 1], d.row_force[r + 2])
+    torque = vec3(0.0)
+    if m.eq_nrow[k % m.neq] > 3:
+        torque = d.eq_turn[k].transpose() @ vec3(d.row_force[r + 3], d.row_force[r + 4], d.row_force[r + 5])
+    store(d.wrench, b, six(d.wrench[b]) + on_side(m, d, k, side, join(torque, force)))
+
+
+@func
+def on_side(m, d, k, side, f):
+    """What torque and force of connect or weld k are for the body of a side, about the centre of its tree."""
+    g = (1.0 - 2.0 * ti.cast(side, FP)) * f
+    return join(head(g) + cross(head(d.eq_arm[k, side]), tail(g)), tail(g))
+
+
+@func
 def pose_wrench(m, d, k, side):
-    """What eq_wrench of connect or weld k is for the body of a side, about the centre of its tree."""
-    f = (1.0 - 2.0 * ti.cast(side, FP)) * six(d.eq_wrench[k])
-    return join(head(f) + cross(head(d.eq_arm[k, side]), tail(f)), tail(f))
+    """The same of eq_wrench."""
+    return on_side(m, d, k, side, six(d.eq_wrench[k]))
 
 
 @func
@@ -188,8 +224,9 @@ def add_pose_wrench(m, d, b, k, side):
 
 
 @func
-def tree_gather(m, d, w, t, y: ti.template()):
-    """y = J' f of tree t from the wrenches of its contacts and the forces of its rows, gathered in list order."""
+def tree_gather(m, d, w, t, posed, y: ti.template()):
+    """y = J' f of tree t from the wrenches of its contacts and the forces of its rows, gathered in list order; if
+    `posed` those of connects and welds are wrenches, too."""
     single = d.tree_single[w * m.ntree + t] == 1
     for k in range(m.tree_bodynum[t]):
         b = w * m.nbody + m.tree_bodyadr[t] + k
@@ -202,8 +239,11 @@ def tree_gather(m, d, w, t, y: ti.template()):
                 store(d.wrench, b, f)
     if ti.static(m.has.jointed):
         if not single:
+            if ti.static(m.has.rows):
+                if posed:
+                    each_pose(m, d, w, t, add_pose_force)
             tree_project(m, d, w, t, y)
-            add_rows(m, d, w * m.ntree + t, False, y)
+            add_rows(m, d, w * m.ntree + t, posed, y)
 
 
 @func

@@ -16,7 +16,7 @@ SCENE = """<mujoco><option timestep=".002"/><visual><scale com=".25" camera=".5"
     <map force=".04"/><headlight ambient=".3 .3 .3" diffuse=".3 .3 .3"/></visual>
   <asset><texture name="dots" type="2d" builtin="checker" rgb1=".9 .75 .4" rgb2=".8 .5 .3" width="32" height="32"/>
     <texture name="grid" type="2d" builtin="checker" rgb1=".9 .92 .94" rgb2=".75 .8 .85" width="300" height="300"/>
-    <material name="dots" texture="dots"/>
+    <material name="dots" texture="dots"/><mesh name="gem" builtin="sphere" params="1" scale=".1 .08 .06"/>
     <material name="grid" texture="grid" texrepeat="6 6" reflectance=".1"/></asset>
   <worldbody><light pos="-.7 -.6 1.25" dir=".35 .4 -1" cutoff="80" diffuse=".6 .6 .6"/>
     <camera name="eye" pos="1 -.1 .9" xyaxes="0 1 0 -.5 0 1"/>
@@ -31,7 +31,7 @@ SCENE = """<mujoco><option timestep=".002"/><visual><scale com=".25" camera=".5"
     <body name="low" pos=".5 0 .12"><freejoint/><geom type="box" size=".15 .12 .12" material="dots"/></body>
     <body name="high" pos=".5 0 .32"><freejoint/><geom type="box" size=".1 .08 .08" rgba=".5 .75 .5 1"/></body>
     <body name="held" pos=".35 0 .8"><freejoint/><site name="below" pos="0 0 -.07" zaxis="0 0 -1" size=".02"/>
-      <geom type="cylinder" size=".07 .06" rgba=".7 .6 .8 1"/></body>
+      <geom type="mesh" mesh="gem" rgba=".7 .6 .8 1"/></body>
     <body pos="-.2 -.5 .1"><freejoint/><geom size=".1" rgba=".85 .5 .3 1"/></body></worldbody>
   <equality><connect body1="held" anchor="0 0 .25"/></equality>
   <tendon><spatial width=".012" rgba=".9 .2 .2 1"><site site="hook"/><site site="tip"/></spatial></tendon>
@@ -41,7 +41,7 @@ HULLS = """<mujoco><asset><mesh name="rock" builtin="sphere" params="1" scale=".
   <replicate count="3" offset=".02 .03 .25" euler="20 30 10"><body pos="-.4 -.4 .2"><freejoint/>
   <geom type="mesh" mesh="rock" rgba=".6 .65 .75 1"/></body></replicate></replicate></replicate></worldbody></mujoco>"""
 OVERLAYS = """TEXTURE TENDON RANGEFINDER CONSTRAINT JOINT CAMERA LIGHT CONTACTPOINT CONTACTFORCE CONTACTSPLIT COM
-    INERTIA TRANSPARENT ISLAND STATIC""".split()
+    INERTIA CONVEXHULL TRANSPARENT ISLAND STATIC""".split()
 FRAMES = "BODY GEOM SITE CAMERA LIGHT CONTACT WORLD".split()
 INSIDE = {"CONTACTPOINT", "CONTACTFORCE", "CONTACTSPLIT", "COM", "INERTIA", "BODY", "GEOM", "CONTACT", "JOINT"}
 OFF = {"TEXTURE", "STATIC"}  # the pictures show what it looks like without

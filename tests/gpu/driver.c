@@ -198,12 +198,30 @@ void softgpu_clear(void) {
 
 /* ---- modules and launches */
 
-Result cuModuleLoadDataEx(void **out, const char *ptx, Result n, Result *options, void **values) {
+/* Drops the numbers by which Taichi tells kernels of a process apart, c82 of body_poses_c82_0_kernel_0: so that what was
+   compiled serves every process. */
+static void drop_numbers(char *text) {
+  char *to = text;
+  for (const char *s = text; *s;) {
+    size_t digits = s[0] == '_' && s[1] == 'c' ? strspn(s + 2, "0123456789") : 0;
+    if (digits && s[2 + digits] == '_') {
+      *to++ = *s++;
+      *to++ = *s++;
+      s += digits;
+    } else
+      *to++ = *s++;
+  }
+  *to = 0;
+}
+
+Result cuModuleLoadDataEx(void **out, const char *given, Result n, Result *options, void **values) {
+  if (!strncmp(given, "\177ELF", 4)) return 209; /* code for another device: no binary for this one */
   Module *m = calloc(1, sizeof *m);
+  char *ptx = strdup(given);
+  drop_numbers(ptx);
   uint64_t hash = 1469598103934665603ull; /* FNV-1a */
   for (const char *s = ptx; *s; s++) hash = (hash ^ (uint8_t)*s) * 1099511628211ull;
   char stem[64] = "module"; /* the first task's name leads the file's */
-  if (!strncmp(ptx, "\177ELF", 4)) return 209; /* code for another device: no binary for this one */
   const char *entry = strstr(ptx, ".entry ");
   if (entry) {
     sscanf(entry + 7, "%60[^(]", stem);
@@ -212,10 +230,15 @@ Result cuModuleLoadDataEx(void **out, const char *ptx, Result n, Result *options
   }
   snprintf(m->ptx, 512, "%s/%s-%016lx.ptx", folder, stem, hash);
   snprintf(m->library, 512, "%s/%s-%016lx%s.so", folder, stem, hash, softgpu_watching ? "-w" : "");
-  FILE *f = fopen(m->ptx, "w");
-  if (!f) return 500;
-  fputs(ptx, f);
-  fclose(f);
+  if (access(m->ptx, R_OK)) { /* as a whole: other processes may read it */
+    char part[600];
+    snprintf(part, 600, "%s.%d", m->ptx, getpid());
+    FILE *f = fopen(part, "w");
+    if (!f) return 500;
+    fputs(ptx, f);
+    if (fclose(f) || rename(part, m->ptx)) return 500;
+  }
+  free(ptx);
   CALLED(0, "load_module");
   *out = m;
   return 0;
@@ -257,6 +280,7 @@ Result cuModuleGetFunction(void **out, void *module, const char *name) {
   char symbol[200];
   snprintf(t->name, 200, "%s", name);
   snprintf(symbol, 200, "%s", name);
+  drop_numbers(symbol);
   for (char *s = symbol; *s; s++)
     if (*s == '$' || *s == '.') *s = '_';
   t->module = m;

@@ -69,7 +69,11 @@ def assembled(path, ptxas):
     for name, of_task in zip(parts[::2], parts[1::2]):
         registers, stack, spilled = (
             max(map(int, re.findall(pattern, of_task)), default=0)
-            for pattern in (r"Used (\d+) registers", r"(\d+) bytes stack frame", r"(\d+) bytes spill stores")
+            for pattern in (
+                r"Used (\d+) registers",
+                r"(\d+) bytes (?:stack frame|cumulative)",
+                r"(\d+) bytes spill stores",
+            )
         )
         fit = min(THREADS, REGISTERS // (-(-max(1, registers) // 8) * 8)) / THREADS
         found[name] = dict(registers=registers, stack=stack, spilled=spilled, fit=fit)

@@ -43,6 +43,7 @@ def test_bits_are_equal(name, tmp_path):
         assert "no graphs" not in finds["told"] and "no cubins" not in finds["told"]
     folder = tmp_path / "cache" / "ptx"
     texts = sorted(p.stem for p in folder.glob("*.ptx"))
+    assert not any(b"\0" in p.read_bytes() for p in folder.glob("*.ptx"))
     assert texts == sorted(p.name.removesuffix(".sm_90.cubin") for p in folder.glob("*.cubin"))
     for each in folder.glob("*.ptx"):
         each.write_text("// no task")

@@ -32,7 +32,7 @@ from .variant import check_passed
 from .whole_file import whole
 
 SWITCH = "TISIM_OWN_LAUNCHES"
-VERSION = 1  # of what is kept
+VERSION = 2  # of what is kept
 ENTRY = re.compile(r"\.visible \.entry ([\w$]+)\((.*?)\n\}", re.DOTALL)
 FUNCTION = re.compile(r"\.func (function_body\w*)\(\n(.*?)\n\}", re.DOTALL)
 TEMPORARIES_AT = 32872  # place of that pointer in LLVMRuntime
@@ -228,7 +228,8 @@ def written():
         finally:
             config.print_kernel_asm = False
             os.chdir(before)
-        texts += [path.read_text() for path in sorted(pathlib.Path(place).glob("*.ptx"))]
+        # Taichi writes the zero behind the text, too, which the ptxas of CUDA 13 takes for an early end
+        texts += [path.read_text().rstrip("\0") for path in sorted(pathlib.Path(place).glob("*.ptx"))]
 
 
 class Code:

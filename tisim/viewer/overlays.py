@@ -22,7 +22,7 @@ AXES = np.array([[0.9, 0.1, 0.1, 1], [0.1, 0.8, 0.1, 1], [0.15, 0.3, 0.95, 1]]) 
 HEAD = 3.0  # width of an arrow's head, by that of its shaft
 NO_SHADOW = 0.999  # opacity of what hides all behind it and throws no shadow: SOLID of kernels/picture/surface.py
 THIN = 0.03  # radius of a ray, by the model's mean size
-EDGE, EDGE_WIDTH = np.array([0.05, 0.12, 0.4, 1]), 0.02  # of a hull: colour; radius, by the model's mean size
+EDGE, EDGE_WIDTH = np.array([0.05, 0.12, 0.4, 1]), 0.008  # of a hull: colour; radius, by the model's mean size
 FLAT = 1e-6  # cosine of the angle between faces of a hull without an edge between them, below 1
 SHORT = 1e-12  # what is shorter has no direction [m]
 

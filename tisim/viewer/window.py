@@ -85,6 +85,8 @@ class Show:
             self._filming.end()
             self.controls.hand.release(self.controls.d)
             ggui.close()
+            # GLFW's callback makes a cycle, which would not be freed at once
+            self._raster = self._painter = self.direct = self.window = self.canvas = self.scene = None
 
     # what the user does
 
