@@ -4,7 +4,7 @@
     python benchmarks/window.py --drivers [--bodies 1000,10000]
 
 Xvfb is started for it (apt-get install -y xvfb). Each frame is a new state of a pile, drawn by Vulkan as `tisim view
---draw raster` does it, with the panel that is open at its start. Counted is the time of all that Show.frame does but
+--raster` does it, with the panel that is open at its start. Counted is the time of all that Show.frame does but
 the steps and GGUI's `show`, in which the driver draws. The shadow map is given apart: it is a picture by rays.
 `--drivers`: processor time over all threads of a frame of 640x360, drawn by Vulkan with shadows and by the caster.
 """

@@ -114,6 +114,26 @@ def test_worlds_of_a_batch_are_like_single_ones(heap):
     assert np.array_equal(batch.qpos[2], single.qpos) and np.array_equal(batch.qpos[0], fresh.qpos)
 
 
+@pytest.mark.parametrize("given", [{}, dict(friction="box"), dict(friction="polygon", eta=6), dict(bounce=0.4)])
+def test_contacts_visited_side_by_side_are_as_those_visited_alone(given):
+    """In one world each of a tower's manifolds is alone in its colour or with one other, in five worlds four and four
+    are side by side and some are left."""
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_scene("tower", n=3)
+    m.opt.dynamics = "lcp"
+    m.lcp.take(given)
+    single, batch = tisim.Data(m), tisim.Data(m, nworld=5)
+    single.qvel[:] = pushed = np.random.default_rng(0).normal(size=m.nv)
+    batch.qvel[:] = pushed
+    most = 0
+    for _ in range(20):
+        tisim.step(m, single, 10)
+        tisim.step(m, batch, 10)
+        assert all(np.array_equal(q, single.qpos) for q in batch.qpos)
+        most = max(most, single.ncon)
+    assert most > 4
+
+
 def test_runs_of_the_command_line_resume_to_the_same_bits(tmp_path):
     def run(folder, *more):
         words = ["run", "pile", "--n", "60", "--dynamics", "lcp", "--no-picture", "-o", str(tmp_path / folder), *more]

@@ -91,23 +91,35 @@ def looking(page):
                     if b":" in said:
                         head[said.split(b":")[0]] = said.split(b":")[1]
                 came.append(answer.read(int(head[b"Content-Length"])))
+                after.sent.append(came[-1])
                 ready.set()
-
-    threading.Thread(target=read, daemon=True).start()
 
     def after(frames=10):
         from PIL import Image
 
+        given = None if came else after.sent[-1:]
         for _ in range(frames):
+            if came and [came[0]] == given:  # the last picture comes twice
+                came.pop(0)
             if came:
                 break
             page.frame()
-            ready.wait(0.05)
-        ready.clear()
+            ready.wait(0.15)
+            ready.clear()
         return np.asarray(Image.open(io.BytesIO(came.pop(0)))) if came else None
 
+    after.sent = []
+    threading.Thread(target=read, daemon=True).start()
     yield after
     line.shutdown(socket.SHUT_RDWR)
+
+
+def test_the_last_picture_comes_twice_and_then_nothing(page):
+    """Chromium shows a picture of a stream when the next one has begun."""
+    with looking(page) as after:
+        after()
+        assert after(30) is None
+        assert len(after.sent) == 2 and after.sent[0] == after.sent[1]
 
 
 def test_pictures_come_where_something_changes(page):

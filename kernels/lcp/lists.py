@@ -7,8 +7,13 @@ from ..team import crew
 from ..types import FP, HAND, SERIAL, func, kernel, ti, vec3
 
 COLORS = 30  # and the last one, of manifolds that get no other, which is one worker's
-HEAD_SLEEPERS = 61  # place in lcp_head of the number of old contacts of sleepers
-HEAD_COLORS = 62  # place in lcp_head of the number of colours; color c begins at place c
+LANES = 4  # contacts that are visited side by side
+# places in lcp_head: where color c begins, of contacts that are visited side by side; the number of old contacts of
+# sleepers; of colours; where color c begins, of the others
+HEAD_SLEEPERS, HEAD_COLORS, HEAD_SINGLES = 61, 62, 64
+# and of manifolds of a colour with as many contacts: their number; the first slot of those side by side; how many there
+# have been so far. A manifold with more than MOST_ABREAST contacts is with the others
+HEAD_SIZES, HEAD_FIRST, HEAD_SEEN, MOST_ABREAST = 128, 384, 640, 8
 MOST = 62  # old contacts of a pair that can be told apart
 FAR = 1e30  # [m2]
 ENDS, EQ_ROWS = 2, 6  # numbers of an equality in lcp_eq_body, lcp_eq_impulse
@@ -50,36 +55,71 @@ def manifold_end(m, d, c):
 
 @func
 def color_manifolds(m, d):
-    """Slots of contacts by colour: each manifold, in list order, has the first colour that neither moving body has."""
+    """Slots of contacts by colour: each manifold, in list order, has the first colour that neither moving body has.
+
+    Of a colour's manifolds with n contacts each four in list order have n rows of LANES slots, in row r the r-th
+    contact of each; these are in the first slots. What is left of all of these has slots behind, in list order.
+    """
     for b in range(d.nworld * m.nbody):
         d.lcp_used[b] = 0
     for c in range(COLORS + 2):
-        d.lcp_head[c] = 0
+        d.lcp_head[HEAD_SINGLES + c] = 0
+    for c in range(COLORS * MOST_ABREAST):
+        d.lcp_head[HEAD_SIZES + c] = 0
+        d.lcp_head[HEAD_SEEN + c] = 0
     ncolor = 0
     c = 0
     while c < d.ncon:
         end = manifold_end(m, d, c)
         color = take_color(m, d, c)
         d.lcp_slot[c] = color  # until it has a slot
-        d.lcp_head[color + 1] = d.lcp_head[color + 1] + (end - c)
+        if color < COLORS and end - c <= MOST_ABREAST:
+            size = MOST_ABREAST * color + end - c - 1
+            d.lcp_head[HEAD_SIZES + size] = d.lcp_head[HEAD_SIZES + size] + 1
+        else:
+            d.lcp_head[HEAD_SINGLES + color + 1] = d.lcp_head[HEAD_SINGLES + color + 1] + (end - c)
         ncolor = ti.max(ncolor, color + 1)
         c = end
     d.lcp_head[HEAD_COLORS] = ncolor
+    slot = 0
+    for color in range(ncolor):
+        d.lcp_head[color] = slot
+        for k in range(ti.select(color < COLORS, MOST_ABREAST, 0)):
+            size = MOST_ABREAST * color + k
+            left = d.lcp_head[HEAD_SIZES + size] % LANES
+            d.lcp_head[HEAD_SIZES + size] = d.lcp_head[HEAD_SIZES + size] - left
+            d.lcp_head[HEAD_FIRST + size] = slot
+            slot += d.lcp_head[HEAD_SIZES + size] * (k + 1)
+            d.lcp_head[HEAD_SINGLES + color + 1] = d.lcp_head[HEAD_SINGLES + color + 1] + left * (k + 1)
+    d.lcp_head[ncolor] = slot
+    d.lcp_head[HEAD_SINGLES] = slot
     for k in range(ncolor):
-        d.lcp_head[k + 1] = d.lcp_head[k + 1] + d.lcp_head[k]
+        d.lcp_head[HEAD_SINGLES + k + 1] = d.lcp_head[HEAD_SINGLES + k + 1] + d.lcp_head[HEAD_SINGLES + k]
     c = 0
     while c < d.ncon:
         end = manifold_end(m, d, c)
         color = d.lcp_slot[c]
-        slot = d.lcp_head[color]
-        d.lcp_head[color] = slot + (end - c)
+        size = MOST_ABREAST * color + end - c - 1
+        k = 0
+        slot, step = d.lcp_head[HEAD_SINGLES + color], 1
+        abreast = False
+        if color < COLORS and end - c <= MOST_ABREAST:
+            k = d.lcp_head[HEAD_SEEN + size]
+            abreast = k < d.lcp_head[HEAD_SIZES + size]
+        if abreast:
+            d.lcp_head[HEAD_SEEN + size] = k + 1
+            slot = d.lcp_head[HEAD_FIRST + size] + k // LANES * LANES * (end - c) + k % LANES
+            step = LANES
+        else:
+            d.lcp_head[HEAD_SINGLES + color] = slot + (end - c)
         for e in range(c, end):
-            d.lcp_order[slot + e - c] = e
-            d.lcp_slot[e] = slot + e - c
+            d.lcp_order[slot] = e
+            d.lcp_slot[e] = slot
+            slot += step
         c = end
     for k in range(ncolor):  # they begin where those before end
-        d.lcp_head[ncolor - k] = d.lcp_head[ncolor - k - 1]
-    d.lcp_head[0] = 0
+        d.lcp_head[HEAD_SINGLES + ncolor - k] = d.lcp_head[HEAD_SINGLES + ncolor - k - 1]
+    d.lcp_head[HEAD_SINGLES] = d.lcp_head[ncolor]
 
 
 @func

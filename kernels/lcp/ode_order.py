@@ -7,10 +7,11 @@ eighth iteration and each eighth after it is not made.
 
 from ..rotation import at3
 from ..types import func, kernel, ti
-from .bodies import BODY_SIZE, begin_body, end_body, next_substep
+from .bodies import BODY_SIZE, WAY, begin_body, end_body, next_substep
 from .contacts import (
     ANGULAR1,
     ANGULAR2,
+    BOUNCE,
     DEPTH,
     IMPULSE,
     INVERSE,
@@ -20,13 +21,13 @@ from .contacts import (
     ROW,
     SCALE1,
     SCALE2,
-    SIZE,
     SOFT,
-    WAY,
-    aim,
     keep_contact,
     prepare_contact,
+    rec3,
+    record_of,
 )
+from .visits import aim
 
 
 @kernel
@@ -118,27 +119,27 @@ def body_of(m, d, c, side):
 @func
 def visit_row(m, d, s, e):
     """One row of the contact in slot s: e is 0 for its normal, 1 and 2 for its tangents."""
-    o = SIZE * s
+    o, step = record_of(m, d, s)
     b1, b2 = BODY_SIZE * d.lcp_pair[PAIR_SIZE * s], BODY_SIZE * d.lcp_pair[PAIR_SIZE * s + 1]
-    n = at3(d.lcp_rec, o + ROW * e)
-    g, h = at3(d.lcp_rec, o + ANGULAR1 + ROW * e), at3(d.lcp_rec, o + ANGULAR2 + ROW * e)
-    m1, m2 = d.lcp_rec[o + SCALE1], d.lcp_rec[o + SCALE2]
+    n = rec3(d, o, step, ROW * e)
+    g, h = rec3(d, o, step, ANGULAR1 + ROW * e), rec3(d, o, step, ANGULAR2 + ROW * e)
+    m1, m2 = d.lcp_rec[o + step * SCALE1], d.lcp_rec[o + step * SCALE2]
     v1, w1 = at3(d.lcp_body, b1), at3(d.lcp_body, b1 + 3)
     v2, w2 = at3(d.lcp_body, b2), at3(d.lcp_body, b2 + 3)
     u = n.dot(m2 * v2 - m1 * v1) + h.dot(w2) - g.dot(w1)
-    old = d.lcp_rec[o + IMPULSE + e]
+    old = d.lcp_rec[o + step * (IMPULSE + e)]
     target = 0.0 * u
     if e == 0:
-        gap = n.dot(m2 * at3(d.lcp_body, b2 + WAY) - m1 * at3(d.lcp_body, b1 + WAY)) - d.lcp_rec[o + DEPTH]
+        gap = n.dot(m2 * at3(d.lcp_body, b2 + WAY) - m1 * at3(d.lcp_body, b1 + WAY)) - d.lcp_rec[o + step * DEPTH]
         gap += h.dot(at3(d.lcp_body, b2 + WAY + 3)) - g.dot(at3(d.lcp_body, b1 + WAY + 3))
-        target = aim(m, d, o, gap, u, old)
-    new = old + d.lcp_sor * (target - u - d.lcp_rec[o + SOFT] * old) * d.lcp_rec[o + INVERSE + e]
+        target = aim(m, d, d.lcp_rec[o + step * BOUNCE], gap, u, old)
+    new = old + d.lcp_sor * (target - u - d.lcp_rec[o + step * SOFT] * old) * d.lcp_rec[o + step * (INVERSE + e)]
     if e == 0:
         new = ti.max(0.0, new)
     else:
-        most = ti.select(e == 1, d.lcp_rec[o + MU1], d.lcp_rec[o + MU2]) * d.lcp_rec[o + IMPULSE]
+        most = ti.select(e == 1, d.lcp_rec[o + step * MU1], d.lcp_rec[o + step * MU2]) * d.lcp_rec[o + step * IMPULSE]
         new = ti.max(-most, ti.min(most, new))
-    d.lcp_rec[o + IMPULSE + e] = new
+    d.lcp_rec[o + step * (IMPULSE + e)] = new
     change = new - old
     for c in ti.static(range(3)):
         if m1 > 0.0:

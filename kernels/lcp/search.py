@@ -13,7 +13,7 @@ then and what p makes of that; likewise lcp_cg_eq of connects and welds, which c
 from ..team import meet, share
 from ..types import FP, func, ti
 from .bodies import BODY_SIZE, TWIST_SIZE
-from .contacts import IMPULSE, SIZE
+from .contacts import IMPULSE, record_of
 from .lists import EQ_ROWS, HEAD_COLORS
 
 CONTACT_SIZE, CONTACT_WAY = 6, 3  # of lcp_cg
@@ -25,8 +25,9 @@ BLOCK = 64  # contacts whose squares are summed by one worker
 @func
 def begin_contact(m, d, s):
     """The contact in slot s before the first sweep of a substep."""
+    o, step = record_of(m, d, s)
     for c in ti.static(range(3)):
-        d.lcp_cg[CONTACT_SIZE * s + c] = d.lcp_rec[SIZE * s + IMPULSE + c]
+        d.lcp_cg[CONTACT_SIZE * s + c] = d.lcp_rec[o + step * (IMPULSE + c)]
         d.lcp_cg[CONTACT_SIZE * s + CONTACT_WAY + c] = 0.0
 
 
@@ -55,8 +56,9 @@ def sum_blocks(m, d, me, size):
     for k in range(first, behind):
         total = FP(0.0)
         for s in range(BLOCK * k, ti.min(d.ncon, BLOCK * k + BLOCK)):
+            o, step = record_of(m, d, s)
             for c in ti.static(range(3)):
-                total += (d.lcp_rec[SIZE * s + IMPULSE + c] - d.lcp_cg[CONTACT_SIZE * s + c]) ** 2
+                total += (d.lcp_rec[o + step * (IMPULSE + c)] - d.lcp_cg[CONTACT_SIZE * s + c]) ** 2
         d.lcp_cg_sum[k] = total
 
 
@@ -79,8 +81,9 @@ def advance_impulses(m, d, part, goes, me, size):
     """Impulses and p behind a sweep, a worker's part. part: b; goes: 0 where p is to be 0."""
     first, behind = share(d.ncon, me, size)
     for s in range(first, behind):
+        first_number, apart = record_of(m, d, s)
         for c in ti.static(range(3)):
-            at, o = SIZE * s + IMPULSE + c, CONTACT_SIZE * s + c
+            at, o = first_number + apart * (IMPULSE + c), CONTACT_SIZE * s + c
             step, x = part * d.lcp_cg[o + CONTACT_WAY], d.lcp_rec[at]
             d.lcp_cg[o + CONTACT_WAY] = goes * (step + (x - d.lcp_cg[o]))
             d.lcp_rec[at] = x + step

@@ -2,16 +2,18 @@
 
 from ..sleep.awake import body_at, body_count
 from ..team import crew, join, meet, share
-from ..types import FP, HAND, SERIAL, func, kernel, ti
+from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti
 from .bodies import begin_body, end_body, next_substep
-from .contacts import PAIR_SIZE, keep_contact, keep_sleepers, prepare_contact, visit_contact
-from .lists import COLORS, HEAD_COLORS
+from .contacts import PAIR_SIZE, keep_contact, keep_sleepers, prepare_contact
+from .lists import COLORS, HEAD_COLORS, HEAD_SINGLES, LANES
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
+from .visits import visit_contact, visit_four
 
 
 @kernel
 def lcp_step(m, d):
     """qpos, qvel and time behind a step; d.nhand workers share it, d.nworker at most in a team."""
+    ti.static(ABREAST)
     units = d.nhand * HAND
     crew(m, d, units, SERIAL, HAND, work)
 
@@ -78,27 +80,34 @@ def advance(m, d, me, size):
 @func
 def sweep_color(m, d, color, starts, me, size):
     """Visits of a worker's contacts of a colour; a manifold is one worker's, the last colour, too."""
-    begin, end = d.lcp_head[color], d.lcp_head[color + 1]
-    mine, behind = share(end - begin, me, size)
+    begin = d.lcp_head[color]
+    n = (d.lcp_head[color + 1] - begin) // LANES
+    mine, behind = share(n, me, size)
+    mine, behind = whole(m, d, begin, mine, n, LANES), whole(m, d, begin, behind, n, LANES)
+    for k in range(mine, behind):
+        visit_four(m, d, begin + LANES * k, begin + LANES * behind, starts, me)
+    begin = d.lcp_head[HEAD_SINGLES + color]
+    n = d.lcp_head[HEAD_SINGLES + color + 1] - begin
+    mine, behind = share(n, me, size)
     if color == COLORS:
-        mine, behind = 0, ti.select(me == 0, end - begin, 0)
-    mine, behind = whole(m, d, begin + mine, begin, end), whole(m, d, begin + behind, begin, end)
-    for s in range(mine, behind):
-        visit_contact(m, d, s, starts)
+        mine, behind = 0, ti.select(me == 0, n, 0)
+    mine, behind = whole(m, d, begin, mine, n, 1), whole(m, d, begin, behind, n, 1)
+    for k in range(mine, behind):
+        visit_contact(m, d, begin + k, starts)
 
 
 @func
-def whole(m, d, s, begin, end):
-    """The first slot from s on, within a colour, that begins a manifold."""
-    while s > begin and s < end and joined(m, d, s):
-        s += 1
-    return s
+def whole(m, d, begin, k, n, lanes):
+    """The first of n rows of slots, from the k-th on, that begins manifolds."""
+    while k > 0 and k < n and joined(m, d, begin + lanes * k, lanes):
+        k += 1
+    return k
 
 
 @func
-def joined(m, d, s):
-    """Whether the contacts in slot s and the one before are of the same bodies."""
+def joined(m, d, s, lanes):
+    """Whether the contacts in slot s and in the one before are of the same bodies."""
     return (
-        d.lcp_pair[PAIR_SIZE * s] == d.lcp_pair[PAIR_SIZE * s - PAIR_SIZE]
-        and d.lcp_pair[PAIR_SIZE * s + 1] == d.lcp_pair[PAIR_SIZE * s + 1 - PAIR_SIZE]
+        d.lcp_pair[PAIR_SIZE * s] == d.lcp_pair[PAIR_SIZE * (s - lanes)]
+        and d.lcp_pair[PAIR_SIZE * s + 1] == d.lcp_pair[PAIR_SIZE * (s - lanes) + 1]
     )

@@ -4,7 +4,7 @@ tree solved at once."""
 from ..rotation import at4
 from ..sleep.awake import is_tree_asleep, tree_at, tree_count
 from ..team import crew, join, meet, share
-from ..types import FP, HAND, SERIAL, func, kernel, ti
+from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti
 from .bodies import MIDPOINT, SCALE_SIZE, clear_body, next_substep, turn_body
 from .contacts import (
     ANGULAR1,
@@ -12,12 +12,12 @@ from .contacts import (
     ROW,
     SCALE1,
     SIDE,
-    SIZE,
     SOFT,
     block_of,
     keep_contact,
     keep_sleepers,
     prepare_contact,
+    record_of,
 )
 from .elimination import fulfil_tree
 from .joints import POSE_SIZE, along_principal, place_tree
@@ -31,6 +31,7 @@ from .trees import begin_tree, end_tree, rest_tree
 @kernel
 def tree_step(m, d):
     """qpos, qvel and time behind a step; d.nhand workers share it, d.nworker at most in a team."""
+    ti.static(ABREAST)
     units = d.nhand * HAND
     crew(m, d, units, SERIAL, HAND, tree_work)
 
@@ -152,17 +153,18 @@ def next_of_tree(m, d, wt, last):
 def turn_contact(m, d, s):
     """Angular rows of the contact in slot s, whose arms stay, along the axes of bodies that have turned."""
     k = d.lcp_order[s]
-    o = SIZE * s
+    o, step = record_of(m, d, s)
     for side in ti.static(range(2)):
         wb = d.lcp_pair[PAIR_SIZE * s + side]
-        if d.lcp_rec[o + SCALE1 + side] > 0.0:
+        if d.lcp_rec[o + step * (SCALE1 + side)] > 0.0:
             w = d.contact_worldid[k]
             arm = d.contact_pos[k] - d.xipos[wb]
             for e in ti.static(range(3)):
                 y = along_principal(m, d, w, wb - w * m.nbody, arm.cross(d.contact_frame[k, e]))
                 for c in ti.static(range(3)):
-                    d.lcp_rec[o + ANGULAR1 + SIDE * side + ROW * e + c] = d.lcp_scale[SCALE_SIZE * wb + 1 + c] * y[c]
-    block_of(m, d, o, d.lcp_rec[o + SOFT])
+                    place = o + step * (ANGULAR1 + SIDE * side + ROW * e + c)
+                    d.lcp_rec[place] = d.lcp_scale[SCALE_SIZE * wb + 1 + c] * y[c]
+    block_of(m, d, o, step, d.lcp_rec[o + step * SOFT])
 
 
 @func

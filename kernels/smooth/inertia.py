@@ -8,7 +8,7 @@ the tree and ends with itself; the rows of the ancestors are prefixes of it, so 
 from ..constants import BALL, FREE, SLIDE
 from ..sleep.awake import body_at, body_count, is_body_gone
 from ..spatial import join, last_dof, momentum
-from ..types import FP, MINVAL, SERIAL, func, kernel, subtract, ti, vec3, vec6
+from ..types import FP, MINVAL, SERIAL, func, kernel, subtract, ti, vec3, vec4, vec6
 from .kinematics import BLOCK
 
 vec10 = ti.types.vector(10, FP)
@@ -176,18 +176,74 @@ def mass_matrix(m, d, w, t):
 @func
 def factor_tree(m, d, w, t, L: ti.template(), Dinv: ti.template()):
     """M = L' D L in place for the dofs of tree t; L holds M."""
-    for e in range(m.tree_dofnum[t]):
-        k = m.tree_dofadr[t] + m.tree_dofnum[t] - 1 - e
-        row = w * m.nC + m.M_rowadr[k]
-        n = m.M_rownnz[k] - 1
-        inv = 1.0 / ti.max(L[row + n], MINVAL)
-        Dinv[w * m.nv + k] = inv
-        for p in range(n):
-            scaled = L[row + p] * inv
-            above = w * m.nC + m.M_rowadr[m.M_colind[m.M_rowadr[k] + p]]
-            subtract(L, above, scaled, row, p + 1)
-        for p in range(n):
-            L[row + p] = L[row + p] * inv
+    first = m.tree_dofadr[t]
+    k = first + m.tree_dofnum[t] - 1
+    while k >= first:
+        four = False
+        if k - first >= 3:
+            four = m.dof_parentid[k] == k - 1 and m.dof_parentid[k - 1] == k - 2 and m.dof_parentid[k - 2] == k - 3
+            four = four and m.M_rownnz[k] == m.M_rownnz[k - 3] + 3
+        if four:
+            eliminate_four(m, d, w, k, L, Dinv)
+            k -= 4
+        else:
+            row = w * m.nC + m.M_rowadr[k]
+            n = m.M_rownnz[k] - 1
+            inv = 1.0 / ti.max(L[row + n], MINVAL)
+            Dinv[w * m.nv + k] = inv
+            for p in range(n):
+                scaled = L[row + p] * inv
+                above = w * m.nC + m.M_rowadr[m.M_colind[m.M_rowadr[k] + p]]
+                subtract(L, above, scaled, row, p + 1)
+            for p in range(n):
+                L[row + p] = L[row + p] * inv
+            k -= 1
+
+
+@func
+def eliminate_four(m, d, w, k, L: ti.template(), Dinv: ti.template()):
+    """The same of dof k and the three before it, each the parent of the next: one after the other among themselves, and
+    then together from all above, whose rows are read and written once for the four."""
+    o = w * m.nC
+    n = m.M_rownnz[k - 3] - 1
+    inv = vec4(0.0)
+    for e in ti.static(range(4)):
+        row = o + m.M_rowadr[k - e]
+        length = n + 3 - e
+        inv[e] = 1.0 / ti.max(L[row + length], MINVAL)
+        Dinv[w * m.nv + k - e] = inv[e]
+        for c in ti.static(range(e + 1, 4)):
+            subtract(L, o + m.M_rowadr[k - c], L[row + n + 3 - c] * inv[e], row, n + 4 - c)
+    rows = ti.Vector([o + m.M_rowadr[k], o + m.M_rowadr[k - 1], o + m.M_rowadr[k - 2], o + m.M_rowadr[k - 3]])
+    for p in range(n):
+        scaled = vec4(L[rows[0] + p], L[rows[1] + p], L[rows[2] + p], L[rows[3] + p]) * inv
+        subtract_four(L, o + m.M_rowadr[m.M_colind[m.M_rowadr[k] + p]], scaled, rows, p + 1)
+    for e in ti.static(range(4)):
+        for p in range(n + 3 - e):
+            L[rows[e] + p] = L[rows[e] + p] * inv[e]
+
+
+@ti.func
+def subtract_four(a: ti.template(), to, e, begin, n):
+    """a[to:to + n] -= e[c] * a[begin[c]:begin[c] + n], one c after the other, as by `subtract`."""
+    whole = n // 4 * 4
+    k = 0
+    while k < whole:
+        x = vec4(0.0)
+        for c in ti.static(range(4)):
+            x[c] = a[to + k + c]
+        for q in ti.static(range(4)):
+            for c in ti.static(range(4)):
+                x[c] -= e[q] * a[begin[q] + k + c]
+        for c in ti.static(range(4)):
+            a[to + k + c] = x[c]
+        k += 4
+    while k < n:
+        x = a[to + k]
+        for q in ti.static(range(4)):
+            x -= e[q] * a[begin[q] + k]
+        a[to + k] = x
+        k += 1
 
 
 @func

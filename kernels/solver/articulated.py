@@ -53,8 +53,10 @@ def body_hessians(m, d, w, t):
     for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):
         h = d.node_joint[b][HESS]
         for r in ti.static(range(6)):
+            x = vec6(0.0)
             for q in ti.static(range(6)):
-                d.island_dense[h + 6 * r + q] = d.body_hess[b][LOWER[r][q]]
+                x[q] = d.body_hess[b][LOWER[r][q]]
+            put6(d.island_dense, h + 6 * r, x)
 
 
 @func
@@ -144,8 +146,9 @@ def fold_free(m, d, isle: ti.template(), b):
     """Eliminates a free body; body_hess becomes the inverse of its matrix."""
     h = d.node_joint[b][HESS]
     for r in ti.static(range(6)):
+        x = at6(d.island_dense, h + 6 * r)
         for q in ti.static(range(r + 1)):
-            d.body_hess[b][LOWER[r][q]] = d.island_dense[h + 6 * q + r]
+            d.body_hess[b][LOWER[r][q]] = x[q]
     invert_twist(b, d.body_hess)
     adr = isle.adr + BLOCK * d.node_linkadr[b]
     for i in range(d.node_linknum[b]):
@@ -197,11 +200,8 @@ def fold(m, d, isle: ti.template(), b):
         x = -a * u
         if p >= 0:
             for q in ti.static(range(6)):
-                put6(
-                    d.island_dense,
-                    to + 6 * q,
-                    at6(d.island_dense, to + 6 * q) + (at6(d.island_dense, h + 6 * q) + u[q] * x),
-                )
+                left = at6(d.island_dense, h + 6 * q) + u[q] * x
+                put6(d.island_dense, to + 6 * q, at6(d.island_dense, to + 6 * q) + left)
     elif p >= 0:
         for q in ti.static(range(6)):
             put6(d.island_dense, to + 6 * q, at6(d.island_dense, to + 6 * q) + at6(d.island_dense, h + 6 * q))

@@ -71,14 +71,14 @@ def project_contacts(m, d, first, last):
 
 
 @func
-def project_rows(m, d, posed, first, last):
+def project_rows(m, d, posed: ti.template(), first, last):
     """posed: those of connects and welds from the twists of bodies, which costs the same however long their chains."""
     if ti.static(m.has.rows):
         for n in range(first, last):
             r = d.island_row[n]
             if not posed or d.row_pose[r] == 0:
                 d.row_Jp[r] = row_times(m, d, r, d.sol_p)
-            elif ti.static(m.has.jointed):
+            elif ti.static(m.has.jointed and not isinstance(posed, bool)):
                 if d.row_pose[r] > 0:
                     pose_times(m, d, r, d.row_pose[r] - 1)
 
@@ -116,7 +116,7 @@ def move_rows(m, d, first, last, alpha, cost):
 
 
 @func
-def move_trees(m, d, posed, first, last, alpha, cost, descent: ti.template()):
+def move_trees(m, d, posed: ti.template(), first, last, alpha, cost, descent: ti.template()):
     """x, its constraint forces, and descent = -gradient there. Returns cost with the Gauss term's, |gradient|^2 and
     |p|^2."""
     s = vec3(cost, 0.0, 0.0)

@@ -224,7 +224,7 @@ def add_pose_wrench(m, d, b, k, side):
 
 
 @func
-def tree_gather(m, d, w, t, posed, y: ti.template()):
+def tree_gather(m, d, w, t, posed: ti.template(), y: ti.template()):
     """y = J' f of tree t from the wrenches of its contacts and the forces of its rows, gathered in list order; if
     `posed` those of connects and welds are wrenches, too."""
     single = d.tree_single[w * m.ntree + t] == 1
@@ -239,7 +239,7 @@ def tree_gather(m, d, w, t, posed, y: ti.template()):
                 store(d.wrench, b, f)
     if ti.static(m.has.jointed):
         if not single:
-            if ti.static(m.has.rows):
+            if ti.static(m.has.rows and not isinstance(posed, bool)):  # else False, known to the compiler
                 if posed:
                     each_pose(m, d, w, t, add_pose_force)
             tree_project(m, d, w, t, y)

@@ -10,7 +10,7 @@ def residual(m, d):
     """rms of the natural map x - P(x - D^-1 (A x + b)), times D [m/s]: (normal rows, tangents), friction in a circle
     of isotropic mu, or in the box. Not of trees with rotation="midpoint", which turns them behind the solution."""
     n, h = d.ncon, float(m.opt.timestep) / m.lcp.substeps
-    rec = d.host("lcp_rec").reshape(-1, SIZE)[:n]
+    rec = records(d)
     pair = d.host("lcp_pair").reshape(-1, 2)[:n]
     body = d.host("lcp_body").reshape(-1, 16)
     frame = rec[:, :9].reshape(n, 3, 3)
@@ -41,6 +41,14 @@ def residual(m, d):
         y *= np.minimum(1, most / np.maximum(1e-300, np.hypot(*y.T)))[:, None]
         tangent = np.hypot(*((x[:, 1:] - y) / step).T)
     return np.sqrt((normal**2).mean()), np.sqrt((tangent**2).mean())
+
+
+def records(d):
+    """(ncon, 48) records by slot: on the device the numbers of four lie side by side."""
+    n, flat = d.ncon, d.host("lcp_rec").ravel()
+    four, rest = n // 4 * 4, n % 4
+    last = flat[SIZE * four : SIZE * n].reshape(SIZE, rest).T if rest else np.zeros((0, SIZE))
+    return np.concatenate([flat[: SIZE * four].reshape(-1, SIZE, 4).transpose(0, 2, 1).reshape(-1, SIZE), last])
 
 
 def _slop(m):

@@ -20,12 +20,19 @@ def element(dtype, width=1):
     return ti.types.matrix(3, 3, number) if dtype != "i" and width == 9 else ti.types.vector(width, number)
 
 
+LINE = 64  # bytes: arrays on the host begin with a line of cache; JAX copies what does not
+
+
 class HostArray:
     """A device array on a CPU: NumPy's memory. host: all its numbers;  shape: (elements,);  dtype: "f64" ..."""
 
     def __init__(self, dtype, count, width):
         self.shape, self.dtype = (count,), session.type_name(dtype)
-        self.host = np.zeros(count * width, session.numpy_type(dtype))
+        kind = np.dtype(session.numpy_type(dtype))
+        size = count * width * kind.itemsize
+        whole = np.zeros(size + LINE, np.uint8)
+        begin = -whole.ctypes.data % LINE
+        self.host = whole[begin : begin + size].view(kind)
 
 
 def most_bytes():

@@ -15,16 +15,19 @@ from tisim.enums import mjtGeom
 from tisim.errors import Error
 from tisim.mjcf.rotations import mul
 from tisim.viewer import perturb, words
+from tisim.viewer.caster import sun_of
 from tisim.viewer.controls import COLORS
 from tisim.viewer.drawing import geom_colors, removed_geoms
 from tisim.viewer.instances import Instances
 from tisim.viewer.measures import shaded
 from tisim.viewer.panels import SLIDERS, Curves
 from tisim.viewer.playing import SPEEDS
+from tisim.viewer.scene import GAMMA
 
 PACE = 1 / 25  # between updates [s]
 TELL = 0.5  # between texts [s]
 PLANE = int(mjtGeom.mjGEOM_PLANE)
+SKY, SUN = 1.5, 2.0  # light from everywhere, and from the sun: pi shows a colour as it is
 BATCH = 500  # bodies in a batch, at most
 PULL = "cmd/ctrl"  # held while a drag pulls
 PLOTTED = ("contacts", "iterations")
@@ -41,6 +44,11 @@ def package():
     return viser
 
 
+def as_light(rgb):
+    """Colours (n, 3) uint8 as viser takes those of instances: in proportion to light."""
+    return (255 * (rgb / 255) ** GAMMA + 0.5).astype(np.uint8)
+
+
 class Batch:
     """Geoms of one shape that are drawn together.
 
@@ -52,7 +60,7 @@ class Batch:
         clear = rgba[:, 3] / 255.0
         self.scales = np.ones(len(members), np.float32)
         self.handle = server.scene.add_batched_meshes_simple(
-            name, shape.vertices, shape.faces, poses[:, 3:], poses[:, :3], batched_colors=self.rgb,
+            name, shape.vertices, shape.faces, poses[:, 3:], poses[:, :3], batched_colors=as_light(self.rgb),
             batched_scales=self.scales, batched_opacities=clear if (clear < 1).any() else None, lod="off",
             flat_shading=bool(len(shape.faces) < 100), side="double",
         )  # fmt: skip
@@ -68,7 +76,7 @@ class Batch:
     def paint(self, rgb, there):
         """Sends colours (n, 3) uint8 and who is there (n,), if they are others."""
         if not np.array_equal(rgb, self.rgb):
-            self.handle.batched_colors = self.rgb = rgb
+            self.rgb, self.handle.batched_colors = rgb, as_light(rgb)
         scales = there.astype(np.float32)
         if not np.array_equal(scales, self.scales):
             self.handle.batched_scales = self.scales = scales
@@ -94,6 +102,11 @@ class Shapes:
         c, scene = self.controls, self.server.scene
         scene.set_up_direction("+z")
         camera = c.camera
+        scene.configure_environment_map(None)
+        scene.configure_default_lights(False)  # so bright that colours are pale
+        scene.add_light_ambient("/lights/sky", intensity=SKY)
+        sun = tuple(float(x) for x in 20 * sun_of(camera))
+        scene.add_light_directional("/lights/sun", intensity=SUN, position=sun)
         first = self.server.initial_camera
         first.position, first.look_at, first.fov = camera.position, camera.lookat, np.radians(camera.fovy)
         first.far = 10 * max(camera.clip[1], 100.0)

@@ -12,6 +12,7 @@ PATIENCE = 20.0  # a connection that takes nothing for so long is dropped [s]
 LONGEST = 1 << 16  # of what a visitor sends [byte]
 KEPT = 10_000  # events that wait, at most
 HERE = ("127.0.0.1", "localhost", "::1")
+AGAIN = 0.2  # after which a picture is sent again, if there is no other [s]
 BOUNDARY = b"--picture\r\n"
 
 
@@ -82,16 +83,17 @@ class Server:
         return origin is None or urllib.parse.urlsplit(origin).netloc == host
 
     def pictures(self):
-        """The pictures as they come; one that takes long over the last misses those between."""
+        """The pictures as they come, the last one twice; one that takes long over the last misses those between."""
         with self._changed:
             self.watched, self.arrived = self.watched + 1, self.arrived + 1
-        seen = 0
+        seen, again = 0, False
         try:
             while True:
                 with self._changed:
-                    self._changed.wait_for(lambda: not self._open or self._number > seen)
+                    self._changed.wait_for(lambda: not self._open or self._number > seen, AGAIN if again else None)
                     if not self._open:
                         return
+                    again = self._number > seen  # Chromium shows a picture when the next one has begun
                     picture, seen = self._picture, self._number
                 yield picture
         finally:
