@@ -156,15 +156,16 @@ def ray_triangle(p, v, c0, c1, c2, b0, b1, start, seam):
         e1 = d1 - d2
         det = apart(e0[0] * e1[1]) - apart(e1[0] * e0[1])
         if ti.abs(det) >= MINVAL:
-            t0 = (apart(e1[1] * -d2[0]) - apart(e1[0] * -d2[1])) / det
-            t1 = (apart(-e0[1] * -d2[0]) + apart(e0[0] * -d2[1])) / det
-            if t0 >= -seam and t1 >= -seam and t0 + t1 <= 1.0 + seam:
+            n0 = apart(e1[1] * -d2[0]) - apart(e1[0] * -d2[1])
+            n1 = apart(-e0[1] * -d2[0]) + apart(e0[0] * -d2[1])
+            t = over(vec2(n0, n1), det)
+            if t[0] >= -seam and t[1] >= -seam and t[0] + t[1] <= 1.0 + seam:
                 normal = cross(c0 - c2, c1 - c2)
                 along = dot(v, normal)
                 if ti.abs(along) >= MINVAL:
-                    t = -dot(p - c2, normal) / along
-                    if t >= start:
-                        x = t
+                    hit = -dot(p - c2, normal) / along
+                    if hit >= start:
+                        x = hit
     return x
 
 

@@ -100,19 +100,20 @@ class Beside:
 
     def __init__(self, writer):
         self._writer, self._error, self.seconds = writer, None, 0.0
+        self._broken = False  # nothing is encoded behind an error
         self._pictures = queue.Queue(WAITING)
         self._thread = threading.Thread(target=self._encode, daemon=True)
         self._thread.start()
 
     def _encode(self):
         while (picture := self._pictures.get()) is not None:
-            if self._error is None:
+            if not self._broken:
                 try:
                     began = time.thread_time()
                     self._writer.add(picture)
                     self.seconds += time.thread_time() - began
                 except BaseException as error:  # told by the thread that draws
-                    self._error = error
+                    self._error, self._broken = error, True
 
     def add(self, picture):
         """picture (height, width, 3) uint8, which nobody changes afterwards."""
