@@ -186,8 +186,9 @@ def test_flags_frames_labels_and_colours_go_round(window):
         assert window.has(flag)
     window.key("n")
     assert window.colors == "island"
-    window.key("o")
-    assert window.colors == "speed"
+    for mode in ("asleep", "group", "speed", "force", "geom"):
+        window.key("o")
+        assert window.colors == mode
     for key, field in (("k", "frame"), ("l", "label")):
         seen = []
         for _ in range(9):

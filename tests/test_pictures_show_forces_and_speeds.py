@@ -1,12 +1,14 @@
-"""Colours tell speeds and forces of bodies, and chains how forces go from body to body."""
+"""Colours tell speeds and forces of bodies, who sleeps and groups, and chains how forces go from body to body."""
 
 import mujoco
 import numpy as np
 import pytest
 
 import tisim
+from tisim.cli import draw
 from tisim.viewer import measures
 from tisim.viewer.camera import Camera
+from tisim.viewer.raster import Raster
 from tisim.viewer.scene import Look
 
 STACK = """<mujoco><option timestep=".002"/><worldbody><geom type="plane" size="9 9 1"/>
@@ -85,9 +87,73 @@ def test_pictures_have_them_and_nothing_else_changes():
     assert reds > 50 > (pictures["plain"][..., 0] > pictures["plain"][..., 1] + 60).sum()
 
 
+def seen(m, d, color, distance=3.0):
+    """What a picture has in a colour mode: its mean hue (3,), of sum 1, by geom."""
+    look, camera = Look(color, geomgroup=(1,) * 6), Camera(90, -30, distance, (0, 0, 0.1))
+    with tisim.Renderer(m, 120, 200, quality="plain") as renderer:
+        renderer.update_scene(d, camera, look)
+        picture, _, record = renderer.render_all()
+    of = {}
+    for geom in np.unique(record[..., 0][record[..., 1] == tisim.mjtObj.mjOBJ_GEOM]):
+        rgb = picture[(record[..., 0] == geom) & (record[..., 1] == tisim.mjtObj.mjOBJ_GEOM)].astype(float).mean(0)
+        of[int(geom)] = rgb / rgb.sum()
+    return of
+
+
+def test_sleepers_and_those_awake_have_a_colour_each():
+    """One box lies and sleeps, another is thrown up; without sleep both are awake."""
+    m = tisim.Model.from_xml_string("""<mujoco><option timestep=".002" sleep_tolerance=".001"><flag sleep="enable"/>
+      </option><worldbody><geom type="plane" size="9 9 1"/>
+      <body pos="-.4 0 .1" sleep="init"><freejoint/><geom type="box" size=".1 .1 .1" rgba=".2 .9 .2 1"/></body>
+      <body pos=".4 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" rgba=".2 .9 .2 1"/></body>
+      </worldbody></mujoco>""")
+    d = tisim.Data(m)
+    d.qvel[8] = 1.0
+    tisim.step(m, d, 20)
+    tisim.forward(m, d)
+    assert d.tree_asleep[0] >= 0 > d.tree_asleep[1]
+    of = seen(m, d, "asleep")
+    assert of[1][2] > of[1][0] + 0.1 and of[2][0] > of[2][2] + 0.3, "blue sleeps, orange is awake"
+    own = seen(m, d, "geom")
+    assert own[0] == pytest.approx(of[0], abs=1e-3), "the floor, which cannot move, keeps its own"
+    m.opt.enableflags = 0
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    of = seen(m, d, "asleep")
+    assert of[1] == pytest.approx(of[2], abs=0.02) and of[1][0] > of[1][2] + 0.3
+
+
+def test_each_group_has_a_colour():
+    bodies = "".join(
+        f'<body pos="{0.3 * (k - 2.5)} {y} .1"><freejoint/><geom type="{t}" size=".1 .1 .1" group="{k}"/></body>'
+        for k in range(6)
+        for y, t in ((-0.2, "box"), (0.2, "sphere"))
+    )
+    m = tisim.Model.from_xml_string(
+        f"<mujoco><worldbody><geom type='plane' size='9 9 1'/>{bodies}</worldbody></mujoco>"
+    )
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    of = seen(m, d, "group")
+    assert of[0] == pytest.approx(seen(m, d, "geom")[0], abs=1e-3)
+    for k in range(6):
+        box, ball = of[2 * k + 1], of[2 * k + 2]
+        assert box == pytest.approx(ball, abs=0.03)
+        assert all(np.abs(box - of[2 * j + 1]).max() > 0.08 for j in range(6) if j != k)
+
+
+def test_the_window_and_the_command_line_have_every_mode():
+    m, d = at_rest()
+    raster = Raster(m)
+    for mode in measures.COLORS:
+        raster.paint_state(d, 0, mode)
+        Look(mode)
+    assert measures.COLORS == draw.COLORS
+
+
 def test_the_command_line_knows_them(call):
     code, out, err = call("render", "dominos", "--n", 6, "--time", 0.3, "-o", "a.png", "--size", "96x54",
                           "--color", "speed", "--chains")  # fmt: skip
     assert (code, err) == (0, "")
     code, _, err = call("render", "dominos", "--n", 6, "-o", "a.png", "--color", "heat")
-    assert code == 2 and "--color heat: expected geom, island, speed, force" in err
+    assert code == 2 and "--color heat: expected geom, island, asleep, group, speed, force" in err

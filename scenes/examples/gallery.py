@@ -36,6 +36,13 @@ SCENE = """<mujoco><option timestep=".002"/><visual><scale com=".25" camera=".5"
   <equality><connect body1="held" anchor="0 0 .25"/></equality>
   <tendon><spatial width=".012" rgba=".9 .2 .2 1"><site site="hook"/><site site="tip"/></spatial></tendon>
   <sensor><rangefinder site="below"/></sensor></mujoco>"""
+GROUPS = "".join(
+    f'<body pos="{0.24 * k - 0.6:.2f} {0.24 * group - 0.2:.2f} .1"><freejoint/>'
+    f'<geom type="{shape}" size=".1 .1 .1" group="{group}"/></body>'
+    for group in range(3)
+    for k, shape in enumerate(("box", "sphere", "cylinder", "ellipsoid", "box", "sphere"))
+)
+GROUPS = f"<mujoco><worldbody><geom type='plane' size='3 3 .1'/>{GROUPS}</worldbody></mujoco>"
 HULLS = """<mujoco><asset><mesh name="rock" builtin="sphere" params="1" scale=".12 .09 .07"/></asset><worldbody>
   <geom type="plane" size="3 3 .1"/><replicate count="4" offset=".26 0 0"><replicate count="4" offset="0 .24 0">
   <replicate count="3" offset=".02 .03 .25" euler="20 30 10"><body pos="-.4 -.4 .2"><freejoint/>
@@ -96,6 +103,8 @@ def scenes():
     yield "pile_islands", next(after(tisim.Model.from_scene("pile", n=150), 0.5, color="island"))
     asleep = tisim.Model.from_scene("pyramids", n=9, sleep=True)
     yield "sleeping", next(after(asleep, 0.3))
+    yield "asleep", next(after(asleep, 0.3, color="asleep"))
+    yield "groups", next(after(tisim.Model.from_xml_string(GROUPS), 0.3, color="group"))
     yield "meshes", next(after(tisim.Model.from_xml_string(HULLS), 1.0))
     yield "height_field", next(after(tisim.Model.from_scene("terrain"), 1.0))
     wall = tisim.Model.from_scene("wall", n=100)

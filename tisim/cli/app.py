@@ -42,8 +42,8 @@ View = typer.Option(
     help="a camera of the model, or azimuth, "
     "elevation \\[degree], distance and point looked at \\[m]; all that moves is in view by default",
 )
-Color = typer.Option("geom", "--color", help="geom: the model's colours; island: one for each island; speed; force: of "
-                     "contacts")  # fmt: skip
+Color = typer.Option("geom", "--color", help="geom: the model's colours; island: one for each island; asleep: blue, or "
+                     "orange; group: of the geom; speed; force: of contacts")  # fmt: skip
 Chains = typer.Option(False, "--chains", help="draw how forces go from body to body")
 Quality = typer.Option("sky", "--quality", help="plain: no shadows; sun; sky: its light, too; model: the model's own "
                        "lights")  # fmt: skip

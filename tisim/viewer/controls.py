@@ -9,14 +9,14 @@ from tisim.errors import Error
 from tisim.pipeline import forward
 from tisim.viewer import decor, keys, moving, perturb
 from tisim.viewer.camera import choose
-from tisim.viewer.measures import MEASURES
+from tisim.viewer.measures import COLORS as MODES
 from tisim.viewer.mjv import MjvOption, MjvPerturb, MjvScene
 from tisim.viewer.playing import Clock, start_again
 
 DOUBLE = 0.35  # two presses within this, and within NEAR of each other, are a double click [s]
 NEAR = 0.02  # of the picture's height
 ZOOM_KEY = 0.6  # of the picture's height in a second that an arrow key is held
-COLORS = ("geom", *MEASURES)
+COLORS = tuple(mode for mode in MODES if mode != "island")  # those that a key goes through; islands have their own
 FRAMES = tuple(mjtFrame[f"mjFRAME_{k}"] for k in ("NONE", "BODY", "GEOM", "SITE", "CONTACT", "WORLD"))
 LABELS = tuple(mjtLabel[f"mjLABEL_{k}"] for k in ("NONE", "BODY", "JOINT", "GEOM", "SITE", "TENDON", "CONTACTFORCE"))
 DRAGS = dict(left="orbit", right="pan", middle="zoom")

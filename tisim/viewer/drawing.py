@@ -20,6 +20,8 @@ def palette(n):
 
 PALETTE = palette(48)
 ASLEEP = 0.4  # brightness of what sleeps, of what is awake
+AWAKE_COLOR, SLEEPING_COLOR = np.float32([0.95, 0.55, 0.15]), np.float32([0.20, 0.32, 0.58])
+GROUP_COLORS = np.array([colorsys.hsv_to_rgb((k / 6 + 0.58) % 1, 0.65, 0.9) for k in range(6)], np.float32)
 
 
 def own_colors(m, rgba, material):

@@ -31,7 +31,7 @@ KEYS = (
     ("n", (), "islands", "ISLAND"),
     ("k", ("f6",), "frames: body, geom, site ...", "frames"),
     ("l", ("f7",), "labels: body, joint, geom ...", "labels"),
-    ("o", (), "colours: own, speed, force", "colors"),
+    ("o", (), "colours: own, asleep, group, speed, force", "colors"),
     ("g", (), "geoms of groups 3 to 5", "groups"),
     ("b", (), "sites of groups 3 to 5", "sites"),
     ("tab", (), "panels", "panels"),

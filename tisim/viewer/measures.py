@@ -1,13 +1,23 @@
-"""What pictures show besides shapes: colours by speed and by force, and how forces go from body to body.
+"""What pictures show besides shapes: colours by mode, and how forces go from body to body.
 
 Forces are those of the contacts that the Data lists: of the last step or forward, without those between sleepers.
 """
 
 import numpy as np
 
+from tisim.errors import Error
 from tisim.mjcf.rotations import cross
 from tisim.queries.motion import contact_force
-from tisim.viewer.drawing import ASLEEP, PALETTE, island_of_geom, sleeping_geoms
+from tisim.viewer.drawing import (
+    ASLEEP,
+    AWAKE_COLOR,
+    GROUP_COLORS,
+    PALETTE,
+    SLEEPING_COLOR,
+    island_of_geom,
+    sleeping_geoms,
+)
+from tisim.viewer.shapes import PLANE
 
 STOPS = np.array([[0.16, 0.20, 0.52], [0.10, 0.55, 0.62], [0.48, 0.75, 0.36], [0.98, 0.80, 0.22], [0.84, 0.16, 0.12]])
 ROD = np.array([0.86, 0.10, 0.10, 1.0])  # colour of a chain
@@ -51,11 +61,18 @@ def forces(m, d, world):
 
 
 MEASURES = dict(speed=speeds, force=forces)
+COLORS = ("geom", "island", "asleep", "group", *MEASURES)
+
+
+def check_color(color):
+    """Refuses what is no colour mode."""
+    if color not in COLORS:
+        raise Error(f"color={color!r}: expected {', '.join(map(repr, COLORS[:-1]))} or {COLORS[-1]!r}")
 
 
 def shaded(m, d, world, mode, own):
     """Colours of the geoms by a mode of `render`, from their own (ngeom, 3 or 4): a new array, or the same one where
-    nothing differs. What sleeps is darker."""
+    nothing differs. What sleeps is darker, but where colours say so or tell groups."""
     dark = sleeping_geoms(m, d, world)
     if mode == "geom" and not dark.any():
         return own
@@ -63,11 +80,18 @@ def shaded(m, d, world, mode, own):
     if mode == "island":
         labels = island_of_geom(m, d, world)
         colors[labels >= 0, :3] = PALETTE[labels[labels >= 0] % len(PALETTE)]
-    elif mode in MEASURES:
+    elif mode == "group":
+        things = np.asarray(m.geom_type) != PLANE
+        colors[things, :3] = GROUP_COLORS[np.clip(m.geom_group, 0, len(GROUP_COLORS) - 1)][things]
+    elif mode != "geom":
         body = np.asarray(m.geom_bodyid)
         moves = np.asarray(m.body_weldid)[body] > 0
-        colors[moves, :3] = colors_of(MEASURES[mode](m, d, world))[body][moves]
-    colors[dark, :3] *= ASLEEP
+        if mode == "asleep":
+            colors[moves, :3] = np.where(dark[moves, None], SLEEPING_COLOR, AWAKE_COLOR)
+        else:
+            colors[moves, :3] = colors_of(MEASURES[mode](m, d, world))[body][moves]
+    if mode not in ("asleep", "group"):
+        colors[dark, :3] *= ASLEEP
     return colors
 
 

@@ -17,8 +17,9 @@ def render(
 
     width, height  of the picture [pixel].
     camera         a Camera, the name of one of the model's, or a text for Camera.parse; None shows all that moves.
-    color          "geom": the model's colours; "island": what moves is coloured by its island; "speed", "force": by its
-                   speed or the normal forces of its contacts, from blue, 0, to red. What sleeps is darker.
+    color          "geom": the model's colours; "island": what moves is coloured by its island; "asleep": blue if it
+                   sleeps, orange if not; "speed", "force": by its speed or the normal forces of its contacts, from
+                   blue, 0, to red; "group": all but floors by the geom's group. What sleeps is darker in the others.
     show_contacts  marks contacts with a bead and a stick along the normal, and makes bodies translucent.
     world          which world of the Data.
     quality        "plain": no shadows; "sun": its shadows; "sky": also light of the sky; "model": the light of the

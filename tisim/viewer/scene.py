@@ -22,10 +22,9 @@ from tisim.viewer.drawing import (
     site_colors,
     sleeping_geoms,
 )
-from tisim.viewer.measures import MEASURES, shaded
+from tisim.viewer.measures import check_color, shaded
 from tisim.viewer.mjv import MjvOption
 
-COLORS = ("geom", "island", *MEASURES)
 GROUPS = (1, 1, 1, 0, 0, 0)  # geoms and sites of groups 0 to 2 are drawn, as in MuJoCo's viewer
 GAMMA = 2.2
 PARALLEL = 2000  # records below which one CPU thread writes them
@@ -35,8 +34,9 @@ PLANE = 0
 class Look:
     """Options of what is drawn.
 
-    color      "geom": the model's colours; "island": what moves is coloured by its island; "speed", "force": by its
-               speed or the normal forces of its contacts, from blue, 0, to red, the greatest. What sleeps is darker.
+    color      "geom": the model's colours; "island": what moves is coloured by its island; "asleep": blue if it sleeps,
+               orange if not; "speed", "force": by its speed or the normal forces of its contacts, from blue, 0, to red,
+               the greatest; "group": all but floors by the geom's group. What sleeps is darker in the others.
     chains     draws rods from the centres of bodies to their contacts, the thicker the more they press.
     contacts   marks contacts with a bead and a stick along the normal.  sites  draws sites.
     alpha      opacity of what moves, times its own.
@@ -55,8 +55,7 @@ class Look:
         self, color="geom", contacts=False, sites=False, alpha=1.0, geomgroup=GROUPS, sitegroup=GROUPS, chains=False,
         tendons=True, textures=True, hulls=False,
     ):  # fmt: skip
-        if color not in COLORS:
-            raise Error(f"color={color!r}: expected {', '.join(map(repr, COLORS[:-1]))} or {COLORS[-1]!r}")
+        check_color(color)
         self.chains, self.tendons, self.textures = bool(chains), bool(tendons), bool(textures)
         self.hulls = bool(hulls)
         self.color, self.contacts, self.sites, self.alpha = color, bool(contacts), bool(sites), float(alpha)

@@ -8,6 +8,7 @@ from tisim.device import runtime
 from tisim.errors import Error
 from tisim.viewer import ggui, keys, panels, shots, vulkan
 from tisim.viewer.controls import Controls
+from tisim.viewer.measures import check_color
 from tisim.viewer.raster import SKY, Raster
 from tisim.viewer.renderer import Painter
 from tisim.viewer.scene import Look
@@ -240,15 +241,14 @@ def view(
 
     width, height  of the window [pixel];  world  which one to show;  running  False: it starts paused.
     camera   a Camera, the name of one of the model's, or a text for Camera.parse; None: all that moves is in view.
-    color    "geom", "island", "speed" or "force", show_contacts, chains  as in render; keys change them.
+    color, show_contacts, chains  as in render; keys change them.
     step     called as step(m, d); None: tisim.step.  restart  called as restart(m, d) on backspace; None: tisim.reset.
     clock    a Replay, to play a recording instead; step and restart are not called then.
     reload   called on r, returns another (m, d); None: there is nothing to load.
     draw     "raster": by Vulkan; "caster": by rays of Taichi; "auto": as is quicker on a software driver.
     Raises Error where Vulkan or a display is missing.
     """
-    if color not in ("geom", "island", "speed", "force"):
-        raise Error(f"color={color!r}: expected 'geom', 'island', 'speed' or 'force'")
+    check_color(color)
     if not 0 <= world < getattr(d, "nworld", 1):
         raise Error(f"world={world}: this Data has {getattr(d, 'nworld', 1)} worlds")
     caster = chosen(draw, m)

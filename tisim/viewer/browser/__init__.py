@@ -5,6 +5,7 @@ from tisim.errors import Error
 from tisim.viewer.browser.objects import Shapes, package
 from tisim.viewer.browser.pictures import Pages
 from tisim.viewer.controls import Controls
+from tisim.viewer.measures import check_color
 
 MANY = 20_000  # bodies above which pictures are less to send and to draw than shapes
 
@@ -28,8 +29,7 @@ def view_in_browser(
     The rest is as in `view`; shapes are without contacts and chains of forces.
     Raises Error where viser is missing, or the port cannot be had.
     """
-    if color not in ("geom", "island", "speed", "force"):
-        raise Error(f"color={color!r}: expected 'geom', 'island', 'speed' or 'force'")
+    check_color(color)
     if not 0 <= world < d.nworld:
         raise Error(f"world={world}: this Data has {d.nworld} worlds")
     pictures = m.nbody - 1 > MANY if pictures is None else pictures
