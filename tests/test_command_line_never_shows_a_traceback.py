@@ -46,7 +46,7 @@ MISTAKES = [
     (["run", "pendulum", "--arch", "cpu", "--camera", "top"], "no camera 'top'"),
     (["run", "pendulum", "--arch", "cpu", "--camera", "1,2,-3"], "distance must be positive"),
     (["run", "pendulum", "--arch", "cpu", "--world", "1"], "--world 1"),
-    (["run", "pendulum", "--arch", "cpu", "--color", "mood"], "expected geom, island, speed, force"),
+    (["run", "pendulum", "--arch", "cpu", "--color", "mood"], "expected geom, island, asleep, group, speed, force"),
     (["compile", "pendulum", "out.txt"], ".npz"),
     (["compile", "broken.xml", "out.npz"], "broken.xml:3"),
     (["compile", "pendulum", "no/folder/out.npz"], "cannot write"),
@@ -60,7 +60,7 @@ MISTAKES = [
     (["bench", "pendulum", "--repeats", "0"], "--repeats"),
     (["render", "pendulum", "-o", "a.bmp"], ".png"),
     (["render", "pendulum", "-o", "a.png", "--size", "big"], "1280x720"),
-    (["render", "pendulum", "-o", "a.png", "--color", "mood"], "expected geom, island, speed, force"),
+    (["render", "pendulum", "-o", "a.png", "--color", "mood"], "expected geom, island, asleep, group, speed, force"),
     (["info", "."], "folder"),
 ]  # fmt: skip
 
