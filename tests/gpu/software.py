@@ -1,5 +1,6 @@
 """Programs on the software device (driver.c), for tests: started, and what the driver reports of them."""
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -25,6 +26,13 @@ def start(*arguments, seconds=600, environment=None, **options):
     )  # fmt: skip
     assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     return done.stdout
+
+
+def on_cpu(name, n, steps, out, *state, precision="f64"):
+    """Steps a scene on the CPU, from its start or from a state file; the state and its contacts are in `out`."""
+    environment = os.environ | dict(TISIM_ARCH="cpu", TISIM_PRECISION=precision)
+    arguments = map(str, (name, n, steps, out, *state))
+    subprocess.run([sys.executable, HERE / "scene.py", *arguments], env=environment, check=True, timeout=600)
 
 
 def read_report(path):

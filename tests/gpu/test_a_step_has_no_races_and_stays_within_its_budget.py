@@ -7,13 +7,10 @@ in WATCHED.
 """
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
-from .software import HERE, needs_compiler, start
+from .software import HERE, needs_compiler, on_cpu, start
 
 # arrays whose whole numbers several threads change: sums, least numbers, places in lists that are sorted afterwards
 COUNTERS = set(
@@ -35,8 +32,7 @@ ISLANDS = ("small_islands",)
 def test_a_step(scene, tmp_path):
     n, steps, launches, reads = BUDGETS[scene]
     state = tmp_path / "settled.npz"
-    cpu = os.environ | dict(TISIM_ARCH="cpu", TISIM_PRECISION="f64")
-    subprocess.run([sys.executable, HERE / "scene.py", scene, str(n), str(steps), state], env=cpu, check=True)
+    on_cpu(scene, n, steps, state)
     text = start(
         HERE / "step.py", scene, n, 1, state, watch=True, sm=32,
         environment=dict(TISIM_ARCH="cuda", TISIM_PRECISION="f32"),

@@ -6,9 +6,6 @@ but for the tasks that are listed here with what they take; registers and stack 
 """
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
@@ -16,7 +13,7 @@ from tisim.cli import recording
 from tisim.device import arena, cubin, own, session
 
 from .ptxas import rows_of
-from .software import HERE, needs_compiler, start
+from .software import HERE, needs_compiler, on_cpu, start
 
 BUFFERS, ARRAYS, REGISTERS = 24, 24, 128
 # arrays of the tasks that read more of them: solvers, which know bodies, contacts, rows, dofs and trees at once
@@ -61,8 +58,7 @@ def test_elsewhere_arrays_have_memory_of_their_own(steps, monkeypatch):
 def test_tasks_on_cuda(name, tmp_path):
     n, steps = SCENES[name]
     state = tmp_path / "settled.npz"
-    cpu = os.environ | dict(TISIM_ARCH="cpu", TISIM_PRECISION="f64")
-    subprocess.run([sys.executable, HERE / "scene.py", name, str(n), str(steps), state], env=cpu, check=True)
+    on_cpu(name, n, steps, state)
     given = dict(TISIM_ARCH="cuda", TISIM_PRECISION="f32", TISIM_OWN_LAUNCHES="1")
     kept = json.loads(start(HERE / "own.py", name, n, 1, state, environment=given).splitlines()[-1])["kept"]
     ptxas = cubin.assembler()

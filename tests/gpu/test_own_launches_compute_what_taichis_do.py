@@ -9,14 +9,12 @@ is no kernel's, that asks for Taichi's runtime or has other tasks is refused; of
 import json
 import os
 import shutil
-import subprocess
-import sys
 
 import pytest
 
 from tisim.device import own
 
-from .software import HERE, needs_compiler, start
+from .software import HERE, needs_compiler, on_cpu, start
 
 SCENES = dict(dominos=(20, 60), pile=(300, 300), ragdolls=(3, 400))
 HOT = [pytest.param(name, marks=() if name == "dominos" else pytest.mark.slow) for name in SCENES]
@@ -27,8 +25,7 @@ HOT = [pytest.param(name, marks=() if name == "dominos" else pytest.mark.slow) f
 def test_bits_are_equal(name, tmp_path):
     n, steps = SCENES[name]
     state = tmp_path / "settled.npz"
-    cpu = os.environ | dict(TISIM_ARCH="cpu", TISIM_PRECISION="f64")
-    subprocess.run([sys.executable, HERE / "scene.py", name, str(n), str(steps), state], env=cpu, check=True)
+    on_cpu(name, n, steps, state)
     for precision in ("f64",) if name == "pile" else ("f32",):
         given = dict(TISIM_ARCH="cuda", TISIM_PRECISION=precision)
         by_taichi = told(name, n, state, given | dict(TISIM_OWN_LAUNCHES="0"))

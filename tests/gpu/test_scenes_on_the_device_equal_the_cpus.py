@@ -8,23 +8,15 @@ depth that rounding lets stop a turn later ends up to ccd_tolerance away.
 """
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-from .software import HERE, needs_compiler, start
+from .software import HERE, needs_compiler, on_cpu, start
 
 SCENES = dict(dominos=(20, 60), pile=(40, 300), ragdolls=(3, 1000), bowl=(12, 1000), terrain=(12, 1000))
 ORDERS = dict(forward={}, backward=dict(order=1), shuffled=dict(order=7), few=dict(sm=2), many=dict(sm=64))
 HOT = [pytest.param(name, marks=() if name == "dominos" else pytest.mark.slow) for name in SCENES]
-
-
-def on_cpu(*arguments, precision):
-    env = os.environ | dict(TISIM_ARCH="cpu", TISIM_PRECISION=precision)
-    subprocess.run([sys.executable, HERE / "scene.py", *map(str, arguments)], env=env, check=True, timeout=600)
 
 
 @needs_compiler

@@ -2,18 +2,14 @@
 state, too, and for the end of the solver, which tells of a bad acceleration; divergence is told as on a CPU."""
 
 import json
-import os
-import subprocess
-import sys
 
-from .software import HERE, needs_compiler, start
+from .software import HERE, needs_compiler, on_cpu, start
 
 
 @needs_compiler
 def test_a_pile(tmp_path):
     state = tmp_path / "settled.npz"
-    cpu = os.environ | dict(TISIM_ARCH="cpu", TISIM_PRECISION="f64")
-    subprocess.run([sys.executable, HERE / "scene.py", "pile", "300", "300", state], env=cpu, check=True)
+    on_cpu("pile", 300, 300, state)
     device = dict(TISIM_ARCH="cuda", TISIM_PRECISION="f32")
     found = json.loads(start(HERE / "reads.py", "pile", 300, 6, state, environment=device, sm=32))
     assert found["large"] >= 1
