@@ -60,6 +60,15 @@ def is_tree_asleep(m, d, wt):
     return asleep
 
 
+@ti.func
+def world_of(k, n):
+    """k // n: the world of place k, where each has n; a single world is spared the division."""
+    w = 0
+    if k >= n:
+        w = k // n
+    return w
+
+
 @func
 def tree_count(m, d):
     """Trees of all worlds, or those that are awake."""
@@ -94,7 +103,7 @@ def share_at(m, d, k):
     w = 0
     t = -1
     if ti.static(not GPU and not m.has.sleep):
-        w = k // m.nbody
+        w = world_of(k, m.nbody)
         b = k - w * m.nbody
         t = m.body_treeid[b]
         if t >= 0:
@@ -214,7 +223,7 @@ def box_count(m, d):
 @func
 def box_at(m, d, k):
     """(world, place in box_item) of item k."""
-    w = k // d.nbox
+    w = world_of(k, d.nbox)
     place = k - w * d.nbox
     if ti.static(m.has.sleep):
         if d.nallbox == 0:

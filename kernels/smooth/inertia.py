@@ -6,7 +6,7 @@ the tree and ends with itself; the rows of the ancestors are prefixes of it, so 
 """
 
 from ..constants import BALL, FREE, SLIDE
-from ..sleep.awake import body_at, body_count, is_body_gone
+from ..sleep.awake import body_at, body_count, is_body_gone, world_of
 from ..spatial import join, last_dof, momentum
 from ..types import FP, MINVAL, SERIAL, func, kernel, subtract, ti, vec3, vec4, vec6
 from .kinematics import BLOCK
@@ -23,7 +23,7 @@ def tree_inertia(m, d):
     ti.loop_config(serialize=SERIAL)
     for k in range(n_body):
         wb = body_at(m, d, k)
-        w = wb // m.nbody
+        w = world_of(wb, m.nbody)
         b = wb - w * m.nbody
         t = m.body_treeid[b]
         n = 0  # bodies of which this thread makes the inertias
