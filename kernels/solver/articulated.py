@@ -18,10 +18,10 @@ Featherstone, "Rigid Body Dynamics Algorithms", chapter 7; loops by elimination:
 from ..constraint.island import BLOCK
 from ..team import meet, share
 from ..types import FP, at6, func, put6, six, store, ti, vec6
-from .body_order import BOTH, DOF, HESS, LEFT, NUMBER, OWN, TWIST, UP, WAY
+from .body_order import BOTH, DOF, HESS, LEFT, NUMBER, OWN, SECOND, TWIST, UP, WAY
 from .elimination import block_of
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
-from .incomplete import ENDS, MIDDLE
+from .incomplete import ENDS, HOLDS, MIDDLE
 from .island_factor import blocks_of, couple_free, coupling
 from .row_hessian import each_pose
 from .tree_hessian import LOWER, add_pose, body_hessian, sym6_times
@@ -93,13 +93,20 @@ def part_of(m, d, k, isle: ti.template(), part):
     ends, middle = d.island_half[k][ENDS], d.island_half[k][MIDDLE]
     first = ti.select(part == 0, isle.node, ti.select(part == 1, ends, middle))
     end = ti.select(part == 0, ends, ti.select(part == 1, middle, isle.node + isle.nodes))
-    return first, ti.select(part % BOTH % isle.size == isle.me, end, first)
+    return first, ti.select(isle.me == worker_of(m, d, k, isle, part % BOTH), end, first)
 
 
 @func
-def couple_bodies(m, d, isle: ti.template()):
+def worker_of(m, d, k, isle: ti.template(), half):
+    """Whose a half is. The first worker has the half with the lowest numbers: its contacts and rows, too,
+    are those that are first in their lists, so that few numbers go from one to the other."""
+    return (half + d.island_half[k][HOLDS] // SECOND) % isle.size
+
+
+@func
+def couple_bodies(m, d, island, isle: ti.template()):
     """The blocks of the Hessian: this worker's share of them."""
-    begin, end = share(blocks_of(m, d, isle), isle.me, isle.size)
+    begin, end = share(blocks_of(m, d, isle), worker_of(m, d, island, isle, isle.me), isle.size)
     for row in range(6 * begin, 6 * end):
         put6(d.island_dense, isle.adr + 6 * row, vec6(0.0))
     last = ti.Vector([-1, -1, 0])

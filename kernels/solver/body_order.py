@@ -14,11 +14,12 @@ from ..constants import FREE
 from ..constraint.island import BLOCK
 from ..types import func, ti
 from .elimination import LINKS, leave, link_pair
-from .incomplete import BORDER, ENDS, MIDDLE
+from .incomplete import BORDER, ENDS, HOLDS, MIDDLE
 
 BESIDE = 4  # links up to which free bodies are eliminated before any tree
 BOTH = 2  # part of the order that is neither half's
 UP, DOF, NUMBER, WAY, HESS = range(5)  # columns of node_joint: see data/arrays.py
+SECOND = 3  # in HOLDS: the factor's nodes are bodies, and the second half has the lowest numbers; else 2
 OWN, TWIST, TURNED, LEFT = 1, 0, -1, -2  # in WAY; LEFT is the old root of a tree that was turned
 
 
@@ -41,6 +42,7 @@ def eliminate_bodies(m, d, k, isle: ti.template()):
     fits = 0
     halves = isle.large
     d.island_half[k][BORDER] = (isle.trees.end - isle.trees.begin) // 2
+    d.island_half[k][HOLDS] = 1
     more = True
     while more:
         fits = list_bodies(m, d, isle)
@@ -226,6 +228,8 @@ def halve(m, d, k, isle: ti.template()):
         elif d.node_linknum[b] > 0:  # a body that lies on another belongs to that one's half
             d.node_linkadr[b] = d.node_linkadr[d.node_link[b][0]]
     if reached == number:
+        lowest = d.island_tree[isle.trees.begin] - w * m.ntree
+        d.island_half[k][HOLDS] = 1 + d.node_linkadr[first_of(m, d, w, lowest)]
         list_halves(m, d, k, isle)
     return ti.cast(reached == number, ti.i32)
 

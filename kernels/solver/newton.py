@@ -16,7 +16,7 @@ from ..constraint.island import BLOCK
 from ..sleep.awake import dof_at, dof_count
 from ..team import come, crew, join, meet, piece_size, take_near
 from ..types import FP, GPU, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
-from .articulated import articulated_direction, couple_bodies
+from .articulated import articulated_direction, couple_bodies, worker_of
 from .body_order import eliminate_bodies
 from .cg import solve_apart, solve_linear
 from .dense import dense_direction
@@ -210,7 +210,7 @@ def order_factor(m, d, k, isle: ti.template()):
         isle.factor = ti.select(fits == 1, isle.factor, -1)
     if ti.static(m.has.jointed):  # free bodies alone are not shared where they have a factor
         if isle.me == 0:
-            d.island_half[k][HOLDS] = ti.select(isle.factor >= 0, 1 + isle.bodies, 0)
+            d.island_half[k][HOLDS] = ti.select(isle.factor >= 0, 1 + isle.bodies * d.island_half[k][HOLDS], 0)
         meet(m, d, isle.me, isle.size)
         isle.bodies = d.island_half[k][HOLDS] // 2
         isle.nodes = ti.select(isle.bodies == 1, d.island_bodynum[k], d.island_nodenum[k])
@@ -218,8 +218,9 @@ def order_factor(m, d, k, isle: ti.template()):
         if isle.bodies == 1 and isle.size == 2:  # each the trees of his half, whose numbers are near him
             border = d.island_half[k][BORDER] // isle.trees.step
             isle.trees.pace = 1
-            isle.trees.mine = ti.select(isle.me == 0, 0, border)
-            isle.trees.behind = ti.select(isle.me == 0, border, isle.trees.blocks)
+            first = isle.me == worker_of(m, d, k, isle, 0)
+            isle.trees.mine = ti.select(first, 0, border)
+            isle.trees.behind = ti.select(first, border, isle.trees.blocks)
 
 
 @ti.func
@@ -282,7 +283,7 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
         raw = exact or isle.part >= 0
         if ti.static(m.has.jointed and not m.has.heavy):
             if isle.bodies == 1:
-                couple_bodies(m, d, isle)
+                couple_bodies(m, d, k, isle)
         b = first_block(m, d, isle, isle.trees)
         while b < isle.trees.blocks:
             first, last = stretch(isle.trees, b)
