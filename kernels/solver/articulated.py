@@ -26,13 +26,19 @@ from .island_factor import blocks_of, couple_free, coupling
 from .row_hessian import each_pose
 from .tree_hessian import LOWER, add_pose, body_hessian, sym6_times
 
+SLOTS = 3  # blocks at the end of the room: of these the first is one half's, the last the other's
+
 
 @func
-def body_hessians(m, d, w, t):
-    """body_hess of tree t, of each body alone; of dofs, armature and what their rows add, in tree_hess, diagonal. In
-    wrench what forces on free joints are for their bodies."""
-    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
-        body_hessian(m, d, w * m.nbody + b)
+def body_hessians(m, d, w, t, again):
+    """The matrices of the bodies of tree t, of each body alone; of dofs, armature and what their rows add, in
+    tree_hess, diagonal. In wrench what forces on free joints are for their bodies.
+
+    again  those of the factor before are there: of bodies on which nothing acts, and that nothing changes, they stay.
+    """
+    for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):
+        if is_new(m, d, b, again):
+            body_hessian(m, d, b)
     wt = w * m.ntree + t
     for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):
         x = vec6(0.0)
@@ -42,21 +48,33 @@ def body_hessians(m, d, w, t):
         store(d.wrench, b, x)
     if d.tree_single[wt] == 0:
         for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-            d.tree_hess[w * m.nM + m.dof_Madr[i]] = m.dof_armature[w, i]
+            if not again:
+                d.tree_hess[w * m.nM + m.dof_Madr[i]] = m.dof_armature[w, i]
         if ti.static(m.has.rows):
             each_pose(m, d, w, t, add_pose)
-            for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
-                if d.row_pose[d.seg_row[s]] == 0:
-                    e = d.seg_adr[s]
-                    a = w * m.nM + m.dof_Madr[d.J_dof[e] - w * m.nv]
-                    d.tree_hess[a] = d.tree_hess[a] + d.row_hess[d.seg_row[s]] * d.J[e] * d.J[e]
+            for turn in range(ti.select(again, 0, 1), 2):
+                for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
+                    if d.row_pose[d.seg_row[s]] == 0:
+                        e = d.seg_adr[s]
+                        a = w * m.nM + m.dof_Madr[d.J_dof[e] - w * m.nv]
+                        if turn == 0:
+                            d.tree_hess[a] = m.dof_armature[w, d.J_dof[e] - w * m.nv]
+                        else:
+                            d.tree_hess[a] = d.tree_hess[a] + d.row_hess[d.seg_row[s]] * d.J[e] * d.J[e]
     for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):
-        h = d.node_joint[b][HESS]
-        for r in ti.static(range(6)):
-            x = vec6(0.0)
-            for q in ti.static(range(6)):
-                x[q] = d.body_hess[b][LOWER[r][q]]
-            put6(d.island_dense, h + 6 * r, x)
+        if is_new(m, d, b, again):
+            h = d.node_joint[b][HESS]
+            for r in ti.static(range(6)):
+                x = vec6(0.0)
+                for q in ti.static(range(6)):
+                    x[q] = d.body_hess[b][LOWER[r][q]]
+                put6(d.island_dense, h + 6 * r, x)
+
+
+@func
+def is_new(m, d, b, again):
+    """Whether the matrix of body b has to be made."""
+    return not again or d.node_mark[b] == 1 or d.body_connum[b] > 0
 
 
 @func
@@ -67,12 +85,26 @@ def articulated_direction(m, d, k, isle: ti.template()):
         if part == 2:
             meet(m, d, isle.me, isle.size)
         first, end = part_of(m, d, k, isle, part)
+        slot = isle.adr + isle.room - BLOCK * ti.select(part == 1, 1, SLOTS)
+        if not has_slots(m, d, isle):
+            slot = -1
+        onward = -1
         for e in range(first, end):
             b = d.node_order[e]
+            at = ti.select(onward == b, slot, d.node_joint[b][HESS])
+            onward = -1
             if d.node_joint[b][WAY] == TWIST:
-                fold_free(m, d, isle, b)
+                fold_free(m, d, isle, b, at)
             else:
-                fold(m, d, isle, b)
+                p = d.node_joint[b][UP]
+                to = -1
+                if p >= 0:
+                    to = d.node_joint[p][HESS]
+                    if e + 1 < end and slot >= 0 and d.node_linknum[b] == 0:
+                        if d.node_order[e + 1] == p:
+                            to = slot
+                            onward = p
+                fold(m, d, isle, b, p, at, to)
             forces_forward(m, d, isle, b)  # beside the next body's matrix, which waits for this one's
     for turn in range(3):
         if turn == 1:
@@ -101,6 +133,12 @@ def worker_of(m, d, k, isle: ti.template(), half):
     """Whose a half is. The first worker has the half with the lowest numbers: its contacts and rows, too,
     are those that are first in their lists, so that few numbers go from one to the other."""
     return (half + d.island_half[k][HOLDS] // SECOND) % isle.size
+
+
+@func
+def has_slots(m, d, isle: ti.template()):
+    """Whether there is room behind the blocks for the matrices that a body leaves to the next one alone."""
+    return BLOCK * (blocks_of(m, d, isle) + SLOTS) <= isle.room
 
 
 @func
@@ -149,9 +187,8 @@ def times_columns(h, v, a: ti.template()):
 
 
 @func
-def fold_free(m, d, isle: ti.template(), b):
-    """Eliminates a free body; body_hess becomes the inverse of its matrix."""
-    h = d.node_joint[b][HESS]
+def fold_free(m, d, isle: ti.template(), b, h):
+    """Eliminates a free body, whose matrix is at h; body_hess becomes its inverse."""
     for r in ti.static(range(6)):
         x = at6(d.island_dense, h + 6 * r)
         for q in ti.static(range(r + 1)):
@@ -191,27 +228,28 @@ def fold_dof(m, d, w, h, i):
 
 
 @func
-def fold(m, d, isle: ti.template(), b):
-    """Eliminates the dofs of a body of a tree, whose children have been; its parent bears what is left."""
+def fold(m, d, isle: ti.template(), b, p, h, to):
+    """Eliminates the dofs of a body of a tree, whose children have been and whose matrix is at h; its parent p bears
+    what is left, at `to`."""
     w = isle.world
-    p, n, h = d.node_joint[b][UP], d.node_joint[b][NUMBER], d.node_joint[b][HESS]
+    n = d.node_joint[b][NUMBER]
     last = d.node_joint[b][DOF] + n - 1
     for k in range(n - 1):
         u, a = fold_dof(m, d, w, h, last - k)
         add_square(h, u, -a, d.island_dense)
-    to = h
+    own = h
     if p >= 0:
-        to = d.node_joint[p][HESS]
+        own = d.node_joint[p][HESS]
     if n > 0:  # the last one outside of the loop: there columns stay vectors
         u, a = fold_dof(m, d, w, h, last - n + 1)
         x = -a * u
         if p >= 0:
             for q in ti.static(range(6)):
                 left = at6(d.island_dense, h + 6 * q) + u[q] * x
-                put6(d.island_dense, to + 6 * q, at6(d.island_dense, to + 6 * q) + left)
+                put6(d.island_dense, to + 6 * q, at6(d.island_dense, own + 6 * q) + left)
     elif p >= 0:
         for q in ti.static(range(6)):
-            put6(d.island_dense, to + 6 * q, at6(d.island_dense, to + 6 * q) + at6(d.island_dense, h + 6 * q))
+            put6(d.island_dense, to + 6 * q, at6(d.island_dense, own + 6 * q) + at6(d.island_dense, h + 6 * q))
     for e in range(d.node_linknum[b]):
         fold_link(m, d, isle, b, p, d.node_link[b][e], isle.adr + BLOCK * (d.node_linkadr[b] + e), last, n)
     for e in range(1, d.node_linknum[b]):

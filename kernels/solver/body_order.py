@@ -69,6 +69,7 @@ def order_bodies(m, d, k, isle: ti.template(), part):
     fits = 1
     blocks = 0
     done = 0
+    above = -1  # who bears what the last body leaves, if that goes nowhere else
     limit = 1
     turn = 0
     trees = False
@@ -94,6 +95,10 @@ def order_bodies(m, d, k, isle: ti.template(), part):
                         degree = held_by(m, d, w, b, part)
                         if degree <= limit:
                             p = d.node_joint[b][UP]
+                            if above >= 0 and above != b:
+                                d.node_joint[above][HESS] = 1
+                            above = ti.select(d.node_linknum[b] == 0, p, -1)
+                            changes(m, d, b, p)
                             d.node_order[isle.node + done] = b
                             d.node_rank[b] = done
                             d.node_joint[b][HESS] = isle.adr + isle.room + BLOCK * done
@@ -117,6 +122,9 @@ def order_bodies(m, d, k, isle: ti.template(), part):
             elif least > LINKS + 1:
                 if part < BOTH:
                     d.island_half[k][part] = isle.node + done
+                if above >= 0:
+                    d.node_joint[above][HESS] = 1
+                    above = -1
                 part += 1
                 limit = 1
                 trees = False
@@ -125,6 +133,18 @@ def order_bodies(m, d, k, isle: ti.template(), part):
     for half in range(part, BOTH):  # nothing is between them
         d.island_half[k][half] = isle.node + done
     return ti.min(fits, ti.cast(done == isle.nodes, ti.i32))
+
+
+@func
+def changes(m, d, b, p):
+    """Body b is the next one. node_mark of it, whose children have gone: whether its matrix is changed where it lies,
+    by others or by itself; until then HESS has that. What goes to the next body alone does not (articulated.py)."""
+    itself = d.node_joint[b][WAY] != TWIST and d.node_joint[b][NUMBER] > 1
+    d.node_mark[b] = ti.select(itself, 1, d.node_joint[b][HESS])
+    for i in range(d.node_linknum[b]):
+        d.node_joint[d.node_link[b][i]][HESS] = 1
+        if p >= 0:
+            d.node_joint[p][HESS] = 1
 
 
 @func
@@ -165,6 +185,7 @@ def list_bodies(m, d, isle: ti.template()):
             d.node_joint[node][UP] = p
             d.node_joint[node][DOF] = w * m.nv + m.body_dofadr[b]
             d.node_joint[node][NUMBER] = m.body_dofnum[b]
+            d.node_joint[node][HESS] = 0
             d.node_joint[node][WAY] = ti.select(d.tree_single[d.island_tree[e]] == 1, TWIST, OWN)
             n += 1
     isle.nodes = n
@@ -187,6 +208,9 @@ def touch_bodies(m, d, isle: ti.template()):
             r = d.island_row[e]
             k = d.row_pose[r] - 1
             if k >= 0:
+                for side in range(2):
+                    if d.eq_body[k][side] >= 0:
+                        d.node_joint[d.eq_body[k][side]][HESS] = 1
                 if d.eq_body[k][0] >= 0 and d.eq_body[k][1] >= 0:
                     fits = ti.min(fits, link_pair(m, d, d.eq_body[k][0], d.eq_body[k][1]))
             elif k == -1 and d.row_num[r] != 1:

@@ -16,7 +16,7 @@ from ..constraint.island import BLOCK
 from ..sleep.awake import dof_at, dof_count
 from ..team import come, crew, join, meet, piece_size, take_near
 from ..types import FP, GPU, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
-from .articulated import articulated_direction, couple_bodies, worker_of
+from .articulated import articulated_direction, couple_bodies, has_slots, worker_of
 from .body_order import eliminate_bodies
 from .cg import solve_apart, solve_linear
 from .dense import dense_direction
@@ -152,7 +152,7 @@ def solve_trees(m, d, k, me, size):
         if newton_round >= 0:
             factors = ti.select(is_direct(isle) or not fine, 1, 0)
             enough = ti.select(gradient < NEAR * m.opt.tolerance, m.opt.tolerance / scale, FP(0.0))
-            worth = direction(m, d, k, isle, fine, reduction, enough)
+            worth = direction(m, d, k, isle, fine, reduction, enough, newton_round > 0)
             if worth == 0:
                 break
             if not is_direct(isle):
@@ -272,8 +272,11 @@ def start(m, d, isle: ti.template()):
 
 
 @func
-def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
-    """Newton's direction, sol_p = H^-1 sol_p. Returns 0 if there is none that is worth a step, as in solve_linear."""
+def direction(m, d, k, isle: ti.template(), fine, reduction, enough, again):
+    """Newton's direction, sol_p = H^-1 sol_p. Returns 0 if there is none that is worth a step, as in solve_linear.
+
+    again  not the first one of this solve.
+    """
     worth = 1
     in_dofs = isle.dense >= 0
     exact = isle.factor >= 0
@@ -284,11 +287,12 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
         if ti.static(m.has.jointed and not m.has.heavy):
             if isle.bodies == 1:
                 couple_bodies(m, d, k, isle)
+                again = again and has_slots(m, d, isle)
         b = first_block(m, d, isle, isle.trees)
         while b < isle.trees.blocks:
             first, last = stretch(isle.trees, b)
             if isle.packed == 0:
-                factor_hessians(m, d, isle, first, last, in_dofs, raw)
+                factor_hessians(m, d, isle, first, last, in_dofs, raw, again)
             elif ti.static(m.has.packed):
                 packed_factor(m, d, isle.world, first, last)
             b = next_block(m, d, isle, isle.trees, b)
