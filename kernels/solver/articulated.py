@@ -17,13 +17,14 @@ Featherstone, "Rigid Body Dynamics Algorithms", chapter 7; loops by elimination:
 
 from ..constraint.island import BLOCK
 from ..team import meet, share
-from ..types import FP, at6, func, put6, six, store, ti, vec6
-from .body_order import BOTH, DOF, HESS, LEFT, NUMBER, OWN, SECOND, TWIST, UP, WAY
+from ..types import FP, GPU, at6, func, put6, six, store, ti, vec6
+from .body_order import BOTH, CHANGED, DOF, HESS, KEPT, LEFT, NUMBER, OWN, SECOND, TWIST, UP, WAY, is_alone
 from .elimination import block_of
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
 from .incomplete import ENDS, HOLDS, MIDDLE
 from .island_factor import blocks_of, couple_free, coupling
 from .row_hessian import each_pose
+from .steps import NEWS
 from .tree_hessian import LOWER, add_pose, body_hessian, sym6_times
 
 SLOTS = 3  # blocks at the end of the room: of these the first is one half's, the last the other's
@@ -34,10 +35,12 @@ def body_hessians(m, d, w, t, again):
     """The matrices of the bodies of tree t, of each body alone; of dofs, armature and what their rows add, in
     tree_hess, diagonal. In wrench what forces on free joints are for their bodies.
 
-    again  those of the factor before are there: of bodies on which nothing acts, and that nothing changes, they stay.
+    again  those of the factor before are there: they stay where nothing has changed (KEPT).
     """
     for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):
-        if is_new(m, d, b, again):
+        if d.node_mark[b] != CHANGED:
+            d.node_mark[b] = ti.select(stays(m, d, b, again), KEPT, 0)
+        if d.node_mark[b] != KEPT:
             body_hessian(m, d, b)
     wt = w * m.ntree + t
     for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):
@@ -62,7 +65,7 @@ def body_hessians(m, d, w, t, again):
                         else:
                             d.tree_hess[a] = d.tree_hess[a] + d.row_hess[d.seg_row[s]] * d.J[e] * d.J[e]
     for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):
-        if is_new(m, d, b, again):
+        if d.node_mark[b] != KEPT:
             h = d.node_joint[b][HESS]
             for r in ti.static(range(6)):
                 x = vec6(0.0)
@@ -72,9 +75,41 @@ def body_hessians(m, d, w, t, again):
 
 
 @func
-def is_new(m, d, b, again):
-    """Whether the matrix of body b has to be made."""
-    return not again or d.node_mark[b] == 1 or d.body_connum[b] > 0
+def stays(m, d, b, again):
+    """Whether the matrix of body b, with what free bodies have left to it, is that of the factor before: if those of
+    its contacts are, and of the contacts of the free bodies that it touches."""
+    same = again
+    if ti.static(GPU):
+        same = again and d.body_connum[b] == 0
+    else:
+        same = again and has_same_contacts(m, d, b)
+        last = b
+        for n in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
+            if same and not is_alone(m, d, b):
+                other = d.con_body[d.body_con[n] // 2][1 - d.body_con[n] % 2]
+                if other >= 0 and other != last:
+                    last = other
+                    same = d.node_joint[other][WAY] != TWIST or has_same_contacts(m, d, other)
+    return same
+
+
+@func
+def has_same_contacts(m, d, b):
+    """Whether no contact of body b has another Hessian than before."""
+    same = True
+    for n in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
+        same = same and d.con_hess[d.body_con[n] // 2][NEWS] == 0.0
+    return same
+
+
+@func
+def has_same_blocks(m, d, b, again):
+    """Whether the blocks of body b are those of the factor before: it is a free one, which only reads them."""
+    same = False
+    if ti.static(not GPU):
+        if again and is_alone(m, d, b) and d.node_mark[b] != CHANGED:
+            same = has_same_contacts(m, d, b)
+    return same
 
 
 @func
@@ -142,19 +177,28 @@ def has_slots(m, d, isle: ti.template()):
 
 
 @func
-def couple_bodies(m, d, island, isle: ti.template()):
-    """The blocks of the Hessian: this worker's share of them."""
-    begin, end = share(blocks_of(m, d, isle), worker_of(m, d, island, isle, isle.me), isle.size)
-    for row in range(6 * begin, 6 * end):
-        put6(d.island_dense, isle.adr + 6 * row, vec6(0.0))
-    last = ti.Vector([-1, -1, 0])
+def couple_bodies(m, d, island, isle: ti.template(), again):
+    """The blocks of the Hessian: this worker's share of them. again: as in body_hessians."""
+    begin, end = share(isle.nodes, worker_of(m, d, island, isle, isle.me), isle.size)
+    for e in range(isle.node + begin, isle.node + end):
+        b = d.node_order[e]
+        if d.node_linknum[b] > 0:
+            if not has_same_blocks(m, d, b, again):
+                first = isle.adr + BLOCK * d.node_linkadr[b]
+                for row in range(6 * d.node_linknum[b]):
+                    put6(d.island_dense, first + 6 * row, vec6(0.0))
+    last = ti.Vector([-1, -1, -1])
     for e in range(isle.cons.begin, isle.cons.end):
         c = d.island_con[e]
         b1, b2 = d.con_body[c][0], d.con_body[c][1]
         if b1 >= 0 and b2 >= 0:
             if b1 != last[0] or b2 != last[1]:
-                last = ti.Vector([b1, b2, block_of(m, d, b2, b1)])
-            if begin <= last[2] and last[2] < end:
+                last = ti.Vector([b1, b2, -1])
+                first = ti.select(d.node_rank[b1] < d.node_rank[b2], b1, b2)
+                if begin <= d.node_rank[first] and d.node_rank[first] < end:
+                    if not has_same_blocks(m, d, first, again):
+                        last[2] = block_of(m, d, b2, b1)
+            if last[2] >= 0:
                 h, acts = coupling(m, d, c, 0)
                 if acts:
                     couple_free(m, d, isle.adr + BLOCK * last[2], b2, b1, h)
@@ -164,10 +208,10 @@ def couple_bodies(m, d, island, isle: ti.template()):
             if k >= 0:
                 b1, b2 = d.eq_body[k][0], d.eq_body[k][1]
                 if b1 >= 0 and b2 >= 0:
-                    block = block_of(m, d, b2, b1)
-                    if begin <= block and block < end:
+                    rank = ti.min(d.node_rank[b1], d.node_rank[b2])
+                    if begin <= rank and rank < end:
                         h, acts = coupling(m, d, k, 1)
-                        couple_free(m, d, isle.adr + BLOCK * block, b2, b1, h)
+                        couple_free(m, d, isle.adr + BLOCK * block_of(m, d, b2, b1), b2, b1, h)
 
 
 @ti.func
@@ -189,23 +233,29 @@ def times_columns(h, v, a: ti.template()):
 @func
 def fold_free(m, d, isle: ti.template(), b, h):
     """Eliminates a free body, whose matrix is at h; body_hess becomes its inverse."""
-    for r in ti.static(range(6)):
-        x = at6(d.island_dense, h + 6 * r)
-        for q in ti.static(range(r + 1)):
-            d.body_hess[b][LOWER[r][q]] = x[q]
-    invert_twist(b, d.body_hess)
+    if d.node_mark[b] != KEPT:
+        for r in ti.static(range(6)):
+            x = at6(d.island_dense, h + 6 * r)
+            for q in ti.static(range(r + 1)):
+                d.body_hess[b][LOWER[r][q]] = x[q]
+        invert_twist(b, d.body_hess)
     adr = isle.adr + BLOCK * d.node_linkadr[b]
     for i in range(d.node_linknum[b]):
         c = d.node_link[b][i]
+        due = d.node_mark[c] != KEPT
+        for j in range(d.node_linknum[b]):
+            due = due or d.node_rank[d.node_link[b][j]] > d.node_rank[c]
         g = mat6(0.0)  # the block of c, times the inverse
-        for r in ti.static(range(6)):
-            y = sym6_times(b, at6(d.island_dense, adr + BLOCK * i + 6 * r), d.body_hess)
-            for q in ti.static(range(6)):
-                g[r, q] = y[q]
-        to = d.node_joint[c][HESS]
-        for r in ti.static(range(6)):
-            x = g @ at6(d.island_dense, adr + BLOCK * i + 6 * r)
-            put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - x)
+        if due:
+            for r in ti.static(range(6)):
+                y = sym6_times(b, at6(d.island_dense, adr + BLOCK * i + 6 * r), d.body_hess)
+                for q in ti.static(range(6)):
+                    g[r, q] = y[q]
+        if d.node_mark[c] != KEPT:
+            to = d.node_joint[c][HESS]
+            for r in ti.static(range(6)):
+                x = g @ at6(d.island_dense, adr + BLOCK * i + 6 * r)
+                put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - x)
         for j in range(d.node_linknum[b]):
             e = d.node_link[b][j]
             if d.node_rank[e] > d.node_rank[c]:

@@ -19,6 +19,7 @@ from .incomplete import BORDER, ENDS, HOLDS, MIDDLE
 BESIDE = 4  # links up to which free bodies are eliminated before any tree
 BOTH = 2  # part of the order that is neither half's
 UP, DOF, NUMBER, WAY, HESS = range(5)  # columns of node_joint: see data/arrays.py
+CHANGED, KEPT = 1, 2  # in node_mark: what bears the matrix of a body, see articulated.py
 SECOND = 3  # in HOLDS: the factor's nodes are bodies, and the second half has the lowest numbers; else 2
 OWN, TWIST, TURNED, LEFT = 1, 0, -1, -2  # in WAY; LEFT is the old root of a tree that was turned
 
@@ -96,7 +97,7 @@ def order_bodies(m, d, k, isle: ti.template(), part):
                         if degree <= limit:
                             p = d.node_joint[b][UP]
                             if above >= 0 and above != b:
-                                d.node_joint[above][HESS] = 1
+                                d.node_joint[above][HESS] = CHANGED
                             above = ti.select(d.node_linknum[b] == 0, p, -1)
                             changes(m, d, b, p)
                             d.node_order[isle.node + done] = b
@@ -123,7 +124,7 @@ def order_bodies(m, d, k, isle: ti.template(), part):
                 if part < BOTH:
                     d.island_half[k][part] = isle.node + done
                 if above >= 0:
-                    d.node_joint[above][HESS] = 1
+                    d.node_joint[above][HESS] = CHANGED
                     above = -1
                 part += 1
                 limit = 1
@@ -138,13 +139,25 @@ def order_bodies(m, d, k, isle: ti.template(), part):
 @func
 def changes(m, d, b, p):
     """Body b is the next one. node_mark of it, whose children have gone: whether its matrix is changed where it lies,
-    by others or by itself; until then HESS has that. What goes to the next body alone does not (articulated.py)."""
-    itself = d.node_joint[b][WAY] != TWIST and d.node_joint[b][NUMBER] > 1
-    d.node_mark[b] = ti.select(itself, 1, d.node_joint[b][HESS])
+    by others or by itself (CHANGED); until then HESS has that. What goes to the next body alone does not, nor what a
+    free body that nothing changes leaves to those of trees, which follows from its contacts (articulated.py)."""
+    way = d.node_joint[b][WAY]
+    if way != TWIST and d.node_joint[b][NUMBER] > 1:
+        d.node_joint[b][HESS] = CHANGED
+    d.node_mark[b] = d.node_joint[b][HESS]
+    alone = is_alone(m, d, b) and d.node_mark[b] != CHANGED
     for i in range(d.node_linknum[b]):
-        d.node_joint[d.node_link[b][i]][HESS] = 1
+        c = d.node_link[b][i]
+        if not alone or d.node_joint[c][WAY] == TWIST:
+            d.node_joint[c][HESS] = CHANGED
         if p >= 0:
-            d.node_joint[p][HESS] = 1
+            d.node_joint[p][HESS] = CHANGED
+
+
+@func
+def is_alone(m, d, b):
+    """Whether body b is a tree of its own: a free body."""
+    return d.node_joint[b][WAY] == TWIST and d.node_joint[b][DOF] >= 0
 
 
 @func
@@ -210,7 +223,7 @@ def touch_bodies(m, d, isle: ti.template()):
             if k >= 0:
                 for side in range(2):
                     if d.eq_body[k][side] >= 0:
-                        d.node_joint[d.eq_body[k][side]][HESS] = 1
+                        d.node_joint[d.eq_body[k][side]][HESS] = CHANGED
                 if d.eq_body[k][0] >= 0 and d.eq_body[k][1] >= 0:
                     fits = ti.min(fits, link_pair(m, d, d.eq_body[k][0], d.eq_body[k][1]))
             elif k == -1 and d.row_num[r] != 1:

@@ -286,8 +286,8 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough, again):
         raw = exact or isle.part >= 0
         if ti.static(m.has.jointed and not m.has.heavy):
             if isle.bodies == 1:
-                couple_bodies(m, d, k, isle)
                 again = again and has_slots(m, d, isle)
+                couple_bodies(m, d, k, isle, again)
         b = first_block(m, d, isle, isle.trees)
         while b < isle.trees.blocks:
             first, last = stretch(isle.trees, b)
@@ -434,7 +434,7 @@ def move(m, d, k, isle: ti.template(), n, alpha):
     while b < isle.cons.blocks:
         first, last = stretch(isle.cons, b)
         if isle.packed == 0:
-            s = move_contacts(m, d, first, last, alpha, vec3(0.0))
+            s = move_contacts(m, d, isle.bodies == 1, first, last, alpha, vec3(0.0))
         elif ti.static(m.has.packed):
             s = packed_move_contacts(m, d, first, last, alpha, vec3(0.0))
         rows += vec2(s[1], s[2])

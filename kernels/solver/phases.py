@@ -100,10 +100,11 @@ def search_rows(m, d, first, last, alpha, slope):
 
 
 @func
-def move_contacts(m, d, first, last, alpha, cost):
-    """Moves by alpha p: residuals, forces and Hessians of the contacts. cost with theirs, and as in contact_move."""
+def move_contacts(m, d, posed: ti.template(), first, last, alpha, cost):
+    """Moves by alpha p: residuals, forces and Hessians of the contacts. cost with theirs; posed and more as in
+    contact_move."""
     for n in range(first, last):
-        cost += contact_move(m, d, d.island_con[n], alpha)
+        cost += contact_move(m, d, d.island_con[n], alpha, posed)
     return cost
 
 
