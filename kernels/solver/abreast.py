@@ -114,7 +114,7 @@ def one_round(m, d, hand, lane: ti.template(), k, c, newton_round, gain, reducti
             take_direction(m, d, hand, lane, c)
     reduces = FP(0.0)
     if worth:
-        slope = project(m, d, isle)
+        slope = project(m, d, isle, False)
         line = search(m, d, isle, slope, newton_round < 0)
         alpha = line[0]
         there = move(m, d, k, isle, newton_round, alpha)

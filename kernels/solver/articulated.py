@@ -16,6 +16,7 @@ Featherstone, "Rigid Body Dynamics Algorithms", chapter 7; loops by elimination:
 """
 
 from ..constraint.island import BLOCK
+from ..spatial import inertia_times
 from ..team import meet, share
 from ..types import FP, GPU, at6, func, put6, six, store, ti, vec6
 from .body_order import BOTH, CHANGED, DOF, HESS, KEPT, LEFT, NUMBER, OWN, SECOND, TWIST, UP, WAY, is_alone
@@ -168,6 +169,13 @@ def worker_of(m, d, k, isle: ti.template(), half):
     """Whose a half is. The first worker has the half with the lowest numbers: its contacts and rows, too,
     are those that are first in their lists, so that few numbers go from one to the other."""
     return (half + d.island_half[k][HOLDS] // SECOND) % isle.size
+
+
+@ti.func
+def has_products(isle: ti.template()):
+    """Whether the way back leaves twists of bodies, and the wrenches that give them, for the products with M: bodies
+    wait for each other there, and processors have time for it."""
+    return isle.bodies == 1 and isle.large == 1
 
 
 @func
@@ -397,6 +405,8 @@ def twists_back(m, d, isle: ti.template(), b, last, v_last):
         store(d.twist, b, v)
         if first >= 0:
             put6(d.sol_p, first, dofs_of_twist(m, d, first, v))
+        elif has_products(isle):
+            store(d.wrench, b, inertia_times(m, d, b, v))
     else:
         sign = ti.select(way == OWN, FP(1.0), FP(-1.0))
         p = d.node_joint[b][UP]
@@ -414,6 +424,8 @@ def twists_back(m, d, isle: ti.template(), b, last, v_last):
             d.sol_p[i] = sign * x
             v += x * d.cdof[i]
         store(d.twist, b, v)
+        if has_products(isle):
+            store(d.wrench, b, inertia_times(m, d, b, v))
         if way == LEFT:
             i = isle.world * m.nv + m.body_dofadr[b - isle.world * m.nbody]
             put6(d.sol_p, i, dofs_of_twist(m, d, i, v))

@@ -16,7 +16,7 @@ from ..constraint.island import BLOCK
 from ..sleep.awake import dof_at, dof_count
 from ..team import come, crew, join, meet, piece_size, take_near
 from ..types import FP, GPU, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
-from .articulated import articulated_direction, couple_bodies, has_slots, worker_of
+from .articulated import articulated_direction, couple_bodies, has_products, has_slots, worker_of
 from .body_order import eliminate_bodies
 from .cg import solve_apart, solve_linear
 from .dense import dense_direction
@@ -157,7 +157,7 @@ def solve_trees(m, d, k, me, size):
                 break
             if not is_direct(isle):
                 nproduct += worth
-        slope = project(m, d, isle)
+        slope = project(m, d, isle, newton_round >= 0 and has_products(isle))
         line = vec3(1.0, 0.0, 0.0)
         if newton_round >= 0 or isle.dense < 0:
             line = search(m, d, isle, slope, newton_round < 0)
@@ -319,14 +319,14 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough, again):
 
 
 @func
-def project(m, d, isle: ti.template()):
-    """The direction through M and J; derivatives along it as in project_trees."""
+def project(m, d, isle: ti.template(), there: ti.template()):
+    """The direction through M and J; derivatives along it, and `there`, as in project_trees."""
     slope = vec3(0.0)
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
         if isle.packed == 0:
-            slope = project_trees(m, d, first, last)
+            slope = project_trees(m, d, there, first, last)
         elif ti.static(m.has.packed):
             slope = packed_project_trees(m, d, isle.world, first, last)
         for i in ti.static(range(3)):

@@ -54,7 +54,7 @@ def conjugate(m, d, k, me, size):
             if ti.static(m.has.jointed):
                 anew = True
             last = conjugate_direction(m, d, isle, last, fresh, anew)
-        slope = project(m, d, isle)
+        slope = project(m, d, isle, False)
         line = vec3(1.0, 0.0, 0.0)
         if cg_round >= 0:
             line = search(m, d, isle, slope, False)

@@ -48,8 +48,9 @@ vec2f = ti.types.vector(2, FP)
 
 
 @func
-def tree_times_M(m, d, w, t, x: ti.template(), y: ti.template()):
-    """y = M x on tree t, and the twists of its bodies."""
+def tree_times_M(m, d, w, t, x: ti.template(), y: ti.template(), there: ti.template()):
+    """y = M x on tree t, and the twists of its bodies. there: of a tree with joints they are known, and the wrenches
+    that give them."""
     if m.tree_free[t] == 1:
         i0 = w * m.nv + m.tree_dofadr[t]
         b = w * m.nbody + m.tree_bodyadr[t]
@@ -59,9 +60,10 @@ def tree_times_M(m, d, w, t, x: ti.template(), y: ti.template()):
         put6(y, i0, f)
     if ti.static(m.has.jointed):
         if m.tree_free[t] == 0:
-            tree_twists(m, d, w, t, x)
-            for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
-                store(d.wrench, w * m.nbody + b, inertia_times(m, d, w * m.nbody + b, d.twist[w * m.nbody + b]))
+            if not there:
+                tree_twists(m, d, w, t, x)
+                for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+                    store(d.wrench, w * m.nbody + b, inertia_times(m, d, w * m.nbody + b, d.twist[w * m.nbody + b]))
             tree_project(m, d, w, t, y)
             for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
                 y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[w, i] * x[w * m.nv + i]
