@@ -168,7 +168,10 @@ class Stage:
         if self._shrinker.shrink(m, d):
             self.plan(m, d)
         boxes = d.nworld * len(self.members.box)
-        self.pairs.renew(keep, boxes // max(1, d.count("nboxawake")) if asleep.listed(m) else 1)
+        quiet = boxes // max(1, d.count("nboxawake")) if asleep.listed(m) else 1
+        if session.arch == "cpu":  # a GPU's host would wait for the count
+            quiet = max(quiet, 2 * boxes // max(1, d.count("ncpair")))
+        self.pairs.renew(keep, quiet)
         self.run(m, d, "entries", "pairs", *others)
         self.pairs.of = self._conditions(m, d)
         if asleep.listed(m):

@@ -11,7 +11,7 @@ LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estima
 SKINS = (0.025, 0.1, 0.2)  # by how much a search enlarges boxes, relative to their mean extent: least, first, most
 SHORT_LIFE, LONG_LIFE = 6, 40  # steps that its pairs serve, below and above which the next skin is larger or smaller
 SWEEP_FOUND = 64  # boxes that meet, found by the thread of a chunk before their filters are asked
-QUIET = 4  # times as long, at most, where all boxes are so many times those that are awake: a search costs for all
+QUIET = 4  # times as long, at most, where a search costs so many times as much beside what its pairs do
 REST = 16  # searches without a skin, where things move so fast that not even the largest one pays
 
 
@@ -90,7 +90,8 @@ class Pairs:
         self._rest = 0  # searches until a skin is tried again
 
     def renew(self, keep, quiet=1):
-        """Before a search. keep: its pairs are meant to serve again.  quiet: boxes for each that is awake."""
+        """Before a search. keep: its pairs are meant to serve again.  quiet: boxes for each that is awake, or twice the
+        boxes for each pair: a search costs for all boxes, a step for pairs of which one is awake."""
         self.skin = self._next_skin(min(quiet, QUIET)) if keep else 0.0
         self.last_age = self.age if keep else 0
         self._age[0], self.of = 0, None
@@ -105,7 +106,7 @@ class Pairs:
         d.program.counted(self._age)
 
     def _next_skin(self, longer):
-        """Skin of the next search, from how long the pairs of the last ones served; longer: than where all is awake."""
+        """Skin of the next search, from how long the pairs of the last ones served; longer: than in an awake heap."""
         if self._rest:
             self._rest -= 1
             return 0.0
