@@ -17,7 +17,7 @@ Featherstone, "Rigid Body Dynamics Algorithms", chapter 7; loops by elimination:
 
 from ..constraint.island import BLOCK
 from ..team import meet, share
-from ..types import FP, at6, func, put6, six, store, ti, vec6
+from ..types import FP, GPU, at6, func, put6, six, store, ti, vec6
 from .body_order import BOTH, DOF, HESS, LEFT, NUMBER, OWN, TWIST, UP, WAY
 from .elimination import block_of
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
@@ -190,8 +190,12 @@ def fold(m, d, isle: ti.template(), b):
     p, n, h = d.node_joint[b][UP], d.node_joint[b][NUMBER], d.node_joint[b][HESS]
     last = d.node_joint[b][DOF] + n - 1
     for k in range(n - 1):
+        if ti.static(GPU):  # read anew: else the places of 36 numbers stay in registers
+            h = d.node_joint[b][HESS]
         u, a = fold_dof(m, d, w, h, last - k)
         add_square(h, u, -a, d.island_dense)
+    if ti.static(GPU):
+        h = d.node_joint[b][HESS]
     to = h
     if p >= 0:
         to = d.node_joint[p][HESS]
