@@ -29,6 +29,8 @@ class Storage:
     model, nworld  what the arrays are of;  program  what repeats launches, told of what the host asks and writes.
     """
 
+    _hand = None  # number of the only thread that works for it, None: whoever is there (device/hands.py)
+
     def _lay_out(self, m, nworld, capacity):
         """Sets lengths of lists; no array is made yet. Raises Error for lengths that are none, or too many worlds."""
         capacity = {name: limits.checked(name, n, "capacity") for name, n in (capacity or {}).items()}
