@@ -55,23 +55,33 @@ def aside():
 
 
 def at_once(jobs):
-    """Results of functions without arguments, called at the same time where there are threads, else one by one.
+    """Results of functions without arguments, called at the same time where there are threads, else one by one. The
+    caller takes the first, on the first processor as long as that takes.
 
     Raises the first error there was when all have ended. An interrupt lets each end where its machine code next does.
     """
     global _stopped
     if len(jobs) < 2 or number() < 2:
         return [job() for job in jobs]
-    calls = [_threads().submit(_call, job) for job in jobs]
+    places = sorted(usual := os.sched_getaffinity(0))
+    pool, error = _threads(places[1:] or places), None
+    calls = [pool.submit(_call, job) for job in jobs[1:]]
     try:
+        _pin({places[0]})
+        found = [_call(jobs[0])]
         futures.wait(calls)
+    except Exception as e:
+        error = e
     except BaseException:
         _stopped = True
         raise
     finally:
         futures.wait(calls)
         _stopped = False
-    return [call.result() for call in calls]
+        _pin(usual)
+    if error:
+        raise error
+    return found + [call.result() for call in calls]
 
 
 def _call(job):
@@ -83,18 +93,19 @@ def _call(job):
             _inside.held = False
 
 
-def _threads():
-    """The threads, on a processor each."""
+def _threads(places):
+    """The threads beside the caller, on a processor each."""
     global _pool
     if _pool is None:
-        places = itertools.cycle(sorted(os.sched_getaffinity(0)))
-        _pool = futures.ThreadPoolExecutor(number(), "tisim", lambda: _pin(next(places)))
+        places = itertools.cycle(places)
+        _pool = futures.ThreadPoolExecutor(number() - 1, "tisim", lambda: _pin({next(places)}))
     return _pool
 
 
-def _pin(processor):
+def _pin(processors):
+    """Lets this thread run on these processors only."""
     with contextlib.suppress(OSError):  # some systems do not allow it
-        os.sched_setaffinity(threading.get_native_id(), {processor})
+        os.sched_setaffinity(threading.get_native_id(), processors)
 
 
 def _after_fork():

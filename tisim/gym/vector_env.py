@@ -232,7 +232,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             return Seen({name: parts[name].astype(kinds[name]) for name in self.reads})
         fresh = self._fresh_for(len(states))
         reset_state(self.model, fresh, states, np.arange(len(states)), START)
-        pipeline.forward(self.model, fresh)
+        pipeline.forward_for(self.model, fresh, [name for name in self.reads if name not in POST_CONSTRAINT])
         seen = {name: fresh.host(name)[: len(states)] for name in self.reads}
         return Seen({name: np.zeros_like(a) if name in POST_CONSTRAINT else a for name, a in seen.items()})
 
