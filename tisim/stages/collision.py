@@ -16,7 +16,7 @@ from tisim.model import callback
 
 from . import colliders, narrowphase, tendon
 from .dynamics import fwd_position, parallel, see_state
-from .search import SWEEP_FOUND, Members, Pairs, key_bits
+from .search import FEW_BOXES, SWEEP_FOUND, Members, Pairs, key_bits
 from .shrink import COUNTED, Shrinker
 from .sorting import Sort
 
@@ -168,7 +168,8 @@ class Stage:
         if self._shrinker.shrink(m, d):
             self.plan(m, d)
         boxes = d.nworld * len(self.members.box)
-        self.pairs.renew(keep, boxes // max(1, d.count("nboxawake")) if asleep.listed(m) else 1)
+        few = session.arch == "cpu" and len(self.members.box) <= FEW_BOXES and d.count("ncpair") <= boxes
+        self.pairs.renew(keep, boxes // max(1, d.count("nboxawake")) if asleep.listed(m) else 1, few)
         self.run(m, d, "entries", "pairs", *others)
         self.pairs.of = self._conditions(m, d)
         if asleep.listed(m):
