@@ -97,8 +97,8 @@ def measure(name, nworld, args, mujoco, rollout):
 
 def agrees_with_reference(name, nworld, args):
     """Whether the same case has the answer of the MuJoCo that is installed, if that is the reference."""
-    again = [sys.executable, __file__, "--case", name, "--worlds", str(nworld), "--settle", str(args.settle), "--by", args.by]
-    done = subprocess.run([*again, "--repeats", "1", "--peer", ""], stdout=subprocess.PIPE, text=True)
+    again = [sys.executable, __file__, "--case", name, "--worlds", str(nworld), "--settle", str(args.settle)]
+    done = subprocess.run([*again, "--by", args.by, "--repeats", "1", "--peer", ""], stdout=subprocess.PIPE, text=True)
     return done.returncode == 0 and done.stdout.startswith("MuJoCo 3.4.0")
 
 

@@ -1,7 +1,7 @@
 """Worlds that lie in several blocks, each one thread's through whole steps, have the bits of one batch.
 
-Contract: rollouts and environments give the same numbers in one Data, in blocks by threads, and in blocks one by one; an
-error in one block is raised when all have ended, and what was begun ends at an interrupt.
+Contract: rollouts and environments give the same numbers in one Data, in blocks by threads, and in blocks one by one;
+an error in one block is raised when all have ended, and what was begun ends at an interrupt.
 """
 
 import threading
@@ -37,13 +37,22 @@ def test_a_rollout_in_blocks_has_the_bits_of_one_batch(threads, monkeypatch, nam
     """60 steps with searches, lists that grow and blocks of unequal length."""
     m, d, start = falling(21, name, 2)
     whole, _ = rollout.rollout(m, d, start, nstep=60)
-    names, work = set(), rollout._Task.run
+    names, work, both = set(), rollout._Task.run, threading.Barrier(2)
+
+    def run(*args):
+        if (name := threading.current_thread().name) not in names:
+            names.add(name)
+            with hands.aside():  # until the other has begun, too
+                both.wait(60)
+        work(*args)
+
     monkeypatch.setattr(rollout, "CACHED", 4)
-    monkeypatch.setattr(rollout._Task, "run", lambda *a: (names.add(threading.current_thread().name), work(*a)))
+    monkeypatch.setattr(rollout._Task, "run", run)
     parts, _ = rollout.rollout(m, None, start, nstep=60)
     assert len(names) == 2 and threading.current_thread().name in names
     np.testing.assert_array_equal(parts, whole)
     monkeypatch.setattr(session, "workers", 1)
+    monkeypatch.setattr(rollout._Task, "run", work)
     np.testing.assert_array_equal(rollout.rollout(m, None, start, nstep=60)[0], whole)
 
 

@@ -101,7 +101,8 @@ LCP_STEP = (*BEGIN, *LCP_FORWARD, callbacks.control, actuation.fwd_actuation, lc
 SMOOTH = (dynamics.fwd_position, tendon.tendons, dynamics.fwd_velocity, tendon.tendon_passive, actuation.transmission,
           actuation.fwd_actuation)  # fmt: skip
 # what these write, by the stage that arrays.py names
-SMOOTH_WRITES = {"kinematics", "tendon", "comPos", "crb", "factorM", "comVel", "rne", "passive", "transmission", "actuation"}
+SMOOTH_WRITES = {"kinematics", "tendon", "comPos", "crb", "factorM", "comVel", "rne", "passive", "transmission",
+                 "actuation"}  # fmt: skip
 SKIPS = mjtStage.mjSTAGE_NONE, mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL
 WAYS = list(itertools.product((ACCELERATION, INVERSE), SKIPS, (True, False)))  # of evaluations
 SEQUENCES = [
@@ -115,7 +116,8 @@ SEQUENCES = [
 STAGES = tuple(itertools.chain(*SEQUENCES))
 _ends = list(itertools.accumulate(map(len, SEQUENCES)))
 # places in STAGES
-SINGLE, RK4, LCP, LCP_EVALUATION, WITHOUT_CONTACTS, *_others = (range(end - len(stages), end) for stages, end in zip(SEQUENCES, _ends))
+_ranges = [range(end - len(stages), end) for stages, end in zip(SEQUENCES, _ends)]
+SINGLE, RK4, LCP, LCP_EVALUATION, WITHOUT_CONTACTS, *_others = _ranges
 EVALUATIONS = dict(zip(WAYS, _others))
 FORWARD = EVALUATIONS[ACCELERATION, mjtStage.mjSTAGE_NONE, True]
 WHOLE = SINGLE.stop, RK4.stop, LCP.stop  # where a step is over

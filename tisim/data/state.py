@@ -84,17 +84,16 @@ def _write_rows(d, name, n, worlds, values):
 def _clear(d, worlds):
     """Zeros in the rows of some worlds, but where arrays share memory (overlay.py): nobody reads what is left in
     one of those."""
-    arrays = list(d._device.items())
     last = d._info.get("rows")
-    if last is None or last[0] != arrays:  # the arrays themselves, so that none can be taken for another
-        names = [name for name, _ in arrays if DATA[name].role != "stage" and not d._overlay.takes(name)]
+    if last is None or last[0] != d._changes:
+        names = [name for name in d._device if DATA[name].role != "stage" and not d._overlay.takes(name)]
         widths = {name: n for name in names if (n := _width(d, name))}
         views = {name: memory.host_view(d._device[name]) for name in widths}
         views = [
             v[: d.nworld * n].reshape(d.nworld, n) for v, n in zip(views.values(), widths.values()) if v is not None
         ]
         places = np.array([(v.ctypes.data, v.strides[0]) for v in views], np.uint64).reshape(-1, 2, 1)
-        last = d._info["rows"] = arrays, views, {} if views else widths, places
+        last = d._info["rows"] = d._changes, views, {} if views else widths, places
     if road := native.road():
         begin, size = last[3][:, 0], last[3][:, 1]
         road.clear(begin + size * worlds.astype(np.uint64), np.broadcast_to(size // 4, (len(size), len(worlds))))

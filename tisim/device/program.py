@@ -134,7 +134,7 @@ class Program:
 
         Returns (the stage that Python is to run now, how often the last one was reached).
         """
-        token = d.check(m), m.decisions(), _outdated, team.of(d)
+        token = d.check(m), m.decisions(), _outdated, team.workers()
         if token != self._token:
             self.drop()
             self._token = token

@@ -60,8 +60,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     reads = ("qpos", "qvel")
 
-    def __init__(self, m, num_envs=1, *, frame_skip=1, blocks=None, max_episode_steps=None, autoreset_mode=AutoresetMode.NEXT_STEP,
-                 render_mode=None, width=480, height=480, camera=None, camera_id=None, camera_name=None):  # fmt: skip
+    def __init__(self, m, num_envs=1, *, frame_skip=1, blocks=None, max_episode_steps=None,
+                 autoreset_mode=AutoresetMode.NEXT_STEP, render_mode=None, width=480, height=480, camera=None,
+                 camera_id=None, camera_name=None):  # fmt: skip
         self.num_envs, self.frame_skip = _count("num_envs", num_envs), _count("frame_skip", frame_skip)
         if max_episode_steps is not None:
             _count("max_episode_steps", max_episode_steps)

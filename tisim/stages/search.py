@@ -92,8 +92,11 @@ class Pairs:
         self._rest = 0  # searches until a skin is tried again
 
     def renew(self, keep, quiet=1, few=False):
-        """Before a search. keep: its pairs are meant to serve again.  quiet: boxes for each that is awake.  few: whether
-        worlds have FEW_BOXES at most, and all no more pairs than boxes."""
+        """Before a search.
+
+        keep   its pairs are meant to serve again.  quiet  boxes for each that is awake.
+        few    worlds have FEW_BOXES at most, and all no more pairs than boxes.
+        """
         longer, most = (MUCH_LONGER, WIDEST) if few else (min(quiet, QUIET), SKINS[-1])
         self.skin = self._next_skin(longer, most) if keep else 0.0
         self.last_age = self.age if keep else 0
