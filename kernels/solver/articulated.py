@@ -180,8 +180,12 @@ def has_products(isle: ti.template()):
 
 @func
 def has_slots(m, d, isle: ti.template()):
-    """Whether there is room behind the blocks for the matrices that a body leaves to the next one alone."""
-    return BLOCK * (blocks_of(m, d, isle) + SLOTS) <= isle.room
+    """Whether there is room behind the blocks for the matrices that a body leaves to the next one alone: on a CPU,
+    where they stay in its cache."""
+    room = False
+    if ti.static(not GPU):
+        room = BLOCK * (blocks_of(m, d, isle) + SLOTS) <= isle.room
+    return room
 
 
 @func
@@ -293,8 +297,12 @@ def fold(m, d, isle: ti.template(), b, p, h, to):
     n = d.node_joint[b][NUMBER]
     last = d.node_joint[b][DOF] + n - 1
     for k in range(n - 1):
+        if ti.static(GPU):  # read anew: else the places of 36 numbers stay in registers
+            h = d.node_joint[b][HESS]
         u, a = fold_dof(m, d, w, h, last - k)
         add_square(h, u, -a, d.island_dense)
+    if ti.static(GPU):
+        h = d.node_joint[b][HESS]
     own = h
     if p >= 0:
         own = d.node_joint[p][HESS]

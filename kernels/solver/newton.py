@@ -134,7 +134,7 @@ def is_abreast(m, d, k):
 @func
 def solve_trees(m, d, k, me, size):
     """The same of an island of any trees."""
-    isle = isle_of(m, d, k, me, size)
+    isle = isle_of(m, d, k, me, size, GPU)
     scale = scale_of(m, d, k)
     cost, gradient, reduction = FP(0.0), FP(0.0), FP(ROUGH)
     fine = False  # the acting constraints have settled

@@ -39,7 +39,7 @@ def conjugate_work(m, d, hand):
 def conjugate(m, d, k, me, size):
     """Conjugate gradients on island k. A round that gains less than the tolerance is the last one if it went along the
     gradient; else one along the gradient follows."""
-    isle = isle_of(m, d, k, me, size)
+    isle = isle_of(m, d, k, me, size, False)
     scale = scale_of(m, d, k)
     cost, gradient, last = FP(0.0), FP(0.0), FP(0.0)
     fresh = True  # along the gradient
