@@ -161,8 +161,8 @@ def _found():
     found = dict(
         tisim=__version__, python=platform.python_version(), system=platform.system(), machine=platform.machine(),
         cores=os.cpu_count(), packages=versions, backends=backends, auto="cuda" if "cuda" in backends else "cpu",
-        vulkan=devices if isinstance(devices, list) else [], pictures=DRAWN_BY, films=_films(),
-        window=_window(missing, display), browser=_browser(), display=display,
+        vulkan=devices if isinstance(devices, list) else [], vulkan_refused=vulkan.loses_pairs(), pictures=DRAWN_BY,
+        films=_films(), window=_window(missing, display), browser=_browser(), display=display,
         kernels=_road(), own_launches=_own_launches(backends), kernel_cache=str(cache),
         kernel_cache_bytes=_folder_size(cache), debug=runtime.debug(),
     )  # fmt: skip
@@ -181,6 +181,7 @@ def doctor(console, as_json):
         ("packages", needed),
         ("backends", ", ".join(found["backends"]) + f"; auto is {found['auto']}"),
         ("Vulkan", ", ".join(devices) if isinstance(devices, list) else devices),
+        *([("--arch vulkan", found["vulkan_refused"])] if found["vulkan_refused"] else []),
         ("pictures", found["pictures"]),
         ("films", found["films"]),
         ("window", found["window"]),

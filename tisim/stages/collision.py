@@ -12,6 +12,7 @@ from tisim.data import asleep
 from tisim.device import launch, memory, runtime, session
 from tisim.device.variant import CHUNK
 from tisim.enums import mjtDisableBit, mjtEnableBit
+from tisim.errors import UnsupportedError
 from tisim.model import callback
 
 from . import colliders, narrowphase, tendon
@@ -79,6 +80,13 @@ def _lost(d):
         d._info["collision"].pairs.of = None
 
 
+def _refuse_old_drivers():
+    from tisim.viewer import vulkan
+
+    if reason := vulkan.loses_pairs():
+        raise UnsupportedError(f"arch vulkan: {reason}")
+
+
 class Stage:
     """What collision keeps of one Data from step to step. A detection is `find`; `run` launches parts of one.
 
@@ -91,6 +99,8 @@ class Stage:
     """
 
     def __init__(self, m, d):
+        if session.arch == "vulkan":
+            _refuse_old_drivers()
         self.members, self.pairs, self._shrinker = Members(m), Pairs(), Shrinker()
         total = len(self.members.box) * d.nworld
         self.sort = Sort(d, total)
