@@ -113,7 +113,7 @@ def pick_edges(m, d):
         side = d.pic_grid[0][2]
         at = d.pic_first[tile]
         end = d.pic_first[tile + 1]
-        for lane in range(side * side):
+        for lane in range(ti.select(at < end, side * side, 0)):
             i = tile * side * side + lane
             if d.pic_edge[i] == 1:
                 again = ti.select(at == end - 2, 2, 1)
