@@ -119,6 +119,16 @@ def test_a_hundred_pictures_a_second_are_encoded_beside_the_drawing(tmp_path, na
         assert made.n_frames == 25
 
 
+def test_python_looks_after_threads_more_often_while_films_are_written(tmp_path):
+    before = sys.getswitchinterval()
+    films = [encode.Beside(encode.writer(tmp_path / name, (64, 48), 20)) for name in ("a.gif", "b.gif")]
+    assert sys.getswitchinterval() < 1e-3 < before
+    films[0].close()
+    assert sys.getswitchinterval() < 1e-3
+    films[1].close()
+    assert sys.getswitchinterval() == before
+
+
 def test_what_goes_wrong_while_encoding_is_told_by_the_thread_that_draws():
     class Bad:
         closed = False

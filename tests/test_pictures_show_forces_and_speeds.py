@@ -123,6 +123,17 @@ def test_sleepers_and_those_awake_have_a_colour_each():
     assert of[1] == pytest.approx(of[2], abs=0.02) and of[1][0] > of[1][2] + 0.3
 
 
+def test_the_fastest_is_red_and_what_rests_is_blue():
+    m, d = at_rest()
+    d.qpos[12:14], d.qvel[12:15] = (0.5, 0.0), (0.0, 0.0, 2.0)  # the top box flies beside the two that rest
+    tisim.forward(m, d)
+    of = seen(m, d, "speed")
+    assert of[3][0] > of[3][2] + 0.4 and of[1][2] > of[1][0] + 0.2 and of[2][2] > of[2][0] + 0.2
+    d.qvel[:] = 0
+    tisim.forward(m, d)
+    assert seen(m, d, "speed")[3][2] > 0.4, "where nothing moves nothing is red"
+
+
 def test_each_group_has_a_colour():
     bodies = "".join(
         f'<body pos="{0.3 * (k - 2.5)} {y} .1"><freejoint/><geom type="{t}" size=".1 .1 .1" group="{k}"/></body>'

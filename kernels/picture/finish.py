@@ -16,24 +16,19 @@ def byte(x):
 @kernel
 def to_bytes(m, d, nblock: ti.i32):
     """Red, green and blue bytes of each sample, those of four in three words of pic_word; parallel over blocks."""
+    ti.static(VECTORS)
     ti.loop_config(serialize=SERIAL)
     for block in range(nblock):
+        for i in range(d.pic_block[block][0], d.pic_block[block][1]):
+            d.pic_tile[i] = byte(real(d.pic_red[i])) | byte(real(d.pic_green[i])) << 8 | byte(real(d.pic_blue[i])) << 16
         for k in range(d.pic_block[block][0] // 4, d.pic_block[block][1] // 4):
             i = 4 * k
             place = 3 * k
-            first = byte(real(d.pic_red[i])) | byte(real(d.pic_green[i])) << 8 | byte(real(d.pic_blue[i])) << 16
-            second = (
-                byte(real(d.pic_red[i + 1])) | byte(real(d.pic_green[i + 1])) << 8 | byte(real(d.pic_blue[i + 1])) << 16
-            )
-            third = (
-                byte(real(d.pic_red[i + 2])) | byte(real(d.pic_green[i + 2])) << 8 | byte(real(d.pic_blue[i + 2])) << 16
-            )
-            fourth = (
-                byte(real(d.pic_red[i + 3])) | byte(real(d.pic_green[i + 3])) << 8 | byte(real(d.pic_blue[i + 3])) << 16
-            )
-            d.pic_word[place] = first | second << 24
+            second = d.pic_tile[i + 1]
+            third = d.pic_tile[i + 2]
+            d.pic_word[place] = d.pic_tile[i] | second << 24
             d.pic_word[place + 1] = second >> 8 | third << 16
-            d.pic_word[place + 2] = third >> 16 | fourth << 8
+            d.pic_word[place + 2] = third >> 16 | d.pic_tile[i + 3] << 8
 
 
 @func
@@ -113,7 +108,7 @@ def pick_edges(m, d):
         side = d.pic_grid[0][2]
         at = d.pic_first[tile]
         end = d.pic_first[tile + 1]
-        for lane in range(side * side):
+        for lane in range(ti.select(at < end, side * side, 0)):
             i = tile * side * side + lane
             if d.pic_edge[i] == 1:
                 again = ti.select(at == end - 2, 2, 1)

@@ -27,7 +27,7 @@ SAMPLED = (
     "x y depth record face before last nx ny nz r g b alpha fade tile cosine shine lit weight red green blue through "
     "front away"
 ).split()
-CHUNKS = 128  # that blocks are cut into on a CPU
+CHUNKS = 512  # that blocks are cut into on a CPU, of which a worker takes sixteen at once
 GPU_BLOCK = 4  # samples that a thread of a GPU does at once
 PARALLEL = 2000  # records or samples below which one CPU thread does all
 MOST, LONGEST = 2**24, 2**14  # pixels of a picture, and of a side

@@ -11,6 +11,7 @@ import queue
 import shutil
 import struct
 import subprocess
+import sys
 import threading
 import time
 
@@ -24,6 +25,7 @@ WEBP_QUALITY = 80
 WEBP_EFFORT = 1  # of 6; 2 takes half as long again for four fifths of the size, 0 five sixths for 1.15
 SPARSE = 4  # every so many-th row and column of a picture makes the palette of a .gif
 WORSE, FARTHER = 1.25, 16  # a palette serves while the mean error grows by this factor at most, the largest by so much
+SWITCH = 1e-4  # how long such a thread waits at most until Python lets it go on, where no kernel runs [s]
 WAITING = 4  # pictures at most that wait for an encoder in a thread
 MISSING = "apt-get install -y ffmpeg, or pip install imageio-ffmpeg (the extra `film`)"
 
@@ -95,13 +97,20 @@ class Beside:
     """A writer whose pictures are encoded in a thread, while the next ones are drawn.
 
     A few pictures may wait for it; add() then waits, too. What goes wrong there is raised by the next add() or close().
+    A launch keeps Python's lock: with its usual 5 ms between two looks at who waits, the encoder would be late.
     seconds  processor time that encoding took.
     """
+
+    _open, _interval = 0, None  # of all: how many are open, Python's interval before
 
     def __init__(self, writer):
         self._writer, self._error, self.seconds = writer, None, 0.0
         self._broken = False  # nothing is encoded behind an error
         self._pictures = queue.Queue(WAITING)
+        if not Beside._open:
+            Beside._interval = sys.getswitchinterval()
+            sys.setswitchinterval(min(SWITCH, Beside._interval))
+        Beside._open += 1
         self._thread = threading.Thread(target=self._encode, daemon=True)
         self._thread.start()
 
@@ -127,6 +136,9 @@ class Beside:
         self._pictures.put(None)
         self._thread.join()
         self._thread = None
+        Beside._open -= 1
+        if not Beside._open:
+            sys.setswitchinterval(Beside._interval)
         try:
             self._writer.close()
         finally:
