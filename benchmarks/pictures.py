@@ -8,7 +8,8 @@ The same state, camera and size in both; mujoco.Renderer draws by OSMesa (apt-ge
 `all` is RGB with the sun's shadows, depth and segmentation of one pass, against mujoco's three calls; `model` RGB with
 the model's own lights, textures and mirrors, as mujoco's. `--meshes`: so many balls of 1,280 faces, and such with
 dents, against boxes of the same size. `--films`: so many pictures of a wall that a ball hits go into films of each
-kind: how many come a second, and what of that is the encoder's (of an .mp4 ffmpeg's own time is not known).
+kind: how many come a second, simulated meanwhile or drawn of states that are there, and what the encoder takes (of an
+.mp4 ffmpeg's own time is not known).
 """
 
 import argparse
@@ -25,6 +26,7 @@ from tisim.cli.film import Film
 from tisim.viewer.camera import choose
 
 W, H, PICTURES = 640, 360, 5
+FPS = 50  # of films
 THEIRS = """
 import sys, time, mujoco
 m = mujoco.MjModel.from_xml_path(sys.argv[1])
@@ -101,33 +103,48 @@ def meshes(n):
 
 
 def films(n):
-    """Prints pictures a second, and processor time of a picture [ms]: of all, and of its encoding."""
-    print(f"{'film':>12} pictures/s    all ms  encoding  KiB")
+    """Prints pictures a second of a film that is simulated, and of one whose states are there already; of the latter
+    the processor time of a picture [ms]: of all, and of its encoding."""
+    m = tisim.Model.from_scene("wall", n=60)
+    d = tisim.Data(m)
+    states = []
+    for _ in range(n + 1):
+        states.append((d.qpos.copy(), d.qvel.copy()))
+        tisim.step(m, d, round(1 / FPS / float(m.opt.timestep)))
+    print(f"{'film':>12} simulated/s    drawn/s    all ms  encoding  KiB")
     for quality in ("plain", "sun", "sky"):
         for suffix in ("webp", "gif", "mp4"):
-            m = tisim.Model.from_scene("wall", n=60)
-            d = tisim.Data(m)
-            tisim.forward(m, d)
-            with tempfile.TemporaryDirectory() as folder:
-                try:
-                    film = Film(os.path.join(folder, f"a.{suffix}"), (W, H), 50, float(m.opt.timestep), quality=quality)
-                except tisim.Error as error:
-                    print(f"{suffix:>6} {quality:>5} {error}")
-                    continue
-                film.add(m, d)
-                busy, began, first = 0.0, time.perf_counter(), film.encoding
-                for _ in range(n):
-                    tisim.step(m, d, film.next_step() - round(float(d.time) / film.timestep))
-                    before = time.process_time()
-                    film.add(m, d)
-                    busy += time.process_time() - before
-                film.close()
-                rate, size = n / (time.perf_counter() - began), film.path.stat().st_size / 1024
-                encoding = 1e3 * (film.encoding - first) / n
-                print(
-                    f"{suffix:>6} {quality:>5} {rate:10.0f} {1e3 * busy / n:9.1f} {encoding:9.1f} {size:4.0f}",
-                    flush=True,
-                )
+            try:
+                rows = [film(m, suffix, quality, n, given) for given in (None, states)]
+            except tisim.Error as error:
+                print(f"{suffix:>6} {quality:>5} {error}")
+                continue
+            (simulated, *_), (rate, spent, encoding, size) = rows
+            print(f"{suffix:>6} {quality:>5} {simulated:11.0f} {rate:10.0f} {spent:9.1f} {encoding:9.1f} {size:4.0f}",
+                  flush=True)  # fmt: skip
+
+
+def film(m, suffix, quality, n, states):
+    """Pictures a second of one film, ms of processor time and of encoding of a picture, size [KiB].
+
+    states  (qpos, qvel) of each picture; None: it is simulated meanwhile.
+    """
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    with tempfile.TemporaryDirectory() as folder:
+        out = Film(os.path.join(folder, f"a.{suffix}"), (W, H), FPS, float(m.opt.timestep), quality=quality)
+        out.add(m, d)
+        spent, began, first = time.process_time(), time.perf_counter(), out.encoding
+        for k in range(1, n + 1):
+            if states is None:
+                tisim.step(m, d, out.next_step() - round(float(d.time) / out.timestep))
+            else:
+                d.qpos, d.qvel, d.time = *states[k], k / FPS
+                tisim.forward(m, d)
+            out.add(m, d)
+        out.close()
+        rate, spent = n / (time.perf_counter() - began), 1e3 * (time.process_time() - spent) / n
+        return rate, spent, 1e3 * (out.encoding - first) / n, out.path.stat().st_size / 1024
 
 
 def theirs(m, cam, pictures):

@@ -7,7 +7,8 @@ Each world is a scene of its own: a ragdoll on the floor, ten bodies in a pit, a
 Both engines take all worlds STEPS steps on from the same states, settled but for what falls, in turn, each with as many
 threads as there are processors; medians are compared, and the positions they end with. Where those differ, an
 installed MuJoCo 3.4.0 is asked, too, since the newest may solve another problem. `busy` is processor time over wall
-time of tisim's turns. Memory is that of tisim's arrays. The exit code is 1 if an answer differs; rates have no bar.
+time of tisim's turns. tisim takes them as MuJoCo does, by tisim.rollout, or with `--by step` by tisim.step with all
+worlds in one Data, whose arrays `kB/world` is. The exit code is 1 if an answer differs; rates have no bar.
 """
 
 import argparse
@@ -34,6 +35,7 @@ def parse():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--case", nargs="+", choices=(*CASES, *GYMNASIUM), default=list(CASES))
     p.add_argument("--worlds", nargs="+", type=int, default=[64, 1024])
+    p.add_argument("--by", choices=("rollout", "step"), default="rollout", help="what takes tisim's worlds on")
     p.add_argument("--settle", type=int, default=150, help="steps before the measurement")
     p.add_argument("--peer", default=str(ROOT / ".peers"), help="folder of the peer's packages")
     p.add_argument("--repeats", type=int, default=9, help="turns of each; medians are compared")
@@ -71,18 +73,22 @@ def measure(name, nworld, args, mujoco, rollout):
     begin = np.concatenate([start, warm], axis=1)
     datas = [mujoco.MjData(pm) for _ in range(threads)]
     ours, theirs, used = [], [], []
-    with rollout.Rollout(nthread=threads) as pool:
+    with rollout.Rollout(nthread=threads) as pool, tisim.rollout.Rollout() as mine:
         for turn in range(args.repeats + 1):
             began, cpu = time.perf_counter(), time.process_time()
-            tisim.set_state(m, d, begin, both)
-            tisim.step(m, d, STEPS)
+            if args.by == "step":
+                tisim.set_state(m, d, begin, both)
+                tisim.step(m, d, STEPS)
+            else:
+                found, _ = mine.rollout(m, None, start, nstep=STEPS, initial_warmstart=warm)
             wall = time.perf_counter() - began
             busy = (time.process_time() - cpu) / wall
             began = time.perf_counter()
             states, _ = pool.rollout([pm] * nworld, datas, start, nstep=STEPS, initial_warmstart=warm)
             if turn:  # the first warms both up
                 ours.append(wall), used.append(busy), theirs.append(time.perf_counter() - began)
-    differ = np.abs(np.asarray(d.qpos).reshape(nworld, -1) - states[:, -1, 1 : 1 + m.nq]).max(axis=1)
+    ends = d.host("qpos") if args.by == "step" else found[:, -1, 1 : 1 + m.nq]
+    differ = np.abs(ends.reshape(nworld, -1) - states[:, -1, 1 : 1 + m.nq]).max(axis=1)
     a, b = statistics.median(ours), statistics.median(theirs)
     return dict(case=name, worlds=nworld, nv=m.nv, contacts=float(np.mean(d.ncon)), rate=nworld * STEPS / a,
                 peer_rate=nworld * STEPS / b, ratio=b / a, busy=statistics.median(used), threads=threads,
@@ -92,7 +98,7 @@ def measure(name, nworld, args, mujoco, rollout):
 def agrees_with_reference(name, nworld, args):
     """Whether the same case has the answer of the MuJoCo that is installed, if that is the reference."""
     again = [sys.executable, __file__, "--case", name, "--worlds", str(nworld), "--settle", str(args.settle)]
-    done = subprocess.run([*again, "--repeats", "1", "--peer", ""], stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([*again, "--by", args.by, "--repeats", "1", "--peer", ""], stdout=subprocess.PIPE, text=True)
     return done.returncode == 0 and done.stdout.startswith("MuJoCo 3.4.0")
 
 

@@ -2,6 +2,7 @@
 apart, so that a GPU places shapes as a CPU does, to the last bit of f64: where a search of depths stops hangs on it.
 """
 
+from tisim.kernels.sine import sin_cos
 from tisim.kernels.types import FP, MINVAL, apart, cross, ti, vec3, vec4
 
 
@@ -70,8 +71,8 @@ def quat_to_mat(q):
 @ti.func
 def axis_angle_to_quat(axis, angle):
     """Turn by angle [rad] about a unit axis."""
-    s = ti.sin(0.5 * angle)
-    return ti.Vector([ti.cos(0.5 * angle), s * axis[0], s * axis[1], s * axis[2]])
+    s, c = sin_cos(0.5 * angle)
+    return ti.Vector([c, s * axis[0], s * axis[1], s * axis[2]])
 
 
 @ti.func

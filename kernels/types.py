@@ -39,6 +39,8 @@ __all__ = [
     "six",
     "subtract",
     "store",
+    "pick",
+    "one_of",
     "narrow",
     "apart",
     "root",
@@ -114,6 +116,23 @@ def store(a: ti.template(), i, v):
     """a[i] = v, where elements of a have room for more numbers than v has."""
     for c in ti.static(range(v.n)):
         a[i][c] = v[c]
+
+
+@ti.func
+def pick(v: ti.template(), k):
+    """v[k] of a vector of three, where k is known at run time only. A GPU's thread would need a stack for that."""
+    x = v[0]
+    if ti.static(GPU):
+        x = one_of(k, v[0], v[1], v[2])
+    else:
+        x = v[k]
+    return x
+
+
+@ti.func
+def one_of(k, a, b, c):
+    """a, b or c, for 0, 1 or 2."""
+    return ti.select(k == 0, a, ti.select(k == 1, b, c))
 
 
 @ti.func

@@ -85,13 +85,18 @@ def test_islands_have_colours_of_their_own(scene):
     assert labels[0] == -1 and len(set(labels[1:])) == 4
     raster = Raster(m)
     raster.paint_state(d, 0, "island")
-    assert len({int(word) for b in raster.solid for word in b.records[:, 11].view(np.uint32)}) >= 3
+    assert len({int(word) for b in raster.batches for word in b.throws[:, 11].view(np.uint32)}) >= 3
+
+
+def things(batch):
+    """Geoms of a batch that throw shadows."""
+    return batch.members[batch.floors : batch.opaque]
 
 
 def vertices(batch):
-    """What the window's shader makes of a batch: points and normals (n, v, 3) each."""
-    r = batch.records.astype(float)
-    half = np.where(batch.floor, 0, r[:, 3])[:, None, None] * batch.vertices[:, 6:7] * [0, 0, 1]
+    """What the window's shader makes of a batch but floors: points and normals (n, v, 3) each."""
+    r = batch.throws.astype(float)
+    half = r[:, 3, None, None] * batch.vertices[:, 6:7] * [0, 0, 1]
     at = r[:, None, 8:11] * batch.vertices[:, :3] + half
     normals = batch.vertices[:, 3:6] / np.maximum(r[:, None, 8:11], 1e-9)
     turn = rotations.matrix(r[:, 4:8])
@@ -106,10 +111,10 @@ def test_vertices_of_the_window_lie_on_the_shapes(scene):
     raster = Raster(m)
     raster.place(d, 0, CAMERA)
     assert sum(len(b.members) for b in raster.batches) == 4  # that of group 3 is not shown
-    for batch in raster.solid:
+    for batch in raster.batches:
         points, normals = vertices(batch)
         assert np.allclose(np.linalg.norm(normals, axis=2), 1, atol=1e-5)
-        for geom, local in zip(batch.members, points - positions[batch.members][:, None]):
+        for geom, local in zip(things(batch), points - positions[things(batch)][:, None]):
             kind = m.geom_type[geom]
             if kind == tisim.mjtGeom.mjGEOM_SPHERE:
                 assert np.allclose(np.linalg.norm(local, axis=1), 0.3, atol=1e-5)
@@ -124,6 +129,27 @@ def test_vertices_of_the_window_lie_on_the_shapes(scene):
             assert ((np.cross(b - a, c - a) * normals_[batch.indices.reshape(-1, 3)[:, 0]]).sum(1) > -1e-9).all()
 
 
+FLAT = """<mujoco><worldbody>
+  <geom type="box" size=".1 1 1" pos="2 0 1" rgba="1 1 1 .3"/>
+  <geom type="sphere" size=".1" pos="0 0 2" rgba="1 1 1 .5"/>
+  <geom type="plane" size="3 3 .1"/><geom type="sphere" size=".2" pos="0 0 1"/>
+  <body pos="0 0 .5"><freejoint/><geom type="box" size=".2 .2 .2"/></body>
+  <body pos="0 1 .5"><freejoint/><geom type="box" size=".3 .3 .3" rgba="0 1 0 .5"/></body>
+  </worldbody></mujoco>"""
+
+
+def test_a_window_draws_floors_boxes_and_panes_at_once():
+    m = tisim.Model.from_xml_string(FLAT)
+    raster = Raster(m)
+    kind = np.asarray(m.geom_type)
+    balls, boxes, *panes = raster.batches
+    assert [kind[g] for g in boxes.members[:3]] == [0, 6, 6] and (boxes.floors, boxes.opaque) == (1, 2)
+    assert boxes.records[:, 10].tolist() == [-1, *np.float32([0.2, 0.3])]  # a floor's third size is negative
+    assert len(boxes.throws) == 1 and [m.geom_rgba[g][3] for g in boxes.members[2:]] == [np.float32(0.5)]
+    assert (balls.floors, balls.opaque, len(balls.members)) == (0, 1, 1)
+    assert [(b.opaque, len(b.members)) for b in panes] == [(0, 1), (0, 1)]  # what stands still, behind what moves
+
+
 @pytest.mark.parametrize("name", ["shapes", "bowl", "ragdolls"])
 def test_the_window_turns_geoms_as_they_are_turned(name):
     m = tisim.Model.from_scene(name)
@@ -132,7 +158,7 @@ def test_the_window_turns_geoms_as_they_are_turned(name):
     tisim.forward(m, d)
     raster = Raster(m)
     raster.place(d, 0, CAMERA)
-    for b in raster.solid:
+    for b in raster.batches:
         turn = rotations.matrix(b.records[:, 4:8].astype(float))
         np.testing.assert_allclose(turn, np.asarray(d.geom_xmat).reshape(-1, 3, 3)[b.members], atol=1e-5)
         np.testing.assert_allclose(b.records[:, :3], np.asarray(d.geom_xpos)[b.members], atol=1e-5)

@@ -32,8 +32,8 @@ def free(shadow, points, normals, sun):
 
 
 def sides(batch):
-    """Middles and normals (n, 3) of all triangles of a batch."""
-    r = batch.records[:, :11].astype(float)
+    """Middles and normals (n, 3) of all triangles of what throws shadows in a batch."""
+    r = batch.throws[:, :11].astype(float)
     at = r[:, None, 8:11] * batch.vertices[:, :3] + r[:, 3, None, None] * batch.vertices[:, 6:7] * [0, 0, 1]
     points = np.einsum("nij,nvj->nvi", rotations.matrix(r[:, 4:8]), at) + r[:, None, :3]
     a, b, c = (points[:, batch.indices.reshape(-1, 3)[:, k]].reshape(-1, 3) for k in range(3))
@@ -55,10 +55,10 @@ def drawn(xml_or_scene, steps):
 def test_shadows_lie_where_the_suns_rays_are_blocked(scene):
     m, d, camera, raster = drawn(scene, 100)
     sun = sun_of(camera)
-    low, high = raster._box(raster.solid)
+    low, high = raster._box([b.throws for b in raster.batches])
     x, y = (v.ravel() for v in np.meshgrid(*np.linspace(low[:2] - 0.5, high[:2] + 0.5, 40).T))
     floor = np.column_stack([x, y, 0 * x])
-    found = [(floor, np.tile([0, 0, 1.0], (len(floor), 1))), *map(sides, raster.solid)]
+    found = [(floor, np.tile([0, 0, 1.0], (len(floor), 1))), *map(sides, raster.batches)]
     same = []
     for points, normals in found:
         facing = np.flatnonzero(normals @ sun > 0.3)[:: max(1, len(normals) // 2000)]
@@ -103,11 +103,11 @@ def test_two_windows_on_one_simulation_keep_their_records():
     camera, few = choose(None, m, d), np.zeros(m.ngeom, bool)
     few[-5:] = True
     first, second = Raster(m), Raster(m, few)
-    expected = [np.concatenate([b.records.copy() for b in r.solid]) for r in (first, second)]
+    expected = [np.concatenate([b.throws.copy() for b in r.batches]) for r in (first, second)]
     for _ in range(2):
         for r, kept in zip((first, second), expected):
             r.place(d, 0, camera)
-            now = np.concatenate([b.records for b in r.solid])
-            members = np.concatenate([b.members for b in r.solid])
+            now = np.concatenate([b.throws for b in r.batches])
+            members = np.concatenate([b.members[b.floors : b.opaque] for b in r.batches])
             assert (now[:, 8:] == kept[:, 8:]).all()
             np.testing.assert_allclose(now[:, :3], np.asarray(d.geom_xpos)[members], atol=1e-6)

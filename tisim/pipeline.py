@@ -5,13 +5,14 @@ import itertools
 import numpy as np
 
 from tisim.data import asleep, given, room, varied
+from tisim.data.arrays import DATA
 from tisim.data.timer import INVERSE_OF
 from tisim.data.validate import validate
 from tisim.device import build, runtime
 from tisim.enums import mjtDisableBit, mjtIntegrator, mjtStage
 from tisim.errors import Error, UnsupportedError
+from tisim.model import callback, simulable
 from tisim.model import lcp as second
-from tisim.model import simulable
 from tisim.stages import (
     actuation,
     callbacks,
@@ -97,6 +98,11 @@ LCP_FORWARD = (sleep.wake_written, dynamics.fwd_position, collision.collide, sle
                dynamics.fwd_velocity, callbacks.passive, actuation.transmission,
                dynamics.energy, sensor.sensor_pos, sensor.sensor_vel)  # fmt: skip
 LCP_STEP = (*BEGIN, *LCP_FORWARD, callbacks.control, actuation.fwd_actuation, lcp.fall_asleep, lcp_advance)
+SMOOTH = (dynamics.fwd_position, tendon.tendons, dynamics.fwd_velocity, tendon.tendon_passive, actuation.transmission,
+          actuation.fwd_actuation)  # fmt: skip
+# what these write, by the stage that arrays.py names
+SMOOTH_WRITES = {"kinematics", "tendon", "comPos", "crb", "factorM", "comVel", "rne", "passive", "transmission",
+                 "actuation"}  # fmt: skip
 SKIPS = mjtStage.mjSTAGE_NONE, mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL
 WAYS = list(itertools.product((ACCELERATION, INVERSE), SKIPS, (True, False)))  # of evaluations
 SEQUENCES = [
@@ -104,12 +110,14 @@ SEQUENCES = [
     RUNGE_KUTTA,
     LCP_STEP,
     LCP_FORWARD,
+    SMOOTH,
     *(_evaluation(skip, sensors, last) for last, skip, sensors in WAYS),
 ]
 STAGES = tuple(itertools.chain(*SEQUENCES))
 _ends = list(itertools.accumulate(map(len, SEQUENCES)))
 # places in STAGES
-SINGLE, RK4, LCP, LCP_EVALUATION, *_others = (range(end - len(stages), end) for stages, end in zip(SEQUENCES, _ends))
+_ranges = [range(end - len(stages), end) for stages, end in zip(SEQUENCES, _ends)]
+SINGLE, RK4, LCP, LCP_EVALUATION, WITHOUT_CONTACTS, *_others = _ranges
 EVALUATIONS = dict(zip(WAYS, _others))
 FORWARD = EVALUATIONS[ACCELERATION, mjtStage.mjSTAGE_NONE, True]
 WHOLE = SINGLE.stop, RK4.stop, LCP.stop  # where a step is over
@@ -179,6 +187,17 @@ def forward(m, d):
     given.check(m, d)
     check(m, d)
     _run(m, d, LCP_EVALUATION if second.chosen(m) else FORWARD)
+
+
+def forward_for(m, d, names):
+    """forward, as far as these arrays of Data need it."""
+    needs_all = second.chosen(m) or asleep.listed(m) or any(callback.of(m, name) for name in callback.FORMS)
+    inputs = {name for name in names if DATA[name].role in ("state", "input")} - {"qacc"}
+    if needs_all or any(DATA[name].stage not in SMOOTH_WRITES for name in {*names} - inputs):
+        forward(m, d)
+    else:
+        check(m, d)
+        _run(m, d, WITHOUT_CONTACTS)
 
 
 def start_asleep(m, d, worlds):

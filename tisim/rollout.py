@@ -4,7 +4,8 @@
 
     state, sensordata = rollout.rollout(m, d, initial_state, control)
 
-Each trajectory is a world of one batch; where memory is short they are taken in chunks, with the same results.
+Trajectories are the worlds of a batch. On a CPU there are several, small enough for a processor's cache, each with a
+thread of its own; and they are smaller where memory is short. The results are the same.
 """
 
 import numpy as np
@@ -12,7 +13,8 @@ import numpy as np
 from tisim import pipeline
 from tisim.data import given, varied
 from tisim.data.data import Data
-from tisim.data.state import get_state, reset, set_state, state_size
+from tisim.data.state import reset, set_state, state_parts, state_size, write_rows
+from tisim.device import hands, runtime, session
 from tisim.enums import mjtState, mjtWarning
 from tisim.errors import CapacityError, Error
 
@@ -21,6 +23,9 @@ FULL = mjtState.mjSTATE_FULLPHYSICS
 CONTROLS = mjtState.mjSTATE_USER
 # a trajectory with one of these has ended: what follows is as its last step
 ENDS = (mjtWarning.mjWARN_BADQPOS, mjtWarning.mjWARN_BADQVEL, mjtWarning.mjWARN_BADQACC, mjtWarning.mjWARN_BADCTRL)
+
+CACHED = 256  # trajectories that a thread takes at once: their worlds fit its cache better than all of them
+LEAST = 4  # of them that are worth a thread
 
 
 class Rollout:
@@ -55,30 +60,75 @@ class Rollout:
         if d is not None:
             given.check(m, d)
         task = _Task(m, initial_state, control, control_spec, nstep, initial_warmstart, state, sensordata)
-        chunk = task.nbatch if chunk_size is None else _count("chunk_size", chunk_size)
-        first = 0
-        while first < task.nbatch:
-            size = min(chunk, task.nbatch - first)
-            try:
-                task.run(self._data(m, d, size), slice(first, first + size))
-            except CapacityError:
-                if size == 1 or chunk_size is not None:
+        runtime.ensure()
+        if d is not None and d.nworld == (task.nbatch if chunk_size is None else min(chunk_size, task.nbatch)):
+            number, chunk = 1, d.nworld
+        else:
+            if d is not None:
+                varied.refuse(d, "a rollout of another number of worlds")
+            d, number = None, hands.number() if task.nbatch >= LEAST * hands.number() else 1
+            chunk = _chunk(task.nbatch, number) if chunk_size is None else _count("chunk_size", chunk_size)
+        left = _Left(task.nbatch, chunk)
+
+        def work(hand):
+            while part := left.take():
+                size = part.stop - part.start
+                try:
+                    task.run(d if d is not None and d.nworld == size else self._data(m, hand, size), part)
+                except CapacityError:
+                    if size == 1 or chunk_size is not None:
+                        raise
+                    self._drop(hand)
+                    left.halve(part)
+                except BaseException:
+                    left.end()
                     raise
-                self._kept, chunk = {}, (size + 1) // 2
-                continue
-            first += size
+
+        hands.at_once([lambda hand=hand: work(hand if number > 1 else None) for hand in range(number)])
         return task.state, task.sensordata
 
-    def _data(self, m, d, nworld):
-        """A Data of so many worlds: the user's if it fits, or one that is kept."""
-        if d is not None and d.nworld == nworld:
-            return d
-        if d is not None:
-            varied.refuse(d, "a rollout of another number of worlds")
-        kept = self._kept.get(nworld)
+    def _data(self, m, hand, nworld):
+        """The Data of so many worlds that is kept for a thread."""
+        kept = self._kept.get((hand, nworld))
         if kept is None or kept.model is not m:
-            kept = self._kept[nworld] = Data(m, nworld=nworld)
+            kept = self._kept[hand, nworld] = Data(m, nworld=nworld)
+            hands.give(kept, hand)
         return kept
+
+    def _drop(self, hand):
+        """Frees what is kept for a thread."""
+        for key in [key for key in self._kept if key[0] == hand]:
+            del self._kept[key]
+
+
+def _chunk(nbatch, number):
+    """Trajectories that one of so many threads takes at once."""
+    return min(CACHED, -(-nbatch // number)) if session.arch == "cpu" else nbatch
+
+
+class _Left:
+    """Trajectories that nobody has taken so far, in slices of so many at most."""
+
+    def __init__(self, n, size):
+        self._parts = _cut(slice(0, n), size)
+
+    def take(self):
+        """The next slice, None where there is none."""
+        return self._parts.pop(0) if self._parts else None
+
+    def halve(self, part):
+        """Gives a slice back that was too long: it and all others are cut to half of that."""
+        size = (part.stop - part.start + 1) // 2
+        self._parts = [piece for p in (part, *self._parts) for piece in _cut(p, size)]
+
+    def end(self):
+        """Leaves the rest."""
+        self._parts = []
+
+
+def _cut(part, size):
+    """A slice in slices of so many at most."""
+    return [slice(a, min(a + size, part.stop)) for a in range(part.start, part.stop, size)]
 
 
 def rollout(m, d, initial_state, control=None, *, control_spec=mjtState.mjSTATE_CTRL, skip_checks=False, nstep=None,
@@ -134,16 +184,17 @@ class _Task:
         set_state(m, d, _rows(self.start, part, n), FULL)
         if self.warmstart is not None:
             set_state(m, d, _rows(self.warmstart, part, n), mjtState.mjSTATE_WARMSTART)
-        going = np.ones(n, bool)
+        going, parts, sensed = np.ones(n, bool), state_parts(d, FULL), np.zeros((n, 0))
         for k in range(self.nstep):
             if self.control is not None:
                 here = _rows(self.control, part, n)
                 set_state(m, d, here[:, min(k, here.shape[1] - 1)], self.spec)
             pipeline.step(m, d)
-            now = np.reshape(get_state(m, d, FULL), (n, -1))
-            sensed = d.host("sensordata").reshape(n, m.nsensordata)
+            if m.nsensordata:
+                sensed = d.host("sensordata").reshape(n, m.nsensordata)
             out, sensors = self.state[part], self.sensordata[part]  # views
-            out[:, k], sensors[:, k] = now, sensed
+            write_rows(d, parts, out[:, k])
+            sensors[:, k] = sensed
             if k and not going.all():
                 out[~going, k], sensors[~going, k] = out[~going, k - 1], sensors[~going, k - 1]
             going &= ~_ended(d)
@@ -151,8 +202,8 @@ class _Task:
 
 def _ended(d):
     """(nworld,) whether a trajectory had a bad state."""
-    numbers = [np.atleast_1d(d.warning[kind].number) for kind in ENDS]
-    return np.any(numbers, axis=0)
+    numbers = d.host("warning").reshape(d.nworld, 2, 8)[:, 0]
+    return numbers.any(axis=1) if not numbers.any() else numbers[:, list(ENDS)].any(axis=1)
 
 
 def _rows(a, part, n):

@@ -39,7 +39,25 @@ def face_frame(axis, sign):
 @ti.func
 def column(M, k):
     """Column k, known at run time only."""
-    return wide3(M[0, k], M[1, k], M[2, k])
+    c = wide3(0.0, 0.0, 0.0)
+    for r in ti.static(range(3)):
+        if ti.static(GPU):
+            c[r] = one_of(k, M[r, 0], M[r, 1], M[r, 2])
+        else:
+            c[r] = M[r, k]
+    return c
+
+
+@ti.func
+def row(M, k):
+    """Row k, the same."""
+    x = wide3(0.0, 0.0, 0.0)
+    for c in ti.static(range(3)):
+        if ti.static(GPU):
+            x[c] = one_of(k, M[0, c], M[1, c], M[2, c])
+        else:
+            x[c] = M[k, c]
+    return x
 
 
 @func
@@ -117,16 +135,18 @@ def faces_at_edges(R, i, j):
     elif j == 2:
         ax = 1
         other = 0
-    if ti.abs(R[i, ax]) < ti.abs(R[i, other]):
+    across = row(R, i)
+    if ti.abs(pick(across, ax)) < ti.abs(pick(across, other)):
         ax = other
-    pick = 1
+    one = 1
     axis = 2
     if i == 1:
-        pick = 0
+        one = 0
     elif i == 2:
         axis = 0
-    if ti.abs(R[pick, j]) < ti.abs(R[axis, j]):
-        axis = pick
+    across = column(R, j)
+    if ti.abs(pick(across, one)) < ti.abs(pick(across, axis)):
+        axis = one
     return axis, ax
 
 
@@ -137,11 +157,12 @@ def part_at_face(S, c, size):
     e1 = wide3(0.0, 0.0, 0.0)
     e2 = wide3(0.0, 0.0, 0.0)
     nedge = 0
+    z = wide3(S[2, 0], S[2, 1], S[2, 2])
     for k in range(3):
-        low = S[2, k] < 0.0
-        o += column(S, k) * size[k] * ti.select(low, 1.0, -1.0)
-        if ti.abs(S[2, k]) < 0.5:
-            v = column(S, k) * size[k] * ti.select(low, -2.0, 2.0)
+        low = pick(z, k) < 0.0
+        o += column(S, k) * pick(size, k) * ti.select(low, 1.0, -1.0)
+        if ti.abs(pick(z, k)) < 0.5:
+            v = column(S, k) * pick(size, k) * ti.select(low, -2.0, 2.0)
             if nedge == 0:
                 e1 = v
             else:
@@ -158,12 +179,12 @@ def part_at_edge(R, S, c, size, j, ax, outward):
     for k in range(3):
         if k != j:
             # sign of along . axis k = (edge i x edge j) . axis k, without its rounding
-            high = ((R[3 - k - j] > 0.0) == outward) == ((k - j + 3) % 3 != 1)
-            o += column(S, k) * size[k] * ti.select(high, 1.0, -1.0)
+            high = ((pick(R, 3 - k - j) > 0.0) == outward) == ((k - j + 3) % 3 != 1)
+            o += column(S, k) * pick(size, k) * ti.select(high, 1.0, -1.0)
             if k == ax:
-                e2 = column(S, k) * size[k] * ti.select(high, -2.0, 2.0)
-    e1 = column(S, j) * (-2.0 * size[j])
-    o += column(S, j) * size[j]
+                e2 = column(S, k) * pick(size, k) * ti.select(high, -2.0, 2.0)
+    e1 = column(S, j) * (-2.0 * pick(size, j))
+    o += column(S, j) * pick(size, j)
     return o, e1, e2
 
 
@@ -216,8 +237,8 @@ def box_box(m, d, slot, margin, i1, i2, g1, g2):
             axis, ax = faces_at_edges(R, i, j)
             if not outward:
                 flip = -1.0
-            sign = ti.select((along[axis] > 0.0) == outward, 1.0, -1.0)
-        elif (to1_in2 if swap else to2_in1)[axis] < 0.0:
+            sign = ti.select((pick(along, axis) > 0.0) == outward, 1.0, -1.0)
+        elif pick(to1_in2 if swap else to2_in1, axis) < 0.0:
             sign = -1.0
         Q = face_frame(axis, sign)
         face = Facing(by_edge=ti.cast(by_edge, ti.i32), tilt=1.0, to_world=R1 @ Q.transpose(), origin=x1)
@@ -236,7 +257,7 @@ def box_box(m, d, slot, margin, i1, i2, g1, g2):
         normal = wide3(0.0, 0.0, 1.0)
         if by_edge:
             normal = Q @ along
-            face.uo, face.ue1, face.ue2 = part_at_edge(wide3(R[i, 0], R[i, 1], R[i, 2]), S, c, size, j, ax, outward)
+            face.uo, face.ue1, face.ue2 = part_at_edge(row(R, i), S, c, size, j, ax, outward)
             face.nedge = 2
         else:
             face.uo, face.ue1, face.ue2, face.nedge = part_at_face(S, c, size)

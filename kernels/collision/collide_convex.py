@@ -14,6 +14,7 @@ from ..convex.memory import memory_of
 from ..convex.multiccd import multicontact
 from ..convex.support import enter_shape
 from ..rotation import quat_to_mat
+from ..sine import sin_cos
 from ..slots import dist_at, pos_at, put, put_place
 from ..wide import *
 from .boxes import TODO
@@ -63,8 +64,9 @@ def pair_of(m, d, p):
 @ti.func
 def turned(axis, angle):
     """Matrix of a rotation about a unit axis."""
-    v = ti.sin(0.5 * angle) * axis
-    return quat_to_mat(vec4(ti.cos(0.5 * angle), v[0], v[1], v[2]))
+    s, c = sin_cos(0.5 * angle)
+    v = s * axis
+    return quat_to_mat(vec4(c, v[0], v[1], v[2]))
 
 
 @ti.func

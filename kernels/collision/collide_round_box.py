@@ -173,11 +173,11 @@ def second_place(c, h, size, s, what, face, edge, corner, place):
         if along == 1 or along == 2 or along == 4:
             # of the two faces at the edge, the one that makes the smaller angle with the segment
             k = (edge + 1) % 3
-            if ti.abs(h[k]) <= ti.abs(h[(edge + 2) % 3]):
+            if ti.abs(pick(h, k)) <= ti.abs(pick(h, (edge + 2) % 3)):
                 k = (edge + 2) % 3
             sign = ti.select((along >> k) & 1, 1.0, -1.0)
             rest = ti.select(((toward >> edge) & 1) == ((along >> k) & 1), 1.0 - place, 1.0 + place)
-            step = sign * ti.min(1.0 - sign * s, 2.0 * size_over_h[k], size_over_h[edge] * rest)
+            step = sign * ti.min(1.0 - sign * s, 2.0 * pick(size_over_h, k), pick(size_over_h, edge) * rest)
     elif what == -1 and face >= 0:
         # an end is above a face: go on until the segment is no longer above it
         step = 2.0

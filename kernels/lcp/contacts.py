@@ -14,7 +14,7 @@ from .bodies import SCALE_SIZE, TWIST_SIZE
 from .lists import HEAD_SLEEPERS, LANES
 
 SIZE, SIDE, ROW, PAIR_SIZE = 48, 9, 3, 2
-ANGULAR1, ANGULAR2 = 9, 18  # three rows each
+NORMAL, ANGULAR1, ANGULAR2 = 0, 9, 18  # three rows each
 SCALE1, SCALE2 = 27, 28  # 1 / sqrt(m)
 DEPTH, MU1, MU2 = 29, 30, 42
 BESIDE = 31  # of the block: n t1, n t2, t1 t2
@@ -56,12 +56,9 @@ def prepare_contact(m, d, s, k):
     inverse, beside = block_of(m1, m2, a0, a1, a2, b0, b1, b2, soft)
     d.lcp_pair[PAIR_SIZE * s] = wb1
     d.lcp_pair[PAIR_SIZE * s + 1] = wb2
-    for c in ti.static(range(3)):
-        d.lcp_rec[o + step * c] = n[c]
-        d.lcp_rec[o + step * (ROW + c)] = t1[c]
-        d.lcp_rec[o + step * (2 * ROW + c)] = t2[c]
-    put_side(d, o, step, ANGULAR1, a0, a1, a2)
-    put_side(d, o, step, ANGULAR2, b0, b1, b2)
+    put_rows(d, o, step, NORMAL, n, t1, t2)
+    put_rows(d, o, step, ANGULAR1, a0, a1, a2)
+    put_rows(d, o, step, ANGULAR2, b0, b1, b2)
     put_block(d, o, step, inverse, beside)
     d.lcp_rec[o + step * SCALE1] = m1
     d.lcp_rec[o + step * SCALE2] = m2
@@ -100,12 +97,12 @@ def side_of(m, d, wb, pos, n, t1, t2):
 
 
 @func
-def put_side(d, o, step, first, a0, a1, a2):
-    """Angular rows of a body to the record at o, from number `first` on."""
-    for c in ti.static(range(3)):
-        d.lcp_rec[o + step * (first + c)] = a0[c]
-        d.lcp_rec[o + step * (first + ROW + c)] = a1[c]
-        d.lcp_rec[o + step * (first + 2 * ROW + c)] = a2[c]
+def put_rows(d, o, step, first, a0, a1, a2):
+    """Three rows to the record at o, from number `first` on."""
+    for e in ti.static(range(3)):
+        row = [a0, a1, a2][e]
+        for c in ti.static(range(3)):
+            d.lcp_rec[o + step * (first + ROW * e + c)] = row[c]
 
 
 @ti.func

@@ -1,8 +1,9 @@
 """From colours of samples to bytes of pixels, and which pixels lie on edges. Samples of a tile stand row by row."""
 
 from ..types import *
-from .shapes import F, high, low, real
+from .shapes import F, bits, high, low, real
 
+OFFSETS = ((-0.375, -0.125), (0.125, -0.375), (-0.125, 0.375), (0.375, 0.125))  # of a pixel's four rays
 ANY_STEP, RECORD_STEP = 0.15, 0.03  # sums of colour differences that are smoothed: anywhere, and between two records
 
 
@@ -35,22 +36,6 @@ def to_bytes(m, d, nblock: ti.i32):
             d.pic_word[place + 2] = third >> 16 | fourth << 8
 
 
-@kernel
-def mean_of_four(m, d, nblock: ti.i32):
-    """Bytes of the mean colours of each four samples, one word each; parallel over blocks."""
-    ti.static(VECTORS)
-    ti.loop_config(serialize=SERIAL)
-    for block in range(nblock):
-        for k in range(d.pic_block[block][0] // 4, d.pic_block[block][1] // 4):
-            i = 4 * k
-            red = real(d.pic_red[i]) + real(d.pic_red[i + 1]) + real(d.pic_red[i + 2]) + real(d.pic_red[i + 3])
-            green = (real(d.pic_green[i]) + real(d.pic_green[i + 1]) + real(d.pic_green[i + 2])
-                     + real(d.pic_green[i + 3]))  # fmt: skip
-            blue = real(d.pic_blue[i]) + real(d.pic_blue[i + 1]) + real(d.pic_blue[i + 2]) + real(d.pic_blue[i + 3])
-            quarter = F(0.25)
-            d.pic_word[k] = byte(quarter * red) | byte(quarter * green) << 8 | byte(quarter * blue) << 16
-
-
 @func
 def differ(m, d, i, k, wide, tall):
     """1 if samples i and k differ by what is smoothed, and k lies in the picture."""
@@ -66,8 +51,8 @@ def differ(m, d, i, k, wide, tall):
 
 @kernel
 def find_edges(m, d, nblock: ti.i32):
-    """pic_edge is 1 of each pixel that differs from one of its four neighbours, parallel over tiles, of which each is a
-    block or several."""
+    """pic_edge is 1 of each pixel that differs from one of its four neighbours, pic_first how many a tile has; parallel
+    over tiles, of which each is a block or several."""
     ti.static(VECTORS)
     ti.loop_config(serialize=SERIAL)
     for tile in range(d.pic_grid[0][0] * d.pic_grid[0][1]):
@@ -110,3 +95,60 @@ def find_edges(m, d, nblock: ti.i32):
             for i in range(begin, end):
                 inside = (real(d.pic_x[i]) < wide) & (real(d.pic_y[i]) < tall)
                 d.pic_edge[i] = ti.select(inside, d.pic_edge[i], 0)
+        found = 0
+        for i in range(begin, end):
+            found += d.pic_edge[i]
+        d.pic_first[tile] = found
+
+
+@kernel
+def pick_edges(m, d):
+    """Lists the pixels on edges by tiles, from pic_first on, and four places for rays of each; parallel over tiles.
+
+    A tile with an odd number of them has its last one twice: samples are looked at eight at once.
+    """
+    ti.loop_config(serialize=SERIAL)
+    for tile in range(d.pic_grid[0][0] * d.pic_grid[0][1]):
+        across = d.pic_grid[0][0]
+        side = d.pic_grid[0][2]
+        at = d.pic_first[tile]
+        end = d.pic_first[tile + 1]
+        for lane in range(side * side):
+            i = tile * side * side + lane
+            if d.pic_edge[i] == 1:
+                again = ti.select(at == end - 2, 2, 1)
+                x = ti.cast(tile % across * side + lane % side, ti.f32) + F(0.5)
+                y = ti.cast(tile // across * side + lane // side, ti.f32) + F(0.5)
+                for k in range(at, at + again):
+                    d.pic_pick[k] = i
+                    for ray in ti.static(range(4)):
+                        j = 4 * k + ray
+                        d.pic_x[j] = bits(x + F(OFFSETS[ray][0]))
+                        d.pic_y[j] = bits(y + F(OFFSETS[ray][1]))
+                at += 1
+
+
+@kernel
+def mean_of_four(m, d):
+    """Gives pixels on edges the mean colours of their four samples, as bytes of pic_word; parallel over tiles."""
+    ti.static(VECTORS)
+    ti.loop_config(serialize=SERIAL)
+    for tile in range(d.pic_grid[0][0] * d.pic_grid[0][1]):
+        begin = d.pic_first[tile]
+        end = d.pic_first[tile + 1]
+        for k in range(begin, end):
+            i = 4 * k
+            red = real(d.pic_red[i]) + real(d.pic_red[i + 1]) + real(d.pic_red[i + 2]) + real(d.pic_red[i + 3])
+            green = (real(d.pic_green[i]) + real(d.pic_green[i + 1]) + real(d.pic_green[i + 2])
+                     + real(d.pic_green[i + 3]))  # fmt: skip
+            blue = real(d.pic_blue[i]) + real(d.pic_blue[i + 1]) + real(d.pic_blue[i + 2]) + real(d.pic_blue[i + 3])
+            quarter = F(0.25)
+            d.pic_tile[k] = byte(quarter * red) | byte(quarter * green) << 8 | byte(quarter * blue) << 16
+        for k in range(begin, end):  # three bytes of one word or of two; four pixels that share words are in one tile
+            first = 3 * d.pic_pick[k]
+            word = first // 4
+            shift = 8 * (first % 4)
+            mean = d.pic_tile[k]
+            d.pic_word[word] = (d.pic_word[word] & ~(0xFFFFFF << shift)) | mean << shift
+            if shift > 8:
+                d.pic_word[word + 1] = (d.pic_word[word + 1] & ~(0xFFFFFF >> (32 - shift))) | mean >> (32 - shift)

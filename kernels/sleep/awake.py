@@ -11,7 +11,7 @@ over bodies, objects and boxes run over all, sleepers too. Seed 003, "Sleeping i
 """
 
 from ..constants import GONE
-from ..types import func, ti
+from ..types import GPU, func, ti
 
 
 @func
@@ -60,6 +60,15 @@ def is_tree_asleep(m, d, wt):
     return asleep
 
 
+@ti.func
+def world_of(k, n):
+    """k // n: the world of place k, where each has n; a single world is spared the division."""
+    w = 0
+    if k >= n:
+        w = k // n
+    return w
+
+
 @func
 def tree_count(m, d):
     """Trees of all worlds, or those that are awake."""
@@ -79,23 +88,50 @@ def tree_at(m, d, k):
 
 
 @func
+def share_count(m, d):
+    """Turns of a loop over trees on a CPU, which is shared out by bodies: chunks of as many trees would give a worker
+    all the long ones, and other trees than loops over bodies do."""
+    n = tree_count(m, d)
+    if ti.static(not GPU and not m.has.sleep):
+        n = d.nworld * m.nbody
+    return n
+
+
+@func
+def share_at(m, d, k):
+    """(world, tree) that turn k is for, which is that of the tree's first body; tree -1: none."""
+    w = 0
+    t = -1
+    if ti.static(not GPU and not m.has.sleep):
+        w = world_of(k, m.nbody)
+        b = k - w * m.nbody
+        t = m.body_treeid[b]
+        if t >= 0:
+            if m.tree_bodyadr[t] != b:
+                t = -1
+    else:
+        wt = tree_at(m, d, k)
+        w = wt // m.ntree
+        t = wt - w * m.ntree
+    return w, t
+
+
+@func
 def mover_count(m, d):
-    """Trees that may be advanced, and behind them the worlds, whose time is."""
-    return tree_count(m, d) + d.nworld
+    """Turns of a loop over trees that may be advanced, and behind them the worlds, whose time is."""
+    return share_count(m, d) + d.nworld
 
 
 @func
 def mover_at(m, d, k):
-    """(world, tree) at place k: tree m.ntree is the world itself, -1 one that has fallen asleep in this step."""
-    n = tree_count(m, d)
+    """(world, tree) of turn k: tree m.ntree is the world itself, -1 none, or one that fell asleep in this step."""
+    n = share_count(m, d)
     w = k - n
     t = m.ntree
     if k < n:
-        wt = tree_at(m, d, k)
-        w = wt // m.ntree
-        t = wt - w * m.ntree
+        w, t = share_at(m, d, k)
         if ti.static(m.has.sleep):
-            if d.tree_asleep[wt] >= 0:
+            if d.tree_asleep[w * m.ntree + t] >= 0:
                 t = -1
     return w, t
 
@@ -187,7 +223,7 @@ def box_count(m, d):
 @func
 def box_at(m, d, k):
     """(world, place in box_item) of item k."""
-    w = k // d.nbox
+    w = world_of(k, d.nbox)
     place = k - w * d.nbox
     if ti.static(m.has.sleep):
         if d.nallbox == 0:

@@ -38,7 +38,7 @@ def euler_abreast(m, d):
         w, t = mover_at(m, d, k)
         if t == m.ntree:
             advance_position(m, d, w, t)
-        elif w % LANES == 0:
+        elif t >= 0 and w % LANES == 0:
             many = ti.min(LANES, d.nworld - w)
             if d.implicit_damping == 1:
                 for c in range(many):

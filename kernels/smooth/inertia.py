@@ -6,7 +6,7 @@ the tree and ends with itself; the rows of the ancestors are prefixes of it, so 
 """
 
 from ..constants import BALL, FREE, SLIDE
-from ..sleep.awake import body_at, body_count, is_body_gone
+from ..sleep.awake import body_at, body_count, is_body_gone, world_of
 from ..spatial import join, last_dof, momentum
 from ..types import FP, MINVAL, SERIAL, func, kernel, subtract, ti, vec3, vec4, vec6
 from .kinematics import BLOCK
@@ -23,7 +23,7 @@ def tree_inertia(m, d):
     ti.loop_config(serialize=SERIAL)
     for k in range(n_body):
         wb = body_at(m, d, k)
-        w = wb // m.nbody
+        w = world_of(wb, m.nbody)
         b = wb - w * m.nbody
         t = m.body_treeid[b]
         n = 0  # bodies of which this thread makes the inertias
@@ -181,8 +181,7 @@ def factor_tree(m, d, w, t, L: ti.template(), Dinv: ti.template()):
     while k >= first:
         four = False
         if k - first >= 3:
-            four = m.dof_parentid[k] == k - 1 and m.dof_parentid[k - 1] == k - 2 and m.dof_parentid[k - 2] == k - 3
-            four = four and m.M_rownnz[k] == m.M_rownnz[k - 3] + 3
+            four = is_run(m, d, k)
         if four:
             eliminate_four(m, d, w, k, L, Dinv)
             k -= 4
@@ -256,22 +255,86 @@ def solve_tree(m, d, w, t, L: ti.template(), Dinv: ti.template(), x: ti.template
 def solve_from(m, d, w, t, o, L: ti.template(), Dinv: ti.template(), x: ti.template()):
     """The same for a vector that begins at x[o]."""
     unload(m, d, w, t, o, L, x)
-    for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-        xk = x[o + k] * Dinv[w * m.nv + k]
-        for p in range(m.M_rowadr[k], m.M_rowadr[k] + m.M_rownnz[k] - 1):
-            xk -= L[w * m.nC + p] * x[o + m.M_colind[p]]
-        x[o + k] = xk
+    k = m.tree_dofadr[t]
+    behind = k + m.tree_dofnum[t]
+    while k < behind:
+        four = False
+        if k + 3 < behind:
+            four = is_run(m, d, k + 3)
+        if four:
+            load_four(m, d, w, k, o, L, Dinv, x)
+            k += 4
+        else:
+            xk = x[o + k] * Dinv[w * m.nv + k]
+            for p in range(m.M_rowadr[k], m.M_rowadr[k] + m.M_rownnz[k] - 1):
+                xk -= L[w * m.nC + p] * x[o + m.M_colind[p]]
+            x[o + k] = xk
+            k += 1
+
+
+@func
+def is_run(m, d, k):
+    """Whether dof k and the three before it are a run: each is the parent of the next."""
+    run = m.M_rownnz[k] == m.M_rownnz[k - 3] + 3
+    if run:
+        run = m.dof_parentid[k] == k - 1 and m.dof_parentid[k - 1] == k - 2 and m.dof_parentid[k - 2] == k - 3
+    return run
+
+
+@func
+def load_four(m, d, w, k, o, L: ti.template(), Dinv: ti.template(), x: ti.template()):
+    """The second half of a solve for the run of four dofs from k on, which do not wait for each other's sums."""
+    n = m.M_rownnz[k] - 1
+    row = ti.Vector([m.M_rowadr[k], m.M_rowadr[k + 1], m.M_rowadr[k + 2], m.M_rowadr[k + 3]])
+    xk = vec4(0.0)
+    for c in ti.static(range(4)):
+        xk[c] = x[o + k + c] * Dinv[w * m.nv + k + c]
+    for p in range(n):
+        xp = x[o + m.M_colind[row[0] + p]]
+        for c in ti.static(range(4)):
+            xk[c] -= L[w * m.nC + row[c] + p] * xp
+    for c in ti.static(range(4)):
+        for e in ti.static(range(c)):
+            xk[c] -= L[w * m.nC + row[c] + n + e] * xk[e]
+        x[o + k + c] = xk[c]
 
 
 @func
 def unload(m, d, w, t, o, L: ti.template(), x: ti.template()):
     """x = L'^-1 x in place for the dofs of tree t, of a vector that begins at x[o]."""
-    for e in range(m.tree_dofnum[t]):
-        k = m.tree_dofadr[t] + m.tree_dofnum[t] - 1 - e
-        xk = x[o + k]
-        for p in range(m.M_rowadr[k], m.M_rowadr[k] + m.M_rownnz[k] - 1):
-            i = o + m.M_colind[p]
-            x[i] = x[i] - L[w * m.nC + p] * xk
+    k = m.tree_dofadr[t] + m.tree_dofnum[t] - 1
+    while k >= m.tree_dofadr[t]:
+        four = False
+        if k - 3 >= m.tree_dofadr[t]:
+            four = is_run(m, d, k)
+        if four:
+            unload_four(m, d, w, k, o, L, x)
+            k -= 4
+        else:
+            xk = x[o + k]
+            for p in range(m.M_rowadr[k], m.M_rowadr[k] + m.M_rownnz[k] - 1):
+                i = o + m.M_colind[p]
+                x[i] = x[i] - L[w * m.nC + p] * xk
+            k -= 1
+
+
+@func
+def unload_four(m, d, w, k, o, L: ti.template(), x: ti.template()):
+    """The same of the run of four dofs that ends with k: what is above them is read and written once."""
+    n = m.M_rownnz[k - 3] - 1
+    row = ti.Vector([m.M_rowadr[k], m.M_rowadr[k - 1], m.M_rowadr[k - 2], m.M_rowadr[k - 3]])
+    xk = vec4(0.0)
+    for c in ti.static(range(4)):
+        xk[c] = x[o + k - c]
+        for e in ti.static(range(c)):
+            xk[c] -= L[w * m.nC + row[e] + n + 3 - c] * xk[e]
+        x[o + k - c] = xk[c]
+    for p in range(n):
+        i = o + m.M_colind[row[3] + p]
+        xp = x[i]
+        for c in ti.static(range(4)):
+            xp -= L[w * m.nC + row[c] + p] * xk[c]
+        x[i] = xp
 
 
 @func

@@ -2,7 +2,7 @@
 
 from ..constants import BALL, FREE, QUEUE_BAD, QUEUE_DENSE, QUEUE_LARGE
 from ..rotation import at3, at4, integrate_quat
-from ..sleep.awake import dof_at, dof_count, mover_at, mover_count, qpos_at, qpos_count
+from ..sleep.awake import dof_at, dof_count, mover_at, mover_count, qpos_at, qpos_count, world_of
 from ..types import GPU, SERIAL, func, kernel, ti
 from .inertia import factor_tree, solve_tree
 
@@ -115,7 +115,7 @@ def find_bad_state(m, d):
     ti.loop_config(serialize=SERIAL)
     for k in range(n):
         wi = qpos_at(m, d, k)
-        w = wi // m.nq
+        w = world_of(wi, m.nq)
         i = wi - w * m.nq
         if not ti.abs(d.qpos[wi]) <= MAXVAL:
             ti.atomic_max(d.bad[w][0], m.nq - i)

@@ -2,7 +2,7 @@
 
 from ..constants import BALL, FREE, SLIDE
 from ..rotation import at3, at4, axis_angle_to_quat, mul_quat, normalize_quat, quat_to_mat, rotate
-from ..sleep.awake import body_at, body_count, is_body_gone, object_at, object_count
+from ..sleep.awake import body_at, body_count, is_body_gone, object_at, object_count, world_of
 from ..wide import MINVAL, SERIAL, func, kernel, narrow, ti, vec3, vec4
 
 BLOCK = 256  # bodies per partial sum; fixed, so that sums do not depend on the machine
@@ -15,7 +15,7 @@ def body_poses(m, d):
     ti.loop_config(serialize=SERIAL)
     for k in range(n_body):
         wb = body_at(m, d, k)
-        w = wb // m.nbody
+        w = world_of(wb, m.nbody)
         b = wb - w * m.nbody
         t = m.body_treeid[b]
         first, n = b, 1  # bodies whose frames this thread makes
@@ -102,7 +102,7 @@ def geom_poses(m, d):
     ti.loop_config(serialize=SERIAL)
     for k in range(n):
         wo = object_at(m, d, k)
-        w = wo // nobj
+        w = world_of(wo, nobj)
         i = wo - w * nobj
         if i >= m.nbody + m.ngeom:
             i -= m.nbody + m.ngeom

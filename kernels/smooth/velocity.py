@@ -2,7 +2,7 @@
 
 from ..constants import BALL, DSBL_DAMPER, DSBL_SPRING, FREE
 from ..rotation import any_nonzero6
-from ..sleep.awake import tree_at, tree_count
+from ..sleep.awake import share_at, share_count
 from ..spatial import cross, head, join, momentum, tail
 from ..types import GPU, SERIAL, func, kernel, six, store, ti, vec3, vec6
 from .gravity import gravity_of
@@ -27,12 +27,12 @@ def tree_velocity(m, d):
     """cvel, cdof_dot, passive forces and the bias force; parallel over worlds and trees. Seed 000, stages 14 to 18."""
     both = DSBL_SPRING | DSBL_DAMPER  # 3.4.0: disabled together they also disable gravity compensation
     compensates = m.opt.disableflags & both != both
-    n = tree_count(m, d)
+    n = share_count(m, d)
     ti.loop_config(serialize=SERIAL)
     for at in range(n):
-        wt = tree_at(m, d, at)
-        w = wt // m.ntree
-        t = wt - w * m.ntree
+        w, t = share_at(m, d, at)
+        if t < 0:
+            continue
         first = m.tree_bodyadr[t]
         gravity = gravity_of(m, w)
         for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
@@ -123,12 +123,12 @@ def passive_forces(m, d, w, b):
 @kernel
 def tree_acceleration(m, d):
     """qfrc_smooth and qacc_smooth; parallel over worlds and trees. Seed 000, stages 19 to 21."""
-    n = tree_count(m, d)
+    n = share_count(m, d)
     ti.loop_config(serialize=SERIAL)
     for at in range(n):
-        wt = tree_at(m, d, at)
-        w = wt // m.ntree
-        t = wt - w * m.ntree
+        w, t = share_at(m, d, at)
+        if t < 0:
+            continue
         smooth_forces(m, d, w, t)
         solve_tree(m, d, w, t, d.qLD, d.qLDiagInv, d.qacc_smooth)
         if ti.static(GPU):  # as `unconstrained`, which is a task less

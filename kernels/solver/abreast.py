@@ -76,7 +76,7 @@ def solve_four(m, d, hand, some, n):
         d.island_nnz[k] = 0
         d.island_cost[k] = 0.0
         d.island_gradient[k] = 0.0
-        start(m, d, isle_of(m, d, k, 0, 1))
+        start(m, d, isle_of(m, d, k, 0, 1, False))
     gather_axes(m, d, hand, lane)
     newton_round = -1
     left = n
@@ -95,14 +95,14 @@ def solve_four(m, d, hand, some, n):
             left += alive[c]
         newton_round += 1
     for c in range(n):
-        isle = isle_of(m, d, some[c], 0, 1)
+        isle = isle_of(m, d, some[c], 0, 1, False)
         tell_loss(m, d, isle, d.island_gradient[some[c]])
 
 
 @func
 def one_round(m, d, hand, lane: ti.template(), k, c, newton_round, gain, reduction):
     """A round of island k, whose direction is that of lane c; 0 if it is the last one."""
-    isle = isle_of(m, d, k, 0, 1)
+    isle = isle_of(m, d, k, 0, 1, False)
     scale = scale_of(m, d, k)
     gradient = d.island_gradient[k]
     clear_rows(m, d, k, newton_round)
@@ -114,7 +114,7 @@ def one_round(m, d, hand, lane: ti.template(), k, c, newton_round, gain, reducti
             take_direction(m, d, hand, lane, c)
     reduces = FP(0.0)
     if worth:
-        slope = project(m, d, isle)
+        slope = project(m, d, isle, False)
         line = search(m, d, isle, slope, newton_round < 0)
         alpha = line[0]
         there = move(m, d, k, isle, newton_round, alpha)

@@ -238,7 +238,7 @@ def move_block(m, d, b):
     if b < d.ncblk:
         k = d.cblk_island[b]
         if d.isl_phase[k] == MOVE:
-            d.cblk_sum[b] = move_contacts(m, d, d.cblk_begin[b], d.cblk_end[b], d.isl_alpha[k], vec3(0.0))
+            d.cblk_sum[b] = move_contacts(m, d, False, d.cblk_begin[b], d.cblk_end[b], d.isl_alpha[k], vec3(0.0))
     elif ti.static(m.has.rows):
         r = b - d.ncblk
         k = d.rblk_island[r]

@@ -16,23 +16,33 @@ Featherstone, "Rigid Body Dynamics Algorithms", chapter 7; loops by elimination:
 """
 
 from ..constraint.island import BLOCK
+from ..spatial import inertia_times
 from ..team import meet, share
-from ..types import FP, at6, func, put6, six, store, ti, vec6
-from .body_order import BOTH, DOF, HESS, LEFT, NUMBER, OWN, TWIST, UP, WAY
+from ..types import FP, GPU, at6, func, put6, six, store, ti, vec6
+from .body_order import BOTH, CHANGED, DOF, HESS, KEPT, LEFT, NUMBER, OWN, SECOND, TWIST, UP, WAY, is_alone
 from .elimination import block_of
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
-from .incomplete import ENDS, MIDDLE
+from .incomplete import ENDS, HOLDS, MIDDLE
 from .island_factor import blocks_of, couple_free, coupling
 from .row_hessian import each_pose
+from .steps import NEWS
 from .tree_hessian import LOWER, add_pose, body_hessian, sym6_times
+
+SLOTS = 3  # blocks at the end of the room: of these the first is one half's, the last the other's
 
 
 @func
-def body_hessians(m, d, w, t):
-    """body_hess of tree t, of each body alone; of dofs, armature and what their rows add, in tree_hess, diagonal. In
-    wrench what forces on free joints are for their bodies."""
-    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
-        body_hessian(m, d, w * m.nbody + b)
+def body_hessians(m, d, w, t, again):
+    """The matrices of the bodies of tree t, of each body alone; of dofs, armature and what their rows add, in
+    tree_hess, diagonal. In wrench what forces on free joints are for their bodies.
+
+    again  those of the factor before are there: they stay where nothing has changed (KEPT).
+    """
+    for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):
+        if d.node_mark[b] != CHANGED:
+            d.node_mark[b] = ti.select(stays(m, d, b, again), KEPT, 0)
+        if d.node_mark[b] != KEPT:
+            body_hessian(m, d, b)
     wt = w * m.ntree + t
     for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):
         x = vec6(0.0)
@@ -42,21 +52,65 @@ def body_hessians(m, d, w, t):
         store(d.wrench, b, x)
     if d.tree_single[wt] == 0:
         for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-            d.tree_hess[w * m.nM + m.dof_Madr[i]] = m.dof_armature[w, i]
+            if not again:
+                d.tree_hess[w * m.nM + m.dof_Madr[i]] = m.dof_armature[w, i]
         if ti.static(m.has.rows):
             each_pose(m, d, w, t, add_pose)
-            for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
-                if d.row_pose[d.seg_row[s]] == 0:
-                    e = d.seg_adr[s]
-                    a = w * m.nM + m.dof_Madr[d.J_dof[e] - w * m.nv]
-                    d.tree_hess[a] = d.tree_hess[a] + d.row_hess[d.seg_row[s]] * d.J[e] * d.J[e]
+            for turn in range(ti.select(again, 0, 1), 2):
+                for s in range(d.tree_segadr[wt], d.tree_segadr[wt] + d.tree_segnum[wt]):
+                    if d.row_pose[d.seg_row[s]] == 0:
+                        e = d.seg_adr[s]
+                        a = w * m.nM + m.dof_Madr[d.J_dof[e] - w * m.nv]
+                        if turn == 0:
+                            d.tree_hess[a] = m.dof_armature[w, d.J_dof[e] - w * m.nv]
+                        else:
+                            d.tree_hess[a] = d.tree_hess[a] + d.row_hess[d.seg_row[s]] * d.J[e] * d.J[e]
     for b in range(w * m.nbody + m.tree_bodyadr[t], w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t]):
-        h = d.node_joint[b][HESS]
-        for r in ti.static(range(6)):
-            x = vec6(0.0)
-            for q in ti.static(range(6)):
-                x[q] = d.body_hess[b][LOWER[r][q]]
-            put6(d.island_dense, h + 6 * r, x)
+        if d.node_mark[b] != KEPT:
+            h = d.node_joint[b][HESS]
+            for r in ti.static(range(6)):
+                x = vec6(0.0)
+                for q in ti.static(range(6)):
+                    x[q] = d.body_hess[b][LOWER[r][q]]
+                put6(d.island_dense, h + 6 * r, x)
+
+
+@func
+def stays(m, d, b, again):
+    """Whether the matrix of body b, with what free bodies have left to it, is that of the factor before: if those of
+    its contacts are, and of the contacts of the free bodies that it touches."""
+    same = again
+    if ti.static(GPU):
+        same = again and d.body_connum[b] == 0
+    else:
+        same = again and has_same_contacts(m, d, b)
+        last = b
+        for n in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
+            if same and not is_alone(m, d, b):
+                other = d.con_body[d.body_con[n] // 2][1 - d.body_con[n] % 2]
+                if other >= 0 and other != last:
+                    last = other
+                    same = d.node_joint[other][WAY] != TWIST or has_same_contacts(m, d, other)
+    return same
+
+
+@func
+def has_same_contacts(m, d, b):
+    """Whether no contact of body b has another Hessian than before."""
+    same = True
+    for n in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
+        same = same and d.con_hess[d.body_con[n] // 2][NEWS] == 0.0
+    return same
+
+
+@func
+def has_same_blocks(m, d, b, again):
+    """Whether the blocks of body b are those of the factor before: it is a free one, which only reads them."""
+    same = False
+    if ti.static(not GPU):
+        if again and is_alone(m, d, b) and d.node_mark[b] != CHANGED:
+            same = has_same_contacts(m, d, b)
+    return same
 
 
 @func
@@ -67,12 +121,26 @@ def articulated_direction(m, d, k, isle: ti.template()):
         if part == 2:
             meet(m, d, isle.me, isle.size)
         first, end = part_of(m, d, k, isle, part)
+        slot = isle.adr + isle.room - BLOCK * ti.select(part == 1, 1, SLOTS)
+        if not has_slots(m, d, isle):
+            slot = -1
+        onward = -1
         for e in range(first, end):
             b = d.node_order[e]
+            at = ti.select(onward == b, slot, d.node_joint[b][HESS])
+            onward = -1
             if d.node_joint[b][WAY] == TWIST:
-                fold_free(m, d, isle, b)
+                fold_free(m, d, isle, b, at)
             else:
-                fold(m, d, isle, b)
+                p = d.node_joint[b][UP]
+                to = -1
+                if p >= 0:
+                    to = d.node_joint[p][HESS]
+                    if e + 1 < end and slot >= 0 and d.node_linknum[b] == 0:
+                        if d.node_order[e + 1] == p:
+                            to = slot
+                            onward = p
+                fold(m, d, isle, b, p, at, to)
             forces_forward(m, d, isle, b)  # beside the next body's matrix, which waits for this one's
     for turn in range(3):
         if turn == 1:
@@ -93,23 +161,56 @@ def part_of(m, d, k, isle: ti.template(), part):
     ends, middle = d.island_half[k][ENDS], d.island_half[k][MIDDLE]
     first = ti.select(part == 0, isle.node, ti.select(part == 1, ends, middle))
     end = ti.select(part == 0, ends, ti.select(part == 1, middle, isle.node + isle.nodes))
-    return first, ti.select(part % BOTH % isle.size == isle.me, end, first)
+    return first, ti.select(isle.me == worker_of(m, d, k, isle, part % BOTH), end, first)
 
 
 @func
-def couple_bodies(m, d, isle: ti.template()):
-    """The blocks of the Hessian: this worker's share of them."""
-    begin, end = share(blocks_of(m, d, isle), isle.me, isle.size)
-    for row in range(6 * begin, 6 * end):
-        put6(d.island_dense, isle.adr + 6 * row, vec6(0.0))
-    last = ti.Vector([-1, -1, 0])
+def worker_of(m, d, k, isle: ti.template(), half):
+    """Whose a half is. The first worker has the half with the lowest numbers: its contacts and rows, too,
+    are those that are first in their lists, so that few numbers go from one to the other."""
+    return (half + d.island_half[k][HOLDS] // SECOND) % isle.size
+
+
+@ti.func
+def has_products(isle: ti.template()):
+    """Whether the way back leaves twists of bodies, and the wrenches that give them, for the products with M: bodies
+    wait for each other there, and processors have time for it."""
+    return isle.bodies == 1 and isle.large == 1
+
+
+@func
+def has_slots(m, d, isle: ti.template()):
+    """Whether there is room behind the blocks for the matrices that a body leaves to the next one alone: on a CPU,
+    where they stay in its cache."""
+    room = False
+    if ti.static(not GPU):
+        room = BLOCK * (blocks_of(m, d, isle) + SLOTS) <= isle.room
+    return room
+
+
+@func
+def couple_bodies(m, d, island, isle: ti.template(), again):
+    """The blocks of the Hessian: this worker's share of them. again: as in body_hessians."""
+    begin, end = share(isle.nodes, worker_of(m, d, island, isle, isle.me), isle.size)
+    for e in range(isle.node + begin, isle.node + end):
+        b = d.node_order[e]
+        if d.node_linknum[b] > 0:
+            if not has_same_blocks(m, d, b, again):
+                first = isle.adr + BLOCK * d.node_linkadr[b]
+                for row in range(6 * d.node_linknum[b]):
+                    put6(d.island_dense, first + 6 * row, vec6(0.0))
+    last = ti.Vector([-1, -1, -1])
     for e in range(isle.cons.begin, isle.cons.end):
         c = d.island_con[e]
         b1, b2 = d.con_body[c][0], d.con_body[c][1]
         if b1 >= 0 and b2 >= 0:
             if b1 != last[0] or b2 != last[1]:
-                last = ti.Vector([b1, b2, block_of(m, d, b2, b1)])
-            if begin <= last[2] and last[2] < end:
+                last = ti.Vector([b1, b2, -1])
+                first = ti.select(d.node_rank[b1] < d.node_rank[b2], b1, b2)
+                if begin <= d.node_rank[first] and d.node_rank[first] < end:
+                    if not has_same_blocks(m, d, first, again):
+                        last[2] = block_of(m, d, b2, b1)
+            if last[2] >= 0:
                 h, acts = coupling(m, d, c, 0)
                 if acts:
                     couple_free(m, d, isle.adr + BLOCK * last[2], b2, b1, h)
@@ -119,10 +220,10 @@ def couple_bodies(m, d, isle: ti.template()):
             if k >= 0:
                 b1, b2 = d.eq_body[k][0], d.eq_body[k][1]
                 if b1 >= 0 and b2 >= 0:
-                    block = block_of(m, d, b2, b1)
-                    if begin <= block and block < end:
+                    rank = ti.min(d.node_rank[b1], d.node_rank[b2])
+                    if begin <= rank and rank < end:
                         h, acts = coupling(m, d, k, 1)
-                        couple_free(m, d, isle.adr + BLOCK * block, b2, b1, h)
+                        couple_free(m, d, isle.adr + BLOCK * block_of(m, d, b2, b1), b2, b1, h)
 
 
 @ti.func
@@ -142,26 +243,31 @@ def times_columns(h, v, a: ti.template()):
 
 
 @func
-def fold_free(m, d, isle: ti.template(), b):
-    """Eliminates a free body; body_hess becomes the inverse of its matrix."""
-    h = d.node_joint[b][HESS]
-    for r in ti.static(range(6)):
-        x = at6(d.island_dense, h + 6 * r)
-        for q in ti.static(range(r + 1)):
-            d.body_hess[b][LOWER[r][q]] = x[q]
-    invert_twist(b, d.body_hess)
+def fold_free(m, d, isle: ti.template(), b, h):
+    """Eliminates a free body, whose matrix is at h; body_hess becomes its inverse."""
+    if d.node_mark[b] != KEPT:
+        for r in ti.static(range(6)):
+            x = at6(d.island_dense, h + 6 * r)
+            for q in ti.static(range(r + 1)):
+                d.body_hess[b][LOWER[r][q]] = x[q]
+        invert_twist(b, d.body_hess)
     adr = isle.adr + BLOCK * d.node_linkadr[b]
     for i in range(d.node_linknum[b]):
         c = d.node_link[b][i]
+        due = d.node_mark[c] != KEPT
+        for j in range(d.node_linknum[b]):
+            due = due or d.node_rank[d.node_link[b][j]] > d.node_rank[c]
         g = mat6(0.0)  # the block of c, times the inverse
-        for r in ti.static(range(6)):
-            y = sym6_times(b, at6(d.island_dense, adr + BLOCK * i + 6 * r), d.body_hess)
-            for q in ti.static(range(6)):
-                g[r, q] = y[q]
-        to = d.node_joint[c][HESS]
-        for r in ti.static(range(6)):
-            x = g @ at6(d.island_dense, adr + BLOCK * i + 6 * r)
-            put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - x)
+        if due:
+            for r in ti.static(range(6)):
+                y = sym6_times(b, at6(d.island_dense, adr + BLOCK * i + 6 * r), d.body_hess)
+                for q in ti.static(range(6)):
+                    g[r, q] = y[q]
+        if d.node_mark[c] != KEPT:
+            to = d.node_joint[c][HESS]
+            for r in ti.static(range(6)):
+                x = g @ at6(d.island_dense, adr + BLOCK * i + 6 * r)
+                put6(d.island_dense, to + 6 * r, at6(d.island_dense, to + 6 * r) - x)
         for j in range(d.node_linknum[b]):
             e = d.node_link[b][j]
             if d.node_rank[e] > d.node_rank[c]:
@@ -184,27 +290,32 @@ def fold_dof(m, d, w, h, i):
 
 
 @func
-def fold(m, d, isle: ti.template(), b):
-    """Eliminates the dofs of a body of a tree, whose children have been; its parent bears what is left."""
+def fold(m, d, isle: ti.template(), b, p, h, to):
+    """Eliminates the dofs of a body of a tree, whose children have been and whose matrix is at h; its parent p bears
+    what is left, at `to`."""
     w = isle.world
-    p, n, h = d.node_joint[b][UP], d.node_joint[b][NUMBER], d.node_joint[b][HESS]
+    n = d.node_joint[b][NUMBER]
     last = d.node_joint[b][DOF] + n - 1
     for k in range(n - 1):
+        if ti.static(GPU):  # read anew: else the places of 36 numbers stay in registers
+            h = d.node_joint[b][HESS]
         u, a = fold_dof(m, d, w, h, last - k)
         add_square(h, u, -a, d.island_dense)
-    to = h
+    if ti.static(GPU):
+        h = d.node_joint[b][HESS]
+    own = h
     if p >= 0:
-        to = d.node_joint[p][HESS]
+        own = d.node_joint[p][HESS]
     if n > 0:  # the last one outside of the loop: there columns stay vectors
         u, a = fold_dof(m, d, w, h, last - n + 1)
         x = -a * u
         if p >= 0:
             for q in ti.static(range(6)):
                 left = at6(d.island_dense, h + 6 * q) + u[q] * x
-                put6(d.island_dense, to + 6 * q, at6(d.island_dense, to + 6 * q) + left)
+                put6(d.island_dense, to + 6 * q, at6(d.island_dense, own + 6 * q) + left)
     elif p >= 0:
         for q in ti.static(range(6)):
-            put6(d.island_dense, to + 6 * q, at6(d.island_dense, to + 6 * q) + at6(d.island_dense, h + 6 * q))
+            put6(d.island_dense, to + 6 * q, at6(d.island_dense, own + 6 * q) + at6(d.island_dense, h + 6 * q))
     for e in range(d.node_linknum[b]):
         fold_link(m, d, isle, b, p, d.node_link[b][e], isle.adr + BLOCK * (d.node_linkadr[b] + e), last, n)
     for e in range(1, d.node_linknum[b]):
@@ -302,6 +413,8 @@ def twists_back(m, d, isle: ti.template(), b, last, v_last):
         store(d.twist, b, v)
         if first >= 0:
             put6(d.sol_p, first, dofs_of_twist(m, d, first, v))
+        elif has_products(isle):
+            store(d.wrench, b, inertia_times(m, d, b, v))
     else:
         sign = ti.select(way == OWN, FP(1.0), FP(-1.0))
         p = d.node_joint[b][UP]
@@ -319,6 +432,8 @@ def twists_back(m, d, isle: ti.template(), b, last, v_last):
             d.sol_p[i] = sign * x
             v += x * d.cdof[i]
         store(d.twist, b, v)
+        if has_products(isle):
+            store(d.wrench, b, inertia_times(m, d, b, v))
         if way == LEFT:
             i = isle.world * m.nv + m.body_dofadr[b - isle.world * m.nbody]
             put6(d.sol_p, i, dofs_of_twist(m, d, i, v))

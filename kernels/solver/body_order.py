@@ -14,11 +14,13 @@ from ..constants import FREE
 from ..constraint.island import BLOCK
 from ..types import func, ti
 from .elimination import LINKS, leave, link_pair
-from .incomplete import BORDER, ENDS, MIDDLE
+from .incomplete import BORDER, ENDS, HOLDS, MIDDLE
 
 BESIDE = 4  # links up to which free bodies are eliminated before any tree
 BOTH = 2  # part of the order that is neither half's
 UP, DOF, NUMBER, WAY, HESS = range(5)  # columns of node_joint: see data/arrays.py
+CHANGED, KEPT = 1, 2  # in node_mark: what bears the matrix of a body, see articulated.py
+SECOND = 3  # in HOLDS: the factor's nodes are bodies, and the second half has the lowest numbers; else 2
 OWN, TWIST, TURNED, LEFT = 1, 0, -1, -2  # in WAY; LEFT is the old root of a tree that was turned
 
 
@@ -41,6 +43,7 @@ def eliminate_bodies(m, d, k, isle: ti.template()):
     fits = 0
     halves = isle.large
     d.island_half[k][BORDER] = (isle.trees.end - isle.trees.begin) // 2
+    d.island_half[k][HOLDS] = 1
     more = True
     while more:
         fits = list_bodies(m, d, isle)
@@ -67,6 +70,7 @@ def order_bodies(m, d, k, isle: ti.template(), part):
     fits = 1
     blocks = 0
     done = 0
+    above = -1  # who bears what the last body leaves, if that goes nowhere else
     limit = 1
     turn = 0
     trees = False
@@ -92,6 +96,10 @@ def order_bodies(m, d, k, isle: ti.template(), part):
                         degree = held_by(m, d, w, b, part)
                         if degree <= limit:
                             p = d.node_joint[b][UP]
+                            if above >= 0 and above != b:
+                                d.node_joint[above][HESS] = CHANGED
+                            above = ti.select(d.node_linknum[b] == 0, p, -1)
+                            changes(m, d, b, p)
                             d.node_order[isle.node + done] = b
                             d.node_rank[b] = done
                             d.node_joint[b][HESS] = isle.adr + isle.room + BLOCK * done
@@ -115,6 +123,9 @@ def order_bodies(m, d, k, isle: ti.template(), part):
             elif least > LINKS + 1:
                 if part < BOTH:
                     d.island_half[k][part] = isle.node + done
+                if above >= 0:
+                    d.node_joint[above][HESS] = CHANGED
+                    above = -1
                 part += 1
                 limit = 1
                 trees = False
@@ -123,6 +134,30 @@ def order_bodies(m, d, k, isle: ti.template(), part):
     for half in range(part, BOTH):  # nothing is between them
         d.island_half[k][half] = isle.node + done
     return ti.min(fits, ti.cast(done == isle.nodes, ti.i32))
+
+
+@func
+def changes(m, d, b, p):
+    """Body b is the next one. node_mark of it, whose children have gone: whether its matrix is changed where it lies,
+    by others or by itself (CHANGED); until then HESS has that. What goes to the next body alone does not, nor what a
+    free body that nothing changes leaves to those of trees, which follows from its contacts (articulated.py)."""
+    way = d.node_joint[b][WAY]
+    if way != TWIST and d.node_joint[b][NUMBER] > 1:
+        d.node_joint[b][HESS] = CHANGED
+    d.node_mark[b] = d.node_joint[b][HESS]
+    alone = is_alone(m, d, b) and d.node_mark[b] != CHANGED
+    for i in range(d.node_linknum[b]):
+        c = d.node_link[b][i]
+        if not alone or d.node_joint[c][WAY] == TWIST:
+            d.node_joint[c][HESS] = CHANGED
+        if p >= 0:
+            d.node_joint[p][HESS] = CHANGED
+
+
+@func
+def is_alone(m, d, b):
+    """Whether body b is a tree of its own: a free body."""
+    return d.node_joint[b][WAY] == TWIST and d.node_joint[b][DOF] >= 0
 
 
 @func
@@ -163,6 +198,7 @@ def list_bodies(m, d, isle: ti.template()):
             d.node_joint[node][UP] = p
             d.node_joint[node][DOF] = w * m.nv + m.body_dofadr[b]
             d.node_joint[node][NUMBER] = m.body_dofnum[b]
+            d.node_joint[node][HESS] = 0
             d.node_joint[node][WAY] = ti.select(d.tree_single[d.island_tree[e]] == 1, TWIST, OWN)
             n += 1
     isle.nodes = n
@@ -185,6 +221,9 @@ def touch_bodies(m, d, isle: ti.template()):
             r = d.island_row[e]
             k = d.row_pose[r] - 1
             if k >= 0:
+                for side in range(2):
+                    if d.eq_body[k][side] >= 0:
+                        d.node_joint[d.eq_body[k][side]][HESS] = CHANGED
                 if d.eq_body[k][0] >= 0 and d.eq_body[k][1] >= 0:
                     fits = ti.min(fits, link_pair(m, d, d.eq_body[k][0], d.eq_body[k][1]))
             elif k == -1 and d.row_num[r] != 1:
@@ -226,6 +265,8 @@ def halve(m, d, k, isle: ti.template()):
         elif d.node_linknum[b] > 0:  # a body that lies on another belongs to that one's half
             d.node_linkadr[b] = d.node_linkadr[d.node_link[b][0]]
     if reached == number:
+        lowest = d.island_tree[isle.trees.begin] - w * m.ntree
+        d.island_half[k][HOLDS] = 1 + d.node_linkadr[first_of(m, d, w, lowest)]
         list_halves(m, d, k, isle)
     return ti.cast(reached == number, ti.i32)
 

@@ -166,7 +166,7 @@ def end_tree_block(m, d, b):
 @func
 def project_tree_block(m, d, b):
     """M p, the twists along p, and sums of the slope."""
-    s = project_trees(m, d, d.tblk_begin[b], d.tblk_end[b])
+    s = project_trees(m, d, False, d.tblk_begin[b], d.tblk_end[b])
     for i in ti.static(range(3)):
         d.tblk_sum[b][i] = s[i]
 

@@ -17,7 +17,7 @@ def inverse_twists(m, d):
     ti.loop_config(serialize=SERIAL)
     for wt in range(d.nworld * m.ntree):
         w = wt // m.ntree
-        tree_times_M(m, d, w, wt - w * m.ntree, d.qacc_inverse, d.sol_Mp)
+        tree_times_M(m, d, w, wt - w * m.ntree, d.qacc_inverse, d.sol_Mp, False)
 
 
 @kernel

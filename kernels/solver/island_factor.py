@@ -10,10 +10,10 @@ methods for sparse matrices", chapter 10.
 
 from ..constraint.island import BLOCK
 from ..spatial import head, last_dof, symmetric
-from ..types import FP, at6, func, mat3, put6, six, store, ti, vec6
+from ..types import FP, at6, func, mat3, put6, six, store, ti, vec3, vec6
 from .elimination import block_of, end_of_node, is_above, node_above, node_of, node_of_dof, place_of_link
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
-from .tree_hessian import skew, sym6_times
+from .tree_hessian import skew_times, sym6_times, times_skew
 
 ALL = -1  # halves of an incomplete factor (incomplete.py): none, the whole factor is made
 LOST = 1e-8  # of a diagonal number, what its pivot has to keep in an incomplete factor
@@ -155,24 +155,24 @@ def half_of(m, d, b1, b2):
 def coupling(m, d, c, pose):
     """What contact c, or connect or weld c if `pose` is 1, couples of the twists of its two bodies, rows for the second
     one; and whether it acts."""
-    k, s1, s2 = mat3(0.0), mat3(0.0), mat3(0.0)
+    k, r1, r2 = mat3(0.0), vec3(0.0), vec3(0.0)
     if pose == 0:
         k = symmetric(d.con_hess, c)
-        s1 = skew(head(d.con_arm[c, 0]))
-        s2 = skew(head(d.con_arm[c, 1]))
+        r1 = head(d.con_arm[c, 0])
+        r2 = head(d.con_arm[c, 1])
     elif ti.static(m.has.rows):
         k = symmetric(d.eq_hess, c)
-        s1 = skew(head(d.eq_arm[c, 0]))
-        s2 = skew(head(d.eq_arm[c, 1]))
-    wv = s2 @ k
-    vw = -1.0 * (k @ s1)
-    ww = -1.0 * (wv @ s1)
+        r1 = head(d.eq_arm[c, 0])
+        r2 = head(d.eq_arm[c, 1])
+    wv = skew_times(r2, k)
+    vw = -1.0 * times_skew(k, r1)
+    ww = -1.0 * times_skew(wv, r1)
     if ti.static(m.has.torsion):
         if pose == 0:
             if d.contact_dim[c] > 3:
                 kvw = d.con_hess_mix[c]
                 kwv = kvw.transpose()
-                ww += symmetric(d.con_hess_rot, c) - kwv @ s1 + s2 @ kvw
+                ww += symmetric(d.con_hess_rot, c) - times_skew(kwv, r1) + skew_times(r2, kvw)
                 wv += kwv
                 vw += kvw
     if ti.static(m.has.rows):

@@ -73,18 +73,23 @@ class Isle:
 
 
 @func
-def isle_of(m, d, k, me, size):
-    """The Isle of island k. Coupled trees of few dofs have a dense Hessian; without couplings each tree's is exact."""
+def isle_of(m, d, k, me, size, small: ti.template()):
+    """The Isle of island k. Coupled trees of few dofs have a dense Hessian; without couplings each tree's is exact.
+
+    small  True where this is compiled for small islands of a GPU alone: what teams need costs a thread registers there.
+    """
     tree = d.island_treeadr[k]
-    large = ti.min(1, d.island_shared[k])
+    large = 0
+    if ti.static(not small):
+        large = ti.min(1, d.island_shared[k])
     half = ti.select(large == 1, d.island_shared[k] % 2, -1)  # a worker may be done with the one before, another not
     dense = -1
     factor = -1
     part = -1
     packed = 0
-    if ti.static(m.has.packed):
+    if ti.static(m.has.packed and not small):
         packed = large * d.island_single[k]
-    if ti.static(m.has.rows):
+    if ti.static(m.has.rows and not small):
         if d.island_partly[k] == 1:
             part = d.island_denseadr[k]
     if d.island_factored[k] == 1:

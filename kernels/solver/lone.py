@@ -25,7 +25,7 @@ from .free_body import dofs_of_twist, forces_of_wrench, solve6, twist_of_dofs, w
 from .rounds import NEAR, flat, scale_of
 from .statistics import clear_rows, count_rows, tell_round, told
 from .steps import next_alpha, vec3
-from .tree_hessian import hessian_of_inertia, skew, with_contact
+from .tree_hessian import hessian_of_inertia, with_contact
 
 vec7 = ti.types.vector(7, FP)
 
@@ -211,5 +211,5 @@ def hessian(m, d, b):
         )
         x = pushes(d.contact_frame[c, 0], d.contact_frame[c, 1], d.contact_frame[c, 2], h, g, e6, a, q)
         k = mat3(x[0], x[3], x[4], x[3], x[1], x[5], x[4], x[5], x[2])
-        ww, vw, vv = with_contact(ww, vw, vv, k, skew(head(d.con_arm[side])))
+        ww, vw, vv = with_contact(ww, vw, vv, k, head(d.con_arm[side]))
     return ww, vw, vv

@@ -16,7 +16,7 @@ from ..constraint.island import BLOCK
 from ..sleep.awake import dof_at, dof_count
 from ..team import come, crew, join, meet, piece_size, take_near
 from ..types import FP, GPU, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
-from .articulated import articulated_direction, couple_bodies
+from .articulated import articulated_direction, couple_bodies, has_products, has_slots, worker_of
 from .body_order import eliminate_bodies
 from .cg import solve_apart, solve_linear
 from .dense import dense_direction
@@ -133,7 +133,7 @@ def is_abreast(m, d, k):
 @func
 def solve_trees(m, d, k, me, size):
     """The same of an island of any trees."""
-    isle = isle_of(m, d, k, me, size)
+    isle = isle_of(m, d, k, me, size, GPU)
     scale = scale_of(m, d, k)
     cost, gradient, reduction = FP(0.0), FP(0.0), FP(ROUGH)
     fine = False  # the acting constraints have settled
@@ -152,12 +152,12 @@ def solve_trees(m, d, k, me, size):
         if newton_round >= 0:
             factors = ti.select(is_direct(isle) or not fine, 1, 0)
             enough = ti.select(gradient < NEAR * m.opt.tolerance, m.opt.tolerance / scale, FP(0.0))
-            worth = direction(m, d, k, isle, fine, reduction, enough)
+            worth = direction(m, d, k, isle, fine, reduction, enough, newton_round > 0)
             if worth == 0:
                 break
             if not is_direct(isle):
                 nproduct += worth
-        slope = project(m, d, isle)
+        slope = project(m, d, isle, newton_round >= 0 and has_products(isle))
         line = vec3(1.0, 0.0, 0.0)
         if newton_round >= 0 or isle.dense < 0:
             line = search(m, d, isle, slope, newton_round < 0)
@@ -210,7 +210,7 @@ def order_factor(m, d, k, isle: ti.template()):
         isle.factor = ti.select(fits == 1, isle.factor, -1)
     if ti.static(m.has.jointed):  # free bodies alone are not shared where they have a factor
         if isle.me == 0:
-            d.island_half[k][HOLDS] = ti.select(isle.factor >= 0, 1 + isle.bodies, 0)
+            d.island_half[k][HOLDS] = ti.select(isle.factor >= 0, 1 + isle.bodies * d.island_half[k][HOLDS], 0)
         meet(m, d, isle.me, isle.size)
         isle.bodies = d.island_half[k][HOLDS] // 2
         isle.nodes = ti.select(isle.bodies == 1, d.island_bodynum[k], d.island_nodenum[k])
@@ -218,8 +218,9 @@ def order_factor(m, d, k, isle: ti.template()):
         if isle.bodies == 1 and isle.size == 2:  # each the trees of his half, whose numbers are near him
             border = d.island_half[k][BORDER] // isle.trees.step
             isle.trees.pace = 1
-            isle.trees.mine = ti.select(isle.me == 0, 0, border)
-            isle.trees.behind = ti.select(isle.me == 0, border, isle.trees.blocks)
+            first = isle.me == worker_of(m, d, k, isle, 0)
+            isle.trees.mine = ti.select(first, 0, border)
+            isle.trees.behind = ti.select(first, border, isle.trees.blocks)
 
 
 @ti.func
@@ -271,8 +272,11 @@ def start(m, d, isle: ti.template()):
 
 
 @func
-def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
-    """Newton's direction, sol_p = H^-1 sol_p. Returns 0 if there is none that is worth a step, as in solve_linear."""
+def direction(m, d, k, isle: ti.template(), fine, reduction, enough, again):
+    """Newton's direction, sol_p = H^-1 sol_p. Returns 0 if there is none that is worth a step, as in solve_linear.
+
+    again  not the first one of this solve.
+    """
     worth = 1
     in_dofs = isle.dense >= 0
     exact = isle.factor >= 0
@@ -282,12 +286,13 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
         raw = exact or isle.part >= 0
         if ti.static(m.has.jointed and not m.has.heavy):
             if isle.bodies == 1:
-                couple_bodies(m, d, isle)
+                again = again and has_slots(m, d, isle)
+                couple_bodies(m, d, k, isle, again)
         b = first_block(m, d, isle, isle.trees)
         while b < isle.trees.blocks:
             first, last = stretch(isle.trees, b)
             if isle.packed == 0:
-                factor_hessians(m, d, isle, first, last, in_dofs, raw)
+                factor_hessians(m, d, isle, first, last, in_dofs, raw, again)
             elif ti.static(m.has.packed):
                 packed_factor(m, d, isle.world, first, last)
             b = next_block(m, d, isle, isle.trees, b)
@@ -314,14 +319,14 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough):
 
 
 @func
-def project(m, d, isle: ti.template()):
-    """The direction through M and J; derivatives along it as in project_trees."""
+def project(m, d, isle: ti.template(), there: ti.template()):
+    """The direction through M and J; derivatives along it, and `there`, as in project_trees."""
     slope = vec3(0.0)
     b = first_block(m, d, isle, isle.trees)
     while b < isle.trees.blocks:
         first, last = stretch(isle.trees, b)
         if isle.packed == 0:
-            slope = project_trees(m, d, first, last)
+            slope = project_trees(m, d, there, first, last)
         elif ti.static(m.has.packed):
             slope = packed_project_trees(m, d, isle.world, first, last)
         for i in ti.static(range(3)):
@@ -429,7 +434,7 @@ def move(m, d, k, isle: ti.template(), n, alpha):
     while b < isle.cons.blocks:
         first, last = stretch(isle.cons, b)
         if isle.packed == 0:
-            s = move_contacts(m, d, first, last, alpha, vec3(0.0))
+            s = move_contacts(m, d, isle.bodies == 1, first, last, alpha, vec3(0.0))
         elif ti.static(m.has.packed):
             s = packed_move_contacts(m, d, first, last, alpha, vec3(0.0))
         rows += vec2(s[1], s[2])

@@ -39,7 +39,7 @@ def conjugate_work(m, d, hand):
 def conjugate(m, d, k, me, size):
     """Conjugate gradients on island k. A round that gains less than the tolerance is the last one if it went along the
     gradient; else one along the gradient follows."""
-    isle = isle_of(m, d, k, me, size)
+    isle = isle_of(m, d, k, me, size, False)
     scale = scale_of(m, d, k)
     cost, gradient, last = FP(0.0), FP(0.0), FP(0.0)
     fresh = True  # along the gradient
@@ -54,7 +54,7 @@ def conjugate(m, d, k, me, size):
             if ti.static(m.has.jointed):
                 anew = True
             last = conjugate_direction(m, d, isle, last, fresh, anew)
-        slope = project(m, d, isle)
+        slope = project(m, d, isle, False)
         line = vec3(1.0, 0.0, 0.0)
         if cg_round >= 0:
             line = search(m, d, isle, slope, False)

@@ -16,7 +16,7 @@ from ..constraint.cone import cone_force, cone_hessian, cone_line, cone_rows, pu
 from ..spatial import cross, head, join, momentum, symmetric, tail
 from ..types import FP, at6, func, put6, six, store, ti, vec3, vec6
 from .free_body import dofs_of_twist, forces_of_wrench, invert_twist, twist_of_dofs
-from .tree_hessian import hessian_of_inertia, put_triangle, skew, sym6_times, with_contact
+from .tree_hessian import hessian_of_inertia, put_triangle, sym6_times, with_contact
 
 MU, FRICTION = 3, 4  # in con_Jaref, behind the residual: mu of the regularised cone, two coefficients
 D, DIM = 3, 4  # in con_Jp, behind J p: con_D, number of rows
@@ -244,8 +244,7 @@ def packed_factor(m, d, w, first, last):
         ww, vw, vv = hessian_of_inertia(b, d.seat_inert)
         for e in range(d.seat_conadr[n], d.seat_conadr[n + 1]):
             side = d.seat_con[e]
-            a = skew(head(d.con_arm[side]))
-            ww, vw, vv = with_contact(ww, vw, vv, symmetric(d.con_hess, side // 2), a)
+            ww, vw, vv = with_contact(ww, vw, vv, symmetric(d.con_hess, side // 2), head(d.con_arm[side]))
         put_triangle(b, ww, vw, vv, d.body_hess)
         invert_twist(b, d.body_hess)
 

@@ -51,13 +51,14 @@ def start_rows(m, d, first, last):
 
 
 @func
-def project_trees(m, d, first, last):
-    """M p, the twists of the bodies, and along p: derivative of the cost, then the two of its Gauss term."""
+def project_trees(m, d, there: ti.template(), first, last):
+    """M p, the twists of the bodies, and along p: derivative of the cost, then the two of its Gauss term. there: as in
+    tree_times_M."""
     s = vec3(0.0)
     w = d.island_tree[first] // m.ntree
     for n in range(first, last):
         t = d.island_tree[n] - w * m.ntree
-        tree_times_M(m, d, w, t, d.sol_p, d.sol_Mp)
+        tree_times_M(m, d, w, t, d.sol_p, d.sol_Mp, there)
         for i in range(w * m.nv + m.tree_dofadr[t], w * m.nv + m.tree_dofadr[t] + m.tree_dofnum[t]):
             f = d.sol_Ma[i] - d.qfrc_smooth[i]
             s += d.sol_p[i] * vec3(f - d.qfrc_constraint[i], f, d.sol_Mp[i])
@@ -100,10 +101,11 @@ def search_rows(m, d, first, last, alpha, slope):
 
 
 @func
-def move_contacts(m, d, first, last, alpha, cost):
-    """Moves by alpha p: residuals, forces and Hessians of the contacts. cost with theirs, and as in contact_move."""
+def move_contacts(m, d, posed: ti.template(), first, last, alpha, cost):
+    """Moves by alpha p: residuals, forces and Hessians of the contacts. cost with theirs; posed and more as in
+    contact_move."""
     for n in range(first, last):
-        cost += contact_move(m, d, d.island_con[n], alpha)
+        cost += contact_move(m, d, d.island_con[n], alpha, posed)
     return cost
 
 

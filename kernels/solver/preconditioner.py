@@ -13,8 +13,9 @@ from .tree_hessian import add_pose, body_hessian, factor_tree, solve_factored, s
 
 
 @func
-def factor_hessians(m, d, isle: ti.template(), first, last, in_dofs, raw):
-    """factor_hessian of a stretch of the trees of an island; those that are alike are factored side by side."""
+def factor_hessians(m, d, isle: ti.template(), first, last, in_dofs, raw, again):
+    """factor_hessian of a stretch of the trees of an island; those that are alike are factored side by side. again: as
+    in body_hessians."""
     w = isle.world
     n = first
     while n < last:
@@ -27,7 +28,7 @@ def factor_hessians(m, d, isle: ti.template(), first, last, in_dofs, raw):
             if isle.bodies == 0:
                 make_hessian(m, d, w, t, in_dofs, raw, lanes > 0)
             elif ti.static(m.has.jointed and not m.has.heavy):
-                body_hessians(m, d, w, t)
+                body_hessians(m, d, w, t, again)
         if ti.static(m.has.jointed and WIDE):
             if lanes > 0:
                 factor_lanes(m, d, w, d.island_tree[n] - w * m.ntree)

@@ -43,12 +43,14 @@ from ..types import (
 from .free_body import forces_of_wrench, twist_of_dofs
 from .row_hessian import each_pose
 
+NEWS = 6  # behind the numbers of con_hess: not 0 where they are others than before
 vec2f = ti.types.vector(2, FP)
 
 
 @func
-def tree_times_M(m, d, w, t, x: ti.template(), y: ti.template()):
-    """y = M x on tree t, and the twists of its bodies."""
+def tree_times_M(m, d, w, t, x: ti.template(), y: ti.template(), there: ti.template()):
+    """y = M x on tree t, and the twists of its bodies. there: of a tree with joints they are known, and the wrenches
+    that give them."""
     if m.tree_free[t] == 1:
         i0 = w * m.nv + m.tree_dofadr[t]
         b = w * m.nbody + m.tree_bodyadr[t]
@@ -58,9 +60,10 @@ def tree_times_M(m, d, w, t, x: ti.template(), y: ti.template()):
         put6(y, i0, f)
     if ti.static(m.has.jointed):
         if m.tree_free[t] == 0:
-            tree_twists(m, d, w, t, x)
-            for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
-                store(d.wrench, w * m.nbody + b, inertia_times(m, d, w * m.nbody + b, d.twist[w * m.nbody + b]))
+            if not there:
+                tree_twists(m, d, w, t, x)
+                for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+                    store(d.wrench, w * m.nbody + b, inertia_times(m, d, w * m.nbody + b, d.twist[w * m.nbody + b]))
             tree_project(m, d, w, t, y)
             for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
                 y[w * m.nv + i] = y[w * m.nv + i] + m.dof_armature[w, i] * x[w * m.nv + i]
@@ -98,10 +101,14 @@ def store_wrench(m, d, c, dim, f):
 
 
 @func
-def contact_move(m, d, c, alpha):
+def contact_move(m, d, c, alpha, posed: ti.template()):
     """Moves contact c along the direction; its force and Hessian there. Returns the cost, the rows that act, and
-    those that came or went."""
+    those that came or went. posed: con_hess tells whether the Hessian is another one (articulated.py)."""
     dim = d.contact_dim[c]
+    before = vec6(0.0)
+    if ti.static(not isinstance(posed, bool)):
+        if posed:
+            before = six(d.con_hess[c])
     old = d.con_Jaref[c]
     j = old + alpha * d.con_Jp[c]
     d.con_Jaref[c] = j
@@ -111,6 +118,12 @@ def contact_move(m, d, c, alpha):
     store_wrench(m, d, c, dim, to_world(c, vec6(f[1], f[2], f[3], f[4], f[5], f[6]), d.contact_frame))
     h, g, e, a, q = cone_hessian(m, d, j, dim, d.con_D[c], d.con_mu[c], fri)
     store_hessian(m, d, c, dim, h, g, e, a, q)
+    if ti.static(not isinstance(posed, bool)):
+        if posed:
+            same = dim <= 3
+            for i in ti.static(range(6)):
+                same = same and d.con_hess[c][i] == before[i]
+            d.con_hess[c][NEWS] = ti.select(same, FP(0.0), FP(1.0))
     return vec3(f[0], rows[0], rows[1])
 
 

@@ -20,6 +20,28 @@ def skew(r):
     return mat3(0.0, -r[2], r[1], r[2], 0.0, -r[0], -r[1], r[0], 0.0)
 
 
+@ti.func
+def times_skew(k, r):
+    """k @ skew(r) without products with its zeros."""
+    x = mat3(0.0)
+    for i in ti.static(range(3)):
+        x[i, 0] = k[i, 1] * r[2] - k[i, 2] * r[1]
+        x[i, 1] = k[i, 2] * r[0] - k[i, 0] * r[2]
+        x[i, 2] = k[i, 0] * r[1] - k[i, 1] * r[0]
+    return x
+
+
+@ti.func
+def skew_times(r, k):
+    """skew(r) @ k."""
+    x = mat3(0.0)
+    for i in ti.static(range(3)):
+        x[0, i] = r[1] * k[2, i] - r[2] * k[1, i]
+        x[1, i] = r[2] * k[0, i] - r[0] * k[2, i]
+        x[2, i] = r[0] * k[1, i] - r[1] * k[0, i]
+    return x
+
+
 @func
 def body_hessian(m, d, b):
     """Inertia of world-major body b plus the Hessians of its contacts, in body_hess."""
@@ -34,12 +56,12 @@ def hessian_of_body(m, d, b):
     for n in range(d.body_conadr[b], d.body_conadr[b] + d.body_connum[b]):
         side = d.body_con[n]
         c = side // 2
-        a = skew(head(d.con_arm[side]))
-        ww, vw, vv = with_contact(ww, vw, vv, symmetric(d.con_hess, c), a)
+        arm = head(d.con_arm[side])
+        ww, vw, vv = with_contact(ww, vw, vv, symmetric(d.con_hess, c), arm)
         if ti.static(m.has.torsion):
             if d.contact_dim[c] > 3:
                 kvw = d.con_hess_mix[c]
-                ak = a @ kvw
+                ak = skew_times(arm, kvw)
                 vw += kvw
                 ww += symmetric(d.con_hess_rot, c) + ak + ak.transpose()
     return ww, vw, vv
@@ -53,10 +75,10 @@ def hessian_of_inertia(b, a: ti.template()):
 
 
 @ti.func
-def with_contact(ww, vw, vv, k, a):
-    """These parts with those of a contact: its Hessian k of translations, and its arm as a matrix."""
-    ka = k @ a
-    return ww - a @ ka, vw - ka, vv + k
+def with_contact(ww, vw, vv, k, arm):
+    """These parts with those of a contact: its Hessian k of translations, and its arm."""
+    ka = times_skew(k, arm)
+    return ww - skew_times(arm, ka), vw - ka, vv + k
 
 
 @ti.func
@@ -86,9 +108,9 @@ def sym6_times(b, v, a: ti.template()):
 def add_pose(m, d, b, k, side):
     """Adds to body_hess of body b, at a side of connect or weld k, the Hessian of this."""
     vv = symmetric(d.eq_hess, k)
-    a = skew(head(d.eq_arm[k, side]))
-    vw = -1.0 * (vv @ a)
-    ww = symmetric(d.eq_hess_rot, k) + a @ vw
+    arm = head(d.eq_arm[k, side])
+    vw = -1.0 * times_skew(vv, arm)
+    ww = symmetric(d.eq_hess_rot, k) + skew_times(arm, vw)
     for r in ti.static(range(3)):
         for s in ti.static(range(3)):
             to = (3 + r) * (4 + r) // 2 + s

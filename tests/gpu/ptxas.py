@@ -22,10 +22,10 @@ ARCH, THREADS, REGISTERS = "sm_90", 2048, 65536
 
 def bodies_of(text):
     """{task: its PTX, with that of the function that is the body of its loop if it is one}"""
-    functions = dict(re.findall(r"\n\.func (function_body\w*)\(?\n(.*?)\n\}", text, re.DOTALL))
+    functions = dict(re.findall(r"\n\.func (function_body[\w$]*)\(?\n(.*?)\n\}", text, re.DOTALL))
     bodies = {}
     for name, body in re.findall(r"\.entry ([\w$]+)\((.*?)\n\}", text, re.DOTALL):
-        called = re.findall(r"call\.uni\s+(function_body\w*)", body)
+        called = re.findall(r"call\.uni\s+(function_body[\w$]*)", body)
         bodies[name] = body + "".join(functions.get(each, "") for each in called)
     return bodies
 

@@ -8,6 +8,8 @@ import contextlib
 import pathlib
 import sys
 
+import numpy as np
+
 from tisim.data.arrays import COUNTS, DATA, SCALES
 from tisim.data.data import Data
 from tisim.device import launch, memory, runtime
@@ -201,7 +203,7 @@ class _Recorder:
                 (lcp, "refuse", lambda m: None), (lcp, "jointed", lambda m: joints), (features, "PACKED", 1),
                 (solver, "side_by_side", lambda m, d: not wide),
                 (abreast, "in_loops", lambda m, d: not wide and not options),
-                (caster.Caster, "_on_edges", lambda self: [0]),
+                (caster.Caster, "_on_edges", lambda self, ntile: np.ones(ntile, np.int32)),
             ):  # fmt: skip
                 changes.callback(setattr, place, name, getattr(place, name))
                 setattr(place, name, value)

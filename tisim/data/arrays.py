@@ -694,6 +694,8 @@ declare("stage", [
     ("pic_front", "i", ("npicsample",), "-", "pictures", "the first record that it shows"),
     ("pic_away", "i", ("npicsample",), "m", "pictures", "its depth, infinite for none"),
     ("pic_edge", "i", ("npicsample",), "-", "pictures", "1: the pixel differs from a neighbour"),
+    ("pic_first", "i", ("npictile",), "-", "pictures", "pixels on edges of a tile; then its first place in pic_pick"),
+    ("pic_pick", "i", ("npicsample",), "-", "pictures", "samples of the pixels on edges"),
     ("pic_word", "i", ("npicsample",), "-", "pictures", "bytes of colours"),
     ("pic_sky", "i", ("npicsample",), "-", "pictures", "share of the sky's lamps seen, at half size"),
     ("pic_owner", "i", ("npicsample",), "-", "pictures", "record of those samples"),

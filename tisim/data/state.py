@@ -84,17 +84,16 @@ def _write_rows(d, name, n, worlds, values):
 def _clear(d, worlds):
     """Zeros in the rows of some worlds, but where arrays share memory (overlay.py): nobody reads what is left in
     one of those."""
-    arrays = list(d._device.items())
     last = d._info.get("rows")
-    if last is None or last[0] != arrays:  # the arrays themselves, so that none can be taken for another
-        names = [name for name, _ in arrays if DATA[name].role != "stage" and not d._overlay.takes(name)]
+    if last is None or last[0] != d._changes:
+        names = [name for name in d._device if DATA[name].role != "stage" and not d._overlay.takes(name)]
         widths = {name: n for name in names if (n := _width(d, name))}
         views = {name: memory.host_view(d._device[name]) for name in widths}
         views = [
             v[: d.nworld * n].reshape(d.nworld, n) for v, n in zip(views.values(), widths.values()) if v is not None
         ]
         places = np.array([(v.ctypes.data, v.strides[0]) for v in views], np.uint64).reshape(-1, 2, 1)
-        last = d._info["rows"] = arrays, views, {} if views else widths, places
+        last = d._info["rows"] = d._changes, views, {} if views else widths, places
     if road := native.road():
         begin, size = last[3][:, 0], last[3][:, 1]
         road.clear(begin + size * worlds.astype(np.uint64), np.broadcast_to(size // 4, (len(size), len(worlds))))
@@ -194,7 +193,8 @@ def _vectors(state):
         raise Error(f"state: expected numbers: {e}") from None
 
 
-def _parts(d, sig):
+def state_parts(d, sig):
+    """[(array, numbers of a world)] of a state vector."""
     sig = _sig(sig)
     return [(name, DATA[name].size(d._size_of)) for bit, name in STATE if sig & bit]
 
@@ -213,10 +213,22 @@ def get_state(m, d, sig=mjtState.mjSTATE_INTEGRATION, worlds=None):
     Returns (size,) for a Data of one world, else (worlds, size).
     """
     given.check(m, d)
-    index = world_indices(d, worlds)
-    parts = [d.host(name).reshape(d.nworld, -1)[index] for name, n in _parts(d, sig)]
-    out = np.concatenate([np.empty((len(index), 0)), *parts], axis=1).astype(np.float64)
-    return out[0] if d.nworld == 1 and len(index) else out
+    index = slice(None) if worlds is None else world_indices(d, worlds)
+    parts = state_parts(d, sig)
+    out = np.empty((d.nworld if worlds is None else len(index), sum(n for _, n in parts)))
+    write_rows(d, parts, out, index)
+    return out[0] if d.nworld == 1 and len(out) else out
+
+
+def write_rows(d, parts, out, index=slice(None)):
+    """Writes the parts of the state of these worlds side by side to the rows of `out`."""
+    at = 0
+    for name, n in parts:
+        a = d.device(name)
+        numbers = memory.host_view(a)
+        numbers = memory.download(a) if numbers is None else numbers
+        out[:, at : at + n] = numbers[: d.nworld * n].reshape(d.nworld, n)[index]
+        at += n
 
 
 def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION, worlds=None):
@@ -236,7 +248,7 @@ def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION, worlds=None):
 
 def _write_state(d, state, sig, index):
     at = 0
-    for name, n in _parts(d, sig):
+    for name, n in state_parts(d, sig):
         write_worlds(d, name, index, state[:, at : at + n])
         at += n
     if int(sig) & mjtState.mjSTATE_WARMSTART:
@@ -310,7 +322,7 @@ def copy_state(m, src, dst, sig=mjtState.mjSTATE_INTEGRATION):
     given.check(m, dst)
     if src.nworld not in (1, dst.nworld):
         raise Error(f"src has {src.nworld} worlds and dst {dst.nworld}: expected as many, or one in src")
-    for name, n in _parts(src, sig):
+    for name, n in state_parts(src, sig):
         write_worlds(dst, name, np.arange(dst.nworld), src.host(name).reshape(src.nworld, n))
     if int(sig) & mjtState.mjSTATE_WARMSTART:
         impulses.clear(dst)

@@ -29,12 +29,14 @@ class Storage:
     model, nworld  what the arrays are of;  program  what repeats launches, told of what the host asks and writes.
     """
 
+    _hand = None  # number of the only thread that works for it, None: whoever is there (device/hands.py)
+
     def _lay_out(self, m, nworld, capacity):
         """Sets lengths of lists; no array is made yet. Raises Error for lengths that are none, or too many worlds."""
         capacity = {name: limits.checked(name, n, "capacity") for name, n in (capacity or {}).items()}
         self.model, self.nworld = m, nworld
         self._generation = session.generation
-        self._device = {}
+        self._device, self._changes = {}, 0  # arrays; how often one was made or freed
         # fields of the model that differ between worlds: values, what follows from them, device arrays
         self._varied, self._following, self._by_world = {}, (), {}
         self._overlay = Overlay()
@@ -182,6 +184,7 @@ class Storage:
         if self._overlay.takes(array.name):
             self._unbind()  # the others may move
             make = self._overlay.make
+        self._changes += 1
         a = self._device[array.name] = make(array.name, array.dtype, count, array.width)
         return a
 
@@ -203,6 +206,7 @@ class Storage:
     def drop(self, *names):
         """Frees arrays whose length has changed; they are made anew when they are asked for."""
         self._unbind()
+        self._changes += 1
         for name in names:
             if name in self._device:
                 for gone in self._overlay.drop(name) if self._overlay.takes(name) else (name,):

@@ -19,13 +19,26 @@ import tempfile
 
 import numpy as np
 
-from . import fingerprint, images, machine_code, memory, neighbours, promises, session, team, team_code, unpaired
+from . import (
+    fingerprint,
+    hands,
+    images,
+    machine_code,
+    memory,
+    neighbours,
+    promises,
+    session,
+    team,
+    team_code,
+    unpaired,
+)
 from .machine_code import Unsupported
 from .variant import check_passed
 
 CHUNKS = 32  # into which a parallel loop is cut; else it is Taichi's number of threads, and an image fits only one
 RUNTIME_BYTES = 36864  # of LLVMRuntime, that hold all fields which kernels use
 POOL_AT, PARALLEL_FOR_AT, TEMPORARIES_AT = 8280, 8288, 32872  # offsets of these fields
+TEMPORARIES = 1 << 20  # bytes of the numbers that tasks of a kernel leave each other
 _state = None  # a Road while this road is taken
 why = None  # why it is not, for `tisim doctor`
 
@@ -53,6 +66,7 @@ class Road:
         # PYFUNCTYPE keeps the interpreter's lock, as Taichi's own launches do: the pool serves one caller at a time
         numbers = 3 * [ctypes.c_int64]
         self._run = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *numbers)(functions["run"])
+        self._run_aside = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *numbers)(functions["run"])
         by_team = ctypes.PYFUNCTYPE(ctypes.c_int64, *2 * [ctypes.c_void_p], *numbers)(functions["run_by_team"])
         pool = struct.unpack("<2Q", ctypes.string_at(self.runtime + POOL_AT, 16))
         self.team = team_code.State(by_team, *pool)
@@ -63,13 +77,16 @@ class Road:
         for copy, values in zip(self._copies, fields):
             struct.pack_into("<2Q", copy, POOL_AT, *values)
         self.serial_runtime, self.parallel_runtime = map(ctypes.addressof, self._copies)
-        self._keep = support
+        self._keep, self._of_hands = support, {}
 
     def call(self, d, parallel, table, first, n, total):
         """Calls `total` entries of a table of n, from one on; returns how many, before one gave another answer.
 
         d  the Data whose kernels they are.  parallel  whether loops in it are worth waking threads.
         """
+        if d._hand is not None:
+            with hands.aside():
+                return self._run_aside(table, first, n, total)
         size = team.workers() if parallel else 1
         if size == 1:
             if parallel:
@@ -77,6 +94,17 @@ class Road:
                 team.rest()
             return self._run(table, first, n, total)
         return self.team.run(d, size, table, first, n, total)
+
+    def runtimes(self, d):
+        """Addresses of the LLVMRuntime that kernels of a Data are passed, by one thread and by all."""
+        if d._hand is None:
+            return self.serial_runtime, self.parallel_runtime
+        if d._hand not in self._of_hands:  # that of one thread, with temporaries of its own
+            copy = ctypes.create_string_buffer(self._copies[0].raw, RUNTIME_BYTES)
+            temporaries = ctypes.create_string_buffer(TEMPORARIES)
+            struct.pack_into("<Q", copy, TEMPORARIES_AT, ctypes.addressof(temporaries))
+            self._of_hands[d._hand] = copy, temporaries
+        return 2 * (ctypes.addressof(self._of_hands[d._hand][0]),)
 
     def clear(self, addresses, counts):
         """Writes zeros to memory: to so many numbers of 4 bytes from each address on, arrays of uint64 alike."""
@@ -325,7 +353,7 @@ class Bound:
                 else:
                     self._writers.setdefault(name, []).append(place)
             contexts = np.array([[buffer.ctypes.data, runtime, 0, results.ctypes.data]
-                                 for runtime in (road.serial_runtime, road.parallel_runtime)], np.uint64)  # fmt: skip
+                                 for runtime in road.runtimes(d)], np.uint64)  # fmt: skip
             self._keep += [buffer, results, contexts]
             for table, context in zip(tables, contexts):
                 table += [(task, context.ctypes.data, 0) for task in code.tasks]

@@ -26,15 +26,17 @@ import numpy as np
 from tisim.errors import Error
 
 from . import cache, cubin, cuda, cuda_graph, fingerprint, grid, memory, plain, session
+from .in_line import in_line
 from .machine_code import Unsupported
+from .near_uses import near_uses
 from .tally import tally
 from .variant import check_passed
 from .whole_file import whole
 
 SWITCH = "TISIM_OWN_LAUNCHES"
-VERSION = 2  # of what is kept
+VERSION = 4  # of what is kept
 ENTRY = re.compile(r"\.visible \.entry ([\w$]+)\((.*?)\n\}", re.DOTALL)
-FUNCTION = re.compile(r"\.func (function_body\w*)\(\n(.*?)\n\}", re.DOTALL)
+FUNCTION = re.compile(r"\.func (function_body[\w$]*)\(\n(.*?)\n\}", re.DOTALL)
 TEMPORARIES_AT = 32872  # place of that pointer in LLVMRuntime
 RUNTIME_BYTES, TEMPORARIES_BYTES = 36864, 1 << 20
 SLOT, SLAB = 4096, 1 << 20  # bytes for the arguments of a kernel, and of what is asked of the driver at once
@@ -157,10 +159,11 @@ class Road:
         """Keeps the PTX of a kernel, of which Taichi has written these texts. Raises Unsupported."""
         if len(texts) != 1:
             raise Unsupported(f"Taichi wrote {len(texts)} texts of PTX for it")
-        check(texts[0])
+        text = near_uses(in_line(texts[0]))
+        check(text)
         with contextlib.suppress(Error), whole(folder() / f"{key}.ptx", folder=True) as part:
-            part.write_text(texts[0])
-        self.codes[key] = Code(self, texts[0], self._assembled(folder() / f"{key}.ptx"))
+            part.write_text(text)
+        self.codes[key] = Code(self, text, self._assembled(folder() / f"{key}.ptx"))
 
     def probe(self):
         """Raises Unsupported unless a kernel of several tasks computes here what it does by Taichi's launch."""
@@ -290,7 +293,7 @@ def _check_context(name, body, struct_name):
     """
     context = {struct_name}
     if struct_name is None:
-        context = set(re.findall(rf"ld\.param\.u64\s+(%rd\d+), \[{name}_param_0\];", body))
+        context = set(re.findall(rf"ld\.param\.u64\s+(%rd\d+), \[{re.escape(name)}_param_0\];", body))
     context |= {r for r, base in re.findall(r"mov\.[ub]64\s+(%rd\d+), (\S+);", body) if base in context}
     runtime, rest = set(), set()
     for line in body.splitlines():

@@ -24,14 +24,19 @@ _doubt = 0  # whether the processors are shared
 _next = BRIEF  # calls on one worker the next time
 
 
-def hands():
-    """Workers that a launch can ask for: the threads of Taichi's pool."""
-    return min(MOST, session.threads or os.cpu_count() or 1)
+def hands(d):
+    """Workers that a launch of this Data can ask for: the threads of Taichi's pool, or the one that has it in hand."""
+    return min(MOST, session.threads or os.cpu_count() or 1) if d._hand is None else 1
 
 
 def workers():
     """How many of them may be in a team now."""
     return 1 if _rest else session.workers
+
+
+def of(d):
+    """The same for the kernels of a Data, which may be one thread's (hands.py)."""
+    return workers() if d._hand is None else 1
 
 
 def rests():

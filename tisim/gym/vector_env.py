@@ -8,20 +8,19 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode
 
 from tisim import pipeline
-from tisim.data import on_demand
 from tisim.data.data import Data
-from tisim.data.state import get_state, reset_state, set_state
+from tisim.data.on_demand import POST_CONSTRAINT  # of the last step's forces: 0 after a reset, as gymnasium's
+from tisim.data.state import reset_state, set_state
 from tisim.device import memory
 from tisim.enums import mjtState
 from tisim.errors import Error
 
+from .batch import Batch
 from .pictures import MODES, Pictures
 from .vector_info import join
 
 START = mjtState.mjSTATE_QPOS | mjtState.mjSTATE_QVEL
-FRESH = 32  # worlds in which the quantities of a start are computed at once
-# of the last step's forces: right after a reset they are 0, as in gymnasium's environments
-OF_FORCES = ("cacc", "cfrc_int", "cfrc_ext")
+FRESH = 4, 32  # worlds in which the quantities of a few starts, and of many, are computed at once
 
 
 class Seen:
@@ -50,6 +49,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     m                  the Model;  num_envs  how many.
     frame_skip         steps for each action.
+    blocks             in how many Data the environments lie, as many threads step them at the same time; None: as many
+                       as there are processors for, where that pays. `datas` are these, `data` is the one of blocks=1.
     max_episode_steps  actions after which an episode is truncated, None: never.
     autoreset_mode     gymnasium's AutoresetMode or its value: "NextStep", "SameStep", "Disabled".
     render_mode        None, "rgb_array", "depth_array" or "rgbd_tuple": what `render` returns for each environment.
@@ -59,15 +60,17 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     reads = ("qpos", "qvel")
 
-    def __init__(self, m, num_envs=1, *, frame_skip=1, max_episode_steps=None, autoreset_mode=AutoresetMode.NEXT_STEP,
-                 render_mode=None, width=480, height=480, camera=None, camera_id=None, camera_name=None):  # fmt: skip
+    def __init__(self, m, num_envs=1, *, frame_skip=1, blocks=None, max_episode_steps=None,
+                 autoreset_mode=AutoresetMode.NEXT_STEP, render_mode=None, width=480, height=480, camera=None,
+                 camera_id=None, camera_name=None):  # fmt: skip
         self.num_envs, self.frame_skip = _count("num_envs", num_envs), _count("frame_skip", frame_skip)
         if max_episode_steps is not None:
             _count("max_episode_steps", max_episode_steps)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.max_episode_steps, self.render_mode = max_episode_steps, render_mode
-        self.model, self.data = m, Data(m, nworld=self.num_envs)
-        self._fresh = Data(m, nworld=min(self.num_envs, FRESH))
+        self.model = m
+        self._batch = Batch(m, self.num_envs, self.frame_skip, None if blocks is None else _count("blocks", blocks))
+        self._fresh = {}  # {worlds: Data}
         self.metadata = dict(
             render_modes=list(MODES), render_fps=int(np.round(1.0 / self.dt)), autoreset_mode=self.autoreset_mode
         )
@@ -88,6 +91,18 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         batch = gymnasium.vector.utils.batch_space
         self.action_space = batch(self.single_action_space, self.num_envs)
         self.observation_space = batch(self.single_observation_space, self.num_envs)
+
+    @property
+    def datas(self):
+        """The Data of the environments, those of the first ones first; none when they are closed."""
+        return self._batch.datas if self._batch else ()
+
+    @property
+    def data(self):
+        """The Data of all environments. Raises Error where there are several."""
+        if len(self.datas) > 1:
+            raise Error(f"the environments lie in {len(self.datas)} Data, `datas`; with blocks=1 they lie in one")
+        return self.datas[0] if self.datas else None
 
     @property
     def dt(self):
@@ -146,9 +161,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             )
         action = self._action(actions)
         before, index = self.seen, np.flatnonzero(~self.ended)
-        self.data.ctrl = action[0] if self.num_envs == 1 else action
-        pipeline.step(self.model, self.data, self.frame_skip)
-        self.seen = self._look(self.data, self.num_envs)
+        self.seen = Seen(self._batch.step(action, self.reads))
         reward, terminated, info = self.outcome(before, self.seen, action)
         self._elapsed += 1
         reward, terminated = np.array(reward, np.float64), np.array(terminated, bool)
@@ -172,16 +185,18 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             return None
         pictures = []
         for part in self._parts(np.arange(self.num_envs)):  # poses of Data are those before the last step's end
-            copied = get_state(self.model, self.data, worlds=part)
-            set_state(self.model, self._fresh, copied, worlds=np.arange(len(part)))
-            pipeline.forward(self.model, self._fresh)
-            pictures += self._pictures.take(self._fresh, len(part))
+            copied = self._batch.states(part)
+            fresh = self._fresh_for(len(part))
+            set_state(self.model, fresh, copied, worlds=np.arange(len(part)))
+            pipeline.forward(self.model, fresh)
+            pictures += self._pictures.take(fresh, len(part))
         return tuple(pictures)
 
     def close_extras(self, **_):
         """Lets go of the worlds; called by close()."""
         self._pictures.close()
-        self.data = self._fresh = self.seen = None
+        self._batch = self.seen = None
+        self._fresh = {}
 
     def _begin(self, index):
         """Starts episodes in some environments."""
@@ -198,29 +213,29 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def _parts(self, index):
         """Environments in groups that fit the worlds in which starts are computed."""
-        size = self._fresh.nworld
-        return [index[first : first + size] for first in range(0, len(index), size)]
+        return [index[first : first + FRESH[-1]] for first in range(0, len(index), FRESH[-1])]
+
+    def _fresh_for(self, n):
+        """A Data of n worlds or more that nothing goes on from."""
+        size = min(self.num_envs, next(size for size in FRESH if size >= n))
+        if size not in self._fresh:
+            self._fresh[size] = Data(self.model, nworld=size)
+        return self._fresh[size]
 
     def _start_of(self, rngs, worlds=None):
         """Draws a start from each generator and tells what is seen there; writes it to these worlds."""
         states = np.array([np.concatenate(self.start(rng)) for rng in rngs], np.float64)
         if worlds is not None:
-            reset_state(self.model, self.data, states, worlds, START)
+            self._batch.reset(states, worlds, START)
         if set(self.reads) <= {"qpos", "qvel"}:  # nothing is to be computed
             parts = dict(zip(("qpos", "qvel"), np.split(states, [self.model.nq], axis=1)))
-            return Seen({name: parts[name].astype(memory.number_type(self._fresh.device(name))) for name in self.reads})
-        reset_state(self.model, self._fresh, states, np.arange(len(states)), START)
-        pipeline.forward(self.model, self._fresh)
-        return self._look(self._fresh, len(states), begins=True)
-
-    def _look(self, d, n, begins=False):
-        forces = [name for name in self.reads if name in OF_FORCES]
-        if forces and not begins:
-            on_demand.post_constraint(self.model, d)
-        seen = {name: d.host(name)[:n] for name in self.reads}
-        for name in forces if begins else ():
-            seen[name] = np.zeros_like(seen[name])
-        return Seen(seen)
+            kinds = {name: memory.number_type(self._batch.datas[0].device(name)) for name in self.reads}
+            return Seen({name: parts[name].astype(kinds[name]) for name in self.reads})
+        fresh = self._fresh_for(len(states))
+        reset_state(self.model, fresh, states, np.arange(len(states)), START)
+        pipeline.forward_for(self.model, fresh, [name for name in self.reads if name not in POST_CONSTRAINT])
+        seen = {name: fresh.host(name)[: len(states)] for name in self.reads}
+        return Seen({name: np.zeros_like(a) if name in POST_CONSTRAINT else a for name, a in seen.items()})
 
     def _finish(self, infos, index):
         """Infos with the last observation and infos of episodes that have ended in this step."""

@@ -16,7 +16,7 @@ from tisim.model import callback
 
 from . import colliders, narrowphase, tendon
 from .dynamics import fwd_position, parallel, see_state
-from .search import SWEEP_FOUND, Members, Pairs, key_bits
+from .search import FEW_BOXES, SWEEP_FOUND, Members, Pairs, key_bits
 from .shrink import COUNTED, Shrinker
 from .sorting import Sort
 
@@ -168,7 +168,12 @@ class Stage:
         if self._shrinker.shrink(m, d):
             self.plan(m, d)
         boxes = d.nworld * len(self.members.box)
-        self.pairs.renew(keep, boxes // max(1, d.count("nboxawake")) if asleep.listed(m) else 1)
+        quiet, few = boxes // max(1, d.count("nboxawake")) if asleep.listed(m) else 1, False
+        if session.arch == "cpu":  # a GPU's host would wait for the count
+            pairs = d.count("ncpair")
+            quiet = max(quiet, 2 * boxes // max(1, pairs))
+            few = len(self.members.box) <= FEW_BOXES and pairs <= boxes
+        self.pairs.renew(keep, quiet, few)
         self.run(m, d, "entries", "pairs", *others)
         self.pairs.of = self._conditions(m, d)
         if asleep.listed(m):

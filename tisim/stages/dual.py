@@ -37,9 +37,9 @@ def solve(m, d, primal):
         return
     cpu = session.arch == "cpu"
     large = cpu and bool(d.exceeds(nlarge=0))
-    workers = (team.workers() if large else 1) if cpu else ALONE
+    workers = (team.of(d) if large else 1) if cpu else ALONE
     many = not cpu or workers > 1 or bool(d.exceeds(nsmall=PARALLEL_ISLANDS) or d.exceeds(ncon=PARALLEL_ROWS))
-    hands = (team.hands() if many else 1) if cpu else d.count("nisland")
+    hands = (team.hands(d) if many else 1) if cpu else d.count("nisland")
     launch.run(m, d, kernels[:1], many)
     if d.exceeds(nY=d.room("nYmax")):
         d.grow("nYmax", d.count("nY"))

@@ -58,8 +58,8 @@ def advance(m, d):
     many = bool(d.exceeds(ncon=PARALLEL_CONTACTS))
     if parameters.jointed(m):  # a tree is one worker's
         many = many or (d.nworld * m.nbody > PARALLEL_BODIES and d.nworld * m.ntree >= PARALLEL_TREES)
-    workers = team.workers() if many else 1
-    common = dict(nhand=team.hands() if many else 1, nworker=workers, patience=team.PATIENCE) | numbers(m)
+    workers = team.of(d) if many else 1
+    common = dict(nhand=team.hands(d) if many else 1, nworker=workers, patience=team.PATIENCE) | numbers(m)
     if m.lcp.order == "ode":
         if d.exceeds(ncon=d.room("nlcpmax")):
             d.grow("nlcpmax", d.count("ncon"))

@@ -11,7 +11,9 @@ LEVEL_BITS = (10, 15)  # least and most bits of the sweep coordinate (15: estima
 SKINS = (0.025, 0.1, 0.2)  # by how much a search enlarges boxes, relative to their mean extent: least, first, most
 SHORT_LIFE, LONG_LIFE = 6, 40  # steps that its pairs serve, below and above which the next skin is larger or smaller
 SWEEP_FOUND = 64  # boxes that meet, found by the thread of a chunk before their filters are asked
-QUIET = 4  # times as long, at most, where all boxes are so many times those that are awake: a search costs for all
+QUIET = 4  # times as long, at most, where a search costs so many times as much beside what its pairs do
+# where worlds have few boxes, and all no more pairs than boxes: there long lives cost nothing but a few pairs to ask
+FEW_BOXES, WIDEST, MUCH_LONGER = 32, 1.6, 8  # boxes; largest skin; times as long
 REST = 16  # searches without a skin, where things move so fast that not even the largest one pays
 
 
@@ -89,9 +91,16 @@ class Pairs:
         self._lives = (0, 0, 0)  # steps that the pairs of the last three searches served; 0: there were none
         self._rest = 0  # searches until a skin is tried again
 
-    def renew(self, keep, quiet=1):
-        """Before a search. keep: its pairs are meant to serve again.  quiet: boxes for each that is awake."""
-        self.skin = self._next_skin(min(quiet, QUIET)) if keep else 0.0
+    def renew(self, keep, quiet=1, few=False):
+        """Before a search.
+
+        keep   its pairs are meant to serve again.
+        quiet  boxes for each that is awake, or twice the boxes for each pair: a search costs for all boxes, a step for
+               pairs of which one is awake.
+        few    worlds have FEW_BOXES at most, and all no more pairs than boxes.
+        """
+        longer, most = (MUCH_LONGER, WIDEST) if few else (min(quiet, QUIET), SKINS[-1])
+        self.skin = self._next_skin(longer, most) if keep else 0.0
         self.last_age = self.age if keep else 0
         self._age[0], self.of = 0, None
 
@@ -104,16 +113,18 @@ class Pairs:
         self._age += 1
         d.program.counted(self._age)
 
-    def _next_skin(self, longer):
-        """Skin of the next search, from how long the pairs of the last ones served; longer: than where all is awake."""
+    def _next_skin(self, longer, most):
+        """Skin of the next search, `most` at most, from how long the pairs of the last ones served; longer: than in an
+        awake heap."""
+        self._chosen = min(self._chosen, most)
         if self._rest:
             self._rest -= 1
             return 0.0
         self._lives = (*self._lives[1:], self.age)
-        if self._chosen == SKINS[-1] and self._lives == (1, 1, 1):
+        if self._chosen == most and self._lives == (1, 1, 1):
             self._rest = REST
         elif 0 < min(self._lives[1:]) and max(self._lives[1:]) < SHORT_LIFE * longer:
-            self._chosen = min(SKINS[-1], 2 * self._chosen)
+            self._chosen = min(most, 2 * self._chosen)
         elif self.age > LONG_LIFE * longer:
             self._chosen = max(SKINS[0], 0.5 * self._chosen)
         return self._chosen

@@ -104,9 +104,9 @@ def _lanes(m, d, hands):
 def _solve_islands(m, d, large):
     """All islands in one launch of workers, the large ones by a team of them; on a GPU the small ones."""
     cpu = session.arch == "cpu"
-    workers = 0 if queued() else team.workers() if large else 1
+    workers = 0 if queued() else team.of(d) if large else 1
     many = not cpu or workers > 1 or bool(d.exceeds(nsmall=PARALLEL_ISLANDS))
-    hands = (team.hands() if cpu else d.count("nsmall")) if many else 1
+    hands = (team.hands(d) if cpu else d.count("nsmall")) if many else 1
     kernels, lanes = island_solvers(m), {}
     if side := side_by_side(m, d):
         kernels, lanes = [runtime.kernels("solver.abreast").solve_abreast, *kernels], _lanes(m, d, hands)

@@ -21,12 +21,11 @@ QUALITY = dict(model=0, plain=0, sun=0, sky=14)  # lamps of the sky
 TILE, LAMP_TILE = 8, 4  # side of a tile of the camera and of a lamp [pixel]
 LAMP_SIDE = 512  # pixels of a lamp's view
 FADE = 6.0  # far ground fades over so many distances of the camera
-OFFSETS = np.float32([[-0.375, -0.125], [0.125, -0.375], [-0.125, 0.375], [0.375, 0.125]])  # of a pixel's four rays
 CURVE = (1 - np.exp(-1.25 * (np.arange(3 * 2048 + 2) / 2048) ** 2)) ** (1 / 2.2)
 # arrays of a number of each sample
 SAMPLED = (
     "x y depth record face before last nx ny nz r g b alpha fade tile cosine shine lit weight red green blue through "
-    "front away word edge"
+    "front away"
 ).split()
 CHUNKS = 128  # that blocks are cut into on a CPU
 GPU_BLOCK = 4  # samples that a thread of a GPU does at once
@@ -85,12 +84,14 @@ def _order(values):
 class Samples:
     """Places of a picture that rays go through: x, y (n,) [pixel], in the order of their tiles (n,).
 
+    x, y    None: a kernel has written them.
     blocks (nblock, 4) int32: first sample, end and tile of what a thread does at once;  most  samples of one;
     chunk  blocks that share the places for what is needed on the way;  places  that arrays need for all.
     """
 
     def __init__(self, x, y, tile):
-        self.x, self.y, self.tile = np.asarray(x, np.float32), np.asarray(y, np.float32), tile
+        self.x, self.y = (None if v is None else np.asarray(v, np.float32) for v in (x, y))
+        self.tile = tile
         ends = np.append(np.flatnonzero(np.diff(tile)) + 1, len(tile)) if len(tile) else np.zeros(0, int)
         begins = np.append(0, ends[:-1])[: len(ends)]
         if session.arch != "cpu" and len(ends):  # many threads of little work
@@ -104,7 +105,7 @@ class Samples:
         self.blocks[:, 0], self.blocks[:, 1], self.blocks[:, 2] = begins, ends, tile[begins]
 
     def __len__(self):
-        return len(self.x)
+        return len(self.tile)
 
     def take(self, chosen):
         """Those of them (k,), in rising order."""
@@ -191,33 +192,35 @@ class Caster:
         depth = self._flat(self._of_samples("away")) if geometry else None
         record = self._flat(self._of_samples("front", np.int32)) if geometry else None
         self._run("finish", "to_bytes")
-        words = memory.part(d.device("pic_word"), 0, 3 * len(full) // 4)
         if smooth:
-            self._smooth(words.view(np.uint8).reshape(-1, 3), full, quality != "plain", half)
+            self._smooth(quality != "plain", half)
+        words = memory.part(d.device("pic_word"), 0, 3 * len(full) // 4)
         rows = self._flat(words.reshape(-1, TILE // 4 * 3), TILE // 4 * 3).view(np.uint8)
         return rows.reshape(self._down * TILE, -1, 3)[:h, :w].copy(), depth, record
 
-    def _smooth(self, pixels, full, shadows, half):
-        """Gives pixels (n, 3) that differ from a neighbour the mean colour of four rays."""
+    def _smooth(self, shadows, half):
+        """Gives pixels that differ from a neighbour the mean colour of four rays."""
+        d, ntile = self._d, self._across * self._down
         self._run("finish", "find_edges")
-        chosen = self._on_edges()
-        if not len(chosen):
+        count = self._on_edges(ntile)
+        count += count % 2
+        first = np.append(0, np.cumsum(count)).astype(np.int32)
+        n = int(first[-1])
+        if not n:
             return
-        tile = full.tile[chosen]
-        last = np.append(np.flatnonzero(np.diff(tile)), len(tile) - 1)
-        odd = last[np.diff(np.append(-1, last)) % 2 == 1]
-        twice = np.ones(len(chosen), int)
-        twice[odd] = 2  # so that a tile has a multiple of eight samples
-        chosen = np.repeat(chosen, twice)
-        x = (full.x[chosen, None] + OFFSETS[:, 0]).ravel()
-        y = (full.y[chosen, None] + OFFSETS[:, 1]).ravel()
-        self._draw(Samples(x, y, np.repeat(full.tile[chosen], 4)), shadows, half)
+        _upload(d, "pic_first", first)
+        samples = Samples(None, None, np.repeat(np.arange(ntile, dtype=np.int32), 4 * count))
+        d.scratch("pic_pick", n)
+        self._samples(samples)
+        self._run("finish", "pick_edges")
+        if self._lit is not None:  # mirrors choose among them
+            samples.x, samples.y = self._of_samples("x"), self._of_samples("y")
+        self._draw(samples, shadows, half)
         self._run("finish", "mean_of_four")
-        words = memory.part(self._d.device("pic_word"), 0, len(chosen))
-        pixels[chosen] = words.view(np.uint8).reshape(-1, 4)[:, :3]
 
-    def _on_edges(self):
-        return np.flatnonzero(self._of_samples("edge", np.int32))
+    def _on_edges(self, ntile):
+        """(ntile,) pixels on edges of each tile."""
+        return memory.part(self._d.device("pic_first"), 0, ntile)
 
     def _run(self, file, name, *given, parallel=None, **scalars):
         kernel = getattr(runtime.kernels(f"picture.{file}"), name)
@@ -253,8 +256,9 @@ class Caster:
             _upload(d, "pic_lamp", np.zeros((6, 3)))
         if self._scene.textured or self._lit is not None:
             self._texels()
-        for name in (*SAMPLED, "sky", "owner"):
+        for name in (*SAMPLED, "sky", "owner", "word", "edge"):
             d.scratch(f"pic_{name}", self._places[1].places)
+        d.scratch("pic_first", self._across * self._down + 1)
 
     def _texels(self):
         """Uploads the textures, where that has not been done."""
@@ -322,8 +326,9 @@ class Caster:
         lamps = ("gain", "gloss", "tint") if self._lit is not None else ()
         for name in (*SAMPLED, *lamps):
             self._d.scratch(f"pic_{name}", samples.places)
-        _upload(self._d, "pic_x", _bits(samples.x))
-        _upload(self._d, "pic_y", _bits(samples.y))
+        if samples.x is not None:
+            _upload(self._d, "pic_x", _bits(samples.x))
+            _upload(self._d, "pic_y", _bits(samples.y))
         self._blocks(samples.blocks)
 
     def _blocks(self, blocks):

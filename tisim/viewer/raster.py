@@ -1,6 +1,7 @@
 """Shapes drawn by GGUI with tisim's own shaders: one instanced draw per shape, 48 bytes for each thing.
 
 A record: place (3), half length of a capsule, or a floor's second colour; quaternion (4); size (3), colour as rgba8.
+A floor is a box of which only the top is drawn, its third size is -1.
 GGUI hands the buffer of its "transforms" to the shaders unread, and loads these from a folder that it is told. Behind
 the records of each shape lies the sun's shadow map. All lie in `pic_drawn` of the Data, where a kernel moves them.
 """
@@ -70,10 +71,14 @@ def packed(rgba):
 
 
 class Batch:
-    """Instances of one mesh: `records` (n, 12) of the things `members` (n,), `map` the words behind them."""
+    """Instances of one mesh: `records` (n, 12) of the things `members` (n,), as drawn; `map` the words behind them.
 
-    def __init__(self, shape, members, size, half=0.0, floor=False, unit=False, texels=0):
-        self.members, self.floor, self.shape, self.texels = np.asarray(members), floor, shape, texels
+    floors, opaque  how many of the first are floors; how many are opaque, with these.
+    """
+
+    def __init__(self, shape, members, size, half=0.0, unit=False, texels=0, floors=0, opaque=0):
+        self.members, self.floors, self.opaque = np.asarray(members), floors, opaque
+        self.shape, self.texels = shape, texels
         self.vertices = np.zeros((len(shape.points), 12), np.float32)
         self.vertices[:, :3], self.vertices[:, 3:6] = shape.points, shape.normals
         self.vertices[:, 6], self.vertices[:, 7], self.vertices[:, 8:] = shape.side, unit, 1
@@ -81,6 +86,12 @@ class Batch:
         self._told = None  # what GGUI is told of the arrays
         self.lie_in(words(self.length), 0)
         self.records[:, 3], self.records[:, 8:11] = half, size
+        self.records[:floors, 10] = -1
+
+    @property
+    def throws(self):
+        """Records of what throws shadows."""
+        return self.records[self.floors : self.opaque]
 
     @property
     def length(self):
@@ -112,7 +123,7 @@ class Batch:
         vertices, indices, whole, records = self._told
         free = (float(shadows and self.texels), float(RECORD * n), 0.0)
         scene.scene.mesh_instance(
-            vertices, False, indices, free, self.floor, whole if shadows else records, n, 0, len(self.indices), 0,
+            vertices, False, indices, free, False, whole if shadows else records, n, 0, len(self.indices), 0,
             len(self.vertices), 0, False,
         )  # fmt: skip
 
@@ -147,19 +158,17 @@ class Raster:
         while self.segments > 8 and count * (self.segments // 2 + 2) * (self.segments + 1) > budget:
             self.segments -= 4
             budget = BUDGET if self.segments > 12 else 10 * BUDGET
-        self.floors = [self._floor(g) for g in np.flatnonzero(shown & (kind == PLANE))]
-        things = shown & (kind != PLANE)
-        self.solid = self._batches(np.flatnonzero(things & ~clear))
-        # translucent things hide each other in the order drawn: what moves first, so that glass walls come over it
-        self.glass = [b for also in (moving, ~moving) for b in self._batches(np.flatnonzero(things & clear & also))]
+        things, floors = shown & (kind != PLANE), np.flatnonzero(shown & (kind == PLANE))
+        self.batches = self._batches(floors, things & ~clear, [things & clear & also for also in (moving, ~moving)])
         self.words = words(sum(b.length for b in self.batches))
         self._settle(self.words)
         self.paint(self.colors)
         self._painted = False  # in other colours than the model's
         self._placed, self._reach = 0, 1.0
-        self._halves = [np.array(np.asarray(m.geom_size).reshape(-1, 3)[b.members[0], :2]) for b in self.floors]
+        self._halves = np.asarray(m.geom_size, np.float32).reshape(-1, 3)[floors, :2]
+        self._floors = next((b for b in self.batches if b.floors), None)
         self._place = self._state = self._map = None
-        solid = np.concatenate([np.zeros(0, int), *(b.members for b in self.solid)])
+        solid = np.concatenate([np.zeros(0, int), *(b.members[b.floors : b.opaque] for b in self.batches)])
         self._largest = float(np.max(np.asarray(m.geom_rbound)[solid], initial=0.0))
 
     def _settle(self, room):
@@ -190,48 +199,60 @@ class Raster:
         self._place, self._count = place, len(members)
         _owners[d] = weakref.ref(self)
 
-    def _floor(self, geom):
-        x = np.linspace(-1, 1, 33)
-        points = np.stack([*np.meshgrid(x, x, indexing="ij"), np.zeros((33, 33))], -1).reshape(-1, 3)
-        shape = shapes.made(points, np.tile([0, 0, 1.0], (len(points), 1)), shapes.grid_triangles(33, 33))
-        return Batch(shape, [geom], np.ones(3), floor=True, texels=shadows.SIDE)
-
-    def _batches(self, geoms):
+    def _parts(self, geoms):
+        """Geoms that can be drawn at once, by their mesh: [(mesh, geoms)]."""
         m = self.m
-        kind, size = np.asarray(m.geom_type)[geoms], np.asarray(m.geom_size, np.float32).reshape(-1, 3)[geoms]
+        kind, data = np.asarray(m.geom_type)[geoms], np.asarray(m.geom_dataid)[geoms]
+        out = [(kinds, geoms[np.isin(kind, kinds)]) for kinds in (ROUND, (CYLINDER,), (BOX,))]
+        out += [((HFIELD, int(geom)), np.array([geom])) for geom in geoms[kind == HFIELD]]
+        meshes = kind == MESH
+        out += [((MESH, int(k)), geoms[meshes & (data == k)]) for k in np.unique(data[meshes])]
+        return [(mesh, these) for mesh, these in out if len(these)]
+
+    def _batches(self, floors, solid, glass):
+        """Batches of floors (k,), of what is opaque (ngeom,) bool, of what is not: [(ngeom,) bool], in the order drawn.
+
+        Translucent things hide each other in the order drawn: what moves first, so that glass walls come over it. Those
+        of one mesh that follow each other are drawn at once, and the first with what is opaque of their mesh: the host
+        has more to do for a draw than for many bodies.
+        """
+        solid, clear, glass = self._parts(np.flatnonzero(solid)), glass, []
+        for mesh, geoms in (part for these in clear for part in self._parts(np.flatnonzero(these))):
+            before = glass.pop()[1] if glass and glass[-1][0] == mesh else geoms[:0]
+            glass.append((mesh, np.concatenate([before, geoms])))
+        if len(floors) and (BOX,) not in [mesh for mesh, _ in solid]:
+            solid.append(((BOX,), np.zeros(0, int)))
+        solid.sort(key=lambda part: bool(glass) and part[0] == glass[0][0])
         out = []
-        for kinds in (ROUND, (CYLINDER,), (BOX,)):
-            these = np.isin(kind, kinds)
-            if these.any():
-                shape, scale = _primitive(kinds[0], self.segments), _scale(kind[these], size[these])
-                out.append(Batch(shape, geoms[these], *scale, texels=shadows.SIDE))
-        for geom in geoms[kind == HFIELD]:
-            h = int(m.geom_dataid[geom])
+        for k, (mesh, geoms) in enumerate(solid):
+            first = floors if mesh == (BOX,) else floors[:0]
+            joined = glass.pop(0)[1] if k == len(solid) - 1 and glass and glass[0][0] == mesh else geoms[:0]
+            out.append(self._batch(mesh, np.concatenate([first, geoms, joined]), len(first), len(first) + len(geoms)))
+        return out + [self._batch(mesh, geoms) for mesh, geoms in glass]
+
+    def _batch(self, mesh, geoms, floors=0, opaque=0):
+        m, named = self.m, dict(texels=shadows.SIDE, floors=floors, opaque=opaque)
+        if mesh[0] not in (HFIELD, MESH):
+            kind, size = np.asarray(m.geom_type)[geoms], np.asarray(m.geom_size, np.float32).reshape(-1, 3)[geoms]
+            return Batch(_primitive(mesh[0], self.segments), geoms, *_scale(kind, size), **named)
+        if mesh[0] == HFIELD:
+            h = int(m.geom_dataid[mesh[1]])
             rows, columns, adr = (int(getattr(m, f"hfield_{a}")[h]) for a in ("nrow", "ncol", "adr"))
             heights = np.asarray(m.hfield_data[adr : adr + rows * columns]).reshape(rows, columns)
             shape = shapes.heightfield(np.asarray(m.hfield_size).reshape(-1, 4)[h], heights)
-            out.append(Batch(shape, [geom], np.ones(3), unit=True, texels=shadows.SIDE))
-        meshes = np.asarray(m.geom_dataid)[geoms]
-        for mesh in np.unique(meshes[kind == MESH]):
-            v, f = int(m.mesh_vertadr[mesh]), int(m.mesh_faceadr[mesh])
-            points = np.asarray(m.mesh_vert).reshape(-1, 3)[v : v + int(m.mesh_vertnum[mesh])]
-            faces = np.asarray(m.mesh_face).reshape(-1, 3)[f : f + int(m.mesh_facenum[mesh])]
-            of = geoms[(kind == MESH) & (meshes == mesh)]
-            out.append(Batch(shapes.faceted(points, faces), of, np.ones(3), unit=True, texels=shadows.SIDE))
-        return out
-
-    @property
-    def batches(self):
-        """All batches."""
-        return [*self.floors, *self.solid, *self.glass]
+        else:
+            v, f = int(m.mesh_vertadr[mesh[1]]), int(m.mesh_faceadr[mesh[1]])
+            points = np.asarray(m.mesh_vert).reshape(-1, 3)[v : v + int(m.mesh_vertnum[mesh[1]])]
+            faces = np.asarray(m.mesh_face).reshape(-1, 3)[f : f + int(m.mesh_facenum[mesh[1]])]
+            shape = shapes.faceted(points, faces)
+        return Batch(shape, geoms, np.ones(3), unit=True, **named)
 
     def paint(self, colors):
         """Sets the colours of the geoms (ngeom, 4)."""
         for b in self.batches:
             b.records[:, 11] = packed(colors[b.members])
-        for b in self.floors:
-            first, second = checker_colors(self.m, b.members[0])
-            b.records[:, 11], b.records[:, 3] = packed(first[None]), packed(second[None])
+            for record, geom in zip(b.records[: b.floors], b.members):
+                record[[11, 3]] = packed(np.stack(checker_colors(self.m, geom)))
 
     def paint_state(self, d, world, mode):
         """Colours what moves by a mode of `render`; what sleeps is darker, what was removed cannot be seen."""
@@ -254,21 +275,21 @@ class Raster:
             for b in self.batches:
                 now = moved[b.first : b.first + RECORD * len(b.members)].reshape(-1, RECORD)
                 b.records[:, :3], b.records[:, 4:8] = now[:, :3], now[:, 4:8]
-        if self.floors and self._placed % RARE == 0:
-            low, high = self._box(self.batches)
+        if self._floors and self._placed % RARE == 0:
+            low, high = self._box([b.records for b in self.batches])
             self._reach = 2.0 * float(max(1.0, np.abs(low).max(), np.abs(high).max()))
         self._placed += 1
-        for b, half in zip(self.floors, self._halves):
-            far = max(FAR * camera.distance, self._reach)
-            b.records[:, 8:10] = np.where(half > 0, np.minimum(half, far), far)
+        if self._floors:
+            far, half = max(FAR * camera.distance, self._reach), self._halves
+            self._floors.records[: len(half), 8:10] = np.where(half > 0, np.minimum(half, far), far)
 
     @staticmethod
-    def _box(batches):
-        """Corners (3,) of a box around the places of what there is [m]."""
+    def _box(records):
+        """Corners (3,) of a box around the places of records [(n, 12)] [m]."""
         low, high = np.full(3, np.inf), np.full(3, -np.inf)
-        for b in batches:
-            columns = [b.records[:, k] for k in range(3)]
-            if len(b.members) and not max(c.max() for c in columns) < NOWHERE:
+        for r in records:
+            columns = [r[:, k] for k in range(3)]
+            if len(r) and not max(c.max() for c in columns) < NOWHERE:
                 columns = [c[columns[0] < NOWHERE] for c in columns]
             if len(columns[0]):
                 low = np.minimum(low, [c.min() for c in columns])
@@ -280,12 +301,13 @@ class Raster:
 
         look  a scene.Look of what is shown.
         """
-        now = [camera.position, camera.lookat, *(b.records for b in self.solid)]
+        solid = [b.throws for b in self.batches]
+        now = [camera.position, camera.lookat, *solid]
         if self._state is not None and all(map(np.array_equal, now, self._state)):
             return
         self._state = [np.array(x) for x in now]
         self._map = self._map or shadows.ShadowMap(self.m)
-        low, high = self._box(self.solid)
+        low, high = self._box(solid)
         self._map.shoot(d, world, look, camera, low - self._largest, high + self._largest)
         for b in self.batches:
             b.map[:] = self._map.words
@@ -298,7 +320,9 @@ class Raster:
         scene.point_light(tuple(map(float, eye)), (float(tile), FADE * float(camera.distance), spread))
         scene.point_light(depths, (0.0, 0.0, 0.0))
         more = self._of_decor(*decor) if decor is not None else ([], [])
-        for b in (*self.floors, *self.solid, *more[0], *self.glass, *more[1]):
+        clear = [b.opaque < len(b.members) for b in self.batches]
+        first = clear.index(True) if True in clear else len(clear)
+        for b in (*self.batches[:first], *more[0], *self.batches[first:], *more[1]):
             b.draw(scene, b.texels > 0)
 
     def _of_decor(self, kind, pos, mat, size, rgba):

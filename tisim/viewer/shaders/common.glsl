@@ -4,7 +4,7 @@ struct PointLight { vec3 pos; vec3 color; };
 layout(binding = 0) uniform Renderable {
   vec3 map;       // x: texels of a side of the shadow map, 0: there is none; y: its first word
   int flag;       // use_per_vertex_color: not used
-  int is_floor;   // two_sided: this is a chequered plane
+  int two_sided;  // not used
   float instanced;
 } r;
 layout(binding = 1) uniform Scene { SceneUBO s; float width, height, tan_half_fov, aspect; } u;
@@ -14,4 +14,5 @@ layout(binding = 2, std430) readonly buffer Lights { PointLight light[]; };
 // records, and behind them the shadow map, row by row: depth along the sun's rays, two texels in a word
 layout(binding = 3, std430) readonly buffer Records { uint word[]; };
 const int RECORD = 12;  // words: position 3, half length or second colour; quaternion w x y z; size 3, colour
+// (a floor: third size negative)
 const vec3 SKY = vec3(0.87, 0.91, 0.95);

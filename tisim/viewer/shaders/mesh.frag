@@ -6,7 +6,7 @@
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal;
 layout(location = 2) in vec4 color;
-layout(location = 3) in vec3 second;
+layout(location = 3) in vec4 second;
 layout(location = 4) in vec2 local;
 layout(location = 0) out vec4 result;
 
@@ -35,7 +35,7 @@ float lit(vec3 n, vec3 sun) {  // share of the sun's light that is not in the wa
 }
 
 void main() {
-  bool ground = r.is_floor != 0;
+  bool ground = second.a > 0.5;
   vec3 sun = light[0].pos, to_eye = u.s.camera_pos - position;
   float away = length(to_eye);
   vec3 n = normalize(normal);
@@ -47,7 +47,7 @@ void main() {
     float pixel = away * 2.0 * u.tan_half_fov / (u.height * tile);
     vec2 w = max(pixel * (abs(along.yx) + abs(along) * away / down), 1e-4);
     vec2 i = 2.0 * (abs(fract((t - 0.5 * w) * 0.5) - 0.5) - abs(fract((t + 0.5 * w) * 0.5) - 0.5)) / w;
-    albedo = mix(second, albedo, 0.5 + 0.5 * i.x * i.y);
+    albedo = mix(second.rgb, albedo, 0.5 + 0.5 * i.x * i.y);
   }
   albedo = pow(albedo, vec3(2.2));
   float cosine = max(dot(n, sun), 0.0);
