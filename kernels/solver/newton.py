@@ -105,6 +105,7 @@ def solve_all(m, d, hand, act: ti.template()):
             turn, together, size = 0, 1, 0
             if d.nlarge > 0:
                 me, size = join(m, d, d.nworker)
+                me = ti.select(size == d.nhand, hand, me)  # all are here: each has what was near it before
         more = size > 0 and turn < d.nisland
         if more:
             if ti.select(d.nworker < 0, 0, ti.min(1, d.island_shared[turn])) == together:

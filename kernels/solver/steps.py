@@ -31,6 +31,7 @@ from ..spatial import (
 from ..tendon.inertia import add_tendon_product
 from ..types import (
     FP,
+    GPU,
     at6,
     func,
     put6,
@@ -106,7 +107,7 @@ def contact_move(m, d, c, alpha, posed: ti.template()):
     those that came or went. posed: con_hess tells whether the Hessian is another one (articulated.py)."""
     dim = d.contact_dim[c]
     before = vec6(0.0)
-    if ti.static(not isinstance(posed, bool)):
+    if ti.static(not (GPU or isinstance(posed, bool))):
         if posed:
             before = six(d.con_hess[c])
     old = d.con_Jaref[c]
@@ -118,7 +119,7 @@ def contact_move(m, d, c, alpha, posed: ti.template()):
     store_wrench(m, d, c, dim, to_world(c, vec6(f[1], f[2], f[3], f[4], f[5], f[6]), d.contact_frame))
     h, g, e, a, q = cone_hessian(m, d, j, dim, d.con_D[c], d.con_mu[c], fri)
     store_hessian(m, d, c, dim, h, g, e, a, q)
-    if ti.static(not isinstance(posed, bool)):
+    if ti.static(not (GPU or isinstance(posed, bool))):
         if posed:
             same = dim <= 3
             for i in ti.static(range(6)):

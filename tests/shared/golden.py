@@ -153,8 +153,8 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
     if variant == "shared" or dense_up_to:
         changes.append((features, "dense_bodies", lambda: True))
     if workers is not None:
-        changes += [(session, "workers", workers), (team, "hands", lambda: workers), (team, "workers", lambda: workers)]
-        changes.append((team, "PATIENCE", 1 << 30))
+        changes += [(session, "workers", workers), (team, "workers", lambda: workers)]
+        changes += [(team, "hands", lambda d: workers), (team, "PATIENCE", 1 << 30)]
     if variant == "gpu_sort":
         changes.append((sorting, "shared", lambda: True))
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]
