@@ -61,7 +61,7 @@ HAND = 512  # loop iterations per worker, see kernels/team.py: what a CPU thread
 VECTORS = (
     unpaired.VERSION
 )  # a kernel that names it has inner loops whose turns a CPU does several at once, see compile_ir
-ABREAST = neighbours.VERSION  # a kernel that names it has vectors of things side by side, see neighbours.py
+ABREAST = 100 * unpaired.VERSION + neighbours.VERSION  # a kernel with vectors of things side by side, see these
 CHUNK = 32  # neighbours in a list that one thread works through, and reserves places for at once: 4 on a GPU
 LEAST = -1e300 if FP == ti.f64 else -1e30  # no product is smaller, which a compiler does not know
 MINVAL = 1e-15  # mjMINVAL: smallest number a division accepts

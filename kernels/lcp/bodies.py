@@ -8,11 +8,12 @@ in tisim/LCP.md, "Rotation".
 from ..rotation import at3, at4, axis_angle_to_quat, conj_quat, mul_quat, normalize_quat, quat_to_mat, rotate
 from ..sleep.awake import is_body_asleep
 from ..smooth.gravity import gravity_of
-from ..types import FP, MINVAL, func, mat3, narrow, ti, vec3, vec4
+from ..types import func, mat3, narrow, ti, vec3, vec4
 
 # numbers of a body in lcp_body, its way behind its velocity; in lcp_from and lcp_push; in lcp_scale
 BODY_SIZE, WAY, TWIST_SIZE, SCALE_SIZE = 16, 8, 8, 4
 MIDPOINT, FINITE, INFINITESIMAL, AXLE = 0, 1, 2, 3  # m.lcp.rotation
+SMALL = 0.0625  # square of half an angle, below which seven terms of a series are exact
 
 
 @func
@@ -105,15 +106,20 @@ def gyroscopic(inertia, w, h):
 def next_substep(m, d, wb, last):
     """Way of a body in a substep; then, but for the last one, its velocity at the beginning of the next: with forces,
     and with what contacts changed in this one, where the next begins its search for impulses."""
-    if m.body_treeid[wb % m.nbody] >= 0 and not is_body_asleep(m, d, wb // m.nbody, wb % m.nbody):
+    if d.lcp_scale[SCALE_SIZE * wb] > 0.0:  # it moves
         h = m.opt.timestep / d.lcp_substeps
+        b, t = BODY_SIZE * wb, TWIST_SIZE * wb
+        v = [d.lcp_body[b + c] for c in ti.static(range(6))]  # all is read before anything is written, as in visits.py
+        way = [d.lcp_body[b + WAY + c] + h * v[c] for c in ti.static(range(6))]
+        if not last:
+            start = [v[c] + d.lcp_push[t + c] for c in ti.static(range(6))]
+            carried = [start[c] + (v[c] - d.lcp_from[t + c]) for c in ti.static(range(6))]
+            for c in ti.static(range(6)):
+                d.lcp_body[b + c] = carried[c]
+            for c in ti.static(range(6)):
+                d.lcp_from[t + c] = start[c]
         for c in ti.static(range(6)):
-            v = d.lcp_body[BODY_SIZE * wb + c]
-            d.lcp_body[BODY_SIZE * wb + WAY + c] = d.lcp_body[BODY_SIZE * wb + WAY + c] + h * v
-            if not last:
-                start = v + d.lcp_push[TWIST_SIZE * wb + c]
-                d.lcp_body[BODY_SIZE * wb + c] = start + (v - d.lcp_from[TWIST_SIZE * wb + c])
-                d.lcp_from[TWIST_SIZE * wb + c] = start
+            d.lcp_body[b + WAY + c] = way[c]
 
 
 @func
@@ -157,7 +163,7 @@ def end_body(m, d, wb):
     w = wb // m.nbody
     b = wb - w * m.nbody
     if m.body_dofnum[b] > 0 and not is_body_asleep(m, d, w, b):
-        h = m.opt.timestep
+        rate = 1.0 / m.opt.timestep
         q, i = w * m.nq + m.jnt_qposadr[m.body_jntadr[b]], w * m.nv + m.body_dofadr[b]
         body, v, turn = moved(m, d, wb, normalize_quat(narrow(at4(d.qpos, q + 3))))
         arm = rotate(body, m.body_ipos[w, b])
@@ -168,8 +174,8 @@ def end_body(m, d, wb):
             d.qpos[q + 3 + c] = body[c]
         for c in ti.static(range(3)):
             d.qpos[q + c] = x[c]
-            d.qacc[i + c] = (v[c] - d.qvel[i + c]) / h
-            d.qacc[i + 3 + c] = (turn[c] - d.qvel[i + 3 + c]) / h
+            d.qacc[i + c] = rate * (v[c] - d.qvel[i + c])
+            d.qacc[i + 3 + c] = rate * (turn[c] - d.qvel[i + 3 + c])
             d.qvel[i + c] = v[c]
             d.qvel[i + 3 + c] = turn[c]
 
@@ -188,19 +194,19 @@ def moved(m, d, wb, before):
     inertia = m.body_inertia[w, b]
     R = d.ximat[wb]
     local = m.body_iquat[w, b]
-    old = normalize_quat(mul_quat(before, local))
+    old = mul_quat(before, local)
     new = old
     if d.lcp_rotation == MIDPOINT:
         H = inertia * turn
         half = quat_to_mat(turned(0.5 * way))
         way += h * (half @ ((half.transpose() @ H) / inertia) - turn)
-        new = normalize_quat(mul_quat(old, turned(way)))
+        new = mul_quat(old, turned(way))
         S = quat_to_mat(new)
         turn = S @ ((S.transpose() @ (R @ H)) / inertia)
     else:
         turn = R @ turn
         if d.lcp_rotation == FINITE:
-            new = normalize_quat(mul_quat(old, turned(way)))
+            new = mul_quat(old, turned(way))
         else:
             rest = way
             if d.lcp_rotation == AXLE:
@@ -215,9 +221,19 @@ def moved(m, d, wb, before):
 
 @ti.func
 def turned(way):
-    """Quaternion of a rotation vector [rad]."""
-    angle = way.norm()
-    return axis_angle_to_quat(way / ti.max(angle, FP(MINVAL)), angle)
+    """Quaternion of a rotation vector [rad]; of a small one, as most are, by the series of cos and sin."""
+    q = 0.25 * way.dot(way)
+    turn = vec4(0.0)
+    if q < SMALL:
+        c = 1.0 - q / 90.0 * (1.0 - q / 132.0)
+        c = 1.0 - q / 2.0 * (1.0 - q / 12.0 * (1.0 - q / 30.0 * (1.0 - q / 56.0 * c)))
+        s = 1.0 - q / 110.0 * (1.0 - q / 156.0)
+        s = 0.5 - q / 12.0 * (1.0 - q / 20.0 * (1.0 - q / 42.0 * (1.0 - q / 72.0 * s)))
+        turn = vec4(c, s * way[0], s * way[1], s * way[2])
+    else:
+        angle = way.norm()
+        turn = axis_angle_to_quat(way / angle, angle)
+    return turn
 
 
 @ti.func

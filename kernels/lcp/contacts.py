@@ -14,13 +14,14 @@ from .bodies import SCALE_SIZE, TWIST_SIZE
 from .lists import HEAD_SLEEPERS, LANES
 
 SIZE, SIDE, ROW, PAIR_SIZE = 48, 9, 3, 2
-ANGULAR1, ANGULAR2 = 9, 18  # three rows each
+NORMAL, ANGULAR1, ANGULAR2 = 0, 9, 18  # three rows each
 SCALE1, SCALE2 = 27, 28  # 1 / sqrt(m)
 DEPTH, MU1, MU2 = 29, 30, 42
 BESIDE = 31  # of the block: n t1, n t2, t1 t2
 INVERSE = 34  # 1 / its diagonal with the softness
 IMPULSE = 37  # of a substep [N s]
 BOUNCE, SOFT = 40, 41  # velocity behind a bounce [m/s]; cfm / h
+PER_MU1, PER_MU2 = 43, 44  # 1 / mu, 0 without friction
 
 
 @func
@@ -38,64 +39,88 @@ def rec3(d, o, step, e):
 
 @func
 def prepare_contact(m, d, s, k):
-    """The record of contact k, in slot s."""
+    """The record of contact k, in slot s. All is read before anything is written, else LLVM reads much of it anew."""
     o, step = record_of(m, d, s)
     h = m.opt.timestep / d.lcp_substeps
     world = d.contact_worldid[k] * m.nbody
-    speed = FP(0.0)  # of the normal before the step's forces, if it may bounce
-    for side in ti.static(range(2)):
-        wb = world + m.geom_bodyid[d.contact_geom[k][side]]
-        d.lcp_pair[PAIR_SIZE * s + side] = wb
-        moves = FP(1.0)
-        if ti.static(m.has.sleep):
-            if is_body_asleep(m, d, d.contact_worldid[k], wb - world):
-                moves = 0.0
-        scale = moves * d.lcp_scale[SCALE_SIZE * wb]
-        d.lcp_rec[o + step * (SCALE1 + side)] = scale
-        arm = d.contact_pos[k] - d.xipos[wb]
-        R = d.ximat[wb]
-        roots = at3(d.lcp_scale, SCALE_SIZE * wb + 1)
-        for e in ti.static(range(3)):
-            y = R.transpose() @ arm.cross(d.contact_frame[k, e])
-            y *= moves
-            y = roots * y
-            for c in ti.static(range(3)):
-                d.lcp_rec[o + step * (ANGULAR1 + SIDE * side + ROW * e + c)] = y[c]
-            if ti.static(e == 0):
-                if d.lcp_bounce > 0.0:
-                    before = at3(d.lcp_from, TWIST_SIZE * wb) - at3(d.lcp_push, TWIST_SIZE * wb)
-                    turn = at3(d.lcp_from, TWIST_SIZE * wb + 3) - at3(d.lcp_push, TWIST_SIZE * wb + 3)
-                    v = scale * d.contact_frame[k, 0].dot(before) + y.dot(turn)
-                    speed += (2 * side - 1) * v
-    soft = d.lcp_cfm / h
-    for e in ti.static(range(3)):
-        row = d.contact_frame[k, e]
-        d.lcp_rec[o + step * (IMPULSE + e)] = row.dot(d.lcp_start[k])
-        for c in ti.static(range(3)):
-            d.lcp_rec[o + step * (ROW * e + c)] = row[c]
-    block_of(m, d, o, step, soft)
-    d.lcp_rec[o + step * IMPULSE] = ti.max(0.0, d.lcp_rec[o + step * IMPULSE])
-    d.lcp_rec[o + step * DEPTH] = -d.contact_dist[k]
+    wb1, wb2 = world + m.geom_bodyid[d.contact_geom[k][0]], world + m.geom_bodyid[d.contact_geom[k][1]]
+    pos, start = d.contact_pos[k], d.lcp_start[k]
+    n, t1, t2 = d.contact_frame[k, 0], d.contact_frame[k, 1], d.contact_frame[k, 2]
     slides = ti.select(d.contact_dim[k] > 1, 1.0, 0.0)
-    d.lcp_rec[o + step * MU1] = slides * d.contact_friction[k][0]
-    d.lcp_rec[o + step * MU2] = slides * d.contact_friction[k][1]
+    mu1, mu2 = slides * d.contact_friction[k][0], slides * d.contact_friction[k][1]
+    depth, soft = -d.contact_dist[k], d.lcp_cfm / h
+    m1, a0, a1, a2, speed1 = side_of(m, d, wb1, pos, n, t1, t2)
+    m2, b0, b1, b2, speed2 = side_of(m, d, wb2, pos, n, t1, t2)
+    speed = speed2 - speed1
+    per_mu1, per_mu2 = ti.select(mu1 > 0.0, 1.0 / mu1, 0.0), ti.select(mu2 > 0.0, 1.0 / mu2, 0.0)
+    inverse, beside = block_of(m1, m2, a0, a1, a2, b0, b1, b2, soft)
+    d.lcp_pair[PAIR_SIZE * s] = wb1
+    d.lcp_pair[PAIR_SIZE * s + 1] = wb2
+    put_rows(d, o, step, NORMAL, n, t1, t2)
+    put_rows(d, o, step, ANGULAR1, a0, a1, a2)
+    put_rows(d, o, step, ANGULAR2, b0, b1, b2)
+    put_block(d, o, step, inverse, beside)
+    d.lcp_rec[o + step * SCALE1] = m1
+    d.lcp_rec[o + step * SCALE2] = m2
+    d.lcp_rec[o + step * DEPTH] = depth
+    d.lcp_rec[o + step * IMPULSE] = ti.max(0.0, n.dot(start))
+    d.lcp_rec[o + step * (IMPULSE + 1)] = t1.dot(start)
+    d.lcp_rec[o + step * (IMPULSE + 2)] = t2.dot(start)
+    d.lcp_rec[o + step * MU1] = mu1
+    d.lcp_rec[o + step * MU2] = mu2
+    d.lcp_rec[o + step * PER_MU1] = per_mu1
+    d.lcp_rec[o + step * PER_MU2] = per_mu2
     d.lcp_rec[o + step * BOUNCE] = ti.select(-speed > d.lcp_bounce_vel, -d.lcp_bounce * speed, 0.0)
     d.lcp_rec[o + step * SOFT] = soft
 
 
 @func
-def block_of(m, d, o, step, soft):
-    """The contact's own block, of the record at o."""
-    mass = d.lcp_rec[o + step * SCALE1] ** 2 + d.lcp_rec[o + step * SCALE2] ** 2
+def side_of(m, d, wb, pos, n, t1, t2):
+    """(1 / sqrt(m), angular rows along its axes, velocity of the point along n before the step's forces, if it may
+    bounce) of body wb at a contact."""
+    moves = FP(1.0)
+    if ti.static(m.has.sleep):
+        w = wb // m.nbody
+        if is_body_asleep(m, d, w, wb - w * m.nbody):
+            moves = 0.0
+    scale = moves * d.lcp_scale[SCALE_SIZE * wb]
+    roots = moves * at3(d.lcp_scale, SCALE_SIZE * wb + 1)
+    arm = pos - d.xipos[wb]
+    S = d.ximat[wb].transpose()
+    a0, a1, a2 = roots * (S @ arm.cross(n)), roots * (S @ arm.cross(t1)), roots * (S @ arm.cross(t2))
+    speed = FP(0.0)
+    if d.lcp_bounce > 0.0:
+        before = at3(d.lcp_from, TWIST_SIZE * wb) - at3(d.lcp_push, TWIST_SIZE * wb)
+        turn = at3(d.lcp_from, TWIST_SIZE * wb + 3) - at3(d.lcp_push, TWIST_SIZE * wb + 3)
+        speed = scale * n.dot(before) + a0.dot(turn)
+    return scale, a0, a1, a2, speed
+
+
+@func
+def put_rows(d, o, step, first, a0, a1, a2):
+    """Three rows to the record at o, from number `first` on."""
     for e in ti.static(range(3)):
-        y, z = rec3(d, o, step, ANGULAR1 + ROW * e), rec3(d, o, step, ANGULAR2 + ROW * e)
-        block = mass + y.dot(y) + z.dot(z)
-        inverse = ti.select(block > 0.0, 1.0 / ti.max(block + soft, FP(1e-300)), 0.0)
-        d.lcp_rec[o + step * (INVERSE + e)] = inverse
-        i, j = ti.static((0, 0, 1)[e], (1, 2, 2)[e])
-        beside = rec3(d, o, step, ANGULAR1 + ROW * i).dot(rec3(d, o, step, ANGULAR1 + ROW * j))
-        beside += rec3(d, o, step, ANGULAR2 + ROW * i).dot(rec3(d, o, step, ANGULAR2 + ROW * j))
-        d.lcp_rec[o + step * (BESIDE + e)] = beside
+        row = [a0, a1, a2][e]
+        for c in ti.static(range(3)):
+            d.lcp_rec[o + step * (first + ROW * e + c)] = row[c]
+
+
+@ti.func
+def block_of(m1, m2, a0, a1, a2, b0, b1, b2, soft):
+    """(1 / its diagonal with the softness, what stands beside it) of a contact's own block."""
+    mass = m1 * m1 + m2 * m2
+    inverse = vec3(mass + a0.dot(a0) + b0.dot(b0), mass + a1.dot(a1) + b1.dot(b1), mass + a2.dot(a2) + b2.dot(b2))
+    for c in ti.static(range(3)):
+        inverse[c] = ti.select(inverse[c] > 0.0, 1.0 / ti.max(inverse[c] + soft, FP(1e-300)), 0.0)
+    return inverse, vec3(a0.dot(a1) + b0.dot(b1), a0.dot(a2) + b0.dot(b2), a1.dot(a2) + b1.dot(b2))
+
+
+@func
+def put_block(d, o, step, inverse, beside):
+    """The same to the record at o."""
+    for c in ti.static(range(3)):
+        d.lcp_rec[o + step * (INVERSE + c)] = inverse[c]
+        d.lcp_rec[o + step * (BESIDE + c)] = beside[c]
 
 
 @func

@@ -73,6 +73,8 @@ def color_manifolds(m, d):
         end = manifold_end(m, d, c)
         color = take_color(m, d, c)
         d.lcp_slot[c] = color  # until it has a slot
+        for e in range(c + 1, end):
+            d.lcp_slot[e] = -1
         if color < COLORS and end - c <= MOST_ABREAST:
             size = MOST_ABREAST * color + end - c - 1
             d.lcp_head[HEAD_SIZES + size] = d.lcp_head[HEAD_SIZES + size] + 1
@@ -97,7 +99,9 @@ def color_manifolds(m, d):
         d.lcp_head[HEAD_SINGLES + k + 1] = d.lcp_head[HEAD_SINGLES + k + 1] + d.lcp_head[HEAD_SINGLES + k]
     c = 0
     while c < d.ncon:
-        end = manifold_end(m, d, c)
+        end = c + 1
+        while end < d.ncon and d.lcp_slot[end] == -1:
+            end += 1
         color = d.lcp_slot[c]
         size = MOST_ABREAST * color + end - c - 1
         k = 0

@@ -5,9 +5,9 @@ from ..team import crew, join, meet, share
 from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti
 from .bodies import begin_body, end_body, next_substep
 from .contacts import PAIR_SIZE, keep_contact, keep_sleepers, prepare_contact
-from .lists import COLORS, HEAD_COLORS, HEAD_SINGLES, LANES
+from .lists import COLORS, HEAD_COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
-from .visits import visit_contact, visit_four
+from .visits import BY_TURNS, visit_abreast, visit_contact
 
 
 @kernel
@@ -39,30 +39,32 @@ def advance(m, d, me, size):
     for c in range(mine, end):  # in the list's order, in which contacts and their first bodies lie in memory
         prepare_contact(m, d, d.lcp_slot[c], c)
     meet(m, d, me, size)
-    for sub in range(d.lcp_substeps + 1):  # in number 0 contacts do what they did in the last step
+    for color in range(ncolor):  # contacts do what they did in the last step
+        sweep_color(m, d, color, True, me, size)
+        meet(m, d, me, size)
+    for sub in range(1, d.lcp_substeps + 1):
         squares = FP(0.0)
         if ti.static(m.has.accelerated):
-            if sub > 0 and d.lcp_sweeps > 1:
+            if d.lcp_sweeps > 1:
                 begin_search(m, d, me, size)
                 for k in range(first, behind):
                     begin_way(m, d, body_at(m, d, k))
                 meet(m, d, me, size)
-        for sweep in range(ti.select(sub == 0, 1, d.lcp_sweeps)):
+        for sweep in range(d.lcp_sweeps):
             for color in range(ncolor):
-                sweep_color(m, d, color, ti.cast(sub == 0, ti.i32), me, size)
+                sweep_color(m, d, color, False, me, size)
                 meet(m, d, me, size)
             if ti.static(m.has.accelerated):
-                if sub > 0 and sweep < d.lcp_sweeps - 1:
+                if sweep < d.lcp_sweeps - 1:
                     now, part, goes = search(m, d, squares, me, size)
                     squares = now
                     for k in range(first, behind):
                         advance_velocity(m, d, body_at(m, d, k), part, goes)
                         keep_velocity(m, d, body_at(m, d, k))
                     meet(m, d, me, size)
-        if sub > 0:
-            for k in range(first, behind):
-                next_substep(m, d, body_at(m, d, k), sub == d.lcp_substeps)
-            meet(m, d, me, size)
+        for k in range(first, behind):
+            next_substep(m, d, body_at(m, d, k), sub == d.lcp_substeps)
+        meet(m, d, me, size)
     for c in range(mine, end):
         keep_contact(m, d, d.lcp_slot[c], c)
     keep_sleepers(m, d, me, size)
@@ -78,36 +80,40 @@ def advance(m, d, me, size):
 
 
 @func
-def sweep_color(m, d, color, starts, me, size):
+def sweep_color(m, d, color, starts: ti.template(), me, size):
     """Visits of a worker's contacts of a colour; a manifold is one worker's, the last colour, too."""
-    begin = d.lcp_head[color]
-    n = (d.lcp_head[color + 1] - begin) // LANES
-    mine, behind = share(n, me, size)
-    mine, behind = whole(m, d, begin, mine, n, LANES), whole(m, d, begin, behind, n, LANES)
-    for k in range(mine, behind):
-        visit_four(m, d, begin + LANES * k, begin + LANES * behind, starts, me)
+    for rows in range(1, ti.select(color < COLORS, MOST_ABREAST + 1, 1)):
+        at = MOST_ABREAST * color + rows - 1
+        n = d.lcp_head[HEAD_SIZES + at] // LANES
+        mine, behind = 0, n
+        if n > 0 and size > 1:
+            mine, behind = share(n, (me + rows) % size, size)
+        while mine < behind:
+            many = ti.min(BY_TURNS, behind - mine)
+            visit_abreast(m, d, d.lcp_head[HEAD_FIRST + at] + LANES * rows * mine, rows, many, starts, me)
+            mine += many
     begin = d.lcp_head[HEAD_SINGLES + color]
     n = d.lcp_head[HEAD_SINGLES + color + 1] - begin
     mine, behind = share(n, me, size)
     if color == COLORS:
         mine, behind = 0, ti.select(me == 0, n, 0)
-    mine, behind = whole(m, d, begin, mine, n, 1), whole(m, d, begin, behind, n, 1)
+    mine, behind = whole(m, d, begin, mine, n), whole(m, d, begin, behind, n)
     for k in range(mine, behind):
         visit_contact(m, d, begin + k, starts)
 
 
 @func
-def whole(m, d, begin, k, n, lanes):
-    """The first of n rows of slots, from the k-th on, that begins manifolds."""
-    while k > 0 and k < n and joined(m, d, begin + lanes * k, lanes):
+def whole(m, d, begin, k, n):
+    """The first of n slots, from the k-th on, that begins a manifold."""
+    while k > 0 and k < n and joined(m, d, begin + k):
         k += 1
     return k
 
 
 @func
-def joined(m, d, s, lanes):
+def joined(m, d, s):
     """Whether the contacts in slot s and in the one before are of the same bodies."""
     return (
-        d.lcp_pair[PAIR_SIZE * s] == d.lcp_pair[PAIR_SIZE * (s - lanes)]
-        and d.lcp_pair[PAIR_SIZE * s + 1] == d.lcp_pair[PAIR_SIZE * (s - lanes) + 1]
+        d.lcp_pair[PAIR_SIZE * s] == d.lcp_pair[PAIR_SIZE * (s - 1)]
+        and d.lcp_pair[PAIR_SIZE * s + 1] == d.lcp_pair[PAIR_SIZE * (s - 1) + 1]
     )

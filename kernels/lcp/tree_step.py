@@ -8,15 +8,19 @@ from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti
 from .bodies import MIDPOINT, SCALE_SIZE, clear_body, next_substep, turn_body
 from .contacts import (
     ANGULAR1,
+    ANGULAR2,
     PAIR_SIZE,
     ROW,
     SCALE1,
+    SCALE2,
     SIDE,
     SOFT,
     block_of,
     keep_contact,
     keep_sleepers,
     prepare_contact,
+    put_block,
+    rec3,
     record_of,
 )
 from .elimination import fulfil_tree
@@ -71,48 +75,49 @@ def advance_trees(m, d, me, size):
     for c in range(mine, end):  # in the list's order, in which contacts and their first bodies lie in memory
         prepare_contact(m, d, d.lcp_slot[c], c)
     meet(m, d, me, size)
-    for sub in range(d.lcp_substeps + 1):  # in number 0 contacts do what they did in the last step
+    for color in range(ncolor):  # contacts do what they did in the last step
+        sweep_color(m, d, color, True, me, size)
+        meet(m, d, me, size)
+    for sub in range(1, d.lcp_substeps + 1):
         if sub > 1 and ncon > 0 and d.lcp_rotation == MIDPOINT:
             meet(m, d, me, size)
             for s in range(mine, end):
                 turn_contact(m, d, s)
         if ti.static(m.has.loops):
-            if sub > 0:
-                for k in range(first, behind):
-                    if not is_tree_asleep(m, d, tree_at(m, d, k)):
-                        place_tree(m, d, tree_at(m, d, k))
+            for k in range(first, behind):
+                if not is_tree_asleep(m, d, tree_at(m, d, k)):
+                    place_tree(m, d, tree_at(m, d, k))
+            meet(m, d, me, size)
+            for color in range(nloop):
+                sweep_loops(m, d, color, 1, me, size)
                 meet(m, d, me, size)
-                for color in range(nloop):
-                    sweep_loops(m, d, color, 1, me, size)
-                    meet(m, d, me, size)
         squares = FP(0.0)
-        for sweep in range(ti.select(sub == 0, 1, d.lcp_sweeps + 1)):
-            if sub == 0 or sweep > 0:
+        for sweep in range(d.lcp_sweeps + 1):
+            if sweep > 0:
                 for color in range(ncolor):
-                    sweep_color(m, d, color, ti.cast(sub == 0, ti.i32), me, size)
+                    sweep_color(m, d, color, False, me, size)
                     meet(m, d, me, size)
             if ti.static(m.has.loops):
                 for color in range(ti.select(sweep > 0, nloop, 0)):
                     sweep_loops(m, d, color, 0, me, size)
                     meet(m, d, me, size)
             if ti.static(m.has.accelerated):
-                if sub > 0 and sweep == 0:
+                if sweep == 0:
                     begin_search(m, d, me, size)
-                elif sub > 0 and sweep < d.lcp_sweeps:
+                elif sweep < d.lcp_sweeps:
                     now, part, goes = search(m, d, squares, me, size)
                     squares = now
                     for k in range(first, behind):
                         advance_tree(m, d, tree_at(m, d, k), part, goes)
-            if sub > 0 and (sweep == 0 or ncolor + nloop > 0):
+            if sweep == 0 or ncolor + nloop > 0:
                 for k in range(first, behind):
                     if not is_tree_asleep(m, d, tree_at(m, d, k)):
                         fulfil_tree(m, d, tree_at(m, d, k), ti.select(sweep == 0, 1 + ti.cast(sub == 1, ti.i32), 0))
                     if ti.static(m.has.accelerated):
                         keep_tree(m, d, tree_at(m, d, k), ti.cast(sweep == 0, ti.i32))
                 meet(m, d, me, size)
-        if sub > 0:
-            for k in range(first, behind):
-                next_of_tree(m, d, tree_at(m, d, k), sub == d.lcp_substeps)
+        for k in range(first, behind):
+            next_of_tree(m, d, tree_at(m, d, k), sub == d.lcp_substeps)
     for c in range(mine, end):
         keep_contact(m, d, d.lcp_slot[c], c)
     keep_sleepers(m, d, me, size)
@@ -164,7 +169,11 @@ def turn_contact(m, d, s):
                 for c in ti.static(range(3)):
                     place = o + step * (ANGULAR1 + SIDE * side + ROW * e + c)
                     d.lcp_rec[place] = d.lcp_scale[SCALE_SIZE * wb + 1 + c] * y[c]
-    block_of(m, d, o, step, d.lcp_rec[o + step * SOFT])
+    a = [rec3(d, o, step, ANGULAR1 + ROW * e) for e in ti.static(range(3))]
+    b = [rec3(d, o, step, ANGULAR2 + ROW * e) for e in ti.static(range(3))]
+    m1, m2, soft = d.lcp_rec[o + step * SCALE1], d.lcp_rec[o + step * SCALE2], d.lcp_rec[o + step * SOFT]
+    inverse, beside = block_of(m1, m2, a[0], a[1], a[2], b[0], b[1], b[2], soft)
+    put_block(d, o, step, inverse, beside)
 
 
 @func

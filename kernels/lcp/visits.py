@@ -16,6 +16,8 @@ from .contacts import (
     MU1,
     MU2,
     PAIR_SIZE,
+    PER_MU1,
+    PER_MU2,
     SCALE1,
     SCALE2,
     SIZE,
@@ -24,34 +26,77 @@ from .contacts import (
 )
 from .lists import LANES
 
-HELD = 64  # numbers of a worker in lcp_held
-VELOCITY = 6  # numbers of a body there, each LANES times
+NUMBERS = 12  # of a body in lcp_held, LANES times: its velocity, then its way
+BY_TURNS = 2  # sets of LANES manifolds whose rows are visited by turns
+HELD = BY_TURNS * 2 * NUMBERS * LANES  # numbers of a worker in lcp_held
 IN_CIRCLE, IN_POLYGON, IN_BOX = 0, 1, 2  # m.lcp.friction
-ivec4 = ti.types.vector(LANES, ti.i32)
+STARTS, WITH_CORNERS = -1, 3  # what a visit does: add the impulses with which a contact begins, or find new ones
 
 
 @func
-def visit_contact(m, d, s, first):
-    """One visit of the contact in slot s: changes of its impulses on both bodies. first: those that it begins with."""
+def visit_contact(m, d, s, starts: ti.template()):
+    """One visit of the contact in slot s: changes of its impulses on both bodies. starts: those that it begins with."""
     o, step = record_of(m, d, s)
     b1, b2 = BODY_SIZE * d.lcp_pair[PAIR_SIZE * s], BODY_SIZE * d.lcp_pair[PAIR_SIZE * s + 1]
-    visit(m, d, o, step, b1, b2, first, 0, 1)
+    if ti.static(starts):
+        visit(m, d, o, step, b1, b2, STARTS, 1)
+    else:
+        if d.lcp_friction == IN_CIRCLE:
+            visit(m, d, o, step, b1, b2, IN_CIRCLE, 1)
+        else:
+            visit(m, d, o, step, b1, b2, WITH_CORNERS, 1)
 
 
 @func
-def visit_four(m, d, s, end, first, me):
-    """The same of the contacts in LANES slots from s on, a multiple of LANES; a worker's, who has those up to `end`."""
-    b1, b2 = ivec4(0), ivec4(0)
-    for i in ti.static(range(LANES)):
-        b1[i] = BODY_SIZE * d.lcp_pair[PAIR_SIZE * (s + i)]
-        b2[i] = BODY_SIZE * d.lcp_pair[PAIR_SIZE * (s + i) + 1]
-    visit(m, d, SIZE * s, LANES, b1, b2, first, HELD * me, LANES)
-    for i in range(ti.min(LANES, end - s)):  # LANES, which LLVM does not know: else it makes pairs of a body's numbers
-        for side in ti.static(range(2)):
-            if d.lcp_rec[SIZE * s + LANES * (SCALE1 + side) + i] > 0.0:
+def visit_abreast(m, d, s, rows, n, starts: ti.template(), me):
+    """The same of n sets of LANES manifolds with `rows` contacts each, in slots from s on, a multiple of LANES: a set's
+    at once, row by row, the sets by turns, so that no visit waits for what the one before it finds.
+
+    Meanwhile velocities are in a worker's part of lcp_held, side by side, n being BY_TURNS at most.
+    """
+    for k in range(n):
+        take_bodies(m, d, s + LANES * rows * k, HELD * me + 2 * NUMBERS * LANES * k)
+    if ti.static(starts):
+        visit_rows(m, d, s, rows, n, STARTS, me)
+    else:
+        if d.lcp_friction == IN_CIRCLE:
+            visit_rows(m, d, s, rows, n, IN_CIRCLE, me)
+        else:
+            visit_rows(m, d, s, rows, n, WITH_CORNERS, me)
+    for k in range(n):
+        for i in range(LANES):
+            give_bodies(m, d, s + LANES * rows * k, i, HELD * me + 2 * NUMBERS * LANES * k)
+
+
+@func
+def visit_rows(m, d, s, rows, n, what: ti.template(), me):
+    """Their visits, velocities being in lcp_held."""
+    for row in range(rows):
+        for k in range(n):
+            held = HELD * me + 2 * NUMBERS * LANES * k
+            visit(m, d, SIZE * (s + LANES * (rows * k + row)), LANES, held, held + NUMBERS * LANES, what, LANES)
+
+
+@func
+def take_bodies(m, d, s, held):
+    """Velocities and ways of the bodies of the contacts in LANES slots from s on, side by side to lcp_held."""
+    unit = ti.select(d.lcp_substeps > 0, FP(1.0), FP(0.0))  # for LLVM, which makes vectors where it multiplies
+    for side in ti.static(range(2)):
+        for c in ti.static(range(NUMBERS)):
+            for i in ti.static(range(LANES)):
                 b = BODY_SIZE * d.lcp_pair[PAIR_SIZE * (s + i) + side]
-                for e in ti.static(range(6)):
-                    d.lcp_body[b + e] = d.lcp_held[HELD * me + LANES * (VELOCITY * side + e) + i]
+                x = d.lcp_body[b + c + (WAY - 6) * (c // 6)]
+                d.lcp_held[held + LANES * (NUMBERS * side + c) + i] = unit * x
+
+
+@func
+def give_bodies(m, d, s, i, held):
+    """Velocities of the i-th of them, if they move, back. In a loop, else LLVM makes pairs of a body's numbers."""
+    for side in ti.static(range(2)):
+        if d.lcp_rec[SIZE * s + LANES * (SCALE1 + side) + i] > 0.0:
+            b = BODY_SIZE * d.lcp_pair[PAIR_SIZE * (s + i) + side]
+            for c in ti.static(range(6)):
+                d.lcp_body[b + c] = d.lcp_held[held + LANES * (NUMBERS * side + c) + i]
 
 
 @func
@@ -78,72 +123,66 @@ def put(array: ti.template(), at, x, lanes: ti.template()):
 
 
 @func
-def of_body(d, b, e, lanes: ti.template()):
-    """Number e of the body at b of lcp_body, or of those."""
+def of_body(d, b, c, lanes: ti.template()):
+    """Number c of a body's velocity, from 6 on of its way: of the one at b of lcp_body, or of all at b of lcp_held."""
     if ti.static(lanes == 1):
-        x = d.lcp_body[b + e]
+        x = d.lcp_body[b + c + (WAY - 6) * (c // 6)]
         return x
     else:
         x = vec4(0.0)
         for i in ti.static(range(LANES)):
-            x[i] = d.lcp_body[b[i] + e]
+            x[i] = d.lcp_held[b + LANES * c + i]
         return x
 
 
 @func
-def visit(m, d, o, step, b1, b2, first, held, lanes: ti.template()):
-    """The visit: of the record at o, whose numbers are `step` apart, and the bodies at b1 and b2 of lcp_body.
+def visit(m, d, o, step, b1, b2, what: ti.template(), lanes: ti.template()):
+    """The visit: of the record at o, whose numbers are `step` apart, and the bodies at b1 and b2, see of_body.
 
-    Side by side the new velocities go to lcp_held from `held` on: LLVM makes vectors of what is stored side by side.
+    All is read before anything is written, and nothing branches: else LLVM does not see what lies side by side.
     """
-    n = [number(d, o, step, e, lanes) for e in ti.static(range(3))]
-    s = [number(d, o, step, e, lanes) for e in ti.static(range(3, 6))]
-    t = [number(d, o, step, e, lanes) for e in ti.static(range(6, 9))]
-    g = [number(d, o, step, e, lanes) for e in ti.static(range(ANGULAR1, ANGULAR1 + 9))]
-    h = [number(d, o, step, e, lanes) for e in ti.static(range(ANGULAR2, ANGULAR2 + 9))]
+    n = [number(d, o, step, k, lanes) for k in ti.static(range(9))]  # and both tangents
+    g = [number(d, o, step, k, lanes) for k in ti.static(range(ANGULAR1, ANGULAR1 + 9))]
+    h = [number(d, o, step, k, lanes) for k in ti.static(range(ANGULAR2, ANGULAR2 + 9))]
     m1, m2 = number(d, o, step, SCALE1, lanes), number(d, o, step, SCALE2, lanes)
-    v = [of_body(d, b1, e, lanes) for e in ti.static(range(6))]
-    w = [of_body(d, b2, e, lanes) for e in ti.static(range(6))]
+    v = [of_body(d, b1, k, lanes) for k in ti.static(range(NUMBERS))]
+    w = [of_body(d, b2, k, lanes) for k in ti.static(range(NUMBERS))]
     c0 = number(d, o, step, IMPULSE, lanes)
     c1, c2 = number(d, o, step, IMPULSE + 1, lanes), number(d, o, step, IMPULSE + 2, lanes)
-    if first == 0:
-        r0 = m2 * of_body(d, b2, WAY, lanes) - m1 * of_body(d, b1, WAY, lanes)
-        r1 = m2 * of_body(d, b2, WAY + 1, lanes) - m1 * of_body(d, b1, WAY + 1, lanes)
-        r2 = m2 * of_body(d, b2, WAY + 2, lanes) - m1 * of_body(d, b1, WAY + 2, lanes)
+    if ti.static(what != STARTS):
+        r0, r1, r2 = m2 * w[6] - m1 * v[6], m2 * w[7] - m1 * v[7], m2 * w[8] - m1 * v[8]
         gap = n[0] * r0 + n[1] * r1 + n[2] * r2
-        v_way = [of_body(d, b1, WAY + e, lanes) for e in ti.static(range(3, 6))]
-        w_way = [of_body(d, b2, WAY + e, lanes) for e in ti.static(range(3, 6))]
-        turns = h[0] * w_way[0] + h[1] * w_way[1] + h[2] * w_way[2]
-        gap += turns - (g[0] * v_way[0] + g[1] * v_way[1] + g[2] * v_way[2]) - number(d, o, step, DEPTH, lanes)
+        turns = h[0] * w[9] + h[1] * w[10] + h[2] * w[11]
+        gap += turns - (g[0] * v[9] + g[1] * v[10] + g[2] * v[11]) - number(d, o, step, DEPTH, lanes)
         r0, r1, r2 = m2 * w[0] - m1 * v[0], m2 * w[1] - m1 * v[1], m2 * w[2] - m1 * v[2]
         soft, sor = number(d, o, step, SOFT, lanes), d.lcp_sor
         un = n[0] * r0 + n[1] * r1 + n[2] * r2
         un += (h[0] * w[3] + h[1] * w[4] + h[2] * w[5]) - (g[0] * v[3] + g[1] * v[4] + g[2] * v[5])
         goal = aim(m, d, number(d, o, step, BOUNCE, lanes), gap, un, c0)
-        pn = ti.max(0.0, c0 + sor * (goal - un - soft * c0) * number(d, o, step, INVERSE, lanes))
+        pn = c0 + sor * (goal - un - soft * c0) * number(d, o, step, INVERSE, lanes)
+        pn = ti.select(pn > 0.0, pn, 0.0)
         e0 = pn - c0
-        u1 = s[0] * r0 + s[1] * r1 + s[2] * r2
+        u1 = n[3] * r0 + n[4] * r1 + n[5] * r2
         u1 += (h[3] * w[3] + h[4] * w[4] + h[5] * w[5]) - (g[3] * v[3] + g[4] * v[4] + g[5] * v[5])
-        u1 = u1 + number(d, o, step, BESIDE, lanes) * e0 + soft * c1
-        u2 = t[0] * r0 + t[1] * r1 + t[2] * r2
+        u1 = u1 + soft * c1 + number(d, o, step, BESIDE, lanes) * e0
+        u2 = n[6] * r0 + n[7] * r1 + n[8] * r2
         u2 += (h[6] * w[3] + h[7] * w[4] + h[8] * w[5]) - (g[6] * v[3] + g[7] * v[4] + g[8] * v[5])
-        u2 = u2 + number(d, o, step, BESIDE + 1, lanes) * e0 + soft * c2
-        f1, f2 = number(d, o, step, MU1, lanes) * pn, number(d, o, step, MU2, lanes) * pn
+        u2 = u2 + soft * c2 + number(d, o, step, BESIDE + 1, lanes) * e0
         i1, i2 = number(d, o, step, INVERSE + 1, lanes), number(d, o, step, INVERSE + 2, lanes)
-        x, y = c1, c2
-        if d.lcp_friction == IN_BOX:  # row by row
-            x = ti.max(-f1, ti.min(f1, x - sor * u1 * i1))
-            y -= sor * (u2 + number(d, o, step, BESIDE + 2, lanes) * (x - c1)) * i2
-            y = ti.max(-f2, ti.min(f2, y))
+        part = sor * ti.select(i1 < i2, i1, i2)
+        x, y = c1 - part * u1, c2 - part * u2
+        if ti.static(what == IN_CIRCLE):  # an ellipse if mu differ, a line if one is 0
+            q1, q2 = number(d, o, step, PER_MU1, lanes), number(d, o, step, PER_MU2, lanes)
+            a, b = x * q1, y * q2
+            size = a * a + b * b
+            k = ti.select(size > pn * pn, pn / ti.sqrt(size), 1.0)
+            x, y = ti.select(q1 > 0.0, k * x, 0.0), ti.select(q2 > 0.0, k * y, 0.0)
         else:
-            part = sor * ti.min(i1, i2)
-            x -= part * u1
-            y -= part * u2
-            if d.lcp_friction == IN_CIRCLE:
-                out = (x * x * f2 * f2 + y * y * f1 * f1 > f1 * f1 * f2 * f2) | (f1 * f2 == 0.0)
-                a, b = ti.select(f1 > 0.0, x / f1, 0.0), ti.select(f2 > 0.0, y / f2, 0.0)
-                k = 1.0 / ti.max(1.0, ti.sqrt(a * a + b * b))
-                x, y = ti.select(out, k * a * f1, x), ti.select(out, k * b * f2, y)
+            f1, f2 = number(d, o, step, MU1, lanes) * pn, number(d, o, step, MU2, lanes) * pn
+            if d.lcp_friction == IN_BOX:  # row by row
+                x = ti.max(-f1, ti.min(f1, c1 - sor * u1 * i1))
+                y = c2 - sor * (u2 + number(d, o, step, BESIDE + 2, lanes) * (x - c1)) * i2
+                y = ti.max(-f2, ti.min(f2, y))
             else:
                 if ti.static(lanes == 1):
                     near = in_polygon(d, x, y, f1, f2)
@@ -156,35 +195,37 @@ def visit(m, d, o, step, b1, b2, first, held, lanes: ti.template()):
         put(d.lcp_rec, o + step * (IMPULSE + 1), x, lanes)
         put(d.lcp_rec, o + step * (IMPULSE + 2), y, lanes)
         c0, c1, c2 = e0, x - c1, y - c2
+    f = [c0 * n[k] + c1 * n[3 + k] + c2 * n[6 + k] for k in ti.static(range(3))]
+    G = [c0 * g[k] + c1 * g[3 + k] + c2 * g[6 + k] for k in ti.static(range(3))]
+    H = [c0 * h[k] + c1 * h[3 + k] + c2 * h[6 + k] for k in ti.static(range(3))]
     if ti.static(lanes == 1):
         for k in ti.static(range(3)):
-            f = c0 * n[k] + c1 * s[k] + c2 * t[k]
             if m1 > 0.0:
-                d.lcp_body[b1 + k] = v[k] - m1 * f
-                d.lcp_body[b1 + 3 + k] = v[3 + k] - (c0 * g[k] + c1 * g[3 + k] + c2 * g[6 + k])
+                d.lcp_body[b1 + k] = v[k] - m1 * f[k]
+                d.lcp_body[b1 + 3 + k] = v[3 + k] - G[k]
             if m2 > 0.0:
-                d.lcp_body[b2 + k] = w[k] + m2 * f
-                d.lcp_body[b2 + 3 + k] = w[3 + k] + (c0 * h[k] + c1 * h[3 + k] + c2 * h[6 + k])
+                d.lcp_body[b2 + k] = w[k] + m2 * f[k]
+                d.lcp_body[b2 + 3 + k] = w[3 + k] + H[k]
     else:
         for k in ti.static(range(3)):
-            f = c0 * n[k] + c1 * s[k] + c2 * t[k]
-            put(d.lcp_held, held + LANES * k, v[k] - m1 * f, lanes)
-            put(d.lcp_held, held + LANES * (VELOCITY + k), w[k] + m2 * f, lanes)
-            turn = c0 * g[k] + c1 * g[3 + k] + c2 * g[6 + k]
-            put(d.lcp_held, held + LANES * (3 + k), v[3 + k] - turn, lanes)
-            turn = c0 * h[k] + c1 * h[3 + k] + c2 * h[6 + k]
-            put(d.lcp_held, held + LANES * (VELOCITY + 3 + k), w[3 + k] + turn, lanes)
+            put(d.lcp_held, b1 + LANES * k, v[k] - m1 * f[k], lanes)
+            put(d.lcp_held, b1 + LANES * (3 + k), v[3 + k] - G[k], lanes)
+            put(d.lcp_held, b2 + LANES * k, w[k] + m2 * f[k], lanes)
+            put(d.lcp_held, b2 + LANES * (3 + k), w[3 + k] + H[k], lanes)
 
 
 @func
 def aim(m, d, bounce, gap, un, impulse):
     """Least normal velocity of a contact: what closes its gap within the substep, or pushes out its depth beyond the
     slop; of one that bounces, what it leaves with, from the substep on in which it meets."""
-    h = m.opt.timestep / d.lcp_substeps
-    push = ti.min(d.lcp_max_vel, d.lcp_part / h * ti.max(0.0, -gap - d.lcp_slop))
-    v = ti.select(gap <= 0.0, push, -gap / h)
-    meets = (bounce > 0.0) & ((gap <= 0.0) | (impulse > 0.0) | (gap + h * un < 0.0))
-    return ti.select(meets, ti.max(v, bounce), v)
+    rate = d.lcp_substeps / m.opt.timestep
+    near = -rate * gap
+    push = d.lcp_part * (near - rate * d.lcp_slop)
+    push = ti.select(push > 0.0, push, 0.0)
+    push = ti.select(push < d.lcp_max_vel, push, d.lcp_max_vel)
+    v = ti.select(near >= 0.0, push, near)
+    meets = (bounce > 0.0) & (bounce > v) & ((near >= 0.0) | (impulse > 0.0) | (un < near))
+    return ti.select(meets, bounce, v)
 
 
 @func

@@ -465,7 +465,7 @@ declare("scratch", [
     ("lcp_order", "i", ("nconmax",), "-", "lcp", "the contact in each slot"),
     ("lcp_pair", "i", ("nconmax", 2), "-", "lcp", "world-major bodies of a slot", 1),
     ("lcp_rec", "f", ("nconmax", 48), "any", "lcp", "records of slots, see kernels/lcp/contacts.py", 1),
-    ("lcp_held", "f", (ALL, 2048), "any", "lcp", "of each worker: velocities behind a visit of contacts side by side"),
+    ("lcp_held", "f", (ALL, 6144), "any", "lcp", "of each worker: bodies of the contacts that it visits side by side"),
     ("lcp_body", "f", ("nbody", 16), "any", "lcp", "scaled velocity, from 8 on the scaled way since the step began", 1),
     ("lcp_from", "f", ("nbody", 8), "any", "lcp", "scaled velocity when the substep began", 1),
     ("lcp_push", "f", ("nbody", 8), "any", "lcp", "change of it by forces in a substep", 1),

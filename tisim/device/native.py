@@ -19,7 +19,19 @@ import tempfile
 
 import numpy as np
 
-from . import fingerprint, hands, images, machine_code, memory, neighbours, promises, session, team, team_code
+from . import (
+    fingerprint,
+    hands,
+    images,
+    machine_code,
+    memory,
+    neighbours,
+    promises,
+    session,
+    team,
+    team_code,
+    unpaired,
+)
 from .machine_code import Unsupported
 from .variant import check_passed
 
@@ -209,12 +221,14 @@ def _make(variant, target):
 
 
 def record_of(text, parameters, target, vectors=False, abreast=False):
-    """The Record of a kernel's IR with these parameters; vectors: as in machine_code.compile_ir; abreast: it
-    is told of neighbours.py."""
+    """The Record of a kernel's IR with these parameters; vectors: as in machine_code.compile_ir; abreast: its
+    pairs, made before LLVM knew what is side by side, are taken apart, and it is told of neighbours.py."""
     _, _, arguments = machine_code.layout([kind for _, kind, _ in parameters])
     names = machine_code.tasks(text, arguments)
     text = promises.promise(text, arguments)
-    obj = machine_code.compile_ir(neighbours.tell(text) if abreast else text, target, again=True, vectors=vectors)
+    if abreast:
+        text = neighbours.tell(unpaired.take_apart(text))
+    obj = machine_code.compile_ir(text, target, again=True, vectors=vectors)
     code, functions, externals = machine_code.link(obj)
     if missing := set(names) - functions.keys():
         raise Unsupported(f"no machine code of {sorted(missing)}")

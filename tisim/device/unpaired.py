@@ -1,13 +1,15 @@
 """LLVM's IR with pairs of numbers taken apart.
 
 Taichi's optimiser puts two alike operations of one turn of a loop into one on a pair, `<2 x float>`. A loop with pairs
-in it is not one of which LLVM does several turns at once, which is worth four times as much. So in kernels with such
-loops (machine_code.compile_ir) pairs become what they were. No operation on numbers changes, nor any bit of a result.
+in it is not one of which LLVM does several turns at once, which is worth four times as much; and two numbers of one
+thing in a pair keep it from putting four things that stand side by side into a vector. So in kernels with such loops
+(machine_code.compile_ir), and in those that name ABREAST, pairs become what they were. No operation on numbers changes,
+nor any bit of a result.
 """
 
 import re
 
-VERSION = 3  # part of the key of an image, as this file is not: kernels that name VECTORS read it
+VERSION = 3  # part of the key of an image, as this file is not: kernels that name VECTORS or ABREAST read it
 _VECTOR = r"<(\d+) x (\w+)>"
 _ANY = re.compile(r"<\d+ x ")
 _LOOP = re.compile(r"(vector\.|middle\.block|vec\.epilog)")  # names of blocks of loops that Taichi made vectors of
