@@ -104,6 +104,21 @@ def _clear(d, worlds):
         _write_rows(d, name, n, worlds, np.zeros((1, n)))
 
 
+def _clear_all(d):
+    """Zeros in all arrays but those of stages."""
+    last = d._info.get("whole")
+    if last is None or last[0] != d._changes:
+        arrays = [a for name, a in d._device.items() if DATA[name].role != "stage"]
+        views = [v for a in arrays if (v := memory.host_view(a)) is not None]
+        places = np.array([(v.ctypes.data, v.nbytes // 4) for v in views], np.uint64).reshape(-1, 2).T
+        last = d._info["whole"] = d._changes, arrays, places if len(views) == len(arrays) else None
+    if (road := native.road()) and last[2] is not None:
+        road.clear(*last[2])
+    else:
+        for array in last[1]:
+            memory.fill(array, 0)
+
+
 MOCAP = ("mocap_pos", "mocap_quat")
 
 
@@ -130,9 +145,7 @@ def reset(m, d, worlds=None):
     whole = len(index) == d.nworld
     d.device("counts")  # refuses a Data of an earlier tisim.init
     if whole:
-        for name, array in d._device.items():
-            if DATA[name].role != "stage":
-                memory.fill(array, 0)
+        _clear_all(d)
     else:
         _clear(d, index)
     d.forget_counts()
