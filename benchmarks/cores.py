@@ -13,13 +13,11 @@ import argparse
 import time
 
 import numpy as np
+from pictures import PICTURES, H, W, scene
 
 import tisim
 from tisim.device import launch, machine_code, native
-from tisim.viewer.camera import choose
 from tisim.viewer.caster import Caster
-
-W, H, PICTURES = 640, 360, 5
 
 
 class Watch:
@@ -90,11 +88,7 @@ def main():
     args = parser.parse_args()
     tisim.init(arch="cpu", precision="f32", threads=1)
     for text in args.scenes.split(","):
-        name, n = text.split(":")
-        m = tisim.Model.from_scene(name, n=int(n))
-        d = tisim.Data(m)
-        tisim.forward(m, d)
-        cam = choose(None, m, d, W / H)
+        m, d, cam = scene(text)
         for quality in ("sun", "sky"):
             one, many, balance = estimate(m, d, cam, quality, args.cores)
             print(f"{text:>12} {quality}: one core {1e3 * one:.1f} ms, {args.cores} cores {1e3 * many:.1f}, "

@@ -162,6 +162,15 @@ def theirs(m, cam, pictures):
     return [float(x) for x in done.stdout.split()]
 
 
+def scene(text):
+    """Model, Data and camera of a scene given as name:bodies, as it begins."""
+    name, n = text.split(":")
+    m = tisim.Model.from_scene(name, n=int(n))
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    return m, d, choose(None, m, d, W / H)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scenes", default="wall:60,pile:1000,pile:10000")
@@ -179,11 +188,7 @@ def main():
     columns = " ".join(f"{name:>8}" for name in ("plain", "sun", "sky", "all", "model"))
     print(f"{'scene':>12} {columns}   mujoco: RGB, three; ratios sun, sky, all")
     for text in args.scenes.split(","):
-        name, n = text.split(":")
-        m = tisim.Model.from_scene(name, n=int(n))
-        d = tisim.Data(m)
-        tisim.forward(m, d)
-        cam = choose(None, m, d, W / H)
+        m, d, cam = scene(text)
         mine = [ours(m, d, cam, q) for q in ("plain", "sun", "sky")] + [ours(m, d, cam, "sun", every=True)]
         mine.append(ours(m, d, cam, "model"))
         line = f"{text:>12} " + " ".join(f"{x:8.1f}" for x in mine)
