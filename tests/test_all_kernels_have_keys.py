@@ -24,6 +24,7 @@ from tisim.device import native, runtime
 from tisim.device.variant import Variant
 from tisim.model.features import EVERYTHING, Features
 from tisim.stages import needs
+from tisim.viewer import caster
 
 ROOT = pathlib.Path(tisim.__file__).resolve().parent.parent
 NOTHING = Features(False, False, False, False)
@@ -125,6 +126,28 @@ def test_a_checkout_of_another_name_has_the_same_keys(checkout, kernels):
         for has in (EVERYTHING, NOTHING):
             variant = k.variant(True, has)
             assert found[f"{name} {has}"] == road.fingerprints.of(variant.function, variant.arguments), name
+
+
+def test_all_that_is_launched_for_pictures_ships_and_has_a_source(monkeypatch):
+    shipped = set(needs.every_kernel())
+    assert len(shipped) > 200 and all(k.function for k in shipped)
+    launched, run = set(), caster.launch.run
+    monkeypatch.setattr(caster.launch, "run", lambda m, d, ks, *a, **k: launched.update(ks) or run(m, d, ks, *a, **k))
+    light = '<light pos="0 0 3" dir="0 0 -1" directional="false"/>'
+    for asset, look in (
+        ("", ""),
+        (
+            '<texture name="t" type="2d" builtin="checker" width="8" height="8"/><material name="t" texture="t"/>',
+            'material="t"',
+        ),
+    ):
+        m = tisim.Model.from_xml_string(f"""<mujoco><asset>{asset}</asset><worldbody>{light}
+          <geom type="plane" size="1 1 1" {look}/><geom size=".1" pos="0 0 .2" {look}/></worldbody></mujoco>""")
+        d = tisim.Data(m)
+        tisim.forward(m, d)
+        for quality in ("plain", "sun", "sky", "model"):
+            tisim.viewer.render(m, d, width=32, height=24, quality=quality)
+    assert len(launched) > 15 and not {k.__name__ for k in launched - shipped}
 
 
 def test_kernels_of_every_scene_have_keys():

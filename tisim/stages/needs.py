@@ -143,11 +143,11 @@ def every_kernel():
         "collision.collide_convex.convex": [(False,), (True,)],
         "queries.ray.cast_rays": [(types,) for types in rays.FAMILIES],
         "sensor.range.range_values": [(types,) for types in rays.FAMILIES],
-        "picture.rays.see": [(types,) for types in rays.FAMILIES],
-        "picture.rays.light": [(types, lamps) for types in rays.FAMILIES for lamps in (False, True)],
-        "picture.surface.shade": [
+        **{f"picture.rays.{name}": [(types,) for types in rays.FAMILIES] for name in ("see", "light", "lamp")},
+        "picture.surface.paint": [
             (types, *rich) for types in rays.FAMILIES for rich in ((False, False), (True, False), (True, True))
         ],
+        "picture.shading.draw": [(types, textured) for types in rays.FAMILIES for textured in (False, True)],
     }
     found = [runtime.kernel_of(path, *given) for path, all_given in families.items() for given in all_given]
     for file in pkgutil.walk_packages(tisim.kernels.__path__, "tisim.kernels."):
