@@ -21,10 +21,10 @@ from tisim.enums import (
     mjtWarning,
     mjtWrap,
 )
+from tisim.model.tables import colors, tasks
 from tisim.model.tables import faces as face_tables
 from tisim.model.tables import geom as geom_tables
 from tisim.model.tables import ray as ray_tables
-from tisim.model.tables import tasks
 from tisim.stages import colliders, search, solver
 
 # mjtGeom
@@ -228,3 +228,13 @@ LEAF = ray_tables.LEAF  # faces in a leaf of a mesh's tree
 LEAF_FACES = face_tables.FACES  # of a leaf of a mesh's tree in pictures
 MESH_CLOSED = face_tables.CLOSED  # forms of a mesh
 MESH_CONVEX = face_tables.CLOSED | face_tables.CONVEX
+
+# colours of pictures
+COLOR_ISLAND = colors.MODES.index("island")
+COLOR_ASLEEP = colors.MODES.index("asleep")
+COLOR_GROUP = colors.MODES.index("group")
+COLOR_SPEED = colors.MODES.index("speed")
+COLOR_FORCE = colors.MODES.index("force")
+FIRST_GROUP, FIRST_AWAKE, FIRST_STOP, NPAINT = colors.FIRST_GROUP, colors.FIRST_AWAKE, colors.FIRST_STOP, colors.NPAINT
+ASLEEP_LIGHT = colors.ASLEEP
+GAMMA = colors.GAMMA

@@ -6,6 +6,7 @@ import pytest
 
 import tisim
 from tisim.cli import draw
+from tisim.model.tables import colors
 from tisim.viewer import measures
 from tisim.viewer.camera import Camera
 from tisim.viewer.raster import Raster
@@ -28,10 +29,10 @@ def at_rest():
 
 def test_forces_are_those_of_a_stack():
     m, d = at_rest()
-    assert measures.forces(m, d, 0) == pytest.approx([0, 9 * G, 4 * G, G], rel=1e-3)
-    red = measures.colors_of(measures.forces(m, d, 0))
-    assert red[1] == pytest.approx(measures.STOPS[-1]) and (np.diff(red[1:, 0] - red[1:, 2]) < 0).all()
-    assert measures.speeds(m, d, 0) == pytest.approx([0] * 4, abs=1e-4)
+    assert measures.measured(m, d, 0, "force") == pytest.approx([0, 9 * G, 4 * G, G], rel=1e-3)
+    red = measures.color_bytes(m, d, 0, "force")[:, :3] / 255.0
+    assert red[1] == pytest.approx(colors.STOPS[-1], abs=3e-3) and (np.diff(red[1:, 0] - red[1:, 2]) < 0).all()
+    assert measures.measured(m, d, 0, "speed") == pytest.approx([0] * 4, abs=1e-4)
 
 
 def test_speeds_are_mujocos():
@@ -46,7 +47,7 @@ def test_speeds_are_mujocos():
     twist = np.zeros((mm.nbody, 6))
     for b in range(mm.nbody):
         mujoco.mj_objectVelocity(mm, md, mujoco.mjtObj.mjOBJ_BODY, b, twist[b], 0)
-    assert measures.speeds(m, d, 0) == pytest.approx(np.linalg.norm(twist[:, 3:], axis=1), abs=1e-6)
+    assert measures.measured(m, d, 0, "speed") == pytest.approx(np.linalg.norm(twist[:, 3:], axis=1), abs=1e-6)
 
 
 def test_chains_go_from_centres_to_contacts_and_thicken_with_force():
@@ -156,10 +157,10 @@ def test_each_group_has_a_colour():
 def test_the_window_and_the_command_line_have_every_mode():
     m, d = at_rest()
     raster = Raster(m)
-    for mode in measures.COLORS:
+    for mode in colors.MODES:
         raster.paint_state(d, 0, mode)
         Look(mode)
-    assert measures.COLORS == draw.COLORS
+    assert colors.MODES == draw.COLORS
 
 
 def test_the_command_line_knows_them(call):

@@ -12,7 +12,8 @@ import tisim
 from tisim.mjcf import rotations
 from tisim.viewer import Camera, render, save_png, vulkan
 from tisim.viewer import camera as cameras
-from tisim.viewer.drawing import island_of_geom, poses
+from tisim.viewer.drawing import poses
+from tisim.viewer.measures import color_bytes
 from tisim.viewer.raster import Raster
 
 SCENE = """<mujoco><worldbody>
@@ -81,8 +82,8 @@ def test_contacts_are_marked(scene):
 
 def test_islands_have_colours_of_their_own(scene):
     m, d = scene
-    labels = island_of_geom(m, d)
-    assert labels[0] == -1 and len(set(labels[1:])) == 4
+    rgba = color_bytes(m, d, 0, "island")
+    assert np.array_equal(rgba[0], color_bytes(m, d, 0, "geom")[0]) and len(np.unique(rgba[1:], axis=0)) == 4
     raster = Raster(m)
     raster.paint_state(d, 0, "island")
     assert len({int(word) for b in raster.batches for word in b.throws[:, 11].view(np.uint32)}) >= 3

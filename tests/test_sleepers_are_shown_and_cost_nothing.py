@@ -6,7 +6,7 @@ import numpy as np
 import tisim
 from tests.shared.sleepers import STACKS, UPPER, free, scene
 from tisim.device import memory
-from tisim.viewer.drawing import ASLEEP
+from tisim.model.tables.colors import ASLEEP
 from tisim.viewer.raster import Raster
 
 SHELF = '<body name="shelf" pos="3 0 .5"><geom type="box" size=".3 .3 .05"/></body>' + free("on", "3 0 .65", UPPER)

@@ -10,7 +10,7 @@ from . import playback
 from .report import beside, busy, print_json
 from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of
 
-COLORS = ("geom", "island", "asleep", "group", "speed", "force")  # measures.COLORS, which loads more
+COLORS = ("geom", "island", "asleep", "group", "speed", "force")  # colors.MODES, which loads more
 QUALITIES = ("sky", "sun", "plain", "model")
 
 

@@ -20,6 +20,8 @@ LENGTHS = dict(
     npicrecord="records of a picture", npicview="records in two views", npictile="tiles of a picture's views",
     npicitem="entries of their lists", npiceye="views of a picture", npiclight="colours of its light",
     npictone="entries of the table of tones", npicsample="samples of a picture", npicblock="blocks of them",
+    npicpress="contacts whose forces a picture shows", npicbody="bodies of its world", npictree="their trees",
+    npicgeom="their geoms",
     npicinstance="geoms that a window draws", npicdrawn="words of their records and shadow maps",
     npiclamp="rows of a lamp of a picture", npictex="textures of a picture", npictexel="their texels",
     nabreasthess="numbers of the Hessians that all workers make side by side", nabreastaxes="of their axes",

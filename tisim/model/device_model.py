@@ -9,6 +9,7 @@ from . import lcp, validate
 from .features import features
 from .fields import FIELDS
 from .tables import actuation, branches, equality, frames, heavy, midphase, tendon
+from .tables import colors as color_tables
 from .tables import faces as face_tables
 from .tables import geom as geom_tables
 from .tables import medium as medium_tables
@@ -44,12 +45,13 @@ DERIVED = declared(
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
 )  # fmt: skip
 for _tables in (ray_tables, face_tables, geom_tables, midphase, equality, medium_tables, tendon, actuation, heavy,
-                branches, frames, sleep_tables, sensor_tables, sensed_tables, task_tables):  # fmt: skip
+                branches, frames, sleep_tables, sensor_tables, sensed_tables, task_tables,
+                color_tables):  # fmt: skip
     DERIVED |= _tables.TABLES
 # numbers that are the length of a table
 COUNTED = dict(nfriction="friction_dof", nlimited="limited_joint", nalways="always_body")
 COUNTED |= equality.COUNTED | tendon.COUNTED | actuation.COUNTED | heavy.COUNTED | sensor_tables.COUNTED
-COUNTED |= branches.COUNTED | sensed_tables.COUNTED | task_tables.COUNTED
+COUNTED |= branches.COUNTED | sensed_tables.COUNTED | task_tables.COUNTED | color_tables.COUNTED
 
 
 class DeviceModel:

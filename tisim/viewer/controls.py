@@ -6,10 +6,10 @@ import numpy as np
 
 from tisim.enums import mjtFrame, mjtLabel, mjtVisFlag
 from tisim.errors import Error
+from tisim.model.tables.colors import MODES
 from tisim.pipeline import forward
 from tisim.viewer import decor, keys, moving, perturb
 from tisim.viewer.camera import choose
-from tisim.viewer.measures import COLORS as MODES
 from tisim.viewer.mjv import MjvOption, MjvPerturb, MjvScene
 from tisim.viewer.playing import Clock, start_again
 

@@ -5,42 +5,47 @@ Forces are those of the contacts that the Data lists: of the last step or forwar
 
 import numpy as np
 
+from tisim.data import on_demand
+from tisim.device import launch, memory, runtime, session
+from tisim.enums import mjtDisableBit
 from tisim.errors import Error
 from tisim.mjcf.rotations import cross
+from tisim.model import lcp
+from tisim.model.tables.colors import MODES
 from tisim.queries.motion import contact_force
-from tisim.viewer.drawing import (
-    ASLEEP,
-    AWAKE_COLOR,
-    GROUP_COLORS,
-    PALETTE,
-    SLEEPING_COLOR,
-    island_of_geom,
-    sleeping_geoms,
-)
-from tisim.viewer.shapes import PLANE
 
-STOPS = np.array([[0.16, 0.20, 0.52], [0.10, 0.55, 0.62], [0.48, 0.75, 0.36], [0.98, 0.80, 0.22], [0.84, 0.16, 0.12]])
 ROD = np.array([0.86, 0.10, 0.10, 1.0])  # colour of a chain
 THICK = 0.25  # radius of the rod of the greatest force, in radii of a middling geom
+PARALLEL = 2000  # things below which one CPU thread does all
 FAINT = 1e-3  # part of the greatest force below which no rod is drawn
 
 
-def colors_of(values):
-    """(n, 3) colours from blue, 0, by green and yellow to red, the greatest."""
-    most = np.max(values, initial=0.0)
-    place = np.asarray(values) / most * (len(STOPS) - 1) if most > 0 else np.zeros(len(values))
-    low = np.minimum(place.astype(int), len(STOPS) - 2)
-    part = (place - low)[:, None]
-    return (1 - part) * STOPS[low] + part * STOPS[low + 1]
+def measured(m, d, world, mode):
+    """(nbody,) what a mode measures of bodies: "speed" of the centre of mass [m/s], "force", the sum of the normal
+    forces of contacts [N]; 0 for what cannot move."""
+    _measure(m, d, world, mode)
+    return memory.part(d.device("pic_measure"), 0, m.nbody)
 
 
-def speeds(m, d, world):
-    """(nbody,) speed of the centre of mass of each body [m/s]."""
-    twist = np.asarray(d.cvel, float).reshape(-1, m.nbody, 6)[world]
-    about = np.asarray(d.subtree_com, float).reshape(-1, m.nbody, 3)[world][np.asarray(m.body_rootid)]
-    at = np.asarray(d.xipos, float).reshape(-1, m.nbody, 3)[world]
-    speed = np.linalg.norm(twist[:, 3:] + cross(twist[:, :3], at - about), axis=1)
-    return np.where(np.asarray(m.body_weldid) > 0, speed, 0.0)
+def _measure(m, d, world, mode):
+    """Writes pic_measure and pic_most."""
+    k = runtime.kernels("picture.colors")
+    for name, n in (("measure", m.nbody), ("press", d.count("ncon"))):
+        d.scratch(f"pic_{name}", max(1, n))
+    if mode == "speed":
+        return _run(m, d, [k.body_speeds, k.find_most], m.nbody, world)
+    if lcp.chosen(m):
+        force = contact_force(m, d, np.arange(d.count("ncon")))[:, 0]
+        memory.upload(d.device("pic_press"), force.astype(session.numpy_float()))
+    else:
+        on_demand.rows(m, d)
+        _run(m, d, [k.contact_presses], d.count("ncon"))
+    _run(m, d, [k.body_forces, k.find_most], m.nbody, world)
+
+
+def _run(m, d, kernels, n, world=0, **scalars):
+    """Launches kernels over n things."""
+    launch.run(m, d, kernels, parallel=session.arch != "cpu" or n >= PARALLEL, picworld=world, **scalars)
 
 
 def pressing(m, d, world):
@@ -52,47 +57,44 @@ def pressing(m, d, world):
     return places, force, bodies
 
 
-def forces(m, d, world):
-    """(nbody,) sum of the normal forces of the contacts of each body [N]."""
-    _, force, bodies = pressing(m, d, world)
-    total = np.zeros(m.nbody)
-    np.add.at(total, bodies.ravel(), np.repeat(force, 2))
-    return np.where(np.asarray(m.body_weldid) > 0, total, 0.0)
-
-
-MEASURES = dict(speed=speeds, force=forces)
-COLORS = ("geom", "island", "asleep", "group", *MEASURES)
-
-
 def check_color(color):
     """Refuses what is no colour mode."""
-    if color not in COLORS:
-        raise Error(f"color={color!r}: expected {', '.join(map(repr, COLORS[:-1]))} or {COLORS[-1]!r}")
+    if color not in MODES:
+        raise Error(f"color={color!r}: expected {', '.join(map(repr, MODES[:-1]))} or {MODES[-1]!r}")
 
 
-def shaded(m, d, world, mode, own):
-    """Colours of the geoms by a mode of `render`, from their own (ngeom, 3 or 4): a new array, or the same one where
-    nothing differs. What sleeps is darker, but where colours say so or tell groups."""
-    dark = sleeping_geoms(m, d, world)
-    if mode == "geom" and not dark.any():
-        return own
-    colors = np.array(own)
-    if mode == "island":
-        labels = island_of_geom(m, d, world)
-        colors[labels >= 0, :3] = PALETTE[labels[labels >= 0] % len(PALETTE)]
-    elif mode == "group":
-        things = np.asarray(m.geom_type) != PLANE
-        colors[things, :3] = GROUP_COLORS[np.clip(m.geom_group, 0, len(GROUP_COLORS) - 1)][things]
-    elif mode != "geom":
-        body = np.asarray(m.geom_bodyid)
-        moves = np.asarray(m.body_weldid)[body] > 0
-        if mode == "asleep":
-            colors[moves, :3] = np.where(dark[moves, None], SLEEPING_COLOR, AWAKE_COLOR)
-        else:
-            colors[moves, :3] = colors_of(MEASURES[mode](m, d, world))[body][moves]
-    if mode not in ("asleep", "group"):
-        colors[dark, :3] *= ASLEEP
-    return colors
+def changes(m, mode):
+    """Whether geoms of a model may have other colours than their own in a mode."""
+    return mode != "geom" or bool(m.ntree and m.features().sleep)
+
+
+def color(m, d, world, mode):
+    """Writes pic_color: the colours of the geoms of a world by a mode of `render`. What sleeps is darker, but where
+    colours say so or tell groups."""
+    k = runtime.kernels("picture.colors")
+    d.scratch("pic_color", max(1, m.ngeom))
+    d.scratch("pic_measure", max(1, m.nbody))
+    for name in ("label", "before_tree"):
+        d.scratch(f"pic_{name}", max(1, m.ntree))
+    labelled = 0
+    if mode == "island" and m.ntree and not m.disabled(mjtDisableBit.mjDSBL_ISLAND):
+        sleep = m.features().sleep
+        if sleep:
+            _run(m, d, [k.precede_sleepers, k.label_sleepers], m.ntree, world)
+        labelled = int(bool(d.nisland) or sleep)
+    if mode in ("speed", "force"):
+        _measure(m, d, world, mode)
+    if m.ngeom:
+        _run(m, d, [k.color_geoms], m.ngeom, world, piccolor=MODES.index(mode), labelled=labelled)
+
+
+def color_bytes(m, d, world, mode):
+    """(ngeom, 4) uint8 of the same."""
+    color(m, d, world, mode)
+    d.scratch("pic_byte", max(1, m.ngeom))
+    if m.ngeom:
+        _run(m, d, [runtime.kernels("picture.colors").pack_colors], m.ngeom)
+    return memory.part(d.device("pic_byte"), 0, m.ngeom).view(np.uint8).reshape(-1, 4)
 
 
 def chains(m, d, world):

@@ -21,7 +21,7 @@ from tisim.mjcf import rotations
 from tisim.viewer import shadows, shapes
 from tisim.viewer.caster import FADE, PARALLEL, SKY_LIGHT, SUN_LIGHT, sun_of
 from tisim.viewer.drawing import checker_colors, geom_colors
-from tisim.viewer.measures import shaded
+from tisim.viewer.measures import changes, color
 from tisim.viewer.scene import Look
 from tisim.viewer.shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE
 
@@ -146,7 +146,7 @@ class Raster:
     """
 
     def __init__(self, m, shown=None, alpha=1.0):
-        self.m, self._decor = m, {}
+        self.m, self.alpha, self._decor = m, float(alpha), {}
         self.colors = geom_colors(m)
         moving = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0
         self.colors[moving, 3] *= alpha
@@ -255,11 +255,18 @@ class Raster:
                 record[[11, 3]] = packed(np.stack(checker_colors(self.m, geom)))
 
     def paint_state(self, d, world, mode):
-        """Colours what moves by a mode of `render`; what sleeps is darker, what was removed cannot be seen."""
-        colors = shaded(self.m, d, world, mode, self.colors)
-        if colors is not self.colors or self._painted:
-            self.paint(colors)
-        self._painted = colors is not self.colors
+        """Colours what moves by a mode of `render`; what sleeps is darker."""
+        painted = changes(self.m, mode)
+        if painted:
+            self._take(d)
+            color(self.m, d, world, mode)
+            if self._count:
+                kernel = runtime.kernels("picture.colors").paint_instances
+                parallel = session.arch != "cpu" or self._count >= PARALLEL
+                launch.run(self.m, d, [kernel], parallel=parallel, npicinstance=self._count, picalpha=self.alpha)
+        elif self._painted:
+            self.paint(self.colors)
+        self._painted = painted
 
     def place(self, d, world, camera):
         """Moves every geom to where it is; unbounded planes reach far beyond what this camera sees."""
@@ -275,6 +282,8 @@ class Raster:
             for b in self.batches:
                 now = moved[b.first : b.first + RECORD * len(b.members)].reshape(-1, RECORD)
                 b.records[:, :3], b.records[:, 4:8] = now[:, :3], now[:, 4:8]
+                if self._painted:
+                    b.records[b.floors :, 11] = now[b.floors :, 11]
         if self._floors and self._placed % RARE == 0:
             low, high = self._box([b.records for b in self.batches])
             self._reach = 2.0 * float(max(1.0, np.abs(low).max(), np.abs(high).max()))

@@ -13,20 +13,18 @@ from tisim.data.arrays import DATA
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtFrame, mjtLabel, mjtObj, mjtVisFlag
 from tisim.errors import Error, UnsupportedError
+from tisim.model.tables.colors import GAMMA, geom_colors
 from tisim.viewer import overlays, textures
 from tisim.viewer.drawing import (
     CONTACT_COLOR,
     checker_colors,
-    geom_colors,
     mark_length,
     site_colors,
-    sleeping_geoms,
 )
-from tisim.viewer.measures import check_color, shaded
+from tisim.viewer.measures import changes, check_color, color
 from tisim.viewer.mjv import MjvOption
 
 GROUPS = (1, 1, 1, 0, 0, 0)  # geoms and sites of groups 0 to 2 are drawn, as in MuJoCo's viewer
-GAMMA = 2.2
 PARALLEL = 2000  # records below which one CPU thread writes them
 PLANE = 0
 
@@ -195,18 +193,26 @@ class Scene:
     def _paint(self, d, look, world, decor_rgba, real):
         """Colours, textures and materials of all records; those of the model's own are uploaded once."""
         m = self.m
-        dark = sleeping_geoms(m, d, world)
-        changing = look.color != "geom" or bool(dark.any())
+        changing = changes(m, look.color)
         places = tuple(d.device(f"pic_{name}") for name in PAINTED)
-        key = (m.edits, look.alpha, look.static, look.textures, real, self.n, self.decor, *map(id, places),
+        key = (m.edits, look.alpha, look.static, look.textures, real, changing, self.n, self.decor, *map(id, places),
                session.generation)  # fmt: skip
-        if key == self._key and not changing:
-            if len(decor_rgba):
-                self._paint_decor(d, decor_rgba, real)
-            return
-        self._key = None if changing else key
+        if key != self._key:
+            self._key = key
+            self._paint_model(d, world, look, real)
+        if changing and m.ngeom:
+            color(m, d, world, look.color)
+            scalars = dict(piclit=int(real), picalpha=look.alpha, picstatic=int(look.static))
+            parallel = session.arch != "cpu" or m.ngeom >= PARALLEL
+            launch.run(m, d, [runtime.kernels("picture.colors").paint_records], parallel=parallel, **scalars)
+        self._paint_decor(d, decor_rgba, real)
+        self.translucent = self._clear or bool((decor_rgba[:, 3] < 0.999).any())
+
+    def _paint_model(self, d, world, look, real):
+        """Uploads what follows from the model: geoms are in their own colours."""
+        m = self.m
         rgba, second = np.zeros((max(1, self.n), 4)), np.zeros((max(1, self.n), 3))
-        rgba[: m.ngeom] = shaded(m, d, world, look.color, geom_colors(m))
+        rgba[: m.ngeom] = geom_colors(m)
         moving = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0
         rgba[: m.ngeom][moving, 3] *= look.alpha
         if not look.static:
@@ -223,9 +229,7 @@ class Scene:
         gamma = 1.0 if real else GAMMA
         rgba[:, :3] **= gamma
         self._upload(d, rgba=rgba, second=second**gamma)
-        self._paint_decor(d, decor_rgba, real)
         self._clear = bool((rgba[: self.decor, 3] < 0.999).any())
-        self.translucent = self._clear or bool((decor_rgba[:, 3] < 0.999).any())
 
     def _upload(self, d, **values):
         for name, rows in values.items():
@@ -237,7 +241,6 @@ class Scene:
             rgba = np.array(rgba)
             rgba[:, :3] **= 1.0 if real else GAMMA
             memory.upload(d.device("pic_rgba"), rgba.ravel().astype(session.numpy_float()), 4 * self.decor)
-            self.translucent = self._clear or bool((rgba[:, 3] < 0.999).any())
 
     def _dress(self, d, world, look, planes, real):
         """Textures and materials of all records; (n,) texture of each. A plane's chequer is a texture in `real`."""

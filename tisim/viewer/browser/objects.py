@@ -14,15 +14,15 @@ import numpy as np
 from tisim.enums import mjtGeom
 from tisim.errors import Error
 from tisim.mjcf.rotations import mul
+from tisim.model.tables.colors import GAMMA
 from tisim.viewer import perturb, words
 from tisim.viewer.caster import sun_of
 from tisim.viewer.controls import COLORS
 from tisim.viewer.drawing import geom_colors, removed_geoms
 from tisim.viewer.instances import Instances
-from tisim.viewer.measures import shaded
+from tisim.viewer.measures import changes, color_bytes
 from tisim.viewer.panels import SLIDERS, Curves
 from tisim.viewer.playing import SPEEDS
-from tisim.viewer.scene import GAMMA
 
 PACE = 1 / 25  # between updates [s]
 TELL = 0.5  # between texts [s]
@@ -149,7 +149,8 @@ class Shapes:
 
     def _show_model(self):
         c = self.controls
-        self._shown, self._shapes, self._own = self._key(), Instances(c.m), geom_colors(c.m)
+        self._shown, self._shapes = self._key(), Instances(c.m)
+        self._own = (255 * np.clip(geom_colors(c.m), 0, 1) + np.float32(0.5)).astype(np.uint8)
         s, self.batches = self._shapes, []
         poses, colors, there = self._poses(), self._colors(), self._there()
         for g in np.flatnonzero(np.asarray(c.m.geom_type)[s.geoms] == PLANE):
@@ -244,8 +245,8 @@ class Shapes:
     def _colors(self):
         """Colours (n, 4) uint8 of each geom that is drawn."""
         c = self.controls
-        rgba = shaded(c.m, c.d, c.world, c.colors, self._own)[self._shapes.geoms]
-        return (255 * np.clip(rgba, 0, 1) + 0.5).astype(np.uint8)
+        rgba = color_bytes(c.m, c.d, c.world, c.colors) if changes(c.m, c.colors) else self._own
+        return rgba[self._shapes.geoms]
 
     def _there(self):
         return ~removed_geoms(self.controls.m, self.controls.d, self.controls.world)[self._shapes.geoms]
