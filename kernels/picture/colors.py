@@ -37,7 +37,8 @@ def contact_presses(m, d):
                 force = d.efc_force[row]
             else:
                 for k in range(dim - 1):
-                    force += d.efc_force[row + 2 * k] + d.efc_force[row + 2 * k + 1]
+                    edge = row + k + k
+                    force += d.efc_force[edge] + d.efc_force[edge + 1]
         d.pic_press[c] = force
 
 
