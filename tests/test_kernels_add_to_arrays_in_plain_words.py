@@ -27,6 +27,7 @@ ATOMIC = {
     "solver_queue",
     "stat_nactive",
     "stat_nchange",
+    "pic_most",
 }
 
 

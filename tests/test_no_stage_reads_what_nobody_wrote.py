@@ -26,6 +26,7 @@ LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", 
 LAST_STEP |= {"lcp_geom", "lcp_impulse", "lcp_pos", "lcp_warm", "nlcp"}  # of the second dynamics
 LAST_STEP |= {"lcp_qpos", "lcp_qvel"}  # of its trees
 LAST_STEP |= {"pic_through"}  # of the layer before
+LAST_STEP |= {"pic_label", "pic_measure", "pic_most"}  # what other modes of colours tell
 # what is looked at before who is awake is known: where sleepers lie, also to weigh them, and who was awake
 LAST_STEP |= {"ray_leaf", "ray_node", "tree_slept", "awake_qpos", "nqawake", "nwritten", "xpos", "xquat", "xipos"}
 # what only the kernel itself writes, before it reads it: in an earlier round of its loops, or in the last step
@@ -102,6 +103,7 @@ def test_what_nobody_writes_is_noticed(stages):
         "accelerations": {"cvel"},
         "ode_tree_step": {"cvel"},
         "tree_step": {"cvel"},
+        "body_speeds": {"cvel"},
     }
 
 

@@ -2,12 +2,18 @@
 island alone. Static bodies are placed once, and again after the model was written."""
 
 import numpy as np
+import pytest
+from scipy import ndimage
 
 import tisim
 from tests.shared.sleepers import STACKS, UPPER, free, scene
 from tisim.device import memory
 from tisim.model.tables.colors import ASLEEP
+from tisim.viewer.camera import Camera
+from tisim.viewer.controls import Controls
+from tisim.viewer.measures import color_bytes
 from tisim.viewer.raster import Raster
+from tisim.viewer.scene import Look
 
 SHELF = '<body name="shelf" pos="3 0 .5"><geom type="box" size=".3 .3 .05"/></body>' + free("on", "3 0 .65", UPPER)
 
@@ -36,6 +42,61 @@ def test_sleepers_are_dark():
     box = int(m.name2id("geom", "a"))
     assert np.allclose(dark[box], ASLEEP * bright[box], atol=1)
     assert all(np.array_equal(dark[g], bright[g]) for g in dark if g != box)
+
+
+def shown(m, d):
+    """(picture, geom of each pixel) of a look from the side, without shadows."""
+    with tisim.Renderer(m, 90, 160, quality="plain") as renderer:
+        renderer.update_scene(d, Camera(90, -20, 2, (0, 0, 0.1)), Look())
+        picture, _, record = renderer.render_all()
+    return picture.astype(float), record[..., 0]
+
+
+def test_sleepers_are_dark_in_pictures():
+    m, d = settled(free("a", "0 0 .1"))
+    dark, geom = shown(m, d)
+    tisim.wake(m, d)
+    bright, _ = shown(m, d)
+    box = geom == m.name2id("geom", "a")
+    inner = box[1:-1, 1:-1] & box[2:, 1:-1] & box[:-2, 1:-1] & box[1:-1, 2:] & box[1:-1, :-2]
+    assert inner.sum() > 200
+    assert (dark[1:-1, 1:-1][inner] < 0.8 * bright[1:-1, 1:-1][inner]).all(), "0.4 of the colour, as the eye sees it"
+    away = ~ndimage.binary_dilation(box, np.ones((3, 3)), 2)  # edges are smoothed
+    assert np.array_equal(dark[away], bright[away])
+
+
+def test_sleepers_are_dark_on_pages():
+    pytest.importorskip("viser")
+    from tisim.viewer.browser import objects
+
+    m, d = settled(free("a", "0 0 .1"))
+    page = objects.Shapes(Controls(m, d, running=False), "127.0.0.1", 0)
+    try:
+        box = [int(g) for g in page._shapes.geoms].index(m.name2id("geom", "a"))
+        batch = next(b for b in page.batches if box in b.members)
+        dark = batch.rgb[list(batch.members).index(box)].astype(int)
+        tisim.wake(m, d)
+        page.update()
+        bright = batch.rgb[list(batch.members).index(box)].astype(int)
+        assert np.allclose(dark, ASLEEP * bright, atol=1) and bright.max() > 50
+    finally:
+        page.close()
+
+
+def test_an_island_keeps_one_colour_when_all_sleeps():
+    m, d = settled(STACKS)
+    rgb = color_bytes(m, d, 0, "island")[:, :3]
+    tree = np.asarray(m.body_treeid)[np.asarray(m.geom_bodyid)]
+    first, asleep = {}, np.asarray(d.tree_asleep)
+    for t in range(m.ntree):
+        k, circle = int(asleep[t]), [t]
+        while k != t:
+            circle.append(k)
+            k = int(asleep[k])
+        first[t] = min(circle)
+    colors = [(first[t], tuple(rgb[g].tolist())) for g, t in enumerate(tree) if t >= 0]
+    assert len(set(first.values())) < m.ntree, "some sleep together"
+    assert len(set(colors)) == len({island for island, _ in colors}) == len({color for _, color in colors})
 
 
 def test_a_run_says_how_much_sleeps(call):

@@ -214,7 +214,7 @@ class _Recorder:
         from tisim import pipeline
         from tisim.data import on_demand
         from tisim.queries import distance, inertia, rays
-        from tisim.viewer import Camera, offscreen, raster
+        from tisim.viewer import Camera, measures, offscreen, raster
 
         m, d = self.model, self.data
         d._checked = True  # what is made ready before the first step is no part of it
@@ -231,7 +231,9 @@ class _Recorder:
         distance.geom_distance(m, d, [1, m.ngeom - 2], [2, m.ngeom - 1], 1.0)
         offscreen.render(m, d, 8, 8, Camera(), show_contacts=True)
         offscreen.render(m, d, 8, 8, Camera(), quality="model")
-        raster.ready(m, d, Camera())
+        raster.ready(m, d, Camera()).paint_state(d, 0, "speed")
+        for mode in ("island", "force"):
+            measures.color_bytes(m, d, 0, mode)
 
     def add(self, step):
         """Notes a step under its stage: the function that was called by tisim.pipeline, or by `ask`."""
