@@ -86,8 +86,8 @@ def sweep_color(m, d, color, starts: ti.template(), me, size):
         at = MOST_ABREAST * color + rows - 1
         n = d.lcp_head[HEAD_SIZES + at] // LANES
         mine, behind = 0, n
-        if n > 0 and size > 1:
-            mine, behind = share(n, (me + rows) % size, size)
+        if n > 0 and size > 1:  # a part of the list is always the same worker's, the odd set now one's, now another's
+            mine, behind = (n * me + rows % size) // size, (n * (me + 1) + rows % size) // size
         while mine < behind:
             many = ti.min(BY_TURNS, behind - mine)
             visit_abreast(m, d, d.lcp_head[HEAD_FIRST + at] + LANES * rows * mine, rows, many, starts, me)
