@@ -236,5 +236,4 @@ COLOR_GROUP = colors.MODES.index("group")
 COLOR_SPEED = colors.MODES.index("speed")
 COLOR_FORCE = colors.MODES.index("force")
 FIRST_GROUP, FIRST_AWAKE, FIRST_STOP, NPAINT = colors.FIRST_GROUP, colors.FIRST_AWAKE, colors.FIRST_STOP, colors.NPAINT
-ASLEEP_LIGHT = colors.ASLEEP
-GAMMA = colors.GAMMA
+ASLEEP_PERCENT = round(100 * colors.ASLEEP)

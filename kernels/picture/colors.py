@@ -3,7 +3,7 @@ records of pictures, words of a window's records, bytes for a page. Colours are 
 """
 
 from ..constants import (
-    ASLEEP_LIGHT,
+    ASLEEP_PERCENT,
     COLOR_ASLEEP,
     COLOR_FORCE,
     COLOR_GROUP,
@@ -13,7 +13,6 @@ from ..constants import (
     FIRST_AWAKE,
     FIRST_GROUP,
     FIRST_STOP,
-    GAMMA,
     NPAINT,
     PLANE,
 )
@@ -21,6 +20,7 @@ from ..sleep.awake import is_body_asleep
 from ..spatial import head, tail
 from ..types import *
 from .shapes import bits, real
+from .surface import GAMMA
 
 
 @kernel
@@ -169,7 +169,7 @@ def color_geoms(m, d, picworld: ti.i32, piccolor: ti.i32, labelled: ti.i32):
             rgb = between_stops(m, d, b)
         share = ti.cast(1.0, ti.f32)
         if dark and piccolor != COLOR_ASLEEP and piccolor != COLOR_GROUP:
-            share = ti.cast(ASLEEP_LIGHT, ti.f32)
+            share = ti.cast(ASLEEP_PERCENT, ti.f32) / ti.cast(100.0, ti.f32)
         out = vec4(0.0, 0.0, 0.0, own[3])
         for k in ti.static(range(3)):
             out[k] = ti.cast(ti.cast(rgb[k], ti.f32) * share, FP)
