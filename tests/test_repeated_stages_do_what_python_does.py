@@ -1,15 +1,17 @@
 """A step that machine code repeats from records computes, bit for bit, what Python's stages do, whatever happens
 between steps; and Python has next to nothing left to do in it."""
 
+import collections
 import signal
+import types
 
 import numpy as np
 import pytest
 from shared.cost import calls
 
 import tisim
-from tisim import scenes
-from tisim.device import native
+from tisim import pipeline, scenes
+from tisim.device import native, program, record
 from tisim.enums import mjtDisableBit, mjtEnableBit
 
 WORDS = ("qpos", "qvel", "qacc", "qacc_warmstart", "tree_island", "qfrc_constraint")
@@ -139,3 +141,106 @@ def test_python_does_next_to_nothing(scene):
     if scene in ("pile", "chain"):  # the others move so much that pairs are searched for
         turns = 1000 // d.program._steps + 1  # one call of machine code repeats no more steps than that
         assert calls(lambda: tisim.step(m, d, 1000)) <= turns * one
+
+
+BOUNCING = """
+<mujoco><worldbody><geom type="plane" size="5 5 .1" solref="-3000 0"/>
+  <body pos="0 0 .12"><joint type="slide" axis="0 0 1"/><geom size=".1" solref="-3000 0"/></body>
+</worldbody></mujoco>"""
+
+
+def test_contacts_that_come_and_go_leave_nothing_to_python(monkeypatch):
+    """A stage that went the one way before and goes the other now is repeated, too: a ball bounces a hundred times, and
+    Python runs the stages of constraints a few times at first. Pairs are searched for by Python, whenever they are."""
+    tisim.init(arch="cpu", precision="f64")
+    if native.road() is None:
+        pytest.skip(native.why)
+    m = tisim.Model.from_xml_string(BOUNCING)
+    by_python, keep = collections.Counter(), program.Program.keep
+
+    def counted(self, stage):
+        by_python[pipeline.STAGES[stage].__name__] += 1
+        keep(self, stage)
+
+    def fall():
+        d, heights, touches = tisim.Data(m), [], []
+        for _ in range(2000):
+            tisim.step(m, d, 3)
+            heights.append(d.qpos[0])
+            touches.append(d.ncon)
+        return heights, touches
+
+    monkeypatch.setattr(program.Program, "keep", counted)
+    heights, touches = fall()
+    assert np.count_nonzero(np.diff(touches)) > 100
+    by_python.pop("collide")
+    assert max(by_python.values()) <= 3, by_python
+    monkeypatch.setattr(program.Program, "start", lambda program: None)
+    assert fall() == (heights, touches)
+
+
+@pytest.mark.parametrize("ways", [record.WAYS, 2])
+def test_any_ways_of_a_stage_are_repeated(monkeypatch, ways):
+    """What a stage writes follows from what it asks, through questions within questions and of several numbers, between
+    other stages, and in several steps of one call; also where fewer ways are kept than there are."""
+    tisim.init(arch="cpu", precision="f64")
+    if native.road() is None:
+        pytest.skip(native.why)
+    monkeypatch.setattr(record, "WAYS", ways)
+    m = tisim.Model.from_xml_string(BOUNCING)
+    d = tisim.Data(m)
+    asked, wrote = (types.SimpleNamespace(host=np.zeros(6, np.int32)) for _ in range(2))
+    rng, runs = np.random.default_rng(0), collections.Counter()
+
+    def ask(first, n, limit):
+        answer = (asked.host[first : first + n] > limit).any()
+        d.program.asked(asked, first, n, limit, answer)
+        return answer
+
+    def write(place, value):
+        wrote.host[place] = value
+        d.program.wrote(wrote, place, 1, value)
+
+    def branches():
+        write(0, -1)
+        if ask(0, 1, 3):
+            write(1, 1 + ask(1, 1, -2))
+        elif ask(2, 3, 5):
+            write(1, 3)
+            write(2, 3)
+        write(3, 4 if ask(5, 1, 0) else 5)
+
+    def nothing():
+        pass
+
+    stages = [nothing, branches, nothing, lambda: write(4, wrote.host[4] + 0), branches]
+
+    def step(times, repeat):
+        at = 0
+        while times:
+            done = 0
+            if repeat:
+                at, done = d.program.run(m, d, range(len(stages)), at, times)
+            times -= done
+            if times and (at > 0 or not done):
+                d.program.start() if repeat else d.program.drop()
+                runs[repeat] += 1
+                stages[at]()
+                if repeat:
+                    d.program.keep(at)
+                at += 1
+                if at == len(stages):
+                    at, times = 0, times - 1
+
+    for _ in range(300):
+        asked.host[:] = rng.integers(-4, 9, 6)
+        before, times = wrote.host.copy(), rng.integers(1, 4)
+        step(times, True)
+        repeated, wrote.host[:] = wrote.host.copy(), before
+        after = wrote.host
+        kept, d.program = d.program, program.Program(d)
+        step(times, False)
+        d.program = kept
+        assert np.array_equal(repeated, after)
+    known = 2 * 8 + 3  # each of the two knows eight ways
+    assert runs[True] <= known if ways == record.WAYS else runs[True] > known

@@ -141,7 +141,10 @@ def reset(m, d, worlds=None):
             bits; lists of contacts and rows are those of the last step until the next.
     """
     given.check(m, d)
-    index = world_indices(d, worlds)
+    _reset(m, d, world_indices(d, worlds))
+
+
+def _reset(m, d, index):
     whole = len(index) == d.nworld
     d.device("counts")  # refuses a Data of an earlier tisim.init
     if whole:
@@ -208,8 +211,10 @@ def _vectors(state):
 
 def state_parts(d, sig):
     """[(array, numbers of a world)] of a state vector."""
-    sig = _sig(sig)
-    return [(name, DATA[name].size(d._size_of)) for bit, name in STATE if sig & bit]
+    known, sig = d._info.setdefault("state_parts", {}), _sig(sig)
+    if sig not in known:
+        known[sig] = [(name, DATA[name].size(d._size_of)) for bit, name in STATE if sig & bit]
+    return known[sig]
 
 
 def state_size(m, sig):
@@ -288,9 +293,17 @@ def reset_state(m, d, state, worlds=None, sig=mjtState.mjSTATE_INTEGRATION, seed
         drawn = np.zeros(len(index), np.int64) if len(state) == 1 else np.arange(len(index))
     else:
         raise Error(f"{len(state)} states for {len(index)} worlds: expected one, as many, or a seed to draw by")
-    reset(m, d, index)
-    _write_state(d, state[drawn], sig, index)
+    restart(m, d, state[drawn], index, sig)
     return drawn
+
+
+def restart(m, d, state, index, sig):
+    """Resets worlds and sets a state of each, as reset_state does, which looks at what it is given.
+
+    state  (worlds, size);  index  different worlds.
+    """
+    _reset(m, d, index)
+    _write_state(d, state, sig, index)
 
 
 def seeded(seed, index):

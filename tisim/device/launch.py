@@ -30,7 +30,7 @@ def run(m, d, kernels, parallel=True, now=None, **scalars):
         clock.tick(PYTHON)
     bound = _bound(m, d, kernels)
     bound.run(d, m.numbers_version(), parallel if now is None else now, scalars)
-    d.program.launched(bound, parallel)
+    d.program.launched(bound, parallel and d._hand is None)
     if clock.running:
         d.program.tick(kernels[0].path or kernels[0].__name__)
 
@@ -42,7 +42,7 @@ def note(m, d, kernels, parallel=True, **scalars):
     bound = _bound(m, d, kernels)
     if isinstance(bound, native.Bound):
         bound.ready(d, m.numbers_version(), scalars)
-    d.program.launched(bound, parallel)
+    d.program.launched(bound, parallel and d._hand is None)
 
 
 def _bound(m, d, kernels):

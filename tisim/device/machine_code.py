@@ -24,8 +24,9 @@ _LEAST = re.compile(r"(@llvm\.smax\.i32\(i32 %[\w.]+, i32 )512\)")
 # the thread pool's parallel_for where a loop is not worth waking threads. `run_by_team` and `team_for` are those of
 # workers who stay awake for a whole table, see team_code.py.
 SUPPORT_FUNCTIONS = ("run", "serial_for", "outside", "fill", "add", "tick", "run_by_team", "team_for")
-# run(table, i, n, total): calls the entries i, i + 1, ... of a table of n, and again from 0 on, until it has called
-# `total` or one that asks gives another answer; returns how many there were before that
+# run(table, i, n, times): calls the entries i, i + 1, ... of a table of n, and again from 0 on, until its end was
+# reached so often. An entry whose last number is not 0 asks: at the answer 1 the table goes on so many entries further,
+# n being its end, or, at -1, stops there. Returns n * how often the end was reached + the place it is at
 # outside, fill, add ({numbers, n, a, b}): whether one of n numbers is not in a ... b; sets them to a; adds a to them
 # tick ({words, n}): charges the time since the last tick to place n (clock.py), by CLOCK_MONOTONIC, 1, as Python does
 SUPPORT = """
@@ -33,20 +34,23 @@ target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16
 target triple = "x86_64-pc-linux-gnu"
 %entry = type { void (i8*)*, i8*, i64 }
 %numbers = type { i32*, i64, i32, i32 }
-define i64 @run(%entry* %table, i64 %first, i64 %n, i64 %total) {
+define i64 @run(%entry* %table, i64 %first, i64 %n, i64 %times) {
 entry:
-  %some = icmp sgt i64 %total, 0
-  br i1 %some, label %loop, label %done
+  %some = icmp sgt i64 %times, 0
+  br i1 %some, label %loop, label %nothing
 loop:
-  %k = phi i64 [ 0, %entry ], [ %next, %called ]
-  %i = phi i64 [ %first, %entry ], [ %place, %called ]
+  %k = phi i64 [ 0, %entry ], [ %k, %called ], [ %reached, %end ]
+  %i = phi i64 [ %first, %entry ], [ %next, %called ], [ 0, %end ]
+  %inside = icmp slt i64 %i, %n
+  br i1 %inside, label %work, label %end
+work:
   %pf = getelementptr %entry, %entry* %table, i64 %i, i32 0
   %pc = getelementptr %entry, %entry* %table, i64 %i, i32 1
-  %pa = getelementptr %entry, %entry* %table, i64 %i, i32 2
+  %po = getelementptr %entry, %entry* %table, i64 %i, i32 2
   %f = load void (i8*)*, void (i8*)** %pf
   %c = load i8*, i8** %pc
-  %a = load i64, i64* %pa
-  %asks = icmp ne i64 %a, 0
+  %other = load i64, i64* %po
+  %asks = icmp ne i64 %other, 0
   br i1 %asks, label %ask, label %tell
 tell:
   call void %f(i8* %c)
@@ -54,19 +58,28 @@ tell:
 ask:
   %g = bitcast void (i8*)* %f to i32 (i8*)*
   %answer = call i32 %g(i8* %c)
-  %other = icmp ne i32 %answer, 0
-  br i1 %other, label %stopped, label %called
+  %differs = icmp ne i32 %answer, 0
+  br i1 %differs, label %elsewhere, label %called
+elsewhere:
+  %stops = icmp slt i64 %other, 0
+  br i1 %stops, label %stopped, label %called
 called:
-  %next = add i64 %k, 1
-  %after = add i64 %i, 1
-  %inside = icmp slt i64 %after, %n
-  %place = select i1 %inside, i64 %after, i64 0
-  %more = icmp slt i64 %next, %total
+  %by = phi i64 [ 1, %tell ], [ 1, %ask ], [ %other, %elsewhere ]
+  %next = add i64 %i, %by
+  br label %loop
+end:
+  %reached = add i64 %k, 1
+  %more = icmp slt i64 %reached, %times
   br i1 %more, label %loop, label %done
 stopped:
-  ret i64 %k
+  %before = mul i64 %k, %n
+  %at = add i64 %before, %i
+  ret i64 %at
 done:
-  ret i64 %total
+  %all = mul i64 %times, %n
+  ret i64 %all
+nothing:
+  ret i64 %first
 }
 define void @serial_for(i8* %pool, i32 %n, i32 %threads, i8* %context, void (i8*, i32, i32)* %f) {
 entry:

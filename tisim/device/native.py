@@ -79,21 +79,22 @@ class Road:
         self.serial_runtime, self.parallel_runtime = map(ctypes.addressof, self._copies)
         self._keep, self._of_hands = support, {}
 
-    def call(self, d, parallel, table, first, n, total):
-        """Calls `total` entries of a table of n, from one on; returns how many, before one gave another answer.
+    def call(self, d, parallel, table, first, n, times):
+        """Calls the entries of a table of n, from one on, until its end was reached so often, or one gives an answer at
+        which it stops; returns n * how often the end was reached + the place it is at.
 
         d  the Data whose kernels they are.  parallel  whether loops in it are worth waking threads.
         """
         if d._hand is not None:
             with hands.aside():
-                return self._run_aside(table, first, n, total)
+                return self._run_aside(table, first, n, times)
         size = team.workers() if parallel else 1
         if size == 1:
             if parallel:
                 self.team.leave(by_pool=session.workers == 1 != session.threads)
                 team.rest()
-            return self._run(table, first, n, total)
-        return self.team.run(d, size, table, first, n, total)
+            return self._run(table, first, n, times)
+        return self.team.run(d, size, table, first, n, times)
 
     def runtimes(self, d):
         """Addresses of the LLVMRuntime that kernels of a Data are passed, by one thread and by all."""
@@ -112,7 +113,7 @@ class Road:
         numbers, rows = np.zeros((n, 3), np.uint64), np.zeros((n, 3), np.uint64)
         numbers[:, 0], numbers[:, 1] = addresses.ravel(), counts.ravel()
         rows[:, 0], rows[:, 1] = self.fill, numbers.ctypes.data + numbers.strides[0] * np.arange(n)
-        self._run(rows.ctypes.data, 0, n, n)
+        self._run(rows.ctypes.data, 0, n, 1)
 
     def leave_threads(self):
         """Loops are no longer shared out, nor those of Taichi's own launches."""
@@ -368,7 +369,7 @@ class Bound:
     def run(self, d, version, parallel, scalars):
         """Launches the kernels. version: changes when a number of the model may have."""
         self.ready(d, version, scalars)
-        self._call(d, parallel, self._all if parallel else self._one, 0, self._length, self._length)
+        self._call(d, parallel, self._all if parallel else self._one, 0, self._length, 1)
 
     def ready(self, d, version, scalars):
         """Writes the numbers that are not as in the last launch."""

@@ -24,7 +24,7 @@ import time
 from . import team
 
 LINE = 16  # numbers of 8 bytes in a line, which has one writer at a time: see kernels/team.py
-(TABLE, FIRST, N, TOTAL, RESULT, SIZE, ACTIVE, BEGAN, ENDED, WAITED, CALLED, RETURNED, POOL, POOL_FOR,
+(TABLE, FIRST, N, TIMES, RESULT, SIZE, ACTIVE, BEGAN, ENDED, WAITED, CALLED, RETURNED, POOL, POOL_FOR,
  BY_POOL) = range(15)  # fmt: skip
 # the leader's: how many loops there were, and chunks in them; of each worker: ticket, function and context; chunks done
 JOINED, QUIT, LOOP, TICKETS, DONE = LINE, 2 * LINE, 3 * LINE, 4 * LINE, (4 + team.MOST) * LINE
@@ -48,12 +48,12 @@ class State:
         """Says how loops are done outside of `run`: by all threads of the pool, or on the calling one."""
         self.numbers[BY_POOL] = by_pool
 
-    def run(self, d, size, table, first, n, total):
+    def run(self, d, size, table, first, n, times):
         """Calls a table's entries as `Road.call` does, by a team of this size at most."""
         at, lines, began = self.numbers, d.device("team").host, time.perf_counter()
         at[SIZE], at[BY_POOL], self.woken = size, 0, self.woken + 1
         team.ask(lines)
-        done = self._call(self.address, table, first, n, total)
+        done = self._call(self.address, table, first, n, times)
         whole = max(1, at[RETURNED] - at[CALLED])
         asleep = 1 - (at[ENDED] - at[BEGAN]) / whole
         team.look(lines, size, time.perf_counter() - began, asleep, at[WAITED] / whole)
@@ -64,12 +64,12 @@ SUPPORT = """
 declare i64 @llvm.readcyclecounter()
 declare void @llvm.x86.sse2.pause()
 %task = type void (i8*, i32, i32)
-define i64 @run_by_team(i64* %s, i64 %table, i64 %first, i64 %n, i64 %total) {
+define i64 @run_by_team(i64* %s, i64 %table, i64 %first, i64 %n, i64 %times) {
 entry:
   call void @put(i64* %s, i64 TABLE, i64 %table)
   call void @put(i64* %s, i64 FIRST, i64 %first)
   call void @put(i64* %s, i64 N, i64 %n)
-  call void @put(i64* %s, i64 TOTAL, i64 %total)
+  call void @put(i64* %s, i64 TIMES, i64 %times)
   call void @put(i64* %s, i64 JOINED, i64 0)
   call void @put(i64* %s, i64 QUIT, i64 0)
   call void @put(i64* %s, i64 WAITED, i64 0)
@@ -114,9 +114,9 @@ lead:
   %table64 = call i64 @get(i64* %s, i64 TABLE)
   %a = call i64 @get(i64* %s, i64 FIRST)
   %n = call i64 @get(i64* %s, i64 N)
-  %total = call i64 @get(i64* %s, i64 TOTAL)
+  %times = call i64 @get(i64* %s, i64 TIMES)
   %table = inttoptr i64 %table64 to %entry*
-  %r = call i64 @run(%entry* %table, i64 %a, i64 %n, i64 %total)
+  %r = call i64 @run(%entry* %table, i64 %a, i64 %n, i64 %times)
   call void @put(i64* %s, i64 RESULT, i64 %r)
   call void @put(i64* %s, i64 ACTIVE, i64 0)
   %t1 = call i64 @llvm.readcyclecounter()
@@ -307,7 +307,7 @@ define private void @put(i64* %s, i64 %i, i64 %v) alwaysinline {
 }
 """
 _PLACES = dict(
-    TABLE=TABLE, FIRST=FIRST, N=N, TOTAL=TOTAL, RESULT=RESULT, SIZE=SIZE, ACTIVE=ACTIVE, BEGAN=BEGAN, ENDED=ENDED,
+    TABLE=TABLE, FIRST=FIRST, N=N, TIMES=TIMES, RESULT=RESULT, SIZE=SIZE, ACTIVE=ACTIVE, BEGAN=BEGAN, ENDED=ENDED,
     WAITED=WAITED, CALLED=CALLED, RETURNED=RETURNED, POOL=POOL, POOL_FOR=POOL_FOR, BY_POOL=BY_POOL, JOINED=JOINED,
     QUIT=QUIT, LOOP=LOOP, CHUNKS=LOOP + 1, DONE=DONE, TICKETS=TICKETS, LINE=LINE, MOST=team.MOST,
 )  # fmt: skip

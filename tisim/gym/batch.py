@@ -5,7 +5,7 @@ import numpy as np
 from tisim import pipeline
 from tisim.data import on_demand
 from tisim.data.data import Data
-from tisim.data.state import get_state, reset_state
+from tisim.data.state import get_state, restart
 from tisim.device import hands, runtime
 
 LEAST = 8  # worlds that are worth a thread of their own
@@ -22,14 +22,15 @@ class Batch:
 
     def __init__(self, m, nworld, nstep, blocks):
         runtime.ensure()
+        alone = False
         if blocks is None:
             pays = nworld >= LEAST * hands.number() and nworld * m.nbody * nstep >= BODIES
-            blocks = hands.number() if pays else 1
+            blocks, alone = hands.number() if pays else 1, not pays
         blocks = min(blocks, nworld)
         self.model, self.nstep = m, nstep
         self.first = [nworld * k // blocks for k in range(blocks + 1)]
         self.datas = tuple(Data(m, nworld=b - a) for a, b in zip(self.first, self.first[1:]))
-        if blocks > 1:
+        if blocks > 1 or alone:
             for hand, d in enumerate(self.datas):
                 hands.give(d, hand)
 
@@ -50,7 +51,7 @@ class Batch:
     def reset(self, states, worlds, sig):
         """Resets worlds, by index in ascending order, and sets their states."""
         for d, rows, index in self._parts(worlds):
-            reset_state(self.model, d, states[rows], index, sig)
+            restart(self.model, d, states[rows], index, sig)
 
     def states(self, worlds):
         """The states of worlds, by index in ascending order."""

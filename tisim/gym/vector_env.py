@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 from tisim import pipeline
 from tisim.data.data import Data
 from tisim.data.on_demand import POST_CONSTRAINT  # of the last step's forces: 0 after a reset, as gymnasium's
-from tisim.data.state import reset_state, set_state
+from tisim.data.state import restart, set_state
 from tisim.device import memory
 from tisim.enums import mjtState
 from tisim.errors import Error
@@ -129,9 +129,13 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     @property
     def np_random(self):
         """The environments' generators, a tuple."""
-        for k in range(self.num_envs):
-            self.rngs[k] = self.rngs[k] or seeding.np_random()[0]
-        return tuple(self.rngs)
+        return tuple(map(self._rng, range(self.num_envs)))
+
+    def _rng(self, k):
+        """The generator of environment k."""
+        if self.rngs[k] is None:
+            self.rngs[k] = seeding.np_random()[0]
+        return self.rngs[k]
 
     def reset(self, *, seed=None, options=None):
         """Starts an episode in each environment, or in those of options["reset_mask"], a (num_envs,) array of bool.
@@ -200,13 +204,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def _begin(self, index):
         """Starts episodes in some environments."""
-        rngs = self.np_random
-        found = [self._start_of([rngs[k] for k in part], part) for part in self._parts(index)]
+        found = [self._start_of([self._rng(k) for k in part], part) for part in self._parts(index)]
         rows = {name: np.concatenate([vars(seen)[name] for seen in found]) for name in self.reads}
         if self.seen is None:
             self.seen = Seen(rows)
         else:
-            self.seen = Seen({name: np.array(a) for name, a in vars(self.seen).items()})
             for name, a in rows.items():
                 getattr(self.seen, name)[index] = a
         self._elapsed[index], self.ended[index] = 0, False
@@ -232,7 +234,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             kinds = {name: memory.number_type(self._batch.datas[0].device(name)) for name in self.reads}
             return Seen({name: parts[name].astype(kinds[name]) for name in self.reads})
         fresh = self._fresh_for(len(states))
-        reset_state(self.model, fresh, states, np.arange(len(states)), START)
+        restart(self.model, fresh, states, np.arange(len(states)), START)
         pipeline.forward_for(self.model, fresh, [name for name in self.reads if name not in POST_CONSTRAINT])
         seen = {name: fresh.host(name)[: len(states)] for name in self.reads}
         return Seen({name: np.zeros_like(a) if name in POST_CONSTRAINT else a for name, a in seen.items()})

@@ -29,6 +29,7 @@ class Settings:
     def __init__(self, what, values):
         object.__setattr__(self, "_what", what)
         object.__setattr__(self, "_edits", 0)  # counts writes of fields; arrays may be written in place besides
+        object.__setattr__(self, "_fine", None)  # values that `check` found fine
         object.__setattr__(
             self, "_values", {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}
         )
@@ -84,11 +85,15 @@ class Settings:
 
     def check(self):
         """Raises Error where a value is one that could not be written, as a file may have it."""
+        values = [v.tobytes() if isinstance(v, np.ndarray) else v for v in self._values.values()]
+        if values == self._fine and not any(isinstance(v, Settings) for v in values):
+            return
         for name, value in self._values.items():
             if isinstance(value, Settings):
                 value.check()
             else:
                 self._checked(name, value)
+        object.__setattr__(self, "_fine", values)
 
     def __dir__(self):
         return [*super().__dir__(), *self._values]

@@ -144,13 +144,18 @@ class Stage:
                 return
         else:
             self.run(m, d, "boxes", now=False if self._awake and not self.sort.wide else None)
-        moved = d.exceeds(rarely=True, nout=0)
+        plain = not (sleeps or refuses or self.scalars["override"])
+        alike = plain and keep and self.pairs.alike and self._repeatable(m, d)
+        moved = d.exceeds(rarely=not alike, nout=0)
+        if moved and alike:
+            self.pairs.repeat(d)
+            return self.run(m, d, "entries", "pairs", "contacts", "list")
         if session.arch != "cpu" and d.exceeds(nbad=0):
             return
         searched = ()
         if moved or not keep or self.pairs.of != self._conditions(m, d):
-            plain = self._awake and not (sleeps or refuses or self.scalars["override"])
-            searched = ("contacts", "list") if plain else ()  # they are done with the search: threads are woken once
+            # they are done with the search: threads are woken once
+            searched = ("contacts", "list") if plain and self._awake else ()
             with d.program.aside():
                 self._search(m, d, keep, *searched)
         if searched:
@@ -172,6 +177,12 @@ class Stage:
             d.program.spoil()
             narrowphase.apply_filter(m, d)
         self.run(m, d, "list")
+
+    def _repeatable(self, m, d):
+        """Whether a search may be as the last one was. Where threads are woken for one, Python weighs little."""
+        if session.arch != "cpu" or m.capacity_limit or self.pairs.of != self._conditions(m, d):
+            return False
+        return d._hand is not None or not (self._awake or self.sort.wide)
 
     def _search(self, m, d, keep, *others):
         """Searches for pairs, and does other parts with them."""

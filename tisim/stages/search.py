@@ -1,5 +1,7 @@
 """The search for pairs, outside the kernels: who takes part, sizes of its keys, how long its pairs serve."""
 
+import types
+
 import numpy as np
 
 from tisim.device import memory
@@ -14,6 +16,10 @@ SWEEP_FOUND = 64  # boxes that meet, found by the thread of a chunk before their
 QUIET = 4  # times as long, at most, where a search costs so many times as much beside what its pairs do
 # where worlds have few boxes, and all no more pairs than boxes: there long lives cost nothing but a few pairs to ask
 FEW_BOXES, WIDEST, MUCH_LONGER = 32, 1.6, 8  # boxes; largest skin; times as long
+MOST_TIMES = 31  # that a search is repeated
+ALIKE = 0.6  # lives of which one is no smaller part of the other are alike
+# numbers of Pairs: steps that the present ones served, and all since `renew`; searches to repeat, and repeated since
+AGE, STEPS, LEFT, REPEATED = range(4)
 REST = 16  # searches without a skin, where things move so fast that not even the largest one pays
 
 
@@ -78,16 +84,20 @@ class Pairs:
     """How long the pairs of the last search have served, and by how much it enlarged boxes.
 
     of        what they depend on besides poses; None: there are none that may serve.
-    age       steps that they have served;  last_age  steps that those of the search before did, 0: there were none.
+    age       steps that they have served;  last_age  about how many those of earlier searches did, 0: there were none.
     skin      by how much the search enlarged boxes, relative to their mean extent.
+
+    A search is chosen by Python (`renew`), and then done again as it was (`repeat`), which the Data's program can do,
+    too, some times before Python looks again how long pairs serve on the average.
     """
 
     def __init__(self):
         self.of = None
-        self._age = np.zeros(1, np.int32)  # where a program finds it
+        self._state = types.SimpleNamespace(host=np.zeros(4, np.int32))  # where a program finds it
+        self._times = 0  # how often a search is repeated
         self.last_age = 0
         self.skin = 0.0
-        self._chosen = SKINS[1]
+        self._chosen, self._widest = SKINS[1], WIDEST
         self._lives = (0, 0, 0)  # steps that the pairs of the last three searches served; 0: there were none
         self._rest = 0  # searches until a skin is tried again
 
@@ -99,32 +109,55 @@ class Pairs:
                pairs of which one is awake.
         few    worlds have FEW_BOXES at most, and all no more pairs than boxes.
         """
-        longer, most = (MUCH_LONGER, WIDEST) if few else (min(quiet, QUIET), SKINS[-1])
-        self.skin = self._next_skin(longer, most) if keep else 0.0
-        self.last_age = self.age if keep else 0
-        self._age[0], self.of = 0, None
+        if not few and self.skin > SKINS[-1]:  # by this skin they are too many
+            self._widest = max(SKINS[-1], 0.5 * self.skin)
+        longer, most = (MUCH_LONGER, self._widest) if few else (min(quiet, QUIET), SKINS[-1])
+        state, before = self._state.host, self.skin
+        number = 1 + int(state[REPEATED])
+        life = int(state[STEPS]) // number
+        self.skin = self._next_skin(life, number, longer, most) if keep else 0.0
+        if not keep or not ALIKE * life < self.last_age < life / ALIKE:  # else launches have the same numbers
+            self.last_age = life if keep else 0
+        self._times = min(MOST_TIMES, 2 * self._times + 1) if self.skin == before else self._times // 4
+        state[:] = 0
+        state[LEFT], self.of = self._times, None
+
+    @property
+    def alike(self):
+        """Whether the next search is to be as the last one was; else it is Python's turn to choose one."""
+        return self._state.host[LEFT] > 0
+
+    def repeat(self, d):
+        """Before a search alike."""
+        state, program = self._state, d.program
+        program.asked(state, LEFT, 1, 0, True)
+        for place, value in ((LEFT, -1), (REPEATED, 1)):
+            state.host[place] += value
+            program.added(state, place, 1, value)
+        state.host[AGE] = 0
+        program.wrote(state, AGE, 1, 0)
 
     @property
     def age(self):
-        return int(self._age[0])
+        return int(self._state.host[AGE])
 
     def serve(self, d):
         """They have served one more step."""
-        self._age += 1
-        d.program.counted(self._age)
+        self._state.host[: STEPS + 1] += 1
+        d.program.added(self._state, AGE, STEPS + 1, 1)
 
-    def _next_skin(self, longer, most):
-        """Skin of the next search, `most` at most, from how long the pairs of the last ones served; longer: than in an
-        awake heap."""
+    def _next_skin(self, life, number, longer, most):
+        """Skin of the next search, `most` at most, from how long pairs served: those of the last `number` searches for
+        `life` steps each; longer: than in an awake heap."""
         self._chosen = min(self._chosen, most)
         if self._rest:
-            self._rest -= 1
+            self._rest = max(0, self._rest - number)
             return 0.0
-        self._lives = (*self._lives[1:], self.age)
+        self._lives = (*self._lives[1:], life)
         if self._chosen == most and self._lives == (1, 1, 1):
             self._rest = REST
         elif 0 < min(self._lives[1:]) and max(self._lives[1:]) < SHORT_LIFE * longer:
             self._chosen = min(most, 2 * self._chosen)
-        elif self.age > LONG_LIFE * longer:
+        elif life > LONG_LIFE * longer:
             self._chosen = max(SKINS[0], 0.5 * self._chosen)
         return self._chosen

@@ -18,8 +18,10 @@ FAR = 1e30  # corners of a box that meets nothing
 
 
 def can_collide(m):
-    """(ngeom,) bool: geoms that a pair may be made of without being listed in the model."""
-    return (np.asarray(m.geom_contype) != 0) | (np.asarray(m.geom_conaffinity) != 0)
+    """(ngeom,) bool: geoms that a pair may be made of without being listed in the model: their bits fit another's."""
+    contype, conaffinity = (np.asarray(a)[:, None] >> np.arange(32) & 1 for a in (m.geom_contype, m.geom_conaffinity))
+    found = [one & (other.sum(axis=0) > other) for one, other in ((contype, conaffinity), (conaffinity, contype))]
+    return (found[0] | found[1]).any(axis=1)
 
 
 def sort_out(m):
