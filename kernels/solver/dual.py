@@ -11,43 +11,39 @@ dynamics with contacts and constraints", ICRA 2014.
 """
 
 from ..constraint.cone import force_of, to_contact, to_world
-from ..constraint.row import row_times, tree_of_dof
+from ..constraint.row import row_times, tree_of_dof, world_of_row
 from ..spatial import cross, head, join, tail
 from ..types import FP, SERIAL, func, kernel, ti
 from .steps import store_wrench, tree_gather
 
 
 @func
-def last_of(m, d, b):
-    """Last world-major dof that moves a world-major body, -1 for -1."""
+def last_of(m, d, b, w):
+    """Last dof that moves a world-major body of world w, -1 for -1. Dofs are counted within a world here and below, as
+    divisions are slow."""
     i = -1
     if b >= 0:
-        a = b % m.nbody
+        a = b - w * m.nbody
         while m.body_dofnum[a] == 0:
             a = m.body_parentid[a]
-        i = b // m.nbody * m.nv + m.body_dofadr[a] + m.body_dofnum[a] - 1
+        i = m.body_dofadr[a] + m.body_dofnum[a] - 1
     return i
-
-
-@func
-def above(m, d, i):
-    """The parent of a world-major dof, -1 if it has none."""
-    p = m.dof_parentid[i % m.nv]
-    return ti.select(p >= 0, i - i % m.nv + p, -1)
 
 
 @func
 def count_chains(m, d, c):
     """Number of dofs that move either body of contact c."""
-    a = last_of(m, d, d.con_body[c][0])
-    b = last_of(m, d, d.con_body[c][1])
+    w = d.contact_worldid[c]
+    a = last_of(m, d, d.con_body[c][0], w)
+    b = last_of(m, d, d.con_body[c][1], w)
     n = 0
     while a >= 0 or b >= 0:
         i = ti.max(a, b)
+        up = m.dof_parentid[i]
         if a == i:
-            a = above(m, d, i)
+            a = up
         if b == i:
-            b = above(m, d, i)
+            b = up
         n += 1
     return n
 
@@ -56,15 +52,16 @@ def count_chains(m, d, c):
 def mark_chains(m, d, r):
     """Marks the dofs of row r and their ancestors; returns how many they are."""
     n = 0
+    o = world_of_row(m, d, r) * m.nv
     for e in range(d.row_adr[r], d.row_adr[r] + d.row_num[r]):
-        i = d.J_dof[e]
+        i = d.J_dof[e] - o
         while i >= 0:
-            if d.dof_mark[i] == r + 1:
+            if d.dof_mark[o + i] == r + 1:
                 i = -1
             else:
-                d.dof_mark[i] = r + 1
+                d.dof_mark[o + i] = r + 1
                 n += 1
-                i = above(m, d, i)
+                i = m.dof_parentid[i]
     return n
 
 
@@ -145,7 +142,7 @@ def row_terms(m, d, r):
             if d.J_dof[e] == d.Y_dof[x]:
                 d.Y[x] = d.J[e]
                 e -= 1
-    through_factor(m, d, adr, adr, num, 1)
+    through_factor(m, d, world_of_row(m, d, r), adr, adr, num, 1, 1)
     s = FP(0.0)
     for x in range(adr, adr + num):
         s += d.Y[x] * d.Y[x]
@@ -154,13 +151,13 @@ def row_terms(m, d, r):
 
 
 @func
-def through_factor(m, d, to, dofs, num, rows):
-    """Rows of J, num entries each from Y[to], become those of J L^-1 D^-1/2; their dofs are from Y_dof[dofs]."""
+def through_factor(m, d, w, to, dofs, num, rows, most: ti.template()):
+    """Rows of J in world w, at most `most`, num entries each from Y[to], become those of J L^-1 D^-1/2; their dofs are
+    from Y_dof[dofs]."""
     for x in range(num):
         i = d.Y_dof[dofs + x]
-        w = i // m.nv
-        row = m.M_rowadr[i % m.nv]
-        last = m.M_rownnz[i % m.nv] - 1
+        row = m.M_rowadr[i - w * m.nv]
+        last = m.M_rownnz[i - w * m.nv] - 1
         other = x
         for p in range(last):  # ancestors, from the nearest one
             a = row + last - 1 - p
@@ -168,12 +165,14 @@ def through_factor(m, d, to, dofs, num, rows):
             while d.Y_dof[dofs + other] != j:
                 other += 1
             factor = d.qLD[w * m.nC + a]
-            for k in range(rows):
-                e = to + k * num
-                d.Y[e + other] = d.Y[e + other] - factor * d.Y[e + x]
+            for k in ti.static(range(most)):
+                if k < rows:
+                    e = to + k * num
+                    d.Y[e + other] = d.Y[e + other] - factor * d.Y[e + x]
         s = ti.sqrt(d.qLDiagInv[i])
-        for k in range(rows):
-            d.Y[to + k * num + x] = d.Y[to + k * num + x] * s
+        for k in ti.static(range(most)):
+            if k < rows:
+                d.Y[to + k * num + x] = d.Y[to + k * num + x] * s
 
 
 @func
@@ -183,29 +182,31 @@ def contact_entries(m, d, c):
     num = d.con_Ynum[c]
     dim = d.contact_dim[c]
     b = -d.con_aref[c]
-    i1 = last_of(m, d, d.con_body[c][0])
-    i2 = last_of(m, d, d.con_body[c][1])
+    w = d.contact_worldid[c]
+    i1 = last_of(m, d, d.con_body[c][0], w)
+    i2 = last_of(m, d, d.con_body[c][1], w)
     for x in range(num):
         i = ti.max(i1, i2)
-        v = d.cdof[i]
+        up = m.dof_parentid[i]
+        v = d.cdof[w * m.nv + i]
         turn = head(v) - head(v)
         shift = turn
         if i2 == i:
             turn += head(v)
             shift += tail(v) + cross(head(v), head(d.con_arm[c, 1]))
-            i2 = above(m, d, i)
+            i2 = up
         if i1 == i:
             turn -= head(v)
             shift -= tail(v) + cross(head(v), head(d.con_arm[c, 0]))
-            i1 = above(m, d, i)
+            i1 = up
         j = to_contact(c, join(turn, shift), dim, d.contact_frame)
-        d.Y_dof[adr + x] = i
-        b += d.qacc_smooth[i] * j
+        d.Y_dof[adr + x] = w * m.nv + i
+        b += d.qacc_smooth[w * m.nv + i] * j
         for k in ti.static(range(m.has.dims)):
             if k < dim:
                 d.Y[adr + k * num + x] = j[k]
     d.con_b[c] = b
-    through_factor(m, d, adr, adr, num, dim)
+    through_factor(m, d, w, adr, adr, num, dim, m.has.dims)
 
 
 @func

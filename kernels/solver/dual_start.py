@@ -4,8 +4,11 @@ from ..constraint.cone import cone_force, force_of, load_parameters, to_contact
 from ..constraint.row import row_times
 from ..constraint.row_cost import row_force
 from ..spatial import relative_twist, tree_twists
-from ..types import FP, func, ti
+from ..types import FP, GPU, func, ti
+from .colors import is_shared
 from .dual import contact_push, row_push
+
+SMALL_BLOCKS, SMALL_DOFS = 16, 96  # of an island, at most, whose forces are vectors of four (small_dual.py)
 
 
 @func
@@ -114,3 +117,23 @@ def dual_cost(m, d, k):
                 edge = d.con_edge[c][e]
                 s += 0.5 * edge * edge / d.con_D[c]
     return s
+
+
+@func
+def is_small(m, d, k):
+    """Whether the forces of island k are one vector, see small_dual.py."""
+    small = False
+    if ti.static(not GPU and not m.has.elliptic):
+        if is_shared(m, d, k) == 0 and d.island_dofnum[k] <= SMALL_DOFS:
+            small = forces_of(m, d, k) <= 4 * SMALL_BLOCKS
+    return small
+
+
+@func
+def forces_of(m, d, k):
+    """Places that the forces of island k take in small_dual.py: a pyramid of more than one begins with a vector."""
+    n = d.island_rownum[k] if ti.static(m.has.rows) else 0
+    for e in range(d.island_conadr[k], d.island_conadr[k] + d.island_connum[k]):
+        dim = d.contact_dim[d.island_con[e]]
+        n = ti.select(dim == 1, n + 1, (n + 3) // 4 * 4 + 2 * dim - 2)
+    return n

@@ -17,7 +17,7 @@ from ..team import crew, meet
 from ..types import FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec6
 from .colors import color_island, is_shared, sweep
 from .dual import contact_push, contact_residual, finish_island, row_push, row_residual
-from .dual_start import clear_forces, dual_cost, forces_of_residuals, regularisation, residuals_at
+from .dual_start import clear_forces, dual_cost, forces_of_residuals, is_small, regularisation, residuals_at
 from .newton import solve_all
 from .qcqp import REGULAR, SINGULAR, friction_force
 from .rounds import scale_of
@@ -36,7 +36,14 @@ def pgs_islands(m, d):
 @func
 def pgs_work(m, d, hand):
     """A worker's part."""
-    solve_all(m, d, hand, gauss_seidel)
+    solve_all(m, d, hand, gauss_seidel_large)
+
+
+@func
+def gauss_seidel_large(m, d, k, me, size):
+    """Sweeps over island k, unless it is small: then small_dual.py has made them."""
+    if not is_small(m, d, k):
+        gauss_seidel(m, d, k, me, size)
 
 
 @func

@@ -400,6 +400,13 @@ declare("stage", [
     ("abreast_x", "f", ("nabreastdof", 4), "m/s2, rad/s2", "solver", "their directions"),
 ])  # fmt: skip
 
+# solver: memory of workers for PGS on small islands
+declare("stage", [
+    ("small_X", "f", ("nsmallX", 4), "any", "solver", "of a worker: Y of a small island, dof by dof, four forces each"),
+    ("small_A", "f", ("nsmallA", 4), "1/kg", "solver", "J M^-1 J' + R of it over minus its diagonal"),
+    ("small_vec", "f", ("nsmallvec", 4), "any", "solver", "its steps, forces, diagonal, bounds and states"),
+])  # fmt: skip
+
 # what solvers tell of each round, read as `solver`
 declare("scratch", [
     ("stat_improvement", "f", (ALL, 4000), "-", "solver", "scaled improvement by islands and rounds, of 20 and of 200"),

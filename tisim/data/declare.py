@@ -26,6 +26,8 @@ LENGTHS = dict(
     npiclamp="rows of a lamp of a picture", npictex="textures of a picture", npictexel="their texels",
     nabreasthess="numbers of the Hessians that all workers make side by side", nabreastaxes="of their axes",
     nabreastbody="of their bodies' Hessians", nabreastdof="of their dofs",
+    nsmallX="numbers of Y of the small islands that all workers sweep over", nsmallA="of their matrices",
+    nsmallvec="of their vectors",
     nvecall="numbers of a user's vectors of dofs, of all worlds",
 )  # fmt: skip
 ALL = "all"

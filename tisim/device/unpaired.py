@@ -9,8 +9,11 @@ nor any bit of a result.
 
 import re
 
-VERSION = 3  # part of the key of an image, as this file is not: kernels that name VECTORS or ABREAST read it
-_VECTOR = r"<(\d+) x (\w+)>"
+VERSION = 4  # part of the key of an image, as this file is not: kernels that name VECTORS or ABREAST read it
+_VECTOR = r"<(\d+) x (\w+\*?)>"
+_PLACES = r"(inbounds )?(\w+), <(\d+) x \w+\*> (.*)$"  # of getelementptr
+_GATHER = r"<(\d+) x (\w+)> @llvm\.masked\.gather\.[\w.]+\((.*)\)((?:, !\w+ !\d+)*)$"
+_SCATTER = r"  (?:tail )?call void @llvm\.masked\.scatter\.[\w.]+\(<(\d+) x (\w+)> (.*)\)((?:, !\w+ !\d+)*)$"
 _ANY = re.compile(r"<\d+ x ")
 _LOOP = re.compile(r"(vector\.|middle\.block|vec\.epilog)")  # names of blocks of loops that Taichi made vectors of
 _DEFINED = re.compile(r"  (%[\w.]+) = (\w+) (.*)$")
@@ -125,7 +128,7 @@ class _Function:
         if operand in ("poison", "undef") or k < 0:
             return "undef"
         if operand == "zeroinitializer":
-            return _ZERO.get(kind, "false" if kind == "i1" else "0")
+            return "null" if kind.endswith("*") else _ZERO.get(kind, "false" if kind == "i1" else "0")
         if operand.startswith("<"):
             return _split(operand[1:-1])[k].split(" ", 1)[1]
         known = self.elements.get(operand)
@@ -144,9 +147,9 @@ class _Function:
     def _rewrite(self, line):
         value = _DEFINED.match(line)
         if not value:
-            if not line.startswith("  store <"):
-                raise Unknown
-            return self._store(line)
+            if line.startswith("  store <"):
+                return self._store(line)
+            return self._scatter(line)
         name, operation, rest = value.groups()
         if operation in ("insertelement", "shufflevector"):
             return None
@@ -155,8 +158,7 @@ class _Function:
         if operation in _CASTS:
             return self._cast(line, name, operation, rest)
         if operation == "getelementptr":
-            self.lines.append(line)
-            return None
+            return self._pointers(line, name, rest)
         rewrite = dict(
             extractelement=self._extract, select=self._select, phi=self._phi, load=self._load, call=self._call
         )
@@ -248,7 +250,48 @@ class _Function:
             self.lines.append(f"  {name}.to{k} = getelementptr {kind}, {kind}* {name}.to0, i64 {k}")
         return [f"{name}.to{k}" for k in range(int(length))]
 
+    def _pointers(self, line, name, rest):
+        """A pointer to a vector, or a vector of pointers."""
+        found = re.match(_PLACES, rest)
+        if not found:
+            self.lines.append(line)
+            return
+        words, kind, length, tail = found.groups()
+        base, at = _split(tail)
+        at_length, at_kind, at = self._parts(rf"{_VECTOR} (.*)$", at)
+        if length != at_length:
+            raise Unknown
+        for k in range(int(length)):
+            place = f"{kind}* {self._element(base, f'{kind}*', k)}, {at_kind} {self._element(at, at_kind, k)}"
+            self.lines.append(f"  {name}.of{k} = getelementptr {words or ''}{kind}, {place}")
+
+    def _gather(self, name, rest):
+        """A load of each number of a vector from a place of its own."""
+        length, kind, given, more = self._parts(_GATHER, rest)
+        places, _, mask, _ = _split(given)
+        places = self._all(places, mask)
+        for k in range(int(length)):
+            place = self._element(places, f"{kind}*", k)
+            self.lines.append(f"  {name}.of{k} = load {kind}, {kind}* {place}, align {_bytes(kind)}{more}")
+
+    def _scatter(self, line):
+        """A store of each number of a vector to a place of its own."""
+        length, kind, given, more = self._parts(_SCATTER, line)
+        operand, places, _, mask = _split(given)
+        places = self._all(places, mask)
+        for k in range(int(length)):
+            element, place = self._element(operand, kind, k), self._element(places, f"{kind}*", k)
+            self.lines.append(f"  store {kind} {element}, {kind}* {place}, align {_bytes(kind)}{more}")
+
+    def _all(self, places, mask):
+        """The name of a vector of pointers, all of which are meant."""
+        if "false" in mask or "i1 true" not in mask:
+            raise Unknown
+        return places.partition("> ")[2]
+
     def _call(self, name, rest):
+        if "@llvm.masked.gather." in rest:
+            return self._gather(name, rest)
         length, kind, function, _, short, given, _ = self._parts(
             rf"{_VECTOR} @(llvm\.\w+)\.v(\d+)(\w+)\((.*)\)( #\d+)?$", rest
         )

@@ -5,6 +5,7 @@ from tisim.enums import mjtSolver
 
 PARALLEL_ROWS = 200  # contacts and rows from which on waking the threads is worth it
 PARALLEL_ISLANDS = 16  # the same of small islands
+SMALL = dict(small_X=96 * 16, small_A=64 * 16, small_vec=8 * 16)  # vectors of a worker, see solver/small_dual.py
 ALONE = -1  # large islands, too, are one thread's each
 
 
@@ -20,10 +21,17 @@ def kernels_of(m):
     terms = runtime.kernels("solver.dual")
     found = [terms.dual_places, terms.dual_terms]
     if m.opt.solver == mjtSolver.mjSOL_PGS:
+        if by_vectors(m):
+            found.append(runtime.kernels("solver.small_dual").pgs_small)
         found.append(runtime.kernels("solver.pgs").pgs_islands)
     if m.opt.noslip_iterations:
         found.append(runtime.kernels("solver.noslip").noslip_islands)
     return found
+
+
+def by_vectors(m):
+    """Whether PGS takes the forces of small islands as vectors."""
+    return session.arch == "cpu" and not m.features().elliptic
 
 
 def solve(m, d, primal):
@@ -44,4 +52,7 @@ def solve(m, d, primal):
     if d.exceeds(nY=d.room("nYmax")):
         d.grow("nYmax", d.count("nY"))
         launch.run(m, d, kernels[:1], many)
+    if pgs and by_vectors(m):
+        for name, numbers in SMALL.items():
+            d.scratch(name, hands * numbers)
     launch.run(m, d, kernels[1:], many, nhand=hands, nworker=workers, patience=team.PATIENCE, dual=int(pgs))
