@@ -173,6 +173,25 @@ def meet_first(m, d, o, v, mesh, reach):
 
 
 @func
+def ellipsoids_say(m, o, v, mesh, reach):
+    """Whether the ray o + x v, 0 <= x <= reach, meets a mesh: 1 if it meets an ellipsoid within it, -1 if none around
+    it; 0 if that does not tell."""
+    shift = -o.dot(v) / v.dot(v)
+    q = o + shift * v
+    first = m.face_mesh[mesh]
+    box = m.face_box[first[0] + 1]
+    # how near the ray comes to the box's middle, where its ellipsoid is a ball
+    per_half = row3(real(first[7]), real(first[8]), real(first[9]))
+    w = v * per_half
+    u = (q - row3(real(box[0]), real(box[1]), real(box[2]))) * per_half
+    nearest = -u.dot(w) / w.dot(w)
+    u = u + nearest * w
+    away = u.dot(u)
+    met = (away < real(first[5])) & (nearest > -shift) & (nearest < reach - shift)
+    return ti.select(met, 1, ti.select(away <= real(first[6]), 0, -1))
+
+
+@func
 def blocking_node(m, d, o, v, mesh, reach, guess):
     """A node whose faces the ray o + x v, 0 <= x <= reach, meets; 0 if it meets none of the mesh.
 
@@ -185,16 +204,10 @@ def blocking_node(m, d, o, v, mesh, reach, guess):
     first = m.face_mesh[mesh]
     box = first[0] + 1
     found = 0
-    # how near the ray comes to the box's middle, where its ellipsoid is a ball
-    per_half = row3(real(first[7]), real(first[8]), real(first[9]))
-    w = v * per_half
-    u = (q - row3(real(m.face_box[box][0]), real(m.face_box[box][1]), real(m.face_box[box][2]))) * per_half
-    nearest = -u.dot(w) / w.dot(w)
-    u = u + nearest * w
-    away = u.dot(u)
-    if (away < real(first[5])) & (nearest > -shift) & (nearest < last):
+    said = ellipsoids_say(m, o, v, mesh, reach)
+    if said > 0:
         found = 1
-    elif away <= real(first[6]):
+    elif said == 0:
         per_v = per(v)
         if enter(m, box, q, per_v, -shift, last) < F(FAR):
             look = look_along(q, v)

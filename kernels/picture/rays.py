@@ -16,6 +16,7 @@ from .shapes import F, bits, real, row3
 DULL = -9.2  # a highlight below the exponential of this is not seen; ln x <= x - 1
 LIFT = 1e-4  # a shadow ray starts so far above its surface [m], and 2 more for each metre to the camera
 FINE = 12.0  # faces of a mesh for each pixel of its rectangle from which they are many
+GROUP = 8  # samples that are asked together whether they may meet a record: a row of a tile, or the rays of two pixels
 NEVER = -2.0  # depth behind which nothing is looked for, in place of one
 
 
@@ -70,8 +71,8 @@ def meet_hfield(m, d, j, p, vec):
     return x
 
 
-MESHES = HFIELDS = False  # what see(), light() and lamp() set
-TRY_RECORD = DARKENER = IS_HIDDEN = SEE_BLOCK = LIGHT_BLOCK = None
+MESHES = HFIELDS = False  # what see(), light_block() and lamp() set
+TRY_RECORD = DARKENER = MAY_SHADE_ITSELF = IS_HIDDEN = SEE_BLOCK = None
 _made = {}
 
 
@@ -91,18 +92,18 @@ def keep(m, d, i, j, x, face):
 @func
 def may_meet(m, d, i, j):
     """Whether sample i's ray comes near record j before it meets anything else."""
-    r = d.pic_rect[j]
+    r = d.pic_span[j]
     x = real(d.pic_x[i])
     y = real(d.pic_y[i])
-    covered = x >= r[0] and x <= r[1] and y >= r[2] and y <= r[3] and real(d.pic_depth[i]) >= F(d.pic_near[j])
-    return covered and real(d.pic_before[i]) < F(FAR)
+    covered = x >= real(r[0]) and x <= real(r[1]) and y >= real(r[2]) and y <= real(r[3])
+    return covered and real(d.pic_depth[i]) >= real(r[4]) and real(d.pic_before[i]) < F(FAR)
 
 
 @func
 def is_fine(m, d, j):
     """Whether the faces of record j, a mesh, are so small in the picture that rays are tried one by one."""
-    r = d.pic_rect[j]
-    area = (r[1] - r[0]) * (r[3] - r[2])
+    r = d.pic_span[j]
+    area = (real(r[1]) - real(r[0])) * (real(r[3]) - real(r[2]))
     return GPU or m.mesh_facenum[d.pic_data[j]] > FINE * area
 
 
@@ -150,6 +151,37 @@ def _try_record(m, d, j, begin, end):
                     keep(m, d, i, j, ti.cast(meet_hfield(m, d, j, d.pic_eye[0], world_ray(m, d, i)), ti.f32), -1)
 
 
+@func
+def is_beside(m, d, begin, end, span):
+    """Whether a group of samples is beside the pixels that a record may cover. They follow each other row by row."""
+    top = ti.floor(real(d.pic_y[begin]))
+    bottom = ti.floor(real(d.pic_y[end - 1])) + F(1.0)
+    beside = bottom < real(span[2]) or top > real(span[3])
+    if bottom - top < F(1.5):  # all rays of a pixel lie in one row
+        beside = beside or ti.floor(real(d.pic_x[end - 1])) + F(1.0) < real(span[0])
+        beside = beside or ti.floor(real(d.pic_x[begin])) > real(span[1])
+    return beside
+
+
+@func
+def covers_tile(m, d, tile, begin, end, span):
+    """Whether a record may cover all pixels of a block of samples, and those beside them in its tile."""
+    grid = d.pic_grid[0]
+    left = ti.cast(tile % grid[0] * grid[2], ti.f32)
+    right = left + ti.cast(grid[2], ti.f32)
+    inside = left >= real(span[0]) and right <= real(span[1])
+    return inside and real(d.pic_y[begin]) >= real(span[2]) and real(d.pic_y[end - 1]) <= real(span[3])
+
+
+@func
+def is_before(m, d, begin, end, near):
+    """Whether all samples of a group show what is nearer than that."""
+    before = 1
+    for i in range(begin, end):
+        before &= ti.select(real(d.pic_depth[i]) < near, 1, 0)
+    return before == 1
+
+
 def _see_block(m, d, begin, end, tile, npicplane, layer):
     """The nearest record that each ray of a block meets behind the one it met before (layer 0: the first).
 
@@ -170,19 +202,39 @@ def _see_block(m, d, begin, end, tile, npicplane, layer):
             d.pic_depth[i] = bits(F(FAR))
             d.pic_record[i] = -1
             d.pic_face[i] = -1
-    for k in range(npicplane):  # they are in no list
-        TRY_RECORD(m, d, d.pic_plane[k], begin, end)
-    k = d.pic_start[tile]
+    first = d.pic_start[tile]
+    k = first - npicplane  # planes are in no list, and come first
     last = d.pic_start[tile + 1]
     while k < last:
-        j = d.pic_item[k]
+        j = -1
+        if k < first:
+            j = d.pic_plane[k - first + npicplane]
+        else:
+            j = d.pic_item[k]
         k += 1
-        near = F(d.pic_near[j])
+        span = d.pic_span[j]
+        near = real(span[4])
         farther = 0
         for i in range(begin, end):
             farther += ti.select(real(d.pic_depth[i]) >= near, 1, 0)
         if farther > 0:
-            TRY_RECORD(m, d, j, begin, end)
+            whole = covers_tile(m, d, tile, begin, end, span) and d.pic_kind[j] != MESH
+            run = ti.select(whole, begin, -1)
+            g = ti.select(whole, end, begin)
+            while g < end + GROUP:  # one more, behind which the last run ends
+                stop = ti.min(g + GROUP, end)
+                covered = False
+                if g < end:
+                    covered = not is_beside(m, d, g, stop, span)
+                    if ti.static(MESHES):
+                        if covered and d.pic_kind[j] == MESH:
+                            covered = not is_before(m, d, g, stop, near)
+                if covered:
+                    run = ti.select(run < 0, g, run)
+                elif run >= 0:
+                    TRY_RECORD(m, d, j, run, ti.min(g, end))
+                    run = -1
+                g += GROUP
         else:
             k = last  # the list is sorted by nearest depth
     if layer > 0:
@@ -244,27 +296,27 @@ def meets(m, d, j, t, o, v, per_v):
     return x
 
 
-@func
-def throws_on_itself(m, d, j):
+def _may_shade_itself(m, d, j):
     """Whether record j may throw a shadow on its own lit side: no convex shape does."""
-    own = True
+    may = d.pic_kind[j] == HFIELD
     if ti.static(MESHES):
         if d.pic_kind[j] == MESH:
-            own = m.face_mesh[d.pic_data[j]][3] < MESH_CONVEX
-    return own
+            may = m.face_mesh[d.pic_data[j]][3] < MESH_CONVEX
+    return may
 
 
 @func
-def is_met(m, d, j, t, p):
-    """Whether the ray from p (from the camera, along its axes) to a far lamp meets record j, a simple shape."""
-    aim = d.pic_aim[j]
+def is_met(m, d, j, t, p, aim):
+    """Whether the ray from p (from the camera, along its axes) to a far lamp meets record j, a simple shape.
+
+    aim  that way in its frame."""
     seen = d.pic_seen[j]
     v = row3(real(aim[0]), real(aim[1]), real(aim[2]))
     per_v = row3(real(aim[3]), real(aim[4]), real(aim[5]))
     return meets(m, d, j, t, eye_in(seen) + into(seen, p), v, per_v) < F(FAR)
 
 
-def _darkener(m, d, i, last, leaf, tile, p, place):
+def _darkener(m, d, i, last, leaf, tile, p, place, view, npic):
     """What opaque record is between a far lamp and the place p of sample i (from the camera, along its axes), -1: none;
     and, if that is a mesh, which leaf.
 
@@ -279,48 +331,46 @@ def _darkener(m, d, i, last, leaf, tile, p, place):
         j = last
         if k >= first:
             j = d.pic_item[k]
-        aim = d.pic_aim[j]
-        t = aim[11]
-        inside = place[0] >= real(aim[6]) and place[0] <= real(aim[7])
-        inside = inside and place[1] >= real(aim[8]) and place[1] <= real(aim[9])
-        if k >= first and real(aim[10]) > place[2]:
+        span = d.pic_span[view * npic + j]
+        t = d.pic_kind[j]
+        inside = place[0] >= real(span[0]) and place[0] <= real(span[1])
+        inside = inside and place[1] >= real(span[2]) and place[1] <= real(span[3])
+        inside = inside and (j != own or MAY_SHADE_ITSELF(m, d, j))
+        if k >= first and real(span[4]) > place[2]:
             k = end  # those that follow begin behind the surface
         elif inside and (k < first or j != last):
+            aim = d.pic_aim[(view - 1) * npic + j]
             if t == MESH:
                 if ti.static(MESHES):
-                    if j != own or throws_on_itself(m, d, j):
-                        o = eye_in(d.pic_seen[j]) + into(d.pic_seen[j], p)
-                        v = row3(real(aim[0]), real(aim[1]), real(aim[2]))
-                        node = faces.blocking_node(m, d, o, v, d.pic_data[j], F(FAR), ti.select(j == last, leaf, 0))
-                        if node > 0:
-                            found = j
-                            leaf = node
+                    o = eye_in(d.pic_seen[j]) + into(d.pic_seen[j], p)
+                    v = row3(real(aim[0]), real(aim[1]), real(aim[2]))
+                    node = faces.blocking_node(m, d, o, v, d.pic_data[j], F(FAR), ti.select(j == last, leaf, 0))
+                    if node > 0:
+                        found = j
+                        leaf = node
             elif t == HFIELD:
                 if ti.static(HFIELDS):
                     start = d.pic_eye[0] + d.pic_axes[0].transpose() @ vec3(p[0], p[1], p[2])
-                    if meet_hfield(m, d, j, start, d.pic_axes[1].transpose() @ vec3(0.0, 0.0, 1.0)) < FAR:
+                    if meet_hfield(m, d, j, start, d.pic_axes[view].transpose() @ vec3(0.0, 0.0, 1.0)) < FAR:
                         found = j
-            elif j != own:  # a convex body throws no shadow on its lit side
-                if is_met(m, d, j, t, p):
-                    found = j
+            elif is_met(m, d, j, t, p, aim):
+                found = j
         k += 1
     return found, leaf
 
 
-def _light_block(m, d, begin, end, layer, shadows):
-    """What a far lamp (view 1) gives each surface of a block: adds the cosine to pic_weight, and to pic_lit where no
-    opaque record is in the way; layer 0: begins anew."""
-    lens = d.pic_lens[1]
-    grid = d.pic_grid[1]
-    turn = d.pic_axes[1] @ d.pic_axes[0].transpose()
-    off = d.pic_axes[1] @ (d.pic_eye[0] - d.pic_eye[1])
-    scale = F(lens[0])
-    right = row3(turn[0, 0], turn[0, 1], turn[0, 2]) * scale
-    down = row3(turn[1, 0], turn[1, 1], turn[1, 2]) * -scale
-    toward = row3(turn[2, 0], turn[2, 1], turn[2, 2])
-    x0 = F(off[0] * lens[0] + 0.5 * lens[1])
-    y0 = F(0.5 * lens[2] - off[1] * lens[0])
-    z0 = F(off[2])
+def _light_block(m, d, begin, end, npic, view, layer, shadows):
+    """What a far lamp gives each surface of a block: adds the cosine to pic_weight, and to pic_lit where no opaque
+    record is in the way; layer 0: begins anew. view  that of the lamp."""
+    lens = d.pic_lens[view]
+    grid = d.pic_grid[view]
+    beam = d.pic_beam[view]
+    right = row3(real(beam[0]), real(beam[1]), real(beam[2]))
+    down = row3(real(beam[3]), real(beam[4]), real(beam[5]))
+    toward = row3(real(beam[6]), real(beam[7]), real(beam[8]))
+    x0 = real(beam[9])
+    y0 = real(beam[10])
+    z0 = real(beam[11])
     wide = F(lens[1])
     tall = F(lens[2])
     per_side = F(1.0) / ti.cast(grid[2], ti.f32)
@@ -344,7 +394,7 @@ def _light_block(m, d, begin, end, layer, shadows):
                 if d.pic_start[tile] < d.pic_start[tile + 1]:
                     p = met_at(m, d, i)
                     there = row3(right.dot(p) + x0, down.dot(p) + y0, -(toward.dot(p) + z0))
-                    last, leaf = DARKENER(m, d, i, last, leaf, tile, p, there)
+                    last, leaf = DARKENER(m, d, i, last, leaf, tile, p, there, view, npic)
                     if last >= 0:
                         d.pic_shine[i] = bits(F(0.0))
     if layer > 0:
@@ -357,16 +407,7 @@ def _light_block(m, d, begin, end, layer, shadows):
             d.pic_weight[i] = d.pic_cosine[i]
 
 
-def _light(m, d, nblock: ti.i32, layer: ti.i32, shadows: ti.i32):
-    """`light_block` of all blocks, in parallel."""
-    ti.static(VECTORS)
-    ti.loop_config(serialize=SERIAL)
-    for block in range(nblock):
-        place = d.pic_block[block]
-        LIGHT_BLOCK(m, d, place[0], place[1], layer, shadows)
-
-
-def _lamp(m, d, nblock: ti.i32, shadows: ti.i32):
+def _lamp(m, d, nblock: ti.i32, npic: ti.i32, shadows: ti.i32):
     """What a lamp of the model (view 1) gives each sample's surface: adds colours to pic_gain and pic_gloss. Parallel
     over blocks.
 
@@ -403,7 +444,7 @@ def _lamp(m, d, nblock: ti.i32, shadows: ti.i32):
                     x = 0.5 * lens[1] + c[0] * scale
                     y = 0.5 * lens[2] - c[1] * scale
                     if x >= 0.0 and y >= 0.0 and x < lens[1] and y < lens[2]:
-                        if IS_HIDDEN(m, d, own, p, toward, x, y, -c[2], reach):
+                        if IS_HIDDEN(m, d, npic, own, p, toward, x, y, -c[2], reach):
                             lit = 0.0
                     elif shadows == 2:
                         lit = 0.0
@@ -418,7 +459,7 @@ def _lamp(m, d, nblock: ti.i32, shadows: ti.i32):
                         d.pic_gloss[i] = d.pic_gloss[i] + gloss * d.pic_lamp[1]
 
 
-def _is_hidden(m, d, own, p, toward, x, y, z, reach):
+def _is_hidden(m, d, npic, own, p, toward, x, y, z, reach):
     """Whether something opaque lies on the way from p, at x, y, z of a lamp's view, to the lamp."""
     hidden = False
     grid = d.pic_grid[1]
@@ -430,17 +471,17 @@ def _is_hidden(m, d, own, p, toward, x, y, z, reach):
     while k < end:
         j = d.pic_item[k]
         k += 1
-        aim = d.pic_aim[j]
-        t = aim[11]
-        if real(aim[10]) > z:
+        span = d.pic_span[npic + j]
+        t = d.pic_kind[j]
+        if real(span[4]) > z:
             k = end  # those that follow begin behind the surface
-        elif x >= real(aim[6]) and x <= real(aim[7]) and y >= real(aim[8]) and y <= real(aim[9]):
+        elif x >= real(span[0]) and x <= real(span[1]) and y >= real(span[2]) and y <= real(span[3]):
             seen = d.pic_seen[j]
             v = into(seen, row3(to[0], to[1], to[2]))
             o = eye_in(seen) + into(seen, row3(at[0], at[1], at[2]))
             if t == MESH:
                 if ti.static(MESHES):
-                    if j != own or throws_on_itself(m, d, j):
+                    if j != own or m.face_mesh[d.pic_data[j]][3] < MESH_CONVEX:
                         hidden = faces.blocking_node(m, d, o, v, d.pic_data[j], F(reach), 0) > 0
             elif t == HFIELD:
                 if ti.static(HFIELDS):
@@ -473,19 +514,14 @@ def see_block(kinds):
 
 def light_block(kinds):
     """The Taichi function light_block."""
-    return _inner(kinds, _light_block, DARKENER=_inner(kinds, _darkener))
+    darkener = _inner(kinds, _darkener, MAY_SHADE_ITSELF=_inner(kinds, _may_shade_itself))
+    return _inner(kinds, _light_block, DARKENER=darkener)
 
 
 def see(kinds):
     """The kernel that sends a ray through each sample, for records of these shapes (a tuple)."""
     kinds = faces_of(kinds)
     return _kept(_see, kinds, lambda: kernel(specialise(_see, "see", SEE_BLOCK=see_block(kinds))))
-
-
-def light(kinds):
-    """The kernel that adds a far lamp's light, for records of these shapes (a tuple)."""
-    kinds = faces_of(kinds)
-    return _kept(_light, kinds, lambda: kernel(specialise(_light, "light", LIGHT_BLOCK=light_block(kinds))))
 
 
 def lamp(kinds):

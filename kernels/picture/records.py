@@ -1,15 +1,19 @@
 """What is drawn, one record per geom, site and mark; and which tiles of a picture each may cover.
 
-A view is a camera (0) or a far lamp (1), with tiles of its own. Records of view v stand at v * npic + j.
+A view is a camera (0) or a lamp, with tiles of its own. What record j covers in view v stands at v * npic + j.
 """
 
 from ..constants import CAPSULE, CYLINDER, HFIELD, MESH, PLANE, SPHERE
 from ..sleep.awake import is_body_gone
 from ..types import *
-from .shapes import bits, per, row3
+from .faces import ordered
+from .shapes import F, bits, per, real, row3
 
 BEYOND = 1e30
 SOLID = 0.999  # opacity from which a record throws a shadow
+DIGIT = 11  # bits of a digit of the key that records are sorted by, which has two
+LEFT_OUT = 32 - 2 * DIGIT  # bits of their nearest depths that are not looked at
+NOTHING = 1  # first tile 1, last tile 0
 NEAREST = 1e-3  # what reaches nearer to the camera than this may cover all of the picture [m]
 
 
@@ -137,120 +141,203 @@ def look_from(m, d, j):
 
 
 @func
-def aim_at(m, d, j, i):
-    """A far lamp (view 1) in a record's frame: direction, 1 / direction, pixels, nearest depth; its shape,
-    -1 if it throws no shadow."""
-    v = d.pic_mat[j].transpose() @ (d.pic_axes[1].transpose() @ vec3(0.0, 0.0, 1.0))
-    way = row3(v[0], v[1], v[2])
-    per_way = per(way)
-    rect = d.pic_rect[i]
-    for a in ti.static(range(3)):
-        d.pic_aim[j][a] = bits(way[a])
-        d.pic_aim[j][3 + a] = bits(per_way[a])
-    for a in ti.static(range(4)):
-        d.pic_aim[j][6 + a] = bits(ti.cast(rect[a], ti.f32))
-    d.pic_aim[j][10] = bits(ti.cast(d.pic_near[i], ti.f32))
-    d.pic_aim[j][11] = ti.select(d.pic_rgba[j][3] > SOLID, d.pic_kind[j], -1)
-
-
-@kernel
-def project(m, d, npic: ti.i32, view: ti.i32):
-    """Nearest depth of each record in a view, and the pixels it may cover; parallel over records."""
-    ti.loop_config(serialize=SERIAL)
-    for j in range(npic):
-        lens = d.pic_lens[view]  # focal length, width, height [pixel]; 1: parallel rays
-        x0 = BEYOND
-        x1 = -BEYOND
-        y0 = BEYOND
-        y1 = -BEYOND
-        near = BEYOND
-        if d.pic_kind[j] >= 0:
-            h = half_extent(m, d, j)
-            place = d.pic_axes[view] @ (d.pic_pos[j] - d.pic_eye[view])
-            turn = d.pic_axes[view] @ d.pic_mat[j]
-            behind = False
-            for corner in range(8):
-                q = place + turn @ vec3(
-                    ti.select(corner & 1, h[0], -h[0]),
-                    ti.select(corner & 2, h[1], -h[1]),
-                    ti.select(corner & 4, h[2], -h[2]),
-                )
-                near = ti.min(near, -q[2])
-                scale = lens[0]
-                if lens[3] == 0.0:
-                    behind = behind or -q[2] < NEAREST
-                    scale = lens[0] / ti.max(-q[2], NEAREST)
-                px = 0.5 * lens[1] + q[0] * scale
-                py = 0.5 * lens[2] - q[1] * scale
-                x0 = ti.min(x0, px)
-                x1 = ti.max(x1, px)
-                y0 = ti.min(y0, py)
-                y1 = ti.max(y1, py)
-            if behind or d.pic_kind[j] == PLANE:
-                x0 = 0.0
-                x1 = lens[1]
-                y0 = 0.0
-                y1 = lens[2]
-                near = -BEYOND
-        i = view * npic + j
-        d.pic_near[i] = near
-        d.pic_rect[i] = vec4(x0 - 0.5, x1 + 0.5, y0 - 0.5, y1 + 0.5)
-        if view == 0:
-            look_from(m, d, j)
-        else:
-            aim_at(m, d, j, i)
+def rounded_down(x):
+    """The greatest number of f32 not above x among those of 22 bits, by which records are sorted."""
+    word = ordered(ti.cast(x, ti.f32)) >> LEFT_OUT << LEFT_OUT
+    return real(ordered(real(word)))
 
 
 @func
-def tiles_of(m, d, i, view):
-    """First and last column and row of tiles that a record covers."""
-    grid = d.pic_grid[view]  # columns, rows, side of a tile [pixel], place of its first tile among all
-    r = d.pic_rect[i]
+def tiles_between(low, high, side, count):
+    """First and last of so many tiles that pixels from low to high lie in, in one word."""
     lowest = FP(-1e6)
     most = FP(1e6)
-    tile = ti.cast(grid[2], FP)
-    a = ti.max(0, ti.cast(ti.floor(ti.max(lowest, ti.min(most, r[0])) / tile), ti.i32))
-    b = ti.min(grid[0] - 1, ti.cast(ti.floor(ti.max(lowest, ti.min(most, r[1])) / tile), ti.i32))
-    low = ti.max(0, ti.cast(ti.floor(ti.max(lowest, ti.min(most, r[2])) / tile), ti.i32))
-    high = ti.min(grid[1] - 1, ti.cast(ti.floor(ti.max(lowest, ti.min(most, r[3])) / tile), ti.i32))
-    return a, b, low, high
+    first = ti.cast(ti.floor(ti.max(lowest, ti.min(most, low)) / side), ti.i32)
+    last = ti.cast(ti.floor(ti.max(lowest, ti.min(most, high)) / side), ti.i32)
+    first = ti.max(0, first)
+    last = ti.min(count - 1, last)
+    return ti.select(first <= last, first | last << 16, NOTHING)
+
+
+@func
+def span_from(m, d, j, view):
+    """Nearest depth of a record in a view, and the pixels that it may cover: x0, x1, y0, y1."""
+    lens = d.pic_lens[view]  # focal length, width, height [pixel]; 1: parallel rays
+    h = half_extent(m, d, j)
+    place = d.pic_axes[view] @ (d.pic_pos[j] - d.pic_eye[view])
+    turn = d.pic_axes[view] @ d.pic_mat[j]
+    near = FP(0.0)
+    pixels = vec4(0.0, lens[1], 0.0, lens[2])
+    if lens[3] > 0.0:
+        reach = vec3(0.0, 0.0, 0.0)
+        for a in ti.static(range(3)):
+            reach[a] = ti.abs(turn[a, 0]) * h[0] + ti.abs(turn[a, 1]) * h[1] + ti.abs(turn[a, 2]) * h[2]
+        near = -place[2] - reach[2]
+        x = 0.5 * lens[1] + place[0] * lens[0]
+        y = 0.5 * lens[2] - place[1] * lens[0]
+        pixels = vec4(x - reach[0] * lens[0], x + reach[0] * lens[0], y - reach[1] * lens[0], y + reach[1] * lens[0])
+    else:
+        near = FP(BEYOND)
+        pixels = vec4(BEYOND, -BEYOND, BEYOND, -BEYOND)
+        for corner in range(8):
+            q = place + turn @ vec3(
+                ti.select(corner & 1, h[0], -h[0]),
+                ti.select(corner & 2, h[1], -h[1]),
+                ti.select(corner & 4, h[2], -h[2]),
+            )
+            near = ti.min(near, -q[2])
+            scale = lens[0] / ti.max(-q[2], NEAREST)
+            px = 0.5 * lens[1] + q[0] * scale
+            py = 0.5 * lens[2] - q[1] * scale
+            pixels = vec4(ti.min(pixels[0], px), ti.max(pixels[1], px), ti.min(pixels[2], py), ti.max(pixels[3], py))
+        if near < NEAREST:
+            near = FP(-BEYOND)
+    if near == -BEYOND or d.pic_kind[j] == PLANE:
+        near = FP(-BEYOND)
+        pixels = vec4(0.0, lens[1], 0.0, lens[2])
+    return near, pixels + vec4(-0.5, 0.5, -0.5, 0.5)
+
+
+@func
+def aim_at(m, d, j, v, i):
+    """The way to a far lamp in a record's frame, and 1 / way, as bits of f32."""
+    to = d.pic_mat[j].transpose() @ (d.pic_axes[v].transpose() @ vec3(0.0, 0.0, 1.0))
+    way = row3(to[0], to[1], to[2])
+    per_way = per(way)
+    for a in ti.static(range(3)):
+        d.pic_aim[i][a] = bits(way[a])
+        d.pic_aim[i][3 + a] = bits(per_way[a])
 
 
 @kernel
-def fill_tiles(m, d, npic: ti.i32, view: ti.i32, picfirst: ti.i32, picroom: ti.i32):
-    """Lists of records per tile in the order given, nearest first: count, scan, fill; planes are in none.
+def project(m, d, npic: ti.i32, view: ti.i32, picend: ti.i32):
+    """What each record may cover in the views from `view` to picend - 1, in pic_span; parallel over records.
 
-    picfirst, picroom  where the lists begin in pic_item, and how many entries fit: if more are needed, in pic_need,
-    none is written. Tile b's list is from pic_start[b] to before pic_start[b + 1].
+    Planes are in no list of a tile, and in those of lamps is only what throws a shadow.
     """
-    ti.loop_config(serialize=True)
-    for once in range(1):
-        grid = d.pic_grid[view]
-        begin = grid[3]
-        end = begin + grid[0] * grid[1]
-        for b in range(begin, end + 1):
-            d.pic_start[b] = 0
-        for k in range(npic):
-            i = view * npic + d.pic_order[k]
-            if d.pic_kind[d.pic_order[k]] > PLANE:
-                x0, x1, y0, y1 = tiles_of(m, d, i, view)
-                for y in range(y0, y1 + 1):
-                    for x in range(x0, x1 + 1):
-                        b = begin + y * grid[0] + x
-                        d.pic_start[b] = d.pic_start[b] + 1
-        total = picfirst
-        for b in range(begin, end):
-            total += d.pic_start[b]
-            d.pic_start[b] = total
-        d.pic_start[end] = total
-        d.pic_need[0] = total - picfirst
-        if total - picfirst <= picroom:
-            for back in range(npic):
-                j = d.pic_order[npic - 1 - back]
-                if d.pic_kind[j] > PLANE:
-                    x0, x1, y0, y1 = tiles_of(m, d, view * npic + j, view)
-                    for y in range(y0, y1 + 1):
-                        for x in range(x0, x1 + 1):
+    ti.loop_config(serialize=SERIAL)
+    for j in range(npic):
+        for v in range(view, picend):
+            i = v * npic + j
+            if d.pic_kind[j] < 0 or (v > 0 and (d.pic_kind[j] == PLANE or d.pic_rgba[j][3] <= SOLID)):
+                d.pic_span[i][5] = NOTHING
+            else:
+                near, pixels = span_from(m, d, j, v)
+                grid = d.pic_grid[v]
+                side = ti.cast(grid[2], FP)
+                for a in ti.static(range(4)):
+                    d.pic_span[i][a] = bits(ti.cast(pixels[a], ti.f32))
+                nearest = rounded_down(near)
+                across = tiles_between(pixels[0], pixels[1], side, grid[0])
+                down = tiles_between(pixels[2], pixels[3], side, grid[1])
+                d.pic_span[i][4] = bits(nearest)
+                hidden = across == NOTHING or down == NOTHING or d.pic_kind[j] == PLANE
+                d.pic_span[i][5] = ti.select(hidden, NOTHING, across)
+                d.pic_span[i][6] = down
+                if v > 0:
+                    aim_at(m, d, j, v, i - npic)
+                d.pic_span[i][7] = (ordered(nearest) >> LEFT_OUT) + (1 << (2 * DIGIT - 1))
+        if view == 0:
+            look_from(m, d, j)
+
+
+@func
+def look_at(m, d, v):
+    """A far lamp for rays.py, along the camera's axes, as bits of f32: how column, row and height in its view follow
+    from a place, direction towards it."""
+    lens = d.pic_lens[v]
+    turn = d.pic_axes[v] @ d.pic_axes[0].transpose()
+    off = d.pic_axes[v] @ (d.pic_eye[0] - d.pic_eye[v])
+    scale = F(lens[0])
+    for a in ti.static(range(3)):
+        d.pic_beam[v][a] = bits(ti.cast(turn[0, a], ti.f32) * scale)
+        d.pic_beam[v][3 + a] = bits(ti.cast(turn[1, a], ti.f32) * -scale)
+        d.pic_beam[v][6 + a] = bits(ti.cast(turn[2, a], ti.f32))
+    d.pic_beam[v][9] = bits(ti.cast(off[0] * lens[0] + 0.5 * lens[1], ti.f32))
+    d.pic_beam[v][10] = bits(ti.cast(0.5 * lens[2] - off[1] * lens[0], ti.f32))
+    d.pic_beam[v][11] = bits(ti.cast(off[2], ti.f32))
+
+
+@func
+def sort_records(m, d, v, npic):
+    """Lists the records of a view that are in tiles, nearest first, from the second npic places of its pic_order on;
+    counts those of each tile in pic_start. Returns how many there are."""
+    grid = d.pic_grid[v]
+    begin = grid[3]
+    low = v * (2 << DIGIT)
+    high = low + (1 << DIGIT)
+    last = ti.static((1 << DIGIT) - 1)
+    for b in range(begin, begin + grid[0] * grid[1] + 1):
+        d.pic_start[b] = 0
+    for b in range(low, low + (2 << DIGIT)):
+        d.pic_digit[b] = 0
+    for j in range(npic):
+        i = v * npic + j
+        across = d.pic_span[i][5]
+        if across != NOTHING:
+            down = d.pic_span[i][6]
+            key = d.pic_span[i][7]
+            d.pic_digit[low + (key & last)] = d.pic_digit[low + (key & last)] + 1
+            d.pic_digit[high + (key >> DIGIT)] = d.pic_digit[high + (key >> DIGIT)] + 1
+            for y in range(down & 0xFFFF, (down >> 16) + 1):
+                for x in range(across & 0xFFFF, (across >> 16) + 1):
+                    b = begin + y * grid[0] + x
+                    d.pic_start[b] = d.pic_start[b] + 1
+    count = 0
+    for b in range(low, high):
+        n = d.pic_digit[b]
+        d.pic_digit[b] = count
+        count += n
+    total = 0
+    for b in range(high, high + (1 << DIGIT)):
+        n = d.pic_digit[b]
+        d.pic_digit[b] = total
+        total += n
+    order = 2 * v * npic
+    for j in range(npic):
+        i = v * npic + j
+        if d.pic_span[i][5] != NOTHING:
+            b = low + (d.pic_span[i][7] & last)
+            d.pic_order[order + d.pic_digit[b]] = j
+            d.pic_digit[b] = d.pic_digit[b] + 1
+    for k in range(order, order + count):
+        j = d.pic_order[k]
+        b = high + (d.pic_span[v * npic + j][7] >> DIGIT)
+        d.pic_order[order + npic + d.pic_digit[b]] = j
+        d.pic_digit[b] = d.pic_digit[b] + 1
+    return count
+
+
+@kernel
+def list_records(m, d, npic: ti.i32, view: ti.i32, picend: ti.i32, picroom: ti.i32):
+    """Lists of records for the tiles of the views from `view` to picend - 1, nearest first; parallel over views.
+
+    picroom  entries that fit a view's lists, which begin at picroom times its number in pic_item: if it needs more, in
+    pic_need, none is written. Tile b's list is from pic_start[b] to before pic_start[b + 1].
+    """
+    ti.loop_config(serialize=SERIAL)
+    for u in range((picend - view) * SPREAD):
+        if u % SPREAD == 0:
+            v = view + u // SPREAD
+            if v != 1:
+                look_at(m, d, ti.max(1, v))  # a lamp that throws no shadow has no lists
+            count = sort_records(m, d, v, npic)
+            grid = d.pic_grid[v]
+            begin = grid[3]
+            end = begin + grid[0] * grid[1]
+            total = v * picroom
+            for b in range(begin, end):
+                total += d.pic_start[b]
+                d.pic_start[b] = total
+            d.pic_start[end] = total
+            d.pic_need[v] = total - v * picroom
+            if total - v * picroom <= picroom:
+                for back in range(count):
+                    j = d.pic_order[(2 * v + 1) * npic + count - 1 - back]
+                    across = d.pic_span[v * npic + j][5]
+                    down = d.pic_span[v * npic + j][6]
+                    for y in range(down & 0xFFFF, (down >> 16) + 1):
+                        for x in range(across & 0xFFFF, (across >> 16) + 1):
                             b = begin + y * grid[0] + x
                             d.pic_start[b] = d.pic_start[b] - 1
                             d.pic_item[d.pic_start[b]] = j

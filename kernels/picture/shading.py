@@ -56,19 +56,6 @@ def place_of_tone(x):
     return ti.cast(low(ti.sqrt(high(x, F(0.0))) * F(STEPS), F(3.0 * STEPS)) + F(0.5), ti.i32)
 
 
-@kernel
-def keep_sky(m, d, nblock: ti.i32):
-    """The light of the sky's lamps at each sample, for sky_at; parallel over blocks."""
-    ti.static(VECTORS)
-    ti.loop_config(serialize=SERIAL)
-    for block in range(nblock):
-        for i in range(d.pic_block[block][0], d.pic_block[block][1]):
-            weight = real(d.pic_weight[i])
-            share = real(d.pic_lit[i]) / high(weight, F(1e-6))
-            d.pic_sky[i] = bits(ti.select(weight > F(1e-6), share, F(1.0)))
-            d.pic_owner[i] = d.pic_record[i]
-
-
 @func
 def sky_color(m, d, i, k):
     """Colour k of the sky behind sample i: it changes with height in the picture."""
@@ -204,7 +191,7 @@ def light_by_lamps(m, d, i, skybox):
 
 
 def _draw(
-    m, d, nblock: ti.i32, npicplane: ti.i32, shadows: ti.i32, half_wide: ti.i32, picslot: ti.i32,
+    m, d, nblock: ti.i32, npic: ti.i32, npicplane: ti.i32, shadows: ti.i32, half_wide: ti.i32, picslot: ti.i32,
     picmost: ti.i32, picchunk: ti.i32,
 ):  # fmt: skip
     """Colours of all samples in the light of sun and sky, layer by layer; parallel over chunks of picchunk blocks.
@@ -227,8 +214,8 @@ def _draw(
             more = 1
             while more > 0:
                 SEE_BLOCK(m, d, slot, slot + count, place[2], npicplane, layer)
-                PAINT_BLOCK(m, d, slot, slot + count, place[2], npicplane)
-                LIGHT_BLOCK(m, d, slot, slot + count, 0, shadows)
+                PAINT_BLOCK(m, d, slot, slot + count)
+                LIGHT_BLOCK(m, d, slot, slot + count, npic, 1, 0, shadows)
                 more = shade_block(m, d, slot, slot + count, layer, half_wide)
                 layer += 1
             for k in range(count):
@@ -237,6 +224,43 @@ def _draw(
                 d.pic_blue[begin + k] = d.pic_blue[slot + k]
                 d.pic_front[begin + k] = d.pic_front[slot + k]
                 d.pic_away[begin + k] = d.pic_away[slot + k]
+
+
+def _see_sky(
+    m, d, nblock: ti.i32, npic: ti.i32, npicplane: ti.i32, picend: ti.i32, picslot: ti.i32, picmost: ti.i32,
+    picchunk: ti.i32,
+):  # fmt: skip
+    """Share of the light of the sky's lamps, views 2 to picend - 1, that each sample gets, for sky_at; in parallel and
+    with places as in `draw`."""
+    ti.static(VECTORS)
+    ti.loop_config(serialize=SERIAL)
+    for chunk in range((nblock + picchunk - 1) // picchunk):
+        slot = picslot + chunk * picmost
+        for block in range(chunk * picchunk, ti.min(nblock, (chunk + 1) * picchunk)):
+            place = d.pic_block[block]
+            begin = place[0]
+            count = place[1] - begin
+            for k in range(count):
+                d.pic_x[slot + k] = d.pic_x[begin + k]
+                d.pic_y[slot + k] = d.pic_y[begin + k]
+            SEE_BLOCK(m, d, slot, slot + count, place[2], npicplane, 0)
+            PAINT_BLOCK(m, d, slot, slot + count)
+            for lamp in range(2, picend):
+                LIGHT_BLOCK(m, d, slot, slot + count, npic, lamp, lamp - 2, 1)
+            for k in range(count):
+                weight = real(d.pic_weight[slot + k])
+                share = real(d.pic_lit[slot + k]) / high(weight, F(1e-6))
+                d.pic_sky[begin + k] = bits(ti.select(weight > F(1e-6), share, F(1.0)))
+                d.pic_owner[begin + k] = d.pic_record[slot + k]
+
+
+def see_sky(kinds):
+    """The kernel that looks how much of the sky is seen, for records of these shapes (a tuple)."""
+    faces = faces_of(kinds)
+    if ("see_sky", faces) not in _made:
+        inner = dict(SEE_BLOCK=see_block(faces), PAINT_BLOCK=paint_block(faces), LIGHT_BLOCK=light_block(faces))
+        _made["see_sky", faces] = kernel(specialise(_see_sky, "see_sky", **inner))
+    return _made["see_sky", faces]
 
 
 def draw(kinds, textures=False):

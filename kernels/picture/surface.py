@@ -221,11 +221,9 @@ def tint_of(m, d, i, j):
     return textured(m, d, j, q, pixel, face)
 
 
-def _paint_block(m, d, begin, end, tile, npicplane):
+def _paint_block(m, d, begin, end):
     """What is known of the surface that each sample of a block shows, before any light."""
-    shown = 0
     for i in range(begin, end):
-        shown += ti.select(d.pic_record[i] >= 0, 1, 0)
         zero = bits(F(0.0))
         d.pic_nx[i] = zero
         d.pic_ny[i] = zero
@@ -235,34 +233,28 @@ def _paint_block(m, d, begin, end, tile, npicplane):
         d.pic_b[i] = zero
         d.pic_fade[i] = zero
         d.pic_alpha[i] = bits(F(1.0))
+        d.pic_tile[i] = ti.select(d.pic_record[i] >= 0, 1, 0)  # waits for its surface
     if ti.static(TEXTURED and LAMPS):
         for i in range(begin, end):
             d.pic_tint[i] = vec3(1.0, 1.0, 1.0)
-    first = d.pic_start[tile]
-    k = first - npicplane  # planes are in no list, and come first
-    last = d.pic_start[tile + 1]
-    while k < last and shown > 0:
-        j = -1
-        if k < first:
-            j = d.pic_plane[k - first + npicplane]
-        else:
-            j = d.pic_item[k]
-        k += 1
-        n = 0
-        for i in range(begin, end):
-            n += ti.select(d.pic_record[i] == j, 1, 0)
-        if n > 0:
-            shown -= n
-            DRESS(m, d, j, begin, end)
+    for first in range(begin, end):
+        if d.pic_tile[first] > 0:
+            j = d.pic_record[first]
+            last = first
+            for i in range(first, end):
+                mine = d.pic_record[i] == j
+                d.pic_tile[i] = ti.select(mine, 0, d.pic_tile[i])
+                last = ti.max(last, ti.select(mine, i, 0))
+            DRESS(m, d, j, first, last + 1)
 
 
-def _paint(m, d, nblock: ti.i32, npicplane: ti.i32):
+def _paint(m, d, nblock: ti.i32):
     """`paint_block` of all blocks, in parallel."""
     ti.static(VECTORS)
     ti.loop_config(serialize=SERIAL)
     for block in range(nblock):
         place = d.pic_block[block]
-        PAINT_BLOCK(m, d, place[0], place[1], place[2], npicplane)
+        PAINT_BLOCK(m, d, place[0], place[1])
 
 
 def paint_block(kinds, textures=False, lamps=False):

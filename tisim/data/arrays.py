@@ -633,7 +633,7 @@ declare("stage", [
     ("ray_node", "f", ("nnodeall", 2, 3), "m", "rays", "lower and upper corner of each node's box"),
 ])  # fmt: skip
 
-# pictures, when they are drawn; views: a camera (0), a far lamp (1)
+# pictures, when they are drawn; views: a camera (0), a lamp (1), lamps of the sky
 declare("stage", [
     ("pic_pos", "f", ("npicrecord", 3), "m", "pictures", "place of each record: a geom, a site, part of a mark"),
     ("pic_mat", "f", ("npicrecord", 9), "-", "pictures", "its orientation"),
@@ -654,13 +654,16 @@ declare("stage", [
     ("pic_label", "i", ("npictree",), "-", "pictures", "first tree of that circle, or the tree itself"),
     ("pic_member", "i", ("npicinstance", 2), "-", "pictures", "geoms that a window draws by Vulkan: which, first word"),
     ("pic_drawn", "i", ("npicdrawn",), "-", "pictures", "their records as words, and shadow maps behind: raster.py"),
-    ("pic_near", "f", ("npicview",), "m", "pictures", "nearest depth of each record in each view"),
-    ("pic_rect", "f", ("npicview", 4), "pixel", "pictures", "columns and rows that it may cover: x0, x1, y0, y1"),
-    ("pic_order", "i", ("npicrecord",), "-", "pictures", "records, nearest first"),
+    ("pic_span", "i", ("npicview", 8), "pixel, m", "pictures", "what each record covers in each view: columns x0, x1, "
+     "rows y0, y1, nearest depth, in bits of f32; columns and rows of tiles, last << 16 | first; key by that depth"),
+    ("pic_order", "i", ("npicorder",), "-", "pictures", "records of each view by half a key; then nearest first"),
+    ("pic_digit", "i", ("npicdigit",), "-", "pictures", "how many have each value of a half, of each view"),
     ("pic_plane", "i", ("npicrecord",), "-", "pictures", "those that are planes"),
     ("pic_start", "i", ("npictile",), "-", "pictures", "where each tile's list begins; one more for each view"),
     ("pic_item", "i", ("npicitem",), "-", "pictures", "records of each tile, nearest first"),
-    ("pic_need", "i", (ALL, 1), "-", "pictures", "entries that the lists of a view need"),
+    ("pic_need", "i", ("npiceye",), "-", "pictures", "entries that the lists of a view need"),
+    ("pic_aim", "i", ("npicview", 6), "-", "pictures", "the way to each lamp in each record's frame, 1 / way; bits"),
+    ("pic_beam", "i", ("npiceye", 12), "-", "pictures", "a far lamp along the camera's axes, see records.py; bits"),
     ("pic_eye", "f", ("npiceye", 3), "m", "pictures", "where each view is seen from"),
     ("pic_axes", "f", ("npiceye", 9), "-", "pictures", "its axes: rows right, up, backward"),
     ("pic_lens", "f", ("npiceye", 4), "pixel", "pictures", "focal length, width, height; 1: parallel rays"),
@@ -674,8 +677,6 @@ declare("stage", [
     ("pic_tone", "i", ("npictone",), "-", "pictures", "light as a picture shows it, over its root, in bits of f32"),
     ("pic_seen", "i", ("npicrecord", 16), "-", "pictures",
      "the camera in each record's frame: rotation from its axes, place, sizes; all in bits of f32"),
-    ("pic_aim", "i", ("npicrecord", 12), "-", "pictures",
-     "a far lamp there: direction, 1 / direction, pixels covered, nearest depth; the shape, -1: throws no shadow"),
     ("pic_block", "i", ("npicblock", 4), "-", "pictures", "first sample, end and tile of each block"),
     # of each sample, in bits of f32 but for what counts or names something
     ("pic_x", "i", ("npicsample",), "pixel", "pictures", "column of each sample"),

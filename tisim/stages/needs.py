@@ -143,10 +143,11 @@ def every_kernel():
         "collision.collide_convex.convex": [(False,), (True,)],
         "queries.ray.cast_rays": [(types,) for types in rays.FAMILIES],
         "sensor.range.range_values": [(types,) for types in rays.FAMILIES],
-        **{f"picture.rays.{name}": [(types,) for types in rays.FAMILIES] for name in ("see", "light", "lamp")},
+        **{f"picture.rays.{name}": [(types,) for types in rays.FAMILIES] for name in ("see", "lamp")},
         "picture.surface.paint": [
             (types, *rich) for types in rays.FAMILIES for rich in ((False, False), (True, False), (True, True))
         ],
+        "picture.shading.see_sky": [(types,) for types in rays.FAMILIES],
         "picture.shading.draw": [(types, textured) for types in rays.FAMILIES for textured in (False, True)],
     }
     found = [runtime.kernel_of(path, *given) for path, all_given in families.items() for given in all_given]

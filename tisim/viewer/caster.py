@@ -18,6 +18,8 @@ SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the ca
 SUN_LIGHT, SKY_LIGHT = (1.50, 1.42, 1.28), (0.42, 0.46, 0.53)
 SKY_LOW, SKY_CHANGE = (0.87, 0.91, 0.95), (-0.20, -0.15, -0.07)
 QUALITY = dict(model=0, plain=0, sun=0, sky=14)  # lamps of the sky
+VIEWS = 2 + max(QUALITY.values())  # of the camera, of a lamp and of those of the sky
+DIGIT = 1 << 12  # numbers that a view needs to sort its records
 TILE, LAMP_TILE = 8, 4  # side of a tile of the camera and of a lamp [pixel]
 LAMP_SIDE = 512  # pixels of a lamp's view
 FADE = 6.0  # far ground fades over so many distances of the camera
@@ -74,11 +76,13 @@ def _bits(values):
     return np.ascontiguousarray(values, np.float32).view(np.int32)
 
 
-def _order(values):
-    """Places of numbers (n,), as f32, in rising order, equal ones as they stand: whole numbers are sorted sooner."""
-    words = _bits(values).astype(np.int64)
-    words = np.where(words < 0, words ^ 0x7FFFFFFF, words) << 32 | np.arange(len(values))
-    return (np.sort(words) & 0xFFFFFFFF).astype(np.int32)
+def _most(values):
+    """(2, k) between which most of values (n, k) are: without a 500th at either end of each column."""
+    place = np.array([0.002, 0.998]) * (len(values) - 1)
+    first = place.astype(int)
+    second = np.minimum(first + 1, len(values) - 1)
+    rows = np.partition(np.ascontiguousarray(values.T), np.unique([first, second]))
+    return (rows[:, first] + (rows[:, second] - rows[:, first]) * (place - first)).T
 
 
 class Samples:
@@ -89,27 +93,36 @@ class Samples:
     chunk  blocks that share the places for what is needed on the way;  places  that arrays need for all.
     """
 
-    def __init__(self, x, y, tile):
+    def __init__(self, x, y, tile, count=None):
+        """count  of each of the tiles given its number of samples, instead of the tile of each sample."""
         self.x, self.y = (None if v is None else np.asarray(v, np.float32) for v in (x, y))
-        self.tile = tile
-        ends = np.append(np.flatnonzero(np.diff(tile)) + 1, len(tile)) if len(tile) else np.zeros(0, int)
-        begins = np.append(0, ends[:-1])[: len(ends)]
+        if count is None:
+            ends = np.append(np.flatnonzero(np.diff(tile)) + 1, len(tile)) if len(tile) else np.zeros(0, int)
+            begins = np.append(0, ends[:-1])[: len(ends)]
+            tile = tile[begins]
+        else:
+            some = count > 0
+            ends, tile = np.cumsum(count)[some], tile[some]
+            begins = ends - count[some]
+        self._n = int(ends[-1]) if len(ends) else 0
         if session.arch != "cpu" and len(ends):  # many threads of little work
             starts = [np.arange(a, b, GPU_BLOCK) for a, b in zip(begins, ends)]
             ends = np.concatenate([np.minimum(x + GPU_BLOCK, b) for x, b in zip(starts, ends)])
+            tile = np.repeat(tile, [len(x) for x in starts])
             begins = np.concatenate(starts)
         chunks = CHUNKS if session.arch == "cpu" else len(ends)
         self.most, self.chunk = int(np.max(ends - begins, initial=0)), max(1, -(-len(ends) // max(1, chunks)))
-        self.places = len(tile) + -(-len(ends) // self.chunk) * self.most
+        self.places = self._n + -(-len(ends) // self.chunk) * self.most
         self.blocks = np.zeros((len(ends), 4), np.int32)
-        self.blocks[:, 0], self.blocks[:, 1], self.blocks[:, 2] = begins, ends, tile[begins]
+        self.blocks[:, 0], self.blocks[:, 1], self.blocks[:, 2] = begins, ends, tile
 
     def __len__(self):
-        return len(self.tile)
+        return self._n
 
     def take(self, chosen):
         """Those of them (k,), in rising order."""
-        return Samples(self.x[chosen], self.y[chosen], self.tile[chosen])
+        tile = np.repeat(self.blocks[:, 2], self.blocks[:, 1] - self.blocks[:, 0])
+        return Samples(self.x[chosen], self.y[chosen], tile[chosen])
 
 
 class Caster:
@@ -121,8 +134,9 @@ class Caster:
         self._across, self._down = -(-self.width // TILE), -(-self.height // TILE)
         side = -(-LAMP_SIDE // LAMP_TILE)
         ntile = self._across * self._down
-        self._grid = np.int32([[self._across, self._down, TILE, 0], [side, side, LAMP_TILE, ntile + 1]])
-        self._room = [1 << 14, 1 << 14]  # entries of the lists of each view
+        lamps = [(side, side, LAMP_TILE, ntile + 1 + k * (side * side + 1)) for k in range(VIEWS - 1)]
+        self._grid = np.int32([(self._across, self._down, TILE, 0), *lamps])
+        self._room = 1 << 14  # entries of the lists of a view
         self._half = self._across * TILE // 2
         self._places = None
 
@@ -168,21 +182,18 @@ class Caster:
         self._views(camera, tile)
         if grow:
             self._run("records", "grow", parallel=session.arch != "cpu" or self._npic >= PARALLEL)
-        self._tiles(0)
+        lamps = QUALITY[quality] if color else 0
+        half = self._half if lamps else 0
         if color:
             self._bounds(camera)
-            lamps = QUALITY[quality]
-            half = self._half if lamps else 0
-            if lamps:
-                self._samples(halved)
-                self._see(0)
-                self._paint()
-                for k, direction in enumerate(sky_directions(lamps)):
-                    self._lamp(direction)
-                    self._light(k, True)
-                self._run("shading", "keep_sky")
-            if lit is None:
-                self._lamp(sun_of(camera), listed=quality != "plain")
+        if color and lit is None:
+            self._far_lamps(1, [sun_of(camera)])
+            self._far_lamps(2, sky_directions(lamps))
+            self._set_views()
+        self._lists(0, 2 + lamps if color and lit is None and quality != "plain" else 1)
+        if lamps:
+            self._samples(halved)
+            self._by_chunks("see_sky", halved, self._kinds, picend=2 + lamps)
         if not color:
             self._samples(full)
             self._see(0)
@@ -209,7 +220,7 @@ class Caster:
         if not n:
             return
         _upload(d, "pic_first", first)
-        samples = Samples(None, None, np.repeat(np.arange(ntile, dtype=np.int32), 4 * count))
+        samples = Samples(None, None, np.arange(ntile, dtype=np.int32), 4 * count)
         d.scratch("pic_pick", n)
         self._samples(samples)
         self._run("finish", "pick_edges")
@@ -234,24 +245,27 @@ class Caster:
     def _views(self, camera, tile):
         """Uploads the camera and what does not change in this picture."""
         d, n = self._d, max(1, self._npic)
-        kind = memory.download(d.device("pic_kind"))[: self._npic]
-        planes = np.flatnonzero(kind == 0).astype(np.int32)
+        self._kind = memory.part(d.device("pic_kind"), 0, self._npic)
+        planes = np.flatnonzero(self._kind == 0).astype(np.int32)
         self._nplane, self._nsample, self._nblock = len(planes), 0, 0
         _upload(d, "pic_plane", np.resize(planes, max(1, len(planes))) if len(planes) else np.zeros(1, np.int32))
         focal = 0.5 * self.height / np.tan(0.5 * np.radians(camera.fovy))
-        self._eye = np.array([camera.position, np.zeros(3)], float)
-        self._axes = np.array([np.ravel(camera.axes), np.eye(3).ravel()], float)
-        self._lens = np.array([[focal, self.width, self.height, 0], [1, LAMP_SIDE, LAMP_SIDE, 1]], float)
+        self._eye, self._axes, self._lens = np.zeros((VIEWS, 3)), np.zeros((VIEWS, 9)), np.zeros((VIEWS, 4))
+        self._eye[0], self._axes[0] = camera.position, np.ravel(camera.axes)
+        self._lens[0] = focal, self.width, self.height, 0
         self._set_views()
         _upload(d, "pic_grid", self._grid)
         _upload(d, "pic_look", np.array([tile, FADE * camera.distance]))
         _upload(d, "pic_light", np.array([SUN_LIGHT, SKY_LIGHT, SKY_LOW, SKY_CHANGE]))
         _upload(d, "pic_tone", _bits(CURVE))
         d.scratch("pic_seen", n)
-        d.scratch("pic_aim", n)
-        d.scratch("pic_near", 2 * n)
-        d.scratch("pic_rect", 2 * n)
-        d.scratch("pic_start", int(self._grid[1, 3] + self._grid[1, 0] * self._grid[1, 1] + 1))
+        d.scratch("pic_span", VIEWS * n)
+        d.scratch("pic_order", 2 * VIEWS * n)
+        d.scratch("pic_aim", (VIEWS - 1) * n)
+        d.scratch("pic_need", VIEWS)
+        d.scratch("pic_beam", VIEWS)
+        d.scratch("pic_digit", VIEWS * DIGIT)
+        d.scratch("pic_start", int(self._grid[-1, 3] + self._grid[-1, 0] * self._grid[-1, 1] + 1))
         if self._lit is not None:
             _upload(d, "pic_lamp", np.zeros((6, 3)))
         if self._scene.textured or self._lit is not None:
@@ -272,54 +286,46 @@ class Caster:
         for name, values in (("eye", self._eye), ("axes", self._axes), ("lens", self._lens)):
             _upload(self._d, f"pic_{name}", values)
 
-    def _tiles(self, view):
-        """Makes the lists of a view's tiles."""
+    def _lists(self, first, end):
+        """Makes the lists of the tiles of the views from first to end - 1."""
         d, n = self._d, self._npic
         parallel = session.arch != "cpu" or n >= PARALLEL
-        self._run("records", "project", parallel=parallel, view=view)
-        near = memory.part(d.device("pic_near"), view * n, n)
-        _upload(d, "pic_order", _order(near) if n else np.zeros(1, np.int32))
+        self._run("records", "project", parallel=parallel, view=first, picend=end)
         while True:
-            d.scratch("pic_item", sum(self._room))
-            first = self._room[0] if view else 0
-            self._run("records", "fill_tiles", parallel=False, view=view, picfirst=first, picroom=self._room[view])
-            need = int(memory.download(d.device("pic_need"))[0])
-            if need <= self._room[view]:
+            d.scratch("pic_item", VIEWS * self._room)
+            self._list(first, end, end - first > 2 or (parallel and end - first > 1))
+            need = int(memory.part(d.device("pic_need"), first, end - first).max())
+            if need <= self._room:
                 return
-            if view == 0 and need < 2**29:
-                self._room[0] = 2 * need
-            elif need < 2**29:
-                self._room[1] = 2 * need
-                d.scratch("pic_item", sum(self._room))  # a longer array has lost the camera's lists
-                self._tiles(0)
-                return self._tiles(1)
-            else:
+            if need >= 2**27:
                 raise CapacityError(f"a picture of {n} records needs lists of {need} entries")
+            self._room, first = 2 * need, 0  # all are at other places now
+
+    def _list(self, first, end, parallel):
+        """One try of it."""
+        self._run("records", "list_records", parallel=parallel, view=first, picend=end, picroom=self._room)
 
     def _bounds(self, camera):
         """The ball in which shadows are computed: most of what is bounded and opaque."""
         d, n = self._d, self._npic
-        kind = memory.download(d.device("pic_kind"))[:n]
-        solid = kind > 0
-        places = memory.download(d.device("pic_pos"))[: 3 * n].reshape(-1, 3)[solid]
-        if not len(places):
+        solid = self._kind > 0
+        if not solid.any():
             self._center, self._radius = np.asarray(camera.lookat, float), camera.distance
             return
-        size = memory.download(d.device("pic_size"))[: 3 * n].reshape(-1, 3)[solid].max()
-        low, high = np.quantile(places, [0.002, 0.998], axis=0)
+        places, sizes = (memory.part(d.device(f"pic_{name}"), 0, 3 * n).reshape(-1, 3) for name in ("pos", "size"))
+        low, high = _most(places[solid].astype(float, copy=False))
         self._center = 0.5 * (low + high)
+        size = float(sizes[solid].max())
         self._radius = float(min(0.6 * np.linalg.norm(high - low) + 2 * size + 1e-3, 30 * camera.distance))
 
-    def _lamp(self, direction, listed=True):
-        """Points view 1 at the scene from afar; direction towards the lamp (3,)."""
-        right = np.cross([0, 0, 1.0], direction)
-        right /= max(np.linalg.norm(right), 1e-9)
-        self._axes[1] = np.ravel([right, np.cross(direction, right), direction])
-        self._eye[1] = self._center + 2 * self._radius * np.asarray(direction)
-        self._lens[1] = 0.5 * LAMP_SIDE / self._radius, LAMP_SIDE, LAMP_SIDE, 1
-        self._set_views()
-        if listed:
-            self._tiles(1)
+    def _far_lamps(self, view, directions):
+        """Points views from this one on at the scene from afar; directions towards their lamps (n, 3)."""
+        for k, toward in enumerate(directions, view):
+            right = np.cross([0, 0, 1.0], toward)
+            right /= max(np.linalg.norm(right), 1e-9)
+            self._axes[k] = np.ravel([right, np.cross(toward, right), toward])
+            self._eye[k] = self._center + 2 * self._radius * np.asarray(toward)
+            self._lens[k] = 0.5 * LAMP_SIDE / self._radius, LAMP_SIDE, LAMP_SIDE, 1
 
     def _samples(self, samples):
         self._nsample = len(samples)
@@ -344,9 +350,6 @@ class Caster:
         lamps = self._lit is not None
         self._run("surface", "paint", self._kinds, self._scene.textured or lamps, lamps)
 
-    def _light(self, layer, shadows):
-        self._run("rays", "light", self._kinds, layer=layer, shadows=int(shadows))
-
     def _lamps(self, shadows):
         """The light of the model's lamps on what the samples show."""
         lamps, ambient = self._lit
@@ -355,7 +358,10 @@ class Caster:
             _upload(self._d, "pic_lamp", lamp.rows(ambient))
             shaded = shadows and lamp.shadows
             if lamp.far:
-                self._lamp(-lamp.direction, listed=shaded)
+                self._far_lamps(1, [-lamp.direction])
+                self._set_views()
+                if shaded:
+                    self._lists(1, 2)
                 self._run("rays", "lamp", self._kinds, shadows=int(shaded))
                 continue
             views = lamp.views(self._center, self._radius)
@@ -364,7 +370,7 @@ class Caster:
                 self._lens[1] = 0.5 * LAMP_SIDE / np.tan(half), LAMP_SIDE, LAMP_SIDE, 0
                 self._set_views()
                 if shaded:
-                    self._tiles(1)
+                    self._lists(1, 2)
                 mode = (2 if len(views) > 1 else 1) if shaded else 0
                 self._run("rays", "lamp", self._kinds, shadows=mode)
 
@@ -374,6 +380,11 @@ class Caster:
     def _found(self):
         return self._of_samples("depth"), self._of_samples("record", np.int32)
 
+    def _by_chunks(self, name, samples, *given, **scalars):
+        """Launches a kernel that goes over chunks of the samples' blocks."""
+        scalars |= dict(picslot=len(samples), picmost=samples.most, picchunk=samples.chunk)
+        self._run("shading", name, *given, **scalars)
+
     def _draw(self, samples, shadows, half, mirrored=()):
         """Colours of samples through all layers, in the arrays of their numbers.
 
@@ -382,9 +393,7 @@ class Caster:
         self._samples(samples)
         scene = self._scene
         if self._lit is None:
-            scalars = dict(picslot=len(samples), picmost=samples.most, picchunk=samples.chunk)
-            scalars |= dict(shadows=int(shadows), half_wide=half)
-            self._run("shading", "draw", self._kinds, scene.textured, **scalars)
+            self._by_chunks("draw", samples, self._kinds, scene.textured, shadows=int(shadows), half_wide=half)
             return
         layer, blocks = 0, samples.blocks
         if mirrored:
@@ -441,7 +450,7 @@ class Caster:
         rows = axes.reshape(3, 3)
         self._axes[0] = np.ravel(rows - 2 * np.outer(rows @ normal, normal))
         self._set_views()
-        self._tiles(0)
+        self._lists(0, 1)
         self._samples(samples)
         self._behind(found)
         self._see(1)
@@ -452,5 +461,5 @@ class Caster:
             shown[:, met] = self._colors()
         self._eye[0], self._axes[0] = eye, axes
         self._set_views()
-        self._tiles(0)
+        self._lists(0, 1)
         return shown

@@ -171,7 +171,7 @@ class Scene:
         self.marks = n
         self.decor = n + 2 * marks  # behind the marks
         self.n = self.decor + len(pos)
-        for name in (*KEPT, "order", "plane"):
+        for name in (*KEPT, "plane"):
             d.scratch(f"pic_{name}", max(1, self.n))
         self._paint(d, look, world, rgba, real)
         k = runtime.kernels("picture.records")
