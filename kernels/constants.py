@@ -1,6 +1,6 @@
 """Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
 
-from tisim.data import arrays, asleep
+from tisim.data import arrays, asleep, pictures
 from tisim.enums import (
     mjtBias,
     mjtCamLight,
@@ -71,6 +71,7 @@ OBJ_XBODY = int(mjtObj.mjOBJ_XBODY)
 OBJ_JOINT = int(mjtObj.mjOBJ_JOINT)
 OBJ_GEOM = int(mjtObj.mjOBJ_GEOM)
 OBJ_CAMERA = int(mjtObj.mjOBJ_CAMERA)
+OBJ_TENDON = int(mjtObj.mjOBJ_TENDON)
 CAM_FIXED = int(mjtCamLight.mjCAMLIGHT_FIXED)
 CAM_TRACK = int(mjtCamLight.mjCAMLIGHT_TRACK)
 CAM_TRACKCOM = int(mjtCamLight.mjCAMLIGHT_TRACKCOM)
@@ -237,3 +238,7 @@ COLOR_SPEED = colors.MODES.index("speed")
 COLOR_FORCE = colors.MODES.index("force")
 FIRST_GROUP, FIRST_AWAKE, FIRST_STOP, NPAINT = colors.FIRST_GROUP, colors.FIRST_AWAKE, colors.FIRST_STOP, colors.NPAINT
 ASLEEP_PERCENT = round(100 * colors.ASLEEP)
+
+# lists of what pictures show
+PICTURE_BLOCK, NCLASS, NWORD = pictures.BLOCK, pictures.CLASSES, pictures.WORDS
+PAGE_MOVED, PAGE_CAME, PAGE_PAINTED = pictures.MOVED, pictures.CAME, pictures.PAINTED

@@ -7,9 +7,10 @@ import types
 
 import numpy as np
 import pytest
+from shared import drawn
 
 import tisim
-from tisim.viewer import decor, keys, panels, raster
+from tisim.viewer import keys, panels, raster
 from tisim.viewer.controls import Controls
 
 XML = """<mujoco><worldbody><geom type="plane" size="3 3 .1"/><camera name="side" pos="0 -3 1" xyaxes="1 0 0 0 .3 1"/>
@@ -297,9 +298,9 @@ def test_chains_of_forces_go_from_the_resting_box_to_its_contacts(window, model)
     for _ in range(400):
         tisim.step(model, window.d)
     tisim.forward(model, window.d)
-    assert not len(decor.of(model, window.d, window.opt, chains=window.chains).records()[0])
+    assert not len(drawn.of_window(model, window.d, window.opt, window.chains)[0])
     window.key("u")
-    kind, middle, _, size, _ = decor.of(model, window.d, window.opt, chains=window.chains).records()
+    kind, middle, _, size, _ = drawn.of_window(model, window.d, window.opt, window.chains)
     assert window.has("TRANSPARENT") and len(kind) == int(window.d.ncon) > 3
     ends = (
         np.asarray(window.d.contact.pos),
@@ -322,5 +323,5 @@ def test_a_model_without_anything_can_be_looked_at():
     window.flag("INERTIA", True)
     double_click(window, 0.5, 0.5)
     raster.Raster(m).place(d, 0, window.camera)
-    assert len(decor.of(m, d, window.opt).records()[0]) in (0, 6) and window.about_selected() is None
+    assert len(drawn.of_window(m, d, window.opt)[0]) in (0, 6) and window.about_selected() is None
     assert window.quit and "run" in panels_of(window).seen

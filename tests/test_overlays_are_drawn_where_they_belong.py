@@ -4,9 +4,10 @@ is not shown is refused by name."""
 
 import numpy as np
 import pytest
+from shared import drawn
 
 import tisim
-from tisim.viewer import Camera, Look, lights, overlays
+from tisim.viewer import Camera, Look, lights
 from tisim.viewer.scene import FLAGS
 
 W, H = 320, 240
@@ -157,9 +158,9 @@ def test_an_overlay_changes_what_it_covers_and_nothing_else(scene, name):
 def test_forces_point_where_they_push_and_grow_with_them(scene):
     m, d = scene
     look = Look.of(option("CONTACTFORCE"), m)
-    pos, mat, size, kind, rgba, _ = overlays.collect(m, d, 0, look).arrays()
+    kind, pos, mat, size, rgba, _ = drawn.overlays(m, d, look)
     shaft = kind == tisim.mjtGeom.mjGEOM_CYLINDER
-    z = mat.reshape(-1, 3, 3)[shaft][:, :, 2]
+    z = mat[shaft][:, :, 2]
     assert shaft.sum() == 8 and (z[:, 2] > 0.99).all(), "four corners of each box, pushed up"
     begin = pos[shaft] - size[shaft][:, 1:2] * z
     low = begin[:, 2] < 0.05
@@ -174,7 +175,7 @@ def test_groups_islands_and_static_things_are_asked_for(scene):
     m, d = scene
     hidden = option("JOINT")
     some = option("JOINT", jointgroup=[0, 0, 0, 0, 1, 0])
-    counts = [len(overlays.collect(m, d, 0, Look.of(o, m)).arrays()[0]) for o in (hidden, some)]
+    counts = [(drawn.overlays(m, d, Look.of(o, m))[5] < 0).all(1).sum() for o in (hidden, some)]
     assert counts == [6, 1], "a box of each free joint, a rod, an arrow with its head; the ball is in group 4"
     shown = option()
     shown.flags[tisim.mjtVisFlag.mjVIS_STATIC] = 0
@@ -187,6 +188,54 @@ def test_groups_islands_and_static_things_are_asked_for(scene):
     hue = [f[0][mine][:, 0].astype(int) - f[0][mine][:, 2] for f in found[:3]]
     assert np.ptp(hue[0]) > 60 and np.ptp(hue[2]) < 10, "red and blue, and neither"
     assert (found[3][0][mine] != found[0][0][mine]).any()
+
+
+@pytest.mark.parametrize("cone", ("pyramidal", "elliptic"))
+@pytest.mark.parametrize("condim", (1, 3, 6))
+def test_arrows_are_the_forces_of_contacts(cone, condim):
+    """Of every solver, after a step, forward and inverse, and none where constraints are off."""
+    body = f"<body pos='{{}}'><freejoint/><geom type='box' size='.1 .1 .1' condim='{condim}'/></body>"
+    floor = f"<geom type='plane' size='5 5 .1' condim='{condim}'/>"
+    for solver, noslip in (("Newton", 0), ("CG", 0), ("PGS", 3)):
+        m = tisim.Model.from_xml_string(
+            f"<mujoco><option solver='{solver}' cone='{cone}' noslip_iterations='{noslip}'/><worldbody>{floor}"
+            f"{body.format('0 0 .1')}{body.format('.02 0 .3')}</worldbody></mujoco>"
+        )
+        d = tisim.Data(m)
+        d.qvel[0] = 1.0
+        tisim.step(m, d, 40)
+        for act in (lambda m, d: None, tisim.forward, tisim.inverse):
+            act(m, d)
+            n = d.count("ncon")
+            force = tisim.contact_force(m, d, np.arange(n))[:, :3]
+            frame = np.asarray(d.contact.frame).reshape(-1, 3, 3)
+            vector = (force[:, :, None] * frame).sum(1)[force[:, 0] > 0] * m.vis.map.force / m.stat.meanmass
+            kind, pos, mat, size, *_ = drawn.overlays(m, d, Look.of(option("CONTACTFORCE"), m))
+            head = kind == tisim.mjtGeom.mjGEOM_ELLIPSOID
+            tip = pos[head] + size[head][:, 2:] * mat[head][:, :, 2]
+            assert len(vector) >= 4
+            np.testing.assert_allclose(tip, np.asarray(d.contact.pos)[force[:, 0] > 0] + vector, atol=1e-9)
+        m.opt.disableflags = int(tisim.mjtDisableBit.mjDSBL_CONSTRAINT)
+        tisim.forward(m, d)
+        assert not len(drawn.overlays(m, d, Look.of(option("CONTACTFORCE"), m))[0])
+
+
+def test_a_world_among_many_shows_what_it_shows_alone():
+    """Contacts of one world are found among those of all, more than one thread's block of them, in their order."""
+    body = "<body pos='0 0 .0999'><freejoint/><geom size='.1'/></body>"
+    ball = f"<replicate count='20' offset='.3 0 0'>{body}</replicate>"
+    rows = "<replicate count='20' offset='0 .3 0'>" + ball + "</replicate>"
+    m = tisim.Model.from_xml_string(f"<mujoco><worldbody><geom type='plane' size='9 9 1'/>{rows}</worldbody></mujoco>")
+    d, alone = tisim.Data(m, nworld=3), tisim.Data(m)
+    d.qpos[1, 0::7] += 0.05
+    alone.qpos[:] = d.qpos[1]
+    look = Look.of(option("CONTACTPOINT", "CONTACTFORCE", "COM", "JOINT", frame=tisim.mjtFrame.mjFRAME_CONTACT), m)
+    look.chains = True
+    for data in (d, alone):
+        tisim.step(m, data, 3)
+    assert d.count("ncon") == 3 * alone.count("ncon") == 3 * 400
+    for many, one in zip(drawn.overlays(m, d, look, world=1), drawn.overlays(m, alone, look)):
+        np.testing.assert_array_equal(many, one)
 
 
 def test_what_pictures_do_not_show_is_refused_by_name(scene):

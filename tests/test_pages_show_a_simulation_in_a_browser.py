@@ -282,16 +282,17 @@ def shapes(model):
     page.close()
 
 
-def test_shapes_are_sent_once_and_then_what_moved(shapes):
+def test_shapes_are_sent_once_and_then_what_moved(shapes, monkeypatch):
     batch = shapes.batches[0]
     assert [len(b.members) for b in shapes.batches] == [1, 1, 1] and len(batch.handle.vertices) == 8
     assert batch.handle.batched_positions.dtype == np.float32 == batch.handle.batched_wxyzs.dtype
     assert not shapes.update()
     shapes.controls.d.qpos[2] += 0.5
     tisim.forward(shapes.controls.m, shapes.controls.d)
-    before = [b.poses for b in shapes.batches]
-    assert shapes.update()
-    assert [a is b.poses for a, b in zip(before, shapes.batches)] == [False, True, True]
+    sent, send = [], objects.Batch.send
+    monkeypatch.setattr(objects.Batch, "send", lambda b, *what: [sent.append((b, what[1])), send(b, *what)])
+    assert shapes.update() and not shapes.update()
+    assert sent == [(batch, objects.MOVED)]
     np.testing.assert_allclose(batch.handle.batched_positions, [[0, 0, 0.8]], atol=1e-6)
 
 
@@ -341,15 +342,15 @@ def test_a_click_selects_and_a_drag_pulls(shapes):
 
 def test_colours_follow_the_mode_and_removed_bodies_are_gone(shapes):
     c, batch = shapes.controls, shapes.batches[0]
-    before = batch.rgb
+    before = batch.handle.batched_colors.copy()
     shapes._color("speed")
     c.d.qvel[2] = 3.0
     tisim.forward(c.m, c.d)
     shapes.update()
-    assert not np.array_equal(batch.rgb, before)
+    assert not np.array_equal(batch.handle.batched_colors, before)
     tisim.remove(c.m, c.d, [1])
     shapes.update()
-    assert batch.scales[0] == 0
+    assert batch.handle.batched_scales[0] == 0
 
 
 def test_without_viser_it_says_what_to_install(monkeypatch, model):

@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
+from shared import drawn
 
 import tisim
 from tisim.cli import draw
@@ -52,7 +53,8 @@ def test_speeds_are_mujocos():
 
 def test_chains_go_from_centres_to_contacts_and_thicken_with_force():
     m, d = at_rest()
-    middle, turn, radius, half = measures.chains(m, d, 0)
+    kind, middle, turn, size, *_ = drawn.overlays(m, d, Look(chains=True))
+    radius, half = size[:, 0], size[:, 1]
     assert len(middle) == 4 + 8 + 8, "four contacts on the floor, which has no centre, and twice four between boxes"
     ends = middle + half[:, None] * turn[:, :, 2]
     begins = middle - half[:, None] * turn[:, :, 2]

@@ -74,10 +74,11 @@ def test_sleepers_are_dark_on_pages():
     try:
         box = [int(g) for g in page._shapes.geoms].index(m.name2id("geom", "a"))
         batch = next(b for b in page.batches if box in b.members)
-        dark = batch.rgb[list(batch.members).index(box)].astype(int)
+        row = batch.rows.start + list(batch.members).index(box)
+        dark = page._page.rgba(row)[:3].astype(int)
         tisim.wake(m, d)
         page.update()
-        bright = batch.rgb[list(batch.members).index(box)].astype(int)
+        bright = page._page.rgba(row)[:3].astype(int)
         assert np.allclose(dark, ASLEEP * bright, atol=1) and bright.max() > 50
     finally:
         page.close()

@@ -12,7 +12,7 @@ import time
 import mujoco
 import numpy as np
 import pytest
-from shared import display
+from shared import display, drawn
 
 import tisim
 from tisim.viewer import decor, imgui, overlays, vulkan
@@ -187,7 +187,7 @@ def records(flag=None, frame=0, scene="joints", **fields):
     opt.frame = frame
     if flag:
         opt.flags[int(tisim.mjtVisFlag[f"mjVIS_{flag}"])] = 1
-    return m, d, decor.of(m, d, opt, **fields).records()
+    return m, d, drawn.of_window(m, d, opt, **fields)
 
 
 def test_overlays_stand_where_what_they_show_is():
@@ -213,7 +213,7 @@ def test_a_contact_force_is_an_arrow_of_its_direction_and_size():
     tisim.step(m, d, 1000)
     opt = tisim.MjvOption()
     opt.flags[int(tisim.mjtVisFlag.mjVIS_CONTACTFORCE)] = 1
-    kind, pos, mat, size, _ = decor.of(m, d, opt).records()
+    kind, pos, mat, size, _ = drawn.of_window(m, d, opt)
     length = 2 * 9.81 * m.vis.map.force / m.stat.meanmass
     top = (pos[:, 2] + size[:, 1] * (kind == decor.CYLINDER) + size[:, 2] * (kind == decor.ELLIPSOID)).max()
     assert top - d.contact.pos[0, 2] == pytest.approx(length, rel=0.02) and np.abs(pos[:, :2]).max() < 1e-6
@@ -240,12 +240,12 @@ def test_hulls_are_drawn_by_their_edges():
     begin, end = overlays.hull_edges(m, 0)
     assert sorted(np.linalg.norm(end - begin, axis=1).round(6)) == [0.2] * 8 + [0.4] * 4  # no diagonals of its sides
     c = Controls(m, d)
-    assert not len(decor.of(m, d, c.opt).records()[0])
+    assert not len(drawn.of_window(m, d, c.opt)[0])
     c.key("i")
     assert c.has("INERTIA") and not c.has("CONVEXHULL")
     c.key("i")
     assert c.has("CONVEXHULL") and not c.has("INERTIA")
-    kind, pos, mat, size, _ = decor.of(m, d, c.opt).records()
+    kind, pos, mat, size, _ = drawn.of_window(m, d, c.opt)
     assert len(kind) == 12 and (kind == decor.CYLINDER).all()  # that of group 4 is not shown
     corners = np.concatenate([pos + s * size[:, 1:2] * mat[:, :, 2] for s in (-1, 1)])
     local = (corners - np.asarray(d.geom_xpos)[0]) @ np.asarray(d.geom_xmat)[0].reshape(3, 3)

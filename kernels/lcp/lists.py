@@ -294,3 +294,24 @@ def match_pair(m, d, first, end, old, behind):
             taken = taken | ti.i64(1) << (at - old)
             start = d.lcp_share * d.lcp_impulse[at]
         d.lcp_start[c] = start
+
+
+@kernel
+def note_strangers(m, d):
+    """Notes whether the second dynamics has found forces of other contacts than these; parallel over contacts."""
+    n = d.ncon
+    known = d.nlcp
+    ti.loop_config(serialize=True)
+    for once in range(1):
+        d.lcp_stranger[0] = 0
+    ti.loop_config(serialize=SERIAL)
+    for c in range(n):
+        at = c
+        if ti.static(m.has.sleep):
+            at = d.lcp_place[c]
+        strange = at < 0 or at >= known
+        if not strange:
+            away = d.lcp_pos[at] - d.contact_pos[c]
+            strange = not (away.dot(away) == 0.0)
+        if strange:
+            ti.atomic_max(d.lcp_stranger[0], 1)

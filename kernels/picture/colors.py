@@ -9,7 +9,6 @@ from ..constants import (
     COLOR_GROUP,
     COLOR_ISLAND,
     COLOR_SPEED,
-    ELLIPTIC,
     FIRST_AWAKE,
     FIRST_GROUP,
     FIRST_STOP,
@@ -21,25 +20,6 @@ from ..spatial import head, tail
 from ..types import *
 from .shapes import bits, real
 from .surface import GAMMA
-
-
-@kernel
-def contact_presses(m, d):
-    """Normal force of each contact [N], from its rows; parallel over contacts."""
-    n = d.ncon
-    ti.loop_config(serialize=SERIAL)
-    for c in range(n):
-        row = d.contact_efc_address[c]
-        force = FP(0.0)
-        if row >= 0:
-            dim = d.contact_dim[c]
-            if dim == 1 or m.opt.cone == ELLIPTIC:
-                force = d.efc_force[row]
-            else:
-                for k in range(dim - 1):
-                    edge = row + k + k
-                    force += d.efc_force[edge] + d.efc_force[edge + 1]
-        d.pic_press[c] = force
 
 
 @kernel

@@ -1,8 +1,11 @@
-"""Records of what a window draws by Vulkan, as its shaders read them: words of 32 bits, twelve for each geom."""
+"""Records of what a window draws by Vulkan, as its shaders read them: words of 32 bits, twelve for each thing."""
 
-from ..rotation import mul_quat
+from ..constants import BOX, CAPSULE, CYLINDER, NCLASS, NWORD, PICTURE_BLOCK, SPHERE
+from ..rotation import mul_quat, normalize_quat
 from ..sleep.awake import is_body_gone
 from ..types import *
+from .colors import word_of
+from .records import SOLID
 from .shapes import bits
 
 NOWHERE = 1e9  # place of what is not to be seen [m]
@@ -26,3 +29,84 @@ def place_instances(m, d, picworld: ti.i32, npicinstance: ti.i32):
             d.pic_drawn[at + a] = bits(ti.cast(x[a], ti.f32))
         for a in ti.static(range(4)):
             d.pic_drawn[at + 4 + a] = bits(ti.cast(q[a], ti.f32))
+
+
+@func
+def class_of(m, d, j):
+    """Draw that a record belongs to: round, cylinder, box, and the same of what can be seen through; -1: none."""
+    kind = d.pic_kind[j]
+    which = -1
+    if kind >= SPHERE and kind <= BOX:
+        which = ti.select(kind == BOX, 2, ti.select(kind == CYLINDER, 1, 0))
+        if d.pic_rgba[j][3] < SOLID:
+            which += NCLASS // 2
+    return which
+
+
+@ti.func
+def quat_of(R):
+    """Quaternion of a rotation: the largest of its numbers is found first."""
+    xx, yy, zz = R[0, 0], R[1, 1], R[2, 2]
+    q = vec4(1.0 + xx + yy + zz, R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
+    if xx + yy + zz < 0.0:
+        if xx >= yy and xx >= zz:
+            q = vec4(R[2, 1] - R[1, 2], 1.0 + xx - yy - zz, R[0, 1] + R[1, 0], R[0, 2] + R[2, 0])
+        elif yy >= zz:
+            q = vec4(R[0, 2] - R[2, 0], R[0, 1] + R[1, 0], 1.0 - xx + yy - zz, R[1, 2] + R[2, 1])
+        else:
+            q = vec4(R[1, 0] - R[0, 1], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], 1.0 - xx - yy + zz)
+    return normalize_quat(q)
+
+
+@func
+def put_words(m, d, at, j):
+    """The words of record j from place `at` on."""
+    kind = d.pic_kind[j]
+    s = d.pic_size[j]
+    x = d.pic_pos[j]
+    q = quat_of(d.pic_mat[j])
+    half = FP(0.0)
+    if kind == CAPSULE:
+        half = s[1]
+    if kind == SPHERE or kind == CAPSULE:
+        s = vec3(s[0], s[0], s[0])
+    elif kind == CYLINDER:
+        s = vec3(s[0], s[0], s[1])
+    d.pic_shown[at + 3] = bits(ti.cast(half, ti.f32))
+    d.pic_shown[at + 11] = word_of(d.pic_rgba[j])
+    for a in ti.static(range(3)):
+        d.pic_shown[at + a] = bits(ti.cast(x[a], ti.f32))
+        d.pic_shown[at + 8 + a] = bits(ti.cast(s[a], ti.f32))
+    for a in ti.static(range(4)):
+        d.pic_shown[at + 4 + a] = bits(ti.cast(q[a], ti.f32))
+
+
+@kernel
+def sort_records(m, d, picat: ti.i32, npic: ti.i32):
+    """Words of the records from picat on, class by class, where pic_class says; parallel over blocks of records."""
+    ti.loop_config(serialize=SERIAL)
+    for b in range((npic - picat + PICTURE_BLOCK - 1) // PICTURE_BLOCK):
+        for k in range(NCLASS):
+            d.pic_place[NCLASS * b + k] = 0
+        for j in range(picat + b * PICTURE_BLOCK, ti.min(npic, picat + (b + 1) * PICTURE_BLOCK)):
+            k = class_of(m, d, j)
+            if k >= 0:
+                d.pic_place[NCLASS * b + k] = d.pic_place[NCLASS * b + k] + 1
+    ti.loop_config(serialize=True)
+    for once in range(1):
+        total = 0
+        for k in range(NCLASS):
+            d.pic_class[k] = total
+            for b in range((npic - picat + PICTURE_BLOCK - 1) // PICTURE_BLOCK):
+                found = d.pic_place[NCLASS * b + k]
+                d.pic_place[NCLASS * b + k] = total
+                total += found
+        d.pic_class[NCLASS] = total
+    ti.loop_config(serialize=SERIAL)
+    for b in range((npic - picat + PICTURE_BLOCK - 1) // PICTURE_BLOCK):
+        for j in range(picat + b * PICTURE_BLOCK, ti.min(npic, picat + (b + 1) * PICTURE_BLOCK)):
+            k = class_of(m, d, j)
+            if k >= 0:
+                at = d.pic_place[NCLASS * b + k]
+                put_words(m, d, NWORD * at, j)
+                d.pic_place[NCLASS * b + k] = at + 1

@@ -3,7 +3,7 @@
 A view is a camera (0) or a lamp, with tiles of its own. What record j covers in view v stands at v * npic + j.
 """
 
-from ..constants import CAPSULE, CYLINDER, HFIELD, MESH, PLANE, SPHERE
+from ..constants import CAPSULE, CYLINDER, HFIELD, MESH, OBJ_GEOM, OBJ_SITE, PLANE, SPHERE
 from ..sleep.awake import is_body_gone
 from ..types import *
 from .faces import ordered
@@ -41,18 +41,20 @@ def list_geoms(m, d, picworld: ti.i32, groups: ti.i32):
         d.pic_size[g] = size
         d.pic_kind[g] = ti.select(groups >> m.geom_group[g] & 1 == 1, t, -1)
         d.pic_data[g] = m.geom_dataid[g]
+        d.pic_thing[g][0] = g
+        d.pic_thing[g][1] = OBJ_GEOM
         hide_strays(m, d, g)
         if is_body_gone(m, d, picworld, m.geom_bodyid[g]):
             d.pic_kind[g] = -1
 
 
 @kernel
-def list_sites(m, d, picworld: ti.i32, groups: ti.i32):
-    """Records of the sites of these groups, behind those of the geoms, parallel over sites."""
+def list_sites(m, d, picworld: ti.i32, picat: ti.i32, groups: ti.i32):
+    """Records of the sites of these groups, from place picat on, parallel over sites."""
     ti.loop_config(serialize=SERIAL)
     for s in range(m.nsite):
         i = picworld * m.nsite + s
-        j = m.ngeom + s
+        j = picat + s
         size = m.site_size[s]
         d.pic_pos[j] = d.site_xpos[i]
         d.pic_mat[j] = d.site_xmat[i]
@@ -61,35 +63,11 @@ def list_sites(m, d, picworld: ti.i32, groups: ti.i32):
         d.pic_size[j] = size
         d.pic_kind[j] = ti.select(groups >> m.site_group[s] & 1 == 1, m.site_type[s], -1)
         d.pic_data[j] = -1
+        d.pic_thing[j][0] = s
+        d.pic_thing[j][1] = OBJ_SITE
         hide_strays(m, d, j)
         if is_body_gone(m, d, picworld, m.site_bodyid[s]):
             d.pic_kind[j] = -1
-
-
-@kernel
-def list_contacts(m, d, picworld: ti.i32, picmark: ti.i32, piclong: FP):
-    """Two records of each contact, from place picmark on: a bead, and a stick of length piclong along the normal."""
-    ti.loop_config(serialize=SERIAL)
-    for c in range(d.ncon):
-        j = picmark + c + c
-        normal = d.contact_frame[c, 0]
-        side = vec3(0.0, 0.0, 1.0)
-        if ti.abs(normal[2]) > 0.9:
-            side = vec3(1.0, 0.0, 0.0)
-        first = side.cross(normal)
-        first = first * (1.0 / first.norm())
-        second = normal.cross(first)
-        kind = ti.select(d.contact_worldid[c] == picworld, 1, -1)
-        for k in ti.static(range(2)):
-            d.pic_mat[j + k] = mat3(first[0], second[0], normal[0], first[1], second[1], normal[1], first[2],
-                                    second[2], normal[2])  # fmt: skip
-            d.pic_data[j + k] = -1
-        d.pic_pos[j] = d.contact_pos[c]
-        d.pic_size[j] = vec3(0.1 * piclong, 0.1 * piclong, 0.1 * piclong)
-        d.pic_kind[j] = ti.select(kind > 0, SPHERE, -1)
-        d.pic_pos[j + 1] = d.contact_pos[c] + 0.5 * piclong * normal
-        d.pic_size[j + 1] = vec3(0.04 * piclong, 0.5 * piclong, 0.0)
-        d.pic_kind[j + 1] = ti.select(kind > 0, CYLINDER, -1)
 
 
 @kernel

@@ -183,7 +183,7 @@ class _Recorder:
     def __init__(self, wide, options, flags=0, inverse=False, order="colour", joints=True):
         from tisim import pipeline
         from tisim.stages import abreast, solver, sorting
-        from tisim.viewer import caster
+        from tisim.viewer import caster, overlays
 
         self.events = []  # (stage, first line of its docstring, Step)
         self.model = m = Model.from_xml_string(MODEL)
@@ -204,6 +204,7 @@ class _Recorder:
                 (solver, "side_by_side", lambda m, d: not wide),
                 (abreast, "in_loops", lambda m, d: not wide and not options),
                 (caster.Caster, "_on_edges", lambda self, ntile: np.ones(ntile, np.int32)),
+                (overlays.Overlays, "_chosen", lambda self, blocks: 1),
             ):  # fmt: skip
                 changes.callback(setattr, place, name, getattr(place, name))
                 setattr(place, name, value)
@@ -214,7 +215,8 @@ class _Recorder:
         from tisim import pipeline
         from tisim.data import on_demand
         from tisim.queries import distance, inertia, rays
-        from tisim.viewer import Camera, measures, offscreen, raster
+        from tisim.viewer import Camera, measures, offscreen, raster, scene
+        from tisim.viewer.browser.page import Page
 
         m, d = self.model, self.data
         d._checked = True  # what is made ready before the first step is no part of it
@@ -231,7 +233,10 @@ class _Recorder:
         distance.geom_distance(m, d, [1, m.ngeom - 2], [2, m.ngeom - 1], 1.0)
         offscreen.render(m, d, 8, 8, Camera(), show_contacts=True)
         offscreen.render(m, d, 8, 8, Camera(), quality="model")
-        raster.ready(m, d, Camera()).paint_state(d, 0, "speed")
+        shown = raster.ready(m, d, Camera())
+        shown.paint_state(d, 0, "speed")
+        shown.adorn(d, 0, scene.everything())
+        Page(m, range(m.ngeom), (0, m.ngeom)).find(d, 0, "geom")
         for mode in ("island", "force"):
             measures.color_bytes(m, d, 0, mode)
 
@@ -248,8 +253,8 @@ class _Recorder:
             self.add(Step(kernel))
         memory.host_view(d.device("counts"))[:] = 1
 
-    def upload(self, array, values):
-        self._upload(array, values)
+    def upload(self, array, values, first=0):
+        self._upload(array, values, first)
         self.host(array)
 
     def fill(self, array, value):

@@ -28,6 +28,13 @@ def wrench_kernels(dual, inverse=False):
     return [contacts, k.external_wrenches, k.other_wrenches, accelerations, k.inner_wrenches, k.root_wrenches]
 
 
+def contact_wrenches(m, d):
+    """con_force and con_torque of the last solution, in whose place a solver may have left other numbers."""
+    if d.count("ncon"):
+        many = session.arch != "cpu" or d.count("ncon") > PARALLEL_BODIES
+        launch.run(m, d, wrench_kernels(d._info.get("dual"))[:1], many)
+
+
 def momentum_kernels():
     """Kernels of subtree_linvel and subtree_angmom."""
     k = runtime.kernels("smooth.momentum")

@@ -1,8 +1,4 @@
-"""What a window draws besides geoms: contacts, forces, joints, frames, inertia boxes ... as records of simple shapes.
-
-A record is a shape (mjtGeom), place (3,), rotation (3, 3), size (3,) as a geom's, and colour (4,). Sizes and colours
-are those of the model's `<visual>`, in mean sizes of its bodies, as in MuJoCo's viewer.
-"""
+"""What a window draws besides geoms: what its options ask for, what a mouse holds, a user's geoms, labels."""
 
 import numpy as np
 
@@ -10,8 +6,8 @@ from tisim.enums import mjtGeom, mjtLabel, mjtVisFlag
 from tisim.errors import Error
 from tisim.mjcf import rotations
 from tisim.queries.motion import contact_force
-from tisim.viewer import overlays, perturb
-from tisim.viewer.overlays import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
+from tisim.viewer import perturb
+from tisim.viewer.few import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, Few
 from tisim.viewer.scene import Look
 
 ARROWS = {int(mjtGeom[f"mjGEOM_ARROW{k}"]) for k in ("", "1", "2")}
@@ -34,40 +30,20 @@ def look_of(m, opt, color="geom", chains=False):
     return look
 
 
-def of(m, d, opt, world=0, pert=None, user=None, marks=True, chains=False):
-    """Decor of a simulation: what the MjvOption asks for, the hand of an MjvPerturb, and an MjvScene's geoms.
-
-    marks  False: only the latter two, for pictures that have the rest of a Look.
-    chains  True: rods along which forces go from body to body.
-    """
-    out = overlays.Decor()
-    if marks:
-        out = overlays.collect(m, d, world, look_of(m, opt, chains=chains))
-        _sites(out, m, d, world, opt)
+def of(m, d, opt, world=0, pert=None, user=None):
+    """Records of the hand of an MjvPerturb and of an MjvScene's geoms, as Scene.write takes them."""
+    out = Few()
     if pert is not None and perturb.selected(m, pert):
         _hand(out, m, d, pert, world, has(opt, "PERTOBJ"), has(opt, "SELECT"))
     for k in range(user.ngeom if user is not None else 0):
         _user(out, user.geoms[k], k)
-    return out
+    return out.arrays()
 
 
 def _places(d, world):
     """Places in d.contact of the contacts of a world."""
     n = int(d.count("ncon"))
     return np.flatnonzero(np.asarray(d.contact.worldid)[:n] == world) if d.nworld > 1 else np.arange(n)
-
-
-def _sites(out, m, d, world, opt):
-    if not m.nsite:
-        return
-    shown = np.asarray(opt.sitegroup, bool)[np.asarray(m.site_group)]
-    shown = shown & overlays.present(m, d, world)[np.asarray(m.site_bodyid)]
-    kind, size = np.asarray(m.site_type), np.array(m.site_size, float).reshape(-1, 3)
-    at, turn = (np.asarray(perturb.of_world(d, f"site_{k}", world), float) for k in ("xpos", "xmat"))
-    for k in np.unique(kind[shown]):
-        these = shown & (kind == k)
-        full = size[these][:, [0, 0, 0]] if k == SPHERE else size[these]
-        out.add(int(k), at[these], turn[these], full, np.asarray(m.site_rgba).reshape(-1, 4)[these])
 
 
 def _hand(out, m, d, pert, world, shown, point):

@@ -3,15 +3,10 @@
 import numpy as np
 
 from tisim.data.asleep import GONE
-from tisim.model.tables.colors import geom_colors, own_colors
+from tisim.model.tables.colors import geom_colors
 from tisim.viewer.shapes import HFIELD
 
 CONTACT_COLOR = (1.0, 0.45, 0.05, 1.0)
-
-
-def site_colors(m):
-    """Colour of each site (nsite, 4)."""
-    return own_colors(m, m.site_rgba, m.site_matid)
 
 
 def tree_of_geom(m):

@@ -1,23 +1,17 @@
-"""What pictures show besides shapes: colours by mode, and how forces go from body to body.
+"""Colours of shapes by mode, and what these modes measure.
 
 Forces are those of the contacts that the Data lists: of the last step or forward, without those between sleepers.
 """
 
 import numpy as np
 
-from tisim.data import on_demand
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit
 from tisim.errors import Error
-from tisim.mjcf.rotations import cross
-from tisim.model import lcp
 from tisim.model.tables.colors import MODES
-from tisim.queries.motion import contact_force
+from tisim.viewer import overlays
 
-ROD = np.array([0.86, 0.10, 0.10, 1.0])  # colour of a chain
-THICK = 0.25  # radius of the rod of the greatest force, in radii of a middling geom
 PARALLEL = 2000  # things below which one CPU thread does all
-FAINT = 1e-3  # part of the greatest force below which no rod is drawn
 
 
 def measured(m, d, world, mode):
@@ -30,31 +24,18 @@ def measured(m, d, world, mode):
 def _measure(m, d, world, mode):
     """Writes pic_measure and pic_most."""
     k = runtime.kernels("picture.colors")
-    for name, n in (("measure", m.nbody), ("press", d.count("ncon"))):
-        d.scratch(f"pic_{name}", max(1, n))
+    d.scratch("pic_measure", max(1, m.nbody))
+    overlays.room(d, "pic_press", d.count("ncon"))
     if mode == "speed":
         return _run(m, d, [k.body_speeds, k.find_most], m.nbody, world)
-    if lcp.chosen(m):
-        force = contact_force(m, d, np.arange(d.count("ncon")))[:, 0]
-        memory.upload(d.device("pic_press"), force.astype(session.numpy_float()))
-    else:
-        on_demand.rows(m, d)
-        _run(m, d, [k.contact_presses], d.count("ncon"))
+    overlays.find_forces(m, d)
+    _run(m, d, [runtime.kernels("picture.contacts").contact_presses], d.count("ncon"))
     _run(m, d, [k.body_forces, k.find_most], m.nbody, world)
 
 
 def _run(m, d, kernels, n, world=0, **scalars):
     """Launches kernels over n things."""
     launch.run(m, d, kernels, parallel=session.arch != "cpu" or n >= PARALLEL, picworld=world, **scalars)
-
-
-def pressing(m, d, world):
-    """(places (k,) in d.contact of the contacts of a world that press, their normal forces (k,) [N], bodies (k, 2))."""
-    places = np.flatnonzero(np.asarray(d.contact.worldid) == world)
-    force = contact_force(m, d, places)[:, 0]
-    places, force = places[force > 0], force[force > 0]
-    bodies = np.asarray(m.geom_bodyid)[np.asarray(d.contact.geom).reshape(-1, 2)[places]].reshape(-1, 2)
-    return places, force, bodies
 
 
 def check_color(color):
@@ -95,27 +76,3 @@ def color_bytes(m, d, world, mode):
     if m.ngeom:
         _run(m, d, [runtime.kernels("picture.colors").pack_colors], m.ngeom)
     return memory.part(d.device("pic_byte"), 0, m.ngeom).view(np.uint8).reshape(-1, 4)
-
-
-def chains(m, d, world):
-    """Rods from the centres of bodies to their contacts: (middles (k, 3), rotations (k, 3, 3) with z along the rod,
-    radii (k,), half lengths (k,)) [m]. The cross section of a rod grows with the normal force."""
-    places, force, bodies = pressing(m, d, world)
-    strong = force > FAINT * np.max(force, initial=0.0)
-    places, force, bodies = places[strong], force[strong], bodies[strong]
-    at = np.asarray(d.contact.pos, float).reshape(-1, 3)[places]
-    centre = np.asarray(d.xipos, float).reshape(-1, m.nbody, 3)[world]
-    begin, end = np.concatenate([centre[bodies[:, 0]], centre[bodies[:, 1]]]), np.concatenate([at, at])
-    moves = (np.asarray(m.body_weldid) > 0)[bodies.T.ravel()]
-    begin, end, force = begin[moves], end[moves], np.concatenate([force, force])[moves]
-    length = np.linalg.norm(end - begin, axis=1)
-    long = length > 0
-    begin, end, force, length = begin[long], end[long], force[long], length[long]
-    z = (end - begin) / length[:, None]
-    side = np.where(np.abs(z[:, 2:]) > 0.9, [[1.0, 0, 0]], [[0, 0, 1.0]])
-    x = cross(side, z)
-    x /= np.linalg.norm(x, axis=1)[:, None]
-    radius = np.asarray(m.geom_rbound, float)
-    thick = THICK * np.median(radius[radius > 0]) if (radius > 0).any() else 0.0
-    radii = thick * np.sqrt(force / force.max(initial=1e-300))
-    return 0.5 * (begin + end), np.stack([x, cross(z, x), z], 2), radii, 0.5 * length

@@ -1,129 +1,228 @@
-"""What pictures show besides geoms, sites and marks, as records: tendons, contacts and their forces, frames, joints,
-centres of mass, inertia boxes, rays of range finders, cameras and lights. Colours and sizes are the model's `<visual>`.
+"""What pictures show besides geoms and sites: tendons, contacts and their forces, frames, joints, centres of mass,
+inertia boxes, hulls, rays of range finders, cameras and lights. Colours and sizes are the model's `<visual>`.
+
+Kernels list it (kernels/picture/overlays.py, contacts.py): each thing has places for its records, and leaves those
+empty that it does not need.
 """
 
 import weakref
 
 import numpy as np
 
-from tisim.data.asleep import GONE
-from tisim.enums import mjtEq, mjtFrame, mjtGeom, mjtJoint, mjtObj, mjtSensor
+from tisim.data import on_demand, pictures
+from tisim.device import launch, memory, runtime, session
+from tisim.enums import mjtFrame, mjtGeom, mjtJoint, mjtObj
+from tisim.errors import Error
 from tisim.mjcf.rotations import cross
-from tisim.queries.motion import contact_force
-from tisim.viewer import lights
+from tisim.model import lcp
+from tisim.model.tables.colors import GAMMA
+from tisim.viewer import lights, textures
 from tisim.viewer.camera import camera_pose
-from tisim.viewer.drawing import own_colors
-from tisim.viewer.measures import ROD, chains
+from tisim.viewer.drawing import CONTACT_COLOR, mark_length
+from tisim.viewer.few import AXES, BOX, NO_SHADOW, Few, along
 
-SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = (
-    int(mjtGeom[f"mjGEOM_{name}"]) for name in "SPHERE CAPSULE ELLIPSOID CYLINDER BOX".split()
-)
-AXES = np.array([[0.9, 0.1, 0.1, 1], [0.1, 0.8, 0.1, 1], [0.15, 0.3, 0.95, 1]])  # colours of x, y and z
-HEAD = 3.0  # width of an arrow's head, by that of its shaft
-NO_SHADOW = 0.999  # opacity of what hides all behind it and throws no shadow: SOLID of kernels/picture/surface.py
 THIN = 0.03  # radius of a ray, by the model's mean size
-EDGE, EDGE_WIDTH = np.array([0.05, 0.12, 0.4, 1]), 0.008  # of a hull: colour; radius, by the model's mean size
+EDGE, EDGE_WIDTH = (0.05, 0.12, 0.4, 1), 0.008  # of a hull: colour; radius, by the model's mean size
 FLAT = 1e-6  # cosine of the angle between faces of a hull without an edge between them, below 1
-SHORT = 1e-12  # what is shorter has no direction [m]
-
-
-class Decor:
-    """Records that are collected: pos (n, 3), mat (n, 9), size (n, 3), kind (n,), rgba (n, 4), object (n, 2)."""
-
-    def __init__(self):
-        self.parts = []
-
-    def add(self, kind, pos, mat, size, rgba, obj=None):
-        """Records of one shape; what is the same for all may be given once. obj  their ids and type."""
-        pos = np.asarray(pos, float).reshape(-1, 3)
-        n = len(pos)
-        if n:
-            rgba = np.array(np.broadcast_to(np.asarray(rgba, float).reshape(-1, 4), (n, 4)))
-            if obj is None:  # what is no thing of the model
-                rgba[:, 3] = np.minimum(rgba[:, 3], NO_SHADOW)
-            obj = np.full((n, 2), -1) if obj is None else np.column_stack([obj[0], np.full(n, int(obj[1]))])
-            self.parts.append((
-                pos, np.broadcast_to(np.asarray(mat, float).reshape(-1, 9), (n, 9)),
-                np.broadcast_to(np.asarray(size, float).reshape(-1, 3), (n, 3)), np.full(n, kind),
-                rgba, obj,
-            ))  # fmt: skip
-
-    def rods(self, begin, end, radius, rgba, kind=CYLINDER, obj=None):
-        """Rods from points (n, 3) to points (n, 3) [m]."""
-        begin, end = np.reshape(begin, (-1, 3)).astype(float), np.reshape(end, (-1, 3)).astype(float)
-        length = np.linalg.norm(end - begin, axis=1)
-        size = np.column_stack([np.broadcast_to(radius, len(length)), 0.5 * length, np.zeros(len(length))])
-        rgba, long = np.broadcast_to(np.reshape(rgba, (-1, 4)), (len(length), 4)), length > SHORT
-        begin, end, obj = begin[long], end[long], obj and (np.asarray(obj[0])[long], obj[1])
-        self.add(kind, 0.5 * (begin + end), along(end - begin), size[long], rgba[long], obj)
-
-    def arrows(self, begin, vector, radius, rgba):
-        """Arrows from points (n, 3) by vectors (n, 3) [m]."""
-        begin, vector = np.reshape(begin, (-1, 3)).astype(float), np.reshape(vector, (-1, 3)).astype(float)
-        length = np.linalg.norm(vector, axis=1)
-        begin, vector, length = begin[length > SHORT], vector[length > SHORT], length[length > SHORT]
-        head = np.minimum(HEAD * radius, 0.25 * length)
-        size = np.column_stack([head, head, np.minimum(2 * head, 0.25 * length)])
-        neck = begin + vector * (1 - size[:, 2:] / length[:, None])
-        self.rods(begin, neck, radius, rgba)
-        self.add(ELLIPSOID, neck, along(vector), size, rgba)
-
-    def frames(self, pos, mat, m, scale=1.0):
-        """Three axes at each place (n, 3), rotations (n, 3, 3)."""
-        pos, mat = np.reshape(pos, (-1, 3)), np.reshape(mat, (-1, 3, 3))
-        long, wide = (float(s) * m.stat.meansize for s in (m.vis.scale.framelength, m.vis.scale.framewidth))
-        for k in range(3):
-            self.rods(pos, pos + scale * long * mat[:, :, k], 0.5 * wide, AXES[k])
-
-    def arrays(self):
-        """The six arrays of all."""
-        if not self.parts:
-            return np.zeros((0, 3)), np.zeros((0, 9)), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 4)), np.zeros((0, 2))
-        return tuple(np.concatenate(column) for column in zip(*self.parts))
-
-    def records(self):
-        """kind (n,), pos (n, 3), mat (n, 3, 3), size (n, 3), rgba (n, 4) of what has a place."""
-        pos, mat, size, kind, rgba, _ = self.arrays()
-        there = np.isfinite(pos).all(1) & np.isfinite(mat).all(1)
-        return kind[there], pos[there], mat[there].reshape(-1, 3, 3), size[there], rgba[there]
-
-
-def along(z):
-    """Rotations (n, 9) whose z axes point along vectors (n, 3)."""
-    z = z / np.maximum(np.linalg.norm(z, axis=1, keepdims=True), 1e-30)
-    x = cross(np.where(np.abs(z[:, 2:]) > 0.9, [[1.0, 0, 0]], [[0, 0, 1.0]]), z)
-    x /= np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-30)
-    return np.stack([x, cross(z, x), z], 2).reshape(-1, 9)
-
-
-def collect(m, d, world, look):
-    """The Decor of a world as a Look wants it; poses and forces are those that the Data holds."""
-    out = Decor()
-    if look.hulls and m.nmesh:
-        _hulls(out, m, d, world, look.geomgroup)
-    if look.equalities and m.neq:
-        _equalities(out, m, d, world)
-    if look.chains:
-        middle, turn, radius, half = chains(m, d, world)
-        out.add(CYLINDER, middle, turn.reshape(-1, 9), np.column_stack([radius, half, 0 * half]), ROD)
-    if look.tendons and m.ntendon:
-        _tendons(out, m, d, world, look.tendongroup)
-    if look.contactpoints or look.contactforces:
-        _contacts(out, m, d, world, look)
-    if look.rangefinders and m.nsensor:
-        _rangefinders(out, m, d, world)
-    if look.frame or look.joints or look.com or look.inertia:
-        _bodies(out, m, d, world, look)
-    if look.cameras or look.lights or look.frame in (mjtFrame.mjFRAME_CAMERA, mjtFrame.mjFRAME_LIGHT):
-        _views(out, m, d, world, look)
-    return out
-
-
-def _of(m, d, name, n, world, width=3):
-    return np.asarray(getattr(d, name), float).reshape(d.nworld, n, width)[world]
-
+ROD = (0.86, 0.10, 0.10, 1.0)  # colour of a chain
+THICK = 0.25  # radius of the rod of the greatest force, in radii of a middling geom
+PARALLEL = 2000  # things below which one CPU thread lists all
+# what frames are shown of by kernels; of cameras, lights and the world there are few
+FRAMES = {
+    mjtFrame.mjFRAME_BODY: mjtObj.mjOBJ_XBODY, mjtFrame.mjFRAME_GEOM: mjtObj.mjOBJ_GEOM,
+    mjtFrame.mjFRAME_SITE: mjtObj.mjOBJ_SITE, mjtFrame.mjFRAME_CONTACT: -1,
+}  # fmt: skip
 
 _edges = weakref.WeakKeyDictionary()  # of each model: its edits, and what `hull_edges` found of its meshes
+_uploaded = weakref.WeakKeyDictionary()  # of each Data: of what its arrays hold the edges
+
+
+class Overlays:
+    """What a Look shows of a world besides geoms and sites, or nothing if there is no Look.
+
+    n  records;  ncontact  contacts of the world, if some are shown;  few  a Few, of what stands behind these records.
+    """
+
+    def __init__(self, m, d, world, look):
+        self.m, self.d, self.world, self.n, self.ncontact = m, d, world, 0, 0
+        self._lists, self._inks, self.few = [], [], Few()
+        if look is not None:
+            self._plan(look)
+
+    def _add(self, kernel, records, things, *inks, **scalars):
+        """A kernel that lists this many things in as many records, in these colours."""
+        if records:
+            self._lists.append((kernel, self.n, things, dict(scalars, picink=1 + len(self._inks))))
+            self._inks += [(*rgba[:3], min(float(rgba[3]), NO_SHADOW)) for rgba in inks]
+            self.n += records
+
+    def _plan(self, look):
+        m, size, scale, rgba = self.m, self.m.stat.meansize, self.m.vis.scale, self.m.vis.rgba
+        file, contacts = runtime.kernels("picture.overlays"), runtime.kernels("picture.contacts")
+        of_contacts = look.contacts or look.contactpoints or look.contactforces or look.chains
+        if of_contacts or look.frame == mjtFrame.mjFRAME_CONTACT:
+            self._choose()
+        n = self.ncontact
+        if look.contacts:
+            self._add(contacts.list_marks, 2 * n, n, CONTACT_COLOR, piclong=mark_length(m))
+        if look.hulls and m.nmesh:
+            self._add(file.list_hulls, self._hulls(look.geomgroup), m.ngeom, EDGE, picwide=EDGE_WIDTH * size)
+        if look.equalities and m.neq:
+            self._add(file.list_equalities, 3 * m.neq, m.neq, rgba.constraint, picwide=scale.constraint * size)
+        if look.chains:
+            self._chains(contacts)
+        if look.tendons and m.ntendon:
+            self._add(file.list_tendons, 2 * m.nwrap, m.ntendon, groups=_mask(look.tendongroup))
+        if look.contactpoints:
+            wide, high = scale.contactwidth * size, scale.contactheight * size
+            self._add(contacts.list_discs, n, n, rgba.contactpoint, picwide=wide, piclong=high)
+        if look.contactforces:
+            self._forces(contacts, look.contactsplit)
+        if look.rangefinders and (rays := m.scalar("nrange")):
+            self._add(file.list_rays, rays, rays, rgba.rangefinder, picwide=THIN * size)
+        self._frames(file, look.frame)
+        bodies = m.nbody - 1
+        if look.com:
+            self._add(file.list_centres, bodies, bodies, rgba.com, picwide=scale.com * size)
+        if look.inertia:
+            self._add(file.list_inertia, bodies, bodies, rgba.inertia)
+        if look.joints and m.njnt:
+            heads = m.njnt if (np.asarray(m.jnt_type) == mjtJoint.mjJNT_SLIDE).any() else 0
+            self._add(file.list_joints, m.njnt + heads, m.njnt, rgba.joint, groups=_mask(look.jointgroup), nhead=heads,
+                      picwide=scale.jointwidth * size, piclong=scale.jointlength * size)  # fmt: skip
+        self._views(look)
+
+    def _run(self, kernel, things, **scalars):
+        parallel = session.arch != "cpu" or things >= PARALLEL
+        launch.run(self.m, self.d, [kernel], parallel=parallel, picworld=self.world, npiccontact=self.ncontact,
+                   **scalars)  # fmt: skip
+
+    def _choose(self):
+        """Finds the contacts of the world."""
+        d, n = self.d, self.d.count("ncon")
+        blocks = -(-n // pictures.BLOCK)
+        for name, length in (("chunk", blocks + 1), ("contact", n), ("press", n)):
+            room(d, f"pic_{name}", length)
+        if n:
+            self._run(runtime.kernels("picture.contacts").choose_contacts, n)
+            self.ncontact = self._chosen(blocks)
+
+    def _chosen(self, blocks):
+        """Contacts that were found in these blocks."""
+        return int(memory.part(self.d.device("pic_chunk"), blocks, 1)[0])
+
+    def _forces(self, contacts, split):
+        """Arrows of forces on the second geom, by `<map force>` and mean mass."""
+        m, n = self.m, self.ncontact
+        if n:
+            find_forces(m, self.d)
+        by_force = m.vis.map.force / max(m.stat.meanmass, 1e-12)
+        wide, rgba = 0.5 * m.vis.scale.forcewidth * m.stat.meansize, m.vis.rgba
+        inks = (rgba.contactforce, rgba.contactfriction)[: 2 if split else 1]
+        self._add(contacts.list_forces, 2 * len(inks) * n, n, *inks, picwide=wide, piclong=by_force,
+                  picsplit=int(split))  # fmt: skip
+
+    def _chains(self, contacts):
+        """Rods from the centres of bodies to their contacts."""
+        m, d, n = self.m, self.d, self.ncontact
+        if n:
+            find_forces(m, d)
+            self._run(contacts.contact_presses, n)
+            self._run(contacts.find_strongest, n)
+        radius = np.asarray(m.geom_rbound, float)
+        thick = THICK * np.median(radius[radius > 0]) if (radius > 0).any() else 0.0
+        self._add(contacts.list_chains, 2 * n, n, ROD, picwide=thick)
+
+    def _frames(self, file, frame):
+        m = self.m
+        long, wide = (float(s) * m.stat.meansize for s in (m.vis.scale.framelength, m.vis.scale.framewidth))
+        if frame in FRAMES:
+            kind = FRAMES[frame]
+            n = {mjtObj.mjOBJ_XBODY: m.nbody - 1, mjtObj.mjOBJ_GEOM: m.ngeom, mjtObj.mjOBJ_SITE: m.nsite}
+            n = n.get(kind, self.ncontact)
+            self._add(file.list_frames, 3 * n, n, *AXES, picof=int(kind), nframe=n, piclong=long, picwide=0.5 * wide)
+
+    def _views(self, look):
+        """Cameras as boxes and lights as short rods, or their frames; the frame of the world."""
+        m, d, world, size = self.m, self.d, self.world, self.m.stat.meansize
+        if look.frame == mjtFrame.mjFRAME_WORLD:
+            self.few.frames(np.zeros(3), np.eye(3), m)
+        if look.cameras or look.frame == mjtFrame.mjFRAME_CAMERA:
+            seen = [camera_pose(m, d, k, world) for k in range(m.ncam)]
+            places, axes = np.array([p for p, _ in seen]).reshape(-1, 3), np.array([a.T for _, a in seen])
+            if look.frame == mjtFrame.mjFRAME_CAMERA:
+                self.few.frames(places, axes, m)
+            if look.cameras:
+                half = 0.5 * m.vis.scale.camera * size
+                self.few.add(BOX, places, axes, (half, half, 1.5 * half), m.vis.rgba.camera)
+        if look.lights or look.frame == mjtFrame.mjFRAME_LIGHT:
+            at, direction = lights.poses(m, d, world)
+            if look.frame == mjtFrame.mjFRAME_LIGHT:
+                self.few.frames(at, along(direction), m)
+            if look.lights:
+                long = m.vis.scale.light * size
+                self.few.rods(at - 0.5 * long * direction, at + 0.5 * long * direction, 0.5 * long, m.vis.rgba.light)
+
+    def _hulls(self, groups):
+        """Uploads the edges of the convex hulls of the meshes of these groups, which are what collides, if that has
+        not been done; their number in all geoms."""
+        m, d = self.m, self.d
+        key = m.edits, groups, session.generation
+        if _uploaded.get(d, (None,))[0] != key:
+            found = [np.concatenate(hull_edges(m, k), axis=1) for k in range(m.nmesh)]
+            first = np.append(0, np.cumsum([len(e) for e in found]))
+            kind, mesh = np.asarray(m.geom_type), np.maximum(np.asarray(m.geom_dataid), 0)
+            shown = (kind == mjtGeom.mjGEOM_MESH) & (groups >> np.asarray(m.geom_group) & 1 == 1)
+            number = np.where(shown, np.diff(first)[np.minimum(mesh, m.nmesh - 1)], 0)
+            begin = np.where(shown, np.cumsum(number) - number, -1)
+            for name, values, kind in (("hull", first, np.int32), ("edged", begin, np.int32),
+                                       ("rim", np.concatenate(found).ravel(), session.numpy_float())):  # fmt: skip
+                width = 6 if name == "rim" else 1
+                memory.upload(d.scratch(f"pic_{name}", max(1, len(values) // width)), values.astype(kind))
+            _uploaded[d] = key, int(number.sum())
+        return _uploaded[d][1]
+
+    def clear(self):
+        """Whether one of them may be seen through."""
+        rgba = [ink[3] for ink in self._inks]
+        if any(kernel.__name__ == "list_tendons" for kernel, *_ in self._lists):
+            rgba += self.m.derived("tendon_color")[:, 3].tolist()
+        return bool((np.array(rgba) < NO_SHADOW).any())
+
+    def list(self, at, lit):
+        """Writes the records from place `at` on; lit  their colours are not made light."""
+        upload_inks(self.d, self._inks, lit)
+        for kernel, first, things, scalars in self._lists:
+            self._run(kernel, things, picat=at + first, piclit=int(lit), **scalars)
+
+
+def upload_inks(d, inks, lit):
+    """The table of colours that kernels take, behind the look of what has no material."""
+    rows = np.zeros((1 + len(inks), 4))
+    rows[0, :3] = 0.0, textures.SPECULAR, 128 * textures.SHININESS
+    rows[1:] = np.reshape(inks, (-1, 4))
+    rows[1:, :3] **= 1.0 if lit else GAMMA
+    memory.upload(room(d, "pic_ink", len(rows)), rows.ravel().astype(session.numpy_float()))
+
+
+def room(d, name, length):
+    """An array of the Data with at least this many rows, and some to spare."""
+    return d.scratch(name, max(1, length), max(16, length // 4))
+
+
+def _mask(flags):
+    """Flags of groups as bits."""
+    return int(sum(1 << k for k, on in enumerate(flags) if on))
+
+
+def find_forces(m, d):
+    """Makes con_force that of the contacts. Raises Error where the second dynamics has found it for another pose."""
+    if not lcp.chosen(m):
+        return on_demand.contact_wrenches(m, d)
+    kernel = runtime.kernels("lcp.lists").note_strangers
+    launch.run(m, d, [kernel], parallel=session.arch != "cpu" or d.count("ncon") >= PARALLEL)
+    if memory.download(d.device("lcp_stranger"))[0]:
+        raise Error("dynamics lcp knows forces of the contacts of its last step: these are of another pose")
 
 
 def hull_edges(m, mesh):
@@ -155,163 +254,3 @@ def _edges_of(m, mesh):
     kept = np.append(True, ~same)
     kept[:-1] &= ~(same & flat)
     return np.stack([vert[pairs[kept, 0]], vert[pairs[kept, 1]]])
-
-
-def _hulls(out, m, d, world, groups):
-    """Edges of the convex hulls of the meshes of these groups, which are what collides."""
-    mesh, body, kind = (np.asarray(x) for x in (m.geom_dataid, m.geom_bodyid, m.geom_type))
-    shown = (kind == mjtGeom.mjGEOM_MESH) & (groups >> np.asarray(m.geom_group) & 1 == 1) & present(m, d, world)[body]
-    at, turn = _of(m, d, "geom_xpos", m.ngeom, world), _of(m, d, "geom_xmat", m.ngeom, world, 9).reshape(-1, 3, 3)
-    for which in np.unique(mesh[shown]):
-        geoms, ends = np.flatnonzero(shown & (mesh == which)), hull_edges(m, which)
-        begin, end = (np.einsum("gij,nj->gni", turn[geoms], e) + at[geoms, None] for e in ends)
-        out.rods(begin, end, EDGE_WIDTH * m.stat.meansize, EDGE)
-
-
-def _equalities(out, m, d, world):
-    """The two points of each connect or weld that is active, and a rod between them."""
-    kind, on = np.asarray(m.eq_type), _of(m, d, "eq_active", m.neq, world, 1)[:, 0] != 0
-    weld = kind == mjtEq.mjEQ_WELD
-    these = np.flatnonzero(on & (weld | (kind == mjtEq.mjEQ_CONNECT)))
-    data = np.asarray(m.eq_data, float).reshape(m.neq, -1)[these]
-    of_bodies = (np.asarray(m.eq_objtype)[these] == mjtObj.mjOBJ_BODY)[:, None]
-    xpos, xmat = _of(m, d, "xpos", m.nbody, world), _of(m, d, "xmat", m.nbody, world, 9).reshape(-1, 3, 3)
-    sites = _of(m, d, "site_xpos", m.nsite, world) if m.nsite else np.zeros((1, 3))
-    first, second = np.asarray(m.eq_obj1id)[these], np.asarray(m.eq_obj2id)[these]
-    own = np.where(weld[these, None], data[:, 3:6], data[:, :3])
-    other = np.where(weld[these, None], data[:, :3], data[:, 3:6])
-    ends = []
-    for which, local in ((first, own), (second, other)):
-        b = np.minimum(which, m.nbody - 1)
-        at = xpos[b] + np.einsum("ijk,ik->ij", xmat[b], local)
-        ends.append(np.where(of_bodies, at, sites[np.minimum(which, len(sites) - 1)]))
-    wide = m.vis.scale.constraint * m.stat.meansize
-    for end in ends:
-        out.add(SPHERE, end, np.eye(3), 3 * [wide], m.vis.rgba.constraint)
-    out.rods(*ends, 0.5 * wide, m.vis.rgba.constraint)
-
-
-def _tendons(out, m, d, world, groups):
-    """Capsules between the points of each path."""
-    adr, num = (np.asarray(getattr(d, a)).reshape(d.nworld, -1)[world] for a in ("ten_wrapadr", "ten_wrapnum"))
-    point = np.asarray(d.wrap_xpos, float).reshape(d.nworld, -1, 3)[world]
-    obj = np.asarray(d.wrap_obj).reshape(d.nworld, -1)[world]
-    owner = np.repeat(np.arange(m.ntendon), num)
-    place = np.arange(len(owner)) + np.repeat(adr - (np.cumsum(num) - num), num)
-    joined = (owner[1:] == owner[:-1]) & (obj[place[1:]] != -2) & (obj[place[:-1]] != -2)
-    joined &= groups[np.clip(np.asarray(m.tendon_group), 0, 5)][owner[:-1]]
-    a, b, t = place[:-1][joined], place[1:][joined], owner[:-1][joined]
-    rgba = own_colors(m, m.tendon_rgba, m.tendon_matid)
-    long = np.linalg.norm(point[b] - point[a], axis=1) > 0
-    a, b, t = a[long], b[long], t[long]
-    out.rods(point[a], point[b], np.asarray(m.tendon_width)[t], rgba[t], CAPSULE, (t, mjtObj.mjOBJ_TENDON))
-
-
-def _contacts(out, m, d, world, look):
-    """A disc in the plane of each contact; arrows of its force on the second geom, by `<map force>` and mean mass."""
-    places = np.flatnonzero(np.asarray(d.contact.worldid) == world)
-    pos = np.asarray(d.contact.pos, float).reshape(-1, 3)[places]
-    frame = np.asarray(d.contact.frame, float).reshape(-1, 3, 3)[places]
-    if look.contactpoints:
-        wide, high = (float(s) * m.stat.meansize for s in (m.vis.scale.contactwidth, m.vis.scale.contactheight))
-        out.add(CYLINDER, pos, along(frame[:, 0]), (wide, high, 0), m.vis.rgba.contactpoint)
-    if look.contactforces and len(places):
-        force = contact_force(m, d, places)[:, :3] * (m.vis.map.force / max(m.stat.meanmass, 1e-12))
-        force = force * np.where(force[:, :1] > 0, 1.0, 0.0)
-        radius = 0.5 * m.vis.scale.forcewidth * m.stat.meansize
-        normal = force[:, :1] * frame[:, 0]
-        rest = force[:, 1:2] * frame[:, 1] + force[:, 2:] * frame[:, 2]
-        parts = [(normal, m.vis.rgba.contactforce), (rest, m.vis.rgba.contactfriction)]
-        for vector, rgba in parts if look.contactsplit else [(normal + rest, m.vis.rgba.contactforce)]:
-            some = np.linalg.norm(vector, axis=1) > 0
-            out.arrows(pos[some], vector[some], radius, rgba)
-
-
-def _rangefinders(out, m, d, world):
-    """Rays of range finders that meet something, from their sites along z."""
-    mine = (np.asarray(m.sensor_type) == mjtSensor.mjSENS_RANGEFINDER) & (
-        np.asarray(m.sensor_objtype) == mjtObj.mjOBJ_SITE
-    )
-    if not mine.any():
-        return
-    site, adr = np.asarray(m.sensor_objid)[mine], np.asarray(m.sensor_adr)[mine]
-    far = np.asarray(d.sensordata, float).reshape(d.nworld, -1)[world][adr]
-    site, far = site[far > 0], far[far > 0]
-    begin = _of(m, d, "site_xpos", m.nsite, world)[site]
-    z = _of(m, d, "site_xmat", m.nsite, world, 9)[site].reshape(-1, 3, 3)[:, :, 2]
-    out.rods(begin, begin + far[:, None] * z, THIN * m.stat.meansize, m.vis.rgba.rangefinder)
-
-
-def present(m, d, world):
-    """(nbody,) bool: bodies that were not removed."""
-    tree = np.asarray(m.body_treeid)
-    if not m.ntree:
-        return np.ones(m.nbody, bool)
-    asleep = np.asarray(d.tree_asleep).reshape(d.nworld, m.ntree)[world]
-    return (tree < 0) | (asleep[np.maximum(tree, 0)] != GONE)
-
-
-def _bodies(out, m, d, world, look):
-    """Frames, joints, centres of mass, and boxes of the same inertia, of bodies that are there."""
-    there = present(m, d, world)
-    xpos, xmat = _of(m, d, "xpos", m.nbody, world), _of(m, d, "xmat", m.nbody, world, 9)
-    scale = m.stat.meansize
-    if look.frame == mjtFrame.mjFRAME_BODY:
-        out.frames(xpos[there][1:], xmat[there][1:], m)
-    elif look.frame == mjtFrame.mjFRAME_WORLD:
-        out.frames(np.zeros(3), np.eye(3), m)
-    elif look.frame == mjtFrame.mjFRAME_GEOM:
-        mine = there[np.asarray(m.geom_bodyid)]
-        out.frames(_of(m, d, "geom_xpos", m.ngeom, world)[mine], _of(m, d, "geom_xmat", m.ngeom, world, 9)[mine], m)
-    elif look.frame == mjtFrame.mjFRAME_SITE and m.nsite:
-        mine = there[np.asarray(m.site_bodyid)]
-        out.frames(_of(m, d, "site_xpos", m.nsite, world)[mine], _of(m, d, "site_xmat", m.nsite, world, 9)[mine], m)
-    elif look.frame == mjtFrame.mjFRAME_CONTACT:
-        mine = np.asarray(d.contact.worldid) == world
-        frame = np.asarray(d.contact.frame, float).reshape(-1, 3, 3)[mine]  # its rows are the normal and two tangents
-        out.frames(np.asarray(d.contact.pos, float).reshape(-1, 3)[mine], frame.transpose(0, 2, 1), m)
-    if look.com:
-        root = np.flatnonzero(there & (np.asarray(m.body_parentid) == 0))[1:]
-        out.add(SPHERE, _of(m, d, "subtree_com", m.nbody, world)[root], np.eye(3), 3 * [m.vis.scale.com * scale],
-                m.vis.rgba.com)  # fmt: skip
-    if look.inertia:
-        mass, inertia = np.asarray(m.body_mass, float), np.asarray(m.body_inertia, float).reshape(-1, 3)
-        heavy = there & (mass > 0) & (np.arange(m.nbody) > 0)
-        side = np.maximum(inertia.sum(1, keepdims=True) - 2 * inertia, 0)[heavy]
-        size = 0.5 * np.sqrt(6 * side / mass[heavy][:, None])
-        out.add(BOX, _of(m, d, "xipos", m.nbody, world)[heavy], _of(m, d, "ximat", m.nbody, world, 9)[heavy], size,
-                m.vis.rgba.inertia)  # fmt: skip
-    if look.joints and m.njnt:
-        _joints(out, m, d, world, look.jointgroup & there[np.asarray(m.jnt_bodyid)][:, None], xmat)
-
-
-def _joints(out, m, d, world, shown, xmat):
-    """A box for a free joint, a ball for a ball, a rod for a hinge and an arrow for a slider, at their anchors."""
-    kind, group = np.asarray(m.jnt_type), np.clip(np.asarray(m.jnt_group), 0, 5)
-    shown = shown[np.arange(m.njnt), group]
-    at, axis = _of(m, d, "xanchor", m.njnt, world), _of(m, d, "xaxis", m.njnt, world)
-    long, wide = (float(s) * m.stat.meansize for s in (m.vis.scale.jointlength, m.vis.scale.jointwidth))
-    rgba = m.vis.rgba.joint
-    free, ball, slide, hinge = (shown & (kind == mjtJoint[f"mjJNT_{name}"]) for name in "FREE BALL SLIDE HINGE".split())
-    out.add(BOX, at[free], xmat[np.asarray(m.jnt_bodyid)[free]], 3 * [0.3 * long], rgba)
-    out.add(SPHERE, at[ball], np.eye(3), 3 * [0.3 * long], rgba)
-    out.rods(at[hinge] - 0.5 * long * axis[hinge], at[hinge] + 0.5 * long * axis[hinge], wide, rgba)
-    out.arrows(at[slide], long * axis[slide], wide, rgba)
-
-
-def _views(out, m, d, world, look):
-    """Cameras as boxes and lights as short rods; or their frames."""
-    size = m.stat.meansize
-    seen = [camera_pose(m, d, k, world) for k in range(m.ncam)]
-    places, axes = np.array([p for p, _ in seen]).reshape(-1, 3), np.array([a.T for _, a in seen]).reshape(-1, 9)
-    at, direction = lights.poses(m, d, world)
-    if look.frame == mjtFrame.mjFRAME_CAMERA:
-        out.frames(places, axes, m)
-    elif look.frame == mjtFrame.mjFRAME_LIGHT:
-        out.frames(at, along(direction), m)
-    if look.cameras:
-        half = 0.5 * m.vis.scale.camera * size
-        out.add(BOX, places, axes, (half, half, 1.5 * half), m.vis.rgba.camera)
-    if look.lights:
-        long = m.vis.scale.light * size
-        out.rods(at - 0.5 * long * direction, at + 0.5 * long * direction, 0.5 * long, m.vis.rgba.light)

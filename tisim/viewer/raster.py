@@ -15,17 +15,17 @@ import weakref
 
 import numpy as np
 
-from tisim.data import varied
+from tisim.data import pictures, varied
+from tisim.data.pictures import CLASSES
+from tisim.data.pictures import WORDS as RECORD
 from tisim.device import cache, launch, memory, runtime, session
-from tisim.mjcf import rotations
 from tisim.viewer import shadows, shapes
 from tisim.viewer.caster import FADE, PARALLEL, SKY_LIGHT, SUN_LIGHT, sun_of
 from tisim.viewer.drawing import checker_colors, geom_colors
 from tisim.viewer.measures import changes, color
-from tisim.viewer.scene import Look
+from tisim.viewer.scene import Look, Scene
 from tisim.viewer.shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE
 
-RECORD = 12
 SKY = (0.87, 0.91, 0.95)  # as in the shaders
 BUDGET = 150_000  # vertices above which round shapes become coarser: a software driver's time goes with their number
 SEGMENTS = 32  # straight pieces of a circle
@@ -88,6 +88,13 @@ class Batch:
         self.records[:, 3], self.records[:, 8:11] = half, size
         self.records[:floors, 10] = -1
 
+    @classmethod
+    def of_words(cls, shape, words):
+        """Instances whose records a kernel has written: words (12 n,) f32."""
+        batch = cls(shape, np.arange(len(words) // RECORD), 0.0)
+        batch.lie_in(words, 0)
+        return batch
+
     @property
     def throws(self):
         """Records of what throws shadows."""
@@ -104,11 +111,6 @@ class Batch:
         self.words = words[first : first + self.length]
         self.records, self.map = self.words[:n].reshape(-1, RECORD), self.words[n:].view(np.uint32)
         self._told = None
-
-    def place(self, pos, quat):
-        """Moves the members: pos (n, 3), quat (n, 4) of all things."""
-        self.records[:, :3] = pos[self.members]
-        self.records[:, 4:8] = quat[self.members]
 
     def draw(self, scene, shadows=False):
         """Draws all members, with the shadows that their map holds."""
@@ -146,7 +148,8 @@ class Raster:
     """
 
     def __init__(self, m, shown=None, alpha=1.0):
-        self.m, self.alpha, self._decor = m, float(alpha), {}
+        self.m, self.alpha, self._scene = m, float(alpha), Scene(m)
+        self._more, self._decor = ([], []), {}
         self.colors = geom_colors(m)
         moving = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0
         self.colors[moving, 3] *= alpha
@@ -315,42 +318,46 @@ class Raster:
         if self._state is not None and all(map(np.array_equal, now, self._state)):
             return
         self._state = [np.array(x) for x in now]
-        self._map = self._map or shadows.ShadowMap(self.m)
+        self._map = self._map or shadows.ShadowMap(self.m, self._scene)
         low, high = self._box(solid)
         self._map.shoot(d, world, look, camera, low - self._largest, high + self._largest)
         for b in self.batches:
             b.map[:] = self._map.words
 
-    def draw(self, scene, camera, tile, decor=None):
-        """Draws all, as last placed and shaded; tile  side of a chequer's tile [m];  decor  records of decor.Decor."""
+    def adorn(self, d, world, look, more=None):
+        """Lists what is drawn besides the geoms, as Scene.write_overlays does, for the next `draw`."""
+        scene, self._more = self._scene, ([], [])
+        first = scene.write_overlays(d, look, world, more)
+        n = scene.n - first
+        if not n:
+            return
+        blocks = -(-n // pictures.BLOCK)
+        place = d.scratch("pic_shown", RECORD * n, RECORD * n // 4)
+        d.scratch("pic_place", CLASSES * blocks, CLASSES * blocks // 4)
+        d.scratch("pic_class", CLASSES + 1)
+        kernel, parallel = runtime.kernels("picture.instances").sort_records, session.arch != "cpu" or n >= PARALLEL
+        launch.run(self.m, d, [kernel], parallel=parallel, picat=first, npic=scene.n)
+        begin = memory.download(d.device("pic_class"))
+        shown = memory.host_view(place)
+        shown = (memory.download(place) if shown is None else shown).view(np.float32)
+        for k, kinds in enumerate(2 * (ROUND, (CYLINDER,), (BOX,))):
+            if begin[k + 1] > begin[k]:
+                if kinds not in self._decor:
+                    self._decor[kinds] = _primitive(kinds[0], 16)
+                words = shown[RECORD * begin[k] : RECORD * begin[k + 1]]
+                self._more[k // 3].append(Batch.of_words(self._decor[kinds], words))
+
+    def draw(self, scene, camera, tile):
+        """Draws all, as last placed, shaded and adorned; tile  side of a chequer's tile [m]."""
         eye, spread, depths = self._map.eye, self._map.spread, self._map.depths
         scene.ambient_light(SKY_LIGHT)
         scene.point_light(tuple(map(float, sun_of(camera))), SUN_LIGHT)
         scene.point_light(tuple(map(float, eye)), (float(tile), FADE * float(camera.distance), spread))
         scene.point_light(depths, (0.0, 0.0, 0.0))
-        more = self._of_decor(*decor) if decor is not None else ([], [])
         clear = [b.opaque < len(b.members) for b in self.batches]
         first = clear.index(True) if True in clear else len(clear)
-        for b in (*self.batches[:first], *more[0], *self.batches[first:], *more[1]):
+        for b in (*self.batches[:first], *self._more[0], *self.batches[first:], *self._more[1]):
             b.draw(scene, b.texels > 0)
-
-    def _of_decor(self, kind, pos, mat, size, rgba):
-        """Batches of records: what is opaque, what is not."""
-        out = [], []
-        if not len(kind):
-            return out
-        quat = rotations.from_matrix(mat) if len(mat) else np.zeros((0, 4))
-        for clear in (False, True):
-            for kinds in (ROUND, (CYLINDER,), (BOX,)):
-                these = np.isin(kind, kinds) & ((rgba[:, 3] < 0.999) == clear)
-                if these.any():
-                    if kinds not in self._decor:
-                        self._decor[kinds] = _primitive(kinds[0], 16)
-                    b = Batch(self._decor[kinds], np.flatnonzero(these), *_scale(kind[these], size[these]))
-                    b.place(pos, quat)
-                    b.records[:, 11] = packed(rgba[these])
-                    out[clear].append(b)
-        return out
 
 
 def ready(m, d, camera, look=None, world=0):

@@ -13,10 +13,13 @@ from tisim.viewer.scene import Scene, look_of
 
 
 class Painter:
-    """Draws pictures of one size of a model; a film's floor keeps the chequer of its first picture."""
+    """Draws pictures of one size of a model; a film's floor keeps the chequer of its first picture.
 
-    def __init__(self, m, width, height):
-        self.caster, self.scene, self.tile = Caster(width, height), Scene(m), None
+    scene  a Scene that lists what is drawn, None: one of its own.
+    """
+
+    def __init__(self, m, width, height, scene=None):
+        self.caster, self.scene, self.tile = Caster(width, height), scene or Scene(m), None
 
     def write(self, d, look, world, more=None, quality="sun"):
         """Lists what is drawn of a world as it is now, for a picture of this quality.
@@ -155,7 +158,7 @@ class Renderer:
         picture, depth, record = painter.shoot(self._data, self._camera, self._quality, color=color, geometry=geometry)
         if not geometry:
             return picture, None, None
-        pairs = painter.scene.objects().view(np.int64)[:, 0]  # of one number each, which are found sooner
+        pairs = painter.scene.objects(self._data).view(np.int64)[:, 0]  # of one number each, which are found sooner
         return picture, depth, pairs[record].view(np.int32).reshape(*record.shape, 2)
 
     def enable_depth_rendering(self):

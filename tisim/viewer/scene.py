@@ -1,7 +1,7 @@
-"""The list of what is drawn: records of geoms, sites and contact marks, written by kernels from a Data.
+"""The list of what is drawn: records of geoms, sites and overlays, written by kernels from a Data.
 
-The arrays are `pic_*` of tisim/data/arrays.py. Records stand in the order geoms, sites, then two for each contact, then
-what tisim/viewer/overlays.py collects.
+The arrays are `pic_*` of tisim/data/arrays.py. Records stand in the order geoms, sites, what tisim/viewer/overlays.py
+lists, and a few that the host makes.
 """
 
 import weakref
@@ -11,22 +11,18 @@ import numpy as np
 from tisim.data import varied
 from tisim.data.arrays import DATA
 from tisim.device import launch, memory, runtime, session
-from tisim.enums import mjtFrame, mjtLabel, mjtObj, mjtVisFlag
+from tisim.enums import mjtFrame, mjtLabel, mjtVisFlag
 from tisim.errors import Error, UnsupportedError
-from tisim.model.tables.colors import GAMMA, geom_colors
+from tisim.model.tables.colors import GAMMA, geom_colors, site_colors
 from tisim.viewer import overlays, textures
-from tisim.viewer.drawing import (
-    CONTACT_COLOR,
-    checker_colors,
-    mark_length,
-    site_colors,
-)
+from tisim.viewer.drawing import checker_colors
 from tisim.viewer.measures import changes, check_color, color
 from tisim.viewer.mjv import MjvOption
 
 GROUPS = (1, 1, 1, 0, 0, 0)  # geoms and sites of groups 0 to 2 are drawn, as in MuJoCo's viewer
 PARALLEL = 2000  # records below which one CPU thread writes them
 PLANE = 0
+CLEAR = 0.999  # opacity below which something may be seen through
 
 
 class Look:
@@ -105,6 +101,15 @@ def look_of(option, m):
     return option
 
 
+def everything():
+    """A Look of all that there is, and the frames of bodies."""
+    look = Look(contacts=True, sites=True, chains=True)
+    for name in FLAGS:
+        setattr(look, name, True)
+    look.frame = int(mjtFrame.mjFRAME_BODY)
+    return look
+
+
 def _width(name):
     """Numbers of a record in an array."""
     return DATA[f"pic_{name}"].width
@@ -117,7 +122,7 @@ def _bits(name, flags):
     return int(sum(1 << k for k in range(6) if flags[k]))
 
 
-KEPT = ("pos", "mat", "size", "kind", "data", "rgba", "second", "tex", "map", "matter")  # arrays of what a record is
+KEPT = "pos mat size kind data thing rgba second tex map matter".split()  # arrays of what a record is
 PAINTED = "rgba second tex map matter".split()  # those that follow from the model's colours
 _owners = weakref.WeakKeyDictionary()  # of each Data: the Scene whose records its arrays hold
 
@@ -130,7 +135,7 @@ class Scene:
     """
 
     def __init__(self, m):
-        self.m, self._key, self._kept = m, None, None
+        self.m, self._key, self._kept, self.n, self._most = m, None, None, 0, 0
         self.translucent = self._clear = self.textured = False
         self.skybox, self.mirrors = -1, []
 
@@ -155,48 +160,77 @@ class Scene:
     def write(self, d, look, world=0, more=None, real=False):
         """Writes the records of a world of the Data; self.n is their number.
 
-        more  further ones: shapes (n,), places (n, 3), rotations (n, 3, 3), sizes (n, 3), colours (n, 4).
+        more  further ones: shapes (n,), places (n, 3), rotations (n, 9), sizes (n, 3), colours (n, 4).
         real  colours are those of MuJoCo's pictures, for the light of the model's lamps.
         """
         m = self.m
-        self._take(d)
-        self._kept = None
-        n = m.ngeom + m.nsite
-        marks = int(d.count("ncon")) if look.contacts else 0
-        pos, mat, size, kind, rgba, self._objects = overlays.collect(m, d, world, look).arrays()
-        if more is not None:
-            further = more[1], np.reshape(more[2], (-1, 9)), more[3], more[0], more[4], np.full((len(more[0]), 2), -1)
-            shown = (pos, mat, size, kind, rgba, self._objects)
-            pos, mat, size, kind, rgba, self._objects = (np.concatenate(pair) for pair in zip(shown, further))
-        self.marks = n
-        self.decor = n + 2 * marks  # behind the marks
-        self.n = self.decor + len(pos)
-        for name in (*KEPT, "plane"):
-            d.scratch(f"pic_{name}", max(1, self.n))
-        self._paint(d, look, world, rgba, real)
+        shown, more = self._begin(d, look, world, more)
+        self._room(d, m.ngeom + m.nsite + shown.n + sum(len(part[0]) for part in more))
+        self._paint(d, look, world, real)
         k = runtime.kernels("picture.records")
-        scalars = dict(picworld=world, picmark=n, piclong=mark_length(m))
         parallel = session.arch != "cpu" or self.n >= PARALLEL
         if m.ngeom:
-            launch.run(m, d, [k.list_geoms], parallel=parallel, groups=look.geomgroup, **scalars)
+            launch.run(m, d, [k.list_geoms], parallel=parallel, groups=look.geomgroup, picworld=world)
         if m.nsite:
-            launch.run(m, d, [k.list_sites], parallel=parallel, groups=look.sitegroup * look.sites, **scalars)
-        if marks:
-            launch.run(m, d, [k.list_contacts], parallel=parallel, **scalars)
-        if len(pos):
-            real_type = session.numpy_float()
-            for name, values in (("pos", pos), ("mat", mat), ("size", size)):
-                memory.upload(d.device(f"pic_{name}"), values.ravel().astype(real_type), self.decor * _width(name))
-            for name, values in (("kind", kind), ("data", np.full(len(pos), -1))):
-                memory.upload(d.device(f"pic_{name}"), values.astype(np.int32), self.decor)
+            groups = look.sitegroup * look.sites
+            launch.run(m, d, [k.list_sites], parallel=parallel, groups=groups, picworld=world, picat=m.ngeom)
+        self._list(d, shown, more, m.ngeom + m.nsite, real)
+        self.translucent = self._clear or shown.clear() or any((part[4][:, 3] < CLEAR).any() for part in more)
 
-    def _paint(self, d, look, world, decor_rgba, real):
-        """Colours, textures and materials of all records; those of the model's own are uploaded once."""
+    def write_overlays(self, d, look, world=0, more=None):
+        """Writes what stands besides the geoms only, as write does, behind the places of geoms and sites, and returns
+        the first such place; colours are as they are, and sites are listed there once more.
+
+        look  None: only what is in `more`.
+        """
+        m = self.m
+        shown, more = self._begin(d, look, world, more)
+        first = m.ngeom + m.nsite
+        sites = m.nsite if look is not None and look.sites else 0
+        at = first + shown.n
+        self._room(d, at + sites + sum(len(part[0]) for part in more))
+        self._list(d, shown, more, first, True, sites)
+        if sites:
+            scalars = dict(picworld=world, picat=at, groups=look.sitegroup, piclit=1)
+            kernels = [runtime.kernels("picture.overlays").dress_sites, runtime.kernels("picture.records").list_sites]
+            launch.run(m, d, kernels, parallel=session.arch != "cpu" or sites >= PARALLEL, **scalars)
+        return first
+
+    def _begin(self, d, look, world, more):
+        """What overlays there are, and the further records."""
+        self._take(d)
+        self._kept = None
+        shown = overlays.Overlays(self.m, d, world, look)
+        return shown, [part for part in (shown.few.arrays(), more) if part is not None and len(part[0])]
+
+    def _room(self, d, n):
+        """Makes room for n records."""
+        self.n = n
+        if n > self._most:
+            self._most = n + (n // 4 if self._most else 0)
+        for name in (*KEPT, "plane"):
+            d.scratch(f"pic_{name}", max(1, self._most))
+
+    def _list(self, d, shown, more, at, real, between=0):
+        """Overlays from place `at` on, and, behind as many places as `between`, further records."""
+        shown.list(at, real)
+        at += shown.n + between
+        for kind, pos, mat, size, rgba in more:
+            n, rgba = len(kind), np.array(rgba, float)
+            rgba[:, :3] **= 1.0 if real else GAMMA
+            values = dict(kind=kind, pos=pos, mat=mat, size=size, rgba=rgba, second=np.zeros((n, 3)),
+                          map=np.zeros((n, 3)), matter=textures.matter(self.m, np.full(n, -1)), tex=np.full(n, -1),
+                          data=np.full(n, -1), thing=np.full((n, 2), -1))  # fmt: skip
+            for name, rows in values.items():
+                self._upload(d, at, name, rows)
+            at += n
+
+    def _paint(self, d, look, world, real):
+        """Colours, textures and materials of geoms and sites; those of the model's own are uploaded once."""
         m = self.m
         changing = changes(m, look.color)
         places = tuple(d.device(f"pic_{name}") for name in PAINTED)
-        key = (m.edits, look.alpha, look.static, look.textures, real, changing, self.n, self.decor, *map(id, places),
-               session.generation)  # fmt: skip
+        key = (m.edits, look.alpha, look.static, look.textures, real, changing, *map(id, places), session.generation)
         if key != self._key:
             self._key = key
             self._paint_model(d, world, look, real)
@@ -205,20 +239,17 @@ class Scene:
             scalars = dict(piclit=int(real), picalpha=look.alpha, picstatic=int(look.static))
             parallel = session.arch != "cpu" or m.ngeom >= PARALLEL
             launch.run(m, d, [runtime.kernels("picture.colors").paint_records], parallel=parallel, **scalars)
-        self._paint_decor(d, decor_rgba, real)
-        self.translucent = self._clear or bool((decor_rgba[:, 3] < 0.999).any())
 
     def _paint_model(self, d, world, look, real):
         """Uploads what follows from the model: geoms are in their own colours."""
-        m = self.m
-        rgba, second = np.zeros((max(1, self.n), 4)), np.zeros((max(1, self.n), 3))
+        m, n = self.m, self.m.ngeom + self.m.nsite
+        rgba, second = np.zeros((max(1, n), 4)), np.zeros((max(1, n), 3))
         rgba[: m.ngeom] = geom_colors(m)
         moving = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)] != 0
         rgba[: m.ngeom][moving, 3] *= look.alpha
         if not look.static:
             rgba[: m.ngeom][~moving, 3] = 0.0
-        rgba[m.ngeom : self.marks] = site_colors(m)
-        rgba[self.marks : self.decor] = CONTACT_COLOR
+        rgba[m.ngeom : n] = site_colors(m)
         planes = np.flatnonzero(np.asarray(m.geom_type) == PLANE)
         tex = self._dress(d, world, look, planes, real)
         for g in planes:
@@ -228,25 +259,21 @@ class Scene:
                 second[g] = rgba[g, :3]
         gamma = 1.0 if real else GAMMA
         rgba[:, :3] **= gamma
-        self._upload(d, rgba=rgba, second=second**gamma)
-        self._clear = bool((rgba[: self.decor, 3] < 0.999).any())
+        self._upload(d, 0, "rgba", rgba)
+        self._upload(d, 0, "second", second**gamma)
+        self._clear = bool((rgba[:n, 3] < CLEAR).any())
 
-    def _upload(self, d, **values):
-        for name, rows in values.items():
-            kind = np.int32 if name == "tex" else session.numpy_float()
-            memory.upload(d.device(f"pic_{name}"), rows.reshape(-1).astype(kind))
-
-    def _paint_decor(self, d, rgba, real):
-        if len(rgba):
-            rgba = np.array(rgba)
-            rgba[:, :3] **= 1.0 if real else GAMMA
-            memory.upload(d.device("pic_rgba"), rgba.ravel().astype(session.numpy_float()), 4 * self.decor)
+    def _upload(self, d, at, name, rows):
+        """Writes an array's rows from a record on."""
+        kind = session.numpy_float() if DATA[f"pic_{name}"].dtype == "f" else np.int32
+        rows = np.ascontiguousarray(rows).reshape(-1).astype(kind)
+        memory.upload(d.device(f"pic_{name}"), rows, at * _width(name))
 
     def _dress(self, d, world, look, planes, real):
-        """Textures and materials of all records; (n,) texture of each. A plane's chequer is a texture in `real`."""
-        m, n = self.m, max(1, self.n)
-        material = np.full(n, -1)
-        material[: m.ngeom], material[m.ngeom : self.marks] = m.geom_matid, m.site_matid
+        """Textures and materials of geoms and sites; (n,) texture of each. A plane's chequer is a texture in `real`."""
+        m, n = self.m, max(1, self.m.ngeom + self.m.nsite)
+        material, sites = np.full(n, -1), slice(m.ngeom, m.ngeom + m.nsite)
+        material[: m.ngeom], material[sites] = m.geom_matid, m.site_matid
         tex = textures.of_materials(m, material)
         if not look.textures:
             tex[:] = -1
@@ -254,22 +281,20 @@ class Scene:
             chequered = [g for g in planes if tex[g] >= 0 and "rgb1" in m.textures[tex[g]]]
             tex[chequered] = -1
         kind, size, mesh = np.full(n, -1), np.zeros((n, 3)), np.full(n, -1)
-        kind[: m.ngeom], kind[m.ngeom : self.marks] = m.geom_type, m.site_type
-        size[: m.ngeom], size[m.ngeom : self.marks] = varied.of_world(d, "geom_size", world), m.site_size
+        kind[: m.ngeom], kind[sites] = m.geom_type, m.site_type
+        size[: m.ngeom], size[sites] = varied.of_world(d, "geom_size", world), m.site_size
         mesh[: m.ngeom] = m.geom_dataid
-        self._upload(d, tex=tex, map=textures.maps(m, tex, material, kind, size, mesh))
-        self._upload(d, matter=textures.matter(m, material))
+        self._upload(d, 0, "tex", tex)
+        self._upload(d, 0, "map", textures.maps(m, tex, material, kind, size, mesh))
+        self._upload(d, 0, "matter", textures.matter(m, material))
         mirrors = textures.reflectance(m, material[planes]) if real else np.zeros(0)
         self.mirrors = [(int(g), float(r)) for g, r in zip(planes, mirrors) if r > 0]
         self.skybox = textures.skybox(m) if real and look.textures else -1
         self.textured = bool((tex >= 0).any()) or self.skybox >= 0
         return tex
 
-    def objects(self):
+    def objects(self, d):
         """Object id and type (n + 1, 2) int32 of each record; -1 of marks, and of none, which stands last."""
-        m = self.m
         out = np.full((self.n + 1, 2), -1, np.int32)
-        out[: m.ngeom, 0], out[: m.ngeom, 1] = np.arange(m.ngeom), int(mjtObj.mjOBJ_GEOM)
-        out[self.decor : self.n] = self._objects
-        out[m.ngeom : self.marks, 0], out[m.ngeom : self.marks, 1] = np.arange(m.nsite), int(mjtObj.mjOBJ_SITE)
+        out[: self.n] = memory.part(d.device("pic_thing"), 0, 2 * self.n).reshape(-1, 2)
         return out

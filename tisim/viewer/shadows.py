@@ -24,10 +24,11 @@ class ShadowMap:
 
     words (WORDS,) uint32: depth in each texel, row by row;  eye (3,) where it is seen from [m];  spread  tangent of
     half its angle;  depths (3,) [m] of the values 0 and FREE - 1, and by how much a surface is lifted.
+    scene  a Scene that lists what throws shadows.
     """
 
-    def __init__(self, m):
-        self._painter = Painter(m, SIDE, SIDE)
+    def __init__(self, m, scene):
+        self._painter = Painter(m, SIDE, SIDE, scene)
         self.words = np.full(WORDS, 0xFFFFFFFF, np.uint32)
         self.eye, self.spread, self.depths = np.zeros(3), 1.0, (0.0, 1.0, 0.0)
 

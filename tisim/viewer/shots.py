@@ -10,13 +10,18 @@ FPS = 25  # pictures per second of a film
 
 def cast(c, painter):
     """The picture (height, width, 3) uint8 of Controls as they are now; painter  a Painter of its size."""
-    painter.write(c.d, decor.look_of(c.m, c.opt, c.color, c.chains), c.world, records(c, False))
+    painter.write(c.d, look_of(c), c.world, records(c))
     return painter.shoot(c.d, c.camera, "sun", smooth=False, grow=True, geometry=False)[0]
 
 
-def records(c, marks):
-    """Records of what is drawn besides geoms, as decor.of has it."""
-    return decor.of(c.m, c.d, c.opt, c.world, c.pert, c.user_scn, marks, c.chains).records()
+def look_of(c):
+    """What Controls ask to draw."""
+    return decor.look_of(c.m, c.opt, c.color, c.chains)
+
+
+def records(c):
+    """Records that the host makes of what Controls show, as decor.of has them."""
+    return decor.of(c.m, c.d, c.opt, c.world, c.pert, c.user_scn)
 
 
 def free_name(suffix):

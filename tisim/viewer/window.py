@@ -169,7 +169,8 @@ class Show:
         r.place(c.d, c.world, camera)
         r.shade(c.d, c.world, self._look, camera)
         ggui.set_camera(self.scene, camera.position, camera.lookat, camera.axes[1], camera.fovy, *camera.clip)
-        r.draw(self.scene, camera, self._tile, shots.records(c, True))
+        r.adorn(c.d, c.world, shots.look_of(c), shots.records(c))
+        r.draw(self.scene, camera, self._tile)
         self.canvas.set_background_color(SKY)
         self.canvas.scene(self.scene)
 

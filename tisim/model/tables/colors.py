@@ -41,9 +41,22 @@ def geom_colors(m):
     return own_colors(m, m.geom_rgba, m.geom_matid)
 
 
+def site_colors(m):
+    """Colour of each site (nsite, 4)."""
+    return own_colors(m, m.site_rgba, m.site_matid)
+
+
+def tendon_colors(m):
+    """Colour of each tendon (ntendon, 4)."""
+    return own_colors(m, m.tendon_rgba, m.tendon_matid)
+
+
 TABLES = declared(
     Table("geom_color", "f", ("ngeom", 4), geom_colors, ("geom_rgba", "geom_matid", "mat_rgba"),
           "colour of each geom, its material's where it has none"),
+    Table("site_color", "f", ("nsite", 4), site_colors, ("site_rgba", "site_matid", "mat_rgba"), "the same of sites"),
+    Table("tendon_color", "f", ("ntendon", 4), tendon_colors, ("tendon_rgba", "tendon_matid", "mat_rgba"),
+          "the same of tendons"),
     Table("paint", "f", ("npaint", 3), lambda m: np.concatenate(PAINTS), (),
           "colours of islands, of groups, of who is awake and who sleeps, from least to greatest"),
 )  # fmt: skip

@@ -11,16 +11,15 @@ import time
 
 import numpy as np
 
+from tisim.data.pictures import CAME, MOVED, PAINTED
 from tisim.enums import mjtGeom
 from tisim.errors import Error
-from tisim.mjcf.rotations import mul
 from tisim.model.tables.colors import GAMMA
 from tisim.viewer import perturb, words
+from tisim.viewer.browser.page import Page
 from tisim.viewer.caster import sun_of
 from tisim.viewer.controls import COLORS
-from tisim.viewer.drawing import geom_colors, removed_geoms
 from tisim.viewer.instances import Instances
-from tisim.viewer.measures import changes, color_bytes
 from tisim.viewer.panels import SLIDERS, Curves
 from tisim.viewer.playing import SPEEDS
 
@@ -44,42 +43,34 @@ def package():
     return viser
 
 
-def as_light(rgb):
-    """Colours (n, 3) uint8 as viser takes those of instances: in proportion to light."""
-    return (255 * (rgb / 255) ** GAMMA + 0.5).astype(np.uint8)
+# of each byte of a colour the byte that viser takes for instances: in proportion to light
+LIGHT = (255 * (np.arange(256) / 255) ** GAMMA + 0.5).astype(np.uint8)
 
 
 class Batch:
     """Geoms of one shape that are drawn together.
 
-    members  places in Instances.geoms;  handle  viser's;  of what was sent last, `poses` (n, 7) and `rgb` (n, 3).
+    members  places in Instances.geoms;  handle  viser's;  rows  their places on the Page.
     """
 
-    def __init__(self, server, name, shape, members, poses, rgba):
-        self.members, self.poses, self.rgb = members, poses, rgba[:, :3]
-        clear = rgba[:, 3] / 255.0
-        self.scales = np.ones(len(members), np.float32)
+    def __init__(self, server, name, shape, members, rows, page):
+        self.members, self.rows = members, rows
+        rgba, clear = page.rgba(rows), page.rgba(rows)[:, 3] / 255.0
+        pos, quat = page.poses(rows)
         self.handle = server.scene.add_batched_meshes_simple(
-            name, shape.vertices, shape.faces, poses[:, 3:], poses[:, :3], batched_colors=as_light(self.rgb),
-            batched_scales=self.scales, batched_opacities=clear if (clear < 1).any() else None, lod="off",
+            name, shape.vertices, shape.faces, quat, pos, batched_colors=LIGHT[rgba[:, :3]],
+            batched_scales=page.there(rows), batched_opacities=clear if (clear < 1).any() else None, lod="off",
             flat_shading=bool(len(shape.faces) < 100), side="double",
         )  # fmt: skip
 
-    def place(self, poses):
-        """Sends poses (n, 7) f32, position and quaternion, if they are others; whether they are."""
-        if np.array_equal(poses, self.poses):
-            return False
-        self.handle.batched_positions, self.handle.batched_wxyzs = poses[:, :3], poses[:, 3:]
-        self.poses = poses
-        return True
-
-    def paint(self, rgb, there):
-        """Sends colours (n, 3) uint8 and who is there (n,), if they are others."""
-        if not np.array_equal(rgb, self.rgb):
-            self.rgb, self.handle.batched_colors = rgb, as_light(rgb)
-        scales = there.astype(np.float32)
-        if not np.array_equal(scales, self.scales):
-            self.handle.batched_scales = self.scales = scales
+    def send(self, page, change):
+        """Sends what has changed: bits MOVED, CAME, PAINTED."""
+        if change & MOVED:
+            self.handle.batched_positions, self.handle.batched_wxyzs = page.poses(self.rows)
+        if change & PAINTED:
+            self.handle.batched_colors = LIGHT[page.rgba(self.rows)[:, :3]]
+        if change & CAME:
+            self.handle.batched_scales = page.there(self.rows)
 
 
 class Shapes:
@@ -150,24 +141,29 @@ class Shapes:
     def _show_model(self):
         c = self.controls
         self._shown, self._shapes = self._key(), Instances(c.m)
-        self._own = (255 * np.clip(geom_colors(c.m), 0, 1) + np.float32(0.5)).astype(np.uint8)
-        s, self.batches = self._shapes, []
-        poses, colors, there = self._poses(), self._colors(), self._there()
-        for g in np.flatnonzero(np.asarray(c.m.geom_type)[s.geoms] == PLANE):
-            self._show_floor(int(s.geoms[g]), poses[g], colors[g])
+        s, parts, floors = self._shapes, [], np.zeros(0, int)
         for kind in range(len(s.meshes)):
-            if int(c.m.geom_type[s.geoms[np.flatnonzero(s.kind == kind)[0]]]) == PLANE:
+            mine = s.kind == kind
+            if int(c.m.geom_type[s.geoms[np.flatnonzero(mine)[0]]]) == PLANE:
+                floors = np.append(floors, np.flatnonzero(mine))
                 continue
             for still in (True, False):
-                these = np.flatnonzero((s.kind == kind) & (s.moves != still))
+                these = np.flatnonzero(mine & (s.moves != still))
                 for first in range(0, len(these), BATCH):
-                    part = these[first : first + BATCH]
                     name = f"/shapes/{kind}/{'still' if still else 'moving'}/{first}"
-                    batch = Batch(self.server, name, s.meshes[kind], part, poses[part], colors[part])
-                    batch.paint(colors[part][:, :3], there[part])
-                    self._listen(batch)
-                    self.batches.append(batch)
-        self._moving = [b for b in self.batches if s.moves[b.members[0]]]
+                    parts.append((name, kind, these[first : first + BATCH]))
+        starts = np.cumsum([0] + [len(part) for *_, part in parts] + [len(floors)])
+        order = np.concatenate([*(part for *_, part in parts), floors]).astype(int)
+        self._page, self.batches = Page(c.m, s.geoms[order], starts), []
+        self._page.find(c.d, c.world, c.colors)
+        for k, (name, kind, part) in enumerate(parts):
+            batch = Batch(self.server, name, s.meshes[kind], part, slice(starts[k], starts[k + 1]), self._page)
+            self._listen(batch)
+            self.batches.append(batch)
+        if len(floors):
+            rows = slice(starts[-2], starts[-1])
+            for g, pos, quat, rgba in zip(s.geoms[floors], *self._page.poses(rows), self._page.rgba(rows)):
+                self._show_floor(int(g), np.append(pos, quat), rgba)
         self._controls()
 
     def _key(self):
@@ -233,24 +229,6 @@ class Shapes:
 
     # what is sent
 
-    def _poses(self):
-        """Position and quaternion (n, 7) f32 of each geom that is drawn."""
-        c, s = self.controls, self._shapes
-        body = np.asarray(c.m.geom_bodyid)[s.geoms]
-        out = np.empty((len(s.geoms), 7), np.float32)
-        out[:, :3] = perturb.of_world(c.d, "geom_xpos", c.world).reshape(-1, 3)[s.geoms]
-        out[:, 3:] = mul(perturb.of_world(c.d, "xquat", c.world)[body], np.asarray(c.m.geom_quat)[s.geoms])
-        return out
-
-    def _colors(self):
-        """Colours (n, 4) uint8 of each geom that is drawn."""
-        c = self.controls
-        rgba = color_bytes(c.m, c.d, c.world, c.colors) if changes(c.m, c.colors) else self._own
-        return rgba[self._shapes.geoms]
-
-    def _there(self):
-        return ~removed_geoms(self.controls.m, self.controls.d, self.controls.world)[self._shapes.geoms]
-
     def _line(self, name):
         values = self.curves.values[name].astype(float)
         return np.arange(-len(values) + 1.0, 1.0), values
@@ -280,13 +258,11 @@ class Shapes:
             for batch in self.batches:
                 batch.handle.remove()
             self._show_model()
-        poses, moved = self._poses(), False
+        change = self._page.find(c.d, c.world, c.colors)[: len(self.batches)]
+        moved = bool((change & MOVED).any())
         with self.server.atomic():
-            for batch in self._moving:
-                moved |= batch.place(poses[batch.members])
-            colors, there = self._colors(), self._there()
-            for batch in self.batches:
-                batch.paint(colors[batch.members][:, :3], there[batch.members])
+            for k in np.flatnonzero(change):
+                self.batches[k].send(self._page, change[k])
             if self._label is not None and c.pert.select and moved:
                 self._label.position = perturb.held_point(c.m, c.d, c.pert, c.world)
         if moved:
