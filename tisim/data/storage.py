@@ -191,7 +191,8 @@ class Storage:
     def scratch(self, name, length):
         """The device array of a name whose length is its stage's matter (LENGTHS), with at least this many rows.
 
-        An array that is too short is replaced, its contents are lost.
+        An array that is too short is replaced, its contents are lost; the new one has some to spare, for all launches
+        are bound anew then, and what grows a little each time would have that done each time.
         """
         array = DATA.get(name)
         if array is None or array.shape[0] not in LENGTHS:
@@ -200,6 +201,8 @@ class Storage:
         a = self._device.get(name)
         if a is not None and a.numbers >= count:
             return a
+        if a is not None:
+            count = max(count, a.numbers + a.numbers // 4)
         self.drop(name)
         return self._make(array, count)
 
