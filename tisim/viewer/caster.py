@@ -90,26 +90,38 @@ class Samples:
     """
 
     def __init__(self, x, y, tile):
-        self.x, self.y = (None if v is None else np.asarray(v, np.float32) for v in (x, y))
-        self.tile = tile
         ends = np.append(np.flatnonzero(np.diff(tile)) + 1, len(tile)) if len(tile) else np.zeros(0, int)
-        begins = np.append(0, ends[:-1])[: len(ends)]
+        self._cut(x, y, tile[ends - 1], ends)
+
+    @classmethod
+    def of_tiles(cls, count):
+        """Samples whose places kernels write, so many of each tile (ntile,)."""
+        made, some = cls.__new__(cls), np.flatnonzero(count)
+        made._cut(None, None, some.astype(np.int32), np.cumsum(count[some]))
+        return made
+
+    def _cut(self, x, y, tiles, ends):
+        """tiles, ends  of each tile that has samples: its number, and where they end."""
+        self.x, self.y = (None if v is None else np.asarray(v, np.float32) for v in (x, y))
+        self._tiles, begins, self._length = tiles, np.append(0, ends[:-1])[: len(ends)], int(ends[-1]) if len(ends) else 0
+        self._counts = ends - begins
         if session.arch != "cpu" and len(ends):  # many threads of little work
+            tiles = np.repeat(tiles, -(-self._counts // GPU_BLOCK))
             starts = [np.arange(a, b, GPU_BLOCK) for a, b in zip(begins, ends)]
             ends = np.concatenate([np.minimum(x + GPU_BLOCK, b) for x, b in zip(starts, ends)])
             begins = np.concatenate(starts)
         chunks = CHUNKS if session.arch == "cpu" else len(ends)
         self.most, self.chunk = int(np.max(ends - begins, initial=0)), max(1, -(-len(ends) // max(1, chunks)))
-        self.places = len(tile) + -(-len(ends) // self.chunk) * self.most
+        self.places = self._length + -(-len(ends) // self.chunk) * self.most
         self.blocks = np.zeros((len(ends), 4), np.int32)
-        self.blocks[:, 0], self.blocks[:, 1], self.blocks[:, 2] = begins, ends, tile[begins]
+        self.blocks[:, 0], self.blocks[:, 1], self.blocks[:, 2] = begins, ends, tiles
 
     def __len__(self):
-        return len(self.tile)
+        return self._length
 
     def take(self, chosen):
         """Those of them (k,), in rising order."""
-        return Samples(self.x[chosen], self.y[chosen], self.tile[chosen])
+        return Samples(self.x[chosen], self.y[chosen], np.repeat(self._tiles, self._counts)[chosen])
 
 
 class Caster:
@@ -139,10 +151,10 @@ class Caster:
             found.append(Samples(x, y, tile.astype(np.int32)))
         self._places = session.arch, *found
 
-    def _flat(self, values, wide=TILE):
-        """Numbers of all tiles' samples, `wide` for a row of one, as rows of the picture, without what is beyond it."""
-        rows = values.reshape(self._down, self._across, TILE, wide).swapaxes(1, 2).reshape(self._down * TILE, -1)
-        return rows if wide != TILE else rows[: self.height, : self.width]
+    def _flat(self, values):
+        """Numbers of all tiles' samples as rows of the picture, without what is beyond it."""
+        rows = values.reshape(self._down, self._across, TILE, TILE).swapaxes(1, 2).reshape(self._down * TILE, -1)
+        return rows[: self.height, : self.width]
 
     def shoot(self, d, scene, camera, quality="sun", smooth=True, tile=0.25, color=True, grow=False, lit=None,
               geometry=True):  # fmt: skip
@@ -195,8 +207,8 @@ class Caster:
         if smooth:
             self._smooth(quality != "plain", half)
         words = memory.part(d.device("pic_word"), 0, 3 * len(full) // 4)
-        rows = self._flat(words.reshape(-1, TILE // 4 * 3), TILE // 4 * 3).view(np.uint8)
-        return rows.reshape(self._down * TILE, -1, 3)[:h, :w].copy(), depth, record
+        rows = words.view(np.uint8).reshape(self._down * TILE, -1, 3)[:h, :w]
+        return np.ascontiguousarray(rows), depth, record
 
     def _smooth(self, shadows, half):
         """Gives pixels that differ from a neighbour the mean colour of four rays."""
@@ -209,7 +221,7 @@ class Caster:
         if not n:
             return
         _upload(d, "pic_first", first)
-        samples = Samples(None, None, np.repeat(np.arange(ntile, dtype=np.int32), 4 * count))
+        samples = Samples.of_tiles(4 * count)
         d.scratch("pic_pick", n)
         self._samples(samples)
         self._run("finish", "pick_edges")
