@@ -58,7 +58,9 @@ def differ(m, d, i, k, wide, tall):
         + ti.abs(real(d.pic_green[i]) - real(d.pic_green[k]))
         + ti.abs(real(d.pic_blue[i]) - real(d.pic_blue[k]))
     )
-    found = (step > F(ANY_STEP)) | ((step > F(RECORD_STEP)) & (d.pic_front[i] != d.pic_front[k]))
+    floor = (d.pic_front[i] == d.pic_plane[0]) & (d.pic_front[k] == d.pic_plane[0])
+    least = ti.select(floor, high(F(d.pic_look[2]), F(ANY_STEP)), F(ANY_STEP))
+    found = (step > least) | ((step > F(RECORD_STEP)) & (d.pic_front[i] != d.pic_front[k]))
     inside = (real(d.pic_x[k]) < wide) & (real(d.pic_y[k]) < tall)
     return ti.select(found & inside, 1, 0)
 

@@ -63,7 +63,8 @@ class Film:
         (width, height), world = self.size, self.look.get("world", 0)
         camera = choose(self.camera, m, d, width / height, world, self.seen)
         self._painter = self._painter or Painter(m, width, height)
-        self._writer.add(offscreen.render(m, d, width, height, camera, painter=self._painter, **self.look))
+        look = dict(self.look, painter=self._painter, floors=False)  # a codec changes more
+        self._writer.add(offscreen.render(m, d, width, height, camera, **look))
         self.number += 1
         self.drawing += time.perf_counter() - began
 

@@ -29,14 +29,14 @@ class Painter:
         self.world, self.real = world, quality == "model" and lights.has_lights(self.scene.m)
         self.scene.write(d, look, world, more, self.real)
 
-    def shoot(self, d, camera, quality, smooth=True, color=True, grow=False, geometry=True):
+    def shoot(self, d, camera, quality, smooth=True, color=True, grow=False, geometry=True, floors=True):
         """Colour, depth and record as Caster.shoot returns them."""
         if self.tile is None:
             self.tile = camera.tile
         self.scene.back(d)
         lit = lights.lamps(self.scene.m, d, self.world, camera) if self.real and color else None
         return self.caster.shoot(d, self.scene, camera, quality, smooth, self.tile, color, grow, lit,
-                                 geometry)  # fmt: skip
+                                 geometry, floors)  # fmt: skip
 
 
 class View:
