@@ -25,7 +25,7 @@ def render(
     quality        "plain": no shadows; "sun": its shadows; "sky": also light of the sky; "model": the light of the
                    model's lamps.  smooth  smooths edges.
     chains         draws how forces go from body to body, and makes bodies translucent.
-    floors         False: chequers, which are smooth already, are not smoothed once more: sooner, a few of 255 different.
+    floors         False: chequers, which are smooth already, are not smoothed once more: sooner, by a few of 255 off.
     painter        a Painter of earlier pictures: a film's floor keeps its chequer.
     What is smaller than a pixel is drawn as large as one.
     Returns (height, width, 3) uint8. Raises Error for wrong arguments.
