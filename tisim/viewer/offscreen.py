@@ -11,7 +11,7 @@ CLEAR = 0.3  # opacity of what moves where contacts are shown
 
 def render(
     m, d, width=1280, height=720, camera=None, color="geom", show_contacts=False, world=0, quality="sky",
-    smooth=True, painter=None, chains=False, floors=True,
+    smooth=True, painter=None, chains=False,
 ):  # fmt: skip
     """Picture of a simulation, as its poses were last computed.
 
@@ -25,16 +25,18 @@ def render(
     quality        "plain": no shadows; "sun": its shadows; "sky": also light of the sky; "model": the light of the
                    model's lamps.  smooth  smooths edges.
     chains         draws how forces go from body to body, and makes bodies translucent.
-    floors         False: chequers, which are smooth already, are not smoothed once more: sooner, by a few of 255 off.
     painter        a Painter of earlier pictures: a film's floor keeps its chequer.
     What is smaller than a pixel is drawn as large as one.
     Returns (height, width, 3) uint8. Raises Error for wrong arguments.
     """
     painter = painter or Painter(m, width, height)
-    clear = CLEAR if show_contacts or chains else 1.0
-    painter.write(d, Look(color, show_contacts, alpha=clear, chains=chains), world, quality=quality)
-    return painter.shoot(d, choose(camera, m, d, width / height, world), quality, smooth, grow=True, geometry=False,
-                         floors=floors)[0]  # fmt: skip
+    painter.write(d, look_of_words(color, show_contacts, chains), world, quality=quality)
+    return painter.shoot(d, choose(camera, m, d, width / height, world), quality, smooth, grow=True, geometry=False)[0]
+
+
+def look_of_words(color="geom", show_contacts=False, chains=False):
+    """The Look of these arguments of `render`."""
+    return Look(color, show_contacts, alpha=CLEAR if show_contacts or chains else 1.0, chains=chains)
 
 
 def save_png(path, picture):

@@ -105,7 +105,7 @@ def look_of(option, m):
     return option
 
 
-def _width(name):
+def width(name):
     """Numbers of a record in an array."""
     return DATA[f"pic_{name}"].width
 
@@ -149,7 +149,7 @@ class Scene:
         self._take(d)
         if self._kept:
             for name, values in self._kept.items():
-                memory.upload(d.scratch(f"pic_{name}", max(1, self.n)), values[: _width(name) * max(1, self.n)])
+                memory.upload(d.scratch(f"pic_{name}", max(1, self.n)), values[: width(name) * max(1, self.n)])
             self._kept = None
 
     def write(self, d, look, world=0, more=None, real=False):
@@ -186,7 +186,7 @@ class Scene:
         if len(pos):
             real_type = session.numpy_float()
             for name, values in (("pos", pos), ("mat", mat), ("size", size)):
-                memory.upload(d.device(f"pic_{name}"), values.ravel().astype(real_type), self.decor * _width(name))
+                memory.upload(d.device(f"pic_{name}"), values.ravel().astype(real_type), self.decor * width(name))
             for name, values in (("kind", kind), ("data", np.full(len(pos), -1))):
                 memory.upload(d.device(f"pic_{name}"), values.astype(np.int32), self.decor)
 
