@@ -39,7 +39,8 @@ def test_they_are_those_of_render_in_order(look):
     assert len(found) == len(wanted)
     for mine, theirs in zip(found, wanted):
         off = np.abs(mine.astype(int) - theirs)
-        assert off.mean() < 0.3 and (off > 8).mean() < 1e-3 and off.max() <= 24  # thin shadows, some of them
+        few = 1e-3 if look.get("show_contacts") else 0.0  # thin shadows of marks are fainter than a chequer
+        assert off.mean() < 0.3 and (off > 8).mean() <= few
     assert all((a != b).any() for a, b in zip(wanted, wanted[1:]))
 
 
