@@ -45,7 +45,7 @@ class Film:
         self.path, self.size, self.timestep = pathlib.Path(path), size, timestep
         self.period = speed / fps  # simulated time between pictures [s]
         self.camera, self.look = look.pop("camera", None), look
-        self._painter = None
+        self._pictures = None
         self.number, self.seen, self.drawing = 0, np.full(4, -np.inf), 0.0
         self._writer = encode.Beside(encode.writer(self.path, size, fps))
 
@@ -54,16 +54,15 @@ class Film:
         return round(self.number * self.period / self.timestep)
 
     def add(self, m, d):
-        """Draws what is there: the poses that the last step started from."""
-        from tisim.viewer import offscreen
+        """Shows what is there, the poses that the last step started from; it is drawn now or with one of the next."""
         from tisim.viewer.camera import choose
-        from tisim.viewer.renderer import Painter
+        from tisim.viewer.several import Pictures
 
         began = time.perf_counter()
         (width, height), world = self.size, self.look.get("world", 0)
         camera = choose(self.camera, m, d, width / height, world, self.seen)
-        self._painter = self._painter or Painter(m, width, height)
-        self._writer.add(offscreen.render(m, d, width, height, camera, painter=self._painter, **self.look))
+        self._pictures = self._pictures or Pictures(m, width, height, self._writer.add)
+        self._pictures.add(d, camera, **self.look)
         self.number += 1
         self.drawing += time.perf_counter() - began
 
@@ -78,8 +77,14 @@ class Film:
         return self._writer.seconds
 
     def close(self):
-        """Finishes the file."""
-        self._writer.close()
+        """Draws what was not drawn so far, and finishes the file."""
+        began = time.perf_counter()
+        try:
+            if self._pictures is not None:
+                self._pictures.close()
+        finally:
+            self.drawing += time.perf_counter() - began
+            self._writer.close()
 
 
 def film(

@@ -684,7 +684,8 @@ declare("stage", [
     ("pic_axes", "f", ("npiceye", 9), "-", "pictures", "its axes: rows right, up, backward"),
     ("pic_lens", "f", ("npiceye", 4), "pixel", "pictures", "focal length, width, height; 1: parallel rays"),
     ("pic_grid", "i", ("npiceye", 4), "-", "pictures", "columns, rows of tiles, side of one, place of the first"),
-    ("pic_look", "f", ("npiceye",), "m", "pictures", "side of a chequer's tile; where far ground fades"),
+    ("pic_look", "f", ("npiceye",), "m, -", "pictures", "side of a chequer's tile; where far ground fades; sum of "
+     "differences in colour that is no edge on the first plane"),
     ("pic_light", "f", ("npiclight", 3), "-", "pictures", "light of sun, of sky; colour of the sky low, its change"),
     ("pic_lamp", "f", ("npiclamp", 3), "-", "pictures", "a model's lamp: diffuse, specular light, attenuation, "
      "direction, cosine of its cone with exponent; then ambient light of all"),
@@ -726,8 +727,8 @@ declare("stage", [
     ("pic_away", "i", ("npicsample",), "m", "pictures", "its depth, infinite for none"),
     ("pic_edge", "i", ("npicsample",), "-", "pictures", "1: the pixel differs from a neighbour"),
     ("pic_first", "i", ("npictile",), "-", "pictures", "pixels on edges of a tile; then its first place in pic_pick"),
-    ("pic_pick", "i", ("npicsample",), "-", "pictures", "samples of the pixels on edges"),
-    ("pic_word", "i", ("npicsample",), "-", "pictures", "bytes of colours"),
+    ("pic_pick", "i", ("npicsample",), "-", "pictures", "bytes of pic_word before the pixels on edges"),
+    ("pic_word", "i", ("npicsample",), "-", "pictures", "bytes of colours, row after row of the picture"),
     ("pic_sky", "i", ("npicsample",), "-", "pictures", "share of the sky's lamps seen, at half size"),
     ("pic_owner", "i", ("npicsample",), "-", "pictures", "record of those samples"),
 ])  # fmt: skip

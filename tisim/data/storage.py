@@ -188,20 +188,23 @@ class Storage:
         a = self._device[array.name] = make(array.name, array.dtype, count, array.width)
         return a
 
-    def scratch(self, name, length, spare=0):
+    def scratch(self, name, length):
         """The device array of a name whose length is its stage's matter (LENGTHS), with at least this many rows.
 
-        An array that is too short is replaced, its contents are lost; it gets `spare` more rows.
+        An array that is too short is replaced, its contents are lost; the new one has some to spare, for all launches
+        are bound anew then, and what grows a little each time would have that done each time.
         """
         array = DATA.get(name)
         if array is None or array.shape[0] not in LENGTHS:
             raise KeyError(f"{name} is not declared in tisim.data.arrays with a length that a stage sets")
-        width = math.prod(array.shape[1:])
+        count = length * math.prod(array.shape[1:])
         a = self._device.get(name)
-        if a is not None and a.numbers >= length * width:
+        if a is not None and a.numbers >= count:
             return a
+        if a is not None:
+            count = max(count, a.numbers + a.numbers // 4)
         self.drop(name)
-        return self._make(array, (length + spare) * width)
+        return self._make(array, count)
 
     def drop(self, *names):
         """Frees arrays whose length has changed; they are made anew when they are asked for."""

@@ -13,6 +13,7 @@ from tisim.device import launch, memory, runtime, session
 from tisim.errors import CapacityError, Error
 from tisim.stages.rays import ray_types
 from tisim.viewer import textures
+from tisim.viewer.samples import Samples
 
 SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the camera, above the ground [degree]
 SUN_LIGHT, SKY_LIGHT = (1.50, 1.42, 1.28), (0.42, 0.46, 0.53)
@@ -29,8 +30,6 @@ SAMPLED = (
     "x y depth record face before last nx ny nz r g b alpha fade tile cosine shine lit weight red green blue through "
     "front away"
 ).split()
-CHUNKS = 512  # that blocks are cut into on a CPU, of which a worker takes sixteen at once
-GPU_BLOCK = 4  # samples that a thread of a GPU does at once
 PARALLEL = 2000  # records or samples below which one CPU thread does all
 MOST, LONGEST = 2**24, 2**14  # pixels of a picture, and of a side
 
@@ -71,6 +70,11 @@ def _upload(d, name, values):
     memory.upload(place, values.reshape(-1).astype(kind, copy=False))
 
 
+def _shown(light):
+    """Light as a picture shows it, from 0 to 1."""
+    return np.interp(np.sqrt(light), np.arange(len(CURVE)) / 2048, CURVE)
+
+
 def _bits(values):
     """Numbers as kernels read those of samples: bits of f32."""
     return np.ascontiguousarray(values, np.float32).view(np.int32)
@@ -83,46 +87,6 @@ def _most(values):
     second = np.minimum(first + 1, len(values) - 1)
     rows = np.partition(np.ascontiguousarray(values.T), np.unique([first, second]))
     return (rows[:, first] + (rows[:, second] - rows[:, first]) * (place - first)).T
-
-
-class Samples:
-    """Places of a picture that rays go through: x, y (n,) [pixel], in the order of their tiles (n,).
-
-    x, y    None: a kernel has written them.
-    blocks (nblock, 4) int32: first sample, end and tile of what a thread does at once;  most  samples of one;
-    chunk  blocks that share the places for what is needed on the way;  places  that arrays need for all.
-    """
-
-    def __init__(self, x, y, tile, count=None):
-        """count  of each of the tiles given its number of samples, instead of the tile of each sample."""
-        self.x, self.y = (None if v is None else np.asarray(v, np.float32) for v in (x, y))
-        if count is None:
-            ends = np.append(np.flatnonzero(np.diff(tile)) + 1, len(tile)) if len(tile) else np.zeros(0, int)
-            begins = np.append(0, ends[:-1])[: len(ends)]
-            tile = tile[begins]
-        else:
-            some = count > 0
-            ends, tile = np.cumsum(count)[some], tile[some]
-            begins = ends - count[some]
-        self._n = int(ends[-1]) if len(ends) else 0
-        if session.arch != "cpu" and len(ends):  # many threads of little work
-            starts = [np.arange(a, b, GPU_BLOCK) for a, b in zip(begins, ends)]
-            ends = np.concatenate([np.minimum(x + GPU_BLOCK, b) for x, b in zip(starts, ends)])
-            tile = np.repeat(tile, [len(x) for x in starts])
-            begins = np.concatenate(starts)
-        chunks = CHUNKS if session.arch == "cpu" else len(ends)
-        self.most, self.chunk = int(np.max(ends - begins, initial=0)), max(1, -(-len(ends) // max(1, chunks)))
-        self.places = self._n + -(-len(ends) // self.chunk) * self.most
-        self.blocks = np.zeros((len(ends), 4), np.int32)
-        self.blocks[:, 0], self.blocks[:, 1], self.blocks[:, 2] = begins, ends, tile
-
-    def __len__(self):
-        return self._n
-
-    def take(self, chosen):
-        """Those of them (k,), in rising order."""
-        tile = np.repeat(self.blocks[:, 2], self.blocks[:, 1] - self.blocks[:, 0])
-        return Samples(self.x[chosen], self.y[chosen], tile[chosen])
 
 
 class Caster:
@@ -138,7 +102,7 @@ class Caster:
         self._grid = np.int32([(self._across, self._down, TILE, 0), *lamps])
         self._room = 1 << 14  # entries of the lists of a view
         self._half = self._across * TILE // 2
-        self._places = None
+        self._places, self._made = None, (None, 0)  # for which Data there are arrays of how many samples
 
     def _prepare(self):
         """Samples of all pixels, and of each second row and column."""
@@ -153,13 +117,13 @@ class Caster:
             found.append(Samples(x, y, tile.astype(np.int32)))
         self._places = session.arch, *found
 
-    def _flat(self, values, wide=TILE):
-        """Numbers of all tiles' samples, `wide` for a row of one, as rows of the picture, without what is beyond it."""
-        rows = values.reshape(self._down, self._across, TILE, wide).swapaxes(1, 2).reshape(self._down * TILE, -1)
-        return rows if wide != TILE else rows[: self.height, : self.width]
+    def _flat(self, values):
+        """Numbers of all tiles' samples as rows of the picture, without what is beyond it."""
+        rows = values.reshape(self._down, self._across, TILE, TILE).swapaxes(1, 2).reshape(self._down * TILE, -1)
+        return rows[: self.height, : self.width]
 
     def shoot(self, d, scene, camera, quality="sun", smooth=True, tile=0.25, color=True, grow=False, lit=None,
-              geometry=True):  # fmt: skip
+              geometry=True, floors=True):  # fmt: skip
         """One pass over the records of a scene.
 
         camera   a Camera;  quality  "plain": no shadows; "sun", "model": its shadows; "sky": also 14 lamps of the sky.
@@ -168,6 +132,7 @@ class Caster:
         lit      lamps of the model and ambient light, of lights.lamps, instead of a sun.
         grow     what is smaller than a pixel is drawn as large as one; the records are changed.
         geometry  False: colour only, and None for the others.
+        floors   False: the chequer of a floor, which is the mean over a pixel already, gets no further rays.
         Returns colour (height, width, 3) uint8 or None, depth along the view (height, width) f32 [m], infinite where
         nothing is, and record (height, width) int32, -1 for none.
         """
@@ -180,6 +145,8 @@ class Caster:
         w, h = self.width, self.height
         _, full, halved = self._places
         self._views(camera, tile)
+        if not floors and lit is None and color:
+            self._leave_chequers(camera, quality != "plain")
         if grow:
             self._run("records", "grow", parallel=session.arch != "cpu" or self._npic >= PARALLEL)
         lamps = QUALITY[quality] if color else 0
@@ -193,26 +160,25 @@ class Caster:
         self._lists(0, 2 + lamps if color and lit is None and quality != "plain" else 1)
         if lamps:
             self._samples(halved)
-            self._by_chunks("see_sky", halved, self._kinds, picend=2 + lamps)
+            self._by_chunks(halved, [("shading", "see_sky", self._kinds)], picend=2 + lamps)
         if not color:
             self._samples(full)
             self._see(0)
             depth, record = (self._flat(x) for x in self._found())
             return None, np.where(record < 0, np.float32(np.inf), depth), record
-        self._draw(full, quality != "plain", half)
+        edges = [("finish", "find_edges")] if smooth else []
+        self._draw(full, quality != "plain", half, then=[("finish", "to_bytes"), *edges])
         depth = self._flat(self._of_samples("away")) if geometry else None
         record = self._flat(self._of_samples("front", np.int32)) if geometry else None
-        self._run("finish", "to_bytes")
         if smooth:
             self._smooth(quality != "plain", half)
         words = memory.part(d.device("pic_word"), 0, 3 * len(full) // 4)
-        rows = self._flat(words.reshape(-1, TILE // 4 * 3), TILE // 4 * 3).view(np.uint8)
-        return rows.reshape(self._down * TILE, -1, 3)[:h, :w].copy(), depth, record
+        rows = words.view(np.uint8).reshape(self._down * TILE, -1, 3)[:h, :w]
+        return np.ascontiguousarray(rows), depth, record
 
     def _smooth(self, shadows, half):
         """Gives pixels that differ from a neighbour the mean colour of four rays."""
         d, ntile = self._d, self._across * self._down
-        self._run("finish", "find_edges")
         count = self._on_edges(ntile)
         count += count % 2
         first = np.append(0, np.cumsum(count)).astype(np.int32)
@@ -220,27 +186,33 @@ class Caster:
         if not n:
             return
         _upload(d, "pic_first", first)
-        samples = Samples(None, None, np.arange(ntile, dtype=np.int32), 4 * count)
+        samples = Samples.of_tiles(4 * count)
         d.scratch("pic_pick", n)
+        pick, mean = ("finish", "pick_edges"), ("finish", "mean_of_four")
+        if self._lit is None:
+            return self._draw(samples, shadows, half, first=[pick], then=[mean])
         self._samples(samples)
-        self._run("finish", "pick_edges")
-        if self._lit is not None:  # mirrors choose among them
-            samples.x, samples.y = self._of_samples("x"), self._of_samples("y")
-        self._draw(samples, shadows, half)
-        self._run("finish", "mean_of_four")
+        self._run(*pick)
+        samples.x, samples.y = self._of_samples("x"), self._of_samples("y")  # mirrors choose among them
+        self._draw(samples, shadows, half, then=[mean])
 
     def _on_edges(self, ntile):
         """(ntile,) pixels on edges of each tile."""
         return memory.part(self._d.device("pic_first"), 0, ntile)
 
     def _run(self, file, name, *given, parallel=None, **scalars):
-        kernel = getattr(runtime.kernels(f"picture.{file}"), name)
-        if given:
-            kernel = kernel.of(*given)
+        self._run_all([(file, name, *given)], parallel, **scalars)
+
+    def _run_all(self, kernels, parallel=None, **scalars):
+        """Launches kernels (file, name, what `Kernel.of` takes) together: threads are woken once."""
+        found = []
+        for file, name, *given in kernels:
+            kernel = getattr(runtime.kernels(f"picture.{file}"), name)
+            found.append(kernel.of(*given) if given else kernel)
         if parallel is None:
             parallel = session.arch != "cpu" or self._nsample >= PARALLEL
         scalars = dict(dict(npic=self._npic, npicplane=self._nplane, nblock=self._nblock), **scalars)
-        launch.run(self._m, self._d, [kernel], parallel=parallel, **scalars)
+        launch.run(self._m, self._d, found, parallel=parallel, **scalars)
 
     def _views(self, camera, tile):
         """Uploads the camera and what does not change in this picture."""
@@ -255,7 +227,7 @@ class Caster:
         self._lens[0] = focal, self.width, self.height, 0
         self._set_views()
         _upload(d, "pic_grid", self._grid)
-        _upload(d, "pic_look", np.array([tile, FADE * camera.distance]))
+        _upload(d, "pic_look", np.array([tile, FADE * camera.distance, 0.0]))
         _upload(d, "pic_light", np.array([SUN_LIGHT, SKY_LIGHT, SKY_LOW, SKY_CHANGE]))
         _upload(d, "pic_tone", _bits(CURVE))
         d.scratch("pic_seen", n)
@@ -273,6 +245,22 @@ class Caster:
         for name in (*SAMPLED, "sky", "owner", "word", "edge"):
             d.scratch(f"pic_{name}", self._places[1].places)
         d.scratch("pic_first", self._across * self._down + 1)
+
+    def _leave_chequers(self, camera, shadows):
+        """Lets steps of colour between tiles of the first plane be no edges, where those of shadows are greater."""
+        d = self._d
+        if not self._nplane:
+            return
+        j = int(memory.part(d.device("pic_plane"), 0, 1)[0])
+        both = (("rgba", 4), ("second", 3))
+        colors = [memory.part(d.device(f"pic_{name}"), n * j, 3).astype(float) for name, n in both]
+        up = memory.part(d.device("pic_mat"), 9 * j, 9)[2::3].astype(float)
+        sun = max(0.0, float(up @ sun_of(camera))) * np.array(SUN_LIGHT)
+        sky = 0.06 + (0.55 + 0.45 * float(up[2])) * np.array(SKY_LIGHT)
+        shown = np.array([[_shown(color * light) for light in (sun + sky, sky)] for color in colors])
+        between_tiles = 1.05 * np.abs(shown[0] - shown[1]).sum(-1).max()
+        if not shadows or between_tiles < 0.7 * np.abs(shown[:, 0] - shown[:, 1]).sum(-1).min():
+            memory.upload(d.device("pic_look"), np.array([between_tiles], session.numpy_float()), 2)
 
     def _texels(self):
         """Uploads the textures, where that has not been done."""
@@ -330,8 +318,11 @@ class Caster:
     def _samples(self, samples):
         self._nsample = len(samples)
         lamps = ("gain", "gloss", "tint") if self._lit is not None else ()
-        for name in (*SAMPLED, *lamps):
-            self._d.scratch(f"pic_{name}", samples.places)
+        key = self._d, session.generation, lamps
+        if key != self._made[0] or samples.places > self._made[1]:
+            for name in (*SAMPLED, *lamps):
+                self._d.scratch(f"pic_{name}", samples.places)
+            self._made = key, samples.places
         if samples.x is not None:
             _upload(self._d, "pic_x", _bits(samples.x))
             _upload(self._d, "pic_y", _bits(samples.y))
@@ -380,21 +371,29 @@ class Caster:
     def _found(self):
         return self._of_samples("depth"), self._of_samples("record", np.int32)
 
-    def _by_chunks(self, name, samples, *given, **scalars):
-        """Launches a kernel that goes over chunks of the samples' blocks."""
+    def _by_chunks(self, samples, kernels, **scalars):
+        """Launches kernels of which some go over chunks of the samples' blocks."""
         scalars |= dict(picslot=len(samples), picmost=samples.most, picchunk=samples.chunk)
-        self._run("shading", name, *given, **scalars)
+        self._run_all(kernels, **scalars)
 
-    def _draw(self, samples, shadows, half, mirrored=()):
+    def _draw(self, samples, shadows, half, mirrored=(), first=(), then=()):
         """Colours of samples through all layers, in the arrays of their numbers.
 
+        first, then  further kernels before (in the light of a sun) and behind;
         mirrored  depth and record of the mirror in which each sample is seen: behind it begins what it shows.
         """
         self._samples(samples)
         scene = self._scene
         if self._lit is None:
-            self._by_chunks("draw", samples, self._kinds, scene.textured, shadows=int(shadows), half_wide=half)
-            return
+            kernels = [*first, ("shading", "draw", self._kinds, scene.textured), *then]
+            return self._by_chunks(samples, kernels, shadows=int(shadows), half_wide=half)
+        self._draw_lit(samples, shadows, mirrored)
+        if then:
+            self._run_all(then)
+
+    def _draw_lit(self, samples, shadows, mirrored):
+        """The same in the light of the model's lamps."""
+        scene = self._scene
         layer, blocks = 0, samples.blocks
         if mirrored:
             layer = 1

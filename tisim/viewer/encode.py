@@ -21,12 +21,12 @@ from tisim.errors import Error
 
 CRF = 20  # of an .mp4: 0 loses nothing, 51 all
 PRESET = "veryfast"  # of an .mp4: a third of the time of ffmpeg's default, a fifth larger
-WEBP_QUALITY = 80
-WEBP_EFFORT = 1  # of 6; 2 takes half as long again for four fifths of the size, 0 five sixths for 1.15
+WEBP_QUALITY = 78
+WEBP_EFFORT = 0  # of 6; 1 takes a quarter longer for nine tenths of the size, 2 three quarters for three quarters
 SPARSE = 4  # every so many-th row and column of a picture makes the palette of a .gif
 WORSE, FARTHER = 1.25, 16  # a palette serves while the mean error grows by this factor at most, the largest by so much
 SWITCH = 1e-4  # how long such a thread waits at most until Python lets it go on, where no kernel runs [s]
-WAITING = 4  # pictures at most that wait for an encoder in a thread
+WAITING = 8  # pictures at most that wait for an encoder in a thread
 MISSING = "apt-get install -y ffmpeg, or pip install imageio-ffmpeg (the extra `film`)"
 
 

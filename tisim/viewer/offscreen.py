@@ -30,9 +30,13 @@ def render(
     Returns (height, width, 3) uint8. Raises Error for wrong arguments.
     """
     painter = painter or Painter(m, width, height)
-    clear = CLEAR if show_contacts or chains else 1.0
-    painter.write(d, Look(color, show_contacts, alpha=clear, chains=chains), world, quality=quality)
+    painter.write(d, look_of_words(color, show_contacts, chains), world, quality=quality)
     return painter.shoot(d, choose(camera, m, d, width / height, world), quality, smooth, grow=True, geometry=False)[0]
+
+
+def look_of_words(color="geom", show_contacts=False, chains=False):
+    """The Look of these arguments of `render`."""
+    return Look(color, show_contacts, alpha=CLEAR if show_contacts or chains else 1.0, chains=chains)
 
 
 def save_png(path, picture):

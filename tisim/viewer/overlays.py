@@ -206,8 +206,8 @@ def upload_inks(d, inks, lit):
 
 
 def room(d, name, length):
-    """An array of the Data with at least this many rows, and some to spare."""
-    return d.scratch(name, max(1, length), max(16, length // 4))
+    """An array of the Data with at least this many rows."""
+    return d.scratch(name, max(1, length))
 
 
 def _mask(flags):

@@ -332,8 +332,8 @@ class Raster:
         if not n:
             return
         blocks = -(-n // pictures.BLOCK)
-        place = d.scratch("pic_shown", RECORD * n, RECORD * n // 4)
-        d.scratch("pic_place", CLASSES * blocks, CLASSES * blocks // 4)
+        place = d.scratch("pic_shown", RECORD * n)
+        d.scratch("pic_place", CLASSES * blocks)
         d.scratch("pic_class", CLASSES + 1)
         kernel, parallel = runtime.kernels("picture.instances").sort_records, session.arch != "cpu" or n >= PARALLEL
         launch.run(self.m, d, [kernel], parallel=parallel, picat=first, npic=scene.n)

@@ -32,14 +32,22 @@ class Painter:
         self.world, self.real = world, quality == "model" and lights.has_lights(self.scene.m)
         self.scene.write(d, look, world, more, self.real)
 
-    def shoot(self, d, camera, quality, smooth=True, color=True, grow=False, geometry=True):
+    def shoot(self, d, camera, quality, smooth=True, color=True, grow=False, geometry=True, floors=True):
         """Colour, depth and record as Caster.shoot returns them."""
+        self.scene.back(d)
+        lit = self.lamps(d, camera) if color else None
+        return self.caster.shoot(d, self.scene, camera, quality, smooth, self.tile_of(camera), color, grow, lit,
+                                 geometry, floors)  # fmt: skip
+
+    def tile_of(self, camera):
+        """Side of the chequer's tiles [m], for the camera of the first picture."""
         if self.tile is None:
             self.tile = camera.tile
-        self.scene.back(d)
-        lit = lights.lamps(self.scene.m, d, self.world, camera) if self.real and color else None
-        return self.caster.shoot(d, self.scene, camera, quality, smooth, self.tile, color, grow, lit,
-                                 geometry)  # fmt: skip
+        return self.tile
+
+    def lamps(self, d, camera):
+        """Lamps and ambient light (lights.lamps) for a picture of what was written; None: a sun shines."""
+        return lights.lamps(self.scene.m, d, self.world, camera) if self.real else None
 
 
 class View:

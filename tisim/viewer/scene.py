@@ -110,7 +110,7 @@ def everything():
     return look
 
 
-def _width(name):
+def width(name):
     """Numbers of a record in an array."""
     return DATA[f"pic_{name}"].width
 
@@ -135,7 +135,7 @@ class Scene:
     """
 
     def __init__(self, m):
-        self.m, self._key, self._kept, self.n, self._most = m, None, None, 0, 0
+        self.m, self._key, self._kept, self.n = m, None, None, 0
         self.translucent = self._clear = self.textured = False
         self.skybox, self.mirrors = -1, []
 
@@ -154,7 +154,7 @@ class Scene:
         self._take(d)
         if self._kept:
             for name, values in self._kept.items():
-                memory.upload(d.scratch(f"pic_{name}", max(1, self.n)), values[: _width(name) * max(1, self.n)])
+                memory.upload(d.scratch(f"pic_{name}", max(1, self.n)), values[: width(name) * max(1, self.n)])
             self._kept = None
 
     def write(self, d, look, world=0, more=None, real=False):
@@ -206,10 +206,8 @@ class Scene:
     def _room(self, d, n):
         """Makes room for n records."""
         self.n = n
-        if n > self._most:
-            self._most = n + (n // 4 if self._most else 0)
         for name in (*KEPT, "plane"):
-            d.scratch(f"pic_{name}", max(1, self._most))
+            d.scratch(f"pic_{name}", max(1, n))
 
     def _list(self, d, shown, more, at, real, between=0):
         """Overlays from place `at` on, and, behind as many places as `between`, further records."""
@@ -267,7 +265,7 @@ class Scene:
         """Writes an array's rows from a record on."""
         kind = session.numpy_float() if DATA[f"pic_{name}"].dtype == "f" else np.int32
         rows = np.ascontiguousarray(rows).reshape(-1).astype(kind)
-        memory.upload(d.device(f"pic_{name}"), rows, at * _width(name))
+        memory.upload(d.device(f"pic_{name}"), rows, at * width(name))
 
     def _dress(self, d, world, look, planes, real):
         """Textures and materials of geoms and sites; (n,) texture of each. A plane's chequer is a texture in `real`."""
