@@ -308,11 +308,12 @@ def box_box(m, d, slot, margin, i1, i2, g1, g2):
             n = box_polygon(m, d, slot, margin, face)
         to2 = ti.cast((face.to_world @ normal) * ti.select(swap, -1.0, flip), FP)
         n = drop_doubles(m, d, slot, n, i1, i2, m.geom_size[i1, g1] + margin, m.geom_size[i2, g2] + margin, to2)
-        if by_edge and overlap < 0.0 and m.hard == 1:
-            n = keep_apart(m, d, slot, n, -overlap)
-            if n == 0:
-                out = ti.select(outward, along, -along)
-                place = between_edges(R, to2_in1, s1, s2, i, j, out)
-                put(m, d, slot, ti.cast(-overlap, FP), ti.cast(R1 @ place + x1, FP), ti.cast(R1 @ out, FP))
-                n = 1
+        if ti.static(m.has.closing):
+            if by_edge and overlap < 0.0:
+                n = keep_apart(m, d, slot, n, -overlap)
+                if n == 0:
+                    out = ti.select(outward, along, -along)
+                    place = between_edges(R, to2_in1, s1, s2, i, j, out)
+                    put(m, d, slot, ti.cast(-overlap, FP), ti.cast(R1 @ place + x1, FP), ti.cast(R1 @ out, FP))
+                    n = 1
     return n
