@@ -489,6 +489,8 @@ declare("scratch", [
     ("lcp_eq_color", "i", ("neq",), "-", "lcp", "colour of an equality, -1: it has no rows"),
     ("lcp_eq_head", "i", (ALL, 64), "-", "lcp", "first slot of each colour, at 62 the number of colours"),
     ("lcp_eq_order", "i", ("neq",), "-", "lcp", "the equality in each slot"),
+    ("lcp_pivot", "f", ("nlcppivot",), "any", "lcp", "of each worker: tableau of an island, see kernels/lcp/direct.py"),
+    ("lcp_basis", "i", ("nlcpbasis",), "-", "lcp", "its unknowns by row, then by column"),
     ("lcp_cg", "f", ("nconmax", 6), "N s", "lcp", "of a slot: impulse when a sweep began, way of the search", 1),
     ("lcp_cg_sum", "f", ("nconmax",), "N2 s2", "lcp", "square of what a sweep changed, of each block of slots"),
     ("lcp_cg_body", "f", ("nbody", 32), "any", "lcp", "velocities then, and their ways, see kernels/lcp/search.py", 1),

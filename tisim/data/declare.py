@@ -26,6 +26,7 @@ LENGTHS = dict(
     npiclamp="rows of a lamp of a picture", npictex="textures of a picture", npictexel="their texels",
     nabreasthess="numbers of the Hessians that all workers make side by side", nabreastaxes="of their axes",
     nabreastbody="of their bodies' Hessians", nabreastdof="of their dofs",
+    nlcppivot="numbers of the tableaus of all workers on small islands", nlcpbasis="unknowns of these",
     nvecall="numbers of a user's vectors of dofs, of all worlds",
 )  # fmt: skip
 ALL = "all"
