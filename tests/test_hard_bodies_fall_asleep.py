@@ -172,13 +172,13 @@ from tisim.data.digest import state_hash
 from shared.joints import many
 from shared.loops import many as rings
 tisim.init(arch="cpu", precision="f64")
-for text in (many(30, 0.002), rings(12)):
+for text in (many(30, 0.02), rings(12)):
     m = tisim.Model.from_xml_string(text)
     m.opt.dynamics = "lcp"
     m.opt.enableflags = int(tisim.mjtEnableBit.mjENBL_SLEEP)
     m.opt.sleep_tolerance = 0.05
     d = tisim.Data(m)
-    tisim.step(m, d, 450)
+    tisim.step(m, d, 600)
     print(state_hash(d), (d.host("tree_asleep") >= 0).sum(), d.ncon)
 """
 

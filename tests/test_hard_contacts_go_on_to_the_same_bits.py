@@ -13,14 +13,16 @@ import tisim
 from tisim.data.digest import state_hash
 
 PILE = """
+import os
 import tisim
 from tisim.data.digest import state_hash
+from tisim.device import session
 tisim.init(arch="cpu", precision="f64")
 m = tisim.Model.from_scene("pile", n={n})
 m.opt.dynamics = "lcp"
 d = tisim.Data(m)
 tisim.step(m, d, {steps})
-assert d.ncon > {n}
+assert d.ncon > {n} and 1 <= session.workers <= len(os.sched_getaffinity(0))
 print(state_hash(d))
 """
 

@@ -35,7 +35,7 @@ ITSELF = {
     "bad_ctrl", "warning",  # the same for controls; what the kernel counts
     "vec_out", "qacc_inverse",  # of the dofs above
     "item_from",  # where the geoms were in the last search
-    "xpos", "xquat", "cvel", "cacc_bias", "twist",  # of the parent
+    "xpos", "xquat", "cvel", "cacc_bias", "twist", "ahead", "ahead_turn",  # of the parent
     "sweep_sample", "ray_sample",  # sorted in place
     "tree_asleep", "nwoken", "nacted", "isle_last",  # counts, and the island's last tree so far
     "picked_con", "picked_key", "pressed_con",  # those found so far

@@ -146,3 +146,32 @@ def test_a_distance_query_in_between_changes_nothing():
         tisim.forward(m, x)
     (a,), (b,) = ours(d), ours(other)
     assert len(a["dist"]) > 20 and all(np.array_equal(a[f], b[f]) for f in a)
+
+
+@pytest.mark.parametrize("speed", [2.0, 8.0, 30.0])
+def test_what_closes_within_a_step_is_found_whenever_the_last_search_was(speed):
+    """dynamics="lcp": velocities change at each pose, and with them how far contacts are listed."""
+    rng = np.random.default_rng(3)
+    xml, n = scene(rng)
+    m = tisim.Model.from_xml_string(xml)
+    m.opt.dynamics = "lcp"
+    d, fresh, slow = tisim.Data(m), tisim.Data(m), tisim.Data(m)
+    pos = rng.uniform(-1, 1, (n, 3)) * [1, 1, 0.3]
+    quat = rng.normal(size=(n, 4))
+    quat /= np.linalg.norm(quat, axis=1, keepdims=True)
+    searches, more = 0, 0
+    for _ in range(40):
+        pos += rng.normal(size=(n, 3)) * 0.001
+        v = speed * rng.normal(size=(n, 6)) * (rng.random((n, 1)) < 0.3)
+        for x in (d, fresh, slow):
+            x.qpos = np.concatenate([pos, quat], 1).ravel()
+            x.qvel = v.ravel() * (x is not slow)
+            dynamics.fwd_position(m, x)
+        collision.collide(m, d)
+        for x in (fresh, slow):
+            collision.collide(m, x, keep=False)
+        searches += age(d) == 1
+        (a,), (b,), (c,) = ours(d), ours(fresh), ours(slow)
+        assert all(np.array_equal(a[f], b[f]) for f in a)
+        more += len(a["dist"]) - len(c["dist"])
+    assert more > 5 and (searches < 40 or speed > 10)

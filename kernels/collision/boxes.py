@@ -10,6 +10,7 @@ asked anew in each step, so contacts do not depend on when the last search was. 
 from ..constants import PLANE
 from ..sleep.awake import box_at, box_count, is_body_gone, is_geom_gone
 from ..types import *
+from .closing import find_ways, reach_of
 
 GROW = 1.000001  # boxes that touch exactly must not part by rounding
 FORESIGHT = 16.0  # steps over which a body is expected to move on as it did since the last search
@@ -40,6 +41,8 @@ def box_of_geom(m, d, w, g, k):
     extent *= GROW
     reach = narrow(m.geom_reach[k, g]) * GROW
     margin = margin_of(m, d, w, g)
+    if ti.static(m.has.closing):
+        margin = ti.max(margin, reach_of(m, d, w, m.geom_bodyid[g]))
     if ti.static(FP != WIDE):  # f32 rounds what colliders know better
         margin += 4.0 * EPSILON * ti.abs(x).max()
     return ti.max(center - extent, x - reach) - margin, ti.min(center + extent, x + reach) + margin
@@ -62,11 +65,14 @@ def ball_radius(m, d, i):
 
 
 @func
-def inside(m, d, lo, hi, x, i):
-    """Whether a box is within item i's enlarged one and x within its ball; False for what is not a number."""
+def inside(m, d, lo, hi, x, i, more):
+    """Whether a box is within item i's enlarged one, and what is not farther than `more` from x within its ball; False
+    for what is not a number."""
     fatlo = d.item_fatlo[i]
     fathi = d.item_fathi[i]
-    yes = (x - ball_center(m, d, i)).norm_sqr() <= ball_radius(m, d, i) * ball_radius(m, d, i)
+    yes = (x - ball_center(m, d, i)).norm_sqr() <= (ball_radius(m, d, i) - more) * (ball_radius(m, d, i) - more)
+    if ti.static(m.has.closing):
+        yes = yes and more <= ball_radius(m, d, i)
     for c in ti.static(range(3)):
         yes = yes and fatlo[c] <= lo[c] and hi[c] <= fathi[c]
     return yes
@@ -85,7 +91,7 @@ def has_moved(m, d, x, R, lo, hi, i, skin):
         for r in ti.static(range(3)):
             for k in ti.static(range(3)):
                 way[r] -= d.group_mat[i][r, k] * corner[k]
-        if not way.norm_sqr() <= skin * skin:
+        if not (way.norm_sqr() <= skin * skin and skin >= 0.0):
             moved = True
     return moved
 
@@ -97,6 +103,8 @@ def update_boxes(m, d):
         ti.loop_config(serialize=True)
         for _ in range(1):
             d.nout = 0
+    if ti.static(m.has.closing):
+        find_ways(m, d)
     # of a body with many geoms: the root of its tree, and the boxes of its geoms, the items from ncol on
     n_box = box_count(m, d)
     n_plane = d.nworld * d.nplane
@@ -130,7 +138,10 @@ def update_box(m, d, t):
         d.item_boxlo[i] = lo
         d.item_boxhi[i] = hi
         if place < d.ncol:
-            if not inside(m, d, lo, hi, narrow(d.geom_xpos[k]), i):
+            more = FP(0.0)
+            if ti.static(m.has.closing):
+                more = reach_of(m, d, w, m.geom_bodyid[g])
+            if not inside(m, d, lo, hi, narrow(d.geom_xpos[k]), i, more):
                 d.nout = 1
     else:
         k = w * m.nbody + m.mid_body[g - m.ngeom]
@@ -143,9 +154,14 @@ def update_box(m, d, t):
         extent = ti.abs(R) @ (0.5 * (hi - lo)) * GROW
         if d.override:
             extent += m.opt.o_margin
+        slack = d.sweep_skin
+        if ti.static(m.has.closing):  # what it could do more at the last search is left for it to move
+            more = reach_of(m, d, w, m.mid_body[g - m.ngeom])
+            extent += more
+            slack += ball_radius(m, d, i) - more
         d.item_boxlo[i] = center - extent
         d.item_boxhi[i] = center + extent
-        if has_moved(m, d, x, R, lo, hi, w * d.ngroup + g - m.ngeom, d.sweep_skin):
+        if has_moved(m, d, x, R, lo, hi, w * d.ngroup + g - m.ngeom, slack):
             d.nout = 1
 
 
@@ -194,12 +210,17 @@ def enlarge_boxes(m, d):
             if d.age > 0 and t % d.nbox < d.ncol:  # not geoms of a tree, whose boxes grow by the skin only
                 way = ti.max(-FARTHEST * skin, ti.min(FARTHEST * skin, (x - d.item_from[i]) * (FORESIGHT / d.age)))
             d.item_from[i] = x
-            put_ball(m, d, i, x + 0.5 * way, skin + 0.5 * way.norm())
+            more = FP(0.0)
+            if ti.static(m.has.closing):
+                more = reach_of(m, d, w, m.geom_bodyid[g])
+            put_ball(m, d, i, x + 0.5 * way, skin + 0.5 * way.norm() + more)
         else:
             k = w * d.ngroup + g - m.ngeom
             body = w * m.nbody + m.mid_body[g - m.ngeom]
             d.group_pos[k] = narrow(d.xpos[body])
             d.group_mat[k] = d.xmat[body]
+            if ti.static(m.has.closing):
+                put_ball(m, d, i, d.group_pos[k], reach_of(m, d, w, m.mid_body[g - m.ngeom]))
         d.item_fatlo[i] = d.item_boxlo[i] - skin + ti.min(way, 0.0)
         d.item_fathi[i] = d.item_boxhi[i] + skin + ti.max(way, 0.0)
         if ti.static(m.has.gone):

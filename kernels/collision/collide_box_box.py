@@ -2,7 +2,7 @@
 box-box collider is by Svetoslav Kolev; seed 000, "Checking".
 """
 
-from ..slots import dist_at, pos_at, put
+from ..slots import dist_at, normal_at, pos_at, put
 from ..types import *
 from .box_polygon import Facing, box_polygon
 
@@ -76,7 +76,7 @@ def separation(R, delta, e, s1, s2, margin):
     """Axis of least overlap of two boxes; R: axes of box 2 in box 1's frame; delta, e: the other's centre in 1's, 2's.
 
     Returns the code of the axis (-1: apart by more than the margin; 0-2 faces of 1, 3-5 of 2, 6 + 3 i + j edges i of 1
-    and j of 2) and, for edges, the unit normal in box 1's frame.
+    and j of 2), for edges the unit normal in box 1's frame, and the overlap.
     """
     code = -1
     normal = wide3(0.0, 0.0, 0.0)
@@ -118,7 +118,7 @@ def separation(R, delta, e, s1, s2, margin):
                     normal = n
     if apart:
         code = -1
-    return code, normal
+    return code, normal, least
 
 
 @ti.func
@@ -210,6 +210,40 @@ def drop_doubles(m, d, slot, n, i1, i2, s1, s2, to2):
 
 
 @func
+def keep_apart(m, d, slot, n, gap):
+    """Drops of n contacts of boxes that are `gap` apart those that are nearer: what of a box is beside the other one's
+    face is beneath its plane, not in it. Returns the number of the others."""
+    kept = 0
+    for k in range(n):
+        if dist_at(m, d, slot + k) >= gap:
+            if kept < k:
+                put(m, d, slot + kept, dist_at(m, d, slot + k), pos_at(m, d, slot + k), normal_at(m, d, slot + k))
+            kept += 1
+    return kept
+
+
+@ti.func
+def between_edges(R, delta, s1, s2, i, j, out):
+    """In box 1's frame, the middle between its edge along axis i and the one of box 2 along axis j that are nearest to
+    each other along `out`."""
+    u, v = wide3(0.0, 0.0, 0.0), column(R, j)
+    p, q = wide3(0.0, 0.0, 0.0), delta
+    for k in ti.static(range(3)):
+        side = wide3(R[0, k], R[1, k], R[2, k])
+        if k == i:
+            u[k] = 1.0
+        else:
+            p[k] = ti.select(out[k] > 0.0, s1[k], -s1[k])
+        if k != j:
+            q -= side * ti.select(out.dot(side) > 0.0, s2[k], -s2[k])
+    b, x, y = u.dot(v), u.dot(q - p), v.dot(q - p)
+    det = 1.0 - b * b
+    s = ti.max(-pick(s1, i), ti.min(pick(s1, i), (x - b * y) / det))
+    t = ti.max(-pick(s2, j), ti.min(pick(s2, j), (b * x - y) / det))
+    return 0.5 * (p + s * u + q + t * v)
+
+
+@func
 def box_box(m, d, slot, margin, i1, i2, g1, g2):
     """Two boxes: axis of least overlap, then the polygon of a face of one and the facing face of the other."""
     R1 = axes_of(m, d, i1)
@@ -221,7 +255,7 @@ def box_box(m, d, slot, margin, i1, i2, g1, g2):
     R = R1.transpose() @ R2
     to2_in1 = R1.transpose() @ (x2 - x1)
     to1_in2 = R2.transpose() @ (x1 - x2)
-    code, along = separation(R, to2_in1, to1_in2, s1, s2, margin)
+    code, along, overlap = separation(R, to2_in1, to1_in2, s1, s2, margin)
     n = 0
     if code >= 0:
         by_edge = code >= 6
@@ -274,4 +308,12 @@ def box_box(m, d, slot, margin, i1, i2, g1, g2):
             n = box_polygon(m, d, slot, margin, face)
         to2 = ti.cast((face.to_world @ normal) * ti.select(swap, -1.0, flip), FP)
         n = drop_doubles(m, d, slot, n, i1, i2, m.geom_size[i1, g1] + margin, m.geom_size[i2, g2] + margin, to2)
+        if ti.static(m.has.closing):
+            if by_edge and overlap < 0.0:
+                n = keep_apart(m, d, slot, n, -overlap)
+                if n == 0:
+                    out = ti.select(outward, along, -along)
+                    place = between_edges(R, to2_in1, s1, s2, i, j, out)
+                    put(m, d, slot, ti.cast(-overlap, FP), ti.cast(R1 @ place + x1, FP), ti.cast(R1 @ out, FP))
+                    n = 1
     return n

@@ -18,6 +18,7 @@ from ..sine import sin_cos
 from ..slots import dist_at, pos_at, put, put_place
 from ..wide import *
 from .boxes import TODO
+from .closing import margin_now
 from .contact import frame_of
 
 TURN = 1e-3  # angle between the first search and each of four more [rad]
@@ -106,7 +107,7 @@ def _collide_pair(m, d, mem: ti.template(), p):
     """Writes the contacts of a listed pair to its slots; returns their number."""
     pair = pair_of(m, d, p)
     slot = d.cpair_slot[p]
-    margin = d.cpair_margin[p]
+    margin = margin_now(m, d, p)
     type1 = m.geom_type[pair.g1]
     type2 = m.geom_type[pair.g2]
     ntry = 1

@@ -24,6 +24,7 @@ from ..convex.support import LOWEST, enter_shape, support
 from ..slots import put
 from ..wide import *
 from .boxes import TODO
+from .closing import margin_now
 
 ivec4 = ti.types.vector(4, ti.i32)
 
@@ -186,5 +187,5 @@ def hfield(m, d):
                 if d.cpair_ncon[p] == TODO:
                     i1 = d.cpair_geom1[p]
                     i2 = i1 - i1 % m.ngeom + d.cpair_geom2[p]
-                    d.cpair_ncon[p] = collide_field(m, d, mem, d.cpair_slot[p], d.cpair_margin[p], i1, i2)
+                    d.cpair_ncon[p] = collide_field(m, d, mem, d.cpair_slot[p], margin_now(m, d, p), i1, i2)
                 at += d.nccd

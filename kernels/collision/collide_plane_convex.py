@@ -6,6 +6,7 @@ from ..constants import MESH, PLANE_CONVEX
 from ..slots import put
 from ..wide import *
 from .boxes import TODO
+from .closing import margin_now
 from .collide_primitive import axis_of
 
 MAXMESH = 3  # contacts of a mesh
@@ -175,4 +176,4 @@ def plane_mesh(m, d):
             i1 = d.cpair_geom1[p]
             g2 = d.cpair_geom2[p]
             i2 = i1 // m.ngeom * m.ngeom + g2
-            d.cpair_ncon[p] = lowest_vertices(m, d, d.cpair_slot[p], d.cpair_margin[p], i1, i2, g2)
+            d.cpair_ncon[p] = lowest_vertices(m, d, d.cpair_slot[p], margin_now(m, d, p), i1, i2, g2)

@@ -5,6 +5,7 @@ from ..sleep.awake import pair_at, pair_count
 from ..slots import dist_at, normal_at, pos_at
 from ..sort import SCAN_BLOCK, block_length, scan_block, scan_sums, start_of, sum_of_block
 from ..types import *
+from .closing import keep_closing, margin_now
 from .mix import contact_params
 
 
@@ -51,7 +52,7 @@ def write_pair(m, d, p, adr):
     hint = tangent_hint(m, d, i1, i1 - g1 + g2, g1, g2)
     still = m.geom_filter[g1][FILTER_WELD] == 0 and m.geom_filter[g2][FILTER_WELD] == 0
     params = contact_params(m, d, w, g1, g2, d.cpair_listed[p])
-    includemargin = d.cpair_margin[p] - params.gap
+    includemargin = margin_now(m, d, p) - params.gap
     for s in range(d.cpair_ncon[p]):
         c = adr + s
         slot = d.cpair_slot[p] + s
@@ -98,6 +99,8 @@ def write_contacts(m, d):
         ti.loop_config(serialize=SERIAL or SHORT)
         for b in range(nblock):
             for k in range(b * SCAN_BLOCK, ti.min((b + 1) * SCAN_BLOCK, n)):
+                if ti.static(m.has.closing):
+                    keep_closing(m, d, pair_at(m, d, k))
                 d.cpair_adr[k] = ti.max(0, d.cpair_ncon[pair_at(m, d, k)])
             d.scan_sum[b] = sum_of_block(d.cpair_adr, b, n)
         ti.loop_config(serialize=True)

@@ -1,7 +1,7 @@
 """Pairs with geoms in trees of boxes (model/tables/midphase.py): static ones, and those of bodies with many geoms."""
 
 from ..types import *
-from .boxes import GROW, boxes_meet
+from .boxes import GROW, ball_radius, boxes_meet
 from .candidates import passes, put_candidate
 
 
@@ -91,6 +91,8 @@ def search_groups(m, d):
         R = d.xmat[frame].transpose()
         x = narrow(d.xpos[frame])
         extra = ti.select(d.override, m.opt.o_margin, FP(0.0)) + skin
+        if ti.static(m.has.closing):
+            extra += ball_radius(m, d, w * m.nitem + a)
         for s in range(count):
             h = b
             near = True

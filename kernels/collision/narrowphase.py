@@ -21,6 +21,7 @@ from ..constants import (
 )
 from ..types import *
 from .boxes import TODO, near
+from .closing import margin_now
 from .user_collider import adapted
 
 # file and function by kind (tisim/stages/colliders.py)
@@ -72,7 +73,7 @@ def _narrowphase(m, d):
                 g1 = i1 % m.ngeom
                 g2 = d.cpair_geom2[p]
                 i2 = i1 - g1 + g2
-                margin = d.cpair_margin[p]
+                margin = margin_now(m, d, p)
                 item = i1 // m.ngeom * m.nitem
                 yes = d.cpair_listed[p] >= 0  # a pair that the model lists passes always
                 if not yes:

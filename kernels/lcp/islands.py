@@ -42,6 +42,42 @@ def lcp_islands(m, d):
         d.nisland = n
 
 
+@kernel
+def island_contacts(m, d):
+    """Contacts of each island in the list's order: island_conadr, island_connum, island_con; serial."""
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        for k in range(d.nisland):
+            d.island_connum[k] = 0
+        for c in range(d.ncon):
+            k = island_of(m, d, c)
+            if k >= 0:
+                d.island_connum[k] = d.island_connum[k] + 1
+        first = 0
+        for k in range(d.nisland):
+            d.island_conadr[k] = first
+            first += d.island_connum[k]
+            d.island_connum[k] = 0
+        for c in range(d.ncon):
+            k = island_of(m, d, c)
+            if k >= 0:
+                d.island_con[d.island_conadr[k] + d.island_connum[k]] = c
+                d.island_connum[k] = d.island_connum[k] + 1
+
+
+@func
+def island_of(m, d, c):
+    """The island of contact c, -1 between what does not move."""
+    o = d.contact_worldid[c] * m.ntree
+    k = -1
+    for side in ti.static(range(2)):
+        t = tree_of(o, m.geom_treeid[d.contact_geom[c][side]])
+        if t >= 0:
+            if not is_tree_asleep(m, d, t):
+                k = ti.max(k, d.tree_island[t])
+    return k
+
+
 @ti.func
 def tree_of(o, t):
     """World-major tree of a world's tree, -1 for -1."""

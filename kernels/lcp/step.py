@@ -5,6 +5,7 @@ from ..team import crew, join, meet, share
 from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti
 from .bodies import begin_body, end_body, next_substep
 from .contacts import PAIR_SIZE, keep_contact, keep_sleepers, prepare_contact
+from .direct import solve_islands
 from .lists import COLORS, HEAD_COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
 from .visits import BY_TURNS, visit_abreast, visit_contact
@@ -62,6 +63,9 @@ def advance(m, d, me, size):
                         advance_velocity(m, d, body_at(m, d, k), part, goes)
                         keep_velocity(m, d, body_at(m, d, k))
                     meet(m, d, me, size)
+        if ti.static(m.has.direct):
+            solve_islands(m, d, me, size)
+            meet(m, d, me, size)
         for k in range(first, behind):
             next_substep(m, d, body_at(m, d, k), sub == d.lcp_substeps)
         meet(m, d, me, size)

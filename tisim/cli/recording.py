@@ -188,7 +188,8 @@ class _Recorder:
         self.events = []  # (stage, first line of its docstring, Step)
         self.model = m = Model.from_xml_string(MODEL)
         self.inverse = inverse
-        m.lcp.take(dict(order=order, accelerate=order == "colour"))
+        colour = order == "colour"
+        m.lcp.take(dict(order=order, accelerate=colour, direct=8 * (colour and not joints)))
         for name, value in options.items():
             setattr(m.opt, name, value)
         m.opt.enableflags = (int(m.opt.enableflags) | flags) & ~(int(mjtEnableBit.mjENBL_ENERGY) * inverse)

@@ -32,6 +32,7 @@ LENGTHS = dict(
     nabreastbody="of their bodies' Hessians", nabreastdof="of their dofs",
     nsmallX="numbers of Y of the small islands that all workers sweep over", nsmallA="of their matrices",
     nsmallvec="of their vectors",
+    nlcppivot="numbers of the tableaus of all workers on small islands", nlcpbasis="unknowns of these",
     nvecall="numbers of a user's vectors of dofs, of all worlds",
 )  # fmt: skip
 ALL = "all"

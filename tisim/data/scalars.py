@@ -185,6 +185,7 @@ declare("call", [
     ("lcp_sweeps", "i", "sweeps over the contacts in each"),
     ("lcp_friction", "i", "area of friction, see kernels/lcp/contacts.py"),
     ("lcp_eta", "i", "corners of a polygon of friction"),
+    ("lcp_direct", "i", "contacts of the largest islands that are solved by pivots"),
     ("lcp_bounce", "f", "coefficient of restitution"),
     ("lcp_bounce_vel", "f", "normal velocity below which nothing bounces [m/s]"),
     ("lcp_slop", "f", "depth that is left [m]"),

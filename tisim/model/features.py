@@ -31,6 +31,8 @@ class Features(NamedTuple):
     maximal   bodies of trees have poses of their own: the second dynamics, where not all are free.
     loops     connects or welds of the second dynamics.
     accelerated  its sweeps are steps of a search (m.lcp.accelerate).
+    direct    small islands are solved by pivots (m.lcp.direct).
+    closing   contacts are listed that close within a step: the second dynamics, but for m.lcp.gap = 0.
     packed    there can be a pile of many free bodies, which the solver lays out in memory as its lists have them.
     varied    names of the fields that differ between worlds (Data.vary), sorted.
     """
@@ -46,6 +48,8 @@ class Features(NamedTuple):
     maximal: bool = False
     loops: bool = False
     accelerated: bool = False
+    direct: bool = False
+    closing: bool = False
     packed: bool = False
     varied: tuple = ()
 
@@ -75,7 +79,15 @@ def packed(m, torsion):
 def features(m):
     """The Features of a model as it is now; users may change options and arrays at any time."""
     sleep = m.comes_and_goes or bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_SLEEP))
-    options = int(m.opt.cone), int(m.opt.solver), int(m.opt.noslip_iterations), lcp.chosen(m), m.lcp.accelerate
+    options = (
+        int(m.opt.cone),
+        int(m.opt.solver),
+        int(m.opt.noslip_iterations),
+        lcp.chosen(m),
+        m.lcp.accelerate,
+        m.lcp.gap == 0,
+        m.lcp.direct > 0,
+    )
     key = (m.edits, options, sleep, m.comes_and_goes, dense_bodies())
     last = m._derived.get("features")
     if last is None or last[0] != key:
@@ -94,6 +106,8 @@ def features(m):
             maximal=lcp.chosen(m) and lcp.jointed(m),
             loops=lcp.chosen(m) and lcp.loops(m),
             accelerated=lcp.chosen(m) and m.lcp.accelerate,
+            direct=lcp.chosen(m) and m.lcp.direct > 0,
+            closing=lcp.chosen(m) and m.lcp.gap != 0,
             packed=packed(m, bool((dims > 3).any())),
         )  # fmt: skip
     return last[1]

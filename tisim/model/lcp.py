@@ -18,7 +18,7 @@ FLAGS = dict(accelerate=False)
 RANGES = dict(
     erp=(0.2, 0.0, 1.0), cfm=(1e-10, 0.0, 1e10), substeps=(10, 1, 1000), sweeps=(1, 1, 1_000_000), eta=(4, 3, 1000),
     bounce=(0.0, 0.0, 1.0), bounce_vel=(0.01, 0.0, math.inf), max_vel=(1.0, 0.0, math.inf), sor=(1.0, 0.1, 1.9),
-    warmstart=(1.0, 0.0, 1.0), slop=("auto", 0.0, 1e10), gap=("auto", 0.0, 1e10),
+    warmstart=(1.0, 0.0, 1.0), direct=(0, 0, 64), slop=("auto", 0.0, 1e10), gap=("auto", 0.0, 1e10),
 )  # fmt: skip
 # parts of the mean size of moving geoms, where "auto" stands, and how far a contact may have moved
 SLOP, GAP, REACH = 1 / 320, 1 / 80, 1 / 8
@@ -26,6 +26,7 @@ DEFAULT_SIZE = 0.16  # m, where nothing moves
 MARGINS = ("geom_margin", "pair_margin")
 JOINTS = (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)
 LOOPS = (mjtEq.mjEQ_CONNECT, mjtEq.mjEQ_WELD)
+MOST_UNKNOWNS = 1000  # eta + 2 a contact, of an island that is solved by pivots
 LEAST_SINE = 1e-3  # of the angle between two hinges of a body
 MOST_JOINTS = 3  # of a body
 MOST_SERVOS = 11  # actuators of a joint (kernels/lcp/laws.py: 15 forces, of which springs, friction and limits are 4)
@@ -144,6 +145,8 @@ def refuse(m):
         raise _not_done(f'friction "{m.lcp.friction}" in the order of ODE, whose rows are of a box: friction="box"')
     if m.lcp.order == "ode" and m.lcp.accelerate:
         raise _not_done('accelerate in the order of ODE: order="colour"')
+    if m.lcp.direct:
+        _refuse_direct(m)
     if m._sizes["ntendon"]:
         raise _not_done(f"tendons (there are {m._sizes['ntendon']})")
     if len(bad := np.flatnonzero(~np.isin(m.eq_type, LOOPS))):
@@ -179,6 +182,18 @@ def refuse(m):
         raise _not_done("tisim.remove")
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
         raise _not_done("integrator RK4: velocities come first, then poses, whatever the others say")
+
+
+def _refuse_direct(m):
+    """The same for m.lcp.direct."""
+    if m.lcp.order == "ode":
+        raise _not_done('direct in the order of ODE: order="colour"')
+    if m.lcp.friction != "polygon":
+        raise _not_done(f'direct with friction "{m.lcp.friction}", whose rows are none of a matrix: friction="polygon"')
+    if jointed(m):
+        raise _not_done("direct where bodies have joints, or are connected or welded")
+    if m.lcp.direct * (m.lcp.eta + 2) > MOST_UNKNOWNS:
+        raise _not_done(f"direct with {m.lcp.direct} contacts of {m.lcp.eta} corners: {MOST_UNKNOWNS} unknowns at most")
 
 
 def loops(m):

@@ -16,6 +16,8 @@ def check(m):
     """Raises UnsupportedError where no kernels serve."""
     if session.arch != "cpu":
         raise UnsupportedError(f"dynamics lcp runs on the CPU so far, not on {session.arch}")
+    if m.lcp.direct and session.precision != "f64":
+        raise UnsupportedError("m.lcp.direct: pivots need precision f64")
 
 
 def kernels_of(m):
@@ -31,8 +33,10 @@ def kernels_of(m):
 
 
 def all_kernels(m):
-    """Those with what finds islands, where something may sleep."""
-    return [*kernels_of(m), *[runtime.kernels("lcp.islands").lcp_islands] * asleep.enabled(m)]
+    """Those with what finds islands, where something may sleep or small ones are solved by pivots."""
+    found = runtime.kernels("lcp.islands")
+    islands = [found.lcp_islands] * (asleep.enabled(m) or m.lcp.direct > 0)
+    return [*kernels_of(m), *islands, *[found.island_contacts] * (m.lcp.direct > 0)]
 
 
 def fall_asleep(m, d):
@@ -78,6 +82,12 @@ def advance(m, d):
         launch.run(m, d, [lists], many, **common)
     elif d.exceeds(ncon=d.room("nlcpmax")):  # what it held has been matched
         d.grow("nlcpmax", d.count("ncon"))
+    if m.lcp.direct:
+        islands(m, d)
+        launch.run(m, d, [runtime.kernels("lcp.islands").island_contacts], False)
+        rows, corners = (m.lcp.eta + 2) * m.lcp.direct, 2 * m.lcp.eta * m.lcp.direct
+        d.scratch("lcp_pivot", workers * (rows * (rows + 4) + corners))
+        d.scratch("lcp_basis", workers * (2 * rows + 1))
     launch.run(m, d, [step], many, **common)
     if activations:
         launch.run(m, d, activations, False)
@@ -89,7 +99,7 @@ def numbers(m):
     index = {name: choices.index(getattr(p, name)) for name, choices in CHOICES.items()}
     return dict(
         lcp_part=1 - (1 - p.erp) ** (1 / p.substeps), lcp_cfm=p.cfm, lcp_substeps=p.substeps, lcp_sweeps=p.sweeps,
-        lcp_friction=index["friction"], lcp_eta=p.eta, lcp_bounce=p.bounce, lcp_bounce_vel=p.bounce_vel,
-        lcp_slop=parameters.length(m, "slop"), lcp_max_vel=p.max_vel, lcp_sor=p.sor, lcp_share=p.warmstart,
-        lcp_reach=parameters.REACH * parameters.size(m), lcp_rotation=index["rotation"],
+        lcp_friction=index["friction"], lcp_eta=p.eta, lcp_direct=p.direct, lcp_bounce=p.bounce,
+        lcp_bounce_vel=p.bounce_vel, lcp_slop=parameters.length(m, "slop"), lcp_max_vel=p.max_vel, lcp_sor=p.sor,
+        lcp_share=p.warmstart, lcp_reach=parameters.REACH * parameters.size(m), lcp_rotation=index["rotation"],
     )  # fmt: skip
