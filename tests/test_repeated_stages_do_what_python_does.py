@@ -145,13 +145,14 @@ def test_python_does_next_to_nothing(scene):
 
 BOUNCING = """
 <mujoco><worldbody><geom type="plane" size="5 5 .1" solref="-3000 0"/>
-  <body pos="0 0 .12"><joint type="slide" axis="0 0 1"/><geom size=".1" solref="-3000 0"/></body>
+  <body pos="0 0 .12"><joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+    <geom size=".1" solref="-3000 0" condim="1"/></body>
 </worldbody></mujoco>"""
 
 
 def test_contacts_that_come_and_go_leave_nothing_to_python(monkeypatch):
-    """A stage that went the one way before and goes the other now is repeated, too: a ball bounces a hundred times, and
-    Python runs the stages of constraints a few times at first. Pairs are searched for by Python, whenever they are."""
+    """A stage that goes another way than before is repeated as soon as it was seen to go both: a ball bounces a hundred
+    times, and Python runs no stage but collision, which it does only now and then to choose how to search for pairs."""
     tisim.init(arch="cpu", precision="f64")
     if native.road() is None:
         pytest.skip(native.why)
@@ -163,23 +164,29 @@ def test_contacts_that_come_and_go_leave_nothing_to_python(monkeypatch):
         keep(self, stage)
 
     def fall():
-        d, heights, touches = tisim.Data(m), [], []
-        for _ in range(2000):
+        d, heights, touches, ages = tisim.Data(m), [], [], []
+        d.qvel[0] = 3
+        for k in range(2000):
+            if k == 300:
+                by_python.clear()
             tisim.step(m, d, 3)
-            heights.append(d.qpos[0])
+            ages.append(d._info["collision"].pairs.age)
+            heights.append(d.qpos[1])
             touches.append(d.ncon)
-        return heights, touches
+        return heights, touches, np.count_nonzero(np.diff(ages[300:]) < 0)
 
     monkeypatch.setattr(program.Program, "keep", counted)
-    heights, touches = fall()
-    assert np.count_nonzero(np.diff(touches)) > 100
-    by_python.pop("collide")
-    assert max(by_python.values()) <= 3, by_python
+    heights, touches, searches = fall()
+    assert np.count_nonzero(np.diff(touches)) > 100 and searches > 50
+    assert set(by_python) <= {"collide"} and by_python["collide"] < searches / 5, (by_python, searches)
     monkeypatch.setattr(program.Program, "start", lambda program: None)
-    assert fall() == (heights, touches)
+    assert fall()[:2] == (heights, touches)
 
 
-@pytest.mark.parametrize("ways", [record.WAYS, 2])
+ALL = record.WAYS
+
+
+@pytest.mark.parametrize("ways", [ALL, 2])
 def test_any_ways_of_a_stage_are_repeated(monkeypatch, ways):
     """What a stage writes follows from what it asks, through questions within questions and of several numbers, between
     other stages, and in several steps of one call; also where fewer ways are kept than there are."""
@@ -213,7 +220,7 @@ def test_any_ways_of_a_stage_are_repeated(monkeypatch, ways):
     def nothing():
         pass
 
-    stages = [nothing, branches, nothing, lambda: write(4, wrote.host[4] + 0), branches]
+    stages = [nothing, branches, nothing, lambda: write(4, 7), branches]
 
     def step(times, repeat):
         at = 0
@@ -223,8 +230,9 @@ def test_any_ways_of_a_stage_are_repeated(monkeypatch, ways):
                 at, done = d.program.run(m, d, range(len(stages)), at, times)
             times -= done
             if times and (at > 0 or not done):
-                d.program.start() if repeat else d.program.drop()
                 runs[repeat] += 1
+                if repeat:
+                    d.program.start()
                 stages[at]()
                 if repeat:
                     d.program.keep(at)
@@ -238,9 +246,7 @@ def test_any_ways_of_a_stage_are_repeated(monkeypatch, ways):
         step(times, True)
         repeated, wrote.host[:] = wrote.host.copy(), before
         after = wrote.host
-        kept, d.program = d.program, program.Program(d)
         step(times, False)
-        d.program = kept
         assert np.array_equal(repeated, after)
-    known = 2 * 8 + 3  # each of the two knows eight ways
-    assert runs[True] <= known if ways == record.WAYS else runs[True] > known
+    few = 2 * 8 + 3 + 4  # eight ways of two stages; where all three numbers were above, one that is not stops the table
+    assert (runs[True] <= few) == (ways == ALL), runs
