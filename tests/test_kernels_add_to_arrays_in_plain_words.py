@@ -28,6 +28,7 @@ ATOMIC = {
     "stat_nactive",
     "stat_nchange",
     "pic_most",
+    "lcp_stranger",
 }
 
 

@@ -48,6 +48,7 @@ ITSELF = {
     "pic_depth", "pic_record", "pic_through", "pic_lit", "pic_weight",  # of the layer or lamp before
     "sol_p", "sol_r", "sol_y", "sol_Hy", "sol_Hz",  # by the first round of conjugate gradients
     "isl_step", "isl_rz0", "isl_pass",  # the same
+    "pic_pose", "pic_hue",  # by the update of a page before
 }  # fmt: skip
 
 OF_USERS = {"user_actuators", "user_filter"}  # kernels that are made with a user's functions
