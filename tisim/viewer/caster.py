@@ -261,7 +261,7 @@ class Caster:
         d.scratch("pic_seen", n)
         d.scratch("pic_span", VIEWS * n)
         d.scratch("pic_order", 2 * VIEWS * n)
-        d.scratch("pic_aim", (VIEWS - 1) * n)
+        d.scratch("pic_aim", VIEWS * n)
         d.scratch("pic_need", VIEWS)
         d.scratch("pic_beam", VIEWS)
         d.scratch("pic_digit", VIEWS * DIGIT)
