@@ -316,13 +316,14 @@ def is_met(m, d, j, t, p, aim):
     return meets(m, d, j, t, eye_in(seen) + into(seen, p), v, per_v) < F(FAR)
 
 
-def _darkener(m, d, i, last, leaf, tile, p, place, view, npic):
+def _darkener(m, d, i, last, leaf, tile, p, place, view):
     """What opaque record is between a far lamp and the place p of sample i (from the camera, along its axes), -1: none;
     and, if that is a mesh, which leaf.
 
     last, leaf  what darkens its neighbour: it is asked first;  place  column, row and depth in the lamp's view.
     """
     own = d.pic_record[i]
+    rows = d.pic_beam[view][12]
     found = -1
     first = d.pic_start[tile]
     end = d.pic_start[tile + 1]
@@ -331,7 +332,7 @@ def _darkener(m, d, i, last, leaf, tile, p, place, view, npic):
         j = last
         if k >= first:
             j = d.pic_item[k]
-        span = d.pic_span[view * npic + j]
+        span = d.pic_span[rows + j]
         t = d.pic_kind[j]
         inside = place[0] >= real(span[0]) and place[0] <= real(span[1])
         inside = inside and place[1] >= real(span[2]) and place[1] <= real(span[3])
@@ -339,7 +340,7 @@ def _darkener(m, d, i, last, leaf, tile, p, place, view, npic):
         if k >= first and real(span[4]) > place[2]:
             k = end  # those that follow begin behind the surface
         elif inside and (k < first or j != last):
-            aim = d.pic_aim[(view - 1) * npic + j]
+            aim = d.pic_aim[rows + j]
             if t == MESH:
                 if ti.static(MESHES):
                     o = eye_in(d.pic_seen[j]) + into(d.pic_seen[j], p)
@@ -359,7 +360,7 @@ def _darkener(m, d, i, last, leaf, tile, p, place, view, npic):
     return found, leaf
 
 
-def _light_block(m, d, begin, end, npic, view, layer, shadows):
+def _light_block(m, d, begin, end, view, layer, shadows):
     """What a far lamp gives each surface of a block: adds the cosine to pic_weight, and to pic_lit where no opaque
     record is in the way; layer 0: begins anew. view  that of the lamp."""
     lens = d.pic_lens[view]
@@ -394,7 +395,7 @@ def _light_block(m, d, begin, end, npic, view, layer, shadows):
                 if d.pic_start[tile] < d.pic_start[tile + 1]:
                     p = met_at(m, d, i)
                     there = row3(right.dot(p) + x0, down.dot(p) + y0, -(toward.dot(p) + z0))
-                    last, leaf = DARKENER(m, d, i, last, leaf, tile, p, there, view, npic)
+                    last, leaf = DARKENER(m, d, i, last, leaf, tile, p, there, view)
                     if last >= 0:
                         d.pic_shine[i] = bits(F(0.0))
     if layer > 0:
@@ -407,7 +408,7 @@ def _light_block(m, d, begin, end, npic, view, layer, shadows):
             d.pic_weight[i] = d.pic_cosine[i]
 
 
-def _lamp(m, d, nblock: ti.i32, npic: ti.i32, shadows: ti.i32):
+def _lamp(m, d, nblock: ti.i32, shadows: ti.i32):
     """What a lamp of the model (view 1) gives each sample's surface: adds colours to pic_gain and pic_gloss. Parallel
     over blocks.
 
@@ -444,7 +445,7 @@ def _lamp(m, d, nblock: ti.i32, npic: ti.i32, shadows: ti.i32):
                     x = 0.5 * lens[1] + c[0] * scale
                     y = 0.5 * lens[2] - c[1] * scale
                     if x >= 0.0 and y >= 0.0 and x < lens[1] and y < lens[2]:
-                        if IS_HIDDEN(m, d, npic, own, p, toward, x, y, -c[2], reach):
+                        if IS_HIDDEN(m, d, own, p, toward, x, y, -c[2], reach):
                             lit = 0.0
                     elif shadows == 2:
                         lit = 0.0
@@ -459,7 +460,7 @@ def _lamp(m, d, nblock: ti.i32, npic: ti.i32, shadows: ti.i32):
                         d.pic_gloss[i] = d.pic_gloss[i] + gloss * d.pic_lamp[1]
 
 
-def _is_hidden(m, d, npic, own, p, toward, x, y, z, reach):
+def _is_hidden(m, d, own, p, toward, x, y, z, reach):
     """Whether something opaque lies on the way from p, at x, y, z of a lamp's view, to the lamp."""
     hidden = False
     grid = d.pic_grid[1]
@@ -471,7 +472,7 @@ def _is_hidden(m, d, npic, own, p, toward, x, y, z, reach):
     while k < end:
         j = d.pic_item[k]
         k += 1
-        span = d.pic_span[npic + j]
+        span = d.pic_span[d.pic_beam[1][12] + j]
         t = d.pic_kind[j]
         if real(span[4]) > z:
             k = end  # those that follow begin behind the surface

@@ -213,16 +213,16 @@ def project(m, d, npic: ti.i32, view: ti.i32, picend: ti.i32):
                 d.pic_span[i][5] = ti.select(hidden, NOTHING, across)
                 d.pic_span[i][6] = down
                 if v > 0:
-                    aim_at(m, d, j, v, i - npic)
+                    aim_at(m, d, j, v, i)
                 d.pic_span[i][7] = (ordered(nearest) >> LEFT_OUT) + (1 << (2 * DIGIT - 1))
         if view == 0:
             look_from(m, d, j)
 
 
 @func
-def look_at(m, d, v):
+def look_at(m, d, v, npic):
     """A far lamp for rays.py, along the camera's axes, as bits of f32: how column, row and height in its view follow
-    from a place, direction towards it."""
+    from a place, direction towards it; then where its records begin in pic_span."""
     lens = d.pic_lens[v]
     turn = d.pic_axes[v] @ d.pic_axes[0].transpose()
     off = d.pic_axes[v] @ (d.pic_eye[0] - d.pic_eye[v])
@@ -234,6 +234,7 @@ def look_at(m, d, v):
     d.pic_beam[v][9] = bits(ti.cast(off[0] * lens[0] + 0.5 * lens[1], ti.f32))
     d.pic_beam[v][10] = bits(ti.cast(0.5 * lens[2] - off[1] * lens[0], ti.f32))
     d.pic_beam[v][11] = bits(ti.cast(off[2], ti.f32))
+    d.pic_beam[v][12] = v * npic
 
 
 @func
@@ -298,7 +299,7 @@ def list_records(m, d, npic: ti.i32, view: ti.i32, picend: ti.i32, picroom: ti.i
         if u % SPREAD == 0:
             v = view + u // SPREAD
             if v != 1:
-                look_at(m, d, ti.max(1, v))  # a lamp that throws no shadow has no lists
+                look_at(m, d, ti.max(1, v), npic)  # a lamp that throws no shadow has no lists
             count = sort_records(m, d, v, npic)
             grid = d.pic_grid[v]
             begin = grid[3]

@@ -191,7 +191,7 @@ def light_by_lamps(m, d, i, skybox):
 
 
 def _draw(
-    m, d, nblock: ti.i32, npic: ti.i32, npicplane: ti.i32, shadows: ti.i32, half_wide: ti.i32, picslot: ti.i32,
+    m, d, nblock: ti.i32, npicplane: ti.i32, shadows: ti.i32, half_wide: ti.i32, picslot: ti.i32,
     picmost: ti.i32, picchunk: ti.i32,
 ):  # fmt: skip
     """Colours of all samples in the light of sun and sky, layer by layer; parallel over chunks of picchunk blocks.
@@ -215,7 +215,7 @@ def _draw(
             while more > 0:
                 SEE_BLOCK(m, d, slot, slot + count, place[2], npicplane, layer)
                 PAINT_BLOCK(m, d, slot, slot + count)
-                LIGHT_BLOCK(m, d, slot, slot + count, npic, 1, 0, shadows)
+                LIGHT_BLOCK(m, d, slot, slot + count, 1, 0, shadows)
                 more = shade_block(m, d, slot, slot + count, layer, half_wide)
                 layer += 1
             for k in range(count):
@@ -227,7 +227,7 @@ def _draw(
 
 
 def _see_sky(
-    m, d, nblock: ti.i32, npic: ti.i32, npicplane: ti.i32, picend: ti.i32, picslot: ti.i32, picmost: ti.i32,
+    m, d, nblock: ti.i32, npicplane: ti.i32, picend: ti.i32, picslot: ti.i32, picmost: ti.i32,
     picchunk: ti.i32,
 ):  # fmt: skip
     """Share of the light of the sky's lamps, views 2 to picend - 1, that each sample gets, for sky_at; in parallel and
@@ -246,7 +246,7 @@ def _see_sky(
             SEE_BLOCK(m, d, slot, slot + count, place[2], npicplane, 0)
             PAINT_BLOCK(m, d, slot, slot + count)
             for lamp in range(2, picend):
-                LIGHT_BLOCK(m, d, slot, slot + count, npic, lamp, lamp - 2, 1)
+                LIGHT_BLOCK(m, d, slot, slot + count, lamp, lamp - 2, 1)
             for k in range(count):
                 weight = real(d.pic_weight[slot + k])
                 share = real(d.pic_lit[slot + k]) / high(weight, F(1e-6))

@@ -684,7 +684,7 @@ declare("stage", [
     ("pic_item", "i", ("npicitem",), "-", "pictures", "records of each tile, nearest first"),
     ("pic_need", "i", ("npiceye",), "-", "pictures", "entries that the lists of a view need"),
     ("pic_aim", "i", ("npicview", 6), "-", "pictures", "the way to each lamp in each record's frame, 1 / way; bits"),
-    ("pic_beam", "i", ("npiceye", 12), "-", "pictures", "a far lamp along the camera's axes, see records.py; bits"),
+    ("pic_beam", "i", ("npiceye", 13), "-", "pictures", "a far lamp along the camera's axes, see records.py; bits"),
     ("pic_eye", "f", ("npiceye", 3), "m", "pictures", "where each view is seen from"),
     ("pic_axes", "f", ("npiceye", 9), "-", "pictures", "its axes: rows right, up, backward"),
     ("pic_lens", "f", ("npiceye", 4), "pixel", "pictures", "focal length, width, height; 1: parallel rays"),

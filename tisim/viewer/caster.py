@@ -102,7 +102,7 @@ class Caster:
         self._grid = np.int32([(self._across, self._down, TILE, 0), *lamps])
         self._room = 1 << 14  # entries of the lists of a view
         self._half = self._across * TILE // 2
-        self._places, self._made = None, (None, 0)  # for which Data there are arrays of how many samples
+        self._places = self._sized = self._last = None
 
     def _prepare(self):
         """Samples of all pixels, and of each second row and column."""
@@ -233,7 +233,7 @@ class Caster:
         d.scratch("pic_seen", n)
         d.scratch("pic_span", VIEWS * n)
         d.scratch("pic_order", 2 * VIEWS * n)
-        d.scratch("pic_aim", (VIEWS - 1) * n)
+        d.scratch("pic_aim", VIEWS * n)
         d.scratch("pic_need", VIEWS)
         d.scratch("pic_beam", VIEWS)
         d.scratch("pic_digit", VIEWS * DIGIT)
@@ -242,7 +242,7 @@ class Caster:
             _upload(d, "pic_lamp", np.zeros((6, 3)))
         if self._scene.textured or self._lit is not None:
             self._texels()
-        for name in (*SAMPLED, "sky", "owner", "word", "edge"):
+        for name in ("sky", "owner", "word", "edge"):
             d.scratch(f"pic_{name}", self._places[1].places)
         d.scratch("pic_first", self._across * self._down + 1)
 
@@ -315,14 +315,18 @@ class Caster:
             self._eye[k] = self._center + 2 * self._radius * np.asarray(toward)
             self._lens[k] = 0.5 * LAMP_SIDE / self._radius, LAMP_SIDE, LAMP_SIDE, 1
 
+    def _room_for(self, places, more=()):
+        """Makes the arrays of samples, those of these names too, where they are not as long yet."""
+        last = self._d.scratch(f"pic_{SAMPLED[-1]}", places)  # they are made at once: one tells of all
+        if last is not self._last or more != self._sized:
+            for name in (*SAMPLED, *more):
+                self._d.scratch(f"pic_{name}", last.numbers)
+            self._sized, self._last = more, last
+
     def _samples(self, samples):
         self._nsample = len(samples)
         lamps = ("gain", "gloss", "tint") if self._lit is not None else ()
-        key = self._d, session.generation, lamps
-        if key != self._made[0] or samples.places > self._made[1]:
-            for name in (*SAMPLED, *lamps):
-                self._d.scratch(f"pic_{name}", samples.places)
-            self._made = key, samples.places
+        self._room_for(samples.places, lamps)
         if samples.x is not None:
             _upload(self._d, "pic_x", _bits(samples.x))
             _upload(self._d, "pic_y", _bits(samples.y))
