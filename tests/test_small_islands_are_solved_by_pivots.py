@@ -11,22 +11,23 @@ from test_hard_contacts_solve_the_seeds_problem import solved, stack
 import tisim
 
 
-def test_one_sweep_and_pivots_solve_the_same_polygons():
-    """201 islands of one to three upright boxes, one sweep: valid to 1e-8 in all, where a sweep alone leaves 1e-3 in
-    most; the velocities are those of the judge's pivots in nine of ten."""
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_sweep_and_pivots_solve_the_same_polygons(turned):
+    """201 islands of one to three boxes, one sweep: valid to 1e-8 in all, where a sweep alone leaves 1e-3 in most; of
+    upright boxes the velocities are those of the judge's pivots in nine of ten."""
     alike = []
     for eta in (4, 6, 8):
         rng, plain = np.random.default_rng(eta), np.random.default_rng(eta)
         left = []
         for _ in range(67):
-            _, island, p, v = solved(rng, False, friction="polygon", eta=eta, sweeps=1, cfm=0.0, direct=24)
+            _, island, p, v = solved(rng, turned, friction="polygon", eta=eta, sweeps=1, cfm=0.0, direct=24)
             theirs, _ = island.lemke(eta)
             assert island.violation(p, v, eta) < 1e-8
             alike.append(np.abs(v - theirs).max() < 1e-8)
-            _, island, p, v = solved(plain, False, friction="polygon", eta=eta, sweeps=1, cfm=0.0, direct=0)
+            _, island, p, v = solved(plain, turned, friction="polygon", eta=eta, sweeps=1, cfm=0.0, direct=0)
             left.append(island.violation(p, v, eta))
         assert np.median(left) > 1e-3
-    assert np.mean(alike) >= 0.9, np.mean(alike)
+    assert turned or np.mean(alike) >= 0.9, np.mean(alike)
 
 
 def test_softness_belongs_to_the_problem():

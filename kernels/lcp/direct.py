@@ -35,7 +35,8 @@ from .contacts import (
 from .visits import aim
 
 SHIFT, EQUAL, LEAST = 1e-12, 1e-14, 1e-11  # of right sides; of ratios; the least pivot
-PIVOTS = 5000  # at most; then, and on a ray, the impulses of the sweeps stay
+PIVOTS = 5000  # at most; then, and on a ray, other covering vectors are tried, then the impulses of the sweeps stay
+TRIALS, SPREAD = 5, 0.6180339887498949
 
 
 @func
@@ -57,8 +58,12 @@ def solve_island(m, d, k, n, me):
     z = T + N * (N + 3)
     corner = z + N
     B = me * (2 * whole + 1)  # unknowns by row, then by column
-    fill_tableau(m, d, k, n, N, T, corner)
-    if pivot(d, N, T, B) == 1:
+    solved, trial = 0, 0
+    while solved == 0 and trial < TRIALS:
+        fill_tableau(m, d, k, n, N, T, corner, trial)
+        solved = pivot(d, N, T, B)
+        trial += 1
+    if solved == 1:
         for i in range(N):
             d.lcp_pivot[z + i] = 0.0
         for r in range(N):
@@ -69,8 +74,9 @@ def solve_island(m, d, k, n, me):
 
 
 @func
-def fill_tableau(m, d, k, n, N, T, corner):
-    """The seed's matrix and right side for contacts that have no impulses yet."""
+def fill_tableau(m, d, k, n, N, T, corner, trial):
+    """The seed's matrix and right side for contacts that have no impulses yet; behind a trial that came to no answer
+    with another covering vector, of uneven numbers."""
     eta, wide, first = d.lcp_eta, N + 3, d.island_conadr[k]
     for i in range(N * wide):
         d.lcp_pivot[T + i] = 0.0
@@ -119,7 +125,8 @@ def fill_tableau(m, d, k, n, N, T, corner):
             d.lcp_pivot[T + (eta * i + e) * wide + N + 1] = x * u[1] + y * u[2]
         d.lcp_pivot[T + (eta * n + i) * wide + N + 1] = u[0] - least
     for r in range(N):
-        d.lcp_pivot[T + r * wide + N] = 1.0
+        uneven = SPREAD * (r + 1) - ti.floor(SPREAD * (r + 1))
+        d.lcp_pivot[T + r * wide + N] = 1.0 + trial * uneven
         d.lcp_pivot[T + r * wide + N + 2] = d.lcp_pivot[T + r * wide + N + 1] + SHIFT * (r + 1)
 
 
@@ -164,7 +171,8 @@ def pivot(d, N, T, B):
     for i in range(N):
         d.lcp_basis[B + i] = i
         d.lcp_basis[B + N + i] = N + i
-        if d.lcp_pivot[T + i * wide + N + 2] < d.lcp_pivot[T + row * wide + N + 2]:
+        cover = d.lcp_pivot[T + i * wide + N] / d.lcp_pivot[T + row * wide + N]
+        if d.lcp_pivot[T + i * wide + N + 2] < cover * d.lcp_pivot[T + row * wide + N + 2]:
             row = i
     d.lcp_basis[B + 2 * N] = 2 * N
     if d.lcp_pivot[T + row * wide + N + 1] >= 0.0:
