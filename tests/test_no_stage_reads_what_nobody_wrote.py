@@ -41,7 +41,7 @@ ITSELF = {
     "picked_con", "picked_key", "pressed_con",  # those found so far
     "lcp_cg_body",  # by the sweep before
     "lcp_twist", "lcp_warm",  # in the order of ODE, by the step before
-    "team", "stat_nactive", "stat_nchange",  # workers count pieces and rows
+    "team",  # workers count pieces
     "con_state", "row_state",  # by the sweep before
     "sol_q", "sol_Hq", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
     "tblk_group", "cblk_group", "rblk_group",  # by the same loops, of the level below
