@@ -70,8 +70,8 @@ class Trees:
         for local, chain in enumerate(chains):
             turn, shift = self.jacobian(dof[:, chain], body[:, local])
             part = inverse[_square(chain)]
-            a["body_invweight0"][body[:, local], 0] = np.sum(shift * np.matmul(part, shift), (1, 2)) / 3
-            a["body_invweight0"][body[:, local], 1] = np.sum(turn * np.matmul(part, turn), (1, 2)) / 3
+            a["body_invweight0"][body[:, local], 0] = np.sum(shift * _product(part, shift), (1, 2)) / 3
+            a["body_invweight0"][body[:, local], 1] = np.sum(turn * _product(part, turn), (1, 2)) / 3
         return inverse
 
     def chains(self, bodies, parents, owners):
@@ -92,8 +92,8 @@ class Trees:
         for local, chain in enumerate(chains):
             turn, shift = self.jacobian(dof[:, chain], body[:, local])
             mass = self.a["body_mass"][body[:, local]]
-            block = np.matmul(shift, shift.swapaxes(1, 2)) * mass[:, None, None]
-            block += np.matmul(np.matmul(turn, self.inertia[body[:, local]]), turn.swapaxes(1, 2))
+            block = _product(shift, shift.swapaxes(1, 2)) * mass[:, None, None]
+            block += _product(_product(turn, self.inertia[body[:, local]]), turn.swapaxes(1, 2))
             m[_square(chain)] += block
         diagonal = np.arange(dof.shape[1])
         m[:, diagonal, diagonal] += self.a["dof_armature"][dof]
@@ -156,6 +156,21 @@ def _shapes(a):
     for trees in groups.values():
         d = slice(start[trees[0]], start[trees[0]] + number[trees[0]])
         yield np.array(trees), parent[d], owner[d]
+
+
+def _product(x, y):
+    """x y of matrices (t, n, k), (t, k, m), summed from the first term on.
+
+    BLAS sums in an order that depends on the processor, and with it would the last digits of models; it is asked only
+    where LAPACK makes the inverses, which does the same.
+    """
+    n, k, m = x.shape[1], x.shape[2], y.shape[2]
+    if max(n, k, m) > LAPACK:
+        return np.matmul(x, y)
+    total = np.zeros((len(x), n, m))
+    for i in range(k):
+        total += x[:, :, i, None] * y[:, i, None, :]
+    return total
 
 
 def _square(chain):
