@@ -89,8 +89,9 @@ def fill_tableau(m, d, k, n, N, T, corner, trial):
             x = vec2(0.0)
             if mu > 0.0:
                 x = vec2(mu1 / mu * ti.cos(a), mu2 / mu * ti.sin(a))
-            d.lcp_pivot[corner + 2 * (eta * i + e)] = x[0]
-            d.lcp_pivot[corner + 2 * (eta * i + e) + 1] = x[1]
+            at = corner + 2 * (eta * i + e)
+            d.lcp_pivot[at] = x[0]
+            d.lcp_pivot[at + 1] = x[1]
             d.lcp_pivot[T + (eta * i + e) * wide + (eta + 1) * n + i] = 1.0
             d.lcp_pivot[T + ((eta + 1) * n + i) * wide + eta * i + e] = -1.0
         d.lcp_pivot[T + ((eta + 1) * n + i) * wide + eta * n + i] = mu
@@ -110,18 +111,22 @@ def fill_tableau(m, d, k, n, N, T, corner, trial):
                     A[c, c] += d.lcp_rec[o + step * SOFT]
             for e in range(eta):
                 row = T + (eta * i + e) * wide
-                x, y = d.lcp_pivot[corner + 2 * (eta * i + e)], d.lcp_pivot[corner + 2 * (eta * i + e) + 1]
+                at = corner + 2 * (eta * i + e)
+                x, y = d.lcp_pivot[at], d.lcp_pivot[at + 1]
                 for f in range(eta):
-                    a, b = d.lcp_pivot[corner + 2 * (eta * j + f)], d.lcp_pivot[corner + 2 * (eta * j + f) + 1]
+                    to = corner + 2 * (eta * j + f)
+                    a, b = d.lcp_pivot[to], d.lcp_pivot[to + 1]
                     d.lcp_pivot[row + eta * j + f] = x * (A[1, 1] * a + A[1, 2] * b) + y * (A[2, 1] * a + A[2, 2] * b)
                 d.lcp_pivot[row + eta * n + j] = x * A[1, 0] + y * A[2, 0]
             row = T + (eta * n + i) * wide
             for f in range(eta):
-                a, b = d.lcp_pivot[corner + 2 * (eta * j + f)], d.lcp_pivot[corner + 2 * (eta * j + f) + 1]
+                to = corner + 2 * (eta * j + f)
+                a, b = d.lcp_pivot[to], d.lcp_pivot[to + 1]
                 d.lcp_pivot[row + eta * j + f] = A[0, 1] * a + A[0, 2] * b
             d.lcp_pivot[row + eta * n + j] = A[0, 0]
         for e in range(eta):
-            x, y = d.lcp_pivot[corner + 2 * (eta * i + e)], d.lcp_pivot[corner + 2 * (eta * i + e) + 1]
+            at = corner + 2 * (eta * i + e)
+            x, y = d.lcp_pivot[at], d.lcp_pivot[at + 1]
             d.lcp_pivot[T + (eta * i + e) * wide + N + 1] = x * u[1] + y * u[2]
         d.lcp_pivot[T + (eta * n + i) * wide + N + 1] = u[0] - least
     for r in range(N):
@@ -174,7 +179,8 @@ def pivot(d, N, T, B):
         cover = d.lcp_pivot[T + i * wide + N] / d.lcp_pivot[T + row * wide + N]
         if d.lcp_pivot[T + i * wide + N + 2] < cover * d.lcp_pivot[T + row * wide + N + 2]:
             row = i
-    d.lcp_basis[B + 2 * N] = 2 * N
+    covering = 2 * N
+    d.lcp_basis[B + covering] = covering
     if d.lcp_pivot[T + row * wide + N + 1] >= 0.0:
         solved, going = 1, 0
     while going == 1:
@@ -242,8 +248,9 @@ def push_contact(m, d, s, i, n, z, corner):
     p[0] = d.lcp_pivot[z + d.lcp_eta * n + i]
     for e in range(d.lcp_eta):
         beta = d.lcp_pivot[z + d.lcp_eta * i + e]
-        p[1] += beta * d.lcp_pivot[corner + 2 * (d.lcp_eta * i + e)]
-        p[2] += beta * d.lcp_pivot[corner + 2 * (d.lcp_eta * i + e) + 1]
+        at = corner + 2 * (d.lcp_eta * i + e)
+        p[1] += beta * d.lcp_pivot[at]
+        p[2] += beta * d.lcp_pivot[at + 1]
     change = p - rec3(d, o, step, IMPULSE)
     for side in range(2):
         scale = d.lcp_rec[o + step * (SCALE1 + side)]

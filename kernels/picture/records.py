@@ -311,8 +311,9 @@ def list_records(m, d, npic: ti.i32, view: ti.i32, picend: ti.i32, picroom: ti.i
             d.pic_start[end] = total
             d.pic_need[v] = total - v * picroom
             if total - v * picroom <= picroom:
+                last = (2 * v + 1) * npic + count - 1
                 for back in range(count):
-                    j = d.pic_order[(2 * v + 1) * npic + count - 1 - back]
+                    j = d.pic_order[last - back]
                     across = d.pic_span[v * npic + j][5]
                     down = d.pic_span[v * npic + j][6]
                     for y in range(down & 0xFFFF, (down >> 16) + 1):

@@ -89,8 +89,9 @@ def push(m, d, a, v, blocks, q, change):
     d.small_vec[own + HIGH] = d.small_vec[own + HIGH] - df
     for p in range(blocks):
         h = d.small_vec[v + p * WIDE]
+        of = a + 4 * (q * blocks + p)
         for c in ti.static(range(4)):
-            h += change[c] * d.small_A[a + 4 * (q * blocks + p) + c]
+            h += change[c] * d.small_A[of + c]
         d.small_vec[v + p * WIDE] = h
 
 
@@ -128,11 +129,12 @@ def sweep_four(m, d, a, v, blocks, q):
     h, diagonal = d.small_vec[own + STEP], d.small_vec[own + DIAGONAL]
     low, high = d.small_vec[own + LOW], d.small_vec[own + HIGH]
     out = vec5(0.0)
+    of = a + 4 * (q * blocks + q)
     for c in ti.static(range(4)):
         df = within(low[c], h[c], high[c])
         out[c] = df
         out[4] += df * diagonal[c] * (h[c] - 0.5 * df)
-        column = d.small_A[a + 4 * (q * blocks + q) + c]
+        column = d.small_A[of + c]
         for e in ti.static(range(c + 1, 4)):
             h[e] += df * column[e]
     return out
@@ -241,9 +243,10 @@ def matrix(m, d, x, a, v, blocks, ndof):
             d.small_A[to + 3] = s3
     for p in range(blocks):
         own = v + p * WIDE
+        of = a + 4 * (p * blocks + p)
         for c in ti.static(range(4)):
-            sum = d.small_A[a + 4 * (p * blocks + p) + c][c] + d.small_vec[own + DIAGONAL][c]
-            d.small_A[a + 4 * (p * blocks + p) + c][c] = sum
+            sum = d.small_A[of + c][c] + d.small_vec[own + DIAGONAL][c]
+            d.small_A[of + c][c] = sum
             d.small_vec[own + DIAGONAL][c] = sum
             d.small_vec[own + INVERSE][c] = -1.0 / sum
     for p in range(blocks):
@@ -258,8 +261,9 @@ def matrix(m, d, x, a, v, blocks, ndof):
             d.small_A[of + 1] = theirs * t1
             d.small_A[of + 2] = theirs * t2
             d.small_A[of + 3] = theirs * t3
+        own = a + 4 * (p * blocks + p)
         for c in ti.static(range(4)):
-            d.small_A[a + 4 * (p * blocks + p) + c] = mine * d.small_A[a + 4 * (p * blocks + p) + c]
+            d.small_A[own + c] = mine * d.small_A[own + c]
 
 
 @func

@@ -116,7 +116,8 @@ class Pairs:
         number = 1 + int(state[REPEATED])
         life = int(state[STEPS]) // number
         self.skin = self._next_skin(life, number, longer, most) if keep else 0.0
-        if not keep or not ALIKE * life < self.last_age < life / ALIKE:  # else launches have the same numbers
+        # behind repeats, launches keep their numbers while lives are alike
+        if not keep or number == 1 or not ALIKE * life < self.last_age < life / ALIKE:
             self.last_age = life if keep else 0
         self._times = min(MOST_TIMES, 2 * self._times + 1) if self.skin == before else self._times // 4
         state[:] = 0
