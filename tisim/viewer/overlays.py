@@ -140,6 +140,7 @@ class Overlays:
             kind = FRAMES[frame]
             n = {mjtObj.mjOBJ_XBODY: m.nbody - 1, mjtObj.mjOBJ_GEOM: m.ngeom, mjtObj.mjOBJ_SITE: m.nsite}
             n = n.get(kind, self.ncontact)
+            room(self.d, "pic_contact", 1)  # the kernel takes it whatever frames they are
             self._add(file.list_frames, 3 * n, n, *AXES, picof=int(kind), nframe=n, piclong=long, picwide=0.5 * wide)
 
     def _views(self, look):
