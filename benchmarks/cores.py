@@ -69,12 +69,14 @@ class Watch:
         self.longest += busy.max()
         return busy.max(), busy.sum()
 
-    def chunks(self, caster, name, samples, *given, **scalars):
+    def chunks(self, caster, samples, kernels, **scalars):
         def act(blocks=samples.blocks):
             caster._blocks(blocks)
-            self.own["_by_chunks"](caster, name, samples, *given, **scalars)
+            self.own["_by_chunks"](caster, samples, drawing, **scalars)
 
-        act()
+        drawing = [kernel for kernel in kernels if kernel[0] == "shading"]
+        for kernel in kernels:  # each in a launch of its own: the others are not cut into parts
+            act() if kernel in drawing else caster._run_all([kernel])
         start, turns = time.perf_counter(), -(-len(samples.blocks) // samples.chunk)
         step = max(machine_code.GRAIN, turns // native.CHUNKS) * samples.chunk
         cuts = range(0, len(samples.blocks), step)

@@ -103,14 +103,14 @@ def piece_size(n):
 
 @func
 def take_all(m, d, hand, n, act: ti.template()):
-    """act(m, d, k) for those of n that are worker `hand`'s, who comes and joins nobody."""
+    """act(m, d, k, hand) for those of n that are worker `hand`'s, who comes and joins nobody."""
     come(m, d)
     many = piece_size(n)
     pieces = (n + many - 1) // many
     piece = take_near(m, d, hand, pieces)
     while piece < pieces:
         for k in range(piece * many, ti.min((piece + 1) * many, n)):
-            act(m, d, k)
+            act(m, d, k, hand)
         piece = take_near(m, d, hand, pieces)
 
 

@@ -4,7 +4,7 @@ are chosen first, by count, scan and fill: `pic_contact`, npiccontact of them, i
 
 from ..constants import CYLINDER, PICTURE_BLOCK, SPHERE
 from ..types import *
-from .rods import along, put, put_arrow, put_rod
+from .rods import along, put, put_arrow, put_axes, put_rod
 from .shapes import bits, real
 
 FAINT = 1e-3  # part of the greatest force below which no rod is drawn
@@ -105,6 +105,21 @@ def list_discs(m, d, npiccontact: ti.i32, picat: ti.i32, picink: ti.i32, picwide
         c = d.pic_contact[i]
         size = vec3(picwide, piclong, 0.0)
         put(m, d, picat + i, CYLINDER, d.contact_pos[c], along(d.contact_frame[c, 0]), size, picink)
+
+
+@kernel
+def list_contact_frames(m, d, npiccontact: ti.i32, picat: ti.i32, picink: ti.i32, picwide: FP, piclong: FP):
+    """Three axes of each chosen contact, all x before all y and z, in three colours; parallel over contacts."""
+    ti.loop_config(serialize=SERIAL)
+    for i in range(npiccontact):
+        c = d.pic_contact[i]
+        R = mat3(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        for k in ti.static(range(3)):
+            axis = d.contact_frame[c, k]
+            for r in ti.static(range(3)):
+                R[r, k] = axis[r]
+        size = vec2(picwide, piclong)
+        put_axes(m, d, picat + i, npiccontact, CYLINDER, d.contact_pos[c], R, size, picink)
 
 
 @kernel

@@ -24,7 +24,7 @@ from ..constants import (
 from ..constraint.equality import ends_of
 from ..sleep.awake import is_body_gone
 from ..types import *
-from .rods import along, dress, put, put_arrow, put_rod
+from .rods import along, dress, put, put_arrow, put_axes, put_rod
 from .surface import GAMMA
 
 JOINT = 0.3  # half side of a free joint's box, radius of a ball joint's, by a joint's length
@@ -45,7 +45,7 @@ def in_group(m, d, groups, group):
 
 @func
 def frame_of(m, d, w, kind, i):
-    """Place and axes of body i + 1 (OBJ_XBODY), a geom, site or, for -1, a chosen contact; whether it is there."""
+    """Place and axes of body i + 1 (OBJ_XBODY), a geom or site; whether it is there."""
     x = vec3(0.0, 0.0, 0.0)
     R = upright()
     b = 0
@@ -57,17 +57,10 @@ def frame_of(m, d, w, kind, i):
         b = m.geom_bodyid[i]
         x = narrow(d.geom_xpos[w * m.ngeom + i])
         R = narrow(d.geom_xmat[w * m.ngeom + i])
-    elif kind == OBJ_SITE:
+    else:
         b = m.site_bodyid[i]
         x = d.site_xpos[w * m.nsite + i]
         R = d.site_xmat[w * m.nsite + i]
-    else:
-        c = d.pic_contact[i]
-        x = d.contact_pos[c]
-        for k in ti.static(range(3)):
-            axis = d.contact_frame[c, k]
-            for r in ti.static(range(3)):
-                R[r, k] = axis[r]
     return x, R, not is_body_gone(m, d, w, b)
 
 
@@ -78,11 +71,8 @@ def list_frames(m, d, picworld: ti.i32, picat: ti.i32, picink: ti.i32, nframe: t
     ti.loop_config(serialize=SERIAL)
     for i in range(nframe):
         x, R, there = frame_of(m, d, picworld, picof, i)
-        for k in range(3):
-            axis = vec3(one_of(k, R[0, 0], R[0, 1], R[0, 2]), one_of(k, R[1, 0], R[1, 1], R[1, 2]),
-                        one_of(k, R[2, 0], R[2, 1], R[2, 2]))  # fmt: skip
-            kind = ti.select(there, CYLINDER, -1)
-            put_rod(m, d, picat + i + k * nframe, kind, x, x + piclong * axis, picwide, picink + k)
+        size = vec2(picwide, piclong)
+        put_axes(m, d, picat + i, nframe, ti.select(there, CYLINDER, -1), x, R, size, picink)
 
 
 @kernel

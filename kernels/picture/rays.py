@@ -1,4 +1,4 @@
-"""Rays through the tiles of a picture: what a pixel sees, and whether a lamp sees that.
+"""Rays through the tiles of a picture: what a pixel sees, and whether a far lamp sees that.
 
 Samples of a tile stand one behind the other, a block of them: a record is tried on all of a block, which a processor
 does for several samples at once. Their numbers are f32, as bits (shapes.py); depths count from the camera.
@@ -13,7 +13,6 @@ from ..types import *
 from . import faces, shapes, tile_faces
 from .shapes import F, bits, real, row3
 
-DULL = -9.2  # a highlight below the exponential of this is not seen; ln x <= x - 1
 LIFT = 1e-4  # a shadow ray starts so far above its surface [m], and 2 more for each metre to the camera
 FINE = 12.0  # faces of a mesh for each pixel of its rectangle from which they are many
 GROUP = 8  # samples that are asked together whether they may meet a record: a row of a tile, or the rays of two pixels
@@ -71,8 +70,8 @@ def meet_hfield(m, d, j, p, vec):
     return x
 
 
-MESHES = HFIELDS = False  # what see(), light_block() and lamp() set
-TRY_RECORD = DARKENER = MAY_SHADE_ITSELF = IS_HIDDEN = SEE_BLOCK = None
+MESHES = HFIELDS = False  # what made_for() sets
+TRY_RECORD = DARKENER = MAY_SHADE_ITSELF = SEE_BLOCK = None
 _made = {}
 
 
@@ -252,20 +251,6 @@ def _see(m, d, nblock: ti.i32, npicplane: ti.i32, layer: ti.i32):
 
 
 @func
-def lamp_strength(m, d, toward, length):
-    """Part of a lamp's light that comes so far in this direction, by its attenuation and its cone."""
-    near = d.pic_lamp[2]
-    cone = d.pic_lamp[4]
-    along = -toward.dot(d.pic_lamp[3])
-    part = FP(0.0)
-    if along >= cone[0]:
-        part = 1.0 / ti.max(1e-10, near[0] + length * (near[1] + length * near[2]))
-        if cone[1] > 0.0:
-            part *= ti.pow(ti.max(along, 0.0), cone[1])
-    return part
-
-
-@func
 def normal_of(m, d, i):
     """The normal of what sample i shows, along the camera's axes."""
     return row3(real(d.pic_nx[i]), real(d.pic_ny[i]), real(d.pic_nz[i]))
@@ -408,98 +393,12 @@ def _light_block(m, d, begin, end, view, layer, shadows):
             d.pic_weight[i] = d.pic_cosine[i]
 
 
-def _lamp(m, d, nblock: ti.i32, shadows: ti.i32):
-    """What a lamp of the model (view 1) gives each sample's surface: adds colours to pic_gain and pic_gloss. Parallel
-    over blocks.
-
-    shadows  0: nothing is in the way; 1: what is out of the lamp's view is lit; 2: it gets its light by another view.
-    """
-    ti.loop_config(serialize=SERIAL)
-    for block in range(nblock):
-        for i in range(d.pic_block[block][0], d.pic_block[block][1]):
-            own = d.pic_record[i]
-            if own >= 0:
-                v = world_ray(m, d, i)
-                away = ti.cast(real(d.pic_depth[i]), FP)
-                seen_normal = normal_of(m, d, i)
-                n = d.pic_axes[0].transpose() @ vec3(seen_normal[0], seen_normal[1], seen_normal[2])
-                lens = d.pic_lens[1]
-                toward = d.pic_axes[1].transpose() @ vec3(0.0, 0.0, 1.0)
-                reach = FAR  # what is farther away than the lamp throws no shadow
-                length = FP(1.0)
-                if lens[3] == 0.0:
-                    toward = d.pic_eye[1] - (d.pic_eye[0] + away * v)
-                    reach = 1.0
-                    length = ti.max(1e-12, toward.norm())
-                weight = ti.max(0.0, n.dot(toward))
-                strength = lamp_strength(m, d, toward / length, length)
-                weight = ti.select(strength > 0.0, weight / length, 0.0)
-                lit = weight
-                if weight > 0.0 and shadows > 0:
-                    p = d.pic_eye[0] + away * v + (LIFT + 2.0 * LIFT * away) * n
-                    c = d.pic_axes[1] @ (p - d.pic_eye[1])
-                    scale = lens[0]
-                    if lens[3] == 0.0:
-                        toward = d.pic_eye[1] - p
-                        scale = ti.select(c[2] < 0.0, lens[0] / ti.max(-c[2], 1e-12), FAR)
-                    x = 0.5 * lens[1] + c[0] * scale
-                    y = 0.5 * lens[2] - c[1] * scale
-                    if x >= 0.0 and y >= 0.0 and x < lens[1] and y < lens[2]:
-                        if IS_HIDDEN(m, d, own, p, toward, x, y, -c[2], reach):
-                            lit = 0.0
-                    elif shadows == 2:
-                        lit = 0.0
-                if lit > 0.0:
-                    toward = toward / toward.norm()
-                    between = toward - v / v.norm()
-                    shine = ti.max(0.0, n.dot(between) / ti.max(1e-6, between.norm()))
-                    d.pic_gain[i] = d.pic_gain[i] + strength * lit * d.pic_lamp[0]
-                    matter = d.pic_matter[own]
-                    if matter[2] * (shine - 1.0) > DULL:
-                        gloss = matter[1] * strength * ti.pow(shine, matter[2])
-                        d.pic_gloss[i] = d.pic_gloss[i] + gloss * d.pic_lamp[1]
-
-
-def _is_hidden(m, d, own, p, toward, x, y, z, reach):
-    """Whether something opaque lies on the way from p, at x, y, z of a lamp's view, to the lamp."""
-    hidden = False
-    grid = d.pic_grid[1]
-    tile = grid[3] + ti.cast(y, ti.i32) // grid[2] * grid[0] + ti.cast(x, ti.i32) // grid[2]
-    at = d.pic_axes[0] @ (p - d.pic_eye[0])
-    to = d.pic_axes[0] @ toward
-    k = d.pic_start[tile]
-    end = d.pic_start[tile + 1]
-    while k < end:
-        j = d.pic_item[k]
-        k += 1
-        span = d.pic_span[d.pic_beam[1][12] + j]
-        t = d.pic_kind[j]
-        if real(span[4]) > z:
-            k = end  # those that follow begin behind the surface
-        elif x >= real(span[0]) and x <= real(span[1]) and y >= real(span[2]) and y <= real(span[3]):
-            seen = d.pic_seen[j]
-            v = into(seen, row3(to[0], to[1], to[2]))
-            o = eye_in(seen) + into(seen, row3(at[0], at[1], at[2]))
-            if t == MESH:
-                if ti.static(MESHES):
-                    if j != own or m.face_mesh[d.pic_data[j]][3] < MESH_CONVEX:
-                        hidden = faces.blocking_node(m, d, o, v, d.pic_data[j], F(reach), 0) > 0
-            elif t == HFIELD:
-                if ti.static(HFIELDS):
-                    hidden = meet_hfield(m, d, j, p, toward) < reach
-            elif j != own:
-                hidden = meets(m, d, j, t, o, v, shapes.per(v)) < reach
-            if hidden:
-                k = end
-    return hidden
-
-
 def faces_of(kinds):
     """Those of these shapes (a tuple) that are not simple; no others ask for kernels of their own."""
     return tuple(kind for kind in (MESH, HFIELD) if kind in kinds)
 
 
-def _inner(kinds, function, **names):
+def made_for(kinds, function, **names):
     """A Taichi function for records that may be of these shapes, beside the simple ones."""
     key = function, kinds
     if key not in _made:
@@ -510,39 +409,28 @@ def _inner(kinds, function, **names):
 
 def see_block(kinds):
     """The Taichi function see_block."""
-    return _inner(kinds, _see_block, TRY_RECORD=_inner(kinds, _try_record))
+    return made_for(kinds, _see_block, TRY_RECORD=made_for(kinds, _try_record))
+
+
+def may_shade_itself(kinds):
+    """The Taichi function may_shade_itself."""
+    return made_for(kinds, _may_shade_itself)
 
 
 def light_block(kinds):
     """The Taichi function light_block."""
-    darkener = _inner(kinds, _darkener, MAY_SHADE_ITSELF=_inner(kinds, _may_shade_itself))
-    return _inner(kinds, _light_block, DARKENER=darkener)
+    darkener = made_for(kinds, _darkener, MAY_SHADE_ITSELF=may_shade_itself(kinds))
+    return made_for(kinds, _light_block, DARKENER=darkener)
 
 
 def see(kinds):
     """The kernel that sends a ray through each sample, for records of these shapes (a tuple)."""
     kinds = faces_of(kinds)
-    return _kept(_see, kinds, lambda: kernel(specialise(_see, "see", SEE_BLOCK=see_block(kinds))))
+    return kept(_see, kinds, lambda: kernel(specialise(_see, "see", SEE_BLOCK=see_block(kinds))))
 
 
-def lamp(kinds):
-    """The kernel that adds the light of a model's lamp, for records of these shapes (a tuple)."""
-    kinds = faces_of(kinds)
-    return _kept(_lamp, kinds, lambda: kernel(specialise(_lamp, "lamp", IS_HIDDEN=_inner(kinds, _is_hidden))))
-
-
-def _kept(function, kinds, make):
+def kept(function, kinds, make):
     """What was made of a function for these shapes."""
     if (function, kinds) not in _made:
         _made[function, kinds] = make()
     return _made[function, kinds]
-
-
-@kernel
-def dim(m, d, nblock: ti.i32):
-    """Before a model's first lamp: no light, parallel over blocks."""
-    ti.loop_config(serialize=SERIAL)
-    for block in range(nblock):
-        for i in range(d.pic_block[block][0], d.pic_block[block][1]):
-            d.pic_gain[i] = vec3(0.0, 0.0, 0.0)
-            d.pic_gloss[i] = vec3(0.0, 0.0, 0.0)

@@ -60,6 +60,15 @@ def put_rod(m, d, j, kind, begin, end, radius, ink):
 
 
 @func
+def put_axes(m, d, j, apart, kind, x, R, size, ink):
+    """Three axes of a frame at x as rods, so many records apart, in a colour each; size  their radius and length."""
+    for k in range(3):
+        axis = vec3(one_of(k, R[0, 0], R[0, 1], R[0, 2]), one_of(k, R[1, 0], R[1, 1], R[1, 2]),
+                    one_of(k, R[2, 0], R[2, 1], R[2, 2]))  # fmt: skip
+        put_rod(m, d, j + k * apart, kind, x, x + size[1] * axis, size[0], ink + k)
+
+
+@func
 def put_arrow(m, d, j, top, begin, vector, radius, ink):
     """An arrow by a vector: its shaft is record j, its head record `top`; nothing if it has no length."""
     length = vector.norm()

@@ -190,6 +190,14 @@ def light_by_lamps(m, d, i, skybox):
     d.pic_b[i] = bits(ti.cast(own[2], ti.f32))
 
 
+@func
+def bring_rays(m, d, begin, slot, count):
+    """Where so many rays go, from the samples that begin there to places of a chunk."""
+    for k in range(count):
+        d.pic_x[slot + k] = d.pic_x[begin + k]
+        d.pic_y[slot + k] = d.pic_y[begin + k]
+
+
 def _draw(
     m, d, nblock: ti.i32, npicplane: ti.i32, shadows: ti.i32, half_wide: ti.i32, picslot: ti.i32,
     picmost: ti.i32, picchunk: ti.i32,
@@ -207,9 +215,7 @@ def _draw(
             place = d.pic_block[block]
             begin = place[0]
             count = place[1] - begin
-            for k in range(count):
-                d.pic_x[slot + k] = d.pic_x[begin + k]
-                d.pic_y[slot + k] = d.pic_y[begin + k]
+            bring_rays(m, d, begin, slot, count)
             layer = 0
             more = 1
             while more > 0:
@@ -240,9 +246,7 @@ def _see_sky(
             place = d.pic_block[block]
             begin = place[0]
             count = place[1] - begin
-            for k in range(count):
-                d.pic_x[slot + k] = d.pic_x[begin + k]
-                d.pic_y[slot + k] = d.pic_y[begin + k]
+            bring_rays(m, d, begin, slot, count)
             SEE_BLOCK(m, d, slot, slot + count, place[2], npicplane, 0)
             PAINT_BLOCK(m, d, slot, slot + count)
             for lamp in range(2, picend):

@@ -45,7 +45,7 @@ def lone_work(m, d, hand):
 
 
 @func
-def solve_if_lone(m, d, k):
+def solve_if_lone(m, d, k, hand):
     if is_lone(m, d, k):
         solve_lone(m, d, k)
 

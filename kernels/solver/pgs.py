@@ -69,11 +69,17 @@ def gauss_seidel(m, d, k, me, size):
             break
         meet(m, d, me, size)
     if me == 0:
-        d.island_niter[k] = niter
-        d.island_nnz[k] = entries_of(m, d, k)
-        d.island_cost[k] = -dual_cost(m, d, k)
-        d.island_gradient[k] = 0.0
-        finish_island(m, d, k)
+        end(m, d, k, niter)
+
+
+@func
+def end(m, d, k, niter):
+    """Behind niter sweeps over island k: what they came to."""
+    d.island_niter[k] = niter
+    d.island_nnz[k] = entries_of(m, d, k)
+    d.island_cost[k] = -dual_cost(m, d, k)
+    d.island_gradient[k] = 0.0
+    finish_island(m, d, k)
 
 
 @func

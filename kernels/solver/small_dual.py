@@ -9,11 +9,10 @@ lie dof by dof, four forces in a vector, in memory of a worker's own. Which isla
 from ..constants import EQUALITY
 from ..constraint.cone import load_parameters
 from ..constraint.row_cost import is_friction
-from ..team import come, crew, piece_size, take_near
+from ..team import crew, take_all
 from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti, vec4
-from .dual import finish_island
-from .dual_start import SMALL_BLOCKS, SMALL_DOFS, dual_cost, forces_of, is_small
-from .pgs import begin, bounded, entries_of
+from .dual_start import SMALL_BLOCKS, SMALL_DOFS, forces_of, is_small
+from .pgs import begin, bounded, end
 from .rounds import scale_of
 from .statistics import ISLANDS, ROUNDS, tell_round
 
@@ -34,15 +33,13 @@ def pgs_small(m, d):
 @func
 def small_work(m, d, hand):
     """A worker's part."""
-    come(m, d)
-    many = piece_size(d.nisland)
-    pieces = (d.nisland + many - 1) // many
-    piece = take_near(m, d, hand, pieces)
-    while piece < pieces:
-        for k in range(piece * many, ti.min((piece + 1) * many, d.nisland)):
-            if is_small(m, d, k):
-                solve_small(m, d, k, hand)
-        piece = take_near(m, d, hand, pieces)
+    take_all(m, d, hand, d.nisland, solve_if_small)
+
+
+@func
+def solve_if_small(m, d, k, hand):
+    if is_small(m, d, k):
+        solve_small(m, d, k, hand)
 
 
 @func
@@ -72,11 +69,7 @@ def solve_small(m, d, k, hand):
         niter += 1
         more = not improvement < m.opt.tolerance and niter < m.opt.iterations
     write_back(m, d, k, x, v, blocks)
-    d.island_niter[k] = niter
-    d.island_nnz[k] = entries_of(m, d, k)
-    d.island_cost[k] = -dual_cost(m, d, k)
-    d.island_gradient[k] = 0.0
-    finish_island(m, d, k)
+    end(m, d, k, niter)
 
 
 @func

@@ -236,7 +236,8 @@ class _Recorder:
         offscreen.render(m, d, 8, 8, Camera(), quality="model")
         shown = raster.ready(m, d, Camera())
         shown.paint_state(d, 0, "speed")
-        shown.adorn(d, 0, scene.everything())
+        for look in scene.everything():
+            shown.adorn(d, 0, look)
         Page(m, range(m.ngeom), (0, m.ngeom)).find(d, 0, "geom")
         for mode in ("island", "force"):
             measures.color_bytes(m, d, 0, mode)

@@ -22,15 +22,15 @@ class Batch:
 
     def __init__(self, m, nworld, nstep, blocks):
         runtime.ensure()
-        alone = False
+        by_hands = hands.number() > 1 if blocks is None else blocks > 1
         if blocks is None:
             pays = nworld >= LEAST * hands.number() and nworld * m.nbody * nstep >= BODIES
-            blocks, alone = hands.number() if pays else 1, not pays
+            blocks = hands.number() if pays else 1
         blocks = min(blocks, nworld)
         self.model, self.nstep = m, nstep
         self.first = [nworld * k // blocks for k in range(blocks + 1)]
         self.datas = tuple(Data(m, nworld=b - a) for a, b in zip(self.first, self.first[1:]))
-        if blocks > 1 or alone:
+        if by_hands:
             for hand, d in enumerate(self.datas):
                 hands.give(d, hand)
 

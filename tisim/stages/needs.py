@@ -143,7 +143,7 @@ def every_kernel():
         "collision.collide_convex.convex": [(False,), (True,)],
         "queries.ray.cast_rays": [(types,) for types in rays.FAMILIES],
         "sensor.range.range_values": [(types,) for types in rays.FAMILIES],
-        **{f"picture.rays.{name}": [(types,) for types in rays.FAMILIES] for name in ("see", "lamp")},
+        **{f"picture.{name}": [(types,) for types in rays.FAMILIES] for name in ("rays.see", "lamps.lamp")},
         "picture.surface.paint": [
             (types, *rich) for types in rays.FAMILIES for rich in ((False, False), (True, False), (True, True))
         ],

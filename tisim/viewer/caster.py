@@ -348,7 +348,7 @@ class Caster:
     def _lamps(self, shadows):
         """The light of the model's lamps on what the samples show."""
         lamps, ambient = self._lit
-        self._run("rays", "dim")
+        self._run("lamps", "dim")
         for lamp in lamps:
             _upload(self._d, "pic_lamp", lamp.rows(ambient))
             shaded = shadows and lamp.shadows
@@ -357,7 +357,7 @@ class Caster:
                 self._set_views()
                 if shaded:
                     self._lists(1, 2)
-                self._run("rays", "lamp", self._kinds, shadows=int(shaded))
+                self._run("lamps", "lamp", self._kinds, shadows=int(shaded))
                 continue
             views = lamp.views(self._center, self._radius)
             for axes, half in views if shaded else views[:1]:
@@ -367,7 +367,7 @@ class Caster:
                 if shaded:
                     self._lists(1, 2)
                 mode = (2 if len(views) > 1 else 1) if shaded else 0
-                self._run("rays", "lamp", self._kinds, shadows=mode)
+                self._run("lamps", "lamp", self._kinds, shadows=mode)
 
     def _of_samples(self, name, kind=np.float32):
         return memory.part(self._d.device(f"pic_{name}"), 0, self._nsample).view(kind)

@@ -27,10 +27,10 @@ FLAT = 1e-6  # cosine of the angle between faces of a hull without an edge betwe
 ROD = (0.86, 0.10, 0.10, 1.0)  # colour of a chain
 THICK = 0.25  # radius of the rod of the greatest force, in radii of a middling geom
 PARALLEL = 2000  # things below which one CPU thread lists all
-# what frames are shown of by kernels; of cameras, lights and the world there are few
+# whose frames kernels show besides contacts'; of cameras, lights and the world there are few
 FRAMES = {
     mjtFrame.mjFRAME_BODY: mjtObj.mjOBJ_XBODY, mjtFrame.mjFRAME_GEOM: mjtObj.mjOBJ_GEOM,
-    mjtFrame.mjFRAME_SITE: mjtObj.mjOBJ_SITE, mjtFrame.mjFRAME_CONTACT: -1,
+    mjtFrame.mjFRAME_SITE: mjtObj.mjOBJ_SITE,
 }  # fmt: skip
 
 _edges = weakref.WeakKeyDictionary()  # of each model: its edits, and what `hull_edges` found of its meshes
@@ -80,7 +80,7 @@ class Overlays:
             self._forces(contacts, look.contactsplit)
         if look.rangefinders and (rays := m.scalar("nrange")):
             self._add(file.list_rays, rays, rays, rgba.rangefinder, picwide=THIN * size)
-        self._frames(file, look.frame)
+        self._frames(file, contacts, look.frame)
         bodies = m.nbody - 1
         if look.com:
             self._add(file.list_centres, bodies, bodies, rgba.com, picwide=scale.com * size)
@@ -133,15 +133,16 @@ class Overlays:
         thick = THICK * np.median(radius[radius > 0]) if (radius > 0).any() else 0.0
         self._add(contacts.list_chains, 2 * n, n, ROD, picwide=thick)
 
-    def _frames(self, file, frame):
+    def _frames(self, file, contacts, frame):
         m = self.m
         long, wide = (float(s) * m.stat.meansize for s in (m.vis.scale.framelength, m.vis.scale.framewidth))
         if frame in FRAMES:
             kind = FRAMES[frame]
-            n = {mjtObj.mjOBJ_XBODY: m.nbody - 1, mjtObj.mjOBJ_GEOM: m.ngeom, mjtObj.mjOBJ_SITE: m.nsite}
-            n = n.get(kind, self.ncontact)
-            room(self.d, "pic_contact", 1)  # the kernel takes it whatever frames they are
+            n = {mjtObj.mjOBJ_XBODY: m.nbody - 1, mjtObj.mjOBJ_GEOM: m.ngeom, mjtObj.mjOBJ_SITE: m.nsite}[kind]
             self._add(file.list_frames, 3 * n, n, *AXES, picof=int(kind), nframe=n, piclong=long, picwide=0.5 * wide)
+        elif frame == mjtFrame.mjFRAME_CONTACT:
+            n = self.ncontact
+            self._add(contacts.list_contact_frames, 3 * n, n, *AXES, piclong=long, picwide=0.5 * wide)
 
     def _views(self, look):
         """Cameras as boxes and lights as short rods, or their frames; the frame of the world."""

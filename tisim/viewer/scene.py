@@ -102,12 +102,12 @@ def look_of(option, m):
 
 
 def everything():
-    """A Look of all that there is, and the frames of bodies."""
-    look = Look(contacts=True, sites=True, chains=True)
+    """Looks that show all that there is: all but frames of contacts, and those."""
+    look, other = Look(contacts=True, sites=True, chains=True), Look()
     for name in FLAGS:
         setattr(look, name, True)
-    look.frame = int(mjtFrame.mjFRAME_BODY)
-    return look
+    look.frame, other.frame = int(mjtFrame.mjFRAME_BODY), int(mjtFrame.mjFRAME_CONTACT)
+    return look, other
 
 
 def width(name):

@@ -19,9 +19,12 @@ FAR = 1e30  # corners of a box that meets nothing
 
 def can_collide(m):
     """(ngeom,) bool: geoms that a pair may be made of without being listed in the model: their bits fit another's."""
-    contype, conaffinity = (np.asarray(a)[:, None] >> np.arange(32) & 1 for a in (m.geom_contype, m.geom_conaffinity))
-    found = [one & (other.sum(axis=0) > other) for one, other in ((contype, conaffinity), (conaffinity, contype))]
-    return (found[0] | found[1]).any(axis=1)
+    words = (np.asarray(a).astype(np.int64) & 0xFFFFFFFF for a in (m.geom_contype, m.geom_conaffinity))
+    contype, conaffinity = words
+    kinds, kind, many = np.unique(contype << 32 | conaffinity, return_inverse=True, return_counts=True)
+    wants, takes = (word[:, None] >> np.arange(32) & 1 for word in (kinds >> 32 & 0xFFFFFFFF, kinds & 0xFFFFFFFF))
+    found = [one & (many @ other > other) for one, other in ((wants, takes), (takes, wants))]
+    return (found[0] | found[1]).any(axis=1)[kind]
 
 
 def sort_out(m):
