@@ -273,7 +273,7 @@ declare("call", [
     ("picink", "i", "its colour, or the first of them, in pic_ink"),
     ("picwide", "f", "radius of its rods [m]"),
     ("piclong", "f", "length of a mark, an axis, a joint [m]; of an arrow by its force [m/N]"),
-    ("picof", "i", "mjtObj of which frames are listed, -1: contacts"),
+    ("picof", "i", "mjtObj of which frames are listed"),
     ("picsplit", "i", "1: normal forces and friction have arrows of their own"),
     ("npiccontact", "i", "contacts of the world that is drawn"),
     ("nframe", "i", "frames that are listed"),
