@@ -41,11 +41,16 @@ def solve_lone_islands(m, d):
 @func
 def lone_work(m, d, hand):
     """A worker's part."""
-    take_all(m, d, hand, d.nisland, solve_if_lone)
+    take_all(m, d, hand, d.nisland, take_if_lone)
 
 
 @func
-def solve_if_lone(m, d, k, hand):
+def take_if_lone(m, d, k, hand):
+    solve_if_lone(m, d, k)
+
+
+@func
+def solve_if_lone(m, d, k):
     if is_lone(m, d, k):
         solve_lone(m, d, k)
 
