@@ -72,6 +72,36 @@ def test_inverse_undoes_forward(name, cone):
         assert error(pair.d.qfrc_constraint, pair.md.qfrc_constraint) < 1e-8
 
 
+@pytest.mark.parametrize("option", ['solver="PGS"', 'noslip_iterations="3"'])
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize("name", TOUCHING)
+def test_forces_are_those_of_what_ran_last(name, cone, option):
+    """Dual solvers say forces that inverse dynamics would find otherwise: each leaves its own, time and again."""
+    xml = with_integrator(MODELS[name], "Euler", cone).replace("<option", f"<option {option}")
+    pair, rng = Pair(xml), np.random.default_rng(3)
+    disturb(pair, rng)
+    pair.forward()
+    pair.md.qacc[:] = 10 * rng.normal(size=pair.mm.nv)
+    mujoco.mj_inverse(pair.mm, pair.md)
+    order = range(pair.md.ncon)
+    theirs = np.zeros((pair.md.ncon, 6))
+    for c in order:
+        mujoco.mj_contactForce(pair.mm, pair.md, c, theirs[c])
+    solved = np.array(pair.d.efc_force), tisim.contact_force(pair.m, pair.d, order)
+    for _ in range(4):
+        pair.d.qacc = pair.md.qacc
+        tisim.inverse(pair.m, pair.d)
+        assert error(np.sort(pair.d.efc_force), np.sort(pair.md.efc_force)) < 1e-10
+        assert error(np.sort(tisim.contact_force(pair.m, pair.d, order)[:, 0]), np.sort(theirs[:, 0])) < 1e-10
+        tisim.forward(pair.m, pair.d)
+        assert np.array_equal(pair.d.efc_force, solved[0])
+        assert np.array_equal(tisim.contact_force(pair.m, pair.d, order), solved[1])
+    pair.m.opt.enableflags |= int(mjtEnableBit.mjENBL_FWDINV)
+    tisim.step(pair.m, pair.d)
+    assert np.max(pair.d.solver_fwdinv) > 0
+    assert np.array_equal(pair.d.efc_force, solved[0])
+
+
 STEPS = [(n, i) for n in DISCRETE for i in ("Euler", "implicit", "implicitfast")]
 STEPS.remove(("no_damper", "Euler"))  # MuJoCo's discrete time has dampers still where they are disabled
 

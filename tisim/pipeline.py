@@ -18,6 +18,7 @@ from tisim.stages import (
     callbacks,
     collision,
     constraint,
+    dual,
     dynamics,
     integrators,
     lcp,
@@ -124,6 +125,8 @@ WHOLE = SINGLE.stop, RK4.stop, LCP.stop  # where a step is over
 HALF = STEP.index(actuation.fwd_actuation)  # what stands before does not depend on controls and applied forces
 LAST = STEP.index(END[0])  # from here on a step is more than an evaluation
 FIRST_INVERSE = EVALUATIONS[INVERSE, mjtStage.mjSTAGE_NONE, True].start
+# how many of the stages that say forces of constraints stand before each place
+FORCES = list(itertools.accumulate((s in (constraint.constrain, *INVERSE) for s in STAGES), initial=0))
 
 
 def step1(m, d):
@@ -285,6 +288,8 @@ def _run(m, d, stages, times=1):
         raise Error("a callback of this Data runs within a step, and cannot step it")
     if d._shared:
         asleep.look_at_shared(m, d)
+    if FORCES[stages.start] < FORCES[stages.stop]:
+        d._info["dual"] = stages.start < FIRST_INVERSE and dual.is_dual(m)
     clock = d.program.clock
     if clock.on and not clock.running:
         with clock.run(stages.start == 0 or stages.stop in WHOLE, times if stages.stop in WHOLE else 0):

@@ -68,15 +68,19 @@ def inverse_forces(m, d):
 
 @kernel
 def keep_forward(m, d):
-    """Keeps what inverse dynamics will overwrite of forward dynamics; parallel over dofs."""
+    """Keeps what inverse dynamics will overwrite of forward dynamics; parallel over dofs, then rows."""
     ti.loop_config(serialize=SERIAL)
     for i in range(d.nworld * m.nv):
         d.qfrc_forward[i] = d.qfrc_constraint[i]
+    ti.loop_config(serialize=SERIAL)
+    for r in range(d.nrow):
+        d.row_forward[r] = d.row_force[r]
 
 
 @kernel
 def compare_forward(m, d):
-    """solver_fwdinv: norms of the differences in constraint forces and in applied forces; parallel over worlds."""
+    """solver_fwdinv: norms of the differences in constraint forces and in applied forces; parallel over worlds. Then
+    forces of rows, which dual solvers do not find by closed forms, are forward dynamics' again; parallel over rows."""
     ti.loop_config(serialize=SERIAL)
     for w in range(d.nworld):
         constraint = 0.0 * m.opt.timestep
@@ -89,3 +93,6 @@ def compare_forward(m, d):
             applied += e * e
         d.solver_fwdinv[w][0] = ti.sqrt(constraint)
         d.solver_fwdinv[w][1] = ti.sqrt(applied)
+    ti.loop_config(serialize=SERIAL)
+    for r in range(d.nrow):
+        d.row_force[r] = d.row_forward[r]

@@ -170,6 +170,7 @@ declare("scratch", [
     ("rk_qacc", "f", ("nv",), "m/s2, rad/s2", "integrate", "weighted sum of their accelerations"),
     ("qacc_inverse", "f", ("nv",), "m/s2, rad/s2", "inverse", "acceleration of which inverse dynamics are taken"),
     ("qfrc_forward", "f", ("nv",), "N, N m", "inverse", "qfrc_constraint of forward dynamics, while it is compared"),
+    ("row_forward", "f", ("nrowmax",), "N, N m", "inverse", "row_force of forward dynamics, meanwhile"),
     ("bad", "i", (4,), "-", "check",
      "nq, nv or nu minus the first bad index in qpos, qvel, qacc, ctrl; 0: all are finite", 4),
     ("counts", "i", (ALL, 64), "-", "all", "lengths of the lists over all worlds, by the indices in COUNTS"),
