@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 import pytest
 from shared import golden
+from shared.motion import FLOOR, LANDED, disturb, with_integrator, xml
 from shared.reference import Pair
 from test_constraint_rows_span_trees import XML
 from test_constraint_types_equal_mujocos import ALL, EMPTY, WORLD
@@ -91,6 +92,21 @@ def test_sweeps_are_mujocos(pgs, noslip, warm):
 def test_sweeps_over_contacts_of_every_dimension(path):
     for pgs, noslip in ((4, 0), (4, 3), (0, 3)):
         sweeps(Pair(None, path), pgs, noslip, 3, 15)
+
+
+@pytest.mark.parametrize("friction", ["1 .005 .0001", ".3 .005 .0001", "1 1e-3 1e-6"])
+@pytest.mark.parametrize("condim", [3, 4, 6])
+def test_sweeps_over_contacts_that_hardly_resist_turning(condim, friction):
+    """Where MuJoCo ends before it has the best force of friction these sweeps do so, too."""
+    geom = f'condim="{condim}" friction="{friction}"'
+    for pgs, noslip in ((3, 0), (0, 3), (0, 300)):
+        pair, rng = Pair(with_integrator(xml(FLOOR + LANDED, geom=geom), "Euler", "elliptic")), np.random.default_rng(3)
+        options(pair, solver=PGS if pgs else NEWTON, noslip_iterations=noslip, noslip_tolerance=0)
+        options(pair, iterations=pgs or 200, tolerance=0 if pgs else 1e-12, disableflags=NO_ISLANDS)
+        for _ in range(4):
+            disturb(pair, rng)
+            pair.forward()
+            assert pair.md.nefc and pair.error("qacc") < 1e-8 and pair.error("efc_force") < 1e-8
 
 
 @pytest.mark.parametrize("name", ["plane_box_3", "plane_capsule_4", "plane_sphere_6", "box_box_1"])

@@ -2,14 +2,16 @@
 
 min v' A v / 2 + b' v with sum (v_k / mu_k)^2 <= normal^2. In v_k = mu_k u_k it is a ball, and where it binds the
 multiplier is the zero of 1/|u| - 1/normal, found by Newton's method, which is monotone from 0. Moré and Sorensen,
-"Computing a trust region step", 1983.
+"Computing a trust region step", 1983. With rows of torsion and rolling, whose mu_k are small, MuJoCo's way is gone:
+|u|^2 - normal^2, of which its 20 rounds do not come to the zero there, so that the force is not the best of its length.
 """
 
 from ..types import FP, MINVAL, func, ti
 
 REGULAR = 1e-30  # what is singular where nothing short of it may be
 SINGULAR = 1e-10  # pivot, determinant up to three rows, below which friction does nothing and is 0, as MuJoCo has it
-ROUNDS = 30  # of Newton's method, far more than it needs
+ROUNDS = 20  # of Newton's method, far more than it needs for two rows
+NEAR = 1e-10  # |u|^2 - normal^2 and a change of the multiplier, in absolute terms, at which MuJoCo ends
 
 
 @func
@@ -28,6 +30,7 @@ def friction_force(m, d, A: ti.template(), b, fri, n, normal, singular):
             for q in ti.static(range(size)):
                 if q < n:
                     H[k, q] = A[k + 1, q + 1] * fri[k + 1] * fri[q + 1]
+    as_mujoco = ti.static(size > 2)
     multiplier = FP(0.0)
     u = ti.Vector.zero(FP, size)
     for i in range(ROUNDS):
@@ -64,17 +67,26 @@ def friction_force(m, d, A: ti.template(), b, fri, n, normal, singular):
                 s -= L[q, k] * u[q]
             u[k] = s * L[k, k]
         length = u.norm()
-        if length <= normal * (1.0 + 1e-14) or i == ROUNDS - 1:
+        if ti.static(as_mujoco):
+            if length * length - normal * normal < NEAR:
+                break
+        elif length <= normal * (1.0 + 1e-14) or i == ROUNDS - 1:
             break
         for k in ti.static(range(size)):  # L^-1 u, whose square is the slope of -|u|^2 / 2
             s = u[k]
             for e in ti.static(range(k)):
                 s -= L[k, e] * v[e]
             v[k] = s * L[k, k]
-        more = length * length / ti.max(v.dot(v), 1e-300 if ti.static(FP == ti.f64) else 1e-30) * (length - normal)
-        more = more / ti.max(normal, MINVAL)
-        if more <= 1e-15 * multiplier:
-            break
+        slope = ti.max(v.dot(v), 1e-300 if ti.static(FP == ti.f64) else 1e-30)
+        more = FP(0.0)
+        if ti.static(as_mujoco):
+            more = 0.5 * (length * length - normal * normal) / slope
+            if more < NEAR:
+                break
+        else:
+            more = length * length / slope * (length - normal) / ti.max(normal, MINVAL)
+            if more <= 1e-15 * multiplier:
+                break
         multiplier += more
     if multiplier > 0.0:
         u = u * (normal / ti.max(u.norm(), MINVAL))
