@@ -15,9 +15,9 @@ import runpy
 import mujoco
 import numpy as np
 import pytest
+from shared.sleepers import BALL, UPPER, free, scene
 
 import tisim
-from tests.shared.sleepers import BALL, UPPER, free, scene
 from tisim.data.validate import validate
 from tisim.errors import Error, UnsupportedError
 from tisim.viewer.camera import Camera

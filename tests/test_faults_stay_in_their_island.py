@@ -3,9 +3,9 @@ bit for bit; contacts are complete when all that slept collapses at once."""
 
 import numpy as np
 import pytest
+from shared.sleepers import BALL, PLAIN, STACKS, UPPER, free, scene
 
 import tisim
-from tests.shared.sleepers import BALL, PLAIN, STACKS, UPPER, free, scene
 from tisim.data.validate import validate
 
 OTHERS = slice(12, 30)  # dofs of the stack of three, which the fault is far from

@@ -7,8 +7,7 @@ mocap poses, controls, gravity, and which equalities act. After every step all r
 import mujoco
 import numpy as np
 import pytest
-
-from tests.shared.sleepers import DOLL, Both, free, scene
+from shared.sleepers import DOLL, Both, free, scene
 
 CHAOS = 1e-7  # how far states may be apart for the sleepers to be compared: decisions have thresholds
 SHAPES = ('type="sphere" size=".1"', 'type="capsule" size=".07 .1"', 'type="box" size=".1 .08 .12"')

@@ -6,9 +6,9 @@ Each case is a scene and what is done to it; both engines go through it side by 
 import mujoco
 import numpy as np
 import pytest
+from shared.sleepers import BALL, DOLL, PLAIN, STACKS, UPPER, Both, free, scene
 
 import tisim
-from tests.shared.sleepers import BALL, DOLL, PLAIN, STACKS, UPPER, Both, free, scene
 
 GAP = BALL + ' margin=".1" gap=".1"'
 UNSEEN = 'contype="0" conaffinity="0"'

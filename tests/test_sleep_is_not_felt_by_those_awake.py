@@ -7,9 +7,9 @@ import sys
 
 import numpy as np
 import pytest
+from shared.sleepers import BALL, DOLL, STACKS, UPPER, free, jointed, scene, sited
 
 import tisim
-from tests.shared.sleepers import BALL, DOLL, STACKS, UPPER, free, jointed, scene, sited
 from tisim.data.validate import validate
 
 MOVERS = (

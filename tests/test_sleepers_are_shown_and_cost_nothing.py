@@ -4,9 +4,9 @@ island alone. Static bodies are placed once, and again after the model was writt
 import numpy as np
 import pytest
 from scipy import ndimage
+from shared.sleepers import STACKS, UPPER, free, scene
 
 import tisim
-from tests.shared.sleepers import STACKS, UPPER, free, scene
 from tisim.device import memory
 from tisim.model.tables.colors import ASLEEP
 from tisim.viewer.camera import Camera

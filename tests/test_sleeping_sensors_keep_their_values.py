@@ -9,9 +9,8 @@ moves.
 import mujoco
 import numpy as np
 import pytest
-
-from tests.shared.reference import error
-from tests.shared.sleepers import BALL, Both, scene
+from shared.reference import error
+from shared.sleepers import BALL, Both, scene
 
 TYPES = "framepos framequat framelinvel frameangvel framelinacc frameangacc".split()
 ON = """<body name="{0}" pos="{1}"><freejoint/><geom name="{0}" {2}/><site name="{0}" pos="0 0 .1" euler="0 30 0"/>

@@ -4,9 +4,9 @@ activations of what sleeps are as there."""
 import mujoco
 import numpy as np
 import pytest
+from shared.sleepers import BALL, STACKS, Both, free, jointed, scene, sited
 
 import tisim
-from tests.shared.sleepers import BALL, STACKS, Both, free, jointed, scene, sited
 from tisim.data.validate import validate
 
 BOXES = free("a", "0 0 .1") + free("b", "1 0 .1") + free("c", "2 0 .1")
