@@ -22,6 +22,8 @@ INVERSE = 34  # 1 / its diagonal with the softness
 IMPULSE = 37  # of a substep [N s]
 BOUNCE, SOFT = 40, 41  # velocity behind a bounce [m/s]; cfm / h
 PER_MU1, PER_MU2 = 43, 44  # 1 / mu, 0 without friction
+NUMBERS = 45
+numbers = ti.types.vector(NUMBERS, FP)
 
 
 @func
@@ -39,45 +41,61 @@ def rec3(d, o, step, e):
 
 @func
 def prepare_contact(m, d, s, k):
-    """The record of contact k, in slot s. All is read before anything is written, else LLVM reads much of it anew."""
+    """The record of contact k, in slot s."""
     o, step = record_of(m, d, s)
-    h = m.opt.timestep / d.lcp_substeps
+    d.lcp_pair[PAIR_SIZE * s], d.lcp_pair[PAIR_SIZE * s + 1] = bodies_of(m, d, k)
+    x = numbers_of(m, d, k)
+    for e in ti.static(range(NUMBERS)):
+        d.lcp_rec[o + step * e] = x[e]
+
+
+@func
+def bodies_of(m, d, k):
+    """World-major bodies of contact k."""
     world = d.contact_worldid[k] * m.nbody
-    wb1, wb2 = world + m.geom_bodyid[d.contact_geom[k][0]], world + m.geom_bodyid[d.contact_geom[k][1]]
+    return world + m.geom_bodyid[d.contact_geom[k][0]], world + m.geom_bodyid[d.contact_geom[k][1]]
+
+
+@func
+def numbers_of(m, d, k):
+    """The numbers of contact k's record, but for its bounce. Nothing branches, so that LLVM may take LANES at once."""
+    wb1, wb2 = bodies_of(m, d, k)
     pos, start = d.contact_pos[k], d.lcp_start[k]
     n, t1, t2 = d.contact_frame[k, 0], d.contact_frame[k, 1], d.contact_frame[k, 2]
     slides = ti.select(d.contact_dim[k] > 1, 1.0, 0.0)
     mu1, mu2 = slides * d.contact_friction[k][0], slides * d.contact_friction[k][1]
-    depth, soft = -d.contact_dist[k], d.lcp_cfm / h
-    m1, a0, a1, a2, speed1 = side_of(m, d, wb1, pos, n, t1, t2)
-    m2, b0, b1, b2, speed2 = side_of(m, d, wb2, pos, n, t1, t2)
-    speed = speed2 - speed1
+    soft = d.lcp_cfm / (m.opt.timestep / d.lcp_substeps)
+    m1, a0, a1, a2 = side_of(m, d, wb1, pos, n, t1, t2)
+    m2, b0, b1, b2 = side_of(m, d, wb2, pos, n, t1, t2)
     per_mu1, per_mu2 = ti.select(mu1 > 0.0, 1.0 / mu1, 0.0), ti.select(mu2 > 0.0, 1.0 / mu2, 0.0)
     inverse, beside = block_of(m1, m2, a0, a1, a2, b0, b1, b2, soft)
-    d.lcp_pair[PAIR_SIZE * s] = wb1
-    d.lcp_pair[PAIR_SIZE * s + 1] = wb2
-    put_rows(d, o, step, NORMAL, n, t1, t2)
-    put_rows(d, o, step, ANGULAR1, a0, a1, a2)
-    put_rows(d, o, step, ANGULAR2, b0, b1, b2)
-    put_block(d, o, step, inverse, beside)
-    d.lcp_rec[o + step * SCALE1] = m1
-    d.lcp_rec[o + step * SCALE2] = m2
-    d.lcp_rec[o + step * DEPTH] = depth
-    d.lcp_rec[o + step * IMPULSE] = ti.max(0.0, n.dot(start))
-    d.lcp_rec[o + step * (IMPULSE + 1)] = t1.dot(start)
-    d.lcp_rec[o + step * (IMPULSE + 2)] = t2.dot(start)
-    d.lcp_rec[o + step * MU1] = mu1
-    d.lcp_rec[o + step * MU2] = mu2
-    d.lcp_rec[o + step * PER_MU1] = per_mu1
-    d.lcp_rec[o + step * PER_MU2] = per_mu2
+    return numbers(
+        [n[0], n[1], n[2], t1[0], t1[1], t1[2], t2[0], t2[1], t2[2],
+         a0[0], a0[1], a0[2], a1[0], a1[1], a1[2], a2[0], a2[1], a2[2],
+         b0[0], b0[1], b0[2], b1[0], b1[1], b1[2], b2[0], b2[1], b2[2],
+         m1, m2, -d.contact_dist[k], mu1, beside[0], beside[1], beside[2], inverse[0], inverse[1], inverse[2],
+         ti.max(0.0, n.dot(start)), t1.dot(start), t2.dot(start), 0.0, soft, mu2, per_mu1, per_mu2]
+    )  # fmt: skip
+
+
+@func
+def bounce(m, d, s):
+    """Velocity behind a bounce of the contact in slot s [m/s]: by that before the step's forces."""
+    o, step = record_of(m, d, s)
+    n = rec3(d, o, step, NORMAL)
+    speed = FP(0.0)
+    for side in ti.static(range(2)):
+        t = TWIST_SIZE * d.lcp_pair[PAIR_SIZE * s + side]
+        before, turn = at3(d.lcp_from, t) - at3(d.lcp_push, t), at3(d.lcp_from, t + 3) - at3(d.lcp_push, t + 3)
+        rate = d.lcp_rec[o + step * (SCALE1 + side)] * n.dot(before)
+        rate += rec3(d, o, step, ANGULAR1 + SIDE * side).dot(turn)
+        speed += ti.select(side == 1, rate, -rate)
     d.lcp_rec[o + step * BOUNCE] = ti.select(-speed > d.lcp_bounce_vel, -d.lcp_bounce * speed, 0.0)
-    d.lcp_rec[o + step * SOFT] = soft
 
 
 @func
 def side_of(m, d, wb, pos, n, t1, t2):
-    """(1 / sqrt(m), angular rows along its axes, velocity of the point along n before the step's forces, if it may
-    bounce) of body wb at a contact."""
+    """(1 / sqrt(m), angular rows along its axes) of body wb at a contact."""
     moves = FP(1.0)
     if ti.static(m.has.sleep):
         w = wb // m.nbody
@@ -87,22 +105,7 @@ def side_of(m, d, wb, pos, n, t1, t2):
     roots = moves * at3(d.lcp_scale, SCALE_SIZE * wb + 1)
     arm = pos - d.xipos[wb]
     S = d.ximat[wb].transpose()
-    a0, a1, a2 = roots * (S @ arm.cross(n)), roots * (S @ arm.cross(t1)), roots * (S @ arm.cross(t2))
-    speed = FP(0.0)
-    if d.lcp_bounce > 0.0:
-        before = at3(d.lcp_from, TWIST_SIZE * wb) - at3(d.lcp_push, TWIST_SIZE * wb)
-        turn = at3(d.lcp_from, TWIST_SIZE * wb + 3) - at3(d.lcp_push, TWIST_SIZE * wb + 3)
-        speed = scale * n.dot(before) + a0.dot(turn)
-    return scale, a0, a1, a2, speed
-
-
-@func
-def put_rows(d, o, step, first, a0, a1, a2):
-    """Three rows to the record at o, from number `first` on."""
-    for e in ti.static(range(3)):
-        row = [a0, a1, a2][e]
-        for c in ti.static(range(3)):
-            d.lcp_rec[o + step * (first + ROW * e + c)] = row[c]
+    return scale, roots * (S @ arm.cross(n)), roots * (S @ arm.cross(t1)), roots * (S @ arm.cross(t2))
 
 
 @ti.func

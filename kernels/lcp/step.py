@@ -4,9 +4,10 @@ from ..sleep.awake import body_at, body_count
 from ..team import crew, join, meet, share
 from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti
 from .bodies import begin_body, end_body, next_substep
-from .contacts import PAIR_SIZE, keep_contact, keep_sleepers, prepare_contact
+from .contacts import PAIR_SIZE, bounce, keep_contact, keep_sleepers
 from .direct import solve_islands
 from .lists import COLORS, HEAD_COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
+from .records import prepare_contacts
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
 from .visits import BY_TURNS, visit_abreast, visit_contact
 
@@ -37,9 +38,12 @@ def advance(m, d, me, size):
     for k in range(first, behind):
         begin_body(m, d, body_at(m, d, k))
     meet(m, d, me, size)
-    for c in range(mine, end):  # in the list's order, in which contacts and their first bodies lie in memory
-        prepare_contact(m, d, d.lcp_slot[c], c)
+    prepare_contacts(m, d, me, size)
     meet(m, d, me, size)
+    if d.lcp_bounce > 0.0:
+        for s in range(mine, end):
+            bounce(m, d, s)
+        meet(m, d, me, size)
     for color in range(ncolor):  # contacts do what they did in the last step
         sweep_color(m, d, color, True, me, size)
         meet(m, d, me, size)

@@ -1,0 +1,70 @@
+"""Records of contacts before a step, LANES at once where they lie side by side."""
+
+from ..team import share
+from ..types import func, ti
+from .contacts import NUMBERS, PAIR_SIZE, SIZE, bodies_of, numbers_of, prepare_contact
+from .lists import COLORS, HEAD_COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
+
+STRETCH = 2048  # contacts of the list, about, that are in the cache while records are made of them
+
+
+@func
+def prepare_contacts(m, d, me, size):
+    """A worker's part of the records. Colours are gone through for one stretch of the list after the other, since a
+    colour's contacts lie all over the list."""
+    ncon = d.ncon
+    if ncon > 0:
+        many = size * ((ncon + size * STRETCH - 1) // (size * STRETCH))
+        first, behind = share(many, me, size)
+        kinds = MOST_ABREAST * ti.min(d.lcp_head[HEAD_COLORS], COLORS)
+        for part in range(first, behind):
+            begin, end = share(ncon, part, many)
+            for kind in range(kinds + 1):
+                s, low, high = slots_of(m, d, kind, begin, end)
+                if kind == kinds:  # those that are not side by side, by colour
+                    s = d.lcp_head[HEAD_SINGLES]
+                    low, high = share((ncon - s) // LANES, part, many)
+                for k in range(low, high):
+                    prepare_abreast(m, d, s + LANES * k)
+        if me == 0:
+            for s in range(ncon // LANES * LANES, ncon):
+                prepare_contact(m, d, s, d.lcp_order[s])
+
+
+@func
+def slots_of(m, d, kind, begin, end):
+    """(first slot of a colour's manifolds of one size, which LANES of these are in the stretch from contact `begin` to
+    `end`, from and to): those whose first begins there."""
+    first, rows = d.lcp_head[HEAD_FIRST + kind], kind % MOST_ABREAST + 1
+    n = d.lcp_head[HEAD_SIZES + kind] // LANES
+    low, high = 0, 0
+    if n > 0:
+        low, high = first_from(m, d, first, LANES * rows, n, begin), first_from(m, d, first, LANES * rows, n, end)
+    return first, rows * low, rows * high
+
+
+@func
+def first_from(m, d, first, step, n, c):
+    """The first of n sets of `step` slots that begins with contact c or one behind it."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        if d.lcp_order[first + step * middle] < c:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@func
+def prepare_abreast(m, d, s):
+    """The records of the contacts in LANES slots from s on, a multiple of LANES: LLVM computes their numbers as
+    vectors, as all is read before anything is written."""
+    for i in ti.static(range(LANES)):
+        wb1, wb2 = bodies_of(m, d, d.lcp_order[s + i])
+        d.lcp_pair[PAIR_SIZE * (s + i)] = wb1
+        d.lcp_pair[PAIR_SIZE * (s + i) + 1] = wb2
+    x = [numbers_of(m, d, d.lcp_order[s + i]) for i in ti.static(range(LANES))]
+    for e in ti.static(range(NUMBERS)):
+        for i in ti.static(range(LANES)):
+            d.lcp_rec[SIZE * s + LANES * e + i] = x[i][e]
