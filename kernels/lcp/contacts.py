@@ -22,7 +22,7 @@ INVERSE = 34  # 1 / its diagonal with the softness
 IMPULSE = 37  # of a substep [N s]
 BOUNCE, SOFT = 40, 41  # velocity behind a bounce [m/s]; cfm / h
 PER_MU1, PER_MU2 = 43, 44  # 1 / mu, 0 without friction
-NUMBERS = 45
+NUMBERS = 45  # of which there is something to say, nine at a time: Taichi warns of longer loops
 numbers = ti.types.vector(NUMBERS, FP)
 
 
@@ -45,8 +45,11 @@ def prepare_contact(m, d, s, k):
     o, step = record_of(m, d, s)
     d.lcp_pair[PAIR_SIZE * s], d.lcp_pair[PAIR_SIZE * s + 1] = bodies_of(m, d, k)
     x = numbers_of(m, d, k)
-    for e in ti.static(range(NUMBERS)):
-        d.lcp_rec[o + step * e] = x[e]
+    for part in ti.static(range(NUMBERS // SIDE)):
+        for e in ti.static(range(SIDE * part, SIDE * (part + 1))):
+            d.lcp_rec[o + step * e] = x[e]
+    if d.lcp_bounce > 0.0:
+        bounce(m, d, s)
 
 
 @func

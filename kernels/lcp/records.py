@@ -1,8 +1,8 @@
 """Records of contacts before a step, LANES at once where they lie side by side."""
 
-from ..team import share
+from ..team import meet, share
 from ..types import func, ti
-from .contacts import NUMBERS, PAIR_SIZE, SIZE, bodies_of, numbers_of, prepare_contact
+from .contacts import NUMBERS, PAIR_SIZE, SIDE, SIZE, bodies_of, bounce, numbers_of, prepare_contact
 from .lists import COLORS, HEAD_COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
 
 STRETCH = 2048  # contacts of the list, about, that are in the cache while records are made of them
@@ -29,6 +29,11 @@ def prepare_contacts(m, d, me, size):
         if me == 0:
             for s in range(ncon // LANES * LANES, ncon):
                 prepare_contact(m, d, s, d.lcp_order[s])
+        if d.lcp_bounce > 0.0:
+            meet(m, d, me, size)
+            first, behind = share(ncon, me, size)
+            for s in range(first, behind):
+                bounce(m, d, s)
 
 
 @func
@@ -65,6 +70,7 @@ def prepare_abreast(m, d, s):
         d.lcp_pair[PAIR_SIZE * (s + i)] = wb1
         d.lcp_pair[PAIR_SIZE * (s + i) + 1] = wb2
     x = [numbers_of(m, d, d.lcp_order[s + i]) for i in ti.static(range(LANES))]
-    for e in ti.static(range(NUMBERS)):
-        for i in ti.static(range(LANES)):
-            d.lcp_rec[SIZE * s + LANES * e + i] = x[i][e]
+    for part in ti.static(range(NUMBERS // SIDE)):
+        for e in ti.static(range(SIDE * part, SIDE * (part + 1))):
+            for i in ti.static(range(LANES)):
+                d.lcp_rec[SIZE * s + LANES * e + i] = x[i][e]

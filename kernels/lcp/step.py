@@ -4,7 +4,7 @@ from ..sleep.awake import body_at, body_count
 from ..team import crew, join, meet, share
 from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti
 from .bodies import begin_body, end_body, next_substep
-from .contacts import PAIR_SIZE, bounce, keep_contact, keep_sleepers
+from .contacts import PAIR_SIZE, keep_contact, keep_sleepers
 from .direct import solve_islands
 from .lists import COLORS, HEAD_COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
 from .records import prepare_contacts
@@ -40,10 +40,6 @@ def advance(m, d, me, size):
     meet(m, d, me, size)
     prepare_contacts(m, d, me, size)
     meet(m, d, me, size)
-    if d.lcp_bounce > 0.0:
-        for s in range(mine, end):
-            bounce(m, d, s)
-        meet(m, d, me, size)
     for color in range(ncolor):  # contacts do what they did in the last step
         sweep_color(m, d, color, True, me, size)
         meet(m, d, me, size)

@@ -18,7 +18,6 @@ from .contacts import (
     block_of,
     keep_contact,
     keep_sleepers,
-    prepare_contact,
     put_block,
     rec3,
     record_of,
@@ -27,6 +26,7 @@ from .elimination import fulfil_tree
 from .joints import POSE_SIZE, along_principal, place_tree
 from .lists import HEAD_COLORS, loop_at
 from .loops import measure_loop, sweep_loops
+from .records import prepare_contacts
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
 from .step import sweep_color
 from .trees import begin_tree, end_tree, rest_tree
@@ -72,8 +72,7 @@ def advance_trees(m, d, me, size):
         else:
             begin_tree(m, d, t)
     meet(m, d, me, size)
-    for c in range(mine, end):  # in the list's order, in which contacts and their first bodies lie in memory
-        prepare_contact(m, d, d.lcp_slot[c], c)
+    prepare_contacts(m, d, me, size)
     meet(m, d, me, size)
     for color in range(ncolor):  # contacts do what they did in the last step
         sweep_color(m, d, color, True, me, size)
