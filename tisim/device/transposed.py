@@ -1,6 +1,6 @@
 """Four things side by side are read, or written back, two numbers of each at once.
 
-Where numbers of four things, as velocities of four bodies, are copied to lie side by side, LLVM loads one after the other
+Where numbers of four things, as velocities of four bodies, are copied to lie side by side, LLVM loads one by one
 and puts them together. Here the copies of two neighbouring numbers of four things become four loads of pairs and two
 stores of four numbers, and where they are copied back two loads and four stores: half the instructions. Told of places
 by neighbours.py, of whose VERSION this is a part. Numbers are moved, and none is changed.
