@@ -64,8 +64,7 @@ def visit_abreast(m, d, s, rows, n, starts: ti.template(), me):
         else:
             visit_rows(m, d, s, rows, n, WITH_CORNERS, me)
     for k in range(n):
-        for i in range(LANES):
-            give_bodies(m, d, s + LANES * rows * k, i, HELD * me + 2 * NUMBERS * LANES * k)
+        give_bodies(m, d, s + LANES * rows * k, HELD * me + 2 * NUMBERS * LANES * k)
 
 
 @func
@@ -80,23 +79,37 @@ def visit_rows(m, d, s, rows, n, what: ti.template(), me):
 @func
 def take_bodies(m, d, s, held):
     """Velocities and ways of the bodies of the contacts in LANES slots from s on, side by side to lcp_held."""
-    unit = ti.select(d.lcp_substeps > 0, FP(1.0), FP(0.0))  # for LLVM, which makes vectors where it multiplies
     for side in ti.static(range(2)):
-        for c in ti.static(range(NUMBERS)):
+        b = [BODY_SIZE * d.lcp_pair[PAIR_SIZE * (s + i) + side] for i in ti.static(range(LANES))]
+        for c in ti.static(range(0, NUMBERS, 2)):  # by pairs, see tisim/device/transposed.py
+            x = [d.lcp_body[b[i] + c + (WAY - 6) * (c // 6)] for i in ti.static(range(LANES))]
+            y = [d.lcp_body[b[i] + c + (WAY - 6) * (c // 6) + 1] for i in ti.static(range(LANES))]
             for i in ti.static(range(LANES)):
-                b = BODY_SIZE * d.lcp_pair[PAIR_SIZE * (s + i) + side]
-                x = d.lcp_body[b + c + (WAY - 6) * (c // 6)]
-                d.lcp_held[held + LANES * (NUMBERS * side + c) + i] = unit * x
+                d.lcp_held[held + LANES * (NUMBERS * side + c) + i] = x[i]
+            for i in ti.static(range(LANES)):
+                d.lcp_held[held + LANES * (NUMBERS * side + c + 1) + i] = y[i]
 
 
 @func
-def give_bodies(m, d, s, i, held):
-    """Velocities of the i-th of them, if they move, back. In a loop, else LLVM makes pairs of a body's numbers."""
+def give_bodies(m, d, s, held):
+    """Their velocities, of those that move, back."""
     for side in ti.static(range(2)):
-        if d.lcp_rec[SIZE * s + LANES * (SCALE1 + side) + i] > 0.0:
-            b = BODY_SIZE * d.lcp_pair[PAIR_SIZE * (s + i) + side]
-            for c in ti.static(range(6)):
-                d.lcp_body[b + c] = d.lcp_held[held + LANES * (NUMBERS * side + c) + i]
+        scale = [d.lcp_rec[SIZE * s + LANES * (SCALE1 + side) + i] for i in ti.static(range(LANES))]
+        b = [BODY_SIZE * d.lcp_pair[PAIR_SIZE * (s + i) + side] for i in ti.static(range(LANES))]
+        alone = LANES
+        if ti.min(scale[0], scale[1], scale[2], scale[3]) > 0.0:
+            alone = 0
+            for c in ti.static(range(0, 6, 2)):
+                x = [d.lcp_held[held + LANES * (NUMBERS * side + c) + i] for i in ti.static(range(LANES))]
+                y = [d.lcp_held[held + LANES * (NUMBERS * side + c + 1) + i] for i in ti.static(range(LANES))]
+                for i in ti.static(range(LANES)):
+                    d.lcp_body[b[i] + c] = x[i]
+                    d.lcp_body[b[i] + c + 1] = y[i]
+        for i in range(alone):
+            if d.lcp_rec[SIZE * s + LANES * (SCALE1 + side) + i] > 0.0:
+                to = BODY_SIZE * d.lcp_pair[PAIR_SIZE * (s + i) + side]
+                for c in ti.static(range(6)):
+                    d.lcp_body[to + c] = d.lcp_held[held + LANES * (NUMBERS * side + c) + i]
 
 
 @func

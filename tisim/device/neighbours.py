@@ -3,17 +3,22 @@
 Four numbers that stand side by side in an array are added and multiplied by one instruction, if LLVM sees that they do.
 Taichi computes each of their places anew, in 32 bits, and has made counters of loops of some of them: from that nothing
 can be seen any more. Here a place becomes a sum of values and a number, by which the pointer is then moved on; two
-counters that always differ by the same number become one. As in promises.py, no place of an array overflows. No
-operation on numbers changes, nor any bit of a result.
+counters that always differ by the same number become one. As in promises.py, no place of an array overflows. What is
+copied to lie side by side is then moved by transposed.py. No operation on numbers changes, nor any bit of a result.
 """
 
 import re
 
-VERSION = 2  # part of the key of an image, as this file is not: kernels that name ABREAST read it
+from . import transposed
+
+VERSION = 3  # part of the key of an image, as this file is not: kernels that name ABREAST read it
 _POINTER = re.compile(r"  (%[\w.]+) = getelementptr (inbounds )?(\w+), \3\* (%[\w.]+), i64 (%[\w.]+)$")
 _WIDE = re.compile(r"  (%[\w.]+) = [sz]ext i32 (%[\w.]+) to i64")
 _SUM = re.compile(r"  (%[\w.]+) = (add|sub|or|shl|mul) (?:nuw )?(?:nsw )?i32 (%[\w.]+|-?\d+), (%[\w.]+|-?\d+)$")
 _COUNTER = re.compile(r"  (%[\w.]+) = phi i32 \[ (%[\w.]+|-?\d+), (%[\w.]+) \], \[ (%[\w.]+|-?\d+), (%[\w.]+) \]$")
+_NEXT = re.compile(r"  (%[\w.]+) = getelementptr (?:inbounds )?\w+, \w+\* (%[\w.]+), i64 (-?\d+)$")
+_ARRAY = re.compile(r"  (%[\w.]+) = getelementptr %arguments, %arguments\* %[\w.]+, i64 0, i32 (\d+), i32 1$")
+_BASE = re.compile(r"  (%[\w.]+) = load \w+\*, \w+\*\* (%[\w.]+),")
 _MOST = 6  # values in a sum: longer ones are left as they are
 
 
@@ -33,6 +38,7 @@ class _Function:
 
     def __init__(self, lines):
         self._lines, self._made, self._wide, self._forms = lines, {}, {}, {}
+        self._arrays, self._bases, self._places = {}, {}, {}
         counters, block = [], ""
         for line in lines:
             if label := re.match(r"([\w.]+):", line):
@@ -41,6 +47,10 @@ class _Function:
                 self._made[found[1]] = found.groups()[1:]
             elif found := _WIDE.match(line):
                 self._wide[found[1]] = found[2]
+            elif found := _ARRAY.match(line):
+                self._arrays[found[1]] = int(found[2])
+            elif (found := _BASE.match(line)) and found[2] in self._arrays:
+                self._bases[found[1]] = self._arrays[found[2]]
             elif found := _COUNTER.match(line):
                 counters.append((block, found.groups()))
         self._counters(counters)
@@ -95,6 +105,9 @@ class _Function:
         """The lines, each place of an array written as a sum."""
         out, count = [], 0
         for line in self._lines:
+            if (found := _NEXT.match(line)) and found[2] in self._places:
+                array, values, number = self._places[found[2]]
+                self._places[found[1]] = array, values, number + int(found[3])
             found = _POINTER.match(line)
             if not found or found[5] not in self._wide:
                 out.append(line)
@@ -104,6 +117,8 @@ class _Function:
             if not values:
                 out.append(line)
                 continue
+            if pointer in self._bases:
+                self._places[name] = self._bases[pointer], values, number
             last = None
             for value, times in values:
                 count += 1
@@ -119,4 +134,4 @@ class _Function:
             out.append(f"  %near.{count} = sext i32 {last} to i64")
             out.append(f"  %near.{count}.to = getelementptr {kind}, {kind}* {pointer}, i64 %near.{count}")
             out.append(f"  {name} = getelementptr {kind}, {kind}* %near.{count}.to, i64 {number}")
-        return out
+        return transposed.transpose(out, self._places)
