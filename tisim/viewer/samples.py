@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from tisim.device import session
+from tisim.device import native, session
 
 CHUNKS = 512  # that blocks are cut into on a CPU, of which a worker takes sixteen at once
+PARTS = native.CHUNKS  # that workers take at once; each has chunks of all over the picture, and all take the same time
 GPU_BLOCK = 4  # samples that a thread of a GPU does at once
 
 
@@ -18,30 +19,34 @@ class Samples:
 
     def __init__(self, x, y, tile):
         ends = np.append(np.flatnonzero(np.diff(tile)) + 1, len(tile)) if len(tile) else np.zeros(0, int)
-        self._cut(x, y, tile[ends - 1], ends)
+        self._cut(x, y, tile[ends - 1], np.append(0, ends[:-1])[: len(ends)], ends)
 
     @classmethod
-    def of_tiles(cls, count):
-        """Samples whose places kernels write, so many of each tile (ntile,)."""
-        made, some = cls.__new__(cls), np.flatnonzero(count)
-        made._cut(None, None, some.astype(np.int32), np.cumsum(count[some]))
+    def of_tiles(cls, first):
+        """Samples whose places kernels write: first (ntile + 1,) of each tile, and how many there are."""
+        made, some = cls.__new__(cls), np.flatnonzero(first[1:] != first[:-1])
+        made._cut(None, None, some.astype(np.int32), first[some], first[some + 1])
         return made
 
-    def _cut(self, x, y, tiles, ends):
-        """tiles, ends  of each tile that has samples: its number, and where they end."""
+    def _cut(self, x, y, tiles, begins, ends):
+        """tiles, begins, ends  of each tile that has samples: its number, where they begin and end."""
         self.x, self.y = (None if v is None else np.asarray(v, np.float32) for v in (x, y))
-        begins = np.append(0, ends[:-1])[: len(ends)]
-        self._tiles, self._counts, self._length = tiles, ends - begins, int(np.max(ends, initial=0))
+        self._tiles, self._counts, self._length = tiles, ends - begins, int(ends[-1]) if len(ends) else 0
         if session.arch != "cpu" and len(ends):  # many threads of little work
             tiles = np.repeat(tiles, -(-self._counts // GPU_BLOCK))
             starts = [np.arange(a, b, GPU_BLOCK) for a, b in zip(begins, ends)]
             ends = np.concatenate([np.minimum(x + GPU_BLOCK, b) for x, b in zip(starts, ends)])
             begins = np.concatenate(starts)
-        chunks = CHUNKS if session.arch == "cpu" else len(ends)
-        self.most, self.chunk = int(np.max(ends - begins, initial=0)), max(1, -(-len(ends) // max(1, chunks)))
-        self.places = self._length + -(-len(ends) // self.chunk) * self.most
-        self.blocks = np.zeros((len(ends), 4), np.int32)
-        self.blocks[:, 0], self.blocks[:, 1], self.blocks[:, 2] = begins, ends, tiles
+        on_cpu = session.arch == "cpu"
+        n = len(ends)
+        self.most, self.chunk = int(np.max(ends - begins, initial=0)), max(1, -(-n // CHUNKS)) if on_cpu else 1
+        rows = -(-n // (self.chunk * PARTS)) * self.chunk * PARTS if on_cpu else n  # some are empty
+        self.places = self._length + rows // self.chunk * self.most
+        self.blocks = np.zeros((rows, 4), np.int32)
+        for k, values in enumerate((begins, ends, tiles)):
+            self.blocks[:n, k] = values
+        if on_cpu:
+            self.blocks = self.blocks.reshape(-1, PARTS, self.chunk, 4).swapaxes(0, 1).reshape(-1, 4)
 
     def __len__(self):
         return self._length
@@ -49,3 +54,4 @@ class Samples:
     def take(self, chosen):
         """Those of them (k,), in rising order."""
         return Samples(self.x[chosen], self.y[chosen], np.repeat(self._tiles, self._counts)[chosen])
+
