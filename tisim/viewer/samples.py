@@ -37,16 +37,15 @@ class Samples:
             starts = [np.arange(a, b, GPU_BLOCK) for a, b in zip(begins, ends)]
             ends = np.concatenate([np.minimum(x + GPU_BLOCK, b) for x, b in zip(starts, ends)])
             begins = np.concatenate(starts)
-        on_cpu = session.arch == "cpu"
         n = len(ends)
-        self.most, self.chunk = int(np.max(ends - begins, initial=0)), max(1, -(-n // CHUNKS)) if on_cpu else 1
-        rows = -(-n // (self.chunk * PARTS)) * self.chunk * PARTS if on_cpu else n  # some are empty
-        self.places = self._length + rows // self.chunk * self.most
-        self.blocks = np.zeros((rows, 4), np.int32)
+        self.most, self.chunk, rows = int(np.max(ends - begins, initial=0)), 1, slice(n)
+        if session.arch == "cpu":
+            self.chunk, rows = max(1, -(-n // CHUNKS)), _rows(begins, self._length)
+        chunks = CHUNKS if session.arch == "cpu" else n
+        self.places = self._length + chunks * self.most
+        self.blocks = np.zeros((chunks * self.chunk, 4), np.int32)  # those left over are empty
         for k, values in enumerate((begins, ends, tiles)):
-            self.blocks[:n, k] = values
-        if on_cpu:
-            self.blocks = self.blocks.reshape(-1, PARTS, self.chunk, 4).swapaxes(0, 1).reshape(-1, 4)
+            self.blocks[rows, k] = values
 
     def __len__(self):
         return self._length
@@ -55,3 +54,16 @@ class Samples:
         """Those of them (k,), in rising order."""
         return Samples(self.x[chosen], self.y[chosen], np.repeat(self._tiles, self._counts)[chosen])
 
+
+
+def _rows(begins, length):
+    """Rows of blocks that begin at these samples (n,), of so many: chunks of neighbours, each as many blocks but for
+    one. The largest chunks are dealt to the workers' parts first, there and back again."""
+    n, turns = len(begins), CHUNKS // PARTS
+    first = -(-np.arange(CHUNKS + 1) * n // CHUNKS)  # of each chunk
+    large = np.argsort(np.diff(np.append(begins, length)[first]), kind="stable")[::-1].reshape(turns, PARTS)
+    large[1::2] = large[1::2, ::-1]
+    place = np.empty(CHUNKS, np.int64)
+    place[large.T.ravel()] = np.arange(CHUNKS)
+    own = np.arange(n) * CHUNKS // max(1, n)
+    return place[own] * -(-n // CHUNKS) + np.arange(n) - first[own]
