@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from tisim.device import native, session
+from tisim.device import session
 
 CHUNKS = 512  # that blocks are cut into on a CPU, of which a worker takes sixteen at once
-PARTS = native.CHUNKS  # that workers take at once; each has chunks of all over the picture, and all take the same time
 GPU_BLOCK = 4  # samples that a thread of a GPU does at once
 
 
@@ -37,15 +36,11 @@ class Samples:
             starts = [np.arange(a, b, GPU_BLOCK) for a, b in zip(begins, ends)]
             ends = np.concatenate([np.minimum(x + GPU_BLOCK, b) for x, b in zip(starts, ends)])
             begins = np.concatenate(starts)
-        n = len(ends)
-        self.most, self.chunk, rows = int(np.max(ends - begins, initial=0)), 1, slice(n)
-        if session.arch == "cpu":
-            self.chunk, rows = max(1, -(-n // CHUNKS)), _rows(begins, self._length)
-        chunks = CHUNKS if session.arch == "cpu" else n
-        self.places = self._length + chunks * self.most
-        self.blocks = np.zeros((chunks * self.chunk, 4), np.int32)  # those left over are empty
-        for k, values in enumerate((begins, ends, tiles)):
-            self.blocks[rows, k] = values
+        chunks = CHUNKS if session.arch == "cpu" else len(ends)
+        self.most, self.chunk = int(np.max(ends - begins, initial=0)), max(1, -(-len(ends) // max(1, chunks)))
+        self.places = self._length + -(-len(ends) // self.chunk) * self.most
+        self.blocks = np.zeros((len(ends), 4), np.int32)
+        self.blocks[:, 0], self.blocks[:, 1], self.blocks[:, 2] = begins, ends, tiles
 
     def __len__(self):
         return self._length
@@ -53,17 +48,3 @@ class Samples:
     def take(self, chosen):
         """Those of them (k,), in rising order."""
         return Samples(self.x[chosen], self.y[chosen], np.repeat(self._tiles, self._counts)[chosen])
-
-
-
-def _rows(begins, length):
-    """Rows of blocks that begin at these samples (n,), of so many: chunks of neighbours, each as many blocks but for
-    one. The largest chunks are dealt to the workers' parts first, there and back again."""
-    n, turns = len(begins), CHUNKS // PARTS
-    first = -(-np.arange(CHUNKS + 1) * n // CHUNKS)  # of each chunk
-    large = np.argsort(np.diff(np.append(begins, length)[first]), kind="stable")[::-1].reshape(turns, PARTS)
-    large[1::2] = large[1::2, ::-1]
-    place = np.empty(CHUNKS, np.int64)
-    place[large.T.ravel()] = np.arange(CHUNKS)
-    own = np.arange(n) * CHUNKS // max(1, n)
-    return place[own] * -(-n // CHUNKS) + np.arange(n) - first[own]
