@@ -5,7 +5,6 @@ rays of a tile's samples try its list until the next record begins behind what a
 its own, so that shadow rays are exact. Nothing is sampled at random and nothing depends on threads.
 """
 
-import functools
 import weakref
 
 import numpy as np
@@ -14,6 +13,7 @@ from tisim.device import launch, memory, runtime, session
 from tisim.errors import CapacityError, Error
 from tisim.stages.rays import ray_types
 from tisim.viewer import textures
+from tisim.viewer.far import axes_to, sky
 from tisim.viewer.samples import Samples
 
 SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the camera, above the ground [degree]
@@ -44,29 +44,6 @@ def sun_of(camera):
     """Direction towards the sun (3,) for a picture from this camera."""
     around, up = np.radians(camera.azimuth + 180 - SUN_SIDE), np.radians(SUN_HEIGHT)
     return np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
-
-
-def sky_directions(n):
-    """n directions (n, 3) spread over the upper half sphere, more of them high up."""
-    k = np.arange(n)
-    up = np.sqrt((k + 0.5) / n) * 0.97
-    around = k * 2.399963
-    side = np.sqrt(1 - up * up)
-    return np.stack([side * np.cos(around), side * np.sin(around), up], 1)
-
-
-@functools.lru_cache(None)
-def _sky(n):
-    """Directions (n, 3) towards the lamps of the sky, and the axes (n, 9) of their views."""
-    directions = sky_directions(n)
-    return directions, np.array([_axes_to(toward) for toward in directions])
-
-
-def _axes_to(toward):
-    """Axes (9,) of the view of a far lamp in this direction: right, up, backward."""
-    right = np.cross([0, 0, 1.0], toward)
-    right /= max(np.linalg.norm(right), 1e-9)
-    return np.ravel([right, np.cross(toward, right), toward])
 
 
 def check_size(width, height):
@@ -178,9 +155,9 @@ class Caster:
             self._bounds(camera)
         if color and lit is None:
             toward = sun_of(camera)
-            self._far_lamps(1, toward[None], _axes_to(toward)[None])
+            self._far_lamps(1, toward[None], axes_to(toward)[None])
             if lamps:
-                self._far_lamps(2, *_sky(lamps))
+                self._far_lamps(2, *sky(lamps))
             self._set_views()
         self._lists(0, 2 + lamps if color and lit is None and quality != "plain" else 1)
         if lamps:
@@ -406,7 +383,7 @@ class Caster:
             shaded = shadows and lamp.shadows
             if lamp.far:
                 toward = -np.asarray(lamp.direction, float)
-                self._far_lamps(1, toward[None], _axes_to(toward)[None])
+                self._far_lamps(1, toward[None], axes_to(toward)[None])
                 self._set_views()
                 if shaded:
                     self._lists(1, 2)
