@@ -13,6 +13,7 @@ from tisim.device import launch, memory, runtime, session
 from tisim.errors import CapacityError, Error
 from tisim.stages.rays import ray_types
 from tisim.viewer import textures
+from tisim.viewer.far import axes_to, sky
 from tisim.viewer.samples import Samples
 
 SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the camera, above the ground [degree]
@@ -25,6 +26,8 @@ TILE, LAMP_TILE = 8, 4  # side of a tile of the camera and of a lamp [pixel]
 LAMP_SIDE = 512  # pixels of a lamp's view
 FADE = 6.0  # far ground fades over so many distances of the camera
 CURVE = (1 - np.exp(-1.25 * (np.arange(3 * 2048 + 2) / 2048) ** 2)) ** (1 / 2.2)
+LIGHT = np.array([SUN_LIGHT, SKY_LIGHT, SKY_LOW, SKY_CHANGE])
+TONE = np.ascontiguousarray(CURVE, np.float32).view(np.int32)
 # arrays of a number of each sample
 SAMPLED = (
     "x y depth record face before last nx ny nz r g b alpha fade tile cosine shine lit weight red green blue through "
@@ -33,6 +36,7 @@ SAMPLED = (
 PARALLEL = 2000  # records or samples below which one CPU thread does all
 MOST, LONGEST = 2**24, 2**14  # pixels of a picture, and of a side
 
+_drawn = weakref.WeakKeyDictionary()  # of each Data: the Caster whose samples and constants its arrays hold
 _textured = weakref.WeakKeyDictionary()  # of each Data: which textures its arrays hold
 
 
@@ -40,15 +44,6 @@ def sun_of(camera):
     """Direction towards the sun (3,) for a picture from this camera."""
     around, up = np.radians(camera.azimuth + 180 - SUN_SIDE), np.radians(SUN_HEIGHT)
     return np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
-
-
-def sky_directions(n):
-    """n directions (n, 3) spread over the upper half sphere, more of them high up."""
-    k = np.arange(n)
-    up = np.sqrt((k + 0.5) / n) * 0.97
-    around = k * 2.399963
-    side = np.sqrt(1 - up * up)
-    return np.stack([side * np.cos(around), side * np.sin(around), up], 1)
 
 
 def check_size(width, height):
@@ -102,7 +97,8 @@ class Caster:
         self._grid = np.int32([(self._across, self._down, TILE, 0), *lamps])
         self._room = 1 << 14  # entries of the lists of a view
         self._half = self._across * TILE // 2
-        self._places = self._sized = self._last = None
+        self._places = self._sized = self._last = self._step = None
+        self._held = {}  # of arrays of the Data that this Caster drew last: what they hold
 
     def _prepare(self):
         """Samples of all pixels, and of each second row and column."""
@@ -139,12 +135,16 @@ class Caster:
         if quality not in QUALITY:
             raise Error(f"quality={quality!r}: expected {', '.join(map(repr, QUALITY))}")
         self._d, self._m, self._scene, self._lit = d, scene.m, scene, lit
+        last = _drawn.get(d)
+        if last is None or last() is not self:
+            self._held = {}
+            _drawn[d] = weakref.ref(self)
         self._kinds = ray_types(scene.m)
         self._npic = scene.n
         self._prepare()
         w, h = self.width, self.height
         _, full, halved = self._places
-        self._views(camera, tile)
+        self._views(camera, tile, first=grow or not color or lit is not None)
         if not floors and lit is None and color:
             self._leave_chequers(camera, quality != "plain")
         if grow:
@@ -154,8 +154,10 @@ class Caster:
         if color:
             self._bounds(camera)
         if color and lit is None:
-            self._far_lamps(1, [sun_of(camera)])
-            self._far_lamps(2, sky_directions(lamps))
+            toward = sun_of(camera)
+            self._far_lamps(1, toward[None], axes_to(toward)[None])
+            if lamps:
+                self._far_lamps(2, *sky(lamps))
             self._set_views()
         self._lists(0, 2 + lamps if color and lit is None and quality != "plain" else 1)
         if lamps:
@@ -180,13 +182,13 @@ class Caster:
         """Gives pixels that differ from a neighbour the mean colour of four rays."""
         d, ntile = self._d, self._across * self._down
         count = self._on_edges(ntile)
-        count += count % 2
-        first = np.append(0, np.cumsum(count)).astype(np.int32)
+        first = np.zeros(ntile + 1, np.int32)
+        np.cumsum(count + (count & 1), out=first[1:])
         n = int(first[-1])
         if not n:
             return
         _upload(d, "pic_first", first)
-        samples = Samples.of_tiles(4 * count)
+        samples = Samples.of_tiles(4 * first)
         d.scratch("pic_pick", n)
         pick, mean = ("finish", "pick_edges"), ("finish", "mean_of_four")
         if self._lit is None:
@@ -214,22 +216,30 @@ class Caster:
         scalars = dict(dict(npic=self._npic, npicplane=self._nplane, nblock=self._nblock), **scalars)
         launch.run(self._m, self._d, found, parallel=parallel, **scalars)
 
-    def _views(self, camera, tile):
-        """Uploads the camera and what does not change in this picture."""
+    def _hold(self, name, values):
+        """Uploads what no kernel changes, where an array does not hold it from the picture before."""
+        values_held, place = self._held.get(name, (None, None))
+        if values_held is not values or place is not self._d.scratch(name, len(values)):
+            _upload(self._d, name, values)
+            self._held[name] = values, self._d.device(name)
+
+    def _views(self, camera, tile, first):
+        """Uploads the camera, if that is needed first of all, and what does not change in this picture."""
         d, n = self._d, max(1, self._npic)
         self._kind = memory.part(d.device("pic_kind"), 0, self._npic)
         planes = np.flatnonzero(self._kind == 0).astype(np.int32)
         self._nplane, self._nsample, self._nblock = len(planes), 0, 0
-        _upload(d, "pic_plane", np.resize(planes, max(1, len(planes))) if len(planes) else np.zeros(1, np.int32))
+        _upload(d, "pic_plane", planes if len(planes) else np.zeros(1, np.int32))
         focal = 0.5 * self.height / np.tan(0.5 * np.radians(camera.fovy))
         self._eye, self._axes, self._lens = np.zeros((VIEWS, 3)), np.zeros((VIEWS, 9)), np.zeros((VIEWS, 4))
         self._eye[0], self._axes[0] = camera.position, np.ravel(camera.axes)
         self._lens[0] = focal, self.width, self.height, 0
-        self._set_views()
-        _upload(d, "pic_grid", self._grid)
+        if first:
+            self._set_views()
+        self._hold("pic_grid", self._grid)
         _upload(d, "pic_look", np.array([tile, FADE * camera.distance, 0.0]))
-        _upload(d, "pic_light", np.array([SUN_LIGHT, SKY_LIGHT, SKY_LOW, SKY_CHANGE]))
-        _upload(d, "pic_tone", _bits(CURVE))
+        self._hold("pic_light", LIGHT)
+        self._hold("pic_tone", TONE)
         d.scratch("pic_seen", n)
         d.scratch("pic_span", VIEWS * n)
         d.scratch("pic_order", 2 * VIEWS * n)
@@ -255,12 +265,22 @@ class Caster:
         both = (("rgba", 4), ("second", 3))
         colors = [memory.part(d.device(f"pic_{name}"), n * j, 3).astype(float) for name, n in both]
         up = memory.part(d.device("pic_mat"), 9 * j, 9)[2::3].astype(float)
-        sun = max(0.0, float(up @ sun_of(camera))) * np.array(SUN_LIGHT)
+        key = *(x.tobytes() for x in (*colors, up)), camera.azimuth, shadows
+        if self._step is None or self._step[0] != key:
+            self._step = key, self._chequer_step(colors, up, sun_of(camera), shadows)
+        if self._step[1] is not None:
+            memory.upload(d.device("pic_look"), np.array([self._step[1]], session.numpy_float()), 2)
+
+    @staticmethod
+    def _chequer_step(colors, up, toward, shadows):
+        """Step between tiles of these colours on a plane with this normal, None where one of shadows may be less."""
+        sun = max(0.0, float(up @ toward)) * np.array(SUN_LIGHT)
         sky = 0.06 + (0.55 + 0.45 * float(up[2])) * np.array(SKY_LIGHT)
         shown = np.array([[_shown(color * light) for light in (sun + sky, sky)] for color in colors])
         between_tiles = 1.05 * np.abs(shown[0] - shown[1]).sum(-1).max()
         if not shadows or between_tiles < 0.7 * np.abs(shown[:, 0] - shown[:, 1]).sum(-1).min():
-            memory.upload(d.device("pic_look"), np.array([between_tiles], session.numpy_float()), 2)
+            return between_tiles
+        return None
 
     def _texels(self):
         """Uploads the textures, where that has not been done."""
@@ -306,14 +326,12 @@ class Caster:
         size = float(sizes[solid].max())
         self._radius = float(min(0.6 * np.linalg.norm(high - low) + 2 * size + 1e-3, 30 * camera.distance))
 
-    def _far_lamps(self, view, directions):
-        """Points views from this one on at the scene from afar; directions towards their lamps (n, 3)."""
-        for k, toward in enumerate(directions, view):
-            right = np.cross([0, 0, 1.0], toward)
-            right /= max(np.linalg.norm(right), 1e-9)
-            self._axes[k] = np.ravel([right, np.cross(toward, right), toward])
-            self._eye[k] = self._center + 2 * self._radius * np.asarray(toward)
-            self._lens[k] = 0.5 * LAMP_SIDE / self._radius, LAMP_SIDE, LAMP_SIDE, 1
+    def _far_lamps(self, view, directions, axes):
+        """Points views from this one on at the scene from afar; directions towards their lamps (n, 3), axes (n, 9)."""
+        views = slice(view, view + len(directions))
+        self._axes[views] = axes
+        self._eye[views] = self._center + 2 * self._radius * directions
+        self._lens[views] = 0.5 * LAMP_SIDE / self._radius, LAMP_SIDE, LAMP_SIDE, 1
 
     def _room_for(self, places, more=()):
         """Makes the arrays of samples, those of these names too, where they are not as long yet."""
@@ -327,10 +345,21 @@ class Caster:
         self._nsample = len(samples)
         lamps = ("gain", "gloss", "tint") if self._lit is not None else ()
         self._room_for(samples.places, lamps)
-        if samples.x is not None:
-            _upload(self._d, "pic_x", _bits(samples.x))
-            _upload(self._d, "pic_y", _bits(samples.y))
+        self._rays(samples)
         self._blocks(samples.blocks)
+
+    def _rays(self, samples):
+        """Uploads where the samples' rays go, of all pixels only what others have written over since."""
+        whole = samples is self._places[1]
+        places = [self._d.device(f"pic_{name}") for name in "xy"]
+        held, spoiled = self._held.get("rays", (None, 0))
+        if held != places:
+            spoiled = len(samples) if whole else self._places[1].places
+        if samples.x is not None:
+            count = spoiled if whole else len(samples)
+            for place, values in zip(places, (samples.x, samples.y)):
+                memory.upload(place, _bits(values[:count]))
+        self._held["rays"] = places, 0 if whole else max(spoiled, samples.places)
 
     def _blocks(self, blocks):
         """What the next kernels work on."""
@@ -353,7 +382,8 @@ class Caster:
             _upload(self._d, "pic_lamp", lamp.rows(ambient))
             shaded = shadows and lamp.shadows
             if lamp.far:
-                self._far_lamps(1, [-lamp.direction])
+                toward = -np.asarray(lamp.direction, float)
+                self._far_lamps(1, toward[None], axes_to(toward)[None])
                 self._set_views()
                 if shaded:
                     self._lists(1, 2)

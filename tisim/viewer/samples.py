@@ -18,20 +18,19 @@ class Samples:
 
     def __init__(self, x, y, tile):
         ends = np.append(np.flatnonzero(np.diff(tile)) + 1, len(tile)) if len(tile) else np.zeros(0, int)
-        self._cut(x, y, tile[ends - 1], ends)
+        self._cut(x, y, tile[ends - 1], np.append(0, ends[:-1])[: len(ends)], ends)
 
     @classmethod
-    def of_tiles(cls, count):
-        """Samples whose places kernels write, so many of each tile (ntile,)."""
-        made, some = cls.__new__(cls), np.flatnonzero(count)
-        made._cut(None, None, some.astype(np.int32), np.cumsum(count[some]))
+    def of_tiles(cls, first):
+        """Samples whose places kernels write: first (ntile + 1,) of each tile, and how many there are."""
+        made, some = cls.__new__(cls), np.flatnonzero(first[1:] != first[:-1])
+        made._cut(None, None, some.astype(np.int32), first[some], first[some + 1])
         return made
 
-    def _cut(self, x, y, tiles, ends):
-        """tiles, ends  of each tile that has samples: its number, and where they end."""
+    def _cut(self, x, y, tiles, begins, ends):
+        """tiles, begins, ends  of each tile that has samples: its number, where they begin and end."""
         self.x, self.y = (None if v is None else np.asarray(v, np.float32) for v in (x, y))
-        begins = np.append(0, ends[:-1])[: len(ends)]
-        self._tiles, self._counts, self._length = tiles, ends - begins, int(np.max(ends, initial=0))
+        self._tiles, self._counts, self._length = tiles, ends - begins, int(ends[-1]) if len(ends) else 0
         if session.arch != "cpu" and len(ends):  # many threads of little work
             tiles = np.repeat(tiles, -(-self._counts // GPU_BLOCK))
             starts = [np.arange(a, b, GPU_BLOCK) for a, b in zip(begins, ends)]
