@@ -18,11 +18,12 @@ class Batch:
     nstep   steps of an action.
     blocks  in how many Data they lie, None: as many as there are threads for, where that pays.
     datas   these;  first  the number of each block's first world, and of all behind the last.
+    by_hands  whether one thread each steps them.
     """
 
     def __init__(self, m, nworld, nstep, blocks):
         runtime.ensure()
-        by_hands = hands.number() > 1 if blocks is None else blocks > 1
+        self.by_hands = hands.number() > 1 if blocks is None else blocks > 1
         if blocks is None:
             pays = nworld >= LEAST * hands.number() and nworld * m.nbody * nstep >= BODIES
             blocks = hands.number() if pays else 1
@@ -30,12 +31,16 @@ class Batch:
         self.model, self.nstep = m, nstep
         self.first = [nworld * k // blocks for k in range(blocks + 1)]
         self.datas = tuple(Data(m, nworld=b - a) for a, b in zip(self.first, self.first[1:]))
-        if by_hands:
+        if self.by_hands:
             for hand, d in enumerate(self.datas):
                 hands.give(d, hand)
 
-    def step(self, ctrl, reads):
-        """An action, of these controls (nworld, nu); copies of the arrays named in `reads` behind them."""
+    def step(self, ctrl, reads, starts=None, beside=None):
+        """An action, of these controls (nworld, nu); copies of the arrays named in `reads` behind them.
+
+        starts  arguments of `reset`, which follows at once;  beside  a function that is called at the same time, of no
+                Data of these. Returns these copies by name, and what it returned.
+        """
         forces = any(name in on_demand.POST_CONSTRAINT for name in reads)
 
         def advance(d, ctrl):
@@ -43,15 +48,20 @@ class Batch:
             pipeline.step(self.model, d, self.nstep)
             if forces:
                 on_demand.post_constraint(self.model, d)
-            return [d.host(name) for name in reads]
+            copies = [d.host(name) for name in reads]
+            if starts is not None:
+                self.reset(*starts, only=d)
+            return copies
 
-        found = hands.at_once([lambda d=d, a=a: advance(d, ctrl[a : a + d.nworld]) for d, a in self._blocks()])
-        return dict(zip(reads, found[0] if len(found) == 1 else map(np.concatenate, zip(*found))))
+        jobs = [lambda d=d, a=a: advance(d, ctrl[a : a + d.nworld]) for d, a in self._blocks()]
+        *found, other = hands.at_once([*jobs, beside]) if beside else (*hands.at_once(jobs), None)
+        return dict(zip(reads, found[0] if len(found) == 1 else map(np.concatenate, zip(*found)))), other
 
-    def reset(self, states, worlds, sig):
-        """Resets worlds, by index in ascending order, and sets their states."""
+    def reset(self, states, worlds, sig, only=None):
+        """Resets worlds, by index in ascending order, and sets their states; only: those of a Data."""
         for d, rows, index in self._parts(worlds):
-            restart(self.model, d, states[rows], index, sig)
+            if only is None or only is d:
+                restart(self.model, d, states[rows], index, sig)
 
     def states(self, worlds):
         """The states of worlds, by index in ascending order."""

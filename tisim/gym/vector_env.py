@@ -11,7 +11,7 @@ from tisim import pipeline
 from tisim.data.data import Data
 from tisim.data.on_demand import POST_CONSTRAINT  # of the last step's forces: 0 after a reset, as gymnasium's
 from tisim.data.state import restart, set_state
-from tisim.device import memory
+from tisim.device import hands, memory
 from tisim.enums import mjtState
 from tisim.errors import Error
 
@@ -85,7 +85,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         low, high = np.where(np.asarray(self.model.actuator_ctrllimited, bool)[:, None],
                              self.model.actuator_ctrlrange, (-np.inf, np.inf)).T.astype(np.float32)  # fmt: skip
         self.single_action_space = gymnasium.spaces.Box(low, high, dtype=np.float32)
-        seen = self._start_of([np.random.default_rng(0)])
+        seen = self._look_at(self._drawn([np.random.default_rng(0)]))
         shape = self.observe(seen).shape[1:]
         self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, shape, np.float64)
         batch = gymnasium.vector.utils.batch_space
@@ -165,7 +165,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             )
         action = self._action(actions)
         before, index = self.seen, np.flatnonzero(~self.ended)
-        self.seen = Seen(self._batch.step(action, self.reads))
+        begun = self._drawn(map(self._rng, again))
+        copies, fresh = self._batch.step(
+            action, self.reads, (begun, again, START) if len(again) else None, self._beside(begun)
+        )
+        self.seen = Seen(copies)
         reward, terminated, info = self.outcome(before, self.seen, action)
         self._elapsed += 1
         reward, terminated = np.array(reward, np.float64), np.array(terminated, bool)
@@ -176,8 +180,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
             again = np.flatnonzero(self.ended)
             infos = self._finish(infos, again)
-        if len(again) and self.autoreset_mode != AutoresetMode.DISABLED:
-            self._begin(again)
+            if len(again):
+                self._begin(again)
+        elif len(again):
+            self._begun(again, fresh or self._look_at(begun))
+        if len(again):
             infos = join(infos, self.reset_info(self.seen.rows(again)), again, self.num_envs)
         return self.observe(self.seen), reward, terminated, truncated, infos
 
@@ -204,12 +211,16 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def _begin(self, index):
         """Starts episodes in some environments."""
-        found = [self._start_of([self._rng(k) for k in part], part) for part in self._parts(index)]
-        rows = {name: np.concatenate([vars(seen)[name] for seen in found]) for name in self.reads}
+        states = self._drawn(map(self._rng, index))
+        self._batch.reset(states, index, START)
+        self._begun(index, self._look_at(states))
+
+    def _begun(self, index, seen):
+        """Episodes have started in some environments: what is seen there."""
         if self.seen is None:
-            self.seen = Seen(rows)
+            self.seen = seen
         else:
-            for name, a in rows.items():
+            for name, a in vars(seen).items():
                 getattr(self.seen, name)[index] = a
         self._elapsed[index], self.ended[index] = 0, False
 
@@ -218,26 +229,46 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return [index[first : first + FRESH[-1]] for first in range(0, len(index), FRESH[-1])]
 
     def _fresh_for(self, n):
-        """A Data of n worlds or more that nothing goes on from."""
+        """A Data of n worlds or more that nothing goes on from, which may be at work beside those of the batch."""
         size = min(self.num_envs, next(size for size in FRESH if size >= n))
         if size not in self._fresh:
             self._fresh[size] = Data(self.model, nworld=size)
+            if self._batch.by_hands:
+                hands.give(self._fresh[size], len(self._batch.datas))
         return self._fresh[size]
 
-    def _start_of(self, rngs, worlds=None):
-        """Draws a start from each generator and tells what is seen there; writes it to these worlds."""
-        states = np.array([np.concatenate(self.start(rng)) for rng in rngs], np.float64)
-        if worlds is not None:
-            self._batch.reset(states, worlds, START)
-        if set(self.reads) <= {"qpos", "qvel"}:  # nothing is to be computed
+    def _drawn(self, rngs):
+        """A start drawn from each generator, (n, nq + nv)."""
+        starts = [np.concatenate(self.start(rng)) for rng in rngs]
+        return np.array(starts, np.float64).reshape(len(starts), self.model.nq + self.model.nv)
+
+    def _beside(self, states):
+        """A function that looks at these starts while others are stepped, None where there is nothing to compute."""
+        if not len(states) or self._only_states():
+            return None
+        for part in self._parts(states):
+            self._fresh_for(len(part))
+        return lambda: self._look_at(states)
+
+    def _only_states(self):
+        return set(self.reads) <= {"qpos", "qvel"}
+
+    def _look_at(self, states):
+        """What is seen where episodes start in these states."""
+        if self._only_states():
             parts = dict(zip(("qpos", "qvel"), np.split(states, [self.model.nq], axis=1)))
             kinds = {name: memory.number_type(self._batch.datas[0].device(name)) for name in self.reads}
             return Seen({name: parts[name].astype(kinds[name]) for name in self.reads})
+        found = [self._computed(part) for part in self._parts(states)]
+        return Seen({name: np.concatenate([seen[name] for seen in found]) for name in self.reads})
+
+    def _computed(self, states):
+        """The same of as many states as fit, computed."""
         fresh = self._fresh_for(len(states))
         restart(self.model, fresh, states, np.arange(len(states)), START)
         pipeline.forward_for(self.model, fresh, [name for name in self.reads if name not in POST_CONSTRAINT])
         seen = {name: fresh.host(name)[: len(states)] for name in self.reads}
-        return Seen({name: np.zeros_like(a) if name in POST_CONSTRAINT else a for name, a in seen.items()})
+        return {name: np.zeros_like(a) if name in POST_CONSTRAINT else a for name, a in seen.items()}
 
     def _finish(self, infos, index):
         """Infos with the last observation and infos of episodes that have ended in this step."""
