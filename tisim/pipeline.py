@@ -18,7 +18,6 @@ from tisim.stages import (
     callbacks,
     collision,
     constraint,
-    dual,
     dynamics,
     integrators,
     lcp,
@@ -289,7 +288,7 @@ def _run(m, d, stages, times=1):
     if d._shared:
         asleep.look_at_shared(m, d)
     if FORCES[stages.start] < FORCES[stages.stop]:
-        d._info["dual"] = stages.start < FIRST_INVERSE and dual.is_dual(m)
+        d._info["inverse"] = stages.start >= FIRST_INVERSE
     clock = d.program.clock
     if clock.on and not clock.running:
         with clock.run(stages.start == 0 or stages.stop in WHOLE, times if stages.stop in WHOLE else 0):

@@ -10,7 +10,7 @@ from tisim.device import memory
 from . import asleep, varied
 from .arrays import DATA
 
-FILLED = ("energy", "medium", "dual")  # what a stage writes while an option says so
+FILLED = ("energy", "medium", "dual", "inverse")  # what a stage writes while an option says so
 
 
 def contents(d):

@@ -7,6 +7,11 @@ POST_CONSTRAINT = ("cacc", "cfrc_int", "cfrc_ext")
 PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies
 
 
+def dual(d):
+    """Whether a dual solver said the forces that there are: it did last, and `inverse` has found no others since."""
+    return d._info.get("dual") and not d._info.get("inverse")
+
+
 def rows(m, d):
     """Writes the efc_ vectors, which the solver does not keep, from rows and contacts."""
     n = d.count("nefc")
@@ -15,15 +20,15 @@ def rows(m, d):
     if n:
         k = runtime.kernels("constraint.rows")
         kernels = [k.expand_rows, k.expand_contacts]
-        if d._info.get("dual"):
+        if dual(d):
             kernels.append(k.expand_dual)
         launch.run(m, d, kernels, session.arch != "cpu")
 
 
-def wrench_kernels(dual, inverse=False):
-    """Kernels of cfrc_ext, cacc and cfrc_int.  dual: a dual solver said the forces last; inverse: of qacc_inverse."""
+def wrench_kernels(by_dual, inverse=False):
+    """Kernels of cfrc_ext, cacc and cfrc_int.  by_dual: a dual solver said the forces; inverse: of qacc_inverse."""
     k = runtime.kernels("constraint.wrenches")
-    contacts = k.dual_wrenches if dual else k.contact_wrenches
+    contacts = k.dual_wrenches if by_dual else k.contact_wrenches
     accelerations = k.inverse_accelerations if inverse else k.body_accelerations
     return [contacts, k.external_wrenches, k.other_wrenches, accelerations, k.inner_wrenches, k.root_wrenches]
 
@@ -32,7 +37,7 @@ def contact_wrenches(m, d):
     """con_force and con_torque of the last solution, in whose place a solver may have left other numbers."""
     if d.count("ncon"):
         many = session.arch != "cpu" or d.count("ncon") > PARALLEL_BODIES
-        launch.run(m, d, wrench_kernels(d._info.get("dual"))[:1], many)
+        launch.run(m, d, wrench_kernels(dual(d))[:1], many)
 
 
 def momentum_kernels():
@@ -43,7 +48,7 @@ def momentum_kernels():
 
 def post_constraint(m, d):
     """cfrc_ext, cacc and cfrc_int, by recursive Newton-Euler with what the last step or forward found."""
-    _run(m, d, wrench_kernels(d._info.get("dual")))
+    _run(m, d, wrench_kernels(dual(d)))
 
 
 def momenta(m, d):

@@ -37,6 +37,7 @@ def by_vectors(m):
 def solve(m, d, primal):
     """qacc and qfrc_constraint of all islands. primal  stage that solves the primal problem, for other solvers."""
     kernels = kernels_of(m)
+    d._info["dual"] = bool(kernels)
     pgs = m.opt.solver == mjtSolver.mjSOL_PGS
     if not pgs:
         primal(m, d)
