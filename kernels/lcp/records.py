@@ -20,10 +20,10 @@ def prepare_contacts(m, d, me, size):
         for part in range(first, behind):
             begin, end = share(ncon, part, many)
             for kind in range(kinds + 1):
-                s, low, high = slots_of(m, d, kind, begin, end)
-                if kind == kinds:  # those that are not side by side, by colour
-                    s = d.lcp_head[HEAD_SINGLES]
-                    low, high = share((ncon - s) // LANES, part, many)
+                s = d.lcp_head[HEAD_SINGLES]  # of those that are not side by side, by colour
+                low, high = share((ncon - s) // LANES, part, many)
+                if kind < kinds:
+                    s, low, high = slots_of(m, d, kind, begin, end)
                 for k in range(low, high):
                     prepare_abreast(m, d, s + LANES * k)
         if me == 0:
