@@ -79,6 +79,19 @@ def start_of(sums: ti.template(), s):
 
 
 @ti.func
+def first_from(a: ti.template(), first, step, n, value):
+    """The first k of n, n if there is none, whose a[first + step * k] is `value` or more; these rise with k."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        if a[first + step * middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@ti.func
 def count_digits(b, how, key: ti.template(), count: ti.template()):
     """How many keys of each digit block b has, digit-major; `how` is made by `pass_of`."""
     nblock, nbin = how[1], 1 << how[5]

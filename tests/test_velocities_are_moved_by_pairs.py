@@ -95,5 +95,7 @@ def test_they_stay_as_they_are_where_they_are_not_alone():
     read = ["  %there = getelementptr double, double* %a1, i64 33", "  %y = load double, double* %there, align 8",
             "  store double %y, double* %from0, align 8"]  # fmt: skip
     assert not moved(forth(), read)
+    unknown = ["  %there = getelementptr double, double* %a1, i64 33", "  %y = load double, double* %there, align 8"]
+    assert not moved(forth(), unknown), "what is read there may be what is written"
     twice = ["  %twice = fadd double %x0, %x0", "  store double %twice, double* %a1, align 8"]
     assert not moved(back(), twice), "a number serves elsewhere, too"

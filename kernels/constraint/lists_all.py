@@ -7,7 +7,7 @@ begins is found in the sorted keys.
 
 from ..constants import ELLIPTIC
 from ..sleep.awake import body_at, body_count, tree_at, tree_count
-from ..sort import block_length, start_of
+from ..sort import block_length, first_from, start_of
 from ..types import GPU, SERIAL, func, kernel, ti
 from .row import is_coupled, tree_of_dof
 
@@ -15,16 +15,7 @@ from .row import is_coupled, tree_of_dof
 @func
 def first_of(m, d, key, n):
     """Place of the first of n sorted things whose key is at least this."""
-    lo = 0
-    hi = n
-    src = d.parthalf * d.npartmax
-    while lo < hi:
-        mid = (lo + hi) // 2
-        if d.part_key[src + mid] < key:
-            lo = mid + 1
-        else:
-            hi = mid
-    return lo
+    return first_from(d.part_key, d.parthalf * d.npartmax, 1, n, key)
 
 
 # ---- contacts of bodies

@@ -1,5 +1,6 @@
 """Records of contacts before a step, LANES at once where they lie side by side."""
 
+from ..sort import first_from
 from ..team import meet, share
 from ..types import func, ti
 from .contacts import NUMBERS, PAIR_SIZE, SIDE, SIZE, bodies_of, bounce, numbers_of, prepare_contact
@@ -42,23 +43,8 @@ def slots_of(m, d, kind, begin, end):
     `end`, from and to): those whose first begins there."""
     first, rows = d.lcp_head[HEAD_FIRST + kind], kind % MOST_ABREAST + 1
     n = d.lcp_head[HEAD_SIZES + kind] // LANES
-    low, high = 0, 0
-    if n > 0:
-        low, high = first_from(m, d, first, LANES * rows, n, begin), first_from(m, d, first, LANES * rows, n, end)
-    return first, rows * low, rows * high
-
-
-@func
-def first_from(m, d, first, step, n, c):
-    """The first of n sets of `step` slots that begins with contact c or one behind it."""
-    low, high = 0, n
-    while low < high:
-        middle = (low + high) // 2
-        if d.lcp_order[first + step * middle] < c:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    low = first_from(d.lcp_order, first, LANES * rows, n, begin)
+    return first, rows * low, rows * first_from(d.lcp_order, first, LANES * rows, n, end)
 
 
 @func

@@ -11,7 +11,7 @@ import re
 
 from . import transposed
 
-VERSION = 3  # part of the key of an image, as this file is not: kernels that name ABREAST read it
+VERSION = 4  # part of the key of an image, as this file is not: kernels that name ABREAST read it
 _POINTER = re.compile(r"  (%[\w.]+) = getelementptr (inbounds )?(\w+), \3\* (%[\w.]+), i64 (%[\w.]+)$")
 _WIDE = re.compile(r"  (%[\w.]+) = [sz]ext i32 (%[\w.]+) to i64")
 _SUM = re.compile(r"  (%[\w.]+) = (add|sub|or|shl|mul) (?:nuw )?(?:nsw )?i32 (%[\w.]+|-?\d+), (%[\w.]+|-?\d+)$")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 _LOAD = re.compile(r"  (%[\w.]+) = load (double|float), \2\* (%[\w.]+), align \d+(.*)$")
 _STORE = re.compile(r"  store (?:double|float) (%[\w.]+), \S+ (%[\w.]+), align \d+(.*)$")
+_SCALAR = re.compile(r"  (%[\w.]+) = getelementptr %arguments, ")
 _LABEL = re.compile(r"[\w.]+:")
 _NAME = re.compile(r"%[\w.]+")
 _BYTES = {"double": 8, "float": 4}
@@ -34,22 +35,24 @@ class Copy(NamedTuple):
 
 def transpose(lines, places):
     """The lines of a function, in which `places` tells where pointers of known arrays lead."""
-    used = {}
+    used, scalars = {}, set()
     for line in lines:
+        if found := _SCALAR.match(line):
+            scalars.add(found[1])
         for name in _NAME.findall(line.partition(" = ")[2] or line):
             used[name] = used.get(name, 0) + 1
     out, block = [], []
     for line in [*lines, "end:"]:
         if _LABEL.match(line):
-            out += _block(block, places, used)
+            out += _block(block, places, used, scalars)
             block = []
         block.append(line)
     return out
 
 
-def _block(block, places, used):
+def _block(block, places, used, scalars):
     """The lines of a block."""
-    copies, touched, instead = _copies(block, places, used), _touched(block, places), {}
+    copies, touched, instead = _copies(block, places, used), _touched(block, places, scalars), {}
     for back in (False, True):
         for four in _fours(copies, back):
             if _may_move(four, back, touched):
@@ -70,12 +73,13 @@ def _copies(block, places, used):
     return copies
 
 
-def _touched(block, places):
-    """[(line, array or None if it is not known, whether it is written)] of what reads and writes numbers."""
+def _touched(block, places, scalars):
+    """[(line, array or None if it is not known, whether it is written)] of what reads and writes numbers of arrays."""
     out = []
     for i, line in enumerate(block):
         if found := _LOAD.match(line):
-            out.append((i, places.get(found[3], (None,))[0], False))
+            if found[3] not in scalars:
+                out.append((i, places.get(found[3], (None,))[0], False))
         elif line.startswith("  store "):
             found = _STORE.match(line)
             out.append((i, places.get(found[2], (None,))[0] if found else None, True))
@@ -115,7 +119,7 @@ def _may_move(four, back, touched):
         return False
     own = {c.loads for c in mine} | {c.stores for c in mine}
     return not any(
-        array == target or (writes and array in (source, None))
+        array in (target, None) or (writes and array == source)
         for i, array, writes in touched
         if first <= i <= last and i not in own
     )
