@@ -471,6 +471,8 @@ declare("scratch", [
     ("lcp_pull", "f", ("nbody", 48), "N s, N m s", "lcp", "impulses of what acts along a body's motions", 1),
     ("lcp_slot", "i", ("nconmax",), "-", "lcp", "slot of each contact; in the order of ODE, 1: it was found"),
     ("lcp_head", "i", (ALL, 1024), "-", "lcp", "first slots of colours, see kernels/lcp/lists.py"),
+    ("lcp_first", "i", ("nconmax",), "-", "lcp", "the first contact of each manifold, in list order"),
+    ("lcp_kind", "i", ("nconmax", 2), "-", "lcp", "what slots a manifold gets, see kernels/lcp/lists.py", 1),
     ("lcp_order", "i", ("nconmax",), "-", "lcp", "the contact in each slot"),
     ("lcp_pair", "i", ("nconmax", 2), "-", "lcp", "world-major bodies of a slot", 1),
     ("lcp_rec", "f", ("nconmax", 48), "any", "lcp", "records of slots, see kernels/lcp/contacts.py", 1),
