@@ -17,8 +17,8 @@ HEAD_COLORS, HEAD_SINGLES = 62, 64
 # MOST_ABREAST: how many are visited side by side; the first slot of these
 HEAD_SIZES, HEAD_FIRST, MOST_ABREAST = 128, 416, 8
 KINDS = COLORS * MOST_ABREAST
-KIND_SIZE = 2  # numbers of a manifold in lcp_kind: its kind and which of these it is, then its first slot and how far
-# apart its slots are
+KIND_SIZE = 2  # numbers of a manifold in lcp_pair, until records are made: its kind and which of these it is, then its
+# first slot and how far apart its slots are
 ENDS, EQ_ROWS = 2, 6  # numbers of an equality in lcp_eq_body, lcp_eq_impulse
 
 
@@ -54,7 +54,7 @@ def make_lists(m, d, me, size):
 
 @func
 def color_manifolds(m, d, n):
-    """lcp_kind: each manifold, in list order, has the first colour that neither moving body has.
+    """lcp_pair: each manifold, in list order, has the first colour that neither moving body has.
 
     Of a colour's manifolds with r contacts each four in list order have r rows of LANES slots, in row k the k-th
     contact of each; these are in the first slots. What is left of all of these has slots behind, in list order.
@@ -74,8 +74,8 @@ def color_manifolds(m, d, n):
             kind = MOST_ABREAST * color + end - c - 1
         else:
             d.lcp_head[HEAD_SINGLES + color + 1] = d.lcp_head[HEAD_SINGLES + color + 1] + (end - c)
-        d.lcp_kind[KIND_SIZE * i] = kind
-        d.lcp_kind[KIND_SIZE * i + 1] = d.lcp_head[HEAD_SIZES + kind]
+        d.lcp_pair[KIND_SIZE * i] = kind
+        d.lcp_pair[KIND_SIZE * i + 1] = d.lcp_head[HEAD_SIZES + kind]
         d.lcp_head[HEAD_SIZES + kind] = d.lcp_head[HEAD_SIZES + kind] + 1
         ncolor = ti.max(ncolor, color + 1)
     d.lcp_head[HEAD_COLORS] = ncolor
@@ -95,7 +95,7 @@ def color_manifolds(m, d, n):
     for k in range(ncolor):
         d.lcp_head[HEAD_SINGLES + k + 1] = d.lcp_head[HEAD_SINGLES + k + 1] + d.lcp_head[HEAD_SINGLES + k]
     for i in range(n):
-        kind, k = d.lcp_kind[KIND_SIZE * i], d.lcp_kind[KIND_SIZE * i + 1]
+        kind, k = d.lcp_pair[KIND_SIZE * i], d.lcp_pair[KIND_SIZE * i + 1]
         first, step = 0, 1
         if k < d.lcp_head[HEAD_SIZES + kind]:
             first = d.lcp_head[HEAD_FIRST + kind] + k // LANES * LANES * (kind % MOST_ABREAST + 1) + k % LANES
@@ -105,8 +105,8 @@ def color_manifolds(m, d, n):
             color = ti.select(kind < KINDS, kind // MOST_ABREAST, kind - KINDS)
             first = d.lcp_head[HEAD_SINGLES + color]
             d.lcp_head[HEAD_SINGLES + color] = first + (end - c)
-        d.lcp_kind[KIND_SIZE * i] = first
-        d.lcp_kind[KIND_SIZE * i + 1] = step
+        d.lcp_pair[KIND_SIZE * i] = first
+        d.lcp_pair[KIND_SIZE * i + 1] = step
     for k in range(ncolor):  # they begin where those before end
         d.lcp_head[HEAD_SINGLES + ncolor - k] = d.lcp_head[HEAD_SINGLES + ncolor - k - 1]
     d.lcp_head[HEAD_SINGLES] = d.lcp_head[ncolor]
@@ -116,7 +116,7 @@ def color_manifolds(m, d, n):
 def give_slots(m, d, i, n):
     """lcp_slot and lcp_order of the contacts of manifold i of n."""
     c, end = contacts_of(m, d, i, n)
-    slot, step = d.lcp_kind[KIND_SIZE * i], d.lcp_kind[KIND_SIZE * i + 1]
+    slot, step = d.lcp_pair[KIND_SIZE * i], d.lcp_pair[KIND_SIZE * i + 1]
     for e in range(c, end):
         d.lcp_order[slot] = e
         d.lcp_slot[e] = slot
