@@ -172,8 +172,9 @@ from tisim.data.digest import state_hash
 from shared.joints import many
 from shared.loops import many as rings
 tisim.init(arch="cpu", precision="f64")
+late = '<body pos="7 7 60"><freejoint/><geom size=".1"/></body></worldbody>'  # still falls when others sleep
 for text in (many(30, 0.02), rings(12)):
-    m = tisim.Model.from_xml_string(text)
+    m = tisim.Model.from_xml_string(text.replace("</worldbody>", late))
     m.opt.dynamics = "lcp"
     m.opt.enableflags = int(tisim.mjtEnableBit.mjENBL_SLEEP)
     m.opt.sleep_tolerance = 0.05
@@ -186,4 +187,4 @@ for text in (many(30, 0.02), rings(12)):
 def test_threads_change_no_bit_of_sleepers():
     found = printed(THREADS)
     assert len(found) == 1
-    assert 0 < int(found.pop().split()[1]) < 30
+    assert 0 < int(found.pop().split()[1]) <= 30

@@ -5,15 +5,15 @@ that its mass is 1 (lcp_body, with the way since then, scaled alike); 0 for what
 in tisim/LCP.md, "Rotation".
 """
 
-from ..rotation import at3, at4, axis_angle_to_quat, conj_quat, mul_quat, normalize_quat, quat_to_mat, rotate
+from ..rotation import at3, conj_quat, mul_quat, normalize_quat, quat_to_mat
 from ..sleep.awake import is_body_asleep
 from ..smooth.gravity import gravity_of
-from ..types import func, mat3, narrow, ti, vec3, vec4
+from ..types import func, mat3, narrow, ti, vec3
+from .turns import turned
 
 # numbers of a body in lcp_body, its way behind its velocity; in lcp_from and lcp_push; in lcp_scale
 BODY_SIZE, WAY, TWIST_SIZE, SCALE_SIZE = 16, 8, 8, 4
 MIDPOINT, FINITE, INFINITESIMAL, AXLE = 0, 1, 2, 3  # m.lcp.rotation
-SMALL = 0.0625  # square of half an angle, below which seven terms of a series are exact
 
 
 @func
@@ -155,93 +155,3 @@ def turn_body(m, d, wb, quat, last):
             d.lcp_body[BODY_SIZE * wb + 3 + c] = start[c] + push[c] + carried[c]
             d.lcp_from[TWIST_SIZE * wb + 3 + c] = start[c] + push[c]
     return normalize_quat(mul_quat(mul_quat(mul_quat(quat, local), rotation), conj_quat(local)))
-
-
-@func
-def end_body(m, d, wb):
-    """qpos, qvel and qacc of body wb of all worlds behind a step."""
-    w = wb // m.nbody
-    b = wb - w * m.nbody
-    if m.body_dofnum[b] > 0 and not is_body_asleep(m, d, w, b):
-        rate = 1.0 / m.opt.timestep
-        q, i = w * m.nq + m.jnt_qposadr[m.body_jntadr[b]], w * m.nv + m.body_dofadr[b]
-        body, v, turn = moved(m, d, wb, normalize_quat(narrow(at4(d.qpos, q + 3))))
-        arm = rotate(body, m.body_ipos[w, b])
-        x = d.xipos[wb] + d.lcp_scale[SCALE_SIZE * wb] * at3(d.lcp_body, BODY_SIZE * wb + WAY) - arm
-        v -= turn.cross(arm)
-        turn = rotate(conj_quat(body), turn)
-        for c in ti.static(range(4)):
-            d.qpos[q + 3 + c] = body[c]
-        for c in ti.static(range(3)):
-            d.qpos[q + c] = x[c]
-            d.qacc[i + c] = rate * (v[c] - d.qvel[i + c])
-            d.qacc[i + 3 + c] = rate * (turn[c] - d.qvel[i + 3 + c])
-            d.qvel[i + c] = v[c]
-            d.qvel[i + 3 + c] = turn[c]
-
-
-@func
-def moved(m, d, wb, before):
-    """(orientation, velocity of the centre of mass, angular velocity) of body wb behind a step, from its orientation
-    before; "Rotation" in tisim/LCP.md."""
-    w = wb // m.nbody
-    b = wb - w * m.nbody
-    h = m.opt.timestep
-    scale = d.lcp_scale[SCALE_SIZE * wb]
-    roots = at3(d.lcp_scale, SCALE_SIZE * wb + 1)
-    v = scale * at3(d.lcp_body, BODY_SIZE * wb)
-    turn, way = roots * at3(d.lcp_body, BODY_SIZE * wb + 3), roots * at3(d.lcp_body, BODY_SIZE * wb + WAY + 3)
-    inertia = m.body_inertia[w, b]
-    R = d.ximat[wb]
-    local = m.body_iquat[w, b]
-    old = mul_quat(before, local)
-    new = old
-    if d.lcp_rotation == MIDPOINT:
-        H = inertia * turn
-        half = quat_to_mat(turned(0.5 * way))
-        way += h * (half @ ((half.transpose() @ H) / inertia) - turn)
-        new = mul_quat(old, turned(way))
-        S = quat_to_mat(new)
-        turn = S @ ((S.transpose() @ (R @ H)) / inertia)
-    else:
-        turn = R @ turn
-        if d.lcp_rotation == FINITE:
-            new = mul_quat(old, turned(way))
-        else:
-            rest = way
-            if d.lcp_rotation == AXLE:
-                for c in ti.static(range(3)):
-                    if c == axle_of(inertia):
-                        rest[c] = 0.0
-                new = mul_quat(old, turned(way - rest))
-            rest = rotate(old, rest)
-            new = normalize_quat(new + 0.5 * mul_quat(vec4(0.0, rest[0], rest[1], rest[2]), new))
-    return normalize_quat(mul_quat(new, conj_quat(local))), v, turn
-
-
-@ti.func
-def turned(way):
-    """Quaternion of a rotation vector [rad]; of a small one, as most are, by the series of cos and sin."""
-    q = 0.25 * way.dot(way)
-    turn = vec4(0.0)
-    if q < SMALL:
-        c = 1.0 - q / 90.0 * (1.0 - q / 132.0)
-        c = 1.0 - q / 2.0 * (1.0 - q / 12.0 * (1.0 - q / 30.0 * (1.0 - q / 56.0 * c)))
-        s = 1.0 - q / 110.0 * (1.0 - q / 156.0)
-        s = 0.5 - q / 12.0 * (1.0 - q / 20.0 * (1.0 - q / 42.0 * (1.0 - q / 72.0 * s)))
-        turn = vec4(c, s * way[0], s * way[1], s * way[2])
-    else:
-        angle = way.norm()
-        turn = axis_angle_to_quat(way / angle, angle)
-    return turn
-
-
-@ti.func
-def axle_of(inertia):
-    """The principal axis whose moment of inertia differs most from the mean of the others: a wheel's axle."""
-    mean = (inertia[0] + inertia[1] + inertia[2]) / 3.0
-    axis, most = 0, ti.abs(inertia[0] - mean)
-    for c in ti.static(range(1, 3)):
-        if ti.abs(inertia[c] - mean) > most:
-            axis, most = c, ti.abs(inertia[c] - mean)
-    return axis

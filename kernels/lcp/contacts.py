@@ -11,7 +11,8 @@ from ..sleep.awake import is_body_asleep
 from ..team import share
 from ..types import FP, func, ti, vec3
 from .bodies import SCALE_SIZE, TWIST_SIZE
-from .lists import HEAD_SLEEPERS, LANES
+from .lists import LANES
+from .matches import HEAD_SLEEPERS
 
 SIZE, SIDE, ROW, PAIR_SIZE = 48, 9, 3, 2
 NORMAL, ANGULAR1, ANGULAR2 = 0, 9, 18  # three rows each

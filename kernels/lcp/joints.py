@@ -8,8 +8,9 @@ slide share its lever between both bodies, so that a force along them turns the 
 from ..constants import BALL, FREE, SLIDE
 from ..rotation import at3, at4, conj_quat, mul_quat, normalize_quat, rotate
 from ..types import func, narrow, ti, vec3
-from .bodies import BODY_SIZE, MIDPOINT, SCALE_SIZE, WAY, turned
+from .bodies import BODY_SIZE, MIDPOINT, SCALE_SIZE, WAY
 from .motions import anchor_of, dual_axis, is_mixed, parts_of
+from .turns import turned
 
 # a record in lcp_joint: 256 numbers by these places, rows of 6
 JOINT_SIZE, ROW = 256, 6

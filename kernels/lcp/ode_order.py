@@ -7,7 +7,7 @@ eighth iteration and each eighth after it is not made.
 
 from ..rotation import at3
 from ..types import func, kernel, ti
-from .bodies import BODY_SIZE, WAY, begin_body, end_body, next_substep
+from .bodies import BODY_SIZE, WAY, begin_body, next_substep
 from .contacts import (
     ANGULAR1,
     ANGULAR2,
@@ -27,6 +27,7 @@ from .contacts import (
     rec3,
     record_of,
 )
+from .poses import end_body
 from .visits import aim
 
 
@@ -54,7 +55,7 @@ def ode_step(m, d):
         for s in range(d.ncon):
             keep_contact(m, d, s, d.lcp_order[s])
         for b in range(d.nworld * m.nbody):
-            end_body(m, d, b)
+            end_body(m, d, b, 0)
         for w in range(d.nworld):
             d.world_time[w] = d.world_time[w] + m.opt.timestep
             d.lcp_warm[w] = 1

@@ -3,10 +3,11 @@
 from ..sleep.awake import body_at, body_count
 from ..team import crew, join, meet, share
 from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti
-from .bodies import begin_body, end_body, next_substep
+from .bodies import begin_body, next_substep
 from .contacts import PAIR_SIZE, keep_contact, keep_sleepers
 from .direct import solve_islands
 from .lists import COLORS, HEAD_COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
+from .poses import end_bodies
 from .records import prepare_contacts
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
 from .visits import BY_TURNS, visit_abreast, visit_contact
@@ -72,8 +73,7 @@ def advance(m, d, me, size):
     for c in range(mine, end):
         keep_contact(m, d, d.lcp_slot[c], c)
     keep_sleepers(m, d, me, size)
-    for k in range(first, behind):
-        end_body(m, d, body_at(m, d, k))
+    end_bodies(m, d, first, behind, me)
     if me == 0:
         for w in range(d.nworld):
             d.world_time[w] = d.world_time[w] + m.opt.timestep

@@ -19,10 +19,11 @@ from ..rotation import (
 from ..sleep.awake import tree_at, tree_count
 from ..smooth.gravity import gravity_of
 from ..types import SERIAL, func, kernel, narrow, ti, vec3, vec4
-from .bodies import BODY_SIZE, MIDPOINT, SCALE_SIZE, WAY, clear_body, moved, scale_body, still_dofs
+from .bodies import BODY_SIZE, MIDPOINT, SCALE_SIZE, WAY, clear_body, scale_body, still_dofs
 from .joints import dof_row, meeting, reference_of
 from .laws import hinge_angle, slid
 from .motions import anchor_of, dual_axis, is_mixed, is_slide, part_of
+from .poses import moved
 
 POSE_SIZE, TWIST_SIZE = 8, 8  # numbers of a body in lcp_pose: frame, quaternion; in lcp_twist: of its centre of mass
 NEW_POSE, NEW_TWIST = 1, 2  # bits of lcp_new
@@ -203,7 +204,7 @@ def end_tree(m, d, wt):
             turn = at3(d.lcp_scale, SCALE_SIZE * wb + 1) * at3(d.lcp_body, BODY_SIZE * wb + 3)
             turn = rotate(mul_quat(quat, m.body_iquat[w, b]), turn)
         else:
-            quat, v, turn = moved(m, d, wb, at4(d.lcp_pose, POSE_SIZE * wb + 3))
+            quat, v, turn, _holds = moved(m, d, wb, at4(d.lcp_pose, POSE_SIZE * wb + 3), False)
         x = d.xipos[wb] + d.lcp_scale[SCALE_SIZE * wb] * at3(d.lcp_body, BODY_SIZE * wb + WAY)
         keep_pose(d.lcp_pose, wb, x - rotate(quat, m.body_ipos[w, b]), quat)
         for c in ti.static(range(3)):

@@ -221,7 +221,7 @@ def find_forces(m, d):
     """Makes con_force that of the contacts. Raises Error where the second dynamics has found it for another pose."""
     if not lcp.chosen(m):
         return on_demand.contact_wrenches(m, d)
-    kernel = runtime.kernels("lcp.lists").note_strangers
+    kernel = runtime.kernels("lcp.matches").note_strangers
     launch.run(m, d, [kernel], parallel=session.arch != "cpu" or d.count("ncon") >= PARALLEL)
     if memory.download(d.device("lcp_stranger"))[0]:
         raise Error("dynamics lcp knows forces of the contacts of its last step: these are of another pose")

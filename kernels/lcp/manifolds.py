@@ -1,0 +1,42 @@
+"""Manifolds: the contacts of one pair of geoms, which lie side by side in the list."""
+
+from ..team import meet, share
+from ..types import func, ti
+
+HEAD_FOUND = 704  # place in lcp_head: how many each worker has found
+
+
+@func
+def same_pair(m, d, c, e):
+    """Whether two contacts are of the same geoms."""
+    a, b = d.contact_geom[c], d.contact_geom[e]
+    return (a[0] == b[0]) & (a[1] == b[1]) & (d.contact_worldid[c] == d.contact_worldid[e])
+
+
+@func
+def find_manifolds(m, d, me, size):
+    """lcp_first: the first contact of each manifold, the contacts of one pair of geoms. Returns how many there are."""
+    mine, behind = share(d.ncon, me, size)
+    n = 0
+    for c in range(mine, behind):
+        d.lcp_slot[mine + n] = c  # until it has a slot
+        n += ti.select((c > 0) & same_pair(m, d, ti.max(c - 1, 0), c), 0, 1)
+    d.lcp_head[HEAD_FOUND + me] = n
+    meet(m, d, me, size)
+    first, total = 0, 0
+    for k in range(size):
+        first += ti.select(k < me, d.lcp_head[HEAD_FOUND + k], 0)
+        total += d.lcp_head[HEAD_FOUND + k]
+    for i in range(n):
+        d.lcp_first[first + i] = d.lcp_slot[mine + i]
+    meet(m, d, me, size)
+    return total
+
+
+@func
+def contacts_of(m, d, i, n):
+    """(first contact, one past the last) of manifold i of n."""
+    end = d.ncon
+    if i + 1 < n:
+        end = d.lcp_first[i + 1]
+    return d.lcp_first[i], end

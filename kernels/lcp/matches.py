@@ -1,0 +1,149 @@
+"""The impulses of the last step for the contacts of this one."""
+
+from ..sleep.awake import is_tree_asleep
+from ..team import share
+from ..types import FP, SERIAL, func, kernel, ti, vec3
+from .manifolds import contacts_of
+
+HEAD_SLEEPERS = 61  # place in lcp_head: the number of old contacts of sleepers
+MOST = 62  # old contacts of a pair that can be told apart
+FAR = 1e30  # [m2]
+
+
+@func
+def match_contacts(m, d, n, me, size):
+    """lcp_start: impulses of the last step, a worker's part of n manifolds. Both lists are sorted by pair, so one merge
+    finds the pairs; in a pair, one contact goes with one, else each with the nearest that is left within the reach."""
+    first, behind = beside_colors(n, me, size)
+    if ti.static(m.has.sleep):  # each place depends on how many sleepers come before
+        first, behind = 0, ti.select(me == size - 1, n, 0)
+    old = 0
+    if first < behind:
+        old = first_old(m, d, contacts_of(m, d, first, n)[0])
+    if ti.static(m.has.sleep):
+        old = 0
+        if me == size - 1:
+            d.lcp_head[HEAD_SLEEPERS] = 0
+    for i in range(first, behind):
+        c, end = contacts_of(m, d, i, n)
+        i1, g2 = pair_of(m, d, c)
+        while old < d.nlcp and is_before(m, d, old, i1, g2):
+            pass_over(m, d, old, c)
+            old += 1
+        after = old
+        while after < d.nlcp and d.lcp_geom[after][0] == i1 and d.lcp_geom[after][1] == g2:
+            after += 1
+        match_pair(m, d, c, end, old, after)
+        if ti.static(m.has.sleep):
+            for e in range(c, end):
+                d.lcp_place[e] = e + d.lcp_head[HEAD_SLEEPERS]
+        old = after
+    if ti.static(m.has.sleep):
+        if me == size - 1:
+            while old < d.nlcp:
+                pass_over(m, d, old, d.ncon)
+                old += 1
+            d.nlcpwant = d.ncon + d.lcp_head[HEAD_SLEEPERS]
+
+
+@ti.func
+def beside_colors(n, me, size):
+    """(first, one past the last) of the n manifolds that worker me matches: of worker 0, who colours all meanwhile, as
+    many as that leaves time for, which takes half as long as matching them."""
+    own = ti.max(0, 3 * n // size - n) // 2
+    first, behind = share(n - own, ti.max(0, me - 1), ti.max(1, size - 1))
+    return ti.select(me == 0, 0, own + first), ti.select(me == 0, own, own + behind)
+
+
+@func
+def pair_of(m, d, c):
+    """(world-major geom 1, geom 2) of contact c."""
+    g = d.contact_geom[c]
+    return d.contact_worldid[c] * m.ngeom + g[0], g[1]
+
+
+@func
+def first_old(m, d, c):
+    """The first contact of the last step whose pair does not come before that of contact c."""
+    i1, g2 = pair_of(m, d, c)
+    low, high = 0, d.nlcp
+    while low < high:
+        middle = (low + high) // 2
+        if is_before(m, d, middle, i1, g2):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@func
+def pass_over(m, d, old, c):
+    """An old contact whose pair is not among the contacts of this step, of which c come before it: of sleepers it is
+    kept for the step in which they wake."""
+    if ti.static(m.has.sleep):
+        pair = d.lcp_geom[old]
+        w = pair[0] // m.ngeom
+        s, t = m.geom_treeid[pair[0] - w * m.ngeom], m.geom_treeid[pair[1]]
+        sleeps = d.lcp_warm[w] == 1
+        for tree in ti.static((s, t)):
+            if tree >= 0:
+                sleeps = sleeps and is_tree_asleep(m, d, w * m.ntree + tree)
+        if sleeps:
+            n = d.lcp_head[HEAD_SLEEPERS]
+            d.lcp_slept_place[n] = c + n
+            d.lcp_slept_geom[n] = pair
+            d.lcp_slept_pos[n] = d.lcp_pos[old]
+            d.lcp_slept_impulse[n] = d.lcp_impulse[old]
+            d.lcp_head[HEAD_SLEEPERS] = n + 1
+
+
+@func
+def is_before(m, d, old, i1, g2):
+    """Whether the pair of an old contact comes before this one."""
+    pair = d.lcp_geom[old]
+    return pair[0] < i1 or (pair[0] == i1 and pair[1] < g2)
+
+
+@func
+def match_pair(m, d, first, end, old, behind):
+    """The same for contacts `first` to `end` of a pair and its old ones; none where the world was reset since."""
+    taken = ti.i64(0)
+    most = ti.min(behind, old + MOST)
+    if d.lcp_warm[d.contact_worldid[first]] == 0:
+        most = old
+    for c in range(first, end):
+        best = d.lcp_reach * d.lcp_reach
+        if end - first == 1 and most - old == 1:
+            best = FP(FAR)
+        at = -1
+        for k in range(old, most):
+            gap = d.lcp_pos[k] - d.contact_pos[c]
+            away = gap.dot(gap)
+            nearer = (taken >> (k - old) & 1 == 0) & (away < best)
+            best, at = ti.select(nearer, away, best), ti.select(nearer, k, at)
+        start = vec3(0.0)
+        if at >= 0:
+            taken = taken | ti.i64(1) << (at - old)
+            start = d.lcp_share * d.lcp_impulse[at]
+        d.lcp_start[c] = start
+
+
+@kernel
+def note_strangers(m, d):
+    """Notes whether the second dynamics has found forces of other contacts than these; parallel over contacts."""
+    n = d.ncon
+    known = d.nlcp
+    ti.loop_config(serialize=True)
+    for once in range(1):
+        d.lcp_stranger[0] = 0
+    ti.loop_config(serialize=SERIAL)
+    for c in range(n):
+        at = c
+        if ti.static(m.has.sleep):
+            at = d.lcp_place[c]
+        strange = at < 0 or at >= known
+        if not strange:
+            away = d.lcp_pos[at] - d.contact_pos[c]
+            strange = not (away.dot(away) == 0.0)
+        if strange:
+            ti.atomic_max(d.lcp_stranger[0], 1)
