@@ -12,9 +12,11 @@ from tisim.cli import reference
 def test_the_reference_is_built_without_complaints():
     text, told = reference.build()
     assert told == []
-    for name in (*tisim.__all__, "save_png", "Rollout"):
+    for name in (*tisim.__all__, "save_png", "Rollout", "Handle"):
         if not name.startswith("__"):
             assert f"\n### {name}\n" in text, name
+    assert "| w | qpos | nq | m, rad, - | joint positions, quaternions w x y z |" in text
+    assert "| geom_size | float64 | ngeom x 3 |" in text and "`Handle.sync(state_only=False)`" in text
     assert text.count("[m]") > 20 and text.count("[s]") > 5 and text.count("Raises") > 30
 
 

@@ -6,12 +6,16 @@ import pathlib
 import re
 import sys
 
+from tisim.data.arrays import DATA
+from tisim.model.fields import FIELDS
+
 # modules whose public names are told, and what they are for
 MODULES = {
     "tisim": "models, simulations and questions about them", "tisim.viewer": "pictures and the window",
     "tisim.rollout": "trajectories, as mujoco.rollout", "tisim.scenes": "scenes as MJCF text",
     "tisim.gym": "environments for gymnasium",
 }  # fmt: skip
+HANDED = {"tisim.viewer.passive": ["Handle"]}  # modules of what functions return -> its classes
 NEEDS = {"tisim.gym": "gymnasium"}  # what must be installed
 SIMULATED = {"m", "d", "model", "data", "scope"}  # a Model and a Data need no word; `scope` is for Spec itself
 VALUE = re.compile(r" object at 0x[0-9a-f]+")
@@ -75,21 +79,45 @@ def build():
             lines += [f"Left out: {NEEDS[module]} is not installed.", ""]
             continue
         for name, thing in public(module):
-            full = f"{module}.{name}"
-            if isinstance(thing, type) and issubclass(thing, BaseException):
-                text, names = "", []
-            else:
-                text, names = signature(thing) if callable(thing) else ("", [])
-            doc = inspect.getdoc(thing) or ""
-            told += complaints(full, names, doc, others)
-            lines += [f"### {name}", "", f"`{full}{text}`", "", *_block(doc)]
-            if isinstance(thing, type) and not issubclass(thing, BaseException):
-                for member, x in members(thing):
-                    text, names = ("", []) if isinstance(x, property) else signature(x)
-                    doc = inspect.getdoc(x) or ""
-                    told += complaints(f"{full}.{member}", [], doc, others)  # a method's names speak for themselves
-                    lines += [f"`{name}.{member}{text}`", "", *_block(doc)]
+            told += _name(lines, module, name, thing, others)
+    lines += ["## What functions return", ""]
+    for module, names in HANDED.items():
+        for name in names:
+            told += _name(lines, module, name, getattr(importlib.import_module(module), name), others, made=False)
+    lines += arrays()
     return "\n".join(lines).rstrip() + "\n", told
+
+
+def _name(lines, module, name, thing, others, made=True):
+    """Adds what is said of a name, and of a class's members, to the lines; returns complaints. made  by users."""
+    full, bare = f"{module}.{name}", isinstance(thing, type) and issubclass(thing, BaseException)
+    text, names = signature(thing) if callable(thing) and made and not bare else ("", [])
+    doc = inspect.getdoc(thing) or ""
+    told = complaints(full, names, doc, others)
+    lines += [f"### {name}", "", f"`{full}{text}`", "", *_block(doc)]
+    if isinstance(thing, type) and not bare:
+        for member, x in members(thing):
+            text = "" if isinstance(x, property) else signature(x)[0]
+            doc = inspect.getdoc(x) or ""
+            told += complaints(f"{full}.{member}", [], doc, others)  # a method's names speak for themselves
+            lines += [f"`{name}.{member}{text}`", "", *_block(doc)]
+    return told
+
+
+def arrays():
+    """Lines of the tables of what a Data and a Model hold."""
+    lines = ["## Arrays of a Data", "", "Of each world; with several a leading axis nworld is added."]
+    lines += ["Those marked w are yours to write.", "", "| | name | shape | unit | |", "|---|---|---|---|---|"]
+    for a in DATA.values():
+        if a.role in ("state", "input", "computed"):
+            shape = " x ".join(map(str, a.shape)) or "1"
+            lines.append(f"| {'' if a.role == 'computed' else 'w'} | {a.name} | {shape} | {a.unit} | {a.doc} |")
+    lines += ["", "## Arrays of a Model", "", "Names, shapes and meanings are those of mjModel.", ""]
+    lines += ["| name | type | shape |", "|---|---|---|"]
+    for f in FIELDS.values():
+        columns = f" x {str(f.columns).lstrip('*')}" if f.columns else ""
+        lines.append(f"| {f.name} | {f.dtype.name} | {f.size}{columns} |")
+    return [*lines, ""]
 
 
 def _block(doc):
