@@ -1,4 +1,4 @@
-"""What stands besides the geoms as words for a window or a page: twelve each, sorted by shape and opacity.
+"""What stands besides geoms as words for a window or a page: twelve each, sorted by shape and opacity.
 
 The words are those of raster.py: place (3), half length of a capsule, quaternion (4), size (3), colour as rgba8.
 """
