@@ -59,12 +59,23 @@ def quat_of(R):
 
 
 @func
-def put_words(m, d, at, j):
+def put_words(m, d, at, j, x, size, half):
+    """Words from place `at` on: a shape at x, turned and coloured as record j is; half  half length of a capsule."""
+    q = quat_of(d.pic_mat[j])
+    d.pic_shown[at + 3] = bits(ti.cast(half, ti.f32))
+    d.pic_shown[at + 11] = word_of(d.pic_rgba[j])
+    for a in ti.static(range(3)):
+        d.pic_shown[at + a] = bits(ti.cast(x[a], ti.f32))
+        d.pic_shown[at + 8 + a] = bits(ti.cast(size[a], ti.f32))
+    for a in ti.static(range(4)):
+        d.pic_shown[at + 4 + a] = bits(ti.cast(q[a], ti.f32))
+
+
+@func
+def put_record(m, d, at, j):
     """The words of record j from place `at` on."""
     kind = d.pic_kind[j]
     s = d.pic_size[j]
-    x = d.pic_pos[j]
-    q = quat_of(d.pic_mat[j])
     half = FP(0.0)
     if kind == CAPSULE:
         half = s[1]
@@ -72,18 +83,27 @@ def put_words(m, d, at, j):
         s = vec3(s[0], s[0], s[0])
     elif kind == CYLINDER:
         s = vec3(s[0], s[0], s[1])
-    d.pic_shown[at + 3] = bits(ti.cast(half, ti.f32))
-    d.pic_shown[at + 11] = word_of(d.pic_rgba[j])
-    for a in ti.static(range(3)):
-        d.pic_shown[at + a] = bits(ti.cast(x[a], ti.f32))
-        d.pic_shown[at + 8 + a] = bits(ti.cast(s[a], ti.f32))
-    for a in ti.static(range(4)):
-        d.pic_shown[at + 4 + a] = bits(ti.cast(q[a], ti.f32))
+    put_words(m, d, at, j, d.pic_pos[j], s, half)
+
+
+@func
+def put_pieces(m, d, ball, rod, j):
+    """The words of record j, a capsule, as two balls from place `ball` on and a cylinder from place `rod` on."""
+    x = d.pic_pos[j]
+    s = d.pic_size[j]
+    R = d.pic_mat[j]
+    way = s[1] * vec3(R[0, 2], R[1, 2], R[2, 2])
+    put_words(m, d, ball, j, x - way, vec3(s[0], s[0], s[0]), FP(0.0))
+    put_words(m, d, ball + NWORD, j, x + way, vec3(s[0], s[0], s[0]), FP(0.0))
+    put_words(m, d, rod, j, x, vec3(s[0], s[0], s[1]), FP(0.0))
 
 
 @kernel
-def sort_records(m, d, picat: ti.i32, npic: ti.i32):
-    """Words of the records from picat on, class by class, where pic_class says; parallel over blocks of records."""
+def sort_records(m, d, picat: ti.i32, npic: ti.i32, picsplit: ti.i32):
+    """Words of the records from picat on, class by class, where pic_class says; parallel over blocks of records.
+
+    picsplit  1: a capsule is two balls and a cylinder.
+    """
     ti.loop_config(serialize=SERIAL)
     for b in range((npic - picat + PICTURE_BLOCK - 1) // PICTURE_BLOCK):
         for k in range(NCLASS):
@@ -91,7 +111,12 @@ def sort_records(m, d, picat: ti.i32, npic: ti.i32):
         for j in range(picat + b * PICTURE_BLOCK, ti.min(npic, picat + (b + 1) * PICTURE_BLOCK)):
             k = class_of(m, d, j)
             if k >= 0:
-                d.pic_place[NCLASS * b + k] = d.pic_place[NCLASS * b + k] + 1
+                at = NCLASS * b + k
+                if picsplit == 1 and d.pic_kind[j] == CAPSULE:
+                    d.pic_place[at] = d.pic_place[at] + 2
+                    d.pic_place[at + 1] = d.pic_place[at + 1] + 1
+                else:
+                    d.pic_place[at] = d.pic_place[at] + 1
     ti.loop_config(serialize=True)
     for once in range(1):
         total = 0
@@ -107,6 +132,13 @@ def sort_records(m, d, picat: ti.i32, npic: ti.i32):
         for j in range(picat + b * PICTURE_BLOCK, ti.min(npic, picat + (b + 1) * PICTURE_BLOCK)):
             k = class_of(m, d, j)
             if k >= 0:
-                at = d.pic_place[NCLASS * b + k]
-                put_words(m, d, NWORD * at, j)
-                d.pic_place[NCLASS * b + k] = at + 1
+                at = NCLASS * b + k
+                to = d.pic_place[at]
+                if picsplit == 1 and d.pic_kind[j] == CAPSULE:
+                    rod = d.pic_place[at + 1]
+                    put_pieces(m, d, NWORD * to, NWORD * rod, j)
+                    d.pic_place[at] = to + 2
+                    d.pic_place[at + 1] = rod + 1
+                else:
+                    put_record(m, d, NWORD * to, j)
+                    d.pic_place[at] = to + 1

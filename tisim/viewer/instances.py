@@ -14,12 +14,14 @@ class Instances:
 
     geoms  (n,) their ids;  kind  (n,) which of `meshes` each has, a list of trimesh.Trimesh;  rgba  (n, 4);
     moves  (n,) whether its body can move.
+    group  groups up to this one are drawn;  groups  in its place 6 flags, which of them.
     """
 
-    def __init__(self, m, group=2):
+    def __init__(self, m, group=2, groups=None):
+        groups = np.arange(6) <= group if groups is None else np.array(groups, bool)
         colors, keys, self.meshes, kind, geoms = geom_colors(m), {}, [], [], []
         for g in range(m.ngeom):
-            if m.geom_group[g] > group or colors[g, 3] <= 0:
+            if not groups[m.geom_group[g]] or colors[g, 3] <= 0:
                 continue
             key = (int(m.geom_type[g]), int(m.geom_dataid[g]), *np.asarray(m.geom_size[g]).tolist())
             if key not in keys:

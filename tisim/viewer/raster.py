@@ -15,11 +15,10 @@ import weakref
 
 import numpy as np
 
-from tisim.data import pictures, varied
-from tisim.data.pictures import CLASSES
+from tisim.data import varied
 from tisim.data.pictures import WORDS as RECORD
 from tisim.device import cache, launch, memory, runtime, session
-from tisim.viewer import shadows, shapes
+from tisim.viewer import adorned, shadows, shapes
 from tisim.viewer.caster import FADE, PARALLEL, SKY_LIGHT, SUN_LIGHT, sun_of
 from tisim.viewer.drawing import checker_colors, geom_colors
 from tisim.viewer.measures import changes, color
@@ -326,25 +325,13 @@ class Raster:
 
     def adorn(self, d, world, look, more=None):
         """Lists what is drawn besides the geoms, as Scene.write_overlays does, for the next `draw`."""
-        scene, self._more = self._scene, ([], [])
-        first = scene.write_overlays(d, look, world, more)
-        n = scene.n - first
-        if not n:
-            return
-        blocks = -(-n // pictures.BLOCK)
-        place = d.scratch("pic_shown", RECORD * n)
-        d.scratch("pic_place", CLASSES * blocks)
-        d.scratch("pic_class", CLASSES + 1)
-        kernel, parallel = runtime.kernels("picture.instances").sort_records, session.arch != "cpu" or n >= PARALLEL
-        launch.run(self.m, d, [kernel], parallel=parallel, picat=first, npic=scene.n)
-        begin = memory.download(d.device("pic_class"))
-        shown = memory.host_view(place)
-        shown = (memory.download(place) if shown is None else shown).view(np.float32)
+        self._more = ([], [])
+        shown, begin = adorned.sort(self.m, d, self._scene, look, world, more)
         for k, kinds in enumerate(2 * (ROUND, (CYLINDER,), (BOX,))):
             if begin[k + 1] > begin[k]:
                 if kinds not in self._decor:
                     self._decor[kinds] = _primitive(kinds[0], 16)
-                words = shown[RECORD * begin[k] : RECORD * begin[k + 1]]
+                words = shown[begin[k] : begin[k + 1]].reshape(-1)
                 self._more[k // 3].append(Batch.of_words(self._decor[kinds], words))
 
     def draw(self, scene, camera, tile):

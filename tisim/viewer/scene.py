@@ -188,7 +188,10 @@ class Scene:
         first = m.ngeom + m.nsite
         sites = m.nsite if look is not None and look.sites else 0
         at = first + shown.n
-        self._room(d, at + sites + sum(len(part[0]) for part in more))
+        self.n = at + sites + sum(len(part[0]) for part in more)
+        if self.n == first:
+            return first
+        self._room(d, self.n)
         self._list(d, shown, more, first, True, sites)
         if sites:
             scalars = dict(picworld=world, picat=at, groups=look.sitegroup, piclit=1)

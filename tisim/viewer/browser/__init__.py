@@ -26,15 +26,13 @@ def view_in_browser(
     pictures  True: a stream of pictures by rays;  False: shapes, by viser;  None: shapes for up to 20,000 bodies.
     host, port  where it listens: "127.0.0.1" is this machine alone, with "0.0.0.0" every machine that reaches this one
     may look and steer.  ready  called with the page's address.  width, height  of pictures [pixel].
-    The rest is as in `view`; shapes are without contacts and chains of forces.
+    The rest is as in `view`.
     Raises Error where viser is missing, or the port cannot be had.
     """
     check_color(color)
     if not 0 <= world < d.nworld:
         raise Error(f"world={world}: this Data has {d.nworld} worlds")
     pictures = m.nbody - 1 > MANY if pictures is None else pictures
-    if not pictures and (show_contacts or chains):
-        raise Error("shapes in a browser are without contacts and chains of forces: pictures have them, --pictures")
     runtime.ensure()
     controls = Controls(
         m, d, camera, world, step, restart, reload, width / height, color, show_contacts, running, clock, chains

@@ -1,6 +1,7 @@
 """A simulation as shapes in a browser, by viser: each shape is sent once, afterwards what moved: 28 bytes a body.
 
-Bodies of one shape are drawn as batches; a batch of which nothing moved is not sent.
+Bodies of one shape are drawn as batches; a batch of which nothing moved is not sent. What is shown besides geoms, see
+beside.py, is sent where it changes.
 """
 
 import collections
@@ -14,14 +15,15 @@ import numpy as np
 from tisim.data.pictures import CAME, MOVED, PAINTED
 from tisim.enums import mjtGeom
 from tisim.errors import Error
-from tisim.model.tables.colors import GAMMA
 from tisim.viewer import perturb, words
+from tisim.viewer.browser.beside import LIGHT, Beside
 from tisim.viewer.browser.page import Page
 from tisim.viewer.caster import sun_of
-from tisim.viewer.controls import COLORS
+from tisim.viewer.controls import COLORS, FRAMES
 from tisim.viewer.instances import Instances
-from tisim.viewer.panels import SLIDERS, Curves
+from tisim.viewer.panels import FLAGS, SLIDERS, Curves
 from tisim.viewer.playing import SPEEDS
+from tisim.viewer.scene import GROUPS
 
 PACE = 1 / 25  # between updates [s]
 TELL = 0.5  # between texts [s]
@@ -43,25 +45,29 @@ def package():
     return viser
 
 
-# of each byte of a colour the byte that viser takes for instances: in proportion to light
-LIGHT = (255 * (np.arange(256) / 255) ** GAMMA + 0.5).astype(np.uint8)
-
-
 class Batch:
     """Geoms of one shape that are drawn together.
 
     members  places in Instances.geoms;  handle  viser's;  rows  their places on the Page.
     """
 
-    def __init__(self, server, name, shape, members, rows, page):
+    def __init__(self, server, name, shape, members, rows, page, alpha):
         self.members, self.rows = members, rows
-        rgba, clear = page.rgba(rows), page.rgba(rows)[:, 3] / 255.0
-        pos, quat = page.poses(rows)
+        rgba, (pos, quat) = page.rgba(rows), page.poses(rows)
         self.handle = server.scene.add_batched_meshes_simple(
             name, shape.vertices, shape.faces, quat, pos, batched_colors=LIGHT[rgba[:, :3]],
-            batched_scales=page.there(rows), batched_opacities=clear if (clear < 1).any() else None, lod="off",
+            batched_scales=page.there(rows), batched_opacities=self._clear(page, alpha), lod="off",
             flat_shading=bool(len(shape.faces) < 100), side="double",
         )  # fmt: skip
+
+    def _clear(self, page, alpha):
+        """Opacities, or None where all is opaque."""
+        clear = page.rgba(self.rows)[:, 3] / np.float32(255) * alpha[self.members]
+        return clear.astype(np.float32) if (clear < 1).any() else None
+
+    def fade(self, page, alpha):
+        """Sends opacities; alpha  of all geoms of the Instances, times their own."""
+        self.handle.batched_opacities = self._clear(page, alpha)
 
     def send(self, page, change):
         """Sends what has changed: bits MOVED, CAME, PAINTED."""
@@ -84,7 +90,8 @@ class Shapes:
             self.server = viser.ViserServer(host=host, port=port, verbose=False)
         self.url = f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1') else host}:{self.server.get_port()}"
         self._last, self._told, self._said, self._label = None, -TELL, None, None
-        self._moved, self._folder, self.curves = False, None, Curves(PLOTTED)
+        self._moved, self._folder, self.curves, self._boxes = False, None, Curves(PLOTTED), []
+        self.beside, self._floors = Beside(self.server), []
         self._build(viser)
 
     # what is there
@@ -117,12 +124,46 @@ class Shapes:
         with gui.add_folder("drawn"):
             color = gui.add_dropdown("colours", (*COLORS, "island"), initial_value=c.colors)
             color.on_update(self._later(lambda e: self._color(color.value)))
+            self._choices()
         self._show_model()
         with gui.add_folder("solver", expand_by_default=False):
             self._plots = {
                 name: gui.add_uplot(self._line(name), ({}, dict(label=name, stroke="#2b6cb0")), title=name, height=120)
                 for name in PLOTTED
             }
+
+    def _choices(self):
+        """What else is drawn, as in the window."""
+        c, gui = self.controls, self.server.gui
+        for flag, name in FLAGS:
+            if flag != "ISLAND":  # a colour here
+                self._box(name, lambda flag=flag: c.has(flag), lambda on, flag=flag: c.flag(flag, on))
+        self._box("sites", lambda: c.opt.sitegroup.any(), self._sites)
+        self._box("chains of forces", lambda: c.chains, lambda on: on != c.chains and c.key("u"))
+        names = [f.name[8:].lower() for f in FRAMES]
+        frames = gui.add_dropdown("frames", names, initial_value=names[0])
+        frames.on_update(self._later(lambda e: setattr(c.opt, "frame", FRAMES[names.index(frames.value)])))
+        with gui.add_folder("groups", expand_by_default=False):
+            for k in range(6):
+                self._box(f"group {k}", lambda k=k: c.opt.geomgroup[k], lambda on, k=k: self._group(k, on))
+
+    def _box(self, name, now, act):
+        """A check box of something that now() tells and act(on) changes."""
+        box = self.server.gui.add_checkbox(name, bool(now()))
+
+        async def happened(event):
+            if event.client is not None:
+                on = box.value
+                self._events.append(lambda: act(on))
+
+        box.on_update(happened)
+        self._boxes.append((box, now))
+
+    def _sites(self, on):
+        self.controls.opt.sitegroup[:] = GROUPS if on else 0
+
+    def _group(self, k, on):
+        self.controls.opt.geomgroup[k] = on
 
     def _controls(self):
         c, gui = self.controls, self.server.gui
@@ -140,7 +181,8 @@ class Shapes:
 
     def _show_model(self):
         c = self.controls
-        self._shown, self._shapes = self._key(), Instances(c.m)
+        self._shown, self._shapes = self._key(), Instances(c.m, groups=c.opt.geomgroup)
+        self._alpha = self._opacity()
         s, parts, floors = self._shapes, [], np.zeros(0, int)
         for kind in range(len(s.meshes)):
             mine = s.kind == kind
@@ -157,24 +199,36 @@ class Shapes:
         self._page, self.batches = Page(c.m, s.geoms[order], starts), []
         self._page.find(c.d, c.world, c.colors)
         for k, (name, kind, part) in enumerate(parts):
-            batch = Batch(self.server, name, s.meshes[kind], part, slice(starts[k], starts[k + 1]), self._page)
+            rows = slice(starts[k], starts[k + 1])
+            batch = Batch(self.server, name, s.meshes[kind], part, rows, self._page, self._alpha)
             self._listen(batch)
             self.batches.append(batch)
+        for floor in self._floors:
+            floor.remove()
+        self._floors = []
         if len(floors):
             rows = slice(starts[-2], starts[-1])
             for g, pos, quat, rgba in zip(s.geoms[floors], *self._page.poses(rows), self._page.rgba(rows)):
-                self._show_floor(int(g), np.append(pos, quat), rgba)
+                self._floors.append(self._show_floor(int(g), np.append(pos, quat), rgba))
         self._controls()
 
     def _key(self):
-        return id(self.controls.m), self.controls.m.edits
+        return id(self.controls.m), self.controls.m.edits, self.controls.opt.geomgroup.tobytes()
+
+    def _opacity(self):
+        """(n,) what the opacity of each geom's colour is to be taken times: where Controls ask for it, what moves is
+        translucent."""
+        m, s = self.controls.m, self._shapes
+        self._translucent = self.controls.has("TRANSPARENT")
+        moving = np.asarray(m.body_weldid)[np.asarray(m.geom_bodyid)[s.geoms]] != 0
+        return np.where(moving & self._translucent, m.vis.map.alpha, 1.0).astype(np.float32)
 
     def _show_floor(self, geom, pose, rgba):
         size = np.asarray(self.controls.m.geom_size[geom], float)
         endless = not (size[0] and size[1])
         cell = self.controls.camera.tile
         line = tuple(int(0.8 * v) for v in rgba[:3])
-        self.server.scene.add_grid(
+        return self.server.scene.add_grid(
             f"/floors/{geom}", 2 * (size[0] or 1.0), 2 * (size[1] or 1.0), infinite_grid=endless, position=pose[:3],
             wxyz=pose[3:], cell_size=cell, section_size=4 * cell, cell_color=line, section_color=line,
             plane_color=tuple(int(v) for v in rgba[:3]), plane_opacity=float(rgba[3]) / 255,
@@ -209,7 +263,7 @@ class Shapes:
     def _select(self, batch, event):
         c, body = self.controls, self._body(batch, event)
         start, along = np.asarray(event.ray_origin, float), np.asarray(event.ray_direction, float)
-        met, at = perturb.select(c.m, c.d, start, along, None, c.world)
+        met, at = perturb.select(c.m, c.d, start, along, np.asarray(c.opt.geomgroup), c.world)
         c.choose(body, perturb.of_world(c.d, "xipos", c.world)[body])
         if met == body:
             c.pert.localpos = at
@@ -261,10 +315,15 @@ class Shapes:
         change = self._page.find(c.d, c.world, c.colors)[: len(self.batches)]
         moved = bool((change & MOVED).any())
         with self.server.atomic():
+            if self._translucent != c.has("TRANSPARENT"):
+                self._alpha = self._opacity()
+                for batch in self.batches:
+                    batch.fade(self._page, self._alpha)
             for k in np.flatnonzero(change):
                 self.batches[k].send(self._page, change[k])
             if self._label is not None and c.pert.select and moved:
                 self._label.position = perturb.held_point(c.m, c.d, c.pert, c.world)
+            self.beside.update(c)
         if moved:
             self.curves.add(contacts=float(c.d.count("ncon")), iterations=float(np.max(c.d.solver_niter, initial=0)))
         self._moved = moved
@@ -279,6 +338,8 @@ class Shapes:
             self._text.content = self._said = text
         if self._run.value != c.clock.running:
             self._run.value = c.clock.running
+        for box, now in self._boxes:
+            box.value = bool(now())
         if c.clock.frames > 1 and self._frame.value != c.clock.frame:
             self._frame.value = c.clock.frame
         name = c.about_selected()[0] if c.pert.select else ""
