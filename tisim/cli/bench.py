@@ -74,12 +74,12 @@ class Bar:
         self._bar.add_task(words, total=None)
 
 
-def bench(console, source, n, param, sleep, settle, seconds, until, repeats, saved, arch, precision, threads, nworld,
-          kernels, compare, folder, limit, as_json):  # fmt: skip
+def bench(console, source, n, param, sleep, dynamics, settle, seconds, until, repeats, saved, arch, precision, threads,
+          nworld, kernels, compare, folder, limit, as_json):  # fmt: skip
     """tisim bench. kernels  print each kernel;  compare  "mujoco" or None.  Returns the exit code."""
-    _check(settle, seconds, until, repeats, compare, nworld, limit, source)
+    _check(settle, seconds, until, repeats, compare, dynamics, nworld, limit, source)
     began = time.perf_counter()
-    m, name = load(source, n, param, sleep)
+    m, name = load(source, n, param, sleep, dynamics)
     progress = report.beside(console, as_json)
     if compare:
         peer.find(folder)  # before anything that takes time
@@ -91,7 +91,8 @@ def bench(console, source, n, param, sleep, settle, seconds, until, repeats, sav
     if advance(progress, m, d, settle, "settling")[3]:
         raise KeyboardInterrupt
     found = dict(scene=name, settle=settle, repeats=repeats, **sizes(m, d), arch=session.arch,
-                 precision=session.precision, load_seconds=loaded, hash_after_settling=state_hash(d))  # fmt: skip
+                 precision=session.precision, dynamics=m.opt.dynamics, load_seconds=loaded,
+                 hash_after_settling=state_hash(d))  # fmt: skip
     state = tisim.get_state(m, d)
     with Bar(progress) as bar:
         if compare:
@@ -113,17 +114,17 @@ def bench(console, source, n, param, sleep, settle, seconds, until, repeats, sav
     return INTERRUPTED if found["stopped"] else 0
 
 
-def _check(settle, seconds, until, repeats, compare, nworld, limit, source):
+def _check(settle, seconds, until, repeats, compare, dynamics, nworld, limit, source):
     """Refuses what does not go together."""
     if (settle is not None and settle < 0) or repeats < 1:
         raise Error("--settle must not be negative and --repeats must be positive")
     if settle is not None and (seconds is not None or until is not None):
         raise Error("--settle excludes --seconds and --time")
     check_lengths(seconds, until)
-    if compare not in (None, "mujoco"):
-        raise Error(f"--compare {compare}: there is only mujoco to compare with")
     if compare and nworld not in (None, 1):
         raise Error("--compare steps one world: leave --nworld out")
+    if compare and dynamics == "lcp":
+        raise Error("--compare judges answers of the convex dynamics: leave --dynamics lcp out")
     if compare and str(source).endswith(".npz"):
         raise Error("--compare needs a model that MuJoCo can read, too: a scene, or a file of MJCF or URDF")
     if not limit > 0:

@@ -88,8 +88,8 @@ class Film:
 
 
 def film(
-    console, source, n, param, sleep, out, seconds, until, saved, size, fps, speed, arch, precision, threads, nworld,
-    look, as_json,
+    console, source, n, param, sleep, dynamics, out, seconds, until, saved, size, fps, speed, arch, precision, threads,
+    nworld, look, as_json,
 ):  # fmt: skip
     """tisim film, of a scene, a file or a recording. Returns the exit code.
 
@@ -97,15 +97,15 @@ def film(
     """
     size = draw.parse_size(size) if size else SIZE
     require(out, size, "--out")
-    draw.check_look(look)
     if playback.is_recording(source):
         draw.refuse_with_recordings(
-            n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
-        )
+            n=n, param=param, sleep=sleep, dynamics=dynamics, seconds=seconds, time=until, **{"from": saved},
+            nworld=nworld,
+        )  # fmt: skip
         return playback.render(console, source, out, None, size, look, fps, as_json, speed)
     progress = beside(console, as_json)
     check_lengths(seconds, until, positive=True)
-    m, name = load(source, n, param, sleep)
+    m, name = load(source, n, param, sleep, dynamics)
     d = start(m, arch, precision, threads, nworld, saved)
     draw.check_drawn(look, m, d)
     steps = steps_of(m, d, seconds, until, worth(source, n, param))

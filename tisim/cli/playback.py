@@ -92,16 +92,23 @@ def exporter(out):
     raise Error(f"--out {out}: expected a name ending in .glb, .usda, .usdc, .usd or .rrd")
 
 
-def export(source, out, world, group):
-    """Writes a recording for another program; (its Model, number of frames)."""
+def export(console, source, out, world, group):
+    """Writes a recording for another program, up to where Ctrl-C ends it; (its Model, frames written, all frames)."""
     from tisim.recording.recording import Recording
 
     recording = Recording(source)
     quiet.start_taichi(arch="cpu")
     if not 0 <= world < len(recording.worlds):
         raise Error(f"--world {world}: the recording has {len(recording.worlds)}, of worlds {recording.worlds}")
-    exporter(out)[1](recording, out, world, group)
-    return recording.model, len(recording)
+    with Stopper() as stopper, Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(f"writing {out}", total=len(recording))
+
+        def show(done, _):
+            bar.update(task, completed=done)
+            return stopper.asked
+
+        number = exporter(out)[1](recording, out, world, group, show)
+    return recording.model, number, len(recording)
 
 
 def _at(recording, time):

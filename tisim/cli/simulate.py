@@ -47,16 +47,19 @@ def parse_params(name, n, texts):
     return values
 
 
-def load(source, n=None, params=(), sleep=False, dynamics="convex"):
-    """Model and a short name of a scene or file.  sleep  sets the flag by which bodies at rest sleep;  dynamics  which
-    ones, as m.opt.dynamics."""
+def load(source, n=None, params=(), sleep=False, dynamics=None):
+    """Model and a short name of a scene or file.
+
+    sleep  sets the flag by which bodies at rest sleep;  dynamics  sets m.opt.dynamics, None: as the model has it.
+    """
     import tisim
 
     with busy(f"compiling {source}"):
         m, name = _load(source, n, params)
     if sleep:
         m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_SLEEP)
-    m.opt.dynamics = dynamics
+    if dynamics is not None:
+        m.opt.dynamics = dynamics
     return m, name
 
 
@@ -155,6 +158,11 @@ def command(*words, **options):
             if v is not None and v != "" and v is not False:
                 out += ["--" + name.rstrip("_").replace("_", "-"), *([] if v is True else [str(v)])]
     return shlex.join(out)
+
+
+def given(value, default):
+    """A value for `command`: None where it is the default."""
+    return None if value == default else value
 
 
 class Stopper:
