@@ -56,8 +56,8 @@ def _decompose(spec, out, progress, status, settings):
         def show(k, n, name):
             if stopper.asked:
                 status.stop()
-                progress.print(f"stopped: {k} of {n} meshes have their parts, kept for the next time; {out} is not written",
-                               style="yellow", soft_wrap=True)  # fmt: skip
+                told = f"stopped: {k} of {n} meshes have their parts, kept for the next time; {out} is not written"
+                progress.print(told, style="yellow", soft_wrap=True)
                 raise _Stop
             status.update(f"finding convex parts of {name} ({k + 1} of {n})")
 
