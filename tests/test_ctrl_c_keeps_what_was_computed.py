@@ -78,9 +78,7 @@ EXPORTS = [("a.glb", None, frames_of_glb), ("a.usda", "pxr", frames_of_usd), ("a
 
 
 @pytest.mark.parametrize("file, library, frames", EXPORTS, ids=[file for file, *_ in EXPORTS])
-def test_an_export_of_a_recording_has_the_frames_until_then(
-    call, recorded, monkeypatch, tmp_path, file, library, frames
-):
+def test_an_export_has_the_frames_until_then(call, recorded, monkeypatch, tmp_path, file, library, frames):
     if library:
         pytest.importorskip(library)
     show = recordings.Recording.show
