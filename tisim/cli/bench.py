@@ -86,7 +86,8 @@ def bench(console, source, n, param, sleep, dynamics, settle, seconds, until, re
     d = start(m, arch, precision, threads, nworld, saved)
     if settle is None:
         settle = steps_of(m, d, seconds, until) if seconds is not None or until is not None or saved else SETTLE
-    tisim.forward(m, d)
+    with report.busy("evaluating the state"):
+        tisim.forward(m, d)
     loaded = time.perf_counter() - began
     if advance(progress, m, d, settle, "settling")[3]:
         raise KeyboardInterrupt
@@ -153,6 +154,7 @@ def _times(m, d, times):
 
 def _compare(m, d, bar, text, folder, limit, repeats):
     """Times of tisim's steps and MuJoCo's in turn, by its best solver, and what both answer at the state at hand."""
+    bar.label("starting MuJoCo")
     with peer.beside(m, d, text, folder, lambda: bar.stopped) as (theirs, judge, place):
         solvers = peer.choose(theirs, place, limit, lambda s: bar.label(f"MuJoCo's solver {s}"))
         best = solvers[0]

@@ -22,7 +22,8 @@ def parse_size(text):
 def check_drawn(look, m, d):
     """Refuses a world or a camera that is not there."""
     if look["camera"]:
-        from tisim.viewer import camera
+        with busy("loading the viewer"):
+            from tisim.viewer import camera
 
         camera.check(look["camera"], m)
     if not 0 <= look["world"] < d.nworld:
@@ -31,9 +32,9 @@ def check_drawn(look, m, d):
 
 def last_picture(console, m, d, path, width, height, look):
     """Writes the picture of the end, and says where; returns its path."""
-    from tisim.viewer import render, save_png
-
     with busy("drawing the picture"):
+        from tisim.viewer import render, save_png
+
         save_png(path, render(m, d, width, height, **look))
     console.print(f" picture         {path}", highlight=False, soft_wrap=True)
     return str(path)
@@ -47,8 +48,6 @@ def render(
 
     look  camera, color, show_contacts, world, chains and quality;  fps  pictures of a recording's film per second.
     """
-    from tisim import viewer
-
     if playback.is_recording(source):
         refuse_with_recordings(n=n, param=param, sleep=sleep, dynamics=dynamics, seconds=seconds, **{"from": saved},
                                nworld=nworld)  # fmt: skip
@@ -64,6 +63,8 @@ def render(
     stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
     forward(m, d)
     with busy("drawing the picture"):
+        from tisim import viewer
+
         viewer.save_png(out, viewer.render(m, d, width, height, **look))
     found = dict(picture=out, scene=name, time=sim_time(d), contacts=int(np.sum(d.ncon)), width=width, height=height)
     if as_json:
@@ -123,7 +124,8 @@ def viewer_of(console, page):
 
     Raises Error where what it needs is missing.
     """
-    from tisim import viewer
+    with busy("loading the viewer"):
+        from tisim import viewer
 
     if page is None:
         viewer.vulkan.require(display=True)

@@ -8,7 +8,7 @@ import numpy as np
 from tisim.errors import Error
 
 from . import draw, playback
-from .report import beside, print_json
+from .report import beside, busy, print_json
 from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of, worth
 
 SUFFIXES = (".mp4", ".gif", ".webp")
@@ -36,8 +36,8 @@ class Film:
     """
 
     def __init__(self, path, size, fps, timestep, speed=1.0, **look):
-        from tisim.viewer import encode
-
+        with busy("loading the viewer"):
+            from tisim.viewer import encode
         if not 1 <= fps <= 240:
             raise Error(f"--fps {fps}: expected 1 to 240")
         if not 1e-4 <= speed <= 1e4:
@@ -114,7 +114,8 @@ def film(
     try:
         stopped = advance(progress, m, d, steps, "filming", [movie])[3]
     finally:
-        movie.close()
+        with busy("finishing the film"):
+            movie.close()
     found = dict(film=out, scene=name, pictures=movie.number, time=sim_time(d), stopped=stopped,
                  bytes=pathlib.Path(out).stat().st_size, seconds_drawing=movie.drawing,
                  seconds_encoding=movie.encoding)  # fmt: skip

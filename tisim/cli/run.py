@@ -15,7 +15,7 @@ from tisim.settling.support import inside
 
 from . import draw, state
 from . import film as films
-from .report import beside, print_json, rows
+from .report import beside, busy, print_json, rows
 from .simulate import (
     INTERRUPTED,
     Every,
@@ -116,8 +116,10 @@ def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, 
         watchers = [watcher for watcher in (saver, movie, frames, rows_of) if watcher]
         done, wall, timed, stopped = advance(progress, m, d, steps, watchers=watchers)
         kept = forward(m, d)
-        if rows_of:
-            rows_of.finish()
+        with busy("finishing the files"):
+            if rows_of:
+                rows_of.finish()
+            open_files.close()
     state.save(path, m, d, name, kept)
     found = dict(
         scene=name, stopped=stopped, **sizes(m, d), time=sim_time(d), steps=done, timestep=h,
