@@ -22,6 +22,7 @@ from tisim.cli import completion, draw, recording
 from tisim.device import session
 from tisim.model.options import DYNAMICS
 from tisim.model.tables import colors
+from tisim.recording.log import Log
 from tisim.sweeping import results
 from tisim.viewer import caster
 
@@ -152,7 +153,17 @@ def test_what_takes_long_says_so_on_a_terminal(words, steps, folder):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("folder")
+    """A folder with a recording a.npz and a log a.csv."""
+    path = tmp_path_factory.mktemp("folder")
+    m = tisim.Model.from_scene("pendulum")
+    d = tisim.Data(m)
+    with tisim.Recorder(path / "a.npz", m, d) as recorder, Log(path / "a.csv", m, d) as log:
+        for _ in range(9):
+            log.begin()
+            tisim.step(m, d)
+            log.end()
+            recorder.add()
+    return path
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
