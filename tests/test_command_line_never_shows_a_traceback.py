@@ -23,6 +23,10 @@ def broken_file(folder):
     return path
 
 
+# commands that step a scene; the first three draw pictures
+STEPS = [["run", "pendulum"], ["render", "pendulum", "-o", "a.png"], ["film", "pendulum", "-o", "a.webp"],
+         ["export", "pendulum", "-o", "a.glb"], ["bench", "pendulum"], ["settle", "pendulum"],
+         ["view", "pendulum"]]  # fmt: skip
 MISTAKES = [
     (["run", "domino"], "did you mean dominos"),
     (["run", "nothing.xml"], "no file nothing.xml"),
@@ -50,8 +54,8 @@ MISTAKES = [
     (["compile", "pendulum", "out.txt"], ".npz"),
     (["compile", "broken.xml", "out.npz"], "broken.xml:3"),
     (["compile", "pendulum", "no/folder/out.npz"], "cannot write"),
-    (["run", "pendulum", "--arch", "abacus"], "expected one of auto, cpu"),
-    (["run", "pendulum", "--arch", "cpu", "--precision", "f16"], "'f32' or 'f64'"),
+    (["run", "pendulum", "--arch", "abacus"], "--arch abacus: expected auto, cpu, cuda, vulkan, metal"),
+    (["run", "pendulum", "--arch", "cpu", "--precision", "f16"], "--precision f16: expected f64, f32"),
     (["run", "pendulum", "--nworld", "0"], "positive"),
     (["run", "pendulum", "--steps", "1", "--arch", "cpu", "--no-picture", "--out", "broken.xml/x"], "broken.xml/x"),
     (["run"], "Missing argument 'SCENE_OR_FILE'; see `tisim run --help`"),
@@ -62,6 +66,14 @@ MISTAKES = [
     (["render", "pendulum", "-o", "a.png", "--size", "big"], "1280x720"),
     (["render", "pendulum", "-o", "a.png", "--color", "mood"], "expected geom, island, asleep, group, speed, force"),
     (["info", "."], "folder"),
+    *(([*words, "--dynamics", "soft"], "--dynamics soft: expected convex, lcp") for words in STEPS),
+    *(([*words, "--quality", "poor"], "--quality poor: expected model, plain, sun, sky") for words in STEPS[:3]),
+    (["bench", "pendulum", "--compare", "bullet"], "--compare bullet: expected mujoco"),
+    (["bench", "pendulum", "--compare", "mujoco", "--dynamics", "lcp"], "leave --dynamics lcp out"),
+    (["bench", "--device", "--dynamics", "lcp"], "--device excludes --dynamics"),
+    (["sweep", "a.py", "--errors", "hide"], "--errors hide: expected raise, keep"),
+    (["settle", "pendulum", "--timeout", "1", "--time", "1"], "exclude each other"),
+    (["settle", "pendulum", "--time", "nan"], "--time nan: must not be negative"),
 ]  # fmt: skip
 
 

@@ -39,6 +39,16 @@ def test_a_stack_settles_and_each_box_rests_on_the_one_below():
     assert s.under("high").tolist() == [2] and s.on("low").tolist() == [2] and s.on(3).tolist() == []
 
 
+def test_hard_contacts_settle_and_carry_the_weights():
+    m, d = scene()
+    m.opt.dynamics = "lcp"
+    found = tisim.settle(m, d, timeout=5)
+    assert found.settled and found.support.lift == pytest.approx([6 * G, 3 * G, G], rel=2e-3)
+    before = tisim.get_state(m, d)
+    assert tisim.support(m, d).lift == pytest.approx(found.support.lift, rel=1e-3)
+    assert (tisim.get_state(m, d) == before).all(), "looking leaves the state as it is"
+
+
 def test_the_deepest_pair_is_mujocos():
     mujoco = pytest.importorskip("mujoco")
     m, d = scene()
@@ -166,6 +176,17 @@ def test_the_command_says_so_by_its_exit_code_and_writes_who_rests_on_whom(call,
     (tmp_path / "stuck.xml").write_text(STACK.format(STUCK))
     code, _, err = call("run", "stuck.xml", "--steps", "1", "--no-picture")
     assert code == 0 and err.startswith("tisim: warning: at the start 2 pairs of bodies overlap, up to 150 mm deep")
+    code, out, _ = call("settle", "stack.xml", "--json", "--dynamics", "lcp", "--support", "s.csv")
+    assert code == 0 and json.loads(out)["dynamics"] == "lcp"
+    assert float(next(csv.DictReader(open(tmp_path / "s.csv")))["lift"]) == pytest.approx(6 * G, rel=2e-3)
     (tmp_path / "swing.xml").write_text(STACK.format(PENDULUM))
     code, out, _ = call("settle", "swing.xml", "--timeout", "0.5")
     assert code == 1 and "has not settled" in out and "1: swing" in out
+    for words, end in (
+        (["--seconds", "0.1", "--out", "swung.npz"], 0.1),
+        (["--from", "swung.npz", "-t", "0.25"], 0.25),
+    ):
+        code, out, err = call("settle", "swing.xml", "--json", *words)
+        assert code == 1 and json.loads(out)["time"] == pytest.approx(end), err
+    code, _, err = call("settle", "swing.xml", "--from", "swung.npz", "--time", "0.05")
+    assert code == 2 and "--time 0.05: the state is at 0.100 s already" in err

@@ -14,6 +14,31 @@ from rich.text import Text
 from tisim import __version__
 from tisim.errors import Error
 
+from .options import (
+    Arch,
+    Chains,
+    Color,
+    Compare,
+    Contacts,
+    Dynamics,
+    Errors,
+    From,
+    Json,
+    Number,
+    Param,
+    Precision,
+    Quality,
+    Seconds,
+    Size,
+    Sleep,
+    Source,
+    Threads,
+    Until,
+    View,
+    World,
+    Worlds,
+)
+
 app = typer.Typer(
     name="tisim", help="MuJoCo's physics in Taichi kernels, for scenes of many passive bodies.", add_completion=False,
     no_args_is_help=True, rich_markup_mode="rich", pretty_exceptions_enable=False,
@@ -21,35 +46,6 @@ app = typer.Typer(
 )  # fmt: skip
 console = Console(highlight=False, markup=False)  # names may have brackets
 FAILED = 2  # exit code of every mistake
-
-Source = typer.Argument(..., metavar="SCENE_OR_FILE", help="a scene (see `tisim scenes`) or a file: MJCF, URDF, .npz")
-Number = typer.Option(None, "--n", help="size of the scene: how many bodies")
-Param = typer.Option([], "--param", "-p", metavar="KEY=VALUE", help="a parameter of the scene; may be repeated")
-Arch = typer.Option("auto", help="auto, cpu, cuda, vulkan or metal")
-Precision = typer.Option(None, help="f64 or f32; f64 on the CPU and f32 on a GPU by default")
-Threads = typer.Option(None, help="CPU threads; all by default")
-Sleep = typer.Option(False, "--sleep", help="let what is at rest sleep, as the flag in MJCF does")
-Dynamics = typer.Option("convex", "--dynamics", help="convex, or lcp: hard contacts and joints (tisim/LCP.md)")
-Worlds = typer.Option(None, "--nworld", help="independent copies of the scene; 1, or as many as --from holds")
-Seconds = typer.Option(None, "--seconds", help="how long to simulate \\[s]")
-Until = typer.Option(None, "--time", "-t", help="simulated time to reach \\[s], instead of --seconds")
-From = typer.Option(None, "--from", metavar="STATE.npz", help="start from a state that `tisim run` saved")
-Size = typer.Option("", "--size", metavar="WxH", help="of the picture \\[pixel]; 1280x720 by default")
-View = typer.Option(
-    "",
-    "--camera",
-    metavar="NAME|AZ,EL,DIST[,X,Y,Z]",
-    help="a camera of the model, or azimuth, "
-    "elevation \\[degree], distance and point looked at \\[m]; all that moves is in view by default",
-)
-Color = typer.Option("geom", "--color", help="geom: the model's colours; island: one for each island; asleep: blue, or "
-                     "orange; group: of the geom; speed; force: of contacts")  # fmt: skip
-Chains = typer.Option(False, "--chains", help="draw how forces go from body to body")
-Quality = typer.Option("sky", "--quality", help="plain: no shadows; sun; sky: its light, too; model: the model's own "
-                       "lights")  # fmt: skip
-Contacts = typer.Option(False, "--contacts", help="mark the contacts")
-World = typer.Option(0, "--world", help="which of --nworld is drawn")
-Json = typer.Option(False, "--json", help="print one JSON object instead of a table")
 
 
 def _version(asked: bool):
@@ -68,13 +64,13 @@ def root(
 
 @app.command()
 def run(
-    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
+    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep, dynamics: str = Dynamics,
     seconds: float = typer.Option(None, "--seconds", help="how long to simulate \\[s]; 3 by default, or until all "
                             "dominos have fallen"),
     until: float = Until,
     steps: int = typer.Option(None, "--steps", help="number of steps, instead of --seconds"),
     saved: str = From,
-    out: str = typer.Option(None, "--out", "-o", help="folder of the results; out/<scene> by default"),
+    out: str = typer.Option(None, "--out", "-o", metavar="FOLDER", help="of the results; out/<scene> by default"),
     film: str = typer.Option(None, "--film", metavar="FILE", help="make a film: .mp4 (by ffmpeg, on PATH or "
                              "of the extra tisim\\[film]), .gif or .webp"),
     fps: int = typer.Option(30, "--fps", help="pictures of the film per second"),
@@ -94,8 +90,8 @@ def run(
     size: str = typer.Option("", "--size", metavar="WxH", help="of picture and film \\[pixel]; 1280x720 and 640x360 by "
                              "default"),
     camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains, world: int = World,
+    quality: str = Quality,
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
-    dynamics: str = Dynamics,
 ):  # fmt: skip
     """Simulate, show progress, save the final state and a picture.
 
@@ -106,15 +102,17 @@ def run(
 
     recorded = dict(file=record, fps=record_fps, forces=record_forces, solver=record_solver)
     logged = dict(file=log, fps=log_fps, state=log_state)
-    return cli_run.run(console, source, n, param, sleep, seconds, until, steps, out, saved, resume, save_every, arch,
-                       precision, threads, nworld, picture, film, fps, recorded, logged, size,
-                       dict(_look(camera, color, contacts, world), chains=chains), as_json, dynamics)  # fmt: skip
+    look = _look(camera, color, contacts, world, chains=chains, quality=quality)
+    return cli_run.run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, saved, resume,
+                       save_every, arch, precision, threads, nworld, picture, film, fps, recorded, logged, size, look,
+                       as_json)  # fmt: skip
 
 
 @app.command()
 def plot(
     source: str = typer.Argument(..., metavar="LOG", help="what `tisim run --log` wrote: .csv or .npz"),
-    out: str = typer.Option("plot.png", "--out", "-o", help="the picture: .png, .svg or .pdf"), as_json: bool = Json,
+    out: str = typer.Option("plot.png", "--out", "-o", metavar="FILE", help="the picture: .png, .svg or .pdf"),
+    as_json: bool = Json,
 ):  # fmt: skip
     """Draw energy, contacts, iterations and sensors of a log over time (needs the extra tisim\\[plot]).
 
@@ -129,14 +127,13 @@ def plot(
 def bench(
     source: str = typer.Argument(None, metavar="SCENE_OR_FILE", help="a scene (see `tisim scenes`) or a file: MJCF, "
                                  "URDF, .npz; pile by default with --device"),
-    n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
+    n: int = Number, param: list[str] = Param, sleep: bool = Sleep, dynamics: str = Dynamics,
     settle: int = typer.Option(None, "--settle", help="steps before the measurement; 350 by default, 0 with --from"),
     seconds: float = typer.Option(None, "--seconds", help="time simulated before it \\[s], instead of --settle"),
     until: float = Until,
     repeats: int = typer.Option(50, help="steps measured"), saved: str = From,
     kernels: bool = typer.Option(False, "--kernels", help="print the time of each kernel, too"),
-    compare: str = typer.Option(None, "--compare", metavar="mujoco", help="steps in turn with the newest MuJoCo that "
-                                "is there, by the best of its solvers"),
+    compare: str = Compare,
     peer: str = typer.Option(None, "--peer", metavar="FOLDER", help="where its packages are; .peers or the installed "
                              "one by default"),
     limit: float = typer.Option(30.0, "--limit", help="how long a solver of MuJoCo may take to show what it can \\[s]"),
@@ -156,49 +153,56 @@ def bench(
 
         return bench_device.bench(console, source, param, device_sizes, sleep, settle, repeats, arch, precision,
                                   kernels, as_json, n=n, seconds=seconds, time=until, compare=compare, peer=peer,
-                                  nworld=nworld, threads=threads, **{"from": saved})  # fmt: skip
+                                  nworld=nworld, threads=threads, dynamics=dynamics, **{"from": saved})  # fmt: skip
     if source is None:
         raise Error("tisim bench needs a scene or a file; only --device has one by default, the pile")
     from . import bench as cli_bench
 
-    return cli_bench.bench(console, source, n, param, sleep, settle, seconds, until, repeats, saved, arch, precision,
-                           threads, nworld, kernels, compare, peer, limit, as_json)  # fmt: skip
+    return cli_bench.bench(console, source, n, param, sleep, dynamics, settle, seconds, until, repeats, saved, arch,
+                           precision, threads, nworld, kernels, compare, peer, limit, as_json)  # fmt: skip
 
 
 @app.command()
 def settle(
-    source: str = Source, n: int = Number, param: list[str] = Param,
-    timeout: float = typer.Option(30.0, "--timeout", help="simulated time at most \\[s]"),
+    source: str = Source, n: int = Number, param: list[str] = Param, dynamics: str = Dynamics,
+    timeout: float = typer.Option(None, "--timeout", "--seconds", help="how long to simulate at most \\[s]; 30 by "
+                                  "default"),
+    until: float = typer.Option(None, "--time", "-t", help="simulated time to reach at most \\[s], instead of "
+                                "--timeout"),
     below: float = typer.Option(None, "--below", metavar="Z", help="height below which a body has left \\[m]"),
     box: str = typer.Option("", "--box", metavar="X,Y,Z,X,Y,Z", help="two corners; a body outside has left \\[m]"),
     tolerance: float = typer.Option(None, "--tolerance", help="velocity below which a thing is at rest \\[m/s]; by "
                                     "default that of the model"),
     saved: str = From,
-    out: str = typer.Option(None, "--out", "-o", help="file of the settled state; out/<scene>/settled.npz by default"),
+    out: str = typer.Option(None, "--out", "-o", metavar="FILE", help="the settled state; "
+                            "out/<scene>/settled.npz by default"),
     support: str = typer.Option(None, "--support", metavar="FILE.csv", help="write who rests on whom, with forces"),
     forces: str = typer.Option(None, "--forces", metavar="FILE.csv", help="write the contacts, with places and forces"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
     """Simulate until everything is at rest, save the state, tell what still moves, what left and what lies how deep.
 
-    Exits with 0 when all has settled and 1 when the time was out. Ctrl-C saves what was reached and exits with 130.
+    What is at rest sleeps here, as with --sleep elsewhere.
+    Exits with 0 when all has settled and 1 when the time was out. Ctrl-C saves what was reached, says how to go on and
+    exits with 130.
     Example: tisim settle pyramids --n 200 --below -1
     """
     from . import settle as cli_settle
 
-    return cli_settle.settle(console, source, n, param, timeout, below, box, tolerance, saved, out, support,
-                             forces, arch, precision, threads, nworld, as_json)  # fmt: skip
+    return cli_settle.settle(console, source, n, param, dynamics, timeout, until, below, box, tolerance, saved, out,
+                             support, forces, arch, precision, threads, nworld, as_json)  # fmt: skip
 
 
 @app.command()
 def sweep(
     file: str = typer.Argument(..., metavar="FILE.py", help="says model, cases, steps and measure, as tisim.sweep "
                                "takes them"),
-    out: str = typer.Option(None, "--out", "-o", help="folder of the results; out/<name of the file> by default"),
+    out: str = typer.Option(None, "--out", "-o", metavar="FOLDER", help="of the results; out/<name of the file> by "
+                            "default"),
     resume: bool = typer.Option(False, "--resume", help="go on with what the folder holds"),
     workers: str = typer.Option("1", "--workers", metavar="N|all|ray|ray://HOST:PORT", help="1: this process; N "
                                 "processes; one for each processor; a Ray cluster"),
-    errors: str = typer.Option("raise", "--errors", help="raise: a case that fails ends the sweep; keep: it goes on"),
+    errors: str = Errors,
     seed: int = typer.Option(0, "--seed", help="of the first case; the others count on from it"),
     csv: str = typer.Option(None, "--csv", metavar="FILE.csv", help="the table; table.csv in the folder by default"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, as_json: bool = Json,
@@ -215,8 +219,9 @@ def sweep(
 
 @app.command()
 def render(
-    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
-    out: str = typer.Option(..., "--out", "-o", help="a .png; of a recording also a film: .mp4, .gif, .webp"),
+    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep, dynamics: str = Dynamics,
+    out: str = typer.Option(..., "--out", "-o", metavar="FILE", help="a .png; of a recording also a film: .mp4, "
+                            ".gif, .webp"),
     seconds: float = Seconds, until: float = Until, saved: str = From,
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains,
     world: int = World,
@@ -231,16 +236,16 @@ def render(
     """
     from . import draw
 
-    return draw.render(console, source, n, param, sleep, out, seconds, until, saved, size, arch, precision, threads,
-                       nworld, dict(_look(camera, color, contacts, world), quality=quality, chains=chains), fps,
-                       as_json)  # fmt: skip
+    look = _look(camera, color, contacts, world, chains=chains, quality=quality)
+    return draw.render(console, source, n, param, sleep, dynamics, out, seconds, until, saved, size, arch, precision,
+                       threads, nworld, look, fps, as_json)  # fmt: skip
 
 
 @app.command()
 def film(
-    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
-    out: str = typer.Option(..., "--out", "-o", help="the film: .mp4 (by ffmpeg, on PATH or of the extra "
-                            "tisim\\[film]), .webp or .gif"),
+    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep, dynamics: str = Dynamics,
+    out: str = typer.Option(..., "--out", "-o", metavar="FILE", help="the film: .mp4 (by ffmpeg, on PATH or of "
+                            "the extra tisim\\[film]), .webp or .gif"),
     seconds: float = typer.Option(None, "--seconds", help="how long to simulate \\[s]; as `tisim run` by default"),
     until: float = Until, saved: str = From,
     size: str = typer.Option("", "--size", metavar="WxH", help="of the film \\[pixel]; 640x360 by default"),
@@ -257,15 +262,15 @@ def film(
     """
     from . import film as cli_film
 
-    look = dict(_look(camera, color, contacts, world), quality=quality, chains=chains)
-    return cli_film.film(console, source, n, param, sleep, out, seconds, until, saved, size, fps, speed, arch,
-                         precision, threads, nworld, look, as_json)  # fmt: skip
+    look = _look(camera, color, contacts, world, chains=chains, quality=quality)
+    return cli_film.film(console, source, n, param, sleep, dynamics, out, seconds, until, saved, size, fps, speed,
+                         arch, precision, threads, nworld, look, as_json)  # fmt: skip
 
 
 @app.command()
 def export(
-    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
-    out: str = typer.Option(..., "--out", "-o", help="the file: .glb; .usda or .usdc (needs the "
+    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep, dynamics: str = Dynamics,
+    out: str = typer.Option(..., "--out", "-o", metavar="FILE", help="the file: .glb; .usda or .usdc (needs the "
                              "extra tisim\\[usd]); .rrd of Rerun (tisim\\[rerun])"),
     seconds: float = Seconds, until: float = Until, saved: str = From, world: int = World,
     group: int = typer.Option(2, "--group", help="geoms of groups up to this one"),
@@ -277,13 +282,13 @@ def export(
     """
     from . import draw
 
-    return draw.export(console, source, n, param, sleep, out, seconds, until, saved, world, group, arch, precision,
-                       threads, nworld, as_json)  # fmt: skip
+    return draw.export(console, source, n, param, sleep, dynamics, out, seconds, until, saved, world, group, arch,
+                       precision, threads, nworld, as_json)  # fmt: skip
 
 
 @app.command()
 def view(
-    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep,
+    source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep, dynamics: str = Dynamics,
     seconds: float = typer.Option(None, "--seconds", help="time simulated before the window opens \\[s]"),
     until: float = Until, saved: str = From,
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains,
@@ -296,8 +301,8 @@ def view(
                              "of in a window"),
     pictures: bool = typer.Option(False, "--pictures", help="with --web: send pictures instead of shapes; needs no "
                                   "extra packages"),
-    host: str = typer.Option("127.0.0.1", "--host", help="with --web: where it listens; 0.0.0.0 lets all that reach "
-                             "this machine look and steer"),
+    host: str = typer.Option("127.0.0.1", "--host", metavar="ADDRESS", help="with --web: where it listens; 0.0.0.0 "
+                             "lets all that reach this machine look and steer"),
     port: int = typer.Option(8080, "--port", help="with --web: its port; 0 takes any"),
 ):  # fmt: skip
     """Open a window, or a page in a browser, and simulate in real time, or play a recording.
@@ -310,27 +315,13 @@ def view(
     page = dict(host=host, port=port, pictures=pictures) if web else None
     if pictures and not web:
         raise Error("--pictures belongs to --web")
-    return draw.view(
-        console,
-        source,
-        n,
-        param,
-        sleep,
-        seconds,
-        until,
-        saved,
-        size,
-        arch,
-        precision,
-        threads,
-        nworld,
-        dict(_look(camera, color, contacts, world), running=not paused, draw=how, chains=chains),
-        page,
-    )
+    look = _look(camera, color, contacts, world, chains=chains, running=not paused, draw=how)
+    return draw.view(console, source, n, param, sleep, dynamics, seconds, until, saved, size, arch, precision, threads,
+                     nworld, look, page)  # fmt: skip
 
 
-def _look(camera, color, contacts, world):
-    return dict(camera=camera or None, color=color, show_contacts=contacts, world=world)
+def _look(camera, color, contacts, world, **more):
+    return dict(camera=camera or None, color=color, show_contacts=contacts, world=world, **more)
 
 
 @app.command()
@@ -361,7 +352,7 @@ def compile_(
     """
     from . import compile as cli_compile
 
-    cli_compile.compile_file(console, source, out, n, param, as_json, decompose, threshold)
+    return cli_compile.compile_file(console, source, out, n, param, as_json, decompose, threshold)
 
 
 @app.command()

@@ -74,24 +74,26 @@ class Bar:
         self._bar.add_task(words, total=None)
 
 
-def bench(console, source, n, param, sleep, settle, seconds, until, repeats, saved, arch, precision, threads, nworld,
-          kernels, compare, folder, limit, as_json):  # fmt: skip
+def bench(console, source, n, param, sleep, dynamics, settle, seconds, until, repeats, saved, arch, precision, threads,
+          nworld, kernels, compare, folder, limit, as_json):  # fmt: skip
     """tisim bench. kernels  print each kernel;  compare  "mujoco" or None.  Returns the exit code."""
-    _check(settle, seconds, until, repeats, compare, nworld, limit, source)
+    _check(settle, seconds, until, repeats, compare, dynamics, nworld, limit, source)
     began = time.perf_counter()
-    m, name = load(source, n, param, sleep)
+    m, name = load(source, n, param, sleep, dynamics)
     progress = report.beside(console, as_json)
     if compare:
         peer.find(folder)  # before anything that takes time
     d = start(m, arch, precision, threads, nworld, saved)
     if settle is None:
         settle = steps_of(m, d, seconds, until) if seconds is not None or until is not None or saved else SETTLE
-    tisim.forward(m, d)
+    with report.busy("evaluating the state"):
+        tisim.forward(m, d)
     loaded = time.perf_counter() - began
     if advance(progress, m, d, settle, "settling")[3]:
         raise KeyboardInterrupt
     found = dict(scene=name, settle=settle, repeats=repeats, **sizes(m, d), arch=session.arch,
-                 precision=session.precision, load_seconds=loaded, hash_after_settling=state_hash(d))  # fmt: skip
+                 precision=session.precision, dynamics=m.opt.dynamics, load_seconds=loaded,
+                 hash_after_settling=state_hash(d))  # fmt: skip
     state = tisim.get_state(m, d)
     with Bar(progress) as bar:
         if compare:
@@ -113,17 +115,17 @@ def bench(console, source, n, param, sleep, settle, seconds, until, repeats, sav
     return INTERRUPTED if found["stopped"] else 0
 
 
-def _check(settle, seconds, until, repeats, compare, nworld, limit, source):
+def _check(settle, seconds, until, repeats, compare, dynamics, nworld, limit, source):
     """Refuses what does not go together."""
     if (settle is not None and settle < 0) or repeats < 1:
         raise Error("--settle must not be negative and --repeats must be positive")
     if settle is not None and (seconds is not None or until is not None):
         raise Error("--settle excludes --seconds and --time")
     check_lengths(seconds, until)
-    if compare not in (None, "mujoco"):
-        raise Error(f"--compare {compare}: there is only mujoco to compare with")
     if compare and nworld not in (None, 1):
         raise Error("--compare steps one world: leave --nworld out")
+    if compare and dynamics == "lcp":
+        raise Error("--compare judges answers of the convex dynamics: leave --dynamics lcp out")
     if compare and str(source).endswith(".npz"):
         raise Error("--compare needs a model that MuJoCo can read, too: a scene, or a file of MJCF or URDF")
     if not limit > 0:
@@ -152,6 +154,7 @@ def _times(m, d, times):
 
 def _compare(m, d, bar, text, folder, limit, repeats):
     """Times of tisim's steps and MuJoCo's in turn, by its best solver, and what both answer at the state at hand."""
+    bar.label("starting MuJoCo")
     with peer.beside(m, d, text, folder, lambda: bar.stopped) as (theirs, judge, place):
         solvers = peer.choose(theirs, place, limit, lambda s: bar.label(f"MuJoCo's solver {s}"))
         best = solvers[0]

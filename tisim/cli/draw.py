@@ -10,9 +10,6 @@ from . import playback
 from .report import beside, busy, print_json
 from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of
 
-COLORS = ("geom", "island", "asleep", "group", "speed", "force")  # colors.MODES, which loads more
-QUALITIES = ("sky", "sun", "plain", "model")
-
 
 def parse_size(text):
     """Width and height of a picture from WxH, 1280x720 from an empty text."""
@@ -22,18 +19,11 @@ def parse_size(text):
     return int(width), int(height)
 
 
-def check_look(look):
-    """Refuses what no picture can have."""
-    if look["color"] not in COLORS:
-        raise Error(f"--color {look['color']}: expected {', '.join(COLORS)}")
-    if look.get("quality", QUALITIES[0]) not in QUALITIES:
-        raise Error(f"--quality {look['quality']}: expected {', '.join(QUALITIES)}")
-
-
 def check_drawn(look, m, d):
     """Refuses a world or a camera that is not there."""
     if look["camera"]:
-        from tisim.viewer import camera
+        with busy("loading the viewer"):
+            from tisim.viewer import camera
 
         camera.check(look["camera"], m)
     if not 0 <= look["world"] < d.nworld:
@@ -42,40 +32,39 @@ def check_drawn(look, m, d):
 
 def last_picture(console, m, d, path, width, height, look):
     """Writes the picture of the end, and says where; returns its path."""
-    from tisim.viewer import render, save_png
-
     with busy("drawing the picture"):
+        from tisim.viewer import render, save_png
+
         save_png(path, render(m, d, width, height, **look))
     console.print(f" picture         {path}", highlight=False, soft_wrap=True)
     return str(path)
 
 
 def render(
-    console, source, n, param, sleep, out, seconds, until, saved, size, arch, precision, threads, nworld, look, fps,
-    as_json,
+    console, source, n, param, sleep, dynamics, out, seconds, until, saved, size, arch, precision, threads, nworld,
+    look, fps, as_json,
 ):  # fmt: skip
     """tisim render, of a scene, a file or a recording. Returns the exit code.
 
-    look  camera, color, show_contacts, world and quality;  fps  pictures of a recording's film per second.
+    look  camera, color, show_contacts, world, chains and quality;  fps  pictures of a recording's film per second.
     """
-    from tisim import viewer
-
     if playback.is_recording(source):
-        refuse_with_recordings(n=n, param=param, sleep=sleep, seconds=seconds, **{"from": saved}, nworld=nworld)
-        check_look(look)
+        refuse_with_recordings(n=n, param=param, sleep=sleep, dynamics=dynamics, seconds=seconds, **{"from": saved},
+                               nworld=nworld)  # fmt: skip
         return playback.render(console, source, out, until, size and parse_size(size), look, fps, as_json)
     progress = beside(console, as_json)
     width, height = parse_size(size)
     if pathlib.Path(out).suffix.lower() != ".png":
         raise Error(f"--out {out}: expected a name ending in .png")
-    check_look(look)
     check_lengths(seconds, until)
-    m, name = load(source, n, param, sleep)
+    m, name = load(source, n, param, sleep, dynamics)
     d = start(m, arch, precision, threads, nworld, saved)
     check_drawn(look, m, d)
     stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
     forward(m, d)
     with busy("drawing the picture"):
+        from tisim import viewer
+
         viewer.save_png(out, viewer.render(m, d, width, height, **look))
     found = dict(picture=out, scene=name, time=sim_time(d), contacts=int(np.sum(d.ncon)), width=width, height=height)
     if as_json:
@@ -88,33 +77,38 @@ def render(
 
 
 def export(
-    console, source, n, param, sleep, out, seconds, until, saved, world, group, arch, precision, threads, nworld,
-    as_json,
+    console, source, n, param, sleep, dynamics, out, seconds, until, saved, world, group, arch, precision, threads,
+    nworld, as_json,
 ):  # fmt: skip
     """tisim export, of a scene, a file or a recording. Returns the exit code."""
     progress, stopped = beside(console, as_json), False
     playback.exporter(out)
     if playback.is_recording(source):
         refuse_with_recordings(
-            n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
-        )
-        with busy(f"writing {out}"):
-            m, frames = playback.export(source, out, world, group)
+            n=n, param=param, sleep=sleep, dynamics=dynamics, seconds=seconds, time=until, **{"from": saved},
+            nworld=nworld,
+        )  # fmt: skip
+        m, frames, all_frames = playback.export(progress, source, out, world, group)
+        stopped = frames < all_frames
+        told = f"stopped after {frames} of {all_frames} frames; the file has these"
     else:
         check_lengths(seconds, until)
-        m, _ = load(source, n, param, sleep)
+        m, _ = load(source, n, param, sleep, dynamics)
         d, frames = start(m, arch, precision, threads, nworld, saved), None
         check_drawn(dict(camera=None, world=world), m, d)
         stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
         forward(m, d)
         with busy(f"writing {out}"):
             playback.exporter(out)[0](m, d, out, world, group)
-    found = dict(file=out, bytes=pathlib.Path(out).stat().st_size, bodies=m.nbody - 1, frames=frames)
+        told = f"stopped at {sim_time(d):.3f} s; the file has what was there then"
+    found = dict(file=out, bytes=pathlib.Path(out).stat().st_size, bodies=m.nbody - 1, frames=frames, stopped=stopped)
     if as_json:
         print_json(found)
     else:
         moving = f", {frames} frames" if frames else ""
         console.print(f"{out}: {m.nbody - 1} bodies{moving}, {found['bytes'] / 1024:,.0f} KiB")
+    if stopped:
+        progress.print(told, style="yellow", soft_wrap=True)
     return INTERRUPTED if stopped else 0
 
 
@@ -130,7 +124,8 @@ def viewer_of(console, page):
 
     Raises Error where what it needs is missing.
     """
-    from tisim import viewer
+    with busy("loading the viewer"):
+        from tisim import viewer
 
     if page is None:
         viewer.vulkan.require(display=True)
@@ -147,20 +142,21 @@ def viewer_of(console, page):
     return show
 
 
-def view(console, source, n, param, sleep, seconds, until, saved, size, arch, precision, threads, nworld, look, page):
+def view(console, source, n, param, sleep, dynamics, seconds, until, saved, size, arch, precision, threads, nworld,
+         look, page):  # fmt: skip
     """tisim view. page  None: in a window; else where to listen: host, port, pictures."""
     import tisim
 
     width, height = parse_size(size or (page and "960x540"))
-    check_look(look)
     check_lengths(seconds, until)
     if playback.is_recording(source):
         refuse_with_recordings(
-            n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
-        )
+            n=n, param=param, sleep=sleep, dynamics=dynamics, seconds=seconds, time=until, **{"from": saved},
+            nworld=nworld,
+        )  # fmt: skip
         return playback.view(source, width, height, look, viewer_of(console, page))
     show = viewer_of(console, page)
-    m, _ = load(source, n, param, sleep)
+    m, _ = load(source, n, param, sleep, dynamics)
     d = start(m, arch, precision, threads, nworld, saved)
     check_drawn(look, m, d)
     if advance(console, m, d, steps_of(m, d, seconds, until))[3]:
@@ -168,7 +164,7 @@ def view(console, source, n, param, sleep, seconds, until, saved, size, arch, pr
     forward(m, d)
 
     def again():
-        m, _ = load(source, n, param, sleep)
+        m, _ = load(source, n, param, sleep, dynamics)
         d = tisim.Data(m, nworld=nworld or 1)
         tisim.pipeline.prepare(m, d)
         return m, d

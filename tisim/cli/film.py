@@ -8,7 +8,7 @@ import numpy as np
 from tisim.errors import Error
 
 from . import draw, playback
-from .report import beside, print_json
+from .report import beside, busy, print_json
 from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of, worth
 
 SUFFIXES = (".mp4", ".gif", ".webp")
@@ -36,8 +36,8 @@ class Film:
     """
 
     def __init__(self, path, size, fps, timestep, speed=1.0, **look):
-        from tisim.viewer import encode
-
+        with busy("loading the viewer"):
+            from tisim.viewer import encode
         if not 1 <= fps <= 240:
             raise Error(f"--fps {fps}: expected 1 to 240")
         if not 1e-4 <= speed <= 1e4:
@@ -88,8 +88,8 @@ class Film:
 
 
 def film(
-    console, source, n, param, sleep, out, seconds, until, saved, size, fps, speed, arch, precision, threads, nworld,
-    look, as_json,
+    console, source, n, param, sleep, dynamics, out, seconds, until, saved, size, fps, speed, arch, precision, threads,
+    nworld, look, as_json,
 ):  # fmt: skip
     """tisim film, of a scene, a file or a recording. Returns the exit code.
 
@@ -97,15 +97,15 @@ def film(
     """
     size = draw.parse_size(size) if size else SIZE
     require(out, size, "--out")
-    draw.check_look(look)
     if playback.is_recording(source):
         draw.refuse_with_recordings(
-            n=n, param=param, sleep=sleep, seconds=seconds, time=until, **{"from": saved}, nworld=nworld
-        )
+            n=n, param=param, sleep=sleep, dynamics=dynamics, seconds=seconds, time=until, **{"from": saved},
+            nworld=nworld,
+        )  # fmt: skip
         return playback.render(console, source, out, None, size, look, fps, as_json, speed)
     progress = beside(console, as_json)
     check_lengths(seconds, until, positive=True)
-    m, name = load(source, n, param, sleep)
+    m, name = load(source, n, param, sleep, dynamics)
     d = start(m, arch, precision, threads, nworld, saved)
     draw.check_drawn(look, m, d)
     steps = steps_of(m, d, seconds, until, worth(source, n, param))
@@ -114,7 +114,8 @@ def film(
     try:
         stopped = advance(progress, m, d, steps, "filming", [movie])[3]
     finally:
-        movie.close()
+        with busy("finishing the film"):
+            movie.close()
     found = dict(film=out, scene=name, pictures=movie.number, time=sim_time(d), stopped=stopped,
                  bytes=pathlib.Path(out).stat().st_size, seconds_drawing=movie.drawing,
                  seconds_encoding=movie.encoding)  # fmt: skip

@@ -22,22 +22,27 @@ def is_recording(source):
     return head[:4] == b"PK\x03\x04" and b"recording.json" in head
 
 
-def render(console, source, out, until, size, look, fps, as_json, speed=1.0):
-    """tisim render of a recording: a .png of the frame at a time, or the film of all frames. Returns the exit code."""
-    from tisim import viewer
+def _read(source):
+    """(Recording, its Model, a Data). Raises Error where no frame reached the disk."""
     from tisim.recording.recording import Recording
 
+    with busy(f"reading {source}"):
+        recording = Recording(source)
+        if not len(recording):
+            raise Error(f"{source}: no frame in it reached the disk")
+        quiet.start_taichi(arch="cpu")
+        return recording, recording.model, recording.data()
+
+
+def render(console, source, out, until, size, look, fps, as_json, speed=1.0):
+    """tisim render of a recording: a .png of the frame at a time, or the film of all frames. Returns the exit code."""
     from . import film as films
 
     progress = beside(console, as_json)
     film = pathlib.Path(out).suffix.lower() in films.SUFFIXES
     if film and until is not None:
         raise Error("--time is for a picture, and a film shows all frames")
-    recording = Recording(source)
-    if not len(recording):
-        raise Error(f"{source}: no frame in it reached the disk")
-    quiet.start_taichi(arch="cpu")
-    m, d = recording.model, recording.data()
+    recording, m, d = _read(source)
     if not 0 <= look["world"] < d.nworld:
         raise Error(f"--world {look['world']}: the recording has {d.nworld}, of worlds {recording.worlds}")
     stopped = False
@@ -49,6 +54,8 @@ def render(console, source, out, until, size, look, fps, as_json, speed=1.0):
         recording.show(d, k)
         width, height = size or (1280, 720)
         with busy("drawing the picture"):
+            from tisim import viewer
+
             viewer.save_png(out, viewer.render(m, d, width, height, **look))
         found = dict(picture=out, frame=k, time=float(recording.time[k]))
     found |= dict(recording=str(source), frames=len(recording), whole=recording.whole)
@@ -62,12 +69,9 @@ def render(console, source, out, until, size, look, fps, as_json, speed=1.0):
 
 def view(source, width, height, look, show):
     """tisim view of a recording: plays it; show  the viewer. Returns the exit code."""
-    from tisim.recording.recording import Recording
     from tisim.viewer.replay import Replay
 
-    recording = Recording(source)
-    quiet.start_taichi(arch="cpu")
-    m, d = recording.model, recording.data()
+    recording, m, d = _read(source)
     if not 0 <= look["world"] < d.nworld:
         raise Error(f"--world {look['world']}: the recording has {d.nworld}, of worlds {recording.worlds}")
     show(m, d, width, height, clock=Replay(recording, d, look.pop("running")), **look)
@@ -77,31 +81,36 @@ def view(source, width, height, look, show):
 def exporter(out):
     """(function that writes a Model and a Data, one that writes a Recording) for the kind of file that a name says."""
     suffix = pathlib.Path(out).suffix.lower()
-    if suffix == ".glb":
-        from tisim.viewer.glb import recording_to_glb, to_glb
+    with busy("loading the viewer"):
+        if suffix == ".glb":
+            from tisim.viewer.glb import recording_to_glb, to_glb
 
-        return to_glb, recording_to_glb
-    if suffix in (".usda", ".usdc", ".usd"):
-        from tisim.viewer.usd import recording_to_usd, to_usd
+            return to_glb, recording_to_glb
+        if suffix in (".usda", ".usdc", ".usd"):
+            from tisim.viewer.usd import recording_to_usd, to_usd
 
-        return to_usd, recording_to_usd
-    if suffix == ".rrd":
-        from tisim.viewer.rerun import recording_to_rerun, to_rerun
+            return to_usd, recording_to_usd
+        if suffix == ".rrd":
+            from tisim.viewer.rerun import recording_to_rerun, to_rerun
 
-        return to_rerun, recording_to_rerun
+            return to_rerun, recording_to_rerun
     raise Error(f"--out {out}: expected a name ending in .glb, .usda, .usdc, .usd or .rrd")
 
 
-def export(source, out, world, group):
-    """Writes a recording for another program; (its Model, number of frames)."""
-    from tisim.recording.recording import Recording
-
-    recording = Recording(source)
-    quiet.start_taichi(arch="cpu")
+def export(console, source, out, world, group):
+    """Writes a recording for another program, up to where Ctrl-C ends it; (its Model, frames written, all frames)."""
+    recording, _, _ = _read(source)
     if not 0 <= world < len(recording.worlds):
         raise Error(f"--world {world}: the recording has {len(recording.worlds)}, of worlds {recording.worlds}")
-    exporter(out)[1](recording, out, world, group)
-    return recording.model, len(recording)
+    with Stopper() as stopper, Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(f"writing {out}", total=len(recording))
+
+        def show(done, _):
+            bar.update(task, completed=done)
+            return stopper.asked
+
+        number = exporter(out)[1](recording, out, world, group, show)
+    return recording.model, number, len(recording)
 
 
 def _at(recording, time):
@@ -125,4 +134,5 @@ def _film(console, recording, d, out, size, fps, look, speed):
                 bar.update(task, completed=movie.number)
         return movie.number, stopper.asked
     finally:
-        movie.close()
+        with busy("finishing the film"):
+            movie.close()

@@ -50,12 +50,12 @@ def figure(columns, title):
 
 def plot(console, source, out, as_json):
     """tisim plot. Returns the exit code."""
-    columns = log.read(source)
+    with busy(f"reading {source}"):
+        columns = log.read(source)
     if not len(columns["time"]):
         raise Error(f"{source}: there is no row in it")
     if pathlib.Path(out).suffix.lower() not in (".png", ".svg", ".pdf"):
         raise Error(f"--out {out}: expected a name ending in .png, .svg or .pdf")
-    require()
     with busy("drawing the curves"):
         fig = figure(columns, pathlib.Path(source).name)
         pathlib.Path(out).parent.mkdir(parents=True, exist_ok=True)

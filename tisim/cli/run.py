@@ -15,7 +15,7 @@ from tisim.settling.support import inside
 
 from . import draw, state
 from . import film as films
-from .report import beside, print_json, rows
+from .report import beside, busy, print_json, rows
 from .simulate import (
     INTERRUPTED,
     Every,
@@ -23,6 +23,7 @@ from .simulate import (
     check_lengths,
     command,
     forward,
+    given,
     load,
     sim_time,
     start,
@@ -64,12 +65,12 @@ def most_iterations(d):
     return int(niter.max()) if niter.size else 0
 
 
-def run(console, source, n, param, sleep, seconds, until, steps, out, saved, resume, save_every, arch, precision,
-        threads, nworld, picture, film, fps, record, log, size, look, as_json, dynamics="convex"):  # fmt: skip
+def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, saved, resume, save_every, arch,
+        precision, threads, nworld, picture, film, fps, record, log, size, look, as_json):  # fmt: skip
     """tisim run. Returns the exit code.
 
-    look  camera, color, show_contacts and world of pictures;  record  file, fps, forces and solver of a recording;
-    log  file, fps and state of a log.
+    look    camera, color, show_contacts, world, chains and quality of pictures.
+    record  file, fps, forces and solver of a recording;  log  file, fps and state of a log.
     """
     import tisim
 
@@ -79,7 +80,6 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, res
         if value is not None and not (np.isfinite(value) and value > 0):
             raise Error(f"{name} {value}: must be positive")
     width, height = draw.parse_size(size)
-    draw.check_look(look)
     if film is not None:
         films.require(film, (width, height) if size else films.SIZE)
     began = time.perf_counter()
@@ -116,8 +116,10 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, res
         watchers = [watcher for watcher in (saver, movie, frames, rows_of) if watcher]
         done, wall, timed, stopped = advance(progress, m, d, steps, watchers=watchers)
         kept = forward(m, d)
-        if rows_of:
-            rows_of.finish()
+        with busy("finishing the files"):
+            if rows_of:
+                rows_of.finish()
+            open_files.close()
     state.save(path, m, d, name, kept)
     found = dict(
         scene=name, stopped=stopped, **sizes(m, d), time=sim_time(d), steps=done, timestep=h,
@@ -125,8 +127,9 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, res
         ms_per_step=wall / timed * 1e3 if wall else None, load_seconds=loaded,
         contacts=int(np.sum(d.ncon)), rows=d.nefc, islands=d.nisland, sleeping=_sleeping(m, d),
         most_solver_iterations=most_iterations(d), energy=_energy(d), energy_at_start=energy0, warnings=warnings(d),
-        arch=session.arch, precision=session.precision, state_hash=state_hash(d), state=str(path), film=film,
-        log=log["file"], recording=record["file"], frames=frames.number if frames else 0, picture=None,
+        arch=session.arch, precision=session.precision, dynamics=m.opt.dynamics, state_hash=state_hash(d),
+        state=str(path), film=film, log=log["file"], recording=record["file"],
+        frames=frames.number if frames else 0, picture=None,
     )  # fmt: skip
     if not as_json:
         _print_run(console, found)
@@ -142,10 +145,9 @@ def run(console, source, n, param, sleep, seconds, until, steps, out, saved, res
     if not stopped:
         return 0
     again = command("run", source, n=n, param=param, sleep=sleep, from_=path, time=f"{goal:g}", out=out,
-                    arch=_given(arch, "auto"), precision=precision, threads=threads, no_picture=not picture,
-                    camera=look["camera"],
-                    color=_given(look["color"], "geom"), contacts=look["show_contacts"],
-                    dynamics=_given(dynamics, "convex"))  # fmt: skip
+                    arch=given(arch, "auto"), precision=precision, threads=threads, no_picture=not picture,
+                    camera=look["camera"], color=given(look["color"], "geom"), contacts=look["show_contacts"],
+                    chains=look["chains"], quality=given(look["quality"], "sky"), dynamics=dynamics)  # fmt: skip
     progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True)
     return INTERRUPTED
 
@@ -211,10 +213,6 @@ def _rest(m, d, seconds, until, steps, default):
     h = float(m.opt.timestep)
     whole = steps if steps is not None else max(1, round((until or seconds or default) / h))
     return max(0, whole - round(sim_time(d) / h))
-
-
-def _given(value, default):
-    return None if value == default else value
 
 
 def _print_run(console, r):

@@ -10,21 +10,41 @@ from tisim.errors import Error
 
 from . import state
 from .report import beside, print_json, rows
-from .simulate import INTERRUPTED, Stopper, Told, load, sim_time, start, warnings
+from .simulate import (
+    INTERRUPTED,
+    Stopper,
+    Told,
+    check_lengths,
+    command,
+    given,
+    load,
+    sim_time,
+    start,
+    steps_of,
+    warnings,
+)
 
 UNSETTLED = Told(1)  # exit code when the time is out
+TIMEOUT = 30.0  # simulated time at most where nothing is said [s]
 SHOWN = 10  # so many bodies are named
 
 
-def settle(console, source, n, param, timeout, below, box, tolerance, saved, out, support, forces, arch, precision,
-           threads, nworld, as_json):  # fmt: skip
+def settle(console, source, n, param, dynamics, timeout, until, below, box, tolerance, saved, out, support, forces,
+           arch, precision, threads, nworld, as_json):  # fmt: skip
     """tisim settle. Returns the exit code."""
     import tisim
 
     progress = beside(console, as_json)
+    if None not in (timeout, until):
+        raise Error("--timeout, or --seconds, and --time exclude each other")
+    check_lengths(None, until)
     corners = _corners(box)
-    m, name = load(source, n, param, sleep=True)
+    m, name = load(source, n, param, sleep=True, dynamics=dynamics)
     d = start(m, arch, precision, threads, nworld, saved)
+    if until is not None:
+        timeout = steps_of(m, d, None, until) * float(m.opt.timestep)
+    timeout = TIMEOUT if timeout is None else timeout
+    goal = sim_time(d) + timeout
     bar = Progress(SpinnerColumn(), TextColumn("settling  {task.fields[note]}"), console=progress, transient=True,
                    disable=not progress.is_terminal)  # fmt: skip
     began = time.perf_counter()
@@ -48,13 +68,18 @@ def settle(console, source, n, param, timeout, below, box, tolerance, saved, out
         wall_seconds=time.perf_counter() - began, moving=_named(m, found.moving), left=_named(m, found.left),
         deepest=float(deepest.depth[0]) if len(deepest) else 0.0,
         deepest_pair=_named(m, [(w, b) for w, *pair in zip(deepest.world, deepest.body1, deepest.body2) for b in pair]),
-        resting=len(found.support), warnings=warnings(d), state_hash=state_hash(d), state=str(path), support=support,
-        forces=forces,
+        resting=len(found.support), warnings=warnings(d), dynamics=m.opt.dynamics, state_hash=state_hash(d),
+        state=str(path), support=support, forces=forces,
     )  # fmt: skip
     if as_json:
         print_json(r)
     else:
         _print(console, r)
+    if r["stopped"]:
+        again = command("settle", source, n=n, param=param, dynamics=dynamics, from_=path, time=f"{goal:g}",
+                        below=below, box=box, tolerance=tolerance, out=out, support=support, forces=forces,
+                        arch=given(arch, "auto"), precision=precision, threads=threads)  # fmt: skip
+        progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True)
     return INTERRUPTED if r["stopped"] else 0 if found.settled else UNSETTLED
 
 

@@ -47,16 +47,19 @@ def parse_params(name, n, texts):
     return values
 
 
-def load(source, n=None, params=(), sleep=False, dynamics="convex"):
-    """Model and a short name of a scene or file.  sleep  sets the flag by which bodies at rest sleep;  dynamics  which
-    ones, as m.opt.dynamics."""
+def load(source, n=None, params=(), sleep=False, dynamics=None):
+    """Model and a short name of a scene or file.
+
+    sleep  sets the flag by which bodies at rest sleep;  dynamics  sets m.opt.dynamics, None: as the model has it.
+    """
     import tisim
 
     with busy(f"compiling {source}"):
         m, name = _load(source, n, params)
     if sleep:
         m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_SLEEP)
-    m.opt.dynamics = dynamics
+    if dynamics is not None:
+        m.opt.dynamics = dynamics
     return m, name
 
 
@@ -98,15 +101,16 @@ def start(m, arch, precision, threads, nworld=None, saved=None):
     states, sleepers = (None, None) if saved is None else state.read(saved, m)
     if states is not None and nworld is not None and len(states) not in (1, nworld):
         raise Error(f"--nworld {nworld}: {saved} holds {len(states)} worlds")
-    quiet.start_taichi(arch=arch, precision=precision, threads=threads)
-    d = tisim.Data(m, nworld=nworld or (1 if states is None else len(states)))
-    if states is not None:
-        tisim.set_state(m, d, states[0] if len(states) == 1 else states)
-        if sleepers is not None:
-            state.lay_down(d, sleepers)
-        if m.opt.dynamics == "lcp":
-            state.give_impulses(saved, d)
-    tisim.pipeline.prepare(m, d)
+    with busy("starting Taichi"):
+        quiet.start_taichi(arch=arch, precision=precision, threads=threads)
+        d = tisim.Data(m, nworld=nworld or (1 if states is None else len(states)))
+        if states is not None:
+            tisim.set_state(m, d, states[0] if len(states) == 1 else states)
+            if sleepers is not None:
+                state.lay_down(d, sleepers)
+            if m.opt.dynamics == "lcp":
+                state.give_impulses(saved, d)
+    tisim.pipeline.prepare(m, d)  # which has a bar of its own
     return d
 
 
@@ -114,11 +118,12 @@ def forward(m, d):
     """tisim.forward that leaves the state as it is, the start of the next solution too; returns it."""
     import tisim
 
-    kept = tisim.get_state(m, d)
-    tisim.forward(m, d)
-    if m.opt.dynamics == "convex":  # the other one changes nothing, and would begin anew
-        tisim.set_state(m, d, kept)
-    return kept
+    with busy("evaluating the state"):
+        kept = tisim.get_state(m, d)
+        tisim.forward(m, d)
+        if m.opt.dynamics == "convex":  # the other one changes nothing, and would begin anew
+            tisim.set_state(m, d, kept)
+        return kept
 
 
 def sim_time(d):
@@ -155,6 +160,11 @@ def command(*words, **options):
             if v is not None and v != "" and v is not False:
                 out += ["--" + name.rstrip("_").replace("_", "-"), *([] if v is True else [str(v)])]
     return shlex.join(out)
+
+
+def given(value, default):
+    """A value for `command`: None where it is the default."""
+    return None if value == default else value
 
 
 class Stopper:

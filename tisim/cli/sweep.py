@@ -9,7 +9,7 @@ from tisim.errors import Error
 from tisim.sweeping.job import module_of
 
 from . import quiet
-from .report import beside, print_json, rows
+from .report import beside, busy, print_json, rows
 from .simulate import INTERRUPTED, Stopper, Told, command
 
 FAILED_CASES = Told(1)  # exit code where --errors keep has kept some
@@ -22,7 +22,8 @@ def sweep(console, file, out, resume, workers, errors, seed, csv, arch, precisio
 
     parts, source = _described(file)
     folder = pathlib.Path(out or pathlib.Path("out") / pathlib.Path(file).stem)
-    quiet.start_taichi(arch=arch, precision=precision, threads=threads)
+    with busy("starting Taichi"):
+        quiet.start_taichi(arch=arch, precision=precision, threads=threads)
     progress = beside(console, as_json)
     columns = TextColumn("sweeping"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}")
     bar = Progress(*columns, TimeRemainingColumn(), console=progress, transient=True, disable=not progress.is_terminal)

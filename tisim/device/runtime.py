@@ -35,15 +35,14 @@ def cache_path(options):
 
 def _pick_arch(name):
     ti = taichi_import.load()
-    known = {"cpu": ti.cpu, "cuda": ti.cuda, "vulkan": ti.vulkan, "metal": ti.metal}
     if name == "auto":
         from taichi._lib import core
 
         ti.set_logging_level(ti.ERROR)  # a machine without CUDA is nothing to warn about
         name = "cuda" if core.with_cuda() else "cpu"
-    if name not in known:
-        raise Error(f"arch={name!r}: expected one of auto, {', '.join(known)}")
-    return name, known[name]
+    if name not in session.ARCHS:
+        raise Error(f"arch={name!r}: expected one of auto, {', '.join(session.ARCHS)}")
+    return name, getattr(ti, name)
 
 
 def init(arch=None, precision=None, threads=None, profile=False):
@@ -59,7 +58,7 @@ def init(arch=None, precision=None, threads=None, profile=False):
     ti = taichi_import.load()
     name, backend = _pick_arch(arch or os.environ.get("TISIM_ARCH") or "auto")
     precision = precision or os.environ.get("TISIM_PRECISION") or ("f64" if name == "cpu" else "f32")
-    if precision not in ("f32", "f64"):
+    if precision not in session.PRECISIONS:
         raise Error(f"precision={precision!r}: expected 'f32' or 'f64'")
     if threads is None and os.environ.get("TISIM_THREADS"):
         threads = int(os.environ["TISIM_THREADS"])

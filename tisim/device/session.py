@@ -10,6 +10,8 @@ generation = 0  # counts starts; device memory of an earlier one is gone
 settings = None  # what init was asked for
 threads = None  # number of CPU threads that init was asked for, None: one per processor
 workers = 1  # how many of them may wait for each other, see device/team.py
+ARCHS = "cpu", "cuda", "vulkan", "metal"
+PRECISIONS = "f64", "f32"
 WIDE_ARCHS = "cpu", "cuda"  # that have f64; not all others do
 ARENA_ARCHS = "vulkan", "metal"  # where a task takes few buffers: arrays lie in arenas (arena.py)
 NUMPY = dict(i32=np.int32, f32=np.float32, f64=np.float64)

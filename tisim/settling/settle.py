@@ -78,7 +78,7 @@ def settle(m, d, timeout=10.0, below=None, box=None, tolerance=None, show=None):
             k = min(LOOK if steps else 1, most - steps)
             pipeline.step(m, d, k)
             steps, seen = steps + k, d
-        probe = support.evaluated(m, d)
+        probe = support.evaluated(m, d, forces=True)
     roots = np.asarray(m.tree_bodyadr)
     found = support.forces(m, probe)
     return Settled(

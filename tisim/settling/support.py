@@ -8,18 +8,25 @@ import numpy as np
 from tisim import pipeline
 from tisim.data import given, varied
 from tisim.errors import Error
+from tisim.model import lcp
 from tisim.queries.motion import contact_force
 from tisim.stages.sleep import wake
 
 OVERLAP = 0.02  # of the radius of the smaller geom: what is deeper at the start was hardly meant so
 
 
-def evaluated(m, d):
-    """A copy of a Data in which nothing sleeps, behind a forward(): it lists all contacts. The Data stays as it is."""
+def evaluated(m, d, forces=False):
+    """A copy of a Data in which nothing sleeps, behind a forward(): it lists all contacts. The Data stays as it is.
+
+    forces  of the contacts will be asked for, which the second dynamics knows of those that a step began with.
+    """
     probe = copy.copy(d)
     if m.ntree:
         wake(m, probe)
-    pipeline.forward(m, probe)
+    if forces and lcp.chosen(m):
+        pipeline.step(m, probe)
+    else:
+        pipeline.forward(m, probe)
     return probe
 
 
@@ -108,7 +115,7 @@ def support(m, d):
     """
     given.check(m, d)
     varied.refuse(d, "support", "opt.gravity")
-    return of_contacts(forces(m, evaluated(m, d)))
+    return of_contacts(forces(m, evaluated(m, d, forces=True)))
 
 
 def forces(m, probe):

@@ -2,6 +2,7 @@
 
 import os
 
+from tisim.device.whole_file import whole
 from tisim.errors import Error, FieldError
 from tisim.mjcf.compile import compile_scope
 from tisim.mjcf.format import parse, write
@@ -137,11 +138,8 @@ class Spec(Tree):
         """Writes MJCF to a file, from where files on disk are found again; assets stay in `assets`."""
         path = os.fspath(path)
         text = write.to_text(self._scope(self._root), os.path.dirname(path))
-        try:
-            with open(path, "w", encoding="utf-8") as f:
-                f.write(text)
-        except OSError as e:
-            raise Error(f"{path}: cannot write the file: {e.strerror or e}") from None
+        with whole(path) as part:
+            part.write_text(text, encoding="utf-8")
 
     # finding
 

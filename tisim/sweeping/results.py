@@ -17,6 +17,7 @@ from tisim.errors import Error
 from tisim.recording.archive import Reader, Writer
 
 FORMAT = "tisim sweep 1"
+ERRORS = ("raise", "keep")  # what a case that fails does to the sweep
 
 
 class Table:

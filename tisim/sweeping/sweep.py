@@ -11,7 +11,7 @@ from . import case as reading
 from . import pools
 from .feed import Feed
 from .job import Job
-from .results import Store
+from .results import ERRORS, Store
 
 
 def sweep(model, cases, steps, measure, *, prepare=None, workers=1, out=None, resume=False, errors="raise", seed=0,
@@ -40,7 +40,7 @@ def sweep(model, cases, steps, measure, *, prepare=None, workers=1, out=None, re
     """
     job, read = Job(model, steps, measure, prepare, source), reading.read(cases, seed)
     job.check(read)
-    if errors not in ("raise", "keep"):
+    if errors not in ERRORS:
         raise Error(f"errors={errors!r}: expected 'raise' or 'keep'")
     for name, value in (("retries", retries), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:

@@ -11,6 +11,7 @@ import numpy as np
 
 from tisim.device import launch, memory, runtime, session
 from tisim.errors import CapacityError, Error
+from tisim.model.tables.colors import QUALITY
 from tisim.stages.rays import ray_types
 from tisim.viewer import textures
 from tisim.viewer.far import axes_to, sky
@@ -19,7 +20,6 @@ from tisim.viewer.samples import Samples
 SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the camera, above the ground [degree]
 SUN_LIGHT, SKY_LIGHT = (1.50, 1.42, 1.28), (0.42, 0.46, 0.53)
 SKY_LOW, SKY_CHANGE = (0.87, 0.91, 0.95), (-0.20, -0.15, -0.07)
-QUALITY = dict(model=0, plain=0, sun=0, sky=14)  # lamps of the sky
 VIEWS = 2 + max(QUALITY.values())  # of the camera, of a lamp and of those of the sky
 DIGIT = 1 << 12  # numbers that a view needs to sort its records
 TILE, LAMP_TILE = 8, 4  # side of a tile of the camera and of a lamp [pixel]

@@ -5,7 +5,6 @@ Khronos Group, "glTF 2.0 Specification": sections 3.5 (nodes), 3.11 (animations)
 """
 
 import json
-import pathlib
 import struct
 
 import numpy as np
@@ -13,10 +12,11 @@ import trimesh
 from trimesh.visual.material import PBRMaterial
 
 from tisim.data import varied
+from tisim.device.whole_file import whole
 from tisim.enums import mjtGeom
-from tisim.errors import Error
 from tisim.mjcf.rotations import from_matrix
 from tisim.viewer.drawing import geom_colors, removed_geoms
+from tisim.viewer.frames import frames
 
 UPRIGHT = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1.0]])  # glTF has y upwards
 ENDLESS = 50.0  # half size of a plane that has none [m]
@@ -33,22 +33,21 @@ def to_glb(m, d, path, world=0, group=2):
     _write(path, _document(m, d, world, group))
 
 
-def recording_to_glb(recording, path, world=0, group=2):
-    """Writes the scene of a Recording with its motion as an animation, a key for each frame.
+def recording_to_glb(recording, path, world=0, group=2, show=None):
+    """Writes the scene of a Recording with its motion as an animation, a key for each frame; returns their number.
 
     world  place in recording.worlds;  group  geoms of groups up to this one are written.
+    show   a function of (frames done, frames), called after each; what it returns is true where that shall be the last.
     """
-    if not len(recording):
-        raise Error(f"{recording.path}: no frame in it reached the disk")
-    d, m = recording.data(), recording.model
-    positions, rotations = [], []
-    for k in range(len(recording)):
-        recording.show(d, k)
+    m, start = recording.model, None
+    times, positions, rotations = [], [], []
+    for time, d in frames(recording, show):
+        times.append(time)
         positions.append(_of(d.xpos, m.nbody, world))
         rotations.append(_of(d.xquat, m.nbody, world))
-        if not k:
-            start = _document(m, d, world, group)
-    _write(path, _animated(m, start, recording.time - recording.time[0], np.array(positions), np.array(rotations)))
+        start = start or _document(m, d, world, group)
+    _write(path, _animated(m, start, np.array(times), np.array(positions), np.array(rotations)))
+    return len(times)
 
 
 def _of(values, n, world):
@@ -203,8 +202,5 @@ def _joined(document, binary):
 
 
 def _write(path, data):
-    try:
-        pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
-        pathlib.Path(path).write_bytes(data)
-    except OSError as e:
-        raise Error(f"{path}: cannot write the file: {e.strerror or e}") from None
+    with whole(path, folder=True) as part:
+        part.write_bytes(data)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from tisim.data import varied
-from tisim.errors import Error
 from tisim.mjcf.rotations import from_matrix
 from tisim.viewer.drawing import geom_colors, removed_geoms
 from tisim.viewer.glb import shape_of
@@ -43,16 +42,3 @@ class Instances:
         at = np.asarray(d.geom_xpos, float).reshape(d.nworld, m.ngeom, 3)[world][self.geoms]
         turn = np.asarray(d.geom_xmat, float).reshape(d.nworld, m.ngeom, 3, 3)[world][self.geoms]
         return at, from_matrix(turn), ~removed_geoms(m, d, world)[self.geoms]
-
-
-def frames(recording, world=0):
-    """(time since the first one [s], Data) of each frame; the same Data, shown anew.
-
-    Raises Error where nothing reached the disk.
-    """
-    if not len(recording):
-        raise Error(f"{recording.path}: no frame in it reached the disk")
-    d = recording.data()
-    for k in range(len(recording)):
-        recording.show(d, k)
-        yield float(recording.time[k] - recording.time[0]), d

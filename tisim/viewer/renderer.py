@@ -5,9 +5,10 @@ import numpy as np
 from tisim.data import given
 from tisim.device import runtime
 from tisim.errors import Error
+from tisim.model.tables.colors import QUALITY
 from tisim.viewer import lights
 from tisim.viewer.camera import Camera, of_mjv
-from tisim.viewer.caster import QUALITY, Caster
+from tisim.viewer.caster import Caster
 from tisim.viewer.mjv import MjvCamera
 from tisim.viewer.scene import Scene, look_of
 

@@ -8,7 +8,8 @@ import numpy as np
 from tisim.device.whole_file import whole
 from tisim.errors import Error
 
-from .instances import Instances, frames
+from .frames import frames
+from .instances import Instances
 
 RATE = 60.0  # time codes per second
 
@@ -21,9 +22,13 @@ def to_usd(m, d, path, world=0, group=2):
     _write(path, m, [(0.0, d)], world, group)
 
 
-def recording_to_usd(recording, path, world=0, group=2):
-    """Writes a Recording with its motion; returns the number of frames.  world  place in recording.worlds."""
-    return _write(path, recording.model, frames(recording), world, group)
+def recording_to_usd(recording, path, world=0, group=2, show=None):
+    """Writes a Recording with its motion; returns the number of frames.
+
+    world  place in recording.worlds;  group  geoms of groups up to this one are written.
+    show   a function of (frames done, frames), called after each; what it returns is true where that shall be the last.
+    """
+    return _write(path, recording.model, frames(recording, show), world, group)
 
 
 def _library():

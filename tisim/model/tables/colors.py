@@ -7,6 +7,7 @@ import numpy as np
 from .declare import Table, declared
 
 MODES = ("geom", "island", "asleep", "group", "speed", "force")  # how geoms may be coloured
+QUALITY = dict(model=0, plain=0, sun=0, sky=14)  # how pictures may be lit: lamps of the sky
 DEFAULT_RGBA = 0.5
 
 
