@@ -109,8 +109,7 @@ class Caster:
         self._places = session.arch, *found
 
     def _set_grid(self, lamps):
-        """Lays out the tiles of all views: of the camera, a lamp and the sky's."""
-        self._nview = 2 + lamps
+        self._nview = 2 + lamps  # of the camera, of a lamp and of those of the sky
         if self._nview not in self._grids:
             side, ntile = -(-LAMP_SIDE // LAMP_TILE), self._across * self._down
             rows = [(side, side, LAMP_TILE, ntile + 1 + k * (side * side + 1)) for k in range(self._nview - 1)]
@@ -126,12 +125,13 @@ class Caster:
               geometry=True, floors=True, lamps=None):  # fmt: skip
         """One pass over the records of a scene.
 
-        camera   a Camera;  quality  "plain": no shadows; "sun", "model": its shadows; "sky": also `lamps` of the sky, None: 14.
+        camera   a Camera;  quality  "plain": no shadows; "sun", "model": its shadows; "sky": also lamps of the sky.
         smooth   four more rays for each pixel on an edge;  tile  side of the chequer of planes [m].
         color    False: depth and records only.
         lit      lamps of the model and ambient light, of lights.lamps, instead of a sun.
         grow     what is smaller than a pixel is drawn as large as one; the records are changed.
         geometry  False: colour only, and None for the others.
+        lamps    how many the sky has in quality "sky", None: 14.
         floors   False: the chequer of a floor, which is the mean over a pixel already, gets no further rays.
         Returns colour (height, width, 3) uint8 or None, depth along the view (height, width) f32 [m], infinite where
         nothing is, and record (height, width) int32, -1 for none.

@@ -132,9 +132,9 @@ class Shown:
             memory.part(self._data.device(f"pic_{x}"), place * width(x), width(x))
             for x in ("kind", "pos", "mat", "size", "rgba", "thing")
         )
-        rgba = rgba.astype(float)
+        rgba, size = rgba.astype(float), added.of_mjv(kind[0], size.astype(float))
         rgba[:3] **= 1.0 if self._scene.real else 1 / GAMMA
-        return DrawnGeom(type=kind[0], pos=pos.astype(float), mat=mat.astype(float), size=size.astype(float), rgba=rgba,
+        return DrawnGeom(type=kind[0], pos=pos.astype(float), mat=mat.astype(float), size=size, rgba=rgba,
                          objid=thing[0], objtype=thing[1], segid=k)  # fmt: skip
 
     def _of_user(self, k):
