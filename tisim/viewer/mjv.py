@@ -163,17 +163,17 @@ def mjv_initGeom(geom, type, size, pos, mat, rgba):
 
 
 def mjv_defaultCamera(cam):
-    """Gives a MjvCamera the values that a new one has."""
+    """Gives cam, a MjvCamera, the values that a new one has."""
     _renew(cam, MjvCamera)
 
 
 def mjv_defaultOption(opt):
-    """Gives a MjvOption the values that a new one has."""
+    """Gives opt, a MjvOption, the values that a new one has."""
     _renew(opt, MjvOption)
 
 
 def mjv_defaultPerturb(pert):
-    """Gives a MjvPerturb the values that a new one has."""
+    """Gives pert, a MjvPerturb, the values that a new one has."""
     _renew(pert, MjvPerturb)
 
 
