@@ -1,7 +1,11 @@
 """Each line of tisim/MIGRATION.md's tables runs in both engines, from top to bottom, and gives the same."""
 
+import json
+import os
 import pathlib
 import re
+import subprocess
+import sys
 
 import mujoco
 import numpy as np
@@ -21,9 +25,10 @@ TEXT = """<mujoco><option><flag energy="enable"/></option><worldbody><light pos=
 RESULTS = set("A B J M f g s v x".split())  # variables that are compared
 
 
-def rows():
-    """Cells of all tables, theirs and ours."""
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
+def rows(pictures=False):
+    """Cells of all tables, theirs and ours; those of pictures or the others."""
+    begin, middle, end = re.split("## Pictures|## What differs", PAGE.read_text(encoding="utf-8"))
+    lines = (middle if pictures else begin + end).splitlines()
     found = [re.fullmatch(r"\| `(.+)` \| `(.+)` \|", line) for line in lines]
     return [match.groups() for match in found if match]
 
@@ -64,6 +69,49 @@ def test_every_line_gives_what_mujoco_gives():
                 assert np.allclose(mine, other, rtol=1e-6, atol=1e-8), (left, mine, other)
     finally:
         mujoco.set_mjcb_control(None)
+
+
+DRAWN = """
+import json, sys, mujoco, numpy as np
+import test_migration_page_is_true as t
+m = mujoco.MjModel.from_xml_string(t.TEXT)
+d = mujoco.MjData(m)
+mujoco.mj_forward(m, d)
+mujoco.Renderer(m, 8, 8).close()
+print("it draws", file=sys.stderr)
+print(json.dumps(t.left_behind([left for left, _ in t.rows(pictures=True)], dict(mujoco=mujoco, np=np, m=m, d=d))))
+"""
+
+
+def left_behind(lines, names):
+    """What each line gives, and the variables that are compared behind it, as numbers in lists."""
+    out = []
+    for line in lines:
+        given = run(line, names)
+        of = {name: np.asarray(names[name], float).tolist() for name in sorted(RESULTS & set(names))}
+        if isinstance(given, tuple):
+            given = [np.asarray(x, float).tolist() for x in given]
+        out.append((given, of))
+    return out
+
+
+def test_every_line_of_pictures_gives_what_mujoco_gives():
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(TEXT)
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    found = rows(pictures=True)
+    ours = left_behind([right for _, right in found], dict(tisim=tisim, np=np, m=m, d=d))
+    assert len(found) > 10 and ours[-1][1]["x"] == 1.0, "the geom that was added is seen"
+    paths = os.pathsep.join((os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")))
+    done = subprocess.run([sys.executable, "-c", DRAWN], capture_output=True, text=True,
+                          env=dict(os.environ, MUJOCO_GL="osmesa", PYTHONPATH=paths))  # fmt: skip
+    assert done.returncode == 0 or "it draws" not in done.stderr, done.stderr
+    if done.returncode:
+        pytest.skip(f"mujoco.Renderer does not work here (apt-get install libosmesa6): {done.stderr[-200:]}")
+    for (line, _), (given, names), (theirs, others) in zip(found, ours, json.loads(done.stdout)):
+        assert given is None or equal(given, theirs), (line, given, theirs)
+        assert names.keys() == others.keys() and all(equal(names[k], others[k]) for k in names), (line, names, others)
 
 
 def test_what_is_said_to_differ_does():

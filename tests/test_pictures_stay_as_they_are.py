@@ -16,7 +16,7 @@ from shared.golden import processor_kind
 import tisim
 from tisim.device import native, unpaired
 from tisim.viewer import Camera
-from tisim.viewer.caster import QUALITY
+from tisim.viewer.far import QUALITY
 
 TABLE = pathlib.Path(__file__).parent / "testdata" / "pictures.csv"
 

@@ -17,6 +17,7 @@ from shared import display, drawn
 import tisim
 from tisim.viewer import decor, imgui, overlays, vulkan
 from tisim.viewer.controls import Controls
+from tisim.viewer.few import CAPSULE, CYLINDER, ELLIPSOID
 
 HERE = pathlib.Path(__file__).parent / "shared"
 MISSING = display.missing() or vulkan.missing()
@@ -215,8 +216,21 @@ def test_a_contact_force_is_an_arrow_of_its_direction_and_size():
     opt.flags[int(tisim.mjtVisFlag.mjVIS_CONTACTFORCE)] = 1
     kind, pos, mat, size, _ = drawn.of_window(m, d, opt)
     length = 2 * 9.81 * m.vis.map.force / m.stat.meanmass
-    top = (pos[:, 2] + size[:, 1] * (kind == decor.CYLINDER) + size[:, 2] * (kind == decor.ELLIPSOID)).max()
+    top = (pos[:, 2] + size[:, 1] * (kind == CYLINDER) + size[:, 2] * (kind == ELLIPSOID)).max()
     assert top - d.contact.pos[0, 2] == pytest.approx(length, rel=0.02) and np.abs(pos[:, :2]).max() < 1e-6
+
+
+def test_connectors_reach_as_far_as_mujocos():
+    """Capsules and cylinders from end to end, arrows half of it."""
+    m, d, _ = records()
+    for name, kind, reach in (("CAPSULE", CAPSULE, 2.0), ("CYLINDER", CYLINDER, 2.0), ("ARROW", CYLINDER, 1.0)):
+        scene = tisim.MjvScene(maxgeom=1)
+        scene.ngeom = 1
+        tisim.mjv_connector(scene.geoms[0], tisim.mjtGeom[f"mjGEOM_{name}"], 0.1, [0, 0, 50], [0, 0, 52])
+        found = decor.of(m, d, tisim.MjvOption(), user=scene)
+        assert (found[0] == kind).all()
+        top, bottom = (found[1][:, 2] + found[3][:, 1]).max(), (found[1][:, 2] - found[3][:, 1]).min()
+        assert top == pytest.approx(50 + reach) and bottom == pytest.approx(50), name
 
 
 def test_what_cannot_be_drawn_is_told():
@@ -246,7 +260,7 @@ def test_hulls_are_drawn_by_their_edges():
     c.key("i")
     assert c.has("CONVEXHULL") and not c.has("INERTIA")
     kind, pos, mat, size, _ = drawn.of_window(m, d, c.opt)
-    assert len(kind) == 12 and (kind == decor.CYLINDER).all()  # that of group 4 is not shown
+    assert len(kind) == 12 and (kind == CYLINDER).all()  # that of group 4 is not shown
     corners = np.concatenate([pos + s * size[:, 1:2] * mat[:, :, 2] for s in (-1, 1)])
     local = (corners - np.asarray(d.geom_xpos)[0]) @ np.asarray(d.geom_xmat)[0].reshape(3, 3)
     np.testing.assert_allclose(np.abs(local), np.tile([0.1, 0.1, 0.2], (24, 1)), atol=1e-6)

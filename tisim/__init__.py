@@ -47,9 +47,10 @@ _HOMES = {
     "tisim.stages.coming": "add remove",
     "tisim.stages.sleep": "wake",
     "tisim.sweeping.sweep": "sweep",
-    "tisim.viewer.mjv": "MjvCamera MjvGeom MjvOption MjvPerturb MjvScene mjv_connector mjv_init_geom",
+    "tisim.viewer.mjv": "MjvCamera MjvGeom MjvOption MjvPerturb MjvScene mjv_connector mjv_defaultCamera "
+    "mjv_defaultOption mjv_defaultPerturb mjv_initGeom mjv_init_geom",
     "tisim.viewer.perturb": "mjv_apply_perturb_force mjv_apply_perturb_pose",
-    "tisim.viewer.camera": "default_free_camera",
+    "tisim.viewer.camera": "default_free_camera mjv_defaultFreeCamera",
     "tisim.viewer.renderer": "Renderer",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -152,6 +152,15 @@ class mjtConDataField(IntEnum):
     mjNCONDATA = 7
 
 
+class mjtCatBit(IntEnum):
+    """Categories of what is drawn."""
+
+    mjCAT_STATIC = 1
+    mjCAT_DYNAMIC = 2
+    mjCAT_DECOR = 4
+    mjCAT_ALL = 7
+
+
 class mjtCone(IntEnum):
     """Friction cones."""
 
@@ -432,6 +441,22 @@ class mjtPertBit(IntEnum):
 
     mjPERT_TRANSLATE = 1
     mjPERT_ROTATE = 2
+
+
+class mjtRndFlag(IntEnum):
+    """How a scene is drawn."""
+
+    mjRND_SHADOW = 0
+    mjRND_WIREFRAME = 1
+    mjRND_REFLECTION = 2
+    mjRND_ADDITIVE = 3
+    mjRND_SKYBOX = 4
+    mjRND_FOG = 5
+    mjRND_HAZE = 6
+    mjRND_SEGMENT = 7
+    mjRND_IDCOLOR = 8
+    mjRND_CULL_FACE = 9
+    mjNRNDFLAG = 10
 
 
 class mjtSameFrame(IntEnum):

@@ -25,6 +25,12 @@ class IdError(Error, IndexError):
     """An id or index that does not exist."""
 
 
+class UnknownNameError(Error, KeyError):
+    """A name that no element of a model has; near names are told."""
+
+    __str__ = Exception.__str__  # a KeyError's puts quotes around the message
+
+
 class ValuesError(Error, ValueError):
     """Values that an array cannot take."""
 

@@ -9,6 +9,7 @@ OTHERS = dict(
     MjModel="Model", MjData="Data", MjSpec="Spec", FatalError="Error", UnexpectedError="Error",
     mj_resetData="reset", mj_resetDataKeyframe="reset_keyframe",
     mj_makeData="Data",
+    mjv_makeConnector="mjv_connector(geom, type, width, from_, to), with points of three numbers",
     mj_getState="get_state(m, d, sig), which returns the state",
     mj_ray="ray(m, d, point, direction), which returns distance and geom",
     mj_multiRay="multi_ray(m, d, point, directions), which returns distances and geoms",
@@ -81,8 +82,6 @@ OF_MODULE = (
     (r"mjs_\w+|Mjs\w+", "elements of a Spec are made by its methods: spec.worldbody.add_body(...)"),
     (r"renderer|Mjr\w+|mjr_\w+|GLContext|gl_context|glfw|MjvScene|MjvGeom|MjvLight|MjvGLCamera|mjv_\w*"
      r"(Scene|Geoms?|Lights|Skin)", PICTURE),
-    (r"mjv_defaultFreeCamera", "use default_free_camera(m, cam)"),
-    (r"mjv_default\w+", "a new MjvOption, MjvCamera or MjvPerturb has the defaults"),
     (r"Mjv\w+|mjv_\w+", PICTURE + "; " + WINDOW),
     (r"launch|launch_passive|launch_from_path|launch_repl|run_mjviewer|Handle", WINDOW),
     (r"Rollout", "use tisim.rollout.Rollout()"),
@@ -90,7 +89,7 @@ OF_MODULE = (
     (r"MjContact|MjWarningStat|MjSolverStat|MjTimerStat", "read d.contact, d.warning, d.solver and d.solver_niter"),
     (r"MjOption|MjStatistic|MjVisual\w*", "a model has them: m.opt, m.stat, m.vis"),
     (r"mj[A-Z]\w+", "a constant or text of MuJoCo's C code, which tisim does not repeat"),
-    (r"mjt(Button|CatBit|DepthMap|Event|Font\w*|Framebuffer|GridPos|Item|Mouse|PluginCapabilityBit|RndFlag|Section|Stereo|"
+    (r"mjt(Button|DepthMap|Event|Font\w*|Framebuffer|GridPos|Item|Mouse|PluginCapabilityBit|Section|Stereo|"
      r"TaskStatus)", "an enum of what tisim does not do: drawing, input, plugins"),
     (r"from_zip|to_zip", "use Spec.from_file and spec.to_file; assets are files beside it, or Spec.from_string(text, "
                          "assets)"),

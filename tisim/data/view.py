@@ -95,7 +95,7 @@ class DataView:
 def accessor(word):
     """The method `d.<word>(name or id)`."""
 
-    def access(self, key):
+    def access(self, key=None):
         return DataView(self, word, self.model._id(word, key))
 
     access.__name__ = word

@@ -5,7 +5,7 @@ import copy
 import numpy as np
 
 from tisim import mjcf
-from tisim.errors import Error, FieldError, IdError
+from tisim.errors import Error, FieldError, IdError, UnknownNameError
 from tisim.mjcf.compile import Compiled
 from tisim.mjcf.format.names import nearest
 from tisim.mujoco_names import OF_MODEL, instead
@@ -25,6 +25,7 @@ from .view import View
 INTERNAL = set(
     """decisions derived device edits features has_contacts disabled numbers_version refresh scalar""".split()
 )  # what Data and stages use of a Model and users do not
+LISTED = 20  # names that are told where none was given
 REFUSED_SIZES = "nflex nplugin nflexvert npluginstate".split()
 
 
@@ -231,13 +232,13 @@ class Model(DeviceModel):
         return names[index]
 
     def name2id(self, objtype, name):
-        """Id of a named object. Raises Error, listing near names, where there is none."""
+        """Id of a named object. Raises UnknownNameError, with near names, where none is."""
         kind = as_objtype(objtype)
         index = self._index.get(kind)
         if index is None:
             index = self._index[kind] = {n: i for i, n in enumerate(self._names_of(objtype)) if n}
         if name not in index:
-            raise Error(f"the model has no {word_of(objtype)} named '{name}'{nearest(name, index)}")
+            raise UnknownNameError(f"the model has no {word_of(objtype)} named '{name}'{nearest(name, index)}")
         return index[name]
 
     def _names_of(self, objtype):
@@ -248,6 +249,10 @@ class Model(DeviceModel):
 
     def _id(self, word, key):
         """Id of a name or id."""
+        if key is None:
+            there = [name for name in self._names_of(KINDS[word][0]) if name]
+            listed = ", ".join(map(repr, there[:LISTED])) + (", ..." if len(there) > LISTED else "")
+            raise UnknownNameError(f"{word}() needs a name or an id; names: {listed or 'none'}")
         if isinstance(key, str):
             return self.name2id(KINDS[word][0], key)
         number = self._sizes[KINDS[word][2]]
@@ -257,7 +262,7 @@ class Model(DeviceModel):
 
 
 def _accessor(word):
-    def access(self, key):
+    def access(self, key=None):
         return self._view(word, key)
 
     access.__name__ = word

@@ -159,6 +159,11 @@ def default_free_camera(m, cam):
     )  # fmt: skip
 
 
+def mjv_defaultFreeCamera(m, cam):
+    """default_free_camera by MuJoCo's name; arguments as in default_free_camera."""
+    default_free_camera(m, cam)
+
+
 def of_mjv(m, d, view, world=0, fovy=None):
     """The Camera of a MjvCamera: free, tracking a body's centre of mass, or one of the model's. Raises Error.
 

@@ -11,16 +11,14 @@ import numpy as np
 
 from tisim.device import launch, memory, runtime, session
 from tisim.errors import CapacityError, Error
-from tisim.model.tables.colors import QUALITY
 from tisim.stages.rays import ray_types
 from tisim.viewer import textures
-from tisim.viewer.far import axes_to, sky
+from tisim.viewer.far import axes_to, sky, sky_lamps
 from tisim.viewer.samples import Samples
 
 SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the camera, above the ground [degree]
 SUN_LIGHT, SKY_LIGHT = (1.50, 1.42, 1.28), (0.42, 0.46, 0.53)
 SKY_LOW, SKY_CHANGE = (0.87, 0.91, 0.95), (-0.20, -0.15, -0.07)
-VIEWS = 2 + max(QUALITY.values())  # of the camera, of a lamp and of those of the sky
 DIGIT = 1 << 12  # numbers that a view needs to sort its records
 TILE, LAMP_TILE = 8, 4  # side of a tile of the camera and of a lamp [pixel]
 LAMP_SIDE = 512  # pixels of a lamp's view
@@ -91,10 +89,7 @@ class Caster:
         check_size(width, height)
         self.width, self.height = int(width), int(height)
         self._across, self._down = -(-self.width // TILE), -(-self.height // TILE)
-        side = -(-LAMP_SIDE // LAMP_TILE)
-        ntile = self._across * self._down
-        lamps = [(side, side, LAMP_TILE, ntile + 1 + k * (side * side + 1)) for k in range(VIEWS - 1)]
-        self._grid = np.int32([(self._across, self._down, TILE, 0), *lamps])
+        self._grids = {}
         self._room = 1 << 14  # entries of the lists of a view
         self._half = self._across * TILE // 2
         self._places = self._sized = self._last = self._step = None
@@ -113,27 +108,35 @@ class Caster:
             found.append(Samples(x, y, tile.astype(np.int32)))
         self._places = session.arch, *found
 
+    def _set_grid(self, lamps):
+        self._nview = 2 + lamps  # of the camera, of a lamp and of those of the sky
+        if self._nview not in self._grids:
+            side, ntile = -(-LAMP_SIDE // LAMP_TILE), self._across * self._down
+            rows = [(side, side, LAMP_TILE, ntile + 1 + k * (side * side + 1)) for k in range(self._nview - 1)]
+            self._grids[self._nview] = np.int32([(self._across, self._down, TILE, 0), *rows])
+        self._grid = self._grids[self._nview]
+
     def _flat(self, values):
         """Numbers of all tiles' samples as rows of the picture, without what is beyond it."""
         rows = values.reshape(self._down, self._across, TILE, TILE).swapaxes(1, 2).reshape(self._down * TILE, -1)
         return rows[: self.height, : self.width]
 
     def shoot(self, d, scene, camera, quality="sun", smooth=True, tile=0.25, color=True, grow=False, lit=None,
-              geometry=True, floors=True):  # fmt: skip
+              geometry=True, floors=True, lamps=None):  # fmt: skip
         """One pass over the records of a scene.
 
-        camera   a Camera;  quality  "plain": no shadows; "sun", "model": its shadows; "sky": also 14 lamps of the sky.
+        camera   a Camera;  quality  "plain": no shadows; "sun", "model": its shadows; "sky": also lamps of the sky.
         smooth   four more rays for each pixel on an edge;  tile  side of the chequer of planes [m].
         color    False: depth and records only.
         lit      lamps of the model and ambient light, of lights.lamps, instead of a sun.
         grow     what is smaller than a pixel is drawn as large as one; the records are changed.
         geometry  False: colour only, and None for the others.
+        lamps    how many the sky has in quality "sky", None: 14.
         floors   False: the chequer of a floor, which is the mean over a pixel already, gets no further rays.
         Returns colour (height, width, 3) uint8 or None, depth along the view (height, width) f32 [m], infinite where
         nothing is, and record (height, width) int32, -1 for none.
         """
-        if quality not in QUALITY:
-            raise Error(f"quality={quality!r}: expected {', '.join(map(repr, QUALITY))}")
+        lamps = sky_lamps(quality, lamps) if color else 0
         self._d, self._m, self._scene, self._lit = d, scene.m, scene, lit
         last = _drawn.get(d)
         if last is None or last() is not self:
@@ -144,12 +147,12 @@ class Caster:
         self._prepare()
         w, h = self.width, self.height
         _, full, halved = self._places
+        self._set_grid(lamps)
         self._views(camera, tile, first=grow or not color or lit is not None)
         if not floors and lit is None and color:
             self._leave_chequers(camera, quality != "plain")
         if grow:
             self._run("records", "grow", parallel=session.arch != "cpu" or self._npic >= PARALLEL)
-        lamps = QUALITY[quality] if color else 0
         half = self._half if lamps else 0
         if color:
             self._bounds(camera)
@@ -231,7 +234,7 @@ class Caster:
         self._nplane, self._nsample, self._nblock = len(planes), 0, 0
         _upload(d, "pic_plane", planes if len(planes) else np.zeros(1, np.int32))
         focal = 0.5 * self.height / np.tan(0.5 * np.radians(camera.fovy))
-        self._eye, self._axes, self._lens = np.zeros((VIEWS, 3)), np.zeros((VIEWS, 9)), np.zeros((VIEWS, 4))
+        self._eye, self._axes, self._lens = (np.zeros((self._nview, k)) for k in (3, 9, 4))
         self._eye[0], self._axes[0] = camera.position, np.ravel(camera.axes)
         self._lens[0] = focal, self.width, self.height, 0
         if first:
@@ -241,12 +244,12 @@ class Caster:
         self._hold("pic_light", LIGHT)
         self._hold("pic_tone", TONE)
         d.scratch("pic_seen", n)
-        d.scratch("pic_span", VIEWS * n)
-        d.scratch("pic_order", 2 * VIEWS * n)
-        d.scratch("pic_aim", VIEWS * n)
-        d.scratch("pic_need", VIEWS)
-        d.scratch("pic_beam", VIEWS)
-        d.scratch("pic_digit", VIEWS * DIGIT)
+        d.scratch("pic_span", self._nview * n)
+        d.scratch("pic_order", 2 * self._nview * n)
+        d.scratch("pic_aim", self._nview * n)
+        d.scratch("pic_need", self._nview)
+        d.scratch("pic_beam", self._nview)
+        d.scratch("pic_digit", self._nview * DIGIT)
         d.scratch("pic_start", int(self._grid[-1, 3] + self._grid[-1, 0] * self._grid[-1, 1] + 1))
         if self._lit is not None:
             _upload(d, "pic_lamp", np.zeros((6, 3)))
@@ -300,7 +303,7 @@ class Caster:
         parallel = session.arch != "cpu" or n >= PARALLEL
         self._run("records", "project", parallel=parallel, view=first, picend=end)
         while True:
-            d.scratch("pic_item", VIEWS * self._room)
+            d.scratch("pic_item", self._nview * self._room)
             self._list(first, end, end - first > 2 or (parallel and end - first > 1))
             need = int(memory.part(d.device("pic_need"), first, end - first).max())
             if need <= self._room:

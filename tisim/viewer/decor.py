@@ -2,16 +2,13 @@
 
 import numpy as np
 
-from tisim.enums import mjtGeom, mjtLabel, mjtVisFlag
-from tisim.errors import Error
+from tisim.enums import mjtLabel, mjtVisFlag
 from tisim.mjcf import rotations
 from tisim.queries.motion import contact_force
-from tisim.viewer import perturb
-from tisim.viewer.few import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE, Few
+from tisim.viewer import added, perturb
+from tisim.viewer.few import SPHERE, Few
 from tisim.viewer.scene import Look
 
-ARROWS = {int(mjtGeom[f"mjGEOM_ARROW{k}"]) for k in ("", "1", "2")}
-LINE, LABEL, NONE = (int(mjtGeom[f"mjGEOM_{k}"]) for k in ("LINE", "LABEL", "NONE"))
 PULLED = np.array([1.0, 0.25, 0.05, 1.0])  # colour of the hand's arrow
 STOUT = 0.03  # its radius, of its length, at least
 HAND = 2.0  # length of the axes to which a body is turned, by that of frames
@@ -35,8 +32,8 @@ def of(m, d, opt, world=0, pert=None, user=None):
     out = Few()
     if pert is not None and perturb.selected(m, pert):
         _hand(out, m, d, pert, world, has(opt, "PERTOBJ"), has(opt, "SELECT"))
-    for k in range(user.ngeom if user is not None else 0):
-        _user(out, user.geoms[k], k)
+    if user is not None and user.ngeom:
+        out.parts.append(added.of(user.geoms[: user.ngeom], "user_scn").part)
     return out.arrays()
 
 
@@ -59,21 +56,6 @@ def _hand(out, m, d, pert, world, shown, point):
     else:
         turn = rotations.matrix(np.asarray(pert.refquat)[None])
         out.frames(perturb.of_world(d, "xipos", world)[pert.select], turn, m, HAND)
-
-
-def _user(out, geom, k):
-    kind, size = geom.type, geom.size
-    if kind in (NONE, LABEL):
-        return
-    if kind in ARROWS:
-        return out.arrows(geom.pos, geom.mat[:, 2] * size[2], size[0], geom.rgba)
-    if kind == LINE:
-        return out.rods(geom.pos, geom.pos + geom.mat[:, 2] * size[2], 1e-3 * size[0], geom.rgba)
-    if kind not in (SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX):
-        name = mjtGeom(kind).name if kind in [int(t) for t in mjtGeom] else kind
-        raise Error(f"user_scn.geoms[{k}].type {name}: drawn are spheres, capsules, ellipsoids, cylinders, boxes, "
-                    "arrows and lines")  # fmt: skip
-    out.add(kind, geom.pos, geom.mat, size[[0, 0, 0]] if kind == SPHERE else size, geom.rgba)
 
 
 def labels(m, d, opt, world=0, user=None):

@@ -1,8 +1,29 @@
-"""Where lamps far away stand, and the axes of their views."""
+"""How many lamps the sky has, where lamps far away stand, and the axes of their views."""
 
 import functools
 
 import numpy as np
+
+from tisim.errors import Error
+from tisim.model.tables.colors import QUALITY
+
+MOST_LAMPS = 32  # each is a further view of all that throws shadows; shaded parts hardly change beyond
+
+
+def sky_lamps(quality, lamps=None):
+    """How many lamps the sky has in pictures of this quality; lamps  how many were asked for, None: nothing was said.
+
+    Raises Error for what is no quality, for a number that is not from 0 to MOST_LAMPS, and where there is no sky.
+    """
+    if quality not in QUALITY:
+        raise Error(f"quality={quality!r}: expected {', '.join(map(repr, QUALITY))}")
+    if lamps is None:
+        return QUALITY[quality]
+    if isinstance(lamps, (bool, np.bool_)) or not isinstance(lamps, (int, np.integer)) or not 0 <= lamps <= MOST_LAMPS:
+        raise Error(f"lamps={lamps!r}: expected how many lamps the sky has, a whole number from 0 to {MOST_LAMPS}")
+    if quality != "sky":
+        raise Error(f"lamps={lamps}: a picture of quality {quality!r} has no lamps of a sky; ask for quality='sky'")
+    return int(lamps)
 
 
 def sky_directions(n):

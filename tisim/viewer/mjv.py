@@ -13,6 +13,7 @@ from tisim.errors import Error, FieldError, IdError, ValuesError
 
 GROUPS = (1, 1, 1, 0, 0, 0)
 SHOWN = ("TEXTURE", "TENDON", "RANGEFINDER", "PERTOBJ", "STATIC", "SKIN", "FLEXEDGE", "FLEXSKIN")
+STAY = ("objtype", "objid", "segid", "category")  # of a geom: no matter of how it looks
 LINE = int(mjtGeom.mjGEOM_LINE)
 
 
@@ -144,7 +145,7 @@ class MjvScene:
 
 
 def mjv_init_geom(geom, type, size, pos, mat, rgba):
-    """Sets a geom of a scene; what is None keeps its default.
+    """Sets a geom of a scene; what is None keeps its default. objtype, objid, segid and category stay.
 
     type  mjtGeom;  size (3,) [m];  pos (3,) [m];  mat (9,) or (3, 3);  rgba (4,).
     """
@@ -153,7 +154,34 @@ def mjv_init_geom(geom, type, size, pos, mat, rgba):
     for name, value in dict(size=size, pos=pos, mat=mat, rgba=rgba).items():
         if value is not None:
             setattr(fresh, name, value)
-    geom.__dict__.update(fresh.__dict__)
+    geom.__dict__.update({name: value for name, value in vars(fresh).items() if name not in STAY})
+
+
+def mjv_initGeom(geom, type, size, pos, mat, rgba):
+    """mjv_init_geom by MuJoCo's name; arguments as in mjv_init_geom."""
+    mjv_init_geom(geom, type, size, pos, mat, rgba)
+
+
+def mjv_defaultCamera(cam):
+    """Gives cam, a MjvCamera, the values that a new one has."""
+    _renew(cam, MjvCamera)
+
+
+def mjv_defaultOption(opt):
+    """Gives opt, a MjvOption, the values that a new one has."""
+    _renew(opt, MjvOption)
+
+
+def mjv_defaultPerturb(pert):
+    """Gives pert, a MjvPerturb, the values that a new one has."""
+    _renew(pert, MjvPerturb)
+
+
+def _renew(given, kind):
+    if not isinstance(given, kind):
+        raise Error(f"expected a {kind.__name__}, got {type(given).__name__}")
+    for name, value in kind._FIELDS.items():
+        setattr(given, name, value)
 
 
 def mjv_connector(geom, type, width, from_, to):

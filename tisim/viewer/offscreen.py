@@ -3,6 +3,7 @@
 import pathlib
 
 from tisim.viewer.camera import choose
+from tisim.viewer.far import sky_lamps
 from tisim.viewer.renderer import Painter
 from tisim.viewer.scene import Look
 
@@ -11,7 +12,7 @@ CLEAR = 0.3  # opacity of what moves where contacts are shown
 
 def render(
     m, d, width=1280, height=720, camera=None, color="geom", show_contacts=False, world=0, quality="sky",
-    smooth=True, painter=None, chains=False,
+    smooth=True, painter=None, chains=False, lamps=None,
 ):  # fmt: skip
     """Picture of a simulation, as its poses were last computed.
 
@@ -24,14 +25,17 @@ def render(
     world          which world of the Data.
     quality        "plain": no shadows; "sun": its shadows; "sky": also light of the sky; "model": the light of the
                    model's lamps.  smooth  smooths edges.
+    lamps          of the sky in quality "sky", from 0, its light is even, to 32; None: 14.
     chains         draws how forces go from body to body, and makes bodies translucent.
     painter        a Painter of earlier pictures: a film's floor keeps its chequer.
     What is smaller than a pixel is drawn as large as one.
     Returns (height, width, 3) uint8. Raises Error for wrong arguments.
     """
+    sky_lamps(quality, lamps)
     painter = painter or Painter(m, width, height)
     painter.write(d, look_of_words(color, show_contacts, chains), world, quality=quality)
-    return painter.shoot(d, choose(camera, m, d, width / height, world), quality, smooth, grow=True, geometry=False)[0]
+    camera = choose(camera, m, d, width / height, world)
+    return painter.shoot(d, camera, quality, smooth, grow=True, geometry=False, lamps=lamps)[0]
 
 
 def look_of_words(color="geom", show_contacts=False, chains=False):

@@ -1,16 +1,19 @@
 """`tisim.Renderer`: pictures, depth and segmentation as mujoco.Renderer gives them, of one pass of the caster."""
 
+import contextlib
+
 import numpy as np
 
 from tisim.data import given
 from tisim.device import runtime
 from tisim.errors import Error
-from tisim.model.tables.colors import QUALITY
 from tisim.viewer import lights
 from tisim.viewer.camera import Camera, of_mjv
 from tisim.viewer.caster import Caster
+from tisim.viewer.far import sky_lamps
 from tisim.viewer.mjv import MjvCamera
 from tisim.viewer.scene import Scene, look_of
+from tisim.viewer.shown import Shown
 
 
 class Painter:
@@ -33,12 +36,13 @@ class Painter:
         self.world, self.real = world, quality == "model" and lights.has_lights(self.scene.m)
         self.scene.write(d, look, world, more, self.real)
 
-    def shoot(self, d, camera, quality, smooth=True, color=True, grow=False, geometry=True, floors=True):
+    def shoot(self, d, camera, quality, smooth=True, color=True, grow=False, geometry=True, floors=True,
+              lamps=None):  # fmt: skip
         """Colour, depth and record as Caster.shoot returns them."""
         self.scene.back(d)
         lit = self.lamps(d, camera) if color else None
         return self.caster.shoot(d, self.scene, camera, quality, smooth, self.tile_of(camera), color, grow, lit,
-                                 geometry, floors)  # fmt: skip
+                                 geometry, floors, lamps)  # fmt: skip
 
     def tile_of(self, camera):
         """Side of the chequer's tiles [m], for the camera of the first picture."""
@@ -51,21 +55,6 @@ class Painter:
         return lights.lamps(self.scene.m, d, self.world, camera) if self.real else None
 
 
-class View:
-    """Where a picture is taken from: pos (3,) [m], forward, up (3,)."""
-
-    def __init__(self, camera):
-        self.pos, self.forward = (np.asarray(x, float) for x in (camera.position, camera.forward))
-        self.up = np.asarray(camera.axes[1], float)
-
-
-class Shown:
-    """What update_scene took over: `camera` (one View for each eye, the same), `ngeom` records."""
-
-    def __init__(self, camera, ngeom):
-        self.camera, self.ngeom = (View(camera), View(camera)), ngeom
-
-
 class Renderer:
     """Pictures of a model's Data.
 
@@ -73,15 +62,16 @@ class Renderer:
     quality  "model": the light of the model's lamps with shadows, planes that mirror and its sky, as MuJoCo's pictures
              have them; as "sun" where it has no lamps.  "sun": a sun beside the camera, with shadows;  "plain": without
              them;  "sky": also light of the sky.
-    Raises Error for sizes that are not positive whole numbers.
+    max_geom  what `scene.maxgeom` tells; any number is drawn.
+    lamps    of the sky in quality "sky", from 0, where its light is even, to 32; None: 14.
+    Raises Error for sizes that are not positive whole numbers, and where a quality or a number of lamps does not exist.
     """
 
-    def __init__(self, model, height=240, width=320, *, quality="model"):
-        if quality not in QUALITY:
-            raise Error(f"quality={quality!r}: expected {', '.join(map(repr, QUALITY))}")
+    def __init__(self, model, height=240, width=320, max_geom=10000, *, quality="model", lamps=None):
+        sky_lamps(quality, lamps)
         given.model(model)
-        self._model, self._quality = model, quality
-        self._painter = Painter(model, width, height)
+        self._model, self._quality, self._lamps = model, quality, lamps
+        self._painter, self._scene = Painter(model, width, height), Shown(max_geom)
         self._data = self._camera = None
         self._mode = "color"
 
@@ -102,11 +92,9 @@ class Renderer:
 
     @property
     def scene(self):
-        """What update_scene took over: a tisim.viewer.renderer.Shown. Raises Error if there is nothing."""
+        """What update_scene took over, and what is drawn besides: a tisim.viewer.shown.Shown, always the same."""
         self._check()
-        if self._data is None:
-            raise Error("there is no scene yet: call update_scene(d) first")
-        return Shown(self._camera, self._painter.scene.n)
+        return self._scene
 
     def update_scene(self, data, camera=-1, scene_option=None, *, world=0):
         """Takes over what is to be drawn: poses as they were last computed (forward, step).
@@ -123,6 +111,7 @@ class Renderer:
         found = self._camera_of(data, camera, world)
         self._painter.write(data, look, int(world), quality=self._quality)
         self._data, self._camera = data, found
+        self._scene.take(self._painter.scene, data, found)
 
     def _camera_of(self, data, camera, world):
         m = self._model
@@ -139,7 +128,7 @@ class Renderer:
         return Camera.of_model(m, data, camera if isinstance(camera, str) else int(camera), world)
 
     def render(self, *, out=None):
-        """The picture of what update_scene took over.
+        """The picture of what update_scene took over, and of the geoms added to `scene` since; black before that.
 
         Returns RGB (height, width, 3) uint8; with depth rendering the depth along the view (height, width) f32 [m],
         infinite where nothing is; with segmentation rendering object id and type (height, width, 2) int32, -1 for
@@ -161,14 +150,36 @@ class Renderer:
 
     def _shoot(self, color, geometry):
         self._check()
+        size = self.height, self.width
         if self._data is None:
-            raise Error("nothing to draw: call update_scene(d) first")
-        painter = self._painter
-        picture, depth, record = painter.shoot(self._data, self._camera, self._quality, color=color, geometry=geometry)
+            nothing = np.full((*size, 2), -1, np.int32)
+            return np.zeros((*size, 3), np.uint8), np.full(size, np.inf, np.float32), nothing
+        painter, shown, d = self._painter, self._scene, self._data
+        painter.scene.append(d, shown.records(self._camera, self.height, ids=not color))
+        with self._flagged(color) as (quality, lamps):
+            found = painter.shoot(d, self._camera, quality, color=color, geometry=geometry, lamps=lamps)
+        picture, depth, record = found
         if not geometry:
             return picture, None, None
-        pairs = painter.scene.objects(self._data).view(np.int64)[:, 0]  # of one number each, which are found sooner
+        pairs = painter.scene.objects(d).view(np.int64)[:, 0]  # of one number each, which are found sooner
         return picture, depth, pairs[record].view(np.int32).reshape(*record.shape, 2)
+
+    @contextlib.contextmanager
+    def _flagged(self, color):
+        """Quality and lamps of the sky by the scene's flags; meanwhile mirrors and a sky are there as they say."""
+        shown, scene = self._scene, self._painter.scene
+        quality, lamps = self._quality, self._lamps
+        held = scene.mirrors, scene.skybox
+        if color:
+            shown.check()
+            scene.mirrors = scene.mirrors if shown.has("REFLECTION") else []
+            scene.skybox = scene.skybox if shown.has("SKYBOX") else -1
+            if not shown.has("SHADOW"):
+                quality, lamps = "plain", None
+        try:
+            yield quality, lamps
+        finally:
+            scene.mirrors, scene.skybox = held
 
     def enable_depth_rendering(self):
         """`render` returns depths from now on."""

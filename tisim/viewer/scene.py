@@ -130,13 +130,14 @@ _owners = weakref.WeakKeyDictionary()  # of each Data: the Scene whose records i
 class Scene:
     """The records of one model. They lie in the Data; what another Scene writes over is kept here meanwhile.
 
-    n  records;  translucent  whether one may be seen through;  textured  whether textures are shown;  skybox  that of
-    the sky, or -1;  mirrors  planes that mirror: record, share.
+    n  records, own  of them those of `write`;  real  colours are those of MuJoCo's pictures;  translucent  whether one
+    may be seen through;  textured  whether textures are shown;  skybox  that of the sky, or -1;  mirrors  planes that
+    mirror: record, share.
     """
 
     def __init__(self, m):
-        self.m, self._key, self._kept, self.n = m, None, None, 0
-        self.translucent = self._clear = self.textured = False
+        self.m, self._key, self._kept, self.n, self.own, self.real = m, None, None, 0, 0, False
+        self.translucent = self._clear = self._through = self.textured = False
         self.skybox, self.mirrors = -1, []
 
     def _take(self, d):
@@ -163,7 +164,7 @@ class Scene:
         more  further ones: shapes (n,), places (n, 3), rotations (n, 9), sizes (n, 3), colours (n, 4).
         real  colours are those of MuJoCo's pictures, for the light of the model's lamps.
         """
-        m = self.m
+        m, self.real = self.m, real
         shown, more = self._begin(d, look, world, more)
         self._room(d, m.ngeom + m.nsite + shown.n + sum(len(part[0]) for part in more))
         self._paint(d, look, world, real)
@@ -175,7 +176,22 @@ class Scene:
             groups = look.sitegroup * look.sites
             launch.run(m, d, [k.list_sites], parallel=parallel, groups=groups, picworld=world, picat=m.ngeom)
         self._list(d, shown, more, m.ngeom + m.nsite, real)
-        self.translucent = self._clear or shown.clear() or any((part[4][:, 3] < CLEAR).any() for part in more)
+        self._through = self._clear or shown.clear() or any((part[4][:, 3] < CLEAR).any() for part in more)
+        self.translucent = self._through
+
+    def append(self, d, more):
+        """Puts the records of an Added (added.py) behind those of `write`, in place of those of the last call."""
+        self.back(d)
+        self.n = self.own + len(more.kind)
+        self.translucent = self._through or bool((more.rgba[:, 3] < CLEAR).any())
+        if self.n == self.own:
+            return
+        for name in (*KEPT, "plane"):
+            place = d.device(f"pic_{name}")
+            if place.numbers < self.n * width(name):
+                own = memory.part(place, 0, self.own * width(name))
+                memory.upload(d.scratch(f"pic_{name}", self.n), own)
+        self._put(d, self.own, more.part, self.real, thing=more.thing, matter=more.matter)
 
     def write_overlays(self, d, look, world=0, more=None):
         """Writes what stands besides the geoms only, as write does, behind the places of geoms and sites, and returns
@@ -208,7 +224,7 @@ class Scene:
 
     def _room(self, d, n):
         """Makes room for n records."""
-        self.n = n
+        self.n = self.own = n
         for name in (*KEPT, "plane"):
             d.scratch(f"pic_{name}", max(1, n))
 
@@ -216,15 +232,20 @@ class Scene:
         """Overlays from place `at` on, and, behind as many places as `between`, further records."""
         shown.list(at, real)
         at += shown.n + between
-        for kind, pos, mat, size, rgba in more:
-            n, rgba = len(kind), np.array(rgba, float)
-            rgba[:, :3] **= 1.0 if real else GAMMA
-            values = dict(kind=kind, pos=pos, mat=mat, size=size, rgba=rgba, second=np.zeros((n, 3)),
-                          map=np.zeros((n, 3)), matter=textures.matter(self.m, np.full(n, -1)), tex=np.full(n, -1),
-                          data=np.full(n, -1), thing=np.full((n, 2), -1))  # fmt: skip
-            for name, rows in values.items():
-                self._upload(d, at, name, rows)
-            at += n
+        for part in more:
+            self._put(d, at, part, real)
+            at += len(part[0])
+
+    def _put(self, d, at, part, real, **others):
+        """Writes records that the host made from a place on; others  arrays that are not those of marks."""
+        kind, pos, mat, size, rgba = part
+        n, rgba = len(kind), np.array(rgba, float)
+        rgba[:, :3] **= 1.0 if real else GAMMA
+        values = dict(kind=kind, pos=pos, mat=mat, size=size, rgba=rgba, second=np.zeros((n, 3)),
+                      map=np.zeros((n, 3)), matter=textures.matter(self.m, np.full(n, -1)), tex=np.full(n, -1),
+                      data=np.full(n, -1), thing=np.full((n, 2), -1))  # fmt: skip
+        for name, rows in (values | others).items():
+            self._upload(d, at, name, rows)
 
     def _paint(self, d, look, world, real):
         """Colours, textures and materials of geoms and sites; those of the model's own are uploaded once."""

@@ -10,6 +10,7 @@ import types
 import tisim
 from tisim.device import hands, memory
 from tisim.viewer.caster import Caster
+from tisim.viewer.far import sky_lamps
 from tisim.viewer.offscreen import look_of_words
 from tisim.viewer.renderer import Painter
 from tisim.viewer.scene import KEPT, width
@@ -29,15 +30,16 @@ class Pictures:
         self._painter, self._give, self._waiting = Painter(m, width, height), give, []
         self._size, self._free = (width, height), []
 
-    def add(self, d, camera, quality="sky", world=0, **look):
-        """Asks for a picture of a world of the Data as it is now, from a camera; further words as those of
-        `viewer.render`. It is drawn now or with one of the next."""
+    def add(self, d, camera, quality="sky", world=0, lamps=None, **look):
+        """Asks for a picture of a world of the Data as it is now, from a camera; further words, and lamps, as
+        those of `viewer.render`. It is drawn now or with one of the next."""
+        sky_lamps(quality, lamps)
         self._painter.write(d, look_of_words(**look), world, quality=quality)
         if hands.number() < 2 or d._hand is not None or d.features().varied:
             self.close()
-            self._give(self._painter.shoot(d, camera, quality, grow=True, geometry=False, floors=False)[0])
+            self._give(self._painter.shoot(d, camera, quality, grow=True, geometry=False, floors=False, lamps=lamps)[0])
             return
-        self._waiting.append(Noted(self._painter, d, camera, quality))
+        self._waiting.append(Noted(self._painter, d, camera, quality, lamps))
         if len(self._waiting) >= hands.number() * (EACH if self._painter.scene.n < LARGE else 1):
             self.close()
 
@@ -60,12 +62,12 @@ class Pictures:
 
 
 class Noted:
-    """What a Painter has written for a picture: records (n), camera, quality, lamps."""
+    """What a Painter has written for a picture: records (n), camera, quality, lamps of the sky, the model's."""
 
-    def __init__(self, painter, d, camera, quality):
+    def __init__(self, painter, d, camera, quality, lamps):
         scene = painter.scene
         self.camera, self.quality, self.lit = camera, quality, painter.lamps(d, camera)
-        self.tile = painter.tile_of(camera)
+        self.tile, self.lamps = painter.tile_of(camera), lamps
         self.scene = types.SimpleNamespace(m=scene.m, n=scene.n, translucent=scene.translucent, skybox=scene.skybox,
                                            textured=scene.textured, mirrors=scene.mirrors)  # fmt: skip
         self.records = {name: memory.part(d.device(f"pic_{name}"), 0, scene.n * width(name)) for name in KEPT}
@@ -86,4 +88,4 @@ class Drawer:
             if name in noted.records:
                 memory.upload(place, noted.records[name])
         return self._caster.shoot(d, noted.scene, noted.camera, noted.quality, tile=noted.tile, grow=True,
-                                  lit=noted.lit, geometry=False, floors=False)[0]  # fmt: skip
+                                  lit=noted.lit, geometry=False, floors=False, lamps=noted.lamps)[0]  # fmt: skip
