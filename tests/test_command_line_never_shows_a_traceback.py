@@ -174,6 +174,9 @@ def test_render_writes_a_picture(call, tmp_path):
     from PIL import Image
 
     assert Image.open(tmp_path / "p.png").size == (96, 64)
+    for name, kind in (("p.webp", "WEBP"), ("p.jpg", "JPEG")):
+        assert call("render", "pendulum", "-o", name, "--size", "96x64", "--arch", "cpu")[0] == 0
+        assert Image.open(tmp_path / name).format == kind
 
 
 def test_bench_measures_a_step(call):

@@ -220,8 +220,8 @@ def sweep(
 @app.command()
 def render(
     source: str = Source, n: int = Number, param: list[str] = Param, sleep: bool = Sleep, dynamics: str = Dynamics,
-    out: str = typer.Option(..., "--out", "-o", metavar="FILE", help="a .png; of a recording also a film: .mp4, "
-                            ".gif, .webp"),
+    out: str = typer.Option(..., "--out", "-o", metavar="FILE", help="a .png, .webp or .jpg; of a "
+                            "recording also a film: .mp4, .gif, .webp (with --time a picture)"),
     seconds: float = Seconds, until: float = Until, saved: str = From,
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains,
     world: int = World,

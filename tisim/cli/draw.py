@@ -54,8 +54,8 @@ def render(
         return playback.render(console, source, out, until, size and parse_size(size), look, fps, as_json)
     progress = beside(console, as_json)
     width, height = parse_size(size)
-    if pathlib.Path(out).suffix.lower() != ".png":
-        raise Error(f"--out {out}: expected a name ending in .png")
+    if pathlib.Path(out).suffix.lower() not in playback.STILLS:
+        raise Error(f"--out {out}: expected a name ending in {', '.join(playback.STILLS)}")
     check_lengths(seconds, until)
     m, name = load(source, n, param, sleep, dynamics)
     d = start(m, arch, precision, threads, nworld, saved)

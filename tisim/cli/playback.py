@@ -11,6 +11,8 @@ from . import quiet
 from .report import beside, busy, print_json
 from .simulate import INTERRUPTED, Stopper
 
+STILLS = (".png", ".webp", ".jpg")  # what a picture may be written as
+
 
 def is_recording(source):
     """Whether a file is a recording, cut off or not."""
@@ -35,11 +37,17 @@ def _read(source):
 
 
 def render(console, source, out, until, size, look, fps, as_json, speed=1.0):
-    """tisim render of a recording: a .png of the frame at a time, or the film of all frames. Returns the exit code."""
+    """tisim render of a recording: a picture of the frame at a time, or the film of all frames. Returns the exit code.
+
+    A .webp is a film, but the picture of a time where one is given.
+    """
     from . import film as films
 
     progress = beside(console, as_json)
-    film = pathlib.Path(out).suffix.lower() in films.SUFFIXES
+    suffix = pathlib.Path(out).suffix.lower()
+    film = suffix in films.SUFFIXES and not (until is not None and suffix in STILLS)
+    if not film and suffix not in STILLS:
+        raise Error(f"--out {out}: expected a name ending in {', '.join((*STILLS, *films.SUFFIXES))}")
     if film and until is not None:
         raise Error("--time is for a picture, and a film shows all frames")
     recording, m, d = _read(source)

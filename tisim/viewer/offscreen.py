@@ -44,9 +44,9 @@ def look_of_words(color="geom", show_contacts=False, chains=False):
 
 
 def save_png(path, picture):
-    """Writes a picture (height, width, 3) uint8 to the file of this path; its folder is made."""
+    """Writes a picture (height, width, 3) uint8 to the file of this path, .png, .webp or .jpg; its folder is made."""
     from PIL import Image
 
     path = pathlib.Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(picture).save(path)
+    Image.fromarray(picture).save(path, **(dict(method=6) if path.suffix.lower() == ".webp" else {}))
