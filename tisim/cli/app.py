@@ -96,7 +96,7 @@ def run(
     """Simulate, show progress, save the final state and a picture.
 
     Ctrl-C ends it after the step, saves what was reached, says how to go on and exits with 130.
-    Example: tisim run wall --n 60 --seconds 2 --film wall.webp
+    Example: tisim run wall --n 60 --seconds 2 --film wall.webp --quality plain
     """
     from . import run as cli_run
 
@@ -278,6 +278,7 @@ def export(
 ):  # fmt: skip
     """Write a scene for other programs, as .glb, for USD or for Rerun; of a recording with its motion.
 
+    Ctrl-C ends the file with the frames, or at the time, that it got to and exits with 130.
     Example: tisim run wall --record wall.npz && tisim export wall.npz -o wall.glb
     """
     from . import draw
@@ -307,7 +308,7 @@ def view(
 ):  # fmt: skip
     """Open a window, or a page in a browser, and simulate in real time, or play a recording.
 
-    Example: tisim view wall --paused
+    Example: tisim view wall --dynamics lcp --paused
     """
     from . import draw
 
@@ -348,6 +349,7 @@ def compile_(
 ):  # fmt: skip
     """Compile a model and save it: .npz loads without compiling, .xml is MJCF that compiles to the same model.
 
+    Ctrl-C writes no file and exits with 130; convex parts of meshes that were found are kept for the next time.
     Example: tisim compile bowl.xml bowl_parts.xml --decompose
     """
     from . import compile as cli_compile

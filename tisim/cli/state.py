@@ -1,4 +1,4 @@
-"""The file of a state: what `tisim run` writes, and `--from` reads in run, render, view and bench.
+"""The file of a state: what `tisim run` writes, and `--from` reads in all commands that step.
 
 A NumPy .npz with these arrays:
 
