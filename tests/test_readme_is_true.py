@@ -185,6 +185,15 @@ def test_pictures_are_small_and_one_moves():
     assert sum((ROOT / name).stat().st_size for name in named) < 1.5e6
 
 
+def test_every_picture_has_the_command_that_makes_it():
+    by_scripts = {"window.webp", "page.webp"} | {f"two-{k}-{t}.webp" for k in ("convex", "lcp") for t in ("0.5", "4")}
+    assert "python tests/shared/screenshots.py models" in README and "`scenes/examples/two_physics.py`" in README
+    for name in re.findall(r"\(models/pictures/([^)]+)\)", README):
+        example = ROOT / "scenes" / "examples" / name.replace(".webp", ".py")
+        drawn = example.is_file() and f"`{example.name}`" in README.replace("[", "`").replace("]", "`")
+        assert name in by_scripts or drawn or re.search(rf"(-o|--film|look.py) {re.escape(name)}", README), name
+
+
 def test_every_refused_element_is_named():
     """And what is named as refused is an element, or a type of geom, that is refused."""
     refused, seen, todo = set(), set(), [GRAMMAR]
