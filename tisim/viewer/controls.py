@@ -24,11 +24,14 @@ DRAGS = dict(left="orbit", right="pan", middle="zoom")
 
 @dataclasses.dataclass
 class Panels:
-    """Which panels are open."""
+    """Which panels are open; pages  {list: the first of its items that is shown}."""
 
     shown: bool = True
     help: bool = False
+    info: bool = False
     profiler: bool = False
+    sensors: bool = False
+    pages: dict = dataclasses.field(default_factory=dict)
 
 
 class Controls:
@@ -47,6 +50,7 @@ class Controls:
         self.aspect, self.world, self._step, self._restart, self._reload = aspect, world, step, restart, reload
         self.opt, self.pert, self.user_scn = MjvOption(), MjvPerturb(), MjvScene()
         self.panels, self.quit, self.screenshot, self.filming = Panels(), False, False, False
+        self.full_screen = False
         self.told, self.said, self.until = "", "", 0.0  # what is to be said; what is, and how long
         self.color = "geom" if color == "island" else color
         self.flag("ISLAND", color == "island")
@@ -95,7 +99,7 @@ class Controls:
 
     def key(self, name, shift=False):
         """A key was pressed: acts if it is one of keys.ACTIONS."""
-        action = keys.ACTIONS.get(name)
+        action = keys.action(name, shift)
         if action is None:
             return
         if action.isupper():
@@ -205,6 +209,15 @@ class Controls:
 
     def _key_profiler(self):
         self.panels.profiler = not self.panels.profiler
+
+    def _key_info(self):
+        self.panels.info = not self.panels.info
+
+    def _key_sensors(self):
+        self.panels.sensors = not self.panels.sensors
+
+    def _key_full_screen(self):
+        self.full_screen = not self.full_screen
 
     def _key_help(self):
         self.panels.help = not self.panels.help

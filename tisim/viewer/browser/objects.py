@@ -19,8 +19,9 @@ from tisim.viewer import perturb, words
 from tisim.viewer.browser.page import Page
 from tisim.viewer.caster import sun_of
 from tisim.viewer.controls import COLORS
+from tisim.viewer.gauges import Curves
 from tisim.viewer.instances import Instances
-from tisim.viewer.panels import SLIDERS, Curves
+from tisim.viewer.panels import SLIDERS
 from tisim.viewer.playing import SPEEDS
 
 PACE = 1 / 25  # between updates [s]
