@@ -349,11 +349,12 @@ def test_info_tells_what_simulate_tells():
     for k in range(3):
         gauges.see(window, 10.0 + k * EVERY, 0.02, 0.0, 0.0)
         tisim.step(m, d, 25)
-    told = dict(gauges.info(window))
+    said = list(gauges.info(window))
+    told = dict(said)
     lines = panels_of(window, gauges).texts
-    assert all(any(name in line and text in line for line in lines) for name, text in told.items())
+    assert all(any(name in line and text in line for line in lines) for name, text in said)
     assert told["time"] == "0.152 s" and told["model"] == "4 bodies, 3 geoms, 3 dofs"
-    assert told[""] == "3 actuators, 3 equalities, 4 sensors" and told["contacts"] == "0"
+    assert {"3 actuators, 4 sensors", "3 equalities"} <= {text for _, text in said} and told["contacts"] == "0"
     assert told["speed"] == f"{25 / EVERY:.0f} steps/s, {1 / EVERY:.0f} pictures/s"
     assert told["energy"].startswith(f"{float(np.sum(d.energy)):.5g} J") and float(np.sum(d.energy)) > 1
     assert told["memory"] == f"{sum([*m.memory().values(), *d.memory().values()]) / 2**20:.1f} MiB"

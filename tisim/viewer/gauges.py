@@ -92,7 +92,8 @@ class Gauges:
         m, d = c.m, c.d
         yield "time", f"{_of(c, 'time'):.3f} s" + (f", world {c.world} of {d.nworld}" if d.nworld > 1 else "")
         yield "model", f"{m.nbody} bodies, {m.ngeom} geoms, {m.nv} dofs"
-        yield "", f"{m.nu} actuators, {m.neq} equalities, {m.nsensor} sensors"
+        yield "", f"{m.nu} actuators, {m.nsensor} sensors"
+        yield "", f"{m.neq} equalities"
         yield "contacts", f"{_of(c, 'ncon'):.0f}"
         yield "rows", f"{_of(c, 'nefc'):.0f}" + (f", {d.nisland} islands" if d.nworld == 1 else "")
         yield "solver", f"{np.max(np.asarray(d.solver_niter), initial=0):.0f} iterations"
