@@ -211,7 +211,7 @@ class Shapes:
         c, body = self.controls, self._body(batch, event)
         start, along = np.asarray(event.ray_origin, float), np.asarray(event.ray_direction, float)
         met, at = perturb.select(c.m, c.d, start, along, None, c.world)
-        c.choose(body, perturb.of_world(c.d, "xipos", c.world)[body])
+        c.choose(body, perturb.of_body(c.d, "xipos", c.world, body))
         if met == body:
             c.pert.localpos = at
 
