@@ -3,6 +3,7 @@ state before to the last bit, slow motion is slow, reset, reload and keyframes; 
 click has selected, and afterwards no force is left. Every function has a key that GGUI can read."""
 
 import contextlib
+import dataclasses
 import types
 
 import numpy as np
@@ -12,6 +13,7 @@ from shared import drawn
 import tisim
 from tisim.viewer import keys, panels, raster
 from tisim.viewer.controls import Controls
+from tisim.viewer.gauges import EVERY, Gauges
 
 XML = """<mujoco><worldbody><geom type="plane" size="3 3 .1"/><camera name="side" pos="0 -3 1" xyaxes="1 0 0 0 .3 1"/>
   <body name="box" pos="0 0 .3"><freejoint/><geom type="box" size=".2 .15 .1"/></body>
@@ -46,9 +48,13 @@ def double_click(window, x, y, button="left", now=1.0, **more):
 
 def test_every_function_has_a_key_that_is_always_there():
     always = {*"abcdefghijklmnopqrstuvwxyz", *keys.OF_GGUI.values()}
+    always |= {f"shift {key}" for key in always}
     firsts = [first for first, *_ in keys.KEYS if first]
     assert set(firsts) <= always and len(set(firsts)) == len(firsts)
-    assert set(keys.ACTIONS) <= set(keys.CODES) and {"0", "5", "[", "]", "-", "=", "f1"} <= set(keys.FURTHER)
+    assert {name.removeprefix("shift ") for name in keys.ACTIONS} <= set(keys.CODES)
+    assert {"0", "5", "[", "]", "-", "=", *(f"f{k}" for k in range(1, 8))} <= set(keys.FURTHER)
+    without = {does for first, _, _, does in keys.KEYS if first is None}  # groups have boxes, GLFW fills the screen
+    assert without == {"full_screen", *(f"group{k}" for k in range(6))}
     for name, action in keys.ACTIONS.items():
         assert action.isupper() or action.startswith("group") or hasattr(Controls, f"_key_{action}"), name
 
@@ -198,6 +204,20 @@ def test_flags_frames_labels_and_colours_go_round(window):
         assert 0 in seen and len(set(seen)) >= 6
 
 
+def test_f_keys_and_shift_open_the_panels_of_simulate(window):
+    for names, panel in ((("f1", "h"), "help"), (("f2", "shift h"), "info"), (("f3", "d"), "profiler"),
+                         (("f4", "shift d"), "sensors")):  # fmt: skip
+        for name in names:
+            before = dataclasses.asdict(window.panels)
+            window.key(name.removeprefix("shift "), name.startswith("shift "))
+            changed = {k for k, v in dataclasses.asdict(window.panels).items() if v != before[k]}
+            assert changed == {panel}, name
+    window.key("f5")
+    assert window.full_screen
+    window.key("5", shift=True)
+    assert window.opt.sitegroup[5] and not window.opt.geomgroup[5]
+
+
 def test_a_model_camera_is_the_one_that_was_asked_for(model, window):
     other = Controls(model, window.d, camera="side")
     assert other.eye.about() == "camera side"
@@ -219,6 +239,7 @@ class Gui:
         self.texts.append(text)
 
     def _widget(self, name, value, *_):
+        assert name not in self.seen  # ImGui tells widgets of a panel apart by their names
         self.seen.append(name)
         return self.moves.get(name, value)
 
@@ -228,12 +249,12 @@ class Gui:
         return bool(self._widget(name, False))
 
 
-def panels_of(window, **moves):
+def panels_of(window, gauges=None, **moves):
     """Draws the panels once, with these widgets moved; the Gui."""
     gui = Gui(**moves)
     stand_in = types.SimpleNamespace(get_gui=lambda: gui, direct=None, boxes=panels.Boxes(),
                                      get_window_shape=lambda: (900, 600))  # fmt: skip
-    panels.draw(stand_in, window, panels.Curves(panels.CURVES), [])
+    panels.draw(stand_in, window, gauges or Gauges(), [])
     gui.boxes = stand_in.boxes
     return gui
 
@@ -249,14 +270,95 @@ def test_sliders_drive_actuators_and_boxes_switch_equalities_and_groups(worlds):
     d = tisim.Data(m, nworld=worlds)
     tisim.forward(m, d)
     window = Controls(m, d, world=worlds - 1)
-    assert {"lift", "held", "contacts", "run"} <= set(panels_of(window).seen)
+    assert {"lift", "held##equality", "contacts", "run"} <= set(panels_of(window).seen)
     assert not np.asarray(d.ctrl).any() and np.asarray(d.eq_active).all() and window.clock.running
-    panels_of(window, lift=3.5, held=False, run=False, joints=True, **{"2": False})
+    moves = {"held##equality": False, "2##geoms": False, "0##sites": False, "4##sites": True}
+    panels_of(window, lift=3.5, run=False, joints=True, **moves)
     assert np.asarray(d.ctrl).reshape(worlds, -1)[:, 0].tolist() == [0.0] * (worlds - 1) + [3.5]
     assert np.asarray(d.eq_active).reshape(worlds, -1)[:, 0].tolist() == [True] * (worlds - 1) + [False]
     assert not window.clock.running and window.has("JOINT") and not window.opt.geomgroup[2]
+    assert np.asarray(window.opt.sitegroup).tolist() == [0, 1, 1, 0, 1, 0]
     panels_of(window, **{"all to zero": True, "step": True})
     assert not np.asarray(d.ctrl).any() and np.atleast_1d(d.time)[0] == 0.002
+
+
+def many(n):
+    """A model with n slides, each with a motor, an equality and a sensor."""
+    bodies = "".join(f'<body><joint name="j{i}" type="slide"/><geom size=".1"/></body>' for i in range(n))
+    motors = "".join(f'<motor name="motor {i}" joint="j{i}" ctrllimited="true" ctrlrange="-2 5"/>' for i in range(n))
+    held = "".join(f'<joint name="held {i}" joint1="j{i}" active="false"/>' for i in range(n))
+    sensors = "".join(f'<jointpos name="at {i}" joint="j{i}"/>' for i in range(n))
+    flags = '<option><flag energy="enable" contact="disable"/></option>'
+    return f"""<mujoco>{flags}<worldbody>{bodies}</worldbody><equality>{held}</equality><actuator>{motors}</actuator>
+      <sensor><framepos name="where" objtype="body" objname="world"/>{sensors}</sensor></mujoco>"""
+
+
+def test_what_has_no_room_on_a_panel_is_counted_and_stands_on_its_next_pages():
+    m = tisim.Model.from_xml_string(many(70))
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    window = Controls(m, d, running=False)
+    gui = panels_of(window)
+    assert "motor 29" in gui.seen and "motor 30" not in gui.seen
+    assert {"1 ... 30 of 70 actuators, 40 more", "1 ... 30 of 70 equalities, 40 more"} <= set(gui.texts)
+    moves = {">##actuators": True, "<##equalities": True}
+    gui = panels_of(window, **moves, **{"motor 31": 3.5, "held 60##equality": True})
+    assert {"31 ... 60 of 70 actuators, 40 more", "61 ... 70 of 70 equalities, 60 more"} <= set(gui.texts)
+    assert np.flatnonzero(d.ctrl).tolist() == [31] and np.flatnonzero(d.eq_active).tolist() == [60]
+    gui = panels_of(window, **{"motor 30": 1.0, "<##actuators": True})
+    assert "motor 0" in gui.seen and d.ctrl[30] == 0
+    assert not any("more" in text for text in panels_of(Controls(*few())).texts)
+
+
+def few():
+    m = tisim.Model.from_xml_string(DRIVEN)
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    return m, d
+
+
+def test_sensors_are_told_by_name_with_curves_and_the_rest_counted():
+    m = tisim.Model.from_xml_string(many(20))
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    window, gauges = Controls(m, d, running=False), Gauges()
+    window.key("f4")
+    d.qpos[:] = np.arange(20) - 2.0
+    panels_of(window, gauges)
+    tisim.forward(m, d)
+    gui = panels_of(window, gauges)
+    assert [text for text in gui.texts if " where " in text or " at " in text] == [
+        "0 where 0", "0 where 1", "0 where 2", *(f"{k - 2} at {k}" for k in range(9))]  # fmt: skip
+    assert "1 ... 12 of 23 values, 11 more" in gui.texts
+    curves = dict(gauges.sensors.follow(window, 0, 12))
+    assert curves["at 8"][-3:].tolist() == [0, 6, 6]
+    gui = panels_of(window, gauges, **{">##values": True})
+    assert [text for text in gui.texts if " at " in text][0] == "7 at 9"
+    window.m, window.d = few()
+    assert "the model has no sensors" in panels_of(window, gauges).texts
+
+
+def test_info_tells_what_simulate_tells():
+    m = tisim.Model.from_xml_string(many(3))
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    d.qvel[:] = [1.0, 0, 0]
+    tisim.step(m, d)
+    window, gauges = Controls(m, d, running=False), Gauges()
+    window.key("f2")
+    for k in range(3):
+        gauges.see(window, 10.0 + k * EVERY, 0.02, 0.0, 0.0)
+        tisim.step(m, d, 25)
+    said = list(gauges.info(window))
+    told = dict(said)
+    lines = panels_of(window, gauges).texts
+    assert all(any(name in line and text in line for line in lines) for name, text in said)
+    assert told["time"] == "0.152 s" and told["model"] == "4 bodies, 3 geoms, 3 dofs"
+    assert {"3 actuators, 4 sensors", "3 equalities"} <= {text for _, text in said} and told["contacts"] == "0"
+    assert told["speed"] == f"{25 / EVERY:.0f} steps/s, {1 / EVERY:.0f} pictures/s"
+    assert told["energy"].startswith(f"{float(np.sum(d.energy)):.5g} J") and float(np.sum(d.energy)) > 1
+    assert told["memory"] == f"{sum([*m.memory().values(), *d.memory().values()]) / 2**20:.1f} MiB"
+    assert "energy" not in dict(gauges.info(Controls(*few())))
 
 
 def test_panels_tell_and_hold_the_mouse_where_imgui_is_not_there(window):

@@ -1,7 +1,8 @@
 """The window under a mouse and a keyboard, drawn by Vulkan and by rays: the wheel zooms, but not over a panel, and a
 drag on a panel turns nothing; pause holds the time and one step is one step; a double click selects the brick that is
 seen there; ctrl and a drag upwards lift it, an arrow shows, and afterwards no force is left; it can be resized and
-closed, and leaves no file. Skips where Xvfb or xdotool is not installed."""
+closed, and leaves no file; F-keys open what they open in `simulate`, one fills the screen, and w films what is shown.
+Skips where Xvfb or xdotool is not installed."""
 
 import os
 import pathlib
@@ -138,3 +139,62 @@ def test_the_window_does_what_the_mouse_asks(window):
     assert display.close_windows(w.name)
     assert w.process.wait(60) == 0, w.process.stderr.read()
     assert list(w.here.iterdir()) == []
+
+
+def brightness(w, width, height, x=0, y=0):
+    """Least range of a colour in this part of the display."""
+    return np.ptp(display.pixels(w.frames)[y : y + height, x : x + width], axis=(0, 1)).min()
+
+
+@pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
+def test_f_keys_and_shift_open_panels_and_one_fills_the_screen(window):
+    w = window
+    w.move(450, 150)
+    for keys, panel in ((("F2", "shift+h"), "info"), (("F4", "shift+d"), "sensors")):
+        for k, key in enumerate(keys):
+            w.hand("key", key)
+            w.until(lambda told, panel=panel, on=k == 0: told[panel] == on)
+    assert brightness(w, X, display.HEIGHT) == 0  # nothing stands beside the window
+    w.hand("key", "F5")
+    w.until(lambda told: told["size"] == [display.WIDTH, display.HEIGHT])
+    w.next(5)
+    assert brightness(w, X, display.HEIGHT) > 50 and brightness(w, 40, 40, display.WIDTH - 40, display.HEIGHT - 40) > 5
+    w.hand("key", "F5")
+    w.until(lambda told: told["size"] == [640, 360])
+    w.next(5)
+    assert brightness(w, 640, 360, X, Y) > 50
+    w.hand("key", "F5")
+    w.until(lambda told: told["size"] == [display.WIDTH, display.HEIGHT])
+    w.xdotool("key", "q")
+    assert w.process.wait(60) == 0, w.process.stderr.read()
+
+
+@pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
+def test_a_key_films_what_is_shown(window):
+    from PIL import Image
+
+    w = window
+    w.move(450, 150)
+    w.hand("key", "space")
+    w.hand("key", "w")
+    w.until(lambda told: told["filming"])
+    w.next(3)
+    w.hand("key", "Tab")
+    w.next(3)
+    w.hand("key", "w")
+    w.until(lambda told: not told["filming"])
+    w.xdotool("key", "q")
+    assert w.process.wait(60) == 0, w.process.stderr.read()
+    (path,) = w.here.iterdir()
+    assert path.name == "tisim-1.webp"
+    film = Image.open(path)
+    assert film.size == (640, 360) and film.n_frames >= 4
+
+    def picture(k):
+        film.seek(k)
+        return np.asarray(film.convert("RGB"), int)
+
+    first, last = picture(0), picture(film.n_frames - 1)
+    assert np.ptp(first[:, 320:], axis=(0, 1)).min() > 50
+    changed = np.abs(first - last).max(2) > 60
+    assert changed[:200, 10:250].mean() > 0.5 and not changed[:, 600:].any()  # the panel went, nothing has moved

@@ -55,7 +55,7 @@ def drawn(xml_or_scene, steps):
 def test_shadows_lie_where_the_suns_rays_are_blocked(scene):
     m, d, camera, raster = drawn(scene, 100)
     sun = sun_of(camera)
-    low, high = raster._box([b.throws for b in raster.batches])
+    low, high = raster._corners(2)
     x, y = (v.ravel() for v in np.meshgrid(*np.linspace(low[:2] - 0.5, high[:2] + 0.5, 40).T))
     floor = np.column_stack([x, y, 0 * x])
     found = [(floor, np.tile([0, 0, 1.0], (len(floor), 1))), *map(sides, raster.batches)]
@@ -82,18 +82,63 @@ def test_what_can_be_seen_through_throws_no_shadow(alpha, dark):
         assert free(raster._map, below[None], np.array([[0, 0, 1.0]]), sun_of(camera))[0] != dark
 
 
-def test_the_map_is_made_anew_only_where_something_moved():
-    m, d, camera, raster = drawn("wall", 10)
+BLUE = """<mujoco><worldbody><geom type="plane" size="3 3 .1"/>
+  <body pos="0 0 .5"><freejoint/><geom type="box" size=".2 .2 .2" rgba=".2 .4 .8 1"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("scene", ["wall", BLUE])  # as f32, the four bytes of a colour with much blue are no number
+def test_the_map_is_made_anew_only_where_something_moved(scene):
+    m, d, camera, raster = drawn(scene, 10)
     before = raster._map.words
-    raster.shade(d, 0, LOOK, camera)
-    assert raster._map.words is before
+    for _ in range(2):
+        raster.place(d, 0, camera)
+        raster.shade(d, 0, LOOK, camera)
+        assert raster._map.words is before
     tisim.step(m, d)
     tisim.forward(m, d)
     raster.place(d, 0, camera)
+    raster.place(d, 0, camera)  # and it is still known at a second look
     raster.shade(d, 0, LOOK, camera)
     assert raster._map.words is not before
     for b in raster.batches:
         assert (b.map == raster._map.words).all()
+
+
+def test_boxes_around_what_is_drawn_are_found_where_it_is_placed():
+    """In more than one block of 512, with a floor, something transparent, and something that flew away."""
+    bodies = "".join(
+        f'<body><freejoint/><geom size=".1" rgba="1 0 0 {1 - 0.5 * (k % 3 == 0)}"/></body>' for k in range(1200)
+    )
+    xml = f'<mujoco><worldbody><geom type="plane" size="3 3 .1" pos="-5 -6 -7"/>{bodies}</worldbody></mujoco>'
+    m = tisim.Model.from_xml_string(xml)
+    d = tisim.Data(m)
+    rng, raster = np.random.default_rng(0), Raster(m)
+    for _ in range(3):
+        d.qpos[:] = rng.normal(scale=20, size=m.nq)
+        d.qpos[7 * 701 + 2] = 1e12
+        tisim.forward(m, d)
+        camera = choose(None, m, d)
+        raster.place(d, 0, camera)
+        x = np.asarray(d.geom_xpos)
+        there, solid = np.abs(x).max(1) < 1e9, np.arange(m.ngeom) > 0
+        solid &= np.asarray(m.geom_rgba)[:, 3] == 1
+        for k, which in ((0, there), (2, there & solid)):
+            expected = x[which].min(0), x[which].max(0)
+            np.testing.assert_allclose(raster._corners(k), expected, rtol=1e-6)
+    only = Raster(m, np.arange(m.ngeom) == 0)
+    only.place(d, 0, camera)
+    assert not only._corners(2).any() and only._corners(0).tolist() == [[-5, -6, -7]] * 2
+
+
+def test_a_second_raster_leaves_the_first_ones_shadows_to_be_made_anew():
+    m, d, camera, first = drawn("wall", 10)
+    before, second = first._map.words, Raster(m)
+    tisim.step(m, d, 20)
+    tisim.forward(m, d)
+    second.place(d, 0, camera)
+    first.place(d, 0, camera)
+    first.shade(d, 0, LOOK, camera)
+    assert first._map.words is not before
 
 
 def test_two_windows_on_one_simulation_keep_their_records():

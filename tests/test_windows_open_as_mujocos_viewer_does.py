@@ -1,6 +1,7 @@
 """`launch_passive` works as users of mujoco.viewer know it: a program steps and syncs, sets camera, options and geoms
-of its own, hears of keys, and closes the window, after which another may open. What ImGui and GLFW are asked for is
-found in Taichi's library and checked, or cleanly absent: then the window opens without, and leaves no file either."""
+of its own, pulls a body by `perturb`, hears of keys, and closes the window, after which another may open. What ImGui
+and GLFW are asked for is found in Taichi's library and checked, or cleanly absent: then the window opens without, and
+leaves no file either."""
 
 import json
 import os
@@ -61,6 +62,9 @@ def test_a_program_steps_and_the_window_follows(tmp_path):
     assert told["again"] and told["pictures"] >= 2
     assert told["time"] == pytest.approx(told["steps"] * m.opt.timestep)
     assert list(here.iterdir()) == []
+    pull, stiffness, mass = told["pull"], m.vis.map.stiffness, m.body_mass[-2]
+    np.testing.assert_allclose(pull["force"], [0, 0, 1e-3 + 0.5 * stiffness * mass, 0, 0, 0], rtol=1e-5, atol=1e-5)
+    assert pull["rise"] > 0.2 and pull["left"] and pull["select"] == m.nbody - 2
 
 
 def test_without_a_display_an_error_tells_so(monkeypatch):
@@ -123,9 +127,14 @@ c = Controls(m, d)
 show = Show(c, 400, 300)
 assert (show.direct is None) == ({off} == 1), imgui.why
 for key in ("h", "d"):
-    c.key(key)
+    c.key(key), c.key(key, shift=True)
 for _ in range(8):
     show.frame()
+c.key("f5")
+show.frame()
+assert c.full_screen == ({off} == 0), c.told
+c.full_screen = False
+show.frame()
 c.key("p")
 show.frame()
 show.close()
@@ -150,7 +159,7 @@ def test_a_window_opens_without_imgui_and_leaves_only_the_screenshot(tmp_path, o
 def test_functions_are_found_by_name_or_cleanly_absent(tmp_path, monkeypatch):
     from taichi._lib import core
 
-    names = [symbol for symbol, *_ in imgui.FUNCTIONS.values()]
+    names = [symbol for symbol, *_ in (imgui.FUNCTIONS | imgui.FILLING).values()]
     assert set(imgui.addresses(core.__file__, names)) == set(names)
     assert imgui.addresses(core.__file__, ["_ZN5ImGui9NoSuchOneEv"]) == {}
     other = tmp_path / "no.so"
@@ -166,6 +175,11 @@ def test_functions_are_found_by_name_or_cleanly_absent(tmp_path, monkeypatch):
             for name, value in change.items():
                 patch.setattr(imgui, name, value)
             assert imgui.load() is None and words in imgui.why
+    with monkeypatch.context() as patch:  # without one of full screen all else is there
+        patch.setattr(imgui, "_found", False)
+        patch.setattr(imgui, "FILLING", {**imgui.FILLING, "New": ("glfwNoSuchOne", None)})
+        direct = imgui.Direct(imgui.load(), 0)
+        assert set(imgui.load()) == set(imgui.FUNCTIONS) and not direct.fills and not direct.fill(True)
 
 
 def test_doctor_says_what_the_window_lacks(call, monkeypatch):

@@ -41,6 +41,27 @@ def choose_contacts(m, d, picworld: ti.i32):
                 at += 1
 
 
+@kernel
+def count_touching(m, d, picworld: ti.i32, picbody: ti.i32):
+    """Contacts of a body in a world: pic_touch, of all first, then of each block; parallel over blocks of contacts."""
+    n = d.ncon
+    ti.loop_config(serialize=SERIAL)
+    for b in range((n + PICTURE_BLOCK - 1) // PICTURE_BLOCK):
+        found = 0
+        for c in range(b * PICTURE_BLOCK, ti.min(n, (b + 1) * PICTURE_BLOCK)):
+            pair = d.contact_geom[c]
+            if d.contact_worldid[c] == picworld and pair[0] >= 0 and pair[1] >= 0:
+                if m.geom_bodyid[pair[0]] == picbody or m.geom_bodyid[pair[1]] == picbody:
+                    found += 1
+        d.pic_touch[1 + b] = found
+    ti.loop_config(serialize=True)
+    for once in range(1):
+        total = 0
+        for b in range((d.ncon + PICTURE_BLOCK - 1) // PICTURE_BLOCK):
+            total += d.pic_touch[1 + b]
+        d.pic_touch[0] = total
+
+
 @func
 def push(m, d, c):
     """Force of a contact on geom 2 in its frame, normal first; zero if it does not act."""

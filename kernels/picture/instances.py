@@ -11,24 +11,62 @@ from .shapes import bits
 NOWHERE = 1e9  # place of what is not to be seen [m]
 
 
+@func
+def put_word(m, d, at, x):
+    """Writes a number into a word of pic_drawn; 1 where another stood there, else 0."""
+    word = bits(ti.cast(x, ti.f32))
+    changed = ti.select(d.pic_drawn[at] != word, 1, 0)
+    d.pic_drawn[at] = word
+    return changed
+
+
+@func
+def put_extent(m, d, b, low, high, low2, high2, moved):
+    """Rows of pic_extent for block b."""
+    d.pic_extent[5 * b] = low
+    d.pic_extent[5 * b + 1] = high
+    d.pic_extent[5 * b + 2] = low2
+    d.pic_extent[5 * b + 3] = high2
+    d.pic_extent[5 * b + 4] = vec3(moved, 0.0, 0.0)
+
+
 @kernel
 def place_instances(m, d, picworld: ti.i32, npicinstance: ti.i32):
-    """Place and rotation of each geom in the words of its record, the others stay; parallel over these geoms."""
+    """Place and rotation of each geom in the words of its record, the others stay; how far they reach, in pic_extent:
+    of all first, then of each block; parallel over blocks of these geoms."""
     ti.loop_config(serialize=SERIAL)
-    for k in range(npicinstance):
-        g = d.pic_member[k][0]
-        at = d.pic_member[k][1]
-        b = m.geom_bodyid[g]
-        x = narrow(d.geom_xpos[picworld * m.ngeom + g])
-        q = mul_quat(narrow(d.xquat[picworld * m.nbody + b]), narrow(m.geom_quat[picworld, g]))
-        sum = ti.abs(x[0]) + ti.abs(x[1]) + ti.abs(x[2]) + ti.abs(q[0]) + ti.abs(q[1]) + ti.abs(q[2]) + ti.abs(q[3])
-        if is_body_gone(m, d, picworld, b) or not (sum < NOWHERE):
-            x = vec3(NOWHERE, NOWHERE, NOWHERE)
-            q = vec4(1.0, 0.0, 0.0, 0.0)
-        for a in ti.static(range(3)):
-            d.pic_drawn[at + a] = bits(ti.cast(x[a], ti.f32))
-        for a in ti.static(range(4)):
-            d.pic_drawn[at + 4 + a] = bits(ti.cast(q[a], ti.f32))
+    for block in range((npicinstance + PICTURE_BLOCK - 1) // PICTURE_BLOCK):
+        low, high = vec3(NOWHERE), vec3(-NOWHERE)
+        low2, high2, moved = vec3(NOWHERE), vec3(-NOWHERE), 0
+        for k in range(block * PICTURE_BLOCK, ti.min(npicinstance, (block + 1) * PICTURE_BLOCK)):
+            g = d.pic_member[k][0]
+            at = d.pic_member[k][1]
+            solid = d.pic_member[k][2]
+            b = m.geom_bodyid[g]
+            x = narrow(d.geom_xpos[picworld * m.ngeom + g])
+            q = mul_quat(narrow(d.xquat[picworld * m.nbody + b]), narrow(m.geom_quat[picworld, g]))
+            sum = ti.abs(x[0]) + ti.abs(x[1]) + ti.abs(x[2]) + ti.abs(q[0]) + ti.abs(q[1]) + ti.abs(q[2]) + ti.abs(q[3])
+            if is_body_gone(m, d, picworld, b) or not (sum < NOWHERE):
+                x = vec3(NOWHERE, NOWHERE, NOWHERE)
+                q = vec4(1.0, 0.0, 0.0, 0.0)
+            else:
+                low, high = ti.min(low, x), ti.max(high, x)
+                if solid == 1:
+                    low2, high2 = ti.min(low2, x), ti.max(high2, x)
+            for a in ti.static(range(3)):
+                moved |= solid & put_word(m, d, at + a, x[a])
+            for a in ti.static(range(4)):
+                moved |= solid & put_word(m, d, at + 4 + a, q[a])
+        put_extent(m, d, 1 + block, low, high, low2, high2, moved)
+    ti.loop_config(serialize=True)
+    for once in range(1):
+        low, high = vec3(NOWHERE), vec3(-NOWHERE)
+        low2, high2, moved = vec3(NOWHERE), vec3(-NOWHERE), FP(0.0)
+        for b in range(1, 1 + (npicinstance + PICTURE_BLOCK - 1) // PICTURE_BLOCK):
+            low, high = ti.min(low, d.pic_extent[5 * b]), ti.max(high, d.pic_extent[5 * b + 1])
+            low2, high2 = ti.min(low2, d.pic_extent[5 * b + 2]), ti.max(high2, d.pic_extent[5 * b + 3])
+            moved = ti.max(moved, d.pic_extent[5 * b + 4][0])
+        put_extent(m, d, 0, low, high, low2, high2, moved)
 
 
 @func

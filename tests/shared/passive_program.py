@@ -11,6 +11,27 @@ d = tisim.Data(m)
 tisim.forward(m, d)
 pressed = []
 told = {}
+OWN = [0.0, 0.0, 1e-3, 0.0, 0.0, 0.0]  # what the program applies to every body itself
+d.xfrc_applied[1:] = OWN
+
+
+def pull(viewer, body):
+    """The program's hand on a brick: half a metre upwards. What it applies, how far the brick rises, what is left."""
+    pert, at = viewer.perturb, d.xpos[body].copy()
+    pert.select, pert.active, pert.localmass = body, int(tisim.mjtPertBit.mjPERT_TRANSLATE), m.body_mass[body]
+    pert.refselpos = at + [0, 0, 0.5]
+    viewer.sync()
+    force = d.xfrc_applied[body].tolist()
+    for _ in range(100):
+        tisim.step(m, d)
+        viewer.sync()
+    rise = float(d.xpos[body][2] - at[2])
+    pert.active = 0
+    viewer._due = -1e9
+    viewer.sync()
+    return dict(force=force, rise=rise, left=bool((d.xfrc_applied[1:] == OWN).all()), select=pert.select)
+
+
 with tisim.viewer.launch_passive(m, d, key_callback=pressed.append) as viewer:
     told["camera"] = [viewer.cam.azimuth, viewer.cam.distance, viewer.cam.lookat.tolist()]
     with viewer.lock():
@@ -24,7 +45,8 @@ with tisim.viewer.launch_passive(m, d, key_callback=pressed.append) as viewer:
         tisim.viewer.launch_passive(m, d)
     except tisim.Error as error:
         told["second"] = str(error)
-    start, steps = time.monotonic(), 0
+    told["pull"] = pull(viewer, m.nbody - 2)  # one on top
+    start, steps = time.monotonic(), 100
     while viewer.is_running() and time.monotonic() - start < 140:
         tisim.step(m, d)
         steps += 1

@@ -1,9 +1,10 @@
 """A program whose window is tested: it prints what the window knows, one JSON object a picture.
 
-Usage: window_program.py raster|caster
+Usage: window_program.py raster|caster. It finds no ffmpeg: its films are .webp.
 """
 
 import json
+import os
 import sys
 
 import numpy as np
@@ -29,6 +30,7 @@ def visible(c):
 
 
 def main(draw):
+    os.environ["PATH"], sys.modules["imageio_ffmpeg"] = "", None
     tisim.init(arch="cpu", precision="f64")
     m = tisim.Model.from_scene("wall", n=60)
     d = tisim.Data(m)
@@ -46,6 +48,7 @@ def main(draw):
             height=float(d.xpos[c.pert.select][2]), direct=show.direct is not None,
             force=np.asarray(d.xfrc_applied)[max(c.pert.select, 1)].tolist(),
             own=bool((np.asarray(d.xfrc_applied)[1:] == OWN).all()), help=c.panels.help,
+            info=c.panels.info, sensors=c.panels.sensors, filming=c.filming,
         )  # fmt: skip
         print(json.dumps(told), flush=True)
     show.close()

@@ -667,7 +667,11 @@ declare("stage", [
     ("pic_most", "i", (ALL, 1), "m/s, N", "pictures", "the greatest of them, in bits of f32"),
     ("pic_before_tree", "i", ("npictree",), "-", "pictures", "tree before each in its circle of sleepers, or -1"),
     ("pic_label", "i", ("npictree",), "-", "pictures", "first tree of that circle, or the tree itself"),
-    ("pic_member", "i", ("npicinstance", 2), "-", "pictures", "geoms that a window draws by Vulkan: which, first word"),
+    ("pic_touch", "i", ("npicchunk",), "-", "pictures", "contacts of a body: of all blocks, then of each"),
+    ("pic_member", "i", ("npicinstance", 3), "-", "pictures", "geoms that a window draws by Vulkan: which, first word, "
+     "1 if it throws a shadow"),
+    ("pic_extent", "f", ("npicextent", 3), "m", "pictures", "corners of a box around their places, around those that "
+     "throw shadows, 1 if such have moved; of all, then of each block"),
     ("pic_drawn", "i", ("npicdrawn",), "-", "pictures", "their records as words, and shadow maps behind: raster.py"),
     ("pic_span", "i", ("npicview", 8), "pixel, m", "pictures", "what each record covers in each view: columns x0, x1, "
      "rows y0, y1, nearest depth, in bits of f32; columns and rows of tiles, last << 16 | first; key by that depth"),

@@ -262,6 +262,7 @@ declare("call", [
     ("npic", "i", "records"),
     ("npicplane", "i", "records that are planes"),
     ("npicinstance", "i", "geoms that a window draws by Vulkan"),
+    ("picbody", "i", "body whose contacts are counted"),
     ("npicbatch", "i", "batches of geoms on a page"),
     ("picpainted", "i", "1: a page's geoms have the colours of a mode"),
     ("piccolor", "i", "how geoms are coloured: place in colors.MODES"),

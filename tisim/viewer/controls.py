@@ -8,7 +8,7 @@ from tisim.enums import mjtFrame, mjtLabel, mjtVisFlag
 from tisim.errors import Error
 from tisim.model.tables.colors import MODES
 from tisim.pipeline import forward
-from tisim.viewer import decor, keys, moving, perturb
+from tisim.viewer import decor, keys, measures, moving, perturb
 from tisim.viewer.camera import choose
 from tisim.viewer.mjv import MjvOption, MjvPerturb, MjvScene
 from tisim.viewer.playing import Clock, start_again
@@ -24,11 +24,14 @@ DRAGS = dict(left="orbit", right="pan", middle="zoom")
 
 @dataclasses.dataclass
 class Panels:
-    """Which panels are open."""
+    """Which panels are open; pages  {list: the first of its items that is shown}."""
 
     shown: bool = True
     help: bool = False
+    info: bool = False
     profiler: bool = False
+    sensors: bool = False
+    pages: dict = dataclasses.field(default_factory=dict)
 
 
 class Controls:
@@ -47,6 +50,7 @@ class Controls:
         self.aspect, self.world, self._step, self._restart, self._reload = aspect, world, step, restart, reload
         self.opt, self.pert, self.user_scn = MjvOption(), MjvPerturb(), MjvScene()
         self.panels, self.quit, self.screenshot, self.filming = Panels(), False, False, False
+        self.full_screen = False
         self.told, self.said, self.until = "", "", 0.0  # what is to be said; what is, and how long
         self.color = "geom" if color == "island" else color
         self.flag("ISLAND", color == "island")
@@ -95,7 +99,7 @@ class Controls:
 
     def key(self, name, shift=False):
         """A key was pressed: acts if it is one of keys.ACTIONS."""
-        action = keys.ACTIONS.get(name)
+        action = keys.action(name, shift)
         if action is None:
             return
         if action.isupper():
@@ -206,6 +210,15 @@ class Controls:
     def _key_profiler(self):
         self.panels.profiler = not self.panels.profiler
 
+    def _key_info(self):
+        self.panels.info = not self.panels.info
+
+    def _key_sensors(self):
+        self.panels.sensors = not self.panels.sensors
+
+    def _key_full_screen(self):
+        self.full_screen = not self.full_screen
+
     def _key_help(self):
         self.panels.help = not self.panels.help
 
@@ -286,8 +299,8 @@ class Controls:
         """Selects a body by its number, at a point (3,) of the world; 0 deselects."""
         self.let_go()
         self.pert.select = body
-        turn = perturb.of_world(self.d, "xmat", self.world)[body].reshape(3, 3)
-        self.pert.localpos = turn.T @ (np.asarray(point, float) - perturb.of_world(self.d, "xpos", self.world)[body])
+        turn = perturb.of_body(self.d, "xmat", self.world, body).reshape(3, 3)
+        self.pert.localpos = turn.T @ (np.asarray(point, float) - perturb.of_body(self.d, "xpos", self.world, body))
 
     def pull(self, point):
         """Pulls what is selected to a point (3,) of the world, in a plane or along a line that the caller chose."""
@@ -307,8 +320,8 @@ class Controls:
         if follow:
             return self.eye.track(body)
         self.eye.let_go(self.d, self.world)
-        turn = perturb.of_world(self.d, "xmat", self.world)[body].reshape(3, 3)
-        self.cam.lookat = perturb.of_world(self.d, "xpos", self.world)[body] + turn @ at
+        turn = perturb.of_body(self.d, "xmat", self.world, body).reshape(3, 3)
+        self.cam.lookat = perturb.of_body(self.d, "xpos", self.world, body) + turn @ at
 
     # time
 
@@ -353,12 +366,9 @@ class Controls:
         if not body:
             return None
         m, d = self.m, self.d
-        twist = perturb.of_world(d, "cvel", self.world)[body]
-        about = perturb.of_world(d, "subtree_com", self.world)[int(m.body_rootid[body])]
-        at = perturb.of_world(d, "xipos", self.world)[body]
+        twist = perturb.of_body(d, "cvel", self.world, body)
+        about = perturb.of_body(d, "subtree_com", self.world, int(m.body_rootid[body]))
+        at = perturb.of_body(d, "xipos", self.world, body)
         speed = float(np.linalg.norm(twist[3:] + np.cross(twist[:3], at - about)))
-        geoms = np.asarray(d.contact.geom).reshape(-1, 2)
-        mine = (np.asarray(m.geom_bodyid)[geoms] == body).any(1) & (geoms >= 0).all(1)
-        if d.nworld > 1:
-            mine &= np.asarray(d.contact.worldid) == self.world
-        return self.name("body", body), float(m.body_mass[body]), speed, int(mine.sum())
+        ncon = measures.touching(m, d, self.world, body)
+        return self.name("body", body), float(m.body_mass[body]), speed, ncon

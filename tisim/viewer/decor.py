@@ -55,7 +55,7 @@ def _hand(out, m, d, pert, world, shown, point):
         out.arrows(at, pull, max(0.5 * m.vis.scale.forcewidth * size, STOUT * float(np.linalg.norm(pull))), PULLED)
     else:
         turn = rotations.matrix(np.asarray(pert.refquat)[None])
-        out.frames(perturb.of_world(d, "xipos", world)[pert.select], turn, m, HAND)
+        out.frames(perturb.of_body(d, "xipos", world, pert.select), turn, m, HAND)
 
 
 def labels(m, d, opt, world=0, user=None):

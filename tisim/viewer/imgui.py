@@ -50,6 +50,13 @@ FUNCTIONS = {  # name: (its symbol, result, arguments)
     "glfwGetKey": ("glfwGetKey", _i, _p, _i),
     "glfwSetInputMode": ("glfwSetInputMode", None, _p, _i, _i),
 }
+FILLING = {  # as above, what full screen needs: where one is missing the window does without that alone
+    "glfwGetPrimaryMonitor": ("glfwGetPrimaryMonitor", _p),
+    "glfwGetVideoMode": ("glfwGetVideoMode", _p, _p),
+    "glfwGetWindowPos": ("glfwGetWindowPos", None, _p, _p, _p),
+    "glfwGetWindowSize": ("glfwGetWindowSize", None, _p, _p, _p),
+    "glfwSetWindowMonitor": ("glfwSetWindowMonitor", None, _p, _p, _i, _i, _i, _i, _i),
+}
 why = ""  # why `load` returned None
 _found = False  # what `load` found: False before it looked
 
@@ -89,14 +96,15 @@ def _load():
 
     try:
         library = ctypes.PyDLL(core.__file__)
-        where = addresses(core.__file__, [*(f[0] for f in FUNCTIONS.values()), ANCHOR])
+        where = addresses(core.__file__, [*(f[0] for f in (FUNCTIONS | FILLING).values()), ANCHOR])
         base = ctypes.cast(getattr(library, ANCHOR), ctypes.c_void_p).value - where.pop(ANCHOR, 0)
     except (OSError, AttributeError, ValueError, struct.error) as error:
         return f"Taichi's library cannot be read ({error})"
     lost = [name for name, (symbol, *_) in FUNCTIONS.items() if symbol not in where]
     if lost:
         return f"Taichi's library does not name {', '.join(lost[:3])}" + (" and others" if len(lost) > 3 else "")
-    functions = {name: ctypes.PYFUNCTYPE(*types)(base + where[symbol]) for name, (symbol, *types) in FUNCTIONS.items()}
+    wanted = FUNCTIONS | (FILLING if all(f[0] in where for f in FILLING.values()) else {})
+    functions = {name: ctypes.PYFUNCTYPE(*types)(base + where[symbol]) for name, (symbol, *types) in wanted.items()}
     for name, version in (("GetVersion", IMGUI), ("glfwGetVersionString", GLFW)):
         told = functions[name]().decode(errors="replace")
         if not told.startswith(version):
@@ -124,6 +132,7 @@ class Direct:
 
     def __init__(self, functions, window):
         self._f, self._window, self._callback = functions, window, None
+        self._before = (0, 0, 0, 0)  # place and size of the window that fills the screen
 
     @classmethod
     def of(cls):
@@ -155,6 +164,31 @@ class Direct:
     def key_down(self, code):
         """Whether a key is held, by GLFW's number."""
         return self._f["glfwGetKey"](self._window, code) == 1
+
+    @property
+    def fills(self):
+        """Whether the window can fill the screen."""
+        return all(name in self._f for name in FILLING)
+
+    def fill(self, on):
+        """Fills the first screen, or puts the window back; returns whether that was done."""
+        if not self.fills:
+            return False
+        f, place = self._f, (_i * 4)()
+        if not on:
+            f["glfwSetWindowMonitor"](self._window, None, *self._before, 0)
+            return True
+        screen = f["glfwGetPrimaryMonitor"]()
+        mode = f["glfwGetVideoMode"](screen) if screen else None
+        if not mode:
+            return False
+        x, y, width, height = (ctypes.addressof(place) + k * ctypes.sizeof(_i) for k in range(4))
+        f["glfwGetWindowPos"](self._window, x, y)
+        f["glfwGetWindowSize"](self._window, width, height)
+        self._before = tuple(place)
+        width, height, *_, rate = (_i * 6).from_address(mode)  # of GLFWvidmode, the colours' bits between them
+        f["glfwSetWindowMonitor"](self._window, screen, 0, 0, width, height, rate)
+        return True
 
     def mouse_taken(self):
         """Whether the mouse is over a panel or holds one of its items."""

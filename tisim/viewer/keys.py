@@ -1,7 +1,7 @@
 """The keys of the window: what each does, and its number for key callbacks.
 
 The first name of each can be read everywhere; those behind it only where GLFW's keyboard is at hand (`imgui.py`).
-Letters are those of MuJoCo's `simulate` where both have the function.
+Letters and F-keys are those of MuJoCo's `simulate` where both have the function.
 """
 
 KEYS = (
@@ -35,8 +35,11 @@ KEYS = (
     ("g", (), "geoms of groups 3 to 5", "groups"),
     ("b", (), "sites of groups 3 to 5", "sites"),
     ("tab", (), "panels", "panels"),
-    ("d", ("f3",), "solver and timing", "profiler"),
     ("h", ("f1",), "this help", "help"),
+    ("shift h", ("f2",), "info: sizes, rows, energy, memory, speed", "info"),
+    ("d", ("f3",), "solver and timing", "profiler"),
+    ("shift d", ("f4",), "sensors", "sensors"),
+    (None, ("f5",), "full screen", "full_screen"),
     ("p", (), "screenshot", "screenshot"),
     ("w", (), "film: begin, end", "film"),
     ("q", (), "quit", "quit"),
@@ -52,6 +55,7 @@ MOUSE = (
     ("shift", "along the ground"),
 )
 ACTIONS = {name: action for first, more, _, action in KEYS for name in (first, *more) if name}
+OF_WINDOW = {"info", "profiler", "sensors", "full_screen"}  # what a page has not
 OF_TIME = {"pause", "step", "back", "slower", "faster", "reload"}  # what a program does that steps by itself
 # numbers of GLFW, as key callbacks of MuJoCo's viewer get them
 CODES = {chr(c): c - 32 for c in range(ord("a"), ord("z") + 1)} | {c: ord(c) for c in "0123456789-=[]"}
@@ -63,12 +67,21 @@ OF_GGUI = {" ": "space", "Right": "right", "Left": "left", "Up": "up", "Down": "
 OF_GGUI |= {"Return": "return", "Escape": "escape", "BackSpace": "backspace"}
 
 
-def lines(further):
-    """Lines of the help: (keys, what they do); further  whether those behind the first can be read, and the wheel."""
-    for first, more, words, _ in KEYS:
-        if first:
-            yield ", ".join((first, *more) if further else (first,)), words
+def action(name, shift=False):
+    """What a key does, None: nothing; some do something else with shift."""
+    return ACTIONS.get(f"shift {name}" if shift else name, ACTIONS.get(name))
+
+
+def lines(further, without=()):
+    """Lines of the help: (keys, what they do).
+
+    further  whether keys behind the first can be read, and the wheel;  without  actions that are not there.
+    """
+    for first, more, words, does in KEYS:
+        names = [name for name in ((first, *more) if further else (first,)) if name]
+        if names and does not in without and not does.startswith("group"):
+            yield ", ".join(names), words
     if further:
-        yield "0 ... 5", "geoms of a group"
+        yield "0 ... 5", "geoms of a group, with shift sites"
     for keys, words in MOUSE:
         yield (keys if further else keys.replace("wheel, ", "")), words

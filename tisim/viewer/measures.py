@@ -5,6 +5,7 @@ Forces are those of the contacts that the Data lists: of the last step or forwar
 
 import numpy as np
 
+from tisim.data.pictures import BLOCK
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit
 from tisim.errors import Error
@@ -19,6 +20,16 @@ def measured(m, d, world, mode):
     forces of contacts [N]; 0 for what cannot move."""
     _measure(m, d, world, mode)
     return memory.part(d.device("pic_measure"), 0, m.nbody)
+
+
+def touching(m, d, world, body):
+    """How many contacts a body has, as the Data lists them."""
+    ncon = d.count("ncon")
+    if not ncon:
+        return 0
+    overlays.room(d, "pic_touch", 1 + -(-ncon // BLOCK))
+    _run(m, d, [runtime.kernels("picture.contacts").count_touching], ncon, world, picbody=body)
+    return int(memory.part(d.device("pic_touch"), 0, 1)[0])
 
 
 def _measure(m, d, world, mode):

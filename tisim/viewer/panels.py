@@ -1,4 +1,4 @@
-"""The panels of the window: what runs, what is drawn, controls, solver and timing, help; labels in the scene.
+"""The panels of the window: what runs, what is drawn, controls, info, solver and timing, sensors, help; labels.
 
 They stand on GGUI's widgets. With ImGui at hand (`imgui.Direct`) a panel is as large as what is in it, parts
 of it can be closed, numbers have curves, and texts stand in the scene.
@@ -12,26 +12,12 @@ from tisim.viewer import keys, words
 from tisim.viewer.controls import COLORS, FRAMES, LABELS
 
 MARGIN, ROW, WIDE = 10, 19, 300  # between panels, height of a line, width of a panel where it has one [pixel]
-HISTORY = 150  # pictures in a curve
-SLIDERS = 30  # actuators that have one, at most
+SLIDERS = 30  # actuators that have one, and equalities a box, on one page
+SENSORS, CURVE = 12, 40  # values of sensors on one page, at most; height of a curve with what is about it [pixel]
 FLAGS = (("CONTACTPOINT", "contacts"), ("CONTACTFORCE", "contact forces"), ("JOINT", "joints"), ("COM", "centres"),
          ("INERTIA", "inertia boxes"), ("TENDON", "tendons"), ("CONSTRAINT", "equalities"),
          ("TRANSPARENT", "translucent"), ("ISLAND", "islands"), ("CONVEXHULL", "hulls"))  # fmt: skip
-CURVES = ("ms per picture", "ms per step", "contacts", "rows", "iterations")
-
-
-class Curves:
-    """The last values of some numbers, one for each picture."""
-
-    def __init__(self, names):
-        self.values = {name: np.zeros(HISTORY, np.float32) for name in names}
-
-    def add(self, **numbers):
-        """Adds a value to each curve, with _ for the blanks of its name."""
-        for name, number in numbers.items():
-            v = self.values[name.replace("_", " ")]
-            v[:-1] = v[1:]
-            v[-1] = number
+PANELS = (("help", "help"), ("info", "info"), ("profiler", "solver, timing"), ("sensors", "sensors"))
 
 
 class Boxes:
@@ -89,16 +75,36 @@ class Widgets:
             self.direct.narrow(None)
         return value
 
+    def page(self, c, what, n, most):
+        """The first of `most` items to show, of n; where these are more a line says so, and has buttons to turn on."""
+        pages = -(-n // most)
+        first = c.panels.pages.get(what, 0)
+        if not (0 <= first < n and first % most == 0):  # those of another model, or of a smaller window
+            first = 0
+        if pages > 1:
+            for k, name in enumerate("<>"):
+                if k:
+                    self.beside(30)
+                if self.gui.button(f"{name}##{what}"):  # what stands behind ## tells buttons apart and is not shown
+                    first = (first // most + 2 * k - 1) % pages * most
+            self.beside(60)
+            last = min(first + most, n)
+            self.gui.text(f"{first + 1} ... {last} of {n} {what}, {n - last + first} more")
+        c.panels.pages[what] = first
+        return first
+
     def curve(self, name, values):
         """A number, and its curve where it can be drawn."""
         text = f"{values[-1]:.4g} {name}"
         if self.direct:
-            self.direct.plot(text, values, 0.0, float(max(values.max(), 1e-6)) * 1.1, 150.0, 34.0)
+            low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
+            rest = max(0.1 * (high - low), 1e-7)
+            self.direct.plot(text, values, low - rest * (low < 0), high + rest, 150.0, 34.0)
         else:
             self.gui.text(text)
 
 
-def draw(window, c, curves, further):
+def draw(window, c, gauges, further):
     """Draws the panels of a window on Controls; further  texts for its first lines. Returns True if the geoms to draw
     have changed."""
     w = Widgets(window.get_gui(), window.direct, window.boxes)
@@ -110,7 +116,11 @@ def draw(window, c, curves, further):
         if c.m.nu or c.m.neq:
             _controls(w, c, size)
     if c.panels.profiler:
-        _profiler(w, c, size, curves)
+        _profiler(w, size, gauges.curves)
+    if c.panels.info:
+        _info(w, c, size, gauges)
+    if c.panels.sensors:
+        _sensors(w, c, size, gauges.sensors)
     if c.panels.help:
         _help(w, size)
     _told(w, c, size)
@@ -144,10 +154,12 @@ def _main(w, c, size, further):
                     w.beside(150)
                 c.flag(flag, w.gui.checkbox(name, c.has(flag)))
         if w.header("groups and colours", few):
-            for group in range(6):
-                if group:
-                    w.beside(8 + 45 * group)
-                c.opt.geomgroup[group] = w.gui.checkbox(str(group), bool(c.opt.geomgroup[group]))
+            for name, groups in (("geoms", c.opt.geomgroup), ("sites", c.opt.sitegroup)):
+                w.gui.text(f"{name} of groups")
+                for group in range(6):
+                    if group:
+                        w.beside(8 + 45 * group)
+                    groups[group] = w.gui.checkbox(f"{group}##{name}", bool(groups[group]))
             for name, key, now in (
                 ("colours", "o", COLORS[COLORS.index(c.color)]),
                 ("frames", "k", dict(zip(map(int, FRAMES), FRAMES)).get(c.opt.frame, FRAMES[0]).name[8:].lower()),
@@ -156,6 +168,13 @@ def _main(w, c, size, further):
             ):
                 if w.gui.button(f"{name}: {now}"):
                     c.key(key)
+        if w.header("panels"):
+            for k, (panel, name) in enumerate(PANELS):
+                if k % 2:
+                    w.beside(150)
+                setattr(c.panels, panel, w.gui.checkbox(name, getattr(c.panels, panel)))
+            if w.direct and w.direct.fills:
+                c.full_screen = w.gui.checkbox("full screen", c.full_screen)
 
 
 def _slow(c):
@@ -166,27 +185,45 @@ def _slow(c):
 
 def _controls(w, c, size):
     m = c.m
-    rows = min(m.nu, SLIDERS) + min(m.neq, SLIDERS) + 2
+    rows = min(m.nu, SLIDERS) + min(m.neq, SLIDERS) + 2 + 3 * sum(n > SLIDERS for n in (m.nu, m.neq))
     with w.panel("controls", size[0] - MARGIN, MARGIN, WIDE, rows, size, right=True):
         if m.nu and w.header("actuators", True):
-            for i, (name, now, low, high) in enumerate(words.actuators(c, SLIDERS)):
+            first = w.page(c, "actuators", m.nu, SLIDERS)
+            for i, (name, now, low, high) in enumerate(words.actuators(c, SLIDERS, first), first):
                 value = w.slider(name, now, low, high)
                 if abs(value - now) > 1e-6 * max(1.0, abs(high - low)):  # sliders round to f32
                     c.set_ctrl(i, value)
             if w.gui.button("all to zero"):
                 c.set_ctrl(slice(None), 0.0)
-        if m.neq and w.header("equalities", m.neq <= SLIDERS):
-            for i, (name, active) in enumerate(words.equalities(c, SLIDERS)):
-                on = w.gui.checkbox(name, active)
+        if m.neq and w.header("equalities", m.neq <= SLIDERS or not w.direct):
+            first = w.page(c, "equalities", m.neq, SLIDERS)
+            for i, (name, active) in enumerate(words.equalities(c, SLIDERS, first), first):
+                on = w.gui.checkbox(f"{name}##equality", active)
                 if on != active:
                     c.set_eq_active(i, on)
 
 
-def _profiler(w, c, size, curves):
+def _info(w, c, size, gauges):
+    lines = list(gauges.info(c))
+    with w.panel("info", MARGIN, max(size[1] - (len(lines) + 3) * ROW, MARGIN), WIDE, len(lines), size):
+        for name, text in lines:
+            w.gui.text(f"{name:<9} {text}")
+
+
+def _sensors(w, c, size, sensors):
+    n, most = int(c.m.nsensordata), max(3, min(SENSORS, (size[1] - 100) // CURVE))
+    with w.panel("sensors", size[0] - WIDE - 2 * MARGIN, MARGIN, WIDE, min(n, most) + 3, size, right=True):
+        if not n:
+            w.gui.text("the model has no sensors")
+        for name, curve in sensors.follow(c, w.page(c, "values", n, most), most):
+            w.curve(name, curve)
+
+
+def _profiler(w, size, curves):
     y = max(size[1] - 250, MARGIN)
-    with w.panel("solver and timing", size[0] - MARGIN, y, WIDE, len(CURVES) + 1, size, right=True):
-        for name in CURVES:
-            w.curve(name, curves.values[name])
+    with w.panel("solver and timing", size[0] - MARGIN, y, WIDE, len(curves.values) + 1, size, right=True):
+        for name, values in curves.values.items():
+            w.curve(name, values)
 
 
 def _help(w, size):

@@ -6,6 +6,8 @@ place of an mjvScene, and a world.
 
 import numpy as np
 
+from tisim.data.arrays import DATA
+from tisim.device import memory
 from tisim.enums import mjtJoint, mjtPertBit
 from tisim.mjcf import rotations
 from tisim.mjcf.rotations import cross
@@ -25,13 +27,19 @@ def of_world(d, name, world):
     return values[world] if d.nworld > 1 else values
 
 
+def of_body(d, name, world, body):
+    """The numbers of one body of a world in an array of the Data, (n,); the others are not copied."""
+    n = DATA[name].shape[1]
+    return memory.part(d.device(name), (world * d.model.nbody + body) * n, n)
+
+
 def place(d, world, *index):
     """Index of an element of one world in an array of the Data."""
     return (world, *index) if d.nworld > 1 else index
 
 
 def _turn(d, body, world):
-    return np.asarray(of_world(d, "xmat", world)[body], float).reshape(3, 3)
+    return np.asarray(of_body(d, "xmat", world, body), float).reshape(3, 3)
 
 
 def select(m, d, point, direction, groups=None, world=0):
@@ -46,7 +54,7 @@ def select(m, d, point, direction, groups=None, world=0):
         return -1, None
     body = int(m.geom_bodyid[geom])
     hit = point + dist * direction
-    return body, _turn(d, body, world).T @ (hit - of_world(d, "xpos", world)[body])
+    return body, _turn(d, body, world).T @ (hit - of_body(d, "xpos", world, body))
 
 
 def selected(m, pert):
@@ -57,7 +65,7 @@ def selected(m, pert):
 def held_point(m, d, pert, world=0):
     """Where in the world (3,) the selected body is held."""
     body = pert.select
-    return of_world(d, "xpos", world)[body] + _turn(d, body, world) @ pert.localpos
+    return of_body(d, "xpos", world, body) + _turn(d, body, world) @ pert.localpos
 
 
 def begin(m, d, camera, pert, world=0):
@@ -72,12 +80,12 @@ def begin(m, d, camera, pert, world=0):
         jacp, moved = jacp[world], moved[world]
     pert.localmass = 3.0 / max(float((jacp * moved).sum()), TINY)
     pert.scale = height_at(camera, float((at - camera.position) @ camera.forward))
-    pert.refselpos, pert.refpos = at, of_world(d, "xipos", world)[body]
+    pert.refselpos, pert.refpos = at, of_body(d, "xipos", world, body)
     pert.refquat = _inertial_quat(m, d, body, world)
 
 
 def _inertial_quat(m, d, body, world):
-    return rotations.mul(of_world(d, "xquat", world)[body], np.asarray(m.body_iquat)[body])
+    return rotations.mul(of_body(d, "xquat", world, body), np.asarray(m.body_iquat)[body])
 
 
 def move(m, d, camera, pert, dx, dy, turning=False, level=False, world=0):
@@ -127,13 +135,13 @@ def force(m, d, pert, world=0):
     out = np.zeros(6)
     if not body or not active & (PULL | TURN):
         return out
-    at, centre = held_point(m, d, pert, world), of_world(d, "xipos", world)[body]
-    twist = np.asarray(of_world(d, "cvel", world)[body], float)  # about the subtree's centre of mass
+    at, centre = held_point(m, d, pert, world), of_body(d, "xipos", world, body)
+    twist = np.asarray(of_body(d, "cvel", world, body), float)  # about the subtree's centre of mass
     spin = twist[:3]
     light = max(float(np.asarray(m.body_invweight0).reshape(-1, 2)[body, 1]), TINY)
     k, turned = float(m.vis.map.stiffness), float(m.vis.map.stiffnessrot)
     if active & PULL:
-        about = of_world(d, "subtree_com", world)[int(m.body_rootid[body])]
+        about = of_body(d, "subtree_com", world, int(m.body_rootid[body]))
         velocity = twist[3:] + cross(spin, at - about)
         away = pert.refselpos - at
         out[:3] = pert.localmass * (k * away - np.sqrt(k) * velocity)
@@ -174,10 +182,11 @@ def mjv_apply_perturb_pose(m, d, pert, flg_paused, world=0):
     if not flg_paused or int(m.body_jntnum[root]) != 1 or m.jnt_type[joint] != int(mjtJoint.mjJNT_FREE):
         return
     if root != body:  # the root moves so that the body comes there
-        xpos, xquat = of_world(d, "xpos", world), of_world(d, "xquat", world)
-        back = rotations.conjugate(xquat[root])
-        local_pos = rotations.rotate(back, xpos[body] - xpos[root])
-        local_quat = rotations.mul(back, xquat[body])
+        at, root_at = (of_body(d, "xpos", world, b) for b in (body, root))
+        turn, root_turn = (of_body(d, "xquat", world, b) for b in (body, root))
+        back = rotations.conjugate(root_turn)
+        local_pos = rotations.rotate(back, at - root_at)
+        local_quat = rotations.mul(back, turn)
         pos, quat = _frame_of(pos, quat, local_pos, local_quat)
     adr = int(m.jnt_qposadr[joint])
     d.qpos[place(d, world, slice(adr, adr + 7))] = np.r_[pos, rotations.normalize(quat)]

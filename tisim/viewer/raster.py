@@ -15,7 +15,7 @@ import weakref
 
 import numpy as np
 
-from tisim.data import varied
+from tisim.data import pictures, varied
 from tisim.data.pictures import WORDS as RECORD
 from tisim.device import cache, launch, memory, runtime, session
 from tisim.viewer import adorned, shadows, shapes
@@ -29,9 +29,7 @@ SKY = (0.87, 0.91, 0.95)  # as in the shaders
 BUDGET = 150_000  # vertices above which round shapes become coarser: a software driver's time goes with their number
 SEGMENTS = 32  # straight pieces of a circle
 FAR = 40.0  # half side of an unbounded plane, in distances of the camera
-RARE = 16  # pictures after which it is looked how far unbounded planes must reach
 ROUND = (SPHERE, CAPSULE, ELLIPSOID)  # shapes of one mesh, drawn at once
-NOWHERE = 1e8  # what is farther away is not to be seen: kernels/picture/instances.py [m]
 _owners = weakref.WeakKeyDictionary()  # of each Data: the Raster whose records its arrays hold
 
 
@@ -104,6 +102,12 @@ class Batch:
         """Words that it needs."""
         return RECORD * len(self.members) + self.texels * self.texels // 2
 
+    def places(self):
+        """(n, 3): the geom of each member, its first word, whether it throws a shadow."""
+        k = np.arange(len(self.members))
+        throws = (k >= self.floors) & (k < self.opaque)
+        return np.stack([self.members, self.first + RECORD * k, throws], 1)
+
     def lie_in(self, words, first):
         """Its words are these (n,) f32 from the first on now."""
         self.first, n = first, RECORD * len(self.members)
@@ -166,10 +170,10 @@ class Raster:
         self._settle(self.words)
         self.paint(self.colors)
         self._painted = False  # in other colours than the model's
-        self._placed, self._reach = 0, 1.0
+        self._extent, self._moved = np.zeros((4, 3)), True  # of places: all, what throws shadows; since the last map
         self._halves = np.asarray(m.geom_size, np.float32).reshape(-1, 3)[floors, :2]
         self._floors = next((b for b in self.batches if b.floors), None)
-        self._place = self._state = self._map = None
+        self._place = self._seen = self._map = None
         solid = np.concatenate([np.zeros(0, int), *(b.members[b.floors : b.opaque] for b in self.batches)])
         self._largest = float(np.max(np.asarray(m.geom_rbound)[solid], initial=0.0))
 
@@ -192,13 +196,13 @@ class Raster:
         if last not in (None, self):
             last._settle(words(len(last.words)))
             last._place = None
-        members = [np.stack([b.members, b.first + RECORD * np.arange(len(b.members))], 1) for b in self.batches]
-        members = np.concatenate([np.zeros((0, 2), int), *members]).astype(np.int32)
+        members = np.concatenate([np.zeros((0, 3), int), *(b.places() for b in self.batches)]).astype(np.int32)
         memory.upload(d.scratch("pic_member", max(1, len(members))), members.ravel())
+        d.scratch("pic_extent", 5 * (1 + -(-len(members) // pictures.BLOCK)))
         host = memory.host_view(place)
         if host is not None:
             self._settle(host.view(np.float32))
-        self._place, self._count = place, len(members)
+        self._place, self._count, self._moved = place, len(members), True
         _owners[d] = weakref.ref(self)
 
     def _parts(self, geoms):
@@ -279,6 +283,8 @@ class Raster:
         if self._count:
             parallel = parallel or session.arch != "cpu"
             launch.run(m, d, [kernel], parallel=parallel, picworld=world, npicinstance=self._count)
+            extent = memory.part(d.device("pic_extent"), 0, 15).reshape(5, 3)
+            self._extent, self._moved = extent[:4], self._moved or extent[4, 0] > 0
         if memory.host_view(self._place) is None:
             moved = memory.download(self._place)[: len(self.words)].view(np.float32)
             for b in self.batches:
@@ -286,39 +292,27 @@ class Raster:
                 b.records[:, :3], b.records[:, 4:8] = now[:, :3], now[:, 4:8]
                 if self._painted:
                     b.records[b.floors :, 11] = now[b.floors :, 11]
-        if self._floors and self._placed % RARE == 0:
-            low, high = self._box([b.records for b in self.batches])
-            self._reach = 2.0 * float(max(1.0, np.abs(low).max(), np.abs(high).max()))
-        self._placed += 1
         if self._floors:
-            far, half = max(FAR * camera.distance, self._reach), self._halves
+            reach = 2.0 * float(max(1.0, np.abs(self._corners(0)).max()))
+            far, half = max(FAR * camera.distance, reach), self._halves
             self._floors.records[: len(half), 8:10] = np.where(half > 0, np.minimum(half, far), far)
 
-    @staticmethod
-    def _box(records):
-        """Corners (3,) of a box around the places of records [(n, 12)] [m]."""
-        low, high = np.full(3, np.inf), np.full(3, -np.inf)
-        for r in records:
-            columns = [r[:, k] for k in range(3)]
-            if len(r) and not max(c.max() for c in columns) < NOWHERE:
-                columns = [c[columns[0] < NOWHERE] for c in columns]
-            if len(columns[0]):
-                low = np.minimum(low, [c.min() for c in columns])
-                high = np.maximum(high, [c.max() for c in columns])
-        return (low, high) if (low <= high).all() else (np.zeros(3), np.zeros(3))
+    def _corners(self, k):
+        """Corners (2, 3) of a box around the places of all (0), or of what throws shadows (2); zeros around nothing."""
+        corners = self._extent[k : k + 2]
+        return corners if (corners[0] <= corners[1]).all() else np.zeros((2, 3))
 
     def shade(self, d, world, look, camera):
         """Renews the shadow map, where anything has moved or the sun has, which stands beside the camera.
 
         look  a scene.Look of what is shown.
         """
-        solid = [b.throws for b in self.batches]
-        now = [camera.position, camera.lookat, *solid]
-        if self._state is not None and all(map(np.array_equal, now, self._state)):
+        seen = np.array([camera.position, camera.lookat])
+        if not self._moved and np.array_equal(seen, self._seen):
             return
-        self._state = [np.array(x) for x in now]
+        self._seen, self._moved = seen, False
         self._map = self._map or shadows.ShadowMap(self.m, self._scene)
-        low, high = self._box(solid)
+        low, high = self._corners(2)
         self._map.shoot(d, world, look, camera, low - self._largest, high + self._largest)
         for b in self.batches:
             b.map[:] = self._map.words

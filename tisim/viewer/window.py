@@ -8,6 +8,7 @@ from tisim.device import runtime
 from tisim.errors import Error
 from tisim.viewer import ggui, keys, panels, shots, vulkan
 from tisim.viewer.controls import Controls
+from tisim.viewer.gauges import Gauges
 from tisim.viewer.measures import check_color
 from tisim.viewer.raster import SKY, Raster
 from tisim.viewer.renderer import Painter
@@ -34,7 +35,7 @@ class Show:
         self.window.boxes = panels.Boxes()
         self.canvas, self.scene = self.window.get_canvas(), self.window.get_scene()
         self.direct = self.window.direct
-        self.curves, self.frames = panels.Curves(panels.CURVES), 0
+        self.gauges, self.frames, self._filled = Gauges(), 0, False
         self._notches, self._held, self._last, self._spent = 0.0, set(), None, 0.0
         self._closed, self._filming = False, shots.Filming()
         self._drawn = self._raster = self._painter = self._tile = None
@@ -61,17 +62,18 @@ class Show:
         width, height = self.size
         self.controls.aspect = width / max(height, 1)
         self._input(now, elapsed)
+        self._fill()
         start = time.perf_counter()
         done = self._time(elapsed)
         stepped = time.perf_counter() - start
         self._draw(width, height)
         if self.frames:  # ImGui draws nothing before the first picture is shown
             panels.draw_labels(self.window, self.controls)
-            panels.draw(self.window, self.controls, self.curves, self._words())
+            panels.draw(self.window, self.controls, self.gauges, self._words())
         if self.controls.screenshot:
             self._save()
         self._filming.see(self.controls, self._picture, now)
-        self._note(elapsed, stepped, done)
+        self.gauges.see(self.controls, now, elapsed, stepped, done)
         self.window.show()
         self.frames += 1
         rest = PACE - (time.perf_counter() - now)
@@ -123,7 +125,7 @@ class Show:
     def _key(self, name, shift):
         if self.on_key and name in keys.CODES:
             self.on_key(keys.CODES[name])
-        if not (self.passive and keys.ACTIONS.get(name) in keys.OF_TIME):
+        if not (self.passive and keys.action(name, shift) in keys.OF_TIME):
             self.controls.key(name, shift)
 
     def _further_keys(self, writing, shift):
@@ -134,6 +136,16 @@ class Show:
         for name in sorted(held - self._held):
             self._key(name, shift)
         self._held = held
+
+    def _fill(self):
+        """Fills the screen, or goes back to a window, as Controls ask."""
+        c = self.controls
+        if c.full_screen == self._filled:
+            return
+        if self.direct and self.direct.fill(c.full_screen):
+            self._filled = c.full_screen
+        else:
+            c.full_screen, c.told = self._filled, "there is no full screen here"
 
     def _time(self, elapsed):
         c = self.controls
@@ -194,17 +206,6 @@ class Show:
         words[..., :3] = picture[::-1].transpose(1, 0, 2)
         self._words_kept = words.view(np.uint32)[..., 0]
         self.canvas.canvas.set_image(get_field_info(self._words_kept))
-
-    def _note(self, elapsed, stepped, done):
-        c = self.controls
-        if not c.panels.profiler:
-            return
-        steps = max(1, round(done / float(c.m.opt.timestep)))
-        niter = np.asarray(c.d.solver_niter)
-        self.curves.add(
-            ms_per_picture=1e3 * elapsed, ms_per_step=1e3 * stepped / steps if done else 0.0,
-            contacts=float(c.d.count("ncon")), rows=float(np.sum(c.d.nefc)), iterations=float(np.max(niter, initial=0)),
-        )  # fmt: skip
 
     def _picture(self):
         """What the window shows, (height, width, 3) uint8."""

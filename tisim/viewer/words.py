@@ -48,16 +48,16 @@ def labels(c, width, height):
             yield float(x), float(y), said
 
 
-def actuators(c, most):
-    """(name, control, least, greatest) of the first actuators."""
+def actuators(c, most, first=0):
+    """(name, control, least, greatest) of at most so many actuators, from one on."""
     ctrl = perturb.of_world(c.d, "ctrl", c.world)
-    for i in range(min(c.m.nu, most)):
+    for i in range(first, min(c.m.nu, first + most)):
         low, high = c.m.actuator_ctrlrange[i] if c.m.actuator_ctrllimited[i] else (-1.0, 1.0)
         yield c.name("actuator", i), float(ctrl[i]), float(low), float(high)
 
 
-def equalities(c, most):
-    """(name, whether it holds) of the first equalities."""
+def equalities(c, most, first=0):
+    """(name, whether it holds) of at most so many equalities, from one on."""
     active = perturb.of_world(c.d, "eq_active", c.world)
-    for i in range(min(c.m.neq, most)):
+    for i in range(first, min(c.m.neq, first + most)):
         yield c.name("equality", i), bool(active[i])

@@ -10,7 +10,8 @@ FARTHEST = 100.0  # of places, in sizes of the picture
 # of each event the types of its values
 KINDS = dict(
     key=(str, bool), wheel=(float,), press=(str, float, float, float, bool), release=(str,), drag=(float, float, bool),
-    hold=(bool, bool), ctrl=(int, float), equality=(int, bool), flag=(str, bool), group=(int, bool), frame=(int,),
+    hold=(bool, bool), ctrl=(int, float), equality=(int, bool), flag=(str, bool), group=(int, bool), site=(int, bool),
+    frame=(int,),
 )  # fmt: skip
 TEXTS = dict(key=set(keys.ACTIONS), press=set(BUTTONS), release=set(BUTTONS), flag={flag for flag, _ in FLAGS})
 
@@ -89,6 +90,10 @@ class Actor:
     def _group(self, group, on):
         if 0 <= group < 6:
             self.controls.opt.geomgroup[group] = on
+
+    def _site(self, group, on):
+        if 0 <= group < 6:
+            self.controls.opt.sitegroup[group] = on
 
     def _frame(self, frame):
         if self.controls.clock.frames > 1:

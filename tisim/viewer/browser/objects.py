@@ -20,8 +20,9 @@ from tisim.viewer.browser.beside import LIGHT, Beside
 from tisim.viewer.browser.page import Page
 from tisim.viewer.caster import sun_of
 from tisim.viewer.controls import COLORS, FRAMES
+from tisim.viewer.gauges import Curves
 from tisim.viewer.instances import Instances
-from tisim.viewer.panels import FLAGS, SLIDERS, Curves
+from tisim.viewer.panels import FLAGS, SLIDERS
 from tisim.viewer.playing import SPEEDS
 from tisim.viewer.scene import GROUPS
 
@@ -264,7 +265,7 @@ class Shapes:
         c, body = self.controls, self._body(batch, event)
         start, along = np.asarray(event.ray_origin, float), np.asarray(event.ray_direction, float)
         met, at = perturb.select(c.m, c.d, start, along, np.asarray(c.opt.geomgroup), c.world)
-        c.choose(body, perturb.of_world(c.d, "xipos", c.world)[body])
+        c.choose(body, perturb.of_body(c.d, "xipos", c.world, body))
         if met == body:
             c.pert.localpos = at
 

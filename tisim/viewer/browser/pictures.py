@@ -29,7 +29,8 @@ def jpeg(picture):
 def page(c, width, height):
     """The HTML of the page for Controls."""
     setup = dict(
-        width=width, height=height, frames=c.clock.frames, keys=[list(line) for line in keys.lines(True)],
+        width=width, height=height, frames=c.clock.frames,
+        keys=[list(line) for line in keys.lines(True, keys.OF_WINDOW)],
         flags=[list(flag) for flag in FLAGS], names=sorted(keys.ACTIONS),
     )  # fmt: skip
     html = (pathlib.Path(__file__).parent / "page.html").read_text()
@@ -101,6 +102,7 @@ class Pages:
             frame=int(c.clock.frame),
             labels=[list(label) for label in words.labels(c, self.width, self.height)],
             flags=[bool(c.has(flag)) for flag, _ in FLAGS], groups=[bool(g) for g in c.opt.geomgroup],
+            sites=[bool(g) for g in c.opt.sitegroup],
             actuators=[list(a) for a in words.actuators(c, SLIDERS)],
             equalities=[list(e) for e in words.equalities(c, SLIDERS)],
             said=words.note(c),
