@@ -49,6 +49,7 @@ ITSELF = {
     "sol_p", "sol_r", "sol_y", "sol_Hy", "sol_Hz",  # by the first round of conjugate gradients
     "isl_step", "isl_rz0", "isl_pass",  # the same
     "pic_pose", "pic_hue",  # by the update of a page before
+    "pic_drawn",  # by the window's picture before
 }  # fmt: skip
 
 OF_USERS = {"user_actuators", "user_filter"}  # kernels that are made with a user's functions

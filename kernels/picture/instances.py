@@ -9,6 +9,8 @@ from .records import SOLID
 from .shapes import bits
 
 NOWHERE = 1e9  # place of what is not to be seen [m]
+# rows of a block in pic_extent: a box around all places, around those that throw shadows, whether one of these moved
+LOW, HIGH, SOLID_LOW, SOLID_HIGH, MOVED, ROWS = range(6)
 
 
 @func
@@ -23,11 +25,11 @@ def put_word(m, d, at, x):
 @func
 def put_extent(m, d, b, low, high, low2, high2, moved):
     """Rows of pic_extent for block b."""
-    d.pic_extent[5 * b] = low
-    d.pic_extent[5 * b + 1] = high
-    d.pic_extent[5 * b + 2] = low2
-    d.pic_extent[5 * b + 3] = high2
-    d.pic_extent[5 * b + 4] = vec3(moved, 0.0, 0.0)
+    d.pic_extent[ROWS * b + LOW] = low
+    d.pic_extent[ROWS * b + HIGH] = high
+    d.pic_extent[ROWS * b + SOLID_LOW] = low2
+    d.pic_extent[ROWS * b + SOLID_HIGH] = high2
+    d.pic_extent[ROWS * b + MOVED] = vec3(moved, 0.0, 0.0)
 
 
 @kernel
@@ -63,9 +65,10 @@ def place_instances(m, d, picworld: ti.i32, npicinstance: ti.i32):
         low, high = vec3(NOWHERE), vec3(-NOWHERE)
         low2, high2, moved = vec3(NOWHERE), vec3(-NOWHERE), FP(0.0)
         for b in range(1, 1 + (npicinstance + PICTURE_BLOCK - 1) // PICTURE_BLOCK):
-            low, high = ti.min(low, d.pic_extent[5 * b]), ti.max(high, d.pic_extent[5 * b + 1])
-            low2, high2 = ti.min(low2, d.pic_extent[5 * b + 2]), ti.max(high2, d.pic_extent[5 * b + 3])
-            moved = ti.max(moved, d.pic_extent[5 * b + 4][0])
+            low, high = ti.min(low, d.pic_extent[ROWS * b + LOW]), ti.max(high, d.pic_extent[ROWS * b + HIGH])
+            low2 = ti.min(low2, d.pic_extent[ROWS * b + SOLID_LOW])
+            high2 = ti.max(high2, d.pic_extent[ROWS * b + SOLID_HIGH])
+            moved = ti.max(moved, d.pic_extent[ROWS * b + MOVED][0])
         put_extent(m, d, 0, low, high, low2, high2, moved)
 
 

@@ -241,6 +241,7 @@ class _Recorder:
         Page(m, range(m.ngeom), (0, m.ngeom)).find(d, 0, "geom")
         for mode in ("island", "force"):
             measures.color_bytes(m, d, 0, mode)
+        measures.touching(m, d, 0, 1)
 
     def add(self, step):
         """Notes a step under its stage: the function that was called by tisim.pipeline, or by `ask`."""
