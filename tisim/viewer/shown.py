@@ -53,7 +53,6 @@ class DrawnGeom(MjvGeom):
 class Shown:
     """What a Renderer draws, with the names of mujoco's MjvScene: `camera`, a View for each eye, which are the same.
 
-
     ngeom, geoms  the first are those that update_scene took over, sites and marks among them (a mark may be several),
     which are read; ngeom grows by writing it: those behind are a user's, drawn until the next update_scene.
     maxgeom  how many there is room for, as Renderer was told, or more; it is not a limit.
