@@ -77,7 +77,7 @@ def test_tables_are_printed(call):
 
 def test_what_a_user_gets_wrong_is_told(call):
     for argv, words in (
-        (["--compare", "bullet"], "only mujoco"), (["--compare", "mujoco", "--peer", "nowhere"], "pip install"),
+        (["--compare", "bullet"], "expected mujoco"), (["--compare", "mujoco", "--peer", "nowhere"], "pip install"),
         (["--compare", "mujoco", "--nworld", "2"], "one world"), (["--limit", "0"], "--limit"),
     ):  # fmt: skip
         code, out, err = call("pendulum", *argv)
