@@ -13,8 +13,9 @@ def overlays(m, d, look, world=0, more=None):
     """(kind (n,), pos (n, 3), mat (n, 3, 3), size (n, 3), rgba (n, 4), id and mjtObj (n, 2)) of a Look."""
     scene = Scene(m)
     first = scene.write_overlays(d, look, world, more)
+    n = scene.n - first  # where it is 0 there may be no arrays yet
     kind, *rest = (
-        memory.part(d.device(f"pic_{name}"), width * first, width * (scene.n - first)).reshape(-1, width)
+        memory.part(d.device(f"pic_{name}"), width * first, width * n).reshape(n, width) if n else np.zeros((0, width))
         for name, width in WIDTHS.items()
     )
     there = kind[:, 0] >= 0

@@ -15,7 +15,10 @@ MODULES = {
     "tisim.rollout": "trajectories, as mujoco.rollout", "tisim.scenes": "scenes as MJCF text",
     "tisim.gym": "environments for gymnasium",
 }  # fmt: skip
-HANDED = {"tisim.viewer.passive": ["Handle"], "tisim.viewer.shown": ["Shown"]}  # modules of what functions return -> its classes
+HANDED = {
+    "tisim.viewer.passive": ["Handle"],
+    "tisim.viewer.shown": ["Shown"],
+}  # modules of what functions return -> its classes
 NEEDS = {"tisim.gym": "gymnasium"}  # what must be installed
 SIMULATED = {"m", "d", "model", "data", "scope"}  # a Model and a Data need no word; `scope` is for Spec itself
 VALUE = re.compile(r" object at 0x[0-9a-f]+")
