@@ -24,7 +24,6 @@ from tisim.model.options import DYNAMICS
 from tisim.model.tables import colors
 from tisim.recording.log import Log
 from tisim.sweeping import results
-from tisim.viewer import caster
 
 GROUP = typer.main.get_command(cli.app)
 SIMULATE = ("run", "bench", "settle", "render", "film", "export", "view")
@@ -224,7 +223,7 @@ def test_run_draws_picture_and_film_of_the_quality_that_is_asked_for(call, tmp_p
 
 
 WORDS = {
-    "--color": colors.MODES, "--quality": caster.QUALITY, "--dynamics": DYNAMICS, "--errors": results.ERRORS,
+    "--color": colors.MODES, "--quality": colors.QUALITY, "--dynamics": DYNAMICS, "--errors": results.ERRORS,
     "--arch": ("auto", *session.ARCHS), "--precision": session.PRECISIONS, "--compare": ("mujoco",),
     "--workers": ("all", "ray"),
 }  # fmt: skip
