@@ -66,7 +66,10 @@ def road(request, monkeypatch):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("road, scene", [
+    ("native", "pile"), ("native", "joints"), ("plain", "pile"),
+    pytest.param("plain", "joints", marks=pytest.mark.slow),  # Taichi compiles for minutes
+], indirect=["road"])  # fmt: skip
 def test_at_every_launch(monkeypatch, road, scene, error):
     """Before and after each launch of the first step, of one with a new search, and of one without."""
     run, left = launch.run, [None]

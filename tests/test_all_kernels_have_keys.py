@@ -163,7 +163,9 @@ def test_kernels_of_every_scene_have_keys():
     assert len(met) > 40
 
 
-@pytest.mark.parametrize("has", [EVERYTHING, NOTHING], ids=["everything", "nothing"])
+@pytest.mark.parametrize("has", [
+    pytest.param(EVERYTHING, id="everything"), pytest.param(NOTHING, id="nothing", marks=pytest.mark.slow),
+])  # fmt: skip
 def test_keys_cover_what_taichi_inlines_and_looks_up(kernels, has, monkeypatch):
     inlined, looked_up, called = set(), set(), set()
     plain_call, plain_name = kernel_impl.Func.__call__, ASTTransformerContext.get_var_by_name

@@ -128,6 +128,18 @@ def write(path, data):
         raise
 
 
+@contextlib.contextmanager
+def making(key):
+    """What is done within is done by one process at a time for each key, where the system can lock files."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl
+
+            held = stack.enter_context(open(cache.folder() / "making", "wb"))  # a lock ends with the process
+            fcntl.lockf(held, fcntl.LOCK_EX, 1, int(key[:15], 16))
+        yield
+
+
 def find_request(request):
     """The Record to which a request was answered before, None if it was not."""
     key = _shipped().requests.get(request)

@@ -160,9 +160,12 @@ class Road:
         if record is None:
             if not machine_code.available():
                 raise Unsupported("llvmlite 0.44 is not installed")
-            record = _make(kernel.variant(True, has), self.target)
-            images.keep(key, record)
-            self.made += 1
+            with images.making(key):
+                record = images.find(key)  # another process may have made it meanwhile
+                if record is None:
+                    record = _make(kernel.variant(True, has), self.target)
+                    images.keep(key, record)
+                    self.made += 1
         if request and not fingerprint.sources_changed():
             images.keep_request(request, key)
         return record
