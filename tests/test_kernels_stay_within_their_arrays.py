@@ -9,7 +9,7 @@ import sys
 import pytest
 
 CASES = {
-    "few": [("serial", "pile n=5", 30)],  # with checks, kernels take minutes to compile
+    "few": [("serial", "pendulum", 30)],  # with checks, those of rows take minutes to compile
     "serial": [
         ("serial", "golden/everything.xml queries=1", 6), ("serial", "joints", 30), ("serial", "ragdolls n=2", 30),
         ("serial", "pile n=5", 30),
@@ -83,7 +83,8 @@ def test_scenes_of_all_kinds(names):
         found = [line.split(maxsplit=3) for line in out.splitlines()]
         assert len(found) == len(CASES[name])
         for variant, most, large, scene in found:
-            assert int(most) > (1000 if "everything" in scene else 0), scene  # constraint rows
+            least = 1000 if "everything" in scene else 0 if scene == "pendulum" else 1
+            assert int(most) >= least, scene  # constraint rows
             all_threads = variant in ("team", "packed", "shared")
             assert (int(large) > 0) == all_threads, scene  # islands that they solve
 

@@ -9,7 +9,7 @@ import pytest
 import tisim
 from tisim import scenes
 
-SMALL = dict(pile=60, dominos=25, wall=40, pyramid=30, ragdolls=2, shapes=20, chain=8, net=36, bridge=24)
+SMALL = dict(pile=60, dominos=25, wall=40, pyramid=30, ragdolls=2, shapes=20, chain=8, net=36, bridge=24, hopper=60)
 
 
 def text(name, **params):
@@ -73,7 +73,7 @@ def test_parameters_change_the_scene():
     for name, n in SMALL.items():
         moving = mujoco.MjModel.from_xml_string(text(name)).nbody - 1
         per = {"ragdolls": 13}.get(name, 1)
-        more = dict(wall=1, net=1, bridge=3).get(name, 0)  # the balls; a beam and two boxes
+        more = dict(wall=1, net=1, bridge=3, hopper=4).get(name, 0)  # the balls; a beam and two boxes; boards
         assert moving == n * per + more, name
 
 
