@@ -68,6 +68,8 @@ MISTAKES = [
     (["info", "."], "folder"),
     *(([*words, "--dynamics", "soft"], "--dynamics soft: expected convex, lcp") for words in STEPS),
     *(([*words, "--quality", "poor"], "--quality poor: expected model, plain, sun, sky") for words in STEPS[:3]),
+    (["render", "pendulum", "-o", "a.png", "--lamps", "40"], "a whole number from 0 to 32"),
+    (["film", "pendulum", "-o", "a.webp", "--lamps", "3", "--quality", "sun"], "ask for quality='sky'"),
     (["bench", "pendulum", "--compare", "bullet"], "--compare bullet: expected mujoco"),
     (["bench", "pendulum", "--compare", "mujoco", "--dynamics", "lcp"], "leave --dynamics lcp out"),
     (["bench", "--device", "--dynamics", "lcp"], "--device excludes --dynamics"),

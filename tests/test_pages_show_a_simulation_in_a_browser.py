@@ -297,9 +297,25 @@ def test_shapes_are_sent_once_and_then_what_moved(shapes, monkeypatch):
     np.testing.assert_allclose(batch.handle.batched_positions, [[0, 0, 0.8]], atol=1e-6)
 
 
-def test_a_thousand_bodies_are_some_batches(model):
+def test_a_page_says_of_how_many_it_has_sliders(monkeypatch):
     pytest.importorskip("viser")
-    m = tisim.Model.from_scene("pile", n=1200)
+    motors = "".join(f'<motor name="{k}" joint="j"/>' for k in range(31))
+    m = tisim.Model.from_xml_string(f"""<mujoco><worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody>
+      <actuator>{motors}</actuator></mujoco>""")
+    d, said = tisim.Data(m), []
+    tisim.forward(m, d)
+    page = objects.Shapes(Controls(m, d, running=False), "127.0.0.1", 0)
+    try:
+        monkeypatch.setattr(page.server.gui, "add_markdown", said.append)
+        page._controls()
+        assert said == ["the first 30 of 31 actuators"]
+    finally:
+        page.close()
+
+
+def test_thousands_of_bodies_are_some_batches(model):
+    pytest.importorskip("viser")
+    m = tisim.Model.from_scene("pile", n=2400)
     d = tisim.Data(m)
     tisim.forward(m, d)
     page = objects.Shapes(Controls(m, d, running=False), "127.0.0.1", 0)

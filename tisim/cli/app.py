@@ -24,6 +24,7 @@ from .options import (
     Errors,
     From,
     Json,
+    Lamps,
     Number,
     Param,
     Precision,
@@ -90,7 +91,7 @@ def run(
     size: str = typer.Option("", "--size", metavar="WxH", help="of picture and film \\[pixel]; 1280x720 and 640x360 by "
                              "default"),
     camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains, world: int = World,
-    quality: str = Quality,
+    quality: str = Quality, lamps: int = Lamps,
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
     """Simulate, show progress, save the final state and a picture.
@@ -102,7 +103,7 @@ def run(
 
     recorded = dict(file=record, fps=record_fps, forces=record_forces, solver=record_solver)
     logged = dict(file=log, fps=log_fps, state=log_state)
-    look = _look(camera, color, contacts, world, chains=chains, quality=quality)
+    look = _look(camera, color, contacts, world, chains=chains, quality=quality, lamps=lamps)
     return cli_run.run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, saved, resume,
                        save_every, arch, precision, threads, nworld, picture, film, fps, recorded, logged, size, look,
                        as_json)  # fmt: skip
@@ -225,7 +226,7 @@ def render(
     seconds: float = Seconds, until: float = Until, saved: str = From,
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains,
     world: int = World,
-    quality: str = Quality,
+    quality: str = Quality, lamps: int = Lamps,
     fps: int = typer.Option(30, "--fps", help="pictures of a recording's film per second"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
@@ -236,7 +237,7 @@ def render(
     """
     from . import draw
 
-    look = _look(camera, color, contacts, world, chains=chains, quality=quality)
+    look = _look(camera, color, contacts, world, chains=chains, quality=quality, lamps=lamps)
     return draw.render(console, source, n, param, sleep, dynamics, out, seconds, until, saved, size, arch, precision,
                        threads, nworld, look, fps, as_json)  # fmt: skip
 
@@ -252,7 +253,7 @@ def film(
     fps: int = typer.Option(30, "--fps", help="pictures per second"),
     speed: float = typer.Option(1.0, "--speed", help="simulated seconds in a second of the film; 0.25: slow motion"),
     camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains, world: int = World,
-    quality: str = Quality,
+    quality: str = Quality, lamps: int = Lamps,
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
     """Make a film of a scene, a file or a recording, without a window; no other file is written.
@@ -262,7 +263,7 @@ def film(
     """
     from . import film as cli_film
 
-    look = _look(camera, color, contacts, world, chains=chains, quality=quality)
+    look = _look(camera, color, contacts, world, chains=chains, quality=quality, lamps=lamps)
     return cli_film.film(console, source, n, param, sleep, dynamics, out, seconds, until, saved, size, fps, speed,
                          arch, precision, threads, nworld, look, as_json)  # fmt: skip
 

@@ -20,7 +20,11 @@ def parse_size(text):
 
 
 def check_drawn(look, m, d):
-    """Refuses a world or a camera that is not there."""
+    """Refuses a world or a camera that is not there, and lamps that no sky has."""
+    if look.get("lamps") is not None:
+        from tisim.viewer.far import sky_lamps
+
+        sky_lamps(look["quality"], look["lamps"])
     if look["camera"]:
         with busy("loading the viewer"):
             from tisim.viewer import camera
@@ -46,7 +50,7 @@ def render(
 ):  # fmt: skip
     """tisim render, of a scene, a file or a recording. Returns the exit code.
 
-    look  camera, color, show_contacts, world, chains and quality;  fps  pictures of a recording's film per second.
+    look  camera, color, show_contacts, world, chains, quality and lamps;  fps  of a recording's film.
     """
     if playback.is_recording(source):
         refuse_with_recordings(n=n, param=param, sleep=sleep, dynamics=dynamics, seconds=seconds, **{"from": saved},

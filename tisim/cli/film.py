@@ -93,7 +93,7 @@ def film(
 ):  # fmt: skip
     """tisim film, of a scene, a file or a recording. Returns the exit code.
 
-    look  camera, color, show_contacts, world, quality and chains.
+    look  camera, color, show_contacts, world, chains, quality and lamps.
     """
     size = draw.parse_size(size) if size else SIZE
     require(out, size, "--out")

@@ -81,6 +81,7 @@ Color = one_of("geom", "--color", _colors, "geom: the model's colours; island: o
 Chains = typer.Option(False, "--chains", help="draw how forces go from body to body")
 Quality = one_of("sky", "--quality", _qualities, "plain: no shadows; sun; sky: its light, too; model: the model's own "
                  "lights")  # fmt: skip
+Lamps = typer.Option(None, "--lamps", help="of the sky in quality sky, 0 (its light is even) to 32; 14 by default")
 Contacts = typer.Option(False, "--contacts", help="mark the contacts")
 World = typer.Option(0, "--world", help="which of --nworld is drawn")
 Errors = one_of("raise", "--errors", _errors, "raise: a case that fails ends the sweep; keep: it goes on")

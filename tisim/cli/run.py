@@ -69,7 +69,7 @@ def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, 
         precision, threads, nworld, picture, film, fps, record, log, size, look, as_json):  # fmt: skip
     """tisim run. Returns the exit code.
 
-    look    camera, color, show_contacts, world, chains and quality of pictures.
+    look    camera, color, show_contacts, world, chains, quality and lamps of pictures.
     record  file, fps, forces and solver of a recording;  log  file, fps and state of a log.
     """
     import tisim
@@ -147,7 +147,8 @@ def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, 
     again = command("run", source, n=n, param=param, sleep=sleep, from_=path, time=f"{goal:g}", out=out,
                     arch=given(arch, "auto"), precision=precision, threads=threads, no_picture=not picture,
                     camera=look["camera"], color=given(look["color"], "geom"), contacts=look["show_contacts"],
-                    chains=look["chains"], quality=given(look["quality"], "sky"), dynamics=dynamics)  # fmt: skip
+                    chains=look["chains"], quality=given(look["quality"], "sky"), lamps=look["lamps"],
+                    dynamics=dynamics)  # fmt: skip
     progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True)
     return INTERRUPTED
 

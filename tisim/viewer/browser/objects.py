@@ -30,7 +30,7 @@ PACE = 1 / 25  # between updates [s]
 TELL = 0.5  # between texts [s]
 PLANE = int(mjtGeom.mjGEOM_PLANE)
 SKY, SUN = 1.5, 2.0  # light from everywhere, and from the sun: pi shows a colour as it is
-BATCH = 500  # bodies in a batch, at most
+BATCH = 1000  # bodies in a batch, at most
 PULL = "cmd/ctrl"  # held while a drag pulls
 PLOTTED = ("contacts", "iterations")
 
@@ -179,6 +179,9 @@ class Shapes:
             for i, (name, active) in enumerate(words.equalities(c, SLIDERS)):
                 box = gui.add_checkbox(name, active)
                 box.on_update(self._later(lambda e, i=i, b=box: e.client and c.set_eq_active(i, b.value)))
+            for number, kind in ((c.m.nu, "actuators"), (c.m.neq, "equalities")):
+                if number > SLIDERS:
+                    gui.add_markdown(f"the first {SLIDERS} of {number} {kind}")
 
     def _show_model(self):
         c = self.controls
