@@ -53,16 +53,12 @@ def test_mutants_are_refused_or_step(name, tmp_path):
     assert stepped(tisim.Model.from_xml_path(MODELS[name]), tmp_path, 0, 250) > 0
 
 
-def test_no_mutant_that_steps_reaches_out_of_an_array(tmp_path):
-    """200, with the bounds of every array access checked; most of the time goes into compiling that."""
-    assert stepped(tisim.Model.from_xml_string(TOUCHING), tmp_path, 0, 200, debug=True) > 15
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [None, *MODELS])
-def test_no_mutant_of_500_reaches_out_of_an_array(name, tmp_path):
+def test_no_mutant_of_700_reaches_out_of_an_array(name, tmp_path):
+    """With the bounds of every array access checked; most of the time goes into compiling that."""
     m = tisim.Model.from_xml_path(MODELS[name]) if name else tisim.Model.from_xml_string(TOUCHING)
-    assert stepped(m, tmp_path, 200, 700, debug=True, timeout=3000) > (40 if name is None else 0)
+    assert stepped(m, tmp_path, 0, 700, debug=True, timeout=3000) > (55 if name is None else 0)
 
 
 def test_what_is_mutated_touches():
