@@ -48,6 +48,7 @@ def test_a_hundred_sweeps_leave_less(text, gain, friction):
     assert left(m, d, state, sweeps=200, accelerate=False) > 10 * fast
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("free, gain", [(True, 10), (False, 1e6)])
 def test_loops_converge_sooner(free, gain):
     """Twenty planks that connects hold, two at each seam, or hinges and one connect, moved at random: by how much
@@ -68,6 +69,7 @@ def test_loops_converge_sooner(free, gain):
     assert 1e-4 < plain and fast < plain / gain, (plain, fast)
 
 
+@pytest.mark.slow
 def test_joints_hold_exactly_behind_searched_sweeps():
     m, d, state = settled(joints.many(10), 150)
     assert d.ncon > 10

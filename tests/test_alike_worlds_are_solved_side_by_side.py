@@ -36,8 +36,11 @@ def numbers(d, name, world):
     return array[:n][of == world]
 
 
-@pytest.mark.parametrize("precision", ["f64", "f32"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case, precision", [
+    ("pyramids", "f64"), ("pyramids", "f32"), ("two trees", "f64"),
+    *(pytest.param(*made, marks=pytest.mark.slow)  # a minute or more to compile
+      for made in (("two trees", "f32"), ("torsion", "f64"), ("torsion", "f32"))),
+])  # fmt: skip
 def test_each_is_itself_alone(case, precision):
     tisim.init(arch="cpu", precision=precision)
     m = model(**CASES[case])

@@ -17,6 +17,7 @@ from .software import needs_compiler, start
 
 
 @needs_compiler
+@pytest.mark.slow
 def test_all_is_told_and_the_software_device_is_named():
     words = "-m tisim bench --device --sizes 12,12 --settle 40 --repeats 2 --json".split()
     found = json.loads(start(*words, environment=dict(TISIM_ARCH="cuda", TISIM_PRECISION="f32")))
