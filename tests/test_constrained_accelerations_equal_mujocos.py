@@ -86,6 +86,7 @@ def compare_f32(pair, count, steps):
     return same
 
 
+@pytest.mark.slow
 def test_contact_states_in_f32():
     """Both cones in turn."""
     some = CONTACTS[::5]
@@ -93,7 +94,9 @@ def test_contact_states_in_f32():
     assert sum(compare_f32(Pair(None, path, "f32"), 3, 15) for path in some) >= 0.9 * 3 * len(some)
 
 
-@pytest.mark.parametrize("name", ["pile", "ragdolls", "joints", "chain"])
+@pytest.mark.parametrize(
+    "name", ["pile", *(pytest.param(n, marks=pytest.mark.slow) for n in ("ragdolls", "joints", "chain"))]
+)
 def test_scenes_in_f32(name):
     assert compare_f32(Pair(scenes.build(name, **SCENES[name]), precision="f32"), 3, 40) >= 2
 

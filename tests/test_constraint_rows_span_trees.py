@@ -87,7 +87,9 @@ def model(monkeypatch, cone="pyramidal", road="dense"):
 
 
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
-@pytest.mark.parametrize("road", ["dense", "factor", "gradients", "team", "all threads"])
+@pytest.mark.parametrize("road", [
+    "dense", "factor", "gradients", "team", pytest.param("all threads", marks=pytest.mark.slow),
+])  # fmt: skip
 def test_rows_equal_mujocos(monkeypatch, road, cone):
     pair = model(monkeypatch, cone, road)
     pair.md.qvel[:] = np.random.default_rng(2).normal(size=pair.mm.nv)

@@ -150,6 +150,7 @@ def test_worlds_are_like_single_ones():
         assert np.array_equal(one.sensordata, d.sensordata[w]) and np.count_nonzero(one.sensordata) > 30
 
 
+@pytest.mark.slow
 def test_single_precision_follows():
     for scene in ("hand", "gaps"):
         pair = Pair(model(scene, TOUCH + contact_sensors(scene, ("geom", "none"), 4)), precision="f32")

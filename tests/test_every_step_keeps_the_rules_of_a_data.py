@@ -23,7 +23,9 @@ def test_scenes(name):
     checked.step(m, tisim.Data(m), 50)
 
 
-@pytest.mark.parametrize("variant", ["serial", "parallel", "team", "shared", "gpu_sort"])
+@pytest.mark.parametrize(
+    "variant", ["serial", "parallel", "team", pytest.param("shared", marks=pytest.mark.slow), "gpu_sort"]
+)
 def test_everything_at_once_on_every_road(variant):
     tisim.init(arch="cpu", precision="f64")
     with golden.force(variant):
