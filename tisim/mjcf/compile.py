@@ -22,6 +22,7 @@ from .reference import setconst
 from .reference.set_actuators import set_actuators
 from .scene.expand import expand
 from .scene.items import column, first, unique_names
+from .unsearched import unsearched
 
 
 class Compiled:
@@ -39,7 +40,7 @@ class Compiled:
 
 def compile_scope(scope):
     """Compiled model of a parsed file (see parse.py). Raises MjcfError where a rule of the format is broken."""
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), unsearched():
         out = _compile(scope)
     for name, array in out.arrays.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():

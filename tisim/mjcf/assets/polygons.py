@@ -5,12 +5,11 @@ meet depends on the shape of the set's red-black tree; it is built here in the s
 Algorithms", chapter 13). Rules: MuJoCo's user_mesh.cc (Apache-2.0).
 """
 
-import gc
-
 import numpy as np
 
 from ..numbers import EPS, MINVAL
 from ..rotations import cross
+from ..unsearched import unsearched
 from .mesh_inertia import dot
 
 # two triangles are of one side when the cosine between their normals is larger
@@ -34,20 +33,11 @@ def polygons(vert, face):
 
     vert  (n, 3);  face  (f, 3). Sides of equal normals that do not touch are separate polygons.
     """
-    running = gc.isenabled()
-    gc.disable()  # it would look through all sides again and again, a sixth of the time
-    try:
-        return _merged(vert, face)
-    finally:
-        if running:
-            gc.enable()
-
-
-def _merged(vert, face):
     sides = Sides()
-    for corners, normal in zip(face.tolist(), unit_normals(vert, face).tolist()):
-        sides.add(normal, corners)
-    return [path for side in sides.in_order() for path in side.paths() if len(path) >= 3]
+    with unsearched():
+        for corners, normal in zip(face.tolist(), unit_normals(vert, face).tolist()):
+            sides.add(normal, corners)
+        return [path for side in sides.in_order() for path in side.paths() if len(path) >= 3]
 
 
 def _order(p, q):
