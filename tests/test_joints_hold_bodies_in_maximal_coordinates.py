@@ -217,8 +217,8 @@ def test_a_heap_of_mechanisms_comes_to_rest():
     quarter of a second gives energy.
 
     With a damping of 0.002 a link swings as a pendulum does, for 2 I / c = 10 s and more, in some heaps at 1 rad/s:
-    the same swing with steps of a fifth, or five sweeps, to 1 %. What rolls may push others after 5 s yet; what happens is
-    another thing on each kind of processor.
+    the same swing with steps of a fifth, or five sweeps, to 1 %. What rolls may push others after 5 s
+    yet; what happens is another thing on each kind of processor.
     """
     tisim.init(arch="cpu", precision="f64")
     m = tisim.Model.from_xml_string(many(30, 0.1))
