@@ -22,7 +22,7 @@ SCENES = {"adhesion": {}, "arms": dict(n=2), "bowl": dict(n=6), "bridge": dict(n
 OF_GYMNASIUM = ("ant", "half_cheetah", "hopper", "humanoid", "humanoidstandup", "inverted_double_pendulum",
                 "inverted_pendulum", "pusher_v5", "reacher", "swimmer", "walker2d_v5")  # fmt: skip
 MODELS = [*SCENES, *OF_GYMNASIUM, *range(9)]
-QUICK = ("ant", "pile", "ragdolls")
+QUICK = ("ant", "pile")
 TEN = ["ant", "half_cheetah", "hopper", "humanoid", "pusher_v5", "walker2d_v5", "pile", "ragdolls", "arms", "bridge"]
 WORLDS, STEPS = 3, 15
 

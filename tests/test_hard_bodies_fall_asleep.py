@@ -115,6 +115,7 @@ def test_trees_sleep_and_wake():
     assert not sleepers(d).any()
 
 
+@pytest.mark.slow
 def test_what_a_weld_ties_sleeps_and_wakes_together():
     more = '<equality><weld body1="a" body2="b"/></equality>'
     m = model(CREATURES.format("a", 0) + CREATURES.format("b", 1.5), more=more)

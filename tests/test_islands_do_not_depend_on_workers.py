@@ -17,6 +17,7 @@ SCENES = [
     ("ragdolls n=8 cone=elliptic worlds=2", 150), ("bowl n=20 multiccd=1", 100), ("golden/everything.xml", 100),
     ("golden/everything.xml elliptic=1 worlds=2", 100),
 ]  # fmt: skip
+LAST = pytest.param(*SCENES[-1], marks=pytest.mark.slow)  # minutes to compile
 LARGE = dict(shared_above=0, dense_up_to=0)  # every island in which bodies meet is large
 RESULTS = "qpos qacc qfrc_constraint solver_niter efc_force".split()
 
@@ -60,13 +61,13 @@ def check(scene, steps, agree):
         assert np.abs(team - other).max() <= agree * np.abs(alone).max()
 
 
-@pytest.mark.parametrize("scene, steps", SCENES)
+@pytest.mark.parametrize("scene, steps", [*SCENES[:-1], LAST])
 def test_two_compute_what_one_does(start, scene, steps):
     start("f64", 2)
     check(scene, steps, 1e-6)
 
 
-@pytest.mark.parametrize("scene, steps", [SCENES[0], SCENES[-1]])
+@pytest.mark.parametrize("scene, steps", [SCENES[0], LAST])
 def test_two_do_in_single_precision(start, scene, steps):
     start("f32", 2)
     check(scene, steps, 2e-2)
