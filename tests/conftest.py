@@ -8,10 +8,9 @@ from shared.command_line import call
 os.environ.setdefault("TISIM_ARCH", "cpu")
 
 # files that take minutes go first, longest ahead, so that no process works alone at the end
-LONG = """kernels_stay_within_their_arrays both_roads_give_the_same_bits physics_has_its_symmetries
-all_kernels_have_keys scenes_are_stable_and_load_in_both_engines scenes_on_the_device_equal_the_cpus
-a_step_is_all_or_nothing own_launches_compute_what_taichis_do piles_are_laid_out_along_a_curve bench_tells_of_a_device
-loaded_models_are_checked f32_steps_as_f64_does start_loads_what_it_uses""".split()
+LONG = """physics_has_its_symmetries worlds_have_parameters_of_their_own both_roads_give_the_same_bits
+all_kernels_have_keys piles_are_laid_out_along_a_curve scenes_on_the_device_equal_the_cpus a_step_is_all_or_nothing
+own_launches_compute_what_taichis_do loaded_models_are_checked f32_steps_as_f64_does start_loads_what_it_uses""".split()
 
 
 def pytest_configure(config):
