@@ -6,11 +6,13 @@ made, is not used, and why is told. Processes that fill a cache at once end with
 """
 
 import concurrent.futures
+import contextlib
 import errno
 import json
 import os
 import pathlib
 import random
+import select
 import subprocess
 import sys
 
@@ -18,7 +20,7 @@ import pytest
 from shared.roads import need_machine_code
 
 import tisim
-from tisim.device import build, images, runtime
+from tisim.device import build, images, native, runtime
 from tisim.device.images import Record
 
 PROGRAM = """
@@ -225,17 +227,71 @@ def test_parts_of_killed_processes_are_swept_away_after_a_day(cache):
 
 def test_no_worker_starts_where_nothing_can_be_kept(cache, monkeypatch):
     """They hand over what they make by the cache."""
-    started = []
+    started, todo = [], [(k, None) for k in runtime_kernels()]  # the first start of Taichi asks a process, too
     monkeypatch.setattr(build.subprocess, "Popen", lambda *a, **k: started.append(a) or pytest.fail("started"))
     monkeypatch.setattr(build, "_processors", lambda: 4)
     images.own_folder().chmod(0o777)
-    todo = [(k, None) for k in runtime_kernels()]
     with build._workers(todo) as (workers, claims):
         assert workers == [] and claims is None and not started
     assert "others can write" in images.troubles[str(images.folder())]
     images.folder().chmod(0o700)
     monkeypatch.setattr(images.tempfile, "TemporaryFile", full)
     assert not images.usable() and "No space" in str(images.troubles)
+
+
+HOLDS = """
+import sys
+from tisim.device import images
+with images.making(sys.argv[1]):
+    print("makes it", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_one_process_at_a_time_makes_an_image(cache):
+    """Others wait for it, also where it dies, and not for another image's."""
+
+    def start(key):
+        pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            [sys.executable, "-c", HOLDS, key], env=os.environ | {"TISIM_CACHE": str(cache)}, **pipes
+        )
+
+    first = start(40 * "a")
+    running = [first]
+    try:
+        assert first.stdout.readline() == "makes it\n"
+        second, other = start(40 * "a"), start(40 * "b")
+        running += [second, other]
+        assert other.stdout.readline() == "makes it\n"
+        assert not select.select([second.stdout], [], [], 2)[0], "it does not wait"
+        first.kill()
+        assert second.stdout.readline() == "makes it\n"
+    finally:
+        for process in running:
+            process.kill()
+            process.communicate()
+    assert not files(cache), "the lock lies beside the images"
+
+
+def test_what_another_process_made_meanwhile_is_taken(cache, monkeypatch):
+    tisim.init(arch="cpu", precision="f64")
+    need_machine_code()
+    m = tisim.Model.from_scene("pendulum")
+    tisim.Data(m)
+    road, kernel, has = native.road(), runtime.kernels("smooth.kinematics").body_poses, m.features()
+    record = road._record(kernel, has)
+    for image in cache.glob("images/*.img"):
+        image.unlink()
+    made = road.made
+
+    @contextlib.contextmanager
+    def waits(key):
+        images.keep(key, record)
+        yield
+
+    monkeypatch.setattr(images, "making", waits)
+    assert values(road._record(kernel, has)) == values(record) and road.made == made
 
 
 def runtime_kernels():

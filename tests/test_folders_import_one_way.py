@@ -11,7 +11,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # each may import from those before it; `tisim.kernels` is loaded by device/runtime, once Taichi runs
-ORDER = """errors enums mujoco_names mjcf.numbers mjcf.rotations mjcf.tree mjcf.unsearched mjcf.format mjcf.scene
+ORDER = """errors enums mujoco_names device.garbage mjcf.numbers mjcf.rotations mjcf.tree mjcf.format mjcf.scene
 mjcf.assets mjcf.elements mjcf.reference mjcf.reduce mjcf.lengthrange mjcf.compile mjcf device model.tables model data
 spec stages queries pipeline derivatives rollout settling recording sweeping viewer gym scenes cli""".split()
 

@@ -10,21 +10,31 @@ import sys
 
 
 @contextlib.contextmanager
+def unsearched():
+    """Within it Python does not look for garbage: of a model's million elements it would look through all again and
+    again, half of the time that they take."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield running
+    finally:
+        if running:
+            gc.enable()
+
+
+@contextlib.contextmanager
 def collected_later():
     """Importing and compiling make a hundred thousand objects; looking through them again and again takes a tenth.
 
     At the end they are old objects, which Python looks through seldom.
     """
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            if not gc.get_freeze_count():
+    with unsearched() as running:
+        try:
+            yield
+        finally:
+            if running and not gc.get_freeze_count():
                 gc.freeze()  # takes them all out of the young generations,
                 gc.unfreeze()  # and puts them into the oldest
-            gc.enable()
 
 
 @functools.cache

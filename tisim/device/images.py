@@ -132,10 +132,10 @@ def write(path, data):
 def making(key):
     """What is done within is done by one process at a time for each key, where the system can lock files."""
     with contextlib.ExitStack() as stack:
-        with contextlib.suppress(ImportError, OSError):
+        with contextlib.suppress(ImportError, OSError, Unsupported):
             import fcntl
 
-            held = stack.enter_context(open(cache.folder() / "making", "wb"))  # a lock ends with the process
+            held = stack.enter_context(open(own_folder().parent / "making", "ab"))  # a lock ends with its process
             fcntl.lockf(held, fcntl.LOCK_EX, 1, int(key[:15], 16))
         yield
 

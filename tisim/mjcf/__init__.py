@@ -1,7 +1,7 @@
 """MJCF: the model format, from XML text to the arrays of a model.
 
 rotations.py   quaternions and orientations             tree.py      index arrays of the kinematic tree
-numbers.py     what counts as zero                      unsearched.py  no search for garbage meanwhile
+numbers.py     what counts as zero
 format/        what may stand in a file: XML and URDF, places in files, the grammar, defaults, writing
 scene/         the tree becomes flat lists of Items: frames, replicates, attached models, references
 assets/        meshes, height fields, textures, skins and their files

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tisim.device.garbage import unsearched
 from tisim.enums import mjtJacobian, mjtJoint, mjtObj, mjtSleepPolicy
 from tisim.errors import Problems
 
@@ -22,7 +23,6 @@ from .reference import setconst
 from .reference.set_actuators import set_actuators
 from .scene.expand import expand
 from .scene.items import column, first, unique_names
-from .unsearched import unsearched
 
 
 class Compiled:

@@ -7,9 +7,10 @@ Algorithms", chapter 13). Rules: MuJoCo's user_mesh.cc (Apache-2.0).
 
 import numpy as np
 
+from tisim.device.garbage import unsearched
+
 from ..numbers import EPS, MINVAL
 from ..rotations import cross
-from ..unsearched import unsearched
 from .mesh_inertia import dot
 
 # two triangles are of one side when the cosine between their normals is larger
