@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tisim
-from tisim.device import session, team
+from tisim.device import session, team, threads
 
 COMMON = """
 import os, signal, sys, time
@@ -175,10 +175,19 @@ def test_looks_are_counted_anew_for_each_call():
 
 def test_a_quota_counts(monkeypatch):
     monkeypatch.setattr(team, "_quota", lambda: 2.5)
-    assert team.most({10 + k: k for k in range(8)}) == 2
+    assert team.most({10 + k: k for k in range(8)}) == 2 == team.most({}, 8)
     monkeypatch.setattr(team, "_quota", lambda: 0.5)
     assert team.most({1: 0, 2: 1}) == 1
     assert team.most({}) == 1
+    monkeypatch.setattr(team, "_quota", lambda: float("inf"))
+    assert team.most({}, 6) == 6 and team.most({}) == 1
+
+
+def test_threads_that_are_fewer_than_processors_make_a_team(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)))
+    assert [threads.roaming(n) for n in (None, 1, 8, 16)] == [0, 1, 8, 0]
+    monkeypatch.setenv("TISIM_PIN", "0")
+    assert threads.roaming(8) == 0
 
 
 def test_the_machine_s_own_limit_is_read(tmp_path):

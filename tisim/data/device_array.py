@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tisim.device import memory, session
+from tisim.device import dlpack, memory, session
 from tisim.errors import Error, IdError, UnsupportedError, ValuesError
 from tisim.model.watched import Source, numbers
 
@@ -113,22 +113,39 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         self._upload(host)
 
     def __dlpack_device__(self):
-        return 1, 0  # kDLCPU
+        return (dlpack.CUDA, 0) if session.arch == "cuda" else (1, 0)  # kDLCPU
 
-    def __dlpack__(self, **options):
+    def __dlpack__(self, *, stream=None, **options):
         """The array itself, without a copy: torch.from_dlpack(d.ctrl), jax.dlpack.from_dlpack, np.from_dlpack.
 
         It follows each step, and the next step reads what is written to it; what a stage computes is overwritten. It
         serves as long as the Data does, across resets. `__array_interface__` is left out on purpose: with it np.asarray
-        would follow steps, too, and is a copy.
-        Raises UnsupportedError on a GPU.
+        would follow steps, too, and is a copy. On CUDA steps run on the default stream: work on others is waited for
+        when the array is taken, later on by whoever uses them.
+        Raises UnsupportedError on Vulkan and Metal, BufferError where a copy or another device is asked for on CUDA.
         """
-        whole = memory.host_view(self._data.device(self._array.name))
-        if whole is None:
-            raise UnsupportedError(f"d.{self._array.name}: arrays are shared without copies on a CPU only so far")
+        a = self._shared()
+        if session.arch == "cuda":
+            if options.get("copy") or options.get("dl_device") not in (None, self.__dlpack_device__()):
+                raise BufferError(f"d.{self._array.name} is shared where it is, on the CUDA device, without a copy")
+            return dlpack.capsule(a, self._first, self.shape, stream)
+        whole = memory.host_view(a)
+        return whole[self._first : self._first + self.size].reshape(self.shape).__dlpack__(stream=stream, **options)
+
+    @property
+    def __cuda_array_interface__(self):
+        """The array itself on CUDA, for CuPy, Numba and torch.as_tensor, as by __dlpack__; elsewhere there is none."""
+        if session.arch != "cuda":
+            raise AttributeError("__cuda_array_interface__")
+        return dlpack.interface(self._shared(), self._first, self.shape)
+
+    def _shared(self):
+        """The device's array, which others look at from now on."""
+        if session.arch not in ("cpu", "cuda"):
+            raise UnsupportedError(f"d.{self._array.name}: arrays are shared without copies on a CPU and on CUDA")
         if self._array.role in ("state", "input"):
             asleep.shared(self._data, self._array.name)
-        return whole[self._first : self._first + self.size].reshape(self.shape).__dlpack__(**options)
+        return self._data.device(self._array.name)
 
     def _upload(self, host):
         memory.upload(self._data.device(self._array.name), host.reshape(-1), self._first)

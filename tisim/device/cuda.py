@@ -24,26 +24,26 @@ def driver(a):
 
 def read(a, out):
     """Copies a device array's numbers into a NumPy array of as many."""
-    _call(driver(a).cuMemcpyDtoH_v2, ctypes.c_void_p(out.ctypes.data), _address(a), ctypes.c_size_t(out.nbytes))
+    _call(driver(a).cuMemcpyDtoH_v2, ctypes.c_void_p(out.ctypes.data), address(a), ctypes.c_size_t(out.nbytes))
 
 
 def write(a, first, values):
     """Copies a NumPy array of the device array's type to its numbers from `first` on."""
     given = np.ascontiguousarray(values)
-    place = _address(a, first * given.itemsize)
+    place = address(a, first * given.itemsize)
     _call(driver(a).cuMemcpyHtoD_v2, place, ctypes.c_void_p(given.ctypes.data), ctypes.c_size_t(given.nbytes))
 
 
 def fill(a, value):
     """Sets all numbers of a device array of int32, or of any type to 0."""
     words = a.numbers * (2 if str(a.dtype) == "f64" else 1)
-    _call(driver(a).cuMemsetD32_v2, _address(a), ctypes.c_uint(value & 0xFFFFFFFF), ctypes.c_size_t(words))
+    _call(driver(a).cuMemsetD32_v2, address(a), ctypes.c_uint(value & 0xFFFFFFFF), ctypes.c_size_t(words))
 
 
 def copy_device(a, b):
     """Begins to copy a device array to another of its size, both on the device."""
     nbytes = a.numbers * (8 if str(a.dtype) == "f64" else 4)
-    _call(driver(a).cuMemcpyDtoD_v2, _address(b), _address(a), ctypes.c_size_t(nbytes))
+    _call(driver(a).cuMemcpyDtoD_v2, address(b), address(a), ctypes.c_size_t(nbytes))
 
 
 def about(a):
@@ -59,7 +59,8 @@ def about(a):
     return dict(name=name.value.decode(), cuda=cuda, software=hasattr(found, "softgpu_clear"))
 
 
-def _address(a, offset=0):
+def address(a, offset=0):
+    """Where a device array is on the device, or a place so many bytes behind it."""
     from taichi.lang import impl
 
     return ctypes.c_void_p(impl.get_runtime().prog.get_ndarray_data_ptr_as_int(a.arr) + offset)
@@ -79,7 +80,7 @@ def _checked(a):
             continue
         theirs = a.to_numpy().reshape(-1)
         ours = np.empty_like(theirs)
-        args = ctypes.c_void_p(ours.ctypes.data), _address(a), ctypes.c_size_t(ours.nbytes)
+        args = ctypes.c_void_p(ours.ctypes.data), address(a), ctypes.c_size_t(ours.nbytes)
         if found.cuMemcpyDtoH_v2(*args) == 0 and ours.tobytes() == theirs.tobytes():
             return found
     return None

@@ -183,7 +183,7 @@ class Road:
         expected, code = results(), Code(self, texts[0])
         kinds = [int, None, float, None, None]
         block = Arguments(self, kinds)
-        block.set([_address(x) if kind is None else x for kind, x in zip(kinds, given)], [99, 99, 33])
+        block.set([cuda.address(x).value if kind is None else x for kind, x in zip(kinds, given)], [99, 99, 33])
         for a in arrays:
             a.fill(0)
         code.launch(block)
@@ -351,12 +351,6 @@ class Arguments:
         self.road.copy(self.place, bytes(self.layout))
 
 
-def _address(array):
-    from taichi.lang import impl
-
-    return impl.get_runtime().prog.get_ndarray_data_ptr_as_int(array.arr)
-
-
 class Sequence:
     """Kernels launched together, as in plain.py."""
 
@@ -482,7 +476,7 @@ class _Launch:
                 self.road.plain[self.kernel.__name__] = str(e)
                 return False
             arrays = [d.device(name) for name in v.arrays]
-            addresses = dict(zip(v.arrays, map(_address, arrays)))
+            addresses = dict(zip(v.arrays, (cuda.address(a).value for a in arrays)))
             made.set([addresses.get(name, 0) for name in v.names], [a.shape[0] for a in arrays])
             self.numbers = [v.names.index(name) for name in v.numbers]
             self.bytes = sum(map(memory.size_of, arrays))

@@ -93,7 +93,7 @@ def init(arch=None, precision=None, threads=None, profile=False):
     session.generation += 1
     if name == "cpu":
         places = cpu_threads.pin(before, threads)
-        session.workers = 1 if debug() else team.most(places)
+        session.workers = 1 if debug() else team.most(places, cpu_threads.roaming(threads))
     garbage.leave_quickly()
     taichi_patches.install()
     grid.install()

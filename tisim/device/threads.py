@@ -23,7 +23,7 @@ def pin(before, threads):
     threads  how many there are, None for one per processor. Fewer than the process may use stay free to move, since
              another process with as few would choose the same processors. TISIM_PIN=0 leaves all of them free.
     """
-    if not hasattr(os, "sched_setaffinity") or os.environ.get("TISIM_PIN", "1") in ("", "0"):
+    if not _allowed():
         return {}
     processors = sorted(os.sched_getaffinity(0))
     workers = [t for t in running() if t not in set(before)][-len(processors) :]
@@ -36,3 +36,13 @@ def pin(before, threads):
     except OSError:  # some systems do not allow it; all works without
         return {}
     return places
+
+
+def roaming(threads):
+    """How many threads share out more processors than they are, each of which finds one of its own; 0 where they are
+    pinned or may not be."""
+    return threads if threads and _allowed() and threads < len(os.sched_getaffinity(0)) else 0
+
+
+def _allowed():
+    return hasattr(os, "sched_setaffinity") and os.environ.get("TISIM_PIN", "1") not in ("", "0")
