@@ -25,7 +25,7 @@ from tisim.model.tables import colors, tasks
 from tisim.model.tables import faces as face_tables
 from tisim.model.tables import geom as geom_tables
 from tisim.model.tables import ray as ray_tables
-from tisim.stages import colliders, search, solver
+from tisim.stages import colliders, search, solver, sorting
 
 # mjtGeom
 PLANE = int(mjtGeom.mjGEOM_PLANE)
@@ -180,6 +180,7 @@ HFIELD_SLOTS = colliders.SLOTS[HEIGHT_FIELD]  # of a geom and a height field, mj
 
 SWEEP_FOUND = search.SWEEP_FOUND
 LINEAR_ITERATIONS = solver.LINEAR_ITERATIONS
+SCAN_BLOCK = sorting.SCAN_BLOCK
 QUEUED_ROUNDS, QUEUE_BAD = arrays.QUEUED_ROUNDS, arrays.QUEUE_BAD
 QUEUE_LARGE, QUEUE_DENSE = arrays.QUEUE_LARGE, arrays.QUEUE_DENSE
 

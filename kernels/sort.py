@@ -6,8 +6,9 @@ thread. Written here because Taichi's own scan raises on the CPU and its own sor
 
 from tisim.kernels.types import *
 
+from .constants import SCAN_BLOCK
+
 MOST_BLOCKS = 4096  # of a scan on a GPU
-SCAN_BLOCK = 64  # items per block of a scan: short, since Taichi gives a CPU thread 512 loop rounds at a time
 
 
 @ti.func
@@ -136,23 +137,35 @@ def sort_all(m, d, n, nbits, first_half):
     return half
 
 
+@ti.func
+def scan_counts(count: ti.template(), sums: ti.template(), s, scans, total):
+    """The third level of a scan: block s of counts becomes sums of all before each; `sums` has those of `scans` blocks,
+    then of stretches of these."""
+    stretch = s // SCAN_BLOCK
+    before = sum_between(sums, scans, scans + stretch)
+    scan_block(count, s, total, before + sum_between(sums, stretch * SCAN_BLOCK, s))
+
+
 @kernel
 def radix_pass(m, d, icount: ti.i32, shift: ti.i32, nbit: ti.i32, half: ti.i32):
     """One stable pass over `nbit` bits of the keys from `shift` on, parallel over blocks of items and of counts; reads
     the given half of the arrays, writes the other."""
     n = ti.min(d.counts[icount], d.npairmax)
     total = d.nsortblock << nbit
-    length = scan_length(total)
-    scans = (total + length - 1) // length
+    scans = (total + SCAN_BLOCK - 1) // SCAN_BLOCK
+    stretches = (scans + SCAN_BLOCK - 1) // SCAN_BLOCK
     ti.loop_config(serialize=SERIAL)
     for b in range(d.nsortblock):
         count_digits(b, pass_of(n, d.nsortblock, half * d.npairmax, shift, nbit), d.sort_key, d.sort_count)
     ti.loop_config(serialize=SERIAL)
     for s in range(scans):
-        d.scan_sum[s] = sum_between(d.sort_count, s * length, ti.min((s + 1) * length, total))
+        d.sort_sum[s] = sum_of_block(d.sort_count, s, total)
+    ti.loop_config(serialize=SERIAL)
+    for s in range(stretches):
+        d.sort_sum[scans + s] = sum_of_block(d.sort_sum, s, scans)
     ti.loop_config(serialize=SERIAL)
     for s in range(scans):
-        scan_between(d.sort_count, s * length, ti.min((s + 1) * length, total), start_of(d.scan_sum, s))
+        scan_counts(d.sort_count, d.sort_sum, s, scans, total)
     ti.loop_config(serialize=SERIAL)
     for b in range(d.nsortblock):
         how = pass_of(n, d.nsortblock, half * d.npairmax, shift, nbit)
@@ -161,8 +174,7 @@ def radix_pass(m, d, icount: ti.i32, shift: ti.i32, nbit: ti.i32, half: ti.i32):
 
 @kernel
 def part_pass(m, d, shift: ti.i32, nbit: ti.i32, half: ti.i32):
-    """The same of the things that constraint/lists_all.py and islands_all.py sort by their owners. Their counts are
-    scanned in three levels: part_sum has sums of blocks, then of stretches of blocks."""
+    """The same of the things that constraint/lists_all.py and islands_all.py sort by their owners."""
     total = d.npartblock << nbit
     scans = (total + SCAN_BLOCK - 1) // SCAN_BLOCK
     stretches = (scans + SCAN_BLOCK - 1) // SCAN_BLOCK
@@ -177,9 +189,7 @@ def part_pass(m, d, shift: ti.i32, nbit: ti.i32, half: ti.i32):
         d.part_sum[scans + s] = sum_of_block(d.part_sum, s, scans)
     ti.loop_config(serialize=SERIAL)
     for s in range(scans):
-        stretch = s // SCAN_BLOCK
-        before = sum_between(d.part_sum, scans, scans + stretch)
-        scan_block(d.part_count, s, total, before + sum_between(d.part_sum, stretch * SCAN_BLOCK, s))
+        scan_counts(d.part_count, d.part_sum, s, scans, total)
     ti.loop_config(serialize=SERIAL)
     for b in range(d.npartblock):
         how = pass_of(d.npart, d.npartblock, half * d.npartmax, shift, nbit)

@@ -19,6 +19,7 @@ from ..rotation import conj_quat, mul_quat
 from ..sleep.awake import task_at, task_count
 from ..spatial import cross, head, tail
 from ..types import FP, SERIAL, func, kernel, narrow, store, ti, vec3, vec4, vec6
+from .places import place_rows
 from .row import finish_row, fits, start_row
 
 LEAST_SPARSE = 60  # dofs from which on jacobian="auto" means sparse
@@ -52,27 +53,19 @@ def pose_moves(m, d):
 
 @kernel
 def equality_places(m, d):
-    """First row and first entry of each equality that acts, -1 for the others; serial."""
+    """First row and first entry of each equality that acts, -1 for the others; serial but on a GPU."""
     n_task = task_count(m, d, TASK_EQUALITY, m.neq)
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        row = d.nrow
-        adr = d.nJ
-        for place in range(n_task):
-            k = task_at(m, d, TASK_EQUALITY, place)
-            e = k % m.neq
-            n = m.eq_nrow[e]
-            d.eq_row[k] = -1
-            d.eq_adr[k] = adr
-            acts = n > 0 and d.eq_active[k] != 0
-            if acts and n > 1:
-                acts = d.eq_moves[k] == 1
-            if acts:
-                d.eq_row[k] = row
-                row += n
-                adr += n * m.eq_Jnum[e]
-        d.nrow = row
-        d.nJ = adr
+    place_rows(m, d, n_task, SERIAL, equality_need, d.eq_row, d.eq_adr)
+
+
+@func
+def equality_need(m, d, place):
+    k = task_at(m, d, TASK_EQUALITY, place)
+    n = m.eq_nrow[k % m.neq]
+    acts = n > 0 and d.eq_active[k] != 0
+    if acts and n > 1:
+        acts = d.eq_moves[k] == 1
+    return k, ti.select(acts, n, 0), m.eq_Jnum[k % m.neq]
 
 
 @func

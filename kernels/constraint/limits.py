@@ -4,6 +4,7 @@ from ..constants import BALL, LIMIT_JOINT
 from ..rotation import quat_to_rotvec
 from ..sleep.awake import limited_at, limited_count
 from ..types import FP, MINVAL, SERIAL, func, kernel, narrow, ti, vec3, vec4
+from .places import place_rows
 from .row import finish_row, fits, start_row
 
 
@@ -34,27 +35,20 @@ def limit_rows(m, d):
             x = narrow(d.qpos[q])
             n = ti.cast(x - lo < m.jnt_margin[j], ti.i32) + ti.cast(hi - x < m.jnt_margin[j], ti.i32)
         d.limit_row[k] = n
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        row = d.nrow
-        adr = d.nJ
-        for at in range(total):
-            k = limited_at(m, d, at)
-            n = d.limit_row[k]
-            d.limit_row[k] = -1
-            if n > 0:
-                d.limit_row[k] = row
-                d.limit_adr[k] = adr
-                row += n
-                adr += n * ti.select(m.jnt_type[m.limited_joint[k % m.nlimited]] == BALL, 3, 1)
-        d.nrow = row
-        d.nJ = adr
+    place_rows(m, d, total, SERIAL, limit_need, d.limit_row, d.limit_adr)
     ti.loop_config(serialize=SERIAL)
     for at in range(total):
         k = limited_at(m, d, at)
         r = d.limit_row[k]
         if r >= 0:  # few are at their limits
             add_limit(m, d, k, r)
+
+
+@func
+def limit_need(m, d, place):
+    """What limited joint k at a place has: its number of rows stands in limit_row before it has its place."""
+    k = limited_at(m, d, place)
+    return k, d.limit_row[k], ti.select(m.jnt_type[m.limited_joint[k % m.nlimited]] == BALL, 3, 1)
 
 
 @func

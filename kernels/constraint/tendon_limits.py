@@ -3,6 +3,7 @@
 from ..constants import FRICTION_TENDON, LIMIT_TENDON, TASK_TEN_FRICTION, TASK_TEN_LIMIT
 from ..sleep.awake import task_at, task_count
 from ..types import FP, SERIAL, func, kernel, ti
+from .places import place_rows
 from .row import finish_row, fits, start_row
 
 
@@ -17,22 +18,18 @@ def start_tendon_row(m, d, w, t, r, kind, adr, sign):
         d.J[adr + x] = sign * d.ten_J[w * m.ntendonJ + a]
 
 
+@func
+def friction_need(m, d, place):
+    k = task_at(m, d, TASK_TEN_FRICTION, place)
+    num = m.tendon_Jnum[m.friction_tendon[k % m.ntendonfriction]]
+    return k, ti.cast(num > 0, ti.i32), num
+
+
 @kernel
 def tendon_friction_rows(m, d):
     """Scan, fill; parallel over (world, tendon with friction loss)."""
     n_task = task_count(m, d, TASK_TEN_FRICTION, m.ntendonfriction)
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        row = d.nrow
-        adr = d.nJ
-        for place in range(n_task):
-            k = task_at(m, d, TASK_TEN_FRICTION, place)
-            d.tenfric_row[k] = row
-            d.tenfric_adr[k] = adr
-            row += ti.cast(m.tendon_Jnum[m.friction_tendon[k % m.ntendonfriction]] > 0, ti.i32)
-            adr += m.tendon_Jnum[m.friction_tendon[k % m.ntendonfriction]]
-        d.nrow = row
-        d.nJ = adr
+    place_rows(m, d, n_task, SERIAL, friction_need, d.tenfric_row, d.tenfric_adr)
     ti.loop_config(serialize=SERIAL)
     for place in range(n_task):
         k = task_at(m, d, TASK_TEN_FRICTION, place)
@@ -55,26 +52,22 @@ def side_of(m, d, w, t, side):
     return sign * (d.ten_length[w * m.ntendon + t] - m.tendon_range[t][side])
 
 
+@func
+def limit_need(m, d, place):
+    k = task_at(m, d, TASK_TEN_LIMIT, place)
+    t = m.limited_tendon[k % m.ntendonlimited]
+    n = 0
+    if m.tendon_Jnum[t] > 0:
+        for side in range(2):
+            n += ti.cast(side_of(m, d, k // m.ntendonlimited, t, side) < m.tendon_margin[t], ti.i32)
+    return k, n, m.tendon_Jnum[t]
+
+
 @kernel
 def tendon_limit_rows(m, d):
     """Count, scan, fill; parallel over (world, limited tendon)."""
     n_task = task_count(m, d, TASK_TEN_LIMIT, m.ntendonlimited)
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        row = d.nrow
-        adr = d.nJ
-        for place in range(n_task):
-            k = task_at(m, d, TASK_TEN_LIMIT, place)
-            t = m.limited_tendon[k % m.ntendonlimited]
-            d.tenlimit_row[k] = row
-            d.tenlimit_adr[k] = adr
-            if m.tendon_Jnum[t] > 0:
-                for side in range(2):
-                    if side_of(m, d, k // m.ntendonlimited, t, side) < m.tendon_margin[t]:
-                        row += 1
-                        adr += m.tendon_Jnum[t]
-        d.nrow = row
-        d.nJ = adr
+    place_rows(m, d, n_task, SERIAL, limit_need, d.tenlimit_row, d.tenlimit_adr)
     ti.loop_config(serialize=SERIAL)
     for place in range(n_task):
         k = task_at(m, d, TASK_TEN_LIMIT, place)

@@ -66,7 +66,8 @@ def main():
         d.qpos.__dlpack__(copy=True)
     except BufferError as e:
         told["copy"] = str(e)
-    told |= dict(left=len(dlpack._lent), interface=d.qvel.__cuda_array_interface__["typestr"], address=type(d.qvel.__cuda_array_interface__["data"][0]).__name__)
+    there = d.qvel.__cuda_array_interface__
+    told |= dict(left=len(dlpack._lent), interface=there["typestr"], address=type(there["data"][0]).__name__)
     print(json.dumps(told))
 
 

@@ -1,9 +1,9 @@
 """From one settled state a GPU finds the contacts and velocities that the CPU does, and the same bits each time, by
 Taichi's launches and by own ones.
 
-Contract: equal contact lists, distances within 1e-7 m of f32 and f64 on the CPU, velocities of f32 within 1e-4 m/s or of
-the largest; equal hashes of three steps for processes that compile, find PTX in the cache, or let Taichi launch; piles
-of 1,000 settle to rest at what the CPU calls their depth.
+Contract: equal contact lists, distances within 1e-7 m of f32 and f64 on the CPU, velocities of f32 within 1e-4 m/s or
+of the largest; equal hashes of three steps for processes that compile, find PTX in the cache, or let Taichi launch; a
+pile of 1,000 comes to rest, no deeper than on the CPU.
 
     python -m pytest -m gpu tests/gpu/test_a_gpu_does_what_the_cpu_does.py
 """

@@ -1,5 +1,5 @@
-"""Arrays on CUDA are shared without copies: by DLPack's capsule a consumer looks at the device's own memory, follows each
-step, and the next step reads a control that it wrote; what is lent is given back, taken or not.
+"""Arrays on CUDA are shared without copies: by DLPack's capsule a consumer looks at the device's own memory, follows
+each step, and the next step reads a control that it wrote; what is lent is given back, taken or not.
 """
 
 import json

@@ -626,6 +626,7 @@ declare("stage", [
     ("group_pos", "f", ("nworldgroup", 3), "m", "collision", "place of each body with many geoms then"),
     ("group_mat", "f", ("nworldgroup", 9), "-", "collision", "its orientation"),
     ("sort_count", "i", ("nsortcount",), "-", "collision", "how many keys of each digit a block of the sort has"),
+    ("sort_sum", "i", ("nsortsum",), "-", "collision", "sums over blocks of these"),
     ("ccd_f", "w", ("nccdreal",), "any", "collision", "shapes, vertices, faces of each worker, see convex/memory.py"),
     ("ccd_i", "i", ("nccdint",), "-", "collision", "the whole numbers among them"),
 ])  # fmt: skip

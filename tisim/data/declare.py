@@ -11,6 +11,7 @@ LENGTHS = dict(
     nplane="planes", nstatic="bounded static geoms", nlisted="different pairs of geoms that the model lists",
     nexclude="pairs of bodies that the model excludes", nworldplane="planes of all worlds",
     nworldgroup="bodies with many geoms of all worlds", nsortcount="blocks of the sort times values of a digit",
+    nsortsum="blocks and stretches of these",
     nfound="places for what the threads of a sweep find", nccdreal="real numbers of all workers on convex shapes",
     nccdint="whole numbers of all workers on convex shapes", nray="rays of all worlds",
     nleafall="leaves of the rays' trees of all worlds", nnodeall="nodes of the rays' trees of all worlds",

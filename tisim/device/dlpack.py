@@ -1,6 +1,6 @@
 """Arrays of a CUDA device lent without a copy: DLPack's capsule, and the dict of `__cuda_array_interface__`.
 
-Source: DLPack's C header (DLManagedTensor) and Python specification; Numba's page on the CUDA array interface, version 3.
+Source: DLPack's C header (DLManagedTensor) and its Python specification; Numba's page on the CUDA array interface.
 Steps run on CUDA's default stream, which waits for others that were made in the usual way, and they for it.
 """
 
@@ -72,6 +72,5 @@ def capsule(a, first, shape, stream=None):
 def interface(a, first, shape):
     """The same as `__cuda_array_interface__` has it."""
     kind, a.lent = np.dtype(memory.number_type(a)), True
-    return dict(
-        shape=tuple(shape), typestr=kind.str, data=(cuda.address(a, first * kind.itemsize).value, False), version=3, stream=1
-    )
+    place = cuda.address(a, first * kind.itemsize).value
+    return dict(shape=tuple(shape), typestr=kind.str, data=(place, False), version=3, stream=1)

@@ -25,7 +25,7 @@ import numpy as np
 
 from tisim.errors import Error
 
-from . import cache, cubin, cuda, cuda_graph, fingerprint, grid, memory, plain, session
+from . import cache, cubin, cuda, cuda_graph, fingerprint, grid, memory, plain, session, tasks
 from .in_line import in_line
 from .machine_code import Unsupported
 from .near_uses import near_uses
@@ -39,6 +39,7 @@ ENTRY = re.compile(r"\.visible \.entry ([\w$]+)\((.*?)\n\}", re.DOTALL)
 FUNCTION = re.compile(r"\.func (function_body[\w$]*)\(\n(.*?)\n\}", re.DOTALL)
 TEMPORARIES_AT = 32872  # place of that pointer in LLVMRuntime
 RUNTIME_BYTES, TEMPORARIES_BYTES = 36864, 1 << 20
+NARROW = dict(pgs_islands=8, small_islands=32)  # threads of a block where each takes an island: so they spread
 SLOT, SLAB = 4096, 1 << 20  # bytes for the arguments of a kernel, and of what is asked of the driver at once
 _state, why = None, "not switched on (TISIM_OWN_LAUNCHES=1)"
 
@@ -257,7 +258,8 @@ class Code:
             if name.endswith("_serial"):
                 self.tasks.append((function, 1, 1))
             else:
-                threads = int(re.search(r"\.maxntid (\d+)", body)[1])
+                most = int(re.search(r"\.maxntid (\d+)", body)[1])
+                threads = min(most, NARROW.get(tasks.short(name).split(".")[0], most))
                 self.tasks.append((function, max(1, (1 << grid.bits()) // threads), threads))
 
     def with_arguments(self, arguments):

@@ -2,8 +2,8 @@
 (kernels/team.py): as many as have a processor of their own.
 
 What comes out does not depend on it. Two workers on one processor would wait for each other's slices of time, thousands
-of times longer than they compute, so there are never more than pinned threads, or threads that are fewer than processors,
-and what a container may use; and where much time went by with waiting, the next tables do without a team.
+of times longer than they compute, so there are never more than pinned threads, or threads that are fewer than the
+processors, and what a container may use; and where much time went by with waiting, the next tables do without a team.
 """
 
 import contextlib
@@ -51,8 +51,8 @@ def rest():
 
 
 def most(places, roaming=0):
-    """How many may be in a team at most. places: dict thread -> its processor, of the pinned threads;  roaming: how many
-    there are that are fewer than the processors, and not pinned."""
+    """How many may be in a team at most. places: dict thread -> its processor, of the pinned threads;  roaming: how
+    many there are that are fewer than the processors, and not pinned."""
     if len(set(places.values())) < len(places) or _real_time():
         return 1
     return max(1, int(min(MOST, len(places) or roaming, _quota())))

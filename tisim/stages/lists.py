@@ -3,8 +3,9 @@ islands_all.py."""
 
 from tisim.device import launch, runtime
 
+from .sorting import BLOCK, MOST_BLOCKS
+
 DIGIT, WIDE_DIGIT = 8, 11  # most bits of a key that a pass of the sort takes; where that is all of it
-BLOCK, MOST_BLOCKS = 64, 1024  # things in the work of one thread of the sort, and how many such blocks at most
 MOST_COUNTS = 1 << 17  # of the digits of all blocks, up to which a pass of WIDE_DIGIT is not slower than two
 
 

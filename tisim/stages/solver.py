@@ -19,7 +19,8 @@ BLOCKS = dict(treesize=32, consize=64, rowsize=64)
 SMALL_BLOCKS = dict(treesize=1, consize=1, rowsize=1)
 LINEAR_ITERATIONS = 1000  # a direction that needs more is taken as it is: it descends all the same
 NEVER = 2**31 - 1
-SHARED = 300  # contacts between moving bodies above which an island is shared, by whatever shares it here
+SHARED = 300  # contacts between moving bodies above which an island is shared by the workers of a CPU
+GPU_SHARED = 10  # the same by all threads of a GPU, of which one takes 0.1 ms for a contact and all 3 ms for a thousand
 
 
 def queued():
@@ -32,7 +33,7 @@ def border(m):
     """Numbers that say which islands are large, the same for any number of threads. Only Newton's method has a road for
     a GPU."""
     newton = m.opt.solver == mjtSolver.mjSOL_NEWTON
-    shared = SHARED if newton or not queued() else NEVER
+    shared = SHARED if not queued() else GPU_SHARED if newton else NEVER
     factor = MAX_FACTOR if newton and not queued() else 0
     return dict(
         maxcon=shared,

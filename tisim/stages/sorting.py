@@ -7,12 +7,18 @@ from tisim.data.arrays import COUNTS
 from tisim.device import runtime, session
 
 DIGIT = (11, 8)  # most bits that a pass takes: by one thread, by all
-BLOCK, MOST_BLOCKS = 256, 1024  # items in the work of one thread, and how many such blocks there are at most
+BLOCK, MOST_BLOCKS = 32, 8192  # items in the work of one thread, and how many such blocks there are at most
+SCAN_BLOCK = 64  # items per block of a scan: short, since Taichi gives a CPU thread 512 loop rounds at a time
 
 
 def shared():
     """Whether all threads share a sort: on a GPU."""
     return session.arch != "cpu"
+
+
+def sums(counts):
+    """Numbers that a pass adds up of so many counts: sums of blocks, and of stretches of blocks."""
+    return counts // SCAN_BLOCK + counts // SCAN_BLOCK**2 + 2
 
 
 class Sort:
@@ -28,6 +34,8 @@ class Sort:
         self.digit = DIGIT[self.wide]
         self.nblock = max(1, min(MOST_BLOCKS, total // BLOCK)) if self.wide else 1
         d.scratch("sort_count", self.nblock << self.digit)
+        if self.wide:
+            d.scratch("sort_sum", sums(self.nblock << self.digit))
 
     @property
     def scalars(self):
