@@ -3,7 +3,8 @@
     python tests/gpu/run.py [--watch] [--order N] [--sm N] [--report FILE] PROGRAM ARGUMENTS...
     TISIM_ARCH=cuda TISIM_PRECISION=f64 python tests/gpu/run.py -m pytest tests/test_smooth_dynamics_equal_mujocos.py
 
-The program then finds one CUDA device of compute capability 9.0, on which Taichi runs unchanged. What is compiled is
+The program then finds one CUDA device of compute capability 9.0, on which Taichi runs unchanged, and launches kernels
+unless TISIM_OWN_LAUNCHES=1 is set. What is compiled is
 kept in $SOFTGPU_DIR (a folder "softgpu" in that of tisim's own cache).
 """
 
@@ -39,7 +40,7 @@ def environment(**options):
     """The environment of a process that is to find the software device; options as on the command line."""
     library = driver()
     return dict(
-        dict(TISIM_GRID="12") | os.environ,
+        dict(TISIM_GRID="12", TISIM_OWN_LAUNCHES="0") | os.environ,
         LD_LIBRARY_PATH=f"{library.parent}:{os.environ.get('LD_LIBRARY_PATH', '')}",
         SOFTGPU_DIR=str(folder()),
         SOFTGPU_HOME=str(HERE),

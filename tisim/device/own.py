@@ -7,7 +7,7 @@ and 1.2 us for each array, two allocations and two frees on the device; here ker
 CUDA graph (cuda_graph.py), one call of the driver, and there is a copy where a number has changed. Task for task it is
 the same code, so bits are the same.
 
-TISIM_OWN_LAUNCHES=1 switches it on, since no GPU has run it yet. It is not taken, and `tisim doctor` says why, where a
+TISIM_OWN_LAUNCHES=0 switches it off. It is not taken, and `tisim doctor` says why, where a
 probe does not compute what Taichi's launch does, or where PTX asks for anything of Taichi's runtime but the place of
 loop bounds that one task hands to the next (plain.py).
 """
@@ -41,15 +41,16 @@ TEMPORARIES_AT = 32872  # place of that pointer in LLVMRuntime
 RUNTIME_BYTES, TEMPORARIES_BYTES = 36864, 1 << 20
 NARROW = dict(pgs_islands=8, small_islands=32)  # threads of a block where each takes an island: so they spread
 SLOT, SLAB = 4096, 1 << 20  # bytes for the arguments of a kernel, and of what is asked of the driver at once
-_state, why = None, "not switched on (TISIM_OWN_LAUNCHES=1)"
+OFF = f"switched off ({SWITCH}=0)"
+_state, why = None, "Taichi has not been started"
 
 
 def start(debug, profile, basis):
     """Takes this road, or says in `why` why not; at each start of Taichi."""
     global _state, why
     _state = None
-    if os.environ.get(SWITCH, "0") in ("", "0"):
-        why = f"not switched on ({SWITCH}=1)"
+    if os.environ.get(SWITCH, "1") in ("", "0"):
+        why = OFF
     elif session.arch != "cuda":
         why = f"the backend is {session.arch}"
     elif debug or profile:
