@@ -1,15 +1,19 @@
 """Wall time of a picture of 640 x 360 by one core, and what it would be by eight: an estimate, for machines of fewer.
 
-    python benchmarks/cores.py [--scenes wall:60,pile:1000,pile:10000] [--cores 8]
+    python benchmarks/cores.py [--scenes wall:60,pile:1000,pile:10000] [--cores 8] [--measure]
 
 One thread draws; each launch is timed. What Python does and launches of one thread stay as they are. A launch of `draw`
 or `see_sky`, which are most of the work, is cut into the parts that workers take at once, each part is timed, and the
 parts go to whoever is free first, and so do the lists of the views; the other loops do alike work in each turn and are
 divided by the number of cores. Nothing is added for waking threads, nor for the memory that cores share. `alone`: what
 one thread does;  `balance`: time of `draw` and `see_sky` by a core each, divided by the cores, over the longest core's.
+With --measure nothing is estimated: one thread draws, then as many as --cores says, on a machine that has them.
 """
 
 import argparse
+import itertools
+import os
+import sys
 import time
 
 import numpy as np
@@ -109,11 +113,43 @@ def estimate(m, d, cam, quality, cores):
     return min(rows[1:])
 
 
+def measured(m, d, cam, quality):
+    """Least wall time of a picture [s]."""
+    times = []
+    with tisim.Renderer(m, H, W, quality=quality) as r:
+        for _ in range(2 * PICTURES + 1):
+            start = time.perf_counter()
+            r.update_scene(d, cam)
+            r.render()
+            times.append(time.perf_counter() - start)
+    return min(times[1:])
+
+
+def measure(scenes, cores):
+    """Prints what one thread takes, and so many."""
+    if cores > (os.cpu_count() or 1):
+        sys.exit(f"--measure --cores {cores}: this machine has {os.cpu_count()} processors")
+    found = {}
+    for threads in (1, cores):
+        tisim.init(arch="cpu", precision="f32", threads=threads)
+        for text in scenes:
+            for quality in ("sun", "sky"):
+                found[threads, text, quality] = measured(*scene(text), quality)
+    for text, quality in itertools.product(scenes, ("sun", "sky")):
+        one, many = (found[threads, text, quality] for threads in (1, cores))
+        print(
+            f"{text:>12} {quality}: one core {1e3 * one:.1f} ms, {cores} cores {1e3 * many:.1f}, {one / many:.1f} times"
+        )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scenes", default="wall:60,pile:1000,pile:10000", help="(default: %(default)s)")
     parser.add_argument("--cores", type=int, default=8, help="(default: %(default)s)")
+    parser.add_argument("--measure", action="store_true", help="measure instead, where there are so many processors")
     args = parser.parse_args()
+    if args.measure:
+        return measure(args.scenes.split(","), args.cores)
     tisim.init(arch="cpu", precision="f32", threads=1)
     for text in args.scenes.split(","):
         m, d, cam = scene(text)

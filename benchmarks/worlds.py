@@ -3,7 +3,8 @@
     python benchmarks/worlds.py [--case ragdoll pit stack falling] [--worlds 64 1024] [--peer .peers] [--json FILE]
 
 Each world is a scene of its own: a ragdoll on the floor, ten bodies in a pit, a stack of 20 boxes, ten bodies that fall
-(so that pairs are searched for in nearly every step); with gymnasium installed also `ant` and `humanoid`, its models.
+(so that pairs are searched for in nearly every step); with gymnasium installed also `ant` and `humanoid`, its models, and `humanoid-newton`,
+that one by Newton's method and Euler's.
 Both engines take all worlds STEPS steps on from the same states, settled but for what falls, in turn, each with as many
 threads as there are processors; medians are compared, and the positions they end with. Where those differ, an
 installed MuJoCo 3.4.0 is asked, too, since the newest may solve another problem. `busy` is processor time over wall
@@ -24,7 +25,8 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CASES = dict(ragdoll=("ragdolls", 1), pit=("pile", 10), stack=("tower", 20), falling=("pile", 10))
-GYMNASIUM = ("ant", "humanoid")  # files among its assets
+GYMNASIUM = ("ant", "humanoid", "humanoid-newton")  # files among its assets; the last is the second by NEWTON
+NEWTON = {'solver="PGS"': 'solver="Newton"', 'integrator="RK4"': 'integrator="Euler"'}
 UNSETTLED = ("falling",)
 STEPS = 20  # of a turn
 SPREAD = 0.02  # of the velocities by which worlds differ [m/s, rad/s]
@@ -53,7 +55,11 @@ def model_of(name):
         from tisim.gym.mujoco_task import asset
     except tisim.Error as e:
         sys.exit(f"{name}: {e}")
-    return pathlib.Path(asset(f"{name}.xml")).read_text()
+    text = pathlib.Path(asset(f"{name.removesuffix('-newton')}.xml")).read_text()
+    for old, new in NEWTON.items() if name.endswith("-newton") else ():
+        assert old in text, f"{name}: no {old}"
+        text = text.replace(old, new)
+    return text
 
 
 def measure(name, nworld, args, mujoco, rollout):
