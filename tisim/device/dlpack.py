@@ -70,7 +70,7 @@ def capsule(a, first, shape, stream=None):
 
 
 def interface(a, first, shape):
-    """The same as `__cuda_array_interface__` has it."""
+    """The same as `__cuda_array_interface__` has it; who looks keeps the Data, not the array, alive."""
     kind, a.lent = np.dtype(memory.number_type(a)), True
     place = cuda.address(a, first * kind.itemsize).value
     return dict(shape=tuple(shape), typestr=kind.str, data=(place, False), version=3, stream=1)
