@@ -2,13 +2,14 @@
 
     python benchmarks/worlds.py [--case ragdoll pit stack falling] [--worlds 64 1024] [--peer .peers] [--json FILE]
 
-Each world is a scene of its own: a ragdoll on the floor, ten bodies in a pit, a stack of 20 boxes, ten bodies that fall
-(so that pairs are searched for in nearly every step); with gymnasium installed also `ant` and `humanoid`, its models,
-and `humanoid-newton`, that one by Newton's method and Euler's. Both engines take all worlds STEPS steps on from the
-same states, settled but for what falls, in turn, each with as many threads as there are processors; medians are
-compared, and the positions they end with. Where those differ, an installed MuJoCo 3.4.0 is asked, too, since the newest
-may solve another problem. `busy` is processor time over wall time of tisim's turns. tisim takes them as MuJoCo does, by tisim.rollout, or with `--by step` by tisim.step with all
-worlds in one Data, whose arrays `kB/world` is. The exit code is 1 if an answer differs; rates have no bar.
+Each world is a scene of its own: a ragdoll on the floor, ten bodies in a pit, a stack of 20 boxes, ten bodies that
+fall (so that pairs are searched for in nearly every step); with gymnasium installed also `ant` and `humanoid`, its
+models, and `humanoid-newton`, that one by Newton's method and Euler's. Both engines take all worlds STEPS steps on
+from the same states, settled but for what falls, in turn, each with as many threads as there are processors; medians
+are compared, and the positions they end with. Where those differ, an installed MuJoCo 3.4.0 is asked, too, since the
+newest may solve another problem. `busy` is processor time over wall time of tisim's turns. tisim takes them as MuJoCo
+does, by tisim.rollout, or with `--by step` by tisim.step with all worlds in one Data, whose arrays `kB/world` is. The
+exit code is 1 if an answer differs; rates have no bar.
 """
 
 import argparse

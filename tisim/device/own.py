@@ -7,9 +7,9 @@ and 1.2 us for each array, two allocations and two frees on the device; here ker
 CUDA graph (cuda_graph.py), one call of the driver, and there is a copy where a number has changed. Task for task it is
 the same code, so bits are the same.
 
-TISIM_OWN_LAUNCHES=0 switches it off. It is not taken, and `tisim doctor` says why, where a probe does not compute what
-Taichi's launch does, or where PTX asks for anything of Taichi's runtime but the place of loop bounds that one task hands
-to the next (plain.py).
+TISIM_OWN_LAUNCHES=0 switches it off. It is not taken, and `tisim doctor` says why, where a probe does not compute
+what Taichi's launch does, or where PTX asks for anything of Taichi's runtime but the place of loop bounds that one
+task hands to the next (plain.py).
 """
 
 import contextlib
