@@ -79,6 +79,7 @@ def model(monkeypatch, cone="pyramidal", road="dense"):
         monkeypatch.setattr(solver, "MAX_FACTOR", 0)
     if road in ("team", "all threads"):
         monkeypatch.setattr(solver, "SHARED", 0)
+        monkeypatch.setattr(solver, "GPU_SHARED", 0)
     if road == "team":
         monkeypatch.setattr(team, "workers", lambda: 2)
     if road == "all threads":

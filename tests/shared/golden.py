@@ -141,7 +141,7 @@ def force(variant="chosen", shared_above=None, dense_up_to=None, workers=None):
             (0 if variant in ("team", "packed", "shared") else never) if shared_above is None else shared_above
         )
     if shared_above is not None:
-        changes.append((solver, "SHARED", shared_above))
+        changes += [(solver, name, shared_above) for name in ("SHARED", "GPU_SHARED")]
     if variant == "packed":
         changes.append((features, "PACKED", 1))
     if variant in ("team", "packed") and dense_up_to is None:
