@@ -126,7 +126,7 @@ def _solver(m, d):
     found += [] if m.opt.solver == mjtSolver.mjSOL_PGS else solver.island_solvers(m)
     found += [k("solver.abreast").solve_abreast] if solver.side_by_side(m, d) else []
     found += dual.kernels_of(m)
-    if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.GPU_SHARED:
+    if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.SHARED:
         large, linear = k("solver.all_threads"), k("solver.cg_all")
         found += [large.start_round, large.begin_rounds, large.project, large.search, large.move]
         found += [linear.start_direction, linear.linear_step, k("smooth.integrate").note_bad_acceleration]
