@@ -7,6 +7,7 @@ python lent.py ctypes|torch
 import ctypes
 import gc
 import json
+import pathlib
 import sys
 
 import numpy as np
@@ -14,10 +15,8 @@ import numpy as np
 import tisim
 from tisim.device import dlpack, memory
 
-XML = """<mujoco><worldbody><geom type="plane" size="5 5 1"/>
-  <body><joint name="a" axis="0 1 0"/><geom size=".1" pos=".3 0 2"/></body>
-  <body name="ball" pos="3 0 .1"><freejoint/><geom size=".1"/></body></worldbody>
-  <actuator><motor joint="a"/></actuator></mujoco>"""
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from shared.arm_and_ball import XML  # noqa: E402
 
 
 def by_ctypes(a):

@@ -3,9 +3,9 @@
     python tests/gpu/run.py [--watch] [--order N] [--sm N] [--report FILE] PROGRAM ARGUMENTS...
     TISIM_ARCH=cuda TISIM_PRECISION=f64 python tests/gpu/run.py -m pytest tests/test_smooth_dynamics_equal_mujocos.py
 
-The program then finds one CUDA device of compute capability 9.0, on which Taichi runs unchanged, and launches kernels
-unless TISIM_OWN_LAUNCHES=1 is set. What is compiled is
-kept in $SOFTGPU_DIR (a folder "softgpu" in that of tisim's own cache).
+The program then finds one CUDA device of compute capability 9.0, on which Taichi runs unchanged and launches kernels;
+with TISIM_OWN_LAUNCHES=1 tisim does. What is compiled is kept in $SOFTGPU_DIR (a folder "softgpu" in that of tisim's
+own cache).
 """
 
 import os

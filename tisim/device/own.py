@@ -41,7 +41,6 @@ TEMPORARIES_AT = 32872  # place of that pointer in LLVMRuntime
 RUNTIME_BYTES, TEMPORARIES_BYTES = 36864, 1 << 20
 NARROW = dict(pgs_islands=8, small_islands=32)  # threads of a block where each takes an island: so they spread
 SLOT, SLAB = 4096, 1 << 20  # bytes for the arguments of a kernel, and of what is asked of the driver at once
-OFF = f"switched off ({SWITCH}=0)"
 _state, why = None, "Taichi has not been started"
 
 
@@ -50,7 +49,7 @@ def start(debug, profile, basis):
     global _state, why
     _state = None
     if os.environ.get(SWITCH, "1") in ("", "0"):
-        why = OFF
+        why = f"switched off ({SWITCH}=0)"
     elif session.arch != "cuda":
         why = f"the backend is {session.arch}"
     elif debug or profile:

@@ -29,6 +29,7 @@ from . import (
 from .constraint import MAKERS
 
 CROWDED = 16  # contacts of a geom that are not expected to be exceeded on average
+FORESEEN = 300  # contacts that a scene on a GPU may have, above which kernels for large islands are made at its start
 
 
 def kernels_of(m, d):
@@ -126,7 +127,7 @@ def _solver(m, d):
     found += [] if m.opt.solver == mjtSolver.mjSOL_PGS else solver.island_solvers(m)
     found += [k("solver.abreast").solve_abreast] if solver.side_by_side(m, d) else []
     found += dual.kernels_of(m)
-    if solver.queued() and CROWDED * m.ngeom * d.nworld > solver.SHARED:
+    if solver.queued() and CROWDED * m.ngeom * d.nworld > FORESEEN:
         large, linear = k("solver.all_threads"), k("solver.cg_all")
         found += [large.start_round, large.begin_rounds, large.project, large.search, large.move]
         found += [linear.start_direction, linear.linear_step, k("smooth.integrate").note_bad_acceleration]
