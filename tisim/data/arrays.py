@@ -399,6 +399,7 @@ declare("stage", [
     ("abreast_cdof", "f", ("nabreastaxes", 4), "any", "solver", "cdof of their trees"),
     ("abreast_body", "f", ("nabreastbody", 4), "kg", "solver", "as body_hess of their bodies"),
     ("abreast_x", "f", ("nabreastdof", 4), "m/s2, rad/s2", "solver", "their directions"),
+    ("abreast_tree", "f", ("nabreasttree", 4), "any", "smooth", "of a worker: what four trees abreast are made of"),
 ])  # fmt: skip
 
 # solver: memory of workers for PGS on small islands

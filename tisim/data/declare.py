@@ -31,7 +31,7 @@ LENGTHS = dict(
     npicdrawn="words of their records and shadow maps",
     npiclamp="rows of a lamp of a picture", npictex="textures of a picture", npictexel="their texels",
     nabreasthess="numbers of the Hessians that all workers make side by side", nabreastaxes="of their axes",
-    nabreastbody="of their bodies' Hessians", nabreastdof="of their dofs",
+    nabreastbody="of their bodies' Hessians", nabreastdof="of their dofs", nabreasttree="of four trees abreast",
     nsmallX="numbers of Y of the small islands that all workers sweep over", nsmallA="of their matrices",
     nsmallvec="of their vectors",
     nlcppivot="numbers of the tableaus of all workers on small islands", nlcpbasis="unknowns of these",

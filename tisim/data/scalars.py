@@ -156,6 +156,7 @@ declare("call", [
     ("laneaxes", "i", "numbers of their axes"),
     ("lanebody", "i", "numbers of their bodies' Hessians"),
     ("lanedof", "i", "dofs of theirs"),
+    ("lanetree", "i", "numbers of four trees that a worker has room for"),
     ("patience", "i", "how often the first of a team looks for others that have not come"),
     ("npartmax", "i", "things that are sorted by owner at most"),
     ("npartblock", "i", "blocks of that sort: each is one thread's work"),

@@ -24,7 +24,7 @@ STAGES = dict(
 )  # fmt: skip
 # files of kernels below kernels/ that a part of such a stage is timed by; other kernels of `collide` are narrow phase
 FILES = {
-    "smooth.inertia": T.mjTIMER_POS_INERTIA,
+    **dict.fromkeys(("smooth.inertia", "smooth.inertia_abreast"), T.mjTIMER_POS_INERTIA),
     **dict.fromkeys("collision.boxes collision.broadphase collision.midphase collision.candidates sort".split(),
                     T.mjTIMER_COL_BROAD),
 }  # fmt: skip

@@ -36,10 +36,19 @@ def pose_kernels(m):
 
 def fwd_position(m, d):
     """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv."""
-    behind = pose_kernels(m)
-    kin, ine = runtime.kernels("smooth.kinematics"), runtime.kernels("smooth.inertia")
+    kin, many, lanes = runtime.kernels("smooth.kinematics"), parallel(m, d), {}
     cameras = [runtime.kernels("sensor.frame").camera_poses] if m.scalar("nseen") else []
-    launch.run(m, d, [kin.body_poses, *behind, kin.geom_poses, ine.tree_inertia, *cameras], parallel(m, d))
+    if abreast.in_loops(m, d):
+        lanes = abreast.room(m, d, many)
+    kernels = [kin.body_poses, *pose_kernels(m), kin.geom_poses, inertia_kernel(m, d), *cameras]
+    launch.run(m, d, kernels, many, **lanes)
+
+
+def inertia_kernel(m, d):
+    """The kernel of centres of mass, inertias, M and its factor."""
+    if abreast.in_loops(m, d):
+        return runtime.kernels("smooth.inertia_abreast").inertia_abreast
+    return runtime.kernels("smooth.inertia").tree_inertia
 
 
 def fwd_velocity(m, d):

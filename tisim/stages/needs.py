@@ -41,7 +41,7 @@ def kernels_of(m, d):
     found = [
         kinematics.body_poses,
         kinematics.geom_poses,
-        k("smooth.inertia").tree_inertia,
+        dynamics.inertia_kernel(m, d),
         *integrators.kernels_of(m, d),
     ]
     if m.scalar("nseen"):
@@ -93,7 +93,7 @@ def _second(m, d):
     """Those of the second dynamics: of the others' only what its steps launch."""
     k = runtime.kernels
     kinematics, velocity = k("smooth.kinematics"), k("smooth.velocity")
-    found = [kinematics.body_poses, *dynamics.pose_kernels(m), kinematics.geom_poses, k("smooth.inertia").tree_inertia]
+    found = [kinematics.body_poses, *dynamics.pose_kernels(m), kinematics.geom_poses, dynamics.inertia_kernel(m, d)]
     found += [k("sensor.frame").camera_poses] if m.scalar("nseen") else []
     found += [k("smooth.integrate").find_bad_state, velocity.tree_velocity] if m.nq else []
     found += [k("smooth.fluid").tree_fluid] if m.nv and dynamics.has_medium(m) else []

@@ -1,6 +1,5 @@
 """The constraint solver: which kernels run until every island has converged."""
 
-import numpy as np
 
 from tisim.device import launch, runtime, session, team
 from tisim.enums import mjtSolver
@@ -90,11 +89,7 @@ def side_by_side(m, d):
 
 def _lanes(m, d, hands):
     """Makes room for so many workers who do so; numbers that their kernel asks for."""
-    if "lanes" not in d._info:
-        begin = np.asarray(m.dof_Madr)[np.asarray(m.tree_dofadr)[np.asarray(m.tree_dofnum) > 0]]
-        numbers = int(np.diff(begin, append=m.nM).max())
-        d._info["lanes"] = numbers, int(np.max(m.tree_dofnum)), int(np.max(m.tree_bodynum))
-    numbers, dofs, bodies = d._info["lanes"]
+    numbers, dofs, bodies = abreast.sizes(m, d)
     d.scratch("abreast_hess", hands * numbers)
     d.scratch("abreast_cdof", hands * 6 * dofs)
     d.scratch("abreast_body", hands * 21 * bodies)
