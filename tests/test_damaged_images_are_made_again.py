@@ -15,12 +15,14 @@ import random
 import select
 import subprocess
 import sys
+import time
 
 import pytest
 from shared.roads import need_machine_code
 
 import tisim
 from tisim.device import build, images, native, runtime
+from tisim.device.cache import STALE
 from tisim.device.images import Record
 
 PROGRAM = """
@@ -241,6 +243,7 @@ def test_no_worker_starts_where_nothing_can_be_kept(cache, monkeypatch):
 
 HOLDS = """
 import sys
+import time
 from tisim.device import images
 with images.making(sys.argv[1]):
     print("makes it", flush=True)
@@ -360,3 +363,17 @@ def test_without_a_usable_folder_steps_are_the_same(filled, tmp_path, cache, fir
     told = run(cache or tmp_path, first)
     assert told["state"] == filled[1]["state"] and (told["troubles"] or told["plain"])
     assert cache or all(path.name.startswith("support-") for path in files(tmp_path))
+
+
+@pytest.mark.parametrize("age, taken", [(STALE + 60, True), (0, False)])
+def test_a_lock_of_a_killed_process_is_taken_away(tmp_path, age, taken):
+    """Taichi's own cache is warned of and not written while there is a lock, whoever left it."""
+    start, env = "import tisim; tisim.init(arch='cpu')", os.environ | {"TISIM_CACHE": str(tmp_path)}
+    run = [sys.executable, "-c", start]
+    subprocess.run(run, env=env, check=True)
+    (folder,) = tmp_path.glob("kernels-*")
+    lock = folder / "ticache.lock"
+    lock.touch()
+    os.utime(lock, 2 * (time.time() - age,))
+    done = subprocess.run(run, env=env, capture_output=True, text=True, check=True)
+    assert taken == (not lock.exists()) == ("ticache.lock" not in done.stderr), done.stderr

@@ -1,7 +1,11 @@
 """Where tisim keeps what it made once: kernels, machine code, convex parts."""
 
+import contextlib
 import os
 import pathlib
+import time
+
+STALE = 600  # s: Taichi holds the lock of its cache for a moment only
 
 
 def folder():
@@ -10,3 +14,12 @@ def folder():
         os.environ.get("TISIM_CACHE")
         or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "tisim")
     )
+
+
+def unlock(path):
+    """Takes away the lock of Taichi's cache in a folder that a process left which was killed: else each later one warns
+    of it and keeps nothing."""
+    lock = pathlib.Path(path, "ticache.lock")
+    with contextlib.suppress(OSError):
+        if time.time() - lock.stat().st_mtime > STALE:
+            lock.unlink()

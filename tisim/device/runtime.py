@@ -69,6 +69,7 @@ def init(arch=None, precision=None, threads=None, profile=False):
         return
     options = dict(SAFE_OPTIONS, default_fp=ti.f64 if precision == "f64" else ti.f32, debug=debug())
     path = cache_path(dict(options, arch=name))
+    cache.unlock(path)
     if profile:
         options["kernel_profiler"] = True
     if threads is not None:
