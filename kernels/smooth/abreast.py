@@ -1,16 +1,17 @@
-"""Solves with M for four worlds at a time: what velocity.tree_acceleration and integrate.tree_euler do with one.
+"""Accelerations and Euler steps of four worlds at a time, each with the bits that it gets alone: what
+velocity.tree_acceleration and integrate.tree_euler do with one.
 
-A tree's rows are short: a processor guesses wrongly where each ends, and waits for each number, which the next one
-takes. Four worlds in turn share the guesses and the waits. Each gets the bits that it gets alone.
+Of accelerations, whose factor is there, worlds are solved in turn: a tree's rows are short, a processor guesses wrongly
+where each ends, and waits for each number, which the next one takes; four in turn share the guesses and the waits.
 """
 
-from ..sleep.awake import mover_at, mover_count
-from ..types import SERIAL, func, kernel, ti, vec4
+from ..abreast import LANES, numbers_of, take_groups, worlds_from
+from ..team import crew
+from ..types import ABREAST, HAND, SERIAL, func, kernel, ti, vec4
+from .factor_abreast import factor, lay_rows, put_back_rows, solve
 from .inertia import solve_tree
-from .integrate import advance_position, advance_velocity, damped_matrix, damped_velocity, keep_acceleration
+from .integrate import advance_position, advance_velocity, damped_velocity, is_damped, keep_acceleration
 from .velocity import smooth_forces
-
-LANES = 4
 
 
 @kernel
@@ -31,26 +32,68 @@ def acceleration_abreast(m, d):
 
 @kernel
 def euler_abreast(m, d):
-    """Euler step of velocity, then position and time; parallel alike. Seed 000, "Numerical integration"."""
-    n = mover_count(m, d)
-    ti.loop_config(serialize=SERIAL)
-    for k in range(n):
-        w, t = mover_at(m, d, k)
-        if t == m.ntree:
-            advance_position(m, d, w, t)
-        elif t >= 0 and w % LANES == 0:
-            many = ti.min(LANES, d.nworld - w)
-            if d.implicit_damping == 1:
-                for c in range(many):
-                    keep_acceleration(m, d, w + c, t)
-                    damped_matrix(m, d, w + c, t)
-                solve_worlds(m, d, w, many, t, d.qH, d.sol_r, d.sol_z)
-            for c in range(many):
-                if d.implicit_damping == 1:
-                    damped_velocity(m, d, w + c, t)
+    """integrate.tree_euler, shared out to d.nhand workers. Seed 000, "Numerical integration"."""
+    ti.static(ABREAST)
+    units = d.nhand * HAND
+    crew(m, d, units, SERIAL, HAND, euler_work)
+
+
+@func
+def euler_work(m, d, hand):
+    """A worker's part."""
+    take_groups(m, d, hand, step_four)
+
+
+@func
+def step_four(m, d, hand, w, b):
+    """What begins with body b in worlds from w on; with the world itself, their times."""
+    t = m.body_treeid[b]
+    end = ti.min(w + LANES, d.nworld)
+    if b == 0:
+        for v in range(w, end):
+            advance_position(m, d, v, m.ntree)
+    elif t >= 0:
+        if m.tree_bodyadr[t] == b:
+            together = d.implicit_damping == 1
+            if together:
+                for v in range(w, end):
+                    together = together and is_damped(m, d, v, t)
+            if together:
+                damped_step(m, d, hand, w, t)
+            for v in range(w, end):
+                if together:
+                    keep_acceleration(m, d, v, t)
+                    damped_velocity(m, d, v, t)
                 else:
-                    advance_velocity(m, d, w + c, t)
-                advance_position(m, d, w + c, t)
+                    advance_velocity(m, d, v, t)
+                advance_position(m, d, v, t)
+
+
+@func
+def damped_step(m, d, hand, w, t):
+    """sol_z: the acceleration with M + timestep * damping, whose factor is qH, as integrate.damped_matrix and a solve
+    make it."""
+    world = worlds_from(m, d, w)
+    dof0 = m.tree_dofadr[t]
+    n = m.tree_dofnum[t]
+    lay_rows(m, d, hand, world, t, d.M)
+    x = hand * d.lanetree + n
+    for i in range(n):
+        k = dof0 + i
+        last = hand * d.lanehess - m.M_rowadr[dof0] + m.M_rowadr[k] + m.M_rownnz[k] - 1
+        d.abreast_hess[last] = d.abreast_hess[last] + m.opt.timestep * numbers_of(m, d, m.dof_damping, world, k)
+        force = vec4(0.0)
+        for c in ti.static(range(LANES)):
+            e = world[c] * m.nv + k
+            force[c] = d.qfrc_smooth[e] + d.qfrc_constraint[e]
+        d.abreast_tree[x + i] = force
+    factor(m, d, hand, t)
+    solve(m, d, hand, t, x)
+    put_back_rows(m, d, hand, world, t, d.qH)
+    for i in range(n):
+        z = d.abreast_tree[x + i]
+        for c in ti.static(range(LANES)):
+            d.sol_z[world[c] * m.nv + dof0 + i] = z[c]
 
 
 @func

@@ -4,6 +4,7 @@ from ..abreast import LANES, lay, lay_matrices, numbers_of, put_back, take_group
 from ..constants import BALL, FREE, SLIDE
 from ..team import crew
 from ..types import ABREAST, FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec4
+from .factor_abreast import factor, put_back_diagonal, put_back_rows
 from .inertia import inertias, world_centre
 
 BODY = 25  # numbers of a body in abreast_tree: place and frame, centre of mass of what hangs on it, crb
@@ -42,7 +43,9 @@ def four_trees(m, d, hand, w, b):
         four_inertias(m, d, hand, world, t)
         axes(m, d, hand, world, t)
         matrices(m, d, hand, world, t)
-        factor(m, d, hand, world, t)
+        factor(m, d, hand, t)
+        put_back_rows(m, d, hand, world, t, d.qLD)
+        put_back_diagonal(m, d, hand, world, t, d.qLDiagInv)
 
 
 @func
@@ -203,7 +206,7 @@ def matrices(m, d, hand, world, t):
                 p -= 1
                 d.abreast_hess[to + p] = along(m, d, base + 6 * (i - dof0), sums)
                 i = m.dof_parentid[i]
-    copy_rows(m, d, hand, world, t, d.M)
+    put_back_rows(m, d, hand, world, t, d.M)
 
 
 @func
@@ -236,52 +239,3 @@ def moment(m, d, to, of, axis):
     d.abreast_tree[to + 3] = mass * ux + (y * hz - z * hy)
     d.abreast_tree[to + 4] = mass * uy + (z * hx - x * hz)
     d.abreast_tree[to + 5] = mass * uz + (x * hy - y * hx)
-
-
-@func
-def copy_rows(m, d, hand, world, t, to: ti.template()):
-    """Copies the trees' numbers of abreast_hess to a matrix of each world."""
-    row = m.M_rowadr[m.tree_dofadr[t]]
-    k = m.tree_dofadr[t] + m.tree_dofnum[t] - 1
-    n = m.M_rowadr[k] + m.M_rownnz[k] - row
-    at = hand * d.lanehess
-    p = 0
-    while p + 2 <= n:
-        x, y = d.abreast_hess[at + p], d.abreast_hess[at + p + 1]
-        for c in ti.static(range(LANES)):
-            to[world[c] * m.nC + row + p] = x[c]
-            to[world[c] * m.nC + row + p + 1] = y[c]
-        p += 2
-    if p < n:
-        x = d.abreast_hess[at + p]
-        for c in ti.static(range(LANES)):
-            to[world[c] * m.nC + row + p] = x[c]
-
-
-@func
-def factor(m, d, hand, world, t):
-    """M = L' D L."""
-    dof0 = m.tree_dofadr[t]
-    n = m.tree_dofnum[t]
-    base = hand * d.lanehess - m.M_rowadr[dof0]
-    for turn in range(n):
-        k = dof0 + n - 1 - turn
-        row = base + m.M_rowadr[k]
-        last = m.M_rownnz[k] - 1
-        inv = 1.0 / ti.max(d.abreast_hess[row + last], MINVAL)
-        for p in range(last):
-            scaled = d.abreast_hess[row + p] * inv
-            above = base + m.M_rowadr[m.M_colind[m.M_rowadr[k] + p]]
-            q = 0
-            while q + 2 <= p:
-                for e in ti.static(range(3)):
-                    d.abreast_hess[above + q + e] = d.abreast_hess[above + q + e] - scaled * d.abreast_hess[row + q + e]
-                q += 3
-            while q <= p:
-                d.abreast_hess[above + q] = d.abreast_hess[above + q] - scaled * d.abreast_hess[row + q]
-                q += 1
-        for p in range(last):
-            d.abreast_hess[row + p] = d.abreast_hess[row + p] * inv
-        for c in ti.static(range(LANES)):
-            d.qLDiagInv[world[c] * m.nv + k] = inv[c]
-    copy_rows(m, d, hand, world, t, d.qLD)

@@ -58,20 +58,27 @@ def damped_velocity(m, d, w, t):
 def damped_matrix(m, d, w, t):
     """qH of tree t: the factor of M + timestep * damping, for the acceleration sol_z, which is the force that it takes.
     The solver's vectors are free by now: sol_r holds 1 / the diagonal of the factor's D."""
-    damped = 0
-    for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-        if m.dof_damping[w, k] > 0.0:
-            damped = 1
+    damped = is_damped(m, d, w, t)
     for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         i = w * m.nv + k
         last = w * m.nC + m.M_rowadr[k] + m.M_rownnz[k] - 1
         for p in range(w * m.nC + m.M_rowadr[k], last + 1):
-            d.qH[p] = d.M[p] if damped == 1 else d.qLD[p]
+            d.qH[p] = d.M[p] if damped else d.qLD[p]
         d.qH[last] = d.qH[last] + m.opt.timestep * m.dof_damping[w, k]
         d.sol_r[i] = d.qLDiagInv[i]
         d.sol_z[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
-    if damped == 1:
+    if damped:
         factor_tree(m, d, w, t, d.qH, d.sol_r)
+
+
+@func
+def is_damped(m, d, w, t):
+    """Whether a dof of tree t is damped."""
+    damped = False
+    for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
+        if m.dof_damping[w, k] > 0.0:
+            damped = True
+    return damped
 
 
 @func

@@ -1,6 +1,5 @@
 """The constraint solver: which kernels run until every island has converged."""
 
-
 from tisim.device import launch, runtime, session, team
 from tisim.enums import mjtSolver
 from tisim.model import callback
