@@ -66,6 +66,29 @@ def test_each_is_itself_alone(case, precision):
     assert "abreast_hess" in batch.memory() and "abreast_hess" not in singles[0].memory()
 
 
+def test_worlds_that_take_another_euler_step_are_themselves():
+    """M with damping is made side by side only where all four worlds have some: less than none leaves M as it is."""
+    tisim.init(arch="cpu", precision="f64")
+    joint = '<joint axis="0 1 .2" damping=".1"/><geom type="capsule" fromto="0 0 0 .2 0 -.1" size=".03"/>'
+    arm = f'<body pos=".2 0 -.1">{joint}<body pos=".2 0 -.1">{joint}</body></body>'
+    text = f"<mujoco><worldbody><body>{joint}{arm}</body></worldbody></mujoco>"
+    m, nworld = tisim.Model.from_xml_string(text), 10
+    rng = np.random.default_rng(2)
+    damping, qvel = rng.uniform(0.01, 0.1, (nworld, m.nv)), rng.normal(size=(nworld, m.nv))
+    damping[[1, 5, 6, 8, 9]] *= -0.1  # one of the first four, two of the next, the last ones
+    batch = tisim.Data(m, nworld=nworld)
+    batch.vary("dof_damping", damping)
+    batch.qvel = qvel
+    tisim.step(m, batch, 30)
+    for w in range(nworld):
+        alone = tisim.Model.from_xml_string(text)
+        alone.dof_damping = damping[w]
+        d = tisim.Data(alone)
+        d.qvel = qvel[w]
+        tisim.step(alone, d, 30)
+        assert np.array_equal(np.asarray(batch.qpos)[w], d.qpos), w
+
+
 def test_neighbours_are_seen():
     """Places that are counted apart become one place and a number behind it; what is not known stays."""
     text = """define void @f(double* %p, i32 %n, i32 %k) {
