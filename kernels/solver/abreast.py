@@ -7,7 +7,6 @@ islands are made, factored and solved as one whose numbers are vectors, as in la
 bits; so it does not matter which islands come together.
 """
 
-from ..abreast import LANES, ivec4, lay
 from ..team import come, crew, piece_size, take_near
 from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti, vec3, vec4
 from .isle import isle_of
@@ -16,6 +15,9 @@ from .rounds import NEAR, ROUGH, next_reduction, scale_of, settled
 from .row_hessian import add_row_hessians
 from .statistics import clear_rows, tell_round
 from .tree_hessian import LOWER, hessian_of_body
+
+LANES = 4
+ivec4 = ti.types.vector(LANES, ti.i32)
 
 
 @kernel
@@ -191,7 +193,12 @@ def lane_of(m, d, some):
 def gather_axes(m, d, hand, lane: ti.template()):
     """cdof of the four trees, side by side."""
     for i in range(lane.dofs):
-        lay(m, d, d.cdof, lane.world * m.nv + lane.dof0 + i, d.abreast_cdof, hand * d.laneaxes + 6 * i, 6)
+        axis = hand * d.laneaxes + 6 * i
+        for q in ti.static(range(6)):
+            x = vec4(0.0)
+            for c in ti.static(range(LANES)):
+                x[c] = d.cdof[lane.world[c] * m.nv + lane.dof0[c] + i][q]
+            d.abreast_cdof[axis + q] = x
 
 
 @func
