@@ -33,5 +33,6 @@ def room(m, d, parallel):
     numbers, dofs, bodies = sizes(m, d)
     d.scratch("abreast_hess", hands * numbers)
     d.scratch("abreast_cdof", hands * 6 * dofs)
-    d.scratch("abreast_tree", hands * (SUM + BODY * bodies))
-    return dict(nhand=hands, lanehess=numbers, laneaxes=6 * dofs, lanetree=SUM + BODY * bodies)
+    tree = max(SUM + BODY * bodies, 2 * dofs)
+    d.scratch("abreast_tree", hands * tree)
+    return dict(nhand=hands, lanehess=numbers, laneaxes=6 * dofs, lanetree=tree)
