@@ -8,7 +8,7 @@ where each ends, and waits for each number, which the next one takes; four in tu
 from ..abreast import LANES, numbers_of, take_groups, worlds_from
 from ..team import crew
 from ..types import ABREAST, HAND, SERIAL, func, kernel, ti, vec4
-from .factor_abreast import factor, lay_rows, put_back_rows, solve
+from .factor_abreast import factor, lay_rows, put_back_dofs, put_back_rows, solve
 from .inertia import solve_tree
 from .integrate import advance_position, advance_velocity, damped_velocity, is_damped, keep_acceleration
 from .velocity import smooth_forces
@@ -90,10 +90,7 @@ def damped_step(m, d, hand, w, t):
     factor(m, d, hand, t)
     solve(m, d, hand, t, x)
     put_back_rows(m, d, hand, world, t, d.qH)
-    for i in range(n):
-        z = d.abreast_tree[x + i]
-        for c in ti.static(range(LANES)):
-            d.sol_z[world[c] * m.nv + dof0 + i] = z[c]
+    put_back_dofs(m, d, x, world, t, d.sol_z)
 
 
 @func

@@ -103,10 +103,10 @@ def put_back_rows(m, d, hand, world, t, to: ti.template()):
 
 
 @func
-def put_back_diagonal(m, d, hand, world, t, to: ti.template()):
-    """1 / D back to an array of dofs."""
+def put_back_dofs(m, d, at, world, t, to: ti.template()):
+    """A number of each dof of the trees, from abreast_tree[at] on, back to an array of dofs."""
     dof0 = m.tree_dofadr[t]
     for i in range(m.tree_dofnum[t]):
-        x = d.abreast_tree[hand * d.lanetree + i]
+        x = d.abreast_tree[at + i]
         for c in ti.static(range(LANES)):
             to[world[c] * m.nv + dof0 + i] = x[c]

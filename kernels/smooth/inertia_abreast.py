@@ -4,7 +4,7 @@ from ..abreast import LANES, lay, lay_matrices, numbers_of, put_back, take_group
 from ..constants import BALL, FREE, SLIDE
 from ..team import crew
 from ..types import ABREAST, FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec4
-from .factor_abreast import factor, put_back_diagonal, put_back_rows
+from .factor_abreast import factor, put_back_dofs, put_back_rows
 from .inertia import inertias, world_centre
 
 BODY = 25  # numbers of a body in abreast_tree: place and frame, centre of mass of what hangs on it, crb
@@ -45,7 +45,7 @@ def four_trees(m, d, hand, w, b):
         matrices(m, d, hand, world, t)
         factor(m, d, hand, t)
         put_back_rows(m, d, hand, world, t, d.qLD)
-        put_back_diagonal(m, d, hand, world, t, d.qLDiagInv)
+        put_back_dofs(m, d, hand * d.lanetree, world, t, d.qLDiagInv)
 
 
 @func

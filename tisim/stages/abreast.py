@@ -27,12 +27,20 @@ def sizes(m, d):
     return d._info["abreast"]
 
 
-def room(m, d, parallel):
-    """Makes room for workers who take four trees at a time; numbers that their kernels ask for."""
-    hands = team.hands(d) if parallel else 1
-    numbers, dofs, bodies = sizes(m, d)
+def matrices(m, d, hands):
+    """Makes room for matrices and axes of four trees for so many workers; numbers that kernels ask for."""
+    numbers, dofs, _ = sizes(m, d)
     d.scratch("abreast_hess", hands * numbers)
     d.scratch("abreast_cdof", hands * 6 * dofs)
+    return dict(lanehess=numbers, laneaxes=6 * dofs)
+
+
+def loops(m, d, parallel):
+    """The same of kernels whose loops take four worlds at a time; none where they do not."""
+    if not in_loops(m, d):
+        return {}
+    hands = team.hands(d) if parallel else 1
+    _, dofs, bodies = sizes(m, d)
     tree = max(SUM + BODY * bodies, 2 * dofs)
     d.scratch("abreast_tree", hands * tree)
-    return dict(nhand=hands, lanehess=numbers, laneaxes=6 * dofs, lanetree=tree)
+    return dict(nhand=hands, lanetree=tree, **matrices(m, d, hands))

@@ -36,12 +36,10 @@ def pose_kernels(m):
 
 def fwd_position(m, d):
     """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv."""
-    kin, many, lanes = runtime.kernels("smooth.kinematics"), parallel(m, d), {}
+    kin, many = runtime.kernels("smooth.kinematics"), parallel(m, d)
     cameras = [runtime.kernels("sensor.frame").camera_poses] if m.scalar("nseen") else []
-    if abreast.in_loops(m, d):
-        lanes = abreast.room(m, d, many)
     kernels = [kin.body_poses, *pose_kernels(m), kin.geom_poses, inertia_kernel(m, d), *cameras]
-    launch.run(m, d, kernels, many, **lanes)
+    launch.run(m, d, kernels, many, **abreast.loops(m, d, many))
 
 
 def inertia_kernel(m, d):

@@ -18,10 +18,8 @@ def integrate(m, d):
     else:
         fast, damped = m.opt.integrator == mjtIntegrator.mjINT_IMPLICITFAST, is_damped(m)
         d._info[DERIVED] = ("none", "joints")[damped] if fast else ("", "Euler")[damped]
-        kernels, many, lanes = [*advance_kernels(m), _euler(m, d)], parallel(m, d), {}
-        if abreast.in_loops(m, d):
-            lanes = abreast.room(m, d, many)
-        launch.run(m, d, kernels, many, implicit_damping=int(damped), **lanes)
+        kernels, many = [*advance_kernels(m), _euler(m, d)], parallel(m, d)
+        launch.run(m, d, kernels, many, implicit_damping=int(damped), **abreast.loops(m, d, many))
 
 
 def is_damped(m, ignored=0):

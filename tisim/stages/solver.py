@@ -88,12 +88,10 @@ def side_by_side(m, d):
 
 def _lanes(m, d, hands):
     """Makes room for so many workers who do so; numbers that their kernel asks for."""
-    numbers, dofs, bodies = abreast.sizes(m, d)
-    d.scratch("abreast_hess", hands * numbers)
-    d.scratch("abreast_cdof", hands * 6 * dofs)
+    _, dofs, bodies = abreast.sizes(m, d)
     d.scratch("abreast_body", hands * 21 * bodies)
     d.scratch("abreast_x", hands * (dofs + 6))
-    return dict(lanehess=numbers, laneaxes=6 * dofs, lanebody=21 * bodies, lanedof=dofs + 6)
+    return dict(lanebody=21 * bodies, lanedof=dofs + 6, **abreast.matrices(m, d, hands))
 
 
 def _solve_islands(m, d, large):
