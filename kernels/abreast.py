@@ -46,6 +46,19 @@ def numbers_of(m, d, of: ti.template(), world, k):
     return x
 
 
+@ti.func
+def six_products(a: ti.template(), at, b: ti.template(), to):
+    """The products of the vectors of six at a[at] and b[to]."""
+    return (
+        a[at] * b[to]
+        + a[at + 1] * b[to + 1]
+        + a[at + 2] * b[to + 2]
+        + a[at + 3] * b[to + 3]
+        + a[at + 4] * b[to + 4]
+        + a[at + 5] * b[to + 5]
+    )
+
+
 @func
 def lay(m, d, of: ti.template(), e, to: ti.template(), at, n: ti.template()):
     """The first n numbers of four vectors of an array, side by side at to[at]."""

@@ -1,6 +1,6 @@
 """Inertia of trees in four worlds side by side (kernels/abreast.py): what inertia.py makes of one."""
 
-from ..abreast import LANES, lay, lay_matrices, numbers_of, put_back, take_groups, worlds_from
+from ..abreast import LANES, lay, lay_matrices, numbers_of, put_back, six_products, take_groups, worlds_from
 from ..constants import BALL, FREE, SLIDE
 from ..team import crew
 from ..types import ABREAST, FP, HAND, MINVAL, SERIAL, func, kernel, ti, vec4
@@ -199,27 +199,14 @@ def matrices(m, d, hand, world, t):
             d.abreast_hess[to + p] = numbers_of(m, d, m.dof_M0, world, k)
         else:
             moment(m, d, sums, sums + SUM + BODY * (m.dof_bodyid[k] - first) + CRB, base + 6 * (k - dof0))
-            x = along(m, d, base + 6 * (k - dof0), sums)
+            x = six_products(d.abreast_tree, sums, d.abreast_cdof, base + 6 * (k - dof0))
             d.abreast_hess[to + p] = x + numbers_of(m, d, m.dof_armature, world, k)
             i = m.dof_parentid[k]
             while i >= 0:
                 p -= 1
-                d.abreast_hess[to + p] = along(m, d, base + 6 * (i - dof0), sums)
+                d.abreast_hess[to + p] = six_products(d.abreast_tree, sums, d.abreast_cdof, base + 6 * (i - dof0))
                 i = m.dof_parentid[i]
     put_back_rows(m, d, hand, world, t, d.M)
-
-
-@func
-def along(m, d, axis, of):
-    """The products of the axes with the vectors at `of`."""
-    return (
-        d.abreast_tree[of] * d.abreast_cdof[axis]
-        + d.abreast_tree[of + 1] * d.abreast_cdof[axis + 1]
-        + d.abreast_tree[of + 2] * d.abreast_cdof[axis + 2]
-        + d.abreast_tree[of + 3] * d.abreast_cdof[axis + 3]
-        + d.abreast_tree[of + 4] * d.abreast_cdof[axis + 4]
-        + d.abreast_tree[of + 5] * d.abreast_cdof[axis + 5]
-    )
 
 
 @func

@@ -7,6 +7,7 @@ islands are made, factored and solved as one whose numbers are vectors, as in la
 bits; so it does not matter which islands come together.
 """
 
+from ..abreast import LANES, ivec4, lay, six_products
 from ..team import come, crew, piece_size, take_near
 from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti, vec3, vec4
 from .isle import isle_of
@@ -15,9 +16,6 @@ from .rounds import NEAR, ROUGH, next_reduction, scale_of, settled
 from .row_hessian import add_row_hessians
 from .statistics import clear_rows, tell_round
 from .tree_hessian import LOWER, hessian_of_body
-
-LANES = 4
-ivec4 = ti.types.vector(LANES, ti.i32)
 
 
 @kernel
@@ -193,12 +191,7 @@ def lane_of(m, d, some):
 def gather_axes(m, d, hand, lane: ti.template()):
     """cdof of the four trees, side by side."""
     for i in range(lane.dofs):
-        axis = hand * d.laneaxes + 6 * i
-        for q in ti.static(range(6)):
-            x = vec4(0.0)
-            for c in ti.static(range(LANES)):
-                x[c] = d.cdof[lane.world[c] * m.nv + lane.dof0[c] + i][q]
-            d.abreast_cdof[axis + q] = x
+        lay(m, d, d.cdof, lane.world * m.nv + lane.dof0 + i, d.abreast_cdof, hand * d.laneaxes + 6 * i, 6)
 
 
 @func
@@ -218,7 +211,7 @@ def make_hessians(m, d, hand, lane: ti.template(), some, alive):
         for e in range(m.body_dofnum[lane.body + b]):
             i = m.body_dofadr[lane.body + b] + e - lane.first
             six_times(m, d, of, axes + 6 * i, force)
-            x = along(m, d, axes + 6 * i, force)
+            x = six_products(d.abreast_cdof, axes + 6 * i, d.abreast_x, force)
             for c in ti.static(range(LANES)):
                 x[c] = m.dof_armature[lane.world[c], lane.dof0[c] + i] + x[c]
             a = hess + m.dof_Madr[lane.first + i]
@@ -226,7 +219,7 @@ def make_hessians(m, d, hand, lane: ti.template(), some, alive):
             j = m.dof_parentid[lane.first + i]
             while j >= 0:
                 a += 1
-                d.abreast_hess[a] = along(m, d, axes + 6 * (j - lane.first), force)
+                d.abreast_hess[a] = six_products(d.abreast_cdof, axes + 6 * (j - lane.first), d.abreast_x, force)
                 j = m.dof_parentid[j]
         if b > 0:
             up = at + 21 * (m.body_parentid[lane.body + b] - lane.body)
@@ -271,19 +264,6 @@ def six_times(m, d, of, axis, to):
             + d.abreast_body[of + LOWER[i][4]] * d.abreast_cdof[axis + 4]
             + d.abreast_body[of + LOWER[i][5]] * d.abreast_cdof[axis + 5]
         )  # fmt: skip
-
-
-@func
-def along(m, d, axis, to):
-    """The products of the vectors at `axis` with those."""
-    return (
-        d.abreast_cdof[axis] * d.abreast_x[to]
-        + d.abreast_cdof[axis + 1] * d.abreast_x[to + 1]
-        + d.abreast_cdof[axis + 2] * d.abreast_x[to + 2]
-        + d.abreast_cdof[axis + 3] * d.abreast_x[to + 3]
-        + d.abreast_cdof[axis + 4] * d.abreast_x[to + 4]
-        + d.abreast_cdof[axis + 5] * d.abreast_x[to + 5]
-    )
 
 
 @func

@@ -27,12 +27,9 @@ class Unknown(Exception):
 
 
 def take_apart(text):
-    """The IR without pairs; as it was where there is anything that is not known here."""
-    whole = text
-    for name in re.findall(r"^%(\d+) = type ", text, re.M):  # types without names, before values get some
-        text = re.sub(rf"^%{name} = type |%{name}(?=\*)|(?<=alloca )%{name}\b|(?<=getelementptr )%{name}(?=,)|"
-                      rf"(?<=getelementptr inbounds )%{name}(?=,)",
-                      lambda m, name=name: m[0].replace(f"%{name}", f"%type.{name}"), text, flags=re.M)  # fmt: skip
+    """The IR without pairs, or with them where there is anything that is not known here; in both all values and types
+    have names: numbers stand in order, and who comes later may move lines."""
+    whole = text = _named(text)
     out, function, declared = [], None, set(re.findall(r"@(llvm\.[\w.]+)\(", text))
     missing = {}
     try:
@@ -52,6 +49,20 @@ def take_apart(text):
     return "\n".join(out) + "\n"
 
 
+def _named(text):
+    """The IR with names in place of numbers."""
+    for name in re.findall(r"^%(\d+) = type ", text, re.M):  # types without names, before values get some
+        text = re.sub(rf"^%{name} = type |%{name}(?=\*)|(?<=alloca )%{name}\b|(?<=getelementptr )%{name}(?=,)|"
+                      rf"(?<=getelementptr inbounds )%{name}(?=,)",
+                      lambda m, name=name: m[0].replace(f"%{name}", f"%type.{name}"), text, flags=re.M)  # fmt: skip
+    lines, inside = text.split("\n"), False
+    for i, line in enumerate(lines):
+        inside = line.startswith("define") or inside and line != "}"
+        if inside:
+            lines[i] = re.sub(r"^(\d+):", r"number.\1:", re.sub(r"%(\d+)\b", r"%number.\1", line))
+    return "\n".join(lines)
+
+
 def _split(text):
     """The parts of "a, <b, c>, [ d, e ]" between commas that stand in no bracket."""
     parts, depth, start = [], 0, 0
@@ -68,8 +79,6 @@ class _Function:
 
     def __init__(self, lines, missing):
         self.missing, self.elements, self.lines = missing, {}, []
-        # a number as a name is allowed only where all stand in order
-        lines = [re.sub(r"^(\d+):", r"number.\1:", re.sub(r"%(\d+)\b", r"%number.\1", x)) for x in lines]
         looping, kept, within = False, [], set()
         for line in lines:  # values may be asked for before they are defined, by what stands at the head of a loop
             if label := re.match(r"([\w.]+):", line):
