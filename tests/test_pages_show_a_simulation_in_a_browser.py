@@ -11,6 +11,7 @@ import json
 import socket
 import sys
 import threading
+import time
 import types
 
 import numpy as np
@@ -27,6 +28,7 @@ XML = """<mujoco><worldbody><geom type="plane" size="3 3 .1"/>
   <body name="ball" pos="1 0 .5"><freejoint/><geom size=".2"/></body>
   <body pos="0 1 .5"><joint name="j"/><geom size=".1"/></body></worldbody>
   <actuator><motor name="push" joint="j" ctrlrange="-2 2" ctrllimited="true"/></actuator></mujoco>"""
+PATIENCE = 60.0  # for what is to come [s]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +55,7 @@ def request(page, method, path, body=None, **headers):
     found = []
 
     def ask():
-        link = http.client.HTTPConnection("127.0.0.1", page.server.port, timeout=20)
+        link = http.client.HTTPConnection("127.0.0.1", page.server.port, timeout=PATIENCE)
         link.request(method, path, body, headers)
         answer = link.getresponse()
         found.append((answer.status, answer.read()))
@@ -73,13 +75,16 @@ def do(page, *done):
 
 @contextlib.contextmanager
 def looking(page):
-    """A visitor that looks; gives a function that returns the next picture, or None where none comes in some frames."""
-    link = http.client.HTTPConnection("127.0.0.1", page.server.port, timeout=20)
+    """A visitor that looks; gives (sent, after): the pictures that came, and a function that returns the next one.
+
+    after(seconds) has the page go on until a picture comes that is none of those seen before; None where none does.
+    """
+    link = http.client.HTTPConnection("127.0.0.1", page.server.port, timeout=PATIENCE)
     link.request("GET", "/pictures")
     line = link.sock
     answer = link.getresponse()
     assert answer.headers["Content-Type"].startswith("multipart/x-mixed-replace")
-    came, ready = [], threading.Event()
+    sent, seen, came = [], set(), threading.Event()
 
     def read():
         with contextlib.suppress(OSError, ValueError, http.client.HTTPException):
@@ -90,53 +95,53 @@ def looking(page):
                         return
                     if b":" in said:
                         head[said.split(b":")[0]] = said.split(b":")[1]
-                came.append(answer.read(int(head[b"Content-Length"])))
-                after.sent.append(came[-1])
-                ready.set()
+                sent.append(answer.read(int(head[b"Content-Length"])))
+                came.set()
 
-    def after(frames=10):
+    def after(seconds=PATIENCE):
         from PIL import Image
 
-        given = None if came else after.sent[-1:]
-        for _ in range(frames):
-            if came and [came[0]] == given:  # the last picture comes twice
-                came.pop(0)
-            if came:
-                break
+        end = time.monotonic() + seconds
+        while not (new := [picture for picture in sent if picture not in seen]):  # the last one comes twice
+            if time.monotonic() > end:
+                return None
             page.frame()
-            ready.wait(0.15)
-            ready.clear()
-        return np.asarray(Image.open(io.BytesIO(came.pop(0)))) if came else None
+            came.wait(0.15)
+            came.clear()
+        seen.update(new)
+        return np.asarray(Image.open(io.BytesIO(new[-1])))
 
-    after.sent = []
     threading.Thread(target=read, daemon=True).start()
-    yield after
+    yield sent, after
     line.shutdown(socket.SHUT_RDWR)
 
 
 def test_the_last_picture_comes_twice_and_then_nothing(page):
     """Chromium shows a picture of a stream when the next one has begun."""
-    with looking(page) as after:
-        after()
-        assert after(30) is None
-        assert len(after.sent) == 2 and after.sent[0] == after.sent[1]
+    with looking(page) as (sent, after):
+        assert after() is not None
+        end = time.monotonic() + PATIENCE
+        while len(sent) < 2 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert after(2.0) is None
+        assert len(sent) == 2 and sent[0] == sent[1]
 
 
 def test_pictures_come_where_something_changes(page):
-    with looking(page) as after:
+    with looking(page) as (_, after):
         first = after()
         assert first.shape == (160, 240, 3) and first.std() > 5
-        assert after() is None  # time stands still, and nobody did anything
+        assert after(1.0) is None  # time stands still, and nobody did anything
         do(page, ("wheel", 5))
         nearer = after()
         assert np.abs(nearer.astype(int) - first).mean() > 2
-        page.controls.d.qvel[2] = 10.0  # a step from rest changes no pixel
+        page.controls.d.qvel[2] = 10.0
         do(page, ("key", "right", False))
         assert after() is not None and float(page.controls.d.time) == pytest.approx(0.002)
 
 
 def test_words_are_there_before_the_first_picture(page):
-    link = http.client.HTTPConnection("127.0.0.1", page.server.port, timeout=20)
+    link = http.client.HTTPConnection("127.0.0.1", page.server.port, timeout=PATIENCE)
     link.request("GET", "/words")
     assert json.loads(link.getresponse().read())["lines"][1] == "paused"
     link.close()

@@ -31,7 +31,7 @@ class Clock:
     def __init__(self, m, d, step, restart, running=True):
         self.m, self.d, self._step, self._restart = m, d, step, restart
         self.running, self.notch, self.factor, self.key = running, 0, 0.0, -1
-        self._owed = 0.0
+        self._owed, self._moved = 0.0, False
         self._past = collections.deque(maxlen=KEPT)
         self._room = None
 
@@ -61,9 +61,15 @@ class Clock:
         return len(self._past)
 
     def run(self, elapsed, before=None):
-        """Steps for what passed of real time [s]; before(): called before each step. Returns seconds simulated."""
+        """Steps for what passed of real time [s]; before(): called before each step. Returns seconds simulated.
+
+        Where time stands still, what a step leaves behind is brought up to the state (forward), as `simulate` does.
+        """
         if not self.running:
             self.factor = self._owed = 0.0
+            if self._moved:
+                self._moved = False
+                forward(self.m, self.d)
             return 0.0
         wanted = self._owed + min(elapsed, LAG) * self.speed
         h = float(self.m.opt.timestep)
@@ -81,6 +87,7 @@ class Clock:
         if before:
             before()
         self._step(self.m, self.d)
+        self._moved = True
 
     def single(self, before=None):
         """Stops, and makes one step."""
