@@ -12,6 +12,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ from shared import golden
 from shared.roads import need_machine_code
 
 import tisim
-from tisim.device import launch
+from tisim.device import launch, native
+from tisim.device.machine_code import Unsupported
 from tisim.device.variant import kernel
 
 PROGRAM = """
@@ -154,6 +156,30 @@ def test_a_state_that_is_no_number_is_reset_as_by_taichi():
     tisim.step(m, fresh, 10)
     assert np.isfinite(np.asarray(d.qpos)).all() and np.array_equal(d.qpos, fresh.qpos)
     assert d.warning[tisim.mjtWarning.mjWARN_BADQVEL].number == 1
+
+
+def test_a_kernel_whose_machine_code_cannot_be_made_is_told_once_and_goes_by_taichi(monkeypatch):
+    m, d = pile(4)
+    code = native.Road.code
+
+    @kernel
+    def write(m, d, nray: ti.i32):
+        for i in range(3):
+            d.contact_dist[i] = nray
+
+    def refuse(road, wanted, has):
+        if wanted is write:
+            raise Unsupported("LLVM says no")
+        return code(road, wanted, has)
+
+    monkeypatch.setattr(native.Road, "code", refuse)
+    with pytest.warns(RuntimeWarning, match="write: no machine code, each process compiles it anew: LLVM says no"):
+        launch.run(m, d, [write], parallel=False, nray=7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        launch.run(m, d, [write], parallel=False, nray=8)
+    assert (d.host("contact_dist")[:3] == 8).all()
+    native.road().plain.clear()
 
 
 def test_an_interrupt_between_launches_leaves_no_half_written_numbers():

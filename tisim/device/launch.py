@@ -5,7 +5,9 @@ A stage is written as `run(m, d, [kernel, kernel])`: which arrays and numbers a 
 on CUDA, if asked for, the driver's own (own.py).
 """
 
-from . import flow, garbage, memory, native, own, plain, variant
+import warnings
+
+from . import flow, garbage, machine_code, memory, native, own, plain, variant
 from .clock import PYTHON
 from .fingerprint import Unknown
 from .machine_code import Unsupported
@@ -66,7 +68,10 @@ def _sequence(kernels, has):
                 if road:
                     made = (own if road is own.road() else native).Sequence(road, kernels, has)
             except (Unsupported, Unknown) as e:
-                road.plain[", ".join(k.__name__ for k in kernels)] = str(e)
+                names = ", ".join(k.__name__ for k in kernels)
+                road.plain[names] = str(e)
+                if isinstance(e, Unsupported) and road is native.road() and machine_code.available():
+                    warnings.warn(f"{names}: no machine code, each process compiles it anew: {e}", RuntimeWarning, 2)
                 made = plain.Sequence(kernels, has)
         _sequences[key] = made
     return _sequences[key]
