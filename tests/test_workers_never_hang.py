@@ -101,8 +101,8 @@ def interrupt(*_):  # only a launch is interrupted, once, never the loop around 
 check(2, 2)  # its kernel is there
 signal.signal(signal.SIGALRM, interrupt)
 signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
-seen = 0
-while seen < 30:
+seen, end = 0, time.monotonic() + 2
+while seen < 4 or time.monotonic() < end:
     try:
         waiting = True
         check(2, 2, rounds=2000)
@@ -112,7 +112,7 @@ while seen < 30:
 signal.setitimer(signal.ITIMER_REAL, 0)
 print(check(2, 2) >= 1)
 """
-    assert process(code) == ["True"]
+    assert process(code, timeout=600) == ["True"]  # where others have the processors a launch takes many seconds
 
 
 def test_nobody_leaves_alone_where_numbers_are_none():
