@@ -21,12 +21,15 @@ STACK = """<mujoco><option timestep="0.005"/><worldbody><geom type="plane" size=
   <body name="b" pos=".03 0 .31"><freejoint/><geom name="b" type="sphere" size=".1" mass="1"/></body>
 </worldbody></mujoco>"""
 FILE = """
+import multiprocessing, os, time
 import numpy as np
 import tisim
 model = tisim.Spec.from_string({xml!r}).compile()
 cases = {{"opt.gravity": [[0.02 * k, 0, -9.81] for k in range({number})]}}
 steps = {steps}
 def measure(m, d, case):
+    while case.index >= int(os.environ.get("TISIM_TEST_HOLD", 99)) and multiprocessing.parent_process().is_alive():
+        time.sleep(0.05)
     return {{"pos": np.array(d.qpos), "energy": float(case.rng.random())}}
 """
 NUMBER = 40
@@ -169,22 +172,20 @@ def test_a_killed_sweep_resumes_with_every_case_once(tmp_path):
     line = [sys.executable, "-m", "tisim", "sweep", "many.py", "--workers", "2", "--resume", "--json"]
     whole = subprocess.run([*line, "-o", "whole"], cwd=tmp_path, capture_output=True, text=True)
     hash_ = json.loads(whole.stdout)["hash"]
-    kills = 0
-    while True:
-        part = subprocess.Popen([*line, "-o", "part"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-        before = len(list(tmp_path.glob("part/results-*")))
-        until = time.monotonic() + 60
-        while kills < 3 and part.poll() is None and time.monotonic() < until:
+    for hold in (13, 26, 39, 99):  # cases from this one on do not end, so that each kill but the last comes in time
+        part = subprocess.Popen([*line, "-o", "part"], cwd=tmp_path, stdout=subprocess.PIPE, text=True,
+                                env=os.environ | {"TISIM_TEST_HOLD": str(hold)})  # fmt: skip
+        before, end = len(list(tmp_path.glob("part/results-*"))), time.monotonic() + 300
+        while hold < NUMBER:
             files = sorted(tmp_path.glob("part/results-*"))
             if len(files) > before and files[-1].stat().st_size > 1500:
                 part.send_signal(signal.SIGKILL)
-                kills += 1
                 break
+            assert part.poll() is None and time.monotonic() < end
             time.sleep(0.005)
         out, _ = part.communicate()
-        if part.returncode == 0:
-            break
-    assert kills == 3 and json.loads(out)["hash"] == hash_
+        assert part.returncode == (-signal.SIGKILL if hold < NUMBER else 0)
+    assert json.loads(out)["hash"] == hash_
     index = [k for f in sorted(tmp_path.glob("part/results-*")) for k in rows_of(f)]
     assert sorted(index) == list(range(NUMBER)), "none twice"
 

@@ -11,7 +11,7 @@ import pytest
 from shared import drawn
 
 import tisim
-from tisim.viewer import keys, panels, raster
+from tisim.viewer import keys, panels, playing, raster
 from tisim.viewer.controls import Controls
 from tisim.viewer.gauges import EVERY, Gauges
 
@@ -25,6 +25,12 @@ XML = """<mujoco><worldbody><geom type="plane" size="3 3 .1"/><camera name="side
 def model():
     tisim.init(precision="f64")
     return tisim.Model.from_xml_string(XML)
+
+
+@pytest.fixture(autouse=True)
+def steps_take_no_time(monkeypatch):
+    """A picture waits for its steps only so long: a machine that stands still must not leave steps out here."""
+    monkeypatch.setattr(playing, "time", types.SimpleNamespace(perf_counter=lambda: 0.0))
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def test_a_window_opens_draws_and_closes(tmp_path):
             first = scene()
             wait_for(lambda: (np.abs(scene() - first) > 30).any(axis=2).sum() > 50, process)
             assert display.close_windows(name)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
             process.wait()

@@ -167,9 +167,9 @@ def test_copying_what_refers_costs_the_same_per_copy():
 
 
 def test_many_copies_of_what_refers_take_seconds():
-    start = time.perf_counter()
+    start = time.process_time()
     copies(20_000)
-    assert time.perf_counter() - start < 30
+    assert time.process_time() - start < 30
 
 
 HOSTILE = {
@@ -182,10 +182,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_counts_are_refused_at_once(case):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(Error, match="more than"):
         Model.from_xml_string(HOSTILE[case], {"part.xml": PART})
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def test_models_that_attach_two_models_each_are_counted_before_they_are_made():
@@ -194,7 +194,7 @@ def test_models_that_attach_two_models_each_are_counted_before_they_are_made():
         two = '<attach model="part" prefix="x"/><attach model="part" prefix="y"/>'
         parts[f"{i}.xml"] = main(two, asset=f'<model name="part" file="{i + 1}.xml"/>')
     text = main('<attach model="part" prefix="x"/>', asset='<model name="part" file="0.xml"/>')
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(MjcfError, match="more than"):
         Model.from_xml_string(text, parts)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

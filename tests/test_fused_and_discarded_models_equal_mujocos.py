@@ -177,7 +177,7 @@ def test_joining_costs_the_same_per_body():
     """20,000 static bodies in 200 moving ones, as chains and side by side, compile within seconds."""
     chain = '<body pos="0 0 .1"><geom size=".1"/>' * 50 + "</body>" * 50 + '<body><geom size=".1"/></body>' * 50
     body = f'<replicate count="200" offset="1 0 0"><body><freejoint/><geom size=".1"/>{chain}</body></replicate>'
-    start = time.perf_counter()
+    start = time.process_time()
     model = Model.from_xml_string(f'<mujoco><compiler fusestatic="true"/><worldbody>{body}</worldbody></mujoco>')
     assert model.nbody == 201 and model.ngeom == 200 * 101
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20

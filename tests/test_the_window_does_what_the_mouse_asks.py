@@ -29,9 +29,9 @@ class Window(Steered):
     """A running program, what its window last said, and a hand on its mouse."""
 
     def next(self, pictures=1):
-        """What the window says after so many more pictures than now."""
-        self.skip()
-        for _ in range(pictures):
+        """What the window says after so many more pictures than now; what it said before may still be on its way."""
+        now = time.monotonic()
+        while pictures:
             try:
                 said = self.listen(PATIENCE)
             except queue.Empty:
@@ -39,6 +39,7 @@ class Window(Steered):
             if said is None:
                 self.process.kill()
                 pytest.fail(f"the window says nothing: {self.process.stderr.read()[-2000:]}")
+            pictures -= said["began"] > now
         return self.told
 
     def until(self, what):
@@ -117,7 +118,9 @@ def test_the_window_does_what_the_mouse_asks(window):
     brick, (x, y) = w.told["brick"], w.told["pixel"]
     assert brick > 0
     w.move(x, y)
-    assert w.hand("click", "--repeat", 2, "--delay", 60, 1)["select"] == brick
+    end = time.monotonic() + PATIENCE
+    while w.hand("click", "--repeat", 2, "--delay", 60, 1)["select"] != brick:  # a busy machine clicks twice too slowly
+        assert time.monotonic() < end, w.told
     without = red(w)
     w.hand("keydown", "ctrl", "mousedown", 1)
     w.hand("key", "space")
@@ -137,7 +140,7 @@ def test_the_window_does_what_the_mouse_asks(window):
     w.next(5)
     assert np.ptp(display.pixels(w.frames)[Y : Y + 300, X : X + 500], axis=(0, 1)).min() > 50
     assert display.close_windows(w.name)
-    assert w.process.wait(60) == 0, w.process.stderr.read()
+    assert w.process.wait(PATIENCE) == 0, w.process.stderr.read()
     assert list(w.here.iterdir()) == []
 
 
@@ -166,7 +169,7 @@ def test_f_keys_and_shift_open_panels_and_one_fills_the_screen(window):
     w.hand("key", "F5")
     w.until(lambda told: told["size"] == [display.WIDTH, display.HEIGHT])
     w.xdotool("key", "q")
-    assert w.process.wait(60) == 0, w.process.stderr.read()
+    assert w.process.wait(PATIENCE) == 0, w.process.stderr.read()
 
 
 @pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
@@ -184,7 +187,7 @@ def test_a_key_films_what_is_shown(window):
     w.hand("key", "w")
     w.until(lambda told: not told["filming"])
     w.xdotool("key", "q")
-    assert w.process.wait(60) == 0, w.process.stderr.read()
+    assert w.process.wait(PATIENCE) == 0, w.process.stderr.read()
     (path,) = w.here.iterdir()
     assert path.name == "tisim-1.webp"
     film = Image.open(path)

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 CODE = """
-import json, os
+import json, os, time
 import tisim
 from shared import golden
 from tisim.device import team
@@ -24,21 +24,28 @@ with golden.force("parallel"):
     m, d, _ = golden.load(golden.Case("pile n=100", 0))
     tisim.step(m, d, 100)  # threads that compile kernels may be anywhere
     tisim.reset(m, d)
-    before = ran()
-    tisim.step(m, d, 100)
-    worked = [t for t, time in ran().items() if time > before.get(t, 0) and int(t) != os.getpid()]
+    before, worked, until = ran(), [], time.monotonic() + {patience}
+    while not worked:
+        tisim.step(m, d, 100)
+        worked = [t for t, ns in ran().items() if ns > before.get(t, 0) and int(t) != os.getpid()]
+        if time.monotonic() > until:
+            break
 place = {{t: sorted(os.sched_getaffinity(int(t))) for t in before if int(t) != os.getpid()}}
 print(json.dumps([worked, place]))
 """
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
-def places(threads="", **environment):
-    """(threads that worked, dict thread -> the one processor it may use) of a process that simulates."""
+def places(threads="", patience=0, **environment):
+    """(threads that worked, dict thread -> the one processor it may use) of a process that simulates.
+
+    patience  how long another process may have their processors before one works [s].
+    """
     here = str(pathlib.Path(__file__).parent)
     path = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])
+    code = CODE.format(threads=threads, patience=patience)
     out = subprocess.run(
-        [sys.executable, "-c", CODE.format(threads=threads)], capture_output=True, text=True, check=True,
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONPATH": path, **environment},
     ).stdout  # fmt: skip
     worked, place = json.loads(out.splitlines()[-1])
@@ -47,7 +54,7 @@ def places(threads="", **environment):
 
 @pytest.mark.skipif(PROCESSORS < 2, reason="one processor")
 def test_those_that_work_have_one_each():
-    worked, place = places()
+    worked, place = places(patience=120)
     assert sorted(place.values()) == sorted(os.sched_getaffinity(0))
     assert worked and set(worked) <= set(place)
 

@@ -98,10 +98,11 @@ def interrupt(*_):  # only a launch is interrupted, once, never the loop around 
         waiting = False
         raise KeyboardInterrupt
 
+check(2, 2)  # its kernel is there
 signal.signal(signal.SIGALRM, interrupt)
 signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
-seen, end = 0, time.time() + 2
-while time.time() < end:
+seen, end = 0, time.monotonic() + 2
+while seen < 4 or time.monotonic() < end:
     try:
         waiting = True
         check(2, 2, rounds=2000)
@@ -109,10 +110,9 @@ while time.time() < end:
     except KeyboardInterrupt:
         seen += 1
 signal.setitimer(signal.ITIMER_REAL, 0)
-check(2, 2)
-print(seen > 3)
+print(check(2, 2) >= 1)
 """
-    assert process(code) == ["True"]
+    assert process(code, timeout=600) == ["True"]  # where others have the processors a launch takes many seconds
 
 
 def test_nobody_leaves_alone_where_numbers_are_none():

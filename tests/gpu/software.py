@@ -18,7 +18,7 @@ NUMBERS = ("launches", "threads", "instructions", "longest", "loads", "deepest",
 needs_compiler = pytest.mark.skipif(not shutil.which("gcc"), reason="the software device is compiled by gcc")
 
 
-def start(*arguments, seconds=600, environment=None, **options):
+def start(*arguments, seconds=1800, environment=None, **options):
     """Runs a Python program (path and arguments) on the device and returns what it wrote; options: those of run.py."""
     done = subprocess.run(
         [sys.executable, *map(str, arguments)], env=run.environment(**options) | (environment or {}),

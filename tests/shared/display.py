@@ -40,7 +40,7 @@ def display(folder):
             yield ":" + told.readline().strip()
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(120)
 
 
 def pixels(folder):

@@ -34,5 +34,5 @@ class Steered:
 
     def xdotool(self, *words):
         """One call of xdotool."""
-        done = subprocess.run(["xdotool", *map(str, words)], env=os.environ | {"DISPLAY": self.name}, timeout=20)
+        done = subprocess.run(["xdotool", *map(str, words)], env=os.environ | {"DISPLAY": self.name}, timeout=120)
         assert done.returncode == 0

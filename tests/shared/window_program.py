@@ -6,6 +6,7 @@ Usage: window_program.py raster|caster. It finds no ffmpeg: its films are .webp.
 import json
 import os
 import sys
+import time
 
 import numpy as np
 
@@ -40,6 +41,7 @@ def main(draw):
     show = Show(c, 640, 360, caster=draw == "caster")
     going = True
     while going:
+        began = time.monotonic()
         going = show.frame()
         brick, pixel = visible(c) if not c.clock.running else (0, [0, 0])
         told = dict(
@@ -48,7 +50,7 @@ def main(draw):
             height=float(d.xpos[c.pert.select][2]), direct=show.direct is not None,
             force=np.asarray(d.xfrc_applied)[max(c.pert.select, 1)].tolist(),
             own=bool((np.asarray(d.xfrc_applied)[1:] == OWN).all()), help=c.panels.help,
-            info=c.panels.info, sensors=c.panels.sensors, filming=c.filming,
+            info=c.panels.info, sensors=c.panels.sensors, filming=c.filming, began=began,
         )  # fmt: skip
         print(json.dumps(told), flush=True)
     show.close()
