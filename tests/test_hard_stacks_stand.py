@@ -59,6 +59,24 @@ def test_a_pile_of_a_thousand_rests_without_sinking_in():
     assert np.sqrt((v**2).sum(1).mean()) < 6e-3 and np.array(d.qpos).reshape(-1, 7)[:, 2].min() > 0
 
 
+def test_ease_pushes_out_what_sweeps_left():
+    """Boxes on which boxes fell: with ease less than half as deep, and as still, after two seconds more."""
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_scene("pile", n=300)
+    m.opt.dynamics = "lcp"
+    d, found = tisim.Data(m), []
+    tisim.step(m, d, round(2 / m.opt.timestep))
+    state = tisim.get_state(m, d)
+    for ease in (0.0, 0.05):
+        m.lcp.ease = ease
+        tisim.set_state(m, d, state)
+        tisim.step(m, d, round(2 / m.opt.timestep))
+        depth = np.maximum(0, -np.asarray(d.contact.dist))
+        found.append(depth[depth > 0].mean())
+        assert np.sqrt((np.array(d.qvel).reshape(-1, 6)[:, :3] ** 2).sum(1).mean()) < 6e-3
+    assert found[1] < 0.5 * found[0], found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [1000, 4000, 10000])
 def test_piles_rest_for_ten_seconds(n):

@@ -30,6 +30,7 @@ NUMBERS = 12  # of a body in lcp_held, LANES times: its velocity, then its way
 BY_TURNS = 2  # sets of LANES manifolds whose rows are visited by turns
 HELD = BY_TURNS * 2 * NUMBERS * LANES  # numbers of a worker in lcp_held
 IN_CIRCLE, IN_POLYGON, IN_BOX = 0, 1, 2  # m.lcp.friction
+STAYS = 1 / 40  # of the slop: depth that ease leaves, so that what rests keeps what it rests on
 STARTS, WITH_CORNERS = -1, 3  # what a visit does: add the impulses with which a contact begins, or find new ones
 
 
@@ -230,10 +231,13 @@ def visit(m, d, o, step, b1, b2, what: ti.template(), lanes: ti.template()):
 @func
 def aim(m, d, bounce, gap, un, impulse):
     """Least normal velocity of a contact: what closes its gap within the substep, or pushes out its depth beyond the
-    slop; of one that bounces, what it leaves with, from the substep on in which it meets."""
+    slop, and with ease what is less deep; of one that bounces, what it leaves with, from the substep on in which it
+    meets."""
     rate = d.lcp_substeps / m.opt.timestep
     near = -rate * gap
-    push = d.lcp_part * (near - rate * d.lcp_slop)
+    push = near - rate * d.lcp_slop
+    ease = d.lcp_ease * (near - STAYS * rate * d.lcp_slop)
+    push = d.lcp_part * ti.select(push > ease, push, ease)
     push = ti.select(push > 0.0, push, 0.0)
     push = ti.select(push < d.lcp_max_vel, push, d.lcp_max_vel)
     v = ti.select(near >= 0.0, push, near)

@@ -23,7 +23,8 @@ def residual(m, d):
         gap = gap + sign * (scale[:, 0] * (frame[:, 0] * way[b, :3]).sum(1) + (turn[:, 0] * way[b, 3:]).sum(1))
     slop = m.lcp.slop if m.lcp.slop != "auto" else _slop(m)
     part = 1 - (1 - m.lcp.erp) ** (1 / m.lcp.substeps)
-    aim = np.where(gap > 0, -gap / h, np.minimum(m.lcp.max_vel, part / h * np.maximum(0, -gap - slop)))
+    push = np.maximum(0, np.maximum(-gap - slop, m.lcp.ease * (-gap - slop / 40)))
+    aim = np.where(gap > 0, -gap / h, np.minimum(m.lcp.max_vel, part / h * push))
     assert not rec[:, BOUNCE].any()
     x, inverse, soft = rec[:, IMPULSE : IMPULSE + 3], rec[:, INVERSE : INVERSE + 3], rec[:, SOFT, None]
     there = inverse[:, 0] > 0

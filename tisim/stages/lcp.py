@@ -100,6 +100,7 @@ def numbers(m):
     return dict(
         lcp_part=1 - (1 - p.erp) ** (1 / p.substeps), lcp_cfm=p.cfm, lcp_substeps=p.substeps, lcp_sweeps=p.sweeps,
         lcp_friction=index["friction"], lcp_eta=p.eta, lcp_direct=p.direct, lcp_bounce=p.bounce,
-        lcp_bounce_vel=p.bounce_vel, lcp_slop=parameters.length(m, "slop"), lcp_max_vel=p.max_vel, lcp_sor=p.sor,
-        lcp_share=p.warmstart, lcp_reach=parameters.REACH * parameters.size(m), lcp_rotation=index["rotation"],
+        lcp_bounce_vel=p.bounce_vel, lcp_slop=parameters.length(m, "slop"), lcp_ease=p.ease,
+        lcp_max_vel=p.max_vel, lcp_sor=p.sor, lcp_share=p.warmstart, lcp_rotation=index["rotation"],
+        lcp_reach=parameters.REACH * parameters.size(m),
     )  # fmt: skip
