@@ -166,10 +166,11 @@ def view(console, source, n, param, sleep, dynamics, seconds, until, saved, size
     if advance(console, m, d, steps_of(m, d, seconds, until))[3]:
         raise KeyboardInterrupt
     forward(m, d)
+    worlds = d.nworld  # those of a saved state, perhaps
 
     def again():
         m, _ = load(source, n, param, sleep, dynamics)
-        d = tisim.Data(m, nworld=nworld or 1)
+        d = tisim.Data(m, nworld=worlds)
         tisim.pipeline.prepare(m, d)
         return m, d
 

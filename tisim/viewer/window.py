@@ -151,6 +151,7 @@ class Show:
         c = self.controls
         if not self.passive:
             return c.advance(elapsed)
+        c.forget_removed()
         c.push()
         if not c.pert.active:
             c.hand.release(c.d)
