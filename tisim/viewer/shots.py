@@ -32,6 +32,11 @@ def free_name(suffix):
     return f"tisim-{k}{suffix}"
 
 
+def not_written(what, error):
+    """Words for a file that could not be written."""
+    return f"cannot write the {what}: {getattr(error, 'strerror', None) or str(error).splitlines()[0]}"
+
+
 class Film:
     """A film of what is shown, as long as it takes: tisim-1.mp4 where there is ffmpeg, else tisim-1.webp.
 
@@ -72,15 +77,18 @@ class Filming:
 
     def see(self, c, take, now):
         """A picture of a window was drawn; take()  gives it, and is called only if a film is made."""
-        if c.filming:
-            picture = take()
-            if self.film is None:
-                self.film = Film(picture, now)
-                c.told = f"filming to {self.film.path}: w ends it"
-            if self.film.add(picture, now):
-                return
-            c.filming = False
-        self.end(c)
+        try:
+            if c.filming:
+                picture = take()
+                if self.film is None:
+                    self.film = Film(picture, now)
+                    c.told = f"filming to {self.film.path}: w ends it"
+                if self.film.add(picture, now):
+                    return
+                c.filming = False
+            self.end(c)
+        except (Error, OSError) as error:  # the simulation goes on without it
+            self.film, c.filming, c.told = None, False, not_written("film", error)
 
     def end(self, c=None):
         """Finishes the film; tells Controls."""
