@@ -11,7 +11,8 @@ import pytest
 from shared import drawn
 
 import tisim
-from tisim.viewer import keys, panels, raster
+from tisim.viewer import decor, keys, panels, raster
+from tisim.viewer.camera import choose
 from tisim.viewer.controls import Controls
 from tisim.viewer.gauges import EVERY, Gauges
 
@@ -150,8 +151,8 @@ def test_back_brings_and_takes_bodies_as_they_were():
     assert not np.asarray(d.time).any() and (np.asarray(d.qpos) == m.qpos0).all()
 
 
-def test_what_is_removed_is_not_selected_any_more():
-    m = tisim.Model.from_xml_string(XML)
+def test_what_is_removed_is_neither_selected_nor_labelled_nor_framed():
+    m = tisim.Model.from_xml_string(XML.replace(' group="3"', ""))
     d = tisim.Data(m)
     tisim.forward(m, d)
     window = Controls(m, d)
@@ -161,8 +162,14 @@ def test_what_is_removed_is_not_selected_any_more():
     window.drag(x, y - 0.1)
     window.advance(0.01)
     assert window.about_selected()[0] == "box" and np.asarray(d.xfrc_applied).any()
+    framed = choose(None, m, d).distance
     tisim.remove(m, d, "box")
     window.advance(0.01)
+    assert choose(None, m, d).distance < 0.8 * framed
+    window.opt.label = tisim.mjtLabel.mjLABEL_BODY
+    assert [text for _, text in decor.labels(m, d, window.opt)] == ["ball"]
+    window.opt.label = tisim.mjtLabel.mjLABEL_GEOM
+    assert [text for _, text in decor.labels(m, d, window.opt)] == ["geom 0", "geom 2"]
     assert window.about_selected() is None and not window.pert.active and not np.asarray(d.xfrc_applied).any()
 
 
