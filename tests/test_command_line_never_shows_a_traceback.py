@@ -203,6 +203,7 @@ def test_what_cannot_be_written_is_told_before_it_is_simulated(call, tmp_path, m
         monkeypatch.setattr(tisim, name, lambda *_: pytest.fail("it simulates"))
     code, _, err = call(*argv, "--arch", "cpu")
     assert code == 2 and argv[-1] in err and "cannot write" in err, err
+    assert {path.name for path in tmp_path.iterdir()} == {"broken.xml", "folder.npz"}
 
 
 def test_the_state_is_saved_where_a_film_cannot_be_finished(call, tmp_path, monkeypatch):

@@ -9,9 +9,10 @@ from tisim.errors import Error
 
 
 def check(path, what="file", folder=True):
-    """Raises Error where `whole` could not write: for what is told before long work, not behind it."""
+    """Raises Error where `whole` could not write: for what is told before long work, not behind it. Nothing stays."""
     path = pathlib.Path(path)
     part = path.with_name(f"part-{path.name}")
+    made = [parent for parent in path.parents if folder and not parent.exists()]
     try:
         if folder:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -23,6 +24,8 @@ def check(path, what="file", folder=True):
     finally:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
+            for parent in made:
+                parent.rmdir()
 
 
 @contextlib.contextmanager

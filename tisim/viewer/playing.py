@@ -127,6 +127,14 @@ class Clock:
         return self.key
 
 
+def bring_up(m, d):
+    """Computes where everything is, of a Data that may not have been stepped yet; its state stays as it is."""
+    kept = state.get_state(m, d)
+    forward(m, d)
+    if m.opt.dynamics == "convex":  # the other one changes nothing, and would begin anew
+        state.set_state(m, d, kept)
+
+
 def start_again(m, d):
     """The model's first state."""
     state.reset(m, d)

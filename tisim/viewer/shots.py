@@ -32,11 +32,6 @@ def free_name(suffix):
     return f"tisim-{k}{suffix}"
 
 
-def not_written(what, error):
-    """Words for a file that could not be written."""
-    return f"cannot write the {what}: {getattr(error, 'strerror', None) or str(error).splitlines()[0]}"
-
-
 class Film:
     """A film of what is shown, as long as it takes: tisim-1.mp4 where there is ffmpeg, else tisim-1.webp.
 
@@ -88,7 +83,8 @@ class Filming:
                 c.filming = False
             self.end(c)
         except (Error, OSError) as error:  # the simulation goes on without it
-            self.film, c.filming, c.told = None, False, not_written("film", error)
+            self.film, c.filming = None, False
+            c.told = f"cannot write the film: {getattr(error, 'strerror', None) or str(error).splitlines()[0]}"
 
     def end(self, c=None):
         """Finishes the film; tells Controls."""

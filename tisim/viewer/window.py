@@ -10,6 +10,7 @@ from tisim.viewer import ggui, keys, panels, shots, vulkan
 from tisim.viewer.controls import Controls
 from tisim.viewer.gauges import Gauges
 from tisim.viewer.measures import check_color
+from tisim.viewer.playing import bring_up
 from tisim.viewer.raster import SKY, Raster
 from tisim.viewer.renderer import Painter
 from tisim.viewer.scene import Look
@@ -257,6 +258,8 @@ def view(
     caster = chosen(draw, m)
     vulkan.require(display=True)
     runtime.ensure()
+    if clock is None:
+        bring_up(m, d)
     controls = Controls(
         m, d, camera, world, step, restart, reload, width / height, color, show_contacts, running, clock, chains
     )  # fmt: skip

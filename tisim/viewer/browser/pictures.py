@@ -6,6 +6,7 @@ import math
 import pathlib
 import time
 
+from tisim.errors import Error
 from tisim.viewer import keys, shots, words
 from tisim.viewer.browser import events
 from tisim.viewer.browser.server import Server
@@ -102,8 +103,8 @@ class Pages:
         try:
             save_png(name, self._picture())
             c.told = f"saved {name}"
-        except OSError as error:
-            c.told = shots.not_written("picture", error)
+        except Error as error:
+            c.told = str(error)
 
     def _words(self):
         c = self.controls
