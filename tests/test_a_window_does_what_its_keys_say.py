@@ -334,6 +334,10 @@ def test_sliders_drive_actuators_and_boxes_switch_equalities_and_groups(worlds):
     assert np.asarray(window.opt.sitegroup).tolist() == [0, 1, 1, 0, 1, 0]
     panels_of(window, **{"all to zero": True, "step": True})
     assert not np.asarray(d.ctrl).any() and np.atleast_1d(d.time)[0] == 0.002
+    window.passive = True  # a program steps
+    gui = panels_of(window)
+    assert "reset" in gui.seen and not {"run", "step", "back", "speed"} & set(gui.seen)
+    assert not any("real time" in text or "paused" in text for text in gui.texts)
 
 
 def many(n):
@@ -413,6 +417,9 @@ def test_info_tells_what_simulate_tells():
     assert told["energy"].startswith(f"{float(np.sum(d.energy)):.5g} J") and float(np.sum(d.energy)) > 1
     assert told["memory"] == f"{sum([*m.memory().values(), *d.memory().values()]) / 2**20:.1f} MiB"
     assert "energy" not in dict(gauges.info(Controls(*few())))
+    d = tisim.Data(m, nworld=3)
+    told = dict(gauges.info(Controls(m, d, world=2)))
+    assert told["time"] == "0.000 s, world 2 of 3" and told["rows"] == "0, 0 islands of all worlds"
 
 
 def test_panels_tell_and_hold_the_mouse_where_imgui_is_not_there(window):

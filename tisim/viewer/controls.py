@@ -51,7 +51,7 @@ class Controls:
         self.aspect, self.world, self._step, self._restart, self._reload = aspect, world, step, restart, reload
         self.opt, self.pert, self.user_scn = MjvOption(), MjvPerturb(), MjvScene()
         self.panels, self.quit, self.screenshot, self.filming = Panels(), False, False, False
-        self.full_screen = False
+        self.full_screen = self.passive = False  # passive: a program steps, not the clock
         self.told, self.said, self.until = "", "", 0.0  # what is to be said; what is, and how long
         self.color = "geom" if color == "island" else color
         self.flag("ISLAND", color == "island")

@@ -32,6 +32,7 @@ class Show:
 
     def __init__(self, controls, width=1280, height=800, caster=False, passive=False, on_key=None):
         self.controls, self.caster, self.passive, self.on_key = controls, caster, passive, on_key
+        controls.passive = passive
         self.window = ggui.open_window("tisim", width, height, show=True)
         self.window.boxes = panels.Boxes()
         self.canvas, self.scene = self.window.get_canvas(), self.window.get_scene()
