@@ -11,7 +11,8 @@ import pytest
 from shared import drawn
 
 import tisim
-from tisim.viewer import keys, panels, playing, raster
+from tisim.viewer import decor, keys, panels, playing, raster
+from tisim.viewer.camera import choose
 from tisim.viewer.controls import Controls
 from tisim.viewer.gauges import EVERY, Gauges
 
@@ -123,6 +124,59 @@ def test_reload_of_a_broken_file_tells_and_keeps_the_model(window, model):
     window = Controls(model, window.d, reload=broken)
     window.key("r")
     assert window.m is model and window.told == "a.xml:3: no such thing"
+
+
+def test_reload_without_the_camera_or_the_world_that_is_shown_tells_and_goes_on(model):
+    other = tisim.Model.from_xml_string(XML.replace('name="side"', 'name="front"'))
+    d = tisim.Data(model)
+    tisim.forward(model, d)
+    window = Controls(model, d, camera="side", reload=lambda: (other, tisim.Data(other)))
+    window.key("r")
+    assert window.m is other and "no camera 'side'" in window.told and window.eye.about() == "free camera"
+    d = tisim.Data(model, nworld=3)
+    tisim.forward(model, d)
+    window = Controls(model, d, world=2, reload=lambda: (other, tisim.Data(other)))
+    window.key("r")
+    assert window.m is model and window.told == "world 2 is shown, and what was loaded has 1"
+    assert window.camera.distance > 0 and window.advance(0.01) > 0
+
+
+def test_back_brings_and_takes_bodies_as_they_were():
+    m = tisim.Model.from_xml_string(XML)
+    d = tisim.Data(m, nworld=2)
+    tisim.forward(m, d)
+    window = Controls(m, d)
+    window.key("right")
+    tisim.remove(m, d, "ball", worlds=1)
+    window.key("right")
+    tisim.add(m, d, "ball", worlds=1)
+    tisim.remove(m, d, "box", worlds=0)
+    for there in ([[1, 1, 1], [1, 1, 0]], [[1, 1, 1], [1, 1, 1]]):
+        window.key("left")
+        assert np.array_equal(d.body_present, np.array(there, bool))
+    assert not np.asarray(d.time).any() and (np.asarray(d.qpos) == m.qpos0).all()
+
+
+def test_what_is_removed_is_neither_selected_nor_labelled_nor_framed():
+    m = tisim.Model.from_xml_string(XML.replace(' group="3"', ""))
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    window = Controls(m, d)
+    x, y = place(window, d.xpos[1])
+    double_click(window, x, y)
+    window.press("left", x, y, 9.0, ctrl=True)
+    window.drag(x, y - 0.1)
+    window.advance(0.01)
+    assert window.about_selected()[0] == "box" and np.asarray(d.xfrc_applied).any()
+    framed = choose(None, m, d).distance
+    tisim.remove(m, d, "box")
+    window.advance(0.01)
+    assert choose(None, m, d).distance < 0.8 * framed
+    window.opt.label = tisim.mjtLabel.mjLABEL_BODY
+    assert [text for _, text in decor.labels(m, d, window.opt)] == ["ball"]
+    window.opt.label = tisim.mjtLabel.mjLABEL_GEOM
+    assert [text for _, text in decor.labels(m, d, window.opt)] == ["geom 0", "geom 2"]
+    assert window.about_selected() is None and not window.pert.active and not np.asarray(d.xfrc_applied).any()
 
 
 def test_a_drag_turns_and_the_wheel_zooms(window):
@@ -286,6 +340,10 @@ def test_sliders_drive_actuators_and_boxes_switch_equalities_and_groups(worlds):
     assert np.asarray(window.opt.sitegroup).tolist() == [0, 1, 1, 0, 1, 0]
     panels_of(window, **{"all to zero": True, "step": True})
     assert not np.asarray(d.ctrl).any() and np.atleast_1d(d.time)[0] == 0.002
+    window.passive = True  # a program steps
+    gui = panels_of(window)
+    assert "reset" in gui.seen and not {"run", "step", "back", "speed"} & set(gui.seen)
+    assert not any("real time" in text or "paused" in text for text in gui.texts)
 
 
 def many(n):
@@ -365,6 +423,9 @@ def test_info_tells_what_simulate_tells():
     assert told["energy"].startswith(f"{float(np.sum(d.energy)):.5g} J") and float(np.sum(d.energy)) > 1
     assert told["memory"] == f"{sum([*m.memory().values(), *d.memory().values()]) / 2**20:.1f} MiB"
     assert "energy" not in dict(gauges.info(Controls(*few())))
+    d = tisim.Data(m, nworld=3)
+    told = dict(gauges.info(Controls(m, d, world=2)))
+    assert told["time"] == "0.000 s, world 2 of 3" and told["rows"] == "0, 0 islands of all worlds"
 
 
 def test_panels_tell_and_hold_the_mouse_where_imgui_is_not_there(window):

@@ -1,6 +1,7 @@
 """Every command works or prints one line saying what to do, with exit code 2; --debug shows the traceback; Ctrl-C
 finishes the step, saves what was reached, says how to go on and exits with 130; Taichi's warnings stay unseen."""
 
+import os
 import re
 import shlex
 import signal
@@ -185,6 +186,54 @@ def test_bench_measures_a_step(call):
     code, out, err = call("bench", "pendulum", "--settle", "3", "--repeats", "5", "--arch", "cpu")
     assert code == 0, err
     assert "ms median" in out and "5 steps after 3" in out
+
+
+@pytest.mark.parametrize("argv", [
+    ["run", "pendulum", "--out", "broken.xml"],
+    ["run", "pendulum", "--log", "folder.npz"],
+    ["render", "pendulum", "--time", "9", "-o", "broken.xml/a.png"],
+    ["export", "pendulum", "--time", "9", "-o", "broken.xml/a.glb"],
+    ["settle", "pendulum", "-o", "folder.npz"],
+    ["settle", "pendulum", "--forces", "nowhere/a.csv"],
+], ids=" ".join)  # fmt: skip
+def test_what_cannot_be_written_is_told_before_it_is_simulated(call, tmp_path, monkeypatch, argv):
+    broken_file(tmp_path)
+    (tmp_path / "folder.npz").mkdir()
+    for name in ("step", "settle"):
+        monkeypatch.setattr(tisim, name, lambda *_: pytest.fail("it simulates"))
+    code, _, err = call(*argv, "--arch", "cpu")
+    assert code == 2 and argv[-1] in err and "cannot write" in err, err
+    assert {path.name for path in tmp_path.iterdir()} == {"broken.xml", "folder.npz"}
+
+
+def test_the_state_is_saved_where_a_film_cannot_be_finished(call, tmp_path, monkeypatch):
+    from tisim.cli import film
+
+    def close(self):
+        raise tisim.Error("the disk is full")
+
+    monkeypatch.setattr(film.Film, "close", close)
+    code, _, err = call(
+        "run", "pendulum", "--steps", "3", "--film", "a.webp", "--size", "32x18", "--arch", "cpu", "-o", "a"
+    )
+    assert code == 2 and "the disk is full" in err
+    assert np.isclose(np.load(tmp_path / "a" / "state.npz")["time"], 0.006)
+
+
+def test_results_are_no_models_and_say_what_they_are_for(call):
+    code, _, err = call(
+        "run", "pendulum", "--steps", "3", "--record", "r.npz", "--no-picture", "--arch", "cpu", "-o", "a"
+    )
+    assert code == 0, err
+    assert "r.npz is a recording, not a model: tisim view" in call("run", "r.npz")[2]
+    assert "a/state.npz is a state, not a model" in call("info", "a/state.npz")[2]
+
+
+def test_letters_that_a_terminal_has_not_are_written_in_others(tmp_path):
+    (tmp_path / "é.xml").write_text("<mujoco/>")
+    done = subprocess.run([sys.executable, "-m", "tisim", "info", "é.xml"], capture_output=True, cwd=tmp_path,
+                          env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"})  # fmt: skip
+    assert done.returncode == 0 and b"\\xe9" in done.stdout, done.stderr
 
 
 def test_ctrl_c_finishes_the_step_and_saves(call, tmp_path, monkeypatch):

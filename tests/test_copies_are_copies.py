@@ -127,6 +127,7 @@ def test_a_copied_data_of_another_precision_is_converted():
         tisim.step(n, e)
         with pytest.raises(tisim.Error, match="make a new Data"):
             copy.copy(d)
+        assert "of an earlier tisim.init" in repr(d)
     finally:
         tisim.init(arch="cpu", precision="f64")
 
@@ -142,6 +143,16 @@ def test_settings_and_views_can_be_copied():
             assert np.array_equal(made_of, part)
             made_of[...] = 7
     assert not (np.asarray(d.qpos) == 7).all() and not (m.geom_size == 7).any()
+    tisim.step(m, d, 300)
+    for element in (m.geom(1), d.body(1), d.contact[0], d.world(0).body(1)):
+        for made_of in (copy.copy(element), copy.deepcopy(element), pickle.loads(pickle.dumps(element))):
+            assert made_of is not element and repr(made_of) == repr(element)
+    friction = m.geom(1).friction.copy()
+    copy.deepcopy(m.geom(1)).friction[0] = 7
+    assert (m.geom(1).friction == friction).all()
+    e, body = copy.deepcopy((d, d.body(1)))
+    body.xfrc_applied[2] = 3
+    assert e.xfrc_applied[1, 2] == 3 and d.xfrc_applied[1, 2] == 0
 
 
 def test_limits_written_at_run_time_act():

@@ -203,3 +203,20 @@ def test_without_gymnasium_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     with pytest.raises(tisim.Error, match=r"pip install 'tisim\[gym\]'"):
         importlib.reload(tisim.gym)
+
+
+def test_seeds_are_told_and_what_is_closed_says_so():
+    ours, theirs = pair("InvertedPendulum", 3)
+    for seed in (7, [4, None, 5]):
+        for env in (ours, theirs):
+            env.reset(seed=seed)
+        assert ours.np_random_seed == theirs.np_random_seed
+    fresh = gymnasium.make_vec("tisim/InvertedPendulum-v5", 2, render_mode="rgb_array")
+    assert len(set(fresh.np_random_seed)) == 2 and [g.random() for g in fresh.np_random] == [
+        np.random.Generator(np.random.PCG64(seed)).random() for seed in fresh.np_random_seed
+    ]
+    fresh.close()
+    for act in (fresh.reset, fresh.render, lambda: fresh.step(np.zeros((2, 1)))):
+        with pytest.raises(gymnasium.error.ClosedEnvironmentError, match="are closed"):
+            act()
+    fresh.close()

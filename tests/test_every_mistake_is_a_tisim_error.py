@@ -90,6 +90,12 @@ WRONG = [
     (lambda m, d: m.capacity_limit.update(nconmax=5, nrowmax="x"), "nrowmax"),
     (lambda m, d: setattr(m, "capacity_limit", dict(n=1)), "no entry 'n'"),
     (lambda m, d: setattr(m, "capacity_limit", 3), "capacity_limit"),
+    (lambda m, d: tisim.viewer.render(d, m, 32, 24), "Model comes first"),
+    (lambda m, d: tisim.viewer.save_png("a.png", np.zeros((4, 4, 3))), "uint8, got float64"),
+    (lambda m, d: tisim.viewer.save_png("a.none", np.zeros((4, 4, 3), np.uint8)), "cannot write.*extension"),
+    (lambda m, d: tisim.viewer.save_png("/proc/a.png", np.zeros((4, 4, 3), np.uint8)), "cannot write the picture"),
+    (lambda m, d: setattr(tisim.MjvScene(), "ngeom", "x"), "ngeom='x'"),
+    (lambda m, d: setattr(tisim.MjvScene(), "ngeom", 1.5), "ngeom=1.5"),
 ]
 
 

@@ -208,6 +208,24 @@ def test_a_key_films_what_is_shown(page, tmp_path, monkeypatch):
     assert {p.name for p in tmp_path.iterdir()} == {"tisim-1.webp", "tisim-2.webp", "tisim-1.png"}
 
 
+def test_a_folder_that_cannot_be_written_to_is_told_and_ends_nothing(page, tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    for key, what in (("p", "picture"), ("w", "film")):
+        page.controls.key(key)
+        assert page.frame() and page.frame() and not page.controls.filming
+        assert page._words()["said"].endswith(f"cannot write the {what}: No such file or directory")
+
+
+def test_what_is_no_number_is_said_as_json_has_it(page):
+    page.controls.d.ctrl[0] = np.nan
+    do(page)
+    said = json.loads(request(page, "GET", "/words")[1], parse_constant=lambda name: pytest.fail(name))
+    assert said["actuators"] == [["push", None, -2, 2]]
+
+
 def test_other_pages_can_neither_look_nor_steer(page):
     port = page.server.port
     for headers in (
@@ -271,6 +289,13 @@ def test_many_bodies_are_shown_as_pictures(monkeypatch, model):
     monkeypatch.setattr(viewer.browser, "MANY", 2)
     viewer.view_in_browser(model, d)
     assert pages == ["shapes", "there", "closed", "pictures", "closed", "pictures", "closed"]
+    fresh, seen = tisim.Data(model), []
+    fresh.qacc_warmstart[0] = 0.5
+    before = tisim.get_state(model, fresh)
+    monkeypatch.setattr(viewer.browser, "Pages", lambda c, *_: seen.append(c) or Page("pictures"))
+    viewer.view_in_browser(model, fresh, pictures=True)  # of one that was not stepped
+    assert np.allclose(seen[0].camera.lookat, viewer.camera.choose(None, model, d).lookat)
+    assert (fresh.geom_xpos[1] == [0, 0, 0.3]).all() and (tisim.get_state(model, fresh) == before).all()
     for wrong in (dict(world=3), dict(color="red")):
         with pytest.raises(Error, match="world=3|color='red'"):
             viewer.view_in_browser(model, d, **wrong)
@@ -316,6 +341,34 @@ def test_a_page_says_of_how_many_it_has_sliders(monkeypatch):
         assert said == ["the first 30 of 31 actuators"]
     finally:
         page.close()
+
+
+def test_sliders_and_boxes_of_shapes_follow_the_simulation():
+    pytest.importorskip("viser")
+    tie = '<equality><joint joint1="j"/></equality></mujoco>'
+    m = tisim.Model.from_xml_string(XML.replace("</mujoco>", tie))
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    page = objects.Shapes(Controls(m, d, running=False), "127.0.0.1", 0)
+    try:
+        (slider,), (box,) = page._sliders, page._switches
+        d.ctrl[0], d.eq_active[0] = 1.5, False
+        page._say()
+        assert slider.value == 1.5 and not box.value
+        page.controls.key("backspace")
+        page._say()
+        assert slider.value == 0 and box.value
+        d.ctrl[0] = np.nan
+        page._say()
+        assert slider.value == 0
+    finally:
+        page.close()
+
+
+def test_names_and_messages_are_no_markup(shapes):
+    shapes.controls.told = "a.xml:3: <geomm> is *not* {known}"
+    shapes._say()
+    assert shapes._text.content.endswith(r"a.xml:3: \<geomm\> is \*not\* \{known\}")
 
 
 def test_thousands_of_bodies_are_some_batches(model):

@@ -58,7 +58,8 @@ def test_frames_are_what_was_seen(tmp_path):
     early = r[2]  # before it falls asleep
     down = early["contact_force"][(early["contact_geom"][:, 1:] == [0, 2]).all(axis=1)].sum(axis=0)
     assert down == pytest.approx([0, 0, 8 * 9.81], abs=1), "the box presses on the floor"
-    with pytest.raises(IndexError, match="no frame 12: there are 12"):
+    assert issubclass(tisim.errors.IdError, IndexError)
+    with pytest.raises(tisim.errors.IdError, match="no frame 12: there are 12"):
         r[12]
 
 

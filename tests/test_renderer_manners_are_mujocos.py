@@ -176,6 +176,7 @@ for k in range(4):
   around.append(renderer.render())
 renderer.disable_segmentation_rendering()
 renderer.close()
+size = [renderer.height, renderer.width]
 
 with mujoco.Renderer(model, 60, 80) as renderer:
   renderer.update_scene(data, camera="closeup")
@@ -193,7 +194,7 @@ found = dict(t.GIVEN, mujoco=mujoco, model=model, data=mujoco.MjData(model))
 exec(t.LINES, found)
 np.savez(sys.argv[1], **{name: found[name] for name in t.COMPARED})
 """
-NUMBERS = "ngeom path speeds x y orbit flags eyes frusta black".split()
+NUMBERS = "ngeom path speeds x y orbit size flags eyes frusta black".split()
 PICTURES = dict(first="seg", blue="seg", without="plain", colors="things", flat="things", again="plain")
 COMPARED = [*NUMBERS, *PICTURES, "seg", "plain", "things", "around", "metres", "reach"]
 ROUND = 104  # ids of added geoms from here on are arrows and lines, whose heads are discs here, and facets there

@@ -458,6 +458,9 @@ def main(argv=None):
     debug = "--debug" in argv
     argv = [a for a in argv if a != "--debug"]
     code = 0
+    for stream in (sys.stdout, sys.stderr):  # names may hold letters that a terminal has not
+        if getattr(stream, "errors", None) == "strict":
+            stream.reconfigure(errors="backslashreplace")
     try:
         with warnings.catch_warnings():
             warnings.showwarning = complain_less

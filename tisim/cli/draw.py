@@ -4,6 +4,7 @@ import pathlib
 
 import numpy as np
 
+from tisim.device.whole_file import check
 from tisim.errors import Error
 
 from . import playback
@@ -64,6 +65,7 @@ def render(
     m, name = load(source, n, param, sleep, dynamics)
     d = start(m, arch, precision, threads, nworld, saved)
     check_drawn(look, m, d)
+    check(out, "picture")
     stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
     forward(m, d)
     with busy("drawing the picture"):
@@ -100,6 +102,7 @@ def export(
         m, _ = load(source, n, param, sleep, dynamics)
         d, frames = start(m, arch, precision, threads, nworld, saved), None
         check_drawn(dict(camera=None, world=world), m, d)
+        check(out)
         stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
         forward(m, d)
         with busy(f"writing {out}"):
@@ -166,10 +169,11 @@ def view(console, source, n, param, sleep, dynamics, seconds, until, saved, size
     if advance(console, m, d, steps_of(m, d, seconds, until))[3]:
         raise KeyboardInterrupt
     forward(m, d)
+    worlds = d.nworld  # those of a saved state, perhaps
 
     def again():
         m, _ = load(source, n, param, sleep, dynamics)
-        d = tisim.Data(m, nworld=nworld or 1)
+        d = tisim.Data(m, nworld=worlds)
         tisim.pipeline.prepare(m, d)
         return m, d
 

@@ -9,6 +9,7 @@ import numpy as np
 from tisim import scenes
 from tisim.data.digest import state_hash
 from tisim.device import session
+from tisim.device.whole_file import check
 from tisim.errors import Error
 from tisim.settling.settle import warn_of_overlaps
 from tisim.settling.support import inside
@@ -98,6 +99,7 @@ def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, 
         steps = steps_of(m, d, seconds, until, scenes.SECONDS if saved else worth(source, n, param))
     goal = sim_time(d) + steps * float(m.opt.timestep)
     draw.check_drawn(look, m, d)
+    check(path, "state")
     forward(m, d)
     if not saved:
         warn_of_overlaps(inside(m, d))
@@ -116,11 +118,11 @@ def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, 
         watchers = [watcher for watcher in (saver, movie, frames, rows_of) if watcher]
         done, wall, timed, stopped = advance(progress, m, d, steps, watchers=watchers)
         kept = forward(m, d)
+        state.save(path, m, d, name, kept)  # before what may fail: a film that cannot be finished
         with busy("finishing the files"):
             if rows_of:
                 rows_of.finish()
             open_files.close()
-    state.save(path, m, d, name, kept)
     found = dict(
         scene=name, stopped=stopped, **sizes(m, d), time=sim_time(d), steps=done, timestep=h,
         real_time_factor=timed * h * d.nworld / wall if wall else None,

@@ -6,6 +6,7 @@ import time
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from tisim.data.digest import state_hash
+from tisim.device.whole_file import check
 from tisim.errors import Error
 
 from . import state
@@ -44,6 +45,10 @@ def settle(console, source, n, param, dynamics, timeout, until, below, box, tole
     if until is not None:
         timeout = steps_of(m, d, None, until) * float(m.opt.timestep)
     timeout = TIMEOUT if timeout is None else timeout
+    path = pathlib.Path(out or pathlib.Path("out") / name / "settled.npz")
+    check(path, "state")
+    for file in filter(None, (support, forces)):
+        check(file, folder=False)
     goal = sim_time(d) + timeout
     bar = Progress(SpinnerColumn(), TextColumn("settling  {task.fields[note]}"), console=progress, transient=True,
                    disable=not progress.is_terminal)  # fmt: skip
@@ -56,7 +61,6 @@ def settle(console, source, n, param, dynamics, timeout, until, below, box, tole
             return stopper.asked
 
         found = tisim.settle(m, d, timeout, below, corners, tolerance, show)
-    path = pathlib.Path(out or pathlib.Path("out") / name / "settled.npz")
     state.save(path, m, d, name, tisim.get_state(m, d))
     for file, columns in ((support, found.support), (forces, found.forces)):
         if file:

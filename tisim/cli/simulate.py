@@ -73,6 +73,7 @@ def _load(source, n, params):
         if not path.is_file():
             raise Error(f"no file {source}")
         if path.suffix.lower() == ".npz":
+            _refuse_results(path)
             return tisim.Model.load(path), path.stem
         return tisim.Model.from_xml_path(path), path.stem
     if source not in scenes.names() and (path.suffix or len(path.parts) > 1) and not path.is_dir():
@@ -81,6 +82,16 @@ def _load(source, n, params):
         raise Error(f"{source} is a folder; give a file")
     with garbage.collected_later():
         return tisim.Model.from_scene(source, **parse_params(source, n, params)), source
+
+
+def _refuse_results(path):
+    """Tells what to do with files that are no models, and come from a run."""
+    from . import playback
+
+    if playback.is_recording(path):
+        raise Error(f"{path} is a recording, not a model: tisim view, render, film and export show it")
+    if state.is_state(path):
+        raise Error(f"{path} is a state, not a model: give the scene or file that it is of, and --from {path}")
 
 
 def worth(source, n=None, params=()):

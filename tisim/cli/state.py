@@ -67,6 +67,15 @@ def save(path, m, d, name, state):
         os.fsync(f.fileno())
 
 
+def is_state(path):
+    """Whether a file is the state of a simulation."""
+    try:
+        with np.load(path, allow_pickle=False) as saved:
+            return "format" in saved and str(saved["format"]) == FORMAT
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile):
+        return False
+
+
 def read(path, m):
     """(states (nworld, size) in a file, who sleeps in them or None: dict of arrays for `lay_down`).
 

@@ -172,7 +172,10 @@ class Data(Storage):
         return sorted({*own, *_fields(), "model", "nworld", "contact", *(n for n in dir(object) if n[:2] == "__")})
 
     def __repr__(self):
-        time = f"time {self.time:g}" if self.nworld == 1 else f"{self.nworld} worlds"
+        try:
+            time = f"time {self.time:g}" if self.nworld == 1 else f"{self.nworld} worlds"
+        except Error:
+            time = "of an earlier tisim.init"
         return f"<tisim.Data of {self.model!r}: {time}>"
 
     @property

@@ -5,14 +5,17 @@ from tisim.errors import Error
 
 def check(m, d):
     """Raises Error unless m is a Model and d a Data of it."""
-    if m is not None and getattr(d, "model", None) is m:
+    if m is not None and getattr(d, "model", None) is m and "program" in d.__dict__:  # which a World has not
         return
     from tisim.model.model import Model
 
     from .data import Data
+    from .world import World
 
     if isinstance(m, Data) and isinstance(d, Model):
         raise Error("the Model comes first, then the Data: f(m, d), here they are swapped")
+    if isinstance(d, World):
+        raise Error(f"the second argument is a tisim.Data, got its world {d.index}: functions take all worlds, w.data")
     for what, value, kind in (("first", m, Model), ("second", d, Data)):
         if not isinstance(value, kind):
             raise Error(f"the {what} argument is a tisim.{kind.__name__}, got {_words(value)}")

@@ -44,6 +44,9 @@ class DataView:
         object.__setattr__(self, "_word", word)
         object.__setattr__(self, "id", index)
 
+    def __reduce__(self):
+        return type(self), (self._data, self._word, self.id)
+
     @property
     def name(self):
         return self._data.model.id2name(self._word, self.id)
@@ -110,6 +113,9 @@ class ContactView:
 
     def __init__(self, contacts, index):
         self._contacts, self.id = contacts, index
+
+    def __reduce__(self):
+        return type(self), (self._contacts, self.id)
 
     def __getattr__(self, name):
         value = getattr(self._contacts, name)[self.id]

@@ -1,10 +1,31 @@
 """Files that are written at once."""
 
 import contextlib
+import errno
 import os
 import pathlib
 
 from tisim.errors import Error
+
+
+def check(path, what="file", folder=True):
+    """Raises Error where `whole` could not write: for what is told before long work, not behind it. Nothing stays."""
+    path = pathlib.Path(path)
+    part = path.with_name(f"part-{path.name}")
+    made = [parent for parent in path.parents if folder and not parent.exists()]
+    try:
+        if folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        part.touch()
+    except OSError as e:
+        raise Error(f"{path}: cannot write the {what}: {e.strerror or e}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+            for parent in made:
+                parent.rmdir()
 
 
 @contextlib.contextmanager

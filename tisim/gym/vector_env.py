@@ -75,7 +75,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             render_modes=list(MODES), render_fps=int(np.round(1.0 / self.dt)), autoreset_mode=self.autoreset_mode
         )
         self._pictures = Pictures(m, render_mode, width, height, camera, camera_id, camera_name)
-        self.rngs = [None] * self.num_envs
+        self.rngs, self._seeded = [None] * self.num_envs, [None] * self.num_envs
         self._elapsed = np.zeros(self.num_envs, int)
         self.ended = np.ones(self.num_envs, bool)  # until the first reset
         self.seen = None
@@ -131,10 +131,15 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """The environments' generators, a tuple."""
         return tuple(map(self._rng, range(self.num_envs)))
 
+    @property
+    def np_random_seed(self):
+        """Their seeds, a tuple."""
+        return tuple(self._seeded[k] for k, _ in enumerate(self.np_random))
+
     def _rng(self, k):
         """The generator of environment k."""
         if self.rngs[k] is None:
-            self.rngs[k] = seeding.np_random()[0]
+            self.rngs[k], self._seeded[k] = seeding.np_random()
         return self.rngs[k]
 
     def reset(self, *, seed=None, options=None):
@@ -142,12 +147,13 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
         seed  a number: environment k draws from seed + k; or one for each, None among them, which go on as they are.
         """
+        self._check("reset")
         index = self._masked(options)
         if self.seen is None and len(index) < self.num_envs:
             raise Error("the first reset is of all environments")
         for k, one in enumerate(self._seeds(seed)):
             if one is not None:
-                self.rngs[k] = seeding.np_random(one)[0]
+                self.rngs[k], self._seeded[k] = seeding.np_random(one)
         self._begin(index)
         infos = join({}, self.reset_info(self.seen.rows(index)), index, self.num_envs)
         return self.observe(self.seen), infos
@@ -156,6 +162,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """Takes an action (num_envs, nu) in each environment: observations (num_envs, size), rewards, terminations and
         truncations (num_envs,), and infos as gymnasium's vector environments give them.
         """
+        self._check("step")
         if self.seen is None:
             raise gymnasium.error.ResetNeeded("step: call reset first")
         again = np.flatnonzero(self.ended)
@@ -190,6 +197,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def render(self):
         """A picture of each environment, a tuple; None without a render_mode. Raises Error before the first reset."""
+        self._check("render")
         if self.seen is None:
             raise gymnasium.error.ResetNeeded("render: call reset first")
         if self.render_mode is None:
@@ -202,6 +210,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             pipeline.forward(self.model, fresh)
             pictures += self._pictures.take(fresh, len(part))
         return tuple(pictures)
+
+    def _check(self, what):
+        """Raises gymnasium's error where the environments are closed."""
+        if self._batch is None:
+            raise gymnasium.error.ClosedEnvironmentError(f"{what}: the environments are closed")
 
     def close_extras(self, **_):
         """Lets go of the worlds; called by close()."""

@@ -21,6 +21,9 @@ class View:
         object.__setattr__(self, "_word", word)
         object.__setattr__(self, "id", index)
 
+    def __reduce__(self):
+        return type(self), (self._model, self._word, self.id)
+
     @property
     def name(self):
         return self._model.id2name(KINDS[self._word][0], self.id)

@@ -9,7 +9,7 @@ import pathlib
 import numpy as np
 
 from tisim.data import given
-from tisim.device.whole_file import whole
+from tisim.device.whole_file import check, whole
 from tisim.errors import Error
 
 COUNTS = ("contacts", "rows", "islands", "iterations")
@@ -57,6 +57,8 @@ class Log:
             if self._is_csv:
                 csv.writer(self._file).writerow(self.columns())
                 self._file.flush()
+            else:
+                check(self.path, "log")
         except OSError as e:
             raise Error(f"{path}: cannot write the log: {e.strerror or e}") from None
 

@@ -7,6 +7,7 @@ import numpy as np
 from tisim.enums import mjtCamera, mjtCamLight
 from tisim.errors import Error
 from tisim.mjcf.rotations import cross
+from tisim.viewer.drawing import removed_geoms
 
 PLANE, HFIELD = 0, 1
 ASPECT = 16 / 9  # width of a picture by its height
@@ -141,7 +142,7 @@ class Camera:
         if m.cam_orthographic[k]:
             raise Error(f"camera {name!r} is orthographic; pictures are drawn in perspective")
         position, rotation = camera_pose(m, d, k, world)
-        points, _ = _spheres(m, np.asarray(d.geom_xpos, float).reshape(d.nworld, m.ngeom, 3)[world])
+        points, _ = _spheres(m, _places(m, d, world))
         ahead = -(points - position) @ rotation[2]
         distance = float(np.median(ahead)) if len(ahead) else 0.0
         distance = distance if distance > 0.1 else 1.0
@@ -208,11 +209,16 @@ def choose(camera, m, d, aspect=ASPECT, world=0, seen=None):
     if camera and check(camera, m):
         return Camera.of_model(m, d, camera, world)
     angles = Camera.parse(camera or "")
-    framed = Camera.framing(
-        m, np.asarray(d.geom_xpos, float).reshape(d.nworld, m.ngeom, 3)[world], aspect, seen,
-        azimuth=angles.azimuth, elevation=angles.elevation,
-    )  # fmt: skip
+    framed = Camera.framing(m, _places(m, d, world), aspect, seen, azimuth=angles.azimuth, elevation=angles.elevation)
     return Camera.parse(camera, framed) if camera else framed
+
+
+def _places(m, d, world):
+    """(ngeom, 3) where the geoms of a world are [m], not a number for those that were removed."""
+    positions = np.array(d.geom_xpos, float).reshape(d.nworld, m.ngeom, 3)[world]
+    if m.comes_and_goes:
+        positions[removed_geoms(m, d, world)] = np.nan
+    return positions
 
 
 def _spheres(m, positions):

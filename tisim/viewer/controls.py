@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 
+from tisim.data import asleep
 from tisim.enums import mjtFrame, mjtLabel, mjtVisFlag
 from tisim.errors import Error
 from tisim.model.tables.colors import MODES
@@ -50,7 +51,7 @@ class Controls:
         self.aspect, self.world, self._step, self._restart, self._reload = aspect, world, step, restart, reload
         self.opt, self.pert, self.user_scn = MjvOption(), MjvPerturb(), MjvScene()
         self.panels, self.quit, self.screenshot, self.filming = Panels(), False, False, False
-        self.full_screen = False
+        self.full_screen = self.passive = False  # passive: a program steps, not the clock
         self.told, self.said, self.until = "", "", 0.0  # what is to be said; what is, and how long
         self.color = "geom" if color == "island" else color
         self.flag("ISLAND", color == "island")
@@ -58,15 +59,15 @@ class Controls:
         self.flag("CONTACTPOINT", show_contacts)
         self.flag("TRANSPARENT", show_contacts or chains)
         self._asked, self._given = camera, clock
-        self._take(m, d, running)
+        self._take(m, d, running, camera)
 
-    def _take(self, m, d, running):
+    def _take(self, m, d, running, camera):
         import tisim
 
+        home = choose(camera, m, d, self.aspect, self.world)
         self.m, self.d = m, d
-        home = choose(self._asked, m, d, self.aspect, self.world)
-        named = isinstance(self._asked, str) and home.rotation is not None
-        self.eye = moving.Eye(m, home, self._asked if named else None)
+        named = isinstance(camera, str) and home.rotation is not None
+        self.eye = moving.Eye(m, home, camera if named else None)
         self.clock = self._given or Clock(m, d, self._step or tisim.step, self._restart or start_again, running)
         self.hand, self._down, self._last, self._click = perturb.Hand(), {}, None, (-1e9, 0.0, 0.0, "")
 
@@ -145,11 +146,17 @@ class Controls:
         try:
             m, d = self._reload()
             forward(m, d)
+            if self.world >= d.nworld:
+                raise Error(f"world {self.world} is shown, and what was loaded has {d.nworld}")
         except Error as error:  # the old model is still there to look at
             self.told = str(error).splitlines()[0]
             return
         cam = self.cam if self.cam.type == moving.FREE else None
-        self._take(m, d, self.clock.running)
+        try:
+            self._take(m, d, self.clock.running, self._asked)
+        except Error as error:  # the camera is not there any more
+            self.told = str(error).splitlines()[0]
+            self._take(m, d, self.clock.running, None)
         self.pert.select = 0
         if cam is not None:
             self.eye.take(cam)
@@ -342,7 +349,16 @@ class Controls:
         if not self.clock.running and self.pert.active:
             perturb.mjv_apply_perturb_pose(self.m, self.d, self.pert, 1, self.world)
             forward(self.m, self.d)
-        return self.clock.run(elapsed, self.push)
+        done = self.clock.run(elapsed, self.push)
+        self.forget_removed()
+        return done
+
+    def forget_removed(self):
+        """What was removed is not selected any more."""
+        body = perturb.selected(self.m, self.pert)
+        if body and self.m.comes_and_goes and not asleep.body_present(self.m, self.d)[self.world, body]:
+            self.let_go()
+            self.pert.select = 0
 
     # values
 

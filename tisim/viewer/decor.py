@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tisim.data import asleep
 from tisim.enums import mjtLabel, mjtVisFlag
 from tisim.mjcf import rotations
 from tisim.queries.motion import contact_force
@@ -58,6 +59,14 @@ def _hand(out, m, d, pert, world, shown, point):
         out.frames(perturb.of_body(d, "xipos", world, pert.select), turn, m, HAND)
 
 
+def _there(m, d, world, kind):
+    """Ids of the bodies but the world, or of the joints, geoms or sites, that were not removed."""
+    short = "jnt" if kind == "joint" else kind
+    bodies = np.arange(m.nbody) if kind == "body" else np.asarray(getattr(m, f"{short}_bodyid"))
+    there = asleep.body_present(m, d)[world][bodies] if m.comes_and_goes else np.ones(len(bodies), bool)
+    return np.flatnonzero(there & (bodies > 0) if kind == "body" else there).tolist()
+
+
 def labels(m, d, opt, world=0, user=None):
     """Texts and where they stand in the world: [(place (3,), text)], at most LABELS of them."""
     which, found = int(opt.label), []
@@ -67,8 +76,8 @@ def labels(m, d, opt, world=0, user=None):
         kind, array = names[which]
         kind = "joint" if kind == "jnt" else kind
         at = np.asarray(perturb.of_world(d, array, world), float).reshape(-1, 3)
-        first = 1 if kind == "body" else 0
-        found = [(at[i], m.id2name(kind, i) or f"{kind} {i}") for i in range(first, min(len(at), LABELS + first))]
+        there = _there(m, d, world, kind)[:LABELS]
+        found = [(at[i], m.id2name(kind, i) or f"{kind} {i}") for i in there]
     elif which == mjtLabel.mjLABEL_TENDON and m.ntendon:
         points = np.asarray(perturb.of_world(d, "wrap_xpos", world), float).reshape(-1, 3)
         first, count = (np.asarray(perturb.of_world(d, f"ten_wrap{k}", world)) for k in ("adr", "num"))

@@ -95,7 +95,7 @@ class Gauges:
         yield "", f"{m.nu} actuators, {m.nsensor} sensors"
         yield "", f"{m.neq} equalities"
         yield "contacts", f"{_of(c, 'ncon'):.0f}"
-        yield "rows", f"{_of(c, 'nefc'):.0f}" + (f", {d.nisland} islands" if d.nworld == 1 else "")
+        yield "rows", f"{d.nefc}, {d.nisland} islands" + (" of all worlds" if d.nworld > 1 else "")
         yield "solver", f"{np.max(np.asarray(d.solver_niter), initial=0):.0f} iterations"
         if int(m.opt.enableflags) & mjtEnableBit.mjENBL_ENERGY:
             potential, kinetic = perturb.of_world(d, "energy", c.world)

@@ -139,6 +139,8 @@ class MjvScene:
 
     @ngeom.setter
     def ngeom(self, n):
+        if not isinstance(n, (int, np.integer)):
+            raise ValuesError(f"ngeom={n!r}: expected how many geoms are drawn")
         if not 0 <= n <= self.maxgeom:
             raise IdError(f"ngeom={n}: this scene holds {self.maxgeom} geoms")
         self._ngeom = int(n)

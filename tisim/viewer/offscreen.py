@@ -2,6 +2,10 @@
 
 import pathlib
 
+import numpy as np
+
+from tisim.data import given
+from tisim.errors import Error
 from tisim.viewer.camera import choose
 from tisim.viewer.far import sky_lamps
 from tisim.viewer.renderer import Painter
@@ -31,6 +35,7 @@ def render(
     What is smaller than a pixel is drawn as large as one.
     Returns (height, width, 3) uint8. Raises Error for wrong arguments.
     """
+    given.check(m, d)
     sky_lamps(quality, lamps)
     painter = painter or Painter(m, width, height)
     painter.write(d, look_of_words(color, show_contacts, chains), world, quality=quality)
@@ -44,9 +49,17 @@ def look_of_words(color="geom", show_contacts=False, chains=False):
 
 
 def save_png(path, picture):
-    """Writes a picture (height, width, 3) uint8 to the file of this path, .png, .webp or .jpg; its folder is made."""
+    """Writes a picture (height, width, 3) uint8 to the file of this path, .png, .webp or .jpg; its folder is made.
+
+    Raises Error for what is no such picture or name, and where it cannot be written.
+    """
     from PIL import Image
 
-    path = pathlib.Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(picture).save(path, **(dict(method=6) if path.suffix.lower() == ".webp" else {}))
+    path, picture = pathlib.Path(path), np.asarray(picture)
+    if picture.dtype != np.uint8 or picture.ndim not in (2, 3):
+        raise Error(f"picture: expected (height, width, 3) uint8, got {picture.dtype}{picture.shape}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(picture).save(path, **(dict(method=6) if path.suffix.lower() == ".webp" else {}))
+    except (OSError, ValueError, TypeError) as e:
+        raise Error(f"{path}: cannot write the picture: {getattr(e, 'strerror', None) or e}") from None

@@ -137,17 +137,21 @@ def _main(w, c, size, further):
             w.gui.text(f"{name}: {', '.join(rest)}")
         w.gui.text("h  help")
         if w.header("time", True):
-            c.clock.running = w.gui.checkbox("run", c.clock.running)
-            for k, (name, key) in enumerate((("step", "right"), ("back", "left"), ("reset", "backspace"))):
-                w.beside(70 + 55 * k)
+            if not c.passive:
+                c.clock.running = w.gui.checkbox("run", c.clock.running)
+            buttons = (("step", "right"), ("back", "left"), ("reset", "backspace"))
+            for k, (name, key) in enumerate(buttons[2:] if c.passive else buttons):
+                if not c.passive:
+                    w.beside(70 + 55 * k)
                 if w.gui.button(name):
                     c.key(key)
             if c.clock.frames > 1:
                 frame = w.gui.slider_int("frame", c.clock.frame, 0, c.clock.frames - 1)
                 if frame != c.clock.frame:
                     c.clock.go(frame)
-            notch = len(_slow(c)) - 1 - c.clock.notch
-            c.clock.notch = len(_slow(c)) - 1 - w.gui.slider_int("speed", notch, 0, len(_slow(c)) - 1)
+            if not c.passive:
+                notch = len(_slow(c)) - 1 - c.clock.notch
+                c.clock.notch = len(_slow(c)) - 1 - w.gui.slider_int("speed", notch, 0, len(_slow(c)) - 1)
         if w.header("drawn", True):
             for k, (flag, name) in enumerate(FLAGS):
                 if k % 2:

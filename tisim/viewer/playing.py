@@ -3,7 +3,10 @@
 import collections
 import time
 
+import numpy as np
+
 import tisim.data.state as state
+from tisim.data import asleep
 from tisim.pipeline import forward
 
 LAG = 0.25  # most time of simulation per picture, where drawing is slow [s]
@@ -47,13 +50,13 @@ class Clock:
         self.notch = min(max(self.notch + notches, 0), len(SPEEDS) - 1)
 
     def record(self):
-        """Keeps the present state."""
+        """Keeps the present state, and who was removed."""
         now = state.get_state(self.m, self.d)
         if self._room is None:
             self._room = max(2, min(KEPT, BYTES // max(1, now.nbytes)))
         if len(self._past) >= self._room:
             self._past.popleft()
-        self._past.append(now)
+        self._past.append((now, asleep.body_present(self.m, self.d) if self.m.comes_and_goes else None))
 
     @property
     def recorded(self):
@@ -100,7 +103,10 @@ class Clock:
         self.running = False
         if not self._past:
             return False
-        state.set_state(self.m, self.d, self._past.pop())
+        then, present = self._past.pop()
+        if self.m.comes_and_goes:
+            _bring_back(self.m, self.d, present)
+        state.set_state(self.m, self.d, then)
         forward(self.m, self.d)
         return True
 
@@ -121,7 +127,26 @@ class Clock:
         return self.key
 
 
+def bring_up(m, d):
+    """Computes where everything is, of a Data that may not have been stepped yet; its state stays as it is."""
+    kept = state.get_state(m, d)
+    forward(m, d)
+    if m.opt.dynamics == "convex":  # the other one changes nothing, and would begin anew
+        state.set_state(m, d, kept)
+
+
 def start_again(m, d):
     """The model's first state."""
     state.reset(m, d)
     forward(m, d)
+
+
+def _bring_back(m, d, present):
+    """Adds and removes bodies until those are there that were: present (nworld, nbody) bool, None: all."""
+    from tisim.stages import coming
+
+    now, first = asleep.body_present(m, d), np.asarray(m.tree_bodyadr)
+    then = np.ones_like(now) if present is None else present
+    for world in np.flatnonzero((now != then).any(axis=1)):
+        coming.add(m, d, first[(then[world] & ~now[world])[first]], worlds=world)
+        coming.remove(m, d, first[(now[world] & ~then[world])[first]], worlds=world)

@@ -72,6 +72,7 @@ class Renderer:
         given.model(model)
         self._model, self._quality, self._lamps = model, quality, lamps
         self._painter, self._scene = Painter(model, width, height), Shown(max_geom)
+        self._size = self._painter.caster.height, self._painter.caster.width
         self._data = self._camera = None
         self._mode = "color"
 
@@ -83,12 +84,12 @@ class Renderer:
     @property
     def height(self):
         """Rows of a picture."""
-        return self._painter.caster.height
+        return self._size[0]
 
     @property
     def width(self):
         """Columns of a picture."""
-        return self._painter.caster.width
+        return self._size[1]
 
     @property
     def scene(self):

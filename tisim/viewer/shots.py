@@ -72,15 +72,19 @@ class Filming:
 
     def see(self, c, take, now):
         """A picture of a window was drawn; take()  gives it, and is called only if a film is made."""
-        if c.filming:
-            picture = take()
-            if self.film is None:
-                self.film = Film(picture, now)
-                c.told = f"filming to {self.film.path}: w ends it"
-            if self.film.add(picture, now):
-                return
-            c.filming = False
-        self.end(c)
+        try:
+            if c.filming:
+                picture = take()
+                if self.film is None:
+                    self.film = Film(picture, now)
+                    c.told = f"filming to {self.film.path}: w ends it"
+                if self.film.add(picture, now):
+                    return
+                c.filming = False
+            self.end(c)
+        except (Error, OSError) as error:  # the simulation goes on without it
+            self.film, c.filming = None, False
+            c.told = f"cannot write the film: {getattr(error, 'strerror', None) or str(error).splitlines()[0]}"
 
     def end(self, c=None):
         """Finishes the film; tells Controls."""

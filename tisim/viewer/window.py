@@ -10,6 +10,7 @@ from tisim.viewer import ggui, keys, panels, shots, vulkan
 from tisim.viewer.controls import Controls
 from tisim.viewer.gauges import Gauges
 from tisim.viewer.measures import check_color
+from tisim.viewer.playing import bring_up
 from tisim.viewer.raster import SKY, Raster
 from tisim.viewer.renderer import Painter
 from tisim.viewer.scene import Look
@@ -31,6 +32,7 @@ class Show:
 
     def __init__(self, controls, width=1280, height=800, caster=False, passive=False, on_key=None):
         self.controls, self.caster, self.passive, self.on_key = controls, caster, passive, on_key
+        controls.passive = passive
         self.window = ggui.open_window("tisim", width, height, show=True)
         self.window.boxes = panels.Boxes()
         self.canvas, self.scene = self.window.get_canvas(), self.window.get_scene()
@@ -151,6 +153,7 @@ class Show:
         c = self.controls
         if not self.passive:
             return c.advance(elapsed)
+        c.forget_removed()
         c.push()
         if not c.pert.active:
             c.hand.release(c.d)
@@ -256,6 +259,8 @@ def view(
     caster = chosen(draw, m)
     vulkan.require(display=True)
     runtime.ensure()
+    if clock is None:
+        bring_up(m, d)
     controls = Controls(
         m, d, camera, world, step, restart, reload, width / height, color, show_contacts, running, clock, chains
     )  # fmt: skip

@@ -12,8 +12,10 @@ SAID = 5.0  # how long a note is shown [s]
 def lines(c):
     """What runs, of Controls."""
     now, ncon = (float(np.atleast_1d(v)[c.world]) for v in (c.d.time, c.d.ncon))
-    speed = f"{100 * c.clock.speed:g} % aimed at" if c.clock.notch else "real time"
     yield f"time {now:.3f} s, {c.m.nbody - 1} bodies, {int(ncon)} contacts"
+    if c.passive:
+        return
+    speed = f"{100 * c.clock.speed:g} % aimed at" if c.clock.notch else "real time"
     yield f"{c.clock.factor:.2f} x real time ({speed})" if c.clock.running else "paused"
 
 

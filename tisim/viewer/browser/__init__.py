@@ -6,6 +6,7 @@ from tisim.viewer.browser.objects import Shapes, package
 from tisim.viewer.browser.pictures import Pages
 from tisim.viewer.controls import Controls
 from tisim.viewer.measures import check_color
+from tisim.viewer.playing import bring_up
 
 MANY = 20_000  # bodies above which pictures are less to send and to draw than shapes
 
@@ -34,6 +35,8 @@ def view_in_browser(
         raise Error(f"world={world}: this Data has {d.nworld} worlds")
     pictures = m.nbody - 1 > MANY if pictures is None else pictures
     runtime.ensure()
+    if clock is None:
+        bring_up(m, d)
     controls = Controls(
         m, d, camera, world, step, restart, reload, width / height, color, show_contacts, running, clock, chains
     )  # fmt: skip

@@ -7,6 +7,7 @@ beside.py, is sent where it changes.
 import collections
 import contextlib
 import io
+import re
 import socket
 import time
 
@@ -171,14 +172,17 @@ class Shapes:
         if self._folder is not None:
             self._folder.remove()
         self._folder = gui.add_folder("controls") if c.m.nu + c.m.neq else None
+        self._sliders, self._switches = [], []
         with self._folder or contextlib.nullcontext():
             for i, (name, now, low, high) in enumerate(words.actuators(c, SLIDERS)):
                 step = (high - low) / 1000 or 1e-3
                 slider = gui.add_slider(name, low, high, step, float(np.clip(now, low, high)))
                 slider.on_update(self._later(lambda e, i=i, s=slider: e.client and c.set_ctrl(i, s.value)))
+                self._sliders.append(slider)
             for i, (name, active) in enumerate(words.equalities(c, SLIDERS)):
                 box = gui.add_checkbox(name, active)
                 box.on_update(self._later(lambda e, i=i, b=box: e.client and c.set_eq_active(i, b.value)))
+                self._switches.append(box)
             for number, kind in ((c.m.nu, "actuators"), (c.m.neq, "equalities")):
                 if number > SLIDERS:
                     gui.add_markdown(f"the first {SLIDERS} of {number} {kind}")
@@ -336,7 +340,7 @@ class Shapes:
     def _say(self):
         c = self.controls
         selected = ", ".join(words.of_selected(c))
-        said = [*words.lines(c), selected and f"**{selected}**", words.note(c)]
+        said = [*words.lines(c), selected and f"**{plain(selected)}**", plain(words.note(c))]
         text = "  \n".join(line for line in said if line)
         if text != self._said:
             self._text.content = self._said = text
@@ -344,6 +348,11 @@ class Shapes:
             self._run.value = c.clock.running
         for box, now in self._boxes:
             box.value = bool(now())
+        for slider, (_, now, low, high) in zip(self._sliders, words.actuators(c, SLIDERS)):
+            if np.isfinite(now) and abs(slider.value - (now := float(np.clip(now, low, high)))) > 0.5 * slider.step:
+                slider.value = now
+        for box, (_, active) in zip(self._switches, words.equalities(c, SLIDERS)):
+            box.value = active
         if c.clock.frames > 1 and self._frame.value != c.clock.frame:
             self._frame.value = c.clock.frame
         name = c.about_selected()[0] if c.pert.select else ""
@@ -360,6 +369,11 @@ class Shapes:
         """Ends the page; what a mouse held is let go."""
         self.controls.hand.release(self.controls.d)
         self.server.stop()
+
+
+def plain(text):
+    """Markdown that shows a text as it is: names and messages of files may hold what Markdown means something by."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~$&])", r"\\\1", text)
 
 
 def free_port(host, port):

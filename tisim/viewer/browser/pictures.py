@@ -2,9 +2,11 @@
 
 import io
 import json
+import math
 import pathlib
 import time
 
+from tisim.errors import Error
 from tisim.viewer import keys, shots, words
 from tisim.viewer.browser import events
 from tisim.viewer.browser.server import Server
@@ -24,6 +26,11 @@ def jpeg(picture):
     out = io.BytesIO()
     Image.fromarray(picture).save(out, "JPEG", quality=QUALITY)
     return out.getvalue()
+
+
+def _number(value):
+    """A number as JSON has it: None where it is not finite."""
+    return value if math.isfinite(value) else None
 
 
 def page(c, width, height):
@@ -92,8 +99,12 @@ class Pages:
 
     def _save(self):
         c, name = self.controls, shots.free_name(".png")
-        save_png(name, self._picture())
-        c.screenshot, c.told = False, f"saved {name}"
+        c.screenshot = False
+        try:
+            save_png(name, self._picture())
+            c.told = f"saved {name}"
+        except Error as error:
+            c.told = str(error)
 
     def _words(self):
         c = self.controls
@@ -103,7 +114,7 @@ class Pages:
             labels=[list(label) for label in words.labels(c, self.width, self.height)],
             flags=[bool(c.has(flag)) for flag, _ in FLAGS], groups=[bool(g) for g in c.opt.geomgroup],
             sites=[bool(g) for g in c.opt.sitegroup],
-            actuators=[list(a) for a in words.actuators(c, SLIDERS)],
+            actuators=[[name, *map(_number, values)] for name, *values in words.actuators(c, SLIDERS)],
             equalities=[list(e) for e in words.equalities(c, SLIDERS)],
             said=words.note(c),
         )  # fmt: skip
