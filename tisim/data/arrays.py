@@ -113,6 +113,14 @@ declare("scratch", [
     ("sense_ball", "f", ("nconmax", 4), "m", "sensor", "ball around each block of contacts: centre, radius"),
     ("picked_con", "i", ("nsensordata",), "-", "sensor", "contacts that a contact sensor shows, from sensor_adr on"),
     ("picked_key", "f", ("nsensordata",), "m, N2", "sensor", "their order: distance, or minus force squared"),
+    ("reach_dist", "f", ("nreachall",), "m", "sensor", "distance of a pair"),
+    ("reach_from", "f", ("nreachall", 3), "m", "sensor", "its nearest point on what the sensor names first"),
+    ("reach_to", "f", ("nreachall", 3), "m", "sensor", "the one on what it names second"),
+    ("pressed_num", "i", ("npressed",), "-", "sensor", "geoms that touch a body with tactile sensors"),
+    ("pressed_adr", "i", ("npressed",), "-", "sensor", "first of them in pressed_con"),
+    ("pressed_con", "i", ("nconmax", 2), "-", "sensor", "their first contacts: 2 * contact + the body's side", 1),
+])  # fmt: skip
+declare("stage", [
     ("reach_geom1", "i", ("nreach",), "-", "sensor", "pairs of geoms that sensors of distances ask about, lower type"),
     ("reach_geom2", "i", ("nreach",), "-", "sensor", "their other geoms"),
     ("reach_kind", "i", ("nreach",), "-", "sensor", "their kinds (tisim/stages/colliders.py)"),
@@ -121,12 +129,6 @@ declare("scratch", [
     ("reach_sensor", "i", ("nreach",), "-", "sensor", "first sensor that asks"),
     ("reach_adr", "i", ("nasked",), "-", "sensor", "first pair of each sensor of a distance"),
     ("reach_num", "i", ("nasked",), "-", "sensor", "its pairs"),
-    ("reach_dist", "f", ("nreachall",), "m", "sensor", "distance of a pair"),
-    ("reach_from", "f", ("nreachall", 3), "m", "sensor", "its nearest point on what the sensor names first"),
-    ("reach_to", "f", ("nreachall", 3), "m", "sensor", "the one on what it names second"),
-    ("pressed_num", "i", ("npressed",), "-", "sensor", "geoms that touch a body with tactile sensors"),
-    ("pressed_adr", "i", ("npressed",), "-", "sensor", "first of them in pressed_con"),
-    ("pressed_con", "i", ("nconmax", 2), "-", "sensor", "their first contacts: 2 * contact + the body's side", 1),
 ])  # fmt: skip
 
 # collision: lists over all worlds
