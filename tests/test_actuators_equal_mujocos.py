@@ -196,6 +196,19 @@ def test_limits_flags_and_adhesion(name):
         assert pair.md.ncon > 2 and (np.abs(their_moment(pair)[:2]).max(axis=1) > 0).all()
 
 
+def test_a_contact_within_a_body_counts_once_for_its_adhesion():
+    pair = Pair("""<mujoco><worldbody><geom type="plane" size="2 2 1"/><body name="b" pos="0 0 .09"><freejoint/>
+      <geom name="one" size=".1"/><geom name="two" size=".1" pos=".15 0 .02"/></body></worldbody>
+      <contact><pair geom1="one" geom2="two"/></contact>
+      <actuator><adhesion body="b" gain="5" ctrlrange="0 1"/></actuator></mujoco>""")
+    pair.md.ctrl[:], pair.md.qvel[:] = 0.7, np.random.default_rng(0).normal(size=6)
+    pair.forward()
+    assert pair.md.ncon == 2
+    for name in ("actuator_velocity", "qfrc_actuator"):
+        assert np.abs(getattr(pair.md, name)).max() > 0.1 and pair.error(name) < 1e-10, name
+    assert error(pair.d._moment_rows, their_moment(pair)) < 1e-10
+
+
 @pytest.mark.parametrize("precision, tol", [("f64", 1e-10), pytest.param("f32", 2e-4, marks=pytest.mark.slow)])
 def test_worlds_and_f32(precision, tol):
     """Four worlds in four states equal MuJoCo's, in f32 within 1e-4 of their scale."""

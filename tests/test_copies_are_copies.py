@@ -81,6 +81,25 @@ def test_they_are_independent_and_step_to_the_same_bits(scene, way, nworld):
     assert np.asarray(e.qpos).any()
 
 
+@pytest.mark.parametrize("scene", ["sensors of distances", "direct impulses"])
+def test_lists_that_only_their_stage_knows_are_made_anew(scene):
+    text = scenes.build("pile", n=4)
+    if scene == "sensors of distances":
+        body = "<worldbody><geom name='{0}' size='.1' pos='{1} 0 3'/></worldbody>"
+        sensor = "<sensor><distance geom1='a' geom2='b' cutoff='9'/></sensor>"
+        text = text.replace("</mujoco>", body.format("a", 0) + body.format("b", 1) + sensor + "</mujoco>")
+    m = tisim.Model.from_xml_string(text)
+    if scene == "direct impulses":
+        m.opt.dynamics, m.lcp.friction, m.lcp.direct = "lcp", "polygon", 20
+    d = tisim.Data(m)
+    tisim.step(m, d, 30)
+    other = copy.copy(d)
+    for data in (d, other):
+        tisim.step(m, data, 30)
+    assert np.array_equal(other.qpos, d.qpos) and np.array_equal(other.sensordata, d.sensordata)
+    assert scene == "direct impulses" or abs(d.sensordata[0] - 0.8) < 1e-12
+
+
 @pytest.mark.parametrize("way", ["copy", "deepcopy", "pickle"])
 def test_a_model_keeps_everything(way):
     m = tisim.Model.from_xml_string(SCENES["chain"]())

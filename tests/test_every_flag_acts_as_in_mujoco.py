@@ -30,13 +30,13 @@ o_friction=".3 .3 .01 .001 .001" gravity="1 0 -9"/>
   <joint joint="j2" coef="-.5"/></fixed></tendon>
 <equality><joint joint1="j1" joint2="j2" polycoef=".1 .5 0 0 0"/><connect body1="drop" anchor="0 0 .3" solref=".003 1"/>
 </equality><actuator><motor joint="j1" ctrllimited="true" ctrlrange="-.3 .3"/>
-<position joint="j2" kp="3" kv=".5"/></actuator></mujoco>"""
+<position joint="j2" kp="3" kv=".5"/><muscle joint="j1" lengthrange="-.5 .8" force="3"/></actuator></mujoco>"""
 DISABLE = [e for e in mjtDisableBit if e.name.startswith("mjDSBL")]
 ENABLE = [e for e in mjtEnableBit if e.name.startswith("mjENBL")]
 # in this model they change no number: the way of collisions and sensors
 SILENT = "MIDPHASE NATIVECCD SENSOR AUTORESET".split()
 NUMBERS = """qacc qfrc_constraint qfrc_passive qfrc_spring qfrc_damper qfrc_gravcomp qfrc_actuator qfrc_bias
-actuator_force energy nefc ncon nisland""".split()
+actuator_force act_dot energy nefc ncon nisland""".split()
 
 
 def numbers(pair, word, bit, on):
@@ -47,7 +47,7 @@ def numbers(pair, word, bit, on):
     mujoco.mj_resetData(pair.mm, pair.md)
     rng = np.random.default_rng(5)
     pair.md.qvel[:] = 0.3 * rng.normal(size=pair.mm.nv)
-    pair.md.ctrl[:] = 2, -1
+    pair.md.ctrl[:] = 2, -1, 0.4
     solver, pair.mm.opt.solver = pair.mm.opt.solver, mjtSolver.mjSOL_NEWTON
     mujoco.mj_forward(pair.mm, pair.md)
     pair.mm.opt.solver = solver

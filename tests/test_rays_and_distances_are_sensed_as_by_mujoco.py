@@ -119,6 +119,20 @@ def test_worlds_are_like_single_ones():
         assert np.array_equal(one.sensordata, d.sensordata[w])
 
 
+def test_sensors_go_on_after_a_reset():
+    pair = Pair(ROOM % "".join(text for kind in KINDS for text in KINDS[kind][:9]))
+    d, rng = pair.d, np.random.default_rng(9)
+    tisim.step(pair.m, d, 2)
+    for reset in (tisim.reset, lambda m, d: tisim.reset(m, d, [0])):
+        reset(pair.m, d)
+        shake(pair, rng, 0)
+        one = tisim.Data(pair.m)
+        for data in (d, one):
+            data.qpos, data.qvel = pair.md.qpos, pair.md.qvel
+            tisim.forward(pair.m, data)
+        assert np.array_equal(d.sensordata, one.sensordata)
+
+
 def test_single_precision_follows():
     pair = Pair(ROOM % "".join(KINDS["rangefinder"] + KINDS["tactile"]), precision="f32")
     rng = np.random.default_rng(0)

@@ -24,6 +24,13 @@ def centre_of(m, d, b):
 
 
 @func
+def sides(m, d, c):
+    """Bodies that a contact touches: 1 where both geoms are of one body."""
+    g = d.contact_geom[c]
+    return ti.select(m.geom_bodyid[g[0]] == m.geom_bodyid[g[1]], 1, 2)
+
+
+@func
 def moves(m, d, b):
     """Whether world-major body b belongs to a tree, which is awake."""
     t = m.body_treeid[b % m.nbody]
@@ -59,7 +66,7 @@ def adhesion_contacts(m, d):
                 w = d.contact_worldid[c]
                 speed = FP(0.0)
                 known = 0
-                for side in range(2):
+                for side in range(sides(m, d, c)):
                     b = m.geom_bodyid[d.contact_geom[c][side]]
                     for x in range(m.body_adhadr[b], m.body_adhadr[b + 1]):
                         if known == 0:
@@ -85,7 +92,7 @@ def adhesion_forces(m, d):
             if d.contact_exclude[c] <= 1:
                 w = d.contact_worldid[c]
                 pull = FP(0.0)
-                for side in range(2):
+                for side in range(sides(m, d, c)):
                     b = m.geom_bodyid[d.contact_geom[c][side]]
                     for x in range(m.body_adhadr[b], m.body_adhadr[b + 1]):
                         force = d.actuator_force[w * m.nu + m.adhesion[x]]

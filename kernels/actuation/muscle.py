@@ -4,7 +4,7 @@ Parameters stand as in actuator_gainprm: range 0 1, force 2, scale 3, lmin 4, lm
 tisim/queries/muscle.py has the same for users, in NumPy; tests hold the two together.
 """
 
-from ..constants import BIAS_MUSCLE, DYN_MUSCLE, DYN_USER, GAIN_MUSCLE, TASK_SHAPED
+from ..constants import BIAS_MUSCLE, DSBL_ACTUATION, DYN_MUSCLE, DYN_USER, GAIN_MUSCLE, TASK_SHAPED
 from ..sleep.awake import task_at, task_count
 from ..types import FP, MINVAL, SERIAL, func, kernel, ti
 
@@ -144,7 +144,8 @@ def shaped_actuators(m, d):
         if m.actuator_dyntype[i] == DYN_MUSCLE:
             a = adr + m.actuator_actnum[i] - 1
             up, down, width = m.actuator_dynprm[i][0], m.actuator_dynprm[i][1], m.actuator_dynprm[i][2]
-            d.act_dot[a] = activation_rate(d.actuator_ctrl[k], d.act[a], up, down, width)
+            if m.opt.disableflags & DSBL_ACTUATION == 0:
+                d.act_dot[a] = activation_rate(d.actuator_ctrl[k], d.act[a], up, down, width)
         elif m.actuator_dyntype[i] == DYN_USER:
             for a in range(adr, adr + m.actuator_actnum[i]):
                 d.act_dot[a] = 0.0

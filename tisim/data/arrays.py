@@ -6,7 +6,7 @@ sets by `Data.scratch`, and `ALL` means one row. The arrays of a Model are decla
 made from them in tisim/model/device_model.py, the numbers that kernels ask for in tisim/data/scalars.py.
 """
 
-from .declare import ALL, Array
+from .declare import ALL, LENGTHS, Array
 
 # indices into `counts`; a count may exceed its capacity, then nothing was written beyond it and the stage is redone
 COUNTS = dict(ncpair=0, nslot=1, ncon=2, nrow=3, nefc=4, nisland=5, nJ=6, ndense=7,
@@ -31,6 +31,8 @@ def declare(role, rows):
     for name, dtype, shape, unit, stage, doc, *element in rows:
         if name in DATA:
             raise ValueError(f"array {name} is declared twice")
+        if shape[0] in LENGTHS and role != "stage":
+            raise ValueError(f"array {name} has its stage's length, which resets and copies do not know")
         DATA[name] = Array(name, dtype, shape, role, unit, stage, doc, *element)
 
 
@@ -113,6 +115,11 @@ declare("scratch", [
     ("sense_ball", "f", ("nconmax", 4), "m", "sensor", "ball around each block of contacts: centre, radius"),
     ("picked_con", "i", ("nsensordata",), "-", "sensor", "contacts that a contact sensor shows, from sensor_adr on"),
     ("picked_key", "f", ("nsensordata",), "m, N2", "sensor", "their order: distance, or minus force squared"),
+    ("pressed_num", "i", ("npressed",), "-", "sensor", "geoms that touch a body with tactile sensors"),
+    ("pressed_adr", "i", ("npressed",), "-", "sensor", "first of them in pressed_con"),
+    ("pressed_con", "i", ("nconmax", 2), "-", "sensor", "their first contacts: 2 * contact + the body's side", 1),
+])  # fmt: skip
+declare("stage", [
     ("reach_geom1", "i", ("nreach",), "-", "sensor", "pairs of geoms that sensors of distances ask about, lower type"),
     ("reach_geom2", "i", ("nreach",), "-", "sensor", "their other geoms"),
     ("reach_kind", "i", ("nreach",), "-", "sensor", "their kinds (tisim/stages/colliders.py)"),
@@ -124,9 +131,6 @@ declare("scratch", [
     ("reach_dist", "f", ("nreachall",), "m", "sensor", "distance of a pair"),
     ("reach_from", "f", ("nreachall", 3), "m", "sensor", "its nearest point on what the sensor names first"),
     ("reach_to", "f", ("nreachall", 3), "m", "sensor", "the one on what it names second"),
-    ("pressed_num", "i", ("npressed",), "-", "sensor", "geoms that touch a body with tactile sensors"),
-    ("pressed_adr", "i", ("npressed",), "-", "sensor", "first of them in pressed_con"),
-    ("pressed_con", "i", ("nconmax", 2), "-", "sensor", "their first contacts: 2 * contact + the body's side", 1),
 ])  # fmt: skip
 
 # collision: lists over all worlds
@@ -337,11 +341,13 @@ declare("scratch", [
     ("uf_root", "i", ("ntree",), "-", "island", "on a GPU: first tree of the island, -1: nothing acts on the tree"),
     ("uf_number", "i", ("ntree",), "-", "island", "on a GPU: number of the island of which it is the first tree"),
     ("island_dofadr", "i", ("ntree",), "-", "island", "on a GPU: dofs of all islands before"),
+    ("part_sum", "i", (ALL, 65536), "-", "island", "sums over blocks"),
+    ("island_dense", "f", ("ndensemax",), "kg", "solver", "Hessians of small islands: triangles, blocks of factors"),
+])  # fmt: skip
+declare("stage", [
     ("part_key", "i", ("npartall",), "-", "island", "on a GPU, things sorted by owner: this, in two halves"),
     ("part_value", "i", ("npartall",), "-", "island", "what they are, in two halves"),
     ("part_count", "i", ("npartcount",), "-", "island", "how many keys of each digit a block of that sort has"),
-    ("part_sum", "i", (ALL, 65536), "-", "island", "sums over blocks"),
-    ("island_dense", "f", ("ndensemax",), "kg", "solver", "Hessians of small islands: triangles, blocks of factors"),
 ])  # fmt: skip
 
 # sparse factors of small islands
@@ -500,12 +506,14 @@ declare("scratch", [
     ("lcp_eq_color", "i", ("neq",), "-", "lcp", "colour of an equality, -1: it has no rows"),
     ("lcp_eq_head", "i", (ALL, 64), "-", "lcp", "first slot of each colour, at 62 the number of colours"),
     ("lcp_eq_order", "i", ("neq",), "-", "lcp", "the equality in each slot"),
-    ("lcp_pivot", "f", ("nlcppivot",), "any", "lcp", "of each worker: tableau of an island, see kernels/lcp/direct.py"),
-    ("lcp_basis", "i", ("nlcpbasis",), "-", "lcp", "its unknowns by row, then by column"),
     ("lcp_cg", "f", ("nconmax", 6), "N s", "lcp", "of a slot: impulse when a sweep began, way of the search", 1),
     ("lcp_cg_sum", "f", ("nconmax",), "N2 s2", "lcp", "square of what a sweep changed, of each block of slots"),
     ("lcp_cg_body", "f", ("nbody", 32), "any", "lcp", "velocities then, and their ways, see kernels/lcp/search.py", 1),
     ("lcp_cg_eq", "f", ("neq", 12), "any", "lcp", "the same as lcp_cg of connects and welds", 1),
+])  # fmt: skip
+declare("stage", [
+    ("lcp_pivot", "f", ("nlcppivot",), "any", "lcp", "of each worker: tableau of an island, see kernels/lcp/direct.py"),
+    ("lcp_basis", "i", ("nlcpbasis",), "-", "lcp", "its unknowns by row, then by column"),
 ])  # fmt: skip
 
 # blocks of large islands: the units of parallel work and of fixed-order sums
