@@ -6,11 +6,11 @@ Piles that have come to rest (tisim's scene `pile`, h = 0.005, 3 s of dynamics="
 collision in a step of ours with 10 and 5 substeps, and with 10 and ease=0.05; QuickStep of ODE 0.16 alone, without the
 making of its contacts, with 20 and 50 iterations (the wheel dartpy: `python -m pip install --no-deps --target .peers
 dartpy`); and tisim's convex dynamics, on which the pile has settled again. Whole steps, with their own collision
-detection: of ours; of PyBullet and of Rapier, with their defaults, each settled again (`python -m pip install --target .peers pybullet`;
-`npm install --prefix .peers @dimforge/rapier3d-compat`). Then each goes on for some time and is told: depth of the
-contacts by tisim's collision detection, speed of the bodies [mm, mm/s], of ours the residual of the last substep [mm/s]
-(rms of the natural map). Times in ms, least and median. Behind: what a sweep costs by contact, what does not depend on
-sweeps.
+detection: of ours; of PyBullet and of Rapier, with their defaults, each settled again (`python -m pip install --target
+.peers pybullet`; `npm install --prefix .peers @dimforge/rapier3d-compat`). Then each goes on for some time and is
+told: depth of the contacts by tisim's collision detection, speed of the bodies [mm, mm/s], of ours the residual of the
+last substep [mm/s] (rms of the natural map). Times in ms, least and median. Behind: what a sweep costs by contact,
+what does not depend on sweeps.
 """
 
 import argparse
