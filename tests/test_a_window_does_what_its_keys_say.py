@@ -12,6 +12,8 @@ from shared import drawn
 
 import tisim
 from tisim.viewer import decor, keys, panels, playing, raster
+from tisim.viewer import window as window_file
+from tisim.viewer.browser import pictures
 from tisim.viewer.camera import choose
 from tisim.viewer.controls import Controls
 from tisim.viewer.gauges import EVERY, Gauges
@@ -117,9 +119,10 @@ def test_reset_keyframe_and_reload(window, model):
     assert window.m is other and window.d.qpos[2] == 0.7
 
 
-def test_reload_of_a_broken_file_tells_and_keeps_the_model(window, model):
+@pytest.mark.parametrize("kind", [tisim.Error, OSError])
+def test_reload_of_a_broken_file_tells_and_keeps_the_model(window, model, kind):
     def broken():
-        raise tisim.Error("a.xml:3: no such thing\nand more")
+        raise kind("a.xml:3: no such thing\nand more")
 
     window = Controls(model, window.d, reload=broken)
     window.key("r")
@@ -155,6 +158,19 @@ def test_back_brings_and_takes_bodies_as_they_were():
         window.key("left")
         assert np.array_equal(d.body_present, np.array(there, bool))
     assert not np.asarray(d.time).any() and (np.asarray(d.qpos) == m.qpos0).all()
+
+
+def test_what_is_removed_is_followed_no_more():
+    m = tisim.Model.from_xml_string(XML)
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    window = Controls(m, d)
+    window.eye.track(m.body("box").id)
+    seen = window.camera.lookat
+    assert window.eye.about() == "following box"
+    tisim.remove(m, d, "box")
+    window.advance(0.01)
+    assert window.eye.about() == "free camera" and np.allclose(window.camera.lookat, seen, atol=0.01)
 
 
 def test_what_is_removed_is_neither_selected_nor_labelled_nor_framed():
@@ -494,3 +510,19 @@ def test_a_model_without_anything_can_be_looked_at():
     raster.Raster(m).place(d, 0, window.camera)
     assert len(drawn.of_window(m, d, window.opt)[0]) in (0, 6) and window.about_selected() is None
     assert window.quit and "run" in panels_of(window).seen
+
+
+@pytest.mark.parametrize("kind", [window_file.Show, pictures.Pages])
+def test_a_film_that_cannot_be_finished_leaves_nothing_open(kind, monkeypatch):
+    def broken():
+        raise OSError("the disk is full")
+
+    closed, let_go = [], []
+    show = kind.__new__(kind)
+    show._closed, show._filming = False, types.SimpleNamespace(end=broken)
+    show.controls = types.SimpleNamespace(d=None, hand=types.SimpleNamespace(release=let_go.append))
+    show.server = types.SimpleNamespace(close=lambda: closed.append(1))
+    monkeypatch.setattr(window_file.ggui, "close", lambda: closed.append(1))
+    with pytest.raises(OSError, match="disk is full"):
+        show.close()
+    assert closed == [1] and let_go == [None]

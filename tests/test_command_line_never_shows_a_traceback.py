@@ -43,7 +43,9 @@ MISTAKES = [
     (["run", "broken.xml", "--n", "3"], "belong to scenes"),
     (["run", "pendulum", "--seconds", "1", "--steps", "2"], "exclude each other"),
     (["run", "pendulum", "--steps", "0"], "positive"),
-    (["run", "pendulum", "--seconds", "nan"], "positive"),
+    (["run", "pendulum", "--seconds", "nan"], "--seconds nan: expected a number"),
+    (["info", ""], "found an empty name"),
+    (["run", "pendulum", "--threads", "100000"], "threads=100000: expected a positive number"),
     (["run", "pendulum", "--time", "1", "--seconds", "1"], "exclude each other"),
     (["run", "pendulum", "--film", "film.avi"], ".mp4"),
     (["bench", "pendulum", "--settle", "1", "--time", "1"], "excludes"),
@@ -76,7 +78,7 @@ MISTAKES = [
     (["bench", "--device", "--dynamics", "lcp"], "--device excludes --dynamics"),
     (["sweep", "a.py", "--errors", "hide"], "--errors hide: expected raise, keep"),
     (["settle", "pendulum", "--timeout", "1", "--time", "1"], "exclude each other"),
-    (["settle", "pendulum", "--time", "nan"], "--time nan: must not be negative"),
+    (["settle", "pendulum", "--time", "nan"], "--time nan: expected a number"),
 ]  # fmt: skip
 
 
@@ -262,15 +264,28 @@ def test_what_goes_on_after_ctrl_c_can_be_pasted(call, tmp_path, monkeypatch):
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(tisim, "step", interrupted)
-    code, out, _ = call("run", "chain", "--n", "3", "--steps", "20", "--arch", "cpu", "--no-picture", "-o", "a b")
-    assert code == 130
+    options = ["--arch", "cpu", "--no-picture", "--nworld", "2", "--world", "1", "--size", "64x48", "-o", "a b"]
+    code, out, _ = call("run", "chain", "--n", "3", "--steps", "20", "--save-every", "0.01", *options)
+    assert code == 130 and "--size 64x48 --world 1 --save-every 0.01" in out
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)
     words = shlex.split(out.split("go on with: tisim ")[1].splitlines()[0])
     code, out, err = call(*words)
     assert code == 0, err
     saved, timestep = np.load(tmp_path / "a b" / "state.npz"), tisim.Model.from_scene("chain", n=3).opt.timestep
-    assert np.isclose(saved["time"], 20 * timestep)
+    assert np.isclose(saved["time"], 20 * timestep).all()
+
+
+def test_the_end_that_is_told_after_ctrl_c_has_all_its_digits(call, monkeypatch):
+    step = tisim.step
+
+    def interrupted(m, d, nstep=1):
+        step(m, d, 1)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(tisim, "step", interrupted)
+    code, out, _ = call("run", "pendulum", "--steps", "1000001", "--arch", "cpu", "--no-picture", "-o", "a")
+    assert code == 130 and "--time 2000.002 " in out
 
 
 def test_a_ctrl_c_elsewhere_is_told(call, monkeypatch):

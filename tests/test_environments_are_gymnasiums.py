@@ -194,6 +194,9 @@ def test_what_does_not_fit_is_said():
     with pytest.raises(tisim.Error, match="seed: 3 for 2"):
         env.reset(seed=[1, 2, 3])
     env.reset(seed=1)
+    with pytest.raises(gymnasium.error.Error):
+        env.reset(seed=[7, -1])
+    assert env.unwrapped.np_random_seed == (1, 2)
     with pytest.raises(tisim.Error, match=r"shape \(2, 4\), expected \(2, 3\)"):
         env.step(np.zeros((2, 4)))
     env.step(action)

@@ -155,6 +155,22 @@ def test_a_model_is_made_of_text(given):
         tisim.Model.from_xml_string(given)
 
 
+@pytest.mark.parametrize("threads", [0, 1.5, "4", float("nan"), 100_000])
+def test_a_number_of_threads_is_one(threads, monkeypatch):
+    with pytest.raises(tisim.Error, match="threads="):
+        tisim.init(arch="cpu", threads=threads)
+    monkeypatch.setenv("TISIM_THREADS", "2.5")
+    with pytest.raises(tisim.Error, match="threads=2.5: expected a positive number"):
+        tisim.init(arch="cpu")
+
+
+def test_what_binds_elements_in_mujoco_tells_what_to_use(both):
+    m, d = both
+    for thing in (m, d):
+        with pytest.raises(tisim.Error, match=r"\.body\(name\) and its like"):
+            thing.bind(m.geom(0))
+
+
 def test_keyframes_by_name(both):
     m, _ = both
     d = tisim.Data(m)
@@ -167,7 +183,7 @@ def test_dir_shows_what_users_use(both):
     assert {"step", "Model", "mjtGeom"} <= set(dir(tisim))
     assert not {"importlib", "os", "_HOME"} & set(dir(tisim))
     assert {"qpos", "contact", "time", "ncon", "body", "energy", "warning"} <= set(dir(d))
-    assert not {"grow", "bind", "island_dense", "exceeds", "sol_p", "_device"} & set(dir(d))
+    assert not {"grow", "bound", "keep_bound", "island_dense", "exceeds", "sol_p", "_device"} & set(dir(d))
     assert {"geom_size", "nbody", "opt", "save", "validate", "geom"} <= set(dir(m))
     assert not {"device", "refresh", "_arrays", "scalar"} & set(dir(m))
     for thing in (tisim, d, m):

@@ -40,3 +40,5 @@ def test_what_is_set_stays_and_what_is_wrong_is_told():
                               (camera, "lookat", [1, 2])):  # fmt: skip
         with pytest.raises(tisim.Error, match=key):
             setattr(thing, key, value)
+    with pytest.raises(tisim.Error, match="no field 'lookatt'; it has .*lookat"):
+        camera.lookatt

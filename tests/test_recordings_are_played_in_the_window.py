@@ -85,8 +85,10 @@ def test_keys_pause_step_go_back_and_begin_again(recorded):
     assert np.array_equal(d.qpos, recording[30]["qpos"][0])
     clock.go(999)
     assert clock.frame == FRAMES - 1
-    c.key("backspace")
-    assert clock.frame == 0
+    c.key("space")
+    assert clock.running and clock.frame == 0, "behind the last frame it begins again"
+    c.key("space"), c.key("right"), c.key("backspace")
+    assert clock.frame == 0 and not clock.running
     c.pert.select = 3
     c.press("left", 0.5, 0.5, 1.0, ctrl=True)
     assert not c.pert.active, "what was recorded cannot be pulled"

@@ -146,11 +146,12 @@ def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, 
                 console.print(f" {label:<16}{file}: {watcher.note}", highlight=False, soft_wrap=True)
     if not stopped:
         return 0
-    again = command("run", source, n=n, param=param, sleep=sleep, from_=path, time=f"{goal:g}", out=out,
-                    arch=given(arch, "auto"), precision=precision, threads=threads, no_picture=not picture,
-                    camera=look["camera"], color=given(look["color"], "geom"), contacts=look["show_contacts"],
-                    chains=look["chains"], quality=given(look["quality"], "sky"), lamps=look["lamps"],
-                    dynamics=dynamics)  # fmt: skip
+    again = command("run", source, n=n, param=param, sleep=sleep, from_=path, time=f"{goal:.12g}",
+                    out=out, arch=given(arch, "auto"), precision=precision, threads=threads, no_picture=not picture,
+                    size=size, camera=look["camera"], color=given(look["color"], "geom"),
+                    contacts=look["show_contacts"], chains=look["chains"], world=given(look["world"], 0),
+                    quality=given(look["quality"], "sky"), lamps=look["lamps"], dynamics=dynamics,
+                    save_every=save_every)  # fmt: skip
     progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True)
     return INTERRUPTED
 

@@ -80,7 +80,7 @@ def settle(console, source, n, param, dynamics, timeout, until, below, box, tole
     else:
         _print(console, r)
     if r["stopped"]:
-        again = command("settle", source, n=n, param=param, dynamics=dynamics, from_=path, time=f"{goal:g}",
+        again = command("settle", source, n=n, param=param, dynamics=dynamics, from_=path, time=f"{goal:.12g}",
                         below=below, box=box, tolerance=tolerance, out=out, support=support, forces=forces,
                         arch=given(arch, "auto"), precision=precision, threads=threads)  # fmt: skip
         progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True)

@@ -66,6 +66,8 @@ def load(source, n=None, params=(), sleep=False, dynamics=None):
 def _load(source, n, params):
     import tisim
 
+    if not source:
+        raise Error("expected a scene (see `tisim scenes`) or a file, found an empty name")
     path = pathlib.Path(source)
     if path.suffix.lower() in SUFFIXES or path.is_file():
         if n is not None or params:
@@ -148,6 +150,8 @@ def check_lengths(seconds, until, steps=None, positive=False):
     if len(given) > 1:
         raise Error(f"{' and '.join(given)} exclude each other")
     for name, value in given.items():
+        if np.isnan(value):
+            raise Error(f"{name} {value}: expected a number")
         if not (np.isfinite(value) and (value > 0 or (value == 0 and not positive))):
             raise Error(f"{name} {value}: {'must be positive' if positive else 'must not be negative'}")
 

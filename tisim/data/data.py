@@ -40,8 +40,8 @@ MADE = moments.MADE | matrices.MADE  # what is made on the host when it is read
 FAULTS = ("world", "reset", "freeze")  # what a diverging island brings about
 # what stages use of a Data and users do not
 INTERNAL = set(
-    """bind bound capacity room check count counts_on_host device drop exceeds fill forget_counts grow is_fixed
-    features list_view program scalar scratch set_counts shrink some""".split()
+    """bound capacity room check count counts_on_host device drop exceeds fill forget_counts grow is_fixed features
+    keep_bound list_view program scalar scratch set_counts shrink some""".split()
 )
 
 

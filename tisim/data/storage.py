@@ -134,7 +134,7 @@ class Storage:
         self.check(m)
         return self._bound.get(key)
 
-    def bind(self, key, bound):
+    def keep_bound(self, key, bound):
         """Keeps launches for `bound`."""
         self._bound[key] = bound
 

@@ -53,7 +53,7 @@ def _bound(m, d, kernels):
     bound = d.bound(m, key)  # first of all: it refuses a Data whose Taichi is gone, and the kernels with it
     if bound is None:
         bound = _sequence(kernels, d.features()).bind(d)
-        d.bind(key, bound)
+        d.keep_bound(key, bound)
     return bound
 
 

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import importlib
 import io
+import numbers
 import os
 import sys
 
@@ -20,6 +21,7 @@ from . import threads as cpu_threads
 from .variant import KernelFile
 
 SAFE_OPTIONS = dict(advanced_optimization=False, cache_loop_invariant_global_vars=False, fast_math=False)
+MOST_THREADS = 4096  # far more, and the machine hangs before it has started them
 
 
 def debug():
@@ -61,9 +63,10 @@ def init(arch=None, precision=None, threads=None, profile=False):
     if precision not in session.PRECISIONS:
         raise Error(f"precision={precision!r}: expected 'f32' or 'f64'")
     if threads is None and os.environ.get("TISIM_THREADS"):
-        threads = int(os.environ["TISIM_THREADS"])
-    if threads is not None and threads < 1:
-        raise Error(f"threads={threads}: expected a positive number")
+        text = os.environ["TISIM_THREADS"]
+        threads = int(text) if text.strip().isdecimal() else text
+    if threads is not None and not (isinstance(threads, numbers.Integral) and 1 <= threads <= MOST_THREADS):
+        raise Error(f"threads={threads}: expected a positive number, {MOST_THREADS} at most")
     settings = (name, precision, threads, debug(), bool(profile))
     if session.generation and settings == session.settings:
         return

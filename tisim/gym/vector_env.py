@@ -151,9 +151,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         index = self._masked(options)
         if self.seen is None and len(index) < self.num_envs:
             raise Error("the first reset is of all environments")
-        for k, one in enumerate(self._seeds(seed)):
-            if one is not None:
-                self.rngs[k], self._seeded[k] = seeding.np_random(one)
+        made = [one if one is None else seeding.np_random(one) for one in self._seeds(seed)]  # raises before any is set
+        for k, pair in enumerate(made):
+            if pair is not None:
+                self.rngs[k], self._seeded[k] = pair
         self._begin(index)
         infos = join({}, self.reset_info(self.seen.rows(index)), index, self.num_envs)
         return self.observe(self.seen), infos

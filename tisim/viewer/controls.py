@@ -118,7 +118,7 @@ class Controls:
             groups[int(which)] = not groups[int(which)]
 
     def _key_pause(self):
-        self.clock.running = not self.clock.running
+        self.clock.toggle()
 
     def _key_step(self):
         self.clock.single(self.push)
@@ -148,7 +148,7 @@ class Controls:
             forward(m, d)
             if self.world >= d.nworld:
                 raise Error(f"world {self.world} is shown, and what was loaded has {d.nworld}")
-        except Error as error:  # the old model is still there to look at
+        except (Error, OSError) as error:  # the old model is still there to look at
             self.told = str(error).splitlines()[0]
             return
         cam = self.cam if self.cam.type == moving.FREE else None
@@ -354,11 +354,16 @@ class Controls:
         return done
 
     def forget_removed(self):
-        """What was removed is not selected any more."""
-        body = perturb.selected(self.m, self.pert)
-        if body and self.m.comes_and_goes and not asleep.body_present(self.m, self.d)[self.world, body]:
+        """What was removed is neither selected nor followed any more; the camera stays where it is."""
+        body, cam = perturb.selected(self.m, self.pert), self.eye.cam
+        if not self.m.comes_and_goes or not (body or cam.type == moving.TRACKING):
+            return
+        there = asleep.body_present(self.m, self.d)[self.world]
+        if body and not there[body]:
             self.let_go()
             self.pert.select = 0
+        if cam.type == moving.TRACKING and not there[cam.trackbodyid]:
+            cam.type = moving.FREE
 
     # values
 

@@ -26,6 +26,9 @@ class Fields:
         for name, value in self._FIELDS.items():
             object.__setattr__(self, name, value.copy() if isinstance(value, np.ndarray) else value)
 
+    def __getattr__(self, name):
+        raise FieldError(f"{type(self).__name__} has no field {name!r}; it has {', '.join(self._FIELDS)}")
+
     def __setattr__(self, name, value):
         kind = type(self).__name__
         if name not in self._FIELDS:

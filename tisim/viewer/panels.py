@@ -138,7 +138,8 @@ def _main(w, c, size, further):
         w.gui.text("h  help")
         if w.header("time", True):
             if not c.passive:
-                c.clock.running = w.gui.checkbox("run", c.clock.running)
+                if w.gui.checkbox("run", c.clock.running) != c.clock.running:
+                    c.clock.toggle()
             buttons = (("step", "right"), ("back", "left"), ("reset", "backspace"))
             for k, (name, key) in enumerate(buttons[2:] if c.passive else buttons):
                 if not c.passive:

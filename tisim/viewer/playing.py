@@ -63,6 +63,10 @@ class Clock:
         """How many states there are to go back to."""
         return len(self._past)
 
+    def toggle(self):
+        """Goes on or pauses."""
+        self.running = not self.running
+
     def run(self, elapsed, before=None):
         """Steps for what passed of real time [s]; before(): called before each step. Returns seconds simulated.
 

@@ -53,6 +53,12 @@ class Replay(Clock):
         self.running = self.frame < self.frames - 1
         return done
 
+    def toggle(self):
+        """Plays or pauses; behind the last frame it begins again."""
+        if not self.running and self.frame == self.frames - 1:
+            self.go(0)
+        super().toggle()
+
     def single(self, before=None):
         """Stops, and shows the next frame."""
         self.running = False

@@ -87,11 +87,13 @@ class Show:
         """Closes the window; what the mouse held is let go."""
         if not self._closed:
             self._closed = True
-            self._filming.end()
-            self.controls.hand.release(self.controls.d)
-            ggui.close()
-            # GLFW's callback makes a cycle, which would not be freed at once
-            self._raster = self._painter = self.direct = self.window = self.canvas = self.scene = None
+            try:
+                self._filming.end()
+            finally:
+                self.controls.hand.release(self.controls.d)
+                ggui.close()
+                # GLFW's callback makes a cycle, which would not be freed at once
+                self._raster = self._painter = self.direct = self.window = self.canvas = self.scene = None
 
     # what the user does
 

@@ -114,7 +114,7 @@ class Shapes:
         self._text = gui.add_markdown("")
         with gui.add_folder("time"):
             self._run = gui.add_checkbox("run", c.clock.running)
-            self._run.on_update(self._later(lambda e: setattr(c.clock, "running", self._run.value)))
+            self._run.on_update(self._later(lambda e: self._run.value != c.clock.running and c.clock.toggle()))
             for words_, key in (("step", "right"), ("back", "left"), ("reset", "backspace"), ("load again", "r")):
                 gui.add_button(words_).on_click(self._later(lambda e, key=key: c.key(key)))
             if c.clock.frames > 1:

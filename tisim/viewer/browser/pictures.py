@@ -87,9 +87,11 @@ class Pages:
 
     def close(self):
         """Ends the page; what a mouse held is let go."""
-        self._filming.end()
-        self.controls.hand.release(self.controls.d)
-        self.server.close()
+        try:
+            self._filming.end()
+        finally:
+            self.controls.hand.release(self.controls.d)
+            self.server.close()
 
     def _picture(self):
         c = self.controls
