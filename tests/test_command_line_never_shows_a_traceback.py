@@ -211,7 +211,10 @@ def test_what_cannot_be_written_is_told_before_it_is_simulated(call, tmp_path, m
 def test_the_state_is_saved_where_a_film_cannot_be_finished(call, tmp_path, monkeypatch):
     from tisim.cli import film
 
+    finish = film.Film.close
+
     def close(self):
+        finish(self)
         raise tisim.Error("the disk is full")
 
     monkeypatch.setattr(film.Film, "close", close)
