@@ -9,6 +9,7 @@ Each scene has a file of its own: a function that returns the text and has defau
 import difflib
 import inspect
 
+import numpy as np
 from tisim.scenes.adhesion import adhesion, lift
 from tisim.scenes.arms import arms
 from tisim.scenes.arms import wave as arms_wave
@@ -51,6 +52,7 @@ _CONTROLS = {
     "arms": arms_wave,
     "drum": turn_drum,
 }
+MOST = 10_000_000  # n of a scene: more would be text without end
 SECONDS = 3.0  # in which other scenes show what they are about [s]
 
 
@@ -91,6 +93,7 @@ def control(name):
 def build(name, **values):
     """MJCF text of the scene of this name; raises Error for a parameter it does not have or cannot use."""
     known = params(name)
+    values = {key: value.item() if isinstance(value, np.generic) else value for key, value in values.items()}
     for key, value in values.items():
         if key not in known:
             raise Error(f"scene {name} has no parameter {key!r}; it takes {', '.join(known)}")
@@ -98,6 +101,8 @@ def build(name, **values):
         kinds = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}[type(default)]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             raise Error(f"scene {name}: {key}={value!r}: expected a value like {default!r}")
-        if key == "n" and value < 1:
-            raise Error(f"scene {name}: n={value}: expected at least 1")
+        if key == "n" and not 1 <= value <= MOST:
+            raise Error(f"scene {name}: n={value}: expected at least 1, and {MOST} at most")
+        if key == "seed" and value < 0:
+            raise Error(f"scene {name}: seed={value}: expected at least 0")
     return get(name)(**values)

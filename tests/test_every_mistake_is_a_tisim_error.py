@@ -37,6 +37,13 @@ def test_model_and_data_are_looked_at(both, name):
             f(*arguments)
 
 
+@pytest.mark.parametrize("path", [None, 3])
+def test_what_is_no_path_is_told(both, path):
+    for f in (tisim.Model.from_xml_path, tisim.Model.load, both[0].save):
+        with pytest.raises(tisim.Error, match="expected a str or a path"):
+            f(path)
+
+
 WRONG = [
     (lambda m, d: tisim.Data(None), "tisim.Model, got None"),
     (lambda m, d: tisim.Data(d), "tisim.Model"),

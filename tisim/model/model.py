@@ -1,6 +1,7 @@
 """Model: the constant description of a scene, with mjModel's field names, shapes and values."""
 
 import copy
+import os
 
 import numpy as np
 
@@ -61,7 +62,7 @@ class Model(DeviceModel):
         path  str or path-like. Raises MjcfError with file, line and column where the file is wrong, UnsupportedError
         where it uses a feature outside tisim's scope.
         """
-        return cls(mjcf.compile_file(path))
+        return cls(mjcf.compile_file(_path(path)))
 
     @classmethod
     def from_xml_string(cls, text, assets=None):
@@ -101,7 +102,7 @@ class Model(DeviceModel):
         """Model of an .npz file that `save` wrote. Raises Error where it is damaged or of another version."""
         from .file import load
 
-        return cls(load(path))
+        return cls(load(_path(path)))
 
     def save(self, path):
         """Writes the model to an .npz file, from which `load` makes the same model without compiling.
@@ -111,7 +112,7 @@ class Model(DeviceModel):
         """
         from .file import save
 
-        if not str(path).lower().endswith(".xml"):
+        if not str(_path(path)).lower().endswith(".xml"):
             save(self, path)
             return
         spec = self.spec()
@@ -259,6 +260,14 @@ class Model(DeviceModel):
         if not isinstance(key, (int, np.integer)) or not 0 <= key < number:
             raise IdError(f"no {word} with id {key!r}: there are {number}")
         return int(key)
+
+
+def _path(path):
+    """A path of a file as text; raises Error for what is none."""
+    try:
+        return os.fspath(path)
+    except TypeError:
+        raise Error(f"path={path!r}: expected a str or a path") from None
 
 
 def _accessor(word):
