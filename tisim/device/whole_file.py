@@ -8,10 +8,15 @@ import pathlib
 from tisim.errors import Error
 
 
+def _part_of(path):
+    """(path, its part) as Paths."""
+    path = pathlib.Path(path)
+    return path, path.with_name(f"part-{path.name}")
+
+
 def check(path, what="file", folder=True):
     """Raises Error where `whole` could not write: for what is told before long work, not behind it. Nothing stays."""
-    path = pathlib.Path(path)
-    part = path.with_name(f"part-{path.name}")
+    path, part = _part_of(path)
     made = [parent for parent in path.parents if folder and not parent.exists()]
     try:
         if folder:
@@ -35,8 +40,7 @@ def whole(path, what="file", folder=False):
     Whoever reads `path` finds all of it or what was there before, also where the block is left by an error or an
     interrupt. Raises Error, with what is written by name, where the part cannot be written.
     """
-    path = pathlib.Path(path)
-    part = path.with_name(f"part-{path.name}")
+    path, part = _part_of(path)
     try:
         if folder:
             path.parent.mkdir(parents=True, exist_ok=True)

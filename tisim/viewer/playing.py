@@ -34,7 +34,7 @@ class Clock:
     def __init__(self, m, d, step, restart, running=True):
         self.m, self.d, self._step, self._restart = m, d, step, restart
         self.running, self.notch, self.factor, self.key = running, 0, 0.0, -1
-        self._owed, self._moved = 0.0, False
+        self._owed, self._moved = 0.0, False  # moved: what is shown is of the state before the last step
         self._past = collections.deque(maxlen=KEPT)
         self._room = None
 
@@ -75,8 +75,7 @@ class Clock:
         if not self.running:
             self.factor = self._owed = 0.0
             if self._moved:
-                self._moved = False
-                forward(self.m, self.d)
+                self._look()
             return 0.0
         wanted = self._owed + min(elapsed, LAG) * self.speed
         h = float(self.m.opt.timestep)
@@ -96,6 +95,11 @@ class Clock:
         self._step(self.m, self.d)
         self._moved = True
 
+    def _look(self):
+        """Computes what the state looks like."""
+        self._moved = False
+        forward(self.m, self.d)
+
     def single(self, before=None):
         """Stops, and makes one step."""
         self.running = False
@@ -111,7 +115,7 @@ class Clock:
         if self.m.comes_and_goes:
             _bring_back(self.m, self.d, present)
         state.set_state(self.m, self.d, then)
-        forward(self.m, self.d)
+        self._look()
         return True
 
     def reset(self):
@@ -127,7 +131,7 @@ class Clock:
         self.key = (self.key + 1) % self.m.nkey if key is None else key
         self.record()
         state.reset_keyframe(self.m, self.d, self.key)
-        forward(self.m, self.d)
+        self._look()
         return self.key
 
 

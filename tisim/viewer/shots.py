@@ -1,5 +1,6 @@
 """What a window or a page on Controls shows, as a picture by rays, as a film, and names of files for it."""
 
+import contextlib
 import pathlib
 
 from tisim.errors import Error
@@ -83,7 +84,9 @@ class Filming:
                 c.filming = False
             self.end(c)
         except (Error, OSError) as error:  # the simulation goes on without it
-            self.film, c.filming = None, False
+            with contextlib.suppress(Error, OSError):
+                self.end()
+            c.filming = False
             c.told = f"cannot write the film: {getattr(error, 'strerror', None) or str(error).splitlines()[0]}"
 
     def end(self, c=None):

@@ -31,7 +31,7 @@ class Show:
     """
 
     def __init__(self, controls, width=1280, height=800, caster=False, passive=False, on_key=None):
-        self.controls, self.caster, self.passive, self.on_key = controls, caster, passive, on_key
+        self.controls, self.caster, self.on_key = controls, caster, on_key
         controls.passive = passive
         self.window = ggui.open_window("tisim", width, height, show=True)
         self.window.boxes = panels.Boxes()
@@ -79,7 +79,7 @@ class Show:
         self.window.show()
         self.frames += 1
         rest = PACE - (time.perf_counter() - now)
-        if rest > 0 and not self.passive:
+        if rest > 0 and not self.controls.passive:
             time.sleep(rest)
         return self.open()
 
@@ -129,7 +129,7 @@ class Show:
     def _key(self, name, shift):
         if self.on_key and name in keys.CODES:
             self.on_key(keys.CODES[name])
-        if not (self.passive and keys.action(name, shift) in keys.OF_TIME):
+        if not (self.controls.passive and keys.action(name, shift) in keys.OF_TIME):
             self.controls.key(name, shift)
 
     def _further_keys(self, writing, shift):
@@ -153,7 +153,7 @@ class Show:
 
     def _time(self, elapsed):
         c = self.controls
-        if not self.passive:
+        if not c.passive:
             return c.advance(elapsed)
         c.forget_removed()
         c.push()
