@@ -173,7 +173,7 @@ def kind_of(kind):
 
 def _sample(kind):
     """A short array of this element type, from which Taichi takes a kernel's argument types."""
-    return _sample_of(str(kind), session.generation, kind=(kind,))
+    return _sample_of(kind.to_string(), session.generation, kind=(kind,))
 
 
 def _sample_of(name, generation, kind):
