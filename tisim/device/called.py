@@ -84,7 +84,8 @@ DEPTH = "_depth"  # the last argument
 class Called:
     """A function as a kernel's variant calls it.
 
-    name  what it is called in the kernel's IR.  fields  names of its arguments, None for its own.
+    name  what it is called in the kernel's IR, where two numbers of Taichi's follow: those of the process that compiled
+          it.  fields  names of its arguments, None for its own.
     kinds  of all of them, as in machine_code.type_of.
     """
 
@@ -100,12 +101,12 @@ class Called:
         made, params = _copy(function), parameters_of(self.arguments)
         plain, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Signature.empty
         made._arguments = self.arguments
+        made.__name__ = self.name = f"{function.__name__}_{len(caller.called)}"
         made.__signature__ = inspect.Signature(
             [inspect.Parameter(n, plain, annotation=kind) for n, kind in [*params, *self.arguments.own]],
             return_annotation=function.__annotations__.get("return", empty),
         )
         self.real = kernel_impl.Func(made, is_real_function=True)
-        self.name = f"{function.__name__}_{self.real.func_id}_0"
         self.fields = [n for n, _ in params] + [None] * len(self.arguments.own)
         self.kinds = [_kinds(kind, kind_of) for _, kind in [*params, *self.arguments.own]]
 

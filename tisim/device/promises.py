@@ -21,6 +21,7 @@ NAME = "%arguments"
 CONSTANT, ROOT, FIRST = 900000, 900001, 900002  # numbers of the metadata, above all of Taichi's
 _ADDRESS = re.compile(r"(?:inbounds )?(%arguments[\w.]*), \1\* %[\w.]+, i64 0, i32 (\d+)")
 _DEFINE = re.compile(r"(define .*@([\w.$]+)\(.*\).*?)((?: #\d+)? \{)$")
+_NUMBERS = re.compile(r"_\d+_\d+(\.\d+)?$")  # behind the name of a function that is called
 _VALUE = re.compile(r"  (%[\w.]+) = (getelementptr|bitcast|load) (.*)")
 _POINTER = re.compile(r"\* (%[\w.]+)(?:,|$)")
 _INDEX = re.compile(r"  %\S+ = getelementptr (?:inbounds )?\w+, \S+ \S+ i64 (%[\w.]+)")
@@ -33,8 +34,8 @@ def promise(text, arguments, called=()):
     """A kernel's IR, its arguments marked as constant and accesses to each array as those to a type of its own.
 
     arguments  LLVM's type of the struct of arguments, as in machine_code.layout.
-    called     of each function that it calls: name -> (type of its arguments, for each the kernel's argument that it
-               is, by number, None for those that are its own).
+    called     of each function that it calls: name, as in called.Called -> (type of its arguments, for each the
+               kernel's argument that it is, by number, None for those that are its own).
     """
     if arguments not in text:
         return text
@@ -49,8 +50,8 @@ def promise(text, arguments, called=()):
     for line in text.split("\n"):
         if line.startswith("define"):
             told = _Function()
-            if (define := _DEFINE.match(line)) and define[2] in called:
-                kind, numbers = called[define[2]]
+            if (define := _DEFINE.match(line)) and (name := _NUMBERS.sub("", define[2])) in called:
+                kind, numbers = called[name]
                 told, line = _Function(kinds[kind], numbers), f"{define[1]} noinline{define[3]}"
         lines.append(told.line(line))
         arrays = max(arrays, told.arrays)
