@@ -46,9 +46,8 @@ def kernel_of(mark):
     def act(m, d):
         for _ in range(1):
             x = wander(m, d, Span(begin=0, end=m.nv), d.nworld == 1, 2.0)
-            y = wander(m, d, Span(begin=1, end=m.nv), d.nworld == 2, x[1])
             for k in ti.static(range(3)):
-                d.qfrc_applied[k] = x[k] + y[k]
+                d.qfrc_applied[k] = x[k]
 
     return act
 
