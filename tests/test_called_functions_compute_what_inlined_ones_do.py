@@ -25,13 +25,21 @@ def kernel_of(mark):
         begin: ti.i32
         end: ti.i32
 
+    @ti.func
+    def limited(x):
+        y = x
+        if x > 3.0:
+            for _ in range(2):
+                y = 0.5 * y
+        return y
+
     @mark
     def kick(m, d, i: ti.i32, much: ti.f64) -> ti.f64:
         k = 0
         while k < 3:
             d.qvel[i] = d.qvel[i] * 1.1 + much * m.opt.timestep
             k += 1
-        return d.qvel[i]
+        return limited(d.qvel[i])
 
     @mark
     def wander(m, d, span: Span, twice: ti.u1, much: ti.f64) -> vec3:
