@@ -9,11 +9,13 @@ import taichi as ti
 
 from tisim.device import neighbours, session, unpaired
 from tisim.device.bundle import func
+from tisim.device.called import called
 from tisim.device.variant import kernel
 
 __all__ = [
     "ti",
     "func",
+    "called",
     "kernel",
     "FP",
     "WIDE",

@@ -63,9 +63,10 @@ def paths():
 
 
 def parameters():
-    """(file, kernel, name, dtype) of every number that a kernel gets at its launch: only kernels annotate theirs."""
+    """(file, kernel, name, dtype) of every number that a kernel gets at its launch: only kernels annotate theirs, and
+    functions that they call."""
     for file, node in nodes():
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.FunctionDef) and not any(isinstance(x, ast.Call) for x in node.decorator_list):
             for arg in node.args.args:
                 if arg.annotation and ast.unparse(arg.annotation) in KINDS:
                     yield file, node.name, arg.arg, KINDS[ast.unparse(arg.annotation)]

@@ -5,7 +5,7 @@ the leaves on, body b with the mass A_b that its subtree has at its place is eli
 J_c' + soft, which adds J_p' D^-1 J_p to its parent's. A = L L' and D = K K'; kept are H = L^-1 J_c' and G = K^-1 J_p.
 """
 
-from ..types import FP, func, ti
+from ..types import FP, called, func, ti
 from .bodies import BODY_SIZE, TWIST_SIZE
 from .joints import (
     BIAS,
@@ -48,8 +48,8 @@ def fulfil_tree(m, d, wt, fresh):
                 again = ti.cast(settle_tree(m, d, wt, ti.cast(k < FREE_ROUNDS, ti.i32)) > 0, ti.i32)
 
 
-@func
-def make_rows(m, d, wt, first):
+@called("maximal")
+def make_rows(m, d, wt: ti.i32, first: ti.i32):
     """Rows of a tree where its bodies are now; first: 1 where a step begins."""
     w = wt // m.ntree
     t = wt - w * m.ntree

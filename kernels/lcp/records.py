@@ -2,15 +2,15 @@
 
 from ..sort import first_from
 from ..team import meet, share
-from ..types import func, ti
+from ..types import called, func, ti
 from .contacts import NUMBERS, PAIR_SIZE, SIDE, SIZE, bodies_of, bounce, numbers_of, prepare_contact
 from .lists import COLORS, HEAD_COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
 
 STRETCH = 2048  # contacts of the list, about, that are in the cache while records are made of them
 
 
-@func
-def prepare_contacts(m, d, me, size):
+@called("maximal")
+def prepare_contacts(m, d, me: ti.i32, size: ti.i32):
     """A worker's part of the records. Colours are gone through for one stretch of the list after the other, since a
     colour's contacts lie all over the list."""
     ncon = d.ncon

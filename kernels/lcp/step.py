@@ -2,7 +2,7 @@
 
 from ..sleep.awake import body_at, body_count
 from ..team import crew, join, meet, share
-from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti
+from ..types import ABREAST, FP, HAND, SERIAL, called, func, kernel, ti
 from .bodies import begin_body, next_substep
 from .contacts import PAIR_SIZE, keep_contact, keep_sleepers
 from .direct import solve_islands
@@ -42,7 +42,7 @@ def advance(m, d, me, size):
     prepare_contacts(m, d, me, size)
     meet(m, d, me, size)
     for color in range(ncolor):  # contacts do what they did in the last step
-        sweep_color(m, d, color, True, me, size)
+        start_color(m, d, color, me, size)
         meet(m, d, me, size)
     for sub in range(1, d.lcp_substeps + 1):
         squares = FP(0.0)
@@ -54,7 +54,7 @@ def advance(m, d, me, size):
                 meet(m, d, me, size)
         for sweep in range(d.lcp_sweeps):
             for color in range(ncolor):
-                sweep_color(m, d, color, False, me, size)
+                sweep_color(m, d, color, me, size)
                 meet(m, d, me, size)
             if ti.static(m.has.accelerated):
                 if sweep < d.lcp_sweeps - 1:
@@ -83,8 +83,20 @@ def advance(m, d, me, size):
             d.nlcp = d.nlcpwant
 
 
+@called("maximal")
+def start_color(m, d, color: ti.i32, me: ti.i32, size: ti.i32):
+    """Contacts of a colour do what they begin with: a worker's part."""
+    visit_color(m, d, color, True, me, size)
+
+
+@called("maximal")
+def sweep_color(m, d, color: ti.i32, me: ti.i32, size: ti.i32):
+    """A sweep over the contacts of a colour: a worker's part."""
+    visit_color(m, d, color, False, me, size)
+
+
 @func
-def sweep_color(m, d, color, starts: ti.template(), me, size):
+def visit_color(m, d, color, starts: ti.template(), me, size):
     """Visits of a worker's contacts of a colour; a manifold is one worker's, the last colour, too."""
     for rows in range(1, ti.select(color < COLORS, MOST_ABREAST + 1, 1)):
         at = MOST_ABREAST * color + rows - 1

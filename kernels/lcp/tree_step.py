@@ -28,7 +28,7 @@ from .lists import HEAD_COLORS, loop_at
 from .loops import measure_loop, sweep_loops
 from .records import prepare_contacts
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
-from .step import sweep_color
+from .step import start_color, sweep_color
 from .trees import begin_tree, end_tree, rest_tree
 
 
@@ -75,7 +75,7 @@ def advance_trees(m, d, me, size):
     prepare_contacts(m, d, me, size)
     meet(m, d, me, size)
     for color in range(ncolor):  # contacts do what they did in the last step
-        sweep_color(m, d, color, True, me, size)
+        start_color(m, d, color, me, size)
         meet(m, d, me, size)
     for sub in range(1, d.lcp_substeps + 1):
         if sub > 1 and ncon > 0 and d.lcp_rotation == MIDPOINT:
@@ -94,7 +94,7 @@ def advance_trees(m, d, me, size):
         for sweep in range(d.lcp_sweeps + 1):
             if sweep > 0:
                 for color in range(ncolor):
-                    sweep_color(m, d, color, False, me, size)
+                    sweep_color(m, d, color, me, size)
                     meet(m, d, me, size)
             if ti.static(m.has.loops):
                 for color in range(ti.select(sweep > 0, nloop, 0)):

@@ -18,7 +18,7 @@ from ..rotation import (
 )
 from ..sleep.awake import tree_at, tree_count
 from ..smooth.gravity import gravity_of
-from ..types import SERIAL, func, kernel, narrow, ti, vec3, vec4
+from ..types import SERIAL, called, func, kernel, narrow, ti, vec3, vec4
 from .bodies import BODY_SIZE, MIDPOINT, SCALE_SIZE, WAY, clear_body, scale_body, still_dofs
 from .joints import dof_row, meeting, reference_of
 from .laws import hinge_angle, slid
@@ -123,8 +123,8 @@ def rest_tree(m, d, wt):
         d.lcp_qvel[i] = d.qvel[i]
 
 
-@func
-def begin_tree(m, d, wt):
+@called("maximal")
+def begin_tree(m, d, wt: ti.i32):
     """Bodies of a tree of all worlds before a step: velocities and forces."""
     w = wt // m.ntree
     t = wt - w * m.ntree
@@ -190,8 +190,8 @@ def push_body(m, d, wb, lin, ang):
         d.lcp_from[TWIST_SIZE * wb + 3 + c] = d.lcp_from[TWIST_SIZE * wb + 3 + c] + spin
 
 
-@func
-def end_tree(m, d, wt):
+@called("maximal")
+def end_tree(m, d, wt: ti.i32):
     """Poses and twists of a tree's bodies behind a step, then what is measured of them."""
     w = wt // m.ntree
     t = wt - w * m.ntree

@@ -18,12 +18,13 @@ Featherstone, "Rigid Body Dynamics Algorithms", chapter 7; loops by elimination:
 from ..constraint.island import BLOCK
 from ..spatial import inertia_times
 from ..team import meet, share
-from ..types import FP, GPU, at6, func, put6, six, store, ti, vec6
+from ..types import FP, GPU, at6, called, func, put6, six, store, ti, vec6
 from .body_order import BOTH, CHANGED, DOF, HESS, KEPT, LEFT, NUMBER, OWN, SECOND, TWIST, UP, WAY, is_alone
 from .elimination import block_of
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
 from .incomplete import ENDS, HOLDS, MIDDLE
 from .island_factor import blocks_of, couple_free, coupling
+from .isle import Isle
 from .row_hessian import each_pose
 from .steps import NEWS
 from .tree_hessian import LOWER, add_pose, body_hessian, sym6_times
@@ -113,8 +114,8 @@ def has_same_blocks(m, d, b, again):
     return same
 
 
-@func
-def articulated_direction(m, d, k, isle: ti.template()):
+@called("jointed")
+def articulated_direction(m, d, k: ti.i32, isle: Isle):
     """sol_p = H^-1 sol_p, from body_hessians of the trees and couple_bodies: the halves of the order, what is between
     them, and back."""
     for part in range(3):
@@ -188,8 +189,8 @@ def has_slots(m, d, isle: ti.template()):
     return room
 
 
-@func
-def couple_bodies(m, d, island, isle: ti.template(), again):
+@called("jointed")
+def couple_bodies(m, d, island: ti.i32, isle: Isle, again: ti.u1):
     """The blocks of the Hessian: this worker's share of them. again: as in body_hessians."""
     begin, end = share(isle.nodes, worker_of(m, d, island, isle, isle.me), isle.size)
     for e in range(isle.node + begin, isle.node + end):

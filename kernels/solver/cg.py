@@ -11,10 +11,10 @@ from ..constants import LINEAR_ITERATIONS
 from ..constraint.cone import hessian_times
 from ..spatial import cross, head, inertia_times, join, sum_contacts, tail, tree_twists
 from ..team import meet
-from ..types import FP, at6, func, put6, six, store, ti, vec6
+from ..types import FP, at6, called, func, put6, six, store, ti, vec6
 from .free_body import dofs_of_twist, twist_of_dofs, wrench_of_forces
 from .incomplete import product_of_residuals, solve_halves
-from .isle import first_block, keep, next_block, stretch, sum_of
+from .isle import Isle, first_block, keep, next_block, stretch, sum_of
 from .lanes import LANES, WIDE, are_lanes, solve_lanes
 from .packed import (
     packed_advance,
@@ -30,8 +30,8 @@ from .tree_hessian import sym6_times
 RZ, QHQ = 0, 1  # columns of tree_sum
 
 
-@func
-def solve_linear(m, d, k, isle: ti.template(), reduction, enough):
+@called("jointed")
+def solve_linear(m, d, k: ti.i32, isle: Isle, reduction: FP, enough: FP) -> ti.i32:
     """sol_p = H^-1 sol_p to a relative residual of `reduction` in the preconditioner's norm.
 
     Returns the number of products with H: 0, and p = 0, where the squared norm, which is what a Newton step gains, is
@@ -89,8 +89,8 @@ def solve_linear(m, d, k, isle: ti.template(), reduction, enough):
     return n
 
 
-@func
-def solve_apart(m, d, isle: ti.template(), enough):
+@called("jointed")
+def solve_apart(m, d, isle: Isle, enough: FP) -> ti.i32:
     """The same of an island that nothing couples: the preconditioner is exact, and no product is needed.
 
     Returns 0, and p = 0, where the step is not worth it, else 1. Such an island is small: one block of trees.

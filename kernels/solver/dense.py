@@ -6,12 +6,13 @@ it. Its blocks on the diagonal are the trees' own Hessians; contacts and rows co
 
 from ..constraint.cone import hessian_times
 from ..spatial import cross, head, join, last_dof, tail
-from ..types import func, ti
+from ..types import called, func, ti
+from .isle import Isle
 from .row_hessian import couple_row
 
 
-@func
-def dense_direction(m, d, isle: ti.template()):
+@called("jointed")
+def dense_direction(m, d, isle: Isle):
     """sol_p = H^-1 sol_p; tree_hess holds the trees' Hessians."""
     fill(m, d, isle)
     cholesky(isle.ndof, isle.dense, d.island_dense)

@@ -9,7 +9,8 @@ of the minimum degree ordering algorithm", 1989.
 """
 
 from ..constraint.island import BLOCK
-from ..types import func, ti
+from ..types import called, func, ti
+from .isle import Isle
 
 LINKS = 32  # neighbours that a node may have at any time, as in node_link
 
@@ -34,8 +35,8 @@ def node_above(m, d, b):
     return node
 
 
-@func
-def eliminate(m, d, isle: ti.template()):
+@called("jointed")
+def eliminate(m, d, isle: Isle) -> ti.i32:
     """node_order: the island's nodes in the order of elimination; node_rank, node_link and node_linkadr of each.
 
     Returns 0 if the factor would have more blocks than there is room for, or a node more links.

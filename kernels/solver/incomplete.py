@@ -17,9 +17,10 @@ systems on vector and parallel computers", 1987.
 
 from ..constraint.island import PART_ROOM
 from ..team import meet, share
-from ..types import FP, at6, func, six, store, ti, vec6
+from ..types import FP, at6, called, func, six, store, ti, vec6
 from .elimination import LINKS, list_nodes, touch
 from .island_factor import BLOCK, blocks_of, couple, couple_rows, factor, first_dof, place_trees, size_of
+from .isle import Isle
 from .tree_hessian import sym6_times
 
 # node_mark is twice the half (0, 1, SEAM), and 1 more for a node that goes first in its half
@@ -29,10 +30,9 @@ LEVELS = 1 << BITS  # of fill, that of the Hessian among them
 ENDS, MIDDLE, HOLDS, BORDER = range(4)  # columns of island_half: see data/arrays.py
 
 
-@func
-def arrange(m, d, k, isle: ti.template()):
-    """Order and blocks of the incomplete factor of island k, by one worker; isle.part becomes -1 if there is no
-    room."""
+@called("jointed")
+def arrange(m, d, k: ti.i32, isle: Isle) -> ti.i32:
+    """Order and blocks of the incomplete factor of island k, by one worker. Returns 0 if there is no room for it."""
     if isle.me == 0:
         fits = 0
         for less in range(2):
@@ -49,8 +49,7 @@ def arrange(m, d, k, isle: ti.template()):
             list_border(m, d, k, isle)
         d.island_half[k][HOLDS] = fits
     meet(m, d, isle.me, isle.size)
-    if d.island_half[k][HOLDS] == 0:
-        isle.part = -1
+    return d.island_half[k][HOLDS]
 
 
 @func
@@ -191,8 +190,8 @@ def list_border(m, d, k, isle: ti.template()):
     d.island_half[k][BORDER] = border
 
 
-@func
-def factor_halves(m, d, k, isle: ti.template()):
+@called("jointed")
+def factor_halves(m, d, k: ti.i32, isle: Isle) -> ti.i32:
     """The incomplete factor, from the Hessians of the trees. Returns whether all pivots are positive."""
     first, last = share(BLOCK * blocks_of(m, d, isle), isle.me, isle.size)
     for i in range(first, last):

@@ -10,17 +10,18 @@ methods for sparse matrices", chapter 10.
 
 from ..constraint.island import BLOCK
 from ..spatial import head, last_dof, symmetric
-from ..types import FP, at6, func, mat3, put6, six, store, ti, vec3, vec6
+from ..types import FP, at6, called, func, mat3, put6, six, store, ti, vec3, vec6
 from .elimination import block_of, end_of_node, is_above, node_above, node_of, node_of_dof, place_of_link
 from .free_body import dofs_of_twist, invert_twist, mat6, wrench_of_forces
+from .isle import Isle
 from .tree_hessian import skew_times, sym6_times, times_skew
 
 ALL = -1  # halves of an incomplete factor (incomplete.py): none, the whole factor is made
 LOST = 1e-8  # of a diagonal number, what its pivot has to keep in an incomplete factor
 
 
-@func
-def factored_direction(m, d, isle: ti.template()):
+@called("jointed")
+def factored_direction(m, d, isle: Isle):
     """sol_p = H^-1 sol_p; body_hess holds the Hessians of the free bodies, tree_hess those of the other trees."""
     for row in range(6 * blocks_of(m, d, isle)):
         put6(d.island_dense, isle.adr + 6 * row, vec6(0.0))

@@ -143,7 +143,8 @@ def solve_trees(m, d, k, me, size):
         order_factor(m, d, k, isle)
     if ti.static(m.has.rows):
         if isle.part >= 0:
-            arrange(m, d, k, isle)
+            if arrange(m, d, k, isle) == 0:
+                isle.part = -1
     start(m, d, isle)
     newton_round = -1
     while newton_round < m.opt.iterations:

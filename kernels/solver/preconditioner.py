@@ -4,16 +4,17 @@ The Hessian of an island also couples trees that touch each other; where none do
 that is one free body is solved in twists (free_body.py), so that its vectors here are wrenches and twists.
 """
 
-from ..types import FP, at6, func, put6, ti
+from ..types import FP, at6, called, func, put6, ti
 from .articulated import body_hessians
 from .free_body import invert_twist
+from .isle import Isle
 from .lanes import LANES, WIDE, are_lanes, factor_lanes
 from .row_hessian import each_pose
 from .tree_hessian import add_pose, body_hessian, factor_tree, solve_factored, sym6_times, tree_hessian
 
 
-@func
-def factor_hessians(m, d, isle: ti.template(), first, last, in_dofs, raw, again):
+@called("jointed")
+def factor_hessians(m, d, isle: Isle, first: ti.i32, last: ti.i32, in_dofs: ti.u1, raw: ti.u1, again: ti.u1):
     """factor_hessian of a stretch of the trees of an island; those that are alike are factored side by side. again: as
     in body_hessians."""
     w = isle.world

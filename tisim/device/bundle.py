@@ -41,20 +41,24 @@ def check_names(function):
 class Arguments:
     """The arguments of a kernel's variant, in order: arrays and numbers of the bundles, then its own parameters.
 
-    has  the Features of the models that it is for.
+    has  the Features of the models that it is for.  called  the functions that it calls, see called.py.
     """
 
     def __init__(self, function, has=None):
-        self.flow, self.has, place = flow(function, has), has, place_of(function)
+        self.flow, self.has, self.called, place = flow(function, has), has, {}, place_of(function)
         self.paths = {path: lookup(path, place) for path in self.flow.paths}
         found = {part.argument: part for name in self.paths.values() for part in name.parts or (name,)}
         self.entries = [found[name] for name in sorted(found)]
-        self.own = []
-        for name in parameters(function):
-            if name not in BUNDLES:
-                if name not in function.__annotations__:
-                    raise Error(f"{place}: parameter {name} has no type; write {name}: FP or {name}: ti.i32")
-                self.own.append((lookup(f"d.{name}", place).argument, function.__annotations__[name]))
+        self.own = self.own_of(function)
+
+    def own_of(self, function):
+        """(name, type) of its own parameters: numbers that launches pass."""
+        place = place_of(function)
+        own = [name for name in parameters(function) if name not in BUNDLES]
+        for name in own:
+            if name not in function.__annotations__:
+                raise Error(f"{place}: parameter {name} has no type; write {name}: FP or {name}: ti.i32")
+        return [(lookup(f"d.{name}", place).argument, function.__annotations__[name]) for name in own]
 
     @property
     def arenas(self):
@@ -83,6 +87,7 @@ class Arguments:
             else:
                 at._places[last] = by_name[entry.argument], entry.index
         roots["m"].has = self.has
+        roots["d"]._call = self, by_name
         return tuple(roots[name] for name in BUNDLES)
 
 

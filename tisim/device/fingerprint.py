@@ -13,10 +13,11 @@ import types
 
 import numpy as np
 
-from . import memory, session
+from . import called, memory, session
+from .flow import CALLED_FOR
 from .syntax import syntax
 
-SHAPING = ("bundle.py", "taichi_patches.py", "machine_code.py")  # they shape every kernel's code
+SHAPING = ("bundle.py", "called.py", "taichi_patches.py", "machine_code.py")  # they shape every kernel's code
 APART = ("cli", "viewer", "scenes", "models")  # folders on which no kernel depends
 NAMED = ("taichi", "numpy", "math", "builtins")  # modules that count by name; Taichi's version is in the key
 OPEN = ("eval", "exec", "globals", "locals", "vars", "open", "__import__")  # find what no name in the source says
@@ -24,6 +25,9 @@ HARMLESS = (  # options of Taichi that change no code, or that are set for each 
     "offline_cache", "print_", "verbose", "cpu_max_num_threads", "num_compile_threads", "device_memory", "log_level",
     "kernel_profiler", "timeline",
 )  # fmt: skip
+
+
+WRAPPING = ("taichi.lang.kernel_impl", called.__name__)  # modules whose functions stand for those that they wrap
 
 
 class Unknown(Exception):
@@ -119,6 +123,8 @@ class _Names(ast.NodeVisitor):
             raise Unknown(f"{function.__qualname__}: its source is not in a file")
         self.function, self.paths, self.features = function, set(), set()
         self.source = "\n".join(found.lines[found.node.lineno - 1 : found.node.end_lineno])
+        if feature := getattr(function, CALLED_FOR, None):
+            self.features.add(feature)
         self.parameters = {a.arg for a in ast.walk(found.node.args) if isinstance(a, ast.arg)}
         self.place = found.place(found.node)
         self.visit(found.node)
@@ -237,9 +243,9 @@ def _text(value, reached, depth=0):
 def _function_text(value, reached):
     """Text of a function: a number that stands for its source, unless it is a known package's."""
     marks = []
-    while value.__globals__.get("__name__") == "taichi.lang.kernel_impl" and hasattr(value, "__wrapped__"):
+    while value.__globals__.get("__name__") in WRAPPING and hasattr(value, "__wrapped__"):
         marks.append("real" if getattr(value, "_is_real_function", False) else "taichi")
-        value = value.__wrapped__  # ti.func's own wrapper
+        value = value.__wrapped__
     if _home(value) in NAMED:
         return f"function {marks} {value.__module__}.{value.__qualname__}"
     return f"function {marks} {reached.number(value)}"

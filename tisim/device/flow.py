@@ -16,6 +16,7 @@ from .syntax import syntax
 
 BUNDLES = ("m", "d")
 FEATURES = "m.has."
+CALLED_FOR = "_called_for"  # attribute of a function that is called, not inlined, for models with this feature
 _known = {}  # flows of functions; a variant of a kernel has one of its own
 _lookup = None  # set by `declare`
 
@@ -128,6 +129,7 @@ class _Walk(ast.NodeVisitor):
         import taichi as ti
 
         self.flow, self.has = Flow(), has
+        self.flow.features = hasattr(function, CALLED_FOR)  # called or inlined, see called.py
         self.syntax = syntax(function)
         if self.syntax is None:
             raise Error(f"{place_of(function)}: its source is not in a file, so that its arrays cannot be found")

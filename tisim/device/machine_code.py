@@ -305,7 +305,7 @@ def _symbols(obj, sections):
     return found
 
 
-_LLVM = {"i32": ("i32", 4), "f32": ("float", 4), "f64": ("double", 8)}
+_LLVM = {"i32": ("i32", 4), "u1": ("i1", 1), "f32": ("float", 4), "f64": ("double", 8)}
 
 
 def layout(kinds):
@@ -313,20 +313,26 @@ def layout(kinds):
 
     A place is [offset of the value], or [offset of the length, offset of the pointer] of an array.
     """
-    at, places, types = 0, [], []
+    at, places = 0, []
     for kind in kinds:
-        llvm, size = _LLVM[kind.rstrip("*")]
         if kind.endswith("*"):
             at += -at % 8
             places.append([at, at + 8])
-            types.append(f"{{ {{ i32 }}, {llvm}* }}")
             at += 16
         else:
+            _, size = _LLVM[kind]
             at += -at % size
             places.append([at])
-            types.append(llvm)
             at += size
-    return at + -at % 8, places, f"{{ {', '.join(types)} }}"
+    return at + -at % 8, places, type_of(kinds)
+
+
+def type_of(kind):
+    """LLVM's type of an argument of such a kind, of a struct for a list of them."""
+    if isinstance(kind, list):
+        return f"{{ {', '.join(map(type_of, kind))} }}"
+    llvm, _ = _LLVM[kind.rstrip("*")]
+    return f"{{ {{ i32 }}, {llvm}* }}" if kind.endswith("*") else llvm
 
 
 def share_out(text):
@@ -338,10 +344,11 @@ def share_out(text):
     return _LEAST.sub(rf"\g<1>{GRAIN})", text)
 
 
-def tasks(text, arguments):
+def tasks(text, arguments, called=()):
     """Names of a kernel's tasks in their order, from its IR, in which all layouts are looked at.
 
-    arguments  LLVM's type of the struct of arguments that the caller will fill in.
+    arguments  LLVM's type of the struct of arguments that the caller will fill in.  called  those of functions that
+               the kernel calls.
     Raises Unsupported where anything is not as this file says.
     """
     names = re.findall(r"^define (?!internal)[^@]*@([\w.$]+)\(", text, re.M)
@@ -360,7 +367,8 @@ def tasks(text, arguments):
     if 0 in _fields_used(text, "RuntimeContext"):  # only as below
         raise Unsupported("arguments are found in another way")
     found = set(re.findall(r"bitcast %struct\.RuntimeContext[\w.]*\* %\w+ to (i8\*|\{.*\}\*\*|.*)", text))
-    if wrong := found - {f"{arguments}**", "i8*"}:  # all of a context is copied for each thread
+    known = {"i8*", *(f"{kind}**" for kind in (arguments, *called))}  # all of a context is copied for each thread
+    if wrong := found - known:
         raise Unsupported(f"struct of arguments {sorted(wrong)} instead of {arguments}")
     return [name for _, name in order]
 

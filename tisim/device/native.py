@@ -221,15 +221,20 @@ def _make(variant, target):
         text = machine_code.share_out(text)
     parameters = [[name, kind, name in variant.passed] for name, kind in zip(variant.names, variant.kinds)]
     names = variant.function.__code__.co_names
-    return record_of(text, parameters, target, "VECTORS" in names, "ABREAST" in names)
+    called = {f.name: (f.fields, f.kinds) for f in variant.arguments.called.values()}
+    return record_of(text, parameters, target, "VECTORS" in names, "ABREAST" in names, called)
 
 
-def record_of(text, parameters, target, vectors=False, abreast=False):
+def record_of(text, parameters, target, vectors=False, abreast=False, called=None):
     """The Record of a kernel's IR with these parameters; vectors: as in machine_code.compile_ir; abreast: its
-    pairs, made before LLVM knew what is side by side, are taken apart, and it is told of neighbours.py."""
-    _, _, arguments = machine_code.layout([kind for _, kind, _ in parameters])
-    names = machine_code.tasks(text, arguments)
-    text = promises.promise(text, arguments)
+    pairs, made before LLVM knew what is side by side, are taken apart, and it is told of neighbours.py; called: what
+    it calls, {name: (names, kinds of arguments)} as of called.Called."""
+    arguments = machine_code.type_of([kind for _, kind, _ in parameters])
+    place = {name: i for i, (name, _, _) in enumerate(parameters)}
+    called = {name: (machine_code.type_of(kinds), [place.get(n) for n in fields])
+              for name, (fields, kinds) in (called or {}).items()}  # fmt: skip
+    names = machine_code.tasks(text, arguments, [kind for kind, _ in called.values()])
+    text = promises.promise(text, arguments, called)
     if abreast:
         text = neighbours.tell(unpaired.take_apart(text))
     obj = machine_code.compile_ir(text, target, again=True, vectors=vectors)

@@ -9,14 +9,19 @@ computes and stores several at once; a step takes another 5 to 20 % less. No ope
 bit of a result.
 
 The type of the struct of arguments, which Taichi writes out at each address, gets a name: nine tenths of the text.
+
+A function that a kernel calls (called.py) has a struct of its own, which its caller fills in anew at each call. That is
+constant within it, as long as it stays a function, so LLVM is told that, too.
 """
 
 import re
 
-VERSION = 2  # part of the key of an image, as this file is not
+VERSION = 3  # part of the key of an image, as this file is not
 NAME = "%arguments"
 CONSTANT, ROOT, FIRST = 900000, 900001, 900002  # numbers of the metadata, above all of Taichi's
-_ADDRESS = re.compile(r"(?:inbounds )?%arguments, %arguments\* %[\w.]+, i64 0, i32 (\d+)")
+_ADDRESS = re.compile(r"(?:inbounds )?(%arguments[\w.]*), \1\* %[\w.]+, i64 0, i32 (\d+)")
+_DEFINE = re.compile(r"(define .*@([\w.$]+)\(.*\).*?)((?: #\d+)? \{)$")
+_NUMBERS = re.compile(r"_\d+_\d+(\.\d+)?$")  # behind the name of a function that is called
 _VALUE = re.compile(r"  (%[\w.]+) = (getelementptr|bitcast|load) (.*)")
 _POINTER = re.compile(r"\* (%[\w.]+)(?:,|$)")
 _INDEX = re.compile(r"  %\S+ = getelementptr (?:inbounds )?\w+, \S+ \S+ i64 (%[\w.]+)")
@@ -25,23 +30,34 @@ _SUM = re.compile(r"  (%[\w.]+) = add i32 %[\w.]+, -?\d+$")
 _CAST = re.compile(r"(%[\w.]+) to ")
 
 
-def promise(text, arguments):
+def promise(text, arguments, called=()):
     """A kernel's IR, its arguments marked as constant and accesses to each array as those to a type of its own.
 
     arguments  LLVM's type of the struct of arguments, as in machine_code.layout.
+    called     of each function that it calls: name, as in called.Called -> (type of its arguments, for each the
+               kernel's argument that it is, by number, None for those that are its own).
     """
     if arguments not in text:
         return text
+    called = dict(called)
+    kinds = {arguments: NAME}
+    for kind, _ in called.values():
+        kinds.setdefault(kind, f"{NAME}.{len(kinds)}")
+    for kind in sorted(kinds, key=len, reverse=True):
+        text = text.replace(kind, kinds[kind])
     told = _Function()
     lines, arrays = [], 0
-    for line in text.replace(arguments, NAME).split("\n"):
+    for line in text.split("\n"):
         if line.startswith("define"):
             told = _Function()
+            if (define := _DEFINE.match(line)) and (name := _NUMBERS.sub("", define[2])) in called:
+                kind, numbers = called[name]
+                told, line = _Function(kinds[kind], numbers), f"{define[1]} noinline{define[3]}"
         lines.append(told.line(line))
         arrays = max(arrays, told.arrays)
     lines = _indices(lines)
     begin = next(i for i, line in enumerate(lines) if line.startswith(("%", "define", "@", "declare")))
-    lines.insert(begin, f"{NAME} = type {arguments}")
+    lines[begin:begin] = [f"{name} = type {kind}" for kind, name in kinds.items()]
     lines += [f"!{CONSTANT} = !{{}}", f'!{ROOT} = !{{!"arrays"}}']
     for k in range(arrays):
         tag, kind = FIRST + 2 * k, FIRST + 2 * k + 1
@@ -65,9 +81,13 @@ def _indices(lines):
 
 
 class _Function:
-    """What is known of the pointers of a function: which argument they point to, or into the array of which one."""
+    """What is known of the pointers of a function: which argument they point to, or into the array of which one.
 
-    def __init__(self):
+    name, numbers  of the struct of its arguments, and what is the kernel's number of each, if it is not the kernel's.
+    """
+
+    def __init__(self, name=NAME, numbers=None):
+        self.name, self.numbers = name, numbers
         self.field, self.array, self.arrays = {}, {}, 0
 
     def line(self, line):
@@ -85,7 +105,8 @@ class _Function:
         """Takes note of a pointer made of another."""
         field = _ADDRESS.match(rest)
         if field:
-            self.field[name] = int(field[1])
+            if field[1] == self.name:
+                self.field[name] = self.numbers[int(field[2])] if self.numbers else int(field[2])
             return
         source = (_CAST if operation == "bitcast" else _POINTER).search(rest)
         if source and source[1] in self.array:
@@ -93,7 +114,7 @@ class _Function:
 
     def _load(self, name, rest):
         pointer = _POINTER.search(rest)
-        if rest.startswith(f"{NAME}*,"):
+        if rest.startswith(f"{self.name}*,"):
             return f", !invariant.load !{CONSTANT}"
         if pointer and pointer[1] in self.field:
             if "**" in rest:

@@ -33,6 +33,8 @@ def install():
 
 def _give_trees(kernel_impl):
     """Trees come from tisim.device.syntax, which parses a file once; a kernel's arguments are those of its bundles."""
+    from taichi.lang import impl
+
     from .syntax import syntax
 
     plain = kernel_impl._get_tree_and_ctx
@@ -41,6 +43,8 @@ def _give_trees(kernel_impl):
         self, excluded_parameters=(), is_kernel=True, arg_features=None, args=None, ast_builder=None,
         is_real_function=False,
     ):  # fmt: skip
+        if not (is_kernel or is_real_function):  # Taichi hands on the kernel's, in real functions too
+            ast_builder = impl.get_runtime().compiling_callable.ast_builder()
         source = syntax(self.func)
         if source is None:
             return plain(self, excluded_parameters, is_kernel, arg_features, args, ast_builder, is_real_function)
@@ -50,8 +54,11 @@ def _give_trees(kernel_impl):
             node.args = copy.copy(node.args)
             for i in self.template_slot_locations:
                 scope[self.arguments[i].name] = args[i]
-        if is_kernel and hasattr(self.func, "_arguments"):
-            _enter_bundles(node, scope, self.func._arguments, [a.name for a in self.arguments])
+        if (is_kernel or is_real_function) and hasattr(self.func, "_arguments"):
+            names = [a.name for a in self.arguments]
+            _enter_bundles(node, scope, self.func._arguments, names)
+            if is_real_function:
+                _call_itself(node, scope, self, names)
         return ast.Module([node], []), kernel_impl.ASTTransformerContext(
             excluded_parameters=excluded_parameters, is_kernel=is_kernel, func=self, arg_features=arg_features,
             global_vars=scope, argument_data=args, src=source.lines, start_lineno=1, file=source.file,
@@ -62,15 +69,28 @@ def _give_trees(kernel_impl):
 
 
 def _enter_bundles(node, scope, arguments, names):
-    """Makes the kernel's tree one whose parameters are these names, and that begins with `m, d = bundles(...)`."""
+    """Makes the tree of a kernel, or of a function that it calls, one whose parameters are these names, and that begins
+    with `m, d = bundles(...)`."""
     scope["_bundles"] = arguments.bundles
     count = len(arguments.entries) + len(arguments.arenas)
-    made = ast.parse(f"m, d = _bundles({', '.join(names[:count])})").body[0]
+    node.args.args = [ast.copy_location(ast.arg(name), node) for name in names]
+    node.body = [_statement(f"m, d = _bundles({', '.join(names[:count])})", node.lineno), *node.body]
+
+
+def _call_itself(node, scope, function, names):
+    """Lets a function's tree begin with a call of itself, if its last argument is not 0; see called.py."""
+    scope["_itself"] = function
+    *others, depth = names
+    node.body = [_statement(f"if {depth} > 0:\n    _itself({', '.join(others)}, {depth} - 1)", node.lineno), *node.body]
+
+
+def _statement(text, line):
+    """The tree of a statement that stands in this line."""
+    (made,) = ast.parse(text).body
     for child in ast.walk(made):
         if hasattr(child, "lineno"):
-            child.lineno = child.end_lineno = node.lineno
-    node.args.args = [ast.copy_location(ast.arg(name), node) for name in names]
-    node.body = [made, *node.body]
+            child.lineno = child.end_lineno = line
+    return made
 
 
 def _visit_quickly():

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 _LOAD = re.compile(r"  (%[\w.]+) = load (double|float), \2\* (%[\w.]+), align \d+(.*)$")
 _STORE = re.compile(r"  store (?:double|float) (%[\w.]+), \S+ (%[\w.]+), align \d+(.*)$")
-_SCALAR = re.compile(r"  (%[\w.]+) = getelementptr %arguments, ")
+_SCALAR = re.compile(r"  (%[\w.]+) = getelementptr %arguments[\w.]*, ")
 _LABEL = re.compile(r"[\w.]+:")
 _NAME = re.compile(r"%[\w.]+")
 _BYTES = {"double": 8, "float": 4}

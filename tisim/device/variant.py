@@ -117,17 +117,15 @@ class Variant:
 
         self.function, self.arguments = function, by_world.Arguments(function, has)
         integer, real = ti.i32, memory.element("f")
-        self.names, self.arrays, self.numbers, self.arenas, params = [], {}, {}, {}, []
+        self.names, self.arrays, self.numbers, self.arenas = [], {}, {}, {}
         for entry in self.arguments.entries:
-            kind = memory.element(entry.dtype, entry.width)
             if entry.is_array:
-                self.arrays[entry.argument] = kind
+                self.arrays[entry.argument] = kind = memory.element(entry.dtype, entry.width)
                 if arena.used():
                     self.arenas[arena.name_of(entry.dtype, entry.width)] = kind
-                kind = integer if arena.used() else ti.types.ndarray(dtype=kind, ndim=1)
             else:
                 self.numbers[entry.argument] = float if entry.dtype == "f" else int
-            params.append((entry.argument, kind))
+        params = parameters_of(self.arguments)
         params += [(name, ti.types.ndarray(dtype=self.arenas[name], ndim=1)) for name in sorted(self.arenas)]
         for name, kind in self.arguments.own:
             if kind not in (real, integer):
@@ -136,7 +134,7 @@ class Variant:
             params.append((name, kind))
         self.passed = {e.argument for e in self.arguments.entries if e.passed} | {n for n, _ in self.arguments.own}
         self.names = [name for name, _ in params]
-        self.kinds = [_kind(kind) for _, kind in params]
+        self.kinds = [kind_of(kind) for _, kind in params]
         plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
         function.__signature__ = inspect.Signature([inspect.Parameter(n, plain, annotation=k) for n, k in params])
         function._arguments = self.arguments
@@ -152,7 +150,20 @@ class Variant:
         return made
 
 
-def _kind(kind):
+def parameters_of(arguments):
+    """(name, Taichi's type) of the arrays and numbers of the bundles among bundle.Arguments."""
+    import taichi as ti
+
+    params = []
+    for entry in arguments.entries:
+        kind = memory.element(entry.dtype, entry.width)
+        if entry.is_array:
+            kind = ti.i32 if arena.used() else ti.types.ndarray(dtype=kind, ndim=1)
+        params.append((entry.argument, kind))
+    return params
+
+
+def kind_of(kind):
     """ "f64" of a number of this type, "f64*" of an array of it or of vectors or matrices of it."""
     dtype = getattr(kind, "dtype", None)
     if dtype is None:
@@ -162,7 +173,7 @@ def _kind(kind):
 
 def _sample(kind):
     """A short array of this element type, from which Taichi takes a kernel's argument types."""
-    return _sample_of(str(kind), session.generation, kind=(kind,))
+    return _sample_of(kind.to_string(), session.generation, kind=(kind,))
 
 
 def _sample_of(name, generation, kind):
