@@ -15,7 +15,7 @@ reading. Columns of the sums are apart, so that the meetings between phases suff
 from ..constraint.island import BLOCK
 from ..sleep.awake import dof_at, dof_count
 from ..team import come, crew, join, meet, piece_size, take_near
-from ..types import FP, GPU, HAND, MINVAL, SERIAL, func, kernel, ti, vec2, vec3
+from ..types import FP, GPU, HAND, MINVAL, SERIAL, called, func, kernel, ti, vec2, vec3
 from .articulated import articulated_direction, couple_bodies, has_products, has_slots, worker_of
 from .body_order import eliminate_bodies
 from .cg import solve_apart, solve_linear
@@ -23,7 +23,7 @@ from .dense import dense_direction
 from .elimination import eliminate
 from .incomplete import BORDER, HOLDS, arrange, factor_halves
 from .island_factor import blocks_of, factored_direction
-from .isle import first_block, isle_of, keep, next_block, stretch, sum_of
+from .isle import Isle, first_block, isle_of, keep, next_block, stretch, sum_of
 from .lone import is_lone
 from .packed import (
     packed_factor,
@@ -320,8 +320,8 @@ def direction(m, d, k, isle: ti.template(), fine, reduction, enough, again):
     return worth
 
 
-@func
-def project(m, d, isle: ti.template(), there: ti.template()):
+@called("jointed")
+def project(m, d, isle: Isle, there: ti.u1) -> vec3:
     """The direction through M and J; derivatives along it, and `there`, as in project_trees."""
     slope = vec3(0.0)
     b = first_block(m, d, isle, isle.trees)
@@ -356,8 +356,8 @@ def project(m, d, isle: ti.template(), there: ti.template()):
     return slope
 
 
-@func
-def search(m, d, isle: ti.template(), slope, first):
+@called("jointed")
+def search(m, d, isle: Isle, slope: vec3, first: ti.u1) -> vec3:
     """Exact line search: the step at which the derivative, slope[0] at 0, is zero; slope[1:] is the Gauss term's.
     Returns the step, the derivative where it was evaluated last, and how often it was.
 
@@ -365,18 +365,19 @@ def search(m, d, isle: ti.template(), slope, first):
     """
     step = vec3(ti.select(first, FP(0.0), FP(1.0)), 0.0, -1.0)
     found = False
-    last, evaluations = slope[0], 0
+    begin = slope[0]
+    last, evaluations = begin, 0
     for i in range(m.opt.ls_iterations):
         s = derivatives(m, d, isle, slope, step[0], PLACES * (i % 2))
         if first and i == 0:
-            slope[0] = s[0]
+            begin = s[0]
         last, evaluations = s[0], i + 1
-        if flat(m.opt.ls_tolerance, slope[0], s[0], slope[1] + step[0] * slope[2]):
+        if flat(m.opt.ls_tolerance, begin, s[0], slope[1] + step[0] * slope[2]):
             found = True
             break
         step = next_alpha(step[0], step[1], step[2], s[0], s[1])
     alpha = step[0]
-    if slope[0] >= 0.0:
+    if begin >= 0.0:
         alpha = 0.0
     elif not found and step[1] > 0.0:
         alpha = step[1]  # too short, but known to descend
@@ -426,8 +427,8 @@ def derivatives(m, d, isle: ti.template(), slope, alpha, column):
     return s
 
 
-@func
-def move(m, d, k, isle: ti.template(), n, alpha):
+@called("jointed")
+def move(m, d, k: ti.i32, isle: Isle, n: ti.i32, alpha: FP) -> vec3:
     """Moves along the direction; sol_p becomes -gradient. Returns the cost there, and the squares of the gradient and
     of the direction. n: round, for which rows are counted."""
     s = vec3(0.0)

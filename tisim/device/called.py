@@ -13,6 +13,7 @@ and would call itself if it was not.
 
 import functools
 import inspect
+import math
 import types
 
 from . import by_world, session
@@ -118,4 +119,6 @@ class Called:
 def _kinds(kind, kind_of):
     if _is_struct(kind):
         return [_kinds(k, kind_of) for k in kind.members.values()]
+    if hasattr(kind, "get_shape"):  # a vector or a matrix
+        return [kind_of(kind.dtype)] * math.prod(kind.get_shape())
     return kind_of(kind)
