@@ -26,7 +26,7 @@ BODY = """define void @k_kernel_0_serial(%c* %context) {
 
 def told():
     """The lines of BODY with what is promised, by what they begin with."""
-    arguments = machine_code.layout(KINDS)[2]
+    arguments = machine_code.type_of(KINDS)
     text = promises.promise(BODY.replace("ARGUMENTS", arguments), arguments)
     assert f"%arguments = type {arguments}\n" in text
     return {line.split(" = ")[0].strip(): line for line in text.splitlines()}

@@ -35,7 +35,7 @@ def kernel():
 
 
 def tasks(text, parameters):
-    return machine_code.tasks(text, machine_code.layout([kind for _, kind, _ in parameters])[2])
+    return machine_code.tasks(text, machine_code.type_of([kind for _, kind, _ in parameters]))
 
 
 def test_the_ir_of_this_taichi_is_taken(kernel):

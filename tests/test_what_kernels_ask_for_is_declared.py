@@ -64,7 +64,7 @@ def paths():
 
 def parameters():
     """(file, kernel, name, dtype) of every number that a kernel gets at its launch: only kernels annotate theirs, and
-    functions that they call."""
+    what is marked by `called(...)`."""
     for file, node in nodes():
         if isinstance(node, ast.FunctionDef) and not any(isinstance(x, ast.Call) for x in node.decorator_list):
             for arg in node.args.args:

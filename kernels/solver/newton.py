@@ -26,18 +26,16 @@ from .island_factor import blocks_of, factored_direction
 from .isle import Isle, first_block, isle_of, keep, next_block, stretch, sum_of
 from .lone import is_lone
 from .packed import (
+    leave_seats,
     packed_factor,
     packed_move_contacts,
     packed_move_trees,
     packed_project_contacts,
     packed_project_trees,
     packed_search,
-    rise_contacts,
-    rise_more,
-    rise_trees,
-    sit_arms,
     sit_contacts,
     sit_trees,
+    take_seats,
 )
 from .phases import (
     move_contacts,
@@ -473,39 +471,6 @@ def move(m, d, k: ti.i32, isle: Isle, n: ti.i32, alpha: FP) -> vec3:
         if ti.static(m.has.rows):
             s[0] += sum_of(isle.rows, MOVED, d.row_sum)
     return s
-
-
-@func
-def take_seats(m, d, isle: ti.template()):
-    """The rest of `start` where members of the island change seats."""
-    b = first_block(m, d, isle, isle.cons)
-    while b < isle.cons.blocks:
-        first, last = stretch(isle.cons, b)
-        sit_arms(m, d, first, last)
-        b = next_block(m, d, isle, isle.cons, b)
-    meet(m, d, isle.me, isle.size)
-
-
-@func
-def leave_seats(m, d, isle: ti.template()):
-    """What others read of the island goes to where its members' numbers have it."""
-    b = first_block(m, d, isle, isle.trees)
-    while b < isle.trees.blocks:
-        first, last = stretch(isle.trees, b)
-        rise_trees(m, d, isle.world, first, last)
-        b = next_block(m, d, isle, isle.trees, b)
-    b = first_block(m, d, isle, isle.cons)
-    while b < isle.cons.blocks:
-        first, last = stretch(isle.cons, b)
-        rise_contacts(m, d, first, last)
-        b = next_block(m, d, isle, isle.cons, b)
-    meet(m, d, isle.me, isle.size)
-    b = first_block(m, d, isle, isle.cons)
-    while b < isle.cons.blocks:
-        first, last = stretch(isle.cons, b)
-        rise_more(m, d, first, last)
-        b = next_block(m, d, isle, isle.cons, b)
-    meet(m, d, isle.me, isle.size)
 
 
 @func

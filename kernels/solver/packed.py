@@ -14,8 +14,10 @@ in the numbers that three rows leave free in con_Jaref and con_Jp. The phases ar
 from ..constants import DSBL_WARMSTART
 from ..constraint.cone import cone_force, cone_hessian, cone_line, cone_rows, pushes
 from ..spatial import cross, head, join, momentum, symmetric, tail
+from ..team import meet
 from ..types import FP, at6, func, put6, six, store, ti, vec3, vec6
 from .free_body import dofs_of_twist, forces_of_wrench, invert_twist, twist_of_dofs
+from .isle import first_block, next_block, stretch
 from .tree_hessian import hessian_of_inertia, put_triangle, sym6_times, with_contact
 
 MU, FRICTION = 3, 4  # in con_Jaref, behind the residual: mu of the regularised cone, two coefficients
@@ -120,6 +122,39 @@ def rise_more(m, d, first, last):
         store(d.con_arm, 2 * c + 1, tail(arms))
         d.con_Jaref[c] = join(head(d.con_Jp[c]), vec3(0.0))
         store(d.con_force, c, tail(d.con_Jp[c]))
+
+
+@func
+def take_seats(m, d, isle: ti.template()):
+    """The rest of newton.start where members of the island change seats."""
+    b = first_block(m, d, isle, isle.cons)
+    while b < isle.cons.blocks:
+        first, last = stretch(isle.cons, b)
+        sit_arms(m, d, first, last)
+        b = next_block(m, d, isle, isle.cons, b)
+    meet(m, d, isle.me, isle.size)
+
+
+@func
+def leave_seats(m, d, isle: ti.template()):
+    """What others read of the island goes to where its members' numbers have it."""
+    b = first_block(m, d, isle, isle.trees)
+    while b < isle.trees.blocks:
+        first, last = stretch(isle.trees, b)
+        rise_trees(m, d, isle.world, first, last)
+        b = next_block(m, d, isle, isle.trees, b)
+    b = first_block(m, d, isle, isle.cons)
+    while b < isle.cons.blocks:
+        first, last = stretch(isle.cons, b)
+        rise_contacts(m, d, first, last)
+        b = next_block(m, d, isle, isle.cons, b)
+    meet(m, d, isle.me, isle.size)
+    b = first_block(m, d, isle, isle.cons)
+    while b < isle.cons.blocks:
+        first, last = stretch(isle.cons, b)
+        rise_more(m, d, first, last)
+        b = next_block(m, d, isle, isle.cons, b)
+    meet(m, d, isle.me, isle.size)
 
 
 # ---- what is read of a contact in a seat

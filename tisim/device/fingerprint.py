@@ -25,8 +25,6 @@ HARMLESS = (  # options of Taichi that change no code, or that are set for each 
     "offline_cache", "print_", "verbose", "cpu_max_num_threads", "num_compile_threads", "device_memory", "log_level",
     "kernel_profiler", "timeline",
 )  # fmt: skip
-
-
 WRAPPING = ("taichi.lang.kernel_impl", called.__name__)  # modules whose functions stand for those that they wrap
 
 

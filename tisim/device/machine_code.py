@@ -309,7 +309,7 @@ _LLVM = {"i32": ("i32", 4), "u1": ("i1", 1), "f32": ("float", 4), "f64": ("doubl
 
 
 def layout(kinds):
-    """(bytes, places, LLVM's type) of the struct of arguments of these kinds: "i32", "f64", or "f64*" for an array.
+    """(bytes, places) of the struct of arguments of these kinds: "i32", "f64", or "f64*" for an array.
 
     A place is [offset of the value], or [offset of the length, offset of the pointer] of an array.
     """
@@ -324,7 +324,7 @@ def layout(kinds):
             at += -at % size
             places.append([at])
             at += size
-    return at + -at % 8, places, type_of(kinds)
+    return at + -at % 8, places
 
 
 def type_of(kind):

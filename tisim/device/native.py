@@ -188,7 +188,7 @@ class Code(images.Code):
 
     def __init__(self, record):
         super().__init__(record)
-        self.size, places, _ = machine_code.layout([kind for _, kind, _ in self.parameters])
+        self.size, places = machine_code.layout([kind for _, kind, _ in self.parameters])
         both = [(name, place, kind) for (name, kind, _), place in zip(self.parameters, places)]
         self.arrays = [p for p in both if p[2].endswith("*")]
         self.numbers = [p for p in both if not p[2].endswith("*")]

@@ -11,13 +11,14 @@ import re
 
 from . import transposed
 
-VERSION = 5  # part of the key of an image, as this file is not: kernels that name ABREAST read it
+VERSION = 6  # part of the key of an image, as this file is not: kernels that name ABREAST read it
 _POINTER = re.compile(r"  (%[\w.]+) = getelementptr (inbounds )?(\w+), \3\* (%[\w.]+), i64 (%[\w.]+)$")
 _WIDE = re.compile(r"  (%[\w.]+) = [sz]ext i32 (%[\w.]+) to i64")
 _SUM = re.compile(r"  (%[\w.]+) = (add|sub|or|shl|mul) (?:nuw )?(?:nsw )?i32 (%[\w.]+|-?\d+), (%[\w.]+|-?\d+)$")
 _COUNTER = re.compile(r"  (%[\w.]+) = phi i32 \[ (%[\w.]+|-?\d+), (%[\w.]+) \], \[ (%[\w.]+|-?\d+), (%[\w.]+) \]$")
 _NEXT = re.compile(r"  (%[\w.]+) = getelementptr (?:inbounds )?\w+, \w+\* (%[\w.]+), i64 (-?\d+)$")
 _ARRAY = re.compile(r"  (%[\w.]+) = getelementptr (%arguments[\w.]*), \2\* %[\w.]+, i64 0, i32 (\d+), i32 1$")
+_OWN = re.compile(r"  %[\w.]+ = load (%arguments[\w.]*)\*, ")  # the function's arguments, not those that it hands on
 _BASE = re.compile(r"  (%[\w.]+) = load \w+\*, \w+\*\* (%[\w.]+),")
 _MOST = 6  # values in a sum: longer ones are left as they are
 
@@ -38,7 +39,7 @@ class _Function:
 
     def __init__(self, lines):
         self._lines, self._made, self._wide, self._forms = lines, {}, {}, {}
-        self._arrays, self._bases, self._places = {}, {}, {}
+        self._arrays, self._bases, self._places, self._own = {}, {}, {}, None
         counters, block = [], ""
         for line in lines:
             if label := re.match(r"([\w.]+):", line):
@@ -47,7 +48,9 @@ class _Function:
                 self._made[found[1]] = found.groups()[1:]
             elif found := _WIDE.match(line):
                 self._wide[found[1]] = found[2]
-            elif found := _ARRAY.match(line):
+            elif found := _OWN.match(line):
+                self._own = found[1]
+            elif (found := _ARRAY.match(line)) and found[2] == self._own:
                 self._arrays[found[1]] = int(found[3])
             elif (found := _BASE.match(line)) and found[2] in self._arrays:
                 self._bases[found[1]] = self._arrays[found[2]]

@@ -33,7 +33,7 @@ _CAST = re.compile(r"(%[\w.]+) to ")
 def promise(text, arguments, called=()):
     """A kernel's IR, its arguments marked as constant and accesses to each array as those to a type of its own.
 
-    arguments  LLVM's type of the struct of arguments, as in machine_code.layout.
+    arguments  LLVM's type of the struct of arguments, as in machine_code.type_of.
     called     of each function that it calls: name, as in called.Called -> (type of its arguments, for each the
                kernel's argument that it is, by number, None for those that are its own).
     """
