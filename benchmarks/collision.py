@@ -124,7 +124,7 @@ def median_ms(function, repeats):
 
 def sweep_tests(d, stage):
     """How many boxes the sweep compares: for each entry those that start before it ends, from the sorted keys."""
-    from tisim.data.arrays import SCALES
+    from tisim.data.arrays.collision import SCALES
     from tisim.device import memory
 
     s = stage.scalars

@@ -1,6 +1,7 @@
 """Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
 
-from tisim.data import arrays, asleep, pictures
+from tisim.data import asleep, pictures
+from tisim.data.arrays import islands
 from tisim.enums import (
     mjtBias,
     mjtCamLight,
@@ -181,8 +182,8 @@ HFIELD_SLOTS = colliders.SLOTS[HEIGHT_FIELD]  # of a geom and a height field, mj
 SWEEP_FOUND = search.SWEEP_FOUND
 LINEAR_ITERATIONS = solver.LINEAR_ITERATIONS
 SCAN_BLOCK = sorting.SCAN_BLOCK
-QUEUED_ROUNDS, QUEUE_BAD = arrays.QUEUED_ROUNDS, arrays.QUEUE_BAD
-QUEUE_LARGE, QUEUE_DENSE = arrays.QUEUE_LARGE, arrays.QUEUE_DENSE
+QUEUED_ROUNDS, QUEUE_BAD = islands.QUEUED_ROUNDS, islands.QUEUE_BAD
+QUEUE_LARGE, QUEUE_DENSE = islands.QUEUE_LARGE, islands.QUEUE_DENSE
 
 # places in a row of geom_filter
 FILTER_BODY = geom_tables.BODY

@@ -1,8 +1,8 @@
 """Types and small functions that every kernel file shares.
 
-Element (w, i) of a quantity with n items per world is at w*n + i, a number, vector or matrix as tisim/data/arrays.py
-declares it. `SERIAL` is replaced by True in the variant a small scene runs: write `ti.loop_config(serialize=SERIAL)`
-above every outermost loop that may run in parallel.
+Element (w, i) of a quantity with n items per world is at w*n + i, a number, vector or matrix as declared in
+tisim/data/arrays/. `SERIAL` is replaced by True in the variant a small scene runs: write
+`ti.loop_config(serialize=SERIAL)` above every outermost loop that may run in parallel.
 """
 
 import taichi as ti

@@ -9,7 +9,8 @@ import pytest
 import taichi as ti
 from shared.toys import clear_first, mass, scale, speed
 
-from tisim.data.arrays import COUNTS, DATA, SCALES
+from tisim.data.arrays import COUNTS, DATA
+from tisim.data.arrays.collision import SCALES
 from tisim.data.scalars import SCALARS, lookup
 from tisim.device.bundle import Arguments, func
 from tisim.device.flow import flow

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import tisim
-from tisim.data.arrays import COUNTS, DATA, SCALES
+from tisim.data.arrays import COUNTS, DATA
+from tisim.data.arrays.collision import SCALES
 from tisim.data.declare import ALL, CAPACITIES, LENGTHS
 from tisim.data.scalars import SCALARS, lookup
 from tisim.device import memory

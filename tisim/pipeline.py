@@ -100,7 +100,7 @@ LCP_FORWARD = (sleep.wake_written, dynamics.fwd_position, collision.collide, sle
 LCP_STEP = (*BEGIN, *LCP_FORWARD, callbacks.control, actuation.fwd_actuation, lcp.fall_asleep, lcp_advance)
 SMOOTH = (dynamics.fwd_position, tendon.tendons, dynamics.fwd_velocity, tendon.tendon_passive, actuation.transmission,
           actuation.fwd_actuation)  # fmt: skip
-# what these write, by the stage that arrays.py names
+# what these write, by the stage that data/arrays/ names
 SMOOTH_WRITES = {"kinematics", "tendon", "comPos", "crb", "factorM", "comVel", "rne", "passive", "transmission",
                  "actuation"}  # fmt: skip
 SKIPS = mjtStage.mjSTAGE_NONE, mjtStage.mjSTAGE_POS, mjtStage.mjSTAGE_VEL

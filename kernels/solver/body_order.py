@@ -18,7 +18,7 @@ from .incomplete import BORDER, ENDS, HOLDS, MIDDLE
 
 BESIDE = 4  # links up to which free bodies are eliminated before any tree
 BOTH = 2  # part of the order that is neither half's
-UP, DOF, NUMBER, WAY, HESS = range(5)  # columns of node_joint: see data/arrays.py
+UP, DOF, NUMBER, WAY, HESS = range(5)  # columns of node_joint: see data/arrays/solver.py
 CHANGED, KEPT = 1, 2  # in node_mark: what bears the matrix of a body, see articulated.py
 SECOND = 3  # in HOLDS: the factor's nodes are bodies, and the second half has the lowest numbers; else 2
 OWN, TWIST, TURNED, LEFT = 1, 0, -1, -2  # in WAY; LEFT is the old root of a tree that was turned

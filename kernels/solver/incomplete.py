@@ -27,7 +27,7 @@ from .tree_hessian import sym6_times
 SEAM = 2
 BITS = 2
 LEVELS = 1 << BITS  # of fill, that of the Hessian among them
-ENDS, MIDDLE, HOLDS, BORDER = range(4)  # columns of island_half: see data/arrays.py
+ENDS, MIDDLE, HOLDS, BORDER = range(4)  # columns of island_half: see data/arrays/solver.py
 
 
 @called("jointed")

@@ -10,7 +10,8 @@ import sys
 
 import numpy as np
 
-from tisim.data.arrays import COUNTS, DATA, SCALES
+from tisim.data.arrays import COUNTS, DATA
+from tisim.data.arrays.collision import SCALES
 from tisim.data.data import Data
 from tisim.device import launch, memory, runtime
 from tisim.device.bundle import Arguments

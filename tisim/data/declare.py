@@ -1,4 +1,4 @@
-"""How an array of a Data is declared: names of lengths and the class Array; the arrays are in tisim/data/arrays.py."""
+"""How an array of a Data is declared: names of lengths and the class Array; the arrays are in tisim/data/arrays/."""
 
 import dataclasses
 import math

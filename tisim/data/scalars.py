@@ -1,7 +1,7 @@
 """Every number that a kernel asks for by name, declared once, and where any name of a kernel is declared.
 
 A kernel's parameters are arrays or numbers of the model `m` (mjModel's arrays, tables made from them, options, sizes)
-or of the data `d` (tisim/data/arrays.py, lengths, and what the caller passes to `launch.run`); no name is in both.
+or of the data `d` (tisim/data/arrays/, lengths, and what the caller passes to `launch.run`); no name is in both.
 """
 
 import dataclasses
@@ -12,7 +12,8 @@ from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS
 from tisim.model.tables import sensor
 
-from .arrays import COUNTS, DATA, SCALES
+from .arrays import COUNTS, DATA
+from .arrays.collision import SCALES
 from .declare import CAPACITIES
 from .following import FOLLOWING
 from .varied import BY_PLACE, VARIABLE, argument
@@ -342,7 +343,7 @@ def lookup(path):
         return Name(name, True, DERIVED[name].dtype, None, DERIVED[name].width, DERIVED[name].rows)
     scalar = SCALARS.get(name)
     if scalar is None or scalar.source not in HOLDERS.get(holder, ()):
-        places = "fields.py, device_model.py in tisim/model" if path.startswith("m.") else "tisim/data/arrays.py"
+        places = "fields.py, device_model.py in tisim/model" if path.startswith("m.") else "tisim/data/arrays/"
         raise KeyError(f"{path} is not declared: arrays are in {places}, numbers in tisim/data/scalars.py")
     return Name(name, False, scalar.dtype, passed=scalar.source == "call")
 

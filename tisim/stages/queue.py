@@ -7,7 +7,7 @@ searches the longest. A plan that followed each round of the last step queued as
 rounds come and go.
 """
 
-from tisim.data.arrays import QUEUE_BAD, QUEUE_DENSE, QUEUE_LARGE, QUEUED_ROUNDS
+from tisim.data.arrays.islands import QUEUE_BAD, QUEUE_DENSE, QUEUE_LARGE, QUEUED_ROUNDS
 from tisim.device import launch, memory, runtime
 
 ROUGH_ROUNDS = 2  # whose directions are

@@ -1,7 +1,7 @@
 """The list of what is drawn: records of geoms, sites and overlays, written by kernels from a Data.
 
-The arrays are `pic_*` of tisim/data/arrays.py. Records stand in the order geoms, sites, what tisim/viewer/overlays.py
-lists, and a few that the host makes.
+The arrays are `pic_*` of tisim/data/arrays/pictures.py. Records stand in the order geoms, sites, what
+tisim/viewer/overlays.py lists, and a few that the host makes.
 """
 
 import weakref

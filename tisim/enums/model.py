@@ -1,14 +1,6 @@
-"""MuJoCo 3.4.0's enums, names and numbers alike. Numbers are part of the interface: models and options hold them."""
+"""Enums of models, as MuJoCo's mjmodel.h."""
 
 from enum import IntEnum
-
-
-class mjtAlignFree(IntEnum):
-    """`align` of free joints: move the body frame to the inertial frame or not."""
-
-    mjALIGNFREE_FALSE = 0
-    mjALIGNFREE_TRUE = 1
-    mjALIGNFREE_AUTO = 2
 
 
 class mjtBias(IntEnum):
@@ -59,24 +51,6 @@ class mjtLRMode(IntEnum):
     mjLRMODE_MUSCLE = 1
     mjLRMODE_MUSCLEUSER = 2
     mjLRMODE_ALL = 3
-
-
-class mjtBuiltin(IntEnum):
-    """Procedural textures."""
-
-    mjBUILTIN_NONE = 0
-    mjBUILTIN_GRADIENT = 1
-    mjBUILTIN_CHECKER = 2
-    mjBUILTIN_FLAT = 3
-
-
-class mjtMark(IntEnum):
-    """Marks on procedural textures."""
-
-    mjMARK_NONE = 0
-    mjMARK_EDGE = 1
-    mjMARK_CROSS = 2
-    mjMARK_RANDOM = 3
 
 
 class mjtTexture(IntEnum):
@@ -130,15 +104,6 @@ class mjtLightType(IntEnum):
     mjLIGHT_IMAGE = 3
 
 
-class mjtCamera(IntEnum):
-    """Camera of a view."""
-
-    mjCAMERA_FREE = 0
-    mjCAMERA_TRACKING = 1
-    mjCAMERA_FIXED = 2
-    mjCAMERA_USER = 3
-
-
 class mjtConDataField(IntEnum):
     """Fields a contact sensor reports."""
 
@@ -152,43 +117,11 @@ class mjtConDataField(IntEnum):
     mjNCONDATA = 7
 
 
-class mjtCatBit(IntEnum):
-    """Categories of what is drawn."""
-
-    mjCAT_STATIC = 1
-    mjCAT_DYNAMIC = 2
-    mjCAT_DECOR = 4
-    mjCAT_ALL = 7
-
-
 class mjtCone(IntEnum):
     """Friction cones."""
 
     mjCONE_PYRAMIDAL = 0
     mjCONE_ELLIPTIC = 1
-
-
-class mjtConstraint(IntEnum):
-    """Types of constraint rows."""
-
-    mjCNSTR_EQUALITY = 0
-    mjCNSTR_FRICTION_DOF = 1
-    mjCNSTR_FRICTION_TENDON = 2
-    mjCNSTR_LIMIT_JOINT = 3
-    mjCNSTR_LIMIT_TENDON = 4
-    mjCNSTR_CONTACT_FRICTIONLESS = 5
-    mjCNSTR_CONTACT_PYRAMIDAL = 6
-    mjCNSTR_CONTACT_ELLIPTIC = 7
-
-
-class mjtConstraintState(IntEnum):
-    """State of a constraint row."""
-
-    mjCNSTRSTATE_SATISFIED = 0
-    mjCNSTRSTATE_QUADRATIC = 1
-    mjCNSTRSTATE_LINEARNEG = 2
-    mjCNSTRSTATE_LINEARPOS = 3
-    mjCNSTRSTATE_CONE = 4
 
 
 class mjtDataType(IntEnum):
@@ -258,20 +191,6 @@ class mjtFlexSelf(IntEnum):
     mjFLEXSELF_AUTO = 4
 
 
-class mjtFrame(IntEnum):
-    """Frames a viewer can draw."""
-
-    mjFRAME_NONE = 0
-    mjFRAME_BODY = 1
-    mjFRAME_GEOM = 2
-    mjFRAME_SITE = 3
-    mjFRAME_CAMERA = 4
-    mjFRAME_LIGHT = 5
-    mjFRAME_CONTACT = 6
-    mjFRAME_WORLD = 7
-    mjNFRAME = 8
-
-
 class mjtGeom(IntEnum):
     """Geom types; those from 100 on exist for rendering only."""
 
@@ -295,21 +214,6 @@ class mjtGeom(IntEnum):
     mjGEOM_LABEL = 107
     mjGEOM_TRIANGLE = 108
     mjGEOM_NONE = 1001
-
-
-class mjtGeomInertia(IntEnum):
-    """Mass spread over the volume or the surface of a geom."""
-
-    mjINERTIA_VOLUME = 0
-    mjINERTIA_SHELL = 1
-
-
-class mjtInertiaFromGeom(IntEnum):
-    """compiler/inertiafromgeom."""
-
-    mjINERTIAFROMGEOM_FALSE = 0
-    mjINERTIAFROMGEOM_TRUE = 1
-    mjINERTIAFROMGEOM_AUTO = 2
 
 
 class mjtIntegrator(IntEnum):
@@ -336,59 +240,6 @@ class mjtJoint(IntEnum):
     mjJNT_BALL = 1
     mjJNT_SLIDE = 2
     mjJNT_HINGE = 3
-
-
-class mjtLabel(IntEnum):
-    """Labels a viewer can draw."""
-
-    mjLABEL_NONE = 0
-    mjLABEL_BODY = 1
-    mjLABEL_JOINT = 2
-    mjLABEL_GEOM = 3
-    mjLABEL_SITE = 4
-    mjLABEL_CAMERA = 5
-    mjLABEL_LIGHT = 6
-    mjLABEL_TENDON = 7
-    mjLABEL_ACTUATOR = 8
-    mjLABEL_CONSTRAINT = 9
-    mjLABEL_FLEX = 10
-    mjLABEL_SKIN = 11
-    mjLABEL_SELECTION = 12
-    mjLABEL_SELPNT = 13
-    mjLABEL_CONTACTPOINT = 14
-    mjLABEL_CONTACTFORCE = 15
-    mjLABEL_ISLAND = 16
-    mjNLABEL = 17
-
-
-class mjtLimited(IntEnum):
-    """Three-valued `limited`."""
-
-    mjLIMITED_FALSE = 0
-    mjLIMITED_TRUE = 1
-    mjLIMITED_AUTO = 2
-
-
-class mjtMeshBuiltin(IntEnum):
-    """Procedural meshes."""
-
-    mjMESH_BUILTIN_NONE = 0
-    mjMESH_BUILTIN_SPHERE = 1
-    mjMESH_BUILTIN_HEMISPHERE = 2
-    mjMESH_BUILTIN_CONE = 3
-    mjMESH_BUILTIN_SUPERSPHERE = 4
-    mjMESH_BUILTIN_SUPERTORUS = 5
-    mjMESH_BUILTIN_WEDGE = 6
-    mjMESH_BUILTIN_PLATE = 7
-
-
-class mjtMeshInertia(IntEnum):
-    """How the inertia of a mesh is computed."""
-
-    mjMESH_INERTIA_CONVEX = 0
-    mjMESH_INERTIA_EXACT = 1
-    mjMESH_INERTIA_LEGACY = 2
-    mjMESH_INERTIA_SHELL = 3
 
 
 class mjtObj(IntEnum):
@@ -424,39 +275,6 @@ class mjtObj(IntEnum):
     mjOBJ_FRAME = 100
     mjOBJ_DEFAULT = 101
     mjOBJ_MODEL = 102
-
-
-class mjtOrientation(IntEnum):
-    """Ways to give an orientation."""
-
-    mjORIENTATION_QUAT = 0
-    mjORIENTATION_AXISANGLE = 1
-    mjORIENTATION_XYAXES = 2
-    mjORIENTATION_ZAXIS = 3
-    mjORIENTATION_EULER = 4
-
-
-class mjtPertBit(IntEnum):
-    """Mouse perturbations."""
-
-    mjPERT_TRANSLATE = 1
-    mjPERT_ROTATE = 2
-
-
-class mjtRndFlag(IntEnum):
-    """How a scene is drawn."""
-
-    mjRND_SHADOW = 0
-    mjRND_WIREFRAME = 1
-    mjRND_REFLECTION = 2
-    mjRND_ADDITIVE = 3
-    mjRND_SKYBOX = 4
-    mjRND_FOG = 5
-    mjRND_HAZE = 6
-    mjRND_SEGMENT = 7
-    mjRND_IDCOLOR = 8
-    mjRND_CULL_FACE = 9
-    mjNRNDFLAG = 10
 
 
 class mjtSameFrame(IntEnum):
@@ -543,14 +361,6 @@ class mjtSleepPolicy(IntEnum):
     mjSLEEP_INIT = 5
 
 
-class mjtSleepState(IntEnum):
-    """Sleep state of a tree."""
-
-    mjS_STATIC = -1
-    mjS_ASLEEP = 0
-    mjS_AWAKE = 1
-
-
 class mjtSolver(IntEnum):
     """Constraint solvers."""
 
@@ -566,101 +376,6 @@ class mjtStage(IntEnum):
     mjSTAGE_POS = 1
     mjSTAGE_VEL = 2
     mjSTAGE_ACC = 3
-
-
-class mjtState(IntEnum):
-    """Bits naming parts of the state."""
-
-    mjSTATE_TIME = 1
-    mjSTATE_QPOS = 2
-    mjSTATE_QVEL = 4
-    mjSTATE_ACT = 8
-    mjSTATE_WARMSTART = 16
-    mjSTATE_CTRL = 32
-    mjSTATE_QFRC_APPLIED = 64
-    mjSTATE_XFRC_APPLIED = 128
-    mjSTATE_EQ_ACTIVE = 256
-    mjSTATE_MOCAP_POS = 512
-    mjSTATE_MOCAP_QUAT = 1024
-    mjSTATE_USERDATA = 2048
-    mjSTATE_PLUGIN = 4096
-    mjNSTATE = 13
-    mjSTATE_PHYSICS = 14
-    mjSTATE_FULLPHYSICS = 4111
-    mjSTATE_USER = 4064
-    mjSTATE_INTEGRATION = 8191
-
-
-class mjtTimer(IntEnum):
-    """Timers of the pipeline."""
-
-    mjTIMER_STEP = 0
-    mjTIMER_FORWARD = 1
-    mjTIMER_INVERSE = 2
-    mjTIMER_POSITION = 3
-    mjTIMER_VELOCITY = 4
-    mjTIMER_ACTUATION = 5
-    mjTIMER_CONSTRAINT = 6
-    mjTIMER_ADVANCE = 7
-    mjTIMER_POS_KINEMATICS = 8
-    mjTIMER_POS_INERTIA = 9
-    mjTIMER_POS_COLLISION = 10
-    mjTIMER_POS_MAKE = 11
-    mjTIMER_POS_PROJECT = 12
-    mjTIMER_COL_BROAD = 13
-    mjTIMER_COL_NARROW = 14
-    mjNTIMER = 15
-
-
-class mjtVisFlag(IntEnum):
-    """Elements a viewer can show."""
-
-    mjVIS_CONVEXHULL = 0
-    mjVIS_TEXTURE = 1
-    mjVIS_JOINT = 2
-    mjVIS_CAMERA = 3
-    mjVIS_ACTUATOR = 4
-    mjVIS_ACTIVATION = 5
-    mjVIS_LIGHT = 6
-    mjVIS_TENDON = 7
-    mjVIS_RANGEFINDER = 8
-    mjVIS_CONSTRAINT = 9
-    mjVIS_INERTIA = 10
-    mjVIS_SCLINERTIA = 11
-    mjVIS_PERTFORCE = 12
-    mjVIS_PERTOBJ = 13
-    mjVIS_CONTACTPOINT = 14
-    mjVIS_ISLAND = 15
-    mjVIS_CONTACTFORCE = 16
-    mjVIS_CONTACTSPLIT = 17
-    mjVIS_TRANSPARENT = 18
-    mjVIS_AUTOCONNECT = 19
-    mjVIS_COM = 20
-    mjVIS_SELECT = 21
-    mjVIS_STATIC = 22
-    mjVIS_SKIN = 23
-    mjVIS_FLEXVERT = 24
-    mjVIS_FLEXEDGE = 25
-    mjVIS_FLEXFACE = 26
-    mjVIS_FLEXSKIN = 27
-    mjVIS_BODYBVH = 28
-    mjVIS_MESHBVH = 29
-    mjVIS_SDFITER = 30
-    mjNVISFLAG = 31
-
-
-class mjtWarning(IntEnum):
-    """Warnings counted in mjData.warning."""
-
-    mjWARN_INERTIA = 0
-    mjWARN_CONTACTFULL = 1
-    mjWARN_CNSTRFULL = 2
-    mjWARN_VGEOMFULL = 3
-    mjWARN_BADQPOS = 4
-    mjWARN_BADQVEL = 5
-    mjWARN_BADQACC = 6
-    mjWARN_BADCTRL = 7
-    mjNWARNING = 8
 
 
 class mjtWrap(IntEnum):
