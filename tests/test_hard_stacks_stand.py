@@ -60,21 +60,18 @@ def test_a_pile_of_a_thousand_rests_without_sinking_in():
 
 
 def test_ease_pushes_out_what_sweeps_left():
-    """Boxes on which boxes fell: with ease less than half as deep, and as still, after two seconds more."""
+    """Boxes that fell on each other: with it, the default, at most three quarters as deep as without, and as still."""
     tisim.init(arch="cpu", precision="f64")
-    m = tisim.Model.from_scene("pile", n=300)
+    m, found = tisim.Model.from_scene("pile", n=300), {}
     m.opt.dynamics = "lcp"
-    d, found = tisim.Data(m), []
-    tisim.step(m, d, round(2 / m.opt.timestep))
-    state = tisim.get_state(m, d)
-    for ease in (0.0, 0.05):
+    for ease in (0.0, m.lcp.ease):
         m.lcp.ease = ease
-        tisim.set_state(m, d, state)
-        tisim.step(m, d, round(2 / m.opt.timestep))
+        d = tisim.Data(m)
+        tisim.step(m, d, round(5 / m.opt.timestep))
         depth = np.maximum(0, -np.asarray(d.contact.dist))
-        found.append(depth[depth > 0].mean())
+        found[ease] = depth[depth > 0].mean()
         assert np.sqrt((np.array(d.qvel).reshape(-1, 6)[:, :3] ** 2).sum(1).mean()) < 6e-3
-    assert found[1] < 0.5 * found[0], found
+    assert found[0.2] < 0.75 * found[0.0], found
 
 
 @pytest.mark.slow

@@ -23,8 +23,9 @@ INVERSE = 34  # 1 / its diagonal with the softness
 IMPULSE = 37  # of a substep [N s]
 BOUNCE, SOFT = 40, 41  # velocity behind a bounce [m/s]; cfm / h
 PER_MU1, PER_MU2 = 43, 44  # 1 / mu, 0 without friction
-NUMBERS = 45  # of which there is something to say, nine at a time: Taichi warns of longer loops
-numbers = ti.types.vector(NUMBERS, FP)
+EASING = 45  # least velocity apart, by ease [m/s]
+AT_ONCE = 8  # of a record: Taichi warns of longer loops
+numbers = ti.types.vector(SIZE, FP)
 
 
 @func
@@ -46,8 +47,8 @@ def prepare_contact(m, d, s, k):
     o, step = record_of(m, d, s)
     d.lcp_pair[PAIR_SIZE * s], d.lcp_pair[PAIR_SIZE * s + 1] = bodies_of(m, d, k)
     x = numbers_of(m, d, k)
-    for part in ti.static(range(NUMBERS // SIDE)):
-        for e in ti.static(range(SIDE * part, SIDE * (part + 1))):
+    for part in ti.static(range(SIZE // AT_ONCE)):
+        for e in ti.static(range(AT_ONCE * part, AT_ONCE * (part + 1))):
             d.lcp_rec[o + step * e] = x[e]
     if d.lcp_bounce > 0.0:
         bounce(m, d, s)
@@ -78,7 +79,8 @@ def numbers_of(m, d, k):
          a0[0], a0[1], a0[2], a1[0], a1[1], a1[2], a2[0], a2[1], a2[2],
          b0[0], b0[1], b0[2], b1[0], b1[1], b1[2], b2[0], b2[1], b2[2],
          m1, m2, -d.contact_dist[k], mu1, beside[0], beside[1], beside[2], inverse[0], inverse[1], inverse[2],
-         ti.max(0.0, n.dot(start)), t1.dot(start), t2.dot(start), 0.0, soft, mu2, per_mu1, per_mu2]
+         ti.max(0.0, n.dot(start)), t1.dot(start), t2.dot(start), 0.0, soft, mu2, per_mu1, per_mu2,
+         d.lcp_easing[k], 0.0, 0.0]
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from .contacts import (
     ANGULAR2,
     BOUNCE,
     DEPTH,
+    EASING,
     IMPULSE,
     MU1,
     MU2,
@@ -100,7 +101,8 @@ def fill_tableau(m, d, k, n, N, T, corner, trial):
         o, step = record_of(m, d, s)
         u = along(d, s, o, step, 0)
         gap = along(d, s, o, step, WAY)[0] - d.lcp_rec[o + step * DEPTH]
-        least = aim(m, d, d.lcp_rec[o + step * BOUNCE], gap, u[0], d.lcp_rec[o + step * IMPULSE])
+        bounce, easing = d.lcp_rec[o + step * BOUNCE], d.lcp_rec[o + step * EASING]
+        least = aim(m, d, bounce, easing, gap, u[0], d.lcp_rec[o + step * IMPULSE])
         for j in range(n):
             t = d.lcp_slot[d.island_con[first + j]]
             p, apart = record_of(m, d, t)

@@ -5,7 +5,7 @@ from ..constraint.equality import local_ends
 from ..sleep.awake import is_body_asleep
 from ..team import crew, join, meet, share
 from ..types import HAND, SERIAL, func, kernel, ti
-from .manifolds import contacts_of, find_manifolds
+from .manifolds import contacts_of, ease_contacts, find_manifolds
 from .matches import match_contacts
 
 COLORS = 30  # and the last one, of manifolds that get no other, which is one worker's
@@ -114,13 +114,14 @@ def color_manifolds(m, d, n):
 
 @func
 def give_slots(m, d, i, n):
-    """lcp_slot and lcp_order of the contacts of manifold i of n."""
+    """lcp_slot, lcp_order and lcp_easing of the contacts of manifold i of n."""
     c, end = contacts_of(m, d, i, n)
     slot, step = d.lcp_pair[KIND_SIZE * i], d.lcp_pair[KIND_SIZE * i + 1]
     for e in range(c, end):
         d.lcp_order[slot] = e
         d.lcp_slot[e] = slot
         slot += step
+    ease_contacts(m, d, c, end)
 
 
 @func

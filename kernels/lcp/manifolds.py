@@ -4,6 +4,7 @@ from ..team import meet, share
 from ..types import func, ti
 
 HEAD_FOUND = 704  # place in lcp_head: how many each worker has found
+STAYS = 3 / 40  # of the slop: depth that ease leaves, so that what rests keeps what it rests on
 
 
 @func
@@ -40,3 +41,15 @@ def contacts_of(m, d, i, n):
     if i + 1 < n:
         end = d.lcp_first[i + 1]
     return d.lcp_first[i], end
+
+
+@func
+def ease_contacts(m, d, c, end):
+    """lcp_easing of a manifold's contacts, from c up to `end`: all get that of the least deep one, so that bodies are
+    moved apart and not turned, which would rock what stands on them."""
+    depth = d.lcp_slop
+    for e in range(c, end):
+        depth = ti.min(depth, -d.contact_dist[e])
+    rate = d.lcp_part * d.lcp_substeps / m.opt.timestep
+    for e in range(c, end):
+        d.lcp_easing[e] = ti.max(0.0, d.lcp_ease * rate * (depth - STAYS * d.lcp_slop))

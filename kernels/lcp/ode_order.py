@@ -6,7 +6,7 @@ eighth iteration and each eighth after it is not made.
 """
 
 from ..rotation import at3
-from ..types import func, kernel, ti
+from ..types import FP, func, kernel, ti
 from .bodies import BODY_SIZE, WAY, begin_body, next_substep
 from .contacts import (
     ANGULAR1,
@@ -133,7 +133,7 @@ def visit_row(m, d, s, e):
     if e == 0:
         gap = n.dot(m2 * at3(d.lcp_body, b2 + WAY) - m1 * at3(d.lcp_body, b1 + WAY)) - d.lcp_rec[o + step * DEPTH]
         gap += h.dot(at3(d.lcp_body, b2 + WAY + 3)) - g.dot(at3(d.lcp_body, b1 + WAY + 3))
-        target = aim(m, d, d.lcp_rec[o + step * BOUNCE], gap, u, old)
+        target = aim(m, d, d.lcp_rec[o + step * BOUNCE], FP(0.0), gap, u, old)
     new = old + d.lcp_sor * (target - u - d.lcp_rec[o + step * SOFT] * old) * d.lcp_rec[o + step * (INVERSE + e)]
     if e == 0:
         new = ti.max(0.0, new)

@@ -3,7 +3,7 @@
 from ..sort import first_from
 from ..team import meet, share
 from ..types import called, func, ti
-from .contacts import NUMBERS, PAIR_SIZE, SIDE, SIZE, bodies_of, bounce, numbers_of, prepare_contact
+from .contacts import AT_ONCE, PAIR_SIZE, SIZE, bodies_of, bounce, numbers_of, prepare_contact
 from .lists import COLORS, HEAD_COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
 
 STRETCH = 2048  # contacts of the list, about, that are in the cache while records are made of them
@@ -56,7 +56,7 @@ def prepare_abreast(m, d, s):
         d.lcp_pair[PAIR_SIZE * (s + i)] = wb1
         d.lcp_pair[PAIR_SIZE * (s + i) + 1] = wb2
     x = [numbers_of(m, d, d.lcp_order[s + i]) for i in ti.static(range(LANES))]
-    for part in ti.static(range(NUMBERS // SIDE)):
-        for e in ti.static(range(SIDE * part, SIDE * (part + 1))):
+    for part in ti.static(range(SIZE // AT_ONCE)):
+        for e in ti.static(range(AT_ONCE * part, AT_ONCE * (part + 1))):
             for i in ti.static(range(LANES)):
                 d.lcp_rec[SIZE * s + LANES * e + i] = x[i][e]

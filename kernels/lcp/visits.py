@@ -11,6 +11,7 @@ from .contacts import (
     BESIDE,
     BOUNCE,
     DEPTH,
+    EASING,
     IMPULSE,
     INVERSE,
     MU1,
@@ -30,7 +31,6 @@ NUMBERS = 12  # of a body in lcp_held, LANES times: its velocity, then its way
 BY_TURNS = 2  # sets of LANES manifolds whose rows are visited by turns
 HELD = BY_TURNS * 2 * NUMBERS * LANES  # numbers of a worker in lcp_held
 IN_CIRCLE, IN_POLYGON, IN_BOX = 0, 1, 2  # m.lcp.friction
-STAYS = 1 / 40  # of the slop: depth that ease leaves, so that what rests keeps what it rests on
 STARTS, WITH_CORNERS = -1, 3  # what a visit does: add the impulses with which a contact begins, or find new ones
 
 
@@ -172,7 +172,7 @@ def visit(m, d, o, step, b1, b2, what: ti.template(), lanes: ti.template()):
         soft, sor = number(d, o, step, SOFT, lanes), d.lcp_sor
         un = n[0] * r0 + n[1] * r1 + n[2] * r2
         un += (h[0] * w[3] + h[1] * w[4] + h[2] * w[5]) - (g[0] * v[3] + g[1] * v[4] + g[2] * v[5])
-        goal = aim(m, d, number(d, o, step, BOUNCE, lanes), gap, un, c0)
+        goal = aim(m, d, number(d, o, step, BOUNCE, lanes), number(d, o, step, EASING, lanes), gap, un, c0)
         pn = c0 + sor * (goal - un - soft * c0) * number(d, o, step, INVERSE, lanes)
         pn = ti.select(pn > 0.0, pn, 0.0)
         e0 = pn - c0
@@ -229,16 +229,14 @@ def visit(m, d, o, step, b1, b2, what: ti.template(), lanes: ti.template()):
 
 
 @func
-def aim(m, d, bounce, gap, un, impulse):
+def aim(m, d, bounce, easing, gap, un, impulse):
     """Least normal velocity of a contact: what closes its gap within the substep, or pushes out its depth beyond the
-    slop, and with ease what is less deep; of one that bounces, what it leaves with, from the substep on in which it
-    meets."""
+    slop, and no less than its easing; of one that bounces, what it leaves with, from the substep on in which it meets.
+    """
     rate = d.lcp_substeps / m.opt.timestep
     near = -rate * gap
-    push = near - rate * d.lcp_slop
-    ease = d.lcp_ease * (near - STAYS * rate * d.lcp_slop)
-    push = d.lcp_part * ti.select(push > ease, push, ease)
-    push = ti.select(push > 0.0, push, 0.0)
+    push = d.lcp_part * (near - rate * d.lcp_slop)
+    push = ti.select(push > easing, push, easing)
     push = ti.select(push < d.lcp_max_vel, push, d.lcp_max_vel)
     v = ti.select(near >= 0.0, push, near)
     meets = (bounce > 0.0) & (bounce > v) & ((near >= 0.0) | (impulse > 0.0) | (un < near))

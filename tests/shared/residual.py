@@ -3,7 +3,7 @@
 import numpy as np
 
 # places in a record, see kernels/lcp/contacts.py
-SIZE, ROWS, SCALE, DEPTH, INVERSE, IMPULSE, BOUNCE, SOFT = 48, (9, 18), 27, 29, 34, 37, 40, 41
+SIZE, ROWS, SCALE, DEPTH, INVERSE, IMPULSE, BOUNCE, SOFT, EASING = 48, (9, 18), 27, 29, 34, 37, 40, 41, 45
 
 
 def residual(m, d):
@@ -23,8 +23,8 @@ def residual(m, d):
         gap = gap + sign * (scale[:, 0] * (frame[:, 0] * way[b, :3]).sum(1) + (turn[:, 0] * way[b, 3:]).sum(1))
     slop = m.lcp.slop if m.lcp.slop != "auto" else _slop(m)
     part = 1 - (1 - m.lcp.erp) ** (1 / m.lcp.substeps)
-    push = np.maximum(0, np.maximum(-gap - slop, m.lcp.ease * (-gap - slop / 40)))
-    aim = np.where(gap > 0, -gap / h, np.minimum(m.lcp.max_vel, part / h * push))
+    push = np.maximum(rec[:, EASING] if m.lcp.order == "colour" else 0, part / h * (-gap - slop))
+    aim = np.where(gap > 0, -gap / h, np.minimum(m.lcp.max_vel, push))
     assert not rec[:, BOUNCE].any()
     x, inverse, soft = rec[:, IMPULSE : IMPULSE + 3], rec[:, INVERSE : INVERSE + 3], rec[:, SOFT, None]
     there = inverse[:, 0] > 0

@@ -191,7 +191,7 @@ declare("call", [
     ("lcp_bounce", "f", "coefficient of restitution"),
     ("lcp_bounce_vel", "f", "normal velocity below which nothing bounces [m/s]"),
     ("lcp_slop", "f", "depth that is left, but for ease [m]"),
-    ("lcp_ease", "f", "part of the push of what is less deep"),
+    ("lcp_ease", "f", "part of the push of manifolds that are less deep"),
     ("lcp_max_vel", "f", "greatest velocity by which depth is taken back [m/s]"),
     ("lcp_sor", "f", "relaxation of a visit"),
     ("lcp_share", "f", "part of the last impulses with which contacts begin"),

@@ -18,7 +18,7 @@ FLAGS = dict(accelerate=False)
 RANGES = dict(
     erp=(0.2, 0.0, 1.0), cfm=(1e-10, 0.0, 1e10), substeps=(10, 1, 1000), sweeps=(1, 1, 1_000_000), eta=(4, 3, 1000),
     bounce=(0.0, 0.0, 1.0), bounce_vel=(0.01, 0.0, math.inf), max_vel=(1.0, 0.0, math.inf), sor=(1.0, 0.1, 1.9),
-    warmstart=(1.0, 0.0, 1.0), direct=(0, 0, 64), slop=("auto", 0.0, 1e10), ease=(0.0, 0.0, 1.0),
+    warmstart=(1.0, 0.0, 1.0), direct=(0, 0, 64), slop=("auto", 0.0, 1e10), ease=(0.2, 0.0, 1.0),
     gap=("auto", 0.0, 1e10),
 )  # fmt: skip
 # parts of the mean size of moving geoms, where "auto" stands, and how far a contact may have moved
