@@ -56,6 +56,21 @@ def test_other_areas_of_friction_are_what_they_are_at_45_degrees(area, factor):
     assert abs(np.hypot(d.qvel[0], d.qvel[1]) - G * (np.sin(a) - factor * mu * np.cos(a))) < 1e-6
 
 
+def test_ease_moves_apart_and_turns_nothing():
+    """A tilted box within the slop, without weight: its velocity is by the least deep corner, and the tilt stays."""
+    slop, tilt = 1e-3, 1e-3
+    for ease, least in ((0.2, 0.4e-3), (1.0, 0.4e-3), (0.2, 0.07e-3), (0.0, 0.4e-3)):
+        m, d = scene([(f"0 0 {0.1 - least - 0.2 * tilt}", 'type="box" size=".2 .2 .1"')], gravity=(0, 0, 0),
+                     substeps=1, sweeps=400, slop=slop, ease=ease)  # fmt: skip
+        d.qpos[3:7] = [np.cos(tilt / 2), 0, np.sin(tilt / 2), 0]
+        tisim.forward(m, d)
+        least = -np.array(d.contact.dist).max()
+        tisim.step(m, d)
+        assert d.ncon == 4 and np.abs(d.qvel[3:]).max() < 1e-9
+        expected = ease * m.lcp.erp / m.opt.timestep * max(0.0, least - 3 / 40 * slop)
+        assert d.qvel[2] == pytest.approx(expected, rel=1e-6, abs=1e-12)
+
+
 @pytest.mark.parametrize("yaw", [0, 45, 90, 200])
 def test_substeps_of_one_sweep_give_the_acceleration_on_a_slope(yaw):
     """10 substeps of one sweep, the default: within 1e-4 once it slides, or nothing below the angle of friction."""

@@ -214,7 +214,7 @@ def test_a_link_in_the_air_swings_and_spins_for_ever():
 def test_a_heap_of_mechanisms_comes_to_rest():
     """Thirty damped snakes of balls, hinges and welded links, from starts 1 nm apart: 10 s after they fell all but two,
     which may roll along the floor for ever, move by less than the tolerance of sleeping, 0.05 m/s and rad/s, and no
-    quarter of a second gives energy.
+    quarter of a second gives energy, but for ease, which lifts what sank: 1e-5 J of 106.
 
     With a damping of 0.002 a link swings as a pendulum does, for 2 I / c = 10 s and more, in some heaps at 1 rad/s:
     the same swing with steps of a fifth, or five sweeps, to 1 %. What rolls may push others after 5 s
@@ -234,7 +234,7 @@ def test_a_heap_of_mechanisms_comes_to_rest():
             energies.append(energy(m, d))
         v = np.abs(d.qvel)
         assert len(set(tree[v > 0.05])) <= 2 and np.median(v) < 1e-3, (start, v.max(), np.median(v))
-        assert np.diff(energies).max() < 1e-6, (start, np.diff(energies))
+        assert np.diff(energies).max() < 1e-5, (start, np.diff(energies))
         assert np.array(d.contact.dist).min() > -1e-3
 
 

@@ -6,13 +6,14 @@ eighth iteration and each eighth after it is not made.
 """
 
 from ..rotation import at3
-from ..types import FP, func, kernel, ti
+from ..types import func, kernel, ti
 from .bodies import BODY_SIZE, WAY, begin_body, next_substep
 from .contacts import (
     ANGULAR1,
     ANGULAR2,
     BOUNCE,
     DEPTH,
+    EASING,
     IMPULSE,
     INVERSE,
     MU1,
@@ -39,6 +40,7 @@ def ode_step(m, d):
         order_contacts(m, d)
         for c in range(d.ncon):
             d.lcp_start[c] = 0.0 * d.contact_pos[c]
+            d.lcp_easing[c] = 0.0  # ODE has none
         for b in range(d.nworld * m.nbody):
             begin_body(m, d, b)
         for s in range(d.ncon):
@@ -133,7 +135,7 @@ def visit_row(m, d, s, e):
     if e == 0:
         gap = n.dot(m2 * at3(d.lcp_body, b2 + WAY) - m1 * at3(d.lcp_body, b1 + WAY)) - d.lcp_rec[o + step * DEPTH]
         gap += h.dot(at3(d.lcp_body, b2 + WAY + 3)) - g.dot(at3(d.lcp_body, b1 + WAY + 3))
-        target = aim(m, d, d.lcp_rec[o + step * BOUNCE], FP(0.0), gap, u, old)
+        target = aim(m, d, d.lcp_rec[o + step * BOUNCE], d.lcp_rec[o + step * EASING], gap, u, old)
     new = old + d.lcp_sor * (target - u - d.lcp_rec[o + step * SOFT] * old) * d.lcp_rec[o + step * (INVERSE + e)]
     if e == 0:
         new = ti.max(0.0, new)

@@ -23,7 +23,7 @@ def residual(m, d):
         gap = gap + sign * (scale[:, 0] * (frame[:, 0] * way[b, :3]).sum(1) + (turn[:, 0] * way[b, 3:]).sum(1))
     slop = m.lcp.slop if m.lcp.slop != "auto" else _slop(m)
     part = 1 - (1 - m.lcp.erp) ** (1 / m.lcp.substeps)
-    push = np.maximum(rec[:, EASING] if m.lcp.order == "colour" else 0, part / h * (-gap - slop))
+    push = np.maximum(rec[:, EASING], part / h * (-gap - slop))
     aim = np.where(gap > 0, -gap / h, np.minimum(m.lcp.max_vel, push))
     assert not rec[:, BOUNCE].any()
     x, inverse, soft = rec[:, IMPULSE : IMPULSE + 3], rec[:, INVERSE : INVERSE + 3], rec[:, SOFT, None]
