@@ -171,6 +171,19 @@ def test_worlds_do_not_feel_who_falls_asleep_in_others(damping, option):
     assert len(set(fell)) == 3 and fell.min() > 0  # each at another step
 
 
+def test_a_world_without_constraints_sleeps_where_others_have_some():
+    """Without islands nobody falls asleep while there are constraints, as in MuJoCo: in his own world."""
+    world = free("a", "0 0 .1") + jointed("j", "3 3 1")
+    m = tisim.Model.from_xml_string(scene(world, flag='island="disable"'))
+    d, single = tisim.Data(m, nworld=3), [tisim.Data(m) for _ in range(3)]
+    for w, height in enumerate((0.1, 50, 0.1)):
+        d.qpos[w, 2] = single[w].qpos[2] = height
+    tisim.step(m, d, 40)
+    for w, one in enumerate(single):
+        tisim.step(m, one, 40)
+        assert np.array_equal(d.tree_asleep[w], one.tree_asleep) and one.ntree_awake == (2, 1, 2)[w]
+
+
 def only_answer(program):
     """What a program prints with any number of threads, and in another process."""
     answers = set()

@@ -8,7 +8,7 @@ import numpy as np
 
 from tisim.data import asleep
 from tisim.device import launch, memory, runtime
-from tisim.enums import mjtDisableBit, mjtIntegrator, mjtSleepPolicy
+from tisim.enums import mjtIntegrator, mjtSleepPolicy
 from tisim.errors import Error
 
 from . import actuation, callbacks, collision, constraint, dynamics, integrators, sensor, tendon
@@ -138,11 +138,8 @@ def fall_asleep(m, d):
     """At the end of a step, before anything is advanced: trees at rest count down, islands that are ready sleep."""
     if not asleep.enabled(m):
         return
-    if m.disabled(mjtDisableBit.mjDSBL_ISLAND) and d.exceeds(nefc=0):
-        d.set_counts(nslept=0)  # who has to sleep with whom is not known
-    else:
-        k = _kernels("falling")
-        launch.run(m, d, [k.count_down, k.fall_asleep], dynamics.parallel(m, d))
+    k = _kernels("falling")
+    launch.run(m, d, [k.count_down, k.fall_asleep], dynamics.parallel(m, d))
 
 
 def settle(m, d):
