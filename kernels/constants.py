@@ -160,6 +160,7 @@ DSBL_CLAMPCTRL = int(mjtDisableBit.mjDSBL_CLAMPCTRL)
 DSBL_ACTUATION = int(mjtDisableBit.mjDSBL_ACTUATION)
 DSBL_GRAVITY = int(mjtDisableBit.mjDSBL_GRAVITY)
 DSBL_WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
+DSBL_ISLAND = int(mjtDisableBit.mjDSBL_ISLAND)
 DSBL_REFSAFE = int(mjtDisableBit.mjDSBL_REFSAFE)
 
 # kinds of pairs, types of geoms that collide, contacts of a pair

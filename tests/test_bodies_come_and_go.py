@@ -379,6 +379,39 @@ ARMS = """<body name="x"><joint name="hinge"/><geom size=".1"/>
 <body name="rock"><geom size=".1" pos="7 7 0"/></body>"""
 
 
+@pytest.mark.parametrize("sleep", [False, True])
+def test_equalities_tendons_and_actuators_of_others_go_on(sleep):
+    m, d = start(STACK + HEAP + ARMS.replace("<joint/>", '<joint damping="1"/>'), sleep, rest=TOLD)
+    whole = tisim.Data(m)
+    for x in (d, whole):
+        x.ctrl[0] = 0.1
+        tisim.step(m, x, 3)
+    tisim.remove(m, d, ["p", "q", "r"])
+    others = ~np.isin(m.dof_bodyid, [m.name2id("body", name) for name in "pqr"])
+    for x in (d, whole):
+        tisim.step(m, x, 40)
+    for name in ("qvel", "qacc", "qfrc_constraint"):
+        assert np.array_equal(np.asarray(getattr(d, name))[others], np.asarray(getattr(whole, name))[others]), name
+    assert (d.efc_type == tisim.mjtConstraint.mjCNSTR_EQUALITY).sum() == 3 and d.actuator_force[0] == 0.1
+    assert not sleep or (np.asarray(d.tree_asleep) >= 0).any()
+    validate(m, d)
+
+
+def test_a_state_of_before_a_removal_can_be_written_back():
+    m, d = start(STACK + HEAP, sleep=True)
+    d.qvel[:] = 0.1
+    tisim.step(m, d, 3)
+    state = tisim.get_state(m, d)
+    tisim.remove(m, d, "q")
+    tisim.set_state(m, d, state)  # says of q, too, how fast it is
+    tisim.step(m, d, 3)
+    validate(m, d)
+    fast = np.asarray(d.cvel)[m.name2id("body", "r")]
+    assert d.body_present.sum() == m.nbody - 1 and fast.any()
+    tisim.add(m, d, "q")
+    assert not np.asarray(d.qvel)[m.dof_bodyid == m.name2id("body", "q")].any()
+
+
 def test_mistakes_are_told_and_change_nothing():
     m, d = start(STACK + HEAP + ARMS, rest=TOLD)
     before = copy.copy(d)

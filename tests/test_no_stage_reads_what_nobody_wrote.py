@@ -14,10 +14,9 @@ from tisim.data.arrays import DATA
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FLOW = ROOT / "tests" / "testdata" / "flow.txt"
 
-# what is read before anybody has written it: zero since it was made: activations that wait for none, trees
-# of rays where these are few, who fell asleep where nobody did; what the second dynamics alone looks at, or does not
-# where it goes in ODE's order
-ZERO = {"ray_leaf", "ray_node", "rk_act", "tree_slept", "lcp_qpos", "lcp_qvel", "lcp_place"}
+# what is read before anybody has written it: zero since it was made: trees of rays where these are few, who fell asleep
+# where nobody did; what the second dynamics alone looks at, or does not where it goes in ODE's order
+ZERO = {"ray_leaf", "ray_node", "tree_slept", "lcp_qpos", "lcp_qvel", "lcp_place"}
 # what along_curve writes, on roads that have no pile to lay out: there the kernels are made without what reads it
 ZERO |= {"con_seat", "seat_conadr", "seat_of_con", "seat_of_tree", "tree_seat"}
 # what a search for pairs leaves for the steps in which its pairs serve; there is one in the first step
@@ -25,6 +24,7 @@ LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", 
              "sweep_skin"}  # fmt: skip
 LAST_STEP |= {"lcp_geom", "lcp_impulse", "lcp_pos", "lcp_warm", "nlcp"}  # of the second dynamics
 LAST_STEP |= {"lcp_qpos", "lcp_qvel"}  # of its trees
+LAST_STEP |= {"rk_act"}  # activations that wait until a step in which trees fell asleep is over
 LAST_STEP |= {"pic_through"}  # of the layer before
 LAST_STEP |= {"pic_label", "pic_measure", "pic_most"}  # what other modes of colours tell
 # what is looked at before who is awake is known: where sleepers lie, also to weigh them, and who was awake

@@ -147,6 +147,43 @@ def test_worlds_sleep_each_on_their_own():
     assert d.nbody_awake.tolist() == [s.nbody_awake for s in singles]
 
 
+@pytest.mark.parametrize("option", ["", 'integrator="implicit"', 'integrator="implicitfast"'])
+@pytest.mark.parametrize("damping", [0, 0.3])
+def test_worlds_do_not_feel_who_falls_asleep_in_others(damping, option):
+    """Where something falls asleep, activations are advanced before accelerations are made once more; here alone."""
+    pushed = sited("a", "0 0 .1", 'sleep="allowed"') + sited("b", "1 0 .1")
+    swing = f'''<body pos="0 2 1"><joint axis="0 1 0" damping="{damping}"/><geom size=".1" pos=".3 0 0"/></body>'''
+    rest = """<actuator><general site="b" gear="1 0 0 0 0 0" dyntype="filter" dynprm=".3" gainprm="9"/></actuator>
+        <sensor><accelerometer site="b"/></sensor>"""
+    m = tisim.Model.from_xml_string(scene(pushed + swing, option, rest=rest))
+    every, single = tisim.Data(m, nworld=3), [tisim.Data(m) for _ in range(3)]
+    fell = np.zeros(3, int)
+    for d, speed, ctrl in ((every, (0.0, 0.3, 0.9), (1.0, 0.8, 0.5)), *zip(single, (0.0, 0.3, 0.9), (1.0, 0.8, 0.5))):
+        d.qvel[..., 0], d.ctrl[...] = speed, np.reshape(ctrl, np.shape(d.ctrl))
+    for step in range(120):
+        before = np.asarray(every.tree_asleep) >= 0
+        tisim.step(m, every)
+        fell += ((np.asarray(every.tree_asleep) >= 0) & ~before).any(1) * (step + 1)
+        for w, one in enumerate(single):
+            tisim.step(m, one)
+            for name in ("qpos", "qvel", "act", "qacc", "qacc_warmstart", "qfrc_constraint", "sensordata"):
+                assert np.array_equal(getattr(every, name)[w], getattr(one, name)), (step, w, name)
+    assert len(set(fell)) == 3 and fell.min() > 0  # each at another step
+
+
+def test_a_world_without_constraints_sleeps_where_others_have_some():
+    """Without islands nobody falls asleep while there are constraints, as in MuJoCo: in his own world."""
+    world = free("a", "0 0 .1") + jointed("j", "3 3 1")
+    m = tisim.Model.from_xml_string(scene(world, flag='island="disable"'))
+    d, single = tisim.Data(m, nworld=3), [tisim.Data(m) for _ in range(3)]
+    for w, height in enumerate((0.1, 50, 0.1)):
+        d.qpos[w, 2] = single[w].qpos[2] = height
+    tisim.step(m, d, 40)
+    for w, one in enumerate(single):
+        tisim.step(m, one, 40)
+        assert np.array_equal(d.tree_asleep[w], one.tree_asleep) and one.ntree_awake == (2, 1, 2)[w]
+
+
 def only_answer(program):
     """What a program prints with any number of threads, and in another process."""
     answers = set()

@@ -117,6 +117,29 @@ def test_a_diverged_world_is_reset_alone_and_told_with_its_cause():
     assert d.diverged == []
 
 
+def test_a_start_asleep_is_that_of_the_worlds_that_are_reset():
+    """Trees with sleep="init" are laid to sleep by a forward(), which leaves other worlds, and what is gone, alone."""
+    box = '<body name="{0}" pos="{1} 0 .1" {2}><freejoint/><geom type="box" size=".1 .1 .1"/></body>'
+    boxes = "".join(box.format(name, x, 'sleep="init"' * (x == 0)) for x, name in enumerate("abcd"))
+    m = tisim.Model.from_xml_string(f"""<mujoco><option timestep=".005"><flag sleep="enable"/></option>
+        <worldbody><geom type="plane" size="9 9 1"/>{boxes}</worldbody></mujoco>""")
+    d, alone = tisim.Data(m, nworld=2), tisim.Data(m)
+    for x in (d, alone):
+        tisim.step(m, x, 200)
+        tisim.remove(m, x, "b", worlds=0)
+    assert (np.asarray(d.tree_asleep)[0] >= 0).all()
+    tisim.reset(m, d, 1)
+    for x in (d, alone):
+        tisim.step(m, x)
+    assert np.array_equal(d.subtree_com[0], alone.subtree_com) and alone.subtree_com[0, 0] == pytest.approx(5 / 3)
+    d.world(0).qvel[12], alone.qvel[12] = 0.3, 0.3  # of a sleeper, before the other world begins anew
+    tisim.reset(m, d, 1)
+    for x in (d, alone):
+        tisim.step(m, x)
+    assert d.tree_asleep[0, 2] == alone.tree_asleep[2] < 0
+    assert bits(m, d, [0]) == bits(m, alone)
+
+
 def test_a_world_reads_as_a_data_of_one():
     m = arms()
     d, alone = batch(m, steps=0), tisim.Data(m)

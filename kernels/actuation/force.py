@@ -207,7 +207,7 @@ def clamp_joint_forces(m, d):
 def advance_activations(m, d):
     """Activations one timestep on; those of a group that is switched off do not change, but are clamped. Parallel over
     (world, actuator), those of sleepers, too, as in MuJoCo. Where trees fell asleep it is done (`settle` of
-    tisim/stages/sleep.py): d.nacted is 1 then, 2 where rk_act has what comes out."""
+    tisim/stages/sleep.py): d.nacted is 1 then, and rk_act has what comes out."""
     n = d.nworld * m.nu
     done = 0
     if ti.static(m.has.sleep):
@@ -222,7 +222,7 @@ def advance_activations(m, d):
                 if done == 0:
                     d.act[a] = next_activation(m, d, i, a, on * d.act_dot[a])
                 if ti.static(m.has.sleep):
-                    if done == 2:
+                    if done == 1:
                         d.act[a] = d.rk_act[a]
     if ti.static(m.has.sleep):
         ti.loop_config(serialize=True)

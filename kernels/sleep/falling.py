@@ -4,7 +4,7 @@ Seed 003, "Sleeping". As MuJoCo 3.4.0: the velocity that counts is that at the b
 falls asleep is not advanced.
 """
 
-from ..constants import AWAKE, NEVER_SLEEPS
+from ..constants import AWAKE, DSBL_ISLAND, NEVER_SLEEPS
 from ..types import SERIAL, func, kernel, ti, vec6
 from .waking import any_bit
 
@@ -38,6 +38,23 @@ def lie_down(m, d, w, t):
         d.cvel[b] = vec6(0.0)
 
 
+@func
+def is_held(m, d, w):
+    """Whether islands are switched off and world w has constraints: who has to sleep with whom is not known then."""
+    held = False
+    if m.opt.disableflags & DSBL_ISLAND != 0 and d.nefc > 0:
+        first, end = 0, d.nisland  # they are in the order of their worlds
+        while first < end:
+            middle = (first + end) // 2
+            if d.island_tree[d.island_treeadr[middle]] // m.ntree < w:
+                first = middle + 1
+            else:
+                end = middle
+        if first < d.nisland:
+            held = d.island_tree[d.island_treeadr[first]] // m.ntree == w
+    return held
+
+
 @kernel
 def count_down(m, d):
     """tree_asleep of trees that are awake, one step nearer to -1 or at its start again; parallel over them."""
@@ -47,7 +64,9 @@ def count_down(m, d):
         wt = d.awake_tree[k]
         w = wt // m.ntree
         asleep = d.tree_asleep[wt]
-        if is_quiet(m, d, w, wt - w * m.ntree):
+        if is_held(m, d, w):
+            pass
+        elif is_quiet(m, d, w, wt - w * m.ntree):
             asleep = ti.min(-1, asleep + 1)
         else:
             asleep = AWAKE
@@ -89,7 +108,9 @@ def fall_asleep(m, d):
                 t = wt - w * m.ntree
                 isle = d.tree_island[wt]
                 sleeps = False
-                if isle < 0:
+                if is_held(m, d, w):
+                    pass
+                elif isle < 0:
                     sleeps = d.tree_asleep[wt] == -1
                     if sleeps:
                         d.tree_asleep[wt] = t

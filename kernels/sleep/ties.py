@@ -7,7 +7,7 @@ asked of the beginning of each search, so that what it wakes does not wake other
 from ..constants import AWAKE, NTASK, TASK_ACTUATOR, TASK_DRIVEN
 from ..constraint.tendon_limits import side_of
 from ..types import kernel, ti
-from .awake import is_awake
+from .awake import is_awake, is_gone
 from .waking import slept, wake_island
 
 
@@ -36,7 +36,7 @@ def list_tasks(m, d):
             d.tree_cycle[t] = -1
         for t in range(d.nworld * m.ntree):
             at = t
-            while d.tree_asleep[at] >= 0 and d.tree_cycle[at] < 0:
+            while d.tree_asleep[at] >= 0 and d.tree_cycle[at] < 0 and not is_gone(m, d, at):
                 d.tree_cycle[at] = t
                 at = t // m.ntree * m.ntree + d.tree_asleep[at]
 

@@ -109,7 +109,7 @@ def _sleep(m, d):
         own = np.flatnonzero(sleeps[world] & ~gone[world])
         require(np.sort(following[own]) == own, "sleeping islands are cycles of sleepers")
     tree = np.asarray(m.dof_treeid)
-    require(d.host("qvel")[sleeps[:, tree]] == 0, "sleepers have no velocity")
+    require(d.host("qvel")[(sleeps & ~gone)[:, tree]] == 0, "sleepers have no velocity")
     if not d.count("nstale"):
         require(_listed_now(m, d, "tree") == np.flatnonzero(~sleeps), "the trees that are awake are listed")
         rows = [(~sleeps[:, owner]).reshape(-1) for owner in (tree, np.repeat(np.arange(m.ntree), _qposnum(m)))]

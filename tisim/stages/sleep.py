@@ -8,7 +8,7 @@ import numpy as np
 
 from tisim.data import asleep
 from tisim.device import launch, memory, runtime
-from tisim.enums import mjtDisableBit, mjtIntegrator, mjtSleepPolicy
+from tisim.enums import mjtIntegrator, mjtSleepPolicy
 from tisim.errors import Error
 
 from . import actuation, callbacks, collision, constraint, dynamics, integrators, sensor, tendon
@@ -94,7 +94,9 @@ def ready(m, d, worlds):
     """
     trees, whole, before = _asleep(m, d)
     others = np.setdiff1d(np.arange(d.nworld), worlds)
-    trees[others] = 0
+    for w in others:  # what is there sleeps as one island, which no equality within it wakes
+        there = np.flatnonzero(trees[w] != asleep.GONE)
+        trees[w, there] = np.roll(there, -1)
     trees[np.ix_(worlds, _starting(m))] = -1
     memory.upload(d.device("tree_asleep"), whole)
     d.set_counts(nwritten=0, nstale=1)
@@ -109,7 +111,7 @@ def settled(m, d, worlds, kept):
     trees, whole, _ = _asleep(m, d)
     trees[others] = before[others]
     memory.upload(d.device("tree_asleep"), whole)
-    d.set_counts(nstale=1)
+    d.set_counts(nstale=1, nwritten=asleep.ALL)  # what a user wrote to other worlds was not looked at
     start = _starting(m)
     awake = start[(trees[np.ix_(worlds, start)] < 0).any(0)]
     if len(awake):
@@ -136,28 +138,28 @@ def fall_asleep(m, d):
     """At the end of a step, before anything is advanced: trees at rest count down, islands that are ready sleep."""
     if not asleep.enabled(m):
         return
-    if m.disabled(mjtDisableBit.mjDSBL_ISLAND) and d.exceeds(nefc=0):
-        d.set_counts(nslept=0)  # who has to sleep with whom is not known
-    else:
-        k = _kernels("falling")
-        launch.run(m, d, [k.count_down, k.fall_asleep], dynamics.parallel(m, d))
+    k = _kernels("falling")
+    launch.run(m, d, [k.count_down, k.fall_asleep], dynamics.parallel(m, d))
 
 
 def settle(m, d):
     """What follows from velocities, once more where some trees fell asleep and users or actuators go on from it.
 
     As in MuJoCo activations are advanced before that, and a step with an acceleration of its own, of an implicit
-    integrator, keeps what that follows from; the activations then wait in rk_act until it is over.
+    integrator, keeps what that follows from; the activations then wait in rk_act until it is over. Worlds in which
+    nothing fell asleep go on from what they had: here their activations are still as they were.
     """
     if not (asleep.enabled(m) and (m.nu or m.ntendon or m._sizes["nsensor"])) or not d.exceeds(rarely=True, nslept=0):
         return
     with d.program.aside():
-        names = [] if _advances_qacc(m, d) else ["qfrc_smooth", "qfrc_constraint", *["act"] * bool(m.na)]
-        kept = {name: memory.download(d.device(name)) for name in [*names, "tree_asleep"]}
+        fell, own = _fell_asleep(m, d), _own_acceleration(m, d)
+        kept = {name: memory.download(d.device(name)) for name in ("qfrc_smooth", "qfrc_constraint", "tree_asleep")}
         _count_as_awake(d, kept["tree_asleep"])
         if m.na:
+            before = memory.download(d.device("act"))
             launch.run(m, d, actuation.advance_kernels(m), dynamics.parallel(m, d))
-            d.set_counts(nacted=1)
+            after = memory.download(d.device("act"))
+            memory.upload(d.device("act"), _chosen(fell, after, before))
         for stage in (dynamics.fwd_velocity, tendon.tendon_passive, callbacks.passive, actuation.transmission,
                       constraint.make_constraints, dynamics.energy, sensor.sensor_vel, callbacks.control,
                       actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain,
@@ -165,11 +167,13 @@ def settle(m, d):
             stage(m, d)
         if m._sizes["nsensor"]:
             sensor.lay_down(m, d)
-        if "act" in kept:
-            memory.upload(d.device("rk_act"), memory.download(d.device("act")))
-            d.set_counts(nacted=2)
-        for name, values in kept.items():
-            memory.upload(d.device(name), values)
+        memory.upload(d.device("tree_asleep"), kept["tree_asleep"])
+        for name in ("qfrc_smooth", "qfrc_constraint") if own.any() else ():
+            memory.upload(d.device(name), _chosen(own, kept[name], memory.download(d.device(name))))
+        if m.na:
+            memory.upload(d.device("act"), _chosen(own, before, after))
+            memory.upload(d.device("rk_act"), after)
+            d.set_counts(nacted=1)
 
 
 def settle_velocities(m, d):
@@ -192,12 +196,25 @@ def _count_as_awake(d, trees):
     memory.upload(d.device("tree_asleep"), falling)
 
 
-def _advances_qacc(m, d):
-    """Whether steps advance velocities by qacc as it is, and not by an acceleration of their own."""
+def _fell_asleep(m, d):
+    """(nworld,) bool: worlds in which a tree fell asleep in this step."""
+    awake = memory.download(d.device("awake_tree"))[: d.count("ntawake")]
+    fell = awake[memory.download(d.device("tree_asleep"))[awake] >= 0]
+    return np.isin(np.arange(d.nworld), fell // m.ntree)
+
+
+def _own_acceleration(m, d):
+    """(nworld,) bool: worlds in which steps advance velocities by an acceleration of their own, and not by qacc."""
     if m.opt.integrator != mjtIntegrator.mjINT_EULER or not integrators.is_damped(m):
-        return m.opt.integrator == mjtIntegrator.mjINT_EULER
+        return np.full(d.nworld, m.opt.integrator != mjtIntegrator.mjINT_EULER)
     awake = memory.download(d.device("awake_dof"))[: d.count("nvawake")]
-    return not np.any(np.asarray(m.dof_damping)[awake % m.nv])
+    damped = awake[np.asarray(m.dof_damping)[awake % m.nv] != 0]
+    return np.isin(np.arange(d.nworld), damped // m.nv)
+
+
+def _chosen(worlds, a, b):
+    """Numbers of `a` in these worlds (a mask), of `b` in the others."""
+    return np.where(np.repeat(worlds, len(a) // len(worlds)), a, b)
 
 
 def _kernels(name):
