@@ -58,6 +58,16 @@ def test_a_scale_that_is_used_again_is_mujocos_with_a_warning():
     assert all_differences(ours, mujoco.MjModel.from_xml_string(text, MESHES)) == {}
 
 
+@pytest.mark.parametrize("low, high", [("", "1"), (" ", "1"), ("-1", ""), ("", "")])
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "planar", "continuous"])
+def test_an_empty_end_of_a_limit_is_none(low, high, kind):
+    """Once an empty `lower` was a limit at 0: a joint that was free in MuJoCo was held."""
+    text = two(f'<limit lower="{low}" upper="{high}"/>', kind)
+    ours = tisim.Model.from_xml_string(text)
+    assert all_differences(ours, mujoco.MjModel.from_xml_string(text)) == {}
+    assert not np.asarray(ours.jnt_limited).any()
+
+
 BOX = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 

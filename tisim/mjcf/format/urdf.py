@@ -58,8 +58,13 @@ def _child(node, tag, required=False):
 def _text(node, name, required=True):
     value = node.attrib.get(name, "")
     if required and not value:
-        raise node.error(f"'{node.tag}' needs the attribute '{name}'{nearest(name, node.attrib)}")
+        raise node.error(f"'{node.tag}' needs the attribute '{name}'{_near(name, node)}")
     return value
+
+
+def _near(name, node):
+    """Words about attributes that may have been meant, but for the one that is there and empty."""
+    return nearest(name, [other for other in node.attrib if other != name])
 
 
 def _numbers(node, name, count=1, default=None):
@@ -67,7 +72,7 @@ def _numbers(node, name, count=1, default=None):
     text = node.attrib.get(name, "")
     if not text.strip():
         if default is None:
-            raise node.error(f"'{node.tag}' needs the attribute '{name}'{nearest(name, node.attrib)}")
+            raise node.error(f"'{node.tag}' needs the attribute '{name}'{_near(name, node)}")
         return default
     try:
         return NUMBERS[count](text)
@@ -210,7 +215,8 @@ class _Robot:
         if limit is not None:
             low, high = _numbers(limit, "lower", 1, 0.0), _numbers(limit, "upper", 1, 0.0)
             joints[0].attrib["range"] = _written([low, high])
-            if (limit.attrib.get("lower") is None) != (limit.attrib.get("upper") is None) or low > high:
+            given = [limit.attrib.get(end, "").strip() != "" for end in ("lower", "upper")]
+            if given[0] != given[1] or low > high:
                 joints[0].attrib["limited"] = "false"
             effort = abs(_numbers(limit, "effort", 1, 0.0))
             if effort:
