@@ -81,6 +81,18 @@ def test_a_trajectory_that_diverges_stays_as_it_was(both):
     assert np.array_equal(found[0][3, 8], found[0][3, -1]) and not np.array_equal(found[0][4, 8], found[0][4, -1])
 
 
+def test_a_start_that_is_no_state_ends_its_own_trajectory_only(both):
+    """Unlike tisim.set_state, which refuses a time of nan."""
+    m, mm, md = both
+    start, control = inputs(m)
+    start[1], start[3, 0] = np.nan, np.nan
+    with pytest.warns(tisim.DivergedWarning):
+        found = rollout.rollout(m, None, start, control)
+    wanted = reference.rollout(mm, md, start, control)
+    for a, b in zip(found, wanted):
+        assert a.shape == b.shape and np.allclose(a, b, atol=1e-9, equal_nan=True)
+
+
 def test_chunks_do_not_show(both):
     m = both[0]
     start, control = inputs(m)
@@ -131,6 +143,10 @@ def test_data_are_kept_and_outputs_written_to(both):
     (dict(nstep=0), "nstep=0: expected a positive number"), (dict(nstep=7), "nstep: arguments are of different"),
     (dict(control_spec=2), "expected bits of mjSTATE_USER"), (dict(initial_state="x"), "initial_state: expected num"),
     (dict(state=np.zeros((5, 2, 2))), "state: expected an array of float64"), (dict(chunk_size=0), "chunk_size=0"),
+    (dict(control_spec="ctrl"), "control_spec='ctrl': expected bits"), (dict(control_spec=None), "control_spec=None"),
+    (dict(control_spec=32.0), "control_spec=32.0: expected bits of mjSTATE_USER"),
+    (dict(initial_state=np.zeros(19, complex)), "initial_state: expected numbers"),
+    (dict(state=np.broadcast_to(0.0, (5, 30, 19))), "state: this array is read-only"),
 ])  # fmt: skip
 def test_what_does_not_fit_is_refused(both, change, told):
     m = both[0]

@@ -60,6 +60,18 @@ def test_mjcf_is_not_written_where_it_would_lose_a_change(tmp_path):
     assert not (tmp_path / "b.xml").exists()
 
 
+@pytest.mark.parametrize("name", ["model.txt", "model.mjb", "model.urdf", "model.xml.gz", "model"])
+def test_what_is_neither_compiled_nor_mjcf_is_not_written(name, tmp_path):
+    """Once each of these was an .npz file under another's name."""
+    m = tisim.Model.from_xml_string("<mujoco/>")
+    with pytest.raises(tisim.Error, match=f"{name}: expected a name that ends in .npz .compiled. or .xml"):
+        m.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    for good in ("a.npz", "b.NPZ"):
+        m.save(tmp_path / good)
+        same(m, tisim.Model.load(bytes(tmp_path / good)))
+
+
 @settings(max_examples=150, deadline=None, database=None)
 @given(st.data())
 def test_a_damaged_file_is_an_error_or_the_same_model(saved, tmp_path_factory, data):

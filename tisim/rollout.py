@@ -13,10 +13,11 @@ import numpy as np
 from tisim import pipeline
 from tisim.data import given, varied
 from tisim.data.data import Data
-from tisim.data.state import reset, set_state, state_parts, state_size, write_rows
+from tisim.data.state import restart, set_state, state_parts, state_size, write_rows
 from tisim.device import hands, runtime, session
 from tisim.enums import mjtState, mjtWarning
 from tisim.errors import CapacityError, Error
+from tisim.model.watched import numbers
 
 FULL = mjtState.mjSTATE_FULLPHYSICS
 # what a control may hold: MuJoCo's mjSTATE_USER
@@ -160,7 +161,8 @@ class _Task:
 
     def __init__(self, m, initial_state, control, control_spec, nstep, warmstart, state, sensordata):
         self.m, self.spec = m, control_spec
-        if isinstance(control_spec, bool) or int(control_spec) & ~int(CONTROLS) or not int(control_spec):
+        whole = isinstance(control_spec, (int, np.integer)) and not isinstance(control_spec, bool)
+        if not whole or int(control_spec) & ~int(CONTROLS) or not int(control_spec):
             raise Error(f"control_spec={control_spec!r}: expected bits of mjSTATE_USER")
         self.start = _array("initial_state", initial_state, 2, state_size(m, FULL))
         self.control = None if control is None else _array("control", control, 3, state_size(m, control_spec))
@@ -169,6 +171,8 @@ class _Task:
             fits = isinstance(out, np.ndarray) and out.ndim == 3 and out.shape[2] == width and out.dtype == np.float64
             if out is not None and not fits:
                 raise Error(f"{name}: expected an array of float64 of shape (nbatch, nstep, {width}) to write to")
+            if out is not None and not out.flags.writeable:
+                raise Error(f"{name}: this array is read-only, and trajectories would be written to it")
         given = (self.start, self.control, self.warmstart, state, sensordata)
         self.nbatch = _common("nbatch", [len(a) for a in given if a is not None], None, (state, sensordata))
         self.nstep = _common("nstep", [a.shape[1] for a in (self.control, state, sensordata) if a is not None],
@@ -180,8 +184,7 @@ class _Task:
     def run(self, d, part):
         """Takes the trajectories of a slice."""
         m, n = self.m, d.nworld
-        reset(m, d)
-        set_state(m, d, _rows(self.start, part, n), FULL)
+        restart(m, d, _rows(self.start, part, n), np.arange(n), FULL)
         if self.warmstart is not None:
             set_state(m, d, _rows(self.warmstart, part, n), mjtState.mjSTATE_WARMSTART)
         going, parts, sensed = np.ones(n, bool), state_parts(d, FULL), np.zeros((n, 0))
@@ -215,7 +218,7 @@ def _array(name, values, ndim, width):
     if isinstance(values, (list, tuple)) and any(hasattr(v, "nq") for v in values):
         raise Error(f"{name}: expected numbers")
     try:
-        a = np.asarray(values, np.float64)
+        a = np.asarray(numbers(values), np.float64)
     except (TypeError, ValueError):
         raise Error(f"{name}: expected numbers") from None
     a = a.reshape((1,) * (ndim - a.ndim) + a.shape) if a.ndim < ndim else a

@@ -3,7 +3,7 @@
 import pathlib
 import time
 
-from tisim.errors import Error
+from tisim.model.file import suffix
 
 from .report import beside, print_json
 from .simulate import INTERRUPTED, Stopper, load
@@ -15,8 +15,7 @@ def compile_file(console, source, out, n, param, as_json, decompose=False, thres
     Returns the exit code. After Ctrl-C nothing is written: where some meshes have their parts, it is another model.
     """
     out = pathlib.Path(out)
-    if out.suffix.lower() not in (".npz", ".xml"):
-        raise Error(f"{out}: expected a name that ends in .npz (compiled) or .xml (canonical MJCF)")
+    kind = suffix(out)
     began = time.perf_counter()
     parts = None
     m, _ = load(source, n, param)
@@ -29,7 +28,7 @@ def compile_file(console, source, out, n, param, as_json, decompose=False, thres
                 return INTERRUPTED
             status.update(f"writing {out}")
             m = spec.compile()
-        if out.suffix.lower() == ".npz":
+        if kind == ".npz":
             m.save(out)
         else:
             m.spec().to_file(out)

@@ -7,6 +7,7 @@ from tisim.errors import Error, IdError, UnsupportedError, ValuesError
 from tisim.model.watched import Source, numbers
 
 from . import asleep
+from .state import check_time
 
 
 class Part(Source):
@@ -106,10 +107,12 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         host, value = self._host(), numbers(value)
         try:
             host[index] = value
-        except (ValueError, TypeError) as e:
+        except (ValueError, TypeError, OverflowError) as e:
             raise ValuesError(f"d.{a.name}, of shape {self.shape}, cannot be written so: {e}") from None
         except IndexError as e:
             raise IdError(f"d.{a.name}, of shape {self.shape}: {e}") from None
+        if a.name == "world_time":
+            check_time(host)
         self._upload(host)
 
     def __dlpack_device__(self):

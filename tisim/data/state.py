@@ -4,7 +4,7 @@ import numpy as np
 
 from tisim.device import memory, native
 from tisim.enums import mjtState, mjtWarning
-from tisim.errors import Error
+from tisim.errors import Error, ValuesError
 from tisim.model.watched import numbers
 
 from . import asleep, given, impulses
@@ -249,11 +249,18 @@ def write_rows(d, parts, out, index=slice(None)):
         at += n
 
 
+def check_time(time):
+    """Raises ValuesError for a time that is not finite: unlike such a position or velocity, no step would find it."""
+    if not np.isfinite(time).all():
+        raise ValuesError(f"time: expected finite numbers, got {np.array2string(np.squeeze(time), threshold=8)}")
+
+
 def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION, worlds=None):
     """Writes a vector made by get_state with the same sig; one vector is written to all worlds.
 
     state  (size,) or (worlds, size).  worlds  as in reset.
     Impulses of the last step, from which dynamics="lcp" goes on, are in no vector: its next step begins without.
+    Raises Error for shapes that do not fit and for a time that is not finite; the next step looks at the rest.
     """
     given.check(m, d)
     index = world_indices(d, worlds)
@@ -261,6 +268,8 @@ def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION, worlds=None):
     state = _vectors(state)
     if state.shape not in ((size,), (len(index), size)):
         raise Error(f"state has shape {state.shape}, expected ({size},) or ({len(index)}, {size})")
+    if sig & mjtState.mjSTATE_TIME:
+        check_time(state[..., 0])
     _write_state(d, np.atleast_2d(state), sig, index)
 
 
@@ -287,6 +296,8 @@ def reset_state(m, d, state, worlds=None, sig=mjtState.mjSTATE_INTEGRATION, seed
     size, state = state_size(m, sig), np.atleast_2d(_vectors(state))
     if state.ndim != 2 or state.shape[1] != size or not len(state):
         raise Error(f"state has shape {state.shape}, expected (any number, {size}) for sig={int(sig)}")
+    if sig & mjtState.mjSTATE_TIME:
+        check_time(state[:, 0])
     if seed is not None:
         drawn = _draw(seed, index, len(state))
     elif len(state) in (1, len(index)):

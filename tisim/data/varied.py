@@ -13,6 +13,7 @@ from tisim.enums import mjtBias, mjtGeom
 from tisim.errors import Error, FieldError, UnsupportedError, ValuesError
 from tisim.mjcf.format.names import nearest
 from tisim.model import validate
+from tisim.model.callback import takes
 from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS
 from tisim.model.watched import numbers
@@ -100,7 +101,7 @@ def _width(name, values):
 
 def _refusal(field):
     known = f"that may differ between worlds: {', '.join(VARIABLE)}"
-    if field in FIELDS:
+    if isinstance(field, str) and field in FIELDS:
         return FieldError(f"{field} is the same in all worlds: it is none of the fields {known}")
     return FieldError(f"{field!r} is no field of a Model{nearest(str(field), VARIABLE)}; those {known}")
 
@@ -121,6 +122,11 @@ def _given(field, model, values, index):
 
 def _drawn(d, field, model, draw, index, seed):
     """Values of these worlds that follow from the field's name, a world's seed and its index alone."""
+    if not takes(draw, 2):
+        raise Error(
+            f"vary({field!r}): the function is given two arguments, a NumPy Generator and the model's array, as in "
+            f"lambda rng, value: value * rng.uniform(0.5, 1.5); {draw!r} does not take two"
+        )
     rows = []
     for world, s in zip(index.tolist(), seeded(seed, index)):
         row = np.asarray(numbers(draw(np.random.default_rng([s, world, *field.encode()]), model.copy())), float)

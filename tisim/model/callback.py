@@ -106,12 +106,13 @@ def checked(name, f):
         bundled = all(n in function.__annotations__ for n in BUNDLES)
         return f if isinstance(f, Kernel) or bundled else func(function)
     forms = [form.python, MUJOCOS] if name == "contactfilter" else [form.python]
-    if not callable(f) or not any(_takes(f, len(words.split(", "))) for words in forms):
+    if not callable(f) or not any(takes(f, len(words.split(", "))) for words in forms):
         raise Error(f"{place} is a function f({form.python}), a {marked}, or None; got {f!r}")
     return f
 
 
-def _takes(f, n):
+def takes(f, n):
+    """Whether a function can be called with n arguments, as far as it tells."""
     try:
         inspect.signature(f).bind(*range(n))
     except TypeError:
@@ -132,7 +133,7 @@ def of(m, name):
 
 def asked_singly(f):
     """Whether a contact filter is asked about one pair after the other."""
-    return not _takes(f, len(FORMS["contactfilter"].python.split(", ")))
+    return not takes(f, len(FORMS["contactfilter"].python.split(", ")))
 
 
 def reset_callbacks():

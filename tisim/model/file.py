@@ -26,8 +26,17 @@ from .lcp import Lcp
 STATISTIC = dict(meaninertia=1.0, meanmass=1.0, meansize=1.0, extent=1.0, center=(0.0, 0.0, 0.0))
 FORMAT, VERSION = "tisim model", 1
 HEADER = "header.json"
+SUFFIXES = (".npz", ".xml")
 # larger than any model that can be simulated; a damaged or hostile file must not fill the memory
 MAX_BYTES = 8 << 30
+
+
+def suffix(path):
+    """How the name of a file ends that a model is written to: .npz or .xml. Raises Error for other names."""
+    found = os.fspath(path)[-4:].lower()
+    if found not in SUFFIXES:
+        raise Error(f"{path}: expected a name that ends in .npz (compiled) or .xml (canonical MJCF)")
+    return found
 
 
 def save(m, path):

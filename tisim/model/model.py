@@ -107,12 +107,12 @@ class Model(DeviceModel):
     def save(self, path):
         """Writes the model to an .npz file, from which `load` makes the same model without compiling.
 
-        To a path that ends in .xml it writes the MJCF that the model was compiled from. Raises Error where the file
-        cannot be written, or where fields have been written since, which MJCF would lose.
+        To a path that ends in .xml it writes the MJCF that the model was compiled from. Raises Error for other endings,
+        where the file cannot be written, or where fields have been written since, which MJCF would lose.
         """
-        from .file import save
+        from .file import save, suffix
 
-        if not str(_path(path)).lower().endswith(".xml"):
+        if suffix(path := _path(path)) == ".npz":
             save(self, path)
             return
         spec = self.spec()
@@ -265,7 +265,7 @@ class Model(DeviceModel):
 def _path(path):
     """A path of a file as text; raises Error for what is none."""
     try:
-        return os.fspath(path)
+        return os.fsdecode(path)
     except TypeError:
         raise Error(f"path={path!r}: expected a str or a path") from None
 

@@ -70,7 +70,7 @@ class Settings:
         ):
             raise Error(f"{where} needs one finite number, got {value!r}")
         if name in POSITIVE and not 0 < number <= MOST:
-            raise Error(f"{where} needs a number above 0, got {value!r}")
+            raise Error(f"{where} needs a number above 0, at most {MOST:g}, got {value!r}")
         if name in NOT_NEGATIVE and number < 0:
             raise Error(f"{where} cannot be negative, got {value!r}")
         if not isinstance(old, (int, np.integer)):

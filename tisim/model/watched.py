@@ -60,7 +60,7 @@ class Watched(np.ndarray):
         out = source.view(self)
         try:
             return act(out)
-        except (ValueError, TypeError) as e:
+        except (ValueError, TypeError, OverflowError) as e:
             raise ValuesError(f"{source.name} cannot be written so: {e}") from None
         finally:
             source.wrote(self, index)
@@ -150,7 +150,10 @@ def numbers(value):
     """What is to be written, as numbers. Error for None, of which NumPy makes NaN, for texts and complex numbers."""
     if type(value) not in (float, int, bool):
         value = _plain(value)
-        kind = np.asarray(value).dtype.kind
+        try:
+            kind = np.asarray(value).dtype.kind
+        except ValueError:  # rows of different lengths
+            kind = "O"
         if kind not in "biuf":
             text = repr(value)
             raise ValuesError(f"expected numbers, got {text if len(text) < 60 else type(value).__name__}")
