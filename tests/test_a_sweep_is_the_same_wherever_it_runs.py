@@ -200,10 +200,18 @@ def rows_of(path):
     (dict(cases={"geom_size": [[1]]}), "follow from it"),
     (dict(cases={"jnt_type": [[0]]}), "function of the case"),
     (dict(cases={"opt.gravty": [1]}), "gravity"),
-    (dict(cases={"qvel": [[1, 2, 3]]}), r"case 0 .*qvel: has shape \(3,\), which does not fit \(12,\)"),
+    (dict(cases={"qvel": [[1, 2, 3]]}), r"^case 0 .qvel=.1 2 3..: qvel: has shape \(3,\), which does not fit \(12,\)"),
     (dict(cases={"qvel": [1, 2], "ctrl": [1]}), "different lengths"),
     (dict(cases=[{"qvel": 1}, {"qpos": 1}]), "case 1 has the parameters"),
     (dict(cases=[]), "there are none"),
+    (dict(cases={"qpos": [[[1], [1, 2]]]}), r"case 0: qpos=.*expected numbers"),
+    (dict(cases={"qpos": ["x"]}), "^case 0 .qpos='x'.: expected numbers, got 'x'"),
+    (dict(cases={"time": ["x"]}), "^case 0 .time='x'.: expected numbers, got 'x'"),
+    (dict(cases={"time": [np.nan]}), "^case 0 .time=nan.: time: expected finite numbers"),
+    (dict(cases={"time": [[0, 1]]}), "^case 0 .*world_time, of shape"),
+    (dict(seed=None), "seed=None: expected a whole number"),
+    (dict(out=3), "out=3: expected the path of a folder"),
+    (dict(show=3), "show=3: expected a function"),
     (dict(cases={"seed": [-1]}), "seed=-1"),
     (dict(steps=-1), "steps=-1"),
     (dict(measure=3), "measure=3"),
@@ -217,6 +225,12 @@ def rows_of(path):
 def test_what_cannot_be_meant_is_refused(change, words):
     with pytest.raises(tisim.Error, match=words):
         tisim.sweep(**{**dict(model=model(), cases={"time": [0, 1]}, steps=1, measure=measure), **change})
+
+
+def test_a_file_of_the_users_in_the_folder_is_left_alone(tmp_path):
+    (tmp_path / "results-abc.npz").write_text("mine")
+    tisim.sweep(model(), 2, 1, lambda m, d, case: 1, out=tmp_path)
+    assert (tmp_path / "results-abc.npz").read_text() == "mine" and (tmp_path / "results-0000.npz").exists()
 
 
 def test_models_made_by_case():

@@ -142,6 +142,30 @@ def test_a_settling_says_how_to_go_on(call, monkeypatch, tmp_path):
     assert found["time"] == pytest.approx(0.5) and found["simulated"] == pytest.approx(0.5 - before) and before > 0
 
 
+def test_a_sweep_goes_on_to_the_same_table(call, tmp_path):
+    """Once what it printed forgot --csv and --threads: the table that was asked for kept its first rows."""
+    (tmp_path / "sums.py").write_text(
+        "import pathlib, signal, tisim\n"
+        "model, cases, steps = tisim.Spec(), 5, 1\n"
+        "def measure(m, d, case):\n"
+        "    if case.index == 2 and not pathlib.Path('pressed').exists():\n"
+        "        pathlib.Path('pressed').touch()\n"
+        "        signal.raise_signal(signal.SIGINT)\n"
+        "    return case.rng.random()\n"
+    )
+    words = "sweep", "sums.py", "--csv", "a b.csv", "--threads", "1", "--arch", "cpu"
+    code, out, err = call(*words)
+    assert (code, err) == (130, ""), err
+    assert len((tmp_path / "a b.csv").read_text().splitlines()) == 1 + 3
+    again = shlex.split(re.split(r"go on +tisim ", out)[1].strip())
+    assert again[again.index("--threads") + 1] == "1"
+    code, out, err = call(*again)
+    assert code == 0, err
+    table = (tmp_path / "a b.csv").read_text()
+    assert call(*words, "--out", "whole")[0] == 0
+    assert (tmp_path / "a b.csv").read_text() == table and len(table.splitlines()) == 1 + 5
+
+
 def test_a_decomposition_keeps_the_parts_of_each_mesh_and_writes_no_other_model(call, monkeypatch, tmp_path):
     monkeypatch.setenv("TISIM_CACHE", str(tmp_path / "cache"))
     coacd = pytest.importorskip("coacd")

@@ -5,6 +5,7 @@ import time
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tisim.device import whole_file
 from tisim.errors import Error
 from tisim.sweeping.job import module_of
 
@@ -22,6 +23,8 @@ def sweep(console, file, out, resume, workers, errors, seed, csv, arch, precisio
 
     parts, source = _described(file)
     folder = pathlib.Path(out or pathlib.Path("out") / pathlib.Path(file).stem)
+    if csv:
+        whole_file.check(csv, "table", folder=False)
     with busy("starting Taichi"):
         quiet.start_taichi(arch=arch, precision=precision, threads=threads)
     progress = beside(console, as_json)
@@ -44,7 +47,7 @@ def sweep(console, file, out, resume, workers, errors, seed, csv, arch, precisio
     done, wall = len(table) + len(table.errors), time.perf_counter() - began
     stopped = bool(table.missing)
     again = command("sweep", file, out=out, workers=workers, errors=errors, seed=seed, arch=arch, precision=precision,
-                    resume=True)  # fmt: skip
+                    threads=threads, csv=csv, resume=True)  # fmt: skip
     r = dict(
         sweep=str(file), cases=done + len(table.missing), done=done, before=first[0], stopped=stopped,
         wall_seconds=wall,

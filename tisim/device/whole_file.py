@@ -11,6 +11,8 @@ from tisim.errors import Error
 def _part_of(path):
     """(path, its part) as Paths."""
     path = pathlib.Path(path)
+    if not path.name:
+        raise Error(f"{str(path)!r} is no name of a file")
     return path, path.with_name(f"part-{path.name}")
 
 

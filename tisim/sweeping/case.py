@@ -5,9 +5,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tisim.errors import Error
+from tisim.errors import Error, ValuesError
 from tisim.mjcf.format.names import nearest
 from tisim.model.fields import FIXED
+from tisim.model.watched import numbers
 
 # what a case may set of a Data
 INPUTS = "time qpos qvel act ctrl qfrc_applied xfrc_applied eq_active mocap_pos mocap_quat userdata".split()
@@ -104,7 +105,7 @@ def write(m, case):
     for name in options:
         setattr(m.opt, name[4:], case[name])
     for name in arrays:
-        _fill(f"{case}: {name}", getattr(m, name), case[name])
+        _fill(name, getattr(m, name), case[name])
     if arrays:
         from tisim.model.set_const import set_const
 
@@ -116,16 +117,19 @@ def write_inputs(d, case):
     """Writes what a case sets of a Data."""
     for name in case:
         if name == "time":
-            d.time = float(case[name])
+            d.time = case[name]
         elif name in INPUTS:
-            _fill(f"{case}: {name}", getattr(d, name), case[name])
+            _fill(name, getattr(d, name), case[name])
 
 
-def _fill(what, array, values):
+def _fill(name, array, values):
     try:
-        array[...] = np.broadcast_to(values, array.shape)
+        values = np.broadcast_to(numbers(values), array.shape)
+    except ValuesError:
+        raise
     except ValueError:
-        raise Error(f"{what}: has shape {np.shape(values)}, which does not fit {array.shape}") from None
+        raise Error(f"{name}: has shape {np.shape(values)}, which does not fit {array.shape}") from None
+    array[...] = values
 
 
 def _column(name, values):
@@ -138,7 +142,10 @@ def _column(name, values):
 def _value(k, name, value):
     if not isinstance(name, str):
         raise Error(f"case {k}: parameter {name!r}: expected a name")
-    array = np.asarray(value)
-    if array.dtype.kind not in "biufU":
+    try:
+        kind = np.asarray(value).dtype.kind
+    except ValueError:  # rows of different lengths
+        kind = "O"
+    if kind not in "biufU":
         raise Error(f"case {k}: {name}={value!r}: expected numbers or a word")
     return value.item() if isinstance(value, np.generic) else value

@@ -8,6 +8,7 @@ its last. An entry is a structured array: index of the case, a field for each re
 import csv
 import hashlib
 import json
+import os
 import pathlib
 
 import numpy as np
@@ -90,13 +91,15 @@ class Store:
     def __init__(self, folder, key, number, resume):
         self._rows, self.errors, self.done, self._writer, self._count = [], {}, set(), None, 0
         self._dtype = None
+        if folder is not None and not isinstance(folder, (str, os.PathLike)):
+            raise Error(f"out={folder!r}: expected the path of a folder, or None")
         self._folder = None if folder is None else pathlib.Path(folder)
         if self._folder is not None:
             self._open(key, number, resume)
 
     def _open(self, key, number, resume):
         about, head = self._folder / "sweep.json", dict(format=FORMAT, sweep=key, cases=number)
-        parts = sorted(self._folder.glob("results-*.npz"))
+        parts = sorted(p for p in self._folder.glob("results-*.npz") if p.stem.partition("-")[2].isdecimal())
         try:
             found = json.loads(about.read_text()) if about.exists() else None
         except (OSError, ValueError) as e:

@@ -38,13 +38,16 @@ def sweep(model, cases, steps, measure, *, prepare=None, workers=1, out=None, re
     A result depends on its case alone: the Table and its hash are the same for all workers. A world that diverged is
     counted in the column `warnings`. Raises Error for wrong arguments, and for a case that fails.
     """
-    job, read = Job(model, steps, measure, prepare, source), reading.read(cases, seed)
-    job.check(read)
+    job = Job(model, steps, measure, prepare, source)
     if errors not in ERRORS:
         raise Error(f"errors={errors!r}: expected 'raise' or 'keep'")
     for name, value in (("retries", retries), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
             raise Error(f"{name}={value!r}: expected a whole number, 0 or more")
+    if show is not None and not callable(show):
+        raise Error(f"show={show!r}: expected a function of (cases done, cases)")
+    read = reading.read(cases, seed)
+    job.check(read)
     pool = _pool(workers)
     if not session.generation:
         runtime.init()
