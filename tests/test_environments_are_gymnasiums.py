@@ -176,12 +176,18 @@ def test_a_picture_of_each_environment():
     ((rgb, depth),) = env.render()
     assert rgb.shape == (48, 64, 3) and depth.shape == (48, 64)
     assert 1 < depth.min() < 4, "the walker is before the camera"
+    far = dict(distance=30.0, lookat=(0, 0, 1), trackbodyid=-1)
+    for name in ("camera", "default_camera_config"):  # tisim's name and gymnasium's
+        env = gymnasium.make_vec("tisim/Walker2d-v5", 1, render_mode="depth_array", width=64, height=48, **{name: far})
+        env.reset(seed=0)
+        assert env.render()[0].min() > 20
 
 
 def test_what_does_not_fit_is_said():
     for wrong, message in ((dict(num_envs=0), "num_envs=0"), (dict(frame_skip=0.5), "frame_skip=0.5"),
                            (dict(render_mode="human"), "render_mode='human'"),
                            (dict(xml_file="anteater.xml"), "anteater.xml"),
+                           (dict(autoreset_mode="Never"), "autoreset_mode='Never': expected one of 'NextStep', 'Same"),
                            (dict(max_episode_steps=-1), "max_episode_steps=-1")):  # fmt: skip
         with pytest.raises(tisim.Error, match=message):
             gymnasium.make_vec("tisim/Ant-v5", **{"num_envs": 2, **wrong})
@@ -193,12 +199,19 @@ def test_what_does_not_fit_is_said():
         env.reset(options=dict(reset_mask=[True, False]))
     with pytest.raises(tisim.Error, match="seed: 3 for 2"):
         env.reset(seed=[1, 2, 3])
-    env.reset(seed=1)
+    for seed in (1.5, "12", [1.5, 2], ["1", "2"], {0: 1}):
+        with pytest.raises(tisim.Error, match="seed=.*expected a whole number"):
+            env.reset(seed=seed)
+    with pytest.raises(tisim.Error, match="options=.*expected a dict"):
+        env.reset(options=[True, False])
+    env.reset(seed=np.array(1))
     with pytest.raises(gymnasium.error.Error):
         env.reset(seed=[7, -1])
     assert env.unwrapped.np_random_seed == (1, 2)
     with pytest.raises(tisim.Error, match=r"shape \(2, 4\), expected \(2, 3\)"):
         env.step(np.zeros((2, 4)))
+    with pytest.raises(tisim.Error, match="expected numbers"):
+        env.step([[None, 0, 0], [0, 0, 0]])
     env.step(action)
 
 

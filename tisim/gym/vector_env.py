@@ -1,6 +1,7 @@
 """Many copies of one task, each a world of one batch, as a gymnasium.vector.VectorEnv."""
 
 import importlib
+import operator
 
 import gymnasium
 import numpy as np
@@ -14,6 +15,7 @@ from tisim.data.state import restart, set_state
 from tisim.device import hands, memory
 from tisim.enums import mjtState
 from tisim.errors import Error
+from tisim.model.watched import numbers
 
 from .batch import Batch
 from .pictures import MODES, Pictures
@@ -66,7 +68,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.num_envs, self.frame_skip = _count("num_envs", num_envs), _count("frame_skip", frame_skip)
         if max_episode_steps is not None:
             _count("max_episode_steps", max_episode_steps)
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        try:
+            self.autoreset_mode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            modes = ", ".join(repr(mode.value) for mode in AutoresetMode)
+            raise Error(f"autoreset_mode={autoreset_mode!r}: expected one of {modes}") from None
         self.max_episode_steps, self.render_mode = max_episode_steps, render_mode
         self.model = m
         self._batch = Batch(m, self.num_envs, self.frame_skip, None if blocks is None else _count("blocks", blocks))
@@ -300,7 +306,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def _action(self, actions):
         try:
-            a = np.asarray(actions, np.float64)
+            a = np.asarray(numbers(actions), np.float64)
         except (TypeError, ValueError):
             raise Error("actions: expected numbers") from None
         if a.shape != (shape := (self.num_envs, self.model.nu)):
@@ -308,13 +314,19 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return a
 
     def _seeds(self, seed):
-        if seed is None or isinstance(seed, (int, np.integer)):
-            return [None if seed is None else int(seed) + k for k in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            raise Error(f"seed: {len(seed)} for {self.num_envs} environments")
-        return [None if one is None else int(one) for one in seed]
+        try:
+            if seed is None or np.ndim(seed) == 0:
+                return [None if seed is None else operator.index(seed) + k for k in range(self.num_envs)]
+            found = [None if one is None else operator.index(one) for one in seed]
+        except (TypeError, ValueError):
+            raise Error(f"seed={seed!r}: expected a whole number, or one or None for each environment") from None
+        if len(found) != self.num_envs:
+            raise Error(f"seed: {len(found)} for {self.num_envs} environments")
+        return found
 
     def _masked(self, options):
+        if options is not None and not isinstance(options, dict):
+            raise Error(f"options={options!r}: expected a dict, or None")
         mask = (options or {}).get("reset_mask")
         if mask is None:
             return np.arange(self.num_envs)
