@@ -215,6 +215,47 @@ def test_what_does_not_fit_is_said():
     env.step(action)
 
 
+class Swing(tisim.gym.VectorEnv):
+    """A task that a test changes."""
+
+    def start(self, rng):
+        return np.zeros(1), rng.normal(size=1)
+
+    def observe(self, now):
+        return np.concatenate([now.qpos, now.qvel], axis=1)
+
+    def outcome(self, before, now, action):
+        return now.qvel[:, 0], now.qpos[:, 0] > 9, {}
+
+
+@pytest.mark.parametrize("change, words", [
+    (dict(reads=("qposs",)), "reads: .* no array 'qposs' for each world .did you mean 'qpos'"),
+    (dict(reads=("qpos", "contact_dist")), "no array 'contact_dist' for each world"),
+    (dict(reads="qpos"), "reads='qpos': expected several names"),
+    (dict(reads=("qpos",)), "'qvel' is not seen: the task's `reads` names qpos"),
+    (dict(start=lambda self, rng: (np.zeros(0), np.zeros(2))), r"start: gave ..0,., .2,.., expected .* ..1,., .1,.."),
+    (dict(start=lambda self, rng: np.zeros(2)), "start: gave .*ndarray"),
+    (dict(observe=lambda self, now: now.qpos[:1]), r"observe: gave shape \(1, 1\) for 3 environments"),
+    (dict(outcome=lambda self, before, now, action: (np.zeros(1), np.zeros(3, bool), {})), r"rewards .* \(1,\)"),
+    (dict(outcome=lambda self, before, now, action: (now.qpos, np.zeros(3, bool), {})), r"rewards .* \(3, 1\)"),
+    (dict(outcome=lambda self, before, now, action: (np.zeros(3), False, {})), r"terminations have shape \(\)"),
+])  # fmt: skip
+def test_a_task_that_does_not_fit_is_told_what_was_expected(change, words):
+    """Once a task's rewards and observations of another shape were handed on, or NumPy's error told of them."""
+    m = tisim.Model.from_xml_string(
+        "<mujoco><worldbody><body><joint/><geom size='.1' pos='.2 0 0'/></body></worldbody></mujoco>"
+    )
+    env = Swing(m, 3)
+    env.reset(seed=0)
+    assert env.step(np.zeros((3, 0)))[0].shape == (3, 2)
+    with pytest.raises(tisim.Error, match=words):
+        env = type("Changed", (Swing,), change)(m, 3)
+        env.reset(seed=0)
+        env.step(np.zeros((3, 0)))
+    with pytest.raises(tisim.Error, match="task='tisim.gym:Swing': expected 'module:Class'"):
+        tisim.gym.vector_env.make("tisim.gym:Swing")
+
+
 def test_without_gymnasium_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     with pytest.raises(tisim.Error, match=r"pip install 'tisim\[gym\]'"):

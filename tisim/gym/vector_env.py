@@ -9,12 +9,14 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode
 
 from tisim import pipeline
+from tisim.data.arrays import DATA
 from tisim.data.data import Data
 from tisim.data.on_demand import POST_CONSTRAINT  # of the last step's forces: 0 after a reset, as gymnasium's
 from tisim.data.state import restart, set_state
 from tisim.device import hands, memory
 from tisim.enums import mjtState
-from tisim.errors import Error
+from tisim.errors import Error, FieldError
+from tisim.mjcf.format.names import nearest
 from tisim.model.watched import numbers
 
 from .batch import Batch
@@ -30,6 +32,11 @@ class Seen:
 
     def __init__(self, arrays):
         vars(self).update(arrays)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise FieldError(f"{name!r} is not seen: the task's `reads` names {', '.join(vars(self)) or 'nothing'}")
 
     def rows(self, index):
         """The same of some environments, by index or mask."""
@@ -91,12 +98,21 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         low, high = np.where(np.asarray(self.model.actuator_ctrllimited, bool)[:, None],
                              self.model.actuator_ctrlrange, (-np.inf, np.inf)).T.astype(np.float32)  # fmt: skip
         self.single_action_space = gymnasium.spaces.Box(low, high, dtype=np.float32)
-        seen = self._look_at(self._drawn([np.random.default_rng(0)]))
-        shape = self.observe(seen).shape[1:]
+        self._check_reads()
+        shape = self._observed(self._look_at(self._drawn([np.random.default_rng(0)])), 1).shape[1:]
         self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, shape, np.float64)
         batch = gymnasium.vector.utils.batch_space
         self.action_space = batch(self.single_action_space, self.num_envs)
         self.observation_space = batch(self.single_observation_space, self.num_envs)
+
+    def _check_reads(self):
+        """Raises Error for names in `reads` that are no arrays of each world."""
+        if isinstance(self.reads, str):
+            raise Error(f"reads={self.reads!r}: expected several names")
+        kept = [name for name, a in DATA.items() if not (a.hidden or a.is_list or a.is_shared)]
+        for name in self.reads:
+            if name not in kept:
+                raise FieldError(f"reads: Data keeps no array {name!r} for each world{nearest(str(name), kept)}")
 
     @property
     def datas(self):
@@ -163,7 +179,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
                 self.rngs[k], self._seeded[k] = pair
         self._begin(index)
         infos = join({}, self.reset_info(self.seen.rows(index)), index, self.num_envs)
-        return self.observe(self.seen), infos
+        return self._observed(self.seen, self.num_envs), infos
 
     def step(self, actions):
         """Takes an action (num_envs, nu) in each environment: observations (num_envs, size), rewards, terminations and
@@ -187,6 +203,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         reward, terminated, info = self.outcome(before, self.seen, action)
         self._elapsed += 1
         reward, terminated = np.array(reward, np.float64), np.array(terminated, bool)
+        for what, a in (("rewards", reward), ("terminations", terminated)):
+            if a.shape != (self.num_envs,):
+                raise Error(f"outcome: {what} have shape {a.shape}, expected ({self.num_envs},)")
         truncated = self._elapsed >= (self.max_episode_steps or np.inf)
         reward[again], terminated[again], truncated[again] = 0, False, False  # they are reset in this step
         self.ended = terminated | truncated
@@ -200,7 +219,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             self._begun(again, fresh or self._look_at(begun))
         if len(again):
             infos = join(infos, self.reset_info(self.seen.rows(again)), again, self.num_envs)
-        return self.observe(self.seen), reward, terminated, truncated, infos
+        return self._observed(self.seen, self.num_envs), reward, terminated, truncated, infos
 
     def render(self):
         """A picture of each environment, a tuple; None without a render_mode. Raises Error before the first reset."""
@@ -259,8 +278,23 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def _drawn(self, rngs):
         """A start drawn from each generator, (n, nq + nv)."""
-        starts = [np.concatenate(self.start(rng)) for rng in rngs]
+        starts = list(map(self._started, rngs))
         return np.array(starts, np.float64).reshape(len(starts), self.model.nq + self.model.nv)
+
+    def _started(self, rng):
+        """The same of one, looked at."""
+        start, wanted = self.start(rng), ((self.model.nq,), (self.model.nv,))
+        shapes = tuple(map(np.shape, start)) if isinstance(start, (tuple, list)) else type(start)
+        if shapes != wanted:
+            raise Error(f"start: gave {shapes}, expected qpos and qvel of shapes {wanted}")
+        return np.concatenate(start)
+
+    def _observed(self, seen, n):
+        """What agents see of n environments, looked at."""
+        a = self.observe(seen)
+        if np.shape(a)[:1] != (n,):
+            raise Error(f"observe: gave shape {np.shape(a)} for {n} environments, expected them in front")
+        return a
 
     def _beside(self, states):
         """A function that looks at these starts while others are stepped, None where there is nothing to compute."""
@@ -348,4 +382,7 @@ def _count(name, value):
 def make(task, num_envs=1, **kwargs):
     """A VectorEnv of a task named as "module:Class", for gymnasium's registry."""
     module, _, name = task.partition(":")
-    return getattr(importlib.import_module(module), name)(num_envs=num_envs, **kwargs)
+    found = getattr(importlib.import_module(module), name, None) if name else None
+    if found is None:
+        raise Error(f"task={task!r}: expected 'module:Class'")
+    return found(num_envs=num_envs, **kwargs)
