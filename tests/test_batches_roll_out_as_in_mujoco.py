@@ -102,6 +102,17 @@ def test_chunks_do_not_show(both):
             assert np.array_equal(a, b)
 
 
+def test_a_rollout_object_serves_on_after_another_start():
+    """It keeps Data, of which the user knows nothing."""
+    m = tisim.Model.from_xml_string(XML)
+    with rollout.Rollout() as r:
+        for precision in ("f32", "f64"):
+            tisim.init(arch="cpu", precision=precision)
+            start, control = inputs(m)
+            found, wanted = r.rollout(m, None, start, control), rollout.rollout(m, None, start, control)
+            assert all(np.array_equal(a, b) for a, b in zip(found, wanted))
+
+
 def test_memory_that_is_short_makes_chunks(both, monkeypatch):
     m = both[0]
     start, control = inputs(m)

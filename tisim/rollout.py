@@ -91,7 +91,7 @@ class Rollout:
     def _data(self, m, hand, nworld):
         """The Data of so many worlds that is kept for a thread."""
         kept = self._kept.get((hand, nworld))
-        if kept is None or kept.model is not m:
+        if kept is None or kept.model is not m or kept._generation != session.generation:
             kept = self._kept[hand, nworld] = Data(m, nworld=nworld)
             hands.give(kept, hand)
         return kept

@@ -62,7 +62,9 @@ class Model(DeviceModel):
         path  str or path-like. Raises MjcfError with file, line and column where the file is wrong, UnsupportedError
         where it uses a feature outside tisim's scope.
         """
-        return cls(mjcf.compile_file(_path(path)))
+        if (path := _path(path)).lower().endswith(".npz"):
+            raise Error(f"{path}: from_xml_path reads MJCF and URDF; Model.load reads what Model.save wrote to .npz")
+        return cls(mjcf.compile_file(path))
 
     @classmethod
     def from_xml_string(cls, text, assets=None):
@@ -102,7 +104,9 @@ class Model(DeviceModel):
         """Model of an .npz file that `save` wrote. Raises Error where it is damaged or of another version."""
         from .file import load
 
-        return cls(load(_path(path)))
+        if (path := _path(path)).lower().endswith((".xml", ".urdf")):
+            raise Error(f"{path}: load reads what Model.save wrote to .npz; Model.from_xml_path reads MJCF and URDF")
+        return cls(load(path))
 
     def save(self, path):
         """Writes the model to an .npz file, from which `load` makes the same model without compiling.

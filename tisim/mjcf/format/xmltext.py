@@ -126,7 +126,10 @@ class Source:
 
     def __init__(self, folder="", assets=None):
         self.folder = os.fspath(folder)
-        self.assets = dict(assets or {})
+        try:
+            self.assets = dict(assets or {})
+        except (TypeError, ValueError):
+            raise Error(f"assets: expected a dict of names and contents, got a {type(assets).__name__}") from None
 
     def path(self, name):
         return name if os.path.isabs(name) else os.path.join(self.folder, name)
