@@ -227,6 +227,23 @@ def test_what_cannot_be_meant_is_refused(change, words):
         tisim.sweep(**{**dict(model=model(), cases={"time": [0, 1]}, steps=1, measure=measure), **change})
 
 
+@pytest.mark.parametrize("values", [(0, 0.5, 1, True), (0.5, 0, True, 1), (True, 2, 3, 4)])
+def test_whole_numbers_and_others_are_one_column(tmp_path, values):
+    """Once `0 if it fell else height` ended a sweep at the first case of the other kind."""
+
+    def run(**how):
+        return tisim.sweep(model(), 4, 0, lambda m, d, case: {"a": values[case.index], "b": case.index}, **how)
+
+    table = run()
+    assert table["a"].tolist() == list(values) and table["b"].dtype == np.int64
+    for number in range(1, 4):
+        folder = tmp_path / str(number)
+        assert len(run(out=folder, show=lambda done, _, number=number: done >= number)) == number
+        assert run(out=folder, resume=True).hash == table.hash
+    table.to_csv(tmp_path / "a.csv")
+    assert len((tmp_path / "a.csv").read_text().splitlines()) == 5
+
+
 def test_a_file_of_the_users_in_the_folder_is_left_alone(tmp_path):
     (tmp_path / "results-abc.npz").write_text("mine")
     tisim.sweep(model(), 2, 1, lambda m, d, case: 1, out=tmp_path)

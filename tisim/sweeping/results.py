@@ -137,15 +137,17 @@ class Store:
         self.done.update(errors)
 
     def add(self, outcomes, cases):
-        """Outcomes of some cases, of which none is lost from here on. Raises Error where results are of other shapes
-        than before."""
+        """Outcomes of some cases, of which none is lost from here on. Raises Error where results are of other names or
+        shapes than before. Whole numbers in some cases and others elsewhere are one column of the latter, in the end,
+        whichever came first."""
         good = [(k, found) for k, found, error in outcomes if error is None]
         bad = {k: error for k, _, error in outcomes if error is not None}
         if self._dtype is None and good:
-            self._dtype = np.dtype([("index", "i8"), *((n, a.dtype, a.shape) for n, a in good[0][1].items())])
-        rows = np.zeros(len(good), self._dtype or [("index", "i8")])
-        for row, (k, found) in enumerate(good):
+            self._dtype = _dtype(good[0][1], good[0][1])
+        for k, found in good:
             self._check(cases[k], found)
+        rows = np.zeros(len(good), _widest([_dtype(found, self._dtype.names[1:]) for _, found in good]))
+        for row, (k, found) in enumerate(good):
             rows["index"][row] = k
             for name, array in found.items():
                 rows[name][row] = array
@@ -159,17 +161,31 @@ class Store:
 
     def _check(self, case, found):
         wanted = {n: self._dtype[n] for n in self._dtype.names if n != "index"}
-        same = found.keys() == wanted.keys() and all(a.shape == wanted[n].shape for n, a in found.items())
-        if not same or any(a.dtype != wanted[n].base for n, a in found.items()):
+        if found.keys() != wanted.keys() or any(a.shape != wanted[n].shape for n, a in found.items()):
             have = {n: f"{a.dtype}{list(a.shape)}" for n, a in found.items()}
             need = {n: f"{t.base}{list(t.shape)}" for n, t in wanted.items()}
             raise Error(f"{case}: measure returned {have}, for other cases {need}")
 
     def table(self, cases):
         """The Table of what there is."""
-        rows = np.concatenate(self._rows) if self._rows else np.zeros(0, self._dtype or [("index", "i8")])
-        return Table(cases, rows, self.errors)
+        widest = _widest([rows.dtype for rows in self._rows])
+        rows = [rows.astype(widest) for rows in self._rows] or [np.zeros(0, self._dtype or widest)]
+        return Table(cases, np.concatenate(rows), self.errors)
 
     def close(self):
         if self._writer is not None:
             self._writer.close()
+
+
+def _dtype(found, names):
+    """dtype of a row for what was measured in a case, in the order of these names."""
+    return np.dtype([("index", "i8"), *((n, found[n].dtype, found[n].shape) for n in names)])
+
+
+def _widest(dtypes):
+    """dtype of rows that hold those of all these, which differ in kinds of numbers alone."""
+    if not dtypes:
+        return np.dtype([("index", "i8")])
+    first = dtypes[0]
+    kinds = {n: {dtype[n].base for dtype in dtypes} for n in first.names}
+    return np.dtype([(n, np.result_type(*kind), first[n].shape) for n, kind in kinds.items()])
