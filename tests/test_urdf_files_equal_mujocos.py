@@ -92,6 +92,23 @@ def shape(geometry, tag="collision"):
     return robot(link("a", f"<{tag}><geometry>{geometry}</geometry></{tag}>"))
 
 
+SPACES = {
+    "a default namespace": ('xmlns="http://drake.mit.edu" xmlns:xsi="http://x" xsi:schemaLocation="a.xsd"', ""),
+    "declared": ('xmlns:xacro="http://x"', '<xacro:property name="q"/><xacro:link name="c"/>'),
+    "one of its own": ("", link("c").replace("<link ", '<link xmlns="http://x" ')),
+}
+
+
+@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.filterwarnings("ignore:.*no effect")
+def test_namespaces_are_letters_as_in_mujoco(name):
+    """Once a file with a default namespace was refused, and a link with one of its own left out."""
+    attributes, more = SPACES[name]
+    text = two(kind="prismatic").replace("<robot ", f"<robot {attributes} ").replace("</robot>", f"{more}</robot>")
+    ours = tisim.Model.from_xml_string(text)
+    assert ours.njnt == 1 and all_differences(ours, mujoco.MjModel.from_xml_string(text)) == {}
+
+
 LOOP = joint("j1", parent="a", child="b") + joint("j2", parent="b", child="a")
 BAD = {
     "a loop": (robot(link("a"), link("b"), LOOP), 2, "loop"),

@@ -69,10 +69,22 @@ def parse_xml(data, file="<string>"):
         raise MjcfError("not readable as XML: its elements cannot be counted", file, 1, 1)
     nodes = {}
     for element, place in zip(elements, places):
-        node = nodes[element] = Node(element.tag, dict(element.items()), file, *place)
+        attributes = {_written(name, element): value for name, value in element.items()}
+        node = nodes[element] = Node(_written(element.tag, element), attributes, file, *place)
         if element is not root:
             nodes[element.getparent()].children.append(node)
     return nodes[root]
+
+
+def _written(name, element):
+    """A name as it is written in the file, where MuJoCo knows no namespaces: without one by default, with a prefix."""
+    if not name.startswith("{"):
+        return name
+    space, _, local = name[1:].rpartition("}")
+    prefix = next((p for p, uri in element.nsmap.items() if uri == space and p), None)
+    if name == element.tag:
+        prefix = element.prefix
+    return f"{prefix}:{local}" if prefix else local
 
 
 def _places(data, encoding, file):
