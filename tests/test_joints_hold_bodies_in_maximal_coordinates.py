@@ -356,6 +356,22 @@ def test_trees_go_on_to_the_same_bits():
     assert state_hash(d) == state_hash(other)
 
 
+def test_worlds_do_not_feel_contacts_in_others():
+    """One lies on the ground, one falls 5 m yet, one lands meanwhile: each has the bits that it has alone."""
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(many(1, 0.5))
+    m.opt.dynamics = "lcp"
+    batch = tisim.Data(m, nworld=3)
+    batch.qpos[:, 2] += [0, 5, 0.3]
+    tisim.step(m, batch, 120)
+    assert (np.bincount(batch.contact.worldid, minlength=3) > 0).tolist() == [True, False, True]
+    for w, higher in enumerate((0, 5, 0.3)):
+        d = tisim.Data(m)
+        d.qpos[2] += higher
+        tisim.step(m, d, 120)
+        assert np.array_equal(d.qpos, batch.qpos[w]) and np.array_equal(d.qvel, batch.qvel[w]), w
+
+
 def test_trees_come_to_rest_on_the_ground():
     """After 3 s their joints hold, contacts sink by less than the slop, the trunk is still."""
     m = crawler()

@@ -110,10 +110,11 @@ def advance_trees(m, d, me, size):
                         advance_tree(m, d, tree_at(m, d, k), part, goes)
             if sweep == 0 or ncolor + nloop > 0:
                 for k in range(first, behind):
-                    if not is_tree_asleep(m, d, tree_at(m, d, k)):
-                        fulfil_tree(m, d, tree_at(m, d, k), ti.select(sweep == 0, 1 + ti.cast(sub == 1, ti.i32), 0))
+                    t = tree_at(m, d, k)
+                    if not is_tree_asleep(m, d, t) and (sweep == 0 or is_swept(m, d, t // m.ntree)):
+                        fulfil_tree(m, d, t, ti.select(sweep == 0, 1 + ti.cast(sub == 1, ti.i32), 0))
                     if ti.static(m.has.accelerated):
-                        keep_tree(m, d, tree_at(m, d, k), ti.cast(sweep == 0, ti.i32))
+                        keep_tree(m, d, t, ti.cast(sweep == 0, ti.i32))
                 meet(m, d, me, size)
         for k in range(first, behind):
             next_of_tree(m, d, tree_at(m, d, k), sub == d.lcp_substeps)
@@ -135,6 +136,27 @@ def advance_trees(m, d, me, size):
         d.nlcp = ncon
         if ti.static(m.has.sleep):
             d.nlcp = d.nlcpwant
+
+
+@func
+def is_swept(m, d, w):
+    """Whether world w has contacts, or connects and welds that act; else the rows of its trees stay fulfilled, and it
+    gets the bits that it gets alone."""
+    first, end = 0, d.ncon  # they are in the order of their worlds
+    while first < end:
+        middle = (first + end) // 2
+        if d.contact_worldid[middle] < w:
+            first = middle + 1
+        else:
+            end = middle
+    swept = False
+    if first < d.ncon:
+        swept = d.contact_worldid[first] == w
+    if ti.static(m.has.loops):
+        for i in range(m.neqpose):
+            if d.lcp_eq_nrow[w * m.neq + m.eq_pose[i]] > 0:
+                swept = True
+    return swept
 
 
 @func
