@@ -138,6 +138,12 @@ def test_a_start_asleep_is_that_of_the_worlds_that_are_reset():
         tisim.step(m, x)
     assert d.tree_asleep[0, 2] == alone.tree_asleep[2] < 0
     assert bits(m, d, [0]) == bits(m, alone)
+    d.world(0).qpos[23], alone.qpos[23] = 0.5, 0.5  # of another one, which is lifted
+    tisim.reset(m, d, 1)
+    for x in (d, alone):
+        tisim.step(m, x)
+    assert d.tree_asleep[0, 3] == alone.tree_asleep[3] < 0
+    assert bits(m, d, [0]) == bits(m, alone)
 
 
 def test_a_world_reads_as_a_data_of_one():

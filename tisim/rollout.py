@@ -91,7 +91,10 @@ class Rollout:
     def _data(self, m, hand, nworld):
         """The Data of so many worlds that is kept for a thread."""
         kept = self._kept.get((hand, nworld))
-        if kept is None or kept.model is not m or kept._generation != session.generation:
+        if kept is not None and kept._generation != session.generation:  # nothing outlives another tisim.init
+            self._drop(hand)
+            kept = None
+        if kept is None or kept.model is not m:
             kept = self._kept[hand, nworld] = Data(m, nworld=nworld)
             hands.give(kept, hand)
         return kept

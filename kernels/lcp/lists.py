@@ -24,7 +24,7 @@ ENDS, EQ_ROWS = 2, 6  # numbers of an equality in lcp_eq_body, lcp_eq_impulse
 
 @kernel
 def lcp_lists(m, d):
-    """lcp_order, lcp_slot, lcp_head and lcp_start; d.nhand workers share it, d.nworker at most in a team."""
+    """lcp_order, lcp_slot, lcp_head, lcp_start, lcp_easing; d.nhand workers share it, d.nworker at most in a team."""
     units = d.nhand * HAND
     crew(m, d, units, SERIAL, HAND, work)
 

@@ -45,11 +45,11 @@ def contacts_of(m, d, i, n):
 
 @func
 def ease_contacts(m, d, c, end):
-    """lcp_easing of a manifold's contacts, from c up to `end`: all get that of the least deep one, so that bodies are
-    moved apart and not turned, which would rock what stands on them."""
+    """lcp_easing of a manifold's contacts, from c up to `end`: all get that of the least deep one, so that geoms are
+    moved apart and not turned, which would rock what stands on them. A step takes no more than there is."""
     depth = d.lcp_slop
     for e in range(c, end):
         depth = ti.min(depth, -d.contact_dist[e])
-    rate = d.lcp_part * d.lcp_substeps / m.opt.timestep
+    rate = ti.min(d.lcp_ease * (d.lcp_part * d.lcp_substeps / m.opt.timestep), 1.0 / m.opt.timestep)
     for e in range(c, end):
-        d.lcp_easing[e] = ti.max(0.0, d.lcp_ease * rate * (depth - STAYS * d.lcp_slop))
+        d.lcp_easing[e] = ti.max(0.0, rate * (depth - STAYS * d.lcp_slop))

@@ -111,7 +111,7 @@ def advance_trees(m, d, me, size):
             if sweep == 0 or ncolor + nloop > 0:
                 for k in range(first, behind):
                     t = tree_at(m, d, k)
-                    if not is_tree_asleep(m, d, t) and (sweep == 0 or is_swept(m, d, t // m.ntree)):
+                    if not is_tree_asleep(m, d, t) and (sweep == 0 or d.nworld == 1 or is_swept(m, d, t // m.ntree)):
                         fulfil_tree(m, d, t, ti.select(sweep == 0, 1 + ti.cast(sub == 1, ti.i32), 0))
                     if ti.static(m.has.accelerated):
                         keep_tree(m, d, t, ti.cast(sweep == 0, ti.i32))

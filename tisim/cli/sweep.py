@@ -23,7 +23,7 @@ def sweep(console, file, out, resume, workers, errors, seed, csv, arch, precisio
 
     parts, source = _described(file)
     folder = pathlib.Path(out or pathlib.Path("out") / pathlib.Path(file).stem)
-    if csv:
+    if csv and folder.resolve() not in pathlib.Path(csv).resolve().parents:  # which is made with the first results
         whole_file.check(csv, "table", folder=False)
     with busy("starting Taichi"):
         quiet.start_taichi(arch=arch, precision=precision, threads=threads)

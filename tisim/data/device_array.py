@@ -112,7 +112,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         except IndexError as e:
             raise IdError(f"d.{a.name}, of shape {self.shape}: {e}") from None
         if a.name == "world_time":
-            check_time(host)
+            check_time(host[index])
         self._upload(host)
 
     def __dlpack_device__(self):

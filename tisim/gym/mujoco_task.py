@@ -28,7 +28,8 @@ class MujocoTask(VectorEnv):
     xml_file     a path, or the name of a model that gymnasium brings;  frame_skip  steps for each action.
     reset_noise_scale  half width of the uniform noise on qpos, and on qvel, where an episode starts; `normal` tasks
                  have it as the deviation of normal noise on qvel.
-    default_camera_config  fields of a tisim.MjvCamera that pictures are taken with: gymnasium's name of `camera`.
+    camera, default_camera_config  fields of a tisim.MjvCamera that pictures are taken with; the latter is gymnasium's
+                 name of it.
     """
 
     xml, skip, noise, normal, look = None, 5, 0.1, False, None
@@ -37,7 +38,10 @@ class MujocoTask(VectorEnv):
                  default_camera_config=None, camera=None, **kwargs):  # fmt: skip
         self.reset_noise_scale = self.noise if reset_noise_scale is None else reset_noise_scale
         m = Model.from_xml_path(asset(self.xml if xml_file is None else xml_file))
-        look = next((one for one in (default_camera_config, camera) if one is not None), self.look)
+        looks = [look for look in (default_camera_config, camera) if look is not None]
+        if len(looks) > 1:
+            raise Error("default_camera_config and camera are two names of one thing: give one of them")
+        look = looks[0] if looks else self.look
         super().__init__(m, num_envs, frame_skip=self.skip if frame_skip is None else frame_skip, camera=look, **kwargs)
 
     def start(self, rng):

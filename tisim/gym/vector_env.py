@@ -331,7 +331,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         mask = np.zeros(self.num_envs, bool)
         mask[index] = True
         last = np.full(self.num_envs, None, object)
-        for k, seen in zip(index, self.observe(self.seen.rows(index))):
+        for k, seen in zip(index, self._observed(self.seen.rows(index), len(index))):
             last[k] = seen
         of_steps = {name: a[index] for name, a in infos.items() if not name.startswith("_")}
         final = join({}, of_steps, index, self.num_envs)
@@ -350,8 +350,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def _seeds(self, seed):
         try:
             if seed is None or np.ndim(seed) == 0:
-                return [None if seed is None else operator.index(seed) + k for k in range(self.num_envs)]
-            found = [None if one is None else operator.index(one) for one in seed]
+                return [None if seed is None else _whole(seed) + k for k in range(self.num_envs)]
+            found = [None if one is None else _whole(one) for one in seed]
         except (TypeError, ValueError):
             raise Error(f"seed={seed!r}: expected a whole number, or one or None for each environment") from None
         if len(found) != self.num_envs:
@@ -369,6 +369,12 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return np.flatnonzero(mask)
 
 
+def _whole(seed):
+    if isinstance(seed, (bool, np.bool_)):
+        raise TypeError
+    return operator.index(seed)
+
+
 def _like(mask, a):
     return mask.reshape(-1, *(1,) * (a.ndim - 1))
 
@@ -382,7 +388,7 @@ def _count(name, value):
 def make(task, num_envs=1, **kwargs):
     """A VectorEnv of a task named as "module:Class", for gymnasium's registry."""
     module, _, name = task.partition(":")
-    found = getattr(importlib.import_module(module), name, None) if name else None
+    found = getattr(importlib.import_module(module), name, None) if module and name else None
     if found is None:
         raise Error(f"task={task!r}: expected 'module:Class'")
     return found(num_envs=num_envs, **kwargs)

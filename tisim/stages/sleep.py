@@ -92,9 +92,14 @@ def ready(m, d, worlds):
 
     Returns what tree_asleep was, for `settled`. Seed 003, "Sleeping".
     """
-    trees, whole, before = _asleep(m, d)
     others = np.setdiff1d(np.arange(d.nworld), worlds)
-    for w in others:  # what is there sleeps as one island, which no equality within it wakes
+    if len(others):  # what a user wrote to sleepers there is found as long as poses are those of before
+        launch.run(m, d, [_kernels("waking").find_poked], dynamics.parallel(m, d))
+    trees, whole, before = _asleep(m, d)
+    # what is there sleeps as one island, which no equality within it wakes
+    gone = (trees == asleep.GONE).any(1)
+    trees[others] = np.where(gone[others, None], trees[others], np.roll(np.arange(m.ntree), -1))
+    for w in others[gone[others]]:
         there = np.flatnonzero(trees[w] != asleep.GONE)
         trees[w, there] = np.roll(there, -1)
     trees[np.ix_(worlds, _starting(m))] = -1
@@ -111,7 +116,7 @@ def settled(m, d, worlds, kept):
     trees, whole, _ = _asleep(m, d)
     trees[others] = before[others]
     memory.upload(d.device("tree_asleep"), whole)
-    d.set_counts(nstale=1, nwritten=asleep.ALL)  # what a user wrote to other worlds was not looked at
+    d.set_counts(nstale=1)
     start = _starting(m)
     awake = start[(trees[np.ix_(worlds, start)] < 0).any(0)]
     if len(awake):
@@ -146,15 +151,16 @@ def settle(m, d):
     """What follows from velocities, once more where some trees fell asleep and users or actuators go on from it.
 
     As in MuJoCo activations are advanced before that, and a step with an acceleration of its own, of an implicit
-    integrator, keeps what that follows from; the activations then wait in rk_act until it is over. Worlds in which
-    nothing fell asleep go on from what they had: here their activations are still as they were.
+    integrator, keeps what that follows from; new activations wait in rk_act until it is over. Worlds in which nothing
+    fell asleep go on from what they had: here their activations are still as they were.
     """
     if not (asleep.enabled(m) and (m.nu or m.ntendon or m._sizes["nsensor"])) or not d.exceeds(rarely=True, nslept=0):
         return
     with d.program.aside():
-        fell, own = _fell_asleep(m, d), _own_acceleration(m, d)
         kept = {name: memory.download(d.device(name)) for name in ("qfrc_smooth", "qfrc_constraint", "tree_asleep")}
-        _count_as_awake(d, kept["tree_asleep"])
+        awake = _count_as_awake(d, kept["tree_asleep"])
+        fell = np.isin(np.arange(d.nworld), awake[kept["tree_asleep"][awake] >= 0] // m.ntree)
+        own = _own_acceleration(m, d)
         if m.na:
             before = memory.download(d.device("act"))
             launch.run(m, d, actuation.advance_kernels(m), dynamics.parallel(m, d))
@@ -189,18 +195,13 @@ def settle_velocities(m, d):
 
 
 def _count_as_awake(d, trees):
-    """None of those that fell asleep in this step counts as asleep yet; trees: tree_asleep."""
+    """None of those that fell asleep in this step counts as asleep yet; trees: tree_asleep. Returns which trees were
+    awake in it."""
     falling = trees.copy()
     awake = memory.download(d.device("awake_tree"))[: d.count("ntawake")]
     falling[awake] = np.minimum(falling[awake], -1)
     memory.upload(d.device("tree_asleep"), falling)
-
-
-def _fell_asleep(m, d):
-    """(nworld,) bool: worlds in which a tree fell asleep in this step."""
-    awake = memory.download(d.device("awake_tree"))[: d.count("ntawake")]
-    fell = awake[memory.download(d.device("tree_asleep"))[awake] >= 0]
-    return np.isin(np.arange(d.nworld), fell // m.ntree)
+    return awake
 
 
 def _own_acceleration(m, d):

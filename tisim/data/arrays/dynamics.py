@@ -91,7 +91,7 @@ SCRATCH = [
     ("rk_qvel", "f", ("nv",), "m/s, rad/s", "integrate", "qvel then"),
     ("rk_time", "f", (1,), "s", "integrate", "time then"),
     ("rk_velocity", "f", ("nv",), "m/s, rad/s", "integrate", "weighted sum of the velocities of its stages"),
-    ("rk_act", "f", ("na",), "-", "integrate", "act at the beginning of a step of RK4"),
+    ("rk_act", "f", ("na",), "-", "integrate", "act when a step of RK4 begins, and ends in which trees fall asleep"),
     ("rk_act_dot", "f", ("na",), "1/s", "integrate", "weighted sum of the rates of activations"),
     ("rk_qacc", "f", ("nv",), "m/s2, rad/s2", "integrate", "weighted sum of their accelerations"),
     ("qacc_inverse", "f", ("nv",), "m/s2, rad/s2", "inverse", "acceleration of which inverse dynamics are taken"),

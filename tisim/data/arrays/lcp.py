@@ -2,7 +2,6 @@
 
 from ..declare import ALL
 
-# the second dynamics (kernels/lcp/): drift, what it goes on from, and its records
 COMPUTED = [
     ("lcp_drift", "f", ("nbody", 2), "m, rad", "lcp", "how far a body is from where its parent and qpos have it"),
     ("lcp_eq_drift", "f", ("neq", 2), "m, rad", "lcp", "how far what a connect or weld makes equal is apart"),
@@ -19,7 +18,7 @@ SCRATCH = [
     ("lcp_slept_impulse", "f", ("nlcpmax", 3), "N s", "lcp", "their impulses"),
     ("lcp_slept_place", "i", ("nlcpmax",), "-", "lcp", "where they go in it"),
     ("lcp_start", "f", ("nconmax", 3), "N s", "lcp", "the impulses with which the contacts of this step begin"),
-    ("lcp_easing", "f", ("nconmax",), "m/s", "lcp", "least velocity of contacts within the slop, apart"),
+    ("lcp_easing", "f", ("nconmax",), "m/s", "lcp", "least velocity apart, by ease"),
     ("lcp_used", "i", ("nbody",), "-", "lcp", "bits of the colours that a body has"),
     ("lcp_seen", "i", ("nbody",), "-", "lcp", "in ODE's order, 1: the search for islands has come to this body"),
     ("lcp_stack", "i", ("nbody",), "-", "lcp", "bodies that it goes on from"),

@@ -67,23 +67,25 @@ def parse_xml(data, file="<string>"):
     elements = list(root.iter(etree.Element))
     if len(elements) != len(places):
         raise MjcfError("not readable as XML: its elements cannot be counted", file, 1, 1)
+    written = _written if etree.QName(root).localname == "robot" else lambda name, _: name
     nodes = {}
     for element, place in zip(elements, places):
-        attributes = {_written(name, element): value for name, value in element.items()}
-        node = nodes[element] = Node(_written(element.tag, element), attributes, file, *place)
+        attributes = {written(name, element): value for name, value in element.items()}
+        node = nodes[element] = Node(written(element.tag, element), attributes, file, *place)
         if element is not root:
             nodes[element.getparent()].children.append(node)
     return nodes[root]
 
 
 def _written(name, element):
-    """A name as it is written in the file, where MuJoCo knows no namespaces: without one by default, with a prefix."""
+    """A name of a URDF as it is written in the file: of the namespaces that it may have MuJoCo knows nothing."""
     if not name.startswith("{"):
         return name
     space, _, local = name[1:].rpartition("}")
-    prefix = next((p for p, uri in element.nsmap.items() if uri == space and p), None)
     if name == element.tag:
         prefix = element.prefix
+    else:
+        prefix = next((p for p, uri in element.nsmap.items() if p and uri == space), "xml")
     return f"{prefix}:{local}" if prefix else local
 
 
