@@ -208,16 +208,23 @@ def test_what_cannot_be_written_is_told_before_it_is_simulated(call, tmp_path, m
     assert {path.name for path in tmp_path.iterdir()} == {"broken.xml", "folder.npz"}
 
 
+SWEEP = "import tisim\nmodel, cases, steps = tisim.Spec(), 2, 1\ndef measure(m, d, case): return 1"
+
+
 @pytest.mark.parametrize("csv, words", [("nowhere/a.csv", "cannot write the table"), (".", "no name of a file")])
 def test_a_table_that_cannot_be_written_is_told_before_a_sweep(call, tmp_path, monkeypatch, csv, words):
     """Once it was told behind the last case."""
-    (tmp_path / "a.py").write_text(
-        "import tisim\nmodel, cases, steps = tisim.Spec(), 2, 1\ndef measure(m, d, case): return 1"
-    )
+    (tmp_path / "a.py").write_text(SWEEP)
     monkeypatch.setattr(tisim, "sweep", lambda **_: pytest.fail("it simulates"))
     code, out, err = call("sweep", "a.py", "--csv", csv, "--arch", "cpu")
     assert code == 2 and words in err and "Traceback" not in out + err, err
     assert [path.name for path in tmp_path.iterdir()] == ["a.py"]
+
+
+def test_a_table_may_lie_in_the_folder_that_a_sweep_makes(call, tmp_path):
+    (tmp_path / "a.py").write_text(SWEEP)
+    code, out, err = call("sweep", "a.py", "--out", "made", "--csv", "made/a.csv", "--arch", "cpu")
+    assert code == 0 and len((tmp_path / "made/a.csv").read_text().splitlines()) == 3, out + err
 
 
 def test_the_state_is_saved_where_a_film_cannot_be_finished(call, tmp_path, monkeypatch):
