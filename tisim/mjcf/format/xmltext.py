@@ -67,11 +67,14 @@ def parse_xml(data, file="<string>"):
     elements = list(root.iter(etree.Element))
     if len(elements) != len(places):
         raise MjcfError("not readable as XML: its elements cannot be counted", file, 1, 1)
-    written = _written if etree.QName(root).localname == "robot" else lambda name, _: name
+    urdf = etree.QName(root).localname == "robot"
     nodes = {}
     for element, place in zip(elements, places):
-        attributes = {written(name, element): value for name, value in element.items()}
-        node = nodes[element] = Node(written(element.tag, element), attributes, file, *place)
+        tag, attributes = element.tag, dict(element.items())
+        if urdf:
+            tag = _written(tag, element)
+            attributes = {_written(name, element): value for name, value in attributes.items()}
+        node = nodes[element] = Node(tag, attributes, file, *place)
         if element is not root:
             nodes[element.getparent()].children.append(node)
     return nodes[root]
