@@ -12,7 +12,7 @@ import pytest
 import tisim
 from tisim.model.tables import faces
 from tisim.viewer import Camera, Look
-from tisim.viewer.caster import sun_of
+from tisim.viewer.far import sun_of
 
 W, H = 320, 180
 CAMERA = Camera(azimuth=70, elevation=-25, distance=2.2, lookat=(0, 0, 0.35))

@@ -13,7 +13,7 @@ import tisim
 from tisim.device import memory
 from tisim.viewer import Camera, Look
 from tisim.viewer.camera import choose
-from tisim.viewer.caster import sun_of
+from tisim.viewer.far import sun_of
 
 W, H = 320, 180
 MESHES = """<mujoco><asset><mesh name="tetra" vertex="0 0 0  .5 0 0  0 .5 0  0 0 .5  .3 .3 .3"/></asset><worldbody>

@@ -10,8 +10,7 @@ import pytest
 
 import tisim
 from tisim.viewer import Camera, Look, render
-from tisim.viewer.caster import sun_of
-from tisim.viewer.far import sky_directions
+from tisim.viewer.far import sky_directions, sun_of
 from tisim.viewer.several import Pictures
 
 W, H = 320, 180

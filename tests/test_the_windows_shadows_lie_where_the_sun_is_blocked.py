@@ -9,7 +9,7 @@ import tisim
 from tisim.mjcf import rotations
 from tisim.viewer import shadows
 from tisim.viewer.camera import choose
-from tisim.viewer.caster import sun_of
+from tisim.viewer.far import sun_of
 from tisim.viewer.raster import Raster, ready
 from tisim.viewer.scene import Look
 

@@ -3,6 +3,7 @@ tree solved at once."""
 
 from ..rotation import at4
 from ..sleep.awake import is_tree_asleep, tree_at, tree_count
+from ..sort import first_from
 from ..team import crew, join, meet, share
 from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti
 from .bodies import MIDPOINT, SCALE_SIZE, clear_body, next_substep, turn_body
@@ -142,13 +143,7 @@ def advance_trees(m, d, me, size):
 def is_swept(m, d, w):
     """Whether world w has contacts, or connects and welds that act; else the rows of its trees stay fulfilled, and it
     gets the bits that it gets alone."""
-    first, end = 0, d.ncon  # they are in the order of their worlds
-    while first < end:
-        middle = (first + end) // 2
-        if d.contact_worldid[middle] < w:
-            first = middle + 1
-        else:
-            end = middle
+    first = first_from(d.contact_worldid, 0, 1, d.ncon, w)
     swept = False
     if first < d.ncon:
         swept = d.contact_worldid[first] == w

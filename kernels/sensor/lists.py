@@ -1,6 +1,7 @@
 """The contacts of each body that has sensors of contacts, and the order of contacts in MuJoCo's list."""
 
 from ..collision.candidates import find_listed
+from ..sort import first_from
 from ..types import SERIAL, func, kernel, ti, vec3, vec4
 
 BLOCK = 16  # contacts, one behind the other, that a ball encloses
@@ -112,13 +113,5 @@ def is_before(m, d, c1, c2):
 
 @func
 def first_contact(m, d, w):
-    """Place in the list of the first contact of world w, or of what comes behind it; by halving."""
-    lo = 0
-    hi = d.ncon
-    while lo < hi:
-        mid = (lo + hi) // 2
-        if d.contact_worldid[mid] < w:
-            lo = mid + 1
-        else:
-            hi = mid
-    return lo
+    """Place in the list of the first contact of world w, or of what comes behind it."""
+    return first_from(d.contact_worldid, 0, 1, d.ncon, w)

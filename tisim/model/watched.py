@@ -146,15 +146,19 @@ class Watched(np.ndarray):
         return np.array(self.view(np.ndarray))
 
 
+def kind_of(value):
+    """NumPy's kind of number of what an array can be made of, "O" where none can: of rows of different lengths."""
+    try:
+        return np.asarray(value).dtype.kind
+    except ValueError:
+        return "O"
+
+
 def numbers(value):
     """What is to be written, as numbers. Error for None, of which NumPy makes NaN, for texts and complex numbers."""
     if type(value) not in (float, int, bool):
         value = _plain(value)
-        try:
-            kind = np.asarray(value).dtype.kind
-        except ValueError:  # rows of different lengths
-            kind = "O"
-        if kind not in "biuf":
+        if kind_of(value) not in "biuf":
             text = repr(value)
             raise ValuesError(f"expected numbers, got {text if len(text) < 60 else type(value).__name__}")
     return value

@@ -8,7 +8,7 @@ import numpy as np
 from tisim.errors import Error, ValuesError
 from tisim.mjcf.format.names import nearest
 from tisim.model.fields import FIXED
-from tisim.model.watched import numbers
+from tisim.model.watched import kind_of, numbers
 
 # what a case may set of a Data
 INPUTS = "time qpos qvel act ctrl qfrc_applied xfrc_applied eq_active mocap_pos mocap_quat userdata".split()
@@ -142,10 +142,6 @@ def _column(name, values):
 def _value(k, name, value):
     if not isinstance(name, str):
         raise Error(f"case {k}: parameter {name!r}: expected a name")
-    try:
-        kind = np.asarray(value).dtype.kind
-    except ValueError:  # rows of different lengths
-        kind = "O"
-    if kind not in "biufU":
+    if kind_of(value) not in "biufU":
         raise Error(f"case {k}: {name}={value!r}: expected numbers or a word")
     return value.item() if isinstance(value, np.generic) else value

@@ -13,10 +13,9 @@ from tisim.device import launch, memory, runtime, session
 from tisim.errors import CapacityError, Error
 from tisim.stages.rays import ray_types
 from tisim.viewer import textures
-from tisim.viewer.far import axes_to, sky, sky_lamps
+from tisim.viewer.far import axes_to, sky, sky_lamps, sun_of
 from tisim.viewer.samples import Samples
 
-SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the camera, above the ground [degree]
 SUN_LIGHT, SKY_LIGHT = (1.50, 1.42, 1.28), (0.42, 0.46, 0.53)
 SKY_LOW, SKY_CHANGE = (0.87, 0.91, 0.95), (-0.20, -0.15, -0.07)
 DIGIT = 1 << 12  # numbers that a view needs to sort its records
@@ -36,12 +35,6 @@ MOST, LONGEST = 2**24, 2**14  # pixels of a picture, and of a side
 
 _drawn = weakref.WeakKeyDictionary()  # of each Data: the Caster whose samples and constants its arrays hold
 _textured = weakref.WeakKeyDictionary()  # of each Data: which textures its arrays hold
-
-
-def sun_of(camera):
-    """Direction towards the sun (3,) for a picture from this camera."""
-    around, up = np.radians(camera.azimuth + 180 - SUN_SIDE), np.radians(SUN_HEIGHT)
-    return np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
 
 
 def check_size(width, height):

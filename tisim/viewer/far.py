@@ -1,4 +1,4 @@
-"""How many lamps the sky has, where lamps far away stand, and the axes of their views."""
+"""How many lamps the sky has, where the sun and other lamps far away stand, and the axes of their views."""
 
 import functools
 
@@ -7,7 +7,14 @@ import numpy as np
 from tisim.errors import Error
 from tisim.model.tables.colors import QUALITY
 
+SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the camera, above the ground [degree]
 MOST_LAMPS = 32  # each is a further view of all that throws shadows; shaded parts hardly change beyond
+
+
+def sun_of(camera):
+    """Direction towards the sun (3,) for a picture from this camera."""
+    around, up = np.radians(camera.azimuth + 180 - SUN_SIDE), np.radians(SUN_HEIGHT)
+    return np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
 
 
 def sky_lamps(quality, lamps=None):

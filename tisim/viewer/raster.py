@@ -19,8 +19,9 @@ from tisim.data import pictures, varied
 from tisim.data.pictures import WORDS as RECORD
 from tisim.device import cache, launch, memory, runtime, session
 from tisim.viewer import adorned, shadows, shapes
-from tisim.viewer.caster import FADE, PARALLEL, SKY_LIGHT, SUN_LIGHT, sun_of
+from tisim.viewer.caster import FADE, PARALLEL, SKY_LIGHT, SUN_LIGHT
 from tisim.viewer.drawing import checker_colors, geom_colors
+from tisim.viewer.far import sun_of
 from tisim.viewer.measures import changes, color
 from tisim.viewer.scene import Look, Scene
 from tisim.viewer.shapes import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE

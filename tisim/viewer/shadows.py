@@ -8,7 +8,8 @@ import numpy as np
 
 from tisim.device import launch, runtime, session
 from tisim.viewer.camera import Camera
-from tisim.viewer.caster import PARALLEL, sun_of
+from tisim.viewer.caster import PARALLEL
+from tisim.viewer.far import sun_of
 from tisim.viewer.renderer import Painter
 
 SIDE = 512  # texels

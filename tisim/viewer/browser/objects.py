@@ -19,8 +19,8 @@ from tisim.errors import Error
 from tisim.viewer import perturb, words
 from tisim.viewer.browser.beside import LIGHT, Beside
 from tisim.viewer.browser.page import Page
-from tisim.viewer.caster import sun_of
 from tisim.viewer.controls import COLORS, FRAMES
+from tisim.viewer.far import sun_of
 from tisim.viewer.gauges import Curves
 from tisim.viewer.instances import Instances
 from tisim.viewer.panels import FLAGS, SLIDERS
