@@ -41,7 +41,7 @@ FAULTS = ("world", "reset", "freeze")  # what a diverging island brings about
 # what stages use of a Data and users do not
 INTERNAL = set(
     """bound capacity room check count counts_on_host device drop exceeds fill forget_counts grow is_fixed features
-    keep_bound list_view program scalar scratch set_counts shrink some""".split()
+    keep_bound list_view on_host program scalar scratch set_counts shrink some""".split()
 )
 
 
@@ -111,8 +111,16 @@ class Data(Storage):
 
     def host(self, name):
         """Copy of an array on the host, shaped (nworld, ...) or, if the worlds share it, as it is declared."""
-        array = DATA[name]
-        flat = memory.download(self.device(name))
+        return self._shaped(DATA[name], memory.download(self.device(name)))
+
+    def on_host(self, name):
+        """The same; on a CPU the memory itself, where it is until the Data makes another in its place."""
+        a = self.device(name)
+        view = memory.host_view(a)
+        return self._shaped(DATA[name], memory.download(a) if view is None else view)
+
+    def _shaped(self, array, flat):
+        """An array's numbers in the shape that `host` gives them."""
         if array.shape[0] in LENGTHS:
             return flat[: flat.size // (n := math.prod(array.shape[1:])) * n].reshape(-1, *array.shape[1:])
         dims = (() if array.is_shared else (self.nworld,)) + array.dims(self._size_of)

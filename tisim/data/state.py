@@ -51,11 +51,9 @@ FEW = 16  # worlds up to which their rows are sent to a GPU one by one, and noth
 
 def write_worlds(d, name, worlds, values):
     """Writes one row per world (or one for all) into an array of Data."""
-    n = _width(d, name)
-    if not n or not len(worlds):
-        return
-    asleep.wrote(d, name)
-    _write_rows(d, name, n, worlds, np.asarray(values).reshape(-1, n))
+    if _width(d, name) and len(worlds):
+        asleep.wrote(d, name)
+        _write_rows(d, name, worlds, values)
 
 
 def _width(d, name):
@@ -66,8 +64,12 @@ def _width(d, name):
     return widths[name]
 
 
-def _write_rows(d, name, n, worlds, values):
-    a = d.device(name)
+def _write_rows(d, name, worlds, values):
+    """The same without a word to sleepers."""
+    n = _width(d, name)
+    if not n or not len(worlds):
+        return
+    a, values = d.device(name), np.asarray(values).reshape(-1, n)
     if (view := memory.host_view(a)) is not None:
         view[: d.nworld * n].reshape(d.nworld, n)[worlds] = values
         return
@@ -96,12 +98,12 @@ def _clear(d, worlds):
         last = d._info["rows"] = d._changes, views, {} if views else widths, places
     if road := native.road():
         begin, size = last[3][:, 0], last[3][:, 1]
-        road.clear(begin + size * worlds.astype(np.uint64), np.broadcast_to(size // 4, (len(size), len(worlds))))
+        road.clear(begin + size * worlds.astype(np.uint64), size // 4)
     else:
         for rows in last[1]:
             rows[worlds] = 0
     for name, n in last[2].items():
-        _write_rows(d, name, n, worlds, np.zeros((1, n)))
+        _write_rows(d, name, worlds, np.zeros((1, n)))
 
 
 def _clear_all(d):
@@ -158,7 +160,7 @@ def _reset(m, d, index):
     start = _start(m, d, index)
     for name, values in start.items():
         if name not in MOCAP:
-            write_worlds(d, name, index, values)
+            _write_rows(d, name, index, values)
     asleep.start(m, d, index)  # as in MuJoCo before mocap bodies stand where the model has them
     for name in MOCAP:
         if name in start:

@@ -108,11 +108,11 @@ class Road:
         return 2 * (ctypes.addressof(self._of_hands[d._hand][0]),)
 
     def clear(self, addresses, counts):
-        """Writes zeros to memory: to so many numbers of 4 bytes from each address on, arrays of uint64 alike."""
-        n = addresses.size
-        numbers, rows = np.zeros((n, 3), np.uint64), np.zeros((n, 3), np.uint64)
-        numbers[:, 0], numbers[:, 1] = addresses.ravel(), counts.ravel()
-        rows[:, 0], rows[:, 1] = self.fill, numbers.ctypes.data + numbers.strides[0] * np.arange(n)
+        """Writes zeros to memory: to so many numbers of 4 bytes from each address on, both arrays of uint64."""
+        numbers, n = np.zeros((*addresses.shape, 3), np.uint64), addresses.size
+        numbers[..., 0], numbers[..., 1] = addresses, counts
+        rows = np.zeros((n, 3), np.uint64)
+        rows[:, 0], rows[:, 1] = self.fill, numbers.ctypes.data + numbers.strides[-2] * np.arange(n)
         self._run(rows.ctypes.data, 0, n, 1)
 
     def leave_threads(self):

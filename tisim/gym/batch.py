@@ -5,8 +5,8 @@ import numpy as np
 from tisim import pipeline
 from tisim.data import on_demand
 from tisim.data.data import Data
-from tisim.data.state import get_state, restart
-from tisim.device import hands, runtime
+from tisim.data.state import get_state, restart, write_worlds
+from tisim.device import hands, memory, runtime
 
 LEAST = 8  # worlds that are worth a thread of their own
 BODIES = 1000  # of all worlds and steps of an action that are worth handing them to threads
@@ -34,6 +34,8 @@ class Batch:
         if self.by_hands:
             for hand, d in enumerate(self.datas):
                 hands.give(d, hand)
+        self._worlds = [np.arange(d.nworld) for d in self.datas]
+        self._views = {}  # d -> (number of changes, names, their arrays)
 
     def step(self, ctrl, reads, starts=None, beside=None):
         """An action, of these controls (nworld, nu); copies of the arrays named in `reads` behind them.
@@ -42,38 +44,48 @@ class Batch:
                 Data of these. Returns these copies by name, and what it returned.
         """
         forces = any(name in on_demand.POST_CONSTRAINT for name in reads)
+        copies = {name: np.empty((self.first[-1], *a.shape[1:]), a.dtype)
+                  for name, a in zip(reads, self._look_at(self.datas[0], reads))}  # fmt: skip
+        parts = self._parts(starts[1]) if starts else [None] * len(self.datas)
 
-        def advance(d, ctrl):
-            d.ctrl = ctrl[0] if d.nworld == 1 else ctrl
+        def advance(d, first, part):
             pipeline.step(self.model, d, self.nstep)
             if forces:
                 on_demand.post_constraint(self.model, d)
-            copies = [d.host(name) for name in reads]
-            if starts is not None:
-                self.reset(*starts, only=d)
-            return copies
+            for copy, a in zip(copies.values(), self._look_at(d, reads)):
+                copy[first : first + d.nworld] = a
+            if part:
+                restart(self.model, d, starts[0][part[0]], part[1], starts[2])
 
-        jobs = [lambda d=d, a=a: advance(d, ctrl[a : a + d.nworld]) for d, a in self._blocks()]
-        *found, other = hands.at_once([*jobs, beside]) if beside else (*hands.at_once(jobs), None)
-        return dict(zip(reads, found[0] if len(found) == 1 else map(np.concatenate, zip(*found)))), other
+        for d, first, worlds in zip(self.datas, self.first, self._worlds):
+            write_worlds(d, "ctrl", worlds, ctrl[first : first + d.nworld])
+        jobs = [lambda args=args: advance(*args) for args in zip(self.datas, self.first, parts)]
+        found = hands.at_once([*jobs, beside] if beside else jobs)
+        return copies, found[-1]
 
-    def reset(self, states, worlds, sig, only=None):
-        """Resets worlds, by index in ascending order, and sets their states; only: those of a Data."""
-        for d, rows, index in self._parts(worlds):
-            if only is None or only is d:
-                restart(self.model, d, states[rows], index, sig)
+    def reset(self, states, worlds, sig):
+        """Resets worlds, by index in ascending order, and sets their states."""
+        for d, part in zip(self.datas, self._parts(worlds)):
+            if part:
+                restart(self.model, d, states[part[0]], part[1], sig)
 
     def states(self, worlds):
         """The states of worlds, by index in ascending order."""
-        return np.concatenate([np.atleast_2d(get_state(self.model, d, worlds=index))
-                               for d, _, index in self._parts(worlds)])  # fmt: skip
-
-    def _blocks(self):
-        return zip(self.datas, self.first)
+        return np.concatenate([np.atleast_2d(get_state(self.model, d, worlds=part[1]))
+                               for d, part in zip(self.datas, self._parts(worlds)) if part])  # fmt: skip
 
     def _parts(self, worlds):
-        """(Data, which of these worlds are in it, their numbers there) of each block that has some."""
+        """For each block which of these worlds are in it, and their numbers there; None where there are none."""
         ends = np.searchsorted(worlds, self.first)
-        for d, a, begin, end in zip(self.datas, self.first, ends, ends[1:]):
-            if end > begin:
-                yield d, slice(begin, end), worlds[begin:end] - a
+        return [(slice(begin, end), worlds[begin:end] - first) if end > begin else None
+                for first, begin, end in zip(self.first, ends, ends[1:])]  # fmt: skip
+
+    def _look_at(self, d, names):
+        """These arrays of a Data, with the worlds in front; on a CPU its memory, without a copy."""
+        if memory.host_view(d.device("counts")) is None:
+            return [d.host(name) for name in names]
+        changes, kept, views = self._views.get(d, (None, None, None))
+        if (changes, kept) != (d._changes, names):
+            views = [d.on_host(name) for name in names]  # which may make one
+            self._views[d] = d._changes, names, views
+        return views
