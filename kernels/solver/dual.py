@@ -5,7 +5,7 @@ J M^-1 J' = Y Y'. Who changes a force by df adds Y' df to y, which lies in the p
 any row is Y y again: the velocities of each tree are kept up to date, and a sweep costs what Y has entries.
 
 A contact's rows are the components k < dim of its force; the edges of a pyramid are sums of these. Its entries of Y lie
-component by component, Y[con_Yadr + k * con_Ynum + x], of the dof Y_dof[con_Yadr + x]; dofs descend, so that an
+side by side, Y[con_Yadr + has.row * x + k], 0 from dim on, of the dof Y_dof[con_Yadr + x]; dofs descend, so that an
 ancestor stands behind those that it moves. Seed 000, "Convex solver"; Todorov, "Convex and analytically-invertible
 dynamics with contacts and constraints", ICRA 2014.
 """
@@ -13,7 +13,7 @@ dynamics with contacts and constraints", ICRA 2014.
 from ..constraint.cone import force_of, to_contact, to_world
 from ..constraint.row import row_times, tree_of_dof, world_of_row
 from ..spatial import cross, head, join, tail
-from ..types import FP, SERIAL, func, kernel, ti
+from ..types import ABREAST, FP, SERIAL, func, kernel, ti
 from .steps import store_wrench, tree_gather
 
 
@@ -110,13 +110,14 @@ def dual_places(m, d):
                 n += d.row_Ynum[r]
         for c in range(ncon):
             d.con_Yadr[c] = n
-            n += d.con_Ynum[c] * d.contact_dim[c]
+            n += d.con_Ynum[c] * m.has.row
         d.nY = n
 
 
 @kernel
 def dual_terms(m, d):
     """Y, the residual without forces, and Y Y' of each contact; parallel over rows, then contacts."""
+    ti.static(ABREAST)
     nrow = d.nrow
     ncon = d.ncon
     ti.loop_config(serialize=SERIAL)
@@ -142,7 +143,7 @@ def row_terms(m, d, r):
             if d.J_dof[e] == d.Y_dof[x]:
                 d.Y[x] = d.J[e]
                 e -= 1
-    through_factor(m, d, world_of_row(m, d, r), adr, adr, num, 1, 1)
+    through_factor(m, d, world_of_row(m, d, r), adr, num, 1)
     s = FP(0.0)
     for x in range(adr, adr + num):
         s += d.Y[x] * d.Y[x]
@@ -151,28 +152,29 @@ def row_terms(m, d, r):
 
 
 @func
-def through_factor(m, d, w, to, dofs, num, rows, most: ti.template()):
-    """Rows of J in world w, at most `most`, num entries each from Y[to], become those of J L^-1 D^-1/2; their dofs are
-    from Y_dof[dofs]."""
+def through_factor(m, d, w, adr, num, row: ti.template()):
+    """`row` rows of J in world w, num entries each that lie side by side from Y[adr], become those of J L^-1 D^-1/2;
+    their dofs are from Y_dof[adr]."""
     for x in range(num):
-        i = d.Y_dof[dofs + x]
-        row = m.M_rowadr[i - w * m.nv]
+        i = d.Y_dof[adr + x]
+        first = m.M_rowadr[i - w * m.nv]
         last = m.M_rownnz[i - w * m.nv] - 1
         other = x
+        of = adr + row * x
+        own = ti.Vector([d.Y[of + k] for k in ti.static(range(row))])
         for p in range(last):  # ancestors, from the nearest one
-            a = row + last - 1 - p
+            a = first + last - 1 - p
             j = w * m.nv + m.M_colind[a]
-            while d.Y_dof[dofs + other] != j:
+            while d.Y_dof[adr + other] != j:
                 other += 1
             factor = d.qLD[w * m.nC + a]
-            for k in ti.static(range(most)):
-                if k < rows:
-                    e = to + k * num
-                    d.Y[e + other] = d.Y[e + other] - factor * d.Y[e + x]
-        s = ti.sqrt(d.qLDiagInv[i])
-        for k in ti.static(range(most)):
-            if k < rows:
-                d.Y[to + k * num + x] = d.Y[to + k * num + x] * s
+            to = adr + row * other
+            new = ti.Vector([d.Y[to + k] - factor * own[k] for k in ti.static(range(row))])
+            for k in ti.static(range(row)):
+                d.Y[to + k] = new[k]
+        own *= ti.sqrt(d.qLDiagInv[i])
+        for k in ti.static(range(row)):
+            d.Y[of + k] = own[k]
 
 
 @func
@@ -202,26 +204,26 @@ def contact_entries(m, d, c):
         j = to_contact(c, join(turn, shift), dim, d.contact_frame)
         d.Y_dof[adr + x] = w * m.nv + i
         b += d.qacc_smooth[w * m.nv + i] * j
-        for k in ti.static(range(m.has.dims)):
-            if k < dim:
-                d.Y[adr + k * num + x] = j[k]
+        for k in ti.static(range(m.has.row)):
+            d.Y[adr + m.has.row * x + k] = j[k] if ti.static(k < m.has.dims) else FP(0.0)
     d.con_b[c] = b
-    through_factor(m, d, w, adr, adr, num, dim, m.has.dims)
+    through_factor(m, d, w, adr, num, m.has.row)
 
 
 @func
 def contact_matrix(m, d, c):
-    """con_A = Y Y' of contact c, without regularisation: 6 x 6, of which dim x dim are filled."""
+    """con_A = Y Y' of contact c, without regularisation: 6 x 6, 0 from dim on."""
     adr = d.con_Yadr[c]
-    num = d.con_Ynum[c]
-    dim = d.contact_dim[c]
-    for k in range(dim):
-        for q in range(k + 1):
-            s = FP(0.0)
-            for x in range(num):
-                s += d.Y[adr + k * num + x] * d.Y[adr + q * num + x]
-            d.con_A[c, k][q] = s
-            d.con_A[c, q][k] = s
+    lower = ti.Vector([FP(0.0) for _ in ti.static(range(m.has.dims * (m.has.dims + 1) // 2))])
+    for x in range(d.con_Ynum[c]):
+        y = ti.Vector([d.Y[adr + m.has.row * x + k] for k in ti.static(range(m.has.dims))])
+        for k in ti.static(range(m.has.dims)):
+            for q in ti.static(range(k + 1)):
+                lower[k * (k + 1) // 2 + q] += y[k] * y[q]
+    for k in ti.static(range(m.has.dims)):
+        for q in ti.static(range(k + 1)):
+            d.con_A[c, k][q] = lower[k * (k + 1) // 2 + q]
+            d.con_A[c, q][k] = lower[k * (k + 1) // 2 + q]
 
 
 @func
@@ -245,20 +247,11 @@ def row_push(m, d, r, df):
 def contact_residual(m, d, c):
     """The same of contact c: six components, those at and beyond dim are zero."""
     adr = d.con_Yadr[c]
-    num = d.con_Ynum[c]
-    dim = d.contact_dim[c]
     s = d.con_b[c]
-    if dim == ti.static(m.has.dims):  # not a question for each entry
-        for x in range(adr, adr + num):
-            y = d.dual_y[d.Y_dof[x]]
-            for k in ti.static(range(m.has.dims)):
-                s[k] += d.Y[x + k * num] * y
-    else:
-        for x in range(adr, adr + num):
-            y = d.dual_y[d.Y_dof[x]]
-            for k in ti.static(range(m.has.dims)):
-                if k < dim:
-                    s[k] += d.Y[x + k * num] * y
+    for x in range(d.con_Ynum[c]):
+        y = d.dual_y[d.Y_dof[adr + x]]
+        for k in ti.static(range(m.has.dims)):
+            s[k] += d.Y[adr + m.has.row * x + k] * y
     return s
 
 
@@ -266,21 +259,12 @@ def contact_residual(m, d, c):
 def contact_push(m, d, c, df):
     """Adds df, by components, to the force of contact c, as far as y goes."""
     adr = d.con_Yadr[c]
-    num = d.con_Ynum[c]
-    dim = d.contact_dim[c]
-    if dim == ti.static(m.has.dims):  # not a question for each entry
-        for x in range(adr, adr + num):
-            s = FP(0.0)
-            for k in ti.static(range(m.has.dims)):
-                s += d.Y[x + k * num] * df[k]
-            d.dual_y[d.Y_dof[x]] = d.dual_y[d.Y_dof[x]] + s
-    else:
-        for x in range(adr, adr + num):
-            s = FP(0.0)
-            for k in ti.static(range(m.has.dims)):
-                if k < dim:
-                    s += d.Y[x + k * num] * df[k]
-            d.dual_y[d.Y_dof[x]] = d.dual_y[d.Y_dof[x]] + s
+    for x in range(d.con_Ynum[c]):
+        i = d.Y_dof[adr + x]
+        s = FP(0.0)
+        for k in ti.static(range(m.has.dims)):
+            s += d.Y[adr + m.has.row * x + k] * df[k]
+        d.dual_y[i] = d.dual_y[i] + s
 
 
 @func

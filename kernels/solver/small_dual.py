@@ -166,20 +166,22 @@ def fill(m, d, k, x, v, blocks):
         R = 1.0 / d.con_D[c]
         b = d.con_b[c]
         if dim == 1:
-            for y in range(adr, adr + num):
-                d.small_X[d.dof_mark[d.Y_dof[y]] + at // 4][at % 4] = d.Y[y]
+            for y in range(num):
+                d.small_X[d.dof_mark[d.Y_dof[adr + y]] + at // 4][at % 4] = d.Y[adr + m.has.row * y]
             put_force(m, d, v, at, d.con_edge[c][0], b[0], R, FP(0.0), FP(UNBOUNDED))
             at += 1
         else:
             at = pad(m, d, v, at)
             fri = load_parameters(m, d, c)
             q = at // 4
-            for y in range(adr, adr + num):
-                to = d.dof_mark[d.Y_dof[y]] + q
-                normal = d.Y[y]
-                for j in ti.static(range(1, m.has.dims)):
+            for y in range(num):
+                to = d.dof_mark[d.Y_dof[adr + y]] + q
+                of = adr + m.has.row * y
+                normal, t1, t2 = d.Y[of], fri[1] * d.Y[of + 1], fri[2] * d.Y[of + 2]
+                d.small_X[to] = vec4(normal + t1, normal - t1, normal + t2, normal - t2)
+                for j in ti.static(range(3, m.has.dims)):
                     if j < dim:
-                        across = fri[j] * d.Y[y + j * num]
+                        across = fri[j] * d.Y[of + j]
                         d.small_X[to + (j - 1) // 2][(j - 1) % 2 * 2] = normal + across
                         d.small_X[to + (j - 1) // 2][(j - 1) % 2 * 2 + 1] = normal - across
             for j in ti.static(range(1, m.has.dims)):

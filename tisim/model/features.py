@@ -59,6 +59,11 @@ class Features(NamedTuple):
         return 6 if self.torsion else 3
 
     @property
+    def row(self):
+        """Numbers of a contact that lie side by side, one for each component of its force: whole vectors of four."""
+        return -(-self.dims // 4) * 4
+
+    @property
     def weighed(self):
         """Whether the mean inertia, by which solvers scale what is left, differs between worlds."""
         return "stat.meaninertia" in self.varied
