@@ -59,8 +59,8 @@ def solve_small(m, d, k, hand):
     while more:
         gain = FP(0.0)
         for q in range(blocks):
-            change = sweep_four(m, d, a, v, blocks, q)
-            if (change[0] != 0.0) | (change[1] != 0.0) | (change[2] != 0.0) | (change[3] != 0.0):
+            if moves(m, d, v + q * WIDE):
+                change = sweep_four(m, d, a, v, blocks, q)
                 gain += change[4]
                 push(m, d, a, v, blocks, q, change)
         improvement = scale * gain
@@ -113,6 +113,14 @@ def within(low, x, high):
     """x within bounds; comparisons are one instruction each, which ti.min and ti.max are not."""
     y = ti.select(x < high, x, high)
     return ti.select(y > low, y, low)
+
+
+@func
+def moves(m, d, own):
+    """Whether one of four forces at `own` changes: the first that would, were the others to stay, does."""
+    h, low, high = d.small_vec[own + STEP], d.small_vec[own + LOW], d.small_vec[own + HIGH]
+    df = within(low, h, high)
+    return (df[0] != 0.0) | (df[1] != 0.0) | (df[2] != 0.0) | (df[3] != 0.0)
 
 
 @func
