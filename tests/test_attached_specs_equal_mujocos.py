@@ -98,6 +98,19 @@ def test_a_model_that_itself_attaches_models_is_attached():
     assert differences(again, theirs.compile()) == {}
 
 
+def test_what_the_guests_keyframes_do_not_know_stands_as_in_the_reference_pose():
+    stage = """<mujoco><worldbody><body name="f" pos="1 2 3" euler="90 0 0"><freejoint/><geom size=".1"/></body>
+        <body name="h"><joint ref="20"/><geom size=".1"/></body><site name="s"/></worldbody></mujoco>"""
+    guest = """<mujoco><worldbody><body name="b"><joint ref="30"/><geom size=".1"/></body></worldbody>
+        <keyframe><key name="k" qpos="1"/></keyframe></mujoco>"""
+    keys = []
+    for Spec in (tisim.Spec, mujoco.MjSpec):
+        spec = Spec.from_string(stage)
+        spec.site("s").attach_body(Spec.from_string(guest).body("b"), "x-", "")
+        keys.append(spec.compile().key_qpos)
+    assert keys[0] == pytest.approx(keys[1], abs=1e-12) and keys[0][0, :3].tolist() == [1, 2, 3]
+
+
 def test_attaching_leaves_the_other_specification_as_it_was():
     stage, robot = tisim.Spec.from_string(STAGE), tisim.Spec.from_string(ROBOT)
     before = robot.to_xml()

@@ -117,7 +117,23 @@ _CONTACTS = [
     '<pair geom1="a"/>', '<pair geom1="a" geom2="b" name="p"/><pair geom1="a" geom2="b" name="p"/>',
 ]  # fmt: skip
 _TWO = '<geom name="a" size=".1"/><body name="B"><freejoint/><geom name="b" size=".1"/></body>'
+_TEXTURES = "".join(f'<texture name="{n}" type="2d" builtin="flat" width="1" height="1"/>' for n in "ab")
+_CLASSED = [  # of a light's class and itself, of layers of a material's
+    ('<light directional="true"/>', "", '<light type="point"/>'),
+    ('<light directional="false"/>', "", '<light type="image"/>'),
+    ('<light type="directional"/>', "", '<light directional="false"/>'),
+    ('<light directional="true"/><default class="c"><light type="point"/></default>', "", '<light class="c"/>'),
+    ('<material><layer texture="a" role="normal"/></material>',
+     '<material name="m"><layer texture="b" role="rgb"/></material>', ""),
+    ('<material><layer texture="a" role="rgb"/></material>', '<material name="m" texture="b"/>', ""),
+    ('<material texture="a"/>', '<material name="m"><layer texture="b" role="normal"/></material>', ""),
+    ('<material><layer texture="a" role="normal"/></material><default class="c"><material>'
+     '<layer texture="b" role="rgb"/></material></default>', '<material name="m" class="c"/>', ""),
+]  # fmt: skip
+_HILLS = '<asset><hfield name="h" nrow="2" ncol="2" size="1 1 .5 .5"/></asset>'
 CASES = [
+    *[_world(inside, f"<default>{a}</default><asset>{_TEXTURES}{asset}</asset>") for a, asset, inside in _CLASSED],
+    _world(f'<body><freejoint/><geom type="hfield" hfield="h" fluidshape="ellipsoid"/>{_GEOM}</body>', _HILLS),
     *[_world(f"<geom {a}/>") for a in _GEOMS],
     *[_world(f'<body><joint {a}/><geom size=".1" pos=".2 0 0"/></body>') for a in _JOINTS],
     *[_world(_FREE, "", f"<keyframe><key {a}/></keyframe>") for a in _KEYS],

@@ -148,6 +148,17 @@ def test_rows(name):
     assert compare(pair) > 0 or "do not act" in name
 
 
+def test_a_ball_that_is_not_turned_has_mujocos_axis():
+    """Its limit acts there if the margin is wider than the range."""
+    pair = Pair("""<mujoco><option gravity="0 0 0"/><worldbody><body><geom size=".1"/>
+        <joint type="ball" range="0 .1" limited="true" margin=".2"/></body></worldbody></mujoco>""")
+    pair.md.qvel[:] = 1, 2, 3
+    mujoco.mj_forward(pair.mm, pair.md)
+    pair.copy_state()
+    tisim.forward(pair.m, pair.d)
+    assert error(pair.d.efc_J.toarray(), their_jacobian(pair)) < 1e-12 and pair.error("qacc") < 1e-7
+
+
 @pytest.mark.parametrize("flag", FLAGS)
 def test_flags_leave_out_what_mujocos_do(flag):
     compare(pair_of(ALL | dict(flags=f'<flag {flag}="disable"/>')))

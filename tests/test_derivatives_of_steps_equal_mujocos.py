@@ -128,6 +128,19 @@ def test_worlds_and_parts(monkeypatch):
     assert many[0].shape == (2, 2 * m.nv, 2 * m.nv)
 
 
+def test_sensors_that_are_switched_off_have_no_derivatives():
+    """Not those that were there when they were asked last, in another state."""
+    m = tisim.Model.from_xml_string("""<mujoco><worldbody><body><joint name="j"/><geom size=".1" pos=".1 0 0"/></body>
+        </worldbody><actuator><motor joint="j"/></actuator>
+        <sensor><jointpos joint="j"/><jointvel joint="j"/></sensor></mujoco>""")
+    d = tisim.Data(m)
+    assert tisim.transition_fd(m, d)[2].any() and tisim.inverse_fd(m, d)[3].any()
+    m.opt.disableflags |= int(tisim.mjtDisableBit.mjDSBL_SENSOR)
+    d.qpos = 1
+    A, _, C, D = tisim.transition_fd(m, d)
+    assert A.any() and not C.any() and not D.any() and not any(part.any() for part in tisim.inverse_fd(m, d)[3:6])
+
+
 def test_mistakes():
     m = tisim.Model.from_xml_string(with_integrator(MODELS["chain"], "RK4"))
     d = tisim.Data(m)

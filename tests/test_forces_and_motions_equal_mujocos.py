@@ -126,6 +126,18 @@ def their_jacobian(pair):
     return out
 
 
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+def test_velocities_of_contacts_without_damping(cone):
+    pair = Pair(f"""<mujoco><option cone="{cone}"/><default><geom solref="-1000 0"/></default><worldbody>
+        <geom type="plane" size="2 2 .1"/><body pos="0 0 .099"><freejoint/><geom size=".1"/></body>
+        </worldbody></mujoco>""")
+    pair.md.qvel[:] = 0.1, 0, -1, 0, 2, 3
+    mujoco.mj_forward(pair.mm, pair.md)
+    pair.copy_state()
+    tisim.forward(pair.m, pair.d)
+    assert error(pair.d.efc_vel, pair.md.efc_vel) < TINY and pair.md.nefc
+
+
 def test_the_jacobian_of_constraints(pairs):
     for pair, place, _ in states(pairs):
         J, at = pair.d.efc_J, efc_order(pair, place)

@@ -2,6 +2,7 @@
 1e-10; what was not edited stays; edits that the inertia matrix has no room for are refused and change nothing."""
 
 import pathlib
+import warnings
 
 import mujoco
 import numpy as np
@@ -162,6 +163,30 @@ def test_what_has_no_room_is_refused_and_changes_nothing():
         with pytest.raises(tisim.Error, match="body a: .*compile|body_pos"):
             tisim.set_const(m)
         assert not m._differences(before)
+
+
+def test_masses_that_m_does_not_follow_are_told():
+    m = tisim.Model.from_xml_string(XML)
+    d = tisim.Data(m)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        m.body_mass[3:] *= 2  # of trees with joints M is made of the masses as they are
+        tisim.forward(m, d)
+        m.body_mass[1] *= 2
+        tisim.set_const(m)
+        tisim.forward(m, d)
+    m.body_mass[1] *= 2
+    with pytest.warns(UserWarning, match="body a was written.*tisim.set_const"):
+        tisim.forward(m, d)
+
+
+def test_inertial_frames_of_what_does_not_move_may_be_written():
+    mm, m = mujoco.MjModel.from_xml_string(XML), tisim.Model.from_xml_string(XML)
+    for model in (mm, m):
+        model.body_ipos[2] = [0.1, 0.2, 0.3]
+    mujoco.mj_setConst(mm, mujoco.MjData(mm))
+    tisim.set_const(m)
+    assert np.allclose(m.body_invweight0, mm.body_invweight0, atol=1e-12) and m.body_ipos[2, 1] == 0.2
 
 
 def test_a_tendon_that_pulls_at_two_trees_keeps_them_awake():

@@ -184,6 +184,26 @@ def test_deleting_other_elements(kind, name):
     agree(lambda e, spec: spec.delete(getattr(spec, kind)(name)), ROBOT)
 
 
+def test_keyframes_follow_where_the_rest_compiles_later_only():
+    """A camera looks at what is deleted: told by compile(), and mended by deleting it, too."""
+    text = """<mujoco><worldbody><body name="a"><joint name="j"/><geom size=".1"/></body>
+        <body name="b"><freejoint/><geom size=".1"/></body><camera name="c" mode="targetbody" target="a"/></worldbody>
+        <actuator><motor joint="j"/></actuator>
+        <keyframe><key name="k" qpos="1 2 3 4 1 0 0 0" ctrl="1"/><key name="l" qvel="1 2 3 4 5 6 7"/></keyframe>
+        </mujoco>"""
+    keys = []
+    for Spec in (tisim.Spec, mujoco.MjSpec):
+        spec = Spec.from_string(text)
+        spec.delete(spec.body("a"))
+        if Spec is tisim.Spec:  # MjSpec compiles no more once it could not
+            with pytest.raises(tisim.MjcfError, match="'a'"):
+                spec.compile()
+        spec.delete(spec.camera("c"))
+        m = spec.compile()
+        keys.append(np.hstack([m.key_qpos, m.key_qvel]))
+    assert np.array_equal(*keys) and keys[0][0, :4].tolist() == [2, 3, 4, 1] and m.nu == 0
+
+
 def test_changing_what_a_file_says():
     def edit(e, spec):
         g = spec.geom("g")

@@ -162,6 +162,17 @@ def test_a_world_reads_as_a_data_of_one():
         assert np.array_equal(getattr(getattr(w, word)(name), field), getattr(getattr(alone, word)(name), field))
 
 
+def test_times_are_written_one_by_one():
+    d = tisim.Data(tisim.Model.from_xml_string(XML), 3)
+    d.time[...] = [1, 2, 3]
+    d.time[1] = 5
+    d.time += 1
+    assert d.time.tolist() == [2, 6, 4] == d.world_time[:, 0].tolist()
+    with pytest.raises(tisim.Error, match="finite"):
+        d.time[0] = np.nan
+    assert d.time.tolist() == [2, 6, 4]
+
+
 def test_a_world_writes_through():
     m = arms()
     d = batch(m)

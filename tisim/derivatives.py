@@ -14,7 +14,7 @@ from tisim.data import asleep, given, varied
 from tisim.data.data import Data
 from tisim.data.state import STATE, write_worlds
 from tisim.device import session
-from tisim.enums import mjtIntegrator, mjtStage
+from tisim.enums import mjtDisableBit, mjtIntegrator, mjtStage
 from tisim.errors import Error, UnsupportedError
 from tisim.queries.positions import differentiate_pos, integrate_pos
 from tisim.stages.actuation import fwd_actuation
@@ -48,7 +48,7 @@ def inverse_fd(m, d, eps=None, actuation=False, centered=False):
     it is: of the force f = qfrc_inverse, of the sensors s, of the inertia matrix.
 
     eps, centered  as for transition_fd.
-    actuation      f is qfrc_inverse - qfrc_actuator.
+    actuation      f is qfrc_inverse - qfrc_actuator; sensors of actuators' forces are taken as constant all the same.
     Returns DfDq, DfDv, DfDa (nv, nv), DsDq, DsDv, DsDa (nv, nsensordata), DmDq (nv, nM), with several worlds
     (nworld, ...). As MuJoCo's they are transposed: row i is the change with number i of q, v or a. The inertia matrix
     has MuJoCo's places dof_Madr.
@@ -134,6 +134,8 @@ def _transition(m, batch, eps, centered):
             with np.errstate(invalid="ignore"):
                 change = np.nan_to_num(np.concatenate(change, 1)[rows].T / h)  # 0 where no step was possible
             matrix[:, place + columns], sensed[:, place + columns] = change[:n], change[n:]
+    if m.disabled(mjtDisableBit.mjDSBL_SENSOR):  # what stands there is of other states
+        C[:], D[:] = 0, 0
     return A, B, C, D
 
 
@@ -194,7 +196,7 @@ def _inverse(m, batch, eps, actuation, centered):
         batch.write(name, batch.state[name])
     forces = np.asarray(m.sensor_adr)[m.derived("accvalue_sensor")]  # of actuators, which inverse dynamics leave alone
     for change in sensed.values():
-        change[:, forces] = 0
+        change[:, slice(None) if m.disabled(mjtDisableBit.mjDSBL_SENSOR) else forces] = 0
     return (*derivatives.values(), *sensed.values(), inertia)
 
 

@@ -67,7 +67,7 @@ def add_limit(m, d, k, r):
             axis = ball_angle(m, d, q)
             a = axis.norm()
             pos = ti.max(m.jnt_range[w, j][0], m.jnt_range[w, j][1]) - a
-            axis = -axis / ti.max(MINVAL, a)
+            axis = ti.select(a < MINVAL, vec3(-1.0, 0.0, 0.0), -axis / ti.max(MINVAL, a))  # as MuJoCo normalises zero
         else:
             sign = ti.cast(1 - 2 * side, FP)
             axis[0] = sign

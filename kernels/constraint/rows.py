@@ -12,8 +12,9 @@ from ..constants import (
     QUADRATIC,
     SATISFIED,
 )
+from ..spatial import relative_twist
 from ..types import FP, SERIAL, func, kernel, ti, vec4, vec6
-from .cone import cone_force, load_parameters
+from .cone import cone_force, load_parameters, to_contact
 from .impedance import stiffness_damping_impedance
 from .row_cost import is_friction
 
@@ -84,6 +85,7 @@ def expand_contact(m, d, c):
     j = d.con_Jaref[c]
     out = cone_force(m, d, j, dim, D, d.con_mu[c], fri)
     kbi, friction = impedances(m, d, c)
+    velocity = to_contact(c, relative_twist(m, d, c, d.cvel), dim, d.contact_frame)
     zone = zone_of(j, d.con_mu[c], fri)
     rows = ti.select(dim == 1 or elliptic, dim, 2 * (dim - 1))
     for e in range(rows):
@@ -94,6 +96,7 @@ def expand_contact(m, d, c):
             k = ti.select(dim == 1, 0, e // 2 + 1)
             sign = 1.0 - 2.0 * ti.cast(e % 2, FP)
         residual = component(j, k)
+        v = component(velocity, k)
         a = component(aref, k)
         fk = component(fri, k)
         force = component(vec6(out[1], out[2], out[3], out[4], out[5], out[6]), k)
@@ -101,6 +104,7 @@ def expand_contact(m, d, c):
         b = ti.select(k > 0, friction[1], kbi[1])
         if not elliptic and dim > 1:
             residual = j[0] + sign * fk * residual
+            v = velocity[0] + sign * fk * v
             a = aref[0] + sign * fk * a
             force = -D * ti.min(residual, 0.0)
             b = kbi[1]
@@ -125,7 +129,7 @@ def expand_contact(m, d, c):
         d.efc_diagApprox[r] = kbi[2] / (1.0 - kbi[2]) / Dk
         d.efc_KBIP[r] = vec4(stiff, b, kbi[2], 0.0)
         d.efc_aref[r] = a
-        d.efc_vel[r] = -(a + stiff * kbi[2] * (pos - margin)) / b
+        d.efc_vel[r] = v
         d.efc_force[r] = force
 
 

@@ -189,8 +189,7 @@ class Data(Storage):
     @property
     def time(self):
         """Simulation time [s]: a float for one world, else (nworld,)."""
-        t = self.host("world_time")[:, 0]
-        return float(t[0]) if self.nworld == 1 else t
+        return float(self.host("world_time")[0, 0]) if self.nworld == 1 else self.world_time[:, 0]
 
     @property
     def warning(self):

@@ -111,8 +111,6 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
             raise ValuesError(f"d.{a.name}, of shape {self.shape}, cannot be written so: {e}") from None
         except IndexError as e:
             raise IdError(f"d.{a.name}, of shape {self.shape}: {e}") from None
-        if a.name == "world_time":
-            check_time(host[index])
         self._upload(host)
 
     def __dlpack_device__(self):
@@ -151,6 +149,8 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         return self._data.device(self._array.name)
 
     def _upload(self, host):
+        if self._array.name == "world_time":
+            check_time(host)
         memory.upload(self._data.device(self._array.name), host.reshape(-1), self._first)
         asleep.wrote(self._data, self._array.name)
 

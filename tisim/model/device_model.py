@@ -20,6 +20,8 @@ from .tables import sleep as sleep_tables
 from .tables import tasks as task_tables
 from .tables.declare import Table, declared
 
+MASSES = {"body_mass", "body_inertia", "dof_armature", "dof_M0"}  # of which dof_M0 follows from the others
+
 
 def _tree_free(m):
     """1 for trees of one free body without armature and friction loss, of its dofs and of tendons' that pull at it."""
@@ -85,6 +87,10 @@ class DeviceModel:
         lcp.renew(self)
         if self._changed:
             validate.check(self, self._changed)
+            if self._changed & MASSES:
+                from . import set_const  # which loads what compiles models
+
+                set_const.warn_unless_followed(self)
             names = [n for n in self._changed if n in on]
             names += [n for n, table in DERIVED.items() if n in on and self._changed.intersection(table.reads)]
             before = [on[n] for n in names]

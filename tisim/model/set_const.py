@@ -1,5 +1,7 @@
 """The constants of a model that follow from others, made anew after these were written. Seed 003, "Changing models"."""
 
+import warnings
+
 import numpy as np
 
 from tisim.enums import mjtJacobian, mjtJoint, mjtSleepPolicy
@@ -36,6 +38,25 @@ def set_const(m, d=None):
     for name, value in stat.items():
         setattr(m.stat, name, value)
     m._sizes["ngravcomp"] = int((a["body_gravcomp"] > 0).sum())
+
+
+def warn_unless_followed(m):
+    """A Python warning where masses of free bodies are not those of dof_M0, their part of M: contacts take the masses.
+
+    MuJoCo's contacts take dof_M0 there, its gravity the masses. What moves with others has M of the masses as they are.
+    """
+    a = m._arrays
+    free = np.flatnonzero(a["jnt_type"] == mjtJoint.mjJNT_FREE)
+    free = free[a["dof_simplenum"][a["jnt_dofadr"][free]] > 0]
+    body, dofs = a["jnt_bodyid"][free], a["jnt_dofadr"][free, None] + np.arange(6)
+    mass = np.concatenate([np.repeat(a["body_mass"][body, None], 3, axis=1), a["body_inertia"][body]], axis=1)
+    wrong = np.abs(mass + a["dof_armature"][dofs] - a["dof_M0"][dofs]) > 1e-6 * a["dof_M0"][dofs]
+    if wrong.any():
+        i = int(body[wrong.any(axis=1)][0])
+        warnings.warn(
+            f"mass, inertia or armature of body {m.id2name('body', i) or f'number {i}'} was written, and M has the old "
+            "one still: call tisim.set_const(m) after writing, as mj_setConst for MuJoCo, or contacts take the new one"
+        )
 
 
 def constants(m, a):
@@ -77,7 +98,7 @@ def _check_simple(m, a):
     own = np.zeros((nbody, 3)), np.tile([1.0, 0.0, 0.0, 0.0], (nbody, 1))
     now["body_sameframe"] = bodies.same_frame(a["body_ipos"], a["body_iquat"], *own)
     tree.simplify(now, [])
-    lost = np.flatnonzero((a["body_simple"] > 0) & (now["body_simple"] == 0))
+    lost = np.flatnonzero((a["body_simple"] > 0) & (now["body_simple"] == 0) & (a["body_dofnum"] > 0))
     if len(lost):
         i = int(lost[0])
         raise Error(

@@ -179,11 +179,6 @@ def _excludes(a, sizes):
     return wrong_at("exclude_signature", a["exclude_signature"], ok, "65536 * a body + another")
 
 
-@rule("pair_geom1 pair_geom2")
-def _pairs(a, sizes):
-    return wrong_at("pair_geom2", a["pair_geom2"], a["pair_geom1"] != a["pair_geom2"], "another geom than pair_geom1")
-
-
 @rule("eq_obj1id eq_obj2id actuator_trnid wrap_objid sensor_objid sensor_refid tuple_objid")
 def _objects(a, sizes):
     """Ids of objects of any type, of which nothing is computed so far."""
@@ -194,4 +189,4 @@ def _objects(a, sizes):
     return None
 
 
-RULES = (_tree, _mocap, _inertia, _axes, _geoms, _excludes, _pairs, _objects)
+RULES = (_tree, _mocap, _inertia, _axes, _geoms, _excludes, _objects)

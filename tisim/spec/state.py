@@ -80,13 +80,14 @@ class Keys:
     """The keyframes of specifications while a part of one is attached to the other, or taken away.
 
     They are read before the change. Where a specification with keyframes does not compile then, raises Error if
-    strict, else leaves them as they are. Where it does not compile after the change, write() raises MjcfError. What a
-    keyframe did not know gets the numbers of its file, before angles and frames are resolved, as in MuJoCo.
+    strict, else leaves them as they are. What a keyframe of this specification did not know is as in its reference
+    pose, of another's has the numbers of its file, before angles and frames are resolved, as in MuJoCo.
     """
 
     def __init__(self, *specs, strict=True):
         self.before = []
         if any(spec.keys for spec in specs):
+            self._alive = {*specs[0]._parents}
             for spec in specs:
                 try:
                     spec._check()
@@ -102,6 +103,7 @@ class Keys:
         """Writes the keyframes into `spec`, after the change and for its model.
 
         copies  for each specification None, or (dict id of a copy -> id of its original, function that renames).
+        Raises MjcfError where one with a copy does not compile.
         """
         if not self.before:
             return
@@ -113,13 +115,15 @@ class Keys:
         except MjcfError:
             for section in spec._sections("keyframe"):
                 section.children = kept[id(section)]
-            raise
+            if any(copies):
+                raise
+            return self._cut(spec)
         start = reference(after, 1)
         filled = {name: value.copy() for name, value in start.items()}
         for (_, _, raw), copy in zip(self.before, copies):
-            for name in ("qpos", "mpos", "mquat"):
+            for name in ("qpos", "mpos", "mquat") if copy else ():
                 for (node, _), indices in places_of(after, name).items():
-                    source = raw.get(node) if copy is None else raw.get(copy[0].get(node, node))
+                    source = raw.get(copy[0].get(node, node))
                     if source:
                         filled[name][0, list(indices)] = source[name]
         for (old, nodes, _), copy in zip(self.before, copies):
@@ -133,6 +137,16 @@ class Keys:
                     if name in node.attrib and not np.array_equal(value, start[name]):
                         key.attrib[name] = value[0].tolist()
                 spec._section("keyframe").children.append(key)
+        spec._restructured()
+
+    def _cut(self, spec):
+        """Takes the numbers of what is gone out of keyframes of a specification that does not compile."""
+        (old, nodes, _), gone = self.before[0], self._alive - {*spec._parents}
+        for name in QUANTITIES:
+            lost = [k for (node, _), places in places_of(old, name).items() if node in gone for k in places]
+            for i, node in enumerate(nodes):
+                if name in node.attrib:
+                    node.attrib[name] = np.delete(old.arrays[f"key_{name}"][i], lost).tolist()
         spec._restructured()
 
 

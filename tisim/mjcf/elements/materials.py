@@ -17,7 +17,7 @@ def check_materials(items):
     for item in items:
         node = item.node
         if item.children:
-            item.attrib["layers"] = item.children
+            item.attrib["layers"] = [*item.attrib.get("layers", ()), *item.children]
             if "texture" in node.attrib:
                 raise node.error("'texture' and layers exclude each other")
         if not item.name:

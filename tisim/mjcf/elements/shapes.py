@@ -158,6 +158,7 @@ def added_mass(kind, size):
         BOX: lambda a, b, c: (a, b, c),
         PLANE: lambda a, b, c: (a, b, c),
         mjtGeom.mjGEOM_MESH: lambda a, b, c: (a, b, c),
+        mjtGeom.mjGEOM_HFIELD: lambda a, b, c: (a, b, c),
     }, 3)  # fmt: skip
     out = np.zeros((len(kind), 6))
     ok = (semi > 0).all(1)

@@ -219,6 +219,11 @@ def merge(base, own, node):
         elif name in _ALTERNATIVES:
             count += 1
             out["alt"] = (name, own[name])
+    if node.tag == "light" and "type" in own and "directional" not in own:
+        out["directional"] = None  # what a class said of it before
+    if node.tag == "material" and base.get("layers"):
+        kept = [layer for layer in base["layers"] if "texture" not in own or layer.attrib["role"] != 1]
+        out["layers"] = [*kept, *own.get("layers", ())]
     if count > 1:
         raise node.error("multiple orientation specifiers are not allowed")
     return out
