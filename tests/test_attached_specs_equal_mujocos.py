@@ -1,6 +1,7 @@
 """What tisim.Spec attaches is what mujoco.MjSpec attaches: the same calls give the same arrays, names and classes."""
 
 import mujoco
+import numpy as np
 import pytest
 from shared.compiled import bit_differences, differences
 from shared.images import png
@@ -109,6 +110,33 @@ def test_what_the_guests_keyframes_do_not_know_stands_as_in_the_reference_pose()
         spec.site("s").attach_body(Spec.from_string(guest).body("b"), "x-", "")
         keys.append(spec.compile().key_qpos)
     assert keys[0] == pytest.approx(keys[1], abs=1e-12) and keys[0][0, :3].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("own", ["", '<keyframe><key name="p" qpos="1 2 3 1 0 0 0" time="2"/></keyframe>'])
+def test_guests_with_keyframes_come_to_what_replicates_make(own):
+    stage = f"""<mujoco><worldbody><replicate count="2" offset="1 0 0"><body><freejoint/><geom size=".1"/></body>
+        </replicate><site name="s"/></worldbody>{own}</mujoco>"""
+    guest = """<mujoco><worldbody><body name="b"><joint ref="30"/><geom size=".1"/></body></worldbody>
+        <keyframe><key name="k" qpos="1"/></keyframe></mujoco>"""
+    found = []
+    for Spec in (tisim.Spec, mujoco.MjSpec):
+        spec = Spec.from_string(stage)
+        spec.site("s").attach_body(Spec.from_string(guest).body("b"), "x-", "")
+        m = spec.compile()
+        found.append((m.key_qpos.tolist(), m.key_time.tolist(), [m.key(i).name for i in range(m.nkey)]))
+        if Spec is tisim.Spec:
+            with pytest.raises(tisim.UnsupportedError, match="keyframe.*replicate"):
+                spec.to_xml()
+    assert found[0][0] == pytest.approx(np.array(found[1][0]), abs=1e-12) and found[0][1:] == found[1][1:]
+
+
+def test_keyframes_that_are_added_know_what_replicates_make():
+    spec = tisim.Spec.from_string("""<mujoco><worldbody><replicate count="2" offset="1 0 0"><body><joint type="slide"/>
+        <geom size=".1"/></body></replicate></worldbody><keyframe><key name="p" qpos="1"/></keyframe></mujoco>""")
+    before = spec.compile().key_qpos.tolist()
+    spec.add_key(name="q", qpos=[3, 4])
+    m = spec.compile()
+    assert m.key_qpos.tolist() == [*before, [3, 4]] and m.key("q").qpos.tolist() == [3, 4]
 
 
 def test_attaching_leaves_the_other_specification_as_it_was():

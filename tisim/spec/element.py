@@ -192,6 +192,7 @@ class SpecElement:
             raise UnsupportedError(f"element '{tag}' is not supported", tag)
         file, line = caller()
         node = Node(tag, {}, file, line)
+        node.whole = tag == "key"
         handle = self._spec._adopt(node, self._node)
         try:
             if default is not None:

@@ -128,13 +128,16 @@ class Keys:
                         filled[name][0, list(indices)] = source[name]
         for (old, nodes, _), copy in zip(self.before, copies):
             mapping, new = copy or (None, str)
-            for i, node in enumerate(nodes):
+            names, times = old.names[mjtObj.mjOBJ_KEY], old.arrays["key_time"].tolist()
+            alike = not any(names[len(nodes) :])  # else replicates have made more of them
+            for i in range(len(nodes) if alike else len(names)):
                 values = {name: old.arrays[f"key_{name}"][i : i + 1] for name in QUANTITIES}
-                key = Node("key", {k: v for k, v in node.attrib.items() if k == "time"}, node.file, node.line)
-                if node.attrib.get("name"):
-                    key.attrib["name"] = new(node.attrib["name"])
-                for name, value in transfer(old, after, values, filled, mapping).items():
-                    if name in node.attrib and not np.array_equal(value, start[name]):
+                key = Node("key", {"time": times[i]} if times[i] else {}, nodes[0].file, nodes[0].line)
+                key.whole = True
+                if names[i]:
+                    key.attrib["name"] = new(names[i])
+                for name, value in transfer(old, after, values, filled if alike else start, mapping).items():
+                    if (not alike or name in nodes[i].attrib) and not np.array_equal(value, start[name]):
                         key.attrib[name] = value[0].tolist()
                 spec._section("keyframe").children.append(key)
         spec._restructured()

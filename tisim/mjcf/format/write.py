@@ -32,8 +32,10 @@ def to_text(scope, folder=""):
 
     folder  where the text will stand; "" for the current folder, as for a text that is read from a string. If it is not
     the folder of the scope's own files, files on disk are named by absolute paths; what is found among the assets keeps
-    the name it has there. Raises Error where the tree is too deep to be read back.
+    the name it has there. Raises Error where the tree is too deep to be read back, and UnsupportedError for keyframes
+    of what replicates make, of which a file has those of one copy.
     """
+    _refuse_whole_keys(scope)
     moved = os.path.abspath(folder) != os.path.abspath(scope.source.folder)
     lines = [f"<mujoco{_attributes(GRAMMAR, scope.root.attrib)}>"]
     for tag in SECTIONS:
@@ -45,6 +47,16 @@ def to_text(scope, folder=""):
             if node.attrib or node.children or tag == "worldbody":
                 _write(node, GRAMMAR.children[tag], lines)
     return "\n".join([*lines, "</mujoco>", ""])
+
+
+def _refuse_whole_keys(scope):
+    keys = [node for section in scope.of("keyframe") for node in section.children if node.whole]
+    inside = list(scope.of("worldbody")) if keys else []
+    while inside:
+        node = inside.pop()
+        if node.tag == "replicate":
+            raise keys[0].unsupported("a keyframe of all that a replicate makes has no place in a file", "replicate")
+        inside += node.children
 
 
 def merged(tag, sections):

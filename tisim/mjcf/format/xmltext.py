@@ -24,13 +24,16 @@ SHOWN = 1000
 
 
 class Node:
-    """One XML element: tag, attributes (dict str -> str), children, and where it stands."""
+    """One XML element: tag, attributes (dict str -> str), children, and where it stands.
 
-    __slots__ = ("tag", "attrib", "children", "file", "line", "column")
+    whole  True of a keyframe that was not read: its numbers are of the whole model, with all that replicates make.
+    """
+
+    __slots__ = ("tag", "attrib", "children", "file", "line", "column", "whole")
 
     def __init__(self, tag, attrib, file="<string>", line=0, column=0):
         self.tag, self.attrib, self.children = tag, attrib, []
-        self.file, self.line, self.column = file, line, column
+        self.file, self.line, self.column, self.whole = file, line, column, False
 
     def error(self, message):
         """An MjcfError at this element; the caller raises it."""

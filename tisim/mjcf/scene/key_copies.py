@@ -25,11 +25,13 @@ class Keys:
     """The keys of one model while its tree is read.
 
     live  key Items whose lists follow the order of the model's elements;  pending  Items that are spread over `state`.
+    whole  those that are of the whole model, as a Spec makes them: nothing becomes of them.
     """
 
     def __init__(self, lists, world, clones):
         self.lists, self.world, self.clones = lists, world, clones
-        self.live = [_copy(item, item.name, dict(item.attrib)) for item in lists["key"]]
+        self.live = [_copy(item, item.name, dict(item.attrib)) for item in lists["key"] if not item.node.whole]
+        self.whole = [item for item in lists["key"] if item.node.whole]
         self.changed, self.pending, self.stored = False, [], 0
 
     def parts(self, template=None):
@@ -134,7 +136,7 @@ class Keys:
             self.stored += sum(len(attrib.get(what, ())) for what in LISTS)
             if self.stored > 2 * MAX_NUMBERS:
                 raise _unsupported(item, TOO_MANY)
-        self.lists["key"] = keys
+        self.lists["key"] = keys + self.whole if self.changed else keys
 
 
 def forget(items):
