@@ -133,7 +133,8 @@ _CLASSED = [  # of a light's class and itself, of layers of a material's
 _HILLS = '<asset><hfield name="h" nrow="2" ncol="2" size="1 1 .5 .5"/></asset>'
 CASES = [
     *[_world(inside, f"<default>{a}</default><asset>{_TEXTURES}{asset}</asset>") for a, asset, inside in _CLASSED],
-    _world(f'<body><freejoint/><geom type="hfield" hfield="h" fluidshape="ellipsoid"/>{_GEOM}</body>', _HILLS),
+    *[_world(f'<body><freejoint/><geom type="hfield" hfield="h" {a}/>{_GEOM}</body>', _HILLS)
+      for a in ('fluidshape="ellipsoid"', 'shellinertia="true"', 'density="3"')],
     *[_world(f"<geom {a}/>") for a in _GEOMS],
     *[_world(f'<body><joint {a}/><geom size=".1" pos=".2 0 0"/></body>') for a in _JOINTS],
     *[_world(_FREE, "", f"<keyframe><key {a}/></keyframe>") for a in _KEYS],

@@ -299,8 +299,9 @@ def _inherit(cls, record, inherited):
             no_name = wanted[name] is None and name in known and known[name].kind == "text"
             values[name] = "" if no_name else wanted[name]
             if values[name] is None or name not in known:
+                word = inherited[tag][name][0] if name == "alt" else name  # of several, the attribute that turns
                 raise Error(
-                    f"cannot attach: the top default class sets '{name}' of '{tag}', which another class cannot take "
+                    f"cannot attach: the top default class sets '{word}' of '{tag}', which another class cannot take "
                     "back; use a class of its own for it"
                 )
         if values:

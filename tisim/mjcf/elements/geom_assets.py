@@ -105,16 +105,11 @@ def bounds(kind, dataid, assets, aabb, rbound):
         rbound[row] = np.linalg.norm(np.maximum(np.abs(mesh.low), np.abs(mesh.high)))
 
 
-def extents(kind, dataid, assets, size, extent, per_mass):
-    """Volumes or areas (n,) and inertias of unit mass (n, 3) of mesh and height field geoms, in place."""
-    box = np.zeros((len(kind), 3))
-    rows = kind == HFIELD
-    box[rows] = size[rows]
-    extent[rows] = 8 * size[rows].prod(1)
-    mesh_rows = np.flatnonzero(kind == MESH)
-    for row in mesh_rows:
+def extents(kind, dataid, assets, extent, per_mass):
+    """Volumes or areas (n,) and inertias of unit mass (n, 3) of mesh geoms, in place."""
+    box, rows = np.zeros((len(kind), 3)), kind == MESH
+    for row in np.flatnonzero(rows):
         mesh = assets.meshes[dataid[row]]
         box[row], extent[row] = mesh.box, mesh.extent
-    rows = rows | (kind == MESH)
     x, y, z = (box[rows] ** 2).T
     per_mass[rows] = np.stack([y + z, x + z, x + y], 1) / 3

@@ -68,9 +68,11 @@ def compile_geoms(items, assets, materials, width, weldid, infer):
     # mass and principal inertia
     shell = column(items, "shellinertia", dtype=bool)
     density = column(items, "density")
-    extent = np.where(shell, shapes.area(kind, size), shapes.volume(kind, size))
-    per_mass = np.where(shell[:, None], shapes.shell_inertia_per_mass(kind, size), shapes.inertia_per_mass(kind, size))
-    geom_assets.extents(kind, dataid, assets, size, extent, per_mass)
+    solid = np.where(kind == mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_BOX, kind)  # as large as its mean height
+    extent = np.where(shell, shapes.area(solid, size), shapes.volume(solid, size))
+    hollow, full = shapes.shell_inertia_per_mass(solid, size), shapes.inertia_per_mass(solid, size)
+    per_mass = np.where(shell[:, None], hollow, full)
+    geom_assets.extents(kind, dataid, assets, extent, per_mass)
     given = np.array([np.nan if item.attrib["mass"] is None else item.attrib["mass"] for item in items], float)
     mass = np.where(np.isnan(given), density * extent, np.where(extent > EPS, given, 0.0))
     group = column(items, "group", dtype=np.int32)
