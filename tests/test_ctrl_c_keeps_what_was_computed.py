@@ -16,6 +16,7 @@ from tisim.recording import recording as recordings
 from tisim.settling import settle as settling
 from tisim.viewer import glb
 
+HANDLER = signal.getsignal(signal.SIGINT)  # that of who runs the tests: a background job may have none
 FRAMES, PRESSED = 9, 4
 
 
@@ -94,7 +95,7 @@ def test_an_export_has_the_frames_until_then(call, recorded, monkeypatch, tmp_pa
     code, out, err = call("export", recorded, "-o", file)
     assert (code, err) == (0, "") and f"{FRAMES} frames" in out and "stopped" not in out
     assert frames(tmp_path / file) == {FRAMES}
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is HANDLER
 
 
 def test_a_second_ctrl_c_leaves_no_half_file(call, recorded, monkeypatch, tmp_path):
@@ -184,7 +185,7 @@ def test_a_decomposition_keeps_the_parts_of_each_mesh_and_writes_no_other_model(
             assert (code, words, err) == (130, told, "")
             assert not (tmp_path / out).exists() and len(found) == 1
     assert code == 0 and len(found) == 2 and re.search(r"convex parts: ring \d+, washer \d+", words), err
-    assert (tmp_path / "parts.npz").exists() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert (tmp_path / "parts.npz").exists() and signal.getsignal(signal.SIGINT) is HANDLER
 
 
 def test_a_ctrl_c_while_a_model_is_written_leaves_what_was_there(call, monkeypatch, tmp_path):
