@@ -91,6 +91,7 @@ def test_what_nobody_writes_is_noticed(stages):
         "tendon_bias": {"cacc_bias", "cvel"},
         "adhesion_contacts": {"cvel"},
         "contact_terms": {"cvel"},
+        "expand_contacts": {"cvel"},
         "clamp_joint_forces": {"qfrc_gravcomp"},
         "fluid_derivative": {"cvel"},
         "smooth_derivative": {"cdof_dot", "cvel"},
