@@ -99,35 +99,35 @@ def test_a_model_that_itself_attaches_models_is_attached():
     assert differences(again, theirs.compile()) == {}
 
 
+GUEST = """<mujoco><worldbody><body name="b"><joint ref="30"/><geom size=".1"/></body></worldbody>
+<keyframe><key name="k" qpos="1"/></keyframe></mujoco>"""
+
+
+def with_guest(stage):
+    """A tisim.Spec and an MjSpec of a stage, to whose site s the body of GUEST is attached."""
+    specs = [Spec.from_string(stage) for Spec in (tisim.Spec, mujoco.MjSpec)]
+    for spec in specs:
+        spec.site("s").attach_body(type(spec).from_string(GUEST).body("b"), "x-", "")
+    return specs
+
+
 def test_what_the_guests_keyframes_do_not_know_stands_as_in_the_reference_pose():
     stage = """<mujoco><worldbody><body name="f" pos="1 2 3" euler="90 0 0"><freejoint/><geom size=".1"/></body>
         <body name="h"><joint ref="20"/><geom size=".1"/></body><site name="s"/></worldbody></mujoco>"""
-    guest = """<mujoco><worldbody><body name="b"><joint ref="30"/><geom size=".1"/></body></worldbody>
-        <keyframe><key name="k" qpos="1"/></keyframe></mujoco>"""
-    keys = []
-    for Spec in (tisim.Spec, mujoco.MjSpec):
-        spec = Spec.from_string(stage)
-        spec.site("s").attach_body(Spec.from_string(guest).body("b"), "x-", "")
-        keys.append(spec.compile().key_qpos)
-    assert keys[0] == pytest.approx(keys[1], abs=1e-12) and keys[0][0, :3].tolist() == [1, 2, 3]
+    ours, theirs = (spec.compile().key_qpos for spec in with_guest(stage))
+    assert ours == pytest.approx(theirs, abs=1e-12) and ours[0, :3].tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("own", ["", '<keyframe><key name="p" qpos="1 2 3 1 0 0 0" time="2"/></keyframe>'])
 def test_guests_with_keyframes_come_to_what_replicates_make(own):
     stage = f"""<mujoco><worldbody><replicate count="2" offset="1 0 0"><body><freejoint/><geom size=".1"/></body>
         </replicate><site name="s"/></worldbody>{own}</mujoco>"""
-    guest = """<mujoco><worldbody><body name="b"><joint ref="30"/><geom size=".1"/></body></worldbody>
-        <keyframe><key name="k" qpos="1"/></keyframe></mujoco>"""
-    found = []
-    for Spec in (tisim.Spec, mujoco.MjSpec):
-        spec = Spec.from_string(stage)
-        spec.site("s").attach_body(Spec.from_string(guest).body("b"), "x-", "")
-        m = spec.compile()
-        found.append((m.key_qpos.tolist(), m.key_time.tolist(), [m.key(i).name for i in range(m.nkey)]))
-        if Spec is tisim.Spec:
-            with pytest.raises(tisim.UnsupportedError, match="keyframe.*replicate"):
-                spec.to_xml()
-    assert found[0][0] == pytest.approx(np.array(found[1][0]), abs=1e-12) and found[0][1:] == found[1][1:]
+    specs = with_guest(stage)
+    ours, theirs = (spec.compile() for spec in specs)
+    assert ours.key_qpos == pytest.approx(theirs.key_qpos, abs=1e-12) and np.array_equal(ours.key_time, theirs.key_time)
+    assert [ours.key(i).name for i in range(ours.nkey)] == [theirs.key(i).name for i in range(theirs.nkey)]
+    with pytest.raises(tisim.UnsupportedError, match="keyframe.*replicate"):
+        specs[0].to_xml()
 
 
 def test_keyframes_that_are_added_know_what_replicates_make():
@@ -137,6 +137,19 @@ def test_keyframes_that_are_added_know_what_replicates_make():
     spec.add_key(name="q", qpos=[3, 4])
     m = spec.compile()
     assert m.key_qpos.tolist() == [*before, [3, 4]] and m.key("q").qpos.tolist() == [3, 4]
+
+
+def test_keyframes_of_what_stands_before_replicates_are_written():
+    spec = tisim.Spec.from_string("""<mujoco><worldbody><body><joint name="j" type="slide"/><geom size=".1"/></body>
+        <replicate count="3" offset="1 0 0"><geom size=".1"/></replicate></worldbody>
+        <actuator><motor joint="j"/></actuator></mujoco>""")
+    spec.add_key(name="q", qpos=[3])
+    for Model in (tisim.Model, mujoco.MjModel):
+        assert 3 in Model.from_xml_string(spec.to_xml()).key_qpos
+    spec.add_key(ctrl=[1])
+    assert spec.compile().key_ctrl.tolist() == [[0], [1]]
+    with pytest.raises(tisim.UnsupportedError, match="keyframe.*replicate"):
+        spec.to_xml()
 
 
 def test_attaching_leaves_the_other_specification_as_it_was():

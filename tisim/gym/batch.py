@@ -34,7 +34,6 @@ class Batch:
         if self.by_hands:
             for hand, d in enumerate(self.datas):
                 hands.give(d, hand)
-        self._worlds = [np.arange(d.nworld) for d in self.datas]
         self._views = {}  # d -> (number of changes, names, their arrays)
 
     def step(self, ctrl, reads, starts=None, beside=None):
@@ -57,11 +56,11 @@ class Batch:
             if part:
                 restart(self.model, d, starts[0][part[0]], part[1], starts[2])
 
-        for d, first, worlds in zip(self.datas, self.first, self._worlds):
-            write_worlds(d, "ctrl", worlds, ctrl[first : first + d.nworld])
+        for d, first in zip(self.datas, self.first):
+            write_worlds(d, "ctrl", np.arange(d.nworld), ctrl[first : first + d.nworld])
         jobs = [lambda args=args: advance(*args) for args in zip(self.datas, self.first, parts)]
         found = hands.at_once([*jobs, beside] if beside else jobs)
-        return copies, found[-1]
+        return copies, found[-1] if beside else None
 
     def reset(self, states, worlds, sig):
         """Resets worlds, by index in ascending order, and sets their states."""

@@ -45,11 +45,11 @@ class MujocoTask(VectorEnv):
         super().__init__(m, num_envs, frame_skip=self.skip if frame_skip is None else frame_skip, camera=look, **kwargs)
 
     def start(self, rng):
-        (nq, nv), noise = self._shapes, self.reset_noise_scale
-        qpos = np.asarray(self.model.qpos0) + rng.uniform(-noise, noise, nq)
+        m, noise = self.model, self.reset_noise_scale
+        qpos = np.asarray(m.qpos0) + rng.uniform(-noise, noise, m.nq)
         if self.normal:
-            return qpos, noise * rng.standard_normal(nv)
-        return qpos, rng.uniform(-noise, noise, nv)
+            return qpos, noise * rng.standard_normal(m.nv)
+        return qpos, rng.uniform(-noise, noise, m.nv)
 
     def body(self, name):
         """Id of a body given by name or id."""

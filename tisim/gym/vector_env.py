@@ -81,7 +81,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             modes = ", ".join(repr(mode.value) for mode in AutoresetMode)
             raise Error(f"autoreset_mode={autoreset_mode!r}: expected one of {modes}") from None
         self.max_episode_steps, self.render_mode = max_episode_steps, render_mode
-        self.model, self._shapes = m, ((m.nq,), (m.nv,))
+        self.model = m
         self._batch = Batch(m, self.num_envs, self.frame_skip, None if blocks is None else _count("blocks", blocks))
         self._fresh = {}  # {worlds: Data}
         self.metadata = dict(
@@ -283,7 +283,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def _started(self, rng):
         """The same of one, looked at."""
-        start, wanted = self.start(rng), self._shapes
+        start, wanted = self.start(rng), ((self.model.nq,), (self.model.nv,))
         shapes = tuple(map(np.shape, start)) if isinstance(start, (tuple, list)) else type(start)
         if shapes != wanted:
             raise Error(f"start: gave {shapes}, expected qpos and qvel of shapes {wanted}")

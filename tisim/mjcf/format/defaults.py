@@ -4,6 +4,8 @@ A class is a dict element -> dict attribute -> value. Classes inherit by copying
 one dictionary look-up, however deep the classes nest.
 """
 
+from tisim.enums import mjtTextureRole
+
 from . import actuator_defaults
 from .grammar import GRAMMAR
 from .names import nearest
@@ -222,7 +224,8 @@ def merge(base, own, node):
     if node.tag == "light" and "type" in own and "directional" not in own:
         out["directional"] = None  # what a class said of it before
     if node.tag == "material" and base.get("layers"):
-        kept = [layer for layer in base["layers"] if "texture" not in own or layer.attrib["role"] != 1]
+        rgb = mjtTextureRole.mjTEXROLE_RGB  # which is that of `texture`
+        kept = [layer for layer in base["layers"] if "texture" not in own or layer.attrib["role"] != rgb]
         out["layers"] = [*kept, *own.get("layers", ())]
     if count > 1:
         raise node.error("multiple orientation specifiers are not allowed")

@@ -32,8 +32,8 @@ def to_text(scope, folder=""):
 
     folder  where the text will stand; "" for the current folder, as for a text that is read from a string. If it is not
     the folder of the scope's own files, files on disk are named by absolute paths; what is found among the assets keeps
-    the name it has there. Raises Error where the tree is too deep to be read back, and UnsupportedError for keyframes
-    of what replicates make, of which a file has those of one copy.
+    the name it has there. Raises Error where the tree is too deep to be read back, and UnsupportedError for
+    keyframes that a file cannot hold.
     """
     _refuse_whole_keys(scope)
     moved = os.path.abspath(folder) != os.path.abspath(scope.source.folder)
@@ -50,13 +50,17 @@ def to_text(scope, folder=""):
 
 
 def _refuse_whole_keys(scope):
+    """A file's keyframe has one copy of what a replicate holds, nothing behind it and no controls (key_copies.py)."""
     keys = [node for section in scope.of("keyframe") for node in section.children if node.whole]
-    inside = list(scope.of("worldbody")) if keys else []
+    keys = [node for node in keys if not node.attrib.keys() <= {"name", "time"}]
+    driven, behind = any({"act", "ctrl"} & node.attrib.keys() for node in keys), False
+    inside = scope.of("worldbody")[::-1] if keys else []
     while inside:
         node = inside.pop()
-        if node.tag == "replicate":
+        behind = behind or node.tag == "replicate"
+        if behind and (driven or node.tag in ("joint", "freejoint") or node.attrib.get("mocap")):
             raise keys[0].unsupported("a keyframe of all that a replicate makes has no place in a file", "replicate")
-        inside += node.children
+        inside += node.children[::-1]
 
 
 def merged(tag, sections):
