@@ -1,7 +1,7 @@
 """Numbers that kernels share with the rest of tisim, each taken from where it is defined: plain ints, for Taichi."""
 
 from tisim.data import asleep, pictures
-from tisim.data.arrays import islands
+from tisim.data.arrays import islands, lcp
 from tisim.enums import (
     mjtBias,
     mjtCamLight,
@@ -185,6 +185,8 @@ LINEAR_ITERATIONS = solver.LINEAR_ITERATIONS
 SCAN_BLOCK = sorting.SCAN_BLOCK
 QUEUED_ROUNDS, QUEUE_BAD = islands.QUEUED_ROUNDS, islands.QUEUE_BAD
 QUEUE_LARGE, QUEUE_DENSE = islands.QUEUE_LARGE, islands.QUEUE_DENSE
+# lcp_head, and colours of a launch
+HEAD_COLORS, HEAD_LEFT, HEAD_ROUND, LCP_COLORS = lcp.HEAD_COLORS, lcp.HEAD_LEFT, lcp.HEAD_ROUND, lcp.LCP_COLORS
 
 # places in a row of geom_filter
 FILTER_BODY = geom_tables.BODY

@@ -12,6 +12,7 @@ SINE = (
 )  # sine of the angle below which two edges are parallel
 LESS = 1.0 - (1e-12 if WIDE == ti.f64 else 1e-5)  # an edge must have less overlap than this share of a face's
 FAR = 1e10  # larger than any squared distance; the start of a minimum
+ROUNDING = 1e-12 if WIDE == ti.f64 and FP == ti.f64 else 1e-6  # of boxes, by which their distance may be off
 
 
 @ti.func
@@ -211,8 +212,8 @@ def drop_doubles(m, d, slot, n, i1, i2, s1, s2, to2):
 
 @func
 def keep_apart(m, d, slot, n, gap):
-    """Drops of n contacts of boxes that are `gap` apart those that are nearer: what of a box is beside the other one's
-    face is beneath its plane, not in it. Returns the number of the others."""
+    """Drops of n contacts of boxes that are `gap` apart, but for rounding, those that are nearer: what of a box is
+    beside the other one's face is beneath its plane, not in it. Returns the number of the others."""
     kept = 0
     for k in range(n):
         if dist_at(m, d, slot + k) >= gap:
@@ -310,7 +311,7 @@ def box_box(m, d, slot, margin, i1, i2, g1, g2):
         n = drop_doubles(m, d, slot, n, i1, i2, m.geom_size[i1, g1] + margin, m.geom_size[i2, g2] + margin, to2)
         if ti.static(m.has.closing):
             if by_edge and overlap < 0.0:
-                n = keep_apart(m, d, slot, n, -overlap)
+                n = keep_apart(m, d, slot, n, -overlap - ROUNDING * (s1.norm() + s2.norm()))
                 if n == 0:
                     out = ti.select(outward, along, -along)
                     place = between_edges(R, to2_in1, s1, s2, i, j, out)

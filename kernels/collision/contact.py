@@ -84,6 +84,8 @@ def write_contacts(m, d):
         for b in range(nblock):
             total = 0
             for k in range(b * length, ti.min((b + 1) * length, n)):
+                if ti.static(m.has.closing):
+                    keep_closing(m, d, pair_at(m, d, k))
                 total += ti.max(0, d.cpair_ncon[pair_at(m, d, k)])
             d.scan_sum[b] = total
         ti.loop_config(serialize=SERIAL)

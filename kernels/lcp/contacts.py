@@ -3,13 +3,13 @@
 A record (lcp_rec) is 48 numbers, by the places below: the normal from geom 1 to geom 2 and two tangents; the angular
 rows of both bodies along their principal axes, scaled as lcp_body is; the contact's own 3 x 3 block of J M^-1 J'.
 Records of LANES slots lie side by side, first the four numbers 0, then the four numbers 1, so that a sweep may visit
-them together (visits.py); those of the last slots, if they are fewer, alike.
+them together (visits.py); those of the last slots, if they are fewer, alike; on a GPU those of all slots.
 """
 
 from ..rotation import at3
 from ..sleep.awake import is_body_asleep
 from ..team import share
-from ..types import FP, func, ti, vec3
+from ..types import FP, GPU, func, ti, vec3
 from .bodies import SCALE_SIZE, TWIST_SIZE
 from .lists import LANES
 from .matches import HEAD_SLEEPERS
@@ -31,8 +31,11 @@ numbers = ti.types.vector(SIZE, FP)
 @func
 def record_of(m, d, s):
     """(place of number 0 of the record in slot s, how far apart its numbers are)."""
-    first = s // LANES * LANES
-    return SIZE * first + s - first, ti.min(LANES, d.ncon - first)
+    o, step = s, d.ncon
+    if ti.static(not GPU):
+        first = s // LANES * LANES
+        o, step = SIZE * first + s - first, ti.min(LANES, d.ncon - first)
+    return o, step
 
 
 @func

@@ -1,6 +1,6 @@
 """Manifolds by colour, connects and welds by theirs: which contacts a sweep visits together, and in which slots."""
 
-from ..constants import DSBL_CONSTRAINT, DSBL_EQUALITY, EQ_WELD
+from ..constants import DSBL_CONSTRAINT, DSBL_EQUALITY, EQ_WELD, HEAD_COLORS
 from ..constraint.equality import local_ends
 from ..sleep.awake import is_body_asleep
 from ..team import crew, join, meet, share
@@ -10,9 +10,8 @@ from .matches import match_contacts
 
 COLORS = 30  # and the last one, of manifolds that get no other, which is one worker's
 LANES = 4  # contacts that are visited side by side
-# places in lcp_head: where color c begins, of contacts that are visited side by side; of colours; where color c begins,
-# of the others
-HEAD_COLORS, HEAD_SINGLES = 62, 64
+# places in lcp_head: where color c begins, of contacts that are visited side by side; behind HEAD_COLORS, of the others
+HEAD_SINGLES = 64
 # and of each kind of manifolds, those of a colour with as many contacts, then those of a colour with more than
 # MOST_ABREAST: how many are visited side by side; the first slot of these
 HEAD_SIZES, HEAD_FIRST, MOST_ABREAST = 128, 416, 8

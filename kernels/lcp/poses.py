@@ -21,7 +21,7 @@ def end_bodies(m, d, first, behind, me):
         if k + LANES <= behind and d.lcp_rotation == MIDPOINT:
             many = end_abreast(m, d, k, HELD * me)
         if many == 1:
-            end_body(m, d, body_at(m, d, k), HELD * me)
+            end_body(m, d, body_at(m, d, k))
         k += many
 
 
@@ -53,13 +53,24 @@ def moves(m, d, wb):
 
 
 @func
-def end_body(m, d, wb, held):
+def end_body(m, d, wb):
     """The same of body wb of all worlds."""
     if moves(m, d, wb):
         x = behind_step(m, d, wb, False)[0]
-        for e in ti.static(range(NUMBERS)):
-            d.lcp_held[held + LANES * e] = x[e]
-        put_body(m, d, wb, held)
+        q, i = places_of(m, d, wb)
+        for c in ti.static(range(7)):
+            d.qpos[q + c] = x[c]
+        for c in ti.static(range(6)):
+            d.qvel[i + c] = x[7 + c]
+            d.qacc[i + c] = x[13 + c]
+
+
+@func
+def places_of(m, d, wb):
+    """(first of qpos, first of qvel) of body wb of all worlds."""
+    w = wb // m.nbody
+    b = wb - w * m.nbody
+    return w * m.nq + m.jnt_qposadr[m.body_jntadr[b]], w * m.nv + m.body_dofadr[b]
 
 
 @func
@@ -68,7 +79,7 @@ def behind_step(m, d, wb, little: ti.template()):
     w = wb // m.nbody
     b = wb - w * m.nbody
     rate = 1.0 / m.opt.timestep
-    q, i = w * m.nq + m.jnt_qposadr[m.body_jntadr[b]], w * m.nv + m.body_dofadr[b]
+    q, i = places_of(m, d, wb)
     body, v, turn, holds = moved(m, d, wb, normalize_quat(narrow(at4(d.qpos, q + 3))), little)
     arm = rotate(body, m.body_ipos[w, b])
     x = d.xipos[wb] + d.lcp_scale[SCALE_SIZE * wb] * at3(d.lcp_body, BODY_SIZE * wb + WAY) - arm
@@ -84,9 +95,7 @@ def behind_step(m, d, wb, little: ti.template()):
 @func
 def put_body(m, d, wb, held):
     """The numbers of a body from lcp_held to qpos, qvel and qacc."""
-    w = wb // m.nbody
-    b = wb - w * m.nbody
-    q, i = w * m.nq + m.jnt_qposadr[m.body_jntadr[b]], w * m.nv + m.body_dofadr[b]
+    q, i = places_of(m, d, wb)
     for c in ti.static(range(7)):
         d.qpos[q + c] = d.lcp_held[held + LANES * c]
     for c in ti.static(range(6)):

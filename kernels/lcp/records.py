@@ -1,10 +1,11 @@
 """Records of contacts before a step, LANES at once where they lie side by side."""
 
+from ..constants import HEAD_COLORS
 from ..sort import first_from
 from ..team import meet, share
 from ..types import called, func, ti
 from .contacts import AT_ONCE, PAIR_SIZE, SIZE, bodies_of, bounce, numbers_of, prepare_contact
-from .lists import COLORS, HEAD_COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
+from .lists import COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
 
 STRETCH = 2048  # contacts of the list, about, that are in the cache while records are made of them
 

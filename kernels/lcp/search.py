@@ -10,11 +10,12 @@ Of a contact's slot lcp_cg has its impulse when the sweep began and its part of 
 then and what p makes of that; likewise lcp_cg_eq of connects and welds, which change lcp_from, too.
 """
 
+from ..constants import HEAD_COLORS
 from ..team import meet, share
 from ..types import FP, func, ti
 from .bodies import BODY_SIZE, TWIST_SIZE
 from .contacts import IMPULSE, record_of
-from .lists import EQ_ROWS, HEAD_COLORS
+from .lists import EQ_ROWS
 
 CONTACT_SIZE, CONTACT_WAY = 6, 3  # of lcp_cg
 SEARCH_SIZE, WAY, FROM, FROM_WAY = 32, 8, 16, 24  # of lcp_cg_body

@@ -1,12 +1,13 @@
 """A step of the second dynamics in one launch: from bodies and contacts to new poses, by a team."""
 
+from ..constants import HEAD_COLORS
 from ..sleep.awake import body_at, body_count
 from ..team import crew, join, meet, share
 from ..types import ABREAST, FP, HAND, SERIAL, called, func, kernel, ti
 from .bodies import begin_body, next_substep
 from .contacts import PAIR_SIZE, keep_contact, keep_sleepers
 from .direct import solve_islands
-from .lists import COLORS, HEAD_COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
+from .lists import COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
 from .poses import end_bodies
 from .records import prepare_contacts
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search

@@ -1,6 +1,7 @@
 """A step of the second dynamics where bodies have joints: contacts are swept, connects and welds, too, the rows of each
 tree solved at once."""
 
+from ..constants import HEAD_COLORS
 from ..rotation import at4
 from ..sleep.awake import is_tree_asleep, tree_at, tree_count
 from ..sort import first_from
@@ -25,7 +26,7 @@ from .contacts import (
 )
 from .elimination import fulfil_tree
 from .joints import POSE_SIZE, along_principal, place_tree
-from .lists import HEAD_COLORS, loop_at
+from .lists import loop_at
 from .loops import measure_loop, sweep_loops
 from .records import prepare_contacts
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search

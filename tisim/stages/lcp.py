@@ -6,7 +6,7 @@ from tisim.errors import UnsupportedError
 from tisim.model import lcp as parameters
 from tisim.model.lcp import CHOICES
 
-from . import actuation, sleep
+from . import actuation, lcp_queue, sleep
 
 PARALLEL_CONTACTS = 300  # below, waking the threads costs more than the sweeps
 PARALLEL_BODIES, PARALLEL_TREES = 100, 4  # alike
@@ -14,8 +14,10 @@ PARALLEL_BODIES, PARALLEL_TREES = 100, 4  # alike
 
 def check(m):
     """Raises UnsupportedError where no kernels serve."""
-    if session.arch != "cpu":
-        raise UnsupportedError(f"dynamics lcp runs on the CPU so far, not on {session.arch}")
+    if session.arch not in ("cpu", "cuda"):
+        raise UnsupportedError(f"dynamics lcp runs on the CPU and on CUDA, not on {session.arch}")
+    if session.arch == "cuda":
+        lcp_queue.check(m)
     if m.lcp.direct and session.precision != "f64":
         raise UnsupportedError("m.lcp.direct: pivots need precision f64")
 
@@ -34,6 +36,8 @@ def kernels_of(m):
 
 def all_kernels(m):
     """Those with what finds islands, where something may sleep or small ones are solved by pivots."""
+    if session.arch == "cuda":
+        return lcp_queue.kernels_of(m)
     found = runtime.kernels("lcp.islands")
     islands = [found.lcp_islands] * (asleep.enabled(m) or m.lcp.direct > 0)
     return [*kernels_of(m), *islands, *[found.island_contacts] * (m.lcp.direct > 0)]
@@ -56,6 +60,8 @@ def islands(m, d):
 
 def advance(m, d):
     """qpos, qvel and time behind a step: colours of the contacts, what they begin with, sweeps, new poses."""
+    if session.arch == "cuda":
+        return lcp_queue.advance(m, d, numbers(m))
     d.set_counts(nrow=0, nJ=0, nefc=0, nsmall=0, nlarge=0)
     if not asleep.enabled(m):
         d.set_counts(nisland=0)

@@ -21,7 +21,8 @@ def make(m, d, before, **scalars):
     """Islands and all lists of contacts and rows, behind the kernels `before`; scalars: those that find_islands and
     cut_blocks ask for."""
     k, island = runtime.kernels("constraint.lists_all"), runtime.kernels("constraint.islands_all")
-    sort = _Sort(m, d, scalars)
+    contacts, rows, entries = (d.capacity(name) for name in ("nconmax", "nrowmax", "nJmax"))
+    sort = Sort(m, d, max(2 * contacts, entries, d.nworld * m.ntree + contacts + rows), scalars)
     body_bits, tree_bits, island_bits = (int(d.nworld * n).bit_length() for n in (m.nbody, m.ntree, 3 * m.ntree))
     sort.run([*before, k.contact_parts])
     sort.sort(body_bits)
@@ -40,20 +41,21 @@ def _counts(blocks):
     return min(blocks << WIDE_DIGIT, max(MOST_COUNTS, blocks << DIGIT))
 
 
-class _Sort:
-    """Launches, and the sorts among them: where the sorted things lie, and in how many blocks they are moved."""
+class Sort:
+    """Launches, and the sorts among them: where the sorted things lie, and in how many blocks they are moved.
 
-    def __init__(self, m, d, scalars):
-        contacts, rows, entries = (d.capacity(name) for name in ("nconmax", "nrowmax", "nJmax"))
-        most = max(2 * contacts, entries, d.nworld * m.ntree + contacts + rows)
+    most  things that are sorted at most.  scalars  what the launched kernels ask for.
+    """
+
+    def __init__(self, m, d, most, scalars):
         blocks = max(1, min(MOST_BLOCKS, most // BLOCK))
         for name, length in dict(part_key=2 * most, part_value=2 * most, part_count=_counts(blocks)).items():
             d.scratch(name, length)
         self.m, self.d, self.half, self.blocks = m, d, 0, blocks
         self.scalars = scalars | dict(npartmax=most, npartblock=blocks)
 
-    def run(self, kernels):
-        launch.run(self.m, self.d, kernels, True, parthalf=self.half, **self.scalars)
+    def run(self, kernels, **more):
+        launch.run(self.m, self.d, kernels, True, parthalf=self.half, **self.scalars, **more)
         self.half = 0
 
     def sort(self, bits):

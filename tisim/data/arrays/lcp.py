@@ -2,6 +2,9 @@
 
 from ..declare import ALL
 
+HEAD_COLORS, HEAD_LEFT, HEAD_ROUND = 62, 720, 721  # places in lcp_head: colours, manifolds without, rounds they took
+LCP_COLORS = 4  # colours that a launch on a GPU visits, one after the other
+
 COMPUTED = [
     ("lcp_drift", "f", ("nbody", 2), "m, rad", "lcp", "how far a body is from where its parent and qpos have it"),
     ("lcp_eq_drift", "f", ("neq", 2), "m, rad", "lcp", "how far what a connect or weld makes equal is apart"),
@@ -28,7 +31,10 @@ SCRATCH = [
     ("lcp_link_eq", "i", ("neq", 4), "-", "lcp", "the same of connects and welds", 1),
     ("lcp_pull", "f", ("nbody", 48), "N s, N m s", "lcp", "impulses of what acts along a body's motions", 1),
     ("lcp_slot", "i", ("nconmax",), "-", "lcp", "slot of each contact; in the order of ODE, 1: it was found"),
-    ("lcp_head", "i", (ALL, 1024), "-", "lcp", "first slots of colours, see kernels/lcp/lists.py"),
+    ("lcp_head", "i", (ALL, 2048), "-", "lcp", "first slots of colours, see kernels/lcp/lists.py"),
+    ("lcp_turn", "i", (ALL, 32), "-", "lcp", "on a GPU: rounds of colours, the colour that is visited next"),
+    ("lcp_want", "i", ("nbody", 2), "-", "lcp", "there, in two halves: whose turn it is at a body", 1),
+    ("lcp_kind", "i", ("nconmax",), "-", "lcp", "there: kind of each manifold, by colour and size"),
     ("lcp_first", "i", ("nconmax",), "-", "lcp", "the first contact of each manifold, in list order"),
     ("lcp_order", "i", ("nconmax",), "-", "lcp", "the contact in each slot"),
     ("lcp_pair", "i", ("nconmax", 2), "-", "lcp", "world-major bodies of a slot; before, slots of manifolds", 1),
