@@ -188,6 +188,10 @@ FIELDS_AND_TEXTURES = [
         'name="t" fileup="none.png"', 'name="t" type="2d" fileup="none.png"', 'name="t" builtin="flat" width="-3"',
         'name="t" type="2d" builtin="flat" width="2" height="2" rgb1="2 -1 0.5"',
         'name="t" gridsize="2" builtin="flat"',
+        *[f'name="t" builtin="flat" width="2" gridlayout="{a}"' for a in (
+            ".", "RL", "RLUDFB", "", '" gridsize="0 2', 'RL" gridsize="1 2', 'xy" gridsize="1 2', 'R" gridsize="1 2',
+            '............" gridsize="3 4', '..............." gridsize="3 5',
+        )],
     )],
 ]  # fmt: skip
 CASES = [
