@@ -1,10 +1,12 @@
 """The compiled model has MuJoCo 3.4.0's fields, with its values to 1e-9, its shapes and its dtypes."""
 
+import io
 import pathlib
 
 import mujoco
 import numpy as np
 import pytest
+from PIL import Image
 from shared.compiled import differences, disagreements
 
 from tisim import Model
@@ -59,6 +61,34 @@ def test_a_file_is_read_the_same_from_a_string_with_assets():
     text = (FOLDER / "include_main.xml").read_text()
     ours = Model.from_xml_string(text, assets=parts)
     assert differences(ours, mujoco.MjModel.from_xml_path(str(FOLDER / "include_main.xml"))) == {}
+
+
+TETRAHEDRON = "v 0 0 0\nv {0} 0 0\nv 0 {0} 0\nv 0 0 {0}\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+PART = '<mujoco><include file="y/inner.xml"/><asset><mesh file="a.obj"/><mesh file="b.obj"/></asset></mujoco>'
+INNER = '<mujoco><asset><mesh name="c" file="../c.obj"/><hfield name="h" size="1 1 1 1" file="h.png"/></asset></mujoco>'
+
+
+@pytest.mark.parametrize("where", ["disk", "assets"])
+def test_included_files_find_what_lies_beside_them(where, tmp_path):
+    """Once a part in a folder of its own, with its meshes and further parts beside it, was refused."""
+    image = io.BytesIO()
+    Image.fromarray(np.arange(12, dtype=np.uint8).reshape(3, 4)).save(image, "PNG")
+    files = {
+        "x/part.xml": PART, "x/y/inner.xml": INNER, "x/a.obj": TETRAHEDRON.format(1), "m/a.obj": TETRAHEDRON.format(2),
+        "x/b.obj": TETRAHEDRON.format(3), "x/c.obj": TETRAHEDRON.format(4), "x/y/h.png": image.getvalue(),
+    }  # fmt: skip
+    inside = "".join(f'<geom type="mesh" mesh="{name}"/>' for name in "abc") + '<geom type="hfield" hfield="h"/>'
+    text = _world(inside, '<compiler meshdir="m"/><include file="x/part.xml"/>')
+    for name, data in {**files, "main.xml": text}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data.encode() if isinstance(data, str) else data)
+    path = tmp_path / "main.xml"
+    ours = Model.from_xml_path(path) if where == "disk" else Model.from_xml_string(text, files)
+    theirs = mujoco.MjModel.from_xml_path(str(path))
+    assert differences(ours, theirs) == {}
+    if where == "disk":
+        ours.save(tmp_path / "saved.xml")
+        assert differences(Model.from_xml_path(tmp_path / "saved.xml"), theirs) == {}
 
 
 def test_what_is_accepted_is_what_mujoco_accepts():

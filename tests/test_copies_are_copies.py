@@ -1,5 +1,5 @@
 """copy.copy, copy.deepcopy and pickle of a Model and a Data give independent ones that step to the same bits, in this
-process and in another."""
+process and in another; those of a Spec are edited apart."""
 
 import copy
 import pickle
@@ -116,6 +116,24 @@ def test_a_model_keeps_everything(way):
             n.spec()
     else:
         assert n.spec().compile().nbody == m.nbody
+
+
+@pytest.mark.parametrize("way", ["copy", "deepcopy", "pickle"])
+def test_a_specification_is_edited_apart(way):
+    """Once a copy shared its bodies with the original, and a deep copy or a pickle found none of them (KeyError)."""
+    child = {"part.xml": '<mujoco><worldbody><body name="p"><geom size="1"/></body></worldbody></mujoco>'}
+    spec = tisim.Spec.from_string(
+        """<mujoco><asset><model name="part" file="part.xml"/></asset><worldbody><attach model="part" prefix="x"/>
+        <body name="b"><freejoint/><geom name="g" size="1"/></body></worldbody></mujoco>""", child)  # fmt: skip
+    text = spec.to_xml()
+    other = dict(copy=copy.copy, deepcopy=copy.deepcopy, pickle=lambda x: pickle.loads(pickle.dumps(x)))[way](spec)
+    assert other.to_xml() == text
+    other.geom("g").size[0] = 2
+    other.body("b").add_body(name="new").add_geom(size=[1, 0, 0])
+    other.delete(other.joints[0])
+    assert spec.to_xml() == text and spec.compile().nv == 6
+    m = other.compile()
+    assert (m.nbody, m.nv, m.geom("g").size[0]) == (4, 0, 2)
 
 
 OTHER = """

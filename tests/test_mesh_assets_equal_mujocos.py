@@ -105,6 +105,17 @@ def test_hulls_and_their_sides():
         assert polygons(points.astype(float), face) == sides(theirs, 0)[0]
 
 
+def test_hulls_of_four_vertices_of_many():
+    """Once one in five had a vertex twice and another one not at all."""
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        text = " ".join(f"{x:.4f}" for x in rng.normal(size=3 * int(rng.integers(5, 12))))
+        model = mesh_model(f'maxhullvert="4" vertex="{text}"')
+        ours, theirs = Model.from_xml_string(model), mujoco.MjModel.from_xml_string(model)
+        assert ours.mesh_graph[:10].tolist() == theirs.mesh_graph[:10].tolist()
+        assert hull(ours, 0) == hull(theirs, 0)
+
+
 def test_faces_of_an_obj_file_are_cut_the_same(tmp_path):
     """Polygons of four to eight corners: convex, star-shaped, and not even flat."""
     rng = np.random.default_rng(1)
@@ -177,6 +188,10 @@ FIELDS_AND_TEXTURES = [
         'name="t" fileup="none.png"', 'name="t" type="2d" fileup="none.png"', 'name="t" builtin="flat" width="-3"',
         'name="t" type="2d" builtin="flat" width="2" height="2" rgb1="2 -1 0.5"',
         'name="t" gridsize="2" builtin="flat"',
+        *[f'name="t" builtin="flat" width="2" gridlayout="{a}"' for a in (
+            ".", "RL", "RLUDFB", "", '" gridsize="0 2', 'RL" gridsize="1 2', 'xy" gridsize="1 2', 'R" gridsize="1 2',
+            '............" gridsize="3 4', '..............." gridsize="3 5',
+        )],
     )],
 ]  # fmt: skip
 CASES = [

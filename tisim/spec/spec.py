@@ -75,6 +75,14 @@ class Spec(Tree):
         """An independent copy."""
         return type(self)(self._scope(copied(self._root)[0]))
 
+    __copy__ = copy  # elements are known by the ids of their nodes, which what copies attributes would get wrong
+
+    def __deepcopy__(self, memo):
+        return self.copy()
+
+    def __reduce__(self):
+        return type(self), (self._scope(self._root),)
+
     def __repr__(self):
         counts = ", ".join(f"{len(nodes)} {PLURALS[kind]}" for kind, nodes in self._all().items() if nodes)
         return f"<tisim.Spec '{self.modelname}': {counts}>"

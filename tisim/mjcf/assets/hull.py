@@ -58,8 +58,11 @@ def _vertex_order(raw, planes):
     follow each other and have its tip as their first vertex. In the end it cuts flat sides into triangles, which share
     one plane and stand last, and moves their vertices to the end.
     """
-    if len(raw) == 4:
-        return np.array([raw[1, 0], *raw[0]])
+    if len(raw) == 4:  # no cone was built, and each facet has its vertices in the list's order
+        vertex, place = np.unique(raw.ravel(), return_inverse=True)
+        place, before = place.reshape(4, 3), np.zeros((4, 4), bool)
+        before[place[:, [0, 0, 1]], place[:, [1, 2, 2]]] = True
+        return vertex[np.argsort(before.sum(0))]
     cut = np.flatnonzero((planes[1:] == planes[:-1]).all(1))
     cut = cut[0] if len(cut) else len(raw)
     cone = np.concatenate([[0], np.cumsum(raw[1:, 0] != raw[:-1, 0])])

@@ -21,6 +21,8 @@ EDGE, CROSS, RANDOM = 1, 2, 3
 PNG, KTX, CUSTOM = "image/png", "image/ktx", "image/vnd.mujoco.texture"
 SIDES = ["fileright", "fileleft", "fileup", "filedown", "filefront", "fileback"]
 LETTERS = "RLUDFB"
+# squares of a picture that has the sides of a cube
+MAX_SQUARES = 12
 
 
 class Texture:
@@ -57,6 +59,11 @@ def compile_textures(a, items, out):
 
 def _texture(item, cache, room):
     attrib = item.attrib
+    layout, squares = attrib["gridlayout"], attrib["gridsize"][0] * attrib["gridsize"][1]
+    if layout is not None and len(layout) != squares:
+        raise ValueError(f"'gridlayout' needs {squares} letters")
+    if layout is not None and squares > MAX_SQUARES:
+        raise ValueError(f"'gridlayout' has {squares} letters, no more than {MAX_SQUARES} can be")
     flat = attrib["type"] == mjtTexture.mjTEXTURE_2D
     if attrib["builtin"]:
         return Texture(_builtin(attrib, flat, room), attrib["colorspace"])
@@ -117,8 +124,8 @@ def _cube(attrib, picture, room):
     """(6 w, w, c) pixels of a cube whose sides lie in the grid of one picture, or (w, w, c) for one that all share."""
     rows, columns = attrib["gridsize"]
     height, width, channels = picture.shape
-    if rows < 1 or columns < 1 or rows * columns > 12:
-        raise ValueError("'gridsize' must be positive, with no more than 12 squares")
+    if rows < 1 or columns < 1 or rows * columns > MAX_SQUARES:
+        raise ValueError(f"'gridsize' must be positive, with no more than {MAX_SQUARES} squares")
     if width // columns != height // rows or width % columns or height % rows:
         raise ValueError(f"{width} x {height} pixels are not a grid of {columns} x {rows} squares")
     if rows * columns == 1:
@@ -126,8 +133,6 @@ def _cube(attrib, picture, room):
     layout = attrib["gridlayout"]
     if layout is None:
         layout = "." * (rows * columns)
-    if len(layout) != rows * columns:
-        raise ValueError(f"'gridlayout' needs {rows * columns} letters")
     w = width // columns
     _check_room(w, 6 * w, channels, room)
     cube = _empty_cube(attrib, w, channels)

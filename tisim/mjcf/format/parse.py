@@ -8,6 +8,7 @@ from .grammar import GRAMMAR, REFUSED_ATTRIBUTES
 from .names import nearest
 from .scope import Scope
 from .urdf import to_mjcf
+from .write import FILES
 from .xmltext import Source, parse_xml, resolve_includes
 
 # models attached to models attached to ...: more come from a mistake
@@ -78,7 +79,28 @@ def _checked(root, source, main):
     refusal = check(root)
     if refusal is not None:
         raise refusal
-    return Scope(root, source)
+    scope = Scope(root, source)
+    _look_beside(scope)
+    return scope
+
+
+def _look_beside(scope):
+    """Gives assets of included files the names of files in those files' folders, where they are found only there.
+
+    As in MuJoCo the compiler's folder comes first, for a `model` the included file's.
+    """
+    source = scope.source
+    for node in scope.nodes("asset", "deformable"):
+        if node.file == scope.root.file:
+            continue
+        setting, names = FILES.get(node.tag, (None, ()))
+        folder = (scope.compiler[setting] if setting else "") or "."
+        for name in names:
+            file = node.attrib.get(name, "").replace("\\", "/")
+            first = bool(setting) and source.exists(os.path.join(folder, file))
+            if file and not first and source.exists(beside := source.beside(node, file)):
+                on_disk = beside not in source.assets
+                node.attrib[name] = os.path.abspath(source.path(beside)) if on_disk else os.path.relpath(beside, folder)
 
 
 # what MuJoCo accepts at the top of a file, where it has no effect

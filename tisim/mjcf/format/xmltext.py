@@ -152,7 +152,14 @@ class Source:
             raise Error(f"assets: expected a dict of names and contents, got a {type(assets).__name__}") from None
 
     def path(self, name):
-        return name if os.path.isabs(name) else os.path.join(self.folder, name)
+        """Where a file is on disk; `..` goes back in the name, whether or not its folders exist, as in MuJoCo."""
+        path = os.path.join(self.folder, name)
+        return os.path.normpath(path) if path else path
+
+    def beside(self, node, name):
+        """Another name of a file that an element names: in the folder of the included file in which that stands."""
+        folder = os.path.relpath(os.path.dirname(node.file) or ".", self.folder or ".")
+        return os.path.normpath(os.path.join(folder, name))
 
     def _keys(self, name):
         """The names that a file may have among the assets."""
@@ -183,7 +190,8 @@ class Source:
 def resolve_includes(root, source, main=""):
     """Replaces every `include` below root by the children of the file it names, in place.
 
-    Names are relative to the main file; a file may be included once, as in MuJoCo, so a file cannot include itself.
+    Names are relative to the main file, or else to the file that includes. A file may be included once, as in MuJoCo,
+    so it cannot include itself.
     """
     seen = {os.path.normpath(source.path(main))} if main else set()
     todo = [(root, 1)]
@@ -215,6 +223,8 @@ def _included(node, source, seen):
         raise node.error("include needs the attribute 'file' and no other")
     if node.children:
         raise node.error("an include element cannot have children")
+    if not source.exists(name) and source.exists(beside := source.beside(node, name)):
+        name = beside
     path = os.path.normpath(source.path(name))
     if path in seen:
         raise node.error(f"file '{name}' is already included")
