@@ -138,6 +138,23 @@ def test_sensors_of_sleepers_are_those_of_rest():
     assert sleepers(d).all() and np.abs(d.sensordata).max() == 0
 
 
+def test_sensors_change_nothing_of_who_sleeps():
+    """Boxes that land one after the other fall asleep in the same steps, whether something is sensed or not."""
+    more = '<sensor><framelinvel objtype="body" objname="a"/></sensor>'
+    body = "".join(BOX.format(k, 0.1 + 0.002 * k) for k in range(6)).replace("<body", '<body name="a"', 1)
+    seen = []
+    for words in ("", more):
+        m = model(body, more=words)
+        d = tisim.Data(m)
+        rows = []
+        for _ in range(150):
+            tisim.step(m, d)
+            rows.append(np.array(d.tree_asleep))
+        seen.append(np.array(rows))
+    assert len({tuple(row) for row in seen[0] >= 0}) > 3 and sleepers(d).all()
+    assert np.array_equal(*seen)
+
+
 def test_copies_with_sleepers_go_on_to_the_same_bits():
     m = model(tower(4) + tower(3, 1) + BOX.format(0, 6))
     d = tisim.Data(m)

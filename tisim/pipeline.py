@@ -97,7 +97,8 @@ RUNGE_KUTTA = (*STEP[:-1], integrators.rk_first, *AGAIN, integrators.rk_second, 
 LCP_FORWARD = (sleep.wake_written, dynamics.fwd_position, collision.collide, sleep.wake_touched, sleep.wake_tied,
                dynamics.fwd_velocity, callbacks.passive, actuation.transmission,
                dynamics.energy, sensor.sensor_pos, sensor.sensor_vel)  # fmt: skip
-LCP_STEP = (*BEGIN, *LCP_FORWARD, callbacks.control, actuation.fwd_actuation, lcp.fall_asleep, lcp_advance)
+LCP_STEP = (*BEGIN, *LCP_FORWARD, callbacks.control, actuation.fwd_actuation, lcp.fall_asleep, lcp.settle,
+            lcp_advance)  # fmt: skip
 SMOOTH = (dynamics.fwd_position, tendon.tendons, dynamics.fwd_velocity, tendon.tendon_passive, actuation.transmission,
           actuation.fwd_actuation)  # fmt: skip
 # what these write, by the stage that data/arrays/ names

@@ -44,13 +44,20 @@ def all_kernels(m):
 
 
 def fall_asleep(m, d):
-    """Islands that are ready sleep, before anything is advanced; what follows from velocities is made again of them."""
+    """Islands that are ready sleep, before anything is advanced."""
     if asleep.enabled(m):
         islands(m, d)
         sleep.fall_asleep(m, d)
-        if (m.nu or m._sizes["nsensor"]) and d.exceeds(rarely=True, nslept=0):
-            with d.program.aside():
-                sleep.settle_velocities(m, d)
+
+
+def settle(m, d):
+    """What follows from velocities, once more where some trees fell asleep and users or actuators go on from it.
+
+    A stage of its own: a stage in which something rare is found is done again, and trees would be counted down twice.
+    """
+    if asleep.enabled(m) and (m.nu or m._sizes["nsensor"]) and d.exceeds(rarely=True, nslept=0):
+        with d.program.aside():
+            sleep.settle_velocities(m, d)
 
 
 def islands(m, d):
