@@ -138,7 +138,8 @@ def first_color(m, d, first, b1, b2):
     color = ti.min(ti.math.popcnt(taken & ~(taken + 1)), COLORS)
     if color < COLORS:
         for b in ti.static((b1, b2)):
-            d.lcp_used[first + b] = d.lcp_used[first + b] | 1 << color
+            if m.body_treeid[b] >= 0:
+                d.lcp_used[first + b] = d.lcp_used[first + b] | 1 << color
     return color
 
 

@@ -85,7 +85,8 @@ def wanting(m, d, i, first):
 
 @kernel
 def color_rounds(m, d):
-    """Two rounds, each with a half of lcp_want, which the one before has cleared; parallel over manifolds, bodies."""
+    """Two rounds, each with a half of lcp_want, which the one before has cleared; parallel over manifolds, bodies.
+    Behind the last, count_colors counts anew."""
     n = d.npart
     bodies = d.nworld * m.nbody
     for half in ti.static(range(2)):
@@ -101,6 +102,8 @@ def color_rounds(m, d):
                 d.lcp_want[(1 - half) * bodies + i] = NOBODY
             if i == 0:
                 d.lcp_turn[ROUND] = d.lcp_turn[ROUND] + 1
+                d.lcp_head[HEAD_COLORS] = 0
+                d.lcp_head[HEAD_LEFT] = 0
         ti.loop_config(serialize=SERIAL)
         for i in range(n):
             if d.lcp_kind[i] < 0:
@@ -134,10 +137,6 @@ def color_of(kind):
 @kernel
 def count_colors(m, d):
     """How many colours there are, and manifolds without one, and manifolds as things to be sorted by kind."""
-    ti.loop_config(serialize=True)
-    for _ in range(1):
-        d.lcp_head[HEAD_COLORS] = 0
-        d.lcp_head[HEAD_LEFT] = 0
     n = d.npart
     ti.loop_config(serialize=SERIAL)
     for i in range(n):

@@ -1,6 +1,7 @@
 """Steps a scene and prints, as JSON, its state's hash, and saves what the tests compare.
 
-python scene.py NAME N STEPS OUT.npz [STATE.npz]     STATE: qpos, qvel and qacc_warmstart to begin from
+python scene.py NAME[:lcp] N STEPS OUT.npz [STATE.npz]     STATE: qpos, qvel and qacc_warmstart to begin from;
+                                                             lcp: by the second dynamics
 """
 
 import hashlib
@@ -15,7 +16,9 @@ import tisim
 def begin(name, n, state=None):
     """Model and Data of a scene, in the state of a file if one is given."""
     tisim.init()
+    name, _, dynamics = name.partition(":")
     m = tisim.Model.from_scene(name, n=int(n))
+    m.opt.dynamics, m.lcp.armature = dynamics or m.opt.dynamics, "ignore"
     d = tisim.Data(m)
     if state:
         given = np.load(state)
