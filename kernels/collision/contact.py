@@ -78,14 +78,16 @@ def write_contacts(m, d):
     """Address of each pair's contacts, their total, and all their fields; parallel over pairs."""
     n = pair_count(m, d)
     if ti.static(GPU):
+        if ti.static(m.has.closing):
+            ti.loop_config(serialize=SERIAL)
+            for k in range(n):
+                keep_closing(m, d, pair_at(m, d, k))
         length = ti.max(SCAN_BLOCK, block_length(n, 8))
         nblock = n // length + 1
         ti.loop_config(serialize=SERIAL)
         for b in range(nblock):
             total = 0
             for k in range(b * length, ti.min((b + 1) * length, n)):
-                if ti.static(m.has.closing):
-                    keep_closing(m, d, pair_at(m, d, k))
                 total += ti.max(0, d.cpair_ncon[pair_at(m, d, k)])
             d.scan_sum[b] = total
         ti.loop_config(serialize=SERIAL)

@@ -210,9 +210,6 @@ def match_manifold(m, d, i, n):
     """lcp_start of a manifold's contacts: match_contacts, by one search in the list of the last step."""
     c, end = contacts_of(m, d, i, n)
     i1, g2 = pair_of(m, d, c)
-    if ti.static(m.has.sleep):  # trees may be gone; nobody sleeps
-        for e in range(c, end):
-            d.lcp_place[e] = e
     old = first_old(m, d, c)
     after = old
     while after < d.nlcp and d.lcp_geom[after][0] == i1 and d.lcp_geom[after][1] == g2:

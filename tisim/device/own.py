@@ -39,7 +39,8 @@ ENTRY = re.compile(r"\.visible \.entry ([\w$]+)\((.*?)\n\}", re.DOTALL)
 FUNCTION = re.compile(r"\.func (function_body[\w$]*)\(\n(.*?)\n\}", re.DOTALL)
 TEMPORARIES_AT = 32872  # place of that pointer in LLVMRuntime
 RUNTIME_BYTES, TEMPORARIES_BYTES = 36864, 1 << 20
-NARROW = dict(pgs_islands=8, small_islands=32)  # threads of a block where each takes an island: so they spread
+# threads of a block where each takes an island or a tree: so they spread
+NARROW = dict(pgs_islands=8, small_islands=32, fulfil_trees=8, begin_trees=32, next_trees=32, end_trees=32)
 SLOT, SLAB = 4096, 1 << 20  # bytes for the arguments of a kernel, and of what is asked of the driver at once
 _state, why = None, "Taichi has not been started"
 

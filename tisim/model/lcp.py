@@ -113,6 +113,14 @@ def chosen(m):
 
 def size(m):
     """Mean size of the geoms that move [m]: the edge of a cube whose bounding sphere is as large."""
+    edits, found = m._derived.get("size", (None, None))
+    if edits != m.edits:
+        m._derived["size"] = m.edits, (found := _size(m))
+    return found
+
+
+def _size(m):
+    """The same, made anew."""
     moving = (np.asarray(m.body_dofnum)[np.asarray(m.geom_bodyid)] > 0) & (np.asarray(m.geom_rbound) > 0)
     return float(np.mean(np.asarray(m.geom_rbound)[moving])) * 2 / math.sqrt(3) if moving.any() else DEFAULT_SIZE
 
@@ -141,7 +149,15 @@ def renew(m):
 
 
 def refuse(m):
-    """Raises UnsupportedError for what the second dynamics does not do."""
+    """Raises UnsupportedError for what the second dynamics does not do. Looks where something was written since."""
+    asked = m.edits, m.opt._edits, m.lcp.edits, m.comes_and_goes
+    if m._derived.get("refused") != asked:
+        _refuse(m)
+        m._derived["refused"] = asked
+
+
+def _refuse(m):
+    """The same in any case."""
     if m.lcp.order == "ode" and m.lcp.friction != "box":
         raise _not_done(f'friction "{m.lcp.friction}" in the order of ODE, whose rows are of a box: friction="box"')
     if m.lcp.order == "ode" and m.lcp.accelerate:

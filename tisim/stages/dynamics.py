@@ -31,7 +31,7 @@ def _more(m, d, bodies):
 
 def pose_kernels(m):
     """Kernels of poses that qpos alone does not give: of trees under the second dynamics."""
-    return [runtime.kernels("lcp.trees").tree_poses] if second.chosen(m) and second.jointed(m) else []
+    return [runtime.kernels("lcp.trees").tree_poses] if m.features().maximal else []
 
 
 def fwd_position(m, d):

@@ -5,7 +5,6 @@ from tisim.data import asleep
 from tisim.data.arrays.lcp import HEAD_COLORS, HEAD_LEFT, HEAD_ROUND, LCP_COLORS
 from tisim.device import launch, memory, runtime
 from tisim.errors import UnsupportedError
-from tisim.model import lcp as parameters
 
 from . import actuation
 from .lists import Sort
@@ -33,10 +32,10 @@ def kernels_of(m):
     lists, step, trees = (runtime.kernels(f"lcp.{name}_all") for name in ("lists", "step", "trees"))
     found = [lists.list_manifolds, lists.color_rounds, lists.count_colors, lists.place_manifolds]
     found += [step.begin_contacts, step.start_colors, step.sweep_colors, step.next_colors, step.keep_contacts]
-    if not parameters.jointed(m):
+    if not m.features().maximal:
         return [*found, runtime.kernels("sort").part_pass, step.begin_bodies, step.next_bodies, step.last_bodies]
     found += [trees.begin_trees, trees.turn_contacts, trees.fulfil_trees, trees.next_trees, trees.end_trees]
-    if parameters.loops(m):
+    if m.features().loops:
         found += [trees.list_loops, trees.place_trees, trees.begin_loops, trees.visit_loops, trees.next_loops]
         found.append(trees.measure_loops)
     return [*found, runtime.kernels("sort").part_pass, *actuation.advance_kernels(m)]
@@ -53,9 +52,10 @@ def advance(m, d, numbers):
         d.grow("nlcpmax", d.count("ncon"))
     start = [step.begin_contacts, *[step.start_colors, step.next_colors] * groups] if groups else []
     sweep = [step.sweep_colors, step.next_colors] * groups
-    queued = (_trees if parameters.jointed(m) else _bodies)(m, d, numbers, start, sweep)
+    jointed = m.features().maximal
+    queued = (_trees if jointed else _bodies)(m, d, numbers, start, sweep)
     launch.run(m, d, [*queued, step.keep_contacts], True, **numbers)
-    if activations := parameters.jointed(m) and actuation.advance_kernels(m):
+    if activations := jointed and actuation.advance_kernels(m):
         launch.run(m, d, activations, True)
 
 
@@ -69,15 +69,16 @@ def _bodies(m, d, numbers, start, sweep):
 def _trees(m, d, numbers, start, sweep):
     """The same where bodies have joints."""
     trees = runtime.kernels("lcp.trees_all")
-    loops = _list_loops(m, d, numbers) if parameters.loops(m) else 0
+    linked = m.features().loops
+    loops = _list_loops(m, d, numbers) if linked else 0
     turned = [trees.turn_contacts] if start and m.lcp.rotation == "midpoint" else []
-    begin = [trees.place_trees, *[trees.begin_loops, trees.next_loops] * loops] if parameters.loops(m) else []
+    begin = [trees.place_trees, *[trees.begin_loops, trees.next_loops] * loops] if linked else []
     sweep = [*sweep, *[trees.visit_loops, trees.next_loops] * loops]
     substep = [*begin, trees.fulfil_trees]
     substep += [*sweep, trees.fulfil_trees] * m.lcp.sweeps if sweep else []
     queued = [trees.begin_trees, *start]
     queued += [*substep, trees.next_trees, *turned] * (m.lcp.substeps - 1)
-    return [*queued, *substep, trees.end_trees, *([trees.measure_loops] if parameters.loops(m) else [])]
+    return [*queued, *substep, trees.end_trees, *([trees.measure_loops] if linked else [])]
 
 
 def _list_contacts(m, d, numbers):
