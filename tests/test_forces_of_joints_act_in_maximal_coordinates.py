@@ -115,6 +115,69 @@ def test_limited_arms_stay_within_their_limits():
     assert 19.9 < hinge < 20 + 1e-6 and 9.9 < ball < 11
 
 
+def linked(parents, joint_words, rng, actuators=""):
+    """A model of boxes by hinges about random axes at random places, each below its parent, -1: the world; a body comes
+    behind its parent."""
+    places = [(rng.uniform(-0.2, 0.2), rng.uniform(-0.2, 0.2), *rng.normal(size=3), joint_words()) for _ in parents]
+
+    def body(b):
+        x, y, *axis, words = places[b]
+        children = "".join(body(c) for c in range(len(parents)) if parents[c] == b)
+        return (f'<body pos="{x:.2f} {y:.2f} -.2"><joint name="j{b}" axis="{axis[0]:.2f} {axis[1]:.2f} {axis[2]:.2f}" '
+                f'{words}/><geom type="box" size=".1 .08 .12" pos="0 0 -.1"/>{children}</body>')  # fmt: skip
+
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(
+        '<mujoco><compiler angle="radian"/><option timestep=".002"><flag contact="disable" energy="enable"/></option>'
+        f"<worldbody>{body(0)}</worldbody><actuator>{actuators}</actuator></mujoco>"
+    )
+    m.opt.dynamics, m.lcp.substeps = "lcp", 1
+    return m, tisim.Data(m)
+
+
+@pytest.mark.parametrize("seed", [90, 369, 434, 571, 593, 748, 923])
+def test_what_has_limits_and_friction_gains_no_energy(seed):
+    """Chains of four links in which all rows asked at once turn in a circle between limits and friction: joints left
+    their limits and were thrown, by 1e4 to 1e8 J. Links of that speed gain up to 2 J by steps of 2 ms without them."""
+    rng = np.random.default_rng(seed)
+
+    def words():
+        low, high, loss = rng.uniform(0.1, 1), rng.uniform(0.1, 1), rng.uniform(0, 1)
+        return f'range="-{low:.2f} {high:.2f}" frictionloss="{loss:.2f}"'
+
+    m, d = linked([-1, 0, 1, 2], words, rng)
+    d.qvel[:] = 3 * np.random.default_rng(seed).normal(size=4)
+    tisim.step(m, d)
+    least = start = d.energy.sum()
+    for _ in range(100):
+        tisim.step(m, d, 10)
+        assert d.energy.sum() < least + 2
+        least = min(least, d.energy.sum())
+        assert np.all(d.qpos > m.jnt_range[:, 0] - 1e-3) and np.all(d.qpos < m.jnt_range[:, 1] + 1e-3)
+    assert least < start - 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_trees_with_limits_springs_and_motors_stay_within_their_limits(seed):
+    rng = np.random.default_rng(seed)
+    parents = [-1, *(int(rng.integers(max(0, b - 3), b)) for b in range(1, 16))]
+    motors = "".join(f'<velocity joint="j{b}" kv="{10 ** rng.uniform(-1, 4):.2f}" forcerange="-3 3"/>'
+                     f'<position joint="j{b + 1}" kp="{10 ** rng.uniform(0, 5):.2f}" kv="1" forcerange="-5 4"/>'
+                     for b in range(0, 16, 4))  # fmt: skip
+
+    def words():
+        low, high, loss, spring = *rng.uniform(0.05, 1, 2), rng.uniform(0, 2), 10 ** rng.uniform(0, 2)
+        return f'range="-{low:.2f} {high:.2f}" frictionloss="{loss:.2f}" stiffness="{spring:.1f}"'
+
+    m, d = linked(parents, words, rng, motors)
+    d.qvel[:] = 3 * rng.normal(size=16)
+    d.ctrl[:] = rng.normal(size=m.nu)
+    for _ in range(50):
+        tisim.step(m, d, 10)
+        assert np.all(d.qpos > m.jnt_range[:, 0] - 1e-2) and np.all(d.qpos < m.jnt_range[:, 1] + 1e-2)
+    assert np.abs(d.qvel).max() < 10
+
+
 def test_flags_switch_forces_of_joints_off():
     words = 'stiffness="100" damping="5" frictionloss="30" limited="true" range="-.01 .01"'
     m, d = slider(words)

@@ -7,6 +7,7 @@ J_c' + soft, which adds J_p' D^-1 J_p to its parent's. A = L L' and D = K K'; ke
 
 from ..types import FP, called, func, ti
 from .bodies import BODY_SIZE, TWIST_SIZE
+from .descent import bound_tree, descend_tree
 from .joints import (
     BIAS,
     CHILD,
@@ -28,7 +29,8 @@ from .motions import is_mixed
 
 MASS_SIZE, CHANGE_SIZE = 36, 8  # numbers of a body in lcp_mass, lcp_change
 LEAST = 1e-30
-ROUNDS, FREE_ROUNDS = 16, 8  # of asking what is at its bounds; in the first something may still leave them
+# rounds: of asking all at once what is at its bounds, of a descent to that, of leaving what is beyond bounds at them
+ASKED, SEARCHED, BOUND = 8, 64, 16
 
 
 @func
@@ -38,14 +40,23 @@ def fulfil_tree(m, d, wt, fresh):
     again = ti.min(fresh, 1)
     if fresh > 0:
         make_rows(m, d, wt, fresh - 1)
-    for k in range(ROUNDS):
+    lost = 0
+    for k in range(ASKED + SEARCHED + BOUND + 1):
         if k == 0 or again == 1:
             if again == 1:
                 factor_tree(m, d, wt)
             solve_tree(m, d, wt)
             again = 0
-            if k < ROUNDS - 1:
-                again = ti.cast(settle_tree(m, d, wt, ti.cast(k < FREE_ROUNDS, ti.i32)) > 0, ti.i32)
+            if k < ASKED:
+                again = ti.cast(settle_tree(m, d, wt) > 0, ti.i32)
+            elif k < ASKED + SEARCHED and lost == 0:
+                changed = descend_tree(m, d, wt, ti.cast(k == ASKED, ti.i32))
+                again = ti.cast(changed > 0, ti.i32)
+                lost = ti.cast(changed < 0, ti.i32)
+            if k >= ASKED + SEARCHED or lost == 1:
+                again = 0
+                if k < ASKED + SEARCHED + BOUND:
+                    again = ti.cast(bound_tree(m, d, wt) > 0, ti.i32)
 
 
 @called("maximal")

@@ -17,6 +17,7 @@ JOINT_SIZE, ROW = 256, 6
 PARENT, CHILD = 0, 36  # J, scaled as lcp_body is
 HALF_CHILD, HALF_PARENT, FACTOR = 72, 108, 144  # of the elimination, see elimination.py
 BIAS, SOFT, IMPULSE, REST = 180, 186, 192, 198
+POINT_U, POINT_P, SOLVED_U = 204, 210, 216  # of descent.py
 RIGHT = 1e-9  # cosine of axes that are orthogonal
 POSE_SIZE = 8  # of lcp_now: centre of mass, quaternion of the body's frame
 

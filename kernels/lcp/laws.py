@@ -5,7 +5,7 @@ damper has k = h (h kp + kd) and no bounds (seed 002: erp = h kp / (h kp + kd), 
 and limits have k = h / cfm, a limit one bound 0. Their sum over a dof is one row of the joint: where some are between
 their bounds it is J u + p / K = V, K the sum of their k; where none is, p is constant and the system has no such row.
 Which are between them is asked anew behind each solution, by where u - gamma p = s meets the sum (primal-dual active
-sets).
+sets); where that turns in a circle, descent.py tells.
 """
 
 from ..actuation.force import input_of, is_off
@@ -264,7 +264,7 @@ def close_rows(m, d, w, b, r, n, first):
             d.lcp_joint[JOINT_SIZE * wb + IMPULSE + r + e] = 0.0
             if first == 1:
                 d.lcp_law[LAW_SIZE * wb + LAW * e + MODE] = -1.0
-                settle_row(m, d, w, b, r + e, 1)
+                settle_row(m, d, w, b, r + e)
             else:
                 bind_row(m, d, w, b, r + e, d.lcp_law[LAW_SIZE * wb + LAW * e + MODE])
 
@@ -333,14 +333,13 @@ def within(m, d, L, s):
 
 
 @func
-def settle_row(m, d, w, b, r, free):
-    """1 if what acts along row r of body b is at other bounds now: then the row is another one.
-    free  0: nothing comes between its bounds any more, so that this ends."""
+def pieces_within(m, d, w, b, r):
+    """What acts along row r of body b is at these bounds where velocity and impulse tell so, see bind_row."""
     wb = w * m.nbody + b
-    o, L = JOINT_SIZE * wb, LAW_SIZE * wb + LAW * (r - d.lcp_nrow[wb])
-    p = d.lcp_joint[o + IMPULSE + r]
+    L = LAW_SIZE * wb + LAW * (r - d.lcp_nrow[wb])
+    p = d.lcp_joint[JOINT_SIZE * wb + IMPULSE + r]
     u = within(m, d, L, velocity_along(m, d, w, b, r) - d.lcp_law[L + GAMMA] * p)
-    mode, k, power = FP(0.0), FP(0.0), FP(1.0)
+    mode, power = FP(0.0), FP(1.0)
     for n in range(ti.cast(d.lcp_law[L + COUNT], ti.i32)):
         at = L + FIRST + 4 * n
         force = d.lcp_law[at + 1] * (d.lcp_law[at] - u)
@@ -349,11 +348,18 @@ def settle_row(m, d, w, b, r, free):
                 mode += power
             elif force <= d.lcp_law[at + 2]:
                 mode += 2.0 * power
-            else:
-                k += d.lcp_law[at + 1]
         power *= 3.0
+    return mode
+
+
+@func
+def settle_row(m, d, w, b, r):
+    """1 if what acts along row r of body b is at other bounds now: then the row is another one."""
+    wb = w * m.nbody + b
+    L = LAW_SIZE * wb + LAW * (r - d.lcp_nrow[wb])
+    mode = pieces_within(m, d, w, b, r)
     changed = 0
-    if mode != d.lcp_law[L + MODE] and (free == 1 or k == 0.0 or d.lcp_joint[o + SOFT + r] >= 0.0):
+    if mode != d.lcp_law[L + MODE]:
         changed = 1
         d.lcp_law[L + MODE] = mode
         bind_row(m, d, w, b, r, mode)
@@ -415,7 +421,7 @@ def strike(m, d, w, b, r, p):
 
 
 @func
-def settle_tree(m, d, wt, free):
+def settle_tree(m, d, wt):
     """How many rows of a tree are others now."""
     w = wt // m.ntree
     t = wt - w * m.ntree
@@ -424,5 +430,5 @@ def settle_tree(m, d, wt, free):
     for b in range(first, first + m.tree_bodynum[t]):
         wb = w * m.nbody + b
         for e in range(d.lcp_nlaw[wb]):
-            changed += settle_row(m, d, w, b, d.lcp_nrow[wb] + e, free)
+            changed += settle_row(m, d, w, b, d.lcp_nrow[wb] + e)
     return changed
