@@ -25,6 +25,8 @@ ATOMIC = {
     "uf_parent",
     "uf_touched",
     "solver_queue",
+    "lcp_head",
+    "lcp_want",
     "stat_nactive",
     "stat_nchange",
     "pic_most",

@@ -40,6 +40,7 @@ ITSELF = {
     "tree_asleep", "nwoken", "nacted", "isle_last",  # counts, and the island's last tree so far
     "picked_con", "picked_key", "pressed_con",  # those found so far
     "lcp_cg_body",  # by the sweep before
+    "lcp_held",  # of the same four bodies, where all of them move
     "lcp_twist", "lcp_warm",  # in the order of ODE, by the step before
     "team",  # workers count pieces
     "con_state", "row_state",  # by the sweep before
@@ -106,6 +107,7 @@ def test_what_nobody_writes_is_noticed(stages):
         "accelerations": {"cvel"},
         "ode_tree_step": {"cvel"},
         "tree_step": {"cvel"},
+        "begin_trees": {"cvel"},
         "body_speeds": {"cvel"},
     }
 

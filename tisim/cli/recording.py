@@ -5,6 +5,7 @@ take every road they have: islands that are small and large, a search for pairs,
 """
 
 import contextlib
+import itertools
 import pathlib
 import sys
 
@@ -129,8 +130,10 @@ def record():
         events = _Recorder(False, dict(integrator=integrator), flags).events
         _find_sources(events)
         _merge(stages, [event for event in events if event[0].startswith(("integrators.", "inverse."))])
-    for order, joints in (("colour", True), ("colour", False), ("ode", True), ("ode", False)):
-        events = _Recorder(False, dict(dynamics="lcp"), order=order, joints=joints).events
+    for order, joints, wide in itertools.product(("colour", "ode"), (True, False), (False, True)):
+        if wide and order == "ode":
+            continue
+        events = _Recorder(wide, dict(dynamics="lcp"), order=order, joints=joints).events
         _find_sources(events)
         _merge(stages, [(*names, step) for *names, step in events if step.kernel and step.file.startswith("lcp/")])
         _merge(stages, [event for event in events if event[0].startswith("lcp.") and not event[2].kernel])
@@ -184,6 +187,7 @@ class _Recorder:
     def __init__(self, wide, options, flags=0, inverse=False, order="colour", joints=True):
         from tisim import pipeline
         from tisim.stages import abreast, solver, sorting
+        from tisim.stages import lcp as second
         from tisim.viewer import caster, overlays
 
         self.events = []  # (stage, first line of its docstring, Step)
@@ -200,7 +204,7 @@ class _Recorder:
             for place, name, value in (
                 (launch, "run", self.run), (memory, "upload", self.upload), (memory, "fill", self.fill),
                 (Data, "set_counts", lambda d, **counts: self.add(Step(None, counts))),
-                (sorting, "shared", lambda: wide), (solver, "queued", lambda: wide),
+                (sorting, "shared", lambda: wide), (solver, "queued", lambda: wide), (second, "queued", lambda: wide),
                 (pipeline, "validate", lambda m, d: None), (simulable, "check_sleep", lambda m: None),
                 (lcp, "refuse", lambda m: None), (lcp, "jointed", lambda m: joints), (features, "PACKED", 1),
                 (solver, "side_by_side", lambda m, d: not wide),

@@ -5,6 +5,7 @@ refuses one, launches tasks one by one.
 """
 
 import ctypes
+import os
 import weakref
 
 NEEDED = """cuGraphCreate cuGraphAddKernelNode cuGraphInstantiateWithFlags cuGraphLaunch cuGraphExecDestroy
@@ -50,7 +51,13 @@ class Graph:
             call("cuGraphInstantiateWithFlags", ctypes.byref(self.exec), graph, ctypes.c_ulonglong(0))
         finally:
             call("cuGraphDestroy", graph)
-        weakref.finalize(self, call, "cuGraphExecDestroy", self.exec).atexit = False
+        weakref.finalize(self, _destroy, call, self.exec, os.getpid()).atexit = False
 
     def launch(self):
         self.call("cuGraphLaunch", self.exec, None)
+
+
+def _destroy(call, graph, process):
+    """Frees a graph in the process that made it; a fork has no part in the driver."""
+    if os.getpid() == process:
+        call("cuGraphExecDestroy", graph)

@@ -12,11 +12,16 @@ PARALLEL_CONTACTS = 300  # below, waking the threads costs more than the sweeps
 PARALLEL_BODIES, PARALLEL_TREES = 100, 4  # alike
 
 
+def queued():
+    """Whether the host queues what all threads of a GPU do; else a team of workers does all in two launches."""
+    return session.arch == "cuda"
+
+
 def check(m):
     """Raises UnsupportedError where no kernels serve."""
     if session.arch not in ("cpu", "cuda"):
         raise UnsupportedError(f"dynamics lcp runs on the CPU and on CUDA, not on {session.arch}")
-    if session.arch == "cuda":
+    if queued():
         lcp_queue.check(m)
     if m.lcp.direct and session.precision != "f64":
         raise UnsupportedError("m.lcp.direct: pivots need precision f64")
@@ -36,7 +41,7 @@ def kernels_of(m):
 
 def all_kernels(m):
     """Those with what finds islands, where something may sleep or small ones are solved by pivots."""
-    if session.arch == "cuda":
+    if queued():
         return lcp_queue.kernels_of(m)
     found = runtime.kernels("lcp.islands")
     islands = [found.lcp_islands] * (asleep.enabled(m) or m.lcp.direct > 0)
@@ -67,7 +72,7 @@ def islands(m, d):
 
 def advance(m, d):
     """qpos, qvel and time behind a step: colours of the contacts, what they begin with, sweeps, new poses."""
-    if session.arch == "cuda":
+    if queued():
         return lcp_queue.advance(m, d, numbers(m))
     d.set_counts(nrow=0, nJ=0, nefc=0, nsmall=0, nlarge=0)
     if not asleep.enabled(m):

@@ -47,7 +47,7 @@ def advance(m, d, numbers):
     if d.exceeds(**NOTHING):
         d.set_counts(**NOTHING)
     step = runtime.kernels("lcp.step_all")
-    groups = -(-_list_contacts(m, d, numbers) // LCP_COLORS) if d.count("ncon") else 0
+    groups = max(1, -(-_list_contacts(m, d, numbers) // LCP_COLORS)) if d.count("ncon") else 0
     if d.count("ncon") > d.room("nlcpmax"):  # what it held has been matched
         d.grow("nlcpmax", d.count("ncon"))
     start = [step.begin_contacts, *[step.start_colors, step.next_colors] * groups] if groups else []
@@ -101,6 +101,6 @@ def _list_contacts(m, d, numbers):
 
 
 def _list_loops(m, d, numbers):
-    """Colours of connects and welds; how many there are."""
+    """Colours of connects and welds; how many there are, one at least."""
     launch.run(m, d, [runtime.kernels("lcp.trees_all").list_loops], True, **numbers)
-    return int(memory.download(d.device("lcp_eq_head"))[HEAD_COLORS])
+    return max(1, int(memory.download(d.device("lcp_eq_head"))[HEAD_COLORS]))
