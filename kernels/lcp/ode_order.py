@@ -57,7 +57,7 @@ def ode_step(m, d):
         for s in range(d.ncon):
             keep_contact(m, d, s, d.lcp_order[s])
         for b in range(d.nworld * m.nbody):
-            end_body(m, d, b, 0)
+            end_body(m, d, b)
         for w in range(d.nworld):
             d.world_time[w] = d.world_time[w] + m.opt.timestep
             d.lcp_warm[w] = 1
