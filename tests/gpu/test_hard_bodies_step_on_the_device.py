@@ -34,7 +34,7 @@ def test_steps_are_the_cpus(case, tmp_path):
     settled, cpu, device = (tmp_path / f"{name}.npz" for name in ("settled", "cpu", "device"))
     on_cpu(case, before, settled)
     on_cpu(case, steps, cpu, settled)
-    start(HERE / "hard.py", case, steps, device, settled, sm=32, environment=F64)
+    start(HERE / "hard.py", case, steps, device, settled, sm=32, order=2, environment=F64)
     ours, theirs = np.load(device), np.load(cpu)
     assert np.array_equal(ours["lcp_geom"], theirs["lcp_geom"]) and len(ours["lcp_geom"]) > 2
     assert ours["colors"] == theirs["colors"]
