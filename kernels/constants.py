@@ -185,8 +185,9 @@ LINEAR_ITERATIONS = solver.LINEAR_ITERATIONS
 SCAN_BLOCK = sorting.SCAN_BLOCK
 QUEUED_ROUNDS, QUEUE_BAD = islands.QUEUED_ROUNDS, islands.QUEUE_BAD
 QUEUE_LARGE, QUEUE_DENSE = islands.QUEUE_LARGE, islands.QUEUE_DENSE
-# lcp_head, and colours of a launch
-HEAD_COLORS, HEAD_LEFT, HEAD_ROUND, LCP_COLORS = lcp.HEAD_COLORS, lcp.HEAD_LEFT, lcp.HEAD_ROUND, lcp.LCP_COLORS
+# lcp_head, and colours of a launch, rounds in list order
+HEAD_COLORS, HEAD_LEFT, HEAD_ROUND = lcp.HEAD_COLORS, lcp.HEAD_LEFT, lcp.HEAD_ROUND
+LCP_COLORS, LCP_LONG = lcp.LCP_COLORS, lcp.LCP_LONG
 
 # places in a row of geom_filter
 FILTER_BODY = geom_tables.BODY

@@ -6,7 +6,7 @@ manifolds of a colour with r contacts have r rows of slots, in row k the k-th co
 among the threads read lies side by side.
 """
 
-from ..constants import HEAD_COLORS, HEAD_LEFT, HEAD_ROUND, LCP_COLORS
+from ..constants import HEAD_COLORS, HEAD_LEFT, HEAD_ROUND, LCP_COLORS, LCP_LONG
 from ..sort import block_length, first_from, start_of
 from ..types import SERIAL, func, kernel, ti
 from .lists import (
@@ -25,7 +25,7 @@ from .matches import first_old, match_pair, pair_of
 
 # places in lcp_head: where kinds begin among sorted manifolds; threads that visit a colour's
 HEAD_KINDS, HEAD_VISITORS = 736, 1024
-ROUND = 0  # place in lcp_turn: rounds so far
+ROUNDS = 4  # places in lcp_turn: rounds so far, for those of each half
 NOBODY = 2**31 - 1
 MIX, MIXED = 0x2545F491, 2**30 - 1  # an odd factor, by which numbers below 2^30 change places
 
@@ -58,7 +58,7 @@ def list_manifolds(m, d):
                 k += 1
         if s == nblock - 1:
             d.npart = k
-            d.lcp_turn[ROUND] = 0
+            d.lcp_turn[ROUNDS] = 0
             d.lcp_head[HEAD_ROUND] = 0
     bodies = d.nworld * m.nbody
     ti.loop_config(serialize=SERIAL)
@@ -68,9 +68,10 @@ def list_manifolds(m, d):
 
 
 @func
-def rank_of(m, d, i):
-    """Who comes first: manifolds in list order, or in another order, in which chains of neighbours are short."""
-    return ti.select(d.lcp_mixed == 1, (i * MIX) & MIXED, i)
+def rank_of(m, d, i, half):
+    """Who comes first: manifolds in list order, in late rounds in another, in which chains of neighbours are short.
+    The round alone decides, so that bits do not depend on how many are queued at once."""
+    return ti.select(d.lcp_turn[ROUNDS + half] < LCP_LONG, i, (i * MIX) & MIXED)
 
 
 @func
@@ -97,24 +98,25 @@ def color_rounds(m, d):
                     b1, b2 = wanting(m, d, i, half * bodies)
                     for b in ti.static((b1, b2)):
                         if b >= 0:
-                            ti.atomic_min(d.lcp_want[b], rank_of(m, d, i))
+                            ti.atomic_min(d.lcp_want[b], rank_of(m, d, i, half))
             if i < bodies:
                 d.lcp_want[(1 - half) * bodies + i] = NOBODY
             if i == 0:
-                d.lcp_turn[ROUND] = d.lcp_turn[ROUND] + 1
                 d.lcp_head[HEAD_COLORS] = 0
                 d.lcp_head[HEAD_LEFT] = 0
         ti.loop_config(serialize=SERIAL)
         for i in range(n):
+            if i == 0:
+                d.lcp_turn[ROUNDS + 1 - half] = d.lcp_turn[ROUNDS + half] + 1
             if d.lcp_kind[i] < 0:
                 b1, b2 = wanting(m, d, i, half * bodies)
                 mine = True
                 for b in ti.static((b1, b2)):
                     if b >= 0:
-                        mine = mine and d.lcp_want[b] == rank_of(m, d, i)
+                        mine = mine and d.lcp_want[b] == rank_of(m, d, i, half)
                 if mine:
                     color_manifold(m, d, i, n)
-                    ti.atomic_max(d.lcp_head[HEAD_ROUND], d.lcp_turn[ROUND])
+                    ti.atomic_max(d.lcp_head[HEAD_ROUND], d.lcp_turn[ROUNDS + half] + 1)
 
 
 @func

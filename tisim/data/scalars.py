@@ -196,7 +196,6 @@ declare("call", [
     ("lcp_sor", "f", "relaxation of a visit"),
     ("lcp_share", "f", "part of the last impulses with which contacts begin"),
     ("lcp_reach", "f", "distance at which a contact is another one [m]"),
-    ("lcp_mixed", "i", "1: manifolds get colours in another order than the list's"),
     ("lcp_rotation", "i", "how bodies are turned, see kernels/lcp/bodies.py"),
 ])  # fmt: skip
 

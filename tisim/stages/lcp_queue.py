@@ -10,7 +10,6 @@ from . import actuation
 from .lists import Sort
 
 FIRST_ROUNDS, MORE_ROUNDS, PER_LAUNCH = 12, 8, 2  # rounds of colours: at first, where they did not suffice
-LONG = 64  # rounds behind which manifolds come in another order: in a row of bodies each waits for the one before
 COLOR_BITS = 9  # of the kinds of manifolds
 NOTHING = dict(nrow=0, nJ=0, nefc=0, nsmall=0, nlarge=0, nisland=0)  # of the convex dynamics
 
@@ -86,16 +85,15 @@ def _list_contacts(m, d, numbers):
     k = runtime.kernels("lcp.lists_all")
     sort = Sort(m, d, d.capacity("nconmax"), numbers)
     rounds = d._info.get("lcp_rounds", FIRST_ROUNDS)
-    before, done, mixed = [k.list_manifolds], 0, 0
+    before = [k.list_manifolds]
     while True:
-        sort.run([*before, *[k.color_rounds] * -(-rounds // PER_LAUNCH), k.count_colors], lcp_mixed=mixed)
+        sort.run([*before, *[k.color_rounds] * -(-rounds // PER_LAUNCH), k.count_colors])
         sort.sort(COLOR_BITS)
-        sort.run([k.place_manifolds], lcp_mixed=mixed)
+        sort.run([k.place_manifolds])
         head = memory.download(d.device("lcp_head"))
         if head[HEAD_LEFT] == 0:
             break
-        before, done, rounds = [], done + rounds, MORE_ROUNDS
-        mixed = int(done >= LONG)
+        before, rounds = [], MORE_ROUNDS
     d._info["lcp_rounds"] = int(head[HEAD_ROUND]) + PER_LAUNCH
     return int(head[HEAD_COLORS])
 

@@ -54,8 +54,8 @@ class Sort:
         self.m, self.d, self.half, self.blocks = m, d, 0, blocks
         self.scalars = scalars | dict(npartmax=most, npartblock=blocks)
 
-    def run(self, kernels, **more):
-        launch.run(self.m, self.d, kernels, True, parthalf=self.half, **self.scalars, **more)
+    def run(self, kernels):
+        launch.run(self.m, self.d, kernels, True, parthalf=self.half, **self.scalars)
         self.half = 0
 
     def sort(self, bits):

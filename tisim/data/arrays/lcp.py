@@ -4,6 +4,7 @@ from ..declare import ALL
 
 HEAD_COLORS, HEAD_LEFT, HEAD_ROUND = 62, 720, 721  # places in lcp_head: colours, manifolds without, rounds they took
 LCP_COLORS = 4  # colours that a launch on a GPU visits, one after the other
+LCP_LONG = 64  # rounds behind which manifolds come in another order: in a row of bodies each waits for the one before
 
 COMPUTED = [
     ("lcp_drift", "f", ("nbody", 2), "m, rad", "lcp", "how far a body is from where its parent and qpos have it"),
