@@ -9,7 +9,7 @@ only pieces are chosen there.
 
 from ..types import FP, called, func, ti
 from .joints import BIAS, IMPULSE, JOINT_SIZE, POINT_P, POINT_U, SOFT, SOLVED_U
-from .laws import COUNT, FIRST, LAW, LAW_SIZE, MODE, bind_row, impulse_at, pieces_within, velocity_along
+from .laws import COUNT, FIRST, LAW, LAW_SIZE, MODE, impulse_at, pieces_within, rebind_row, velocity_along
 
 HALVINGS = 60
 LEVEL = 1e-9  # slope by that where the way begins, at which it is no more than rounding
@@ -105,12 +105,7 @@ def go_on(m, d, w, b, r, low, high):
     else:
         d.lcp_joint[o + POINT_U + r] = u + low * (u1 - u)
         d.lcp_joint[o + POINT_P + r] = p + low * (p1 - p)
-    changed = 0
-    if mode != d.lcp_law[L + MODE]:
-        changed = 1
-        d.lcp_law[L + MODE] = mode
-        bind_row(m, d, w, b, r, mode)
-    return changed
+    return rebind_row(m, d, w, b, r, mode)
 
 
 @func
@@ -169,9 +164,4 @@ def stay_bound(m, d, w, b, r):
             elif force < d.lcp_law[at + 2]:
                 mode += 2.0 * power
         power *= 3.0
-    changed = 0
-    if mode != d.lcp_law[L + MODE]:
-        changed = 1
-        d.lcp_law[L + MODE] = mode
-        bind_row(m, d, w, b, r, mode)
-    return changed
+    return rebind_row(m, d, w, b, r, mode)

@@ -355,9 +355,14 @@ def pieces_within(m, d, w, b, r):
 @func
 def settle_row(m, d, w, b, r):
     """1 if what acts along row r of body b is at other bounds now: then the row is another one."""
+    return rebind_row(m, d, w, b, r, pieces_within(m, d, w, b, r))
+
+
+@func
+def rebind_row(m, d, w, b, r, mode):
+    """1 if these are other bounds than those row r of body b is at; then it is at these."""
     wb = w * m.nbody + b
     L = LAW_SIZE * wb + LAW * (r - d.lcp_nrow[wb])
-    mode = pieces_within(m, d, w, b, r)
     changed = 0
     if mode != d.lcp_law[L + MODE]:
         changed = 1
