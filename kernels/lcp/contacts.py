@@ -7,10 +7,9 @@ them together (visits.py); those of the last slots, if they are fewer, alike; on
 """
 
 from ..rotation import at3
-from ..sleep.awake import is_body_asleep
 from ..team import share
 from ..types import FP, GPU, func, ti, vec3
-from .bodies import SCALE_SIZE, TWIST_SIZE
+from .bodies import TWIST_SIZE
 from .lists import LANES
 from .matches import HEAD_SLEEPERS
 
@@ -24,8 +23,6 @@ IMPULSE = 37  # of a substep [N s]
 BOUNCE, SOFT = 40, 41  # velocity behind a bounce [m/s]; cfm / h
 PER_MU1, PER_MU2 = 43, 44  # 1 / mu, 0 without friction
 EASING = 45  # least velocity apart, by ease [m/s]
-AT_ONCE = 8  # of a record: Taichi warns of longer loops
-numbers = ti.types.vector(SIZE, FP)
 
 
 @func
@@ -45,49 +42,6 @@ def rec3(d, o, step, e):
 
 
 @func
-def prepare_contact(m, d, s, k):
-    """The record of contact k, in slot s."""
-    o, step = record_of(m, d, s)
-    d.lcp_pair[PAIR_SIZE * s], d.lcp_pair[PAIR_SIZE * s + 1] = bodies_of(m, d, k)
-    x = numbers_of(m, d, k)
-    for part in ti.static(range(SIZE // AT_ONCE)):
-        for e in ti.static(range(AT_ONCE * part, AT_ONCE * (part + 1))):
-            d.lcp_rec[o + step * e] = x[e]
-    if d.lcp_bounce > 0.0:
-        bounce(m, d, s)
-
-
-@func
-def bodies_of(m, d, k):
-    """World-major bodies of contact k."""
-    world = d.contact_worldid[k] * m.nbody
-    return world + m.geom_bodyid[d.contact_geom[k][0]], world + m.geom_bodyid[d.contact_geom[k][1]]
-
-
-@func
-def numbers_of(m, d, k):
-    """The numbers of contact k's record, but for its bounce. Nothing branches, so that LLVM may take LANES at once."""
-    wb1, wb2 = bodies_of(m, d, k)
-    pos, start = d.contact_pos[k], d.lcp_start[k]
-    n, t1, t2 = d.contact_frame[k, 0], d.contact_frame[k, 1], d.contact_frame[k, 2]
-    slides = ti.select(d.contact_dim[k] > 1, 1.0, 0.0)
-    mu1, mu2 = slides * d.contact_friction[k][0], slides * d.contact_friction[k][1]
-    soft = d.lcp_cfm / (m.opt.timestep / d.lcp_substeps)
-    m1, a0, a1, a2 = side_of(m, d, wb1, pos, n, t1, t2)
-    m2, b0, b1, b2 = side_of(m, d, wb2, pos, n, t1, t2)
-    per_mu1, per_mu2 = ti.select(mu1 > 0.0, 1.0 / mu1, 0.0), ti.select(mu2 > 0.0, 1.0 / mu2, 0.0)
-    inverse, beside = block_of(m1, m2, a0, a1, a2, b0, b1, b2, soft)
-    return numbers(
-        [n[0], n[1], n[2], t1[0], t1[1], t1[2], t2[0], t2[1], t2[2],
-         a0[0], a0[1], a0[2], a1[0], a1[1], a1[2], a2[0], a2[1], a2[2],
-         b0[0], b0[1], b0[2], b1[0], b1[1], b1[2], b2[0], b2[1], b2[2],
-         m1, m2, -d.contact_dist[k], mu1, beside[0], beside[1], beside[2], inverse[0], inverse[1], inverse[2],
-         ti.max(0.0, n.dot(start)), t1.dot(start), t2.dot(start), 0.0, soft, mu2, per_mu1, per_mu2,
-         d.lcp_easing[k], 0.0, 0.0]
-    )  # fmt: skip
-
-
-@func
 def bounce(m, d, s):
     """Velocity behind a bounce of the contact in slot s [m/s]: by that before the step's forces."""
     o, step = record_of(m, d, s)
@@ -100,21 +54,6 @@ def bounce(m, d, s):
         rate += rec3(d, o, step, ANGULAR1 + SIDE * side).dot(turn)
         speed += ti.select(side == 1, rate, -rate)
     d.lcp_rec[o + step * BOUNCE] = ti.select(-speed > d.lcp_bounce_vel, -d.lcp_bounce * speed, 0.0)
-
-
-@func
-def side_of(m, d, wb, pos, n, t1, t2):
-    """(1 / sqrt(m), angular rows along its axes) of body wb at a contact."""
-    moves = FP(1.0)
-    if ti.static(m.has.sleep):
-        w = wb // m.nbody
-        if is_body_asleep(m, d, w, wb - w * m.nbody):
-            moves = 0.0
-    scale = moves * d.lcp_scale[SCALE_SIZE * wb]
-    roots = moves * at3(d.lcp_scale, SCALE_SIZE * wb + 1)
-    arm = pos - d.xipos[wb]
-    S = d.ximat[wb].transpose()
-    return scale, roots * (S @ arm.cross(n)), roots * (S @ arm.cross(t1)), roots * (S @ arm.cross(t2))
 
 
 @ti.func

@@ -24,11 +24,11 @@ from .contacts import (
     SCALE2,
     SOFT,
     keep_contact,
-    prepare_contact,
     rec3,
     record_of,
 )
 from .poses import end_body
+from .records import prepare_contact
 from .visits import aim
 
 
@@ -44,7 +44,7 @@ def ode_step(m, d):
         for b in range(d.nworld * m.nbody):
             begin_body(m, d, b)
         for s in range(d.ncon):
-            prepare_contact(m, d, s, d.lcp_order[s])
+            prepare_contact(m, d, s)
         for sub in range(d.lcp_substeps):
             for sweep in range(d.lcp_sweeps):
                 for k in range(3 * d.ncon):

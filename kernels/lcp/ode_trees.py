@@ -8,7 +8,7 @@ rows are visited one by one: those that hold it, then, each for itself, what act
 
 from ..types import FP, func, kernel, ti
 from .bodies import BODY_SIZE, MIDPOINT, TWIST_SIZE, clear_body
-from .contacts import PAIR_SIZE, keep_contact, prepare_contact
+from .contacts import PAIR_SIZE, keep_contact
 from .joints import BIAS, CHILD, IMPULSE, JOINT_SIZE, PARENT, ROW, SOFT, joint_rows, mixed_rows, place_tree
 from .laws import COUNT, FIRST, GAMMA, LAW, LAW_SIZE, MOST, law_rows
 from .lists import ENDS, EQ_ROWS, find_loop, loop_at
@@ -17,6 +17,7 @@ from .loops import LOOP_SIZE, SIDE, begin_loop, measure_loop
 from .loops import SOFT as LOOP_SOFT
 from .motions import is_mixed
 from .ode_order import visit_row
+from .records import prepare_contact
 from .tree_step import next_of_tree, turn_contact
 from .trees import begin_tree, end_tree
 
@@ -46,7 +47,7 @@ def ode_tree_step(m, d):
             d.lcp_start[c] = 0.0 * d.contact_pos[c]
             d.lcp_easing[c] = 0.0  # ODE has none
         for s in range(d.ncon):
-            prepare_contact(m, d, s, d.lcp_order[s])
+            prepare_contact(m, d, s)
         for sub in range(d.lcp_substeps):
             for s in range(ti.select(sub > 0 and d.lcp_rotation == MIDPOINT, d.ncon, 0)):
                 turn_contact(m, d, s)

@@ -1,13 +1,46 @@
-"""Records of contacts before a step, LANES at once where they lie side by side."""
+"""Records of contacts before a step, LANES at once where they lie side by side.
+
+A record is made in two passes, so that LLVM computes those side by side as vectors: what it is made of is put to places
+of the record itself, then read from there.
+"""
 
 from ..constants import HEAD_COLORS
+from ..sleep.awake import is_body_asleep
 from ..sort import first_from
 from ..team import meet, share
-from ..types import called, func, ti
-from .contacts import AT_ONCE, PAIR_SIZE, SIZE, bodies_of, bounce, numbers_of, prepare_contact
+from ..types import FP, called, func, ti
+from .bodies import SCALE_SIZE
+from .contacts import (
+    ANGULAR1,
+    BESIDE,
+    BOUNCE,
+    DEPTH,
+    EASING,
+    IMPULSE,
+    INVERSE,
+    MU1,
+    MU2,
+    NORMAL,
+    PAIR_SIZE,
+    PER_MU1,
+    PER_MU2,
+    SCALE1,
+    SCALE2,
+    SIDE,
+    SIZE,
+    SOFT,
+    bounce,
+    record_of,
+)
 from .lists import COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
+from .visits import number, put
 
 STRETCH = 2048  # contacts of the list, about, that are in the cache while records are made of them
+BY_TURNS = 4  # times LANES contacts are taken before any of their records is finished
+# where the arms and roots of both bodies wait, as their rotations do where angular rows will be
+ARMS, ROOTS = BESIDE, (BOUNCE, SOFT, PER_MU1, PER_MU2, SIZE - 2, SIZE - 1)
+PLACES = ((SCALE1, *ROOTS[:3]), (SCALE2, *ROOTS[3:]))  # of the numbers in lcp_scale
+PAIRS = ((0, 0), (3, 3), (6, 6), (0, 3), (0, 6), (3, 6))  # of rows, whose products a contact's block are
 
 
 @called("maximal")
@@ -26,11 +59,13 @@ def prepare_contacts(m, d, me: ti.i32, size: ti.i32):
                 low, high = share((ncon - s) // LANES, part, many)
                 if kind < kinds:
                     s, low, high = slots_of(m, d, kind, begin, end)
-                for k in range(low, high):
-                    prepare_abreast(m, d, s + LANES * k)
+                while low < high:
+                    n = ti.min(BY_TURNS, high - low)
+                    prepare_abreast(m, d, s + LANES * low, n)
+                    low += n
         if me == 0:
             for s in range(ncon // LANES * LANES, ncon):
-                prepare_contact(m, d, s, d.lcp_order[s])
+                prepare_contact(m, d, s)
         if d.lcp_bounce > 0.0:
             meet(m, d, me, size)
             first, behind = share(ncon, me, size)
@@ -49,15 +84,150 @@ def slots_of(m, d, kind, begin, end):
 
 
 @func
-def prepare_abreast(m, d, s):
-    """The records of the contacts in LANES slots from s on, a multiple of LANES: LLVM computes their numbers as
-    vectors, as all is read before anything is written."""
-    for i in ti.static(range(LANES)):
-        wb1, wb2 = bodies_of(m, d, d.lcp_order[s + i])
-        d.lcp_pair[PAIR_SIZE * (s + i)] = wb1
-        d.lcp_pair[PAIR_SIZE * (s + i) + 1] = wb2
-    x = [numbers_of(m, d, d.lcp_order[s + i]) for i in ti.static(range(LANES))]
-    for part in ti.static(range(SIZE // AT_ONCE)):
-        for e in ti.static(range(AT_ONCE * part, AT_ONCE * (part + 1))):
-            for i in ti.static(range(LANES)):
-                d.lcp_rec[SIZE * s + LANES * e + i] = x[i][e]
+def prepare_abreast(m, d, s, n):
+    """The records of the contacts in n times LANES slots from s on, a multiple of LANES."""
+    for k in range(n):
+        take(m, d, s + LANES * k, SIZE * (s + LANES * k), LANES, LANES)
+    for k in range(n):
+        finish(m, d, SIZE * (s + LANES * k), LANES, LANES)
+
+
+@func
+def prepare_contact(m, d, s):
+    """The record of the contact in slot s."""
+    o, step = record_of(m, d, s)
+    take(m, d, s, o, step, 1)
+    finish(m, d, o, step, 1)
+    if d.lcp_bounce > 0.0:
+        bounce(m, d, s)
+
+
+@func
+def take(m, d, s, o, step, lanes: ti.template()):
+    """What the records of the contacts in `lanes` slots from s on are made of, to the record at o, whose numbers are
+    `step` apart."""
+    k = [d.lcp_order[s + i] for i in ti.static(range(lanes))]
+    for i in ti.static(range(lanes)):
+        for side in ti.static(range(2)):
+            d.lcp_pair[PAIR_SIZE * (s + i) + side] = body_of(m, d, k[i], side)
+    take_contacts(d, k, o, step, lanes)
+    for side in ti.static(range(2)):
+        b = [d.lcp_pair[PAIR_SIZE * (s + i) + side] for i in ti.static(range(lanes))]
+        take_bodies(m, d, b, side, o, step, lanes)
+        for e in ti.static(range(3)):
+            arm = [d.contact_pos[k[i]][e] - d.xipos[b[i]][e] for i in ti.static(range(lanes))]
+            lay(d, o + step * (ARMS + 3 * side + e), arm, lanes)
+
+
+@func
+def take_contacts(d, k: ti.template(), o, step, lanes: ti.template()):
+    """The part that contacts k say."""
+    for e in ti.static(range(0, 8, 2)):  # by pairs, see tisim/device/transposed.py
+        x = [d.contact_frame[k[i], e // 3][e % 3] for i in ti.static(range(lanes))]
+        y = [d.contact_frame[k[i], (e + 1) // 3][(e + 1) % 3] for i in ti.static(range(lanes))]
+        lay(d, o + step * (NORMAL + e), x, lanes)
+        lay(d, o + step * (NORMAL + e + 1), y, lanes)
+    last = [d.contact_frame[k[i], 2][2] for i in ti.static(range(lanes))]
+    mu1 = [sliding(d, k[i], 0) for i in ti.static(range(lanes))]
+    mu2 = [sliding(d, k[i], 1) for i in ti.static(range(lanes))]
+    depth = [-d.contact_dist[k[i]] for i in ti.static(range(lanes))]
+    easing = [d.lcp_easing[k[i]] for i in ti.static(range(lanes))]
+    lay(d, o + step * (NORMAL + 8), last, lanes)
+    lay(d, o + step * MU1, mu1, lanes)
+    lay(d, o + step * MU2, mu2, lanes)
+    lay(d, o + step * DEPTH, depth, lanes)
+    lay(d, o + step * EASING, easing, lanes)
+    for e in ti.static(range(3)):
+        start = [d.lcp_start[k[i]][e] for i in ti.static(range(lanes))]
+        lay(d, o + step * (IMPULSE + e), start, lanes)
+
+
+@func
+def take_bodies(m, d, b: ti.template(), side: ti.template(), o, step, lanes: ti.template()):
+    """The part that bodies b say, the contacts' first or second ones."""
+    for e in ti.static(range(0, 8, 2)):
+        x = [d.ximat[b[i]][e // 3, e % 3] for i in ti.static(range(lanes))]
+        y = [d.ximat[b[i]][(e + 1) // 3, (e + 1) % 3] for i in ti.static(range(lanes))]
+        lay(d, o + step * (ANGULAR1 + SIDE * side + e), x, lanes)
+        lay(d, o + step * (ANGULAR1 + SIDE * side + e + 1), y, lanes)
+    last = [d.ximat[b[i]][2, 2] for i in ti.static(range(lanes))]
+    lay(d, o + step * (ANGULAR1 + SIDE * side + 8), last, lanes)
+    for e in ti.static(range(0, 4, 2)):
+        x = [d.lcp_scale[SCALE_SIZE * b[i] + e] for i in ti.static(range(lanes))]
+        y = [d.lcp_scale[SCALE_SIZE * b[i] + e + 1] for i in ti.static(range(lanes))]
+        lay(d, o + step * ti.static(PLACES[side][e]), x, lanes)
+        lay(d, o + step * ti.static(PLACES[side][e + 1]), y, lanes)
+    if ti.static(m.has.sleep):
+        for i in ti.static(range(lanes)):
+            w = b[i] // m.nbody
+            if is_body_asleep(m, d, w, b[i] - w * m.nbody):
+                for e in ti.static(PLACES[side]):
+                    d.lcp_rec[o + step * e + i] = 0.0
+
+
+@func
+def body_of(m, d, k, side: ti.template()):
+    """World-major body of geom 1 or 2 of contact k."""
+    return d.contact_worldid[k] * m.nbody + m.geom_bodyid[d.contact_geom[k][side]]
+
+
+@func
+def sliding(d, k, c: ti.template()):
+    """Sliding friction of contact k along a tangent."""
+    return ti.select(d.contact_dim[k] > 1, d.contact_friction[k][c], 0.0)
+
+
+@func
+def lay(d, at, x: ti.template(), lanes: ti.template()):
+    """Writes numbers side by side."""
+    for i in ti.static(range(lanes)):
+        d.lcp_rec[at + i] = x[i]
+
+
+@func
+def finish(m, d, o, step, lanes: ti.template()):
+    """The numbers of the records at o from what has been laid there. All is read before anything is written, and
+    nothing branches, as in visits.py."""
+    n = [number(d, o, step, NORMAL + e, lanes) for e in ti.static(range(9))]
+    R = [number(d, o, step, ANGULAR1 + e, lanes) for e in ti.static(range(18))]
+    arm = [number(d, o, step, ARMS + e, lanes) for e in ti.static(range(6))]
+    roots = [number(d, o, step, ti.static(ROOTS[e]), lanes) for e in ti.static(range(6))]
+    m1, m2 = number(d, o, step, SCALE1, lanes), number(d, o, step, SCALE2, lanes)
+    start = [number(d, o, step, IMPULSE + e, lanes) for e in ti.static(range(3))]
+    mu1, mu2 = number(d, o, step, MU1, lanes), number(d, o, step, MU2, lanes)
+    x = [  # arm x n, arm x t1, arm x t2 of body 1, of body 2
+        arm[3 * (e // 9) + (e + 1) % 3] * n[e % 9 // 3 * 3 + (e + 2) % 3]
+        - arm[3 * (e // 9) + (e + 2) % 3] * n[e % 9 // 3 * 3 + (e + 1) % 3]
+        for e in ti.static(range(18))
+    ]
+    a = [  # along principal axes, scaled
+        roots[3 * (e // 9) + e % 3]
+        * (R[9 * (e // 9) + e % 3] * x[e // 3 * 3] + R[9 * (e // 9) + e % 3 + 3] * x[e // 3 * 3 + 1]
+           + R[9 * (e // 9) + e % 3 + 6] * x[e // 3 * 3 + 2])
+        for e in ti.static(range(18))
+    ]  # fmt: skip
+    block = [
+        a[PAIRS[e][0]] * a[PAIRS[e][1]] + a[PAIRS[e][0] + 1] * a[PAIRS[e][1] + 1]
+        + a[PAIRS[e][0] + 2] * a[PAIRS[e][1] + 2] + a[PAIRS[e][0] + 9] * a[PAIRS[e][1] + 9]
+        + a[PAIRS[e][0] + 10] * a[PAIRS[e][1] + 10] + a[PAIRS[e][0] + 11] * a[PAIRS[e][1] + 11]
+        for e in ti.static(range(6))
+    ]  # fmt: skip
+    soft, mass, none = d.lcp_cfm / (m.opt.timestep / d.lcp_substeps), m1 * m1 + m2 * m2, 0.0 * m1
+    own = [mass + block[e] for e in ti.static(range(3))]
+    inverse = [ti.select(own[e] > 0.0, 1.0 / ti.max(own[e] + soft, FP(1e-300)), 0.0) for e in ti.static(range(3))]
+    pn = n[0] * start[0] + n[1] * start[1] + n[2] * start[2]
+    p1 = n[3] * start[0] + n[4] * start[1] + n[5] * start[2]
+    p2 = n[6] * start[0] + n[7] * start[1] + n[8] * start[2]
+    q1, q2 = ti.select(mu1 > 0.0, 1.0 / mu1, 0.0), ti.select(mu2 > 0.0, 1.0 / mu2, 0.0)
+    for e in ti.static(range(18)):
+        put(d.lcp_rec, o + step * (ANGULAR1 + e), a[e], lanes)
+    for e in ti.static(range(3)):
+        put(d.lcp_rec, o + step * (BESIDE + e), block[3 + e], lanes)
+        put(d.lcp_rec, o + step * (INVERSE + e), inverse[e], lanes)
+    put(d.lcp_rec, o + step * IMPULSE, ti.select(pn > 0.0, pn, 0.0), lanes)
+    put(d.lcp_rec, o + step * (IMPULSE + 1), p1, lanes)
+    put(d.lcp_rec, o + step * (IMPULSE + 2), p2, lanes)
+    put(d.lcp_rec, o + step * BOUNCE, none, lanes)
+    put(d.lcp_rec, o + step * SOFT, none + soft, lanes)
+    put(d.lcp_rec, o + step * PER_MU1, q1, lanes)
+    put(d.lcp_rec, o + step * PER_MU2, q2, lanes)

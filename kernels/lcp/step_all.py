@@ -8,10 +8,11 @@ from ..constants import HEAD_COLORS, LCP_COLORS
 from ..sleep.awake import body_at, body_count
 from ..types import SERIAL, func, kernel, ti
 from .bodies import begin_body, next_substep
-from .contacts import keep_contact, prepare_contact
+from .contacts import keep_contact
 from .lists import COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, MOST_ABREAST
 from .lists_all import HEAD_VISITORS
 from .poses import end_body
+from .records import prepare_contact
 from .step import joined
 from .visits import visit_contact
 
@@ -33,7 +34,7 @@ def begin_contacts(m, d):
     n = d.ncon
     ti.loop_config(serialize=SERIAL)
     for s in range(n):
-        prepare_contact(m, d, s, d.lcp_order[s])
+        prepare_contact(m, d, s)
         if s == 0:
             d.lcp_turn[COLOR] = 0
 
