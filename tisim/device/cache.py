@@ -5,7 +5,7 @@ import os
 import pathlib
 import time
 
-STALE = 600  # s: Taichi holds the lock of its cache for a moment only
+STALE = 60  # s: Taichi holds the lock of its cache for a moment only, seconds where it writes much
 
 
 def folder():
