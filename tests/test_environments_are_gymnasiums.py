@@ -156,6 +156,17 @@ def test_without_autoreset_the_user_resets_those_that_ended():
     env.step(action)
 
 
+def test_seeds_are_for_those_that_are_reset():
+    """Once a seed with a mask set the generators of the others as well, whose next episodes were then not their own."""
+    ours, theirs = pair("InvertedPendulum", 3, mode="Disabled")
+    mask, first, second = np.array([True, False, False]), [], []
+    for env, seen in ((ours, first), (theirs, second)):
+        env.reset(seed=5)
+        seen += [env.reset(seed=9, options=dict(reset_mask=mask.copy()))[0], env.reset()[0]]
+    agree(first, second, "observations")
+    assert ours.np_random_seed == theirs.np_random_seed == (9, 6, 7)
+
+
 def test_wrappers_of_gymnasium_take_them():
     env = gymnasium.make_vec("tisim/HalfCheetah-v5", 5, max_episode_steps=10)
     env = gymnasium.wrappers.vector.RecordEpisodeStatistics(env)

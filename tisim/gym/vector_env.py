@@ -167,16 +167,17 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def reset(self, *, seed=None, options=None):
         """Starts an episode in each environment, or in those of options["reset_mask"], a (num_envs,) array of bool.
 
-        seed  a number: environment k draws from seed + k; or one for each, None among them, which go on as they are.
+        seed  a number: environment k draws from seed + k; or one for each, None among them, which go on as they are,
+              as do those that are not reset.
         """
         self._check("reset")
         index = self._masked(options)
         if self.seen is None and len(index) < self.num_envs:
             raise Error("the first reset is of all environments")
         made = [one if one is None else seeding.np_random(one) for one in self._seeds(seed)]  # raises before any is set
-        for k, pair in enumerate(made):
-            if pair is not None:
-                self.rngs[k], self._seeded[k] = pair
+        for k in index:
+            if made[k] is not None:
+                self.rngs[k], self._seeded[k] = made[k]
         self._begin(index)
         infos = join({}, self.reset_info(self.seen.rows(index)), index, self.num_envs)
         return self._observed(self.seen, self.num_envs), infos
