@@ -239,6 +239,39 @@ class Swing(tisim.gym.VectorEnv):
         return now.qvel[:, 0], now.qpos[:, 0] > 9, {}
 
 
+def pendulum():
+    return tisim.Model.from_xml_string(
+        "<mujoco><worldbody><body><joint/><geom size='.1' pos='.2 0 0'/></body></worldbody></mujoco>"
+    )
+
+
+def test_what_an_agent_saw_stays_as_it_was():
+    """Once an observation that a task took as it is was the environment's own: a reset wrote into what an agent kept,
+    and what an agent wrote changed what the task saw."""
+    env = type("Plain", (Swing,), dict(observe=lambda self, now: now.qvel))(pendulum(), 3, autoreset_mode="Disabled")
+    first, _ = env.reset(seed=0)
+    before = first.copy()
+    again, _ = env.reset(options=dict(reset_mask=np.array([True, False, False])))
+    assert np.array_equal(first, before) and not np.array_equal(again, first)
+    again[:] = 7
+    assert not np.any(env.seen.qvel == 7)
+
+
+def test_infos_of_steps_and_of_starts_are_one_array():
+    """Once 0.5 of an episode's start became 0 beside the whole numbers of steps."""
+    change = dict(
+        outcome=lambda self, before, now, action: (np.zeros(3), np.arange(3) == 1, dict(x=np.arange(3))),
+        reset_info=lambda self, now: dict(x=np.full(len(now.qpos), 0.5)),
+        observe=lambda self, now: now.qpos.tolist(),
+    )
+    for mode, wanted in (("SameStep", [0, 0.5, 2]), ("NextStep", [0, 0.5, 2])):
+        env = type("Changed", (Swing,), change)(pendulum(), 3, autoreset_mode=mode)
+        env.reset(seed=0)
+        for _ in range(1 if mode == "SameStep" else 2):
+            seen, *_, infos = env.step(np.zeros((3, 0)))
+        assert infos["x"].tolist() == wanted and seen.shape == (3, 1)
+
+
 @pytest.mark.parametrize("change, words", [
     (dict(reads=("qposs",)), "reads: .* no array 'qposs' for each world .did you mean 'qpos'"),
     (dict(reads=("qpos", "contact_dist")), "no array 'contact_dist' for each world"),
@@ -250,12 +283,18 @@ class Swing(tisim.gym.VectorEnv):
     (dict(outcome=lambda self, before, now, action: (np.zeros(1), np.zeros(3, bool), {})), r"rewards .* \(1,\)"),
     (dict(outcome=lambda self, before, now, action: (now.qpos, np.zeros(3, bool), {})), r"rewards .* \(3, 1\)"),
     (dict(outcome=lambda self, before, now, action: (np.zeros(3), False, {})), r"terminations have shape \(\)"),
+    (dict(outcome=lambda self, before, now, action: (np.zeros(3), np.zeros(3, bool))), "outcome: expected rewards"),
+    (dict(outcome=lambda self, before, now, action: (["a"] * 3, np.zeros(3, bool), {})), "rewards .* are no numbers"),
+    (dict(outcome=lambda self, before, now, action: (np.zeros(3), np.zeros(3, bool), None)), "infos are None"),
+    (dict(outcome=lambda self, before, now, action: (np.zeros(3), np.zeros(3, bool), dict(x=np.zeros(4)))),
+     r"outcome: info 'x' has shape \(4,\) for 3 environments"),
+    (dict(outcome=lambda self, before, now, action: (np.zeros(3), np.zeros(3, bool), dict(x=1.0))), "'x' has shape .."),
+    (dict(reset_info=lambda self, now: dict(x=np.zeros(2))), r"reset_info: info 'x' has shape \(2,\) for 3"),
+    (dict(observe=lambda self, now: np.full((len(now.qpos), 1), None)), "observe: gave an array of object"),
 ])  # fmt: skip
 def test_a_task_that_does_not_fit_is_told_what_was_expected(change, words):
     """Once a task's rewards and observations of another shape were handed on, or NumPy's error told of them."""
-    m = tisim.Model.from_xml_string(
-        "<mujoco><worldbody><body><joint/><geom size='.1' pos='.2 0 0'/></body></worldbody></mujoco>"
-    )
+    m = pendulum()
     env = Swing(m, 3)
     env.reset(seed=0)
     assert env.step(np.zeros((3, 0)))[0].shape == (3, 2)

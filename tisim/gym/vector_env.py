@@ -179,7 +179,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             if made[k] is not None:
                 self.rngs[k], self._seeded[k] = made[k]
         self._begin(index)
-        infos = join({}, self.reset_info(self.seen.rows(index)), index, self.num_envs)
+        infos = join({}, self._infos_of(index), index, self.num_envs)
         return self._observed(self.seen, self.num_envs), infos
 
     def step(self, actions):
@@ -201,12 +201,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             action, self.reads, (begun, again, START) if len(again) else None, self._beside(begun)
         )
         self.seen = Seen(copies)
-        reward, terminated, info = self.outcome(before, self.seen, action)
+        reward, terminated, info = self._judged(before, action)
         self._elapsed += 1
-        reward, terminated = np.array(reward, np.float64), np.array(terminated, bool)
-        for what, a in (("rewards", reward), ("terminations", terminated)):
-            if a.shape != (self.num_envs,):
-                raise Error(f"outcome: {what} have shape {a.shape}, expected ({self.num_envs},)")
         truncated = self._elapsed >= (self.max_episode_steps or np.inf)
         reward[again], terminated[again], truncated[again] = 0, False, False  # they are reset in this step
         self.ended = terminated | truncated
@@ -219,7 +215,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         elif len(again):
             self._begun(again, fresh or self._look_at(begun))
         if len(again):
-            infos = join(infos, self.reset_info(self.seen.rows(again)), again, self.num_envs)
+            infos = join(infos, self._infos_of(again), again, self.num_envs)
         return self._observed(self.seen, self.num_envs), reward, terminated, truncated, infos
 
     def render(self):
@@ -292,10 +288,31 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def _observed(self, seen, n):
         """What agents see of n environments, looked at."""
-        a = self.observe(seen)
-        if np.shape(a)[:1] != (n,):
-            raise Error(f"observe: gave shape {np.shape(a)} for {n} environments, expected them in front")
-        return a
+        a = np.asarray(self.observe(seen))
+        if a.shape[:1] != (n,):
+            raise Error(f"observe: gave shape {a.shape} for {n} environments, expected them in front")
+        if a.dtype.kind not in "biuf":
+            raise Error(f"observe: gave an array of {a.dtype}, expected numbers")
+        kept = any(np.may_share_memory(a, b) for b in vars(seen).values())  # and resets write into what is kept
+        return a.copy() if kept else a
+
+    def _judged(self, before, action):
+        """The outcome of an action in all environments, looked at; arrays that are nobody else's."""
+        found, n = self.outcome(before, self.seen, action), self.num_envs
+        if not isinstance(found, (tuple, list)) or len(found) != 3:
+            raise Error("outcome: expected rewards, which have ended, and a dict of infos")
+        try:
+            reward, terminated = np.array(found[0], np.float64), np.array(found[1], bool)
+        except (TypeError, ValueError) as e:
+            raise Error(f"outcome: rewards and terminations are no numbers: {e}") from None
+        for what, a in (("rewards", reward), ("terminations", terminated)):
+            if a.shape != (n,):
+                raise Error(f"outcome: {what} have shape {a.shape}, expected ({n},)")
+        return reward, terminated, _infos("outcome", found[2], n)
+
+    def _infos_of(self, index):
+        """Infos where episodes start in some environments, looked at."""
+        return _infos("reset_info", self.reset_info(self.seen.rows(index)), len(index))
 
     def _beside(self, states):
         """A function that looks at these starts while others are stepped, None where there is nothing to compute."""
@@ -368,6 +385,17 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != (self.num_envs,) or not mask.any():
             raise Error(f"reset_mask: expected ({self.num_envs},) bool, one of them at least true")
         return np.flatnonzero(mask)
+
+
+def _infos(what, found, n):
+    """Infos of n environments, looked at."""
+    if not isinstance(found, dict):
+        raise Error(f"{what}: infos are {found!r}, expected a dict")
+    out = {name: np.asarray(a) for name, a in found.items()}
+    for name, a in out.items():
+        if a.shape[:1] != (n,):
+            raise Error(f"{what}: info {name!r} has shape {a.shape} for {n} environments, expected them in front")
+    return out
 
 
 def _whole(seed):

@@ -11,7 +11,8 @@ def join(infos, values, index, n):
     out = dict(infos)
     for name, value in values.items():
         value = np.asarray(value)
-        array = np.array(out[name]) if name in out else np.zeros((n, *value.shape[1:]), value.dtype)
+        old = np.asarray(out.get(name, np.zeros((n, *value.shape[1:]), value.dtype)))
+        array = old.astype(np.result_type(old.dtype, value.dtype))  # a copy: whole numbers of steps, others of resets
         mask = np.array(out[f"_{name}"]) if name in out else np.zeros(n, bool)
         array[index], mask[index] = value, True
         out[name], out[f"_{name}"] = array, mask
