@@ -199,9 +199,21 @@ def test_what_does_not_fit_is_said():
                            (dict(render_mode="human"), "render_mode='human'"),
                            (dict(xml_file="anteater.xml"), "anteater.xml"),
                            (dict(autoreset_mode="Never"), "autoreset_mode='Never': expected one of 'NextStep', 'Same"),
-                           (dict(max_episode_steps=-1), "max_episode_steps=-1")):  # fmt: skip
+                           (dict(max_episode_steps=-1), "max_episode_steps=-1"),
+                           (dict(reset_noise_scale="a"), "reset_noise_scale='a': expected a number"),
+                           (dict(reset_noise_scale=-0.1), "reset_noise_scale=-0.1: expected a finite number, not neg"),
+                           (dict(healthy_z_range=1.0), "healthy_z_range=1.0: expected two numbers"),
+                           (dict(contact_force_range=None), "contact_force_range=None: expected two numbers"),
+                           (dict(forward_reward_weight=[1, 2]), r"forward_reward_weight=\[1, 2\]: expected a number"),
+                           (dict(camera=3), "camera=3: expected a dict"), (dict(xml_file=5), "xml_file=5: expected a"),
+                           ):  # fmt: skip
         with pytest.raises(tisim.Error, match=message):
             gymnasium.make_vec("tisim/Ant-v5", **{"num_envs": 2, **wrong})
+    for body in (14, -1, 1.5, None):
+        env = gymnasium.make_vec("tisim/Ant-v5", 2, main_body=body)
+        env.reset(seed=0)
+        with pytest.raises(tisim.Error, match=f"body {body}: expected a name, or an id below 14"):
+            env.step(np.zeros((2, 8)))
     env = gymnasium.make_vec("tisim/Hopper-v5", 2)
     action = np.zeros((2, 3))
     with pytest.raises(gymnasium.error.ResetNeeded):

@@ -1,6 +1,7 @@
 """What gymnasium's MuJoCo environments have in common: their models and how an episode starts."""
 
 import importlib.util
+import numbers
 import os
 
 import numpy as np
@@ -13,6 +14,8 @@ from .vector_env import VectorEnv
 
 def asset(name):
     """Path of a model that gymnasium brings; a path is left as it is."""
+    if not isinstance(name, (str, os.PathLike)):
+        raise Error(f"xml_file={name!r}: expected a path, or the name of a model that gymnasium brings")
     if os.path.dirname(name) or os.path.exists(name):
         return os.path.expanduser(name)
     folder = os.path.dirname(importlib.util.find_spec("gymnasium").origin)
@@ -37,6 +40,10 @@ class MujocoTask(VectorEnv):
     def __init__(self, num_envs=1, *, xml_file=None, frame_skip=None, reset_noise_scale=None,
                  default_camera_config=None, camera=None, **kwargs):  # fmt: skip
         self.reset_noise_scale = self.noise if reset_noise_scale is None else reset_noise_scale
+        for name, value in vars(self).items():
+            _check_parameter(name, value)
+        if not 0 <= self.reset_noise_scale < np.inf:
+            raise Error(f"reset_noise_scale={reset_noise_scale!r}: expected a finite number, not negative")
         m = Model.from_xml_path(asset(self.xml if xml_file is None else xml_file))
         looks = [look for look in (default_camera_config, camera) if look is not None]
         if len(looks) > 1:
@@ -53,7 +60,21 @@ class MujocoTask(VectorEnv):
 
     def body(self, name):
         """Id of a body given by name or id."""
-        return self.model.name2id("body", name) if isinstance(name, str) else int(name)
+        if isinstance(name, str):
+            return self.model.name2id("body", name)
+        whole = isinstance(name, numbers.Integral) and not isinstance(name, bool)
+        if not whole or not 0 <= name < self.model.nbody:
+            raise Error(f"body {name!r}: expected a name, or an id below {self.model.nbody}")
+        return int(name)
+
+
+def _check_parameter(name, value):
+    """Raises Error for a range or a weight of a task that is none."""
+    pair = isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2
+    if name.endswith("_range") and not (pair and all(isinstance(x, numbers.Real) for x in value)):
+        raise Error(f"{name}={value!r}: expected two numbers, the least and the most")
+    if name.endswith(("_weight", "_reward", "_scale")) and not isinstance(value, numbers.Real):
+        raise Error(f"{name}={value!r}: expected a number")
 
 
 def row_sums(a):

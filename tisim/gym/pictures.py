@@ -21,6 +21,8 @@ class Pictures:
             raise Error(f"render_mode={mode!r}: expected None, {', '.join(map(repr, MODES))}; windows: tisim.viewer")
         if camera_id is not None and camera_name is not None:
             raise Error("camera_id and camera_name: one of them")
+        if view is not None and not isinstance(view, dict):
+            raise Error(f"camera={view!r}: expected a dict of fields of a tisim.MjvCamera")
         self.m, self.mode, self.size = m, mode, (height, width)
         self.named, self.view, self.renderer = camera_name if camera_id is None else camera_id, view, None
 
