@@ -102,6 +102,25 @@ def test_chunks_do_not_show(both):
             assert np.array_equal(a, b)
 
 
+def test_parameters_of_worlds_are_those_of_trajectories_or_refused(both):
+    """Once chunks of as many trajectories as a Data has worlds took its parameters over and over, and a rest none."""
+    m = both[0]
+    start, control = inputs(m)
+    masses = np.tile(np.array(m.body_mass), (NBATCH, 1)) * np.linspace(1, 2, NBATCH)[:, None]
+    for nworld, size in ((2, 2), (3, 3), (3, None), (NBATCH, 2)):
+        d = tisim.Data(m, nworld=nworld)
+        d.vary("body_mass", masses[:nworld])
+        with pytest.raises(tisim.Error, match="a rollout of another number of worlds would use the model's body_mass"):
+            rollout.rollout(m, d, start, control, chunk_size=size)
+    d = tisim.Data(m, nworld=NBATCH)
+    d.vary("body_mass", masses)
+    whole = rollout.rollout(m, d, start, control)[0]
+    assert np.array_equal(rollout.rollout(m, d, start, control, chunk_size=NBATCH + 2)[0], whole)
+    assert not np.array_equal(whole, rollout.rollout(m, None, start, control)[0])
+    with pytest.raises(tisim.Error, match="chunk_size='2': expected a positive number"):
+        rollout.rollout(m, d, start, control, chunk_size="2")
+
+
 def test_a_rollout_object_serves_on_after_another_start():
     """It keeps Data, of which the user knows nothing."""
     m = tisim.Model.from_xml_string(XML)

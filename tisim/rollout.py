@@ -62,13 +62,14 @@ class Rollout:
             given.check(m, d)
         task = _Task(m, initial_state, control, control_spec, nstep, initial_warmstart, state, sensordata)
         runtime.ensure()
-        if d is not None and d.nworld == (task.nbatch if chunk_size is None else min(chunk_size, task.nbatch)):
-            number, chunk = 1, d.nworld
+        chunk = task.nbatch if chunk_size is None else min(_count("chunk_size", chunk_size), task.nbatch)
+        if d is not None and not d.nworld == chunk == task.nbatch:  # a trajectory would be in another's
+            varied.refuse(d, "a rollout of another number of worlds")
+        if d is not None and d.nworld == chunk:
+            number = 1
         else:
-            if d is not None:
-                varied.refuse(d, "a rollout of another number of worlds")
             d, number = None, hands.number() if task.nbatch >= LEAST * hands.number() else 1
-            chunk = _chunk(task.nbatch, number) if chunk_size is None else _count("chunk_size", chunk_size)
+            chunk = _chunk(task.nbatch, number) if chunk_size is None else chunk
         left = _Left(task.nbatch, chunk)
 
         def work(hand):
