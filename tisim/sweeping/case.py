@@ -123,6 +123,8 @@ def write_inputs(d, case):
 
 
 def _fill(name, array, values):
+    if not array.size and np.size(values):
+        raise Error(f"{name}: there is nothing to set, it has shape {array.shape} in this model")
     try:
         values = np.broadcast_to(numbers(values), array.shape)
     except ValuesError:

@@ -3,7 +3,6 @@
 import contextlib
 import copy
 import hashlib
-import inspect
 import os
 import pathlib
 import pickle
@@ -23,6 +22,7 @@ from tisim.model.model import Model
 from tisim.spec.spec import Spec
 
 from . import case as cases
+from .words import words
 
 FUNCTIONS = "model steps measure prepare".split()
 
@@ -54,13 +54,7 @@ class Job:
         """Hash of all that results depend on besides the cases: model, steps, functions and precision."""
         h = hashlib.sha256(repr((__version__, session.arch, session.precision)).encode())
         for name in FUNCTIONS:
-            value = getattr(self, name)
-            if isinstance(value, Model):
-                for field, array in sorted(value._arrays.items()):
-                    h.update(f"{field} {array.dtype} {array.shape}".encode() + array.tobytes())
-                h.update(repr(value.opt).encode())
-            else:
-                h.update(f"{name} {_text(value)}".encode())
+            h.update(f"{name} {words(getattr(self, name))}".encode())
         return h.hexdigest()[:16]
 
     def pickled(self, dumps=pickle.dumps):
@@ -102,7 +96,8 @@ class Runner:
     """Runs cases, one behind the other, in this process."""
 
     def __init__(self, job):
-        self.job, self._kept, self._ready = job, None, False
+        self.job, self._ready = job, False
+        self._kept = self._as_kept = None
 
     def chunk(self, some):
         """(outcomes, seconds): for each case (index, what was measured, None), or (index, None, what went wrong)."""
@@ -138,11 +133,12 @@ class Runner:
     def _scene(self, case):
         """Model and Data of a case: its own where something may write the model, else the ones kept, at the start."""
         job = self.job
-        if self._kept is not None and not _writes(self._kept[0], case):
+        kept = self._kept is not None and self._kept[0].decisions() == self._as_kept  # which `measure` may have written
+        if kept and not _writes(self._kept[0], case):
             reset(*self._kept)
             return self._kept
         own = callable(job.model) or job.prepare is not None or callable(job.steps) or _writes(job.model, case)
-        m = as_model(job.model(case)) if callable(job.model) else copy.deepcopy(job.model) if own else job.model
+        m = as_model(job.model(case)) if callable(job.model) else copy.deepcopy(job.model)
         if callable(job.model):
             cases.check_names(m, case, True)
         cases.write(m, case)
@@ -152,7 +148,7 @@ class Runner:
                 pipeline.prepare(m, d)
             self._ready = True
         if not own:
-            self._kept = m, d
+            self._kept, self._as_kept = (m, d), m.decisions()
         return m, d
 
 
@@ -183,18 +179,11 @@ def _numbers(found, warned):
             raise Error(f"measure: {name} is no number or array of numbers: {value!r}")
         if not isinstance(name, str) or not name or name in ("index", "warnings"):
             raise Error(f"measure: {name!r} is no name of a result (index and warnings are there by themselves)")
+        if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
+            raise Error(f"measure: {name} is above the largest whole number of 64 bits: {value!r}")
         out[name] = array.astype({"b": bool, "f": np.float64}.get(array.dtype.kind, np.int64))
     out["warnings"] = np.array(warned, np.int64)
     return out
-
-
-def _text(value):
-    if not callable(value):
-        return repr(value)
-    try:
-        return inspect.getsource(value)
-    except (OSError, TypeError):
-        return getattr(value, "__qualname__", type(value).__qualname__)
 
 
 @contextlib.contextmanager

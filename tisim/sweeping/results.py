@@ -64,13 +64,20 @@ class Table:
         params = list(self.cases[0]) if self.cases else []
         columns = {"case": self.index, "seed": np.array([c.seed for c in self.cases])}
         for name in params:
-            columns.update(_columns(name, [c[name] for c in self.cases]))
+            _add(columns, name, [c[name] for c in self.cases], "_parameter")
         for name in self.names:
-            columns.update(_columns(name if name not in columns else f"{name}_measured", self[name]))
+            _add(columns, name, self[name], "_measured")
         with whole(path) as part, open(part, "w", newline="", encoding="utf-8") as f:
             out = csv.writer(f)
             out.writerow(columns)
             out.writerows(zip(*(np.asarray(c).tolist() for c in columns.values())))
+
+
+def _add(columns, name, values, kind):
+    """Adds the columns of a parameter or result; kind is behind a name that others have."""
+    while name in columns or not columns.keys().isdisjoint(_columns(name, values)):
+        name += kind
+    columns.update(_columns(name, values))
 
 
 def _columns(name, values):
@@ -89,13 +96,22 @@ class Store:
     """
 
     def __init__(self, folder, key, number, resume):
-        self._rows, self.errors, self.done, self._writer, self._count = [], {}, set(), None, 0
+        self._rows, self.errors, self._measured, self._writer, self._count = [], {}, set(), None, 0
         self._dtype = None
         if folder is not None and not isinstance(folder, (str, os.PathLike)):
             raise Error(f"out={folder!r}: expected the path of a folder, or None")
         self._folder = None if folder is None else pathlib.Path(folder)
         if self._folder is not None:
             self._open(key, number, resume)
+
+    @property
+    def done(self):
+        """Numbers of the cases that were measured, or went wrong and were kept."""
+        return self._measured | self.errors.keys()
+
+    def forgive(self):
+        """Cases that went wrong are to be done, too."""
+        self.errors = {}
 
     def _open(self, key, number, resume):
         about, head = self._folder / "sweep.json", dict(format=FORMAT, sweep=key, cases=number)
@@ -107,8 +123,10 @@ class Store:
         if found is not None and not resume:
             raise Error(f"{self._folder} holds a sweep; resume=True (--resume) goes on with it, or name another folder")
         if found is not None and found != head:
-            raise Error(f"{self._folder} holds another sweep: model, steps, functions, cases or precision differ")
-        for path in parts if found is not None else ():
+            raise Error(f"{self._folder} holds another sweep: model, steps, cases, precision or functions differ")
+        if found is None and parts:  # which a later resume would take for its own
+            raise Error(f"{self._folder} holds results, and no sweep.json that tells of what: name another folder")
+        for path in parts:
             self._read(path)
         try:
             with whole(about, folder=True) as part:
@@ -119,22 +137,26 @@ class Store:
             raise Error(f"{self._folder}: cannot write there: {e.strerror or e}") from None
 
     def _read(self, path):
-        reader = Reader(path)
-        for name in reader.names:
-            if name.endswith(".npy"):
-                self._take(reader.array(name[:-4]))
-            else:
-                self._fail({int(k): text for k, text in json.loads(reader.bytes(name)).items()})
+        try:
+            reader = Reader(path)
+            for name in reader.names:
+                if name.endswith(".npy"):
+                    self._take(reader.array(name[:-4]))
+                else:
+                    self._fail({int(k): text for k, text in json.loads(reader.bytes(name)).items()})
+        except (OSError, ValueError, AttributeError) as e:
+            raise Error(f"{path}: damaged: {e}") from None
 
     def _take(self, rows):
-        fresh = rows[[k not in self.done for k in rows["index"].tolist()]]
+        fresh = rows[[k not in self._measured for k in rows["index"].tolist()]]
         self._dtype = rows.dtype if self._dtype is None else self._dtype
         self._rows.append(fresh)
-        self.done.update(fresh["index"].tolist())
+        self._measured.update(fresh["index"].tolist())
+        self._fail({})
 
     def _fail(self, errors):
-        self.errors.update(errors)
-        self.done.update(errors)
+        """Notes what went wrong in cases; those that were measured another time are well."""
+        self.errors = {k: text for k, text in (self.errors | errors).items() if k not in self._measured}
 
     def add(self, outcomes, cases):
         """Outcomes of some cases, of which none is lost from here on. Raises Error where results are of other names or

@@ -30,7 +30,8 @@ def sweep(model, cases, steps, measure, *, prepare=None, workers=1, out=None, re
     workers  1: this process, with all its threads; N: N processes of one thread each; "all": one for each processor;
              "ray" or "ray://host:port": a Ray cluster (extra tisim[ray]). Functions go there by name.
     out      a folder for the results as they come in;  resume  goes on with what it holds.
-    errors   "raise": a case that fails ends the sweep; "keep": Table.errors has it, and the sweep goes on.
+    errors   "raise": a case that fails ends the sweep, and those that went wrong in `out` are tried again; "keep":
+             Table.errors has it, and the sweep goes on.
     seed     case k has the seed `seed + k`, unless a parameter named seed gives it; case.rng starts from it.
     retries  how often a case whose process died is tried again.
     show     a function of (cases done, cases), called as results come in; what it returns is true where it shall end.
@@ -52,6 +53,8 @@ def sweep(model, cases, steps, measure, *, prepare=None, workers=1, out=None, re
     if not session.generation:
         runtime.init()
     store = Store(out, _key(job, read), len(read), resume)
+    if errors == "raise":
+        store.forgive()
     work = pool(job, Feed([c for c in read if c.index not in store.done], retries))
     try:
         if show is not None and show(len(store.done), len(read)):
