@@ -371,6 +371,45 @@ def test_columns_of_a_table_hide_no_others(tmp_path):
     assert row["x_0"] == "1" and row["x_0_measured"] == "7" and row["x_measured_1"] == "6"
 
 
+def test_a_case_that_exits_is_one_that_fails():
+    def measure(m, d, case):
+        sys.exit(case.index or None)
+
+    table = tisim.sweep(model(), 2, 0, measure, errors="keep")
+    assert table.errors == {0: "SystemExit: ", 1: "SystemExit: 1"}
+
+
+def test_sweeps_in_one_folder_at_once_write_files_of_their_own(tmp_path):
+    """Once both wrote to one file, over each other's results."""
+    other = []
+    claim = pathlib.Path.touch
+
+    def both(path, **how):  # between the look at the folder and the file of one comes the other
+        pathlib.Path.touch = claim
+        other.append(tisim.sweep(model(), 3, 0, Gives(1), out=tmp_path, resume=True))
+        claim(path, **how)
+
+    try:
+        pathlib.Path.touch = both
+        table = tisim.sweep(model(), 3, 0, Gives(1), out=tmp_path)
+    finally:
+        pathlib.Path.touch = claim
+    assert [rows_of(path) for path in sorted(tmp_path.glob("results-*"))] == [[0, 1, 2]] * 2
+    assert table.hash == other[0].hash == tisim.sweep(model(), 3, 0, Gives(1), out=tmp_path, resume=True).hash
+
+
+def test_a_table_replaces_no_results(tmp_path, call):
+    """Once --csv out/sweep.json, or a results file there, took their place; and a folder that is not there was told of
+    behind the last case."""
+    (tmp_path / "some.py").write_text(FILE.format(xml=STACK, number=2, steps=1))
+    for path, words in (("o/sweep.json", "keeps its results there"), ("o/results-0000.npz", "keeps its results there"),
+                        ("o", "keeps its results there"), ("o/no/t.csv", "cannot write the table")):  # fmt: skip
+        code, out, err = call("sweep", "some.py", "-o", "o", "--csv", path)
+        assert code == 2 and words in out + err and not (tmp_path / "o").exists()
+    code, out, err = call("sweep", "some.py", "--workers", "²")
+    assert code == 2 and "expected a positive number" in out + err
+
+
 @pytest.mark.parametrize("damage", ["folder", "entry"])
 def test_damaged_results_are_told(tmp_path, damage):
     tisim.sweep(model(), 3, 0, Gives(1), out=tmp_path)

@@ -8,6 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from tisim.device import whole_file
 from tisim.errors import Error
 from tisim.sweeping.job import module_of
+from tisim.sweeping.results import is_own
 
 from . import quiet
 from .report import beside, busy, print_json, rows
@@ -23,8 +24,8 @@ def sweep(console, file, out, resume, workers, errors, seed, csv, arch, precisio
 
     parts, source = _described(file)
     folder = pathlib.Path(out or pathlib.Path("out") / pathlib.Path(file).stem)
-    if csv and folder.resolve() not in pathlib.Path(csv).resolve().parents:  # which is made with the first results
-        whole_file.check(csv, "table", folder=False)
+    if csv:
+        _check_table(pathlib.Path(csv).resolve(), csv, folder.resolve())
     with busy("starting Taichi"):
         quiet.start_taichi(arch=arch, precision=precision, threads=threads)
     progress = beside(console, as_json)
@@ -62,6 +63,14 @@ def sweep(console, file, out, resume, workers, errors, seed, csv, arch, precisio
     return INTERRUPTED if stopped else FAILED_CASES if table.errors else 0
 
 
+def _check_table(path, csv, folder):
+    """Raises Error where a table cannot be written, or where the sweep keeps its results."""
+    if path == folder or (path.parent == folder and is_own(path)):
+        raise Error(f"--csv {csv}: the sweep keeps its results there, name another file")
+    if path.parent != folder:  # which is made with the first results
+        whole_file.check(csv, "table", folder=False)
+
+
 def _described(file):
     """What a file says (arguments of tisim.sweep), and where its functions are from."""
     path = pathlib.Path(file)
@@ -93,7 +102,7 @@ def _line(error, path):
 
 
 def _number(workers):
-    return int(workers) if workers.isdigit() else workers
+    return int(workers) if workers.isdecimal() else workers
 
 
 def _print(console, r):

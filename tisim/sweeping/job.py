@@ -110,7 +110,7 @@ class Runner:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DivergedWarning)  # a column of the results counts them
                 return case.index, self.run(case), None
-        except Exception as e:
+        except (Exception, SystemExit) as e:  # the latter would end the sweep without a word
             name = "" if isinstance(e, Error) else f"{type(e).__name__}: "
             return case.index, None, f"{name}{e}"
 

@@ -21,6 +21,12 @@ FORMAT = "tisim sweep 1"
 ERRORS = ("raise", "keep")  # what a case that fails does to the sweep
 
 
+def is_own(path):
+    """Whether a path is named as a file that a sweep keeps in its folder."""
+    name, _, number = path.stem.partition("-")
+    return path.name == "sweep.json" or (path.suffix == ".npz" and name == "results" and number.isdecimal())
+
+
 class Table:
     """What was measured: table["height"] is an array over the cases that are done, in the order of the cases.
 
@@ -115,7 +121,7 @@ class Store:
 
     def _open(self, key, number, resume):
         about, head = self._folder / "sweep.json", dict(format=FORMAT, sweep=key, cases=number)
-        parts = sorted(p for p in self._folder.glob("results-*.npz") if p.stem.partition("-")[2].isdecimal())
+        parts = sorted(filter(is_own, self._folder.glob("results-*.npz")))
         try:
             found = json.loads(about.read_text()) if about.exists() else None
         except (OSError, ValueError) as e:
@@ -129,10 +135,11 @@ class Store:
         for path in parts:
             self._read(path)
         try:
-            with whole(about, folder=True) as part:
-                part.write_text(json.dumps(head))
+            if found is None:
+                with whole(about, folder=True) as part:
+                    part.write_text(json.dumps(head))
             last = max((int(p.stem.partition("-")[2]) for p in parts), default=-1)
-            self._writer = Writer(self._folder / f"results-{last + 1:04d}.npz")
+            self._writer = Writer(_claimed(self._folder, last + 1))
         except OSError as e:
             raise Error(f"{self._folder}: cannot write there: {e.strerror or e}") from None
 
@@ -197,6 +204,16 @@ class Store:
     def close(self):
         if self._writer is not None:
             self._writer.close()
+
+
+def _claimed(folder, number):
+    """Path of a file for results, from this number on, that no other process on the same sweep has."""
+    path = folder / f"results-{number:04d}.npz"
+    try:
+        path.touch(exist_ok=False)
+    except FileExistsError:
+        return _claimed(folder, number + 1)
+    return path
 
 
 def _dtype(found, names):
