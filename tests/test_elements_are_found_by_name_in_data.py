@@ -79,3 +79,38 @@ def test_names_and_ids_are_mujocos(pair):
         for i in range(getattr(pair.mm, dict(body="nbody", geom="ngeom", joint="njnt", site="nsite")[word])):
             name = mujoco.mj_id2name(pair.mm, kind, i)
             assert pair.m.id2name(word, i) == name and pair.m.name2id(int(kind), name) == i
+
+
+def test_contacts_are_sliced_and_listed_by_name(pair):
+    contacts = pair.d.contact
+    assert [c.id for c in contacts[: pair.d.ncon]] == [c.id for c in contacts] == list(range(pair.d.ncon))
+    assert [c.dist for c in contacts[::-1]] == contacts.dist[::-1].tolist() and contacts[5:2] == []
+    for named in (contacts, contacts[0], pair.d.world(0).contact, pair.d.world(0).contact[0]):
+        names = {n for n in dir(named) if not n.startswith("_")}
+        assert {"dist", "pos", "geom1", "geom"} <= names and all(hasattr(named, n) for n in names)
+    assert [c.dist for c in pair.d.world(0).contact[:1]] == [contacts.dist[0]]
+
+
+def test_a_contact_that_is_no_more_says_so():
+    m = tisim.Model.from_xml_string(XML)
+    d = tisim.Data(m)
+    tisim.forward(m, d)
+    contact = d.contact[0]
+    assert contact.dist < 0
+    d.joint("free").qpos[2] = 5
+    tisim.forward(m, d)
+    assert "no more" in repr(contact)
+    with pytest.raises(tisim.Error, match="contact 0 is no more: there are 0"):
+        contact.dist
+
+
+def test_arrays_are_asked_and_printed_as_numpys(pair):
+    """if d.qvel:, x in d.qvel and print(d.qvel) do what they do with an array."""
+    m = tisim.Model.from_xml_string("<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>")
+    d = tisim.Data(m)
+    assert not d.qvel and not bool(np.asarray(d.qvel))
+    d.qvel = 1
+    assert d.qvel and str(d.qvel) == f"{d.qvel}" == "[1.]" and repr(d.qvel) == "array([1.])"
+    assert 0 in pair.d.xfrc_applied and 7 not in pair.d.xfrc_applied
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(pair.d.qvel)

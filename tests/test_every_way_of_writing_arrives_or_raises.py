@@ -243,3 +243,29 @@ def test_copies_of_a_models_array_are_arrays():
         made += 1
         assert made[0, 0] == 8 and m.edits == count
     assert not (m.geom_size == 8).any()
+
+
+def test_views_that_numpy_promises_are_refused():
+    """np.asarray(..., copy=False) is asked for by who means to write into the array itself."""
+    m = tisim.Model.from_xml_string(TEXT)
+    d = tisim.Data(m)
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":  # before, copy=False was a wish
+        for make in (np.asarray, np.array):
+            with pytest.raises(ValueError, match="d.qvel is read as a copy; np.from_dlpack"):
+                make(d.qvel, copy=False)[0] = 3
+    np.from_dlpack(d.qvel)[0] = 3
+    assert d.qvel[0] == 3 and np.asarray(d.qvel)[0] == 3 and np.array(d.qvel, copy=True)[0] == 3
+
+
+@pytest.mark.parametrize("write, message", [
+    (lambda m, d: setattr(d.warning[0], "number", 0), "number of a warning is counted; tisim.reset"),
+    (lambda m, d: setattr(d.warning[0], "lastinfo", 0), "lastinfo of a warning"),
+    (lambda m, d: d.warning.number.fill(0), "read-only"),
+    (lambda m, d: setattr(d.timer[0], "duration", 0), "duration of a timer is measured; d.timer.clear"),
+    (lambda m, d: setattr(m.body("a"), "name", "x"), "name of a body cannot be written"),
+    (lambda m, d: setattr(m.geom("g"), "id", 1), "id of a geom cannot be written"),
+])  # fmt: skip
+def test_what_would_go_into_a_copy_is_refused(write, message):
+    m = tisim.Model.from_xml_string(TEXT)
+    with pytest.raises((tisim.Error, ValueError), match=message):
+        write(m, tisim.Data(m))

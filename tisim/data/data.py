@@ -7,7 +7,7 @@ import numpy as np
 from tisim.device import memory, runtime
 from tisim.device.program import Program
 from tisim.enums import mjtDisableBit, mjtSleepState
-from tisim.errors import Error, FieldError, IdError
+from tisim.errors import Error, FieldError
 from tisim.mjcf.format.names import nearest
 from tisim.model.kinds import ALIASES
 from tisim.model.watched import numbers
@@ -32,8 +32,8 @@ from .solver_stat import SolverStat
 from .state import Warnings, reset
 from .storage import Storage
 from .timer import Timers
+from .view import CONTACT_FIELDS, accessor, picked
 from .view import FIELDS as DATA_VIEWS
-from .view import ContactView, accessor
 from .world import World
 
 MADE = moments.MADE | matrices.MADE  # what is made on the host when it is read
@@ -66,11 +66,11 @@ class Contact:
         return self._data.count("ncon")
 
     def __getitem__(self, index):
-        """The contact at a place in the list, as a ContactView."""
-        n = len(self)
-        if not isinstance(index, (int, np.integer)) or not -n <= index < n:
-            raise IdError(f"no contact {index!r}: there are {n}")
-        return ContactView(self, int(index) % n)
+        """The contact at a place in the list, as a ContactView; for a slice a list of them."""
+        return picked(self, index)
+
+    def __dir__(self):
+        return [*super().__dir__(), *CONTACT_FIELDS]
 
 
 class Data(Storage):

@@ -71,7 +71,16 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
     def _host(self):
         return memory.part(self._data.device(self._array.name), self._first, self.size).reshape(self.shape)
 
+    def __bool__(self):
+        return bool(self._host())
+
+    def __contains__(self, value):
+        return value in self._host()
+
     def __array__(self, dtype=None, copy=None):
+        if copy is False:  # as NumPy asks: who wants the memory itself would write into a copy
+            name = self._array.name
+            raise ValueError(f"d.{name} is read as a copy; np.from_dlpack(d.{name}) shares its memory on a CPU")
         return np.asarray(self._host(), dtype)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
@@ -178,5 +187,8 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __repr__(self):
         return repr(np.asarray(self))
+
+    def __str__(self):
+        return str(np.asarray(self))
 
     __hash__ = None

@@ -4,7 +4,7 @@ import numpy as np
 
 from tisim.device import memory, native
 from tisim.enums import mjtState, mjtWarning
-from tisim.errors import Error, ValuesError
+from tisim.errors import Error, IdError, ValuesError
 from tisim.model.watched import numbers
 
 from . import asleep, given, impulses
@@ -405,7 +405,25 @@ class Warnings:
                 rows.append(f"{kind.name:<24}{number.sum():>8}  {info[hit] if number.any() else '-'}")
         return "\n".join(rows)
 
+    @property
+    def number(self):
+        """How often each kind was counted, (8,); a leading axis for several worlds."""
+        return self._read_only(0)
+
+    @property
+    def lastinfo(self):
+        """Last info of each kind, (8,); a leading axis for several worlds."""
+        return self._read_only(1)
+
+    def _read_only(self, what):
+        values = self._values[0, what] if self._single else self._values[:, what]
+        values = values.view()
+        values.flags.writeable = False
+        return values
+
     def __getitem__(self, kind):
+        if not isinstance(kind, (int, np.integer)) or not -len(self) <= kind < len(self):
+            raise IdError(f"no warning {kind!r}: there are {len(self)}, by mjtWarning")
         number, lastinfo = self._values[:, 0, kind], self._values[:, 1, kind]
         return WarningStat(*((int(number[0]), int(lastinfo[0])) if self._single else (number, lastinfo)))
 
@@ -413,8 +431,17 @@ class Warnings:
 class WarningStat:
     """One kind of warning: how often, and its last info (an index); arrays over worlds if there are several."""
 
+    __slots__ = ("number", "lastinfo")
+
     def __init__(self, number, lastinfo):
-        self.number, self.lastinfo = number, lastinfo
+        object.__setattr__(self, "number", number)
+        object.__setattr__(self, "lastinfo", lastinfo)
+
+    def __reduce__(self):
+        return type(self), (self.number, self.lastinfo)
+
+    def __setattr__(self, name, value):
+        raise Error(f"the {name} of a warning is counted; tisim.reset sets it to 0")
 
     def __repr__(self):
         return f"WarningStat(number={self.number}, lastinfo={self.lastinfo})"

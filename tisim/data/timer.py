@@ -74,8 +74,17 @@ def timers_of(stage, what):
 class TimerStat:
     """One timer: duration, the time so far [s], and number, how often it was stopped."""
 
+    __slots__ = ("duration", "number")
+
     def __init__(self, duration, number):
-        self.duration, self.number = duration, number
+        object.__setattr__(self, "duration", duration)
+        object.__setattr__(self, "number", number)
+
+    def __reduce__(self):
+        return type(self), (self.duration, self.number)
+
+    def __setattr__(self, name, value):
+        raise Error(f"the {name} of a timer is measured; d.timer.clear() sets all to 0")
 
     def __repr__(self):
         return f"TimerStat(duration={self.duration:.6g}, number={self.number})"

@@ -2,10 +2,14 @@
 
 import numpy as np
 
-from tisim.errors import Error, FieldError
+from tisim.errors import Error, FieldError, IdError
 from tisim.mjcf.format.names import nearest
 from tisim.mjcf.tree import NQ, NV
 
+from .arrays import DATA
+
+CONTACT_FIELDS = [n.removeprefix("contact_") for n, a in DATA.items() if n.startswith("contact_") and not a.hidden]
+CONTACT_FIELDS += ["geom1", "geom2"]
 # word -> (fields without prefix, fields with the prefix that is dropped)
 _BODY = "xpos xquat xmat xipos ximat subtree_com cinert crb cvel xfrc_applied cacc cfrc_int cfrc_ext subtree_linvel "
 _BODY += "subtree_angmom"
@@ -106,6 +110,16 @@ def accessor(word):
     return access
 
 
+def picked(contacts, index, where=""):
+    """The contact at a place in a list as a ContactView; for a slice a list of them."""
+    n = len(contacts)
+    if isinstance(index, slice):
+        return [ContactView(contacts, i) for i in range(*index.indices(n))]
+    if not isinstance(index, (int, np.integer)) or not -n <= index < n:
+        raise IdError(f"no contact {index!r}: there are {n}{where}")
+    return ContactView(contacts, int(index) % n)
+
+
 class ContactView:
     """One contact of the list: d.contact[i].dist, .pos, .frame, .geom, ... (read-only copies)."""
 
@@ -118,8 +132,18 @@ class ContactView:
         return type(self), (self._contacts, self.id)
 
     def __getattr__(self, name):
-        value = getattr(self._contacts, name)[self.id]
+        if name.startswith("_"):
+            raise AttributeError(name)
+        values = getattr(self._contacts, name)
+        if self.id >= len(values):
+            raise IdError(f"contact {self.id} is no more: there are {len(values)}")
+        value = values[self.id]
         return value.item() if np.ndim(value) == 0 else value
 
+    def __dir__(self):
+        return [*super().__dir__(), *CONTACT_FIELDS]
+
     def __repr__(self):
+        if self.id >= len(self._contacts):
+            return f"<contact {self.id}, which is no more>"
         return f"<contact {self.id}: geoms {self.geom.tolist()}, dist {self.dist:.6g}>"

@@ -8,7 +8,7 @@ from . import diverged, on_demand
 from .arrays import DATA
 from .device_array import Copy, DeviceArray
 from .state import Warnings
-from .view import FIELDS, ContactView, accessor
+from .view import CONTACT_FIELDS, FIELDS, accessor, picked
 
 
 class WorldContacts:
@@ -29,10 +29,11 @@ class WorldContacts:
         return len(self._rows())
 
     def __getitem__(self, index):
-        """The contact at a place in the world's list, as a ContactView."""
-        if not isinstance(index, (int, np.integer)) or not -(n := len(self)) <= index < n:
-            raise IdError(f"no contact {index!r}: there are {len(self)} in this world")
-        return ContactView(self, int(index) % n)
+        """The contact at a place in the world's list, as a ContactView; for a slice a list of them."""
+        return picked(self, index, " in this world")
+
+    def __dir__(self):
+        return [*super().__dir__(), *CONTACT_FIELDS]
 
 
 class World:

@@ -47,6 +47,8 @@ class View:
         raise FieldError(f"a {self._word} has no field '{field}'{nearest(field, self._fields())}")
 
     def __setattr__(self, field, value):
+        if field in ("id", "name"):
+            raise FieldError(f"the {field} of a {self._word} cannot be written; a tisim.Spec can rename it")
         getattr(self, field)[...] = value
 
     def _fields(self):
