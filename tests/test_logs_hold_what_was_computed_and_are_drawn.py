@@ -1,6 +1,9 @@
 """`tisim run --log`: energy, contacts, iterations, sensors and states over time, as CSV and NPZ, aligned with the state
 they belong to; `tisim plot` draws them."""
 
+import resource
+import signal
+
 import numpy as np
 import pytest
 
@@ -112,3 +115,56 @@ def test_mistakes_are_told(path, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(Error, match=r"tisim\[plot\]"):
         plot.require()
+
+
+def test_sensors_named_as_other_columns_hide_none(tmp_path):
+    """One named time does not take the place of the time, as one named iterations not that of the iterations."""
+    sensors = '<jointpos name="time" joint="j"/><jointvel name="iterations" joint="j"/><jointpos name="x" joint="j"/>'
+    m = tisim.Model.from_xml_string(
+        f"""<mujoco><worldbody><body><joint name="j"/><geom size=".1"/></body></worldbody><sensor>{sensors}</sensor>
+        </mujoco>"""
+    )
+    for suffix in (".csv", ".npz"):
+        d = tisim.Data(m)
+        d.qpos = 0.5
+        with log.Log(tmp_path / f"a{suffix}", m, d) as out:
+            out.begin()
+            tisim.step(m, d)
+            out.end()
+        got = log.read(tmp_path / f"a{suffix}")
+        assert got["time"] == 0 and got["iterations"] == 0 and got["sensor time"] == got["x"] == 0.5
+        assert got["sensor iterations"] == 0
+
+
+def test_a_damaged_log_is_no_log(path, tmp_path):
+    m = tisim.Model.from_xml_path(path)
+    d = tisim.Data(m)
+    with log.Log(tmp_path / "a.npz", m, d) as out:
+        for _ in range(3):
+            out.begin()
+            tisim.step(m, d)
+            out.end()
+    good, rng = (tmp_path / "a.npz").read_bytes(), np.random.default_rng(0)
+    for _ in range(200):
+        bad = bytearray(good)
+        bad[rng.integers(len(bad))] ^= 1 << int(rng.integers(8))
+        (tmp_path / "a.npz").write_bytes(bad[: rng.integers(1, len(bad))] if rng.random() < 0.3 else bad)
+        try:
+            log.read(tmp_path / "a.npz")
+        except Error as e:
+            assert "no log that tisim wrote" in str(e)
+
+
+def test_a_full_disk_is_told(path, tmp_path):
+    m = tisim.Model.from_xml_path(path)
+    d = tisim.Data(m)
+    old = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        with pytest.raises(Error, match="cannot write the log: File too large"):
+            with log.Log(tmp_path / "a.csv", m, d) as out:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (out.path.stat().st_size + 9, resource.RLIM_INFINITY))
+                out.begin()
+                out.end()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        signal.signal(signal.SIGXFSZ, old)

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -194,3 +195,55 @@ def test_the_command_line_records(call):
     assert np.array_equal(r[10]["qpos"][0], np.load(pathlib.Path("out/pile/state.npz"))["qpos"].astype(np.float32))
     code, _, err = call("run", "pile", "--n", 9, "--steps", 4, "--record", "a.npz", "--record-fps", 0)
     assert code == 2 and "--record-fps 0.0: must be positive" in err
+
+
+def test_a_name_that_is_damaged_loses_no_frames_in_silence(tmp_path):
+    """Names of entries have no checksum: frames that are not found are told of, or the recording is not whole."""
+    path = tmp_path / "a.npz"
+    recorded(path, solver=True, forces=True)
+    good = path.read_bytes()
+    for name in (b"qpos_000001", b"contact_geom_000001", b"contact_first_000001", b"solver_000001"):
+        at = good.index(name)
+        path.write_bytes(good[: at + 1] + b"?" + good[at + 2 :])
+        r = tisim.Recording(path)
+        assert r[0]["qpos"].size
+        with pytest.raises(tisim.Error, match=f"damaged: {name.decode()}.* is missing"):
+            r[5]
+    for name in (b"time_000001", b"time_000002"):
+        at = good.index(name)
+        path.write_bytes(good[:at] + b"?" + good[at + 1 :])
+        with pytest.raises(tisim.Error, match="damaged: times of some frames are missing"):
+            tisim.Recording(path)
+    path.write_bytes(good[: at - 30] + b"?" + good[at - 29 :])
+    assert len(tisim.Recording(path)) < 12 and not tisim.Recording(path).whole
+
+
+def test_a_recording_that_is_gone_says_so(tmp_path):
+    path = tmp_path / "a.npz"
+    recorded(path)
+    r = tisim.Recording(path)
+    path.unlink()
+    assert r.whole and len(r) == 12
+    with pytest.raises(tisim.Error, match="a.npz: cannot read the recording: No such file"):
+        r[0]
+    for wrong in (None, 3):
+        with pytest.raises(TypeError):
+            tisim.Recording(wrong)
+
+
+def test_a_full_disk_is_told_and_leaves_what_was_written(tmp_path):
+    path, m = tmp_path / "a.npz", tisim.Model.from_xml_string(SCENE)
+    d = tisim.Data(m)
+    unlimited, old = resource.RLIM_INFINITY, signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        with pytest.raises(tisim.Error, match="cannot write the recording: File too large"):
+            with tisim.Recorder(path, m, d) as recorder:
+                recorder.add()
+                recorder.flush()
+                resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 100, unlimited))
+                recorder.add()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (unlimited, unlimited))
+        signal.signal(signal.SIGXFSZ, old)
+    r = tisim.Recording(path)
+    assert len(r) == 1 and not r.whole

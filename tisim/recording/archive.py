@@ -13,6 +13,7 @@ from tisim.errors import Error
 
 LOCAL = struct.Struct("<4s5H3I2H")  # header of an entry: PKZIP Application Note 6.3, section 4.3.7
 SIGNATURE = b"PK\x03\x04"
+DIRECTORY, END, END_SIZE = b"PK\x01\x02", b"PK\x05\x06", 22  # how the directory begins, and its end without a comment
 
 
 class Writer:
@@ -72,20 +73,33 @@ class _Behind:
 
 
 class Reader:
-    """Entries of a file that Writer wrote, as far as they are whole.  names  of the entries, in their order."""
+    """Entries of a file that Writer wrote, as far as they are whole.
+
+    names  of the entries, in their order;  closed  whether the directory stands behind them: the file was closed.
+    """
 
     def __init__(self, path):
         self.path = path
         with open(path, "rb") as f:
             self._entries = dict(_entries(f))
+            behind = max((start + length for start, length, _ in self._entries.values()), default=0)
+            f.seek(behind)
+            found = f.read(len(DIRECTORY))
+            f.seek(max(0, f.seek(0, 2) - END_SIZE))
+            self.closed = found == DIRECTORY and f.read(len(END)) == END
         self.names = list(self._entries)
 
     def bytes(self, name):
-        """Contents of an entry. Raises Error where they are damaged."""
+        """Contents of an entry. Raises Error where they are damaged, or not there any more."""
+        if name not in self._entries:
+            raise Error(f"{self.path}: damaged: {name} is missing")
         start, length, crc = self._entries[name]
-        with open(self.path, "rb") as f:
-            f.seek(start)
-            data = f.read(length)
+        try:
+            with open(self.path, "rb") as f:
+                f.seek(start)
+                data = f.read(length)
+        except OSError as e:
+            raise Error(f"{self.path}: cannot read the recording: {e.strerror or e}") from None
         if len(data) != length or zlib.crc32(data) != crc:
             raise Error(f"{self.path}: damaged: {name} is not what was written")
         return data

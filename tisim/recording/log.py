@@ -5,6 +5,8 @@ A row is a moment: the state then, and what the step from there, or forward, com
 
 import csv
 import pathlib
+import zipfile
+import zlib
 
 import numpy as np
 
@@ -13,14 +15,18 @@ from tisim.device.whole_file import check, whole
 from tisim.errors import Error
 
 COUNTS = ("contacts", "rows", "islands", "iterations")
+OWN = ("time", "potential", "kinetic", *COUNTS)
 SUFFIXES = (".csv", ".npz")
+DAMAGED = (zipfile.BadZipFile, zlib.error, NotImplementedError, IndexError, TypeError)  # an .npz, as NumPy finds it
 
 
 def sensor_names(m):
-    """(nsensordata,) names: that of the sensor, with [k] where it has several numbers."""
+    """(nsensordata,) names: that of the sensor, with [k] where it has several numbers; `sensor time` of one named time,
+    as another column is."""
     out = []
     for i in range(m.nsensor):
         name, dim = m.id2name("sensor", i) or f"sensor {i}", int(m.sensor_dim[i])
+        name = f"sensor {name}" if name in OWN else name
         out += [name] if dim == 1 else [f"{name}[{k}]" for k in range(dim)]
     return out
 
@@ -54,13 +60,23 @@ class Log:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(self.path, "w", newline="") if self._is_csv else None
-            if self._is_csv:
-                csv.writer(self._file).writerow(self.columns())
-                self._file.flush()
-            else:
-                check(self.path, "log")
         except OSError as e:
-            raise Error(f"{path}: cannot write the log: {e.strerror or e}") from None
+            raise self._unwritten(e) from None
+        if self._is_csv:
+            self._write(self.columns())
+        else:
+            check(self.path, "log")
+
+    def _unwritten(self, error):
+        return Error(f"{self.path}: cannot write the log: {error.strerror or error}")
+
+    def _write(self, row):
+        """A line of a CSV, on disk at once."""
+        try:
+            csv.writer(self._file).writerow(row)
+            self._file.flush()
+        except OSError as e:
+            raise self._unwritten(e) from None
 
     @property
     def _is_csv(self):
@@ -70,7 +86,7 @@ class Log:
         """Names of the columns."""
         m = self.m
         states = [f"qpos[{i}]" for i in range(m.nq)] + [f"qvel[{i}]" for i in range(m.nv)] if self.state else []
-        return ["time", "potential", "kinetic", *COUNTS, *sensor_names(m), *states]
+        return [*OWN, *sensor_names(m), *states]
 
     def _of_world(self, name):
         values = np.asarray(getattr(self.d, name))
@@ -89,8 +105,7 @@ class Log:
         row = np.concatenate([[time], self._of_world("energy"), self._counts(), self._of_world("sensordata"), *states])
         if self._file:
             counts = range(3, 3 + len(COUNTS))
-            csv.writer(self._file).writerow([int(v) if k in counts else repr(float(v)) for k, v in enumerate(row)])
-            self._file.flush()
+            self._write([int(v) if k in counts else repr(float(v)) for k, v in enumerate(row)])
         else:
             self._rows.append(row)
         self.number += 1
@@ -104,7 +119,10 @@ class Log:
     def close(self):
         """Finishes the file."""
         if self._file:
-            self._file.close()
+            try:
+                self._file.close()
+            except OSError as e:
+                raise self._unwritten(e) from None
         elif self._rows is not None:
             m, rows = self.m, np.array(self._rows).reshape(self.number, len(self.columns()))
             cuts = np.cumsum([1, 2, *[1] * len(COUNTS), m.nsensordata, *([m.nq] if self.state else [])])
@@ -137,5 +155,5 @@ def read(path):
             out = dict(time=f["time"], potential=f["energy"][:, 0], kinetic=f["energy"][:, 1])
             out |= {k: f[k] for k in COUNTS}
             return out | dict(zip(f["sensor_names"].tolist(), f["sensordata"].T))
-    except (ValueError, KeyError, OSError, EOFError, UnicodeDecodeError) as error:
+    except (ValueError, KeyError, OSError, EOFError, UnicodeDecodeError, *DAMAGED) as error:
         raise Error(f"{path}: this is no log that tisim wrote ({type(error).__name__})") from None

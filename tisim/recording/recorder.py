@@ -17,6 +17,7 @@ The file is a NumPy .npz that grows (archive.py):
 """
 
 import json
+import os
 import time
 
 import numpy as np
@@ -53,7 +54,7 @@ class Recorder:
     def __init__(self, path, m, d, worlds=None, solver=False, forces=False):
         given.check(m, d)
         varied.refuse(d, "a recording, which has one model,")
-        self.path, self.model, self.data = str(path), m, d
+        self.path, self.model, self.data = os.fspath(path), m, d
         self._worlds = world_indices(d, worlds)
         if not len(self._worlds):
             raise Error("worlds: expected one at least")
@@ -69,7 +70,10 @@ class Recorder:
             self._out.add("recording.json", json.dumps(header).encode())
             self._out.add("model.npz", to_bytes(m))
         except OSError as e:
-            raise Error(f"{self.path}: cannot write the recording: {e.strerror or e}") from None
+            raise self._unwritten(e) from None
+
+    def _unwritten(self, error):
+        return Error(f"{self.path}: cannot write the recording: {error.strerror or error}")
 
     def __enter__(self):
         return self
@@ -107,7 +111,7 @@ class Recorder:
             for name in sorted(columns, key=lambda name: name == "time"):
                 self._out.add(f"{name}_{self._chunk:06d}", columns[name])
         except OSError as e:
-            raise Error(f"{self.path}: cannot write the recording: {e.strerror or e}") from None
+            raise self._unwritten(e) from None
         self._chunk += 1
 
     def close(self):
@@ -118,7 +122,10 @@ class Recorder:
                 self.flush()
             finally:
                 self._out = None
-                out.close()
+                try:
+                    out.close()
+                except OSError as e:
+                    raise self._unwritten(e) from None
 
     def _frame(self):
         m, d, worlds = self.model, self.data, self._worlds

@@ -1,6 +1,7 @@
 """tisim.Recording: what tisim.Recorder wrote, also where it was cut off."""
 
 import json
+import os
 
 import numpy as np
 
@@ -17,18 +18,20 @@ from .archive import Reader
 from .recorder import FORMAT
 
 OPTIONAL = ("mocap", "asleep", "removed", "solver")
+SAID = dict(solver="solver", sleep="asleep")  # word of the header -> array that all chunks have then
+CONTACTS = ("contact_geom", "contact_pos", "contact_force")
 
 
 class Recording:
     """A recording, read frame by frame.
 
     path   of the file;  model  the Model;  time  (n,) of each frame [s];  worlds  indices of the worlds in it.
-    whole  False: it was cut off, and the frames in it are those that reached the disk.
+    whole  False: it was cut off or damaged, and the frames in it are those before that place.
     len() is the number of frames. Raises Error for what is no recording, or ends before its model.
     """
 
     def __init__(self, path):
-        self.path = str(path)
+        self.path = os.fspath(path)
         try:
             self._in = Reader(self.path)
         except OSError as e:
@@ -45,7 +48,12 @@ class Recording:
         if "model.npz" not in self._in.names:
             raise Error(f"{self.path}: cut off before the model that it is of: nothing can be shown")
         self._model = None
+        contacts = ("contact_first", *CONTACTS) if self.header.get("forces") else ()
+        self._always = ("qpos", *contacts, *(name for key, name in SAID.items() if self.header.get(key)))
         chunks = [n for n in self._in.names if n.startswith("time_")]
+        expected = [f"time_{k:06d}.npy" for k in range(len(chunks))]
+        if chunks != expected or self.whole and self._in.names[-1] not in ("model.npz", *expected[-1:]):
+            raise Error(f"{self.path}: damaged: times of some frames are missing")
         times = [self._in.array(n.removesuffix(".npy")) for n in chunks]
         if any(t.ndim != 1 for t in times):
             raise Error(f"{self.path}: damaged: times are no list")
@@ -55,10 +63,8 @@ class Recording:
 
     @property
     def whole(self):
-        """Whether it was closed."""
-        with open(self.path, "rb") as f:
-            f.seek(max(0, f.seek(0, 2) - 22))
-            return f.read(4) == b"PK\x05\x06"
+        """Whether it was closed, and all that was written is there."""
+        return self._in.closed
 
     @property
     def model(self):
@@ -88,7 +94,7 @@ class Recording:
                 out[name] = values[at]
         first = self._array("contact_first", chunk)
         if first is not None:
-            for name in ("contact_geom", "contact_pos", "contact_force"):
+            for name in CONTACTS:
                 out[name] = self._array(name, chunk)[first[at] : first[at + 1]]
         return out
 
@@ -100,6 +106,8 @@ class Recording:
         if name not in arrays:
             arrays[name] = self._in.array(entry) if f"{entry}.npy" in self._in.names else None
             frames = int(self._first[chunk + 1] - self._first[chunk])
+            if arrays[name] is None and name in self._always:
+                raise Error(f"{self.path}: damaged: {entry} is missing")
             if name in ("qpos", *OPTIONAL) and arrays[name] is not None and len(arrays[name]) != frames:
                 raise Error(f"{self.path}: damaged: {entry} has not as many frames as times")
         return arrays[name]
