@@ -100,6 +100,26 @@ def test_a_state_vector_begins_without_impulses_whatever_was_before(heap):
     assert ends[0] == ends[1]
 
 
+@pytest.mark.parametrize("step", [tisim.step, lambda m, d: (tisim.step1(m, d), tisim.step2(m, d))])
+@pytest.mark.parametrize("through", [lambda d: d, copy.copy])
+def test_a_step_of_the_convex_dynamics_leaves_no_impulses(heap, step, through):
+    """What the last hard step ended with is not the last step's any more: a state vector is all there is again."""
+    m, d = heap
+    tisim.step(m, d)
+    d = through(d)
+    try:
+        m.opt.dynamics = "convex"
+        step(m, d)
+        m.opt.dynamics = "lcp"
+        fresh = tisim.Data(m)
+        tisim.copy_state(m, d, fresh, int(tisim.mjtState.mjSTATE_INTEGRATION) & ~int(tisim.mjtState.mjSTATE_WARMSTART))
+        for each in (d, fresh):
+            tisim.step(m, each)
+        assert d.ncon > 20 and np.array_equal(d.qvel, fresh.qvel) and np.array_equal(d.qpos, fresh.qpos)
+    finally:
+        m.opt.dynamics = "lcp"
+
+
 def test_worlds_of_a_batch_are_like_single_ones(heap):
     m, _ = heap
     batch, single = tisim.Data(m, nworld=3), tisim.Data(m)

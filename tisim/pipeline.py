@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from tisim.data import asleep, given, room, varied
+from tisim.data import asleep, given, impulses, room, varied
 from tisim.data.arrays import DATA
 from tisim.data.timer import INVERSE_OF
 from tisim.data.validate import validate
@@ -145,6 +145,7 @@ def step2(m, d):
     """Second half of a step: accelerations with the controls and forces set since step1, then integration."""
     given.check(m, d)
     _refuse_halves(m)
+    impulses.outdate(d)
     _run(m, d, SINGLE[HALF:])
 
 
@@ -171,8 +172,10 @@ def step(m, d, nstep=1):
     given.check(m, d)
     option = m.opt._values  # without a call of Python
     if option["dynamics"] == second.NAME:
+        impulses.expect(d)
         _run(m, d, LCP, int(nstep))
         return
+    impulses.outdate(d)
     if option["integrator"] != mjtIntegrator.mjINT_RK4:
         _run(m, d, SINGLE, int(nstep))
         return

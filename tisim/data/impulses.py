@@ -10,6 +10,7 @@ LISTS = ("lcp_geom", "lcp_pos", "lcp_impulse")
 NAMES = (*LISTS, "lcp_warm")
 BODIES = ("lcp_pose", "lcp_twist", "lcp_qpos", "lcp_qvel")  # where bodies have joints
 LOOPS = ("lcp_eq_impulse",)  # where there are connects or welds
+HELD = "impulses"  # in the notes of a Data: whether there may be some
 
 
 def kept(d):
@@ -42,6 +43,7 @@ def problem(m, nworld, arrays):
 
 def give(d, arrays):
     """Writes what `kept` gave into a Data with as many worlds."""
+    expect(d)
     n = len(arrays["lcp_geom"])
     if n > d.capacity("nlcpmax"):
         d.grow("nlcpmax", n)
@@ -62,3 +64,14 @@ def clear(d, worlds=None):
     values = memory.download(a)
     values.reshape(d.nworld, -1)[slice(None) if worlds is None else worlds] = 0
     memory.upload(a, values)
+
+
+def expect(d):
+    """A step of the second dynamics is about to leave some."""
+    d._info[HELD] = True
+
+
+def outdate(d):
+    """A step of the convex dynamics leaves none: those of an earlier one are not of the last step any more."""
+    if d._info.pop(HELD, False):
+        clear(d)
