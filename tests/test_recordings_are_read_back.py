@@ -247,3 +247,22 @@ def test_a_full_disk_is_told_and_leaves_what_was_written(tmp_path):
         signal.signal(signal.SIGXFSZ, old)
     r = tisim.Recording(path)
     assert len(r) == 1 and not r.whole
+
+
+def test_no_two_things_are_written_to_one_file(call):
+    """What is written last took the place of the other, even of the model or of the state that the run went on from."""
+    files = {name: pathlib.Path(name) for name in ("model.npz", "saved.npz")}
+    tisim.Model.from_xml_string(SCENE).save(files["model.npz"])
+    files["saved.npz"].write_bytes(b"a state")
+    pathlib.Path("link.npz").symlink_to("model.npz")
+    for words, told in (
+        (("--record", "a.npz", "--log", "./a.npz"), "--log ./a.npz: this is the file of --record, too"),
+        (("--record", "model.npz"), "--record model.npz: this is the file of the model, too"),
+        (("--log", "link.npz"), "--log link.npz: this is the file of the model, too"),
+        (("--out", "o", "--record", "o/state.npz"), "--record o/state.npz: this is the file of the state, too"),
+        (("--from", "saved.npz", "--record", "saved.npz"), "--record saved.npz: this is the file of --from, too"),
+    ):
+        before = {name: file.read_bytes() for name, file in files.items()}
+        code, _, err = call("run", "model.npz", "--steps", 2, "--no-picture", *words)
+        assert code == 2 and told in err, err
+        assert before == {name: file.read_bytes() for name, file in files.items()}

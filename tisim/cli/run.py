@@ -87,6 +87,10 @@ def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, 
     m, name = load(source, n, param, sleep, dynamics)
     folder = pathlib.Path(out or pathlib.Path("out") / name)
     path = folder / "state.npz"
+    model = source if pathlib.Path(source).is_file() else None
+    written = {"--film": film, "--record": record["file"], "--log": log["file"]}
+    _check_apart({"the model": model, "the state": path} | written)
+    _check_apart({"--from": saved} | written)  # the state itself may go on in its file
     if resume and saved:
         raise Error("--resume and --from exclude each other")
     if resume and path.is_file():
@@ -154,6 +158,17 @@ def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, 
                     save_every=save_every)  # fmt: skip
     progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True)
     return INTERRUPTED
+
+
+def _check_apart(files):
+    """Refuses two of {what: file} that are one file: what is written last would take the place of the other."""
+    seen = {}
+    for what, file in files.items():
+        if not file:
+            continue
+        other = seen.setdefault(pathlib.Path(file).resolve(), what)
+        if other != what:
+            raise Error(f"{what} {file}: this is the file of {other}, too; give another one")
 
 
 def _frames(open_files, m, d, record, timestep):
