@@ -155,6 +155,17 @@ def test_sensors_change_nothing_of_who_sleeps():
     assert np.array_equal(*seen)
 
 
+def test_who_falls_asleep_has_no_kinetic_energy():
+    m = model(tower(1))
+    m.opt.enableflags = SLEEP | int(tisim.mjtEnableBit.mjENBL_ENERGY)
+    d = tisim.Data(m)
+    for _ in range(200):
+        tisim.step(m, d)
+        if sleepers(d).all():
+            break
+    assert sleepers(d).all() and d.energy[1] == 0 and d.energy[0] > 0
+
+
 def test_copies_with_sleepers_go_on_to_the_same_bits():
     m = model(tower(4) + tower(3, 1) + BOX.format(0, 6))
     d = tisim.Data(m)

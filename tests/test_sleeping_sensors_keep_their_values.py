@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 import pytest
 from shared.reference import error
-from shared.sleepers import BALL, Both, scene
+from shared.sleepers import BALL, Both, free, scene
 
 TYPES = "framepos framequat framelinvel frameangvel framelinacc frameangacc".split()
 ON = """<body name="{0}" pos="{1}"><freejoint/><geom name="{0}" {2}/><site name="{0}" pos="0 0 .1" euler="0 30 0"/>
@@ -87,3 +87,20 @@ def test_momentum_of_the_world_does_not_depend_on_sleep(rollout):
         mujoco.mj_forward(m, d)
         assert error(ours[k, p], d.sensordata[p]) < 1e-6
         assert np.allclose(theirs[k, p], d.sensordata[p], rtol=0.1) != asleep[k].any()
+
+
+ARM = '<body pos="3 0 1"><joint name="arm" axis="0 1 0"/><geom size=".1" pos=".2 0 0"/></body>'
+
+
+@pytest.mark.parametrize("flag", ['energy="enable"', 'energy="enable" sensor="disable"', ""])
+@pytest.mark.parametrize("rest", [
+    "", "<actuator><motor joint='arm'/></actuator>", "<sensor><clock/></sensor>", "<sensor><e_kinetic/></sensor>",
+    "<sensor><e_kinetic/><e_potential/></sensor>",
+])  # fmt: skip
+def test_energy_is_mujocos_in_the_step_in_which_something_falls_asleep(rest, flag):
+    """That of rest, but where a sensor asks for the kinetic energy: then that of the velocities before."""
+    both = Both(scene(free("a", "0 0 .101") + ARM, 'sleep_tolerance=".05"', flag=flag, rest=rest))
+    for _ in range(20):
+        both.step()
+        assert np.allclose(both.data[1].energy, both.data[0].energy, rtol=1e-8, atol=1e-12), both.data[0].tree_asleep
+    assert both.same_sleepers() and both.data[0].tree_asleep[0] == 0

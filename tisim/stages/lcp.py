@@ -60,7 +60,8 @@ def settle(m, d):
 
     A stage of its own: a stage in which something rare is found is done again, and trees would be counted down twice.
     """
-    if asleep.enabled(m) and (m.nu or m._sizes["nsensor"]) and d.exceeds(rarely=True, nslept=0):
+    used = m.nu or m._sizes["nsensor"] or sleep.energy_follows(m)
+    if asleep.enabled(m) and used and d.exceeds(rarely=True, nslept=0):
         with d.program.aside():
             sleep.settle_velocities(m, d)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tisim.data import asleep
 from tisim.device import launch, memory, runtime
-from tisim.enums import mjtIntegrator, mjtSleepPolicy
+from tisim.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtSensor, mjtSleepPolicy
 from tisim.errors import Error
 
 from . import actuation, callbacks, collision, constraint, dynamics, integrators, sensor, tendon
@@ -154,40 +154,59 @@ def settle(m, d):
     integrator, keeps what that follows from; new activations wait in rk_act until it is over. Worlds in which nothing
     fell asleep go on from what they had: here their activations are still as they were.
     """
-    if not (asleep.enabled(m) and (m.nu or m.ntendon or m._sizes["nsensor"])) or not d.exceeds(rarely=True, nslept=0):
+    used = m.nu or m.ntendon or m._sizes["nsensor"]
+    if not (asleep.enabled(m) and (used or energy_follows(m))) or not d.exceeds(rarely=True, nslept=0):
         return
     with d.program.aside():
-        kept = {name: memory.download(d.device(name)) for name in ("qfrc_smooth", "qfrc_constraint", "tree_asleep")}
-        awake = _count_as_awake(d, kept["tree_asleep"])
-        fell = np.isin(np.arange(d.nworld), awake[kept["tree_asleep"][awake] >= 0] // m.ntree)
-        own = _own_acceleration(m, d)
-        if m.na:
-            before = memory.download(d.device("act"))
-            launch.run(m, d, actuation.advance_kernels(m), dynamics.parallel(m, d))
-            after = memory.download(d.device("act"))
-            memory.upload(d.device("act"), _chosen(fell, after, before))
-        for stage in (dynamics.fwd_velocity, tendon.tendon_passive, callbacks.passive, actuation.transmission,
-                      constraint.make_constraints, dynamics.energy, sensor.sensor_vel, callbacks.control,
-                      actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain,
-                      sensor.sensor_acc):  # fmt: skip
-            stage(m, d)
-        if m._sizes["nsensor"]:
-            sensor.lay_down(m, d)
-        memory.upload(d.device("tree_asleep"), kept["tree_asleep"])
-        for name in ("qfrc_smooth", "qfrc_constraint") if own.any() else ():
-            memory.upload(d.device(name), _chosen(own, kept[name], memory.download(d.device(name))))
-        if m.na:
-            memory.upload(d.device("act"), _chosen(own, before, after))
-            memory.upload(d.device("rk_act"), after)
-            d.set_counts(nacted=1)
+        if energy_follows(m):
+            dynamics.energy(m, d)
+        if used:
+            _settle(m, d)
+
+
+def _settle(m, d):
+    """The same, where something fell asleep."""
+    kept = {name: memory.download(d.device(name)) for name in ("qfrc_smooth", "qfrc_constraint", "tree_asleep")}
+    awake = _count_as_awake(d, kept["tree_asleep"])
+    fell = np.isin(np.arange(d.nworld), awake[kept["tree_asleep"][awake] >= 0] // m.ntree)
+    own = _own_acceleration(m, d)
+    if m.na:
+        before = memory.download(d.device("act"))
+        launch.run(m, d, actuation.advance_kernels(m), dynamics.parallel(m, d))
+        after = memory.download(d.device("act"))
+        memory.upload(d.device("act"), _chosen(fell, after, before))
+    for stage in (dynamics.fwd_velocity, tendon.tendon_passive, callbacks.passive, actuation.transmission,
+                  constraint.make_constraints, sensor.sensor_vel, callbacks.control,
+                  actuation.fwd_actuation, dynamics.fwd_acceleration, constraint.constrain,
+                  sensor.sensor_acc):  # fmt: skip
+        stage(m, d)
+    if m._sizes["nsensor"]:
+        sensor.lay_down(m, d)
+    memory.upload(d.device("tree_asleep"), kept["tree_asleep"])
+    for name in ("qfrc_smooth", "qfrc_constraint") if own.any() else ():
+        memory.upload(d.device(name), _chosen(own, kept[name], memory.download(d.device(name))))
+    if m.na:
+        memory.upload(d.device("act"), _chosen(own, before, after))
+        memory.upload(d.device("rk_act"), after)
+        d.set_counts(nacted=1)
+
+
+def energy_follows(m):
+    """Whether d.energy follows where trees fell asleep: as in 3.4.0 with the flag, but not where a sensor asks for the
+    kinetic energy. What sensors leave there without the flag stays.
+    """
+    sensed = not m.disabled(mjtDisableBit.mjDSBL_SENSOR) and (m.sensor_type == mjtSensor.mjSENS_E_KINETIC).any()
+    return bool(m.opt.enableflags & mjtEnableBit.mjENBL_ENERGY) and not sensed
 
 
 def settle_velocities(m, d):
     """The same under the second dynamics, behind whose velocities come the sensors."""
+    if energy_follows(m):
+        dynamics.energy(m, d)
     trees = memory.download(d.device("tree_asleep"))
     _count_as_awake(d, trees)
-    for stage in (dynamics.fwd_velocity, callbacks.passive, actuation.transmission, dynamics.energy,
-                  sensor.sensor_vel, callbacks.control, actuation.fwd_actuation):  # fmt: skip
+    for stage in (dynamics.fwd_velocity, callbacks.passive, actuation.transmission, sensor.sensor_vel,
+                  callbacks.control, actuation.fwd_actuation):  # fmt: skip
         stage(m, d)
     if m._sizes["nsensor"]:
         sensor.lay_down(m, d)
