@@ -64,6 +64,11 @@ WRONG = [
     (lambda m, d: tisim.reset(m, d, 7), "outside"),
     (lambda m, d: tisim.reset(m, d, "x"), "worlds="),
     (lambda m, d: tisim.reset(m, d, [0.5]), "worlds="),
+    (lambda m, d: tisim.reset(m, d, [[0], [0, 1]]), "worlds="),
+    (lambda m, d: tisim.remove(m, d, "a", worlds=[[0], [0, 1]]), "worlds="),
+    (lambda m, d: tisim.reset_state(m, d, tisim.get_state(m, d), seed=[[1], [1, 2]]), "seed="),
+    (lambda m, d: tisim.extract_state(m, 3.0, 2, 2), "state has shape"),
+    (lambda m, d: tisim.reset_keyframe(m, d, False), "key=False"),
     (lambda m, d: tisim.reset_keyframe(m, d, "hom"), "home"),
     (lambda m, d: tisim.reset_keyframe(m, d, 1), "keyframe 1"),
     (lambda m, d: tisim.reset_keyframe(m, d, 0.5), "keyframe"),
@@ -132,6 +137,27 @@ def test_mistakes(both, case):
     assert np.array_equal(state, tisim.get_state(m, d)) and not m.capacity_limit
     tisim.forward(m, d)
     assert m.edits >= edits
+
+
+@pytest.mark.parametrize("use", ["wake", "remove", "add"])
+@pytest.mark.parametrize("bodies", [
+    1.0, [1.5], [np.nan], True, [True], np.array([False, True]), np.array([1.0]), b"a", [None], [[1]], [["a"], [1, 2]],
+    np.array([[1]]),
+])  # fmt: skip
+def test_bodies_are_ids_or_names(both, use, bodies):
+    m, d = both
+    for one in (bodies, m.body("a")):
+        with pytest.raises(tisim.Error, match="expected ids or names of bodies"):
+            getattr(tisim, use)(m, d, one)
+
+
+@pytest.mark.parametrize("bodies", ["a", 1, ["a"], {"a"}, (1,), np.array(1), np.array([1], np.uint8), np.array(["a"])])
+def test_bodies_are_given_in_many_ways(both, bodies):
+    m, d = both
+    tisim.wake(m, d, bodies)
+    tisim.remove(m, d, bodies)
+    assert not d.body_present[1]
+    tisim.add(m, d, bodies)
 
 
 @pytest.mark.parametrize("name, value", [

@@ -1,5 +1,7 @@
 """What users hand to a function as (m, d): looked at first, so that a mistake is told in their words."""
 
+import numpy as np
+
 from tisim.errors import Error
 
 
@@ -28,6 +30,26 @@ def model(m):
 
     if not isinstance(m, Model):
         raise Error(f"expected a tisim.Model, got {_words(m)}")
+
+
+def bodies(m, bodies):
+    """(n,) ids of bodies, given as ids or names, or one of them. Raises Error for what is neither or does not exist."""
+    try:
+        rows = np.atleast_1d(bodies).tolist() if isinstance(bodies, np.ndarray) else bodies
+        listed = [bodies] if _is_body(bodies) else list(rows)
+    except TypeError:
+        listed = None
+    if listed is None or isinstance(bodies, (bytes, bytearray)) or not all(map(_is_body, listed)):
+        raise Error(f"bodies: expected ids or names of bodies, got {bodies!r}")
+    ids = [m.name2id("body", b) if isinstance(b, str) else int(b) for b in listed]
+    for b in ids:
+        if not 0 <= b < m.nbody:
+            raise Error(f"body {b} does not exist: the model has {m.nbody}")
+    return np.array(ids, np.int64)
+
+
+def _is_body(b):
+    return isinstance(b, (str, int, np.integer)) and not isinstance(b, bool)
 
 
 def _words(value):

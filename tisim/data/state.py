@@ -27,11 +27,19 @@ STATE = (
 )
 
 
+def ragged_as_objects(value):
+    """What a user gives as an array: lists of different lengths are of type object, which whoever asks refuses."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        return np.asarray([value], object)
+
+
 def world_indices(d, worlds):
     """Indices of worlds, given as an index, several, or a mask of all; None is all of them."""
     if worlds is None:
         return np.arange(d.nworld)
-    index = np.atleast_1d(np.asarray(worlds))
+    index = np.atleast_1d(ragged_as_objects(worlds))
     if index.ndim == 1 and index.dtype == bool and np.ndim(worlds):
         if len(index) != d.nworld:
             raise Error(f"worlds: a mask of {len(index)}, expected one of all {d.nworld} worlds")
@@ -177,7 +185,7 @@ KEY = dict(
 def _keyframe(m, key):
     """Index of a keyframe given as index or name."""
     key = m.name2id("key", key) if isinstance(key, str) else key
-    if not isinstance(key, (int, np.integer)):
+    if not isinstance(key, (int, np.integer)) or isinstance(key, bool):
         raise Error(f"key={key!r}: expected the index or the name of a keyframe")
     if not 0 <= int(key) < m.nkey:
         raise Error(f"keyframe {key} does not exist: the model has {m.nkey}")
@@ -321,7 +329,7 @@ def restart(m, d, state, index, sig):
 
 def seeded(seed, index):
     """A seed for each of these worlds, of one for all or one for each."""
-    seeds = np.asarray(seed)
+    seeds = ragged_as_objects(seed)
     if seeds.dtype.kind not in "iu" or seeds.shape not in ((), index.shape) or (seeds.size and seeds.min() < 0):
         raise Error(f"seed={seed!r}: expected a number from 0 on, or one for each of {len(index)} worlds")
     return np.broadcast_to(seeds, index.shape).tolist()
@@ -345,7 +353,8 @@ def extract_state(m, state, srcsig, dstsig):
     state = _vectors(state)
     if dstsig & ~srcsig:
         raise Error(f"dstsig={dstsig}: has parts that srcsig={srcsig} has not")
-    if not state.ndim or state.shape[-1] != (size := state_size(m, srcsig)):
+    size = state_size(m, srcsig)
+    if not state.ndim or state.shape[-1] != size:
         raise Error(f"state has shape {state.shape}, expected ({size},) or (..., {size}) for srcsig={srcsig}")
     sizes = [(state_size(m, bit), bit) for bit, _ in STATE if srcsig & bit]
     keep = np.repeat([bool(dstsig & bit) for _, bit in sizes], [n for n, _ in sizes])

@@ -164,16 +164,7 @@ def _named(m, t):
 
 def _trees(m, bodies, ordered=False):
     """Trees of which bodies are the first, sorted, each once, or in their order; Error where one is not."""
-    if isinstance(bodies, (str, int, np.integer)):
-        bodies = [bodies]
-    if not isinstance(bodies, np.ndarray):
-        bodies = [m.name2id("body", b) if isinstance(b, str) else b for b in bodies]
-    ids = np.asarray(bodies)
-    if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
-        raise Error("bodies: expected ids or names of bodies")
-    ids = ids.astype(np.int64)
-    for b in ids[(ids < 0) | (ids >= m.nbody)][:1]:
-        raise Error(f"body {b} does not exist: the model has {m.nbody}")
+    ids = given.bodies(m, bodies)
     trees = np.asarray(m.body_treeid, np.int64)[ids]
     for b in ids[trees < 0][:1]:
         raise Error(f"body {m.id2name('body', b) or b} is static: only what moves can be removed and added")

@@ -6,7 +6,7 @@ anew where a tree woke or fell asleep; all other stages go by them.
 
 import numpy as np
 
-from tisim.data import asleep
+from tisim.data import asleep, given
 from tisim.device import launch, memory, runtime
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtSensor, mjtSleepPolicy
 from tisim.errors import Error
@@ -261,8 +261,6 @@ def wake(m, d, bodies=None):
     bodies  ids or names of bodies, or one of them: the islands of their trees; None: all. In every world.
     Raises Error for a body that does not exist or does not move.
     """
-    from tisim.data import given
-
     given.check(m, d)
     trees, whole, _ = _asleep(m, d)
     for t in range(m.ntree) if bodies is None else _trees(m, bodies):
@@ -275,12 +273,8 @@ def wake(m, d, bodies=None):
 
 def _trees(m, bodies):
     """Trees of bodies."""
-    if isinstance(bodies, (str, int, np.integer)):
-        bodies = [bodies]
-    ids = [m.name2id("body", b) if isinstance(b, str) else int(b) for b in bodies]
-    for b in ids:
-        if not 0 <= b < m.nbody:
-            raise Error(f"body {b} does not exist: the model has {m.nbody}")
-        if m.body_treeid[b] < 0:
-            raise Error(f"body {m.id2name('body', b) or b} is static: it neither sleeps nor wakes")
-    return np.unique(np.asarray(m.body_treeid)[ids]).tolist()
+    ids = given.bodies(m, bodies)
+    trees = np.asarray(m.body_treeid)[ids]
+    for b in ids[trees < 0][:1]:
+        raise Error(f"body {m.id2name('body', int(b)) or b} is static: it neither sleeps nor wakes")
+    return np.unique(trees).tolist()
