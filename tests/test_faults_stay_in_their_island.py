@@ -82,3 +82,57 @@ def test_contacts_are_complete_when_a_quiet_scene_collapses():
         assert d.ncon == e.ncon and np.array_equal(d.qpos, e.qpos)
         most = max(most, d.ncon)
     assert most > 160
+
+
+def sleep_in_turn(d, trees):
+    """Whether these trees sleep, each as one of a cycle of them."""
+    following = np.asarray(d.tree_asleep)[..., trees]
+    return np.array_equal(np.sort(following, axis=-1), np.broadcast_to(trees, following.shape))
+
+
+@pytest.mark.parametrize("way", ["reset", "freeze"])
+@pytest.mark.parametrize("fault", [spoil_velocity, spoil_pose])
+def test_an_island_that_slept_is_stopped_as_a_whole(fault, way):
+    m = tisim.Model.from_xml_string(scene(STACKS, 'sleep_tolerance=".05"'))
+    d = tisim.Data(m)
+    d.faults = way
+    tisim.step(m, d, 200)
+    assert sleep_in_turn(d, [0, 1]) and sleep_in_turn(d, [2, 3, 4])
+    fault(d)
+    with pytest.warns(tisim.DivergedWarning, match="bodies a, b diverged"):
+        tisim.step(m, d)
+    validate(m, d)
+    assert sleep_in_turn(d, [2, 3, 4]) and sleep_in_turn(d, [0, 1]) == (way == "freeze" and fault is spoil_velocity)
+
+
+def test_what_is_stopped_on_its_way_sleeps_where_it_is_while_other_worlds_begin_anew():
+    m = tisim.Model.from_xml_string(scene(STACKS + free("far", "3 0 2", BALL)))
+    d = tisim.Data(m, 2)
+    d.faults = "freeze"
+    tisim.step(m, d, 30)
+    d.world(0).qvel[30] = np.nan
+    with pytest.warns(tisim.DivergedWarning, match="body far in world 0 diverged"):
+        tisim.step(m, d)
+    assert d.tree_asleep[0, 5] == 5 and not d.cvel[0, 6].any()
+    assert np.array_equal(d.xpos[0, 6], d.qpos[0, 35:38])
+    tisim.reset(m, d, 1)
+    tisim.step(m, d)
+    assert d.tree_asleep[0, 5] == 5
+
+
+@pytest.mark.parametrize("nstep", [0, 20])
+@pytest.mark.parametrize("way", ["reset", "freeze"])
+def test_a_world_that_begins_with_a_fault_leaves_all_else_alone(way, nstep):
+    m = tisim.Model.from_xml_string(scene(STACKS))
+    d, calm = tisim.Data(m, 2), tisim.Data(m)
+    d.faults = way
+    for data in (d, calm):
+        tisim.step(m, data, nstep)
+        data.qvel[..., 3] = 0.1
+    state = tisim.get_state(m, tisim.Data(m))
+    state[1 + m.nq] = np.nan
+    tisim.reset_state(m, d, state, 1)
+    with pytest.warns(tisim.DivergedWarning, match="body a in world 1 diverged"):
+        tisim.step(m, d)
+    tisim.step(m, calm)
+    assert np.array_equal(d.qpos[0], calm.qpos) and np.array_equal(d.qvel[0], calm.qvel)

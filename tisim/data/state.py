@@ -134,7 +134,8 @@ MOCAP = ("mocap_pos", "mocap_quat")
 
 def _start(m, d, index):
     """What a reset of these worlds writes besides zeros."""
-    start = dict(qpos=m.qpos0, eq_active=m.eq_active0, tree_asleep=np.full(m.ntree, asleep.AWAKE))
+    none, awake = np.full(m.ntree, -1), np.full(m.ntree, asleep.AWAKE)
+    start = dict(qpos=m.qpos0, eq_active=m.eq_active0, tree_asleep=awake, tree_island=none)
     if m.nmocap:
         mocap = np.flatnonzero(np.asarray(m.body_mocapid) >= 0)
         mocap = mocap[np.argsort(np.asarray(m.body_mocapid)[mocap])]

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from tisim.data import asleep
-from tisim.device import memory
+from tisim.device import launch, memory, runtime
 from tisim.enums import mjtWarning
 from tisim.errors import DivergedWarning
 
@@ -40,20 +40,27 @@ def contain(m, d):
         counted[world[::-1], 1, kind] = place[::-1]
     memory.upload(d.device("warning"), counted.reshape(-1))
     ill[d.host("tree_asleep") == asleep.GONE] = False
-    ill |= _islands(m, d, ill)
-    _stop(m, d, ill, ill if d.faults == "reset" else lost, tree, values)
+    island = _islands(m, d)
+    ill = np.isin(island, island[ill])
+    if asleep.enabled(m):  # who is to stop sleeps from here on: what was written to other sleepers is found before
+        launch.run(m, d, [runtime.kernels("sleep.waking").find_poked], False)
+    _stop(m, d, ill, ill if d.faults == "reset" else lost, tree, values, island)
     _tell(m, d, ill)
 
 
-def _islands(m, d, ill):
-    """Trees in the islands of these."""
-    island = d.host("tree_island")
-    hit = np.zeros(d.nworld * m.ntree + 1, bool)
-    hit[island[ill & (island >= 0)]] = True
-    return (island >= 0) & hit[island]
+def _islands(m, d):
+    """(nworld, ntree) a number of each island of trees, of sleepers that of who sleeps together; others are alone."""
+    island, sleeps = d.host("tree_island"), d.host("tree_asleep").astype(np.int64)
+    label = np.where(island >= 0, island, d.nworld * m.ntree + np.arange(island.size).reshape(island.shape))
+    sleeps[sleeps == asleep.GONE] = asleep.AWAKE
+    for world, t in np.argwhere(sleeps >= 0):
+        following = sleeps[world, t]
+        while following != t and label[world, following] != label[world, t]:
+            label[world, following], following = label[world, t], sleeps[world, following]
+    return label
 
 
-def _stop(m, d, ill, back, tree, values):
+def _stop(m, d, ill, back, tree, values, island):
     """Writes their state: velocities and accelerations zero, positions of those in `back` as modelled."""
     of_dof, of_qpos = ill[:, tree["qvel"]], back[:, tree["qpos"]]
     n, q = of_dof.size, of_qpos.size
@@ -73,16 +80,22 @@ def _stop(m, d, ill, back, tree, values):
         trees[ill] = asleep.AWAKE
         frozen = ill & ~back if d.faults == "freeze" else np.zeros_like(ill)
         for world, own in enumerate(frozen):
-            for group in _groups(d.host("tree_island")[world], np.flatnonzero(own)):
+            for k in np.unique(island[world, own]):
+                group = np.flatnonzero(own & (island[world] == k))
                 trees[world, group] = np.roll(group, -1)
         memory.upload(d.device("tree_asleep"), sleeps)
+        _lie_down(m, d, frozen)
         asleep.stale(d)
+        d.set_counts(nwhole=1)  # the last step moved them since their poses were made
 
 
-def _groups(island, trees):
-    """These trees by island; a tree without one is alone."""
-    label = np.where(island[trees] >= 0, island[trees], -1 - trees)
-    return [trees[label == k] for k in np.unique(label)]
+def _lie_down(m, d, frozen):
+    """What sleeps does not move: velocities of bodies and axes of these trees are zero."""
+    for name, tree in (("cvel", np.asarray(m.body_treeid)), ("cdof_dot", np.asarray(m.dof_treeid))):
+        whole = memory.download(d.device(name))
+        rows = whole[: d.nworld * len(tree) * 6].reshape(d.nworld, -1, 6)
+        rows[(tree >= 0) & frozen[:, tree]] = 0.0
+        memory.upload(d.device(name), whole)
 
 
 def _tell(m, d, ill):
