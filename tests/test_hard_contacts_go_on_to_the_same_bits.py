@@ -169,3 +169,20 @@ def test_runs_of_the_command_line_resume_to_the_same_bits(tmp_path):
     assert len(first["lcp_impulse"]) > 20
     assert half["state"].tobytes() == whole["state"].tobytes()
     assert half["lcp_impulse"].tobytes() == whole["lcp_impulse"].tobytes()
+
+
+def test_forces_it_does_not_tell_are_refused_and_accelerations_leave_those_it_does(heap):
+    m, d = heap
+    tisim.step(m, d, 400)
+    known = tisim.contact_force(m, d, range(d.ncon))
+    for read in (d, d.world(0)):
+        for name in ("cfrc_ext", "cfrc_int", "qfrc_constraint"):
+            with pytest.raises(tisim.UnsupportedError, match=f"{name}: tisim.contact_force"):
+                getattr(read, name)
+        assert np.allclose(read.cacc[1:], [0, 0, 0, 0, 0, 9.81], atol=0.5), "they rest"
+    with pytest.raises(tisim.UnsupportedError, match="cfrc_ext"):
+        tisim.rne_post_constraint(m, d)
+    assert (tisim.contact_force(m, d, range(d.ncon)) == known).all() and known[:, 0].max() > 0
+    m.opt.dynamics = "convex"
+    tisim.step(m, d)
+    assert np.abs(d.cfrc_ext[1:]).max() > 0

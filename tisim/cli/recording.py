@@ -231,7 +231,7 @@ class _Recorder:
             return
         pipeline.step(m, d)
         on_demand.rows(m, d)
-        on_demand.post_constraint(m, d)
+        on_demand.accelerations(m, d)
         for act in (inertia.mul_m, inertia.mul_m2, inertia.solve_m, inertia.solve_m2):
             act(m, d, [1.0] * m.nv)
         inertia.rne(m, d)

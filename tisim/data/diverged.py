@@ -10,7 +10,8 @@ CAUSES = (("qpos", mjtWarning.mjWARN_BADQPOS), ("qvel", mjtWarning.mjWARN_BADQVE
 
 
 class Diverged(NamedTuple):
-    """A world that had a bad state: the last bad number of a quantity, its joint and body, and how often one was."""
+    """A world that had a bad state: the last bad number of a quantity, its joint and body, and how often one was since
+    the world began anew, which it does when it has diverged."""
 
     world: int
     quantity: str
@@ -33,7 +34,7 @@ def words_of(m, quantity, index):
 
 
 def found(m, d):
-    """Diverged of each world and quantity that was bad since the last reset by the user, by world."""
+    """Diverged of each world and quantity that was bad, of the last time since a reset by the user, by world."""
     number, info = d.host("warning").reshape(d.nworld, 2, 8).transpose(1, 0, 2)
     hits = [(w, name, kind) for name, kind in CAUSES for w in np.flatnonzero(number[:, kind]).tolist()]
     return [

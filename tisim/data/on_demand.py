@@ -2,8 +2,11 @@
 poses of cameras, momenta of subtrees."""
 
 from tisim.device import launch, runtime, session
+from tisim.errors import UnsupportedError
+from tisim.model import lcp
 
 POST_CONSTRAINT = ("cacc", "cfrc_int", "cfrc_ext")
+CONVEX = ("cfrc_int", "cfrc_ext", "qfrc_constraint")  # the second dynamics' forces are impulses within a step
 PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies
 
 
@@ -46,9 +49,24 @@ def momentum_kernels():
     return [k.tree_momenta, k.static_momenta]
 
 
-def post_constraint(m, d):
+def check(m, name):
+    """Raises UnsupportedError for forces that the dynamics of the model does not tell."""
+    if name in CONVEX and lcp.chosen(m):
+        raise UnsupportedError(f"dynamics lcp has no {name}: tisim.contact_force gives the forces of its contacts")
+
+
+def forces(m, d):
     """cfrc_ext, cacc and cfrc_int, by recursive Newton-Euler with what the last step or forward found."""
+    check(m, "cfrc_ext")
     _run(m, d, wrench_kernels(dual(d)))
+
+
+def accelerations(m, d):
+    """cacc, and the forces that go with it where there are some."""
+    if not lcp.chosen(m):
+        return forces(m, d)
+    k = runtime.kernels("constraint.wrenches")
+    _run(m, d, [k.body_accelerations, k.root_wrenches])
 
 
 def momenta(m, d):
@@ -68,7 +86,7 @@ def _run(m, d, kernels):
 
 
 MADE = (
-    dict.fromkeys(POST_CONSTRAINT, post_constraint)
+    dict(cacc=accelerations, cfrc_int=forces, cfrc_ext=forces)
     | dict.fromkeys(("subtree_linvel", "subtree_angmom"), momenta)
     | dict.fromkeys(("cam_xpos", "cam_xmat"), cameras)
 )

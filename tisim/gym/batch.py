@@ -42,6 +42,8 @@ class Batch:
         starts  arguments of `reset`, which follows at once;  beside  a function that is called at the same time, of no
                 Data of these. Returns these copies by name, and what it returned.
         """
+        for name in reads:
+            on_demand.check(self.model, name)
         forces = any(name in on_demand.POST_CONSTRAINT for name in reads)
         copies = {name: np.empty((self.first[-1], *a.shape[1:]), a.dtype)
                   for name, a in zip(reads, self._look_at(self.datas[0], reads))}  # fmt: skip
@@ -50,7 +52,7 @@ class Batch:
         def advance(d, first, part):
             pipeline.step(self.model, d, self.nstep)
             if forces:
-                on_demand.post_constraint(self.model, d)
+                on_demand.accelerations(self.model, d)
             for copy, a in zip(copies.values(), self._look_at(d, reads)):
                 copy[first : first + d.nworld] = a
             if part:

@@ -49,7 +49,7 @@ def object_acceleration(m, d, objtype, objid, flg_local=False):
     """
     start(m, d)
     body, pos, mat, many = _objects(m, d, objtype, objid)
-    on_demand.post_constraint(m, d)
+    on_demand.accelerations(m, d)
     twist = _moved(m, d, "cvel", body, pos)
     rate = _moved(m, d, "cacc", body, pos)
     rate[..., 3:] += cross(twist[..., :3], twist[..., 3:])  # of the point, not of what passes by
@@ -119,7 +119,7 @@ def rne_post_constraint(m, d):
     first, about the centre of mass of each body's tree [rad/s2, m/s2; N m, N].
     """
     start(m, d)
-    on_demand.post_constraint(m, d)
+    on_demand.forces(m, d)
     return tuple(shaped(d, d.host(name).astype(float)) for name in on_demand.POST_CONSTRAINT)
 
 
