@@ -91,6 +91,26 @@ def test_chosen_worlds_are_recorded(tmp_path):
         tisim.Recorder(tmp_path / "b.npz", m, d, worlds=5)
 
 
+def test_worlds_that_began_anew_have_times_of_their_own(tmp_path):
+    m = tisim.Model.from_scene("pile", n=3)
+    d = tisim.Data(m, nworld=3)
+    seen = []
+    with tisim.Recorder(tmp_path / "r.npz", m, d, worlds=[0, 1]) as recorder:
+        for k in range(6):
+            tisim.step(m, d, 2)
+            if k == 3:
+                tisim.reset(m, d, 1)
+            recorder.add()
+            seen.append(d.time[:2].copy())
+    assert seen[2][0] == seen[2][1] and seen[3][0] != seen[3][1]
+    recording = tisim.Recording(tmp_path / "r.npz")
+    shown = recording.data()
+    for k, time_of in enumerate(seen):
+        assert ("world_time" in recording[k]) == (k >= 3)
+        recording.show(shown, k)
+        assert (shown.time == time_of).all()
+
+
 def test_a_recording_cut_off_anywhere_opens(tmp_path):
     _, _, seen = recorded(tmp_path / "a.npz")
     data, cut, found = (tmp_path / "a.npz").read_bytes(), tmp_path / "cut.npz", []

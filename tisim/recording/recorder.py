@@ -6,6 +6,7 @@ The file is a NumPy .npz that grows (archive.py):
     model.npz        the model, as Model.save writes it: no other file is needed
     NAME_000000.npy  frames 0 to k of what is recorded, NAME_000001.npy those behind them, and so on:
       time           (k,) of the first world recorded [s]
+      world_time     (k, worlds) of each, where they differ [s]
       qpos           (k, worlds, nq) f32: poses
       mocap          (k, worlds, nmocap, 7) f32: position and orientation of mocap bodies, if there are some
       asleep         (k, worlds, ntree) bool, where things may sleep
@@ -129,10 +130,10 @@ class Recorder:
 
     def _frame(self):
         m, d, worlds = self.model, self.data, self._worlds
-        frame = dict(
-            time=d.host("world_time").reshape(d.nworld)[worlds[0]],
-            qpos=d.host("qpos").reshape(d.nworld, m.nq)[worlds].astype(np.float32),
-        )  # fmt: skip
+        times = d.host("world_time").reshape(d.nworld)[worlds]
+        frame = dict(time=times[0], qpos=d.host("qpos").reshape(d.nworld, m.nq)[worlds].astype(np.float32))
+        if (times != times[0]).any():
+            frame["world_time"] = times
         if m.nmocap:
             parts = [d.host(name).reshape(d.nworld, m.nmocap, -1)[worlds] for name in ("mocap_pos", "mocap_quat")]
             frame["mocap"] = np.concatenate(parts, axis=-1).astype(np.float32)

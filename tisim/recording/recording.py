@@ -17,7 +17,7 @@ from tisim.stages.sleep import wake_written
 from .archive import Reader
 from .recorder import FORMAT
 
-OPTIONAL = ("mocap", "asleep", "removed", "solver")
+OPTIONAL = ("world_time", "mocap", "asleep", "removed", "solver")
 SAID = dict(solver="solver", sleep="asleep")  # word of the header -> array that all chunks have then
 CONTACTS = ("contact_geom", "contact_pos", "contact_force")
 
@@ -125,7 +125,7 @@ class Recording:
         every = np.arange(d.nworld)
         if frame["qpos"].shape != (d.nworld, m.nq):
             raise Error(f"{self.path}: frame {k} is of {frame['qpos'].shape[0]} worlds, the Data has {d.nworld}")
-        write_worlds(d, "world_time", every, frame["time"])
+        write_worlds(d, "world_time", every, frame.get("world_time", frame["time"]))
         write_worlds(d, "qpos", every, frame["qpos"])
         if "mocap" in frame:
             write_worlds(d, "mocap_pos", every, frame["mocap"][..., :3])
