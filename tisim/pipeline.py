@@ -172,10 +172,11 @@ def step(m, d, nstep=1):
     given.check(m, d)
     option = m.opt._values  # without a call of Python
     if option["dynamics"] == second.NAME:
-        impulses.expect(d)
+        d._info[impulses.HELD] = True
         _run(m, d, LCP, int(nstep))
         return
-    impulses.outdate(d)
+    if impulses.HELD in d._info:
+        impulses.outdate(d)
     if option["integrator"] != mjtIntegrator.mjINT_RK4:
         _run(m, d, SINGLE, int(nstep))
         return

@@ -24,6 +24,7 @@ from .contacts import (
     PAIR_SIZE,
     PER_MU1,
     PER_MU2,
+    ROW,
     SCALE1,
     SCALE2,
     SIDE,
@@ -196,16 +197,19 @@ def finish(m, d, o, step, lanes: ti.template()):
     start = [number(d, o, step, IMPULSE + e, lanes) for e in ti.static(range(3))]
     mu1, mu2 = number(d, o, step, MU1, lanes), number(d, o, step, MU2, lanes)
     x = [  # arm x n, arm x t1, arm x t2 of body 1, of body 2
-        arm[3 * (e // 9) + (e + 1) % 3] * n[e % 9 // 3 * 3 + (e + 2) % 3]
-        - arm[3 * (e // 9) + (e + 2) % 3] * n[e % 9 // 3 * 3 + (e + 1) % 3]
-        for e in ti.static(range(18))
+        arm[ROW * (e // SIDE) + (e + 1) % ROW] * n[e % SIDE // ROW * ROW + (e + 2) % ROW]
+        - arm[ROW * (e // SIDE) + (e + 2) % ROW] * n[e % SIDE // ROW * ROW + (e + 1) % ROW]
+        for e in ti.static(range(2 * SIDE))
     ]
     a = [  # along principal axes, scaled
-        roots[3 * (e // 9) + e % 3]
-        * (R[9 * (e // 9) + e % 3] * x[e // 3 * 3] + R[9 * (e // 9) + e % 3 + 3] * x[e // 3 * 3 + 1]
-           + R[9 * (e // 9) + e % 3 + 6] * x[e // 3 * 3 + 2])
-        for e in ti.static(range(18))
-    ]  # fmt: skip
+        roots[ROW * (e // SIDE) + e % ROW]
+        * (
+            R[SIDE * (e // SIDE) + e % ROW] * x[e // ROW * ROW]
+            + R[SIDE * (e // SIDE) + ROW + e % ROW] * x[e // ROW * ROW + 1]
+            + R[SIDE * (e // SIDE) + ROW + ROW + e % ROW] * x[e // ROW * ROW + 2]
+        )
+        for e in ti.static(range(2 * SIDE))
+    ]
     block = [
         a[PAIRS[e][0]] * a[PAIRS[e][1]] + a[PAIRS[e][0] + 1] * a[PAIRS[e][1] + 1]
         + a[PAIRS[e][0] + 2] * a[PAIRS[e][1] + 2] + a[PAIRS[e][0] + 9] * a[PAIRS[e][1] + 9]

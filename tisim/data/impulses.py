@@ -43,7 +43,7 @@ def problem(m, nworld, arrays):
 
 def give(d, arrays):
     """Writes what `kept` gave into a Data with as many worlds."""
-    expect(d)
+    d._info[HELD] = True
     n = len(arrays["lcp_geom"])
     if n > d.capacity("nlcpmax"):
         d.grow("nlcpmax", n)
@@ -64,11 +64,6 @@ def clear(d, worlds=None):
     values = memory.download(a)
     values.reshape(d.nworld, -1)[slice(None) if worlds is None else worlds] = 0
     memory.upload(a, values)
-
-
-def expect(d):
-    """A step of the second dynamics is about to leave some."""
-    d._info[HELD] = True
 
 
 def outdate(d):

@@ -432,7 +432,7 @@ class Warnings:
         return values
 
     def __getitem__(self, kind):
-        if not isinstance(kind, (int, np.integer)) or not -len(self) <= kind < len(self):
+        if not hasattr(kind, "__index__") or not -len(self) <= int(kind) < len(self):
             raise IdError(f"no warning {kind!r}: there are {len(self)}, by mjtWarning")
         number, lastinfo = self._values[:, 0, kind], self._values[:, 1, kind]
         return WarningStat(*((int(number[0]), int(lastinfo[0])) if self._single else (number, lastinfo)))

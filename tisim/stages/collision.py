@@ -268,7 +268,9 @@ class Stage:
             int(m.opt.ccd_iterations),
             *map(d.capacity, ("npairmax", "nentrymax")),
         )
-        if key == self.key:
+        if (
+            key == self.key and "sweep_found" in d._device
+        ):  # it is gone where a longer list was being made as Ctrl-C came
             return
         nchunk = -(-d.capacity("nentrymax") // CHUNK[session.arch == "cpu"])
         d.scratch("sweep_found", SWEEP_FOUND * nchunk)
