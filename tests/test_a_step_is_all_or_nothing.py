@@ -7,6 +7,7 @@ import pytest
 
 import tisim
 from tisim import scenes
+from tisim.data.storage import Storage
 from tisim.device import launch, native, program
 from tisim.stages import collision
 
@@ -104,6 +105,38 @@ def test_at_every_launch(monkeypatch, road, scene, error):
             if finished:
                 break
         assert place > 6
+
+
+def test_as_lists_are_lengthened(monkeypatch):
+    """Behind each freeing of arrays that a longer list is to take the place of."""
+    tisim.init(arch="cpu", precision="f64")
+    calm, _ = states("pile")
+    resize, drop = Storage._resize, Storage.drop
+    for place in range(1, 30):
+        m, d = made("pile")
+        left = [place]
+
+        def stopped(self, name, length):
+            def dropped(self, *names):
+                drop(self, *names)
+                left[0] -= 1
+                if left[0] == 0:
+                    raise KeyboardInterrupt
+
+            with monkeypatch.context() as patch:
+                patch.setattr(Storage, "drop", dropped)
+                resize(self, name, length)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Storage, "_resize", stopped)
+            try:
+                tisim.step(m, d, STEPS)
+            except KeyboardInterrupt:
+                pass
+        assert goes_on(m, d, calm), place
+        if left[0] > 0:
+            break
+    assert place > 3
 
 
 @pytest.mark.parametrize("first", [0, 1, 6])

@@ -268,9 +268,8 @@ class Stage:
             int(m.opt.ccd_iterations),
             *map(d.capacity, ("npairmax", "nentrymax")),
         )
-        if (
-            key == self.key and "sweep_found" in d._device
-        ):  # it is gone where a longer list was being made as Ctrl-C came
+        whole = "sweep_found" in d._device  # gone where Ctrl-C came as a list was being lengthened
+        if key == self.key and whole:
             return
         nchunk = -(-d.capacity("nentrymax") // CHUNK[session.arch == "cpu"])
         d.scratch("sweep_found", SWEEP_FOUND * nchunk)
