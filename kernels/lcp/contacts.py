@@ -56,24 +56,6 @@ def bounce(m, d, s):
     d.lcp_rec[o + step * BOUNCE] = ti.select(-speed > d.lcp_bounce_vel, -d.lcp_bounce * speed, 0.0)
 
 
-@ti.func
-def block_of(m1, m2, a0, a1, a2, b0, b1, b2, soft):
-    """(1 / its diagonal with the softness, what stands beside it) of a contact's own block."""
-    mass = m1 * m1 + m2 * m2
-    inverse = vec3(mass + a0.dot(a0) + b0.dot(b0), mass + a1.dot(a1) + b1.dot(b1), mass + a2.dot(a2) + b2.dot(b2))
-    for c in ti.static(range(3)):
-        inverse[c] = ti.select(inverse[c] > 0.0, 1.0 / ti.max(inverse[c] + soft, FP(1e-300)), 0.0)
-    return inverse, vec3(a0.dot(a1) + b0.dot(b1), a0.dot(a2) + b0.dot(b2), a1.dot(a2) + b1.dot(b2))
-
-
-@func
-def put_block(d, o, step, inverse, beside):
-    """The same to the record at o."""
-    for c in ti.static(range(3)):
-        d.lcp_rec[o + step * (INVERSE + c)] = inverse[c]
-        d.lcp_rec[o + step * (BESIDE + c)] = beside[c]
-
-
 @func
 def keep_contact(m, d, s, k):
     """Impulse and place of contact k, in slot s, for the next step, in the list's order; its force for users."""

@@ -210,24 +210,14 @@ def finish(m, d, o, step, lanes: ti.template()):
         )
         for e in ti.static(range(2 * SIDE))
     ]
-    block = [
-        a[PAIRS[e][0]] * a[PAIRS[e][1]] + a[PAIRS[e][0] + 1] * a[PAIRS[e][1] + 1]
-        + a[PAIRS[e][0] + 2] * a[PAIRS[e][1] + 2] + a[PAIRS[e][0] + 9] * a[PAIRS[e][1] + 9]
-        + a[PAIRS[e][0] + 10] * a[PAIRS[e][1] + 10] + a[PAIRS[e][0] + 11] * a[PAIRS[e][1] + 11]
-        for e in ti.static(range(6))
-    ]  # fmt: skip
-    soft, mass, none = d.lcp_cfm / (m.opt.timestep / d.lcp_substeps), m1 * m1 + m2 * m2, 0.0 * m1
-    own = [mass + block[e] for e in ti.static(range(3))]
-    inverse = [ti.select(own[e] > 0.0, 1.0 / ti.max(own[e] + soft, FP(1e-300)), 0.0) for e in ti.static(range(3))]
+    soft, none = d.lcp_cfm / (m.opt.timestep / d.lcp_substeps), 0.0 * m1
     pn = n[0] * start[0] + n[1] * start[1] + n[2] * start[2]
     p1 = n[3] * start[0] + n[4] * start[1] + n[5] * start[2]
     p2 = n[6] * start[0] + n[7] * start[1] + n[8] * start[2]
     q1, q2 = ti.select(mu1 > 0.0, 1.0 / mu1, 0.0), ti.select(mu2 > 0.0, 1.0 / mu2, 0.0)
     for e in ti.static(range(18)):
         put(d.lcp_rec, o + step * (ANGULAR1 + e), a[e], lanes)
-    for e in ti.static(range(3)):
-        put(d.lcp_rec, o + step * (BESIDE + e), block[3 + e], lanes)
-        put(d.lcp_rec, o + step * (INVERSE + e), inverse[e], lanes)
+    put_block(d, o, step, a, m1, m2, soft, lanes)
     put(d.lcp_rec, o + step * IMPULSE, ti.select(pn > 0.0, pn, 0.0), lanes)
     put(d.lcp_rec, o + step * (IMPULSE + 1), p1, lanes)
     put(d.lcp_rec, o + step * (IMPULSE + 2), p2, lanes)
@@ -235,3 +225,21 @@ def finish(m, d, o, step, lanes: ti.template()):
     put(d.lcp_rec, o + step * SOFT, none + soft, lanes)
     put(d.lcp_rec, o + step * PER_MU1, q1, lanes)
     put(d.lcp_rec, o + step * PER_MU2, q2, lanes)
+
+
+@func
+def put_block(d, o, step, a: ti.template(), m1, m2, soft, lanes: ti.template()):
+    """The contacts' own blocks of J M^-1 J' to the records at o, from the angular rows of both bodies: what stands
+    beside the diagonal, and 1 / that with the softness."""
+    block = [
+        a[PAIRS[e][0]] * a[PAIRS[e][1]] + a[PAIRS[e][0] + 1] * a[PAIRS[e][1] + 1]
+        + a[PAIRS[e][0] + 2] * a[PAIRS[e][1] + 2] + a[PAIRS[e][0] + 9] * a[PAIRS[e][1] + 9]
+        + a[PAIRS[e][0] + 10] * a[PAIRS[e][1] + 10] + a[PAIRS[e][0] + 11] * a[PAIRS[e][1] + 11]
+        for e in ti.static(range(6))
+    ]  # fmt: skip
+    mass = m1 * m1 + m2 * m2
+    own = [mass + block[e] for e in ti.static(range(3))]
+    inverse = [ti.select(own[e] > 0.0, 1.0 / ti.max(own[e] + soft, FP(1e-300)), 0.0) for e in ti.static(range(3))]
+    for e in ti.static(range(3)):
+        put(d.lcp_rec, o + step * (BESIDE + e), block[3 + e], lanes)
+        put(d.lcp_rec, o + step * (INVERSE + e), inverse[e], lanes)

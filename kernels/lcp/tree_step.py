@@ -10,25 +10,21 @@ from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti
 from .bodies import MIDPOINT, SCALE_SIZE, clear_body, next_substep, turn_body
 from .contacts import (
     ANGULAR1,
-    ANGULAR2,
     PAIR_SIZE,
     ROW,
     SCALE1,
     SCALE2,
     SIDE,
     SOFT,
-    block_of,
     keep_contact,
     keep_sleepers,
-    put_block,
-    rec3,
     record_of,
 )
 from .elimination import fulfil_tree
 from .joints import POSE_SIZE, along_principal, place_tree
 from .lists import loop_at
 from .loops import measure_loop, sweep_loops
-from .records import prepare_contacts
+from .records import prepare_contacts, put_block
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
 from .step import start_color, sweep_color
 from .trees import begin_tree, end_tree, rest_tree
@@ -186,11 +182,9 @@ def turn_contact(m, d, s):
                 for c in ti.static(range(3)):
                     place = o + step * (ANGULAR1 + SIDE * side + ROW * e + c)
                     d.lcp_rec[place] = d.lcp_scale[SCALE_SIZE * wb + 1 + c] * y[c]
-    a = [rec3(d, o, step, ANGULAR1 + ROW * e) for e in ti.static(range(3))]
-    b = [rec3(d, o, step, ANGULAR2 + ROW * e) for e in ti.static(range(3))]
-    m1, m2, soft = d.lcp_rec[o + step * SCALE1], d.lcp_rec[o + step * SCALE2], d.lcp_rec[o + step * SOFT]
-    inverse, beside = block_of(m1, m2, a[0], a[1], a[2], b[0], b[1], b[2], soft)
-    put_block(d, o, step, inverse, beside)
+    a = [d.lcp_rec[o + step * (ANGULAR1 + e)] for e in ti.static(range(2 * SIDE))]
+    m1, m2 = d.lcp_rec[o + step * SCALE1], d.lcp_rec[o + step * SCALE2]
+    put_block(d, o, step, a, m1, m2, d.lcp_rec[o + step * SOFT], 1)
 
 
 @func

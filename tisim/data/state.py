@@ -9,6 +9,7 @@ from tisim.model.watched import numbers
 
 from . import asleep, given, impulses
 from .arrays import DATA
+from .stat import Stat
 
 # parts of the state vector, in its order: bit, array
 STATE = (
@@ -438,20 +439,11 @@ class Warnings:
         return WarningStat(*((int(number[0]), int(lastinfo[0])) if self._single else (number, lastinfo)))
 
 
-class WarningStat:
-    """One kind of warning: how often, and its last info (an index); arrays over worlds if there are several."""
+class WarningStat(Stat):
+    """One kind of warning: number, how often, and lastinfo, an index; arrays over worlds if there are several."""
 
     __slots__ = ("number", "lastinfo")
-
-    def __init__(self, number, lastinfo):
-        object.__setattr__(self, "number", number)
-        object.__setattr__(self, "lastinfo", lastinfo)
-
-    def __reduce__(self):
-        return type(self), (self.number, self.lastinfo)
-
-    def __setattr__(self, name, value):
-        raise Error(f"the {name} of a warning is counted; tisim.reset sets it to 0")
+    told = "a warning is counted; tisim.reset sets it to 0"
 
     def __repr__(self):
         return f"WarningStat(number={self.number}, lastinfo={self.lastinfo})"

@@ -6,6 +6,8 @@ from tisim.device.clock import END, PYTHON
 from tisim.enums import mjtTimer
 from tisim.errors import Error, IdError
 
+from .stat import Stat
+
 T = mjtTimer
 INVERSE_OF = "inverse "  # before the name of a stage where it is one of inverse dynamics
 # the timer of each stage of tisim.pipeline; what none names is counted in the whole step alone
@@ -71,20 +73,11 @@ def timers_of(stage, what):
     return found
 
 
-class TimerStat:
+class TimerStat(Stat):
     """One timer: duration, the time so far [s], and number, how often it was stopped."""
 
     __slots__ = ("duration", "number")
-
-    def __init__(self, duration, number):
-        object.__setattr__(self, "duration", duration)
-        object.__setattr__(self, "number", number)
-
-    def __reduce__(self):
-        return type(self), (self.duration, self.number)
-
-    def __setattr__(self, name, value):
-        raise Error(f"the {name} of a timer is measured; d.timer.clear() sets all to 0")
+    told = "a timer is measured; d.timer.clear() sets all to 0"
 
     def __repr__(self):
         return f"TimerStat(duration={self.duration:.6g}, number={self.number})"
