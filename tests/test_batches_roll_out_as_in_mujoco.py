@@ -169,8 +169,11 @@ def test_data_are_kept_and_outputs_written_to(both):
 @pytest.mark.parametrize("change, told", [
     (dict(initial_state=np.zeros((2, 3))), r"initial_state has shape \(2, 3\), expected \(nbatch or 1, "),
     (dict(control=np.zeros((NBATCH, 4, 7))), r"control has shape .* expected \(nbatch or 1, nstep or 1, 2\)"),
-    (dict(control=np.zeros((3, 4, 2))), r"nbatch: arguments are of different lengths: \[3, 5\]"),
-    (dict(nstep=0), "nstep=0: expected a positive number"), (dict(nstep=7), "nstep: arguments are of different"),
+    (dict(control=np.zeros((3, 4, 2))), "nbatch: arguments are of different lengths: initial_state 5, control 3"),
+    (dict(nstep=0), "nstep=0: expected a positive number"),
+    (dict(nstep=7), "nstep: arguments are of different lengths: nstep 7, control 30"),
+    (dict(nstep=1), "nstep: arguments are of different lengths: nstep 1, control 30"),
+    (dict(state=np.zeros((5, 1, 19))), "nstep: arguments are of different lengths: control 30, state 1"),
     (dict(control_spec=2), "expected bits of mjSTATE_USER"), (dict(initial_state="x"), "initial_state: expected num"),
     (dict(state=np.zeros((5, 2, 2))), "state: expected an array of float64"), (dict(chunk_size=0), "chunk_size=0"),
     (dict(control_spec="ctrl"), "control_spec='ctrl': expected bits"), (dict(control_spec=None), "control_spec=None"),
@@ -184,5 +187,20 @@ def test_what_does_not_fit_is_refused(both, change, told):
     arguments = dict(initial_state=start, control=control) | change
     with pytest.raises(tisim.Error, match=told):
         rollout.rollout(m, None, **arguments)
-    with pytest.raises(tisim.Error):
+
+
+def test_pools_of_threads_and_lists_of_mujocos_work_or_tell(both):
+    m, d = both[0], tisim.Data(both[0])
+    for nthread in (None, 0, 3):
+        with rollout.Rollout(nthread=nthread) as ours, reference.Rollout(nthread=nthread) as theirs:
+            assert ours.nthread == theirs.nthread
+    for nthread in (-1, 2.5, "x", True):
+        with pytest.raises(tisim.Error, match=f"nthread={nthread!r}: expected a number from 0 on"):
+            rollout.Rollout(nthread=nthread)
+    start, control = inputs(m)
+    rollout.rollout(m, None, start, control, persistent_pool=True)
+    rollout.shutdown_persistent_pool()
+    with pytest.raises(tisim.Error, match=r"d: a rollout is of one tisim\.Data or None, whatever the threads, got 2"):
+        rollout.rollout(m, [d, d], start)
+    with pytest.raises(tisim.Error, match=r"m: a rollout is of one tisim\.Model, whatever the threads, got 2"):
         rollout.rollout([m, m], None, start)

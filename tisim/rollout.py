@@ -36,10 +36,11 @@ class Rollout:
             for control in plans:
                 state, sensordata = r.rollout(m, d, initial_state, control)
 
-    nthread  as in MuJoCo and unused: threads are those of tisim.init.
+    nthread  as in MuJoCo and unused, but kept as an attribute, 0 for None: threads are those of tisim.init.
     """
 
     def __init__(self, *, nthread=None):
+        self.nthread = 0 if nthread is None else _count("nthread", nthread, least=0)
         self._kept, self._closed = {}, False
 
     def __enter__(self):
@@ -57,6 +58,9 @@ class Rollout:
         """As the function `rollout` of this module."""
         if self._closed:
             raise Error("this Rollout is closed")
+        for name, value, kind in (("m", m, "Model"), ("d", d, "Data or None")):
+            if isinstance(value, (list, tuple)):
+                raise Error(f"{name}: a rollout is of one tisim.{kind}, whatever the threads, got {len(value)}")
         given.model(m)
         if d is not None:
             given.check(m, d)
@@ -145,7 +149,8 @@ def rollout(m, d, initial_state, control=None, *, control_spec=mjtState.mjSTATE_
     control            (nbatch or 1, nstep or 1, size of control_spec), None: zeros.
     control_spec       mjtState bits of what a control holds: ctrl, qfrc_applied, xfrc_applied, eq_active, mocap_pos,
                        mocap_quat, userdata. What it does not hold is as after a reset.
-    nstep              number of steps; by default that of the other arguments, or 1.
+    nstep              number of steps; by default that of the other arguments, or 1. A control of one step is held;
+                       another number of steps is refused, also beside nstep=1, which MuJoCo takes for unknown.
     initial_warmstart  (nbatch or 1, nv) qacc_warmstart at the start, None: zeros.
     state, sensordata  arrays to write to.
     chunk_size         trajectories taken at once, None: as many as there is memory for.
@@ -158,6 +163,10 @@ def rollout(m, d, initial_state, control=None, *, control_spec=mjtState.mjSTATE_
         return once.rollout(m, d, initial_state, control, control_spec=control_spec, nstep=nstep,
                             initial_warmstart=initial_warmstart, state=state, sensordata=sensordata,
                             chunk_size=chunk_size)  # fmt: skip
+
+
+def shutdown_persistent_pool():
+    """Does nothing, for programs that call it: there is no pool, and `rollout` keeps nothing between calls."""
 
 
 class _Task:
@@ -177,10 +186,11 @@ class _Task:
                 raise Error(f"{name}: expected an array of float64 of shape (nbatch, nstep, {width}) to write to")
             if out is not None and not out.flags.writeable:
                 raise Error(f"{name}: this array is read-only, and trajectories would be written to it")
-        given = (self.start, self.control, self.warmstart, state, sensordata)
-        self.nbatch = _common("nbatch", [len(a) for a in given if a is not None], None, (state, sensordata))
-        self.nstep = _common("nstep", [a.shape[1] for a in (self.control, state, sensordata) if a is not None],
-                             None if nstep is None else _count("nstep", nstep), (state, sensordata))  # fmt: skip
+        outputs = dict(state=state, sensordata=sensordata)
+        starts = dict(initial_state=self.start, initial_warmstart=self.warmstart)
+        self.nbatch = _common("nbatch", starts | dict(control=self.control) | outputs, 0, None)
+        self.nstep = _common("nstep", dict(control=self.control) | outputs, 1,
+                             None if nstep is None else _count("nstep", nstep))  # fmt: skip
         shape = self.nbatch, self.nstep
         self.state = np.empty((*shape, self.start.shape[1])) if state is None else state
         self.sensordata = np.empty((*shape, m.nsensordata)) if sensordata is None else sensordata
@@ -232,19 +242,19 @@ def _array(name, values, ndim, width):
     return a
 
 
-def _common(name, sizes, asked, outputs):
-    """The size that all arguments have, but for those of size 1, which serve all."""
-    found = {n for n in sizes if n != 1} | ({asked} if asked is not None else set())
-    if len(found) > 1:
-        raise Error(f"{name}: arguments are of different lengths: {sorted(found)}")
-    size = found.pop() if found else 1
-    axis = 0 if name == "nbatch" else 1
-    if any(out is not None and out.shape[axis] != size for out in outputs):
-        raise Error(f"{name}: state and sensordata must have {size}")
+def _common(name, arrays, axis, asked):
+    """The size that all arguments have, but for inputs of size 1, which serve all."""
+    sizes = {key: a.shape[axis] for key, a in arrays.items() if a is not None}
+    told = sizes if asked is None else {name: asked} | sizes
+    found = {n for key, n in told.items() if n != 1 or key == name}
+    size = max(found, default=1)
+    if len(found) > 1 or any(sizes.get(key, size) != size for key in ("state", "sensordata")):
+        words = ", ".join(f"{key} {n}" for key, n in told.items())
+        raise Error(f"{name}: arguments are of different lengths: {words}")
     return size
 
 
-def _count(name, value):
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise Error(f"{name}={value!r}: expected a positive number")
+def _count(name, value, least=1):
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise Error(f"{name}={value!r}: expected a {'positive number' if least else 'number from 0 on'}")
     return int(value)
