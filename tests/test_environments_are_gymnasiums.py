@@ -318,6 +318,47 @@ def test_a_task_that_does_not_fit_is_told_what_was_expected(change, words):
         tisim.gym.vector_env.make("tisim.gym:Swing")
 
 
+TASK = "tisim.gym.objects:ClearPile"
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (dict(name=None), "name=None: expected a name as 'mine/Sort-v0'"),
+    (dict(name="a b"), "name='a b': Malformed environment ID"),
+    (dict(task=3), "task=3: expected 'module:Class'"), (dict(task=Swing), "task=.*Swing.*: expected 'module:Class'"),
+    (dict(task="tasks"), "task='tasks': expected"), (dict(task=".tasks:Sort"), "task='.tasks:Sort': expected"),
+    (dict(max_episode_steps=2.5), "max_episode_steps=2.5: expected a positive whole number"),
+    (dict(reward_threshold="9"), "reward_threshold='9': expected a number"),
+    (dict(order_enforce="no"), "order_enforce='no': expected True or False"),
+    (dict(max_episode_step=9), r"register takes no 'max_episode_step' \(did you mean 'max_episode_steps'"),
+    (dict(entry_point="a:b"), "register takes no 'entry_point'"),
+    (dict(kwargs=3), "kwargs=3: expected a dict"), (dict(kwargs=dict(task=TASK)), "kwargs: 'task' is the second argu"),
+])  # fmt: skip
+def test_a_task_that_cannot_be_registered_is_told_by_its_argument(arguments, words):
+    with pytest.raises(tisim.Error, match=words):
+        tisim.gym.register(**dict(name="tests/Wrong-v0", task=TASK) | arguments)
+    assert "tests/Wrong-v0" not in gymnasium.registry
+
+
+def test_a_registered_task_has_its_arguments_and_is_told_when_it_is_not_there():
+    """Once what a name stood for was called whatever it was, and two environments were made where one was seen."""
+    tisim.gym.register("tests/ShortAnt-v0", "tisim.gym.runners:Ant", kwargs=dict(frame_skip=3))
+    assert gymnasium.make_vec("tests/ShortAnt-v0", 2).frame_skip == 3
+    assert gymnasium.make("tests/ShortAnt-v0", frame_skip=2).unwrapped.worlds.frame_skip == 2
+    for task, words in (
+        ("json:dumps", "expected 'module:Class' of a tisim.gym.VectorEnv"),
+        ("json:JSONDecoder", "expected 'module:Class' of a tisim.gym.VectorEnv"),
+        ("tasks_of_nobody.sort:Sort", "there is no module 'tasks_of_nobody'"),
+    ):
+        tisim.gym.register("tests/Absent-v0", task)
+        for make in (gymnasium.make, gymnasium.make_vec):
+            with pytest.raises(tisim.Error, match=f"task='{task}': {words}"):
+                make("tests/Absent-v0")
+        del gymnasium.registry["tests/Absent-v0"]
+    for name, value in (("num_envs", 2), ("autoreset_mode", "NextStep")):
+        with pytest.raises(tisim.Error, match=f"{name}={value!r}: this is one environment"):
+            gymnasium.make("tisim/Hopper-v5", **{name: value})
+
+
 def test_without_gymnasium_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     with pytest.raises(tisim.Error, match=r"pip install 'tisim\[gym\]'"):

@@ -14,6 +14,7 @@ try:
 except ImportError:
     raise Error("tisim.gym needs gymnasium 1.1 or newer: pip install 'tisim[gym]'") from None
 
+from .registration import register
 from .vector_env import Seen, VectorEnv
 
 __all__ = ["Seen", "VectorEnv", "register"]
@@ -25,17 +26,6 @@ OF_GYMNASIUM = {
     "arms": "Pusher Reacher",
     "poles": "InvertedDoublePendulum InvertedPendulum",
 }
-
-
-def register(name, task, **kwargs):
-    """Registers a task, "module:Class" of a VectorEnv, for gymnasium.make_vec and gymnasium.make.
-
-    name  such as "mine/Sort-v0";  task  as "mine.tasks:Sort".
-    kwargs  max_episode_steps, reward_threshold and whatever gymnasium.register takes.
-    """
-    gymnasium.register(name, entry_point="tisim.gym.single_env:SingleEnv",
-                       vector_entry_point="tisim.gym.vector_env:make", kwargs=dict(task=task), **kwargs)  # fmt: skip
-
 
 for _file, _names in OF_GYMNASIUM.items():
     for _name in _names.split():

@@ -2,6 +2,8 @@
 
 import gymnasium
 
+from tisim.errors import Error
+
 from .pictures import MODES
 from .vector_env import make
 
@@ -15,6 +17,9 @@ class SingleEnv(gymnasium.Env):
     metadata = dict(render_modes=list(MODES))
 
     def __init__(self, task, **kwargs):
+        for name in ("num_envs", "autoreset_mode"):
+            if name in kwargs:
+                raise Error(f"{name}={kwargs[name]!r}: this is one environment; gymnasium.make_vec takes {name}")
         self.worlds = make(task, autoreset_mode="Disabled", **kwargs)
         self.observation_space = self.worlds.single_observation_space
         self.action_space = self.worlds.single_action_space

@@ -72,9 +72,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def __init__(self, m, num_envs=1, *, frame_skip=1, blocks=None, max_episode_steps=None,
                  autoreset_mode=AutoresetMode.NEXT_STEP, render_mode=None, width=480, height=480, camera=None,
                  camera_id=None, camera_name=None):  # fmt: skip
-        self.num_envs, self.frame_skip = _count("num_envs", num_envs), _count("frame_skip", frame_skip)
+        self.num_envs, self.frame_skip = positive("num_envs", num_envs), positive("frame_skip", frame_skip)
         if max_episode_steps is not None:
-            _count("max_episode_steps", max_episode_steps)
+            positive("max_episode_steps", max_episode_steps)
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
@@ -82,7 +82,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             raise Error(f"autoreset_mode={autoreset_mode!r}: expected one of {modes}") from None
         self.max_episode_steps, self.render_mode = max_episode_steps, render_mode
         self.model = m
-        self._batch = Batch(m, self.num_envs, self.frame_skip, None if blocks is None else _count("blocks", blocks))
+        self._batch = Batch(m, self.num_envs, self.frame_skip, None if blocks is None else positive("blocks", blocks))
         self._fresh = {}  # {worlds: Data}
         self.metadata = dict(
             render_modes=list(MODES), render_fps=int(np.round(1.0 / self.dt)), autoreset_mode=self.autoreset_mode
@@ -408,16 +408,30 @@ def _like(mask, a):
     return mask.reshape(-1, *(1,) * (a.ndim - 1))
 
 
-def _count(name, value):
+def positive(name, value):
+    """The value of an argument; raises Error for what is no positive whole number."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise Error(f"{name}={value!r}: expected a positive whole number")
     return int(value)
 
 
+def check_task(task):
+    """Module and class of a task named as "module:Class"; raises Error for what is no such name."""
+    module, _, name = task.partition(":") if isinstance(task, str) else ("", "", "")
+    if not name.isidentifier() or not all(part.isidentifier() for part in module.split(".")):
+        raise Error(f"task={task!r}: expected 'module:Class'")
+    return module, name
+
+
 def make(task, num_envs=1, **kwargs):
     """A VectorEnv of a task named as "module:Class", for gymnasium's registry."""
-    module, _, name = task.partition(":")
-    found = getattr(importlib.import_module(module), name, None) if module and name else None
-    if found is None:
-        raise Error(f"task={task!r}: expected 'module:Class'")
+    module, name = check_task(task)
+    try:
+        found = getattr(importlib.import_module(module), name, None)
+    except ModuleNotFoundError as e:
+        if not f"{module}.".startswith(f"{e.name}."):  # the module is there, and misses another
+            raise
+        raise Error(f"task={task!r}: there is no module {e.name!r}") from None
+    if not (isinstance(found, type) and issubclass(found, VectorEnv)):
+        raise Error(f"task={task!r}: expected 'module:Class' of a tisim.gym.VectorEnv")
     return found(num_envs=num_envs, **kwargs)
