@@ -238,6 +238,36 @@ def test_a_name_that_is_damaged_loses_no_frames_in_silence(tmp_path):
     assert len(tisim.Recording(path)) < 12 and not tisim.Recording(path).whole
 
 
+def test_a_name_of_what_is_not_always_recorded_is_not_lost_in_silence(tmp_path):
+    """Once frames of such a chunk had no mocap bodies, or nothing asleep, removed or at another time."""
+    path, m = tmp_path / "a.npz", tisim.Model.from_xml_string(SCENE)
+    d = tisim.Data(m, nworld=2)
+    with tisim.Recorder(path, m, d) as recorder:
+        for k in range(4):
+            if k == 2:
+                tisim.remove(m, d, 2, worlds=0)
+                tisim.reset(m, d, worlds=[1])
+            tisim.step(m, d)
+            recorder.add()
+            recorder.flush()
+    good = path.read_bytes()
+    wanted = [tisim.Recording(path)[k] for k in range(4)]
+    for name in (b"mocap_000001", b"mocap_000003", b"removed_000002", b"world_time_000002"):
+        for at, damage in ((0, b"?"), (0, bytes([name[0] ^ 128])), (len(name) - 1, b"0"), (len(name) - 1, b"9")):
+            at += good.index(name)
+            path.write_bytes(good[:at] + damage + good[at + 1 :])
+            r, told = tisim.Recording(path), set()
+            for k in range(4):
+                try:
+                    found = r[k]
+                except tisim.Error as e:
+                    assert "is the name of nothing that frame" in str(e) or "is there twice" in str(e)
+                    told.add(k)
+                else:
+                    assert all(np.array_equal(found[key], a) for key, a in wanted[k].items())
+            assert int(name[-1:]) in told and told <= {0, int(name[-1:])}
+
+
 def test_a_recording_that_is_gone_says_so(tmp_path):
     path = tmp_path / "a.npz"
     recorded(path)

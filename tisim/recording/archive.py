@@ -2,6 +2,7 @@
 directory, which such a file gets only when it is closed.
 """
 
+import collections
 import io
 import struct
 import zipfile
@@ -81,18 +82,22 @@ class Reader:
     def __init__(self, path):
         self.path = path
         with open(path, "rb") as f:
-            self._entries = dict(_entries(f))
+            found = list(_entries(f))
+            self._entries = dict(found)
             behind = max((start + length for start, length, _ in self._entries.values()), default=0)
             f.seek(behind)
-            found = f.read(len(DIRECTORY))
+            begun = f.read(len(DIRECTORY))
             f.seek(max(0, f.seek(0, 2) - END_SIZE))
-            self.closed = found == DIRECTORY and f.read(len(END)) == END
-        self.names = list(self._entries)
+            self.closed = begun == DIRECTORY and f.read(len(END)) == END
+        self.names = [name for name, _ in found]
+        self._twice = {name for name, times in collections.Counter(self.names).items() if times > 1}
 
     def bytes(self, name):
         """Contents of an entry. Raises Error where they are damaged, or not there any more."""
         if name not in self._entries:
             raise Error(f"{self.path}: damaged: {name} is missing")
+        if name in self._twice:
+            raise Error(f"{self.path}: damaged: {name} is there twice")
         start, length, crc = self._entries[name]
         try:
             with open(self.path, "rb") as f:

@@ -20,6 +20,7 @@ from .recorder import FORMAT
 OPTIONAL = ("world_time", "mocap", "asleep", "removed", "solver")
 SAID = dict(solver="solver", sleep="asleep")  # word of the header -> array that all chunks have then
 CONTACTS = ("contact_geom", "contact_pos", "contact_force")
+COLUMNS = {"time", "qpos", *OPTIONAL, "contact_first", *CONTACTS}
 
 
 class Recording:
@@ -59,6 +60,7 @@ class Recording:
             raise Error(f"{self.path}: damaged: times are no list")
         self.time = np.concatenate([np.empty(0), *times])
         self._first = np.cumsum([0, *map(len, times)])
+        self._strange = _strange(self._in.names)
         self._kept = (None, {})  # number of a chunk, and arrays of it
 
     @property
@@ -96,6 +98,8 @@ class Recording:
         if first is not None:
             for name in CONTACTS:
                 out[name] = self._array(name, chunk)[first[at] : first[at + 1]]
+        if chunk in self._strange:
+            raise Error(f"{self.path}: damaged: {self._strange[chunk]!r} is the name of nothing that frame {k} has")
         return out
 
     def _array(self, name, chunk):
@@ -142,3 +146,19 @@ class Recording:
         dynamics.fwd_position(m, d)
         tendon.tendons(m, d)
         write_worlds(d, "tree_asleep", every, trees)
+
+
+def _strange(names):
+    """{number of a chunk: a name among its entries that none of a recording has there}.
+
+    The entry of what is not always recorded would not be missed, were its name damaged, for which there is no checksum.
+    """
+    out, chunk = {}, 0
+    for name in names:
+        if name in ("recording.json", "model.npz"):
+            continue
+        column = name.removesuffix(f"_{chunk:06d}.npy")
+        if column not in COLUMNS:
+            out[chunk] = name
+        chunk += column == "time"
+    return out
