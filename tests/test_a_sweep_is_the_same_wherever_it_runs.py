@@ -201,7 +201,15 @@ def test_a_killed_sweep_resumes_with_every_case_once(tmp_path):
     (dict(cases={"time": [np.nan]}), "^case 0 .time=nan.: time: expected finite numbers"),
     (dict(cases={"time": [[0, 1]]}), "^case 0 .*world_time, of shape"),
     (dict(seed=None), "seed=None: expected a whole number"),
-    (dict(out=3), "out=3: expected the path of a folder"),
+    (dict(cases={"geom_contype": [1, 1.5]}), "^case 1 .*: geom_contype: expected whole numbers of 32 bits, got 1.5"),
+    (dict(cases={"geom_contype": [[1, 2, np.nan]]}), "geom_contype: expected whole numbers of 32 bits, got nan"),
+    (dict(cases={"geom_conaffinity": [2**40]}), "geom_conaffinity: expected whole .* got 1099511627776"),
+    (dict(cases={"geom_priority": [0.5]}), "geom_priority: expected whole"),
+    (dict(cases={"jnt_limited": [0.5]}), "jnt_limited: expected whole numbers of 8 bits, got 0.5"),
+    (dict(cases={"opt.iterations": [2.5]}), "opt.iterations needs an integer, got 2.5"),
+    (dict(out=3), "out=3: expected the path of a folder"), (dict(out=""), "out='': expected the path of a folder"),
+    (dict(out="a\0b"), r"^out='a\\x00b': cannot write there: embedded null"),
+    (dict(out="a" * 300), "^out='a*': cannot write there: File name too long"),
     (dict(show=3), "show=3: expected a function"),
     (dict(cases={"seed": [-1]}), "seed=-1"),
     (dict(cases={"ctrl": [1]}), r"^case 0 .ctrl=1.: ctrl: there is nothing to set, it has shape \(0,\)"),
@@ -219,6 +227,12 @@ def test_a_killed_sweep_resumes_with_every_case_once(tmp_path):
 def test_what_cannot_be_meant_is_refused(change, words):
     with pytest.raises(tisim.Error, match=words):
         tisim.sweep(**{**dict(model=model(), cases={"time": [0, 1]}, steps=1, measure=measure), **change})
+
+
+def test_whole_numbers_may_be_written_as_floats():
+    values = [2, 3.0, np.float32(4), np.array([1.0, 0, 2])]
+    table = tisim.sweep(model(), {"geom_contype": values}, 0, lambda m, d, case: m.geom_contype)
+    assert table["value"].tolist() == [[2, 2, 2], [3, 3, 3], [4, 4, 4], [1, 0, 2]]
 
 
 @pytest.mark.parametrize("values", [(0, 0.5, 1, True), (0.5, 0, True, 1), (True, 2, 3, 4)])

@@ -204,6 +204,8 @@ def test_what_cannot_vary_is_refused_by_name():
         ("geom_type", FieldError, "geom_type is the same in all worlds.*geom_friction"),
         ("geom_frction", FieldError, "geom_friction"),
         ("body_parentid", FieldError, "body_parentid is the same in all worlds"),
+        ("geom_contype", FieldError, "geom_contype is the same in all worlds"),
+        ("opt.iterations", FieldError, "^opt.iterations is the same in all worlds"),
     ):
         with pytest.raises(error, match=says):
             d.vary(field, np.ones((2, 1)))
@@ -211,6 +213,9 @@ def test_what_cannot_vary_is_refused_by_name():
         ("geom_friction", np.ones((3, m.ngeom, 3)), r"shape \(3, 6, 3\), expected \(2, 6, 3\)"),
         ("geom_friction", np.full((2, m.ngeom, 3), np.nan), "world 0: geom_friction"),
         ("geom_size", -np.asarray(m.geom_size)[None] + np.zeros((2, 1, 1)), "world 0: geom_size"),
+        ("geom_friction", "rough", "^geom_friction: expected numbers, got 'rough'"),
+        ("geom_friction", [10**400, 1], "^geom_friction: "),
+        ("geom_friction", lambda rng, x: 10**400, "^geom_friction: "),
         ("geom_friction", lambda rng, x: x[:2], r"shape \(2, 3\), expected \(6, 3\)"),
         ("opt.gravity", np.array([[0, 0, -9.81], [0, 0, np.inf]]), "world 1: opt.gravity"),
         ("dof_damping", m.dof_damping * [[1], [0]], "world 1: dof_damping is zero"),

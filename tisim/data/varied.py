@@ -48,7 +48,7 @@ def argument(field):
 def vary(d, field, values, worlds=None, seed=0):
     """Gives a field of the model other values in each world: see Data.vary."""
     if field not in VARIABLE:
-        raise _refusal(field)
+        raise _refusal(d.model, field)
     if values is None:
         if worlds is not None:
             raise Error(f"vary({field!r}, None) takes the model's values in all worlds again; worlds={worlds!r}")
@@ -99,16 +99,16 @@ def _width(name, values):
     return DERIVED[name].width if name in DERIVED else values.shape[1]
 
 
-def _refusal(field):
+def _refusal(m, field):
     known = f"that may differ between worlds: {', '.join(VARIABLE)}"
-    if isinstance(field, str) and field in FIELDS:
+    if isinstance(field, str) and (field in FIELDS or field in [f"opt.{name}" for name, _ in m.opt.items()]):
         return FieldError(f"{field} is the same in all worlds: it is none of the fields {known}")
     return FieldError(f"{field!r} is no field of a Model{nearest(str(field), VARIABLE)}; those {known}")
 
 
 def _given(field, model, values, index):
     """Values of these worlds as an array like the field, with the worlds in front."""
-    values = np.asarray(numbers(values), float)
+    values = _floats(field, values)
     shape = (len(index), *model.shape)
     try:
         if values.ndim != len(shape) or values.shape[0] != shape[0]:
@@ -120,6 +120,14 @@ def _given(field, model, values, index):
         ) from None
 
 
+def _floats(field, values):
+    """Values of a field as an array of numbers."""
+    try:
+        return np.asarray(numbers(values), float)
+    except (ValuesError, OverflowError) as e:
+        raise ValuesError(f"{field}: {e}") from None
+
+
 def _drawn(d, field, model, draw, index, seed):
     """Values of these worlds that follow from the field's name, a world's seed and its index alone."""
     if not takes(draw, 2):
@@ -129,7 +137,7 @@ def _drawn(d, field, model, draw, index, seed):
         )
     rows = []
     for world, s in zip(index.tolist(), seeded(seed, index)):
-        row = np.asarray(numbers(draw(np.random.default_rng([s, world, *field.encode()]), model.copy())), float)
+        row = _floats(field, draw(np.random.default_rng([s, world, *field.encode()]), model.copy()))
         try:
             rows.append(np.broadcast_to(row, model.shape))
         except ValueError:

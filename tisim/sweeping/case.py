@@ -131,6 +131,12 @@ def _fill(name, array, values):
         raise
     except ValueError:
         raise Error(f"{name}: has shape {np.shape(values)}, which does not fit {array.shape}") from None
+    kind = np.asarray(array).dtype
+    if kind.kind in "iu":
+        with np.errstate(invalid="ignore"):  # nan
+            odd = values[values != values.astype(kind)]
+        if odd.size:
+            raise Error(f"{name}: expected whole numbers of {8 * kind.itemsize} bits, got {odd[0]}")
     array[...] = values
 
 

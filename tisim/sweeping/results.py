@@ -5,6 +5,7 @@ Such a file grows by whole entries, one for each group of cases that came back; 
 its last. An entry is a structured array: index of the case, a field for each result.
 """
 
+import contextlib
 import csv
 import hashlib
 import json
@@ -104,7 +105,7 @@ class Store:
     def __init__(self, folder, key, number, resume):
         self._rows, self.errors, self._measured, self._writer, self._count = [], {}, set(), None, 0
         self._dtype = None
-        if folder is not None and not isinstance(folder, (str, os.PathLike)):
+        if folder is not None and (not isinstance(folder, (str, os.PathLike)) or not os.fspath(folder)):
             raise Error(f"out={folder!r}: expected the path of a folder, or None")
         self._folder = None if folder is None else pathlib.Path(folder)
         if self._folder is not None:
@@ -121,6 +122,8 @@ class Store:
 
     def _open(self, key, number, resume):
         about, head = self._folder / "sweep.json", dict(format=FORMAT, sweep=key, cases=number)
+        with self._told(), contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            self._folder.stat()
         parts = sorted(filter(is_own, self._folder.glob("results-*.npz")))
         try:
             found = json.loads(about.read_text()) if about.exists() else None
@@ -134,14 +137,20 @@ class Store:
             raise Error(f"{self._folder} holds results, and no sweep.json that tells of what: name another folder")
         for path in parts:
             self._read(path)
-        try:
+        with self._told():
             if found is None:
                 with whole(about, folder=True) as part:
                     part.write_text(json.dumps(head))
             last = max((int(p.stem.partition("-")[2]) for p in parts), default=-1)
             self._writer = Writer(_claimed(self._folder, last + 1))
-        except OSError as e:
-            raise Error(f"{self._folder}: cannot write there: {e.strerror or e}") from None
+
+    @contextlib.contextmanager
+    def _told(self):
+        """A block in which the folder is looked for or written to."""
+        try:
+            yield
+        except (OSError, ValueError) as e:  # of a name with a zero in it
+            raise Error(f"out={str(self._folder)!r}: cannot write there: {getattr(e, 'strerror', None) or e}") from None
 
     def _read(self, path):
         try:
@@ -182,7 +191,8 @@ class Store:
                 rows[name][row] = array
         for entry, content in ((".json", json.dumps(bad).encode() if bad else None), ("", rows if good else None)):
             if self._writer is not None and content is not None:
-                self._writer.add(f"{self._count:08d}{entry}", content)
+                with self._told():
+                    self._writer.add(f"{self._count:08d}{entry}", content)
         self._count += 1
         self._fail(bad)
         if good:
@@ -203,7 +213,8 @@ class Store:
 
     def close(self):
         if self._writer is not None:
-            self._writer.close()
+            with self._told():
+                self._writer.close()
 
 
 def _claimed(folder, number):
