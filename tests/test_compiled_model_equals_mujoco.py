@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from shared.compiled import differences, disagreements
 
-from tisim import Model
+from tisim import Model, Spec
 
 FOLDER = pathlib.Path(__file__).parent / "testdata" / "compile"
 FILES = sorted(FOLDER.glob("*.xml"))
@@ -89,6 +89,64 @@ def test_included_files_find_what_lies_beside_them(where, tmp_path):
     if where == "disk":
         ours.save(tmp_path / "saved.xml")
         assert differences(Model.from_xml_path(tmp_path / "saved.xml"), theirs) == {}
+
+
+@pytest.mark.parametrize("strip", ["", 'strippath="true"', 'strippath="false"'])
+@pytest.mark.parametrize("inner", ["", 'strippath="true"', 'meshdir="d" strippath="true"', 'meshdir="d"'])
+@pytest.mark.parametrize("name", ["d/a.obj", "../a.obj", "a.obj", "d\\a.obj"])
+def test_paths_of_attached_models_are_stripped_as_the_uppermost_file_says(strip, inner, name, tmp_path):
+    """Once each file decided that for itself, and another mesh was read than by MuJoCo."""
+    for k, folder in enumerate(("d", "d/d", "x", "x/d", "x/d/d", ".")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "a.obj").write_text(TETRAHEDRON.format(k + 1))
+    part = _world('<body name="b"><geom type="mesh" mesh="a"/></body>', f"<compiler {inner}/>"
+                  f'<asset><mesh name="a" file="{name}"/></asset>')  # fmt: skip
+    (tmp_path / "x" / "part.xml").write_text(part)
+    attached = '<frame><attach model="p" body="b" prefix="p"/></frame><geom type="mesh" mesh="own"/>'
+    assets = '<asset><model name="p" file="x/part.xml"/><mesh name="own" file="x/a.obj"/></asset>'
+    path = tmp_path / "main.xml"
+    path.write_text(_world(attached, f"<compiler {strip}/>{assets}"))
+    ours, theirs = Model.from_xml_path(path), mujoco.MjModel.from_xml_path(str(path))
+    assert differences(ours, theirs) == {}
+    spec = Spec.from_file(path)
+    spec.to_file(tmp_path / "saved.xml")
+    (tmp_path / "elsewhere").mkdir()
+    spec.to_file(tmp_path / "elsewhere" / "saved.xml")
+    for saved in ("saved.xml", "elsewhere/saved.xml"):
+        assert differences(Model.from_xml_path(tmp_path / saved), theirs) == {}, saved
+
+    found = []
+    for kind in (Spec, mujoco.MjSpec):
+        parent, child = kind.from_string(_world("")), kind.from_file(str(tmp_path / "x" / "part.xml"))
+        if strip:
+            (parent.compiler if kind is Spec else parent).strippath = "true" in strip
+        parent.attach(child, prefix="q", frame=parent.worldbody.add_frame())
+        found.append(parent.compile())
+    assert differences(*found) == {}
+
+
+def test_folders_and_files_may_be_named_with_backslashes(tmp_path):
+    """As MuJoCo takes them: once such a `meshdir`, part or model was not found."""
+    for folder in ("m", "m/d", "x"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.obj").write_text(TETRAHEDRON.format(len(folder)))
+    mesh = '<body name="b"><geom type="mesh" mesh="a"/></body>'
+    (tmp_path / "x" / "part.xml").write_text(_world(mesh, '<asset><mesh file="a.obj"/></asset>'))
+    (tmp_path / "x" / "inc.xml").write_text('<mujoco><asset><mesh file="a.obj"/></asset></mujoco>')
+    attach = '<frame><attach model="p" body="b" prefix="p"/></frame>'
+    for text in (
+        _world(mesh, r'<compiler meshdir="m\d"/><asset><mesh file="a.obj"/></asset>'),
+        _world(mesh, r'<compiler assetdir="m\d\"/><asset><mesh file="..\a.obj"/></asset>'),
+        _world(mesh, r'<compiler meshdir="m"/><include file="x\inc.xml"/>'),
+        _world(attach, r'<asset><model name="p" file="x\part.xml"/></asset>'),
+    ):
+        path = tmp_path / "main.xml"
+        path.write_text(text)
+        theirs = mujoco.MjModel.from_xml_path(str(path))
+        assert differences(Model.from_xml_path(path), theirs) == {}, text
+        (tmp_path / "y").mkdir(exist_ok=True)
+        Spec.from_file(path).to_file(tmp_path / "y" / "saved.xml")
+        assert differences(Model.from_xml_path(tmp_path / "y" / "saved.xml"), theirs) == {}, text
 
 
 def test_what_is_accepted_is_what_mujoco_accepts():

@@ -237,6 +237,7 @@ def _join_files(work, parent):
     if has_files and (folders[0] != folders[1] or both[0].folder != both[1].folder):
         for spec in (work, parent):
             scope = spec._scope(spec._root)
+            scope.compiler["strippath"] = folders[1]["strippath"]  # the parent's holds for both, as in MuJoCo
             for top in spec._sections("asset"):
                 for node in top.children:
                     node.attrib = write.with_paths(node, scope).attrib

@@ -241,7 +241,7 @@ class Tree:
     def _scope(self, root):
         """A Scope of this tree or a copy of it."""
         scope = Scope(root, Source(self._source.folder, self._source.assets))
-        scope.models = dict(self._models)
+        scope.take_models(dict(self._models))
         return scope
 
     def _check(self):

@@ -41,17 +41,18 @@ def load_models(scope, opened=(), loaded=None):
     A file name is relative to the folder of the file that names it, whatever the compiler's folders are, as in MuJoCo.
     opened  paths of the files that lead here;  loaded  dict path -> Scope of the files read before.
     """
-    loaded = {} if loaded is None else loaded
+    loaded, models = {} if loaded is None else loaded, {}
     for node in scope.nodes("asset"):
         if node.tag == "model":
             child = _load_model(node, scope.source, opened, loaded)
             name = node.attrib.get("name") or child.root.attrib.get("model", "MuJoCo Model")
-            scope.models.setdefault(name, child)
+            models.setdefault(name, child)
+    scope.take_models(models)
 
 
 def _load_model(node, source, opened, loaded):
     """Scope of a `model` asset."""
-    name = node.attrib["file"]
+    name = source.spelt(node.attrib["file"])
     path = os.path.normpath(source.path(name))
     if path in opened:
         raise node.error(f"a model cannot attach itself: '{name}' is being read")

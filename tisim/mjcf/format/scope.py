@@ -9,8 +9,8 @@ class Scope:
     """One parsed file: its sections, compiler settings, default classes and files.
 
     sections  dict tag -> list of Nodes below the root;  compiler  dict (settings.COMPILER);  source  xmltext.Source;
-    classes  dict class name -> dict element -> attributes;  models  dict name -> Scope of its `model` assets, which
-    parse.load_models fills.
+    classes  dict class name -> dict element -> attributes;  models  dict name -> Scope of its `model` assets
+    (parse.load_models).
     """
 
     def __init__(self, root, source):
@@ -23,6 +23,17 @@ class Scope:
         with problems:
             self.classes = defaults.classes(self.of("default"))
         problems.check()
+
+    def take_models(self, models):
+        """Gives it the Scopes of its `model` assets: whether paths are stripped it says for all, as in MuJoCo."""
+        self.models = models
+        todo, done = [*models.values()], set()  # several may attach the same
+        while todo:
+            model = todo.pop()
+            if id(model) not in done:
+                done.add(id(model))
+                model.compiler["strippath"] = self.compiler["strippath"]
+                todo += model.models.values()
 
     def of(self, tag):
         """The sections of a tag, in file order."""

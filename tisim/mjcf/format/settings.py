@@ -93,7 +93,7 @@ def read_compiler(sections):
         _update(compiler, [node])
         if "assetdir" in node.attrib:
             compiler.update({k: node.attrib.get(k, node.attrib["assetdir"]) for k in ("meshdir", "texturedir")})
-    return compiler
+    return compiler | {k: compiler[k].replace("\\", "/") for k in ("assetdir", "meshdir", "texturedir")}
 
 
 def read_option(sections):

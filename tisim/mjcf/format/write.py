@@ -37,16 +37,27 @@ def to_text(scope, folder=""):
     """
     _refuse_whole_keys(scope)
     moved = os.path.abspath(folder) != os.path.abspath(scope.source.folder)
+    models = [node for node in scope.nodes("asset") if node.tag == "model"]
+    stripped = moved and models and scope.compiler["strippath"]  # which holds for their files, too
     lines = [f"<mujoco{_attributes(GRAMMAR, scope.root.attrib)}>"]
     for tag in SECTIONS:
         for node in merged(tag, scope.of(tag)):
             if moved and tag == "compiler":
-                node = _like(node, {k: v for k, v in node.attrib.items() if k not in FOLDERS}, node.children)
+                kept = _stripped_folders(scope) if stripped else {}
+                node = _like(node, {k: v for k, v in node.attrib.items() if k not in FOLDERS} | kept, node.children)
             if moved and tag == "asset":
-                node = _like(node, node.attrib, [with_paths(child, scope) for child in node.children])
+                named = models if stripped else node.children
+                children = [with_paths(child, scope) if child in named else child for child in node.children]
+                node = _like(node, node.attrib, children)
             if node.attrib or node.children or tag == "worldbody":
                 _write(node, GRAMMAR.children[tag], lines)
     return "\n".join([*lines, "</mujoco>", ""])
+
+
+def _stripped_folders(scope):
+    """Settings with which the names of all assets are those of files in two folders, wherever the text stands."""
+    folders = {k: os.path.abspath(scope.source.path(scope.compiler[k])) for k in ("meshdir", "texturedir")}
+    return folders | dict(strippath=1)
 
 
 def _refuse_whole_keys(scope):
@@ -132,6 +143,7 @@ def file_path(scope, name, setting):
             name = name.replace("\\", "/").rpartition("/")[2]
         name = os.path.join(scope.compiler[setting], name)
     source = scope.source
+    name = source.spelt(name)
     if name in source.assets or os.path.basename(name) in source.assets:
         return name
     return os.path.abspath(source.path(name))

@@ -172,6 +172,11 @@ class Source:
         except ValueError:
             return False
 
+    def spelt(self, name):
+        """The name of a file as it is found, with slashes where it has backslashes; as it is where it is not."""
+        slashes = name.replace("\\", "/")
+        return slashes if self.exists(slashes) and not self.exists(name) else name
+
     def read(self, name):
         """Bytes or str of a file; OSError where it is missing, no regular file, or larger than MAX_FILE bytes."""
         for key in self._keys(name):
@@ -223,7 +228,8 @@ def _included(node, source, seen):
         raise node.error("include needs the attribute 'file' and no other")
     if node.children:
         raise node.error("an include element cannot have children")
-    if not source.exists(name) and source.exists(beside := source.beside(node, name)):
+    name = source.spelt(name)
+    if not source.exists(name) and source.exists(beside := source.beside(node, name.replace("\\", "/"))):
         name = beside
     path = os.path.normpath(source.path(name))
     if path in seen:
