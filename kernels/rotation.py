@@ -38,10 +38,10 @@ def conj_quat(q):
 
 @ti.func
 def normalize_quat(q):
-    """Unit quaternion; the identity for a vanishing one."""
+    """Unit quaternion; the identity for a vanishing one, NaN for one of NaN."""
     n = ti.sqrt(apart(q[0] * q[0]) + apart(q[1] * q[1]) + apart(q[2] * q[2]) + apart(q[3] * q[3]))
     r = q / ti.max(n, MINVAL)
-    if not n >= MINVAL:
+    if n < MINVAL:
         r = vec4(1.0, 0.0, 0.0, 0.0)
     return r
 

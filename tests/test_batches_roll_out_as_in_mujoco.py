@@ -93,6 +93,21 @@ def test_a_start_that_is_no_state_ends_its_own_trajectory_only(both):
         assert a.shape == b.shape and np.allclose(a, b, atol=1e-9, equal_nan=True)
 
 
+@pytest.mark.parametrize("part, bad", [("POS", 0), ("QUAT", 0), ("QUAT", 2)])
+def test_a_mocap_body_that_is_nowhere_ends_the_trajectory_of_what_it_holds(part, bad):
+    """Once an orientation of nan was that of the world, and what was welded to it went on."""
+    text = XML.replace("<actuator>", '<equality><weld body1="hand" body2="ball"/></equality><actuator>')
+    m, mm = tisim.Model.from_xml_string(text), mujoco.MjModel.from_xml_string(text)
+    spec = int(tisim.mjtState[f"mjSTATE_MOCAP_{part}"])
+    start, control = inputs(m, 3, 6, spec)
+    control[...] = (0, 2, 1) if part == "POS" else (1, 0, 0, 0)
+    control[1, 3, bad] = np.nan
+    with pytest.warns(tisim.DivergedWarning):
+        found = rollout.rollout(m, None, start, control, control_spec=spec)
+    equal(found, reference.rollout(mm, mujoco.MjData(mm), start, control, control_spec=spec), 1e-6)
+    assert np.array_equal(found[0][1, 3], found[0][1, -1]) and not np.array_equal(found[0][0, 3], found[0][0, -1])
+
+
 def test_chunks_do_not_show(both):
     m = both[0]
     start, control = inputs(m)
