@@ -186,3 +186,27 @@ def test_forces_it_does_not_tell_are_refused_and_accelerations_leave_those_it_do
     m.opt.dynamics = "convex"
     tisim.step(m, d)
     assert np.abs(d.cfrc_ext[1:]).max() > 0
+
+
+def test_forces_are_those_of_the_dynamics_that_stepped_last(heap):
+    """To choose another one changes no number that is there, nor does reading them."""
+    m, d = heap
+    tisim.step(m, d, 400)
+    known = tisim.contact_force(m, d, range(d.ncon))
+    assert known[:, 0].max() > 0
+    m.opt.dynamics = "convex"
+    for data in (d, copy.copy(d)):
+        assert (tisim.contact_force(m, data, range(data.ncon)) == known).all()
+        for name in ("cfrc_ext", "cfrc_int", "qfrc_constraint"):
+            with pytest.raises(tisim.UnsupportedError, match=f"lcp stepped last and has no {name}"):
+                getattr(data, name)
+        assert np.abs(data.cacc[1:, 5]).max() > 9
+        assert (tisim.contact_force(m, data, range(data.ncon)) == known).all()
+    tisim.forward(m, d)
+    soft = tisim.contact_force(m, d, range(d.ncon))
+    assert soft[:, 0].sum() == pytest.approx(d.efc_force.sum()) and np.abs(d.cfrc_ext[1:]).max() > 0
+    m.opt.dynamics = "lcp"
+    assert (tisim.contact_force(m, d, range(d.ncon)) == soft).all() and d.ncon
+    tisim.forward(m, d)
+    with pytest.raises(tisim.Error, match="of its last step"):
+        tisim.contact_force(m, d, range(d.ncon))

@@ -125,6 +125,7 @@ WHOLE = SINGLE.stop, RK4.stop, LCP.stop  # where a step is over
 HALF = STEP.index(actuation.fwd_actuation)  # what stands before does not depend on controls and applied forces
 LAST = STEP.index(END[0])  # from here on a step is more than an evaluation
 FIRST_INVERSE = EVALUATIONS[INVERSE, mjtStage.mjSTAGE_NONE, True].start
+HARD = LCP, LCP_EVALUATION
 # how many of the stages that say forces of constraints stand before each place
 FORCES = list(itertools.accumulate((s in (constraint.constrain, *INVERSE) for s in STAGES), initial=0))
 
@@ -298,10 +299,14 @@ def _run(m, d, stages, times=1):
     if clock.on and not clock.running:
         with clock.run(stages.start == 0 or stages.stop in WHOLE, times if stages.stop in WHOLE else 0):
             return _run(m, d, stages, times)
-    at = stages.start
+    at, makes = stages.start, stages in HARD or None
+    if FORCES[at] < FORCES[stages.stop]:
+        makes = False
     while times:
         at, done = d.program.run(m, d, stages, at, times)
         times -= done
+        if makes is not None and (done or at > stages.start):
+            d._info[impulses.LAST] = makes
         if times and (at > stages.start or not done):  # else it stopped only because it had repeated so many
             if clock.running:
                 clock.enter(INVERSE_OF * (at >= FIRST_INVERSE) + STAGES[at].__name__)

@@ -10,7 +10,7 @@ from tisim.device import memory
 from . import asleep, impulses, varied
 from .arrays import DATA
 
-FILLED = ("energy", "medium", "dual", "inverse", impulses.HELD)  # what is written while an option says so
+FILLED = ("energy", "medium", "dual", "inverse", impulses.HELD, impulses.LAST)  # what is written while an option says so
 
 
 def contents(d):

@@ -145,7 +145,7 @@ class Data(Storage):
         array = DATA[name]
         if array.hidden:
             raise FieldError(f"{name} is the {array.stage} stage's own and not for users; `host` copies it")
-        on_demand.check(self.model, name)
+        on_demand.check(self.model, name, on_demand.hard(self))
         if name.startswith("efc_"):
             on_demand.rows(self.model, self)
             return self.list_view(name, "nefc")

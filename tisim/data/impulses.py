@@ -10,7 +10,8 @@ LISTS = ("lcp_geom", "lcp_pos", "lcp_impulse")
 NAMES = (*LISTS, "lcp_warm")
 BODIES = ("lcp_pose", "lcp_twist", "lcp_qpos", "lcp_qvel")  # where bodies have joints
 LOOPS = ("lcp_eq_impulse",)  # where there are connects or welds
-HELD = "impulses"  # in the notes of a Data: whether there may be some
+# in the notes of a Data: whether there may be some; whether the last step or forward was one of this dynamics
+HELD, LAST = "impulses", "hard"
 
 
 def kept(d):

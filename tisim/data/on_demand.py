@@ -5,6 +5,8 @@ from tisim.device import launch, runtime, session
 from tisim.errors import UnsupportedError
 from tisim.model import lcp
 
+from . import impulses
+
 POST_CONSTRAINT = ("cacc", "cfrc_int", "cfrc_ext")
 CONVEX = ("cfrc_int", "cfrc_ext", "qfrc_constraint")  # the second dynamics' forces are impulses within a step
 PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies
@@ -49,21 +51,27 @@ def momentum_kernels():
     return [k.tree_momenta, k.static_momenta]
 
 
-def check(m, name):
-    """Raises UnsupportedError for forces that the dynamics of the model does not tell."""
-    if name in CONVEX and lcp.chosen(m):
-        raise UnsupportedError(f"dynamics lcp has no {name}: tisim.contact_force gives the forces of its contacts")
+def hard(d):
+    """Whether the second dynamics made what there is of contacts and their forces, whichever is chosen now."""
+    return bool(d._info.get(impulses.LAST))
+
+
+def check(m, name, hard=False):
+    """Raises UnsupportedError for forces that the dynamics does not tell that is chosen, or that there was last."""
+    if name in CONVEX and (hard or lcp.chosen(m)):
+        last = "" if lcp.chosen(m) else " stepped last and"
+        raise UnsupportedError(f"dynamics lcp{last} has no {name}: tisim.contact_force gives forces of its contacts")
 
 
 def forces(m, d):
     """cfrc_ext, cacc and cfrc_int, by recursive Newton-Euler with what the last step or forward found."""
-    check(m, "cfrc_ext")
+    check(m, "cfrc_ext", hard(d))
     _run(m, d, wrench_kernels(dual(d)))
 
 
 def accelerations(m, d):
     """cacc, and the forces that go with it where there are some."""
-    if not lcp.chosen(m):
+    if not (lcp.chosen(m) or hard(d)):
         return forces(m, d)
     k = runtime.kernels("constraint.wrenches")
     _run(m, d, [k.body_accelerations, k.root_wrenches])

@@ -166,6 +166,7 @@ def _reset(m, d, index):
     d.forget_counts()
     if whole:
         d.timer.clear()
+        d._info.pop(impulses.LAST, None)
     asleep.begin(d)
     start = _start(m, d, index)
     for name, values in start.items():

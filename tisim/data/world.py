@@ -65,7 +65,7 @@ class World:
             if array is None or array.hidden:
                 getattr(d, name)  # tells what is wrong with the name
             raise FieldError(f"{name} of one world is not kept: the Data has that of all worlds")
-        on_demand.check(self.model, name)
+        on_demand.check(self.model, name, on_demand.hard(d))
         if name in on_demand.MADE:
             on_demand.MADE[name](self.model, d)
             return Copy(array, d.host(name)[self.index]).array()

@@ -10,7 +10,6 @@ from tisim.data import asleep, on_demand
 from tisim.enums import mjtCone, mjtObj
 from tisim.errors import Error, IdError
 from tisim.mjcf.rotations import cross
-from tisim.model import lcp
 from tisim.model.kinds import as_objtype
 
 from .arguments import element as one
@@ -70,7 +69,7 @@ def contact_force(m, d, contact):
     if place.dtype.kind not in "iu" or place.ndim > 1 or (place.size and not -n <= place.min() <= place.max() < n):
         raise IdError(f"contact={contact!r}: expected a place in the list of {n} contacts, or a sequence of them")
     place = np.atleast_1d(place).astype(np.int64) % max(n, 1)
-    if lcp.chosen(m):
+    if on_demand.hard(d):
         at = d.host("lcp_place")[:n] if asleep.enabled(m) else np.arange(n)
         known = d.host("lcp_pos")[: d.count("nlcp")]
         if n > len(known) or at.max(initial=-1) >= len(known) or (known[at] != d.host("contact_pos")[:n]).any():

@@ -14,7 +14,6 @@ from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtFrame, mjtGeom, mjtJoint, mjtObj
 from tisim.errors import Error
 from tisim.mjcf.rotations import cross
-from tisim.model import lcp
 from tisim.model.tables.colors import GAMMA
 from tisim.viewer import lights, textures
 from tisim.viewer.camera import camera_pose
@@ -219,7 +218,7 @@ def _mask(flags):
 
 def find_forces(m, d):
     """Makes con_force that of the contacts. Raises Error where the second dynamics has found it for another pose."""
-    if not lcp.chosen(m):
+    if not on_demand.hard(d):
         return on_demand.contact_wrenches(m, d)
     kernel = runtime.kernels("lcp.matches").note_strangers
     launch.run(m, d, [kernel], parallel=session.arch != "cpu" or d.count("ncon") >= PARALLEL)
