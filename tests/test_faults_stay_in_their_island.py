@@ -136,3 +136,55 @@ def test_a_world_that_begins_with_a_fault_leaves_all_else_alone(way, nstep):
         tisim.step(m, d)
     tisim.step(m, calm)
     assert np.array_equal(d.qpos[0], calm.qpos) and np.array_equal(d.qvel[0], calm.qvel)
+
+
+ARM = """<body name="arm" pos="0 9 1"><joint name="hip" axis="0 1 0" stiffness="2" damping=".1"/>
+<geom type="capsule" size=".05" fromto="0 0 0 .4 0 0"/><body pos=".4 0 0"><joint type="ball"/><geom size=".1"/></body></body>"""
+
+
+def test_what_follows_from_velocities_is_that_of_rest_in_what_is_stopped():
+    m = tisim.Model.from_xml_string(scene(STACKS + ARM))
+    still = tisim.Model.from_xml_string(scene(STACKS + ARM, sleep=False))
+    hip = int(m.jnt_dofadr[m.joint("hip").id])
+    d, e = tisim.Data(m, 2), tisim.Data(still)
+    d.faults = "freeze"
+    tisim.step(m, d, 30)
+    d.qvel[1, hip] = np.nan
+    tisim.forward(m, d)
+    assert not np.isfinite(d.qfrc_bias[1, hip])
+    with pytest.warns(tisim.DivergedWarning, match="bodies arm, number"):
+        tisim.step(m, d, 2)
+    assert d.tree_asleep[1, m.body("arm").treeid[0]] >= 0
+    e.qpos, e.qvel = d.qpos[1], d.qvel[1]
+    tisim.forward(still, e)
+    for name in ("cvel", "cinert", "xpos", "subtree_com"):
+        assert np.array_equal(getattr(d, name)[1, -2:], getattr(e, name)[-2:]), name
+    for name in ("cdof", "cdof_dot", "qfrc_bias", "qfrc_passive"):
+        assert np.array_equal(getattr(d, name)[1, hip:], getattr(e, name)[hip:]), name
+
+
+@pytest.mark.parametrize("way", ["reset", "freeze"])
+def test_under_the_second_dynamics_too(way):
+    """Where bodies have poses of their own, and contacts and connects the impulses of the last step."""
+    hung = free("hung", "6 0 1", BALL) + ARM.replace('<geom type="capsule"', '<geom contype="0" type="capsule"')
+    hung += '</worldbody><equality><connect body1="hung" anchor="0 0 .2"/></equality><worldbody>'
+    m = tisim.Model.from_xml_string(scene(STACKS + hung, sleep=False))
+    m.opt.dynamics = "lcp"
+    d, calm = tisim.Data(m), tisim.Data(m)
+    d.faults = way
+    for data in (d, calm):
+        tisim.step(m, data, 40)
+    for body, what in (("a", "a, b"), ("hung", "hung")):
+        d.xfrc_applied[m.body(body).id, 2] = np.nan
+        tisim.step(m, d)
+        with pytest.warns(tisim.DivergedWarning, match=f"bod.* {what}.* diverged"):
+            tisim.step(m, d)
+        tisim.step(m, calm, 2)
+        assert np.isfinite(d.qpos).all() and np.isfinite(d.qvel).all()
+    tisim.step(m, d, 60)
+    tisim.step(m, calm, 60)
+    assert np.array_equal(d.qpos[14:35], calm.qpos[14:35]), "the others"
+    assert np.allclose(d.qpos, calm.qpos, atol=0.01) and d.warning[5].number == 2
+    d.qvel[0] = np.nan
+    with pytest.warns(tisim.DivergedWarning, match="bodies a, b diverged"):
+        tisim.step(m, d)

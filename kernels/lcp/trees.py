@@ -78,7 +78,8 @@ def written_tree(m, d, w, t):
 
 @func
 def written(m, d, w, b):
-    """Bits of what the user has written of the joints of body b."""
+    """Bits of what the user has written of the joints of body b, also where what was measured is no number, to which
+    nothing compares, not even by !=."""
     new = 0
     for j in range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b]):
         q, i = w * m.nq + m.jnt_qposadr[j], w * m.nv + m.jnt_dofadr[j]
@@ -88,10 +89,10 @@ def written(m, d, w, b):
         elif m.jnt_type[j] == BALL:
             nq, nv = 4, 3
         for c in range(nq):
-            if narrow(d.qpos[q + c]) != d.lcp_qpos[q + c]:
+            if not narrow(d.qpos[q + c]) == d.lcp_qpos[q + c]:
                 new |= NEW_POSE
         for c in range(nv):
-            if d.qvel[i + c] != d.lcp_qvel[i + c]:
+            if not d.qvel[i + c] == d.lcp_qvel[i + c]:
                 new |= NEW_TWIST
     return new
 

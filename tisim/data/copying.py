@@ -10,7 +10,8 @@ from tisim.device import memory
 from . import asleep, impulses, varied
 from .arrays import DATA
 
-FILLED = ("energy", "medium", "dual", "inverse", impulses.HELD, impulses.LAST)  # what is written while an option says so
+# what is written while an option says so
+FILLED = ("energy", "medium", "dual", "inverse", impulses.HELD, impulses.LAST)
 
 
 def contents(d):

@@ -6,6 +6,8 @@ import numpy as np
 
 from tisim.device import memory, session
 
+from .arrays import DATA
+
 LISTS = ("lcp_geom", "lcp_pos", "lcp_impulse")
 NAMES = (*LISTS, "lcp_warm")
 BODIES = ("lcp_pose", "lcp_twist", "lcp_qpos", "lcp_qvel")  # where bodies have joints
@@ -65,6 +67,29 @@ def clear(d, worlds=None):
     values = memory.download(a)
     values.reshape(d.nworld, -1)[slice(None) if worlds is None else worlds] = 0
     memory.upload(a, values)
+
+
+def forget(m, d, trees):
+    """The next step begins without those of these trees, a mask (nworld, ntree)."""
+    if "lcp_warm" not in d._device:
+        return
+    trees = np.append(trees, np.zeros((d.nworld, 1), bool), axis=1)  # tree -1: what does not move
+    geoms = d.host("lcp_geom")[: d.count("nlcp")]
+    of_geom = np.asarray(m.body_treeid)[np.asarray(m.geom_bodyid)]
+    world, first = np.divmod(geoms[:, 0], max(m.ngeom, 1))
+    _zero(d, "lcp_impulse", trees[world, of_geom[first]] | trees[world, of_geom[geoms[:, 1]]])
+    if LOOPS[0] in d._device:
+        ends, of = m.derived("eq_treeadr"), m.derived("eq_tree")
+        tied = [trees[:, of[a:b]].any(axis=1) for a, b in zip(ends, ends[1:])]
+        _zero(d, LOOPS[0], np.transpose(tied).reshape(-1))
+
+
+def _zero(d, name, rows):
+    """Rows of an array become 0."""
+    whole = memory.download(d.device(name))
+    width = DATA[name].shape[-1]
+    whole[: len(rows) * width].reshape(-1, width)[rows] = 0
+    memory.upload(d.device(name), whole)
 
 
 def outdate(d):

@@ -162,6 +162,18 @@ def _tell_ctrl(m, d, bad):
             )  # fmt: skip
 
 
+def _lie_down(m, d, trees):
+    """What sleeps is left as it is: so what follows from the state of these, world-major trees, follows now."""
+    if len(trees):
+        awake, n = memory.download(d.device("awake_tree")), d.count("ntawake")
+        memory.upload(d.device("awake_tree"), np.append(trees, awake[len(trees) :]).astype(np.int32))
+        d.set_counts(ntawake=len(trees))
+        fwd_position(m, d)
+        fwd_velocity(m, d)
+        memory.upload(d.device("awake_tree"), awake)
+        d.set_counts(ntawake=n)
+
+
 def _handle_bad(m, d):
     if not d.some("bad"):
         return False
@@ -176,7 +188,7 @@ def _handle_bad(m, d):
     if not bad.any():
         return False
     if d.faults != "world":
-        faults.contain(m, d)
+        _lie_down(m, d, faults.contain(m, d))
         return False
     worlds = np.flatnonzero(bad.any(axis=1))
     autoreset = not m.opt.disableflags & mjtDisableBit.mjDSBL_AUTORESET

@@ -8,10 +8,11 @@ import warnings
 
 import numpy as np
 
-from tisim.data import asleep
+from tisim.data import asleep, impulses
 from tisim.device import launch, memory, runtime
 from tisim.enums import mjtWarning
 from tisim.errors import DivergedWarning
+from tisim.model import lcp
 
 MAXVAL = 1e10  # mjMAXVAL
 NAMED = 8  # bodies that a warning names at most
@@ -23,7 +24,8 @@ def contain(m, d):
 
     "reset"   they begin anew where the model has them, at rest.
     "freeze"  they stop where they are, as long as that is known, and sleep where the sleep flag is set.
-    They are not advanced in this step. A DivergedWarning names their bodies, d.warning counts.
+    They are not advanced in this step. A DivergedWarning names their bodies, d.warning counts. Returns those that were
+    made to sleep where they are, world-major trees.
     """
     values = {name: memory.download(d.device(name)) for name, _ in KINDS}
     tree = dict(qpos=np.repeat(np.arange(m.ntree), m.derived("tree_qposnum")), qvel=np.asarray(m.dof_treeid))
@@ -40,12 +42,16 @@ def contain(m, d):
         counted[world[::-1], 1, kind] = place[::-1]
     memory.upload(d.device("warning"), counted.reshape(-1))
     ill[d.host("tree_asleep") == asleep.GONE] = False
+    if lcp.chosen(m) and not asleep.enabled(m):
+        launch.run(m, d, [runtime.kernels("lcp.islands").lcp_islands], False)
     island = _islands(m, d)
     ill = np.isin(island, island[ill])
     if asleep.enabled(m):  # who is to stop sleeps from here on: what was written to other sleepers is found before
         launch.run(m, d, [runtime.kernels("sleep.waking").find_poked], False)
-    _stop(m, d, ill, ill if d.faults == "reset" else lost, tree, values, island)
+    impulses.forget(m, d, ill)
+    frozen = _stop(m, d, ill, ill if d.faults == "reset" else lost, tree, values, island)
     _tell(m, d, ill)
+    return np.flatnonzero(frozen)
 
 
 def _islands(m, d):
@@ -61,7 +67,8 @@ def _islands(m, d):
 
 
 def _stop(m, d, ill, back, tree, values, island):
-    """Writes their state: velocities and accelerations zero, positions of those in `back` as modelled."""
+    """Writes their state: velocities and accelerations zero, positions of those in `back` as modelled. Returns which
+    sleep now where they are."""
     of_dof, of_qpos = ill[:, tree["qvel"]], back[:, tree["qpos"]]
     n, q = of_dof.size, of_qpos.size
     values["qpos"][:q].reshape(d.nworld, -1)[of_qpos] = np.broadcast_to(m.qpos0, of_qpos.shape)[of_qpos]
@@ -74,28 +81,21 @@ def _stop(m, d, ill, back, tree, values, island):
     body = np.append(np.asarray(m.body_treeid), -1)[: m.nbody]
     force[: d.nworld * m.nbody * 6].reshape(d.nworld, m.nbody, 6)[(body >= 0) & ill[:, body]] = 0.0
     memory.upload(d.device("xfrc_applied"), force)
+    frozen = np.zeros_like(ill)
     if asleep.enabled(m):
         sleeps = memory.download(d.device("tree_asleep"))
         trees = sleeps[: d.nworld * m.ntree].reshape(d.nworld, m.ntree)
         trees[ill] = asleep.AWAKE
-        frozen = ill & ~back if d.faults == "freeze" else np.zeros_like(ill)
+        if d.faults == "freeze":
+            frozen = ill & ~back
         for world, own in enumerate(frozen):
             for k in np.unique(island[world, own]):
                 group = np.flatnonzero(own & (island[world] == k))
                 trees[world, group] = np.roll(group, -1)
         memory.upload(d.device("tree_asleep"), sleeps)
-        _lie_down(m, d, frozen)
         asleep.stale(d)
         d.set_counts(nwhole=1)  # the last step moved them since their poses were made
-
-
-def _lie_down(m, d, frozen):
-    """What sleeps does not move: velocities of bodies and axes of these trees are zero."""
-    for name, tree in (("cvel", np.asarray(m.body_treeid)), ("cdof_dot", np.asarray(m.dof_treeid))):
-        whole = memory.download(d.device(name))
-        rows = whole[: d.nworld * len(tree) * 6].reshape(d.nworld, -1, 6)
-        rows[(tree >= 0) & frozen[:, tree]] = 0.0
-        memory.upload(d.device(name), whole)
+    return frozen
 
 
 def _tell(m, d, ill):
