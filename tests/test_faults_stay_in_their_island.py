@@ -139,7 +139,8 @@ def test_a_world_that_begins_with_a_fault_leaves_all_else_alone(way, nstep):
 
 
 ARM = """<body name="arm" pos="0 9 1"><joint name="hip" axis="0 1 0" stiffness="2" damping=".1"/>
-<geom type="capsule" size=".05" fromto="0 0 0 .4 0 0"/><body pos=".4 0 0"><joint type="ball"/><geom size=".1"/></body></body>"""
+<geom type="capsule" size=".05" fromto="0 0 0 .4 0 0"/><body pos=".4 0 0"><joint type="ball"/><geom size=".1"/></body>
+</body>"""
 
 
 def test_what_follows_from_velocities_is_that_of_rest_in_what_is_stopped():
