@@ -294,3 +294,23 @@ def test_sleep_and_second_dynamics(option):
         d.vary("geom_margin", m.geom_margin[None] + np.zeros((3, 1)))
         with pytest.raises(UnsupportedError, match="lcp takes geom_margin"):
             tisim.step(m, d)
+
+
+def test_what_sleeps_wakes_where_its_place_in_the_world_is_another():
+    tisim.init(arch="cpu", precision="f64")
+    xml = """<mujoco><option sleep_tolerance=".05"><flag sleep="enable"/></option><worldbody><body pos="1 0 .5">
+    <joint axis="0 1 0" damping="1" stiffness="30"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".04"/></body>
+    </worldbody></mujoco>"""
+    m, other = (tisim.Model.from_xml_string(xml) for _ in range(2))
+    d, one = tisim.Data(m, nworld=2), tisim.Data(other)
+    tisim.step(m, d, 900)
+    tisim.step(other, one, 900)
+    assert d.nbody_awake.tolist() == [1, 1]
+    d.vary("body_pos", [[[0, 0, 0], [1, 0, 0.75]]], worlds=1)
+    other.body_pos[1] = [1, 0, 0.75]
+    tisim.set_const(other)
+    for _ in range(3):
+        tisim.step(m, d)
+        tisim.step(other, one)
+        assert np.array_equal(d.world(1).tree_asleep, one.tree_asleep) and d.nbody_awake.tolist() == [1, 2]
+        assert np.array_equal(d.world(1).xpos, one.xpos) and np.array_equal(d.world(1).qpos, one.qpos)

@@ -72,6 +72,11 @@ def stale(d):
     d.set_counts(nstale=1, nallbox=1, nchanged=1)
 
 
+def edited(d):
+    """What follows from the model may be another: poses are made anew, and whose are others wake up."""
+    d.set_counts(nstale=1, nwritten=ALL, nwhole=1, nallbox=1, nchanged=1)
+
+
 def start(m, d, worlds):
     """After a reset: trees whose policy says so fall asleep where they are. This takes a forward()."""
     if enabled(m) and (np.asarray(m.tree_sleep_policy) == int(mjtSleepPolicy.mjSLEEP_INIT)).any():

@@ -84,7 +84,7 @@ def put(d, varied):
         if name in PLACES:
             d._info.pop("collision", None)
             d._vary_otherwise()
-            asleep.stale(d)
+            asleep.edited(d)
 
 
 def _dtype(name):

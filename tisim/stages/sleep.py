@@ -32,7 +32,7 @@ def wake_written(m, d):
             trees[trees != asleep.GONE] = asleep.AWAKE
             memory.upload(d.device("tree_asleep"), whole)
         d._info["sleeping"] = conditions
-        d.set_counts(nstale=1, nwritten=asleep.ALL, nwhole=1, nallbox=1, nchanged=1)
+        asleep.edited(d)
     if d.exceeds(rarely=True, nwritten=0):
         with d.program.aside():
             launch.run(m, d, [_kernels("waking").find_poked], dynamics.parallel(m, d))
