@@ -55,6 +55,24 @@ def boxes_nearly_in_line(n=300):
     return f"<mujoco><worldbody>{''.join(bodies)}</worldbody></mujoco>"
 
 
+def tendons_near_tangents(kind, n=300):
+    """Tendons whose straight line passes a sphere or cylinder 0.1 um to 1 mm inside or outside its surface."""
+    rng, parts, tendons = np.random.default_rng(0), [], []
+    for k in range(n):
+        center, way = rng.uniform(-1, 1, 3), rng.uniform(0, 2 * np.pi)
+        out, along = np.array([np.cos(way), np.sin(way), 0]), np.array([-np.sin(way), np.cos(way), 0])
+        near = center + out * (0.1 + 10 ** rng.uniform(-7, -3) * rng.choice([-1, 1]))
+        ends = near - along * rng.uniform(0.05, 0.5), near + along * rng.uniform(0.05, 0.5)
+        x, a, b = (" ".join(map(str, v)) for v in (center, *ends))
+        parts.append(
+            f'<geom name="g{k}" type="{kind}" size=".1 .3" pos="{x}"/>'
+            f'<site name="a{k}" pos="{a}"/><site name="b{k}" pos="{b}"/>'
+        )
+        tendons.append(f'<spatial><site site="a{k}"/><geom geom="g{k}"/><site site="b{k}"/></spatial>')
+    body = '<body pos="0 0 9"><freejoint/><geom size=".1"/></body>'
+    return f"<mujoco><worldbody>{''.join(parts)}{body}</worldbody><tendon>{''.join(tendons)}</tendon></mujoco>"
+
+
 def pile(n, state=None, precision="f64", scene="pile"):
     """Model and Data of a pile that run in a precision, in a state if one is given."""
     tisim.init(arch="cpu", precision=precision)
@@ -94,6 +112,18 @@ def test_shapes_near_a_change_of_features_have_the_contacts_of_f64(scene, least)
     assert np.array_equal(geom, geom32)
     assert np.abs(dist - dist32).max() < 5e-7
     assert np.abs(normal - normal32).max() < 1e-5
+
+
+@pytest.mark.parametrize("kind", ("sphere", "cylinder"))
+def test_tendons_that_graze_a_geom_go_the_same_way_round(kind):
+    lengths = []
+    for precision in ("f64", "f32"):
+        tisim.init(arch="cpu", precision=precision)
+        m = tisim.Model.from_xml_string(tendons_near_tangents(kind))
+        d = tisim.Data(m)
+        tisim.forward(m, d)
+        lengths.append(np.array(d.ten_length, float))
+    assert np.abs(lengths[0] - lengths[1]).max() < 1e-6
 
 
 def test_depths_of_meshes_are_those_of_f64():

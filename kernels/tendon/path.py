@@ -8,7 +8,7 @@ these are is a table of the model (tisim/model/tables/tendon.py). Seed 000, "Ten
 from ..constants import TASK_SPATIAL, WRAP_CYLINDER, WRAP_PULLEY, WRAP_SITE
 from ..sleep.awake import task_at, task_count
 from ..spatial import cross, head, join, tail
-from ..types import FP, SERIAL, func, kernel, narrow, ti, vec3
+from ..types import FP, SERIAL, func, kernel, narrow, ti, vec3, wide3
 from .wrap import unit3, wrap
 
 
@@ -22,14 +22,16 @@ def put_line(m, d, k, side, x0, x1, divisor):
 
 @func
 def round_geom(m, d, w, k, x0, x1):
-    """Path from x0 to x1 round the geom that element k is: as `wrap` of wrap.py."""
+    """Path from x0 to x1 round the geom that element k is: as `wrap` of wrap.py, which is asked with wide numbers: near a
+    tangent signs decide which way round the path goes."""
     g = w * m.ngeom + m.wrap_objid[k]
     s = ti.cast(ti.round(m.wrap_prm[k]), ti.i32)
     has_side = ti.cast(s >= 0, ti.i32)
-    side = d.site_xpos[w * m.nsite + ti.max(s, 0)]
+    side = wide3(d.site_xpos[w * m.nsite + ti.max(s, 0)])
     cylinder = ti.cast(m.wrap_type[k] == WRAP_CYLINDER, ti.i32)
-    radius = narrow(m.geom_size[g, m.wrap_objid[k]])[0]
-    return wrap(x0, x1, narrow(d.geom_xpos[g]), narrow(d.geom_xmat[g]), radius, cylinder, side, has_side)
+    radius = m.geom_size[g, m.wrap_objid[k]][0]
+    arc, a, b = wrap(wide3(x0), wide3(x1), d.geom_xpos[g], d.geom_xmat[g], radius, cylinder, side, has_side)
+    return ti.cast(arc, FP), narrow(a), narrow(b)
 
 
 @func

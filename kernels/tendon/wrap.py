@@ -4,7 +4,7 @@ The rules are those of MuJoCo's mju_wrap; tisim/mjcf/reference/tendon_path.py ha
 and tests hold the two together. Seed 000, "Tendon length and moment"; seed 001, "tendon/spatial".
 """
 
-from ..types import FP, MINVAL, mat3, ti, vec2, vec3
+from ..wide import FP, MINVAL, mat3, ti, vec2, vec3
 
 # Newton's method for inner wrapping: most iterations, start, tolerance [rad]; MuJoCo's, to end where MuJoCo ends.
 MAX_ITERATIONS, START, TOLERANCE = 20, 1 - 1e-7, 1e-6
