@@ -126,6 +126,24 @@ def test_tendons_that_graze_a_geom_go_the_same_way_round(kind):
     assert np.abs(lengths[0] - lengths[1]).max() < 1e-6
 
 
+def test_points_that_are_one_are_so_a_kilometre_from_the_origin():
+    """Distances of a connect and a weld are differences of places, and these are f64."""
+    text = """<mujoco><worldbody>
+      <body name="a" pos="1000.125 777.75 1"><freejoint/><geom size=".1"/><site name="s" pos=".1 .2 .3"/></body>
+      <body name="b" pos="1000.375 777.75 1"><freejoint/><geom size=".1"/></body></worldbody>
+      <equality><connect body1="a" body2="b" anchor=".1 .07 0"/><weld body1="world" body2="a"/></equality></mujoco>"""
+    found = []
+    for precision in ("f64", "f32"):
+        tisim.init(arch="cpu", precision=precision)
+        m = tisim.Model.from_xml_string(text)
+        d = tisim.Data(m)
+        d.qpos[:7] = d.qpos[:7] + [0, 1e-5, 2e-5, 0, 1e-5, 0, 0]
+        tisim.forward(m, d)
+        found.append(np.array(d.efc_pos, float))
+    assert len(found[0]) == 9 and np.abs(found[0]).max() > 1e-5
+    assert np.abs(found[0] - found[1]).max() < 1e-7
+
+
 def test_depths_of_meshes_are_those_of_f64():
     m, d = pile(100, scene="bowl")
     tisim.step(m, d, 1500)

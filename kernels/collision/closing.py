@@ -63,7 +63,7 @@ def find_way(m, d, w, b, root):
     reach = FP(0.0)
     for g in range(m.body_geomadr[b], m.body_geomadr[b] + m.body_geomnum[b]):
         k = w * m.ngeom + g
-        reach = ti.max(reach, (narrow(d.geom_xpos[k]) - x).norm() + m.geom_reach[k, g])
+        reach = ti.max(reach, (narrow(d.geom_xpos[k]) - x).norm() + narrow(m.geom_reach[k, g]))
     d.ahead_turn[wb] = turn
     d.ahead[wb] = vec4(v[0], v[1], v[2], reach * turn.norm())
 

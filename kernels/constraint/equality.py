@@ -39,8 +39,8 @@ def pose_moves(m, d):
         moves = ti.cast(not dense, ti.i32)
         if moves == 0:
             b1, b2, p1, p2, q1, q2 = ends_of(m, d, w, e)
-            arm1 = p1 - d.subtree_com[w * m.nbody + m.body_rootid[b1]]
-            arm2 = p2 - d.subtree_com[w * m.nbody + m.body_rootid[b2]]
+            arm1 = narrow(p1 - d.subtree_com[w * m.nbody + m.body_rootid[b1]])
+            arm2 = narrow(p2 - d.subtree_com[w * m.nbody + m.body_rootid[b2]])
             for x in range(m.eq_Jadr[e], m.eq_Jadr[e] + m.eq_Jnum[e]):
                 turn, shift = relative_motion(m, d, w * m.nv + m.eq_Jdof[x], m.eq_side[x], arm1, arm2)
                 most = ti.abs(shift).max()
@@ -102,13 +102,13 @@ def local_ends(m, w, e):
 
 @func
 def ends_of(m, d, w, e):
-    """The same in the world."""
+    """The same in the world; the points as wide numbers, whose difference is small however far away they are."""
     b1, b2, p1, p2, q1, q2 = local_ends(m, w, e)
     e1 = w * m.nbody + b1
     e2 = w * m.nbody + b2
-    p1 = narrow(d.xpos[e1]) + d.xmat[e1] @ p1
-    p2 = narrow(d.xpos[e2]) + d.xmat[e2] @ p2
-    return b1, b2, p1, p2, mul_quat(narrow(d.xquat[e1]), q1), mul_quat(narrow(d.xquat[e2]), q2)
+    x1 = d.xpos[e1] + d.xmat[e1] @ p1
+    x2 = d.xpos[e2] + d.xmat[e2] @ p2
+    return b1, b2, x1, x2, mul_quat(narrow(d.xquat[e1]), q1), mul_quat(narrow(d.xquat[e2]), q2)
 
 
 @func
@@ -145,15 +145,16 @@ def pose_rows(m, d):
             b1, b2, p1, p2, q1, q2 = ends_of(m, d, w, e)
             back = conj_quat(q2)
             turned = mul_quat(back, q1)
+            apart = narrow(p1 - p2)
             gap = vec6(0.0)
             for c in ti.static(range(3)):
-                gap[c] = p1[c] - p2[c]
+                gap[c] = apart[c]
                 if n > 3:
                     gap[3 + c] = scale * turned[c + 1]
             for c in range(n):
                 start_row(m, d, r + c, EQUALITY, e, d.eq_adr[k] + c * num, num)
-            arm1 = p1 - d.subtree_com[w * m.nbody + m.body_rootid[b1]]
-            arm2 = p2 - d.subtree_com[w * m.nbody + m.body_rootid[b2]]
+            arm1 = narrow(p1 - d.subtree_com[w * m.nbody + m.body_rootid[b1]])
+            arm2 = narrow(p2 - d.subtree_com[w * m.nbody + m.body_rootid[b2]])
             for x in range(num):
                 i = w * m.nv + m.eq_Jdof[m.eq_Jadr[e] + x]
                 turn, shift = relative_motion(m, d, i, m.eq_side[m.eq_Jadr[e] + x], arm1, arm2)

@@ -10,7 +10,7 @@ from ..smooth.gravity import gravity_of
 from ..smooth.inertia import arm_of
 from ..smooth.velocity import cross_force
 from ..spatial import cross, head, join, momentum, sum_contacts, tail, tree_twists
-from ..types import SERIAL, func, kernel, six, store, ti, vec3, vec6
+from ..types import SERIAL, func, kernel, narrow, six, store, ti, vec3, vec6
 from .cone import cone_force, force_of, load_parameters, to_world
 from .equality import ends_of
 
@@ -103,7 +103,7 @@ def equality_wrench(m, d, r, kind):
     sign = 1.0
     for _ in range(2):
         if b > 0:
-            arm = point - d.subtree_com[w * m.nbody + m.body_rootid[b]]
+            arm = narrow(point - d.subtree_com[w * m.nbody + m.body_rootid[b]])
             e = w * m.nbody + b
             d.cfrc_ext[e] = d.cfrc_ext[e] + sign * join(torque + cross(arm, force), force)
         b = b2

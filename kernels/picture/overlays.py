@@ -148,7 +148,8 @@ def list_equalities(m, d, picworld: ti.i32, picat: ti.i32, picink: ti.i32, picwi
         a = vec3(0.0, 0.0, 0.0)
         b = vec3(0.0, 0.0, 0.0)
         if pose and d.eq_active[picworld * m.neq + e] != 0:
-            _b1, _b2, a, b, _q1, _q2 = ends_of(m, d, picworld, e)
+            _b1, _b2, x1, x2, _q1, _q2 = ends_of(m, d, picworld, e)
+            a, b = narrow(x1), narrow(x2)
         else:
             pose = False
         kind = ti.select(pose, SPHERE, -1)
