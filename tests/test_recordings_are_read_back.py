@@ -2,7 +2,6 @@
 
 import json
 import pathlib
-import resource
 import signal
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from shared.disk import full_disk
 
 import tisim
 from tisim.recording import recorder as recorders
@@ -284,19 +284,32 @@ def test_a_recording_that_is_gone_says_so(tmp_path):
 def test_a_full_disk_is_told_and_leaves_what_was_written(tmp_path):
     path, m = tmp_path / "a.npz", tisim.Model.from_xml_string(SCENE)
     d = tisim.Data(m)
-    unlimited, old = resource.RLIM_INFINITY, signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    try:
-        with pytest.raises(tisim.Error, match="cannot write the recording: File too large"):
-            with tisim.Recorder(path, m, d) as recorder:
-                recorder.add()
-                recorder.flush()
-                resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 100, unlimited))
-                recorder.add()
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (unlimited, unlimited))
-        signal.signal(signal.SIGXFSZ, old)
+    with pytest.raises(tisim.Error, match="cannot write the recording: File too large"):
+        with full_disk() as fill, tisim.Recorder(path, m, d) as recorder:
+            recorder.add()
+            recorder.flush()
+            fill(path.stat().st_size + 100)
+            recorder.add()
     r = tisim.Recording(path)
     assert len(r) == 1 and not r.whole
+
+
+def test_what_a_full_disk_refused_is_written_once_there_is_room(tmp_path):
+    path, m = tmp_path / "a.npz", tisim.Model.from_xml_string(SCENE)
+    d = tisim.Data(m)
+    with tisim.Recorder(path, m, d, forces=True) as recorder:
+        for room in (0, 100, 600, 1000):
+            tisim.step(m, d)
+            with full_disk() as fill, pytest.raises(tisim.Error, match="File too large"):
+                fill(path.stat().st_size + room)
+                recorder.add()
+                recorder.flush()
+            recorder.flush()
+    r = tisim.Recording(path)
+    assert r.whole and np.allclose(r.time, 0.002 * np.arange(1, 5))
+    assert [len(r[k]["qpos"]) for k in range(4)] == [1] * 4
+    with np.load(path) as f:
+        assert len(set(f.files)) == len(f.files) and all(f[name] is not None for name in f.files)
 
 
 def test_no_two_things_are_written_to_one_file(call):

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from shared.disk import full_disk
 from shared.sweeps import STACK, rows_of
 
 import tisim
@@ -190,3 +191,15 @@ def test_damaged_results_are_told(tmp_path, damage):
         part.write_bytes(part.read_bytes().replace(b"00000000.npy", b"00000000.nqy"))
     with pytest.raises(tisim.Error, match="results-0000.npz: damaged: "):
         tisim.sweep(model(), 3, 0, Gives(1), out=tmp_path, resume=True)
+
+
+def test_a_full_disk_is_told_and_what_was_measured_before_serves(tmp_path):
+    def measure(m, d, case):
+        return np.full(1000, case.index)
+
+    m, cases = model(), {"opt.timestep": [0.001, 0.002, 0.003, 0.004]}
+    with full_disk() as fill, pytest.raises(tisim.Error, match="cannot write the results: File too large"):
+        fill(20_000)
+        tisim.sweep(m, cases, 1, measure, out=tmp_path / "out")
+    again = tisim.sweep(m, cases, 1, measure, out=tmp_path / "out", resume=True)
+    assert again["value"][:, 0].tolist() == [0, 1, 2, 3]

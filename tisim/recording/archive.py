@@ -21,18 +21,26 @@ class Writer:
     """Writes entries behind each other.  path  of the file, which is replaced."""
 
     def __init__(self, path):
-        self._file = open(path, "wb")
+        self._file = open(path, "wb", buffering=0)
         self._behind = _Behind(self._file)
         self._zip = zipfile.ZipFile(self._behind, "w", zipfile.ZIP_STORED)
 
-    def add(self, name, data):
-        """An entry of this name: bytes, or an array, which becomes name.npy. It is on its way to disk on return."""
-        if not isinstance(data, bytes):
-            stream = io.BytesIO()
-            np.lib.format.write_array(stream, np.ascontiguousarray(data), allow_pickle=False)
-            name, data = f"{name}.npy", stream.getvalue()
-        self._zip.writestr(name, data)
-        self._behind.commit()
+    def add(self, entries):
+        """Entries by name: bytes, or arrays, which become name.npy. They are on their way to disk on return; where that
+        cannot be none of them is in the file, and it can be tried again."""
+        before = self._zip.start_dir, list(self._zip.filelist), dict(self._zip.NameToInfo)
+        try:
+            for name, data in entries.items():
+                if not isinstance(data, bytes):
+                    stream = io.BytesIO()
+                    np.lib.format.write_array(stream, np.ascontiguousarray(data), allow_pickle=False)
+                    name, data = f"{name}.npy", stream.getvalue()
+                self._zip.writestr(name, data)
+            self._behind.commit()
+        except BaseException:
+            self._behind.forget()
+            self._zip.start_dir, self._zip.filelist, self._zip.NameToInfo = before
+            raise
 
     def close(self):
         """Writes the directory."""
@@ -40,6 +48,9 @@ class Writer:
             try:
                 self._zip.close()
                 self._behind.commit()
+            except BaseException:
+                self._behind.forget()
+                raise
             finally:
                 self._file.close()
 
@@ -66,11 +77,18 @@ class _Behind:
         pass
 
     def commit(self):
-        """Appends what was written, by one call of the system."""
-        self._file.write(self._part.getbuffer())
-        self._file.flush()
-        self._start += self._part.getbuffer().nbytes
+        """Appends what was written, by one call of the system where that takes all."""
+        part, done = self._part.getbuffer(), 0
+        while done < len(part):
+            done += self._file.write(part[done:])
+        self._start += done
         self._part = io.BytesIO()
+
+    def forget(self):
+        """Takes back what was not committed, from the file, too."""
+        self._part = io.BytesIO()
+        self._file.seek(self._start)
+        self._file.truncate()
 
 
 class Reader:

@@ -129,7 +129,7 @@ class Log:
             names = ["time", "energy", *COUNTS, "sensordata", *(["qpos", "qvel"] if self.state else [])]
             arrays = {k: v for k, v in zip(names, np.split(rows, cuts, axis=1))}
             arrays = {k: v[:, 0] if k in ("time", *COUNTS) else v for k, v in arrays.items()}
-            with whole(self.path) as part, open(part, "wb") as f:
+            with whole(self.path, "log") as part, open(part, "wb") as f:
                 np.savez(f, sensor_names=np.array(sensor_names(m), str), **arrays)
         self._rows = None
 

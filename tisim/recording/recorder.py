@@ -68,8 +68,8 @@ class Recorder:
         )  # fmt: skip
         try:
             self._out = Writer(self.path)
-            self._out.add("recording.json", json.dumps(header).encode())
-            self._out.add("model.npz", to_bytes(m))
+            self._out.add({"recording.json": json.dumps(header).encode()})
+            self._out.add({"model.npz": to_bytes(m)})
         except OSError as e:
             raise self._unwritten(e) from None
 
@@ -96,11 +96,10 @@ class Recorder:
             self.flush()
 
     def flush(self):
-        """Writes what was added so far."""
-        frames, self._frames, self._bytes, self._since = self._frames, [], 0, time.monotonic()
+        """Writes what was added so far. Where that cannot be it is kept, and tried again with the next frame."""
+        frames, columns, self._since = self._frames, {}, time.monotonic()
         if not frames:
             return
-        columns = {}
         if self._forces:
             counts = [len(frame["contact_geom"]) for frame in frames]
             columns["contact_first"] = np.cumsum([0, *counts])
@@ -109,10 +108,11 @@ class Recorder:
             columns[name] = join([frame[name] for frame in frames])
         try:
             # time comes last: a chunk that has it is whole
-            for name in sorted(columns, key=lambda name: name == "time"):
-                self._out.add(f"{name}_{self._chunk:06d}", columns[name])
+            names = sorted(columns, key=lambda name: name == "time")
+            self._out.add({f"{name}_{self._chunk:06d}": columns[name] for name in names})
         except OSError as e:
             raise self._unwritten(e) from None
+        self._frames, self._bytes = [], 0
         self._chunk += 1
 
     def close(self):

@@ -189,10 +189,11 @@ class Store:
             rows["index"][row] = k
             for name, array in found.items():
                 rows[name][row] = array
-        for entry, content in ((".json", json.dumps(bad).encode() if bad else None), ("", rows if good else None)):
-            if self._writer is not None and content is not None:
-                with self._told():
-                    self._writer.add(f"{self._count:08d}{entry}", content)
+        entries = {".json": json.dumps(bad).encode()} if bad else {}
+        entries |= {"": rows} if good else {}
+        if self._writer is not None:
+            with self._told():
+                self._writer.add({f"{self._count:08d}{end}": content for end, content in entries.items()})
         self._count += 1
         self._fail(bad)
         if good:
