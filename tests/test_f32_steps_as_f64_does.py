@@ -144,6 +144,21 @@ def test_points_that_are_one_are_so_a_kilometre_from_the_origin():
     assert np.abs(found[0] - found[1]).max() < 1e-7
 
 
+@pytest.mark.parametrize("options", (dict(), dict(integrator=tisim.mjtIntegrator.mjINT_RK4), dict(dynamics="lcp")))
+def test_time_goes_on_after_many_hours(options):
+    """In f32, 1 ms is nothing beside 20,000 s."""
+    tisim.init(arch="cpu", precision="f32")
+    m = tisim.Model.from_xml_string(
+        '<mujoco><option timestep="0.001"/><worldbody><body><freejoint/><geom size=".1"/></body></worldbody></mujoco>'
+    )
+    for name, value in options.items():
+        setattr(m.opt, name, value)
+    d = tisim.Data(m, nworld=2)
+    d.time = 20000
+    tisim.step(m, d, 100)
+    assert np.allclose(d.time - 20000, 0.1, atol=1e-6)
+
+
 def test_depths_of_meshes_are_those_of_f64():
     m, d = pile(100, scene="bowl")
     tisim.step(m, d, 1500)

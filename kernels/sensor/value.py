@@ -43,7 +43,7 @@ def position_values(m, d):
                 elif kind == SENS_ACTUATORPOS:
                     x = d.actuator_length[w * m.nu + i]
                 elif kind == SENS_CLOCK:
-                    x = d.world_time[w]
+                    x = narrow(d.world_time[w])
                 d.sensordata[place_of(m, d, w, s)] = x
 
 

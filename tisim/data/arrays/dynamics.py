@@ -7,7 +7,7 @@ STATE = [
     ("qvel", "f", ("nv",), "m/s, rad/s", "integrate", "joint velocities"),
     ("act", "f", ("na",), "-", "integrate", "actuator activations"),
     ("qacc_warmstart", "f", ("nv",), "m/s2, rad/s2", "step end", "where the solver starts"),
-    ("world_time", "f", (1,), "s", "integrate", "simulation time"),
+    ("world_time", "w", (1,), "s", "integrate", "simulation time"),
 ]  # fmt: skip
 INPUT = [
     ("ctrl", "f", ("nu",), "-", "user", "controls"),
@@ -89,7 +89,7 @@ SCRATCH = [
     ("rk_open", "i", (1,), "-", "integrate", "1: the state is that of a stage of RK4, within a step"),
     ("rk_qpos", "w", ("nq",), "m, rad, -", "integrate", "qpos at the beginning of a step of RK4"),
     ("rk_qvel", "f", ("nv",), "m/s, rad/s", "integrate", "qvel then"),
-    ("rk_time", "f", (1,), "s", "integrate", "time then"),
+    ("rk_time", "w", (1,), "s", "integrate", "time then"),
     ("rk_velocity", "f", ("nv",), "m/s, rad/s", "integrate", "weighted sum of the velocities of its stages"),
     ("rk_act", "f", ("na",), "-", "integrate", "act when a step of RK4 begins, and ends in which trees fall asleep"),
     ("rk_act_dot", "f", ("na",), "1/s", "integrate", "weighted sum of the rates of activations"),
