@@ -2,6 +2,7 @@
 finishes the step, saves what was reached, says how to go on and exits with 130; Taichi's warnings stay unseen."""
 
 import os
+import pathlib
 import re
 import shlex
 import signal
@@ -10,6 +11,7 @@ import sys
 
 import numpy as np
 import pytest
+from shared.disk import full_disk
 
 import tisim
 from tisim import scenes
@@ -210,6 +212,24 @@ def test_what_cannot_be_written_is_told_before_it_is_simulated(call, tmp_path, m
 
 
 SWEEP = "import tisim\nmodel, cases, steps = tisim.Spec(), 2, 1\ndef measure(m, d, case): return 1"
+
+
+@pytest.mark.parametrize("arguments, file, words", [
+    (("film", "pendulum", "--seconds", 0.1, "--size", "64x48", "-o", "p.webp"), "p.webp", "film"),
+    (("film", "pendulum", "--seconds", 0.1, "--size", "64x48", "-o", "p.gif"), "p.gif", "film"),
+    (("plot", "log.csv", "-o", "p.png"), "p.png", "picture"),
+])  # fmt: skip
+def test_a_full_disk_is_told_with_the_file_that_had_no_room(call, arguments, file, words):
+    if arguments[0] == "plot":
+        pytest.importorskip("matplotlib")
+    pathlib.Path("log.csv").write_text("time,potential,kinetic,contacts,rows,islands,iterations\n0,0,0,0,0,0,0\n")
+    assert call(*arguments)[0] == 0  # kernels are made
+    pathlib.Path(file).unlink()
+    with full_disk() as fill:
+        fill(40)
+        code, out, err = call(*arguments)
+    assert code == 2 and f"{file}: cannot write the {words}: File too large" in err
+    assert arguments[0] == "film" or not pathlib.Path(file).exists()
 
 
 @pytest.mark.parametrize("csv, words", [("nowhere/a.csv", "cannot write the table"), (".", "no name of a file")])

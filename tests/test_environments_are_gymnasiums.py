@@ -380,3 +380,15 @@ def test_seeds_are_told_and_what_is_closed_says_so():
         with pytest.raises(gymnasium.error.ClosedEnvironmentError, match="are closed"):
             act()
     fresh.close()
+
+
+def test_a_single_environment_takes_the_seeds_that_a_batch_does():
+    env = gymnasium.make("tisim/InvertedPendulum-v5").unwrapped
+    wanted, _ = env.reset(seed=7)
+    for seed in (np.int64(7), np.uint8(7), np.array(7)):
+        assert np.array_equal(env.reset(seed=seed)[0], wanted)
+    for seed in (True, np.bool_(1), 1.0, "7", [7]):
+        with pytest.raises(tisim.Error, match="expected a whole number"):
+            env.reset(seed=seed)
+    with pytest.raises(tisim.Error, match="expected a dict"):
+        env.reset(options="low")

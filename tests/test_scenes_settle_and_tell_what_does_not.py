@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from shared.disk import full_disk
 
 import tisim
 
@@ -189,3 +190,14 @@ def test_the_command_says_so_by_its_exit_code_and_writes_who_rests_on_whom(call,
         assert code == 1 and json.loads(out)["time"] == pytest.approx(end), err
     code, _, err = call("settle", "swing.xml", "--from", "swung.npz", "--time", "0.05")
     assert code == 2 and "--time 0.05: the state is at 0.100 s already" in err
+
+
+def test_a_table_on_a_full_disk_is_told_and_none(tmp_path):
+    m = tisim.Model.from_scene("pile", n=5)
+    d = tisim.Data(m)
+    tisim.step(m, d, 200)
+    found = tisim.settle(m, d, timeout=0)
+    with full_disk() as fill, pytest.raises(tisim.Error, match="cannot write the file: File too large"):
+        fill(40)
+        found.forces.to_csv(tmp_path / "a.csv")
+    assert not list(tmp_path.iterdir())

@@ -22,8 +22,8 @@ def put_line(m, d, k, side, x0, x1, divisor):
 
 @func
 def round_geom(m, d, w, k, x0, x1):
-    """Path from x0 to x1 round the geom that element k is: as `wrap` of wrap.py, which is asked with wide numbers: near a
-    tangent signs decide which way round the path goes."""
+    """Path from x0 to x1 round the geom that element k is: as `wrap` of wrap.py, by wide numbers, since near a tangent
+    signs decide which way round it goes."""
     g = w * m.ngeom + m.wrap_objid[k]
     s = ti.cast(ti.round(m.wrap_prm[k]), ti.i32)
     has_side = ti.cast(s >= 0, ti.i32)

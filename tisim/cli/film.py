@@ -1,5 +1,6 @@
 """Films: pictures go to the encoder one by one while the simulation runs."""
 
+import contextlib
 import pathlib
 import time
 
@@ -47,7 +48,16 @@ class Film:
         self.camera, self.look = look.pop("camera", None), look
         self._pictures = None
         self.number, self.seen, self.drawing = 0, np.full(4, -np.inf), 0.0
-        self._writer = encode.Beside(encode.writer(self.path, size, fps))
+        with self._told():
+            self._writer = encode.Beside(encode.writer(self.path, size, fps))
+
+    @contextlib.contextmanager
+    def _told(self):
+        """Says which file it is that cannot be written."""
+        try:
+            yield
+        except OSError as e:
+            raise Error(f"{self.path}: cannot write the film: {e.strerror or e}") from None
 
     def next_step(self):
         """After how many steps the next picture is due."""
@@ -62,7 +72,8 @@ class Film:
         (width, height), world = self.size, self.look.get("world", 0)
         camera = choose(self.camera, m, d, width / height, world, self.seen)
         self._pictures = self._pictures or Pictures(m, width, height, self._writer.add)
-        self._pictures.add(d, camera, **self.look)
+        with self._told():
+            self._pictures.add(d, camera, **self.look)
         self.number += 1
         self.drawing += time.perf_counter() - began
 
@@ -79,12 +90,13 @@ class Film:
     def close(self):
         """Draws what was not drawn so far, and finishes the file."""
         began = time.perf_counter()
-        try:
-            if self._pictures is not None:
-                self._pictures.close()
-        finally:
-            self.drawing += time.perf_counter() - began
-            self._writer.close()
+        with self._told():
+            try:
+                if self._pictures is not None:
+                    self._pictures.close()
+            finally:
+                self.drawing += time.perf_counter() - began
+                self._writer.close()
 
 
 def film(

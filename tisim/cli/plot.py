@@ -4,6 +4,7 @@ import pathlib
 
 import numpy as np
 
+from tisim.device.whole_file import whole
 from tisim.errors import Error
 from tisim.recording import log
 
@@ -58,8 +59,8 @@ def plot(console, source, out, as_json):
         raise Error(f"--out {out}: expected a name ending in .png, .svg or .pdf")
     with busy("drawing the curves"):
         fig = figure(columns, pathlib.Path(source).name)
-        pathlib.Path(out).parent.mkdir(parents=True, exist_ok=True)
-        fig.savefig(out, dpi=110)
+        with whole(out, "picture", folder=True) as part:
+            fig.savefig(part, dpi=110)
     found = dict(picture=out, rows=len(columns["time"]), end=float(np.max(columns["time"])))
     if as_json:
         print_json(found)

@@ -5,7 +5,7 @@ import gymnasium
 from tisim.errors import Error
 
 from .pictures import MODES
-from .vector_env import make
+from .vector_env import make, whole
 
 
 class SingleEnv(gymnasium.Env):
@@ -42,9 +42,13 @@ class SingleEnv(gymnasium.Env):
         return self.worlds.dt
 
     def reset(self, *, seed=None, options=None):
+        try:
+            seed = None if seed is None else whole(seed)
+        except TypeError:
+            raise Error(f"seed={seed!r}: expected a whole number") from None
         super().reset(seed=seed)
         self.worlds.rngs = [self.np_random]
-        seen, infos = self.worlds.reset()
+        seen, infos = self.worlds.reset(options=options)
         return seen[0], _of_one(infos)
 
     def step(self, action):

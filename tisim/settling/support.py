@@ -7,7 +7,7 @@ import numpy as np
 
 from tisim import pipeline
 from tisim.data import given, varied
-from tisim.errors import Error
+from tisim.device.whole_file import whole
 from tisim.model import lcp
 from tisim.queries.motion import contact_force
 from tisim.stages.sleep import wake
@@ -64,13 +64,10 @@ class Columns:
             if name in self.BODIES:
                 head.append(f"{name}_name")
                 columns.append(np.array([self.model.id2name("body", int(b)) or "" for b in values], object))
-        try:
-            with open(path, "w", newline="", encoding="utf-8") as f:
-                out = csv.writer(f)
-                out.writerow(head)
-                out.writerows(zip(*(column.tolist() for column in columns)))
-        except OSError as e:
-            raise Error(f"{path}: cannot write the file: {e.strerror or e}") from None
+        with whole(path) as part, open(part, "w", newline="", encoding="utf-8") as f:
+            out = csv.writer(f)
+            out.writerow(head)
+            out.writerows(zip(*(column.tolist() for column in columns)))
 
 
 class Support(Columns):
