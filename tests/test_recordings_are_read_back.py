@@ -312,6 +312,17 @@ def test_what_a_full_disk_refused_is_written_once_there_is_room(tmp_path):
         assert len(set(f.files)) == len(f.files) and all(f[name] is not None for name in f.files)
 
 
+def test_a_recording_whose_file_was_removed_says_so(tmp_path):
+    """Frames went on into a file that nobody could find."""
+    path, m = tmp_path / "a.npz", tisim.Model.from_xml_string(SCENE)
+    recorder = tisim.Recorder(path, m, tisim.Data(m))
+    recorder.add()
+    path.unlink()
+    for call in (recorder.flush, recorder.close):
+        with pytest.raises(tisim.Error, match="cannot write the recording: the file was removed"):
+            call()
+
+
 def test_no_two_things_are_written_to_one_file(call):
     """What is written last took the place of the other, even of the model or of the state that the run went on from."""
     files = {name: pathlib.Path(name) for name in ("model.npz", "saved.npz")}

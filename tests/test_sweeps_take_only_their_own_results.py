@@ -198,7 +198,7 @@ def test_a_full_disk_is_told_and_what_was_measured_before_serves(tmp_path):
         return np.full(1000, case.index)
 
     m, cases = model(), {"opt.timestep": [0.001, 0.002, 0.003, 0.004]}
-    with full_disk() as fill, pytest.raises(tisim.Error, match="cannot write the results: File too large"):
+    with full_disk() as fill, pytest.raises(tisim.Error, match="cannot write there: File too large"):
         fill(20_000)
         tisim.sweep(m, cases, 1, measure, out=tmp_path / "out")
     again = tisim.sweep(m, cases, 1, measure, out=tmp_path / "out", resume=True)

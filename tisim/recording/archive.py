@@ -3,7 +3,9 @@ directory, which such a file gets only when it is closed.
 """
 
 import collections
+import errno
 import io
+import os
 import struct
 import zipfile
 import zlib
@@ -78,6 +80,8 @@ class _Behind:
 
     def commit(self):
         """Appends what was written, by one call of the system where that takes all."""
+        if not os.fstat(self._file.fileno()).st_nlink:  # written on, and to be found nowhere
+            raise FileNotFoundError(errno.ENOENT, "the file was removed")
         part, done = self._part.getbuffer(), 0
         while done < len(part):
             done += self._file.write(part[done:])
