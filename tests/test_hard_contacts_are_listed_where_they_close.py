@@ -143,3 +143,27 @@ def test_a_heap_that_falls_together_meets_the_ground_and_not_itself():
         tisim.step(m, d)
         most = max(most, d.ncon)
     assert most == 16
+
+
+@pytest.mark.parametrize("rise", [0.0, 0.6])
+@pytest.mark.parametrize("height", [0.002, 0.02])
+def test_a_ball_over_a_height_field_has_its_true_distance(rise, height):
+    """MuJoCo raises the field by the margin and tells the distance from there, so that bodies hovered over it."""
+    n, r, half = 9, 0.05, 1.0
+    field = np.linspace(0, 1, n)[None].repeat(n, 0)
+    normal = np.array([-rise, 0.0, 2 * half]) / np.hypot(rise, 2 * half)
+    x = np.array([0.1, 0.03, rise * 0.55]) + (r + height) * normal
+    m = tisim.Model.from_xml_string(f"""<mujoco><option timestep="{H}" gravity="0 0 0"/>
+      <asset><hfield name="h" nrow="{n}" ncol="{n}" size="{half} {half} {rise or 1} .1"/></asset>
+      <worldbody><geom type="hfield" hfield="h"/>
+        <body pos="{x[0]} {x[1]} {x[2]}"><freejoint/><geom size="{r}"/></body></worldbody></mujoco>""")
+    m.hfield_data[:] = (field if rise else 0 * field).ravel()
+    m.opt.dynamics = "lcp"
+    d = tisim.Data(m)
+    d.qvel[:3] = -4.5 * normal
+    tisim.forward(m, d)
+    dist, pos = np.asarray(d.contact.dist), np.asarray(d.contact.pos)
+    k = dist.argmin()
+    assert abs(dist[k] - height) < 1e-9
+    assert np.abs(pos[k] - (x - (r + height / 2) * normal)).max() < 1e-9
+    assert np.abs(d.contact.frame[k].reshape(3, 3)[0] - normal).max() < 1e-9

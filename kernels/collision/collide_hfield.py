@@ -166,6 +166,11 @@ def collide_field(m, d, mem: ti.template(), slot, margin, i1, i2):
                         normal = vec3(1.0, 0.0, 0.0)
                     else:
                         normal = over(normal, length)
+                    if ti.static(m.has.closing):  # MuJoCo tells the distance of what it raised and inflated
+                        up = ti.max(normal[2], 0.0)
+                        dist += margin * (up + 0.5)
+                        p1 -= margin * up * normal
+                        p2 += 0.5 * margin * normal
                     put(m, d, slot + ncon, dist, R1 @ (0.5 * (p1 + p2)) + x1, R1 @ normal)
                     ncon += 1
     return ncon
