@@ -13,7 +13,9 @@
 Work that needs no barrier is handed out piece by piece: `take_near`. For work that does, `join` gives a worker its
 number and the size of the team, or 0 if it came too late, and `meet` waits until all have written what the others will
 read. Between two meetings a list is handed out piece by piece, too: `take_part`, each worker his own stretch first, so
-that processors of unequal speed are done at the same time; or `share` cuts it into as many parts as there are workers.
+that processors of unequal speed are done at the same time; or `share` cuts it into as many parts as there are workers,
+`own_part` into parts that fit how long these waited for each other in the last launch, of a stage that learns it
+(`learn_parts`): other programs take a part of one processor's time, and processors of one machine differ.
 
 Results do not depend on the size of a team: sums go over blocks of a fixed size, then over all blocks in order
 (`total`), each worker on its own and from the same bits, so that all decide alike and nobody leaves a loop alone.
@@ -41,9 +43,12 @@ SIZE = LINE  # workers in the team, 0 while it is open
 FIRST = 2 * LINE  # worker 0: barriers that it came to
 LOOKED = LINE  # from there: how often it looked in vain at barriers
 TAKEN = LINE + 2  # how many pieces of its stretch have been taken
+LEARNT = LINE + 3  # what learn_parts has found of it
 PARTS = LINE + 16  # the same of its part of each of LISTS lists, in each of TURNS meetings that follow each other
 LISTS, TURNS = 3, 4
 CLOSED = 1 << 20
+WHOLE = 1 << 16  # d.parts: how many of so many parts of a list come before each worker's, behind the number of workers
+LEARNING, MOST_UNEQUAL = 0.2, 0.25  # of what a wait tells; least part of an equal share
 NEIGHBOURS = 32  # of a list that a worker takes at once, if that makes more than so many PIECES
 PIECES = 64
 
@@ -191,6 +196,49 @@ def meet(m, d, me, size):
 def share(n, me, size):
     """(first, one past the last) of the n pieces in a row that are worker me's."""
     return n * me // size, n * (me + 1) // size
+
+
+@func
+def own_part(m, d, n, me, size):
+    """(first, one past the last) of the n pieces in a row that are worker me's, as learn_parts has it."""
+    return before(m, d, n, me, size, 0), before(m, d, n, me + 1, size, 0)
+
+
+@func
+def before(m, d, n, me, size, odd):
+    """How many of n pieces come before those of worker me; odd: what is added, of WHOLE, before it is rounded down."""
+    parts = me * WHOLE // size
+    if d.parts[0] == size:
+        parts = d.parts[1 + me]
+    return ti.cast((ti.cast(n, ti.i64) * parts + odd) // WHOLE, ti.i32)
+
+
+@func
+def learn_parts(m, d, size, looks):
+    """d.parts for the next launch, by one worker, when nobody asks for them any more: who waited for others in this one
+    gets more. looks: how often one would have looked in vain, about, in the time of its own work."""
+    if size > 1:
+        mean, sum, part = FP(0.0), FP(0.0), FP(0.0)
+        for k in range(size):
+            mean += d.team[place_of(k) + LOOKED] / FP(size)
+        for k in range(size):
+            sum += wanted_part(m, d, k, size, mean, looks)
+        for k in range(size):
+            part += wanted_part(m, d, k, size, mean, looks)
+            d.team[place_of(k) + LEARNT] = ti.cast(ti.round(WHOLE * part / sum), ti.i32)
+        d.parts[0], d.parts[1] = size, 0
+        for k in range(size):
+            d.parts[2 + k] = d.team[place_of(k) + LEARNT]
+
+
+@func
+def wanted_part(m, d, k, size, mean, looks):
+    """How large worker k's part is to be, of an equal one."""
+    now = FP(1.0)
+    if d.parts[0] == size:
+        now = (d.parts[2 + k] - d.parts[1 + k]) * (FP(size) / WHOLE)
+    waited = (d.team[place_of(k) + LOOKED] - mean) / ti.max(looks, FP(1.0))
+    return ti.max(MOST_UNEQUAL, now * (1.0 + LEARNING * ti.max(-1.0, ti.min(1.0, waited))))
 
 
 @ti.func

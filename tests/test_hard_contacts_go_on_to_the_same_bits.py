@@ -11,6 +11,7 @@ import pytest
 
 import tisim
 from tisim.data.digest import state_hash
+from tisim.device import memory, session, team
 
 PILE = """
 import os
@@ -39,6 +40,32 @@ def printed(n, steps):
 
 def test_threads_change_no_bit():
     assert len(printed(400, 150)) == 1
+
+
+@pytest.mark.parametrize("scene", [("pile", 400), ("ragdolls", 30)])
+def test_parts_of_workers_change_no_bit_and_follow_their_pace(scene, monkeypatch):
+    """In whatever proportion they have them; where one worker got nearly all, the other one gets more again."""
+    tisim.init(arch="cpu", precision="f64", threads=2)
+    if session.workers < 2:
+        pytest.skip("needs two processors")
+    monkeypatch.setattr(team, "SHORT", np.inf)  # none is sent home where others take a processor's time
+    monkeypatch.setattr(team, "_rest", 0)
+    m = tisim.Model.from_scene(scene[0], n=scene[1])
+    m.opt.dynamics, m.lcp.bounce, m.lcp.armature = "lcp", 0.2, "ignore"
+    start = tisim.Data(m)
+    tisim.step(m, start, 100)
+    found, shared, whole = [], [], 1 << 16
+    for part in (None, 0, 3000, 60000, whole):
+        d = copy.copy(start)
+        for _ in range(20):
+            if part is not None:
+                memory.upload(d.device("parts"), np.array([2, 0, part, whole], np.int32))
+            tisim.step(m, d)
+        found.append(state_hash(d))
+        tisim.step(m, d, 60)
+        shared.append(d.host("parts").ravel()[:4].tolist())
+    assert len(set(found)) == 1
+    assert all(number == 2 and begin == 0 and 0.1 < mid / end < 0.9 for number, begin, mid, end in shared)
 
 
 @pytest.mark.slow

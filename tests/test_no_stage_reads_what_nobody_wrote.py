@@ -43,6 +43,7 @@ ITSELF = {
     "lcp_held",  # of the same four bodies, where all of them move
     "lcp_twist", "lcp_warm",  # in the order of ODE, by the step before
     "team",  # workers count pieces
+    "parts",  # how long they waited in the last step
     "con_state", "row_state",  # by the sweep before
     "sol_q", "sol_Hq", "con_hess_mix", "con_hess_rot", "row_hess",  # by the first round of Newton's method
     "tblk_group", "cblk_group", "rblk_group",  # by the same loops, of the level below

@@ -7,7 +7,7 @@ of the record itself, then read from there.
 from ..constants import HEAD_COLORS
 from ..sleep.awake import is_body_asleep
 from ..sort import first_from
-from ..team import meet, share
+from ..team import meet, own_part, share
 from ..types import FP, called, func, ti
 from .bodies import SCALE_SIZE
 from .contacts import (
@@ -50,16 +50,17 @@ def prepare_contacts(m, d, me: ti.i32, size: ti.i32):
     colour's contacts lie all over the list."""
     ncon = d.ncon
     if ncon > 0:
-        many = size * ((ncon + size * STRETCH - 1) // (size * STRETCH))
-        first, behind = share(many, me, size)
+        first, behind = own_part(m, d, ncon, me, size)
+        many = ti.max(1, (behind - first + STRETCH - 1) // STRETCH)
         kinds = MOST_ABREAST * ti.min(d.lcp_head[HEAD_COLORS], COLORS)
-        for part in range(first, behind):
-            begin, end = share(ncon, part, many)
+        for part in range(many):
+            begin, end = share(behind - first, part, many)
             for kind in range(kinds + 1):
-                s = d.lcp_head[HEAD_SINGLES]  # of those that are not side by side, by colour
-                low, high = share((ncon - s) // LANES, part, many)
+                s, low, high = d.lcp_head[HEAD_SINGLES], 0, 0  # of those that are not side by side, by colour
                 if kind < kinds:
-                    s, low, high = slots_of(m, d, kind, begin, end)
+                    s, low, high = slots_of(m, d, kind, first + begin, first + end)
+                elif part == 0:
+                    low, high = own_part(m, d, (ncon - s) // LANES, me, size)
                 while low < high:
                     n = ti.min(BY_TURNS, high - low)
                     prepare_abreast(m, d, s + LANES * low, n)
@@ -69,7 +70,6 @@ def prepare_contacts(m, d, me: ti.i32, size: ti.i32):
                 prepare_contact(m, d, s)
         if d.lcp_bounce > 0.0:
             meet(m, d, me, size)
-            first, behind = share(ncon, me, size)
             for s in range(first, behind):
                 bounce(m, d, s)
 

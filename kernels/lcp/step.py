@@ -2,7 +2,7 @@
 
 from ..constants import HEAD_COLORS
 from ..sleep.awake import body_at, body_count
-from ..team import crew, join, meet, share
+from ..team import WHOLE, before, crew, join, learn_parts, meet, own_part
 from ..types import ABREAST, FP, HAND, SERIAL, called, func, kernel, ti
 from .bodies import begin_body, next_substep
 from .contacts import PAIR_SIZE, keep_contact, keep_sleepers
@@ -12,6 +12,9 @@ from .poses import end_bodies
 from .records import prepare_contacts
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
 from .visits import BY_TURNS, visit_abreast, visit_contact
+
+# looks in vain that take as long as a visit of a contact; visits that take as long as what is not swept
+LOOKS, VISITS = 3.0, 7
 
 
 @kernel
@@ -35,8 +38,8 @@ def advance(m, d, me, size):
     """Bodies, records, substeps of sweeps, poses; nobody reads what another writes before the next meeting."""
     ncon = d.ncon
     ncolor = ti.select(ncon > 0, d.lcp_head[HEAD_COLORS], 0)
-    first, behind = share(body_count(m, d), me, size)
-    mine, end = share(ncon, me, size)
+    first, behind = own_part(m, d, body_count(m, d), me, size)
+    mine, end = own_part(m, d, ncon, me, size)
     for k in range(first, behind):
         begin_body(m, d, body_at(m, d, k))
     meet(m, d, me, size)
@@ -76,12 +79,19 @@ def advance(m, d, me, size):
     keep_sleepers(m, d, me, size)
     end_bodies(m, d, first, behind, me)
     if me == 0:
+        learn_parts(m, d, size, looks_of(m, d, ncon, size))
         for w in range(d.nworld):
             d.world_time[w] = d.world_time[w] + m.opt.timestep
             d.lcp_warm[w] = 1
         d.nlcp = ncon
         if ti.static(m.has.sleep):
             d.nlcp = d.nlcpwant
+
+
+@func
+def looks_of(m, d, n, size):
+    """How often a worker would look in vain, about, in the time that its part of n contacts in all sweeps takes."""
+    return n * (LOOKS * (d.lcp_substeps * d.lcp_sweeps + VISITS)) / size
 
 
 @called("maximal")
@@ -104,14 +114,15 @@ def visit_color(m, d, color, starts: ti.template(), me, size):
         n = d.lcp_head[HEAD_SIZES + at] // LANES
         mine, behind = 0, n
         if n > 0 and size > 1:  # a part of the list is always the same worker's, the odd set now one's, now another's
-            mine, behind = (n * me + rows % size) // size, (n * (me + 1) + rows % size) // size
+            odd = rows % size * (WHOLE // size)
+            mine, behind = before(m, d, n, me, size, odd), before(m, d, n, me + 1, size, odd)
         while mine < behind:
             many = ti.min(BY_TURNS, behind - mine)
             visit_abreast(m, d, d.lcp_head[HEAD_FIRST + at] + LANES * rows * mine, rows, many, starts, me)
             mine += many
     begin = d.lcp_head[HEAD_SINGLES + color]
     n = d.lcp_head[HEAD_SINGLES + color + 1] - begin
-    mine, behind = share(n, me, size)
+    mine, behind = own_part(m, d, n, me, size)
     if color == COLORS:
         mine, behind = 0, ti.select(me == 0, n, 0)
     mine, behind = whole(m, d, begin, mine, n), whole(m, d, begin, behind, n)

@@ -5,7 +5,7 @@ from ..constants import HEAD_COLORS
 from ..rotation import at4
 from ..sleep.awake import is_tree_asleep, tree_at, tree_count
 from ..sort import first_from
-from ..team import crew, join, meet, share
+from ..team import crew, join, learn_parts, meet, own_part, share
 from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti
 from .bodies import MIDPOINT, SCALE_SIZE, clear_body, next_substep, turn_body
 from .contacts import (
@@ -26,8 +26,10 @@ from .lists import loop_at
 from .loops import measure_loop, sweep_loops
 from .records import prepare_contacts, put_block
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
-from .step import start_color, sweep_color
+from .step import looks_of, start_color, sweep_color
 from .trees import begin_tree, end_tree, rest_tree
+
+AS_CONTACTS = 4  # so many take as long as one body of a tree
 
 
 @kernel
@@ -58,8 +60,8 @@ def advance_trees(m, d, me, size):
     nloop = 0
     if ti.static(m.has.loops):
         nloop = d.lcp_eq_head[HEAD_COLORS]
-    first, behind = share(tree_count(m, d), me, size)
-    mine, end = share(ncon, me, size)
+    first, behind = own_part(m, d, tree_count(m, d), me, size)
+    mine, end = own_part(m, d, ncon, me, size)
     for b in range(d.nworld * m.nbody):
         if b % size == me and m.body_treeid[b % m.nbody] < 0:
             clear_body(m, d, b)
@@ -128,6 +130,7 @@ def advance_trees(m, d, me, size):
         for i in range(mine, end):
             measure_loop(m, d, loop_at(m, d, i))
     if me == 0:
+        learn_parts(m, d, size, looks_of(m, d, ncon + AS_CONTACTS * d.nworld * m.nbody, size))
         for w in range(d.nworld):
             d.world_time[w] = d.world_time[w] + m.opt.timestep
             d.lcp_warm[w] = 1

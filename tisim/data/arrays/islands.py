@@ -96,6 +96,7 @@ SCRATCH = [
      "large islands that are not done; the most iterations and evaluations that each round took; 1 if qacc is bad"),
     # teams of workers, and their sums over blocks of large islands
     ("team", "i", (ALL, 66, 32), "-", "solver", "by what workers find each other, see kernels/team.py"),
+    ("parts", "i", (ALL, 34), "-", "solver", "of their lists, which are as long as they were quick; the same file"),
     ("tree_sum", "f", (ALL, 4096), "-", "solver", "sums over blocks of a large island's trees, by columns; twice"),
     ("con_sum", "f", (ALL, 2560), "-", "solver", "sums over blocks of contacts"),
     ("row_sum", "f", (ALL, 2560), "-", "solver", "sums over blocks of rows"),
