@@ -3,7 +3,7 @@
 from ..constants import DSBL_CONSTRAINT, DSBL_EQUALITY, EQ_WELD, HEAD_COLORS
 from ..constraint.equality import local_ends
 from ..sleep.awake import is_body_asleep
-from ..team import crew, join, meet, share
+from ..team import crew, join, meet, own_part
 from ..types import HAND, SERIAL, func, kernel, ti
 from .manifolds import contacts_of, ease_contacts, find_manifolds
 from .matches import match_contacts
@@ -46,7 +46,7 @@ def make_lists(m, d, me, size):
             color_loops(m, d)
     match_contacts(m, d, n, me, size)
     meet(m, d, me, size)
-    first, behind = share(n, me, size)
+    first, behind = own_part(m, d, n, me, size)
     for i in range(first, behind):
         give_slots(m, d, i, n)
 

@@ -1,6 +1,6 @@
 """Manifolds: the contacts of one pair of geoms, which lie side by side in the list."""
 
-from ..team import meet, share
+from ..team import meet, own_part
 from ..types import func, ti
 
 HEAD_FOUND = 704  # place in lcp_head: how many each worker has found
@@ -17,7 +17,7 @@ def same_pair(m, d, c, e):
 @func
 def find_manifolds(m, d, me, size):
     """lcp_first: the first contact of each manifold, the contacts of one pair of geoms. Returns how many there are."""
-    mine, behind = share(d.ncon, me, size)
+    mine, behind = own_part(m, d, d.ncon, me, size)
     n = 0
     for c in range(mine, behind):
         d.lcp_slot[mine + n] = c  # until it has a slot
