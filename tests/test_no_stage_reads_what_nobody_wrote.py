@@ -23,7 +23,7 @@ ZERO |= {"con_seat", "seat_conadr", "seat_of_con", "seat_of_tree", "tree_seat"}
 LAST_STEP = {"group_mat", "group_pos", "item_ball", "item_fathi", "item_fatlo", "plane_normal", "plane_pos",
              "sweep_skin"}  # fmt: skip
 LAST_STEP |= {"lcp_geom", "lcp_impulse", "lcp_pos", "lcp_warm", "nlcp"}  # of the second dynamics
-LAST_STEP |= {"lcp_qpos", "lcp_qvel"}  # of its trees
+LAST_STEP |= {"lcp_qpos", "lcp_qvel", "parts"}  # of its trees; of its workers, how long they waited
 LAST_STEP |= {"rk_act"}  # activations that wait until a step in which trees fell asleep is over
 LAST_STEP |= {"pic_through"}  # of the layer before
 LAST_STEP |= {"pic_label", "pic_measure", "pic_most"}  # what other modes of colours tell
