@@ -1,11 +1,11 @@
 """Films: pictures go to the encoder one by one while the simulation runs."""
 
-import contextlib
 import pathlib
 import time
 
 import numpy as np
 
+from tisim.device.whole_file import told
 from tisim.errors import Error
 
 from . import draw, playback
@@ -48,16 +48,8 @@ class Film:
         self.camera, self.look = look.pop("camera", None), look
         self._pictures = None
         self.number, self.seen, self.drawing = 0, np.full(4, -np.inf), 0.0
-        with self._told():
+        with told(self.path, "film"):
             self._writer = encode.Beside(encode.writer(self.path, size, fps))
-
-    @contextlib.contextmanager
-    def _told(self):
-        """Says which file it is that cannot be written."""
-        try:
-            yield
-        except OSError as e:
-            raise Error(f"{self.path}: cannot write the film: {e.strerror or e}") from None
 
     def next_step(self):
         """After how many steps the next picture is due."""
@@ -72,7 +64,7 @@ class Film:
         (width, height), world = self.size, self.look.get("world", 0)
         camera = choose(self.camera, m, d, width / height, world, self.seen)
         self._pictures = self._pictures or Pictures(m, width, height, self._writer.add)
-        with self._told():
+        with told(self.path, "film"):
             self._pictures.add(d, camera, **self.look)
         self.number += 1
         self.drawing += time.perf_counter() - began
@@ -90,7 +82,7 @@ class Film:
     def close(self):
         """Draws what was not drawn so far, and finishes the file."""
         began = time.perf_counter()
-        with self._told():
+        with told(self.path, "film"):
             try:
                 if self._pictures is not None:
                     self._pictures.close()

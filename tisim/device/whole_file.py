@@ -16,18 +16,26 @@ def _part_of(path):
     return path, path.with_name(f"part-{path.name}")
 
 
+@contextlib.contextmanager
+def told(path, what="file"):
+    """A block in which a file is written: raises Error, which names it and what it is, where that cannot be."""
+    try:
+        yield
+    except OSError as e:
+        raise Error(f"{path}: cannot write the {what}: {e.strerror or e}") from None
+
+
 def check(path, what="file", folder=True):
     """Raises Error where `whole` could not write: for what is told before long work, not behind it. Nothing stays."""
     path, part = _part_of(path)
     made = [parent for parent in path.parents if folder and not parent.exists()]
     try:
-        if folder:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        part.touch()
-    except OSError as e:
-        raise Error(f"{path}: cannot write the {what}: {e.strerror or e}") from None
+        with told(path, what):
+            if folder:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            part.touch()
     finally:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
@@ -44,12 +52,11 @@ def whole(path, what="file", folder=False):
     """
     path, part = _part_of(path)
     try:
-        if folder:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        yield part
-        os.replace(part, path)
-    except OSError as e:
-        raise Error(f"{path}: cannot write the {what}: {e.strerror or e}") from None
+        with told(path, what):
+            if folder:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            yield part
+            os.replace(part, path)
     finally:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)

@@ -5,7 +5,7 @@ import gymnasium
 from tisim.errors import Error
 
 from .pictures import MODES
-from .vector_env import make, whole
+from .vector_env import as_seed, make
 
 
 class SingleEnv(gymnasium.Env):
@@ -43,7 +43,7 @@ class SingleEnv(gymnasium.Env):
 
     def reset(self, *, seed=None, options=None):
         try:
-            seed = None if seed is None else whole(seed)
+            seed = None if seed is None else as_seed(seed)
         except TypeError:
             raise Error(f"seed={seed!r}: expected a whole number") from None
         super().reset(seed=seed)

@@ -368,8 +368,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def _seeds(self, seed):
         try:
             if seed is None or np.ndim(seed) == 0:
-                return [None if seed is None else whole(seed) + k for k in range(self.num_envs)]
-            found = [None if one is None else whole(one) for one in seed]
+                return [None if seed is None else as_seed(seed) + k for k in range(self.num_envs)]
+            found = [None if one is None else as_seed(one) for one in seed]
         except (TypeError, ValueError):
             raise Error(f"seed={seed!r}: expected a whole number, or one or None for each environment") from None
         if len(found) != self.num_envs:
@@ -398,7 +398,7 @@ def _infos(what, found, n):
     return out
 
 
-def whole(seed):
+def as_seed(seed):
     """A seed as an int. Raises TypeError where it is no whole number."""
     if isinstance(seed, (bool, np.bool_)):
         raise TypeError
