@@ -1,9 +1,12 @@
 """The elements of a tisim.Spec below the world: bodies, frames, replicates, sites, joints."""
 
+import copy
+
 from tisim.enums import mjtJoint
 from tisim.errors import Error
+from tisim.mjcf.format.defaults import BUILTIN
 
-from .element import SpecElement
+from .element import BODY, SpecElement
 from .elements import object_word
 
 LEAVES = ("joint", "geom", "site", "camera", "light")
@@ -119,7 +122,7 @@ class SpecBody(SpecHolder):
         """Alternative orientations of the inertial frame: body.ialt.euler = ..."""
         if self.inertial is None:
             self.explicitinertial = True
-        return self.inertial
+        return self.inertial.alt
 
     def _direct(self, kind):
         """Elements of one kind in this body, through its frames and replicates, in order."""
@@ -207,14 +210,37 @@ class SpecSite(SpecElement):
 
 
 class SpecJoint(SpecElement):
-    """A joint; type of a freejoint reads as mjJNT_FREE."""
+    """A joint. A freejoint reads as a free joint of MuJoCo's defaults, whatever its class has, and becomes one in the
+    file where it is given what only a joint has there, as in MuJoCo.
+    """
 
     __slots__ = ()
+
+    def __init__(self, spec, node, grammar):
+        super().__init__(spec, node, _FREE if node.tag == "freejoint" else grammar)
 
     def __getattr__(self, name):
         if name == "type" and self._node.tag == "freejoint":
             return mjtJoint.mjJNT_FREE
         return super().__getattr__(name)
+
+    def _set(self, name, value):
+        node, free = self._node, BODY["freejoint"].attributes
+        if node.tag == "freejoint" and name not in free:
+            if "align" in node.attrib and value is not None:
+                raise Error(f"attribute '{name}' of 'freejoint': MJCF has none beside 'align', which None takes away")
+            if name == "type" and value in (mjtJoint.mjJNT_FREE, "free"):
+                return
+        super()._set(name, value)
+        if node.tag == "freejoint" and not node.attrib.keys() <= free.keys():
+            own = self._spec._class_of(node)["joint"]
+            plain = {key: plain for key, plain in BUILTIN["joint"].items() if own.get(key) != plain}
+            node.tag, node.attrib = "joint", {**plain, "type": int(mjtJoint.mjJNT_FREE), **node.attrib}
+            self._spec._restructured()
+
+
+_FREE = copy.copy(BODY["joint"])
+_FREE.attributes = BODY["joint"].attributes | BODY["freejoint"].attributes
 
 
 class SpecKey(SpecElement):

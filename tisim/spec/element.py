@@ -7,6 +7,7 @@ from tisim.mjcf.format.names import nearest
 from tisim.mjcf.format.xmltext import Node
 from tisim.mjcf.scene.sections import SECTIONS
 
+from .orientation import Orientation
 from .values import caller, readable, typed
 
 ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler")
@@ -149,8 +150,8 @@ class SpecElement:
 
     @property
     def alt(self):
-        """Alternative orientations: element.alt.euler = [0, 0, 90] is element.euler = [0, 0, 90]."""
-        return self
+        """Other words for the orientation: alt.euler = [0, 0, 90] is element.euler = [0, 0, 90]; see Orientation."""
+        return Orientation(self)
 
     @property
     def parent(self):
@@ -224,7 +225,7 @@ def _extra(element):
 _PLACE = dict(pos=[0.0] * 3, quat=[1.0, 0.0, 0.0, 0.0])
 _PLAIN = {
     "body": dict(_PLACE, gravcomp=0.0, mocap=0, sleep=0, user=[]), "frame": _PLACE,
-    "replicate": dict(sep="", offset=[0.0] * 3, euler=[0.0] * 3), "freejoint": dict(group=0, align=2),
+    "replicate": dict(sep="", offset=[0.0] * 3, euler=[0.0] * 3), "freejoint": BUILTIN["joint"],
     "inertial": _PLACE, "key": dict(time=0.0), "numeric": dict(data=[]),
 }  # fmt: skip
 

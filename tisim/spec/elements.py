@@ -6,6 +6,7 @@ from tisim.mjcf.format.grammar import GRAMMAR
 from tisim.mjcf.format.names import nearest
 
 from .element import OrderedElement, SpecElement, texts
+from .values import Vector
 
 # types of sensors whose enum does not read like their tag
 SENSORS = {"JOINTACTFRC": "jointactuatorfrc", "TENDONACTFRC": "tendonactuatorfrc", "GEOMDIST": "distance",
@@ -137,25 +138,33 @@ class SpecEquality(OrderedElement):
 
     @property
     def data(self):
-        """MjSpec's numbers: anchor of connect; anchor, relpose, torquescale of weld; polycoef of the others."""
-        if self._node.tag == "connect":
-            return self.anchor
-        if self._node.tag == "weld":
-            parts = [self.anchor, self.relpose, self.torquescale]
-            return [v for part, n in zip(parts, (3, 7, 1)) for v in (_numbers(part) if part is not None else [0.0] * n)]
-        return self.polycoef
+        """MjSpec's 11 numbers: anchor of connect; anchor, relpose, torquescale of weld; polycoef of the others."""
+        numbers, first = [0.0] * 10 + [1.0], 0
+        for name, n in self._parts():
+            value = self._value(name)
+            told = _REST.get(name, []) if value is None else _numbers(value)
+            numbers[first : first + n] = (told + [0.0] * n)[:n]
+            first += n
+        return Vector(numbers, lambda values: setattr(self, "data", values))
 
     @data.setter
     def data(self, value):
         values = _numbers(value)
-        if self._node.tag == "connect":
-            self.anchor = values[:3]
-        elif self._node.tag == "weld":
-            if len(values) != 11:
-                raise Error(f"'data' of a weld holds 11 numbers, found {len(values)}")
-            self.anchor, self.relpose, self.torquescale = values[:3], values[3:10], values[10]
-        else:
-            self.polycoef = values[:5]
+        if self._node.tag == "weld" and len(values) != 11:
+            raise Error(f"'data' of a weld holds 11 numbers, found {len(values)}")
+        first = 0
+        for name, n in self._parts():
+            self._set(name, values[first : first + n] if n > 1 else values[first])
+            first += n
+
+    def _parts(self):
+        """Attributes of MJCF that hold `data`, with their lengths."""
+        return _DATA.get(self._node.tag, (("polycoef", 5),))
+
+
+# of an equality's data: what stands where, and numbers of what is not written, where they are not 0
+_DATA = dict(connect=(("anchor", 3),), weld=(("anchor", 3), ("relpose", 7), ("torquescale", 1)))
+_REST = dict(polycoef=[0.0, 1.0, 0.0, 0.0, 0.0], torquescale=[1.0])
 
 
 def _numbers(value):
