@@ -1,7 +1,10 @@
 """Each function that computes from a Model and a Data refuses wrong arguments by a tisim.Error that says what was
 expected, and names of MuJoCo's functions lead to those here."""
 
+import copy
 import inspect
+import pickle
+import re
 
 import mujoco
 import numpy as np
@@ -123,6 +126,34 @@ def test_the_calls_that_errors_tell_are_those_here():
         ours, _, arguments = call.partition("(")
         known = list(inspect.signature(getattr(tisim, ours)).parameters)
         assert arguments.rstrip(")").split(", ") == known[: arguments.count(",") + 1], name
+
+
+def test_arrays_to_be_filled_are_refused_with_what_is_returned():
+    """Of every function that is called as MuJoCo's, with or without mj_; also behind names, and by pickle."""
+    numbers = np.zeros(6)
+    for call, what in RETURN.values():
+        name = call.partition("(")[0]
+        with pytest.raises(tisim.Error, match=re.escape(f"tisim.{call} returns {what} and fills no array")) as caught:
+            getattr(tisim, name)(1, 2, numbers, 3, jacp=numbers)
+        assert isinstance(caught.value, TypeError)
+    assert pickle.loads(pickle.dumps(tisim.jac_body)) is tisim.jac_body
+    assert list(inspect.signature(tisim.jac_body).parameters) == ["m", "d", "body"]
+
+
+def test_a_state_to_be_filled_is_refused(both):
+    with pytest.raises(tisim.Error, match=r"sig=an array of 9: .* \(the state is returned, no array is filled\)"):
+        tisim.get_state(*both, np.zeros(9), int(tisim.mjtState.mjSTATE_QPOS))
+
+
+def test_of_what_a_data_is_tells_how_to_copy(both):
+    m, d = both
+    other = copy.copy(m)
+    with pytest.raises(tisim.Error, match=r"copy\.deepcopy\(\(m, d\)\)"):
+        tisim.step(other, d)
+    m, d = copy.deepcopy((m, d))
+    tisim.step(m, d)
+    tisim.set_state(other, e := tisim.Data(other), tisim.get_state(m, d))
+    assert np.array_equal(e.qpos, d.qpos)
 
 
 def test_a_data_of_an_earlier_start_is_refused():

@@ -53,6 +53,7 @@ _HOMES = {
     "tisim.viewer.camera": "default_free_camera mjv_defaultFreeCamera",
     "tisim.viewer.renderer": "Renderer",
 }
+_ASKED = "tisim.data.state", "tisim.derivatives"  # with tisim.queries, modules of functions that return what they find
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 _FOLDERS = (
     "data device enums errors gym mjcf model pipeline queries recording rollout settling spec stages sweeping viewer "
@@ -72,7 +73,12 @@ def __getattr__(name):
     from tisim.device import garbage
 
     with garbage.collected_later():
-        value = globals()[name] = getattr(importlib.import_module(home), name)
+        value = getattr(importlib.import_module(home), name)
+        if home in _ASKED or ".queries." in home:
+            from tisim.mujoco_names import told
+
+            value = told(name, value)
+        globals()[name] = value
     return value
 
 

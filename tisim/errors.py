@@ -21,6 +21,10 @@ class MissingNameError(Error, ImportError):
     """A name of MuJoCo's that was to be imported from tisim and is not there; what to use instead is told."""
 
 
+class CallError(Error, TypeError):
+    """Arguments as MuJoCo's function takes them, which fills an array, and not this one's."""
+
+
 class IdError(Error, IndexError):
     """An id or index that does not exist."""
 

@@ -1,5 +1,6 @@
 """What to say to those who ask for a name that MuJoCo has and tisim has not: what to use instead."""
 
+import functools
 import re
 import sys
 
@@ -10,14 +11,8 @@ OTHERS = dict(
     mj_resetData="reset", mj_resetDataKeyframe="reset_keyframe",
     mj_makeData="Data",
     mjv_makeConnector="mjv_connector(geom, type, width, from_, to), with points of three numbers",
-    mj_getState="get_state(m, d, sig), which returns the state",
-    mj_ray="ray(m, d, point, direction), which returns distance and geom",
-    mj_multiRay="multi_ray(m, d, point, directions), which returns distances and geoms",
-    mjd_transitionFD="transition_fd",
-    mjd_inverseFD="inverse_fd",
     mju_muscleGain="muscle_gain", mju_muscleBias="muscle_bias", mju_muscleDynamics="muscle_dynamics",
     mju_muscleGainLength="muscle_gain_length",
-    mj_geomDistance="geom_distance(m, d, geom1, geom2, distmax), which returns the distance and the segment",
 )  # fmt: skip
 # those that fill an array which the caller gives, and return it here: arguments, what they return
 RETURN = dict(
@@ -37,8 +32,14 @@ RETURN = dict(
     mj_differentiatePos=("differentiate_pos(m, dt, qpos1, qpos2)", "the velocity"),
     mj_local2Global=("local_to_global(m, d, pos, quat, body)", "position and matrix"),
     mj_extractState=("extract_state(m, state, srcsig, dstsig)", "the state"),
+    mj_getState=("get_state(m, d, sig)", "the state"), mj_ray=("ray(m, d, pnt, vec)", "distance and geom"),
+    mj_multiRay=("multi_ray(m, d, pnt, vec)", "distances and geoms"),
+    mj_geomDistance=("geom_distance(m, d, geom1, geom2, distmax)", "the distance and the segment"),
+    mjd_transitionFD=("transition_fd(m, d, eps, centered)", "A, B, C and D"),
+    mjd_inverseFD=("inverse_fd(m, d, eps, actuation, centered)", "seven matrices"),
 )  # fmt: skip
 OTHERS |= {name: f"{call}, which returns {what}" for name, (call, what) in RETURN.items()}
+RETURNS = {call.partition("(")[0]: (call, what) for call, what in RETURN.values()}
 LATER = "a later version will have it"
 WINDOW = "tisim.viewer.launch_passive(m, d) and tisim.viewer.view(m, d, step=f) open a window"
 PICTURE = "tisim.viewer.render(m, d, width, height, camera=...) returns a picture"
@@ -66,7 +67,7 @@ OF_MODULE = (
     (r"mj_isSparse|mj_isDual", "not asked here: matrices are never stored whole; m.opt.solver tells whether it is PGS"),
     (r"mj_print\w+", "print(m), print(d) and print(d.warning) are short; `tisim info FILE` tells about a model"),
     (r"mj_(\w*Cache\w*|\w*[Pp]lugin\w*|resetDataDebug)", "there are no plugins and no cache of assets"),
-    (r"mj_(rayHfield|rayMesh)", "use ray(m, d, point, direction), which meets all shapes"),
+    (r"mj_(rayHfield|rayMesh)", "use ray(m, d, pnt, vec), which meets all shapes"),
     (r"mj_addContact", "contacts come from colliders: register_collider adds one of your own"),
     (r"mj_default\w+", "a new Spec has the defaults: tisim.Spec().option.timestep"),
     (r"mj_mulJacVec|mj_mulJacTVec", "use d.efc_J @ vec, d.efc_J.T @ vec"),
@@ -142,6 +143,28 @@ def instead(name, table=OF_MODULE):
         if re.fullmatch(pattern, name):
             return f"; {words}"
     return ""
+
+
+def told(name, function):
+    """The function; one of RETURN tells what it takes and returns where it is called with other arguments."""
+    if name not in RETURNS:
+        return function
+
+    @functools.wraps(function)
+    def call(*args, **values):
+        try:
+            return function(*args, **values)
+        except TypeError as error:
+            if error.__traceback__.tb_next is not None:  # from inside the function
+                raise
+            takes, what = RETURNS[name]
+            text = f"{error}; tisim.{takes} returns {what} and fills no array"
+        from tisim.errors import CallError
+
+        raise CallError(text)
+
+    call.__module__ = "tisim"  # where pickle finds it
+    return call
 
 
 def missing(module, name, there, own=()):

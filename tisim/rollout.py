@@ -58,9 +58,10 @@ class Rollout:
         """As the function `rollout` of this module."""
         if self._closed:
             raise Error("this Rollout is closed")
-        for name, value, kind in (("m", m, "Model"), ("d", d, "Data or None")):
+        for name, value, kind in (("m", m, "Model; d.vary gives the worlds of d values of their own"),
+                                  ("d", d, "Data or None, whatever the threads")):  # fmt: skip
             if isinstance(value, (list, tuple)):
-                raise Error(f"{name}: a rollout is of one tisim.{kind}, whatever the threads, got {len(value)}")
+                raise Error(f"{name}: got {len(value)}, a rollout is of one tisim.{kind}")
         given.model(m)
         if d is not None:
             given.check(m, d)

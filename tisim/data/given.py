@@ -4,6 +4,11 @@ import numpy as np
 
 from tisim.errors import Error
 
+OTHER = (
+    "this Data was made from another Model, be it a copy: make one by tisim.Data(m), to which tisim.set_state takes a "
+    "state, or copy the two at once, m, d = copy.deepcopy((m, d))"
+)
+
 
 def check(m, d):
     """Raises Error unless m is a Model and d a Data of it."""
@@ -21,7 +26,7 @@ def check(m, d):
     for what, value, kind in (("first", m, Model), ("second", d, Data)):
         if not isinstance(value, kind):
             raise Error(f"the {what} argument is a tisim.{kind.__name__}, got {_words(value)}")
-    raise Error("this Data was made from another Model")
+    raise Error(OTHER)
 
 
 def model(m):

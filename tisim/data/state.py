@@ -210,7 +210,8 @@ def reset_keyframe(m, d, key, worlds=None):
 
 def _sig(sig):
     if not isinstance(sig, (int, np.integer)) or not 0 <= sig < 1 << int(mjtState.mjNSTATE):
-        raise Error(f"sig={sig!r}: expected a sum of mjtState bits (the state is returned, no array is filled)")
+        got = f"an array of {sig.size}" if isinstance(sig, np.ndarray) else repr(sig)
+        raise Error(f"sig={got}: expected a sum of mjtState bits (the state is returned, no array is filled)")
     return int(sig)
 
 
@@ -244,8 +245,8 @@ def get_state(m, d, sig=mjtState.mjSTATE_INTEGRATION, worlds=None):
     Returns (size,) for a Data of one world, else (worlds, size).
     """
     given.check(m, d)
-    index = slice(None) if worlds is None else world_indices(d, worlds)
     parts = state_parts(d, sig)
+    index = slice(None) if worlds is None else world_indices(d, worlds)
     out = np.empty((d.nworld if worlds is None else len(index), sum(n for _, n in parts)))
     write_rows(d, parts, out, index)
     return out[0] if d.nworld == 1 and len(out) else out

@@ -6,6 +6,7 @@ from tisim.device import memory, session
 from tisim.errors import CapacityError, Error
 from tisim.model import limits
 
+from . import given
 from .arrays import COUNTS, DATA
 from .declare import CAPACITIES, LENGTHS
 from .overlay import Overlay
@@ -119,7 +120,7 @@ class Storage:
         if self._generation != session.generation:
             raise Error("Taichi was started again (tisim.init); make a new Data")
         if m is not self.model:
-            raise Error("this Data was made from another Model")
+            raise Error(given.OTHER)
         version = m.refresh()
         if version is not self._model_version:
             self._unbind()
