@@ -114,3 +114,16 @@ def test_arrays_are_asked_and_printed_as_numpys(pair):
     assert 0 in pair.d.xfrc_applied and 7 not in pair.d.xfrc_applied
     with pytest.raises(ValueError, match="ambiguous"):
         bool(pair.d.qvel)
+
+
+def test_ids_are_whole_numbers(pair):
+    """Those that fields of an element hold are arrays of one number, which MuJoCo refuses, too."""
+    m, of = pair.m, pair.m.geom("hand").bodyid
+    assert m.body(of[0]).name == m.body(np.array(of[0])).name == "hand"
+    for key, words in ((of, r"got \[3\]; ids in arrays of one number are taken out by \[0\]"),
+                       ([1, 2], r"got \[1, 2\]$"),
+                       (3.0, "a whole number, got 3.0$")):  # fmt: skip
+        for x in (m, pair.d):
+            with pytest.raises(tisim.Error, match=words) as caught:
+                x.body(key)
+            assert isinstance(caught.value, IndexError)

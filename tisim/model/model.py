@@ -261,9 +261,19 @@ class Model(DeviceModel):
         if isinstance(key, str):
             return self.name2id(KINDS[word][0], key)
         number = self._sizes[KINDS[word][2]]
-        if not isinstance(key, (int, np.integer)) or not 0 <= key < number:
+        if isinstance(key, np.ndarray) and key.ndim == 0:
+            key = key[()]
+        if not isinstance(key, (int, np.integer)):
+            one = "; ids in arrays of one number are taken out by [0]" if np.shape(key) == (1,) else ""
+            raise IdError(f"{word}() needs a name or an id, a whole number, got {_plain(key)}{one}")
+        if not 0 <= key < number:
             raise IdError(f"no {word} with id {key!r}: there are {number}")
         return int(key)
+
+
+def _plain(value):
+    """A value in few words, an array as a list."""
+    return repr(value.tolist() if isinstance(value, np.ndarray) and value.size < 9 else value)
 
 
 def _path(path):
