@@ -4,6 +4,8 @@ Contract: within 1e-5 of their scale on models of one feature each, forward and 
 contacts in both cones; the state of the Data is left as it is. A linear system's derivatives are its matrices.
 """
 
+import copy
+
 import mujoco
 import numpy as np
 import pytest
@@ -150,3 +152,31 @@ def test_mistakes():
     for eps in (0, -1, "small", True, np.nan):
         with pytest.raises(tisim.Error, match="eps"):
             tisim.inverse_fd(m, d, eps)
+
+
+@pytest.mark.parametrize("integrator", ["implicit", "implicitfast"])
+def test_matrices_of_implicit_integrators_are_differentiated_too(integrator):
+    """A muscle's damping grows with its activation: A is that of MuJoCo's own steps, where mjd_transitionFD keeps M
+    minus the derivative of the forces; a gain that changes with velocity and a control do the same to B."""
+    text = f"""<mujoco><option integrator="{integrator}"/><worldbody><body><joint name="j" axis="0 1 0"/>
+      <geom type="capsule" size=".03" fromto="0 0 0 .3 0 0"/></body></worldbody><actuator>
+      <muscle joint="j" gear=".1" lengthrange="-.2 .2" force="60"/>
+      <general joint="j" gaintype="affine" gainprm="1 0 -3"/></actuator></mujoco>"""
+    pair = Pair(text)
+    pair.md.qpos, pair.md.qvel, pair.md.act, pair.md.ctrl = 0.3, -0.7, 0.4, [0.5, 0.6]
+    pair.copy_state()
+
+    def stepped(what, place):
+        ends = []
+        for step in (EPS, -EPS):
+            d = copy.copy(pair.md)
+            getattr(d, what)[place] += step
+            mujoco.mj_step(pair.mm, d)
+            ends.append([*d.qpos, *d.qvel, *d.act])
+        return np.subtract(*ends) / (2 * EPS)
+
+    A, B, _, _ = tisim.transition_fd(pair.m, pair.d, EPS)
+    assert error(A[:, 2], stepped("act", 0)) < 1e-6 and error(B[:, 1], stepped("ctrl", 1)) < 1e-6
+    theirs = np.zeros((3, 3)), np.zeros((3, 2))
+    mujoco.mjd_transitionFD(pair.mm, pair.md, EPS, True, *theirs, None, None)
+    assert error(A[:, 2], theirs[0][:, 2]) > 1e-4 and error(B[:, 1], theirs[1][:, 1]) > 1e-4
