@@ -110,3 +110,49 @@ def test_data_of_equalities_are_eleven_numbers_that_are_written_by_parts(kind):
     equal(found)
     fresh = both()[1][1].add_equality(type="joint", name1="slide")
     assert fresh.data.tolist() == [0, 1] + [0] * 8 + [1]
+
+
+MADE = dict(sphere=dict(subdivision=1), hemisphere=dict(resolution=3), cone=dict(nedge=6, radius=0.5),
+            supersphere=dict(resolution=6, e=0.8, n=0.9), supertorus=dict(resolution=6, radius=0.4, s=1, t=1),
+            wedge=dict(resolution=[5, 5], fov=[30, 30], gamma=0.5), plate=dict(resolution=[4, 4]))  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", MADE)
+def test_meshes_are_made_by_calls(shape):
+    found = []
+    for module, spec in both():
+        mesh = spec.add_mesh(name="made")
+        if shape in ("wedge", "plate"):
+            mesh.inertia = module.mjtMeshInertia.mjMESH_INERTIA_SHELL
+        getattr(mesh, f"make_{shape}")(**MADE[shape])
+        spec.worldbody.add_geom(type=module.mjtGeom.mjGEOM_MESH, meshname="made", contype=0, conaffinity=0)
+        m = spec.compile()
+        found.append([m.mesh_vert, m.mesh_face, m.geom_size])
+    for a, b in zip(*found):
+        np.testing.assert_allclose(b, a, atol=1e-6)
+
+
+def test_tuples_are_read():
+    for module, spec in both():
+        kinds = [module.mjtObj.mjOBJ_BODY, module.mjtObj.mjOBJ_GEOM]
+        t = spec.add_tuple(name="t2", objtype=kinds, objname=["a", "g"], objprm=[1, 2.5])
+        assert list(map(int, t.objtype)) == list(map(int, kinds)), module
+        assert (list(t.objname), list(t.objprm)) == (["a", "g"], [1, 2.5])
+
+
+def test_what_a_spec_has_not_tells_what_to_use():
+    spec = both()[1][1]
+    with pytest.raises(AttributeError, match=r"m\.body\(name\)\.id"):
+        spec.body("a").id
+    with pytest.raises(AttributeError, match="PNG"):
+        spec.add_texture(name="t").data = b"123"
+    assert not hasattr(spec.body("a"), "id")
+
+
+def test_defaults_act_on_what_is_there():
+    """And elements that are not there are errors: both are told in tisim/MIGRATION.md, as MuJoCo's are not so."""
+    for module, spec in both():
+        spec.default.joint.damping = 9
+        assert spec.compile().dof_damping[6] == (9 if module is tisim else 0.7)
+    with pytest.raises(tisim.Error, match="no body named 'c'"):
+        spec.body("c")

@@ -89,6 +89,9 @@ class SpecElement:
         known = self._grammar.attributes
         found = name if name in known else ALIASES.get(self._node.tag, {}).get(name) or ALIASES[""].get(name)
         if found not in known:
+            hint = _ELSEWHERE.get((self._node.tag, name)) or _ELSEWHERE.get(("", name))
+            if hint:
+                raise _NoAttribute(f"'{self._node.tag}' has no attribute '{name}'; {hint}")
             raise _NoAttribute(f"'{self._node.tag}' has no attribute '{name}'{nearest(name, [*known, *_extra(self)])}")
         return found
 
@@ -215,6 +218,14 @@ def texts(values, number):
 
 class _NoAttribute(Error, AttributeError):
     """A wrong name of an attribute: hasattr() and getattr() with a default work as usual."""
+
+
+# attributes of MjSpec that are not here, by tag or "" for all: what to use
+_ELSEWHERE = {
+    ("", "id"): "ids are those of a compiled model, m.body(name).id and its like",
+    ("", "signature"): "elements are compared by ==",
+    ("texture", "data"): "pixels come from a file or are builtin; Spec.from_string(text, assets) takes a PNG as bytes",
+}
 
 
 def _extra(element):

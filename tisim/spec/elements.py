@@ -297,6 +297,21 @@ class SpecTuple(SpecElement):
         """Adds an element by type (a word or an mjtObj) and name."""
         return self._add("element", None, dict(objtype=object_word(objtype), objname=objname, prm=prm).items())
 
+    @property
+    def objtype(self):
+        """Types of the elements, a list of mjtObj."""
+        return [mjtObj(child.attrib["objtype"]) for child in self._node.children]
+
+    @property
+    def objname(self):
+        """Names of the elements, a list."""
+        return [child.attrib["objname"] for child in self._node.children]
+
+    @property
+    def objprm(self):
+        """Their numbers, a list."""
+        return [child.attrib.get("prm", 0.0) for child in self._node.children]
+
     def update(self, **values):
         lists = [values.pop(name, None) for name in ("objtype", "objname", "objprm")]
         super().update(**values)

@@ -20,13 +20,14 @@ from .elements import (
     SpecTexture,
     SpecTuple,
 )
+from .mesh import SpecMesh
 from .settings import SpecOption, SpecSettings
 from .values import caller
 
 HANDLES = dict(
     worldbody=SpecBody, body=SpecBody, frame=SpecFrame, replicate=SpecFrame, site=SpecSite, joint=SpecJoint,
     freejoint=SpecJoint, key=SpecKey, material=SpecMaterial, texture=SpecTexture, hfield=SpecHField, tuple=SpecTuple,
-    skin=SpecSkin, default=SpecDefault, option=SpecOption,
+    mesh=SpecMesh, skin=SpecSkin, default=SpecDefault, option=SpecOption,
 )  # fmt: skip
 SECTION_HANDLES = dict(actuator=SpecActuator, sensor=SpecSensor, equality=SpecEquality, tendon=SpecTendon)
 SETTINGS = ("compiler", "option", "size", "visual", "statistic")
