@@ -43,3 +43,12 @@ def test_a_frame_that_is_moved():
     pair.mm.geom_sameframe[2] = 0
     pair.forward()
     assert pair.error("geom_xpos") < 1e-14 and pair.error("geom_xmat") < 1e-6
+
+
+def test_a_floor_that_is_moved():
+    """As tisim/MIGRATION.md tells: where MuJoCo looks at geom_sameframe alone, it stays."""
+    pair = Pair('<mujoco><worldbody><geom name="floor" type="plane" size="1 1 .1"/></worldbody></mujoco>')
+    for m in (pair.mm, pair.m):
+        m.geom_pos[0, 2] = -1
+    pair.forward()
+    assert (pair.md.geom_xpos[0, 2], pair.d.geom_xpos[0, 2]) == (0, -1)
