@@ -280,3 +280,18 @@ def test_hulls_are_drawn_by_their_edges():
     np.testing.assert_allclose(np.abs(local), np.tile([0.1, 0.1, 0.2], (24, 1)), atol=1e-6)
     c.key("i")
     assert not c.has("CONVEXHULL") and not c.has("INERTIA")
+
+
+def test_names_of_mujocos_handle_are_there_or_tell():
+    import mujoco.viewer
+
+    from tisim.viewer.passive import Handle
+
+    handle = Handle(None)
+    for name in (n for n in dir(mujoco.viewer.Handle) if not n.startswith("_")):
+        if not hasattr(Handle, name):
+            with pytest.raises(tisim.Error, match=f"no '{name}'; ") as caught:
+                getattr(handle, name)
+            assert isinstance(caught.value, AttributeError)
+    with pytest.raises(tisim.Error, match="did you mean 'sync'"):
+        handle.synk()

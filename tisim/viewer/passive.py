@@ -8,7 +8,8 @@ import threading
 import time
 
 from tisim.device import runtime
-from tisim.errors import Error
+from tisim.errors import Error, FieldError
+from tisim.mjcf.format.names import nearest
 from tisim.viewer import vulkan
 from tisim.viewer.camera import Camera
 from tisim.viewer.controls import Controls
@@ -62,6 +63,14 @@ def launch_passive(model, data, *, key_callback=None, show_left_ui=True, show_ri
     return handle
 
 
+# of mujoco.viewer's handle, and not here
+_ASSETS = "; where assets of the model were written, close the window and open another"
+_ADDED = "; geoms of user_scn are drawn beside the model, and tisim.Recorder and `tisim plot` keep and draw numbers"
+_ELSEWHERE = dict.fromkeys(("update_hfield", "update_mesh", "update_texture"), _ASSETS) | dict.fromkeys(
+    (f"{verb}_{what}" for verb in ("set", "clear") for what in ("figures", "images", "texts")), _ADDED
+)
+
+
 class Handle:
     """A window on a simulation that a program steps, and that is drawn by `sync`.
 
@@ -70,6 +79,10 @@ class Handle:
 
     def __init__(self, show):
         self._show, self._lock, self._due, self._open = show, threading.RLock(), -1e9, True
+
+    def __getattr__(self, name):
+        hint = nearest(name, [n for n in dir(Handle) if not n.startswith("_")])
+        raise FieldError(f"the window has no '{name}'{_ELSEWHERE.get(name) or hint}")
 
     @property
     def m(self):
