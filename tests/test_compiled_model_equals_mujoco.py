@@ -10,6 +10,7 @@ from PIL import Image
 from shared.compiled import differences, disagreements
 
 from tisim import Model, Spec
+from tisim.errors import MjcfError
 
 FOLDER = pathlib.Path(__file__).parent / "testdata" / "compile"
 FILES = sorted(FOLDER.glob("*.xml"))
@@ -61,6 +62,28 @@ def test_a_file_is_read_the_same_from_a_string_with_assets():
     text = (FOLDER / "include_main.xml").read_text()
     ours = Model.from_xml_string(text, assets=parts)
     assert differences(ours, mujoco.MjModel.from_xml_path(str(FOLDER / "include_main.xml"))) == {}
+
+
+LAX = {
+    "two hyphens in a comment": ("<mujoco><!-- a -- b --->", "</mujoco><!-----><!-- -- -->"),
+    "space before the declaration": ('\n <?xml version="1.0"?>\n<mujoco>', "</mujoco>"),
+    "no space between attributes": ("<mujoco>", """<asset><material name='a'class="main"/></asset></mujoco>"""),
+    "signs in values": ("""<mujoco model='1<2 & "3>2" &amp; &lt; &#65;'>""", "</mujoco>"),
+    "quotes in comments": ("<mujoco><!-- it's -- \" -->", "<!-- ' --></mujoco>"),
+    "tags in comments": ('<mujoco><!-- -- <a b="1"c="2"> -->', "</mujoco>"),
+}
+
+
+@pytest.mark.parametrize("name", LAX)
+def test_text_is_as_well_formed_as_mujoco_asks(name):
+    """What MuJoCo's own reader takes and XML forbids was refused; what is wrong behind it is still told by its line."""
+    before, after = LAX[name]
+    text = before + '<worldbody><body name="b"><geom size="1"/></body></worldbody>' + after
+    ours, theirs = Model.from_xml_string(text), mujoco.MjModel.from_xml_string(text)
+    assert differences(ours, theirs) == {} and ours.modelname == theirs.names.partition(b"\0")[0].decode()
+    with pytest.raises(MjcfError) as info:
+        Model.from_xml_string(before + "\n<worldbdy/>" + after)
+    assert info.value.line == before.count("\n") + 2 and "worldbdy" in str(info.value)
 
 
 TETRAHEDRON = "v 0 0 0\nv {0} 0 0\nv 0 {0} 0\nv 0 0 {0}\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"

@@ -5,7 +5,7 @@ import pathlib
 import mujoco
 import numpy as np
 import pytest
-from shared.compiled import array_differences, disagreements
+from shared.compiled import array_differences, differences, disagreements
 
 from tisim import Model
 from tisim.mjcf.assets.hull import convex_hull
@@ -134,6 +134,21 @@ def test_faces_of_an_obj_file_are_cut_the_same(tmp_path):
         model = mesh_model(f'file="{path}" inertia="shell"').replace("<body><freejoint/>", "").replace("</body>", "")
         theirs = mujoco.MjModel.from_xml_string(model)
         assert read_obj(text.encode(), False)["face"].tolist() == theirs.mesh_face.tolist()
+
+
+@pytest.mark.parametrize("k", [100, 101])
+def test_faces_of_more_than_a_hundred_corners_are_left_out(k, tmp_path, recwarn):
+    """A prism whose two ends have k corners. Once such a file was refused."""
+    ring = [(np.cos(turn), np.sin(turn)) for turn in np.arange(k) * 2 * np.pi / k]
+    lines = [f"v {x:.5f} {y:.5f} {z}" for z in (0, 1) for x, y in ring]
+    lines += ["f " + " ".join(map(str, end)) for end in (range(k, 0, -1), range(k + 1, 2 * k + 1))]
+    lines += [f"f {i + 1} {(i + 1) % k + 1} {(i + 1) % k + k + 1} {i + k + 1}" for i in range(k)]
+    (tmp_path / "a.obj").write_text("\n".join(lines))
+    model = mesh_model(f'file="{tmp_path / "a.obj"}"')
+    ours, theirs = Model.from_xml_string(model), mujoco.MjModel.from_xml_string(model)
+    assert different(ours, theirs) == {} and differences(ours, theirs) == {}
+    told = [str(w.message) for w in recwarn]
+    assert len(told) == (k > 100) and all(w.startswith("<string>:1: mesh 'm': 2 faces") for w in told)
 
 
 POINTS = "0 0 0  1 0 0  0 2 0  0 0 3"

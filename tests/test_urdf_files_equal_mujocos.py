@@ -95,6 +95,7 @@ def shape(geometry, tag="collision"):
 SPACES = {
     "a default namespace": ('xmlns="http://drake.mit.edu" xmlns:xsi="http://x" xsi:schemaLocation="a.xsd"', ""),
     "declared": ('xmlns:xacro="http://x"', '<xacro:property name="q"/><xacro:link name="c"/>'),
+    "not declared": ("", '<drake:joint_filter name="q"><x drake:y="1"/></drake:joint_filter>'),
     "one of its own": ("", link("c").replace("<link ", '<link xmlns="http://x" ')),
 }
 
@@ -102,7 +103,8 @@ SPACES = {
 @pytest.mark.parametrize("name", SPACES)
 @pytest.mark.filterwarnings("ignore:.*no effect")
 def test_namespaces_are_letters_as_in_mujoco(name):
-    """Once a file with a default namespace was refused, and a link with one of its own left out."""
+    """Once a file with a default namespace was refused, and a link with one of its own left out;
+    later one whose prefix is not declared, as many written for Drake have them, was refused."""
     attributes, more = SPACES[name]
     text = two(kind="prismatic").replace("<robot ", f"<robot {attributes} ").replace("</robot>", f"{more}</robot>")
     ours = tisim.Model.from_xml_string(text)
@@ -163,7 +165,7 @@ def test_a_wrong_file_is_refused_with_its_place(name):
 
 
 STRICTER = {
-    "a section of the extension": (robot("<mujoco><asset/></mujoco>"), "'asset'"),
+    "a section of the extension": (robot("<mujoco><contacts/></mujoco>"), "'contacts'"),
     "an attribute of the extension": (robot('<mujoco><compiler fusestatics="true"/></mujoco>'), "fusestatic"),
     "the world on a link": (robot(link("a"), link("world"), joint(kind="fixed", child="world")), "'world'"),
     "an infinite limit": (two('<limit lower="-inf" upper="1"/>'), "'lower'"),
@@ -182,10 +184,14 @@ def test_what_mujoco_passes_over_is_refused(name):
 
 
 def test_what_has_no_effect_is_named_in_a_warning():
+    """A section that only MJCF has was refused, though MuJoCo reads the file."""
+    section = '<mujoco><compiler/><contact><exclude body1="a" body2="b"/></contact></mujoco>'
     parts = link("world"), link("a"), "<transmission/><gazebo/>", joint(parent="world", child="a", inside="<mimic/>")
-    text = robot(*parts)
-    with pytest.warns(UserWarning, match="gazebo, inertial .of the link 'world'., mimic, transmission"):
-        tisim.Model.from_xml_string(text)
+    text = robot(section, *parts)
+    named = "contact .of the element 'mujoco'., gazebo, inertial .of the link 'world'., mimic, transmission"
+    with pytest.warns(UserWarning, match=named):
+        ours = tisim.Model.from_xml_string(text)
+    assert ours.nexclude == mujoco.MjModel.from_xml_string(text).nexclude == 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tisim.Model.from_xml_string(two())

@@ -11,12 +11,15 @@ import numpy as np
 
 # how many numbers of a line count
 WIDTH = {"v": 3, "vn": 3, "vt": 2}
-# corners of one face; cutting takes a time of the third power
+# corners of one face: MuJoCo 3.4.0 leaves out those that have more
 MAX_CORNERS = 100
 
 
 def read_obj(data, flip):
-    """All vertices of a file, and the faces of its first object or group that has some; ValueError where it errs."""
+    """All vertices of a file, and the faces of its first object or group that has some; ValueError where it errs.
+
+    left_out  corners of each face that has more than MAX_CORNERS and is not among them.
+    """
     numbers = {"v": array("d"), "vn": array("d"), "vt": array("d")}
     corners, sizes, done = array("q"), array("q"), False
     for at, line in enumerate(io.BytesIO(data), 1):
@@ -46,6 +49,7 @@ def read_obj(data, flip):
         out["texcoord"][:, 1] = 1 - out["texcoord"][:, 1]
     if sizes and "vert" in out:
         corner = np.clip(np.array(corners).reshape(-1, 3), -1, 2**31 - 1).astype(np.int32)
+        out["left_out"] = [size for size in sizes if size > MAX_CORNERS]
         triangles = _triangles(corner[:, 0], np.array(sizes), out["vert"])
         if flip:
             triangles = triangles[:, [0, 2, 1]]
@@ -76,13 +80,12 @@ def _triangles(vertex, sizes, vert):
     vertex  (c,) vertex of each corner;  sizes  (f,) corners of each face;  vert  (n, 3) float32.
     """
     start = np.cumsum(sizes) - sizes
-    if (sizes > MAX_CORNERS).any():
-        raise ValueError(f"a face has {int(sizes.max())} vertices, more than {MAX_CORNERS}")
-    index = vertex[np.repeat(sizes > 3, sizes)]
+    cut = (sizes >= 3) & (sizes <= MAX_CORNERS)
+    index = vertex[np.repeat(cut & (sizes > 3), sizes)]
     if (index < 0).any() or (index >= len(vert)).any():
         raise ValueError("a face names a vertex that does not exist")
     faces, parts = [], []
-    for size in np.unique(sizes[sizes >= 3]):
+    for size in np.unique(sizes[cut]):
         rows = np.flatnonzero(sizes == size)
         corner = start[rows][:, None] + np.arange(size)
         if size == 3:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import rotations
 from .attribute import Attribute
+from .grammar import GRAMMAR
 from .names import nearest
 from .xmltext import Node
 
@@ -123,6 +124,9 @@ class _Robot:
     def _extension(self):
         extension = _child(self.robot, "mujoco")
         for node in extension.children if extension is not None else ():
+            if node.tag not in EXTENSION and node.tag in GRAMMAR.children:
+                self.ignored.add(f"{node.tag} (of the element 'mujoco')")
+                continue
             if node.tag not in EXTENSION:
                 message = f"in URDF, the element 'mujoco' may hold {', '.join(EXTENSION)}, found '{node.tag}'"
                 raise node.unsupported(message + ", which MuJoCo ignores", node.tag)

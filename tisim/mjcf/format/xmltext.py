@@ -7,6 +7,7 @@ and with it every entity that is not one of XML's five.
 
 import errno
 import os
+import re
 import stat
 from xml.parsers import expat
 
@@ -21,6 +22,16 @@ MAX_ATTRIBUTES = 1000
 MAX_FILE = 2**28
 # characters at the beginning and at the end of a message that are shown
 SHOWN = 1000
+
+# bytes of a text that is mended where a strict reader refuses it: larger ones are written by programs that know XML
+MAX_MENDED = 2**24
+# what MuJoCo's reader accepts and expat does not; each pattern goes through a text once, whatever is in it
+COMMENT = rb"<!--.*?(?:-->|\Z)"
+TAG = rb"""<[^<>!?/"'][^<>"']*(?:(?:"[^"]*(?:"|\Z)|'[^']*(?:'|\Z))[^<>"']*)*"""
+COMMENT_OR_TAG = re.compile(COMMENT + b"|" + TAG, re.DOTALL)
+VALUE = re.compile(rb"""("[^"]*"|'[^']*')(?=([^\s/>])?)""")
+NO_ENTITY = re.compile(rb"&(?!#?\w+;)")
+LATE_DECLARATION = re.compile(rb"\A(\s+)<\?(xml\s[^>]*)\?>")
 
 
 class Node:
@@ -56,12 +67,17 @@ def parse_xml(data, file="<string>"):
     encoding = "utf-8" if isinstance(data, str) else None
     try:
         data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
-        places = _places(data, encoding, file)
-        parser = etree.XMLParser(
-            encoding=encoding, resolve_entities=False, load_dtd=False, no_network=True, dtd_validation=False,
-            remove_comments=True, remove_pis=True, huge_tree=True,  # depth is limited in _places, entities are refused
-        )  # fmt: skip
-        root = etree.fromstring(data, parser)
+        try:
+            places = _places(data, encoding, file)
+        except expat.ExpatError:
+            if len(data) > MAX_MENDED:
+                raise
+            data = _well_formed(data)
+            places = _places(data, encoding, file)
+        root = _root(data, encoding)
+    except expat.ExpatError as e:
+        message = f"not well-formed XML: {expat.errors.messages.get(e.code, e.code)}"
+        raise MjcfError(message, file, e.lineno, e.offset + 1) from None
     except etree.XMLSyntaxError as e:
         line, column = e.position
         raise MjcfError(f"not well-formed XML: {e.msg}", file, line, max(1, column)) from None
@@ -70,7 +86,7 @@ def parse_xml(data, file="<string>"):
     elements = list(root.iter(etree.Element))
     if len(elements) != len(places):
         raise MjcfError("not readable as XML: its elements cannot be counted", file, 1, 1)
-    urdf = etree.QName(root).localname == "robot"
+    urdf = root.tag.rpartition("}")[2] == "robot"
     nodes = {}
     for element, place in zip(elements, places):
         tag, attributes = element.tag, dict(element.items())
@@ -81,6 +97,40 @@ def parse_xml(data, file="<string>"):
         if element is not root:
             nodes[element.getparent()].children.append(node)
     return nodes[root]
+
+
+def _well_formed(data):
+    """A text as a stricter reader takes it, where MuJoCo's is not strict; all stays in its line.
+
+    There, comments may hold two hyphens, spaces stand before the declaration and none between attributes, and values
+    may hold < and an & that begins nothing.
+    """
+
+    def value(match):
+        text = NO_ENTITY.sub(b"&amp;", match[1]) if b"&" in match[1] else match[1]
+        return text.replace(b"<", b"&lt;") + (b" " if match[2] else b"")
+
+    def part(match):
+        found = match[0]
+        if found.startswith(b"<!--"):
+            return b"<!--" + found[4:-3].replace(b"-", b" ") + b"-->" if found.endswith(b"-->") else found
+        return VALUE.sub(value, found)
+
+    return LATE_DECLARATION.sub(rb"\1<!--\2-->", COMMENT_OR_TAG.sub(part, data), count=1)
+
+
+def _root(data, encoding):
+    """lxml's root element. Prefixes need no declaration, as in MuJoCo; a name with one is then a name with a colon."""
+    parser = etree.XMLParser(
+        encoding=encoding, resolve_entities=False, load_dtd=False, no_network=True, dtd_validation=False,
+        remove_comments=True, remove_pis=True, huge_tree=True,  # depth is limited in _places, entities are refused
+        recover=True,
+    )  # fmt: skip
+    root = etree.fromstring(data, parser)
+    for error in parser.error_log:
+        if error.domain != etree.ErrorDomains.NAMESPACE:
+            raise etree.XMLSyntaxError(error.message, error.type, error.line, error.column)
+    return root
 
 
 def _written(name, element):
@@ -98,7 +148,7 @@ def _written(name, element):
 def _places(data, encoding, file):
     """(line, column) of every element in document order; lxml knows no columns.
 
-    Refuses a DOCTYPE, entities and too deep nesting before lxml sees them.
+    Refuses a DOCTYPE, entities and too deep nesting before lxml sees them; ExpatError where it cannot read them.
     """
     parser = expat.ParserCreate(encoding=encoding)
     places, depth = [], 0
@@ -130,11 +180,7 @@ def _places(data, encoding, file):
     parser.StartDoctypeDeclHandler = doctype
     parser.EntityDeclHandler = entity
     parser.ExternalEntityRefHandler = entity
-    try:
-        parser.Parse(data, True)
-    except expat.ExpatError as e:
-        message = f"not well-formed XML: {expat.errors.messages.get(e.code, e.code)}"
-        raise MjcfError(message, file, e.lineno, e.offset + 1) from None
+    parser.Parse(data, True)
     return places
 
 
