@@ -204,3 +204,19 @@ def test_limits_written_at_run_time_act():
     tisim.step(m, d, 20)
     tisim.step(m, e, 20)
     assert same(d, e) and d.nefc > 0
+
+
+def test_copies_of_a_model_that_was_just_written_step():
+    """The tree of static geoms, which follows from places, is asked for its size before it is made anew."""
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(
+        '<mujoco><worldbody><geom type="plane" size="9 9 1"/><body pos="0 0 1"><freejoint/><geom size=".1"/></body>'
+        "</worldbody></mujoco>"
+    )
+    d = tisim.Data(m)
+    tisim.step(m, d)
+    m.geom_pos[0] = [0, 0, 0.5]
+    other = copy.copy(d)
+    for each in (d, other):
+        tisim.step(m, each, 300)
+    assert same(d, other) and d.ncon == 1 and d.xpos[1, 2] == pytest.approx(0.6, abs=1e-2)
