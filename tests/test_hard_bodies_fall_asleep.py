@@ -217,3 +217,72 @@ def test_threads_change_no_bit_of_sleepers():
     found = printed(THREADS)
     assert len(found) == 1
     assert 0 < int(found.pop().split()[1]) <= 30
+
+
+ARM = (
+    '<body name="base" pos="0 0 .5"><body name="arm"><joint name="a" axis="0 1 0" damping="1" stiffness="30"/>'
+    '<geom type="capsule" fromto="0 0 0 .3 0 0" size=".04"/><body name="hand" pos=".3 0 0">'
+    '<joint name="b" axis="0 1 0" damping="1" stiffness="30"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".04"/>'
+    "</body></body></body>"
+)
+
+
+def test_trees_wake_where_the_model_has_them_elsewhere():
+    """As under convex dynamics: places, axes and what is static below; a colour wakes nobody."""
+    m = model(ARM, 0.05)
+    d = tisim.Data(m)
+    tisim.step(m, d, 600)
+    for field, name, value in (
+        ("body_pos", "base", [0, 0, 0.6]), ("body_pos", "hand", [0.31, 0, 0]), ("body_quat", "arm", [1, 0, 0.01, 0]),
+        ("jnt_axis", "a", [0, 1, 0.01]), ("jnt_pos", "b", [0.01, 0, 0]), ("geom_rgba", 1, [1, 0, 0, 1]),
+    ):  # fmt: skip
+        assert sleepers(d).all(), field
+        assert np.abs(d.lcp_drift).max() > 0
+        before = np.array(d.qpos), np.array(d.xpos)
+        getattr(m, field)[m.name2id(field.split("_")[0].replace("jnt", "joint"), name) if name != 1 else 1] = value
+        tisim.set_const(m)
+        if field == "geom_rgba":  # written back, and no impulses known: still all stays where it is
+            tisim.set_state(m, d, tisim.get_state(m, d))
+        other = tisim.Data(m)
+        tisim.copy_state(m, d, other)
+        tisim.step(m, d)
+        tisim.step(m, other)
+        assert sleepers(d).all() == (field == "geom_rgba")
+        if field != "geom_rgba":
+            assert np.array_equal(d.qpos, other.qpos), field
+            tisim.step(m, d, 600)
+    assert np.array_equal(before[0], d.qpos) and np.array_equal(before[1], d.xpos)
+
+
+def test_trees_wake_where_their_bodies_are_copied_elsewhere():
+    """Also what comes from a Data in which it sleeps, and so has no velocity."""
+    m = model(CREATURES.format("a", 0))
+    d, other, same = (tisim.Data(m) for _ in range(3))
+    other.qpos[0] += 1
+    tisim.step(m, d, 800)
+    tisim.step(m, other, 800)
+    assert sleepers(d).all() and sleepers(other).all()
+    tisim.copy_state(m, d, same)
+    tisim.copy_state(m, same, d)
+    tisim.step(m, d)
+    assert sleepers(d).all()
+    tisim.copy_state(m, other, d)
+    tisim.step(m, d)
+    assert not sleepers(d).any() and np.abs(d.xpos - other.xpos).max() < 1e-4
+
+
+def test_trees_wake_in_worlds_in_which_they_are_elsewhere():
+    m = model(ARM, 0.05)
+    d = tisim.Data(m, nworld=2)
+    tisim.step(m, d, 600)
+    place = np.array(m.body_pos)
+    place[m.name2id("body", "hand"), 2] = 0.01
+    d.vary("body_pos", place[None], worlds=1)
+    tisim.step(m, d)
+    assert sleepers(d)[:, 0].tolist() == [True, False]
+    tisim.step(m, d, 600)
+    assert sleepers(d).all()
+    copies = copy.copy(d), pickle.loads(pickle.dumps(d))
+    for each in copies:
+        tisim.step(each.model, each)
+        assert sleepers(each).all()

@@ -16,7 +16,7 @@ FLOW = ROOT / "tests" / "testdata" / "flow.txt"
 
 # what is read before anybody has written it: zero since it was made: trees of rays where these are few, who fell asleep
 # where nobody did; what the second dynamics alone looks at, or does not where it goes in ODE's order
-ZERO = {"ray_leaf", "ray_node", "tree_slept", "lcp_qpos", "lcp_qvel", "lcp_place"}
+ZERO = {"ray_leaf", "ray_node", "tree_slept", "lcp_qpos", "lcp_qvel", "lcp_rest", "lcp_place"}
 # what along_curve writes, on roads that have no pile to lay out: there the kernels are made without what reads it
 ZERO |= {"con_seat", "seat_conadr", "seat_of_con", "seat_of_tree", "tree_seat"}
 # what a search for pairs leaves for the steps in which its pairs serve; there is one in the first step

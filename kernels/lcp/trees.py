@@ -16,8 +16,9 @@ from ..rotation import (
     quat_to_rotvec,
     rotate,
 )
-from ..sleep.awake import tree_at, tree_count
+from ..sleep.awake import is_tree_asleep, tree_at, tree_count
 from ..smooth.gravity import gravity_of
+from ..smooth.kinematics import moved_pose, static_pose
 from ..types import SERIAL, called, func, kernel, narrow, ti, vec3, vec4
 from .bodies import BODY_SIZE, MIDPOINT, SCALE_SIZE, WAY, clear_body, scale_body, still_dofs
 from .joints import dof_row, meeting, reference_of
@@ -47,7 +48,7 @@ def tree_poses(m, d):
         first = m.tree_bodyadr[wt - w * m.ntree]
         end = first + m.tree_bodynum[wt - w * m.ntree]
         new = 0
-        if d.lcp_warm[w] == 0:
+        if d.lcp_warm[w] == 0 and not is_tree_asleep(m, d, wt):
             new = NEW_POSE
         new |= written_tree(m, d, w, wt - w * m.ntree)
         if new & NEW_POSE:
@@ -97,6 +98,33 @@ def written(m, d, w, b):
     return new
 
 
+@func
+def is_shifted(m, d, w, t):
+    """Whether a sleeping tree is to wake: the user has written its joints, or something of the model by which a parent
+    has a body elsewhere."""
+    shifted = written_tree(m, d, w, t) > 0
+    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
+        wb = w * m.nbody + b
+        if not shifted:
+            pos, quat = place_of(m, d, w, b)
+            for c in ti.static(range(3)):
+                shifted = shifted or not narrow(pos[c]) == d.lcp_rest[POSE_SIZE * wb + c]
+            for c in ti.static(range(4)):
+                shifted = shifted or not narrow(quat[c]) == d.lcp_rest[POSE_SIZE * wb + 3 + c]
+    return shifted
+
+
+@func
+def place_of(m, d, w, b):
+    """(position, quaternion) at which its parent and qpos have body b of a tree."""
+    p = m.body_parentid[b]
+    pos, quat = d.xpos[w * m.nbody + p], d.xquat[w * m.nbody + p]
+    if m.body_treeid[p] < 0:
+        pos, quat = static_pose(m, d, w, p)  # what is static may stand elsewhere now
+    pos, quat = moved_pose(m, d, w, b, pos, quat)
+    return pos, normalize_quat(quat)
+
+
 @ti.func
 def keep_pose(pose: ti.template(), wb, x, quat):
     """Writes a frame into lcp_pose."""
@@ -116,6 +144,9 @@ def rest_tree(m, d, wt):
         clear_body(m, d, wb)
         still_dofs(m, d, w, b)
         keep_pose(d.lcp_pose, wb, narrow(d.xpos[wb]), narrow(d.xquat[wb]))
+        if ti.static(m.has.sleep):
+            pos, quat = place_of(m, d, w, b)
+            keep_pose(d.lcp_rest, wb, narrow(pos), narrow(quat))
         for c in ti.static(range(6)):
             d.lcp_twist[TWIST_SIZE * wb + c] = 0.0
     for q in range(w * m.nq + m.tree_qposadr[t], w * m.nq + m.tree_qposadr[t] + m.tree_qposnum[t]):

@@ -5,7 +5,7 @@ after collision.
 """
 
 from ..constants import AWAKE, POKED_FORCE, POKED_POSE, POKED_VELOCITY, POKED_WRENCH
-from ..lcp.trees import written_tree
+from ..lcp.trees import is_shifted
 from ..rotation import normalize_quat
 from ..smooth.kinematics import moved_pose, static_pose
 from ..types import FP, SERIAL, func, kernel, ti
@@ -67,7 +67,7 @@ def find_poked(m, d):
                         poked = poked or any_bit(d.xfrc_applied[b][c])
             if written & POKED_POSE != 0 and not poked:
                 if ti.static(m.has.maximal):
-                    poked = written_tree(m, d, w, t) > 0
+                    poked = is_shifted(m, d, w, t)
                 else:
                     poked = is_elsewhere(m, d, w, t)
         d.tree_poked[wt] = ti.cast(poked, ti.i32)

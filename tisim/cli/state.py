@@ -13,6 +13,7 @@ A NumPy .npz with these arrays:
     lcp_geom, lcp_pos, lcp_impulse, lcp_warm    contacts of the last step and their impulses, with dynamics="lcp"
     lcp_pose, lcp_twist, lcp_qpos, lcp_qvel     bodies of trees, and what was measured of them
     lcp_eq_impulse    impulses of connects and welds
+    lcp_rest    of bodies of trees that sleep: where their parents and qpos had them as they fell asleep
     tree_asleep    (nworld, ntree) who sleeps or is removed, where something may: they are where xpos, xquat say
 
 In Python: `tisim.set_state(m, d, np.load("state.npz")["state"])`.
@@ -121,7 +122,7 @@ def give_impulses(path, d):
     Raises Error where they do not fit the model.
     """
     with np.load(path, allow_pickle=False) as saved:
-        arrays = {name: saved[name] for name in (*impulses.NAMES, *impulses.BODIES, *impulses.LOOPS) if name in saved}
+        arrays = {name: saved[name] for name in (*impulses.NAMES, *impulses.WORLDS) if name in saved}
     if not arrays.keys() >= set(impulses.NAMES) or len(arrays["lcp_warm"]) != d.nworld:
         return
     if found := impulses.problem(d.model, d.nworld, arrays):

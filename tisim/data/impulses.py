@@ -12,6 +12,8 @@ LISTS = ("lcp_geom", "lcp_pos", "lcp_impulse")
 NAMES = (*LISTS, "lcp_warm")
 BODIES = ("lcp_pose", "lcp_twist", "lcp_qpos", "lcp_qvel")  # where bodies have joints
 LOOPS = ("lcp_eq_impulse",)  # where there are connects or welds
+REST = "lcp_rest"  # where trees of joints sleep
+WORLDS = (*BODIES, *LOOPS, REST)
 # in the notes of a Data: whether there may be some; whether the last step or forward was one of this dynamics
 HELD, LAST = "impulses", "hard"
 
@@ -21,7 +23,7 @@ def kept(d):
     if "lcp_warm" not in d._device:
         return {}
     lists = {name: d.host(name)[: d.count("nlcp")] for name in LISTS}
-    bodies = {name: d.host(name).reshape(d.nworld, -1) for name in (*BODIES, *LOOPS) if name in d._device}
+    bodies = {name: d.host(name).reshape(d.nworld, -1) for name in WORLDS if name in d._device}
     return lists | dict(lcp_warm=d.host("lcp_warm")[:, 0]) | bodies
 
 
@@ -33,7 +35,7 @@ def problem(m, nworld, arrays):
         shape = (nworld,) if width is None else (n, width)
         if a.shape != shape or a.dtype.kind not in ("f" if name in LISTS[1:] else "iu") or not np.isfinite(a).all():
             return f"{name} does not fit"
-    for name in [name for name in (*BODIES, *LOOPS) if name in arrays]:
+    for name in [name for name in WORLDS if name in arrays]:
         widths = dict(lcp_qpos=m.nq, lcp_qvel=m.nv, lcp_eq_impulse=6 * m.neq)
         a, width = arrays[name], widths.get(name, 8 * m.nbody)
         if a.shape != (nworld, width) or a.dtype.kind != "f" or not np.isfinite(a).all():
@@ -50,7 +52,7 @@ def give(d, arrays):
     n = len(arrays["lcp_geom"])
     if n > d.capacity("nlcpmax"):
         d.grow("nlcpmax", n)
-    for name in [name for name in (*NAMES, *BODIES, *LOOPS) if name in arrays]:
+    for name in [name for name in (*NAMES, *WORLDS) if name in arrays]:
         a = d.device(name)
         values = memory.download(a)
         given = np.asarray(arrays[name]).reshape(-1)

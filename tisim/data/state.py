@@ -379,6 +379,7 @@ def copy_state(m, src, dst, sig=mjtState.mjSTATE_INTEGRATION):
     if int(sig) & mjtState.mjSTATE_WARMSTART:
         impulses.clear(dst)
         if src.nworld == dst.nworld and (arrays := impulses.kept(src)):
+            arrays.pop(impulses.REST, None)  # who sleeps there goes on to, unless it stands elsewhere now
             impulses.give(dst, arrays)
 
 

@@ -45,6 +45,7 @@ SCRATCH = [
     ("lcp_from", "f", ("nbody", 8), "any", "lcp", "scaled velocity when the substep began", 1),
     ("lcp_push", "f", ("nbody", 8), "any", "lcp", "change of it by forces in a substep", 1),
     ("lcp_pose", "f", ("nbody", 8), "m, -", "lcp", "of a body of a tree: position and quaternion of its frame", 1),
+    ("lcp_rest", "f", ("nbody", 8), "m, -", "lcp", "of a sleeper: where its parent and qpos had it then", 1),
     ("lcp_twist", "f", ("nbody", 8), "m/s, rad/s", "lcp", "its velocity at the centre of mass, angular velocity", 1),
     ("lcp_qpos", "f", ("nq",), "m, rad, -", "lcp", "qpos as it was measured last"),
     ("lcp_qvel", "f", ("nv",), "m/s, rad/s", "lcp", "qvel as it was measured last"),
