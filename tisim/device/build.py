@@ -33,10 +33,11 @@ def prepare(kernels, has, show=None):
     road = native.road()
     if road is None:
         return
-    todo = [(kernel, has) for kernel in kernels if not road.known(kernel, has)]
-    if todo and available():
-        with contextlib.nullcontext(show) if show else _bar(len(todo)) as show:
-            _make_all(road, _slow_first(todo), show)
+    with session.compiler:
+        todo = [(kernel, has) for kernel in kernels if not road.known(kernel, has)]
+        if todo and available():
+            with contextlib.nullcontext(show) if show else _bar(len(todo)) as show:
+                _make_all(road, _slow_first(todo), show)
 
 
 def _slow_first(todo):

@@ -11,6 +11,7 @@ import types
 
 from tisim.errors import Error
 
+from . import session
 from .syntax import forget as forget_files
 from .syntax import syntax
 
@@ -80,16 +81,17 @@ def flow(function, has=None):
     has  the model's Features, which decide `ti.static(m.has.x)`; None: all branches count.
     """
     key = function, has
-    if key not in _known:
-        _known[key] = None
-        try:
-            _known[key] = _Walk(function, has).flow
-        except BaseException:  # an interrupt, too: what was not walked to its end is not known
-            del _known[key]
-            raise
-    if _known[key] is None:
-        raise Error(f"{place_of(function)}: a function that calls itself cannot be followed")
-    return _known[key]
+    with session.compiler:  # else a function that another thread looks at seems to call itself
+        if key not in _known:
+            _known[key] = None
+            try:
+                _known[key] = _Walk(function, has).flow
+            except BaseException:  # an interrupt, too: what was not walked to its end is not known
+                del _known[key]
+                raise
+        if _known[key] is None:
+            raise Error(f"{place_of(function)}: a function that calls itself cannot be followed")
+        return _known[key]
 
 
 def reads_of(function, node, has=None):

@@ -7,7 +7,8 @@ calls it, with a runtime of its own (native.py), and `at_once` has such work don
 
 Python is one thread's at a time: who runs in `at_once` holds `_turn`, but for calls of machine code (`aside`), which
 let go of it and of the interpreter's lock. So nothing but kernels has to bear a second thread, and each has arrays of
-its own; what they share, the model's arrays, they only read.
+its own; what they share, the model's arrays, they only read. A hand's number is one for the whole process: where a
+user's threads have such Data each, one after the other is at work (`_busy`).
 """
 
 import contextlib
@@ -18,7 +19,7 @@ from . import session
 
 _turn = threading.Lock()  # whose Python it is
 _inside = threading.local()  # held: whether this thread has it
-_busy = threading.Lock()  # of who has called the workers
+_busy = threading.Lock()  # of whoever has the hands
 _workers, _stopped = [], False
 
 
@@ -41,16 +42,17 @@ def give(d, hand):
 @contextlib.contextmanager
 def aside():
     """While machine code of a Data with a hand runs: others may go on in Python."""
-    held = getattr(_inside, "held", False)
-    if held:
-        _turn.release()
+    if not getattr(_inside, "held", False):
+        with _busy:
+            yield
+        return
+    _turn.release()
     try:
         yield
     finally:
-        if held:
-            _turn.acquire()
-            if _stopped:
-                raise Stopped
+        _turn.acquire()
+        if _stopped:
+            raise Stopped
 
 
 def at_once(jobs):
@@ -59,12 +61,10 @@ def at_once(jobs):
 
     Raises the first error there was when all have ended. An interrupt lets each end where its machine code next does.
     """
-    if len(jobs) < 2 or number() < 2 or getattr(_inside, "held", False) or not _busy.acquire(blocking=False):
+    if len(jobs) < 2 or number() < 2 or getattr(_inside, "held", False):
         return [job() for job in jobs]
-    try:
+    with _busy:
         return _shared(jobs)
-    finally:
-        _busy.release()
 
 
 def _shared(jobs):

@@ -7,7 +7,7 @@ on CUDA, if asked for, the driver's own (own.py).
 
 import warnings
 
-from . import flow, garbage, machine_code, memory, native, own, plain, variant
+from . import flow, garbage, machine_code, memory, native, own, plain, session, variant
 from .clock import PYTHON
 from .fingerprint import Unknown
 from .machine_code import Unsupported
@@ -61,20 +61,24 @@ def _sequence(kernels, has):
     """The Sequence of these kernels, by machine code if there is some for each of them."""
     key = (*map(id, kernels), has)
     if key not in _sequences:
-        road = native.road() or own.road()
-        with garbage.collected_later():
-            try:
-                made = plain.Sequence(kernels, has)
-                if road:
-                    made = (own if road is own.road() else native).Sequence(road, kernels, has)
-            except (Unsupported, Unknown) as e:
-                names = ", ".join(k.__name__ for k in kernels)
-                road.plain[names] = str(e)
-                if isinstance(e, Unsupported) and road is native.road() and machine_code.available():
-                    warnings.warn(f"{names}: no machine code, each process compiles it anew: {e}", RuntimeWarning, 2)
-                made = plain.Sequence(kernels, has)
-        _sequences[key] = made
+        with session.compiler, garbage.collected_later():
+            _sequences[key] = _made(kernels, has)
     return _sequences[key]
+
+
+def _made(kernels, has):
+    road = native.road() or own.road()
+    try:
+        made = plain.Sequence(kernels, has)
+        if road:
+            made = (own if road is own.road() else native).Sequence(road, kernels, has)
+        return made
+    except (Unsupported, Unknown) as e:
+        names = ", ".join(k.__name__ for k in kernels)
+        road.plain[names] = str(e)
+        if isinstance(e, Unsupported) and road is native.road() and machine_code.available():
+            warnings.warn(f"{names}: no machine code, each process compiles it anew: {e}", RuntimeWarning, 3)
+        return plain.Sequence(kernels, has)
 
 
 def forget():

@@ -57,6 +57,11 @@ def init(arch=None, precision=None, threads=None, profile=False):
     profile    lets Taichi time each task of a GPU by two events, which makes steps slower; see device/tasks.py.
     Starting again with other settings is allowed; every `Data` made before becomes unusable.
     """
+    with session.compiler:
+        _init(arch, precision, threads, profile)
+
+
+def _init(arch, precision, threads, profile):
     ti = taichi_import.load()
     name, backend = _pick_arch(arch or os.environ.get("TISIM_ARCH") or "auto")
     precision = precision or os.environ.get("TISIM_PRECISION") or ("f64" if name == "cpu" else "f32")
@@ -108,8 +113,9 @@ def init(arch=None, precision=None, threads=None, profile=False):
 
 def ensure():
     """Starts Taichi with the defaults unless it already runs."""
-    if not session.generation:
-        init()
+    with session.compiler:
+        if not session.generation:
+            init()
 
 
 def kernels(name):

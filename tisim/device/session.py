@@ -1,5 +1,7 @@
 """What runs now: the backend, its precision, and how often Taichi was started. Set by device.runtime.init only."""
 
+import os
+import threading
 import time
 
 import numpy as np
@@ -16,6 +18,17 @@ WIDE_ARCHS = "cpu", "cuda"  # that have f64; not all others do
 ARENA_ARCHS = "vulkan", "metal"  # where a task takes few buffers: arrays lie in arenas (arena.py)
 NUMPY = dict(i32=np.int32, f32=np.float32, f64=np.float64)
 began = time.time()  # when this process imported tisim
+compiler = threading.RLock()  # of whoever starts Taichi or compiles by it, which is one thread's at a time
+
+
+def _after_fork():
+    """A new process has none of the threads, one of which may have been compiling."""
+    global compiler
+    compiler = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def numpy_float():
