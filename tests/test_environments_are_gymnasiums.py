@@ -257,6 +257,33 @@ def pendulum():
     )
 
 
+@pytest.mark.parametrize("name", ["start", "observe", "outcome", "reset_info"])
+def test_behind_an_error_of_a_task_one_goes_on(name):
+    """Once the next step showed worlds that had begun anew as they were before, in an episode that was over."""
+    env = type("Wrong", (Swing,), {})(pendulum(), 3, autoreset_mode="SameStep", max_episode_steps=4)
+    env.reset(seed=0)
+    for wrong in [False] * 3 + [True] + [False] * 8:
+        if wrong:  # where episodes end and begin
+            setattr(env, name, lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                env.step(np.zeros((3, 0)))
+            delattr(env, name)
+            continue
+        seen, _, _, truncated, _ = env.step(np.zeros((3, 0)))
+        assert np.array_equal(seen, np.concatenate([env.data.qpos, env.data.qvel], axis=1))
+        assert truncated.all() or (np.asarray(env.data.time) < 3.5 * env.dt).all()
+
+
+def test_an_action_whose_outcome_is_an_error_counts():
+    env = type("Wrong", (Swing,), {})(pendulum(), 3, max_episode_steps=4)
+    env.reset(seed=0)
+    env.outcome = lambda *_: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        env.step(np.zeros((3, 0)))
+    del env.outcome
+    assert [bool(env.step(np.zeros((3, 0)))[3].all()) for _ in range(3)] == [False, False, True]
+
+
 def test_what_an_agent_saw_stays_as_it_was():
     """Once an observation that a task took as it is was the environment's own: a reset wrote into what an agent kept,
     and what an agent wrote changed what the task saw."""

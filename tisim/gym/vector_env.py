@@ -201,19 +201,19 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             action, self.reads, (begun, again, START) if len(again) else None, self._beside(begun)
         )
         self.seen = Seen(copies)
-        reward, terminated, info = self._judged(before, action)
         self._elapsed += 1
+        reward, terminated, info = self._judged(before, action)
         truncated = self._elapsed >= (self.max_episode_steps or np.inf)
         reward[again], terminated[again], truncated[again] = 0, False, False  # they are reset in this step
         self.ended = terminated | truncated
         infos = join({}, {name: a[index] for name, a in info.items()}, index, self.num_envs)
-        if self.autoreset_mode == AutoresetMode.SAME_STEP:
-            again = np.flatnonzero(self.ended)
-            infos = self._finish(infos, again)
-            if len(again):
-                self._begin(again)
-        elif len(again):
+        if len(again):
             self._begun(again, fresh or self._look_at(begun))
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and self.ended.any():
+            index = np.flatnonzero(self.ended)
+            infos = self._finish(infos, index)
+            self._begin(index)
+            again = np.union1d(again, index)  # those that an error kept from being reset in the last step, too
         if len(again):
             infos = join(infos, self._infos_of(again), again, self.num_envs)
         return self._observed(self.seen, self.num_envs), reward, terminated, truncated, infos
