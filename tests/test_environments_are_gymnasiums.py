@@ -284,6 +284,14 @@ def test_an_action_whose_outcome_is_an_error_counts():
     assert [bool(env.step(np.zeros((3, 0)))[3].all()) for _ in range(3)] == [False, False, True]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint8, bool])
+def test_observations_are_of_the_declared_space(dtype):
+    """Once the space was of float64, whatever a task gave."""
+    env = type("Other", (Swing,), dict(observe=lambda self, now: now.qvel.astype(dtype)))(pendulum(), 3)
+    for seen in (env.reset(seed=0)[0], env.step(np.zeros((3, 0)))[0]):
+        assert seen.dtype == env.observation_space.dtype == dtype and seen in env.observation_space
+
+
 def test_what_an_agent_saw_stays_as_it_was():
     """Once an observation that a task took as it is was the environment's own: a reset wrote into what an agent kept,
     and what an agent wrote changed what the task saw."""
@@ -323,13 +331,26 @@ def test_infos_of_steps_and_of_starts_are_one_array():
     (dict(outcome=lambda self, before, now, action: (now.qpos, np.zeros(3, bool), {})), r"rewards .* \(3, 1\)"),
     (dict(outcome=lambda self, before, now, action: (np.zeros(3), False, {})), r"terminations have shape \(\)"),
     (dict(outcome=lambda self, before, now, action: (np.zeros(3), np.zeros(3, bool))), "outcome: expected rewards"),
-    (dict(outcome=lambda self, before, now, action: (["a"] * 3, np.zeros(3, bool), {})), "rewards .* are no numbers"),
+    (dict(outcome=lambda self, before, now, action: (["a"] * 3, np.zeros(3, bool), {})), "rewards: gave .* <U1"),
     (dict(outcome=lambda self, before, now, action: (np.zeros(3), np.zeros(3, bool), None)), "infos are None"),
     (dict(outcome=lambda self, before, now, action: (np.zeros(3), np.zeros(3, bool), dict(x=np.zeros(4)))),
      r"outcome: info 'x' has shape \(4,\) for 3 environments"),
     (dict(outcome=lambda self, before, now, action: (np.zeros(3), np.zeros(3, bool), dict(x=1.0))), "'x' has shape .."),
     (dict(reset_info=lambda self, now: dict(x=np.zeros(2))), r"reset_info: info 'x' has shape \(2,\) for 3"),
     (dict(observe=lambda self, now: np.full((len(now.qpos), 1), None)), "observe: gave an array of object"),
+    (dict(observe=lambda self, now: np.zeros((len(now.qpos), len(now.qpos)))),
+     r"observe: gave float64\[3, 3\], at first float64\[3, 1\]"),
+    (dict(observe=lambda self, now: np.zeros((len(now.qpos), 1), float if len(now.qpos) > 1 else int)),
+     r"observe: gave float64\[3, 1\], at first int64\[3, 1\]"),
+    (dict(start=lambda self, rng: (["a"], [0.0])), "start: qpos and qvel: gave an array of <U1, expected numbers"),
+    (dict(start=lambda self, rng: ([1j], [0.0])), "start: qpos and qvel: gave an array of complex128"),
+    (dict(outcome=lambda self, before, now, action: (np.zeros(3) * 1j, np.zeros(3, bool), {})), "rewards: .* complex"),
+    (dict(outcome=lambda self, before, now, action: (np.zeros(3), ["", "a", ""], {})), "terminations: .* <U1"),
+    (dict(outcome=lambda self, before, now, action: ([0, [1], 2], np.zeros(3, bool), {})), "rewards are no array"),
+    (dict(outcome=lambda self, before, now, action: (np.zeros(3), np.zeros(3, bool), dict(x=[[1], [1, 2], []]))),
+     "outcome: info 'x' is no array"),
+    *((dict(outcome=lambda self, before, now, action, name=name: (np.zeros(3), np.zeros(3, bool), {name: np.zeros(3)})),
+       f"outcome: info {name!r}: expected another name") for name in ("_x", 3, "final_obs")),
 ])  # fmt: skip
 def test_a_task_that_does_not_fit_is_told_what_was_expected(change, words):
     """Once a task's rewards and observations of another shape were handed on, or NumPy's error told of them."""

@@ -24,6 +24,7 @@ from .pictures import MODES, Pictures
 from .vector_info import join
 
 START = mjtState.mjSTATE_QPOS | mjtState.mjSTATE_QVEL
+TAKEN = "final_obs", "final_info"  # names of infos that are gymnasium's
 FRESH = 4, 32  # worlds in which the quantities of a few starts, and of many, are computed at once
 
 
@@ -48,7 +49,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
         reads                            names of the arrays of Data that the others look at
         start(rng)                       qpos (nq,) and qvel (nv,) of an episode, drawn from a NumPy Generator
-        observe(now)                     (n, size) what an agent sees
+        observe(now)                     (n, size) what an agent sees; shape and dtype are always the same
         outcome(before, now, action)     rewards (n,), which have ended (n,), and a dict of (n, ...) infos
         reset_info(now)                  a dict of (n, ...) infos of a reset
 
@@ -99,8 +100,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
                              self.model.actuator_ctrlrange, (-np.inf, np.inf)).T.astype(np.float32)  # fmt: skip
         self.single_action_space = gymnasium.spaces.Box(low, high, dtype=np.float32)
         self._check_reads()
-        shape = self._observed(self._look_at(self._drawn([np.random.default_rng(0)])), 1).shape[1:]
-        self.single_observation_space = gymnasium.spaces.Box(-np.inf, np.inf, shape, np.float64)
+        first = self._observed(self._look_at(self._drawn([np.random.default_rng(0)])), 1)
+        low, high = (-np.inf, np.inf) if first.dtype.kind == "f" else _range(first.dtype)
+        self.single_observation_space = gymnasium.spaces.Box(low, high, first.shape[1:], first.dtype)
         batch = gymnasium.vector.utils.batch_space
         self.action_space = batch(self.single_action_space, self.num_envs)
         self.observation_space = batch(self.single_observation_space, self.num_envs)
@@ -284,15 +286,17 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         shapes = tuple(map(np.shape, start)) if isinstance(start, (tuple, list)) else type(start)
         if shapes != wanted:
             raise Error(f"start: gave {shapes}, expected qpos and qvel of shapes {wanted}")
-        return np.concatenate(start)
+        return np.concatenate([_given("start: qpos and qvel", part) for part in start])
 
     def _observed(self, seen, n):
         """What agents see of n environments, looked at."""
-        a = np.asarray(self.observe(seen))
+        a, space = _given("observe", self.observe(seen)), vars(self).get("single_observation_space")
         if a.shape[:1] != (n,):
             raise Error(f"observe: gave shape {a.shape} for {n} environments, expected them in front")
-        if a.dtype.kind not in "biuf":
-            raise Error(f"observe: gave an array of {a.dtype}, expected numbers")
+        if space is not None:
+            if a.shape[1:] != space.shape or not np.can_cast(a.dtype, space.dtype, "same_kind"):
+                raise Error(f"observe: gave {a.dtype}{list(a.shape)}, at first {space.dtype}{[n, *space.shape]}")
+            a = a.astype(space.dtype, copy=False)
         kept = any(np.may_share_memory(a, b) for b in vars(seen).values())  # and resets write into what is kept
         return a.copy() if kept else a
 
@@ -301,10 +305,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         found, n = self.outcome(before, self.seen, action), self.num_envs
         if not isinstance(found, (tuple, list)) or len(found) != 3:
             raise Error("outcome: expected rewards, which have ended, and a dict of infos")
-        try:
-            reward, terminated = np.array(found[0], np.float64), np.array(found[1], bool)
-        except (TypeError, ValueError) as e:
-            raise Error(f"outcome: rewards and terminations are no numbers: {e}") from None
+        reward = np.array(_given("outcome: rewards", found[0]), np.float64)
+        terminated = np.array(_given("outcome: terminations", found[1]), bool)
         for what, a in (("rewards", reward), ("terminations", terminated)):
             if a.shape != (n,):
                 raise Error(f"outcome: {what} have shape {a.shape}, expected ({n},)")
@@ -387,11 +389,34 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return np.flatnonzero(mask)
 
 
+def _given(what, values):
+    """What a task gave, as an array. Raises Error for what are no numbers."""
+    try:
+        a = np.asarray(values)
+    except ValueError as e:  # rows of different lengths
+        raise Error(f"{what} are no array: {e}") from None
+    if a.dtype.kind not in "biuf":
+        raise Error(f"{what}: gave an array of {a.dtype}, expected numbers")
+    return a
+
+
+def _range(dtype):
+    """The least and the greatest of whole numbers, or of bool."""
+    return (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+
+
 def _infos(what, found, n):
     """Infos of n environments, looked at."""
     if not isinstance(found, dict):
         raise Error(f"{what}: infos are {found!r}, expected a dict")
-    out = {name: np.asarray(a) for name, a in found.items()}
+    out = {}
+    for name, value in found.items():
+        if not isinstance(name, str) or name.startswith("_") or name in TAKEN:
+            raise Error(f"{what}: info {name!r}: expected another name, without _ in front")
+        try:
+            out[name] = np.asarray(value)
+        except ValueError as e:  # rows of different lengths
+            raise Error(f"{what}: info {name!r} is no array: {e}") from None
     for name, a in out.items():
         if a.shape[:1] != (n,):
             raise Error(f"{what}: info {name!r} has shape {a.shape} for {n} environments, expected them in front")
