@@ -72,6 +72,10 @@ MISTAKES = [
     (["render", "pendulum", "-o", "a.png", "--size", "big"], "1280x720"),
     (["render", "pendulum", "-o", "a.png", "--color", "mood"], "expected geom, island, asleep, group, speed, force"),
     (["info", "."], "folder"),
+    (["run", "pendulum", "--size", "9x99999"], "--size 9x99999: each side must be at most 16384"),
+    (["run", "pendulum", "--record", "a.txt"], "--record a.txt: expected a name ending in .npz"),
+    *((["run", "pendulum", f"--{of}-{what}"], f"--{of}-{what} belongs to --{of}")
+      for of, what in (("record", "forces"), ("record", "solver"), ("log", "state"))),
     *(([*words, "--dynamics", "soft"], "--dynamics soft: expected convex, lcp") for words in STEPS),
     *(([*words, "--quality", "poor"], "--quality poor: expected model, plain, sun, sky") for words in STEPS[:3]),
     (["render", "pendulum", "-o", "a.png", "--lamps", "40"], "a whole number from 0 to 32"),
@@ -279,6 +283,14 @@ def test_letters_that_a_terminal_has_not_are_written_in_others(tmp_path):
     done = subprocess.run([sys.executable, "-m", "tisim", "info", "é.xml"], capture_output=True, cwd=tmp_path,
                           env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"})  # fmt: skip
     assert done.returncode == 0 and b"\\xe9" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_mistake(tmp_path, closed):
+    """Once a command in such a place, as that of a daemon, ended without a word and without results."""
+    line = f"{sys.executable} -m tisim run pendulum --steps 2 --no-picture --arch cpu -o a {closed}"
+    assert subprocess.run(line, shell=True, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "a" / "state.npz").is_file()
 
 
 def test_ctrl_c_finishes_the_step_and_saves(call, tmp_path, monkeypatch):

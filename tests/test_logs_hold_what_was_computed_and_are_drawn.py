@@ -1,8 +1,11 @@
 """`tisim run --log`: energy, contacts, iterations, sensors and states over time, as CSV and NPZ, aligned with the state
 they belong to; `tisim plot` draws them."""
 
+import os
 import resource
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -168,3 +171,13 @@ def test_a_full_disk_is_told(path, tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         signal.signal(signal.SIGXFSZ, old)
+
+
+def test_names_of_sensors_are_written_alike_wherever_one_is(tmp_path):
+    """Once a log was written in the letters of the place, which broke off where these lack one."""
+    (tmp_path / "a.xml").write_text(XML.replace('"where"', '"höhe"'), encoding="utf-8")
+    env = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    words = "run a.xml --steps 3 --no-picture --arch cpu --log a.csv".split()
+    done = subprocess.run([sys.executable, "-m", "tisim", *words], cwd=tmp_path, env=env, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert sum(name.startswith("höhe") for name in log.read(tmp_path / "a.csv")) == 3

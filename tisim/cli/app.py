@@ -458,6 +458,10 @@ def main(argv=None):
     debug = "--debug" in argv
     argv = [a for a in argv if a != "--debug"]
     code = 0
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        from .quiet import open_closed
+
+        open_closed()
     for stream in (sys.stdout, sys.stderr):  # names may hold letters that a terminal has not
         if getattr(stream, "errors", None) == "strict":
             stream.reconfigure(errors="backslashreplace")

@@ -17,6 +17,11 @@ def parse_size(text):
     width, sign, height = (text or "1280x720").lower().partition("x")
     if not (sign and width.isdigit() and height.isdigit() and int(width) and int(height)):
         raise Error(f"--size {text}: expected WIDTHxHEIGHT, for example 1280x720")
+    if text:
+        from tisim.viewer.caster import LONGEST
+
+        if max(int(width), int(height)) > LONGEST:
+            raise Error(f"--size {text}: each side must be at most {LONGEST}")
     return int(width), int(height)
 
 

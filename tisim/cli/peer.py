@@ -134,7 +134,7 @@ def beside(m, d, text, folder, stopped):
         if isinstance(text, pathlib.Path):
             path = str(text.resolve())
         else:
-            pathlib.Path(path).write_text(text)
+            pathlib.Path(path).write_text(text, encoding="utf-8")
         parts = {name: d.host(name)[0] for name in peer_process.STATE if getattr(m, _SIZES.get(name, "nq"))}
         np.savez(state, time=d.time, **parts)
         newest, version = find(folder)

@@ -34,3 +34,14 @@ def start_taichi(**settings):
         tisim.init(**settings)
         ti = taichi_import.load()
         ti.set_logging_level(ti.ERROR)
+
+
+def open_closed():
+    """What is printed where a stream was closed goes nowhere, not to the file that would get its number."""
+    for name, number in (("stdin", 0), ("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            place = os.open(os.devnull, os.O_RDWR)
+            if place != number:
+                os.dup2(place, number)
+                os.close(place)
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))

@@ -80,6 +80,7 @@ def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, 
     for name, value in (("--save-every", save_every), ("--record-fps", record["fps"]), ("--log-fps", log["fps"])):
         if value is not None and not (np.isfinite(value) and value > 0):
             raise Error(f"{name} {value}: must be positive")
+    _check_named(record, log)
     width, height = draw.parse_size(size)
     if film is not None:
         films.require(film, (width, height) if size else films.SIZE)
@@ -158,6 +159,17 @@ def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, 
                     save_every=save_every)  # fmt: skip
     progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True)
     return INTERRUPTED
+
+
+def _check_named(record, log):
+    """Refuses what belongs to a recording or a log without one, and a recording that no command would open."""
+    for name, asked, file, of in (("--record-forces", record["forces"], record["file"], "--record"),
+                                  ("--record-solver", record["solver"], record["file"], "--record"),
+                                  ("--log-state", log["state"], log["file"], "--log")):  # fmt: skip
+        if asked and file is None:
+            raise Error(f"{name} belongs to {of}")
+    if record["file"] is not None and pathlib.Path(record["file"]).suffix.lower() != ".npz":
+        raise Error(f"--record {record['file']}: expected a name ending in .npz")
 
 
 def _check_apart(files):

@@ -59,7 +59,7 @@ class Log:
         self.number, self._rows, self._begun = 0, [], None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = open(self.path, "w", newline="") if self._is_csv else None
+            self._file = open(self.path, "w", newline="", encoding="utf-8") if self._is_csv else None
         except OSError as e:
             raise self._unwritten(e) from None
         if self._is_csv:
@@ -147,7 +147,7 @@ def read(path):
         raise Error(f"{path}: no such file")
     try:
         if path.suffix.lower() == ".csv":
-            with open(path, newline="") as f:
+            with open(path, newline="", encoding="utf-8") as f:
                 names, *rows = csv.reader(f)
             rows = [row for row in rows if len(row) == len(names)]  # the last one may be cut off
             return dict(zip(names, np.array(rows, float).reshape(len(rows), len(names)).T))
