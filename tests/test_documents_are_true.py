@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md, ARCHITECTURE.md and SOLVER.md name files, folders, functions and arrays that are there."""
+"""Pages name files, folders, functions and arrays that are there, and their links lead to headings that are there."""
 
 import ast
 import functools
@@ -44,11 +44,15 @@ def test_files_and_folders_are_there(page):
                 assert any(pattern.fullmatch(path) for path in known), f"{page}: {name}"
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ("README.md", "benchmarks/README.md", *PAGES))
 def test_links_lead_somewhere(page):
     text = (ROOT / page).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
-        assert ((ROOT / page).parent / target).exists(), target
+    for target, place in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)", text):
+        file = (ROOT / page).parent / target if target else ROOT / page
+        assert file.exists(), target
+        if place:
+            headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.M)
+            assert place in {re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in headings}, f"{target}#{place}"
 
 
 @functools.lru_cache(None)
