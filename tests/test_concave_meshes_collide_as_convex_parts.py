@@ -83,6 +83,16 @@ def test_what_was_found_once_is_kept(monkeypatch):
         ring().decompose(threshold=0.1)
 
 
+def test_what_was_kept_and_is_damaged_is_searched_again(tmp_path):
+    first = ring()
+    first.decompose()
+    (kept,) = (tmp_path / "cache").rglob("decompose/*.npz")
+    kept.write_bytes(kept.read_bytes()[:-40])
+    second = ring()
+    second.decompose()
+    assert second.to_xml() == first.to_xml()
+
+
 @pytest.mark.parametrize("arguments, told", [
     (dict(meshes="rong"), "no mesh named 'rong'"), (dict(meshes=["idle"]), "no geom that collides uses it"),
     (dict(threshold=0), "threshold=0: expected 0.01"), (dict(maxhulls=0), "maxhulls=0: expected a positive"),

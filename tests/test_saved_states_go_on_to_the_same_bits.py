@@ -95,3 +95,23 @@ def test_what_does_not_fit_is_refused(call):
     ):
         code, _, err = call("run", *argv, "--arch", "cpu", "--no-picture")
         assert code == 2 and words in err and len(err.strip().splitlines()) == 1, (argv, err)
+
+
+@pytest.mark.parametrize("options", [PILE, SWINGING], ids=["convex", "lcp"])
+def test_damage_anywhere_in_the_directory_is_told(call, options):
+    call(*options, "--steps", 2, "-o", "out")
+    m = tisim.Model.from_scene(options[1], n=int(options[3]))
+    m.opt.dynamics = "lcp" if options is SWINGING else "convex"
+    d = tisim.Data(m)
+    whole = open("out/state.npz", "rb").read()
+    told = set()
+    for at in range(whole.index(b"PK\x01\x02"), len(whole)):
+        with open("damaged.npz", "wb") as file:
+            file.write(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        state.is_state("damaged.npz")
+        for look in (lambda: state.read("damaged.npz", m), lambda: state.give_impulses("damaged.npz", d)):
+            try:
+                look()
+            except tisim.Error as e:
+                told.add(str(e))
+    assert any("no state that tisim saved" in e for e in told)

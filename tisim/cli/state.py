@@ -22,12 +22,12 @@ In Python: `tisim.set_state(m, d, np.load("state.npz")["state"])`.
 import hashlib
 import os
 import pathlib
-import zipfile
 
 import numpy as np
 
 from tisim.data import asleep, impulses
 from tisim.data.state import write_worlds
+from tisim.device.damaged import DAMAGED
 from tisim.device.whole_file import whole
 from tisim.errors import Error
 
@@ -73,7 +73,7 @@ def is_state(path):
     try:
         with np.load(path, allow_pickle=False) as saved:
             return "format" in saved and str(saved["format"]) == FORMAT
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile):
+    except (OSError, *DAMAGED):
         return False
 
 
@@ -88,7 +88,7 @@ def read(path, m):
         with np.load(path, allow_pickle=False) as saved:
             values = {k: saved[k] for k in NEEDED if k in saved}
             sleepers = {k: saved[k] for k in SLEEPERS if k in saved}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile):
+    except (OSError, *DAMAGED):
         values = {}
     if str(values.get("format")) != FORMAT or len(values) != len(NEEDED):
         raise Error(f"--from {path}: this is no state that tisim saved (expected an .npz with format={FORMAT!r})")
@@ -119,10 +119,14 @@ def read(path, m):
 def give_impulses(path, d):
     """Gives a Data the impulses of contacts in a file of a state; none where it has none, or other worlds.
 
-    Raises Error where they do not fit the model.
+    Raises Error where they are damaged or do not fit the model.
     """
-    with np.load(path, allow_pickle=False) as saved:
-        arrays = {name: saved[name] for name in (*impulses.NAMES, *impulses.WORLDS) if name in saved}
+    names = (*impulses.NAMES, *impulses.WORLDS)
+    try:
+        with np.load(path, allow_pickle=False) as saved:
+            arrays = {name: saved[name] for name in names if name in saved}
+    except (OSError, *DAMAGED):
+        raise Error(f"--from {path}: the state is damaged") from None
     if not arrays.keys() >= set(impulses.NAMES) or len(arrays["lcp_warm"]) != d.nworld:
         return
     if found := impulses.problem(d.model, d.nworld, arrays):

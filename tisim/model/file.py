@@ -8,10 +8,10 @@ import io
 import json
 import os
 import zipfile
-import zlib
 
 import numpy as np
 
+from tisim.device.damaged import DAMAGED
 from tisim.device.whole_file import whole
 from tisim.enums import mjtObj
 from tisim.errors import Error
@@ -94,7 +94,7 @@ def _loaded(file, path):
             header, arrays = _read(z, path)
     except OSError as e:
         raise Error(f"{path}: cannot read the model: {e.strerror or e}") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, RuntimeError, NotImplementedError) as e:
+    except DAMAGED as e:
         raise Error(f"{path}: the file is damaged or is no saved model: {e}") from None
     try:
         return _compiled(header, arrays)

@@ -11,6 +11,7 @@ import os
 import numpy as np
 
 from tisim.device import cache
+from tisim.device.damaged import DAMAGED
 from tisim.enums import mjtGeom
 from tisim.errors import Error
 from tisim.mjcf.rotations import rotate
@@ -66,7 +67,7 @@ def convex_parts(vertices, faces, threshold=CONCAVITY, maxhulls=-1, seed=0):
     try:
         with np.load(path, allow_pickle=False) as kept:
             return [kept[name] for name in sorted(kept.files)]
-    except (OSError, ValueError, EOFError, KeyError):
+    except (OSError, *DAMAGED):  # made anew
         pass
     coacd.set_log_level("error")
     found = coacd.run_coacd(coacd.Mesh(vertices, faces), threshold=threshold, max_convex_hull=maxhulls, seed=seed)
