@@ -231,7 +231,7 @@ def test_no_worker_starts_where_nothing_can_be_kept(cache, monkeypatch):
     """They hand over what they make by the cache."""
     started, todo = [], [(k, None) for k in runtime_kernels()]  # the first start of Taichi asks a process, too
     monkeypatch.setattr(build.subprocess, "Popen", lambda *a, **k: started.append(a) or pytest.fail("started"))
-    monkeypatch.setattr(build, "_processors", lambda: 4)
+    monkeypatch.setattr(build.threads, "processors", lambda: 4)
     images.own_folder().chmod(0o777)
     with build._workers(todo) as (workers, claims):
         assert workers == [] and claims is None and not started

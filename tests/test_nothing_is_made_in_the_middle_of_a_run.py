@@ -98,7 +98,7 @@ def test_progress_is_told(monkeypatch, tmp_path):
     if native.road() is None:
         pytest.skip(f"no machine code here: {native.why}")
     monkeypatch.setenv("TISIM_CACHE", str(tmp_path))
-    monkeypatch.setattr(build, "_processors", lambda: 1)
+    monkeypatch.setattr(build.threads, "processors", lambda: 1)
     monkeypatch.setattr(native.road(), "codes", {})
     ball = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
     m, told = tisim.Model.from_xml_string(ball), []

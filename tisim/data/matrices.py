@@ -16,7 +16,7 @@ LIMITS = (mjtConstraint.mjCNSTR_LIMIT_JOINT, mjtConstraint.mjCNSTR_LIMIT_TENDON)
 FRICTIONS = (mjtConstraint.mjCNSTR_FRICTION_DOF, mjtConstraint.mjCNSTR_FRICTION_TENDON)
 
 
-def _shaped(d, out):
+def shaped(d, out):
     """Read-only, without the axis of a single world."""
     out = out[0] if d.nworld == 1 else out
     out.flags.writeable = False
@@ -27,7 +27,7 @@ def qM(m, d):
     """(nM,): the inertia matrix M, each dof followed by its ancestors, from dof_Madr on."""
     out = np.zeros((d.nworld, m.nM))
     out[:, m.mapM2M] = d.host("M")
-    return _shaped(d, out)
+    return shaped(d, out)
 
 
 def _halves(m, d, name):
@@ -44,14 +44,14 @@ def qDeriv(m, d):
     kind = d._info.get(DERIVED)
     row, col, place, _ = sparse.entries(m)
     if kind == "all":
-        return _shaped(d, _halves(m, d, "qDeriv"))
+        return shaped(d, _halves(m, d, "qDeriv"))
     if kind == "symmetric":
         mean = 0.5 * (d.host("qDeriv_row") + d.host("qDeriv_col"))
-        return _shaped(d, mean[:, place].astype(float))
+        return shaped(d, mean[:, place].astype(float))
     dampers = np.broadcast_to(d._varied.get("dof_damping", m.dof_damping), (d.nworld, m.nv))
     damping = np.where(row == col, -dampers[:, row], 0.0) * (kind == "joints")
     stepped = d.host("qH").any(axis=-1, keepdims=True)  # not since a reset, which leaves the factor zero
-    return _shaped(d, damping * stepped)
+    return shaped(d, damping * stepped)
 
 
 def qLU(m, d):
@@ -60,19 +60,19 @@ def qLU(m, d):
     U has ones on its diagonal, which are left out.
     """
     if d._info.get(DERIVED) != "all":
-        return _shaped(d, np.zeros((d.nworld, sparse.size(m))))
-    return _shaped(d, _halves(m, d, "qLU"))
+        return shaped(d, np.zeros((d.nworld, sparse.size(m))))
+    return shaped(d, _halves(m, d, "qLU"))
 
 
 def qH(m, d):
     """(nC,): factor L' D L, as qLD, of M - timestep qDeriv, where the last step took a symmetric one; else 0."""
-    return _shaped(d, _factor(d))
+    return shaped(d, _factor(d))
 
 
 def qHDiagInv(m, d):
     """(nv,): 1 / diagonal of its D."""
     diagonal = _factor(d)[:, np.asarray(m.M_rowadr) + np.asarray(m.M_rownnz) - 1]
-    return _shaped(d, np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal != 0))
+    return shaped(d, np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal != 0))
 
 
 def _factor(d):
@@ -110,7 +110,7 @@ def efc_b(m, d):
 
 def dof_island(m, d):
     """(nv,): island of each dof, -1 where no constraint acts on its tree."""
-    return _shaped(d, np.asarray(d.host("tree_island"))[:, np.asarray(m.dof_treeid)])
+    return shaped(d, np.asarray(d.host("tree_island"))[:, np.asarray(m.dof_treeid)])
 
 
 def efc_island(m, d):

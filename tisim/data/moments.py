@@ -10,12 +10,7 @@ import numpy as np
 from tisim.enums import mjtWrap
 from tisim.model.tables.moving import last_dof
 
-
-def _shaped(d, out):
-    """Read-only, without the axis of a single world."""
-    out = out[0] if d.nworld == 1 else out
-    out.flags.writeable = False
-    return out
+from .matrices import shaped
 
 
 def ten_J(m, d):
@@ -23,7 +18,7 @@ def ten_J(m, d):
     out = np.zeros((d.nworld, m.ntendon, m.nv))
     rows = np.repeat(np.arange(m.ntendon), m.derived("tendon_Jnum"))
     out[:, rows, m.derived("tendon_Jdof")] = d.host("ten_J")
-    return _shaped(d, out)
+    return shaped(d, out)
 
 
 def wraps(m, d):
@@ -52,7 +47,7 @@ def wraps(m, d):
         adr[w] = np.cumsum(num[w]) - num[w]
     out = dict(ten_wrapadr=adr, ten_wrapnum=num, wrap_obj=obj.reshape(d.nworld, -1, 2))
     out["wrap_xpos"] = xpos.reshape(d.nworld, -1, 6)
-    return {name: _shaped(d, values) for name, values in out.items()}
+    return {name: shaped(d, values) for name, values in out.items()}
 
 
 def moments(m, d):
@@ -77,7 +72,7 @@ def moments(m, d):
             value[w, row], column[w, row], rownnz[w, adhesion[k]] = dense[w, k, dof], dof, len(dof)
     out = dict(actuator_moment=value, moment_rownnz=rownnz, moment_colind=column)
     out["moment_rowadr"] = np.tile(start.astype(np.int32), (d.nworld, 1))
-    return {name: _shaped(d, values) for name, values in out.items()}
+    return {name: shaped(d, values) for name, values in out.items()}
 
 
 def moment_rows(m, d):
@@ -87,7 +82,7 @@ def moment_rows(m, d):
     for w, i in np.ndindex(d.nworld, m.nu):
         row = slice(flat["moment_rowadr"][w, i], flat["moment_rowadr"][w, i] + flat["moment_rownnz"][w, i])
         out[w, i, flat["moment_colind"][w, row]] = flat["actuator_moment"][w, row]
-    return _shaped(d, out)
+    return shaped(d, out)
 
 
 def _adhesion(m, d):

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import images, native, session
+from . import images, native, session, threads
 from .fingerprint import Unknown
 from .machine_code import Unsupported, available
 
@@ -79,7 +79,7 @@ def _make_all(road, todo, show):
 def _workers(todo):
     """(processes that make kernels of this list too, folder of the claims; None if there is just this process)."""
     known = [i for i, (kernel, _) in enumerate(todo) if kernel.name]
-    number = min(_processors(), len(known) // SHARE) - 1
+    number = min(threads.processors(), len(known) // SHARE) - 1
     if number < 1 or not sys.executable or not images.usable():  # workers hand over by the cache
         yield [], None
         return
@@ -101,11 +101,6 @@ def _workers(todo):
             w.kill()
             w.wait()
         shutil.rmtree(claims, ignore_errors=True)
-
-
-def _processors():
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _written(kernel, has):

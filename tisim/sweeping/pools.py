@@ -1,7 +1,6 @@
 """Where cases are run. Each pool yields (outcomes, seconds) of groups of cases, as they come back."""
 
 import multiprocessing
-import os
 import signal
 from multiprocessing.connection import wait
 
@@ -102,8 +101,3 @@ def _serve(pipe, data):
             pipe.send(runner.chunk(pipe.recv()))
         except (EOFError, OSError):
             return
-
-
-def processors():
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from tisim.device import runtime, session
+from tisim.device import runtime, session, threads
 from tisim.errors import Error
 
 from . import case as reading
@@ -83,7 +83,7 @@ def _pool(workers):
         if workers != "ray" and not workers.startswith("ray://"):
             raise Error(f"workers={workers!r}: expected 'ray' or 'ray://host:port'")
         return lambda job, feed: on_ray(job, feed, None if workers == "ray" else workers)
-    number = pools.processors() if workers == "all" else workers
+    number = threads.processors() if workers == "all" else workers
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
         raise Error(f"workers={workers!r}: expected a positive number, 'all', 'ray' or 'ray://host:port'")
     if number == 1 and workers != "all":

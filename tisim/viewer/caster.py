@@ -11,6 +11,7 @@ import numpy as np
 
 from tisim.device import launch, memory, runtime, session
 from tisim.errors import CapacityError, Error
+from tisim.model.tables.faces import bits
 from tisim.stages.rays import ray_types
 from tisim.viewer import textures
 from tisim.viewer.far import axes_to, sky, sky_lamps, sun_of
@@ -24,7 +25,7 @@ LAMP_SIDE = 512  # pixels of a lamp's view
 FADE = 6.0  # far ground fades over so many distances of the camera
 CURVE = (1 - np.exp(-1.25 * (np.arange(3 * 2048 + 2) / 2048) ** 2)) ** (1 / 2.2)
 LIGHT = np.array([SUN_LIGHT, SKY_LIGHT, SKY_LOW, SKY_CHANGE])
-TONE = np.ascontiguousarray(CURVE, np.float32).view(np.int32)
+TONE = bits(CURVE)
 # arrays of a number of each sample
 SAMPLED = (
     "x y depth record face before last nx ny nz r g b alpha fade tile cosine shine lit weight red green blue through "
@@ -59,11 +60,6 @@ def _upload(d, name, values):
 def _shown(light):
     """Light as a picture shows it, from 0 to 1."""
     return np.interp(np.sqrt(light), np.arange(len(CURVE)) / 2048, CURVE)
-
-
-def _bits(values):
-    """Numbers as kernels read those of samples: bits of f32."""
-    return np.ascontiguousarray(values, np.float32).view(np.int32)
 
 
 def _most(values):
@@ -354,7 +350,7 @@ class Caster:
         if samples.x is not None:
             count = spoiled if whole else len(samples)
             for place, values in zip(places, (samples.x, samples.y)):
-                memory.upload(place, _bits(values[:count]))
+                memory.upload(place, bits(values[:count]))
         self._held["rays"] = places, 0 if whole else max(spoiled, samples.places)
 
     def _blocks(self, blocks):
@@ -462,9 +458,9 @@ class Caster:
     def _behind(self, mirrored):
         """Begins what the samples show behind a depth and a record (n,) each, without any colour so far."""
         n = len(mirrored[0])
-        _upload(self._d, "pic_depth", _bits(mirrored[0]))
+        _upload(self._d, "pic_depth", bits(mirrored[0]))
         _upload(self._d, "pic_record", mirrored[1])
-        _upload(self._d, "pic_through", _bits(np.ones(n)))
+        _upload(self._d, "pic_through", bits(np.ones(n)))
         for name in ("red", "green", "blue"):
             _upload(self._d, f"pic_{name}", np.zeros(n, np.int32))
 

@@ -12,7 +12,8 @@ ROOM = 1e-4  # by this share ellipsoids are smaller within a mesh, and larger ar
 TRIED = 2e8  # corners before faces that are looked at: larger meshes count as not convex
 
 
-def _bits(values):
+def bits(values):
+    """Numbers as kernels of pictures read them: bits of f32."""
     return np.ascontiguousarray(values, np.float32).view(np.int32)
 
 
@@ -44,8 +45,8 @@ def _mesh_faces(m):
         rows.append((adr[k, 0], nleaf, leaves, form, FACES))
         balls.append([(*room, *(1 / np.maximum(half[adr[k, 0] + 1], 1e-12)))])
         leaves += used
-    rows = np.hstack([np.array(rows, np.int32).reshape(-1, 5), _bits(np.concatenate(balls))])
-    return rows, _bits(np.hstack([middle, half, cone])), _bits(np.concatenate(corners)).ravel()
+    rows = np.hstack([np.array(rows, np.int32).reshape(-1, 5), bits(np.concatenate(balls))])
+    return rows, bits(np.hstack([middle, half, cone])), bits(np.concatenate(corners)).ravel()
 
 
 def _cones(corners, nleaf):
