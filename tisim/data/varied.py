@@ -56,7 +56,7 @@ def vary(d, field, values, worlds=None, seed=0):
         return
     index = world_indices(d, worlds)
     model = np.array(operator.attrgetter(field)(d.model), float)
-    values = _drawn(d, field, model, values, index, seed) if callable(values) else _given(field, model, values, index)
+    values = _drawn(field, model, values, index, seed) if callable(values) else _given(field, model, values, index)
     _check(d, field, model, values, index)
     whole = d._varied.get(field)
     whole = np.repeat(model[None], d.nworld, axis=0) if whole is None else whole.copy()
@@ -128,7 +128,7 @@ def _floats(field, values):
         raise ValuesError(f"{field}: {e}") from None
 
 
-def _drawn(d, field, model, draw, index, seed):
+def _drawn(field, model, draw, index, seed):
     """Values of these worlds that follow from the field's name, a world's seed and its index alone."""
     if not takes(draw, 2):
         raise Error(

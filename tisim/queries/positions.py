@@ -23,7 +23,7 @@ def integrate_pos(m, qpos, qvel, dt):
     """
     given.model(m)
     qpos, qvel, dt = _joints("qpos", qpos, m.nq), _joints("qvel", qvel, m.nv), number("dt", dt)
-    qpos, qvel = _together(m, ("qpos", qpos), ("qvel", qvel))
+    qpos, qvel = _together(("qpos", qpos), ("qvel", qvel))
     out = np.array(qpos)
     adr, dof, quat, turn = _addresses(m)
     out[..., adr] += dt * qvel[..., dof]
@@ -47,7 +47,7 @@ def differentiate_pos(m, dt, qpos1, qpos2):
     dt = number("dt", dt)
     if abs(dt) < MINVAL:
         raise Error("dt=0: expected a time, in s")
-    first, second = _together(m, ("qpos1", _joints("qpos1", qpos1, m.nq)), ("qpos2", _joints("qpos2", qpos2, m.nq)))
+    first, second = _together(("qpos1", _joints("qpos1", qpos1, m.nq)), ("qpos2", _joints("qpos2", qpos2, m.nq)))
     out = np.zeros((*first.shape[:-1], m.nv))
     adr, dof, quat, turn = _addresses(m)
     out[..., dof] = (second[..., adr] - first[..., adr]) / dt
@@ -94,7 +94,7 @@ def _joints(name, value, size):
     return a
 
 
-def _together(m, *named):
+def _together(*named):
     """The arrays with leading axes broadcast against each other."""
     try:
         lead = np.broadcast_shapes(*(a.shape[:-1] for _, a in named))

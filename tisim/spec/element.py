@@ -102,7 +102,7 @@ class SpecElement:
             self._spec._changed(node, (old, None) if name == "name" else None)
             return
         try:
-            new = typed(self._grammar.attributes[name], name, value)
+            new = typed(self._grammar.attributes[name], value)
         except ValueError as e:
             raise Error(f"attribute '{name}' of '{node.tag}': {e}") from None
         if name == "quat" and not any(new):

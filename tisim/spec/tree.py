@@ -30,7 +30,6 @@ HANDLES = dict(
     mesh=SpecMesh, skin=SpecSkin, default=SpecDefault, option=SpecOption,
 )  # fmt: skip
 SECTION_HANDLES = dict(actuator=SpecActuator, sensor=SpecSensor, equality=SpecEquality, tendon=SpecTendon)
-SETTINGS = ("compiler", "option", "size", "visual", "statistic")
 HOLDERS = ("worldbody", "body", "frame", "replicate")
 
 # kind -> (section, tags or None for all of them); what stands below the world has no section

@@ -15,7 +15,7 @@ ENUMS = {
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def typed(attribute, name, value):
+def typed(attribute, value):
     """The typed value of an attribute for a Python value: text as in MJCF, number, sequence, array, bool or enum.
 
     attribute  an Attribute of the grammar. Raises ValueError that says what was expected.

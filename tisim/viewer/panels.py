@@ -10,6 +10,7 @@ import numpy as np
 
 from tisim.viewer import keys, words
 from tisim.viewer.controls import COLORS, FRAMES, LABELS
+from tisim.viewer.playing import SPEEDS
 
 MARGIN, ROW, WIDE = 10, 19, 300  # between panels, height of a line, width of a panel where it has one [pixel]
 SLIDERS = 30  # actuators that have one, and equalities a box, on one page
@@ -151,8 +152,8 @@ def _main(w, c, size, further):
                 if frame != c.clock.frame:
                     c.clock.go(frame)
             if not c.passive:
-                notch = len(_slow(c)) - 1 - c.clock.notch
-                c.clock.notch = len(_slow(c)) - 1 - w.gui.slider_int("speed", notch, 0, len(_slow(c)) - 1)
+                slowest = len(SPEEDS) - 1
+                c.clock.notch = slowest - w.gui.slider_int("speed", slowest - c.clock.notch, 0, slowest)
         if w.header("drawn", True):
             for k, (flag, name) in enumerate(FLAGS):
                 if k % 2:
@@ -180,12 +181,6 @@ def _main(w, c, size, further):
                 setattr(c.panels, panel, w.gui.checkbox(name, getattr(c.panels, panel)))
             if w.direct and w.direct.fills:
                 c.full_screen = w.gui.checkbox("full screen", c.full_screen)
-
-
-def _slow(c):
-    from tisim.viewer.playing import SPEEDS
-
-    return SPEEDS
 
 
 def _controls(w, c, size):

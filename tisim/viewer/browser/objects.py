@@ -94,11 +94,11 @@ class Shapes:
         self._last, self._told, self._said, self._label = None, -TELL, None, None
         self._moved, self._folder, self.curves, self._boxes = False, None, Curves(PLOTTED), []
         self.beside, self._floors = Beside(self.server), []
-        self._build(viser)
+        self._build()
 
     # what is there
 
-    def _build(self, viser):
+    def _build(self):
         c, scene = self.controls, self.server.scene
         scene.set_up_direction("+z")
         camera = c.camera
