@@ -34,7 +34,7 @@ def frame_of(direction, hint):
 
 
 @func
-def tangent_hint(m, d, i1, i2, g1, g2):
+def tangent_hint(m, d, i2, g1, g2):
     """A direction that the first tangent of a contact follows: on a plane, the axis of a capsule; else zero, none."""
     hint = vec3(0.0, 0.0, 0.0)
     if m.geom_type[g1] == PLANE and m.geom_type[g2] == CAPSULE:
@@ -49,7 +49,7 @@ def write_pair(m, d, p, adr):
     w = i1 // m.ngeom
     g1 = i1 - w * m.ngeom
     g2 = d.cpair_geom2[p]
-    hint = tangent_hint(m, d, i1, i1 - g1 + g2, g1, g2)
+    hint = tangent_hint(m, d, i1 - g1 + g2, g1, g2)
     still = m.geom_filter[g1][FILTER_WELD] == 0 and m.geom_filter[g2][FILTER_WELD] == 0
     params = contact_params(m, d, w, g1, g2, d.cpair_listed[p])
     includemargin = margin_now(m, d, p) - params.gap

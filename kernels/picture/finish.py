@@ -66,7 +66,7 @@ def differ(m, d, i, k, wide, tall):
 
 
 @kernel
-def find_edges(m, d, nblock: ti.i32):
+def find_edges(m, d):
     """pic_edge is 1 of each pixel that differs from one of its four neighbours, pic_first how many a tile has; parallel
     over tiles, of which each is a block or several."""
     ti.static(VECTORS)

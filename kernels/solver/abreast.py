@@ -81,7 +81,7 @@ def solve_four(m, d, hand, some, n):
     while left > 0 and newton_round < m.opt.iterations:
         gain = vec4(0.0)
         if newton_round >= 0:
-            make_hessians(m, d, hand, lane, some, alive)
+            make_hessians(m, d, hand, lane, alive)
             factor_four(m, d, hand, lane)
             gain = solve_for(m, d, hand, lane)
         left = 0
@@ -195,7 +195,7 @@ def gather_axes(m, d, hand, lane: ti.template()):
 
 
 @func
-def make_hessians(m, d, hand, lane: ti.template(), some, alive):
+def make_hessians(m, d, hand, lane: ti.template(), alive):
     """The trees' Hessians, as tree_hessian.py makes them of one."""
     at = hand * d.lanebody
     for b in range(lane.bodies):

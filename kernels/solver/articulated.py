@@ -318,15 +318,15 @@ def fold(m, d, isle: ti.template(), b, p, h, to):
         for q in ti.static(range(6)):
             put6(d.island_dense, to + 6 * q, at6(d.island_dense, own + 6 * q) + at6(d.island_dense, h + 6 * q))
     for e in range(d.node_linknum[b]):
-        fold_link(m, d, isle, b, p, d.node_link[b][e], isle.adr + BLOCK * (d.node_linkadr[b] + e), last, n)
+        fold_link(m, d, isle, p, d.node_link[b][e], isle.adr + BLOCK * (d.node_linkadr[b] + e), last, n)
     for e in range(1, d.node_linknum[b]):
         for j in range(e):
             fold_pair(m, d, isle, b, e, j, last, n)
 
 
 @func
-def fold_link(m, d, isle: ti.template(), b, p, c, adr, last, n):
-    """The same for the block of body b with its link c."""
+def fold_link(m, d, isle: ti.template(), p, c, adr, last, n):
+    """The same for the block, at adr, of that body with its link c."""
     x = mat6(0.0)
     for r in ti.static(range(6)):
         y = at6(d.island_dense, adr + 6 * r)

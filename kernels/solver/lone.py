@@ -100,7 +100,7 @@ def solve_lone(m, d, k):
             found = search(m, d, b, p, vec3(slope, (f - ip).dot(p), ip.dot(p)))
             alpha, evaluations = found[0], ti.cast(found[1], ti.i32)
         else:
-            count_sides(m, d, k, newton_round, b, v, there)
+            count_sides(m, d, k, newton_round, b, v)
             v, force, g = there, push, f - push
             here = s[0] + 0.5 * f.dot(v - free)
             improvement = scale * (cost - here)
@@ -164,8 +164,8 @@ def pushed(m, d, b, v):
 
 
 @func
-def count_sides(m, d, k, n, b, before, v):
-    """Counts the rows of the contacts of body b that act at the twist v, where con_Jaref is, and those that did not at
+def count_sides(m, d, k, n, b, before):
+    """Counts the rows of the contacts of body b that act at the twist of which con_Jaref is, and those that did not at
     the twist before, or did there alone."""
     if told(m, d, k, n):
         clear_rows(m, d, k, n)
