@@ -77,9 +77,7 @@ def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, 
 
     progress = beside(console, as_json)
     check_lengths(seconds, until, steps, positive=True)
-    for name, value in (("--save-every", save_every), ("--record-fps", record["fps"]), ("--log-fps", log["fps"])):
-        if value is not None and not (np.isfinite(value) and value > 0):
-            raise Error(f"{name} {value}: must be positive")
+    _check_positive({"--save-every": save_every, "--record-fps": record["fps"], "--log-fps": log["fps"]})
     _check_named(record, log)
     width, height = draw.parse_size(size)
     if film is not None:
@@ -129,14 +127,9 @@ def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, 
                 rows_of.finish()
             open_files.close()
     found = dict(
-        scene=name, stopped=stopped, **sizes(m, d), time=sim_time(d), steps=done, timestep=h,
-        real_time_factor=timed * h * d.nworld / wall if wall else None,
-        ms_per_step=wall / timed * 1e3 if wall else None, load_seconds=loaded,
-        contacts=int(np.sum(d.ncon)), rows=d.nefc, islands=d.nisland, sleeping=_sleeping(m, d),
-        most_solver_iterations=most_iterations(d), energy=_energy(d), energy_at_start=energy0, warnings=warnings(d),
-        arch=session.arch, precision=session.precision, dynamics=m.opt.dynamics, state_hash=state_hash(d),
-        state=str(path), film=film, log=log["file"], recording=record["file"],
-        frames=frames.number if frames else 0, picture=None,
+        scene=name, stopped=stopped, steps=done, load_seconds=loaded, energy_at_start=energy0,
+        **_speed(m, d, timed, wall), **_reached(m, d), state=str(path), film=film, log=log["file"],
+        recording=record["file"], frames=frames.number if frames else 0, picture=None,
     )  # fmt: skip
     if not as_json:
         _print_run(console, found)
@@ -170,6 +163,31 @@ def _check_named(record, log):
             raise Error(f"{name} belongs to {of}")
     if record["file"] is not None and pathlib.Path(record["file"]).suffix.lower() != ".npz":
         raise Error(f"--record {record['file']}: expected a name ending in .npz")
+
+
+def _check_positive(values):
+    """Refuses {option: number} that is there and not positive."""
+    for name, value in values.items():
+        if value is not None and not (np.isfinite(value) and value > 0):
+            raise Error(f"{name} {value}: must be positive")
+
+
+def _speed(m, d, steps, wall):
+    """How fast so many steps were, which took `wall` seconds; None where there were none."""
+    h = float(m.opt.timestep)
+    return dict(
+        timestep=h, real_time_factor=steps * h * d.nworld / wall if wall else None,
+        ms_per_step=wall / steps * 1e3 if wall else None,
+    )  # fmt: skip
+
+
+def _reached(m, d):
+    """What a simulation is, and where it stands behind a forward."""
+    return dict(
+        **sizes(m, d), time=sim_time(d), contacts=int(np.sum(d.ncon)), rows=d.nefc, islands=d.nisland,
+        sleeping=_sleeping(m, d), most_solver_iterations=most_iterations(d), energy=_energy(d), warnings=warnings(d),
+        arch=session.arch, precision=session.precision, dynamics=m.opt.dynamics, state_hash=state_hash(d),
+    )  # fmt: skip
 
 
 def _check_apart(files):
