@@ -82,3 +82,35 @@ def test_parameters_are_checked_where_they_are_written(name, value, words):
         m.lcp.substep = 3
     with pytest.raises(tisim.Error, match="opt.dynamics is one of 'convex', 'lcp'"):
         m.opt.dynamics = "ode"
+
+
+@pytest.mark.parametrize("sleep", [False, True])
+def test_bodies_that_are_removed_are_refused_until_they_are_back(sleep):
+    """And only in the Data that they are removed from."""
+    tisim.init(arch="cpu", precision="f64")
+    floor = '<geom type="plane" pos="0 0 -.11" size="9 9 1"/>'
+    m = tisim.Model.from_xml_string(f"<mujoco><worldbody>{floor}{BODY}</worldbody></mujoco>")
+    m.opt.dynamics = "lcp"
+    m.opt.enableflags = sleep * int(tisim.mjtEnableBit.mjENBL_SLEEP)
+    never, d, other = tisim.Data(m), tisim.Data(m), tisim.Data(m)
+    tisim.step(m, never, 100)
+    tisim.remove(m, d, "body")
+    with pytest.raises(tisim.UnsupportedError, match="dynamics lcp: bodies are removed .* add them first"):
+        tisim.step(m, d)
+    assert d.time == 0
+    m.opt.dynamics = "convex"
+    tisim.step(m, d, 5)
+    assert d.qpos[2] == 0
+    m.opt.dynamics = "lcp"
+    tisim.step(m, other, 100)
+    tisim.add(m, d, "body")
+    d.time = 0
+    tisim.step(m, d, 100)
+    assert never.qpos[2] == pytest.approx(-0.01, abs=1e-4)
+    assert tisim.get_state(m, never).tobytes() == tisim.get_state(m, other).tobytes()
+    assert tisim.get_state(m, d).tobytes() == tisim.get_state(m, other).tobytes()
+    m.opt.dynamics = "convex"
+    tisim.remove(m, other, "body")
+    height = other.qpos[2]
+    tisim.step(m, other, 5)
+    assert other.qpos[2] == height and other.ncon == 0

@@ -35,8 +35,10 @@ def check(m, d):
     if not d._checked:
         prepare(m, d)
     simulable.check_options(m)
-    if d._varied and second.chosen(m):
-        varied.check(d)
+    if second.chosen(m):
+        if d._varied:
+            varied.check(d)
+        asleep.refuse_removed(d, "dynamics lcp", UnsupportedError)
 
 
 def check_acceleration(m, d):

@@ -6,6 +6,7 @@ import numpy as np
 
 from tisim.enums import mjtEnableBit, mjtSleepPolicy, mjtSleepState
 from tisim.errors import Error
+from tisim.model import lcp
 
 MINAWAKE = 10  # mjMINAWAKE: steps at rest after which a tree is ready to sleep
 AWAKE = -(1 + MINAWAKE)  # tree_asleep of a tree that is wide awake; it counts up to -1, ready; from 0 on it sleeps
@@ -17,8 +18,8 @@ ALL = 15
 
 
 def listed(m):
-    """Whether loops go over lists of what is awake: things may sleep, or be removed."""
-    return m.comes_and_goes or enabled(m)
+    """Whether loops go over lists of what is awake: things may sleep, or be removed, which dynamics lcp refuses."""
+    return m.comes_and_goes and not lcp.chosen(m) or enabled(m)
 
 
 def enabled(m):
@@ -39,10 +40,10 @@ def take(m, trees):
         come_and_go(m)
 
 
-def refuse_removed(d, what):
+def refuse_removed(d, what, kind=Error):
     """Raises Error where something is removed, which what is about to be done does not know."""
     if d.model.comes_and_goes and (d.host("tree_asleep") == GONE).any():
-        raise Error(f"{what}: bodies are removed from this Data, which is not supported so far: add them first")
+        raise kind(f"{what}: bodies are removed from this Data, which is not supported so far: add them first")
 
 
 def wrote(d, name):

@@ -27,7 +27,7 @@ class Features(NamedTuple):
     dense     Hessians in dofs can be needed: those of free bodies only where they get no sparse factor.
     heavy     some tendon has armature.
     sleep     loops go over lists of what is awake: trees at rest fall asleep, or some can be removed.
-    gone      trees can be removed (tisim.remove).
+    gone      trees can be removed (tisim.remove), which the second dynamics does not do.
     maximal   bodies of trees have poses of their own: the second dynamics, where not all are free.
     loops     connects or welds of the second dynamics.
     accelerated  its sweeps are steps of a search (m.lcp.accelerate).
@@ -83,7 +83,8 @@ def packed(m, torsion):
 
 def features(m):
     """The Features of a model as it is now; users may change options and arrays at any time."""
-    sleep = m.comes_and_goes or bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_SLEEP))
+    gone = m.comes_and_goes and not lcp.chosen(m)
+    sleep = gone or bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_SLEEP))
     options = (
         int(m.opt.cone),
         int(m.opt.solver),
@@ -93,7 +94,7 @@ def features(m):
         m.lcp.gap == 0,
         m.lcp.direct > 0,
     )
-    key = (m.edits, options, sleep, m.comes_and_goes, dense_bodies())
+    key = (m.edits, options, sleep, gone, dense_bodies())
     last = m._derived.get("features")
     if last is None or last[0] != key:
         dims = np.concatenate([np.asarray(m.geom_condim), np.asarray(m.pair_dim)])
@@ -107,7 +108,7 @@ def features(m):
             elliptic=int(m.opt.cone) == int(mjtCone.mjCONE_ELLIPTIC),
             torsion=bool((dims > 3).any()),
             sleep=sleep,
-            gone=m.comes_and_goes,
+            gone=gone,
             maximal=lcp.chosen(m) and lcp.jointed(m),
             loops=lcp.chosen(m) and lcp.loops(m),
             accelerated=lcp.chosen(m) and m.lcp.accelerate,

@@ -150,7 +150,7 @@ def renew(m):
 
 def refuse(m):
     """Raises UnsupportedError for what the second dynamics does not do. Looks where something was written since."""
-    asked = m.edits, m.opt._edits, m.lcp.edits, m.comes_and_goes
+    asked = m.edits, m.opt._edits, m.lcp.edits
     if m._derived.get("refused") != asked:
         _refuse(m)
         m._derived["refused"] = asked
@@ -195,8 +195,6 @@ def _refuse(m):
             raise _not_done('flag sleep in the order of ODE: order="colour"')
         if np.any(np.asarray(m.tree_sleep_policy) == mjtSleepPolicy.mjSLEEP_INIT):
             raise _not_done("trees that start asleep (sleep='init')")
-    if m.comes_and_goes:
-        raise _not_done("tisim.remove")
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
         raise _not_done("integrator RK4: velocities come first, then poses, whatever the others say")
 
