@@ -79,6 +79,29 @@ def test_what_swings_is_told_and_what_left_is_not_waited_for():
     assert found.settled and found.left.tolist() == [[0, m.name2id("body", "ball")]], "seen before the first step"
 
 
+SPINNER = """<body name="top" pos="0 0 .7"><freejoint/><geom type="box" size=".1 .1 .1"/>
+  <body pos="0 0 .3"><joint axis="0 0 1"/><geom size=".1" contype="0" conaffinity="0"/></body></body>"""
+
+
+def test_those_that_move_are_told_apart_from_those_awake_with_them():
+    m, d = scene(SPINNER)
+    d.qvel[-1] = 1
+    found = tisim.settle(m, d, timeout=2)
+    assert d.ntree_awake == 4 and not found.settled
+    assert found.moving.tolist() == [[0, m.name2id("body", "top")]]
+    assert found.waiting.tolist() == [[0, m.name2id("body", name)] for name in ("low", "middle", "high")]
+    assert str(found).startswith("1 move after 2.000 s, 3 at rest are awake with them")
+    d.qvel[-1] = 0
+    found = tisim.settle(m, d, timeout=2)
+    assert found.settled and not len(found.moving) and not len(found.waiting)
+
+
+def test_what_rests_on_something_that_may_not_sleep_has_settled():
+    m = tisim.Model.from_xml_string(STACK.format("").replace('body name="low"', 'body sleep="never" name="low"'))
+    found = tisim.settle(m, tisim.Data(m), timeout=5)
+    assert found.settled and found.time < 4 and len(found.waiting) == 3
+
+
 def test_what_may_not_sleep_is_at_rest_by_its_velocity():
     text = STACK.format(PENDULUM.replace("body name", 'body sleep="never" name').replace("fromto=\"0 0 0 .5 0 0\"",
                         'fromto="0 0 0 0 0 -.5"'))  # fmt: skip

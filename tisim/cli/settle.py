@@ -69,7 +69,8 @@ def settle(console, source, n, param, dynamics, timeout, until, below, box, tole
     r = dict(
         scene=name, settled=found.settled, stopped=stopper.asked and not found.settled, bodies=m.nbody - 1,
         nworld=d.nworld, time=sim_time(d), simulated=found.time, steps=found.steps,
-        wall_seconds=time.perf_counter() - began, moving=_named(m, found.moving), left=_named(m, found.left),
+        wall_seconds=time.perf_counter() - began, moving=_named(m, found.moving),
+        waiting=_named(m, found.waiting), left=_named(m, found.left),
         deepest=float(deepest.depth[0]) if len(deepest) else 0.0,
         deepest_pair=_named(m, [(w, b) for w, *pair in zip(deepest.world, deepest.body1, deepest.body2) for b in pair]),
         resting=len(found.support), warnings=warnings(d), dynamics=m.opt.dynamics, state_hash=state_hash(d),
@@ -109,12 +110,17 @@ def _words(bodies):
     return f"{len(bodies)}: {few}{', ...' * (len(bodies) > SHOWN)}" if bodies else "none"
 
 
+def _with_them(r):
+    n = 0 if r["settled"] else len(r["waiting"])
+    return f"; {n} more {'is' if n == 1 else 'are'} at rest, awake with what moves" if n else ""
+
+
 def _print(console, r):
     words = "settled" if r["settled"] else "stopped" if r["stopped"] else "has not settled"
     rows(console, f"{r['scene']} {words}", [
         ("bodies", f"{r['bodies']}" + (f"  in each of {r['nworld']} worlds" if r["nworld"] > 1 else "")),
         ("simulated", f"{r['steps']} steps, {r['simulated']:.3f} s, in {r['wall_seconds']:.1f} s"),
-        ("still moving", _words(r["moving"])),
+        ("still moving", _words(r["moving"]) + _with_them(r)),
         ("left the scene", _words(r["left"])),
         ("deepest", f"{r['deepest'] * 1e3:.4g} mm: {' and '.join(str(b['body']) for b in r['deepest_pair'])}"
                     if r["deepest"] else "nothing touches"),

@@ -12,6 +12,7 @@ from tisim.errors import Error, OverlapWarning
 
 from . import support
 
+READY = -1  # tree_asleep of a tree that was at rest for so many steps that it may sleep
 LOOK = 20  # steps between two looks at who sleeps
 
 
@@ -20,7 +21,9 @@ class Settled:
 
     settled   whether all that moves sleeps, or has left the scene, or is at rest where it may not sleep.
     time, steps   simulated [s], and in how many steps.
-    moving    (k, 2) world and body of the trees, by their first body, that have not come to rest.
+    moving    (k, 2) world and body of the trees, by their first body, that moved within the last ten steps.
+    waiting   (k, 2) the same of those at rest that are awake all the same: with others of their island, which move, or
+              as something of it may not sleep.
     left      (k, 2) world and body of those that are outside of what was given as the scene.
     deepest   Overlaps of the pair of bodies that is deepest inside each other, in any world; empty if none touches.
     forces    Forces: contacts that press, sleepers included.
@@ -37,6 +40,7 @@ class Settled:
         words = (
             f"settled after {self.time:.3f} s" if self.settled else f"{len(self.moving)} move after {self.time:.3f} s"
         )
+        words += f", {len(self.waiting)} at rest are awake with them" * bool(not self.settled and len(self.waiting))
         words += f", {len(self.left)} left the scene" * bool(len(self.left))
         if len(self.deepest):
             words += f", at most {self.deepest.depth[0] * 1e3:.3g} mm deep"
@@ -71,9 +75,10 @@ def settle(m, d, timeout=10.0, below=None, box=None, tolerance=None, show=None):
     with _sleeping(m, tolerance):
         while True:
             left = _left(m, seen, below, box)
-            moving = _moving(m, d) & ~left
+            awake, moves = _awake(m, d)
+            moving = moves & ~left
             settled = not moving.any() and (steps or not most)  # a step tells whether what was written wakes sleepers
-            if settled or steps >= most or show(steps * float(m.opt.timestep), int(moving.sum())):
+            if settled or steps >= most or show(steps * float(m.opt.timestep), int(awake.sum())):
                 break
             k = min(LOOK if steps else 1, most - steps)
             pipeline.step(m, d, k)
@@ -83,8 +88,8 @@ def settle(m, d, timeout=10.0, below=None, box=None, tolerance=None, show=None):
     found = support.forces(m, probe)
     return Settled(
         settled=not moving.any(), time=steps * float(m.opt.timestep), steps=steps, moving=_places(moving, roots),
-        left=_places(left, roots), deepest=support.inside(m, probe, 0.0).rows(slice(1)),
-        forces=found, support=support.of_contacts(found),
+        waiting=_places(awake & ~moves & ~left, roots), left=_places(left, roots),
+        deepest=support.inside(m, probe, 0.0).rows(slice(1)), forces=found, support=support.of_contacts(found),
     )  # fmt: skip
 
 
@@ -114,16 +119,18 @@ def _set(m, options):
             setattr(m.opt, name, value)
 
 
-def _moving(m, d):
-    """(nworld, ntree) whether a tree is neither asleep, nor at rest though it may not sleep."""
-    awake = d.host("tree_asleep").reshape(d.nworld, m.ntree) < 0
+def _awake(m, d):
+    """Two (nworld, ntree): whether a tree is awake; whether it moves and so keeps its island awake, or moved within the
+    steps that are counted to rest. Of what may not sleep, and is never counted, whether it moves now."""
+    count = d.host("tree_asleep").reshape(d.nworld, m.ntree)
+    awake, moves = count < 0, count < READY
     may_not = np.isin(np.asarray(m.tree_sleep_policy), [k for k in range(8) if asleep.NEVER_SLEEPS >> k & 1])
     if may_not.any():
         fast = np.abs(d.host("qvel").reshape(d.nworld, m.nv)) * np.asarray(m.dof_length) > float(m.opt.sleep_tolerance)
         tree = np.zeros((d.nworld, m.ntree), bool)
         np.logical_or.at(tree, (slice(None), np.asarray(m.dof_treeid)), fast)
-        awake &= tree | ~may_not
-    return awake
+        moves &= tree | ~may_not
+    return awake, moves
 
 
 def _left(m, d, below, box):
