@@ -76,6 +76,9 @@ MISTAKES = [
     (["run", "pendulum", "--record", "a.txt"], "--record a.txt: expected a name ending in .npz"),
     *((["run", "pendulum", f"--{of}-{what}"], f"--{of}-{what} belongs to --{of}")
       for of, what in (("record", "forces"), ("record", "solver"), ("log", "state"))),
+    *((["run", "pendulum", option, "10"], f"{option} belongs to {of}")
+      for option, of in (("--fps", "--film"), ("--record-fps", "--record"), ("--log-fps", "--log"))),
+    (["render", "pendulum", "-o", "a.png", "--fps", "10"], "--fps belongs to a film"),
     *(([*words, "--dynamics", "soft"], "--dynamics soft: expected convex, lcp") for words in STEPS),
     *(([*words, "--quality", "poor"], "--quality poor: expected model, plain, sun, sky") for words in STEPS[:3]),
     (["render", "pendulum", "-o", "a.png", "--lamps", "40"], "a whole number from 0 to 32"),
@@ -108,6 +111,18 @@ def test_debug_shows_the_traceback(tmp_path):
 def test_as_a_module(tmp_path):
     done = subprocess.run([sys.executable, "-m", "tisim", "--version"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0 and done.stdout == f"tisim {tisim.__version__}\n"
+
+
+@pytest.mark.parametrize("words", [["info", "pendulum"], ["info", "pendulum", "--json"], ["scenes"], ["--help"],
+                                   ["completion", "bash"]], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_takes_no_more_is_told_by_name(words, unbuffered):
+    """As on a full disk, be it found while something is printed or behind it."""
+    env = dict(os.environ, PYTHONUNBUFFERED=unbuffered)
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "tisim", *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                              env=env)  # fmt: skip
+    assert done.returncode == 2 and done.stderr == "tisim: standard output: No space left on device\n"
 
 
 def test_scenes_lists_every_scene(call):

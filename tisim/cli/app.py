@@ -2,7 +2,6 @@
 
 import atexit
 import gc
-import os
 import sys
 import warnings
 
@@ -39,6 +38,7 @@ from .options import (
     World,
     Worlds,
 )
+from .quiet import Output, open_closed
 
 app = typer.Typer(
     name="tisim", help="MuJoCo's physics in Taichi kernels, for scenes of many passive bodies.", add_completion=False,
@@ -74,14 +74,14 @@ def run(
     out: str = typer.Option(None, "--out", "-o", metavar="FOLDER", help="of the results; out/<scene> by default"),
     film: str = typer.Option(None, "--film", metavar="FILE", help="make a film: .mp4 (by ffmpeg, on PATH or "
                              "of the extra tisim\\[film]), .gif or .webp"),
-    fps: int = typer.Option(30, "--fps", help="pictures of the film per second"),
+    fps: int = typer.Option(None, "--fps", help="pictures of the film per second; 30 by default"),
     record: str = typer.Option(None, "--record", metavar="FILE.npz", help="write frames to a tisim.Recording"),
-    record_fps: float = typer.Option(60, "--record-fps", help="frames of the recording per second"),
+    record_fps: float = typer.Option(None, "--record-fps", help="frames of the recording per second; 60 by default"),
     record_forces: bool = typer.Option(False, "--record-forces", help="contacts and their forces in it, too"),
     record_solver: bool = typer.Option(False, "--record-solver", help="what the solver had to do in it, too"),
     log: str = typer.Option(None, "--log", metavar="FILE", help="write energy, contacts, iterations and sensors over "
                             "time: .csv or .npz; `tisim plot` draws them"),
-    log_fps: float = typer.Option(100, "--log-fps", help="rows of it per second"),
+    log_fps: float = typer.Option(None, "--log-fps", help="rows of it per second; 100 by default"),
     log_state: bool = typer.Option(False, "--log-state", help="qpos and qvel in it, too"),
     save_every: float = typer.Option(None, "--save-every", metavar="SECONDS", help="save the state so often, simulated "
                                      "time \\[s]"),
@@ -227,7 +227,7 @@ def render(
     size: str = Size, camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains,
     world: int = World,
     quality: str = Quality, lamps: int = Lamps,
-    fps: int = typer.Option(30, "--fps", help="pictures of a recording's film per second"),
+    fps: int = typer.Option(None, "--fps", help="pictures of a recording's film per second; 30 by default"),
     arch: str = Arch, precision: str = Precision, threads: int = Threads, nworld: int = Worlds, as_json: bool = Json,
 ):  # fmt: skip
     """Draw a picture without a window, of the start or of the time that --time tells.
@@ -250,7 +250,7 @@ def film(
     seconds: float = typer.Option(None, "--seconds", help="how long to simulate \\[s]; as `tisim run` by default"),
     until: float = Until, saved: str = From,
     size: str = typer.Option("", "--size", metavar="WxH", help="of the film \\[pixel]; 640x360 by default"),
-    fps: int = typer.Option(30, "--fps", help="pictures per second"),
+    fps: int = typer.Option(None, "--fps", help="pictures per second; 30 by default"),
     speed: float = typer.Option(1.0, "--speed", help="simulated seconds in a second of the film; 0.25: slow motion"),
     camera: str = View, color: str = Color, contacts: bool = Contacts, chains: bool = Chains, world: int = World,
     quality: str = Quality, lamps: int = Lamps,
@@ -459,16 +459,15 @@ def main(argv=None):
     argv = [a for a in argv if a != "--debug"]
     code = 0
     if None in (sys.stdin, sys.stdout, sys.stderr):
-        from .quiet import open_closed
-
         open_closed()
     for stream in (sys.stdout, sys.stderr):  # names may hold letters that a terminal has not
         if getattr(stream, "errors", None) == "strict":
             stream.reconfigure(errors="backslashreplace")
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), Output():
             warnings.showwarning = complain_less
             result = app(args=argv, prog_name="tisim", standalone_mode=False)
+            sys.stdout.flush()  # while what does not get out is told
         code = int(result) if isinstance(result, int) else 0
         if code == 130 and type(result) is int:  # Typer's answer to Ctrl-C
             complain("interrupted")
@@ -476,7 +475,7 @@ def main(argv=None):
         complain("interrupted")
         code = 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        pass
     except Exception as error:
         if debug:
             raise

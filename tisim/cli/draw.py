@@ -66,6 +66,8 @@ def render(
     width, height = parse_size(size)
     if pathlib.Path(out).suffix.lower() not in playback.STILLS:
         raise Error(f"--out {out}: expected a name ending in {', '.join(playback.STILLS)}")
+    if fps is not None:
+        raise Error(f"--fps belongs to a film, and {out} is a picture; `tisim film` makes one")
     check_lengths(seconds, until)
     m, name = load(source, n, param, sleep, dynamics)
     d = start(m, arch, precision, threads, nworld, saved)

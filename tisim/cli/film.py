@@ -13,7 +13,7 @@ from .report import beside, busy, print_json
 from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of, worth
 
 SUFFIXES = (".mp4", ".gif", ".webp")
-SIZE = (640, 360)
+SIZE, FPS = (640, 360), 30  # where nothing is said
 
 
 def require(path, size, option="--film"):
@@ -39,6 +39,7 @@ class Film:
     def __init__(self, path, size, fps, timestep, speed=1.0, **look):
         with busy("loading the viewer"):
             from tisim.viewer import encode
+        fps = FPS if fps is None else fps
         if not 1 <= fps <= 240:
             raise Error(f"--fps {fps}: expected 1 to 240")
         if not 1e-4 <= speed <= 1e4:

@@ -48,6 +48,8 @@ def render(console, source, out, until, size, look, fps, as_json, speed=1.0):
     film = suffix in films.SUFFIXES and not (until is not None and suffix in STILLS)
     if not film and suffix not in STILLS:
         raise Error(f"--out {out}: expected a name ending in {', '.join((*STILLS, *films.SUFFIXES))}")
+    if fps is not None and not film:
+        raise Error(f"--fps belongs to a film, and {out} is a picture")
     if film and until is not None:
         raise Error("--time is for a picture, and a film shows all frames")
     recording, m, d = _read(source)

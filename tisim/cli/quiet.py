@@ -45,3 +45,31 @@ def open_closed():
                 os.dup2(place, number)
                 os.close(place)
             setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))
+
+
+class Output:
+    """Standard output while active, whose name an OSError has that writing to it raises; what is left goes nowhere."""
+
+    def __enter__(self):
+        self._stream, sys.stdout, self._failed = sys.stdout, self, False
+
+    def __exit__(self, *_):
+        sys.stdout = self._stream
+        if self._failed:  # at the end Python would try it again
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)
+
+    def write(self, text):
+        return self._named(self._stream.write, text)
+
+    def flush(self):
+        return self._named(self._stream.flush)
+
+    def _named(self, f, *args):
+        try:
+            return f(*args)
+        except OSError as e:
+            e.filename, self._failed = "standard output", True
+            raise

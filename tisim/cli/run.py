@@ -33,6 +33,8 @@ from .simulate import (
     worth,
 )
 
+RECORD_FPS, LOG_FPS = 60, 100  # frames of a recording and rows of a log per second where nothing is said
+
 
 def _energy(d):
     potential, kinetic = np.array(d.energy, float).reshape(-1, 2)[0]
@@ -78,7 +80,7 @@ def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, 
     progress = beside(console, as_json)
     check_lengths(seconds, until, steps, positive=True)
     _check_positive({"--save-every": save_every, "--record-fps": record["fps"], "--log-fps": log["fps"]})
-    _check_named(record, log)
+    _check_named(record, log, film, fps)
     width, height = draw.parse_size(size)
     if film is not None:
         films.require(film, (width, height) if size else films.SIZE)
@@ -154,9 +156,12 @@ def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, 
     return INTERRUPTED
 
 
-def _check_named(record, log):
-    """Refuses what belongs to a recording or a log without one, and a recording that no command would open."""
-    for name, asked, file, of in (("--record-forces", record["forces"], record["file"], "--record"),
+def _check_named(record, log, film, fps):
+    """Refuses what belongs to a film, recording or log without one, and a recording that no command would open."""
+    for name, asked, file, of in (("--fps", fps is not None, film, "--film"),
+                                  ("--record-fps", record["fps"] is not None, record["file"], "--record"),
+                                  ("--log-fps", log["fps"] is not None, log["file"], "--log"),
+                                  ("--record-forces", record["forces"], record["file"], "--record"),
                                   ("--record-solver", record["solver"], record["file"], "--record"),
                                   ("--log-state", log["state"], log["file"], "--log")):  # fmt: skip
         if asked and file is None:
@@ -209,7 +214,7 @@ def _frames(open_files, m, d, record, timestep):
 
     recorder = Recorder(record["file"], m, d, solver=record["solver"], forces=record["forces"])
     open_files.callback(recorder.close)
-    return Every(1 / record["fps"], timestep, lambda m, d: recorder.add(), "frames")
+    return Every(1 / (record["fps"] or RECORD_FPS), timestep, lambda m, d: recorder.add(), "frames")
 
 
 class _Rows:
@@ -254,7 +259,7 @@ def _log(open_files, m, d, log, timestep, world):
     from tisim.recording.log import Log
 
     out = open_files.enter_context(Log(log["file"], m, d, world, log["state"]))
-    return _Rows(out, 1 / log["fps"], timestep)
+    return _Rows(out, 1 / (log["fps"] or LOG_FPS), timestep)
 
 
 def _rest(m, d, seconds, until, steps, default):
