@@ -12,6 +12,8 @@ from shared.disk import full_disk
 from shared.sweeps import STACK, rows_of
 
 import tisim
+from tisim.sweeping.case import read
+from tisim.sweeping.results import Store
 
 FILE = """
 import tisim
@@ -203,3 +205,38 @@ def test_a_full_disk_is_told_and_what_was_measured_before_serves(tmp_path):
         tisim.sweep(m, cases, 1, measure, out=tmp_path / "out")
     again = tisim.sweep(m, cases, 1, measure, out=tmp_path / "out", resume=True)
     assert again["value"][:, 0].tolist() == [0, 1, 2, 3]
+
+
+def test_results_of_another_shape_are_errors_of_their_cases(tmp_path):
+    """Once such a case ended a sweep with errors="keep", and its group was measured again."""
+    log = tmp_path / "log"
+
+    def measure(m, d, case):
+        with open(log, "a") as f:
+            f.write(str(case.index))
+        return {"b": case.index, "a": np.zeros(case.index % 2)} if case.index < 4 else {"a": np.zeros(0)}
+
+    def run(errors="keep", out=tmp_path / "out"):
+        return tisim.sweep(model(), 6, 0, measure, out=out, resume=True, errors=errors)
+
+    table = run()
+    assert table.index.tolist() == [0, 2] and not table.missing and table.names == ["b", "a", "warnings"]
+    words = "measure returned a[1], b[], for other cases a[0], b[]"
+    assert table.errors == {1: words, 3: words, 4: "measure returned a[0], for other cases a[0], b[]",
+                            5: "measure returned a[0], for other cases a[0], b[]"}  # fmt: skip
+    assert log.read_text() == "012345"
+    again = run()
+    assert again.hash == table.hash == run(out=None).hash and again.errors == table.errors
+    assert log.read_text() == "012345" * 2
+    with pytest.raises(tisim.Error, match=r"^case 1: measure returned a\[1\], b\[\], for other cases a\[0\]"):
+        run("raise")
+
+
+def test_the_first_case_tells_the_shape_whoever_comes_back_first():
+    store = Store(None, "", 3, False)
+    cases = read(3)
+    for k in (2, 1, 0):
+        store.add([(k, {"value": np.zeros(2 if k == 0 else 1), "warnings": np.array(0)}, None)], cases, "keep")
+    table = store.table(cases)
+    assert table.index.tolist() == [0] and list(table.errors) == [1, 2]
+    assert table.errors[2] == "measure returned value[1], for other cases value[2]"

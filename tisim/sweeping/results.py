@@ -1,7 +1,7 @@
 """Results of a sweep: a table, and the folder it grows in.
 
 The folder holds sweep.json, which tells what is swept, and a file results-NNNN.npz for each run that worked on it.
-Such a file grows by whole entries, one for each group of cases that came back; one cut off anywhere loses no more than
+Such a file grows by whole entries, one for cases of a group that came back; one cut off anywhere loses no more than
 its last. An entry is a structured array: index of the case, a field for each result.
 """
 
@@ -104,7 +104,7 @@ class Store:
 
     def __init__(self, folder, key, number, resume):
         self._rows, self.errors, self._measured, self._writer, self._count = [], {}, set(), None, 0
-        self._dtype = None
+        self._names = {}  # names and shapes of results -> the names in their order
         if folder is not None and (not isinstance(folder, (str, os.PathLike)) or not os.fspath(folder)):
             raise Error(f"out={folder!r}: expected the path of a folder, or None")
         self._folder = None if folder is None else pathlib.Path(folder)
@@ -119,6 +119,10 @@ class Store:
     def forgive(self):
         """Cases that went wrong are to be done, too."""
         self.errors = {}
+        own, _ = self._fitting()
+        self._rows = [rows for rows in self._rows if _form(rows.dtype) == own]
+        self._measured = {k for rows in self._rows for k in rows["index"].tolist()}
+        self._names = {form: names for form, names in self._names.items() if form == own}
 
     def _open(self, key, number, resume):
         about, head = self._folder / "sweep.json", dict(format=FORMAT, sweep=key, cases=number)
@@ -165,8 +169,8 @@ class Store:
 
     def _take(self, rows):
         fresh = rows[[k not in self._measured for k in rows["index"].tolist()]]
-        self._dtype = rows.dtype if self._dtype is None else self._dtype
-        self._rows.append(fresh)
+        self._names.setdefault(_form(rows.dtype), [n for n in rows.dtype.names if n != "index"])
+        self._rows += [fresh] if len(fresh) else []
         self._measured.update(fresh["index"].tolist())
         self._fail({})
 
@@ -174,43 +178,61 @@ class Store:
         """Notes what went wrong in cases; those that were measured another time are well."""
         self.errors = {k: text for k, text in (self.errors | errors).items() if k not in self._measured}
 
-    def add(self, outcomes, cases):
-        """Outcomes of some cases, of which none is lost from here on. Raises Error where results are of other names or
-        shapes than before. Whole numbers in some cases and others elsewhere are one column of the latter, in the end,
-        whichever came first."""
-        good = [(k, found) for k, found, error in outcomes if error is None]
+    def add(self, outcomes, cases, errors="raise"):
+        """Outcomes of some cases, of which none is lost from here on. Whole numbers in some cases and others elsewhere
+        are one column of the latter, in the end, whichever came first. Raises Error where results are of other names or
+        shapes than before; with errors="keep" `table` tells which are."""
+        good = {}
+        for k, found, error in outcomes:
+            if error is None:
+                good.setdefault(frozenset((n, a.shape) for n, a in found.items()), []).append((k, found))
+        own = next(iter(self._names or good), None)
         bad = {k: error for k, _, error in outcomes if error is not None}
-        if self._dtype is None and good:
-            self._dtype = _dtype(good[0][1], good[0][1])
-        for k, found in good:
-            self._check(cases[k], found)
-        rows = np.zeros(len(good), _widest([_dtype(found, self._dtype.names[1:]) for _, found in good]))
-        for row, (k, found) in enumerate(good):
+        if bad:
+            self._write(".json", json.dumps(bad).encode())
+        self._fail(bad)
+        for form, some in good.items():
+            if form == own or errors == "keep":
+                rows = self._rows_of(some, self._names.get(form) or list(some[0][1]))
+                self._write("", rows)
+                self._take(rows)
+        for form in good if errors == "raise" else ():
+            if form != own:
+                raise Error(f"{cases[good[form][0][0]]}: {_misfit(form, own)}")
+
+    def _rows_of(self, some, names):
+        rows = np.zeros(len(some), _widest([_dtype(found, names) for _, found in some]))
+        for row, (k, found) in enumerate(some):
             rows["index"][row] = k
             for name, array in found.items():
                 rows[name][row] = array
-        entries = {".json": json.dumps(bad).encode()} if bad else {}
-        entries |= {"": rows} if good else {}
+        return rows
+
+    def _write(self, end, content):
         if self._writer is not None:
             with self._told():
-                self._writer.add({f"{self._count:08d}{end}": content for end, content in entries.items()})
+                self._writer.add({f"{self._count:08d}{end}": content})
         self._count += 1
-        self._fail(bad)
-        if good:
-            self._take(rows)
 
-    def _check(self, case, found):
-        wanted = {n: self._dtype[n] for n in self._dtype.names if n != "index"}
-        if found.keys() != wanted.keys() or any(a.shape != wanted[n].shape for n, a in found.items()):
-            have = {n: f"{a.dtype}{list(a.shape)}" for n, a in found.items()}
-            need = {n: f"{t.base}{list(t.shape)}" for n, t in wanted.items()}
-            raise Error(f"{case}: measure returned {have}, for other cases {need}")
+    def _fitting(self):
+        """Names and shapes of the first case that was measured, and what is wrong with cases of others, by number."""
+        first = {}
+        for rows in self._rows:
+            form = _form(rows.dtype)
+            first[form] = min(first.get(form, np.inf), rows["index"].min())
+        own = min(first, key=first.get, default=None)
+        odd = {k: _misfit(form, own) for rows in self._rows if (form := _form(rows.dtype)) != own
+               for k in rows["index"].tolist()}  # fmt: skip
+        return own, odd
 
     def table(self, cases):
-        """The Table of what there is."""
-        widest = _widest([rows.dtype for rows in self._rows])
-        rows = [rows.astype(widest) for rows in self._rows] or [np.zeros(0, self._dtype or widest)]
-        return Table(cases, np.concatenate(rows), self.errors)
+        """The Table of what there is: of the names and shapes of the first case, so that it is the same whichever case
+        came back first; others went wrong."""
+        own, odd = self._fitting()
+        fitting = [rows for rows in self._rows if _form(rows.dtype) == own]
+        widest = _widest([rows.dtype for rows in fitting])
+        rows = [rows.astype(widest) for rows in fitting] or [np.zeros(0, widest)]
+        return Table(cases, np.concatenate(rows), self.errors | odd)
 
     def close(self):
         if self._writer is not None:
@@ -240,3 +262,14 @@ def _widest(dtypes):
     first = dtypes[0]
     kinds = {n: {dtype[n].base for dtype in dtypes} for n in first.names}
     return np.dtype([(n, np.result_type(*kind), first[n].shape) for n, kind in kinds.items()])
+
+
+def _form(dtype):
+    """Names and shapes of results in rows of this dtype."""
+    return frozenset((n, dtype[n].shape) for n in dtype.names if n != "index")
+
+
+def _misfit(form, other):
+    """What is wrong with a case of one form where the first is of another."""
+    have, need = (", ".join(f"{n}{list(shape)}" for n, shape in sorted(f) if n != "warnings") for f in (form, other))
+    return f"measure returned {have}, for other cases {need}"

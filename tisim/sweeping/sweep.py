@@ -66,7 +66,7 @@ def sweep(model, cases, steps, measure, *, prepare=None, workers=1, out=None, re
                 if good:
                     store.add(good, read)
                 raise Error(f"{read[failed[0][0]]}: {failed[0][1]}")
-            store.add(outcomes, read)
+            store.add(outcomes, read, errors)
             if show is not None and show(len(store.done), len(read)):
                 break
     finally:
