@@ -194,6 +194,7 @@ def test_data_are_kept_and_outputs_written_to(both):
     (dict(control_spec="ctrl"), "control_spec='ctrl': expected bits"), (dict(control_spec=None), "control_spec=None"),
     (dict(control_spec=32.0), "control_spec=32.0: expected bits of mjSTATE_USER"),
     (dict(initial_state=np.zeros(19, complex)), "initial_state: expected numbers"),
+    (dict(initial_state=np.ma.masked_all(19)), "initial_state: expected numbers, got a masked array"),
     (dict(state=np.broadcast_to(0.0, (5, 30, 19))), "state: this array is read-only"),
 ])  # fmt: skip
 def test_what_does_not_fit_is_refused(both, change, told):

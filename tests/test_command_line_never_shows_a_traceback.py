@@ -267,6 +267,12 @@ def test_a_table_may_lie_in_the_folder_that_a_sweep_makes(call, tmp_path):
     assert code == 0 and len((tmp_path / "made/a.csv").read_text().splitlines()) == 3, out + err
 
 
+def test_a_sweep_whose_file_exits_is_told(call, tmp_path):
+    (tmp_path / "quits.py").write_text("model = 3\nraise SystemExit(0)\n")
+    code, out, err = call("sweep", "quits.py", "--arch", "cpu")
+    assert code == 2 and err == "tisim: quits.py, line 2: SystemExit: 0\n" and not out
+
+
 def test_the_state_is_saved_where_a_film_cannot_be_finished(call, tmp_path, monkeypatch):
     from tisim.cli import film
 

@@ -319,6 +319,25 @@ def test_infos_of_steps_and_of_starts_are_one_array():
         assert infos["x"].tolist() == wanted and seen.shape == (3, 1)
 
 
+def test_words_of_steps_and_numbers_of_starts_stay_what_they_are():
+    """Once the numbers became words."""
+    change = dict(
+        outcome=lambda self, before, now, action: (np.zeros(3), np.arange(3) == 1, dict(x=["a", "b", "c"])),
+        reset_info=lambda self, now: dict(x=np.full(len(now.qpos), 0.5)),
+    )
+    env = type("Worded", (Swing,), change)(pendulum(), 3, autoreset_mode="SameStep")
+    env.reset(seed=0)
+    infos = env.step(np.zeros((3, 0)))[-1]
+    assert infos["x"].tolist() == ["a", 0.5, "c"] and infos["final_info"]["x"].tolist() == ["", "b", ""]
+
+
+def test_actions_with_a_mask_are_refused():
+    env = Swing(pendulum(), 3)
+    env.reset(seed=0)
+    with pytest.raises(tisim.Error, match="^actions: expected numbers, got a masked array: its .filled"):
+        env.step(np.ma.masked_all((3, 0)))
+
+
 @pytest.mark.parametrize("change, words", [
     (dict(reads=("qposs",)), "reads: .* no array 'qposs' for each world .did you mean 'qpos'"),
     (dict(reads=("qpos", "contact_dist")), "no array 'contact_dist' for each world"),

@@ -102,6 +102,8 @@ WRONG = [
     (lambda m, d: tisim.reset_state(m, d, [np.inf], sig=tisim.mjtState.mjSTATE_TIME), "time: expected finite"),
     (lambda m, d: d.eq_active.__setitem__(..., np.inf), "eq_active"),
     (lambda m, d: setattr(d, "qpos", [[1], [1, 2]]), "expected numbers"),
+    (lambda m, d: setattr(d, "qvel", np.ma.masked_all(m.nv)), "got a masked array: its .filled"),
+    (lambda m, d: tisim.set_state(m, d, np.ma.masked_all(3)), "state: expected numbers: .*a masked array"),
     (lambda m, d: d.vary("body_mass", lambda rng: 1), "'body_mass'.*two arguments, a NumPy Generator and the model's"),
     (lambda m, d: d.vary("body_mass", lambda rng, mass, more: 1), "two arguments"),
     (lambda m, d: d.vary("body_mass", lambda rng, mass: [[1], [1, 2]]), "expected numbers"),

@@ -16,7 +16,7 @@ from tisim.data.data import Data
 from tisim.data.state import restart, set_state, state_parts, state_size, write_rows
 from tisim.device import hands, runtime, session
 from tisim.enums import mjtState, mjtWarning
-from tisim.errors import CapacityError, Error
+from tisim.errors import CapacityError, Error, ValuesError
 from tisim.model.watched import numbers
 
 FULL = mjtState.mjSTATE_FULLPHYSICS
@@ -234,6 +234,8 @@ def _array(name, values, ndim, width):
         raise Error(f"{name}: expected numbers")
     try:
         a = np.asarray(numbers(values), np.float64)
+    except ValuesError as e:
+        raise Error(f"{name}: {e}") from None
     except (TypeError, ValueError):
         raise Error(f"{name}: expected numbers") from None
     a = a.reshape((1,) * (ndim - a.ndim) + a.shape) if a.ndim < ndim else a

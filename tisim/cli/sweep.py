@@ -83,7 +83,7 @@ def _described(file):
         module = module_of(*source)
     except Error:
         raise
-    except Exception as e:
+    except (Exception, SystemExit) as e:
         line = getattr(e, "lineno", None) or _line(e, source[1])
         raise Error(f"{file}{f', line {line}' if line else ''}: {type(e).__name__}: {e}") from None
     missing = [name for name in NEEDED if not hasattr(module, name)]

@@ -15,7 +15,7 @@ from tisim.data.on_demand import POST_CONSTRAINT  # of the last step's forces: 0
 from tisim.data.state import restart, set_state
 from tisim.device import hands, memory
 from tisim.enums import mjtState
-from tisim.errors import Error, FieldError
+from tisim.errors import Error, FieldError, ValuesError
 from tisim.mjcf.format.names import nearest
 from tisim.model.watched import numbers
 
@@ -361,6 +361,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def _action(self, actions):
         try:
             a = np.asarray(numbers(actions), np.float64)
+        except ValuesError as e:
+            raise Error(f"actions: {e}") from None
         except (TypeError, ValueError):
             raise Error("actions: expected numbers") from None
         if a.shape != (shape := (self.num_envs, self.model.nu)):

@@ -155,9 +155,12 @@ def kind_of(value):
 
 
 def numbers(value):
-    """What is to be written, as numbers. Error for None, of which NumPy makes NaN, for texts and complex numbers."""
+    """What is to be written, as numbers. Error for None, of which NumPy makes NaN, for texts and complex numbers, and
+    for a mask, which would be lost."""
     if type(value) not in (float, int, bool):
         value = _plain(value)
+        if isinstance(value, np.ma.MaskedArray):
+            raise ValuesError("expected numbers, got a masked array: its .filled(value) is one without a mask")
         if kind_of(value) not in "biuf":
             text = repr(value)
             raise ValuesError(f"expected numbers, got {text if len(text) < 60 else type(value).__name__}")

@@ -74,7 +74,7 @@ def read(cases, seed=0):
             raise Error(f"case {k} has the parameters {sorted(map(str, row))}, case 0 {sorted(map(str, rows[0]))}")
         params = {name: _value(k, name, value) for name, value in row.items()}
         own = params.pop("seed", seed + k)
-        if not isinstance(own, (int, np.integer)) or own < 0:
+        if isinstance(own, bool) or not isinstance(own, (int, np.integer)) or own < 0:
             raise Error(f"case {k}: seed={own!r}: expected a whole number, 0 or more")
         out.append(Case(k, int(own), params))
     return out
@@ -150,6 +150,8 @@ def _column(name, values):
 def _value(k, name, value):
     if not isinstance(name, str):
         raise Error(f"case {k}: parameter {name!r}: expected a name")
+    if isinstance(value, np.ma.MaskedArray):
+        raise Error(f"case {k}: {name} is a masked array: its .filled(value) is one without a mask")
     if kind_of(value) not in "biufU":
         raise Error(f"case {k}: {name}={value!r}: expected numbers or a word")
     return value.item() if isinstance(value, np.generic) else value
