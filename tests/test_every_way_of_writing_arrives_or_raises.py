@@ -269,3 +269,17 @@ def test_what_would_go_into_a_copy_is_refused(write, message):
     m = tisim.Model.from_xml_string(TEXT)
     with pytest.raises((tisim.Error, ValueError), match=message):
         write(m, tisim.Data(m))
+
+
+def test_what_numpy_writes_first_is_written_through_to_a_data():
+    """np.copyto(d.qvel, x) was a TypeError; what is computed is refused by name, and all else is as before."""
+    m = tisim.Model.from_xml_string(TEXT)
+    d = tisim.Data(m)
+    np.copyto(d.qvel, np.arange(m.nv))
+    np.put(d.qvel, [0], 7)
+    np.putmask(d.qvel, d.qvel > 7, -1)
+    assert d.qvel.tolist() == [7, *range(1, 8), -1][: m.nv]
+    np.copyto(host := np.zeros(m.nv), d.qvel)
+    assert np.array_equal(host, d.qvel) and type(np.zeros_like(d.qvel)) is np.ndarray
+    with pytest.raises(tisim.Error, match="d.xpos is read-only: the kinematics stage computes it"):
+        np.copyto(d.xpos, 1)

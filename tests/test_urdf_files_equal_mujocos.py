@@ -195,3 +195,9 @@ def test_what_has_no_effect_is_named_in_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tisim.Model.from_xml_string(two())
+
+
+def test_a_mesh_that_is_not_found_tells_that_its_folders_were_cut_off():
+    text = shape('<mesh filename="package://x/meshes/a.stl"/>')
+    with pytest.raises(tisim.Error, match="cannot read 'a.stl': No such file or directory; strippath, set by default"):
+        tisim.Model.from_xml_string(text)

@@ -53,6 +53,7 @@ mujoco.mj_forward(m, d)
 out += [d.geom("rod").xpos, d.body("box").xpos, d.joint("free").qvel, d.site("corner").xmat, m.geom("box").rgba]
 out += [m.geom("rod").id, m.jnt("hinge").qposadr, m.body(1).mass, m.camera("side").pos, m.body("arm").parentid]
 assert [m.geom(i).name for i in range(m.ngeom)] == ["floor", "box", "rod"]
+assert m.geom(b"rod").id == 2
 try:
     m.geom("rood")
 except (KeyError, Exception) as error:
@@ -223,7 +224,7 @@ kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
 start = np.zeros((3, mujoco.mj_stateSize(m, kind)))
 start[:, 1 : 1 + m.nq] = m.qpos0
 start[:, 1 + m.nq] = [0, 0.1, 0.2]
-state, sensors = mujoco.rollout.rollout(m, d, start, nstep=20)
+state, sensors = mujoco.rollout.rollout(model=m, data=d, initial_state=start, nstep=20)
 out.append(state[:, -1])
 """
 

@@ -53,13 +53,16 @@ class Rollout:
         """Frees what is kept; the object cannot be used any more."""
         self._kept, self._closed = {}, True
 
-    def rollout(self, m, d, initial_state, control=None, *, control_spec=mjtState.mjSTATE_CTRL, skip_checks=False,
-                nstep=None, initial_warmstart=None, state=None, sensordata=None, chunk_size=None):  # fmt: skip
+    def rollout(
+        self, model, data, initial_state, control=None, *, control_spec=mjtState.mjSTATE_CTRL, skip_checks=False,
+        nstep=None, initial_warmstart=None, state=None, sensordata=None, chunk_size=None,
+    ):  # fmt: skip
         """As the function `rollout` of this module."""
         if self._closed:
             raise Error("this Rollout is closed")
-        for name, value, kind in (("m", m, "Model; d.vary gives the worlds of d values of their own"),
-                                  ("d", d, "Data or None, whatever the threads")):  # fmt: skip
+        m, d = model, data
+        for name, value, kind in (("model", m, "Model; data.vary gives the worlds values of their own"),
+                                  ("data", d, "Data or None, whatever the threads")):  # fmt: skip
             if isinstance(value, (list, tuple)):
                 raise Error(f"{name}: got {len(value)}, a rollout is of one tisim.{kind}")
         given.model(m)
@@ -141,11 +144,13 @@ def _cut(part, size):
     return [slice(a, min(a + size, part.stop)) for a in range(part.start, part.stop, size)]
 
 
-def rollout(m, d, initial_state, control=None, *, control_spec=mjtState.mjSTATE_CTRL, skip_checks=False, nstep=None,
-            initial_warmstart=None, state=None, sensordata=None, chunk_size=None, persistent_pool=False):  # fmt: skip
+def rollout(
+    model, data, initial_state, control=None, *, control_spec=mjtState.mjSTATE_CTRL, skip_checks=False, nstep=None,
+    initial_warmstart=None, state=None, sensordata=None, chunk_size=None, persistent_pool=False,
+):  # fmt: skip
     """Trajectories from initial states under given controls.
 
-    m, d               Model, and a Data of it or None: it is used, and changed, if it has nbatch worlds.
+    model, data        Model, and a Data of it or None: it is used, and changed, if it has nbatch worlds.
     initial_state      (nbatch or 1, size) states of mjSTATE_FULLPHYSICS, as tisim.get_state(m, d, sig) gives them.
     control            (nbatch or 1, nstep or 1, size of control_spec), None: zeros.
     control_spec       mjtState bits of what a control holds: ctrl, qfrc_applied, xfrc_applied, eq_active, mocap_pos,
@@ -161,7 +166,7 @@ def rollout(m, d, initial_state, control=None, *, control_spec=mjtState.mjSTATE_
     Raises Error for shapes that do not fit, and for a sequence of models.
     """
     with Rollout() as once:
-        return once.rollout(m, d, initial_state, control, control_spec=control_spec, nstep=nstep,
+        return once.rollout(model, data, initial_state, control, control_spec=control_spec, nstep=nstep,
                             initial_warmstart=initial_warmstart, state=state, sensordata=sensordata,
                             chunk_size=chunk_size)  # fmt: skip
 

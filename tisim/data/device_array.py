@@ -4,7 +4,7 @@ import numpy as np
 
 from tisim.device import dlpack, memory, session
 from tisim.errors import Error, IdError, UnsupportedError, ValuesError
-from tisim.model.watched import Source, numbers
+from tisim.model.watched import WRITE_FIRST, Source, numbers
 
 from . import asleep
 from .state import check_time
@@ -98,6 +98,12 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
             if isinstance(a, DeviceArray):
                 a[...] = result
         return out[0] if len(out) == 1 else out
+
+    def __array_function__(self, func, types, args, kwargs):
+        """np.copyto(d.qpos, x) and its like write through; others do what they do with what has no such method."""
+        if func in WRITE_FIRST and args and isinstance(args[0], DeviceArray):
+            return func(args[0][...], *args[1:], **kwargs)
+        return np.empty(0).__array_function__(func, (), args, kwargs)
 
     def __getitem__(self, index):
         host = self._host()

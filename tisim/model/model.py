@@ -258,6 +258,8 @@ class Model(DeviceModel):
             there = [name for name in self._names_of(KINDS[word][0]) if name]
             listed = ", ".join(map(repr, there[:LISTED])) + (", ..." if len(there) > LISTED else "")
             raise UnknownNameError(f"{word}() needs a name or an id; names: {listed or 'none'}")
+        if isinstance(key, bytes):  # a name in MuJoCo's bindings, too
+            key = key.decode(errors="backslashreplace")
         if isinstance(key, str):
             return self.name2id(KINDS[word][0], key)
         number = self._sizes[KINDS[word][2]]

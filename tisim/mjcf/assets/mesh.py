@@ -157,7 +157,8 @@ def read_asset(item, folder, cache, name="file"):
         try:
             data = item.space.scope.source.read(path)
         except (OSError, ValueError) as e:
-            raise ValueError(f"cannot read '{path}': {getattr(e, 'strerror', None) or e}") from None
+            cut = "; strippath, set by default in URDF, cuts folders off names" * bool(item.compiler["strippath"])
+            raise ValueError(f"cannot read '{path}': {getattr(e, 'strerror', None) or e}{cut}") from None
         if not isinstance(data, (str, bytes, bytearray, memoryview)):
             raise ValueError(f"the asset '{path}' is a {type(data).__name__}, expected bytes or str")
         cache[key] = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
