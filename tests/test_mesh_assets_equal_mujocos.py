@@ -1,6 +1,7 @@
 """Meshes, height fields and textures have MuJoCo 3.4.0's arrays, and are refused where MuJoCo refuses them."""
 
 import pathlib
+import time
 
 import mujoco
 import numpy as np
@@ -134,6 +135,28 @@ def test_faces_of_an_obj_file_are_cut_the_same(tmp_path):
         model = mesh_model(f'file="{path}" inertia="shell"').replace("<body><freejoint/>", "").replace("</body>", "")
         theirs = mujoco.MjModel.from_xml_string(model)
         assert read_obj(text.encode(), False)["face"].tolist() == theirs.mesh_face.tolist()
+
+
+def test_many_large_faces_of_a_file_are_cut_the_same_and_soon(tmp_path):
+    """Stars and spirals of 4 to 100 corners; once each size was cut on its own, which took ten times as long."""
+    rng, lines, faces, at = np.random.default_rng(4), [], [], 1
+    for k in [*range(4, 101)] * 2:
+        turn = np.arange(k) * 2 * np.pi / k
+        points = rng.uniform(0.3, 1, k)[:, None] * np.stack([np.cos(turn), np.sin(turn)], 1)
+        if len(faces) % 2:
+            turn = np.concatenate([np.arange(k // 2), np.arange(k - k // 2)[::-1]]) * 0.4
+            radius = 1 + turn + np.repeat([0, 0.5], [k // 2, k - k // 2])
+            points = radius[:, None] * np.stack([np.cos(turn), np.sin(turn)], 1)
+        lines += [f"v {x:.4f} {y:.4f} {len(faces)}" for x, y in points]
+        faces.append("f " + " ".join(map(str, range(at, at + k))))
+        at += k
+    (tmp_path / "a.obj").write_text("\n".join(lines + faces))
+    model = mesh_model(f'file="{tmp_path / "a.obj"}" inertia="shell"')
+    model = model.replace("<body><freejoint/>", "").replace("</body>", "")
+    start = time.process_time()
+    ours = read_obj((tmp_path / "a.obj").read_bytes(), False)["face"]
+    assert time.process_time() - start < 1.5
+    assert ours.tolist() == mujoco.MjModel.from_xml_string(model).mesh_face.tolist()
 
 
 @pytest.mark.parametrize("k", [100, 101])

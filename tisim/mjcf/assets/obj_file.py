@@ -9,6 +9,8 @@ from array import array
 
 import numpy as np
 
+from . import ears
+
 # how many numbers of a line count
 WIDTH = {"v": 3, "vn": 3, "vt": 2}
 # corners of one face: MuJoCo 3.4.0 leaves out those that have more
@@ -80,84 +82,13 @@ def _triangles(vertex, sizes, vert):
     vertex  (c,) vertex of each corner;  sizes  (f,) corners of each face;  vert  (n, 3) float32.
     """
     start = np.cumsum(sizes) - sizes
-    cut = (sizes >= 3) & (sizes <= MAX_CORNERS)
-    index = vertex[np.repeat(cut & (sizes > 3), sizes)]
+    kept = (sizes >= 3) & (sizes <= MAX_CORNERS)
+    index = vertex[np.repeat(kept & (sizes > 3), sizes)]
     if (index < 0).any() or (index >= len(vert)).any():
         raise ValueError("a face names a vertex that does not exist")
-    faces, parts = [], []
-    for size in np.unique(sizes[cut]):
-        rows = np.flatnonzero(sizes == size)
-        corner = start[rows][:, None] + np.arange(size)
-        if size == 3:
-            faces.append(rows)
-            parts.append(corner)
-            continue
-        face, triangle = _ears(vert[vertex[corner]])
-        faces.append(rows[face])
-        parts.append(corner[face[:, None], triangle])
-    if not parts:
-        return np.zeros((0, 3), int)
-    return np.concatenate(parts)[np.argsort(np.concatenate(faces), kind="stable")]
-
-
-def _ears(point):
-    """(face (t,), triangle (t, 3)): the triangles that are cut off polygons one after the other, by corner.
-
-    point  (n, k, 3) float32, n polygons of k corners. A polygon is looked at along the axis closest to the normal of
-    its first real corner. A corner is cut off where it turns the way of the whole polygon and none other lies inside.
-    """
-    n, k = point.shape[:2]
-    flat = point[np.arange(n)[:, None, None], np.arange(k)[None, :, None], _axes(point)[:, None]]
-    (x, y), (u, v) = np.moveaxis(flat, 2, 0), np.moveaxis(np.roll(flat, -1, axis=1), 2, 0)
-    area = np.add.accumulate((x * v - y * u) * np.float32(0.5), axis=1)[:, -1]
-    rest, guess, found = np.tile(np.arange(k), (n, 1)), np.zeros(n, int), []
-    # what is left of the polygons, those with equally many corners together; those that cannot be cut are dropped
-    todo = [(np.arange(n), rest, guess)]
-    while todo:
-        face, rest, guess = todo.pop()
-        k = rest.shape[1]
-        if k == 3:
-            found.append((np.full(len(face), k), face, rest))
-            continue
-        for attempt in range(k):
-            guess = np.where(guess >= k, guess - k, guess)
-            turned = np.take_along_axis(rest, (guess[:, None] + np.arange(k)) % k, 1)
-            corner = flat[face[:, None], turned]
-            a, b, c = corner[:, 0], corner[:, 1], corner[:, 2]
-            cross = (b[:, 0] - a[:, 0]) * (c[:, 1] - b[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - b[:, 0])
-            good = ~(cross * area[face] < 0)
-            good &= ~_inside(corner[:, :3], corner[:, 3:]).any(1)
-            if good.any():
-                found.append((np.full(int(good.sum()), k), face[good], turned[good, :3]))
-                keep = np.arange(k) != ((guess[good] + 1) % k)[:, None]
-                # tinyobjloader gives up after the last corner of the whole polygon, even if it was an ear
-                if attempt < k - 1 or k == 4 or k < point.shape[1]:
-                    todo.append((face[good], rest[good][keep].reshape(-1, k - 1), guess[good]))
-            face, rest, guess = face[~good], rest[~good], guess[~good] + 1
-            if not len(face):
-                break
-    if not found:
-        return np.zeros(0, int), np.zeros((0, 3), int)
-    left, face, triangle = (np.concatenate(column) for column in zip(*found))
-    order = np.lexsort([-left, face])
-    return face[order], triangle[order]
-
-
-def _axes(point):
-    """(n, 2) coordinates that polygons (n, k, 3) are looked at in."""
-    edge = np.roll(point, -1, axis=1) - point
-    turn = np.abs(np.cross(edge, np.roll(edge, -1, axis=1)))
-    real = (turn > np.finfo(np.float32).eps).any(2)
-    x, y, z = turn[np.arange(len(point)), real.argmax(1)].T
-    out = np.where(((z > x) & (z > y))[:, None], [0, 1], [0, 2])
-    return np.where((((x > y) & (x > z)) | ~real.any(1))[:, None], [1, 2], out)
-
-
-def _inside(triangle, point):
-    """(n, m) whether points (n, m, 2) lie in triangles (n, 3, 2): how often a ray from them crosses the sides."""
-    odd, x, y = np.zeros(point.shape[:2], bool), point[..., 0], point[..., 1]
-    with np.errstate(all="ignore"):
-        for i in range(3):
-            (xi, yi), (xj, yj) = triangle[:, i].T[..., None], triangle[:, i - 1].T[..., None]
-            odd ^= ((yi > y) != (yj > y)) & (x < (xj - xi) * (y - yi) / (yj - yi) + xi)
-    return odd
+    whole, many = np.flatnonzero(sizes == 3), np.flatnonzero(kept & (sizes > 3))
+    if not len(many):
+        return start[whole][:, None] + np.arange(3)
+    face, triangle = ears.cut(vert[vertex.clip(0, len(vert) - 1)], start[many], sizes[many])
+    face, triangle = np.append(whole, many[face]), np.append(start[whole][:, None] + np.arange(3), triangle, axis=0)
+    return triangle[np.argsort(face, kind="stable")]
