@@ -9,6 +9,7 @@ import pytest
 from shared.compiled import array_differences, differences, disagreements
 
 from tisim import Model
+from tisim.mjcf.assets import obj_file
 from tisim.mjcf.assets.hull import convex_hull
 from tisim.mjcf.assets.obj_file import read_obj
 from tisim.mjcf.assets.polygons import polygons
@@ -157,6 +158,23 @@ def test_many_large_faces_of_a_file_are_cut_the_same_and_soon(tmp_path):
     ours = read_obj((tmp_path / "a.obj").read_bytes(), False)["face"]
     assert time.process_time() - start < 1.5
     assert ours.tolist() == mujoco.MjModel.from_xml_string(model).mesh_face.tolist()
+
+
+def test_even_lines_of_an_obj_file_are_read_as_those_that_are_not():
+    """Negative numbers, other spaces and short lines have each line read on its own."""
+    v = "v 0 0 0{0}\nv 1 0 0{0}\nv 0 1 .5{0}\nv 0 -1e-2 1{0}\n"
+    rest = "vn 0 0 1\nvt 1 2\nvn 0 1 0\nvt 0 .5\n"
+    for words in ("1 2 3", "1/1 2/2 3/1", "1//1 2//2 3//1", "1/2/1 2/1/2 3/1/2", "1 2/1 3/2/1", "1 2 3 4"):
+        for end in ("", "g a\nf 4 3 2\n", "# a\n\nusemtl f\ns 1\n"):
+            for color in ("", " 1 1 1"):
+                text = f"{v.format(color)}{rest}f {words}\r\nf 2 3 4 1\n{end}"
+                assert obj_file._even_lines(text.encode())
+                even = read_obj(text.encode(), False)
+                negative, short = text.replace("f 2 3 4 1", "f -3 -2 -1 -4"), text.replace("v 0 0 0\n", "v 0\n")
+                for other in (f" {text}", negative, short):
+                    found = read_obj(other.encode(), False)
+                    assert found.keys() == even.keys()
+                    assert all(np.array_equal(found[name], even[name]) for name in even)
 
 
 @pytest.mark.parametrize("k", [100, 101])

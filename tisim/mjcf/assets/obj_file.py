@@ -15,6 +15,10 @@ from . import ears
 WIDTH = {"v": 3, "vn": 3, "vt": 2}
 # corners of one face: MuJoCo 3.4.0 leaves out those that have more
 MAX_CORNERS = 100
+# bytes of lines that are read at once
+BLOCK = 4_000_000
+# longer numbers might not fit into 64 bits
+MAX_DIGITS = 18
 
 
 def read_obj(data, flip):
@@ -22,6 +26,30 @@ def read_obj(data, flip):
 
     left_out  corners of each face that has more than MAX_CORNERS and is not among them.
     """
+    numbers, corner, sizes = _even_lines(data) or _lines(data)
+    out = {}
+    for name, key in (("vert", "v"), ("normal", "vn"), ("texcoord", "vt")):
+        if len(numbers[key]):
+            out[name] = numbers[key].astype(np.float32)
+    if "texcoord" in out:
+        out["texcoord"][:, 1] = 1 - out["texcoord"][:, 1]
+    if len(sizes) and "vert" in out:
+        corner = np.clip(corner, -1, 2**31 - 1).astype(np.int32)
+        out["left_out"] = sizes[sizes > MAX_CORNERS].tolist()
+        triangles = _triangles(corner[:, 0], sizes, out["vert"])
+        if flip:
+            triangles = triangles[:, [0, 2, 1]]
+        out["face"] = corner[triangles, 0]
+        if "normal" in out:
+            out["facenormal"] = corner[triangles, 2]
+        if "texcoord" in out:
+            out["facetexcoord"] = corner[triangles, 1]
+    return out
+
+
+def _lines(data):
+    """(numbers, corner, sizes): rows of numbers by their key, corners (c, 3) of all faces as _corner's, and (f,) their
+    numbers; any file, line by line."""
     numbers = {"v": array("d"), "vn": array("d"), "vt": array("d")}
     corners, sizes, done = array("q"), array("q"), False
     for at, line in enumerate(io.BytesIO(data), 1):
@@ -43,24 +71,8 @@ def read_obj(data, flip):
         except (ValueError, OverflowError):
             text = line.decode("utf-8", "replace").strip()[:40]
             raise ValueError(f"line {at} of the OBJ file cannot be read: '{text}'") from None
-    out = {}
-    for name, key in (("vert", "v"), ("normal", "vn"), ("texcoord", "vt")):
-        if numbers[key]:
-            out[name] = np.array(numbers[key]).reshape(-1, WIDTH[key]).astype(np.float32)
-    if "texcoord" in out:
-        out["texcoord"][:, 1] = 1 - out["texcoord"][:, 1]
-    if sizes and "vert" in out:
-        corner = np.clip(np.array(corners).reshape(-1, 3), -1, 2**31 - 1).astype(np.int32)
-        out["left_out"] = [size for size in sizes if size > MAX_CORNERS]
-        triangles = _triangles(corner[:, 0], np.array(sizes), out["vert"])
-        if flip:
-            triangles = triangles[:, [0, 2, 1]]
-        out["face"] = corner[triangles, 0]
-        if "normal" in out:
-            out["facenormal"] = corner[triangles, 2]
-        if "texcoord" in out:
-            out["facetexcoord"] = corner[triangles, 1]
-    return out
+    rows = {key: np.array(numbers[key]).reshape(-1, width) for key, width in WIDTH.items()}
+    return rows, np.array(corners, int).reshape(-1, 3), np.array(sizes, int)
 
 
 def _corner(word, numbers):
@@ -74,6 +86,74 @@ def _corner(word, numbers):
                 raise ValueError
             found[i] = number - 1 if number > 0 else len(numbers[key]) // WIDTH[key] + number
     return found
+
+
+def _even_lines(data):
+    """What _lines returns, many lines at once; None where some line is not as in most files."""
+    numbers = {key: [np.zeros((0, width))] for key, width in WIDTH.items()}
+    corners, sizes, done = [np.zeros((0, 3), int)], [np.zeros(0, int)], False
+    stream = io.BytesIO(data)
+    while block := stream.readlines(BLOCK):
+        faces = []
+        lines = {b"v ": [], b"vn": [], b"vt": [], b"f ": [] if done else faces}
+        for line in block:
+            if (alike := lines.get(line[:2])) is not None:
+                alike.append(line)
+            elif words := line.split():
+                if words[0] in (b"v", b"vn", b"vt", b"f"):
+                    return None
+                if words[0] in (b"o", b"g") and (faces or len(sizes) > 1):
+                    done, lines[b"f "] = True, []
+        try:
+            for key, width in WIDTH.items():
+                numbers[key].append(_even_numbers(lines[key.encode().ljust(2)], key.encode(), width))
+            if faces:
+                corner, size = _even_faces(faces)
+                corners.append(corner)
+                sizes.append(size)
+        except ValueError:
+            return None
+    return {key: np.concatenate(rows) for key, rows in numbers.items()}, np.concatenate(corners), np.concatenate(sizes)
+
+
+def _even_numbers(lines, key, width):
+    """(n, width) numbers of lines that have equally many words, the first of them the key; ValueError of others."""
+    if not lines:
+        return np.zeros((0, width))
+    words = b" ".join(lines).split()
+    each = len(words) // len(lines)
+    # as many keys as lines, and equally far apart: so each line starts with one
+    if each <= width or not words[::each].count(key) == words.count(key) == len(lines) == len(words) / each:
+        raise ValueError
+    return np.array([list(map(float, words[i::each])) for i in range(1, width + 1)]).T
+
+
+def _even_faces(lines):
+    """(corners (c, 3), sizes (f,)) of lines whose words are v, v/t, v//n or v/t/n; ValueError of others.
+
+    The numbers are short, above zero, and do not start with a zero.
+    """
+    text = b" ".join(b"".join(lines).split()) + b" "
+    byte = np.frombuffer(text, np.uint8)
+    place, space = np.flatnonzero(byte == ord("f")), np.flatnonzero(byte == ord(" "))
+    sizes = np.diff(np.searchsorted(space, place), append=len(space)) - 1
+    text = text.replace(b"f ", b"")
+    byte = np.frombuffer(b" " + text, np.uint8)
+    space, slash = byte == ord(" "), byte == ord("/")
+    end = np.flatnonzero(space | slash)
+    number = np.diff(end) - 1
+    empty = end[:-1][number == 0]
+    good = len(place) == len(lines) and ((byte >= ord("0")) & (byte <= ord("9")) | space | slash).all()
+    good &= not (byte[end[:-1] + 1] == ord("0")).any() and (number <= MAX_DIGITS).all()
+    good &= (slash[empty] & slash[empty + 1]).all()
+    # which numbers are the last ones of their words
+    last = np.flatnonzero(space[end[1:]])
+    count = np.diff(last, prepend=-1)
+    if not good or (count > 3).any():
+        raise ValueError
+    corner = np.zeros((len(count), 3), int)
+    corner[np.arange(3) < count[:, None]] = np.fromstring(text.replace(b"//", b"/0/").replace(b"/", b" "), int, sep=" ")
+    return corner - 1, sizes
 
 
 def _triangles(vertex, sizes, vert):
