@@ -42,7 +42,8 @@ def _graph(raw, planes, face):
     rank[used] = np.arange(nvert)
     local = rank[raw]
     pair = np.stack([local[:, [i, j]] for i in range(3) for j in range(3) if i != j], 1).reshape(-1, 2)
-    edge, place = np.unique(pair, axis=0, return_index=True)
+    place = np.unique(pair[:, 0] * nvert + pair[:, 1], return_index=True)[1]
+    edge = pair[place]
     edge = edge[np.lexsort([place, edge[:, 0]])]
     count = np.bincount(edge[:, 0], minlength=nvert)
     start = np.cumsum(count + 1) - count - 1

@@ -234,9 +234,9 @@ def _check_orientation(vert, face):
     area = mesh_inertia.triangles(np.moveaxis(vert[face], 1, 0))[0]
     face = face[area > np.sqrt(MINVAL)]
     edge = np.concatenate([face[:, [0, 1]], face[:, [1, 2]], face[:, [2, 0]]])
-    edge, count = np.unique(edge, axis=0, return_counts=True)
+    number, count = np.unique(edge[:, 0] * np.int64(len(vert)) + edge[:, 1], return_counts=True)
     if (count > 1).any():
-        a, b = edge[np.argmax(count > 1)]
+        a, b = divmod(int(number[np.argmax(count > 1)]), len(vert))
         raise ValueError(f"its faces have inconsistent orientation; check those with the vertices {a + 1} and {b + 1}")
 
 
