@@ -22,6 +22,8 @@ MAX_ROWS = 10_000_000
 INERTIA = ("convex", "exact", "legacy", "shell")
 # a face turns its corner's normal only where the cosine between the two is at least this
 SMOOTH = 0.8
+# rows that are added to vertices in common; what vertices have more is added row by row
+TURNS = 32
 
 
 class Mesh:
@@ -247,21 +249,39 @@ def vertex_normals(vert, face, smooth):
     """
     a, b, c = np.moveaxis(vert[face], 1, 0)
     unit, length = _normalized(rotations.cross(b - a, c - a))
-    weighted = np.repeat(unit * length, 3, axis=0)
-    normal = np.zeros((len(vert), 3), np.float32)
-    # a normal is rounded after every face that is added to it
-    np.add.at(normal, face.ravel(), weighted)
+    weighted, corner = unit * length, np.repeat(np.arange(len(face)), 3)
+    normal = _sums(len(vert), face.ravel(), weighted, corner)
     if not smooth:
         mean = _normalized(normal.astype(float))[0]
         away = np.sum(unit[:, None] * mean[face], 2) < SMOOTH
-        remove = np.zeros_like(normal)
-        np.add.at(remove, face[away], weighted[away.ravel()])
-        normal -= remove
+        normal -= _sums(len(vert), face[away], weighted, corner[away.ravel()])
     length = np.sqrt(np.add.accumulate(normal * normal, axis=1)[:, 2])
     short = ~(length > MINVAL)
     normal = normal / np.where(short, np.float32(1), length)[:, None]
     normal[short] = [0, 0, 1]
     return normal
+
+
+def _sums(n, vertex, value, row):
+    """(n, 3) float32: of each vertex the sum of rows of `value`, rounded after every row, in their order.
+
+    vertex, row  (c,) which row is added to which vertex.
+    """
+    # sorted by vertex; numbers are sorted sooner than places of numbers
+    both = np.sort(vertex.astype(np.int64) << 32 | np.arange(len(vertex)))
+    vertex, row = both >> 32, row[both & 2**32 - 1]
+    count = np.bincount(vertex, minlength=n)
+    start, by_count = np.cumsum(count) - count, np.argsort(-count, kind="stable")
+    first, falling, total = start[by_count], -count[by_count], np.zeros((n, 3), np.float32)
+    # the i-th rows of all vertices at once, as long as many vertices have so many
+    for i in range(min(TURNS, count.max(initial=0))):
+        some = np.searchsorted(falling, -i)
+        total[:some] = total[:some] + value[row[first[:some] + i]]
+    out = np.empty_like(total)
+    out[by_count] = total
+    rest = np.arange(len(row)) - np.repeat(start, count) >= TURNS
+    np.add.at(out, vertex[rest], value[row[rest]])
+    return out
 
 
 def _normalized(v):
