@@ -52,7 +52,7 @@ def test_the_file_is_as_described(call):
     arrays = state.__doc__.split("these arrays:")[1].split("In Python")[0]
     named = {n for line in re.findall(r"^    (\w[\w, ]*?)  +", arrays, re.M) for n in re.split(", *", line.strip())}
     saved = np.load("out/state.npz")
-    call(*SWINGING, "--steps", 2, "-o", "hard")
+    call(*SWINGING, "--steps", 2, "--sleep", "-o", "hard")
     assert {*saved.files, *np.load("hard/state.npz").files} == named
     assert saved["state"].shape == (1, tisim.get_state(*_data()).size) and saved["xpos"].shape == (10, 3)
     at = 1 + saved["qpos"].size + saved["qvel"].size

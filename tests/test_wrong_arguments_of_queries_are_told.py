@@ -51,7 +51,7 @@ def test_model_and_data_are_looked_at(both, name):
 NAN, FAR = [0, 0, np.nan], 99
 WRONG = [
     ("jac", ([0, 0], 1), "point has shape"), ("jac", ("x", 1), "numbers"), ("jac", (NAN, 1), "finite"),
-    ("jac", (P, FAR), "there are 2"), ("jac", (P, "bx"), "box"), ("jac", (P, 1.5), "no body"),
+    ("jac", (P, FAR), "there are 2"), ("jac", (P, "bx"), "box"), ("jac", (P, 1.5), "a whole number"),
     ("jac", (P, -1), "no body"), ("jac", (P, True), "expected an id"),
     ("jac_geom", ("gg",), "geom"), ("jac_site", (3,), "there are 1"),
     ("jac_point_axis", (P, [1], 1), "axis has shape"), ("jac_dot", (None, 1), "point"),
