@@ -51,12 +51,18 @@ class Output:
     """Standard output while active, whose name an OSError has that writing to it raises; what is left goes nowhere."""
 
     def __enter__(self):
-        self._stream, sys.stdout, self._failed = sys.stdout, self, False
+        self._stream, self._failed = sys.stdout, False
+        self._put(self)
 
     def __exit__(self, *_):
-        sys.stdout = self._stream
+        self._put(self._stream)
         if self._failed:  # at the end Python would try it again
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+
+    def _put(self, stream):
+        if sys.stdout is sys.__stdout__:  # else Taichi takes this for a notebook, and asks for prints at each launch
+            sys.__stdout__ = stream
+        sys.stdout = stream
 
     def __getattr__(self, name):
         return getattr(self._stream, name)

@@ -113,8 +113,8 @@ def _read(mesh, cache):
         found = mesh_files.read(data, kind, not scale.prod() > 0)
         if left_out := found.pop("left_out", []):
             place = f"{mesh.item.node.file}:{mesh.item.node.line}: mesh '{mesh.item.name}'"
-            why = f"are left out, as by MuJoCo 3.4.0: they have up to {max(left_out)} vertices"
-            warnings.warn(f"{place}: {len(left_out)} faces of the file {why}", stacklevel=2)
+            why = f"its file has faces of up to {max(left_out)} vertices, which are left out, as by MuJoCo 3.4.0"
+            warnings.warn(f"{place}: {why}: {len(left_out)}", stacklevel=2)
     own = dict(
         vert=inline_rows(attrib, "vertex", 3, np.float32), normal=inline_rows(attrib, "normal", 3, np.float32),
         texcoord=inline_rows(attrib, "texcoord", 2, np.float32), face=inline_rows(attrib, "face", 3, np.int32),
