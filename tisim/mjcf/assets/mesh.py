@@ -113,7 +113,7 @@ def _read(mesh, cache):
         found = mesh_files.read(data, kind, not scale.prod() > 0)
         if left_out := found.pop("left_out", []):
             place = f"{mesh.item.node.file}:{mesh.item.node.line}: mesh '{mesh.item.name}'"
-            why = f"its file has faces of up to {max(left_out)} vertices, which are left out, as by MuJoCo 3.4.0"
+            why = f"faces of up to {max(left_out)} vertices are left out, as by MuJoCo 3.4.0"
             warnings.warn(f"{place}: {why}: {len(left_out)}", stacklevel=2)
     own = dict(
         vert=inline_rows(attrib, "vertex", 3, np.float32), normal=inline_rows(attrib, "normal", 3, np.float32),
