@@ -16,8 +16,8 @@ from tisim.data.data import Data
 from tisim.data.state import restart, set_state, state_parts, state_size, write_rows
 from tisim.device import hands, runtime, session
 from tisim.enums import mjtState, mjtWarning
-from tisim.errors import CapacityError, Error, ValuesError
-from tisim.model.watched import numbers
+from tisim.errors import CapacityError, Error
+from tisim.model.watched import floats
 
 FULL = mjtState.mjSTATE_FULLPHYSICS
 # what a control may hold: MuJoCo's mjSTATE_USER
@@ -237,12 +237,7 @@ def _rows(a, part, n):
 def _array(name, values, ndim, width):
     if isinstance(values, (list, tuple)) and any(hasattr(v, "nq") for v in values):
         raise Error(f"{name}: expected numbers")
-    try:
-        a = np.asarray(numbers(values), np.float64)
-    except ValuesError as e:
-        raise Error(f"{name}: {e}") from None
-    except (TypeError, ValueError):
-        raise Error(f"{name}: expected numbers") from None
+    a = floats(name, values)
     a = a.reshape((1,) * (ndim - a.ndim) + a.shape) if a.ndim < ndim else a
     if a.ndim != ndim or a.shape[-1] != width or not a.shape[0] or (ndim == 3 and not a.shape[1]):
         wanted = "(nbatch or 1, " + "nstep or 1, " * (ndim == 3) + f"{width})"

@@ -18,7 +18,7 @@ from ..rotation import (
 )
 from ..sleep.awake import is_tree_asleep, tree_at, tree_count
 from ..smooth.gravity import gravity_of
-from ..smooth.kinematics import moved_pose, static_pose
+from ..smooth.kinematics import place_of
 from ..types import SERIAL, called, func, kernel, narrow, ti, vec3, vec4
 from .bodies import BODY_SIZE, MIDPOINT, SCALE_SIZE, WAY, clear_body, scale_body, still_dofs
 from .joints import dof_row, meeting, reference_of
@@ -112,17 +112,6 @@ def is_shifted(m, d, w, t):
             for c in ti.static(range(4)):
                 shifted = shifted or not narrow(quat[c]) == d.lcp_rest[POSE_SIZE * wb + 3 + c]
     return shifted
-
-
-@func
-def place_of(m, d, w, b):
-    """(position, quaternion) at which its parent and qpos have body b of a tree."""
-    p = m.body_parentid[b]
-    pos, quat = d.xpos[w * m.nbody + p], d.xquat[w * m.nbody + p]
-    if m.body_treeid[p] < 0:
-        pos, quat = static_pose(m, d, w, p)  # what is static may stand elsewhere now
-    pos, quat = moved_pose(m, d, w, b, pos, quat)
-    return pos, normalize_quat(quat)
 
 
 @ti.func

@@ -6,8 +6,7 @@ after collision.
 
 from ..constants import AWAKE, POKED_FORCE, POKED_POSE, POKED_VELOCITY, POKED_WRENCH
 from ..lcp.trees import is_shifted
-from ..rotation import normalize_quat
-from ..smooth.kinematics import moved_pose, static_pose
+from ..smooth.kinematics import place_of
 from ..types import FP, SERIAL, func, kernel, ti
 from .awake import is_gone
 
@@ -23,17 +22,10 @@ def any_bit(x):
 @func
 def is_elsewhere(m, d, w, t):
     """Whether a body of sleeping tree t is not where qpos says."""
-    first = m.tree_bodyadr[t]
     differs = False
-    base_pos, base_quat = static_pose(m, d, w, m.body_parentid[first])
-    for b in range(first, first + m.tree_bodynum[t]):
+    for b in range(m.tree_bodyadr[t], m.tree_bodyadr[t] + m.tree_bodynum[t]):
         if not differs:
-            pos, quat = base_pos, base_quat
-            if b > first:
-                pos = d.xpos[w * m.nbody + m.body_parentid[b]]
-                quat = d.xquat[w * m.nbody + m.body_parentid[b]]
-            pos, quat = moved_pose(m, d, w, b, pos, quat)
-            quat = normalize_quat(quat)
+            pos, quat = place_of(m, d, w, b)
             for c in ti.static(range(3)):
                 differs = differs or not pos[c] == d.xpos[w * m.nbody + b][c]
             for c in ti.static(range(4)):

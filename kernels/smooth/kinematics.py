@@ -61,6 +61,18 @@ def static_pose(m, d, w, b):
 
 
 @func
+def place_of(m, d, w, b):
+    """Position and orientation at which its parent and qpos have body b of a tree; what is static may stand elsewhere
+    than xpos says."""
+    p = m.body_parentid[b]
+    pos, quat = d.xpos[w * m.nbody + p], d.xquat[w * m.nbody + p]
+    if m.body_treeid[p] < 0:
+        pos, quat = static_pose(m, d, w, p)
+    pos, quat = moved_pose(m, d, w, b, pos, quat)
+    return pos, normalize_quat(quat)
+
+
+@func
 def moved_pose(m, d, w, b, parent_pos, parent_quat):
     """Position and orientation of body b behind its joints, whose anchors and axes are set."""
     pos = parent_pos + rotate(parent_quat, m.body_pos[w, b])

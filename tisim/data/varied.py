@@ -16,7 +16,7 @@ from tisim.model import validate
 from tisim.model.callback import takes
 from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS
-from tisim.model.watched import numbers
+from tisim.model.watched import floats
 
 from . import asleep, following
 from .state import seeded, world_indices
@@ -108,7 +108,7 @@ def _refusal(m, field):
 
 def _given(field, model, values, index):
     """Values of these worlds as an array like the field, with the worlds in front."""
-    values = _floats(field, values)
+    values = floats(field, values)
     shape = (len(index), *model.shape)
     try:
         if values.ndim != len(shape) or values.shape[0] != shape[0]:
@@ -120,14 +120,6 @@ def _given(field, model, values, index):
         ) from None
 
 
-def _floats(field, values):
-    """Values of a field as an array of numbers."""
-    try:
-        return np.asarray(numbers(values), float)
-    except (ValuesError, OverflowError) as e:
-        raise ValuesError(f"{field}: {e}") from None
-
-
 def _drawn(field, model, draw, index, seed):
     """Values of these worlds that follow from the field's name, a world's seed and its index alone."""
     if not takes(draw, 2):
@@ -137,7 +129,7 @@ def _drawn(field, model, draw, index, seed):
         )
     rows = []
     for world, s in zip(index.tolist(), seeded(seed, index)):
-        row = _floats(field, draw(np.random.default_rng([s, world, *field.encode()]), model.copy()))
+        row = floats(field, draw(np.random.default_rng([s, world, *field.encode()]), model.copy()))
         try:
             rows.append(np.broadcast_to(row, model.shape))
         except ValueError:

@@ -15,9 +15,9 @@ from tisim.data.on_demand import POST_CONSTRAINT  # of the last step's forces: 0
 from tisim.data.state import restart, set_state
 from tisim.device import hands, memory
 from tisim.enums import mjtState
-from tisim.errors import Error, FieldError, ValuesError
+from tisim.errors import Error, FieldError
 from tisim.mjcf.format.names import nearest
-from tisim.model.watched import numbers
+from tisim.model.watched import floats
 
 from .batch import Batch
 from .pictures import MODES, Pictures
@@ -359,12 +359,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return rest | dict(final_obs=last, _final_obs=mask, final_info=final, _final_info=mask.copy())
 
     def _action(self, actions):
-        try:
-            a = np.asarray(numbers(actions), np.float64)
-        except ValuesError as e:
-            raise Error(f"actions: {e}") from None
-        except (TypeError, ValueError):
-            raise Error("actions: expected numbers") from None
+        a = floats("actions", actions)
         if a.shape != (shape := (self.num_envs, self.model.nu)):
             raise Error(f"actions have shape {a.shape}, expected {shape}")
         return a

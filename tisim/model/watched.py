@@ -167,6 +167,14 @@ def numbers(value):
     return value
 
 
+def floats(name, values):
+    """Values of an argument or field as an array of f64; ValuesError, with its name, for what are no numbers."""
+    try:
+        return np.asarray(numbers(values), np.float64)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise ValuesError(f"{name}: {e}") from None
+
+
 WRITE_FIRST = (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis)
 
 
