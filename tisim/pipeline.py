@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from tisim.data import asleep, given, impulses, room, varied
+from tisim.data import asleep, given, impulses, owed, room, varied
 from tisim.data.arrays import DATA
 from tisim.data.timer import INVERSE_OF
 from tisim.data.validate import validate
@@ -301,6 +301,16 @@ def _run(m, d, stages, times=1):
     if clock.on and not clock.running:
         with clock.run(stages.start == 0 or stages.stop in WHOLE, times if stages.stop in WHOLE else 0):
             return _run(m, d, stages, times)
+    if stages is LCP and times:
+        with owed.by_steps(d):
+            return _repeat(m, d, stages, times)
+    d.pay()
+    _repeat(m, d, stages, times)
+
+
+def _repeat(m, d, stages, times):
+    """The same, with what is to be said of the Data being said."""
+    clock = d.program.clock
     at, makes = stages.start, stages in HARD or None
     if FORCES[at] < FORCES[stages.stop]:
         makes = False

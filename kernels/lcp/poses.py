@@ -14,7 +14,7 @@ numbers = ti.types.vector(NUMBERS, FP)
 
 @func
 def end_bodies(m, d, first, behind, me):
-    """qpos, qvel and qacc behind a step, of the bodies from place `first` to `behind` of those that are awake."""
+    """qpos, qvel, qacc behind a step and lcp_before, of the bodies from place `first` to `behind` of those awake."""
     k = first
     while k < behind:
         many = 1
@@ -61,6 +61,7 @@ def end_body(m, d, wb):
         for c in ti.static(range(7)):
             d.qpos[q + c] = x[c]
         for c in ti.static(range(6)):
+            d.lcp_before[i + c] = d.qvel[i + c]
             d.qvel[i + c] = x[7 + c]
             d.qacc[i + c] = x[13 + c]
 
@@ -99,6 +100,7 @@ def put_body(m, d, wb, held):
     for c in ti.static(range(7)):
         d.qpos[q + c] = d.lcp_held[held + LANES * c]
     for c in ti.static(range(6)):
+        d.lcp_before[i + c] = d.qvel[i + c]
         d.qvel[i + c] = d.lcp_held[held + LANES * (7 + c)]
         d.qacc[i + c] = d.lcp_held[held + LANES * (13 + c)]
 

@@ -17,6 +17,7 @@ FILLED = ("energy", "medium", "dual", "inverse", impulses.HELD, impulses.LAST)
 def contents(d):
     """What a copy is made of: numbers, and the arrays by name."""
     d.device("counts")  # refuses a Data of an earlier tisim.init
+    d.pay()
     made = {name: a for name, a in d._device.items() if DATA[name].role != "stage" and not d._overlay.takes(name)}
     return dict(
         nworld=d.nworld, faults=d.faults, capacity=dict(d._capacity),

@@ -22,6 +22,7 @@ from . import (
     matrices,
     moments,
     on_demand,
+    owed,
     scalars,  # noqa: F401  tells kernels what names mean
     varied,
 )
@@ -41,7 +42,7 @@ FAULTS = ("world", "reset", "freeze")  # what a diverging island brings about
 # what stages use of a Data and users do not
 INTERNAL = set(
     """bound capacity room check count counts_on_host device drop exceeds fill forget_counts grow is_fixed features
-    keep_bound list_view on_host program scalar scratch set_counts shrink some""".split()
+    keep_bound list_view on_host pay program scalar scratch set_counts shrink some""".split()
 )
 
 
@@ -115,6 +116,7 @@ class Data(Storage):
 
     def on_host(self, name):
         """The same; on a CPU the memory itself, where it is until the Data makes another in its place."""
+        owed.asked(self, name)
         a = self.device(name)
         view = memory.host_view(a)
         return self._shaped(DATA[name], memory.download(a) if view is None else view)

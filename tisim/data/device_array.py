@@ -6,7 +6,7 @@ from tisim.device import dlpack, memory, session
 from tisim.errors import Error, IdError, UnsupportedError, ValuesError
 from tisim.model.watched import WRITE_FIRST, Source, numbers
 
-from . import asleep
+from . import asleep, owed
 from .state import check_time
 
 
@@ -161,6 +161,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
             raise UnsupportedError(f"d.{self._array.name}: arrays are shared without copies on a CPU and on CUDA")
         if self._array.role in ("state", "input"):
             asleep.shared(self._data, self._array.name)
+        owed.asked(self._data, self._array.name)
         return self._data.device(self._array.name)
 
     def _upload(self, host):

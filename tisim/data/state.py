@@ -160,8 +160,10 @@ def _reset(m, d, index):
     whole = len(index) == d.nworld
     d.device("counts")  # refuses a Data of an earlier tisim.init
     if whole:
+        d._owes = False
         _clear_all(d)
     else:
+        d.pay()
         _clear(d, index)
     d.forget_counts()
     if whole:

@@ -6,7 +6,7 @@ from tisim.device import memory, session
 from tisim.errors import CapacityError, Error
 from tisim.model import limits
 
-from . import given
+from . import given, owed
 from .arrays import COUNTS, DATA
 from .declare import CAPACITIES, LENGTHS
 from .overlay import Overlay
@@ -30,6 +30,9 @@ class Storage:
     model, nworld  what the arrays are of;  program  what repeats launches, told of what the host asks and writes.
     """
 
+    _owes = False  # whether the last step left undone what owed.py names
+    _leaves = False  # whether a step runs that may do so
+    _asked = False  # whether others look at some of it
     _hand = None  # number of the only thread that works for it, None: whoever is there (device/hands.py)
 
     def _lay_out(self, m, nworld, capacity):
@@ -160,6 +163,8 @@ class Storage:
         """The device array of this name, made on first use; names of the model's arrays give those."""
         if self._generation != session.generation:
             raise Error("Taichi was started again (tisim.init); make a new Data")
+        if self._owes and name in owed.NAMES:
+            owed.pay(self)
         a = self._device.get(name)
         if a is not None:
             return a
@@ -188,6 +193,11 @@ class Storage:
         self._changes += 1
         a = self._device[array.name] = make(array.name, array.dtype, count, array.width)
         return a
+
+    def pay(self):
+        """Makes what the last step left undone, if it did."""
+        if self._owes:
+            owed.pay(self)
 
     def scratch(self, name, length):
         """The device array of a name whose length is its stage's matter (LENGTHS), with at least this many rows.

@@ -67,6 +67,7 @@ def vary(d, field, values, worlds=None, seed=0):
 
 def put(d, varied):
     """Lets these fields differ between worlds and no others: {field: (nworld, ...)}, which were looked at."""
+    d.pay()
     arrays = varied | following.follow(d, varied)
     kept, d._varied = d._varied, varied
     d._following = tuple(name for name in arrays if name not in varied)

@@ -23,6 +23,7 @@ def run(m, d, kernels, parallel=True, now=None, **scalars):
     scalars   the numbers that tisim/data/scalars.py declares as passed; those that no kernel here asks for are left.
     Raises Error for a number that is not declared, or that is missing.
     """
+    d.pay()
     clock = d.program.clock
     if clock.running:
         if len(kernels) > 1:  # each on its own, so that its time is known

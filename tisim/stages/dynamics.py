@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from tisim.data import asleep, diverged
+from tisim.data import asleep, diverged, owed
 from tisim.data.state import reset
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtWarning
@@ -38,7 +38,8 @@ def fwd_position(m, d):
     """Poses, centres of mass, inertia matrix and its factor: xpos ... qLDiagInv."""
     kin, many = runtime.kernels("smooth.kinematics"), parallel(m, d)
     cameras = [runtime.kernels("sensor.frame").camera_poses] if m.scalar("nseen") else []
-    kernels = [kin.body_poses, *pose_kernels(m), kin.geom_poses, inertia_kernel(m, d), *cameras]
+    inertias = [] if owed.leaves(m, d) else [inertia_kernel(m, d)]
+    kernels = [kin.body_poses, *pose_kernels(m), kin.geom_poses, *inertias, *cameras]
     launch.run(m, d, kernels, many, **abreast.loops(m, d, many))
 
 
@@ -51,7 +52,9 @@ def inertia_kernel(m, d):
 
 def fwd_velocity(m, d):
     """Body velocities, passive forces, bias force: cvel ... qfrc_bias."""
-    if m.nv:
+    if owed.leaves(m, d):
+        memory.fill(d.device("qfrc_passive"), 0)  # what forces there were of a model that had some
+    elif m.nv:
         kernels = [runtime.kernels("smooth.velocity").tree_velocity]
         if has_medium(m):
             kernels.append(runtime.kernels("smooth.fluid").tree_fluid)

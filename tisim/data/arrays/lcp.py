@@ -49,6 +49,7 @@ SCRATCH = [
     ("lcp_twist", "f", ("nbody", 8), "m/s, rad/s", "lcp", "its velocity at the centre of mass, angular velocity", 1),
     ("lcp_qpos", "f", ("nq",), "m, rad, -", "lcp", "qpos as it was measured last"),
     ("lcp_qvel", "f", ("nv",), "m/s, rad/s", "lcp", "qvel as it was measured last"),
+    ("lcp_before", "f", ("nv",), "m/s, rad/s", "lcp", "qvel before the step, of free bodies"),
     ("lcp_new", "i", ("ntree",), "-", "lcp", "bits: its poses, its twists follow from what the user wrote"),
     ("lcp_now", "f", ("nbody", 8), "m, -", "lcp", "within a step: centre of mass, quaternion of the frame", 1),
     ("lcp_joint", "f", ("nbody", 256), "any", "lcp", "rows of a body and its parent, see kernels/lcp/joints.py", 1),
