@@ -127,3 +127,32 @@ def test_what_is_off_leaves_nothing_behind():
     m.opt.density = m.opt.viscosity = 0
     tisim.forward(m, d)
     assert not np.any(np.asarray(d.qfrc_fluid))
+
+
+NEGATIVE = """<mujoco><option timestep=".01" integrator="{}"/><worldbody>
+  <body><joint/><geom size=".1" pos=".3 0 0"/><body pos=".3 0 0"><joint axis="0 1 0"/><geom size=".1" pos=".2 0 0"/>
+    <body pos=".3 0 0"><joint axis="1 0 0"/><joint axis="0 1 0"/><geom size=".1" pos=".1 .2 0"/>
+      <body pos=".3 0 0"><joint name="j" armature="{}"/><geom size=".1" pos=".1 .2 0"/></body></body></body></body>
+  <body pos="0 0 2"><joint name="k" axis="0 1 0" armature="{}"/><geom size=".1" pos=".3 0 0"/></body></worldbody>
+  <actuator><velocity joint="j" kv="{}"/><velocity joint="k" kv="{}"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("integrator", ["implicit", "implicitfast"])
+def test_a_step_with_a_matrix_that_is_not_positive(integrator):
+    """Dampers that push make M - timestep D indefinite; MuJoCo solves with it all the same."""
+    pair = Pair(NEGATIVE.format(integrator, 0, 0, -60, -100))
+    disturb(pair, np.random.default_rng(4), 1)
+    mujoco.mj_step(pair.mm, pair.md)
+    tisim.step(pair.m, pair.d)
+    assert pair.error("qvel") < 1e-11
+
+
+@pytest.mark.parametrize("nworld", [1, 8])
+def test_accelerations_where_the_inertia_is_not_positive(nworld):
+    text = NEGATIVE.format("Euler", -2, -0.6, 0, 0)
+    mm, m = mujoco.MjModel.from_xml_string(text), tisim.Model.from_xml_string(text)
+    md, d = mujoco.MjData(mm), tisim.Data(m, nworld)
+    mujoco.mj_step(mm, md)
+    tisim.step(m, d)
+    assert md.qLDiagInv.min() < 0
+    assert error(np.asarray(d.qacc).reshape(nworld, -1), np.tile(md.qacc, (nworld, 1))) < 1e-11

@@ -4,7 +4,8 @@ A worker has the trees' rows of M, and of L, in abreast_hess, and 1 / D at the b
 """
 
 from ..abreast import LANES
-from ..types import MINVAL, func, ti, vec4
+from ..types import func, ti, vec4
+from .inertia import inverse
 
 
 @func
@@ -17,7 +18,7 @@ def factor(m, d, hand, t):
         k = dof0 + n - 1 - turn
         row = base + m.M_rowadr[k]
         last = m.M_rownnz[k] - 1
-        inv = 1.0 / ti.max(d.abreast_hess[row + last], MINVAL)
+        inv = inverse(d.abreast_hess[row + last])
         for p in range(last):
             scaled = d.abreast_hess[row + p] * inv
             above = base + m.M_rowadr[m.M_colind[m.M_rowadr[k] + p]]

@@ -173,6 +173,12 @@ def mass_matrix(m, d, w, t):
                 d.qLD[w * m.nC + p] = v
 
 
+@ti.func
+def inverse(x):
+    """1 / x of a number on D's diagonal; also below 0, where dampers push: MuJoCo goes on with it."""
+    return 1.0 / ti.select(ti.abs(x) < MINVAL, MINVAL, x)
+
+
 @func
 def factor_tree(m, d, w, t, L: ti.template(), Dinv: ti.template()):
     """M = L' D L in place for the dofs of tree t; L holds M."""
@@ -188,7 +194,7 @@ def factor_tree(m, d, w, t, L: ti.template(), Dinv: ti.template()):
         else:
             row = w * m.nC + m.M_rowadr[k]
             n = m.M_rownnz[k] - 1
-            inv = 1.0 / ti.max(L[row + n], MINVAL)
+            inv = inverse(L[row + n])
             Dinv[w * m.nv + k] = inv
             for p in range(n):
                 scaled = L[row + p] * inv
@@ -209,7 +215,7 @@ def eliminate_four(m, d, w, k, L: ti.template(), Dinv: ti.template()):
     for e in ti.static(range(4)):
         row = o + m.M_rowadr[k - e]
         length = n + 3 - e
-        inv[e] = 1.0 / ti.max(L[row + length], MINVAL)
+        inv[e] = inverse(L[row + length])
         Dinv[w * m.nv + k - e] = inv[e]
         for c in ti.static(range(e + 1, 4)):
             subtract(L, o + m.M_rowadr[k - c], L[row + n + 3 - c] * inv[e], row, n + 4 - c)
