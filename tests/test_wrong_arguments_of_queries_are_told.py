@@ -56,7 +56,7 @@ WRONG = [
     ("jac_geom", ("gg",), "geom"), ("jac_site", (3,), "there are 1"),
     ("jac_point_axis", (P, [1], 1), "axis has shape"), ("jac_dot", (None, 1), "point"),
     ("mul_m", (np.zeros(5),), "nv is 6"), ("mul_m", (3,), "shape"), ("solve_m", (NAN * 2,), "finite"),
-    ("solve_m2", (None,), "shape|finite"), ("mul_m2", ("x",), "numbers"), ("rne", ("x",), "True or False"),
+    ("solve_m2", (None,), "y: .* got None"), ("mul_m2", ("x",), "numbers"), ("rne", ("x",), "True or False"),
     ("contact_force", (FAR,), "list of 1"), ("contact_force", (0.5,), "place"), ("contact_force", ("x",), "place"),
     ("object_velocity", ("gem", 0), "geom"), ("object_velocity", ("joint", 0), "body, xbody, geom, site or camera"),
     ("object_velocity", (77, 0), "type of object"), ("object_velocity", ("geom", 9), "there are 2"),
@@ -66,6 +66,14 @@ WRONG = [
     ("apply_ft", (P, P, P, FAR), "there are 2"), ("local_to_global", (P, P, 1), "quat has shape"),
     ("local_to_global", (P, [1, 0, 0, 0], 1, 9), "mjtSameFrame"), ("set_keyframe", (1,), "keyframe 1"),
     ("set_keyframe", ("hom",), "home"), ("set_keyframe", (0, 3), "outside"),
+    ("jac_body", ([[0, 1], [0]],), "a whole number"), ("object_velocity", ("geom", [[0, 1], [0]]), "sequence"),
+    ("object_velocity", (V, 0), "type of object"), ("object_acceleration", (np.inf, 0), "type of object"),
+    ("jac", ([1j, 0, 0], 1), "point: expected numbers"), ("mul_m", (np.ma.masked_array(V, V == 0),), "vec: .*mask"),
+    ("ray", ([1j, 0, 0], [0, 0, 1]), "pnt: expected numbers"), ("multi_ray", (P, None), "vec: expected numbers"),
+    ("geom_distance", ([[0, 1], [0]], 1, 1), "geom1"), ("overlaps", ("x",), "depth"), ("overlaps", (V,), "depth"),
+    ("transition_fd", (None, V), "centered"), ("inverse_fd", (None, V), "actuation"),
+    ("forward_skip", (V,), "skipstage"), ("inverse_skip", (np.array(1),), "skipstage"),
+    ("forward_skip", (1, V), "skipsensor"),
 ]  # fmt: skip
 
 
@@ -101,12 +109,21 @@ def test_wrong_arguments_are_told(both, name, arguments, words):
         (lambda m, d: d.cfrc_int.__setitem__(0, 1), "read-only"),
         (lambda m, d: setattr(d.body("box"), "cfrc_ext", 1), "read-only"),
         (lambda m, d: tisim.jac(m, tisim.Data(m, 2), np.zeros((3, 3)), 1), "or \\(2, 3\\)"),
+        (lambda m, d: tisim.muscle_gain_length(V, 0.5, Q), "length, lmin, lmax: the shapes"),
+        (lambda m, d: tisim.muscle_gain(V, Q, [0, 1], 1, np.ones(9)), "length, velocity: the shapes"),
+        (lambda m, d: tisim.muscle_bias(V, [0, 1], Q, -np.ones(9)), "length, acc0: the shapes"),
+        (lambda m, d: tisim.muscle_dynamics(V, Q, np.ones(3)), "ctrl, act: the shapes"),
         (lambda m, d: tisim.mul_m(m, tisim.Data(m, 2), np.zeros((3, 6))), "\\(2, nv\\)"),
     ],
 )
 def test_other_mistakes_are_told(both, call, words):
     with pytest.raises(tisim.Error, match=words):
         call(*both)
+
+
+def test_an_array_without_axes_is_one_id(both):
+    m, d = both
+    assert tisim.geom_distance(m, d, np.array(0), np.array(1), 1)[0] == tisim.geom_distance(m, d, 0, 1, 1)[0]
 
 
 @pytest.mark.parametrize("name", [n for n in dir(mujoco) if n.startswith("mj_")])

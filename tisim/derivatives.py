@@ -16,6 +16,7 @@ from tisim.data.state import STATE, write_worlds
 from tisim.device import session
 from tisim.enums import mjtDisableBit, mjtIntegrator, mjtStage
 from tisim.errors import Error, UnsupportedError
+from tisim.queries.arguments import flag
 from tisim.queries.positions import differentiate_pos, integrate_pos
 from tisim.stages.actuation import fwd_actuation
 
@@ -36,10 +37,10 @@ def transition_fd(m, d, eps=None, centered=True):
     The solver's tolerance limits the accuracy; with much smaller ones than 1e-8 the differences are meaningful.
     Raises UnsupportedError for the integrator RK4, as MuJoCo does.
     """
-    eps = _start(m, d, eps)
+    eps, centered = _start(m, d, eps), flag("centered", centered)
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
         raise UnsupportedError("transition_fd: integrator RK4 is not supported, as in MuJoCo; use another one")
-    found = [_transition(m, _Batch(m, d, w), eps, bool(centered)) for w in range(d.nworld)]
+    found = [_transition(m, _Batch(m, d, w), eps, centered) for w in range(d.nworld)]
     return tuple(_worlds(parts) for parts in zip(*found))
 
 
@@ -53,8 +54,8 @@ def inverse_fd(m, d, eps=None, actuation=False, centered=False):
     (nworld, ...). As MuJoCo's they are transposed: row i is the change with number i of q, v or a. The inertia matrix
     has MuJoCo's places dof_Madr.
     """
-    eps = _start(m, d, eps)
-    found = [_inverse(m, _Batch(m, d, w), eps, bool(actuation), bool(centered)) for w in range(d.nworld)]
+    eps, actuation, centered = _start(m, d, eps), flag("actuation", actuation), flag("centered", centered)
+    found = [_inverse(m, _Batch(m, d, w), eps, actuation, centered) for w in range(d.nworld)]
     return tuple(_worlds(parts) for parts in zip(*found))
 
 

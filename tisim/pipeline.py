@@ -267,8 +267,10 @@ def inverse_skip(m, d, skipstage, skipsensor=False):
 
 def _places(last, skipstage, skipsensor):
     """Places in STAGES of an evaluation without what is skipped."""
-    if isinstance(skipstage, bool) or skipstage not in SKIPS:
+    if isinstance(skipstage, (bool, np.ndarray)) or skipstage not in SKIPS:
         raise Error(f"skipstage={skipstage!r}: expected mjSTAGE_NONE, mjSTAGE_POS or mjSTAGE_VEL of mjtStage")
+    if not isinstance(skipsensor, (bool, int, np.bool_, np.integer)):
+        raise Error(f"skipsensor={skipsensor!r}: expected True or False")
     return EVALUATIONS[last, skipstage, not skipsensor]
 
 

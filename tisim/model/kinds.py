@@ -43,7 +43,7 @@ def as_objtype(objtype):
         return KINDS[word][0]
     try:
         return mjtObj(int(objtype))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise Error(f"unknown type of object {objtype!r}") from None
 
 

@@ -266,7 +266,8 @@ class Model(DeviceModel):
         if isinstance(key, np.ndarray) and key.ndim == 0:
             key = key[()]
         if not isinstance(key, (int, np.integer)):
-            one = "; ids in arrays of one number are taken out by [0]" if np.shape(key) == (1,) else ""
+            alone = len(key) == 1 if isinstance(key, (list, tuple)) else np.shape(key) == (1,)
+            one = "; ids in arrays of one number are taken out by [0]" if alone else ""
             raise IdError(f"{word}() needs a name or an id, a whole number, got {_plain(key)}{one}")
         if not 0 <= key < number:
             raise IdError(f"no {word} with id {key!r}: there are {number}")

@@ -6,8 +6,10 @@ import numpy as np
 
 from tisim.data import given
 from tisim.data.arrays import DATA
+from tisim.data.state import ragged_as_objects
 from tisim.device import memory
 from tisim.errors import Error
+from tisim.model.watched import floats
 
 
 def start(m, d):
@@ -36,8 +38,9 @@ def element(m, word, key):
 
 def elements(m, word, keys):
     """(ids (n,), whether there were several) of one id or name, or of a sequence of them."""
-    many = isinstance(keys, (list, tuple, np.ndarray)) and np.ndim(keys) > 0
-    if many and np.ndim(keys) != 1:
+    depth = ragged_as_objects(keys).ndim if isinstance(keys, (list, tuple, np.ndarray)) else 0
+    many = depth > 0
+    if depth > 1:
         raise Error(f"{word}: expected an id or a name, or a sequence of them")
     ids = [
         element(m, word, key) for key in (keys.tolist() if isinstance(keys, np.ndarray) else keys if many else [keys])
@@ -47,10 +50,7 @@ def elements(m, word, keys):
 
 def numbers(name, value):
     """The argument as a float64 array. Raises Error where it is none, or not finite."""
-    try:
-        a = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
-        raise Error(f"{name}: expected numbers") from None
+    a = floats(name, value)
     if not np.isfinite(a).all():
         raise Error(f"{name} has a number that is not finite")
     return a

@@ -5,6 +5,7 @@ engine_support.c (Apache-2.0).
 import numpy as np
 
 from tisim.data import given
+from tisim.data.state import ragged_as_objects
 from tisim.device import launch, memory, runtime, session
 from tisim.errors import Error
 from tisim.stages import colliders, collision, distances, narrowphase
@@ -58,9 +59,9 @@ def geom_distance(m, d, geom1, geom2, distmax):
 
 def _geoms(m, what, value):
     """Ids of geoms given as numbers or names."""
-    many = isinstance(value, (list, tuple, np.ndarray))
+    many = isinstance(value, (list, tuple)) or isinstance(value, np.ndarray) and value.ndim > 0
     ids = [m.geom(x).id if isinstance(x, str) else x for x in (value if many else [value])]
-    ids = np.asarray(ids)
+    ids = ragged_as_objects(ids)
     if ids.dtype.kind not in "iu" or ids.ndim != 1 or not ids.size or ids.min() < 0 or ids.max() >= m.ngeom:
         raise Error(f"{what}={value!r}: expected ids (0 to {m.ngeom - 1}) or names of geoms")
     return ids.astype(np.int64) if many else ids.astype(np.int64).reshape(())

@@ -124,7 +124,7 @@ def rne_post_constraint(m, d):
 
 def _objects(m, d, objtype, objid):
     """(bodies (n,), positions (nworld, n, 3), orientations (nworld, n, 3, 3), whether several were asked for)."""
-    kind = mjtObj.mjOBJ_XBODY if objtype == "xbody" else as_objtype(objtype)
+    kind = mjtObj.mjOBJ_XBODY if isinstance(objtype, str) and objtype == "xbody" else as_objtype(objtype)
     if kind not in PLACES:
         raise Error(f"objtype={objtype!r}: expected a body, xbody, geom, site or camera")
     word, pos, mat, owner = PLACES[kind]

@@ -22,6 +22,17 @@ def _array(value, name, size=None):
     return out
 
 
+def _arrays(**named):
+    """Arguments as arrays whose shapes fit each other."""
+    arrays = [_array(value, name) for name, value in named.items()]
+    try:
+        np.broadcast_shapes(*(a.shape for a in arrays))
+    except ValueError:
+        shapes = ", ".join(str(a.shape) for a in arrays)
+        raise Error(f"{', '.join(named)}: the shapes {shapes} do not fit each other") from None
+    return arrays
+
+
 def _floor(x):
     return np.maximum(MINVAL, x)
 
@@ -31,7 +42,7 @@ def muscle_gain_length(length, lmin, lmax):
 
     length  in optimal lengths;  lmin < 1 < lmax. Returns an array of length's shape, or a float.
     """
-    x, low, high = _array(length, "length"), _array(lmin, "lmin"), _array(lmax, "lmax")
+    x, low, high = _arrays(length=length, lmin=lmin, lmax=lmax)
     a, b = 0.5 * (low + 1), 0.5 * (1 + high)
     out = np.where(x <= b, 1 - 0.5 * ((x - 1) / _floor(b - 1)) ** 2, 0.5 * ((high - x) / _floor(high - b)) ** 2)
     out = np.where(x <= 1, 1 - 0.5 * ((1 - x) / _floor(1 - a)) ** 2, out)
@@ -43,8 +54,12 @@ def _scaled(length, lengthrange, acc0, prm):
     """(length in optimal lengths, optimal length [m], peak force [N])."""
     span, prm = _array(lengthrange, "lengthrange", 2), _array(prm, "prm", 9)
     optimal = (span[1] - span[0]) / _floor(prm[1] - prm[0])
-    force = prm[2] if prm[2] >= 0 else prm[3] / _floor(_array(acc0, "acc0"))
-    return prm[0] + (_array(length, "length") - span[0]) / _floor(optimal), optimal, force, prm
+    if prm[2] >= 0:
+        length, force = _array(length, "length"), prm[2]
+    else:
+        length, acc0 = _arrays(length=length, acc0=acc0)
+        force = prm[3] / _floor(acc0)
+    return prm[0] + (length - span[0]) / _floor(optimal), optimal, force, prm
 
 
 def muscle_gain(length, velocity, lengthrange, acc0, prm):
@@ -52,8 +67,9 @@ def muscle_gain(length, velocity, lengthrange, acc0, prm):
 
     length [m];  velocity [m/s];  lengthrange (2,) [m];  acc0  acceleration that a unit force makes [1/kg];  prm (9,).
     """
+    length, velocity = _arrays(length=length, velocity=velocity)
     x, optimal, force, prm = _scaled(length, lengthrange, acc0, prm)
-    v, most = _array(velocity, "velocity") / _floor(optimal * prm[6]), prm[8]
+    v, most = velocity / _floor(optimal * prm[6]), prm[8]
     out = np.where(v <= most - 1, most - (most - 1 - v) ** 2 / _floor(most - 1), most)
     out = np.where(v <= 0, (v + 1) ** 2, out)
     out = np.where(v <= -1, 0.0, out)
@@ -76,9 +92,9 @@ def muscle_dynamics(ctrl, act, prm):
     transition between them, 0 for none.
     """
     prm = _array(prm, "prm", 3)
-    act = _array(act, "act")
+    ctrl, act = _arrays(ctrl=ctrl, act=act)
     level = 0.5 + 1.5 * np.clip(act, 0, 1)
-    gap = np.clip(_array(ctrl, "ctrl"), 0, 1) - act
+    gap = np.clip(ctrl, 0, 1) - act
     up, down = prm[0] * level, prm[1] / level
     y = np.clip(gap / _floor(prm[2]) + 0.5, 0, 1)
     smooth = down + (up - down) * y**3 * (10 + y * (6 * y - 15))

@@ -10,7 +10,8 @@ import numpy as np
 
 from tisim.data import given
 from tisim.device import launch, memory, runtime, session
-from tisim.errors import CapacityError, Error
+from tisim.errors import CapacityError, Error, ValuesError
+from tisim.model.watched import floats
 from tisim.stages.rays import MAXVAL, ray_tree, ray_types
 
 NGROUP = 6  # mjNGROUP
@@ -74,9 +75,9 @@ def _is_number(x):
 def _vectors(name, value):
     """The argument as float64 vectors; Error if it is none."""
     try:
-        a = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
-        raise Error(f"{name}: expected numbers, three for each ray") from None
+        a = floats(name, value)
+    except ValuesError as e:
+        raise ValuesError(f"{e} (three for each ray)") from None
     if a.ndim == 0 or a.shape[-1] != 3:
         raise Error(f"{name} has shape {a.shape}: expected three numbers for each ray")
     if not (np.abs(a) <= MAXVAL).all():

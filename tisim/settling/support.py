@@ -9,6 +9,7 @@ from tisim import pipeline
 from tisim.data import given, varied
 from tisim.device.whole_file import whole
 from tisim.model import lcp
+from tisim.queries.arguments import number
 from tisim.queries.motion import contact_force
 from tisim.stages.sleep import wake
 
@@ -174,6 +175,7 @@ def overlaps(m, d, depth=None):
     Geoms that cannot collide do not count, nor those of one body.
     """
     given.check(m, d)
+    depth = None if depth is None else number("depth", depth)
     return inside(m, evaluated(m, d), depth)
 
 
