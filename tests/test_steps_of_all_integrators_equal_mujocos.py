@@ -147,6 +147,24 @@ def test_a_step_with_a_matrix_that_is_not_positive(integrator):
     assert pair.error("qvel") < 1e-11
 
 
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("damping", [(1, -1), (-1, -1), (-1, 0)])
+def test_dampers_that_push(damping, integrator):
+    """Euler takes them as implicit only beside a damper that does not push, implicitfast always."""
+    one = """<body><joint damping="{}"/><geom size=".1" pos=".3 0 0" contype="0"/></body>"""
+    text = "<mujoco><option><flag invdiscrete='enable'/></option><worldbody>{}{}</worldbody></mujoco>"
+    pair = Pair(with_integrator(text.format(*map(one.format, damping)), integrator))
+    disturb(pair, np.random.default_rng(5), 1)
+    mujoco.mj_step(pair.mm, pair.md)
+    tisim.step(pair.m, pair.d)
+    assert pair.error("qvel") < 1e-11
+    if integrator != "RK4":
+        pair.forward()
+        mujoco.mj_inverse(pair.mm, pair.md)
+        tisim.inverse(pair.m, pair.d)
+        assert pair.error("qfrc_inverse") < 1e-11
+
+
 @pytest.mark.parametrize("nworld", [1, 8])
 def test_accelerations_where_the_inertia_is_not_positive(nworld):
     text = NEGATIVE.format("Euler", -2, -0.6, 0, 0)

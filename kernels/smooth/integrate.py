@@ -76,7 +76,7 @@ def is_damped(m, d, w, t):
     """Whether a dof of tree t is damped."""
     damped = False
     for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-        if m.dof_damping[w, k] > 0.0:
+        if m.dof_damping[w, k] != 0.0:
             damped = True
     return damped
 

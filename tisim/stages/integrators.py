@@ -25,10 +25,11 @@ def integrate(m, d):
 def is_damped(m, ignored=0):
     """Whether M + timestep * damping takes the place of M; for implicitfast that is all where nothing else in the model
     depends on velocity.  ignored  mjtDisableBit that is not asked for."""
-    off = mjtDisableBit.mjDSBL_DAMPER
+    off, damping = mjtDisableBit.mjDSBL_DAMPER, np.asarray(m.dof_damping)
     if m.opt.integrator == mjtIntegrator.mjINT_EULER:
         off |= mjtDisableBit.mjDSBL_EULERDAMP
-    return not m.disabled(off & ~ignored) and bool(np.any(m.dof_damping))
+        damping = np.maximum(damping, 0)  # as in MuJoCo dampers that push are implicit only beside one that does not
+    return not m.disabled(off & ~ignored) and bool(np.any(damping))
 
 
 def takes_derivative(m):
