@@ -54,7 +54,7 @@ def step_four(m, d, hand, w, b):
             advance_position(m, d, v, m.ntree)
     elif t >= 0:
         if m.tree_bodyadr[t] == b:
-            together = d.implicit_damping == 1
+            together = d.implicit_damping >= 1
             if together:
                 for v in range(w, end):
                     together = together and is_damped(m, d, v, t)

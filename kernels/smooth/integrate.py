@@ -28,7 +28,7 @@ def tree_euler(m, d):
 def advance_velocity(m, d, w, t):
     """qvel of tree t after a step, and qacc_warmstart."""
     keep_acceleration(m, d, w, t)
-    if d.implicit_damping == 1:
+    if d.implicit_damping >= 1:
         damped_matrix(m, d, w, t)
         solve_tree(m, d, w, t, d.qH, d.sol_r, d.sol_z)
         damped_velocity(m, d, w, t)
@@ -73,12 +73,28 @@ def damped_matrix(m, d, w, t):
 
 @func
 def is_damped(m, d, w, t):
-    """Whether a dof of tree t is damped."""
+    """Whether the damping of tree t is implicit."""
     damped = False
+    pushed = False
     for k in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
-        if m.dof_damping[w, k] != 0.0:
+        if m.dof_damping[w, k] > 0.0:
             damped = True
+        if m.dof_damping[w, k] < 0.0:
+            pushed = True
+    if pushed and not damped:
+        damped = pushes_implicitly(m, d, w)
     return damped
+
+
+@func
+def pushes_implicitly(m, d, w):
+    """Whether dampers below 0 are implicit: in Euler, as in MuJoCo, only beside one above, anywhere in the world."""
+    implicit = d.implicit_damping == 2
+    k = 0
+    while k < m.nv and not implicit:
+        implicit = m.dof_damping[w, k] > 0.0
+        k += 1
+    return implicit
 
 
 @func

@@ -139,7 +139,7 @@ declare("length", [("nworld", "i", "worlds"), *((name, "i", "capacity of lists")
 
 # smooth dynamics, islands, the solver
 declare("call", [
-    ("implicit_damping", "i", "1: joint damping is integrated implicitly"),
+    ("implicit_damping", "i", "1: joint damping is integrated implicitly, 2: also where all of it is below 0"),
     ("with_medium", "i", "1: body_deriv holds the derivatives of the medium's forces"),
     ("with_constraints", "i", "1: there are contacts or rows, and inverse dynamics have found their forces"),
     ("with_bias", "i", "1: the derivatives have Coriolis forces"),

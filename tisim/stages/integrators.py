@@ -19,17 +19,16 @@ def integrate(m, d):
         fast, damped = m.opt.integrator == mjtIntegrator.mjINT_IMPLICITFAST, is_damped(m)
         d._info[DERIVED] = ("none", "joints")[damped] if fast else ("", "Euler")[damped]
         kernels, many = [*advance_kernels(m), _euler(m, d)], parallel(m, d)
-        launch.run(m, d, kernels, many, implicit_damping=int(damped), **abreast.loops(m, d, many))
+        launch.run(m, d, kernels, many, implicit_damping=damped * (1 + fast), **abreast.loops(m, d, many))
 
 
 def is_damped(m, ignored=0):
     """Whether M + timestep * damping takes the place of M; for implicitfast that is all where nothing else in the model
     depends on velocity.  ignored  mjtDisableBit that is not asked for."""
-    off, damping = mjtDisableBit.mjDSBL_DAMPER, np.asarray(m.dof_damping)
+    off = mjtDisableBit.mjDSBL_DAMPER
     if m.opt.integrator == mjtIntegrator.mjINT_EULER:
         off |= mjtDisableBit.mjDSBL_EULERDAMP
-        damping = np.maximum(damping, 0)  # as in MuJoCo dampers that push are implicit only beside one that does not
-    return not m.disabled(off & ~ignored) and bool(np.any(damping))
+    return not m.disabled(off & ~ignored) and bool(np.any(m.dof_damping))
 
 
 def takes_derivative(m):

@@ -1,5 +1,7 @@
 """Inverse dynamics: which kernels find the forces of a given acceleration. Seed 000, "Inverse dynamics"."""
 
+import numpy as np
+
 from tisim.device import launch, runtime, session
 from tisim.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator
 from tisim.errors import Error
@@ -43,7 +45,9 @@ def acceleration_kernels(m):
             implicit = k == mjtIntegrator.mjINT_IMPLICIT
             return [*kernels, discrete.discrete_implicit if implicit else discrete.discrete_implicitfast], numbers
         # 3.4.0: of steps of Euler, this does not look at the flag damper, as the step does
-        if is_damped(m, ignored=mjtDisableBit.mjDSBL_DAMPER if k == mjtIntegrator.mjINT_EULER else 0):
+        euler = k == mjtIntegrator.mjINT_EULER
+        damped = is_damped(m, ignored=mjtDisableBit.mjDSBL_DAMPER if euler else 0)
+        if damped and (not euler or np.max(m.dof_damping) > 0):
             return [discrete.discrete_euler], {}
     return [discrete.same_acceleration], {}
 
