@@ -23,6 +23,9 @@ MAX_FILE = 2**28
 # characters at the beginning and at the end of a message that are shown
 SHOWN = 1000
 
+# bytes of a text that may be the name of a file
+MAX_NAME = 4096
+
 # bytes of a text that is mended where a strict reader refuses it: larger ones are written by programs that know XML
 MAX_MENDED = 2**24
 # what MuJoCo's reader accepts and expat does not; each pattern goes through a text once, whatever is in it
@@ -57,6 +60,21 @@ class Node:
         return UnsupportedError(message, feature, self.file, self.line, self.column)
 
 
+def _other(data):
+    """What bytes that are no XML seem to be, and what to do, as the end of a message; "" where that is not known."""
+    if not data.strip():
+        return ": there is no text"
+    if data[:4] == b"PK\x03\x04" or data[:2] == b"\x1f\x8b":
+        return ": this is an archive; unpack it, and read the .xml or .urdf that is in it"
+    if data.startswith(b"version https://git-lfs"):
+        return ": this is Git LFS's note of a file that was not fetched; `git lfs pull` does"
+    if len(data) < MAX_NAME and data.strip().lower().endswith((b".xml", b".mjcf", b".urdf")):
+        return ": this is the name of a file; from_xml_path, or from_file of a Spec, reads it"
+    if b"\0" in data:
+        return ": these bytes are no text"
+    return ""
+
+
 def parse_xml(data, file="<string>"):
     """The root Node of an XML text.
 
@@ -76,7 +94,7 @@ def parse_xml(data, file="<string>"):
             places = _places(data, encoding, file)
         root = _root(data, encoding)
     except expat.ExpatError as e:
-        message = f"not well-formed XML: {expat.errors.messages.get(e.code, e.code)}"
+        message = f"not well-formed XML: {expat.errors.messages.get(e.code, e.code)}{_other(data)}"
         raise MjcfError(message, file, e.lineno, e.offset + 1) from None
     except etree.XMLSyntaxError as e:
         line, column = e.position
