@@ -283,3 +283,23 @@ def test_what_numpy_writes_first_is_written_through_to_a_data():
     assert np.array_equal(host, d.qvel) and type(np.zeros_like(d.qvel)) is np.ndarray
     with pytest.raises(tisim.Error, match="d.xpos is read-only: the kinematics stage computes it"):
         np.copyto(d.xpos, 1)
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf, 1e20, 2.0**31])
+def test_what_whole_numbers_cannot_be_is_refused_in_arrays_too(bad):
+    """NumPy makes -2147483648 of it, with a warning at best, where an array or a list is given."""
+    text = TEXT.replace("</mujoco>", "<equality><weld body1='a' body2='b'/></equality></mujoco>")
+    m = tisim.Model.from_xml_string(text)
+    d, state = tisim.Data(m), tisim.mjtState.mjSTATE_EQ_ACTIVE
+    groups, start = m.geom_group.copy(), tisim.get_state(m, d, tisim.mjtState.mjSTATE_FULLPHYSICS)
+    for write in (
+        lambda: setattr(m, "geom_group", [bad] * 3), lambda: m.geom_group.fill(np.float64(bad)),
+        lambda: m.geom_group.flat.__setitem__(slice(2), [0, bad]), lambda: setattr(m.geom("g"), "group", [bad]),
+        lambda: setattr(d, "eq_active", [bad]), lambda: d.eq_active.__setitem__(slice(1), np.array([bad])),
+        lambda: tisim.set_state(m, d, [bad], state), lambda: tisim.reset_state(m, d, [bad], sig=state),
+        lambda: tisim.rollout.rollout(m, d, start, np.full((1, 1, 1), bad), control_spec=state),
+    ):  # fmt: skip
+        with pytest.raises(tisim.Error, match="expected whole numbers of -2147483648 .. 2147483647, got"):
+            write()
+    d.eq_active = np.array([0.9])  # cut to a whole number, as in MuJoCo
+    assert np.array_equal(m.geom_group, groups) and d.eq_active.tolist() == [0]

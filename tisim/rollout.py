@@ -13,7 +13,7 @@ import numpy as np
 from tisim import pipeline
 from tisim.data import given, varied
 from tisim.data.data import Data
-from tisim.data.state import restart, set_state, state_parts, state_size, write_rows
+from tisim.data.state import check_state, restart, set_state, state_parts, state_size, write_rows
 from tisim.device import hands, runtime, session
 from tisim.enums import mjtState, mjtWarning
 from tisim.errors import CapacityError, Error
@@ -184,7 +184,10 @@ class _Task:
         if not whole or int(control_spec) & ~int(CONTROLS) or not int(control_spec):
             raise Error(f"control_spec={control_spec!r}: expected bits of mjSTATE_USER")
         self.start = _array("initial_state", initial_state, 2, state_size(m, FULL))
+        check_state(m, self.start, FULL)
         self.control = None if control is None else _array("control", control, 3, state_size(m, control_spec))
+        if control is not None:
+            check_state(m, self.control, control_spec)
         self.warmstart = None if warmstart is None else _array("initial_warmstart", warmstart, 2, m.nv)
         for name, out, width in (("state", state, self.start.shape[1]), ("sensordata", sensordata, m.nsensordata)):
             fits = isinstance(out, np.ndarray) and out.ndim == 3 and out.shape[2] == width and out.dtype == np.float64

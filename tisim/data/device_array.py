@@ -4,7 +4,7 @@ import numpy as np
 
 from tisim.device import dlpack, memory, session
 from tisim.errors import Error, IdError, UnsupportedError, ValuesError
-from tisim.model.watched import WRITE_FIRST, Source, numbers
+from tisim.model.watched import WRITE_FIRST, Source, fitting
 
 from . import asleep, owed
 from .state import check_time
@@ -119,7 +119,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         a = self._array
         if not self._is_open():
             raise Error(f"{a.name} is computed by the {a.stage} stage; writing it would be lost")
-        host, value = self._host(), numbers(value)
+        host, value = self._host(), fitting(value, self.dtype)
         try:
             host[index] = value
         except (ValueError, TypeError, OverflowError) as e:

@@ -5,7 +5,7 @@ import numpy as np
 from tisim.device import memory, native
 from tisim.enums import mjtState, mjtWarning
 from tisim.errors import Error, IdError, ValuesError
-from tisim.model.watched import numbers
+from tisim.model.watched import fitting, floats
 
 from . import asleep, given, impulses
 from .arrays import DATA
@@ -217,14 +217,6 @@ def _sig(sig):
     return int(sig)
 
 
-def _vectors(state):
-    """What a user gives as a state, as float64."""
-    try:
-        return np.asarray(numbers(state), dtype=np.float64)
-    except ValueError as e:
-        raise Error(f"state: expected numbers: {e}") from None
-
-
 def state_parts(d, sig):
     """[(array, numbers of a world)] of a state vector."""
     known, sig = d._info.setdefault("state_parts", {}), _sig(sig)
@@ -271,6 +263,14 @@ def check_time(time):
         raise ValuesError(f"time: expected finite numbers, got {np.array2string(np.squeeze(time), threshold=8)}")
 
 
+def check_state(m, state, sig):
+    """Raises ValuesError for such a time in states, and for what cannot be in eq_active, whose numbers are whole."""
+    if sig & mjtState.mjSTATE_TIME:
+        check_time(state[..., 0])
+    if sig & mjtState.mjSTATE_EQ_ACTIVE:
+        fitting(extract_state(m, state, sig, mjtState.mjSTATE_EQ_ACTIVE), np.dtype(np.int32))
+
+
 def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION, worlds=None):
     """Writes a vector made by get_state with the same sig; one vector is written to all worlds.
 
@@ -281,11 +281,10 @@ def set_state(m, d, state, sig=mjtState.mjSTATE_INTEGRATION, worlds=None):
     given.check(m, d)
     index = world_indices(d, worlds)
     size = state_size(m, sig)
-    state = _vectors(state)
+    state = floats("state", state)
     if state.shape not in ((size,), (len(index), size)):
         raise Error(f"state has shape {state.shape}, expected ({size},) or ({len(index)}, {size})")
-    if sig & mjtState.mjSTATE_TIME:
-        check_time(state[..., 0])
+    check_state(m, state, sig)
     _write_state(d, np.atleast_2d(state), sig, index)
 
 
@@ -309,11 +308,10 @@ def reset_state(m, d, state, worlds=None, sig=mjtState.mjSTATE_INTEGRATION, seed
     """
     given.check(m, d)
     index = world_indices(d, worlds)
-    size, state = state_size(m, sig), np.atleast_2d(_vectors(state))
+    size, state = state_size(m, sig), np.atleast_2d(floats("state", state))
     if state.ndim != 2 or state.shape[1] != size or not len(state):
         raise Error(f"state has shape {state.shape}, expected (any number, {size}) for sig={int(sig)}")
-    if sig & mjtState.mjSTATE_TIME:
-        check_time(state[:, 0])
+    check_state(m, state, sig)
     if seed is not None:
         drawn = _draw(seed, index, len(state))
     elif len(state) in (1, len(index)):
@@ -356,7 +354,7 @@ def extract_state(m, state, srcsig, dstsig):
     """
     given.model(m)
     srcsig, dstsig = _sig(srcsig), _sig(dstsig)
-    state = _vectors(state)
+    state = floats("state", state)
     if dstsig & ~srcsig:
         raise Error(f"dstsig={dstsig}: has parts that srcsig={srcsig} has not")
     size = state_size(m, srcsig)

@@ -66,14 +66,14 @@ class Watched(np.ndarray):
             source.wrote(self, index)
 
     def __setitem__(self, index, value):
-        index, value = _plain(index), numbers(value)
+        index, value = _plain(index), fitting(value, self.dtype)
         self._write(lambda out: out.__setitem__(index, value), index)
 
     def __setattr__(self, name, value):
         if name in ("shape", "strides", "dtype", "data", "imag"):
             raise Error(f"the {name} of {self._source.name if self._source else 'a copy'} cannot be written")
         elif name in ("real", "flat"):
-            value = numbers(value)
+            value = fitting(value, self.dtype)
             self._write(lambda out: setattr(out, name, value))
         else:
             super().__setattr__(name, value)
@@ -99,7 +99,7 @@ class Watched(np.ndarray):
         return Flat(self)
 
     def fill(self, value):
-        value = numbers(value)
+        value = fitting(value, self.dtype)
         self._write(lambda out: out.fill(value))
 
     def put(self, *args, **kwargs):
@@ -167,6 +167,17 @@ def numbers(value):
     return value
 
 
+def fitting(value, dtype):
+    """The same for an array of this type. Error for what whole numbers of it cannot be: NumPy makes others of those in
+    arrays that are too large, and of NaN."""
+    value = numbers(value)
+    if dtype.kind in "iu" and type(value) not in (float, int, bool):  # which NumPy refuses itself
+        a, of = np.asarray(value), np.iinfo(dtype)
+        if a.dtype.kind in "iuf" and not (fit := (np.trunc(a) >= of.min) & (np.trunc(a) <= of.max)).all():
+            raise ValuesError(f"expected whole numbers of {of.min} .. {of.max}, got {a[~fit].flat[0]}")
+    return value
+
+
 def floats(name, values):
     """Values of an argument or field as an array of f64; ValuesError, with its name, for what are no numbers."""
     try:
@@ -188,7 +199,7 @@ class Flat:
         return self.base.view(np.ndarray).flat[index]
 
     def __setitem__(self, index, value):
-        index, value = _plain(index), numbers(value)
+        index, value = _plain(index), fitting(value, self.base.dtype)
         self.base._write(lambda out: out.flat.__setitem__(index, value))
 
     def __iter__(self):

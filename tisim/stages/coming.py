@@ -14,6 +14,7 @@ from tisim.enums import mjtJoint
 from tisim.errors import Error
 from tisim.model import simulable
 from tisim.model.tables import tasks
+from tisim.model.watched import floats
 
 RESTS = ("qvel", "qacc", "qacc_warmstart", "qfrc_applied")  # numbers by dof that are 0 of what is gone
 FAR = 1e10  # mjMAXVAL
@@ -208,10 +209,7 @@ def _numbers(name, value, shape, widths):
     """The argument as (worlds, n, width), None where it is; Error where it does not fit."""
     if value is None:
         return None
-    try:
-        a = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
-        a = np.zeros(0)
+    a = floats(name, value)
     wanted = " or ".join(f"({shape[1]}, {w})" for w in widths)
     if a.ndim == 0 or a.ndim > 3 or a.shape[-1] not in widths:
         raise Error(f"{name} has shape {a.shape}: expected {wanted}, perhaps behind an axis of {shape[0]} worlds")
