@@ -57,6 +57,20 @@ WRONG = [
     ("jac_point_axis", (P, [1], 1), "axis has shape"), ("jac_dot", (None, 1), "point"),
     ("mul_m", (np.zeros(5),), "nv is 6"), ("mul_m", (3,), "shape"), ("solve_m", (NAN * 2,), "finite"),
     ("solve_m2", (None,), "y: .* got None"), ("mul_m2", ("x",), "numbers"), ("rne", ("x",), "True or False"),
+    ("jac", ([10**400] * 3, 1), "point: "), ("jac", ([1j, 0, 0], 1), "point: expected numbers"),
+    ("jac", (np.ma.masked_all(3), 1), "point: expected numbers, got a masked array"),
+    ("jac", (P, [[1], [1, 2]]), "whole"),
+    ("ray", (["0"] * 3, [0, 0, 1]), "pnt: expected numbers"), ("ray", (P, [1j, 0, 0]), "vec: expected numbers"),
+    ("ray", (P, [0, 0, 1], [None] * 6), "geomgroup: expected numbers"),
+    ("overlaps", ("x",), "depth='x': expected a number"),
+    ("overlaps", ([1, 2],), "expected a number"),
+    ("geom_distance", (0, 1, 10**400), "distmax=1000*: expected a number"),
+    ("geom_distance", (np.array(0.0), 1, 1), "geom1=.*expected ids"),
+    ("geom_distance", ([[0], [1, 2]], 1, 1), "geom1="),
+    ("contact_force", ([[0], [1, 2]],), "place"), ("object_velocity", (np.inf, 0), "unknown type of object inf"),
+    ("object_velocity", ("geom", np.array(1.5)), "a whole number"),
+    ("object_velocity", ("geom", [[0], [1, 2]]), "sequence"),
+    ("settle", (10**400,), "timeout=1000*: expected a number"), ("set_keyframe", (0, [[0], [1, 2]]), "world"),
     ("contact_force", (FAR,), "list of 1"), ("contact_force", (0.5,), "place"), ("contact_force", ("x",), "place"),
     ("object_velocity", ("gem", 0), "geom"), ("object_velocity", ("joint", 0), "body, xbody, geom, site or camera"),
     ("object_velocity", (77, 0), "type of object"), ("object_velocity", ("geom", 9), "there are 2"),
@@ -81,6 +95,15 @@ WRONG = [
 def test_wrong_arguments_are_told(both, name, arguments, words):
     with pytest.raises(tisim.Error, match=words):
         getattr(tisim, name)(*both, *arguments)
+
+
+def test_ids_in_arrays_of_no_axis_are_ids(both):
+    """As what indexing arrays of torch or jax gives."""
+    m, d = both
+    one = np.array(1)
+    assert tisim.geom_distance(m, d, np.array(0), one, 1)[0] == tisim.geom_distance(m, d, 0, 1, 1)[0]
+    assert np.array_equal(tisim.object_velocity(m, d, "geom", one), tisim.object_velocity(m, d, "geom", 1))
+    assert tisim.contact_force(m, d, np.array(0)).shape == (6,)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from tisim.data import given
 from tisim.data.arrays import DATA
 from tisim.data.state import ragged_as_objects
 from tisim.device import memory
-from tisim.errors import Error
+from tisim.errors import Error, ValuesError
 from tisim.model.watched import floats
 
 
@@ -42,9 +42,7 @@ def elements(m, word, keys):
     many = depth > 0
     if depth > 1:
         raise Error(f"{word}: expected an id or a name, or a sequence of them")
-    ids = [
-        element(m, word, key) for key in (keys.tolist() if isinstance(keys, np.ndarray) else keys if many else [keys])
-    ]
+    ids = [element(m, word, key) for key in (keys if many else [keys])]
     return np.array(ids, np.int64), many
 
 
@@ -58,8 +56,11 @@ def numbers(name, value):
 
 def number(name, value):
     """The argument as a finite float."""
-    a = numbers(name, value)
-    if a.ndim or isinstance(value, (bool, np.bool_)):
+    try:
+        a = floats(name, value)
+    except ValuesError:
+        a = np.empty(0)
+    if a.ndim or isinstance(value, (bool, np.bool_)) or not np.isfinite(a):
         raise Error(f"{name}={value!r}: expected a number")
     return float(a)
 

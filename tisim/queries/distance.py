@@ -10,6 +10,8 @@ from tisim.device import launch, memory, runtime, session
 from tisim.errors import Error
 from tisim.stages import colliders, collision, distances, narrowphase
 
+from .arguments import number
+
 CHUNK = 100_000  # slots of contacts asked for at once
 MAXVAL = 1e10  # mjMAXVAL
 
@@ -30,10 +32,7 @@ def geom_distance(m, d, geom1, geom2, distmax):
         g1, g2 = np.broadcast_arrays(g1, g2)
     except ValueError:
         raise Error(f"geom1 has {g1.size} geoms and geom2 {g2.size}: expected as many") from None
-    try:
-        distmax = float(distmax)
-    except (TypeError, ValueError):
-        distmax = np.nan
+    distmax = number("distmax", distmax)
     if not abs(distmax) <= MAXVAL:
         raise Error(f"distmax: expected a number of at most {MAXVAL:g} in size")
     many = (d.nworld,) if d.nworld > 1 else ()

@@ -7,6 +7,7 @@ All is as last computed (forward, step).
 import numpy as np
 
 from tisim.data import asleep, on_demand
+from tisim.data.state import ragged_as_objects
 from tisim.enums import mjtCone, mjtObj
 from tisim.errors import Error, IdError
 from tisim.mjcf.rotations import cross
@@ -62,8 +63,7 @@ def contact_force(m, d, contact):
     that makes no force (inside the gap). Raises Error for a place beyond the list.
     """
     start(m, d)
-    n, many = d.count("ncon"), np.ndim(contact) > 0
-    place = np.asarray(contact)
+    n, many = d.count("ncon"), np.ndim(place := ragged_as_objects(contact)) > 0
     if place.size == 0:
         place = place.astype(int)
     if place.dtype.kind not in "iu" or place.ndim > 1 or (place.size and not -n <= place.min() <= place.max() < n):

@@ -89,10 +89,7 @@ def _filters(m, geomgroup, flg_static, bodyexclude):
     """The arguments that choose geoms, as the kernels take them."""
     groups = (1 << NGROUP) - 1
     if geomgroup is not None:
-        try:
-            flags = np.asarray(geomgroup).astype(float)
-        except (TypeError, ValueError):
-            flags = np.zeros(0)
+        flags = floats("geomgroup", geomgroup)
         if flags.shape != (NGROUP,):
             raise Error(f"geomgroup={geomgroup!r}: expected {NGROUP} flags, one for each group, or None")
         groups = int(sum(1 << k for k in range(NGROUP) if flags[k] != 0))

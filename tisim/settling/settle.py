@@ -8,7 +8,9 @@ import numpy as np
 from tisim import pipeline
 from tisim.data import asleep, given
 from tisim.enums import mjtEnableBit
-from tisim.errors import Error, OverlapWarning
+from tisim.errors import Error, OverlapWarning, ValuesError
+from tisim.model.watched import floats
+from tisim.queries.arguments import number
 
 from . import support
 
@@ -62,11 +64,11 @@ def settle(m, d, timeout=10.0, below=None, box=None, tolerance=None, show=None):
     Returns a Settled.
     """
     given.check(m, d)
-    timeout = _number("timeout", timeout)
+    timeout = number("timeout", timeout)
     if timeout < 0:
         raise Error(f"timeout={timeout:g}: expected seconds, 0 or more")
-    tolerance = None if tolerance is None else _number("tolerance", tolerance)
-    below = None if below is None else _number("below", below)
+    tolerance = None if tolerance is None else number("tolerance", tolerance)
+    below = None if below is None else number("below", below)
     box = None if box is None else _box(box)
     show = (lambda time, awake: False) if show is None else show
     seen = support.evaluated(m, d)  # Data have no poses before a step
@@ -149,16 +151,10 @@ def _places(where, bodies):
     return np.column_stack([world, bodies[tree]])
 
 
-def _number(name, value):
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
-        raise Error(f"{name}={value!r}: expected a number")
-    return float(value)
-
-
 def _box(box):
     try:
-        corners = np.asarray(box, float)
-    except (TypeError, ValueError):
+        corners = floats("box", box)
+    except ValuesError:
         corners = np.empty(0)
     if corners.shape != (2, 3) or not np.isfinite(corners).all() or (corners[0] > corners[1]).any():
         raise Error(f"box={box!r}: expected two corners ((x, y, z), (x, y, z)), the lower one first")
