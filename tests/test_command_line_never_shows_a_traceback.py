@@ -137,6 +137,13 @@ def test_doctor_tells_what_is_there(call):
         assert words in out
 
 
+def test_doctor_tells_of_a_cache_that_cannot_be_looked_at(call, monkeypatch):
+    """As where one of its folders may not be searched: Python's is_dir raises then."""
+    monkeypatch.setenv("TISIM_CACHE", "/tmp/" + 300 * "n")
+    code, out, err = call("doctor")
+    assert code == 0 and "0.0 MiB" in out, err
+
+
 def test_names_with_brackets_are_told_whole(call, monkeypatch):
     code, out, err = call("render", "pendulum", "-o", "a[red].png", "--size", "32x24", "--arch", "cpu")
     assert code == 0 and "a[red].png" in out, err

@@ -83,7 +83,7 @@ def info(console, source, n, param, as_json):
 
 
 def _folder_size(folder):
-    return sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) if folder.is_dir() else 0
+    return sum(f.stat().st_size for f in folder.rglob("*") if f.is_file()) if os.path.isdir(folder) else 0
 
 
 def _road():

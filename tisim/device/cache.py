@@ -16,6 +16,18 @@ def folder():
     )
 
 
+def reachable(path):
+    """Whether one can ask for files in a folder, be it there or not: where not, Taichi raises an error of its own when
+    it starts, also where it is to keep nothing."""
+    try:
+        os.stat(os.path.join(path, "ticache.tcb"))
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def unlock(path):
     """Takes away the lock of Taichi's cache in a folder that a process left which was killed: else each later one warns
     of it and keeps nothing."""

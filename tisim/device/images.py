@@ -233,7 +233,7 @@ def shipped_path():
 
 def state():
     """What there is, for `tisim doctor`: (images that ship, images in the cache, their bytes)."""
-    own = [path.stat().st_size for path in folder().glob("*.img")] if folder().is_dir() else []
+    own = [path.stat().st_size for path in folder().glob("*.img")] if os.path.isdir(folder()) else []
     return len(_shipped().places), len(own), sum(own)
 
 

@@ -151,7 +151,7 @@ class Road:
     def _assembled(self, ptx):
         """What ptxas makes of a file of PTX, None where there is none."""
         path = cubin.path_of(ptx, self.capability)
-        if self.no_cubins is None and not path.is_file():
+        if self.no_cubins is None and not os.path.isfile(path):
             self.no_cubins = cubin.assemble(self.ptxas, ptx, self.capability)
         with contextlib.suppress(OSError):
             return path.read_bytes() if self.no_cubins is None else None

@@ -77,6 +77,7 @@ def _init(arch, precision, threads, profile):
         return
     options = dict(SAFE_OPTIONS, default_fp=ti.f64 if precision == "f64" else ti.f32, debug=debug())
     path = cache_path(dict(options, arch=name))
+    keeps = cache.reachable(path)
     cache.unlock(path)
     if profile:
         options["kernel_profiler"] = True
@@ -91,8 +92,9 @@ def _init(arch, precision, threads, profile):
     before = cpu_threads.running()
     with garbage.collected_later(), contextlib.redirect_stdout(io.StringIO()):  # a library does not print
         ti.init(
-            arch=backend, offline_cache=True, offline_cache_file_path=path, log_level=ti.WARN, verbose=False, **options
-        )
+            arch=backend, offline_cache=keeps, offline_cache_file_path=path if keeps else os.devnull, log_level=ti.WARN,
+            verbose=False, **options,
+        )  # fmt: skip
     started = ti.lang.impl.current_cfg().arch
     if started != backend and not (name == "cpu" and started in (ti.x64, ti.arm64)):
         ti.reset()
