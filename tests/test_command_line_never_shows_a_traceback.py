@@ -47,6 +47,8 @@ MISTAKES = [
     (["run", "pendulum", "--seconds", "1", "--steps", "2"], "exclude each other"),
     (["run", "pendulum", "--steps", "0"], "positive"),
     (["run", "pendulum", "--seconds", "nan"], "--seconds nan: expected a number"),
+    (["run", "pendulum", "--seconds", "1e999"], "--seconds inf: expected a number that is finite"),
+    (["sweep", "broken.xml"], "a sweep is a Python file with model, "),
     (["info", ""], "found an empty name"),
     (["run", "pendulum", "--threads", "100000"], "threads=100000: expected a positive number"),
     (["run", "pendulum", "--time", "1", "--seconds", "1"], "exclude each other"),

@@ -152,7 +152,9 @@ def check_lengths(seconds, until, steps=None, positive=False):
     for name, value in given.items():
         if np.isnan(value):
             raise Error(f"{name} {value}: expected a number")
-        if not (np.isfinite(value) and (value > 0 or (value == 0 and not positive))):
+        if np.isinf(value):
+            raise Error(f"{name} {value}: expected a number that is finite")
+        if value < 0 or (value == 0 and positive):
             raise Error(f"{name} {value}: {'must be positive' if positive else 'must not be negative'}")
 
 

@@ -85,7 +85,9 @@ def _described(file):
         raise
     except (Exception, SystemExit) as e:
         line = getattr(e, "lineno", None) or _line(e, source[1])
-        raise Error(f"{file}{f', line {line}' if line else ''}: {type(e).__name__}: {e}") from None
+        other = isinstance(e, SyntaxError) and path.suffix != ".py"
+        needed = f"; a sweep is a Python file with {', '.join(NEEDED)}" if other else ""
+        raise Error(f"{file}{f', line {line}' if line else ''}: {type(e).__name__}: {e}{needed}") from None
     missing = [name for name in NEEDED if not hasattr(module, name)]
     if missing:
         raise Error(f"{file}: a sweep needs {', '.join(NEEDED)} at the top of its file; {', '.join(missing)} not there")
