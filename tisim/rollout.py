@@ -184,7 +184,6 @@ class _Task:
         if not whole or int(control_spec) & ~int(CONTROLS) or not int(control_spec):
             raise Error(f"control_spec={control_spec!r}: expected bits of mjSTATE_USER")
         self.start = _array("initial_state", initial_state, 2, state_size(m, FULL))
-        check_state(m, self.start, FULL)
         self.control = None if control is None else _array("control", control, 3, state_size(m, control_spec))
         if control is not None:
             check_state(m, self.control, control_spec)
