@@ -192,6 +192,13 @@ def meet(m, d, me, size):
         ti.atomic_add(d.team[mine + LOOKED], 0)
 
 
+@func
+def forget_waits(m, d, me):
+    """A worker that comes from a meeting has not waited so far: behind work that is not for all alike, from which
+    nobody is to learn."""
+    d.team[place_of(me) + LOOKED] = 0
+
+
 @ti.func
 def share(n, me, size):
     """(first, one past the last) of the n pieces in a row that are worker me's."""

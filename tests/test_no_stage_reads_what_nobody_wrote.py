@@ -52,6 +52,7 @@ ITSELF = {
     "isl_step", "isl_rz0", "isl_pass",  # the same
     "pic_pose", "pic_hue",  # by the update of a page before
     "pic_drawn",  # by the window's picture before
+    "lcp_geom", "lcp_pos", "lcp_impulse", "nlcp",  # of the last step's contacts
 }  # fmt: skip
 
 OF_USERS = {"user_actuators", "user_filter"}  # kernels that are made with a user's functions

@@ -3,7 +3,7 @@
 from ..constants import DSBL_CONSTRAINT, DSBL_EQUALITY, EQ_WELD, HEAD_COLORS
 from ..constraint.equality import local_ends
 from ..sleep.awake import is_body_asleep
-from ..team import crew, join, meet, own_part
+from ..team import crew, forget_waits, join, meet, own_part
 from ..types import HAND, SERIAL, func, kernel, ti
 from .manifolds import contacts_of, ease_contacts, find_manifolds
 from .matches import match_contacts
@@ -34,6 +34,15 @@ def work(m, d, hand):
     me, size = join(m, d, d.nworker)
     if me < size:
         make_lists(m, d, me, size)
+
+
+@func
+def begin_with_lists(m, d, me, size):
+    """The same in the launch that goes on from them, where the host has nothing to decide in between."""
+    if ti.static(not (m.has.sleep or m.has.direct)):
+        make_lists(m, d, me, size)
+        meet(m, d, me, size)
+        forget_waits(m, d, me)
 
 
 @func

@@ -1,4 +1,4 @@
-"""A step of the second dynamics in one launch: from bodies and contacts to new poses, by a team."""
+"""A step of the second dynamics in one launch: from contacts to new poses, by a team."""
 
 from ..constants import HEAD_COLORS
 from ..sleep.awake import body_at, body_count
@@ -7,7 +7,7 @@ from ..types import ABREAST, FP, HAND, SERIAL, called, func, kernel, ti
 from .bodies import begin_body, next_substep
 from .contacts import PAIR_SIZE, keep_contact, keep_sleepers
 from .direct import solve_islands
-from .lists import COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
+from .lists import COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST, begin_with_lists
 from .poses import end_bodies
 from .records import prepare_contacts
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
@@ -30,6 +30,7 @@ def work(m, d, hand):
     """A worker's part."""
     me, size = join(m, d, d.nworker)
     if me < size:
+        begin_with_lists(m, d, me, size)
         advance(m, d, me, size)
 
 

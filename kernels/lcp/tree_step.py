@@ -22,7 +22,7 @@ from .contacts import (
 )
 from .elimination import fulfil_tree
 from .joints import POSE_SIZE, along_principal, place_tree
-from .lists import loop_at
+from .lists import begin_with_lists, loop_at
 from .loops import measure_loop, sweep_loops
 from .records import prepare_contacts, put_block
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
@@ -45,6 +45,7 @@ def tree_work(m, d, hand):
     """A worker's part."""
     me, size = join(m, d, d.nworker)
     if me < size:
+        begin_with_lists(m, d, me, size)
         advance_trees(m, d, me, size)
 
 

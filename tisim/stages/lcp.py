@@ -27,16 +27,21 @@ def check(m):
         raise UnsupportedError("m.lcp.direct: pivots need precision f64")
 
 
+def lists_apart(m):
+    """Whether lists are made in a launch of their own, behind which the host decides something."""
+    return asleep.enabled(m) or m.lcp.direct > 0
+
+
 def kernels_of(m):
     """The kernels of the stage."""
     if m.lcp.order == "ode" and parameters.jointed(m):
         return [runtime.kernels("lcp.ode_trees").ode_tree_step, *actuation.advance_kernels(m)]
     if m.lcp.order == "ode":
         return [runtime.kernels("lcp.ode_order").ode_step]
-    lists = runtime.kernels("lcp.lists").lcp_lists
+    lists = [runtime.kernels("lcp.lists").lcp_lists] * lists_apart(m)
     if parameters.jointed(m):
-        return [lists, runtime.kernels("lcp.tree_step").tree_step, *actuation.advance_kernels(m)]
-    return [lists, runtime.kernels("lcp.step").lcp_step]
+        return [*lists, runtime.kernels("lcp.tree_step").tree_step, *actuation.advance_kernels(m)]
+    return [*lists, runtime.kernels("lcp.step").lcp_step]
 
 
 def all_kernels(m):
@@ -91,16 +96,19 @@ def advance(m, d):
         if activations:
             launch.run(m, d, activations, False)
         return
-    lists, step, *activations = kernels_of(m)
     many = many and workers > 1
-    launch.run(m, d, [lists], many, **common)
-    if asleep.enabled(m) and d.exceeds(nlcpwant=d.room("nlcpmax")):  # what sleepers have in it is to stay
-        held = impulses.kept(d)
-        d.grow("nlcpmax", d.count("nlcpwant"))
-        impulses.give(d, {name: held[name] for name in impulses.NAMES})
+    if lists_apart(m):
+        lists, step, *activations = kernels_of(m)
         launch.run(m, d, [lists], many, **common)
-    elif d.exceeds(ncon=d.room("nlcpmax")):  # what it held has been matched
-        d.grow("nlcpmax", d.count("ncon"))
+        if asleep.enabled(m) and d.exceeds(nlcpwant=d.room("nlcpmax")):
+            lengthen(d, "nlcpwant")
+            launch.run(m, d, [lists], many, **common)
+        elif d.exceeds(ncon=d.room("nlcpmax")):  # what it held has been matched
+            d.grow("nlcpmax", d.count("ncon"))
+    else:
+        step, *activations = kernels_of(m)
+        if d.exceeds(ncon=d.room("nlcpmax")):
+            lengthen(d, "ncon")
     if m.lcp.direct:
         islands(m, d)
         launch.run(m, d, [runtime.kernels("lcp.islands").island_contacts], False)
@@ -110,6 +118,14 @@ def advance(m, d):
     launch.run(m, d, [step], many, **common)
     if activations:
         launch.run(m, d, activations, False)
+
+
+def lengthen(d, count):
+    """Makes the list of the last step's contacts as long as a count says; what it holds stays."""
+    held = impulses.kept(d)
+    d.grow("nlcpmax", d.count(count))
+    if held:
+        impulses.give(d, {name: held[name] for name in impulses.NAMES})
 
 
 def numbers(m):
