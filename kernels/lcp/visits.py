@@ -56,7 +56,7 @@ def visit_abreast(m, d, s, rows, n, starts: ti.template(), me):
     Meanwhile velocities are in a worker's part of lcp_held, side by side, n being BY_TURNS at most.
     """
     for k in range(n):
-        take_bodies(m, d, s + LANES * rows * k, HELD * me + 2 * NUMBERS * LANES * k)
+        take_bodies(m, d, s + LANES * rows * k, HELD * me + 2 * NUMBERS * LANES * k, 6 if starts else NUMBERS)
     if ti.static(starts):
         visit_rows(m, d, s, rows, n, STARTS, me)
     else:
@@ -78,11 +78,12 @@ def visit_rows(m, d, s, rows, n, what: ti.template(), me):
 
 
 @func
-def take_bodies(m, d, s, held):
-    """Velocities and ways of the bodies of the contacts in LANES slots from s on, side by side to lcp_held."""
+def take_bodies(m, d, s, held, n: ti.template()):
+    """The first n numbers, velocities and then ways, of the bodies of the contacts in LANES slots from s on, side by
+    side to lcp_held."""
     for side in ti.static(range(2)):
         b = [BODY_SIZE * d.lcp_pair[PAIR_SIZE * (s + i) + side] for i in ti.static(range(LANES))]
-        for c in ti.static(range(0, NUMBERS, 2)):  # by pairs, see tisim/device/transposed.py
+        for c in ti.static(range(0, n, 2)):  # by pairs, see tisim/device/transposed.py
             x = [d.lcp_body[b[i] + c + (WAY - 6) * (c // 6)] for i in ti.static(range(LANES))]
             y = [d.lcp_body[b[i] + c + (WAY - 6) * (c // 6) + 1] for i in ti.static(range(LANES))]
             for i in ti.static(range(LANES)):
