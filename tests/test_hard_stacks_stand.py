@@ -92,3 +92,23 @@ def test_piles_rest_for_ten_seconds(n):
         print(n, seconds, found)
         assert found[0] < 0.02 and found[1] < 2 and rms < (6 if seconds < 6 else 2), (seconds, found)
         assert x[:, 2].min() > 0 and np.abs(x[:, :2]).max() < half
+
+
+VICE = """<mujoco><option timestep=".005"/><worldbody><geom type="plane" size="5 5 1"/>
+<body name="left" mocap="true" pos="-.28 0 .1"><geom type="box" size=".1 .3 .3"/></body>
+<body name="right" mocap="true" pos=".28 0 .1"><geom type="box" size=".1 .3 .3"/></body>
+<body name="held" pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("gravity, most", [(-9.81, 5), (0, 2)])
+def test_what_a_vice_holds_by_much_too_little_room_is_not_thrown_when_it_opens(gravity, most):
+    """A second between two plates that leave 16 cm for 20: impulses do not grow with the time that it is held."""
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(VICE)
+    m.opt.dynamics, m.opt.gravity[2] = "lcp", gravity
+    d, fastest = tisim.Data(m), 0
+    for half in [*np.linspace(0.3, 0.18, 160), *[0.18] * 120, *[1.0] * 60]:
+        d.mocap_pos[:, 0] = [-half, min(half, 0.18) if half < 1 else 0.18]
+        tisim.step(m, d)
+        fastest = max(fastest, np.linalg.norm(np.array(d.qvel)[:3]))
+    assert fastest < most

@@ -214,13 +214,16 @@ def finish(m, d, o, step, lanes: ti.template()):
     pn = n[0] * start[0] + n[1] * start[1] + n[2] * start[2]
     p1 = n[3] * start[0] + n[4] * start[1] + n[5] * start[2]
     p2 = n[6] * start[0] + n[7] * start[1] + n[8] * start[2]
+    pn = ti.select(pn > 0.0, pn, 0.0)
+    depth = number(d, o, step, DEPTH, lanes)
     q1, q2 = ti.select(mu1 > 0.0, 1.0 / mu1, 0.0), ti.select(mu2 > 0.0, 1.0 / mu2, 0.0)
     for e in ti.static(range(18)):
         put(d.lcp_rec, o + step * (ANGULAR1 + e), a[e], lanes)
-    put_block(d, o, step, a, m1, m2, soft, lanes)
-    put(d.lcp_rec, o + step * IMPULSE, ti.select(pn > 0.0, pn, 0.0), lanes)
-    put(d.lcp_rec, o + step * (IMPULSE + 1), p1, lanes)
-    put(d.lcp_rec, o + step * (IMPULSE + 2), p2, lanes)
+    parting = put_block(d, o, step, a, m1, m2, soft, lanes)
+    keep = share_kept(d, depth, parting * pn)
+    put(d.lcp_rec, o + step * IMPULSE, keep * pn, lanes)
+    put(d.lcp_rec, o + step * (IMPULSE + 1), keep * p1, lanes)
+    put(d.lcp_rec, o + step * (IMPULSE + 2), keep * p2, lanes)
     put(d.lcp_rec, o + step * BOUNCE, none, lanes)
     put(d.lcp_rec, o + step * SOFT, none + soft, lanes)
     put(d.lcp_rec, o + step * PER_MU1, q1, lanes)
@@ -228,9 +231,19 @@ def finish(m, d, o, step, lanes: ti.template()):
 
 
 @func
+def share_kept(d, depth, speed):
+    """Part of the last impulses with which a contact of this depth begins, whose own gave its bodies this speed apart.
+
+    Contacts that can not all push out what is beyond the slop, as of a body in a vice, gather impulses without end.
+    """
+    part = ti.select(speed > d.lcp_most, d.lcp_most / ti.max(speed, FP(1e-30)), 1.0)
+    return ti.select(depth > d.lcp_slop, part, 1.0)
+
+
+@func
 def put_block(d, o, step, a: ti.template(), m1, m2, soft, lanes: ti.template()):
     """The contacts' own blocks of J M^-1 J' to the records at o, from the angular rows of both bodies: what stands
-    beside the diagonal, and 1 / that with the softness."""
+    beside the diagonal, and 1 / that with the softness. Returns the normals' on the diagonal."""
     block = [
         a[PAIRS[e][0]] * a[PAIRS[e][1]] + a[PAIRS[e][0] + 1] * a[PAIRS[e][1] + 1]
         + a[PAIRS[e][0] + 2] * a[PAIRS[e][1] + 2] + a[PAIRS[e][0] + 9] * a[PAIRS[e][1] + 9]
@@ -243,3 +256,4 @@ def put_block(d, o, step, a: ti.template(), m1, m2, soft, lanes: ti.template()):
     for e in ti.static(range(3)):
         put(d.lcp_rec, o + step * (BESIDE + e), block[3 + e], lanes)
         put(d.lcp_rec, o + step * (INVERSE + e), inverse[e], lanes)
+    return own[0]
