@@ -126,6 +126,21 @@ def test_a_pulley_that_divides_by_zero():
         Model.from_xml_string(text)
 
 
+@pytest.mark.parametrize("kind", ["hinge", "slide", "ball"])
+def test_friction_loss_below_0(kind):
+    """MuJoCo 3.4.0 makes rows of it that push, or that end elsewhere with each solver, and none of tendons."""
+    joint = f'<joint type="{kind}" frictionloss="-1"/>'
+    text = f"<mujoco><worldbody><body>\n{joint}<geom size='.1'/></body></worldbody></mujoco>"
+    with pytest.raises(MjcfError, match="'frictionloss' cannot be negative"):
+        Model.from_xml_string(text)
+
+
+def test_friction_loss_below_0_of_tendons():
+    text = f'<mujoco>{WORLD}<tendon>\n<spatial frictionloss="-1">{SITES}</spatial></tendon></mujoco>'
+    with pytest.raises(MjcfError, match="'frictionloss' cannot be negative"):
+        Model.from_xml_string(text)
+
+
 def test_numbers_too_large():
     text = f'<mujoco>{WORLD}<tendon><fixed><joint joint="h" coef="1e200"/></fixed></tendon></mujoco>'
     with pytest.raises(MjcfError, match="too large"):

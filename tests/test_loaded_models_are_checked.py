@@ -102,7 +102,7 @@ TEXT = """<mujoco><asset><mesh name="a" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asse
     ("geom_condim", 2), ("geom_condim", 7), ("geom_type", 99), ("geom_type", 0), ("geom_dataid", 5),
     ("pair_geom1", -1), ("pair_geom2", 1000), ("pair_dim", 5), ("exclude_signature", 999 << 16),
     ("geom_friction", np.nan), ("geom_size", -1), ("body_mass", np.nan), ("geom_quat", 0), ("body_quat", 5),
-    ("geom_matid", 3), ("cam_mode", 9), ("jnt_axis", 0), ("body_pos", np.inf),
+    ("geom_matid", 3), ("cam_mode", 9), ("jnt_axis", 0), ("body_pos", np.inf), ("dof_frictionloss", -1),
 ])  # fmt: skip
 def test_what_is_written_is_checked_before_the_next_step(name, value):
     m = tisim.Model.from_xml_string(TEXT)
@@ -121,6 +121,21 @@ def test_what_is_written_is_checked_before_the_next_step(name, value):
     assert np.array_equal(d.qpos, was)
     array[...] = before
     tisim.step(m, d)
+
+
+def test_armature_below_0_is_loaded_and_written_as_it_is_compiled(tmp_path):
+    m = tisim.Model.from_xml_string(TEXT.replace('axis="0 1 0"', 'axis="0 1 0" armature="-.001"'))
+    m.save(tmp_path / "m.npz")
+    loaded = tisim.Model.load(tmp_path / "m.npz")
+    assert loaded.dof_armature[-1] == -0.001
+    written = tisim.Model.from_xml_string(TEXT)
+    written.dof_armature[-1] = -0.001
+    ends = []
+    for each in (m, loaded, written):
+        d = tisim.Data(each)
+        tisim.step(each, d, 5)
+        ends.append(np.array(d.qpos))
+    assert np.array_equal(ends[0], ends[1]) and np.array_equal(ends[0], ends[2])
 
 
 @pytest.mark.parametrize("name", ["body_parentid", "geom_bodyid", "jnt_type", "jnt_qposadr", "mesh_graph"])

@@ -29,7 +29,8 @@ ENUMS = dict(
     tuple_objtype=enums.mjtObj, tree_sleep_policy=enums.mjtSleepPolicy,
 )  # fmt: skip
 ENUMS = {name: np.array([int(x) for x in members]) for name, members in ENUMS.items()}
-POSITIVE = ("body_mass", "body_inertia", "dof_armature", "dof_frictionloss", "geom_size", "geom_rbound", "hfield_size")
+POSITIVE = """body_mass body_inertia dof_frictionloss tendon_frictionloss geom_size geom_rbound
+    hfield_size""".split()
 LONG = ("body_quat", "body_iquat", "geom_quat", "site_quat", "cam_quat")  # of length one
 
 

@@ -54,5 +54,6 @@ def compile_joints(items, width):
         jnt_margin=column(items, "margin"), jnt_user=user_data(items, width, "jnt"),
     )  # fmt: skip
     dofs = {name: column(items, name) for name in ("armature", "damping", "frictionloss")}
+    first(items, dofs["frictionloss"] < 0, "'frictionloss' cannot be negative: it would push")
     dofs |= dict(solref=column(items, "solreffriction", 2), solimp=column(items, "solimpfriction", 5))
     return arrays, dofs, ref, spring_ref, spring_damper

@@ -30,6 +30,8 @@ def compile_tendons(a, items, materials, width, out):
     spatial = np.array([item.node.tag == "spatial" for item in items], bool)
     armature, thickness = column(items, "armature"), column(items, "width")
     first(items, spatial & (armature < 0), "'armature' cannot be negative")
+    loss = column(items, "frictionloss")
+    first(items, loss < 0, "'frictionloss' cannot be negative: it would push")
     first(items, spatial & (thickness <= 0), "'width' must be positive")
     ranges, force = column(items, "range", 2), column(items, "actuatorfrcrange", 2)
     limited = limits(items, "limited", column(items, "limited", dtype=np.int32), ranges)
@@ -53,7 +55,7 @@ def compile_tendons(a, items, materials, width, out):
         tendon_solimp_fri=column(items, "solimpfriction", 5), tendon_range=ranges, tendon_actfrcrange=force,
         tendon_margin=column(items, "margin"), tendon_stiffness=column(items, "stiffness"),
         tendon_damping=column(items, "damping"), tendon_armature=armature,
-        tendon_frictionloss=column(items, "frictionloss"), tendon_lengthspring=spring,
+        tendon_frictionloss=loss, tendon_lengthspring=spring,
         tendon_user=user_data(items, width, "tendon"), tendon_rgba=column(items, "rgba", 4, np.float32),
         wrap_type=kind, wrap_objid=objid, wrap_prm=prm,
     )  # fmt: skip
