@@ -160,6 +160,18 @@ def test_info_counts(call):
         assert words in out, words
 
 
+def test_compile_replaces_its_own_source_only_when_told(call, tmp_path):
+    text = "<mujoco><include file='part.xml'/></mujoco>"
+    part = "<mujoco><worldbody><geom size='1'/></worldbody></mujoco>"
+    (tmp_path / "own.xml").write_text(text)
+    (tmp_path / "part.xml").write_text(part)
+    for out in ("own.xml", str(tmp_path / "own.xml"), "./own.xml"):
+        code, _, err = call("compile", "own.xml", out)
+        assert code == 2 and "--overwrite" in err and (tmp_path / "own.xml").read_text() == text
+    code, _, _ = call("compile", "own.xml", "own.xml", "--overwrite")
+    assert code == 0 and "include" not in (tmp_path / "own.xml").read_text()
+
+
 def test_compile_writes_what_loads_again(call, tmp_path):
     for name in ("model.npz", "model.xml"):
         code, out, _ = call("compile", "dominos", name, "--n", "5")

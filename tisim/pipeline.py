@@ -125,6 +125,7 @@ EVALUATIONS = dict(zip(WAYS, _others))
 FORWARD = EVALUATIONS[ACCELERATION, mjtStage.mjSTAGE_NONE, True]
 WHOLE = SINGLE.stop, RK4.stop, LCP.stop  # where a step is over
 HALF = STEP.index(actuation.fwd_actuation)  # what stands before does not depend on controls and applied forces
+MOST_STEPS = 10**15  # more do not end in a lifetime
 LAST = STEP.index(END[0])  # from here on a step is more than an evaluation
 FIRST_INVERSE = EVALUATIONS[INVERSE, mjtStage.mjSTAGE_NONE, True].start
 HARD = LCP, LCP_EVALUATION
@@ -172,6 +173,8 @@ def step(m, d, nstep=1):
     """
     if not isinstance(nstep, (int, np.integer)) or isinstance(nstep, bool) or nstep < 0:
         raise Error(f"nstep={nstep!r}: expected a number of steps")
+    if nstep > MOST_STEPS:
+        raise Error(f"nstep: more than {MOST_STEPS:,} steps do not end")
     given.check(m, d)
     option = m.opt._values  # without a call of Python
     if option["dynamics"] == second.NAME:

@@ -200,8 +200,11 @@ class _Task:
         self.nstep = _common("nstep", dict(control=self.control) | outputs, 1,
                              None if nstep is None else _count("nstep", nstep))  # fmt: skip
         shape = self.nbatch, self.nstep
-        self.state = np.empty((*shape, self.start.shape[1])) if state is None else state
-        self.sensordata = np.empty((*shape, m.nsensordata)) if sensordata is None else sensordata
+        try:
+            self.state = np.empty((*shape, self.start.shape[1])) if state is None else state
+            self.sensordata = np.empty((*shape, m.nsensordata)) if sensordata is None else sensordata
+        except (MemoryError, ValueError):
+            raise Error(f"nbatch={shape[0]}, nstep={shape[1]}: so many states do not fit in memory") from None
 
     def run(self, d, part):
         """Takes the trajectories of a slice."""
@@ -262,4 +265,6 @@ def _common(name, arrays, axis, asked):
 def _count(name, value, least=1):
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise Error(f"{name}={value!r}: expected a {'positive number' if least else 'number from 0 on'}")
+    if value > pipeline.MOST_STEPS:
+        raise Error(f"{name}: more than {pipeline.MOST_STEPS:,} is too many")
     return int(value)

@@ -346,6 +346,7 @@ def compile_(
                                    "extra tisim\\[decompose])"),
     threshold: float = typer.Option(None, "--threshold", help="concavity that a part may keep, 0.01 to 1; implies "
                                     "--decompose"),
+    overwrite: bool = typer.Option(False, "--overwrite", help="OUT may be the file that is compiled"),
     as_json: bool = Json,
 ):  # fmt: skip
     """Compile a model and save it: .npz loads without compiling, .xml is MJCF that compiles to the same model.
@@ -355,7 +356,7 @@ def compile_(
     """
     from . import compile as cli_compile
 
-    return cli_compile.compile_file(console, source, out, n, param, as_json, decompose, threshold)
+    return cli_compile.compile_file(console, source, out, n, param, as_json, decompose, threshold, overwrite)
 
 
 @app.command()

@@ -1,21 +1,25 @@
 """The command that compiles a model file or scene and writes the result."""
 
+import os
 import pathlib
 import time
 
+from tisim.errors import Error
 from tisim.model.file import suffix
 
 from .report import beside, print_json
 from .simulate import INTERRUPTED, Stopper, load
 
 
-def compile_file(console, source, out, n, param, as_json, decompose=False, threshold=None):
+def compile_file(console, source, out, n, param, as_json, decompose=False, threshold=None, overwrite=False):
     """Writes the compiled model (.npz), or its canonical MJCF (.xml); on demand meshes in convex parts.
 
     Returns the exit code. After Ctrl-C nothing is written: where some meshes have their parts, it is another model.
     """
     out = pathlib.Path(out)
     kind = suffix(out)
+    if out.exists() and os.path.exists(source) and os.path.samefile(source, out) and not overwrite:
+        raise Error(f"{out} is the file that is compiled: take another name, or --overwrite")
     began = time.perf_counter()
     parts = None
     m, _ = load(source, n, param)

@@ -34,6 +34,8 @@ class Job:
         self.model = model if callable(model) and not isinstance(model, type) else as_model(model)
         if not callable(steps) and (isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0):
             raise Error(f"steps={steps!r}: expected a number of steps, or a function of (m, d, case) that takes them")
+        if not callable(steps) and steps > pipeline.MOST_STEPS:
+            raise Error(f"steps: more than {pipeline.MOST_STEPS:,} do not end")
         for name, f in (("measure", measure), ("prepare", prepare)):
             if not callable(f) and not (name == "prepare" and f is None):
                 raise Error(f"{name}={f!r}: expected a function of (m, d, case)")
