@@ -13,12 +13,14 @@ from .turns import turned
 
 # numbers of a body in lcp_body, its way behind its velocity; in lcp_from and lcp_push; in lcp_scale
 BODY_SIZE, WAY, TWIST_SIZE, SCALE_SIZE = 16, 8, 8, 4
+# and in lcp_arm, for the records of its contacts: principal axes and mass, scaled so, then its centre of mass
+ARM_SIZE, ARM_MASS, ARM_PLACE = 16, 9, 10
 MIDPOINT, FINITE, INFINITESIMAL, AXLE = 0, 1, 2, 3  # m.lcp.rotation
 
 
 @func
 def begin_body(m, d, wb):
-    """lcp_body, lcp_from, lcp_push, lcp_scale of body wb of all worlds before a step."""
+    """lcp_body, lcp_from, lcp_push, lcp_scale, lcp_arm of body wb of all worlds before a step."""
     w = wb // m.nbody
     b = wb - w * m.nbody
     clear_body(m, d, wb)
@@ -47,6 +49,8 @@ def clear_body(m, d, wb):
         d.lcp_body[BODY_SIZE * wb + c] = 0.0
     for c in ti.static(range(4)):
         d.lcp_scale[SCALE_SIZE * wb + c] = 0.0
+    for c in ti.static(range(ARM_PLACE)):
+        d.lcp_arm[ARM_SIZE * wb + c] = 0.0
 
 
 @func
@@ -62,11 +66,17 @@ def scale_body(m, d, wb, v, turn, force, torque):
         spinning = gyroscopic(inertia, spinning, m.opt.timestep)
     twisting = R.transpose() @ torque
     mass = ti.sqrt(m.body_mass[w, b])
-    d.lcp_scale[SCALE_SIZE * wb] = 1.0 / mass
+    per_mass = 1.0 / mass
+    d.lcp_scale[SCALE_SIZE * wb] = per_mass
+    d.lcp_arm[ARM_SIZE * wb + ARM_MASS] = per_mass
     for c in ti.static(range(3)):
         root = ti.sqrt(inertia[c])
-        d.lcp_scale[SCALE_SIZE * wb + 1 + c] = 1.0 / root
-        push, spin = h * force[c] / mass, h * twisting[c] / root
+        per_root = 1.0 / root
+        d.lcp_scale[SCALE_SIZE * wb + 1 + c] = per_root
+        for r in ti.static(range(3)):
+            d.lcp_arm[ARM_SIZE * wb + 3 * r + c] = per_root * R[r, c]
+        d.lcp_arm[ARM_SIZE * wb + ARM_PLACE + c] = d.xipos[wb][c]
+        push, spin = h * force[c] * per_mass, h * twisting[c] * per_root
         d.lcp_push[TWIST_SIZE * wb + c] = push
         d.lcp_push[TWIST_SIZE * wb + 3 + c] = spin
         d.lcp_body[BODY_SIZE * wb + c] = mass * v[c] + push

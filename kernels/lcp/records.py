@@ -9,7 +9,7 @@ from ..sleep.awake import is_body_asleep
 from ..sort import first_from
 from ..team import meet, own_part, share
 from ..types import FP, called, func, ti
-from .bodies import SCALE_SIZE
+from .bodies import ARM_MASS, ARM_PLACE, ARM_SIZE
 from .contacts import (
     ANGULAR1,
     BESIDE,
@@ -38,9 +38,13 @@ from .visits import number, put
 
 STRETCH = 2048  # contacts of the list, about, that are in the cache while records are made of them
 BY_TURNS = 4  # times LANES contacts are taken before any of their records is finished
-# where the arms and roots of both bodies wait, as their rotations do where angular rows will be
-ARMS, ROOTS = BESIDE, (BOUNCE, SOFT, PER_MU1, PER_MU2, SIZE - 2, SIZE - 1)
-PLACES = ((SCALE1, *ROOTS[:3]), (SCALE2, *ROOTS[3:]))  # of the numbers in lcp_scale
+# where the place of a contact and those of both bodies wait, as the axes of these do where angular rows will be
+PLACE, PLACES = (BOUNCE, SOFT, PER_MU1), BESIDE
+# of the numbers in lcp_arm, of each body
+ARM = (
+    (*range(ANGULAR1, ANGULAR1 + SIDE), SCALE1, *range(PLACES, PLACES + ROW)),
+    (*range(ANGULAR1 + SIDE, ANGULAR1 + 2 * SIDE), SCALE2, *range(PLACES + ROW, PLACES + 2 * ROW)),
+)
 PAIRS = ((0, 0), (3, 3), (6, 6), (0, 3), (0, 6), (3, 6))  # of rows, whose products a contact's block are
 
 
@@ -115,9 +119,6 @@ def take(m, d, s, o, step, lanes: ti.template()):
     for side in ti.static(range(2)):
         b = [d.lcp_pair[PAIR_SIZE * (s + i) + side] for i in ti.static(range(lanes))]
         take_bodies(m, d, b, side, o, step, lanes)
-        for e in ti.static(range(3)):
-            arm = [d.contact_pos[k[i]][e] - d.xipos[b[i]][e] for i in ti.static(range(lanes))]
-            lay(d, o + step * (ARMS + 3 * side + e), arm, lanes)
 
 
 @func
@@ -138,31 +139,36 @@ def take_contacts(d, k: ti.template(), o, step, lanes: ti.template()):
     lay(d, o + step * MU2, mu2, lanes)
     lay(d, o + step * DEPTH, depth, lanes)
     lay(d, o + step * EASING, easing, lanes)
-    for e in ti.static(range(3)):
-        start = [d.lcp_start[k[i]][e] for i in ti.static(range(lanes))]
-        lay(d, o + step * (IMPULSE + e), start, lanes)
+    lay_three(d, d.lcp_start, k, (IMPULSE, IMPULSE + 1, IMPULSE + 2), o, step, lanes)
+    lay_three(d, d.contact_pos, k, PLACE, o, step, lanes)
+
+
+@func
+def lay_three(d, of: ti.template(), k: ti.template(), to: ti.template(), o, step, lanes: ti.template()):
+    """The three numbers of each k."""
+    x = [of[k[i]][0] for i in ti.static(range(lanes))]
+    y = [of[k[i]][1] for i in ti.static(range(lanes))]
+    z = [of[k[i]][2] for i in ti.static(range(lanes))]
+    lay(d, o + step * ti.static(to[0]), x, lanes)
+    lay(d, o + step * ti.static(to[1]), y, lanes)
+    lay(d, o + step * ti.static(to[2]), z, lanes)
 
 
 @func
 def take_bodies(m, d, b: ti.template(), side: ti.template(), o, step, lanes: ti.template()):
     """The part that bodies b say, the contacts' first or second ones."""
-    for e in ti.static(range(0, 8, 2)):
-        x = [d.ximat[b[i]][e // 3, e % 3] for i in ti.static(range(lanes))]
-        y = [d.ximat[b[i]][(e + 1) // 3, (e + 1) % 3] for i in ti.static(range(lanes))]
-        lay(d, o + step * (ANGULAR1 + SIDE * side + e), x, lanes)
-        lay(d, o + step * (ANGULAR1 + SIDE * side + e + 1), y, lanes)
-    last = [d.ximat[b[i]][2, 2] for i in ti.static(range(lanes))]
-    lay(d, o + step * (ANGULAR1 + SIDE * side + 8), last, lanes)
-    for e in ti.static(range(0, 4, 2)):
-        x = [d.lcp_scale[SCALE_SIZE * b[i] + e] for i in ti.static(range(lanes))]
-        y = [d.lcp_scale[SCALE_SIZE * b[i] + e + 1] for i in ti.static(range(lanes))]
-        lay(d, o + step * ti.static(PLACES[side][e]), x, lanes)
-        lay(d, o + step * ti.static(PLACES[side][e + 1]), y, lanes)
+    for e in ti.static(range(0, ARM_PLACE + 2, 2)):
+        x = [d.lcp_arm[ARM_SIZE * b[i] + e] for i in ti.static(range(lanes))]
+        y = [d.lcp_arm[ARM_SIZE * b[i] + e + 1] for i in ti.static(range(lanes))]
+        lay(d, o + step * ti.static(ARM[side][e]), x, lanes)
+        lay(d, o + step * ti.static(ARM[side][e + 1]), y, lanes)
+    last = [d.lcp_arm[ARM_SIZE * b[i] + ARM_PLACE + 2] for i in ti.static(range(lanes))]
+    lay(d, o + step * ti.static(ARM[side][ARM_PLACE + 2]), last, lanes)
     if ti.static(m.has.sleep):
         for i in ti.static(range(lanes)):
             w = b[i] // m.nbody
             if is_body_asleep(m, d, w, b[i] - w * m.nbody):
-                for e in ti.static(PLACES[side]):
+                for e in ti.static(ARM[side][: ARM_MASS + 1]):
                     d.lcp_rec[o + step * e + i] = 0.0
 
 
@@ -191,8 +197,8 @@ def finish(m, d, o, step, lanes: ti.template()):
     nothing branches, as in visits.py."""
     n = [number(d, o, step, NORMAL + e, lanes) for e in ti.static(range(9))]
     R = [number(d, o, step, ANGULAR1 + e, lanes) for e in ti.static(range(18))]
-    arm = [number(d, o, step, ARMS + e, lanes) for e in ti.static(range(6))]
-    roots = [number(d, o, step, ti.static(ROOTS[e]), lanes) for e in ti.static(range(6))]
+    place = [number(d, o, step, ti.static(PLACE[e]), lanes) for e in ti.static(range(3))]
+    arm = [place[e % 3] - number(d, o, step, PLACES + e, lanes) for e in ti.static(range(6))]
     m1, m2 = number(d, o, step, SCALE1, lanes), number(d, o, step, SCALE2, lanes)
     start = [number(d, o, step, IMPULSE + e, lanes) for e in ti.static(range(3))]
     mu1, mu2 = number(d, o, step, MU1, lanes), number(d, o, step, MU2, lanes)
@@ -202,12 +208,9 @@ def finish(m, d, o, step, lanes: ti.template()):
         for e in ti.static(range(2 * SIDE))
     ]
     a = [  # along principal axes, scaled
-        roots[ROW * (e // SIDE) + e % ROW]
-        * (
-            R[SIDE * (e // SIDE) + e % ROW] * x[e // ROW * ROW]
-            + R[SIDE * (e // SIDE) + ROW + e % ROW] * x[e // ROW * ROW + 1]
-            + R[SIDE * (e // SIDE) + ROW + ROW + e % ROW] * x[e // ROW * ROW + 2]
-        )
+        R[SIDE * (e // SIDE) + e % ROW] * x[e // ROW * ROW]
+        + R[SIDE * (e // SIDE) + ROW + e % ROW] * x[e // ROW * ROW + 1]
+        + R[SIDE * (e // SIDE) + ROW + ROW + e % ROW] * x[e // ROW * ROW + 2]
         for e in ti.static(range(2 * SIDE))
     ]
     soft, none = d.lcp_cfm / (m.opt.timestep / d.lcp_substeps), 0.0 * m1

@@ -59,6 +59,7 @@ SCRATCH = [
     ("lcp_mass", "f", ("nbody", 36), "-", "lcp", "scaled mass at the place of a body, factored", 1),
     ("lcp_change", "f", ("nbody", 8), "any", "lcp", "change of a body's scaled velocity by rows of its tree", 1),
     ("lcp_scale", "f", ("nbody", 4), "any", "lcp", "1 / sqrt(mass), 1 / sqrt(principal moments of inertia)", 1),
+    ("lcp_arm", "f", ("nbody", 16), "any", "lcp", "what a contact asks of a body, see kernels/lcp/bodies.py", 1),
     ("lcp_eq_impulse", "f", ("neq", 6), "N s, N m s", "lcp", "of connects and welds on body 1 in the last substep", 1),
     ("lcp_eq", "f", ("neq", 128), "any", "lcp", "their rows, see kernels/lcp/loops.py", 1),
     ("lcp_eq_nrow", "i", ("neq",), "-", "lcp", "how many they are"),
