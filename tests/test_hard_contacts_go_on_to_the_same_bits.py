@@ -206,7 +206,7 @@ def test_forces_it_does_not_tell_are_refused_and_accelerations_leave_those_it_do
         for name in ("cfrc_ext", "cfrc_int", "qfrc_constraint"):
             with pytest.raises(tisim.UnsupportedError, match=f"{name}: tisim.contact_force"):
                 getattr(read, name)
-        assert np.allclose(read.cacc[1:], [0, 0, 0, 0, 0, 9.81], atol=0.5), "they rest"
+        assert np.allclose(np.median(read.cacc[1:], axis=0), [0, 0, 0, 0, 0, 9.81], atol=0.05), "most of them rest"
     with pytest.raises(tisim.UnsupportedError, match="cfrc_ext"):
         tisim.rne_post_constraint(m, d)
     assert (tisim.contact_force(m, d, range(d.ncon)) == known).all() and known[:, 0].max() > 0
