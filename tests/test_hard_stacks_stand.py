@@ -112,3 +112,21 @@ def test_what_a_vice_holds_by_much_too_little_room_is_not_thrown_when_it_opens(g
         tisim.step(m, d)
         fastest = max(fastest, np.linalg.norm(np.array(d.qvel)[:3]))
     assert fastest < most
+
+
+def test_gravity_of_a_world_bounds_what_it_begins_with_as_where_it_is_alone():
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(VICE)
+    m.opt.dynamics, pulls = "lcp", [-90.0, -9.81, -30.0]
+    worlds, alone = tisim.Data(m, 3), []
+    worlds.vary("opt.gravity", np.array([[0, 0, g] for g in pulls]))
+    for g in pulls:
+        single = tisim.Model.from_xml_string(VICE)
+        single.opt.dynamics, single.opt.gravity[2] = "lcp", g
+        alone.append(tisim.Data(single))
+    for half in [*np.linspace(0.3, 0.18, 60), *[0.18] * 60, *[1.0] * 20]:
+        for d in (worlds, *alone):
+            d.mocap_pos[..., 0, 0], d.mocap_pos[..., 1, 0] = -half, half if half < 1 else 0.18
+            tisim.step(d.model, d)
+    for k, d in enumerate(alone):
+        assert np.array_equal(worlds.qvel[k], d.qvel) and np.array_equal(worlds.qpos[k], d.qpos)

@@ -6,6 +6,7 @@ of the record itself, then read from there.
 
 from ..constants import HEAD_COLORS
 from ..sleep.awake import is_body_asleep
+from ..smooth.gravity import gravity_of
 from ..sort import first_from
 from ..team import meet, own_part, share
 from ..types import FP, called, func, ti
@@ -45,6 +46,7 @@ ARM = (
     (*range(ANGULAR1, ANGULAR1 + SIDE), SCALE1, *range(PLACES, PLACES + ROW)),
     (*range(ANGULAR1 + SIDE, ANGULAR1 + 2 * SIDE), SCALE2, *range(PLACES + ROW, PLACES + 2 * ROW)),
 )
+MOST = SIZE - 1  # where gravity waits that differs between worlds
 PAIRS = ((0, 0), (3, 3), (6, 6), (0, 3), (0, 6), (3, 6))  # of rows, whose products a contact's block are
 
 
@@ -115,14 +117,14 @@ def take(m, d, s, o, step, lanes: ti.template()):
     for i in ti.static(range(lanes)):
         for side in ti.static(range(2)):
             d.lcp_pair[PAIR_SIZE * (s + i) + side] = body_of(m, d, k[i], side)
-    take_contacts(d, k, o, step, lanes)
+    take_contacts(m, d, k, o, step, lanes)
     for side in ti.static(range(2)):
         b = [d.lcp_pair[PAIR_SIZE * (s + i) + side] for i in ti.static(range(lanes))]
         take_bodies(m, d, b, side, o, step, lanes)
 
 
 @func
-def take_contacts(d, k: ti.template(), o, step, lanes: ti.template()):
+def take_contacts(m, d, k: ti.template(), o, step, lanes: ti.template()):
     """The part that contacts k say."""
     for e in ti.static(range(0, 8, 2)):  # by pairs, see tisim/device/transposed.py
         x = [d.contact_frame[k[i], e // 3][e % 3] for i in ti.static(range(lanes))]
@@ -139,6 +141,9 @@ def take_contacts(d, k: ti.template(), o, step, lanes: ti.template()):
     lay(d, o + step * MU2, mu2, lanes)
     lay(d, o + step * DEPTH, depth, lanes)
     lay(d, o + step * EASING, easing, lanes)
+    if ti.static(m.has.pulled):
+        pull = [gravity_of(m, d.contact_worldid[k[i]]).norm() for i in ti.static(range(lanes))]
+        lay(d, o + step * MOST, pull, lanes)
     lay_three(d, d.lcp_start, k, (IMPULSE, IMPULSE + 1, IMPULSE + 2), o, step, lanes)
     lay_three(d, d.contact_pos, k, PLACE, o, step, lanes)
 
@@ -223,7 +228,7 @@ def finish(m, d, o, step, lanes: ti.template()):
     for e in ti.static(range(18)):
         put(d.lcp_rec, o + step * (ANGULAR1 + e), a[e], lanes)
     parting = put_block(d, o, step, a, m1, m2, soft, lanes)
-    keep = share_kept(d, depth, parting * pn)
+    keep = share_kept(d, depth, parting * pn, most_of(m, d, o, step, lanes))
     put(d.lcp_rec, o + step * IMPULSE, keep * pn, lanes)
     put(d.lcp_rec, o + step * (IMPULSE + 1), keep * p1, lanes)
     put(d.lcp_rec, o + step * (IMPULSE + 2), keep * p2, lanes)
@@ -234,13 +239,23 @@ def finish(m, d, o, step, lanes: ti.template()):
 
 
 @func
-def share_kept(d, depth, speed):
+def share_kept(d, depth, speed, most):
     """Part of the last impulses with which a contact of this depth begins, whose own gave its bodies this speed apart.
 
     Contacts that can not all push out what is beyond the slop, as of a body in a vice, gather impulses without end.
     """
-    part = ti.select(speed > d.lcp_most, d.lcp_most / ti.max(speed, FP(1e-30)), 1.0)
+    part = ti.select(speed > most, most / ti.max(speed, FP(1e-30)), 1.0)
     return ti.select(depth > d.lcp_slop, part, 1.0)
+
+
+@func
+def most_of(m, d, o, step, lanes: ti.template()):
+    """Speed above which they do not begin with all of them."""
+    if ti.static(m.has.pulled):
+        x = number(d, o, step, MOST, lanes)
+        return ti.max(d.lcp_max_vel, d.lcp_loads * x)
+    else:
+        return ti.max(d.lcp_max_vel, d.lcp_loads * gravity_of(m, 0).norm())
 
 
 @func

@@ -193,7 +193,7 @@ declare("call", [
     ("lcp_slop", "f", "depth that is left, but for ease [m]"),
     ("lcp_ease", "f", "part of the push of manifolds that are less deep"),
     ("lcp_max_vel", "f", "greatest velocity by which depth is taken back [m/s]"),
-    ("lcp_most", "f", "speed above which deep contacts do not begin with all of the last impulses [m/s]"),
+    ("lcp_loads", "f", "times gravity: speed above which deep contacts do not begin with all of the last impulses [s]"),
     ("lcp_sor", "f", "relaxation of a visit"),
     ("lcp_share", "f", "part of the last impulses with which contacts begin"),
     ("lcp_reach", "f", "distance at which a contact is another one [m]"),

@@ -64,6 +64,11 @@ class Features(NamedTuple):
         return -(-self.dims // 4) * 4
 
     @property
+    def pulled(self):
+        """Whether gravity differs between worlds."""
+        return "opt.gravity" in self.varied
+
+    @property
     def weighed(self):
         """Whether the mean inertia, by which solvers scale what is left, differs between worlds."""
         return "stat.meaninertia" in self.varied

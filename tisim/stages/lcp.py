@@ -1,7 +1,5 @@
 """The second dynamics, from the contact list to the state behind a step: dynamics="lcp". tisim/LCP.md."""
 
-import math
-
 from tisim.data import asleep, impulses
 from tisim.device import launch, runtime, session, team
 from tisim.errors import UnsupportedError
@@ -134,12 +132,11 @@ def lengthen(d, count):
 def numbers(m):
     """What kernels ask of m.lcp."""
     p = m.lcp
-    weight = math.hypot(*m.opt.gravity) * m.opt.timestep / p.substeps
     index = {name: choices.index(getattr(p, name)) for name, choices in CHOICES.items()}
     return dict(
         lcp_part=1 - (1 - p.erp) ** (1 / p.substeps), lcp_cfm=p.cfm, lcp_substeps=p.substeps, lcp_sweeps=p.sweeps,
         lcp_friction=index["friction"], lcp_eta=p.eta, lcp_direct=p.direct, lcp_bounce=p.bounce,
         lcp_bounce_vel=p.bounce_vel, lcp_slop=parameters.length(m, "slop"), lcp_ease=p.ease,
-        lcp_max_vel=p.max_vel, lcp_most=max(p.max_vel, LOADS * weight), lcp_sor=p.sor, lcp_share=p.warmstart,
+        lcp_max_vel=p.max_vel, lcp_loads=LOADS * m.opt.timestep / p.substeps, lcp_sor=p.sor, lcp_share=p.warmstart,
         lcp_rotation=index["rotation"], lcp_reach=parameters.REACH * parameters.size(m),
     )  # fmt: skip
