@@ -130,3 +130,7 @@ def test_what_is_said_to_differ_does():
         tisim.step(*[m2 := tisim.Model.from_xml_string(
             '<mujoco><worldbody><body><freejoint/><geom type="sdf" size="1"/></body></worldbody></mujoco>'
         ), tisim.Data(m2)])  # fmt: skip
+    with pytest.raises(tisim.Error, match="frictionloss"):
+        tisim.Model.from_xml_string(
+            '<mujoco><worldbody><body><joint frictionloss="-1"/><geom size="1"/></body></worldbody></mujoco>'
+        )
