@@ -144,6 +144,17 @@ def test_shared_memory_follows_each_step():
         assert np.array_equal(shared, np.asarray(eager.cvel))
 
 
+def test_who_reads_them_behind_each_step_has_each_step_make_them():
+    m, lazy, eager = pair()
+    made = []
+    for _ in range(12):
+        for d in (lazy, eager):
+            tisim.step(m, d)
+        made.append(not lazy._owes)
+        assert np.array_equal(lazy.cvel, eager.cvel)
+    assert not any(made[:8]) and all(made[9:])
+
+
 @pytest.mark.parametrize(
     "more", ['<sensor><framelinvel objtype="site" objname="s"/></sensor>', '<option><flag energy="enable"/></option>']
 )

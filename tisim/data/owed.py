@@ -1,13 +1,13 @@
 """What a step of the second dynamics leaves undone: inertias, velocities and bias forces of trees, on which nothing
 depends where all bodies are free and nothing senses or drives them. Whoever asks for one of these has all made, of the
-poses and velocities that the step began with, as other steps have them.
+poses and velocities that the step began with, as other steps have them; who does so often has each step make them.
 """
 
 import contextlib
 
 import numpy as np
 
-from tisim.device import launch, memory, runtime, session
+from tisim.device import launch, runtime, session
 from tisim.enums import mjtEnableBit
 from tisim.model import callback
 
@@ -17,7 +17,8 @@ NAMES = frozenset(
     qfrc_passive qfrc_spring wrench""".split()
 )
 FORCES = ("jnt_stiffness", "dof_damping", "body_gravcomp")  # passive forces of free bodies, but for those of a medium
-LEFT = "left"  # in the notes of a Data: whether its steps leave them undone
+LEFT, PAID = "left", "paid"  # in the notes of a Data: whether its steps leave them undone; how often they were made
+OFTEN = 8  # times that they were made behind a step, from which on each step makes them, in less time
 PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies
 
 
@@ -61,18 +62,41 @@ def _passive(m, d):
 def pay(d):
     """Makes what the last step left undone."""
     d._owes = False
-    m, qvel = d.model, d.device("qvel")
-    now = memory.download(qvel)
     kernels = [runtime.kernels("smooth.inertia").tree_inertia, runtime.kernels("smooth.velocity").tree_velocity]
-    memory.upload(qvel, memory.download(d.device("lcp_before")))
-    try:
-        launch.run(m, d, kernels, d.nworld * m.nbody > PARALLEL_BODIES)
-    finally:
-        memory.upload(qvel, now)
+    launch.run(d.model, Before(d), kernels, d.nworld * d.model.nbody > PARALLEL_BODIES)
+    d._info[PAID] = d._info.get(PAID, 0) + 1
+    if d._info[PAID] == OFTEN:
+        ask(d)
+
+
+class Before:
+    """A Data with the velocities that its last step began with, as kernels are launched with it."""
+
+    def __init__(self, d):
+        self._data = d
+
+    def __getattr__(self, name):
+        return getattr(self._data, name)
+
+    def device(self, name):
+        """The device array of this name."""
+        return self._data.device("lcp_before" if name == "qvel" else name)
+
+    def bound(self, m, key):
+        """No launches are kept: those of the Data have its velocities."""
+        self._data.check(m)
+
+    def keep_bound(self, key, bound):
+        """Lets go of them."""
 
 
 def asked(d, name):
-    """Notes that somebody looks at an array from now on, so that each step makes what it reads."""
+    """Notes that somebody looks at an array from now on."""
     if name in NAMES and not d._asked:
-        d._asked = True
-        d.program.drop()
+        ask(d)
+
+
+def ask(d):
+    """Lets each step make them from now on."""
+    d._asked = True
+    d.program.drop()
