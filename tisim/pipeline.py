@@ -306,30 +306,28 @@ def _run(m, d, stages, times=1):
     if clock.on and not clock.running:
         with clock.run(stages.start == 0 or stages.stop in WHOLE, times if stages.stop in WHOLE else 0):
             return _run(m, d, stages, times)
-    if stages is LCP and times:
-        with owed.by_steps(d):
-            return _repeat(m, d, stages, times)
-    d.pay()
-    _repeat(m, d, stages, times)
-
-
-def _repeat(m, d, stages, times):
-    """The same, with what is to be said of the Data being said."""
-    clock = d.program.clock
     at, makes = stages.start, stages in HARD or None
     if FORCES[at] < FORCES[stages.stop]:
         makes = False
-    while times:
-        at, done = d.program.run(m, d, stages, at, times)
-        times -= done
-        if makes is not None and (done or at > stages.start):
-            d._info[impulses.LAST] = makes
-        if times and (at > stages.start or not done):  # else it stopped only because it had repeated so many
-            if clock.running:
-                clock.enter(INVERSE_OF * (at >= FIRST_INVERSE) + STAGES[at].__name__)
-            d.program.start()
-            STAGES[at](m, d)
-            d.program.keep(at)
-            at += 1
-            if at == stages.stop:
-                at, times = stages.start, times - 1
+    if stages is LCP and times:
+        owed.begin(d)
+    elif d._owes:
+        d.pay()
+    try:
+        while times:
+            at, done = d.program.run(m, d, stages, at, times)
+            times -= done
+            if makes is not None and (done or at > stages.start):
+                d._info[impulses.LAST] = makes
+            if times and (at > stages.start or not done):  # else it stopped only because it had repeated so many
+                if clock.running:
+                    clock.enter(INVERSE_OF * (at >= FIRST_INVERSE) + STAGES[at].__name__)
+                d.program.start()
+                STAGES[at](m, d)
+                d.program.keep(at)
+                at += 1
+                if at == stages.stop:
+                    at, times = stages.start, times - 1
+    finally:
+        if d._leaves:
+            owed.end(d)

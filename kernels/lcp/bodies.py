@@ -73,8 +73,8 @@ def scale_body(m, d, wb, v, turn, force, torque):
         root = ti.sqrt(inertia[c])
         per_root = 1.0 / root
         d.lcp_scale[SCALE_SIZE * wb + 1 + c] = per_root
-        for r in ti.static(range(3)):
-            d.lcp_arm[ARM_SIZE * wb + 3 * r + c] = per_root * R[r, c]
+        for e in ti.static(range(c, ARM_MASS, 3)):
+            d.lcp_arm[ARM_SIZE * wb + e] = per_root * R[e // 3, c]
         d.lcp_arm[ARM_SIZE * wb + ARM_PLACE + c] = d.xipos[wb][c]
         push, spin = h * force[c] * per_mass, h * twisting[c] * per_root
         d.lcp_push[TWIST_SIZE * wb + c] = push

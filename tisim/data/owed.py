@@ -3,8 +3,6 @@ depends where all bodies are free and nothing senses or drives them. Whoever ask
 poses and velocities that the step began with, as other steps have them; who does so often has each step make them.
 """
 
-import contextlib
-
 import numpy as np
 
 from tisim.device import launch, runtime, session
@@ -22,14 +20,14 @@ OFTEN = 8  # times that they were made behind a step, from which on each step ma
 PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies
 
 
-@contextlib.contextmanager
-def by_steps(d):
-    """While steps run that may leave them undone."""
+def begin(d):
+    """Steps begin that may leave them undone; what the last one left nobody asks for any more."""
     d._owes, d._leaves = False, True
-    try:
-        yield
-    finally:
-        d._owes, d._leaves = d._info.get(LEFT, False), False
+
+
+def end(d):
+    """They are over."""
+    d._owes, d._leaves = d._info.get(LEFT, False), False
 
 
 def leaves(m, d):
