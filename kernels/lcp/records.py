@@ -46,7 +46,7 @@ ARM = (
     (*range(ANGULAR1, ANGULAR1 + SIDE), SCALE1, *range(PLACES, PLACES + ROW)),
     (*range(ANGULAR1 + SIDE, ANGULAR1 + 2 * SIDE), SCALE2, *range(PLACES + ROW, PLACES + 2 * ROW)),
 )
-MOST = SIZE - 1  # where gravity waits that differs between worlds
+PULL = SIZE - 1  # where gravity waits that differs between worlds
 PAIRS = ((0, 0), (3, 3), (6, 6), (0, 3), (0, 6), (3, 6))  # of rows, whose products a contact's block are
 
 
@@ -143,7 +143,7 @@ def take_contacts(m, d, k: ti.template(), o, step, lanes: ti.template()):
     lay(d, o + step * EASING, easing, lanes)
     if ti.static(m.has.pulled):
         pull = [gravity_of(m, d.contact_worldid[k[i]]).norm() for i in ti.static(range(lanes))]
-        lay(d, o + step * MOST, pull, lanes)
+        lay(d, o + step * PULL, pull, lanes)
     lay_three(d, d.lcp_start, k, (IMPULSE, IMPULSE + 1, IMPULSE + 2), o, step, lanes)
     lay_three(d, d.contact_pos, k, PLACE, o, step, lanes)
 
@@ -252,7 +252,7 @@ def share_kept(d, depth, speed, most):
 def most_of(m, d, o, step, lanes: ti.template()):
     """Speed above which they do not begin with all of them."""
     if ti.static(m.has.pulled):
-        x = number(d, o, step, MOST, lanes)
+        x = number(d, o, step, PULL, lanes)
         return ti.max(d.lcp_max_vel, d.lcp_loads * x)
     else:
         return ti.max(d.lcp_max_vel, d.lcp_loads * gravity_of(m, 0).norm())

@@ -9,6 +9,8 @@ from tisim.device import launch, runtime, session
 from tisim.enums import mjtEnableBit
 from tisim.model import callback
 
+from .on_demand import PARALLEL_BODIES
+
 # what tree_inertia and tree_velocity write
 NAMES = frozenset(
     """M cdof cinert crb qLD qLDiagInv subtree_com cacc_bias cdof_dot cvel qfrc_bias qfrc_damper qfrc_gravcomp
@@ -17,7 +19,6 @@ NAMES = frozenset(
 FORCES = ("jnt_stiffness", "dof_damping", "body_gravcomp")  # passive forces of free bodies, but for those of a medium
 LEFT, PAID = "left", "paid"  # in the notes of a Data: whether its steps leave them undone; how often they were made
 OFTEN = 8  # times that they were made behind a step, from which on each step makes them, in less time
-PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies
 
 
 def begin(d):
