@@ -46,7 +46,8 @@ HOSTILE = {
     "index.ply": HEAD % (4, 1) + b"0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 7\n",
     "nan.ply": HEAD % (4, 1) + b"0 0 nan\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n",
     "empty.off": b"", "huge.off": b"OFF\n999999999999 999999999999 0\n", "garbage.off": b"OFF\na b c\n1 2",
-    "cut.off": export("off")[1][:-40], "negative.off": b"OFF\n-3 -1 0\n",
+    "cut.off": export("off")[1][:-40], "noise.off": bytes(range(255, 0, -1)),
+    "negative.off": b"OFF\n-3 -1 0\n",
     "robot.dae": b"<COLLADA/>", "robot.glb": b"glTF", "none.ply": None,
 }  # fmt: skip
 
@@ -59,3 +60,7 @@ def test_broken_files_are_refused(name):
     with pytest.raises(tisim.MjcfError) as info:
         tisim.Model.from_xml_string(text, assets)
     assert info.value.line == 2
+    told = dict.fromkeys(("empty.off", "noise.off"), "this is no .off file: it does not begin with the word OFF")
+    told |= dict.fromkeys(("empty.ply", "garbage.ply"), "this is no .ply file: it does not begin with the word PLY")
+    told |= {"garbage.off": "the .off file is damaged or cut short: "}
+    assert told.get(name, "") in str(info.value) and str(info.value).count("\n") == 0

@@ -95,6 +95,8 @@ def read_other(data, kind, flip):
     import trimesh  # here, since it takes a while and few models need it
 
     head = re.sub("#.*", "", data[:100_000].decode("latin-1")).partition("end_header")[0]
+    if not re.match({"ply": r"(?i)ply\s", "off": r"\s*\S{0,4}OFF"}[kind], head):
+        raise ValueError(f"this is no .{kind} file: it does not begin with the word {kind.upper()}")
     counts = dict(re.findall(r"element\s+(\S+)\s+(\d+)", head))
     if kind == "off":
         counts = dict(zip(("vertex", "face", "edge"), re.findall(r"\d+", head)))
@@ -105,7 +107,7 @@ def read_other(data, kind, flip):
         mesh = trimesh.load(io.BytesIO(data), file_type=kind, force="mesh", process=False)
         vert, face = np.asarray(mesh.vertices, float), np.asarray(mesh.faces, int).reshape(-1, 3)
     except Exception as e:  # trimesh raises whatever its parsers raise
-        raise ValueError(f"the .{kind} file cannot be read: {type(e).__name__}: {str(e)[:100]}") from None
+        raise ValueError(f"the .{kind} file is damaged or cut short: {type(e).__name__}: {str(e)[:100]}") from None
     if not len(face) or vert.ndim != 2 or vert.shape[1] != 3:
         raise ValueError(f"the .{kind} file has no faces")
     if len(vert) < counts.get("vertex", 0) or len(face) < counts.get("face", 0):
