@@ -204,6 +204,36 @@ def test_too_many_worlds(both):
         tisim.step(m, d)
 
 
+GRID = np.zeros((40, 70))
+LONG = [
+    (lambda m, d: tisim.step(m, d, GRID), "nstep=an array of shape (40, 70): expected"),
+    (lambda m, d: tisim.settle(m, d, 1, box=GRID), "box=an array of shape (40, 70): expected two corners"),
+    (lambda m, d: tisim.reset(m, d, GRID), "worlds=an array of shape (40, 70): expected the index"),
+    (lambda m, d: tisim.reset(m, d, np.arange(2000)), "world index 1 outside 0..0"),
+    (lambda m, d: tisim.Data(m, nworld=list(range(999))), "nworld=a list of 999: expected"),
+    (lambda m, d: setattr(m.opt, "gravity", GRID), "needs 3 finite numbers, got an array of shape (40, 70)"),
+    (lambda m, d: setattr(m.lcp, "erp", GRID), "got an array of shape (40, 70)"),
+    (
+        lambda m, d: tisim.jac_body(m, d, np.arange(5000.0)),
+        "got array([0.000e+00, 1.000e+00, 2.000e+00, ..., 4.997e+03",
+    ),
+    (lambda m, d: tisim.object_velocity(m, d, GRID, 1), "type of object an array of shape (40, 70)"),
+    (lambda m, d: tisim.init(threads=GRID), "threads=an array of shape (40, 70): expected"),
+    (lambda m, d: tisim.sweep(m, [dict(qpos=GRID)], 1, lambda m, d: {}), "case 0 (qpos=an array of shape (40, 70)): "),
+    (lambda m, d: tisim.step(m, d, -(10**5000)), "nstep=a int: expected"),
+    (lambda m, d: tisim.reset_keyframe(m, d, b"x" * 9999), "key=a bytes of 9999: expected"),
+    (lambda m, d: tisim.sweep(m, 2, 1, lambda m, d: {}, errors="x" * 9999), "x'... (9999 characters): expected"),
+]
+
+
+@pytest.mark.parametrize("mistake, told", LONG)
+def test_what_is_long_is_told_in_one_short_line(both, mistake, told):
+    with pytest.raises(tisim.Error) as caught:
+        mistake(*both)
+    text = str(caught.value)
+    assert told in text and "\n" not in text and len(text) < 250
+
+
 @pytest.mark.parametrize("given", [None, 5, ("<mujoco/>",)])
 def test_a_model_is_made_of_text(given):
     with pytest.raises(tisim.Error, match=type(given).__name__):
@@ -215,7 +245,7 @@ def test_a_number_of_threads_is_one(threads, monkeypatch):
     with pytest.raises(tisim.Error, match="threads="):
         tisim.init(arch="cpu", threads=threads)
     monkeypatch.setenv("TISIM_THREADS", "2.5")
-    with pytest.raises(tisim.Error, match="threads=2.5: expected a positive number"):
+    with pytest.raises(tisim.Error, match="threads='2.5': expected a positive number"):
         tisim.init(arch="cpu")
 
 

@@ -15,7 +15,7 @@ from tisim.data.data import Data
 from tisim.data.state import STATE, write_worlds
 from tisim.device import session
 from tisim.enums import mjtDisableBit, mjtIntegrator, mjtStage
-from tisim.errors import Error, UnsupportedError
+from tisim.errors import Error, UnsupportedError, brief
 from tisim.queries.arguments import flag
 from tisim.queries.positions import differentiate_pos, integrate_pos
 from tisim.stages.actuation import fwd_actuation
@@ -67,7 +67,7 @@ def _start(m, d, eps):
     if eps is None:
         return EPS[session.precision]
     if isinstance(eps, bool) or not isinstance(eps, (int, float, np.number)) or not 0 < eps < 1:
-        raise Error(f"eps={eps!r}: expected a small number above 0")
+        raise Error(f"eps={brief(eps)}: expected a small number above 0")
     return float(eps)
 
 

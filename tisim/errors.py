@@ -1,5 +1,7 @@
 """The exceptions tisim raises. All derive from `Error`, so a caller can catch one class."""
 
+import re
+
 
 class Error(Exception):
     """Base class of every error that tisim raises on purpose."""
@@ -37,6 +39,26 @@ class UnknownNameError(Error, KeyError):
 
 class ValuesError(Error, ValueError):
     """Values that an array cannot take."""
+
+
+LONG = 100  # characters of a value that a message shows
+
+
+def brief(value):
+    """A value as a message shows it, in one line: in full, or what it is and how long."""
+    try:
+        text = re.sub(r"\s*\n\s*", " ", repr(value))
+    except Exception:  # a whole number of too many digits, or what cannot be shown
+        return f"a {type(value).__name__}"
+    if len(text) <= LONG:
+        return text
+    if hasattr(value, "shape"):
+        return f"an array of shape {tuple(value.shape)}"
+    if isinstance(value, str):
+        return f"{value[: LONG // 2]!r}... ({len(value)} characters)"
+    if hasattr(value, "__len__"):
+        return f"a {type(value).__name__} of {len(value)}"
+    return text[: LONG // 2] + "..."
 
 
 SHOWN = 20  # so many of a file's errors are written out; the rest is counted

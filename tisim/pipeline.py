@@ -10,7 +10,7 @@ from tisim.data.timer import INVERSE_OF
 from tisim.data.validate import validate
 from tisim.device import build, runtime
 from tisim.enums import mjtDisableBit, mjtIntegrator, mjtStage
-from tisim.errors import Error, UnsupportedError
+from tisim.errors import Error, UnsupportedError, brief
 from tisim.model import callback, simulable
 from tisim.model import lcp as second
 from tisim.stages import (
@@ -172,7 +172,7 @@ def step(m, d, nstep=1):
     user set is reached; the state is then as before the step.
     """
     if not isinstance(nstep, (int, np.integer)) or isinstance(nstep, bool) or nstep < 0:
-        raise Error(f"nstep={nstep!r}: expected a number of steps")
+        raise Error(f"nstep={brief(nstep)}: expected a number of steps")
     if nstep > MOST_STEPS:
         raise Error(f"nstep: more than {MOST_STEPS:,} steps do not end")
     given.check(m, d)
@@ -271,9 +271,9 @@ def inverse_skip(m, d, skipstage, skipsensor=False):
 def _places(last, skipstage, skipsensor):
     """Places in STAGES of an evaluation without what is skipped."""
     if isinstance(skipstage, (bool, np.ndarray)) or skipstage not in SKIPS:
-        raise Error(f"skipstage={skipstage!r}: expected mjSTAGE_NONE, mjSTAGE_POS or mjSTAGE_VEL of mjtStage")
+        raise Error(f"skipstage={brief(skipstage)}: expected mjSTAGE_NONE, mjSTAGE_POS or mjSTAGE_VEL of mjtStage")
     if not isinstance(skipsensor, (bool, int, np.bool_, np.integer)):
-        raise Error(f"skipsensor={skipsensor!r}: expected True or False")
+        raise Error(f"skipsensor={brief(skipsensor)}: expected True or False")
     return EVALUATIONS[last, skipstage, not skipsensor]
 
 

@@ -16,7 +16,7 @@ from tisim.data.data import Data
 from tisim.data.state import check_state, restart, set_state, state_parts, state_size, write_rows
 from tisim.device import hands, runtime, session
 from tisim.enums import mjtState, mjtWarning
-from tisim.errors import CapacityError, Error
+from tisim.errors import CapacityError, Error, brief
 from tisim.model.watched import floats
 
 FULL = mjtState.mjSTATE_FULLPHYSICS
@@ -182,7 +182,7 @@ class _Task:
         self.m, self.spec = m, control_spec
         whole = isinstance(control_spec, (int, np.integer)) and not isinstance(control_spec, bool)
         if not whole or int(control_spec) & ~int(CONTROLS) or not int(control_spec):
-            raise Error(f"control_spec={control_spec!r}: expected bits of mjSTATE_USER")
+            raise Error(f"control_spec={brief(control_spec)}: expected bits of mjSTATE_USER")
         self.start = _array("initial_state", initial_state, 2, state_size(m, FULL))
         self.control = None if control is None else _array("control", control, 3, state_size(m, control_spec))
         if control is not None:
@@ -264,7 +264,7 @@ def _common(name, arrays, axis, asked):
 
 def _count(name, value, least=1):
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise Error(f"{name}={value!r}: expected a {'positive number' if least else 'number from 0 on'}")
+        raise Error(f"{name}={brief(value)}: expected a {'positive number' if least else 'number from 0 on'}")
     if value > pipeline.MOST_STEPS:
         raise Error(f"{name}: more than {pipeline.MOST_STEPS:,} is too many")
     return int(value)

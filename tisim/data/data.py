@@ -7,7 +7,7 @@ import numpy as np
 from tisim.device import memory, runtime
 from tisim.device.program import Program
 from tisim.enums import mjtDisableBit, mjtSleepState
-from tisim.errors import Error, FieldError
+from tisim.errors import Error, FieldError, brief
 from tisim.mjcf.format.names import nearest
 from tisim.model.kinds import ALIASES
 from tisim.model.watched import numbers
@@ -57,7 +57,7 @@ class Contact:
             return self.geom[:, int(name[-1]) - 1]
         if "contact_" + name not in DATA:
             hint = "; flexes are not part of tisim" if name in ("H", "elem", "flex", "vert") else ""
-            raise FieldError(f"contact has no field {name!r}{hint}")
+            raise FieldError(f"contact has no field {brief(name)}{hint}")
         return self._data.list_view("contact_" + name, "ncon")
 
     def __setattr__(self, name, value):
@@ -87,7 +87,7 @@ class Data(Storage):
         given.model(m)
         runtime.ensure()
         if not isinstance(nworld, (int, np.integer)) or nworld < 1:
-            raise Error(f"nworld={nworld!r}: expected a positive integer")
+            raise Error(f"nworld={brief(nworld)}: expected a positive integer")
         self._lay_out(m, int(nworld), capacity)
         self.program = Program(self)
         self._faults = "world"
@@ -168,7 +168,7 @@ class Data(Storage):
             getattr(self, name)[...] = value
         elif name == "faults":
             if value not in FAULTS:
-                raise Error(f"faults={value!r}: expected one of {', '.join(map(repr, FAULTS))}")
+                raise Error(f"faults={brief(value)}: expected one of {', '.join(map(repr, FAULTS))}")
             self._faults = value
         elif name == "time":
             value = numbers(value)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tisim.errors import Error
+from tisim.errors import Error, brief
 
 OTHER = (
     "this Data was made from another Model, be it a copy: make one by tisim.Data(m), to which tisim.set_state takes a "
@@ -45,7 +45,7 @@ def bodies(m, bodies):
     except TypeError:
         listed = None
     if listed is None or isinstance(bodies, (bytes, bytearray)) or not all(map(_is_body, listed)):
-        raise Error(f"bodies: expected ids or names of bodies, got {bodies!r}")
+        raise Error(f"bodies: expected ids or names of bodies, got {brief(bodies)}")
     ids = [m.name2id("body", b) if isinstance(b, str) else int(b) for b in listed]
     for b in ids:
         if not 0 <= b < m.nbody:

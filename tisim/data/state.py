@@ -4,7 +4,7 @@ import numpy as np
 
 from tisim.device import memory, native
 from tisim.enums import mjtState, mjtWarning
-from tisim.errors import Error, IdError, ValuesError
+from tisim.errors import Error, IdError, ValuesError, brief
 from tisim.model.watched import fitting, floats
 
 from . import asleep, given, impulses
@@ -46,12 +46,13 @@ def world_indices(d, worlds):
             raise Error(f"worlds: a mask of {len(index)}, expected one of all {d.nworld} worlds")
         return np.flatnonzero(index)
     if index.ndim > 1 or (index.size and index.dtype.kind not in "iu"):
-        raise Error(f"worlds={worlds!r}: expected the index of a world, several, a mask, or None for all")
+        raise Error(f"worlds={brief(worlds)}: expected the index of a world, several, a mask, or None for all")
     index = index.astype(np.int64)
     if index.size and (index.min() < 0 or index.max() >= d.nworld):
-        raise Error(f"world index {index.tolist()} outside 0..{d.nworld - 1}")
-    if (np.bincount(index) > 1).any():  # np.unique imports numpy.ma
-        raise Error(f"worlds={index.tolist()}: one of them is named twice")
+        raise Error(f"world index {index[(index < 0) | (index >= d.nworld)][0]} outside 0..{d.nworld - 1}")
+    often = np.bincount(index)  # np.unique imports numpy.ma
+    if (often > 1).any():
+        raise Error(f"worlds: {often.argmax()} is named twice")
     return index
 
 
@@ -191,7 +192,7 @@ def _keyframe(m, key):
     """Index of a keyframe given as index or name."""
     key = m.name2id("key", key) if isinstance(key, str) else key
     if not isinstance(key, (int, np.integer)) or isinstance(key, bool):
-        raise Error(f"key={key!r}: expected the index or the name of a keyframe")
+        raise Error(f"key={brief(key)}: expected the index or the name of a keyframe")
     if not 0 <= int(key) < m.nkey:
         raise Error(f"keyframe {key} does not exist: the model has {m.nkey}")
     return int(key)
@@ -212,7 +213,7 @@ def reset_keyframe(m, d, key, worlds=None):
 
 def _sig(sig):
     if not isinstance(sig, (int, np.integer)) or not 0 <= sig < 1 << int(mjtState.mjNSTATE):
-        got = f"an array of {sig.size}" if isinstance(sig, np.ndarray) else repr(sig)
+        got = f"an array of {sig.size}" if isinstance(sig, np.ndarray) else brief(sig)
         raise Error(f"sig={got}: expected a sum of mjtState bits (the state is returned, no array is filled)")
     return int(sig)
 
@@ -335,7 +336,7 @@ def seeded(seed, index):
     """A seed for each of these worlds, of one for all or one for each."""
     seeds = ragged_as_objects(seed)
     if seeds.dtype.kind not in "iu" or seeds.shape not in ((), index.shape) or (seeds.size and seeds.min() < 0):
-        raise Error(f"seed={seed!r}: expected a number from 0 on, or one for each of {len(index)} worlds")
+        raise Error(f"seed={brief(seed)}: expected a number from 0 on, or one for each of {len(index)} worlds")
     return np.broadcast_to(seeds, index.shape).tolist()
 
 
@@ -392,7 +393,7 @@ def set_keyframe(m, d, key, world=0):
     key = _keyframe(m, key)
     index = world_indices(d, world)
     if len(index) != 1:
-        raise Error(f"world={world!r}: expected the index of one world")
+        raise Error(f"world={brief(world)}: expected the index of one world")
     for name, target in KEY.items():
         field = getattr(m, target)
         if field[key].size:
@@ -437,7 +438,7 @@ class Warnings:
 
     def __getitem__(self, kind):
         if not hasattr(kind, "__index__") or not -len(self) <= int(kind) < len(self):
-            raise IdError(f"no warning {kind!r}: there are {len(self)}, by mjtWarning")
+            raise IdError(f"no warning {brief(kind)}: there are {len(self)}, by mjtWarning")
         number, lastinfo = self._values[:, 0, kind], self._values[:, 1, kind]
         return WarningStat(*((int(number[0]), int(lastinfo[0])) if self._single else (number, lastinfo)))
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from tisim.device.clock import END, PYTHON
 from tisim.enums import mjtTimer
-from tisim.errors import Error, IdError
+from tisim.errors import Error, IdError, brief
 
 from .stat import Stat
 
@@ -106,7 +106,7 @@ class Timers:
     @on.setter
     def on(self, value):
         if not isinstance(value, (bool, np.bool_)):
-            raise Error(f"timer.on = {value!r}: expected True or False")
+            raise Error(f"timer.on = {brief(value)}: expected True or False")
         if bool(value) != self._clock.on:
             self._data.program.drop()  # records with times are others
             self._clock.on = bool(value)
@@ -151,7 +151,7 @@ class Timers:
 
     def __getitem__(self, timer):
         if not isinstance(timer, (int, np.integer)) or not -len(self) <= timer < len(self):
-            raise IdError(f"no timer {timer!r}: there are {len(self)}, by mjtTimer")
+            raise IdError(f"no timer {brief(timer)}: there are {len(self)}, by mjtTimer")
         duration, number = self._values()
         return TimerStat(float(duration[timer]), int(number[timer]))
 

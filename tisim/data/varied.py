@@ -10,7 +10,7 @@ import numpy as np
 
 from tisim.device import memory
 from tisim.enums import mjtBias, mjtGeom
-from tisim.errors import Error, FieldError, UnsupportedError, ValuesError
+from tisim.errors import Error, FieldError, UnsupportedError, ValuesError, brief
 from tisim.mjcf.format.names import nearest
 from tisim.model import validate
 from tisim.model.callback import takes
@@ -51,7 +51,9 @@ def vary(d, field, values, worlds=None, seed=0):
         raise _refusal(d.model, field)
     if values is None:
         if worlds is not None:
-            raise Error(f"vary({field!r}, None) takes the model's values in all worlds again; worlds={worlds!r}")
+            raise Error(
+                f"vary({brief(field)}, None) takes the model's values in all worlds again; worlds={brief(worlds)}"
+            )
         put(d, {name: x for name, x in d._varied.items() if name != field})
         return
     index = world_indices(d, worlds)
@@ -104,7 +106,7 @@ def _refusal(m, field):
     known = f"that may differ between worlds: {', '.join(VARIABLE)}"
     if isinstance(field, str) and (field in FIELDS or field in [f"opt.{name}" for name, _ in m.opt.items()]):
         return FieldError(f"{field} is the same in all worlds: it is none of the fields {known}")
-    return FieldError(f"{field!r} is no field of a Model{nearest(str(field), VARIABLE)}; those {known}")
+    return FieldError(f"{brief(field)} is no field of a Model{nearest(str(field), VARIABLE)}; those {known}")
 
 
 def _given(field, model, values, index):
@@ -177,4 +179,4 @@ def check(d):
     """Raises UnsupportedError where the second dynamics does not take what varies."""
     for name in ("geom_margin", "geom_size"):
         if name in d._varied:
-            raise UnsupportedError(f"dynamics lcp takes {name} the same in all worlds: d.vary({name!r}, None)")
+            raise UnsupportedError(f"dynamics lcp takes {name} the same in all worlds: d.vary({brief(name)}, None)")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tisim.errors import Error, FieldError, IdError
+from tisim.errors import Error, FieldError, IdError, brief
 from tisim.mjcf.format.names import nearest
 from tisim.mjcf.tree import NQ, NV
 
@@ -116,7 +116,7 @@ def picked(contacts, index, where=""):
     if isinstance(index, slice):
         return [ContactView(contacts, i) for i in range(*index.indices(n))]
     if not isinstance(index, (int, np.integer)) or not -n <= index < n:
-        raise IdError(f"no contact {index!r}: there are {n}{where}")
+        raise IdError(f"no contact {brief(index)}: there are {n}{where}")
     return ContactView(contacts, int(index) % n)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tisim.errors import Error, FieldError, IdError
+from tisim.errors import Error, FieldError, IdError, brief
 
 from . import diverged, on_demand
 from .arrays import DATA
@@ -52,7 +52,7 @@ class World:
 
     def __init__(self, data, index):
         if isinstance(index, bool) or not isinstance(index, (int, np.integer)) or not 0 <= index < data.nworld:
-            raise IdError(f"world {index!r}: expected an index from 0 to {data.nworld - 1}")
+            raise IdError(f"world {brief(index)}: expected an index from 0 to {data.nworld - 1}")
         for name, value in dict(data=data, index=int(index), model=data.model).items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "contact", WorldContacts(self))
@@ -78,7 +78,7 @@ class World:
         elif name in DATA:
             getattr(self, name)[...] = value
         else:
-            raise FieldError(f"{name!r} of a world cannot be written")
+            raise FieldError(f"{brief(name)} of a world cannot be written")
 
     def __dir__(self):
         own = [name for name, a in DATA.items() if not a.hidden and not a.is_shared]

@@ -14,7 +14,7 @@ import os
 import sys
 
 from tisim import __version__
-from tisim.errors import Error
+from tisim.errors import Error, brief
 
 from . import cache, garbage, grid, launch, native, own, session, taichi_import, taichi_patches, team
 from . import threads as cpu_threads
@@ -43,7 +43,7 @@ def _pick_arch(name):
         ti.set_logging_level(ti.ERROR)  # a machine without CUDA is nothing to warn about
         name = "cuda" if core.with_cuda() else "cpu"
     if name not in session.ARCHS:
-        raise Error(f"arch={name!r}: expected one of auto, {', '.join(session.ARCHS)}")
+        raise Error(f"arch={brief(name)}: expected one of auto, {', '.join(session.ARCHS)}")
     return name, getattr(ti, name)
 
 
@@ -66,12 +66,12 @@ def _init(arch, precision, threads, profile):
     name, backend = _pick_arch(arch or os.environ.get("TISIM_ARCH") or "auto")
     precision = precision or os.environ.get("TISIM_PRECISION") or ("f64" if name == "cpu" else "f32")
     if precision not in session.PRECISIONS:
-        raise Error(f"precision={precision!r}: expected 'f32' or 'f64'")
+        raise Error(f"precision={brief(precision)}: expected 'f32' or 'f64'")
     if threads is None and os.environ.get("TISIM_THREADS"):
         text = os.environ["TISIM_THREADS"]
         threads = int(text) if text.strip().isdecimal() else text
     if threads is not None and not (isinstance(threads, numbers.Integral) and 1 <= threads <= MOST_THREADS):
-        raise Error(f"threads={threads}: expected a positive number, {MOST_THREADS} at most")
+        raise Error(f"threads={brief(threads)}: expected a positive number, {MOST_THREADS} at most")
     settings = (name, precision, threads, debug(), bool(profile))
     if session.generation and settings == session.settings:
         return

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.model.model import Model
 
 from .vector_env import VectorEnv
@@ -15,13 +15,13 @@ from .vector_env import VectorEnv
 def asset(name):
     """Path of a model that gymnasium brings; a path is left as it is."""
     if not isinstance(name, (str, os.PathLike)):
-        raise Error(f"xml_file={name!r}: expected a path, or the name of a model that gymnasium brings")
+        raise Error(f"xml_file={brief(name)}: expected a path, or the name of a model that gymnasium brings")
     if os.path.dirname(name) or os.path.exists(name):
         return os.path.expanduser(name)
     folder = os.path.dirname(importlib.util.find_spec("gymnasium").origin)
     path = os.path.join(folder, "envs", "mujoco", "assets", name)
     if not os.path.exists(path):
-        raise Error(f"xml_file={name!r}: no such file, and gymnasium brings no model of this name")
+        raise Error(f"xml_file={brief(name)}: no such file, and gymnasium brings no model of this name")
     return path
 
 
@@ -43,7 +43,7 @@ class MujocoTask(VectorEnv):
         for name, value in vars(self).items():
             _check_parameter(name, value)
         if not 0 <= self.reset_noise_scale < np.inf:
-            raise Error(f"reset_noise_scale={reset_noise_scale!r}: expected a finite number, not negative")
+            raise Error(f"reset_noise_scale={brief(reset_noise_scale)}: expected a finite number, not negative")
         m = Model.from_xml_path(asset(self.xml if xml_file is None else xml_file))
         looks = [look for look in (default_camera_config, camera) if look is not None]
         if len(looks) > 1:
@@ -64,7 +64,7 @@ class MujocoTask(VectorEnv):
             return self.model.name2id("body", name)
         whole = isinstance(name, numbers.Integral) and not isinstance(name, bool)
         if not whole or not 0 <= name < self.model.nbody:
-            raise Error(f"body {name!r}: expected a name, or an id below {self.model.nbody}")
+            raise Error(f"body {brief(name)}: expected a name, or an id below {self.model.nbody}")
         return int(name)
 
 
@@ -72,9 +72,9 @@ def _check_parameter(name, value):
     """Raises Error for a range or a weight of a task that is none."""
     pair = isinstance(value, (tuple, list, np.ndarray)) and len(value) == 2
     if name.endswith("_range") and not (pair and all(isinstance(x, numbers.Real) for x in value)):
-        raise Error(f"{name}={value!r}: expected two numbers, the least and the most")
+        raise Error(f"{name}={brief(value)}: expected two numbers, the least and the most")
     if name.endswith(("_weight", "_reward", "_scale")) and not isinstance(value, numbers.Real):
-        raise Error(f"{name}={value!r}: expected a number")
+        raise Error(f"{name}={brief(value)}: expected a number")
 
 
 def row_sums(a):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tisim.enums import mjtCamera
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.viewer.camera import default_free_camera
 from tisim.viewer.mjv import MjvCamera
 
@@ -18,11 +18,13 @@ class Pictures:
 
     def __init__(self, m, mode, width, height, view=None, camera_id=None, camera_name=None):
         if mode is not None and mode not in MODES:
-            raise Error(f"render_mode={mode!r}: expected None, {', '.join(map(repr, MODES))}; windows: tisim.viewer")
+            raise Error(
+                f"render_mode={brief(mode)}: expected None, {', '.join(map(repr, MODES))}; windows: tisim.viewer"
+            )
         if camera_id is not None and camera_name is not None:
             raise Error("camera_id and camera_name: one of them")
         if view is not None and not isinstance(view, dict):
-            raise Error(f"camera={view!r}: expected a dict of fields of a tisim.MjvCamera")
+            raise Error(f"camera={brief(view)}: expected a dict of fields of a tisim.MjvCamera")
         self.m, self.mode, self.size = m, mode, (height, width)
         self.named, self.view, self.renderer = camera_name if camera_id is None else camera_id, view, None
 

@@ -5,7 +5,7 @@ import numbers
 
 import gymnasium
 
-from tisim.errors import Error, FieldError
+from tisim.errors import Error, FieldError, brief
 from tisim.mjcf.format.names import nearest
 
 from .vector_env import check_task, positive
@@ -23,26 +23,26 @@ def register(name, task, *, max_episode_steps=None, reward_threshold=None, kwarg
     Raises Error, which names the argument, for what does not fit.
     """
     if not isinstance(name, str):
-        raise Error(f"name={name!r}: expected a name as 'mine/Sort-v0'")
+        raise Error(f"name={brief(name)}: expected a name as 'mine/Sort-v0'")
     check_task(task)
     if max_episode_steps is not None:
         positive("max_episode_steps", max_episode_steps)
     if reward_threshold is not None and not isinstance(reward_threshold, numbers.Real):
-        raise Error(f"reward_threshold={reward_threshold!r}: expected a number")
+        raise Error(f"reward_threshold={brief(reward_threshold)}: expected a number")
     if kwargs is not None and not (isinstance(kwargs, dict) and all(isinstance(key, str) for key in kwargs)):
-        raise Error(f"kwargs={kwargs!r}: expected a dict of arguments of the task")
+        raise Error(f"kwargs={brief(kwargs)}: expected a dict of arguments of the task")
     if "task" in (kwargs or {}):
         raise Error("kwargs: 'task' is the second argument")
     known = [key for key in inspect.signature(gymnasium.register).parameters if key not in OWN]
     for key, value in others.items():
         if key not in known:
-            raise FieldError(f"register takes no {key!r}{nearest(key, known)}")
+            raise FieldError(f"register takes no {brief(key)}{nearest(key, known)}")
         if key in SWITCHES and not isinstance(value, bool):
-            raise Error(f"{key}={value!r}: expected True or False")
+            raise Error(f"{key}={brief(value)}: expected True or False")
     try:
         gymnasium.register(name, entry_point="tisim.gym.single_env:SingleEnv",
                            vector_entry_point="tisim.gym.vector_env:make", max_episode_steps=max_episode_steps,
                            reward_threshold=reward_threshold, kwargs=dict(kwargs or {}, task=task),
                            **others)  # fmt: skip
     except gymnasium.error.Error as e:  # a name that gymnasium does not take
-        raise Error(f"name={name!r}: {e}") from None
+        raise Error(f"name={brief(name)}: {e}") from None

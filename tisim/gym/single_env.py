@@ -2,7 +2,7 @@
 
 import gymnasium
 
-from tisim.errors import Error
+from tisim.errors import Error, brief
 
 from .pictures import MODES
 from .vector_env import as_seed, make
@@ -19,7 +19,7 @@ class SingleEnv(gymnasium.Env):
     def __init__(self, task, **kwargs):
         for name in ("num_envs", "autoreset_mode"):
             if name in kwargs:
-                raise Error(f"{name}={kwargs[name]!r}: this is one environment; gymnasium.make_vec takes {name}")
+                raise Error(f"{name}={brief(kwargs[name])}: this is one environment; gymnasium.make_vec takes {name}")
         self.worlds = make(task, autoreset_mode="Disabled", **kwargs)
         self.observation_space = self.worlds.single_observation_space
         self.action_space = self.worlds.single_action_space
@@ -45,7 +45,7 @@ class SingleEnv(gymnasium.Env):
         try:
             seed = None if seed is None else as_seed(seed)
         except TypeError:
-            raise Error(f"seed={seed!r}: expected a whole number") from None
+            raise Error(f"seed={brief(seed)}: expected a whole number") from None
         super().reset(seed=seed)
         self.worlds.rngs = [self.np_random]
         seen, infos = self.worlds.reset(options=options)

@@ -15,7 +15,7 @@ from tisim.data.on_demand import POST_CONSTRAINT  # of the last step's forces: 0
 from tisim.data.state import restart, set_state
 from tisim.device import hands, memory
 from tisim.enums import mjtState
-from tisim.errors import Error, FieldError
+from tisim.errors import Error, FieldError, brief
 from tisim.mjcf.format.names import nearest
 from tisim.model.watched import floats
 
@@ -37,7 +37,7 @@ class Seen:
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        raise FieldError(f"{name!r} is not seen: the task's `reads` names {', '.join(vars(self)) or 'nothing'}")
+        raise FieldError(f"{brief(name)} is not seen: the task's `reads` names {', '.join(vars(self)) or 'nothing'}")
 
     def rows(self, index):
         """The same of some environments, by index or mask."""
@@ -80,7 +80,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
             modes = ", ".join(repr(mode.value) for mode in AutoresetMode)
-            raise Error(f"autoreset_mode={autoreset_mode!r}: expected one of {modes}") from None
+            raise Error(f"autoreset_mode={brief(autoreset_mode)}: expected one of {modes}") from None
         self.max_episode_steps, self.render_mode = max_episode_steps, render_mode
         self.model = m
         self._batch = Batch(m, self.num_envs, self.frame_skip, None if blocks is None else positive("blocks", blocks))
@@ -110,11 +110,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def _check_reads(self):
         """Raises Error for names in `reads` that are no arrays of each world."""
         if isinstance(self.reads, str):
-            raise Error(f"reads={self.reads!r}: expected several names")
+            raise Error(f"reads={brief(self.reads)}: expected several names")
         kept = [name for name, a in DATA.items() if not (a.hidden or a.is_list or a.is_shared)]
         for name in self.reads:
             if name not in kept:
-                raise FieldError(f"reads: Data keeps no array {name!r} for each world{nearest(str(name), kept)}")
+                raise FieldError(f"reads: Data keeps no array {brief(name)} for each world{nearest(str(name), kept)}")
 
     @property
     def datas(self):
@@ -370,14 +370,14 @@ class VectorEnv(gymnasium.vector.VectorEnv):
                 return [None if seed is None else as_seed(seed) + k for k in range(self.num_envs)]
             found = [None if one is None else as_seed(one) for one in seed]
         except (TypeError, ValueError):
-            raise Error(f"seed={seed!r}: expected a whole number, or one or None for each environment") from None
+            raise Error(f"seed={brief(seed)}: expected a whole number, or one or None for each environment") from None
         if len(found) != self.num_envs:
             raise Error(f"seed: {len(found)} for {self.num_envs} environments")
         return found
 
     def _masked(self, options):
         if options is not None and not isinstance(options, dict):
-            raise Error(f"options={options!r}: expected a dict, or None")
+            raise Error(f"options={brief(options)}: expected a dict, or None")
         mask = (options or {}).get("reset_mask")
         if mask is None:
             return np.arange(self.num_envs)
@@ -405,18 +405,18 @@ def _range(dtype):
 def _infos(what, found, n):
     """Infos of n environments, looked at."""
     if not isinstance(found, dict):
-        raise Error(f"{what}: infos are {found!r}, expected a dict")
+        raise Error(f"{what}: infos are {brief(found)}, expected a dict")
     out = {}
     for name, value in found.items():
         if not isinstance(name, str) or name.startswith("_") or name in TAKEN:
-            raise Error(f"{what}: info {name!r}: expected another name, without _ in front")
+            raise Error(f"{what}: info {brief(name)}: expected another name, without _ in front")
         try:
             out[name] = np.asarray(value)
         except ValueError as e:  # rows of different lengths
-            raise Error(f"{what}: info {name!r} is no array: {e}") from None
+            raise Error(f"{what}: info {brief(name)} is no array: {e}") from None
     for name, a in out.items():
         if a.shape[:1] != (n,):
-            raise Error(f"{what}: info {name!r} has shape {a.shape} for {n} environments, expected them in front")
+            raise Error(f"{what}: info {brief(name)} has shape {a.shape} for {n} environments, expected them in front")
     return out
 
 
@@ -434,7 +434,7 @@ def _like(mask, a):
 def positive(name, value):
     """The value of an argument; raises Error for what is no positive whole number."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise Error(f"{name}={value!r}: expected a positive whole number")
+        raise Error(f"{name}={brief(value)}: expected a positive whole number")
     return int(value)
 
 
@@ -442,7 +442,7 @@ def check_task(task):
     """Module and class of a task named as "module:Class"; raises Error for what is no such name."""
     module, _, name = task.partition(":") if isinstance(task, str) else ("", "", "")
     if not name.isidentifier() or not all(part.isidentifier() for part in module.split(".")):
-        raise Error(f"task={task!r}: expected 'module:Class'")
+        raise Error(f"task={brief(task)}: expected 'module:Class'")
     return module, name
 
 
@@ -454,7 +454,7 @@ def make(task, num_envs=1, **kwargs):
     except ModuleNotFoundError as e:
         if not f"{module}.".startswith(f"{e.name}."):  # the module is there, and misses another
             raise
-        raise Error(f"task={task!r}: there is no module {e.name!r}") from None
+        raise Error(f"task={brief(task)}: there is no module {e.name!r}") from None
     if not (isinstance(found, type) and issubclass(found, VectorEnv)):
-        raise Error(f"task={task!r}: expected 'module:Class' of a tisim.gym.VectorEnv")
+        raise Error(f"task={brief(task)}: expected 'module:Class' of a tisim.gym.VectorEnv")
     return found(num_envs=num_envs, **kwargs)

@@ -13,7 +13,7 @@ from tisim.device import program
 from tisim.device.bundle import func
 from tisim.device.flow import BUNDLES
 from tisim.device.variant import Kernel
-from tisim.errors import Error, FieldError
+from tisim.errors import Error, FieldError, brief
 from tisim.mjcf.format.names import nearest
 
 
@@ -66,7 +66,7 @@ class Callbacks:
 
     def __setattr__(self, name, value):
         if name not in FORMS:
-            raise FieldError(f"there is no callback {name!r}{nearest(name, FORMS)}: {', '.join(FORMS)}")
+            raise FieldError(f"there is no callback {brief(name)}{nearest(name, FORMS)}: {', '.join(FORMS)}")
         object.__setattr__(self, name, checked(name, value))
         object.__setattr__(self, "edits", self.edits + 1)
 
@@ -107,7 +107,7 @@ def checked(name, f):
         return f if isinstance(f, Kernel) or bundled else func(function)
     forms = [form.python, MUJOCOS] if name == "contactfilter" else [form.python]
     if not callable(f) or not any(takes(f, len(words.split(", "))) for words in forms):
-        raise Error(f"{place} is a function f({form.python}), a {marked}, or None; got {f!r}")
+        raise Error(f"{place} is a function f({form.python}), a {marked}, or None; got {brief(f)}")
     return f
 
 

@@ -1,7 +1,7 @@
 """The kinds of elements that a model names, and where their fields and sizes are."""
 
 from tisim.enums import mjtObj
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.mjcf.format.names import nearest
 
 # What m.<kind>(name) finds: type of object, prefix of its fields, its size.
@@ -44,7 +44,7 @@ def as_objtype(objtype):
     try:
         return mjtObj(int(objtype))
     except (TypeError, ValueError, OverflowError):
-        raise Error(f"unknown type of object {objtype!r}") from None
+        raise Error(f"unknown type of object {brief(objtype)}") from None
 
 
 def word_of(objtype):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from tisim.enums import mjtEnableBit, mjtEq, mjtIntegrator, mjtJoint, mjtSensor, mjtSleepPolicy, mjtStage, mjtTrn
-from tisim.errors import Error, FieldError, UnsupportedError
+from tisim.errors import Error, FieldError, UnsupportedError, brief
 from tisim.mjcf.format.names import nearest
 
 NAME = "lcp"  # of m.opt.dynamics
@@ -48,7 +48,7 @@ class Lcp:
     def take(self, values):
         """Writes several: an Lcp, or a dict. All or nothing."""
         if not hasattr(values, "items"):
-            raise Error(f"lcp: expected names and values, got {values!r}")
+            raise Error(f"lcp: expected names and values, got {brief(values)}")
         self._values.update({name: _checked(name, value) for name, value in values.items()})
         object.__setattr__(self, "edits", self.edits + 1)
 
@@ -56,7 +56,7 @@ class Lcp:
         values = object.__getattribute__(self, "__dict__").get("_values", {})
         if name in values:
             return values[name]
-        raise FieldError(f"lcp has no field {name!r}{nearest(name, values)}")
+        raise FieldError(f"lcp has no field {brief(name)}{nearest(name, values)}")
 
     def __setattr__(self, name, value):
         self.take({name: value})
@@ -83,14 +83,14 @@ class Lcp:
 def _checked(name, value):
     if name in CHOICES:
         if not isinstance(value, str) or value not in CHOICES[name]:
-            raise Error(f"lcp.{name} is one of {', '.join(map(repr, CHOICES[name]))}, got {value!r}")
+            raise Error(f"lcp.{name} is one of {', '.join(map(repr, CHOICES[name]))}, got {brief(value)}")
         return value
     if name in FLAGS:
         if not isinstance(value, (bool, np.bool_)):
-            raise Error(f"lcp.{name} is True or False, got {value!r}")
+            raise Error(f"lcp.{name} is True or False, got {brief(value)}")
         return bool(value)
     if name not in RANGES:
-        raise FieldError(f"lcp has no field {name!r}{nearest(str(name), [*CHOICES, *FLAGS, *RANGES])}")
+        raise FieldError(f"lcp has no field {brief(name)}{nearest(str(name), [*CHOICES, *FLAGS, *RANGES])}")
     default, least, most = RANGES[name]
     if default == "auto" and isinstance(value, str) and value == "auto":
         return value
@@ -102,7 +102,7 @@ def _checked(name, value):
         number = math.nan
     if not least <= number <= most or (whole and number != int(number)):
         words = "a whole number" if whole else "'auto' or a number" if default == "auto" else "a number"
-        raise Error(f"lcp.{name} is {words} from {least:g} to {most:g}, got {value!r}")
+        raise Error(f"lcp.{name} is {words} from {least:g} to {most:g}, got {brief(value)}")
     return int(number) if whole else number
 
 

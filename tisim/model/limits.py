@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.mjcf.format.names import nearest
 
 CAPACITIES = (
@@ -22,9 +22,11 @@ CAPACITIES = (
 def checked(name, value, what="capacity_limit"):
     """The value as an int. Raises Error for a name that no list has, or a value that is no length."""
     if name not in CAPACITIES:
-        raise Error(f"{what} has no entry {name!r}{nearest(str(name), CAPACITIES)}; there are {', '.join(CAPACITIES)}")
+        raise Error(
+            f"{what} has no entry {brief(name)}{nearest(str(name), CAPACITIES)}; there are {', '.join(CAPACITIES)}"
+        )
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < 0:
-        raise Error(f"{what}[{name!r}] = {value!r}: expected a length, a whole number from 0")
+        raise Error(f"{what}[{brief(name)}] = {brief(value)}: expected a length, a whole number from 0")
     return int(value)
 
 
@@ -49,7 +51,7 @@ class Limits(dict):
         try:
             new = dict(values, **more)
         except (TypeError, ValueError):
-            raise Error(f"capacity_limit: expected a dict of names and lengths, got {values!r}") from None
+            raise Error(f"capacity_limit: expected a dict of names and lengths, got {brief(values)}") from None
         for name, value in new.items():  # all or nothing
             checked(name, value)
         for name, value in new.items():

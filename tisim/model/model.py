@@ -6,7 +6,7 @@ import os
 import numpy as np
 
 from tisim import mjcf
-from tisim.errors import Error, FieldError, IdError, UnknownNameError
+from tisim.errors import Error, FieldError, IdError, UnknownNameError, brief
 from tisim.mjcf.compile import Compiled
 from tisim.mjcf.format.names import nearest
 from tisim.mujoco_names import OF_MODEL, instead
@@ -270,13 +270,13 @@ class Model(DeviceModel):
             one = "; ids in arrays of one number are taken out by [0]" if alone else ""
             raise IdError(f"{word}() needs a name or an id, a whole number, got {_plain(key)}{one}")
         if not 0 <= key < number:
-            raise IdError(f"no {word} with id {key!r}: there are {number}")
+            raise IdError(f"no {word} with id {brief(key)}: there are {number}")
         return int(key)
 
 
 def _plain(value):
     """A value in few words, an array as a list."""
-    return repr(value.tolist() if isinstance(value, np.ndarray) and value.size < 9 else value)
+    return brief(value.tolist() if isinstance(value, np.ndarray) and value.size < 9 else value)
 
 
 def _path(path):
@@ -284,7 +284,7 @@ def _path(path):
     try:
         return os.fsdecode(path)
     except TypeError:
-        raise Error(f"path={path!r}: expected a str or a path") from None
+        raise Error(f"path={brief(path)}: expected a str or a path") from None
 
 
 def _accessor(word):

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from tisim.enums import mjtCone, mjtIntegrator, mjtJacobian, mjtSolver
-from tisim.errors import Error, FieldError
+from tisim.errors import Error, FieldError, brief
 
 # fields that hold a member of an enum, with the enum
 CHOICES = {"integrator": mjtIntegrator, "cone": mjtCone, "jacobian": mjtJacobian, "solver": mjtSolver}
@@ -53,34 +53,34 @@ class Settings:
             raise Error(f"{where} is a group of settings; write its fields")
         if isinstance(old, str):
             if value not in DYNAMICS:
-                raise Error(f"{where} is one of {', '.join(map(repr, DYNAMICS))}, got {value!r}")
+                raise Error(f"{where} is one of {', '.join(map(repr, DYNAMICS))}, got {brief(value)}")
             return str(value)
         try:
             array = np.asarray(value, float)
         except (TypeError, ValueError):
             raise Error(
-                f"{where} needs {'numbers' if isinstance(old, np.ndarray) else 'a number'}, got {value!r}"
+                f"{where} needs {'numbers' if isinstance(old, np.ndarray) else 'a number'}, got {brief(value)}"
             ) from None
         if isinstance(old, np.ndarray):
             if array.shape != old.shape or not np.isfinite(array).all():
-                raise Error(f"{where} needs {old.size} finite numbers, got {value!r}")
+                raise Error(f"{where} needs {old.size} finite numbers, got {brief(value)}")
             return array.astype(old.dtype)
         if array.size != 1 or not math.isfinite(
             number := float(array.reshape(()) if array.ndim == 0 else array.ravel()[0])
         ):
-            raise Error(f"{where} needs one finite number, got {value!r}")
+            raise Error(f"{where} needs one finite number, got {brief(value)}")
         if name in POSITIVE and not 0 < number <= MOST:
-            raise Error(f"{where} needs a number above 0, at most {MOST:g}, got {value!r}")
+            raise Error(f"{where} needs a number above 0, at most {MOST:g}, got {brief(value)}")
         if name in NOT_NEGATIVE and number < 0:
-            raise Error(f"{where} cannot be negative, got {value!r}")
+            raise Error(f"{where} cannot be negative, got {brief(value)}")
         if not isinstance(old, (int, np.integer)):
             return number
         if abs(number) >= 2**31:
-            raise Error(f"{where} needs a 32-bit integer, got {value!r}")
+            raise Error(f"{where} needs a 32-bit integer, got {brief(value)}")
         if number != int(number):
-            raise Error(f"{where} needs an integer, got {value!r}")
+            raise Error(f"{where} needs an integer, got {brief(value)}")
         if name in CHOICES and int(number) not in {int(c) for c in CHOICES[name]}:
-            raise Error(f"{where} is one of {', '.join(c.name for c in CHOICES[name])}, got {value!r}")
+            raise Error(f"{where} is one of {', '.join(c.name for c in CHOICES[name])}, got {brief(value)}")
         return int(number)
 
     def check(self):

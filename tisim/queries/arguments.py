@@ -8,7 +8,7 @@ from tisim.data import given
 from tisim.data.arrays import DATA
 from tisim.data.state import ragged_as_objects
 from tisim.device import memory
-from tisim.errors import Error, ValuesError
+from tisim.errors import Error, ValuesError, brief
 from tisim.model.watched import floats
 
 
@@ -32,7 +32,7 @@ def part(d, name, index):
 def element(m, word, key):
     """Id of a body, geom, site, ... given as id or name. Raises Error where there is none."""
     if isinstance(key, (bool, np.bool_)):
-        raise Error(f"{word}={key!r}: expected an id or a name")
+        raise Error(f"{word}={brief(key)}: expected an id or a name")
     return m._id(word, key)
 
 
@@ -61,7 +61,7 @@ def number(name, value):
     except ValuesError:
         a = np.empty(0)
     if a.ndim or isinstance(value, (bool, np.bool_)) or not np.isfinite(a):
-        raise Error(f"{name}={value!r}: expected a number")
+        raise Error(f"{name}={brief(value)}: expected a number")
     return float(a)
 
 
@@ -82,5 +82,5 @@ def shaped(d, a):
 def flag(name, value):
     """True or False of a flag."""
     if not isinstance(value, (bool, int, np.bool_, np.integer)):
-        raise Error(f"{name}={value!r}: expected True or False")
+        raise Error(f"{name}={brief(value)}: expected True or False")
     return bool(value)

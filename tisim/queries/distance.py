@@ -7,7 +7,7 @@ import numpy as np
 from tisim.data import given
 from tisim.data.state import ragged_as_objects
 from tisim.device import launch, memory, runtime, session
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.stages import colliders, collision, distances, narrowphase
 
 from .arguments import number
@@ -62,7 +62,7 @@ def _geoms(m, what, value):
     ids = [m.geom(x).id if isinstance(x, str) else x for x in (value if many else [value])]
     ids = ragged_as_objects(ids)
     if ids.dtype.kind not in "iu" or ids.ndim != 1 or not ids.size or ids.min() < 0 or ids.max() >= m.ngeom:
-        raise Error(f"{what}={value!r}: expected ids (0 to {m.ngeom - 1}) or names of geoms")
+        raise Error(f"{what}={brief(value)}: expected ids (0 to {m.ngeom - 1}) or names of geoms")
     return ids.astype(np.int64) if many else ids.astype(np.int64).reshape(())
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from tisim.data import asleep, on_demand
 from tisim.data.state import ragged_as_objects
 from tisim.enums import mjtCone, mjtObj
-from tisim.errors import Error, IdError
+from tisim.errors import Error, IdError, brief
 from tisim.mjcf.rotations import cross
 from tisim.model.kinds import as_objtype
 
@@ -67,7 +67,7 @@ def contact_force(m, d, contact):
     if place.size == 0:
         place = place.astype(int)
     if place.dtype.kind not in "iu" or place.ndim > 1 or (place.size and not -n <= place.min() <= place.max() < n):
-        raise IdError(f"contact={contact!r}: expected a place in the list of {n} contacts, or a sequence of them")
+        raise IdError(f"contact={brief(contact)}: expected a place in the list of {n} contacts, or a sequence of them")
     place = np.atleast_1d(place).astype(np.int64) % max(n, 1)
     if on_demand.hard(d):
         at = d.host("lcp_place")[:n] if asleep.enabled(m) else np.arange(n)
@@ -126,7 +126,7 @@ def _objects(m, d, objtype, objid):
     """(bodies (n,), positions (nworld, n, 3), orientations (nworld, n, 3, 3), whether several were asked for)."""
     kind = mjtObj.mjOBJ_XBODY if isinstance(objtype, str) and objtype == "xbody" else as_objtype(objtype)
     if kind not in PLACES:
-        raise Error(f"objtype={objtype!r}: expected a body, xbody, geom, site or camera")
+        raise Error(f"objtype={brief(objtype)}: expected a body, xbody, geom, site or camera")
     word, pos, mat, owner = PLACES[kind]
     if kind == mjtObj.mjOBJ_CAMERA:
         on_demand.cameras(m, d)

@@ -6,7 +6,7 @@ actuator_gainprm: range (2) [optimal lengths], peak force [N] or -1, scale, lmin
 
 import numpy as np
 
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.model.watched import numbers
 
 MINVAL = 1e-15
@@ -16,7 +16,7 @@ def _array(value, name, size=None):
     try:
         out = np.asarray(numbers(value), float)
     except (TypeError, ValueError):
-        raise Error(f"{name}={value!r}: expected numbers") from None
+        raise Error(f"{name}={brief(value)}: expected numbers") from None
     if size is not None and (out.ndim != 1 or out.size < size):
         raise Error(f"{name} has shape {out.shape}: expected {size} numbers")
     return out

@@ -6,7 +6,7 @@ import numpy as np
 
 from tisim.data import given
 from tisim.enums import mjtJoint, mjtSameFrame
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.mjcf import rotations
 from tisim.mjcf.numbers import MINVAL
 
@@ -69,7 +69,7 @@ def local_to_global(m, d, pos, quat, body, sameframe=mjtSameFrame.mjSAMEFRAME_NO
     try:
         same = mjtSameFrame(sameframe)
     except ValueError:
-        raise Error(f"sameframe={sameframe!r}: expected a mjtSameFrame") from None
+        raise Error(f"sameframe={brief(sameframe)}: expected a mjtSameFrame") from None
     e = mjtSameFrame
     xquat, xmat = (part(d, name, i) for name in ("xquat", "xmat"))
     if same == e.mjSAMEFRAME_BODY:

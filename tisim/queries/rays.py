@@ -10,7 +10,7 @@ import numpy as np
 
 from tisim.data import given
 from tisim.device import launch, memory, runtime, session
-from tisim.errors import CapacityError, Error, ValuesError
+from tisim.errors import CapacityError, Error, ValuesError, brief
 from tisim.model.watched import floats
 from tisim.stages.rays import MAXVAL, ray_tree, ray_types
 
@@ -62,7 +62,7 @@ def multi_ray(m, d, pnt, vec, geomgroup=None, flg_static=1, bodyexclude=-1, cuto
     if vec.ndim not in (2, 2 + len(many)) or (vec.ndim == 3 and len(vec) != d.nworld):
         raise Error(f"vec has shape {vec.shape}: expected (n, 3)" + (f" or ({d.nworld}, n, 3)" if many else ""))
     if not _is_number(cutoff) or not cutoff >= 0:
-        raise Error(f"cutoff={cutoff!r}: expected a distance")
+        raise Error(f"cutoff={brief(cutoff)}: expected a distance")
     shape = many + vec.shape[-2:]
     return _cast(m, d, np.broadcast_to(pnt[..., None, :], shape), np.broadcast_to(vec, shape), geomgroup, flg_static,
                  bodyexclude, min(float(cutoff), MAXVAL))  # fmt: skip
@@ -91,12 +91,12 @@ def _filters(m, geomgroup, flg_static, bodyexclude):
     if geomgroup is not None:
         flags = floats("geomgroup", geomgroup)
         if flags.shape != (NGROUP,):
-            raise Error(f"geomgroup={geomgroup!r}: expected {NGROUP} flags, one for each group, or None")
+            raise Error(f"geomgroup={brief(geomgroup)}: expected {NGROUP} flags, one for each group, or None")
         groups = int(sum(1 << k for k in range(NGROUP) if flags[k] != 0))
     if not isinstance(flg_static, (bool, int, np.bool_, np.integer)):
-        raise Error(f"flg_static={flg_static!r}: expected True or False")
+        raise Error(f"flg_static={brief(flg_static)}: expected True or False")
     if not isinstance(bodyexclude, (int, np.integer)) or not -1 <= bodyexclude < m.nbody:
-        raise Error(f"bodyexclude={bodyexclude!r}: expected the id of a body (below {m.nbody}), or -1 for none")
+        raise Error(f"bodyexclude={brief(bodyexclude)}: expected the id of a body (below {m.nbody}), or -1 for none")
     return dict(groups=groups, flg_static=int(bool(flg_static)), bodyexclude=int(bodyexclude))
 
 

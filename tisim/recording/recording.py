@@ -8,7 +8,7 @@ import numpy as np
 from tisim.data import given
 from tisim.data.asleep import AWAKE, GONE, listed, stale, take
 from tisim.data.state import write_worlds
-from tisim.errors import Error, IdError
+from tisim.errors import Error, IdError, brief
 from tisim.model.file import from_bytes
 from tisim.model.model import Model
 from tisim.stages import dynamics, tendon
@@ -85,7 +85,7 @@ class Recording:
     def __getitem__(self, k):
         """Frame k as a dict of arrays, named and shaped as in tisim.Recorder, without the axis of frames."""
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not -len(self) <= k < len(self):
-            raise IdError(f"no frame {k!r}: there are {len(self)}")
+            raise IdError(f"no frame {brief(k)}: there are {len(self)}")
         k = int(k) % len(self)
         chunk = int(np.searchsorted(self._first, k, side="right")) - 1
         at = k - int(self._first[chunk])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tisim.enums import mjtTrn
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.mjcf.format.actuator_defaults import SHORTCUTS, TRANSMISSIONS, apply
 from tisim.mjcf.format.grammar import GRAMMAR
 
@@ -72,7 +72,7 @@ class SpecActuator(OrderedElement):
             if word in (name, kind.name[6:].lower()) or (isinstance(value, (int, np.integer)) and value == kind):
                 break
         else:
-            raise Error(f"expected an mjtTrn or one of {', '.join(TRANSMISSIONS)}, found {value!r}")
+            raise Error(f"expected an mjtTrn or one of {', '.join(TRANSMISSIONS)}, found {brief(value)}")
         target = self.target
         for other in TRANSMISSIONS:
             self._node.attrib.pop(other, None)

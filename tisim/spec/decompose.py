@@ -13,7 +13,7 @@ import numpy as np
 from tisim.device import cache
 from tisim.device.damaged import DAMAGED
 from tisim.enums import mjtGeom
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.mjcf.rotations import rotate
 
 CONCAVITY = 0.05  # of a mesh whose largest extent is 2: CoACD's default
@@ -23,9 +23,9 @@ SHOWN_GROUP, HIDDEN_GROUP = 2, 3  # of geoms, as MuJoCo's models have it: what i
 def decompose(spec, meshes=None, threshold=CONCAVITY, maxhulls=-1, seed=0, show=None):
     """Spec.decompose."""
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0.01 <= threshold <= 1:
-        raise Error(f"threshold={threshold!r}: expected 0.01 (close) to 1 (rough)")
+        raise Error(f"threshold={brief(threshold)}: expected 0.01 (close) to 1 (rough)")
     if isinstance(maxhulls, bool) or not isinstance(maxhulls, int) or not (maxhulls == -1 or maxhulls > 0):
-        raise Error(f"maxhulls={maxhulls!r}: expected a positive number, or -1 for as many as it takes")
+        raise Error(f"maxhulls={brief(maxhulls)}: expected a positive number, or -1 for as many as it takes")
     m = spec.compile()
     users = _colliding(spec)
     names = sorted(users) if meshes is None else [meshes] if isinstance(meshes, str) else list(meshes)

@@ -1,6 +1,6 @@
 """SpecElement: one element of a tisim.Spec, its attributes read and written by name."""
 
-from tisim.errors import Error, UnsupportedError
+from tisim.errors import Error, UnsupportedError, brief
 from tisim.mjcf.format.defaults import BUILTIN, PLAIN
 from tisim.mjcf.format.grammar import GRAMMAR, REFUSED_ATTRIBUTES
 from tisim.mjcf.format.names import nearest
@@ -147,7 +147,7 @@ class SpecElement:
         if isinstance(value, str):
             value = self._spec.find_default(value)
         elif value is not None and not (isinstance(value, SpecElement) and value._node.tag == "default"):
-            raise Error(f"expected a default class or its name, found {value!r}")
+            raise Error(f"expected a default class or its name, found {brief(value)}")
         name = None if value is None else value.name
         self._set("childclass" if "childclass" in self._grammar.attributes else self._attribute("class"), name)
 
@@ -212,7 +212,7 @@ def texts(values, number):
     """A list of at most `number` texts, with "" for None; Error for anything else."""
     values = list(values) if isinstance(values, (list, tuple)) else values
     if not isinstance(values, list) or len(values) > number or any(not isinstance(v or "", str) for v in values):
-        raise Error(f"expected a list of at most {number} names, found {values!r}")
+        raise Error(f"expected a list of at most {number} names, found {brief(values)}")
     return [v or "" for v in values]
 
 

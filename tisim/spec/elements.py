@@ -1,7 +1,7 @@
 """The elements of a tisim.Spec outside the world: assets, equalities, tendons, sensors, tuples, classes."""
 
 from tisim.enums import mjtEq, mjtObj, mjtSensor, mjtTextureRole
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.mjcf.format.grammar import GRAMMAR
 from tisim.mjcf.format.names import nearest
 
@@ -19,7 +19,7 @@ def sensor_tag(kind):
     try:
         tag = kind if isinstance(kind, str) else mjtSensor(int(kind)).name.removeprefix("mjSENS_")
     except (TypeError, ValueError):
-        raise Error(f"expected an mjtSensor or its word, found {kind!r}") from None
+        raise Error(f"expected an mjtSensor or its word, found {brief(kind)}") from None
     tag = tag if tag in tags else SENSORS.get(tag, tag.lower())
     if tag not in tags:
         raise Error(f"there is no sensor '{kind}'{nearest(kind, tags)}")
@@ -32,7 +32,7 @@ def equality_tag(kind):
     try:
         tag = kind if isinstance(kind, str) else mjtEq(int(kind)).name.removeprefix("mjEQ_").lower()
     except (TypeError, ValueError):
-        raise Error(f"expected an mjtEq or its word, found {kind!r}") from None
+        raise Error(f"expected an mjtEq or its word, found {brief(kind)}") from None
     if tag not in tags:
         raise Error(f"there is no equality '{kind}'{nearest(kind, tags)}")
     return tag
@@ -45,7 +45,7 @@ def object_word(value):
     try:
         return mjtObj(int(value)).name.removeprefix("mjOBJ_").lower()
     except (TypeError, ValueError):
-        raise Error(f"expected an mjtObj or its word, found {value!r}") from None
+        raise Error(f"expected an mjtObj or its word, found {brief(value)}") from None
 
 
 class SpecSensor(OrderedElement):
@@ -171,7 +171,7 @@ def _numbers(value):
     try:
         return [float(v) for v in (value if hasattr(value, "__iter__") else [value])]
     except (TypeError, ValueError):
-        raise Error(f"expected numbers, found {value!r}") from None
+        raise Error(f"expected numbers, found {brief(value)}") from None
 
 
 class SpecTendon(SpecElement):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tisim.enums import mjtGeom
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.mjcf.format.xmltext import Node
 from tisim.mjcf.rotations import rotate
 
@@ -70,7 +70,7 @@ def _own(spec, template):
     from .bodies import SpecBody
 
     if not isinstance(template, SpecBody) or template._node.tag != "body":
-        raise Error(f"expected a body of a Spec as template, found {template!r}")
+        raise Error(f"expected a body of a Spec as template, found {brief(template)}")
     if template._spec is spec:
         return template._node, lambda name: name
     moved = spec._attach(template, spec.worldbody, "", "_")
@@ -127,11 +127,11 @@ def scatter(spec, template, n, low, high, seed=0, turn=True, size=(1.0, 1.0)):
     """Spec.scatter."""
     templates = list(template) if isinstance(template, (list, tuple)) else [template]
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise Error(f"n={n!r}: expected a number of bodies")
+        raise Error(f"n={brief(n)}: expected a number of bodies")
     low, high = _rows("low, high", [low, high], 3)
     smallest, largest = _rows("size", [size], 2)[0]
     if not 0 < smallest <= largest:
-        raise Error(f"size={size!r}: expected two factors, the smaller one first")
+        raise Error(f"size={brief(size)}: expected two factors, the smaller one first")
     rng = np.random.default_rng(seed)
     radii = np.array([radius(t) for t in templates])
     which = rng.integers(len(templates), size=n)
@@ -165,7 +165,7 @@ def radius(template):
     from .bodies import SpecBody
 
     if not isinstance(template, SpecBody) or template._node.tag != "body":
-        raise Error(f"expected a body of a Spec as template, found {template!r}")
+        raise Error(f"expected a body of a Spec as template, found {brief(template)}")
     spec = template._spec
     place = next(i for i, node in enumerate(spec._all()["body"]) if node is template._node)
     m = spec.compile()
@@ -178,7 +178,7 @@ def radius(template):
         above = int(m.body_parentid[b])
         reach[above] = max(reach[above], np.linalg.norm(m.body_pos[b]) + reach[b])
     if not reach[place]:
-        raise Error(f"{template!r} has no geoms: nothing is known of its size")
+        raise Error(f"{brief(template)} has no geoms: nothing is known of its size")
     return float(reach[place])
 
 

@@ -1,7 +1,7 @@
 """`alt` of an element: its orientation in other words than a quaternion, as in mujoco.MjSpec."""
 
 from tisim.enums import mjtOrientation
-from tisim.errors import Error, FieldError
+from tisim.errors import Error, FieldError, brief
 
 from .values import Vector
 
@@ -37,7 +37,7 @@ class Orientation:
             setattr(self._element, self._known(name), value)
             return
         if value not in _TYPES:
-            raise Error(f"expected an mjtOrientation, found {value!r}")
+            raise Error(f"expected an mjtOrientation, found {brief(value)}")
         held, word = self._held(), _TYPES[value]
         if word != held:
             self._element._set(held, None)

@@ -1,7 +1,7 @@
 """The settings of a tisim.Spec: spec.option, spec.compiler, spec.visual, spec.stat, spec.size."""
 
 from tisim.enums import mjtDisableBit, mjtEnableBit
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.mjcf.format import settings
 from tisim.mjcf.format.settings import COMPILER, OPTION, SIZE, VISUAL
 
@@ -65,7 +65,7 @@ class SpecOption(SpecSettings):
         known = {name.removeprefix(prefix).lower(): bit for name, bit in enum.__members__.items()}
         known = {name: int(bit) for name, bit in known.items() if name in self._grammar.children["flag"].attributes}
         if not isinstance(bits, int) or bits & ~sum(known.values()):
-            raise Error(f"expected bits of {enum.__name__}, found {bits!r}")
+            raise Error(f"expected bits of {enum.__name__}, found {brief(bits)}")
         for name, bit in known.items():
             self.flag._node.attrib.pop(name, None)
             if bits & bit:

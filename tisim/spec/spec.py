@@ -3,7 +3,7 @@
 import os
 
 from tisim.device.whole_file import whole
-from tisim.errors import Error, FieldError
+from tisim.errors import Error, FieldError, brief
 from tisim.mjcf.compile import compile_scope
 from tisim.mjcf.format import parse, write
 from tisim.mjcf.format.grammar import GRAMMAR
@@ -106,7 +106,7 @@ class Spec(Tree):
     @assets.setter
     def assets(self, files):
         if not isinstance(files, dict):
-            raise Error(f"assets is a dict of contents by name, found {files!r}")
+            raise Error(f"assets is a dict of contents by name, found {brief(files)}")
         self._source.assets = dict(files)
 
     @property
@@ -322,13 +322,13 @@ class Spec(Tree):
         whose elements do. Raises Error where settings of the compiler differ in a way that a file cannot hold.
         """
         if not isinstance(child, Spec):
-            raise Error(f"attach() needs a Spec, found {child!r}")
+            raise Error(f"attach() needs a Spec, found {brief(child)}")
         if (frame is None) == (site is None):
             raise Error("attach() needs one of frame and site")
         kind, target = ("frame", frame) if site is None else ("site", site)
         target = self._found(kind, target) if isinstance(target, str) else target
         if site is None and not isinstance(target, SpecFrame):
-            raise Error(f"expected a frame, found {target!r}")
+            raise Error(f"expected a frame, found {brief(target)}")
         holder = target if site is None else self._frame_at(target)
         return self._attach(child.worldbody, holder, prefix, suffix)
 
@@ -340,7 +340,7 @@ class Spec(Tree):
     def _frame_at(self, site):
         """A new frame with the pose of a site, in the site's place."""
         if not isinstance(site, SpecSite):
-            raise Error(f"expected a site, found {site!r}")
+            raise Error(f"expected a site, found {brief(site)}")
         at = self._handle(self._parent(site._node)).add_frame(pos=site.pos)
         for name in ("quat", "axisangle", "xyaxes", "zaxis", "euler"):
             if name in site._node.attrib:

@@ -1,6 +1,6 @@
 """The tree of a tisim.Spec and what is noted about it: parents, handles, lists, names, default classes."""
 
-from tisim.errors import Error, Problems, UnsupportedError
+from tisim.errors import Error, Problems, UnsupportedError, brief
 from tisim.mjcf.format import defaults, write
 from tisim.mjcf.format.grammar import GRAMMAR
 from tisim.mjcf.format.scope import Scope
@@ -208,7 +208,7 @@ class Tree:
         if self._parents[id(node)] is self._root:
             raise Error("the top default class is 'main' and cannot be renamed")
         if not isinstance(name, str) or not name or any(n.attrib.get("class") == name for n in self._default_nodes()):
-            raise Error(f"{name!r} is no name for a default class, or already one")
+            raise Error(f"{brief(name)} is no name for a default class, or already one")
         self._handle(node)._set("class", name)
         for user in self._users(old):
             for attribute in ("class", "childclass"):

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 
 from tisim import enums as e
+from tisim.errors import brief
 
 # keyword kinds whose values read as members of an enum
 ENUMS = {
@@ -25,7 +26,7 @@ def typed(attribute, value):
     if attribute.kind in ("", "text") and not isinstance(value, str):
         found = getattr(value, "name", None)  # an element may stand for its name
         if not isinstance(found, str) or isinstance(value, e.IntEnum):
-            raise ValueError(f"expected a text or an element with a name, found {_show(value)}")
+            raise ValueError(f"expected a text or an element with a name, found {brief(value)}")
         if not found:
             raise ValueError("the element has no name; give it one first")
         value = found
@@ -39,7 +40,7 @@ def typed(attribute, value):
         if isinstance(value, (int, float)) and value in attribute.words.values():
             return int(value)
         words = ", ".join(f"{word} ({int(known)})" for word, known in attribute.words.items())
-        raise ValueError(f"expected one of {words}, found {_show(value)}")
+        raise ValueError(f"expected one of {words}, found {brief(value)}")
     return attribute.convert(_text(value))
 
 
@@ -56,14 +57,9 @@ def _text(value):
         if array.dtype.kind == "f":
             array = array.astype(float)
     except (TypeError, ValueError):
-        raise ValueError(f"expected numbers, found {_show(value)}") from None
+        raise ValueError(f"expected numbers, found {brief(value)}") from None
     whole = array.dtype.kind in "iub"
     return " ".join(str(int(v)) if whole else repr(v) for v in array.ravel().tolist())
-
-
-def _show(value):
-    text = repr(value)
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 class Vector(np.ndarray):

@@ -12,7 +12,7 @@ from tisim.data import asleep
 from tisim.device import flow, launch, memory, runtime
 from tisim.device.variant import Kernel
 from tisim.enums import mjtBias, mjtDisableBit, mjtDyn, mjtGain
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.model import callback
 from tisim.model.callback import is_taichi
 
@@ -141,7 +141,7 @@ def _value(value, nworld, name, i):
         numbers = np.empty((0, 0))
     if numbers.shape not in ((), (1,), (nworld,)):
         raise Error(
-            f"callback {name} returned {value!r} for actuator {i}; expected a number"
+            f"callback {name} returned {brief(value)} for actuator {i}; expected a number"
             f"{f', or one for each of {nworld} worlds' if nworld > 1 else ''}"
         )
     return np.broadcast_to(numbers, nworld)

@@ -6,7 +6,7 @@ import numpy as np
 
 from tisim.device import program
 from tisim.enums import mjtGeom
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.mjcf.format.names import nearest
 from tisim.model import callback
 
@@ -92,7 +92,7 @@ def register_collider(type1, type2, func, contacts=1):
     if len(given) != len(wanted):
         raise Error(f"a collider takes {len(wanted)} arguments ({', '.join(wanted)}), this one takes {given}")
     if not isinstance(contacts, int) or not 1 <= contacts <= 50:
-        raise Error(f"contacts={contacts!r}: expected 1 to 50")
+        raise Error(f"contacts={brief(contacts)}: expected 1 to 50")
     free = set(range(FIRST_USER, NKIND)) - {kind for kind, _, _ in _users.values()}
     if not free:
         raise Error(f"at most {NKIND - FIRST_USER} colliders can be registered; take one away with func=None")
@@ -103,7 +103,7 @@ def _type(word):
     names = {t.name.removeprefix("mjGEOM_").lower(): int(t) for t in mjtGeom if int(t) < NTYPE}
     found = names.get(word) if isinstance(word, str) else int(word) if int(word) in names.values() else None
     if found is None:
-        raise Error(f"{word!r} is no geom type that can collide{nearest(word, names)}")
+        raise Error(f"{brief(word)} is no geom type that can collide{nearest(word, names)}")
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tisim.errors import Error, ValuesError
+from tisim.errors import Error, ValuesError, brief
 from tisim.mjcf.format.names import nearest
 from tisim.model.fields import FIXED
 from tisim.model.watched import kind_of, numbers
@@ -35,7 +35,7 @@ class Case(Mapping):
         return len(self._params)
 
     def __repr__(self):
-        words = ", ".join(f"{k}={np.array2string(np.asarray(v), threshold=4, precision=6)}" for k, v in self.items())
+        words = ", ".join(f"{k}={_shown(np.asarray(v))}" for k, v in self.items())
         return f"case {self.index} ({words})" if words else f"case {self.index}"
 
     def __reduce__(self):
@@ -75,7 +75,7 @@ def read(cases, seed=0):
         params = {name: _value(k, name, value) for name, value in row.items()}
         own = params.pop("seed", seed + k)
         if isinstance(own, bool) or not isinstance(own, (int, np.integer)) or own < 0:
-            raise Error(f"case {k}: seed={own!r}: expected a whole number, 0 or more")
+            raise Error(f"case {k}: seed={brief(own)}: expected a whole number, 0 or more")
         out.append(Case(k, int(own), params))
     return out
 
@@ -140,6 +140,10 @@ def _fill(name, array, values):
     array[...] = values
 
 
+def _shown(array):
+    return np.array2string(array, threshold=4, precision=6) if array.ndim < 2 else brief(array)
+
+
 def _column(name, values):
     try:
         return list(values)
@@ -149,9 +153,9 @@ def _column(name, values):
 
 def _value(k, name, value):
     if not isinstance(name, str):
-        raise Error(f"case {k}: parameter {name!r}: expected a name")
+        raise Error(f"case {k}: parameter {brief(name)}: expected a name")
     if isinstance(value, np.ma.MaskedArray):
         raise Error(f"case {k}: {name} is a masked array: its .filled(value) is one without a mask")
     if kind_of(value) not in "biufU":
-        raise Error(f"case {k}: {name}={value!r}: expected numbers or a word")
+        raise Error(f"case {k}: {name}={brief(value)}: expected numbers or a word")
     return value.item() if isinstance(value, np.generic) else value

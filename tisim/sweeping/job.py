@@ -17,7 +17,7 @@ from tisim import __version__, pipeline
 from tisim.data.data import Data
 from tisim.data.state import reset
 from tisim.device import cache, runtime, session
-from tisim.errors import DivergedWarning, Error
+from tisim.errors import DivergedWarning, Error, brief
 from tisim.model.model import Model
 from tisim.spec.spec import Spec
 
@@ -33,12 +33,14 @@ class Job:
     def __init__(self, model, steps, measure, prepare=None, source=None):
         self.model = model if callable(model) and not isinstance(model, type) else as_model(model)
         if not callable(steps) and (isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 0):
-            raise Error(f"steps={steps!r}: expected a number of steps, or a function of (m, d, case) that takes them")
+            raise Error(
+                f"steps={brief(steps)}: expected a number of steps, or a function of (m, d, case) that takes them"
+            )
         if not callable(steps) and steps > pipeline.MOST_STEPS:
             raise Error(f"steps: more than {pipeline.MOST_STEPS:,} do not end")
         for name, f in (("measure", measure), ("prepare", prepare)):
             if not callable(f) and not (name == "prepare" and f is None):
-                raise Error(f"{name}={f!r}: expected a function of (m, d, case)")
+                raise Error(f"{name}={brief(f)}: expected a function of (m, d, case)")
         self.steps, self.measure, self.prepare = steps, measure, prepare
         self._source = source  # (name, path, text) of the file that the functions are from
 
@@ -178,11 +180,11 @@ def _numbers(found, warned):
     for name, value in found.items():
         array = np.array(value)
         if array.dtype.kind not in "biuf":
-            raise Error(f"measure: {name} is no number or array of numbers: {value!r}")
+            raise Error(f"measure: {name} is no number or array of numbers: {brief(value)}")
         if not isinstance(name, str) or not name or name in ("index", "warnings"):
-            raise Error(f"measure: {name!r} is no name of a result (index and warnings are there by themselves)")
+            raise Error(f"measure: {brief(name)} is no name of a result (index and warnings are there by themselves)")
         if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
-            raise Error(f"measure: {name} is above the largest whole number of 64 bits: {value!r}")
+            raise Error(f"measure: {name} is above the largest whole number of 64 bits: {brief(value)}")
         out[name] = array.astype({"b": bool, "f": np.float64}.get(array.dtype.kind, np.int64))
     out["warnings"] = np.array(warned, np.int64)
     return out

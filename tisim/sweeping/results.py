@@ -15,7 +15,7 @@ import pathlib
 import numpy as np
 
 from tisim.device.whole_file import whole
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.recording.archive import Reader, Writer
 
 FORMAT = "tisim sweep 1"
@@ -49,7 +49,7 @@ class Table:
 
     def __getitem__(self, name):
         if name not in self.names:
-            raise Error(f"no result is named {name!r}; there are {', '.join(self.names) or 'none yet'}")
+            raise Error(f"no result is named {brief(name)}; there are {', '.join(self.names) or 'none yet'}")
         return self._rows[name]
 
     def __repr__(self):
@@ -106,7 +106,7 @@ class Store:
         self._rows, self.errors, self._measured, self._writer, self._count = [], {}, set(), None, 0
         self._names = {}  # names and shapes of results -> the names in their order
         if folder is not None and (not isinstance(folder, (str, os.PathLike)) or not os.fspath(folder)):
-            raise Error(f"out={folder!r}: expected the path of a folder, or None")
+            raise Error(f"out={brief(folder)}: expected the path of a folder, or None")
         self._folder = None if folder is None else pathlib.Path(folder)
         if self._folder is not None:
             self._open(key, number, resume)

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 
 from tisim.device import runtime, session, threads
-from tisim.errors import Error
+from tisim.errors import Error, brief
 
 from . import case as reading
 from . import pools
@@ -41,12 +41,12 @@ def sweep(model, cases, steps, measure, *, prepare=None, workers=1, out=None, re
     """
     job = Job(model, steps, measure, prepare, source)
     if errors not in ERRORS:
-        raise Error(f"errors={errors!r}: expected 'raise' or 'keep'")
+        raise Error(f"errors={brief(errors)}: expected 'raise' or 'keep'")
     for name, value in (("retries", retries), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-            raise Error(f"{name}={value!r}: expected a whole number, 0 or more")
+            raise Error(f"{name}={brief(value)}: expected a whole number, 0 or more")
     if show is not None and not callable(show):
-        raise Error(f"show={show!r}: expected a function of (cases done, cases)")
+        raise Error(f"show={brief(show)}: expected a function of (cases done, cases)")
     read = reading.read(cases, seed)
     job.check(read)
     pool = _pool(workers)
@@ -81,11 +81,11 @@ def _pool(workers):
         from .on_ray import on_ray
 
         if workers != "ray" and not workers.startswith("ray://"):
-            raise Error(f"workers={workers!r}: expected 'ray' or 'ray://host:port'")
+            raise Error(f"workers={brief(workers)}: expected 'ray' or 'ray://host:port'")
         return lambda job, feed: on_ray(job, feed, None if workers == "ray" else workers)
     number = threads.processors() if workers == "all" else workers
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
-        raise Error(f"workers={workers!r}: expected a positive number, 'all', 'ray' or 'ray://host:port'")
+        raise Error(f"workers={brief(workers)}: expected a positive number, 'all', 'ray' or 'ray://host:port'")
     if number == 1 and workers != "all":
         return pools.here
     return lambda job, feed: pools.processes(job, feed, int(number))

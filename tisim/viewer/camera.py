@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from tisim.enums import mjtCamera, mjtCamLight
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.mjcf.rotations import cross
 from tisim.viewer.drawing import removed_geoms
 
@@ -81,7 +81,9 @@ class Camera:
             if len(values) > 6:
                 raise ValueError
         except ValueError:
-            raise Error(f"camera {text!r}: expected azimuth,elevation,distance or these and x,y,z looked at") from None
+            raise Error(
+                f"camera {brief(text)}: expected azimuth,elevation,distance or these and x,y,z looked at"
+            ) from None
         for name, value in zip(("azimuth", "elevation", "distance"), values):
             if value is not None:
                 setattr(cam, name, value)
@@ -90,7 +92,7 @@ class Camera:
             look[i] = look[i] if value is None else value
         cam.lookat = tuple(look)
         if not cam.distance > 0:
-            raise Error(f"camera {text!r}: the distance must be positive")
+            raise Error(f"camera {brief(text)}: the distance must be positive")
         return cam
 
     def free(self):
@@ -140,7 +142,7 @@ class Camera:
         """The model's camera of this name or id, where it is now. Raises Error for an unknown or orthographic one."""
         k = m._id("camera", name)
         if m.cam_orthographic[k]:
-            raise Error(f"camera {name!r} is orthographic; pictures are drawn in perspective")
+            raise Error(f"camera {brief(name)} is orthographic; pictures are drawn in perspective")
         position, rotation = camera_pose(m, d, k, world)
         points, _ = _spheres(m, _places(m, d, world))
         ahead = -(points - position) @ rotation[2]
@@ -194,7 +196,7 @@ def check(camera, m):
         return True
     if not set(camera) <= set("0123456789.,+-eE "):
         there = f"it has {', '.join(c for c in cameras if c)}" if any(cameras) else "it has none with a name"
-        raise Error(f"the model has no camera {camera!r}, {there}; or give azimuth,elevation,distance[,x,y,z]")
+        raise Error(f"the model has no camera {brief(camera)}, {there}; or give azimuth,elevation,distance[,x,y,z]")
     Camera.parse(camera)
     return False
 

@@ -4,7 +4,7 @@ import functools
 
 import numpy as np
 
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.model.tables.colors import QUALITY
 
 SUN_SIDE, SUN_HEIGHT = 75.0, 46.0  # where the sun stands: to the left of the camera, above the ground [degree]
@@ -27,7 +27,7 @@ def sky_lamps(quality, lamps=None):
     if lamps is None:
         return QUALITY[quality]
     if isinstance(lamps, (bool, np.bool_)) or not isinstance(lamps, (int, np.integer)) or not 0 <= lamps <= MOST_LAMPS:
-        raise Error(f"lamps={lamps!r}: expected how many lamps the sky has, a whole number from 0 to {MOST_LAMPS}")
+        raise Error(f"lamps={brief(lamps)}: expected how many lamps the sky has, a whole number from 0 to {MOST_LAMPS}")
     if quality != "sky":
         raise Error(f"lamps={lamps}: a picture of quality {quality!r} has no lamps of a sky; ask for quality='sky'")
     return int(lamps)

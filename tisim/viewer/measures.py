@@ -8,7 +8,7 @@ import numpy as np
 from tisim.data.pictures import BLOCK
 from tisim.device import launch, memory, runtime, session
 from tisim.enums import mjtDisableBit
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.model.tables.colors import MODES
 from tisim.viewer import overlays
 
@@ -52,7 +52,7 @@ def _run(m, d, kernels, n, world=0, **scalars):
 def check_color(color):
     """Refuses what is no colour mode."""
     if color not in MODES:
-        raise Error(f"color={color!r}: expected {', '.join(map(repr, MODES[:-1]))} or {MODES[-1]!r}")
+        raise Error(f"color={brief(color)}: expected {', '.join(map(repr, MODES[:-1]))} or {MODES[-1]!r}")
 
 
 def changes(m, mode):

@@ -9,7 +9,7 @@ import copy
 import numpy as np
 
 from tisim.enums import mjtGeom, mjtVisFlag
-from tisim.errors import Error, FieldError, IdError, ValuesError
+from tisim.errors import Error, FieldError, IdError, ValuesError, brief
 
 GROUPS = (1, 1, 1, 0, 0, 0)
 SHOWN = ("TEXTURE", "TENDON", "RANGEFINDER", "PERTOBJ", "STATIC", "SKIN", "FLEXEDGE", "FLEXSKIN")
@@ -27,12 +27,12 @@ class Fields:
             object.__setattr__(self, name, value.copy() if isinstance(value, np.ndarray) else value)
 
     def __getattr__(self, name):
-        raise FieldError(f"{type(self).__name__} has no field {name!r}; it has {', '.join(self._FIELDS)}")
+        raise FieldError(f"{type(self).__name__} has no field {brief(name)}; it has {', '.join(self._FIELDS)}")
 
     def __setattr__(self, name, value):
         kind = type(self).__name__
         if name not in self._FIELDS:
-            raise FieldError(f"{kind} has no field {name!r}; it has {', '.join(self._FIELDS)}")
+            raise FieldError(f"{kind} has no field {brief(name)}; it has {', '.join(self._FIELDS)}")
         default = self._FIELDS[name]
         try:
             if isinstance(default, np.ndarray):
@@ -41,7 +41,7 @@ class Fields:
                 object.__setattr__(self, name, type(default)(value))
         except (TypeError, ValueError):
             what = f"numbers of shape {default.shape}" if isinstance(default, np.ndarray) else type(default).__name__
-            raise ValuesError(f"{kind}.{name}: expected {what}, got {value!r}") from None
+            raise ValuesError(f"{kind}.{name}: expected {what}, got {brief(value)}") from None
 
     def __copy__(self):
         new = type(self).__new__(type(self))
@@ -132,7 +132,7 @@ class MjvScene:
 
     def __init__(self, model=None, maxgeom=1000):
         if isinstance(maxgeom, bool) or not isinstance(maxgeom, (int, np.integer)) or maxgeom < 0:
-            raise Error(f"maxgeom={maxgeom!r}: expected how many geoms the scene can hold")
+            raise Error(f"maxgeom={brief(maxgeom)}: expected how many geoms the scene can hold")
         self.maxgeom, self.geoms, self._ngeom = int(maxgeom), _Geoms(int(maxgeom)), 0
 
     @property
@@ -143,7 +143,7 @@ class MjvScene:
     @ngeom.setter
     def ngeom(self, n):
         if not isinstance(n, (int, np.integer)):
-            raise ValuesError(f"ngeom={n!r}: expected how many geoms are drawn")
+            raise ValuesError(f"ngeom={brief(n)}: expected how many geoms are drawn")
         if not 0 <= n <= self.maxgeom:
             raise IdError(f"ngeom={n}: this scene holds {self.maxgeom} geoms")
         self._ngeom = int(n)

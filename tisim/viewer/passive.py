@@ -8,7 +8,7 @@ import threading
 import time
 
 from tisim.device import runtime
-from tisim.errors import Error, FieldError
+from tisim.errors import Error, FieldError, brief
 from tisim.mjcf.format.names import nearest
 from tisim.viewer import vulkan
 from tisim.viewer.camera import Camera
@@ -52,7 +52,7 @@ def launch_passive(model, data, *, key_callback=None, show_left_ui=True, show_ri
     Raises Error where Vulkan or a display is missing, or where a window is open already.
     """
     if key_callback is not None and not callable(key_callback):
-        raise Error(f"key_callback={key_callback!r}: expected a function of a key's number")
+        raise Error(f"key_callback={brief(key_callback)}: expected a function of a key's number")
     vulkan.require(display=True)
     runtime.ensure()
     controls = Controls(model, data, Camera.default(model), aspect=WIDTH / HEIGHT)

@@ -6,7 +6,7 @@ import numpy as np
 
 from tisim.data import given
 from tisim.device import runtime
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.viewer import lights
 from tisim.viewer.camera import Camera, of_mjv
 from tisim.viewer.caster import Caster
@@ -108,7 +108,7 @@ class Renderer:
         data.check(self._model)
         look = look_of(scene_option, self._model)
         if isinstance(world, bool) or not isinstance(world, (int, np.integer)):
-            raise Error(f"world={world!r}: expected a whole number")
+            raise Error(f"world={brief(world)}: expected a whole number")
         found = self._camera_of(data, camera, world)
         self._painter.write(data, look, int(world), quality=self._quality)
         self._data, self._camera = data, found
@@ -121,7 +121,7 @@ class Renderer:
         if isinstance(camera, MjvCamera):
             return of_mjv(m, data, camera, world)
         if isinstance(camera, (bool, np.bool_)) or not isinstance(camera, (str, int, np.integer)):
-            raise Error(f"camera={camera!r}: expected -1, the id or name of a camera, or a tisim.MjvCamera")
+            raise Error(f"camera={brief(camera)}: expected -1, the id or name of a camera, or a tisim.MjvCamera")
         if not isinstance(camera, str) and camera == -1:
             return Camera.default(m)
         if not isinstance(camera, str) and not 0 <= camera < m.ncam:

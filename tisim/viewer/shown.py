@@ -6,7 +6,7 @@ import numpy as np
 
 from tisim.device import memory
 from tisim.enums import mjtRndFlag
-from tisim.errors import Error, FieldError, IdError, UnsupportedError
+from tisim.errors import Error, FieldError, IdError, UnsupportedError, brief
 from tisim.model.tables.colors import GAMMA
 from tisim.viewer import added
 from tisim.viewer.mjv import MjvGeom
@@ -62,7 +62,7 @@ class Shown:
 
     def __init__(self, max_geom):
         if isinstance(max_geom, (bool, np.bool_)) or not isinstance(max_geom, (int, np.integer)) or max_geom < 0:
-            raise Error(f"max_geom={max_geom!r}: expected for how many geoms there is to be room")
+            raise Error(f"max_geom={brief(max_geom)}: expected for how many geoms there is to be room")
         self.camera, self.geoms = (View(), View()), Geoms(self)
         self.flags = np.zeros(int(mjtRndFlag.mjNRNDFLAG), np.uint8)
         self.flags[[int(mjtRndFlag[f"mjRND_{name}"]) for name in ON]] = 1

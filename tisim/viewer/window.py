@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from tisim.device import runtime
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.viewer import ggui, keys, panels, shots, vulkan
 from tisim.viewer.controls import Controls
 from tisim.viewer.gauges import Gauges
@@ -236,7 +236,7 @@ def software(devices):
 def chosen(draw, m):
     """Whether the caster draws: what was asked for, or with "auto" where only a software driver would."""
     if draw not in DRAW:
-        raise Error(f"draw={draw!r}: expected {', '.join(map(repr, DRAW))}")
+        raise Error(f"draw={brief(draw)}: expected {', '.join(map(repr, DRAW))}")
     return draw == "caster" or (draw == "auto" and m.nbody > MANY and software(vulkan.devices()))
 
 
