@@ -35,7 +35,9 @@ MISTAKES = [
     (["run", "domino"], "did you mean dominos"),
     (["run", "nothing.xml"], "no file nothing.xml"),
     (["bench", "nothing.xm"], "no file nothing.xm"),
-    (["info", "no/where"], "no file no/where"),
+    (["info", "no/where"], "no file no/where: there is no folder no"),
+    (["info", "brokn.xml"], "no file brokn.xml (did you mean 'broken.xml'?)"),
+    (["info", "folder.xml"], "folder.xml is a folder; give a file"),
     (["run", "broken.xml"], "broken.xml:3"),
     (["run", "dominos", "--n", "-3"], "at least 1"),
     (["run", "dominos", "--n", "many"], "--n"),
@@ -91,17 +93,32 @@ MISTAKES = [
     (["sweep", "a.py", "--errors", "hide"], "--errors hide: expected raise, keep"),
     (["settle", "pendulum", "--timeout", "1", "--time", "1"], "exclude each other"),
     (["settle", "pendulum", "--time", "nan"], "--time nan: expected a number"),
+    (["settle", "pendulum", "--below", "nan"], "--below nan: expected a number"),
+    (["settle", "pendulum", "--tolerance", "-1"], "--tolerance -1.0: must not be negative"),
+    (["settle", "pendulum", "--timeout", "inf"], "--timeout inf: expected a number that is finite"),
+    (["settle", "pendulum", "--timeout", "1e300"], "--timeout 1e+300: more than 1,000,000,000,000,000 steps do not"),
+    (["settle", "pendulum", "--box", "1,1,1,0,0,0"], "--box 1,1,1,0,0,0: expected two corners"),
+    (["settle", "pendulum", "--box", "0,0,0,1,1,inf"], "of finite numbers"),
+    *((["run", "pendulum", option, "1" + 40 * "0"], f"{option} 1") for option in ("--seconds", "--time", "--steps")),
+    (["run", "pendulum", "--time", "1e300", "--resume"], "--time 1e+300: more than"),
+    (["bench", "pendulum", "--repeats", "1" + 40 * "0"], "steps do not end"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("argv, words", MISTAKES, ids=lambda v: " ".join(v) if isinstance(v, list) else None)
 def test_a_mistake_is_one_line(call, tmp_path, argv, words):
     broken_file(tmp_path)
+    (tmp_path / "folder.xml").mkdir()
     code, out, err = call(*argv)
     assert code == 2
     lines = err.strip().splitlines()
     assert len(lines) == 1 and lines[0].startswith("tisim: ") and words in lines[0], err
     assert "Traceback" not in out + err
+
+
+def test_a_scene_is_meant_where_a_folder_has_its_name(call, tmp_path):
+    (tmp_path / "pendulum").mkdir()
+    assert call("info", "pendulum")[0] == 0
 
 
 def test_debug_shows_the_traceback(tmp_path):

@@ -167,6 +167,7 @@ def test_each_world_settles_for_itself():
 
 
 @pytest.mark.parametrize("wrong, told", [
+    (dict(timeout=1e300), r"timeout=1e\+300: more than 1,.* steps do not end"),
     (dict(timeout=-1), "timeout=-1: expected seconds"), (dict(timeout="1"), "timeout='1': expected a number"),
     (dict(below=np.nan), "below=nan"), (dict(box=((0, 0, 0), (1, 1))), "expected two corners"),
     (dict(box=((1, 0, 0), (0, 1, 1))), "the lower one first"), (dict(tolerance="x"), "tolerance='x'"),
@@ -208,6 +209,9 @@ def test_the_command_says_so_by_its_exit_code_and_writes_who_rests_on_whom(call,
     (tmp_path / "swing.xml").write_text(STACK.format(PENDULUM))
     code, out, _ = call("settle", "swing.xml", "--timeout", "0.5")
     assert code == 1 and "has not settled" in out and "1: swing" in out
+    assert "m/s; at rest is what is below 0.0001 (--tolerance)" in out
+    code, out, _ = call("settle", "dominos", "--n", "3", "--timeout", "0.002")
+    assert code == 1 and "3: body 1, body 2, body 3" in out and "world and body" in out
     for words, end in (("--seconds 0.1 --out swung.npz", 0.1), ("--from swung.npz -t 0.25", 0.25)):
         code, out, err = call("settle", "swing.xml", "--json", *words.split())
         assert code == 1 and json.loads(out)["time"] == pytest.approx(end), err

@@ -22,6 +22,7 @@ from .simulate import (
     INTERRUPTED,
     Stopper,
     advance,
+    check_ends,
     check_lengths,
     forward,
     load,
@@ -122,6 +123,8 @@ def _check(settle, seconds, until, repeats, compare, dynamics, nworld, limit, so
     if settle is not None and (seconds is not None or until is not None):
         raise Error("--settle excludes --seconds and --time")
     check_lengths(seconds, until)
+    check_ends("--settle", settle)
+    check_ends("--repeats", repeats)
     if compare and nworld not in (None, 1):
         raise Error("--compare steps one world: leave --nworld out")
     if compare and dynamics == "lcp":

@@ -21,6 +21,7 @@ from .simulate import (
     INTERRUPTED,
     Every,
     advance,
+    check_ends,
     check_lengths,
     command,
     forward,
@@ -265,6 +266,7 @@ def _log(open_files, m, d, log, timestep, world):
 def _rest(m, d, seconds, until, steps, default):
     """Steps that are left of a run of so many, or so long, from time 0 on."""
     h = float(m.opt.timestep)
+    check_ends("--time" if until else "--seconds", until or seconds, h)
     whole = steps if steps is not None else max(1, round((until or seconds or default) / h))
     return max(0, whole - round(sim_time(d) / h))
 

@@ -3,6 +3,7 @@
 import pathlib
 import time
 
+import numpy as np
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from tisim.data.digest import state_hash
@@ -15,7 +16,9 @@ from .simulate import (
     INTERRUPTED,
     Stopper,
     Told,
+    check_ends,
     check_lengths,
+    check_number,
     command,
     given,
     load,
@@ -39,8 +42,13 @@ def settle(console, source, n, param, dynamics, timeout, until, below, box, tole
     if None not in (timeout, until):
         raise Error("--timeout, or --seconds, and --time exclude each other")
     check_lengths(None, until)
+    for option, value in (("--timeout", timeout), ("--below", below), ("--tolerance", tolerance)):
+        check_number(option, value)
+        if value is not None and value < 0 and option != "--below":
+            raise Error(f"{option} {value}: must not be negative")
     corners = _corners(box)
     m, name = load(source, n, param, sleep=True, dynamics=dynamics)
+    check_ends("--timeout", timeout, float(m.opt.timestep))
     d = start(m, arch, precision, threads, nworld, saved)
     if until is not None:
         timeout = steps_of(m, d, None, until) * float(m.opt.timestep)
@@ -68,7 +76,8 @@ def settle(console, source, n, param, dynamics, timeout, until, below, box, tole
     deepest = found.deepest
     r = dict(
         scene=name, settled=found.settled, stopped=stopper.asked and not found.settled, bodies=m.nbody - 1,
-        nworld=d.nworld, time=sim_time(d), simulated=found.time, steps=found.steps,
+        nworld=d.nworld, tolerance=float(m.opt.sleep_tolerance) if tolerance is None else tolerance,
+        fastest=_fastest(m, d, found.moving), time=sim_time(d), simulated=found.time, steps=found.steps,
         wall_seconds=time.perf_counter() - began, moving=_named(m, found.moving),
         waiting=_named(m, found.waiting), left=_named(m, found.left),
         deepest=float(deepest.depth[0]) if len(deepest) else 0.0,
@@ -97,7 +106,16 @@ def _corners(text):
         values = []
     if len(values) != 6:
         raise Error(f"--box {text}: expected six numbers X,Y,Z,X,Y,Z")
+    if not all(low <= high < np.inf for low, high in zip(values[:3], values[3:])) or -np.inf in values:
+        raise Error(f"--box {text}: expected two corners X,Y,Z,X,Y,Z of finite numbers, the lower one first")
     return values[:3], values[3:]
+
+
+def _fastest(m, d, places):
+    """The largest velocity of trees, by the measure of the sleep flag [m/s]."""
+    speed = np.abs(d.host("qvel").reshape(d.nworld, m.nv)) * np.asarray(m.dof_length)
+    tree = np.asarray(m.body_treeid)
+    return max((float(speed[w, np.asarray(m.dof_treeid) == tree[b]].max()) for w, b in places), default=0.0)
 
 
 def _named(m, places):
@@ -105,8 +123,12 @@ def _named(m, places):
     return [dict(world=int(w), body=m.id2name("body", int(b)) or int(b)) for w, b in places]
 
 
+def _word(body):
+    return f"body {body['body']}" if isinstance(body["body"], int) else body["body"]
+
+
 def _words(bodies):
-    few = ", ".join(str(b["body"]) for b in bodies[:SHOWN])
+    few = ", ".join(map(_word, bodies[:SHOWN]))
     return f"{len(bodies)}: {few}{', ...' * (len(bodies) > SHOWN)}" if bodies else "none"
 
 
@@ -121,8 +143,10 @@ def _print(console, r):
         ("bodies", f"{r['bodies']}" + (f"  in each of {r['nworld']} worlds" if r["nworld"] > 1 else "")),
         ("simulated", f"{r['steps']} steps, {r['simulated']:.3f} s, in {r['wall_seconds']:.1f} s"),
         ("still moving", _words(r["moving"]) + _with_them(r)),
+        *([("fastest", f"{r['fastest']:.3g} m/s; at rest is what is below {r['tolerance']:g} (--tolerance)")]
+          if r["moving"] else []),
         ("left the scene", _words(r["left"])),
-        ("deepest", f"{r['deepest'] * 1e3:.4g} mm: {' and '.join(str(b['body']) for b in r['deepest_pair'])}"
+        ("deepest", f"{r['deepest'] * 1e3:.4g} mm: {' and '.join(map(_word, r['deepest_pair']))}"
                     if r["deepest"] else "nothing touches"),
         ("resting on", f"{r['resting']} pairs of bodies" + (f": {r['support']}" if r["support"] else "")),
         ("warnings", ", ".join(f"{k} {v} times" for k, v in r["warnings"].items()) or "none"),

@@ -10,7 +10,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from tisim import scenes
 from tisim.device import garbage, memory, session
-from tisim.errors import Error
+from tisim.errors import Error, brief
+from tisim.mjcf.format.names import nearest
 
 from . import quiet, state
 from .report import busy
@@ -73,17 +74,24 @@ def _load(source, n, params):
         if n is not None or params:
             raise Error(f"--n and --param belong to scenes, and {source} is a file")
         if not path.is_file():
-            raise Error(f"no file {source}")
+            raise _no_file(path)
         if path.suffix.lower() == ".npz":
             _refuse_results(path)
             return tisim.Model.load(path), path.stem
         return tisim.Model.from_xml_path(path), path.stem
-    if source not in scenes.names() and (path.suffix or len(path.parts) > 1) and not path.is_dir():
-        raise Error(f"no file {source}")
-    if path.is_dir():
-        raise Error(f"{source} is a folder; give a file")
+    if source not in scenes.names() and (path.suffix or len(path.parts) > 1 or path.is_dir()):
+        raise _no_file(path)
     with garbage.collected_later():
         return tisim.Model.from_scene(source, **parse_params(source, n, params)), source
+
+
+def _no_file(path):
+    if path.is_dir():
+        return Error(f"{path} is a folder; give a file")
+    if not path.parent.is_dir():
+        return Error(f"no file {path}: there is no folder {path.parent}")
+    beside = sorted(f.name for f in path.parent.iterdir() if f.suffix.lower() in SUFFIXES)
+    return Error(f"no file {path}{nearest(path.name, beside)}")
 
 
 def _refuse_results(path):
@@ -150,17 +158,34 @@ def check_lengths(seconds, until, steps=None, positive=False):
     if len(given) > 1:
         raise Error(f"{' and '.join(given)} exclude each other")
     for name, value in given.items():
-        if np.isnan(value):
-            raise Error(f"{name} {value}: expected a number")
-        if np.isinf(value):
-            raise Error(f"{name} {value}: expected a number that is finite")
+        check_number(name, value)
         if value < 0 or (value == 0 and positive):
             raise Error(f"{name} {value}: {'must be positive' if positive else 'must not be negative'}")
+    check_ends("--steps", steps)
+
+
+def check_number(name, value):
+    """Refuses an option's number that is NaN or not finite; None is one that was not given."""
+    if isinstance(value, float) and np.isnan(value):
+        raise Error(f"{name} {value}: expected a number")
+    if isinstance(value, float) and np.isinf(value):
+        raise Error(f"{name} {value}: expected a number that is finite")
+
+
+def check_ends(name, value, h=1):
+    """Refuses a length of so many steps of h that they do not end in a lifetime; None is one that was not given."""
+    import tisim
+
+    most = tisim.pipeline.MOST_STEPS
+    if value is not None and value > most * h:
+        raise Error(f"{name} {brief(value)}: more than {most:,} steps do not end")
 
 
 def steps_of(m, d, seconds, until, default=0.0):
     """Number of steps for `seconds` of simulation, or up to the time `until`; for the default if both are None."""
     h = float(m.opt.timestep)
+    check_ends("--seconds", seconds, h)
+    check_ends("--time", until, h)
     if until is None:
         seconds = default if seconds is None else seconds
         return max(1, round(seconds / h)) if seconds else 0

@@ -8,7 +8,7 @@ import numpy as np
 from tisim import pipeline
 from tisim.data import asleep, given
 from tisim.enums import mjtEnableBit
-from tisim.errors import Error, OverlapWarning, ValuesError
+from tisim.errors import Error, OverlapWarning, ValuesError, brief
 from tisim.model.watched import floats
 from tisim.queries.arguments import number
 
@@ -67,6 +67,8 @@ def settle(m, d, timeout=10.0, below=None, box=None, tolerance=None, show=None):
     timeout = number("timeout", timeout)
     if timeout < 0:
         raise Error(f"timeout={timeout:g}: expected seconds, 0 or more")
+    if timeout > pipeline.MOST_STEPS * float(m.opt.timestep):
+        raise Error(f"timeout={timeout:g}: more than {pipeline.MOST_STEPS:,} steps do not end")
     tolerance = None if tolerance is None else number("tolerance", tolerance)
     below = None if below is None else number("below", below)
     box = None if box is None else _box(box)
@@ -157,5 +159,5 @@ def _box(box):
     except ValuesError:
         corners = np.empty(0)
     if corners.shape != (2, 3) or not np.isfinite(corners).all() or (corners[0] > corners[1]).any():
-        raise Error(f"box={box!r}: expected two corners ((x, y, z), (x, y, z)), the lower one first")
+        raise Error(f"box={brief(box)}: expected two corners ((x, y, z), (x, y, z)), the lower one first")
     return corners
