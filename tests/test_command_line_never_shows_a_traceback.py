@@ -37,6 +37,8 @@ MISTAKES = [
     (["bench", "nothing.xm"], "no file nothing.xm"),
     (["info", "no/where"], "no file no/where: there is no folder no"),
     (["info", "brokn.xml"], "no file brokn.xml (did you mean 'broken.xml'?)"),
+    (["run", "pendulum", "--from", "folder.xml"], "--from folder.xml: is a folder"),
+    (["plot", "folder.xml"], "folder.xml: is a folder"),
     (["info", "folder.xml"], "folder.xml is a folder; give a file"),
     (["run", "broken.xml"], "broken.xml:3"),
     (["run", "dominos", "--n", "-3"], "at least 1"),

@@ -15,10 +15,11 @@ import threading
 
 import pytest
 import typer
+from rich.console import Console
 
 import tisim
 from tisim.cli import app as cli
-from tisim.cli import completion, draw, recording
+from tisim.cli import completion, draw, recording, report
 from tisim.device import session
 from tisim.model.options import DYNAMICS
 from tisim.model.tables import colors
@@ -303,6 +304,14 @@ def test_lists_are_json_too(capsys, monkeypatch):
     assert dict(n=1000, shape="mixed", cone="pyramidal", seed=0, sleep=False) in [s["parameters"] for s in scenes]
     assert "body_poses" in [k["kernel"] for k in kernels]
     assert [stage["stage"] for stage in flow] == list(recording.record())
+
+
+def test_a_narrow_terminal_cuts_no_number(capsys):
+    """Once 100.0 was "10..." there."""
+    console = Console(width=40)
+    report.table(console, "", ("stage", "ms", "%", "launches"), [("      pos_kinematics", 1234.567, 100.0, 123.5)])
+    out = capsys.readouterr().out
+    assert "1234.567" in out and "100.0" in out and "123.5" in out and max(map(len, out.splitlines())) <= 40
 
 
 def test_json_survives_what_is_no_number(capsys):

@@ -20,11 +20,12 @@ def rows(console, title, pairs):
 
 
 def table(console, title, columns, lines):
-    """Prints a table with a head; the first column is of words, the others of numbers."""
+    """Prints a table with a head; the first column is of words, which fold where the terminal is narrow, the others of
+    numbers."""
     shown = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
     for i, name in enumerate(columns):
         shown.add_column(name, header_style="dim", justify="right" if i else "left", style=None if i else "cyan",
-                         no_wrap=True)  # fmt: skip
+                         no_wrap=bool(i), overflow="fold")  # fmt: skip
     for line in lines:
         shown.add_row(*(Text(str(x)) for x in line))
     console.print(shown)

@@ -83,7 +83,7 @@ def read(path, m):
     Raises Error for what is no file of a state or one of another model.
     """
     if not pathlib.Path(path).is_file():
-        raise Error(f"--from {path}: no such file")
+        raise Error(f"--from {path}: {'is a folder' if pathlib.Path(path).is_dir() else 'no such file'}")
     try:
         with np.load(path, allow_pickle=False) as saved:
             values = {k: saved[k] for k in NEEDED if k in saved}

@@ -116,5 +116,6 @@ def _print(console, r):
         ("went wrong", "; ".join(f"case {k}: {v}" for k, v in r["errors"].items()) or "none"),
         ("hash", r["hash"]),
         ("table", r["table"]),
-        *([("go on", r["go_on"])] if r["go_on"] else []),
     ])  # fmt: skip
+    if r["go_on"]:
+        console.print(f"go on with: {r['go_on']}", style="yellow", soft_wrap=True)

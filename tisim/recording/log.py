@@ -142,7 +142,7 @@ def read(path):
     """A log as a dict of columns (n,): those of a .csv; of an .npz all but the states. Raises Error if it is none."""
     path = pathlib.Path(path)
     if not path.is_file():
-        raise Error(f"{path}: no such file")
+        raise Error(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
     try:
         if path.suffix.lower() == ".csv":
             with open(path, newline="", encoding="utf-8") as f:
