@@ -93,6 +93,9 @@ def test_curves_are_drawn(path, tmp_path):
 
     out = tmp_path / "numbers.csv"
     run("run", path, "--seconds", 0.5, "--log", out, "--out", tmp_path, "--no-picture", "--arch", "cpu")
+    (kept,) = tmp_path.glob("*.npz")
+    with pytest.raises(Error, match=f"{kept.name} is a state, not a log, which `tisim run ... --log FILE` writes"):
+        plot.plot(None, str(kept), str(tmp_path / "state.png"), False)
     assert "51 rows" in run("plot", out, "-o", tmp_path / "numbers.png").replace("\n", "")
     assert np.asarray(Image.open(tmp_path / "numbers.png").convert("RGB")).std() > 10
     axes = plot.figure(log.read(out), "numbers").axes

@@ -120,7 +120,8 @@ def export(
         print_json(found)
     else:
         moving = f", {frames} frames" if frames else ""
-        console.print(f"{out}: {m.nbody - 1} bodies{moving}, {found['bytes'] / 1024:,.0f} KiB")
+        bodies = f"{m.nbody - 1} {'body' if m.nbody == 2 else 'bodies'}"
+        console.print(f"{out}: {bodies}{moving}, {found['bytes'] / 1024:,.0f} KiB")
     if stopped:
         progress.print(told, style="yellow", soft_wrap=True)
     return INTERRUPTED if stopped else 0

@@ -8,6 +8,7 @@ from tisim.device.whole_file import whole
 from tisim.errors import Error
 from tisim.recording import log
 
+from . import playback, state
 from .report import busy, print_json
 
 MOST = 12  # curves of sensors
@@ -52,6 +53,9 @@ def figure(columns, title):
 def plot(console, source, out, as_json):
     """tisim plot. Returns the exit code."""
     with busy(f"reading {source}"):
+        for is_it, what in ((state.is_state, "state"), (playback.is_recording, "recording")):
+            if is_it(source):
+                raise Error(f"{source} is a {what}, not a log, which `tisim run ... --log FILE` writes")
         columns = log.read(source)
     if not len(columns["time"]):
         raise Error(f"{source}: there is no row in it")
