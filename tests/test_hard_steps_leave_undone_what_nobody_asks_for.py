@@ -10,6 +10,8 @@ import tisim
 from tisim.data.owed import NAMES
 from tisim.device import runtime
 from tisim.device.flow import flow
+from tisim.model.fields import FIELDS, FIXED
+from tisim.model.tracked import OWED
 
 BODIES = """<mujoco><option timestep="0.004"/>{more}<worldbody><geom type="plane" size="2 2 .1"/>
 <camera name="eye" pos="0 -3 1"/>
@@ -38,11 +40,14 @@ def assert_same(lazy, eager):
     assert np.array_equal(lazy.qvel, eager.qvel) and np.array_equal(lazy.qpos, eager.qpos)
 
 
-def test_the_names_are_what_the_two_kernels_write():
+def test_the_names_are_what_the_two_kernels_read_and_write():
     tisim.Data(tisim.Model.from_xml_string(BODIES.format(more="")))
     kernels = runtime.kernels("smooth.inertia").tree_inertia, runtime.kernels("smooth.velocity").tree_velocity
     written = {name for k in kernels for name in flow(k.function).writes}
     assert {f"d.{name}" for name in NAMES} == written
+    read = {name[2:] for k in kernels for name in flow(k.function).reads if name.startswith("m.")}
+    assert {name for name in read if name in FIELDS and name not in FIXED} == OWED
+    assert {name for name in read if name.startswith("opt.")} == {"opt.gravity", "opt.disableflags"}
 
 
 def test_arrays_are_not_even_made_until_somebody_reads_them():
@@ -133,6 +138,50 @@ def test_copies_have_them_too():
             assert np.array_equal(d.host(name), eager.host(name)), name
 
 
+def turn_gravity(m):
+    m.opt.gravity[0] = 4
+
+
+def forbid_gravity(m):
+    m.opt.disableflags = int(tisim.mjtDisableBit.mjDSBL_GRAVITY)
+
+
+EDITS = dict(
+    mass=lambda m: m.body_mass.__setitem__(1, 3 * m.body_mass[1]),
+    inertia=lambda m: setattr(m.body("b"), "inertia", [1, 1, 1]),
+    damping=lambda m: np.add(m.dof_damping, 2, out=m.dof_damping),
+    stiffness=lambda m: np.copyto(m.jnt_stiffness, 4),
+    armature=lambda m: m.dof_armature.fill(1),
+    gravity=turn_gravity,
+    flag=forbid_gravity,
+)
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("nworld", (1, 3))
+def test_a_model_that_is_written_behind_a_step_is_not_that_of_the_step(edit, nworld):
+    m, lazy, eager = pair(nworld)
+    other = copy.copy(lazy)
+    held = m.opt.gravity
+    for d in (lazy, eager, other):
+        tisim.step(m, d, 20)
+    assert lazy._owes and other._owes
+    EDITS[edit](m)
+    options = np.array(m.opt.gravity), m.opt.disableflags
+    assert_same(lazy, eager)
+    assert_same(other, eager)
+    assert held is m.opt.gravity and (held == options[0]).all() and m.opt.disableflags == options[1]
+
+
+def test_a_model_can_be_written_though_its_datas_are_gone():
+    m, lazy, eager = pair()
+    tisim.step(m, lazy, 3)
+    lazy._generation -= 1  # as if Taichi had been started again
+    m.body_mass[1] = 2
+    del lazy, eager
+    assert m.body_mass[1] == 2
+
+
 def test_shared_memory_follows_each_step():
     m, lazy, eager = pair()
     tisim.step(m, lazy, 3)
@@ -153,6 +202,14 @@ def test_who_reads_them_behind_each_step_has_each_step_make_them():
         made.append(not lazy._owes)
         assert np.array_equal(lazy.cvel, eager.cvel)
     assert not any(made[:8]) and all(made[9:])
+
+
+def test_who_writes_what_they_do_not_follow_from_has_none_made():
+    m, lazy, _ = pair()
+    for _ in range(3):
+        tisim.step(m, lazy)
+        m.geom_rgba[:, 0] = 0.5
+        assert lazy._owes
 
 
 @pytest.mark.parametrize(

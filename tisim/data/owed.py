@@ -1,6 +1,7 @@
 """What a step of the second dynamics leaves undone: inertias, velocities and bias forces of trees, on which nothing
 depends where all bodies are free and nothing senses or drives them. Whoever asks for one of these has all made, of the
 poses and velocities that the step began with, as other steps have them; who does so often has each step make them.
+Before somebody writes to the model they are made, too (`Changes.coming`); options are kept, as some are written unseen.
 """
 
 import numpy as np
@@ -18,6 +19,7 @@ NAMES = frozenset(
 )
 FORCES = ("jnt_stiffness", "dof_damping", "body_gravcomp")  # passive forces of free bodies, but for those of a medium
 LEFT, PAID = "left", "paid"  # in the notes of a Data: whether its steps leave them undone; how often they were made
+OPTIONS = "options"  # there, too: what the options were that they follow from
 OFTEN = 8  # times that they were made behind a step, from which on each step makes them, in less time
 
 
@@ -29,6 +31,9 @@ def begin(d):
 def end(d):
     """They are over."""
     d._owes, d._leaves = d._info.get(LEFT, False), False
+    if d._owes:
+        d._info[OPTIONS] = _options(d.model)
+        d.model._changed.owing.add(d)
 
 
 def leaves(m, d):
@@ -61,11 +66,32 @@ def _passive(m, d):
 def pay(d):
     """Makes what the last step left undone."""
     d._owes = False
-    kernels = [runtime.kernels("smooth.inertia").tree_inertia, runtime.kernels("smooth.velocity").tree_velocity]
-    launch.run(d.model, Before(d), kernels, d.nworld * d.model.nbody > PARALLEL_BODIES)
+    now = _options(d.model)
+    _set_options(d.model, d._info[OPTIONS], now)
+    try:
+        _make(d)
+    finally:
+        _set_options(d.model, now, d._info[OPTIONS])
     d._info[PAID] = d._info.get(PAID, 0) + 1
     if d._info[PAID] == OFTEN:
         ask(d)
+
+
+def _make(d):
+    kernels = [runtime.kernels("smooth.inertia").tree_inertia, runtime.kernels("smooth.velocity").tree_velocity]
+    launch.run(d.model, Before(d), kernels, d.nworld * d.model.nbody > PARALLEL_BODIES)
+
+
+def _options(m):
+    return np.array(m.opt.gravity), m.opt.disableflags
+
+
+def _set_options(m, values, now):
+    """Writes options that are others now; the array of gravity stays, as a user may hold it."""
+    if not np.array_equal(values[0], now[0]):
+        m.opt.gravity[...] = values[0]
+    if values[1] != now[1]:
+        m.opt.disableflags = values[1]
 
 
 class Before:

@@ -199,6 +199,11 @@ class Storage:
         if self._owes:
             owed.pay(self)
 
+    def settle(self):
+        """The same, unless Taichi was started again, and nobody can ask for it any more."""
+        if self._generation == session.generation:
+            self.pay()
+
     def scratch(self, name, length):
         """The device array of a name whose length is its stage's matter (LENGTHS), with at least this many rows.
 
