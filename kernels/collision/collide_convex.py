@@ -2,7 +2,8 @@
 
 Both shapes are inflated by half the margin, and the contact is where they overlap then. With the flag multiccd, pairs
 of boxes and meshes get the corners of the overlap of their flat faces, others are searched again four times, turned a
-little against each other. After MuJoCo 3.4.0's mjc_Convex (engine_collision_convex.c, Apache-2.0).
+little against each other. Under the second dynamics faces have all their corners, with or without it
+(kernels/convex/manifold.py). After MuJoCo 3.4.0's mjc_Convex (engine_collision_convex.c, Apache-2.0).
 """
 
 from tisim.device.specialise import specialise
@@ -10,6 +11,7 @@ from tisim.device.specialise import specialise
 from ..constants import BOX, CONVEX, ELLIPSOID, MESH, SPHERE
 from ..convex.ccd import ccd
 from ..convex.gjk import direction_of
+from ..convex.manifold import face_contacts
 from ..convex.memory import memory_of
 from ..convex.multiccd import multicontact
 from ..convex.support import enter_shape
@@ -23,7 +25,8 @@ from .contact import frame_of
 
 TURN = 1e-3  # angle between the first search and each of four more [rad]
 APART = 1e-3  # distance of a new contact from others, relative to the smaller shape's radius
-MULTI = False  # set by convex()
+MULTI = False  # set by convex(), as is the next
+FACES = False
 _made = {}
 
 
@@ -111,9 +114,8 @@ def _collide_pair(m, d, mem: ti.template(), p):
     type1 = m.geom_type[pair.g1]
     type2 = m.geom_type[pair.g2]
     ntry = 1
-    faces = False
+    faces = has_faces(type1) and has_faces(type2) and (margin <= 0.0 or ti.static(FACES))
     if ti.static(MULTI):
-        faces = has_faces(type1) and has_faces(type2) and margin <= 0.0
         if not is_curved(type1) and not is_curved(type2) and not faces:
             ntry = 5
     ncon = 0
@@ -143,7 +145,10 @@ def _collide_pair(m, d, mem: ti.template(), p):
                 if not is_near(m, d, slot, ncon, pos, apart):
                     put(m, d, slot + ncon, dist0, pos, normal)
                     ncon += 1
-                if ti.static(MULTI):
+                if ti.static(FACES):
+                    if faces:
+                        ncon = face_contacts(m, d, mem, slot, dist0, margin, normal, apart)
+                elif ti.static(MULTI):
                     if faces and corner[0] >= 0:
                         ncon = multicontact(m, d, mem, slot, dist0, p1, p2, corner)
     if ti.static(FP == ti.f32):
@@ -172,9 +177,9 @@ def _convex(m, d):
                 c += d.nccd
 
 
-def convex(multi):
-    """The kernel, with or without the search for more than one contact."""
-    if multi not in _made:
-        one = func(specialise(_collide_pair, MULTI=multi))
-        _made[multi] = kernel(specialise(_convex, "convex", collide_pair=one))
-    return _made[multi]
+def convex(multi, faces):
+    """The kernel, with or without MuJoCo's search for more than one contact, and all corners of faces."""
+    if (multi, faces) not in _made:
+        one = func(specialise(_collide_pair, MULTI=multi, FACES=faces))
+        _made[multi, faces] = kernel(specialise(_convex, "convex", collide_pair=one))
+    return _made[multi, faces]

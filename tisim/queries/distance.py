@@ -90,7 +90,7 @@ def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
         launch.run(m, d, [kernel], parallel=parallel, nquery=n, distmax=distmax, **scalars)
         slot = d.host("con_slot")[:n]
         return slot[:, 0], slot[:, 1:7]
-    kernels, scalars = narrowphase.kernels_of(m, d, (kind,), False, parallel)
+    kernels, scalars = narrowphase.kernels_of(m, d, (kind,), (False, False), parallel)
     launch.run(m, d, kernels, parallel=parallel, **scalars)
     while d.count("nslot") > d.capacity("nslotmax"):
         d.grow("nslotmax", d.count("nslot"))

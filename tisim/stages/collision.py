@@ -91,7 +91,8 @@ class Stage:
     """What collision keeps of one Data from step to step. A detection is `find`; `run` launches parts of one.
 
     members   who takes part in the search;  sort  how its lists are sorted;  pairs  how long those it found serve.
-    kinds     kinds of pairs the model can have;  multiccd  whether flat faces get several contacts.
+    kinds     kinds of pairs the model can have;  multiccd  whether flat faces get several contacts,
+              by MuJoCo's rules, by those of the second dynamics.
     parallel  whether loops run in parallel; None: those that pay.
     busy      part -> whether it has enough to do to wake several threads.
     steps     part -> [(kernel, scalars of this launch)], for the options and lengths of lists in `key`.
@@ -114,7 +115,7 @@ class Stage:
         self.key, self.steps, self.scalars = None, {}, {}
         self._launches = {}  # (parts, *whether in parallel) -> [(kernels, whether in parallel, scalars)]
         self.members.upload(d)
-        kinds, slots = colliders.tables(self.multiccd)
+        kinds, slots = colliders.tables(any(self.multiccd))
         asleep.stale(d)
         for name, values in dict(type_kind=kinds, kind_slots=slots, bin_adr=np.zeros(64)).items():
             memory.upload(d.device(name), np.ascontiguousarray(values, np.int32))
@@ -312,4 +313,5 @@ def _alone(*kernels):
 
 
 def _multiccd(m):
-    return bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_MULTICCD))
+    """Whether as by MuJoCo, whether as the second dynamics needs it."""
+    return bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_MULTICCD)), m.nmesh > 0 and m.features().closing

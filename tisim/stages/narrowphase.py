@@ -50,10 +50,10 @@ def kernels_of(m, d, kinds, multiccd, parallel):
     if PLANE_CONVEX in kinds and m.nmesh:
         kernels.append(k("collision.collide_plane_convex").plane_mesh)
     if CONVEX in kinds:
-        kernels.append(k("collision.collide_convex").convex.of(multiccd))
+        kernels.append(k("collision.collide_convex").convex.of(*multiccd))
     if HEIGHT_FIELD in kinds:
         kernels.append(k("collision.collide_hfield").hfield)
-    return kernels, ccd_scratch(m, d, multiccd, parallel) if {CONVEX, HEIGHT_FIELD} & set(kinds) else {}
+    return kernels, ccd_scratch(m, d, any(multiccd), parallel) if {CONVEX, HEIGHT_FIELD} & set(kinds) else {}
 
 
 def ccd_scratch(m, d, multiccd, parallel):

@@ -141,7 +141,7 @@ def every_kernel():
     runtime.ensure()
     families = {
         "collision.narrowphase.narrowphase": [(kinds, ()) for kinds in narrowphase.FAMILIES],
-        "collision.collide_convex.convex": [(False,), (True,)],
+        "collision.collide_convex.convex": [(False, False), (True, False), (False, True), (True, True)],
         "queries.ray.cast_rays": [(types,) for types in rays.FAMILIES],
         "sensor.range.range_values": [(types,) for types in rays.FAMILIES],
         **{f"picture.{name}": [(types,) for types in rays.FAMILIES] for name in ("rays.see", "lamps.lamp")},
