@@ -191,6 +191,7 @@ _GEOMS = [
     'size=".1" zaxis="0 0 0"', 'size=".1" xyaxes="1 0 0 2 0 0"', 'size=".1" euler="1 0 0" quat="0 1 0 0"', 'size=""',
     'size=".1" euler="1 0"', 'size="1 1 1 1"', 'size=".1" type="mesh"', 'size=".1" material="none"', 'size="+.1"',
     'size=".1" class="none"', 'size=".1" class=""', 'size=".1" contype="1.5"', 'size=".1" contype="-1"',
+    'size=".1" contype="-2147483648"', 'size=".1" contype="-2147483649"', 'size=".1" contype="2147483648"',
     'type="hfield"',
     'size=".1" friction=".3"', 'size=".1" solimp=".1 .2 .3 .4 .5 .6"', 'type="pyramid" size="1"', 'size=".1" name=""',
 ]  # fmt: skip

@@ -83,7 +83,7 @@ def _integers(low, high):
             or "_" in text
             or not text.isascii()
             or not low <= len(values) <= high
-            or any(abs(v) > 2**31 - 1 for v in values)
+            or any(not -(2**31) <= v < 2**31 for v in values)
         ):
             raise ValueError(f"expected {expected}, found '{_short(text)}'")
         return values[0] if high == 1 else values
