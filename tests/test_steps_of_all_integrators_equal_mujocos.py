@@ -174,3 +174,23 @@ def test_accelerations_where_the_inertia_is_not_positive(nworld):
     tisim.step(m, d)
     assert md.qLDiagInv.min() < 0
     assert error(np.asarray(d.qacc).reshape(nworld, -1), np.tile(md.qacc, (nworld, 1))) < 1e-11
+
+
+@pytest.mark.parametrize("integrator", ["implicit", "implicitfast"])
+def test_forces_at_contacts_that_change_with_velocity(integrator):
+    """Actuators of bodies: one row over two trees, a branch among its dofs, and a body that touches nothing."""
+    pair = Pair(f"""<mujoco><option integrator="{integrator}"/><worldbody><geom type="plane" size="5 5 1"/>
+      <body name="low" pos="0 0 .09"><freejoint/><geom type="box" size=".1 .1 .1"/>
+        <body pos=".2 0 0"><joint axis="0 1 0"/><geom size=".1"/></body></body>
+      <body name="high" pos="0 0 .28"><freejoint/><geom type="box" size=".08 .08 .1"/></body>
+      <body name="far" pos="1 1 1"><freejoint/><geom size=".1"/></body></worldbody>
+      <actuator><general body="low" gainprm="2" biastype="affine" biasprm="1 0 -30"/>
+        <general body="high" gaintype="affine" gainprm="1 0 -9" dyntype="filter" dynprm=".1"/>
+        <general body="far" biastype="affine" biasprm="1 0 -30"/></actuator></mujoco>""")
+    pair.md.qvel[:] = np.random.default_rng(0).normal(size=pair.mm.nv)
+    pair.md.ctrl[:], pair.md.act[:] = [1, 2, 0], 2
+    pair.copy_state()
+    for _ in range(3):
+        mujoco.mj_step(pair.mm, pair.md)
+        tisim.step(pair.m, pair.d)
+        assert pair.error("qvel") < 1e-8

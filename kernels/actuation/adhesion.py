@@ -53,6 +53,18 @@ def approach(m, d, c):
     return speed
 
 
+@func
+def press(m, d, c, f, y: ti.template()):
+    """y += J' f, where J qvel is the velocity at which the bodies of contact c come together."""
+    w = d.contact_worldid[c]
+    for side in range(2):
+        b = side_body(m, d, c, side)
+        if moves(m, d, b):
+            force = ti.select(side == 0, f, -f) * vec3(d.contact_frame[c, 0])
+            torque = cross(d.contact_pos[c] - centre_of(m, d, b), force)
+            add_wrench(m, d, w, b % m.nbody, join(torque, force), y)
+
+
 @kernel
 def adhesion_contacts(m, d):
     """Contacts of each adhesion actuator, and its velocity, the mean over them; serial."""
@@ -98,9 +110,4 @@ def adhesion_forces(m, d):
                         force = d.actuator_force[w * m.nu + m.adhesion[x]]
                         pull += force / ti.cast(d.adhesion_ncon[w * m.nadhesion + x], FP)
                 if pull != 0.0:
-                    for side in range(2):
-                        b = side_body(m, d, c, side)
-                        if moves(m, d, b):
-                            force = ti.select(side == 0, pull, -pull) * vec3(d.contact_frame[c, 0])
-                            torque = cross(d.contact_pos[c] - centre_of(m, d, b), force)
-                            add_wrench(m, d, w, b % m.nbody, join(torque, force), d.qfrc_actuator)
+                    press(m, d, c, pull, d.qfrc_actuator)

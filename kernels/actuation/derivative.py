@@ -7,6 +7,7 @@ dofs; as in MuJoCo, those of which one is the other's ancestor. Seed 000, "Numer
 from ..constants import BIAS_AFFINE, DSBL_ACTUATION, DSBL_DAMPER, GAIN_AFFINE, GAIN_MUSCLE, TASK_ACTUATOR, TASK_TENDON
 from ..sleep.awake import is_awake
 from ..types import FP, MINVAL, SERIAL, func, kernel, ti
+from .adhesion import press
 from .force import is_off
 from .muscle import bump, normal_length, peak_force
 
@@ -27,6 +28,50 @@ def joined_derivative(m, d):
                 k = force_rate(m, d, w, i)
                 if k != 0.0 and is_awake(m, d, TASK_ACTUATOR, w, i):
                     add_row(m, d, w, k, m.moment_adr[i], m.moment_num[i], m.moment_dof, d.moment, w * m.nmoment)
+
+
+@kernel
+def body_derivative(m, d):
+    """Adds what actuators of bodies do, whose row is the mean over their contacts; serial."""
+    ti.loop_config(serialize=True)
+    for _ in range(1):
+        if m.opt.disableflags & DSBL_ACTUATION == 0:
+            for x in range(d.nworld * m.nadhesion):
+                w = x // m.nadhesion
+                i = m.adhesion[x % m.nadhesion]
+                n = ti.cast(d.adhesion_ncon[x], FP)
+                k = force_rate(m, d, w, i)
+                if k != 0.0 and n > 0.0 and is_awake(m, d, TASK_ACTUATOR, w, i):
+                    sum_row(m, d, w, m.actuator_trnid[i][0])
+                    add_whole_row(m, d, w, k / (n * n))
+
+
+@func
+def sum_row(m, d, w, b):
+    """adhesion_row: by qvel it gives the sum of the velocities at which the contacts of body b close."""
+    for i in range(m.nv):
+        d.adhesion_row[w * m.nv + i] = 0.0
+    for c in range(d.ncon):
+        if d.contact_worldid[c] == w and d.contact_exclude[c] <= 1:
+            g = d.contact_geom[c]
+            if m.geom_bodyid[g[0]] == b or m.geom_bodyid[g[1]] == b:
+                press(m, d, c, FP(1.0), d.adhesion_row)
+
+
+@func
+def add_whole_row(m, d, w, k):
+    """Adds k r' r, where r is adhesion_row."""
+    o = w * m.nv
+    for low in range(m.nv):
+        if d.adhesion_row[o + low] != 0.0:
+            p = w * m.nM + m.dof_Madr[low]
+            a = low
+            while a >= 0:
+                change = k * d.adhesion_row[o + low] * d.adhesion_row[o + a]
+                d.qDeriv_row[p] = d.qDeriv_row[p] + change
+                d.qDeriv_col[p] = d.qDeriv_col[p] + change
+                a = m.dof_parentid[a]
+                p += 1
 
 
 @func

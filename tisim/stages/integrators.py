@@ -4,7 +4,7 @@ import numpy as np
 
 from tisim.data.matrices import DERIVED
 from tisim.device import launch, memory, runtime
-from tisim.enums import mjtBias, mjtDisableBit, mjtGain, mjtIntegrator
+from tisim.enums import mjtBias, mjtDisableBit, mjtGain, mjtIntegrator, mjtTrn
 
 from . import abreast
 from .actuation import advance_kernels
@@ -51,6 +51,8 @@ def derivative_kernels(m):
     k, medium = runtime.kernels, has_medium(m)
     kernels = [k("smooth.fluid").fluid_derivative] if medium else []
     joined = [k("actuation.derivative").joined_derivative] if is_joined(m) else []
+    if joined and np.any(m.actuator_trntype == mjtTrn.mjTRN_BODY):
+        joined.append(k("actuation.derivative").body_derivative)
     bias = m.opt.integrator == mjtIntegrator.mjINT_IMPLICIT
     return [*kernels, k("smooth.derivative").smooth_derivative, *joined], dict(
         with_medium=int(medium), with_bias=int(bias)

@@ -119,6 +119,7 @@ SCRATCH = [
     ("bad_ctrl", "i", (1,), "-", "actuation", "nu minus the first bad control, 0: there is none"),
     ("adhesion_ncon", "i", ("nadhesion",), "-", "transmission", "contacts of each adhesion actuator"),
     ("adhesion_speed", "f", ("nadhesion",), "m/s", "transmission", "sum of their normal velocities"),
+    ("adhesion_row", "f", ("nv",), "-", "integration", "sum of the rows of the contacts of one of them"),
     # sleeping: lists of what is awake
     ("present_mass", "f", (1,), "kg", "sleep", "mass of all that was not removed"),
     ("tree_slept", "i", ("ntree",), "-", "sleep", "1: it fell asleep in this step, its sensors are still to be made"),
