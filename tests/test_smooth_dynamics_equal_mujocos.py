@@ -62,6 +62,21 @@ def test_the_product_and_the_solve_with_M_are_inverse():
         assert error(full @ np.asarray(d.qacc_smooth), d.qfrc_smooth) < 1e-12, path.stem
 
 
+@pytest.mark.parametrize("given", [(-1, 0), (-1, 0.5), (0, 0.25)], ids=str)
+def test_weights_are_compensated_where_one_is_lifted(given):
+    """MuJoCo takes no compensation at all where none of the model's is above 0."""
+    text = '<mujoco><worldbody><body gravcomp="{}"><freejoint/><geom size=".1"/></body></worldbody></mujoco>'
+    text = text.replace(
+        "</worldbody>", '<body pos="1 0 0" gravcomp="{}"><joint/><geom size=".1" pos=".2 0 0"/></body></worldbody>'
+    )
+    text = text.format(*given)
+    mm, m = mujoco.MjModel.from_xml_string(text), tisim.Model.from_xml_string(text)
+    dd, d = mujoco.MjData(mm), tisim.Data(m)
+    mujoco.mj_forward(mm, dd)
+    tisim.forward(m, d)
+    assert error(d.qfrc_passive, dd.qfrc_passive) < 1e-12 and error(d.qacc, dd.qacc) < 1e-12
+
+
 def test_energy_is_zero_unless_enabled():
     m = without_constraints(tisim.Model.from_xml_path(MODELS[0]))
     d = tisim.Data(m)

@@ -40,8 +40,8 @@ def tree_velocity(m, d):
             d.qfrc_gravcomp[i] = 0.0
         for b in range(first, first + m.tree_bodynum[t]):
             body_velocity(m, d, w, b, first, gravity)
-            if m.body_gravcomp[b] != 0.0 and compensates:
-                force = -m.body_mass[w, b] * m.body_gravcomp[b] * gravity
+            if m.body_compensation[b] != 0.0 and compensates:
+                force = -m.body_mass[w, b] * m.body_compensation[b] * gravity
                 torque = cross(arm_of(m, d, w, b), force)
                 add_wrench(m, d, w, b, join(torque, force), d.qfrc_gravcomp)
         for k in range(m.tree_bodynum[t] - 1):
@@ -104,7 +104,7 @@ def joint_spring(m, d, w, j):
 def passive_forces(m, d, w, b):
     """Damper, sum of the passive forces and bias force of the dofs of body b."""
     bias = six(d.wrench[w * m.nbody + b])
-    compensated = m.body_gravcomp[b] != 0.0
+    compensated = m.body_compensation[b] != 0.0
     damps = m.opt.disableflags & DSBL_DAMPER == 0
     for k in range(m.body_dofadr[b], m.body_dofadr[b] + m.body_dofnum[b]):
         i = w * m.nv + k

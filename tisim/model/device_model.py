@@ -8,7 +8,7 @@ from tisim.enums import mjtDisableBit, mjtJoint
 from . import lcp, validate
 from .features import features
 from .fields import FIELDS
-from .tables import actuation, branches, equality, frames, heavy, midphase, tendon
+from .tables import actuation, branches, equality, frames, gravcomp, heavy, midphase, tendon
 from .tables import colors as color_tables
 from .tables import faces as face_tables
 from .tables import geom as geom_tables
@@ -47,7 +47,7 @@ DERIVED = declared(
     Table("limited_joint", "i", ("nlimited",), _limited_joint, ("jnt_limited",), "joints with limits"),
 )  # fmt: skip
 for _tables in (ray_tables, face_tables, geom_tables, midphase, equality, medium_tables, tendon, actuation, heavy,
-                branches, frames, sleep_tables, sensor_tables, sensed_tables, task_tables,
+                branches, frames, gravcomp, sleep_tables, sensor_tables, sensed_tables, task_tables,
                 color_tables):  # fmt: skip
     DERIVED |= _tables.TABLES
 # numbers that are the length of a table

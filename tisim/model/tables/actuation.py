@@ -5,7 +5,7 @@ import numpy as np
 from tisim.enums import mjtBias, mjtDyn, mjtGain, mjtJoint, mjtTrn
 from tisim.mjcf.tree import NV
 
-from . import tendon
+from . import gravcomp, tendon
 from .declare import Table, declared
 from .moving import chains
 
@@ -72,7 +72,7 @@ def _driven(m):
     e = entries(m)
     order = np.lexsort((e["moment_owner"], e["moment_dof"]))
     dof = e["moment_dof"][order]
-    everywhere = len(_rows(m, mjtTrn.mjTRN_BODY)) or np.any(m.body_gravcomp)
+    everywhere = len(_rows(m, mjtTrn.mjTRN_BODY)) or gravcomp.acts(m)
     driven = np.arange(m.nv) if everywhere else np.unique(dof)
     adr = np.append(np.searchsorted(dof, driven), len(dof))
     return driven if m.nu else driven[:0], adr, order, e["moment_owner"][order]
@@ -81,7 +81,7 @@ def _driven(m):
 def _clamped(m):
     """Dofs at which the sum of the actuators' forces is not the last word."""
     joint, scalar = np.asarray(m.dof_jntid), np.asarray(m.jnt_type) >= mjtJoint.mjJNT_SLIDE
-    some = (np.asarray(m.jnt_actgravcomp) != 0) & bool(np.any(m.body_gravcomp))
+    some = (np.asarray(m.jnt_actgravcomp) != 0) & gravcomp.acts(m)
     return np.flatnonzero((some | (np.asarray(m.jnt_actfrclimited, bool) & scalar))[joint]) if m.nu else joint[:0]
 
 
