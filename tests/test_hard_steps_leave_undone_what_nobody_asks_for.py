@@ -10,6 +10,7 @@ import tisim
 from tisim.data.owed import NAMES
 from tisim.device import runtime
 from tisim.device.flow import flow
+from tisim.model.device_model import DERIVED
 from tisim.model.fields import FIELDS, FIXED
 from tisim.model.tracked import OWED
 
@@ -46,6 +47,7 @@ def test_the_names_are_what_the_two_kernels_read_and_write():
     written = {name for k in kernels for name in flow(k.function).writes}
     assert {f"d.{name}" for name in NAMES} == written
     read = {name[2:] for k in kernels for name in flow(k.function).reads if name.startswith("m.")}
+    read |= {source for name in read & set(DERIVED) for source in DERIVED[name].reads}
     assert {name for name in read if name in FIELDS and name not in FIXED} == OWED
     assert {name for name in read if name.startswith("opt.")} == {"opt.gravity", "opt.disableflags"}
 
