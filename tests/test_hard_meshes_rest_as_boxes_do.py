@@ -48,7 +48,7 @@ def hard(bodies, floor="mesh", option="", walls=""):
 
 
 @pytest.mark.parametrize("floor", FLOORS)
-@pytest.mark.parametrize("kinds", ("mmmmm", "bmbmb", "mbmbm", "mppmp"))
+@pytest.mark.parametrize("kinds", ("mmmmm", "bmbmb", "mbmbm", "mppmp", "ppmpm"))
 @pytest.mark.parametrize("turn", (0, 10))
 def test_towers_stand_and_lie_still(floor, kinds, turn):
     tower = [(f'pos="0 0 {R + (2 * R + 1e-3) * i}" euler="0 0 {turn * i}"', kind) for i, kind in enumerate(kinds)]

@@ -1,5 +1,6 @@
 """Contacts of a plane with a cylinder, an ellipsoid or the convex hull of a mesh. The rules are those of MuJoCo 3.4.0,
-after its engine_collision_primitive.c and engine_collision_convex.c (Apache-2.0); seed 000, "Checking".
+after its engine_collision_primitive.c and engine_collision_convex.c (Apache-2.0); seed 000, "Checking". But under the
+second dynamics (tisim/LCP.md) a mesh has vertices all around what it stands on.
 """
 
 from ..constants import MESH, PLANE_CONVEX
@@ -13,6 +14,20 @@ MAXMESH = 3  # contacts of a mesh
 NEAR = 0.3  # a further vertex of a mesh must be farther from the first contact than this many bounding radii
 FLAT = MINVAL if FP == ti.f64 else 1e-6  # sine below which a cylinder stands on the plane: rounding decides its side
 FAR = 1e10  # larger than any height; the start of a maximum
+STEEP = 20.0  # a vertex that is farther out by this much is taken if it is less than 1 higher over the foremost face
+ivec4 = ti.types.vector(4, ti.i32)
+
+
+@ti.dataclass
+class Hull:
+    """The hull of a mesh, in its frame."""
+
+    graph: ti.i32  # where it begins in mesh_graph
+    count: ti.i32  # of its vertices
+    vert: ti.i32  # where the mesh's vertices begin
+    down: vec3  # towards the plane
+    least: FP  # how far down a vertex is within the margin
+    normal: vec3  # of the face at the lowest vertex that is turned most towards the plane
 
 
 @func
@@ -164,6 +179,95 @@ def lowest_vertices(m, d, slot, margin, i1, i2, g2):
     return n
 
 
+@func
+def hull_place(m, hull: ti.template(), v):
+    """Place of a vertex of a hull, in the mesh's frame."""
+    return m.mesh_vert[hull.vert + m.mesh_graph[hull.graph + 2 + hull.count + v]]
+
+
+@func
+def foremost_normal(m, d, mesh, v, direction):
+    """The normal at vertex v of a mesh, of all its polygons there, that is turned most into a direction."""
+    found = direction
+    most = FP(-2.0)
+    for j in range(m.mesh_polymapnum[v]):
+        normal = m.mesh_polynormal[m.mesh_polyadr[mesh] + m.mesh_polymap[m.mesh_polymapadr[v] + j]]
+        if direction.dot(normal) > most:
+            most = direction.dot(normal)
+            found = normal
+    return found
+
+
+@func
+def outermost(m, d, hull: ti.template(), v, direction):
+    """The vertex that is farthest along a direction, but not far above the foremost face: from vertex v on along the
+    hull's graph through those within the margin.
+    """
+    toward = direction / ti.max(direction.norm(), MINVAL) + FP(STEEP) * hull.normal
+    most = toward.dot(hull_place(m, hull, v))
+    climbs = True
+    while climbs:
+        climbs = False
+        e = hull.graph + 2 + 2 * hull.count + m.mesh_graph[hull.graph + 2 + v]
+        while m.mesh_graph[e] >= 0:
+            x = hull_place(m, hull, m.mesh_graph[e])
+            if toward.dot(x) > most and hull.down.dot(x) >= hull.least:
+                most = toward.dot(x)
+                v = m.mesh_graph[e]
+                climbs = True
+            e += 1
+    return v
+
+
+@func
+def widest(m, d, hull: ti.template(), a):
+    """Vertex a of a hull and up to three more that span much with it: the one across, the two beside this diagonal, and
+    both once more.
+    """
+    place = hull_place(m, hull, a)
+    b = outermost(m, d, hull, a, hull.down * hull.down.dot(place) - place)
+    c, e = b, b
+    for _ in range(2):
+        across = hull.down.cross(hull_place(m, hull, b) - place)
+        c = outermost(m, d, hull, b, across)
+        e = outermost(m, d, hull, b, -across)
+        beyond = hull.down.cross(hull_place(m, hull, c) - hull_place(m, hull, e))
+        if beyond.dot(hull_place(m, hull, c) - place) < 0.0:
+            beyond = -beyond
+        b = outermost(m, d, hull, b, beyond)
+    return ivec4(a, b, c, e)
+
+
+@func
+def spread_vertices(m, d, slot, margin, i1, i2, g2):
+    """Writes the contacts of plane i1 and mesh i2, geom g2, which has a hull: its lowest vertex and up to three more
+    around what it stands on. Returns their number.
+    """
+    normal = axis_of(m, d, i1)
+    center = d.geom_xpos[i2]
+    R = d.geom_xmat[i2]
+    mesh = m.geom_dataid[g2]
+    hull = Hull(graph=m.mesh_graphadr[mesh], vert=m.mesh_vertadr[mesh], down=R.transpose() @ (-normal))
+    hull.count = m.mesh_graph[hull.graph]
+    hull.least = normal.dot(center - d.geom_xpos[i1]) - margin
+    a = mesh_support(m, d, mesh, hull.down)
+    n = 0
+    if hull.down.dot(hull_place(m, hull, a)) >= hull.least:
+        vertex = hull.vert + m.mesh_graph[hull.graph + 2 + hull.count + a]
+        hull.normal = foremost_normal(m, d, mesh, vertex, hull.down)
+        chosen = widest(m, d, hull, a)
+        for k in ti.static(range(4)):
+            again = False
+            for j in ti.static(range(k)):
+                again = again or chosen[j] == chosen[k]
+            if not again:
+                x = R @ hull_place(m, hull, chosen[k]) + center
+                dist = normal.dot(x - d.geom_xpos[i1])
+                put(m, d, slot + n, dist, x - 0.5 * dist * normal, normal)
+                n += 1
+    return n
+
+
 @kernel
 def plane_mesh(m, d):
     """Contacts of planes and meshes; parallel over pairs."""
@@ -176,4 +280,10 @@ def plane_mesh(m, d):
             i1 = d.cpair_geom1[p]
             g2 = d.cpair_geom2[p]
             i2 = i1 // m.ngeom * m.ngeom + g2
-            d.cpair_ncon[p] = lowest_vertices(m, d, d.cpair_slot[p], margin_now(m, d, p), i1, i2, g2)
+            spread = False
+            if ti.static(m.has.closing):
+                spread = m.mesh_graphadr[m.geom_dataid[g2]] >= 0
+                if spread:
+                    d.cpair_ncon[p] = spread_vertices(m, d, d.cpair_slot[p], margin_now(m, d, p), i1, i2, g2)
+            if not spread:
+                d.cpair_ncon[p] = lowest_vertices(m, d, d.cpair_slot[p], margin_now(m, d, p), i1, i2, g2)
