@@ -104,3 +104,32 @@ def test_energy_is_mujocos_in_the_step_in_which_something_falls_asleep(rest, fla
         both.step()
         assert np.allclose(both.data[1].energy, both.data[0].energy, rtol=1e-8, atol=1e-12), both.data[0].tree_asleep
     assert both.same_sleepers() and both.data[0].tree_asleep[0] == 0
+
+
+SPRINGS = """<body pos="3 0 1"><joint type="slide" axis="1 0 0" damping="1" stiffness="2" springref=".3"/>
+<geom size=".1"/><body><joint axis="0 1 0" damping="1" stiffness="3" springref="20"/>
+<geom size=".1" pos="0 0 .2"/></body></body>
+<body pos="6 0 1"><joint type="ball" damping="1" stiffness="5"/><geom size=".1" pos=".2 0 0"/></body>
+<body pos="9 0 1" sleep="never"><joint axis="0 1 0" stiffness="3" springref="20"/>
+<geom size=".1" pos=".2 0 0"/></body>"""
+
+
+@pytest.mark.parametrize("flag, rest", [
+    ('energy="enable"', ""), ("", "<sensor><e_potential/></sensor>"),
+    ('energy="enable"', "<sensor><e_kinetic/><e_potential/></sensor>"),
+])  # fmt: skip
+def test_springs_of_sleepers_are_not_in_the_energy(flag, rest):
+    """From the step behind that in which they fall asleep to that in which they wake, as in MuJoCo."""
+    both = Both(scene(SPRINGS, 'sleep_tolerance=".5"', flag=flag, rest=rest))
+    for a in both.data:
+        a.qpos[2:6] = [np.cos(0.2), np.sin(0.2), 0, 0]
+    slept = 0
+    for k in range(60):
+        if k == 40:
+            both.poke(lambda m, d: d.qfrc_applied.__setitem__(0, 0.5))
+        both.step()
+        slept += int((both.data[0].tree_asleep >= 0).sum())
+        assert both.same_sleepers()
+        assert np.allclose(both.data[1].energy, both.data[0].energy, rtol=1e-8, atol=1e-12), k
+        assert np.allclose(both.data[1].sensordata, both.data[0].sensordata, rtol=1e-8, atol=1e-12), k
+    assert slept > 40 and both.data[0].tree_asleep[0] < 0

@@ -1,7 +1,7 @@
 """Potential and kinetic energy."""
 
 from ..constants import DSBL_SPRING
-from ..sleep.awake import is_body_gone
+from ..sleep.awake import is_body_asleep, is_body_gone
 from ..types import FP, SERIAL, func, kernel, ti
 from .gravity import gravity_of
 from .kinematics import BLOCK
@@ -10,7 +10,7 @@ from .passive import spring_stretch
 
 @kernel
 def block_energy(m, d):
-    """Energies of fixed blocks of bodies; parallel over worlds and blocks."""
+    """Energies of fixed blocks of bodies, as in MuJoCo without sleeping springs; parallel over worlds and blocks."""
     nblock = (m.nbody + BLOCK - 1) // BLOCK
     ti.loop_config(serialize=SERIAL)
     for wk in range(d.nworld * nblock):
@@ -22,7 +22,7 @@ def block_energy(m, d):
         for b in range(ti.max(first, 1), ti.min(first + BLOCK, m.nbody)):
             if not is_body_gone(m, d, w, b):
                 potential -= m.body_mass[w, b] * gravity.dot(d.xipos[w * m.nbody + b])
-                if m.opt.disableflags & DSBL_SPRING == 0:
+                if m.opt.disableflags & DSBL_SPRING == 0 and not is_body_asleep(m, d, w, b):
                     for j in range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b]):
                         potential += spring_energy(m, d, w, j)
                 for k in range(m.body_dofadr[b], m.body_dofadr[b] + m.body_dofnum[b]):

@@ -158,17 +158,18 @@ def settle(m, d):
     if not (asleep.enabled(m) and (used or energy_follows(m))) or not d.exceeds(rarely=True, nslept=0):
         return
     with d.program.aside():
+        trees = memory.download(d.device("tree_asleep"))
+        awake = _count_as_awake(d, trees)
         if energy_follows(m):
             dynamics.energy(m, d)
         if used:
-            _settle(m, d)
+            _settle(m, d, np.isin(np.arange(d.nworld), awake[trees[awake] >= 0] // m.ntree))
+        memory.upload(d.device("tree_asleep"), trees)
 
 
-def _settle(m, d):
-    """The same, where something fell asleep."""
-    kept = {name: memory.download(d.device(name)) for name in ("qfrc_smooth", "qfrc_constraint", "tree_asleep")}
-    awake = _count_as_awake(d, kept["tree_asleep"])
-    fell = np.isin(np.arange(d.nworld), awake[kept["tree_asleep"][awake] >= 0] // m.ntree)
+def _settle(m, d, fell):
+    """The same, where something fell asleep: in these worlds (a mask)."""
+    kept = {name: memory.download(d.device(name)) for name in ("qfrc_smooth", "qfrc_constraint")}
     own = _own_acceleration(m, d)
     if m.na:
         before = memory.download(d.device("act"))
@@ -182,7 +183,6 @@ def _settle(m, d):
         stage(m, d)
     if m._sizes["nsensor"]:
         sensor.lay_down(m, d)
-    memory.upload(d.device("tree_asleep"), kept["tree_asleep"])
     for name in ("qfrc_smooth", "qfrc_constraint") if own.any() else ():
         memory.upload(d.device(name), _chosen(own, kept[name], memory.download(d.device(name))))
     if m.na:
@@ -201,10 +201,10 @@ def energy_follows(m):
 
 def settle_velocities(m, d):
     """The same under the second dynamics, behind whose velocities come the sensors."""
-    if energy_follows(m):
-        dynamics.energy(m, d)
     trees = memory.download(d.device("tree_asleep"))
     _count_as_awake(d, trees)
+    if energy_follows(m):
+        dynamics.energy(m, d)
     for stage in (dynamics.fwd_velocity, callbacks.passive, actuation.transmission, sensor.sensor_vel,
                   callbacks.control, actuation.fwd_actuation):  # fmt: skip
         stage(m, d)
