@@ -60,6 +60,21 @@ def test_attaching_keeps_the_meaning_of_other_compiler_settings(compiler):
     agree(_all_at_a_frame, stage, robot)
 
 
+@pytest.mark.parametrize("units", [("degree", "radian"), ("radian", "degree")])
+def test_ranges_that_are_not_in_force_have_no_unit(units):
+    """Neither their own nor those of their classes; MuJoCo leaves them as written."""
+    child = """<mujoco><compiler angle="UNIT"/>
+      <default><default class="off"><joint range="0 9" limited="false" springref="3"/></default>
+        <default class="on"><joint range="1 5"/></default></default>
+      <worldbody><body name="b"><joint type="ball" range="0 20" limited="false"/><joint type="slide" range="-2 3"/>
+          <geom size=".1"/></body>
+        <body><joint class="off"/><joint class="off" limited="true" axis="1 0 0"/><geom size=".1"/></body>
+        <body><joint class="on"/><joint class="on" limited="false" axis="1 0 0"/><geom size=".1"/></body></worldbody>
+      </mujoco>"""
+    stage = STAGE.replace("<default>", f'<compiler angle="{units[0]}"/><default>', 1)
+    agree(_all_at_a_frame, stage, child.replace("UNIT", units[1]))
+
+
 def test_attaching_keeps_the_rule_for_inertia():
     """The parent looks at geoms only, the child at its inertial elements too."""
     inertial = '<inertial pos="0 0 .1" mass="5" diaginertia="1 1 1"/>'

@@ -86,8 +86,14 @@ def _joint(node, record, inherited, factor):
         value = node.attrib.get(name, inherited.get(name))
         if value is None or name not in node.attrib and not any(value if isinstance(value, list) else [value]):
             continue
-        scale = factor if kind in kinds else 1.0
+        scale = factor if kind in kinds and (name != "range" or _limits(node, record, value)) else 1.0
         node.attrib[name] = [v * scale for v in value] if isinstance(value, list) else value * scale
+
+
+def _limits(node, record, values):
+    """Whether a joint's range is in force: what is not is in no unit, and the compiler leaves it as it is."""
+    limited = node.attrib.get("limited", record["limited"])
+    return limited == 1 or limited == 2 and values[0] < values[1]
 
 
 def _turn(node, here, there, factor):
