@@ -11,6 +11,8 @@ from ..wide import *
 
 # squared sine below which lines are parallel besides MuJoCo's MINVAL: what rounding leaves of it in f32
 PARALLEL = 0.0 if FP == ti.f64 else 1e-6
+ALONG = 0.02  # and below which capsules have two contacts under the second dynamics: 8 degrees
+SHORT_WAY = 0.05  # of a capsule's half length, between these
 
 
 @func
@@ -115,7 +117,11 @@ def sphere_sphere(x1, r1, axis1, x2, r2, axis2):
 
 @func
 def round_round(m, d, slot, margin, i1, i2, g1, g2):
-    """Spheres and capsules with each other: nearest points of two segments; parallel capsules may touch at two ends."""
+    """Spheres and capsules with each other: nearest points of two segments; parallel capsules may touch at two ends.
+
+    Under the second dynamics nearly parallel ones do, too: each would be tipped by the one contact at an end of the
+    other, now here, now there, and be pressed into it (tisim/LCP.md).
+    """
     x1 = d.geom_xpos[i1]
     x2 = d.geom_xpos[i2]
     h1 = half_axis(m, d, i1, g1)
@@ -155,4 +161,23 @@ def round_round(m, d, slot, margin, i1, i2, g1, g2):
         if dist <= margin and n < 2:
             put(m, d, slot + n, dist, pos, normal)
             n += 1
+            if ti.static(m.has.closing):
+                if not parallel and aa * cc - b * b < FP(ALONG) * aa * cc:
+                    end, near_end = other_end(aa, b, cc, v1, v2, s)
+                    dist, pos, normal = sphere_sphere(
+                        x1 + end * h1, m.geom_size[i1, g1][0], h1, x2 + near_end * h2, m.geom_size[i2, g2][0], h2
+                    )
+                    if dist <= margin and ti.abs(end - s) > FP(SHORT_WAY):
+                        put(m, d, slot + n, dist, pos, normal)
+                        n += 1
     return n
+
+
+@ti.func
+def other_end(aa, b, cc, v1, v2, s):
+    """Where two segments that lie along each other end to do so, at the end that is farther from parameter s of the
+    first: parameters as of nearest_on_lines."""
+    ends = (v1 - b) / aa, (v1 + b) / aa
+    low, high = ti.max(-1.0, ti.min(ends[0], ends[1])), ti.min(1.0, ti.max(ends[0], ends[1]))
+    end = ti.select(high - s > s - low, high, low)
+    return end, ti.max(-1.0, ti.min(1.0, (v2 - end * b) / cc))
