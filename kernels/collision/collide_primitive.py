@@ -11,8 +11,9 @@ from ..wide import *
 
 # squared sine below which lines are parallel besides MuJoCo's MINVAL: what rounding leaves of it in f32
 PARALLEL = 0.0 if FP == ti.f64 else 1e-6
-ALONG = 0.02  # and below which capsules have two contacts under the second dynamics: 8 degrees
-SHORT_WAY = 0.05  # of a capsule's half length, between these
+# and below which capsules that are pressed together have two contacts under the second dynamics: 8 degrees; way between
+# these, of half a length
+ALONG, SHORT_WAY = 0.02, 0.05
 
 
 @func
@@ -119,8 +120,8 @@ def sphere_sphere(x1, r1, axis1, x2, r2, axis2):
 def round_round(m, d, slot, margin, i1, i2, g1, g2):
     """Spheres and capsules with each other: nearest points of two segments; parallel capsules may touch at two ends.
 
-    Under the second dynamics nearly parallel ones do, too: each would be tipped by the one contact at an end of the
-    other, now here, now there, and be pressed into it (tisim/LCP.md).
+    Under the second dynamics nearly parallel ones do, too, where they are pressed together: each would be tipped by the
+    one contact at an end of the other, now here, now there, and be pressed into it farther (tisim/LCP.md).
     """
     x1 = d.geom_xpos[i1]
     x2 = d.geom_xpos[i2]
@@ -167,7 +168,7 @@ def round_round(m, d, slot, margin, i1, i2, g1, g2):
                     dist, pos, normal = sphere_sphere(
                         x1 + end * h1, m.geom_size[i1, g1][0], h1, x2 + near_end * h2, m.geom_size[i2, g2][0], h2
                     )
-                    if dist <= margin and ti.abs(end - s) > FP(SHORT_WAY):
+                    if dist <= 0.0 and ti.abs(end - s) > FP(SHORT_WAY):
                         put(m, d, slot + n, dist, pos, normal)
                         n += 1
     return n
