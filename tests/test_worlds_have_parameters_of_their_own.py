@@ -314,3 +314,45 @@ def test_what_sleeps_wakes_where_its_place_in_the_world_is_another():
         tisim.step(other, one)
         assert np.array_equal(d.world(1).tree_asleep, one.tree_asleep) and d.nbody_awake.tolist() == [1, 2]
         assert np.array_equal(d.world(1).xpos, one.xpos) and np.array_equal(d.world(1).qpos, one.qpos)
+
+
+ASLEEP = """<mujoco><option sleep_tolerance=".05"><flag sleep="enable"/></option><worldbody>
+<body name="arm" pos="1 0 .5"><joint axis="0 1 0" damping="1" stiffness="30"/>
+<geom type="capsule" fromto="0 0 0 .3 0 0" size=".04"/></body>
+<body name="other" pos="0 0 .5"><freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("field", ["body_pos", "body_ipos", "body_mass"])
+def test_what_sleeps_is_as_alone_after_each_vary(field):
+    """Also where a field takes the model's values again."""
+    tisim.init(arch="cpu", precision="f64")
+    m, other = (tisim.Model.from_xml_string(ASLEEP) for _ in range(2))
+    d, one = tisim.Data(m, nworld=2), tisim.Data(other)
+    tisim.remove(m, d, "other")
+    tisim.remove(other, one, "other")
+    before = np.array(getattr(m, field))
+    for values in (before + 0.1 * (np.arange(m.nbody) == 1).reshape(-1, *(1,) * (before.ndim - 1)), None):
+        tisim.step(m, d, 900)
+        tisim.step(other, one, 900)
+        assert d.nbody_awake.tolist() == [1, 1]
+        d.vary(field, None if values is None else np.array([before, values]))
+        getattr(other, field)[...] = before if values is None else values
+        tisim.set_const(other)
+        for _ in range(3):
+            tisim.step(m, d)
+            tisim.step(other, one)
+            for name in ("tree_asleep", "qpos", "xpos", "xipos", "cinert", "M", "subtree_com"):
+                assert np.array_equal(getattr(d.world(1), name), getattr(one, name)), (field, name)
+
+
+def test_centres_of_mass_follow_masses_of_worlds_where_bodies_come_and_go():
+    tisim.init(arch="cpu", precision="f64")
+    m = tisim.Model.from_xml_string(STACK.format(""))
+    d = tisim.Data(m, nworld=2)
+    tisim.remove(m, d, 2, worlds=0)
+    tisim.step(m, d)
+    d.vary("body_mass", np.array([m.body_mass, np.asarray(m.body_mass) * np.linspace(1, 3, m.nbody)]))
+    tisim.forward(m, d)
+    mass = d.varied["body_mass"] * d.body_present
+    centre = np.einsum("wb,wbx->wx", mass, d.xipos) / mass.sum(axis=1, keepdims=True)
+    assert np.allclose(np.asarray(d.subtree_com)[:, 0], centre, rtol=0, atol=1e-12)

@@ -75,19 +75,26 @@ def put(d, varied):
     d._following = tuple(name for name in arrays if name not in varied)
     if {argument(name) for name in arrays} != d._by_world.keys():
         d._vary_otherwise()
+    gone = kept.keys() - arrays.keys()
     for name in d._by_world.keys() - {argument(name) for name in arrays}:
         memory.delete_array(d._by_world.pop(name))
-    for name, values in arrays.items():
-        if values is kept.get(name):
-            continue
+    other = {name: values for name, values in arrays.items() if values is not kept.get(name)}
+    for name, values in other.items():
         if (key := argument(name)) not in d._by_world:
             d._by_world[key] = memory.new_array(_dtype(name), values.size, _width(name, values))
         a = d._by_world[key]
         memory.upload(a, values.reshape(-1).astype(memory.number_type(a)))
-        if name in PLACES:
-            d._info.pop("collision", None)
-            d._vary_otherwise()
-            asleep.edited(d)
+    _tell(d, gone | other.keys())
+
+
+def _tell(d, fields):
+    """What was made of other values of these fields is made anew."""
+    places = fields.intersection(PLACES)
+    if places:
+        d._info.pop("collision", None)
+        d._vary_otherwise()
+    if places or (fields and asleep.listed(d.model)):  # sleepers have poses and inertias of before
+        asleep.edited(d)
 
 
 def _dtype(name):
