@@ -89,6 +89,8 @@ def test_contacts_are_sliced_and_listed_by_name(pair):
         names = {n for n in dir(named) if not n.startswith("_")}
         assert {"dist", "pos", "geom1", "geom"} <= names and all(hasattr(named, n) for n in names)
     assert [c.dist for c in pair.d.world(0).contact[:1]] == [contacts.dist[0]]
+    assert repr(contacts) == f"<contacts of a Data: {pair.d.ncon}>"
+    assert repr(pair.d.world(0).contact).endswith(f"time {pair.d.time:g}>>: {pair.d.ncon}>")
 
 
 def test_a_contact_that_is_no_more_says_so():

@@ -26,11 +26,11 @@ FUNCTIONS = ("step", "step1", "step2", "forward", "reset", "get_state")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_model_and_data_are_looked_at(both, name):
     m, d = both
-    f = getattr(tisim, name)
+    f, theirs = getattr(tisim, name), mujoco.MjModel.from_xml_string(XML)
     for arguments, words in (
         ((d, m), "Model comes first"), ((None, d), "first argument is a tisim.Model, got None"),
         ((m, None), "second argument is a tisim.Data, got None"), ((m, 3), "got a int"), (("x", d), "got a str"),
-        ((mujoco.MjModel.from_xml_string(XML), d), "from_mujoco"),
+        ((theirs, d), "from_mujoco"), ((theirs, mujoco.MjData(theirs)), "from_mujoco"),
         ((tisim.Model.from_xml_string(XML), d), "another Model"),
     ):  # fmt: skip
         with pytest.raises(tisim.Error, match=words):
@@ -116,6 +116,12 @@ WRONG = [
     (lambda m, d: tisim.Model.load("a.xml"), "a.xml: load reads what .* to .npz; Model.from_xml_path"),
     (lambda m, d: tisim.Model.load("a.URDF"), "a.URDF: .*Model.from_xml_path reads MJCF and URDF"),
     (lambda m, d: tisim.Model.from_xml_path("a.npz"), "a.npz: from_xml_path reads MJCF and URDF; Model.load reads"),
+    (lambda m, d: tisim.Model(XML), "Model.from_xml_path, from_xml_string"),
+    (lambda m, d: tisim.Model(), "Model.from_xml_path, from_xml_string"),
+    (lambda m, d: tisim.Model.from_xml_path(XML), "^this is a text, .*; from_xml_string"),
+    (lambda m, d: tisim.Spec.from_file(" <mujoco/>"), "from_string of a Spec"),
+    (lambda m, d: d.ncons, "did you mean 'ncon'"),
+    (lambda m, d: d.contact.dists, "did you mean 'dist'"),
     (lambda m, d: tisim.Model.from_xml_string("<mujoco/>", 3), "assets: expected a dict of names and contents"),
     (lambda m, d: m.save(""), "ends in .npz .compiled. or .xml"),
     (lambda m, d: m.capacity_limit.__setitem__("nconmx", 3), "nconmax"),

@@ -56,7 +56,8 @@ class Contact:
         if name in ("geom1", "geom2"):
             return self.geom[:, int(name[-1]) - 1]
         if "contact_" + name not in DATA:
-            hint = "; flexes are not part of tisim" if name in ("H", "elem", "flex", "vert") else ""
+            flex = name in ("H", "elem", "flex", "vert")
+            hint = "; flexes are not part of tisim" if flex else nearest(name, CONTACT_FIELDS)
             raise FieldError(f"contact has no field {brief(name)}{hint}")
         return self._data.list_view("contact_" + name, "ncon")
 
@@ -72,6 +73,12 @@ class Contact:
 
     def __dir__(self):
         return [*super().__dir__(), *CONTACT_FIELDS]
+
+    def __repr__(self):
+        try:
+            return f"<contacts of a Data: {len(self)}>"
+        except Error:
+            return "<contacts of a Data, of an earlier tisim.init>"
 
 
 class Data(Storage):
@@ -142,7 +149,7 @@ class Data(Storage):
 
     def __getattr__(self, name):
         if name.startswith("_") or name not in DATA:
-            hint = "" if name[:1] == "_" else instead(name, OF_DATA) or nearest(name, _fields())
+            hint = "" if name[:1] == "_" else instead(name, OF_DATA) or nearest(name, dir(self))
             raise FieldError(f"Data has no field '{name}'{hint}")
         array = DATA[name]
         if array.hidden:

@@ -12,7 +12,8 @@ OTHER = (
 
 def check(m, d):
     """Raises Error unless m is a Model and d a Data of it."""
-    if m is not None and getattr(d, "model", None) is m and "program" in d.__dict__:  # which a World has not
+    of_it = m is not None and getattr(d, "model", None) is m
+    if of_it and "program" in getattr(d, "__dict__", ()):  # which neither a World has nor an MjData
         return
     from tisim.model.model import Model
 

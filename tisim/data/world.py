@@ -22,6 +22,9 @@ class WorldContacts:
             raise AttributeError(name)
         return getattr(self._world.data.contact, name)[self._rows()]
 
+    def __repr__(self):
+        return f"<contacts of {self._world!r}: {len(self)}>"
+
     def _rows(self):
         return np.flatnonzero(self._world.data.contact.worldid == self._world.index)
 

@@ -40,7 +40,9 @@ class Model(DeviceModel):
     Named access: m.geom("floor").friction, m.body("box").mass, m.key("home").qpos.
     """
 
-    def __init__(self, compiled):
+    def __init__(self, compiled=None):
+        if not isinstance(compiled, Compiled):
+            raise Error("Model() reads nothing itself: Model.from_xml_path, from_xml_string, from_scene or from_mujoco")
         arrays, sizes = complete(compiled.arrays, dict.fromkeys(REFUSED_SIZES, 0) | compiled.sizes)
         changed = Changes()
         fields = dict(

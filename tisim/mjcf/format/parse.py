@@ -2,7 +2,7 @@
 
 import os
 
-from tisim.errors import FOUND, MjcfError, several
+from tisim.errors import FOUND, Error, MjcfError, several
 
 from .grammar import GRAMMAR, REFUSED_ATTRIBUTES
 from .names import nearest
@@ -22,6 +22,9 @@ def parse_file(path):
     try:
         data = source.read(os.path.basename(path))
     except (OSError, ValueError) as e:
+        if os.fsdecode(path).lstrip()[:1] == "<":
+            what = "this is a text, not the name of a file"
+            raise Error(f"{what}; from_xml_string, or from_string of a Spec, reads it") from None
         raise MjcfError(f"cannot read the file: {getattr(e, 'strerror', None) or e}", path) from None
     scope = _checked(parse_xml(data, path), source, os.path.basename(path))
     load_models(scope, (os.path.normpath(path),))
