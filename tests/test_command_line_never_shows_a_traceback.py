@@ -134,6 +134,11 @@ def test_as_a_module(tmp_path):
     assert done.returncode == 0 and done.stdout == f"tisim {tisim.__version__}\n"
 
 
+def test_without_arguments_help_is_all_that_is_printed(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "tisim"], capture_output=True, text=True, cwd=tmp_path)
+    assert "Usage: tisim" in done.stdout and done.stderr == ""
+
+
 @pytest.mark.parametrize("words", [["info", "pendulum"], ["info", "pendulum", "--json"], ["scenes"], ["--help"],
                                    ["completion", "bash"]], ids=" ".join)  # fmt: skip
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -486,9 +486,9 @@ def main(argv=None):
         elif isinstance(error, OSError):
             complain(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else error)
         elif hasattr(error, "format_message"):  # a wrong option or argument
-            ctx = getattr(error, "ctx", None)
-            see = ctx.command_path if ctx else "tisim"
-            complain(f"{error.format_message().rstrip('.')}; see `{see} --help`")
+            see = getattr(getattr(error, "ctx", None), "command_path", "tisim")
+            if said := error.format_message().rstrip("."):  # nothing where help was printed, as without arguments
+                complain(f"{said}; see `{see} --help`")
         else:
             name = f"{type(error).__name__}: {error}"
             complain(f"unexpected {name}; please report it with the output of the same command and --debug")
