@@ -2,13 +2,13 @@
 
 Both shapes are inflated by half the margin, and the contact is where they overlap then. With the flag multiccd, pairs
 of boxes and meshes get the corners of the overlap of their flat faces, others are searched again four times, turned a
-little against each other. Under the second dynamics faces have all their corners, with or without it
+little against each other. Under the second dynamics faces and straight sides have all their corners, with or without it
 (kernels/convex/manifold.py). After MuJoCo 3.4.0's mjc_Convex (engine_collision_convex.c, Apache-2.0).
 """
 
 from tisim.device.specialise import specialise
 
-from ..constants import BOX, CONVEX, ELLIPSOID, MESH, SPHERE
+from ..constants import BOX, CAPSULE, CONVEX, CYLINDER, ELLIPSOID, MESH, SPHERE
 from ..convex.ccd import ccd
 from ..convex.gjk import direction_of
 from ..convex.manifold import face_contacts
@@ -91,6 +91,12 @@ def has_faces(gtype):
 
 
 @ti.func
+def has_outline(gtype):
+    """True if a face or a straight side of it can lie on another shape."""
+    return has_faces(gtype) or gtype == CAPSULE or gtype == CYLINDER
+
+
+@ti.func
 def is_curved(gtype):
     """True if all of the surface curves in all directions."""
     return gtype == SPHERE or gtype == ELLIPSOID
@@ -114,7 +120,9 @@ def _collide_pair(m, d, mem: ti.template(), p):
     type1 = m.geom_type[pair.g1]
     type2 = m.geom_type[pair.g2]
     ntry = 1
-    faces = has_faces(type1) and has_faces(type2) and (margin <= 0.0 or ti.static(FACES))
+    faces = has_faces(type1) and has_faces(type2) and margin <= 0.0
+    if ti.static(FACES):
+        faces = has_outline(type1) and has_outline(type2)
     if ti.static(MULTI):
         if not is_curved(type1) and not is_curved(type2) and not faces:
             ntry = 5

@@ -1,6 +1,7 @@
 """Contacts of a plane with a cylinder, an ellipsoid or the convex hull of a mesh. The rules are those of MuJoCo 3.4.0,
 after its engine_collision_primitive.c and engine_collision_convex.c (Apache-2.0); seed 000, "Checking". But under the
-second dynamics (tisim/LCP.md) a mesh has vertices all around what it stands on.
+second dynamics (tisim/LCP.md) a mesh has vertices all around what it stands on, and a cylinder that stands has points
+of its rim that do not wander.
 """
 
 from ..constants import MESH, PLANE_CONVEX
@@ -13,6 +14,7 @@ from .collide_primitive import axis_of
 MAXMESH = 3  # contacts of a mesh
 NEAR = 0.3  # a further vertex of a mesh must be farther from the first contact than this many bounding radii
 FLAT = MINVAL if FP == ti.f64 else 1e-6  # sine below which a cylinder stands on the plane: rounding decides its side
+UPRIGHT = 1e-3  # and below which its contacts stay where they are on it, under the second dynamics
 FAR = 1e10  # larger than any height; the start of a maximum
 STEEP = 20.0  # a vertex that is farther out by this much is taken if it is less than 1 higher over the foremost face
 ivec4 = ti.types.vector(4, ti.i32)
@@ -33,7 +35,8 @@ class Hull:
 @func
 def plane_cylinder(m, d, slot, margin, i1, i2, g1, g2):
     """Plane against cylinder: the lowest point of the lower rim, the point above it on the upper rim, and the two that
-    complete a triangle on the lower one.
+    complete a triangle on the lower one. Under the second dynamics a cylinder that stands has four points of its lower
+    rim: a triangle that turns with the last digits of its axis shakes what stands on it.
     """
     normal = axis_of(m, d, i1)
     R = d.geom_xmat[i2]
@@ -47,6 +50,9 @@ def plane_cylinder(m, d, slot, margin, i1, i2, g1, g2):
     down = vec3(radius, 0.0, 0.0)
     if sine >= FLAT:
         down = vec3(-up[0] * (radius / sine), -up[1] * (radius / sine), 0.0)
+    stands = False
+    if ti.static(m.has.closing):
+        stands = sine < FP(UPRIGHT)
     across = vec3(down[1], -down[0], 0.0) * ti.select(half > 0.0, 1.0, -1.0) * (0.5 * ti.sqrt(FP(3.0)))
     drop = down.dot(up)
     n = 0
@@ -55,7 +61,11 @@ def plane_cylinder(m, d, slot, margin, i1, i2, g1, g2):
             x = down
             x[2] = half
             dist = height + half * up[2] + drop
-            if k == 1:
+            if stands:
+                sign = (1.0 - 2.0 * (k & 1)) * radius
+                x = vec3(sign, 0.0, half) if k < 2 else vec3(0.0, sign, half)
+                dist = height + x.dot(up)
+            elif k == 1:
                 x[2] = -half
                 dist = height - half * up[2] + drop
             elif k >= 2:

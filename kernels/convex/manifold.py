@@ -1,72 +1,96 @@
-"""Contacts of two polyhedra (boxes, meshes) under the second dynamics (tisim/LCP.md), each as deep as the shapes are
-there.
+"""Contacts of two shapes with faces or straight sides (boxes, meshes, cylinders, capsules) under the second dynamics
+(tisim/LCP.md), each as deep as the shapes are there.
 
-Of each shape that face counts which is turned most against the other shape, among those at its foremost vertex. The
-one that is more across the normal cuts the other by the planes through its edges; the corners of what is left that are
-near enough to its plane are the contacts. So shapes that rest on each other have all their corners, also while they
-are turned a little or apart, where MuJoCo's rules (multiccd.py) know one of them, or all as deep as the deepest.
+Of each shape what it turns towards the other one counts (outlines.py). The face that is more across the normal cuts the
+other face, or line, by the planes through its edges; the corners of what is left that are near enough to its plane are
+the contacts. So shapes that rest on each other have all their corners, also while they are turned a little or apart,
+where MuJoCo's rules (multiccd.py) know one of them, or all as deep as the deepest. Two lines touch where they lie along
+each other, at both ends.
 """
 
+from ..constants import BOX, MESH
+from ..rotation import at3
 from ..slots import put
 from ..wide import *
-from .memory import CUT, FACES, NORMALS, POLYGON, item, list_adr, numbers_adr, put_item, shape_i
-from .multiccd import clip, ivec2, ivec3, ivec4, largest_quad, of
-from .polyhedra import find_face, find_normals
-from .sizes import FOUND
-from .support import support
+from .memory import CUT, FACES, POLYGON, SIZE, item, list_adr, put_item, shape_f, type_of
+from .multiccd import clip, ivec4, largest_quad
+from .outlines import ACROSS, LINE, outline_of
+from .polyhedra import place_of
 
-ACROSS = 0.99  # cosine between the normal and that of the face that cuts, below which there are no contacts of faces
-SAME = 1e-6  # difference of these cosines below which shape 0's face cuts
+SAME = 1e-6  # difference of cosines between normal and faces below which shape 0's face cuts
+GAIN = 1.001  # by this a corner is farther than another: not by rounding, as on an octagon
+SHORT_WAY = 0.05  # way between the ends where lines lie along each other, of half a length, below which they touch once
 
 
 @ti.dataclass
-class Face:
-    number: ti.i32  # -1: none
-    normal: vec3
-    across: FP  # cosine between the normal and the direction that it was asked for
+class Cut:
+    """The plane of the face that cuts."""
+
+    base: vec3
+    outward: vec3
+    slope: FP  # cosine between it and the contacts' normal
+    normal: vec3  # of the contacts
+    side: FP  # of the shape that is cut: 1 where that normal ends, -1 where it begins
 
 
 @func
-def foremost_face(m, d, mem: ti.template(), s, direction):
-    """The face of shape s that is turned most into a direction, among those at its foremost vertex."""
-    support(m, d, mem, s, direction)
-    v = d.ccd_i[shape_i(mem, s) + FOUND]
-    n = find_normals(m, d, mem, s, ivec3(v, v, v), 1, direction)
-    face = Face(number=-1, across=FP(-2.0))
-    for k in range(n):
-        normal = item(m, d, list_adr(m, d, mem, NORMALS + s), k)
-        if dot(normal, direction) > face.across:
-            face.across = dot(normal, direction)
-            face.normal = normal
-            face.number = d.ccd_i[numbers_adr(m, d, mem, s) + k]
-    return face
+def distance(cut: ti.template(), x):
+    """Of a point from the plane, as measured along the contacts' normal."""
+    return dot(x - cut.base, cut.outward) / cut.slope
 
 
 @func
-def cut_face(m, d, mem: ti.template(), cutter, first: ti.template(), second: ti.template()):
-    """Where the polygon is that the cutter's face leaves of the other shape's, how many corners it has, and a point of
-    the cutter's face.
+def clip_line(m, d, face, nface, polygon, normal):
+    """Cuts a line with the planes through the edges of a face along its normal; returns how many ends are left."""
+    p = item(m, d, polygon, 0)
+    way = item(m, d, polygon, 1) - p
+    first, last = FP(0.0), FP(1.0)
+    for e in range(nface):
+        a = item(m, d, face, e)
+        side = cross(item(m, d, face, (e + 1) % nface) - a, normal)
+        inside, along = dot(p - a, side), dot(way, side)
+        if inside < 0.0 and inside + along < 0.0:
+            last = FP(-1.0)
+        elif inside < 0.0:
+            first = ti.max(first, -inside / along)
+        elif inside + along < 0.0:
+            last = ti.min(last, -inside / along)
+    n = 0
+    if first <= last:
+        put_item(m, d, polygon, 0, p + first * way)
+        put_item(m, d, polygon, 1, p + last * way)
+        n = 2
+    return n
+
+
+@func
+def cut_outline(m, d, mem: ti.template(), cutter, first: ti.template(), second: ti.template()):
+    """Where the polygon or line is that the cutter's face leaves of the other shape's outline, how many corners it has,
+    and a point of the cutter's face.
     """
-    count = ivec2(find_face(m, d, mem, 0, first.number), find_face(m, d, mem, 1, second.number))
+    nface = first.count if cutter == 0 else second.count
+    n = second.count if cutter == 0 else first.count
+    outward = first.normal if cutter == 0 else second.normal
     polygon = list_adr(m, d, mem, POLYGON)
-    n = of(count, 1 - cutter)
     for k in range(n):
         put_item(m, d, polygon, k, item(m, d, list_adr(m, d, mem, FACES + 1 - cutter), k))
-    outward = first.normal if cutter == 0 else second.normal
     face = list_adr(m, d, mem, FACES + cutter)
-    polygon, n = clip(m, d, face, of(count, cutter), polygon, n, list_adr(m, d, mem, CUT), outward)
+    if n == LINE:
+        n = clip_line(m, d, face, nface, polygon, outward)
+    else:
+        polygon, n = clip(m, d, face, nface, polygon, n, list_adr(m, d, mem, CUT), outward)
     return polygon, n, item(m, d, face, 0)
 
 
 @func
-def keep_near(m, d, polygon, n, margin, base, outward, slope):
-    """Keeps the corners of a polygon that are within the margin of a plane, as measured along the contacts' normal, to
-    which it is inclined by the cosine `slope`; returns how many, and the deepest one's number and distance.
+def keep_near(m, d, polygon, n, margin, cut: ti.template()):
+    """Keeps the corners of a polygon that are within the margin of a plane; returns how many, and the deepest one's
+    number and distance.
     """
     kept, deepest, least = 0, 0, FP(1e30)
     for k in range(n):
         x = item(m, d, polygon, k)
-        dist = dot(x - base, outward) / slope
+        dist = distance(cut, x)
         if dist <= margin:
             put_item(m, d, polygon, kept, x)
             if dist < least:
@@ -76,39 +100,139 @@ def keep_near(m, d, polygon, n, margin, base, outward, slope):
 
 
 @func
-def put_corner(m, d, slot, x, base, outward, slope, normal, side):
-    """A contact at a corner of the shape on this side of the normal: 1 where the normal ends, -1 where it begins."""
-    dist = dot(x - base, outward) / slope
-    put(m, d, slot, dist, x - (0.5 * side * dist) * normal, normal)
+def put_corner(m, d, slot, x, cut: ti.template()):
+    """A contact at a corner of what is cut."""
+    dist = distance(cut, x)
+    put(m, d, slot, dist, x - (0.5 * cut.side * dist) * cut.normal, cut.normal)
+
+
+@func
+def farthest(m, d, polygon, n, a, across):
+    """The corner of a polygon that is farthest from corner a, the first of several; along a vector unless it is 0."""
+    found, most = a, FP(0.0)
+    for k in range(n):
+        way = item(m, d, polygon, k) - item(m, d, polygon, a)
+        far = dot(way, across)
+        if dot(across, across) == 0.0:
+            far = root(dot(way, way))
+        if far > FP(GAIN) * most:
+            found, most = k, far
+    return found
+
+
+@func
+def widest_corners(m, d, polygon, n, outward):
+    """Four corners of a convex polygon that span much: the ends of a diagonal and those farthest beside it."""
+    any_way = vec3(0.0, 0.0, 0.0)
+    a = farthest(m, d, polygon, n, 0, any_way)
+    b = farthest(m, d, polygon, n, a, any_way)
+    across = cross(outward, item(m, d, polygon, b) - item(m, d, polygon, a))
+    return ivec4(a, b, farthest(m, d, polygon, n, a, across), farthest(m, d, polygon, n, a, -across))
+
+
+@func
+def has_corners_only(m, d, mem: ti.template()):
+    """True if both shapes are polyhedra: the deepest place of what overlaps is a corner."""
+    flat = True
+    for s in ti.static(range(2)):
+        gtype = type_of(m, d, mem, s)
+        flat = flat and (gtype == BOX or gtype == MESH)
+    return flat
+
+
+@func
+def put_corners(m, d, mem: ti.template(), slot, ncon, polygon, n, deepest, missed, cut: ti.template()):
+    """Makes at most five corners of a polygon contacts behind the first ncon: those that span most, and the deepest if
+    these are less deep by more than `missed`; returns how many contacts there are then.
+    """
+    chosen = ivec4(0, 1, 2, 3)
+    if n > 4:
+        if has_corners_only(m, d, mem):
+            chosen = largest_quad(m, d, polygon, n)
+            missed = 0.0
+        else:
+            chosen = widest_corners(m, d, polygon, n, cut.outward)
+    least = FP(1e30)
+    for k in ti.static(range(4)):
+        again = k >= n
+        for j in ti.static(range(k)):
+            again = again or chosen[j] == chosen[k]
+        if not again:
+            x = item(m, d, polygon, chosen[k])
+            least = ti.min(least, distance(cut, x))
+            put_corner(m, d, slot + ncon, x, cut)
+            ncon += 1
+    x = item(m, d, polygon, deepest)
+    if distance(cut, x) < least - missed:
+        put_corner(m, d, slot + ncon, x, cut)
+        ncon += 1
+    return ncon
 
 
 @func
 def face_contacts(m, d, mem: ti.template(), slot, dist, margin, normal, missed):
-    """Replaces the contact in `slot`, of this distance, by those of two faces; returns their number. It stays where
-    there are no such faces, or the deepest corner of what is left is less deep by more than `missed`.
+    """Replaces the contact in `slot`, of this distance, by those of two faces, of a face and a line, or of two lines;
+    returns their number. Where the deepest corner of what is left is less deep by more than `missed` it stays: alone
+    between polyhedra, whose faces then do not meet, else beside the corners, between which a rim is deepest.
     """
     ncon = 1
-    first = foremost_face(m, d, mem, 0, normal)
-    second = foremost_face(m, d, mem, 1, -normal)
-    cutter = 1 if second.across > first.across + FP(SAME) else 0
+    first = outline_of(m, d, mem, 0, normal)
+    second = outline_of(m, d, mem, 1, -normal)
+    cutter = 0
+    if second.count > LINE and (first.count <= LINE or second.across > first.across + FP(SAME)):
+        cutter = 1
     slope = second.across if cutter == 1 else first.across
-    if first.number >= 0 and second.number >= 0 and slope > FP(ACROSS):
-        outward = first.normal if cutter == 0 else second.normal
-        polygon, n, base = cut_face(m, d, mem, cutter, first, second)
-        n, deepest, least = keep_near(m, d, polygon, n, margin, base, outward, slope)
-        if n > 0 and least - dist < missed:
-            side = FP(1.0) if cutter == 0 else FP(-1.0)
-            chosen = ivec4(0, 1, 2, 3)
-            if n > 4:
-                chosen = largest_quad(m, d, polygon, n)
-            ncon = 0
-            missing = n > 4
-            for k in ti.static(range(4)):
-                if k < n:
-                    missing = missing and chosen[k] != deepest
-                    put_corner(m, d, slot + ncon, item(m, d, polygon, chosen[k]), base, outward, slope, normal, side)
-                    ncon += 1
-            if missing:
-                put_corner(m, d, slot + ncon, item(m, d, polygon, deepest), base, outward, slope, normal, side)
-                ncon += 1
+    if first.count == LINE and second.count == LINE:
+        ncon = line_contacts(m, d, mem, slot, dist, margin, missed)
+    elif first.count > 0 and second.count > 0 and slope > FP(ACROSS):
+        cut = Cut(slope=slope, normal=normal)
+        cut.outward = first.normal if cutter == 0 else second.normal
+        cut.side = FP(1.0) if cutter == 0 else FP(-1.0)
+        polygon, n, base = cut_outline(m, d, mem, cutter, first, second)
+        cut.base = base
+        n, deepest, least = keep_near(m, d, polygon, n, margin, cut)
+        meets = least - dist < missed
+        if n > 0 and (meets or not has_corners_only(m, d, mem)):
+            kept = 0 if meets else 1
+            ncon = put_corners(m, d, mem, slot, kept, polygon, n, deepest, missed, cut)
+    return ncon
+
+
+@func
+def axis_at(m, d, mem: ti.template(), s):
+    """Centre, half axis and radius of cylinder or capsule s."""
+    R, x = place_of(m, d, mem, s)
+    size = at3(d.ccd_f, shape_f(mem, s) + SIZE)
+    return x, size[1] * vec3(R[0, 2], R[1, 2], R[2, 2]), size[0]
+
+
+@func
+def line_contacts(m, d, mem: ti.template(), slot, dist, margin, missed):
+    """Replaces the contact in `slot` by those at the ends of where the sides of two cylinders or capsules lie along
+    each other; it stays beside them where they cross, deeper by `missed`, or alone. Returns their number.
+    """
+    x1, h1, r1 = axis_at(m, d, mem, 0)
+    x2, h2, r2 = axis_at(m, d, mem, 1)
+    aa, cc, b = dot(h1, h1), dot(h2, h2), dot(h1, h2)
+    between = x2 - x1
+    end, other = (dot(h1, between) - b) / aa, (dot(h1, between) + b) / aa
+    low, high = ti.max(-1.0, ti.min(end, other)), ti.min(1.0, ti.max(end, other))
+    ncon = 1
+    if high - low > FP(SHORT_WAY) and b * b > FP(ACROSS * ACROSS) * aa * cc:
+        least = FP(1e30)
+        for kept in range(2):
+            if kept == 0 or least - dist < missed:
+                n = 1 - kept
+                for k in range(2):
+                    s = low if k == 0 else high
+                    u = ti.max(-1.0, ti.min(1.0, (s * b - dot(h2, between)) / cc))
+                    way = between + u * h2 - s * h1
+                    length = root(dot(way, way))
+                    away = length - r1 - r2
+                    if away <= margin and length > MINVAL:
+                        n += 1
+                        least = ti.min(least, away)
+                        unit = over(way, length)
+                        put(m, d, slot + n - 1, away, x1 + s * h1 + (r1 + 0.5 * away) * unit, unit)
+                ncon = ti.max(n, 1)
     return ncon

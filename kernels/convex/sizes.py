@@ -18,6 +18,7 @@ TYPE, VERTADR, VERTNUM, GRAPHADR, HINT, FOUND, DATA, SHAPE_I = range(8)
 # lists for several contacts, each starting at that many points for each corner of the largest polygon: normals of both
 # shapes' faces, or directions of edges, and their ends; both shapes' faces; the polygon that is cut, what is left of it
 NORMALS, ENDS, FACES, POLYGON, CUT, POINTS = 0, 2, 3, 5, 7, 9
+CAP_CORNERS = 8  # of a cylinder's cap, which counts as a polygon
 LISTS_I = 2  # numbers of both shapes' faces
 
 

@@ -85,7 +85,7 @@ def _compute(m, d, kind, slots, world, geom1, geom2, distmax):
         memory.upload(a, np.ascontiguousarray(values, np.int32 if name != "cpair_margin" else session.numpy_float()))
     parallel = n >= distances.PARALLEL_PAIRS or session.arch != "cpu"
     if kind == colliders.CONVEX:
-        scalars = narrowphase.ccd_scratch(m, d, False, parallel)
+        scalars = narrowphase.ccd_scratch(m, d, (False, False), parallel)
         kernel = runtime.kernels("queries.distance").convex_distance
         launch.run(m, d, [kernel], parallel=parallel, nquery=n, distmax=distmax, **scalars)
         slot = d.host("con_slot")[:n]

@@ -105,7 +105,8 @@ class Stage:
         self.members, self.pairs, self._shrinker = Members(m), Pairs(), Shrinker()
         total = len(self.members.box) * d.nworld
         self.sort = Sort(d, total)
-        self.kinds, self.multiccd, self._users = narrowphase.kinds_of(m), _multiccd(m), colliders.users()
+        self.kinds, self._users = narrowphase.kinds_of(m), colliders.users()
+        self.multiccd = _multiccd(m, self.kinds)
         self._edits, self._reads = m.edits, {name: np.array(getattr(m, name)) for name in READS}
         self.parallel, self._awake = None, False
         self.busy = dict.fromkeys(PARTS, total >= SEARCHED) | dict(boxes=total >= BOXED)
@@ -122,7 +123,7 @@ class Stage:
 
     def serves(self, m):
         """Whether it still fits the model and the colliders."""
-        if self.multiccd != _multiccd(m) or self._users != colliders.users():
+        if self.multiccd != _multiccd(m, self.kinds) or self._users != colliders.users():
             return False
         if self._edits != m.edits:
             if any(not np.array_equal(getattr(m, name), old) for name, old in self._reads.items()):
@@ -312,6 +313,7 @@ def _alone(*kernels):
     return [(kernel, {}) for kernel in kernels]
 
 
-def _multiccd(m):
+def _multiccd(m, kinds):
     """Whether as by MuJoCo, whether as the second dynamics needs it."""
-    return bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_MULTICCD)), m.nmesh > 0 and m.features().closing
+    multi = bool(int(m.opt.enableflags) & int(mjtEnableBit.mjENBL_MULTICCD))
+    return multi, colliders.CONVEX in kinds and m.features().closing

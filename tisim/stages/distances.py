@@ -103,5 +103,5 @@ def sense(m, d):
     many = session.arch != "cpu" or d.nworld * pairs.scalars["nreach"] >= PARALLEL_PAIRS
     scratch = dict(nccd=WORKERS if many else 1)
     if {CONVEX, HEIGHT_FIELD} & set(found[0].given[0]):
-        scratch = narrowphase.ccd_scratch(m, d, False, many)
+        scratch = narrowphase.ccd_scratch(m, d, (False, False), many)
     launch.run(m, d, found, many, **pairs.scalars, **scratch)

@@ -53,19 +53,20 @@ def kernels_of(m, d, kinds, multiccd, parallel):
         kernels.append(k("collision.collide_convex").convex.of(*multiccd))
     if HEIGHT_FIELD in kinds:
         kernels.append(k("collision.collide_hfield").hfield)
-    return kernels, ccd_scratch(m, d, any(multiccd), parallel) if {CONVEX, HEIGHT_FIELD} & set(kinds) else {}
+    return kernels, ccd_scratch(m, d, multiccd, parallel) if {CONVEX, HEIGHT_FIELD} & set(kinds) else {}
 
 
 def ccd_scratch(m, d, multiccd, parallel):
     """Makes scratch memory of GJK and EPA, one piece per worker; returns the scalars that their kernels ask for.
 
+    multiccd  whether several contacts are sought, by MuJoCo's rules, by those of the second dynamics.
     parallel  whether they run in parallel; else one worker, thus one piece of memory, does all.
     """
     convex = runtime.module("convex.sizes")
     niter = max(1, min(int(m.opt.ccd_iterations), MAX_ITERATIONS))
-    npoly = 0
-    if multiccd and m.nmesh:
-        npoly = max(4, min(MAX_POLYGON, int(max(m.mesh_polyvertnum.max(), m.mesh_polymapnum.max()))))
+    npoly = convex.CAP_CORNERS if multiccd[1] else 0
+    if any(multiccd) and m.nmesh:
+        npoly = max(4, npoly, min(MAX_POLYGON, int(max(m.mesh_polyvertnum.max(), m.mesh_polymapnum.max()))))
     size_f, size_i = convex.scratch_size(niter, npoly)
     nworker = 1
     if parallel:
