@@ -151,6 +151,16 @@ def test_from_mujoco_equals_compiling(path):
     assert {k: v for k, v in m._names.items() if any(v)} == {k: v for k, v in n._names.items() if any(v)}
 
 
+def test_what_comes_from_mujoco_is_saved_and_loads(tmp_path):
+    """mujoco's Python gives two colours without elements."""
+    text = '<mujoco><visual><rgba haze=".1 .2 .3 1"/></visual><worldbody><geom size="1"/></worldbody></mujoco>'
+    m = tisim.Model.from_mujoco(mujoco.MjModel.from_xml_string(text))
+    for name, color in tisim.Model.from_xml_string(text).vis.rgba.items():
+        np.testing.assert_allclose(getattr(m.vis.rgba, name), color, atol=1e-7, err_msg=name)
+    m.save(tmp_path / "m.npz")
+    assert repr(tisim.Model.load(tmp_path / "m.npz").vis) == repr(m.vis)
+
+
 def test_from_mujoco_refuses_what_is_no_model():
     with pytest.raises(tisim.Error, match="MjModel"):
         tisim.Model.from_mujoco("scene.xml")

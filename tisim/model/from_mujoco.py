@@ -64,7 +64,7 @@ def _convert(source):
     statistics = ("meaninertia", "meanmass", "meansize", "extent", "center")
     out.stat = {name: _plain(getattr(source.stat, name)) for name in statistics}
     out.visual = {
-        section: {name: _plain(getattr(_section(source.vis, section), name)) for name in values}
+        section: {name: _shown(_section(source.vis, section), name, default) for name, default in values.items()}
         for section, values in VISUAL.items()
     }
     texts = [bytes(out.arrays["text_data"][a : a + n - 1]).decode() for a, n in zip(
@@ -77,6 +77,12 @@ def _convert(source):
 
 def _section(visual, name):
     return visual.global_ if name == "global" else getattr(visual, name)
+
+
+def _shown(section, name, default):
+    """A setting of vis; MuJoCo's default for rgba.bv and rgba.bvactive, of which mujoco's Python gives no elements."""
+    value = getattr(section, name)
+    return _plain(value if np.size(value) else np.array(default))
 
 
 def _plain(value):
