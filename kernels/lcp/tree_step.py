@@ -26,7 +26,7 @@ from .lists import begin_with_lists, loop_at
 from .loops import measure_loop, sweep_loops
 from .records import prepare_contacts, put_block
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
-from .step import looks_of, start_color, sweep_color
+from .step import backwards, looks_of, start_color, sweep_color
 from .trees import begin_tree, end_tree, rest_tree
 
 AS_CONTACTS = 4  # so many take as long as one body of a tree
@@ -95,7 +95,7 @@ def advance_trees(m, d, me, size):
         for sweep in range(d.lcp_sweeps + 1):
             if sweep > 0:
                 for color in range(ncolor):
-                    sweep_color(m, d, color, me, size)
+                    sweep_color(m, d, color, backwards(d, sub), me, size)
                     meet(m, d, me, size)
             if ti.static(m.has.loops):
                 for color in range(ti.select(sweep > 0, nloop, 0)):

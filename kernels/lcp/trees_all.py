@@ -11,6 +11,7 @@ from .elimination import fulfil_tree
 from .joints import place_tree
 from .lists import color_loops, loop_at
 from .loops import measure_loop, sweep_loops
+from .step_all import BACK
 from .tree_step import is_swept, next_of_tree, turn_contact
 from .trees import begin_tree, end_tree, rest_tree
 
@@ -70,6 +71,7 @@ def next_trees(m, d):
         next_of_tree(m, d, tree_at(m, d, k), False)
         if k == 0:
             d.lcp_turn[FULFIL] = 1
+            d.lcp_turn[BACK] = 1 - d.lcp_turn[BACK]
 
 
 @kernel

@@ -49,29 +49,38 @@ def visit_contact(m, d, s, starts: ti.template()):
 
 
 @func
-def visit_abreast(m, d, s, rows, n, starts: ti.template(), me):
+def visit_abreast(m, d, s, rows, n, back, starts: ti.template(), me):
     """The same of n sets of LANES manifolds with `rows` contacts each, in slots from s on, a multiple of LANES: a set's
-    at once, row by row, the sets by turns, so that no visit waits for what the one before it finds.
+    at once, row by row, in the order that `back` says, the sets by turns, so that no visit waits for what the one
+    before it finds.
 
     Meanwhile velocities are in a worker's part of lcp_held, side by side, n being BY_TURNS at most.
     """
     for k in range(n):
         take_bodies(m, d, s + LANES * rows * k, HELD * me + 2 * NUMBERS * LANES * k, 6 if starts else NUMBERS)
     if ti.static(starts):
-        visit_rows(m, d, s, rows, n, STARTS, me)
+        visit_rows(m, d, s, rows, n, back, STARTS, me)
     else:
         if d.lcp_friction == IN_CIRCLE:
-            visit_rows(m, d, s, rows, n, IN_CIRCLE, me)
+            visit_rows(m, d, s, rows, n, back, IN_CIRCLE, me)
         else:
-            visit_rows(m, d, s, rows, n, WITH_CORNERS, me)
+            visit_rows(m, d, s, rows, n, back, WITH_CORNERS, me)
     for k in range(n):
         give_bodies(m, d, s + LANES * rows * k, HELD * me + 2 * NUMBERS * LANES * k)
 
 
 @func
-def visit_rows(m, d, s, rows, n, what: ti.template(), me):
+def turned(place, n, back):
+    """Which of a manifold's n contacts is visited in this place. If `back` is 1, the first half from its end, then the
+    second: the other direction, without two visits of one contact that follow each other, which are worth one."""
+    return ti.select(back == 1, (n + n // 2 - 1 - place) % n, place)
+
+
+@func
+def visit_rows(m, d, s, rows, n, back, what: ti.template(), me):
     """Their visits, velocities being in lcp_held."""
-    for row in range(rows):
+    for place in range(rows):
+        row = turned(place, rows, back)
         for k in range(n):
             held = HELD * me + 2 * NUMBERS * LANES * k
             visit(m, d, SIZE * (s + LANES * (rows * k + row)), LANES, held, held + NUMBERS * LANES, what, LANES)
@@ -183,8 +192,7 @@ def visit(m, d, o, step, b1, b2, what: ti.template(), lanes: ti.template()):
         u2 = n[6] * r0 + n[7] * r1 + n[8] * r2
         u2 += (h[6] * w[3] + h[7] * w[4] + h[8] * w[5]) - (g[6] * v[3] + g[7] * v[4] + g[8] * v[5])
         u2 = u2 + soft * c2 + number(d, o, step, BESIDE + 1, lanes) * e0
-        i1, i2 = number(d, o, step, INVERSE + 1, lanes), number(d, o, step, INVERSE + 2, lanes)
-        part = sor * ti.select(i1 < i2, i1, i2)
+        part = sor * number(d, o, step, INVERSE + 1, lanes)
         x, y = c1 - part * u1, c2 - part * u2
         if ti.static(what == IN_CIRCLE):  # an ellipse if mu differ, a line if one is 0
             q1, q2 = number(d, o, step, PER_MU1, lanes), number(d, o, step, PER_MU2, lanes)
@@ -195,8 +203,9 @@ def visit(m, d, o, step, b1, b2, what: ti.template(), lanes: ti.template()):
         else:
             f1, f2 = number(d, o, step, MU1, lanes) * pn, number(d, o, step, MU2, lanes) * pn
             if d.lcp_friction == IN_BOX:  # row by row
-                x = ti.max(-f1, ti.min(f1, c1 - sor * u1 * i1))
-                y = c2 - sor * (u2 + number(d, o, step, BESIDE + 2, lanes) * (x - c1)) * i2
+                x = ti.max(-f1, ti.min(f1, x))
+                u2 += number(d, o, step, BESIDE + 2, lanes) * (x - c1)
+                y = c2 - sor * u2 * number(d, o, step, INVERSE + 2, lanes)
                 y = ti.max(-f2, ti.min(f2, y))
             else:
                 if ti.static(lanes == 1):

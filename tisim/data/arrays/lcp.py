@@ -33,7 +33,7 @@ SCRATCH = [
     ("lcp_pull", "f", ("nbody", 48), "N s, N m s", "lcp", "impulses of what acts along a body's motions", 1),
     ("lcp_slot", "i", ("nconmax",), "-", "lcp", "slot of each contact; in the order of ODE, 1: it was found"),
     ("lcp_head", "i", (ALL, 2048), "-", "lcp", "first slots of colours, see kernels/lcp/lists.py"),
-    ("lcp_turn", "i", (ALL, 32), "-", "lcp", "on a GPU: rounds of colours, the colour that is visited next"),
+    ("lcp_turn", "i", (ALL, 32), "-", "lcp", "on a GPU: rounds of colours, which one is visited next, from which end"),
     ("lcp_want", "i", ("nbody", 2), "-", "lcp", "there, in two halves: whose turn it is at a body", 1),
     ("lcp_kind", "i", ("nconmax",), "-", "lcp", "there: kind of each manifold, by colour and size"),
     ("lcp_first", "i", ("nconmax",), "-", "lcp", "the first contact of each manifold, in list order"),
