@@ -41,8 +41,8 @@ def bricks():
 @pytest.mark.parametrize("friction", ["circle", "box", "polygon"])
 @pytest.mark.parametrize("text, gain, by_box", [(tower(n=20), 15, 15), (bricks(), 70, 30)], ids=["tower", "wall"])
 def test_a_hundred_sweeps_leave_less(text, gain, by_box, friction):
-    """In a tower at rest by 15 and in a wall by 70 times (44 to 83), but by 30 with a box; plain ones need more than two
-    hundred. In a tower that still sways, as one sweep leaves it, it is 3 to 30 times."""
+    """In a tower at rest by 15 and in a wall by 70 times (44 to 83), but by 30 with a box; plain ones need more than
+    two hundred. In a tower that still sways, as one sweep leaves it, it is 3 to 30 times."""
     m, d, state = settled(text, friction=friction, sweeps=4)
     plain, fast = (left(m, d, state, sweeps=100, accelerate=a) for a in (False, True))
     assert fast < plain / (by_box if friction == "box" else gain), (plain, fast)

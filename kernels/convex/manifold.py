@@ -31,6 +31,8 @@ class Cut:
     slope: FP  # cosine between it and the contacts' normal
     normal: vec3  # of the contacts
     side: FP  # of the shape that is cut: 1 where that normal ends, -1 where it begins
+    polygon: ti.i32  # where that is of which corners are left
+    count: ti.i32  # how many
 
 
 @func
@@ -141,10 +143,11 @@ def has_corners_only(m, d, mem: ti.template()):
 
 
 @func
-def put_corners(m, d, mem: ti.template(), slot, ncon, polygon, n, deepest, missed, cut: ti.template()):
-    """Makes at most five corners of a polygon contacts behind the first ncon: those that span most, and the deepest if
-    these are less deep by more than `missed`; returns how many contacts there are then.
+def put_corners(m, d, mem: ti.template(), slot, ncon, deepest, missed, cut: ti.template()):
+    """Makes at most five corners of what is left contacts behind the first ncon: those that span most, and the deepest
+    if these are less deep by more than `missed`; returns how many contacts there are then.
     """
+    polygon, n = cut.polygon, cut.count
     chosen = ivec4(0, 1, 2, 3)
     if n > 4:
         if has_corners_only(m, d, mem):
@@ -194,7 +197,8 @@ def face_contacts(m, d, mem: ti.template(), slot, dist, margin, normal, missed):
         meets = least - dist < missed
         if n > 0 and (meets or not has_corners_only(m, d, mem)):
             kept = 0 if meets else 1
-            ncon = put_corners(m, d, mem, slot, kept, polygon, n, deepest, missed, cut)
+            cut.polygon, cut.count = polygon, n
+            ncon = put_corners(m, d, mem, slot, kept, deepest, missed, cut)
     return ncon
 
 
