@@ -107,14 +107,18 @@ def thrown(shape, speed, **given):
 
 @pytest.mark.parametrize("speed", [5, 30, 200])
 @pytest.mark.parametrize(
-    "shape, most",
-    [('size=".01"', 1e-6), ('type="box" size=".01 .01 .01"', 1e-3), ('type="capsule" size=".01 .02"', 5e-6)],
+    "shape, most, longer",
+    [
+        ('size=".01"', 1e-6, 0),
+        ('type="box" size=".01 .01 .01"', 1e-3, 0),
+        ('type="capsule" size=".01 .02"', 1e-6, 1e-8),
+    ],
 )
-def test_a_small_fast_body_does_not_get_into_a_thin_plate(shape, most, speed):
+def test_a_small_fast_body_does_not_get_into_a_thin_plate(shape, most, longer, speed):
     """At rest on it, or off it again: one sweep leaves a box that meets with four corners turning, and a capsule that
-    meets with both ends a little."""
+    meets with both ends deeper by a hundred-millionth of its way in a second."""
     z, deepest = thrown(shape, speed)
-    assert z > 0.0099 and deepest < most
+    assert z > 0.0099 and deepest < most + longer * speed
     assert thrown(shape, speed, gap=0.0)[0] < -0.01  # no rows for gaps are asked for: it gets in, or through
 
 

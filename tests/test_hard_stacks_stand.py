@@ -79,18 +79,22 @@ def test_a_pile_of_a_thousand_rests_without_sinking_in():
 
 
 def test_ease_pushes_out_what_sweeps_left():
-    """Boxes that fell on each other: with it, the default, at most 0.85 times as deep as without, and as still."""
+    """Boxes that fell on each other, by three starts: with it, the default, at most three quarters as deep as without,
+    and as still."""
     tisim.init(arch="cpu", precision="f64")
     m, found = tisim.Model.from_scene("pile", n=300), []
     m.opt.dynamics = "lcp"
     for ease in (0.0, m.lcp.ease):
-        m.lcp.ease = ease
-        d = tisim.Data(m)
-        tisim.step(m, d, round(5 / m.opt.timestep))
-        depth = np.maximum(0, -np.asarray(d.contact.dist))
-        found.append(depth[depth > 0].mean())
-        assert np.sqrt((np.array(d.qvel).reshape(-1, 6)[:, :3] ** 2).sum(1).mean()) < 6e-3
-    assert found[1] < 0.85 * found[0], found
+        m.lcp.ease, depths = ease, []
+        for seed in range(3):
+            d = tisim.Data(m)
+            d.qpos[:] += 1e-6 * np.random.default_rng(seed).normal(size=m.nq)
+            tisim.step(m, d, round(5 / m.opt.timestep))
+            depth = np.maximum(0, -np.asarray(d.contact.dist))
+            depths.append(depth[depth > 0].mean())
+            assert np.sqrt((np.array(d.qvel).reshape(-1, 6)[:, :3] ** 2).sum(1).mean()) < 6e-3
+        found.append(np.mean(depths))
+    assert found[1] < 0.75 * found[0], found
 
 
 @pytest.mark.slow

@@ -8,12 +8,13 @@ little against each other. Under the second dynamics faces and straight sides ha
 
 from tisim.device.specialise import specialise
 
-from ..constants import BOX, CAPSULE, CONVEX, CYLINDER, ELLIPSOID, MESH, SPHERE
+from ..constants import CONVEX, ELLIPSOID, SPHERE
 from ..convex.ccd import ccd
 from ..convex.gjk import direction_of
 from ..convex.manifold import face_contacts
 from ..convex.memory import memory_of
 from ..convex.multiccd import multicontact
+from ..convex.outlines import has_faces, has_outline
 from ..convex.support import enter_shape
 from ..rotation import quat_to_mat
 from ..sine import sin_cos
@@ -83,17 +84,6 @@ def turn_about(pair: ti.template(), k, pos, frame):
     y1 = pair.x1 - (turn @ (pos - pair.x1) - (pos - pair.x1))
     y2 = pair.x2 - (turn.transpose() @ (pos - pair.x2) - (pos - pair.x2))
     return turn @ pair.R1, y1, turn.transpose() @ pair.R2, y2
-
-
-@ti.func
-def has_faces(gtype):
-    return gtype == BOX or gtype == MESH
-
-
-@ti.func
-def has_outline(gtype):
-    """True if a face or a straight side of it can lie on another shape."""
-    return has_faces(gtype) or gtype == CAPSULE or gtype == CYLINDER
 
 
 @ti.func

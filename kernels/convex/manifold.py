@@ -8,13 +8,12 @@ where MuJoCo's rules (multiccd.py) know one of them, or all as deep as the deepe
 each other, at both ends.
 """
 
-from ..constants import BOX, MESH
 from ..rotation import at3
 from ..slots import put
 from ..wide import *
 from .memory import CUT, FACES, POLYGON, SIZE, item, list_adr, put_item, shape_f, type_of
 from .multiccd import clip, ivec4, largest_quad
-from .outlines import ACROSS, LINE, outline_of
+from .outlines import ACROSS, LINE, has_faces, outline_of
 from .polyhedra import place_of
 
 SAME = 1e-6  # difference of cosines between normal and faces below which shape 0's face cuts
@@ -137,8 +136,7 @@ def has_corners_only(m, d, mem: ti.template()):
     """True if both shapes are polyhedra: the deepest place of what overlaps is a corner."""
     flat = True
     for s in ti.static(range(2)):
-        gtype = type_of(m, d, mem, s)
-        flat = flat and (gtype == BOX or gtype == MESH)
+        flat = flat and has_faces(type_of(m, d, mem, s))
     return flat
 
 

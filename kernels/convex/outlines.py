@@ -19,6 +19,18 @@ CAP = ((0, 1), (HALF_ROOT, HALF_ROOT), (1, 0), (HALF_ROOT, -HALF_ROOT),
        (0, -1), (-HALF_ROOT, -HALF_ROOT), (-1, 0), (-HALF_ROOT, HALF_ROOT))  # fmt: skip
 
 
+@ti.func
+def has_faces(gtype):
+    """True if the shape is a polyhedron with explicit faces."""
+    return gtype == BOX or gtype == MESH
+
+
+@ti.func
+def has_outline(gtype):
+    """True if a face or a straight side of it can lie on another shape."""
+    return has_faces(gtype) or gtype == CAPSULE or gtype == CYLINDER
+
+
 @ti.dataclass
 class Outline:
     count: ti.i32  # corners; 0: none
@@ -79,7 +91,7 @@ def cap_or_line(m, d, mem: ti.template(), s, direction):
 def outline_of(m, d, mem: ti.template(), s, direction):
     outline = Outline(count=0, across=FP(-2.0))
     gtype = type_of(m, d, mem, s)
-    if gtype == BOX or gtype == MESH:
+    if has_faces(gtype):
         outline = foremost_face(m, d, mem, s, direction)
     elif gtype == CAPSULE or gtype == CYLINDER:
         outline = cap_or_line(m, d, mem, s, direction)

@@ -142,12 +142,19 @@ def visit_color(m, d, color, back, starts: ti.template(), me, size):
 def visit_one_by_one(m, d, s, end, back, starts: ti.template()):
     """Visits of the contacts in these slots, manifold by manifold."""
     while s < end:
-        many = 1
-        while s + many < end and joined(m, d, s + many):
-            many += 1
+        many = behind_manifold(m, d, s, end) - s
         for place in range(many):
             visit_contact(m, d, s + turned(place, many, back), starts)
         s += many
+
+
+@func
+def behind_manifold(m, d, s, end):
+    """One past the last slot, up to `end`, of the manifold that begins in slot s."""
+    behind = s + 1
+    while behind < end and joined(m, d, behind):
+        behind += 1
+    return behind
 
 
 @func

@@ -13,7 +13,7 @@ from .lists import COLORS, HEAD_FIRST, HEAD_SINGLES, HEAD_SIZES, MOST_ABREAST
 from .lists_all import HEAD_VISITORS
 from .poses import end_body
 from .records import prepare_contact
-from .step import backwards, joined, visit_one_by_one
+from .step import backwards, behind_manifold, joined, visit_one_by_one
 from .visits import turned, visit_contact
 
 COLOR, BACK = 1, 6  # places in lcp_turn: the colour that is visited next; in which order of its contacts, see turned
@@ -43,6 +43,9 @@ def begin_contacts(m, d):
 @func
 def visit_manifold(m, d, color, i, starts: ti.template()):
     """Visits of the i-th manifold of a colour; of the last colour, of all."""
+    back = 0
+    if ti.static(not starts):
+        back = d.lcp_turn[BACK]
     s, step, left, many = 0, 1, i, 0
     if color < COLORS:
         for k in range(MOST_ABREAST * color, MOST_ABREAST * (color + 1)):
@@ -55,17 +58,12 @@ def visit_manifold(m, d, color, i, starts: ti.template()):
     if many == 0:
         s = d.lcp_head[HEAD_SINGLES + color] + left
         end = d.lcp_head[HEAD_SINGLES + color + 1]
-        if color == COLORS or left == 0 or not joined(m, d, s):
-            many = 1
-            while s + many < end and joined(m, d, s + many):
-                many += 1
-    back = 0
-    if ti.static(not starts):
-        back = d.lcp_turn[BACK]
+        if color == COLORS:
+            visit_one_by_one(m, d, s, end, back, starts)
+        elif left == 0 or not joined(m, d, s):
+            many = behind_manifold(m, d, s, end) - s
     for place in range(many):
         visit_contact(m, d, s + step * turned(place, many, back), starts)
-    if color == COLORS:
-        visit_one_by_one(m, d, s + many, d.lcp_head[HEAD_SINGLES + color + 1], back, starts)
 
 
 @kernel
