@@ -71,6 +71,7 @@ MISTAKES = [
     (["run", "pendulum", "--nworld", "0"], "positive"),
     (["run", "pendulum", "--steps", "1", "--arch", "cpu", "--no-picture", "--out", "broken.xml/x"], "broken.xml/x"),
     (["run"], "Missing argument 'SCENE_OR_FILE'; see `tisim run --help`"),
+    (["run", "pendulum", "--seconds"], "Option '--seconds' requires an argument; see `tisim run --help`"),
     (["run", "pendulum", "--fast"], "--fast"),
     (["fly"], "No such command 'fly'"),
     (["bench", "pendulum", "--repeats", "0"], "--repeats"),

@@ -6,7 +6,9 @@ import math
 import numpy as np
 
 from tisim.enums import mjtCone, mjtIntegrator, mjtJacobian, mjtSolver
-from tisim.errors import Error, FieldError, brief
+from tisim.errors import Error, FieldError, ValuesError, brief
+
+from .watched import floats
 
 # fields that hold a member of an enum, with the enum
 CHOICES = {"integrator": mjtIntegrator, "cone": mjtCone, "jacobian": mjtJacobian, "solver": mjtSolver}
@@ -56,11 +58,9 @@ class Settings:
                 raise Error(f"{where} is one of {', '.join(map(repr, DYNAMICS))}, got {brief(value)}")
             return str(value)
         try:
-            array = np.asarray(value, float)
-        except (TypeError, ValueError):
-            raise Error(
-                f"{where} needs {'numbers' if isinstance(old, np.ndarray) else 'a number'}, got {brief(value)}"
-            ) from None
+            array = floats(where, value)
+        except ValuesError:
+            raise Error(f"{where} {_wants(name, old)}, got {brief(value)}") from None
         if isinstance(old, np.ndarray):
             if array.shape != old.shape or not np.isfinite(array).all():
                 raise Error(f"{where} needs {old.size} finite numbers, got {brief(value)}")
@@ -80,7 +80,7 @@ class Settings:
         if number != int(number):
             raise Error(f"{where} needs an integer, got {brief(value)}")
         if name in CHOICES and int(number) not in {int(c) for c in CHOICES[name]}:
-            raise Error(f"{where} is one of {', '.join(c.name for c in CHOICES[name])}, got {brief(value)}")
+            raise Error(f"{where} {_wants(name, old)}, got {brief(value)}")
         return int(number)
 
     def check(self):
@@ -134,6 +134,13 @@ def read(what, values, defaults):
 def visual(values):
     """Settings `vis` from dict section -> dict; the section `global` is named `global_`, as in mujoco."""
     return Settings("vis", {("global_" if k == "global" else k): Settings(f"vis.{k}", v) for k, v in values.items()})
+
+
+def _wants(name, old):
+    """What may be written to a setting, in words, where something else was."""
+    if name in CHOICES:
+        return f"is one of {', '.join(c.name for c in CHOICES[name])}"
+    return "needs numbers" if isinstance(old, np.ndarray) else "needs a number"
 
 
 def _unknown(what, name, values):
