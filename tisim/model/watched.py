@@ -4,6 +4,8 @@ What users get is read-only to NumPy, and so is every view that NumPy makes of i
 noticed raises. `Watched` notices the others, writes into the owner's memory and tells the owner.
 """
 
+import sys
+
 import numpy as np
 
 from tisim.errors import Error, ValuesError
@@ -159,7 +161,8 @@ def numbers(value):
     for a mask, which would be lost."""
     if type(value) not in (float, int, bool):
         value = _plain(value)
-        if isinstance(value, np.ma.MaskedArray):
+        masked = sys.modules.get("numpy.ma")  # is loaded where there are any
+        if masked and isinstance(value, masked.MaskedArray):
             raise ValuesError("expected numbers, got a masked array: its .filled(value) is one without a mask")
         if kind_of(value) not in "biuf":
             text = repr(value)
