@@ -108,8 +108,9 @@ def test_contacts_of_round_shapes_differ_no_more_than_mujocos_own_by_a_last_digi
     for one, two in 20 * [("ellipsoid", "sphere"), ("ellipsoid", "capsule"), ("cylinder", "capsule")]:
         geoms = [f'<geom type="{k}" size="{" ".join(map(str, rng.uniform(0.02, 0.4, shapes[k])))}" margin=".05"/>'
                  for k in (one, two)]  # fmt: skip
-        mm, _, m, d = both(f"""<mujoco><worldbody><body><freejoint/>{geoms[0]}</body>
-          <body><freejoint/>{geoms[1]}</body></worldbody></mujoco>""", NPOSE)
+        text = f"""<mujoco><worldbody><body><freejoint/>{geoms[0]}</body>
+          <body><freejoint/>{geoms[1]}</body></worldbody></mujoco>"""
+        mm, _, m, d = both(text, NPOSE)
         datas = [mujoco.MjData(mm) for _ in range(NPOSE)]
         for dd in datas:
             away = rng.normal(size=3)

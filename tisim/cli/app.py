@@ -453,7 +453,7 @@ _show_warning = warnings.showwarning
 
 
 def _command_of(argv):
-    """"tisim COMMAND" of a command line, "tisim" where it has none: an option without its value tells none."""
+    """What a command line begins with, `tisim run`, or `tisim` where it has no command."""
     names = typer.main.get_command(app).commands
     return " ".join(["tisim", *[a for a in argv if a in names][:1]])
 
