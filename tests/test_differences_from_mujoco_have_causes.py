@@ -1,5 +1,5 @@
-"""Where models of gymnasium and dm_control differ from MuJoCo 3.4.0, it is for one of four causes, shown here on
-small models of the same kind.
+"""Where models of gymnasium and dm_control, or random ones, differ from MuJoCo 3.4.0, it is for one of four causes,
+shown here on small models of the same kind.
 
 - Another library: Kinova's Jaco arm sets nativeccd="disable", by which 3.4.0 asks libccd for the depth of its flat
   cylinders and meshes, which lie deep in each other. That gives more than the least depth; tisim, which has no such

@@ -452,12 +452,6 @@ def complain_less(message, category, *place, **more):
 _show_warning = warnings.showwarning
 
 
-def _command_of(argv):
-    """What a command line begins with, `tisim run`, or `tisim` where it has no command."""
-    names = typer.main.get_command(app).commands
-    return " ".join(["tisim", *[a for a in argv if a in names][:1]])
-
-
 def main(argv=None):
     """Runs the command line and ends the process: 0 done, 1 as ENDS says, 2 a mistake of the user, 130 Ctrl-C."""
     atexit.register(gc.freeze)  # else a third of a short command goes into searching what ends anyway
@@ -492,7 +486,8 @@ def main(argv=None):
         elif isinstance(error, OSError):
             complain(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else error)
         elif hasattr(error, "format_message"):  # a wrong option or argument
-            see = getattr(getattr(error, "ctx", None), "command_path", None) or _command_of(argv)
+            of = [a for a in argv if a in commands()][:1]  # an option without its value does not tell whose it is
+            see = getattr(getattr(error, "ctx", None), "command_path", " ".join(["tisim", *of]))
             if said := error.format_message().rstrip("."):  # nothing where help was printed, as without arguments
                 complain(f"{said}; see `{see} --help`")
         else:

@@ -156,13 +156,18 @@ def kind_of(value):
         return "O"
 
 
+def is_masked(value):
+    """Whether this is a masked array; numpy.ma, which takes a while, is not loaded for the question."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(value, masked.MaskedArray)
+
+
 def numbers(value):
     """What is to be written, as numbers. Error for None, of which NumPy makes NaN, for texts and complex numbers, and
     for a mask, which would be lost."""
     if type(value) not in (float, int, bool):
         value = _plain(value)
-        masked = sys.modules.get("numpy.ma")  # is loaded where there are any
-        if masked and isinstance(value, masked.MaskedArray):
+        if is_masked(value):
             raise ValuesError("expected numbers, got a masked array: its .filled(value) is one without a mask")
         if kind_of(value) not in "biuf":
             text = repr(value)

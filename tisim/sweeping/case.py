@@ -8,7 +8,7 @@ import numpy as np
 from tisim.errors import Error, ValuesError, brief
 from tisim.mjcf.format.names import nearest
 from tisim.model.fields import FIXED
-from tisim.model.watched import kind_of, numbers
+from tisim.model.watched import is_masked, kind_of, numbers
 
 # what a case may set of a Data
 INPUTS = "time qpos qvel act ctrl qfrc_applied xfrc_applied eq_active mocap_pos mocap_quat userdata".split()
@@ -154,7 +154,7 @@ def _column(name, values):
 def _value(k, name, value):
     if not isinstance(name, str):
         raise Error(f"case {k}: parameter {brief(name)}: expected a name")
-    if isinstance(value, np.ma.MaskedArray):
+    if is_masked(value):
         raise Error(f"case {k}: {name} is a masked array: its .filled(value) is one without a mask")
     if kind_of(value) not in "biufU":
         raise Error(f"case {k}: {name}={brief(value)}: expected numbers or a word")
