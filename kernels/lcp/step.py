@@ -52,23 +52,14 @@ def advance(m, d, me, size):
     for sub in range(1, d.lcp_substeps + 1):
         squares = FP(0.0)
         if ti.static(m.has.accelerated):
-            if d.lcp_sweeps > 1:
-                begin_search(m, d, me, size)
-                for k in range(first, behind):
-                    begin_way(m, d, body_at(m, d, k))
-                meet(m, d, me, size)
+            begin_ways(m, d, first, behind, me, size)
         for sweep in range(d.lcp_sweeps):
             for color in range(ncolor):
                 sweep_color(m, d, color, backwards(d, sub), me, size)
                 meet(m, d, me, size)
             if ti.static(m.has.accelerated):
                 if sweep < d.lcp_sweeps - 1:
-                    now, part, goes = search(m, d, squares, me, size)
-                    squares = now
-                    for k in range(first, behind):
-                        advance_velocity(m, d, body_at(m, d, k), part, goes)
-                        keep_velocity(m, d, body_at(m, d, k))
-                    meet(m, d, me, size)
+                    squares = accelerate_bodies(m, d, squares, first, behind, me, size)
         if ti.static(m.has.direct):
             solve_islands(m, d, me, size)
             meet(m, d, me, size)
@@ -79,12 +70,40 @@ def advance(m, d, me, size):
         keep_contact(m, d, d.lcp_slot[c], c)
     keep_sleepers(m, d, me, size)
     end_bodies(m, d, first, behind, me)
+    note_step(m, d, ncon, me, size)
+
+
+@func
+def begin_ways(m, d, first, behind, me, size):
+    """The search for impulses begins in a substep, where more than one sweep follows."""
+    if d.lcp_sweeps > 1:
+        begin_search(m, d, me, size)
+        for k in range(first, behind):
+            begin_way(m, d, body_at(m, d, k))
+        meet(m, d, me, size)
+
+
+@func
+def accelerate_bodies(m, d, squares, first, behind, me, size):
+    """A step of the search for impulses behind a sweep; its sum of squares, of the last one `squares`."""
+    now, part, goes = search(m, d, squares, me, size)
+    for k in range(first, behind):
+        advance_velocity(m, d, body_at(m, d, k), part, goes)
+        keep_velocity(m, d, body_at(m, d, k))
+    meet(m, d, me, size)
+    return now
+
+
+@func
+def note_step(m, d, n, me, size):
+    """What the next step goes on from: the workers' pace in a step that takes as long as n contacts, times, and how
+    many contacts are kept."""
     if me == 0:
-        learn_parts(m, d, size, looks_of(m, d, ncon, size))
+        learn_parts(m, d, size, looks_of(m, d, n, size))
         for w in range(d.nworld):
             d.world_time[w] = d.world_time[w] + m.opt.timestep
             d.lcp_warm[w] = 1
-        d.nlcp = ncon
+        d.nlcp = d.ncon
         if ti.static(m.has.sleep):
             d.nlcp = d.nlcpwant
 

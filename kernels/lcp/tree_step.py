@@ -5,7 +5,7 @@ from ..constants import HEAD_COLORS
 from ..rotation import at4
 from ..sleep.awake import is_tree_asleep, tree_at, tree_count
 from ..sort import first_from
-from ..team import crew, join, learn_parts, meet, own_part, share
+from ..team import crew, join, meet, own_part, share
 from ..types import ABREAST, FP, HAND, SERIAL, func, kernel, ti
 from .bodies import MIDPOINT, SCALE_SIZE, clear_body, next_substep, turn_body
 from .contacts import (
@@ -26,7 +26,7 @@ from .lists import begin_with_lists, loop_at
 from .loops import measure_loop, sweep_loops
 from .records import prepare_contacts, put_block
 from .search import advance_velocity, begin_search, begin_way, keep_velocity, search
-from .step import backwards, looks_of, start_color, sweep_color
+from .step import backwards, note_step, start_color, sweep_color
 from .trees import begin_tree, end_tree, rest_tree
 
 AS_CONTACTS = 4  # so many take as long as one body of a tree
@@ -63,15 +63,7 @@ def advance_trees(m, d, me, size):
         nloop = d.lcp_eq_head[HEAD_COLORS]
     first, behind = own_part(m, d, tree_count(m, d), me, size)
     mine, end = own_part(m, d, ncon, me, size)
-    for b in range(d.nworld * m.nbody):
-        if b % size == me and m.body_treeid[b % m.nbody] < 0:
-            clear_body(m, d, b)
-    for k in range(first, behind):
-        t = tree_at(m, d, k)
-        if is_tree_asleep(m, d, t):
-            rest_tree(m, d, t)
-        else:
-            begin_tree(m, d, t)
+    begin_trees(m, d, first, behind, me, size)
     meet(m, d, me, size)
     prepare_contacts(m, d, me, size)
     meet(m, d, me, size)
@@ -84,44 +76,91 @@ def advance_trees(m, d, me, size):
             for s in range(mine, end):
                 turn_contact(m, d, s)
         if ti.static(m.has.loops):
-            for k in range(first, behind):
-                if not is_tree_asleep(m, d, tree_at(m, d, k)):
-                    place_tree(m, d, tree_at(m, d, k))
-            meet(m, d, me, size)
-            for color in range(nloop):
-                sweep_loops(m, d, color, 1, me, size)
-                meet(m, d, me, size)
+            begin_loops(m, d, nloop, first, behind, me, size)
         squares = FP(0.0)
         for sweep in range(d.lcp_sweeps + 1):
             if sweep > 0:
-                for color in range(ncolor):
-                    sweep_color(m, d, color, backwards(d, sub), me, size)
-                    meet(m, d, me, size)
-            if ti.static(m.has.loops):
-                for color in range(ti.select(sweep > 0, nloop, 0)):
-                    sweep_loops(m, d, color, 0, me, size)
-                    meet(m, d, me, size)
+                sweep_all(m, d, ncolor, nloop, backwards(d, sub), me, size)
             if ti.static(m.has.accelerated):
-                if sweep == 0:
-                    begin_search(m, d, me, size)
-                elif sweep < d.lcp_sweeps:
-                    now, part, goes = search(m, d, squares, me, size)
-                    squares = now
-                    for k in range(first, behind):
-                        advance_tree(m, d, tree_at(m, d, k), part, goes)
+                squares = accelerate_trees(m, d, sweep, squares, first, behind, me, size)
             if sweep == 0 or ncolor + nloop > 0:
-                for k in range(first, behind):
-                    t = tree_at(m, d, k)
-                    if not is_tree_asleep(m, d, t) and (sweep == 0 or d.nworld == 1 or is_swept(m, d, t // m.ntree)):
-                        fulfil_tree(m, d, t, ti.select(sweep == 0, 1 + ti.cast(sub == 1, ti.i32), 0))
-                    if ti.static(m.has.accelerated):
-                        keep_tree(m, d, t, ti.cast(sweep == 0, ti.i32))
+                fulfil_trees(m, d, sweep, sub, first, behind)
                 meet(m, d, me, size)
         for k in range(first, behind):
             next_of_tree(m, d, tree_at(m, d, k), sub == d.lcp_substeps)
     for c in range(mine, end):
         keep_contact(m, d, d.lcp_slot[c], c)
     keep_sleepers(m, d, me, size)
+    end_trees(m, d, first, behind, me, size)
+    note_step(m, d, ncon + AS_CONTACTS * d.nworld * m.nbody, me, size)
+
+
+@func
+def begin_trees(m, d, first, behind, me, size):
+    """What a step begins with, of the trees from place `first` to `behind`, and of a worker's part of what has none."""
+    for b in range(d.nworld * m.nbody):
+        if b % size == me and m.body_treeid[b % m.nbody] < 0:
+            clear_body(m, d, b)
+    for k in range(first, behind):
+        t = tree_at(m, d, k)
+        if is_tree_asleep(m, d, t):
+            rest_tree(m, d, t)
+        else:
+            begin_tree(m, d, t)
+
+
+@func
+def begin_loops(m, d, nloop, first, behind, me, size):
+    """Rows of connects and welds in a substep, which do what they did in the last one."""
+    for k in range(first, behind):
+        if not is_tree_asleep(m, d, tree_at(m, d, k)):
+            place_tree(m, d, tree_at(m, d, k))
+    meet(m, d, me, size)
+    for color in range(nloop):
+        sweep_loops(m, d, color, 1, me, size)
+        meet(m, d, me, size)
+
+
+@func
+def sweep_all(m, d, ncolor, nloop, back, me, size):
+    """A sweep over all contacts, then over all connects and welds."""
+    for color in range(ncolor):
+        sweep_color(m, d, color, back, me, size)
+        meet(m, d, me, size)
+    if ti.static(m.has.loops):
+        for color in range(nloop):
+            sweep_loops(m, d, color, 0, me, size)
+            meet(m, d, me, size)
+
+
+@func
+def accelerate_trees(m, d, sweep, squares, first, behind, me, size):
+    """A step of the search for impulses behind a sweep; its sum of squares, of the last one `squares`."""
+    found = squares
+    if sweep == 0:
+        begin_search(m, d, me, size)
+    elif sweep < d.lcp_sweeps:
+        now, part, goes = search(m, d, squares, me, size)
+        found = now
+        for k in range(first, behind):
+            advance_tree(m, d, tree_at(m, d, k), part, goes)
+    return found
+
+
+@func
+def fulfil_trees(m, d, sweep, sub, first, behind):
+    """The rows of trees, solved behind a sweep where contacts, connects or welds have acted on them."""
+    for k in range(first, behind):
+        t = tree_at(m, d, k)
+        if not is_tree_asleep(m, d, t) and (sweep == 0 or d.nworld == 1 or is_swept(m, d, t // m.ntree)):
+            fulfil_tree(m, d, t, ti.select(sweep == 0, 1 + ti.cast(sub == 1, ti.i32), 0))
+        if ti.static(m.has.accelerated):
+            keep_tree(m, d, t, ti.cast(sweep == 0, ti.i32))
+
+
+@func
+def end_trees(m, d, first, behind, me, size):
+    """Poses and velocities behind a step; then the drift of connects and welds, a worker's part."""
     for k in range(first, behind):
         if not is_tree_asleep(m, d, tree_at(m, d, k)):
             end_tree(m, d, tree_at(m, d, k))
@@ -130,14 +169,6 @@ def advance_trees(m, d, me, size):
         mine, end = share(d.nworld * m.neqpose, me, size)
         for i in range(mine, end):
             measure_loop(m, d, loop_at(m, d, i))
-    if me == 0:
-        learn_parts(m, d, size, looks_of(m, d, ncon + AS_CONTACTS * d.nworld * m.nbody, size))
-        for w in range(d.nworld):
-            d.world_time[w] = d.world_time[w] + m.opt.timestep
-            d.lcp_warm[w] = 1
-        d.nlcp = ncon
-        if ti.static(m.has.sleep):
-            d.nlcp = d.nlcpwant
 
 
 @func

@@ -3,6 +3,7 @@
 import atexit
 import gc
 import sys
+import types
 import warnings
 
 import typer
@@ -99,14 +100,10 @@ def run(
     Ctrl-C ends it after the step, saves what was reached, says how to go on and exits with 130.
     Example: tisim run wall --n 60 --seconds 2 --film wall.webp --quality plain
     """
+    asked = types.SimpleNamespace(**locals())
     from . import run as cli_run
 
-    recorded = dict(file=record, fps=record_fps, forces=record_forces, solver=record_solver)
-    logged = dict(file=log, fps=log_fps, state=log_state)
-    look = _look(camera, color, contacts, world, chains=chains, quality=quality, lamps=lamps)
-    return cli_run.run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, saved, resume,
-                       save_every, arch, precision, threads, nworld, picture, film, fps, recorded, logged, size, look,
-                       as_json)  # fmt: skip
+    return cli_run.run(console, asked)
 
 
 @app.command()

@@ -69,106 +69,142 @@ def most_iterations(d):
     return int(niter.max()) if niter.size else 0
 
 
-def run(console, source, n, param, sleep, dynamics, seconds, until, steps, out, saved, resume, save_every, arch,
-        precision, threads, nworld, picture, film, fps, record, log, size, look, as_json):  # fmt: skip
-    """tisim run. Returns the exit code.
-
-    look    camera, color, show_contacts, world, chains, quality and lamps of pictures.
-    record  file, fps, forces and solver of a recording;  log  file, fps and state of a log.
-    """
-    import tisim
-
-    progress = beside(console, as_json)
-    check_lengths(seconds, until, steps, positive=True)
-    _check_positive({"--save-every": save_every, "--record-fps": record["fps"], "--log-fps": log["fps"]})
-    _check_named(record, log, film, fps)
-    width, height = draw.parse_size(size)
-    if film is not None:
-        films.require(film, (width, height) if size else films.SIZE)
+def run(console, asked):
+    """tisim run, with its options by the names that they have in app.py. Returns the exit code."""
+    progress = beside(console, asked.as_json)
+    _check_options(asked)
     began = time.perf_counter()
-    m, name = load(source, n, param, sleep, dynamics)
-    folder = pathlib.Path(out or pathlib.Path("out") / name)
+    m, name = load(asked.source, asked.n, asked.param, asked.sleep, asked.dynamics)
+    folder = pathlib.Path(asked.out or pathlib.Path("out") / name)
     path = folder / "state.npz"
-    model = source if pathlib.Path(source).is_file() else None
-    written = {"--film": film, "--record": record["file"], "--log": log["file"]}
-    _check_apart({"the model": model, "the state": path} | written)
-    _check_apart({"--from": saved} | written)  # the state itself may go on in its file
-    if resume and saved:
-        raise Error("--resume and --from exclude each other")
-    if resume and path.is_file():
-        saved = str(path)
-    m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_ENERGY)
-    d = start(m, arch, precision, threads, nworld, saved)
-    if resume:
-        steps = _rest(m, d, seconds, until, steps, worth(source, n, param))
-    elif steps is None:
-        steps = steps_of(m, d, seconds, until, scenes.SECONDS if saved else worth(source, n, param))
+    d, steps = _begin(asked, m, path)
     goal = sim_time(d) + steps * float(m.opt.timestep)
-    draw.check_drawn(look, m, d)
-    check(path, "state")
-    forward(m, d)
-    if not saved:
-        warn_of_overlaps(inside(m, d))
     energy0 = _energy(d)
     loaded = time.perf_counter() - began
-    h = float(m.opt.timestep)
     with contextlib.ExitStack() as open_files:
-        saver = save_every and Every(
-            save_every, h, lambda m, d: state.save(path, m, d, name, forward(m, d)), "saved", 1
-        )
-        movie = film and films.Film(film, (width, height) if size else films.SIZE, fps, h, **look)
-        if movie:
-            open_files.callback(movie.close)
-        frames = _frames(open_files, m, d, record, h)
-        rows_of = _log(open_files, m, d, log, h, look["world"])
-        watchers = [watcher for watcher in (saver, movie, frames, rows_of) if watcher]
-        done, wall, timed, stopped = advance(progress, m, d, steps, watchers=watchers)
+        written = _written(open_files, asked, m, d, path, name)
+        done, wall, timed, stopped = advance(progress, m, d, steps, watchers=[w for w in written.values() if w])
         kept = forward(m, d)
         state.save(path, m, d, name, kept)  # before what may fail: a film that cannot be finished
         with busy("finishing the files"):
-            if rows_of:
-                rows_of.finish()
+            if written["log"]:
+                written["log"].finish()
             open_files.close()
     found = dict(
         scene=name, stopped=stopped, steps=done, load_seconds=loaded, energy_at_start=energy0,
-        **_speed(m, d, timed, wall), **_reached(m, d), state=str(path), film=film, log=log["file"],
-        recording=record["file"], frames=frames.number if frames else 0, picture=None,
+        **_speed(m, d, timed, wall), **_reached(m, d), state=str(path), film=asked.film, log=asked.log,
+        recording=asked.record, frames=written["recording"].number if asked.record else 0, picture=None,
     )  # fmt: skip
-    if not as_json:
+    if not asked.as_json:
         _print_run(console, found)
-    if picture:
-        found["picture"] = draw.last_picture(progress, m, d, folder / "picture.png", width, height, look)
-    if as_json:
+    if asked.picture:
+        size = draw.parse_size(asked.size)
+        found["picture"] = draw.last_picture(progress, m, d, folder / "picture.png", *size, look_of(asked))
+    if asked.as_json:
         print_json(found)
     else:
-        for label, file, watcher in (("film", film, movie), ("recording", record["file"], frames),
-                                     ("log", log["file"], rows_of)):  # fmt: skip
-            if watcher:
-                console.print(f" {label:<16}{file}: {watcher.note}", highlight=False, soft_wrap=True)
+        _print_written(console, written, found)
     if not stopped:
         return 0
-    again = command("run", source, n=n, param=param, sleep=sleep, from_=path, time=f"{goal:.12g}",
-                    out=out, arch=given(arch, "auto"), precision=precision, threads=threads, no_picture=not picture,
-                    size=size, camera=look["camera"], color=given(look["color"], "geom"),
-                    contacts=look["show_contacts"], chains=look["chains"], world=given(look["world"], 0),
-                    quality=given(look["quality"], "sky"), lamps=look["lamps"], dynamics=dynamics,
-                    save_every=save_every)  # fmt: skip
+    again = _again(asked, path, goal)
     progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True)
     return INTERRUPTED
 
 
-def _check_named(record, log, film, fps):
+def look_of(asked):
+    """What options of pictures say."""
+    return dict(camera=asked.camera or None, color=asked.color, show_contacts=asked.contacts, world=asked.world,
+                chains=asked.chains, quality=asked.quality, lamps=asked.lamps)  # fmt: skip
+
+
+def _check_options(asked):
+    """Refuses options that do not go together, before anything is loaded."""
+    check_lengths(asked.seconds, asked.until, asked.steps, positive=True)
+    _check_positive({"--save-every": asked.save_every, "--record-fps": asked.record_fps, "--log-fps": asked.log_fps})
+    _check_named(asked)
+    if asked.film is not None:
+        films.require(asked.film, _film_size(asked))
+    draw.parse_size(asked.size)
+
+
+def _film_size(asked):
+    return draw.parse_size(asked.size) if asked.size else films.SIZE
+
+
+def _begin(asked, m, path):
+    """(Data, steps to take) of a run whose state will be saved to `path`; its files are looked at first."""
+    import tisim
+
+    model = asked.source if pathlib.Path(asked.source).is_file() else None
+    written = {"--film": asked.film, "--record": asked.record, "--log": asked.log}
+    _check_apart({"the model": model, "the state": path} | written)
+    _check_apart({"--from": asked.saved} | written)  # the state itself may go on in its file
+    if asked.resume and asked.saved:
+        raise Error("--resume and --from exclude each other")
+    saved = str(path) if asked.resume and path.is_file() else asked.saved
+    m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_ENERGY)
+    d = start(m, asked.arch, asked.precision, asked.threads, asked.nworld, saved)
+    steps = asked.steps
+    if asked.resume:
+        steps = _rest(m, d, asked)
+    elif steps is None:
+        default = scenes.SECONDS if saved else worth(asked.source, asked.n, asked.param)
+        steps = steps_of(m, d, asked.seconds, asked.until, default)
+    draw.check_drawn(look_of(asked), m, d)
+    check(path, "state")
+    forward(m, d)
+    if not saved:
+        warn_of_overlaps(inside(m, d))
+    return d, steps
+
+
+def _written(open_files, asked, m, d, path, name):
+    """What is written while steps are taken: state, film, recording and log, None for what nobody asked for."""
+    h = float(m.opt.timestep)
+    written = dict.fromkeys(("state", "film", "recording", "log"))
+    if asked.save_every:
+        written["state"] = Every(
+            asked.save_every, h, lambda m, d: state.save(path, m, d, name, forward(m, d)), "saved", 1
+        )
+    if asked.film:
+        written["film"] = films.Film(asked.film, _film_size(asked), asked.fps, h, **look_of(asked))
+        open_files.callback(written["film"].close)
+    if asked.record:
+        written["recording"] = _frames(open_files, m, d, asked, h)
+    if asked.log:
+        written["log"] = _log(open_files, m, d, asked, h)
+    return written
+
+
+def _print_written(console, written, found):
+    for name in ("film", "recording", "log"):
+        if written[name]:
+            console.print(f" {name:<16}{found[name]}: {written[name].note}", highlight=False, soft_wrap=True)
+
+
+def _again(asked, path, goal):
+    """The command that goes on from a run that was stopped."""
+    return command(
+        "run", asked.source, n=asked.n, param=asked.param, sleep=asked.sleep, from_=path, time=f"{goal:.12g}",
+        out=asked.out, arch=given(asked.arch, "auto"), precision=asked.precision, threads=asked.threads,
+        no_picture=not asked.picture, size=asked.size, camera=asked.camera or None, color=given(asked.color, "geom"),
+        contacts=asked.contacts, chains=asked.chains, world=given(asked.world, 0),
+        quality=given(asked.quality, "sky"), lamps=asked.lamps, dynamics=asked.dynamics, save_every=asked.save_every,
+    )  # fmt: skip
+
+
+def _check_named(asked):
     """Refuses what belongs to a film, recording or log without one, and a recording that no command would open."""
-    for name, asked, file, of in (("--fps", fps is not None, film, "--film"),
-                                  ("--record-fps", record["fps"] is not None, record["file"], "--record"),
-                                  ("--log-fps", log["fps"] is not None, log["file"], "--log"),
-                                  ("--record-forces", record["forces"], record["file"], "--record"),
-                                  ("--record-solver", record["solver"], record["file"], "--record"),
-                                  ("--log-state", log["state"], log["file"], "--log")):  # fmt: skip
-        if asked and file is None:
+    for name, some, file, of in (("--fps", asked.fps is not None, asked.film, "--film"),
+                                 ("--record-fps", asked.record_fps is not None, asked.record, "--record"),
+                                 ("--log-fps", asked.log_fps is not None, asked.log, "--log"),
+                                 ("--record-forces", asked.record_forces, asked.record, "--record"),
+                                 ("--record-solver", asked.record_solver, asked.record, "--record"),
+                                 ("--log-state", asked.log_state, asked.log, "--log")):  # fmt: skip
+        if some and file is None:
             raise Error(f"{name} belongs to {of}")
-    if record["file"] is not None and pathlib.Path(record["file"]).suffix.lower() != ".npz":
-        raise Error(f"--record {record['file']}: expected a name ending in .npz")
+    if asked.record is not None and pathlib.Path(asked.record).suffix.lower() != ".npz":
+        raise Error(f"--record {asked.record}: expected a name ending in .npz")
 
 
 def _check_positive(values):
@@ -207,15 +243,13 @@ def _check_apart(files):
             raise Error(f"{what} {file}: this is the file of {other}, too; give another one")
 
 
-def _frames(open_files, m, d, record, timestep):
-    """What writes the recording, None where none is asked for."""
-    if not record["file"]:
-        return None
+def _frames(open_files, m, d, asked, timestep):
+    """What writes the recording."""
     from tisim.recording.recorder import Recorder
 
-    recorder = Recorder(record["file"], m, d, solver=record["solver"], forces=record["forces"])
+    recorder = Recorder(asked.record, m, d, solver=asked.record_solver, forces=asked.record_forces)
     open_files.callback(recorder.close)
-    return Every(1 / (record["fps"] or RECORD_FPS), timestep, lambda m, d: recorder.add(), "frames")
+    return Every(1 / (asked.record_fps or RECORD_FPS), timestep, lambda m, d: recorder.add(), "frames")
 
 
 class _Rows:
@@ -253,21 +287,20 @@ class _Rows:
         return f"{self._log.number} rows"
 
 
-def _log(open_files, m, d, log, timestep, world):
-    """What writes the log, None where none is asked for."""
-    if not log["file"]:
-        return None
+def _log(open_files, m, d, asked, timestep):
+    """What writes the log."""
     from tisim.recording.log import Log
 
-    out = open_files.enter_context(Log(log["file"], m, d, world, log["state"]))
-    return _Rows(out, 1 / (log["fps"] or LOG_FPS), timestep)
+    out = open_files.enter_context(Log(asked.log, m, d, asked.world, asked.log_state))
+    return _Rows(out, 1 / (asked.log_fps or LOG_FPS), timestep)
 
 
-def _rest(m, d, seconds, until, steps, default):
+def _rest(m, d, asked):
     """Steps that are left of a run of so many, or so long, from time 0 on."""
     h = float(m.opt.timestep)
-    check_ends("--time" if until else "--seconds", until or seconds, h)
-    whole = steps if steps is not None else max(1, round((until or seconds or default) / h))
+    default = worth(asked.source, asked.n, asked.param)
+    check_ends("--time" if asked.until else "--seconds", asked.until or asked.seconds, h)
+    whole = asked.steps if asked.steps is not None else max(1, round((asked.until or asked.seconds or default) / h))
     return max(0, whole - round(sim_time(d) / h))
 
 
