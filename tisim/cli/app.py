@@ -146,18 +146,16 @@ def bench(
     Ctrl-C ends it after the step, prints what was measured and exits with 130.
     Example: tisim bench pile --n 300 --kernels
     """
+    asked = types.SimpleNamespace(**locals())
     if device:
         from . import bench_device
 
-        return bench_device.bench(console, source, param, device_sizes, sleep, settle, repeats, arch, precision,
-                                  kernels, as_json, n=n, seconds=seconds, time=until, compare=compare, peer=peer,
-                                  nworld=nworld, threads=threads, dynamics=dynamics, **{"from": saved})  # fmt: skip
+        return bench_device.bench(console, asked)
     if source is None:
         raise Error("tisim bench needs a scene or a file; only --device has one by default, the pile")
     from . import bench as cli_bench
 
-    return cli_bench.bench(console, source, n, param, sleep, dynamics, settle, seconds, until, repeats, saved, arch,
-                           precision, threads, nworld, kernels, compare, peer, limit, as_json)  # fmt: skip
+    return cli_bench.bench(console, asked)
 
 
 @app.command()
@@ -185,10 +183,10 @@ def settle(
     exits with 130.
     Example: tisim settle pyramids --n 200 --below -1
     """
+    asked = types.SimpleNamespace(**locals())
     from . import settle as cli_settle
 
-    return cli_settle.settle(console, source, n, param, dynamics, timeout, until, below, box, tolerance, saved, out,
-                             support, forces, arch, precision, threads, nworld, as_json)  # fmt: skip
+    return cli_settle.settle(console, asked)
 
 
 @app.command()
@@ -232,11 +230,10 @@ def render(
     Of a recording (`tisim run --record`) the last frame, that of --time, or a film of all.
     Example: tisim run wall --record wall.npz && tisim render wall.npz -o wall.webp
     """
+    asked = types.SimpleNamespace(**locals())
     from . import draw
 
-    look = _look(camera, color, contacts, world, chains=chains, quality=quality, lamps=lamps)
-    return draw.render(console, source, n, param, sleep, dynamics, out, seconds, until, saved, size, arch, precision,
-                       threads, nworld, look, fps, as_json)  # fmt: skip
+    return draw.render(console, asked)
 
 
 @app.command()
@@ -258,11 +255,10 @@ def film(
     Pictures go to the encoder one by one. Ctrl-C finishes the film with what there is and exits with 130.
     Example: tisim film wall --n 60 -o wall.webp --seconds 2 --speed 0.5
     """
+    asked = types.SimpleNamespace(**locals())
     from . import film as cli_film
 
-    look = _look(camera, color, contacts, world, chains=chains, quality=quality, lamps=lamps)
-    return cli_film.film(console, source, n, param, sleep, dynamics, out, seconds, until, saved, size, fps, speed,
-                         arch, precision, threads, nworld, look, as_json)  # fmt: skip
+    return cli_film.film(console, asked)
 
 
 @app.command()
@@ -279,10 +275,10 @@ def export(
     Ctrl-C ends the file with the frames, or at the time, that it got to and exits with 130.
     Example: tisim run wall --record wall.npz && tisim export wall.npz -o wall.glb
     """
+    asked = types.SimpleNamespace(**locals())
     from . import draw
 
-    return draw.export(console, source, n, param, sleep, dynamics, out, seconds, until, saved, world, group, arch,
-                       precision, threads, nworld, as_json)  # fmt: skip
+    return draw.export(console, asked)
 
 
 @app.command()
@@ -308,19 +304,10 @@ def view(
 
     Example: tisim view wall --dynamics lcp --paused
     """
+    asked = types.SimpleNamespace(**locals())
     from . import draw
 
-    how = "auto" if caster is None else "caster" if caster else "raster"
-    page = dict(host=host, port=port, pictures=pictures) if web else None
-    if pictures and not web:
-        raise Error("--pictures belongs to --web")
-    look = _look(camera, color, contacts, world, chains=chains, running=not paused, draw=how)
-    return draw.view(console, source, n, param, sleep, dynamics, seconds, until, saved, size, arch, precision, threads,
-                     nworld, look, page)  # fmt: skip
-
-
-def _look(camera, color, contacts, world, **more):
-    return dict(camera=camera or None, color=color, show_contacts=contacts, world=world, **more)
+    return draw.view(console, asked)
 
 
 @app.command()

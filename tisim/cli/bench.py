@@ -25,10 +25,10 @@ from .simulate import (
     check_ends,
     check_lengths,
     forward,
-    load,
+    load_asked,
     parse_params,
     runtime_sync,
-    start,
+    start_asked,
     steps_of,
 )
 
@@ -75,64 +75,60 @@ class Bar:
         self._bar.add_task(words, total=None)
 
 
-def bench(console, source, n, param, sleep, dynamics, settle, seconds, until, repeats, saved, arch, precision, threads,
-          nworld, kernels, compare, folder, limit, as_json):  # fmt: skip
-    """tisim bench. kernels  print each kernel;  compare  "mujoco" or None.  Returns the exit code."""
-    _check(settle, seconds, until, repeats, compare, dynamics, nworld, limit, source)
+def bench(console, asked):
+    """tisim bench, with its options by their names. Returns the exit code."""
+    _check(asked)
     began = time.perf_counter()
-    m, name = load(source, n, param, sleep, dynamics)
-    progress = report.beside(console, as_json)
-    if compare:
-        peer.find(folder)  # before anything that takes time
-    d = start(m, arch, precision, threads, nworld, saved)
+    m, name = load_asked(asked)
+    progress = report.beside(console, asked.as_json)
+    if asked.compare:
+        peer.find(asked.peer)  # before anything that takes time
+    d = start_asked(m, asked)
+    settle = asked.settle
     if settle is None:
-        settle = steps_of(m, d, seconds, until) if seconds is not None or until is not None or saved else SETTLE
+        some = asked.seconds is not None or asked.until is not None or asked.saved
+        settle = steps_of(m, d, asked.seconds, asked.until) if some else SETTLE
     with report.busy("evaluating the state"):
         tisim.forward(m, d)
     loaded = time.perf_counter() - began
     if advance(progress, m, d, settle, "settling")[3]:
         raise KeyboardInterrupt
-    found = dict(scene=name, settle=settle, repeats=repeats, **sizes(m, d), arch=session.arch,
+    found = dict(scene=name, settle=settle, repeats=asked.repeats, **sizes(m, d), arch=session.arch,
                  precision=session.precision, dynamics=m.opt.dynamics, load_seconds=loaded,
                  hash_after_settling=state_hash(d))  # fmt: skip
     state = tisim.get_state(m, d)
     with Bar(progress) as bar:
-        if compare:
-            text = pathlib.Path(source) if pathlib.Path(source).is_file() else scenes.build(
-                source, **parse_params(source, n, param))  # fmt: skip
-            found |= _compare(m, d, bar, text, folder, limit, repeats)
-        else:
-            found |= measure(m, d, bar, repeats)
+        found |= _compare(m, d, bar, asked) if asked.compare else measure(m, d, bar, asked.repeats)
         if not found.get("repeats"):
             raise KeyboardInterrupt
         tisim.set_state(m, d, state)
         found |= _profile(m, d, bar, found["repeats"])
         found["stopped"] = bar.stopped
     found["memory"] = {group: dict(bytes=size, arrays=n) for group, (size, n) in groups.memory(m, d).items()}
-    if as_json:
+    if asked.as_json:
         report.print_json(found)
     else:
-        _print(console, found, kernels)
+        _print(console, found, asked.kernels)
     return INTERRUPTED if found["stopped"] else 0
 
 
-def _check(settle, seconds, until, repeats, compare, dynamics, nworld, limit, source):
+def _check(asked):
     """Refuses what does not go together."""
-    if (settle is not None and settle < 0) or repeats < 1:
+    if (asked.settle is not None and asked.settle < 0) or asked.repeats < 1:
         raise Error("--settle must not be negative and --repeats must be positive")
-    if settle is not None and (seconds is not None or until is not None):
+    if asked.settle is not None and (asked.seconds is not None or asked.until is not None):
         raise Error("--settle excludes --seconds and --time")
-    check_lengths(seconds, until)
-    check_ends("--settle", settle)
-    check_ends("--repeats", repeats)
-    if compare and nworld not in (None, 1):
+    check_lengths(asked.seconds, asked.until)
+    check_ends("--settle", asked.settle)
+    check_ends("--repeats", asked.repeats)
+    if asked.compare and asked.nworld not in (None, 1):
         raise Error("--compare steps one world: leave --nworld out")
-    if compare and dynamics == "lcp":
+    if asked.compare and asked.dynamics == "lcp":
         raise Error("--compare judges answers of the convex dynamics: leave --dynamics lcp out")
-    if compare and str(source).endswith(".npz"):
+    if asked.compare and str(asked.source).endswith(".npz"):
         raise Error("--compare needs a model that MuJoCo can read, too: a scene, or a file of MJCF or URDF")
-    if not limit > 0:
-        raise Error(f"--limit {limit}: must be positive")
+    if not asked.limit > 0:
+        raise Error(f"--limit {asked.limit}: must be positive")
 
 
 def measure(m, d, bar, repeats):
@@ -155,11 +151,13 @@ def _times(m, d, times):
     return dict(median_ms=median, ms_10_percent=low, ms_90_percent=high, real_time_factor=factor)
 
 
-def _compare(m, d, bar, text, folder, limit, repeats):
+def _compare(m, d, bar, asked):
     """Times of tisim's steps and MuJoCo's in turn, by its best solver, and what both answer at the state at hand."""
     bar.label("starting MuJoCo")
-    with peer.beside(m, d, text, folder, lambda: bar.stopped) as (theirs, judge, place):
-        solvers = peer.choose(theirs, place, limit, lambda s: bar.label(f"MuJoCo's solver {s}"))
+    file = pathlib.Path(asked.source)
+    text = file if file.is_file() else scenes.build(asked.source, **parse_params(asked.source, asked.n, asked.param))
+    with peer.beside(m, d, text, asked.peer, lambda: bar.stopped) as (theirs, judge, place):
+        solvers = peer.choose(theirs, place, asked.limit, lambda s: bar.label(f"MuJoCo's solver {s}"))
         best = solvers[0]
         kept = forward(m, d)
         bar.label("judging")
@@ -168,7 +166,7 @@ def _compare(m, d, bar, text, folder, limit, repeats):
         version = theirs.ask("begin", None, solver=best["solver"])["version"]
         turn, times, peer_times = 1, [], []
         with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C while MuJoCo takes a long step
-            for i in bar.over(f"tisim and MuJoCo {version} in turn", repeats + 1):
+            for i in bar.over(f"tisim and MuJoCo {version} in turn", asked.repeats + 1):
                 before = time.perf_counter()
                 tisim.step(m, d, turn)
                 runtime_sync()

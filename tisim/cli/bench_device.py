@@ -13,7 +13,7 @@ from tisim.errors import Error
 
 from . import quiet, report
 from .bench import SETTLE, Bar, measure
-from .simulate import INTERRUPTED, advance, load, runtime_sync
+from .simulate import INTERRUPTED, advance, load, option_of, runtime_sync
 
 COPIED = 1 << 26  # numbers of the array by which the speed of the device's memory is taken
 COPIES = 8
@@ -22,12 +22,11 @@ SHOWN = 8  # tasks in the table of a size, the longest
 NO_MEANING = "a device in software: its times and bytes per second mean nothing, its counts, hash and residual do"
 
 
-def bench(console, source, param, sizes, sleep, settle, repeats, arch, precision, kernels, as_json, **others):
-    """Measures and prints. sizes  text, numbers with commas;  kernels  print all tasks;  others  options that have no
-    meaning here, refused where they are given.  Returns the exit code."""
-    sizes, settle = _checked(sizes, settle, repeats, others), SETTLE if settle is None else settle
-    progress, source = report.beside(console, as_json), source or "pile"
-    quiet.start_taichi(arch=arch, precision=precision)
+def bench(console, asked):
+    """Measures and prints; asked  the options of tisim bench by their names.  Returns the exit code."""
+    sizes, settle = _checked(asked), SETTLE if asked.settle is None else asked.settle
+    progress, source = report.beside(console, asked.as_json), asked.source or "pile"
+    quiet.start_taichi(arch=asked.arch, precision=asked.precision)
     if session.arch == "cpu":
         raise Error("--device measures a GPU, and this is the CPU: see `tisim doctor`, and --arch")
     found = dict(scene=source, settle=settle, device=_device(), arch=session.arch, precision=session.precision)
@@ -35,8 +34,8 @@ def bench(console, source, param, sizes, sleep, settle, repeats, arch, precision
     states = []
     with Bar(progress) as bar:
         for n in sizes:
-            m, _ = load(source, n, param, sleep)
-            told, state = _steps(progress, bar, m, settle, repeats)
+            m, _ = load(source, n, asked.param, asked.sleep)
+            told, state = _steps(progress, bar, m, settle, asked.repeats)
             if told is None:
                 break
             found["sizes"].append(dict(n=n) | told)
@@ -45,28 +44,28 @@ def bench(console, source, param, sizes, sleep, settle, repeats, arch, precision
             quiet.start_taichi(arch=session.arch, precision=session.precision, profile=True)
             for told, (m, state) in zip(found["sizes"], states):
                 if not bar.stopped:
-                    told |= _tasks(bar, m, state, min(repeats, PROFILED))
+                    told |= _tasks(bar, m, state, min(asked.repeats, PROFILED))
         found["stopped"] = bar.stopped
-    if as_json:
+    if asked.as_json:
         report.print_json(found)
     else:
-        show(console, found, kernels)
+        show(console, found, asked.kernels)
     return INTERRUPTED if found["stopped"] else 0
 
 
-def _checked(sizes, settle, repeats, others):
-    """The sizes as numbers. Raises Error for what is nonsense."""
-    given = [name for name, value in others.items() if value]
-    if given:
-        raise Error(f"--device excludes --{given[0]}")
-    if (settle is not None and settle < 0) or repeats < 1:
+def _checked(asked):
+    """The sizes as numbers. Raises Error for what is nonsense, and for options that have no meaning here."""
+    for name in ("n", "seconds", "until", "compare", "peer", "nworld", "threads", "dynamics", "saved"):
+        if getattr(asked, name):
+            raise Error(f"--device excludes {option_of(name)}")
+    if (asked.settle is not None and asked.settle < 0) or asked.repeats < 1:
         raise Error("--settle must not be negative and --repeats must be positive")
     try:
-        numbers = [int(text) for text in sizes.split(",")]
+        numbers = [int(text) for text in asked.device_sizes.split(",")]
     except ValueError:
         numbers = [0]
     if min(numbers) < 1:
-        raise Error(f"--sizes {sizes}: expected positive numbers with commas, as 100,1000")
+        raise Error(f"--sizes {asked.device_sizes}: expected positive numbers with commas, as 100,1000")
     return numbers
 
 

@@ -9,7 +9,19 @@ from tisim.errors import Error
 
 from . import playback
 from .report import beside, busy, print_json
-from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of
+from .simulate import (
+    INTERRUPTED,
+    advance,
+    check_lengths,
+    forward,
+    load_asked,
+    option_of,
+    sim_time,
+    start_asked,
+    steps_of,
+)
+
+SIMULATED = "n", "param", "sleep", "dynamics", "seconds", "until", "saved", "nworld"  # options of what is simulated
 
 
 def parse_size(text):
@@ -50,37 +62,38 @@ def last_picture(console, m, d, path, width, height, look):
     return str(path)
 
 
-def render(
-    console, source, n, param, sleep, dynamics, out, seconds, until, saved, size, arch, precision, threads, nworld,
-    look, fps, as_json,
-):  # fmt: skip
-    """tisim render, of a scene, a file or a recording. Returns the exit code.
+def look_of(asked):
+    """What options of pictures say."""
+    return dict(camera=asked.camera or None, color=asked.color, show_contacts=asked.contacts, world=asked.world,
+                chains=asked.chains, quality=asked.quality, lamps=asked.lamps)  # fmt: skip
 
-    look  camera, color, show_contacts, world, chains, quality and lamps;  fps  of a recording's film.
-    """
-    if playback.is_recording(source):
-        refuse_with_recordings(n=n, param=param, sleep=sleep, dynamics=dynamics, seconds=seconds, **{"from": saved},
-                               nworld=nworld)  # fmt: skip
-        return playback.render(console, source, out, until, size and parse_size(size), look, fps, as_json)
-    progress = beside(console, as_json)
+
+def render(console, asked):
+    """tisim render, of a scene, a file or a recording, with its options by their names. Returns the exit code."""
+    out, size = asked.out, asked.size
+    if playback.is_recording(asked.source):
+        refuse_with_recordings(asked, "n", "param", "sleep", "dynamics", "seconds", "saved", "nworld")
+        return playback.render(console, asked.source, out, asked.until, size and parse_size(size), look_of(asked),
+                               asked.fps, asked.as_json)  # fmt: skip
+    progress = beside(console, asked.as_json)
     width, height = parse_size(size)
     if pathlib.Path(out).suffix.lower() not in playback.STILLS:
         raise Error(f"--out {out}: expected a name ending in {', '.join(playback.STILLS)}")
-    if fps is not None:
+    if asked.fps is not None:
         raise Error(f"--fps belongs to a film, and {out} is a picture; `tisim film` makes one")
-    check_lengths(seconds, until)
-    m, name = load(source, n, param, sleep, dynamics)
-    d = start(m, arch, precision, threads, nworld, saved)
-    check_drawn(look, m, d)
+    check_lengths(asked.seconds, asked.until)
+    m, name = load_asked(asked)
+    d = start_asked(m, asked)
+    check_drawn(look_of(asked), m, d)
     check(out, "picture")
-    stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
+    stopped = advance(progress, m, d, steps_of(m, d, asked.seconds, asked.until))[3]
     forward(m, d)
     with busy("drawing the picture"):
         from tisim import viewer
 
-        viewer.save_png(out, viewer.render(m, d, width, height, **look))
+        viewer.save_png(out, viewer.render(m, d, width, height, **look_of(asked)))
     found = dict(picture=out, scene=name, time=sim_time(d), contacts=int(np.sum(d.ncon)), width=width, height=height)
-    if as_json:
+    if asked.as_json:
         print_json(found)
     else:
         console.print(f"{out}: {name} at {sim_time(d):.3f} s, {found['contacts']} contacts")
@@ -89,34 +102,28 @@ def render(
     return INTERRUPTED if stopped else 0
 
 
-def export(
-    console, source, n, param, sleep, dynamics, out, seconds, until, saved, world, group, arch, precision, threads,
-    nworld, as_json,
-):  # fmt: skip
-    """tisim export, of a scene, a file or a recording. Returns the exit code."""
-    progress, stopped = beside(console, as_json), False
+def export(console, asked):
+    """tisim export, of a scene, a file or a recording, with its options by their names. Returns the exit code."""
+    progress, stopped, out = beside(console, asked.as_json), False, asked.out
     playback.exporter(out)
-    if playback.is_recording(source):
-        refuse_with_recordings(
-            n=n, param=param, sleep=sleep, dynamics=dynamics, seconds=seconds, time=until, **{"from": saved},
-            nworld=nworld,
-        )  # fmt: skip
-        m, frames, all_frames = playback.export(progress, source, out, world, group)
+    if playback.is_recording(asked.source):
+        refuse_with_recordings(asked, *SIMULATED)
+        m, frames, all_frames = playback.export(progress, asked.source, out, asked.world, asked.group)
         stopped = frames < all_frames
         told = f"stopped after {frames} of {all_frames} frames; the file has these"
     else:
-        check_lengths(seconds, until)
-        m, _ = load(source, n, param, sleep, dynamics)
-        d, frames = start(m, arch, precision, threads, nworld, saved), None
-        check_drawn(dict(camera=None, world=world), m, d)
+        check_lengths(asked.seconds, asked.until)
+        m, _ = load_asked(asked)
+        d, frames = start_asked(m, asked), None
+        check_drawn(dict(camera=None, world=asked.world), m, d)
         check(out)
-        stopped = advance(progress, m, d, steps_of(m, d, seconds, until))[3]
+        stopped = advance(progress, m, d, steps_of(m, d, asked.seconds, asked.until))[3]
         forward(m, d)
         with busy(f"writing {out}"):
-            playback.exporter(out)[0](m, d, out, world, group)
+            playback.exporter(out)[0](m, d, out, asked.world, asked.group)
         told = f"stopped at {sim_time(d):.3f} s; the file has what was there then"
     found = dict(file=out, bytes=pathlib.Path(out).stat().st_size, bodies=m.nbody - 1, frames=frames, stopped=stopped)
-    if as_json:
+    if asked.as_json:
         print_json(found)
     else:
         moving = f", {frames} frames" if frames else ""
@@ -127,11 +134,11 @@ def export(
     return INTERRUPTED if stopped else 0
 
 
-def refuse_with_recordings(**options):
+def refuse_with_recordings(asked, *names):
     """What has been simulated cannot be changed any more."""
-    for name, value in options.items():
-        if value not in (None, [], False):
-            raise Error(f"--{name} belongs to what is simulated, and this is a recording")
+    for name in names:
+        if getattr(asked, name) not in (None, [], False):
+            raise Error(f"{option_of(name)} belongs to what is simulated, and this is a recording")
 
 
 def viewer_of(console, page):
@@ -157,30 +164,32 @@ def viewer_of(console, page):
     return show
 
 
-def view(console, source, n, param, sleep, dynamics, seconds, until, saved, size, arch, precision, threads, nworld,
-         look, page):  # fmt: skip
-    """tisim view. page  None: in a window; else where to listen: host, port, pictures."""
+def view(console, asked):
+    """tisim view, in a window or on a page, with its options by their names."""
     import tisim
 
-    width, height = parse_size(size or (page and "960x540"))
-    check_lengths(seconds, until)
-    if playback.is_recording(source):
-        refuse_with_recordings(
-            n=n, param=param, sleep=sleep, dynamics=dynamics, seconds=seconds, time=until, **{"from": saved},
-            nworld=nworld,
-        )  # fmt: skip
-        return playback.view(source, width, height, look, viewer_of(console, page))
+    if asked.pictures and not asked.web:
+        raise Error("--pictures belongs to --web")
+    page = dict(host=asked.host, port=asked.port, pictures=asked.pictures) if asked.web else None
+    how = "auto" if asked.caster is None else "caster" if asked.caster else "raster"
+    look = dict(camera=asked.camera or None, color=asked.color, show_contacts=asked.contacts, world=asked.world,
+                chains=asked.chains, running=not asked.paused, draw=how)  # fmt: skip
+    width, height = parse_size(asked.size or (page and "960x540"))
+    check_lengths(asked.seconds, asked.until)
+    if playback.is_recording(asked.source):
+        refuse_with_recordings(asked, *SIMULATED)
+        return playback.view(asked.source, width, height, look, viewer_of(console, page))
     show = viewer_of(console, page)
-    m, _ = load(source, n, param, sleep, dynamics)
-    d = start(m, arch, precision, threads, nworld, saved)
+    m, _ = load_asked(asked)
+    d = start_asked(m, asked)
     check_drawn(look, m, d)
-    if advance(console, m, d, steps_of(m, d, seconds, until))[3]:
+    if advance(console, m, d, steps_of(m, d, asked.seconds, asked.until))[3]:
         raise KeyboardInterrupt
     forward(m, d)
     worlds = d.nworld  # those of a saved state, perhaps
 
     def again():
-        m, _ = load(source, n, param, sleep, dynamics)
+        m, _ = load_asked(asked)
         d = tisim.Data(m, nworld=worlds)
         tisim.pipeline.prepare(m, d)
         return m, d

@@ -10,7 +10,7 @@ from tisim.errors import Error
 
 from . import draw, playback
 from .report import beside, busy, print_json
-from .simulate import INTERRUPTED, advance, check_lengths, forward, load, sim_time, start, steps_of, worth
+from .simulate import INTERRUPTED, advance, check_lengths, forward, load_asked, sim_time, start_asked, steps_of, worth
 
 SUFFIXES = (".mp4", ".gif", ".webp")
 SIZE, FPS = (640, 360), 30  # where nothing is said
@@ -92,30 +92,21 @@ class Film:
                 self._writer.close()
 
 
-def film(
-    console, source, n, param, sleep, dynamics, out, seconds, until, saved, size, fps, speed, arch, precision, threads,
-    nworld, look, as_json,
-):  # fmt: skip
-    """tisim film, of a scene, a file or a recording. Returns the exit code.
-
-    look  camera, color, show_contacts, world, chains, quality and lamps.
-    """
-    size = draw.parse_size(size) if size else SIZE
+def film(console, asked):
+    """tisim film, of a scene, a file or a recording, with its options by their names. Returns the exit code."""
+    out, size, look = asked.out, draw.parse_size(asked.size) if asked.size else SIZE, draw.look_of(asked)
     require(out, size, "--out")
-    if playback.is_recording(source):
-        draw.refuse_with_recordings(
-            n=n, param=param, sleep=sleep, dynamics=dynamics, seconds=seconds, time=until, **{"from": saved},
-            nworld=nworld,
-        )  # fmt: skip
-        return playback.render(console, source, out, None, size, look, fps, as_json, speed)
-    progress = beside(console, as_json)
-    check_lengths(seconds, until, positive=True)
-    m, name = load(source, n, param, sleep, dynamics)
-    d = start(m, arch, precision, threads, nworld, saved)
+    if playback.is_recording(asked.source):
+        draw.refuse_with_recordings(asked, *draw.SIMULATED)
+        return playback.render(console, asked.source, out, None, size, look, asked.fps, asked.as_json, asked.speed)
+    progress = beside(console, asked.as_json)
+    check_lengths(asked.seconds, asked.until, positive=True)
+    m, name = load_asked(asked)
+    d = start_asked(m, asked)
     draw.check_drawn(look, m, d)
-    steps = steps_of(m, d, seconds, until, worth(source, n, param))
+    steps = steps_of(m, d, asked.seconds, asked.until, worth(asked.source, asked.n, asked.param))
     forward(m, d)
-    movie = Film(out, size, fps, float(m.opt.timestep), speed, **look)
+    movie = Film(out, size, asked.fps, float(m.opt.timestep), asked.speed, **look)
     try:
         stopped = advance(progress, m, d, steps, "filming", [movie])[3]
     finally:
@@ -124,7 +115,7 @@ def film(
     found = dict(film=out, scene=name, pictures=movie.number, time=sim_time(d), stopped=stopped,
                  bytes=pathlib.Path(out).stat().st_size, seconds_drawing=movie.drawing,
                  seconds_encoding=movie.encoding)  # fmt: skip
-    if as_json:
+    if asked.as_json:
         print_json(found)
     else:
         kib = found["bytes"] / 1024

@@ -26,9 +26,9 @@ from .simulate import (
     command,
     forward,
     given,
-    load,
+    load_asked,
     sim_time,
-    start,
+    start_asked,
     steps_of,
     warnings,
     worth,
@@ -74,7 +74,7 @@ def run(console, asked):
     progress = beside(console, asked.as_json)
     _check_options(asked)
     began = time.perf_counter()
-    m, name = load(asked.source, asked.n, asked.param, asked.sleep, asked.dynamics)
+    m, name = load_asked(asked)
     folder = pathlib.Path(asked.out or pathlib.Path("out") / name)
     path = folder / "state.npz"
     d, steps = _begin(asked, m, path)
@@ -99,7 +99,7 @@ def run(console, asked):
         _print_run(console, found)
     if asked.picture:
         size = draw.parse_size(asked.size)
-        found["picture"] = draw.last_picture(progress, m, d, folder / "picture.png", *size, look_of(asked))
+        found["picture"] = draw.last_picture(progress, m, d, folder / "picture.png", *size, draw.look_of(asked))
     if asked.as_json:
         print_json(found)
     else:
@@ -109,12 +109,6 @@ def run(console, asked):
     again = _again(asked, path, goal)
     progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True)
     return INTERRUPTED
-
-
-def look_of(asked):
-    """What options of pictures say."""
-    return dict(camera=asked.camera or None, color=asked.color, show_contacts=asked.contacts, world=asked.world,
-                chains=asked.chains, quality=asked.quality, lamps=asked.lamps)  # fmt: skip
 
 
 def _check_options(asked):
@@ -143,14 +137,14 @@ def _begin(asked, m, path):
         raise Error("--resume and --from exclude each other")
     saved = str(path) if asked.resume and path.is_file() else asked.saved
     m.opt.enableflags = int(m.opt.enableflags) | int(tisim.mjtEnableBit.mjENBL_ENERGY)
-    d = start(m, asked.arch, asked.precision, asked.threads, asked.nworld, saved)
+    d = start_asked(m, asked, saved)
     steps = asked.steps
     if asked.resume:
         steps = _rest(m, d, asked)
     elif steps is None:
         default = scenes.SECONDS if saved else worth(asked.source, asked.n, asked.param)
         steps = steps_of(m, d, asked.seconds, asked.until, default)
-    draw.check_drawn(look_of(asked), m, d)
+    draw.check_drawn(draw.look_of(asked), m, d)
     check(path, "state")
     forward(m, d)
     if not saved:
@@ -167,7 +161,7 @@ def _written(open_files, asked, m, d, path, name):
             asked.save_every, h, lambda m, d: state.save(path, m, d, name, forward(m, d)), "saved", 1
         )
     if asked.film:
-        written["film"] = films.Film(asked.film, _film_size(asked), asked.fps, h, **look_of(asked))
+        written["film"] = films.Film(asked.film, _film_size(asked), asked.fps, h, **draw.look_of(asked))
         open_files.callback(written["film"].close)
     if asked.record:
         written["recording"] = _frames(open_files, m, d, asked, h)

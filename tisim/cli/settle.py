@@ -23,7 +23,7 @@ from .simulate import (
     given,
     load,
     sim_time,
-    start,
+    start_asked,
     steps_of,
     warnings,
 )
@@ -33,29 +33,21 @@ TIMEOUT = 30.0  # simulated time at most where nothing is said [s]
 SHOWN = 10  # so many bodies are named
 
 
-def settle(console, source, n, param, dynamics, timeout, until, below, box, tolerance, saved, out, support, forces,
-           arch, precision, threads, nworld, as_json):  # fmt: skip
-    """tisim settle. Returns the exit code."""
+def settle(console, asked):
+    """tisim settle, with its options by their names. Returns the exit code."""
     import tisim
 
-    progress = beside(console, as_json)
-    if None not in (timeout, until):
-        raise Error("--timeout, or --seconds, and --time exclude each other")
-    check_lengths(None, until)
-    for option, value in (("--timeout", timeout), ("--below", below), ("--tolerance", tolerance)):
-        check_number(option, value)
-        if value is not None and value < 0 and option != "--below":
-            raise Error(f"{option} {value}: must not be negative")
-    corners = _corners(box)
-    m, name = load(source, n, param, sleep=True, dynamics=dynamics)
-    check_ends("--timeout", timeout, float(m.opt.timestep))
-    d = start(m, arch, precision, threads, nworld, saved)
-    if until is not None:
-        timeout = steps_of(m, d, None, until) * float(m.opt.timestep)
-    timeout = TIMEOUT if timeout is None else timeout
-    path = pathlib.Path(out or pathlib.Path("out") / name / "settled.npz")
+    progress = beside(console, asked.as_json)
+    corners = _checked(asked)
+    m, name = load(asked.source, asked.n, asked.param, sleep=True, dynamics=asked.dynamics)
+    check_ends("--timeout", asked.timeout, float(m.opt.timestep))
+    d = start_asked(m, asked)
+    timeout = TIMEOUT if asked.timeout is None else asked.timeout
+    if asked.until is not None:
+        timeout = steps_of(m, d, None, asked.until) * float(m.opt.timestep)
+    path = pathlib.Path(asked.out or pathlib.Path("out") / name / "settled.npz")
     check(path, "state")
-    for file in filter(None, (support, forces)):
+    for file in filter(None, (asked.support, asked.forces)):
         check(file, folder=False)
     goal = sim_time(d) + timeout
     bar = Progress(SpinnerColumn(), TextColumn("settling  {task.fields[note]}"), console=progress, transient=True,
@@ -68,33 +60,57 @@ def settle(console, source, n, param, dynamics, timeout, until, below, box, tole
             bar.update(task, note=f"t {at:.2f} s  {awake} of {m.ntree * d.nworld} trees awake")
             return stopper.asked
 
-        found = tisim.settle(m, d, timeout, below, corners, tolerance, show)
+        found = tisim.settle(m, d, timeout, asked.below, corners, asked.tolerance, show)
     state.save(path, m, d, name, tisim.get_state(m, d))
-    for file, columns in ((support, found.support), (forces, found.forces)):
+    for file, columns in ((asked.support, found.support), (asked.forces, found.forces)):
         if file:
             columns.to_csv(file)
-    deepest = found.deepest
     r = dict(
-        scene=name, settled=found.settled, stopped=stopper.asked and not found.settled, bodies=m.nbody - 1,
-        nworld=d.nworld, tolerance=float(m.opt.sleep_tolerance) if tolerance is None else tolerance,
-        fastest=_fastest(m, d, found.moving), time=sim_time(d), simulated=found.time, steps=found.steps,
-        wall_seconds=time.perf_counter() - began, moving=_named(m, found.moving),
-        waiting=_named(m, found.waiting), left=_named(m, found.left),
-        deepest=float(deepest.depth[0]) if len(deepest) else 0.0,
-        deepest_pair=_named(m, [(w, b) for w, *pair in zip(deepest.world, deepest.body1, deepest.body2) for b in pair]),
-        resting=len(found.support), warnings=warnings(d), dynamics=m.opt.dynamics, state_hash=state_hash(d),
-        state=str(path), support=support, forces=forces,
+        scene=name, stopped=stopper.asked and not found.settled, **_found(m, d, found),
+        tolerance=float(m.opt.sleep_tolerance) if asked.tolerance is None else asked.tolerance,
+        wall_seconds=time.perf_counter() - began, state=str(path), support=asked.support, forces=asked.forces,
     )  # fmt: skip
-    if as_json:
+    if asked.as_json:
         print_json(r)
     else:
         _print(console, r)
     if r["stopped"]:
-        again = command("settle", source, n=n, param=param, dynamics=dynamics, from_=path, time=f"{goal:.12g}",
-                        below=below, box=box, tolerance=tolerance, out=out, support=support, forces=forces,
-                        arch=given(arch, "auto"), precision=precision, threads=threads)  # fmt: skip
+        again = _again(asked, path, goal)
         progress.print(f"stopped at {sim_time(d):.3f} s; go on with: {again}", style="yellow", soft_wrap=True)
     return INTERRUPTED if r["stopped"] else 0 if found.settled else UNSETTLED
+
+
+def _checked(asked):
+    """The corners of --box, None without it. Refuses options that are nonsense, before anything is loaded."""
+    if None not in (asked.timeout, asked.until):
+        raise Error("--timeout, or --seconds, and --time exclude each other")
+    check_lengths(None, asked.until)
+    for option, value in (("--timeout", asked.timeout), ("--below", asked.below), ("--tolerance", asked.tolerance)):
+        check_number(option, value)
+        if value is not None and value < 0 and option != "--below":
+            raise Error(f"{option} {value}: must not be negative")
+    return _corners(asked.box)
+
+
+def _found(m, d, found):
+    """What was found, and where the simulation stands."""
+    deepest = found.deepest
+    return dict(
+        settled=found.settled, bodies=m.nbody - 1, nworld=d.nworld, fastest=_fastest(m, d, found.moving),
+        time=sim_time(d), simulated=found.time, steps=found.steps, moving=_named(m, found.moving),
+        waiting=_named(m, found.waiting), left=_named(m, found.left),
+        deepest=float(deepest.depth[0]) if len(deepest) else 0.0,
+        deepest_pair=_named(m, [(w, b) for w, *pair in zip(deepest.world, deepest.body1, deepest.body2) for b in pair]),
+        resting=len(found.support), warnings=warnings(d), dynamics=m.opt.dynamics, state_hash=state_hash(d),
+    )  # fmt: skip
+
+
+def _again(asked, path, goal):
+    """The command that goes on from where it was stopped."""
+    return command("settle", asked.source, n=asked.n, param=asked.param, dynamics=asked.dynamics, from_=path,
+                   time=f"{goal:.12g}", below=asked.below, box=asked.box, tolerance=asked.tolerance, out=asked.out,
+                   support=asked.support, forces=asked.forces, arch=given(asked.arch, "auto"),
+                   precision=asked.precision, threads=asked.threads)  # fmt: skip
 
 
 def _corners(text):

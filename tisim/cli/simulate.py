@@ -64,6 +64,16 @@ def load(source, n=None, params=(), sleep=False, dynamics=None):
     return m, name
 
 
+def option_of(name):
+    """An option as it is typed, by the name of its value."""
+    return "--" + dict(until="time", saved="from").get(name, name)
+
+
+def load_asked(asked):
+    """load, as options say."""
+    return load(asked.source, asked.n, asked.param, asked.sleep, asked.dynamics)
+
+
 def _load(source, n, params):
     import tisim
 
@@ -133,6 +143,11 @@ def start(m, arch, precision, threads, nworld=None, saved=None):
                 state.give_impulses(saved, d)
     tisim.pipeline.prepare(m, d)  # which has a bar of its own
     return d
+
+
+def start_asked(m, asked, saved=None):
+    """start, as options say, from another saved state where one is given."""
+    return start(m, asked.arch, asked.precision, asked.threads, asked.nworld, saved or asked.saved)
 
 
 def forward(m, d):
