@@ -4,17 +4,15 @@
 Of each shape what it turns towards the other one counts (outlines.py). The face that is more across the normal cuts the
 other face, or line, by the planes through its edges; the corners of what is left that are near enough to its plane are
 the contacts. So shapes that rest on each other have all their corners, also while they are turned a little or apart,
-where MuJoCo's rules (multiccd.py) know one of them, or all as deep as the deepest. Two lines touch where they lie along
-each other, at both ends.
+where MuJoCo's rules (multiccd.py) know one of them, or all as deep as the deepest. Two lines, or a line and an edge,
+touch where they lie along each other, at both ends.
 """
 
-from ..rotation import at3
 from ..slots import put
 from ..wide import *
-from .memory import CUT, FACES, POLYGON, SIZE, item, list_adr, put_item, shape_f, type_of
+from .memory import CUT, FACES, POLYGON, item, list_adr, put_item, type_of
 from .multiccd import clip, ivec4, largest_quad
-from .outlines import ACROSS, LINE, has_faces, outline_of
-from .polyhedra import place_of
+from .outlines import ACROSS, LINE, has_faces, outline_of, side_of
 
 SAME = 1e-6  # difference of cosines between normal and faces below which shape 0's face cuts
 GAIN = 1.001  # by this a corner is farther than another: not by rounding, as on an octagon
@@ -172,20 +170,20 @@ def put_corners(m, d, mem: ti.template(), slot, ncon, deepest, missed, cut: ti.t
 
 @func
 def face_contacts(m, d, mem: ti.template(), slot, dist, margin, normal, missed):
-    """Replaces the contact in `slot`, of this distance, by those of two faces, of a face and a line, or of two lines;
-    returns their number. Where the deepest corner of what is left is less deep by more than `missed` it stays: alone
-    between polyhedra, whose faces then do not meet, else beside the corners, between which a rim is deepest.
+    """Replaces the contact in `slot`, of this distance, by those of two faces, of a face and a line, of two lines, or
+    of a line and the edge of a face beside it; returns their number. Where the deepest corner of what is left is less
+    deep by more than `missed` it stays: alone between polyhedra, whose faces then do not meet, else beside the corners,
+    between which a rim is deepest.
     """
-    ncon = 1
+    ncon = 0
     first = outline_of(m, d, mem, 0, normal)
     second = outline_of(m, d, mem, 1, -normal)
     cutter = 0
     if second.count > LINE and (first.count <= LINE or second.across > first.across + FP(SAME)):
         cutter = 1
     slope = second.across if cutter == 1 else first.across
-    if first.count == LINE and second.count == LINE:
-        ncon = line_contacts(m, d, mem, slot, dist, margin, missed)
-    elif first.count > 0 and second.count > 0 and slope > FP(ACROSS):
+    flat = first.count > LINE and second.count > 0 or second.count > LINE and first.count > 0
+    if flat and slope > FP(ACROSS):
         cut = Cut(slope=slope, normal=normal)
         cut.outward = first.normal if cutter == 0 else second.normal
         cut.side = FP(1.0) if cutter == 0 else FP(-1.0)
@@ -197,29 +195,32 @@ def face_contacts(m, d, mem: ti.template(), slot, dist, margin, normal, missed):
             kept = 0 if meets else 1
             cut.polygon, cut.count = polygon, n
             ncon = put_corners(m, d, mem, slot, kept, deepest, missed, cut)
-    return ncon
+    if ncon == 0 and lies_along(m, d, mem, first.count, second.count):
+        a = side_of(m, d, mem, 0, first.count, normal)
+        b = side_of(m, d, mem, 1, second.count, -normal)
+        ncon = side_contacts(m, d, slot, dist, margin, normal, missed, a, b)
+    return ti.max(ncon, 1)
 
 
 @func
-def axis_at(m, d, mem: ti.template(), s):
-    """Centre, half axis and radius of cylinder or capsule s."""
-    R, x = place_of(m, d, mem, s)
-    size = at3(d.ccd_f, shape_f(mem, s) + SIZE)
-    return x, size[1] * vec3(R[0, 2], R[1, 2], R[2, 2]), size[0]
+def lies_along(m, d, mem: ti.template(), first, second):
+    """True if one shape's outline, of so many corners, is a line, and the other one's is a line or has edges."""
+    straight = first == LINE and second == LINE
+    straight = straight or first == LINE and second > LINE and has_faces(type_of(m, d, mem, 1))
+    return straight or second == LINE and first > LINE and has_faces(type_of(m, d, mem, 0))
 
 
 @func
-def line_contacts(m, d, mem: ti.template(), slot, dist, margin, missed):
-    """Replaces the contact in `slot` by those at the ends of where the sides of two cylinders or capsules lie along
-    each other; it stays beside them where they cross, deeper by `missed`, or alone. Returns their number.
+def side_contacts(m, d, slot, dist, margin, normal, missed, one: ti.template(), two: ti.template()):
+    """Replaces the contact in `slot` by those at the ends of where two sides lie along each other; it stays beside them
+    where they cross, deeper by `missed`, or alone. Returns their number, or 0 if they do not.
     """
-    x1, h1, r1 = axis_at(m, d, mem, 0)
-    x2, h2, r2 = axis_at(m, d, mem, 1)
+    h1, h2 = one.half, two.half
     aa, cc, b = dot(h1, h1), dot(h2, h2), dot(h1, h2)
-    between = x2 - x1
+    between = two.centre - one.centre
     end, other = (dot(h1, between) - b) / aa, (dot(h1, between) + b) / aa
     low, high = ti.max(-1.0, ti.min(end, other)), ti.min(1.0, ti.max(end, other))
-    ncon = 1
+    ncon = 0
     if high - low > FP(SHORT_WAY) and b * b > FP(ACROSS * ACROSS) * aa * cc:
         least = FP(1e30)
         for kept in range(2):
@@ -230,11 +231,11 @@ def line_contacts(m, d, mem: ti.template(), slot, dist, margin, missed):
                     u = ti.max(-1.0, ti.min(1.0, (s * b - dot(h2, between)) / cc))
                     way = between + u * h2 - s * h1
                     length = root(dot(way, way))
-                    away = length - r1 - r2
-                    if away <= margin and length > MINVAL:
+                    away = length - one.radius - two.radius
+                    if away <= margin and length > MINVAL and dot(way, normal) > 0.0:
                         n += 1
                         least = ti.min(least, away)
                         unit = over(way, length)
-                        put(m, d, slot + n - 1, away, x1 + s * h1 + (r1 + 0.5 * away) * unit, unit)
-                ncon = ti.max(n, 1)
+                        put(m, d, slot + n - 1, away, one.centre + s * h1 + (one.radius + 0.5 * away) * unit, unit)
+                ncon = n
     return ncon

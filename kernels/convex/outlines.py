@@ -1,6 +1,6 @@
 """What a shape turns towards a direction, for several contacts under the second dynamics (convex/manifold.py): a face
-of a box or mesh, the cap of a cylinder as an octagon, or the line along the side of a cylinder or capsule. Corners go
-to the worker's list FACES (convex/memory.py), those of a face clockwise seen from outside.
+of a box or mesh, or its foremost edge; the cap of a cylinder as an octagon, or the line along the side of a cylinder or
+capsule. Corners go to the worker's list FACES (convex/memory.py), those of a face clockwise seen from outside.
 """
 
 from ..constants import BOX, CAPSULE, CYLINDER, MESH
@@ -36,6 +36,13 @@ class Outline:
     count: ti.i32  # corners; 0: none
     normal: vec3
     across: FP  # cosine between the normal and the direction that it was asked for
+
+
+@ti.dataclass
+class Side:
+    centre: vec3
+    half: vec3  # the way from there to its end
+    radius: FP  # of what lies around it
 
 
 @func
@@ -96,3 +103,24 @@ def outline_of(m, d, mem: ti.template(), s, direction):
     elif gtype == CAPSULE or gtype == CYLINDER:
         outline = cap_or_line(m, d, mem, s, direction)
     return outline
+
+
+@func
+def side_of(m, d, mem: ti.template(), s, count, direction):
+    """The axis of cylinder or capsule s, or the edge of box or mesh s that is foremost in a direction, among those of
+    the face whose corners are in its list, so many.
+    """
+    R, x = place_of(m, d, mem, s)
+    size = at3(d.ccd_f, shape_f(mem, s) + SIZE)
+    side = Side(centre=x, half=size[1] * vec3(R[0, 2], R[1, 2], R[2, 2]), radius=size[0])
+    if has_faces(type_of(m, d, mem, s)):
+        side.radius = 0.0
+        corners = list_adr(m, d, mem, FACES + s)
+        most = FP(-1e30)
+        for e in range(count):
+            a, b = item(m, d, corners, e), item(m, d, corners, (e + 1) % count)
+            reach = ti.min(dot(a, direction), dot(b, direction))
+            if reach > most:
+                most = reach
+                side.centre, side.half = 0.5 * (a + b), 0.5 * (b - a)
+    return side
