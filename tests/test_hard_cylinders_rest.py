@@ -154,6 +154,19 @@ def test_what_stands_on_a_plane_is_held_at_the_same_places():
     assert np.ptp(places, axis=0).max() < 1e-5 and len(places[0]) == 4
 
 
+@pytest.mark.parametrize("shape, half", (("rod", HALF), ("coin", 0.3 * R)))
+@pytest.mark.parametrize("timestep", (5e-3, 1e-3))
+@pytest.mark.parametrize("attitude", ("0 4 0", "0 4 20"))
+def test_what_leans_and_rolls_round_on_its_rim_comes_to_stand_on_a_plane(shape, half, timestep, attitude):
+    """On one contact it rolled for ever with more and more energy, and fell over."""
+    height = half * np.cos(np.radians(4)) + R * np.sin(np.radians(4))
+    m, d = hard([(f"0 0 {height}", attitude, shape)], "plane")
+    m.opt.timestep = timestep
+    d.qvel[3] = 0.5
+    assert_rest(m, d, 5)
+    assert d.ncon == 4 and abs(d.qpos[2] - half) < 1e-4
+
+
 def test_the_convex_dynamics_has_mujocos_contact_still():
     m, d = hard([(f"0 0 {R - 1e-4}", "0 0 0", "cylinder")], "box")
     m.opt.dynamics = "convex"

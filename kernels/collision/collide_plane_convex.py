@@ -1,7 +1,7 @@
 """Contacts of a plane with a cylinder, an ellipsoid or the convex hull of a mesh. The rules are those of MuJoCo 3.4.0,
 after its engine_collision_primitive.c and engine_collision_convex.c (Apache-2.0); seed 000, "Checking". But under the
-second dynamics (tisim/LCP.md) a mesh has vertices all around what it stands on, and a cylinder that stands has points
-of its rim that do not wander.
+second dynamics (tisim/LCP.md) a mesh has vertices all around what it stands on, and a cylinder that stands or leans has
+points of its rim that do not wander.
 """
 
 from ..constants import MESH, PLANE_CONVEX
@@ -15,6 +15,7 @@ MAXMESH = 3  # contacts of a mesh
 NEAR = 0.3  # a further vertex of a mesh must be farther from the first contact than this many bounding radii
 FLAT = MINVAL if FP == ti.f64 else 1e-6  # sine below which a cylinder stands on the plane: rounding decides its side
 UPRIGHT = 1e-3  # and below which its contacts stay where they are on it, under the second dynamics
+LEANING = 0.14  # and below which it leans, and would come to stand
 FAR = 1e10  # larger than any height; the start of a maximum
 STEEP = 20.0  # a vertex that is farther out by this much is taken if it is less than 1 higher over the foremost face
 ivec4 = ti.types.vector(4, ti.i32)
@@ -32,11 +33,29 @@ class Hull:
     normal: vec3  # of the face at the lowest vertex that is turned most towards the plane
 
 
+@ti.func
+def steady_point(k, up, radius, half, leans):
+    """Of four points that stay on a cylinder's rim, in its frame, number k; where it leans, the lowest for 1, and its
+    neighbours for 2 and 3. `up` is the plane's normal.
+    """
+    sign = (1.0 - 2.0 * (k & 1)) * radius
+    x = vec3(sign, 0.0, half) if k < 2 else vec3(0.0, sign, half)
+    if leans:
+        lowest = vec3(ti.select(up[0] > 0.0, -radius, radius), 0.0, 0.0)
+        if ti.abs(up[1]) > ti.abs(up[0]):
+            lowest = vec3(0.0, ti.select(up[1] > 0.0, -radius, radius), 0.0)
+        side = 2.0 * k - 5.0
+        x = lowest if k == 1 else vec3(-side * lowest[1], side * lowest[0], 0.0)
+        x[2] = half
+    return x
+
+
 @func
 def plane_cylinder(m, d, slot, margin, i1, i2, g1, g2):
     """Plane against cylinder: the lowest point of the lower rim, the point above it on the upper rim, and the two that
     complete a triangle on the lower one. Under the second dynamics a cylinder that stands has four points of its lower
-    rim: a triangle that turns with the last digits of its axis shakes what stands on it.
+    rim, since a triangle that turns with the last digits of its axis shakes what stands on it; one that leans has the
+    lowest three of them beside its lowest point, on which alone it would roll round for ever.
     """
     normal = axis_of(m, d, i1)
     R = d.geom_xmat[i2]
@@ -50,9 +69,10 @@ def plane_cylinder(m, d, slot, margin, i1, i2, g1, g2):
     down = vec3(radius, 0.0, 0.0)
     if sine >= FLAT:
         down = vec3(-up[0] * (radius / sine), -up[1] * (radius / sine), 0.0)
-    stands = False
+    stands, leans = False, False
     if ti.static(m.has.closing):
         stands = sine < FP(UPRIGHT)
+        leans = not stands and sine < FP(LEANING)
     across = vec3(down[1], -down[0], 0.0) * ti.select(half > 0.0, 1.0, -1.0) * (0.5 * ti.sqrt(FP(3.0)))
     drop = down.dot(up)
     n = 0
@@ -61,9 +81,8 @@ def plane_cylinder(m, d, slot, margin, i1, i2, g1, g2):
             x = down
             x[2] = half
             dist = height + half * up[2] + drop
-            if stands:
-                sign = (1.0 - 2.0 * (k & 1)) * radius
-                x = vec3(sign, 0.0, half) if k < 2 else vec3(0.0, sign, half)
+            if stands or leans and k > 0:
+                x = steady_point(k, up, radius, half, leans)
                 dist = height + x.dot(up)
             elif k == 1:
                 x[2] = -half
