@@ -133,3 +133,25 @@ def test_springs_of_sleepers_are_not_in_the_energy(flag, rest):
         assert np.allclose(both.data[1].energy, both.data[0].energy, rtol=1e-8, atol=1e-12), k
         assert np.allclose(both.data[1].sensordata, both.data[0].sensordata, rtol=1e-8, atol=1e-12), k
     assert slept > 40 and both.data[0].tree_asleep[0] < 0
+
+
+HANGING = """<body name="hand" mocap="true" pos="0 0 1"><geom size=".05"/><site name="hand"/>
+<body><joint axis="0 1 0" damping="1" frictionloss="200" solreffriction=".005 1"/><geom size=".1" pos=".1 0 0"/>
+<body pos=".2 0 0"><joint axis="0 1 0" damping="1" frictionloss="200" solreffriction=".005 1"/>
+<geom size=".05" pos=".1 0 0"/><site name="tip" pos=".1 0 0"/></body></body></body>"""
+OF_TIP = "".join(f'<{t} site="tip"/>' for t in ("force", "torque", "accelerometer", "gyro", "velocimeter"))
+
+
+def test_what_hangs_on_a_mocap_body_sleeps_for_sensors_too():
+    """Those of the mocap body itself do not sleep."""
+    rest = f'<sensor>{OF_TIP}<framepos objtype="site" objname="tip"/><framepos objtype="site" objname="hand"/></sensor>'
+    both = Both(scene(HANGING + free("far", "2 0 1"), 'sleep_tolerance=".2"', rest=rest))
+    slept = 0
+    for k in range(40):
+        if k == 30:
+            both.poke(lambda m, d: d.mocap_pos.__setitem__((0, 2), 1.3))
+        both.step()
+        theirs, ours = (d.sensordata for d in both.data)
+        assert both.same_sleepers() and error(ours, theirs) < 1e-8, k
+        slept += both.data[0].tree_asleep[0] >= 0
+    assert 10 < slept <= 30, "it falls asleep, and wakes where it is carried away"

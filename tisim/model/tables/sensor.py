@@ -72,11 +72,11 @@ def _seen(m):
 
 
 def _tree_of_body(m, body):
-    """[tree], [] for a static body, None for one that the user moves."""
-    if m.body_mocapid[m.body_rootid[body]] >= 0:
-        return None
+    """[tree], [] for a static body, None for one without joints that the user moves."""
     tree = int(m.body_treeid[body])
-    return [tree] if tree >= 0 else []
+    if tree >= 0:
+        return [tree]
+    return None if m.body_mocapid[m.body_rootid[body]] >= 0 else []
 
 
 def _trees_of_actuator(m, i):
