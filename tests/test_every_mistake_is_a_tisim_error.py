@@ -114,6 +114,8 @@ WRONG = [
     (lambda m, d: d.vary(["body_mass"], 1), "no field of a Model"),
     (lambda m, d: setattr(m.opt, "timestep", 1e300), "above 0, at most 1e.10"),
     (lambda m, d: setattr(m.opt, "timestep", "0.1"), "opt.timestep needs a number, got '0.1'"),
+    (lambda m, d: setattr(m.opt, "timestep", [0.1]), r"opt.timestep needs one number, not a list, got \[0.1\]"),
+    (lambda m, d: setattr(m.opt, "iterations", np.ones(1, int)), "opt.iterations needs one number, not a list"),
     (lambda m, d: setattr(m.opt, "gravity", ["0", "0", "1"]), "opt.gravity needs numbers"),
     (lambda m, d: setattr(m.vis.rgba, "fog", ["1"] * 4), "vis.rgba.fog needs numbers"),
     (lambda m, d: setattr(m.opt, "integrator", "RK4"), "opt.integrator is one of mjINT_EULER, mjINT_RK4"),

@@ -83,6 +83,9 @@ def test_wrong_names_are_refused_with_a_near_one(m, use, hint):
 
 
 def test_options_are_checked_when_written(m):
+    for number in (np.array(0.5), np.float32(0.5), 0.5):
+        m.opt.timestep, m.opt.iterations = number, np.array(7)
+        assert (m.opt.timestep, m.opt.iterations) == (0.5, 7)
     m.opt.timestep = 0.01
     m.opt.gravity = (0, 0, -1)
     m.opt.gravity[0] = 2

@@ -65,9 +65,9 @@ class Settings:
             if array.shape != old.shape or not np.isfinite(array).all():
                 raise Error(f"{where} needs {old.size} finite numbers, got {brief(value)}")
             return array.astype(old.dtype)
-        if array.size != 1 or not math.isfinite(
-            number := float(array.reshape(()) if array.ndim == 0 else array.ravel()[0])
-        ):
+        if array.ndim:
+            raise Error(f"{where} needs one number, not a list, got {brief(value)}")
+        if not math.isfinite(number := float(array)):
             raise Error(f"{where} needs one finite number, got {brief(value)}")
         if name in POSITIVE and not 0 < number <= MOST:
             raise Error(f"{where} needs a number above 0, at most {MOST:g}, got {brief(value)}")
