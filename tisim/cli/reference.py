@@ -100,9 +100,11 @@ def _name(lines, module, name, thing, others, made=True):
     lines += [f"### {name}", "", f"`{full}{text}`", "", *_block(doc)]
     if isinstance(thing, type) and not bare:
         for member, x in members(thing):
-            text = "" if isinstance(x, property) else signature(x)[0]
+            text, names = ("", []) if isinstance(x, property) else signature(x)
+            names = [n for n in names if n != "cls"]
             doc = inspect.getdoc(x) or ""
-            told += complaints(f"{full}.{member}", [], doc, others)  # a method's names speak for themselves
+            several = names if len(names) > 1 else []  # one speaks for itself
+            told += complaints(f"{full}.{member}", several, doc, others)
             lines += [f"`{name}.{member}{text}`", "", *_block(doc)]
     return told
 

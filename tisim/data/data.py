@@ -136,7 +136,7 @@ class Data(Storage):
         return flat[: math.prod(dims)].reshape(dims)
 
     def list_view(self, name, count):
-        """Read-only copy of the filled part of a list."""
+        """Read-only copy of the list `name`, as far as it is filled; count  the name of its length."""
         return Copy(DATA[name], self.host(name)[: self.count(count)]).array()
 
     @property

@@ -89,7 +89,7 @@ class Storage:
         }
 
     def grow(self, name, needed):
-        """Enlarges every list of this capacity to hold `needed` items and a reserve; their contents are lost."""
+        """Enlarges every list of the capacity `name` to hold `needed` items and a reserve; their contents are lost."""
         limit = self.model.capacity_limit.get(name, MOST)
         if needed > limit:
             raise CapacityError(
@@ -102,9 +102,9 @@ class Storage:
         self._resize(name, length)
 
     def shrink(self, name, needed):
-        """Cuts every list of this capacity to `needed` items and a reserve if a fifth of it or more is beyond that, but
-        not below its first length, nor below what it grew to after it had been cut; returns whether, as their contents
-        are lost then."""
+        """Cuts every list of the capacity `name` to `needed` items and a reserve if a fifth of it or more is beyond
+        that, but not below its first length, nor below what it grew to after it had been cut; returns whether, as their
+        contents are lost then."""
         length = max(needed + _spare(needed), self._first[name])
         if cut := self._capacity[name] > 1.25 * length:
             self._cut.add(name)
@@ -134,12 +134,12 @@ class Storage:
         return version
 
     def bound(self, m, key):
-        """Launches kept with their arguments, None if an array may have moved or changed since."""
+        """Launches kept for a key with their arguments, None if an array may have moved or changed since."""
         self.check(m)
         return self._bound.get(key)
 
     def keep_bound(self, key, bound):
-        """Keeps launches for `bound`."""
+        """Keeps launches with their arguments for `bound` to find by their key."""
         self._bound[key] = bound
 
     def _unbind(self):
@@ -302,7 +302,7 @@ class Storage:
                 memory.upload(a, counts[start:end], start)
 
     def fill(self, name, value):
-        """Sets all numbers of an array of int32."""
+        """Sets all numbers of the array `name`, of int32, to a value."""
         a = self.device(name)
         memory.fill(a, value)
         self.program.wrote(a, 0, a.numbers, value)

@@ -142,8 +142,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         raise NotImplementedError
 
     def outcome(self, before, now, action):
-        """Rewards (n,), which episodes have ended (n,), and a dict of infos (n, ...), of a Seen before and after an
-        action (n, nu); a task's own."""
+        """Rewards (n,), which episodes have ended (n,), and a dict of infos (n, ...), of an action (n, nu) and what was
+        Seen before it and is now; a task's own."""
         raise NotImplementedError
 
     def reset_info(self, now):

@@ -232,14 +232,20 @@ class Model(DeviceModel):
     # names
 
     def id2name(self, objtype, index):
-        """Name of an object, "" where it has none. objtype  mjtObj or a word like "geom". IndexError out of range."""
+        """Name of an object, "" where it has none. Raises IdError, an IndexError, where there is no such id.
+
+        objtype  mjtObj or a word like "geom";  index  its id.
+        """
         names = self._names_of(objtype)
         if not 0 <= index < len(names):
             raise IdError(f"no {word_of(objtype)} with id {index}: there are {len(names)}")
         return names[index]
 
     def name2id(self, objtype, name):
-        """Id of a named object. Raises UnknownNameError, with near names, where none is."""
+        """Id of a named object. Raises UnknownNameError, with near names, where none has this name.
+
+        objtype  mjtObj or a word like "geom";  name  a str.
+        """
         kind = as_objtype(objtype)
         index = self._index.get(kind)
         if index is None:

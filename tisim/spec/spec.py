@@ -185,7 +185,7 @@ class Spec(Tree):
         return self._handle(self._section(section))._add(tag, default, values.items())
 
     def add_mesh(self, default=None, **values):
-        """A mesh asset: file, or vertex (uservert) and face (userface)."""
+        """A mesh asset: file, or vertex (uservert) and face (userface). default  its class, a SpecDefault or a name."""
         return self._add("asset", "mesh", default, values)
 
     def add_hfield(self, **values):
@@ -201,11 +201,11 @@ class Spec(Tree):
         return self._add("asset", "texture", None, values)
 
     def add_material(self, default=None, **values):
-        """A material."""
+        """A material. default  its class, a SpecDefault or a name."""
         return self._add("asset", "material", default, values)
 
     def add_pair(self, default=None, **values):
-        """A contact pair of two geoms: geom1, geom2 (geomname1, geomname2)."""
+        """A contact pair of two geoms: geom1, geom2 (geomname1, geomname2). default  as in add_material."""
         return self._add("contact", "pair", default, values)
 
     def add_exclude(self, **values):
@@ -213,15 +213,24 @@ class Spec(Tree):
         return self._add("contact", "exclude", None, values)
 
     def add_equality(self, default=None, type="connect", **values):
-        """An equality constraint. type is an mjtEq or its word; name1, name2 and objtype, or MJCF's attributes."""
+        """An equality constraint, by name1, name2 and objtype, or MJCF's attributes.
+
+        type  an mjtEq or its word;  default  as in add_material.
+        """
         return self._add("equality", equality_tag(type), default, values)
 
     def add_tendon(self, default=None, **values):
-        """A tendon, spatial or fixed by what wrap_site, wrap_geom, wrap_joint, wrap_pulley add to it."""
+        """A tendon, spatial or fixed by what wrap_site, wrap_geom, wrap_joint, wrap_pulley add to it.
+
+        default  as in add_material.
+        """
         return self._add("tendon", "spatial", default, values)
 
     def add_actuator(self, default=None, **values):
-        """A general actuator: target and trntype, or joint, tendon, site, ...; see set_to_position and its like."""
+        """A general actuator: target and trntype, or joint, tendon, site, ...; see set_to_position and its like.
+
+        default  as in add_material.
+        """
         return self._add("actuator", "general", default, values)
 
     def add_sensor(self, type, **values):

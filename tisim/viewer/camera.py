@@ -65,7 +65,10 @@ class Camera:
         return float(max(0.25, 2.0 ** np.floor(np.log2(max(self.distance / 16, 0.25)))))
 
     def project(self, points, width, height):
-        """Pixel coordinates of world points: (n, 3) -> column, row (n, 2) and distance along the view (n,)."""
+        """Where a picture shows points: columns and rows (n, 2) [pixel], and distances along the view (n,) [m].
+
+        points  (n, 3), in the world [m];  width, height  of the picture [pixel].
+        """
         p = (np.atleast_2d(points) - self.position) @ self.axes.T
         depth = -p[:, 2]
         focal = 0.5 * height / np.tan(0.5 * np.radians(self.fovy))
@@ -73,7 +76,10 @@ class Camera:
 
     @classmethod
     def parse(cls, text, default=None):
-        """Camera from "azimuth,elevation,distance[,x,y,z]"; an empty place keeps the default's value."""
+        """Camera from a text, "azimuth,elevation,distance[,x,y,z]" [degree, m]. Raises Error for another.
+
+        default  Camera of which an empty place keeps the value, None: that of Camera().
+        """
         cam = dataclasses.replace(default or cls())
         parts = [p.strip() for p in text.split(",")]
         try:
@@ -139,7 +145,10 @@ class Camera:
 
     @classmethod
     def of_model(cls, m, d, name, world=0):
-        """The model's camera of this name or id, where it is now. Raises Error for an unknown or orthographic one."""
+        """The model's camera of this name or id, where it is now. Raises Error for an unknown or orthographic one.
+
+        world  of which world of the Data.
+        """
         k = m._id("camera", name)
         if m.cam_orthographic[k]:
             raise Error(f"camera {brief(name)} is orthographic; pictures are drawn in perspective")

@@ -57,9 +57,10 @@ class Look:
 
     @classmethod
     def of(cls, option, m, strict=True):
-        """What a MjvOption asks to draw of a model.
+        """What is to be drawn of a model.
 
-        Raises UnsupportedError for what pictures do not show; strict  False: that is passed over.
+        option  a MjvOption;  strict  False: what pictures do not show is passed over.
+        Raises UnsupportedError for what pictures do not show.
         """
         asked = {VISIBLE[k] for k in np.flatnonzero(option.flags)}
         for flag in UNSEEN_FLAGS:

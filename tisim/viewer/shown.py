@@ -70,7 +70,7 @@ class Shown:
         self._own = []  # a user's geoms, made when they are asked for
 
     def take(self, scene, d, camera):
-        """Tells what update_scene took over: a Scene, its Data, a Camera."""
+        """Takes what update_scene took over. scene  a Scene;  d  its Data;  camera  a Camera."""
         self._scene, self._data, self._drawn, self._extra = scene, d, None, 0
         self.camera = View(scene.m, camera), View(scene.m, camera)
 
@@ -114,7 +114,7 @@ class Shown:
         return max(self._told, len(self.drawn) + ROOM)
 
     def records(self, camera, height, ids):
-        """The Added of a user's geoms for a picture of this height; ids  True: without those that have no segid."""
+        """The Added of a user's geoms for a picture of this height by a camera; ids  True: those with a segid."""
         geoms = [self.geoms[len(self.drawn) + k] for k in range(self._extra)] if self._extra else []
         if any(g.label for g in geoms):
             raise UnsupportedError("scene.geoms: pictures have no labels; set label to ''")
