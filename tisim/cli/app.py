@@ -470,10 +470,10 @@ def main(argv=None):
         elif isinstance(error, OSError):
             complain(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else error)
         elif hasattr(error, "format_message"):  # a wrong option or argument
-            of = [a for a in argv if a in commands()][:1]  # an option without its value does not tell whose it is
-            see = getattr(getattr(error, "ctx", None), "command_path", " ".join(["tisim", *of]))
-            if said := error.format_message().rstrip("."):  # nothing where help was printed, as without arguments
-                complain(f"{said}; see `{see} --help`")
+            from . import misuse
+
+            if said := misuse.told(error, argv, commands()):
+                complain(said)
         else:
             name = f"{type(error).__name__}: {error}"
             complain(f"unexpected {name}; please report it with the output of the same command and --debug")

@@ -91,6 +91,8 @@ def _load(source, n, params):
         return tisim.Model.from_xml_path(path), path.stem
     if source not in scenes.names() and (path.suffix or len(path.parts) > 1 or path.is_dir()):
         raise _no_file(path)
+    if source not in scenes.names() and (files := [f for f in _models(path.parent) if pathlib.Path(f).stem == source]):
+        raise Error(f"no scene is named {source!r}; there is a file {' and '.join(files)}")
     with garbage.collected_later():
         return tisim.Model.from_scene(source, **parse_params(source, n, params)), source
 
@@ -100,8 +102,12 @@ def _no_file(path):
         return Error(f"{path} is a folder; give a file")
     if not path.parent.is_dir():
         return Error(f"no file {path}: there is no folder {path.parent}")
-    beside = sorted(f.name for f in path.parent.iterdir() if f.suffix.lower() in SUFFIXES)
-    return Error(f"no file {path}{nearest(path.name, beside)}")
+    return Error(f"no file {path}{nearest(path.name, _models(path.parent))}")
+
+
+def _models(folder):
+    """Names of the files in a folder that may hold a model."""
+    return sorted(f.name for f in folder.iterdir() if f.suffix.lower() in SUFFIXES)
 
 
 def _refuse_results(path):

@@ -83,7 +83,10 @@ def require(display=False):
         raise Error(reason)
     reason = _no_display() if display and sys.platform.startswith("linux") else None
     if reason:
-        raise Error(f"{reason}, so no window can be opened; `tisim render` and `tisim run --film` draw to files")
+        raise Error(
+            f"{reason}, so no window can be opened; `tisim view --web --pictures` "
+            "shows it in a browser, `tisim render` and `tisim run --film` draw to files"
+        )
 
 
 def _no_display():
