@@ -97,8 +97,13 @@ OF_MODULE = (
     (r"Mj(Byte|Char|Double|Float|Int|String)Vec|MjStruct|PLUGIN\w+|HEADERS_DIR", "a part of MuJoCo's bindings"),
 )  # fmt: skip
 
+# functions, asked for as methods of a Model or Data
+CALLS = r"step|step1|step2|forward|inverse|reset|reset_keyframe|get_state|set_state|settle"
+TOLD = "functions take both, as tisim.step(m, d)"
+
 # of an MjData
 OF_DATA = (
+    (CALLS, TOLD),
     (r"efc_J_\w+", "d.efc_J is a sparse matrix of SciPy: indptr, indices, data"),
     (r"efc_AR\w*|iefc_\w+|nJ|nA", ROWS),
     (r"iM\w*|iLD\w*", "the inertia matrix is d.M, with m.M_rownnz, m.M_rowadr and m.M_colind"),
@@ -118,6 +123,7 @@ OF_DATA = (
 
 # of an MjModel
 OF_MODEL = (
+    (CALLS, TOLD),
     (r"from_binary_path", "MuJoCo's .mjb is not read; Model.from_mujoco(mj_model) takes what MuJoCo loaded, m.save and "
                           "Model.load are tisim's own"),
     (r"names\w*|name_\w+|nnames\w*", "m.id2name('body', id) and m.name2id('body', name) tell names and ids"),

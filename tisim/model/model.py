@@ -1,6 +1,7 @@
 """Model: the constant description of a scene, with mjModel's field names, shapes and values."""
 
 import copy
+import operator
 import os
 
 import numpy as np
@@ -237,8 +238,12 @@ class Model(DeviceModel):
         objtype  mjtObj or a word like "geom";  index  its id.
         """
         names = self._names_of(objtype)
+        try:
+            index = operator.index(index)
+        except TypeError:
+            raise IdError(f"id2name() needs an id, a whole number, got {_plain(index)}") from None
         if not 0 <= index < len(names):
-            raise IdError(f"no {word_of(objtype)} with id {index}: there are {len(names)}")
+            raise IdError(f"no {word_of(objtype)} with id {brief(index)}: there are {len(names)}")
         return names[index]
 
     def name2id(self, objtype, name):
@@ -250,7 +255,7 @@ class Model(DeviceModel):
         index = self._index.get(kind)
         if index is None:
             index = self._index[kind] = {n: i for i, n in enumerate(self._names_of(objtype)) if n}
-        if name not in index:
+        if not isinstance(name, str) or name not in index:
             raise UnknownNameError(f"the model has no {word_of(objtype)} named '{name}'{nearest(name, index)}")
         return index[name]
 
