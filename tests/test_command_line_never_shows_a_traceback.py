@@ -82,6 +82,7 @@ MISTAKES = [
     (["fly"], "No such command 'fly'"),
     (["bench", "pendulum", "--repeats", "0"], "--repeats"),
     (["render", "pendulum", "-o", "a.bmp"], ".png"),
+    (["render", "pendulum", "-o", "a.gif"], "expected a name ending in .png, .webp, .jpg; films are by `tisim film`"),
     (["render", "pendulum", "-o", "a.png", "--size", "big"], "1280x720"),
     (["render", "pendulum", "-o", "a.png", "--color", "mood"], "expected geom, island, asleep, group, speed, force"),
     (["info", "."], "folder"),

@@ -144,6 +144,8 @@ WRONG = [
     (lambda m, d: tisim.viewer.render(d, m, 32, 24), "Model comes first"),
     (lambda m, d: tisim.viewer.save_png("a.png", np.zeros((4, 4, 3))), "uint8, got float64"),
     (lambda m, d: tisim.viewer.save_png("a.none", np.zeros((4, 4, 3), np.uint8)), "cannot write.*extension"),
+    (lambda m, d: tisim.viewer.save_png(np.zeros((4, 4, 3), np.uint8), "a.png"), "path=.*, then the picture"),
+    (lambda m, d: tisim.Renderer(m, "48", 64), "size 64 x '48': each side must be a positive whole number"),
     (lambda m, d: tisim.viewer.save_png("/proc/a.png", np.zeros((4, 4, 3), np.uint8)), "cannot write the picture"),
     (lambda m, d: setattr(tisim.MjvScene(), "ngeom", "x"), "ngeom='x'"),
     (lambda m, d: setattr(tisim.MjvScene(), "ngeom", 1.5), "ngeom=1.5"),

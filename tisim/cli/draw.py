@@ -78,7 +78,7 @@ def render(console, asked):
     progress = beside(console, asked.as_json)
     width, height = parse_size(size)
     if pathlib.Path(out).suffix.lower() not in playback.STILLS:
-        raise Error(f"--out {out}: expected a name ending in {', '.join(playback.STILLS)}")
+        raise Error(f"--out {out}: expected a name ending in {', '.join(playback.STILLS)}; films are by `tisim film`")
     if asked.fps is not None:
         raise Error(f"--fps belongs to a film, and {out} is a picture; `tisim film` makes one")
     check_lengths(asked.seconds, asked.until)

@@ -10,7 +10,7 @@ import weakref
 import numpy as np
 
 from tisim.device import launch, memory, runtime, session
-from tisim.errors import CapacityError, Error
+from tisim.errors import CapacityError, Error, brief
 from tisim.model.tables.faces import bits
 from tisim.stages.rays import ray_types
 from tisim.viewer import textures
@@ -42,7 +42,7 @@ def check_size(width, height):
     """Refuses a size of a picture that cannot be drawn."""
     for side in (width, height):
         if isinstance(side, bool) or not isinstance(side, (int, np.integer)) or side <= 0:
-            raise Error(f"size {width}x{height}: each side must be a positive whole number")
+            raise Error(f"size {brief(width)} x {brief(height)}: each side must be a positive whole number")
         if side > LONGEST:
             raise Error(f"size {width}x{height}: each side must be at most {LONGEST}")
     if width * height > MOST:

@@ -1,11 +1,12 @@
 """A picture in one call, and its file."""
 
+import os
 import pathlib
 
 import numpy as np
 
 from tisim.data import given
-from tisim.errors import Error
+from tisim.errors import Error, brief
 from tisim.viewer.camera import choose
 from tisim.viewer.far import sky_lamps
 from tisim.viewer.renderer import Painter
@@ -55,6 +56,8 @@ def save_png(path, picture):
     """
     from PIL import Image
 
+    if not isinstance(path, (str, os.PathLike)):
+        raise Error(f"path={brief(path)}: expected a str or a path, then the picture")
     path, picture = pathlib.Path(path), np.asarray(picture)
     if picture.dtype != np.uint8 or picture.ndim not in (2, 3):
         raise Error(f"picture: expected (height, width, 3) uint8, got {picture.dtype}{picture.shape}")
