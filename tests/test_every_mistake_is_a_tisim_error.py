@@ -128,6 +128,8 @@ WRONG = [
     (lambda m, d: tisim.Spec.from_file(" <mujoco/>"), "from_string of a Spec"),
     (lambda m, d: d.ncons, "did you mean 'ncon'"),
     (lambda m, d: d.contact.dists, "did you mean 'dist'"),
+    (lambda m, d: m.timestep, "options are in m.opt, as m.opt.timestep"),
+    (lambda m, d: setattr(m, "gravity", [0, 0, 0]), "options are in m.opt"),
     (lambda m, d: d.step(), r"functions take both, as tisim.step\(m, d\)"),
     (lambda m, d: m.forward(d), r"functions take both, as tisim.step\(m, d\)"),
     (lambda m, d: m.id2name("geom", "box"), r"id2name\(\) needs an id, a whole number, got 'box'"),

@@ -379,3 +379,22 @@ def test_what_is_told_to_use_is_there():
             assert hasattr(thing, name), (letter, name)
     for theirs, ours in mujoco_names.OTHERS.items():
         assert ours.partition("(")[0] in tisim.__all__ or mujoco_names.instead(theirs)
+
+
+def test_mujocos_own_enums_are_taken():
+    m = tisim.Model.from_xml_string(DRIVEN)
+    m.opt.integrator, m.opt.cone = mujoco.mjtIntegrator.mjINT_RK4, mujoco.mjtCone.mjCONE_ELLIPTIC
+    m.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
+    m.geom_group = 3 * [mujoco.mjtGeom.mjGEOM_SPHERE]
+    m.geom("box").group = mujoco.mjtGeom.mjGEOM_CAPSULE
+    assert (m.opt.integrator, m.opt.cone, m.opt.enableflags, m.geom_group.tolist()) == (1, 1, 2, [2, 3, 2])
+    d = tisim.Data(m)
+    state = tisim.get_state(m, d, mujoco.mjtState.mjSTATE_QPOS)
+    assert state.tolist() == m.qpos0.tolist() and d.timer[mujoco.mjtTimer.mjTIMER_STEP].number == 0
+    table = tisim.sweep(m, {"opt.integrator": list(mujoco.mjtIntegrator.__members__.values())[:2]}, 2,
+                        lambda m, d, case: dict(integrator=m.opt.integrator))  # fmt: skip
+    assert table["integrator"].tolist() == [0, 1]
+    spec = tisim.Spec()
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1, 0.1, 0.1])
+    assert spec.compile().geom_type[0] == tisim.mjtGeom.mjGEOM_BOX

@@ -124,6 +124,8 @@ OF_DATA = (
 # of an MjModel
 OF_MODEL = (
     (CALLS, TOLD),
+    (r"timestep|gravity|integrator|solver|cone|iterations|tolerance|enableflags|disableflags|dynamics",
+     "options are in m.opt, as m.opt.timestep"),
     (r"from_binary_path", "MuJoCo's .mjb is not read; Model.from_mujoco(mj_model) takes what MuJoCo loaded, m.save and "
                           "Model.load are tisim's own"),
     (r"names\w*|name_\w+|nnames\w*", "m.id2name('body', id) and m.name2id('body', name) tell names and ids"),

@@ -16,6 +16,7 @@ from tisim.data.data import Data
 from tisim.data.state import check_state, restart, set_state, state_parts, state_size, write_rows
 from tisim.device import hands, runtime, session
 from tisim.enums import mjtState, mjtWarning
+from tisim.enums.members import integer
 from tisim.errors import CapacityError, Error, brief
 from tisim.model.watched import floats
 
@@ -179,6 +180,7 @@ class _Task:
     """Inputs and outputs of all trajectories."""
 
     def __init__(self, m, initial_state, control, control_spec, nstep, warmstart, state, sensordata):
+        control_spec = integer(control_spec)
         self.m, self.spec = m, control_spec
         whole = isinstance(control_spec, (int, np.integer)) and not isinstance(control_spec, bool)
         if not whole or int(control_spec) & ~int(CONTROLS) or not int(control_spec):

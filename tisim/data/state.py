@@ -4,6 +4,7 @@ import numpy as np
 
 from tisim.device import memory, native
 from tisim.enums import mjtState, mjtWarning
+from tisim.enums.members import integer
 from tisim.errors import Error, IdError, ValuesError, brief
 from tisim.model.watched import fitting, floats
 
@@ -212,6 +213,7 @@ def reset_keyframe(m, d, key, worlds=None):
 
 
 def _sig(sig):
+    sig = integer(sig)
     if not isinstance(sig, (int, np.integer)) or not 0 <= sig < 1 << int(mjtState.mjNSTATE):
         got = f"an array of {sig.size}" if isinstance(sig, np.ndarray) else brief(sig)
         raise Error(f"sig={got}: expected a sum of mjtState bits (the state is returned, no array is filled)")

@@ -4,6 +4,7 @@ import numpy as np
 
 from tisim.device.clock import END, PYTHON
 from tisim.enums import mjtTimer
+from tisim.enums.members import integer
 from tisim.errors import Error, IdError, brief
 
 from .stat import Stat
@@ -150,6 +151,7 @@ class Timers:
         return int(T.mjNTIMER)
 
     def __getitem__(self, timer):
+        timer = integer(timer)
         if not isinstance(timer, (int, np.integer)) or not -len(self) <= timer < len(self):
             raise IdError(f"no timer {brief(timer)}: there are {len(self)}, by mjtTimer")
         duration, number = self._values()

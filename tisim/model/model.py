@@ -216,7 +216,7 @@ class Model(DeviceModel):
         elif name in self.__dict__:
             raise FieldError(f"Model.{name} cannot be replaced; write its fields")
         else:
-            raise FieldError(f"Model has no field '{name}'{nearest(name, self._arrays)}")
+            raise FieldError(f"Model has no field '{name}'{instead(name, OF_MODEL) or nearest(name, self._arrays)}")
 
     def __dir__(self):
         own = [name for name in super().__dir__() if name[:2] == "__" or name[0] != "_" and name not in INTERNAL]

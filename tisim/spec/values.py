@@ -6,6 +6,7 @@ import sys
 import numpy as np
 
 from tisim import enums as e
+from tisim.enums.members import integer
 from tisim.errors import brief
 
 # keyword kinds whose values read as members of an enum
@@ -37,6 +38,7 @@ def typed(attribute, value):
             raise ValueError("expected numbers, found an empty text")
         return attribute.convert(value)
     if attribute.words:
+        value = integer(value)
         if isinstance(value, (int, float)) and value in attribute.words.values():
             return int(value)
         words = ", ".join(f"{word} ({int(known)})" for word, known in attribute.words.items())

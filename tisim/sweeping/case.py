@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tisim.enums.members import integer
 from tisim.errors import Error, ValuesError, brief
 from tisim.mjcf.format.names import nearest
 from tisim.model.fields import FIXED
@@ -156,6 +157,7 @@ def _value(k, name, value):
         raise Error(f"case {k}: parameter {brief(name)}: expected a name")
     if is_masked(value):
         raise Error(f"case {k}: {name} is a masked array: its .filled(value) is one without a mask")
+    value = integer(value)
     if kind_of(value) not in "biufU":
         raise Error(f"case {k}: {name}={brief(value)}: expected numbers or a word")
     return value.item() if isinstance(value, np.generic) else value
