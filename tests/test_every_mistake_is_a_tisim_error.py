@@ -132,6 +132,11 @@ WRONG = [
     (lambda m, d: setattr(m, "gravity", [0, 0, 0]), "options are in m.opt"),
     (lambda m, d: d.step(), r"functions take both, as tisim.step\(m, d\)"),
     (lambda m, d: m.forward(d), r"functions take both, as tisim.step\(m, d\)"),
+    (lambda m, d: d.copy(), r"copy.copy\(d\) makes a copy"),
+    (lambda m, d: m.copy(), r"copy.copy\(m\) makes a copy"),
+    (lambda m, d: d.render(64, 48), r"tisim.viewer.render\(m, d, width, height\)"),
+    (lambda m, d: tisim.sweep(m, 2, 3, lambda m, d: 1.0), r"measure takes \(m, d\): expected .* of \(m, d, case\)"),
+    (lambda m, d: tisim.sweep(m, 2, lambda: 3, lambda m, d, case: 1.0), r"steps takes \(\): expected a function of"),
     (lambda m, d: m.id2name("geom", "box"), r"id2name\(\) needs an id, a whole number, got 'box'"),
     (lambda m, d: m.id2name("geom", 1.5), r"id2name\(\) needs an id, a whole number, got 1.5"),
     (lambda m, d: m.name2id("geom", ["box"]), "no geom named '.'box'.'"),
@@ -240,10 +245,10 @@ LONG = [
     ),
     (lambda m, d: tisim.object_velocity(m, d, GRID, 1), "type of object an array of shape (40, 70)"),
     (lambda m, d: tisim.init(threads=GRID), "threads=an array of shape (40, 70): expected"),
-    (lambda m, d: tisim.sweep(m, [dict(qpos=GRID)], 1, lambda m, d: {}), "case 0 (qpos=an array of shape (40, 70)): "),
+    (lambda m, d: tisim.sweep(m, [dict(qpos=GRID)], 1, lambda *_: {}), "case 0 (qpos=an array of shape (40, 70)): "),
     (lambda m, d: tisim.step(m, d, -(10**5000)), "nstep=a int: expected"),
     (lambda m, d: tisim.reset_keyframe(m, d, b"x" * 9999), "key=a bytes of 9999: expected"),
-    (lambda m, d: tisim.sweep(m, 2, 1, lambda m, d: {}, errors="x" * 9999), "x'... (9999 characters): expected"),
+    (lambda m, d: tisim.sweep(m, 2, 1, lambda *_: {}, errors="x" * 9999), "x'... (9999 characters): expected"),
 ]
 
 
@@ -296,3 +301,10 @@ def test_dir_shows_what_users_use(both):
         for name in dir(thing):
             if not name.startswith("__"):
                 getattr(thing, name)
+
+
+def test_a_file_of_states_is_told_to_hold_arrays_by_name(both, tmp_path):
+    m, d = both
+    np.savez(tmp_path / "kept.npz", state=tisim.get_state(m, d))
+    with pytest.raises(tisim.Error, match=r"a file of arrays: take one, as \['state'\]"):
+        tisim.set_state(m, d, np.load(tmp_path / "kept.npz"))

@@ -104,6 +104,8 @@ TOLD = "functions take both, as tisim.step(m, d)"
 # of an MjData
 OF_DATA = (
     (CALLS, TOLD),
+    (r"copy", "copy.copy(d) makes a copy"),
+    (r"render", "tisim.viewer.render(m, d, width, height) draws a picture"),
     (r"efc_J_\w+", "d.efc_J is a sparse matrix of SciPy: indptr, indices, data"),
     (r"efc_AR\w*|iefc_\w+|nJ|nA", ROWS),
     (r"iM\w*|iLD\w*", "the inertia matrix is d.M, with m.M_rownnz, m.M_rowadr and m.M_colind"),
@@ -124,6 +126,7 @@ OF_DATA = (
 # of an MjModel
 OF_MODEL = (
     (CALLS, TOLD),
+    (r"copy", "copy.copy(m) makes a copy"),
     (r"timestep|gravity|integrator|solver|cone|iterations|tolerance|enableflags|disableflags|dynamics",
      "options are in m.opt, as m.opt.timestep"),
     (r"from_binary_path", "MuJoCo's .mjb is not read; Model.from_mujoco(mj_model) takes what MuJoCo loaded, m.save and "

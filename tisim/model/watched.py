@@ -183,6 +183,8 @@ def numbers(value):
             return known
         if kind not in "biuf":
             text = repr(value)
+            if isinstance(value, np.lib.npyio.NpzFile) and value.files:
+                raise ValuesError(f"expected numbers, got a file of arrays: take one, as [{value.files[0]!r}]")
             raise ValuesError(f"expected numbers, got {text if len(text) < 60 else type(value).__name__}")
     return value
 

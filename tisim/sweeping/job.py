@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import hashlib
+import inspect
 import os
 import pathlib
 import pickle
@@ -41,6 +42,9 @@ class Job:
         for name, f in (("measure", measure), ("prepare", prepare)):
             if not callable(f) and not (name == "prepare" and f is None):
                 raise Error(f"{name}={brief(f)}: expected a function of (m, d, case)")
+        for name, f in (("steps", steps), ("measure", measure), ("prepare", prepare)):
+            if callable(f):
+                _check_takes_three(name, f)
         self.steps, self.measure, self.prepare = steps, measure, prepare
         self._source = source  # (name, path, text) of the file that the functions are from
 
@@ -71,6 +75,17 @@ class Job:
                 "processes get the functions of a sweep by name: define them at the top of a module or script, or use "
                 f"workers=1 ({e})"
             ) from None
+
+
+def _check_takes_three(name, function):
+    """Raises Error for a function that cannot be called with (m, d, case)."""
+    try:
+        inspect.signature(function).bind(None, None, None)
+    except TypeError:
+        taken = str(inspect.signature(function))
+        raise Error(f"{name} takes {taken}: expected a function of (m, d, case)") from None
+    except ValueError:  # it does not say what it takes
+        pass
 
 
 def unpickled(data):
