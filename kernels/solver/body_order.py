@@ -59,6 +59,18 @@ def eliminate_bodies(m, d, k, isle: ti.template()):
     return fits
 
 
+@ti.dataclass
+class Order:
+    """The order of an island's bodies while it is made."""
+
+    done: ti.i32  # bodies in it
+    blocks: ti.i32  # of the factor, that they need
+    above: ti.i32  # who bears what the last body leaves, if that goes nowhere else, else -1
+    limit: ti.i32  # links up to which a body goes next
+    least: ti.i32  # links of those that had more, in this round
+    fits: ti.i32  # 0 if the factor has no room
+
+
 @func
 def order_bodies(m, d, k, isle: ti.template(), part):
     """The order from this part on. In each go first free bodies, those with the fewest links, then bodies of trees,
@@ -67,73 +79,79 @@ def order_bodies(m, d, k, isle: ti.template(), part):
     Of a body that is not yet eliminated, node_linkadr is its half.
     """
     w = isle.world
-    fits = 1
-    blocks = 0
-    done = 0
-    above = -1  # who bears what the last body leaves, if that goes nowhere else
-    limit = 1
+    order = Order(above=-1, limit=1, fits=1)
     turn = 0
     trees = False
     border = isle.trees.begin + d.island_half[k][BORDER]
     d.island_half[k][ENDS] = isle.node
     d.island_half[k][MIDDLE] = isle.node
-    while part <= BOTH and done < isle.nodes and fits == 1:
-        before = done
-        least = LINKS + 2  # more than there are
+    while part <= BOTH and order.done < isle.nodes and order.fits == 1:
+        before = order.done
+        order.least = LINKS + 2  # more than there are
         begin = ti.select(part == 1, border, isle.trees.begin)
         end = ti.select(part == 0, border, isle.trees.end)
         for e in range(end - begin):
             t = d.island_tree[ti.select(turn % 2 == 0, end - 1 - e, begin + e)] - w * m.ntree
             if trees or d.tree_single[w * m.ntree + t] == 1:
-                last = w * m.nbody + m.tree_bodyadr[t] + m.tree_bodynum[t] - 1
-                step = -1
-                if d.node_joint[last + 1 - m.tree_bodynum[t]][WAY] == LEFT:
-                    last += 1 - m.tree_bodynum[t]
-                    step = 1
-                for x in range(m.tree_bodynum[t]):
-                    b = last + step * x
-                    if d.node_rank[b] < 0 and d.node_mark[b] == 0 and fits == 1:
-                        degree = held_by(m, d, w, b, part)
-                        if degree <= limit:
-                            p = d.node_joint[b][UP]
-                            if above >= 0 and above != b:
-                                d.node_joint[above][HESS] = CHANGED
-                            above = ti.select(d.node_linknum[b] == 0, p, -1)
-                            changes(m, d, b, p)
-                            d.node_order[isle.node + done] = b
-                            d.node_rank[b] = done
-                            d.node_joint[b][HESS] = isle.adr + isle.room + BLOCK * done
-                            d.node_linkadr[b] = blocks
-                            blocks += d.node_linknum[b]
-                            done += 1
-                            fits = ti.min(leave(m, d, b), ti.cast(BLOCK * blocks <= isle.room, ti.i32))
-                            if p >= 0:
-                                d.node_mark[p] = d.node_mark[p] - 1
-                                for i in range(d.node_linknum[b]):
-                                    fits = ti.min(fits, link_pair(m, d, p, d.node_link[b][i]))
-                        else:
-                            least = ti.min(least, degree)
-        limit = 1
-        if done == before:
-            limit = least
-            if not trees and least > BESIDE:
-                limit = 1
+                order_tree(m, d, isle, t, part, order)
+        order.limit = 1
+        if order.done == before:
+            order.limit = order.least
+            if not trees and order.least > BESIDE:
+                order.limit = 1
                 trees = True
                 turn = ti.select(part == 0, 0, -1)
-            elif least > LINKS + 1:
+            elif order.least > LINKS + 1:
                 if part < BOTH:
-                    d.island_half[k][part] = isle.node + done
-                if above >= 0:
-                    d.node_joint[above][HESS] = CHANGED
-                    above = -1
+                    d.island_half[k][part] = isle.node + order.done
+                if order.above >= 0:
+                    d.node_joint[order.above][HESS] = CHANGED
+                    order.above = -1
                 part += 1
-                limit = 1
+                order.limit = 1
                 trees = False
                 turn = -1
         turn += 1
     for half in range(part, BOTH):  # nothing is between them
-        d.island_half[k][half] = isle.node + done
-    return ti.min(fits, ti.cast(done == isle.nodes, ti.i32))
+        d.island_half[k][half] = isle.node + order.done
+    return ti.min(order.fits, ti.cast(order.done == isle.nodes, ti.i32))
+
+
+@func
+def order_tree(m, d, isle: ti.template(), t, part, order: ti.template()):
+    """Those bodies of a tree that hold nobody any more, and few enough others, from its leaves on."""
+    w = isle.world
+    first, n = w * m.nbody + m.tree_bodyadr[t], m.tree_bodynum[t]
+    from_root = d.node_joint[first][WAY] == LEFT
+    for x in range(n):
+        b = ti.select(from_root, first + x, first + n - 1 - x)
+        if d.node_rank[b] < 0 and d.node_mark[b] == 0 and order.fits == 1:
+            degree = held_by(m, d, w, b, part)
+            if degree <= order.limit:
+                order_body(m, d, isle, b, order)
+            else:
+                order.least = ti.min(order.least, degree)
+
+
+@func
+def order_body(m, d, isle: ti.template(), b, order: ti.template()):
+    """A body goes next, and leaves the bodies that hold it coupled with each other."""
+    p = d.node_joint[b][UP]
+    if order.above >= 0 and order.above != b:
+        d.node_joint[order.above][HESS] = CHANGED
+    order.above = ti.select(d.node_linknum[b] == 0, p, -1)
+    changes(m, d, b, p)
+    d.node_order[isle.node + order.done] = b
+    d.node_rank[b] = order.done
+    d.node_joint[b][HESS] = isle.adr + isle.room + BLOCK * order.done
+    d.node_linkadr[b] = order.blocks
+    order.blocks += d.node_linknum[b]
+    order.done += 1
+    order.fits = ti.min(leave(m, d, b), ti.cast(BLOCK * order.blocks <= isle.room, ti.i32))
+    if p >= 0:
+        d.node_mark[p] = d.node_mark[p] - 1
+        for i in range(d.node_linknum[b]):
+            order.fits = ti.min(order.fits, link_pair(m, d, p, d.node_link[b][i]))
 
 
 @func
