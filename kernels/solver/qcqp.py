@@ -15,11 +15,8 @@ NEAR = 1e-10  # |u|^2 - normal^2 and a change of the multiplier, in absolute ter
 
 
 @func
-def friction_force(m, d, A: ti.template(), b, fri, n, normal, singular):
-    """v / mu for the n rows and columns of A from 1 on, where b and fri have theirs; A and b have has.dims of them.
-
-    singular  pivot, or determinant, below which there is no friction.
-    """
+def scaled(m, d, A: ti.template(), b, fri, n):
+    """(H, g) of u: the n rows and columns of A from 1 on, and -b, by mu; where there are fewer, of the unit matrix."""
     size = ti.static(m.has.dims - 1)
     H = ti.Matrix.zero(FP, size, size)
     g = ti.Vector.zero(FP, size)
@@ -30,53 +27,81 @@ def friction_force(m, d, A: ti.template(), b, fri, n, normal, singular):
             for q in ti.static(range(size)):
                 if q < n:
                     H[k, q] = A[k + 1, q + 1] * fri[k + 1] * fri[q + 1]
-    as_mujoco = ti.static(size > 2)
+    return H, g
+
+
+@func
+def factor(H: ti.template(), multiplier, smallest):
+    """(Cholesky's factor of H + multiplier I with its diagonal inverted, determinant, least pivot), where no pivot is
+    taken for less than `smallest`."""
+    L = ti.Matrix.zero(FP, H.n, H.n)
+    product = FP(1.0)
+    least = FP(1.0)
+    for k in ti.static(range(H.n)):
+        for q in ti.static(range(k + 1)):
+            s = H[k, q]
+            if ti.static(k == q):
+                s += multiplier
+            for e in ti.static(range(q)):
+                s -= L[k, e] * L[q, e]
+            if ti.static(k == q):
+                product *= s
+                least = ti.min(least, s)
+                L[k, k] = 1.0 / ti.sqrt(ti.max(s, smallest))
+            else:
+                L[k, q] = s * L[q, q]
+    return L, product, least
+
+
+@func
+def forward(L: ti.template(), x: ti.template()):
+    """L^-1 x."""
+    y = x
+    for k in ti.static(range(L.n)):
+        s = x[k]
+        for e in ti.static(range(k)):
+            s -= L[k, e] * y[e]
+        y[k] = s * L[k, k]
+    return y
+
+
+@func
+def backward(L: ti.template(), x: ti.template()):
+    """L'^-1 x."""
+    y = x
+    for e in ti.static(range(L.n)):
+        k = ti.static(L.n - 1 - e)
+        s = x[k]
+        for q in ti.static(range(k + 1, L.n)):
+            s -= L[q, k] * y[q]
+        y[k] = s * L[k, k]
+    return y
+
+
+@func
+def friction_force(m, d, A: ti.template(), b, fri, n, normal, singular):
+    """v / mu for the n rows and columns of A from 1 on, where b and fri have theirs; A and b have has.dims of them.
+
+    singular  pivot, or determinant, below which there is no friction.
+    """
+    H, g = scaled(m, d, A, b, fri, n)
+    as_mujoco = ti.static(m.has.dims > 3)
     multiplier = FP(0.0)
-    u = ti.Vector.zero(FP, size)
+    u = ti.Vector.zero(FP, ti.static(m.has.dims - 1))
     for i in range(ROUNDS):
-        L = ti.Matrix.zero(FP, size, size)  # Cholesky's factor, its diagonal inverted
-        product = FP(1.0)
-        least = FP(1.0)
-        for k in ti.static(range(size)):
-            for q in ti.static(range(k + 1)):
-                s = H[k, q]
-                if ti.static(k == q):
-                    s += multiplier
-                for e in ti.static(range(q)):
-                    s -= L[k, e] * L[q, e]
-                if ti.static(k == q):
-                    product *= s
-                    least = ti.min(least, s)
-                    L[k, k] = 1.0 / ti.sqrt(ti.max(s, ti.min(singular, MINVAL)))
-                else:
-                    L[k, q] = s * L[q, q]
+        L, product, least = factor(H, multiplier, ti.min(singular, MINVAL))
         if ti.select(n <= 3, product, least) < singular:
-            u = ti.Vector.zero(FP, size)
+            u = ti.Vector.zero(FP, ti.static(m.has.dims - 1))
             multiplier = 0.0
             break
-        v = ti.Vector.zero(FP, size)
-        for k in ti.static(range(size)):
-            s = g[k]
-            for e in ti.static(range(k)):
-                s -= L[k, e] * v[e]
-            v[k] = s * L[k, k]
-        for e in ti.static(range(size)):
-            k = ti.static(size - 1 - e)
-            s = v[k]
-            for q in ti.static(range(k + 1, size)):
-                s -= L[q, k] * u[q]
-            u[k] = s * L[k, k]
+        u = backward(L, forward(L, g))
         length = u.norm()
         if ti.static(as_mujoco):
             if length * length - normal * normal < NEAR:
                 break
         elif length <= normal * (1.0 + 1e-14) or i == ROUNDS - 1:
             break
-        for k in ti.static(range(size)):  # L^-1 u, whose square is the slope of -|u|^2 / 2
-            s = u[k]
-            for e in ti.static(range(k)):
-                s -= L[k, e] * v[e]
-            v[k] = s * L[k, k]
+        v = forward(L, u)  # its square is the slope of -|u|^2 / 2
         slope = ti.max(v.dot(v), 1e-300 if ti.static(FP == ti.f64) else 1e-30)
         more = FP(0.0)
         if ti.static(as_mujoco):
