@@ -25,14 +25,20 @@ def begin_body(m, d, wb):
     b = wb - w * m.nbody
     clear_body(m, d, wb)
     if m.body_dofnum[b] > 0 and not is_body_asleep(m, d, w, b):
-        i = w * m.nv + m.body_dofadr[b]
-        arm = d.xipos[wb] - narrow(d.xpos[wb])
-        turn = d.xmat[wb] @ at3(d.qvel, i + 3)
-        v = at3(d.qvel, i) + turn.cross(arm)
+        v, turn = velocity_of(m, d, w, b)
         force, torque = applied(m, d, w, b)
         scale_body(m, d, wb, v, turn, force, torque)
     elif is_body_asleep(m, d, w, b):
         still_dofs(m, d, w, b)
+
+
+@func
+def velocity_of(m, d, w, b):
+    """World velocity of the centre of mass of a body with a free joint, and angular velocity."""
+    i = w * m.nv + m.body_dofadr[b]
+    wb = w * m.nbody + b
+    turn = d.xmat[wb] @ at3(d.qvel, i + 3)
+    return at3(d.qvel, i) + turn.cross(d.xipos[wb] - narrow(d.xpos[wb])), turn
 
 
 @func

@@ -1,9 +1,10 @@
-"""The impulses of the last step for the contacts of this one."""
+"""What the last step says of the contacts of this one: impulses that they begin with, and where they roll to."""
 
 from ..sleep.awake import is_tree_asleep
 from ..team import share
 from ..types import FP, SERIAL, func, kernel, ti, vec3
 from .manifolds import contacts_of
+from .rolling import may_roll, middle_of
 
 HEAD_SLEEPERS = 61  # place in lcp_head: the number of old contacts of sleepers
 MOST = 62  # old contacts of a pair that can be told apart
@@ -12,8 +13,9 @@ FAR = 1e30  # [m2]
 
 @func
 def match_contacts(m, d, n, me, size):
-    """lcp_start: impulses of the last step, a worker's part of n manifolds. Both lists are sorted by pair, so one merge
-    finds the pairs; in a pair, one contact goes with one, else each with the nearest that is left within the reach."""
+    """lcp_start, impulses of the last step, and lcp_middle: a worker's part of n manifolds. Both lists are sorted by
+    pair, so one merge finds the pairs; in a pair, one contact goes with one, else each with the nearest that is left
+    within the reach."""
     first, behind = beside_colors(n, me, size)
     if ti.static(m.has.sleep):  # each place depends on how many sleepers come before
         first, behind = 0, ti.select(me == size - 1, n, 0)
@@ -106,11 +108,13 @@ def is_before(m, d, old, i1, g2):
 
 @func
 def match_pair(m, d, first, end, old, behind):
-    """The same for contacts `first` to `end` of a pair and its old ones; none where the world was reset since."""
+    """lcp_start, lcp_middle of contacts `first` to `end` of a pair, from its old ones; from none where the world was
+    reset since."""
     taken = ti.i64(0)
     most = ti.min(behind, old + MOST)
     if d.lcp_warm[d.contact_worldid[first]] == 0:
         most = old
+    rolls = may_roll(m, d, first, end)
     for c in range(first, end):
         best = d.lcp_reach * d.lcp_reach
         if end - first == 1 and most - old == 1:
@@ -122,10 +126,14 @@ def match_pair(m, d, first, end, old, behind):
             nearer = (taken >> (k - old) & 1 == 0) & (away < best)
             best, at = ti.select(nearer, away, best), ti.select(nearer, k, at)
         start = vec3(0.0)
+        middle = d.contact_pos[c]
         if at >= 0:
             taken = taken | ti.i64(1) << (at - old)
             start = d.lcp_share * d.lcp_impulse[at]
+            if rolls:
+                middle = middle_of(m, d, c, d.lcp_pos[at])
         d.lcp_start[c] = start
+        d.lcp_middle[c] = middle
 
 
 @kernel

@@ -40,6 +40,7 @@ def ode_step(m, d):
         order_contacts(m, d)
         for c in range(d.ncon):
             d.lcp_start[c] = 0.0 * d.contact_pos[c]
+            d.lcp_middle[c] = d.contact_pos[c]
             d.lcp_easing[c] = 0.0  # ODE has none
         for b in range(d.nworld * m.nbody):
             begin_body(m, d, b)

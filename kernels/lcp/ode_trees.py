@@ -45,6 +45,7 @@ def ode_tree_step(m, d):
         begin = order_items(m, d)
         for c in range(d.ncon):
             d.lcp_start[c] = 0.0 * d.contact_pos[c]
+            d.lcp_middle[c] = d.contact_pos[c]
             d.lcp_easing[c] = 0.0  # ODE has none
         for s in range(d.ncon):
             prepare_contact(m, d, s)

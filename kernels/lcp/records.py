@@ -145,7 +145,7 @@ def take_contacts(m, d, k: ti.template(), o, step, lanes: ti.template()):
         pull = [gravity_of(m, d.contact_worldid[k[i]]).norm() for i in ti.static(range(lanes))]
         lay(d, o + step * PULL, pull, lanes)
     lay_three(d, d.lcp_start, k, (IMPULSE, IMPULSE + 1, IMPULSE + 2), o, step, lanes)
-    lay_three(d, d.contact_pos, k, PLACE, o, step, lanes)
+    lay_three(d, d.lcp_middle, k, PLACE, o, step, lanes)
 
 
 @func

@@ -211,7 +211,7 @@ def turn_contact(m, d, s):
         wb = d.lcp_pair[PAIR_SIZE * s + side]
         if d.lcp_rec[o + step * (SCALE1 + side)] > 0.0:
             w = d.contact_worldid[k]
-            arm = d.contact_pos[k] - d.xipos[wb]
+            arm = d.lcp_middle[k] - d.xipos[wb]
             for e in ti.static(range(3)):
                 y = along_principal(m, d, w, wb - w * m.nbody, arm.cross(d.contact_frame[k, e]))
                 for c in ti.static(range(3)):
