@@ -63,6 +63,7 @@ JAC_AUTO = int(mjtJacobian.mjJAC_AUTO)
 
 # mjtEq, and the mjtObj that they can join
 EQ_CONNECT = int(mjtEq.mjEQ_CONNECT)
+EQ_JOINT = int(mjtEq.mjEQ_JOINT)
 EQ_WELD = int(mjtEq.mjEQ_WELD)
 OBJ_SITE = int(mjtObj.mjOBJ_SITE)
 

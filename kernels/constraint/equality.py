@@ -5,10 +5,9 @@ dofs enter is a table of the model (tisim/model/tables/equality.py). Seed 000, "
 """
 
 from ..constants import (
+    EQ_JOINT,
     EQ_WELD,
     EQUALITY,
-    JAC_AUTO,
-    JAC_DENSE,
     OBJ_SITE,
     TASK_EQ_JOINT,
     TASK_EQ_POSE,
@@ -21,15 +20,14 @@ from ..spatial import cross, head, tail
 from ..types import FP, SERIAL, func, kernel, narrow, store, ti, vec3, vec4, vec6
 from .places import place_rows
 from .row import finish_row, fits, start_row
-
-LEAST_SPARSE = 60  # dofs from which on jacobian="auto" means sparse
+from .tendon_entries import is_dense, is_in_jacobian
 
 
 @kernel
-def pose_moves(m, d):
-    """eq_moves: whether the rows of connect and weld have an entry that is not 0. MuJoCo leaves rows out that have none
+def pose_sizes(m, d):
+    """eq_size of connect and weld: all dofs, or none if no row has an entry that is not 0. MuJoCo leaves such rows out
     if its matrices are dense, and lists them if they are sparse. Parallel over (world, connect or weld)."""
-    dense = m.opt.jacobian == JAC_DENSE or (m.opt.jacobian == JAC_AUTO and m.nv < LEAST_SPARSE)
+    dense = is_dense(m)
     n_task = task_count(m, d, TASK_EQ_POSE, m.neqpose)
     ti.loop_config(serialize=SERIAL)
     for place in range(n_task):
@@ -48,7 +46,23 @@ def pose_moves(m, d):
                     most = ti.max(most, ti.abs(turn).max())
                 if most > 0.0:
                     moves = 1
-        d.eq_moves[w * m.neq + e] = moves
+        d.eq_size[w * m.neq + e] = moves * m.eq_Jnum[e]
+
+
+@kernel
+def tendon_sizes(m, d):
+    """eq_size of tendons: the dofs that move one of them at this pose. Parallel over (world, equality of tendons)."""
+    n_task = task_count(m, d, TASK_EQ_TENDON, m.neqtendon)
+    ti.loop_config(serialize=SERIAL)
+    for place in range(n_task):
+        t = task_at(m, d, TASK_EQ_TENDON, place)
+        w = t // m.neqtendon
+        e = m.eq_tendon[t % m.neqtendon]
+        slope = tendon_target(m, d, w, e)[1]
+        num = 0
+        for x in range(m.eq_Jadr[e], m.eq_Jadr[e] + m.eq_Jnum[e]):
+            num += tendon_pair_entry(m, d, w, e, m.eq_Jdof[x], slope)[1]
+        d.eq_size[w * m.neq + e] = num
 
 
 @kernel
@@ -61,18 +75,19 @@ def equality_places(m, d):
 @func
 def equality_need(m, d, place):
     k = task_at(m, d, TASK_EQUALITY, place)
-    n = m.eq_nrow[k % m.neq]
+    e = k % m.neq
+    n = m.eq_nrow[e]
+    num = m.eq_Jnum[e]
     acts = n > 0 and d.eq_active[k] != 0
-    if acts and n > 1:
-        acts = d.eq_moves[k] == 1
-    return k, ti.select(acts, n, 0), m.eq_Jnum[k % m.neq]
+    if acts and m.eq_type[e] != EQ_JOINT:
+        num = d.eq_size[k]
+    return k, ti.select(acts and num > 0, n, 0), num
 
 
 @func
-def has_place(m, d, k, e):
-    """Whether equality e, the k-th of all worlds, acts and the lists hold its rows."""
+def has_place(m, d, k, e, num):
+    """Whether equality e, the k-th of all worlds, acts and the lists hold its rows, of num entries each."""
     n = m.eq_nrow[e]
-    num = m.eq_Jnum[e]
     return d.eq_row[k] >= 0 and fits(m, d, d.eq_row[k] + n - 1, d.eq_adr[k] + (n - 1) * num, num)
 
 
@@ -137,7 +152,7 @@ def pose_rows(m, d):
         w = t // m.neqpose
         e = m.eq_pose[t % m.neqpose]
         k = w * m.neq + e
-        if has_place(m, d, k, e):
+        if has_place(m, d, k, e, m.eq_Jnum[e]):
             r = d.eq_row[k]
             n = m.eq_nrow[e]
             num = m.eq_Jnum[e]
@@ -226,7 +241,7 @@ def joint_rows(m, d):
         w = t // m.neqjoint
         e = m.eq_joint[t % m.neqjoint]
         k = w * m.neq + e
-        if has_place(m, d, k, e):
+        if has_place(m, d, k, e, m.eq_Jnum[e]):
             j1 = m.eq_obj1id[e]
             j2 = m.eq_obj2id[e]
             diag = m.dof_invweight0[w, m.jnt_dofadr[j1]]
@@ -247,18 +262,45 @@ def joint_rows(m, d):
 
 
 @func
+def tendon_target(m, d, w, e):
+    """What the length of the first tendon of equality e shall exceed that in the reference pose by, and its derivative
+    for the length of the second."""
+    t2 = m.eq_obj2id[e]
+    y = m.eq_data[w, e][0]
+    slope = FP(0.0)
+    if t2 >= 0:
+        y, slope = polynomial(m, d, w, e, d.ten_length[w * m.ntendon + t2] - m.tendon_length0[w, t2])
+    return y, slope
+
+
+@func
 def tendon_entry(m, d, w, t, i):
-    """Entry of local dof i in the Jacobian of tendon t, 0 if it has none."""
+    """Entry of local dof i in the Jacobian of tendon t, and 1 if it is one at this pose; 0 if it has none."""
     s = FP(0.0)
+    found = 0
     for a in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):
         if m.tendon_Jdof[a] == i:
             s = d.ten_J[w * m.ntendonJ + a]
-    return s
+            found = ti.cast(is_in_jacobian(m, d, w, a), ti.i32)
+    return s, found
+
+
+@func
+def tendon_pair_entry(m, d, w, e, i, slope):
+    """The same of the row of equality e, whose first tendon follows the second by slope."""
+    entry, found = tendon_entry(m, d, w, m.eq_obj1id[e], i)
+    if m.eq_obj2id[e] >= 0:
+        part, also = tendon_entry(m, d, w, m.eq_obj2id[e], i)
+        entry -= slope * part
+        found = ti.max(found, also)
+    if entry == 0.0 and is_dense(m):
+        found = 0
+    return entry, found
 
 
 @kernel
 def tendon_rows(m, d):
-    """The same for the lengths of tendons; parallel over (world, equality of tendons)."""
+    """The length of a tendon follows a polynomial of that of another; parallel over (world, equality of tendons)."""
     n_task = task_count(m, d, TASK_EQ_TENDON, m.neqtendon)
     ti.loop_config(serialize=SERIAL)
     for place in range(n_task):
@@ -266,25 +308,20 @@ def tendon_rows(m, d):
         w = t // m.neqtendon
         e = m.eq_tendon[t % m.neqtendon]
         k = w * m.neq + e
-        if has_place(m, d, k, e):
+        num = d.eq_size[k]
+        if has_place(m, d, k, e, num):
             t1 = m.eq_obj1id[e]
-            t2 = m.eq_obj2id[e]
             diag = m.tendon_invweight0[w, t1]
-            y = m.eq_data[w, e][0]
-            slope = FP(0.0)
-            if t2 >= 0:
-                diag += m.tendon_invweight0[w, t2]
-                y, slope = polynomial(m, d, w, e, d.ten_length[w * m.ntendon + t2] - m.tendon_length0[w, t2])
+            if m.eq_obj2id[e] >= 0:
+                diag += m.tendon_invweight0[w, m.eq_obj2id[e]]
+            y, slope = tendon_target(m, d, w, e)
             pos = d.ten_length[w * m.ntendon + t1] - m.tendon_length0[w, t1] - y
-            num = m.eq_Jnum[e]
             start_row(m, d, d.eq_row[k], EQUALITY, e, d.eq_adr[k], num)
-            for x in range(num):
-                i = m.eq_Jdof[m.eq_Jadr[e] + x]
-                entry = FP(0.0)
-                for side in range(2):
-                    if side == 0 or t2 >= 0:
-                        part = tendon_entry(m, d, w, ti.select(side == 0, t1, t2), i)
-                        entry += ti.select(side == 0, FP(1.0), -slope) * part
-                d.J_dof[d.eq_adr[k] + x] = w * m.nv + i
-                d.J[d.eq_adr[k] + x] = entry
+            at = d.eq_adr[k]
+            for x in range(m.eq_Jadr[e], m.eq_Jadr[e] + m.eq_Jnum[e]):
+                entry, found = tendon_pair_entry(m, d, w, e, m.eq_Jdof[x], slope)
+                if found == 1:
+                    d.J_dof[at] = w * m.nv + m.eq_Jdof[x]
+                    d.J[at] = entry
+                    at += 1
             finish_row(m, d, d.eq_row[k], pos, FP(0.0), pos, diag, m.eq_solref[e], m.eq_solimp[e])

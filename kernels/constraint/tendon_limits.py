@@ -5,23 +5,25 @@ from ..sleep.awake import task_at, task_count
 from ..types import FP, SERIAL, func, kernel, ti
 from .places import place_rows
 from .row import finish_row, fits, start_row
+from .tendon_entries import entry_count, is_in_jacobian
 
 
 @func
-def start_tendon_row(m, d, w, t, r, kind, adr, sign):
-    """Starts row r of tendon t, its entries sign times those of the tendon's Jacobian."""
-    num = m.tendon_Jnum[t]
+def start_tendon_row(m, d, w, t, r, kind, adr, num, sign):
+    """Starts row r of tendon t, its num entries sign times those of the tendon's Jacobian."""
     start_row(m, d, r, kind, t, adr, num)
-    for x in range(num):
-        a = m.tendon_Jadr[t] + x
-        d.J_dof[adr + x] = w * m.nv + m.tendon_Jdof[a]
-        d.J[adr + x] = sign * d.ten_J[w * m.ntendonJ + a]
+    at = adr
+    for a in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):
+        if is_in_jacobian(m, d, w, a):
+            d.J_dof[at] = w * m.nv + m.tendon_Jdof[a]
+            d.J[at] = sign * d.ten_J[w * m.ntendonJ + a]
+            at += 1
 
 
 @func
 def friction_need(m, d, place):
     k = task_at(m, d, TASK_TEN_FRICTION, place)
-    num = m.tendon_Jnum[m.friction_tendon[k % m.ntendonfriction]]
+    num = entry_count(m, d, k // m.ntendonfriction, m.friction_tendon[k % m.ntendonfriction])
     return k, ti.cast(num > 0, ti.i32), num
 
 
@@ -37,10 +39,11 @@ def tendon_friction_rows(m, d):
         t = m.friction_tendon[k % m.ntendonfriction]
         r = d.tenfric_row[k]
         adr = d.tenfric_adr[k]
-        if m.tendon_Jnum[t] > 0 and fits(m, d, r, adr, m.tendon_Jnum[t]):
+        num = entry_count(m, d, w, t)
+        if num > 0 and fits(m, d, r, adr, num):
             zero = FP(0.0)
             diag = m.tendon_invweight0[w, t]
-            start_tendon_row(m, d, w, t, r, FRICTION_TENDON, adr, FP(1.0))
+            start_tendon_row(m, d, w, t, r, FRICTION_TENDON, adr, num, FP(1.0))
             d.row_floss[r] = m.tendon_frictionloss[t]
             finish_row(m, d, r, zero, zero, zero, diag, m.tendon_solref_fri[t], m.tendon_solimp_fri[t])
 
@@ -56,11 +59,14 @@ def side_of(m, d, w, t, side):
 def limit_need(m, d, place):
     k = task_at(m, d, TASK_TEN_LIMIT, place)
     t = m.limited_tendon[k % m.ntendonlimited]
+    w = k // m.ntendonlimited
     n = 0
-    if m.tendon_Jnum[t] > 0:
-        for side in range(2):
-            n += ti.cast(side_of(m, d, k // m.ntendonlimited, t, side) < m.tendon_margin[t], ti.i32)
-    return k, n, m.tendon_Jnum[t]
+    for side in range(2):
+        n += ti.cast(side_of(m, d, w, t, side) < m.tendon_margin[t], ti.i32)
+    num = 0
+    if n > 0:
+        num = entry_count(m, d, w, t)
+    return k, ti.select(num > 0, n, 0), num
 
 
 @kernel
@@ -73,14 +79,16 @@ def tendon_limit_rows(m, d):
         k = task_at(m, d, TASK_TEN_LIMIT, place)
         w = k // m.ntendonlimited
         t = m.limited_tendon[k % m.ntendonlimited]
-        num = m.tendon_Jnum[t]
         r = d.tenlimit_row[k]
         adr = d.tenlimit_adr[k]
+        num = 0
+        if r >= 0:
+            num = entry_count(m, d, w, t)
         margin = m.tendon_margin[t]
         for side in range(2):
             pos = side_of(m, d, w, t, side)
             if num > 0 and pos < margin and fits(m, d, r, adr, num):
-                start_tendon_row(m, d, w, t, r, LIMIT_TENDON, adr, ti.cast(1 - 2 * side, FP))
+                start_tendon_row(m, d, w, t, r, LIMIT_TENDON, adr, num, ti.cast(1 - 2 * side, FP))
                 diag = m.tendon_invweight0[w, t]
                 finish_row(m, d, r, pos, margin, pos - margin, diag, m.tendon_solref_lim[t], m.tendon_solimp_lim[t])
                 r += 1

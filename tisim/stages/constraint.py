@@ -32,7 +32,8 @@ class RowMaker:
 
 # in MuJoCo's order: equalities, friction loss of dofs and tendons, limits of joints and tendons; contacts come after
 MAKERS = [
-    RowMaker("constraint.equality.pose_moves", "neqpose", mjtDisableBit.mjDSBL_EQUALITY),
+    RowMaker("constraint.equality.pose_sizes", "neqpose", mjtDisableBit.mjDSBL_EQUALITY),
+    RowMaker("constraint.equality.tendon_sizes", "neqtendon", mjtDisableBit.mjDSBL_EQUALITY),
     RowMaker("constraint.equality.equality_places", "neq", mjtDisableBit.mjDSBL_EQUALITY),
     RowMaker("constraint.equality.pose_rows", "neqpose", mjtDisableBit.mjDSBL_EQUALITY),
     RowMaker("constraint.equality.joint_rows", "neqjoint", mjtDisableBit.mjDSBL_EQUALITY),

@@ -19,7 +19,7 @@ COMPUTED = [
 # constraint rows other than contacts, their Jacobian's entries, and what the solver needs of contacts
 SCRATCH = [
     ("eq_row", "i", ("neq",), "-", "constraint", "first row of each equality, -1: it does not act"),
-    ("eq_moves", "i", ("neq",), "-", "constraint", "of connect and weld, 1: its Jacobian is not 0"),
+    ("eq_size", "i", ("neq",), "-", "constraint", "entries of a row but of joints; 0: it has no rows at this pose"),
     ("eq_adr", "i", ("neq",), "-", "constraint", "first entry of these rows"),
     ("eq_body", "i", ("neq", 2), "-", "constraint", "of connect and weld: world-major moving bodies, -1: static"),
     ("eq_arm", "f", ("neq", 2, 4), "m", "constraint", "its points from each tree's centre of mass"),
