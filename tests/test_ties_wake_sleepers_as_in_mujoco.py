@@ -151,6 +151,10 @@ CASES = {
         130, {0: drive(0.5), 100: drive(1.0), 110: push(0, 0.2)}, None,
     ),
     "a slider-crank": (scene(ALLOWED, SLOW + " " + FLOAT, rest=CRANK), 200, {100: push(0, 0.2)}, None),
+    "a reference that moves on": (
+        scene(ALLOWED.replace('name="l" sleep="allowed"', 'name="l" sleep="never"'), SLOW + " " + FLOAT,
+              rest=actuators('<motor site="j" refsite="l" gear="1 .5 .7 .2 .3 1"/>')), 100, {0: push(2, 0.8)}, 2,
+    ),
     "gravity that ends": (
         scene(BOXES, rest=equality(weld("a", "b"))), 100,
         {80: lambda m, d: m.opt.gravity.__setitem__(slice(None), 0), 90: push(0, 0.3)}, 1,

@@ -13,8 +13,8 @@ from .waking import slept, wake_island
 
 @kernel
 def list_tasks(m, d):
-    """awake_task, kind by kind; forces of actuators that sleep become zero; tree_cycle. Serial, nothing where who is
-    awake is as it was.
+    """awake_task, kind by kind; forces and velocities of actuators that sleep become zero, though a refsite may go on;
+    tree_cycle. Serial, nothing where who is awake is as it was.
     """
     stale = ti.min(1, d.nstale)
     ti.loop_config(serialize=True)
@@ -29,6 +29,7 @@ def list_tasks(m, d):
                     n += 1
                 elif kind == TASK_ACTUATOR:
                     d.actuator_force[k] = 0.0
+                    d.actuator_velocity[k] = 0.0
                 elif kind == TASK_DRIVEN:
                     d.qfrc_actuator[k // num * m.nv + m.driven_dof[k % num]] = 0.0
             d.task_num[kind] = n
