@@ -181,3 +181,14 @@ def test_joining_costs_the_same_per_body():
     model = Model.from_xml_string(f'<mujoco><compiler fusestatic="true"/><worldbody>{body}</worldbody></mujoco>')
     assert model.nbody == 201 and model.ngeom == 200 * 101
     assert time.process_time() - start < 20
+
+
+def test_what_a_sensor_names_as_xbody_stays_as_one_named_as_body_does():
+    """MuJoCo 3.4.0 joins it and then does not find its name."""
+    text = """<mujoco><compiler fusestatic="true"/><worldbody><body name="m"><joint/><geom size=".1"/>
+      <body name="f" pos=".2 0 0"><geom size=".1"/></body></body></worldbody>
+      <sensor><framepos objtype="{}" objname="f"/></sensor></mujoco>"""
+    assert Model.from_xml_string(text.format("xbody")).nbody == 3
+    assert mujoco.MjModel.from_xml_string(text.format("body")).nbody == 3
+    with pytest.raises(ValueError, match="unrecognized name 'f'"):
+        mujoco.MjModel.from_xml_string(text.format("xbody"))
