@@ -287,3 +287,25 @@ def test_sensors_show_what_was_when_their_trees_fell_asleep(integrator):
         theirs, ours = (np.array(data.sensordata) for data in both.data)
         assert np.allclose(ours, theirs, rtol=1e-7, atol=1e-7), (i, np.abs(ours - theirs))
     assert both.data[1].ntree_awake < 3
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicit", "implicitfast"])
+def test_forces_on_those_awake_are_evaluated_again_where_others_fall_asleep(integrator):
+    """With the activations of the end of the step; what the step went on from are those of its beginning."""
+    drives = actuators("".join(f'<general joint="{j}" dyntype="filter" dynprm=".3" gainprm="2"/>' for j in "kl"))
+    lossy = ALLOWED.replace('name="k" type="hinge"', 'name="k" frictionloss=".3" type="hinge"')
+    both = Both(scene(lossy, f'{SLOW} {FLOAT} integrator="{integrator}"', rest=drives))
+    both.poke(put(("qvel", slice(0, 3), (0.02, 0.3, 0.3))))
+    both.poke(drive(0.5, 1))
+    fell = 0
+    for i in range(60):
+        before = both.data[0].tree_asleep >= 0
+        both.step()
+        assert both.same() and both.apart() < 1e-9, i
+        theirs, ours = both.data
+        awake = theirs.tree_asleep < 0  # trees of one dof each
+        fell += awake.any() and (~awake & ~before).any()
+        for name in ("qfrc_smooth", "qfrc_constraint", "qacc"):
+            expected = getattr(theirs, name)[awake]
+            assert np.allclose(np.asarray(getattr(ours, name))[awake], expected, rtol=1e-7, atol=1e-7), (i, name)
+    assert fell

@@ -92,8 +92,9 @@ def _evaluation(skip, sensors, last):
 
 
 AGAIN = _evaluation(mjtStage.mjSTAGE_NONE, False, ACCELERATION)  # in the further stages of RK4
-STEP = (*BEGIN, *_evaluation(mjtStage.mjSTAGE_NONE, True, ACCELERATION), *END, integrate)
-RUNGE_KUTTA = (*STEP[:-1], integrators.rk_first, *AGAIN, integrators.rk_second, *AGAIN, integrators.rk_third, *AGAIN,
+STEP = (*BEGIN, *_evaluation(mjtStage.mjSTAGE_NONE, True, ACCELERATION), *END, integrate,
+        sleep.show_settled)  # fmt: skip
+RUNGE_KUTTA = (*STEP[:-2], integrators.rk_first, *AGAIN, integrators.rk_second, *AGAIN, integrators.rk_third, *AGAIN,
                rk_last)  # fmt: skip
 # the second dynamics: what depends on positions and velocities, then contacts to poses at once
 LCP_FORWARD = (sleep.wake_written, dynamics.fwd_position, collision.collide, sleep.wake_touched, sleep.wake_tied,

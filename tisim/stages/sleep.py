@@ -13,6 +13,8 @@ from tisim.errors import Error
 
 from . import actuation, callbacks, collision, constraint, dynamics, integrators, sensor, tendon
 
+LATER = "later"  # in the notes of a Data: forces that are shown once the step is over
+
 
 def wake_written(m, d):
     """Before poses are made: sleepers that the user moved or pushed wake up, and the lists of what is awake follow.
@@ -151,8 +153,8 @@ def settle(m, d):
     """What follows from velocities, once more where some trees fell asleep and users or actuators go on from it.
 
     As in MuJoCo activations are advanced before that, and a step with an acceleration of its own, of an implicit
-    integrator, keeps what that follows from; new activations wait in rk_act until it is over. Worlds in which nothing
-    fell asleep go on from what they had: here their activations are still as they were.
+    integrator, goes on from the forces before; those of now are shown, and new activations wait in rk_act, until it is
+    over. Worlds in which nothing fell asleep go on from what they had: here their activations are still as they were.
     """
     used = m.nu or m.ntendon or m._sizes["nsensor"]
     if not (asleep.enabled(m) and (used or energy_follows(m))) or not d.exceeds(rarely=True, nslept=0):
@@ -165,6 +167,15 @@ def settle(m, d):
         if used:
             _settle(m, d, np.isin(np.arange(d.nworld), awake[trees[awake] >= 0] // m.ntree))
         memory.upload(d.device("tree_asleep"), trees)
+
+
+def show_settled(m, d):
+    """Behind the integration: the forces that `settle` found, where the step went on from those before."""
+    if not asleep.enabled(m) or not d.exceeds(rarely=True, nslept=0):
+        return
+    with d.program.aside():
+        for name, now in d._info.pop(LATER, {}).items():
+            memory.upload(d.device(name), now)
 
 
 def _settle(m, d, fell):
@@ -183,8 +194,11 @@ def _settle(m, d, fell):
         stage(m, d)
     if m._sizes["nsensor"]:
         sensor.lay_down(m, d)
-    for name in ("qfrc_smooth", "qfrc_constraint") if own.any() else ():
-        memory.upload(d.device(name), _chosen(own, kept[name], memory.download(d.device(name))))
+    d._info[LATER] = {}
+    for name in kept if own.any() else ():
+        now = memory.download(d.device(name))
+        memory.upload(d.device(name), _chosen(own, kept[name], now))
+        d._info[LATER][name] = _chosen(own & ~fell, kept[name], now)
     if m.na:
         memory.upload(d.device("act"), _chosen(own, before, after))
         memory.upload(d.device("rk_act"), after)
