@@ -9,7 +9,7 @@ from .distance_phases import ask
 from .epa import MADE, ON_FACE, UNUSABLE, close_up, first_polytope, open_up
 from .gjk import FAR, ROUNDING, barycentric
 from .memory import DIST2, FIRST, FOOT, copy_vertex, corner_of, face_f, number, point, vertex
-from .search import BUILD, DONE, EXPAND
+from .search import BUILD, DONE, EXPAND, touch_of
 
 SIN120 = 0.86602540378
 
@@ -169,13 +169,28 @@ def take_expand(m, d, mem: ti.template(), s: ti.template(), y):
 
 
 @func
+def is_false(m, s: ti.template()):
+    """True if a distance was asked for, and the depth is more than the shapes can overlap: they just touch, and the
+    polytope misses the origin. Contacts are MuJoCo's, which has no such test.
+    """
+    depth = ti.sqrt(s.foot2)
+    return s.cutoff > 0.0 and s.near > 0.0 and depth > ti.max(s.most, 0.0) + 2.0 * touch_of(m, s)
+
+
+@func
 def take_depth(m, d, mem: ti.template(), s: ti.template()):
-    """The depth, and the points of either shape that belong to the origin's projection on the last face."""
-    a = vertex(m, d, mem, s.corner[0])
-    t = barycentric(a, vertex(m, d, mem, s.corner[1]), vertex(m, d, mem, s.corner[2]), s.foot)
-    s.p1 = vec3(0.0, 0.0, 0.0)
-    s.p2 = vec3(0.0, 0.0, 0.0)
-    for c in ti.static(range(3)):
-        s.p1 += t[c] * point(m, d, mem, s.corner[c], 0)
-        s.p2 += t[c] * point(m, d, mem, s.corner[c], 1)
-    s.dist = -ti.sqrt(s.foot2)
+    """The depth, and the points of either shape that belong to the origin's projection on the last face; the nearest
+    points that GJK found where the depth is false.
+    """
+    if is_false(m, s):
+        s.dist = s.near
+        s.corner[0] = -1
+    else:
+        a = vertex(m, d, mem, s.corner[0])
+        t = barycentric(a, vertex(m, d, mem, s.corner[1]), vertex(m, d, mem, s.corner[2]), s.foot)
+        s.p1 = vec3(0.0, 0.0, 0.0)
+        s.p2 = vec3(0.0, 0.0, 0.0)
+        for c in ti.static(range(3)):
+            s.p1 += t[c] * point(m, d, mem, s.corner[c], 0)
+            s.p2 += t[c] * point(m, d, mem, s.corner[c], 1)
+        s.dist = -ti.sqrt(s.foot2)

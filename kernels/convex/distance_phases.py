@@ -6,7 +6,7 @@ A phase either sets what the next support point is for, or takes it in (`take_..
 from ..wide import *
 from .gjk import FAR, ROUNDING, direction_of, nearest_face, nearest_on_simplex
 from .memory import copy_vertex, point, vertex
-from .search import BUILD, DONE, ENDED, NEAREST, REDUCE, SEARCH, START, thickness
+from .search import BUILD, DONE, ENDED, NEAREST, REDUCE, SEARCH, START, thickness, touch_of
 
 
 @func
@@ -45,6 +45,7 @@ def take_nearest(m, d, mem: ti.template(), s: ti.template(), y):
     eps = 0.0 if s.flat else 0.5 * m.opt.ccd_tolerance * m.opt.ccd_tolerance
     xy = dot(s.x, y)
     xx = dot(s.x, s.x)
+    s.most = ti.min(s.most, -xy / s.dist)
     if dot(s.x, s.x - y) < ti.max(eps, ROUNDING * ti.sqrt(xx * ti.max(xx, dot(y, y)))):
         if s.k == 0:
             s.n = 1
@@ -153,9 +154,8 @@ def end_distance(m, d, mem: ti.template(), s: ti.template()):
     """ENDED: the distance is known; where the shapes touch or overlap, it goes on with full shapes, or the depth."""
     if s.dist > 0.0 and ROUNDING == 0.0:  # f32 keeps those of the nearest simplex
         witness(m, d, mem, s)
-    touch = m.opt.ccd_tolerance
-    if ti.static(FP == ti.f32):
-        touch = ti.max(touch, 2.0 * ROUNDING * s.size)
+    s.near = s.dist
+    touch = touch_of(m, s)
     s.phase = DONE
     if s.core:
         if s.dist > touch:

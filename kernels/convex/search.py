@@ -3,7 +3,7 @@
 from ..constants import BOX, CAPSULE, HFIELD, MESH, SPHERE
 from ..rotation import at3
 from ..wide import *
-from .gjk import FAR
+from .gjk import FAR, ROUNDING
 from .memory import BOTTOM, INFLATE, POS, RADIUS, ROUND, TOP, shape_f, type_of
 
 # what the next support point is for; START, REDUCE and ENDED need none
@@ -45,6 +45,8 @@ class Search:
     x: vec3  # its point nearest to the origin
     w: vec4  # weights of its vertices there
     face: ti.i32  # the face that is asked about: of the tetrahedron, of the polytope
+    near: FP  # distance that GJK ended with
+    most: FP  # no depth is larger: how far the difference reaches beyond the origin in some direction
     # EPA
     kind: ti.i32  # vertices of the simplex that the polytope starts from
     axis: vec3  # its first edge
@@ -115,6 +117,15 @@ def thickness(m, d, mem: ti.template(), s: ti.template(), i):
 
 
 @func
+def touch_of(m, s: ti.template()):
+    """Distance up to which shapes are taken to touch."""
+    touch = m.opt.ccd_tolerance
+    if ti.static(FP == ti.f32):
+        touch = ti.max(touch, 2.0 * ROUNDING * s.size)
+    return touch
+
+
+@func
 def start(m, d, mem: ti.template(), s: ti.template()):
     """Starts GJK: with the cores of round shapes, or at full size; in f32 also again, from elsewhere."""
     s.reach = s.cutoff
@@ -134,5 +145,6 @@ def start(m, d, mem: ti.template(), s: ti.template()):
             s.x += 0.01 * s.size * vec3(t & 1, t >> 1 & 1, 1 - t // 2)
     s.n = 0
     s.k = 0
+    s.most = FAR
     s.failed = False
     s.phase = NEAREST
