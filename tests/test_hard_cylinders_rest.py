@@ -175,3 +175,23 @@ def test_the_convex_dynamics_has_mujocos_contact_still():
     m.opt.dynamics, m.lcp.gap = "lcp", 0
     tisim.step(m, d)
     assert d.ncon == 1
+
+
+def test_normals_point_from_one_shape_to_the_other():
+    """A plank of 0.8 mm lies on a roller of 1 mm. EPA has faces as near to the origin across both shapes; MuJoCo's
+    normal is turned round in one of nine of these poses, which threw the plank."""
+    m = tisim.Model.from_xml_string(
+        '<mujoco><worldbody><body><freejoint/><geom type="cylinder" size=".001 .004"/></body>'
+        '<body><freejoint/><geom type="box" size=".008 .002 .0004"/></body></worldbody></mujoco>'
+    )
+    m.opt.dynamics = "lcp"
+    m.lcp.gap = 7.94e-5
+    many = 1000
+    d = tisim.Data(m, nworld=many)
+    roller = [0.0041817160007, -1.756e-07, 0.00099608511637, 0.70439253405, 0.70396502808, 0.0642759842, -0.0642883742]
+    plank = [0.00036378338662, 5.264e-07, 0.00239612911511, 0.99999996668, -0.00025616719, 2.970952e-05, 1.183614e-05]
+    rng = np.random.default_rng(0)
+    d.qpos = np.array(roller + plank) + rng.normal(size=(many, 14)) * 1e-8
+    tisim.forward(m, d)
+    assert np.ravel(d.contact.frame).reshape(-1, 9)[:, 2].min() > 0.99
+    assert np.min(d.contact.dist) > -2e-6

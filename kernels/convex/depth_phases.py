@@ -143,7 +143,12 @@ def take_expand(m, d, mem: ti.template(), s: ti.template(), y):
     """EXPAND: the polytope's new vertex, unless it is no farther out than the face."""
     s.nvert += 1
     lower = root(s.lower2)
-    s.upper = ti.min(s.upper, dot(s.foot, y) / lower)
+    s.own = dot(s.foot, y) / lower
+    if ti.static(m.has.closing):
+        if s.own < s.upper:
+            s.held = s.corner
+            s.held_foot = s.foot * (s.own / lower)
+    s.upper = ti.min(s.upper, s.own)
     again = False
     if s.flat:
         again = is_known(m, d, mem, s.at)
@@ -182,6 +187,13 @@ def take_depth(m, d, mem: ti.template(), s: ti.template()):
     """The depth, and the points of either shape that belong to the origin's projection on the last face; the nearest
     points that GJK found where the depth is false.
     """
+    turned = False
+    if ti.static(m.has.closing):
+        turned = s.own > s.upper + touch_of(m, s)  # what ended it was known of another face, perhaps across the shapes
+        if turned:
+            s.corner = s.held
+            s.foot = s.held_foot
+            s.foot2 = dot(s.foot, s.foot)
     if is_false(m, s):
         s.dist = s.near
         s.corner[0] = -1
@@ -194,3 +206,7 @@ def take_depth(m, d, mem: ti.template(), s: ti.template()):
             s.p1 += t[c] * point(m, d, mem, s.corner[c], 0)
             s.p2 += t[c] * point(m, d, mem, s.corner[c], 1)
         s.dist = -ti.sqrt(s.foot2)
+        if turned:
+            error = 0.5 * (s.foot - (s.p1 - s.p2))
+            s.p1 += error
+            s.p2 -= error

@@ -59,6 +59,9 @@ class Search:
     upper: FP  # the largest one
     foot: vec3  # the origin's projection on the nearest face
     foot2: FP  # its squared length
+    own: FP  # how far the difference reaches beyond the origin that way
+    held: ivec3  # corners of the face, and the way, of the least such
+    held_foot: vec3
 
 
 @func
