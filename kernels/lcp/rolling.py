@@ -7,6 +7,7 @@ substep before bodies move by them, and nothing with one substep. tisim/LCP.md, 
 """
 
 from ..constants import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
+from ..rotation import at3
 from ..types import func, ti, vec3
 from .bodies import velocity_of
 
@@ -15,19 +16,26 @@ FACE = 3  # contacts of a manifold from which on it is a face, which lies and do
 
 @func
 def may_roll(m, d, first, end):
-    """Whether the contacts of the manifold from `first` to `end` may roll: by a round side of a body that moves, where
-    no joint holds it."""
-    rolls = end - first < FACE and (is_round(m, d, first, 0) or is_round(m, d, first, 1))
-    for side in ti.static(range(2)):
-        b = m.geom_bodyid[d.contact_geom[first][side]]
-        rolls = rolls and (m.body_treeid[b] < 0 or m.body_dofnum[b] == 6)
+    """Whether the contacts of the manifold from `first` to `end` may roll: by a round side, where no joint holds a body
+    that moves."""
+    rolls = False
+    if end - first < FACE:
+        g = d.contact_geom[first]
+        if is_round(m, g[0]) or is_round(m, g[1]):
+            rolls = is_free(m, m.geom_bodyid[g[0]]) and is_free(m, m.geom_bodyid[g[1]])
     return rolls
 
 
 @func
-def is_round(m, d, c, side):
-    """Whether geom 1 or 2 of contact c has a side that rolls."""
-    kind = m.geom_type[d.contact_geom[c][side]]
+def is_free(m, b):
+    """Whether a body has a free joint, or does not move."""
+    return m.body_treeid[b] < 0 or m.body_dofnum[b] == 6
+
+
+@func
+def is_round(m, g):
+    """Whether a geom has a side that rolls."""
+    kind = m.geom_type[g]
     return kind == SPHERE or kind == CAPSULE or kind == CYLINDER or kind == ELLIPSOID
 
 
@@ -46,7 +54,17 @@ def middle_of(m, d, c, before):
         for side in ti.static(range(2)):
             b = m.geom_bodyid[d.contact_geom[c][side]]
             if m.body_dofnum[b] == 6:
-                v += velocity_of(m, d, w, b)[0]
+                v += speed_of(m, d, w, b)
                 moving += 1
         place += (0.5 - 0.5 / d.lcp_substeps) * (way - m.opt.timestep / ti.max(1, moving) * v)
     return place
+
+
+@func
+def speed_of(m, d, w, b):
+    """World velocity of the centre of mass of a body with a free joint; quick where that is the body's origin."""
+    v = at3(d.qvel, w * m.nv + m.body_dofadr[b])
+    place = m.body_ipos[w, b]
+    if place.dot(place) > 0.0:
+        v = velocity_of(m, d, w, b)[0]
+    return v
