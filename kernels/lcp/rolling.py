@@ -3,7 +3,7 @@
 The places of contacts are those at the beginning of a step, for all of its substeps. What rolls or rocks goes on to
 others meanwhile, so that forces would act half a step late, and give it w^2 h / 2 of its energy a second. So the place
 goes on, against the bodies, as far as it did in half of the last step; not the whole half, as velocities act a
-substep before bodies move by them, and nothing with one substep. tisim/LCP.md, "What it does not promise".
+substep before bodies move by them, and nothing with one substep. tisim/LCP.md, "When to take which".
 """
 
 from ..constants import CAPSULE, CYLINDER, ELLIPSOID, SPHERE

@@ -64,8 +64,13 @@ def last_picture(console, m, d, path, width, height, look):
 
 def look_of(asked):
     """What options of pictures say."""
+    return shown(asked) | dict(quality=asked.quality, lamps=asked.lamps)
+
+
+def shown(asked):
+    """The part of it that windows know, too."""
     return dict(camera=asked.camera or None, color=asked.color, show_contacts=asked.contacts, world=asked.world,
-                chains=asked.chains, quality=asked.quality, lamps=asked.lamps)  # fmt: skip
+                chains=asked.chains)  # fmt: skip
 
 
 def render(console, asked):
@@ -172,8 +177,7 @@ def view(console, asked):
         raise Error("--pictures belongs to --web")
     page = dict(host=asked.host, port=asked.port, pictures=asked.pictures) if asked.web else None
     how = "auto" if asked.caster is None else "caster" if asked.caster else "raster"
-    look = dict(camera=asked.camera or None, color=asked.color, show_contacts=asked.contacts, world=asked.world,
-                chains=asked.chains, running=not asked.paused, draw=how)  # fmt: skip
+    look = shown(asked) | dict(running=not asked.paused, draw=how)
     width, height = parse_size(asked.size or (page and "960x540"))
     check_lengths(asked.seconds, asked.until)
     if playback.is_recording(asked.source):
