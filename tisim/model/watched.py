@@ -4,11 +4,11 @@ What users get is read-only to NumPy, and so is every view that NumPy makes of i
 noticed raises. `Watched` notices the others, writes into the owner's memory and tells the owner.
 """
 
-import operator
 import sys
 
 import numpy as np
 
+from tisim.enums.members import integers
 from tisim.errors import Error, ValuesError
 
 
@@ -157,15 +157,6 @@ def kind_of(value):
         return "O"
 
 
-def members(value):
-    """Members of enums that are no numbers to NumPy, as mujoco's, or lists of them, as integers; None for all else."""
-    try:
-        a = np.asarray(value, object)
-        return np.array([operator.index(x) for x in a.flat], np.int64).reshape(a.shape)
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
 def is_masked(value):
     """Whether this is a masked array; numpy.ma, which takes a while, is not loaded for the question."""
     masked = sys.modules.get("numpy.ma")
@@ -179,7 +170,7 @@ def numbers(value):
         value = _plain(value)
         if is_masked(value):
             raise ValuesError("expected numbers, got a masked array: its .filled(value) is one without a mask")
-        if (kind := kind_of(value)) == "O" and (known := members(value)) is not None:
+        if (kind := kind_of(value)) == "O" and (known := integers(value)) is not None:
             return known
         if kind not in "biuf":
             text = repr(value)
