@@ -56,6 +56,29 @@ def test_what_rocks_gains_no_energy(name):
     assert np.abs(d.qpos[2]) < 1.0
 
 
+def test_what_only_rolls_keeps_its_speed_on_what_is_free():
+    """Seen from the mean of both bodies, a ball touched a free plank ahead of its middle, and lost a tenth a second."""
+    plank = '<body pos="0 0 .05"><freejoint/><geom type="box" size="3 .3 .05" mass="50"/></body>'
+    for kind in ("sphere", "capsule", "cylinder"):
+        rolling = f'<body pos="-2 0 .2" euler="90 0 0"><freejoint/><geom type="{kind}" size=".1 .2"/></body>'
+        m, d = hard(plank + rolling, 0.005)
+        d.qvel[6], d.qvel[11] = 1.0, -10.0  # about its own axis, which is -y
+        tisim.step(m, d, 400)
+        assert abs(np.linalg.norm(d.qvel[9:12]) - 10.0) < 0.01, (kind, d.qvel[9:12])
+
+
+def test_a_capsule_comes_to_rest_between_two_others():
+    """Which only roll on each other: with places of the middle it rolled on for ever from the third of these starts."""
+    beside = "".join(f'<geom type="capsule" size=".1 .5" pos="0 {y} .1" euler="0 90 0"/>' for y in (0.12, -0.12))
+    for y in (0.01, 0.02, 0.03, 0.04):
+        m, d = hard(
+            beside + f'<body pos="0 {y} .35" euler="0 90 0"><freejoint/><geom type="capsule" size=".08 .3"/></body>',
+            0.005,
+        )
+        tisim.step(m, d, 1000)
+        assert np.abs(d.qvel).max() < 1e-5, y
+
+
 def test_a_plate_rocks_with_long_steps_as_with_short_ones():
     places = {}
     for h in (0.005, 0.0005):

@@ -1,10 +1,10 @@
-"""What the last step says of the contacts of this one: impulses that they begin with, and where they roll to."""
+"""What the last step says of the contacts of this one: impulses to begin with, and where those that rock go on to."""
 
 from ..sleep.awake import is_tree_asleep
 from ..team import share
 from ..types import FP, SERIAL, func, kernel, ti, vec3
 from .manifolds import contacts_of
-from .rolling import may_roll, middle_of
+from .rocking import may_rock, middle_of
 
 HEAD_SLEEPERS = 61  # place in lcp_head: the number of old contacts of sleepers
 MOST = 62  # old contacts of a pair that can be told apart
@@ -114,7 +114,7 @@ def match_pair(m, d, first, end, old, behind):
     most = ti.min(behind, old + MOST)
     if d.lcp_warm[d.contact_worldid[first]] == 0:
         most = old
-    rolls = may_roll(m, d, first, end)
+    rocks = may_rock(m, d, first, end)
     for c in range(first, end):
         best = d.lcp_reach * d.lcp_reach
         if end - first == 1 and most - old == 1:
@@ -130,7 +130,7 @@ def match_pair(m, d, first, end, old, behind):
         if at >= 0:
             taken = taken | ti.i64(1) << (at - old)
             start = d.lcp_share * d.lcp_impulse[at]
-            if rolls:
+            if rocks:
                 middle = middle_of(m, d, c, d.lcp_pos[at])
         d.lcp_start[c] = start
         d.lcp_middle[c] = middle

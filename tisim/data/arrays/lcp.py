@@ -22,7 +22,7 @@ SCRATCH = [
     ("lcp_slept_impulse", "f", ("nlcpmax", 3), "N s", "lcp", "their impulses"),
     ("lcp_slept_place", "i", ("nlcpmax",), "-", "lcp", "where they go in it"),
     ("lcp_start", "f", ("nconmax", 3), "N s", "lcp", "the impulses with which the contacts of this step begin"),
-    ("lcp_middle", "f", ("nconmax", 3), "m", "lcp", "places at which they act, see kernels/lcp/rolling.py"),
+    ("lcp_middle", "f", ("nconmax", 3), "m", "lcp", "places at which they act, see kernels/lcp/rocking.py"),
     ("lcp_easing", "f", ("nconmax",), "m/s", "lcp", "least velocity apart, by ease"),
     ("lcp_used", "i", ("nbody",), "-", "lcp", "bits of the colours that a body has"),
     ("lcp_seen", "i", ("nbody",), "-", "lcp", "in ODE's order, 1: the search for islands has come to this body"),
