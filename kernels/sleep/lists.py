@@ -5,7 +5,7 @@ A tree's bodies, geoms, dofs are stretches of the model's arrays, so all lists f
 
 from ..constants import NKIND
 from ..smooth.kinematics import BLOCK, block_moment, present_mass
-from ..types import *
+from ..types import func, kernel, ti
 from .awake import is_geom_gone
 
 CURSOR = NKIND + 1  # as in collision/candidates.py
@@ -50,6 +50,19 @@ def weigh_present(m, d):
         d.body_block[w * m.nbody + block] = block_moment(m, d, w, block * BLOCK)
 
 
+@ti.dataclass
+class Ends:
+    """How long each list is so far."""
+
+    body: ti.i32
+    obj: ti.i32
+    dof: ti.i32
+    q: ti.i32
+    box: ti.i32
+    limited: ti.i32
+    lossy: ti.i32
+
+
 @kernel
 def list_awake(m, d):
     """All lists but that of pairs, serial; nothing where they are as they were."""
@@ -58,69 +71,90 @@ def list_awake(m, d):
     for _ in range(stale):
         d.nstale = 0
         d.nlivestale = 1
-        tree = 0
-        for wt in range(d.nworld * m.ntree):
-            d.tree_woken[wt] = 0
-            if d.tree_asleep[wt] < 0:
-                d.awake_tree[tree] = wt
-                tree += 1
-            else:
-                d.tree_island[wt] = -1
-                d.tree_segnum[wt] = 0
-                w = wt // m.ntree
-                first = w * m.nbody + m.tree_bodyadr[wt - w * m.ntree]
-                for b in range(first, first + m.tree_bodynum[wt - w * m.ntree]):
-                    d.body_connum[b] = 0  # of the step in which it fell asleep
-        d.ntawake = tree
+        list_trees(m, d)
     ti.loop_config(serialize=True)
     for _ in range(stale):
-        nobj = m.nbody + m.ngeom + m.nsite
-        body, obj, dof, q, box, limited, lossy = 0, 0, 0, 0, 0, 0, 0
-        # what has no joints of its own and moves all the same, or has to follow what is below it
+        ends = Ends(body=0, obj=0, dof=0, q=0, box=0, limited=0, lossy=0)
         for w in range(d.nworld):
-            for k in range(m.nalways):
-                b = m.always_body[k]
-                body = append(m, d, w * m.nbody + b, 1, body, d.awake_body)
-                obj = append(m, d, w * nobj + b, 1, obj, d.awake_object)
-                if m.always_moves[k] == 1:
-                    block = b // BLOCK * BLOCK
-                    obj = append(m, d, w * nobj + block, 1, obj, d.awake_object)
-                    adr, num = m.body_geomadr[b], m.body_geomnum[b]
-                    obj = append(m, d, w * nobj + m.nbody + adr, num, obj, d.awake_object)
-                    adr, num = m.body_siteadr[b], m.body_sitenum[b]
-                    obj = append(m, d, w * nobj + m.nbody + m.ngeom + adr, num, obj, d.awake_object)
-                    box = append_boxes(m, d, w, b, 1, box)
+            append_always(m, d, w, ends)
         last_block = -1
         for k in range(d.ntawake):
-            wt = d.awake_tree[k]
-            w = wt // m.ntree
-            t = wt - w * m.ntree
-            b, num = m.tree_bodyadr[t], m.tree_bodynum[t]
-            # sums over fixed blocks of bodies are made by the object of the first one
-            nblock = (m.nbody + BLOCK - 1) // BLOCK
-            for block in range(b // BLOCK, (b + num - 1) // BLOCK + 1):
-                if w * nblock + block > last_block:
-                    last_block = w * nblock + block
-                    obj = append(m, d, w * nobj + block * BLOCK, 1, obj, d.awake_object)
-            body = append(m, d, w * m.nbody + b, num, body, d.awake_body)
-            obj = append(m, d, w * nobj + m.nbody + m.tree_geomadr[t], m.tree_geomnum[t], obj, d.awake_object)
-            first = w * nobj + m.nbody + m.ngeom + m.tree_siteadr[t]
-            obj = append(m, d, first, m.tree_sitenum[t], obj, d.awake_object)
-            dof = append(m, d, w * m.nv + m.tree_dofadr[t], m.tree_dofnum[t], dof, d.awake_dof)
-            q = append(m, d, w * m.nq + m.tree_qposadr[t], m.tree_qposnum[t], q, d.awake_qpos)
-            first = w * m.nlimited + m.tree_limitedadr[t]
-            limited = append(m, d, first, m.tree_limitednum[t], limited, d.awake_limited)
-            lossy = append(m, d, w * m.nfriction + m.tree_lossyadr[t], m.tree_lossynum[t], lossy, d.awake_lossy)
-            box = append_boxes(m, d, w, b, num, box)
-        d.nbawake = body
-        d.noawake = obj
-        d.nvawake = dof
-        d.nqawake = q
-        d.nlawake = limited
-        d.nfawake = lossy
-        d.nboxawake = box
+            last_block = append_tree(m, d, d.awake_tree[k], last_block, ends)
+        d.nbawake = ends.body
+        d.noawake = ends.obj
+        d.nvawake = ends.dof
+        d.nqawake = ends.q
+        d.nlawake = ends.limited
+        d.nfawake = ends.lossy
+        d.nboxawake = ends.box
     if ti.static(m.has.gone):
         weigh_present(m, d)
+
+
+@func
+def list_trees(m, d):
+    """awake_tree; those that sleep lose what the step had in which they fell asleep."""
+    tree = 0
+    for wt in range(d.nworld * m.ntree):
+        d.tree_woken[wt] = 0
+        if d.tree_asleep[wt] < 0:
+            d.awake_tree[tree] = wt
+            tree += 1
+        else:
+            d.tree_island[wt] = -1
+            d.tree_segnum[wt] = 0
+            w = wt // m.ntree
+            first = w * m.nbody + m.tree_bodyadr[wt - w * m.ntree]
+            for b in range(first, first + m.tree_bodynum[wt - w * m.ntree]):
+                d.body_connum[b] = 0
+    d.ntawake = tree
+
+
+@func
+def append_always(m, d, w, ends: ti.template()):
+    """Appends what has no joints of its own and moves all the same, or has to follow what is below it."""
+    first = w * (m.nbody + m.ngeom + m.nsite)
+    for k in range(m.nalways):
+        b = m.always_body[k]
+        ends.body = append(m, d, w * m.nbody + b, 1, ends.body, d.awake_body)
+        ends.obj = append(m, d, first + b, 1, ends.obj, d.awake_object)
+        if m.always_moves[k] == 1:
+            ends.obj = append(m, d, first + b // BLOCK * BLOCK, 1, ends.obj, d.awake_object)
+            append_shapes(m, d, w, m.body_geomadr[b], m.body_geomnum[b], m.body_siteadr[b], m.body_sitenum[b], ends)
+            ends.box = append_boxes(m, d, w, b, 1, ends.box)
+
+
+@func
+def append_tree(m, d, wt, last_block, ends: ti.template()):
+    """Appends what belongs to world-major tree wt. Sums over fixed blocks of bodies are made by the object of the first
+    one: returns the last block that has been appended, `last_block` before."""
+    w = wt // m.ntree
+    t = wt - w * m.ntree
+    b, num = m.tree_bodyadr[t], m.tree_bodynum[t]
+    first = w * (m.nbody + m.ngeom + m.nsite)
+    nblock = (m.nbody + BLOCK - 1) // BLOCK
+    for block in range(b // BLOCK, (b + num - 1) // BLOCK + 1):
+        if w * nblock + block > last_block:
+            last_block = w * nblock + block
+            ends.obj = append(m, d, first + block * BLOCK, 1, ends.obj, d.awake_object)
+    ends.body = append(m, d, w * m.nbody + b, num, ends.body, d.awake_body)
+    append_shapes(m, d, w, m.tree_geomadr[t], m.tree_geomnum[t], m.tree_siteadr[t], m.tree_sitenum[t], ends)
+    ends.dof = append(m, d, w * m.nv + m.tree_dofadr[t], m.tree_dofnum[t], ends.dof, d.awake_dof)
+    ends.q = append(m, d, w * m.nq + m.tree_qposadr[t], m.tree_qposnum[t], ends.q, d.awake_qpos)
+    limited = w * m.nlimited + m.tree_limitedadr[t]
+    ends.limited = append(m, d, limited, m.tree_limitednum[t], ends.limited, d.awake_limited)
+    lossy = w * m.nfriction + m.tree_lossyadr[t]
+    ends.lossy = append(m, d, lossy, m.tree_lossynum[t], ends.lossy, d.awake_lossy)
+    ends.box = append_boxes(m, d, w, b, num, ends.box)
+    return last_block
+
+
+@func
+def append_shapes(m, d, w, geom, geoms, site, sites, ends: ti.template()):
+    """Appends the objects of geoms and sites, so many from the first of each on."""
+    first = w * (m.nbody + m.ngeom + m.nsite) + m.nbody
+    ends.obj = append(m, d, first + geom, geoms, ends.obj, d.awake_object)
+    ends.obj = append(m, d, first + m.ngeom + site, sites, ends.obj, d.awake_object)
 
 
 @func

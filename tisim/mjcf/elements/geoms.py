@@ -65,28 +65,9 @@ def compile_geoms(items, assets, materials, width, weldid, infer):
     condim = column(items, "condim", dtype=np.int32)
     first(items, ~np.isin(condim, [1, 3, 4, 6]), "'condim' is 1, 3, 4 or 6")
 
-    # mass and principal inertia
-    shell = column(items, "shellinertia", dtype=bool)
-    density = column(items, "density")
-    solid = np.where(kind == mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_BOX, kind)  # as large as its mean height
-    extent = np.where(shell, shapes.area(solid, size), shapes.volume(solid, size))
-    hollow, full = shapes.shell_inertia_per_mass(solid, size), shapes.inertia_per_mass(solid, size)
-    per_mass = np.where(shell[:, None], hollow, full)
-    geom_assets.extents(kind, dataid, assets, extent, per_mass)
-    given = np.array([np.nan if item.attrib["mass"] is None else item.attrib["mass"] for item in items], float)
-    mass = np.where(np.isnan(given), density * extent, np.where(extent > EPS, given, 0.0))
     group = column(items, "group", dtype=np.int32)
     used = infer[body] & in_inertia_group(items, group)
-    bad = used & ((mass < 0) | (np.isnan(given) & (density < 0)))
-    first(items, bad, "mass and density cannot be negative")
-    inertia = mass[:, None] * per_mass
-
-    fluid = np.zeros((n, 12))
-    wet = column(items, "fluidshape", dtype=bool)
-    if wet.any():
-        fluid[wet, 0] = 1
-        fluid[wet, 1:6] = column([item for item in items if item.attrib["fluidshape"]], "fluidcoef", 5)
-        fluid[wet, 6:] = shapes.added_mass(kind[wet], size[wet])
+    mass, inertia = masses(items, kind, size, dataid, assets, used)
     apply_frames(items, pos, quat)
 
     arrays = dict(
@@ -99,10 +80,37 @@ def compile_geoms(items, assets, materials, width, weldid, infer):
         geom_solref=column(items, "solref", 2), geom_solimp=column(items, "solimp", 5), geom_size=size,
         geom_aabb=aabb, geom_rbound=rbound, geom_pos=pos, geom_quat=quat,
         geom_friction=column(items, "friction", 3), geom_margin=column(items, "margin"),
-        geom_gap=column(items, "gap"), geom_fluid=fluid, geom_user=user_data(items, width, "geom"),
-        geom_rgba=column(items, "rgba", 4, np.float32),
+        geom_gap=column(items, "gap"), geom_fluid=fluid_coefficients(items, kind, size),
+        geom_user=user_data(items, width, "geom"), geom_rgba=column(items, "rgba", 4, np.float32),
     )  # fmt: skip
     return arrays, mass, inertia
+
+
+def masses(items, kind, size, dataid, assets, used):
+    """(mass (n,), principal inertia (n, 3)) of the geoms; used  (n,) bool: a body has them from its geom."""
+    shell = column(items, "shellinertia", dtype=bool)
+    density = column(items, "density")
+    solid = np.where(kind == mjtGeom.mjGEOM_HFIELD, mjtGeom.mjGEOM_BOX, kind)  # as large as its mean height
+    extent = np.where(shell, shapes.area(solid, size), shapes.volume(solid, size))
+    hollow, full = shapes.shell_inertia_per_mass(solid, size), shapes.inertia_per_mass(solid, size)
+    per_mass = np.where(shell[:, None], hollow, full)
+    geom_assets.extents(kind, dataid, assets, extent, per_mass)
+    given = np.array([np.nan if item.attrib["mass"] is None else item.attrib["mass"] for item in items], float)
+    mass = np.where(np.isnan(given), density * extent, np.where(extent > EPS, given, 0.0))
+    bad = used & ((mass < 0) | (np.isnan(given) & (density < 0)))
+    first(items, bad, "mass and density cannot be negative")
+    return mass, mass[:, None] * per_mass
+
+
+def fluid_coefficients(items, kind, size):
+    """(n, 12) geom_fluid: of geoms with a fluidshape whether, their coefficients and added mass."""
+    fluid = np.zeros((len(items), 12))
+    wet = column(items, "fluidshape", dtype=bool)
+    if wet.any():
+        fluid[wet, 0] = 1
+        fluid[wet, 1:6] = column([item for item in items if item.attrib["fluidshape"]], "fluidcoef", 5)
+        fluid[wet, 6:] = shapes.added_mass(kind[wet], size[wet])
+    return fluid
 
 
 def in_inertia_group(items, group):
