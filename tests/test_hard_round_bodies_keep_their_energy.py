@@ -16,6 +16,13 @@ ROCKERS = {
                                   '<geom type="ellipsoid" size=".3 .3 .1" mass="50"/></body>' + THIN,
     "a box on a ball": '<geom type="sphere" size=".3"/><body pos=".01 0 .33"><freejoint/>'
                        '<geom type="box" size=".1 .1 .03"/></body>',
+    "a ball with a weight": '<body pos="0 0 .2" euler="0 40 0"><freejoint/><geom type="sphere" size=".2" mass="1"/>'
+                            '<geom type="sphere" size=".03" pos="0 0 -.15" mass="2"/></body>',
+    "a ball with a weight that holds a mast":
+        '<geom type="box" size="3 3 .05"/><body pos="0 0 .25" euler="0 40 0"><freejoint/>'
+        '<geom type="sphere" size=".2" mass="1"/><geom type="sphere" size=".03" pos="0 0 -.15" mass="2"/>'
+        '<body pos="0 0 .2"><joint axis="0 1 0" stiffness="20" damping=".01"/>'
+        '<geom type="capsule" size=".02" fromto="0 0 0 0 0 .15" mass=".1"/></body></body>',
     "a coin on an ellipsoid": '<geom type="ellipsoid" size=".3 .3 .2"/><body pos=".01 0 .23"><freejoint/>'
                               '<geom type="cylinder" size=".1 .03"/></body>',
 }  # fmt: skip

@@ -4,7 +4,7 @@ from ..sleep.awake import is_tree_asleep
 from ..team import share
 from ..types import FP, SERIAL, func, kernel, ti, vec3
 from .manifolds import contacts_of
-from .rocking import may_rock, middle_of
+from .rocking import may_rock, middle_of, swing_of
 
 HEAD_SLEEPERS = 61  # place in lcp_head: the number of old contacts of sleepers
 MOST = 62  # old contacts of a pair that can be told apart
@@ -115,6 +115,7 @@ def match_pair(m, d, first, end, old, behind):
     if d.lcp_warm[d.contact_worldid[first]] == 0:
         most = old
     rocks = may_rock(m, d, first, end)
+    swing = swing_of(m, d, first)
     for c in range(first, end):
         best = d.lcp_reach * d.lcp_reach
         if end - first == 1 and most - old == 1:
@@ -126,7 +127,7 @@ def match_pair(m, d, first, end, old, behind):
             nearer = (taken >> (k - old) & 1 == 0) & (away < best)
             best, at = ti.select(nearer, away, best), ti.select(nearer, k, at)
         start = vec3(0.0)
-        middle = d.contact_pos[c]
+        middle = d.contact_pos[c] + swing
         if at >= 0:
             taken = taken | ti.i64(1) << (at - old)
             start = d.lcp_share * d.lcp_impulse[at]

@@ -63,6 +63,56 @@ def middle_of(m, d, c, before):
 
 
 @func
+def swing_of(m, d, c):
+    """How far the places of contact c's pair go on with balls whose bodies have their centres of mass elsewhere: as far
+    as the balls' centres do, against these, up to the middle of the step, so that forces go through both."""
+    g = d.contact_geom[c]
+    w = d.contact_worldid[c]
+    swing = vec3(0.0)
+    if m.geom_type[g[0]] == SPHERE or m.geom_type[g[1]] == SPHERE:
+        one, other = is_beside(m, w, g[0]), is_beside(m, w, g[1])
+        if one and (other or lets_swing(m, g[1])):
+            swing += swing_of_ball(m, d, w, g[0])
+        if other and (one or lets_swing(m, g[0])):
+            swing += swing_of_ball(m, d, w, g[1])
+        if one and other:
+            swing *= 0.5
+    return swing
+
+
+@func
+def is_beside(m, w, g):
+    """Whether a geom is a ball beside the centre of mass of a body with a free joint."""
+    b = m.geom_bodyid[g]
+    beside = False
+    if m.geom_type[g] == SPHERE and m.body_dofnum[b] == 6:
+        arm = arm_of(m, w, g)
+        beside = arm.dot(arm) > 0.0
+    return beside
+
+
+@func
+def lets_swing(m, g):
+    """Whether a geom may be pushed beside its centre: it is fixed, or of a free body and not round."""
+    b = m.geom_bodyid[g]
+    return m.body_treeid[b] < 0 or (m.body_dofnum[b] == 6 and not is_round(m, g))
+
+
+@func
+def swing_of_ball(m, d, w, g):
+    """The way of a ball's centre against its body's centre of mass up to the middle of a step."""
+    b = m.geom_bodyid[g]
+    arm = d.xmat[w * m.nbody + b] @ arm_of(m, w, g)
+    return (0.5 - 0.5 / d.lcp_substeps) * m.opt.timestep * velocity_of(m, d, w, b)[1].cross(arm)
+
+
+@func
+def arm_of(m, w, g):
+    """From a body's centre of mass to its geom, along the body's axes."""
+    return m.geom_pos[w, g] - m.body_ipos[w, m.geom_bodyid[g]]
+
+
+@func
 def rank_of(m, g):
     """0 of a geom that does not move by a free joint, 1 of one that does, 2 if it is round."""
     rank = 0
