@@ -41,7 +41,16 @@ def _edited_afterwards(e, stage, robot):
     stage.body("x-bb").add_site(name="new")
 
 
-ATTACH = [_body, _all_at_a_frame, _all_at_a_site, _frame, _at_a_site, _edited_afterwards]
+def _all_without_a_prefix(e, stage, robot):
+    stage.attach(robot, frame="F")
+
+
+def _all_in_mujocos_order_of_arguments(e, stage, robot):
+    stage.attach(robot, None, "-y", stage.site("at"))
+
+
+ATTACH = [_body, _all_at_a_frame, _all_at_a_site, _all_without_a_prefix, _all_in_mujocos_order_of_arguments]
+ATTACH += [_frame, _at_a_site, _edited_afterwards]
 
 
 @pytest.mark.parametrize("edit", ATTACH, ids=lambda f: f.__name__[1:])

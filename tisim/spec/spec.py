@@ -323,10 +323,11 @@ class Spec(Tree):
         drop_dangling(self, gone)
         keys.write(self, None)
 
-    def attach(self, child, prefix="", suffix="", frame=None, site=None):
+    def attach(self, child, prefix="/", suffix="", site=None, frame=None):
         """Copies everything of another Spec to a frame or site of this one; returns the frame that holds the copy.
 
-        child  a Spec, left as it is;  prefix, suffix  put around all names;  frame, site  an element or its name.
+        child  a Spec, left as it is;  prefix, suffix  put around all names, as MuJoCo's a "/" where no prefix is given;
+        site, frame  an element or its name.
         Assets, custom data and classes come along, and contacts, equalities, tendons, actuators, sensors and keyframes
         whose elements do. Raises Error where settings of the compiler differ in a way that a file cannot hold.
         """
@@ -339,7 +340,7 @@ class Spec(Tree):
         if site is None and not isinstance(target, SpecFrame):
             raise Error(f"expected a frame, found {brief(target)}")
         holder = target if site is None else self._frame_at(target)
-        return self._attach(child.worldbody, holder, prefix, suffix)
+        return self._attach(child.worldbody, holder, "/" if prefix is None else prefix, suffix)
 
     def _attach(self, element, holder, prefix, suffix):
         if not isinstance(element, (SpecBody, SpecFrame)):
