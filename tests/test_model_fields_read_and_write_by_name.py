@@ -71,6 +71,7 @@ def test_ids_and_names(m):
         (lambda m: m.name2id("joint", "elbo"), "elbow"),
         (lambda m: m.geom_frictions, "geom_friction"),
         (lambda m: m.geom("floor").frictions, "friction"),
+        (lambda m: m.joint("elbow").qpos_sprin, "qpos_spring"),
         (lambda m: m.opt.timesteps, "timestep"),
         (lambda m: setattr(m.opt, "gravty", 0), "gravity"),
         (lambda m: setattr(m, "geom_frictio", 0), "geom_friction"),

@@ -364,6 +364,12 @@ def test_every_name_of_mujocos_is_there_or_tells(kind):
     assert not silent
 
 
+@pytest.mark.parametrize("name, words", [("mjd_subQuat", "MuJoCo's own function"), ("renderer", "tisim.Renderer")])
+def test_what_is_told_fits(name, words):
+    with pytest.raises(tisim.Error, match=words):
+        getattr(tisim, name)
+
+
 def test_what_is_told_to_use_is_there():
     """Functions of tisim and fields that the hints name."""
     from tisim import mujoco_names

@@ -73,6 +73,7 @@ OF_MODULE = (
     (r"mj_mulJacVec|mj_mulJacTVec", "use d.efc_J @ vec, d.efc_J.T @ vec"),
     (r"mj_(inv[A-Z]\w+|discreteAcc)", "stages are not called one by one; inverse(m, d) computes all of them"),
     (r"mj_compareFwdInv", "set m.opt.enableflags |= mjtEnableBit.mjENBL_FWDINV; step writes d.solver_fwdinv"),
+    (r"mjd_(subQuat|quatIntegrate)", NUMPY),
     (r"mj_(addM|normalizeQuat)|mjd_\w+",
      LATER + "; until then MuJoCo's own works on an MjData of the same qpos and qvel"),
     (r"mju_rotVecQuat|mju_\w*(Quat|Pose|Rot|Mat)\w*", NUMPY + " (scipy.spatial.transform.Rotation for rotations)"),
@@ -81,7 +82,8 @@ OF_MODULE = (
     (r"[gs]et_mj\w+", "errors are exceptions, and warnings Python's; d.warning counts them"),
     (r"mj_resetCallbacks", "use reset_callbacks()"),
     (r"mjs_\w+|Mjs\w+", "elements of a Spec are made by its methods: spec.worldbody.add_body(...)"),
-    (r"renderer|Mjr\w+|mjr_\w+|GLContext|gl_context|glfw|MjvScene|MjvGeom|MjvLight|MjvGLCamera|mjv_\w*"
+    (r"renderer", "the name is Renderer: tisim.Renderer(m, height, width)"),
+    (r"Mjr\w+|mjr_\w+|GLContext|gl_context|glfw|MjvScene|MjvGeom|MjvLight|MjvGLCamera|mjv_\w*"
      r"(Scene|Geoms?|Lights|Skin)", PICTURE),
     (r"Mjv\w+|mjv_\w+", PICTURE + "; " + WINDOW),
     (r"launch|launch_passive|launch_from_path|launch_repl|run_mjviewer|Handle", WINDOW),

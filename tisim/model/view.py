@@ -56,6 +56,7 @@ class View:
         names = [name.removeprefix(prefix) for name in self._model._arrays if name.startswith(prefix)]
         if self._word == "joint":
             names += [name.removeprefix("dof_") for name in self._model._arrays if name.startswith("dof_")]
+            names += ["qpos0", "qpos_spring"]
         return names
 
     def __dir__(self):
