@@ -22,8 +22,8 @@ class Assets:
 def link(items, kind, assets):
     """(dataid (n,) int32, mesh rows (k,)): which asset each geom refers to, -1 for none; MjcfError where it cannot."""
     dataid, rows = np.full(len(items), -1, np.int32), []
-    for i, item in enumerate(items):
-        attrib, shape = item.attrib, kind[i]
+    for i, (item, shape) in enumerate(zip(items, kind.tolist())):  # NumPy's numbers compare with enums in microseconds
+        attrib = item.attrib
         if attrib["mesh"]:
             dataid[i] = item.find(assets.mesh_ids, attrib["mesh"], "mesh")
             rows.append(i)
