@@ -9,6 +9,10 @@ from . import impulses
 
 POST_CONSTRAINT = ("cacc", "cfrc_int", "cfrc_ext")
 CONVEX = ("cfrc_int", "cfrc_ext", "qfrc_constraint")  # the second dynamics' forces are impulses within a step
+OTHER_POSE = (
+    "dynamics lcp knows forces of the contacts of its last step: these are of another pose; "
+    "ask for them behind tisim.step, before tisim.forward"
+)
 PARALLEL_BODIES = 2000  # below, waking the threads costs more than the bodies
 
 

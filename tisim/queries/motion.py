@@ -73,7 +73,7 @@ def contact_force(m, d, contact):
         at = d.host("lcp_place")[:n] if asleep.enabled(m) else np.arange(n)
         known = d.host("lcp_pos")[: d.count("nlcp")]
         if n > len(known) or at.max(initial=-1) >= len(known) or (known[at] != d.host("contact_pos")[:n]).any():
-            raise Error("dynamics lcp knows forces of the contacts of its last step: these are of another pose")
+            raise Error(on_demand.OTHER_POSE)
         out = np.zeros((len(place), 6))
         frame = d.host("contact_frame")[place].reshape(-1, 3, 3).astype(float)
         out[:, :3] = np.einsum("nij,nj->ni", frame, d.host("con_force")[place, :3].astype(float))

@@ -225,7 +225,7 @@ def find_forces(m, d):
     kernel = runtime.kernels("lcp.matches").note_strangers
     launch.run(m, d, [kernel], parallel=session.arch != "cpu" or d.count("ncon") >= PARALLEL)
     if memory.download(d.device("lcp_stranger"))[0]:
-        raise Error("dynamics lcp knows forces of the contacts of its last step: these are of another pose")
+        raise Error(on_demand.OTHER_POSE)
 
 
 def hull_edges(m, mesh):
