@@ -101,7 +101,7 @@ def test_ease_pushes_out_what_lies_within_the_slop():
 
 
 def test_a_pile_is_less_deep_with_ease():
-    """By three starts of a pile: less deep than without, and as still."""
+    """By three starts of a pile: three quarters as deep as without at most, and as still."""
     tisim.init(arch="cpu", precision="f64")
     m, found = tisim.Model.from_scene("pile", n=300), []
     m.opt.dynamics = "lcp"
@@ -115,7 +115,7 @@ def test_a_pile_is_less_deep_with_ease():
             depths.append(depth[depth > 0].mean())
             assert np.sqrt((np.array(d.qvel).reshape(-1, 6)[:, :3] ** 2).sum(1).mean()) < 6e-3
         found.append(np.array(depths))
-    assert (found[1] < 0.95 * found[0]).all() and found[1].max() < 1.1e-5, found
+    assert (found[1] < 0.75 * found[0]).all() and found[1].mean() < 1.1e-5, found
 
 
 @pytest.mark.slow

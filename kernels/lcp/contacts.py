@@ -7,6 +7,7 @@ them together (visits.py); those of the last slots, if they are fewer, alike; on
 """
 
 from ..rotation import at3
+from ..smooth.gravity import gravity_of
 from ..team import share
 from ..types import FP, GPU, func, ti, vec3
 from .bodies import TWIST_SIZE
@@ -23,6 +24,8 @@ IMPULSE = 37  # of a substep [N s]
 BOUNCE, SOFT = 40, 41  # velocity behind a bounce [m/s]; cfm / h
 PER_MU1, PER_MU2 = 43, 44  # 1 / mu, 0 without friction
 EASING = 45  # least velocity apart, by ease [m/s]
+# of what is not an impact: growth of an impulse in a step; part of lcp_loads; at least so much of one is carried on
+GROWTH, WEIGHTS, LEAST_CARRIED = 4.0, 0.1, 0.125
 
 
 @func
@@ -66,7 +69,7 @@ def keep_contact(m, d, s, k):
     at = k
     if ti.static(m.has.sleep):
         at = d.lcp_place[k]
-    d.lcp_impulse[at] = f
+    d.lcp_impulse[at] = share_carried(m, d, k, p[0], d.lcp_rec[o + step * INVERSE]) * f
     d.lcp_pos[at] = d.contact_pos[k]
     d.lcp_geom[at] = ti.Vector([d.contact_worldid[k] * m.ngeom + d.contact_geom[k][0], d.contact_geom[k][1]])
     force = f * (d.lcp_substeps / m.opt.timestep)
@@ -74,6 +77,21 @@ def keep_contact(m, d, s, k):
         d.con_force[k][c] = force[c]
     d.con_force[k][3] = 0.0
     d.contact_efc_address[k] = -1
+
+
+@func
+def share_carried(m, d, k, impulse, inverse):
+    """Part of the impulses of contact k with which it begins the next step.
+
+    One that has grown in a step to much more than it began with and than weights ask for has stopped an impact: what
+    does so once would, done again, throw the bodies back. inverse: 1 / (velocity apart that an impulse of 1 gives).
+    """
+    share = FP(1.0)
+    if impulse > 0.0:
+        began = d.contact_frame[k, 0].dot(d.lcp_start[k])
+        resting = WEIGHTS * d.lcp_loads * gravity_of(m, d.contact_worldid[k]).norm() * inverse
+        share = ti.max(LEAST_CARRIED, ti.min(FP(1.0), ti.max(GROWTH * began, resting) / impulse))
+    return share
 
 
 @func
