@@ -14,7 +14,7 @@ SCRATCH = [
     ("lcp_warm", "i", (1,), "-", "lcp", "1: the lists of the last step hold for the world"),
     ("lcp_geom", "i", ("nlcpmax", 2), "-", "lcp", "contacts of the last step: world-major geom 1, geom 2"),
     ("lcp_pos", "f", ("nlcpmax", 3), "m", "lcp", "their places"),
-    ("lcp_impulse", "f", ("nlcpmax", 3), "N s", "lcp", "their world impulses on body 2 in its last substep"),
+    ("lcp_impulse", "f", ("nlcpmax", 3), "N s", "lcp", "world impulses on body 2 with which they go on"),
     ("lcp_stranger", "i", (ALL, 1), "-", "lcp", "1: there are contacts of which no force is known"),
     ("lcp_place", "i", ("nconmax",), "-", "lcp", "where contacts go in that list, among those of sleepers"),
     ("lcp_slept_geom", "i", ("nlcpmax", 2), "-", "lcp", "contacts of sleepers, from that list to that list"),
