@@ -11,7 +11,6 @@ from ..constants import (
     EQ_WELD,
     HINGE,
     MESH,
-    NGROUP,
     OBJ_GEOM,
     OBJ_SITE,
     OBJ_TENDON,
@@ -30,6 +29,7 @@ from .rods import along, dress, put, put_arrow, put_axes, put_rod
 from .surface import GAMMA
 
 JOINT = 0.3  # half side of a free joint's box, radius of a ball joint's, by a joint's length
+LAST_GROUP = 5
 
 
 @ti.func
@@ -41,7 +41,7 @@ def upright():
 @func
 def in_group(m, d, groups, group):
     """Whether a group is one of those shown; groups beyond the last are it."""
-    return groups >> ti.max(0, ti.min(group, NGROUP - 1)) & 1 == 1
+    return groups >> ti.max(0, ti.min(group, LAST_GROUP)) & 1 == 1
 
 
 @func
@@ -65,26 +65,19 @@ def frame_of(m, d, w, kind, i):
     return x, R, b, group
 
 
-@func
-def frames_of(m, kind):
-    """How many things of a kind there are."""
-    return ti.select(kind == OBJ_XBODY, m.nbody - 1, ti.select(kind == OBJ_GEOM, m.ngeom, m.nsite))
-
-
 @kernel
-def list_frames(m, d, picworld: ti.i32, picat: ti.i32, picink: ti.i32, groups: ti.i32, picof: ti.i32, picwide: FP,
-                piclong: FP):  # fmt: skip
+def list_frames(m, d, picworld: ti.i32, picat: ti.i32, picink: ti.i32, nframe: ti.i32, picof: ti.i32, picwide: FP,
+                piclong: FP, groups: ti.i32, picstatic: ti.i32):  # fmt: skip
     """Three axes of each thing of a kind and these groups, all x before all y and z, in three colours; parallel over
-    things. The bit of `groups` behind the last group shows what cannot move."""
-    n = frames_of(m, picof)
+    things. picstatic  0: of what cannot move there are none."""
     ti.loop_config(serialize=SERIAL)
-    for i in range(n):
+    for i in range(nframe):
         x, R, b, group = frame_of(m, d, picworld, picof, i)
         there = in_group(m, d, groups, group) and not is_body_gone(m, d, picworld, b)
-        if groups >> NGROUP & 1 == 0 and not may_move(m, d, b):
+        if picstatic == 0 and not may_move(m, d, b):
             there = False
         size = vec2(picwide, piclong)
-        put_axes(m, d, picat + i, n, ti.select(there, CYLINDER, -1), x, R, size, picink)
+        put_axes(m, d, picat + i, nframe, ti.select(there, CYLINDER, -1), x, R, size, picink)
 
 
 @kernel

@@ -281,6 +281,7 @@ declare("call", [
     ("picof", "i", "mjtObj of which frames are listed"),
     ("picsplit", "i", "1: normal forces and friction have arrows of their own"),
     ("npiccontact", "i", "contacts of the world that is drawn"),
+    ("nframe", "i", "frames that are listed"),
     ("nhead", "i", "joints, if there are sliders, else 0"),
     ("view", "i", "first of some views: 0 is the camera, 1 a lamp, the others are lamps of the sky"),
     ("picend", "i", "the view behind the last of them"),

@@ -15,7 +15,6 @@ from tisim.enums import mjtFrame, mjtGeom, mjtJoint, mjtObj
 from tisim.errors import Error
 from tisim.mjcf.rotations import cross
 from tisim.model.tables.colors import GAMMA
-from tisim.model.tables.ray import NGROUP
 from tisim.viewer import lights, textures
 from tisim.viewer.camera import camera_pose
 from tisim.viewer.drawing import CONTACT_COLOR, mark_length
@@ -140,10 +139,8 @@ class Overlays:
             kind = FRAMES[frame]
             n = {mjtObj.mjOBJ_XBODY: m.nbody - 1, mjtObj.mjOBJ_GEOM: m.ngeom, mjtObj.mjOBJ_SITE: m.nsite}[kind]
             groups = {mjtObj.mjOBJ_GEOM: look.geomgroup, mjtObj.mjOBJ_SITE: look.sitegroup}.get(kind, 1)
-            groups |= int(look.static) << NGROUP
-            self._add(
-                file.list_frames, 3 * n, n, *AXES, picof=int(kind), piclong=long, picwide=0.5 * wide, groups=groups
-            )
+            self._add(file.list_frames, 3 * n, n, *AXES, picof=int(kind), nframe=n, piclong=long, picwide=0.5 * wide,
+                      groups=groups, picstatic=int(look.static))  # fmt: skip
         elif frame == mjtFrame.mjFRAME_CONTACT:
             n = self.ncontact
             self._add(contacts.list_contact_frames, 3 * n, n, *AXES, piclong=long, picwide=0.5 * wide)
